@@ -1,0 +1,12 @@
+module github.com/locksim/locksim
+
+go 1.26
+
+require (
+	github.com/alicebob/miniredis/v2 v2.40.0
+	github.com/anishathalye/porcupine v1.3.0
+	github.com/stretchr/testify v1.12.1
+	github.com/yuin/gopher-lua v1.1.1
+	go.yaml.in/yaml/v3 v3.0.6
+	pgregory.net/rapid v1.3.0
+)

@@ -1,0 +1,164 @@
+// Package trace records what happened in a run, in true time, and condenses it to a digest.
+//
+// Call [Recorder.Add] for every step; the digest is always computed, the events are kept only when asked for.
+// The same vocabulary of steps is used by the fault triggers of package sim: what the trace shows is exactly
+// what a fault can be hung on.
+package trace
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Instant is a moment of true time: nanoseconds since the run began. No process can read it; the clocks of the
+// nodes deviate from it.
+type Instant int64
+
+// Never is later than every moment of a run.
+const Never Instant = math.MaxInt64
+
+// Add returns the moment d later; Never stays Never.
+func (t Instant) Add(d time.Duration) Instant {
+	if t == Never || (d > 0 && t > Never-Instant(d)) {
+		return Never
+	}
+	return t + Instant(d)
+}
+
+// Sub returns the time from u to t.
+func (t Instant) Sub(u Instant) time.Duration { return time.Duration(t - u) }
+
+// String prints the moment as a duration since the start, as in "12.5s".
+func (t Instant) String() string {
+	if t == Never {
+		return "never"
+	}
+	return time.Duration(t).String()
+}
+
+// Does says what kind of step a node takes.
+type Does uint8
+
+// The steps. Message steps belong to any node, the steps from Start to Lost to clients, those from Expire to
+// Fsync to servers. Begin and End are the fault's own.
+const (
+	None Does = iota
+
+	Send    // puts a message on the wire
+	Receive // takes a message off the wire
+	Execute // a server carries a request out
+	Reply   // a server answers
+
+	Start    // a client begins to ask for the lock
+	Acquired // Lock returned to the application, which now believes that it holds
+	Refused  // Lock returned without the lock
+	Check    // the application looks whether it still holds
+	Access   // the application turns to the protected resource
+	Release  // the application calls Unlock
+	Released // Unlock returned to the application
+	Lost     // the application learns that it no longer holds
+	Done     // the client has finished all of its sections
+
+	Expire  // a key's deadline passes on the server's clock
+	Promote // a server becomes master or leader
+	Demote  // a server ceases to be
+	Fsync   // a server's disk has taken what was written
+
+	Begin // a fault begins
+	End   // a fault heals
+
+	doesCount
+)
+
+var doesNames = [doesCount]string{
+	"none", "send", "receive", "execute", "reply", "start", "acquired", "refused", "check", "access", "release",
+	"released",
+	"lost", "done", "expire", "promote", "demote", "fsync", "begin", "end",
+}
+
+// String returns the name that scenarios use.
+func (d Does) String() string {
+	if int(d) < len(doesNames) {
+		return doesNames[d]
+	}
+	return fmt.Sprintf("does(%d)", d)
+}
+
+// ParseDoes is the inverse of String for every step but None.
+func ParseDoes(name string) (Does, bool) {
+	for d := Send; d < doesCount; d++ {
+		if doesNames[d] == name {
+			return d, true
+		}
+	}
+	return None, false
+}
+
+// DoesNames lists the steps a scenario may name, in the order of their definition.
+func DoesNames() []string { return doesNames[Send:doesCount:doesCount] }
+
+// Step is one thing that one node does, as the trace shows it and as a fault's trigger matches it.
+type Step struct {
+	Node string // who
+	Does Does
+	What string // the command, the access, the name of a fault: "SET", "write", "pause-a"
+	Alt  string // a second name for What where it has one: the purpose of a command, as "acquire" for SET
+	Peer string // the other end of a message
+}
+
+// String prints the step in the order of a sentence.
+func (s Step) String() string {
+	text := s.Node + " " + s.Does.String()
+	if s.What != "" {
+		text += " " + s.What
+	}
+	if s.Peer != "" {
+		text += " " + s.Peer
+	}
+	return text
+}
+
+// Event is a step at its moment.
+type Event struct {
+	At  Instant
+	Seq uint64 // position in the run, from 1
+	Step
+	Msg    uint64 // links the steps of one message; 0 if the step is of no message
+	Sum    uint64 // digest of the content: command, arguments, reply, token
+	Detail string // the content for a reader; only in a recorded trace
+}
+
+// Recorder takes the events of one run. The zero value computes the digest only.
+type Recorder struct {
+	Keep   bool // keep the events for [Recorder.Events]
+	events []Event
+	digest Digest
+	seq    uint64
+}
+
+// Add records an event. Detail is called only if events are kept; it may be nil.
+func (r *Recorder) Add(e Event, detail func() string) {
+	r.seq++
+	d := &r.digest
+	d.Uint64(uint64(e.At))
+	d.Uint64(uint64(e.Does) ^ e.Msg<<8)
+	d.String(e.Node)
+	d.String(e.What)
+	d.String(e.Peer)
+	d.Uint64(e.Sum)
+	if !r.Keep {
+		return
+	}
+	e.Seq = r.seq
+	if detail != nil {
+		e.Detail = detail()
+	}
+	r.events = append(r.events, e)
+}
+
+// Events returns the kept events in the order of their happening.
+func (r *Recorder) Events() []Event { return r.events }
+
+// Digest returns the digest of all events so far.
+func (r *Recorder) Digest() uint64 { return r.digest.Sum() }
