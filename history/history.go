@@ -1,0 +1,283 @@
+// Package history holds what was observed of one run, or of real clients on real servers: who asked for the lock
+// and when, who believed to hold it, what the lock service granted, and what the protected resource accepted. All
+// moments are true time.
+//
+// A [History] is filled by whoever observes (the harness, a replay on real servers, a test) and judged by package
+// checker. It has a text form, [History.String], of which [Parse] is the inverse.
+//
+// Belief, truth and effect are kept apart on purpose: an [Acquisition] is what a client believes, a [Grant] what the
+// service gave, an [Access] what reached the resource.
+package history
+
+import (
+	"github.com/locksim/locksim/trace"
+)
+
+// Style says when a client stops believing that it holds the lock.
+type Style uint8
+
+// The styles.
+const (
+	// Careless clients believe until they call Unlock or crash.
+	Careless Style = iota
+	// Attentive clients also stop when a notice of loss reaches the application.
+	Attentive
+	// Careful clients also stop when the lease's stated deadline passes on the clock the lock measures with, and
+	// look before each access.
+	Careful
+)
+
+// Fencing says how the protected resource defends itself.
+type Fencing uint8
+
+// The fencing modes.
+const (
+	// Unfenced accepts every write.
+	Unfenced Fencing = iota
+	// CheckThenWrite has a gateway compare the token, and write in a second step.
+	CheckThenWrite
+	// FencedWrite compares the token and writes in one step; reads are free.
+	FencedWrite
+	// FencedReadWrite compares and registers the token on reads too.
+	FencedReadWrite
+	// TokenEquality accepts a write only from the holder whose value was registered last.
+	TokenEquality
+	// CompareAndSet accepts a write if the version that was read is still current; it needs no lock.
+	CompareAndSet
+)
+
+// Outcome says how an operation ended.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Pending Outcome = iota // it had not ended when the run did
+	OK                     // it was done
+	Failed                 // it was certainly not done
+	Unknown                // it may have been done
+)
+
+// ID numbers an acquisition within a history, from 1; 0 is none.
+type ID int
+
+// Acquisition is one call of Lock and what the caller believed because of it.
+type Acquisition struct {
+	ID     ID
+	Client string
+	Task   int // which task of the client; 0 is its main one
+	Style  Style
+
+	Invoked  trace.Instant // Lock was called
+	Returned trace.Instant // Lock returned to the application; Never if it did not
+	Outcome  Outcome       // OK begins a belief; nothing else does
+
+	Value       string        // who the holder is at the servers; "" if the lock has no owner
+	Token       uint64        // fencing token; 0 if the lock has none
+	HasDeadline bool          // the lease stated a deadline
+	Deadline    trace.Instant // when it passes on the holder's own clock, in true time; Never if it does not
+	CanLearn    bool          // the lease has a notice of loss
+
+	Noticed  trace.Instant // a notice of loss reached the application, or it saw the deadline passed; Never if not
+	Unlocked trace.Instant // Unlock was called; Never if not
+	Crashed  trace.Instant // the client's process died while this was its last acquisition; Never if not
+	Released trace.Instant // Unlock returned; Never if not
+	Release  Outcome       // what Unlock reported: OK, Failed (not held) or Unknown
+}
+
+// Belief is the time during which one acquisition's client thinks that it holds: From included, To not.
+type Belief struct {
+	Acquisition *Acquisition
+	From, To    trace.Instant
+	Ended       Cause
+}
+
+// Cause says what ended a belief or a grant.
+type Cause uint8
+
+// The causes.
+const (
+	Open          Cause = iota // nothing did, until the run ended
+	ByUnlock                   // Unlock was called (belief); a release was executed (grant)
+	ByCrash                    // the client died
+	ByNotice                   // a notice of loss arrived
+	ByDeadline                 // the stated deadline passed (belief); the lease ended in true time (grant)
+	BySessionLoss              // the session behind it rightfully expired (grant)
+)
+
+// Belief returns the acquisition's belief by the rule of its style; false if it begins none: because Lock did not
+// return success, or because its deadline had already passed when it returned.
+func (a *Acquisition) Belief() (Belief, bool) {
+	if a.Outcome != OK {
+		return Belief{}, false
+	}
+	if a.HasDeadline && a.Deadline <= a.Returned {
+		return Belief{}, false
+	}
+	b := Belief{Acquisition: a, From: a.Returned, To: trace.Never}
+	b.endAt(a.Unlocked, ByUnlock)
+	b.endAt(a.Crashed, ByCrash)
+	if a.Style >= Attentive && a.CanLearn {
+		b.endAt(a.Noticed, ByNotice)
+	}
+	if a.Style == Careful && a.HasDeadline {
+		b.endAt(a.Deadline, ByDeadline)
+	}
+	return b, true
+}
+
+func (b *Belief) endAt(t trace.Instant, why Cause) {
+	if t < b.To {
+		b.To, b.Ended = t, why
+	}
+}
+
+// Grant is what the lock service gave, as promised: it runs from its execution until it is released, its time to
+// live has elapsed in true time, or its session has rightfully expired.
+type Grant struct {
+	Acquisition ID // whose request was granted; 0 if it is of no known acquisition
+	Client      string
+	From, To    trace.Instant // From included, To not
+	Ended       Cause
+	Token       uint64 // token handed out with it; 0 if none
+}
+
+// Copy is the lock's key as one server held it, the material that grants are made of.
+type Copy struct {
+	Node        string
+	Acquisition ID // whose request made it; 0 unknown
+	Client      string
+	From, To    trace.Instant
+	Expires     trace.Instant // when the server's own clock ends it, as foreseen at From; Never without expiry
+	Gone        Gone
+}
+
+// Gone says why a server no longer has the lock's key.
+type Gone uint8
+
+// The ways.
+const (
+	Kept        Gone = iota // it still has it
+	Deleted                 // a client's command removed it
+	Overwritten             // another request took its place
+	Expired                 // its deadline passed on the server's clock
+	Wiped                   // the server lost it in a crash
+	Evicted                 // the server gave it up for room
+)
+
+// Ask is a request for the lock that reached a server.
+type Ask struct {
+	Acquisition ID
+	Client      string
+	Node        string
+	At          trace.Instant
+	Granted     bool // the server gave its vote
+}
+
+// Removal is a release that a server executed.
+type Removal struct {
+	By     ID // the acquisition that sent it
+	Client string
+	Node   string
+	At     trace.Instant
+	// Stale says that the grant of the sender was over when the release was executed, or had been replaced by a
+	// later one of its own.
+	Stale bool
+	// Ended is the other acquisition whose grant it ended, 0 if it ended none but its own. A release that was sent
+	// before the request that made the key ended another grant even if both are of one acquisition (Again).
+	Ended ID
+	// Again says that Ended is the sender's own acquisition, but a later try of it.
+	Again bool
+}
+
+// Op is what an access does.
+type Op uint8
+
+// The accesses.
+const (
+	Read  Op = iota // takes a register's version; registers the token where the mode does so
+	Check           // asks the gateway whether the token is still the newest
+	Write           // stores a new version
+)
+
+// Access is one request to the protected resource.
+type Access struct {
+	Acquisition ID
+	Client      string
+	Op          Op
+	Register    int
+	Invoked     trace.Instant // the client sent it
+	Applied     trace.Instant // the resource decided on it; Never if it never arrived
+	Returned    trace.Instant // the client had the answer; Never if it did not
+	Accepted    bool          // the resource's own truth; false if it never arrived
+	Token       uint64
+	MaxToken    uint64 // the largest token that the resource had seen, after this access
+	Version     uint64 // the version that was read, or written; every write has its own; 0 is the initial one
+}
+
+// Wait is the time in which a task wanted the lock and did not have it, over all its attempts.
+type Wait struct {
+	Client   string
+	Task     int
+	From, To trace.Instant // To is Never if it still waits at the end
+	Ended    WaitEnd
+}
+
+// WaitEnd says how a wait ended.
+type WaitEnd uint8
+
+// The ways.
+const (
+	StillWaiting WaitEnd = iota
+	GotIt
+	GaveUp
+	Died
+)
+
+// Fault is an injected fault as it happened.
+type Fault struct {
+	Name       string
+	Text       string // what it did, for a reader
+	Fired      bool
+	Begin, End trace.Instant // End is Never if it does not heal
+}
+
+// History is all that was observed of one run.
+type History struct {
+	Fencing      Fencing
+	Registers    int
+	HasAuthority bool // somebody declared whose word makes a grant: Grants, Copies, Removals mean something
+	HasTokens    bool // the lock hands out fencing tokens
+	End          trace.Instant
+	// Bound names the bound that ended the run early ("steps", "messages", …); "" if none did.
+	Bound string
+	// Quiescent says that the run ended because nothing could happen any more: who still waits then waits for ever.
+	Quiescent bool
+
+	Acquisitions []Acquisition // Acquisitions[i].ID == i+1
+	Grants       []Grant
+	Copies       []Copy
+	Asks         []Ask
+	Removals     []Removal
+	Accesses     []Access // in the order in which they were invoked
+	Waits        []Wait
+	Faults       []Fault
+}
+
+// Acquisition returns the acquisition of that ID; nil if there is none.
+func (h *History) Acquisition(id ID) *Acquisition {
+	if id < 1 || int(id) > len(h.Acquisitions) {
+		return nil
+	}
+	return &h.Acquisitions[id-1]
+}
+
+// Beliefs returns the beliefs of all acquisitions, in the order of the acquisitions.
+func (h *History) Beliefs() []Belief {
+	beliefs := make([]Belief, 0, len(h.Acquisitions))
+	for i := range h.Acquisitions {
+		if b, ok := h.Acquisitions[i].Belief(); ok {
+			beliefs = append(beliefs, b)
+		}
+	}
+	return beliefs
+}

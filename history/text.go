@@ -1,0 +1,262 @@
+package history
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/locksim/locksim/trace"
+)
+
+// The text form has one line a record: the record's name, then its fields as key=value, flags as bare words.
+// The first record is "history". What a field would say by being left out is left out:
+//
+//	history fencing=fenced-write registers=1 authority tokens end=30s
+//	acquisition id=1 client=a returned=1ms outcome=ok token=33 unlocked=12s
+//	access acquisition=1 client=a op=write invoked=12s applied=12s returned=12s token=33 version=1
+//
+// Moments are written as durations since the start of the run. Blank lines and what follows a # are for readers.
+
+// String returns the history's text form, of which [Parse] is the inverse. The Deadline of an acquisition that
+// states none is not kept.
+func (h *History) String() string {
+	var b strings.Builder
+	writeRecord(&b, "history", h.fields())
+	for i := range h.Acquisitions {
+		writeRecord(&b, "acquisition", h.Acquisitions[i].fields())
+	}
+	for i := range h.Grants {
+		writeRecord(&b, "grant", h.Grants[i].fields())
+	}
+	for i := range h.Copies {
+		writeRecord(&b, "copy", h.Copies[i].fields())
+	}
+	for i := range h.Asks {
+		writeRecord(&b, "ask", h.Asks[i].fields())
+	}
+	for i := range h.Removals {
+		writeRecord(&b, "removal", h.Removals[i].fields())
+	}
+	for i := range h.Accesses {
+		writeRecord(&b, "access", h.Accesses[i].fields())
+	}
+	for i := range h.Waits {
+		writeRecord(&b, "wait", h.Waits[i].fields())
+	}
+	for i := range h.Faults {
+		writeRecord(&b, "fault", h.Faults[i].fields())
+	}
+	return b.String()
+}
+
+// field ties a key to the place where its value is kept. One list of fields a record serves the writer and the
+// parser, so that neither can know a field that the other does not.
+type field struct {
+	key   string
+	value any // *string, *int, *uint64, *bool, *trace.Instant, or one of the types below
+}
+
+// never is an instant that is Never when its field is absent; a plain *trace.Instant is then 0.
+type never struct{ at *trace.Instant }
+
+// stated is an instant whose absence means something else than Never.
+type stated struct {
+	has *bool
+	at  *trace.Instant
+}
+
+// enum is a small number with a name for each of its values.
+type enum struct {
+	value *uint8
+	names []string
+}
+
+func (h *History) fields() []field {
+	return []field{
+		{"fencing", enum{(*uint8)(&h.Fencing), fencingNames}},
+		{"registers", &h.Registers},
+		{"authority", &h.HasAuthority},
+		{"tokens", &h.HasTokens},
+		{"end", &h.End},
+		{"bound", &h.Bound},
+		{"quiescent", &h.Quiescent},
+	}
+}
+
+func (a *Acquisition) fields() []field {
+	return []field{
+		{"id", (*int)(&a.ID)},
+		{"client", &a.Client},
+		{"task", &a.Task},
+		{"style", enum{(*uint8)(&a.Style), styleNames}},
+		{"invoked", &a.Invoked},
+		{"returned", never{&a.Returned}},
+		{"outcome", enum{(*uint8)(&a.Outcome), outcomeNames}},
+		{"value", &a.Value},
+		{"token", &a.Token},
+		{"deadline", stated{&a.HasDeadline, &a.Deadline}},
+		{"learns", &a.CanLearn},
+		{"noticed", never{&a.Noticed}},
+		{"unlocked", never{&a.Unlocked}},
+		{"crashed", never{&a.Crashed}},
+		{"released", never{&a.Released}},
+		{"release", enum{(*uint8)(&a.Release), outcomeNames}},
+	}
+}
+
+func (g *Grant) fields() []field {
+	return []field{
+		{"acquisition", (*int)(&g.Acquisition)},
+		{"client", &g.Client},
+		{"from", &g.From},
+		{"to", never{&g.To}},
+		{"ended", enum{(*uint8)(&g.Ended), causeNames}},
+		{"token", &g.Token},
+	}
+}
+
+func (c *Copy) fields() []field {
+	return []field{
+		{"node", &c.Node},
+		{"acquisition", (*int)(&c.Acquisition)},
+		{"client", &c.Client},
+		{"from", &c.From},
+		{"to", never{&c.To}},
+		{"expires", never{&c.Expires}},
+		{"gone", enum{(*uint8)(&c.Gone), goneNames}},
+	}
+}
+
+func (a *Ask) fields() []field {
+	return []field{
+		{"acquisition", (*int)(&a.Acquisition)},
+		{"client", &a.Client},
+		{"node", &a.Node},
+		{"at", &a.At},
+		{"granted", &a.Granted},
+	}
+}
+
+func (r *Removal) fields() []field {
+	return []field{
+		{"by", (*int)(&r.By)},
+		{"client", &r.Client},
+		{"node", &r.Node},
+		{"at", &r.At},
+		{"stale", &r.Stale},
+		{"ended", (*int)(&r.Ended)},
+		{"again", &r.Again},
+	}
+}
+
+func (a *Access) fields() []field {
+	return []field{
+		{"acquisition", (*int)(&a.Acquisition)},
+		{"client", &a.Client},
+		{"op", enum{(*uint8)(&a.Op), opNames}},
+		{"register", &a.Register},
+		{"invoked", &a.Invoked},
+		{"applied", never{&a.Applied}},
+		{"returned", never{&a.Returned}},
+		{"accepted", &a.Accepted},
+		{"token", &a.Token},
+		{"max", &a.MaxToken},
+		{"version", &a.Version},
+	}
+}
+
+func (w *Wait) fields() []field {
+	return []field{
+		{"client", &w.Client},
+		{"task", &w.Task},
+		{"from", &w.From},
+		{"to", never{&w.To}},
+		{"ended", enum{(*uint8)(&w.Ended), waitEndNames}},
+	}
+}
+
+func (f *Fault) fields() []field {
+	return []field{
+		{"name", &f.Name},
+		{"text", &f.Text},
+		{"fired", &f.Fired},
+		{"begin", &f.Begin},
+		{"end", never{&f.End}},
+	}
+}
+
+func writeRecord(b *strings.Builder, name string, fields []field) {
+	b.WriteString(name)
+	for _, f := range fields {
+		text, flag := f.text()
+		if text == "" && !flag {
+			continue
+		}
+		b.WriteByte(' ')
+		b.WriteString(f.key)
+		if !flag {
+			b.WriteByte('=')
+			b.WriteString(text)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// text returns the field's value as it is written: "" if it is left out; flag if the key alone says it.
+func (f field) text() (text string, flag bool) {
+	switch v := f.value.(type) {
+	case *bool:
+		return "", *v
+	case *string:
+		return quote(*v), false
+	case *int:
+		if *v != 0 {
+			text = strconv.Itoa(*v)
+		}
+	case *uint64:
+		if *v != 0 {
+			text = strconv.FormatUint(*v, 10)
+		}
+	case *trace.Instant:
+		if *v != 0 {
+			text = v.String()
+		}
+	case never:
+		if *v.at != trace.Never {
+			text = v.at.String()
+		}
+	case stated:
+		if *v.has {
+			text = v.at.String()
+		}
+	case enum:
+		if *v.value != 0 {
+			text = v.names[*v.value]
+		}
+	default:
+		panic("history: no text form for the field " + f.key)
+	}
+	return text, false
+}
+
+// quote puts a string into quotes if the parser would not take it for one word otherwise.
+func quote(s string) string {
+	if s == "" {
+		return ""
+	}
+	quoted := strconv.Quote(s)
+	plain := quoted[1:len(quoted)-1] == s
+	if plain && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '#' }) {
+		return s
+	}
+	return quoted
+}
+
+func parseInstant(text string) (trace.Instant, bool) {
+	if text == trace.Never.String() {
+		return trace.Never, true
+	}
+	d, err := time.ParseDuration(text)
+	return trace.Instant(d), err == nil
+}
