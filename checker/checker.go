@@ -1,0 +1,132 @@
+// Package checker turns a history into verdicts. Call [Check].
+//
+// Every property stands in a file of its own together with its danger: what must have happened for the property to
+// have been at risk. A property that held without having been in danger is [Vacuous], not [Held].
+//
+// Two judges look at the two properties that need a search, exclusion of beliefs and the resource: a fast one of our
+// own and porcupine, a linearizability checker. They must agree; if they do not the checker panics, since only a
+// mistake in it can be the cause.
+package checker
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// Options configures a check.
+type Options struct {
+	// ProgressWithin is how long somebody may wait before somebody acquires; 0 leaves progress and availability
+	// unjudged.
+	ProgressWithin time.Duration
+	// Sample makes porcupine judge this history even if it is long and the interval scan accepted it.
+	Sample bool
+	_      struct{}
+}
+
+// Bounds of what porcupine is asked, and of what is told. Its search is exponential at worst, so a bound keeps every
+// check short: the fast judges see all of every history.
+const (
+	alwaysSections   = 20    // up to so many sections porcupine judges every history
+	accusedSections  = 200   // up to so many it judges a resource that the fast judge accuses
+	sampledSections  = 2_000 // up to so many it judges a sample
+	accusedAtOnce    = 10    // sections under way at once, in an accused history: the search is exponential in these
+	toldOfOneProblem = 100   // violations of one property that are told; double-holders counts them all
+)
+
+// Check judges a history under every property. It panics if the history is not [history.History.Valid].
+func Check(h *history.History, o Options) Report {
+	if err := h.Valid(); err != nil {
+		panic("checker: not a valid history: " + err.Error())
+	}
+	j := &judge{h: h, o: o}
+	j.held, j.granted = j.beliefs(), j.grants()
+	j.order = j.oldestFirst()
+	j.newer = j.supersededFrom()
+	j.mutualExclusion()
+	j.exclusionAtService()
+	j.resource()
+	j.fencingOrder()
+	j.releaseSafety()
+	j.progress()
+	j.heedBound()
+	j.measure()
+	slices.SortStableFunc(j.report.Violations, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Property, b.Property))
+	})
+	return j.report
+}
+
+// judge is one check under way.
+type judge struct {
+	h       *history.History
+	o       Options
+	report  Report
+	told    [PropertyCount]int // how many violations there were to tell
+	held    intervals          // beliefs
+	granted intervals          // grants
+	double  overlaps           // among held
+	order   []int              // acquisitions, by the moment their clients were told that they hold
+	newer   []trace.Instant    // by acquisition: when the first access of a newer acquisition arrived
+	room    room
+}
+
+// Reasons why a property was not judged, or was judged in vain.
+var vacuousReasons = [PropertyCount]string{
+	MutualExclusion:    "nobody else asked for the lock while somebody believed to hold it",
+	ExclusionAtService: "nobody else's request was executed while a grant was running",
+	Resource:           "no access arrived after the first access of a newer acquisition",
+	FencingOrder:       "fewer than two acquisitions were given a token",
+	ReleaseSafety:      "no release was executed after its sender's grant was over",
+	Progress:           "nobody had to wait for another holder or a fault",
+	Availability:       "nobody waited during a fault",
+}
+
+const (
+	noAuthority = "no authority declared"
+	noTokens    = "no token handed out"
+)
+
+// conclude sets the verdict of a property that was judged.
+func (j *judge) conclude(p Property, violated bool, dangers int) {
+	j.report.Dangers[p] = dangers
+	switch {
+	case violated:
+		j.report.Verdicts[p] = Violated
+	case dangers > 0:
+		j.report.Verdicts[p] = Held
+	default:
+		j.report.Verdicts[p] = Vacuous
+		j.report.Reasons[p] = vacuousReasons[p]
+	}
+}
+
+// pass says why a property is not judged.
+func (j *judge) pass(p Property, reason string) {
+	j.report.Verdicts[p] = NotJudged
+	j.report.Reasons[p] = reason
+}
+
+func (j *judge) accuse(v Violation) {
+	j.told[v.Property]++
+	if j.told[v.Property] <= toldOfOneProblem {
+		j.report.Violations = append(j.report.Violations, v)
+	}
+}
+
+// heedBound takes back what a run cut short by a bound cannot say: what it showed to be broken stays broken, what
+// held so far may have been broken later.
+func (j *judge) heedBound() {
+	if j.h.Bound == "" {
+		return
+	}
+	for p, v := range j.report.Verdicts {
+		if v == Held || v == Vacuous {
+			j.report.Verdicts[p] = Undecided
+			j.report.Reasons[p] = j.h.Bound
+		}
+	}
+}

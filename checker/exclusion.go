@@ -1,0 +1,81 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/locksim/locksim/history"
+)
+
+// Mutual exclusion: the beliefs of different acquisitions do not overlap. A belief includes the moment it begins and
+// not the one it ends, so a belief may begin when another ends. Overlapping beliefs of one owner are one.
+
+// beliefs returns the beliefs as intervals.
+func (j *judge) beliefs() intervals {
+	list := sized(j.room.held[:], len(j.h.Acquisitions))[:0]
+	for i := range j.h.Acquisitions {
+		a := &j.h.Acquisitions[i]
+		if b, ok := a.Belief(); ok {
+			list = append(list, newInterval(a.Invoked, b.From, b.To, owner{a.Client, a.Task}, a.ID))
+		}
+	}
+	return newIntervals(list)
+}
+
+func (j *judge) mutualExclusion() {
+	j.double = j.held.scan(j.h.End, j.tellDoubleHolder)
+	violated := j.double.pairs > 0
+	if asked, ok := j.porcupineOnBeliefs(); ok && exclusive(asked) == violated {
+		panic(fmt.Sprintf("checker: porcupine and the interval scan disagree on these beliefs:\n%s", j.h))
+	}
+	j.conclude(MutualExclusion, violated, j.asksDuringBeliefs())
+}
+
+// porcupineOnBeliefs returns the intervals that porcupine is to judge, and whether it is.
+func (j *judge) porcupineOnBeliefs() ([]interval, bool) {
+	n := len(j.held.list)
+	switch {
+	case n <= alwaysSections, j.o.Sample && n <= sampledSections:
+		return j.held.list, true
+	case j.double.pairs > 0:
+		return aroundFirst(j.held.list, j.double.first), true
+	default:
+		return nil, false
+	}
+}
+
+// aroundFirst cuts a long history down to the first double holder: some of the intervals of an exclusive history are
+// exclusive too, so a violation among a few is one of the whole. The interval that the second one overlaps is the one
+// before it: any between them would have been the first to overlap.
+func aroundFirst(list []interval, second int) []interval {
+	return list[max(0, second+1-alwaysSections) : second+1]
+}
+
+func (j *judge) tellDoubleHolder(first, second *interval) {
+	if j.told[MutualExclusion] >= toldOfOneProblem {
+		return // before the text is made: of n believers at once there are n*(n-1)/2 pairs
+	}
+	j.accuse(Violation{
+		Property:     MutualExclusion,
+		Kind:         "double holder",
+		At:           second.from,
+		Acquisitions: []history.ID{first.id, second.id},
+		Text: fmt.Sprintf("%s and %s both believed to hold the lock, %s",
+			j.name(first.id), j.name(second.id), j.during(second.from, min(first.to, second.to))),
+	})
+}
+
+// asksDuringBeliefs is the danger: how many requests for the lock reached a server while somebody else believed to
+// hold it. Where nobody observed the servers, it is how many calls of Lock were under way meanwhile.
+func (j *judge) asksDuringBeliefs() int {
+	if len(j.h.Asks) > 0 || j.h.HasAuthority {
+		return j.asksDuring(&j.held)
+	}
+	n := 0
+	for i := range j.h.Acquisitions {
+		a := &j.h.Acquisitions[i]
+		if j.held.othersIn(a.Invoked, max(a.Returned, a.Invoked+1), owner{a.Client, a.Task}) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,205 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// Progress and availability: while somebody waits for the lock, somebody acquires within the bound. The clock starts
+// with the longest wait under way and anew with every acquisition. For progress it also starts anew when a fault
+// heals, and stands still while a fault that will heal is active; faults that do not heal are no excuse. Availability
+// knows no excuse at all, but is judged only of a time in which a fault was active.
+//
+// A run that ends before the bound has elapsed accuses nobody, unless nothing could happen in it any more: then who
+// waits waits for ever.
+
+func (j *judge) progress() {
+	if j.o.ProgressWithin <= 0 {
+		j.pass(Progress, noBound)
+		j.pass(Availability, noBound)
+		return
+	}
+	w := newWaiting(j.h, &j.room)
+	progress := w.stalls(j.o.ProgressWithin, true)
+	for _, s := range progress {
+		j.tellStall(Progress, "no progress", s)
+	}
+	availability := 0
+	for _, s := range w.stalls(j.o.ProgressWithin, false) {
+		if w.faultIn(s.from, s.until) {
+			availability++
+			j.tellStall(Availability, "not available", s)
+		}
+	}
+	reasons, faults := j.waitsForReason(w)
+	j.conclude(Progress, len(progress) > 0, reasons)
+	j.conclude(Availability, availability > 0, faults)
+}
+
+const noBound = "no bound on waiting given"
+
+// waiting replays who waited, and which faults were active.
+type waiting struct {
+	h      *history.History
+	events []turn
+	byFrom []int // waits, in the order of their beginning
+}
+
+// turn is a moment at which the clock may start, stop, or start anew.
+type turn struct {
+	at   trace.Instant
+	kind turnKind
+	wait int // for waitEnds
+}
+
+type turnKind uint8
+
+const (
+	waitEnds    turnKind = iota
+	faultBegins          // of a fault that heals
+	faultEnds
+)
+
+// stall is a time during which somebody waited and nobody acquired, that is longer than the bound.
+type stall struct {
+	from  trace.Instant // when the clock started
+	until trace.Instant // Never if nothing could happen any more
+	wait  int           // the longest wait under way
+	late  trace.Instant // when the bound had elapsed
+}
+
+func newWaiting(h *history.History, r *room) *waiting {
+	w := &waiting{h: h, byFrom: indices(r.byFrom[:], len(h.Waits))}
+	slices.SortStableFunc(w.byFrom, func(a, b int) int { return cmp.Compare(h.Waits[a].From, h.Waits[b].From) })
+	w.events = sized(r.turns[:], len(h.Waits)+2*len(h.Faults))[:0]
+	for i := range h.Waits {
+		if h.Waits[i].To != trace.Never {
+			w.events = append(w.events, turn{at: h.Waits[i].To, kind: waitEnds, wait: i})
+		}
+	}
+	for i := range h.Faults {
+		if f := &h.Faults[i]; f.Fired && f.End != trace.Never {
+			w.events = append(w.events, turn{at: f.Begin, kind: faultBegins}, turn{at: f.End, kind: faultEnds})
+		}
+	}
+	slices.SortStableFunc(w.events, func(a, b turn) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.kind, b.kind))
+	})
+	return w
+}
+
+// stalls replays the waits and returns the times for which nobody acquired.
+func (w *waiting) stalls(bound time.Duration, excused bool) []stall {
+	var found []stall
+	restart := trace.Instant(0) // the last acquisition, or the last healing
+	active := 0                 // faults that will heal
+	ended, oldest := make([]bool, len(w.h.Waits)), w.byFrom
+	stalledUntil := func(now trace.Instant) {
+		for len(oldest) > 0 && ended[oldest[0]] {
+			oldest = oldest[1:]
+		}
+		if len(oldest) == 0 || excused && active > 0 {
+			return
+		}
+		s := stall{from: max(restart, w.h.Waits[oldest[0]].From), until: now, wait: oldest[0]}
+		s.late = s.from.Add(bound)
+		if s.from >= now || s.late >= now {
+			return
+		}
+		if n := len(found); n > 0 && found[n-1].from == s.from {
+			found[n-1].until = now
+			return
+		}
+		found = append(found, s)
+	}
+	for _, e := range w.events {
+		if e.at > w.h.End && !w.h.Quiescent {
+			break
+		}
+		stalledUntil(e.at)
+		switch e.kind {
+		case waitEnds:
+			ended[e.wait] = true
+			if w.h.Waits[e.wait].Ended == history.GotIt {
+				restart = e.at
+			}
+		case faultBegins:
+			active++
+		case faultEnds:
+			active--
+			if excused {
+				restart = e.at
+			}
+		}
+	}
+	if w.h.Quiescent {
+		stalledUntil(trace.Never)
+	} else {
+		stalledUntil(w.h.End)
+	}
+	return found
+}
+
+// faultIn reports whether a fault was active at some moment from one moment to the other.
+func (w *waiting) faultIn(from, to trace.Instant) bool {
+	for i := range w.h.Faults {
+		if f := &w.h.Faults[i]; f.Fired && f.Begin <= to && from <= f.End {
+			return true
+		}
+	}
+	return false
+}
+
+// waitsForReason is the danger: how many waits took time while somebody else believed to hold the lock or had been
+// granted it, or a fault was active (reasons); and those with a fault alone (faults).
+func (j *judge) waitsForReason(w *waiting) (reasons, faults int) {
+	for i := range j.h.Waits {
+		wait := &j.h.Waits[i]
+		if wait.To <= wait.From {
+			continue
+		}
+		who := owner{wait.Client, wait.Task}
+		fault := w.faultIn(wait.From, wait.To)
+		if fault {
+			faults++
+		}
+		if fault || j.held.othersIn(wait.From, wait.To, who) ||
+			j.granted.othersIn(wait.From, wait.To, who) {
+			reasons++
+		}
+	}
+	return reasons, faults
+}
+
+func (j *judge) tellStall(p Property, kind string, s stall) {
+	wait := &j.h.Waits[s.wait]
+	who := owner{wait.Client, wait.Task}
+	at := s.late
+	text := fmt.Sprintf("%s has waited since %s; from %s on nobody acquired the lock within %s",
+		who, wait.From, s.from, j.o.ProgressWithin)
+	if s.until == trace.Never {
+		at = min(at, j.h.End)
+		text = fmt.Sprintf("%s has waited since %s and will wait for ever: nothing can happen any more", who, wait.From)
+	}
+	v := Violation{Property: p, Kind: kind, At: at, Text: text}
+	if id := j.asking(who, s.late); id != 0 {
+		v.Acquisitions = []history.ID{id}
+	}
+	j.accuse(v)
+}
+
+// asking returns the latest acquisition that an owner had called for by then.
+func (j *judge) asking(o owner, by trace.Instant) history.ID {
+	for i := range slices.Backward(j.h.Acquisitions) {
+		a := &j.h.Acquisitions[i]
+		if a.Client == o.client && a.Task == o.task && a.Invoked <= by {
+			return a.ID
+		}
+	}
+	return 0
+}

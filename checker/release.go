@@ -1,0 +1,47 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/locksim/locksim/history"
+)
+
+// Release safety: no executed release ended another acquisition's grant, nor a later grant of its own acquisition
+// than the one it was sent for.
+
+func (j *judge) releaseSafety() {
+	if !j.h.HasAuthority {
+		j.pass(ReleaseSafety, noAuthority)
+		return
+	}
+	violated, dangers := false, 0
+	for i := range j.h.Removals {
+		r := &j.h.Removals[i]
+		if r.Stale {
+			dangers++
+		}
+		if r.Ended != 0 {
+			violated = true
+			j.tellMisdelete(r)
+		}
+	}
+	j.conclude(ReleaseSafety, violated, dangers)
+}
+
+func (j *judge) tellMisdelete(r *history.Removal) {
+	v := Violation{
+		Property:     ReleaseSafety,
+		Kind:         "released another's lock",
+		At:           r.At,
+		Acquisitions: []history.ID{r.By, r.Ended},
+		Text: fmt.Sprintf("a release by %s, executed by %s at %s, ended the grant of %s",
+			j.name(r.By), r.Node, r.At, j.name(r.Ended)),
+	}
+	if r.Again {
+		v.Kind = "released a later try"
+		v.Acquisitions = []history.ID{r.By}
+		v.Text = fmt.Sprintf("a late release by %s, executed by %s at %s, ended the grant of a later try of its own",
+			j.name(r.By), r.Node, r.At)
+	}
+	j.accuse(v)
+}

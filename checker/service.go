@@ -1,0 +1,59 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/locksim/locksim/history"
+)
+
+// Exclusion at the service: no grant starts inside another one. A grant runs, as promised, until it is released, its
+// time to live has elapsed in true time, or its session has rightfully expired; that the servers still hold or have
+// lost the key plays no part. Overlapping grants of one owner are one.
+
+func (j *judge) exclusionAtService() {
+	if !j.h.HasAuthority {
+		j.pass(ExclusionAtService, noAuthority)
+		return
+	}
+	found := j.granted.scan(j.h.End, j.tellDoubleGrant)
+	j.conclude(ExclusionAtService, found.pairs > 0, j.asksDuring(&j.granted))
+}
+
+// grants returns the grants as intervals; none where nobody declared whose word makes a grant.
+func (j *judge) grants() intervals {
+	if !j.h.HasAuthority {
+		return intervals{}
+	}
+	list := sized(j.room.granted[:], len(j.h.Grants))[:0]
+	for i := range j.h.Grants {
+		g := &j.h.Grants[i]
+		list = append(list, newInterval(g.From, g.From, g.To, j.ownerOf(g.Acquisition, g.Client), g.Acquisition))
+	}
+	return newIntervals(list)
+}
+
+func (j *judge) tellDoubleGrant(first, second *interval) {
+	if j.told[ExclusionAtService] >= toldOfOneProblem {
+		return
+	}
+	j.accuse(Violation{
+		Property:     ExclusionAtService,
+		Kind:         "double grant",
+		At:           second.from,
+		Acquisitions: []history.ID{first.id, second.id},
+		Text: fmt.Sprintf("%s was granted the lock while it was still promised to %s, %s",
+			j.name(second.id), j.name(first.id), j.during(second.from, min(first.to, second.to))),
+	})
+}
+
+// asksDuring counts the requests that servers executed during an interval of another owner.
+func (j *judge) asksDuring(v *intervals) int {
+	n := 0
+	for i := range j.h.Asks {
+		ask := &j.h.Asks[i]
+		if v.othersAt(ask.At, j.ownerOf(ask.Acquisition, ask.Client)) {
+			n++
+		}
+	}
+	return n
+}

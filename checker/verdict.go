@@ -1,0 +1,90 @@
+package checker
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// Property is something that a lock promises.
+type Property uint8
+
+// The properties.
+const (
+	MutualExclusion    Property = iota // beliefs of different acquisitions do not overlap
+	ExclusionAtService                 // grants, as promised, do not overlap
+	Resource                           // what the resource accepted is as if sections had run one after another
+	FencingOrder                       // tokens grow in the order of the grants
+	ReleaseSafety                      // no release ends another acquisition's grant
+	Progress                           // while somebody waits, somebody acquires, once faults have healed
+	Availability                       // the same during faults
+	PropertyCount
+)
+
+var propertyNames = []string{
+	"mutual-exclusion", "exclusion-at-service", "resource", "fencing-order", "release-safety", "progress",
+	"availability",
+}
+
+// String returns the name that scenarios use.
+func (p Property) String() string { return propertyNames[p] }
+
+// PropertyNames lists the properties.
+func PropertyNames() []string { return slices.Clone(propertyNames) }
+
+// ParseProperty is the inverse of String.
+func ParseProperty(name string) (Property, bool) {
+	i := slices.Index(propertyNames, name)
+	return Property(max(i, 0)), i >= 0
+}
+
+// Verdict says whether a property held in one run.
+type Verdict uint8
+
+// The verdicts.
+const (
+	NotJudged Verdict = iota // there is nothing to judge by: no token, no authority, no bound
+	Held                     // it held, and had been in danger
+	Violated                 // it did not hold
+	Vacuous                  // it held, but the danger never arose
+	Undecided                // a bound was hit, or the checker gave up: "unknown"
+)
+
+var verdictNames = []string{"not-judged", "held", "violated", "vacuous", "unknown"}
+
+// String returns the name that scenarios use.
+func (v Verdict) String() string { return verdictNames[v] }
+
+// VerdictNames lists the verdicts.
+func VerdictNames() []string { return slices.Clone(verdictNames) }
+
+// ParseVerdict is the inverse of String.
+func ParseVerdict(name string) (Verdict, bool) {
+	i := slices.Index(verdictNames, name)
+	return Verdict(max(i, 0)), i >= 0
+}
+
+// Violation is one way in which a property did not hold.
+type Violation struct {
+	Property     Property
+	Kind         string // "double holder", "lost update", "torn section", "token went backwards", …
+	At           trace.Instant
+	Acquisitions []history.ID // who took part, in the order of the story
+	Text         string       // one sentence for a reader, with times
+}
+
+// Measure is a number that was observed: a count, or a time in nanoseconds.
+type Measure struct {
+	Name  string // ends in "-ns" for times
+	Value int64
+}
+
+// Report is what the checker says of one history.
+type Report struct {
+	Verdicts   [PropertyCount]Verdict
+	Dangers    [PropertyCount]int // how often each property was in danger
+	Reasons    [PropertyCount]string
+	Violations []Violation // in the order of their moments
+	Measures   []Measure   // sorted by name
+}
