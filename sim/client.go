@@ -1,0 +1,306 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/trace"
+)
+
+// Process is a client process: a set of tasks that share its node's clocks, its pauses and its crash. Its code is
+// plain blocking Go on coroutines. The engine does not care what runs inside: everything a task does to the world
+// goes through its methods.
+type Process struct {
+	node    *Node
+	main    func(*Task)
+	tasks   []*Task // of the present life; some may have ended
+	started int     // how many tasks this life has seen
+	over    int     // how many of tasks have ended
+	frozen  []*Task // ready, but the process is paused
+	ended   bool    // main has returned, or the process has died
+	zombies bool    // some task's code would not unwind
+}
+
+// AddClient adds a client node whose process runs main. It starts when the run does, and ends when main returns.
+func (e *Engine) AddClient(name string, main func(*Task)) *Node {
+	n := e.addNode(name)
+	n.process = &Process{node: n, main: main}
+	e.alive++
+	n.process.start()
+	return n
+}
+
+// start runs main from its beginning, as a new process.
+func (p *Process) start() {
+	if p.ended {
+		p.ended = false
+		p.node.engine.alive++
+	}
+	p.spawn(p.main)
+}
+
+func (p *Process) spawn(run func(*Task)) *Task {
+	t := &Task{engine: p.node.engine, process: p, run: run, index: p.started, life: p.node.life}
+	t.timer = Timer{node: p.node, ring: t}
+	p.started++
+	p.forgetEnded()
+	p.tasks = append(p.tasks, t)
+	t.makeReady()
+	return t
+}
+
+// forgetEnded keeps the list of tasks short in a process that starts many.
+func (p *Process) forgetEnded() {
+	if p.over > 8 && p.over > len(p.tasks)/2 {
+		p.tasks = slices.DeleteFunc(p.tasks, func(t *Task) bool { return t.ended })
+		p.over = 0
+	}
+}
+
+// die ends all tasks. Their code gets no further; what it has deferred runs without effect.
+func (p *Process) die() {
+	if !p.ended {
+		p.ended = true
+		p.node.engine.alive--
+	}
+	for _, t := range p.frozen {
+		t.queued = false
+	}
+	p.frozen = nil
+	for _, t := range p.tasks {
+		t.makeReady() // to be unwound
+	}
+	p.tasks, p.started, p.over = nil, 0, 0
+}
+
+// readBuffers hands over what arrived during a pause.
+func (p *Process) readBuffers() {
+	for _, c := range p.node.engine.conns {
+		if c.client == p.node {
+			c.readBuffer()
+		}
+	}
+}
+
+// thaw lets the tasks go on that became ready during a pause.
+func (p *Process) thaw() {
+	if !p.node.running() {
+		return
+	}
+	frozen := p.frozen
+	p.frozen = nil
+	for _, t := range frozen {
+		t.queued = false
+		t.makeReady()
+	}
+}
+
+// Task is one thread of a client process. Its methods may be called by its own code only.
+type Task struct {
+	engine  *Engine
+	process *Process
+	run     func(*Task)
+	index   int
+	life    int // of the node, in which it was started
+	end     Signal
+	timer   Timer
+	co      *coroutine // nil before it has started and after it has ended
+
+	parked   bool // it waits for its timer or a signal
+	queued   bool // it is in the engine's list of ready tasks, or frozen
+	ended    bool
+	wakes    uint64 // counts waits, so that signals of old do not wake it
+	refusals int    // calls refused since it died
+}
+
+// Forever is a wait without a time limit.
+const Forever time.Duration = math.MaxInt64
+
+// Node returns the node that the task runs on.
+func (t *Task) Node() *Node { return t.process.node }
+
+// Index numbers the task within its process; 0 is the main one.
+func (t *Task) Index() int { return t.index }
+
+// String names the task as "a" or, if it is not the main one, "a/1".
+func (t *Task) String() string {
+	if t.index == 0 {
+		return t.Node().Name
+	}
+	return fmt.Sprintf("%s/%d", t.Node().Name, t.index)
+}
+
+// Go runs another task of the same process and returns the signal of its end.
+func (t *Task) Go(run func(*Task)) *Signal {
+	t.mustLive()
+	return &t.process.spawn(run).end
+}
+
+// Sleep blocks for d on the monotonic clock.
+func (t *Task) Sleep(d time.Duration) { t.Wait(d) }
+
+// Wait blocks until one of the signals has fired, or d has passed on the monotonic clock. It returns the index of the
+// first fired signal, or -1. It is the one primitive that blocks; all others stand on it.
+func (t *Task) Wait(d time.Duration, signals ...*Signal) int {
+	t.mustLive()
+	t.wakes++
+	if first := firstFired(signals); first >= 0 {
+		return first
+	}
+	for _, s := range signals {
+		s.add(waiter{t, t.wakes})
+	}
+	if d < Forever {
+		t.timer.Arm(false, plus(t.Node().Monotonic(), int64(max(d, 0))))
+	}
+	t.park()
+	t.timer.Stop()
+	for _, s := range signals {
+		s.forget(t)
+	}
+	return firstFired(signals)
+}
+
+func firstFired(signals []*Signal) int {
+	return slices.IndexFunc(signals, (*Signal).Fired)
+}
+
+// Ring wakes the task: its timer has run down.
+func (t *Task) Ring() { t.makeReady() }
+
+// Step takes a step that is no message's: faults that wait for it act, which may pause or kill the task. Took is
+// called at the moment at which it is taken.
+func (t *Task) Step(s trace.Step, sum uint64, took func(), detail func() string) {
+	t.mustLive()
+	e := t.engine
+	s.Node = t.Node().Name
+	e.before(&s, message{})
+	t.checkpoint()
+	if took != nil {
+		took()
+	}
+	e.took(&s, message{}, sum, detail)
+	t.checkpoint()
+}
+
+// checkpoint is where a running task notices that a fault has just paused or killed its process.
+func (t *Task) checkpoint() {
+	t.mustLive()
+	for t.Node().pauses > 0 {
+		t.queued = true
+		t.process.frozen = append(t.process.frozen, t)
+		t.park()
+	}
+}
+
+// park gives control back to the engine until somebody makes the task ready.
+func (t *Task) park() {
+	t.parked = true
+	t.co.yield(struct{}{})
+	t.mustLive()
+}
+
+// makeReady puts the task into the list of those to be resumed, now or when its process is no longer paused.
+func (t *Task) makeReady() {
+	if t.queued || t.ended {
+		return
+	}
+	t.queued = true
+	if t.Node().pauses > 0 && t.alive() {
+		t.process.frozen = append(t.process.frozen, t)
+		return
+	}
+	t.engine.ready = append(t.engine.ready, t)
+}
+
+func (t *Task) alive() bool { return !t.process.node.down && t.life == t.process.node.life }
+
+// killed unwinds the code of a task whose process has died.
+type killed struct{}
+
+const (
+	// stubborn is how many calls a dead task may make before its code is taken to be one that never ends.
+	stubborn = 100
+	// maxCalls is how many calls tasks may make at one moment before their code is taken to be in an endless loop.
+	maxCalls = 100_000
+)
+
+// mustLive stands before everything that a task does.
+func (t *Task) mustLive() {
+	if t.engine.running != t {
+		panic(fmt.Sprintf("sim: task %v was used by code that is not its own", t))
+	}
+	if !t.alive() {
+		t.refuse()
+	}
+	t.engine.calls++
+	if t.engine.calls > maxCalls {
+		t.engine.bound = "calls"
+		t.co.yield(struct{}{})
+		t.refuse()
+	}
+}
+
+// refuse refuses a call of a dead process before it has an effect, by a panic that ends the task's code. The code's
+// deferred functions run during it: their calls are refused likewise. Code that recovers and goes on for ever is cut
+// off: its coroutine is left behind for good, since to stop it would run that code on.
+func (t *Task) refuse() {
+	t.refusals++
+	if t.refusals > stubborn {
+		t.process.zombies = true
+		t.ended = true
+		t.co.yield(struct{}{})
+	}
+	panic(killed{})
+}
+
+// resume runs the task's code until it parks or ends.
+func (t *Task) resume() {
+	t.queued = false
+	switch {
+	case t.ended:
+		return
+	case t.alive() && t.Node().pauses > 0:
+		t.makeReady()
+		return
+	case t.co == nil && !t.alive():
+		t.ended = true
+		return
+	case t.co == nil:
+		t.co = t.engine.spare.take()
+		t.co.task = t
+	}
+	t.parked = false
+	t.engine.running = t
+	t.co.next()
+	t.engine.running = nil
+}
+
+// execute is what the coroutine does for a task.
+func (t *Task) execute() {
+	defer func() {
+		t.ended = true
+		// What dead code panics with on its way out is no news: nobody is there to see it.
+		if v := recover(); v != nil && t.alive() {
+			t.engine.failure = &Panic{Node: t.Node().Name, Value: v, Stack: string(debug.Stack())}
+		}
+	}()
+	t.run(t)
+}
+
+// finished is called when the task's code has ended. The process ends with its main task.
+func (t *Task) finished() {
+	t.co = nil
+	if !t.alive() {
+		return
+	}
+	t.process.over++
+	t.timer.Stop()
+	t.end.Fire()
+	if t.index == 0 {
+		t.Node().die()
+	}
+}

@@ -1,0 +1,254 @@
+// Package sim is a deterministic discrete-event engine: virtual time, nodes with clocks of their own, connections,
+// server and client processes, and faults. It knows nothing of locks, Redis or ZooKeeper.
+//
+// Start with [New]; add servers with [Engine.AddServer] and clients with [Engine.AddClient], hang faults with
+// [Engine.Inject], then call [Engine.Run]. A run is single-threaded and a pure function of what it was given:
+// client processes are coroutines, of which one runs at a time.
+//
+// Everything that happens is an event of the [Engine]: a [Timer] rings, a segment arrives at one end of a [Conn], a
+// [Fault] begins or heals. After each event the tasks that it has woken run until they block again.
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/trace"
+)
+
+// Config configures an engine.
+type Config struct {
+	Seed    uint64
+	Until   trace.Instant // the run ends then at the latest
+	Limits  Limits
+	Latency Latency // of every link that SetLatency does not name; LAN if nil
+	Keep    bool    // keep the trace's events, not only their digest
+	_       struct{}
+}
+
+// Limits bound a run; 0 is no bound. Reaching one ends the run and is reported by its name.
+type Limits struct {
+	Steps    int // events popped from the queue
+	Messages int // segments sent
+}
+
+// Engine is one run of one simulated world.
+type Engine struct {
+	// Trace takes every step of the run.
+	Trace trace.Recorder
+	// Crashed is told of every client process that a fault kills. It may be nil.
+	Crashed func(n *Node)
+	// Role finds the node that plays a role in a fault's pattern or action; "" if nobody does. It may be nil.
+	Role func(role string) string
+
+	config  Config
+	now     trace.Instant
+	seq     uint64
+	queue   queue
+	ready   []*Task // tasks to be resumed, in order
+	woken   []*Node // nodes whose pause has just ended
+	running *Task   // the task whose code runs now; nil in the engine's own code
+	nodes   []*Node
+	byName  map[string]*Node
+
+	links    []linkLatency
+	barriers []*barrier
+	conns    []*Conn // in the order in which they were opened
+	sweep    int     // how many conns there may be before those that are over are forgotten
+
+	faults  []*armed
+	watched [32]bool // which steps some fault waits for, by trace.Does
+
+	steps    int
+	messages int
+	arrivals int // things on their way whose arrival is an event
+	mending  int // faults that are going to heal
+	alive    int // client processes that have not ended, or will restart
+	calls    int // of tasks since the last event
+	bound    string
+	failure  *Panic
+	spare    *Spare
+}
+
+// New returns an engine without nodes. The spare may be nil.
+func New(c Config, spare *Spare) *Engine {
+	if spare == nil {
+		spare = &Spare{}
+	}
+	if len(c.Latency) == 0 {
+		c.Latency = LAN()
+	}
+	e := &Engine{config: c, spare: spare, queue: spare.queue[:0], byName: make(map[string]*Node, 8)}
+	e.Trace.Keep = c.Keep
+	return e
+}
+
+// Now returns true time. Only observers may ask: no simulated process can.
+func (e *Engine) Now() trace.Instant { return e.now }
+
+// Steps returns how many events have happened.
+func (e *Engine) Steps() int { return e.steps }
+
+// Messages returns how many segments have been sent.
+func (e *Engine) Messages() int { return e.messages }
+
+// Rand returns a fresh stream for a purpose and names under the run's seed.
+func (e *Engine) Rand(purpose string, names ...string) *Rand { return NewRand(e.config.Seed, purpose, names...) }
+
+func (e *Engine) schedule(at trace.Instant, do actor, arg uint64) {
+	if at < e.now {
+		panic(fmt.Sprintf("sim: event scheduled for %v, which is before now, %v", at, e.now))
+	}
+	e.seq++
+	e.queue.push(event{at: at, seq: e.seq, do: do, arg: arg})
+}
+
+// Ending says how a run ended.
+type Ending struct {
+	At trace.Instant
+	// Bound names the limit that ended the run early: "steps", "messages", or "calls" if some client's code went on
+	// and on at one moment; "" if none did.
+	Bound string
+	// Quiescent says that nothing could happen any more; false if Until came first.
+	Quiescent bool
+	// Panic is what a client's code panicked with; nil if none did.
+	Panic *Panic
+	// Zombies names the clients whose code went on after their crash instead of unwinding.
+	Zombies []string
+}
+
+// Panic is a panic of a client's code, which ends the run.
+type Panic struct {
+	Node  string
+	Value any
+	Stack string
+}
+
+// Error says whose code panicked, and with what.
+func (p *Panic) Error() string {
+	return fmt.Sprintf("the code of client %s panicked: %v", p.Node, p.Value)
+}
+
+// Run plays the world until nothing can happen any more, all clients have ended and nothing of theirs is on its way,
+// the configured end comes, or a limit is reached. It may be called once.
+func (e *Engine) Run() Ending {
+	ending := e.play()
+	ending.At, ending.Bound, ending.Panic = e.now, e.bound, e.failure
+	ending.Zombies = e.unwind()
+	clear(e.queue)
+	e.spare.queue = e.queue[:0]
+	return ending
+}
+
+func (e *Engine) play() Ending {
+	e.begin()
+	for e.failure == nil && e.bound == "" {
+		for len(e.queue) > 0 && e.queue[0].do.stale(e.queue[0].arg) {
+			e.queue.pop()
+		}
+		switch limits := &e.config.Limits; {
+		case e.still():
+			return Ending{Quiescent: true}
+		case e.queue[0].at > e.config.Until:
+			e.now = e.config.Until
+			return Ending{}
+		case limits.Steps > 0 && e.steps >= limits.Steps:
+			e.bound = "steps"
+			return Ending{}
+		case limits.Messages > 0 && e.messages > limits.Messages:
+			e.bound = "messages"
+			return Ending{}
+		}
+		next := e.queue.pop()
+		e.now = next.at
+		e.steps++
+		next.do.act(next.arg)
+		e.drain()
+	}
+	return Ending{}
+}
+
+// begin lets the faults act that are there from the beginning, and then the processes start.
+func (e *Engine) begin() {
+	for _, a := range e.faults {
+		if a.Trigger.When == At && a.Trigger.At == 0 {
+			a.fire(nil)
+		}
+	}
+	e.drain()
+}
+
+// still reports whether nothing that matters can happen any more. Once all clients have ended that is so unless
+// something that they sent will still reach a server, perhaps when a fault has healed.
+func (e *Engine) still() bool {
+	if len(e.queue) == 0 {
+		return true
+	}
+	return e.alive == 0 && e.arrivals == 0 && (e.mending == 0 || !slices.ContainsFunc(e.conns, (*Conn).waits))
+}
+
+// drain lets go on what was paused, and resumes the tasks that have become ready.
+func (e *Engine) drain() {
+	e.calls = 0
+	for _, n := range e.woken {
+		n.catchUp()
+	}
+	e.woken = e.woken[:0]
+	i := 0
+	for ; i < len(e.ready) && e.failure == nil && e.bound == ""; i++ {
+		e.ready[i].resume()
+	}
+	e.ready = slices.Delete(e.ready, 0, i)
+}
+
+// unwind ends the code of all tasks, without effect, and names the clients whose code would not end.
+func (e *Engine) unwind() (zombies []string) {
+	for _, n := range e.nodes {
+		if n.process != nil {
+			n.down = true
+			n.life++
+			n.process.die()
+		}
+	}
+	for i := 0; i < len(e.ready); i++ {
+		e.ready[i].resume()
+	}
+	e.ready = nil
+	for _, n := range e.nodes {
+		if n.process != nil && n.process.zombies {
+			zombies = append(zombies, n.Name)
+		}
+	}
+	return zombies
+}
+
+// Node returns the node of that name; nil if there is none.
+func (e *Engine) Node(name string) *Node { return e.byName[name] }
+
+// action is an event that calls a function.
+type action func()
+
+func (a action) stale(uint64) bool { return false }
+func (a action) act(uint64)        { a() }
+
+// After calls f after d of true time: for faults and observers, which no pause or crash can stop.
+func (e *Engine) After(d trace.Instant, f func()) {
+	e.schedule(e.now.Add(time.Duration(d)), action(f), 0)
+}
+
+// detail returns what shows a payload to a reader, if the trace is kept for one.
+func (e *Engine) detail(p Payload) func() string {
+	if !e.Trace.Keep {
+		return nil
+	}
+	return p.String
+}
+
+// exchange returns what shows a request and its answer.
+func (e *Engine) exchange(request, answer Payload) func() string {
+	if !e.Trace.Keep || answer == nil {
+		return e.detail(request)
+	}
+	return func() string { return request.String() + " -> " + answer.String() }
+}

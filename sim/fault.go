@@ -1,0 +1,288 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/trace"
+)
+
+// Fault is something that goes wrong: a trigger says when, an action says what, For says how long.
+// Faults are data: they are drawn by generators, shortened by shrinkers, written to scenario files.
+type Fault struct {
+	Name    string // how the trace and the triggers of other faults call it; "fault-N" if empty
+	Trigger Trigger
+	Action  Action
+	For     time.Duration // it heals after this long; 0: never
+}
+
+// When says how a trigger relates to its step.
+type When uint8
+
+// The kinds of triggers.
+const (
+	At     When = iota // at a moment of true time
+	Before             // while the step is pending: a crash cancels it, a pause or a delay postpones it
+	After              // when the step has been taken
+)
+
+// Trigger says when a fault acts.
+type Trigger struct {
+	When When
+	At   time.Duration // true time since the run's start; for When == At
+	Step Pattern       // for Before and After
+	Nth  int           // which match; 0 and 1 are the first
+	Plus time.Duration // how long after the step; for After only
+}
+
+// Pattern matches steps. Its strings are globs as of path.Match; an empty one matches everything. Node and Peer may
+// also be the role "holder", "master" or "leader", whoever plays it at that moment.
+type Pattern struct {
+	Node string
+	Does trace.Does
+	What string
+	Peer string
+}
+
+// ActionKind says what a fault does.
+type ActionKind uint8
+
+// The actions.
+const (
+	Pause      ActionKind = iota // the node's code stands still; its clocks run and what is sent to it waits
+	Crash                        // the node loses its memory; see Action.Host and Action.Restart
+	SetClock                     // the node's clock steps or changes its rate
+	Cut                          // packets vanish silently between two sets of nodes
+	Stall                        // what is sent on a link waits, nobody is told
+	Delay                        // the message of the trigger is that much later, and what follows it on its connection
+	Break                        // a connection, or that of the trigger's message, is closed or reset
+	Error                        // the request of the trigger is answered with an error instead of being executed
+	SameRandom                   // processes share one stream of randomness, as forked twins do
+	actionCount
+)
+
+var actionNames = [actionCount]string{
+	"pause", "crash", "clock", "cut", "stall", "delay", "break", "error", "same-random",
+}
+
+// String returns the name that scenarios use.
+func (k ActionKind) String() string { return actionNames[k] }
+
+// ActionNames lists the actions.
+func ActionNames() []string { return actionNames[:] }
+
+// ParseAction is the inverse of ActionKind.String.
+func ParseAction(name string) (ActionKind, bool) {
+	for k, n := range actionNames {
+		if n == name {
+			return ActionKind(k), true
+		}
+	}
+	return 0, false
+}
+
+// ClockOf says which of a node's clocks an action changes.
+type ClockOf uint8
+
+// The choices. A step is of the wall clock unless it says both; a rate is of both.
+const (
+	WallOnly ClockOf = iota
+	BothClocks
+)
+
+// Loss says what a breaking connection takes with it.
+type Loss uint8
+
+// The choices.
+const (
+	LoseNothing Loss = iota // what was sent still arrives
+	LoseRequest             // what is on its way to the server is lost
+	LoseReply               // the server receives and executes, its answers are lost
+)
+
+// Action says what a fault does. Each kind uses the fields that name it.
+type Action struct {
+	Kind ActionKind
+
+	Node string // Pause, Crash, SetClock: a node or a role
+
+	Host    bool          // Crash: the whole machine goes down, not just the process
+	Restart time.Duration // Crash: the node is up again after this long; 0: never
+	Keep    string        // Crash: "nothing" or "all" of what was written, in place of what its disk would keep
+
+	Step time.Duration // SetClock: how far the clock jumps
+	Rate int64         // SetClock: how much faster than true time it runs, in parts per million
+	Of   ClockOf       // SetClock
+
+	Link Link // Cut, Stall, Break
+
+	This bool          // Break: the connection of the trigger's message, rather than Link
+	By   time.Duration // Delay: of the trigger's message
+	RST  bool          // Break: reset rather than closed
+	Lose Loss          // Break
+	Text string        // Error: the reply, with its code first: "LOADING Redis is loading the dataset in memory"
+
+	Nodes []string // SameRandom
+}
+
+// Link is all connections between two sets of nodes; names are globs or roles.
+type Link struct {
+	From, To []string
+	OneWay   bool // only what travels from From to To
+}
+
+// String prints the fault as a scenario file has it.
+func (f Fault) String() string {
+	var parts []string
+	if f.Name != "" {
+		parts = append(parts, "name: "+quote(f.Name))
+	}
+	parts = append(parts, f.Trigger.String(), f.Action.String())
+	if f.For != 0 {
+		parts = append(parts, "for: "+f.For.String())
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// String prints the trigger as a scenario file has it, without the braces.
+func (t Trigger) String() string {
+	if t.When == At {
+		return "at: " + t.At.String()
+	}
+	text := "before: "
+	if t.When == After {
+		text = "after: "
+	}
+	text += t.Step.String()
+	if t.Nth > 1 {
+		text += fmt.Sprintf(", nth: %d", t.Nth)
+	}
+	if t.Plus != 0 {
+		text += ", plus: " + t.Plus.String()
+	}
+	return text
+}
+
+// String prints the pattern as a scenario file has it.
+func (p Pattern) String() string {
+	var parts []string
+	add := func(key, value string) {
+		if value != "" {
+			parts = append(parts, key+": "+quote(value))
+		}
+	}
+	add("node", p.Node)
+	if p.Does != trace.None {
+		add("does", p.Does.String())
+	}
+	add("what", p.What)
+	add("peer", p.Peer)
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// String prints the action as a scenario file has it, without the braces.
+func (a Action) String() string {
+	switch a.Kind {
+	case Pause:
+		return "pause: " + quote(a.Node)
+	case Crash:
+		return "crash: " + quote(a.Node) + a.crashFields()
+	case SetClock:
+		return "clock: " + quote(a.Node) + a.clockFields()
+	case Cut, Stall:
+		return a.Kind.String() + ": " + a.Link.String()
+	case Delay:
+		return "delay: " + a.By.String()
+	case Break:
+		return a.breakFields()
+	case Error:
+		return "error: " + quote(a.Text)
+	default:
+		return "same-random: [" + joinQuoted(a.Nodes) + "]"
+	}
+}
+
+func (a Action) crashFields() string {
+	text := ""
+	if a.Host {
+		text += ", kind: host"
+	}
+	if a.Restart != 0 {
+		text += ", restart: " + a.Restart.String()
+	}
+	if a.Keep != "" {
+		text += ", keep: " + a.Keep
+	}
+	return text
+}
+
+func (a Action) clockFields() string {
+	text := ""
+	if a.Step != 0 {
+		text += ", step: " + a.Step.String()
+	}
+	if a.Rate != 0 {
+		text += fmt.Sprintf(", rate: %dppm", a.Rate)
+	}
+	if a.Of == BothClocks && a.Step != 0 {
+		text += ", of: both"
+	}
+	return text
+}
+
+func (a Action) breakFields() string {
+	text := "break: this"
+	if !a.This {
+		text = "break: " + a.Link.String()
+	}
+	if a.RST {
+		text += ", how: rst"
+	}
+	switch a.Lose {
+	case LoseRequest:
+		text += ", lose: request"
+	case LoseReply:
+		text += ", lose: reply"
+	case LoseNothing:
+	}
+	return text
+}
+
+// String prints the link as a scenario file has it.
+func (l Link) String() string {
+	text := "{from: " + nodeList(l.From) + ", to: " + nodeList(l.To)
+	if l.OneWay {
+		text += ", oneway: true"
+	}
+	return text + "}"
+}
+
+func nodeList(names []string) string {
+	if len(names) == 1 {
+		return quote(names[0])
+	}
+	return "[" + joinQuoted(names) + "]"
+}
+
+func joinQuoted(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = quote(n)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// quote puts a string into the double quotes of YAML unless it is a plain word.
+func quote(s string) string {
+	for _, r := range s {
+		plain := r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !plain {
+			return fmt.Sprintf("%q", s)
+		}
+	}
+	if s == "" || s[0] >= '0' && s[0] <= '9' || s[0] == '-' {
+		return fmt.Sprintf("%q", s)
+	}
+	return s
+}

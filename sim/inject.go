@@ -1,0 +1,305 @@
+package sim
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/trace"
+)
+
+// message is the message of the step that triggers a fault, and what the fault does to it.
+type message struct {
+	conn     *Conn // nil if the step is of no message
+	payload  Payload
+	id       uint64        // 0 while it is not yet sent
+	reply    bool          // it travels to the client
+	arriving bool          // it is being received
+	delay    time.Duration // added before the step is taken
+	answer   Payload       // answers the request in place of its execution
+	lost     bool          // its connection broke and took it along
+}
+
+// armed is a fault on its way to happen.
+type armed struct {
+	Fault
+	engine     *Engine
+	errorReply ErrorReply
+	matches    int  // of the trigger's step
+	triggered  bool // and not again
+	begin, end trace.Instant
+}
+
+// FaultReport says what became of a fault.
+type FaultReport struct {
+	Fault      Fault         // its name filled in
+	Fired      bool          // its trigger came, and there was something to act on: a process that lives, a player of the role
+	Begin, End trace.Instant // Never if it has not begun, or not healed
+}
+
+// ErrorReply makes the payload that answers a request with an error. Whoever builds the world supplies it, since
+// what an error looks like is the server's protocol.
+type ErrorReply func(request Payload, text string) Payload
+
+// Inject hangs a fault. The scenario that it comes from has been checked: a name that is unknown here is a bug.
+// The errorReply is needed by faults of kind Error only. A fault at 0s acts before any process takes a step.
+func (e *Engine) Inject(f Fault, errorReply ErrorReply) {
+	if f.Name == "" {
+		f.Name = fmt.Sprintf("fault-%d", len(e.faults)+1)
+	}
+	if f.Action.Kind == Error && errorReply == nil {
+		panic("sim: fault " + f.Name + " has no way to make an error reply")
+	}
+	a := &armed{Fault: f, engine: e, errorReply: errorReply, begin: trace.Never, end: trace.Never}
+	e.faults = append(e.faults, a)
+	switch {
+	case f.Trigger.When != At:
+		e.watched[f.Trigger.Step.Does] = true
+	case f.Trigger.At > 0:
+		e.schedule(trace.Instant(f.Trigger.At), action(func() { a.fire(nil) }), 0)
+	}
+}
+
+// Faults reports what became of the faults, in the order in which they were injected.
+func (e *Engine) Faults() []FaultReport {
+	reports := make([]FaultReport, len(e.faults))
+	for i, a := range e.faults {
+		reports[i] = FaultReport{Fault: a.Fault, Fired: a.begin != trace.Never, Begin: a.begin, End: a.end}
+	}
+	return reports
+}
+
+// before lets the faults act that wait for a step that is about to be taken, and returns what they did to its message.
+func (e *Engine) before(s *trace.Step, m message) message {
+	if e.watched[s.Does] {
+		e.trigger(Before, s, &m)
+	}
+	return m
+}
+
+// took records a step and lets the faults act that wait for its having been taken.
+func (e *Engine) took(s *trace.Step, m message, sum uint64, detail func() string) {
+	e.Trace.Add(trace.Event{At: e.now, Step: *s, Msg: m.id, Sum: sum}, detail)
+	if e.watched[s.Does] {
+		e.trigger(After, s, &m)
+	}
+}
+
+func (e *Engine) trigger(when When, s *trace.Step, m *message) {
+	for _, a := range e.faults {
+		if a.triggered || a.Trigger.When != when || !e.matches(&a.Trigger.Step, s) {
+			continue
+		}
+		a.matches++
+		if a.matches < a.Trigger.Nth {
+			continue
+		}
+		a.triggered = true
+		if a.Trigger.Plus == 0 {
+			a.fire(m)
+			continue
+		}
+		then := *m
+		e.schedule(e.now.Add(a.Trigger.Plus), action(func() { a.fire(&then) }), 0)
+	}
+}
+
+func (e *Engine) matches(p *Pattern, s *trace.Step) bool {
+	return p.Does == s.Does && e.matchesNode(p.Node, s.Node) && e.matchesNode(p.Peer, s.Peer) &&
+		(p.What == "" || glob(p.What, s.What) || s.Alt != "" && glob(p.What, s.Alt))
+}
+
+func (e *Engine) matchesNode(pattern, name string) bool {
+	return pattern == "" || glob(pattern, name) || isRole(pattern) && e.role(pattern) == name && name != ""
+}
+
+// glob matches as path.Match does. Patterns have been checked when the scenario was read.
+func glob(pattern, name string) bool {
+	if pattern == name {
+		return true
+	}
+	ok, _ := path.Match(pattern, name)
+	return ok
+}
+
+// Roles are the names that stand for whoever plays a part at the moment.
+func Roles() []string { return []string{"holder", "leader", "master"} }
+
+func isRole(name string) bool { return slices.Contains(Roles(), name) }
+
+func (e *Engine) role(name string) string {
+	if e.Role == nil {
+		return ""
+	}
+	return e.Role(name)
+}
+
+// target finds the node that an action names; nil if it names a role that nobody plays now.
+func (e *Engine) target(name string) *Node {
+	if isRole(name) {
+		name = e.role(name)
+	}
+	return e.byName[name]
+}
+
+// fire carries the fault out.
+func (a *armed) fire(m *message) {
+	e := a.engine
+	step := trace.Step{Does: trace.Begin, What: a.Name}
+	if n := e.target(a.Action.Node); n != nil {
+		step.Node = n.Name
+	}
+	detail := a.Action.String
+	e.before(&step, message{})
+	did, heal := a.act(m)
+	if !did {
+		return
+	}
+	a.begin = e.now
+	e.took(&step, message{}, 0, detail)
+	lasts := a.For
+	if a.Action.Kind == Crash {
+		lasts = a.Action.Restart
+	}
+	switch {
+	case heal == nil: // it was over at once
+		a.end = e.now
+	case lasts > 0:
+		e.mending++
+		e.schedule(e.now.Add(lasts), action(func() {
+			step.Does = trace.End
+			e.before(&step, message{})
+			e.mending--
+			a.end = e.now
+			heal()
+			e.took(&step, message{}, 0, detail)
+		}), 0)
+	}
+}
+
+// act does what the fault's action says, if there is something to do it to. It returns what heals it; nil if there is
+// nothing to heal.
+func (a *armed) act(m *message) (did bool, heal func()) {
+	e, act := a.engine, &a.Action
+	switch act.Kind {
+	case Pause, Crash, SetClock:
+		n := e.target(act.Node)
+		if n == nil {
+			return false, nil
+		}
+		return a.befall(n)
+	case Cut, Stall:
+		r := e.route(act.Link)
+		if r.empty() {
+			return false, nil
+		}
+		return true, e.raise(&barrier{route: r, vanish: act.Kind == Cut})
+	case Break:
+		if act.This {
+			return a.breakThis(m), nil
+		}
+		return a.breakLink(e.route(act.Link)), nil
+	case Delay:
+		return a.delay(m), nil
+	case Error:
+		return a.answer(m), nil
+	default: // SameRandom: whoever builds the processes sees to it
+		return true, nil
+	}
+}
+
+func (a *armed) befall(n *Node) (did bool, heal func()) {
+	act := &a.Action
+	switch act.Kind {
+	case Pause:
+		if n.down {
+			return false, nil
+		}
+		return true, n.pause()
+	case Crash:
+		if !n.crash(act.Host, act.Keep) {
+			return false, nil
+		}
+		if n.process == nil || act.Restart == 0 {
+			return true, n.restart
+		}
+		a.engine.alive++ // it will be back: the run is not over
+		return true, func() { a.engine.alive--; n.restart() }
+	default:
+		return true, n.disturb(act.Step, act.Rate, act.Of)
+	}
+}
+
+// delay postpones the trigger's message: the step that is pending, or else the segment, wherever it waits. Nothing
+// is left to delay of a message that has been executed or delivered.
+func (a *armed) delay(m *message) bool {
+	if m == nil || m.conn == nil {
+		return false
+	}
+	if a.Trigger.When == Before {
+		m.delay += a.Action.By
+		return true
+	}
+	c := m.conn
+	for _, s := range [...]*stream{&c.up, &c.down} {
+		if i, g := s.flight.find(m.id); g != nil {
+			s.delay(i, a.Action.By)
+			return true
+		}
+	}
+	if _, g := c.inbox.find(m.id); g != nil {
+		c.hold(&c.inbox, a.Action.By, c.serveInbox)
+		return true
+	}
+	if _, g := c.buffer.find(m.id); g != nil {
+		c.hold(&c.buffer, a.Action.By, c.readBuffer)
+		return true
+	}
+	return false
+}
+
+// answer makes an error the answer to the trigger's request, unless that has been executed.
+func (a *armed) answer(m *message) bool {
+	if m == nil || m.conn == nil || m.reply {
+		return false
+	}
+	answer := a.errorReply(m.payload, a.Action.Text)
+	if a.Trigger.When == Before {
+		m.answer = answer
+		return true
+	}
+	_, g := m.conn.up.flight.find(m.id)
+	if g == nil {
+		_, g = m.conn.inbox.find(m.id)
+	}
+	if g == nil {
+		return false
+	}
+	g.answer = answer
+	return true
+}
+
+// breakThis breaks the connection of the trigger's message. A reset destroys a message that is being received.
+func (a *armed) breakThis(m *message) bool {
+	if m == nil || m.conn == nil {
+		return false
+	}
+	direction := LoseRequest
+	if m.reply {
+		direction = LoseReply
+	}
+	m.lost = a.Action.Lose == direction || m.arriving && destroys(a.Action.RST, a.Action.Lose, direction)
+	m.conn.breakUp(a.Action.RST, a.Action.Lose)
+	return true
+}
+
+func (a *armed) breakLink(r route) (did bool) {
+	for _, c := range a.engine.conns {
+		if !c.clientOver && !c.serverOver && (r.has(c.client, c.server) || r.has(c.server, c.client)) {
+			c.breakUp(a.Action.RST, a.Action.Lose)
+			did = true
+		}
+	}
+	return did
+}

@@ -1,0 +1,119 @@
+package sim
+
+import (
+	"errors"
+	"slices"
+)
+
+// Payload is what a segment carries: a value for clients that live in this program, bytes for wire clients.
+type Payload interface {
+	// What names the message for traces and triggers, with a second name or none: ("SET", "acquire").
+	What() (what, alt string)
+	// Sum is a digest of the content.
+	Sum() uint64
+	// String shows the content to a reader.
+	String() string
+}
+
+// Receiver is the client's end of a connection. It is called while the client's process runs, never during a pause.
+type Receiver interface {
+	// Deliver takes a message that has arrived.
+	Deliver(p Payload)
+	// Closed says that a connection that was open is over: nothing more will arrive. It is not called when the
+	// client itself has closed it.
+	Closed()
+}
+
+// What dialling and sending can meet.
+var (
+	// ErrRefused says that nobody listens at the other end.
+	ErrRefused = errors.New("connection refused")
+	// ErrDialTimeout says that the other end did not answer in time.
+	ErrDialTimeout = errors.New("dial timed out")
+	// ErrClosed says that the connection was already closed.
+	ErrClosed = errors.New("connection closed")
+)
+
+// linkLatency gives some links a latency of their own.
+type linkLatency struct {
+	link    route
+	latency Latency
+}
+
+// SetLatency gives the connections between two sets of nodes a latency of their own. What is named last counts. The
+// nodes must have been added before, and connections that are open keep what they have.
+func (e *Engine) SetLatency(l Link, latency Latency) {
+	e.links = append(e.links, linkLatency{link: e.route(l), latency: latency})
+}
+
+func (e *Engine) latencyBetween(from, to *Node) Latency {
+	for i := len(e.links) - 1; i >= 0; i-- {
+		if e.links[i].link.has(from, to) {
+			return e.links[i].latency
+		}
+	}
+	return e.config.Latency
+}
+
+// route is a link whose names have been resolved; roles are those of the moment when they were.
+type route struct {
+	from, to []*Node
+	oneWay   bool
+}
+
+func (e *Engine) route(l Link) route {
+	return route{from: e.nodesOf(l.From), to: e.nodesOf(l.To), oneWay: l.OneWay}
+}
+
+func (e *Engine) nodesOf(names []string) (nodes []*Node) {
+	for _, n := range e.nodes {
+		if slices.ContainsFunc(names, func(name string) bool { return e.matchesNode(name, n.Name) }) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// has reports whether what travels from one node to another takes the route.
+func (r route) has(from, to *Node) bool {
+	return slices.Contains(r.from, from) && slices.Contains(r.to, to) ||
+		!r.oneWay && slices.Contains(r.from, to) && slices.Contains(r.to, from)
+}
+
+func (r route) empty() bool { return len(r.from) == 0 || len(r.to) == 0 }
+
+// barrier holds up what travels on a route.
+type barrier struct {
+	route
+	vanish bool // packets vanish and must be sent again; otherwise they just wait
+}
+
+// raise puts a barrier up and returns what takes it down. Connections that are opened meanwhile are held up too.
+func (e *Engine) raise(b *barrier) (lower func()) {
+	e.barriers = append(e.barriers, b)
+	e.eachStream(b, func(s *stream) { s.block(b.vanish) })
+	return func() {
+		e.barriers = slices.DeleteFunc(e.barriers, func(other *barrier) bool { return other == b })
+		e.eachStream(b, func(s *stream) { s.unblock(b.vanish) })
+	}
+}
+
+func (e *Engine) eachStream(b *barrier, f func(*stream)) {
+	for _, c := range e.conns {
+		if b.has(c.client, c.server) {
+			f(&c.up)
+		}
+		if b.has(c.server, c.client) {
+			f(&c.down)
+		}
+	}
+}
+
+// addConn remembers a connection, and from time to time forgets those that are over, lest a run with many grow slow.
+func (e *Engine) addConn(c *Conn) {
+	if len(e.conns) >= e.sweep {
+		e.conns = slices.DeleteFunc(e.conns, (*Conn).finished)
+		e.sweep = 2*len(e.conns) + 32
+	}
+	e.conns = append(e.conns, c)
+}

@@ -1,0 +1,238 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/trace"
+)
+
+// Node is a machine with one process on it, a server or a client, and clocks of its own.
+type Node struct {
+	Clock
+	Name    string
+	server  Server   // nil for a client
+	process *Process // nil for a server
+
+	life    int  // counts deaths: what was begun in an earlier life does not reach this one
+	pauses  int  // how many faults pause it now
+	down    bool // its process is dead
+	hostOff bool // its machine is off too: nothing that is sent to it is even refused
+
+	due     []*Timer // timers that came due during a pause
+	held    []func() // what its code will do first after a pause
+	inbound []*Conn  // a server's connections, in the order in which they were opened
+	order   *Rand    // the order in which ready connections are served
+	delays  map[*Node]*Rand
+}
+
+// Server is the code of a server process. It runs at one instant of virtual time and must not keep its node busy.
+type Server interface {
+	// Execute carries out a request and returns the answer; nil if there is none (yet).
+	Execute(c *Conn, request Payload) Payload
+	// Crash says that the process has died, with its machine or without.
+	Crash(host bool, keep string)
+	// Restart says that the process has been started again.
+	Restart()
+}
+
+// AddServer adds a server node.
+func (e *Engine) AddServer(name string, s Server) *Node {
+	n := e.addNode(name)
+	n.server = s
+	n.order = e.Rand("order", name)
+	return n
+}
+
+func (e *Engine) addNode(name string) *Node {
+	if e.byName[name] != nil {
+		panic("sim: there is already a node named " + name)
+	}
+	n := &Node{Name: name, Clock: Clock{engine: e, wall: Epoch}}
+	e.nodes = append(e.nodes, n)
+	e.byName[name] = n
+	return n
+}
+
+// Up reports whether the node's process is alive, if perhaps paused.
+func (n *Node) Up() bool { return !n.down }
+
+// Life counts the crashes of the node's process: what was begun in an earlier life does not reach this one.
+func (n *Node) Life() int { return n.life }
+
+// Paused reports whether the node's code stands still.
+func (n *Node) Paused() bool { return n.pauses > 0 }
+
+// running reports whether the node's code runs.
+func (n *Node) running() bool { return n.pauses == 0 && !n.down }
+
+// Step records a step of the node that is no message's, and lets faults act on it. The code of a client uses
+// Task.Step instead.
+func (n *Node) Step(does trace.Does, what string, sum uint64, detail func() string) {
+	s := trace.Step{Node: n.Name, Does: does, What: what}
+	n.engine.before(&s, message{})
+	n.engine.took(&s, message{}, sum, detail)
+}
+
+// pause stops the node's code and returns what resumes it, which does nothing once the paused process has died.
+func (n *Node) pause() (resume func()) {
+	n.pauses++
+	life := n.life
+	return func() {
+		if n.life != life {
+			return
+		}
+		n.pauses--
+		if n.pauses == 0 {
+			n.engine.woken = append(n.engine.woken, n)
+		}
+	}
+}
+
+// hold keeps something that the node's code was about to do until the pause is over.
+func (n *Node) hold(f func()) { n.held = append(n.held, f) }
+
+// catchUp does what came up during a pause: first what the code was about to do, then what waits in the socket
+// buffers, then the timers, then what became ready otherwise. A reply that waits in the buffer is therefore seen even
+// if the time-out of its call has passed too; that is the more dangerous of the two orders that a real process may
+// take. Each of these may pause the node again: the rest then waits for the next time.
+func (n *Node) catchUp() {
+	for n.running() && len(n.held) > 0 {
+		f := n.held[0]
+		n.held = n.held[1:]
+		f()
+	}
+	n.serve()
+	if n.process != nil {
+		n.process.readBuffers()
+	}
+	for n.running() && len(n.due) > 0 {
+		t := n.due[0]
+		n.due = n.due[1:]
+		t.catchUp()
+	}
+	if n.process != nil {
+		n.process.thaw()
+	}
+}
+
+// serve executes what waits in the server's socket buffers: connections in random order, since a server's event loop
+// promises none between them; what one connection sent, in its order.
+func (n *Node) serve() {
+	for {
+		waiting := 0
+		for _, c := range n.inbound {
+			if c.mayServe() {
+				waiting++
+			}
+		}
+		switch waiting {
+		case 0:
+			return
+		case 1:
+			n.serveNth(0)
+		default:
+			n.serveNth(int(n.order.Int64N(int64(waiting))))
+		}
+	}
+}
+
+// serveNth gives a turn to one of the connections that wait for it.
+func (n *Node) serveNth(i int) {
+	for _, c := range n.inbound {
+		if !c.mayServe() {
+			continue
+		}
+		if i == 0 {
+			c.serveInbox()
+			return
+		}
+		i--
+	}
+}
+
+// drop forgets a connection.
+func (n *Node) drop(c *Conn) {
+	if i := slices.Index(n.inbound, c); i >= 0 {
+		n.inbound = slices.Delete(n.inbound, i, i+1)
+	}
+}
+
+// crash kills the node's process, and switches its machine off if host. What was written to sockets still travels.
+// It reports whether there was anything left to kill.
+func (n *Node) crash(host bool, keep string) bool {
+	if n.down && (!host || n.hostOff || n.process != nil) {
+		return false
+	}
+	wasUp := !n.down
+	n.hostOff = host
+	n.die()
+	if !wasUp {
+		return true
+	}
+	if n.process != nil && n.engine.Crashed != nil {
+		n.engine.Crashed(n)
+	}
+	if n.server != nil {
+		n.server.Crash(host, keep)
+	}
+	return true
+}
+
+// die ends the node's process, by a crash or because its main task has returned.
+func (n *Node) die() {
+	n.down = true
+	n.life++
+	n.pauses = 0
+	for _, t := range n.due {
+		t.due = false
+	}
+	n.due, n.held = nil, nil
+	for i := len(n.timers) - 1; i >= 0; i-- {
+		if t := n.timers[i]; !t.always {
+			t.Stop()
+		}
+	}
+	for _, c := range n.engine.conns {
+		if c.client == n {
+			c.loseClient(n.hostOff)
+		} else if c.server == n {
+			c.loseServer(n.hostOff)
+		}
+	}
+	n.inbound = nil
+	if n.process != nil {
+		n.process.die()
+	}
+}
+
+// restart starts the node's process anew, and its machine if that was off.
+func (n *Node) restart() {
+	if !n.down {
+		return
+	}
+	n.down, n.hostOff = false, false
+	if n.server != nil {
+		n.server.Restart()
+	}
+	if n.process != nil {
+		n.process.start()
+	}
+	for _, c := range n.engine.conns {
+		if c.server == n {
+			c.endSilence()
+		}
+	}
+}
+
+// linkRand returns the stream of delays from this node to another.
+func (n *Node) linkRand(to *Node) *Rand {
+	if n.delays == nil {
+		n.delays = make(map[*Node]*Rand, 4)
+	}
+	r := n.delays[to]
+	if r == nil {
+		r = NewRand(n.engine.config.Seed, "latency", n.Name, to.Name)
+		n.delays[to] = r
+	}
+	return r
+}

@@ -1,0 +1,36 @@
+package sim
+
+import "math/rand/v2"
+
+// Rand is one stream of random numbers. Every (seed, purpose, node) has a stream of its own, so that one more draw
+// in one place changes no other place.
+type Rand struct{ *rand.Rand }
+
+// NewRand returns the stream of a seed, a purpose and names. The algorithm is PCG, whose output the Go library keeps
+// from version to version.
+func NewRand(seed uint64, purpose string, names ...string) *Rand {
+	h := hash(fnvOffset, purpose)
+	for _, name := range names {
+		h = hash(h, name)
+	}
+	// One allocation in place of three: a run makes a stream for every link.
+	s := &struct {
+		Rand
+		numbers rand.Rand
+		source  rand.PCG
+	}{}
+	s.source.Seed(seed, h)
+	s.numbers = *rand.New(&s.source)
+	s.Rand.Rand = &s.numbers
+	return &s.Rand
+}
+
+const fnvOffset, fnvPrime = 0xcbf29ce484222325, 0x100000001b3
+
+// hash continues FNV-1a with a string and a zero byte after it, so that ("ab", "c") and ("a", "bc") differ.
+func hash(h uint64, s string) uint64 {
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * fnvPrime
+	}
+	return h * fnvPrime
+}

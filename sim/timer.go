@@ -1,0 +1,104 @@
+package sim
+
+import "github.com/locksim/locksim/trace"
+
+// Timer rings when a node's clock shows a reading. It lives with the node's process: it waits while the process is
+// paused, and a crash clears it.
+type Timer struct {
+	node    *Node
+	ring    Alarm
+	wall    bool
+	reading int64
+	at      trace.Instant // when it will ring, as far as can be foreseen
+	place   int           // in node.timers, from 1; 0 if it is not armed
+	always  bool          // it is an observer's
+	due     bool          // it is in node.due
+	shot    uint64        // counts arming and stopping, so that events of old are recognised
+}
+
+// Alarm is what a timer calls.
+type Alarm interface{ Ring() }
+
+// NewTimer returns a timer of the node that is not armed.
+func (n *Node) NewTimer(ring Alarm) *Timer { return &Timer{node: n, ring: ring} }
+
+// NewObserver returns a timer that rings even while the node is paused or its process is dead: for those who watch
+// what a clock shows, not for the node's own code.
+func (n *Node) NewObserver(ring Alarm) *Timer { return &Timer{node: n, ring: ring, always: true} }
+
+// Arm makes the timer ring when the node's clock shows the reading; one that was armed is re-armed.
+func (t *Timer) Arm(wall bool, reading int64) {
+	t.wall, t.reading = wall, reading
+	if t.place == 0 {
+		t.node.timers = append(t.node.timers, t)
+		t.place = len(t.node.timers)
+	}
+	t.schedule(t.node.When(wall, reading))
+}
+
+// Stop disarms the timer.
+func (t *Timer) Stop() {
+	if t.place == 0 {
+		return
+	}
+	timers := t.node.timers
+	last := timers[len(timers)-1]
+	timers[t.place-1] = last
+	last.place = t.place
+	timers[len(timers)-1] = nil
+	t.node.timers = timers[:len(timers)-1]
+	t.place = 0
+	t.shot++
+}
+
+// Armed reports whether the timer is going to ring.
+func (t *Timer) Armed() bool { return t.place != 0 }
+
+// At returns when the timer will ring in true time, as far as can be foreseen.
+func (t *Timer) At() trace.Instant { return t.at }
+
+// Reading returns the reading at which the timer was last armed to ring.
+func (t *Timer) Reading() int64 { return t.reading }
+
+func (t *Timer) schedule(at trace.Instant) {
+	t.shot++
+	t.at = at
+	if at != trace.Never {
+		t.node.engine.schedule(at, t, t.shot)
+	}
+}
+
+// retime follows a change of the clock. What stays in its place in time keeps its place in the order of events.
+func (t *Timer) retime() {
+	at := t.node.When(t.wall, t.reading)
+	if at == t.at || t.due && at <= t.node.engine.now {
+		return
+	}
+	t.schedule(at)
+}
+
+func (t *Timer) stale(shot uint64) bool { return shot != t.shot }
+
+func (t *Timer) act(uint64) {
+	if t.node.pauses == 0 || t.always {
+		t.fire()
+		return
+	}
+	if !t.due {
+		t.due = true
+		t.node.due = append(t.node.due, t)
+	}
+}
+
+// catchUp rings after a pause, unless the timer was stopped or its clock set back meanwhile.
+func (t *Timer) catchUp() {
+	t.due = false
+	if t.Armed() && t.at <= t.node.engine.now {
+		t.fire()
+	}
+}
+
+func (t *Timer) fire() {
+	t.Stop()
+	t.ring.Ring()
+}
