@@ -1,0 +1,384 @@
+// Package redis is a Redis server's dataset and command execution, in-process and
+// deterministic. Start with [NewStore]; give it commands with [Store.Execute], let
+// time pass with [Store.Advance] at [Store.NextExpiry], and read what happened from
+// [Store.Changes].
+//
+// Commands run on miniredis, called without a network, goroutine or clock. Around it
+// this package puts what a lock's safety hangs on and miniredis does not have: absolute
+// deadlines on a wall clock that may step, truth that is not lazy, time frozen within
+// a script or transaction, a fast and sealed Lua, and the effects a disk would keep.
+//
+// # Time
+//
+// Redis stores a key's deadline as a date (t_string.c, getExpireMillisecondsOrReply) and
+// compares it with gettimeofday; so does a Store with the wall clock that each call
+// brings. Redis counts in milliseconds and drops a key when now > deadline (db.c,
+// keyIsExpired), so a key set with PX p lives for between p and p+1 ms; here it lives
+// for exactly p. That is the shortest life Redis promises, hence the unsafest allowed.
+//
+// Expiry is perfectly active: a key is gone at its deadline, not at the next look or
+// the next of the ten sweeps a second (expire.c, activeExpireCycle). A clock that
+// visits the future while nobody calls loses nothing, as in Redis.
+//
+// # What is there
+//
+// The commands of table in commands.go, in one database, in RESP2. All else is refused
+// with an error that says so: commands that block or subscribe (they are the network's
+// business), that draw random numbers, streams, geo and HyperLogLog. Error texts may
+// differ from Redis's, error codes do not. Lua lacks load, loadstring, coroutine, bit,
+// struct, cmsgpack and the transcendental functions of math, which differ between
+// processors.
+package redis
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// Op is what happened to a key.
+type Op uint8
+
+// The kinds of change.
+const (
+	OpSet      Op = iota // written: created, replaced or changed
+	OpDeadline           // only its deadline was set or removed
+	OpDeleted            // removed by a command
+	OpExpired            // removed by time
+)
+
+var opNames = [...]string{"set", "deadline", "deleted", "expired"}
+
+// String names the operation.
+func (op Op) String() string { return opNames[op] }
+
+// Change is one thing that happened to one key. The changes of one command are the
+// truth about locks (who made or removed a lock's key) and the source of what a disk
+// holds (see [AppendRecords]).
+//
+// A write that leaves the key as it was is a change too, if Redis counts it as a write:
+// a SET to the same value is a grant.
+type Change struct {
+	Op   Op
+	Key  string
+	Kind Kind
+	// Value is the string now held; when the key is gone, or no string, empty.
+	Value string
+	// Items is what another kind now holds: a hash's fields each followed by its value, a
+	// sorted set's members each followed by its score, a list's or set's elements.
+	Items []string
+	// Before is the string held before, if Existed and the key was a string.
+	Before  string
+	Existed bool
+	// Deadline is when the key will end, on the server's wall clock in ns; 0: never.
+	Deadline int64
+}
+
+// rebuildAfter bounds what a pooled store remembers without anybody being able to see
+// it: miniredis keeps a version of every key that ever was, for its WATCH.
+const rebuildAfter = 1 << 16
+
+// Store is one Redis server: what it holds and how it answers. It is not safe for
+// concurrent use.
+type Store struct {
+	// LuaOnly runs every script on Lua, also those that have a native twin.
+	LuaOnly bool
+
+	mini *miniredis.Miniredis
+	serv *server.Server
+	db   *miniredis.RedisDB
+	peer *server.Peer // all commands go through one: connections have no state in miniredis
+
+	commands map[string]*command
+	keys     keyspace
+	created  int // keys since miniredis was built
+
+	now    int64 // wall clock of the call that runs
+	synced int64 // wall clock up to which the times left in miniredis have run
+
+	out     []byte   // the reply under construction
+	words   []string // scratch for one command line
+	typed   []string // scratch for one that a twin makes up
+	expired []entry  // scratch
+	changes []Change
+
+	scripts  scripts
+	engine   *engine // built with the first script that needs it
+	peers    []*Peer
+	inUse    int // of peers
+	watchers []*Peer
+}
+
+// NewStore makes an empty server. It costs some 100 µs: keep it and Reset it.
+func NewStore() *Store {
+	s := &Store{
+		commands: newCommandTable(),
+		keys:     keyspace{index: map[string]int{}},
+	}
+	s.scripts.forget()
+	s.build()
+	return s
+}
+
+// build makes the miniredis. Dial is its way to become a server without a listener.
+func (s *Store) build() {
+	s.mini = miniredis.NewMiniRedis()
+	conn, err := s.mini.Dial()
+	if err != nil {
+		panic(fmt.Sprintf("redis: miniredis does not start: %v", err))
+	}
+	if err := conn.Close(); err != nil {
+		panic(fmt.Sprintf("redis: miniredis does not hang up: %v", err))
+	}
+	s.serv = s.mini.Server()
+	s.db = s.mini.DB(0)
+	s.peer = server.NewPeer(bufio.NewWriterSize((*replyWriter)(s), 512))
+	s.created = 0
+	s.setTime()
+}
+
+// replyWriter is the end of the pipe: what miniredis answers lands in Store.out.
+type replyWriter Store
+
+func (w *replyWriter) Write(p []byte) (int, error) {
+	w.out = append(w.out, p...)
+	return len(p), nil
+}
+
+// Reset makes the store a fresh process: no data, no scripts, no connections (all peers
+// become invalid), Lua as it starts. Nothing that ran before can be noticed.
+func (s *Store) Reset() {
+	if s.created > rebuildAfter {
+		s.build()
+	} else {
+		s.empty()
+	}
+	s.keys.clear()
+	s.changes = s.changes[:0]
+	s.out = s.out[:0]
+	s.inUse = 0
+	s.watchers = s.watchers[:0]
+	s.scripts.hide()
+	if s.engine != nil {
+		s.engine.reset()
+	}
+}
+
+// empty drops all keys. Single deletes leave miniredis's maps in place, which makes
+// the next run faster than FlushAll's eleven new ones do.
+func (s *Store) empty() {
+	const few = 16
+	if len(s.keys.entries) > few {
+		s.mini.FlushAll()
+		return
+	}
+	for i := range s.keys.entries {
+		s.db.Del(s.keys.entries[i].key)
+	}
+}
+
+// Execute runs one command line that arrived on p's connection, at the wall clock now
+// (ns since a fixed epoch; it may run backwards from call to call). The reply is RESP2
+// and valid until the next call.
+func (s *Store) Execute(now int64, p *Peer, args []string) []byte {
+	s.begin(now)
+	s.serve(p, args)
+	return s.out
+}
+
+// Advance lets time pass up to now: what is due expires.
+func (s *Store) Advance(now int64) { s.begin(now) }
+
+// NextExpiry is the wall clock at which the next key ends, if one does.
+func (s *Store) NextExpiry() (deadline int64, ok bool) { return s.keys.nextDeadline() }
+
+// Changes is what the last Execute or Advance did, in order; valid until the next call.
+func (s *Store) Changes() []Change { return s.changes }
+
+// Get looks at a key from outside: no time passes and nothing is touched. A key that is
+// no string has an empty value; deadline is 0 if it has none.
+func (s *Store) Get(key string) (value string, deadline int64, ok bool) {
+	e := s.keys.find(key)
+	if e == nil {
+		return "", 0, false
+	}
+	return e.value, e.deadline, true
+}
+
+// begin starts a unit of execution. Within it time stands still: Redis refreshes its
+// cached clock at nesting depth 0 only (server.c, enterExecutionUnit).
+func (s *Store) begin(now int64) {
+	s.out = s.out[:0]
+	s.changes = s.changes[:0]
+	if now != s.now {
+		s.now = now
+		s.setTime()
+	}
+	if next, ok := s.keys.nextDeadline(); ok && next <= now {
+		s.expire()
+	}
+}
+
+func (s *Store) setTime() { s.mini.SetTime(time.Unix(0, s.now)) }
+
+// sync brings the times left in miniredis up to now. The difference is signed: after a
+// step back keys have more time left, as absolute deadlines demand. (miniredis's own
+// ClockTTL only counts down, and would lose keys to a clock that steps forth and back.)
+func (s *Store) sync() {
+	if s.synced == s.now {
+		return
+	}
+	if s.keys.timed > 0 {
+		s.mini.FastForward(time.Duration(s.now - s.synced))
+	}
+	s.synced = s.now
+}
+
+func (s *Store) expire() {
+	s.mini.FastForward(time.Duration(s.now - s.synced)) // also by nothing: it drops what is due
+	s.synced = s.now
+	s.expired = s.keys.due(s.expired[:0], s.now)
+	for i := range s.expired {
+		e := &s.expired[i]
+		s.keys.remove(e.key)
+		s.emit(Change{Op: OpExpired, Key: e.key, Kind: e.kind, Before: e.value, Existed: true})
+	}
+	clear(s.expired)
+}
+
+// serve runs or queues what a client sent.
+func (s *Store) serve(p *Peer, args []string) {
+	c, problem := s.lookup(args)
+	if problem != "" {
+		p.poisoned = p.multi // as Redis: EXEC will refuse (multi.c, flagTransaction)
+		s.fail(problem)
+		return
+	}
+	if p.multi && c.flags&immediate == 0 {
+		p.enqueue(c, args)
+		s.out = appendStatus(s.out, "QUEUED")
+		return
+	}
+	c.run(s, p, c, args)
+}
+
+// forward has miniredis execute a command, and finds out what it changed.
+func (s *Store) forward(c *command, args []string) {
+	if c.flags&timed != 0 {
+		s.sync()
+	}
+	start := len(s.out)
+	s.dispatch(c.name, args[1:]...)
+	if c.flags&writes == 0 {
+		return
+	}
+	force := c.flags&always != 0 && s.out[start] != '-'
+	for i, last := c.keys.first, c.keys.end(len(args)); i <= last; i += c.keys.step {
+		s.note(args[i], force, OpSet)
+	}
+}
+
+// dispatch appends miniredis's reply to out.
+func (s *Store) dispatch(name string, rest ...string) {
+	s.words = append(append(s.words[:0], name), rest...)
+	s.serv.Dispatch(s.peer, s.words)
+	s.peer.Flush()
+}
+
+// note compares a key with its mirror and records the change. With force there is a
+// change even if there is no difference, namely as.
+func (s *Store) note(key string, force bool, as Op) {
+	before := s.keys.find(key)
+	after, exists := s.look(key)
+	if !exists {
+		if before != nil {
+			e := *before
+			s.keys.remove(key)
+			s.emit(Change{Op: OpDeleted, Key: e.key, Kind: e.kind, Before: e.value, Existed: true})
+		}
+		return
+	}
+	c := Change{Op: OpSet, Key: key, Kind: after.kind, Value: after.value, Items: after.items, Deadline: after.deadline}
+	if before == nil {
+		s.created++
+	} else {
+		c.Before, c.Existed = before.value, true
+		same := before.sameValue(&after)
+		if same && before.deadline == after.deadline && !force {
+			return
+		}
+		switch {
+		case same && force:
+			c.Op = as
+		case same:
+			c.Op = OpDeadline
+		}
+	}
+	s.keys.put(after)
+	s.emit(c)
+}
+
+func (s *Store) emit(c Change) {
+	s.changes = append(s.changes, c)
+	for _, p := range s.watchers {
+		p.touched(c.Key)
+	}
+}
+
+// line builds a command line for a twin, in place of the words of the last one.
+func (s *Store) line(words ...string) []string {
+	s.typed = append(s.typed[:0], words...)
+	return s.typed
+}
+
+// look reads a key from miniredis.
+func (s *Store) look(key string) (entry, bool) {
+	e := entry{key: key}
+	value, err := s.db.Get(key)
+	switch {
+	case err == nil:
+		e.value = value
+	case errors.Is(err, miniredis.ErrKeyNotFound):
+		return entry{}, false
+	default:
+		e.kind = kindOf(s.db.Type(key))
+		e.items = s.items(key, e.kind)
+	}
+	if left := s.db.TTL(key); left != 0 {
+		e.deadline = s.synced + int64(left)
+	}
+	return e, true
+}
+
+// items reads the whole of a value that is no string.
+func (s *Store) items(key string, kind Kind) []string {
+	start := len(s.out)
+	switch kind {
+	case KindHash:
+		s.dispatch("HGETALL", key)
+	case KindList:
+		s.dispatch("LRANGE", key, "0", "-1")
+	case KindSet:
+		s.dispatch("SMEMBERS", key)
+	case KindSortedSet:
+		s.dispatch("ZRANGE", key, "0", "-1", "WITHSCORES")
+	default:
+		panic("redis: a " + kind.String() + " has no items")
+	}
+	reply, err := ParseReply(s.out[start:])
+	if err != nil {
+		panic(fmt.Sprintf("redis: %s of %q: %v", kind, key, err))
+	}
+	s.out = s.out[:start]
+	items := make([]string, len(reply.Elems))
+	for i := range reply.Elems {
+		items[i] = reply.Elems[i].Text
+	}
+	return items
+}
+
+func (s *Store) fail(text string) { s.out = appendError(s.out, text) }
