@@ -1,0 +1,212 @@
+// Package workload is what a client does: it acquires the lock, accesses the protected resource, and releases, in
+// the style that it is told. Call [Run] in a client process.
+//
+// The same code runs in simulation and against real servers: it knows its [Env], nothing else.
+package workload
+
+import (
+	"errors"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+)
+
+// Plan is what each task of a client does.
+type Plan struct {
+	Style     history.Style
+	Fencing   history.Fencing // under check-then-write a write is preceded by the gateway's check
+	Tasks     int             // tasks of the process that do all of this concurrently
+	Sections  int             // how often each acquires, works and releases
+	Wait      time.Duration   // how long one Acquire may wait
+	Again     time.Duration   // pause before asking again after a failed Acquire; 0 means it does not ask again
+	Think     time.Duration   // pause between sections
+	Read      time.Duration   // when in a section the registers are read
+	Write     time.Duration   // when in a section they are written
+	Work      time.Duration   // length of a section
+	Hangs     bool            // the section never ends
+	Registers int
+	_         struct{}
+}
+
+// Env is what a task of the workload runs in. What it is told is a step of the client, on which faults may act, and
+// goes into the history in true time.
+type Env interface {
+	locks.Process
+	// Start says that Lock is about to be called, and numbers the acquisition.
+	Start() history.ID
+	// Acquired says that Lock has returned to the application with a lease.
+	Acquired(id history.ID, l locks.Lease)
+	// Refused says that Lock has returned without one. Final says that the task does not ask again.
+	Refused(id history.ID, o history.Outcome, final bool)
+	// Check has the application look whether it still holds; look is called within the step.
+	Check(id history.ID, look func())
+	// Lost says that the application has learnt that it does not.
+	Lost(id history.ID)
+	// Release says that Unlock is about to be called.
+	Release(id history.ID)
+	// Released says that Unlock has returned.
+	Released(id history.ID, o history.Outcome)
+	// Access turns to a register of the resource. It returns the register's version and whether the access was
+	// accepted; ErrUnknown if no answer came.
+	Access(id history.ID, op history.Op, register int, l locks.Lease) (accepted bool, err error)
+	// Spawn runs f as another task of the process.
+	Spawn(f func(Env)) locks.Signal
+}
+
+// Run does what the plan says, in all of its tasks, and returns when all have ended. Each task builds a lock of its
+// own, since a lock's handle belongs to one task.
+func Run(env Env, build locks.Builder, p *Plan) error {
+	others := make([]locks.Signal, 0, max(p.Tasks-1, 0))
+	errs := make([]error, max(p.Tasks, 1))
+	for i := 1; i < p.Tasks; i++ {
+		others = append(others, env.Spawn(func(env Env) { errs[i] = runTask(env, build, p) }))
+	}
+	errs[0] = runTask(env, build, p)
+	for _, end := range others {
+		env.Wait(locks.Forever, end)
+	}
+	return errors.Join(errs...)
+}
+
+func runTask(env Env, build locks.Builder, p *Plan) error {
+	lock, err := build(env)
+	if err != nil {
+		return err
+	}
+	for i := range p.Sections {
+		if i > 0 && p.Think > 0 {
+			env.Sleep(p.Think)
+		}
+		section(env, lock, p)
+	}
+	return nil
+}
+
+// section acquires the lock, works under it, and releases it.
+func section(env Env, lock locks.Lock, p *Plan) {
+	id, lease, ok := acquire(env, lock, p)
+	if !ok {
+		return
+	}
+	h := holder{env: env, plan: p, id: id, lease: lease}
+	h.work()
+	env.Release(id)
+	env.Released(id, outcomeOf(lock.Release(lease)))
+}
+
+// acquire asks until it has the lock, or will not ask again.
+func acquire(env Env, lock locks.Lock, p *Plan) (history.ID, locks.Lease, bool) {
+	for {
+		id := env.Start()
+		lease, err := lock.Acquire(p.Wait)
+		if err == nil {
+			env.Acquired(id, lease)
+			return id, lease, true
+		}
+		env.Refused(id, outcomeOf(err), p.Again == 0)
+		if p.Again == 0 {
+			return 0, locks.Lease{}, false
+		}
+		env.Sleep(p.Again)
+	}
+}
+
+func outcomeOf(err error) history.Outcome {
+	switch {
+	case err == nil:
+		return history.OK
+	case errors.Is(err, locks.ErrUnknown):
+		return history.Unknown
+	default:
+		return history.Failed
+	}
+}
+
+// holder is a task within its critical section.
+type holder struct {
+	env   Env
+	plan  *Plan
+	id    history.ID
+	lease locks.Lease
+	spent time.Duration // how much of the section is over
+}
+
+// work reads, works and writes, until it is done, or refused, or knows that it no longer holds.
+func (h *holder) work() {
+	p := h.plan
+	if !h.until(p.Read) || !h.readAll() || !h.until(p.Write) || !h.writeAll() {
+		return
+	}
+	if p.Hangs {
+		h.until(locks.Forever)
+		return
+	}
+	h.until(p.Work)
+}
+
+func (h *holder) readAll() bool {
+	for register := range h.plan.Registers {
+		if !h.access(history.Read, register) {
+			return false
+		}
+	}
+	return true
+}
+
+func (h *holder) writeAll() bool {
+	for register := range h.plan.Registers {
+		if h.plan.Fencing == history.CheckThenWrite && !h.access(history.Check, register) {
+			return false
+		}
+		if !h.access(history.Write, register) {
+			return false
+		}
+	}
+	return true
+}
+
+// until works until that much of the section is over; false if a notice of loss came first.
+func (h *holder) until(moment time.Duration) bool {
+	d := moment - h.spent
+	if d <= 0 {
+		return true
+	}
+	if moment != locks.Forever {
+		h.spent = moment
+	}
+	if h.plan.Style == history.Careless || h.lease.Lost == nil {
+		h.env.Wait(d)
+		return true
+	}
+	if h.env.Wait(d, h.lease.Lost) < 0 {
+		return true
+	}
+	h.env.Lost(h.id)
+	return false
+}
+
+// access turns to the resource if the client's style finds that it still holds; false if the section is over.
+func (h *holder) access(op history.Op, register int) bool {
+	if !h.stillHolds() {
+		h.env.Lost(h.id)
+		return false
+	}
+	accepted, err := h.env.Access(h.id, op, register, h.lease)
+	return accepted && err == nil
+}
+
+func (h *holder) stillHolds() bool {
+	if h.plan.Style == history.Careless {
+		return true
+	}
+	if h.lease.Lost != nil && h.lease.Lost.Fired() {
+		return false
+	}
+	if h.plan.Style != history.Careful {
+		return true
+	}
+	passed := false
+	h.env.Check(h.id, func() { passed = h.lease.Deadline.Passed(h.env) })
+	return !passed
+}
