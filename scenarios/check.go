@@ -1,0 +1,178 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/sim"
+)
+
+// audit looks for fields that contradict each other.
+type audit struct {
+	*Scenario
+	known    Errors // what is wrong with single fields
+	problems Errors
+	nodes    *directory
+}
+
+// check returns what is wrong with a scenario whose fields have been read one by one. It says nothing of fields that
+// depend on one that could not be read.
+func check(s *Scenario, known Errors) Errors {
+	a := &audit{Scenario: s, known: known}
+	if !a.checkClients() {
+		return a.problems
+	}
+	a.nodes = newDirectory(s)
+	a.checkNames()
+	a.checkResource()
+	a.checkLinksAndClocks()
+	a.checkExpect()
+	if a.known.sound("clients", "servers") {
+		a.checkFaults()
+	}
+	if a.nodes.matched > maxMatches {
+		a.report("faults", "fewer of either", "too many globs for %d nodes", len(a.nodes.names))
+	}
+	return a.problems
+}
+
+func (a *audit) report(field, allowed, format string, args ...any) {
+	if len(a.problems) == maxSought {
+		return
+	}
+	problem := a.Errorf(field, format, args...)
+	problem.Allowed = allowed
+	a.problems = append(a.problems, problem)
+}
+
+// checkClients reports false if there are too many to be looked at one by one.
+func (a *audit) checkClients() bool {
+	total := processes(a.Clients)
+	for _, c := range a.Clients {
+		at := join("clients", c.Name)
+		if reserved(c.Name) {
+			a.report(at, "a name that is neither that of a server, "+listing(sim.Roles())+", nor "+Storage, "the name is taken")
+		}
+		if a.known.sound(at) && !c.Hangs {
+			a.checkSection(at, c)
+		}
+		if a.known.sound(at) && c.Write != nil && *c.Write < c.Read {
+			a.report(at+".write", "a time after that", "writes at %s, before it reads at %s", *c.Write, c.Read)
+		}
+	}
+	if total > maxProcesses {
+		a.report("clients", fmt.Sprintf("at most %d", maxProcesses), "%d client processes", total)
+	}
+	return total <= maxProcesses
+}
+
+func (a *audit) checkSection(at string, c Client) {
+	if c.Read > c.Work {
+		a.report(at+".read", "a time within the work", "reads at %s, but works for %s only", c.Read, c.Work)
+	}
+	if c.Write != nil && *c.Write > c.Work {
+		a.report(at+".write", "a time within the work", "writes at %s, but works for %s only", *c.Write, c.Work)
+	}
+}
+
+func (a *audit) checkNames() {
+	for _, name := range a.nodes.twice {
+		if !reserved(name) && a.known.sound("clients."+name) {
+			a.report("clients."+name, "clients whose processes have names of their own", "two processes are called %s", name)
+		}
+	}
+}
+
+func (a *audit) checkResource() {
+	for i, f := range a.Resource.Fencing {
+		if a.known.sound("resource.fencing") && slices.Contains(a.Resource.Fencing[:i], f) {
+			a.report(fmt.Sprintf("resource.fencing[%d]", i), "each mode once", "%s is listed twice", f)
+		}
+	}
+	for i, s := range a.Styles {
+		if a.known.sound("styles") && slices.Contains(a.Styles[:i], s) {
+			a.report(fmt.Sprintf("styles[%d]", i), "each style once", "%s is listed twice", s)
+		}
+	}
+}
+
+func (a *audit) checkLinksAndClocks() {
+	if !a.known.sound("clients", "servers") {
+		return
+	}
+	for _, c := range a.Clocks {
+		at := "clocks." + c.Node
+		if slices.Contains(sim.Roles(), c.Node) {
+			a.report(at, "the name of a node", "nobody plays a role before the run has begun")
+			continue
+		}
+		a.mustFind(at, c.Node, anyNode, false)
+	}
+	for i, l := range a.Network.Links {
+		at := fmt.Sprintf("network.links[%d]", i)
+		if !a.known.sound(at) {
+			continue
+		}
+		a.checkEnds(at, l.From, l.To)
+		for j, name := range slices.Concat(l.From, l.To) {
+			if slices.Contains(sim.Roles(), name) {
+				a.report(endPath(at, l.From, l.To, j), "nodes or globs", "nobody plays a role before the run has begun")
+			}
+		}
+	}
+}
+
+// checkExpect refuses expectations of what is not played or not judged, and those that contradict each other.
+func (a *audit) checkExpect() {
+	if !a.known.sound("expect", "styles", "resource.fencing", "progress") {
+		return
+	}
+	modes := orDefault(a.Resource.Fencing, history.Unfenced)
+	styles := orDefault(a.Styles, history.Careless)
+	for _, x := range a.Expect {
+		at := a.pathOf(x)
+		if x.Fencing != nil && !slices.Contains(modes, *x.Fencing) {
+			a.report(at, "one of the modes that resource.fencing names: "+listing(names(modes)), "%s is not played", *x.Fencing)
+		}
+		if x.Style != nil && !slices.Contains(styles, *x.Style) {
+			a.report(at, "one of those that styles names: "+listing(names(styles)), "%s is not played", *x.Style)
+		}
+		timed := x.Property == checker.Progress || x.Property == checker.Availability
+		if timed && a.Progress == 0 && x.Verdict != checker.NotJudged {
+			a.report(at, "progress to say how long somebody may wait", "%s is not judged without a bound", x.Property)
+		}
+	}
+	for i, x := range a.Expect {
+		for _, y := range a.Expect[:i] {
+			if x.Property == y.Property && x.Verdict != y.Verdict && overlap(x.Fencing, y.Fencing) && overlap(x.Style, y.Style) {
+				other := strings.TrimPrefix(a.pathOf(y), "expect.")
+				a.report(a.pathOf(x), "one verdict for each mode and style", "contradicts %s", other)
+			}
+		}
+	}
+}
+
+func overlap[V comparable](a, b *V) bool { return a == nil || b == nil || *a == *b }
+
+// names prints modes or styles.
+func names[V fmt.Stringer](values []V) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = v.String()
+	}
+	return texts
+}
+
+// pathOf returns the path by which the file names an expectation: its mode may stand before its style or after.
+func (a *audit) pathOf(x Expectation) string {
+	paths := x.paths()
+	for _, path := range paths {
+		if _, ok := a.source.places[path]; ok {
+			return path
+		}
+	}
+	return paths[0]
+}

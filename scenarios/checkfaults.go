@@ -1,0 +1,220 @@
+package scenarios
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// checkFaults refuses faults that could not act as they are meant to.
+func (a *audit) checkFaults() {
+	names := make([]string, len(a.Faults))
+	for i, f := range a.Faults {
+		if names[i] = f.Name; f.Name == "" {
+			names[i] = fmt.Sprintf("fault-%d", i+1)
+		}
+	}
+	for i, f := range a.Faults {
+		at := fmt.Sprintf("faults[%d]", i)
+		if !a.known.sound(at) {
+			continue
+		}
+		if slices.Contains(names[:i], names[i]) {
+			a.report(at+".name", "names of their own", "two faults are called %s", names[i])
+		}
+		if f.Trigger.When != sim.At {
+			a.checkStep(at+"."+whenName(f.Trigger.When), f.Trigger.Step, names, i)
+		}
+		a.checkAction(at, f)
+	}
+}
+
+func whenName(w sim.When) string {
+	if w == sim.Before {
+		return "before"
+	}
+	return "after"
+}
+
+// stepsOf says whose steps they are; what it does not name is anybody's.
+func stepsOf(d trace.Does) class {
+	switch {
+	case d == trace.Execute || d == trace.Reply:
+		return isServer | isStorage
+	case d >= trace.Start && d <= trace.Done:
+		return isClient
+	case d >= trace.Expire && d <= trace.Fsync:
+		return isServer
+	}
+	return anyNode
+}
+
+// checkStep refuses steps that nobody takes.
+func (a *audit) checkStep(at string, p sim.Pattern, faults []string, self int) {
+	if p.Does == trace.Begin || p.Does == trace.End {
+		a.checkOtherFault(at, p, faults, self)
+		return
+	}
+	if p.Node != "" && a.mustFind(at+".node", p.Node, anyNode, true) {
+		if of := stepsOf(p.Does); a.nodes.find(p.Node)&of == 0 {
+			a.report(at+".node", "one of the "+of.String(), "%s does not take the step %q", p.Node, p.Does)
+		}
+	}
+	if p.Peer != "" {
+		a.mustFind(at+".peer", p.Peer, anyNode, true)
+	}
+}
+
+func (a *audit) checkOtherFault(at string, p sim.Pattern, faults []string, self int) {
+	if p.What == "" {
+		return
+	}
+	matches := func(name string) bool {
+		ok, err := path.Match(p.What, name)
+		return ok && err == nil
+	}
+	if !slices.ContainsFunc(faults, matches) {
+		a.report(at+".what", didYouMean("one of "+listing(faults[:min(len(faults), 20)]), p.What, faults), "no fault %q", p.What)
+	} else if p.What == faults[self] {
+		a.report(at+".what", "another fault", "%s waits for itself", p.What)
+	}
+}
+
+func (a *audit) checkAction(at string, f sim.Fault) {
+	action := f.Action
+	field := at + "." + action.Kind.String()
+	needsMessage := action.Kind == sim.Delay || action.Kind == sim.Error || action.Kind == sim.Break && action.This
+	if needsMessage && !isMessage(f.Trigger) {
+		a.report(field, "before or after a send, receive, reply or execute", "the trigger is not the step of a message")
+	}
+	switch action.Kind {
+	case sim.Pause, sim.Crash, sim.SetClock:
+		if a.mustFind(field, action.Node, anyNode, false) {
+			a.checkNodeAction(at, action)
+		}
+	case sim.Cut, sim.Stall:
+		a.checkEnds(field, action.Link.From, action.Link.To)
+	case sim.Break:
+		if !action.This {
+			a.checkEnds(field, action.Link.From, action.Link.To)
+		}
+	case sim.SameRandom:
+		a.checkTwins(field, action.Nodes)
+	case sim.Delay, sim.Error:
+	}
+	a.checkHealing(at, f)
+}
+
+func isMessage(t sim.Trigger) bool {
+	return t.When != sim.At && t.Step.Does >= trace.Send && t.Step.Does <= trace.Reply
+}
+
+func (a *audit) checkNodeAction(at string, action sim.Action) {
+	if action.Kind == sim.SetClock && action.Step == 0 && action.Rate == 0 {
+		a.report(at+".clock", "step, rate or both, and not 0", "the clock is not changed")
+	}
+	if action.Keep != "" && a.nodes.find(action.Node)&isClient != 0 {
+		a.report(at+".keep", "keep for servers only", "%s is a client, which keeps nothing", action.Node)
+	}
+}
+
+// checkHealing refuses "for" where there is nothing to heal.
+func (a *audit) checkHealing(at string, f sim.Fault) {
+	if f.For == 0 {
+		return
+	}
+	switch f.Action.Kind {
+	case sim.Pause, sim.SetClock, sim.Cut, sim.Stall:
+	case sim.Crash:
+		a.report(at+".for", "restart, which says after how long the node is up again", "a crash does not heal")
+	case sim.Delay, sim.Break, sim.Error, sim.SameRandom:
+		a.report(at+".for", "for beside pause, clock, cut or stall", "%s is done at once and does not heal", f.Action.Kind)
+	}
+}
+
+func (a *audit) checkTwins(at string, nodes []string) {
+	if len(nodes) < 2 {
+		a.report(at, "two or more client processes", "only one process is named")
+	}
+	for i, name := range nodes {
+		here := fmt.Sprintf("%s[%d]", at, i)
+		if slices.Contains(nodes[:i], name) {
+			a.report(here, "each process once", "%s is listed twice", name)
+		} else if !slices.Contains(sim.Roles(), name) && !a.mustFind(here, name, anyNode, false) {
+			continue
+		} else if a.nodes.class[name] != isClient {
+			a.report(here, "client processes", "%s is no client process", name)
+		}
+	}
+}
+
+// checkEnds refuses links that connect nothing.
+func (a *audit) checkEnds(at string, from, to []string) {
+	for i, name := range slices.Concat(from, to) {
+		a.mustFind(endPath(at, from, to, i), name, anyNode, true)
+	}
+	if len(from) == 1 && len(to) == 1 && from[0] == to[0] && !isGlob(from[0]) {
+		a.report(at, "two nodes", "a link from %s to itself", from[0])
+	}
+}
+
+// endPath is the path of the i-th name of both ends of a link.
+func endPath(at string, from, to []string, i int) string {
+	end, names := "from", from
+	if i >= len(from) {
+		end, names, i = "to", to, i-len(from)
+	}
+	if len(names) == 1 {
+		return at + "." + end
+	}
+	return fmt.Sprintf("%s.%s[%d]", at, end, i)
+}
+
+// mustFind refuses names of nodes that do not exist.
+func (a *audit) mustFind(at, name string, of class, globs bool) bool {
+	if isGlob(name) && !globs {
+		a.report(at, "the name of one node", "a glob where one node is meant")
+		return false
+	}
+	if a.nodes.find(name)&of != 0 {
+		return true
+	}
+	what := "no node is called "
+	if isGlob(name) {
+		what = "no node matches "
+	}
+	a.report(at, didYouMean(a.nodeNames(), name, a.nodes.few()), "%s", what+shown(name))
+	return false
+}
+
+// nodeNames lists the nodes as far as a line has room for them.
+func (a *audit) nodeNames() string {
+	const most = 12
+	if len(a.nodes.names) <= most {
+		return "one of " + listing(a.nodes.names)
+	}
+	servers := a.Servers.Names()
+	if len(servers) > 1 {
+		servers = []string{servers[0] + " to " + servers[len(servers)-1]}
+	}
+	return fmt.Sprintf("a client, %s, %s, or a role", servers[0], Storage)
+}
+
+// String names the nodes of the classes.
+func (c class) String() string {
+	var parts []string
+	if c&isClient != 0 {
+		parts = append(parts, "clients")
+	}
+	if c&isServer != 0 {
+		parts = append(parts, "servers")
+	}
+	if c&isStorage != 0 {
+		parts = append(parts, Storage)
+	}
+	return strings.Join(parts, " and ")
+}

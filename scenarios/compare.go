@@ -1,0 +1,57 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+)
+
+// Difference is one way in which a run was not as its scenario expects.
+type Difference struct {
+	Text         string
+	Inconclusive bool // a verdict is unknown, or vacuous where another was expected: nothing is refuted
+}
+
+// Compare holds what was found of a run against what the case's scenario expects: verdicts, measured values, and
+// that every fault happened.
+func (c Case) Compare(h *history.History, r *checker.Report) []Difference {
+	var differences []Difference
+	for p := range checker.PropertyCount {
+		want, ok := c.Expected(p)
+		got := r.Verdicts[p]
+		if !ok || got == want {
+			continue
+		}
+		differences = append(differences, Difference{
+			Text:         fmt.Sprintf("%s is %s, expected %s", p, got, want),
+			Inconclusive: got == checker.Undecided || got == checker.Vacuous,
+		})
+	}
+	differences = append(differences, c.compareMeasures(r)...)
+	for _, f := range h.Faults {
+		if !f.Fired {
+			differences = append(differences, Difference{Text: fmt.Sprintf("%s (%s) never happened", f.Name, f.Text)})
+		}
+	}
+	return differences
+}
+
+func (c Case) compareMeasures(r *checker.Report) []Difference {
+	var differences []Difference
+	for _, b := range c.Scenario.Measures {
+		i := slices.IndexFunc(r.Measures, func(m checker.Measure) bool { return m.Name == b.Name })
+		value := int64(0)
+		if i >= 0 {
+			value = r.Measures[i].Value
+		}
+		if b.Min != nil && value < *b.Min {
+			differences = append(differences, Difference{Text: fmt.Sprintf("%s is %d, expected at least %d", b.Name, value, *b.Min)})
+		}
+		if b.Max != nil && value > *b.Max {
+			differences = append(differences, Difference{Text: fmt.Sprintf("%s is %d, expected at most %d", b.Name, value, *b.Max)})
+		}
+	}
+	return differences
+}

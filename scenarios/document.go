@@ -1,0 +1,119 @@
+package scenarios
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// section is a mapping as the documentation shows it.
+type section interface {
+	heading() string
+	allowed() string
+	describe(b *bytes.Buffer)
+	inner() []section
+}
+
+// formatIntro stands before the example, formatRules before the tables. A ~ stands for a backquote.
+const (
+	formatIntro = `# The format of scenario files
+
+A scenario is one YAML mapping. It says who does what with which lock, on which servers, what goes wrong, and what is
+expected of it. The tables below are generated from the ones that the reader itself uses; ~schema.json~ is the same for
+editors. Begin a file with this line to have an editor complete and check it:
+
+    # yaml-language-server: $schema=schema.json
+
+An example:
+
+`
+	formatRules = `
+Times are written with a unit: ~250ms~, ~10s~, ~1m30s~. Anchors, aliases, merge keys, tags and a second document in
+the same file are refused. The nodes are the clients, ~redis-1~, ~redis-2~, … and ~storage~; where a field takes globs,
+they are those of Go's path.Match. Whatever is wrong with a file is reported at once, each problem with its line and
+column.
+
+What a variant sets is laid over the scenario: mappings are merged key by key, lists and single values replace, ~null~
+removes. What it expects replaces what the scenario expects of the same property or measure, and ~null~ removes there
+too.
+`
+)
+
+// Fields returns the documentation of every field of a scenario file, as Markdown.
+func Fields() []byte {
+	var b bytes.Buffer
+	b.WriteString(strings.ReplaceAll(formatIntro, "~", "`"))
+	b.WriteString("```yaml\n")
+	b.Write(embedded(exampleName))
+	b.WriteString("```\n")
+	b.WriteString(strings.ReplaceAll(formatRules, "~", "`"))
+	seen := map[string]bool{}
+	queue := []section{&scenarioFields}
+	for len(queue) > 0 {
+		next := queue[0]
+		queue = queue[1:]
+		if seen[next.heading()] {
+			continue
+		}
+		seen[next.heading()] = true
+		next.describe(&b)
+		queue = append(queue, next.inner()...)
+	}
+	return b.Bytes()
+}
+
+func (m *mapping[T]) heading() string { return m.name }
+
+func (m *mapping[T]) allowed() string { return "a mapping of " + listing(m.names()) }
+
+func (m *mapping[T]) inner() []section {
+	var all []section
+	for _, f := range m.fields {
+		all = append(all, f.parts...)
+	}
+	return all
+}
+
+func (m *mapping[T]) describe(b *bytes.Buffer) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", m.name, m.doc)
+	for _, c := range m.choose {
+		fmt.Fprintf(b, "Exactly one %s: %s.\n\n", c.what, code(c.fields))
+	}
+	b.WriteString("| Field | What may stand there | If absent | Meaning |\n|---|---|---|---|\n")
+	for _, f := range m.fields {
+		doc := f.doc
+		if len(f.beside) > 0 {
+			doc += " Only beside " + code(f.beside) + "."
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, f.allowedText(), f.absentText(), doc)
+	}
+}
+
+func code(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = "`" + n + "`"
+	}
+	return listing(quoted)
+}
+
+// allowedText points to the table of a mapping rather than to repeat the names of its fields.
+func (f field[T]) allowedText() string {
+	text := f.allowed
+	for _, part := range f.parts {
+		text = strings.ReplaceAll(text, part.allowed(), "["+part.heading()+"](#"+part.heading()+")")
+	}
+	return text
+}
+
+func (f field[T]) absentText() string {
+	switch {
+	case f.required:
+		return "*required*"
+	case f.fallback == nothingSet:
+		return "its defaults"
+	case f.fallback != "":
+		return "`" + f.fallback + "`"
+	}
+	return f.absent
+}

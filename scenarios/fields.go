@@ -1,0 +1,257 @@
+package scenarios
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/sim"
+)
+
+// fixedFields are the fields of a scenario that a variant cannot set.
+var fixedFields = []string{"name", "variants", "expect", "measures"}
+
+// scenarioFields is the table of a whole file.
+var scenarioFields = mapping[Scenario]{
+	name:  "scenario",
+	doc:   "The whole file.",
+	block: true,
+	fields: []field[Scenario]{
+		bind("name", name("a name"), func(s *Scenario) *string { return &s.Name },
+			"What the scenario is called; a named scenario's file is called the same.").must(),
+		bind("title", line("a line of text"), func(s *Scenario) *string { return &s.Title },
+			"The story in one line."),
+		bind("story", prose(), func(s *Scenario) *string { return &s.Story },
+			"What happens, in two or three sentences for a newcomer."),
+		bind("source", prose(), func(s *Scenario) *string { return &s.Source },
+			"Where the story is from."),
+		bind("claims", prose(), func(s *Scenario) *string { return &s.Claims },
+			"What that source claims."),
+		bind("finding", prose(), func(s *Scenario) *string { return &s.Finding },
+			"Where what happens differs from the claim, and why."),
+		bind("lock", lockFields.kind(), func(s *Scenario) *Lock { return &s.Lock },
+			"The lock under test.").must(),
+		bind("servers", serverFields.kind(), func(s *Scenario) *Servers { return &s.Servers },
+			"The servers that the lock lives on.").or(nothingSet),
+		bind("clients", lines(keyed("names", name("a client's name"), clientFields.kind(), clientName)),
+			func(s *Scenario) *[]Client { return &s.Clients },
+			"The clients, by name. A name must not look like a server's, a role (`holder`, `master`, `leader`) or "+
+				"`storage`.").must(),
+		bind("resource", resourceFields.kind(), func(s *Scenario) *Resource { return &s.Resource },
+			"What the lock protects.").or(nothingSet),
+		bind("network", networkFields.kind(), func(s *Scenario) *Network { return &s.Network },
+			"How long messages take.").or(nothingSet),
+		bind("clocks", lines(keyed("nodes", line("a node"), clockFields.kind(), clockNode)),
+			func(s *Scenario) *[]Clock { return &s.Clocks },
+			"Clocks that deviate from the start on, by node.").otherwise("all clocks are right"),
+		bind("faults", lines(list(faultKind(), maxFaults)), func(s *Scenario) *[]sim.Fault { return &s.Faults },
+			"What goes wrong. A fault without a name is called `fault-N`, N being its place in the list from 1.").
+			otherwise("nothing"),
+		bind("styles", oneOrMore(style(), len(history.StyleNames())), func(s *Scenario) *[]history.Style { return &s.Styles },
+			"The client styles to play it in: when a client stops believing that it holds the lock.").otherwise("`careless`"),
+		bind("expect", expectations(), func(s *Scenario) *Expect { return &s.Expect },
+			"The verdicts that are expected, by property. Where they depend on the fencing mode or the client style, "+
+				"a mapping of modes, of styles, or of one within the other.").otherwise("nothing is judged"),
+		bind("measures", lines(keyed("measures", name("a measure"), measureKind(), measureName)),
+			func(s *Scenario) *[]MeasureBound { return &s.Measures },
+			"What measured values are expected to be, by name. Those whose names end in -ns are times."),
+		bind("progress", omitted(span(1, maxDuration)), func(s *Scenario) *time.Duration { return &s.Progress },
+			"How long somebody may wait before somebody acquires.").otherwise("progress and availability are not judged"),
+		bind("until", span(1, maxDuration), func(s *Scenario) *time.Duration { return &s.Until },
+			"When the run ends at the latest, in true time.").or("60s"),
+		bind("bounds", boundsFields.kind(), func(s *Scenario) *Bounds { return &s.Bounds },
+			"What ends a run that does not end by itself; its verdicts are then unknown.").or(nothingSet),
+		bind("seed", seed(), func(s *Scenario) *uint64 { return &s.Seed },
+			"The seed that is used unless another is asked for.").or("1"),
+		variantsField(),
+	},
+}
+
+func clientName(c *Client) *string { return &c.Name }
+
+func clockNode(c *Clock) *string { return &c.Node }
+
+func measureName(m *MeasureBound) *string { return &m.Name }
+
+var lockFields = mapping[Lock]{
+	name: "lock",
+	doc:  "The lock under test.",
+	fields: []field[Lock]{
+		bind("algorithm", name("the name of an algorithm, as `locksim list locks` prints them"),
+			func(l *Lock) *string { return &l.Algorithm },
+			"Which lock it is.").must(),
+		bind("ttl", span(time.Millisecond, maxDuration), func(l *Lock) *time.Duration { return &l.TTL },
+			"The life of a lease, for locks that have one.").or("10s"),
+		bind("key", line("a line of text"), func(l *Lock) *string { return &l.Key },
+			"The key at the servers.").or("lock"),
+		bind("renew", omitted(span(time.Millisecond, maxDuration)), func(l *Lock) *time.Duration { return &l.Renew },
+			"How long a watchdog waits before it renews the lease.").otherwise("the algorithm's own"),
+		bind("timeout", omitted(span(1, maxDuration)), func(l *Lock) *time.Duration { return &l.Timeout },
+			"How long one call to a server may take.").otherwise("the algorithm's own"),
+	},
+}
+
+var serverFields = mapping[Servers]{
+	name: "servers",
+	doc:  "The servers that the lock lives on.",
+	fields: []field[Servers]{
+		bind("kind", wordOf("redis"), func(s *Servers) *string { return &s.Kind }, "What they are.").or("redis"),
+		bind("masters", integer(1, maxMasters), func(s *Servers) *int { return &s.Masters },
+			"How many there are, independent of each other: `redis-1`, `redis-2`, …").or("1"),
+		bind("persistence", wordOf("none", "everysec", "always"), func(s *Servers) *string { return &s.Persistence },
+			"When what was written reaches the disk: never, once a second, or before it is acknowledged "+
+				"(appendonly and appendfsync of Redis).").or("none"),
+		bind("disk", wordOf("honest", "lies"), func(s *Servers) *string { return &s.Disk },
+			"Whether the disk keeps what it acknowledges.").or("honest"),
+	},
+}
+
+var clientFields = mapping[Client]{
+	name: "client",
+	doc:  "One client process, or several alike.",
+	fields: []field[Client]{
+		bind("count", integer(1, maxProcesses), func(c *Client) *int { return &c.Count },
+			"How many processes. If there are more than one, they are called NAME-1, NAME-2, …").or("1"),
+		bind("start", span(0, maxDuration), func(c *Client) *time.Duration { return &c.Start },
+			"When it begins.").or("0s"),
+		bind("style", optional(style()), func(c *Client) **history.Style { return &c.Style },
+			"When it stops believing that it holds the lock.").otherwise("the style that the scenario is played in"),
+		bind("tasks", integer(1, maxTasks), func(c *Client) *int { return &c.Tasks },
+			"How many tasks the process runs at once, each doing all sections.").or("1"),
+		bind("sections", integer(1, maxSections), func(c *Client) *int { return &c.Sections },
+			"How often each task acquires, works and releases.").or("1"),
+		bind("wait", special(span(1, maxDuration), wordFor{"forever", forever}, wordFor{"try", 0}),
+			func(c *Client) *time.Duration { return &c.Wait },
+			"How long one call of Acquire may wait; `try` does not wait at all.").or("forever"),
+		bind("again", omitted(span(1, maxDuration)), func(c *Client) *time.Duration { return &c.Again },
+			"The pause before it calls Acquire again after one that failed.").otherwise("it gives the section up"),
+		bind("retry", retry(), func(c *Client) *Retry { return &c.Retry },
+			"How a blocked Acquire polls.").otherwise("the algorithm's own"),
+		through("work", special(span(0, maxDuration), wordFor{"forever", forever}),
+			func(c *Client) time.Duration {
+				if c.Hangs {
+					return forever
+				}
+				return c.Work
+			},
+			func(c *Client, d time.Duration) {
+				if c.Hangs = d == forever; !c.Hangs {
+					c.Work = d
+				}
+			},
+			"The length of the critical section; `forever` is a worker that hangs.").or("0s"),
+		bind("read", span(0, maxDuration), func(c *Client) *time.Duration { return &c.Read },
+			"When in the section it reads the registers.").or("0s"),
+		bind("write", optional(span(0, maxDuration)), func(c *Client) **time.Duration { return &c.Write },
+			"When in the section it writes them.").otherwise("at the section's end"),
+		bind("think", span(0, maxDuration), func(c *Client) *time.Duration { return &c.Think },
+			"The pause between two sections.").or("0s"),
+	},
+}
+
+var retryFields = mapping[Retry]{
+	name: "retry",
+	doc:  "How a blocked Acquire polls.",
+	fields: []field[Retry]{
+		bind("delay", omitted(span(1, maxDuration)), func(r *Retry) *time.Duration { return &r.Delay },
+			"The pause between two tries.").otherwise("the algorithm's own"),
+		bind("jitter", span(0, maxDuration), func(r *Retry) *time.Duration { return &r.Jitter },
+			"Up to this much is added to every pause at random.").or("0s"),
+		bind("tries", omitted(integer(1, maxTries)), func(r *Retry) *int { return &r.Tries },
+			"After how many tries it gives up.").otherwise("the algorithm's own"),
+	},
+}
+
+// retry is the delay alone, or the mapping.
+func retry() kind[Retry] {
+	delay, table := span(1, maxDuration), retryFields.kind()
+	allowed := delay.allowed + ", or " + table.allowed
+	return kind[Retry]{
+		allowed: allowed, parts: table.parts,
+		schema: func(s *schemas) object { return object{"anyOf": []object{delay.schema(s), table.schema(s)}} },
+		read: func(r *reader, path string, n *yaml.Node) (Retry, bool) {
+			if n.Kind == yaml.MappingNode {
+				return table.read(r, path, n)
+			}
+			if !r.is(yaml.ScalarNode, path, n, allowed) {
+				return Retry{}, false
+			}
+			d, ok := delay.read(r, path, n)
+			return Retry{Delay: d}, ok
+		},
+		write: func(v Retry) *yaml.Node {
+			switch v {
+			case Retry{}:
+				return nil
+			case Retry{Delay: v.Delay}:
+				return delay.write(v.Delay)
+			}
+			return table.write(v)
+		},
+	}
+}
+
+var resourceFields = mapping[Resource]{
+	name: "resource",
+	doc:  "What the lock protects: registers that are read and written, and how they defend themselves.",
+	fields: []field[Resource]{
+		bind("fencing", oneOrMore(fencing(), len(history.FencingNames())),
+			func(r *Resource) *[]history.Fencing { return &r.Fencing },
+			"The fencing modes to play it in, each on the same schedule.").otherwise("`none`"),
+		bind("registers", integer(1, maxRegisters), func(r *Resource) *int { return &r.Registers },
+			"How many registers a section reads and writes.").or("1"),
+		bind("latency", latency(), func(r *Resource) *sim.Latency { return &r.Latency },
+			"How long a message between a client and the resource takes.").otherwise("the network's"),
+	},
+}
+
+var networkFields = mapping[Network]{
+	name: "network",
+	doc:  "How long messages take.",
+	fields: []field[Network]{
+		bind("latency", latency(), func(n *Network) *sim.Latency { return &n.Latency },
+			"How long a message takes one way; `lan` is a median of 0.3 ms with one in a hundred above 5 ms.").otherwise("`lan`"),
+		bind("links", list(networkLinkFields.kind(), maxFaults), func(n *Network) *[]Link { return &n.Links },
+			"Connections with a latency of their own; the last that matches counts."),
+	},
+}
+
+var networkLinkFields = mapping[Link]{
+	name: "network-link",
+	doc:  "The connections between two sets of nodes, in both directions unless it says otherwise.",
+	fields: []field[Link]{
+		bind("from", nodes(), func(l *Link) *[]string { return &l.From }, "One end.").must(),
+		bind("to", nodes(), func(l *Link) *[]string { return &l.To }, "The other.").must(),
+		bind("oneway", truth(), func(l *Link) *bool { return &l.OneWay },
+			"Only what travels from `from` to `to`.").otherwise("both ways"),
+		bind("latency", latency(), func(l *Link) *sim.Latency { return &l.Latency }, "How long a message takes one way.").must(),
+	},
+}
+
+var clockFields = mapping[Clock]{
+	name: "clock",
+	doc:  "How the clocks of a node deviate from true time from the start on.",
+	fields: []field[Clock]{
+		bind("offset", span(-maxDuration, maxDuration), func(c *Clock) *time.Duration { return &c.Offset },
+			"How far the wall clock is ahead; it may be negative.").or("0s"),
+		bind("rate", rate(), func(c *Clock) *int64 { return &c.Rate },
+			"How much faster than true time both clocks run, as 5000ppm or 0.5%; it may be negative.").or("0ppm"),
+	},
+}
+
+// rate is how much faster than true time a clock runs, in parts per million; -1,000,000 would stand still.
+func rate() kind[int64] {
+	return ratio("a rate such as 5000ppm or 0.5%, above -100% and up to 100%", -million+1, million, ppm)
+}
+
+var boundsFields = mapping[Bounds]{
+	name: "bounds",
+	doc:  "What ends a run that does not end by itself.",
+	fields: []field[Bounds]{
+		bind("steps", integer(1, maxEvents), func(b *Bounds) *int { return &b.Steps },
+			"The largest number of events.").or("1000000"),
+		bind("messages", integer(1, maxEvents), func(b *Bounds) *int { return &b.Messages },
+			"The largest number of messages sent.").or("1000000"),
+	},
+}

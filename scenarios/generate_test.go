@@ -1,0 +1,280 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// durations from least upwards, down to the nanosecond.
+func durations(least time.Duration) *rapid.Generator[time.Duration] {
+	return rapid.Map(rapid.Int64Range(int64(least), int64(maxDuration)), func(n int64) time.Duration { return time.Duration(n) })
+}
+
+// maybe draws a value or none.
+func maybe[V any](t *rapid.T, g *rapid.Generator[V], name string) *V {
+	return rapid.Ptr(g, true).Draw(t, name)
+}
+
+func orZero[V any](t *rapid.T, g *rapid.Generator[V], name string) V {
+	var none V
+	if v := maybe(t, g, name); v != nil {
+		return *v
+	}
+	return none
+}
+
+// texts are awkward for YAML: they look like other things, or have its signs in them.
+func texts() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{"null", "true", "~", "12", "1e3", "0x2a", "- a", "a: b", "a #b", "{a}", "[", "'", `"\`, "é – ∞", "*", "&a", "!x", "%", "@", "`", "no", "y", "a,b", "…"}),
+		rapid.StringMatching(`[ -~]{0,20}[!-~]`),
+	)
+}
+
+func lineTexts() *rapid.Generator[string] {
+	return texts().Filter(func(s string) bool { return s == tidy(s) && s != "" })
+}
+
+// unmistakable refuses words that package sim prints without quotes though YAML does not take them for text.
+func unmistakable(s string) bool { return !slices.Contains(taken, s) }
+
+func proseTexts() *rapid.Generator[string] {
+	return rapid.Map(rapid.SliceOfN(texts(), 0, 30), func(words []string) string {
+		text := ""
+		for i, w := range words {
+			text += w + []string{" ", "\n", " ", " "}[i%4]
+		}
+		return tidy(text)
+	})
+}
+
+func distinct[V comparable](values []V) *rapid.Generator[[]V] {
+	return rapid.SliceOfNDistinct(rapid.SampledFrom(values), 0, len(values), rapid.ID[V])
+}
+
+func latencies() *rapid.Generator[sim.Latency] {
+	return rapid.Custom(func(t *rapid.T) sim.Latency {
+		delays := rapid.SliceOfN(durations(0), 1, 5).Draw(t, "delays")
+		slices.Sort(delays)
+		switch len(delays) {
+		case 1:
+			return sim.Constant(delays[0])
+		case 2:
+			return sim.UniformLatency(delays[0], delays[1])
+		case 3:
+			return sim.LAN()
+		}
+		shares := rapid.SliceOfNDistinct(rapid.Int64Range(1, million-1), len(delays)-2, len(delays)-2, rapid.ID[int64]).Draw(t, "shares")
+		shares = append(shares, 0, million)
+		slices.Sort(shares)
+		var l sim.Latency
+		for i, d := range delays {
+			l = append(l, sim.Quantile{Share: shares[i], Delay: d})
+		}
+		return l
+	})
+}
+
+// nodeNames are those of the generated scenarios' nodes, clientNames those of its clients.
+var (
+	clientNames = []string{"a", "b-1", "b-2", "n"}
+	serverNames = []string{"redis-1", "redis-2", "redis-3"}
+	nodeNames   = slices.Concat(clientNames, serverNames, []string{Storage})
+)
+
+func faults(others []string) *rapid.Generator[sim.Fault] {
+	return rapid.Custom(func(t *rapid.T) sim.Fault {
+		f := sim.Fault{Trigger: triggers(others).Draw(t, "trigger")}
+		message := isMessage(f.Trigger)
+		kinds := []sim.ActionKind{sim.Pause, sim.Crash, sim.SetClock, sim.Cut, sim.Stall, sim.Break, sim.SameRandom}
+		if message {
+			kinds = append(kinds, sim.Delay, sim.Error)
+		}
+		f.Action = action(t, rapid.SampledFrom(kinds).Draw(t, "kind"), message)
+		if k := f.Action.Kind; k == sim.Pause || k == sim.SetClock || k == sim.Cut || k == sim.Stall {
+			f.For = orZero(t, durations(1), "for")
+		}
+		return f
+	})
+}
+
+func action(t *rapid.T, kind sim.ActionKind, message bool) sim.Action {
+	a := sim.Action{Kind: kind}
+	target := rapid.SampledFrom(slices.Concat(nodeNames, sim.Roles()))
+	switch kind {
+	case sim.Pause:
+		a.Node = target.Draw(t, "node")
+	case sim.Crash:
+		a.Node = rapid.SampledFrom(serverNames).Draw(t, "server")
+		a.Host = rapid.Bool().Draw(t, "host")
+		a.Restart = orZero(t, durations(1), "restart")
+		a.Keep = rapid.SampledFrom([]string{"", "nothing", "all"}).Draw(t, "keep")
+	case sim.SetClock:
+		a.Node = target.Draw(t, "node")
+		a.Step = orZero(t, durations(1), "step") * time.Duration(rapid.SampledFrom([]int{-1, 1}).Draw(t, "sign"))
+		a.Rate = rapid.Int64Range(-million+1, million).Draw(t, "rate")
+		if a.Step != 0 {
+			a.Of = rapid.SampledFrom([]sim.ClockOf{sim.WallOnly, sim.BothClocks}).Draw(t, "of")
+		} else if a.Rate == 0 {
+			a.Rate = 1
+		}
+	case sim.Cut, sim.Stall:
+		a.Link = links(t)
+	case sim.Break:
+		a.RST = rapid.Bool().Draw(t, "rst")
+		a.Lose = rapid.SampledFrom([]sim.Loss{sim.LoseNothing, sim.LoseRequest, sim.LoseReply}).Draw(t, "lose")
+		if a.This = message && rapid.Bool().Draw(t, "this"); !a.This {
+			a.Link = links(t)
+			a.Link.OneWay = false
+		}
+	case sim.Delay:
+		a.By = durations(1).Draw(t, "by")
+	case sim.Error:
+		a.Text = lineTexts().Filter(unmistakable).Draw(t, "text")
+	case sim.SameRandom:
+		a.Nodes = rapid.SliceOfNDistinct(rapid.SampledFrom(clientNames), 2, 3, rapid.ID[string]).Draw(t, "twins")
+	}
+	return a
+}
+
+func links(t *rapid.T) sim.Link {
+	ends := func(names ...string) []string {
+		return rapid.SliceOfN(rapid.SampledFrom(names), 1, 3).Draw(t, "ends")
+	}
+	return sim.Link{From: ends("a", "b-*", "holder", "?"), To: ends("redis-1", "redis-[23]", Storage, "master"), OneWay: rapid.Bool().Draw(t, "oneway")}
+}
+
+func triggers(others []string) *rapid.Generator[sim.Trigger] {
+	return rapid.Custom(func(t *rapid.T) sim.Trigger {
+		when := rapid.SampledFrom([]sim.When{sim.At, sim.Before, sim.After}).Draw(t, "when")
+		if when == sim.At {
+			return sim.Trigger{At: durations(0).Draw(t, "at")}
+		}
+		trigger := sim.Trigger{When: when, Nth: rapid.SampledFrom([]int{0, 2, 77}).Draw(t, "nth")}
+		if when == sim.After {
+			trigger.Plus = orZero(t, durations(1), "plus")
+		}
+		name := rapid.SampledFrom(trace.DoesNames()).Draw(t, "does")
+		does, _ := trace.ParseDoes(name)
+		p := sim.Pattern{Does: does, What: rapid.SampledFrom([]string{"", "SET", "release", "*", "a b"}).Draw(t, "what")}
+		if does == trace.Begin || does == trace.End {
+			p.What = rapid.SampledFrom(append(others, "", "*")).Draw(t, "fault")
+		} else {
+			names := map[class][]string{isClient: {"a", "b-*", "holder"}, isServer: {"redis-1", "leader"}}[stepsOf(does)]
+			p.Node = rapid.SampledFrom(append(names, "", "*")).Draw(t, "node")
+			p.Peer = rapid.SampledFrom([]string{"", "redis-?", Storage, "a"}).Draw(t, "peer")
+		}
+		trigger.Step = p
+		return trigger
+	})
+}
+
+func clients(t *rapid.T, name string, count int) Client {
+	c := Client{
+		Name: name, Count: count, Work: durations(0).Draw(t, "work"),
+		Start:    orZero(t, durations(0), "start"),
+		Style:    maybe(t, rapid.SampledFrom([]history.Style{history.Careless, history.Attentive, history.Careful}), "style"),
+		Tasks:    rapid.IntRange(1, maxTasks).Draw(t, "tasks"),
+		Sections: rapid.IntRange(1, maxSections).Draw(t, "sections"),
+		Wait:     rapid.SampledFrom([]time.Duration{0, forever, time.Second, 1}).Draw(t, "wait"),
+		Again:    orZero(t, durations(1), "again"),
+		Retry: Retry{
+			Delay: orZero(t, durations(1), "delay"), Jitter: orZero(t, durations(0), "jitter"),
+			Tries: orZero(t, rapid.IntRange(1, maxTries), "tries"),
+		},
+		Think: orZero(t, durations(0), "think"),
+	}
+	c.Read = min(c.Work, orZero(t, durations(0), "read"))
+	if w := maybe(t, durations(0), "write"); w != nil {
+		*w = max(c.Read, min(c.Work, *w))
+		c.Write = w
+	}
+	if c.Hangs = rapid.Bool().Draw(t, "hangs"); c.Hangs {
+		c.Work = 0
+	}
+	return c
+}
+
+// scenarioValues draws scenarios as Parse would make them, without variants.
+func scenarioValues() *rapid.Generator[*Scenario] {
+	return rapid.Custom(func(t *rapid.T) *Scenario {
+		s := &Scenario{
+			Name: rapid.StringMatching(`[a-z][a-z0-9]{0,5}(-[a-z0-9]{1,5}){0,3}`).Draw(t, "name"),
+			Lock: Lock{
+				Algorithm: "redlock", TTL: durations(time.Millisecond).Draw(t, "ttl"), Key: lineTexts().Draw(t, "key"),
+				Renew: orZero(t, durations(time.Millisecond), "renew"), Timeout: orZero(t, durations(1), "timeout"),
+			},
+			Servers: Servers{Kind: "redis", Masters: rapid.IntRange(3, 9).Draw(t, "masters"), Persistence: "none", Disk: "lies"},
+			Clients: []Client{clients(t, "a", 1), clients(t, "b", 2), clients(t, "n", 1)},
+			Until:   durations(1).Draw(t, "until"),
+			Bounds:  Bounds{Steps: 5, Messages: 1_000_000},
+			Seed:    rapid.Uint64().Draw(t, "seed"),
+		}
+		s.Title = orZero(t, lineTexts(), "title")
+		s.Story, s.Finding = proseTexts().Draw(t, "story"), proseTexts().Draw(t, "finding")
+		s.Progress = orZero(t, durations(1), "progress")
+		s.Resource = Resource{Registers: rapid.IntRange(1, maxRegisters).Draw(t, "registers"), Latency: orZero(t, latencies(), "latency")}
+		s.Network.Latency = orZero(t, latencies(), "network")
+		if rapid.Bool().Draw(t, "linked") {
+			s.Network.Links = []Link{{Link: sim.Link{From: []string{"a"}, To: []string{"redis-*", Storage}}, Latency: latencies().Draw(t, "link")}}
+		}
+		for _, name := range orZero(t, distinct(nodeNames), "clocks") {
+			rate := rapid.Int64Range(-million+1, million).Draw(t, "rate")
+			s.Clocks = append(s.Clocks, Clock{Node: name, Offset: -durations(0).Draw(t, "offset"), Rate: rate})
+		}
+		n := rapid.IntRange(0, 4).Draw(t, "faults")
+		for i := range n {
+			f := faults([]string{fmt.Sprintf("fault-%d", (i+1)%n+1)}[:min(n-1, 1)]).Draw(t, "fault")
+			s.Faults = append(s.Faults, f)
+		}
+		judge(t, s)
+		return s
+	})
+}
+
+// judge draws the modes and styles, what is expected of them, and bounds of measures.
+func judge(t *rapid.T, s *Scenario) {
+	modes := []history.Fencing{history.Unfenced, history.CheckThenWrite, history.FencedWrite, history.TokenEquality}
+	if m := distinct(modes).Draw(t, "modes"); len(m) > 0 {
+		s.Resource.Fencing = m
+	}
+	if m := distinct([]history.Style{history.Careless, history.Careful}).Draw(t, "styles"); len(m) > 0 {
+		s.Styles = m
+	}
+	verdicts := rapid.SampledFrom([]checker.Verdict{checker.Held, checker.Violated, checker.Undecided, checker.NotJudged})
+	for p := checker.MutualExclusion; p < checker.Progress; p++ {
+		switch rapid.IntRange(0, 4).Draw(t, "expected by") {
+		case 0:
+			s.Expect = append(s.Expect, Expectation{Property: p, Verdict: verdicts.Draw(t, "verdict")})
+		case 1:
+			for _, f := range s.Resource.Fencing {
+				s.Expect = append(s.Expect, Expectation{Property: p, Fencing: &f, Verdict: verdicts.Draw(t, "verdict")})
+			}
+		case 2:
+			for _, x := range s.Styles {
+				s.Expect = append(s.Expect, Expectation{Property: p, Style: &x, Verdict: verdicts.Draw(t, "verdict")})
+			}
+		case 3:
+			for _, f := range s.Resource.Fencing {
+				for _, x := range s.Styles {
+					s.Expect = append(s.Expect, Expectation{Property: p, Fencing: &f, Style: &x, Verdict: verdicts.Draw(t, "verdict")})
+				}
+			}
+		}
+	}
+	s.Expect.sort()
+	for _, name := range distinct([]string{"overtakes", "wait-ns", "lost"}).Draw(t, "measures") {
+		m := MeasureBound{Name: name, Min: maybe(t, rapid.Int64Range(0, 99), "min"), Max: maybe(t, rapid.Int64Range(99, maxCount), "max")}
+		if m.Min != nil || m.Max != nil {
+			s.Measures = append(s.Measures, m)
+		}
+	}
+}

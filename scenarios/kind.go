@@ -1,0 +1,264 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// kind is what may stand in one place of a file. Reading, writing, the messages about what is wrong, the JSON Schema
+// and the documentation all come from the one value, so that they cannot disagree.
+type kind[V any] struct {
+	allowed string // what may stand there, in words
+	schema  func(*schemas) object
+	// read returns what stands there, as far as it could be read: false if it could not be at all. What is wrong
+	// has been reported.
+	read func(r *reader, path string, n *yaml.Node) (V, bool)
+	// write returns nil for what is the same as leaving the field away.
+	write func(V) *yaml.Node
+	parts []section // the mappings within, for the documentation
+}
+
+// reader reads one document, or one merged with a variant, and gathers what is wrong with it.
+type reader struct {
+	file     string
+	places   map[string]place
+	problems Errors
+	variants []variantText
+}
+
+func newReader(file string) *reader { return &reader{file: file, places: map[string]place{}} }
+
+// report adds a problem at a node.
+func (r *reader) report(n *yaml.Node, field, problem, allowed string) {
+	if len(r.problems) == maxSought {
+		return
+	}
+	r.problems = append(r.problems, &Error{
+		File: r.file, Line: n.Line, Column: n.Column, Field: field, Problem: problem, Allowed: allowed,
+	})
+}
+
+// is reports whether the node is of that kind, and complains if not.
+func (r *reader) is(want yaml.Kind, path string, n *yaml.Node, allowed string) bool {
+	if n.Kind == want && !isNull(n) {
+		return true
+	}
+	r.report(n, path, nodeName(n)+" stands here", allowed)
+	return false
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+func nodeName(n *yaml.Node) string {
+	switch {
+	case isNull(n):
+		return "nothing"
+	case n.Kind == yaml.ScalarNode:
+		return shown(n.Value)
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	default:
+		return "an alias"
+	}
+}
+
+// mapping is the table of the fields of one kind of mapping.
+type mapping[T any] struct {
+	name   string // what the documentation calls it
+	doc    string
+	choose []choice
+	fields []field[T]
+	block  bool // written one field a line, however short
+}
+
+// choice says that exactly one of several fields must be there.
+type choice struct {
+	what   string // "trigger"
+	fields []string
+}
+
+// field is one line of the table.
+type field[T any] struct {
+	name     string
+	doc      string
+	fallback string // what an absent field means, as a file would say it
+	absent   string // the same in words, where no value says it
+	required bool
+	beside   []string // it means something only beside one of these
+
+	allowed string
+	schema  func(*schemas) object
+	parts   []section
+	read    func(r *reader, path string, n *yaml.Node, to *T)
+	write   func(from *T) *yaml.Node
+	given   func(text string) (set func(*T), canonical string) // for a default
+
+	setDefault func(*T)
+	canonical  string // how the default would be written
+}
+
+// bind makes the line of a field whose value is kept in a variable of T.
+func bind[T, V any](name string, k kind[V], in func(*T) *V, doc string) field[T] {
+	return through(name, k, func(t *T) V { return *in(t) }, func(t *T, v V) { *in(t) = v }, doc)
+}
+
+// through makes the line of a field whose value is taken from and put into T by functions.
+func through[T, V any](name string, k kind[V], get func(*T) V, set func(*T, V), doc string) field[T] {
+	return field[T]{
+		name: name, doc: doc, allowed: k.allowed, schema: k.schema, parts: k.parts,
+		read: func(r *reader, path string, n *yaml.Node, to *T) {
+			if v, ok := k.read(r, path, n); ok {
+				set(to, v)
+			}
+		},
+		write: func(from *T) *yaml.Node { return k.write(get(from)) },
+		given: func(text string) (func(*T), string) {
+			n := raw(text)
+			if text == nothingSet {
+				n = newMapping()
+			}
+			r := newReader("")
+			v, _ := k.read(r, name, n)
+			if len(r.problems) > 0 {
+				panic(fmt.Sprintf("the default of field %s should be allowed: %v", name, r.problems))
+			}
+			return func(to *T) { set(to, v) }, oneLine(k.write(v))
+		},
+	}
+}
+
+// nothingSet is the default of a field whose mapping is all defaults.
+const nothingSet = "{}"
+
+// or gives the field a default.
+func (f field[T]) or(fallback string) field[T] {
+	f.fallback = fallback
+	f.setDefault, f.canonical = f.given(fallback)
+	return f
+}
+
+// otherwise says in words what an absent field means.
+func (f field[T]) otherwise(words string) field[T] {
+	f.absent = words
+	return f
+}
+
+// must makes the field a required one.
+func (f field[T]) must() field[T] {
+	f.required = true
+	return f
+}
+
+// with says that the field means something only beside one of the named ones.
+func (f field[T]) with(names ...string) field[T] {
+	f.beside = names
+	return f
+}
+
+// kind makes the table usable as the kind of a field.
+func (m *mapping[T]) kind() kind[T] {
+	return kind[T]{
+		allowed: m.allowed(),
+		schema:  m.schema,
+		read:    m.read,
+		write:   func(v T) *yaml.Node { return m.write(&v) },
+		parts:   []section{m},
+	}
+}
+
+func (m *mapping[T]) names() []string {
+	names := make([]string, len(m.fields))
+	for i, f := range m.fields {
+		names[i] = f.name
+	}
+	return names
+}
+
+func (m *mapping[T]) field(name string) (field[T], bool) {
+	i := slices.IndexFunc(m.fields, func(f field[T]) bool { return f.name == name })
+	if i < 0 {
+		return field[T]{}, false
+	}
+	return m.fields[i], true
+}
+
+func (m *mapping[T]) read(r *reader, path string, n *yaml.Node) (T, bool) {
+	var v T
+	if !r.is(yaml.MappingNode, path, n, m.allowed()) {
+		return v, false
+	}
+	for _, f := range m.fields {
+		if f.setDefault != nil {
+			f.setDefault(&v)
+		}
+	}
+	present := map[string]*yaml.Node{}
+	for key, value := range pairs(n) {
+		f, ok := m.field(key.Value)
+		if !ok {
+			allowed := didYouMean("one of "+listing(m.names()), key.Value, m.names())
+			r.report(key, join(path, key.Value), "unknown field", allowed)
+			continue
+		}
+		present[f.name] = key
+		at := join(path, f.name)
+		r.places[at] = placeOf(key, value)
+		f.read(r, at, value, &v)
+	}
+	m.checkPresence(r, path, n, present)
+	return v, true
+}
+
+// checkPresence reports fields that are missing, or that do not go together.
+func (m *mapping[T]) checkPresence(r *reader, path string, n *yaml.Node, present map[string]*yaml.Node) {
+	has := func(name string) bool { return present[name] != nil }
+	for _, f := range m.fields {
+		at := join(path, f.name)
+		if f.required && !has(f.name) {
+			r.report(n, at, "missing", f.allowed)
+		}
+		if has(f.name) && len(f.beside) > 0 && !slices.ContainsFunc(f.beside, has) {
+			problem := fmt.Sprintf("%s means something only beside %s", f.name, listing(f.beside))
+			r.report(present[f.name], at, problem, "")
+		}
+	}
+	for _, c := range m.choose {
+		r.checkChoice(path, n, present, c)
+	}
+}
+
+func (r *reader) checkChoice(path string, n *yaml.Node, present map[string]*yaml.Node, c choice) {
+	first := ""
+	for key := range pairs(n) {
+		if !slices.Contains(c.fields, key.Value) || present[key.Value] != key {
+			continue
+		}
+		if first != "" {
+			r.report(key, join(path, key.Value), "a second "+c.what+" beside "+first, "exactly one of "+listing(c.fields))
+			continue
+		}
+		first = key.Value
+	}
+	if first == "" {
+		r.report(n, path, "the "+c.what+" is missing", "exactly one of "+listing(c.fields))
+	}
+}
+
+func (m *mapping[T]) write(v *T) *yaml.Node {
+	out := newMapping()
+	if m.block {
+		out.Style = 0
+	}
+	for _, f := range m.fields {
+		n := f.write(v)
+		if n == nil || f.fallback != "" && oneLine(n) == f.canonical {
+			continue
+		}
+		out.Content = append(out.Content, raw(f.name), n)
+	}
+	return out
+}

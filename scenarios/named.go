@@ -1,0 +1,63 @@
+package scenarios
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// exampleName is the scenario that the documentation shows.
+const exampleName = "redlock-clock-jump"
+
+//go:embed *.yaml
+var files embed.FS
+
+// Names returns the names of the scenarios that come with this package, sorted.
+func Names() []string {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		panic("the embedded scenarios should be readable: " + err.Error())
+	}
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = strings.TrimSuffix(entry.Name(), ".yaml")
+	}
+	slices.Sort(names) // files were sorted with their suffixes
+	return names
+}
+
+// Load returns a named scenario.
+func Load(name string) (*Scenario, error) {
+	text, err := files.ReadFile(name + ".yaml")
+	if err != nil {
+		hint := ""
+		if near := Nearest(name, Names()); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		return nil, fmt.Errorf("there is no scenario %s%s", shown(name), hint)
+	}
+	return Parse(name+".yaml", text)
+}
+
+// All returns all named scenarios, sorted by name.
+func All() ([]*Scenario, error) {
+	var all []*Scenario
+	for _, name := range Names() {
+		s, err := Load(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// embedded returns the text of a scenario that is known to be there.
+func embedded(name string) []byte {
+	text, err := files.ReadFile(name + ".yaml")
+	if err != nil {
+		panic(fmt.Sprintf("scenario %s should be embedded: %v", name, err))
+	}
+	return text
+}

@@ -1,0 +1,125 @@
+package scenarios
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/locksim/locksim/sim"
+)
+
+// Storage is the name of the node that the protected resource lives on.
+const Storage = "storage"
+
+// Names returns the names of the client's processes.
+func (c Client) Names() []string {
+	if c.Count <= 1 {
+		return []string{c.Name}
+	}
+	names := make([]string, c.Count)
+	for i := range names {
+		names[i] = c.Name + "-" + strconv.Itoa(i+1)
+	}
+	return names
+}
+
+// Names returns the names of the servers.
+func (s Servers) Names() []string {
+	names := make([]string, s.Masters)
+	for i := range names {
+		names[i] = s.Kind + "-" + strconv.Itoa(i+1)
+	}
+	return names
+}
+
+func processes(clients []Client) int {
+	total := 0
+	for _, c := range clients {
+		total += c.Count
+	}
+	return total
+}
+
+// class says what a node is.
+type class uint8
+
+const (
+	isClient class = 1 << iota
+	isServer
+	isStorage
+	anyNode = isClient | isServer | isStorage
+)
+
+// directory knows the nodes of a scenario.
+type directory struct {
+	names   []string // clients first, in the order of the scenario
+	class   map[string]class
+	globs   map[string]class // what each glob that was looked up matches
+	twice   []string         // names that several nodes have
+	matched int              // how many names have been held against globs
+}
+
+func newDirectory(s *Scenario) *directory {
+	d := &directory{class: map[string]class{}, globs: map[string]class{}}
+	for _, c := range s.Clients {
+		d.add(isClient, c.Names()...)
+	}
+	d.add(isServer, s.Servers.Names()...)
+	d.add(isStorage, Storage)
+	return d
+}
+
+func (d *directory) add(is class, names ...string) {
+	for _, name := range names {
+		if d.class[name] != 0 {
+			d.twice = append(d.twice, name)
+		}
+		d.class[name] |= is
+		d.names = append(d.names, name)
+	}
+}
+
+// find says what a name, a glob or a role stands for: classes of nodes, or 0 for none at all. When more globs than
+// maxMatches allows have been looked up, the rest is taken to match; check complains.
+func (d *directory) find(name string) class {
+	switch name {
+	case "holder":
+		return isClient
+	case "master", "leader":
+		return isServer
+	}
+	if !isGlob(name) {
+		return d.class[name]
+	}
+	if found, ok := d.globs[name]; ok {
+		return found
+	}
+	if d.matched += len(d.names); d.matched > maxMatches {
+		return anyNode
+	}
+	var found class
+	for _, n := range d.names {
+		if ok, err := path.Match(name, n); ok && err == nil {
+			found |= d.class[n]
+		}
+	}
+	d.globs[name] = found
+	return found
+}
+
+// few returns so many names that a suggestion can be sought among them.
+func (d *directory) few() []string {
+	const most = 100
+	if len(d.names) <= most {
+		return slices.Concat(d.names, sim.Roles())
+	}
+	return slices.Concat(d.names[:most], d.names[len(d.names)-maxMasters-1:], sim.Roles())
+}
+
+var serverName = regexp.MustCompile(`^redis-[0-9]+$`)
+
+// reserved reports whether a client cannot be called so.
+func reserved(name string) bool {
+	return name == Storage || slices.Contains(sim.Roles(), name) || serverName.MatchString(name)
+}

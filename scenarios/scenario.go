@@ -1,0 +1,183 @@
+// Package scenarios holds scenarios: the data that, together with a seed, determine a run.
+//
+// Call [Load] for a named scenario or [Parse] for a file's text. Named scenarios, generated ones, minimal
+// counterexamples and regression tests are all of the one type [Scenario]. [Scenario.Cases] unfolds a scenario into
+// the cases it is to be played in: every variant, client style and fencing mode.
+package scenarios
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/sim"
+)
+
+// Scenario says who does what with which lock on which servers, what goes wrong, and what is expected of it.
+type Scenario struct {
+	Name    string // lower-case words joined by hyphens
+	Title   string // one line
+	Story   string // what happens, in two or three sentences for a newcomer
+	Source  string // where the story is from
+	Claims  string // what that source claims
+	Finding string // where what happens differs from the claim, and why
+
+	Lock     Lock
+	Servers  Servers
+	Clients  []Client
+	Resource Resource
+	Network  Network
+	Clocks   []Clock
+	Faults   []sim.Fault
+
+	Styles   []history.Style // the client styles to play it in; careless if empty
+	Variants []Variant       // ways to play it; one nameless variant if empty
+	Expect   Expect
+	Measures []MeasureBound
+
+	Progress time.Duration // how long somebody may wait before somebody acquires; 0: not judged
+	Until    time.Duration // when the run ends at the latest
+	Bounds   Bounds
+	Seed     uint64 // the seed that is used unless another is asked for
+
+	source *source // where the fields stand in the file; nil if the scenario was made by a program
+}
+
+// Lock is the lock under test.
+type Lock struct {
+	Algorithm string        // a name of the catalogue of package locks
+	TTL       time.Duration // life of a lease
+	Key       string
+	Renew     time.Duration // how long a watchdog waits before it renews
+	Timeout   time.Duration // how long one call to a server may take; 0: the algorithm's own default
+}
+
+// Servers is the deployment of the lock's servers.
+type Servers struct {
+	Kind        string // "redis"
+	Masters     int    // independent servers, redis-1, redis-2, …
+	Persistence string // "none", "everysec" or "always"
+	Disk        string // "honest", or "lies": it acknowledges what it has not kept
+}
+
+// Client is one client process, or Count alike ones.
+type Client struct {
+	Name     string
+	Count    int // 1; more are called NAME-1, NAME-2, …
+	Start    time.Duration
+	Style    *history.Style // nil: the style the scenario is played in
+	Tasks    int            // concurrent tasks of the process, each doing Sections; 1
+	Sections int            // how often each task acquires, works and releases; 1
+	Wait     time.Duration  // how long one Acquire may wait: locks.Try, locks.Forever (the default) or a time
+	Again    time.Duration  // pause before asking again after a failed Acquire; 0 means it does not ask again
+	Retry    Retry          // how a blocked Acquire polls
+	Work     time.Duration  // length of the critical section
+	Hangs    bool           // the work never ends ("work: forever")
+	Read     time.Duration  // when in the section the registers are read; 0: at once
+	Write    *time.Duration // when in the section they are written; nil: at its end
+	Think    time.Duration  // pause between sections
+}
+
+// Retry says how a blocked Acquire polls.
+type Retry struct {
+	Delay  time.Duration // 0: the algorithm's default
+	Jitter time.Duration
+	Tries  int
+}
+
+// Resource is what the lock protects.
+type Resource struct {
+	Fencing   []history.Fencing // the modes to play it in; none if empty
+	Registers int               // how many values a section reads and writes; 1
+	Latency   sim.Latency       // between clients and the resource; nil: the network's
+}
+
+// Network is the delays between nodes.
+type Network struct {
+	Latency sim.Latency // one way, unless a link says otherwise; the LAN of package sim if nil
+	Links   []Link
+}
+
+// Link gives the connections between two sets of nodes a latency of their own.
+type Link struct {
+	sim.Link
+	Latency sim.Latency
+}
+
+// Clock says how the clocks of a node deviate from true time from the start on.
+type Clock struct {
+	Node   string
+	Offset time.Duration // of the wall clock
+	Rate   int64         // both clocks, parts per million
+}
+
+// Variant is another way to play the scenario.
+type Variant struct {
+	Name     string
+	Scenario *Scenario // the scenario with what the variant sets
+}
+
+// Bounds end a run that does not end by itself; what they cut short is unknown.
+type Bounds struct {
+	Steps    int // events popped from the queue
+	Messages int // segments sent
+}
+
+// MeasureBound is what a measured value is expected to be.
+type MeasureBound struct {
+	Name     string
+	Min, Max *int64 // nil: no bound
+}
+
+// Expectation is an expected verdict for the cases that it matches.
+type Expectation struct {
+	Property checker.Property
+	Fencing  *history.Fencing // nil: every mode
+	Style    *history.Style   // nil: every style
+	Verdict  checker.Verdict
+}
+
+// Expect lists expected verdicts; what no entry matches is not judged by the scenario.
+type Expect []Expectation
+
+// Case is one way in which a scenario is played.
+type Case struct {
+	Scenario *Scenario // of the variant
+	Variant  string    // "" if the scenario has no variants
+	Style    history.Style
+	Fencing  history.Fencing
+}
+
+// Cases unfolds the scenario: its variants, and within each the styles and fencing modes.
+func (s *Scenario) Cases() []Case {
+	variants := s.Variants
+	if len(variants) == 0 {
+		variants = []Variant{{Scenario: s}}
+	}
+	var cases []Case
+	for _, v := range variants {
+		for _, style := range orDefault(v.Scenario.Styles, history.Careless) {
+			for _, fencing := range orDefault(v.Scenario.Resource.Fencing, history.Unfenced) {
+				cases = append(cases, Case{Scenario: v.Scenario, Variant: v.Name, Style: style, Fencing: fencing})
+			}
+		}
+	}
+	return cases
+}
+
+func orDefault[T any](list []T, fallback T) []T {
+	if len(list) == 0 {
+		return []T{fallback}
+	}
+	return list
+}
+
+// Expected returns the verdict that the case's scenario expects of a property; false if it expects none.
+func (c Case) Expected(p checker.Property) (checker.Verdict, bool) {
+	for _, e := range c.Scenario.Expect {
+		if e.Property == p && (e.Fencing == nil || *e.Fencing == c.Fencing) && (e.Style == nil || *e.Style == c.Style) {
+			return e.Verdict, true
+		}
+	}
+	return checker.NotJudged, false
+}
