@@ -1,0 +1,68 @@
+package harness_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// benchmark runs a scenario's first case with ever new seeds and reports runs and steps per second.
+func benchmark(b *testing.B, text string) {
+	s, err := scenarios.Parse("benchmark.yaml", []byte(text))
+	require.NoError(b, err)
+	p, err := harness.Compile(s.Cases()[0], nil)
+	require.NoError(b, err)
+	var r harness.Runner
+	defer r.Close()
+	steps := 0
+	b.ReportAllocs()
+	b.ResetTimer()
+	for seed := range uint64(b.N) {
+		result, err := r.Run(p, seed, false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		steps += result.Steps
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(steps), "ns/step")
+	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
+}
+
+// BenchmarkSetNXLua: two clients with one section each, one of which pauses for longer than its lease.
+func BenchmarkSetNXLua(b *testing.B) {
+	benchmark(b, `
+name: benchmark-set-nx-lua
+title: Two clients and a pause
+story: A client pauses for longer than its lease.
+lock: {algorithm: set-nx-lua, ttl: 10s}
+servers: {kind: redis}
+clients:
+  a: {work: 1s, retry: 1s}
+  b: {start: 100ms, work: 1s, retry: 1s}
+faults:
+  - {after: {node: a, does: acquired}, plus: 100ms, pause: a, for: 12s}
+expect: {mutual-exclusion: violated}
+`)
+}
+
+// BenchmarkRedlock: five nodes, three clients with a short section each, one node restarts.
+func BenchmarkRedlock(b *testing.B) {
+	benchmark(b, `
+name: benchmark-redlock
+title: Three clients, five servers and a restart
+story: A server restarts without its data.
+lock: {algorithm: redlock, ttl: 10s}
+servers: {kind: redis, masters: 5}
+clients:
+  a: {work: 50ms, retry: 200ms}
+  b: {work: 50ms, retry: 200ms}
+  c: {work: 50ms, retry: 200ms}
+faults:
+  - {after: {node: a, does: acquired}, crash: redis-3, restart: 10ms}
+expect: {mutual-exclusion: held}
+`)
+}

@@ -1,0 +1,193 @@
+// Package harness plays one case of a scenario: it builds the world of servers, clients and resource, drives the
+// workload, observes what the lock service grants, joins all of it to a history and has it judged.
+//
+// Call [Compile] once for a case and [Runner.Run] for every seed. This is the only place where locks meet servers.
+package harness
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/trace"
+	"github.com/locksim/locksim/workload"
+)
+
+// Plan is a case that has been checked and is ready to be run with any seed.
+type Plan struct {
+	Case      scenarios.Case
+	Algorithm locks.Algorithm
+
+	purposes map[string]string // of the lock's scripts, by their text
+	faults   []string          // what each fault does, for a reader
+	clients  []clientPlan
+	redis    redis.Config
+}
+
+// clientPlan is one client process.
+type clientPlan struct {
+	name    string
+	random  string // whose stream of randomness it draws from: its own, unless it is a forked twin
+	options locks.Options
+	build   locks.Builder
+	start   time.Duration
+	work    workload.Plan
+}
+
+// Result is what one run yielded. Its history and events are the caller's to keep.
+type Result struct {
+	Seed     uint64
+	Digest   uint64
+	Steps    int
+	Messages int
+	Virtual  trace.Instant
+	History  *history.History
+	Events   []trace.Event // nil unless kept
+	Report   checker.Report
+}
+
+// Compile checks a case and prepares it. The lock is the one that the scenario names, unless another is given. The
+// error is a *scenarios.Error that says where in the scenario the mistake is.
+func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
+	s := c.Scenario
+	p := &Plan{Case: c}
+	if lock != nil {
+		p.Algorithm = *lock
+	} else {
+		found, ok := locks.Find(s.Lock.Algorithm)
+		if !ok {
+			return nil, s.Errorf("lock.algorithm", "there is no lock named %q%s", s.Lock.Algorithm, nearestLock(s.Lock.Algorithm))
+		}
+		p.Algorithm = found
+	}
+	p.purposes = make(map[string]string, len(p.Algorithm.Scripts))
+	for _, script := range p.Algorithm.Scripts {
+		p.purposes[script.Body] = script.Name
+	}
+	for i := range s.Faults {
+		p.faults = append(p.faults, s.Faults[i].Action.String())
+	}
+	p.redis = redisConfig(&s.Servers)
+	p.addClients()
+	return p, nil
+}
+
+func nearestLock(name string) string {
+	var names []string
+	for _, a := range locks.Catalogue() {
+		names = append(names, a.Name)
+	}
+	if near := scenarios.Nearest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "; the locks are " + strings.Join(names, ", ")
+}
+
+func redisConfig(s *scenarios.Servers) redis.Config {
+	c := redis.Config{DiskLies: s.Disk == "lies"}
+	switch s.Persistence {
+	case "everysec":
+		c.Persistence = redis.Everysec
+	case "always":
+		c.Persistence = redis.Always
+	}
+	return c
+}
+
+func (p *Plan) addClients() {
+	s := p.Case.Scenario
+	twins := make(map[string]string)
+	for _, f := range s.Faults {
+		if f.Action.Kind == sim.SameRandom {
+			for _, name := range f.Action.Nodes {
+				twins[name] = f.Action.Nodes[0]
+			}
+		}
+	}
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		for _, name := range c.Names() {
+			random := name
+			if twin := twins[name]; twin != "" {
+				random = twin
+			}
+			options := p.lockOptions(c)
+			p.clients = append(p.clients, clientPlan{
+				name: name, random: random, options: options, build: p.Algorithm.New(options),
+				start: c.Start, work: p.workOf(c),
+			})
+		}
+	}
+}
+
+func (p *Plan) lockOptions(c *scenarios.Client) locks.Options {
+	l := &p.Case.Scenario.Lock
+	return locks.Options{
+		Key: l.Key, TTL: l.TTL, Renew: l.Renew, Timeout: l.Timeout,
+		Retry: locks.Retry{Delay: c.Retry.Delay, Jitter: c.Retry.Jitter, Tries: c.Retry.Tries},
+	}
+}
+
+func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
+	w := workload.Plan{
+		Style: p.Case.Style, Fencing: p.Case.Fencing, Tasks: c.Tasks, Sections: c.Sections, Wait: c.Wait,
+		Again: c.Again, Think: c.Think, Read: c.Read, Write: c.Work, Work: c.Work, Hangs: c.Hangs,
+		Registers: p.Case.Scenario.Resource.Registers,
+	}
+	if c.Style != nil {
+		w.Style = *c.Style
+	}
+	if c.Write != nil {
+		w.Write = *c.Write
+	}
+	return w
+}
+
+// Runner runs plans one after another and reuses what is costly to build. A goroutine needs a Runner of its own. The
+// zero value is ready.
+type Runner struct {
+	spare  sim.Spare
+	stores []*redis.Store
+}
+
+// Run plays the plan with a seed. With keep, the trace's events are kept. The error says that the lock's own code
+// panicked or would not end after a crash; everything else is a verdict.
+func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
+	w := newWorld(r, p, seed, keep)
+	ending := w.engine.Run()
+	if ending.Panic != nil {
+		return Result{}, fmt.Errorf("%s, seed %#x: %w", p.Case.Scenario.Name, seed, ending.Panic)
+	}
+	if len(ending.Zombies) > 0 {
+		return Result{}, fmt.Errorf("%s, seed %#x: the code of client %s goes on after the crash of its process",
+			p.Case.Scenario.Name, seed, strings.Join(ending.Zombies, ", "))
+	}
+	h := w.history(ending)
+	return Result{
+		Seed: seed, Digest: w.engine.Trace.Digest(), Steps: w.engine.Steps(), Messages: w.engine.Messages(),
+		Virtual: ending.At, History: h, Events: w.engine.Trace.Events(),
+		Report: checker.Check(h, checker.Options{ProgressWithin: p.Case.Scenario.Progress, Sample: seed%sampled == 0}),
+	}, nil
+}
+
+// sampled is the share of runs, one in this many, that porcupine judges even if they are long and look right.
+const sampled = 100
+
+// Close frees what the runner keeps.
+func (r *Runner) Close() { r.spare.Close() }
+
+// store returns the i-th pooled store, as if fresh.
+func (r *Runner) store(i int) *redis.Store {
+	if i == len(r.stores) {
+		r.stores = append(r.stores, redis.NewStore())
+	} else {
+		r.stores[i].Reset()
+	}
+	return r.stores[i]
+}

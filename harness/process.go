@@ -1,0 +1,240 @@
+package harness
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/storage"
+	"github.com/locksim/locksim/trace"
+	"github.com/locksim/locksim/workload"
+)
+
+// process is what one task of a simulated client sees: the port that locks and the workload know, on the engine.
+type process struct {
+	world   *world
+	client  *clientPlan
+	task    *sim.Task
+	shared  *shared
+	redis   []*redisPort
+	storage *storagePort
+	wait    int           // index of the wait that is going on, -1 if none
+	phase   history.ID    // the acquisition that the task is concerned with
+	asking  bool          // it is inside Lock
+	based   []uint64      // versions read in this section, by register
+	waiting []*sim.Signal // scratch
+}
+
+// shared is what the tasks of a process have in common.
+type shared struct {
+	jitter, values *sim.Rand
+	pools          []*pool
+}
+
+var _ workload.Env = (*process)(nil)
+
+func newProcess(w *world, c *clientPlan, t *sim.Task) *process {
+	// A process that has been restarted draws other numbers than the one before it.
+	life := strconv.Itoa(t.Node().Life())
+	s := &shared{
+		jitter: w.engine.Rand("jitter", c.random, life), values: w.engine.Rand("values", c.random, life),
+		pools: make([]*pool, len(w.servers)),
+	}
+	for i, n := range w.servers {
+		s.pools[i] = &pool{server: n}
+	}
+	return taskOf(w, c, t, s)
+}
+
+func taskOf(w *world, c *clientPlan, t *sim.Task, s *shared) *process {
+	p := &process{world: w, client: c, task: t, shared: s, wait: -1, redis: make([]*redisPort, len(w.servers))}
+	p.based = make([]uint64, c.work.Registers)
+	return p
+}
+
+// Wall reads the process's wall clock.
+func (p *process) Wall() locks.Wall { return locks.Wall(p.task.Node().Wall()) }
+
+// Monotonic reads the process's monotonic clock.
+func (p *process) Monotonic() locks.Monotonic { return locks.Monotonic(p.task.Node().Monotonic()) }
+
+// Sleep blocks for d on the monotonic clock.
+func (p *process) Sleep(d time.Duration) { p.task.Sleep(d) }
+
+// Wait blocks until a signal fires or d has passed.
+func (p *process) Wait(d time.Duration, signals ...locks.Signal) int {
+	p.waiting = p.waiting[:0]
+	for _, s := range signals {
+		p.waiting = append(p.waiting, s.(*sim.Signal))
+	}
+	return p.task.Wait(d, p.waiting...)
+}
+
+// NewSignal returns a signal that has not fired.
+func (p *process) NewSignal() locks.Signal { return &sim.Signal{} }
+
+// Go runs fn as another task.
+func (p *process) Go(fn func(locks.Process)) locks.Signal {
+	return p.task.Go(func(t *sim.Task) {
+		child := taskOf(p.world, p.client, t, p.shared)
+		child.phase, child.asking = p.phase, p.asking
+		fn(child)
+	})
+}
+
+// Spawn runs f as another task of the workload.
+func (p *process) Spawn(f func(workload.Env)) locks.Signal {
+	return p.task.Go(func(t *sim.Task) { f(taskOf(p.world, p.client, t, p.shared)) })
+}
+
+// Uniform returns a random number in [0, n).
+func (p *process) Uniform(n int64) int64 { return p.shared.jitter.Int64N(n) }
+
+// RandomValue returns 20 random bytes in hexadecimal.
+func (p *process) RandomValue() string {
+	const digits, bytes = "0123456789abcdef", 20
+	var text [2 * bytes]byte
+	for i := 0; i < len(text); {
+		for x, n := p.shared.values.Uint64(), 0; n < 16 && i < len(text); n++ {
+			text[i] = digits[x&15]
+			x >>= 4
+			i++
+		}
+	}
+	return string(text[:])
+}
+
+// Owner names the task within the whole system.
+func (p *process) Owner() string { return fmt.Sprintf("%s:%d", p.client.name, p.task.Index()) }
+
+// RedisNodes returns how many servers there are.
+func (p *process) RedisNodes() int { return len(p.world.servers) }
+
+// Redis returns the client of the i-th server.
+func (p *process) Redis(i int) locks.Redis {
+	if p.redis[i] == nil {
+		p.redis[i] = &redisPort{process: p, pool: p.shared.pools[i]}
+	}
+	return p.redis[i]
+}
+
+// Start numbers an acquisition.
+func (p *process) Start() history.ID {
+	id := history.ID(0)
+	p.task.Step(trace.Step{Does: trace.Start}, 0, func() { id = p.world.journal.start(p) }, nil)
+	p.phase, p.asking = id, true
+	return id
+}
+
+// Acquired notes that Lock has returned with a lease.
+func (p *process) Acquired(id history.ID, l locks.Lease) {
+	p.asking = false
+	clear(p.based)
+	p.task.Step(trace.Step{Does: trace.Acquired}, l.Token,
+		func() { p.world.journal.acquired(p, id, l) },
+		func() string { return describe(l) })
+}
+
+func describe(l locks.Lease) string {
+	if l.Token != 0 {
+		return fmt.Sprintf("token %d", l.Token)
+	}
+	return ""
+}
+
+// Refused notes that Lock has returned without one.
+func (p *process) Refused(id history.ID, o history.Outcome, final bool) {
+	p.asking = false
+	p.task.Step(trace.Step{Does: trace.Refused}, uint64(o),
+		func() { p.world.journal.refused(p, id, o, final) }, o.String)
+}
+
+// Check is a step of a careful client, in which it looks at its clock.
+func (p *process) Check(_ history.ID, look func()) { p.task.Step(trace.Step{Does: trace.Check}, 0, look, nil) }
+
+// Lost notes that the application has learnt of its loss.
+func (p *process) Lost(id history.ID) {
+	p.task.Step(trace.Step{Does: trace.Lost}, 0, func() {
+		p.world.journal.of(id).Noticed = p.world.engine.Now()
+	}, nil)
+}
+
+// Release notes that Unlock is called.
+func (p *process) Release(id history.ID) {
+	p.task.Step(trace.Step{Does: trace.Release}, 0, func() {
+		p.world.journal.of(id).Unlocked = p.world.engine.Now()
+	}, nil)
+}
+
+// Released notes what Unlock said.
+func (p *process) Released(id history.ID, o history.Outcome) {
+	p.task.Step(trace.Step{Does: trace.Released}, uint64(o), func() {
+		a := p.world.journal.of(id)
+		a.Released, a.Release = p.world.engine.Now(), o
+	}, o.String)
+}
+
+// Access sends one access to the resource and waits for its answer.
+func (p *process) Access(id history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
+	index := -1
+	p.task.Step(trace.Step{Does: trace.Access, What: op.String()}, l.Token, func() {
+		index = p.world.journal.invoked(history.Access{
+			Acquisition: id, Client: p.client.name, Op: op, Register: register, Token: l.Token,
+		})
+	}, nil)
+	answer, err := p.askStorage(&storage.Request{
+		Op: op, Register: register, Token: l.Token, Holder: l.Value, Based: p.based[register],
+		Version: p.world.journal.accesses[index].Version, Access: index,
+	})
+	if err != nil {
+		return false, err
+	}
+	p.world.journal.accesses[index].Returned = p.world.engine.Now()
+	if op == history.Read {
+		p.based[register] = answer.Version
+	}
+	return answer.Accepted, nil
+}
+
+// storagePort is the task's connection to the resource.
+type storagePort struct {
+	conn    *sim.Conn
+	answer  *storage.Answer
+	settled sim.Signal
+}
+
+// Deliver takes the answer.
+func (s *storagePort) Deliver(p sim.Payload) {
+	s.answer = p.(*storage.Answer)
+	s.settled.Fire()
+}
+
+// Closed ends the wait for an answer.
+func (s *storagePort) Closed() {
+	s.conn = nil
+	s.settled.Fire()
+}
+
+func (p *process) askStorage(r *storage.Request) (*storage.Answer, error) {
+	if p.storage == nil || p.storage.conn == nil {
+		s := &storagePort{}
+		conn, err := p.task.Dial(p.world.storage, s, 0)
+		if err != nil {
+			return nil, fmt.Errorf("storage: %w: %w", locks.ErrNotDone, err)
+		}
+		s.conn, p.storage = conn, s
+	}
+	s := p.storage
+	s.answer, s.settled = nil, sim.Signal{}
+	if err := s.conn.Send(p.task, r); err != nil {
+		return nil, fmt.Errorf("storage: %w: %w", locks.ErrNotDone, err)
+	}
+	p.task.Wait(sim.Forever, &s.settled)
+	if s.answer == nil {
+		return nil, fmt.Errorf("storage: %w", locks.ErrUnknown)
+	}
+	return s.answer, nil
+}

@@ -1,0 +1,59 @@
+package harness_test
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// seeds is how many seeds every named scenario is held to: a seed decays with the next change, a story must not.
+var seeds = flag.Uint64("seeds", 1000, "seeds that every named scenario is run with")
+
+// TestNamedScenariosAreAsExpected runs every case of every named scenario. On failure it says which seed, and the
+// line that shows the run.
+func TestNamedScenariosAreAsExpected(t *testing.T) {
+	for _, name := range scenarios.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := scenarios.Load(name)
+			require.NoError(t, err)
+			var r harness.Runner
+			defer r.Close()
+			for _, c := range s.Cases() {
+				checkCase(t, &r, s.Name, c)
+			}
+		})
+	}
+}
+
+func checkCase(t *testing.T, r *harness.Runner, name string, c scenarios.Case) {
+	t.Helper()
+	p, err := harness.Compile(c, nil)
+	require.NoError(t, err)
+	seen := make(map[string]int)
+	for seed := range *seeds {
+		result, err := r.Run(p, seed, false)
+		require.NoError(t, err)
+		for _, d := range c.Compare(result.History, &result.Report) {
+			if seen[d.Text]++; seen[d.Text] == 1 {
+				t.Errorf("%s\n  locksim run %s%s --style %v --fencing %v --seed %#x", d.Text, name,
+					variantFlag(c.Variant), c.Style, c.Fencing, seed)
+			}
+		}
+	}
+	for text, n := range seen {
+		t.Logf("variant %q, %v, %v: %d of %d seeds: %s", c.Variant, c.Style, c.Fencing, n, *seeds, text)
+	}
+}
+
+func variantFlag(variant string) string {
+	if variant == "" {
+		return ""
+	}
+	return " --variant " + strings.ReplaceAll(variant, " ", "-")
+}

@@ -1,0 +1,252 @@
+package harness
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/trace"
+)
+
+// truth observes what the lock service grants: it sees every change of the lock's key on every server, and
+// attributes it to the request that made it, not to the value that is stored.
+type truth struct {
+	world     *world
+	authority locks.Authority
+	key       string
+	quorum    int
+	keyed     []keyed // by server
+	copies    []history.Copy
+	sent      []uint64 // by copy: the place of the request that made it
+	grants    []history.Grant
+	asks      []history.Ask
+	removals  []history.Removal
+}
+
+// keyed is the lock's key on one server, as far as it is there.
+type keyed struct {
+	copy  int           // index into copies; -1 if the key is not there
+	ends  trace.Instant // when the life that it was given is over in true time; Never without expiry
+	grant int           // index into grants; -1 if none began with it
+}
+
+func (t *truth) init(w *world) {
+	s := w.plan.Case.Scenario
+	*t = truth{world: w, authority: w.plan.Algorithm.Authority, key: s.Lock.Key, quorum: 1}
+	if t.authority == locks.Majority {
+		t.quorum = s.Servers.Masters/2 + 1
+	}
+	t.keyed = make([]keyed, s.Servers.Masters)
+	for i := range t.keyed {
+		t.keyed[i] = keyed{copy: -1, grant: -1}
+	}
+}
+
+func (t *truth) judges() bool { return t.authority != locks.NoAuthority }
+
+func (t *truth) now() trace.Instant { return t.world.engine.Now() }
+
+// index numbers a server from 0.
+func (t *truth) index(s *redis.Server) int {
+	for i, n := range t.world.servers {
+		if n == s.Node() {
+			return i
+		}
+	}
+	panic("harness: an observed server is not part of the world")
+}
+
+// Executed sees what a request did to the lock's key.
+func (t *truth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, changes []redis.Change) {
+	i := t.index(s)
+	t.ended(i, changes)
+	held := t.keyed[i].copy
+	made, removed := false, false
+	for c := range changes {
+		change := &changes[c]
+		if change.Key != t.key || change.Op == redis.OpExpired {
+			continue
+		}
+		switch {
+		case change.Op == redis.OpDeleted:
+			t.gone(i, history.Deleted)
+			removed = true
+		case change.Op == redis.OpDeadline, r.Purpose == renew:
+			t.renewed(i, r, s, change)
+		default:
+			t.made(i, r, s, change)
+			made = true
+		}
+	}
+	if made {
+		t.count(i, tokenOf(reply))
+	}
+	concerns := slices.Contains(r.Args, t.key)
+	if made || r.Asking && concerns && (r.Purpose == acquire || r.Purpose == look) {
+		t.asks = append(t.asks, history.Ask{
+			Acquisition: history.ID(r.Tag), Client: t.client(r.Tag), Node: s.Node().Name, At: t.now(), Granted: made,
+		})
+	}
+	if t.judges() && (removed || concerns && r.Purpose == release) {
+		t.removed(i, r, s, held)
+	}
+}
+
+func tokenOf(r redis.Reply) uint64 {
+	if r.Type == redis.ReplyInteger && r.Int > 0 {
+		return uint64(r.Int)
+	}
+	return 0
+}
+
+func (t *truth) client(tag int) string {
+	if tag == 0 {
+		return ""
+	}
+	return t.world.journal.of(history.ID(tag)).Client
+}
+
+// ended notes a key that was found expired.
+func (t *truth) ended(i int, changes []redis.Change) {
+	for c := range changes {
+		if changes[c].Key == t.key && changes[c].Op == redis.OpExpired {
+			t.gone(i, history.Expired)
+		}
+	}
+}
+
+// Expired sees keys end without a request.
+func (t *truth) Expired(s *redis.Server, changes []redis.Change) { t.ended(t.index(s), changes) }
+
+// Crashed waits for what the restart brings back: while the server is down nobody is granted anything by it.
+func (t *truth) Crashed(*redis.Server) {}
+
+// Restarted sees what the disk had kept.
+func (t *truth) Restarted(s *redis.Server) {
+	i := t.index(s)
+	if _, _, there := s.Store.Get(t.key); !there {
+		t.gone(i, history.Wiped)
+	}
+}
+
+// gone ends the copy on a server.
+func (t *truth) gone(i int, how history.Gone) {
+	k := &t.keyed[i]
+	if k.copy < 0 {
+		return
+	}
+	c := &t.copies[k.copy]
+	c.To, c.Gone = t.now(), how
+	k.copy, k.grant = -1, -1
+}
+
+// made begins a copy on a server: the request has set the key.
+func (t *truth) made(i int, r *redis.Request, s *redis.Server, change *redis.Change) {
+	t.gone(i, history.Overwritten)
+	k := &t.keyed[i]
+	*k = keyed{copy: len(t.copies), grant: -1}
+	t.sent = append(t.sent, r.Sent)
+	t.copies = append(t.copies, history.Copy{
+		Node: s.Node().Name, Acquisition: history.ID(r.Tag), Client: t.client(r.Tag), From: t.now(), To: trace.Never,
+	})
+	t.time(i, s, change)
+}
+
+// renewed gives the key a new life.
+func (t *truth) renewed(i int, r *redis.Request, s *redis.Server, change *redis.Change) {
+	if t.keyed[i].copy < 0 {
+		t.made(i, r, s, change)
+		return
+	}
+	t.time(i, s, change)
+	if g := t.keyed[i].grant; g >= 0 && t.authority == locks.OneNode && t.grants[g].Ended != history.ByUnlock {
+		t.grants[g].To = t.keyed[i].ends
+	}
+}
+
+// time notes how long the key lives: as promised, in true time, and as the server's clock will have it.
+func (t *truth) time(i int, s *redis.Server, change *redis.Change) {
+	k := &t.keyed[i]
+	k.ends, t.copies[k.copy].Expires = trace.Never, trace.Never
+	if change.Deadline != 0 {
+		life := change.Deadline - s.Node().Wall()
+		k.ends = t.now().Add(time.Duration(life))
+		t.copies[k.copy].Expires = s.Node().When(true, change.Deadline)
+	}
+}
+
+// count begins a grant if the request whose copy has just been made on a server completes a quorum.
+func (t *truth) count(i int, token uint64) {
+	if !t.judges() || t.authority == locks.OneNode && i != 0 {
+		return
+	}
+	owner := t.copies[t.keyed[i].copy].Acquisition
+	votes, ends := 0, trace.Never
+	for j := range t.keyed {
+		k := &t.keyed[j]
+		if k.copy < 0 || t.copies[k.copy].Acquisition != owner || t.authority == locks.OneNode && j != i {
+			continue
+		}
+		votes++
+		ends = min(ends, k.ends)
+	}
+	if votes != t.quorum {
+		return
+	}
+	t.keyed[i].grant = len(t.grants)
+	t.grants = append(t.grants, history.Grant{
+		Acquisition: owner, Client: t.client(int(owner)), From: t.now(), To: ends, Ended: history.ByDeadline, Token: token,
+	})
+}
+
+// removed notes a release that was executed, and the grants that it rightfully ended.
+func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
+	id := history.ID(r.Tag)
+	removal := history.Removal{By: id, Client: t.client(r.Tag), Node: s.Node().Name, At: t.now()}
+	own := held >= 0 && t.copies[held].Acquisition == id
+	later := own && t.sent[held] > r.Sent
+	removal.Stale = held >= 0 && !own || later || held < 0 && t.hadCopy(i, id)
+	if held >= 0 && t.keyed[i].copy != held && t.copies[held].Gone == history.Deleted {
+		switch {
+		case !own:
+			removal.Ended = t.copies[held].Acquisition
+		case later:
+			removal.Ended, removal.Again = id, true
+		}
+	}
+	t.removals = append(t.removals, removal)
+	if !later {
+		t.endGrants(id)
+	}
+}
+
+// hadCopy reports whether a server has ever had a copy of the acquisition.
+func (t *truth) hadCopy(i int, id history.ID) bool {
+	node := t.world.servers[i].Name
+	for c := range t.copies {
+		if t.copies[c].Acquisition == id && t.copies[c].Node == node {
+			return true
+		}
+	}
+	return false
+}
+
+// endGrants ends what an acquisition was granted: its own release has been executed.
+func (t *truth) endGrants(id history.ID) {
+	for g := range t.grants {
+		if grant := &t.grants[g]; grant.Acquisition == id && grant.To > t.now() {
+			grant.To, grant.Ended = t.now(), history.ByUnlock
+		}
+	}
+}
+
+// close makes what never ends say so.
+func (t *truth) close() {
+	for g := range t.grants {
+		if t.grants[g].To == trace.Never {
+			t.grants[g].Ended = history.Open
+		}
+	}
+}

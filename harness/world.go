@@ -1,0 +1,127 @@
+package harness
+
+import (
+	"strconv"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/sim/storage"
+	"github.com/locksim/locksim/trace"
+	"github.com/locksim/locksim/workload"
+)
+
+// world is one run's servers, clients and resource, and what is observed of them.
+type world struct {
+	plan    *Plan
+	engine  *sim.Engine
+	servers []*sim.Node // the lock's
+	storage *sim.Node
+	journal journal
+	truth   truth
+	sent    uint64 // requests to the lock's servers
+}
+
+func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
+	s := p.Case.Scenario
+	w := &world{plan: p}
+	w.engine = sim.New(sim.Config{
+		Seed: seed, Until: trace.Instant(s.Until), Latency: s.Network.Latency, Keep: keep,
+		Limits: sim.Limits{Steps: s.Bounds.Steps, Messages: s.Bounds.Messages},
+	}, &r.spare)
+	w.journal = journal{engine: w.engine}
+	w.truth.init(w)
+	w.addServers(r)
+	for i := range p.clients {
+		w.addClient(&p.clients[i])
+	}
+	w.setLatencies()
+	w.setClocks()
+	w.engine.Role = w.role
+	w.engine.Crashed = w.journal.crashed
+	for _, f := range s.Faults {
+		w.engine.Inject(f, errorReply)
+	}
+	return w
+}
+
+func (w *world) addServers(r *Runner) {
+	s := w.plan.Case.Scenario
+	config := w.plan.redis
+	config.Observer = &w.truth
+	for i := range s.Servers.Masters {
+		server := redis.NewServer(r.store(i), config)
+		n := w.engine.AddServer(redisName(i), server)
+		server.Attach(n)
+		w.servers = append(w.servers, n)
+	}
+	w.storage = w.engine.AddServer("storage", storage.New(w.plan.Case.Fencing, s.Resource.Registers, w.journal.applied))
+}
+
+func redisName(i int) string { return "redis-" + strconv.Itoa(i+1) }
+
+func (w *world) addClient(c *clientPlan) {
+	w.engine.AddClient(c.name, func(t *sim.Task) {
+		p := newProcess(w, c, t)
+		t.Sleep(c.start)
+		if err := workload.Run(p, c.build, &c.work); err != nil { // a lock could not be built: it was not even asked for
+			t.Step(trace.Step{Does: trace.Refused}, 0, nil, err.Error)
+		}
+		t.Step(trace.Step{Does: trace.Done}, 0, nil, nil)
+	})
+}
+
+func (w *world) setLatencies() {
+	s := w.plan.Case.Scenario
+	if s.Resource.Latency != nil {
+		w.engine.SetLatency(sim.Link{From: []string{"*"}, To: []string{"storage"}}, s.Resource.Latency)
+	}
+	for _, l := range s.Network.Links {
+		w.engine.SetLatency(l.Link, l.Latency)
+	}
+}
+
+func (w *world) setClocks() {
+	for _, c := range w.plan.Case.Scenario.Clocks {
+		if n := w.engine.Node(c.Node); n != nil {
+			n.Adjust(c.Offset, c.Rate, sim.WallOnly)
+		}
+	}
+}
+
+// role finds who plays a part: the holder is the client that was last told that it holds and has not stopped since.
+func (w *world) role(name string) string {
+	if name == "holder" {
+		return w.journal.holder()
+	}
+	return ""
+}
+
+func errorReply(request sim.Payload, text string) sim.Payload {
+	if q, ok := request.(*storage.Request); ok {
+		return &storage.Answer{Op: q.Op}
+	}
+	return redis.ErrorResponse(request, text)
+}
+
+// history joins what was observed.
+func (w *world) history(end sim.Ending) *history.History {
+	w.truth.close()
+	w.journal.close()
+	h := &history.History{
+		Fencing: w.plan.Case.Fencing, Registers: w.plan.Case.Scenario.Resource.Registers,
+		HasAuthority: w.truth.judges(), HasTokens: w.plan.Algorithm.Token,
+		End: end.At, Bound: end.Bound, Quiescent: end.Quiescent,
+		Acquisitions: w.journal.acquisitions, Waits: w.journal.waits, Accesses: w.journal.accesses,
+		Grants: w.truth.grants, Copies: w.truth.copies, Asks: w.truth.asks, Removals: w.truth.removals,
+	}
+	for i, f := range w.engine.Faults() {
+		if f.Fault.Action.Kind == sim.SameRandom {
+			continue
+		}
+		h.Faults = append(h.Faults, history.Fault{
+			Name: f.Fault.Name, Text: w.plan.faults[i], Fired: f.Fired, Begin: f.Begin, End: f.End,
+		})
+	}
+	return h
+}
