@@ -1,0 +1,146 @@
+package search
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+)
+
+// Limits lists where promises end: something on the menu violates the property. Where the lock has a mistake, a promise
+// of the lock without it speaks of the same menu; elsewhere a promise of the same lock speaks of a smaller one.
+func Limits() []Claim {
+	var list []Claim
+	for _, l := range mistakes() {
+		list = append(list, l.of(l.Menu.Lock)...)
+	}
+	for _, l := range conditions() {
+		list = append(list, l.of(l.Menu.Lock)...)
+	}
+	return list
+}
+
+var fourSeconds = []time.Duration{4 * time.Second}
+
+// mistakes are of locks that are wrong.
+func mistakes() []Claim {
+	const (
+		exclusion = checker.MutualExclusion
+		release   = checker.ReleaseSafety
+	)
+	return []Claim{
+		{Name: "race", Property: exclusion, Menu: Menu{Lock: "get-then-set"},
+			Why: `Two clients look before either has made the key. No fault is needed.`},
+		{Name: "dead-holder", Property: checker.Progress, Menu: Menu{
+			Lock: "get-then-set", Faults: []Kind{ClientCrash}, Progress: 8,
+		}, Why: `The key of a dead holder stays for ever.`},
+		{Name: "dead-holder", Property: checker.Progress, Menu: Menu{
+			Lock: "setnx", Faults: []Kind{ClientCrash}, Progress: 8,
+		}, Why: `The key of a dead holder stays for ever.`},
+		{Name: "dead-client", Property: checker.Progress, Menu: Menu{
+			Lock: "setnx-expire", Faults: []Kind{ClientCrash}, Progress: 8,
+		}, Why: `A client that dies between SETNX and EXPIRE leaves a key without a deadline.`},
+		{Name: "overwritten", Property: exclusion, Menu: Menu{Lock: "set-without-nx"},
+			Why: `The second client overwrites the key of the first. No fault is needed.`},
+		{Name: "misdelete", Property: release, Menu: Menu{Lock: "set-nx-ex-del", Faults: []Kind{ClientPause}},
+			Why: `A holder that overran its lease deletes the key of the next one.`},
+		{Name: "misdelete", Property: release, Menu: Menu{Lock: "setnx-expire", Faults: []Kind{ClientPause}},
+			Why: `A holder that overran its lease deletes the key of the next one.`},
+		{Name: "late-del", Property: release, Menu: Menu{Lock: "set-nx-get-del", Faults: []Kind{ClientPause, Delay}},
+			Why: `The lease ends between GET and DEL, and DEL deletes the key of the next holder.`},
+		{Name: "giving-up", Property: release, Menu: Menu{Lock: "jedis-sample", Waits: true},
+			Why: `A client that gives up waiting deletes the key of the holder. No fault is needed.`},
+		{Name: "giving-up-beside-holder", Property: exclusion, Menu: Menu{Lock: "jedis-sample", Waits: true},
+			Why: `The key of the holder is gone, and the next client makes one.`},
+		{Name: "late-cleanup", Property: release, Menu: Menu{
+			Lock: "set-nx-lua-reused-value", Faults: []Kind{Delay, Stall, Break}, Timeouts: timeouts,
+		}, Why: `The clean-up of a failed try arrives late and deletes the key of a later one, which has the same value.`},
+		{Name: "no-allowance", Property: exclusion, Menu: Menu{
+			Lock: "redlock-no-drift", Faults: []Kind{Drift}, Drift: 5_000, Styles: careful, Masters: []int{3},
+		}, Why: `Servers end their keys before the deadline of a slow holder, by what redlock allows for.`},
+		{Name: "slow-votes", Property: exclusion, Menu: Menu{
+			Lock: "redlock-no-check", Faults: []Kind{ClientPause, ServerPause, Delay, Stall}, Styles: careful, Masters: []int{3, 5},
+		}, Why: `The first keys are gone before the last vote is in, or before a holder that paused goes on, and no deadline says so.`},
+		{Name: "wall-clock", Property: exclusion, Menu: Menu{
+			Lock: "redlock-py", Faults: []Kind{ClientClock, ClientPause}, Styles: careful, Masters: []int{3, 5},
+		}, Why: `The holder's wall clock is set back, and with it the deadline.`},
+		{Name: "late-cleanup", Property: release, Menu: Menu{
+			Lock: "redlock-py", Faults: []Kind{Delay, Stall, Break, Cut}, Masters: []int{3}, Timeouts: []int64{10, 20},
+		}, Why: `The clean-up of a failed try arrives late and deletes the keys of a later one, which has the same value.`},
+		{Name: "split-vote", Property: checker.Progress, Menu: Menu{
+			Lock: "redlock-parallel-fixed-delay", Masters: []int{2}, Uneven: true, Progress: 8,
+		}, Why: `Clients that split the votes wait equally long and split them again.`},
+	}
+}
+
+// conditions are of right locks, and of fencing, outside of what they promise.
+func conditions() []Claim {
+	const (
+		exclusion = checker.MutualExclusion
+		resource  = checker.Resource
+	)
+	pause, loss, ahead := []Kind{ClientPause}, []Kind{PowerLoss, Cut}, []Kind{ServerAhead, Cut}
+	fence := func(f history.Fencing) []history.Fencing { return []history.Fencing{f} }
+	return []Claim{
+		{Name: "overrun", Property: exclusion, Menu: Menu{Lock: "set-nx-lua", Faults: pause},
+			Why: `The lease ends while its holder stands still.`},
+		{Name: "overrun", Property: exclusion, Menu: Menu{Lock: "watchdog", Faults: pause},
+			Why: `A pause stops the watchdog together with the worker.`},
+		{Name: "renewal-cut", Property: exclusion, Menu: Menu{Lock: "watchdog", Faults: []Kind{Cut, Stall}, Renewed: true},
+			Why: `Renewals do not arrive, and the worker does not learn of it.`},
+		{Name: "overrun", Property: exclusion, Menu: Menu{Lock: "redlock", Faults: pause, Masters: []int{3}},
+			Why: `A careless holder does not look at its deadline.`},
+		{Name: "forgotten", Property: exclusion, Menu: Menu{Lock: "setnx", Faults: loss},
+			Why: `The server comes back without the key.`},
+		{Name: "forgotten", Property: exclusion, Menu: Menu{Lock: "set-nx-lua", Faults: loss},
+			Why: `The server comes back without the key.`},
+		{Name: "forgotten", Property: exclusion, Menu: Menu{Lock: "redlock", Faults: loss, Masters: []int{3, 5}, Styles: careful},
+			Why: `One server of the majority comes back without the key, and another client's majority needs no other.`},
+		{Name: "forgotten-since-last-flush", Property: exclusion, Menu: Menu{
+			Lock: "redlock", Faults: loss, Masters: []int{3}, Styles: careful, Persistence: []string{"everysec"},
+		}, Why: `The key was written less than a second before the power failed.`},
+		{Name: "forgotten-by-lying-disk", Property: exclusion, Menu: Menu{
+			Lock: "redlock", Faults: loss, Masters: []int{3}, Styles: careful, Persistence: onDisk, Disk: []string{"lies"},
+		}, Why: `The disk had acknowledged what it had not kept.`},
+		{Name: "clock-jump", Property: exclusion, Menu: Menu{Lock: "set-nx-lua", Faults: ahead},
+			Why: `The server's clock jumps, and the key ends.`},
+		{Name: "clock-jump", Property: exclusion, Menu: Menu{Lock: "redlock", Faults: ahead, Masters: []int{3, 5}, Styles: careful},
+			Why: `The clock of one server of the majority jumps (Kleppmann 2016).`},
+		{Name: "too-much-drift", Property: exclusion, Menu: Menu{
+			Lock: "redlock", Faults: []Kind{Drift}, Drift: 50_000, Masters: []int{3}, Styles: careful, TTLs: fourSeconds,
+		}, Why: `Clocks err by ten times what the allowance covers.`},
+		{Name: "twins", Property: checker.ReleaseSafety, Menu: Menu{Lock: "set-nx-lua", Faults: []Kind{SameRandom, ClientPause}},
+			Why: `Two clients draw the same value: the late release of one deletes the key of the other.`},
+		{Name: "counter-lost", Property: checker.FencingOrder, Menu: Menu{Lock: "set-nx-lua-fenced", Faults: loss},
+			Why: `The counter is lost with the key, and tokens begin anew.`},
+
+		{Name: "unfenced", Property: resource, Menu: Menu{Lock: "set-nx-lua", Faults: pause},
+			Why: `Two clients that believe to hold read the same version.`},
+		{Name: "unfenced-careful", Property: resource, Menu: Menu{
+			Lock: "redlock", Faults: []Kind{ClientPause, Delay}, Storage: []Kind{Delay}, Masters: []int{3}, Styles: careful,
+		}, Why: `The holder looks, then pauses or its write is late: no look can be late enough (Kleppmann 2016).`},
+		{Name: "check-then-write", Property: resource, Menu: Menu{
+			Lock: "set-nx-lua-fenced", Faults: pause, Fencing: fence(history.CheckThenWrite),
+		}, Why: `The pause comes between the check and the write.`},
+		{Name: "fenced-write", Property: resource, Menu: Menu{
+			Lock: "set-nx-lua-fenced", Faults: pause, Fencing: fence(history.FencedWrite),
+		}, Why: `33 reads, 34 reads, 33 writes, 34 writes: in the order of the tokens, and an update is lost.`},
+		{Name: "fenced-read-write-of-two", Property: resource, Menu: Menu{
+			Lock: "set-nx-lua-fenced", Faults: []Kind{ClientPause, Delay}, Storage: []Kind{Delay}, Registers: 2,
+			Fencing: fence(history.FencedReadWrite),
+		}, Why: `A section is refused at the second register when it has written the first.`},
+		{Name: "fenced-read-write-counter-lost", Property: resource, Menu: Menu{
+			Lock: "set-nx-lua-fenced", Faults: loss, Fencing: fence(history.FencedReadWrite),
+		}, Why: `Two sections have the same token.`},
+		{Name: "compare-and-set-of-two", Property: resource, Menu: Menu{
+			Lock: "set-without-nx", Registers: 2, Fencing: fence(history.CompareAndSet),
+		}, Why: `Two sections win one register each.`},
+		{Name: "token-equality-of-twins", Property: resource, Menu: Menu{
+			Lock: "set-nx-lua", Faults: []Kind{SameRandom, ClientPause}, Fencing: fence(history.TokenEquality),
+		}, Why: `Two clients draw the same value.`},
+		{Name: "token-equality-of-handle", Property: resource, Menu: Menu{
+			Lock: "set-nx-lua-reused-value", Faults: []Kind{Delay, Break}, Storage: []Kind{Delay, Break}, Clients: 2, Most: 6,
+			Fencing: fence(history.TokenEquality),
+		}, Why: `A late write of one section passes for one of the next section of the same client.`},
+	}
+}
