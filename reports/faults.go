@@ -1,0 +1,180 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
+)
+
+// fault is an injected fault with what the scenario says of it.
+type fault struct {
+	name  string
+	kind  string // "pause", "crash", "clock", …
+	node  string // whom it befell; "" if a link
+	fired bool
+	begin trace.Instant
+	end   trace.Instant
+	start string // what it did, as a sentence without its subject
+	over  string // likewise when it healed
+	short string // for a bar: "paused 12s"
+}
+
+func (f *fault) begins() string { return f.start }
+func (f *fault) heals() string  { return f.over }
+
+// faultsOf joins the faults of a history with the scenario's.
+func faultsOf(r *Run) []fault {
+	list := make([]fault, len(r.History.Faults))
+	for i := range list {
+		h := &r.History.Faults[i]
+		f := &list[i]
+		*f = fault{name: h.Name, fired: h.Fired, begin: h.Begin, end: h.End, start: h.Text, over: "is over: " + h.Text}
+		describe(f, r, i)
+	}
+	return list
+}
+
+// describe takes the words from the scenario's fault of that name. Faults without a name are numbered from 1.
+func describe(f *fault, r *Run, i int) {
+	s := r.Case.Scenario
+	if s == nil || i >= len(s.Faults) || s.Faults[i].Name != f.name && s.Faults[i].Name != "" {
+		return
+	}
+	a := &s.Faults[i].Action
+	f.kind = a.Kind.String()
+	last := ""
+	if f.end != trace.Never {
+		last = " " + precise(f.end.Sub(f.begin))
+	}
+	switch f.kind {
+	case "pause":
+		f.start, f.over, f.short = "is paused"+within(last), "goes on", "paused"+last
+	case "crash":
+		f.start, f.over, f.short = "crashes", "is up again", "down"+last
+		if a.Host {
+			f.start = "loses its power: all that its disk has not got is gone"
+		}
+	case "clock":
+		f.start, f.over = clockWords(a.Step, a.Rate), "has its clock back as it was"
+	case "cut":
+		f.start, f.over, f.short = "cut: nothing passes "+linkWords(s, i), "healed: packets pass "+linkWords(s, i)+" again", "cut"
+	case "stall":
+		f.start, f.over, f.short = "what is sent "+linkWords(s, i)+" waits", "what is sent "+linkWords(s, i)+" flows again", "stalled"
+	case "delay":
+		f.start, f.over = stepWords(s, i)+" is delayed by "+precise(a.By), ""
+	case "break":
+		f.start, f.over = "a connection breaks", ""
+		if !a.This {
+			f.start = "connections " + linkWords(s, i) + " break"
+		}
+	case "error":
+		f.start, f.over = stepWords(s, i)+" is answered with an error: "+a.Text, ""
+	case "same-random":
+		f.start, f.over = listing(a.Nodes)+" draw the same random numbers", ""
+	}
+	switch f.kind {
+	case "pause", "crash", "clock":
+		f.node = befallen(r, f, a.Node)
+	}
+}
+
+func within(last string) string {
+	if last == "" {
+		return " for good"
+	}
+	return " for" + last
+}
+
+func clockWords(step time.Duration, rate int64) string {
+	if step == 0 {
+		return fmt.Sprintf("has a clock that is %+d ppm fast from now on", rate)
+	}
+	sign := "forward"
+	if step < 0 {
+		sign, step = "back", -step
+	}
+	return "has its clock jump " + sign + " by " + precise(step)
+}
+
+func linkWords(s *scenarios.Scenario, i int) string {
+	link := &s.Faults[i].Action.Link
+	if link.OneWay {
+		return "from " + strings.Join(link.From, ", ") + " to " + strings.Join(link.To, ", ")
+	}
+	return "between " + strings.Join(link.From, ", ") + " and " + strings.Join(link.To, ", ")
+}
+
+func stepWords(s *scenarios.Scenario, i int) string {
+	p := &s.Faults[i].Trigger.Step
+	what := strings.TrimSpace(p.What)
+	if what == "" {
+		what = "message"
+	}
+	if p.Node == "" {
+		return "a " + what
+	}
+	return p.Node + "'s " + what
+}
+
+// befallen finds who it was: a trace knows, and where none was kept the scenario does, unless it names a role.
+func befallen(r *Run, f *fault, name string) string {
+	for i := range r.Events {
+		if e := &r.Events[i]; e.Does == trace.Begin && e.What == f.name && e.Node != "" {
+			return e.Node
+		}
+	}
+	if name != "holder" {
+		return name
+	}
+	for _, b := range r.History.Beliefs() {
+		if b.From <= f.begin && f.begin < b.To {
+			return b.Acquisition.Client
+		}
+	}
+	return name
+}
+
+func (v *view) isServer(name string) bool {
+	for _, n := range v.scope.nodes {
+		if n == name {
+			return true
+		}
+	}
+	for _, n := range v.scope.moreNodes {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *view) laneOfFault(f *fault) string {
+	switch {
+	case f.node == "":
+		return laneNetwork
+	case v.isServer(f.node):
+		return laneNode(f.node)
+	case f.node == laneStorage:
+		return laneStorage
+	}
+	for _, who := range v.scope.holders {
+		if who == f.node || strings.HasPrefix(who, f.node+"/") {
+			return laneBelief(who)
+		}
+	}
+	return laneNetwork
+}
+
+// concerns reports whether a fault befell the client behind a name.
+func (f *fault) concerns(who string) bool {
+	return f.node != "" && (who == f.node || strings.HasPrefix(who, f.node+"/"))
+}
+
+// span is the time for which the fault lasted within the run.
+func (f *fault) span(h *history.History) (from, to trace.Instant) {
+	return f.begin, min(f.end, h.End)
+}

@@ -1,0 +1,199 @@
+package reports_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// The stories in testdata are scenarios with the histories that one run of each case left, so that what is tested here
+// depends on this package and the checker alone.
+var stories = []string{"pause-and-fence", "majority-forgets", "waits-for-ever", "crowd"}
+
+var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the golden files")
+
+// loadStory makes the runs of a story out of its files.
+func loadStory(t *testing.T, name string) []reports.Run {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".yaml"))
+	require.NoError(t, err)
+	s, err := scenarios.Parse(name+".yaml", text)
+	require.NoError(t, err)
+	var runs []reports.Run
+	for _, c := range s.Cases() {
+		text, err := os.ReadFile(filepath.Join("testdata", name+"."+c.Fencing.String()+".history"))
+		require.NoError(t, err)
+		h, err := history.Parse(string(text))
+		require.NoError(t, err)
+		runs = append(runs, reports.Run{
+			Case: c, Lock: s.Lock.Algorithm, Seed: 0x2a, Digest: 0xfeed, Steps: 100, Messages: 50, Virtual: h.End, History: h,
+			Report: checker.Check(h, checker.Options{ProgressWithin: s.Progress}),
+		})
+	}
+	return runs
+}
+
+func textOf(t *testing.T, runs []reports.Run, o reports.TextOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, reports.Text(&b, runs, o))
+	return b.String()
+}
+
+// golden holds text against a file; UPDATE=1 writes the file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "UPDATE=1 go test ./reports writes it")
+	require.Equal(t, string(want), got, "if the new text is right: UPDATE=1 go test ./reports")
+}
+
+var looks = []struct {
+	name    string
+	options reports.TextOptions
+}{
+	{"80", reports.TextOptions{Width: 80}},
+	{"120", reports.TextOptions{Width: 120}},
+	{"200", reports.TextOptions{Width: 200}},
+	{"ascii", reports.TextOptions{Width: 100, ASCII: true}},
+	{"color", reports.TextOptions{Width: 100, Color: true}},
+}
+
+func TestStoriesLookAsTheyDid(t *testing.T) {
+	for _, name := range stories {
+		runs := loadStory(t, name)
+		for _, look := range looks {
+			t.Run(name+"/"+look.name, func(t *testing.T) {
+				golden(t, name+"."+look.name+".txt", textOf(t, runs, look.options))
+			})
+		}
+		t.Run(name+"/json", func(t *testing.T) {
+			var b bytes.Buffer
+			require.NoError(t, reports.JSON(&b, runs))
+			golden(t, name+".json", b.String())
+		})
+	}
+}
+
+func TestNoGoldenFileIsLeftOver(t *testing.T) {
+	files, err := os.ReadDir("testdata")
+	require.NoError(t, err)
+	endings := []string{"yaml", "json"}
+	for _, look := range looks {
+		endings = append(endings, look.name+".txt")
+	}
+	for _, f := range files {
+		name, ending, _ := strings.Cut(f.Name(), ".")
+		if f.Name() == "summary.txt" {
+			continue
+		}
+		require.Contains(t, stories, name, "testdata/%s is of no story", f.Name())
+		isHistory := strings.HasSuffix(ending, ".history") && slices.Contains(history.FencingNames(), strings.TrimSuffix(ending, ".history"))
+		require.True(t, isHistory || slices.Contains(endings, ending), "testdata/%s is used by no test", f.Name())
+	}
+}
+
+func TestASCIIHasNoOtherByte(t *testing.T) {
+	for _, name := range stories {
+		text := textOf(t, loadStory(t, name), reports.TextOptions{ASCII: true, Color: true})
+		require.NotContains(t, text, "?", "something has no ASCII form")
+		for i, c := range []byte(text) {
+			require.Less(t, c, byte(0x80), "%s, byte %d", name, i)
+		}
+	}
+}
+
+var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+func TestColorAddsNothingButColor(t *testing.T) {
+	for _, name := range stories {
+		runs := loadStory(t, name)
+		colored := textOf(t, runs, reports.TextOptions{Color: true})
+		require.NotEqual(t, colored, escape.ReplaceAllString(colored, ""))
+		require.Equal(t, textOf(t, runs, reports.TextOptions{}), escape.ReplaceAllString(colored, ""))
+	}
+}
+
+func TestRedIsForDamageAlone(t *testing.T) {
+	const red = "\x1b[1;31m"
+	damaged := textOf(t, loadStory(t, "pause-and-fence")[:1], reports.TextOptions{Color: true})
+	require.Contains(t, damaged, red)
+	saved := textOf(t, loadStory(t, "pause-and-fence")[1:], reports.TextOptions{Color: true})
+	require.Contains(t, saved, "violated", "two still believed at once")
+	require.NotContains(t, saved, red)
+}
+
+func TestLinesKeepToTheWidth(t *testing.T) {
+	for _, name := range stories {
+		runs := loadStory(t, name)
+		for width := 72; width <= 200; width += 8 {
+			for _, ascii := range []bool{false, true} {
+				for _, line := range strings.Split(textOf(t, runs, reports.TextOptions{Width: width, ASCII: ascii}), "\n") {
+					if strings.HasPrefix(line, "reproduce: ") {
+						continue // a command is one line
+					}
+					require.LessOrEqual(t, utf8.RuneCountInString(line), width, "%s at %d: %s", name, width, line)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryNumberOnALaneIsInTheList(t *testing.T) {
+	number := regexp.MustCompile(`[①-⑳]`)
+	for _, name := range stories {
+		for _, look := range looks[:3] {
+			lanes, listed := map[string]bool{}, map[string]bool{}
+			text := textOf(t, loadStory(t, name)[:1], look.options)
+			for _, line := range strings.Split(text, "\n") {
+				_, lane, isLane := strings.Cut(line, " │")
+				for _, n := range number.FindAllString(lane, -1) {
+					lanes[n] = true
+				}
+				if n := number.FindString(line); n != "" && !isLane {
+					listed[n] = true
+				}
+			}
+			require.NotEmpty(t, listed)
+			require.Equal(t, listed, lanes, "%s\n%s", name, text)
+		}
+	}
+}
+
+func TestTheSameInputGivesTheSameBytes(t *testing.T) {
+	for _, name := range stories {
+		require.Equal(t, textOf(t, loadStory(t, name), reports.TextOptions{}), textOf(t, loadStory(t, name), reports.TextOptions{}))
+	}
+}
+
+func TestTheTwinSaysWhatFencingDid(t *testing.T) {
+	text := textOf(t, loadStory(t, "pause-and-fence"), reports.TextOptions{Width: 200})
+	require.Contains(t, text, "The same schedule with fencing fenced-write: the write of a (1) at")
+	require.Contains(t, text, "is refused; the resource is safe.")
+	require.Contains(t, text, "All of it went as with fencing fenced-write.")
+	require.Contains(t, text, "reproduce: locksim run pause-and-fence --seed 0x2a\n")
+}
+
+func TestAFileIsReproducedByItsName(t *testing.T) {
+	text := textOf(t, loadStory(t, "pause-and-fence")[1:2], reports.TextOptions{
+		Files: map[string]string{"pause-and-fence": "my dir/pause.yaml"},
+	})
+	require.Contains(t, text, "reproduce: locksim run 'my dir/pause.yaml' --fencing fenced-write --seed 0x2a\n")
+}

@@ -1,0 +1,168 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/locksim/locksim/checker"
+)
+
+// JSON writes runs as one document of the schema "locksim.run/1".
+func JSON(w io.Writer, runs []Run) error {
+	j := NewJSONWriter(w)
+	for i := range runs {
+		if err := j.Add(runs[i]); err != nil {
+			return err
+		}
+	}
+	return j.Close()
+}
+
+// JSONWriter writes the document run by run, one run a line, so that it may be as long as it likes. Until it is closed
+// the document lacks its end.
+type JSONWriter struct {
+	w     io.Writer
+	begun bool
+	buf   bytes.Buffer
+	enc   *json.Encoder
+}
+
+// NewJSONWriter returns a writer of a document without any runs yet.
+func NewJSONWriter(w io.Writer) *JSONWriter {
+	j := &JSONWriter{w: w}
+	j.enc = json.NewEncoder(&j.buf)
+	j.enc.SetEscapeHTML(false)
+	return j
+}
+
+// Add writes one run.
+func (j *JSONWriter) Add(r Run) error {
+	j.buf.Reset()
+	if j.begun {
+		j.buf.WriteString(",\n")
+	} else {
+		j.buf.WriteString(jsonHead + "\n")
+		j.begun = true
+	}
+	if err := j.enc.Encode(jsonOf(&r)); err != nil {
+		return fmt.Errorf("run %s: %w", r.Case.Scenario.Name, err)
+	}
+	j.buf.Truncate(j.buf.Len() - 1) // the encoder's newline comes after the comma
+	_, err := j.w.Write(j.buf.Bytes())
+	return err
+}
+
+// Close writes the end of the document.
+func (j *JSONWriter) Close() error {
+	end := "\n]}\n"
+	if !j.begun {
+		end = jsonHead + "]}\n"
+	}
+	_, err := io.WriteString(j.w, end)
+	return err
+}
+
+const jsonHead = `{"schema":"locksim.run/1","runs":[`
+
+// jsonRun fixes the keys and their order.
+type jsonRun struct {
+	Scenario       string          `json:"scenario"`
+	Variant        string          `json:"variant"`
+	Lock           string          `json:"lock"`
+	Style          string          `json:"style"`
+	Fencing        string          `json:"fencing"`
+	Seed           string          `json:"seed"`
+	Digest         string          `json:"digest"`
+	Verdicts       members         `json:"verdicts"`
+	Expected       members         `json:"expected"`
+	Measures       members         `json:"measures"`
+	AsExpected     bool            `json:"as_expected"`
+	Reasons        []string        `json:"reasons"` // why it is not as expected, or inconclusive
+	Steps          int             `json:"steps"`
+	Messages       int             `json:"messages"`
+	VirtualTime    int64           `json:"virtual_time_ns"`
+	Dangers        members         `json:"dangers"` // how often each property was in danger
+	FaultsNotFired []string        `json:"faults_not_fired"`
+	Violations     []jsonViolation `json:"violations"`
+}
+
+type jsonViolation struct {
+	Property string   `json:"property"`
+	Kind     string   `json:"kind"`
+	At       int64    `json:"at_ns"`
+	Clients  []string `json:"clients"`
+	Tokens   []uint64 `json:"tokens"`
+	Text     string   `json:"text"`
+}
+
+func jsonOf(r *Run) *jsonRun {
+	status, reasons := r.Status()
+	j := &jsonRun{
+		Scenario: r.Case.Scenario.Name, Variant: r.Case.Variant, Lock: r.Lock,
+		Style: r.Case.Style.String(), Fencing: r.Case.Fencing.String(),
+		Seed: hex(r.Seed), Digest: hex(r.Digest),
+		AsExpected: status == AsExpected || !r.Compared(), Reasons: list(reasons),
+		Steps: r.Steps, Messages: r.Messages, VirtualTime: int64(r.Virtual),
+		FaultsNotFired: list(r.FaultsNotFired()), Violations: []jsonViolation{},
+	}
+	for p := range checker.PropertyCount {
+		j.Verdicts.text(p.String(), r.Report.Verdicts[p].String())
+		if want, ok := r.Expected(p); ok {
+			j.Expected.text(p.String(), want.String())
+		}
+		j.Dangers.number(p.String(), int64(r.Report.Dangers[p]))
+	}
+	for _, m := range r.Report.Measures {
+		j.Measures.number(m.Name, m.Value)
+	}
+	for i := range r.Report.Violations {
+		j.Violations = append(j.Violations, r.jsonViolation(&r.Report.Violations[i]))
+	}
+	return j
+}
+
+func (r *Run) jsonViolation(v *checker.Violation) jsonViolation {
+	j := jsonViolation{
+		Property: v.Property.String(), Kind: v.Kind, At: int64(v.At), Clients: []string{}, Tokens: []uint64{}, Text: v.Text,
+	}
+	for _, id := range v.Acquisitions {
+		if a := r.History.Acquisition(id); a != nil {
+			j.Clients = append(j.Clients, a.Client)
+			j.Tokens = append(j.Tokens, a.Token)
+		}
+	}
+	return j
+}
+
+// hex prints seeds and digests as text: JSON readers that know floats alone would round them.
+func hex(x uint64) string { return fmt.Sprintf("%#x", x) }
+
+// list makes an empty list of none: a reader should not have to tell [] from null.
+func list(items []string) []string {
+	if items == nil {
+		return []string{}
+	}
+	return items
+}
+
+// members is a JSON object whose keys keep the order in which they were added.
+type members struct{ json []byte }
+
+func (m *members) text(key, value string)         { m.add(key, strconv.Quote(value)) }
+func (m *members) number(key string, value int64) { m.add(key, strconv.FormatInt(value, 10)) }
+
+// add takes keys and values of our own making, which need no escapes.
+func (m *members) add(key, value string) {
+	if len(m.json) > 0 {
+		m.json = append(m.json, ',')
+	}
+	m.json = append(m.json, strconv.Quote(key)+":"+value...)
+}
+
+// MarshalJSON returns the object.
+func (m members) MarshalJSON() ([]byte, error) {
+	return []byte("{" + string(m.json) + "}"), nil
+}

@@ -1,0 +1,333 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// lane is one row of the picture before it is laid out.
+type lane struct {
+	name  string
+	ink   ink // of its name
+	bars  []bar
+	marks []mark
+}
+
+// bar is something that lasts. Bars are painted in their order, marks over them.
+type bar struct {
+	from, to trace.Instant
+	fill     func(trace.Instant) rune
+	glyph    rune // if fill is nil
+	ink      ink
+	label    string // written into it if there is room
+	last     rune   // stands at its end; 0: nothing
+	quiet    bool   // it may last for ever without anything going on
+	tint     bool   // it has no glyph: it lends its ink to what is there
+}
+
+// mark is something that happens at a moment.
+type mark struct {
+	at   trace.Instant
+	text string
+	ink  ink
+	pad  int // blanks to keep free behind it
+}
+
+// stops are the places of the lane that need columns of their own, sorted and distinct.
+func (l *lane) stops() []stop {
+	var list []stop
+	for i := range l.bars {
+		if b := &l.bars[i]; !b.tint {
+			list = append(list, stop{b.from, -1}, stop{b.to, -1})
+		}
+	}
+	for i := range l.marks {
+		m := &l.marks[i]
+		list = append(list, stop{m.at, len([]rune(m.text)) + m.pad})
+	}
+	slices.SortStableFunc(list, func(a, b stop) int { return cmp.Compare(a.at, b.at) })
+	merged := list[:0]
+	for _, s := range list {
+		edge := s.width < 0
+		if n := len(merged); n > 0 && merged[n-1].at == s.at {
+			if !edge {
+				merged[n-1].width = max(merged[n-1].width, 0) + s.width
+			}
+			continue
+		}
+		merged = append(merged, s)
+	}
+	for i := range merged {
+		if merged[i].width < 0 {
+			merged[i].width = 1
+		}
+	}
+	return merged
+}
+
+// lanes builds all rows of the picture, from the clients down to the resource. Rows without anything on them are left
+// out by the one who draws.
+func (v *view) lanes(moments []moment) []lane {
+	var list []lane
+	for i, who := range v.scope.holders {
+		list = append(list, v.beliefLane(who, inkOfClient(i)))
+		if v.h.HasAuthority {
+			list = append(list, v.truthLane(who, inkOfClient(i)))
+		}
+	}
+	if v.h.HasAuthority && slices.ContainsFunc(v.h.Grants, func(g history.Grant) bool { return g.Acquisition == 0 }) {
+		list = append(list, v.truthLane(nobody, faint))
+	}
+	list = append(list, v.overlapLane(), v.networkLane())
+	for _, node := range v.scope.nodes {
+		list = append(list, v.nodeLane(node))
+	}
+	list = append(list, v.storageLane(), v.damageLane())
+	for i := range list {
+		v.place(&list[i], moments)
+	}
+	return list
+}
+
+// place puts the moments of a lane on it.
+func (v *view) place(l *lane, moments []moment) {
+	for i := range moments {
+		m := &moments[i]
+		if m.lane != l.name {
+			continue
+		}
+		text := ""
+		if m.number > 0 {
+			text = v.g.number(m.number)
+		}
+		switch {
+		case m.lane == laneStorage:
+			text += m.label
+		case m.number > 0 && m.label != string(m.glyph):
+			text += m.label
+		case m.number == 0 && m.label != "":
+			text += string(m.glyph) + m.label
+		case m.number == 0 && m.glyph != 0:
+			text += string(m.glyph)
+		}
+		if m.number == 0 && m.label == string(m.glyph) && m.glyph != 0 {
+			text = m.label
+		}
+		if text == "" {
+			continue
+		}
+		pad := 0
+		if l.name == laneStorage {
+			pad = 1
+		}
+		k := m.ink
+		if k == plain && l.name != laneStorage {
+			k = strong
+		}
+		l.marks = append(l.marks, mark{m.at, text, k, pad})
+	}
+}
+
+func (v *view) bar(l *lane, b bar) {
+	b.from, b.to = max(b.from, v.from), min(b.to, v.to)
+	if b.from < b.to {
+		l.bars = append(l.bars, b)
+	}
+}
+
+func (v *view) beliefLane(who string, k ink) lane {
+	l := lane{name: laneBelief(who), ink: k}
+	for i := range v.h.Waits {
+		if w := &v.h.Waits[i]; v.waiter(w) == who {
+			v.bar(&l, bar{from: w.From, to: w.To, glyph: v.g.waits, ink: faint, quiet: true})
+		}
+	}
+	for _, b := range v.beliefs {
+		if v.holder(b.Acquisition.ID, "") != who {
+			continue
+		}
+		last := v.g.ends
+		if b.Ended == history.ByCrash {
+			last = v.g.dies
+		}
+		if b.To > v.to {
+			last = 0
+		}
+		v.bar(&l, bar{from: b.From, to: b.To, glyph: v.g.believes, ink: k, last: last})
+	}
+	for i := range v.faults {
+		f := &v.faults[i]
+		if !f.fired || !f.concerns(who) {
+			continue
+		}
+		from, to := f.span(v.h)
+		switch f.kind {
+		case "pause":
+			v.bar(&l, bar{from: from, to: to, glyph: v.g.paused, ink: k, label: f.short})
+		case "crash":
+			v.bar(&l, bar{from: from, to: to, glyph: v.g.down, ink: faint, label: f.short, quiet: true})
+		}
+	}
+	for _, o := range v.overlaps() {
+		v.bar(&l, bar{from: o.from, to: o.to, ink: amber, tint: true})
+	}
+	return l
+}
+
+// truthLane shows what the service granted, and where belief outlasts it.
+func (v *view) truthLane(who string, k ink) lane {
+	l := lane{name: laneTruth(who), ink: k}
+	for _, b := range v.beliefs {
+		if v.holder(b.Acquisition.ID, "") == who {
+			v.bar(&l, bar{from: b.From, to: b.To, glyph: v.g.lapsed, ink: faint, label: "no longer granted"})
+		}
+	}
+	for i := range v.h.Grants {
+		g := &v.h.Grants[i]
+		if v.holder(g.Acquisition, g.Client) == who {
+			v.bar(&l, bar{from: g.From, to: g.To, glyph: v.g.granted, ink: k, quiet: g.To == trace.Never})
+		}
+	}
+	return l
+}
+
+type stretch struct{ from, to trace.Instant }
+
+// overlaps are the times during which more than one believes.
+func (v *view) overlaps() []stretch {
+	type edge struct {
+		at   trace.Instant
+		step int
+	}
+	var edges []edge
+	for i, b := range v.beliefs {
+		covered := slices.ContainsFunc(v.beliefs[:i], func(o history.Belief) bool { // nested acquisitions of one owner
+			return o.Acquisition.Client == b.Acquisition.Client && o.Acquisition.Task == b.Acquisition.Task &&
+				o.From <= b.From && b.From < o.To
+		})
+		if !covered && b.From < b.To {
+			edges = append(edges, edge{b.From, 1}, edge{min(b.To, v.h.End), -1})
+		}
+	}
+	slices.SortStableFunc(edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step))
+	})
+	var list []stretch
+	n := 0
+	for _, e := range edges {
+		n += e.step
+		switch {
+		case n == 2 && e.step > 0:
+			list = append(list, stretch{from: e.at})
+		case n == 1 && e.step < 0:
+			list[len(list)-1].to = e.at
+		}
+	}
+	return slices.DeleteFunc(list, func(s stretch) bool { return s.from >= s.to })
+}
+
+func (v *view) overlapLane() lane {
+	l := lane{name: laneBoth, ink: amber}
+	for _, o := range v.overlaps() {
+		v.bar(&l, bar{from: o.from, to: o.to, glyph: v.g.both, ink: amber, label: precise(o.to.Sub(o.from))})
+	}
+	return l
+}
+
+func (v *view) networkLane() lane {
+	l := lane{name: laneNetwork}
+	for i := range v.faults {
+		f := &v.faults[i]
+		if f.fired && (f.kind == "cut" || f.kind == "stall") {
+			from, to := f.span(v.h)
+			v.bar(&l, bar{from: from, to: to, glyph: v.g.cut, label: f.short, quiet: true})
+		}
+	}
+	return l
+}
+
+// nodeLane shows the lock's key on one server: how much of its life is left, and whose it is.
+func (v *view) nodeLane(node string) lane {
+	l := lane{name: laneNode(node)}
+	for i := range v.h.Copies {
+		c := &v.h.Copies[i]
+		if c.Node != node {
+			continue
+		}
+		who := v.holder(c.Acquisition, c.Client)
+		k := v.inkOf(who)
+		v.bar(&l, bar{from: c.From, to: c.To, fill: v.wedge(c), ink: k, quiet: c.Expires == trace.Never})
+		if c.From >= v.from && c.From < v.to {
+			l.marks = append(l.marks, mark{c.From, who, k, 0})
+		}
+	}
+	for i := range v.faults {
+		f := &v.faults[i]
+		if f.fired && f.node == node {
+			from, to := f.span(v.h)
+			switch f.kind {
+			case "pause":
+				v.bar(&l, bar{from: from, to: to, glyph: v.g.paused, label: f.short})
+			case "crash":
+				v.bar(&l, bar{from: from, to: to, glyph: v.g.down, ink: faint, label: f.short, quiet: true})
+			}
+		}
+	}
+	return l
+}
+
+func (v *view) inkOf(who string) ink {
+	if i := slices.Index(v.scope.holders, who); i >= 0 {
+		return inkOfClient(i)
+	}
+	return faint
+}
+
+// wedge returns the height of a copy's bar: what is left of its life, which every renewal makes whole again.
+func (v *view) wedge(c *history.Copy) func(trace.Instant) rune {
+	if c.Expires == trace.Never {
+		return func(trace.Instant) rune { return v.g.levels[len(v.g.levels)-1] }
+	}
+	lives := []trace.Instant{c.From}
+	for i := range v.run.Events {
+		e := &v.run.Events[i]
+		if e.Node == c.Node && e.Does == trace.Execute && e.Alt == "renew" && e.At > c.From && e.At < c.To {
+			lives = append(lives, e.At)
+		}
+	}
+	life := c.Expires - lives[len(lives)-1]
+	return func(t trace.Instant) rune {
+		began := lives[0]
+		for _, r := range lives {
+			if r <= t {
+				began = r
+			}
+		}
+		return v.g.level(int64(began+life-t), int64(life))
+	}
+}
+
+func (v *view) storageLane() lane {
+	l := lane{name: laneStorage}
+	late := (v.to - v.from) / 50
+	for i := range v.h.Accesses {
+		a := &v.h.Accesses[i]
+		if a.Applied != trace.Never && a.Applied-a.Invoked > late {
+			v.bar(&l, bar{from: a.Invoked, to: a.Applied, glyph: v.g.travels, ink: faint, label: "on its way"})
+		}
+	}
+	return l
+}
+
+func (v *view) damageLane() lane {
+	l := lane{name: laneDamage, ink: red}
+	for _, d := range v.damages() {
+		if d.At >= v.from && d.At <= v.to {
+			l.marks = append(l.marks, mark{d.At, string(v.g.damage) + " " + d.Kind, red, 1})
+		}
+	}
+	return l
+}

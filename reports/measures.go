@@ -1,0 +1,41 @@
+package reports
+
+import (
+	"strings"
+)
+
+// measures prints the values that the scenario bounds, and unless it is brief the others that are not zero.
+func (t *text) measures(r *Run, brief bool) {
+	bounds := r.bounds()
+	if len(bounds) > 0 && r.Compared() {
+		t.line("")
+		width := 0
+		for _, b := range bounds {
+			width = max(width, columns(b.name))
+		}
+		for _, b := range bounds {
+			sign, k := t.g.held, green
+			if !b.met {
+				sign, k = t.g.mismatch, differs
+			}
+			t.line("  " + t.ink(k, sign) + " " + pad(b.name, width) + "  " + pad(amount(b.name, b.value), 12) + "  expected " + b.allowed)
+		}
+	}
+	if brief {
+		return
+	}
+	var rest []string
+	for _, m := range r.Report.Measures {
+		bounded := false
+		for _, b := range bounds {
+			bounded = bounded || b.name == m.Name
+		}
+		if m.Value != 0 && (!bounded || !r.Compared()) {
+			rest = append(rest, strings.TrimSuffix(m.Name, "-ns")+" "+amount(m.Name, m.Value))
+		}
+	}
+	if len(rest) > 0 {
+		t.line("")
+		t.paragraph("  ", "Measured: "+strings.Join(rest, ", "), faint)
+	}
+}

@@ -1,0 +1,387 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// moment is something that matters to the story of a run: it has a place on a lane of the picture, and a line in the
+// list below it.
+type moment struct {
+	at     trace.Instant
+	lane   string
+	order  int    // among the moments of one instant
+	key    string // tells moments of one instant and lane apart, whatever the run
+	label  string // what stands on the lane, after the number
+	glyph  rune   // what stands there if it has no number; 0: nothing
+	who    string
+	text   string
+	ink    ink
+	weight int // the heavier, the sooner it gets a number
+	number int // 0: none
+}
+
+// Weights of moments. What takes part in a violation outweighs everything else.
+const (
+	weightTrivia  = 10
+	weightStale   = 30
+	weightRead    = 40
+	weightUnlock  = 45
+	weightGrant   = 50
+	weightWrite   = 70
+	weightBelief  = 75
+	weightFault   = 80
+	weightLoss    = 85
+	weightDamage  = 120
+	weightWitness = 100 // added
+)
+
+// orders of moments of one instant: causes first.
+const (
+	orderFault = iota
+	orderService
+	orderBelief
+	orderEffect
+)
+
+// story gathers the moments of one run.
+type story struct {
+	*view
+	moments []moment
+}
+
+func (v *view) tell() []moment {
+	s := &story{view: v}
+	for i := range v.faults {
+		s.fault(&v.faults[i])
+	}
+	s.grants()
+	s.copies()
+	s.removals()
+	for i := range v.h.Acquisitions {
+		s.belief(&v.h.Acquisitions[i])
+	}
+	for i := range v.h.Accesses {
+		s.access(&v.h.Accesses[i])
+	}
+	s.waits()
+	s.moments = slices.DeleteFunc(s.moments, func(m moment) bool { return m.at < v.from || m.at > v.to })
+	slices.SortStableFunc(s.moments, compareMoments)
+	return s.moments
+}
+
+func compareMoments(a, b moment) int {
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order), cmp.Compare(a.lane, b.lane),
+		cmp.Compare(a.key, b.key))
+}
+
+func (s *story) add(m moment, ids ...history.ID) {
+	if m.at == trace.Never {
+		return
+	}
+	for _, id := range ids {
+		if m.weight > weightStale && s.witness(id) {
+			m.weight += weightWitness
+			break
+		}
+	}
+	s.moments = append(s.moments, m)
+}
+
+func (s *story) fault(f *fault) {
+	if !f.fired {
+		return
+	}
+	lane := s.laneOfFault(f)
+	who := f.node
+	if who == "" {
+		who = laneNetwork
+	}
+	m := moment{at: f.begin, lane: lane, order: orderFault, key: f.name, who: who, text: f.begins(), weight: weightFault}
+	if f.node != "" {
+		m.weight += 5
+	}
+	s.add(m)
+	if f.end == trace.Never || f.end <= f.begin {
+		return
+	}
+	m.at, m.text, m.key = f.end, f.heals(), f.name+" ends"
+	s.add(m)
+}
+
+// grants tells when the service gave the lock, and when what it gave was over.
+func (s *story) grants() {
+	for i := range s.h.Grants {
+		g := &s.h.Grants[i]
+		text := fmt.Sprintf("is granted the lock%s%s", s.byServers(g), s.tokenNote(g.Token))
+		if g.Acquisition == 0 {
+			text = "somebody who is gone is granted the lock" + s.byServers(g)
+		}
+		who := s.holder(g.Acquisition, g.Client)
+		weight, k := weightGrant, plain
+		if a := s.h.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
+			text += ", and no longer waits for it"
+			weight, k = weightLoss, amber
+		}
+		s.add(moment{
+			at: g.From, lane: laneTruth(who), order: orderService, key: fmt.Sprintf("grant %d", g.Acquisition),
+			who: who, text: text, ink: k, weight: weight,
+		}, g.Acquisition)
+		s.grantEnds(g, who)
+	}
+}
+
+func (s *story) grantEnds(g *history.Grant, who string) {
+	if g.To > s.h.End || g.Ended == history.ByUnlock && !s.believesAt(g.Acquisition, g.To) {
+		return // the unlock that ended it is told already
+	}
+	text, glyph, weight := "the lease is over", s.g.expired, weightGrant
+	switch g.Ended {
+	case history.ByUnlock:
+		text, glyph = "a release ends what was granted", s.g.deleted
+	case history.BySessionLoss:
+		text = "the session is over, and the lock with it"
+	case history.Open, history.ByCrash, history.ByNotice, history.ByDeadline:
+	}
+	k := plain
+	if s.believesAt(g.Acquisition, g.To) {
+		text += ", and " + who + " still believes"
+		weight, k = weightLoss, amber
+	} else if s.diedHolding(g.Acquisition) {
+		text += ", though its holder is dead: the lock is free again"
+		weight = weightBelief
+	} else {
+		weight = weightTrivia
+	}
+	s.add(moment{
+		at: g.To, lane: laneTruth(who), order: orderService, key: fmt.Sprintf("grant %d ends", g.Acquisition),
+		glyph: glyph, who: who, text: text, ink: k, weight: weight,
+	}, g.Acquisition)
+}
+
+// copies tells of keys that servers lost, or whose time was over before it should have been.
+func (s *story) copies() {
+	for i := range s.h.Copies {
+		c := &s.h.Copies[i]
+		who := s.holder(c.Acquisition, c.Client)
+		text := ""
+		switch c.Gone {
+		case history.Wiped:
+			text = "comes back without " + who + "'s key"
+		case history.Evicted:
+			text = "evicts " + who + "'s key"
+		case history.Overwritten:
+			text = who + "'s key is overwritten"
+		case history.Expired:
+			if s.grantedBeyond(c) {
+				text = who + "'s key expires by the server's clock, too early"
+			}
+		case history.Kept, history.Deleted:
+		}
+		m := moment{
+			at: c.To, lane: laneNode(c.Node), order: orderService, key: fmt.Sprintf("copy %d", c.Acquisition),
+			glyph: s.g.goneGlyph(c.Gone), who: c.Node, text: text, weight: weightLoss,
+		}
+		if text == "" {
+			m.weight = 0 // a sign on the lane, no line in the list
+		}
+		if c.To <= s.h.End {
+			s.add(m, c.Acquisition)
+		}
+	}
+}
+
+// removals tells of releases that did what they should not, and once for each acquisition of one that came too late.
+func (s *story) removals() {
+	late := map[history.ID]bool{}
+	for i := range s.h.Removals {
+		r := &s.h.Removals[i]
+		who := s.holder(r.By, r.Client)
+		m := moment{
+			at: r.At, lane: laneNode(r.Node), order: orderService, key: fmt.Sprintf("removal %d", r.By), who: r.Node,
+			ink: amber, weight: weightLoss, glyph: s.g.deleted,
+		}
+		switch {
+		case r.Again:
+			m.text = who + "'s late release deletes the key of its own later try"
+		case r.Ended != 0:
+			m.text = who + "'s release deletes " + s.holder(r.Ended, "") + "'s key"
+		case r.Stale && !late[r.By]:
+			late[r.By] = true
+			m.text = who + "'s release finds no key of its own, and does nothing"
+			m.ink, m.weight, m.glyph = plain, weightStale, 0
+		default:
+			continue
+		}
+		s.add(m, r.By, r.Ended)
+	}
+}
+
+func (s *story) belief(a *history.Acquisition) {
+	b, ok := a.Belief()
+	who := s.holder(a.ID, a.Client)
+	lane := laneBelief(who)
+	if !ok {
+		s.noBelief(a, who)
+		return
+	}
+	text, k := "believes that it holds the lock"+s.tokenNote(a.Token), plain
+	if a.HasDeadline && a.Deadline != trace.Never {
+		text += ", its lease says until " + precise(a.Deadline.Sub(0))
+	}
+	others := s.believersAt(b.From, a.ID)
+	weight := weightBelief
+	if len(others) > 0 {
+		text += fmt.Sprintf(", while %s believes so too", strings.Join(others, " and "))
+		weight, k = weightLoss, amber
+	}
+	label := string(s.g.starts)
+	if a.Token != 0 {
+		label = fmt.Sprint(a.Token)
+	}
+	s.add(moment{
+		at: b.From, lane: lane, order: orderBelief, key: fmt.Sprintf("belief %d", a.ID), label: label, glyph: s.g.starts,
+		who: who, text: text, ink: k, weight: weight,
+	}, a.ID)
+	if b.To > s.h.End || b.Ended == history.ByCrash {
+		return // a crash is told as the fault that it is
+	}
+	s.add(moment{
+		at: b.To, lane: lane, order: orderBelief, key: fmt.Sprintf("belief %d ends", a.ID), glyph: s.g.ends,
+		who: who, text: endOfBelief(a, b), weight: weightUnlock,
+	}, a.ID)
+}
+
+func endOfBelief(a *history.Acquisition, b history.Belief) string {
+	switch b.Ended {
+	case history.ByNotice:
+		return "learns that it no longer holds"
+	case history.ByDeadline:
+		return "its own deadline passes: it no longer believes"
+	case history.Open, history.ByUnlock, history.ByCrash, history.BySessionLoss:
+	}
+	switch a.Release {
+	case history.Failed:
+		return "unlocks, and is told that the lock was not its own"
+	case history.Unknown:
+		return "unlocks, and gets no answer"
+	case history.Pending, history.OK:
+	}
+	return "unlocks"
+}
+
+// noBelief tells of acquisitions that ended in doubt, or too late.
+func (s *story) noBelief(a *history.Acquisition, who string) {
+	text, weight := "", weightGrant
+	switch {
+	case a.Outcome == history.Unknown:
+		text = "cannot know whether it got the lock, and believes nothing"
+	case a.Outcome == history.OK:
+		text = "gets the lock after its own deadline, and does not believe"
+	case a.Outcome == history.Failed:
+		text, weight = "does not get the lock", weightTrivia
+	default:
+		return
+	}
+	s.add(moment{
+		at: a.Returned, lane: laneBelief(who), order: orderBelief, key: fmt.Sprintf("no belief %d", a.ID), who: who,
+		text: text, weight: weight,
+	}, a.ID)
+}
+
+func (s *story) access(a *history.Access) {
+	who := s.holder(a.Acquisition, a.Client)
+	m := moment{
+		at: a.Applied, lane: laneStorage, order: orderEffect, who: who, weight: weightWrite,
+		key: fmt.Sprintf("%s %d %d", a.Op, a.Acquisition, a.Register),
+	}
+	sign := s.g.accepted
+	switch {
+	case a.Applied == trace.Never:
+		sign, m.at = s.g.unsure, a.Invoked
+	case s.harmful[a]:
+		sign, m.ink, m.weight = s.g.harmful, red, weightDamage
+	case !a.Accepted:
+		sign, m.ink, m.weight = s.g.refused, green, weightWrite+10
+	case a.Op == history.Read:
+		sign, m.weight = "", weightRead
+	case a.Op == history.Check:
+		m.weight = weightRead
+	}
+	m.label = strings.ToUpper(a.Op.String()[:1]) + s.mark(a) + sign
+	m.text = s.accessWords(a)
+	s.add(m, a.Acquisition)
+}
+
+// accessWords says what was asked of the resource, and how it decided.
+func (s *story) accessWords(a *history.Access) string {
+	text := map[history.Op]string{
+		history.Read: "reads", history.Check: "asks whether it may write", history.Write: "writes",
+	}[a.Op] + s.register(a)
+	if a.Token != 0 {
+		text += fmt.Sprintf(" with token %d", a.Token)
+	}
+	switch {
+	case a.Applied == trace.Never:
+		return text + ": it never arrives"
+	case !a.Accepted && a.Token < a.MaxToken && s.h.Fencing.NeedsToken():
+		return text + fmt.Sprintf(": refused, since %d has been seen", a.MaxToken)
+	case !a.Accepted:
+		return text + ": refused"
+	case a.Op == history.Read && s.harmful[a]:
+		return text + fmt.Sprintf(": finds version %d, DAMAGE", a.Version)
+	case a.Op == history.Read:
+		return text + fmt.Sprintf(": finds version %d", a.Version)
+	case a.Op == history.Check:
+		return text + ": it may"
+	case s.harmful[a]:
+		return text + fmt.Sprintf(": accepted as version %d, DAMAGE", a.Version)
+	}
+	return text + fmt.Sprintf(": accepted as version %d", a.Version)
+}
+
+func (s *story) waits() {
+	for i := range s.h.Waits {
+		w := &s.h.Waits[i]
+		who := s.waiter(w)
+		switch w.Ended {
+		case history.GaveUp:
+			s.add(moment{at: w.To, lane: laneBelief(who), order: orderBelief, key: "wait ends", who: who,
+				text: "gives up after " + precise(w.To.Sub(w.From)), weight: weightGrant})
+		case history.StillWaiting:
+			s.add(moment{at: s.h.End, lane: laneBelief(who), order: orderBelief, key: "waits", who: who,
+				text: "still waits, since " + precise(w.From.Sub(0)), weight: weightBelief})
+		case history.GotIt, history.Died:
+		}
+	}
+}
+
+// damages are the violations that befell the resource.
+func (v *view) damages() []checker.Violation {
+	var list []checker.Violation
+	for _, x := range v.run.Report.Violations {
+		if x.Property == checker.Resource {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+func (g *glyphs) goneGlyph(gone history.Gone) rune {
+	switch gone {
+	case history.Expired:
+		return g.expired
+	case history.Deleted:
+		return g.deleted
+	case history.Wiped, history.Evicted, history.Overwritten:
+		return g.lost
+	case history.Kept:
+	}
+	return 0
+}

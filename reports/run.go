@@ -1,0 +1,34 @@
+// Package reports turns what was found into something to look at: text, JSON, and later pictures. It is pure: a
+// report is a function of its input, written to an io.Writer; it reads no clock and no environment.
+package reports
+
+import (
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
+)
+
+// Run is one run of one case of a scenario, and what was found of it.
+type Run struct {
+	Case     scenarios.Case
+	Lock     string // the lock's name; the scenario's, unless another was put in its place
+	Seed     uint64
+	Digest   uint64
+	Steps    int
+	Messages int
+	Virtual  trace.Instant // when the run ended, in virtual time
+	History  *history.History
+	Events   []trace.Event // nil unless the trace was kept
+	Report   checker.Report
+}
+
+// Status sums up how the verdicts of a run compare with what its scenario expects.
+type Status uint8
+
+// The statuses, in order of weight.
+const (
+	AsExpected   Status = iota
+	Inconclusive        // a verdict is unknown, or vacuous where something else was expected
+	Unexpected          // a verdict differs, a measured value is out of its bounds, or a fault never happened
+)

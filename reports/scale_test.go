@@ -1,0 +1,125 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+func never(trace.Instant, trace.Instant) bool { return false }
+
+// drawLanes draws stops as a picture has them: some close together, some far apart, sorted and distinct on each lane.
+func drawLanes(t *rapid.T) (lanes [][]stop, end trace.Instant) {
+	moment := rapid.Custom(func(t *rapid.T) trace.Instant {
+		unit := rapid.SampledFrom([]time.Duration{time.Microsecond, time.Millisecond, time.Second}).Draw(t, "unit")
+		return trace.Instant(rapid.Int64Range(0, 100).Draw(t, "n")) * trace.Instant(unit)
+	})
+	for range rapid.IntRange(1, 6).Draw(t, "lanes") {
+		seen := map[trace.Instant]bool{}
+		var stops []stop
+		for _, at := range rapid.SliceOfN(moment, 0, 8).Draw(t, "stops") {
+			if !seen[at] {
+				seen[at] = true
+				stops = append(stops, stop{at, rapid.IntRange(1, 7).Draw(t, "width")})
+			}
+			end = max(end, at)
+		}
+		slices.SortFunc(stops, func(a, b stop) int { return cmp.Compare(a.at, b.at) })
+		lanes = append(lanes, stops)
+	}
+	return lanes, max(end, 1)
+}
+
+func TestTimeNeverRunsBackwards(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lanes, end := drawLanes(t)
+		s := newScale(rapid.IntRange(20, 180).Draw(t, "panel"), 0, end, lanes, never)
+		last := 0
+		for k := range 200 {
+			at := end / 200 * trace.Instant(k)
+			col := s.column(at)
+			require.GreaterOrEqual(t, col, last)
+			require.Less(t, col, s.width)
+			last = col
+		}
+	})
+}
+
+func TestLabelsDoNotCoverOneAnother(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lanes, end := drawLanes(t)
+		panel := rapid.IntRange(20, 180).Draw(t, "panel")
+		s := newScale(panel, 0, end, lanes, never)
+		if s.width == panel*maxPanels {
+			t.Skip("too much for any screen")
+		}
+		for _, stops := range lanes {
+			for i, p := range stops {
+				from := s.column(p.at)
+				require.LessOrEqual(t, from%panel+p.width, panel, "a label crosses the edge of a panel")
+				if i+1 < len(stops) {
+					require.LessOrEqual(t, from+p.width, s.column(stops[i+1].at))
+				}
+			}
+		}
+	})
+}
+
+func TestColumnsTurnBackIntoTheirMoments(t *testing.T) {
+	lanes := [][]stop{{{0, 1}, {trace.Instant(10 * time.Second), 3}, {trace.Instant(10*time.Second + 50), 3}}}
+	s := newScale(100, 0, trace.Instant(20*time.Second), lanes, never)
+	for col := range s.column(20*trace.Instant(time.Second)) + 1 {
+		require.Equal(t, col, s.column(s.moment(col)))
+	}
+}
+
+func TestALongIdleStretchIsCutShortAndMarked(t *testing.T) {
+	second := trace.Instant(time.Second)
+	lanes := [][]stop{{{0, 1}, {second, 1}, {1000 * second, 1}, {1001 * second, 1}}}
+	idle := func(from, to trace.Instant) bool { return from >= second && to <= 1000*second }
+	s := newScale(90, 0, 1001*second, lanes, idle)
+	require.Equal(t, []bool{false, true, false, false}, s.cut)
+	require.Less(t, s.column(1000*second)-s.column(second), 45, "at most half")
+	require.Greater(t, s.column(second), 20, "what happens has the room")
+}
+
+func TestTicksAreRound(t *testing.T) {
+	require.Equal(t, 2*time.Second, roundStep(1100*time.Millisecond))
+	require.Equal(t, 500*time.Millisecond, roundStep(201*time.Millisecond))
+	require.Equal(t, time.Nanosecond, roundStep(0))
+}
+
+func TestTimesAreShort(t *testing.T) {
+	for text, d := range map[string]time.Duration{
+		"0s": 0, "999ns": 999, "1.654ms": 1654321, "10.0017s": 10001654321, "65.0147s": 65*time.Second + 14735290,
+		"312µs": 312 * time.Microsecond, "-1.5s": -1500 * time.Millisecond, "90s": 90 * time.Second, "1ms": time.Millisecond - 1,
+	} {
+		require.Equal(t, text, precise(d))
+	}
+	require.Equal(t, "from 10.015s to 65.0147s (1.0019s) by redis-3 of lease-10s",
+		rounded("from 10.015023256s to 1m5.01473529s (1.00188658s) by redis-3 of lease-10s"))
+}
+
+func TestTheWedgeFallsWithTheTimeThatIsLeft(t *testing.T) {
+	g := asciiGlyphs()
+	require.Equal(t, '8', g.level(10e9, 10e9))
+	require.Equal(t, '4', g.level(4e9, 10e9))
+	require.Equal(t, '1', g.level(-1, 10e9))
+	require.Equal(t, '8', g.level(1<<62, 1<<62))
+}
+
+func TestARenewalMakesTheWedgeWholeAgain(t *testing.T) {
+	second := trace.Instant(time.Second)
+	c := &history.Copy{Node: "redis-1", From: 0, To: trace.Never, Expires: 18 * second}
+	renewal := trace.Event{At: 8 * second, Step: trace.Step{Node: "redis-1", Does: trace.Execute, What: "EVAL", Alt: "renew"}}
+	v := &view{g: asciiGlyphs(), run: &Run{Events: []trace.Event{renewal}}}
+	height := v.wedge(c)
+	require.Equal(t, "8 2 8", string([]rune{height(0), ' ', height(8*second - 1), ' ', height(8 * second)}))
+}

@@ -1,0 +1,138 @@
+package reports_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports"
+)
+
+func TestARunAsExpectedHasNoReasons(t *testing.T) {
+	for _, r := range loadStory(t, "pause-and-fence") {
+		status, reasons := r.Status()
+		require.Equal(t, reports.AsExpected, status)
+		require.Empty(t, reasons)
+	}
+}
+
+func TestWhatDiffersIsUnexpected(t *testing.T) {
+	status, reasons := loadStory(t, "majority-forgets")[0].Status()
+	require.Equal(t, reports.Unexpected, status)
+	require.Len(t, reasons, 3)
+	require.Equal(t, "mutual-exclusion is violated, expected held", reasons[0])
+	require.Equal(t, "fencing-order is not-judged, expected held", reasons[1])
+	require.Contains(t, reasons[2], "unused", "a fault that never happened")
+}
+
+func TestVacuousInsteadOfHeldIsInconclusive(t *testing.T) {
+	r := loadStory(t, "pause-and-fence")[1]
+	r.Report.Verdicts[checker.Resource] = checker.Vacuous
+	status, reasons := r.Status()
+	require.Equal(t, reports.Inconclusive, status)
+	require.Equal(t, []string{"resource is vacuous, expected held"}, reasons)
+}
+
+func TestAMeasureOutOfItsBoundsIsUnexpected(t *testing.T) {
+	r := loadStory(t, "pause-and-fence")[0]
+	for i := range r.Report.Measures {
+		if r.Report.Measures[i].Name == "double-holders" {
+			r.Report.Measures[i].Value = 2
+		}
+	}
+	status, reasons := r.Status()
+	require.Equal(t, reports.Unexpected, status)
+	require.Len(t, reasons, 1)
+	require.Contains(t, reasons[0], "double-holders is 2")
+}
+
+func TestAnotherLockIsNotCompared(t *testing.T) {
+	r := loadStory(t, "majority-forgets")[0]
+	r.Lock = "watchdog"
+	status, reasons := r.Status()
+	require.Equal(t, reports.AsExpected, status)
+	require.Empty(t, reasons)
+	_, expected := r.Expected(checker.MutualExclusion)
+	require.False(t, expected)
+	r.Report.Verdicts[checker.Resource] = checker.Undecided
+	status, _ = r.Status()
+	require.Equal(t, reports.Inconclusive, status)
+}
+
+func TestAModeThatTheScenarioDoesNotNameIsNotCompared(t *testing.T) {
+	r := loadStory(t, "pause-and-fence")[0]
+	r.Case.Fencing = history.CompareAndSet
+	require.False(t, r.Compared())
+	r.Case.Fencing, r.Case.Style = history.Unfenced, history.Careful
+	require.False(t, r.Compared())
+}
+
+// document is the part of the schema that readers rely on.
+type document struct {
+	Schema string
+	Runs   []struct {
+		Scenario, Variant, Lock, Style, Fencing, Seed, Digest string
+		Verdicts, Expected                                    map[string]string
+		Measures                                              map[string]int64
+		AsExpected                                            *bool  `json:"as_expected"`
+		VirtualTime                                           *int64 `json:"virtual_time_ns"`
+		Violations                                            []struct {
+			Property, Text  string
+			At              *int64 `json:"at_ns"`
+			Clients, Tokens []any
+		}
+	}
+}
+
+func TestJSONHasTheSchemasKeys(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, reports.JSON(&b, append(loadStory(t, "pause-and-fence"), loadStory(t, "majority-forgets")...)))
+	var d document
+	require.NoError(t, json.Unmarshal(b.Bytes(), &d))
+	require.Equal(t, "locksim.run/1", d.Schema)
+	require.Len(t, d.Runs, 4)
+	first, last := d.Runs[0], d.Runs[3]
+	require.Equal(t, "0x2a", first.Seed)
+	require.Equal(t, "0xfeed", first.Digest)
+	require.Len(t, first.Verdicts, int(checker.PropertyCount))
+	require.Equal(t, map[string]string{"mutual-exclusion": "violated", "resource": "violated"}, first.Expected)
+	require.Equal(t, int64(1), first.Measures["double-holders"])
+	require.True(t, *first.AsExpected)
+	require.False(t, *last.AsExpected)
+	require.Equal(t, []any{"a", "b"}, first.Violations[0].Clients)
+	require.Equal(t, []any{1.0, 2.0}, first.Violations[0].Tokens)
+}
+
+func TestJSONOfNoRunsIsADocument(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, reports.JSON(&b, nil))
+	require.JSONEq(t, `{"schema":"locksim.run/1","runs":[]}`, b.String())
+}
+
+func TestASummaryCountsAndNamesTheFirstThatDiffers(t *testing.T) {
+	var s reports.Summary
+	good := loadStory(t, "pause-and-fence")
+	for seed := range uint64(5) {
+		r := good[0]
+		r.Seed = 0x10 + seed
+		if seed >= 3 {
+			r.Report.Verdicts[checker.Resource] = checker.Held
+		}
+		s.Add(r)
+	}
+	s.Add(good[1])
+	s.Add(loadStory(t, "waits-for-ever")[0])
+	require.Equal(t, reports.Unexpected, s.Status())
+	var b bytes.Buffer
+	require.NoError(t, s.Text(&b, reports.TextOptions{Width: 100}))
+	golden(t, "summary.txt", b.String())
+	require.Contains(t, b.String(), "locksim run pause-and-fence --fencing none --seed 0x13")
+	b.Reset()
+	require.NoError(t, s.Text(&b, reports.TextOptions{Width: 200, ASCII: true}))
+	require.NotContains(t, strings.Map(func(c rune) rune { return min(c, 0x80) }, b.String()), "\u0080")
+}

@@ -1,0 +1,241 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+)
+
+// Summary counts the verdicts of many runs, case by case. Runs of one case must be added one after another.
+type Summary struct {
+	cases []*tally
+	worst Status
+	runs  int
+}
+
+// tally is what was found of one case.
+type tally struct {
+	first   Run // without its history and events
+	runs    int
+	counts  [checker.PropertyCount][5]int // by verdict
+	wanted  [checker.PropertyCount]checker.Verdict
+	expects [checker.PropertyCount]bool
+	status  Status
+	differ  int    // runs that were not as expected
+	example Run    // the first of those
+	reason  string // why
+}
+
+// Add counts one run.
+func (s *Summary) Add(r Run) {
+	n := len(s.cases)
+	if n == 0 || s.cases[n-1].first.Case != r.Case || s.cases[n-1].first.Lock != r.Lock {
+		s.cases = append(s.cases, newTally(&r))
+		n++
+	}
+	t := s.cases[n-1]
+	t.runs++
+	s.runs++
+	for p, v := range r.Report.Verdicts {
+		t.counts[p][v]++
+	}
+	status, reasons := r.Status()
+	s.worst = max(s.worst, status)
+	if status == AsExpected {
+		return
+	}
+	t.differ++
+	if status > t.status {
+		t.status, t.example, t.reason = status, slim(&r), strings.Join(reasons, "; ")
+	}
+}
+
+func newTally(r *Run) *tally {
+	t := &tally{first: slim(r)}
+	for p := range checker.PropertyCount {
+		t.wanted[p], t.expects[p] = r.Expected(p)
+	}
+	return t
+}
+
+// slim drops what a summary of very many runs must not hold on to.
+func slim(r *Run) Run { return Run{Case: r.Case, Lock: r.Lock, Seed: r.Seed} }
+
+// Status is the gravest of all runs.
+func (s *Summary) Status() Status { return s.worst }
+
+// Text prints a table with one line a case. If that is too wide, the names of the scenarios stand on lines of their own.
+func (s *Summary) Text(w io.Writer, o TextOptions) error {
+	t := newText(o)
+	rows := s.rows(t)
+	grouped := total(widthsOf(rows)) > t.Width
+	if grouped {
+		for i := range rows {
+			rows[i] = append(rows[i][:1:1], rows[i][2:]...)
+		}
+	}
+	widths := widthsOf(rows)
+	last := ""
+	for i, row := range rows {
+		if i > 0 && grouped {
+			if name := s.cases[i-1].name(); name != last {
+				t.line(t.ink(strong, name))
+				last = name
+			}
+		}
+		t.row(row, widths)
+	}
+	s.differences(t)
+	s.footer(t)
+	return t.flush(w)
+}
+
+func (t *text) row(row []entry, widths []int) {
+	var b strings.Builder
+	for i, c := range row {
+		b.WriteString(t.ink(c.ink, c.text))
+		if i < len(row)-1 {
+			b.WriteString(strings.Repeat(" ", widths[i]-columns(c.text)+gapAfter(i)))
+		}
+	}
+	t.line(trimRight(b.String()))
+}
+
+func widthsOf(rows [][]entry) []int {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], columns(c.text))
+		}
+	}
+	return widths
+}
+
+func total(widths []int) int {
+	sum := 0
+	for i, w := range widths {
+		sum += w + gapAfter(i)
+	}
+	return sum - gapAfter(len(widths)-1)
+}
+
+func gapAfter(column int) int {
+	if column == 0 {
+		return 1
+	}
+	return 2
+}
+
+type entry struct {
+	text string
+	ink  ink
+}
+
+// shortNames head the columns of the properties.
+var shortNames = [checker.PropertyCount]string{"ME", "ES", "RES", "FO", "RS", "P", "A"}
+
+func (s *Summary) rows(t *text) [][]entry {
+	head := []entry{{"", plain}, {"scenario", faint}, {"variant", faint}, {"style", faint}, {"fencing", faint}}
+	for _, name := range shortNames {
+		head = append(head, entry{name, faint})
+	}
+	rows := [][]entry{head}
+	for _, c := range s.cases {
+		r := &c.first
+		sign, k := t.g.held, green
+		switch c.status {
+		case Unexpected:
+			sign, k = t.g.mismatch, differs
+		case Inconclusive:
+			sign, k = t.g.undecided, strong
+		case AsExpected:
+		}
+		row := []entry{{sign, k}, {c.name(), plain}, {r.Case.Variant, plain}, {r.Case.Style.String(), plain},
+			{r.Case.Fencing.String(), plain}}
+		for p := range checker.PropertyCount {
+			row = append(row, c.cell(t, p))
+		}
+		rows = append(rows, row)
+	}
+	return dropEmptyColumns(rows)
+}
+
+// dropEmptyColumns leaves out what no row has to say: variants where there are none.
+func dropEmptyColumns(rows [][]entry) [][]entry {
+	const variant = 2
+	for _, row := range rows[1:] {
+		if row[variant].text != "" {
+			return rows
+		}
+	}
+	for i, row := range rows {
+		rows[i] = append(row[:variant:variant], row[variant+1:]...)
+	}
+	return rows
+}
+
+// name is the scenario's, with the lock if that is another.
+func (c *tally) name() string {
+	s := c.first.Case.Scenario
+	if c.first.Lock != s.Lock.Algorithm {
+		return s.Name + " with " + c.first.Lock
+	}
+	return s.Name
+}
+
+// cell is the verdicts on one property in all runs of a case: one sign if all agree, else each with its number.
+func (c *tally) cell(t *text, p checker.Property) entry {
+	var parts []string
+	k := faint
+	for v, n := range c.counts[p] {
+		if n == 0 {
+			continue
+		}
+		sign, signInk := t.sign(p, checker.Verdict(v))
+		if n < c.runs {
+			sign += fmt.Sprint(n)
+		}
+		parts = append(parts, sign)
+		k = max(k, signInk)
+	}
+	text := strings.Join(parts, " ")
+	if c.expects[p] && c.counts[p][c.wanted[p]] != c.runs {
+		return entry{text, differs}
+	}
+	return entry{text, k}
+}
+
+// differences tells of each case that was not as expected, with the command that shows the first such run.
+func (s *Summary) differences(t *text) {
+	for _, c := range s.cases {
+		if c.differ == 0 {
+			continue
+		}
+		t.line("")
+		name := c.first.Case.Scenario.Name
+		if c.runs > 1 {
+			name += fmt.Sprintf(", %d of %d seeds", c.differ, c.runs)
+		}
+		t.item(t.g.mismatch, name+": "+c.reason, plain)
+		t.line("    " + Command(&c.example, t.Files, true))
+	}
+}
+
+func (s *Summary) footer(t *text) {
+	good := 0
+	for _, c := range s.cases {
+		if c.status == AsExpected {
+			good++
+		}
+	}
+	t.line("")
+	t.line(fmt.Sprintf("%s, %s: %d as expected", counted(len(s.cases), "case"), counted(s.runs, "run"), good))
+	g := t.g
+	t.items([]string{
+		g.held + " held", g.violated + " violated", g.vacuous + " vacuous", g.undecided + " unknown",
+		g.unjudged + " not judged", "ME mutual-exclusion", "ES exclusion-at-service", "RES resource", "FO fencing-order",
+		"RS release-safety", "P progress", "A availability",
+	}, "   ", faint)
+}

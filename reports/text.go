@@ -1,0 +1,355 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
+)
+
+// TextOptions says how a text is to look.
+type TextOptions struct {
+	Width int  // columns; 100 if 0, at least 72
+	Color bool // with escape sequences for colours
+	ASCII bool // without any byte above 0x7f
+	// Files says from which file a scenario was read, by its name, for the line that reproduces a run. A scenario that
+	// is not among them is a named one.
+	Files map[string]string
+	_     struct{}
+}
+
+// Text prints runs for a reader: the story, and for each schedule the verdicts beside the expected ones, the timeline,
+// the events that matter, why it went as it did, and the command that plays it again. Runs that follow one another and
+// differ in the fencing mode alone share one picture.
+func Text(w io.Writer, runs []Run, o TextOptions) error {
+	t := newText(o)
+	last := ""
+	for from := 0; from < len(runs); {
+		to := from + 1
+		for to < len(runs) && sameSchedule(&runs[from], &runs[to]) {
+			to++
+		}
+		if from > 0 {
+			t.line("")
+		}
+		if name := runs[from].Case.Scenario.Name; name != last || from == 0 {
+			t.story(runs[from].Case.Scenario)
+			last = name
+		}
+		t.schedule(runs[from:to])
+		from = to
+		if err := t.flush(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameSchedule reports whether two runs differ in how the resource is fenced alone.
+func sameSchedule(a, b *Run) bool {
+	return a.Case.Scenario == b.Case.Scenario && a.Case.Variant == b.Case.Variant && a.Case.Style == b.Case.Style &&
+		a.Lock == b.Lock && a.Seed == b.Seed
+}
+
+// narrowest is the width below which a table of verdicts has no room.
+const narrowest = 72
+
+// text gathers what is to be printed.
+type text struct {
+	TextOptions
+	g   *glyphs
+	out strings.Builder
+}
+
+func newText(o TextOptions) *text {
+	if o.Width == 0 {
+		o.Width = 100
+	}
+	o.Width = max(o.Width, narrowest)
+	t := &text{TextOptions: o, g: unicodeGlyphs()}
+	if o.ASCII {
+		t.g = asciiGlyphs()
+	}
+	return t
+}
+
+func (t *text) flush(w io.Writer) error {
+	s := t.out.String()
+	t.out.Reset()
+	if t.ASCII {
+		s = plainASCII(s)
+	}
+	_, err := io.WriteString(w, s)
+	return err
+}
+
+func (t *text) line(s string) { t.out.WriteString(s + "\n") }
+
+func (t *text) ink(k ink, s string) string { return inked(t.Color, k, s) }
+
+// paragraph prints text wrapped and indented.
+func (t *text) paragraph(indent, s string, k ink) {
+	for _, line := range wrap(s, t.Width-columns(indent), "") {
+		t.line(indent + t.ink(k, line))
+	}
+}
+
+// item prints a text behind a bullet.
+func (t *text) item(bullet, s string, k ink) {
+	for i, line := range wrap(s, t.Width-2-columns(bullet)-1, "") {
+		head := bullet
+		if i > 0 {
+			head = strings.Repeat(" ", columns(bullet))
+		}
+		t.line("  " + head + " " + t.ink(k, line))
+	}
+}
+
+func (t *text) story(s *scenarios.Scenario) {
+	title := s.Name
+	if s.Title != "" {
+		title += " " + t.g.dash + " " + s.Title
+	}
+	for _, line := range wrap(title, t.Width, "  ") {
+		t.line(t.ink(strong, line))
+	}
+	if s.Story != "" {
+		t.paragraph("  ", s.Story, plain)
+	}
+	if s.Source != "" {
+		t.paragraph("  ", "Source: "+s.Source, faint)
+	}
+	if s.Claims != "" {
+		t.paragraph("  ", "It claims: "+s.Claims, faint)
+	}
+	if s.Finding != "" {
+		t.paragraph("  ", "Found here: "+s.Finding, plain)
+	}
+	t.line("")
+}
+
+// schedule prints runs of one schedule: the first in full, of the others what differs.
+func (t *text) schedule(runs []Run) {
+	p := newPicture(runs, t.Width, t.Color, t.g)
+	said := map[string]bool{}
+	t.items(heading(&runs[0]), " "+t.g.dot+" ", strong)
+	t.headline(&runs[0])
+	t.verdicts(&runs[0], nil)
+	t.line("")
+	t.timeline(p)
+	t.events(p, 0)
+	t.why(&runs[0], nil, p.views[0], said)
+	t.measures(&runs[0], false)
+	for i := 1; i < len(runs); i++ {
+		t.line("")
+		t.paragraph("", t.twin(&runs[i], p.views[i]), strong)
+		t.verdicts(&runs[i], &runs[0])
+		if k := p.twinOf(i); k >= 0 {
+			t.line("")
+			t.paragraph("  ", "All of it went as with fencing "+runs[k].Case.Fencing.String()+".", faint)
+		} else {
+			t.line("")
+			p.write(&t.out, i, 0)
+			t.paragraph("", "Rows that are not shown look as above.", faint)
+			t.events(p, i)
+		}
+		t.why(&runs[i], &runs[0], p.views[i], said)
+		t.measures(&runs[i], true)
+	}
+	t.line("")
+	t.reproduce(runs)
+}
+
+// headline says in one sentence what came of it.
+func (t *text) headline(r *Run) {
+	v := &r.Report.Verdicts
+	words := ""
+	sign, k := t.sign(checker.MutualExclusion, v[checker.MutualExclusion])
+	switch v[checker.MutualExclusion] {
+	case checker.Violated:
+		words = "Two believed to hold the lock at once"
+	case checker.Held:
+		words = "Never did two believe to hold the lock at once"
+	case checker.Vacuous:
+		words = "Two holders at once were never near"
+	case checker.NotJudged, checker.Undecided:
+		words = "Whether two held the lock at once is not known"
+	}
+	switch v[checker.Resource] {
+	case checker.Violated:
+		sign, k = t.sign(checker.Resource, checker.Violated)
+		words += map[bool]string{true: ", and", false: "; yet"}[v[checker.MutualExclusion] == checker.Violated] +
+			" the resource was damaged"
+	case checker.Held:
+		words += "; the resource stayed safe"
+	case checker.NotJudged, checker.Vacuous, checker.Undecided:
+	}
+	if v[checker.Progress] == checker.Violated {
+		words += "; somebody waited in vain"
+	}
+	ending := "."
+	if r.Compared() && len(r.Case.Scenario.Expect)+len(r.Case.Scenario.Measures) > 0 {
+		switch status, _ := r.Status(); status {
+		case AsExpected:
+			ending = ": as expected."
+		case Inconclusive:
+			sign, k, ending = t.g.undecided, differs, ": inconclusive."
+		case Unexpected:
+			sign, k, ending = t.g.mismatch, differs, ": NOT as expected."
+		}
+	}
+	t.paragraph("", sign+" "+words+ending, k)
+}
+
+// heading names the case.
+func heading(r *Run) []string {
+	parts := []string{r.Lock}
+	if hasLease(r) {
+		parts[0] += " with a lease of " + precise(r.Case.Scenario.Lock.TTL)
+	}
+	if r.Case.Variant != "" {
+		parts = append(parts, "variant "+r.Case.Variant)
+	}
+	return append(parts, r.Case.Style.String()+" clients", "fencing "+r.Case.Fencing.String(), "seed "+hex(r.Seed))
+}
+
+// hasLease reports whether keys of this run end by themselves.
+func hasLease(r *Run) bool {
+	return slices.ContainsFunc(r.History.Copies, func(c history.Copy) bool { return c.Expires != trace.Never })
+}
+
+// twin introduces a run of a schedule that has been shown already.
+func (t *text) twin(r *Run, v *view) string {
+	text := "The same schedule with fencing " + r.Case.Fencing.String()
+	var refused []string
+	for i := range v.h.Accesses {
+		a := &v.h.Accesses[i]
+		if a.Applied != trace.Never && !a.Accepted {
+			refused = append(refused, fmt.Sprintf("the %s of %s at %s", a.Op, v.sender(a), precise(a.Applied.Sub(0))))
+		}
+	}
+	switch {
+	case len(refused) > 3:
+		text += fmt.Sprintf(": %d accesses are refused", len(refused))
+	case len(refused) == 1:
+		text += ": " + refused[0] + " is refused"
+	case len(refused) > 0:
+		text += ": " + listing(refused) + " are refused"
+	}
+	joint := map[bool]string{true: "; ", false: ": "}[len(refused) > 0]
+	switch r.Report.Verdicts[checker.Resource] {
+	case checker.Held:
+		text += joint + "the resource is safe"
+	case checker.Violated:
+		text += joint + "the resource is damaged"
+	case checker.NotJudged, checker.Vacuous, checker.Undecided:
+	}
+	return text + "."
+}
+
+// sender names who sent an access, by the token where there is one.
+func (v *view) sender(a *history.Access) string {
+	who := v.holder(a.Acquisition, a.Client)
+	if a.Token != 0 {
+		return fmt.Sprintf("%s (%d)", who, a.Token)
+	}
+	return who
+}
+
+// timeline prints the first picture of a schedule, and what it leaves out.
+func (t *text) timeline(p *picture) {
+	p.write(&t.out, 0, -1)
+	s := p.views[0].scope
+	if n := len(s.moreHolders); n > 0 {
+		t.paragraph("", fmt.Sprintf("%d more clients are not drawn: %s.", n, t.some(s.moreHolders)), plain)
+	}
+	if n := len(s.moreNodes); n > 0 {
+		t.paragraph("", fmt.Sprintf("%d more servers are not drawn: %s.", n, t.some(s.moreNodes)), plain)
+	}
+	if s.partial {
+		t.paragraph("", fmt.Sprintf("This is the time from %s to %s of a run of %s.", precise(s.from.Sub(0)),
+			precise(s.to.Sub(0)), precise(p.views[0].h.End.Sub(0))), plain)
+	}
+	t.items(p.legend(0), "   ", faint)
+}
+
+// items prints short entries beside one another, and breaks lines between them only.
+func (t *text) items(entries []string, between string, k ink) {
+	line := ""
+	for _, entry := range entries {
+		if line != "" && columns(line)+columns(between)+columns(entry) > t.Width {
+			t.line(t.ink(k, line))
+			line = ""
+		}
+		if line != "" {
+			line += between
+		}
+		line += entry
+	}
+	t.line(t.ink(k, line))
+}
+
+// some lists the first names of many.
+func (t *text) some(names []string) string {
+	const few = 6
+	if len(names) > few {
+		return strings.Join(names[:few], ", ") + ", " + t.g.ellipsis
+	}
+	return strings.Join(names, ", ")
+}
+
+// events prints the numbered moments; of a run with a picture before it, those that went otherwise there.
+func (t *text) events(p *picture, run int) {
+	told := map[string]bool{}
+	if run > 0 {
+		told = p.told(0)
+	}
+	var list []*moment
+	when, who := 0, 0
+	for i := range p.tales[run] {
+		m := &p.tales[run][i]
+		if m.number == 0 || told[m.line()] {
+			continue
+		}
+		list = append(list, m)
+		when = max(when, columns(precise(m.at.Sub(0))))
+		who = max(who, columns(m.who))
+	}
+	if len(list) == 0 {
+		return
+	}
+	t.line("")
+	for _, m := range list {
+		head := padLeft(t.g.number(m.number), columns(t.g.number(maxNumber))) + "  " +
+			padLeft(precise(m.at.Sub(0)), when) + "  " + pad(m.who, who) + "  "
+		lines := wrap(m.text, t.Width-2-columns(head), "")
+		for i, line := range lines {
+			if i > 0 {
+				head = strings.Repeat(" ", columns(head))
+			}
+			t.line("  " + head + t.ink(m.ink, line))
+		}
+	}
+	if run == 0 && p.more > 0 {
+		t.line(t.ink(faint, fmt.Sprintf("  %s and %s of less weight", t.g.ellipsis, counted(p.more, "event"))))
+	}
+}
+
+// reproduce prints the command that plays these runs again.
+func (t *text) reproduce(runs []Run) {
+	for _, command := range t.commands(runs) {
+		t.line("reproduce: " + t.ink(strong, command))
+	}
+}
+
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,73 @@
+package reports
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/trace"
+)
+
+// brief prints a moment as shortly as it can be said exactly: "0", "250ms", "1.5s", "90s".
+func brief(t trace.Instant) string {
+	if t == 0 {
+		return "0"
+	}
+	return exact(time.Duration(t))
+}
+
+// precise prints a moment or a duration to four digits after the point of its unit at most. The unit is that of
+// the value, so that "312µs" and "12.3s" are both short; finer differences are for the trace.
+func precise(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + precise(-d)
+	case d < time.Microsecond:
+		return exact(d)
+	case d < time.Millisecond:
+		return exact(d.Round(time.Microsecond))
+	case d < time.Second:
+		return exact(d.Round(time.Microsecond))
+	default:
+		return exact(d.Round(100 * time.Microsecond))
+	}
+}
+
+// exact prints a duration in seconds or less, never in minutes: leases are compared in seconds.
+func exact(d time.Duration) string {
+	units := []struct {
+		size time.Duration
+		name string
+	}{{time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "µs"}}
+	for _, u := range units {
+		if d >= u.size {
+			digits := len(strconv.FormatInt(int64(u.size), 10)) - 1
+			fraction := strings.TrimRight(fmt.Sprintf("%0*d", digits, d%u.size), "0")
+			if fraction != "" {
+				fraction = "." + fraction
+			}
+			return strconv.FormatInt(int64(d/u.size), 10) + fraction + u.name
+		}
+	}
+	if d == 0 {
+		return "0s"
+	}
+	return strconv.FormatInt(int64(d), 10) + "ns"
+}
+
+// spoken finds durations as package time prints them, where they stand for themselves.
+var spoken = regexp.MustCompile(`(^|[ (])((?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:ns|µs|ms|s))\b`)
+
+// rounded shortens the times in a text to what the picture and the list of events show of them.
+func rounded(text string) string {
+	return spoken.ReplaceAllStringFunc(text, func(found string) string {
+		start := strings.IndexAny(found, "0123456789")
+		d, err := time.ParseDuration(found[start:])
+		if err != nil {
+			return found
+		}
+		return found[:start] + precise(d)
+	})
+}

@@ -1,0 +1,146 @@
+package reports
+
+import (
+	"fmt"
+
+	"github.com/locksim/locksim/checker"
+)
+
+// verdicts prints what was found of each property beside what was expected; after another run of the same schedule,
+// only where something is different.
+func (t *text) verdicts(r, like *Run) {
+	var rows []checker.Property
+	width := 0
+	for p := range checker.PropertyCount {
+		width = max(width, columns(p.String()))
+		if !t.uninteresting(r, p) && (like == nil || !alike(r, like, p)) {
+			rows = append(rows, p)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	expected := "expected"
+	if !r.Compared() {
+		expected = ""
+	}
+	t.line("")
+	t.line(trimRight("    " + pad("property", width) + "  " + pad("found", 10) + "  " + expected))
+	for _, p := range rows {
+		t.verdict(r, p, width)
+	}
+	if !r.Compared() && like == nil {
+		t.paragraph("    ", "The scenario expects nothing of this lock, mode or style: nothing is compared.", faint)
+	}
+}
+
+// uninteresting reports whether nobody asked for a verdict and there is none to speak of.
+func (t *text) uninteresting(r *Run, p checker.Property) bool {
+	got := r.Report.Verdicts[p]
+	_, expected := r.Expected(p)
+	return !expected && (got == checker.NotJudged || got == checker.Vacuous)
+}
+
+func alike(a, b *Run, p checker.Property) bool {
+	wantA, expectedA := a.Expected(p)
+	wantB, expectedB := b.Expected(p)
+	return a.Report.Verdicts[p] == b.Report.Verdicts[p] && wantA == wantB && expectedA == expectedB
+}
+
+func (t *text) verdict(r *Run, p checker.Property, width int) {
+	got := r.Report.Verdicts[p]
+	want, expected := r.Expected(p)
+	sign, k := t.sign(p, got)
+	wanted, differing := "", " "
+	if expected {
+		wanted = want.String()
+		if want != got {
+			differing = t.g.mismatch
+		}
+	}
+	left := pad(p.String(), width)
+	found := t.ink(k, pad(got.String(), 10))
+	if differing != " " {
+		wanted = t.ink(differs, wanted) + pad("", 10-columns(wanted))
+	} else {
+		wanted = pad(wanted, 10)
+	}
+	head := "  " + t.ink(k, sign) + " " + left + "  " + found + "  " + wanted + " "
+	plainHead := 2 + columns(sign) + 1 + width + 2 + 10 + 2 + 10 + 1
+	note := t.note(r, p, got)
+	lines := wrap(note, max(t.Width-plainHead-2, 20), "")
+	if differing != " " {
+		head += t.ink(differs, differing) + " "
+		plainHead += columns(differing) + 1
+	}
+	if len(lines) == 0 {
+		t.line(trimRight(head))
+		return
+	}
+	for i, line := range lines {
+		if i > 0 {
+			head = pad("", plainHead)
+		}
+		t.line(head + t.ink(faint, line))
+	}
+}
+
+func trimRight(s string) string {
+	for len(s) > 0 && s[len(s)-1] == ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// sign is the glyph of a verdict. Only damage at the resource is red.
+func (t *text) sign(p checker.Property, v checker.Verdict) (string, ink) {
+	switch v {
+	case checker.Held:
+		return t.g.held, green
+	case checker.Violated:
+		if p == checker.Resource {
+			return t.g.violated, red
+		}
+		return t.g.violated, amber
+	case checker.Vacuous:
+		return t.g.vacuous, faint
+	case checker.Undecided:
+		return t.g.undecided, strong
+	case checker.NotJudged:
+	}
+	return t.g.unjudged, faint
+}
+
+// note says how serious a verdict is to be taken.
+func (t *text) note(r *Run, p checker.Property, v checker.Verdict) string {
+	switch v {
+	case checker.Held:
+		return "in danger " + times(r.Report.Dangers[p])
+	case checker.Vacuous:
+		return "the danger never arose"
+	case checker.Violated:
+		n := 0
+		kind := ""
+		for i := range r.Report.Violations {
+			if x := &r.Report.Violations[i]; x.Property == p {
+				n++
+				if kind == "" {
+					kind = x.Kind
+				}
+			}
+		}
+		if n > 1 {
+			return fmt.Sprintf("%s, %d in all", kind, n)
+		}
+		return kind
+	case checker.NotJudged, checker.Undecided:
+	}
+	return r.Report.Reasons[p]
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,205 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// maxTold is how many violations of one property are told in words.
+const maxTold = 2
+
+// why prints what the checker says of each violation, and how it came about. After another run of the same schedule it
+// keeps to what befell the resource, and to what befell this run alone.
+func (t *text) why(r, like *Run, v *view, said map[string]bool) {
+	var told [checker.PropertyCount]int
+	started := false
+	for i := range r.Report.Violations {
+		x := &r.Report.Violations[i]
+		if said[x.Text] || like != nil && x.Property != checker.Resource && alike(r, like, x.Property) {
+			continue
+		}
+		said[x.Text] = true
+		told[x.Property]++
+		if told[x.Property] > maxTold {
+			continue
+		}
+		if !started {
+			t.line("")
+			started = true
+		}
+		k := amber
+		if x.Property == checker.Resource {
+			k = red
+		}
+		t.item(t.g.bullet, capital(x.Kind)+": "+rounded(x.Text)+".", k)
+		if reason := v.because(x); reason != "" {
+			t.item(" ", reason, plain)
+		}
+	}
+	for p := range checker.PropertyCount {
+		if n := told[p] - maxTold; n > 0 {
+			t.item(" ", fmt.Sprintf("(%s: %d more)", p, n), faint)
+		}
+	}
+	status, reasons := r.Status()
+	if status == AsExpected {
+		return
+	}
+	t.line("")
+	for _, reason := range reasons {
+		t.item(t.g.mismatch, rounded(reason)+".", differs)
+	}
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// because says how a violation came about, from what was observed; "" if there is nothing to add.
+func (v *view) because(x *checker.Violation) string {
+	switch x.Property {
+	case checker.MutualExclusion:
+		if len(x.Acquisitions) == 2 {
+			return v.whyDouble(v.h.Acquisition(x.Acquisitions[0]), v.h.Acquisition(x.Acquisitions[1]))
+		}
+	case checker.Resource:
+		return v.whyDamage(x)
+	case checker.ExclusionAtService, checker.FencingOrder, checker.ReleaseSafety, checker.Progress,
+		checker.Availability, checker.PropertyCount:
+	}
+	return ""
+}
+
+// whyDouble tells how the second could be granted what the first believed to hold.
+func (v *view) whyDouble(first, second *history.Acquisition) string {
+	if first == nil || second == nil {
+		return ""
+	}
+	b, ok := first.Belief()
+	if !ok {
+		return ""
+	}
+	parts := []string{fmt.Sprintf("%s believed from %s %s", v.holder(first.ID, ""), precise(b.From.Sub(0)), v.until(b))}
+	g := v.lastGrant(first.ID, second.Returned)
+	h := v.lastGrant(second.ID, second.Returned)
+	if g != nil && g.To <= second.Returned {
+		parts = append(parts, fmt.Sprintf("what it was granted %s at %s", endOfGrant(g), precise(g.To.Sub(0))))
+	}
+	for i := range v.h.Copies {
+		if lost := v.lostCopy(&v.h.Copies[i], first, second); lost != "" {
+			parts = append(parts, lost)
+		}
+	}
+	for i := range v.h.Removals {
+		r := &v.h.Removals[i]
+		if r.Ended == first.ID && !r.Again && r.At <= second.Returned {
+			parts = append(parts, fmt.Sprintf("%s's release deleted its key on %s at %s", v.holder(r.By, r.Client), r.Node,
+				precise(r.At.Sub(0))))
+		}
+	}
+	if h != nil {
+		parts = append(parts, fmt.Sprintf("%s was granted the lock%s at %s", v.holder(second.ID, ""), v.byServers(h),
+			precise(h.From.Sub(0))))
+	}
+	if len(parts) == 1 {
+		return ""
+	}
+	text := strings.Join(parts, "; ") + "."
+	return text + v.pausedMeanwhile(first, b, second.Returned)
+}
+
+func (v *view) until(b history.Belief) string {
+	if b.To > v.h.End {
+		return "to the end of the run"
+	}
+	return "to " + precise(b.To.Sub(0))
+}
+
+func endOfGrant(g *history.Grant) string {
+	switch g.Ended {
+	case history.ByUnlock:
+		return "was released"
+	case history.BySessionLoss:
+		return "ended with its session"
+	case history.Open, history.ByCrash, history.ByNotice, history.ByDeadline:
+	}
+	return "ran out"
+}
+
+// lastGrant is what an acquisition was last given up to a moment.
+func (v *view) lastGrant(id history.ID, by trace.Instant) *history.Grant {
+	var last *history.Grant
+	for i := range v.h.Grants {
+		if g := &v.h.Grants[i]; g.Acquisition == id && g.From <= by {
+			last = g
+		}
+	}
+	return last
+}
+
+// lostCopy tells of a server that no longer had the first holder's key when the second came, though it should have.
+func (v *view) lostCopy(c *history.Copy, first, second *history.Acquisition) string {
+	if c.Acquisition != first.ID || c.To > second.Returned {
+		return ""
+	}
+	when := precise(c.To.Sub(0))
+	switch c.Gone {
+	case history.Wiped:
+		return c.Node + " had lost its key when it came back at " + when
+	case history.Evicted:
+		return c.Node + " evicted its key at " + when
+	case history.Overwritten:
+		return "its key on " + c.Node + " was overwritten at " + when
+	case history.Expired:
+		if v.grantedBeyond(c) {
+			return "its key on " + c.Node + " expired too early by that server's clock, at " + when
+		}
+	case history.Kept, history.Deleted:
+	}
+	return ""
+}
+
+// pausedMeanwhile says whether the first holder was able to notice anything.
+func (v *view) pausedMeanwhile(a *history.Acquisition, b history.Belief, at trace.Instant) string {
+	for i := range v.faults {
+		f := &v.faults[i]
+		if f.fired && f.kind == "pause" && f.node == a.Client && f.begin <= at && at < f.end {
+			return fmt.Sprintf(" %s was paused then and could not notice.", v.holder(a.ID, ""))
+		}
+	}
+	if a.HasDeadline && a.Deadline <= at && a.Style != history.Careful {
+		return fmt.Sprintf(" Its lease had stated a deadline, at %s, but a %s client does not look.",
+			precise(a.Deadline.Sub(0)), a.Style)
+	}
+	if !a.HasDeadline && !a.CanLearn && b.To > at {
+		return " Nothing told it: this lock states no deadline and gives no notice of loss."
+	}
+	return ""
+}
+
+// whyDamage says what the resource compared, and so why it took the write.
+func (v *view) whyDamage(x *checker.Violation) string {
+	switch v.h.Fencing {
+	case history.Unfenced:
+		return "The resource compared nothing: with fencing none it takes every write."
+	case history.CheckThenWrite:
+		return "The token was compared in one step and the write done in another; what came in between was not seen."
+	case history.FencedWrite:
+		if x.Kind == "torn section" {
+			return "Each write's token was compared, but a section is more than one write."
+		}
+		return "Writes compared tokens, reads did not: no token larger than that of the late write had been seen when it came."
+	case history.FencedReadWrite, history.TokenEquality, history.CompareAndSet:
+		if x.Kind == "torn section" {
+			return "Each access was fenced, but a section is more than one access: fencing isolates, it does not make a section atomic."
+		}
+	}
+	return ""
+}
