@@ -1,0 +1,34 @@
+package main
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+)
+
+// env is what the program takes from around it, apart from its arguments.
+type env struct {
+	noColor bool // NO_COLOR is set (no-color.org)
+	dumb    bool // TERM says that the terminal knows no escape sequences
+	columns int  // COLUMNS; 0 if it is not set
+	jobs    int  // how many runs are played at once unless told otherwise
+}
+
+func environment() env {
+	e := env{noColor: os.Getenv("NO_COLOR") != "", dumb: os.Getenv("TERM") == "dumb", jobs: runtime.GOMAXPROCS(0)}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		e.columns = n
+	}
+	return e
+}
+
+// isTerminal reports whether somebody looks at what is written.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

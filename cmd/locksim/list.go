@@ -1,0 +1,197 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+func listCommand() command {
+	return command{name: "list", summary: "list scenarios, locks and faults", usage: listUsage, run: runList}
+}
+
+const listUsage = `usage: locksim list [scenarios|locks|faults] [--json]
+
+Lists what there is; without a word, everything.
+`
+
+// listing is what is listed; as JSON, the schema "locksim.list/1".
+type listing struct {
+	Schema    string          `json:"schema"`
+	Scenarios []scenarioEntry `json:"scenarios"`
+	Locks     []lockEntry     `json:"locks"`
+	Faults    []faultEntry    `json:"faults"`
+}
+
+type scenarioEntry struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Lock     string   `json:"lock"`
+	Fencing  []string `json:"fencing"`
+	Styles   []string `json:"styles"`
+	Variants []string `json:"variants"`
+	Source   string   `json:"source"`
+}
+
+type lockEntry struct {
+	Name     string `json:"name"`
+	Title    string `json:"title"`
+	Token    bool   `json:"token"`    // its leases carry a fencing token
+	Deadline string `json:"deadline"` // the clock on which they state one: "none", "wall" or "monotonic"
+	Identity string `json:"identity"` // what a release identifies the holder by
+	Lease    bool   `json:"lease"`    // a grant ends by itself
+	Source   string `json:"source"`
+}
+
+type faultEntry struct {
+	Name   string   `json:"name"`
+	Doc    string   `json:"doc"`
+	Fields []string `json:"fields"`
+}
+
+var listKinds = []string{"scenarios", "locks", "faults"}
+
+func runList(c *call) int {
+	fs := newFlags("list")
+	asJSON := fs.Bool("json", false, "")
+	names, err := parseFlags(fs, c.args)
+	switch {
+	case errors.Is(err, errHelp):
+		return c.help("list")
+	case err != nil:
+		return c.fail("list: %v", err)
+	}
+	for _, name := range names {
+		if !slices.Contains(listKinds, name) {
+			return c.fail("list: there is no list of %q%s", name, didYouMean(name, listKinds))
+		}
+	}
+	if len(names) == 0 {
+		names = listKinds
+	}
+	l, err := gather(names)
+	if err != nil {
+		return c.failures(err)
+	}
+	write := l.text
+	if *asJSON {
+		write = l.json
+	}
+	if err := write(c.stdout); err != nil {
+		return c.failures(err)
+	}
+	return exitOK
+}
+
+// gather collects the lists that were asked for; the others stay empty.
+func gather(names []string) (*listing, error) {
+	l := &listing{Schema: "locksim.list/1", Scenarios: []scenarioEntry{}, Locks: []lockEntry{}, Faults: []faultEntry{}}
+	if slices.Contains(names, "scenarios") {
+		all, err := scenarios.All()
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			l.Scenarios = append(l.Scenarios, scenarioEntryOf(s))
+		}
+	}
+	if slices.Contains(names, "locks") {
+		for _, a := range locks.Catalogue() {
+			l.Locks = append(l.Locks, lockEntry{
+				Name: a.Name, Title: a.Title, Token: a.Token, Deadline: clockName(a.Deadline), Identity: a.Identity,
+				Lease: a.Lease, Source: a.Source,
+			})
+		}
+	}
+	if slices.Contains(names, "faults") {
+		l.Faults = faultEntries()
+	}
+	return l, nil
+}
+
+// scenarioEntryOf lists every mode, style and variant in which a scenario is played, in the order of its cases.
+func scenarioEntryOf(s *scenarios.Scenario) scenarioEntry {
+	e := scenarioEntry{Name: s.Name, Title: s.Title, Lock: s.Lock.Algorithm, Variants: []string{}, Source: s.Source}
+	for _, c := range s.Cases() {
+		e.Fencing = appendNew(e.Fencing, c.Fencing.String())
+		e.Styles = appendNew(e.Styles, c.Style.String())
+		if c.Variant != "" {
+			e.Variants = appendNew(e.Variants, c.Variant)
+		}
+	}
+	return e
+}
+
+func appendNew(list []string, word string) []string {
+	if slices.Contains(list, word) {
+		return list
+	}
+	return append(list, word)
+}
+
+func lockNames() []string {
+	var names []string
+	for _, a := range locks.Catalogue() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func clockName(k locks.ClockKind) string {
+	switch k {
+	case locks.OnWall:
+		return "wall"
+	case locks.OnMonotonic:
+		return "monotonic"
+	}
+	return "none"
+}
+
+func (l *listing) json(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(l)
+}
+
+func (l *listing) text(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	sections := 0
+	head := func(title string) {
+		if sections > 0 {
+			fmt.Fprintln(t)
+		}
+		sections++
+		fmt.Fprintln(t, title)
+	}
+	if len(l.Scenarios) > 0 {
+		head("scenarios: locksim run NAME")
+	}
+	for _, s := range l.Scenarios {
+		fmt.Fprintf(t, "  %s\t%s\n", s.Name, s.Title)
+	}
+	if len(l.Locks) > 0 {
+		head("locks: locksim run NAME --lock LOCK")
+	}
+	for _, k := range l.Locks {
+		fmt.Fprintf(t, "  %s\t%s\n", k.Name, k.Title)
+	}
+	if len(l.Faults) > 0 {
+		head("faults, as a scenario's list \"faults\" has them")
+	}
+	for _, f := range l.Faults {
+		fmt.Fprintf(t, "  %s\t%s", f.Name, f.Doc)
+		if len(f.Fields) > 0 {
+			fmt.Fprintf(t, " (%s)", strings.Join(f.Fields, ", "))
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}

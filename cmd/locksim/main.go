@@ -1,0 +1,104 @@
+// Command locksim plays scenarios in which distributed locks meet faults, and says what came of it.
+//
+//	locksim run fencing-33-34
+//	locksim list
+//	locksim help
+//
+// It exits with 0 if all was as expected, 1 if a verdict differs from what was expected, 2 if it was called wrongly or
+// a scenario is bad, and 3 if a run was inconclusive.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/locksim/locksim/scenarios"
+)
+
+// The exit codes.
+const (
+	exitOK           = 0
+	exitDiffers      = 1
+	exitUsage        = 2
+	exitInconclusive = 3
+	exitInterrupted  = 130 // as a shell reports a command that an interrupt ended
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the program in the environment that it was started in. The first interrupt ends it in good order, the second
+// at once.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return runIn(ctx, environment(), args, stdout, stderr)
+}
+
+// command is one subcommand.
+type command struct {
+	name    string
+	summary string // one line
+	usage   string // all that help says of it
+	run     func(*call) int
+}
+
+func commands() []command {
+	return []command{runCommand(), listCommand(), checkCommand(), versionCommand(), helpCommand()}
+}
+
+// call is one use of a subcommand.
+type call struct {
+	ctx    context.Context
+	args   []string
+	env    env
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// runIn is the program: what it reads is in its arguments, what it has to say goes to the writers and into the code.
+func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) int {
+	c := &call{ctx: ctx, env: e, stdout: stdout, stderr: stderr}
+	if len(args) == 0 {
+		fmt.Fprint(stderr, overview())
+		return exitUsage
+	}
+	name := args[0]
+	switch name {
+	case "-h", "-help", "--help":
+		name = "help"
+	case "-version", "--version":
+		name = "version"
+	}
+	c.args = args[1:]
+	for _, cmd := range commands() {
+		if cmd.name == name {
+			return cmd.run(c)
+		}
+	}
+	return c.fail("unknown command %q%s", name, didYouMean(name, commandNames()))
+}
+
+func commandNames() []string {
+	var names []string
+	for _, cmd := range commands() {
+		names = append(names, cmd.name)
+	}
+	return names
+}
+
+// fail says on one line what is wrong with how the program was called.
+func (c *call) fail(format string, args ...any) int {
+	fmt.Fprintf(c.stderr, "locksim: "+format+"\n", args...)
+	return exitUsage
+}
+
+func didYouMean(name string, names []string) string {
+	if near := scenarios.Nearest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "; see locksim help"
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// output is where a result goes: to the standard output, or to a file that takes its name when it is complete, so that
+// a run that fails destroys nothing.
+type output struct {
+	*bufio.Writer
+	under io.Writer // what stands below the buffer
+	path  string    // "" for the standard output
+	file  *os.File  // the temporary file; nil if there is none
+}
+
+func (c *call) open(path string) (*output, error) {
+	if path == "" {
+		return &output{Writer: bufio.NewWriter(c.stdout), under: c.stdout}, nil
+	}
+	mode := fs.FileMode(0o644)
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, fmt.Errorf("%s is a directory", path)
+	case err == nil && !info.Mode().IsRegular(): // a pipe or a device cannot be replaced
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		return &output{Writer: bufio.NewWriter(f), under: f}, nil
+	case err == nil:
+		mode = info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(mode); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return &output{Writer: bufio.NewWriter(f), under: f, path: path, file: f}, nil
+}
+
+// commit makes what was written the file's content.
+func (o *output) commit() error {
+	if err := o.Flush(); err != nil || o.file == nil {
+		return errors.Join(err, o.discard())
+	}
+	if err := o.file.Close(); err != nil {
+		return errors.Join(err, os.Remove(o.file.Name()))
+	}
+	name := o.file.Name()
+	o.file = nil
+	return os.Rename(name, o.path)
+}
+
+// commitPart keeps what an interrupted run has written, beside the file that it did not complete.
+func (o *output) commitPart() (path string, err error) {
+	if o.file != nil {
+		o.path += ".partial"
+	}
+	return o.path, o.commit()
+}
+
+// discard forgets what was written to a file.
+func (o *output) discard() error {
+	if o.file == nil {
+		return nil
+	}
+	name := o.file.Name()
+	err := o.file.Close()
+	o.file = nil
+	return errors.Join(err, os.Remove(name))
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+func versionCommand() command {
+	return command{
+		name:    "version",
+		summary: "say which version this is",
+		usage:   "usage: locksim version\n",
+		run: func(c *call) int {
+			fmt.Fprintln(c.stdout, "locksim "+version())
+			return exitOK
+		},
+	}
+}
+
+// version is what the Go tool wrote into the program.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	text := info.Main.Version
+	if text == "" {
+		text = "(devel)"
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			text += " " + s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			text += " modified"
+		}
+	}
+	return text + " " + info.GoVersion
+}
