@@ -1,0 +1,154 @@
+package locksim_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/locksim/locksim"
+
+// arrows says which packages of this module a package may import. ARCHITECTURE.md prints the same table.
+var arrows = map[string][]string{
+	"trace":       {},
+	"locks":       {},
+	"history":     {"trace"},
+	"sim":         {"trace"},
+	"sim/redis":   {"sim", "trace"},
+	"sim/storage": {"sim", "trace", "history"},
+	"checker":     {"history", "trace"},
+	"scenarios":   {"sim", "history", "checker", "trace"},
+	"workload":    {"locks", "history"},
+	"harness":     {"scenarios", "checker", "workload", "locks", "sim", "sim/redis", "sim/storage", "history", "trace"},
+	"search":      {"harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"reports":     {"scenarios", "checker", "history", "trace"},
+	"cmd/locksim": {"search", "reports", "harness", "scenarios", "checker", "history", "locks", "sim", "trace"},
+}
+
+// forTests are the libraries that only test files may import.
+var forTests = []string{"pgregory.net/rapid", "github.com/stretchr/testify/require", "github.com/stretchr/testify/assert"}
+
+// behind names the one package that each library lives behind, by the path of its module.
+var behind = map[string]string{
+	"github.com/alicebob/miniredis/v2":  "sim/redis",
+	"github.com/yuin/gopher-lua":        "sim/redis",
+	"github.com/anishathalye/porcupine": "checker",
+	"go.yaml.in/yaml/v3":                "scenarios",
+}
+
+// livesBehind returns the package that a library lives behind; "" if it has no place in this module.
+func livesBehind(imported string) string {
+	for library, folder := range behind {
+		if imported == library || strings.HasPrefix(imported, library+"/") {
+			return folder
+		}
+	}
+	return ""
+}
+
+// goFile is a source file of the module.
+type goFile struct {
+	name    string
+	folder  string
+	test    bool
+	imports []string
+}
+
+// sources reads the module's files in this process: a test that asked the go command would be cached wrongly.
+func sources(t *testing.T) []goFile {
+	t.Helper()
+	var files []goFile
+	root := os.DirFS(".")
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		if d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(name, ".go") || path.Dir(name) == "." {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		f := goFile{name: name, folder: path.Dir(name), test: strings.HasSuffix(name, "_test.go")}
+		for _, i := range parsed.Imports {
+			imported, err := strconv.Unquote(i.Path.Value)
+			require.NoError(t, err)
+			f.imports = append(f.imports, imported)
+		}
+		files = append(files, f)
+		return nil
+	})
+	require.NoError(t, err)
+	return files
+}
+
+// TestArrows holds every import, those of test files too, against the table.
+func TestArrows(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, f := range sources(t) {
+		allowed, ok := arrows[f.folder]
+		if !ok {
+			t.Errorf("%s: package %q has no line in the table of arrows", f.name, f.folder)
+			continue
+		}
+		seen[f.folder] = true
+		for _, imported := range f.imports {
+			checkImport(t, f, allowed, imported)
+		}
+	}
+	for folder := range arrows {
+		if !seen[folder] {
+			t.Errorf("the table of arrows has a line for %q, which does not exist", folder)
+		}
+	}
+}
+
+func checkImport(t *testing.T, f goFile, allowed []string, imported string) {
+	t.Helper()
+	inside, ok := strings.CutPrefix(imported, module+"/")
+	switch {
+	case ok && inside == f.folder && f.test:
+	case ok && !slices.Contains(allowed, inside):
+		t.Errorf("%s imports %s: no arrow points from %s to it", f.name, inside, f.folder)
+	case ok:
+	case !strings.Contains(imported, "."): // standard library
+	case slices.Contains(forTests, imported):
+		if !f.test {
+			t.Errorf("%s imports %s, which is for test files", f.name, imported)
+		}
+	case livesBehind(imported) != f.folder:
+		t.Errorf("%s imports %s: it lives behind package %q", f.name, imported, livesBehind(imported))
+	}
+}
+
+// TestArchitectureShowsTheArrows keeps the document from rotting.
+func TestArchitectureShowsTheArrows(t *testing.T) {
+	document, err := os.ReadFile("ARCHITECTURE.md")
+	require.NoError(t, err)
+	folders := make([]string, 0, len(arrows))
+	for folder := range arrows {
+		folders = append(folders, folder)
+	}
+	slices.Sort(folders)
+	for _, folder := range folders {
+		line := "| `" + folder + "` | "
+		for i, to := range slices.Sorted(slices.Values(arrows[folder])) {
+			if i > 0 {
+				line += ", "
+			}
+			line += "`" + to + "`"
+		}
+		if len(arrows[folder]) == 0 {
+			line += "–"
+		}
+		require.Contains(t, string(document), line+" |", "ARCHITECTURE.md must have this line in its table of arrows")
+	}
+}
