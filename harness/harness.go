@@ -25,7 +25,8 @@ type Plan struct {
 	Algorithm locks.Algorithm
 
 	purposes map[string]string // of the lock's scripts, by their text
-	faults   []string          // what each fault does, for a reader
+	faults   []sim.Fault       // the scenario's, each with a name
+	texts    []string          // what each of them does, for a reader
 	clients  []clientPlan
 	redis    redis.Config
 }
@@ -70,8 +71,12 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	for _, script := range p.Algorithm.Scripts {
 		p.purposes[script.Body] = script.Name
 	}
-	for i := range s.Faults {
-		p.faults = append(p.faults, s.Faults[i].Action.String())
+	for i, f := range s.Faults {
+		if f.Name == "" {
+			f.Name = fmt.Sprintf("fault-%d", i+1)
+		}
+		p.faults = append(p.faults, f)
+		p.texts = append(p.texts, f.Action.String())
 	}
 	p.redis = redisConfig(&s.Servers)
 	p.addClients()
@@ -154,6 +159,16 @@ func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 type Runner struct {
 	spare  sim.Spare
 	stores []*redis.Store
+	last   sizes
+}
+
+// sizes is how much the last run observed, so that the next one can make room for as much at once.
+type sizes struct{ acquisitions, waits, accesses, grants, copies, asks, removals int }
+
+func sizesOf(h *history.History) sizes {
+	return sizes{
+		len(h.Acquisitions), len(h.Waits), len(h.Accesses), len(h.Grants), len(h.Copies), len(h.Asks), len(h.Removals),
+	}
 }
 
 // Run plays the plan with a seed. With keep, the trace's events are kept. The error says that the lock's own code
@@ -169,6 +184,7 @@ func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 			p.Case.Scenario.Name, seed, strings.Join(ending.Zombies, ", "))
 	}
 	h := w.history(ending)
+	r.last = sizesOf(h)
 	return Result{
 		Seed: seed, Digest: w.engine.Trace.Digest(), Steps: w.engine.Steps(), Messages: w.engine.Messages(),
 		Virtual: ending.At, History: h, Events: w.engine.Trace.Events(),

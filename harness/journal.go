@@ -18,6 +18,16 @@ type journal struct {
 	versions     uint64 // the last version that was written
 }
 
+func (j *journal) init(e *sim.Engine, room sizes) {
+	*j = journal{
+		engine:       e,
+		acquisitions: make([]history.Acquisition, 0, room.acquisitions),
+		deadlines:    make([]*sim.Timer, 0, room.acquisitions),
+		waits:        make([]history.Wait, 0, room.waits),
+		accesses:     make([]history.Access, 0, room.accesses),
+	}
+}
+
 // start numbers an acquisition that is about to be asked for.
 func (j *journal) start(p *process) history.ID {
 	if p.wait < 0 {

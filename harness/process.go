@@ -19,8 +19,8 @@ type process struct {
 	client  *clientPlan
 	task    *sim.Task
 	shared  *shared
-	redis   []*redisPort
-	storage *storagePort
+	redis   []redisPort
+	storage storagePort
 	wait    int           // index of the wait that is going on, -1 if none
 	phase   history.ID    // the acquisition that the task is concerned with
 	asking  bool          // it is inside Lock
@@ -30,29 +30,36 @@ type process struct {
 
 // shared is what the tasks of a process have in common.
 type shared struct {
-	jitter, values *sim.Rand
-	pools          []*pool
+	life           string    // a process that has been restarted draws other numbers than the one before it
+	jitter, values *sim.Rand // nil until the first draw
+	pools          []pool
 }
 
 var _ workload.Env = (*process)(nil)
 
 func newProcess(w *world, c *clientPlan, t *sim.Task) *process {
-	// A process that has been restarted draws other numbers than the one before it.
-	life := strconv.Itoa(t.Node().Life())
-	s := &shared{
-		jitter: w.engine.Rand("jitter", c.random, life), values: w.engine.Rand("values", c.random, life),
-		pools: make([]*pool, len(w.servers)),
-	}
+	s := &shared{life: strconv.Itoa(t.Node().Life()), pools: make([]pool, len(w.servers))}
 	for i, n := range w.servers {
-		s.pools[i] = &pool{server: n}
+		s.pools[i].server = n
 	}
 	return taskOf(w, c, t, s)
 }
 
 func taskOf(w *world, c *clientPlan, t *sim.Task, s *shared) *process {
-	p := &process{world: w, client: c, task: t, shared: s, wait: -1, redis: make([]*redisPort, len(w.servers))}
+	p := &process{world: w, client: c, task: t, shared: s, wait: -1, redis: make([]redisPort, len(w.servers))}
+	for i := range p.redis {
+		p.redis[i] = redisPort{process: p, pool: &s.pools[i]}
+	}
 	p.based = make([]uint64, c.work.Registers)
 	return p
+}
+
+// draw returns a stream of the process's own randomness, made when it is first needed.
+func (p *process) draw(stream **sim.Rand, purpose string) *sim.Rand {
+	if *stream == nil {
+		*stream = p.world.engine.Rand(purpose, p.client.random, p.shared.life)
+	}
+	return *stream
 }
 
 // Wall reads the process's wall clock.
@@ -91,14 +98,15 @@ func (p *process) Spawn(f func(workload.Env)) locks.Signal {
 }
 
 // Uniform returns a random number in [0, n).
-func (p *process) Uniform(n int64) int64 { return p.shared.jitter.Int64N(n) }
+func (p *process) Uniform(n int64) int64 { return p.draw(&p.shared.jitter, "jitter").Int64N(n) }
 
 // RandomValue returns 20 random bytes in hexadecimal.
 func (p *process) RandomValue() string {
 	const digits, bytes = "0123456789abcdef", 20
+	values := p.draw(&p.shared.values, "values")
 	var text [2 * bytes]byte
 	for i := 0; i < len(text); {
-		for x, n := p.shared.values.Uint64(), 0; n < 16 && i < len(text); n++ {
+		for x, n := values.Uint64(), 0; n < 16 && i < len(text); n++ {
 			text[i] = digits[x&15]
 			x >>= 4
 			i++
@@ -114,12 +122,7 @@ func (p *process) Owner() string { return fmt.Sprintf("%s:%d", p.client.name, p.
 func (p *process) RedisNodes() int { return len(p.world.servers) }
 
 // Redis returns the client of the i-th server.
-func (p *process) Redis(i int) locks.Redis {
-	if p.redis[i] == nil {
-		p.redis[i] = &redisPort{process: p, pool: p.shared.pools[i]}
-	}
-	return p.redis[i]
-}
+func (p *process) Redis(i int) locks.Redis { return &p.redis[i] }
 
 // Start numbers an acquisition.
 func (p *process) Start() history.ID {
@@ -153,7 +156,9 @@ func (p *process) Refused(id history.ID, o history.Outcome, final bool) {
 }
 
 // Check is a step of a careful client, in which it looks at its clock.
-func (p *process) Check(_ history.ID, look func()) { p.task.Step(trace.Step{Does: trace.Check}, 0, look, nil) }
+func (p *process) Check(_ history.ID, look func()) {
+	p.task.Step(trace.Step{Does: trace.Check}, 0, look, nil)
+}
 
 // Lost notes that the application has learnt of its loss.
 func (p *process) Lost(id history.ID) {
@@ -219,15 +224,14 @@ func (s *storagePort) Closed() {
 }
 
 func (p *process) askStorage(r *storage.Request) (*storage.Answer, error) {
-	if p.storage == nil || p.storage.conn == nil {
-		s := &storagePort{}
+	s := &p.storage
+	if s.conn == nil {
 		conn, err := p.task.Dial(p.world.storage, s, 0)
 		if err != nil {
 			return nil, fmt.Errorf("storage: %w: %w", locks.ErrNotDone, err)
 		}
-		s.conn, p.storage = conn, s
+		s.conn = conn
 	}
-	s := p.storage
 	s.answer, s.settled = nil, sim.Signal{}
 	if err := s.conn.Send(p.task, r); err != nil {
 		return nil, fmt.Errorf("storage: %w: %w", locks.ErrNotDone, err)

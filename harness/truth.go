@@ -32,9 +32,16 @@ type keyed struct {
 	grant int           // index into grants; -1 if none began with it
 }
 
-func (t *truth) init(w *world) {
+func (t *truth) init(w *world, room sizes) {
 	s := w.plan.Case.Scenario
-	*t = truth{world: w, authority: w.plan.Algorithm.Authority, key: s.Lock.Key, quorum: 1}
+	*t = truth{
+		world: w, authority: w.plan.Algorithm.Authority, key: s.Lock.Key, quorum: 1,
+		copies:   make([]history.Copy, 0, room.copies),
+		sent:     make([]uint64, 0, room.copies),
+		grants:   make([]history.Grant, 0, room.grants),
+		asks:     make([]history.Ask, 0, room.asks),
+		removals: make([]history.Removal, 0, room.removals),
+	}
 	if t.authority == locks.Majority {
 		t.quorum = s.Servers.Masters/2 + 1
 	}
@@ -81,7 +88,7 @@ func (t *truth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, c
 		}
 	}
 	if made {
-		t.count(i, tokenOf(reply))
+		t.count(i, t.tokenOf(reply))
 	}
 	concerns := slices.Contains(r.Args, t.key)
 	if made || r.Asking && concerns && (r.Purpose == acquire || r.Purpose == look) {
@@ -94,8 +101,9 @@ func (t *truth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, c
 	}
 }
 
-func tokenOf(r redis.Reply) uint64 {
-	if r.Type == redis.ReplyInteger && r.Int > 0 {
+// tokenOf returns the fencing token that a grant's reply hands out; 0 if the lock has none.
+func (t *truth) tokenOf(r redis.Reply) uint64 {
+	if t.world.plan.Algorithm.Token && r.Type == redis.ReplyInteger && r.Int > 0 {
 		return uint64(r.Int)
 	}
 	return 0

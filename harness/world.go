@@ -29,8 +29,8 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 		Seed: seed, Until: trace.Instant(s.Until), Latency: s.Network.Latency, Keep: keep,
 		Limits: sim.Limits{Steps: s.Bounds.Steps, Messages: s.Bounds.Messages},
 	}, &r.spare)
-	w.journal = journal{engine: w.engine}
-	w.truth.init(w)
+	w.journal.init(w.engine, r.last)
+	w.truth.init(w, r.last)
 	w.addServers(r)
 	for i := range p.clients {
 		w.addClient(&p.clients[i])
@@ -39,7 +39,7 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	w.setClocks()
 	w.engine.Role = w.role
 	w.engine.Crashed = w.journal.crashed
-	for _, f := range s.Faults {
+	for _, f := range p.faults {
 		w.engine.Inject(f, errorReply)
 	}
 	return w
@@ -120,7 +120,7 @@ func (w *world) history(end sim.Ending) *history.History {
 			continue
 		}
 		h.Faults = append(h.Faults, history.Fault{
-			Name: f.Fault.Name, Text: w.plan.faults[i], Fired: f.Fired, Begin: f.Begin, End: f.End,
+			Name: f.Fault.Name, Text: w.plan.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End,
 		})
 	}
 	return h
