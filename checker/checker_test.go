@@ -188,6 +188,12 @@ func TestWritesWithoutReadsAreUndecidedWherePorcupineIsNotAsked(t *testing.T) {
 	}
 }
 
+func TestWritesWithoutReadsAreJudgedInALongHistoryInTheOrderOfTheWrites(t *testing.T) {
+	h := crowd(300)
+	h.Accesses = slices.DeleteFunc(h.Accesses, func(a history.Access) bool { return a.Op == history.Read })
+	require.Equal(t, checker.Vacuous, checker.Check(h, checker.Options{}).Verdicts[checker.Resource])
+}
+
 func TestCheckPanicsOnAHistoryThatIsNotValid(t *testing.T) {
 	h := crowd(2)
 	h.Acquisitions[1].ID = 7

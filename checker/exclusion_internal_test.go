@@ -122,11 +122,22 @@ func TestScanCountsWhatTwoLoopsCount(t *testing.T) {
 }
 
 func TestOthersInFindsExactlyTheIntervalsOfOthers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		v := newIntervals(drawIntervals(t, 40))
-		from := trace.Instant(rapid.IntRange(0, 45).Draw(t, "from"))
+	long := 0
+	checkOften(t, func(t *rapid.T) {
+		list := make([]interval, rapid.IntRange(0, 60).Draw(t, "n"))
+		for i := range list {
+			from := trace.Instant(rapid.IntRange(0, 200).Draw(t, "from"))
+			to := from + trace.Instant(rapid.IntRange(0, 9).Draw(t, "length"))
+			o := owner{string(rune('a' + i%7)), i % 2}
+			list[i] = newInterval(from, from, to, o, history.ID(i+1))
+		}
+		v := newIntervals(list)
+		if v.reach != nil {
+			long++
+		}
+		from := trace.Instant(rapid.IntRange(0, 210).Draw(t, "from"))
 		to := from + trace.Instant(rapid.IntRange(1, 9).Draw(t, "length"))
-		me := owner{rapid.SampledFrom([]string{"a", "b", "e"}).Draw(t, "me"), rapid.IntRange(anyTask, 1).Draw(t, "task")}
+		me := owner{rapid.SampledFrom([]string{"a", "b", "z"}).Draw(t, "me"), rapid.IntRange(anyTask, 1).Draw(t, "task")}
 		want := false
 		for i := range v.list {
 			x := &v.list[i]
@@ -135,6 +146,7 @@ func TestOthersInFindsExactlyTheIntervalsOfOthers(t *testing.T) {
 		}
 		require.Equal(t, want, v.othersIn(from, to, me))
 	})
+	require.Greater(t, long, 10)
 }
 
 func TestPorcupineIsAskedOfShortSampledAndAccusedBeliefs(t *testing.T) {

@@ -145,10 +145,11 @@ func (w *waiting) stalls(bound time.Duration, excused bool) []stall {
 	return found
 }
 
-// faultIn reports whether a fault was active at some moment from one moment to the other.
+// faultIn reports whether a fault was active within [from, to): one that begins at to came too late, and one that
+// ended at from was over, unless it was that moment's own.
 func (w *waiting) faultIn(from, to trace.Instant) bool {
 	for i := range w.h.Faults {
-		if f := &w.h.Faults[i]; f.Fired && f.Begin <= to && from <= f.End {
+		if f := &w.h.Faults[i]; f.Fired && f.Begin < to && (from < f.End || from <= f.Begin) {
 			return true
 		}
 	}

@@ -75,8 +75,8 @@ func (w *world) run(until time.Duration) {
 
 // next returns what happens next; of things at the same time an event comes first, then the oldest task.
 func (w *world) next() (time.Duration, func()) {
-	when, do := time.Duration(locks.Forever), func() {}
-	do = nil
+	when := locks.Forever
+	var do func()
 	for i, e := range w.events {
 		if e.at < when {
 			when, do = e.at, func() { w.events = slices.Delete(w.events, i, i+1); e.do() }
@@ -127,7 +127,7 @@ func (p *process) spawn(fn func(p locks.Process)) *task {
 	t.next, t.cancel = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
 		defer func() {
-			if r := recover(); r != nil && r != errStopped {
+			if r := recover(); r != nil && r != any(errStopped) {
 				panic(r)
 			}
 		}()

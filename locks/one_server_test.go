@@ -11,9 +11,7 @@ import (
 
 // overrun makes a hold the lock for longer than its lease of 10 s; b gets it meanwhile. It returns what a's release
 // reports, and the value of b's lease.
-func overrun(t *testing.T, w *world, name string) (error, locks.Lease) {
-	var released error
-	var lease locks.Lease
+func overrun(t *testing.T, w *world, name string) (released error, lease locks.Lease) { //nolint:staticcheck // the error is a result like the other
 	w.start("a", func(p locks.Process) {
 		l := mustBuild(t, p, name, locks.Options{})
 		mine, err := l.Acquire(locks.Try)

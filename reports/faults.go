@@ -23,27 +23,36 @@ type fault struct {
 	short string // for a bar: "paused 12s"
 }
 
-func (f *fault) begins() string { return f.start }
-func (f *fault) heals() string  { return f.over }
-
-// faultsOf joins the faults of a history with the scenario's.
+// faultsOf joins the faults of a history with the scenario's. A history has those that were injected, in the order of
+// the scenario.
 func faultsOf(r *Run) []fault {
 	list := make([]fault, len(r.History.Faults))
+	next := 0 // of the scenario's faults
 	for i := range list {
 		h := &r.History.Faults[i]
-		f := &list[i]
-		*f = fault{name: h.Name, fired: h.Fired, begin: h.Begin, end: h.End, start: h.Text, over: "is over: " + h.Text}
-		describe(f, r, i)
+		list[i] = fault{name: h.Name, fired: h.Fired, begin: h.Begin, end: h.End, start: h.Text, over: "is over: " + h.Text}
+		if k := indexOfFault(r.Case.Scenario, h, next); k >= 0 {
+			describe(&list[i], r, k)
+			next = k + 1
+		}
 	}
 	return list
 }
 
-// describe takes the words from the scenario's fault of that name. Faults without a name are numbered from 1.
+// indexOfFault finds a fault by its name, or one without a name by what it does; -1 if there is none.
+func indexOfFault(s *scenarios.Scenario, h *history.Fault, from int) int {
+	for i := from; i < len(s.Faults); i++ {
+		f := &s.Faults[i]
+		if f.Name == h.Name || f.Name == "" && f.Action.String() == h.Text {
+			return i
+		}
+	}
+	return -1
+}
+
+// describe takes the words from the scenario's i-th fault.
 func describe(f *fault, r *Run, i int) {
 	s := r.Case.Scenario
-	if s == nil || i >= len(s.Faults) || s.Faults[i].Name != f.name && s.Faults[i].Name != "" {
-		return
-	}
 	a := &s.Faults[i].Action
 	f.kind = a.Kind.String()
 	last := ""

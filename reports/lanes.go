@@ -36,11 +36,14 @@ type mark struct {
 	pad  int // blanks to keep free behind it
 }
 
+// crowded is how many bars of a lane may have edges to be told apart.
+const crowded = 30
+
 // stops are the places of the lane that need columns of their own, sorted and distinct.
 func (l *lane) stops() []stop {
 	var list []stop
 	for i := range l.bars {
-		if b := &l.bars[i]; !b.tint {
+		if b := &l.bars[i]; !b.tint && len(l.bars) <= crowded {
 			list = append(list, stop{b.from, -1}, stop{b.to, -1})
 		}
 	}
@@ -252,6 +255,12 @@ func (v *view) networkLane() lane {
 // nodeLane shows the lock's key on one server: how much of its life is left, and whose it is.
 func (v *view) nodeLane(node string) lane {
 	l := lane{name: laneNode(node)}
+	copies := 0
+	for i := range v.h.Copies {
+		if c := &v.h.Copies[i]; c.Node == node && c.From < v.to && c.To > v.from {
+			copies++
+		}
+	}
 	for i := range v.h.Copies {
 		c := &v.h.Copies[i]
 		if c.Node != node {
@@ -260,7 +269,7 @@ func (v *view) nodeLane(node string) lane {
 		who := v.holder(c.Acquisition, c.Client)
 		k := v.inkOf(who)
 		v.bar(&l, bar{from: c.From, to: c.To, fill: v.wedge(c), ink: k, quiet: c.Expires == trace.Never})
-		if c.From >= v.from && c.From < v.to {
+		if c.From >= v.from && c.From < v.to && copies <= crowded {
 			l.marks = append(l.marks, mark{c.From, who, k, 0})
 		}
 	}

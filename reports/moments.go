@@ -103,7 +103,7 @@ func (s *story) fault(f *fault) {
 	if who == "" {
 		who = laneNetwork
 	}
-	m := moment{at: f.begin, lane: lane, order: orderFault, key: f.name, who: who, text: f.begins(), weight: weightFault}
+	m := moment{at: f.begin, lane: lane, order: orderFault, key: f.name, who: who, text: f.start, weight: weightFault}
 	if f.node != "" {
 		m.weight += 5
 	}
@@ -111,7 +111,7 @@ func (s *story) fault(f *fault) {
 	if f.end == trace.Never || f.end <= f.begin {
 		return
 	}
-	m.at, m.text, m.key = f.end, f.heals(), f.name+" ends"
+	m.at, m.text, m.key = f.end, f.over, f.name+" ends"
 	s.add(m)
 }
 
@@ -141,7 +141,8 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 	if g.To > s.h.End || g.Ended == history.ByUnlock && !s.believesAt(g.Acquisition, g.To) {
 		return // the unlock that ended it is told already
 	}
-	text, glyph, weight := "the lease is over", s.g.expired, weightGrant
+	text, glyph := "the lease is over", s.g.expired
+	var weight int
 	switch g.Ended {
 	case history.ByUnlock:
 		text, glyph = "a release ends what was granted", s.g.deleted
@@ -216,6 +217,9 @@ func (s *story) removals() {
 			late[r.By] = true
 			m.text = who + "'s release finds no key of its own, and does nothing"
 			m.ink, m.weight, m.glyph = plain, weightStale, 0
+			if a := s.h.Acquisition(r.By); a != nil && a.Outcome != history.OK {
+				m.weight = weightTrivia // it cleans up after a try that failed
+			}
 		default:
 			continue
 		}
@@ -238,7 +242,11 @@ func (s *story) belief(a *history.Acquisition) {
 	others := s.believersAt(b.From, a.ID)
 	weight := weightBelief
 	if len(others) > 0 {
-		text += fmt.Sprintf(", while %s believes so too", strings.Join(others, " and "))
+		verb := "believe"
+		if len(others) == 1 {
+			verb = "believes"
+		}
+		text += ", while " + listing(others) + " " + verb + " so too"
 		weight, k = weightLoss, amber
 	}
 	label := string(s.g.starts)
@@ -278,13 +286,14 @@ func endOfBelief(a *history.Acquisition, b history.Belief) string {
 
 // noBelief tells of acquisitions that ended in doubt, or too late.
 func (s *story) noBelief(a *history.Acquisition, who string) {
-	text, weight := "", weightGrant
-	switch {
-	case a.Outcome == history.Unknown:
+	var text string
+	weight := weightGrant
+	switch a.Outcome {
+	case history.Unknown:
 		text = "cannot know whether it got the lock, and believes nothing"
-	case a.Outcome == history.OK:
+	case history.OK:
 		text = "gets the lock after its own deadline, and does not believe"
-	case a.Outcome == history.Failed:
+	case history.Failed:
 		text, weight = "does not get the lock", weightTrivia
 	default:
 		return

@@ -303,13 +303,16 @@ func (p *picture) drawnAlike(name string, other int, r row) bool {
 
 // legend explains the signs that the pictures of these runs use.
 func (p *picture) legend(run int) []string {
+	g := p.g
 	used := map[rune]bool{}
 	for i := range p.rows[run] {
-		for _, c := range p.draw(&p.rows[run][i]) {
-			used[c.r] = true
+		l := &p.rows[run][i]
+		for _, c := range p.draw(l) {
+			if c.r != g.granted || strings.HasSuffix(l.name, laneTruth("")) { // a full key looks like a grant
+				used[c.r] = true
+			}
 		}
 	}
-	g := p.g
 	var list []string
 	add := func(sign rune, meaning string) {
 		if used[sign] {

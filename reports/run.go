@@ -1,5 +1,7 @@
 // Package reports turns what was found into something to look at: text, JSON, and later pictures. It is pure: a
 // report is a function of its input, written to an io.Writer; it reads no clock and no environment.
+//
+// Call [Text] for a reader, [JSON] or a [JSONWriter] for a program, and a [Summary] for very many runs.
 package reports
 
 import (

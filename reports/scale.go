@@ -116,7 +116,8 @@ func (s *scale) stretch(idle func(a, b trace.Instant) bool) {
 	}
 }
 
-// weights are the durations between the moments, but no idle stretch takes more than a third of the width. They are in millionths of the whole, so that products stay small.
+// weights are the durations between the moments, but no idle stretch takes more than a third of the width. They are in
+// millionths of the whole, so that products stay small.
 func (s *scale) weights(idle func(a, b trace.Instant) bool) (weights []int64, whole int64) {
 	n := len(s.at) - 1
 	weights = make([]int64, n)

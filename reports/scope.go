@@ -1,9 +1,11 @@
 package reports
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/trace"
 )
@@ -24,6 +26,7 @@ type scope struct {
 	holders   []string            // who has lanes, in the order in which they first asked
 	nodes     []string
 	from, to  trace.Instant
+	stuck     bool // somebody waited too long
 
 	moreHolders, moreNodes []string // without lanes
 	partial                bool     // the run is longer than what is drawn of it
@@ -34,6 +37,10 @@ func newScope(runs []Run) *scope {
 	for i := range runs {
 		s.findTasks(runs[i].History)
 		for _, v := range runs[i].Report.Violations {
+			if v.Property == checker.Progress || v.Property == checker.Availability {
+				s.stuck = true // it takes the whole run to see that somebody waits
+				continue
+			}
 			for _, id := range v.Acquisitions {
 				if len(s.witnesses) < maxNarrators {
 					s.witnesses[id] = true
@@ -81,7 +88,7 @@ func (s *scope) findWindow(runs []Run) {
 		s.to = max(s.to, lastMoment(h))
 		s.partial = s.partial || len(h.Acquisitions) > maxDrawn
 	}
-	if !s.partial {
+	if s.partial = s.partial && (!s.stuck || len(s.witnesses) > 0); !s.partial {
 		return
 	}
 	from, to := s.to, trace.Instant(0)
@@ -194,6 +201,10 @@ func (s *scope) findNodes(runs []Run) {
 		for k := range h.Asks {
 			names = append(names, h.Asks[k].Node)
 		}
+	}
+	servers := &runs[0].Case.Scenario.Servers
+	for i := range servers.Masters {
+		names = append(names, fmt.Sprintf("%s-%d", servers.Kind, i+1))
 	}
 	slices.SortFunc(names, compareNames)
 	names = slices.Compact(names)

@@ -183,8 +183,11 @@ func (t *text) headline(r *Run) {
 	switch v[checker.Resource] {
 	case checker.Violated:
 		sign, k = t.sign(checker.Resource, checker.Violated)
-		words += map[bool]string{true: ", and", false: "; yet"}[v[checker.MutualExclusion] == checker.Violated] +
-			" the resource was damaged"
+		joint := "; yet"
+		if v[checker.MutualExclusion] == checker.Violated {
+			joint = ", and"
+		}
+		words += joint + " the resource was damaged"
 	case checker.Held:
 		words += "; the resource stayed safe"
 	case checker.NotJudged, checker.Vacuous, checker.Undecided:
@@ -233,15 +236,17 @@ func (t *text) twin(r *Run, v *view) string {
 			refused = append(refused, fmt.Sprintf("the %s of %s at %s", a.Op, v.sender(a), precise(a.Applied.Sub(0))))
 		}
 	}
+	joint := "; "
 	switch {
 	case len(refused) > 3:
 		text += fmt.Sprintf(": %d accesses are refused", len(refused))
+	case len(refused) > 1:
+		text += ": " + listing(refused) + " are refused"
 	case len(refused) == 1:
 		text += ": " + refused[0] + " is refused"
-	case len(refused) > 0:
-		text += ": " + listing(refused) + " are refused"
+	default:
+		joint = ": "
 	}
-	joint := map[bool]string{true: "; ", false: ": "}[len(refused) > 0]
 	switch r.Report.Verdicts[checker.Resource] {
 	case checker.Held:
 		text += joint + "the resource is safe"

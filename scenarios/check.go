@@ -109,7 +109,7 @@ func (a *audit) checkLinksAndClocks() {
 			a.report(at, "the name of a node", "nobody plays a role before the run has begun")
 			continue
 		}
-		a.mustFind(at, c.Node, anyNode, false)
+		a.mustFind(at, c.Node, false)
 	}
 	for i, l := range a.Network.Links {
 		at := fmt.Sprintf("network.links[%d]", i)

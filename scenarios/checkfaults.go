@@ -59,13 +59,13 @@ func (a *audit) checkStep(at string, p sim.Pattern, faults []string, self int) {
 		a.checkOtherFault(at, p, faults, self)
 		return
 	}
-	if p.Node != "" && a.mustFind(at+".node", p.Node, anyNode, true) {
+	if p.Node != "" && a.mustFind(at+".node", p.Node, true) {
 		if of := stepsOf(p.Does); a.nodes.find(p.Node)&of == 0 {
 			a.report(at+".node", "one of the "+of.String(), "%s does not take the step %q", p.Node, p.Does)
 		}
 	}
 	if p.Peer != "" {
-		a.mustFind(at+".peer", p.Peer, anyNode, true)
+		a.mustFind(at+".peer", p.Peer, true)
 	}
 }
 
@@ -93,7 +93,7 @@ func (a *audit) checkAction(at string, f sim.Fault) {
 	}
 	switch action.Kind {
 	case sim.Pause, sim.Crash, sim.SetClock:
-		if a.mustFind(field, action.Node, anyNode, false) {
+		if a.mustFind(field, action.Node, false) {
 			a.checkNodeAction(at, action)
 		}
 	case sim.Cut, sim.Stall:
@@ -144,7 +144,7 @@ func (a *audit) checkTwins(at string, nodes []string) {
 		here := fmt.Sprintf("%s[%d]", at, i)
 		if slices.Contains(nodes[:i], name) {
 			a.report(here, "each process once", "%s is listed twice", name)
-		} else if !slices.Contains(sim.Roles(), name) && !a.mustFind(here, name, anyNode, false) {
+		} else if !slices.Contains(sim.Roles(), name) && !a.mustFind(here, name, false) {
 			continue
 		} else if a.nodes.class[name] != isClient {
 			a.report(here, "client processes", "%s is no client process", name)
@@ -155,7 +155,7 @@ func (a *audit) checkTwins(at string, nodes []string) {
 // checkEnds refuses links that connect nothing.
 func (a *audit) checkEnds(at string, from, to []string) {
 	for i, name := range slices.Concat(from, to) {
-		a.mustFind(endPath(at, from, to, i), name, anyNode, true)
+		a.mustFind(endPath(at, from, to, i), name, true)
 	}
 	if len(from) == 1 && len(to) == 1 && from[0] == to[0] && !isGlob(from[0]) {
 		a.report(at, "two nodes", "a link from %s to itself", from[0])
@@ -175,12 +175,12 @@ func endPath(at string, from, to []string, i int) string {
 }
 
 // mustFind refuses names of nodes that do not exist.
-func (a *audit) mustFind(at, name string, of class, globs bool) bool {
+func (a *audit) mustFind(at, name string, globs bool) bool {
 	if isGlob(name) && !globs {
 		a.report(at, "the name of one node", "a glob where one node is meant")
 		return false
 	}
-	if a.nodes.find(name)&of != 0 {
+	if a.nodes.find(name) != 0 {
 		return true
 	}
 	what := "no node is called "

@@ -56,9 +56,9 @@ var scenarioFields = mapping[Scenario]{
 		bind("measures", lines(keyed("measures", name("a measure"), measureKind(), measureName)),
 			func(s *Scenario) *[]MeasureBound { return &s.Measures },
 			"What measured values are expected to be, by name. Those whose names end in -ns are times."),
-		bind("progress", omitted(span(1, maxDuration)), func(s *Scenario) *time.Duration { return &s.Progress },
+		bind("progress", omitted(atLeast(1)), func(s *Scenario) *time.Duration { return &s.Progress },
 			"How long somebody may wait before somebody acquires.").otherwise("progress and availability are not judged"),
-		bind("until", span(1, maxDuration), func(s *Scenario) *time.Duration { return &s.Until },
+		bind("until", atLeast(1), func(s *Scenario) *time.Duration { return &s.Until },
 			"When the run ends at the latest, in true time.").or("60s"),
 		bind("bounds", boundsFields.kind(), func(s *Scenario) *Bounds { return &s.Bounds },
 			"What ends a run that does not end by itself; its verdicts are then unknown.").or(nothingSet),
@@ -81,13 +81,13 @@ var lockFields = mapping[Lock]{
 		bind("algorithm", name("the name of an algorithm, as `locksim list locks` prints them"),
 			func(l *Lock) *string { return &l.Algorithm },
 			"Which lock it is.").must(),
-		bind("ttl", span(time.Millisecond, maxDuration), func(l *Lock) *time.Duration { return &l.TTL },
+		bind("ttl", atLeast(time.Millisecond), func(l *Lock) *time.Duration { return &l.TTL },
 			"The life of a lease, for locks that have one.").or("10s"),
 		bind("key", line("a line of text"), func(l *Lock) *string { return &l.Key },
 			"The key at the servers.").or("lock"),
-		bind("renew", omitted(span(time.Millisecond, maxDuration)), func(l *Lock) *time.Duration { return &l.Renew },
+		bind("renew", omitted(atLeast(time.Millisecond)), func(l *Lock) *time.Duration { return &l.Renew },
 			"How long a watchdog waits before it renews the lease.").otherwise("the algorithm's own"),
-		bind("timeout", omitted(span(1, maxDuration)), func(l *Lock) *time.Duration { return &l.Timeout },
+		bind("timeout", omitted(atLeast(1)), func(l *Lock) *time.Duration { return &l.Timeout },
 			"How long one call to a server may take.").otherwise("the algorithm's own"),
 	},
 }
@@ -113,7 +113,7 @@ var clientFields = mapping[Client]{
 	fields: []field[Client]{
 		bind("count", integer(1, maxProcesses), func(c *Client) *int { return &c.Count },
 			"How many processes. If there are more than one, they are called NAME-1, NAME-2, …").or("1"),
-		bind("start", span(0, maxDuration), func(c *Client) *time.Duration { return &c.Start },
+		bind("start", atLeast(0), func(c *Client) *time.Duration { return &c.Start },
 			"When it begins.").or("0s"),
 		bind("style", optional(style()), func(c *Client) **history.Style { return &c.Style },
 			"When it stops believing that it holds the lock.").otherwise("the style that the scenario is played in"),
@@ -121,14 +121,14 @@ var clientFields = mapping[Client]{
 			"How many tasks the process runs at once, each doing all sections.").or("1"),
 		bind("sections", integer(1, maxSections), func(c *Client) *int { return &c.Sections },
 			"How often each task acquires, works and releases.").or("1"),
-		bind("wait", special(span(1, maxDuration), wordFor{"forever", forever}, wordFor{"try", 0}),
+		bind("wait", special(atLeast(1), wordFor{"forever", forever}, wordFor{"try", 0}),
 			func(c *Client) *time.Duration { return &c.Wait },
 			"How long one call of Acquire may wait; `try` does not wait at all.").or("forever"),
-		bind("again", omitted(span(1, maxDuration)), func(c *Client) *time.Duration { return &c.Again },
+		bind("again", omitted(atLeast(1)), func(c *Client) *time.Duration { return &c.Again },
 			"The pause before it calls Acquire again after one that failed.").otherwise("it gives the section up"),
 		bind("retry", retry(), func(c *Client) *Retry { return &c.Retry },
 			"How a blocked Acquire polls.").otherwise("the algorithm's own"),
-		through("work", special(span(0, maxDuration), wordFor{"forever", forever}),
+		through("work", special(atLeast(0), wordFor{"forever", forever}),
 			func(c *Client) time.Duration {
 				if c.Hangs {
 					return forever
@@ -141,11 +141,11 @@ var clientFields = mapping[Client]{
 				}
 			},
 			"The length of the critical section; `forever` is a worker that hangs.").or("0s"),
-		bind("read", span(0, maxDuration), func(c *Client) *time.Duration { return &c.Read },
+		bind("read", atLeast(0), func(c *Client) *time.Duration { return &c.Read },
 			"When in the section it reads the registers.").or("0s"),
-		bind("write", optional(span(0, maxDuration)), func(c *Client) **time.Duration { return &c.Write },
+		bind("write", optional(atLeast(0)), func(c *Client) **time.Duration { return &c.Write },
 			"When in the section it writes them.").otherwise("at the section's end"),
-		bind("think", span(0, maxDuration), func(c *Client) *time.Duration { return &c.Think },
+		bind("think", atLeast(0), func(c *Client) *time.Duration { return &c.Think },
 			"The pause between two sections.").or("0s"),
 	},
 }
@@ -154,9 +154,9 @@ var retryFields = mapping[Retry]{
 	name: "retry",
 	doc:  "How a blocked Acquire polls.",
 	fields: []field[Retry]{
-		bind("delay", omitted(span(1, maxDuration)), func(r *Retry) *time.Duration { return &r.Delay },
+		bind("delay", omitted(atLeast(1)), func(r *Retry) *time.Duration { return &r.Delay },
 			"The pause between two tries.").otherwise("the algorithm's own"),
-		bind("jitter", span(0, maxDuration), func(r *Retry) *time.Duration { return &r.Jitter },
+		bind("jitter", atLeast(0), func(r *Retry) *time.Duration { return &r.Jitter },
 			"Up to this much is added to every pause at random.").or("0s"),
 		bind("tries", omitted(integer(1, maxTries)), func(r *Retry) *int { return &r.Tries },
 			"After how many tries it gives up.").otherwise("the algorithm's own"),
@@ -165,7 +165,7 @@ var retryFields = mapping[Retry]{
 
 // retry is the delay alone, or the mapping.
 func retry() kind[Retry] {
-	delay, table := span(1, maxDuration), retryFields.kind()
+	delay, table := atLeast(1), retryFields.kind()
 	allowed := delay.allowed + ", or " + table.allowed
 	return kind[Retry]{
 		allowed: allowed, parts: table.parts,
@@ -233,7 +233,7 @@ var clockFields = mapping[Clock]{
 	name: "clock",
 	doc:  "How the clocks of a node deviate from true time from the start on.",
 	fields: []field[Clock]{
-		bind("offset", span(-maxDuration, maxDuration), func(c *Clock) *time.Duration { return &c.Offset },
+		bind("offset", atLeast(-maxDuration), func(c *Clock) *time.Duration { return &c.Offset },
 			"How far the wall clock is ahead; it may be negative.").or("0s"),
 		bind("rate", rate(), func(c *Clock) *int64 { return &c.Rate },
 			"How much faster than true time both clocks run, as 5000ppm or 0.5%; it may be negative.").or("0ppm"),

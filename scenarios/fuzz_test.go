@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,7 +45,7 @@ func FuzzParse(f *testing.F) {
 // requireInside checks that every problem has a position within the file, and that they are in order.
 func requireInside(t *testing.T, data []byte, err error) {
 	var problems Errors
-	require.True(t, errors.As(err, &problems), "%v", err)
+	require.ErrorAs(t, err, &problems)
 	require.NotEmpty(t, problems)
 	lines := strings.Split(string(data), "\n")
 	last := place{1, 1}

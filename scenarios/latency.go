@@ -19,14 +19,14 @@ var quantileFields = mapping[sim.Quantile]{
 	fields: []field[sim.Quantile]{
 		bind("share", ratio("a percentage from 0% to 100%", 0, million, percent),
 			func(q *sim.Quantile) *int64 { return &q.Share }, "The share; the table begins with 0% and ends with 100%.").must(),
-		bind("delay", span(0, maxDuration),
+		bind("delay", atLeast(0),
 			func(q *sim.Quantile) *time.Duration { return &q.Delay }, "The delay.").must(),
 	},
 }
 
 // latency is a distribution of delays in one of its four forms.
 func latency() kind[sim.Latency] {
-	delay := span(0, maxDuration)
+	delay := atLeast(0)
 	table := list(quantileFields.kind(), 100)
 	return kind[sim.Latency]{
 		allowed: latencyAllowed,

@@ -20,7 +20,7 @@ var measureFields = mapping[MeasureBound]{
 // amount is a count, or a time in nanoseconds; the name of the measure says which. It reads and writes both: a time
 // has a unit.
 func amount() kind[int64] {
-	count, span := integer[int64](0, maxCount), span(0, maxDuration)
+	count, span := integer[int64](0, maxCount), atLeast(0)
 	allowed := count.allowed + ", or " + span.allowed + " if the measure's name ends in -ns"
 	return kind[int64]{
 		allowed: allowed,

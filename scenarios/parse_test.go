@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -171,11 +170,11 @@ variants:
 func TestErrorsAreFoundSinglyAndTogether(t *testing.T) {
 	_, err := Parse("x.yaml", []byte("name: X\nclients: {}\nlock: {}\n"))
 	var one *Error
-	require.True(t, errors.As(err, &one))
+	require.ErrorAs(t, err, &one)
 	require.Equal(t, "name", one.Field)
 	require.Equal(t, 7, one.Column)
 	var all Errors
-	require.True(t, errors.As(err, &all))
+	require.ErrorAs(t, err, &all)
 	require.Len(t, all, 3)
 }
 
@@ -205,7 +204,7 @@ func TestHostileFilesAreRefusedInLittleRoom(t *testing.T) {
 	}
 	_, err := Parse("x.yaml", b.Bytes())
 	var all Errors
-	require.True(t, errors.As(err, &all))
+	require.ErrorAs(t, err, &all)
 	require.Len(t, all, maxProblems+1)
 }
 

@@ -40,8 +40,9 @@ func scalar[V any](allowed string, schema object, parse func(string) (V, string)
 	}
 }
 
-// span is a duration between two bounds.
-func span(shortest, longest time.Duration) kind[time.Duration] {
+// atLeast is a duration that is not shorter than a bound, nor absurdly long.
+func atLeast(shortest time.Duration) kind[time.Duration] {
+	const longest = maxDuration
 	allowed := fmt.Sprintf("a duration such as 250ms, 10s or 1m30s, from %s to %s", brief(shortest), brief(longest))
 	parse := func(text string) (time.Duration, string) {
 		if !durationPattern.MatchString(text) {

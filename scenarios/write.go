@@ -156,11 +156,12 @@ func oneLine(n *yaml.Node) string {
 			parts = append(parts, oneLine(item))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
+	default:
+		if n.Style&yaml.DoubleQuotedStyle != 0 {
+			return strconv.Quote(n.Value)
+		}
+		return n.Value
 	}
-	if n.Style&yaml.DoubleQuotedStyle != 0 {
-		return strconv.Quote(n.Value)
-	}
-	return n.Value
 }
 
 // word is a scalar that is put into quotes unless YAML would take it for itself without.

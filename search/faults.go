@@ -154,14 +154,22 @@ func (g *generator) breakUp(k Kind) sim.Fault {
 
 // refuse has a request answered with an error.
 func (g *generator) refuse(k Kind) sim.Fault {
-	text := pick(g, "LOADING Redis is loading the dataset in memory", "READONLY You can't write against a read only replica.")
-	t := g.onMessage(k)
-	t.When, t.Plus = sim.Before, 0
-	t.Step.Node, t.Step.Does = g.server(k), pick(g, trace.Execute, trace.Receive)
-	t.Step.Peer = pick(g, append([]string{""}, g.clients...)...)
-	t.Step.What = pick(g, g.whats(t.Step.Node)...)
-	return sim.Fault{Action: sim.Action{Kind: sim.Error, Text: text}, Trigger: t}
+	server := g.server(k)
+	return sim.Fault{
+		Trigger: sim.Trigger{When: sim.Before, Nth: g.nth(), Step: sim.Pattern{
+			Node: server, Does: pick(g, trace.Execute, trace.Receive), What: pick(g, g.whats(server)...), Peer: g.anyClient(),
+		}},
+		Action: sim.Action{Kind: sim.Error, Text: pick(g, errorTexts...)},
+	}
 }
+
+// errorTexts are what Redis says while it starts, and when it may not write.
+var errorTexts = []string{
+	"LOADING Redis is loading the dataset in memory", "READONLY You can't write against a read only replica.",
+}
+
+// anyClient draws one client or, being simplest, leaves open which.
+func (g *generator) anyClient() string { return pick(g, append([]string{""}, g.clients...)...) }
 
 func (g *generator) sameRandom() sim.Fault {
 	return sim.Fault{Action: sim.Action{Kind: sim.SameRandom, Nodes: []string{g.clients[0], g.clients[1]}}}
@@ -199,14 +207,20 @@ func (g *generator) stepOf(node string) sim.Trigger {
 
 // clientStep draws a step of a client: what it tells of its section, or a message.
 func (g *generator) clientStep(node string) sim.Pattern {
-	own := []sim.Pattern{
-		{Does: trace.Acquired}, {Does: trace.Access, What: "write"}, {Does: trace.Access, What: "read"},
-		{Does: trace.Release}, {Does: trace.Released}, {Does: trace.Start}, {Does: trace.Refused}, {Does: trace.Check},
-	}
 	if oneIn(g, 2) {
 		return g.message(node, g.peer(), trace.Send, trace.Receive)
 	}
-	p := pick(g, own...)
+	steps := []sim.Pattern{
+		{Does: trace.Acquired}, {Does: trace.Access, What: "write"}, {Does: trace.Access, What: "read"},
+		{Does: trace.Release}, {Does: trace.Released}, {Does: trace.Start},
+	}
+	if g.menu.Waits {
+		steps = append(steps, sim.Pattern{Does: trace.Refused})
+	}
+	if slices.Contains(g.menu.Styles, history.Careful) {
+		steps = append(steps, sim.Pattern{Does: trace.Check})
+	}
+	p := pick(g, steps...)
 	p.Node = node
 	return p
 }
@@ -216,7 +230,7 @@ func (g *generator) serverStep(node string) sim.Pattern {
 	if node != scenarios.Storage && oneIn(g, 6) {
 		return sim.Pattern{Node: node, Does: pick(g, trace.Expire, trace.Fsync)}
 	}
-	return g.message(node, pick(g, append([]string{""}, g.clients...)...), trace.Execute, trace.Receive, trace.Reply)
+	return g.message(node, g.anyClient(), trace.Execute, trace.Receive, trace.Reply)
 }
 
 // peer draws whom a client talks to: a server, any of them, or storage.

@@ -112,7 +112,9 @@ func (g *generator) client(i int) scenarios.Client {
 		Wait: locks.Forever, Again: ttl / 4,
 		Retry: scenarios.Retry{Delay: pick(g, ttl/4, ttl/10)},
 		Work:  g.work(),
-		Think: pick(g, 0, ttl/10),
+	}
+	if c.Sections > 1 {
+		c.Think = pick(g, 0, ttl/10)
 	}
 	if i > 0 {
 		c.Start = pick(g, 0, ttl/10, ttl/2, ttl-eps, ttl+eps)
@@ -148,7 +150,7 @@ func (g *generator) spread() {
 			continue
 		}
 		g.scenario.Network.Links = append(g.scenario.Network.Links, scenarios.Link{
-			Link: sim.Link{From: []string{c}, To: far}, Latency: sim.Constant(pick(g, 10*time.Millisecond, 20*time.Millisecond)),
+			Link: sim.Link{From: []string{c}, To: far}, Latency: sim.Constant(pick(g, 5*time.Millisecond, 10*time.Millisecond)),
 		})
 	}
 }

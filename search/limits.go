@@ -1,26 +1,21 @@
 package search
 
 import (
-	"time"
+	"slices"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 )
 
-// Limits lists where promises end: something on the menu violates the property. Where the lock has a mistake, a promise
-// of the lock without it speaks of the same menu; elsewhere a promise of the same lock speaks of a smaller one.
+// Limits lists where promises end: something on the menu violates the property. A lock with a mistake is caught by what
+// its twin survives; a right lock is caught by what it does not promise to survive.
 func Limits() []Claim {
-	var list []Claim
-	for _, l := range mistakes() {
-		list = append(list, l.of(l.Menu.Lock)...)
-	}
-	for _, l := range conditions() {
-		list = append(list, l.of(l.Menu.Lock)...)
+	list := slices.Concat(mistakes(), conditions(), gaps())
+	for i := range list {
+		list[i].Name = list[i].Menu.Lock + "-" + list[i].Name
 	}
 	return list
 }
-
-var fourSeconds = []time.Duration{4 * time.Second}
 
 // mistakes are of locks that are wrong.
 func mistakes() []Claim {
@@ -30,57 +25,58 @@ func mistakes() []Claim {
 	)
 	return []Claim{
 		{Name: "race", Property: exclusion, Menu: Menu{Lock: "get-then-set"},
-			Why: `Two clients look before either has made the key. No fault is needed.`},
+			Twin: "setnx", Why: `Two clients look before either has made the key. No fault is needed.`},
 		{Name: "dead-holder", Property: checker.Progress, Menu: Menu{
 			Lock: "get-then-set", Faults: []Kind{ClientCrash}, Progress: 8,
-		}, Why: `The key of a dead holder stays for ever.`},
+		}, Twin: "set-nx-lua", Why: `The key of a dead holder stays for ever.`},
 		{Name: "dead-holder", Property: checker.Progress, Menu: Menu{
 			Lock: "setnx", Faults: []Kind{ClientCrash}, Progress: 8,
-		}, Why: `The key of a dead holder stays for ever.`},
+		}, Twin: "set-nx-lua", Why: `The key of a dead holder stays for ever.`},
 		{Name: "dead-client", Property: checker.Progress, Menu: Menu{
 			Lock: "setnx-expire", Faults: []Kind{ClientCrash}, Progress: 8,
-		}, Why: `A client that dies between SETNX and EXPIRE leaves a key without a deadline.`},
-		{Name: "overwritten", Property: exclusion, Menu: Menu{Lock: "set-without-nx"},
-			Why: `The second client overwrites the key of the first. No fault is needed.`},
+		}, Twin: "set-nx-ex-del", Why: `A client that dies between SETNX and EXPIRE leaves a key without a deadline.`},
+		{Name: "overwritten", Property: exclusion, Menu: Menu{Lock: "set-without-nx", Within: 80},
+			Twin: "set-nx-lua", Why: `The second client overwrites the key of the first. No fault is needed.`},
 		{Name: "misdelete", Property: release, Menu: Menu{Lock: "set-nx-ex-del", Faults: []Kind{ClientPause}},
-			Why: `A holder that overran its lease deletes the key of the next one.`},
+			Twin: "set-nx-lua", Why: `A holder that overran its lease deletes the key of the next one.`},
 		{Name: "misdelete", Property: release, Menu: Menu{Lock: "setnx-expire", Faults: []Kind{ClientPause}},
-			Why: `A holder that overran its lease deletes the key of the next one.`},
+			Twin: "set-nx-lua", Why: `A holder that overran its lease deletes the key of the next one.`},
 		{Name: "late-del", Property: release, Menu: Menu{Lock: "set-nx-get-del", Faults: []Kind{ClientPause, Delay}},
-			Why: `The lease ends between GET and DEL, and DEL deletes the key of the next holder.`},
+			Twin: "set-nx-lua", Why: `The lease ends between GET and DEL, and DEL deletes the key of the next holder.`},
 		{Name: "giving-up", Property: release, Menu: Menu{Lock: "jedis-sample", Waits: true},
-			Why: `A client that gives up waiting deletes the key of the holder. No fault is needed.`},
-		{Name: "giving-up-beside-holder", Property: exclusion, Menu: Menu{Lock: "jedis-sample", Waits: true},
-			Why: `The key of the holder is gone, and the next client makes one.`},
+			Twin: "set-nx-lua",
+			Why:  `A client that gives up waiting deletes the key of the holder. No fault is needed.`},
+		{Name: "giving-up-beside-holder", Property: exclusion, Menu: Menu{Lock: "jedis-sample", Waits: true, Within: 80},
+			Twin: "set-nx-lua", Why: `The key of the holder is gone, and the next client makes one.`},
 		{Name: "late-cleanup", Property: release, Menu: Menu{
 			Lock: "set-nx-lua-reused-value", Faults: []Kind{Delay, Stall, Break}, Timeouts: timeouts,
-		}, Why: `The clean-up of a failed try arrives late and deletes the key of a later one, which has the same value.`},
+		}, Twin: "set-nx-lua",
+			Why: `The clean-up of a failed try arrives late and deletes the key of a later one, which has the same value.`},
 		{Name: "no-allowance", Property: exclusion, Menu: Menu{
 			Lock: "redlock-no-drift", Faults: []Kind{Drift}, Drift: 5_000, Styles: careful, Masters: []int{3},
-		}, Why: `Servers end their keys before the deadline of a slow holder, by what redlock allows for.`},
+		}, Twin: "redlock",
+			Why: `Servers end their keys before the deadline of a slow holder, by what redlock allows for.`},
 		{Name: "slow-votes", Property: exclusion, Menu: Menu{
 			Lock: "redlock-no-check", Faults: []Kind{ClientPause, ServerPause, Delay, Stall}, Styles: careful, Masters: []int{3, 5},
-		}, Why: `The first keys are gone before the last vote is in, or before a holder that paused goes on, and no deadline says so.`},
+		}, Twin: "redlock",
+			Why: `The first keys are gone before the last vote is in, or before a holder that paused goes on, and no deadline says so.`},
 		{Name: "wall-clock", Property: exclusion, Menu: Menu{
 			Lock: "redlock-py", Faults: []Kind{ClientClock, ClientPause}, Styles: careful, Masters: []int{3, 5},
-		}, Why: `The holder's wall clock is set back, and with it the deadline.`},
+		}, Twin: "redlock", Why: `The holder's wall clock is set back, and with it the deadline.`},
 		{Name: "late-cleanup", Property: release, Menu: Menu{
 			Lock: "redlock-py", Faults: []Kind{Delay, Stall, Break, Cut}, Masters: []int{3}, Timeouts: []int64{10, 20},
-		}, Why: `The clean-up of a failed try arrives late and deletes the keys of a later one, which has the same value.`},
+		}, Twin: "redlock",
+			Why: `The clean-up of a failed try arrives late and deletes the keys of a later one, which has the same value.`},
 		{Name: "split-vote", Property: checker.Progress, Menu: Menu{
 			Lock: "redlock-parallel-fixed-delay", Masters: []int{2}, Uneven: true, Progress: 8,
-		}, Why: `Clients that split the votes wait equally long and split them again.`},
+		}, Twin: "redlock-parallel", Why: `Clients that split the votes wait equally long and split them again.`},
 	}
 }
 
-// conditions are of right locks, and of fencing, outside of what they promise.
+// conditions are of right locks, outside of what they promise.
 func conditions() []Claim {
-	const (
-		exclusion = checker.MutualExclusion
-		resource  = checker.Resource
-	)
+	const exclusion = checker.MutualExclusion
 	pause, loss, ahead := []Kind{ClientPause}, []Kind{PowerLoss, Cut}, []Kind{ServerAhead, Cut}
-	fence := func(f history.Fencing) []history.Fencing { return []history.Fencing{f} }
 	return []Claim{
 		{Name: "overrun", Property: exclusion, Menu: Menu{Lock: "set-nx-lua", Faults: pause},
 			Why: `The lease ends while its holder stands still.`},
@@ -95,6 +91,7 @@ func conditions() []Claim {
 		{Name: "forgotten", Property: exclusion, Menu: Menu{Lock: "set-nx-lua", Faults: loss},
 			Why: `The server comes back without the key.`},
 		{Name: "forgotten", Property: exclusion, Menu: Menu{Lock: "redlock", Faults: loss, Masters: []int{3, 5}, Styles: careful},
+
 			Why: `One server of the majority comes back without the key, and another client's majority needs no other.`},
 		{Name: "forgotten-since-last-flush", Property: exclusion, Menu: Menu{
 			Lock: "redlock", Faults: loss, Masters: []int{3}, Styles: careful, Persistence: []string{"everysec"},
@@ -107,13 +104,21 @@ func conditions() []Claim {
 		{Name: "clock-jump", Property: exclusion, Menu: Menu{Lock: "redlock", Faults: ahead, Masters: []int{3, 5}, Styles: careful},
 			Why: `The clock of one server of the majority jumps (Kleppmann 2016).`},
 		{Name: "too-much-drift", Property: exclusion, Menu: Menu{
-			Lock: "redlock", Faults: []Kind{Drift}, Drift: 50_000, Masters: []int{3}, Styles: careful, TTLs: fourSeconds,
+			Lock: "redlock", Faults: []Kind{Drift}, Drift: 50_000, Masters: []int{3}, Styles: careful,
 		}, Why: `Clocks err by ten times what the allowance covers.`},
 		{Name: "twins", Property: checker.ReleaseSafety, Menu: Menu{Lock: "set-nx-lua", Faults: []Kind{SameRandom, ClientPause}},
 			Why: `Two clients draw the same value: the late release of one deletes the key of the other.`},
 		{Name: "counter-lost", Property: checker.FencingOrder, Menu: Menu{Lock: "set-nx-lua-fenced", Faults: loss},
 			Why: `The counter is lost with the key, and tokens begin anew.`},
+	}
+}
 
+// gaps are of resources, where no lock and no fence protects them.
+func gaps() []Claim {
+	const resource = checker.Resource
+	pause := []Kind{ClientPause}
+	fence := func(f history.Fencing) []history.Fencing { return []history.Fencing{f} }
+	return []Claim{
 		{Name: "unfenced", Property: resource, Menu: Menu{Lock: "set-nx-lua", Faults: pause},
 			Why: `Two clients that believe to hold read the same version.`},
 		{Name: "unfenced-careful", Property: resource, Menu: Menu{
@@ -130,7 +135,7 @@ func conditions() []Claim {
 			Fencing: fence(history.FencedReadWrite),
 		}, Why: `A section is refused at the second register when it has written the first.`},
 		{Name: "fenced-read-write-counter-lost", Property: resource, Menu: Menu{
-			Lock: "set-nx-lua-fenced", Faults: loss, Fencing: fence(history.FencedReadWrite),
+			Lock: "set-nx-lua-fenced", Faults: []Kind{PowerLoss, Cut}, Fencing: fence(history.FencedReadWrite),
 		}, Why: `Two sections have the same token.`},
 		{Name: "compare-and-set-of-two", Property: resource, Menu: Menu{
 			Lock: "set-without-nx", Registers: 2, Fencing: fence(history.CompareAndSet),

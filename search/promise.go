@@ -2,6 +2,7 @@ package search
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/checker"
@@ -14,8 +15,10 @@ type Claim struct {
 	Name     string // unique; begins with the lock's
 	Property checker.Property
 	Menu     Menu
-	Why      string // the argument
-	_        struct{}
+	Why      string // the argument, in a few sentences
+	// Twin is, for a lock with a mistake, a lock without it, which survives the same menu; "" if there is none.
+	Twin string
+	_    struct{}
 }
 
 // InDanger reports whether a run put the claim at risk. A resource that does not defend itself is at risk whenever its
@@ -53,13 +56,13 @@ var (
 	rightRedlocks = []string{"redlock", "redlock-parallel", "redlock-parallel-fixed-delay", "redlock-quorum-prose"}
 )
 
-// of makes the same claim for several locks. Two servers more than a majority of three are all of them, so the lock
-// that needs so many is given five.
+// of makes the same claim for several locks. One server more than a majority of three is all of them, so the lock that
+// wants so many is given five.
 func (c Claim) of(algorithms ...string) []Claim {
 	list := make([]Claim, len(algorithms))
 	for i, lock := range algorithms {
 		list[i] = c
-		list[i].Name = lock + "-" + c.Name
+		list[i].Name, list[i].Why = lock+"-"+c.Name, oneLine(c.Why)
 		list[i].Menu.Lock = lock
 		if lock == "redlock-quorum-prose" {
 			list[i].Menu.Masters = []int{5}
@@ -67,6 +70,9 @@ func (c Claim) of(algorithms ...string) []Claim {
 	}
 	return list
 }
+
+// oneLine joins the lines of an argument.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // exclusionWithinLease is of locks whose key ends by itself, with clients that are done before it does.
 func exclusionWithinLease() []Claim {
@@ -157,7 +163,7 @@ func exclusionAtTheService() []Claim {
 func releases() []Claim {
 	one := Claim{Name: "release", Property: checker.ReleaseSafety, Menu: Menu{
 		Faults: Kinds(SameRandom), Storage: network, Tasks: 2, Waits: true, Timeouts: timeouts, Drift: 100_000,
-		Persistence: []string{"none", "always"}, Disk: []string{"honest", "lies"},
+		Persistence: []string{"none", "everysec", "always"}, Disk: []string{"honest", "lies"},
 	}, Why: `
 		A script deletes the key if it has the value that the release names, in one step, and nobody else has that value:
 		it names one acquisition, or one try where failed tries are cleaned up. What becomes of keys and clocks plays no

@@ -38,29 +38,28 @@ type Clock struct {
 // Monotonic returns the monotonic clock's reading in nanoseconds.
 func (c *Clock) Monotonic() int64 {
 	elapsed, _ := c.elapsed()
-	return plus(c.mono, elapsed)
+	return after(c.mono, elapsed)
 }
 
 // Wall returns the wall clock's reading in nanoseconds since 1970.
 func (c *Clock) Wall() int64 {
 	elapsed, _ := c.elapsed()
-	return plus(c.wall, elapsed)
+	return after(c.wall, elapsed)
 }
 
 // elapsed returns how far both clocks have come since the last change, in nanoseconds and millionths of one.
-func (c *Clock) elapsed() (ns int64, part uint64) {
+func (c *Clock) elapsed() (ns, part uint64) {
 	d := uint64(c.engine.now - c.since)
 	if c.rate == 0 {
-		return int64(d), c.part
+		return d, c.part
 	}
 	hi, lo := bits.Mul64(d, uint64(million+c.rate))
 	lo, carry := bits.Add64(lo, c.part, 0)
 	hi += carry
 	if hi >= million {
-		return math.MaxInt64, 0
+		return math.MaxUint64, 0
 	}
-	q, part := bits.Div64(hi, lo, million)
-	return int64(min(q, math.MaxInt64)), part
+	return bits.Div64(hi, lo, million)
 }
 
 // When returns the first moment of true time at which a clock shows at least the reading, as far as can be foreseen;
@@ -130,7 +129,7 @@ func (c *Clock) disturb(step time.Duration, rate int64, of ClockOf) (mend func()
 // change begins a new line of the invariant.
 func (c *Clock) change(step time.Duration, of ClockOf) {
 	elapsed, part := c.elapsed()
-	c.mono, c.wall = plus(c.mono, elapsed), plus(plus(c.wall, elapsed), int64(step))
+	c.mono, c.wall = after(c.mono, elapsed), plus(after(c.wall, elapsed), int64(step))
 	if of == BothClocks {
 		c.mono = plus(c.mono, int64(step))
 	}
@@ -145,6 +144,14 @@ func (c *Clock) change(step time.Duration, of ClockOf) {
 
 // Rate returns how much faster than true time the clock runs, in parts per million.
 func (c *Clock) Rate() int64 { return c.rate }
+
+// after returns the reading that far ahead, or the largest one.
+func after(reading int64, ahead uint64) int64 {
+	if ahead > uint64(math.MaxInt64)-uint64(reading) { // exact even where the difference exceeds an int64
+		return math.MaxInt64
+	}
+	return int64(uint64(reading) + ahead)
+}
 
 // plus adds without wrapping around.
 func plus(a, b int64) int64 {

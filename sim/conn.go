@@ -228,8 +228,8 @@ func (c *Conn) beforeExecution(g segment) {
 	m := c.engine.before(&s, message{conn: c, payload: g.payload, id: g.msg})
 	switch {
 	case c.inbox.len() == 0: // the server has crashed
-	case m.lost:
-		c.inbox.pop()
+	case m.lost: // and with it what came after it
+		c.inbox.clear()
 	default:
 		if m.answer != nil {
 			c.inbox.at(0).answer = m.answer
@@ -316,8 +316,8 @@ func (c *Conn) mayDeliver(g *segment) bool {
 		switch {
 		case c.buffer.len() == 0: // the client has crashed
 			return false
-		case m.lost:
-			c.buffer.pop()
+		case m.lost: // and with it what came after it
+			c.buffer.clear()
 			return false
 		case m.delay > 0:
 			c.hold(&c.buffer, m.delay, c.readBuffer)
@@ -347,8 +347,8 @@ func (c *Conn) finished() bool {
 		c.up.flight.len() == 0 && c.down.flight.len() == 0 && c.inbox.len() == 0
 }
 
-// waits reports whether something that the client sent is held up on its way or by the server.
-func (c *Conn) waits() bool { return c.up.flight.len() > 0 || c.inbox.len() > 0 }
+// waits reports whether a message of the client is held up on its way or by the server.
+func (c *Conn) waits() bool { return c.up.flight.carries() || c.inbox.carries() }
 
 // loseClient is what becomes of the connection when the client's process dies. Its kernel closes the connection,
 // unless its machine goes off: then there is only silence.

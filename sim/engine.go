@@ -62,7 +62,7 @@ type Engine struct {
 
 	steps    int
 	messages int
-	arrivals int // things on their way whose arrival is an event
+	arrivals int // messages on their way to servers whose arrival is an event
 	mending  int // faults that are going to heal
 	alive    int // client processes that have not ended, or will restart
 	calls    int // of tasks since the last event
@@ -94,7 +94,9 @@ func (e *Engine) Steps() int { return e.steps }
 func (e *Engine) Messages() int { return e.messages }
 
 // Rand returns a fresh stream for a purpose and names under the run's seed.
-func (e *Engine) Rand(purpose string, names ...string) *Rand { return NewRand(e.config.Seed, purpose, names...) }
+func (e *Engine) Rand(purpose string, names ...string) *Rand {
+	return NewRand(e.config.Seed, purpose, names...)
+}
 
 func (e *Engine) schedule(at trace.Instant, do actor, arg uint64) {
 	if at < e.now {

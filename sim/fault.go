@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +71,7 @@ var actionNames = [actionCount]string{
 func (k ActionKind) String() string { return actionNames[k] }
 
 // ActionNames lists the actions.
-func ActionNames() []string { return actionNames[:] }
+func ActionNames() []string { return slices.Clone(actionNames[:]) }
 
 // ParseAction is the inverse of ActionKind.String.
 func ParseAction(name string) (ActionKind, bool) {

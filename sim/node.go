@@ -56,7 +56,7 @@ func (e *Engine) addNode(name string) *Node {
 // Up reports whether the node's process is alive, if perhaps paused.
 func (n *Node) Up() bool { return !n.down }
 
-// Life counts the crashes of the node's process: what was begun in an earlier life does not reach this one.
+// Life counts the deaths of the node's process: what was begun in an earlier life does not reach this one.
 func (n *Node) Life() int { return n.life }
 
 // Paused reports whether the node's code stands still.

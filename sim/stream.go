@@ -37,6 +37,9 @@ type fifo struct {
 
 func (q *fifo) len() int { return len(q.items) - q.head }
 
+// carries reports whether there are messages, which stand between a SYN and a FIN.
+func (q *fifo) carries() bool { return q.len() > 0 && q.at(0).kind == data }
+
 // at returns the i-th segment.
 func (q *fifo) at(i int) *segment { return &q.items[q.head+i] }
 
@@ -131,7 +134,9 @@ func (s *stream) schedule() {
 	e := s.conn.engine
 	s.waiting = true
 	s.shot++
-	e.arrivals++
+	if s.matters() {
+		e.arrivals++
+	}
 	e.schedule(max(s.flight.at(0).at, e.now), s, s.shot)
 }
 
@@ -141,15 +146,19 @@ func (s *stream) unschedule() {
 	}
 	s.waiting = false
 	s.shot++
-	s.conn.engine.arrivals--
+	if s.matters() {
+		s.conn.engine.arrivals--
+	}
 }
+
+// matters reports whether something happens at a server when the first segment arrives, even if all clients are dead.
+func (s *stream) matters() bool { return s == &s.conn.up && s.flight.carries() }
 
 func (s *stream) stale(shot uint64) bool { return shot != s.shot }
 
 // act is the arrival of the first segment.
 func (s *stream) act(uint64) {
-	s.waiting = false
-	s.conn.engine.arrivals--
+	s.unschedule()
 	g := s.flight.pop()
 	if s == &s.conn.up {
 		s.conn.arriveAtServer(g)

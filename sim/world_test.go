@@ -107,7 +107,7 @@ func (w *world) play() sim.Ending {
 func (w *world) expect(notes ...string) {
 	w.t.Helper()
 	w.play()
-	require.Equal(w.t, notes, w.notes)
+	require.Equal(w.t, append([]string{}, notes...), append([]string{}, w.notes...))
 }
 
 // transcript returns the recorded steps, a line each.

@@ -21,12 +21,13 @@ func (d *Digest) Uint64(x uint64) {
 // String adds a string and its length.
 func (d *Digest) String(s string) {
 	x := uint64(len(s)) << 56
+	for ; len(s) >= 8; s = s[8:] {
+		d.Uint64(x ^ (uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56))
+		x = 0
+	}
 	for i := range len(s) {
-		x = x ^ uint64(s[i])<<(8*uint(i&7))
-		if i&7 == 7 {
-			d.Uint64(x)
-			x = 0
-		}
+		x ^= uint64(s[i]) << (8 * i)
 	}
 	d.Uint64(x)
 }

@@ -150,8 +150,9 @@ func clockName(k locks.ClockKind) string {
 		return "wall"
 	case locks.OnMonotonic:
 		return "monotonic"
+	default:
+		return "none"
 	}
-	return "none"
 }
 
 func (l *listing) json(w io.Writer) error {

@@ -92,7 +92,7 @@ func runRun(c *call) int {
 		return c.help("run")
 	}
 	if err == nil {
-		o.names, err = names, nil
+		o.names = names
 		err = o.check()
 	}
 	if err != nil {

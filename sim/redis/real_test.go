@@ -107,8 +107,9 @@ func comparableReply(r Reply) string {
 			elems = append(elems, comparableReply(e))
 		}
 		return fmt.Sprint(elems)
+	default:
+		return r.String()
 	}
-	return r.String()
 }
 
 // knownLines are compared word for word with the real server, in this order.

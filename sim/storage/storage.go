@@ -119,12 +119,12 @@ func (s *Storage) Execute(_ *sim.Conn, p sim.Payload) sim.Payload {
 // accepts decides by the fencing mode, and remembers what the mode remembers. Tokens are compared with >=, since a
 // holder accesses more than once.
 func (r *register) accepts(mode history.Fencing, q *Request) bool {
+	if q.Op == history.Check {
+		return r.current(mode, q)
+	}
 	switch mode {
 	case history.CheckThenWrite:
 		// The gateway compares in one step and writes in another: nothing is compared when the write comes.
-		if q.Op == history.Check {
-			return q.Token >= r.maxToken
-		}
 		if q.Op == history.Write {
 			r.maxToken = max(r.maxToken, q.Token)
 		}
@@ -138,11 +138,24 @@ func (r *register) accepts(mode history.Fencing, q *Request) bool {
 		// Sanfilippo, "Is Redlock safe?" (2016): register a unique value, write only if it is still registered.
 		if q.Op == history.Read {
 			r.holder = q.Holder
-			return true
 		}
-		return r.holder == q.Holder
+		return r.current(mode, q)
 	case history.CompareAndSet:
-		return q.Op != history.Write || q.Based == r.version
+		return q.Op == history.Read || r.current(mode, q)
+	default:
+		return true
+	}
+}
+
+// current reports whether nobody has overtaken the sender as far as the mode can tell. It changes nothing.
+func (r *register) current(mode history.Fencing, q *Request) bool {
+	switch mode {
+	case history.CheckThenWrite, history.FencedWrite, history.FencedReadWrite:
+		return q.Token >= r.maxToken
+	case history.TokenEquality:
+		return q.Holder == r.holder
+	case history.CompareAndSet:
+		return q.Based == r.version
 	default:
 		return true
 	}
