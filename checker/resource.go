@@ -35,6 +35,10 @@ func (j *judge) resource() {
 			verdict = serialisable
 		}
 	}
+	if lost := s.lostToHalves(); len(lost) > 0 {
+		verdict = accused
+		found.conflicts = append(found.conflicts, lost...)
+	}
 	if verdict == unsure {
 		j.report.Verdicts[Resource] = Undecided
 		j.report.Reasons[Resource] = "writes without reads, in more sections than porcupine is asked to judge"

@@ -21,6 +21,10 @@ import (
 // nobody has seen: who saw one half and not the other then has no place in any order. That choice is no loss: where
 // nobody read a section's writes, any order that works with them works without them.
 //
+// What an order of sections does not show is an update that a half has destroyed: the resource holds what the half
+// wrote over a version that it had not read, and nobody can find the other's write any more. That is a lost update,
+// whether somebody looks or not: see lostToHalves.
+//
 // A section that stopped because its client crashed is no fault of the lock's: it counts as having meant to write
 // just what it wrote.
 type sections struct {
@@ -241,6 +245,34 @@ func (s *sections) stoppedByCrash(k int) bool {
 		}
 	}
 	return true
+}
+
+// lostToHalves returns the updates that partial sections have destroyed: another section had read the same version
+// of a register as the partial one, and had written before it.
+func (s *sections) lostToHalves() []conflict {
+	var lost []conflict
+	for k := range s.list {
+		if !s.list[k].wrote || s.list[k].counts() {
+			continue
+		}
+		for r := range s.registers {
+			half := s.cell(k, r)
+			for m := range s.list {
+				other := s.cell(m, r)
+				if m != k && s.list[m].counts() && half.read != none && half.read == other.read &&
+					half.wrote != none && other.wrote != none && s.appliedBefore(other.wrote, half.wrote) {
+					lost = append(lost, conflict{register: r, first: m, second: k})
+				}
+			}
+		}
+	}
+	return lost
+}
+
+// appliedBefore compares the writes of two versions.
+func (s *sections) appliedBefore(v, w int) bool {
+	a, b := s.versions[v].access, s.versions[w].access
+	return cmp.Or(cmp.Compare(s.access(a).Applied, s.access(b).Applied), cmp.Compare(a, b)) < 0
 }
 
 // atOnce returns how many sections at most were under way at one moment.
