@@ -19,8 +19,9 @@ type truth struct {
 	quorum    int
 	keyed     []keyed // by server
 	copies    []history.Copy
-	sent      []uint64 // by copy: the place of the request that made it
+	origins   []origin // of the copies, by the same index
 	grants    []history.Grant
+	granted   []uint64 // by grant: the place of the request that completed it
 	asks      []history.Ask
 	removals  []history.Removal
 }
@@ -32,13 +33,21 @@ type keyed struct {
 	grant int           // index into grants; -1 if none began with it
 }
 
+// origin is where a copy comes from.
+type origin struct {
+	sent   uint64 // place of the request that made it
+	value  string
+	logged int // how much the server's disk log held once it was made
+}
+
 func (t *truth) init(w *world, room sizes) {
 	s := w.plan.Case.Scenario
 	*t = truth{
 		world: w, authority: w.plan.Algorithm.Authority, key: s.Lock.Key, quorum: 1,
 		copies:   make([]history.Copy, 0, room.copies),
-		sent:     make([]uint64, 0, room.copies),
+		origins:  make([]origin, 0, room.copies),
 		grants:   make([]history.Grant, 0, room.grants),
+		granted:  make([]uint64, 0, room.grants),
 		asks:     make([]history.Ask, 0, room.asks),
 		removals: make([]history.Removal, 0, room.removals),
 	}
@@ -134,9 +143,33 @@ func (t *truth) Crashed(*redis.Server) {}
 // Restarted sees what the disk had kept.
 func (t *truth) Restarted(s *redis.Server) {
 	i := t.index(s)
-	if _, _, there := s.Store.Get(t.key); !there {
-		t.gone(i, history.Wiped)
+	back := -1
+	if _, _, there := s.Store.Get(t.key); there {
+		back = t.lastLogged(s)
 	}
+	if back == t.keyed[i].copy {
+		return
+	}
+	t.gone(i, history.Wiped)
+	if back < 0 {
+		return
+	}
+	// An older copy is back: its deletion, or what took its place, was lost with the memory. It grants nothing anew.
+	t.keyed[i] = keyed{copy: len(t.copies), ends: trace.Never, grant: -1}
+	t.origins = append(t.origins, t.origins[back])
+	resurrected := t.copies[back]
+	resurrected.From, resurrected.To, resurrected.Gone = t.now(), trace.Never, history.Kept
+	t.copies = append(t.copies, resurrected)
+}
+
+// lastLogged returns the last copy that a server has made whose making its disk remembers; -1 if none.
+func (t *truth) lastLogged(s *redis.Server) int {
+	for c := len(t.copies) - 1; c >= 0; c-- {
+		if t.copies[c].Node == s.Node().Name && t.origins[c].logged <= s.Logged() {
+			return c
+		}
+	}
+	return -1
 }
 
 // gone ends the copy on a server.
@@ -155,7 +188,7 @@ func (t *truth) made(i int, r *redis.Request, s *redis.Server, change *redis.Cha
 	t.gone(i, history.Overwritten)
 	k := &t.keyed[i]
 	*k = keyed{copy: len(t.copies), grant: -1}
-	t.sent = append(t.sent, r.Sent)
+	t.origins = append(t.origins, origin{sent: r.Sent, value: change.Value, logged: s.Logged()})
 	t.copies = append(t.copies, history.Copy{
 		Node: s.Node().Name, Acquisition: history.ID(r.Tag), Client: t.client(r.Tag), From: t.now(), To: trace.Never,
 	})
@@ -190,12 +223,14 @@ func (t *truth) count(i int, token uint64) {
 	if !t.judges() || t.authority == locks.OneNode && i != 0 {
 		return
 	}
-	owner := t.copies[t.keyed[i].copy].Acquisition
+	last := t.keyed[i].copy
+	owner := t.copies[last].Acquisition
 	votes, ends := 0, trace.Never
 	for j := range t.keyed {
 		k := &t.keyed[j]
-		if k.copy < 0 || t.copies[k.copy].Acquisition != owner || t.authority == locks.OneNode && j != i {
-			continue
+		if k.copy < 0 || t.copies[k.copy].Acquisition != owner || t.origins[k.copy].value != t.origins[last].value ||
+			t.authority == locks.OneNode && j != i {
+			continue // nobody's, another's, or left over from an earlier try
 		}
 		votes++
 		ends = min(ends, k.ends)
@@ -204,6 +239,7 @@ func (t *truth) count(i int, token uint64) {
 		return
 	}
 	t.keyed[i].grant = len(t.grants)
+	t.granted = append(t.granted, t.origins[last].sent)
 	t.grants = append(t.grants, history.Grant{
 		Acquisition: owner, Client: t.client(int(owner)), From: t.now(), To: ends, Ended: history.ByDeadline, Token: token,
 	})
@@ -214,7 +250,7 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	id := history.ID(r.Tag)
 	removal := history.Removal{By: id, Client: t.client(r.Tag), Node: s.Node().Name, At: t.now()}
 	own := held >= 0 && t.copies[held].Acquisition == id
-	later := own && t.sent[held] > r.Sent
+	later := own && t.origins[held].sent > r.Sent
 	removal.Stale = held >= 0 && !own || later || held < 0 && t.hadCopy(i, id)
 	if held >= 0 && t.keyed[i].copy != held && t.copies[held].Gone == history.Deleted {
 		switch {
@@ -225,9 +261,7 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 		}
 	}
 	t.removals = append(t.removals, removal)
-	if !later {
-		t.endGrants(id)
-	}
+	t.endGrants(id, r.Sent)
 }
 
 // hadCopy reports whether a server has ever had a copy of the acquisition.
@@ -241,10 +275,10 @@ func (t *truth) hadCopy(i int, id history.ID) bool {
 	return false
 }
 
-// endGrants ends what an acquisition was granted: its own release has been executed.
-func (t *truth) endGrants(id history.ID) {
+// endGrants ends what an acquisition was granted before it sent the release that has now been executed.
+func (t *truth) endGrants(id history.ID, sent uint64) {
 	for g := range t.grants {
-		if grant := &t.grants[g]; grant.Acquisition == id && grant.To > t.now() {
+		if grant := &t.grants[g]; grant.Acquisition == id && grant.To > t.now() && t.granted[g] < sent {
 			grant.To, grant.Ended = t.now(), history.ByUnlock
 		}
 	}

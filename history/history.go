@@ -179,8 +179,8 @@ type Removal struct {
 	Client string
 	Node   string
 	At     trace.Instant
-	// Stale says that the grant of the sender was over when the release was executed, or had been replaced by a
-	// later one of its own.
+	// Stale says that the key was not the sender's when the release was executed: no longer, not ever, or made by a
+	// later request of its own. This is the danger that a release ends what is another's.
 	Stale bool
 	// Ended is the other acquisition whose grant it ended, 0 if it ended none but its own. A release that was sent
 	// before the request that made the key ended another grant even if both are of one acquisition (Again).

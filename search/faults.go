@@ -291,11 +291,18 @@ func (g *generator) besideFault(i int) sim.Trigger {
 	return t
 }
 
+// mayBefall reports whether a kind of fault may befall the message that a trigger hangs on.
+func (g *generator) mayBefall(k Kind, t *sim.Trigger) bool {
+	isMessage := t.When != sim.At && t.Step.Does <= trace.Reply
+	toStorage := t.Step.Node == scenarios.Storage || t.Step.Peer == scenarios.Storage
+	return isMessage && (!toStorage || slices.Contains(g.menu.Storage, k))
+}
+
 // onMessage draws the step of a message for a fault that befalls that message: while it is about to be sent, received,
 // executed or answered, or has just been sent. It may be one that another fault befalls, too.
 func (g *generator) onMessage(k Kind) sim.Trigger {
 	if n := len(g.scenario.Faults); n > 0 && oneIn(g, 4) {
-		if t := g.scenario.Faults[n-1].Trigger; t.When != sim.At && t.Step.Does <= trace.Reply {
+		if t := g.scenario.Faults[n-1].Trigger; g.mayBefall(k, &t) {
 			return t
 		}
 	}

@@ -95,6 +95,21 @@ func TestEveryKindOfFaultIsDrawnAndHappens(t *testing.T) {
 	}
 }
 
+// TestStorageIsSparedUnlessTheMenuSaysOtherwise: faults of messages may act beside each other, but not there.
+func TestStorageIsSparedUnlessTheMenuSaysOtherwise(t *testing.T) {
+	menu := search.Menu{Lock: "set-nx-lua", Faults: search.Kinds(), Drift: 1_000, Most: 6}
+	for n := range uint64(2_000) {
+		for _, f := range search.Generate(search.Seeded(n), menu).Faults {
+			a, step := f.Action, f.Trigger.Step
+			aims := append(slices.Concat(a.Link.From, a.Link.To), a.Node)
+			if a.Kind == sim.Delay || a.Kind == sim.Error || a.This {
+				aims = append(aims, step.Node, step.Peer)
+			}
+			require.NotContains(t, aims, scenarios.Storage, "%v", f)
+		}
+	}
+}
+
 func TestKindsAreReadAsTheyArePrinted(t *testing.T) {
 	for _, kind := range search.Kinds() {
 		read, ok := search.ParseKind(kind.String())

@@ -76,6 +76,9 @@ func (s *Server) Attach(n *sim.Node) {
 // Node returns the node that the server runs on.
 func (s *Server) Node() *sim.Node { return s.node }
 
+// Logged returns how many records the append-only file holds.
+func (s *Server) Logged() int { return len(s.log) }
+
 // Execute executes a *Request at one instant, and returns its *Response.
 func (s *Server) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 	r := p.(*Request)
