@@ -85,11 +85,8 @@ func (p *Process) readBuffers() {
 	}
 }
 
-// thaw lets the tasks go on that became ready during a pause.
+// thaw lets the tasks go on that became ready during a pause. Those of a process that is paused again freeze again.
 func (p *Process) thaw() {
-	if !p.node.running() {
-		return
-	}
 	frozen := p.frozen
 	p.frozen = nil
 	for _, t := range frozen {
@@ -109,11 +106,9 @@ type Task struct {
 	timer   Timer
 	co      *coroutine // nil before it has started and after it has ended
 
-	parked   bool // it waits for its timer or a signal
 	queued   bool // it is in the engine's list of ready tasks, or frozen
 	ended    bool
-	wakes    uint64 // counts waits, so that signals of old do not wake it
-	refusals int    // calls refused since it died
+	refusals int // calls refused since it died
 }
 
 // Forever is a wait without a time limit.
@@ -146,12 +141,11 @@ func (t *Task) Sleep(d time.Duration) { t.Wait(d) }
 // first fired signal, or -1. It is the one primitive that blocks; all others stand on it.
 func (t *Task) Wait(d time.Duration, signals ...*Signal) int {
 	t.mustLive()
-	t.wakes++
 	if first := firstFired(signals); first >= 0 {
 		return first
 	}
 	for _, s := range signals {
-		s.add(waiter{t, t.wakes})
+		s.add(t)
 	}
 	if d < Forever {
 		t.timer.Arm(false, plus(t.Node().Monotonic(), int64(max(d, 0))))
@@ -177,12 +171,12 @@ func (t *Task) Step(s trace.Step, sum uint64, took func(), detail func() string)
 	t.mustLive()
 	e := t.engine
 	s.Node = t.Node().Name
-	e.before(&s, message{})
+	e.before(&s, &message{})
 	t.checkpoint()
 	if took != nil {
 		took()
 	}
-	e.took(&s, message{}, sum, detail)
+	e.took(&s, &message{}, sum, detail)
 	t.checkpoint()
 }
 
@@ -198,18 +192,18 @@ func (t *Task) checkpoint() {
 
 // park gives control back to the engine until somebody makes the task ready.
 func (t *Task) park() {
-	t.parked = true
 	t.co.yield(struct{}{})
 	t.mustLive()
 }
 
-// makeReady puts the task into the list of those to be resumed, now or when its process is no longer paused.
+// makeReady puts the task into the list of those to be resumed, now or when its process is no longer paused. The dead
+// are not paused.
 func (t *Task) makeReady() {
 	if t.queued || t.ended {
 		return
 	}
 	t.queued = true
-	if t.Node().pauses > 0 && t.alive() {
+	if t.Node().pauses > 0 {
 		t.process.frozen = append(t.process.frozen, t)
 		return
 	}
@@ -263,7 +257,7 @@ func (t *Task) resume() {
 	switch {
 	case t.ended:
 		return
-	case t.alive() && t.Node().pauses > 0:
+	case t.Node().pauses > 0:
 		t.makeReady()
 		return
 	case t.co == nil && !t.alive():
@@ -273,7 +267,6 @@ func (t *Task) resume() {
 		t.co = t.engine.spare.take()
 		t.co.task = t
 	}
-	t.parked = false
 	t.engine.running = t
 	t.co.next()
 	t.engine.running = nil

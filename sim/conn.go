@@ -16,15 +16,16 @@ type Conn struct {
 	client, server *Node
 	receiver       Receiver
 	up, down       stream
-	opened         Signal // the dialling task waits for it
-	refused        bool   // by the server
-	accepted       bool   // by the server's machine
-	hungUp         bool   // the client's machine has told the server that it is over
-	clientOver     bool   // the client has closed it, died, or learnt that it is over
-	serverOver     bool   // the server has, or knows nothing of it
-	hostOff        bool   // the server's machine is off: what is sent to it waits for retransmission
-	inbox          mailbox
-	buffer         mailbox // of the client
+	opened         Signal     // the dialling task waits for it
+	refused        bool       // by the server
+	accepted       bool       // by the server's machine
+	hungUp         bool       // the client's machine has told the server that it is over
+	clientOver     bool       // the client has closed it, died, or learnt that it is over
+	serverOver     bool       // the server has, or knows nothing of it
+	hostOff        bool       // the server's machine is off: what is sent to it waits for retransmission
+	inbox          mailbox    // of the server
+	buffer         mailbox    // of the client
+	slots          [4]segment // where the four queues begin
 }
 
 // mailbox is what has arrived at one end and is still to be read.
@@ -36,13 +37,7 @@ type mailbox struct {
 // Dial opens a connection from the task's node, which takes a round trip. A timeout of 0 waits for ever.
 func (t *Task) Dial(server *Node, r Receiver, timeout time.Duration) (*Conn, error) {
 	t.mustLive()
-	c := &Conn{engine: t.engine, client: t.Node(), server: server, receiver: r}
-	c.up.init(c, c.client, server)
-	c.down.init(c, server, c.client)
-	if server.hostOff {
-		c.meetSilence()
-	}
-	t.engine.addConn(c)
+	c := newConn(t.Node(), server, r)
 	c.up.send(segment{kind: syn}, 0)
 	if timeout <= 0 {
 		timeout = Forever
@@ -58,6 +53,20 @@ func (t *Task) Dial(server *Node, r Receiver, timeout time.Duration) (*Conn, err
 		return nil, ErrClosed
 	}
 	return c, nil
+}
+
+func newConn(client, server *Node, r Receiver) *Conn {
+	c := &Conn{engine: client.engine, client: client, server: server, receiver: r}
+	c.up.init(c, client, server)
+	c.down.init(c, server, client)
+	for i, q := range [...]*fifo{&c.up.flight, &c.down.flight, &c.inbox.fifo, &c.buffer.fifo} {
+		q.items = c.slots[i : i : i+1] // nearly always there is room for what they hold
+	}
+	if server.hostOff {
+		c.meetSilence()
+	}
+	c.engine.addConn(c)
+	return c
 }
 
 // giveUp ends an attempt to connect, which the client's kernel then no longer repeats.
@@ -81,38 +90,46 @@ func (c *Conn) Send(t *Task, p Payload) error {
 		return ErrClosed
 	}
 	s := stepOf(trace.Send, c.client, p, c.server)
-	m := c.engine.before(&s, message{conn: c, payload: p})
+	m := message{conn: c, payload: p}
+	c.engine.before(&s, &m)
 	t.checkpoint()
 	if c.clientOver {
 		return ErrClosed
 	}
 	m.id = c.engine.newMessage()
 	c.up.send(segment{payload: p, answer: m.answer, msg: m.id}, m.delay)
-	c.engine.took(&s, m, p.Sum(), c.engine.detail(p))
+	c.engine.took(&s, &m, p.Sum(), c.engine.detail(p))
 	t.checkpoint()
 	return nil
 }
 
-// Reply sends a message from the server to the client: the answer to a request, or a push.
+// Reply sends a message from the server to the client: the answer to a request, or a push. Nothing is sent on a
+// connection that is over at the server's end, as all are when its process has died.
 func (c *Conn) Reply(p Payload) {
 	if c.serverOver {
 		return
 	}
 	s := stepOf(trace.Reply, c.server, p, c.client)
-	m := c.engine.before(&s, message{conn: c, payload: p, reply: true})
+	m := message{conn: c, payload: p, reply: true}
+	c.engine.before(&s, &m)
 	switch {
 	case c.server.down:
 	case c.server.pauses > 0:
-		c.server.hold(func() { c.sendReply(s, m) })
+		c.holdReply(s, m)
 	default:
-		c.sendReply(s, m)
+		c.sendReply(&s, &m)
 	}
 }
 
-func (c *Conn) sendReply(s trace.Step, m message) {
+func (c *Conn) sendReply(s *trace.Step, m *message) {
 	m.id = c.engine.newMessage()
 	c.down.send(segment{payload: m.payload, msg: m.id}, m.delay)
-	c.engine.took(&s, m, m.payload.Sum(), c.engine.detail(m.payload))
+	c.engine.took(s, m, m.payload.Sum(), c.engine.detail(m.payload))
+}
+
+// holdReply sends the answer when the server's code goes on. It stands apart so that its closure costs nothing else.
+func (c *Conn) holdReply(s trace.Step, m message) {
+	c.server.hold(func() { c.sendReply(&s, &m) })
 }
 
 // Close closes the client's end. What was sent before still arrives at the server and is executed.
@@ -151,7 +168,7 @@ func stepOf(does trace.Does, n *Node, p Payload, peer *Node) trace.Step {
 }
 
 // arriveAtServer is what the server's machine does with a segment.
-func (c *Conn) arriveAtServer(g segment) {
+func (c *Conn) arriveAtServer(g *segment) {
 	switch {
 	case g.kind == syn && c.server.down:
 		c.down.send(segment{kind: over, refuse: true}, 0)
@@ -173,11 +190,11 @@ func (c *Conn) arriveAtServer(g segment) {
 }
 
 // receive takes a request off the wire.
-func (c *Conn) receive(g segment) {
+func (c *Conn) receive(g *segment) {
 	s := stepOf(trace.Receive, c.server, g.payload, c.client)
 	m := message{conn: c, payload: g.payload, id: g.msg, arriving: true}
 	if !g.seen {
-		m = c.engine.before(&s, m)
+		c.engine.before(&s, &m)
 		g.seen = true
 		if m.answer != nil {
 			g.answer = m.answer
@@ -197,7 +214,7 @@ func (c *Conn) receive(g segment) {
 	}
 	g.seen = false
 	c.inbox.push(g)
-	c.engine.took(&s, m, 0, nil)
+	c.engine.took(&s, &m, 0, nil)
 	c.serveInbox()
 }
 
@@ -210,7 +227,7 @@ func (c *Conn) serveInbox() {
 			c.forget()
 		case !first.seen:
 			first.seen = true
-			c.beforeExecution(*first) // after which all may be different
+			c.beforeExecution(first) // after which all may be different
 		default:
 			c.execute(c.inbox.pop())
 		}
@@ -223,9 +240,10 @@ func (c *Conn) mayServe() bool {
 }
 
 // beforeExecution lets the faults act that are hung before the execution of the first request of the inbox.
-func (c *Conn) beforeExecution(g segment) {
+func (c *Conn) beforeExecution(g *segment) {
 	s := stepOf(trace.Execute, c.server, g.payload, c.client)
-	m := c.engine.before(&s, message{conn: c, payload: g.payload, id: g.msg})
+	m := message{conn: c, payload: g.payload, id: g.msg}
+	c.engine.before(&s, &m)
 	switch {
 	case c.inbox.len() == 0: // the server has crashed
 	case m.lost: // and with it what came after it
@@ -261,14 +279,15 @@ func (c *Conn) execute(g segment) {
 	if answer != nil {
 		sum ^= answer.Sum() * 3
 	}
-	c.engine.took(&s, message{conn: c, payload: g.payload, id: g.msg}, sum, c.engine.exchange(g.payload, answer))
-	if answer != nil && !c.server.down {
+	m := message{conn: c, payload: g.payload, id: g.msg}
+	c.engine.took(&s, &m, sum, c.engine.exchange(g.payload, answer))
+	if answer != nil {
 		c.Reply(answer)
 	}
 }
 
 // arriveAtClient is what the client's machine does with a segment.
-func (c *Conn) arriveAtClient(g segment) {
+func (c *Conn) arriveAtClient(g *segment) {
 	switch {
 	case c.client.hostOff:
 	case c.client.down || c.clientOver:
@@ -312,7 +331,7 @@ func (c *Conn) mayDeliver(g *segment) bool {
 	m := message{conn: c, payload: g.payload, id: g.msg, reply: true, arriving: true}
 	if !g.seen {
 		g.seen = true
-		m = c.engine.before(&s, m)
+		c.engine.before(&s, &m)
 		switch {
 		case c.buffer.len() == 0: // the client has crashed
 			return false
@@ -328,7 +347,7 @@ func (c *Conn) mayDeliver(g *segment) bool {
 	}
 	if !g.noted {
 		g.noted = true
-		c.engine.took(&s, m, 0, nil)
+		c.engine.took(&s, &m, 0, nil)
 	}
 	return c.buffer.len() > 0 && c.buffer.held == 0 && c.client.running()
 }
@@ -405,11 +424,8 @@ func (c *Conn) breakUp(reset bool, lose Loss) {
 	if destroys(reset, lose, LoseReply) {
 		c.down.drop()
 	}
-	for _, s := range [...]*stream{&c.up, &c.down} {
-		s.dead = false
-		s.send(segment{kind: over}, 0)
-		s.dead = true
-	}
+	c.up.send(segment{kind: over}, 0)
+	c.down.send(segment{kind: over}, 0)
 }
 
 // destroys reports whether a break destroys what is on its way in a direction, which is named as the loss of it.

@@ -74,6 +74,10 @@ func TestWhatAClientSentBeforeItClosedIsStillExecuted(t *testing.T) {
 		l.conn.Close()
 		require.ErrorIs(t, l.conn.Send(l.task, word("SET again")), sim.ErrClosed)
 	})
+	w.AddClient("b", func(task *sim.Task) {
+		task.Sleep(s)
+		require.Zero(t, w.srv.Connections())
+	})
 	w.play()
 	require.Equal(t, []string{"a:SET k"}, w.echo.executed)
 	require.Empty(t, w.steps(trace.Receive)[1:], "nobody receives the answer")
@@ -166,6 +170,7 @@ func TestDialThatTimedOutLeavesNothingBehind(t *testing.T) {
 		task.Sleep(time.Minute)
 		w.dial(task)
 		require.Less(t, w.Connections(), 50)
+		require.Equal(t, 1, w.srv.Connections())
 	})
 	w.play()
 }
@@ -222,11 +227,61 @@ func TestBreakDeliversAPrefix(t *testing.T) {
 }
 
 func TestBreakCanLoseTheRequest(t *testing.T) {
+	for _, f := range []sim.Fault{
+		on("before srv receive m2", breakThis(true, sim.LoseRequest)),
+		on("before srv receive m2", breakThis(false, sim.LoseRequest)),
+		on("before srv execute m2", breakThis(false, sim.LoseRequest)),
+	} {
+		w := newWorld(t)
+		w.faults(f)
+		w.client("a", func(_ *sim.Task, l *line) {
+			l.send("m1", "m2", "m3")
+			w.note("%s", l.next(sim.Forever))
+			w.note("%s", l.next(sim.Forever))
+		})
+		w.expect("4ms m1 ok", "4ms closed")
+		require.Equal(t, []string{"a:m1"}, w.echo.executed)
+	}
+}
+
+func TestResetDestroysTheMessageAtTheDoor(t *testing.T) {
 	w := newWorld(t)
-	w.faults(on("before srv receive SET", breakThis(true, sim.LoseRequest)))
+	w.faults(on("before srv receive SET", breakThis(true, sim.LoseNothing)))
 	w.client("a", func(_ *sim.Task, l *line) { w.note("%s", l.call("SET k", sim.Forever)) })
 	w.expect("4ms closed")
 	require.Empty(t, w.echo.executed)
+}
+
+func TestResetThatLosesRepliesSparesRequests(t *testing.T) {
+	w := newWorld(t)
+	w.faults(on("after a send SET", breakThis(true, sim.LoseReply)))
+	w.client("a", func(_ *sim.Task, l *line) { w.note("%s", l.call("SET k", sim.Forever)) })
+	w.expect("3ms closed")
+	require.Equal(t, []string{"a:SET k"}, w.echo.executed)
+}
+
+func TestRequestThatIsLostTakesAlongThoseBehindIt(t *testing.T) {
+	w := newWorld(t)
+	w.faults(at(2*ms, pause("srv"), s), on("before srv execute m2", breakThis(false, sim.LoseRequest)))
+	w.client("a", func(_ *sim.Task, l *line) {
+		l.send("m1", "m2", "m3")
+		w.note("%s", l.next(sim.Forever))
+		w.note("%s", l.next(sim.Forever))
+	})
+	w.expect("1.003s m1 ok", "1.003s closed")
+	require.Equal(t, []string{"a:m1"}, w.echo.executed)
+}
+
+func TestReplyThatIsLostTakesAlongThoseBehindIt(t *testing.T) {
+	w := newWorld(t)
+	w.faults(at(3*ms, pause("a"), s), on("before a receive m2", breakThis(false, sim.LoseReply)))
+	w.client("a", func(_ *sim.Task, l *line) {
+		l.send("m1", "m2", "m3")
+		w.note("%s", l.next(sim.Forever))
+		w.note("%s", l.next(sim.Forever))
+	})
+	w.expect("1.003s m1 ok", "1.004s closed")
+	require.Len(t, w.echo.executed, 3)
 }
 
 func TestBreakCanLoseTheReply(t *testing.T) {
@@ -318,6 +373,7 @@ func TestRequestAtTheDoorOfADyingMachineIsSentAgain(t *testing.T) {
 		require.Greater(t, w.Now(), trace.Instant(5*s))
 	})
 	w.play()
+	require.Empty(t, w.steps(trace.Receive), "nobody has read it")
 	require.Empty(t, w.echo.executed)
 }
 
@@ -339,6 +395,7 @@ func TestMachineThatGoesOffAfterItsProcessDiedFallsSilent(t *testing.T) {
 func TestClientProcessCrashStillDeliversWhatItSent(t *testing.T) {
 	for _, action := range []sim.Action{crash("a"), hostCrash("a")} {
 		w := newWorld(t)
+		w.hangs = []string{"a"}
 		w.faults(on("after a send SET", action))
 		w.client("a", func(_ *sim.Task, l *line) { l.send("SET k", "SET never") })
 		w.play()
@@ -355,6 +412,7 @@ func TestClientHostCrashLosesWhatACutHeldBack(t *testing.T) {
 		{hostCrash("a"), nil},
 	} {
 		w := newWorld(t)
+		w.hangs = []string{"a"}
 		w.faults(at(10*ms, cut("a", "srv"), 5*s), at(s, c.action))
 		w.client("a", func(task *sim.Task, l *line) {
 			task.Sleep(20 * ms)

@@ -13,6 +13,7 @@ import (
 
 func TestCrashedClientsDeferredReleaseSendsNothing(t *testing.T) {
 	w := newWorld(t)
+	w.hangs = []string{"a"}
 	w.faults(on("after a acquired", crash("a")))
 	deferred := false
 	w.client("a", func(task *sim.Task, l *line) {
@@ -64,6 +65,7 @@ func TestNothingThatADeadProcessDoesHasAnEffect(t *testing.T) {
 
 func TestCrashBeforeAStepCancelsIt(t *testing.T) {
 	w := newWorld(t)
+	w.hangs = []string{"a", "b"}
 	w.faults(on("before a send DEL", crash("a")), on("before b access", crash("b")))
 	w.client("a", func(_ *sim.Task, l *line) { l.send("SET k", "DEL k") })
 	w.AddClient("b", func(task *sim.Task) {
@@ -92,6 +94,7 @@ func TestCrashOfTheServerBeforeAnExecutionCancelsIt(t *testing.T) {
 
 func TestTasksOfAProcessDieTogether(t *testing.T) {
 	w := newWorld(t)
+	w.hangs = []string{"a"}
 	w.faults(at(s, crash("a")))
 	w.AddClient("a", func(task *sim.Task) {
 		for range 3 {
@@ -208,6 +211,17 @@ func TestTimerThatWasDueWhenItsServerDiedServesTheNextLife(t *testing.T) {
 	w.expect("14s bell")
 }
 
+func TestReplyThatWasHeldWhenItsServerDiedIsNeverSent(t *testing.T) {
+	w := newWorld(t)
+	w.faults(on("before srv reply m1", pause("srv")), at(s, crash("srv", s)), at(3*s, pause("srv"), s))
+	w.client("a", func(task *sim.Task, l *line) {
+		w.note("%s", l.call("m1", sim.Forever))
+		task.Sleep(10 * s)
+	})
+	w.expect("1.001s closed")
+	require.Empty(t, w.steps(trace.Reply))
+}
+
 func TestServerIsToldHowItDied(t *testing.T) {
 	w := newWorld(t)
 	keeper(w.Engine)
@@ -267,6 +281,7 @@ func TestCodeThatWouldNotEndIsReportedAtTheEndOfTheRunToo(t *testing.T) {
 
 func TestWhatADeadProcessPanicsWithIsNoNews(t *testing.T) {
 	w := newWorld(t)
+	w.hangs = []string{"a"}
 	w.faults(at(s, crash("a")))
 	w.AddClient("a", func(task *sim.Task) {
 		defer func() {

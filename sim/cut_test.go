@@ -141,12 +141,20 @@ func TestRunWaitsForWhatADeadClientSentIntoACutThatHeals(t *testing.T) {
 
 func TestRunDoesNotWaitForACutThatNeverHeals(t *testing.T) {
 	w := newWorld(t)
-	w.faults(at(10*ms, cut("a", "srv")))
+	w.faults(at(10*ms, cut("a", "srv")), at(10*ms, cut("a", "srv"), s))
 	w.timer("endless", false, time.Minute)
 	w.client("a", func(task *sim.Task, l *line) {
-		task.Sleep(s)
+		task.Sleep(s / 2)
 		l.send("m1")
 	})
+	w.expect()
+	require.Equal(t, trace.Instant(s+10*ms), w.Now())
+}
+
+func TestRunDoesNotWaitForACutThatHoldsNothingUp(t *testing.T) {
+	w := newWorld(t)
+	w.faults(at(10*ms, cut("a", "srv"), time.Minute))
+	w.client("a", func(task *sim.Task, _ *line) { task.Sleep(s) })
 	w.expect()
 	require.Equal(t, trace.Instant(s+2*ms), w.Now())
 }

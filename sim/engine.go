@@ -208,7 +208,7 @@ func (e *Engine) drain() {
 func (e *Engine) unwind() (zombies []string) {
 	for _, n := range e.nodes {
 		if n.process != nil {
-			n.down = true
+			n.down, n.pauses = true, 0
 			n.life++
 			n.process.die()
 		}

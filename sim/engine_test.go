@@ -16,6 +16,7 @@ import (
 
 // poll is a client that never ends.
 func poll(w *world, name string) {
+	w.hangs = append(w.hangs, name)
 	w.client(name, func(task *sim.Task, l *line) {
 		for {
 			l.call("GET k", s)
@@ -56,6 +57,7 @@ func TestEndlessLoopAtOneMomentIsReportedAsABound(t *testing.T) {
 		func(task *sim.Task, _ *line) { task.Wait(sim.Forever, task.Go(func(*sim.Task) {})) },
 	} {
 		w := newWorldWith(t, sim.Config{}, spare)
+		w.hangs = []string{"a"}
 		w.client("a", func(task *sim.Task, l *line) {
 			for {
 				loop(task, l)
@@ -90,11 +92,12 @@ func TestRunIsQuiescentWhenEverybodyWaitsForEver(t *testing.T) {
 
 func TestStoppedTimersBeyondTheEndDoNotMatter(t *testing.T) {
 	w := newWorld(t)
+	w.hangs = []string{"a"}
 	w.client("a", func(task *sim.Task, l *line) {
 		l.call("SET k", 10*time.Hour) // leaves a timer behind
 		task.Wait(sim.Forever)
 	})
-	require.True(t, w.play().Quiescent)
+	require.Equal(t, sim.Ending{At: trace.Instant(4 * ms), Quiescent: true}, w.play())
 }
 
 func TestRunDoesNotWaitForServersTimers(t *testing.T) {
@@ -103,6 +106,28 @@ func TestRunDoesNotWaitForServersTimers(t *testing.T) {
 	w.AddClient("a", func(task *sim.Task) { task.Sleep(s) })
 	w.expect()
 	require.Equal(t, trace.Instant(s), w.Now())
+}
+
+func TestRunThatEndsDuringAPauseLeavesNoCoroutineBehind(t *testing.T) {
+	spare := &sim.Spare{}
+	defer spare.Close()
+	w := newWorldWith(t, sim.Config{Until: trace.Instant(5 * s)}, spare)
+	w.hangs = []string{"a"}
+	w.faults(at(s, pause("a")))
+	unwound := 0
+	w.AddClient("a", func(task *sim.Task) {
+		for range 3 {
+			task.Go(func(task *sim.Task) {
+				defer func() { unwound++ }()
+				task.Sleep(2 * s)
+			})
+		}
+		defer func() { unwound++ }()
+		task.Sleep(2 * s)
+	})
+	w.play()
+	require.Equal(t, 4, unwound)
+	require.Equal(t, 4, spare.Idle())
 }
 
 func TestNodesHaveNamesOfTheirOwn(t *testing.T) {
@@ -145,10 +170,10 @@ func TestSignalWakesEverybodyInTheOrderOfTheirWaits(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		w.AddClient(name, func(task *sim.Task) {
 			if name == "a" {
-				task.Wait(s, &gate) // it has stopped waiting when the others begin, and then waits again
-				task.Sleep(2 * s)
+				task.Wait(s, &gate) // it comes first, but stops waiting, and then waits again
+				task.Sleep(s)
 			} else {
-				task.Sleep(2 * s)
+				task.Sleep(s / 2)
 			}
 			require.Equal(t, 1, task.Wait(sim.Forever, &never, &gate, &gate))
 			w.note("%s", name)
@@ -167,8 +192,14 @@ func TestSignalThatNobodyWaitsForAnyMoreWakesNobody(t *testing.T) {
 		task.Sleep(10 * s)
 		w.note("slept")
 	})
+	w.AddClient("b", func(task *sim.Task) {
+		task.Sleep(s / 2)
+		task.Wait(s, &early)
+		task.Sleep(10 * s)
+		w.note("slept")
+	})
 	w.After(trace.Instant(5*s), early.Fire)
-	w.expect("11s slept")
+	w.expect("11s slept", "11.5s slept")
 }
 
 func TestSleepOfNothingLetsOthersRun(t *testing.T) {

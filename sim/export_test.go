@@ -11,5 +11,8 @@ func (e *Engine) OnTheirWay() int { return e.arrivals }
 // Connections returns how many connections the engine remembers.
 func (e *Engine) Connections() int { return len(e.conns) }
 
+// Connections returns how many connections a server's process has.
+func (n *Node) Connections() int { return len(n.inbound) }
+
 // Idle returns how many coroutines wait for another task.
 func (s *Spare) Idle() int { return len(s.idle) }

@@ -70,19 +70,18 @@ func (e *Engine) Faults() []FaultReport {
 	return reports
 }
 
-// before lets the faults act that wait for a step that is about to be taken, and returns what they did to its message.
-func (e *Engine) before(s *trace.Step, m message) message {
+// before lets the faults act that wait for a step that is about to be taken; what they do to its message stands in m.
+func (e *Engine) before(s *trace.Step, m *message) {
 	if e.watched[s.Does] {
-		e.trigger(Before, s, &m)
+		e.trigger(Before, s, m)
 	}
-	return m
 }
 
 // took records a step and lets the faults act that wait for its having been taken.
-func (e *Engine) took(s *trace.Step, m message, sum uint64, detail func() string) {
+func (e *Engine) took(s *trace.Step, m *message, sum uint64, detail func() string) {
 	e.Trace.Add(trace.Event{At: e.now, Step: *s, Msg: m.id, Sum: sum}, detail)
 	if e.watched[s.Does] {
-		e.trigger(After, s, &m)
+		e.trigger(After, s, m)
 	}
 }
 
@@ -151,13 +150,13 @@ func (a *armed) fire(m *message) {
 		step.Node = n.Name
 	}
 	detail := a.Action.String
-	e.before(&step, message{})
+	e.before(&step, &message{})
 	did, heal := a.act(m)
 	if !did {
 		return
 	}
 	a.begin = e.now
-	e.took(&step, message{}, 0, detail)
+	e.took(&step, &message{}, 0, detail)
 	lasts := a.For
 	if a.Action.Kind == Crash {
 		lasts = a.Action.Restart
@@ -169,11 +168,11 @@ func (a *armed) fire(m *message) {
 		e.mending++
 		e.schedule(e.now.Add(lasts), action(func() {
 			step.Does = trace.End
-			e.before(&step, message{})
+			e.before(&step, &message{})
 			e.mending--
 			a.end = e.now
 			heal()
-			e.took(&step, message{}, 0, detail)
+			e.took(&step, &message{}, 0, detail)
 		}), 0)
 	}
 }

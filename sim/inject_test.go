@@ -124,13 +124,24 @@ func TestRoleIsWhoeverPlaysItAtThatMoment(t *testing.T) {
 	require.False(t, w.Faults()[3].Fired)
 }
 
+func TestRoleThatNobodyPlaysIsNotThePeerOfAStepWithoutOne(t *testing.T) {
+	w := newWorld(t)
+	w.Role = func(string) string { return "" }
+	w.faults(on("after a start * holder", clock("srv", s, 0)))
+	w.AddClient("a", func(task *sim.Task) { step(task, trace.Start) })
+	w.play()
+	require.False(t, w.Faults()[0].Fired)
+}
+
 func TestFaultsHangOnOtherFaults(t *testing.T) {
 	w := newWorld(t)
+	w.hangs = []string{"a"}
 	w.faults(
 		named("gc", at(s, pause("a"), 5*s)),
 		on("after a begin gc", clock("a", 100*s, 0)),
 		on("before a begin gc", clock("srv", 1*s, 0)),
 		on("after * end g*", crash("a")),
+		named("late", on("before a end gc", clock("a", s, 0))),
 		plus(s, on("after a end gc", crash("srv"))),
 	)
 	keeper(w.Engine)
@@ -139,7 +150,7 @@ func TestFaultsHangOnOtherFaults(t *testing.T) {
 		w.note("woke")
 	})
 	w.play()
-	require.Equal(t, []string{"1s srv fault-3", "1s a gc", "1s a fault-2", "6s a fault-4", "7s srv fault-5"}, w.steps(trace.Begin))
+	require.Equal(t, []string{"1s srv fault-3", "1s a gc", "1s a fault-2", "6s a late", "6s a fault-4", "7s srv fault-6"}, w.steps(trace.Begin))
 	require.Empty(t, w.notes, "dead before it woke")
 }
 
@@ -153,6 +164,7 @@ func TestDelayBeforeAStepOfAMessage(t *testing.T) {
 		"before srv reply m1":   "3ms srv m1",
 		"after srv reply m1":    "3ms srv m1",
 		"before a receive m1":   "3ms srv m1",
+		"after a receive m1":    "3ms srv m1",
 	} {
 		w := newWorld(t)
 		w.faults(on(trigger, delay(s)))
@@ -179,6 +191,7 @@ func TestNothingIsLeftToDelayOfWhatHasBeenExecuted(t *testing.T) {
 func TestDelayedMessageOfADeadClientIsStillExecuted(t *testing.T) {
 	for _, trigger := range []string{"after a send m1", "before srv receive m1", "before srv execute m1"} {
 		w := newWorld(t)
+		w.hangs = []string{"a"}
 		w.faults(on(trigger, delay(time.Minute)), on("after a send m1", crash("a")))
 		w.client("a", func(_ *sim.Task, l *line) { l.send("m1") })
 		w.play()
@@ -234,7 +247,10 @@ func TestFaultsThatNeverFiredAreReported(t *testing.T) {
 func TestBreakOfALinkWithoutConnectionsFindsNothingToActOn(t *testing.T) {
 	w := newWorld(t)
 	w.faults(at(s, breakLink("a", "srv", true, sim.LoseNothing)))
-	w.AddClient("a", func(task *sim.Task) { task.Sleep(2 * s) })
+	w.client("a", func(task *sim.Task, l *line) {
+		l.conn.Close()
+		task.Sleep(2 * s)
+	})
 	w.play()
 	require.False(t, w.Faults()[0].Fired)
 }

@@ -10,6 +10,7 @@ import (
 type Node struct {
 	Clock
 	Name    string
+	index   int      // in engine.nodes
 	server  Server   // nil for a client
 	process *Process // nil for a server
 
@@ -22,7 +23,7 @@ type Node struct {
 	held    []func() // what its code will do first after a pause
 	inbound []*Conn  // a server's connections, in the order in which they were opened
 	order   *Rand    // the order in which ready connections are served
-	delays  map[*Node]*Rand
+	delays  []*Rand  // of what it sends, by the index of the other node
 }
 
 // Server is the code of a server process. It runs at one instant of virtual time and must not keep its node busy.
@@ -47,7 +48,7 @@ func (e *Engine) addNode(name string) *Node {
 	if e.byName[name] != nil {
 		panic("sim: there is already a node named " + name)
 	}
-	n := &Node{Name: name, Clock: Clock{engine: e, wall: Epoch}}
+	n := &Node{Name: name, index: len(e.nodes), Clock: Clock{engine: e, wall: Epoch}}
 	e.nodes = append(e.nodes, n)
 	e.byName[name] = n
 	return n
@@ -69,8 +70,8 @@ func (n *Node) running() bool { return n.pauses == 0 && !n.down }
 // Task.Step instead.
 func (n *Node) Step(does trace.Does, what string, sum uint64, detail func() string) {
 	s := trace.Step{Node: n.Name, Does: does, What: what}
-	n.engine.before(&s, message{})
-	n.engine.took(&s, message{}, sum, detail)
+	n.engine.before(&s, &message{})
+	n.engine.took(&s, &message{}, sum, detail)
 }
 
 // pause stops the node's code and returns what resumes it, which does nothing once the paused process has died.
@@ -183,9 +184,6 @@ func (n *Node) die() {
 	n.down = true
 	n.life++
 	n.pauses = 0
-	for _, t := range n.due {
-		t.due = false
-	}
 	n.due, n.held = nil, nil
 	for i := len(n.timers) - 1; i >= 0; i-- {
 		if t := n.timers[i]; !t.always {
@@ -226,13 +224,13 @@ func (n *Node) restart() {
 
 // linkRand returns the stream of delays from this node to another.
 func (n *Node) linkRand(to *Node) *Rand {
-	if n.delays == nil {
-		n.delays = make(map[*Node]*Rand, 4)
+	if missing := len(n.engine.nodes) - len(n.delays); missing > 0 {
+		n.delays = append(n.delays, make([]*Rand, missing)...)
 	}
-	r := n.delays[to]
+	r := n.delays[to.index]
 	if r == nil {
 		r = NewRand(n.engine.config.Seed, "latency", n.Name, to.Name)
-		n.delays[to] = r
+		n.delays[to.index] = r
 	}
 	return r
 }

@@ -79,6 +79,27 @@ func TestBufferIsReadInOrderOverSeveralPauses(t *testing.T) {
 	require.Len(t, w.steps(trace.Receive), 8, "nothing is received twice")
 }
 
+// clocked is a client's end of a connection that notes when it is handed something.
+type clocked struct{ w *world }
+
+func (c clocked) Deliver(p sim.Payload) { c.w.note("%v", p) }
+func (c clocked) Closed()               { c.w.note("closed") }
+
+func TestPauseBeforeAndAfterAReceptionHoldsBackTheMessage(t *testing.T) {
+	for trigger, received := range map[string]string{"before a receive m1": "10.004s a m1", "after a receive m1": "4ms a m1"} {
+		w := newWorld(t)
+		w.faults(on(trigger, pause("a"), 10*s))
+		w.AddClient("a", func(task *sim.Task) {
+			conn, err := task.Dial(w.srv, clocked{w}, 0)
+			require.NoError(t, err)
+			require.NoError(t, conn.Send(task, word("m1")))
+			task.Sleep(s)
+		})
+		w.expect("10.004s m1 ok")
+		require.Equal(t, received, w.steps(trace.Receive)[1], trigger)
+	}
+}
+
 func TestEndOfAConnectionIsLearntAfterThePause(t *testing.T) {
 	w := newWorld(t)
 	w.faults(at(10*ms, pause("a"), 10*s), at(20*ms, crash("srv")))

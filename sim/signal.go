@@ -5,14 +5,8 @@ import "slices"
 // Signal is something that happens once, for which tasks can wait.
 type Signal struct {
 	fired bool
-	first waiter // nearly always there is only one
-	rest  []waiter
-}
-
-// waiter is one wait of a task.
-type waiter struct {
-	task *Task
-	wake uint64
+	first *Task   // that waits; nearly always there is only one
+	rest  []*Task // that wait, in order
 }
 
 // Fire makes it happen. Firing again does nothing.
@@ -21,37 +15,33 @@ func (s *Signal) Fire() {
 		return
 	}
 	s.fired = true
-	s.first.awake()
-	for _, w := range s.rest {
-		w.awake()
+	if s.first != nil {
+		s.first.makeReady()
 	}
-	s.first, s.rest = waiter{}, nil
-}
-
-func (w waiter) awake() {
-	if w.task != nil && w.task.parked && w.task.wakes == w.wake {
-		w.task.makeReady()
+	for _, t := range s.rest {
+		t.makeReady()
 	}
+	s.first, s.rest = nil, nil
 }
 
 // Fired reports whether it has happened.
 func (s *Signal) Fired() bool { return s.fired }
 
 // add notes a task that waits for it, after those that already do.
-func (s *Signal) add(w waiter) {
-	if s.first.task == nil && len(s.rest) == 0 {
-		s.first = w
+func (s *Signal) add(t *Task) {
+	if s.first == nil && len(s.rest) == 0 {
+		s.first = t
 		return
 	}
-	s.rest = append(s.rest, w)
+	s.rest = append(s.rest, t)
 }
 
 // forget drops a task that no longer waits for it.
 func (s *Signal) forget(t *Task) {
-	if s.first.task == t {
-		s.first = waiter{}
+	if s.first == t {
+		s.first = nil
 	}
 	if len(s.rest) > 0 {
-		s.rest = slices.DeleteFunc(s.rest, func(w waiter) bool { return w.task == t })
+		s.rest = slices.DeleteFunc(s.rest, func(other *Task) bool { return other == t })
 	}
 }

@@ -22,7 +22,7 @@ type segment struct {
 	payload Payload
 	answer  Payload       // replies to it in place of execution: an injected error
 	msg     uint64        // its number; 0 if it is no message
-	at      trace.Instant // when it arrives, unless something holds it up
+	at      trace.Instant // when it arrives, unless something holds it up or stands before it
 	kind    kind
 	refuse  bool // over: nobody listened
 	seen    bool // the faults hung before the step that comes next have acted on it
@@ -43,22 +43,22 @@ func (q *fifo) carries() bool { return q.len() > 0 && q.at(0).kind == data }
 // at returns the i-th segment.
 func (q *fifo) at(i int) *segment { return &q.items[q.head+i] }
 
-func (q *fifo) push(g segment) {
+func (q *fifo) push(g *segment) {
 	if q.head > 0 && len(q.items) == cap(q.items) {
 		q.items = slices.Delete(q.items, 0, q.head)
 		q.head = 0
 	}
-	q.items = append(q.items, g)
+	q.items = append(q.items, *g)
 }
 
 // pushFront puts back what was popped.
-func (q *fifo) pushFront(g segment) {
+func (q *fifo) pushFront(g *segment) {
 	if q.head == 0 {
-		q.items = slices.Insert(q.items, 0, g)
+		q.items = slices.Insert(q.items, 0, *g)
 		return
 	}
 	q.head--
-	q.items[q.head] = g
+	q.items[q.head] = *g
 }
 
 func (q *fifo) pop() segment {
@@ -93,7 +93,6 @@ type stream struct {
 	latency  Latency
 	rand     *Rand         // shared by all connections from the one node to the other
 	flight   fifo          // on their way, in order
-	last     trace.Instant // when the segment sent last arrives
 	waiting  bool          // the arrival of the first of them is scheduled
 	shot     uint64        // counts these schedulings, so that events of old are recognised
 	blocked  int           // how many barriers hold the stream up
@@ -114,15 +113,13 @@ func (s *stream) init(c *Conn, from, to *Node) {
 	}
 }
 
-// send puts a segment on the stream; it arrives after the latency, but never before what was sent earlier.
+// send puts a segment on the stream. It arrives after the latency, or as soon as what was sent before has arrived.
 func (s *stream) send(g segment, extra time.Duration) {
 	if s.dead {
 		return
 	}
-	at := s.conn.engine.now.Add(s.latency.draw(s.rand))
-	g.at = max(at, s.last).Add(extra)
-	s.last = g.at
-	s.flight.push(g)
+	g.at = s.conn.engine.now.Add(s.latency.draw(s.rand)).Add(extra)
+	s.flight.push(&g)
 	s.schedule()
 }
 
@@ -161,21 +158,17 @@ func (s *stream) act(uint64) {
 	s.unschedule()
 	g := s.flight.pop()
 	if s == &s.conn.up {
-		s.conn.arriveAtServer(g)
+		s.conn.arriveAtServer(&g)
 	} else {
-		s.conn.arriveAtClient(g)
+		s.conn.arriveAtClient(&g)
 	}
 	s.schedule()
 }
 
-// delay makes the i-th segment later, and with it all that follow: order is kept.
+// delay makes the i-th segment later, and what follows it waits for it.
 func (s *stream) delay(i int, by time.Duration) {
-	at := max(s.flight.at(i).at, s.conn.engine.now).Add(by)
-	for ; i < s.flight.len(); i++ {
-		g := s.flight.at(i)
-		g.at = max(g.at, at)
-	}
-	s.last = max(s.last, at)
+	g := s.flight.at(i)
+	g.at = max(g.at, s.conn.engine.now).Add(by)
 	s.unschedule()
 	s.schedule()
 }
@@ -229,10 +222,7 @@ func (s *stream) unblock(vanish bool) {
 		outage := min(now.Sub(s.since), maxBackoff)
 		at = at.Add(time.Duration(s.rand.Int64N(int64(outage) + 1)))
 	}
-	for i := range s.flight.len() {
-		g := s.flight.at(i)
-		g.at = max(g.at, at)
-	}
-	s.last = max(s.last, at)
+	first := s.flight.at(0)
+	first.at = max(first.at, at)
 	s.schedule()
 }

@@ -12,7 +12,6 @@ type Timer struct {
 	at      trace.Instant // when it will ring, as far as can be foreseen
 	place   int           // in node.timers, from 1; 0 if it is not armed
 	always  bool          // it is an observer's
-	due     bool          // it is in node.due
 	shot    uint64        // counts arming and stopping, so that events of old are recognised
 }
 
@@ -71,10 +70,9 @@ func (t *Timer) schedule(at trace.Instant) {
 // retime follows a change of the clock. What stays in its place in time keeps its place in the order of events.
 func (t *Timer) retime() {
 	at := t.node.When(t.wall, t.reading)
-	if at == t.at || t.due && at <= t.node.engine.now {
-		return
+	if at != t.at {
+		t.schedule(at)
 	}
-	t.schedule(at)
 }
 
 func (t *Timer) stale(shot uint64) bool { return shot != t.shot }
@@ -84,15 +82,11 @@ func (t *Timer) act(uint64) {
 		t.fire()
 		return
 	}
-	if !t.due {
-		t.due = true
-		t.node.due = append(t.node.due, t)
-	}
+	t.node.due = append(t.node.due, t)
 }
 
-// catchUp rings after a pause, unless the timer was stopped or its clock set back meanwhile.
+// catchUp rings after a pause, unless the timer has rung already or its clock was set back meanwhile.
 func (t *Timer) catchUp() {
-	t.due = false
 	if t.Armed() && t.at <= t.node.engine.now {
 		t.fire()
 	}

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,8 @@ type world struct {
 	srv   *sim.Node
 	echo  *echo
 	notes []string // what clients noted, with the true time
+	open  []string // clients whose code has not come to its end
+	hangs []string // those of whom that is expected
 }
 
 func newWorld(t testing.TB) *world { return newWorldWith(t, sim.Config{}, nil) }
@@ -100,14 +103,26 @@ func (w *world) play() sim.Ending {
 		w.t.Fatalf("%v\n%s", ending.Panic, ending.Panic.Stack)
 	}
 	require.Empty(w.t, ending.Zombies)
+	require.Equal(w.t, text(w.hangs), text(w.open), "clients that did not come to their end")
 	return ending
+}
+
+func text(lines []string) string { return strings.Join(lines, "\n") }
+
+// AddClient adds a client that is to come to its end, unless the test says that it hangs.
+func (w *world) AddClient(name string, main func(*sim.Task)) *sim.Node {
+	w.open = append(w.open, name)
+	return w.Engine.AddClient(name, func(t *sim.Task) {
+		main(t)
+		w.open = slices.DeleteFunc(w.open, func(other string) bool { return other == name })
+	})
 }
 
 // expect runs the world and compares what the clients noted.
 func (w *world) expect(notes ...string) {
 	w.t.Helper()
 	w.play()
-	require.Equal(w.t, append([]string{}, notes...), append([]string{}, w.notes...))
+	require.Equal(w.t, text(notes), text(w.notes))
 }
 
 // transcript returns the recorded steps, a line each.
