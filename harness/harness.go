@@ -24,11 +24,12 @@ type Plan struct {
 	Case      scenarios.Case
 	Algorithm locks.Algorithm
 
-	purposes map[string]string // of the lock's scripts, by their text
+	purposes map[string]string // of the lock's scripts, by their text and by its digest
 	faults   []sim.Fault       // the scenario's, each with a name
 	texts    []string          // what each of them does, for a reader
 	clients  []clientPlan
 	redis    redis.Config
+	key      string // whose maker holds the lock
 }
 
 // clientPlan is one client process.
@@ -67,9 +68,12 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 		}
 		p.Algorithm = found
 	}
+	if p.Algorithm.New == nil {
+		return nil, s.Errorf("lock.algorithm", "the lock %q has no builder", p.Algorithm.Name)
+	}
 	p.purposes = make(map[string]string, len(p.Algorithm.Scripts))
 	for _, script := range p.Algorithm.Scripts {
-		p.purposes[script.Body] = script.Name
+		p.purposes[script.Body], p.purposes[digest(script.Body)] = script.Name, script.Name
 	}
 	for i, f := range s.Faults {
 		if f.Name == "" {
@@ -79,6 +83,10 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 		p.texts = append(p.texts, f.Action.String())
 	}
 	p.redis = redisConfig(&s.Servers)
+	p.key = s.Lock.Key
+	if p.Algorithm.Key != nil {
+		p.key = p.Algorithm.Key(locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
+	}
 	p.addClients()
 	return p, nil
 }
@@ -148,8 +156,11 @@ func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 	if c.Style != nil {
 		w.Style = *c.Style
 	}
-	if c.Write != nil {
+	switch {
+	case c.Write != nil:
 		w.Write = *c.Write
+	case c.Hangs: // the end at which it would write never comes
+		w.Write = locks.Forever
 	}
 	return w
 }
@@ -180,7 +191,7 @@ func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 		return Result{}, fmt.Errorf("%s, seed %#x: %w", p.Case.Scenario.Name, seed, ending.Panic)
 	}
 	if len(ending.Zombies) > 0 {
-		return Result{}, fmt.Errorf("%s, seed %#x: the code of client %s goes on after the crash of its process",
+		return Result{}, fmt.Errorf("%s, seed %#x: the code of client %s does not end when its process does: it recovers from everything",
 			p.Case.Scenario.Name, seed, strings.Join(ending.Zombies, ", "))
 	}
 	h := w.history(ending)

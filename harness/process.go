@@ -22,7 +22,8 @@ type process struct {
 	redis   []redisPort
 	storage storagePort
 	wait    int           // index of the wait that is going on, -1 if none
-	phase   history.ID    // the acquisition that the task is concerned with
+	parent  *process      // who started the task outside of any acquisition; nil otherwise
+	phase   history.ID    // the acquisition that the task is concerned with; 0: the parent's
 	asking  bool          // it is inside Lock
 	based   []uint64      // versions read in this section, by register
 	waiting []*sim.Signal // scratch
@@ -85,11 +86,22 @@ func (p *process) NewSignal() locks.Signal { return &sim.Signal{} }
 
 // Go runs fn as another task.
 func (p *process) Go(fn func(locks.Process)) locks.Signal {
+	// What is started within an acquisition belongs to it, for as long as it runs; what a lock's builder starts
+	// serves whatever acquisition its process is at.
+	phase, asking := p.phase, p.asking
 	return p.task.Go(func(t *sim.Task) {
 		child := taskOf(p.world, p.client, t, p.shared)
-		child.phase, child.asking = p.phase, p.asking
+		child.parent, child.phase, child.asking = p, phase, asking
 		fn(child)
 	})
+}
+
+// concern returns the acquisition that the task's requests belong to, and whether they are sent from within Lock.
+func (p *process) concern() (id history.ID, asking bool) {
+	for p.phase == 0 && p.parent != nil {
+		p = p.parent
+	}
+	return p.phase, p.asking
 }
 
 // Spawn runs f as another task of the workload.

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/locksim/locksim/locks"
@@ -45,16 +44,19 @@ type redisPort struct {
 
 // Do sends a command and waits for its reply.
 func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, error) {
+	if len(args) == 0 {
+		return locks.Reply{}, &locks.RedisError{Text: "ERR wrong number of arguments"}
+	}
 	p := r.process
 	began := p.Monotonic()
 	c, err := r.connection(timeout)
 	if err != nil {
 		return locks.Reply{}, r.failed(locks.ErrNotDone, err)
 	}
-	request := redis.NewRequest(args, p.world.plan.purpose(args))
-	request.Tag = int(p.phase)
+	request := redis.NewRequest(args, p.world.purpose(args))
+	id, asking := p.concern()
 	p.world.sent++
-	request.Sent, request.Asking = p.world.sent, p.asking
+	request.Tag, request.Client, request.Sent, request.Asking = int(id), p.client.name, p.world.sent, asking
 	c.reply, c.settled = nil, sim.Signal{}
 	if err := c.conn.Send(p.task, request); err != nil {
 		return locks.Reply{}, r.failed(locks.ErrNotDone, err)
@@ -109,43 +111,4 @@ func toLocks(r *redis.Reply) (locks.Reply, error) {
 	default:
 		return locks.Reply{Str: r.Text, Int: r.Int}, nil
 	}
-}
-
-// The purposes of a command.
-const (
-	acquire = "acquire" // may make the lock's key
-	look    = "look"    // looks whether it is there
-	renew   = "renew"   // prolongs its life
-	release = "release" // may remove it
-)
-
-// purpose says what a lock wants with a command: a script by its name, or by its text if it is not known; another
-// command by what it does to keys.
-func (p *Plan) purpose(args []string) string {
-	switch strings.ToUpper(args[0]) {
-	case "EVAL":
-		if name, ok := p.purposes[args[1]]; ok {
-			return name
-		}
-		return purposeOfScript(args[1])
-	case "SET", "SETNX", "SETEX", "PSETEX", "GETSET", "MSETNX", "HSETNX":
-		return acquire
-	case "DEL", "UNLINK", "GETDEL", "DELEX":
-		return release
-	case "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT", "PERSIST":
-		return renew
-	case "GET", "EXISTS", "TTL", "PTTL":
-		return look
-	}
-	return ""
-}
-
-func purposeOfScript(body string) string {
-	body = strings.ToLower(body)
-	for _, p := range []struct{ command, purpose string }{{"set", acquire}, {"del", release}, {"expire", renew}} {
-		if strings.Contains(body, "'"+p.command) || strings.Contains(body, `"`+p.command) || strings.Contains(body, p.command+"'") || strings.Contains(body, p.command+`"`) {
-			return p.purpose
-		}
-	}
-	return ""
 }

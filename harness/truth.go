@@ -43,7 +43,7 @@ type origin struct {
 func (t *truth) init(w *world, room sizes) {
 	s := w.plan.Case.Scenario
 	*t = truth{
-		world: w, authority: w.plan.Algorithm.Authority, key: s.Lock.Key, quorum: 1,
+		world: w, authority: w.plan.Algorithm.Authority, key: w.plan.key, quorum: 1,
 		copies:   make([]history.Copy, 0, room.copies),
 		origins:  make([]origin, 0, room.copies),
 		grants:   make([]history.Grant, 0, room.grants),
@@ -78,6 +78,9 @@ func (t *truth) index(s *redis.Server) int {
 func (t *truth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, changes []redis.Change) {
 	i := t.index(s)
 	t.ended(i, changes)
+	if reply.Type == redis.ReplyStatus && reply.Text == "QUEUED" {
+		return // it will be executed with EXEC, or never
+	}
 	held := t.keyed[i].copy
 	made, removed := false, false
 	for c := range changes {
@@ -89,40 +92,25 @@ func (t *truth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, c
 		case change.Op == redis.OpDeleted:
 			t.gone(i, history.Deleted)
 			removed = true
-		case change.Op == redis.OpDeadline, r.Purpose == renew:
+		case change.Op == redis.OpDeadline, r.Purpose == renew, r.Purpose == release:
 			t.renewed(i, r, s, change)
 		default:
 			t.made(i, r, s, change)
 			made = true
 		}
 	}
-	if made {
-		t.count(i, t.tokenOf(reply))
+	if made && t.keyed[i].copy >= 0 {
+		t.count(i)
 	}
 	concerns := slices.Contains(r.Args, t.key)
-	if made || r.Asking && concerns && (r.Purpose == acquire || r.Purpose == look) {
+	if made || r.Asking && r.Purpose != release && r.Purpose != renew {
 		t.asks = append(t.asks, history.Ask{
-			Acquisition: history.ID(r.Tag), Client: t.client(r.Tag), Node: s.Node().Name, At: t.now(), Granted: made,
+			Acquisition: history.ID(r.Tag), Client: r.Client, Node: s.Node().Name, At: t.now(), Granted: made,
 		})
 	}
 	if t.judges() && (removed || concerns && r.Purpose == release) {
 		t.removed(i, r, s, held)
 	}
-}
-
-// tokenOf returns the fencing token that a grant's reply hands out; 0 if the lock has none.
-func (t *truth) tokenOf(r redis.Reply) uint64 {
-	if t.world.plan.Algorithm.Token && r.Type == redis.ReplyInteger && r.Int > 0 {
-		return uint64(r.Int)
-	}
-	return 0
-}
-
-func (t *truth) client(tag int) string {
-	if tag == 0 {
-		return ""
-	}
-	return t.world.journal.of(history.ID(tag)).Client
 }
 
 // ended notes a key that was found expired.
@@ -190,7 +178,7 @@ func (t *truth) made(i int, r *redis.Request, s *redis.Server, change *redis.Cha
 	*k = keyed{copy: len(t.copies), grant: -1}
 	t.origins = append(t.origins, origin{sent: r.Sent, value: change.Value, logged: s.Logged()})
 	t.copies = append(t.copies, history.Copy{
-		Node: s.Node().Name, Acquisition: history.ID(r.Tag), Client: t.client(r.Tag), From: t.now(), To: trace.Never,
+		Node: s.Node().Name, Acquisition: history.ID(r.Tag), Client: r.Client, From: t.now(), To: trace.Never,
 	})
 	t.time(i, s, change)
 }
@@ -219,7 +207,7 @@ func (t *truth) time(i int, s *redis.Server, change *redis.Change) {
 }
 
 // count begins a grant if the request whose copy has just been made on a server completes a quorum.
-func (t *truth) count(i int, token uint64) {
+func (t *truth) count(i int) {
 	if !t.judges() || t.authority == locks.OneNode && i != 0 {
 		return
 	}
@@ -241,15 +229,15 @@ func (t *truth) count(i int, token uint64) {
 	t.keyed[i].grant = len(t.grants)
 	t.granted = append(t.granted, t.origins[last].sent)
 	t.grants = append(t.grants, history.Grant{
-		Acquisition: owner, Client: t.client(int(owner)), From: t.now(), To: ends, Ended: history.ByDeadline, Token: token,
+		Acquisition: owner, Client: t.copies[last].Client, From: t.now(), To: ends, Ended: history.ByDeadline,
 	})
 }
 
 // removed notes a release that was executed, and the grants that it rightfully ended.
 func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	id := history.ID(r.Tag)
-	removal := history.Removal{By: id, Client: t.client(r.Tag), Node: s.Node().Name, At: t.now()}
-	own := held >= 0 && t.copies[held].Acquisition == id
+	removal := history.Removal{By: id, Client: r.Client, Node: s.Node().Name, At: t.now()}
+	own := held >= 0 && t.sameOwner(t.copies[held].Acquisition, id)
 	later := own && t.origins[held].sent > r.Sent
 	removal.Stale = held >= 0 && !own || later || held < 0 && t.hadCopy(i, id)
 	if held >= 0 && t.keyed[i].copy != held && t.copies[held].Gone == history.Deleted {
@@ -257,11 +245,21 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 		case !own:
 			removal.Ended = t.copies[held].Acquisition
 		case later:
-			removal.Ended, removal.Again = id, true
+			removal.Ended, removal.Again = t.copies[held].Acquisition, true
 		}
 	}
 	t.removals = append(t.removals, removal)
 	t.endGrants(id, r.Sent)
+}
+
+// sameOwner reports whether two acquisitions are of one task of one process: a lock that can be entered twice is left
+// twice, and either release may be the one that removes the key.
+func (t *truth) sameOwner(a, b history.ID) bool {
+	if a == b || a == 0 || b == 0 {
+		return a == b
+	}
+	x, y := t.world.journal.of(a), t.world.journal.of(b)
+	return x.Client == y.Client && x.Task == y.Task
 }
 
 // hadCopy reports whether a server has ever had a copy of the acquisition.
@@ -284,8 +282,16 @@ func (t *truth) endGrants(id history.ID, sent uint64) {
 	}
 }
 
-// close makes what never ends say so.
+// close makes what never ends say so, and gives the grants the tokens that came with them: the last grant of an
+// acquisition is the one that Lock returned with.
 func (t *truth) close() {
+	for g := range slices.Backward(t.grants) {
+		id := t.grants[g].Acquisition
+		later := slices.ContainsFunc(t.grants[g+1:], func(o history.Grant) bool { return o.Acquisition == id })
+		if id != 0 && !later && t.world.plan.Algorithm.Token {
+			t.grants[g].Token = t.world.journal.of(id).Token
+		}
+	}
 	for g := range t.grants {
 		if t.grants[g].To == trace.Never {
 			t.grants[g].Ended = history.Open

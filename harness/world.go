@@ -19,7 +19,8 @@ type world struct {
 	storage *sim.Node
 	journal journal
 	truth   truth
-	sent    uint64 // requests to the lock's servers
+	sent    uint64            // requests to the lock's servers
+	guessed map[string]string // purposes of scripts that the lock has not declared, by text and by digest
 }
 
 func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
@@ -63,7 +64,9 @@ func redisName(i int) string { return "redis-" + strconv.Itoa(i+1) }
 func (w *world) addClient(c *clientPlan) {
 	w.engine.AddClient(c.name, func(t *sim.Task) {
 		p := newProcess(w, c, t)
-		t.Sleep(c.start)
+		if t.Node().Life() == 0 { // a restarted process begins at once
+			t.Sleep(c.start)
+		}
 		if err := workload.Run(p, c.build, &c.work); err != nil { // a lock could not be built: it was not even asked for
 			t.Step(trace.Step{Does: trace.Refused}, 0, nil, err.Error)
 		}

@@ -64,7 +64,7 @@ type ID int
 type Acquisition struct {
 	ID     ID
 	Client string
-	Task   int // which task of the client; 0 is its main one
+	Task   int // which task of the client, counted over all lives of its process; 0 is the first
 	Style  Style
 
 	Invoked  trace.Instant // Lock was called

@@ -10,6 +10,8 @@ type Algorithm struct {
 	New func(Options) Builder
 	// Authority says whose word makes a grant.
 	Authority Authority
+	// Key returns the key whose maker holds the lock at the authority; Options.Key if nil.
+	Key func(Options) string
 	// Scripts are the Lua scripts it sends, so that a trace and a fault can name them.
 	Scripts []Script
 	// Deadline is the clock on which its leases state a deadline; NoClock if they state none.

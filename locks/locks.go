@@ -157,7 +157,8 @@ type Process interface {
 }
 
 // Redis is a client of one Redis server: a pool of connections, each used by one call at a time, as in the common
-// client libraries. A call that times out closes its connection.
+// client libraries. A call that times out closes its connection. What belongs to a connection, as WATCH and MULTI do,
+// stays together as long as one task at a time uses the client.
 type Redis interface {
 	// Do sends one command and waits for its reply, at most timeout; 0 waits for ever. An error reply of the server
 	// comes back as a *RedisError. Where no reply came the error is ErrNotDone or ErrUnknown.

@@ -52,9 +52,12 @@ func BenchmarkRoundTrip(b *testing.B) {
 	e.AddClient("a", func(t *sim.Task) {
 		w := &waiting{}
 		conn, err := t.Dial(srv, w, 0)
+		if err != nil {
+			panic(err)
+		}
 		for range b.N {
 			w.settled = sim.Signal{}
-			if err = conn.Send(t, silent{}); err != nil {
+			if err := conn.Send(t, silent{}); err != nil {
 				panic(err)
 			}
 			t.Wait(time.Second, &w.settled)

@@ -17,7 +17,7 @@ type Process struct {
 	node    *Node
 	main    func(*Task)
 	tasks   []*Task // of the present life; some may have ended
-	started int     // how many tasks this life has seen
+	started int     // how many tasks there have been, in all lives
 	over    int     // how many of tasks have ended
 	frozen  []*Task // ready, but the process is paused
 	ended   bool    // main has returned, or the process has died
@@ -39,7 +39,7 @@ func (p *Process) start() {
 		p.ended = false
 		p.node.engine.alive++
 	}
-	p.spawn(p.main)
+	p.spawn(p.main).main = true
 }
 
 func (p *Process) spawn(run func(*Task)) *Task {
@@ -73,7 +73,7 @@ func (p *Process) die() {
 	for _, t := range p.tasks {
 		t.makeReady() // to be unwound
 	}
-	p.tasks, p.started, p.over = nil, 0, 0
+	p.tasks, p.over = nil, 0
 }
 
 // readBuffers hands over what arrived during a pause.
@@ -101,7 +101,8 @@ type Task struct {
 	process *Process
 	run     func(*Task)
 	index   int
-	life    int // of the node, in which it was started
+	main    bool // the process ends with it
+	life    int  // of the node, in which it was started
 	end     Signal
 	timer   Timer
 	co      *coroutine // nil before it has started and after it has ended
@@ -117,10 +118,10 @@ const Forever time.Duration = math.MaxInt64
 // Node returns the node that the task runs on.
 func (t *Task) Node() *Node { return t.process.node }
 
-// Index numbers the task within its process; 0 is the main one.
+// Index numbers the tasks of a node over all lives of its process; 0 is the first main one.
 func (t *Task) Index() int { return t.index }
 
-// String names the task as "a" or, if it is not the main one, "a/1".
+// String names the task as "a" or, if it is not the first main one, "a/1".
 func (t *Task) String() string {
 	if t.index == 0 {
 		return t.Node().Name
@@ -293,7 +294,7 @@ func (t *Task) finished() {
 	t.process.over++
 	t.timer.Stop()
 	t.end.Fire()
-	if t.index == 0 {
+	if t.main {
 		t.Node().die()
 	}
 }

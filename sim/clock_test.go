@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 	"time"
 
@@ -311,6 +312,50 @@ func TestTimersRingOnceWhenTheirClockShowsTheirReading(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, got)
+	})
+}
+
+// TestTimersThatAreArmedAgainRingInOrder has few moments and many changes, so that much happens at once: timers that
+// ring at the same moment ring in the order in which they were armed.
+func TestTimersThatAreArmedAgainRingInOrder(t *testing.T) {
+	type armed struct {
+		timer int
+		at    trace.Instant
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		e := sim.New(sim.Config{Until: trace.Never}, nil)
+		keeper(e)
+		n := e.AddServer("n", &echo{})
+		var pending []armed // in the order of arming
+		timers := make([]*sim.Timer, 4)
+		for i := range timers {
+			timers[i] = n.NewTimer(ringer(func() {
+				first := 0
+				for j, p := range pending {
+					if p.at < pending[first].at {
+						first = j
+					}
+				}
+				require.NotEmpty(t, pending)
+				require.Equal(t, armed{i, e.Now()}, pending[first])
+				pending = slices.Delete(pending, first, first+1)
+			}))
+		}
+		for range rapid.IntRange(1, 40).Draw(t, "operations") {
+			i := rapid.IntRange(0, len(timers)-1).Draw(t, "timer")
+			d := rapid.Int64Range(-1, 6).Draw(t, "in") // -1: it is stopped
+			e.After(trace.Instant(rapid.Int64Range(0, 10).Draw(t, "at")), func() {
+				pending = slices.DeleteFunc(pending, func(p armed) bool { return p.timer == i })
+				if d < 0 {
+					timers[i].Stop()
+					return
+				}
+				timers[i].Arm(false, n.Monotonic()+d)
+				pending = append(pending, armed{i, e.Now() + trace.Instant(d)})
+			})
+		}
+		require.True(t, e.Run().Quiescent)
+		require.Empty(t, pending)
 	})
 }
 

@@ -372,13 +372,17 @@ func (c *Conn) waits() bool { return c.up.flight.carries() || c.inbox.carries() 
 // loseClient is what becomes of the connection when the client's process dies. Its kernel closes the connection,
 // unless its machine goes off: then there is only silence.
 func (c *Conn) loseClient(host bool) {
-	c.clientOver = true
-	c.buffer.clear()
 	if host {
 		c.up.powerOff()
+	}
+	if c.clientOver {
 		return
 	}
-	c.hangUp()
+	c.clientOver = true
+	c.buffer.clear()
+	if !host {
+		c.hangUp()
+	}
 }
 
 // loseServer is what becomes of the connection when the server's process dies. Its kernel closes the connection,

@@ -320,6 +320,7 @@ func TestServerProcessCrashClosesConnectionsAtOnce(t *testing.T) {
 		_, err := w.dialTo(task, w.srv, 0)
 		w.note("%v", err)
 		task.Sleep(s)
+		require.Zero(t, w.srv.Connections())
 		w.note("%s", w.dial(task).call("SET k", sim.Forever))
 	})
 	w.expect("11ms closed", "13ms connection refused", "1.017s SET ok")
@@ -439,6 +440,19 @@ func TestServerHearsOfADeadClientMachineWhenThatAnswersAPush(t *testing.T) {
 	w.play()
 	require.Equal(t, []string{"1.003s push push", "2.003s push push", "3.003s push push", "4.003s push push"},
 		w.steps(trace.Reply), "the machine is back when the fourth arrives")
+}
+
+func TestServerKeepsAConnectionWhoseClientsMachineFellSilent(t *testing.T) {
+	w := newWorld(t)
+	w.faults(at(s, hostCrash("a", s)), at(3*s, crash("a", s))) // the second life knows nothing of the connection
+	w.AddClient("a", func(task *sim.Task) {
+		if w.Now() == 0 {
+			w.dial(task)
+		}
+		task.Sleep(5 * s)
+		w.note("%d", w.srv.Connections())
+	})
+	w.expect("9s 1")
 }
 
 func TestPushesAreDeliveredInOrder(t *testing.T) {

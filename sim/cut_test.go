@@ -29,7 +29,7 @@ func TestStallHoldsWhatIsAlreadyOnItsWay(t *testing.T) {
 	w.expect("5.004s m1 ok")
 }
 
-// TestCutDeliversLate holds the rule of section 1.3 of the specification: after the cut has healed, what was sent
+// TestCutDeliversLate follows the back-off of TCP (RFC 6298): after the cut has healed, what was sent
 // arrives within as long again as it has lasted, and not all at the same moment in every run.
 func TestCutDeliversLate(t *testing.T) {
 	arrivals := make(map[time.Duration]bool)

@@ -176,7 +176,7 @@ func TestDelayBeforeAStepOfAMessage(t *testing.T) {
 		w.expect("1.004s m1 ok", "1.004s m2 ok") // what follows is held up too
 		require.Equal(t, executed, w.steps(trace.Execute)[0], trigger)
 		require.True(t, w.Faults()[0].Fired, trigger)
-		require.Equal(t, 2, len(w.steps(trace.Execute)), trigger)
+		require.Len(t, w.steps(trace.Execute), 2, trigger)
 	}
 }
 

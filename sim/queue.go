@@ -11,8 +11,10 @@ type event struct {
 	arg uint64
 }
 
-// actor is what an event happens to. An event that is stale was overtaken by something else and is passed over.
+// actor is what an event happens to.
 type actor interface {
+	// stale reports, once, whether the event was overtaken by something else and is to be passed over. It may put
+	// another one into the queue.
 	stale(arg uint64) bool
 	act(arg uint64)
 }

@@ -45,6 +45,42 @@ func TestEqualDeadlinesFireInOrderOfScheduling(t *testing.T) {
 	})
 }
 
+func TestQueueOfSegmentsKeepsOrderInLittleMemory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var q sim.Queue
+		model := []uint64{}
+		most := 0
+		for next := range uint64(200) {
+			switch rapid.IntRange(0, 5).Draw(t, "what") {
+			case 0, 1, 2:
+				q.Push(next)
+				model = append(model, next)
+			case 3:
+				q.PushFront(next)
+				model = append([]uint64{next}, model...)
+			default:
+				if len(model) > 0 {
+					require.Equal(t, model[0], q.Pop())
+					model = model[1:]
+				}
+			}
+			most = max(most, len(model))
+			require.Equal(t, model, q.Messages())
+			require.LessOrEqual(t, q.Capacity(), 2*most+8)
+		}
+	})
+}
+
+func TestQueueThatIsNeverEmptyDoesNotGrow(t *testing.T) {
+	var q sim.Queue
+	q.Push(0)
+	for i := range uint64(10_000) {
+		q.Push(i + 1)
+		require.Equal(t, i, q.Pop())
+	}
+	require.LessOrEqual(t, q.Capacity(), 8)
+}
+
 func TestTasksThatBecomeReadyAtOnceRunInThatOrder(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a", "b", "c"} {

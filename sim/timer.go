@@ -10,9 +10,15 @@ type Timer struct {
 	wall    bool
 	reading int64
 	at      trace.Instant // when it will ring, as far as can be foreseen
+	seq     uint64        // its place among what happens at that moment
 	place   int           // in node.timers, from 1; 0 if it is not armed
 	always  bool          // it is an observer's
-	shot    uint64        // counts arming and stopping, so that events of old are recognised
+
+	// The first of its events in the queue; seq is 0 if there is none. One that comes too early puts another there.
+	next struct {
+		at  trace.Instant
+		seq uint64
+	}
 }
 
 // Alarm is what a timer calls.
@@ -47,7 +53,6 @@ func (t *Timer) Stop() {
 	timers[len(timers)-1] = nil
 	t.node.timers = timers[:len(timers)-1]
 	t.place = 0
-	t.shot++
 }
 
 // Armed reports whether the timer is going to ring.
@@ -59,12 +64,23 @@ func (t *Timer) At() trace.Instant { return t.at }
 // Reading returns the reading at which the timer was last armed to ring.
 func (t *Timer) Reading() int64 { return t.reading }
 
+// schedule makes an event of it, unless there is one that comes earlier. Most timers are time-outs, stopped and armed
+// anew for later many times before they would ring: one event serves them all.
 func (t *Timer) schedule(at trace.Instant) {
-	t.shot++
-	t.at = at
-	if at != trace.Never {
-		t.node.engine.schedule(at, t, t.shot)
+	e := t.node.engine
+	e.seq++
+	t.at, t.seq = at, e.seq
+	if t.next.seq == 0 || at < t.next.at {
+		t.enqueue()
 	}
+}
+
+func (t *Timer) enqueue() {
+	if t.at == trace.Never {
+		return
+	}
+	t.next.at, t.next.seq = t.at, t.seq
+	t.node.engine.queue.push(event{at: t.at, seq: t.seq, do: t, arg: t.seq})
 }
 
 // retime follows a change of the clock. What stays in its place in time keeps its place in the order of events.
@@ -75,7 +91,16 @@ func (t *Timer) retime() {
 	}
 }
 
-func (t *Timer) stale(shot uint64) bool { return shot != t.shot }
+func (t *Timer) stale(seq uint64) bool {
+	if seq != t.next.seq {
+		return true
+	}
+	t.next.seq = 0
+	if t.place != 0 && seq != t.seq {
+		t.enqueue()
+	}
+	return t.place == 0 || seq != t.seq
+}
 
 func (t *Timer) act(uint64) {
 	if t.node.pauses == 0 || t.always {

@@ -180,7 +180,8 @@ func (s *Server) flushed(n int) {
 // the loss of power too.
 func (s *Server) Crash(host bool, keep string) {
 	switch {
-	case keep == "all":
+	case keep == "all": // as if all had been written and flushed, whatever the server is configured to write
+		s.log = s.Store.Snapshot()
 		s.survives = len(s.log)
 	case keep == "nothing":
 		s.survives = 0
@@ -215,7 +216,8 @@ type Request struct {
 	Args    []string
 	Command string // its name in capitals
 	Purpose string // what the lock wants with it: "acquire", "renew", "release"; "" unknown
-	Tag     int    // whose it is: for observers
+	Client  string // who sent it: for observers
+	Tag     int    // what it belongs to: for observers
 	Sent    uint64 // its place among all requests that were sent: for observers
 	Asking  bool   // it was sent from within Lock: for observers
 	sum     uint64
