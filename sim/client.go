@@ -76,15 +76,6 @@ func (p *Process) die() {
 	p.tasks, p.over = nil, 0
 }
 
-// readBuffers hands over what arrived during a pause.
-func (p *Process) readBuffers() {
-	for _, c := range p.node.engine.conns {
-		if c.client == p.node {
-			c.readBuffer()
-		}
-	}
-}
-
 // thaw lets the tasks go on that became ready during a pause. Those of a process that is paused again freeze again.
 func (p *Process) thaw() {
 	frozen := p.frozen

@@ -19,6 +19,8 @@ type Conn struct {
 	opened         Signal     // the dialling task waits for it
 	refused        bool       // by the server
 	accepted       bool       // by the server's machine
+	ofServer       bool       // the client's end is the code of a server, which does not wait for anything
+	early          []func()   // what a server pushed before its peer had accepted
 	hungUp         bool       // the client's machine has told the server that it is over
 	clientOver     bool       // the client has closed it, died, or learnt that it is over
 	serverOver     bool       // the server has, or knows nothing of it
@@ -53,6 +55,55 @@ func (t *Task) Dial(server *Node, r Receiver, timeout time.Duration) (*Conn, err
 		return nil, ErrClosed
 	}
 	return c, nil
+}
+
+// Connect opens a connection from a server's code to a peer, without waiting for it: what is pushed before the peer has
+// accepted follows its opening. The receiver's Closed is called when it is over, or was refused.
+func (n *Node) Connect(peer *Node, r Receiver) *Conn {
+	c := newConn(n, peer, r)
+	c.ofServer = true
+	c.up.send(segment{kind: syn}, 0)
+	return c
+}
+
+// Push sends a message on a connection that a server's code has opened. The error is ErrClosed if it is over; the
+// message was then certainly not sent.
+func (c *Conn) Push(p Payload) error {
+	if c.clientOver {
+		return ErrClosed
+	}
+	s := stepOf(trace.Send, c.client, p, c.server)
+	m := message{conn: c, payload: p}
+	c.engine.before(&s, &m)
+	switch {
+	case c.clientOver:
+		return ErrClosed
+	case !c.opened.Fired():
+		c.early = append(c.early, func() { c.push(&s, &m) })
+	case c.client.pauses > 0:
+		c.client.hold(func() { c.push(&s, &m) })
+	default:
+		c.push(&s, &m)
+	}
+	return nil
+}
+
+func (c *Conn) push(s *trace.Step, m *message) {
+	m.id = c.engine.newMessage()
+	c.up.send(segment{payload: m.payload, answer: m.answer, msg: m.id}, m.delay)
+	c.engine.took(s, m, m.payload.Sum(), c.engine.detail(m.payload))
+}
+
+// pushEarly sends what waited for the connection to be opened, or has the paused code send it when it goes on.
+func (c *Conn) pushEarly() {
+	for _, push := range c.early {
+		if c.client.pauses > 0 {
+			c.client.hold(push)
+		} else {
+			push()
+		}
+	}
+	c.early = nil
 }
 
 func newConn(client, server *Node, r Receiver) *Conn {
@@ -96,9 +147,7 @@ func (c *Conn) Send(t *Task, p Payload) error {
 	if c.clientOver {
 		return ErrClosed
 	}
-	m.id = c.engine.newMessage()
-	c.up.send(segment{payload: p, answer: m.answer, msg: m.id}, m.delay)
-	c.engine.took(&s, &m, p.Sum(), c.engine.detail(p))
+	c.push(&s, &m)
 	t.checkpoint()
 	return nil
 }
@@ -296,6 +345,7 @@ func (c *Conn) arriveAtClient(g *segment) {
 		}
 	case g.kind == synAck:
 		c.opened.Fire()
+		c.pushEarly()
 	default:
 		c.buffer.push(g)
 		c.readBuffer()
@@ -317,7 +367,7 @@ func (c *Conn) readBuffer() {
 func (c *Conn) learnEnd(refused bool) {
 	c.buffer.clear()
 	c.clientOver, c.hungUp, c.refused = true, true, refused
-	if c.opened.Fired() {
+	if c.ofServer || c.opened.Fired() {
 		c.receiver.Closed()
 		return
 	}

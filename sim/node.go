@@ -103,9 +103,7 @@ func (n *Node) catchUp() {
 		f()
 	}
 	n.serve()
-	if n.process != nil {
-		n.process.readBuffers()
-	}
+	n.readBuffers()
 	for n.running() && len(n.due) > 0 {
 		t := n.due[0]
 		n.due = n.due[1:]
@@ -113,6 +111,15 @@ func (n *Node) catchUp() {
 	}
 	if n.process != nil {
 		n.process.thaw()
+	}
+}
+
+// readBuffers hands over what arrived during a pause on the connections that the node has opened.
+func (n *Node) readBuffers() {
+	for _, c := range n.engine.conns {
+		if c.client == n {
+			c.readBuffer()
+		}
 	}
 }
 
