@@ -114,7 +114,7 @@ func TestClocksFollowTheExactFormula(t *testing.T) {
 			n.Adjust(step, rate, of)
 			x.change(e.Now(), step, rate, of)
 			checkClock(t, n, x, e.Now())
-			e.After(trace.Instant(gaps.Draw(t, "gap")), change)
+			e.After(time.Duration(gaps.Draw(t, "gap")), change)
 		}
 		e.After(0, change)
 		e.Run()

@@ -197,7 +197,7 @@ func TestCrashOfTheServerClearsItsTimers(t *testing.T) {
 	w.timer("due", false, 950*ms)
 	cleared := w.timer("cleared", false, 5*s)
 	w.srv.NewObserver(bell{w, "observer"}).Arm(false, int64(5*s))
-	w.After(trace.Instant(3*s), func() { require.False(t, cleared.Armed()) })
+	w.After(3*s, func() { require.False(t, cleared.Armed()) })
 	w.expect("950ms due", "5s observer")
 }
 
@@ -206,7 +206,7 @@ func TestTimerThatWasDueWhenItsServerDiedServesTheNextLife(t *testing.T) {
 	keeper(w.Engine)
 	w.faults(at(0, pause("srv")), at(2*s, crash("srv", s)), at(4*s, pause("srv"), 10*s))
 	timer := w.timer("bell", false, s)
-	w.After(trace.Instant(4*s), func() { timer.Arm(false, int64(5*s)) })
+	w.After(4*s, func() { timer.Arm(false, int64(5*s)) })
 	w.expect("14s bell")
 }
 
@@ -236,7 +236,7 @@ func TestCrashOfTheDeadFindsNothingToActOn(t *testing.T) {
 	w.faults(at(s, crash("srv", 10*s)), at(2*s, crash("srv", s)), at(3*s, crash("a", s)))
 	keeper(w.Engine)
 	w.AddClient("a", func(*sim.Task) {})
-	w.After(trace.Instant(5*s), func() { require.False(t, w.srv.Up(), "the second crash restarts nothing") })
+	w.After(5*s, func() { require.False(t, w.srv.Up(), "the second crash restarts nothing") })
 	w.play()
 	require.Equal(t, []string{`crash host=false keep=""`, "restart"}, w.echo.lives)
 	reports := w.Faults()

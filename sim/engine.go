@@ -235,9 +235,7 @@ func (a action) stale(uint64) bool { return false }
 func (a action) act(uint64)        { a() }
 
 // After calls f after d of true time: for faults and observers, which no pause or crash can stop.
-func (e *Engine) After(d trace.Instant, f func()) {
-	e.schedule(e.now.Add(time.Duration(d)), action(f), 0)
-}
+func (e *Engine) After(d time.Duration, f func()) { e.schedule(e.now.Add(d), action(f), 0) }
 
 // detail returns what shows a payload to a reader, if the trace is kept for one.
 func (e *Engine) detail(p Payload) func() string {

@@ -274,6 +274,11 @@ func joinQuoted(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
+// notText are the plain words that YAML does not take for text.
+var notText = map[string]bool{
+	"null": true, "true": true, "false": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true,
+}
+
 // quote puts a string into the double quotes of YAML unless it is a plain word.
 func quote(s string) string {
 	for _, r := range s {
@@ -282,7 +287,7 @@ func quote(s string) string {
 			return fmt.Sprintf("%q", s)
 		}
 	}
-	if s == "" || s[0] >= '0' && s[0] <= '9' || s[0] == '-' {
+	if s == "" || s[0] >= '0' && s[0] <= '9' || s[0] == '-' || notText[strings.ToLower(s)] {
 		return fmt.Sprintf("%q", s)
 	}
 	return s

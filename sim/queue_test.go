@@ -31,7 +31,7 @@ func TestEqualDeadlinesFireInOrderOfScheduling(t *testing.T) {
 			for _, d := range rapid.SliceOfN(rapid.Int64Range(0, 5), 0, budget).Draw(t, "delays") {
 				it := entry{e.Now() + trace.Instant(d), len(scheduled)}
 				scheduled = append(scheduled, it)
-				e.After(trace.Instant(d), func() {
+				e.After(time.Duration(d), func() {
 					require.Equal(t, it.at, e.Now())
 					fired = append(fired, it)
 					add(min(budget/4, 100-len(scheduled))) // events schedule events

@@ -40,7 +40,7 @@ func (t Instant) String() string {
 // Does says what kind of step a node takes.
 type Does uint8
 
-// The steps. Message steps belong to any node, the steps from Start to Lost to clients, those from Expire to
+// The steps. Message steps belong to any node, the steps from Start to Done to clients, those from Expire to
 // Fsync to servers. Begin and End are the fault's own.
 const (
 	None Does = iota
@@ -72,9 +72,9 @@ const (
 )
 
 var doesNames = [doesCount]string{
-	"none", "send", "receive", "execute", "reply", "start", "acquired", "refused", "check", "access", "release",
-	"released",
-	"lost", "done", "expire", "promote", "demote", "fsync", "begin", "end",
+	"none", "send", "receive", "execute", "reply",
+	"start", "acquired", "refused", "check", "access", "release", "released", "lost", "done",
+	"expire", "promote", "demote", "fsync", "begin", "end",
 }
 
 // String returns the name that scenarios use.
