@@ -127,7 +127,7 @@ func TestClockStopsAtTheEndOfItsRange(t *testing.T) {
 	n := e.AddServer("n", &echo{})
 	n.Adjust(math.MaxInt64, 10*million, sim.BothClocks)
 	require.Equal(t, int64(math.MaxInt64), n.Wall())
-	e.After(trace.Never-1, func() {
+	e.After(time.Duration(trace.Never-1), func() {
 		require.Equal(t, int64(math.MaxInt64), n.Monotonic())
 		n.Adjust(math.MinInt64, 0, sim.BothClocks)
 		require.Equal(t, int64(-1), n.Monotonic())

@@ -198,7 +198,7 @@ func TestSignalThatNobodyWaitsForAnyMoreWakesNobody(t *testing.T) {
 		task.Sleep(10 * s)
 		w.note("slept")
 	})
-	w.After(trace.Instant(5*s), early.Fire)
+	w.After(5*s, early.Fire)
 	w.expect("11s slept", "11.5s slept")
 }
 
