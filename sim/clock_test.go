@@ -224,7 +224,7 @@ func TestOverlappingFaultsOfTheClockHealInAnyOrder(t *testing.T) {
 		w.faults(at(1*s, clock("srv", 0, 100), c.first), at(2*s, clock("srv", 0, 200), c.second))
 		var rates []int64
 		for _, moment := range []time.Duration{0, s + 1, 2*s + 1, 2*s + c.second + 1, time.Minute} {
-			w.After(trace.Instant(moment), func() { rates = append(rates, w.srv.Rate()) })
+			w.After(time.Duration(moment), func() { rates = append(rates, w.srv.Rate()) })
 		}
 		w.play()
 		want := []int64{7, 100, 200, 7, 7}
@@ -239,7 +239,7 @@ func TestTimerThatIsNotMovedKeepsItsPlaceAmongEqualDeadlines(t *testing.T) {
 	w := newWorld(t)
 	keeper(w.Engine)
 	w.timer("first", false, 10*s)
-	w.After(trace.Instant(10*s), func() { w.note("second") })
+	w.After(time.Duration(10*s), func() { w.note("second") })
 	w.faults(at(s, clock("srv", time.Hour, 0)))
 	w.expect("10s first", "10s second")
 }
@@ -248,7 +248,7 @@ func TestStoppedTimerDoesNotRing(t *testing.T) {
 	w := newWorld(t)
 	keeper(w.Engine)
 	stopped, again := w.timer("stopped", false, s), w.timer("again", false, s)
-	w.After(trace.Instant(ms), func() {
+	w.After(time.Duration(ms), func() {
 		require.True(t, stopped.Armed())
 		stopped.Stop()
 		require.False(t, stopped.Armed())

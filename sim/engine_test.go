@@ -180,7 +180,7 @@ func TestSignalWakesEverybodyInTheOrderOfTheirWaits(t *testing.T) {
 			task.Sleep(s)
 		})
 	}
-	w.After(trace.Instant(10*s), gate.Fire)
+	w.After(time.Duration(10*s), gate.Fire)
 	w.expect("10s b", "10s c", "10s a")
 }
 
