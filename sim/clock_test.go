@@ -288,12 +288,12 @@ func TestTimersRingOnceWhenTheirClockShowsTheirReading(t *testing.T) {
 		keeper(e)
 		n := e.AddServer("n", &echo{})
 		for _, c := range changes {
-			e.After(c.at, func() { n.Adjust(c.step, c.rate, c.of) })
+			e.After(time.Duration(c.at), func() { n.Adjust(c.step, c.rate, c.of) })
 		}
 		got := make([]string, len(alarms))
 		for i, a := range alarms {
 			timer := n.NewTimer(ringer(func() { got[i] += fmt.Sprint(" ", int64(e.Now())) }))
-			e.After(a.armed, func() { timer.Arm(a.wall, target(a.wall, a.target)) })
+			e.After(time.Duration(a.armed), func() { timer.Arm(a.wall, target(a.wall, a.target)) })
 		}
 		e.Run()
 
@@ -344,7 +344,7 @@ func TestTimersThatAreArmedAgainRingInOrder(t *testing.T) {
 		for range rapid.IntRange(1, 40).Draw(t, "operations") {
 			i := rapid.IntRange(0, len(timers)-1).Draw(t, "timer")
 			d := rapid.Int64Range(-1, 6).Draw(t, "in") // -1: it is stopped
-			e.After(trace.Instant(rapid.Int64Range(0, 10).Draw(t, "at")), func() {
+			e.After(time.Duration(rapid.Int64Range(0, 10).Draw(t, "at")), func() {
 				pending = slices.DeleteFunc(pending, func(p armed) bool { return p.timer == i })
 				if d < 0 {
 					timers[i].Stop()

@@ -180,7 +180,7 @@ func TestSignalWakesEverybodyInTheOrderOfTheirWaits(t *testing.T) {
 			task.Sleep(s)
 		})
 	}
-	w.After(time.Duration(10*s), gate.Fire)
+	w.After(10*s, gate.Fire)
 	w.expect("10s b", "10s c", "10s a")
 }
 
