@@ -43,6 +43,7 @@ func Check(h *history.History, o Options) Report {
 		panic("checker: not a valid history: " + err.Error())
 	}
 	j := &judge{h: h, o: o}
+	j.misdeclared = j.authorityIsWrong()
 	j.held, j.granted = j.beliefs(), j.grants()
 	j.order = j.oldestFirst()
 	j.newer = j.supersededFrom()
@@ -62,16 +63,17 @@ func Check(h *history.History, o Options) Report {
 
 // judge is one check under way.
 type judge struct {
-	h       *history.History
-	o       Options
-	report  Report
-	told    [PropertyCount]int // how many violations there were to tell
-	held    intervals          // beliefs
-	granted intervals          // grants
-	double  overlaps           // among held
-	order   []int              // acquisitions, by the moment their clients were told that they hold
-	newer   []trace.Instant    // by acquisition: when the first access of a newer acquisition arrived
-	room    room
+	h           *history.History
+	o           Options
+	report      Report
+	told        [PropertyCount]int // how many violations there were to tell
+	held        intervals          // beliefs
+	granted     intervals          // grants
+	double      overlaps           // among held
+	misdeclared bool               // see authorityIsWrong
+	order       []int              // acquisitions, by the moment their clients were told that they hold
+	newer       []trace.Instant    // by acquisition: when the first access of a newer acquisition arrived
+	room        room
 }
 
 // Reasons why a property was not judged, or was judged in vain.
@@ -86,8 +88,10 @@ var vacuousReasons = [PropertyCount]string{
 }
 
 const (
-	noAuthority = "no authority declared"
-	noTokens    = "no token handed out"
+	noAuthority    = "no authority declared"
+	wrongAuthority = "the declared authority never had the lock's key"
+	noTokens       = "no token handed out"
+	noGrantedToken = "no grant handed out a token"
 )
 
 // conclude sets the verdict of a property that was judged.
@@ -110,6 +114,28 @@ func (j *judge) pass(p Property, reason string) {
 	j.report.Reasons[p] = reason
 }
 
+// passUnobserved passes over a property that is about the grants, where they are not known: nobody declared whose word
+// makes a grant, or the declaration is wrong. It reports whether it did.
+func (j *judge) passUnobserved(p Property) bool {
+	switch {
+	case !j.h.HasAuthority:
+		j.pass(p, noAuthority)
+	case j.misdeclared:
+		j.pass(p, wrongAuthority)
+	default:
+		return false
+	}
+	return true
+}
+
+// authorityIsWrong reports whether clients acquired a lock of which the servers that were declared to be its authority
+// never knew anything: an empty list of grants then says nothing of the lock.
+func (j *judge) authorityIsWrong() bool {
+	h := j.h
+	return h.HasAuthority && len(h.Grants) == 0 && len(h.Copies) == 0 &&
+		slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool { return a.Outcome == history.OK })
+}
+
 func (j *judge) accuse(v Violation) {
 	j.told[v.Property]++
 	if j.told[v.Property] <= toldOfOneProblem {
@@ -126,7 +152,7 @@ func (j *judge) heedBound() {
 	for p, v := range j.report.Verdicts {
 		if v == Held || v == Vacuous {
 			j.report.Verdicts[p] = Undecided
-			j.report.Reasons[p] = j.h.Bound
+			j.report.Reasons[p] = "the bound on " + j.h.Bound + " was reached"
 		}
 	}
 }

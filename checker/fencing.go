@@ -19,6 +19,9 @@ func (j *judge) fencingOrder() {
 	case !j.h.HasAuthority:
 		j.pass(FencingOrder, noAuthority)
 		return
+	case !slices.ContainsFunc(j.h.Grants, func(g history.Grant) bool { return g.Token != 0 }):
+		j.pass(FencingOrder, noGrantedToken)
+		return
 	}
 	order := grantsByTime(j.h.Grants)
 	var most, other *history.Grant // the grant of the largest token so far, and that of another acquisition

@@ -96,6 +96,9 @@ func (j *judge) doubleHolders() (int64, bool)  { return int64(j.double.pairs), t
 func (j *judge) longestOverlap() (int64, bool) { return int64(j.double.longest), true }
 func (j *judge) totalOverlap() (int64, bool)   { return int64(j.double.total), true }
 
+// observed reports whether the grants and what ended them are known.
+func (j *judge) observed() bool { return j.h.HasAuthority && !j.misdeclared }
+
 func (j *judge) usesResource() bool { return len(j.h.Accesses) > 0 }
 
 func (j *judge) actedOutsideBelief() (int64, bool) {
@@ -143,7 +146,7 @@ func (j *judge) harmlessStaleWrites() (int64, bool) {
 }
 
 func (j *judge) misreported() (int64, bool) {
-	if !j.h.HasAuthority {
+	if !j.observed() {
 		return 0, false
 	}
 	endedOwn, endedAny := make([]bool, len(j.h.Acquisitions)+1), make([]bool, len(j.h.Acquisitions)+1)
@@ -163,7 +166,7 @@ func (j *judge) misreported() (int64, bool) {
 }
 
 func (j *judge) releasesOfOthers() (int64, bool) {
-	return count(j.h.Removals, func(r *history.Removal) bool { return r.Ended != 0 && !r.Again }), j.h.HasAuthority
+	return count(j.h.Removals, func(r *history.Removal) bool { return r.Ended != 0 && !r.Again }), j.observed()
 }
 
 func (j *judge) nextAfterCrash() (int64, bool) {

@@ -10,8 +10,7 @@ import (
 // than the one it was sent for.
 
 func (j *judge) releaseSafety() {
-	if !j.h.HasAuthority {
-		j.pass(ReleaseSafety, noAuthority)
+	if j.passUnobserved(ReleaseSafety) {
 		return
 	}
 	violated, dangers := false, 0

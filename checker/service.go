@@ -11,8 +11,7 @@ import (
 // lost the key plays no part. Overlapping grants of one owner are one.
 
 func (j *judge) exclusionAtService() {
-	if !j.h.HasAuthority {
-		j.pass(ExclusionAtService, noAuthority)
+	if j.passUnobserved(ExclusionAtService) {
 		return
 	}
 	found := j.granted.scan(j.h.End, j.tellDoubleGrant)

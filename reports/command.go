@@ -10,7 +10,7 @@ import (
 
 // commands returns what to type to see these runs of one schedule again: one command if they are all of the modes that
 // the scenario names, else one for each.
-func (t *text) commands(runs []Run) []string {
+func commands(runs []Run) []string {
 	first := &runs[0]
 	modes := first.Case.Scenario.Resource.Fencing
 	if len(modes) == 0 {
@@ -21,22 +21,22 @@ func (t *text) commands(runs []Run) []string {
 		played = append(played, runs[i].Case.Fencing)
 	}
 	if slices.Equal(modes, played) {
-		return []string{Command(first, t.Files, false)}
+		return []string{Command(first, false)}
 	}
 	var list []string
 	for i := range runs {
-		list = append(list, Command(&runs[i], t.Files, true))
+		list = append(list, Command(&runs[i], true))
 	}
 	return list
 }
 
-// Command returns the command line that plays a run again. Files are as in [TextOptions]; without the fencing mode it
-// plays the run under all that the scenario names.
-func Command(r *Run, files map[string]string, fencing bool) string {
+// Command returns the command line that plays a run again. Without the fencing mode it plays the run under all that the
+// scenario names.
+func Command(r *Run, fencing bool) string {
 	s := r.Case.Scenario
 	name := s.Name
-	if file, ok := files[name]; ok {
-		name = file
+	if r.File != "" {
+		name = r.File
 	}
 	words := []string{"locksim run", quoteWord(name)}
 	if r.Lock != s.Lock.Algorithm {
@@ -54,8 +54,12 @@ func Command(r *Run, files map[string]string, fencing bool) string {
 	return strings.Join(append(words, fmt.Sprintf("--seed %#x", r.Seed)), " ")
 }
 
-// quoteWord puts a file name that a shell would split into quotes.
+// quoteWord puts a file name that a shell would split into quotes. One that cannot be shown as it is takes the quotes
+// in which bash, ksh and zsh read escapes.
 func quoteWord(word string) string {
+	if shown := Visible(word); shown != word {
+		return "$'" + strings.ReplaceAll(Visible(strings.ReplaceAll(word, `\`, `\\`)), "'", `\'`) + "'"
+	}
 	if word != "" && !strings.ContainsFunc(word, func(c rune) bool { return strings.ContainsRune(" \t\n'\"\\$&;|<>()*?[]#~`!{}", c) }) {
 		return word
 	}

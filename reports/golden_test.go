@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +18,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
 )
 
 // The stories in testdata are scenarios with the histories that one run of each case left, so that what is tested here
@@ -194,8 +196,93 @@ func TestTheTwinSaysWhatFencingDid(t *testing.T) {
 }
 
 func TestAFileIsReproducedByItsName(t *testing.T) {
-	text := textOf(t, loadStory(t, "pause-and-fence")[1:2], reports.TextOptions{
-		Files: map[string]string{"pause-and-fence": "my dir/pause.yaml"},
-	})
-	require.Contains(t, text, "reproduce: locksim run 'my dir/pause.yaml' --fencing fenced-write --seed 0x2a\n")
+	for file, word := range map[string]string{
+		"my dir/pause.yaml": "'my dir/pause.yaml'", "pause.yaml": "pause.yaml", "it's.yaml": `'it'\''s.yaml'`,
+		"red\x1b[31m\\'s.yaml": `$'red\x1b[31m\\\'s.yaml'`,
+	} {
+		r := loadStory(t, "pause-and-fence")[1]
+		r.File = file
+		require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{}),
+			"reproduce: locksim run "+word+" --fencing fenced-write --seed 0x2a\n")
+	}
+}
+
+func TestTwoScenariosOfOneNameAreToldApart(t *testing.T) {
+	named, copied := loadStory(t, "pause-and-fence")[0], loadStory(t, "pause-and-fence")[0]
+	copied.File = "copy.yaml"
+	text := textOf(t, []reports.Run{named, copied}, reports.TextOptions{Width: 200})
+	require.Contains(t, text, "reproduce: locksim run pause-and-fence --fencing none")
+	require.Contains(t, text, "reproduce: locksim run copy.yaml --fencing none")
+	require.Equal(t, 2, strings.Count(text, "pause-and-fence — "), "each tells its story")
+}
+
+func TestNoTextSteersATerminal(t *testing.T) {
+	r := loadStory(t, "pause-and-fence")[0]
+	s := *r.Case.Scenario
+	const hostile = "beep\a \x1b]0;title\x07 \u009b31m \u202eback"
+	s.Title, s.Story, s.Source, s.Claims, s.Finding = hostile, hostile, hostile, hostile, hostile
+	r.Case.Scenario = &s
+	text := textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})
+	require.Equal(t, 5, strings.Count(text, `beep\a \x1b]0;title\a \u009b31m \u202eback`))
+	for _, c := range strings.ReplaceAll(text, "\n", "") {
+		require.False(t, unicode.IsControl(c) || c == '\u202e', "%q", c)
+	}
+}
+
+func TestAnUnjudgedResourceIsNotShownAsSafe(t *testing.T) {
+	unjudged := func() []reports.Run {
+		runs := loadStory(t, "pause-and-fence")
+		for i := range runs {
+			if i > 0 {
+				runs[i].Report.Verdicts[checker.Resource] = checker.NotJudged
+				runs[i].Report.Reasons[checker.Resource] = "no token to fence with"
+			}
+			runs[i].Lock = "redlock" // nothing is expected of it
+		}
+		return runs
+	}
+	text := textOf(t, unjudged(), reports.TextOptions{Width: 200})
+	require.Contains(t, text, "whether the resource is safe is not judged, no token to fence with.")
+	require.Regexp(t, `· resource +not-judged +no token to fence with`, text)
+	alone := textOf(t, unjudged()[1:2], reports.TextOptions{Width: 200})
+	require.Contains(t, alone, "; whether the resource is safe is not judged.")
+	require.Regexp(t, `· resource +not-judged +no token to fence with`, alone)
+	unused := unjudged()[1]
+	unused.History.Accesses = nil
+	require.NotContains(t, textOf(t, []reports.Run{unused}, reports.TextOptions{}), "not-judged")
+}
+
+func TestAnAccessAnsweredWithAnErrorHasArrived(t *testing.T) {
+	r := loadStory(t, "pause-and-fence")[0]
+	last := &r.History.Accesses[len(r.History.Accesses)-1]
+	last.Applied, last.Accepted = trace.Never, false
+	require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200}), "is answered with an error, and nothing is done")
+	last.Returned = trace.Never
+	require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200}), "it never arrives")
+}
+
+func TestAnInterruptedTextSaysSo(t *testing.T) {
+	runs := loadStory(t, "pause-and-fence")
+	o := reports.TextOptions{Planned: 700}
+	require.Contains(t, textOf(t, runs, o), "\n\ninterrupted: 3 of 700 runs played\n")
+	require.Equal(t, "interrupted: 0 of 700 runs played\n", textOf(t, nil, o))
+	require.NotContains(t, textOf(t, runs, reports.TextOptions{}), "interrupted")
+	var s reports.Summary
+	s.Add(runs[0])
+	var b bytes.Buffer
+	require.NoError(t, s.Text(&b, o))
+	require.Contains(t, b.String(), "interrupted: 1 of 700 runs played\n")
+}
+
+func TestMissingNumbersAreExplained(t *testing.T) {
+	const line = "numbers that are missing are of the pictures below"
+	first := loadStory(t, "pause-and-fence")[:1]
+	require.NotContains(t, textOf(t, first, reports.TextOptions{Width: 200}), line, "there are no others")
+	own := loadStory(t, "pause-and-fence")[0]
+	own.Case.Scenario, own.Case.Fencing = first[0].Case.Scenario, history.FencedWrite
+	h := *own.History
+	h.Accesses = slices.Clone(h.Accesses)
+	h.Accesses[0].Applied += 1000 // an event that the first run has not
+	own.History = &h
+	require.Contains(t, textOf(t, []reports.Run{first[0], own}, reports.TextOptions{Width: 200}), line)
 }

@@ -56,10 +56,15 @@ func (j *JSONWriter) Add(r Run) error {
 }
 
 // Close writes the end of the document.
-func (j *JSONWriter) Close() error {
-	end := "\n]}\n"
+func (j *JSONWriter) Close() error { return j.end("") }
+
+// CloseInterrupted writes the end of a document that lacks runs, and says so in it.
+func (j *JSONWriter) CloseInterrupted() error { return j.end(`,"interrupted":true`) }
+
+func (j *JSONWriter) end(members string) error {
+	end := "\n]" + members + "}\n"
 	if !j.begun {
-		end = jsonHead + "]}\n"
+		end = jsonHead + "]" + members + "}\n"
 	}
 	_, err := io.WriteString(j.w, end)
 	return err

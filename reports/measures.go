@@ -18,7 +18,7 @@ func (t *text) measures(r *Run, brief bool) {
 			if !b.met {
 				sign, k = t.g.mismatch, differs
 			}
-			t.line("  " + t.ink(k, sign) + " " + pad(b.name, width) + "  " + pad(amount(b.name, b.value), 12) + "  expected " + b.allowed)
+			t.line("  " + t.ink(k, sign) + " " + pad(b.name, width) + "  " + pad(b.value, 12) + "  expected " + b.allowed)
 		}
 	}
 	if brief {

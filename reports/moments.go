@@ -337,6 +337,8 @@ func (s *story) accessWords(a *history.Access) string {
 		text += fmt.Sprintf(" with token %d", a.Token)
 	}
 	switch {
+	case a.Applied == trace.Never && a.Returned != trace.Never:
+		return text + ": is answered with an error, and nothing is done"
 	case a.Applied == trace.Never:
 		return text + ": it never arrives"
 	case !a.Accepted && a.Token < a.MaxToken && s.h.Fencing.NeedsToken():

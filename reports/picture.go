@@ -334,13 +334,33 @@ func (p *picture) legend(run int) []string {
 	effects := p.effects(run)
 	for _, sign := range []struct{ sign, meaning string }{
 		{"R", "read"}, {"W", "write"}, {"C", "check"},
-		{g.accepted, "accepted"}, {g.refused, "refused"}, {g.harmful, "damage"}, {g.unsure, "lost"},
+		{g.accepted, "accepted"}, {g.refused, "refused"}, {g.harmful, "damage"}, {g.unsure, "never done"},
 	} {
 		if strings.Contains(effects, sign.sign) {
 			list = append(list, sign.sign+" "+sign.meaning)
 		}
 	}
-	return append(list, "time is stretched where labels need room")
+	list = append(list, "time is stretched where labels need room")
+	if p.skips(run) {
+		list = append(list, "numbers that are missing are of the pictures below")
+	}
+	return list
+}
+
+// skips reports whether the list of a run leaves out numbers, which other runs of its schedule have.
+func (p *picture) skips(run int) bool {
+	seen, last := map[int]bool{}, 0
+	for i := range p.tales[run] {
+		n := p.tales[run][i].number
+		seen[n] = n > 0
+		last = max(last, n)
+	}
+	for n := 1; n < last; n++ {
+		if !seen[n] {
+			return true
+		}
+	}
+	return false
 }
 
 // effects is all that stands on the storage lanes of this run and of those that share its picture.

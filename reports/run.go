@@ -14,6 +14,7 @@ import (
 // Run is one run of one case of a scenario, and what was found of it.
 type Run struct {
 	Case     scenarios.Case
+	File     string // the file that the scenario was read from; "" if it is a named one
 	Lock     string // the lock's name; the scenario's, unless another was put in its place
 	Seed     uint64
 	Digest   uint64
@@ -31,6 +32,6 @@ type Status uint8
 // The statuses, in order of weight.
 const (
 	AsExpected   Status = iota
-	Inconclusive        // a verdict is unknown, or vacuous where something else was expected
+	Inconclusive        // a verdict is unknown, whatever was expected, or vacuous where something else was
 	Unexpected          // a verdict differs, a measured value is out of its bounds, or a fault never happened
 )

@@ -10,19 +10,21 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// Status compares the run with what its scenario expects of its case, and says in words what differs. A run that the
-// scenario says nothing of (see [Run.Compared]) is inconclusive if a verdict is unknown, and as expected otherwise.
+// Status compares the run with what its scenario expects of its case, and says in words what differs. A run of which a
+// verdict is unknown is inconclusive, even if nobody expects anything of it; one that the scenario says nothing of (see
+// [Run.Compared]) is as expected otherwise.
 func (r Run) Status() (Status, []string) {
 	status, reasons := AsExpected, []string(nil)
-	if !r.Compared() {
-		for p, got := range r.Report.Verdicts {
-			if got == checker.Undecided {
-				status = Inconclusive
-				reasons = append(reasons, fmt.Sprintf("%s is unknown: %s", checker.Property(p), r.Report.Reasons[p]))
-			}
-		}
-		return status, reasons
+	if r.Compared() {
+		status, reasons = r.compare()
 	}
+	if unknown := r.unknown(); len(unknown) > 0 {
+		status, reasons = max(status, Inconclusive), append(reasons, unknown...)
+	}
+	return status, reasons
+}
+
+func (r *Run) compare() (status Status, reasons []string) {
 	for _, d := range r.Case.Compare(r.History, &r.Report) {
 		if d.Inconclusive {
 			status = max(status, Inconclusive)
@@ -32,6 +34,48 @@ func (r Run) Status() (Status, []string) {
 		reasons = append(reasons, d.Text)
 	}
 	return status, reasons
+}
+
+// unknown says why verdicts are unknown, one sentence a reason.
+func (r *Run) unknown() []string {
+	var reasons []string
+	about := map[string][]string{}
+	for p, got := range r.Report.Verdicts {
+		if got != checker.Undecided {
+			continue
+		}
+		why := r.reason(checker.Property(p))
+		if !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
+		}
+		about[why] = append(about[why], checker.Property(p).String())
+	}
+	for i, why := range reasons {
+		verb := " is"
+		if len(about[why]) > 1 {
+			verb = " are"
+		}
+		reasons[i] = listing(about[why]) + verb + " unknown: " + why
+	}
+	return reasons
+}
+
+// reason says in words why a verdict is what it is. The checker does not know how high a bound is that was reached.
+func (r *Run) reason(p checker.Property) string {
+	why := r.Report.Reasons[p]
+	name := r.History.Bound
+	if r.Report.Verdicts[p] != checker.Undecided || name == "" || !strings.Contains(why, name) {
+		return why
+	}
+	switch limits := &r.Case.Scenario.Bounds; name {
+	case "steps":
+		return fmt.Sprintf("the bound of %d steps was reached", limits.Steps)
+	case "messages":
+		return fmt.Sprintf("the bound of %d messages was reached", limits.Messages)
+	case "calls":
+		return "the code of a client goes on and on at one moment: the bound of its calls was reached"
+	}
+	return why
 }
 
 // Compared reports whether the scenario's expectations are about a run like this one: with the scenario's lock, in a
@@ -65,7 +109,7 @@ func (r Run) FaultsNotFired() []string {
 // bound is a measured value beside what the scenario expects of it.
 type bound struct {
 	name    string
-	value   int64
+	value   string
 	allowed string
 	met     bool
 }
@@ -74,13 +118,12 @@ type bound struct {
 func (r Run) bounds() []bound {
 	var list []bound
 	for _, m := range r.Case.Scenario.Measures {
-		b := bound{name: m.Name}
+		b := bound{name: m.Name, value: "not measured"}
 		for _, got := range r.Report.Measures {
 			if got.Name == m.Name {
-				b.value = got.Value
+				b.value, b.met = amount(m.Name, got.Value), m.Allows(got.Value)
 			}
 		}
-		b.met = (m.Min == nil || b.value >= *m.Min) && (m.Max == nil || b.value <= *m.Max)
 		switch {
 		case m.Min != nil && m.Max != nil && *m.Min == *m.Max:
 			b.allowed = amount(m.Name, *m.Min)

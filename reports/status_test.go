@@ -48,7 +48,33 @@ func TestAMeasureOutOfItsBoundsIsUnexpected(t *testing.T) {
 	status, reasons := r.Status()
 	require.Equal(t, reports.Unexpected, status)
 	require.Len(t, reasons, 1)
-	require.Contains(t, reasons[0], "double-holders is 2")
+	require.Equal(t, "double-holders is 2, expected 1", reasons[0])
+}
+
+func TestAMeasureThatIsAbsentIsOutOfItsBounds(t *testing.T) {
+	r := loadStory(t, "pause-and-fence")[0]
+	r.Report.Measures = nil
+	status, reasons := r.Status()
+	require.Equal(t, reports.Unexpected, status)
+	require.Len(t, reasons, 2)
+	require.Regexp(t, `≠ double-holders +not measured +expected 1\n`, textOf(t, []reports.Run{r}, reports.TextOptions{}))
+}
+
+func TestAnUnknownVerdictIsInconclusiveWhateverIsExpected(t *testing.T) {
+	r := loadStory(t, "pause-and-fence")[0]
+	_, expected := r.Expected(checker.ReleaseSafety)
+	require.False(t, expected)
+	r.History.Bound = "steps"
+	for _, p := range []checker.Property{checker.FencingOrder, checker.ReleaseSafety} {
+		r.Report.Verdicts[p], r.Report.Reasons[p] = checker.Undecided, "the bound on steps was reached"
+	}
+	status, reasons := r.Status()
+	require.Equal(t, reports.Inconclusive, status)
+	require.Equal(t, []string{"fencing-order and release-safety are unknown: the bound of 1000000 steps was reached"}, reasons)
+	require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200}), "the resource was damaged: inconclusive.")
+	r.Report.Verdicts[checker.Resource] = checker.Held
+	status, _ = r.Status()
+	require.Equal(t, reports.Unexpected, status, "a difference outweighs it")
 }
 
 func TestAnotherLockIsNotCompared(t *testing.T) {
@@ -112,6 +138,23 @@ func TestJSONOfNoRunsIsADocument(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, reports.JSON(&b, nil))
 	require.JSONEq(t, `{"schema":"locksim.run/1","runs":[]}`, b.String())
+}
+
+func TestAnInterruptedDocumentSaysSo(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, reports.NewJSONWriter(&b).CloseInterrupted())
+	require.JSONEq(t, `{"schema":"locksim.run/1","runs":[],"interrupted":true}`, b.String())
+	b.Reset()
+	w := reports.NewJSONWriter(&b)
+	require.NoError(t, w.Add(loadStory(t, "pause-and-fence")[0]))
+	require.NoError(t, w.CloseInterrupted())
+	var d struct {
+		Runs        []any
+		Interrupted bool
+	}
+	require.NoError(t, json.Unmarshal(b.Bytes(), &d))
+	require.True(t, d.Interrupted)
+	require.Len(t, d.Runs, 1)
 }
 
 func TestASummaryCountsAndNamesTheFirstThatDiffers(t *testing.T) {

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
@@ -31,7 +32,7 @@ type tally struct {
 // Add counts one run.
 func (s *Summary) Add(r Run) {
 	n := len(s.cases)
-	if n == 0 || s.cases[n-1].first.Case != r.Case || s.cases[n-1].first.Lock != r.Lock {
+	if n == 0 || s.cases[n-1].first.Case != r.Case || s.cases[n-1].first.Lock != r.Lock || s.cases[n-1].first.File != r.File {
 		s.cases = append(s.cases, newTally(&r))
 		n++
 	}
@@ -61,7 +62,7 @@ func newTally(r *Run) *tally {
 }
 
 // slim drops what a summary of very many runs must not hold on to.
-func slim(r *Run) Run { return Run{Case: r.Case, Lock: r.Lock, Seed: r.Seed} }
+func slim(r *Run) Run { return Run{Case: r.Case, File: r.File, Lock: r.Lock, Seed: r.Seed} }
 
 // Status is the gravest of all runs.
 func (s *Summary) Status() Status { return s.worst }
@@ -80,7 +81,7 @@ func (s *Summary) Text(w io.Writer, o TextOptions) error {
 	last := ""
 	for i, row := range rows {
 		if i > 0 && grouped {
-			if name := s.cases[i-1].name(); name != last {
+			if name := s.name(s.cases[i-1]); name != last {
 				t.line(t.ink(strong, name))
 				last = name
 			}
@@ -152,7 +153,7 @@ func (s *Summary) rows(t *text) [][]entry {
 			sign, k = t.g.undecided, strong
 		case AsExpected:
 		}
-		row := []entry{{sign, k}, {c.name(), plain}, {r.Case.Variant, plain}, {r.Case.Style.String(), plain},
+		row := []entry{{sign, k}, {s.name(c), plain}, {r.Case.Variant, plain}, {r.Case.Style.String(), plain},
 			{r.Case.Fencing.String(), plain}}
 		for p := range checker.PropertyCount {
 			row = append(row, c.cell(t, p))
@@ -176,13 +177,17 @@ func dropEmptyColumns(rows [][]entry) [][]entry {
 	return rows
 }
 
-// name is the scenario's, with the lock if that is another.
-func (c *tally) name() string {
-	s := c.first.Case.Scenario
-	if c.first.Lock != s.Lock.Algorithm {
-		return s.Name + " with " + c.first.Lock
+// name is the scenario's, with the lock if that is another, and with the file if there are two scenarios of the name.
+func (s *Summary) name(c *tally) string {
+	name, file := c.first.Case.Scenario.Name, c.first.File
+	double := func(o *tally) bool { return o.first.Case.Scenario.Name == name && o.first.File != file }
+	if file != "" && slices.ContainsFunc(s.cases, double) {
+		name = Visible(file)
 	}
-	return s.Name
+	if c.first.Lock != c.first.Case.Scenario.Lock.Algorithm {
+		name += " with " + c.first.Lock
+	}
+	return name
 }
 
 // cell is the verdicts on one property in all runs of a case: one sign if all agree, else each with its number.
@@ -214,12 +219,12 @@ func (s *Summary) differences(t *text) {
 			continue
 		}
 		t.line("")
-		name := c.first.Case.Scenario.Name
+		name := s.name(c)
 		if c.runs > 1 {
 			name += fmt.Sprintf(", %d of %d seeds", c.differ, c.runs)
 		}
 		t.item(t.g.mismatch, name+": "+c.reason, plain)
-		t.line("    " + Command(&c.example, t.Files, true))
+		t.line("    " + Command(&c.example, true))
 	}
 }
 
@@ -238,4 +243,5 @@ func (s *Summary) footer(t *text) {
 		g.unjudged + " not judged", "ME mutual-exclusion", "ES exclusion-at-service", "RES resource", "FO fencing-order",
 		"RS release-safety", "P progress", "A availability",
 	}, "   ", faint)
+	t.interrupted(s.runs)
 }

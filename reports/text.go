@@ -17,10 +17,10 @@ type TextOptions struct {
 	Width int  // columns; 100 if 0, at least 72
 	Color bool // with escape sequences for colours
 	ASCII bool // without any byte above 0x7f
-	// Files says from which file a scenario was read, by its name, for the line that reproduces a run. A scenario that
-	// is not among them is a named one.
-	Files map[string]string
-	_     struct{}
+	// Planned is how many runs there were to be if an interrupt came before all of them were played, else 0. The text
+	// then says that it is not complete.
+	Planned int
+	_       struct{}
 }
 
 // Text prints runs for a reader: the story, and for each schedule the verdicts beside the expected ones, the timeline,
@@ -28,7 +28,7 @@ type TextOptions struct {
 // differ in the fencing mode alone share one picture.
 func Text(w io.Writer, runs []Run, o TextOptions) error {
 	t := newText(o)
-	last := ""
+	var last *Run // the run that told the scenario's story
 	for from := 0; from < len(runs); {
 		to := from + 1
 		for to < len(runs) && sameSchedule(&runs[from], &runs[to]) {
@@ -37,9 +37,9 @@ func Text(w io.Writer, runs []Run, o TextOptions) error {
 		if from > 0 {
 			t.line("")
 		}
-		if name := runs[from].Case.Scenario.Name; name != last || from == 0 {
-			t.story(runs[from].Case.Scenario)
-			last = name
+		if r := &runs[from]; last == nil || !sameStory(last, r) {
+			t.story(r.Case.Scenario)
+			last = r
 		}
 		t.schedule(runs[from:to])
 		from = to
@@ -47,12 +47,29 @@ func Text(w io.Writer, runs []Run, o TextOptions) error {
 			return err
 		}
 	}
-	return nil
+	t.interrupted(len(runs))
+	return t.flush(w)
+}
+
+// sameStory reports whether two runs are of one scenario, in whatever variant.
+func sameStory(a, b *Run) bool {
+	return a.Case.Scenario.Name == b.Case.Scenario.Name && a.File == b.File
+}
+
+// interrupted marks a text that is not complete.
+func (t *text) interrupted(played int) {
+	if t.Planned == 0 {
+		return
+	}
+	if played > 0 {
+		t.line("")
+	}
+	t.line(t.ink(differs, fmt.Sprintf("interrupted: %d of %s played", played, counted(t.Planned, "run"))))
 }
 
 // sameSchedule reports whether two runs differ in how the resource is fenced alone.
 func sameSchedule(a, b *Run) bool {
-	return a.Case.Scenario == b.Case.Scenario && a.Case.Variant == b.Case.Variant && a.Case.Style == b.Case.Style &&
+	return a.Case.Scenario == b.Case.Scenario && a.File == b.File && a.Case.Variant == b.Case.Variant && a.Case.Style == b.Case.Style &&
 		a.Lock == b.Lock && a.Seed == b.Seed
 }
 
@@ -190,21 +207,25 @@ func (t *text) headline(r *Run) {
 		words += joint + " the resource was damaged"
 	case checker.Held:
 		words += "; the resource stayed safe"
-	case checker.NotJudged, checker.Vacuous, checker.Undecided:
+	case checker.NotJudged:
+		if r.unjudgedResource() {
+			words += "; whether the resource is safe is not judged"
+		}
+	case checker.Vacuous, checker.Undecided:
 	}
 	if v[checker.Progress] == checker.Violated {
 		words += "; somebody waited in vain"
 	}
 	ending := "."
-	if r.Compared() && len(r.Case.Scenario.Expect)+len(r.Case.Scenario.Measures) > 0 {
-		switch status, _ := r.Status(); status {
-		case AsExpected:
+	switch status, _ := r.Status(); status {
+	case AsExpected:
+		if r.Compared() && len(r.Case.Scenario.Expect)+len(r.Case.Scenario.Measures) > 0 {
 			ending = ": as expected."
-		case Inconclusive:
-			sign, k, ending = t.g.undecided, differs, ": inconclusive."
-		case Unexpected:
-			sign, k, ending = t.g.mismatch, differs, ": NOT as expected."
 		}
+	case Inconclusive:
+		sign, k, ending = t.g.undecided, differs, ": inconclusive."
+	case Unexpected:
+		sign, k, ending = t.g.mismatch, differs, ": NOT as expected."
 	}
 	t.paragraph("", sign+" "+words+ending, k)
 }
@@ -252,7 +273,11 @@ func (t *text) twin(r *Run, v *view) string {
 		text += joint + "the resource is safe"
 	case checker.Violated:
 		text += joint + "the resource is damaged"
-	case checker.NotJudged, checker.Vacuous, checker.Undecided:
+	case checker.NotJudged:
+		if r.unjudgedResource() {
+			text += joint + "whether the resource is safe is not judged, " + r.reason(checker.Resource)
+		}
+	case checker.Vacuous, checker.Undecided:
 	}
 	return text + "."
 }
@@ -347,7 +372,7 @@ func (t *text) events(p *picture, run int) {
 
 // reproduce prints the command that plays these runs again.
 func (t *text) reproduce(runs []Run) {
-	for _, command := range t.commands(runs) {
+	for _, command := range commands(runs) {
 		t.line("reproduce: " + t.ink(strong, command))
 	}
 }

@@ -13,7 +13,7 @@ func (t *text) verdicts(r, like *Run) {
 	width := 0
 	for p := range checker.PropertyCount {
 		width = max(width, columns(p.String()))
-		if !t.uninteresting(r, p) && (like == nil || !alike(r, like, p)) {
+		if worthARow(r, like, p) {
 			rows = append(rows, p)
 		}
 	}
@@ -34,11 +34,26 @@ func (t *text) verdicts(r, like *Run) {
 	}
 }
 
+// worthARow reports whether a verdict is to be shown: somebody asked for it, or it says something. That a resource was
+// used but cannot be judged always does: its accepted writes would look safe. After another run only what is different
+// is shown, but then also that there is nothing to say any more.
+func worthARow(r, like *Run, p checker.Property) bool {
+	if like != nil {
+		return !alike(r, like, p) && (!r.uninteresting(p) || !like.uninteresting(p))
+	}
+	return !r.uninteresting(p)
+}
+
 // uninteresting reports whether nobody asked for a verdict and there is none to speak of.
-func (t *text) uninteresting(r *Run, p checker.Property) bool {
+func (r *Run) uninteresting(p checker.Property) bool {
 	got := r.Report.Verdicts[p]
 	_, expected := r.Expected(p)
-	return !expected && (got == checker.NotJudged || got == checker.Vacuous)
+	return !expected && (got == checker.NotJudged || got == checker.Vacuous) && (p != checker.Resource || !r.unjudgedResource())
+}
+
+// unjudgedResource reports whether the resource was used, and nothing can be said of it.
+func (r *Run) unjudgedResource() bool {
+	return r.Report.Verdicts[checker.Resource] == checker.NotJudged && len(r.History.Accesses) > 0
 }
 
 func alike(a, b *Run, p checker.Property) bool {
@@ -135,7 +150,7 @@ func (t *text) note(r *Run, p checker.Property, v checker.Verdict) string {
 		return kind
 	case checker.NotJudged, checker.Undecided:
 	}
-	return r.Report.Reasons[p]
+	return r.reason(p)
 }
 
 func times(n int) string {

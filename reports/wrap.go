@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -10,6 +12,7 @@ func wrap(text string, width int, indent string) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
+		word = Visible(word)
 		switch {
 		case line == "":
 			line = word
@@ -25,6 +28,26 @@ func wrap(text string, width int, indent string) []string {
 	}
 	return lines
 }
+
+// Visible shows by escapes what could steer a terminal: control characters, and those that turn the direction of
+// writing. Texts of scenarios and names of files may hold anything.
+func Visible(text string) string {
+	if !strings.ContainsFunc(text, steers) {
+		return text
+	}
+	var b strings.Builder
+	for _, c := range text {
+		if steers(c) {
+			quoted := strconv.QuoteRuneToASCII(c)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func steers(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) }
 
 func columns(text string) int { return utf8.RuneCountInString(text) }
 

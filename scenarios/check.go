@@ -27,6 +27,7 @@ func check(s *Scenario, known Errors) Errors {
 	}
 	a.nodes = newDirectory(s)
 	a.checkNames()
+	a.checkServers()
 	a.checkResource()
 	a.checkLinksAndClocks()
 	a.checkExpect()
@@ -59,6 +60,10 @@ func (a *audit) checkClients() bool {
 		if a.known.sound(at) && !c.Hangs {
 			a.checkSection(at, c)
 		}
+		if a.known.sound(at, "until") && c.Start > a.Until {
+			a.report(at+".start", "a time up to "+brief(a.Until)+", the scenario's until", "begins at %s, after the run's end",
+				brief(c.Start))
+		}
 		if a.known.sound(at) && c.Write != nil && *c.Write < c.Read {
 			a.report(at+".write", "a time after that", "writes at %s, before it reads at %s", *c.Write, c.Read)
 		}
@@ -86,6 +91,19 @@ func (a *audit) checkNames() {
 	}
 }
 
+func (a *audit) checkServers() {
+	if a.known.sound("servers") && a.Servers.Disk == "lies" && a.Servers.Persistence == "none" {
+		a.report("servers.disk", "persistence everysec or always", "nothing is written that a disk could lie about")
+	}
+}
+
+// checkHasClock refuses clocks that nobody looks at.
+func (a *audit) checkHasClock(at, node string) {
+	if node == Storage {
+		a.report(at, "a client or a server", "%s has no clock", node)
+	}
+}
+
 func (a *audit) checkResource() {
 	for i, f := range a.Resource.Fencing {
 		if a.known.sound("resource.fencing") && slices.Contains(a.Resource.Fencing[:i], f) {
@@ -105,11 +123,13 @@ func (a *audit) checkLinksAndClocks() {
 	}
 	for _, c := range a.Clocks {
 		at := "clocks." + c.Node
-		if slices.Contains(sim.Roles(), c.Node) {
+		if isRole(c.Node) {
 			a.report(at, "the name of a node", "nobody plays a role before the run has begun")
 			continue
 		}
-		a.mustFind(at, c.Node, false)
+		if a.mustFind(at, c.Node, false) {
+			a.checkHasClock(at, c.Node)
+		}
 	}
 	for i, l := range a.Network.Links {
 		at := fmt.Sprintf("network.links[%d]", i)
@@ -118,7 +138,7 @@ func (a *audit) checkLinksAndClocks() {
 		}
 		a.checkEnds(at, l.From, l.To)
 		for j, name := range slices.Concat(l.From, l.To) {
-			if slices.Contains(sim.Roles(), name) {
+			if isRole(name) {
 				a.report(endPath(at, l.From, l.To, j), "nodes or globs", "nobody plays a role before the run has begun")
 			}
 		}
@@ -147,15 +167,21 @@ func (a *audit) checkExpect() {
 	}
 	for i, x := range a.Expect {
 		for _, y := range a.Expect[:i] {
-			if x.Property == y.Property && x.Verdict != y.Verdict && overlap(x.Fencing, y.Fencing) && overlap(x.Style, y.Style) {
-				other := strings.TrimPrefix(a.pathOf(y), "expect.")
-				a.report(a.pathOf(x), "one verdict for each mode and style", "contradicts %s", other)
+			at, other := a.pathOf(x), a.pathOf(y)
+			if at == other { // by mode and style, and by style and mode
+				other = x.paths()[1]
+			}
+			other = strings.TrimPrefix(other, "expect.")
+			switch {
+			case !x.overlaps(y):
+			case x.Verdict != y.Verdict:
+				a.report(at, "one verdict for each mode and style", "contradicts %s", other)
+			case x.covers(y):
+				a.report(at, "one verdict for each mode and style", "says again what %s says", other)
 			}
 		}
 	}
 }
-
-func overlap[V comparable](a, b *V) bool { return a == nil || b == nil || *a == *b }
 
 // names prints modes or styles.
 func names[V fmt.Stringer](values []V) []string {

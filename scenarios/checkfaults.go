@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -26,10 +27,18 @@ func (a *audit) checkFaults() {
 		if slices.Contains(names[:i], names[i]) {
 			a.report(at+".name", "names of their own", "two faults are called %s", names[i])
 		}
-		if f.Trigger.When != sim.At {
+		if f.Trigger.When == sim.At {
+			a.checkMoment(at+".at", f.Trigger.At)
+		} else {
 			a.checkStep(at+"."+whenName(f.Trigger.When), f.Trigger.Step, names, i)
 		}
 		a.checkAction(at, f)
+	}
+}
+
+func (a *audit) checkMoment(at string, moment time.Duration) {
+	if a.known.sound("until") && moment > a.Until {
+		a.report(at, "a time up to "+brief(a.Until)+", the scenario's until", "%s is after the run's end", brief(moment))
 	}
 }
 
@@ -45,6 +54,8 @@ func stepsOf(d trace.Does) class {
 	switch {
 	case d == trace.Execute || d == trace.Reply:
 		return isServer | isStorage
+	case d == trace.Send:
+		return isClient // a server replies
 	case d >= trace.Start && d <= trace.Done:
 		return isClient
 	case d >= trace.Expire && d <= trace.Fsync:
@@ -59,13 +70,33 @@ func (a *audit) checkStep(at string, p sim.Pattern, faults []string, self int) {
 		a.checkOtherFault(at, p, faults, self)
 		return
 	}
-	if p.Node != "" && a.mustFind(at+".node", p.Node, true) {
-		if of := stepsOf(p.Does); a.nodes.find(p.Node)&of == 0 {
-			a.report(at+".node", "one of the "+of.String(), "%s does not take the step %q", p.Node, p.Does)
+	if isElection(p.Does) {
+		a.report(at+".does", "a step that such servers take", "no server is promoted or demoted: they are independent")
+		return
+	}
+	who := stepsOf(p.Does)
+	if p.Node != "" {
+		if !a.mustFind(at+".node", p.Node, true) {
+			return
+		}
+		if who &= a.nodes.find(p.Node); who == 0 {
+			a.report(at+".node", "one of the "+stepsOf(p.Does).String(), "%s does not take the step %q", p.Node, p.Does)
+			return
 		}
 	}
-	if p.Peer != "" {
-		a.mustFind(at+".peer", p.Peer, true)
+	if p.Peer != "" && a.mustFind(at+".peer", p.Peer, true) {
+		a.checkPeer(at+".peer", p, who)
+	}
+}
+
+// checkPeer refuses peers that whoever takes the step has no connection to.
+func (a *audit) checkPeer(at string, p sim.Pattern, who class) {
+	peer := a.nodes.find(p.Peer)
+	switch {
+	case p.Does > trace.Reply:
+		a.report(at, "peer for send, receive, execute or reply", "the step %q has no other end", p.Does)
+	case !connected(who, peer):
+		a.report(at, "a client at one end, a server or "+Storage+" at the other", "%s never connect to %s", who, peer)
 	}
 }
 
@@ -104,7 +135,12 @@ func (a *audit) checkAction(at string, f sim.Fault) {
 		}
 	case sim.SameRandom:
 		a.checkTwins(field, action.Nodes)
-	case sim.Delay, sim.Error:
+		if f.Trigger.When != sim.At || f.Trigger.At != 0 {
+			a.report(field, "at: 0s", "twins are alike from the start on")
+		}
+	case sim.Error:
+		a.checkAnswered(field, f.Trigger)
+	case sim.Delay:
 	}
 	a.checkHealing(at, f)
 }
@@ -113,12 +149,31 @@ func isMessage(t sim.Trigger) bool {
 	return t.When != sim.At && t.Step.Does >= trace.Send && t.Step.Does <= trace.Reply
 }
 
+// checkAnswered refuses triggers at which there is no request that could be answered instead of being executed.
+func (a *audit) checkAnswered(at string, t sim.Trigger) {
+	const allowed = "a request on its way: send, the server's receive, or before its execute"
+	p := t.Step
+	switch {
+	case t.When == sim.At:
+	case p.Does == trace.Reply, p.Does == trace.Receive && p.Node != "" && a.nodes.find(p.Node) == isClient:
+		a.report(at, allowed, "the trigger is the step of a reply")
+	case p.Does == trace.Execute && t.When == sim.After:
+		a.report(at, allowed, "the request has been executed by then")
+	}
+}
+
 func (a *audit) checkNodeAction(at string, action sim.Action) {
+	if action.Kind == sim.SetClock {
+		a.checkHasClock(at+".clock", action.Node)
+	}
 	if action.Kind == sim.SetClock && action.Step == 0 && action.Rate == 0 {
 		a.report(at+".clock", "step, rate or both, and not 0", "the clock is not changed")
 	}
 	if action.Keep != "" && a.nodes.find(action.Node)&isClient != 0 {
 		a.report(at+".keep", "keep for servers only", "%s is a client, which keeps nothing", action.Node)
+	}
+	if action.Keep != "" && action.Node == Storage {
+		a.report(at+".keep", "keep for servers of the lock only", "%s keeps all that it has accepted", Storage)
 	}
 }
 
@@ -144,7 +199,7 @@ func (a *audit) checkTwins(at string, nodes []string) {
 		here := fmt.Sprintf("%s[%d]", at, i)
 		if slices.Contains(nodes[:i], name) {
 			a.report(here, "each process once", "%s is listed twice", name)
-		} else if !slices.Contains(sim.Roles(), name) && !a.mustFind(here, name, false) {
+		} else if !isRole(name) && !a.mustFind(here, name, false) {
 			continue
 		} else if a.nodes.class[name] != isClient {
 			a.report(here, "client processes", "%s is no client process", name)
@@ -154,11 +209,18 @@ func (a *audit) checkTwins(at string, nodes []string) {
 
 // checkEnds refuses links that connect nothing.
 func (a *audit) checkEnds(at string, from, to []string) {
+	var ends [2]class
+	found := true
 	for i, name := range slices.Concat(from, to) {
-		a.mustFind(endPath(at, from, to, i), name, true)
+		found = a.mustFind(endPath(at, from, to, i), name, true) && found
+		ends[min(i/len(from), 1)] |= a.nodes.find(name)
 	}
-	if len(from) == 1 && len(to) == 1 && from[0] == to[0] && !isGlob(from[0]) {
+	switch {
+	case !found:
+	case len(from) == 1 && len(to) == 1 && from[0] == to[0] && !isGlob(from[0]):
 		a.report(at, "two nodes", "a link from %s to itself", from[0])
+	case !connected(ends[0], ends[1]):
+		a.report(at, "clients at one end, servers or "+Storage+" at the other", "%s never connect to %s", ends[0], ends[1])
 	}
 }
 
@@ -183,6 +245,10 @@ func (a *audit) mustFind(at, name string, globs bool) bool {
 	if a.nodes.find(name) != 0 {
 		return true
 	}
+	if isRole(name) {
+		a.report(at, "a node, or the role of "+listing(a.nodes.roles), "nobody plays the role of %s: the servers are independent", name)
+		return false
+	}
 	what := "no node is called "
 	if isGlob(name) {
 		what = "no node matches "
@@ -201,7 +267,7 @@ func (a *audit) nodeNames() string {
 	if len(servers) > 1 {
 		servers = []string{servers[0] + " to " + servers[len(servers)-1]}
 	}
-	return fmt.Sprintf("a client, %s, %s, or a role", servers[0], Storage)
+	return fmt.Sprintf("a client, %s, %s or %s", servers[0], Storage, listing(a.nodes.roles))
 }
 
 // String names the nodes of the classes.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/locksim/locksim/checker"
 )
 
 // section is a mapping as the documentation shows it.
@@ -29,8 +31,10 @@ An example:
 `
 	formatRules = `
 Times are written with a unit: ~250ms~, ~10s~, ~1m30s~. Anchors, aliases, merge keys, tags and a second document in
-the same file are refused. The nodes are the clients, ~redis-1~, ~redis-2~, … and ~storage~; where a field takes globs,
-they are those of Go's path.Match. Whatever is wrong with a file is reported at once, each problem with its line and
+the same file are refused. The nodes are the clients, ~redis-1~, ~redis-2~, … and ~storage~; clients have connections to
+the others, which have none to each other. Where a field takes globs, they are those of Go's path.Match. Where it takes
+roles, there is one: ~holder~ is the client that was told last that it holds the lock. No server is master or leader of
+others, since all are independent. Whatever is wrong with a file is reported at once, each problem with its line and
 column.
 
 What a variant sets is laid over the scenario: mappings are merged key by key, lists and single values replace, ~null~
@@ -59,7 +63,16 @@ func Fields() []byte {
 		next.describe(&b)
 		queue = append(queue, next.inner()...)
 	}
+	describeMeasures(&b)
 	return b.Bytes()
+}
+
+func describeMeasures(b *bytes.Buffer) {
+	b.WriteString("\n## The measures\n\nNot every run has all of them: where nobody held the lock when it crashed, nobody " +
+		"took it after a crash.\n\n| Measure | What it is |\n|---|---|\n")
+	for _, m := range checker.Measures() {
+		fmt.Fprintf(b, "| `%s` | %s |\n", m.Name, m.Doc)
+	}
 }
 
 func (m *mapping[T]) heading() string { return m.name }

@@ -98,6 +98,18 @@ func (r *reader) refuseKey(path string, key *yaml.Node, e Expectation) {
 	r.report(key, path, problem, didYouMean("one of "+listing(names), key.Value, names))
 }
 
+// overlaps reports whether there may be a case that both match.
+func (x Expectation) overlaps(y Expectation) bool {
+	return x.Property == y.Property && overlap(x.Fencing, y.Fencing) && overlap(x.Style, y.Style)
+}
+
+func overlap[V comparable](a, b *V) bool { return a == nil || b == nil || *a == *b }
+
+// covers reports whether x matches every case that y matches.
+func (x Expectation) covers(y Expectation) bool {
+	return x.overlaps(y) && (x.Fencing == nil || y.Fencing != nil) && (x.Style == nil || y.Style != nil)
+}
+
 // sort brings the expectations into the order of properties, modes and styles; what holds for every mode or style
 // comes last, so that the more special entry is found first.
 func (e Expect) sort() {

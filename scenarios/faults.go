@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,9 +48,10 @@ var faultFields = mapping[sim.Fault]{
 		bind("kind", flag("process", "host"), func(f *sim.Fault) *bool { return &f.Action.Host },
 			"Whether the process dies, or the whole machine.").otherwise("`process`").with("crash"),
 		bind("restart", atLeast(1), func(f *sim.Fault) *time.Duration { return &f.Action.Restart },
-			"It is up again after this long.").otherwise("never").with("crash"),
+			"It is up again after this long. A client then begins at once, whatever its `start` says.").otherwise("never").with("crash"),
 		bind("keep", wordOf("nothing", "all"), func(f *sim.Fault) *string { return &f.Action.Keep },
-			"What a server has kept when it is up again.").otherwise("what its disk keeps").with("crash"),
+			"What a server has kept when it is up again, whatever its `persistence` says: nothing, or its whole dataset as it "+
+				"was at the crash.").otherwise("what its disk keeps").with("restart"),
 		act("clock", sim.SetClock, node(), nodeOf, "Action: the node's clock steps (`step`) or changes its rate (`rate`)."),
 		bind("step", atLeast(-maxDuration), func(f *sim.Fault) *time.Duration { return &f.Action.Step },
 			"How far the clock jumps; it may be negative.").otherwise("it does not").with("clock"),
@@ -70,9 +72,10 @@ var faultFields = mapping[sim.Fault]{
 			"What is lost with it: requests on their way to the server, or the server's replies.").otherwise("nothing").with("break"),
 		act("error", sim.Error, line("the text of an error reply, its code first: LOADING Redis is loading"),
 			func(a *sim.Action) *string { return &a.Text },
-			"Action: the request of the trigger is answered with this error instead of being executed."),
+			"Action: the request of the trigger (`send`, a server's `receive`, or before `execute`) is answered with this error "+
+				"instead of being executed."),
 		act("same-random", sim.SameRandom, list(line("a client process"), 100), func(a *sim.Action) *[]string { return &a.Nodes },
-			"Action: the client processes draw the same random numbers from the start on, as forked twins do."),
+			"Action: the client processes draw the same random numbers from the start on (`at: 0s`), as forked twins do."),
 
 		bind("for", atLeast(1), func(f *sim.Fault) *time.Duration { return &f.For },
 			"It heals after this long.").otherwise("never"),
@@ -112,20 +115,29 @@ var patternFields = mapping[sim.Pattern]{
 	name: "step",
 	doc:  "A step of the protocol, as the trace shows it. What is left away matches everything.",
 	fields: []field[sim.Pattern]{
-		bind("node", glob("a node, a glob of nodes, or a role"), func(p *sim.Pattern) *string { return &p.Node },
-			"Who takes the step: a node, a glob, or whoever plays the role of `holder`, `master` or `leader`.").otherwise("any"),
+		bind("node", globOrRole(), func(p *sim.Pattern) *string { return &p.Node },
+			"Who takes the step: a node, a glob, or `holder`, which is the client that was told last that it holds the "+
+				"lock, and has not stopped to believe it.").otherwise("any"),
 		bind("does", does(), func(p *sim.Pattern) *trace.Does { return &p.Does }, "What it does.").must(),
 		bind("what", glob("a glob"), func(p *sim.Pattern) *string { return &p.What },
 			"The command or its purpose (`SET`, `release`), the access (`read`, `check`, `write`), or the name of a "+
 				"fault (of `begin` and `end`).").otherwise("any"),
-		bind("peer", glob("a node, a glob of nodes, or a role"), func(p *sim.Pattern) *string { return &p.Peer },
-			"The other end of a message.").otherwise("any"),
+		bind("peer", globOrRole(), func(p *sim.Pattern) *string { return &p.Peer },
+			"The other end of a message that is sent, received, executed or replied to.").otherwise("any"),
 	},
 }
 
+// does names the steps that somebody takes where servers are independent; check says why it refuses the others.
 func does() kind[trace.Does] {
-	return oneOf(trace.DoesNames(), trace.ParseDoes, trace.Does.String)
+	names := slices.DeleteFunc(slices.Clone(trace.DoesNames()), func(name string) bool {
+		d, _ := trace.ParseDoes(name)
+		return isElection(d)
+	})
+	return oneOf(names, trace.ParseDoes, trace.Does.String)
 }
+
+// isElection reports whether it is a step of servers that follow one of them.
+func isElection(d trace.Does) bool { return d == trace.Promote || d == trace.Demote }
 
 func clockOf() kind[sim.ClockOf] {
 	k := flag("wall", "both")
@@ -224,9 +236,13 @@ func target() kind[aim] {
 
 // node is a node or a role, nodes one or several that may be globs. Whether they exist is checked when all nodes
 // are known.
-func node() kind[string] { return line("a node or a role (" + listing(sim.Roles()) + ")") }
+func node() kind[string] { return line("a node, or the role " + listing(Servers{}.roles())) }
 
-func nodes() kind[[]string] { return oneOrMore(glob("a node, a glob of nodes, or a role"), maxEntries) }
+func nodes() kind[[]string] { return oneOrMore(globOrRole(), maxEntries) }
+
+func globOrRole() kind[string] {
+	return glob("a node, a glob of nodes, or the role " + listing(Servers{}.roles()))
+}
 
 // glob is a pattern as of path.Match.
 func glob(allowed string) kind[string] {

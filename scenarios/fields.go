@@ -36,8 +36,7 @@ var scenarioFields = mapping[Scenario]{
 			"The servers that the lock lives on.").or(nothingSet),
 		bind("clients", lines(keyed("names", name("a client's name"), clientFields.kind(), clientName)),
 			func(s *Scenario) *[]Client { return &s.Clients },
-			"The clients, by name. A name must not look like a server's, a role (`holder`, `master`, `leader`) or "+
-				"`storage`.").must(),
+			"The clients, by name. A name must not look like a server's, nor be `storage`, `holder`, `master` or `leader`.").must(),
 		bind("resource", resourceFields.kind(), func(s *Scenario) *Resource { return &s.Resource },
 			"What the lock protects.").or(nothingSet),
 		bind("network", networkFields.kind(), func(s *Scenario) *Network { return &s.Network },
@@ -53,9 +52,10 @@ var scenarioFields = mapping[Scenario]{
 		bind("expect", expectations(), func(s *Scenario) *Expect { return &s.Expect },
 			"The verdicts that are expected, by property. Where they depend on the fencing mode or the client style, "+
 				"a mapping of modes, of styles, or of one within the other.").otherwise("nothing is judged"),
-		bind("measures", lines(keyed("measures", name("a measure"), measureKind(), measureName)),
+		bind("measures", lines(keyed("measures", knownMeasure(), measureKind(), measureName)),
 			func(s *Scenario) *[]MeasureBound { return &s.Measures },
-			"What measured values are expected to be, by name. Those whose names end in -ns are times."),
+			"What [measured values](#the-measures) are expected to be, by name. Those whose names end in -ns are times. A "+
+				"value that was not measured is not as expected."),
 		bind("progress", omitted(atLeast(1)), func(s *Scenario) *time.Duration { return &s.Progress },
 			"How long somebody may wait before somebody acquires.").otherwise("progress and availability are not judged"),
 		bind("until", atLeast(1), func(s *Scenario) *time.Duration { return &s.Until },
@@ -103,7 +103,7 @@ var serverFields = mapping[Servers]{
 			"When what was written reaches the disk: never, once a second, or before it is acknowledged "+
 				"(appendonly and appendfsync of Redis).").or("none"),
 		bind("disk", wordOf("honest", "lies"), func(s *Servers) *string { return &s.Disk },
-			"Whether the disk keeps what it acknowledges.").or("honest"),
+			"Whether the disk keeps what it acknowledges. To lie it must be written to: beside `persistence` everysec or always.").or("honest"),
 	},
 }
 
@@ -114,7 +114,7 @@ var clientFields = mapping[Client]{
 		bind("count", integer(1, maxProcesses), func(c *Client) *int { return &c.Count },
 			"How many processes. If there are more than one, they are called NAME-1, NAME-2, …").or("1"),
 		bind("start", atLeast(0), func(c *Client) *time.Duration { return &c.Start },
-			"When it begins.").or("0s"),
+			"When it begins, counted from the start of the run. One that a crash has restarted begins at once.").or("0s"),
 		bind("style", optional(style()), func(c *Client) **history.Style { return &c.Style },
 			"When it stops believing that it holds the lock.").otherwise("the style that the scenario is played in"),
 		bind("tasks", integer(1, maxTasks), func(c *Client) *int { return &c.Tasks },
@@ -140,11 +140,11 @@ var clientFields = mapping[Client]{
 					c.Work = d
 				}
 			},
-			"The length of the critical section; `forever` is a worker that hangs.").or("0s"),
+			"The length of the critical section; `forever` is a worker that hangs: it reads, and writes only if `write` says when.").or("0s"),
 		bind("read", atLeast(0), func(c *Client) *time.Duration { return &c.Read },
 			"When in the section it reads the registers.").or("0s"),
 		bind("write", optional(atLeast(0)), func(c *Client) **time.Duration { return &c.Write },
-			"When in the section it writes them.").otherwise("at the section's end"),
+			"When in the section it writes them.").otherwise("at the section's end, if it has one"),
 		bind("think", atLeast(0), func(c *Client) *time.Duration { return &c.Think },
 			"The pause between two sections.").or("0s"),
 	},

@@ -83,20 +83,26 @@ func latencies() *rapid.Generator[sim.Latency] {
 	})
 }
 
-// nodeNames are those of the generated scenarios' nodes, clientNames those of its clients.
+// The names of the generated scenarios' nodes, and those that have clocks.
 var (
 	clientNames = []string{"a", "b-1", "b-2", "n"}
 	serverNames = []string{"redis-1", "redis-2", "redis-3"}
-	nodeNames   = slices.Concat(clientNames, serverNames, []string{Storage})
+	clockNodes  = slices.Concat(clientNames, serverNames)
 )
 
 func faults(others []string) *rapid.Generator[sim.Fault] {
 	return rapid.Custom(func(t *rapid.T) sim.Fault {
 		f := sim.Fault{Trigger: triggers(others).Draw(t, "trigger")}
 		message := isMessage(f.Trigger)
-		kinds := []sim.ActionKind{sim.Pause, sim.Crash, sim.SetClock, sim.Cut, sim.Stall, sim.Break, sim.SameRandom}
+		kinds := []sim.ActionKind{sim.Pause, sim.Crash, sim.SetClock, sim.Cut, sim.Stall, sim.Break}
+		if f.Trigger.When == sim.At && f.Trigger.At == 0 {
+			kinds = append(kinds, sim.SameRandom)
+		}
 		if message {
-			kinds = append(kinds, sim.Delay, sim.Error)
+			kinds = append(kinds, sim.Delay)
+		}
+		if f.Trigger.Step.Does == trace.Send || f.Trigger.Step.Does == trace.Execute && f.Trigger.When == sim.Before {
+			kinds = append(kinds, sim.Error)
 		}
 		f.Action = action(t, rapid.SampledFrom(kinds).Draw(t, "kind"), message)
 		if k := f.Action.Kind; k == sim.Pause || k == sim.SetClock || k == sim.Cut || k == sim.Stall {
@@ -108,7 +114,7 @@ func faults(others []string) *rapid.Generator[sim.Fault] {
 
 func action(t *rapid.T, kind sim.ActionKind, message bool) sim.Action {
 	a := sim.Action{Kind: kind}
-	target := rapid.SampledFrom(slices.Concat(nodeNames, sim.Roles()))
+	target := rapid.SampledFrom(slices.Concat(clientNames, serverNames, Servers{}.roles()))
 	switch kind {
 	case sim.Pause:
 		a.Node = target.Draw(t, "node")
@@ -116,7 +122,9 @@ func action(t *rapid.T, kind sim.ActionKind, message bool) sim.Action {
 		a.Node = rapid.SampledFrom(serverNames).Draw(t, "server")
 		a.Host = rapid.Bool().Draw(t, "host")
 		a.Restart = orZero(t, durations(1), "restart")
-		a.Keep = rapid.SampledFrom([]string{"", "nothing", "all"}).Draw(t, "keep")
+		if a.Restart != 0 {
+			a.Keep = rapid.SampledFrom([]string{"", "nothing", "all"}).Draw(t, "keep")
+		}
 	case sim.SetClock:
 		a.Node = target.Draw(t, "node")
 		a.Step = orZero(t, durations(1), "step") * time.Duration(rapid.SampledFrom([]int{-1, 1}).Draw(t, "sign"))
@@ -149,28 +157,33 @@ func links(t *rapid.T) sim.Link {
 	ends := func(names ...string) []string {
 		return rapid.SliceOfN(rapid.SampledFrom(names), 1, 3).Draw(t, "ends")
 	}
-	return sim.Link{From: ends("a", "b-*", "holder", "?"), To: ends("redis-1", "redis-[23]", Storage, "master"), OneWay: rapid.Bool().Draw(t, "oneway")}
+	return sim.Link{From: ends("a", "b-*", "holder", "?"), To: ends("redis-1", "redis-[23]", Storage, "r*"), OneWay: rapid.Bool().Draw(t, "oneway")}
 }
 
 func triggers(others []string) *rapid.Generator[sim.Trigger] {
 	return rapid.Custom(func(t *rapid.T) sim.Trigger {
 		when := rapid.SampledFrom([]sim.When{sim.At, sim.Before, sim.After}).Draw(t, "when")
 		if when == sim.At {
-			return sim.Trigger{At: durations(0).Draw(t, "at")}
+			return sim.Trigger{At: orZero(t, durations(1), "at")}
 		}
 		trigger := sim.Trigger{When: when, Nth: rapid.SampledFrom([]int{0, 2, 77}).Draw(t, "nth")}
 		if when == sim.After {
 			trigger.Plus = orZero(t, durations(1), "plus")
 		}
-		name := rapid.SampledFrom(trace.DoesNames()).Draw(t, "does")
+		name := rapid.SampledFrom(trace.DoesNames()).Filter(func(name string) bool {
+			return name != "promote" && name != "demote"
+		}).Draw(t, "does")
 		does, _ := trace.ParseDoes(name)
 		p := sim.Pattern{Does: does, What: rapid.SampledFrom([]string{"", "SET", "release", "*", "a b"}).Draw(t, "what")}
 		if does == trace.Begin || does == trace.End {
 			p.What = rapid.SampledFrom(append(others, "", "*")).Draw(t, "fault")
 		} else {
-			names := map[class][]string{isClient: {"a", "b-*", "holder"}, isServer: {"redis-1", "leader"}}[stepsOf(does)]
+			names := map[class][]string{isClient: {"a", "b-*", "holder"}, isServer: {"redis-1", "redis-[12]"}}[stepsOf(does)]
 			p.Node = rapid.SampledFrom(append(names, "", "*")).Draw(t, "node")
-			p.Peer = rapid.SampledFrom([]string{"", "redis-?", Storage, "a"}).Draw(t, "peer")
+			if does <= trace.Reply {
+				peers := map[class][]string{isClient: {"redis-?", Storage}, isServer | isStorage: {"a", "holder"}}[stepsOf(does)]
+				p.Peer = rapid.SampledFrom(append(peers, "", "*")).Draw(t, "peer")
+			}
 		}
 		trigger.Step = p
 		return trigger
@@ -212,7 +225,7 @@ func scenarioValues() *rapid.Generator[*Scenario] {
 				Algorithm: "redlock", TTL: durations(time.Millisecond).Draw(t, "ttl"), Key: lineTexts().Draw(t, "key"),
 				Renew: orZero(t, durations(time.Millisecond), "renew"), Timeout: orZero(t, durations(1), "timeout"),
 			},
-			Servers: Servers{Kind: "redis", Masters: rapid.IntRange(3, 9).Draw(t, "masters"), Persistence: "none", Disk: "lies"},
+			Servers: Servers{Kind: "redis", Masters: rapid.IntRange(3, 9).Draw(t, "masters"), Persistence: "always", Disk: "lies"},
 			Clients: []Client{clients(t, "a", 1), clients(t, "b", 2), clients(t, "n", 1)},
 			Until:   durations(1).Draw(t, "until"),
 			Bounds:  Bounds{Steps: 5, Messages: 1_000_000},
@@ -226,7 +239,7 @@ func scenarioValues() *rapid.Generator[*Scenario] {
 		if rapid.Bool().Draw(t, "linked") {
 			s.Network.Links = []Link{{Link: sim.Link{From: []string{"a"}, To: []string{"redis-*", Storage}}, Latency: latencies().Draw(t, "link")}}
 		}
-		for _, name := range orZero(t, distinct(nodeNames), "clocks") {
+		for _, name := range orZero(t, distinct(clockNodes), "clocks") {
 			rate := rapid.Int64Range(-million+1, million).Draw(t, "rate")
 			s.Clocks = append(s.Clocks, Clock{Node: name, Offset: -durations(0).Draw(t, "offset"), Rate: rate})
 		}
@@ -234,6 +247,10 @@ func scenarioValues() *rapid.Generator[*Scenario] {
 		for i := range n {
 			f := faults([]string{fmt.Sprintf("fault-%d", (i+1)%n+1)}[:min(n-1, 1)]).Draw(t, "fault")
 			s.Faults = append(s.Faults, f)
+			s.Until = max(s.Until, f.Trigger.At)
+		}
+		for _, c := range s.Clients {
+			s.Until = max(s.Until, c.Start)
 		}
 		judge(t, s)
 		return s
@@ -271,7 +288,7 @@ func judge(t *rapid.T, s *Scenario) {
 		}
 	}
 	s.Expect.sort()
-	for _, name := range distinct([]string{"overtakes", "wait-ns", "lost"}).Draw(t, "measures") {
+	for _, name := range distinct([]string{"overtakes-max", "wait-max-ns", "refusals"}).Draw(t, "measures") {
 		m := MeasureBound{Name: name, Min: maybe(t, rapid.Int64Range(0, 99), "min"), Max: maybe(t, rapid.Int64Range(99, maxCount), "max")}
 		if m.Min != nil || m.Max != nil {
 			s.Measures = append(s.Measures, m)

@@ -2,10 +2,13 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/locksim/locksim/checker"
 )
 
 var measureFields = mapping[MeasureBound]{
@@ -50,6 +53,9 @@ func measureKind() kind[MeasureBound] {
 		parts:   table.parts,
 		schema:  func(s *schemas) object { return object{"anyOf": []object{value.schema(s), table.schema(s)}} },
 		read: func(r *reader, path string, n *yaml.Node) (MeasureBound, bool) {
+			if !isMeasure(path[strings.LastIndexByte(path, '.')+1:]) {
+				return MeasureBound{}, false // nobody knows what its values look like
+			}
 			if n.Kind != yaml.MappingNode {
 				v, ok := value.read(r, path, n)
 				return MeasureBound{Min: &v, Max: &v}, ok
@@ -62,7 +68,8 @@ func measureKind() kind[MeasureBound] {
 			case m.Min == nil && m.Max == nil:
 				r.report(n, path, "no bound is given", "min, max or both")
 			case m.Min != nil && m.Max != nil && *m.Min > *m.Max:
-				r.report(n, path, fmt.Sprintf("min %d is more than max %d", *m.Min, *m.Max), "")
+				print := MeasureBound{Name: path}.amount
+				r.report(n, path, fmt.Sprintf("min %s is more than max %s", print(*m.Min), print(*m.Max)), "")
 			}
 			return m, true
 		},
@@ -71,21 +78,65 @@ func measureKind() kind[MeasureBound] {
 }
 
 func writeMeasure(m MeasureBound) *yaml.Node {
-	amount := func(v int64) *yaml.Node {
-		if isTime(m.Name) {
-			return raw(brief(time.Duration(v)))
-		}
-		return raw(fmt.Sprint(v))
-	}
-	if m.Min != nil && m.Max != nil && *m.Min == *m.Max {
-		return amount(*m.Min)
+	if m.exact() {
+		return raw(m.amount(*m.Min))
 	}
 	out := newMapping()
 	if m.Min != nil {
-		out.Content = append(out.Content, raw("min"), amount(*m.Min))
+		out.Content = append(out.Content, raw("min"), raw(m.amount(*m.Min)))
 	}
 	if m.Max != nil {
-		out.Content = append(out.Content, raw("max"), amount(*m.Max))
+		out.Content = append(out.Content, raw("max"), raw(m.amount(*m.Max)))
 	}
 	return out
+}
+
+// Allows reports whether a value is within the bounds.
+func (m MeasureBound) Allows(value int64) bool {
+	return (m.Min == nil || value >= *m.Min) && (m.Max == nil || value <= *m.Max)
+}
+
+func (m MeasureBound) exact() bool { return m.Min != nil && m.Max != nil && *m.Min == *m.Max }
+
+// amount prints a value of the measure: a time with its unit, or a count.
+func (m MeasureBound) amount(value int64) string {
+	if isTime(m.Name) {
+		return brief(time.Duration(value))
+	}
+	return fmt.Sprint(value)
+}
+
+// wanted says what is allowed: "3", "at least 1s", "1s to 2s".
+func (m MeasureBound) wanted() string {
+	switch {
+	case m.exact():
+		return m.amount(*m.Min)
+	case m.Min == nil && m.Max == nil:
+		return "any value"
+	case m.Max == nil:
+		return "at least " + m.amount(*m.Min)
+	case m.Min == nil:
+		return "at most " + m.amount(*m.Max)
+	}
+	return m.amount(*m.Min) + " to " + m.amount(*m.Max)
+}
+
+// knownMeasure is the name of a measure that the checker takes.
+func knownMeasure() kind[string] {
+	var names []string
+	for _, m := range checker.Measures() {
+		names = append(names, m.Name)
+	}
+	k := wordOf(names...)
+	k.read = func(r *reader, path string, n *yaml.Node) (string, bool) {
+		if !isMeasure(n.Value) {
+			r.report(n, path, "unknown measure", didYouMean("one of "+listing(names), n.Value, names))
+		}
+		return n.Value, isMeasure(n.Value)
+	}
+	return k
+}
+
+func isMeasure(name string) bool {
+	return slices.ContainsFunc(checker.Measures(), func(m checker.MeasureDoc) bool { return m.Name == name })
 }

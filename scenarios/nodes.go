@@ -33,6 +33,13 @@ func (s Servers) Names() []string {
 	return names
 }
 
+// roles are the parts that somebody may play in the deployment. Independent servers replicate nothing: none of them is
+// master or leader of others.
+func (s Servers) roles() []string { return []string{"holder"} }
+
+// isRole reports whether a name is that of a role in any deployment.
+func isRole(name string) bool { return slices.Contains(sim.Roles(), name) }
+
 func processes(clients []Client) int {
 	total := 0
 	for _, c := range clients {
@@ -51,9 +58,17 @@ const (
 	anyNode = isClient | isServer | isStorage
 )
 
-// directory knows the nodes of a scenario.
+// connected reports whether any node of some classes may have a connection to one of others: clients connect to servers
+// and to storage, and nobody else does.
+func connected(a, b class) bool {
+	const servers = isServer | isStorage
+	return a&isClient != 0 && b&servers != 0 || a&servers != 0 && b&isClient != 0
+}
+
+// directory knows the nodes of a scenario, and the roles that they may play.
 type directory struct {
 	names   []string // clients first, in the order of the scenario
+	roles   []string
 	class   map[string]class
 	globs   map[string]class // what each glob that was looked up matches
 	twice   []string         // names that several nodes have
@@ -61,7 +76,7 @@ type directory struct {
 }
 
 func newDirectory(s *Scenario) *directory {
-	d := &directory{class: map[string]class{}, globs: map[string]class{}}
+	d := &directory{roles: s.Servers.roles(), class: map[string]class{}, globs: map[string]class{}}
 	for _, c := range s.Clients {
 		d.add(isClient, c.Names()...)
 	}
@@ -83,10 +98,12 @@ func (d *directory) add(is class, names ...string) {
 // find says what a name, a glob or a role stands for: classes of nodes, or 0 for none at all. When more globs than
 // maxMatches allows have been looked up, the rest is taken to match; check complains.
 func (d *directory) find(name string) class {
-	switch name {
-	case "holder":
+	switch {
+	case isRole(name) && !slices.Contains(d.roles, name):
+		return 0
+	case name == "holder":
 		return isClient
-	case "master", "leader":
+	case isRole(name):
 		return isServer
 	}
 	if !isGlob(name) {
@@ -112,14 +129,14 @@ func (d *directory) find(name string) class {
 func (d *directory) few() []string {
 	const most = 100
 	if len(d.names) <= most {
-		return slices.Concat(d.names, sim.Roles())
+		return slices.Concat(d.names, d.roles)
 	}
-	return slices.Concat(d.names[:most], d.names[len(d.names)-maxMasters-1:], sim.Roles())
+	return slices.Concat(d.names[:most], d.names[len(d.names)-maxMasters-1:], d.roles)
 }
 
 var serverName = regexp.MustCompile(`^redis-[0-9]+$`)
 
 // reserved reports whether a client cannot be called so.
 func reserved(name string) bool {
-	return name == Storage || slices.Contains(sim.Roles(), name) || serverName.MatchString(name)
+	return name == Storage || isRole(name) || serverName.MatchString(name)
 }

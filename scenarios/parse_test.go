@@ -85,7 +85,7 @@ network:
 clocks: {redis-1: {offset: -1s, rate: 5000ppm}, a: {rate: "-0.5%"}}
 styles: [careless, careful]
 expect: {mutual-exclusion: {careful: {none: held}, careless: violated}}
-measures: {refused: 3, wait-ns: {min: 1s}}
+measures: {refusals: 3, wait-max-ns: {min: 1s}}
 progress: 30s
 seed: 0x2a
 bounds: {steps: 10}
@@ -114,18 +114,18 @@ bounds: {steps: 10}
 		{Property: checker.MutualExclusion, Style: &careless, Verdict: checker.Violated},
 	}, s.Expect)
 	three, second := int64(3), int64(time.Second)
-	require.Equal(t, []MeasureBound{{Name: "refused", Min: &three, Max: &three}, {Name: "wait-ns", Min: &second}}, s.Measures)
+	require.Equal(t, []MeasureBound{{Name: "refusals", Min: &three, Max: &three}, {Name: "wait-max-ns", Min: &second}}, s.Measures)
 }
 
 func TestVariantsAreCompleteScenarios(t *testing.T) {
 	s := parse(t, smallest+`expect: {mutual-exclusion: held, resource: held}
-measures: {refused: 0}
+measures: {refusals: 0}
 variants:
   - {name: as-it-is}
   - name: other
     set: {lock: {ttl: 3s}, clients: {a: {read: 500ms}, b: {}}, faults: [{at: 3s, crash: b}]}
     expect: {resource: violated}
-    measures: {refused: null, overtakes: 1}
+    measures: {refusals: null, overtakes-max: 1}
 `)
 	require.Len(t, s.Variants, 2)
 	same, other := s.Variants[0].Scenario, s.Variants[1].Scenario
@@ -140,8 +140,8 @@ variants:
 	require.Equal(t, Expect{
 		{Property: checker.MutualExclusion, Verdict: checker.Held}, {Property: checker.Resource, Verdict: checker.Violated},
 	}, other.Expect)
-	require.Equal(t, "overtakes", other.Measures[0].Name)
-	require.Equal(t, "refused", same.Measures[0].Name)
+	require.Equal(t, "overtakes-max", other.Measures[0].Name)
+	require.Equal(t, "refusals", same.Measures[0].Name)
 }
 
 func TestErrorfPointsAtTheField(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/sim"
 )
 
@@ -156,4 +158,37 @@ func TestActionsOfPackageSimAllHaveAField(t *testing.T) {
 		_, ok := faultFields.field(name)
 		require.True(t, ok, name)
 	}
+}
+
+// TestNoEntryOfAnExpectCoversAnother holds what the comment of Expect says, of named scenarios and of generated ones.
+func TestNoEntryOfAnExpectCoversAnother(t *testing.T) {
+	check := func(t require.TestingT, s *Scenario) {
+		for i, x := range s.Expect {
+			for j, y := range s.Expect {
+				require.False(t, i != j && x.covers(y), "%s: %v covers %v", s.Name, x, y)
+			}
+		}
+	}
+	all, err := All()
+	require.NoError(t, err)
+	for _, s := range all {
+		check(t, s)
+		for _, v := range s.Variants {
+			check(t, v.Scenario)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) { check(t, scenarioValues().Draw(t, "scenario")) })
+}
+
+// TestEntryThatCoversAnotherIsNotWritten shows why files may not have one: a more special one would be all that is left.
+func TestEntryThatCoversAnotherIsNotWritten(t *testing.T) {
+	none := history.Unfenced
+	special := Expectation{Property: checker.Resource, Fencing: &none, Verdict: checker.Violated}
+	general := Expectation{Property: checker.Resource, Verdict: checker.Held}
+	require.True(t, general.covers(special))
+	require.False(t, special.covers(general))
+	s := parse(t, smallest)
+	s.Expect = Expect{special, general}
+	again := parse(t, string(s.YAML()))
+	require.Equal(t, Expect{special}, again.Expect)
 }

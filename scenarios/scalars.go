@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -228,13 +230,22 @@ func line(allowed string) kind[string] {
 // prose is paragraphs of text; how its lines were broken does not matter.
 func prose() kind[string] {
 	return omitted(scalar("text", object{"type": "string"},
-		func(text string) (string, string) { return tidy(text), "" },
+		func(text string) (string, string) {
+			if i := strings.IndexFunc(text, unseen); i >= 0 {
+				letter, _ := utf8.DecodeRuneInString(text[i:])
+				return "", fmt.Sprintf("%s has a character that cannot be seen (%U)", shown(text), letter)
+			}
+			return tidy(text), ""
+		},
 		func(text string) *yaml.Node {
 			n := word(tidy(text))
 			n.Style |= yaml.FoldedStyle
 			return n
 		}))
 }
+
+// unseen reports whether a rune has no place in prose: terminals obey some of them.
+func unseen(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 
 // tidy collapses white space within paragraphs, and drops empty ones.
 func tidy(text string) string {
@@ -287,17 +298,17 @@ func percent(v int64) string {
 
 // seed is a number of 64 bits.
 func seed() kind[uint64] {
-	return unquoted(scalar("a whole number of 64 bits, such as 42 or 0x2a",
+	return unquoted(scalar("a whole number of 64 bits, decimal or hexadecimal, such as 42 or 0x2a",
 		object{"anyOf": []object{{"type": "integer", "minimum": 0}, {"type": "string", "pattern": seedPattern.String()}}},
 		func(text string) (uint64, string) {
 			if !seedPattern.MatchString(text) {
 				return 0, shown(text) + " is no seed"
 			}
-			base := 10
-			if strings.HasPrefix(text, "0x") {
-				text, base = text[2:], 16
+			digits, base := text, 10
+			if hex, ok := strings.CutPrefix(text, "0x"); ok {
+				digits, base = hex, 16
 			}
-			v, err := strconv.ParseUint(text, base, 64)
+			v, err := strconv.ParseUint(digits, base, 64)
 			if err != nil {
 				return 0, shown(text) + " does not fit"
 			}

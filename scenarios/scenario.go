@@ -137,7 +137,10 @@ type Expectation struct {
 	Verdict  checker.Verdict
 }
 
-// Expect lists expected verdicts; what no entry matches is not judged by the scenario.
+// Expect lists expected verdicts; what no entry matches is not judged by the scenario. Of entries that match one case
+// the first counts. Files have no word for "else", so no entry read from one covers another: a program that wants an
+// exception must list the modes and styles one by one for the scenario to have a YAML form. Of an entry that covers
+// more special ones YAML would write only those.
 type Expect []Expectation
 
 // Case is one way in which a scenario is played.

@@ -24,7 +24,10 @@ var variantFields = mapping[variantText]{
 		bind("expect", tree(expectations().allowed, expectations().schema),
 			func(v *variantText) **yaml.Node { return &v.expect }, "What is expected instead, by property.").otherwise("the same"),
 		bind("measures", tree("measures as of the scenario", func(s *schemas) object {
-			return object{"type": "object", "additionalProperties": s.orNull(measureKind().schema(s))}
+			return object{
+				"type": "object", "propertyNames": knownMeasure().schema(s),
+				"additionalProperties": s.orNull(measureKind().schema(s)),
+			}
 		}), func(v *variantText) **yaml.Node { return &v.measures }, "What is measured instead, by name.").otherwise("the same"),
 	},
 }

@@ -61,7 +61,7 @@ func (s Selection) noVariant(of *scenarios.Scenario) error {
 	for _, v := range of.Variants {
 		names = append(names, v.Name)
 	}
-	if near := scenarios.Nearest(s.Variant, names); near != "" && !slices.Contains(names, s.Variant) {
+	if near := scenarios.Nearest(strings.ToLower(s.Variant), names); near != "" && !slices.Contains(names, s.Variant) {
 		return fmt.Errorf("%s has no variant %q; did you mean %q?", of.Name, s.Variant, near)
 	}
 	return fmt.Errorf("%s has no variant %q; it has %s", of.Name, s.Variant, strings.Join(names, ", "))

@@ -78,6 +78,9 @@ func (g *generator) deploy() {
 		Until:    g.ttl * leases,
 		Bounds:   scenarios.Bounds{Steps: mostSteps, Messages: mostMessages},
 	}
+	if s := &g.scenario.Servers; s.Persistence == "none" {
+		s.Disk = "honest" // nothing is written that it could lie about
+	}
 	if share := pick(g, m.Timeouts...); share > 0 {
 		g.scenario.Lock.Timeout = g.ttl / time.Duration(share)
 	}

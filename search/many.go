@@ -81,6 +81,9 @@ func hand(ctx context.Context, jobs []Job, ordered, todo chan<- *chunk) {
 				seeds: Seeds{job.Seeds.First + uint64(from), min(chunkSize, job.Seeds.Count-from)},
 				done:  make(chan struct{}),
 			}
+			if ctx.Err() != nil { // a select chooses at random
+				return
+			}
 			// A worker first: a chunk that the collector waits for must be in somebody's hands.
 			select {
 			case <-ctx.Done():

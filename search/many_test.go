@@ -78,6 +78,15 @@ func TestManyEndsWithItsContext(t *testing.T) {
 	require.GreaterOrEqual(t, n, 10)
 }
 
+func TestManyPlaysNothingOnceItsContextIsDone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 {
+		err := Many(ctx, jobsOf(t, 1), Options{Jobs: 2}, func(Outcome) error { return errors.New("called") })
+		require.ErrorIs(t, err, context.Canceled)
+	}
+}
+
 func TestManyOfNothingIsDone(t *testing.T) {
 	require.NoError(t, Many(t.Context(), nil, Options{}, func(Outcome) error { return errors.New("called") }))
 }

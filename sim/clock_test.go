@@ -224,7 +224,7 @@ func TestOverlappingFaultsOfTheClockHealInAnyOrder(t *testing.T) {
 		w.faults(at(1*s, clock("srv", 0, 100), c.first), at(2*s, clock("srv", 0, 200), c.second))
 		var rates []int64
 		for _, moment := range []time.Duration{0, s + 1, 2*s + 1, 2*s + c.second + 1, time.Minute} {
-			w.After(time.Duration(moment), func() { rates = append(rates, w.srv.Rate()) })
+			w.After(moment, func() { rates = append(rates, w.srv.Rate()) })
 		}
 		w.play()
 		want := []int64{7, 100, 200, 7, 7}
@@ -248,7 +248,7 @@ func TestStoppedTimerDoesNotRing(t *testing.T) {
 	w := newWorld(t)
 	keeper(w.Engine)
 	stopped, again := w.timer("stopped", false, s), w.timer("again", false, s)
-	w.After(time.Duration(ms), func() {
+	w.After(ms, func() {
 		require.True(t, stopped.Armed())
 		stopped.Stop()
 		require.False(t, stopped.Armed())

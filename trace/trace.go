@@ -8,6 +8,7 @@ package trace
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -96,7 +97,7 @@ func ParseDoes(name string) (Does, bool) {
 }
 
 // DoesNames lists the steps a scenario may name, in the order of their definition.
-func DoesNames() []string { return doesNames[Send:doesCount:doesCount] }
+func DoesNames() []string { return slices.Clone(doesNames[Send:]) }
 
 // Step is one thing that one node does, as the trace shows it and as a fault's trigger matches it.
 type Step struct {

@@ -80,5 +80,5 @@ func TestRecorderDigestsAlikeWhetherItKeepsOrNot(t *testing.T) {
 	require.Empty(t, dropped.Events())
 	require.Len(t, kept.Events(), 10)
 	require.Equal(t, uint64(10), kept.Events()[9].Seq)
-	require.Equal(t, "a send SET redis-1", kept.Events()[0].Step.String())
+	require.Equal(t, "a send SET redis-1", kept.Events()[0].String())
 }

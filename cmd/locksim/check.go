@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/reports"
 )
 
 func checkCommand() command {
@@ -33,7 +34,7 @@ func runCheck(c *call) int {
 			code = c.failures(err)
 			continue
 		}
-		fmt.Fprintln(c.stdout, name+": all right")
+		fmt.Fprintln(c.stdout, reports.Visible(name)+": all right")
 	}
 	return code
 }

@@ -5,10 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/locksim/locksim/scenarios"
 )
 
 // errHelp says that help was asked for.
@@ -49,15 +48,61 @@ func explainFlag(fs *flag.FlagSet, err error) error {
 		name = strings.TrimPrefix(name, "-")
 		var known []string
 		fs.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
-		if near := scenarios.Nearest(name, known); near != "" {
-			return fmt.Errorf("unknown flag --%s; did you mean --%s?", name, near)
+		if near := nearest(name, known); near != "" {
+			return fmt.Errorf("unknown flag %s; did you mean %s?", dashed(name), dashed(near))
 		}
-		return fmt.Errorf("unknown flag --%s; see locksim help %s", name, fs.Name())
+		return fmt.Errorf("unknown flag %s; see locksim help %s", dashed(name), fs.Name())
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
-		return fmt.Errorf("--%s needs a value", name)
+		return fmt.Errorf("%s needs a value", dashed(name))
 	}
-	return errors.New(strings.Replace(text, " for flag -", " for --", 1))
+	text = strings.Replace(text, "invalid boolean value ", "invalid value ", 1)
+	return errors.New(wrongValue.ReplaceAllString(text, "$1 for --$2"))
+}
+
+// wrongValue is how package flag begins to say that a value is wrong; the value is quoted as Go does it.
+var wrongValue = regexp.MustCompile(`^(invalid value "(?:[^"\\]|\\.)*") for (?:flag )?-([a-z])`)
+
+// dashed is a flag as help writes it.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// boolFlag is a flag that is there or not.
+type boolFlag bool
+
+// String returns "true" or "false".
+func (b *boolFlag) String() string { return strconv.FormatBool(bool(*b)) }
+
+// IsBoolFlag says that the flag needs no value.
+func (b *boolFlag) IsBoolFlag() bool { return true }
+
+// Set reads what stands behind an equals sign; without one it is "true".
+func (b *boolFlag) Set(text string) error {
+	if text != "true" && text != "false" {
+		return errors.New("neither true nor false")
+	}
+	*b = text == "true"
+	return nil
+}
+
+// count is a whole number within bounds.
+type count struct{ value, least, most int }
+
+// String returns the number.
+func (c *count) String() string { return strconv.Itoa(c.value) }
+
+// Set reads the number, in decimal.
+func (c *count) Set(text string) error {
+	value, err := strconv.Atoi(text)
+	if err != nil || value < c.least || value > c.most {
+		return fmt.Errorf("not a whole number from %d to %d", c.least, c.most)
+	}
+	c.value = value
+	return nil
 }
 
 // seedFlag is a seed in decimal, or in hexadecimal after 0x.
@@ -71,9 +116,13 @@ func (s *seedFlag) String() string { return fmt.Sprintf("%#x", s.value) }
 
 // Set reads the seed.
 func (s *seedFlag) Set(text string) error {
-	value, err := strconv.ParseUint(text, 0, 64)
+	base, digits := 10, text
+	if rest, ok := strings.CutPrefix(text, "0x"); ok {
+		base, digits = 16, rest
+	}
+	value, err := strconv.ParseUint(digits, base, 64)
 	if err != nil {
-		return errors.New("not a seed: a number such as 42 or 0x2a")
+		return errors.New("not a seed: a number of 64 bits, such as 42 or 0x2a")
 	}
 	s.value, s.set = value, true
 	return nil
@@ -97,7 +146,7 @@ func (c *choice) Set(text string) error {
 		}
 	}
 	problem := "not one of " + strings.Join(c.allowed, ", ")
-	if near := scenarios.Nearest(text, c.allowed); near != "" {
+	if near := nearest(text, c.allowed); near != "" {
 		problem += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return errors.New(problem)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -11,11 +12,17 @@ func helpCommand() command {
 		summary: "explain a command",
 		usage:   "usage: locksim help [COMMAND]\n",
 		run: func(c *call) int {
-			if len(c.args) == 0 {
+			names, err := parseFlags(newFlags("help"), c.args)
+			switch {
+			case err != nil && !errors.Is(err, errHelp):
+				return c.fail("help: %v", err)
+			case len(names) > 1:
+				return c.fail("help: one command at a time, but %q was given too", names[1])
+			case len(names) == 0:
 				fmt.Fprint(c.stdout, overview())
 				return exitOK
 			}
-			return c.help(c.args[0])
+			return c.help(names[0])
 		},
 	}
 }

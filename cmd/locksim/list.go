@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -60,7 +61,8 @@ var listKinds = []string{"scenarios", "locks", "faults"}
 
 func runList(c *call) int {
 	fs := newFlags("list")
-	asJSON := fs.Bool("json", false, "")
+	var asJSON boolFlag
+	fs.Var(&asJSON, "json", "")
 	names, err := parseFlags(fs, c.args)
 	switch {
 	case errors.Is(err, errHelp):
@@ -81,7 +83,7 @@ func runList(c *call) int {
 		return c.failures(err)
 	}
 	write := l.text
-	if *asJSON {
+	if asJSON {
 		write = l.json
 	}
 	if err := write(c.stdout); err != nil {
@@ -176,7 +178,7 @@ func (l *listing) text(w io.Writer) error {
 		head("scenarios: locksim run NAME")
 	}
 	for _, s := range l.Scenarios {
-		fmt.Fprintf(t, "  %s\t%s\n", s.Name, s.Title)
+		fmt.Fprintf(t, "  %s\t%s\n", s.Name, reports.Visible(s.Title))
 	}
 	if len(l.Locks) > 0 {
 		head("locks: locksim run NAME --lock LOCK")

@@ -4,8 +4,8 @@
 //	locksim list
 //	locksim help
 //
-// It exits with 0 if all was as expected, 1 if a verdict differs from what was expected, 2 if it was called wrongly or
-// a scenario is bad, and 3 if a run was inconclusive.
+// It exits with 0 if all was as expected, 1 if a verdict differs from what was expected, 2 if it was called wrongly, a
+// scenario is bad or a lock's code panics, 3 if a run was inconclusive, and 130 if it was interrupted before the end.
 package main
 
 import (
@@ -14,7 +14,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
 
+	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -29,10 +33,10 @@ const (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the program in the environment that it was started in. The first interrupt ends it in good order, the second
-// at once.
+// run is the program in the environment that it was started in. The first interrupt, or request to terminate, ends it
+// in good order, the second at once.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	return runIn(ctx, environment(), args, stdout, stderr)
@@ -92,12 +96,27 @@ func commandNames() []string {
 
 // fail says on one line what is wrong with how the program was called.
 func (c *call) fail(format string, args ...any) int {
-	fmt.Fprintf(c.stderr, "locksim: "+format+"\n", args...)
+	c.complain("locksim: " + fmt.Sprintf(format, args...))
 	return exitUsage
 }
 
+// complain prints lines that may quote anything.
+func (c *call) complain(text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintln(c.stderr, reports.Visible(line))
+	}
+}
+
+// nearest returns the name that was probably meant, regardless of case; "" if none is near.
+func nearest(name string, names []string) string {
+	if i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) }); i >= 0 {
+		return names[i]
+	}
+	return scenarios.Nearest(strings.ToLower(name), names)
+}
+
 func didYouMean(name string, names []string) string {
-	if near := scenarios.Nearest(name, names); near != "" {
+	if near := nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; see locksim help"

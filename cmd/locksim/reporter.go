@@ -9,7 +9,7 @@ import (
 // reporter takes runs one by one, in order, and writes a report of them.
 type reporter interface {
 	add(reports.Run) error
-	close() error
+	close(cut int) error    // cut is how many runs there were to be if not all were played, else 0
 	status() reports.Status // the gravest so far
 	keeps() bool            // it needs the events of the runs
 }
@@ -18,14 +18,14 @@ func (c *call) reporter(o *runOptions, out *output) reporter {
 	if o.format.value == "json" {
 		return &jsonReporter{w: reports.NewJSONWriter(out)}
 	}
-	text := reports.TextOptions{Width: o.width, ASCII: o.ascii, Files: o.files, Color: c.colored(o, out)}
+	text := reports.TextOptions{Width: o.width.value, ASCII: bool(o.ascii), Color: c.colored(o, out)}
 	if text.Width == 0 {
 		text.Width = min(max(c.env.columns, minWidth), maxWidth)
 	}
-	if c.env.columns == 0 && o.width == 0 {
+	if c.env.columns == 0 && o.width.value == 0 {
 		text.Width = 0 // the report's own default
 	}
-	if o.all || o.seeds > 1 {
+	if bool(o.all) || o.seeds.value > 1 {
 		return &tableReporter{w: out, options: text}
 	}
 	return &storyReporter{w: out, options: text}
@@ -53,7 +53,13 @@ func (r *jsonReporter) add(run reports.Run) error {
 	return r.w.Add(run)
 }
 
-func (r *jsonReporter) close() error           { return r.w.Close() }
+func (r *jsonReporter) close(cut int) error {
+	if cut > 0 {
+		return r.w.CloseInterrupted()
+	}
+	return r.w.Close()
+}
+
 func (r *jsonReporter) status() reports.Status { return r.worst }
 func (r *jsonReporter) keeps() bool            { return false }
 
@@ -69,7 +75,11 @@ func (r *tableReporter) add(run reports.Run) error {
 	return nil
 }
 
-func (r *tableReporter) close() error           { return r.summary.Text(r.w, r.options) }
+func (r *tableReporter) close(cut int) error {
+	r.options.Planned = cut
+	return r.summary.Text(r.w, r.options)
+}
+
 func (r *tableReporter) status() reports.Status { return r.summary.Status() }
 func (r *tableReporter) keeps() bool            { return false }
 
@@ -88,6 +98,10 @@ func (r *storyReporter) add(run reports.Run) error {
 	return nil
 }
 
-func (r *storyReporter) close() error           { return reports.Text(r.w, r.runs, r.options) }
+func (r *storyReporter) close(cut int) error {
+	r.options.Planned = cut
+	return reports.Text(r.w, r.runs, r.options)
+}
+
 func (r *storyReporter) status() reports.Status { return r.worst }
 func (r *storyReporter) keeps() bool            { return true }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
@@ -39,25 +40,43 @@ With --all or --seeds it prints a table instead.
   --ascii            no character outside of ASCII
   --color WHEN       auto, always or never; auto honours NO_COLOR
 
-Exit codes: 0 as expected, 1 not as expected, 2 usage or bad scenario, 3 inconclusive.
+An interrupt, or a request to terminate, leaves what was played until then, marked as interrupted; -o FILE then is
+FILE.partial.
+
+Exit codes: 0 as expected, 1 not as expected, 2 usage or bad scenario, 3 inconclusive, 130 interrupted.
 `
 
 // runOptions are the flags of run.
 type runOptions struct {
-	all                bool
+	all                boolFlag
 	lock, variant, out string
 	fencing, style     choice
 	format, color      choice
 	seed               seedFlag
-	seeds, jobs, width int
-	ascii              bool
+	seeds, jobs, width count
+	ascii              boolFlag
 	names              []string
 	algorithm          *locks.Algorithm
 	selection          search.Selection
-	files              map[string]string
+}
+
+// batch is what is to be played: jobs, and from which files their scenarios are.
+type batch struct {
+	jobs  []search.Job
+	files []string // of each job; "" if the scenario is a named one
+}
+
+// planned is how many runs there are to be.
+func (p *batch) planned() int {
+	n := 0
+	for _, job := range p.jobs {
+		n += job.Seeds.Count
+	}
+	return n
 }
 
 const (
+	maxSeeds = 1_000_000_000
 	maxJobs  = 1024
 	minWidth = 72
 	maxWidth = 1000
@@ -68,25 +87,28 @@ func runFlags(o *runOptions, e env) *flag.FlagSet {
 	o.style.allowed = history.StyleNames()
 	o.format = choice{"text", []string{"text", "json"}}
 	o.color = choice{"auto", []string{"auto", "always", "never"}}
+	o.seeds = count{1, 1, maxSeeds}
+	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
+	o.width = count{0, minWidth, maxWidth}
 	fs := newFlags("run")
-	fs.BoolVar(&o.all, "all", false, "")
+	fs.Var(&o.all, "all", "")
 	fs.StringVar(&o.lock, "lock", "", "")
 	fs.Var(&o.fencing, "fencing", "")
 	fs.Var(&o.style, "style", "")
 	fs.StringVar(&o.variant, "variant", "", "")
 	fs.Var(&o.seed, "seed", "")
-	fs.IntVar(&o.seeds, "seeds", 1, "")
-	fs.IntVar(&o.jobs, "jobs", max(e.jobs, 1), "")
+	fs.Var(&o.seeds, "seeds", "")
+	fs.Var(&o.jobs, "jobs", "")
 	fs.Var(&o.format, "format", "")
 	fs.StringVar(&o.out, "o", "", "")
-	fs.IntVar(&o.width, "width", 0, "")
-	fs.BoolVar(&o.ascii, "ascii", false, "")
+	fs.Var(&o.width, "width", "")
+	fs.Var(&o.ascii, "ascii", "")
 	fs.Var(&o.color, "color", "")
 	return fs
 }
 
 func runRun(c *call) int {
-	o := &runOptions{files: map[string]string{}}
+	o := &runOptions{}
 	names, err := parseFlags(runFlags(o, c.env), c.args)
 	if errors.Is(err, errHelp) {
 		return c.help("run")
@@ -98,26 +120,20 @@ func runRun(c *call) int {
 	if err != nil {
 		return c.fail("run: %v", err)
 	}
-	jobs, err := c.compile(o)
+	p, err := compile(o)
 	if err != nil {
 		return c.failures(err)
 	}
-	return c.play(o, jobs)
+	return c.play(o, p)
 }
 
 // check refuses what makes no sense, and looks names up.
 func (o *runOptions) check() error {
 	switch {
-	case o.all && len(o.names) > 0:
+	case bool(o.all) && len(o.names) > 0:
 		return fmt.Errorf("--all takes no names, but %q was given", o.names[0])
-	case !o.all && len(o.names) == 0:
+	case !bool(o.all) && len(o.names) == 0:
 		return errors.New("which scenario? Name one, or a file, or --all; see locksim list")
-	case o.seeds < 1:
-		return fmt.Errorf("--seeds %d: at least 1", o.seeds)
-	case o.jobs < 1 || o.jobs > maxJobs:
-		return fmt.Errorf("--jobs %d: from 1 to %d", o.jobs, maxJobs)
-	case o.width != 0 && (o.width < minWidth || o.width > maxWidth):
-		return fmt.Errorf("--width %d: from %d to %d", o.width, minWidth, maxWidth)
 	}
 	if o.lock != "" {
 		found, ok := locks.Find(o.lock)
@@ -140,17 +156,21 @@ func (o *runOptions) check() error {
 }
 
 // compile reads the scenarios and makes a job of each case.
-func (c *call) compile(o *runOptions) ([]search.Job, error) {
+func compile(o *runOptions) (*batch, error) {
 	list, err := o.load()
 	if err != nil {
 		return nil, err
 	}
-	var jobs []search.Job
-	for _, s := range list {
-		cases, err := o.selection.Cases(s)
-		if err != nil && o.all {
+	p := &batch{}
+	for _, l := range list {
+		cases, err := o.selection.Cases(l.scenario)
+		if err != nil && bool(o.all) {
 			continue // a variant is of few scenarios
 		}
+		if err != nil {
+			return nil, err
+		}
+		seeds, err := o.seedsOf(l.scenario)
 		if err != nil {
 			return nil, err
 		}
@@ -159,57 +179,87 @@ func (c *call) compile(o *runOptions) ([]search.Job, error) {
 			if err != nil {
 				return nil, err
 			}
-			seeds := search.Seeds{First: s.Seed, Count: o.seeds}
-			if o.seed.set {
-				seeds.First = o.seed.value
-			}
-			jobs = append(jobs, search.Job{Plan: plan, Seeds: seeds})
+			p.jobs = append(p.jobs, search.Job{Plan: plan, Seeds: seeds})
+			p.files = append(p.files, l.file)
 		}
 	}
-	if len(jobs) == 0 {
+	if len(p.jobs) == 0 {
 		return nil, fmt.Errorf("no scenario has a variant %q", o.variant)
 	}
-	return jobs, nil
+	return p, nil
 }
 
-func (o *runOptions) load() ([]*scenarios.Scenario, error) {
-	if o.all {
-		return scenarios.All()
+// seedsOf is the seeds that a scenario is played with. They do not begin again at 0 after the last one.
+func (o *runOptions) seedsOf(s *scenarios.Scenario) (search.Seeds, error) {
+	seeds := search.Seeds{First: s.Seed, Count: o.seeds.value}
+	if o.seed.set {
+		seeds.First = o.seed.value
 	}
-	var list []*scenarios.Scenario
+	if left := math.MaxUint64 - seeds.First; uint64(seeds.Count-1) > left {
+		return search.Seeds{}, fmt.Errorf("run: --seeds %d from %#x on: there are only %d up to the last seed, %#x",
+			seeds.Count, seeds.First, left+1, uint64(math.MaxUint64))
+	}
+	return seeds, nil
+}
+
+// loaded is a scenario and where it is from.
+type loaded struct {
+	scenario *scenarios.Scenario
+	file     string // "" if it is a named one
+}
+
+func (o *runOptions) load() ([]loaded, error) {
+	var list []loaded
+	if o.all {
+		all, err := scenarios.All()
+		for _, s := range all {
+			list = append(list, loaded{scenario: s})
+		}
+		return list, err
+	}
 	for _, name := range o.names {
 		s, file, err := find(name)
 		if err != nil {
 			return nil, err
 		}
+		l := loaded{scenario: s}
 		if file {
-			o.files[s.Name] = name
+			l.file = name
 		}
-		list = append(list, s)
+		list = append(list, l)
 	}
 	return list, nil
 }
 
 // play plays the jobs and reports.
-func (c *call) play(o *runOptions, jobs []search.Job) int {
+func (c *call) play(o *runOptions, p *batch) int {
 	out, err := c.open(o.out)
 	if err != nil {
 		return c.fail("run: %v", err)
 	}
-	r := c.reporter(o, out)
-	err = search.Many(c.ctx, jobs, search.Options{Jobs: o.jobs, Keep: r.keeps()}, func(x search.Outcome) error {
-		return r.add(runOf(jobs[x.Job].Plan, x.Result))
+	r, played := c.reporter(o, out), 0
+	err = search.Many(c.ctx, p.jobs, search.Options{Jobs: o.jobs.value, Keep: r.keeps()}, func(x search.Outcome) error {
+		played++
+		run := runOf(p.jobs[x.Job].Plan, x.Result)
+		run.File = p.files[x.Job]
+		return r.add(run)
 	})
-	interrupted := errors.Is(err, context.Canceled)
-	if err != nil && !interrupted {
+	cut := 0 // runs there should have been
+	if errors.Is(err, context.Canceled) {
+		err = nil
+		if n := p.planned(); played < n {
+			cut = n
+		}
+	}
+	if err != nil {
 		return c.failures(errors.Join(err, out.discard()))
 	}
-	if err := r.close(); err != nil {
+	if err := r.close(cut); err != nil {
 		return c.failures(errors.Join(err, out.discard()))
 	}
-	if interrupted {
+	if cut > 0 {
 		path, err := out.commitPart()
-		fmt.Fprintln(c.stderr, "locksim: interrupted; what was done until then is in "+orStandard(path))
+		fmt.Fprintf(c.stderr, "locksim: interrupted; the first %d of %d runs are in %s\n", played, cut, orStandard(path))
 		if err != nil {
 			return c.failures(err)
 		}

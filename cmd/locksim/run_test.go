@@ -6,10 +6,15 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
@@ -70,8 +75,107 @@ func TestAnInterruptLeavesAWholeDocument(t *testing.T) {
 	cancel()
 	code, stdout, stderr := locksim(ctx, "run", "--all", "--seeds", "1000", "--format", "json")
 	require.Equal(t, exitInterrupted, code)
-	require.Contains(t, stderr, "interrupted")
-	require.True(t, json.Valid([]byte(stdout)), stdout)
+	require.Contains(t, stderr, "interrupted; the first 0 of ")
+	require.JSONEq(t, `{"schema":"locksim.run/1","runs":[],"interrupted":true}`, stdout)
+	code, stdout, _ = locksim(ctx, "run", "testdata/story.yaml", "--seeds", "1000")
+	require.Equal(t, exitInterrupted, code)
+	require.Contains(t, stdout, "interrupted: 0 of 4000 runs played\n")
+}
+
+// signaller sends a signal to its own process as soon as anything is written, and keeps what is.
+type signaller struct {
+	bytes.Buffer
+	t      *testing.T
+	signal os.Signal
+}
+
+// Write sends the signal once.
+func (s *signaller) Write(b []byte) (int, error) {
+	if s.Len() == 0 {
+		self, err := os.FindProcess(os.Getpid())
+		require.NoError(s.t, err)
+		require.NoError(s.t, self.Signal(s.signal))
+	}
+	return s.Buffer.Write(b)
+}
+
+func TestARequestToTerminateIsAnInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such signals")
+	}
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		out, stderr := signaller{t: t, signal: signal}, bytes.Buffer{}
+		code := run([]string{"run", "testdata/story.yaml", "--seeds", "1000000", "--format", "json"}, &out, &stderr)
+		require.Equal(t, exitInterrupted, code)
+		require.Regexp(t, `^locksim: interrupted; the first \d+ of 4000000 runs are in the output\n$`, stderr.String())
+		var document struct {
+			Runs        []json.RawMessage
+			Interrupted bool
+		}
+		require.NoError(t, json.Unmarshal(out.Bytes(), &document))
+		require.NotEmpty(t, document.Runs)
+		require.True(t, document.Interrupted)
+	}
+}
+
+func TestACompleteDocumentHasNoMark(t *testing.T) {
+	_, stdout, _ := locksim(t.Context(), "run", "testdata/story.yaml", "--format", "json")
+	require.NotContains(t, stdout, "interrupted")
+}
+
+// broken is a lock with a mistake in its code.
+type broken struct{ votes []int }
+
+func (b *broken) Acquire(time.Duration) (locks.Lease, error) {
+	return locks.Lease{}, b.count(len(b.votes))
+}
+func (b *broken) Release(locks.Lease) error { return nil }
+
+func (b *broken) count(i int) error {
+	b.votes[i]++
+	return nil
+}
+
+func TestALockThatPanicsIsShownWhere(t *testing.T) {
+	o := &runOptions{}
+	_, err := parseFlags(runFlags(o, plainEnv()), nil)
+	require.NoError(t, err)
+	o.names = []string{"fencing-33-34"}
+	o.algorithm = &locks.Algorithm{Name: "broken", New: func(locks.Options) locks.Builder {
+		return func(locks.Process) (locks.Lock, error) { return &broken{}, nil }
+	}}
+	batch, err := compile(o)
+	require.NoError(t, err)
+	var out, stderr bytes.Buffer
+	c := &call{ctx: t.Context(), env: plainEnv(), stdout: &out, stderr: &stderr}
+	require.Equal(t, exitUsage, c.play(o, batch))
+	lines := strings.Split(stderr.String(), "\n")
+	require.Equal(t, "locksim: fencing-33-34, seed 0x1: the code of client a panicked: runtime error: "+
+		"index out of range [0] with length 0", lines[0])
+	require.Regexp(t, `^  .*/cmd/locksim\.\(\*broken\)\.count$`, lines[1], "first what panicked")
+	require.Regexp(t, `^      .*/run_test\.go:\d+$`, lines[2])
+	require.Regexp(t, `\(\*broken\)\.Acquire$`, lines[3], "then who called it")
+	require.NotContains(t, stderr.String(), "/workload.", "the simulator's own calls are left out")
+	require.NotContains(t, stderr.String(), "debug.Stack")
+}
+
+func TestFramesOfAStrangeStackAreFew(t *testing.T) {
+	require.Empty(t, frames(""))
+	require.Empty(t, frames("panic(0x1)"))
+	require.Len(t, frames("panic(0x1)\n\tpanic.go\n"+strings.Repeat("f()\n\tf.go:1 +0x2\n", 100)), 2*maxFrames)
+	require.Equal(t, []string{"f", "    f.go:1"}, frames("goroutine 1 [running]:\nf(0x1)\n\tf.go:1 +0x2\n")[:2])
+}
+
+func TestAComplaintSteersNoTerminal(t *testing.T) {
+	_, _, stderr := locksim(t.Context(), "check", "no\x1b[31mred.yaml")
+	require.Equal(t, "locksim: open no\\x1b[31mred.yaml: no such file or directory\n", stderr)
+}
+
+func TestTheLastSeedsCanBePlayed(t *testing.T) {
+	code, stdout, _ := locksim(t.Context(), "run", "testdata/story.yaml", "--seed", "18446744073709551614", "--seeds", "2",
+		"--format", "json")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, stdout, `"seed":"0xffffffffffffffff"`)
 }
 
 func TestAnInterruptKeepsAnEarlierFile(t *testing.T) {

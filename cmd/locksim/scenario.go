@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 )
 
 // maxFile is far more than any scenario needs, and far less than would hurt.
@@ -17,13 +19,22 @@ const maxFile = 1 << 20
 
 // find reads a scenario: a named one, or that of a file. What looks like a path, or is no name but a file, is a file.
 func find(name string) (s *scenarios.Scenario, file bool, err error) {
-	named := slices.Contains(scenarios.Names(), name)
-	if !named && (looksLikeFile(name) || isFile(name)) {
-		s, err = readFile(name)
-		return s, true, err
+	names := scenarios.Names()
+	switch {
+	case slices.Contains(names, name):
+		s, err = scenarios.Load(name)
+		return s, false, err
+	case !looksLikeFile(name) && !isFile(name):
+		return nil, false, fmt.Errorf("there is no scenario %q%s", name, didYouMean(name, names))
 	}
-	s, err = scenarios.Load(name)
-	return s, false, err
+	s, err = readFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		base := filepath.Base(name)
+		if near := nearest(strings.TrimSuffix(base, filepath.Ext(base)), names); near != "" {
+			err = fmt.Errorf("%w; did you mean the scenario %q?", err, near)
+		}
+	}
+	return s, true, err
 }
 
 func looksLikeFile(name string) bool {
@@ -52,12 +63,19 @@ func readFile(name string) (*scenarios.Scenario, error) {
 }
 
 // failures says one after another what is wrong. Problems of a scenario's text begin with where they are, as those of
-// a compiler do, so that editors can jump there.
+// a compiler do, so that editors can jump there. Of a panic it says where in a lock's code it came from.
 func (c *call) failures(err error) int {
 	var positioned *scenarios.Error
 	if errors.As(err, &positioned) {
-		fmt.Fprintln(c.stderr, err)
+		c.complain(err.Error())
 		return exitUsage
 	}
-	return c.fail("%v", err)
+	c.fail("%v", err)
+	var panicked *sim.Panic
+	if errors.As(err, &panicked) {
+		for _, line := range frames(panicked.Stack) {
+			c.complain("  " + line)
+		}
+	}
+	return exitUsage
 }

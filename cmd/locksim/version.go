@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 )
@@ -11,6 +12,15 @@ func versionCommand() command {
 		summary: "say which version this is",
 		usage:   "usage: locksim version\n",
 		run: func(c *call) int {
+			names, err := parseFlags(newFlags("version"), c.args)
+			switch {
+			case errors.Is(err, errHelp):
+				return c.help("version")
+			case err != nil:
+				return c.fail("version: %v", err)
+			case len(names) > 0:
+				return c.fail("version: it takes no arguments, but %q was given", names[0])
+			}
 			fmt.Fprintln(c.stdout, "locksim "+version())
 			return exitOK
 		},
