@@ -71,6 +71,11 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	if p.Algorithm.New == nil {
 		return nil, s.Errorf("lock.algorithm", "the lock %q has no builder", p.Algorithm.Name)
 	}
+	if lock == nil {
+		if err := p.refuseTokenless(); err != nil {
+			return nil, err
+		}
+	}
 	p.purposes = make(map[string]string, len(p.Algorithm.Scripts))
 	for _, script := range p.Algorithm.Scripts {
 		p.purposes[script.Body], p.purposes[digest(script.Body)] = script.Name, script.Name
@@ -89,6 +94,26 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	}
 	p.addClients()
 	return p, nil
+}
+
+// refuseTokenless refuses a scenario that expects something of tokens which its lock does not hand out.
+func (p *Plan) refuseTokenless() error {
+	s := p.Case.Scenario
+	if p.Algorithm.Token {
+		return nil
+	}
+	for _, e := range s.Expect {
+		judged := e.Verdict == checker.Held || e.Verdict == checker.Violated
+		switch {
+		case !judged:
+		case e.Property == checker.FencingOrder:
+			return s.Errorf("expect.fencing-order", "the lock %s hands out no fencing token", p.Algorithm.Name)
+		case e.Property == checker.Resource && e.Fencing != nil && e.Fencing.NeedsToken():
+			return s.Errorf("expect.resource."+e.Fencing.String(),
+				"the lock %s hands out no fencing token to compare; want not-judged, or a mode that needs none", p.Algorithm.Name)
+		}
+	}
+	return nil
 }
 
 func nearestLock(name string) string {

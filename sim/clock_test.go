@@ -239,7 +239,7 @@ func TestTimerThatIsNotMovedKeepsItsPlaceAmongEqualDeadlines(t *testing.T) {
 	w := newWorld(t)
 	keeper(w.Engine)
 	w.timer("first", false, 10*s)
-	w.After(time.Duration(10*s), func() { w.note("second") })
+	w.After(10*s, func() { w.note("second") })
 	w.faults(at(s, clock("srv", time.Hour, 0)))
 	w.expect("10s first", "10s second")
 }
