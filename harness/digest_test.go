@@ -13,6 +13,7 @@ import (
 
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
 )
 
 // The child process of the tests below is this test binary: with the first variable set it prints the digests of
@@ -153,4 +154,29 @@ func TestDigestSeesTheSeed(t *testing.T) {
 		seen[key] = true
 	}
 	require.NotEmpty(t, seen)
+}
+
+// TestDigestsAreTheSameOnEveryMachine holds the digests against those that are kept in the repository, so that a build
+// server of another architecture compares itself with all others. They change with every change of behaviour; UPDATE=1
+// rewrites them.
+func TestDigestsAreTheSameOnEveryMachine(t *testing.T) {
+	sums := make(map[string]*trace.Digest)
+	for _, line := range digests() {
+		name, _, _ := strings.Cut(line, "/")
+		if sums[name] == nil {
+			sums[name] = &trace.Digest{}
+		}
+		sums[name].String(line)
+	}
+	var text strings.Builder
+	for _, name := range scenarios.Names() {
+		fmt.Fprintf(&text, "%016x %s\n", sums[name].Sum(), name)
+	}
+	const file = "testdata/digests"
+	if os.Getenv("UPDATE") != "" {
+		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text.String(), "if the behaviour has changed: UPDATE=1 go test ./harness")
 }
