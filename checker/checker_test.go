@@ -125,7 +125,7 @@ access acquisition=2 client=b invoked=11s applied=11s returned=11s accepted
 access acquisition=1 client=a op=write invoked=12s applied=12s returned=12s accepted version=1
 access acquisition=2 client=b op=write invoked=13s applied=13s returned=13s accepted version=2
 wait client=b from=2s to=10s ended=got-it
-fault name=cut fired begin=3s
+fault name=cut fired begin=2.5s
 `
 
 // crowd has n clients believe at once.

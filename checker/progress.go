@@ -13,7 +13,7 @@ import (
 // Progress and availability: while somebody waits for the lock, somebody acquires within the bound. The clock starts
 // with the longest wait under way and anew with every acquisition. For progress it also starts anew when a fault
 // heals, and stands still while a fault that will heal is active; faults that do not heal are no excuse. Availability
-// knows no excuse at all, but is judged only of a time in which a fault was active.
+// knows no excuse at all, but is judged only of a stall in which a fault was active before the bound had elapsed.
 //
 // A run that ends before the bound has elapsed accuses nobody, unless nothing could happen in it any more: then who
 // waits waits for ever.
@@ -31,7 +31,7 @@ func (j *judge) progress() {
 	}
 	availability := 0
 	for _, s := range w.stalls(j.o.ProgressWithin, false) {
-		if w.faultIn(s.from, s.until) {
+		if w.faultIn(s.from, s.late) {
 			availability++
 			j.tellStall(Availability, "not available", s)
 		}

@@ -92,7 +92,7 @@ func (t *truth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, c
 		case change.Op == redis.OpDeleted:
 			t.gone(i, history.Deleted)
 			removed = true
-		case change.Op == redis.OpDeadline, r.Purpose == renew, r.Purpose == release:
+		case change.Op == redis.OpDeadline, t.keeps(i, r):
 			t.renewed(i, r, s, change)
 		default:
 			t.made(i, r, s, change)
@@ -183,6 +183,13 @@ func (t *truth) made(i int, r *redis.Request, s *redis.Server, change *redis.Cha
 	t.time(i, s, change)
 }
 
+// keeps reports whether a request that writes the key leaves it with the owner that it has: it renews it, or lets go of
+// one of several holds.
+func (t *truth) keeps(i int, r *redis.Request) bool {
+	k := t.keyed[i].copy
+	return k >= 0 && (r.Purpose == renew || r.Purpose == release) && t.sameOwner(t.copies[k].Acquisition, history.ID(r.Tag))
+}
+
 // renewed gives the key a new life.
 func (t *truth) renewed(i int, r *redis.Request, s *redis.Server, change *redis.Change) {
 	if t.keyed[i].copy < 0 {
@@ -190,8 +197,35 @@ func (t *truth) renewed(i int, r *redis.Request, s *redis.Server, change *redis.
 		return
 	}
 	t.time(i, s, change)
+	if t.authority == locks.Majority {
+		t.prolong(t.keyed[i].copy)
+		return
+	}
 	if g := t.keyed[i].grant; g >= 0 && t.authority == locks.OneNode && t.grants[g].Ended != history.ByUnlock {
 		t.grants[g].To = t.keyed[i].ends
+	}
+}
+
+// prolong gives the grant of a majority the end until which a quorum of its copies is promised.
+func (t *truth) prolong(last int) {
+	var ends []trace.Instant
+	for j := range t.keyed {
+		if k := &t.keyed[j]; k.copy >= 0 && t.copies[k.copy].Acquisition == t.copies[last].Acquisition &&
+			t.origins[k.copy].value == t.origins[last].value {
+			ends = append(ends, k.ends)
+		}
+	}
+	if len(ends) < t.quorum {
+		return
+	}
+	slices.Sort(ends)
+	for g := range slices.Backward(t.grants) {
+		if grant := &t.grants[g]; grant.Acquisition == t.copies[last].Acquisition {
+			if grant.Ended == history.ByDeadline {
+				grant.To = max(grant.To, ends[len(ends)-t.quorum])
+			}
+			return
+		}
 	}
 }
 

@@ -119,6 +119,9 @@ func (w *world) history(end sim.Ending) *history.History {
 		Grants: w.truth.grants, Copies: w.truth.copies, Asks: w.truth.asks, Removals: w.truth.removals,
 	}
 	for i, f := range w.engine.Faults() {
+		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {
+			h.Waits = endWaits(h.Waits, f.Node, f.Begin)
+		}
 		if f.Fault.Action.Kind == sim.SameRandom {
 			continue
 		}
@@ -127,4 +130,14 @@ func (w *world) history(end sim.Ending) *history.History {
 		})
 	}
 	return h
+}
+
+// endWaits ends the waits of a client whose process has been stopped for good: nobody can give it the lock any more.
+func endWaits(waits []history.Wait, client string, at trace.Instant) []history.Wait {
+	for i := range waits {
+		if w := &waits[i]; w.Client == client && w.From <= at && w.To == trace.Never {
+			w.To, w.Ended = at, history.Died
+		}
+	}
+	return waits
 }

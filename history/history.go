@@ -230,7 +230,7 @@ const (
 	StillWaiting WaitEnd = iota
 	GotIt
 	GaveUp
-	Died
+	Died // its process died, or was stopped for good
 )
 
 // Fault is an injected fault as it happened.

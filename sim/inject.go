@@ -29,11 +29,13 @@ type armed struct {
 	matches    int  // of the trigger's step
 	triggered  bool // and not again
 	begin, end trace.Instant
+	node       string // whom it befell
 }
 
 // FaultReport says what became of a fault.
 type FaultReport struct {
 	Fault      Fault         // its name filled in
+	Node       string        // whom it befell; "" if no single node
 	Fired      bool          // its trigger came, and there was something to act on: a process that lives, a player of the role
 	Begin, End trace.Instant // Never if it has not begun, or not healed
 }
@@ -65,7 +67,7 @@ func (e *Engine) Inject(f Fault, errorReply ErrorReply) {
 func (e *Engine) Faults() []FaultReport {
 	reports := make([]FaultReport, len(e.faults))
 	for i, a := range e.faults {
-		reports[i] = FaultReport{Fault: a.Fault, Fired: a.begin != trace.Never, Begin: a.begin, End: a.end}
+		reports[i] = FaultReport{Fault: a.Fault, Node: a.node, Fired: a.begin != trace.Never, Begin: a.begin, End: a.end}
 	}
 	return reports
 }
@@ -155,7 +157,7 @@ func (a *armed) fire(m *message) {
 	if !did {
 		return
 	}
-	a.begin = e.now
+	a.begin, a.node = e.now, step.Node
 	e.took(&step, &message{}, 0, detail)
 	lasts := a.For
 	if a.Action.Kind == Crash {

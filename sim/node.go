@@ -74,6 +74,27 @@ func (n *Node) Step(does trace.Does, what string, sum uint64, detail func() stri
 	n.engine.took(&s, &message{}, sum, detail)
 }
 
+// Take is Step for one that has an effect. Faults that are hung before it come first: a crash cancels it, a pause
+// postpones it. The effect reports whether there was one; else the step has not been taken.
+func (n *Node) Take(does trace.Does, what string, effect func() bool) {
+	s := trace.Step{Node: n.Name, Does: does, What: what}
+	life := n.life
+	n.engine.before(&s, &message{})
+	switch {
+	case n.life != life:
+	case n.pauses > 0:
+		n.hold(func() { n.take(&s, effect) })
+	default:
+		n.take(&s, effect)
+	}
+}
+
+func (n *Node) take(s *trace.Step, effect func() bool) {
+	if effect() {
+		n.engine.took(s, &message{}, 0, nil)
+	}
+}
+
 // pause stops the node's code and returns what resumes it, which does nothing once the paused process has died.
 func (n *Node) pause() (resume func()) {
 	n.pauses++

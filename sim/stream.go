@@ -97,7 +97,8 @@ type stream struct {
 	shot     uint64        // counts these schedulings, so that events of old are recognised
 	blocked  int           // how many barriers hold the stream up
 	cuts     int           // how many of them let packets vanish
-	since    trace.Instant // when it was blocked
+	since    trace.Instant // when packets began to vanish
+	vanished bool          // some have since the stream last flowed
 	dead     bool          // what is sent on it is lost
 }
 
@@ -194,10 +195,12 @@ func (s *stream) powerOff() {
 func (s *stream) block(vanish bool) {
 	if vanish {
 		s.cuts++
+		if !s.vanished {
+			s.vanished, s.since = true, s.conn.engine.now
+		}
 	}
 	s.blocked++
 	if s.blocked == 1 {
-		s.since = s.conn.engine.now
 		s.unschedule()
 	}
 }
@@ -213,12 +216,17 @@ func (s *stream) unblock(vanish bool) {
 		s.cuts--
 	}
 	s.blocked--
-	if s.blocked > 0 || s.flight.len() == 0 {
+	if s.blocked > 0 {
+		return
+	}
+	vanished := s.vanished
+	s.vanished = false
+	if s.flight.len() == 0 {
 		return
 	}
 	now := s.conn.engine.now
 	at := now.Add(s.latency.draw(s.rand))
-	if vanish {
+	if vanished {
 		outage := min(now.Sub(s.since), maxBackoff)
 		at = at.Add(time.Duration(s.rand.Int64N(int64(outage) + 1)))
 	}

@@ -114,19 +114,25 @@ func (s *Server) armExpiry() {
 
 type expiryAlarm struct{ s *Server }
 
-// Ring lets the keys go whose deadline has come.
+// Ring lets the key go whose deadline has come.
 func (a expiryAlarm) Ring() {
-	s := a.s
+	if key, ok := a.s.Store.Due(a.s.node.Wall()); ok {
+		a.s.node.Take(trace.Expire, key, a.s.expire)
+		return
+	}
+	a.s.armExpiry()
+}
+
+// expire lets all keys go whose deadline has come, which a fault may just have moved.
+func (s *Server) expire() bool {
 	s.Store.Advance(s.node.Wall())
 	changes := s.Store.Changes()
 	s.persist(changes)
-	for i := range changes {
-		s.node.Step(trace.Expire, changes[i].Key, 0, nil)
-	}
 	if s.config.Observer != nil && len(changes) > 0 {
 		s.config.Observer.Expired(s, changes)
 	}
 	s.armExpiry()
+	return len(changes) > 0
 }
 
 // persist appends the changes to the append-only file, and sees to its flushing as flushAppendOnlyFile in aof.c does:
@@ -161,13 +167,22 @@ type flushAlarm struct{ s *Server }
 func (a flushAlarm) Ring() {
 	s := a.s
 	if s.flushing > 0 {
-		s.flushed(s.flushing)
-		s.flushing = 0
-		s.node.Step(trace.Fsync, "", 0, nil)
+		s.node.Take(trace.Fsync, "", s.endFlush)
+		return
 	}
 	if s.durable < len(s.log) && !s.config.DiskLies {
 		s.startFlush()
 	}
+}
+
+// endFlush makes durable what the flush in progress had begun with, and begins the next.
+func (s *Server) endFlush() bool {
+	s.flushed(s.flushing)
+	s.flushing = 0
+	if s.durable < len(s.log) && !s.config.DiskLies {
+		s.startFlush()
+	}
+	return true
 }
 
 func (s *Server) flushed(n int) {
@@ -181,9 +196,11 @@ func (s *Server) flushed(n int) {
 func (s *Server) Crash(host bool, keep string) {
 	switch {
 	case keep == "all": // as if all had been written and flushed, whatever the server is configured to write
-		s.log = s.Store.Snapshot()
+		if s.config.Persistence == NoPersistence {
+			s.log = s.Store.Snapshot()
+		}
 		s.survives = len(s.log)
-	case keep == "nothing":
+	case keep == "nothing" || s.config.Persistence == NoPersistence:
 		s.survives = 0
 	case host:
 		s.survives = s.durable
@@ -191,6 +208,7 @@ func (s *Server) Crash(host bool, keep string) {
 		s.survives = len(s.log)
 	}
 	s.flushing = 0
+	s.flush.Stop()
 	if s.config.Observer != nil {
 		s.config.Observer.Crashed(s)
 	}

@@ -196,6 +196,15 @@ func (s *Store) Advance(now int64) { s.begin(now) }
 // NextExpiry is the wall clock at which the next key ends, if one does.
 func (s *Store) NextExpiry() (deadline int64, ok bool) { return s.keys.nextDeadline() }
 
+// Due returns the key whose deadline has passed first at a reading of the wall clock; false if none has.
+func (s *Store) Due(now int64) (key string, ok bool) {
+	s.expired = s.keys.due(s.expired[:0], now)
+	if len(s.expired) == 0 {
+		return "", false
+	}
+	return s.expired[0].key, true
+}
+
 // Changes is what the last Execute or Advance did, in order; valid until the next call.
 func (s *Store) Changes() []Change { return s.changes }
 

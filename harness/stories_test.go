@@ -1,0 +1,166 @@
+package harness_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// stories are small scenarios about what the world does, not about what a lock is worth: each once came out wrong.
+var stories = map[string]string{
+	"a restart that keeps all brings back the key of the last maker": `
+lock: {algorithm: set-nx-lua, ttl: 30s}
+servers: {persistence: always}
+clients: {a: {work: 3s, sections: 3}, b: {work: 1s, start: 1ms, retry: 100ms}}
+faults: [{after: {node: a, does: acquired}, nth: 3, plus: 1s, crash: redis-1, restart: 500ms, keep: all}]
+expect: {exclusion-at-service: held, mutual-exclusion: held, release-safety: vacuous}
+`,
+	"a server without persistence has nothing to bring back, whatever an earlier crash kept": `
+lock: {algorithm: set-nx-lua, ttl: 60s}
+clients: {a: {work: 3s}, b: {start: 12s, work: 1s, retry: 100ms}}
+faults:
+  - {at: 1s, crash: redis-1, restart: 100ms, keep: all}
+  - {at: 10s, crash: redis-1, restart: 100ms}
+expect: {mutual-exclusion: vacuous}
+measures: {wait-max-ns: {max: 1s}}
+`,
+	"a crash before the flush loses what it would have made durable": `
+lock: {algorithm: set-nx-lua, ttl: 20s}
+servers: {persistence: everysec}
+clients: {a: {work: 10s}, b: {start: 100ms, work: 1s, retry: 200ms}}
+faults: [{before: {node: redis-1, does: fsync}, crash: redis-1, kind: host, restart: 500ms}]
+expect: {mutual-exclusion: violated}
+`,
+	"a crash after the flush does not": `
+lock: {algorithm: set-nx-lua, ttl: 20s}
+servers: {persistence: everysec}
+clients: {a: {work: 10s}, b: {start: 100ms, work: 1s, retry: 200ms}}
+faults: [{after: {node: redis-1, does: fsync}, crash: redis-1, kind: host, restart: 500ms}]
+expect: {mutual-exclusion: held}
+`,
+	"a clock that is set back before the key expires lets it live on": `
+lock: {algorithm: set-nx-lua, ttl: 5s}
+clients: {a: {work: 8s}, b: {start: 100ms, work: 1s, retry: 200ms}}
+faults: [{before: {node: redis-1, does: expire}, clock: redis-1, step: -20s}]
+expect: {mutual-exclusion: held}
+`,
+	"a waiter that stands still for good accuses nobody": `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {work: 1s}, b: {start: 100ms, work: 1s, retry: 200ms}}
+progress: 5s
+faults: [{at: 500ms, pause: b}]
+expect: {progress: held}
+`,
+	"an old key that a power loss brings back is its maker's": `
+lock: {algorithm: set-nx-lua, ttl: 1s}
+servers: {persistence: everysec}
+clients: {a: {work: 2s}, b: {start: 100ms, retry: 50ms, work: 3s}}
+network: {latency: 1ms}
+faults:
+  - {name: lights-out, after: {node: b, does: acquired}, plus: 50ms, crash: redis-1, kind: host, restart: 100ms}
+  - {after: {does: begin, what: lights-out}, clock: redis-1, step: -10s}
+  - {after: {node: a, does: acquired}, break: {from: a, to: redis-1}}
+expect: {release-safety: vacuous, mutual-exclusion: violated}
+`,
+}
+
+func TestStoriesOfTheWorld(t *testing.T) {
+	for name, text := range stories {
+		t.Run(name, func(t *testing.T) {
+			s, err := scenarios.Parse("story.yaml", []byte("name: story\ntitle: A story\nstory: See the name of the test.\n"+text))
+			require.NoError(t, err)
+			c := s.Cases()[0]
+			p, err := harness.Compile(c, nil)
+			require.NoError(t, err)
+			var r harness.Runner
+			defer r.Close()
+			for seed := range uint64(30) {
+				result, err := r.Run(p, seed, false)
+				require.NoError(t, err)
+				require.Empty(t, c.Compare(result.History, &result.Report), "seed %d", seed)
+			}
+		})
+	}
+}
+
+// renewed is a lock of three keys, at least two of which must be won, or of one, which a task renews.
+func renewed(script locks.Script, authority locks.Authority) *locks.Algorithm {
+	a := algorithm(func(p locks.Process, o locks.Options) handmade {
+		each := func(f func(r locks.Redis) bool) (n int) {
+			for i := range p.RedisNodes() {
+				if f(p.Redis(i)) {
+					n++
+				}
+			}
+			return n
+		}
+		var stop locks.Signal
+		release := func(l locks.Lease) error {
+			each(func(r locks.Redis) bool {
+				_, err := locks.Eval(r, 50*time.Millisecond, locks.Script{Body: compareAndDelete}, []string{o.Key}, l.Value)
+				return err == nil
+			})
+			return nil
+		}
+		return handmade{
+			try: func() (locks.Lease, error) {
+				lease := locks.Lease{Value: p.RandomValue()}
+				votes := each(func(r locks.Redis) bool {
+					reply, err := r.Do(50*time.Millisecond, "SET", o.Key, lease.Value, "NX", "PX", "10000")
+					return err == nil && reply.OK()
+				})
+				if votes <= p.RedisNodes()/2 {
+					return lease, refusedIf(true, release(lease))
+				}
+				stop = p.NewSignal()
+				p.Go(func(p locks.Process) {
+					for p.Wait(3*time.Second, stop) < 0 {
+						for i := range p.RedisNodes() {
+							_, _ = locks.Eval(p.Redis(i), 50*time.Millisecond, script, []string{o.Key}, lease.Value)
+						}
+					}
+				})
+				return lease, nil
+			},
+			release: func(l locks.Lease) error {
+				stop.Fire()
+				return release(l)
+			},
+		}
+	})
+	a.Authority = authority
+	a.Scripts = []locks.Script{script}
+	return a
+}
+
+// TestRenewalProlongsThePromise plays a renewed lock whose servers forget it after its first lease would have ended.
+func TestRenewalProlongsThePromise(t *testing.T) {
+	extend := locks.Script{Name: "renew", Body: `if redis.call('get', KEYS[1]) == ARGV[1] then
+	return redis.call('pexpire', KEYS[1], 10000)
+end
+return 0`}
+	const one = `
+clients: {a: {work: 25s}, b: {start: 1s, work: 1s}}
+faults: [{at: 15s, crash: redis-1, restart: 1ms}]`
+	const three = `
+servers: {masters: 3}
+clients: {a: {work: 25s}, b: {start: 1s, work: 1s}}
+faults: [{at: 15s, crash: redis-1, restart: 1ms}, {at: 15s, crash: redis-2, restart: 1ms}]`
+	require.Equal(t, 20, verdicts(t, renewed(extend, locks.OneNode), one)[checker.ExclusionAtService][checker.Violated])
+	require.Equal(t, 20, verdicts(t, renewed(extend, locks.Majority), three)[checker.ExclusionAtService][checker.Violated])
+}
+
+// TestRenewalThatTakesAnothersKeyIsNoRenewal plays a lock whose renewal does not look whose the key is.
+func TestRenewalThatTakesAnothersKeyIsNoRenewal(t *testing.T) {
+	steal := locks.Script{Name: "renew", Body: `return redis.call('set', KEYS[1], ARGV[1], 'PX', 10000)`}
+	found := verdicts(t, renewed(steal, locks.OneNode), `
+clients: {a: {work: 25s}, b: {start: 1s, work: 5s}}
+faults: [{after: {node: a, does: acquired}, plus: 1s, stall: {from: a, to: redis-1}, for: 12s}]`)
+	require.Equal(t, 20, found[checker.ExclusionAtService][checker.Violated])
+}
