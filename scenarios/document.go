@@ -34,8 +34,8 @@ Times are written with a unit: ~250ms~, ~10s~, ~1m30s~. Anchors, aliases, merge 
 the same file are refused. The nodes are the clients, ~redis-1~, ~redis-2~, … and ~storage~; clients have connections to
 the others, which have none to each other. Where a field takes globs, they are those of Go's path.Match. Where it takes
 roles, there is one: ~holder~ is the client that was told last that it holds the lock. No server is master or leader of
-others, since all are independent. Whatever is wrong with a file is reported at once, each problem with its line and
-column.
+others, since all are independent. Whatever is wrong with a file is reported together, as far as its nodes can be told,
+each problem with its line and column.
 
 What a variant sets is laid over the scenario: mappings are merged key by key, lists and single values replace, ~null~
 removes. What it expects replaces what the scenario expects of the same property or measure, and ~null~ removes there
