@@ -137,10 +137,14 @@ func (n *Node) catchUp() {
 
 // readBuffers hands over what arrived during a pause on the connections that the node has opened.
 func (n *Node) readBuffers() {
+	var own []*Conn // what is read may open further connections
 	for _, c := range n.engine.conns {
-		if c.client == n {
-			c.readBuffer()
+		if c.client == n && c.buffer.len() > 0 {
+			own = append(own, c)
 		}
+	}
+	for _, c := range own {
+		c.readBuffer()
 	}
 }
 

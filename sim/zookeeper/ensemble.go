@@ -1,0 +1,134 @@
+// Package zookeeper simulates a ZooKeeper ensemble: servers that are processes with clocks of their own, which elect a
+// leader, replicate its transactions, and serve clients from what each of them has applied. Call [New] with the engine;
+// clients dial one of [Ensemble.Servers] and send a [Request] for Connect first.
+//
+// What can change who believes to hold a lock is there: sessions that only the leader tracks, in ticks; followers that
+// answer pings and reads while they are cut off; order per session; one-shot watches; a log that survives. What cannot
+// is not: access control, quotas, observers, containers, snapshots of the disk. Sources are ZooKeeper 3.9's classes,
+// named where they are followed.
+package zookeeper
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/locksim/locksim/sim"
+)
+
+// Config configures an ensemble. Zero values are those of zoo_sample.cfg.
+type Config struct {
+	Servers   int           // an odd number; 3 if 0
+	Names     string        // of the nodes, to which the server's number is appended; "zk-" if empty
+	Leader    int           // who leads when the run begins; the last if 0, which wins a vote among equals
+	Tick      time.Duration // 2 s if 0
+	InitLimit int           // in ticks: how long a new epoch may take to begin; 10 if 0
+	SyncLimit int           // in ticks: how long leader and follower bear silence; 5 if 0
+	LazyDisk  bool          // forceSync=no: a host's crash takes along what was written in the last half minute
+	Observer  Observer      // may be nil
+	_         struct{}
+}
+
+// Observer sees the truth about an ensemble, as no client can.
+type Observer interface {
+	// Committed is called once for every transaction, when the leader knows that a majority has it and before anybody
+	// carries it out.
+	Committed(s *Server, txn *Txn)
+	// Expired is called when a leader decides that a session has expired. The session is over when that is committed;
+	// a leader that has been deposed without knowing it decides in vain.
+	Expired(s *Server, id SessionID)
+}
+
+// Ensemble is a set of servers that know each other.
+type Ensemble struct {
+	Servers []*Server // by id less one
+
+	config   Config
+	reported Zxid // the last transaction that the observer knows; less if disks have lost it
+}
+
+// New adds an ensemble to an engine: the leader has been elected and the servers serve.
+func New(e *sim.Engine, c Config) *Ensemble {
+	z := &Ensemble{config: c.withDefaults()}
+	for i := range z.config.Servers {
+		s := &Server{ID: i + 1, config: &z.config, ensemble: z, tree: NewTree()}
+		s.forgetClients()
+		name := fmt.Sprintf("%s%d", z.config.Names, s.ID)
+		s.node = e.AddServer(name, s)
+		s.phase = e.Rand("zookeeper", name).Int64N(int64(z.config.Tick))
+		z.Servers = append(z.Servers, s)
+	}
+	z.begin()
+	return z
+}
+
+func (c Config) withDefaults() Config {
+	if c.Servers == 0 {
+		c.Servers = 3
+	}
+	if c.Names == "" {
+		c.Names = "zk-"
+	}
+	if c.Leader == 0 {
+		c.Leader = c.Servers
+	}
+	if c.Tick == 0 {
+		c.Tick = 2 * time.Second
+	}
+	if c.InitLimit == 0 {
+		c.InitLimit = 10
+	}
+	if c.SyncLimit == 0 {
+		c.SyncLimit = 5
+	}
+	return c
+}
+
+// begin puts the ensemble into the state after its first election. The followers' connections are opened now, and
+// serve clients at once: what they forward follows their introduction.
+func (z *Ensemble) begin() {
+	s := z.Servers[z.config.Leader-1]
+	s.disk.epoch = 1
+	l := s.newLeader()
+	l.self.told, l.self.uptodate, l.active = true, true, true
+	l.pending = NewTree()
+	l.start()
+	// The reign began some time ago: where in its beat the run begins is as random as the clock's phase.
+	l.beat.Arm(false, s.node.Monotonic()+s.phase%(int64(z.config.Tick)/2)+1)
+	for _, f := range z.Servers {
+		if f == s {
+			continue
+		}
+		f.disk.epoch = 1
+		f.follow(s.ID).Ring()
+		f.serving = true
+	}
+}
+
+func (z *Ensemble) majority() int { return len(z.Servers)/2 + 1 }
+
+// Leader returns the server that leads: the one with the latest epoch if an earlier leader has not noticed its fall; nil
+// if there is none.
+func (z *Ensemble) Leader() *Server {
+	var found *Server
+	for _, s := range z.Servers {
+		if s.lead != nil && s.lead.active && (found == nil || s.lead.epoch > found.lead.epoch) {
+			found = s
+		}
+	}
+	return found
+}
+
+// committed tells the observer what a leader has committed.
+func (z *Ensemble) committed(s *Server) {
+	if z.config.Observer == nil {
+		return
+	}
+	log := s.disk.log[:s.lead.commits]
+	z.reported = min(z.reported, s.lead.committed())
+	for i := s.disk.upTo(z.reported); i < len(log); i++ {
+		if log[i].Zxid > z.reported {
+			z.reported = log[i].Zxid
+			z.config.Observer.Committed(s, log[i])
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package zookeeper
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/locksim/locksim/sim"
+)
+
+// upstream is a follower's end of the connection to its leader.
+type upstream struct {
+	s       *Server
+	leader  int
+	conn    *sim.Conn  // nil until it is opened
+	silence *sim.Timer // the time-out of reading from the connection
+}
+
+// follow turns to a leader. The connection is opened by an alarm of its own, at the same moment, since the end of another
+// connection may be what led here: the engine is then in the middle of its list of connections.
+func (s *Server) follow(leader int) *upstream {
+	for _, l := range s.early {
+		l.close()
+	}
+	s.early = nil
+	u := &upstream{s: s, leader: leader}
+	s.state, s.upstream = Following, u
+	u.silence = s.node.NewTimer(silenceAlarm{u})
+	u.await(s.config.InitLimit)
+	s.node.NewTimer(u).Arm(false, s.node.Monotonic())
+	return u
+}
+
+// Ring opens the connection to the leader, unless the server has left it already.
+func (u *upstream) Ring() {
+	s := u.s
+	if s.upstream != u || u.conn != nil {
+		return
+	}
+	u.conn = s.node.Connect(s.ensemble.Servers[u.leader-1].node, u)
+	u.send(&packet{kind: followerInfo, from: s.ID, zxid: s.disk.last(), epoch: s.disk.epoch})
+}
+
+// await gives the leader some ticks to say something.
+func (u *upstream) await(ticks int) {
+	u.silence.Arm(false, u.s.node.Monotonic()+int64(ticks)*int64(u.s.config.Tick))
+}
+
+// send sends to the leader. If the connection is over that will be noticed without.
+func (u *upstream) send(p *packet) {
+	if u != nil {
+		_ = u.conn.Push(p)
+	}
+}
+
+// Deliver takes a packet from the leader.
+func (u *upstream) Deliver(payload sim.Payload) {
+	s := u.s
+	if s.upstream != u {
+		return
+	}
+	if s.serving {
+		u.await(s.config.SyncLimit)
+	}
+	switch p := payload.(*packet); p.kind {
+	case newLeader:
+		s.adopt(p)
+	case upToDate:
+		s.serving = true
+		u.await(s.config.SyncLimit)
+		s.applyTo(s.disk.upTo(p.zxid))
+	case proposal:
+		s.write(p.txns...)
+		u.send(&packet{kind: ack, zxid: s.disk.last()})
+	case commit:
+		if s.serving {
+			s.applyTo(s.disk.upTo(p.zxid))
+		}
+	case ping:
+		u.send(&packet{kind: pong, touched: s.shipTouches()})
+	case validated:
+		if c := s.moving[p.session]; c != nil {
+			delete(s.moving, p.session)
+			c.validated(p.session, p.valid)
+		}
+	case synced:
+		s.synced(p.session, p.request)
+	case goodbye:
+		u.abandon()
+	default:
+		panic("zookeeper: a follower was sent " + p.String())
+	}
+}
+
+// adopt makes the log the leader's own. What is cut off was never committed; if some of it had been applied all the
+// same, because disks lost what they had acknowledged, the tree is built anew.
+func (s *Server) adopt(p *packet) {
+	common := s.disk.upTo(p.zxid)
+	if common < s.applied {
+		s.tree, s.applied = NewTree(), 0
+	}
+	s.disk.truncate(common)
+	s.disk.epoch = p.epoch
+	s.write(p.txns...)
+	s.upstream.send(&packet{kind: ack, zxid: s.disk.last()})
+}
+
+// shipTouches empties the touch table.
+func (s *Server) shipTouches() []touch {
+	touches := make([]touch, 0, len(s.touched))
+	for _, id := range slices.SortedFunc(maps.Keys(s.touched), cmp.Compare) {
+		touches = append(touches, touch{session: id, timeout: s.touched[id]})
+	}
+	clear(s.touched)
+	return touches
+}
+
+// Closed says that the connection to the leader is over.
+func (u *upstream) Closed() { u.abandon() }
+
+type silenceAlarm struct{ u *upstream }
+
+// Ring gives the leader up, of which nothing has been heard for too long.
+func (a silenceAlarm) Ring() { a.u.abandon() }
+
+// abandon leaves the leader: the clients lose their connections and the server looks for another (Follower.followLeader,
+// shutdown). Until then it has answered pings and reads as if nothing had happened.
+func (u *upstream) abandon() {
+	s := u.s
+	if s.upstream != u {
+		return
+	}
+	s.upstream = nil
+	u.silence.Stop()
+	if u.conn != nil {
+		u.conn.Close()
+	}
+	s.stopServing()
+	s.look()
+}

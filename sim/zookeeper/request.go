@@ -1,0 +1,253 @@
+package zookeeper
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// Op is what a client asks for.
+type Op uint8
+
+// The operations. Connect must be the first on a connection, and its answer awaited.
+const (
+	Connect Op = iota
+	Ping
+	Create
+	Delete
+	SetData
+	Check // in a multi only
+	Multi
+	CloseSession
+	Sync
+	Exists
+	GetData
+	GetChildren
+	SetWatches // what a client had set on the server that it has left
+	opCount
+)
+
+var opNames = [opCount]string{
+	"connect", "ping", "create", "delete", "setData", "check", "multi", "closeSession", "sync",
+	"exists", "getData", "getChildren", "setWatches",
+}
+
+// String returns the name that ZooKeeper gives it (ZooDefs.OpCode).
+func (o Op) String() string { return opNames[o] }
+
+// writes reports whether it is ordered by the leader and needs a quorum.
+func (o Op) writes() bool { return o >= Create && o <= CloseSession }
+
+// AnyVersion is a version that every node has.
+const AnyVersion int32 = -1
+
+// Request is what a client sends. Each operation uses the fields that name it.
+type Request struct {
+	Op         Op
+	Path       string
+	Data       string // Create, SetData
+	Ephemeral  bool   // Create
+	Sequential bool   // Create: the parent's counter is appended to the path
+	Version    int32  // Delete, SetData, Check: AnyVersion compares with none
+	Watch      bool   // Exists, GetData, GetChildren
+	Ops        []Request
+
+	Session SessionID     // Connect: the one to go on with; 0 for a new one
+	Timeout time.Duration // Connect
+	Seen    Zxid          // Connect, SetWatches: the last that the client has seen
+
+	DataWatches, ExistWatches, ChildWatches []string // SetWatches
+
+	Purpose string // what the lock wants with it: "acquire", "release"; "" unknown
+	Client  string // who sent it: for observers
+	Tag     int    // what it belongs to: for observers
+	Sent    uint64 // its place among all requests that were sent: for observers
+	Asking  bool   // it was sent from within Lock: for observers
+}
+
+// What names the operation and its purpose.
+func (r *Request) What() (what, alt string) { return r.Op.String(), r.Purpose }
+
+// Sum digests the request.
+func (r *Request) Sum() uint64 {
+	var d trace.Digest
+	r.digest(&d)
+	return d.Sum()
+}
+
+func (r *Request) digest(d *trace.Digest) {
+	d.Uint64(uint64(r.Op) | bit(r.Ephemeral)<<8 | bit(r.Sequential)<<9 | bit(r.Watch)<<10 | uint64(uint32(r.Version))<<32)
+	d.String(r.Path)
+	d.String(r.Data)
+	d.Uint64(uint64(r.Session))
+	d.Uint64(uint64(r.Timeout))
+	d.Uint64(uint64(r.Seen))
+	for i := range r.Ops {
+		r.Ops[i].digest(d)
+	}
+	for _, paths := range [][]string{r.DataWatches, r.ExistWatches, r.ChildWatches} {
+		d.Uint64(uint64(len(paths)))
+		for _, path := range paths {
+			d.String(path)
+		}
+	}
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// String shows the request to a reader.
+func (r *Request) String() string {
+	words := []string{r.Op.String()}
+	switch r.Op {
+	case Connect:
+		words = append(words, fmt.Sprintf("session %v timeout %v", r.Session, r.Timeout))
+	case Multi:
+		for i := range r.Ops {
+			words = append(words, "("+r.Ops[i].String()+")")
+		}
+	default:
+		words = append(words, r.Path, r.Data)
+	}
+	for _, flag := range []struct {
+		set  bool
+		name string
+	}{{r.Ephemeral, "ephemeral"}, {r.Sequential, "sequential"}, {r.Watch, "watch"}} {
+		if flag.set {
+			words = append(words, flag.name)
+		}
+	}
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+// Response is the answer to a request.
+type Response struct {
+	Request  *Request
+	Err      Code
+	Zxid     Zxid // the last that the server had applied
+	Path     string
+	Data     string
+	Stat     Stat
+	Children []string
+	Results  []Response    // of a multi, one for each operation
+	Session  SessionID     // Connect: 0 says that the session has expired
+	Timeout  time.Duration // Connect: as negotiated
+}
+
+// What names the operation that is answered.
+func (r *Response) What() (what, alt string) { return r.Request.What() }
+
+// Sum digests the answer.
+func (r *Response) Sum() uint64 {
+	var d trace.Digest
+	r.digest(&d)
+	return d.Sum()
+}
+
+func (r *Response) digest(d *trace.Digest) {
+	d.Uint64(uint64(uint32(r.Err)))
+	d.Uint64(uint64(r.Zxid))
+	d.String(r.Path)
+	d.String(r.Data)
+	d.Uint64(uint64(r.Stat.Czxid))
+	d.Uint64(uint64(r.Stat.Mzxid))
+	d.Uint64(uint64(r.Stat.Pzxid))
+	d.Uint64(uint64(uint32(r.Stat.Version))<<32 | uint64(uint32(r.Stat.NumChildren)))
+	for _, name := range r.Children {
+		d.String(name)
+	}
+	for i := range r.Results {
+		r.Results[i].digest(d)
+	}
+	d.Uint64(uint64(r.Session))
+	d.Uint64(uint64(r.Timeout))
+}
+
+// String shows the answer to a reader.
+func (r *Response) String() string {
+	if r.Err != OK {
+		return r.Err.String()
+	}
+	switch r.Request.Op {
+	case Connect:
+		return fmt.Sprintf("session %v timeout %v", r.Session, r.Timeout)
+	case Create:
+		return fmt.Sprintf("%s czxid %v", r.Path, r.Stat.Czxid)
+	case GetChildren:
+		return "[" + strings.Join(r.Children, " ") + "]"
+	case Exists, GetData, SetData:
+		return fmt.Sprintf("czxid %v version %d", r.Stat.Czxid, r.Stat.Version)
+	default:
+		return "ok"
+	}
+}
+
+// ErrorResponse answers a request with an error, for faults that inject one. The text is a code's name.
+func ErrorResponse(r sim.Payload, text string) sim.Payload {
+	code := RuntimeInconsistency
+	for c := OK; c >= SessionMoved; c-- {
+		if c.String() == text {
+			code = c
+		}
+	}
+	return &Response{Request: r.(*Request), Err: code}
+}
+
+// EventType says what a watch has seen, as the wire protocol numbers it.
+type EventType uint8
+
+// The types of events.
+const (
+	EventCreated EventType = iota + 1
+	EventDeleted
+	EventDataChanged
+	EventChildrenChanged
+)
+
+var eventNames = [...]string{"none", "created", "deleted", "dataChanged", "childrenChanged"}
+
+// String names the type.
+func (t EventType) String() string { return eventNames[t] }
+
+// WatchEvent is what a server sends when a watch has seen what it waits for, which uses the watch up. It stands on the
+// connection before any answer that shows the change.
+type WatchEvent struct {
+	Type EventType
+	Path string
+	Zxid Zxid
+}
+
+// What calls it an event, and by its type.
+func (e *WatchEvent) What() (what, alt string) { return "event", e.Type.String() }
+
+// Sum digests the event.
+func (e *WatchEvent) Sum() uint64 {
+	var d trace.Digest
+	d.Uint64(uint64(e.Type))
+	d.Uint64(uint64(e.Zxid))
+	d.String(e.Path)
+	return d.Sum()
+}
+
+// String shows the event to a reader.
+func (e *WatchEvent) String() string { return e.Type.String() + " " + e.Path }
+
+// HangUp is a server's end of a connection being closed: nothing follows it, and what it is sent afterwards it ignores.
+// Package sim lets only the opener close a connection: whoever receives this must do so.
+type HangUp struct{}
+
+// What names it.
+func (HangUp) What() (what, alt string) { return "hangup", "" }
+
+// Sum digests it: there is nothing in it.
+func (HangUp) Sum() uint64 { return 0 }
+
+// String shows it to a reader.
+func (HangUp) String() string { return "hangup" }

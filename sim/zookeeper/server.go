@@ -1,0 +1,334 @@
+package zookeeper
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/sim"
+)
+
+// State is what a server is to its ensemble.
+type State uint8
+
+// The states, as QuorumPeer has them.
+const (
+	Looking State = iota
+	Following
+	Leading
+)
+
+// String returns the name of the state.
+func (s State) String() string { return [...]string{"LOOKING", "FOLLOWING", "LEADING"}[s] }
+
+// Server is one server of an ensemble. It is made by [New].
+type Server struct {
+	ID int // from 1
+
+	config   *Config
+	ensemble *Ensemble
+	node     *sim.Node
+	phase    int64 // what its monotonic clock showed when the run began
+
+	disk    disk
+	tree    *Tree
+	applied int // how much of the log is in the tree
+
+	state       State
+	serving     bool
+	clients     []*client // in the order of their coming; some may be gone
+	sweep       int       // how many there may be before those are forgotten
+	hosted      map[SessionID]*client
+	watches     watches
+	touched     map[SessionID]time.Duration // since the leader's last ping
+	lastSession SessionID
+
+	lead     *leader
+	upstream *upstream
+	election *election
+	round    uint64 // of elections
+	early    []*link
+
+	moving map[SessionID]*client // whose session the leader is asked about
+}
+
+// disk is what survives a crash.
+type disk struct {
+	epoch uint32 // of the last leader that was followed
+	log   []*Txn
+	at    []int64 // when each was written, on the node's clock
+}
+
+func (d *disk) last() Zxid {
+	if len(d.log) == 0 {
+		return 0
+	}
+	return d.log[len(d.log)-1].Zxid
+}
+
+// upTo returns how many transactions have at most that zxid.
+func (d *disk) upTo(z Zxid) int {
+	i, found := slices.BinarySearchFunc(d.log, z, func(t *Txn, z Zxid) int {
+		switch {
+		case t.Zxid < z:
+			return -1
+		case t.Zxid > z:
+			return 1
+		}
+		return 0
+	})
+	if found {
+		i++
+	}
+	return i
+}
+
+func (d *disk) truncate(n int) { d.log, d.at = d.log[:n:n], d.at[:n:n] }
+
+func (s *Server) write(txns ...*Txn) {
+	for _, txn := range txns {
+		s.disk.log = append(s.disk.log, txn)
+		s.disk.at = append(s.disk.at, s.node.Monotonic())
+	}
+}
+
+// Node returns the node that the server runs on.
+func (s *Server) Node() *sim.Node { return s.node }
+
+// State returns what the server takes itself for.
+func (s *Server) State() State { return s.state }
+
+// Serving reports whether it serves clients.
+func (s *Server) Serving() bool { return s.serving }
+
+// Tree returns what it has applied. It must not be changed.
+func (s *Server) Tree() *Tree { return s.tree }
+
+// now returns the monotonic clock of the server's machine, which was switched on before the run began.
+func (s *Server) now() int64 { return s.node.Monotonic() + s.phase }
+
+func (s *Server) lastApplied() Zxid {
+	if s.applied == 0 {
+		return 0
+	}
+	return s.disk.log[s.applied-1].Zxid
+}
+
+// newSession numbers a session as SessionTrackerImpl does: the server's id, the time, a counter.
+func (s *Server) newSession() SessionID {
+	first := SessionID(s.ID)<<56 | SessionID(s.now()/int64(time.Millisecond))<<16&(1<<56-1)
+	s.lastSession = max(s.lastSession+1, first)
+	return s.lastSession
+}
+
+// Execute takes a client's request or a peer's packet.
+func (s *Server) Execute(conn *sim.Conn, p sim.Payload) sim.Payload {
+	switch p := p.(type) {
+	case *Request:
+		return s.clientOf(conn).execute(p)
+	case *packet:
+		s.hear(conn, p)
+		return nil
+	default:
+		panic(fmt.Sprintf("zookeeper: server %d was sent a %T", s.ID, p))
+	}
+}
+
+// hear takes a packet from a server that has opened a connection to this one.
+func (s *Server) hear(conn *sim.Conn, p *packet) {
+	switch l, isLink := conn.Session.(*link); {
+	case p.kind == notification:
+		s.hearVote(conn, p)
+	case p.kind == followerInfo:
+		s.welcome(conn, p)
+	case isLink && s.lead != nil && s.lead.links[l.id] == l:
+		s.lead.hear(l, p)
+	}
+}
+
+// submit hands a client's write to the leader.
+func (s *Server) submit(id SessionID, r *Request, timeout time.Duration) {
+	if s.lead != nil {
+		s.lead.submit(s.lead.self, id, r, timeout)
+		return
+	}
+	s.upstream.send(&packet{kind: forward, session: id, request: r, timeout: timeout})
+}
+
+func (s *Server) submitSync(id SessionID, r *Request) {
+	if s.lead != nil {
+		s.lead.sync(s.lead.self, id, r)
+		return
+	}
+	s.upstream.send(&packet{kind: forwardSync, session: id, request: r})
+}
+
+// touch notes a sign of life of a session. A follower only keeps it for its answer to the leader's next ping.
+func (s *Server) touch(id SessionID, timeout time.Duration) bool {
+	if s.lead != nil {
+		return s.lead.tracker.touch(id, timeout, s.now())
+	}
+	s.touched[id] = timeout
+	return true
+}
+
+func (s *Server) revalidate(c *client, id SessionID) {
+	if s.lead != nil {
+		c.validated(id, s.lead.revalidate(s.lead.self, id, c.timeout))
+		return
+	}
+	s.moving[id] = c
+	s.upstream.send(&packet{kind: revalidate, session: id, timeout: c.timeout})
+}
+
+// read answers a request from what the server has applied, which may be old.
+func (s *Server) read(c *client, r *Request) *Response {
+	a := &Response{Request: r, Zxid: s.lastApplied()}
+	switch r.Op {
+	case Exists:
+		a.Stat, a.Err = s.tree.Stat(r.Path)
+		if r.Watch {
+			watch(s.watches.data, r.Path, c)
+		}
+	case GetData:
+		a.Stat, a.Err = s.tree.Stat(r.Path)
+		a.Data, _ = s.tree.Data(r.Path)
+		if r.Watch && a.Err == OK {
+			watch(s.watches.data, r.Path, c)
+		}
+	case GetChildren:
+		a.Stat, a.Err = s.tree.Stat(r.Path)
+		a.Children, _ = s.tree.Children(r.Path)
+		if r.Watch && a.Err == OK {
+			watch(s.watches.child, r.Path, c)
+		}
+	case SetWatches:
+		s.watches.reset(s.tree, r, c, a.Zxid)
+	case Ping:
+	default:
+		a.Err = BadArguments
+	}
+	return a
+}
+
+// applyTo carries out the log's first n transactions, and answers those of this server's clients. An answer can be
+// what a fault waits for, so that the process may be dead after any of them.
+func (s *Server) applyTo(n int) {
+	for life := s.node.Life(); s.applied < n && s.node.Life() == life; {
+		txn := s.disk.log[s.applied]
+		s.applied++
+		for i := range txn.Changes {
+			s.tree.apply(&txn.Changes[i], txn.Zxid)
+			s.watches.fire(&txn.Changes[i], txn.Zxid)
+		}
+		s.answer(txn)
+	}
+}
+
+// answer tells the client whose request has been carried out, if it is hosted here.
+func (s *Server) answer(txn *Txn) {
+	c := s.hosted[txn.Session]
+	if c == nil {
+		return
+	}
+	if txn.Err == SessionMoved {
+		if len(c.queue) > 0 && c.queue[0] == txn.Request { // the client may speak through this server by now
+			c.hangUp()
+		}
+		return
+	}
+	if txn.Request != nil {
+		c.finish(txn.Request, func() *Response { return s.outcome(c, txn) })
+	}
+	if txn.closes() {
+		c.hangUp()
+	}
+	c.drain()
+}
+
+func (t *Txn) closes() bool { return t.Request == nil || t.Request.Op == CloseSession }
+
+// outcome is the answer to a write.
+func (s *Server) outcome(c *client, txn *Txn) *Response {
+	a := &Response{Request: txn.Request, Err: txn.Err, Zxid: txn.Zxid}
+	switch r := txn.Request; r.Op {
+	case Connect:
+		a.Session, a.Timeout = txn.Session, c.timeout
+	case Multi:
+		a.Err = OK // FinalRequestProcessor: the errors stand with the operations
+		a.Results = s.results(txn)
+	case Create, SetData:
+		if txn.Err == OK {
+			a.Path = txn.Changes[0].Path
+			a.Stat, _ = s.tree.Stat(a.Path)
+		}
+	default:
+	}
+	return a
+}
+
+// results are the answers to the operations of a multi. If one failed, those before it are told ok although they did
+// not happen, and those behind it that they were not tried (MultiResponse).
+func (s *Server) results(txn *Txn) []Response {
+	results := make([]Response, len(txn.Request.Ops))
+	for i := range results {
+		a := &results[i]
+		a.Request, a.Zxid = &txn.Request.Ops[i], txn.Zxid
+		switch {
+		case txn.Err == OK:
+			a.Path = txn.Changes[i].Path
+			a.Stat, _ = s.tree.Stat(a.Path)
+		case i == txn.Failed:
+			a.Err = txn.Err
+		case i > txn.Failed:
+			a.Err = RuntimeInconsistency
+		}
+	}
+	return results
+}
+
+// stopServing closes the clients' connections: the server is no longer part of an ensemble.
+func (s *Server) stopServing() {
+	s.serving = false
+	clients := s.clients
+	s.forgetClients()
+	for _, c := range clients {
+		if !c.gone() {
+			c.hangUp()
+		}
+	}
+}
+
+func (s *Server) forgetClients() {
+	s.clients = nil
+	s.hosted = make(map[SessionID]*client)
+	s.moving = make(map[SessionID]*client)
+	s.touched = make(map[SessionID]time.Duration)
+	s.watches = newWatches()
+}
+
+// Crash loses everything but the disk. Without forced flushes the loss of power takes the log's tail along.
+func (s *Server) Crash(host bool, keep string) {
+	s.state, s.serving = Looking, false
+	s.lead, s.upstream, s.election, s.early = nil, nil, nil, nil
+	s.round, s.lastSession = 0, 0
+	s.forgetClients()
+	s.tree, s.applied = NewTree(), 0
+	switch {
+	case keep == "all":
+	case keep == "nothing":
+		s.disk = disk{}
+	case host && s.config.LazyDisk:
+		now := s.node.Monotonic()
+		n := slices.IndexFunc(s.disk.at, func(at int64) bool { return now-at < int64(writeback) })
+		if n >= 0 {
+			s.disk.truncate(n)
+		}
+	}
+}
+
+// writeback is how long Linux leaves written data in memory alone (vm.dirty_expire_centisecs).
+const writeback = 30 * time.Second
+
+// Restart begins with looking for a leader. What the log holds is not known to be committed.
+func (s *Server) Restart() { s.look() }

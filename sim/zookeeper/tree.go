@@ -1,0 +1,255 @@
+package zookeeper
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Zxid numbers the transactions of an ensemble over its whole life: the leader's epoch above, a counter below.
+type Zxid uint64
+
+func newZxid(epoch uint32, counter uint32) Zxid { return Zxid(epoch)<<32 | Zxid(counter) }
+
+// Epoch returns the reign in which the transaction was ordered.
+func (z Zxid) Epoch() uint32 { return uint32(z >> 32) }
+
+// String shows the two halves in hexadecimal, as in "1.2f".
+func (z Zxid) String() string { return fmt.Sprintf("%x.%x", z.Epoch(), uint32(z)) }
+
+// SessionID names a session; 0 is none.
+type SessionID uint64
+
+// String shows the id as ZooKeeper's log does.
+func (id SessionID) String() string { return fmt.Sprintf("0x%x", uint64(id)) }
+
+// Stat is what a server tells of a znode besides its data. Times are left out: no lock should look at them.
+type Stat struct {
+	Czxid          Zxid // the transaction that created it: the best fencing token there is
+	Mzxid          Zxid // the last that changed its data
+	Pzxid          Zxid // the last that changed its children
+	Version        int32
+	Cversion       int32 // twice the creates of children, less the children (DataNode.copyStat)
+	EphemeralOwner SessionID
+	DataLength     int32
+	NumChildren    int32
+}
+
+// znode is a node of the tree.
+type znode struct {
+	created, changed, children Zxid
+	version                    int32
+	creates                    int32 // children ever created: the next sequence number
+	owner                      SessionID
+	data                       string
+	names                      []string // of its children, sorted
+}
+
+func (n *znode) stat() Stat {
+	return Stat{
+		Czxid: n.created, Mzxid: n.changed, Pzxid: n.children, Version: n.version,
+		Cversion: 2*n.creates - int32(len(n.names)), EphemeralOwner: n.owner,
+		DataLength: int32(len(n.data)), NumChildren: int32(len(n.names)),
+	}
+}
+
+// Tree is the replicated state: znodes and sessions. It is a state machine: equal transactions give equal trees.
+//
+// Invariant: every path but the root has its name in its parent's names, and an ephemeral is in ephemerals of its owner.
+type Tree struct {
+	nodes      map[string]*znode
+	ephemerals map[SessionID][]string // sorted
+	sessions   map[SessionID]time.Duration
+}
+
+// NewTree returns a tree that holds the root only.
+func NewTree() *Tree {
+	return &Tree{
+		nodes:      map[string]*znode{"/": {}},
+		ephemerals: make(map[SessionID][]string),
+		sessions:   make(map[SessionID]time.Duration),
+	}
+}
+
+// ChangeKind says what a change does.
+type ChangeKind uint8
+
+// The changes that a transaction is made of.
+const (
+	NodeCreated ChangeKind = iota
+	NodeDeleted
+	DataChanged
+	Checked // a version was compared: nothing changes
+	SessionOpened
+	SessionClosed
+)
+
+// Change is one step of a transaction. The leader has checked it: it applies without conditions.
+type Change struct {
+	Kind    ChangeKind
+	Path    string
+	Data    string
+	Session SessionID     // of a session's change; the owner of an ephemeral that is created or deleted
+	Timeout time.Duration // of a session that is opened
+}
+
+// Txn is a transaction: all of its changes happen at one zxid, or none.
+type Txn struct {
+	Zxid    Zxid
+	Session SessionID
+	Request *Request // what asked for it; nil if the session expired
+	Err     Code     // why it changes nothing: failures are ordered like everything else
+	Failed  int      // which operation of a multi failed
+	Changes []Change
+}
+
+// apply carries out a change at a zxid.
+func (t *Tree) apply(c *Change, z Zxid) {
+	switch c.Kind {
+	case NodeCreated:
+		parent := t.nodes[parentOf(c.Path)]
+		parent.creates++
+		parent.children = z
+		t.link(c.Path, &znode{created: z, changed: z, children: z, owner: c.Session, data: c.Data})
+	case NodeDeleted:
+		t.unlink(c.Path)
+		t.nodes[parentOf(c.Path)].children = z
+	case DataChanged:
+		n := t.nodes[c.Path]
+		n.data, n.changed = c.Data, z
+		n.version++
+	case SessionOpened:
+		t.sessions[c.Session] = c.Timeout
+	case SessionClosed:
+		delete(t.sessions, c.Session)
+		delete(t.ephemerals, c.Session)
+	case Checked:
+	}
+}
+
+// applyAll carries out a transaction.
+func (t *Tree) applyAll(txn *Txn) {
+	for i := range txn.Changes {
+		t.apply(&txn.Changes[i], txn.Zxid)
+	}
+}
+
+func (t *Tree) link(path string, n *znode) {
+	t.nodes[path] = n
+	parent := t.nodes[parentOf(path)]
+	parent.names = insert(parent.names, nameOf(path))
+	if n.owner != 0 {
+		t.ephemerals[n.owner] = insert(t.ephemerals[n.owner], path)
+	}
+}
+
+func (t *Tree) unlink(path string) {
+	n := t.nodes[path]
+	delete(t.nodes, path)
+	parent := t.nodes[parentOf(path)]
+	parent.names = remove(parent.names, nameOf(path))
+	if n.owner == 0 {
+		return
+	}
+	if rest := remove(t.ephemerals[n.owner], path); len(rest) > 0 {
+		t.ephemerals[n.owner] = rest
+	} else {
+		delete(t.ephemerals, n.owner)
+	}
+}
+
+// undo returns what takes a change back that is about to be applied; the latest must be taken back first.
+func (t *Tree) undo(c *Change) func() {
+	n, parent := t.nodes[c.Path], t.nodes[parentOf(c.Path)]
+	switch c.Kind {
+	case NodeCreated:
+		creates, children := parent.creates, parent.children
+		return func() {
+			t.unlink(c.Path)
+			parent.creates, parent.children = creates, children
+		}
+	case NodeDeleted:
+		children := parent.children
+		return func() {
+			t.link(c.Path, n)
+			parent.children = children
+		}
+	case DataChanged:
+		data, changed, version := n.data, n.changed, n.version
+		return func() { n.data, n.changed, n.version = data, changed, version }
+	default:
+		return func() {}
+	}
+}
+
+// Stat returns what is known of a node.
+func (t *Tree) Stat(path string) (Stat, Code) {
+	n := t.nodes[path]
+	if n == nil {
+		return Stat{}, NoNode
+	}
+	return n.stat(), OK
+}
+
+// Data returns a node's data.
+func (t *Tree) Data(path string) (string, Code) {
+	n := t.nodes[path]
+	if n == nil {
+		return "", NoNode
+	}
+	return n.data, OK
+}
+
+// Children returns the names of a node's children in their order, where ZooKeeper promises none. They must not be changed.
+func (t *Tree) Children(path string) ([]string, Code) {
+	n := t.nodes[path]
+	if n == nil {
+		return nil, NoNode
+	}
+	return n.names[:len(n.names):len(n.names)], OK
+}
+
+// Sessions lists the sessions that have been opened and not closed.
+func (t *Tree) Sessions() []SessionID { return slices.Sorted(maps.Keys(t.sessions)) }
+
+func validPath(path string) bool {
+	return path == "/" || strings.HasPrefix(path, "/") && !strings.HasSuffix(path, "/") && !strings.Contains(path, "//")
+}
+
+func parentOf(path string) string {
+	i := strings.LastIndexByte(path, '/')
+	if i <= 0 {
+		return "/"
+	}
+	return path[:i]
+}
+
+func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// insert and remove keep a list sorted. They never write to what a shorter or longer view of the list shows, so that
+// answers may share its memory: what queues do most, to append at the end and to remove at the front, copies nothing.
+func insert(sorted []string, s string) []string {
+	i, found := slices.BinarySearch(sorted, s)
+	switch {
+	case found:
+		return sorted
+	case i == len(sorted):
+		return append(sorted, s)
+	}
+	return slices.Concat(sorted[:i], []string{s}, sorted[i:])
+}
+
+func remove(sorted []string, s string) []string {
+	i, found := slices.BinarySearch(sorted, s)
+	switch last := len(sorted) - 1; {
+	case !found:
+		return sorted
+	case i == 0:
+		return sorted[1:]
+	case i == last:
+		return sorted[:last:last]
+	}
+	return slices.Concat(sorted[:i], sorted[i+1:])
+}
