@@ -57,6 +57,13 @@ progress: 5s
 faults: [{at: 500ms, pause: b}]
 expect: {progress: held}
 `,
+	"a token belongs to the grant that Lock returned with, not to a late one of the same acquisition": `
+lock: {algorithm: set-nx-lua-fenced, timeout: 1s}
+clients: {a: {work: 1s, retry: 1s}, b: {start: 500ms, work: 1s, sections: 2, retry: 1s}}
+network: {latency: 1ms}
+faults: [{before: {node: redis-1, does: execute, what: acquire, peer: b}, delay: 5s}]
+expect: {fencing-order: held}
+`,
 	"an old key that a power loss brings back is its maker's": `
 lock: {algorithm: set-nx-lua, ttl: 1s}
 servers: {persistence: everysec}

@@ -316,15 +316,25 @@ func (t *truth) endGrants(id history.ID, sent uint64) {
 	}
 }
 
-// close makes what never ends say so, and gives the grants the tokens that came with them: the last grant of an
-// acquisition is the one that Lock returned with.
-func (t *truth) close() {
+// tellTokens gives the grants the tokens that came with them: that of a lease belongs to the last grant of its
+// acquisition before Lock returned. What is granted later, to a request that was late, nobody was told.
+func (t *truth) tellTokens() {
+	told := make(map[history.ID]bool)
 	for g := range slices.Backward(t.grants) {
-		id := t.grants[g].Acquisition
-		later := slices.ContainsFunc(t.grants[g+1:], func(o history.Grant) bool { return o.Acquisition == id })
-		if id != 0 && !later && t.world.plan.Algorithm.Token {
-			t.grants[g].Token = t.world.journal.of(id).Token
+		grant := &t.grants[g]
+		if grant.Acquisition == 0 || told[grant.Acquisition] {
+			continue
 		}
+		if a := t.world.journal.of(grant.Acquisition); grant.From <= a.Returned {
+			grant.Token, told[grant.Acquisition] = a.Token, true
+		}
+	}
+}
+
+// close makes what never ends say so.
+func (t *truth) close() {
+	if t.world.plan.Algorithm.Token {
+		t.tellTokens()
 	}
 	for g := range t.grants {
 		if t.grants[g].To == trace.Never {
