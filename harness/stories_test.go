@@ -64,6 +64,17 @@ network: {latency: 1ms}
 faults: [{before: {node: redis-1, does: execute, what: acquire, peer: b}, delay: 5s}]
 expect: {fencing-order: held}
 `,
+	"a fault that would have healed is an excuse, also if the run ends before": `
+lock: {algorithm: set-nx-lua, timeout: 1s}
+clients: {a: {again: 2.5s, work: 1s}, b: {work: 1s}}
+network: {latency: 1ms}
+progress: 80s
+until: 400s
+faults:
+  - {name: held-up, at: 0s, stall: {from: a, to: redis-1}, for: 100s}
+  - {after: {does: begin, what: held-up}, plus: 100s, crash: a}
+expect: {progress: held}
+`,
 	"an old key that a power loss brings back is its maker's": `
 lock: {algorithm: set-nx-lua, ttl: 1s}
 servers: {persistence: everysec}

@@ -37,7 +37,7 @@ type FaultReport struct {
 	Fault      Fault         // its name filled in
 	Node       string        // whom it befell; "" if no single node
 	Fired      bool          // its trigger came, and there was something to act on: a process that lives, a player of the role
-	Begin, End trace.Instant // Never if it has not begun, or not healed
+	Begin, End trace.Instant // Never if it has not begun, or does not heal; a run may end before the End
 }
 
 // ErrorReply makes the payload that answers a request with an error. Whoever builds the world supplies it, since
@@ -167,12 +167,12 @@ func (a *armed) fire(m *message) {
 	case heal == nil: // it was over at once
 		a.end = e.now
 	case lasts > 0:
+		a.end = e.now.Add(lasts) // also if the run does not live to see it
 		e.mending++
 		e.schedule(e.now.Add(lasts), action(func() {
 			step.Does = trace.End
 			e.before(&step, &message{})
 			e.mending--
-			a.end = e.now
 			heal()
 			e.took(&step, &message{}, 0, detail)
 		}), 0)
