@@ -54,35 +54,33 @@ func (p *parser) line(number int, line string) error {
 	return parseFields(words[1:], p.history.grow(record.text))
 }
 
+// grown appends an empty element and returns it.
+func grown[T any](list *[]T) *T {
+	*list = append(*list, *new(T))
+	return &(*list)[len(*list)-1]
+}
+
 // grow appends an empty record and returns its fields.
 func (h *History) grow(name string) []field {
 	switch name {
 	case "history":
 		return h.fields()
 	case "acquisition":
-		h.Acquisitions = append(h.Acquisitions, Acquisition{})
-		return h.Acquisitions[len(h.Acquisitions)-1].fields()
+		return grown(&h.Acquisitions).fields()
 	case "grant":
-		h.Grants = append(h.Grants, Grant{})
-		return h.Grants[len(h.Grants)-1].fields()
+		return grown(&h.Grants).fields()
 	case "copy":
-		h.Copies = append(h.Copies, Copy{})
-		return h.Copies[len(h.Copies)-1].fields()
+		return grown(&h.Copies).fields()
 	case "ask":
-		h.Asks = append(h.Asks, Ask{})
-		return h.Asks[len(h.Asks)-1].fields()
+		return grown(&h.Asks).fields()
 	case "removal":
-		h.Removals = append(h.Removals, Removal{})
-		return h.Removals[len(h.Removals)-1].fields()
+		return grown(&h.Removals).fields()
 	case "access":
-		h.Accesses = append(h.Accesses, Access{})
-		return h.Accesses[len(h.Accesses)-1].fields()
+		return grown(&h.Accesses).fields()
 	case "wait":
-		h.Waits = append(h.Waits, Wait{})
-		return h.Waits[len(h.Waits)-1].fields()
+		return grown(&h.Waits).fields()
 	case "fault":
-		h.Faults = append(h.Faults, Fault{})
-		return h.Faults[len(h.Faults)-1].fields()
+		return grown(&h.Faults).fields()
 	}
 	panic("history: no such record: " + name)
 }
