@@ -192,6 +192,46 @@ func (c *Conn) Close() {
 	c.down.lose()
 }
 
+// Hangup closes the server's end. What the server has sent still arrives, and the client's Receiver then learns that the
+// connection is over; what the client sends meanwhile is refused. The server is not told of an end that it made itself.
+func (c *Conn) Hangup() {
+	switch {
+	case c.serverOver:
+	case c.server.pauses > 0:
+		c.server.hold(c.Hangup)
+	default:
+		c.forget()
+		c.down.send(segment{kind: over}, 0)
+	}
+}
+
+// KeepAlive has the server's machine probe the client's, as TCP's keep-alive does: a connection whose client cannot be
+// reached for idle is over at the server's end. Without it a client that falls silent is never missed.
+func (c *Conn) KeepAlive(idle time.Duration) {
+	const probes = 8 // within idle, so that the end is noticed late by an eighth of it at most
+	heard := c.engine.now
+	var probe func()
+	probe = func() {
+		switch {
+		case c.serverOver:
+			return
+		case c.reachable():
+			heard = c.engine.now
+		case c.engine.now.Sub(heard) >= idle:
+			c.inbox.push(&segment{kind: over})
+			c.serveInbox()
+			return
+		}
+		c.engine.schedule(c.engine.now.Add(idle/probes), action(probe), 0)
+	}
+	probe()
+}
+
+// reachable reports whether what the server's machine sends would be acknowledged.
+func (c *Conn) reachable() bool {
+	return !c.client.hostOff && c.up.blocked == 0 && c.down.blocked == 0
+}
+
 // hangUp is the client's kernel telling the server, once, that nobody is there any more.
 func (c *Conn) hangUp() {
 	if !c.hungUp {
@@ -273,7 +313,7 @@ func (c *Conn) serveInbox() {
 		first := c.inbox.at(0)
 		switch {
 		case first.kind == over:
-			c.forget()
+			c.hearEnd()
 		case !first.seen:
 			first.seen = true
 			c.beforeExecution(first) // after which all may be different
@@ -400,6 +440,14 @@ func (c *Conn) mayDeliver(g *segment) bool {
 		c.engine.took(&s, &m, 0, nil)
 	}
 	return c.buffer.len() > 0 && c.buffer.held == 0 && c.client.running()
+}
+
+// hearEnd is the server's code learning that the connection is over.
+func (c *Conn) hearEnd() {
+	if l, ok := c.server.server.(Listener); ok {
+		l.Disconnected(c)
+	}
+	c.forget()
 }
 
 // forget ends the connection at the server's end.

@@ -41,6 +41,9 @@ type Engine struct {
 	Crashed func(n *Node)
 	// Role finds the node that plays a role in a fault's pattern or action; "" if nobody does. It may be nil.
 	Role func(role string) string
+	// Command has a node carry out an action that only its kind of server, or its client, understands: Promote, Evict,
+	// Snapshot, EndSession. It reports whether there was anything to do. It may be nil.
+	Command func(n *Node, a *Action) bool
 
 	config  Config
 	now     trace.Instant

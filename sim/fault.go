@@ -60,11 +60,16 @@ const (
 	Break                        // a connection, or that of the trigger's message, is closed or reset
 	Error                        // the request of the trigger is answered with an error instead of being executed
 	SameRandom                   // processes share one stream of randomness, as forked twins do
+	Promote                      // the node is made master or leader, and clients are redirected to it
+	Evict                        // the node gives up a key for room
+	Snapshot                     // the node writes its dataset to its disk
+	EndSession                   // the servers take the node, a client, for dead, and end its session
 	actionCount
 )
 
 var actionNames = [actionCount]string{
 	"pause", "crash", "clock", "cut", "stall", "delay", "break", "error", "same-random",
+	"promote", "evict", "snapshot", "end-session",
 }
 
 // String returns the name that scenarios use.
@@ -106,7 +111,7 @@ const (
 type Action struct {
 	Kind ActionKind
 
-	Node string // Pause, Crash, SetClock: a node or a role
+	Node string // Pause, Crash, SetClock, Promote, Evict, Snapshot, EndSession: a node or a role
 
 	Host    bool          // Crash: the whole machine goes down, not just the process
 	Restart time.Duration // Crash: the node is up again after this long; 0: never
@@ -124,7 +129,10 @@ type Action struct {
 	Lose Loss          // Break
 	Text string        // Error: the reply, with its code first: "LOADING Redis is loading the dataset in memory"
 
-	Nodes []string // SameRandom
+	Nodes []string // SameRandom; Promote: the clients that learn of it, all if none is named
+
+	Demote time.Duration // Promote: the old master is told after this long; 0: never
+	Key    string        // Evict; the lock's own if empty
 }
 
 // Link is all connections between two sets of nodes; names are globs or roles.
@@ -199,9 +207,25 @@ func (a Action) String() string {
 		return a.breakFields()
 	case Error:
 		return "error: " + quote(a.Text)
-	default:
+	case SameRandom:
 		return "same-random: [" + joinQuoted(a.Nodes) + "]"
+	default: // Promote, Evict, Snapshot, EndSession
+		return a.Kind.String() + ": " + quote(a.Node) + a.commandFields()
 	}
+}
+
+func (a Action) commandFields() string {
+	text := ""
+	if len(a.Nodes) > 0 {
+		text += ", redirect: " + nodeList(a.Nodes)
+	}
+	if a.Demote != 0 {
+		text += ", demote: " + a.Demote.String()
+	}
+	if a.Key != "" {
+		text += ", key: " + quote(a.Key)
+	}
+	return text
 }
 
 func (a Action) crashFields() string {

@@ -41,6 +41,10 @@ func ExampleAction_String() {
 		{Kind: sim.Break, Link: both, Lose: sim.LoseRequest},
 		{Kind: sim.Error, Text: "LOADING Redis is loading"},
 		{Kind: sim.SameRandom, Nodes: []string{"a", "b"}},
+		{Kind: sim.Promote, Node: "redis-2", Nodes: []string{"b"}, Demote: 3 * time.Second},
+		{Kind: sim.Evict, Node: "redis-1", Key: "lock"},
+		{Kind: sim.Snapshot, Node: "redis-1"},
+		{Kind: sim.EndSession, Node: "a"},
 	} {
 		fmt.Println(a)
 	}
@@ -55,6 +59,10 @@ func ExampleAction_String() {
 	// break: {from: a, to: [redis-4, redis-5]}, lose: request
 	// error: "LOADING Redis is loading"
 	// same-random: [a, b]
+	// promote: redis-2, redirect: b, demote: 3s
+	// evict: redis-1, key: lock
+	// snapshot: redis-1
+	// end-session: a
 }
 
 func TestFaultAtAMomentPrintsIt(t *testing.T) {
@@ -79,5 +87,5 @@ func TestActionsAreFoundByTheirNames(t *testing.T) {
 	}
 	_, ok := sim.ParseAction("explode")
 	require.False(t, ok)
-	require.Len(t, sim.ActionNames(), int(sim.SameRandom)+1)
+	require.Len(t, sim.ActionNames(), int(sim.EndSession)+1)
 }

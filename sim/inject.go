@@ -205,8 +205,11 @@ func (a *armed) act(m *message) (did bool, heal func()) {
 		return a.delay(m), nil
 	case Error:
 		return a.answer(m), nil
-	default: // SameRandom: whoever builds the processes sees to it
+	case SameRandom: // whoever builds the processes sees to it
 		return true, nil
+	default:
+		n := e.target(act.Node)
+		return n != nil && (n.Up() || n.process != nil) && e.Command != nil && e.Command(n, act), nil
 	}
 }
 

@@ -36,6 +36,13 @@ type Server interface {
 	Restart()
 }
 
+// Listener is a server that wants to learn of the ends of its connections.
+type Listener interface {
+	// Disconnected says that a connection is over: the client has closed it or died, it was reset, or its keep-alive has
+	// given up. It is not called for ends that the server made itself, by Conn.Hangup or its own death.
+	Disconnected(c *Conn)
+}
+
 // AddServer adds a server node.
 func (e *Engine) AddServer(name string, s Server) *Node {
 	n := e.addNode(name)
