@@ -18,20 +18,29 @@ const module = "github.com/locksim/locksim"
 
 // arrows says which packages of this module a package may import. ARCHITECTURE.md prints the same table.
 var arrows = map[string][]string{
-	"trace":         {},
-	"locks":         {},
-	"history":       {"trace"},
-	"sim":           {"trace"},
-	"sim/redis":     {"sim", "trace"},
-	"sim/zookeeper": {"sim", "trace"},
-	"sim/storage":   {"sim", "trace", "history"},
-	"checker":       {"history", "trace"},
-	"scenarios":     {"sim", "history", "checker", "trace"},
-	"workload":      {"locks", "history"},
-	"harness":       {"scenarios", "checker", "workload", "locks", "sim", "sim/redis", "sim/storage", "history", "trace"},
-	"search":        {"harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"reports":       {"scenarios", "checker", "history", "trace"},
-	"cmd/locksim":   {"search", "reports", "harness", "scenarios", "checker", "history", "locks", "sim", "trace"},
+	"trace":              {},
+	"locks":              {},
+	"history":            {"trace"},
+	"sim":                {"trace"},
+	"sim/redis":          {"sim", "trace"},
+	"sim/redis/sentinel": {"sim", "sim/redis", "trace"},
+	"sim/redis/cluster":  {"sim", "sim/redis", "trace"},
+	"sim/zookeeper":      {"sim", "trace"},
+	"sim/lease":          {"sim", "trace"},
+	"sim/memcached":      {"sim", "trace"},
+	"sim/database":       {"sim", "trace"},
+	"sim/storage":        {"sim", "trace", "history"},
+	"checker":            {"history", "trace"},
+	"scenarios":          {"sim", "history", "checker", "trace"},
+	"workload":           {"locks", "history"},
+	"harness": {
+		"scenarios", "checker", "workload", "locks", "sim", "sim/database", "sim/lease", "sim/memcached", "sim/redis",
+		"sim/redis/cluster", "sim/redis/sentinel",
+		"sim/storage", "sim/zookeeper", "history", "trace",
+	},
+	"search":      {"harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"reports":     {"scenarios", "checker", "history", "trace"},
+	"cmd/locksim": {"search", "reports", "harness", "scenarios", "checker", "history", "locks", "sim", "trace"},
 }
 
 // forTests are the libraries that only test files may import.

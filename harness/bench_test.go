@@ -66,3 +66,21 @@ faults:
 expect: {mutual-exclusion: held}
 `)
 }
+
+// BenchmarkZKSequential: an ensemble of three, three clients with a short section each over 15 seconds, in which sessions
+// are kept alive and followers are pinged.
+func BenchmarkZKSequential(b *testing.B) {
+	benchmark(b, `
+name: benchmark-zk-sequential
+title: Three clients on an ensemble
+story: Clients queue for a lock and are woken one by one.
+lock: {algorithm: zk-sequential, ttl: 10s}
+servers: {kind: zookeeper}
+clients:
+  a: {work: 50ms}
+  b: {work: 50ms}
+  c: {start: 14s, work: 50ms}
+until: 15s
+expect: {mutual-exclusion: held}
+`)
+}

@@ -5,6 +5,7 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -28,14 +29,14 @@ type Plan struct {
 	faults   []sim.Fault       // the scenario's, each with a name
 	texts    []string          // what each of them does, for a reader
 	clients  []clientPlan
-	redis    redis.Config
 	key      string // whose maker holds the lock
 }
 
 // clientPlan is one client process.
 type clientPlan struct {
 	name    string
-	random  string // whose stream of randomness it draws from: its own, unless it is a forked twin
+	random  string   // whose stream of randomness it draws from: its own, unless it is a forked twin
+	servers []string // of an ensemble, to which it connects in this order; all if empty
 	options locks.Options
 	build   locks.Builder
 	start   time.Duration
@@ -71,6 +72,12 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	if p.Algorithm.New == nil {
 		return nil, s.Errorf("lock.algorithm", "the lock %q has no builder", p.Algorithm.Name)
 	}
+	if needs := cmp.Or(p.Algorithm.Servers, "redis"); needs != s.Servers.Kind {
+		return nil, s.Errorf("servers.kind", "the lock %s needs servers of the kind %s", p.Algorithm.Name, needs)
+	}
+	if s.Resource.Guarded && !p.Algorithm.Guard {
+		return nil, s.Errorf("resource.in", "the lock %s cannot guard data on its own servers", p.Algorithm.Name)
+	}
 	if lock == nil {
 		if err := p.refuseTokenless(); err != nil {
 			return nil, err
@@ -87,7 +94,6 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 		p.faults = append(p.faults, f)
 		p.texts = append(p.texts, f.Action.String())
 	}
-	p.redis = redisConfig(&s.Servers)
 	p.key = s.Lock.Key
 	if p.Algorithm.Key != nil {
 		p.key = p.Algorithm.Key(locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
@@ -127,17 +133,6 @@ func nearestLock(name string) string {
 	return "; the locks are " + strings.Join(names, ", ")
 }
 
-func redisConfig(s *scenarios.Servers) redis.Config {
-	c := redis.Config{DiskLies: s.Disk == "lies"}
-	switch s.Persistence {
-	case "everysec":
-		c.Persistence = redis.Everysec
-	case "always":
-		c.Persistence = redis.Always
-	}
-	return c
-}
-
 func (p *Plan) addClients() {
 	s := p.Case.Scenario
 	twins := make(map[string]string)
@@ -157,7 +152,7 @@ func (p *Plan) addClients() {
 			}
 			options := p.lockOptions(c)
 			p.clients = append(p.clients, clientPlan{
-				name: name, random: random, options: options, build: p.Algorithm.New(options),
+				name: name, random: random, servers: c.Servers, options: options, build: p.Algorithm.New(options),
 				start: c.Start, work: p.workOf(c),
 			})
 		}
@@ -169,14 +164,15 @@ func (p *Plan) lockOptions(c *scenarios.Client) locks.Options {
 	return locks.Options{
 		Key: l.Key, TTL: l.TTL, Renew: l.Renew, Timeout: l.Timeout,
 		Retry: locks.Retry{Delay: c.Retry.Delay, Jitter: c.Retry.Jitter, Tries: c.Retry.Tries},
+		Acks:  l.Acks, Library: l.Library, LockDelay: l.LockDelay,
 	}
 }
 
 func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 	w := workload.Plan{
-		Style: p.Case.Style, Fencing: p.Case.Fencing, Tasks: c.Tasks, Sections: c.Sections, Wait: c.Wait,
+		Style: p.Case.Style, Fencing: p.Case.Fencing, Tasks: c.Tasks, Sections: c.Sections, Enters: c.Enters, Wait: c.Wait,
 		Again: c.Again, Think: c.Think, Read: c.Read, Write: c.Work, Work: c.Work, Hangs: c.Hangs,
-		Registers: p.Case.Scenario.Resource.Registers,
+		Registers: p.Case.Scenario.Resource.Registers, Guarded: p.Case.Scenario.Resource.Guarded,
 	}
 	if c.Style != nil {
 		w.Style = *c.Style

@@ -52,7 +52,7 @@ func (j *journal) acquired(p *process, id history.ID, l locks.Lease) {
 	a := j.of(id)
 	a.Returned, a.Outcome = j.engine.Now(), history.OK
 	a.Value, a.Token = l.Value, l.Token
-	a.CanLearn = l.Lost != nil
+	a.CanLearn = l.Lost != nil || l.Suspended != nil
 	if l.Deadline.Stated() {
 		a.HasDeadline = true
 		j.watch(p.task.Node(), id, l.Deadline)
@@ -153,6 +153,24 @@ func (j *journal) applied(r *storage.Request, a *storage.Answer) {
 	access.Applied, access.Accepted, access.MaxToken = j.engine.Now(), a.Accepted, a.MaxToken
 	if r.Op != history.Write {
 		access.Version = a.Version
+	}
+}
+
+// settled notes what the lock's own servers decided on an access, which is numbered from 1. A version counts for reads.
+func (j *journal) settled(access int, accepted bool, version uint64) {
+	a := &j.accesses[access-1]
+	a.Applied, a.Accepted = j.engine.Now(), accepted
+	if a.Op != history.Write {
+		a.Version = version
+	}
+}
+
+// written notes what the lock's own servers made of the write of a version in the end, of which its answer told nothing.
+func (j *journal) written(version uint64, accepted bool) {
+	for i := range j.accesses {
+		if a := &j.accesses[i]; a.Op == history.Write && a.Version == version {
+			j.settled(i+1, accepted, version)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -15,17 +16,18 @@ import (
 
 // process is what one task of a simulated client sees: the port that locks and the workload know, on the engine.
 type process struct {
+	locks.Services
 	world   *world
 	client  *clientPlan
 	task    *sim.Task
 	shared  *shared
-	redis   []redisPort
 	storage storagePort
 	wait    int           // index of the wait that is going on, -1 if none
 	parent  *process      // who started the task outside of any acquisition; nil otherwise
 	phase   history.ID    // the acquisition that the task is concerned with; 0: the parent's
 	asking  bool          // it is inside Lock
 	based   []uint64      // versions read in this section, by register
+	access  int           // the access that the lock is carrying out, from 1; 0 if none
 	waiting []*sim.Signal // scratch
 }
 
@@ -33,24 +35,18 @@ type process struct {
 type shared struct {
 	life           string    // a process that has been restarted draws other numbers than the one before it
 	jitter, values *sim.Rand // nil until the first draw
-	pools          []pool
+	clients        any       // what the service keeps for the process
 }
 
 var _ workload.Env = (*process)(nil)
 
 func newProcess(w *world, c *clientPlan, t *sim.Task) *process {
-	s := &shared{life: strconv.Itoa(t.Node().Life()), pools: make([]pool, len(w.servers))}
-	for i, n := range w.servers {
-		s.pools[i].server = n
-	}
-	return taskOf(w, c, t, s)
+	return taskOf(w, c, t, &shared{life: strconv.Itoa(t.Node().Life())})
 }
 
 func taskOf(w *world, c *clientPlan, t *sim.Task, s *shared) *process {
-	p := &process{world: w, client: c, task: t, shared: s, wait: -1, redis: make([]redisPort, len(w.servers))}
-	for i := range p.redis {
-		p.redis[i] = redisPort{process: p, pool: &s.pools[i]}
-	}
+	p := &process{world: w, client: c, task: t, shared: s, wait: -1}
+	p.Services = w.service.clients(p)
 	p.based = make([]uint64, c.work.Registers)
 	return p
 }
@@ -104,6 +100,13 @@ func (p *process) concern() (id history.ID, asking bool) {
 	return p.phase, p.asking
 }
 
+// origin says where a request of the task comes from, and numbers it.
+func (p *process) origin() sim.Origin {
+	id, asking := p.concern()
+	p.world.sent++
+	return sim.Origin{Client: p.client.name, Tag: int(id), Sent: p.world.sent, Asking: asking, Access: p.access}
+}
+
 // Spawn runs f as another task of the workload.
 func (p *process) Spawn(f func(workload.Env)) locks.Signal {
 	return p.task.Go(func(t *sim.Task) { f(taskOf(p.world, p.client, t, p.shared)) })
@@ -129,12 +132,6 @@ func (p *process) RandomValue() string {
 
 // Owner names the task within the whole system.
 func (p *process) Owner() string { return fmt.Sprintf("%s:%d", p.client.name, p.task.Index()) }
-
-// RedisNodes returns how many servers there are.
-func (p *process) RedisNodes() int { return len(p.world.servers) }
-
-// Redis returns the client of the i-th server.
-func (p *process) Redis(i int) locks.Redis { return &p.redis[i] }
 
 // Start numbers an acquisition.
 func (p *process) Start() history.ID {
@@ -181,6 +178,7 @@ func (p *process) Lost(id history.ID) {
 
 // Release notes that Unlock is called.
 func (p *process) Release(id history.ID) {
+	p.phase = id
 	p.task.Step(trace.Step{Does: trace.Release}, 0, func() {
 		p.world.journal.of(id).Unlocked = p.world.engine.Now()
 	}, nil)
@@ -196,12 +194,7 @@ func (p *process) Released(id history.ID, o history.Outcome) {
 
 // Access sends one access to the resource and waits for its answer.
 func (p *process) Access(id history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
-	index := -1
-	p.task.Step(trace.Step{Does: trace.Access, What: op.String()}, l.Token, func() {
-		index = p.world.journal.invoked(history.Access{
-			Acquisition: id, Client: p.client.name, Op: op, Register: register, Token: l.Token,
-		})
-	}, nil)
+	index := p.turnTo(id, op, register, l)
 	answer, err := p.askStorage(&storage.Request{
 		Op: op, Register: register, Token: l.Token, Holder: l.Value, Based: p.based[register],
 		Version: p.world.journal.accesses[index].Version, Access: index,
@@ -209,11 +202,44 @@ func (p *process) Access(id history.ID, op history.Op, register int, l locks.Lea
 	if err != nil {
 		return false, err
 	}
+	p.answered(index, op, register, answer.Version)
+	return answer.Accepted, nil
+}
+
+// Guarded has the lock carry out one access, on its own servers.
+func (p *process) Guarded(id history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (bool, error) {
+	index := p.turnTo(id, op, register, l)
+	p.access = index + 1
+	defer func() { p.access = 0 }()
+	version, err := uint64(0), error(nil)
+	if op == history.Read {
+		version, err = g.Read(l, register)
+	} else {
+		err = g.Write(l, register, p.based[register], p.world.journal.accesses[index].Version)
+	}
+	if err != nil && !errors.Is(err, locks.ErrNotHeld) {
+		return false, err
+	}
+	p.answered(index, op, register, version)
+	return err == nil, nil
+}
+
+// turnTo is the step of an access that is about to be sent.
+func (p *process) turnTo(id history.ID, op history.Op, register int, l locks.Lease) (index int) {
+	p.task.Step(trace.Step{Does: trace.Access, What: op.String()}, l.Token, func() {
+		index = p.world.journal.invoked(history.Access{
+			Acquisition: id, Client: p.client.name, Op: op, Register: register, Token: l.Token,
+		})
+	}, nil)
+	return index
+}
+
+// answered notes that the answer to an access is there.
+func (p *process) answered(index int, op history.Op, register int, version uint64) {
 	p.world.journal.accesses[index].Returned = p.world.engine.Now()
 	if op == history.Read {
-		p.based[register] = answer.Version
+		p.based[register] = version
 	}
-	return answer.Accepted, nil
 }
 
 // storagePort is the task's connection to the resource.

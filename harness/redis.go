@@ -1,19 +1,164 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/sim/redis/sentinel"
 )
+
+// redisService is Redis servers: independent ones, masters with replicas, with Sentinels perhaps, or a cluster.
+type redisService struct {
+	world     *world
+	deployed  scenarios.Servers
+	truth     *redisTruth
+	nodes     []*sim.Node
+	redis     []*redis.Server // by the same index
+	sentinels []*sentinel.Sentinel
+	latest    int            // the last that became master
+	told      map[string]int // which server a client was told to be the master, by its name; the first if it was not
+}
+
+func newRedisService(w *world, r *Runner) *redisService {
+	s := &redisService{world: w, deployed: w.plan.Case.Scenario.Servers, told: map[string]int{}}
+	s.truth = newRedisTruth(s, &w.truth)
+	for i, name := range s.deployed.Names()[:s.deployed.Count()] {
+		server := redis.NewServer(r.store(i), s.config(i))
+		n := w.engine.AddServer(name, server)
+		s.nodes, s.redis = append(s.nodes, n), append(s.redis, server)
+	}
+	for i, server := range s.redis {
+		server.Attach(s.nodes[i])
+	}
+	s.deploySentinels()
+	return s
+}
+
+// config is that of the i-th server. Masters come first, then the replicas of each in turn.
+func (s *redisService) config(i int) redis.Config {
+	d := &s.deployed
+	c := redis.Config{
+		DiskLies: d.Disk == "lies", MinReplicas: d.MinReplicas, MinReplicasMaxLag: d.MaxLag, Observer: s.truth,
+	}
+	switch d.Persistence {
+	case "rdb":
+		c.Persistence = redis.RDB
+	case "everysec":
+		c.Persistence = redis.Everysec
+	case "always":
+		c.Persistence = redis.Always
+	}
+	if i >= d.Masters {
+		c.ReplicaOf = s.redis[(i-d.Masters)/d.Replicas]
+	}
+	return c
+}
+
+func (s *redisService) servers() []*sim.Node { return s.nodes }
+
+// independent reports whether the servers know nothing of each other.
+func (s *redisService) independent() bool { return s.deployed.Replicas == 0 && !s.deployed.Cluster }
+
+// index numbers a server from 0.
+func (s *redisService) index(server *redis.Server) int {
+	i := slices.Index(s.redis, server)
+	if i < 0 {
+		panic("harness: an observed server is not part of the world")
+	}
+	return i
+}
+
+// role finds the server that takes itself for the master; of several, the one that became it last.
+func (s *redisService) role(name string) string {
+	if name != "master" || s.independent() {
+		return ""
+	}
+	leads := func(i int) bool { return s.redis[i].Role() == redis.Master && s.nodes[i].Up() }
+	if leads(s.latest) {
+		return s.nodes[s.latest].Name
+	}
+	for i := range s.redis {
+		if leads(i) {
+			return s.nodes[i].Name
+		}
+	}
+	return ""
+}
+
+func (s *redisService) command(n *sim.Node, a *sim.Action) bool {
+	i := slices.Index(s.nodes, n)
+	if i < 0 {
+		return false // a Sentinel keeps no data
+	}
+	server := s.redis[i]
+	switch a.Kind {
+	case sim.Evict:
+		return server.Evict(cmp.Or(a.Key, s.truth.key))
+	case sim.Snapshot:
+		return server.Snapshot()
+	case sim.Promote:
+		return s.promote(server, a)
+	default:
+		return false
+	}
+}
+
+func (s *redisService) errorReply(request sim.Payload, text string) sim.Payload {
+	return redis.ErrorResponse(request, text)
+}
+
+// redisClients is a task's clients of the servers.
+type redisClients struct {
+	none
+	ports []redisPort
+}
+
+// redisState is what the tasks of a process share of their clients.
+type redisState struct {
+	pools  []pool
+	router router // nil if each client is of one server
+}
+
+func (s *redisService) clients(p *process) locks.Services {
+	state, ok := p.shared.clients.(*redisState)
+	if !ok {
+		state = &redisState{pools: make([]pool, len(s.nodes))}
+		for i, n := range s.nodes {
+			state.pools[i].server = n
+		}
+		if !s.independent() {
+			state.router = s.router(state)
+		}
+		p.shared.clients = state
+	}
+	c := &redisClients{none: none{"redis"}, ports: make([]redisPort, s.deployed.Masters)}
+	for i := range c.ports {
+		c.ports[i] = redisPort{process: p, state: state, server: i}
+	}
+	if !s.independent() {
+		c.ports = c.ports[:1]
+	}
+	return c
+}
+
+// RedisNodes returns how many servers there are that know nothing of each other.
+func (c *redisClients) RedisNodes() int { return len(c.ports) }
+
+// Redis returns the client of the i-th of them.
+func (c *redisClients) Redis(i int) locks.Redis { return &c.ports[i] }
 
 // pool is a process's connections to one server. As in the common client libraries a call takes an idle connection,
 // or opens one; a call that times out closes its own.
 type pool struct {
 	server *sim.Node
 	idle   []*redisConn
+	busy   []*redisConn
 }
 
 // redisConn is one connection, and the call that uses it.
@@ -39,7 +184,8 @@ func (c *redisConn) Closed() {
 // redisPort is the locks.Redis of one task.
 type redisPort struct {
 	process *process
-	pool    *pool
+	state   *redisState
+	server  int // unless there is a router
 }
 
 // Do sends a command and waits for its reply.
@@ -47,53 +193,120 @@ func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, erro
 	if len(args) == 0 {
 		return locks.Reply{}, &locks.RedisError{Text: "ERR wrong number of arguments"}
 	}
+	limit := limitOf(r.process, timeout)
+	if r.state.router == nil {
+		reply, err := r.ask(&r.state.pools[r.server], limit, args)
+		if err != nil {
+			return locks.Reply{}, err
+		}
+		return toLocks(reply)
+	}
+	for attempt := 1; ; attempt++ {
+		at, err := r.state.router.master(r.process, limit)
+		if err != nil {
+			return locks.Reply{}, err
+		}
+		reply, err := r.ask(&r.state.pools[at], limit, args)
+		if err != nil {
+			r.state.router.failed(r.process, at)
+			return locks.Reply{}, err
+		}
+		if !r.state.router.answered(r.process, at, reply, attempt) {
+			return toLocks(reply)
+		}
+	}
+}
+
+// limit is when a call has to be over, on the process's monotonic clock.
+type limit struct {
+	process *process
+	ends    locks.Monotonic
+	none    bool
+}
+
+func limitOf(p *process, timeout time.Duration) limit {
+	return limit{p, p.Monotonic().Add(timeout), timeout <= 0}
+}
+
+// left is how much of the time is left; at least a nanosecond, since 0 is none at all for those who are asked to wait.
+func (l limit) left() time.Duration {
+	if l.none {
+		return sim.Forever
+	}
+	return max(l.ends.Sub(l.process.Monotonic()), 1)
+}
+
+// ask sends a command on a connection of a pool and waits for its reply.
+func (r *redisPort) ask(from *pool, l limit, args []string) (*redis.Reply, error) {
 	p := r.process
-	began := p.Monotonic()
-	c, err := r.connection(timeout)
+	c, err := from.connection(p, l)
 	if err != nil {
-		return locks.Reply{}, r.failed(locks.ErrNotDone, err)
+		return nil, err
 	}
 	request := redis.NewRequest(args, p.world.purpose(args))
-	id, asking := p.concern()
-	p.world.sent++
-	request.Tag, request.Client, request.Sent, request.Asking = int(id), p.client.name, p.world.sent, asking
-	c.reply, c.settled = nil, sim.Signal{}
-	if err := c.conn.Send(p.task, request); err != nil {
-		return locks.Reply{}, r.failed(locks.ErrNotDone, err)
-	}
-	left := sim.Forever
-	if timeout > 0 {
-		left = timeout - p.Monotonic().Sub(began)
-	}
-	p.task.Wait(left, &c.settled)
-	if c.reply == nil {
-		c.conn.Close()
-		return locks.Reply{}, r.failed(locks.ErrUnknown, nil)
-	}
-	r.pool.idle = append(r.pool.idle, c)
-	return toLocks(&c.reply.Reply)
+	request.Origin = p.origin()
+	return from.exchange(p, c, l, request)
 }
 
 // connection takes an idle connection of the pool, or opens one.
-func (r *redisPort) connection(timeout time.Duration) (*redisConn, error) {
-	for n := len(r.pool.idle); n > 0; n = len(r.pool.idle) {
-		c := r.pool.idle[n-1]
-		r.pool.idle = r.pool.idle[:n-1]
-		if !c.over {
-			return c, nil
-		}
+func (from *pool) connection(p *process, l limit) (*redisConn, error) {
+	if from.ready() {
+		n := len(from.idle) - 1
+		c := from.idle[n]
+		from.idle = from.idle[:n]
+		return c, nil
 	}
 	c := &redisConn{}
-	conn, err := r.process.task.Dial(r.pool.server, c, timeout)
+	conn, err := p.task.Dial(from.server, c, l.left())
+	if err != nil {
+		return nil, from.failed(locks.ErrNotDone, err)
+	}
 	c.conn = conn
-	return c, err
+	return c, nil
 }
 
-func (r *redisPort) failed(outcome, cause error) error {
-	if cause == nil {
-		return fmt.Errorf("%s: %w", r.pool.server.Name, outcome)
+// ready forgets idle connections that are over, up to one that is not. It reports whether there is one.
+func (from *pool) ready() bool {
+	for n := len(from.idle); n > 0; n-- {
+		if !from.idle[n-1].over {
+			return true
+		}
+		from.idle = from.idle[:n-1]
 	}
-	return fmt.Errorf("%s: %w: %w", r.pool.server.Name, outcome, cause)
+	return false
+}
+
+// exchange sends a request on a connection of the pool and waits for its reply.
+func (from *pool) exchange(p *process, c *redisConn, l limit, r *redis.Request) (*redis.Reply, error) {
+	c.reply, c.settled = nil, sim.Signal{}
+	if err := c.conn.Send(p.task, r); err != nil {
+		return nil, from.failed(locks.ErrNotDone, err)
+	}
+	from.busy = append(from.busy, c)
+	p.task.Wait(l.left(), &c.settled)
+	from.busy = slices.DeleteFunc(from.busy, func(other *redisConn) bool { return other == c })
+	if c.reply == nil {
+		c.conn.Close()
+		return nil, from.failed(locks.ErrUnknown, nil)
+	}
+	from.idle = append(from.idle, c)
+	return &c.reply.Reply, nil
+}
+
+// drop closes the connections of the pool, and with them what is being asked on them.
+func (from *pool) drop() {
+	for _, c := range slices.Concat(from.idle, from.busy) {
+		c.conn.Close()
+		c.Closed()
+	}
+	from.idle = nil
+}
+
+func (from *pool) failed(outcome, cause error) error {
+	if cause == nil {
+		return fmt.Errorf("%s: %w", from.server.Name, outcome)
+	}
+	return fmt.Errorf("%s: %w: %w", from.server.Name, outcome, cause)
 }
 
 func toLocks(r *redis.Reply) (locks.Reply, error) {

@@ -1,11 +1,8 @@
 package harness
 
 import (
-	"strconv"
-
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
 	"github.com/locksim/locksim/sim/storage"
 	"github.com/locksim/locksim/trace"
 	"github.com/locksim/locksim/workload"
@@ -15,7 +12,7 @@ import (
 type world struct {
 	plan    *Plan
 	engine  *sim.Engine
-	servers []*sim.Node // the lock's
+	service service // the lock's servers
 	storage *sim.Node
 	journal journal
 	truth   truth
@@ -32,34 +29,21 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	}, &r.spare)
 	w.journal.init(w.engine, r.last)
 	w.truth.init(w, r.last)
-	w.addServers(r)
+	w.service = newService(w, r)
+	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, s.Resource.Registers, w.journal.applied))
 	for i := range p.clients {
 		w.addClient(&p.clients[i])
 	}
 	w.setLatencies()
 	w.setClocks()
 	w.engine.Role = w.role
+	w.engine.Command = w.service.command
 	w.engine.Crashed = w.journal.crashed
 	for _, f := range p.faults {
-		w.engine.Inject(f, errorReply)
+		w.engine.Inject(f, w.errorReply)
 	}
 	return w
 }
-
-func (w *world) addServers(r *Runner) {
-	s := w.plan.Case.Scenario
-	config := w.plan.redis
-	config.Observer = &w.truth
-	for i := range s.Servers.Masters {
-		server := redis.NewServer(r.store(i), config)
-		n := w.engine.AddServer(redisName(i), server)
-		server.Attach(n)
-		w.servers = append(w.servers, n)
-	}
-	w.storage = w.engine.AddServer("storage", storage.New(w.plan.Case.Fencing, s.Resource.Registers, w.journal.applied))
-}
-
-func redisName(i int) string { return "redis-" + strconv.Itoa(i+1) }
 
 func (w *world) addClient(c *clientPlan) {
 	w.engine.AddClient(c.name, func(t *sim.Task) {
@@ -97,14 +81,14 @@ func (w *world) role(name string) string {
 	if name == "holder" {
 		return w.journal.holder()
 	}
-	return ""
+	return w.service.role(name)
 }
 
-func errorReply(request sim.Payload, text string) sim.Payload {
+func (w *world) errorReply(request sim.Payload, text string) sim.Payload {
 	if q, ok := request.(*storage.Request); ok {
 		return &storage.Answer{Op: q.Op}
 	}
-	return redis.ErrorResponse(request, text)
+	return w.service.errorReply(request, text)
 }
 
 // history joins what was observed.

@@ -116,7 +116,7 @@ func (a *Acquisition) Belief() (Belief, bool) {
 	b := Belief{Acquisition: a, From: a.Returned, To: trace.Never}
 	b.endAt(a.Unlocked, ByUnlock)
 	b.endAt(a.Crashed, ByCrash)
-	if a.Style >= Attentive && a.CanLearn {
+	if a.Style == Careful || a.Style == Attentive && a.CanLearn {
 		b.endAt(a.Noticed, ByNotice)
 	}
 	if a.Style == Careful && a.HasDeadline {

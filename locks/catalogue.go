@@ -6,6 +6,8 @@ type Algorithm struct {
 	Name   string // as scenarios name it: "set-nx-lua"
 	Title  string // one line for a list
 	Source string // where the algorithm is from
+	// Servers is the kind of servers that it needs, as scenarios name it: "redis" if empty.
+	Servers string
 	// New returns the builder for these options.
 	New func(Options) Builder
 	// Authority says whose word makes a grant.
@@ -22,17 +24,21 @@ type Algorithm struct {
 	Identity string
 	// Lease reports whether a grant ends by itself.
 	Lease bool
+	// Guard reports whether its servers can hold the protected data too: its locks are Guards.
+	Guard bool
 	_     struct{}
 }
 
-// Authority says which servers' word makes a grant of a Redis lock, whose owner is whoever made the lock's key.
+// Authority says whose word makes a grant.
 type Authority uint8
 
 // The authorities.
 const (
 	NoAuthority Authority = iota // nobody declared one: what the service granted is not judged
-	OneNode                      // the key on the first server
-	Majority                     // the key on more than half of the servers
+	OneNode                      // whoever made the key on the server, or on one that takes itself for the master, holds
+	Majority                     // whoever made the key on more than half of the servers holds
+	Replicated                   // whoever made the key on the master, and on as many replicas as the lock asks for, holds
+	Queue                        // whoever made the first of the entries in the queue under the key holds
 )
 
 // Catalogue returns all locks there are: those on one server from the first attempt to the right one, then Redlock and
@@ -49,7 +55,9 @@ func Catalogue() []Algorithm {
 		setNXLua(),
 		setNXLuaReusedValue(),
 		setNXLuaFenced(),
+		setNXLuaWait(),
 		watchdog(),
+		reentrant(),
 		redlock(),
 		redlockNoDrift(),
 		redlockNoCheck(),
@@ -57,6 +65,24 @@ func Catalogue() []Algorithm {
 		redlockPy(),
 		redlockParallel(),
 		redlockParallelFixedDelay(),
+		redlockCounterToken(),
+		zkEphemeral(),
+		zkSequential(),
+		zkSequentialNoRecheck(),
+		zkSequentialUnprotected(),
+		zkSequentialNumberToken(),
+		chubby(),
+		etcd(),
+		etcdNoRecheck(),
+		consul(),
+		memcachedAdd(),
+		memcachedCAS(),
+		mysqlGetLock(),
+		mysqlGetLockInTransaction(),
+		mysqlRow(),
+		mysqlLeaseRow(),
+		pgAdvisory(),
+		pgAdvisoryXact(),
 	}
 }
 

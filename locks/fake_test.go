@@ -99,12 +99,13 @@ func (w *world) stop() {
 // task is a coroutine: a process's main one, or one that Process.Go made. It is the locks.Process of what it runs.
 type task struct {
 	*process
-	next    func() (struct{}, bool)
-	cancel  func()
-	yield   func(struct{}) bool
-	until   time.Duration
-	signals []locks.Signal
-	over    *signal
+	locks.Services // nil: there are only Redis servers
+	next           func() (struct{}, bool)
+	cancel         func()
+	yield          func(struct{}) bool
+	until          time.Duration
+	signals        []locks.Signal
+	over           *signal
 }
 
 // process is what the tasks of one process share.
@@ -165,6 +166,10 @@ func (t *task) Uniform(n int64) int64      { return t.world.rand.Int64N(n) }
 func (t *task) Owner() string              { return t.name + ":0" }
 func (t *task) RedisNodes() int            { return len(t.world.servers) }
 func (t *task) Redis(i int) locks.Redis    { return &client{t, i} }
+
+func (c *client) Subscribe(time.Duration, string) (locks.Subscription, error) {
+	panic("fake world: nothing is published")
+}
 
 func (t *task) Go(fn func(p locks.Process)) locks.Signal { return t.spawn(fn).over }
 
@@ -292,6 +297,8 @@ func (s *server) execute(args []string) (locks.Reply, error) {
 		return s.set(key, rest)
 	case "EXPIRE":
 		return s.expire(key, rest[0], time.Second), nil
+	case "WAIT":
+		return locks.Reply{Int: int64(number(key))}, nil // as many replicas as are asked for are there
 	case "DEL":
 		delete(s.keys, key)
 		return count(there), nil

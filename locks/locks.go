@@ -44,6 +44,24 @@ type Lease struct {
 	Deadline Deadline
 	// Lost fires when the holder learns that the lease is lost; nil if it cannot learn of it.
 	Lost Signal
+	// Suspended fires when the connection that keeps the lease alive is interrupted, so that the lease may end without
+	// its holder hearing of it; nil if there is no such connection.
+	Suspended Signal
+}
+
+// Verifier is a Lock that can ask the servers whether a lease still stands: a careful client does so before each
+// access. The error is ErrNotHeld if it does not stand; any other error leaves the question open.
+type Verifier interface {
+	Verify(Lease) error
+}
+
+// Guard is a Lock whose servers hold the protected data too, and take an access in one step, or one transaction, with
+// the proof that the lease stands. The data then need no token.
+type Guard interface {
+	// Read returns the version of a register.
+	Read(l Lease, register int) (version uint64, err error)
+	// Write replaces the version that was read by another. The error is ErrNotHeld if the servers refused it.
+	Write(l Lease, register int, read, version uint64) error
 }
 
 // Builder makes a lock inside a client process. Dialling takes time and may fail.
@@ -133,6 +151,7 @@ type Signal interface {
 // hand the Process that Go passes to fn to whatever runs in the new task.
 type Process interface {
 	Clock
+	Services
 	// Sleep blocks for d on the monotonic clock.
 	Sleep(d time.Duration)
 	// Wait blocks until one of the signals has fired or d has passed on the monotonic clock, and returns the index
@@ -150,50 +169,26 @@ type Process interface {
 	RandomValue() string
 	// Owner names the task within the whole system, as Redisson's "uuid:threadId" does.
 	Owner() string
-	// Redis returns the client of the i-th Redis server, from 0. It panics if there is no such server.
+}
+
+// Services are the clients of what a process has been configured with. A client that there is none of is a mistake of
+// the lock's, and asking for it panics.
+type Services interface {
+	// Redis returns the client of the i-th Redis server, from 0. Of servers that replicate each other there is one
+	// client, of whichever server the process takes for the master.
 	Redis(i int) Redis
-	// RedisNodes returns how many Redis servers the process was configured with.
+	// RedisNodes returns how many independent Redis servers there are.
 	RedisNodes() int
+	// ZooKeeper returns the client of a ZooKeeper ensemble.
+	ZooKeeper() ZooKeeper
+	// Etcd returns the client of an etcd cluster.
+	Etcd() Etcd
+	// Consul returns the client of a Consul cluster.
+	Consul() Consul
+	// Chubby returns the client of a Chubby cell.
+	Chubby() Chubby
+	// Memcached returns the client of a memcached server.
+	Memcached() Memcached
+	// SQL returns the client of a MySQL or PostgreSQL server.
+	SQL() SQL
 }
-
-// Redis is a client of one Redis server: a pool of connections, each used by one call at a time, as in the common
-// client libraries. A call that times out closes its connection. What belongs to a connection, as WATCH and MULTI do,
-// stays together as long as one task at a time uses the client.
-type Redis interface {
-	// Do sends one command and waits for its reply, at most timeout; 0 waits for ever. An error reply of the server
-	// comes back as a *RedisError. Where no reply came the error is ErrNotDone or ErrUnknown.
-	Do(timeout time.Duration, args ...string) (Reply, error)
-}
-
-// Eval runs a Lua script as client libraries do: EVALSHA first would save bytes and cost a round trip on the first
-// use; locks here send the script itself. Keys come first, then the other arguments.
-func Eval(r Redis, timeout time.Duration, s Script, keys []string, args ...string) (Reply, error) {
-	command := make([]string, 0, 3+len(keys)+len(args))
-	command = append(command, "EVAL", s.Body, itoa(len(keys)))
-	command = append(command, keys...)
-	command = append(command, args...)
-	return r.Do(timeout, command...)
-}
-
-// Script is a Lua script with the name by which faults and traces know it: "release", "renew", "acquire".
-type Script struct {
-	Name string
-	Body string
-}
-
-// Reply is what a Redis server answered.
-type Reply struct {
-	Nil   bool
-	Int   int64
-	Str   string // status or bulk string
-	Array []Reply
-}
-
-// OK reports whether the reply is the status OK.
-func (r Reply) OK() bool { return r.Str == "OK" }
-
-// RedisError is an error reply: the command was refused or failed.
-type RedisError struct{ Text string }
-
-// Error returns the server's text.
-func (e *RedisError) Error() string { return e.Text }

@@ -12,7 +12,15 @@ type Options struct {
 	Renew   time.Duration // how long a watchdog waits before it renews; the lock's own default
 	Retry   Retry         // how a blocked Acquire asks again
 	Timeout time.Duration // how long one call to a server may take; no limit, but 50 ms for the Redlock family
-	_       struct{}
+	// Acks is how many replicas must have acknowledged a grant, for locks that ask; 1.
+	Acks int
+	// Library names the client library whose handling of sessions is followed, where there are several; the lock's own
+	// default.
+	Library string
+	// LockDelay is how long the servers keep a lock from others that was lost rather than released, where the client
+	// may choose it; nil: the servers' default.
+	LockDelay *time.Duration
+	_         struct{}
 }
 
 // Retry says how a blocked Acquire asks again.

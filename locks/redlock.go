@@ -44,6 +44,7 @@ type redlockRules struct {
 	// ignoresTime leaves out the check that time is left of the lease, and with it the deadline.
 	ignoresTime bool
 	fixedDelay  bool // waits exactly Retry.Delay between two tries
+	counts      bool // the servers count their keys, and the largest count is the token
 }
 
 // onePercent is redlock-rb's allowance: a hundredth of the lease, and 2 ms for the milliseconds in which Redis counts.
@@ -89,7 +90,8 @@ func (l *redlockLock) Acquire(wait time.Duration) (Lease, error) {
 func (l *redlockLock) try() (Lease, error) {
 	start := l.p.Monotonic()   // before the first request leaves: no key can be older than this
 	value := l.p.RandomValue() // fresh for every try
-	votes, failures := count(l.setOnAll(value))
+	answers := l.setOnAll(value)
+	votes, failures := count(answers)
 
 	length := l.options.TTL - l.rules.drift(l.options.TTL)
 	validity := length - l.p.Monotonic().Sub(start)
@@ -97,7 +99,7 @@ func (l *redlockLock) try() (Lease, error) {
 		return Lease{Value: value}, nil
 	}
 	if votes >= l.quorum() && validity > 0 {
-		return Lease{Value: value, Deadline: MonotonicDeadline(start.Add(length))}, nil
+		return Lease{Value: value, Token: largest(answers), Deadline: MonotonicDeadline(start.Add(length))}, nil
 	}
 
 	l.releaseOnAll(value)
@@ -119,35 +121,50 @@ func (l *redlockLock) Release(lease Lease) error {
 func (l *redlockLock) quorum() int { return l.rules.quorum(l.p.RedisNodes()) }
 
 func (l *redlockLock) setOnAll(value string) []vote {
-	return l.askAll(func(r Redis) (bool, error) {
-		reply, err := r.Do(l.options.Timeout, "SET", l.options.Key, value, "NX", "PX", millis(l.options.TTL))
-		return reply.OK(), err
+	key, ttl := l.options.Key, millis(l.options.TTL)
+	return l.askAll(func(r Redis) (vote, error) {
+		if l.rules.counts {
+			count, err := Eval(r, l.options.Timeout, acquireScript(), []string{key, key + ":token"}, value, ttl)
+			return vote{yes: count.Int > 0, token: uint64(count.Int)}, err
+		}
+		reply, err := r.Do(l.options.Timeout, "SET", key, value, "NX", "PX", ttl)
+		return vote{yes: reply.OK()}, err
 	})
 }
 
 func (l *redlockLock) releaseOnAll(value string) []vote {
-	return l.askAll(func(r Redis) (bool, error) {
+	return l.askAll(func(r Redis) (vote, error) {
 		reply, err := Eval(r, l.options.Timeout, releaseScript(), []string{l.options.Key}, value)
-		return reply.Int == 1, err
+		return vote{yes: reply.Int == 1}, err
 	})
 }
 
 // vote is one server's answer, or why there is none.
 type vote struct {
-	yes bool
-	err error
+	yes   bool
+	token uint64 // the server's count; 0 if it does not count
+	err   error
 }
 
-func (l *redlockLock) askAll(question func(Redis) (bool, error)) []vote {
+func (l *redlockLock) askAll(question func(Redis) (vote, error)) []vote {
 	votes := make([]vote, l.p.RedisNodes())
 	l.rules.ask(l.p, len(votes), func(p Process, i int) {
-		yes, err := question(p.Redis(i))
+		v, err := question(p.Redis(i))
 		if err != nil {
-			yes, err = false, fmt.Errorf("redis server %d: %w", i, err)
+			v = vote{err: fmt.Errorf("redis server %d: %w", i, err)}
 		}
-		votes[i] = vote{yes, err}
+		votes[i] = v
 	})
 	return votes
+}
+
+// largest returns the largest token among the votes.
+func largest(votes []vote) uint64 {
+	token := uint64(0)
+	for _, v := range votes {
+		token = max(token, v.token)
+	}
+	return token
 }
 
 func count(votes []vote) (yes int, failures serverErrors) {

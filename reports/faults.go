@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,11 +86,31 @@ func describe(f *fault, r *Run, i int) {
 		f.start, f.over = stepWords(s, i)+" is answered with an error: "+a.Text, ""
 	case "same-random":
 		f.start, f.over = listing(a.Nodes)+" draw the same random numbers", ""
+	case "promote":
+		f.start, f.over = promotionWords(s, i), ""
+	case "evict":
+		f.start, f.over = "evicts "+cmp.Or(a.Key, "the lock's key"), ""
+	case "snapshot":
+		f.start, f.over = "takes a snapshot", ""
+	case "end-session":
+		f.start, f.over = "is taken for dead by the servers, which end its "+s.Servers.Holds(), ""
 	}
-	switch f.kind {
-	case "pause", "crash", "clock":
+	if a.Node != "" {
 		f.node = befallen(r, f, a.Node)
 	}
+}
+
+// promotionWords say what a failover by hand does to the node that it befalls.
+func promotionWords(s *scenarios.Scenario, i int) string {
+	role, nodes := s.Servers.Role()
+	if !nodes {
+		return "has its " + role + " replaced"
+	}
+	text := "is made " + role
+	if told := s.Faults[i].Action.Nodes; len(told) > 0 {
+		text += ", of the clients only " + listing(told) + " being told"
+	}
+	return text
 }
 
 func within(last string) string {
@@ -117,19 +139,37 @@ func linkWords(s *scenarios.Scenario, i int) string {
 	return "between " + strings.Join(link.From, ", ") + " and " + strings.Join(link.To, ", ")
 }
 
+// stepWords name the message of a fault's trigger by who sent it, and to whom, as far as the trigger says so.
 func stepWords(s *scenarios.Scenario, i int) string {
 	p := &s.Faults[i].Trigger.Step
 	what := strings.TrimSpace(p.What)
 	if what == "" {
 		what = "message"
 	}
-	if p.Node == "" {
-		return "a " + what
+	from, to := p.Node, p.Peer
+	if p.Does == trace.Receive || p.Does == trace.Execute {
+		from, to = to, from
 	}
-	return p.Node + "'s " + what
+	if p.Does == trace.Reply || p.Does == trace.Receive && isClient(s, p.Node) {
+		what = "answer to " + what
+	}
+	text := "a " + what
+	if from != "" {
+		text = from + "'s " + what
+	}
+	if to != "" {
+		text += " to " + to
+	}
+	return text
 }
 
-// befallen finds who it was: a trace knows, and where none was kept the scenario does, unless it names a role.
+func isClient(s *scenarios.Scenario, name string) bool {
+	return name == "holder" || slices.ContainsFunc(s.Clients, func(c scenarios.Client) bool {
+		return slices.Contains(c.Names(), name)
+	})
+}
+
+// befallen finds who it was: a trace knows, and where none was kept the scenario does, unless it names a role of servers.
 func befallen(r *Run, f *fault, name string) string {
 	for i := range r.Events {
 		if e := &r.Events[i]; e.Does == trace.Begin && e.What == f.name && e.Node != "" {
@@ -147,25 +187,11 @@ func befallen(r *Run, f *fault, name string) string {
 	return name
 }
 
-func (v *view) isServer(name string) bool {
-	for _, n := range v.scope.nodes {
-		if n == name {
-			return true
-		}
-	}
-	for _, n := range v.scope.moreNodes {
-		if n == name {
-			return true
-		}
-	}
-	return false
-}
-
 func (v *view) laneOfFault(f *fault) string {
 	switch {
 	case f.node == "":
 		return laneNetwork
-	case v.isServer(f.node):
+	case slices.Contains(v.servers().Names(), f.node):
 		return laneNode(f.node)
 	case f.node == laneStorage:
 		return laneStorage

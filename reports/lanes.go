@@ -33,7 +33,8 @@ type mark struct {
 	at   trace.Instant
 	text string
 	ink  ink
-	pad  int // blanks to keep free behind it
+	pad  int  // blanks to keep free behind it
+	last bool // it stands behind other marks of its moment
 }
 
 // crowded is how many bars of a lane may have edges to be told apart.
@@ -130,7 +131,7 @@ func (v *view) place(l *lane, moments []moment) {
 		if k == plain && l.name != laneStorage {
 			k = strong
 		}
-		l.marks = append(l.marks, mark{m.at, text, k, pad})
+		l.marks = append(l.marks, mark{at: m.at, text: text, ink: k, pad: pad})
 	}
 }
 
@@ -252,7 +253,7 @@ func (v *view) networkLane() lane {
 	return l
 }
 
-// nodeLane shows the lock's key on one server: how much of its life is left, and whose it is.
+// nodeLane shows what one server keeps of the lock: how much of its life is left, and whose it is.
 func (v *view) nodeLane(node string) lane {
 	l := lane{name: laneNode(node)}
 	copies := 0
@@ -270,7 +271,7 @@ func (v *view) nodeLane(node string) lane {
 		k := v.inkOf(who)
 		v.bar(&l, bar{from: c.From, to: c.To, fill: v.wedge(c), ink: k, quiet: c.Expires == trace.Never})
 		if c.From >= v.from && c.From < v.to && copies <= crowded {
-			l.marks = append(l.marks, mark{c.From, who, k, 0})
+			l.marks = append(l.marks, mark{at: c.From, text: who, ink: k, last: true})
 		}
 	}
 	for i := range v.faults {
@@ -300,10 +301,12 @@ func (v *view) wedge(c *history.Copy) func(trace.Instant) rune {
 	if c.Expires == trace.Never {
 		return func(trace.Instant) rune { return v.g.levels[len(v.g.levels)-1] }
 	}
+	_, nodes := v.servers().Role() // where one node is a whole service, a new leader gives a session its life again
 	lives := []trace.Instant{c.From}
 	for i := range v.run.Events {
 		e := &v.run.Events[i]
-		if e.Node == c.Node && e.Does == trace.Execute && e.Alt == "renew" && e.At > c.From && e.At < c.To {
+		renews := e.Does == trace.Execute && e.Alt == "renew" && e.Peer == c.Client || !nodes && e.Does == trace.Promote
+		if renews && e.Node == c.Node && e.At > c.From && e.At < c.To {
 			lives = append(lives, e.At)
 		}
 	}
@@ -335,7 +338,7 @@ func (v *view) damageLane() lane {
 	l := lane{name: laneDamage, ink: red}
 	for _, d := range v.damages() {
 		if d.At >= v.from && d.At <= v.to {
-			l.marks = append(l.marks, mark{d.At, string(v.g.damage) + " " + d.Kind, red, 1})
+			l.marks = append(l.marks, mark{at: d.At, text: string(v.g.damage) + " " + d.Kind, ink: red, pad: 1})
 		}
 	}
 	return l

@@ -29,17 +29,18 @@ type moment struct {
 
 // Weights of moments. What takes part in a violation outweighs everything else.
 const (
-	weightTrivia  = 10
-	weightStale   = 30
-	weightRead    = 40
-	weightUnlock  = 45
-	weightGrant   = 50
-	weightWrite   = 70
-	weightBelief  = 75
-	weightFault   = 80
-	weightLoss    = 85
-	weightDamage  = 120
-	weightWitness = 100 // added
+	weightTrivia   = 10
+	weightStale    = 30
+	weightRead     = 40
+	weightUnlock   = 45
+	weightGrant    = 50
+	weightWrite    = 70
+	weightBelief   = 75
+	weightElection = 78
+	weightFault    = 80
+	weightLoss     = 85
+	weightDamage   = 120
+	weightWitness  = 100 // added
 )
 
 // orders of moments of one instant: causes first.
@@ -61,6 +62,7 @@ func (v *view) tell() []moment {
 	for i := range v.faults {
 		s.fault(&v.faults[i])
 	}
+	s.elections()
 	s.grants()
 	s.copies()
 	s.removals()
@@ -73,7 +75,7 @@ func (v *view) tell() []moment {
 	s.waits()
 	s.moments = slices.DeleteFunc(s.moments, func(m moment) bool { return m.at < v.from || m.at > v.to })
 	slices.SortStableFunc(s.moments, compareMoments)
-	return s.moments
+	return slices.CompactFunc(s.moments, func(a, b moment) bool { return compareMoments(a, b) == 0 && a.text == b.text })
 }
 
 func compareMoments(a, b moment) int {
@@ -95,7 +97,7 @@ func (s *story) add(m moment, ids ...history.ID) {
 }
 
 func (s *story) fault(f *fault) {
-	if !f.fired {
+	if !f.fired || f.kind == "evict" && s.evicts(f) {
 		return
 	}
 	lane := s.laneOfFault(f)
@@ -113,6 +115,41 @@ func (s *story) fault(f *fault) {
 	}
 	m.at, m.text, m.key = f.end, f.over, f.name+" ends"
 	s.add(m)
+}
+
+// evicts reports whether a fault took somebody's entry away, which is told as such.
+func (s *story) evicts(f *fault) bool {
+	return slices.ContainsFunc(s.h.Copies, func(c history.Copy) bool {
+		return c.Node == f.node && c.To == f.begin && c.Gone == history.Evicted
+	})
+}
+
+// elections tell which server became master or leader, and which ceased to be, as far as that is not told as the fault
+// that it was.
+func (s *story) elections() {
+	role, nodes := s.servers().Role()
+	for i := range s.run.Events {
+		e := &s.run.Events[i]
+		text := ""
+		switch {
+		case e.Does == trace.Promote && nodes:
+			text = "becomes " + role
+		case e.Does == trace.Promote:
+			text = "has a new " + role
+		case e.Does == trace.Demote && nodes:
+			text = "is " + role + " no longer"
+		}
+		told := slices.ContainsFunc(s.faults, func(f fault) bool {
+			return f.fired && f.kind == "promote" && f.begin == e.At && (f.node == e.Node) == (e.Does == trace.Promote)
+		})
+		if text == "" || told {
+			continue
+		}
+		s.add(moment{
+			at: e.At, lane: laneNode(e.Node), order: orderFault, key: e.Does.String(), who: e.Node, text: text,
+			weight: weightElection,
+		})
+	}
 }
 
 // grants tells when the service gave the lock, and when what it gave was over.
@@ -143,12 +180,11 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 	}
 	text, glyph := "the lease is over", s.g.expired
 	var weight int
-	switch g.Ended {
-	case history.ByUnlock:
+	switch holds := s.servers().Holds(); {
+	case g.Ended == history.ByUnlock:
 		text, glyph = "a release ends what was granted", s.g.deleted
-	case history.BySessionLoss:
-		text = "the session is over, and the lock with it"
-	case history.Open, history.ByCrash, history.ByNotice, history.ByDeadline:
+	case g.Ended == history.BySessionLoss, holds == "session":
+		text = "the " + holds + " is over"
 	}
 	k := plain
 	if s.believesAt(g.Acquisition, g.To) {
@@ -166,7 +202,7 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 	}, g.Acquisition)
 }
 
-// copies tells of keys that servers lost, or whose time was over before it should have been.
+// copies tells of what servers lost, or whose time was over before it should have been.
 func (s *story) copies() {
 	for i := range s.h.Copies {
 		c := &s.h.Copies[i]
@@ -174,14 +210,17 @@ func (s *story) copies() {
 		text := ""
 		switch c.Gone {
 		case history.Wiped:
-			text = "comes back without " + who + "'s key"
+			text = "comes back without " + s.entryOf(who)
+			if s.down(c.Node, c.To) {
+				text = "loses " + s.entryOf(who)
+			}
 		case history.Evicted:
-			text = "evicts " + who + "'s key"
+			text = "evicts " + s.entryOf(who) + " to make room"
 		case history.Overwritten:
-			text = who + "'s key is overwritten"
+			text = s.entryOf(who) + " is overwritten"
 		case history.Expired:
 			if s.grantedBeyond(c) {
-				text = who + "'s key expires by the server's clock, too early"
+				text = s.entryOf(who) + " expires by the server's clock, too early"
 			}
 		case history.Kept, history.Deleted:
 		}
@@ -210,12 +249,12 @@ func (s *story) removals() {
 		}
 		switch {
 		case r.Again:
-			m.text = who + "'s late release deletes the key of its own later try"
+			m.text = who + "'s late release deletes the " + s.servers().Entry() + " of its own later try"
 		case r.Ended != 0:
-			m.text = who + "'s release deletes " + s.holder(r.Ended, "") + "'s key"
+			m.text = who + "'s release deletes " + s.entryOf(s.holder(r.Ended, ""))
 		case r.Stale && !late[r.By]:
 			late[r.By] = true
-			m.text = who + "'s release finds no key of its own, and does nothing"
+			m.text = who + "'s release finds no " + s.servers().Entry() + " of its own, and does nothing"
 			m.ink, m.weight, m.glyph = plain, weightStale, 0
 			if a := s.h.Acquisition(r.By); a != nil && a.Outcome != history.OK {
 				m.weight = weightTrivia // it cleans up after a try that failed
@@ -262,17 +301,20 @@ func (s *story) belief(a *history.Acquisition) {
 	}
 	s.add(moment{
 		at: b.To, lane: lane, order: orderBelief, key: fmt.Sprintf("belief %d ends", a.ID), glyph: s.g.ends,
-		who: who, text: endOfBelief(a, b), weight: weightUnlock,
+		who: who, text: s.endOfBelief(a, b), weight: weightUnlock,
 	}, a.ID)
 }
 
-func endOfBelief(a *history.Acquisition, b history.Belief) string {
-	switch b.Ended {
-	case history.ByNotice:
-		return "learns that it no longer holds"
-	case history.ByDeadline:
+// endOfBelief says why a client believes no longer. A notice after which it unlocks at once is what ended the belief.
+func (s *story) endOfBelief(a *history.Acquisition, b history.Belief) string {
+	heeds := a.Style == history.Careful || a.Style == history.Attentive && a.CanLearn
+	switch {
+	case b.Ended == history.ByDeadline:
 		return "its own deadline passes: it no longer believes"
-	case history.Open, history.ByUnlock, history.ByCrash, history.BySessionLoss:
+	case heeds && a.Noticed == b.To && s.grantedAt(a.ID, b.To):
+		return "can no longer be sure that it holds, and stops"
+	case heeds && a.Noticed == b.To:
+		return "learns that it no longer holds"
 	}
 	switch a.Release {
 	case history.Failed:
@@ -282,6 +324,13 @@ func endOfBelief(a *history.Acquisition, b history.Belief) string {
 	case history.Pending, history.OK:
 	}
 	return "unlocks"
+}
+
+// grantedAt reports whether what an acquisition was granted lasts at that moment.
+func (v *view) grantedAt(id history.ID, at trace.Instant) bool {
+	return slices.ContainsFunc(v.h.Grants, func(g history.Grant) bool {
+		return g.Acquisition == id && g.From <= at && at < g.To
+	})
 }
 
 // noBelief tells of acquisitions that ended in doubt, or too late.

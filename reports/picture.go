@@ -156,7 +156,15 @@ func (p *picture) draw(l *lane) row {
 
 // drawMarks puts marks of one moment one after another.
 func (p *picture) drawMarks(r row, l *lane) {
-	slices.SortStableFunc(l.marks, func(a, b mark) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(l.marks, func(a, b mark) int {
+		switch {
+		case a.at != b.at || a.last == b.last:
+			return cmp.Compare(a.at, b.at)
+		case a.last:
+			return 1
+		}
+		return -1
+	})
 	last, free := trace.Instant(-1), 0
 	for _, m := range l.marks {
 		col := p.scale.column(m.at)
@@ -308,7 +316,7 @@ func (p *picture) legend(run int) []string {
 	for i := range p.rows[run] {
 		l := &p.rows[run][i]
 		for _, c := range p.draw(l) {
-			if c.r != g.granted || strings.HasSuffix(l.name, laneTruth("")) { // a full key looks like a grant
+			if c.r != g.granted || strings.HasSuffix(l.name, laneTruth("")) { // what lives for long looks like a grant
 				used[c.r] = true
 			}
 		}
@@ -326,7 +334,7 @@ func (p *picture) legend(run int) []string {
 	add(g.granted, "granted by the service")
 	add(g.lapsed, "believed but not granted")
 	if slices.ContainsFunc(g.levels[:7], func(r rune) bool { return used[r] }) {
-		list = append(list, string(g.levels[7])+string(g.levels[4])+string(g.levels[1])+" the key's time to live")
+		list = append(list, string(g.levels[7])+string(g.levels[4])+string(g.levels[1])+" the "+p.views[run].servers().Entry()+"'s time to live")
 	}
 	add(g.expired, "expired")
 	add(g.deleted, "deleted")

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -117,9 +118,20 @@ func TestTheWedgeFallsWithTheTimeThatIsLeft(t *testing.T) {
 
 func TestARenewalMakesTheWedgeWholeAgain(t *testing.T) {
 	second := trace.Instant(time.Second)
-	c := &history.Copy{Node: "redis-1", From: 0, To: trace.Never, Expires: 18 * second}
-	renewal := trace.Event{At: 8 * second, Step: trace.Step{Node: "redis-1", Does: trace.Execute, What: "EVAL", Alt: "renew"}}
-	v := &view{g: asciiGlyphs(), run: &Run{Events: []trace.Event{renewal}}}
-	height := v.wedge(c)
-	require.Equal(t, "8 2 8", string([]rune{height(0), ' ', height(8*second - 1), ' ', height(8 * second)}))
+	heights := func(kind, node string, e trace.Event) string {
+		s := &scenarios.Scenario{Servers: scenarios.Servers{Kind: kind, Masters: 1}}
+		c := &history.Copy{Node: node, Client: "a", From: 0, To: trace.Never, Expires: 18 * second}
+		e.At, e.Node = 8*second, node
+		v := &view{g: asciiGlyphs(), run: &Run{Case: scenarios.Case{Scenario: s}, Events: []trace.Event{e}}}
+		height := v.wedge(c)
+		return string([]rune{height(0), ' ', height(8*second - 1), ' ', height(8 * second)})
+	}
+	renewal := trace.Event{Step: trace.Step{Does: trace.Execute, What: "EVAL", Alt: "renew", Peer: "a"}}
+	const whole, falls = "8 2 8", "8 5 5"
+	require.Equal(t, whole, heights("redis", "redis-1", renewal))
+	renewal.Peer = "b"
+	require.Equal(t, falls, heights("redis", "redis-1", renewal), "another's renewal is of another's lease")
+	election := trace.Event{Step: trace.Step{Does: trace.Promote, What: "leader"}}
+	require.Equal(t, whole, heights("etcd", "etcd-1", election), "a new leader gives every lease its whole life")
+	require.Equal(t, falls, heights("redis", "redis-1", election))
 }

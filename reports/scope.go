@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -191,6 +190,8 @@ func (s *scope) findHolders(runs []Run) {
 	}
 }
 
+// findNodes lists the servers that have something to show: the lock, requests for it, faults. Those that only vote or
+// watch have not.
 func (s *scope) findNodes(runs []Run) {
 	var names []string
 	for i := range runs {
@@ -201,13 +202,18 @@ func (s *scope) findNodes(runs []Run) {
 		for k := range h.Asks {
 			names = append(names, h.Asks[k].Node)
 		}
+		for _, f := range faultsOf(&runs[i]) {
+			names = append(names, f.node)
+		}
+		for k := range runs[i].Events {
+			if e := &runs[i].Events[k]; e.Does == trace.Promote || e.Does == trace.Demote {
+				names = append(names, e.Node)
+			}
+		}
 	}
-	servers := &runs[0].Case.Scenario.Servers
-	for i := range servers.Masters {
-		names = append(names, fmt.Sprintf("%s-%d", servers.Kind, i+1))
-	}
+	servers := runs[0].Case.Scenario.Servers.Names()
 	slices.SortFunc(names, compareNames)
-	names = slices.Compact(names)
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !slices.Contains(servers, name) })
 	n := min(len(names), maxNodes)
 	s.nodes, s.moreNodes = names[:n], names[n:]
 }

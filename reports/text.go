@@ -233,8 +233,11 @@ func (t *text) headline(r *Run) {
 // heading names the case.
 func heading(r *Run) []string {
 	parts := []string{r.Lock}
-	if hasLease(r) {
-		parts[0] += " with a lease of " + precise(r.Case.Scenario.Lock.TTL)
+	switch ttl := precise(r.Case.Scenario.Lock.TTL); {
+	case r.Case.Scenario.Servers.Holds() == "session":
+		parts[0] += " with sessions of " + ttl
+	case hasLease(r):
+		parts[0] += " with a lease of " + ttl
 	}
 	if r.Case.Variant != "" {
 		parts = append(parts, "variant "+r.Case.Variant)
@@ -242,7 +245,7 @@ func heading(r *Run) []string {
 	return append(parts, r.Case.Style.String()+" clients", "fencing "+r.Case.Fencing.String(), "seed "+hex(r.Seed))
 }
 
-// hasLease reports whether keys of this run end by themselves.
+// hasLease reports whether what servers grant in this run ends by itself.
 func hasLease(r *Run) bool {
 	return slices.ContainsFunc(r.History.Copies, func(c history.Copy) bool { return c.Expires != trace.Never })
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -51,6 +52,18 @@ func newView(r *Run, s *scope, g *glyphs) *view {
 		}
 	}
 	return v
+}
+
+func (v *view) servers() scenarios.Servers { return v.run.Case.Scenario.Servers }
+
+// entryOf is what a server keeps of the lock while somebody holds it: "a's key".
+func (v *view) entryOf(who string) string { return who + "'s " + v.servers().Entry() }
+
+// down reports whether a server was down because of a crash at a moment.
+func (v *view) down(node string, at trace.Instant) bool {
+	return slices.ContainsFunc(v.faults, func(f fault) bool {
+		return f.fired && f.kind == "crash" && f.node == node && f.begin <= at && at < f.end
+	})
 }
 
 func (v *view) witness(id history.ID) bool { return v.scope.witnesses[id] }
@@ -106,7 +119,7 @@ func (v *view) byServers(g *history.Grant) string {
 	return " by " + listing(names)
 }
 
-// grantedBeyond reports whether a copy of the key went while its grant should have lasted.
+// grantedBeyond reports whether a copy went while its grant should have lasted.
 func (v *view) grantedBeyond(c *history.Copy) bool {
 	const redisMillisecond = 1_000_000 // servers count in milliseconds
 	return slices.ContainsFunc(v.h.Grants, func(g history.Grant) bool {

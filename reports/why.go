@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
@@ -90,7 +91,7 @@ func (v *view) whyDouble(first, second *history.Acquisition) string {
 	g := v.lastGrant(first.ID, second.Returned)
 	h := v.lastGrant(second.ID, second.Returned)
 	if g != nil && g.To <= second.Returned {
-		parts = append(parts, fmt.Sprintf("what it was granted %s at %s", endOfGrant(g), precise(g.To.Sub(0))))
+		parts = append(parts, fmt.Sprintf("what it was granted %s at %s", v.endOfGrant(g), precise(g.To.Sub(0))))
 	}
 	for i := range v.h.Copies {
 		if lost := v.lostCopy(&v.h.Copies[i], first, second); lost != "" {
@@ -100,11 +101,14 @@ func (v *view) whyDouble(first, second *history.Acquisition) string {
 	for i := range v.h.Removals {
 		r := &v.h.Removals[i]
 		if r.Ended == first.ID && !r.Again && r.At <= second.Returned {
-			parts = append(parts, fmt.Sprintf("%s's release deleted its key on %s at %s", v.holder(r.By, r.Client), r.Node,
-				precise(r.At.Sub(0))))
+			parts = append(parts, fmt.Sprintf("%s's release deleted its %s on %s at %s", v.holder(r.By, r.Client),
+				v.servers().Entry(), r.Node, precise(r.At.Sub(0))))
 		}
 	}
 	if h != nil {
+		if election := v.electedFor(h); election != "" {
+			parts = append(parts, election)
+		}
 		parts = append(parts, fmt.Sprintf("%s was granted the lock%s at %s", v.holder(second.ID, ""), v.byServers(h),
 			precise(h.From.Sub(0))))
 	}
@@ -122,12 +126,12 @@ func (v *view) until(b history.Belief) string {
 	return "to " + precise(b.To.Sub(0))
 }
 
-func endOfGrant(g *history.Grant) string {
+func (v *view) endOfGrant(g *history.Grant) string {
 	switch g.Ended {
 	case history.ByUnlock:
 		return "was released"
 	case history.BySessionLoss:
-		return "ended with its session"
+		return "ended with its " + v.servers().Holds()
 	case history.Open, history.ByCrash, history.ByNotice, history.ByDeadline:
 	}
 	return "ran out"
@@ -149,21 +153,46 @@ func (v *view) lostCopy(c *history.Copy, first, second *history.Acquisition) str
 	if c.Acquisition != first.ID || c.To > second.Returned {
 		return ""
 	}
-	when := precise(c.To.Sub(0))
+	when, entry := precise(c.To.Sub(0)), v.servers().Entry()
 	switch c.Gone {
 	case history.Wiped:
-		return c.Node + " had lost its key when it came back at " + when
+		if v.down(c.Node, c.To) {
+			return c.Node + " lost its " + entry + " at " + when
+		}
+		return c.Node + " had lost its " + entry + " when it came back at " + when
 	case history.Evicted:
-		return c.Node + " evicted its key at " + when
+		return c.Node + " evicted its " + entry + " at " + when
 	case history.Overwritten:
-		return "its key on " + c.Node + " was overwritten at " + when
+		return "its " + entry + " on " + c.Node + " was overwritten at " + when
 	case history.Expired:
 		if v.grantedBeyond(c) {
-			return "its key on " + c.Node + " expired too early by that server's clock, at " + when
+			return "its " + entry + " on " + c.Node + " expired too early by that server's clock, at " + when
 		}
 	case history.Kept, history.Deleted:
 	}
 	return ""
+}
+
+// electedFor tells of a server that had become master or leader before it gave a grant; "" if it was so from the start.
+func (v *view) electedFor(g *history.Grant) string {
+	role, nodes := v.servers().Role()
+	if !nodes {
+		return ""
+	}
+	text := ""
+	for i := range v.run.Events {
+		if e := &v.run.Events[i]; e.Does == trace.Promote && e.At <= g.From && v.gave(e.Node, g) {
+			text = e.Node + " became " + role + " at " + precise(e.At.Sub(0))
+		}
+	}
+	return text
+}
+
+// gave reports whether a grant stood on a server when it was given.
+func (v *view) gave(node string, g *history.Grant) bool {
+	return slices.ContainsFunc(v.h.Copies, func(c history.Copy) bool {
+		return c.Node == node && c.Acquisition == g.Acquisition && c.From <= g.From && g.From < c.To
+	})
 }
 
 // pausedMeanwhile says whether the first holder was able to notice anything.
@@ -178,14 +207,25 @@ func (v *view) pausedMeanwhile(a *history.Acquisition, b history.Belief, at trac
 		return fmt.Sprintf(" Its lease had stated a deadline, at %s, but a %s client does not look.",
 			precise(a.Deadline.Sub(0)), a.Style)
 	}
-	if !a.HasDeadline && !a.CanLearn && b.To > at {
+	switch {
+	case b.To <= at:
+	case !a.HasDeadline && !a.CanLearn:
 		return " Nothing told it: this lock states no deadline and gives no notice of loss."
+	case a.CanLearn && a.Style == history.Careless:
+		return " The lock gives notice of its loss, but a careless client does not listen."
+	case a.CanLearn && a.Noticed < trace.Never:
+		return fmt.Sprintf(" It learnt of that at %s only.", precise(a.Noticed.Sub(0)))
+	case a.CanLearn:
+		return " Nothing had told it."
 	}
 	return ""
 }
 
 // whyDamage says what the resource compared, and so why it took the write.
 func (v *view) whyDamage(x *checker.Violation) string {
+	if v.run.Case.Scenario.Resource.Guarded {
+		return ""
+	}
 	switch v.h.Fencing {
 	case history.Unfenced:
 		return "The resource compared nothing: with fencing none it takes every write."

@@ -28,6 +28,7 @@ func check(s *Scenario, known Errors) Errors {
 	a.nodes = newDirectory(s)
 	a.checkNames()
 	a.checkServers()
+	a.checkLock()
 	a.checkResource()
 	a.checkLinksAndClocks()
 	a.checkExpect()
@@ -64,6 +65,9 @@ func (a *audit) checkClients() bool {
 			a.report(at+".start", "a time up to "+brief(a.Until)+", the scenario's until", "begins at %s, after the run's end",
 				brief(c.Start))
 		}
+		if a.known.sound(at, "servers") {
+			a.checkHosts(at, c)
+		}
 		if a.known.sound(at) && c.Write != nil && *c.Write < c.Read {
 			a.report(at+".write", "a time after that", "writes at %s, before it reads at %s", *c.Write, c.Read)
 		}
@@ -72,6 +76,24 @@ func (a *audit) checkClients() bool {
 		a.report("clients", fmt.Sprintf("at most %d", maxProcesses), "%d client processes", total)
 	}
 	return total <= maxProcesses
+}
+
+// checkHosts refuses servers that a client cannot connect to.
+func (a *audit) checkHosts(at string, c Client) {
+	refuseForeign(a, at, &clientFields, "")
+	if field, _ := clientFields.field("servers"); !field.knownTo(a.Servers.Kind) {
+		return
+	}
+	known := a.Servers.Names()
+	for i, name := range c.Servers {
+		here := entryPath(at+".servers", c.Servers, i)
+		switch {
+		case !slices.Contains(known, name):
+			a.report(here, didYouMean("one of "+listing(known), name, known), "there is no server %s", shown(name))
+		case slices.Contains(c.Servers[:i], name):
+			a.report(here, "each server once", "%s is listed twice", name)
+		}
+	}
 }
 
 func (a *audit) checkSection(at string, c Client) {
@@ -91,12 +113,6 @@ func (a *audit) checkNames() {
 	}
 }
 
-func (a *audit) checkServers() {
-	if a.known.sound("servers") && a.Servers.Disk == "lies" && a.Servers.Persistence == "none" {
-		a.report("servers.disk", "persistence everysec or always", "nothing is written that a disk could lie about")
-	}
-}
-
 // checkHasClock refuses clocks that nobody looks at.
 func (a *audit) checkHasClock(at, node string) {
 	if node == Storage {
@@ -105,6 +121,17 @@ func (a *audit) checkHasClock(at, node string) {
 }
 
 func (a *audit) checkResource() {
+	if a.known.sound("resource") && a.Resource.Guarded {
+		if len(a.Resource.Latency) > 0 {
+			a.report("resource.latency", "registers in storage", "the registers are as far away as the lock's servers")
+		}
+		for i, f := range a.Resource.Fencing {
+			if f != history.Unfenced {
+				at := entryPath("resource.fencing", a.Resource.Fencing, i)
+				a.report(at, "none, or registers in storage", "the lock's own servers compare no tokens: they do not know %s", f)
+			}
+		}
+	}
 	for i, f := range a.Resource.Fencing {
 		if a.known.sound("resource.fencing") && slices.Contains(a.Resource.Fencing[:i], f) {
 			a.report(fmt.Sprintf("resource.fencing[%d]", i), "each mode once", "%s is listed twice", f)

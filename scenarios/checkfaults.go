@@ -32,7 +32,10 @@ func (a *audit) checkFaults() {
 		} else {
 			a.checkStep(at+"."+whenName(f.Trigger.When), f.Trigger.Step, names, i)
 		}
-		a.checkAction(at, f)
+		refuseForeign(a, at, &faultFields, "")
+		if field, _ := faultFields.field(f.Action.Kind.String()); field.knownTo(a.Servers.Kind) {
+			a.checkAction(at, f)
+		}
 	}
 }
 
@@ -50,15 +53,17 @@ func whenName(w sim.When) string {
 }
 
 // stepsOf says whose steps they are; what it does not name is anybody's.
-func stepsOf(d trace.Does) class {
+func (d *directory) stepsOf(does trace.Does) class {
 	switch {
-	case d == trace.Execute || d == trace.Reply:
+	case does == trace.Execute || does == trace.Reply:
 		return isServer | isStorage
-	case d == trace.Send:
+	case does == trace.Send && !d.peers:
 		return isClient // a server replies
-	case d >= trace.Start && d <= trace.Done:
+	case does == trace.Send:
+		return isClient | isServer
+	case does >= trace.Start && does <= trace.Done:
 		return isClient
-	case d >= trace.Expire && d <= trace.Fsync:
+	case does >= trace.Expire && does <= trace.Fsync:
 		return isServer
 	}
 	return anyNode
@@ -70,17 +75,17 @@ func (a *audit) checkStep(at string, p sim.Pattern, faults []string, self int) {
 		a.checkOtherFault(at, p, faults, self)
 		return
 	}
-	if isElection(p.Does) {
-		a.report(at+".does", "a step that such servers take", "no server is promoted or demoted: they are independent")
+	if isElection(p.Does) && !a.Servers.elects() {
+		a.report(at+".does", "servers of which one is master or leader", "none of the servers ever takes the step %q", p.Does)
 		return
 	}
-	who := stepsOf(p.Does)
+	who := a.nodes.stepsOf(p.Does)
 	if p.Node != "" {
 		if !a.mustFind(at+".node", p.Node, true) {
 			return
 		}
 		if who &= a.nodes.find(p.Node); who == 0 {
-			a.report(at+".node", "one of the "+stepsOf(p.Does).String(), "%s does not take the step %q", p.Node, p.Does)
+			a.report(at+".node", "one of the "+a.nodes.stepsOf(p.Does).String(), "%s does not take the step %q", p.Node, p.Does)
 			return
 		}
 	}
@@ -95,8 +100,8 @@ func (a *audit) checkPeer(at string, p sim.Pattern, who class) {
 	switch {
 	case p.Does > trace.Reply:
 		a.report(at, "peer for send, receive, execute or reply", "the step %q has no other end", p.Does)
-	case !connected(who, peer):
-		a.report(at, "a client at one end, a server or "+Storage+" at the other", "%s never connect to %s", who, peer)
+	case !a.nodes.connected(who, peer):
+		a.report(at, a.nodes.ends(), "%s never connect to %s", who, peer)
 	}
 }
 
@@ -140,6 +145,10 @@ func (a *audit) checkAction(at string, f sim.Fault) {
 		}
 	case sim.Error:
 		a.checkAnswered(field, f.Trigger)
+	case sim.Promote, sim.Evict, sim.Snapshot, sim.EndSession:
+		if a.mustFind(field, action.Node, false) {
+			a.checkCommand(at, action)
+		}
 	case sim.Delay:
 	}
 	a.checkHealing(at, f)
@@ -177,6 +186,33 @@ func (a *audit) checkNodeAction(at string, action sim.Action) {
 	}
 }
 
+// checkCommand refuses what cannot be done to a node, and clients that cannot be told.
+func (a *audit) checkCommand(at string, action sim.Action) {
+	field := at + "." + action.Kind.String()
+	switch is := a.nodes.find(action.Node); {
+	case action.Kind == sim.EndSession && is != isClient:
+		a.report(field, "a client", "%s has no session", action.Node)
+	case action.Kind == sim.EndSession:
+	case is != isServer:
+		a.report(field, "a server", "%s is no server of the lock", action.Node)
+	case !isRole(action.Node) && !a.Servers.keeps(action.Node):
+		a.report(field, "a server that has the lock", "%s only watches others", action.Node)
+	case action.Kind == sim.Promote && !a.Servers.elects():
+		a.report(field, "servers that replicate each other", "%s is not one of several of which one leads", action.Node)
+	case action.Kind == sim.Snapshot && a.Servers.Kind == "redis" && a.Servers.Persistence != "rdb":
+		a.report(field, "persistence rdb", "the servers take no snapshots")
+	}
+	if action.Kind != sim.Promote {
+		return
+	}
+	for i, name := range action.Nodes {
+		here := entryPath(at+".redirect", action.Nodes, i)
+		if a.mustFind(here, name, true) && a.nodes.find(name) != isClient {
+			a.report(here, "clients", "%s is no client", name)
+		}
+	}
+}
+
 // checkHealing refuses "for" where there is nothing to heal.
 func (a *audit) checkHealing(at string, f sim.Fault) {
 	if f.For == 0 {
@@ -186,7 +222,7 @@ func (a *audit) checkHealing(at string, f sim.Fault) {
 	case sim.Pause, sim.SetClock, sim.Cut, sim.Stall:
 	case sim.Crash:
 		a.report(at+".for", "restart, which says after how long the node is up again", "a crash does not heal")
-	case sim.Delay, sim.Break, sim.Error, sim.SameRandom:
+	default:
 		a.report(at+".for", "for beside pause, clock, cut or stall", "%s is done at once and does not heal", f.Action.Kind)
 	}
 }
@@ -219,21 +255,25 @@ func (a *audit) checkEnds(at string, from, to []string) {
 	case !found:
 	case len(from) == 1 && len(to) == 1 && from[0] == to[0] && !isGlob(from[0]):
 		a.report(at, "two nodes", "a link from %s to itself", from[0])
-	case !connected(ends[0], ends[1]):
-		a.report(at, "clients at one end, servers or "+Storage+" at the other", "%s never connect to %s", ends[0], ends[1])
+	case !a.nodes.connected(ends[0], ends[1]):
+		a.report(at, a.nodes.ends(), "%s never connect to %s", ends[0], ends[1])
 	}
 }
 
 // endPath is the path of the i-th name of both ends of a link.
 func endPath(at string, from, to []string, i int) string {
-	end, names := "from", from
-	if i >= len(from) {
-		end, names, i = "to", to, i-len(from)
+	if i < len(from) {
+		return entryPath(at+".from", from, i)
 	}
-	if len(names) == 1 {
-		return at + "." + end
+	return entryPath(at+".to", to, i-len(from))
+}
+
+// entryPath is the path of the i-th name of a list, which a single name may stand for.
+func entryPath[V any](at string, list []V, i int) string {
+	if len(list) == 1 {
+		return at
 	}
-	return fmt.Sprintf("%s.%s[%d]", at, end, i)
+	return fmt.Sprintf("%s[%d]", at, i)
 }
 
 // mustFind refuses names of nodes that do not exist.
@@ -246,7 +286,7 @@ func (a *audit) mustFind(at, name string, globs bool) bool {
 		return true
 	}
 	if isRole(name) {
-		a.report(at, "a node, or the role of "+listing(a.nodes.roles), "nobody plays the role of %s: the servers are independent", name)
+		a.report(at, "a node, or the role of "+listing(a.nodes.roles), "nobody plays the role of %s among these servers", name)
 		return false
 	}
 	what := "no node is called "

@@ -31,11 +31,17 @@ An example:
 `
 	formatRules = `
 Times are written with a unit: ~250ms~, ~10s~, ~1m30s~. Anchors, aliases, merge keys, tags and a second document in
-the same file are refused. The nodes are the clients, ~redis-1~, ~redis-2~, … and ~storage~; clients have connections to
-the others, which have none to each other. Where a field takes globs, they are those of Go's path.Match. Where it takes
-roles, there is one: ~holder~ is the client that was told last that it holds the lock. No server is master or leader of
-others, since all are independent. Whatever is wrong with a file is reported together, as far as its nodes can be told,
-each problem with its line and column.
+the same file are refused. Whatever is wrong with a file is reported together, as far as its nodes can be told, each
+problem with its line and column.
+
+The nodes are the clients, the lock's servers and ~storage~, where the protected resource lives. What the servers are
+called follows from [their kind](#the-kinds-of-servers): ~redis-1~, ~zk-1~. Clients have connections to servers and to
+~storage~. Servers have connections to each other if they are a master and its replicas, with or without Sentinels, a
+cluster, an ensemble, or a database and its pooler; no other nodes have any.
+
+Where a field takes globs, they are those of Go's path.Match. Where it takes roles, a role stands for the node that plays
+it at that moment: ~holder~ is the client that was told last that it holds the lock; ~master~ and ~leader~ are the server
+that was made so last, where servers follow one of them.
 
 What a variant sets is laid over the scenario: mappings are merged key by key, lists and single values replace, ~null~
 removes. What it expects replaces what the scenario expects of the same property or measure, and ~null~ removes there
@@ -63,6 +69,7 @@ func Fields() []byte {
 		next.describe(&b)
 		queue = append(queue, next.inner()...)
 	}
+	describeKinds(&b)
 	describeMeasures(&b)
 	return b.Bytes()
 }
@@ -94,12 +101,20 @@ func (m *mapping[T]) describe(b *bytes.Buffer) {
 	}
 	b.WriteString("| Field | What may stand there | If absent | Meaning |\n|---|---|---|---|\n")
 	for _, f := range m.fields {
-		doc := f.doc
-		if len(f.beside) > 0 {
-			doc += " Only beside " + code(f.beside) + "."
-		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, f.allowedText(), f.absentText(), doc)
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, f.allowedText(), f.absentText(), f.meaning())
 	}
+}
+
+// meaning is the field's documentation, and where it means anything.
+func (f field[T]) meaning() string {
+	text := f.doc
+	if len(f.beside) > 0 {
+		text += " Only beside " + code(f.beside) + "."
+	}
+	if len(f.kinds) > 0 {
+		text += " Only of " + code(f.kinds) + "."
+	}
+	return text
 }
 
 func code(names []string) string {

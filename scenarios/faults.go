@@ -3,7 +3,6 @@ package scenarios
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +75,26 @@ var faultFields = mapping[sim.Fault]{
 				"instead of being executed."),
 		act("same-random", sim.SameRandom, list(line("a client process"), 100), func(a *sim.Action) *[]string { return &a.Nodes },
 			"Action: the client processes draw the same random numbers from the start on (`at: 0s`), as forked twins do."),
+		act("promote", sim.Promote, node(), nodeOf,
+			"Action: a failover by hand. A replica becomes master and the other replicas follow it, a server of an ensemble "+
+				"becomes leader, another server of a service that is one node leads it.").
+			of("redis", "zookeeper", "etcd", "consul", "chubby"),
+		bind("redirect", nodes(), func(f *sim.Fault) *[]string { return &f.Action.Nodes },
+			"Which clients learn of it. If the node is master already, these are told as well.").
+			otherwise("all").with("promote").of("redis"),
+		bind("demote", omitted(atLeast(1)), func(f *sim.Fault) *time.Duration { return &f.Action.Demote },
+			"The old master is told after this long, if it can be reached then.").
+			otherwise("never").with("promote").of("redis"),
+		act("evict", sim.Evict, node(), nodeOf, "Action: the server gives up a key to make room.").of("redis", "memcached"),
+		bind("key", line("a key"), func(f *sim.Fault) *string { return &f.Action.Key },
+			"Which key.").otherwise("the lock's").with("evict"),
+		act("snapshot", sim.Snapshot, node(), nodeOf,
+			"Action: the server saves its dataset (BGSAVE), or has a snapshot take the place of its log.").
+			of("redis", "consul"),
+		act("end-session", sim.EndSession, node(), nodeOf,
+			"Action: the servers take the client for dead and end its session or its connection, as an operator's KILL does. "+
+				"Nobody tells the client but its library.").
+			of("zookeeper", "etcd", "consul", "chubby", "mysql", "postgres"),
 
 		bind("for", atLeast(1), func(f *sim.Fault) *time.Duration { return &f.For },
 			"It heals after this long.").otherwise("never"),
@@ -116,8 +135,9 @@ var patternFields = mapping[sim.Pattern]{
 	doc:  "A step of the protocol, as the trace shows it. What is left away matches everything.",
 	fields: []field[sim.Pattern]{
 		bind("node", globOrRole(), func(p *sim.Pattern) *string { return &p.Node },
-			"Who takes the step: a node, a glob, or `holder`, which is the client that was told last that it holds the "+
-				"lock, and has not stopped to believe it.").otherwise("any"),
+			"Who takes the step: a node, a glob, or a role. `holder` is the client that was told last that it holds the "+
+				"lock, and has not stopped to believe it; `master` and `leader` are the server that was made so last.").
+			otherwise("any"),
 		bind("does", does(), func(p *sim.Pattern) *trace.Does { return &p.Does }, "What it does.").must(),
 		bind("what", glob("a glob"), func(p *sim.Pattern) *string { return &p.What },
 			"The command or its purpose (`SET`, `release`), the access (`read`, `check`, `write`), or the name of a "+
@@ -127,16 +147,10 @@ var patternFields = mapping[sim.Pattern]{
 	},
 }
 
-// does names the steps that somebody takes where servers are independent; check says why it refuses the others.
-func does() kind[trace.Does] {
-	names := slices.DeleteFunc(slices.Clone(trace.DoesNames()), func(name string) bool {
-		d, _ := trace.ParseDoes(name)
-		return isElection(d)
-	})
-	return oneOf(names, trace.ParseDoes, trace.Does.String)
-}
+// does names the steps.
+func does() kind[trace.Does] { return oneOf(trace.DoesNames(), trace.ParseDoes, trace.Does.String) }
 
-// isElection reports whether it is a step of servers that follow one of them.
+// isElection reports whether it is a step of servers of which one leads.
 func isElection(d trace.Does) bool { return d == trace.Promote || d == trace.Demote }
 
 func clockOf() kind[sim.ClockOf] {
@@ -236,12 +250,12 @@ func target() kind[aim] {
 
 // node is a node or a role, nodes one or several that may be globs. Whether they exist is checked when all nodes
 // are known.
-func node() kind[string] { return line("a node, or the role " + listing(Servers{}.roles())) }
+func node() kind[string] { return line("a node, or a role: " + listing(sim.Roles())) }
 
 func nodes() kind[[]string] { return oneOrMore(globOrRole(), maxEntries) }
 
 func globOrRole() kind[string] {
-	return glob("a node, a glob of nodes, or the role " + listing(Servers{}.roles()))
+	return glob("a node, a glob of nodes, or a role: " + listing(sim.Roles()))
 }
 
 // glob is a pattern as of path.Match.

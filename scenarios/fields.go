@@ -82,28 +82,21 @@ var lockFields = mapping[Lock]{
 			func(l *Lock) *string { return &l.Algorithm },
 			"Which lock it is.").must(),
 		bind("ttl", atLeast(time.Millisecond), func(l *Lock) *time.Duration { return &l.TTL },
-			"The life of a lease, for locks that have one.").or("10s"),
+			"The life of a lease, or how long a session outlives its client's silence, for locks that have either.").or("10s"),
 		bind("key", line("a line of text"), func(l *Lock) *string { return &l.Key },
-			"The key at the servers.").or("lock"),
+			"What the lock is called at the servers.").or("lock"),
 		bind("renew", omitted(atLeast(time.Millisecond)), func(l *Lock) *time.Duration { return &l.Renew },
 			"How long a watchdog waits before it renews the lease.").otherwise("the algorithm's own"),
 		bind("timeout", omitted(atLeast(1)), func(l *Lock) *time.Duration { return &l.Timeout },
 			"How long one call to a server may take.").otherwise("the algorithm's own"),
-	},
-}
-
-var serverFields = mapping[Servers]{
-	name: "servers",
-	doc:  "The servers that the lock lives on.",
-	fields: []field[Servers]{
-		bind("kind", wordOf("redis"), func(s *Servers) *string { return &s.Kind }, "What they are.").or("redis"),
-		bind("masters", integer(1, maxMasters), func(s *Servers) *int { return &s.Masters },
-			"How many there are, independent of each other: `redis-1`, `redis-2`, …").or("1"),
-		bind("persistence", wordOf("none", "everysec", "always"), func(s *Servers) *string { return &s.Persistence },
-			"When what was written reaches the disk: never, once a second, or before it is acknowledged "+
-				"(appendonly and appendfsync of Redis).").or("none"),
-		bind("disk", wordOf("honest", "lies"), func(s *Servers) *string { return &s.Disk },
-			"Whether the disk keeps what it acknowledges. To lie it must be written to: beside `persistence` everysec or always.").or("honest"),
+		bind("acks", omitted(integer(1, maxServers)), func(l *Lock) *int { return &l.Acks },
+			"How many replicas must acknowledge a grant, for locks that ask them (WAIT).").
+			otherwise("the algorithm's own").of("redis"),
+		bind("library", omitted(wordOf("java", "curator", "go-zookeeper")), func(l *Lock) *string { return &l.Library },
+			"The client library whose handling of sessions is followed.").otherwise("the algorithm's own").of("zookeeper"),
+		bind("lock-delay", optional(atLeast(0)), func(l *Lock) **time.Duration { return &l.LockDelay },
+			"How long a lock that was lost, rather than released, is kept from others.").
+			otherwise("the servers' own").of("consul", "chubby"),
 	},
 }
 
@@ -121,6 +114,9 @@ var clientFields = mapping[Client]{
 			"How many tasks the process runs at once, each doing all sections.").or("1"),
 		bind("sections", integer(1, maxSections), func(c *Client) *int { return &c.Sections },
 			"How often each task acquires, works and releases.").or("1"),
+		bind("enters", omitted(integer(1, maxTasks)), func(c *Client) *int { return &c.Enters },
+			"How often a section enters the lock before it works, and leaves it again. A lock that cannot be entered twice by its "+
+				"holder blocks him.").otherwise("once"),
 		bind("wait", special(atLeast(1), wordFor{"forever", forever}, wordFor{"try", 0}),
 			func(c *Client) *time.Duration { return &c.Wait },
 			"How long one call of Acquire may wait; `try` does not wait at all.").or("forever"),
@@ -147,6 +143,9 @@ var clientFields = mapping[Client]{
 			"When in the section it writes them.").otherwise("at the section's end, if it has one"),
 		bind("think", atLeast(0), func(c *Client) *time.Duration { return &c.Think },
 			"The pause between two sections.").or("0s"),
+		bind("servers", oneOrMore(line("a server"), maxServers), func(c *Client) *[]string { return &c.Servers },
+			"Which servers of the ensemble it connects to, in this order.").
+			otherwise("all, in an order of its own").of("zookeeper"),
 	},
 }
 
@@ -201,6 +200,9 @@ var resourceFields = mapping[Resource]{
 			"The fencing modes to play it in, each on the same schedule.").otherwise("`none`"),
 		bind("registers", integer(1, maxRegisters), func(r *Resource) *int { return &r.Registers },
 			"How many registers a section reads and writes.").or("1"),
+		bind("in", flag("storage", "servers"), func(r *Resource) *bool { return &r.Guarded },
+			"Where they live: on a node of their own, or on the lock's own servers, which take an access in one step with the "+
+				"proof that the lock is held. Only some locks can do that.").or("storage"),
 		bind("latency", latency(), func(r *Resource) *sim.Latency { return &r.Latency },
 			"How long a message between a client and the resource takes.").otherwise("the network's"),
 	},

@@ -56,8 +56,15 @@ func proseTexts() *rapid.Generator[string] {
 	})
 }
 
+// distinct draws some of the values; nil for none of them, as an absent field has it.
 func distinct[V comparable](values []V) *rapid.Generator[[]V] {
-	return rapid.SliceOfNDistinct(rapid.SampledFrom(values), 0, len(values), rapid.ID[V])
+	lists := rapid.SliceOfNDistinct(rapid.SampledFrom(values), 0, len(values), rapid.ID[V])
+	return rapid.Map(lists, func(list []V) []V {
+		if len(list) == 0 {
+			return nil
+		}
+		return list
+	})
 }
 
 func latencies() *rapid.Generator[sim.Latency] {
@@ -83,16 +90,82 @@ func latencies() *rapid.Generator[sim.Latency] {
 	})
 }
 
-// The names of the generated scenarios' nodes, and those that have clocks.
-var (
-	clientNames = []string{"a", "b-1", "b-2", "n"}
-	serverNames = []string{"redis-1", "redis-2", "redis-3"}
-	clockNodes  = slices.Concat(clientNames, serverNames)
-)
+// clientNames are the processes of the clients of generated scenarios.
+var clientNames = []string{"a", "b-1", "b-2", "n"}
 
-func faults(others []string) *rapid.Generator[sim.Fault] {
+// deployment is where generated faults happen: the servers, and whether there is a node for the protected resource.
+type deployment struct {
+	Servers
+	guarded bool
+}
+
+// hosts are globs and names of servers, and those that clients connect to besides.
+func (d deployment) hosts() []string {
+	names := d.Names()
+	list := []string{names[0], names[len(names)-1], d.kind().node + "-*", d.kind().node + "-?"}
+	return append(list, d.roles()[1:]...)
+}
+
+func (d deployment) hostsAndStorage() []string {
+	if d.guarded {
+		return d.hosts()
+	}
+	return append(d.hosts(), Storage)
+}
+
+func deployments() *rapid.Generator[deployment] {
+	return rapid.Custom(func(t *rapid.T) deployment {
+		s := Servers{Masters: 1, Disk: "honest"}
+		s.Kind = rapid.SampledFrom(append(kindNames(), "redis", "redis", "zookeeper")).Draw(t, "servers")
+		switch s.Kind {
+		case "redis":
+			redisServers(t, &s)
+		case "zookeeper":
+			s.Nodes = rapid.SampledFrom([]int{0, 1, 3, 5}).Draw(t, "nodes")
+			s.Leader = rapid.IntRange(0, s.Count()).Draw(t, "leader")
+			s.Tick = orZero(t, durations(time.Millisecond), "tick")
+			s.SyncLimit = orZero(t, rapid.IntRange(1, 9), "sync-limit")
+			s.Persistence = rapid.SampledFrom([]string{"", "lazy", "always"}).Draw(t, "persistence")
+		case "mysql", "postgres":
+			s.KeepAlive = orZero(t, durations(time.Millisecond), "keep-alive")
+			s.IdleTimeout = orZero(t, durations(time.Millisecond), "idle-timeout")
+			if s.Kind == "postgres" {
+				s.Pool = orZero(t, rapid.IntRange(1, 9), "pool")
+			}
+		}
+		return deployment{s, rapid.IntRange(0, 4).Draw(t, "guarded") == 0}
+	})
+}
+
+// redisServers draws servers that know nothing of each other, a master with replicas and perhaps Sentinels, or a cluster.
+func redisServers(t *rapid.T, s *Servers) {
+	s.Persistence = rapid.SampledFrom([]string{"", "none", "rdb", "lazy", "everysec", "always"}).Draw(t, "persistence")
+	if s.Persistence == "everysec" || s.Persistence == "always" {
+		s.Disk = rapid.SampledFrom([]string{"honest", "lies"}).Draw(t, "disk")
+	}
+	switch rapid.IntRange(0, 2).Draw(t, "replication") {
+	case 0:
+		s.Masters = rapid.IntRange(1, 9).Draw(t, "masters")
+		return
+	case 1:
+		s.Replicas, s.Sentinels = rapid.IntRange(1, 5).Draw(t, "replicas"), rapid.IntRange(0, 5).Draw(t, "sentinels")
+	case 2:
+		s.Cluster, s.Masters, s.Replicas = true, rapid.IntRange(3, 9).Draw(t, "masters"), rapid.IntRange(0, 2).Draw(t, "replicas")
+	}
+	if s.MinReplicas = rapid.IntRange(0, s.Replicas).Draw(t, "min-replicas"); s.MinReplicas > 0 {
+		s.MaxLag = orZero(t, durations(time.Second), "max-lag")
+	}
+	if s.Sentinels > 0 {
+		s.Failover = orZero(t, durations(time.Millisecond), "failover-timeout")
+	}
+	if s.Sentinels > 0 || s.Cluster {
+		s.DownAfter = orZero(t, durations(time.Millisecond), "down-after")
+	}
+}
+
+func faults(d deployment, others []string) *rapid.Generator[sim.Fault] {
 	return rapid.Custom(func(t *rapid.T) sim.Fault {
-		f := sim.Fault{Trigger: triggers(others).Draw(t, "trigger")}
+		f := sim.Fault{Trigger: triggers(d, others).Draw(t, "trigger")}
 		message := isMessage(f.Trigger)
 		kinds := []sim.ActionKind{sim.Pause, sim.Crash, sim.SetClock, sim.Cut, sim.Stall, sim.Break}
 		if f.Trigger.When == sim.At && f.Trigger.At == 0 {
@@ -104,7 +177,17 @@ func faults(others []string) *rapid.Generator[sim.Fault] {
 		if f.Trigger.Step.Does == trace.Send || f.Trigger.Step.Does == trace.Execute && f.Trigger.When == sim.Before {
 			kinds = append(kinds, sim.Error)
 		}
-		f.Action = action(t, rapid.SampledFrom(kinds).Draw(t, "kind"), message)
+		for _, k := range []sim.ActionKind{sim.Promote, sim.Evict, sim.Snapshot, sim.EndSession} {
+			field, _ := faultFields.field(k.String())
+			possible := k != sim.Promote || d.elects()
+			if k == sim.Snapshot && d.Kind == "redis" {
+				possible = d.Persistence == "rdb"
+			}
+			if possible && field.knownTo(d.Kind) {
+				kinds = append(kinds, k)
+			}
+		}
+		f.Action = action(t, d, rapid.SampledFrom(kinds).Draw(t, "kind"), message)
 		if k := f.Action.Kind; k == sim.Pause || k == sim.SetClock || k == sim.Cut || k == sim.Stall {
 			f.For = orZero(t, durations(1), "for")
 		}
@@ -112,14 +195,15 @@ func faults(others []string) *rapid.Generator[sim.Fault] {
 	})
 }
 
-func action(t *rapid.T, kind sim.ActionKind, message bool) sim.Action {
+func action(t *rapid.T, d deployment, kind sim.ActionKind, message bool) sim.Action {
 	a := sim.Action{Kind: kind}
-	target := rapid.SampledFrom(slices.Concat(clientNames, serverNames, Servers{}.roles()))
+	server := rapid.SampledFrom(append(d.Names()[:d.Count():d.Count()], d.roles()[1:]...))
+	target := rapid.SampledFrom(slices.Concat(clientNames, d.Names(), d.roles()))
 	switch kind {
 	case sim.Pause:
 		a.Node = target.Draw(t, "node")
 	case sim.Crash:
-		a.Node = rapid.SampledFrom(serverNames).Draw(t, "server")
+		a.Node = server.Draw(t, "server")
 		a.Host = rapid.Bool().Draw(t, "host")
 		a.Restart = orZero(t, durations(1), "restart")
 		if a.Restart != 0 {
@@ -135,32 +219,51 @@ func action(t *rapid.T, kind sim.ActionKind, message bool) sim.Action {
 			a.Rate = 1
 		}
 	case sim.Cut, sim.Stall:
-		a.Link = links(t)
+		a.Link = links(t, d)
 	case sim.Break:
 		a.RST = rapid.Bool().Draw(t, "rst")
 		a.Lose = rapid.SampledFrom([]sim.Loss{sim.LoseNothing, sim.LoseRequest, sim.LoseReply}).Draw(t, "lose")
 		if a.This = message && rapid.Bool().Draw(t, "this"); !a.This {
-			a.Link = links(t)
+			a.Link = links(t, d)
 			a.Link.OneWay = false
 		}
 	case sim.Delay:
 		a.By = durations(1).Draw(t, "by")
 	case sim.Error:
 		a.Text = lineTexts().Filter(unmistakable).Draw(t, "text")
+	case sim.Promote:
+		a.Node = server.Draw(t, "server")
+		if d.Kind == "redis" {
+			a.Demote = orZero(t, durations(1), "demote")
+			a.Nodes = distinct([]string{"a", "b-*", "holder", "n"}).Draw(t, "redirect")
+		}
+	case sim.Evict:
+		a.Node, a.Key = server.Draw(t, "server"), orZero(t, lineTexts().Filter(unmistakable), "key")
+	case sim.Snapshot:
+		a.Node = server.Draw(t, "server")
+	case sim.EndSession:
+		a.Node = rapid.SampledFrom(append(clientNames, "holder")).Draw(t, "client")
 	case sim.SameRandom:
 		a.Nodes = rapid.SliceOfNDistinct(rapid.SampledFrom(clientNames), 2, 3, rapid.ID[string]).Draw(t, "twins")
 	}
 	return a
 }
 
-func links(t *rapid.T) sim.Link {
+func links(t *rapid.T, d deployment) sim.Link {
 	ends := func(names ...string) []string {
 		return rapid.SliceOfN(rapid.SampledFrom(names), 1, 3).Draw(t, "ends")
 	}
-	return sim.Link{From: ends("a", "b-*", "holder", "?"), To: ends("redis-1", "redis-[23]", Storage, "r*"), OneWay: rapid.Bool().Draw(t, "oneway")}
+	l := sim.Link{OneWay: rapid.Bool().Draw(t, "oneway")}
+	if d.peers() && rapid.Bool().Draw(t, "between servers") {
+		l.From, l.To = ends(d.hosts()[0], d.hosts()[2]), ends(d.hosts()[1:]...)
+		return l
+	}
+	l.From, l.To = ends("a", "b-*", "holder", "?"), ends(d.hostsAndStorage()...)
+	return l
 }
 
-func triggers(others []string) *rapid.Generator[sim.Trigger] {
+func triggers(d deployment, others []string) *rapid.Generator[sim.Trigger] {
+	nodes := &directory{peers: d.peers()}
 	return rapid.Custom(func(t *rapid.T) sim.Trigger {
 		when := rapid.SampledFrom([]sim.When{sim.At, sim.Before, sim.After}).Draw(t, "when")
 		if when == sim.At {
@@ -171,17 +274,21 @@ func triggers(others []string) *rapid.Generator[sim.Trigger] {
 			trigger.Plus = orZero(t, durations(1), "plus")
 		}
 		name := rapid.SampledFrom(trace.DoesNames()).Filter(func(name string) bool {
-			return name != "promote" && name != "demote"
+			return d.elects() || name != "promote" && name != "demote"
 		}).Draw(t, "does")
 		does, _ := trace.ParseDoes(name)
 		p := sim.Pattern{Does: does, What: rapid.SampledFrom([]string{"", "SET", "release", "*", "a b"}).Draw(t, "what")}
 		if does == trace.Begin || does == trace.End {
 			p.What = rapid.SampledFrom(append(others, "", "*")).Draw(t, "fault")
 		} else {
-			names := map[class][]string{isClient: {"a", "b-*", "holder"}, isServer: {"redis-1", "redis-[12]"}}[stepsOf(does)]
-			p.Node = rapid.SampledFrom(append(names, "", "*")).Draw(t, "node")
+			var whose, peers []string
+			if who := nodes.stepsOf(does); who&isClient != 0 {
+				whose, peers = []string{"a", "b-*", "holder"}, d.hostsAndStorage()
+			} else {
+				whose, peers = d.hosts(), []string{"a", "holder"}
+			}
+			p.Node = rapid.SampledFrom(append(whose, "", "*")).Draw(t, "node")
 			if does <= trace.Reply {
-				peers := map[class][]string{isClient: {"redis-?", Storage}, isServer | isStorage: {"a", "holder"}}[stepsOf(does)]
 				p.Peer = rapid.SampledFrom(append(peers, "", "*")).Draw(t, "peer")
 			}
 		}
@@ -190,13 +297,14 @@ func triggers(others []string) *rapid.Generator[sim.Trigger] {
 	})
 }
 
-func clients(t *rapid.T, name string, count int) Client {
+func clients(t *rapid.T, d deployment, name string, count int) Client {
 	c := Client{
 		Name: name, Count: count, Work: durations(0).Draw(t, "work"),
 		Start:    orZero(t, durations(0), "start"),
 		Style:    maybe(t, rapid.SampledFrom([]history.Style{history.Careless, history.Attentive, history.Careful}), "style"),
 		Tasks:    rapid.IntRange(1, maxTasks).Draw(t, "tasks"),
 		Sections: rapid.IntRange(1, maxSections).Draw(t, "sections"),
+		Enters:   orZero(t, rapid.IntRange(1, maxTasks), "enters"),
 		Wait:     rapid.SampledFrom([]time.Duration{0, forever, time.Second, 1}).Draw(t, "wait"),
 		Again:    orZero(t, durations(1), "again"),
 		Retry: Retry{
@@ -210,23 +318,40 @@ func clients(t *rapid.T, name string, count int) Client {
 		*w = max(c.Read, min(c.Work, *w))
 		c.Write = w
 	}
+	if d.Kind == "zookeeper" {
+		c.Servers = distinct(d.Names()).Draw(t, "hosts")
+	}
 	if c.Hangs = rapid.Bool().Draw(t, "hangs"); c.Hangs {
 		c.Work = 0
 	}
 	return c
 }
 
+func lockValues(t *rapid.T, d deployment) Lock {
+	l := Lock{
+		Algorithm: "redlock", TTL: durations(time.Millisecond).Draw(t, "ttl"), Key: lineTexts().Draw(t, "key"),
+		Renew: orZero(t, durations(time.Millisecond), "renew"), Timeout: orZero(t, durations(1), "timeout"),
+	}
+	switch d.Kind {
+	case "redis":
+		l.Acks = rapid.IntRange(0, d.Replicas).Draw(t, "acks")
+	case "zookeeper":
+		l.Library = orZero(t, rapid.SampledFrom([]string{"java", "curator", "go-zookeeper"}), "library")
+	case "consul", "chubby":
+		l.LockDelay = maybe(t, durations(0), "lock-delay")
+	}
+	return l
+}
+
 // scenarioValues draws scenarios as Parse would make them, without variants.
 func scenarioValues() *rapid.Generator[*Scenario] {
 	return rapid.Custom(func(t *rapid.T) *Scenario {
+		d := deployments().Draw(t, "deployment")
 		s := &Scenario{
-			Name: rapid.StringMatching(`[a-z][a-z0-9]{0,5}(-[a-z0-9]{1,5}){0,3}`).Draw(t, "name"),
-			Lock: Lock{
-				Algorithm: "redlock", TTL: durations(time.Millisecond).Draw(t, "ttl"), Key: lineTexts().Draw(t, "key"),
-				Renew: orZero(t, durations(time.Millisecond), "renew"), Timeout: orZero(t, durations(1), "timeout"),
-			},
-			Servers: Servers{Kind: "redis", Masters: rapid.IntRange(3, 9).Draw(t, "masters"), Persistence: "always", Disk: "lies"},
-			Clients: []Client{clients(t, "a", 1), clients(t, "b", 2), clients(t, "n", 1)},
+			Name:    rapid.StringMatching(`[a-z][a-z0-9]{0,5}(-[a-z0-9]{1,5}){0,3}`).Draw(t, "name"),
+			Lock:    lockValues(t, d),
+			Servers: d.Servers,
+			Clients: []Client{clients(t, d, "a", 1), clients(t, d, "b", 2), clients(t, d, "n", 1)},
 			Until:   durations(1).Draw(t, "until"),
 			Bounds:  Bounds{Steps: 5, Messages: 1_000_000},
 			Seed:    rapid.Uint64().Draw(t, "seed"),
@@ -234,18 +359,21 @@ func scenarioValues() *rapid.Generator[*Scenario] {
 		s.Title = orZero(t, lineTexts(), "title")
 		s.Story, s.Finding = proseTexts().Draw(t, "story"), proseTexts().Draw(t, "finding")
 		s.Progress = orZero(t, durations(1), "progress")
-		s.Resource = Resource{Registers: rapid.IntRange(1, maxRegisters).Draw(t, "registers"), Latency: orZero(t, latencies(), "latency")}
+		s.Resource = Resource{Registers: rapid.IntRange(1, maxRegisters).Draw(t, "registers"), Guarded: d.guarded}
+		if !d.guarded {
+			s.Resource.Latency = orZero(t, latencies(), "latency")
+		}
 		s.Network.Latency = orZero(t, latencies(), "network")
 		if rapid.Bool().Draw(t, "linked") {
-			s.Network.Links = []Link{{Link: sim.Link{From: []string{"a"}, To: []string{"redis-*", Storage}}, Latency: latencies().Draw(t, "link")}}
+			s.Network.Links = []Link{{Link: sim.Link{From: []string{"a"}, To: d.Names()}, Latency: latencies().Draw(t, "link")}}
 		}
-		for _, name := range orZero(t, distinct(clockNodes), "clocks") {
+		for _, name := range distinct(slices.Concat(clientNames, d.Names())).Draw(t, "clocks") {
 			rate := rapid.Int64Range(-million+1, million).Draw(t, "rate")
 			s.Clocks = append(s.Clocks, Clock{Node: name, Offset: -durations(0).Draw(t, "offset"), Rate: rate})
 		}
 		n := rapid.IntRange(0, 4).Draw(t, "faults")
 		for i := range n {
-			f := faults([]string{fmt.Sprintf("fault-%d", (i+1)%n+1)}[:min(n-1, 1)]).Draw(t, "fault")
+			f := faults(d, []string{fmt.Sprintf("fault-%d", (i+1)%n+1)}[:min(n-1, 1)]).Draw(t, "fault")
 			s.Faults = append(s.Faults, f)
 			s.Until = max(s.Until, f.Trigger.At)
 		}
@@ -260,12 +388,11 @@ func scenarioValues() *rapid.Generator[*Scenario] {
 // judge draws the modes and styles, what is expected of them, and bounds of measures.
 func judge(t *rapid.T, s *Scenario) {
 	modes := []history.Fencing{history.Unfenced, history.CheckThenWrite, history.FencedWrite, history.TokenEquality}
-	if m := distinct(modes).Draw(t, "modes"); len(m) > 0 {
-		s.Resource.Fencing = m
+	if s.Resource.Guarded {
+		modes = modes[:1]
 	}
-	if m := distinct([]history.Style{history.Careless, history.Careful}).Draw(t, "styles"); len(m) > 0 {
-		s.Styles = m
-	}
+	s.Resource.Fencing = distinct(modes).Draw(t, "modes")
+	s.Styles = distinct([]history.Style{history.Careless, history.Careful}).Draw(t, "styles")
 	verdicts := rapid.SampledFrom([]checker.Verdict{checker.Held, checker.Violated, checker.Undecided, checker.NotJudged})
 	for p := checker.MutualExclusion; p < checker.Progress; p++ {
 		switch rapid.IntRange(0, 4).Draw(t, "expected by") {

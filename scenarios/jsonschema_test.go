@@ -13,10 +13,12 @@ import (
 // violations judges a value by a JSON Schema, as far as [Schema] uses the language (draft 7).
 func violations(root, schema map[string]any, v any, path string, depth int) []string {
 	if ref, ok := schema["$ref"].(string); ok {
-		name := strings.TrimPrefix(ref, "#/definitions/")
-		definition, ok := root["definitions"].(map[string]any)[name].(map[string]any)
-		if !ok {
-			return []string{"no definition " + name}
+		definition := root
+		for name := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+			definition, ok = definition[name].(map[string]any)
+			if !ok {
+				return []string{"no definition " + ref}
+			}
 		}
 		return violations(root, definition, v, path, depth+1)
 	}
@@ -119,8 +121,11 @@ func structural(root, schema map[string]any, keyword string, v any, path string,
 		}
 	case "dependencies":
 		for _, name := range names {
-			if s, ok := rule.(map[string]any)[name]; ok {
+			switch s := rule.(map[string]any)[name].(type) {
+			case map[string]any:
 				sub(s, v, name)
+			case []any:
+				sub(map[string]any{"required": s}, v, name)
 			}
 		}
 	case "properties":

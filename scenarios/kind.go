@@ -89,6 +89,7 @@ type field[T any] struct {
 	absent   string // the same in words, where no value says it
 	required bool
 	beside   []string // it means something only beside one of these
+	kinds    []string // the kinds of servers that it means something to; all if empty
 
 	allowed string
 	schema  func(*schemas) object
@@ -157,6 +158,27 @@ func (f field[T]) must() field[T] {
 func (f field[T]) with(names ...string) field[T] {
 	f.beside = names
 	return f
+}
+
+// of says that the field means something only to servers of these kinds.
+func (f field[T]) of(kinds ...string) field[T] {
+	f.kinds = kinds
+	return f
+}
+
+func (f field[T]) knownTo(kind string) bool {
+	return len(f.kinds) == 0 || slices.Contains(f.kinds, kind)
+}
+
+// knownTo lists the fields that mean something to some kinds of servers only, and to this one.
+func (m *mapping[T]) knownTo(kind string) []string {
+	var names []string
+	for _, f := range m.fields {
+		if len(f.kinds) > 0 && f.knownTo(kind) {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }
 
 // kind makes the table usable as the kind of a field.

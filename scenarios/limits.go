@@ -6,7 +6,7 @@ import "time"
 const (
 	maxDuration  = 1000 * time.Hour
 	maxProcesses = 100_000
-	maxMasters   = 99
+	maxServers   = 99
 	maxTasks     = 100
 	maxSections  = 10_000
 	maxRegisters = 100

@@ -2,14 +2,13 @@ package scenarios
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/locksim/locksim/sim"
 )
 
-// Storage is the name of the node that the protected resource lives on.
+// Storage is the name of the node that the protected resource lives on, unless the lock's own servers have it.
 const Storage = "storage"
 
 // Names returns the names of the client's processes.
@@ -23,19 +22,6 @@ func (c Client) Names() []string {
 	}
 	return names
 }
-
-// Names returns the names of the servers.
-func (s Servers) Names() []string {
-	names := make([]string, s.Masters)
-	for i := range names {
-		names[i] = s.Kind + "-" + strconv.Itoa(i+1)
-	}
-	return names
-}
-
-// roles are the parts that somebody may play in the deployment. Independent servers replicate nothing: none of them is
-// master or leader of others.
-func (s Servers) roles() []string { return []string{"holder"} }
 
 // isRole reports whether a name is that of a role in any deployment.
 func isRole(name string) bool { return slices.Contains(sim.Roles(), name) }
@@ -59,16 +45,25 @@ const (
 )
 
 // connected reports whether any node of some classes may have a connection to one of others: clients connect to servers
-// and to storage, and nobody else does.
-func connected(a, b class) bool {
+// and to storage, servers to each other if they have anything to tell each other, and nobody else does.
+func (d *directory) connected(a, b class) bool {
 	const servers = isServer | isStorage
-	return a&isClient != 0 && b&servers != 0 || a&servers != 0 && b&isClient != 0
+	return a&isClient != 0 && b&servers != 0 || a&servers != 0 && b&isClient != 0 || d.peers && a&b&isServer != 0
+}
+
+// ends says between whom there are connections.
+func (d *directory) ends() string {
+	if d.peers {
+		return "clients at one end and servers or " + Storage + " at the other, or servers at both"
+	}
+	return "clients at one end, servers or " + Storage + " at the other"
 }
 
 // directory knows the nodes of a scenario, and the roles that they may play.
 type directory struct {
 	names   []string // clients first, in the order of the scenario
 	roles   []string
+	peers   bool // servers have connections to each other
 	class   map[string]class
 	globs   map[string]class // what each glob that was looked up matches
 	twice   []string         // names that several nodes have
@@ -76,12 +71,14 @@ type directory struct {
 }
 
 func newDirectory(s *Scenario) *directory {
-	d := &directory{roles: s.Servers.roles(), class: map[string]class{}, globs: map[string]class{}}
+	d := &directory{roles: s.Servers.roles(), peers: s.Servers.peers(), class: map[string]class{}, globs: map[string]class{}}
 	for _, c := range s.Clients {
 		d.add(isClient, c.Names()...)
 	}
 	d.add(isServer, s.Servers.Names()...)
-	d.add(isStorage, Storage)
+	if !s.Resource.Guarded {
+		d.add(isStorage, Storage)
+	}
 	return d
 }
 
@@ -131,10 +128,8 @@ func (d *directory) few() []string {
 	if len(d.names) <= most {
 		return slices.Concat(d.names, d.roles)
 	}
-	return slices.Concat(d.names[:most], d.names[len(d.names)-maxMasters-1:], d.roles)
+	return slices.Concat(d.names[:most], d.names[len(d.names)-maxServers-1:], d.roles)
 }
-
-var serverName = regexp.MustCompile(`^redis-[0-9]+$`)
 
 // reserved reports whether a client cannot be called so.
 func reserved(name string) bool {

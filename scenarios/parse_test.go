@@ -29,7 +29,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 	require.Equal(t, &Scenario{
 		Name:     "x",
 		Lock:     Lock{Algorithm: "set-nx-lua", TTL: 10 * time.Second, Key: "lock"},
-		Servers:  Servers{Kind: "redis", Masters: 1, Persistence: "none", Disk: "honest"},
+		Servers:  Servers{Kind: "redis", Masters: 1, Disk: "honest"},
 		Clients:  []Client{{Name: "a", Count: 1, Tasks: 1, Sections: 1, Wait: math.MaxInt64, Work: time.Second}},
 		Resource: Resource{Registers: 1},
 		Until:    time.Minute,

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,7 @@ func bare(s *Scenario) *Scenario {
 
 func TestFaultsPrintAndParseAsInverses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := faults([]string{"gc"}).Draw(t, "fault")
+		f := faults(deployments().Draw(t, "deployment"), []string{"gc"}).Draw(t, "fault")
 		f.Name = rapid.SampledFrom([]string{"", "gc", "n"}).Draw(t, "name")
 		again, err := ParseFault(f.String())
 		if err != nil {
@@ -125,17 +126,23 @@ faults:
 `, string(s.YAML()))
 }
 
+// parsedSchema is the schema as an editor reads it.
+var parsedSchema = sync.OnceValue(func() (schema object) {
+	if err := json.Unmarshal(Schema(), &schema); err != nil {
+		panic(err)
+	}
+	return schema
+})
+
 func requireSchemaAccepts(t require.TestingT, text string) {
-	var schema object
-	require.NoError(t, json.Unmarshal(Schema(), &schema))
+	schema := parsedSchema()
 	var value any
 	require.NoError(t, yaml.Unmarshal([]byte(text), &value))
 	require.Empty(t, violations(schema, schema, value, "", 0), text)
 }
 
 func TestSchemaRefusesWhatIsNotAScenario(t *testing.T) {
-	var schema object
-	require.NoError(t, json.Unmarshal(Schema(), &schema))
+	schema := parsedSchema()
 	for _, text := range []string{
 		"{name: x}",
 		"{name: x, lock: {algorithm: y}, clients: {}}",

@@ -45,19 +45,14 @@ type Scenario struct {
 
 // Lock is the lock under test.
 type Lock struct {
-	Algorithm string        // a name of the catalogue of package locks
-	TTL       time.Duration // life of a lease
-	Key       string
-	Renew     time.Duration // how long a watchdog waits before it renews
-	Timeout   time.Duration // how long one call to a server may take; 0: the algorithm's own default
-}
-
-// Servers is the deployment of the lock's servers.
-type Servers struct {
-	Kind        string // "redis"
-	Masters     int    // independent servers, redis-1, redis-2, …
-	Persistence string // "none", "everysec" or "always"
-	Disk        string // "honest", or "lies": it acknowledges what it has not kept
+	Algorithm string         // a name of the catalogue of package locks
+	TTL       time.Duration  // life of a lease or a session
+	Key       string         // its name at the servers
+	Renew     time.Duration  // how long a watchdog waits before it renews
+	Timeout   time.Duration  // how long one call to a server may take; 0: the algorithm's own default
+	Acks      int            // how many replicas must acknowledge a grant; 0: the algorithm's own default
+	Library   string         // whose handling of sessions the client follows; "": the algorithm's own default
+	LockDelay *time.Duration // how long a lock that was lost is kept from others; nil: the servers' own default
 }
 
 // Client is one client process, or Count alike ones.
@@ -68,6 +63,7 @@ type Client struct {
 	Style    *history.Style // nil: the style the scenario is played in
 	Tasks    int            // concurrent tasks of the process, each doing Sections; 1
 	Sections int            // how often each task acquires, works and releases; 1
+	Enters   int            // how often a section enters the lock before it works; 0 is once
 	Wait     time.Duration  // how long one Acquire may wait: locks.Try, locks.Forever (the default) or a time
 	Again    time.Duration  // pause before asking again after a failed Acquire; 0 means it does not ask again
 	Retry    Retry          // how a blocked Acquire polls
@@ -76,6 +72,7 @@ type Client struct {
 	Read     time.Duration  // when in the section the registers are read; 0: at once
 	Write    *time.Duration // when in the section they are written; nil: at its end
 	Think    time.Duration  // pause between sections
+	Servers  []string       // which servers it connects to, in this order; all, in any order, if empty
 }
 
 // Retry says how a blocked Acquire polls.
@@ -89,6 +86,7 @@ type Retry struct {
 type Resource struct {
 	Fencing   []history.Fencing // the modes to play it in; none if empty
 	Registers int               // how many values a section reads and writes; 1
+	Guarded   bool              // they live on the lock's own servers, which take an access together with the proof of the lock
 	Latency   sim.Latency       // between clients and the resource; nil: the network's
 }
 

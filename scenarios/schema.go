@@ -3,6 +3,8 @@ package scenarios
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -69,6 +71,9 @@ func (s *schemas) orNull(schema object) object {
 
 // schema returns a reference to the mapping's definition.
 func (m *mapping[T]) schema(s *schemas) object {
+	if s.part {
+		s.whole(m.schema) // a partial one refers to it
+	}
 	properties := object{}
 	dependencies := object{}
 	var required []string
@@ -76,8 +81,12 @@ func (m *mapping[T]) schema(s *schemas) object {
 		if s.part && m.name == "scenario" && slices.Contains(fixedFields, f.name) {
 			continue
 		}
-		properties[f.name] = f.described(s)
-		if len(f.beside) > 0 {
+		properties[f.name] = f.property(s, m.name)
+		switch {
+		case len(f.beside) == 0 || s.part: // what it is beside may be in the whole
+		case len(f.beside) == 1:
+			dependencies[f.name] = f.beside
+		default:
 			dependencies[f.name] = requireOne("anyOf", f.beside)
 		}
 		if f.required && !s.part {
@@ -112,10 +121,26 @@ func requireOne(how string, names []string) object {
 	return object{how: alternatives}
 }
 
-// described is the schema of the field's value with what an editor shows about it. Draft 7 ignores what stands
-// beside a $ref, so the schema itself goes one level down.
-func (f field[T]) described(s *schemas) object {
-	out := object{"description": f.doc, "allOf": []object{s.orNull(f.schema(s))}}
+// property is the schema of the field's value with what an editor shows about it. In a partial mapping it refers to the
+// whole one's where they are the same.
+func (f field[T]) property(s *schemas, mapping string) object {
+	schema := f.schema(s)
+	if s.part {
+		if same(schema, s.whole(f.schema)) {
+			return s.orNull(object{"$ref": "#/definitions/" + mapping + "/properties/" + f.name})
+		}
+		return f.described(s.orNull(schema))
+	}
+	return f.described(schema)
+}
+
+// described adds what an editor shows. Draft 7 ignores what stands beside a $ref, so that goes one level down.
+func (f field[T]) described(schema object) object {
+	out := maps.Clone(schema)
+	if _, refers := schema["$ref"]; refers {
+		out = object{"allOf": []object{schema}}
+	}
+	out["description"] = f.meaning()
 	if f.fallback != "" {
 		var value any
 		if err := yaml.Unmarshal([]byte(f.fallback), &value); err != nil {
@@ -124,4 +149,14 @@ func (f field[T]) described(s *schemas) object {
 		out["default"] = value
 	}
 	return out
+}
+
+// same reports whether two schemas are equal as JSON.
+func same(a, b object) bool {
+	x, err := json.Marshal(a)
+	y, also := json.Marshal(b)
+	if err != nil || also != nil {
+		panic(fmt.Sprintf("a schema should be JSON: %v, %v", err, also))
+	}
+	return bytes.Equal(x, y)
 }

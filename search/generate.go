@@ -16,7 +16,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
@@ -24,8 +23,10 @@ import (
 // Generate makes a scenario of what is on the menu. It is complete, as if it had been read from a file, and a function
 // of the choices alone.
 func Generate(s Source, m Menu) *scenarios.Scenario {
-	g := &generator{Source: s, menu: m.withDefaults()}
+	g := &generator{Source: s, menu: m.withDefaults(), kind: traitOf(m.Lock)}
+	g.begin()
 	g.deploy()
+	g.surround()
 	g.addClients()
 	g.addFaults()
 	g.scenario.Seed = 1 + uint64(s.Below(1<<16))
@@ -49,15 +50,20 @@ const eps = time.Millisecond
 type generator struct {
 	Source
 	menu     Menu
+	kind     *trait
 	scenario scenarios.Scenario
 	ttl      time.Duration
 	clients  []string
-	servers  []string
+	servers  []string      // all of them, first those that keep the lock's data
+	keepers  []string      // those
+	hosts    []string      // those that clients talk to
+	peers    []string      // those that have connections to each other
+	role     string        // "master", "leader", or "" if nobody plays such a role
 	left     time.Duration // what faults may still take; unlimited if they may take any time
 }
 
-// deploy sets up everything but clients and faults.
-func (g *generator) deploy() {
+// begin sets up everything but servers, clients and faults.
+func (g *generator) begin() {
 	m := &g.menu
 	g.ttl = pick(g, m.TTLs...)
 	g.left = unlimited
@@ -65,102 +71,38 @@ func (g *generator) deploy() {
 		g.left = g.ttl / 100 * time.Duration(m.Within)
 	}
 	g.scenario = scenarios.Scenario{
-		Name:  "generated",
-		Title: "A scenario drawn for " + m.Lock,
-		Lock:  scenarios.Lock{Algorithm: m.Lock, TTL: g.ttl, Key: "lock"},
-		Servers: scenarios.Servers{
-			Kind: "redis", Masters: pick(g, m.Masters...), Persistence: pick(g, m.Persistence...), Disk: pick(g, m.Disk...),
-		},
-		Resource: scenarios.Resource{Fencing: m.Fencing, Registers: 1 + upTo(g, m.Registers-1)},
-		Network:  scenarios.Network{Latency: g.latency()},
+		Name:     "generated",
+		Title:    "A scenario drawn for " + m.Lock,
+		Lock:     scenarios.Lock{Algorithm: m.Lock, TTL: g.ttl, Key: "lock"},
 		Styles:   m.Styles,
 		Progress: g.ttl * time.Duration(m.Progress),
 		Until:    g.ttl * leases,
 		Bounds:   scenarios.Bounds{Steps: mostSteps, Messages: mostMessages},
 	}
-	if s := &g.scenario.Servers; s.Persistence == "none" {
-		s.Disk = "honest" // nothing is written that it could lie about
-	}
+}
+
+// surround draws what is around lock and servers, and how the lock is told to behave.
+func (g *generator) surround() {
+	m, s := &g.menu, &g.scenario
+	s.Resource = scenarios.Resource{Fencing: m.Fencing, Registers: 1 + upTo(g, m.Registers-1), Guarded: m.Guarded}
+	s.Network = scenarios.Network{Latency: g.latency()}
 	if share := pick(g, m.Timeouts...); share > 0 {
-		g.scenario.Lock.Timeout = g.ttl / time.Duration(share)
+		s.Lock.Timeout = g.ttl / time.Duration(share)
 	}
-	g.servers = g.scenario.Servers.Names()
+	s.Lock.Library, s.Lock.Acks = choose(g, m.Libraries), min(choose(g, m.Acks), s.Servers.Replicas)
+	if len(m.LockDelays) > 0 {
+		delay := pick(g, m.LockDelays...)
+		s.Lock.LockDelay = &delay
+	}
 }
 
 func (g *generator) latency() sim.Latency {
 	return pick(g, sim.Constant(time.Millisecond), sim.LAN(), sim.UniformLatency(time.Millisecond, 5*time.Millisecond))
 }
 
-func (g *generator) addClients() {
-	longest := time.Duration(0)
-	for i := range 2 + upTo(g, g.menu.Clients-2) {
-		c := g.client(i)
-		longest = max(longest, c.Work)
-		g.clients = append(g.clients, c.Name)
-		g.scenario.Clients = append(g.scenario.Clients, c)
-	}
-	if g.left != unlimited && !g.menu.Renewed {
-		g.left -= longest
-	}
-	if g.menu.Uneven {
-		g.spread()
-	}
-}
-
-func (g *generator) client(i int) scenarios.Client {
-	ttl := g.ttl
-	c := scenarios.Client{
-		Name: string(rune('a' + i)), Count: 1,
-		Tasks: 1 + upTo(g, g.menu.Tasks-1), Sections: 1 + upTo(g, g.menu.Sections-1),
-		Wait: locks.Forever, Again: ttl / 4,
-		Retry: scenarios.Retry{Delay: pick(g, ttl/4, ttl/10)},
-		Work:  g.work(),
-	}
-	if c.Sections > 1 {
-		c.Think = pick(g, 0, ttl/10)
-	}
-	if i > 0 {
-		c.Start = pick(g, 0, ttl/10, ttl/2, ttl-eps, ttl+eps)
-	}
-	if g.menu.Waits {
-		c.Wait = pick(g, locks.Forever, locks.Try, ttl/10, ttl+eps)
-		c.Again = pick(g, ttl/4, 0)
-	}
-	if oneIn(g, 4) {
-		c.Read = pick(g, 0, c.Work/2, c.Work)
-	}
-	if oneIn(g, 2) {
-		write := pick(g, c.Read, c.Read+(c.Work-c.Read)/2)
-		c.Write = &write
-	}
-	return c
-}
-
-// work draws the length of a section.
-func (g *generator) work() time.Duration {
-	limit, ttl := g.left, g.ttl
-	if g.menu.Renewed {
-		limit = 3 * ttl
-	}
-	return pick(g, within(limit, ttl/10, 0, ttl/100, ttl/2, ttl-eps, ttl+eps, 2*ttl)...)
-}
-
-// spread puts clients near to some servers and far from the others: the votes of a majority then split.
-func (g *generator) spread() {
-	for _, c := range g.clients {
-		far := some(g, g.servers)
-		if len(far) == len(g.servers) {
-			continue
-		}
-		g.scenario.Network.Links = append(g.scenario.Network.Links, scenarios.Link{
-			Link: sim.Link{From: []string{c}, To: far}, Latency: sim.Constant(pick(g, 5*time.Millisecond, 10*time.Millisecond)),
-		})
-	}
-}
-
 // addFaults draws the kinds that this scenario may have, and then the faults.
 func (g *generator) addFaults() {
-	kinds := some(g, g.menu.Faults)
+	kinds := some(g, slices.DeleteFunc(slices.Clone(g.menu.Faults), func(k Kind) bool { return !g.meets(k) }))
 	if slices.Contains(kinds, Drift) {
 		g.drift()
 	}
@@ -193,15 +135,20 @@ func (g *generator) anyTime() time.Duration {
 // often as it can hold somebody up: a cut twice, since the sender's kernel may send again as late as one outage after
 // it is over.
 func (g *generator) spend(times time.Duration) (time.Duration, bool) {
+	ttl := g.ttl
+	return g.spendAbout(times, ttl/100, ttl/10, ttl/2, ttl-eps, ttl+eps, 2*ttl, 10*ttl)
+}
+
+// spendAbout is spend with other telling times.
+func (g *generator) spendAbout(times time.Duration, telling ...time.Duration) (time.Duration, bool) {
 	if g.left == unlimited {
-		return g.anyTime(), true
+		return pick(g, telling...), true
 	}
 	limit := g.left / times
 	if limit < eps {
 		return 0, false
 	}
-	ttl := g.ttl
-	d := pick(g, within(limit, ttl/100, ttl/10, ttl/2, ttl-eps)...)
+	d := pick(g, within(limit, telling...)...)
 	g.left -= d * times
 	return d, true
 }

@@ -2,7 +2,7 @@ package search
 
 import (
 	"context"
-	"sync"
+	"iter"
 
 	"github.com/locksim/locksim/harness"
 )
@@ -37,89 +37,49 @@ type Outcome struct {
 // last ones to be spread over all workers.
 const chunkSize = 16
 
-// chunk is a few runs of one job.
+// chunk is what came of a few runs of one job.
 type chunk struct {
-	job     int
-	seeds   Seeds
-	results []harness.Result // of the first seeds; fewer than seeds if err is set
-	err     error
-	done    chan struct{}
+	outcomes []Outcome
+	err      error // that ended it early
 }
 
 // Many plays all jobs and calls each for every run, job by job in the order of the seeds, however many are played at
 // once. It ends early with the first error in that order, of a run or of each, or when the context is done; all runs
 // before that have been delivered, and none after it.
 func Many(ctx context.Context, jobs []Job, o Options, each func(Outcome) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	workers := max(o.Jobs, 1)
-	ordered := make(chan *chunk, 4*workers) // bounds how far the workers run ahead of the caller
-	todo := make(chan *chunk)
-	var running sync.WaitGroup
-	running.Go(func() { hand(ctx, jobs, ordered, todo) })
-	for range workers {
-		running.Go(func() { work(jobs, o.Keep, todo) })
-	}
-	defer running.Wait()
-	defer cancel()
-	for c := range ordered {
-		<-c.done
-		if err := deliver(c, each); err != nil {
-			return err
+	return inOrder(ctx, o.Jobs, chunks(jobs, o.Keep), func(c chunk) error {
+		for _, outcome := range c.outcomes {
+			if err := each(outcome); err != nil {
+				return err
+			}
 		}
-	}
-	return context.Cause(ctx)
+		return c.err
+	})
 }
 
-// hand cuts the jobs into chunks, and gives each to the collector, for its place in the order, and to a worker.
-func hand(ctx context.Context, jobs []Job, ordered, todo chan<- *chunk) {
-	defer close(ordered)
-	defer close(todo)
-	for i, job := range jobs {
-		for from := 0; from < job.Seeds.Count; from += chunkSize {
-			c := &chunk{
-				job:   i,
-				seeds: Seeds{job.Seeds.First + uint64(from), min(chunkSize, job.Seeds.Count-from)},
-				done:  make(chan struct{}),
-			}
-			if ctx.Err() != nil { // a select chooses at random
-				return
-			}
-			// A worker first: a chunk that the collector waits for must be in somebody's hands.
-			select {
-			case <-ctx.Done():
-				return
-			case todo <- c:
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case ordered <- c:
+// chunks cuts the jobs up.
+func chunks(jobs []Job, keep bool) iter.Seq[func(*harness.Runner) chunk] {
+	return func(yield func(func(*harness.Runner) chunk) bool) {
+		for i, job := range jobs {
+			for from := 0; from < job.Seeds.Count; from += chunkSize {
+				seeds := Seeds{job.Seeds.First + uint64(from), min(chunkSize, job.Seeds.Count-from)}
+				if !yield(func(r *harness.Runner) chunk { return playChunk(r, i, job.Plan, seeds, keep) }) {
+					return
+				}
 			}
 		}
 	}
 }
 
-func work(jobs []Job, keep bool, todo <-chan *chunk) {
-	var r harness.Runner
-	defer r.Close()
-	for c := range todo {
-		for k := range c.seeds.Count {
-			result, err := r.Run(jobs[c.job].Plan, c.seeds.First+uint64(k), keep)
-			if err != nil {
-				c.err = err
-				break
-			}
-			c.results = append(c.results, result)
+func playChunk(r *harness.Runner, job int, p *harness.Plan, seeds Seeds, keep bool) (c chunk) {
+	for k := range seeds.Count {
+		seed := seeds.First + uint64(k)
+		result, err := r.Run(p, seed, keep)
+		if err != nil {
+			c.err = err
+			break
 		}
-		close(c.done)
+		c.outcomes = append(c.outcomes, Outcome{Job: job, Seed: seed, Result: result})
 	}
-}
-
-func deliver(c *chunk, each func(Outcome) error) error {
-	for k, result := range c.results {
-		if err := each(Outcome{Job: c.job, Seed: c.seeds.First + uint64(k), Result: result}); err != nil {
-			return err
-		}
-	}
-	return c.err
+	return c
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"slices"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -12,13 +11,29 @@ import (
 type Menu struct {
 	Lock string // a name of the catalogue of package locks
 
-	Masters     []int           // numbers of servers to choose from; 1
-	Persistence []string        // what their disks may be told; "none"
+	// What to choose the lock's servers from; of the fields of package scenarios that are not here, and of lists that are
+	// empty, the servers have their own defaults.
+	Masters     []int           // numbers of independent servers; 1
+	Replicas    []int           // of each of them
+	Sentinels   []int           // that watch them
+	Cluster     bool            // they form a Redis Cluster
+	MinReplicas []int           // min-replicas-to-write
+	Nodes       []int           // servers of an ensemble; any of them leads at first
+	Ticks       []time.Duration // of an ensemble
+	SyncLimits  []int           // of an ensemble, in ticks
+	KeepAlives  []time.Duration // after which a database gives silent clients up
+	Pools       []int           // connections that a pooler in front of a database lends
+	Persistence []string        // what their disks may be told
 	Disk        []string        // whether their disks may lie; "honest"
-	TTLs        []time.Duration // lives of a lease to choose from; 10 s and 1 s
+
+	TTLs       []time.Duration // lives of a lease to choose from; 10 s and one that is typical of short ones
+	Libraries  []string        // client libraries; the lock's own
+	Acks       []int           // replicas that must have acknowledged a grant; the lock's own
+	LockDelays []time.Duration // how long a lost lock is kept from others; the servers' own
 
 	Styles    []history.Style   // in which each scenario is to be played; careless
 	Fencing   []history.Fencing // likewise; unfenced
+	Guarded   bool              // the resource lives on the lock's own servers
 	Registers int               // at most; 1
 	Clients   int               // at most, and two at least; 3
 	Tasks     int               // at most, of each client; 1
@@ -44,54 +59,6 @@ type Menu struct {
 	_        struct{}
 }
 
-// Kind is a kind of fault as a generator draws it.
-type Kind uint8
-
-// The kinds.
-const (
-	ClientCrash Kind = iota // a client's process or machine dies, and may come back
-	ClientPause             // a client's code stands still
-	ClientClock             // a client's wall clock jumps in either direction
-	ServerCrash             // a server's process dies and comes back: what it wrote to its file survives
-	PowerLoss               // a server's machine dies and comes back: what its disk really had survives
-	ServerPause             // a server's code stands still
-	ServerAhead             // a server's wall clock jumps ahead: its keys end too early
-	ServerBack              // a server's wall clock jumps back for good: its keys live too long
-	Drift                   // clocks run too fast or too slowly, within Menu.Drift
-	Cut                     // packets between a client and servers vanish for a while
-	Stall                   // what is sent between a client and servers waits for a while
-	Delay                   // one message is late
-	Break                   // a connection is closed or reset, perhaps with what is under way on it
-	Error                   // a request is answered with an error instead of being executed
-	SameRandom              // two clients draw the same random numbers, as forked twins do
-	kindCount
-)
-
-var kindNames = [kindCount]string{
-	"client-crash", "client-pause", "client-clock", "server-crash", "power-loss", "server-pause", "server-ahead",
-	"server-back", "drift", "cut", "stall", "delay", "break", "error", "same-random",
-}
-
-// String returns the kind's name.
-func (k Kind) String() string { return kindNames[k] }
-
-// ParseKind is the inverse of String.
-func ParseKind(name string) (Kind, bool) {
-	i := slices.Index(kindNames[:], name)
-	return Kind(max(i, 0)), i >= 0
-}
-
-// Kinds lists all kinds of faults but those that are named.
-func Kinds(but ...Kind) []Kind {
-	var list []Kind
-	for k := range kindCount {
-		if !slices.Contains(but, k) {
-			list = append(list, k)
-		}
-	}
-	return list
-}
-
 func orDefault[T any](list []T, fallback ...T) []T {
 	if len(list) == 0 {
 		return fallback
@@ -101,9 +68,7 @@ func orDefault[T any](list []T, fallback ...T) []T {
 
 func (m Menu) withDefaults() Menu {
 	m.Masters = orDefault(m.Masters, 1)
-	m.Persistence = orDefault(m.Persistence, "none")
-	m.Disk = orDefault(m.Disk, "honest")
-	m.TTLs = orDefault(m.TTLs, 10*time.Second, time.Second)
+	m.TTLs = orDefault(m.TTLs, traitOf(m.Lock).ttls...)
 	m.Styles = orDefault(m.Styles, history.Careless)
 	m.Fencing = orDefault(m.Fencing, history.Unfenced)
 	m.Timeouts = orDefault(m.Timeouts, 0)

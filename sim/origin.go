@@ -7,4 +7,5 @@ type Origin struct {
 	Tag    int    // what it belongs to: an acquisition
 	Sent   uint64 // its place among all requests that were sent
 	Asking bool   // it was sent while its sender was asking for the lock
+	Access int    // which access to the protected resource it is, from 1; 0: none
 }

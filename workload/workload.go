@@ -18,6 +18,7 @@ type Plan struct {
 	Fencing   history.Fencing // under check-then-write a write is preceded by the gateway's check
 	Tasks     int             // tasks of the process that do all of this concurrently
 	Sections  int             // how often each acquires, works and releases
+	Enters    int             // how often a section enters the lock before it works, and leaves it again; 1 if 0
 	Wait      time.Duration   // how long one Acquire may wait
 	Again     time.Duration   // pause before asking again after a failed Acquire; 0 means it does not ask again
 	Think     time.Duration   // pause between sections
@@ -26,6 +27,7 @@ type Plan struct {
 	Work      time.Duration   // length of a section
 	Hangs     bool            // the section never ends
 	Registers int
+	Guarded   bool // the registers live on the lock's own servers
 	_         struct{}
 }
 
@@ -50,6 +52,8 @@ type Env interface {
 	// Access turns to a register of the resource. It returns the register's version and whether the access was
 	// accepted; ErrUnknown if no answer came.
 	Access(id history.ID, op history.Op, register int, l locks.Lease) (accepted bool, err error)
+	// Guarded is Access to a resource that lives on the lock's own servers, by way of the lock.
+	Guarded(id history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (accepted bool, err error)
 	// Spawn runs f as another task of the process.
 	Spawn(f func(Env)) locks.Signal
 }
@@ -89,8 +93,25 @@ func section(env Env, lock locks.Lock, p *Plan) {
 	if !ok {
 		return
 	}
-	h := holder{env: env, plan: p, id: id, lease: lease}
-	h.work()
+	enterAgain(env, lock, p, p.Enters, func() {
+		newHolder(env, lock, p, id, lease).work()
+	})
+	env.Release(id)
+	env.Released(id, outcomeOf(lock.Release(lease)))
+}
+
+// enterAgain enters a lock that is held already as often as the plan says, does what is to be done inside, and leaves
+// again. If it does not get in, nothing is done.
+func enterAgain(env Env, lock locks.Lock, p *Plan, enters int, inside func()) {
+	if enters <= 1 {
+		inside()
+		return
+	}
+	id, lease, ok := acquire(env, lock, p)
+	if !ok {
+		return
+	}
+	enterAgain(env, lock, p, enters-1, inside)
 	env.Release(id)
 	env.Released(id, outcomeOf(lock.Release(lease)))
 }
@@ -125,11 +146,31 @@ func outcomeOf(err error) history.Outcome {
 
 // holder is a task within its critical section.
 type holder struct {
-	env   Env
-	plan  *Plan
-	id    history.ID
-	lease locks.Lease
-	spent time.Duration // how much of the section is over
+	env     Env
+	plan    *Plan
+	id      history.ID
+	lease   locks.Lease
+	notices []locks.Signal            // those at which its style stops
+	verify  func(l locks.Lease) error // nil if its style does not ask, or cannot
+	guard   locks.Guard               // nil if the resource stands by itself
+	spent   time.Duration             // how much of the section is over
+}
+
+func newHolder(env Env, lock locks.Lock, p *Plan, id history.ID, lease locks.Lease) *holder {
+	h := &holder{env: env, plan: p, id: id, lease: lease}
+	if p.Style >= history.Attentive && lease.Lost != nil {
+		h.notices = append(h.notices, lease.Lost)
+	}
+	if p.Style == history.Careful && lease.Suspended != nil {
+		h.notices = append(h.notices, lease.Suspended)
+	}
+	if p.Guarded {
+		h.guard = lock.(locks.Guard)
+	}
+	if v, ok := lock.(locks.Verifier); ok && p.Style == history.Careful {
+		h.verify = v.Verify
+	}
+	return h
 }
 
 // work reads, works and writes, until it is done, or refused, or knows that it no longer holds.
@@ -175,11 +216,7 @@ func (h *holder) until(moment time.Duration) bool {
 	if moment != locks.Forever {
 		h.spent = moment
 	}
-	if h.plan.Style == history.Careless || h.lease.Lost == nil {
-		h.env.Wait(d)
-		return true
-	}
-	if h.env.Wait(d, h.lease.Lost) < 0 {
+	if h.env.Wait(d, h.notices...) < 0 {
 		return true
 	}
 	h.env.Lost(h.id)
@@ -192,19 +229,27 @@ func (h *holder) access(op history.Op, register int) bool {
 		h.env.Lost(h.id)
 		return false
 	}
+	if h.guard != nil {
+		accepted, err := h.env.Guarded(h.id, op, register, h.lease, h.guard)
+		return accepted && err == nil
+	}
 	accepted, err := h.env.Access(h.id, op, register, h.lease)
 	return accepted && err == nil
 }
 
+// stillHolds is what the client's style has it look at: notices that have arrived, then what the servers say, then the
+// deadline, which may have passed while it asked.
 func (h *holder) stillHolds() bool {
-	if h.plan.Style == history.Careless {
-		return true
-	}
-	if h.lease.Lost != nil && h.lease.Lost.Fired() {
-		return false
+	for _, notice := range h.notices {
+		if notice.Fired() {
+			return false
+		}
 	}
 	if h.plan.Style != history.Careful {
 		return true
+	}
+	if h.verify != nil && h.verify(h.lease) != nil {
+		return false
 	}
 	passed := false
 	h.env.Check(h.id, func() { passed = h.lease.Deadline.Passed(h.env) })

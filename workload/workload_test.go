@@ -76,6 +76,16 @@ func (f *fake) Access(_ history.ID, op history.Op, register int, _ locks.Lease) 
 	return what != f.refuse, f.fail[what]
 }
 
+func (f *fake) Guarded(_ history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (bool, error) {
+	f.say("guarded %v %d", op, register)
+	if op == history.Read {
+		_, err := g.Read(l, register)
+		return err == nil, err
+	}
+	err := g.Write(l, register, 0, 1)
+	return err == nil, err
+}
+
 func (f *fake) Spawn(run func(workload.Env)) locks.Signal {
 	run(f)
 	return &signal{fired: true}

@@ -13,5 +13,9 @@ func faultEntries() []faultEntry {
 		{"break", "connections are closed or reset", []string{"from", "to", "how", "lose"}},
 		{"error", "a request is answered with an error instead of being executed", []string{}},
 		{"same-random", "processes draw the same random numbers, as forked twins do", []string{}},
+		{"promote", "a replica becomes master, or another server leader", []string{"redirect", "demote"}},
+		{"evict", "a server gives up a key to make room", []string{"key"}},
+		{"snapshot", "a server saves its dataset", []string{}},
+		{"end-session", "the servers take a client for dead, and end its session or its connection", []string{}},
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,7 @@ type scenarioEntry struct {
 	Name     string   `json:"name"`
 	Title    string   `json:"title"`
 	Lock     string   `json:"lock"`
+	Servers  string   `json:"servers"` // their kind
 	Fencing  []string `json:"fencing"`
 	Styles   []string `json:"styles"`
 	Variants []string `json:"variants"`
@@ -44,6 +46,7 @@ type scenarioEntry struct {
 type lockEntry struct {
 	Name     string `json:"name"`
 	Title    string `json:"title"`
+	Servers  string `json:"servers"`  // the kind that it lives on
 	Token    bool   `json:"token"`    // its leases carry a fencing token
 	Deadline string `json:"deadline"` // the clock on which they state one: "none", "wall" or "monotonic"
 	Identity string `json:"identity"` // what a release identifies the holder by
@@ -107,7 +110,7 @@ func gather(names []string) (*listing, error) {
 	if slices.Contains(names, "locks") {
 		for _, a := range locks.Catalogue() {
 			l.Locks = append(l.Locks, lockEntry{
-				Name: a.Name, Title: a.Title, Token: a.Token, Deadline: clockName(a.Deadline), Identity: a.Identity,
+				Name: a.Name, Title: a.Title, Servers: serversOf(&a), Token: a.Token, Deadline: clockName(a.Deadline), Identity: a.Identity,
 				Lease: a.Lease, Source: a.Source,
 			})
 		}
@@ -120,7 +123,9 @@ func gather(names []string) (*listing, error) {
 
 // scenarioEntryOf lists every mode, style and variant in which a scenario is played, in the order of its cases.
 func scenarioEntryOf(s *scenarios.Scenario) scenarioEntry {
-	e := scenarioEntry{Name: s.Name, Title: s.Title, Lock: s.Lock.Algorithm, Variants: []string{}, Source: s.Source}
+	e := scenarioEntry{
+		Name: s.Name, Title: s.Title, Lock: s.Lock.Algorithm, Servers: s.Servers.Kind, Variants: []string{}, Source: s.Source,
+	}
 	for _, c := range s.Cases() {
 		e.Fencing = appendNew(e.Fencing, c.Fencing.String())
 		e.Styles = appendNew(e.Styles, c.Style.String())
@@ -145,6 +150,11 @@ func lockNames() []string {
 	}
 	return names
 }
+
+// serversOf is the kind of servers that a lock needs.
+func serversOf(a *locks.Algorithm) string { return cmp.Or(a.Servers, "redis") }
+
+func titleOf(kind string) string { return scenarios.Servers{Kind: kind}.Title() }
 
 func clockName(k locks.ClockKind) string {
 	switch k {
@@ -180,10 +190,12 @@ func (l *listing) text(w io.Writer) error {
 	for _, s := range l.Scenarios {
 		fmt.Fprintf(t, "  %s\t%s\n", s.Name, reports.Visible(s.Title))
 	}
-	if len(l.Locks) > 0 {
-		head("locks: locksim run NAME --lock LOCK")
-	}
+	kind := ""
 	for _, k := range l.Locks {
+		if k.Servers != kind {
+			kind = k.Servers
+			head("locks on " + titleOf(kind) + ": locksim run NAME --lock LOCK")
+		}
 		fmt.Fprintf(t, "  %s\t%s\n", k.Name, k.Title)
 	}
 	if len(l.Faults) > 0 {

@@ -51,7 +51,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), listCommand(), checkCommand(), versionCommand(), helpCommand()}
+	return []command{runCommand(), listCommand(), checkCommand(), campaignCommand(), versionCommand(), helpCommand()}
 }
 
 // call is one use of a subcommand.

@@ -30,7 +30,7 @@ With --all or --seeds it prints a table instead.
   --fencing MODE     this fencing mode only, or all; also one that the scenario does not name
   --style STYLE      this client style only: careless, attentive or careful
   --variant NAME     this variant only
-  --lock NAME        another lock in the place of the scenario's; then nothing is expected
+  --lock NAME        another lock on servers of that kind in the place of the scenario's; nothing is expected of it
   --seed S           the seed, as 42 or 0x2a; otherwise the scenario's own
   --seeds N          N seeds from that one on
   --jobs N           runs at once; the output does not depend on it
@@ -175,6 +175,12 @@ func compile(o *runOptions) (*batch, error) {
 			return nil, err
 		}
 		for _, each := range cases {
+			if err := o.fits(each.Scenario); err != nil {
+				if bool(o.all) {
+					continue
+				}
+				return nil, err
+			}
 			plan, err := harness.Compile(each, o.algorithm)
 			if err != nil {
 				return nil, err
@@ -184,9 +190,30 @@ func compile(o *runOptions) (*batch, error) {
 		}
 	}
 	if len(p.jobs) == 0 {
-		return nil, fmt.Errorf("no scenario has a variant %q", o.variant)
+		return nil, o.nothing()
 	}
 	return p, nil
+}
+
+// fits refuses a lock that does not live on the scenario's servers.
+func (o *runOptions) fits(s *scenarios.Scenario) error {
+	if o.algorithm == nil || serversOf(o.algorithm) == s.Servers.Kind {
+		return nil
+	}
+	return fmt.Errorf("the lock %s lives on %s, but the servers of %s are %s; see locksim list locks", o.algorithm.Name,
+		titleOf(serversOf(o.algorithm)), s.Name, s.Servers.Title())
+}
+
+// nothing says why no case is left to be played.
+func (o *runOptions) nothing() error {
+	switch {
+	case o.algorithm == nil:
+		return fmt.Errorf("no scenario has a variant %q", o.variant)
+	case o.variant == "":
+		return fmt.Errorf("no scenario is of %s", titleOf(serversOf(o.algorithm)))
+	}
+	return fmt.Errorf("no scenario of %[2]s has a variant %[1]q", o.variant,
+		titleOf(serversOf(o.algorithm)))
 }
 
 // seedsOf is the seeds that a scenario is played with. They do not begin again at 0 after the last one.

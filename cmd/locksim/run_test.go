@@ -208,10 +208,10 @@ func TestListHasTheSchemasKeys(t *testing.T) {
 	var l struct {
 		Schema    string
 		Scenarios []struct {
-			Name, Title, Lock, Source string
-			Fencing                   []string
+			Name, Title, Lock, Servers, Source string
+			Fencing                            []string
 		}
-		Locks  []struct{ Name, Title string }
+		Locks  []struct{ Name, Title, Servers string }
 		Faults []struct{ Name string }
 	}
 	require.NoError(t, json.Unmarshal([]byte(stdout), &l))
@@ -220,12 +220,39 @@ func TestListHasTheSchemasKeys(t *testing.T) {
 	for _, s := range l.Scenarios {
 		require.NotEmpty(t, s.Title, s.Name)
 		require.NotEmpty(t, s.Lock, s.Name)
+		require.NotEmpty(t, s.Servers, s.Name)
 		require.NotEmpty(t, s.Fencing, s.Name)
 	}
 	require.NotEmpty(t, l.Locks)
+	for _, k := range l.Locks {
+		require.NotEmpty(t, k.Servers, k.Name)
+	}
 	_, stdout, _ = locksim(t.Context(), "list", "locks", "--json")
 	require.NoError(t, json.Unmarshal([]byte(stdout), &l))
 	require.Empty(t, l.Scenarios, "only what was asked for")
+}
+
+func TestLocksAreListedByTheirServers(t *testing.T) {
+	_, stdout, _ := locksim(t.Context(), "list", "locks")
+	for _, a := range locks.Catalogue() {
+		head := "locks on " + titleOf(serversOf(&a)) + ": "
+		require.Equal(t, 1, strings.Count(stdout, head), stdout)
+		_, after, _ := strings.Cut(stdout, head)
+		own, _, _ := strings.Cut(after, "\n\n")
+		require.Contains(t, own, "  "+a.Name+" ")
+	}
+}
+
+func TestALockIsPlayedOnItsOwnServersOnly(t *testing.T) {
+	o := &runOptions{}
+	_, err := parseFlags(runFlags(o, plainEnv()), nil)
+	require.NoError(t, err)
+	o.names, o.algorithm = []string{"fencing-33-34"}, &locks.Algorithm{Name: "zk", Servers: "zookeeper"}
+	_, err = compile(o)
+	require.EqualError(t, err, "the lock zk lives on ZooKeeper, but the servers of fencing-33-34 are Redis; see locksim list locks")
+	o.all, o.names, o.algorithm.Servers = true, nil, "no such kind"
+	_, err = compile(o)
+	require.ErrorContains(t, err, "no scenario is of ")
 }
 
 func TestEveryFaultIsListed(t *testing.T) {

@@ -15,6 +15,7 @@ const (
 	timed                       // reads or writes the time a key has left in miniredis
 	noScript                    // not from a script
 	immediate                   // runs also between MULTI and EXEC
+	listening                   // runs also on a connection that has subscribed
 )
 
 // keySpec says which words of a command line are keys: from first to last (negative:
@@ -59,13 +60,13 @@ func newCommandTable() map[string]*command {
 			{name: "PSETEX", arity: 4, flags: writes | timed | always, keys: one, run: runSetex},
 			{name: "GETSET", arity: 3, flags: writes | always, keys: one},
 			{name: "GETDEL", arity: 2, flags: writes, keys: one},
-			{name: "APPEND", arity: 3, flags: writes, keys: one},
-			{name: "SETRANGE", arity: 4, flags: writes, keys: one},
-			{name: "INCR", arity: 2, flags: writes, keys: one},
-			{name: "DECR", arity: 2, flags: writes, keys: one},
-			{name: "INCRBY", arity: 3, flags: writes, keys: one},
-			{name: "DECRBY", arity: 3, flags: writes, keys: one},
-			{name: "INCRBYFLOAT", arity: 3, flags: writes, keys: one},
+			{name: "APPEND", arity: 3, flags: writes | always, keys: one},
+			{name: "SETRANGE", arity: 4, flags: writes, keys: one, run: runSetrange},
+			{name: "INCR", arity: 2, flags: writes | always, keys: one},
+			{name: "DECR", arity: 2, flags: writes | always, keys: one},
+			{name: "INCRBY", arity: 3, flags: writes | always, keys: one},
+			{name: "DECRBY", arity: 3, flags: writes | always, keys: one},
+			{name: "INCRBYFLOAT", arity: 3, flags: writes | always, keys: one},
 			{name: "MSET", arity: -3, flags: writes | always, keys: pairs, run: runMset},
 			{name: "MSETNX", arity: -3, flags: writes, keys: pairs, run: runMset},
 			{name: "DEL", arity: -2, flags: writes, keys: all},
@@ -110,21 +111,22 @@ func expireRows() []command {
 // collectionRows are the writers of hashes, lists, sets and sorted sets.
 func collectionRows() []command {
 	var rows []command
-	add := func(keys keySpec, arity int, names ...string) {
+	add := func(f flags, keys keySpec, arity int, names ...string) {
 		for _, name := range names {
-			rows = append(rows, command{name: name, arity: arity, flags: writes, keys: keys})
+			rows = append(rows, command{name: name, arity: arity, flags: writes | f, keys: keys})
 		}
 	}
 	one, two := keySpec{1, 1, 1}, keySpec{1, 2, 1}
-	add(one, -4, "HSET", "HMSET", "ZADD")
-	add(one, 4, "HSETNX", "HINCRBY", "HINCRBYFLOAT", "ZINCRBY", "ZREMRANGEBYSCORE", "ZREMRANGEBYRANK")
-	add(one, -3, "HDEL", "LPUSH", "RPUSH", "LPUSHX", "RPUSHX", "SADD", "SREM", "ZREM")
-	add(one, -2, "LPOP", "RPOP", "ZPOPMIN", "ZPOPMAX")
-	add(one, 4, "LREM", "LSET", "LTRIM")
-	add(one, 5, "LINSERT")
-	add(two, 3, "RPOPLPUSH")
-	add(two, 5, "LMOVE")
-	add(two, 4, "SMOVE")
+	add(always, one, -4, "HSET", "HMSET")
+	add(always, one, 4, "HINCRBY", "HINCRBYFLOAT", "LSET")
+	add(0, one, -4, "ZADD")
+	add(0, one, 4, "HSETNX", "ZINCRBY", "ZREMRANGEBYSCORE", "ZREMRANGEBYRANK", "LREM", "LTRIM")
+	add(0, one, -3, "HDEL", "LPUSH", "RPUSH", "LPUSHX", "RPUSHX", "SADD", "SREM", "ZREM")
+	add(0, one, -2, "LPOP", "RPOP", "ZPOPMIN", "ZPOPMAX")
+	add(0, one, 5, "LINSERT")
+	add(0, two, 3, "RPOPLPUSH")
+	add(0, two, 5, "LMOVE")
+	add(0, two, 4, "SMOVE")
 	return rows
 }
 
@@ -136,15 +138,14 @@ func plainRows() []command {
 			rows = append(rows, command{name: name, arity: arity})
 		}
 	}
-	add(1, "DBSIZE", "TIME")
+	add(1, "TIME")
 	add(2, "GET", "STRLEN", "TYPE", "KEYS", "ECHO", "HGETALL", "HKEYS", "HVALS", "HLEN", "LLEN", "SCARD", "SMEMBERS", "ZCARD")
-	add(3, "HGET", "HEXISTS", "HSTRLEN", "LINDEX", "SISMEMBER", "ZSCORE", "ZRANK", "ZREVRANK", "PUBLISH")
+	add(3, "HGET", "HEXISTS", "HSTRLEN", "LINDEX", "SISMEMBER", "ZSCORE", "ZRANK", "ZREVRANK")
 	add(4, "GETRANGE", "LRANGE", "ZCOUNT")
-	add(-1, "PING")
 	add(-2, "MGET", "EXISTS", "TOUCH", "SCAN", "SINTER", "SUNION", "SDIFF")
 	add(-3, "HMGET", "HSCAN", "LPOS", "SMISMEMBER", "ZMSCORE")
 	add(-4, "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE")
-	return rows
+	return append(rows, command{name: "DBSIZE", arity: 1, run: runDbsize})
 }
 
 // connectionRows are transactions, scripts, and what else concerns the connection.
@@ -162,8 +163,16 @@ func connectionRows() []command {
 		{name: "SCRIPT", arity: -2, flags: noScript, run: runScript},
 		{name: "SELECT", arity: 2, run: runSelect},
 		{name: "CLIENT", arity: -2, flags: noScript, run: runClient},
-		// A lone master has no replicas to wait for, and would only pass the time.
-		{name: "WAIT", arity: 3, flags: noScript},
+		{name: "PING", arity: -1, flags: listening},
+		{name: "SUBSCRIBE", arity: -2, flags: noScript | listening, run: runSubscribe},
+		{name: "UNSUBSCRIBE", arity: -1, flags: noScript | listening, run: runUnsubscribe},
+		{name: "PUBLISH", arity: 3, run: runPublish},
+		{name: "WAIT", arity: 3, flags: noScript, run: runWait},
+		{name: "REPLICAOF", arity: -2, flags: noScript, run: runReplicaof},
+		{name: "SLAVEOF", arity: -2, flags: noScript, run: runReplicaof},
+		{name: "CONFIG", arity: 2, flags: noScript, run: runConfig},
+		{name: "ROLE", arity: 1, flags: noScript, run: runRole},
+		{name: "INFO", arity: -1, run: runInfo},
 	}
 }
 
@@ -172,7 +181,7 @@ func connectionRows() []command {
 var unsimulated = []string{
 	"BLMOVE", "BLMPOP", "BLPOP", "BRPOP", "BRPOPLPUSH", "BZMPOP", "BZPOPMAX", "BZPOPMIN",
 	"HRANDFIELD", "MONITOR", "PSUBSCRIBE", "PUNSUBSCRIBE", "RANDOMKEY", "SPOP", "SRANDMEMBER",
-	"SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "UNSUBSCRIBE", "XREAD", "XREADGROUP", "ZRANDMEMBER",
+	"SSUBSCRIBE", "SUNSUBSCRIBE", "XREAD", "XREADGROUP", "ZRANDMEMBER",
 }
 
 // lookup finds the command of a line, or says why there is none. The texts are those of
@@ -220,6 +229,16 @@ func runMset(s *Store, _ *Peer, c *command, args []string) {
 	s.forward(c, args)
 }
 
+// runSetrange refuses what would not fit into a string (t_string.c, checkStringLength): miniredis makes it.
+func runSetrange(s *Store, _ *Peer, c *command, args []string) {
+	const longest = 512 << 20 // proto-max-bulk-len
+	if offset, err := strconv.Atoi(args[2]); err == nil && offset > longest-len(args[3]) {
+		s.fail("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
+		return
+	}
+	s.forward(c, args)
+}
+
 // runFlush deletes key by key, so that watchers and the log hear of each (miniredis's
 // own FLUSHALL does not disturb WATCH; Redis's does, see touchAllWatchedKeysInDb).
 func runFlush(s *Store, _ *Peer, _ *command, args []string) {
@@ -232,6 +251,11 @@ func runFlush(s *Store, _ *Peer, _ *command, args []string) {
 		s.note(e.key, false, OpSet)
 	}
 	s.out = appendStatus(s.out, "OK")
+}
+
+// runDbsize counts what the dataset holds. On a replica that may be more than can be found.
+func runDbsize(s *Store, _ *Peer, _ *command, _ []string) {
+	s.out = appendInteger(s.out, int64(len(s.keys.entries)))
 }
 
 func runCopy(s *Store, _ *Peer, c *command, args []string) {
@@ -271,6 +295,8 @@ func runClient(s *Store, p *Peer, _ *command, args []string) {
 			return
 		}
 		s.out = appendBulk(s.out, p.name)
+	case sub == "KILL" && len(args) == 4 && strings.EqualFold(args[2], "TYPE") && s.server != nil:
+		s.killClients(p, strings.ToLower(args[3]))
 	default:
 		s.fail("ERR unknown subcommand '" + args[1] + "'. Try CLIENT HELP.")
 	}

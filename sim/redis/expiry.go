@@ -167,7 +167,7 @@ func (s *Store) deadline(n int64, unit time.Duration, absolute bool) (int64, boo
 func runTTL(s *Store, _ *Peer, c *command, args []string) {
 	e := s.keys.find(args[1])
 	switch {
-	case e == nil:
+	case e == nil || e.hidden:
 		s.out = appendInteger(s.out, -2)
 		return
 	case e.deadline == 0:

@@ -37,6 +37,8 @@ type entry struct {
 	value    string   // of a string
 	items    []string // of anything else: see Change.Items
 	deadline int64    // wall clock in ns, 0: none
+	writer   *Request // of what it holds
+	hidden   bool     // on a replica: its deadline has passed, so nobody finds it, but its master has not ended it yet
 }
 
 func (e *entry) sameValue(o *entry) bool {

@@ -161,6 +161,8 @@ func (e *engine) execute() (problem string) {
 		return problem
 	case e.readOnly && c.flags&writes != 0:
 		return "ERR Write commands are not allowed from read-only scripts."
+	case s.refusal != "" && c.flags&writes != 0:
+		return s.refusal
 	}
 	c.run(s, nil, c, e.words)
 	return ""

@@ -73,6 +73,7 @@ func checkMirror(t require.TestingT, s *Store) {
 func TestTheMirrorIsNeverWrong(t *testing.T) {
 	s, replica := NewStore(), NewStore()
 	names := slices.Sorted(maps.Keys(s.commands))
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "SUBSCRIBE" }) // little else is allowed then
 	var accepted, changes, expired int
 	rapid.Check(t, func(t *rapid.T) {
 		s.Reset()

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,60 +17,104 @@ import (
 	"pgregory.net/rapid"
 )
 
-// realServer is a redis-server of this machine, on loopback, without persistence.
-type realServer struct {
+// Wire is a connection to a server that speaks RESP.
+type Wire struct {
 	conn net.Conn
 	in   *bufio.Reader
 }
 
-func startRealServer(t *testing.T) *realServer {
+// Dial connects to a server.
+func Dial(t *testing.T, address string) *Wire {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server on this machine: the comparison with a real Redis is skipped")
+	conn, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	return &Wire{conn: conn, in: bufio.NewReader(conn)}
+}
+
+// Send sends a command line.
+func (w *Wire) Send(t require.TestingT, args ...string) {
+	line := appendArray(nil, len(args))
+	for _, a := range args {
+		line = appendBulk(line, a)
 	}
+	_, err := w.conn.Write(line)
+	require.NoError(t, err)
+}
+
+// Do sends a command line and waits for its reply.
+func (w *Wire) Do(t require.TestingT, args ...string) Reply {
+	w.Send(t, args...)
+	reply, err := w.Read()
+	require.NoError(t, err, "%q", args)
+	return reply
+}
+
+// Read reads a reply.
+func (w *Wire) Read() (Reply, error) {
+	raw, err := readReply(w.in)
+	if err != nil {
+		return Reply{}, err
+	}
+	return ParseReply(raw)
+}
+
+// RealServer is a redis-server of this machine, on loopback, without persistence.
+type RealServer struct {
+	Address string
+	t       *testing.T
+	options []string
+	process *os.Process
+}
+
+// StartRealServer starts a redis-server, or skips the test if there is none.
+func StartRealServer(t *testing.T, options ...string) *RealServer {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	port := listener.Addr().(*net.TCPAddr).Port
+	s := &RealServer{Address: listener.Addr().String(), t: t}
 	require.NoError(t, listener.Close())
+	s.options = append([]string{
+		"--bind", "127.0.0.1", "--port", s.Address[strings.LastIndex(s.Address, ":")+1:], "--dir", t.TempDir(),
+		"--save", "", "--appendonly", "no", "--daemonize", "no",
+	}, options...)
+	t.Cleanup(s.Kill)
+	s.Start()
+	return s
+}
 
-	server := exec.Command(path, "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", t.TempDir(),
-		"--save", "", "--appendonly", "no", "--daemonize", "no")
+// Start starts the process and waits until it serves.
+func (s *RealServer) Start() {
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		s.t.Skip("no redis-server on this machine: the comparison with a real Redis is skipped")
+	}
+	server := exec.Command(path, s.options...)
 	log, err := server.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, server.Start())
-	t.Cleanup(func() {
-		require.NoError(t, server.Process.Kill())
-		_ = server.Wait()
-	})
+	require.NoError(s.t, err)
+	require.NoError(s.t, server.Start())
+	s.process = server.Process
 	for lines := bufio.NewScanner(log); ; {
-		require.True(t, lines.Scan(), "redis-server ended before it was ready")
+		require.True(s.t, lines.Scan(), "redis-server ended before it was ready")
 		if strings.Contains(lines.Text(), "Ready to accept connections") {
 			break
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, log) }()
-
-	conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-	return &realServer{conn: conn, in: bufio.NewReader(conn)}
 }
 
-func (r *realServer) do(t require.TestingT, args []string) Reply {
-	line := appendArray(nil, len(args))
-	for _, a := range args {
-		line = appendBulk(line, a)
+// Kill ends the process as kill -9 does.
+func (s *RealServer) Kill() {
+	if s.process != nil {
+		_ = s.process.Kill()
+		_, _ = s.process.Wait()
+		s.process = nil
 	}
-	_, err := r.conn.Write(line)
-	require.NoError(t, err)
-	raw, err := readReply(r.in)
-	require.NoError(t, err, "%q", args)
-	reply, err := ParseReply(raw)
-	require.NoError(t, err)
-	return reply
 }
+
+// Stop stops the process as kill -STOP does.
+func (s *RealServer) Stop() { require.NoError(s.t, s.process.Signal(syscall.SIGSTOP)) }
 
 // readReply reads the bytes of one reply.
 func readReply(in *bufio.Reader) ([]byte, error) {
@@ -123,7 +169,7 @@ var knownLines = []string{
 	"PERSIST k", "PERSIST nosuch", "EXPIRE k x", "EXPIRE nosuch 10", "PEXPIRE k -1", "EXISTS k", "SET k v", "EXPIRE k 0", "EXISTS k",
 	"SET k v PXAT 1", "EXISTS k", "SET k v", "SET k w PXAT 1", "EXISTS k", "SET k v NX", "PTTL k", "SET k w NX PXAT 1", "GET k",
 	"SETNX k w", "SETNX n 1", "INCR n", "INCRBY n 10", "DECR n", "INCR k", "GET n", "INCR fresh", "APPEND n x", "INCR n", "STRLEN n",
-	"SET n 9223372036854775807", "INCR n", "GETSET n 5", "GETDEL n", "GET n", "MSET a 1 b 2", "MSETNX a 1 z 2", "MGET a b nosuch",
+	"SETRANGE n 536870912 x", "SETRANGE n 1 xy", "SET n 9223372036854775807", "INCR n", "GETSET n 5", "GETDEL n", "GET n", "MSET a 1 b 2", "MSETNX a 1 z 2", "MGET a b nosuch",
 	"MSET a", "MSET a 1 b", "DEL a b nosuch", "UNLINK a", "RENAME nosuch x", "SET a 1", "RENAME a b", "RENAMENX b k", "TYPE b", "TYPE nosuch",
 	"HSET h f 1 g 2", "HGET h f", "HINCRBY h f 5", "HINCRBY h f x", "HEXISTS h f", "HEXISTS h nosuch", "HLEN h", "HDEL h f", "HDEL h g",
 	"EXISTS h", "HGET k f", "HSET k f 1", "GET h", "HSET h f 1", "GET h", "INCR h", "HSETNX h f 2", "HMGET h f g", "HSET h f",
@@ -132,7 +178,7 @@ var knownLines = []string{
 	"EXEC", "DISCARD", "MULTI", "MULTI", "WATCH k", "SET k t", "GET k", "HGET k f", "SET k v NOSUCH", "EXEC",
 	"MULTI", "SET k u", "NOSUCH", "EXEC", "GET k", "MULTI", "GET", "EXEC", "MULTI", "SET k u", "DISCARD", "GET k",
 	"WATCH k", "SET k u", "MULTI", "GET k", "EXEC", "WATCH k", "GET k", "MULTI", "GET k", "EXEC", "WATCH k", "SET k u", "UNWATCH", "MULTI", "EXEC",
-	"WATCH k", "PEXPIRE k 100000", "MULTI", "EXEC", "WATCH h", "HSET h y 1", "MULTI", "EXEC", "WATCH k", "FLUSHALL", "MULTI", "EXEC",
+	"WATCH k", "PEXPIRE k 100000", "MULTI", "EXEC", "WATCH k", "SET k u", "MULTI", "UNWATCH", "EXEC", "WATCH k", "SET k u", "WATCH k", "MULTI", "EXEC", "WATCH h", "HSET h y 1", "MULTI", "EXEC", "WATCH k", "FLUSHALL", "MULTI", "EXEC",
 	"WATCH nosuch", "FLUSHALL", "MULTI", "EXEC", "DBSIZE", "PING", "PING hello", "ECHO x", "NOSUCH", "GET", "SELECT 0", "SELECT x",
 	"SCRIPT EXISTS ffff", "SCRIPT NOSUCH", "SCRIPT LOAD foo(", "EVALSHA ffff 0", "SCRIPT FLUSH", "CLIENT SETNAME me", "CLIENT GETNAME",
 	"PUBLISH c m", "WAIT 0 0", "FLUSHDB",
@@ -142,14 +188,14 @@ var knownLines = []string{
 // scripts of the Lua tests, and random commands of locks. Deadlines are far away or in
 // the past, so that the speed of this machine does not matter.
 func TestRealRedisAnswersTheSame(t *testing.T) {
-	real := startRealServer(t)
+	real := Dial(t, StartRealServer(t).Address)
 	s := NewStore()
 	p := s.NewPeer()
 	now := time.Now().UnixNano()
 	same := func(t require.TestingT, args ...string) {
 		got, err := ParseReply(s.Execute(now, p, args))
 		require.NoError(t, err)
-		want := real.do(t, args)
+		want := real.Do(t, args...)
 		require.Equal(t, comparableReply(want), comparableReply(got), "%q: real %s, ours %s", args, want, got)
 	}
 	for _, line := range knownLines {

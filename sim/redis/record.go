@@ -4,72 +4,81 @@ import (
 	"strconv"
 	"strings"
 	"time"
-)
 
-// Verb is what a Record does when it is loaded.
-type Verb uint8
-
-// The verbs of the log.
-const (
-	VerbPut   Verb = iota // the key holds this, until this deadline
-	VerbUntil             // the key's deadline is this
-	VerbDrop              // the key is gone
+	"github.com/locksim/locksim/trace"
 )
 
 // Record is one effect, as Redis would append it to its file and send it to its replicas:
 // what a command did, not what was asked, with deadlines as dates (SET … PXAT, PEXPIREAT,
 // DEL). A value that is no string is recorded whole.
 type Record struct {
-	Verb     Verb
+	Op       Op
 	Key      string
 	Kind     Kind
 	Value    string
 	Items    []string
-	Deadline int64 // wall clock in ns, 0: none
+	Deadline int64    // wall clock in ns, 0: none
+	Request  *Request // whose effect it is; in a snapshot, who wrote what the key holds. For observers; it may be nil
+}
+
+// writers are the commands that write a value whole, by its kind.
+var writers = [...]string{"SET", "HSET", "RPUSH", "SADD", "ZADD"}
+
+// Command names the command that the record stands for.
+func (r *Record) Command() string {
+	switch {
+	case r.Op == OpSet:
+		return writers[r.Kind]
+	case r.Op != OpDeadline:
+		return "DEL"
+	case r.Deadline == 0:
+		return "PERSIST"
+	default:
+		return "PEXPIREAT"
+	}
 }
 
 // String writes the record as the command it stands for.
 func (r Record) String() string {
+	line := r.Command() + " " + r.Key
 	ms := strconv.FormatInt(r.Deadline/1e6, 10)
-	switch {
-	case r.Verb == VerbDrop:
-		return "DEL " + r.Key
-	case r.Verb == VerbUntil && r.Deadline == 0:
-		return "PERSIST " + r.Key
-	case r.Verb == VerbUntil:
-		return "PEXPIREAT " + r.Key + " " + ms
-	}
-	var line string
-	switch r.Kind {
-	case KindString:
-		line = "SET " + r.Key + " " + r.Value
-	case KindHash:
-		line = "HSET " + r.Key + " " + strings.Join(r.Items, " ")
-	case KindList:
-		line = "RPUSH " + r.Key + " " + strings.Join(r.Items, " ")
-	case KindSet:
-		line = "SADD " + r.Key + " " + strings.Join(r.Items, " ")
-	case KindSortedSet:
-		line = "ZADD " + r.Key + " " + strings.Join(r.Items, " ")
-	}
-	if r.Deadline != 0 {
-		line += " PXAT " + ms
+	switch r.Op {
+	case OpSet:
+		if r.Kind == KindString {
+			line += " " + r.Value
+		} else {
+			line += " " + strings.Join(r.Items, " ")
+		}
+		if r.Deadline != 0 {
+			line += " PXAT " + ms
+		}
+	case OpDeadline:
+		if r.Deadline != 0 {
+			line += " " + ms
+		}
+	default: // it is gone
 	}
 	return line
+}
+
+func (r *Record) digest(d *trace.Digest) {
+	d.Uint64(uint64(r.Op) | uint64(r.Kind)<<8)
+	d.String(r.Key)
+	d.String(r.Value)
+	for _, item := range r.Items {
+		d.String(item)
+	}
+	d.Uint64(uint64(r.Deadline))
 }
 
 // AppendRecords appends what one execution unit changed. The records of one unit belong
 // together: Redis wraps them in MULTI and EXEC, so a disk keeps all or none.
 func AppendRecords(dst []Record, unit []Change) []Record {
-	for _, c := range unit {
-		r := Record{Key: c.Key, Kind: c.Kind, Deadline: c.Deadline}
-		switch c.Op {
-		case OpSet:
-			r.Verb, r.Value, r.Items = VerbPut, c.Value, c.Items
-		case OpDeadline:
-			r.Verb = VerbUntil
-		case OpDeleted, OpExpired:
-			r.Verb = VerbDrop
+	for i := range unit {
+		c := &unit[i]
+		r := Record{Op: c.Op, Key: c.Key, Kind: c.Kind, Deadline: c.Deadline, Request: c.Request}
+		if c.Op == OpSet {
+			r.Value, r.Items = c.Value, c.Items
 		}
 		dst = append(dst, r)
 	}
@@ -81,7 +90,7 @@ func (s *Store) Snapshot() []Record {
 	var all []Record
 	for _, e := range s.keys.sorted() {
 		all = append(all, Record{
-			Verb: VerbPut, Key: e.key, Kind: e.kind, Value: e.value, Items: e.items, Deadline: e.deadline,
+			Op: OpSet, Key: e.key, Kind: e.kind, Value: e.value, Items: e.items, Deadline: e.deadline, Request: e.writer,
 		})
 	}
 	return all
@@ -95,33 +104,38 @@ func (s *Store) Load(now int64, log []Record) {
 	s.Reset()
 	s.now, s.synced = now, now
 	s.setTime()
-	for _, r := range log {
-		s.apply(r)
+	s.fill(log)
+}
+
+// fill loads an empty store.
+func (s *Store) fill(log []Record) {
+	for i := range log {
+		s.apply(&log[i])
 	}
-	for _, e := range s.keys.sorted() {
-		s.restore(e)
+	for i := range s.keys.entries {
+		s.show(&s.keys.entries[i])
 	}
 	s.created += len(s.keys.entries)
 }
 
 // apply replays a record on the mirror alone.
-func (s *Store) apply(r Record) {
-	switch r.Verb {
-	case VerbDrop:
-		s.keys.remove(r.Key)
-	case VerbUntil:
+func (s *Store) apply(r *Record) {
+	switch r.Op {
+	case OpSet:
+		s.keys.put(entry{key: r.Key, kind: r.Kind, value: r.Value, items: r.Items, deadline: r.Deadline, writer: r.Request})
+	case OpDeadline:
 		if e := s.keys.find(r.Key); e != nil {
 			timed := *e
 			timed.deadline = r.Deadline
 			s.keys.put(timed)
 		}
-	case VerbPut:
-		s.keys.put(entry{key: r.Key, kind: r.Kind, value: r.Value, items: r.Items, deadline: r.Deadline})
+	default:
+		s.keys.remove(r.Key)
 	}
 }
 
 // restore gives miniredis what the mirror says.
-func (s *Store) restore(e entry) {
+func (s *Store) restore(e *entry) {
 	start := len(s.out)
 	switch e.kind {
 	case KindString:

@@ -128,7 +128,7 @@ func splitKeys(words []string) (keys, argv []string, problem string) {
 }
 
 func (s *Store) runScript(sc *script, keys, argv []string, readOnly bool) {
-	if sc.twin != nil && !s.LuaOnly && !readOnly && sc.twin(s, keys, argv) {
+	if sc.twin != nil && !s.LuaOnly && !readOnly && s.refusal == "" && sc.twin(s, keys, argv) {
 		return
 	}
 	if s.engine == nil {

@@ -34,6 +34,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -49,9 +50,10 @@ const (
 	OpDeadline           // only its deadline was set or removed
 	OpDeleted            // removed by a command
 	OpExpired            // removed by time
+	OpEvicted            // removed for want of memory
 )
 
-var opNames = [...]string{"set", "deadline", "deleted", "expired"}
+var opNames = [...]string{"set", "deadline", "deleted", "expired", "evicted"}
 
 // String names the operation.
 func (op Op) String() string { return opNames[op] }
@@ -76,6 +78,8 @@ type Change struct {
 	Existed bool
 	// Deadline is when the key will end, on the server's wall clock in ns; 0: never.
 	Deadline int64
+	// Request made the change, on the master if the Store is a replica's; nil if none did.
+	Request *Request
 }
 
 // rebuildAfter bounds what a pooled store remembers without anybody being able to see
@@ -106,11 +110,18 @@ type Store struct {
 	expired []entry  // scratch
 	changes []Change
 
-	scripts  scripts
-	engine   *engine // built with the first script that needs it
-	peers    []*Peer
-	inUse    int // of peers
-	watchers []*Peer
+	server  *Server  // whose store this is; nil: it stands alone
+	request *Request // the one in execution; nil if there is none
+	refusal string   // what commands that write are answered with; "": they are executed
+	replica bool     // keys end by the master's word
+
+	scripts     scripts
+	engine      *engine // built with the first script that needs it
+	peers       []*Peer
+	inUse       int // of peers
+	watchers    []*Peer
+	subscribers []*Peer
+	published   []Message // by the unit that runs
 }
 
 // NewStore makes an empty server. It costs some 100 µs: keep it and Reset it.
@@ -159,9 +170,11 @@ func (s *Store) Reset() {
 	}
 	s.keys.clear()
 	s.changes = s.changes[:0]
+	s.published = s.published[:0]
 	s.out = s.out[:0]
 	s.inUse = 0
-	s.watchers = s.watchers[:0]
+	s.watchers, s.subscribers = s.watchers[:0], s.subscribers[:0]
+	s.request, s.refusal, s.replica = nil, "", false
 	s.scripts.hide()
 	if s.engine != nil {
 		s.engine.reset()
@@ -190,11 +203,25 @@ func (s *Store) Execute(now int64, p *Peer, args []string) []byte {
 	return s.out
 }
 
+// serveRequest is Execute for a request, to which the changes are attributed.
+func (s *Store) serveRequest(now int64, p *Peer, r *Request) []byte {
+	s.begin(now)
+	s.request = r
+	s.serve(p, r.Args)
+	s.request = nil
+	return s.out
+}
+
 // Advance lets time pass up to now: what is due expires.
 func (s *Store) Advance(now int64) { s.begin(now) }
 
 // NextExpiry is the wall clock at which the next key ends, if one does.
-func (s *Store) NextExpiry() (deadline int64, ok bool) { return s.keys.nextDeadline() }
+func (s *Store) NextExpiry() (deadline int64, ok bool) {
+	if s.replica {
+		return 0, false
+	}
+	return s.keys.nextDeadline()
+}
 
 // Due returns the key whose deadline has passed first at a reading of the wall clock; false if none has.
 func (s *Store) Due(now int64) (key string, ok bool) {
@@ -218,16 +245,33 @@ func (s *Store) Get(key string) (value string, deadline int64, ok bool) {
 	return e.value, e.deadline, true
 }
 
+// Writer returns the request that wrote what a key holds; nil if the key is not there, or nobody knows.
+func (s *Store) Writer(key string) *Request {
+	if e := s.keys.find(key); e != nil {
+		return e.writer
+	}
+	return nil
+}
+
 // begin starts a unit of execution. Within it time stands still: Redis refreshes its
 // cached clock at nesting depth 0 only (server.c, enterExecutionUnit).
 func (s *Store) begin(now int64) {
 	s.out = s.out[:0]
 	s.changes = s.changes[:0]
+	s.published = s.published[:0]
 	if now != s.now {
 		s.now = now
 		s.setTime()
 	}
-	if next, ok := s.keys.nextDeadline(); ok && next <= now {
+	if s.replica {
+		s.reveal()
+		return
+	}
+	s.expireDue()
+}
+
+func (s *Store) expireDue() {
+	if next, ok := s.keys.nextDeadline(); ok && next <= s.now {
 		s.expire()
 	}
 }
@@ -267,12 +311,29 @@ func (s *Store) serve(p *Peer, args []string) {
 		s.fail(problem)
 		return
 	}
+	if problem := s.refuses(p, c); problem != "" {
+		p.poisoned = p.multi
+		s.fail(problem)
+		return
+	}
 	if p.multi && c.flags&immediate == 0 {
 		p.enqueue(c, args)
 		s.out = appendStatus(s.out, "QUEUED")
 		return
 	}
 	c.run(s, p, c, args)
+}
+
+// refuses says why a command that exists may not be executed now (server.c, processCommand); "" if it may.
+func (s *Store) refuses(p *Peer, c *command) (problem string) {
+	switch {
+	case c.flags&writes != 0:
+		return s.refusal
+	case len(p.channels) > 0 && c.flags&listening == 0:
+		return "ERR Can't execute '" + strings.ToLower(c.name) +
+			"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
+	}
+	return ""
 }
 
 // forward has miniredis execute a command, and finds out what it changed.
@@ -307,11 +368,15 @@ func (s *Store) note(key string, force bool, as Op) {
 		if before != nil {
 			e := *before
 			s.keys.remove(key)
-			s.emit(Change{Op: OpDeleted, Key: e.key, Kind: e.kind, Before: e.value, Existed: true})
+			s.emit(Change{Op: OpDeleted, Key: e.key, Kind: e.kind, Before: e.value, Existed: true, Request: s.request})
 		}
 		return
 	}
-	c := Change{Op: OpSet, Key: key, Kind: after.kind, Value: after.value, Items: after.items, Deadline: after.deadline}
+	c := Change{
+		Op: OpSet, Key: key, Kind: after.kind, Value: after.value, Items: after.items, Deadline: after.deadline,
+		Request: s.request,
+	}
+	after.writer = s.request
 	if before == nil {
 		s.created++
 	} else {
@@ -325,6 +390,9 @@ func (s *Store) note(key string, force bool, as Op) {
 			c.Op = as
 		case same:
 			c.Op = OpDeadline
+		}
+		if c.Op == OpDeadline {
+			after.writer = before.writer
 		}
 	}
 	s.keys.put(after)

@@ -141,7 +141,8 @@ func TestChangesSayWhatACommandDid(t *testing.T) {
 		{"SETNX n 7", nil},
 		{"GETSET n 2", []Change{{Op: OpSet, Key: "n", Value: "2", Before: "2", Existed: true}}},
 		{"HSET h b 2 a 1", []Change{{Op: OpSet, Key: "h", Kind: KindHash, Items: []string{"a", "1", "b", "2"}}}},
-		{"HSET h a 1", nil},
+		{"HSET h a 1", []Change{{Op: OpSet, Key: "h", Kind: KindHash, Items: []string{"a", "1", "b", "2"}, Existed: true}}},
+		{"HSETNX h a 1", nil},
 		{"HDEL h a", []Change{{Op: OpSet, Key: "h", Kind: KindHash, Items: []string{"b", "2"}, Existed: true}}},
 		{"HDEL h b", []Change{{Op: OpDeleted, Key: "h", Kind: KindHash, Existed: true}}},
 		{"ZADD z 1.5 m", []Change{{Op: OpSet, Key: "z", Kind: KindSortedSet, Items: []string{"m", "1.5"}}}},
@@ -196,7 +197,7 @@ func TestLookingFromOutsideTouchesNothing(t *testing.T) {
 func TestCommandsThatWouldBlockOrPushAreRefused(t *testing.T) {
 	x := newSession(t)
 	for _, line := range []string{
-		"BLPOP l 0", "brpop l 0", "BLMOVE a b LEFT LEFT 0", "BZPOPMIN z 0", "SUBSCRIBE c", "PSUBSCRIBE c",
+		"BLPOP l 0", "brpop l 0", "BLMOVE a b LEFT LEFT 0", "BZPOPMIN z 0", "PSUBSCRIBE c",
 		"XREAD BLOCK 0 STREAMS s 0", "RANDOMKEY", "SPOP s", "MONITOR",
 	} {
 		require.Contains(t, x.do(line), "is not simulated", line)

@@ -43,10 +43,10 @@ func (k *keeper) lockOnce(hold time.Duration, holds func(by int)) (own string) {
 		k.events = nil
 		names := k.must(ask(zookeeper.GetChildren, "/lock")).Children
 		i := slices.Index(names, own[len("/lock/"):])
-		if i == 0 {
+		if i == len(names)-1 {
 			break
 		}
-		if k.call(ask(zookeeper.Exists, "/lock/"+names[i-1], true)).Err == zookeeper.OK {
+		if k.call(ask(zookeeper.Exists, "/lock/"+names[i+1], true)).Err == zookeeper.OK {
 			k.pingWhile(func() bool { return len(k.events) == 0 })
 		}
 	}
@@ -78,4 +78,14 @@ func TestClientsTakeTheLockOneByOneInTheOrderOfTheirNodes(t *testing.T) {
 		}
 	}
 	require.Equal(t, queued, held)
+}
+
+// pingWhile keeps the session alive while something holds.
+func (k *keeper) pingWhile(holds func() bool) {
+	for holds() && !k.closed {
+		k.change = sim.Signal{}
+		if k.task.Wait(k.timeout/3, &k.change) < 0 {
+			k.must(ask(zookeeper.Ping, ""))
+		}
+	}
 }

@@ -17,6 +17,7 @@ type client struct {
 	session SessionID
 	timeout time.Duration
 	queue   []*Request
+	touched bool // since the leader's last ping
 	over    bool
 
 	executing *Request    // the one that Execute is called for
@@ -65,7 +66,7 @@ func (c *client) take(r *Request) {
 	case c.session == 0:
 		c.hangUp() // nothing may be sent before the answer to the connect request
 		return
-	case !s.touch(c.session, c.timeout):
+	case !s.touch(c):
 		return // MissingSessionException: the packet is dropped
 	}
 	c.queue = append(c.queue, r)
@@ -88,6 +89,9 @@ func (c *client) connect(r *Request) {
 	case c.session != 0 || r.Seen > s.lastApplied():
 		c.hangUp()
 	case r.Session != 0:
+		if old := s.hosted[r.Session]; old != nil {
+			old.hangUp() // what it has still to read is not executed
+		}
 		c.queue = append(c.queue, r)
 		s.revalidate(c, r.Session)
 	default:
@@ -129,7 +133,11 @@ func (c *client) drain() {
 			return
 		}
 		c.queue = c.queue[1:]
-		c.reply(c.server.read(c, r))
+		a := c.server.read(c, r)
+		if o := c.server.config.Observer; o != nil {
+			o.Answered(c.server, a)
+		}
+		c.reply(a)
 	}
 }
 
@@ -164,9 +172,13 @@ func (c *client) send(p sim.Payload) {
 	c.conn.Reply(p)
 }
 
-// hangUp closes the connection.
+// hangUp closes the connection, behind the answer that Execute was going to return.
 func (c *client) hangUp() {
-	c.send(HangUp{})
+	if first := c.answer; first != nil {
+		c.answer = nil
+		c.conn.Reply(first)
+	}
+	c.conn.Hangup()
 	c.over = true
 	c.queue = nil
 	if c.server.hosted[c.session] == c {

@@ -14,15 +14,27 @@ const (
 	maxNotification = time.Minute
 )
 
-// vote is for a leader with the newest log: the largest epoch, zxid and id, in this order (totalOrderPredicate).
+// vote is for a leader with the newest log.
 type vote struct {
 	epoch  uint32
 	zxid   Zxid
 	leader int
 }
 
-func (v vote) better(than vote) bool {
-	return cmp.Or(cmp.Compare(v.epoch, than.epoch), cmp.Compare(v.zxid, than.zxid), cmp.Compare(v.leader, than.leader)) > 0
+// better compares votes: the largest epoch, zxid and id wins, in this order (totalOrderPredicate). Among equal logs the
+// server that a fault promotes wins.
+func (z *Ensemble) better(v, than vote) bool {
+	return cmp.Or(
+		cmp.Compare(v.epoch, than.epoch), cmp.Compare(v.zxid, than.zxid),
+		cmp.Compare(z.rank(v.leader), z.rank(than.leader)),
+	) > 0
+}
+
+func (z *Ensemble) rank(id int) int {
+	if id == z.favoured {
+		return len(z.Servers) + 1
+	}
+	return id
 }
 
 // ballot is what a server says about an election.
@@ -103,7 +115,7 @@ func (e *election) tellAll() {
 
 // notice tells what this server has to say about elections.
 func (s *Server) notice() *packet {
-	b := ballot{round: s.round, state: s.state}
+	b := &ballot{round: s.round, state: s.state}
 	switch {
 	case s.election != nil:
 		b.vote = s.election.vote
@@ -145,7 +157,7 @@ func (e *election) hear(p *packet) {
 	b := p.ballot
 	switch {
 	case b.state != Looking:
-		e.settled[p.from] = b
+		e.settled[p.from] = *b
 		e.join()
 		return
 	case b.round > e.s.round:
@@ -153,14 +165,14 @@ func (e *election) hear(p *packet) {
 		clear(e.votes)
 		e.finalize.Stop()
 		better := e.own()
-		if b.vote.better(better) {
+		if e.s.ensemble.better(b.vote, better) {
 			better = b.vote
 		}
 		e.votes[p.from] = b.vote
 		e.cast(better)
 	case b.round < e.s.round:
 		return
-	case b.vote.better(e.vote):
+	case e.s.ensemble.better(b.vote, e.vote):
 		e.votes[p.from] = b.vote
 		e.finalize.Stop()
 		e.cast(b.vote)

@@ -1,11 +1,12 @@
 // Package zookeeper simulates a ZooKeeper ensemble: servers that are processes with clocks of their own, which elect a
 // leader, replicate its transactions, and serve clients from what each of them has applied. Call [New] with the engine;
-// clients dial one of [Ensemble.Servers] and send a [Request] for Connect first.
+// a client process makes a [Handle], which keeps its session as one of the common client libraries does, or dials one of
+// [Ensemble.Servers] itself and sends a [Request] for Connect first.
 //
 // What can change who believes to hold a lock is there: sessions that only the leader tracks, in ticks; followers that
 // answer pings and reads while they are cut off; order per session; one-shot watches; a log that survives. What cannot
-// is not: access control, quotas, observers, containers, snapshots of the disk. Sources are ZooKeeper 3.9's classes,
-// named where they are followed.
+// is not: access control, quotas, observers, snapshots of the disk. Sources are ZooKeeper 3.9's classes, named where they
+// are followed.
 package zookeeper
 
 import (
@@ -36,6 +37,10 @@ type Observer interface {
 	// Expired is called when a leader decides that a session has expired. The session is over when that is committed;
 	// a leader that has been deposed without knowing it decides in vain.
 	Expired(s *Server, id SessionID)
+	// Answered is called when a server answers a client's read from what it has applied.
+	Answered(s *Server, a *Response)
+	// Elected is called when a server has become the leader. What its tree lacks, though it was committed, is lost.
+	Elected(s *Server)
 }
 
 // Ensemble is a set of servers that know each other.
@@ -44,20 +49,26 @@ type Ensemble struct {
 
 	config   Config
 	reported Zxid // the last transaction that the observer knows; less if disks have lost it
+	favoured int  // who wins the next vote among equals; 0: whose id is the largest
 }
 
 // New adds an ensemble to an engine: the leader has been elected and the servers serve.
 func New(e *sim.Engine, c Config) *Ensemble {
 	z := &Ensemble{config: c.withDefaults()}
+	var sweep int64 // when the leader looks for containers
 	for i := range z.config.Servers {
 		s := &Server{ID: i + 1, config: &z.config, ensemble: z, tree: NewTree()}
 		s.forgetClients()
 		name := fmt.Sprintf("%s%d", z.config.Names, s.ID)
 		s.node = e.AddServer(name, s)
-		s.phase = e.Rand("zookeeper", name).Int64N(int64(z.config.Tick))
+		r := e.Rand("zookeeper", name)
+		s.phase = r.Int64N(int64(z.config.Tick))
+		if s.ID == z.config.Leader {
+			sweep = r.Int64N(int64(sweepInterval))
+		}
 		z.Servers = append(z.Servers, s)
 	}
-	z.begin()
+	z.begin(sweep)
 	return z
 }
 
@@ -85,7 +96,7 @@ func (c Config) withDefaults() Config {
 
 // begin puts the ensemble into the state after its first election. The followers' connections are opened now, and
 // serve clients at once: what they forward follows their introduction.
-func (z *Ensemble) begin() {
+func (z *Ensemble) begin(sweep int64) {
 	s := z.Servers[z.config.Leader-1]
 	s.disk.epoch = 1
 	l := s.newLeader()
@@ -94,6 +105,7 @@ func (z *Ensemble) begin() {
 	l.start()
 	// The reign began some time ago: where in its beat the run begins is as random as the clock's phase.
 	l.beat.Arm(false, s.node.Monotonic()+s.phase%(int64(z.config.Tick)/2)+1)
+	l.sweep.Arm(false, s.node.Monotonic()+sweep)
 	for _, f := range z.Servers {
 		if f == s {
 			continue
@@ -118,13 +130,13 @@ func (z *Ensemble) Leader() *Server {
 	return found
 }
 
-// committed tells the observer what a leader has committed.
+// committed tells the observer what a leader has committed. One that has been deposed without knowing it may commit late
+// what its successor has committed before.
 func (z *Ensemble) committed(s *Server) {
 	if z.config.Observer == nil {
 		return
 	}
 	log := s.disk.log[:s.lead.commits]
-	z.reported = min(z.reported, s.lead.committed())
 	for i := s.disk.upTo(z.reported); i < len(log); i++ {
 		if log[i].Zxid > z.reported {
 			z.reported = log[i].Zxid

@@ -20,11 +20,12 @@ func (t *Tree) Dump() []string {
 	var lines []string
 	for _, path := range slices.Sorted(maps.Keys(t.nodes)) {
 		n := t.nodes[path]
-		lines = append(lines, fmt.Sprintf("%s %q owner %v %+v %v", path, n.data, n.owner, n.stat(), n.names))
+		lines = append(lines, fmt.Sprintf("%s %q owner %v %+v %v", path, n.data, n.owner, n.stat(), n.names.view()))
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.ephemerals)) {
 		lines = append(lines, fmt.Sprintf("ephemerals of %v: %v", id, t.ephemerals[id]))
 	}
+	lines = append(lines, fmt.Sprintf("containers: %v", t.containers))
 	for _, id := range t.Sessions() {
 		lines = append(lines, fmt.Sprintf("session %v %v", id, t.sessions[id]))
 	}

@@ -240,3 +240,30 @@ func storm(t *testing.T, seed uint64) (acked []string, digest uint64) {
 	}
 	return acked, w.Trace.Digest()
 }
+
+// TestNothingIsReportedTwice has a leader stand still before it hears that a majority has a write. When it goes on, another
+// has committed that write, and more.
+func TestNothingIsReportedTwice(t *testing.T) {
+	w := newWorld(t, 1, zookeeper.Config{})
+	w.Inject(sim.Fault{
+		Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Node: "zk-3", Does: trace.Execute, What: "ACK"}, Nth: 5},
+		Action:  sim.Action{Kind: sim.Pause, Node: "zk-3"}, For: 25 * s,
+	}, nil)
+	w.client("a", func(k *keeper) {
+		k.open(1, 30*s)
+		k.call(create("/p"))
+		for k.dial(1, 30*s) == nil {
+			k.task.Sleep(s)
+		}
+		require.Less(t, time.Duration(w.Now()), 20*s)
+		for range 30 {
+			k.must(create("/n", "sequential"))
+			k.task.Sleep(s)
+		}
+	})
+	w.play()
+	require.Greater(t, len(w.committed), 30)
+	for i := 1; i < len(w.committed); i++ {
+		require.Less(t, w.committed[i-1].Zxid, w.committed[i].Zxid)
+	}
+}

@@ -1,12 +1,6 @@
 package zookeeper
 
-import (
-	"cmp"
-	"maps"
-	"slices"
-
-	"github.com/locksim/locksim/sim"
-)
+import "github.com/locksim/locksim/sim"
 
 // upstream is a follower's end of the connection to its leader.
 type upstream struct {
@@ -14,6 +8,7 @@ type upstream struct {
 	leader  int
 	conn    *sim.Conn  // nil until it is opened
 	silence *sim.Timer // the time-out of reading from the connection
+	idle    packet     // the answer to a ping when no session has been touched
 }
 
 // follow turns to a leader. The connection is opened by an alarm of its own, at the same moment, since the end of another
@@ -23,7 +18,7 @@ func (s *Server) follow(leader int) *upstream {
 		l.close()
 	}
 	s.early = nil
-	u := &upstream{s: s, leader: leader}
+	u := &upstream{s: s, leader: leader, idle: packet{kind: pong}}
 	s.state, s.upstream = Following, u
 	u.silence = s.node.NewTimer(silenceAlarm{u})
 	u.await(s.config.InitLimit)
@@ -77,7 +72,7 @@ func (u *upstream) Deliver(payload sim.Payload) {
 			s.applyTo(s.disk.upTo(p.zxid))
 		}
 	case ping:
-		u.send(&packet{kind: pong, touched: s.shipTouches()})
+		u.send(u.pong())
 	case validated:
 		if c := s.moving[p.session]; c != nil {
 			delete(s.moving, p.session)
@@ -85,8 +80,6 @@ func (u *upstream) Deliver(payload sim.Payload) {
 		}
 	case synced:
 		s.synced(p.session, p.request)
-	case goodbye:
-		u.abandon()
 	default:
 		panic("zookeeper: a follower was sent " + p.String())
 	}
@@ -105,14 +98,19 @@ func (s *Server) adopt(p *packet) {
 	s.upstream.send(&packet{kind: ack, zxid: s.disk.last()})
 }
 
-// shipTouches empties the touch table.
-func (s *Server) shipTouches() []touch {
-	touches := make([]touch, 0, len(s.touched))
-	for _, id := range slices.SortedFunc(maps.Keys(s.touched), cmp.Compare) {
-		touches = append(touches, touch{session: id, timeout: s.touched[id]})
+// pong answers a ping, and empties the touch table.
+func (u *upstream) pong() *packet {
+	s := u.s
+	if len(s.touched) == 0 {
+		return &u.idle
 	}
-	clear(s.touched)
-	return touches
+	p := &packet{kind: pong, touched: make([]touch, len(s.touched))}
+	for i, c := range s.touched {
+		c.touched = false
+		p.touched[i] = touch{session: c.session, timeout: c.timeout}
+	}
+	s.touched = s.touched[:0]
+	return p
 }
 
 // Closed says that the connection to the leader is over.

@@ -34,6 +34,8 @@ func (w *world) Committed(_ *zookeeper.Server, txn *zookeeper.Txn) {
 func (w *world) Expired(_ *zookeeper.Server, id zookeeper.SessionID) {
 	w.expired = append(w.expired, fmt.Sprintf("%v %v", w.Now(), id))
 }
+func (w *world) Elected(*zookeeper.Server)                       {}
+func (w *world) Answered(*zookeeper.Server, *zookeeper.Response) {}
 
 func newWorld(t testing.TB, seed uint64, c zookeeper.Config) *world {
 	w := &world{t: t, Engine: sim.New(sim.Config{
@@ -96,7 +98,6 @@ type keeper struct {
 	events  []string
 	closed  bool
 	ended   time.Duration // when it was closed
-	heard   time.Duration // when something last arrived
 	change  sim.Signal
 }
 
@@ -116,16 +117,12 @@ func (e *ear) Closed() {
 }
 
 func (k *keeper) deliver(p sim.Payload) {
-	k.heard = time.Duration(k.w.Now())
 	switch p := p.(type) {
 	case *zookeeper.Response:
 		k.answers = append(k.answers, p)
 		k.seen = max(k.seen, p.Zxid)
 	case *zookeeper.WatchEvent:
 		k.events = append(k.events, p.String())
-	case zookeeper.HangUp:
-		k.conn.Close()
-		k.over()
 	}
 	if k.w.Trace.Keep {
 		k.stream = append(k.stream, p.String())

@@ -21,8 +21,10 @@ type leader struct {
 	commits int // how much of the log is committed
 	syncs   []waitingSync
 
+	ping   packet     // of which one is like the other
 	beat   *sim.Timer // twice a tick
 	expiry *sim.Timer // at every tick of the clock
+	sweep  *sim.Timer // once a minute: of containers
 	beats  int
 	limit  int64 // by when it must be active
 }
@@ -58,7 +60,7 @@ func (l *link) send(p *packet) {
 func (l *link) close() {
 	if !l.gone() {
 		l.conn.Session = nil
-		l.conn.Reply(&packet{kind: goodbye})
+		l.conn.Hangup()
 	}
 }
 
@@ -93,11 +95,12 @@ func (s *Server) beginLeading() {
 }
 
 func (s *Server) newLeader() *leader {
-	l := &leader{s: s, epoch: s.disk.epoch, links: make([]*link, len(s.ensemble.Servers)+1)}
+	l := &leader{s: s, ping: packet{kind: ping}, epoch: s.disk.epoch, links: make([]*link, len(s.ensemble.Servers)+1)}
 	l.self = &link{id: s.ID, acked: s.disk.last()}
 	l.links[s.ID] = l.self
 	l.beat = s.node.NewTimer(beatAlarm{l})
 	l.expiry = s.node.NewTimer(expiryAlarm{l})
+	l.sweep = s.node.NewTimer(sweepAlarm{l})
 	s.state, s.lead = Leading, l
 	return l
 }
@@ -169,13 +172,18 @@ func (l *leader) activate() {
 	}
 	s := l.s
 	l.active = true
+	s.ensemble.favoured = 0
 	l.commits = len(s.disk.log)
+	s.ensemble.reported = min(s.ensemble.reported, l.committed())
 	l.pending = NewTree()
 	for _, txn := range s.disk.log {
 		l.pending.applyAll(txn)
 	}
 	s.ensemble.committed(s)
 	s.applyTo(l.commits)
+	if o := s.config.Observer; o != nil {
+		o.Elected(s)
+	}
 	l.start()
 	s.node.Step(trace.Promote, "leader", uint64(l.epoch), nil)
 	for _, f := range l.links {
@@ -194,6 +202,7 @@ func (l *leader) start() {
 		l.tracker.open(id, s.tree.sessions[id], nil, now)
 	}
 	l.expiry.Arm(false, l.tracker.next-s.phase)
+	l.sweep.Arm(false, s.node.Monotonic()+int64(sweepInterval))
 	s.serving = true
 }
 
@@ -269,7 +278,9 @@ func (l *leader) submit(from *link, id SessionID, r *Request, timeout time.Durat
 		l.tracker.open(id, timeout, from, l.s.now())
 		txn.Changes = l.pending.opening(id, timeout)
 	default:
-		txn.Err = l.tracker.check(id, from)
+		if r.Op != DeleteContainer { // which is of no session
+			txn.Err = l.tracker.check(id, from)
+		}
 		if txn.Err == OK {
 			txn.Changes, txn.Failed, txn.Err = l.pending.prepare(id, r, txn.Zxid)
 		}
@@ -308,9 +319,10 @@ func (l *leader) commit() {
 			break
 		}
 		l.commits++
+		p := &packet{kind: commit, zxid: txn.Zxid}
 		for _, f := range l.links {
 			if f != nil && f != l.self && f.told {
-				f.send(&packet{kind: commit, zxid: txn.Zxid})
+				f.send(p)
 			}
 		}
 		if s.lead == l {
@@ -385,7 +397,7 @@ func (a beatAlarm) Ring() {
 	l.closeSilent()
 	for _, f := range l.links {
 		if f != nil && f != l.self && f.uptodate && l.s.lead == l {
-			f.send(&packet{kind: ping})
+			f.send(&l.ping)
 		}
 	}
 }
@@ -420,6 +432,7 @@ func (s *Server) stepDown() {
 	s.lead = nil
 	l.beat.Stop()
 	l.expiry.Stop()
+	l.sweep.Stop()
 	for _, f := range l.links {
 		if f != nil && f != l.self {
 			f.close()
@@ -442,13 +455,19 @@ func (a expiryAlarm) Ring() {
 		if s.lead != l {
 			return
 		}
-		s.node.Step(trace.Expire, id.String(), uint64(id), nil)
-		if o := s.config.Observer; o != nil {
-			o.Expired(s, id)
-		}
-		l.submit(nil, id, nil, 0)
+		l.expire(id)
 	}
 	if s.lead == l {
 		l.expiry.Arm(false, l.tracker.next-s.phase)
 	}
+}
+
+// expire decides that a session is over, and asks for that to be committed.
+func (l *leader) expire(id SessionID) {
+	s := l.s
+	s.node.Step(trace.Expire, id.String(), uint64(id), nil)
+	if o := s.config.Observer; o != nil {
+		o.Expired(s, id)
+	}
+	l.submit(nil, id, nil, 0)
 }

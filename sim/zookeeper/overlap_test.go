@@ -9,60 +9,39 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/zookeeper"
 )
 
 // overlap plays the double holder that sees "connected" throughout: a's server is cut off from the rest of the ensemble,
-// b wants the node that a has. It returns when b got it and when a's connection ended, both counted from the cut.
+// b wants the node that a has. It returns when b got it and when a's connection ended, both counted from the cut. If a is
+// busy, a write of his is on its way from the cut on.
 func overlap(t *testing.T, seed uint64, timeout time.Duration, busy bool) (granted, disconnected time.Duration) {
 	w := newWorld(t, seed, zookeeper.Config{})
 	moment := 20*s + time.Duration(w.Rand("moment").Int64N(int64(12*s)))
 	w.at(moment, cut("zk-1", "zk-2", "zk-3"))
-	w.client("a", func(k *keeper) {
-		k.open(1, timeout)
-		k.must(create("/lock", "ephemeral"))
+	w.user("a", zookeeper.GoZooKeeper(), timeout, func(u *user) {
+		u.must(create("/lock", "ephemeral"))
+		suspended := u.Session().Suspended()
 		if busy {
-			k.pingUntil(moment)
-			k.send(create("/busy"))
-			for k.waitUntil(k.heard+timeout*2/3) && time.Duration(w.Now()) < k.heard+timeout*2/3 {
-			}
-			for _, answer := range k.answers {
-				require.Equal(t, zookeeper.Ping, answer.Request.Op, "a write was answered by a server that is cut off")
-			}
-			k.ended = time.Duration(w.Now())
-		} else {
-			k.pingUntil(moment + 60*s)
+			u.sleepUntil(moment)
+			require.ErrorIs(t, u.fails(create("/busy")), zookeeper.ErrConnectionLoss)
 		}
-		disconnected = k.ended - moment
+		disconnected = u.when(suspended) - moment
 	})
-	w.client("b", func(k *keeper) {
-		k.task.Sleep(s)
-		k.open(2, 30*s)
-		for {
-			k.events = nil
-			if a := k.call(create("/lock", "ephemeral")); a.Err == zookeeper.OK {
-				break
+	w.user("b", zookeeper.GoZooKeeper(), 30*s, func(u *user) {
+		u.task.Sleep(s)
+		var a *zookeeper.Response
+		for a == nil || a.Err != zookeeper.OK {
+			var gone zookeeper.Watch
+			a, _ = u.Do(u.task, create("/lock", "ephemeral"), nil)
+			if a.Err == zookeeper.NodeExists && u.must(ask(zookeeper.Exists, "/lock"), &gone).Err == zookeeper.OK {
+				u.when(&gone.Over)
 			}
-			if a := k.call(ask(zookeeper.Exists, "/lock", true)); a.Err == zookeeper.NoNode {
-				continue
-			}
-			k.pingWhile(func() bool { return len(k.events) == 0 })
 		}
 		granted = time.Duration(w.Now()) - moment
-	})
+	}, 2)
 	w.play()
 	return granted, disconnected
-}
-
-// pingWhile keeps the session alive while something holds.
-func (k *keeper) pingWhile(holds func() bool) {
-	for holds() && !k.closed {
-		k.change = sim.Signal{}
-		if k.task.Wait(k.timeout/3, &k.change) < 0 {
-			k.must(ask(zookeeper.Ping, ""))
-		}
-	}
 }
 
 // TestCutFollowerLetsTwoClientsHoldTheNode compares with what was measured on ZooKeeper 3.8 with go-zookeeper, tick

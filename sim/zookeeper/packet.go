@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -26,12 +27,11 @@ const (
 	ping
 	validated
 	synced
-	goodbye // the leader closes the connection
 )
 
 var packetNames = [...]string{
 	"NOTIFICATION", "FOLLOWERINFO", "ACK", "PONG", "REQUEST", "SYNC", "REVALIDATE",
-	"NEWLEADER", "UPTODATE", "PROPOSAL", "COMMIT", "PING", "REVALIDATED", "SYNCED", "GOODBYE",
+	"NEWLEADER", "UPTODATE", "PROPOSAL", "COMMIT", "PING", "REVALIDATED", "SYNCED",
 }
 
 // packet is a message between servers. Each kind uses the fields that name it.
@@ -46,7 +46,7 @@ type packet struct {
 	request *Request      // forward, forwardSync, synced
 	touched []touch       // pong
 	valid   bool          // validated
-	ballot  ballot        // notification
+	ballot  *ballot       // notification
 }
 
 // touch is a sign of life of a session.
@@ -55,14 +55,14 @@ type touch struct {
 	timeout time.Duration
 }
 
-// What names the packet, and what is forwarded or proposed.
+// What names the packet, and what is forwarded or proposed: by its purpose if it has one.
 func (p *packet) What() (what, alt string) {
 	request := p.request
 	if len(p.txns) == 1 {
 		request = p.txns[0].Request
 	}
 	if request != nil {
-		alt = request.Op.String()
+		alt = cmp.Or(request.Purpose, request.Op.String())
 	}
 	return packetNames[p.kind], alt
 }
@@ -84,7 +84,7 @@ func (p *packet) Sum() uint64 {
 		d.Uint64(uint64(t.session))
 	}
 	if p.kind == notification {
-		b := &p.ballot
+		b := p.ballot
 		d.Uint64(b.round<<16 | uint64(b.state)<<8 | uint64(b.vote.leader))
 		d.Uint64(uint64(b.vote.zxid))
 		d.Uint64(uint64(b.vote.epoch))
@@ -97,7 +97,8 @@ func (p *packet) String() string {
 	name := packetNames[p.kind]
 	switch p.kind {
 	case notification:
-		return fmt.Sprintf("%s round %d: %v votes for %d at %v", name, p.ballot.round, p.ballot.state, p.ballot.vote.leader, p.ballot.vote.zxid)
+		b := p.ballot
+		return fmt.Sprintf("%s round %d: %v votes for %d at %v", name, b.round, b.state, b.vote.leader, b.vote.zxid)
 	case forward, forwardSync, synced:
 		return fmt.Sprintf("%s %v %v", name, p.session, p.request)
 	case proposal:

@@ -10,13 +10,17 @@ import (
 // what has been proposed so far (PrepRequestProcessor keeps it as outstandingChanges). A request that fails changes
 // nothing; of a multi the number of the failing operation is returned too.
 func (t *Tree) prepare(session SessionID, r *Request, z Zxid) (changes []Change, failed int, err Code) {
-	ops := []Request{*r}
-	if r.Op == Multi {
-		ops = r.Ops
+	if r.Op != Multi {
+		c, code := t.change(session, r)
+		if code != OK {
+			return nil, 0, code
+		}
+		t.apply(&c, z)
+		return []Change{c}, 0, OK
 	}
 	var undo []func()
-	for i := range ops {
-		c, code := t.change(session, &ops[i])
+	for i := range r.Ops {
+		c, code := t.change(session, &r.Ops[i])
 		if code != OK {
 			for _, back := range slices.Backward(undo) {
 				back()
@@ -24,9 +28,7 @@ func (t *Tree) prepare(session SessionID, r *Request, z Zxid) (changes []Change,
 			return nil, i, code
 		}
 		changes = append(changes, c)
-		if len(ops) > 1 {
-			undo = append(undo, t.undo(&c))
-		}
+		undo = append(undo, t.undo(&c))
 		t.apply(&c, z)
 	}
 	return changes, 0, OK
@@ -47,10 +49,21 @@ func (t *Tree) change(session SessionID, r *Request) (Change, Code) {
 			return Change{}, BadArguments
 		case code != OK:
 			return Change{}, code
-		case len(n.names) > 0:
+		case n.names.len() > 0:
 			return Change{}, NotEmpty
 		}
 		return Change{Kind: NodeDeleted, Path: r.Path, Session: n.owner}, OK
+	case DeleteContainer:
+		n := t.nodes[r.Path]
+		switch {
+		case n == nil:
+			return Change{}, NoNode
+		case !n.container:
+			return Change{}, BadArguments
+		case n.names.len() > 0:
+			return Change{}, NotEmpty
+		}
+		return Change{Kind: NodeDeleted, Path: r.Path}, OK
 	case SetData:
 		_, code := t.versioned(r)
 		return Change{Kind: DataChanged, Path: r.Path, Data: r.Data}, code
@@ -73,14 +86,14 @@ func (t *Tree) creation(session SessionID, r *Request) (Change, Code) {
 		path += fmt.Sprintf("%010d", parent.creates)
 	}
 	switch {
-	case !validPath(path):
+	case !validPath(path), r.Container && (r.Ephemeral || r.Sequential):
 		return Change{}, BadArguments
 	case t.nodes[path] != nil:
 		return Change{}, NodeExists
 	case parent.owner != 0:
 		return Change{}, NoChildrenForEphemerals
 	}
-	c := Change{Kind: NodeCreated, Path: path, Data: r.Data}
+	c := Change{Kind: NodeCreated, Path: path, Data: r.Data, Container: r.Container}
 	if r.Ephemeral {
 		c.Session = session
 	}

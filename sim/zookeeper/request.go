@@ -22,6 +22,7 @@ const (
 	Check // in a multi only
 	Multi
 	CloseSession
+	DeleteContainer // the leader's own
 	Sync
 	Exists
 	GetData
@@ -31,7 +32,7 @@ const (
 )
 
 var opNames = [opCount]string{
-	"connect", "ping", "create", "delete", "setData", "check", "multi", "closeSession", "sync",
+	"connect", "ping", "create", "delete", "setData", "check", "multi", "closeSession", "deleteContainer", "sync",
 	"exists", "getData", "getChildren", "setWatches",
 }
 
@@ -39,7 +40,7 @@ var opNames = [opCount]string{
 func (o Op) String() string { return opNames[o] }
 
 // writes reports whether it is ordered by the leader and needs a quorum.
-func (o Op) writes() bool { return o >= Create && o <= CloseSession }
+func (o Op) writes() bool { return o >= Create && o <= DeleteContainer }
 
 // AnyVersion is a version that every node has.
 const AnyVersion int32 = -1
@@ -51,6 +52,7 @@ type Request struct {
 	Data       string // Create, SetData
 	Ephemeral  bool   // Create
 	Sequential bool   // Create: the parent's counter is appended to the path
+	Container  bool   // Create: the leader deletes the node when it has had children and has none any more
 	Version    int32  // Delete, SetData, Check: AnyVersion compares with none
 	Watch      bool   // Exists, GetData, GetChildren
 	Ops        []Request
@@ -62,10 +64,7 @@ type Request struct {
 	DataWatches, ExistWatches, ChildWatches []string // SetWatches
 
 	Purpose string // what the lock wants with it: "acquire", "release"; "" unknown
-	Client  string // who sent it: for observers
-	Tag     int    // what it belongs to: for observers
-	Sent    uint64 // its place among all requests that were sent: for observers
-	Asking  bool   // it was sent from within Lock: for observers
+	sim.Origin
 }
 
 // What names the operation and its purpose.
@@ -79,7 +78,7 @@ func (r *Request) Sum() uint64 {
 }
 
 func (r *Request) digest(d *trace.Digest) {
-	d.Uint64(uint64(r.Op) | bit(r.Ephemeral)<<8 | bit(r.Sequential)<<9 | bit(r.Watch)<<10 | uint64(uint32(r.Version))<<32)
+	d.Uint64(uint64(r.Op) | bit(r.Ephemeral)<<8 | bit(r.Sequential)<<9 | bit(r.Watch)<<10 | bit(r.Container)<<11 | uint64(uint32(r.Version))<<32)
 	d.String(r.Path)
 	d.String(r.Data)
 	d.Uint64(uint64(r.Session))
@@ -119,7 +118,7 @@ func (r *Request) String() string {
 	for _, flag := range []struct {
 		set  bool
 		name string
-	}{{r.Ephemeral, "ephemeral"}, {r.Sequential, "sequential"}, {r.Watch, "watch"}} {
+	}{{r.Ephemeral, "ephemeral"}, {r.Sequential, "sequential"}, {r.Container, "container"}, {r.Watch, "watch"}} {
 		if flag.set {
 			words = append(words, flag.name)
 		}
@@ -160,9 +159,7 @@ func (r *Response) digest(d *trace.Digest) {
 	d.Uint64(uint64(r.Stat.Mzxid))
 	d.Uint64(uint64(r.Stat.Pzxid))
 	d.Uint64(uint64(uint32(r.Stat.Version))<<32 | uint64(uint32(r.Stat.NumChildren)))
-	for _, name := range r.Children {
-		d.String(name)
-	}
+	d.Uint64(uint64(len(r.Children))) // which they are, the zxid of their last change says
 	for i := range r.Results {
 		r.Results[i].digest(d)
 	}
@@ -189,15 +186,20 @@ func (r *Response) String() string {
 	}
 }
 
-// ErrorResponse answers a request with an error, for faults that inject one. The text is a code's name.
+// ErrorResponse answers a request with an error, for faults that inject one. The text is a code's name. What servers tell
+// each other has no answer.
 func ErrorResponse(r sim.Payload, text string) sim.Payload {
+	request, ok := r.(*Request)
+	if !ok {
+		return nil
+	}
 	code := RuntimeInconsistency
 	for c := OK; c >= SessionMoved; c-- {
 		if c.String() == text {
 			code = c
 		}
 	}
-	return &Response{Request: r.(*Request), Err: code}
+	return &Response{Request: request, Err: code}
 }
 
 // EventType says what a watch has seen, as the wire protocol numbers it.
@@ -238,16 +240,3 @@ func (e *WatchEvent) Sum() uint64 {
 
 // String shows the event to a reader.
 func (e *WatchEvent) String() string { return e.Type.String() + " " + e.Path }
-
-// HangUp is a server's end of a connection being closed: nothing follows it, and what it is sent afterwards it ignores.
-// Package sim lets only the opener close a connection: whoever receives this must do so.
-type HangUp struct{}
-
-// What names it.
-func (HangUp) What() (what, alt string) { return "hangup", "" }
-
-// Sum digests it: there is nothing in it.
-func (HangUp) Sum() uint64 { return 0 }
-
-// String shows it to a reader.
-func (HangUp) String() string { return "hangup" }

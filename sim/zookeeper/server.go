@@ -40,7 +40,7 @@ type Server struct {
 	sweep       int       // how many there may be before those are forgotten
 	hosted      map[SessionID]*client
 	watches     watches
-	touched     map[SessionID]time.Duration // since the leader's last ping
+	touched     []*client // since the leader's last ping
 	lastSession SessionID
 
 	lead     *leader
@@ -56,7 +56,7 @@ type Server struct {
 type disk struct {
 	epoch uint32 // of the last leader that was followed
 	log   []*Txn
-	at    []int64 // when each was written, on the node's clock
+	at    []int64 // when each was written, on the node's clock; kept for a disk that can lose it
 }
 
 func (d *disk) last() Zxid {
@@ -83,11 +83,14 @@ func (d *disk) upTo(z Zxid) int {
 	return i
 }
 
-func (d *disk) truncate(n int) { d.log, d.at = d.log[:n:n], d.at[:n:n] }
+func (d *disk) truncate(n int) {
+	d.log = d.log[:n:n]
+	d.at = d.at[:min(n, len(d.at)):min(n, len(d.at))]
+}
 
 func (s *Server) write(txns ...*Txn) {
-	for _, txn := range txns {
-		s.disk.log = append(s.disk.log, txn)
+	s.disk.log = append(s.disk.log, txns...)
+	for s.config.LazyDisk && len(s.disk.at) < len(s.disk.log) {
 		s.disk.at = append(s.disk.at, s.node.Monotonic())
 	}
 }
@@ -164,11 +167,14 @@ func (s *Server) submitSync(id SessionID, r *Request) {
 }
 
 // touch notes a sign of life of a session. A follower only keeps it for its answer to the leader's next ping.
-func (s *Server) touch(id SessionID, timeout time.Duration) bool {
+func (s *Server) touch(c *client) bool {
 	if s.lead != nil {
-		return s.lead.tracker.touch(id, timeout, s.now())
+		return s.lead.tracker.touch(c.session, c.timeout, s.now())
 	}
-	s.touched[id] = timeout
+	if !c.touched {
+		c.touched = true
+		s.touched = append(s.touched, c)
+	}
 	return true
 }
 
@@ -303,7 +309,7 @@ func (s *Server) forgetClients() {
 	s.clients = nil
 	s.hosted = make(map[SessionID]*client)
 	s.moving = make(map[SessionID]*client)
-	s.touched = make(map[SessionID]time.Duration)
+	s.touched = nil
 	s.watches = newWatches()
 }
 

@@ -55,6 +55,12 @@ func (t *tracker) touch(id SessionID, timeout time.Duration, now int64) bool {
 	return true
 }
 
+// alive reports whether a session is known and not closing.
+func (t *tracker) alive(id SessionID) bool {
+	s := t.sessions[id]
+	return s != nil && !s.closing
+}
+
 // check refuses a write of a session that is over, or whose client has moved to another server. The first to write
 // after a change of leader owns the session (SessionTrackerImpl.checkSession).
 func (t *tracker) check(id SessionID, owner *link) Code {

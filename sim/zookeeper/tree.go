@@ -43,24 +43,27 @@ type znode struct {
 	version                    int32
 	creates                    int32 // children ever created: the next sequence number
 	owner                      SessionID
+	container                  bool
 	data                       string
-	names                      []string // of its children, sorted
+	names                      roster // of its children
 }
 
 func (n *znode) stat() Stat {
 	return Stat{
 		Czxid: n.created, Mzxid: n.changed, Pzxid: n.children, Version: n.version,
-		Cversion: 2*n.creates - int32(len(n.names)), EphemeralOwner: n.owner,
-		DataLength: int32(len(n.data)), NumChildren: int32(len(n.names)),
+		Cversion: 2*n.creates - int32(n.names.len()), EphemeralOwner: n.owner,
+		DataLength: int32(len(n.data)), NumChildren: int32(n.names.len()),
 	}
 }
 
 // Tree is the replicated state: znodes and sessions. It is a state machine: equal transactions give equal trees.
 //
-// Invariant: every path but the root has its name in its parent's names, and an ephemeral is in ephemerals of its owner.
+// Invariant: every path but the root has its name in its parent's names, an ephemeral is in ephemerals of its owner, and
+// a container in containers.
 type Tree struct {
 	nodes      map[string]*znode
 	ephemerals map[SessionID][]string // sorted
+	containers []string               // sorted
 	sessions   map[SessionID]time.Duration
 }
 
@@ -88,11 +91,12 @@ const (
 
 // Change is one step of a transaction. The leader has checked it: it applies without conditions.
 type Change struct {
-	Kind    ChangeKind
-	Path    string
-	Data    string
-	Session SessionID     // of a session's change; the owner of an ephemeral that is created or deleted
-	Timeout time.Duration // of a session that is opened
+	Kind      ChangeKind
+	Path      string
+	Data      string
+	Container bool          // of a node that is created
+	Session   SessionID     // of a session's change; the owner of an ephemeral that is created or deleted
+	Timeout   time.Duration // of a session that is opened
 }
 
 // Txn is a transaction: all of its changes happen at one zxid, or none.
@@ -112,7 +116,9 @@ func (t *Tree) apply(c *Change, z Zxid) {
 		parent := t.nodes[parentOf(c.Path)]
 		parent.creates++
 		parent.children = z
-		t.link(c.Path, &znode{created: z, changed: z, children: z, owner: c.Session, data: c.Data})
+		t.link(c.Path, &znode{
+			created: z, changed: z, children: z, owner: c.Session, container: c.Container, data: c.Data,
+		})
 	case NodeDeleted:
 		t.unlink(c.Path)
 		t.nodes[parentOf(c.Path)].children = z
@@ -139,9 +145,12 @@ func (t *Tree) applyAll(txn *Txn) {
 func (t *Tree) link(path string, n *znode) {
 	t.nodes[path] = n
 	parent := t.nodes[parentOf(path)]
-	parent.names = insert(parent.names, nameOf(path))
+	parent.names.add(nameOf(path))
 	if n.owner != 0 {
 		t.ephemerals[n.owner] = insert(t.ephemerals[n.owner], path)
+	}
+	if n.container {
+		t.containers = insert(t.containers, path)
 	}
 }
 
@@ -149,7 +158,10 @@ func (t *Tree) unlink(path string) {
 	n := t.nodes[path]
 	delete(t.nodes, path)
 	parent := t.nodes[parentOf(path)]
-	parent.names = remove(parent.names, nameOf(path))
+	parent.names.remove(nameOf(path))
+	if n.container {
+		t.containers = remove(t.containers, path)
+	}
 	if n.owner == 0 {
 		return
 	}
@@ -165,16 +177,16 @@ func (t *Tree) undo(c *Change) func() {
 	n, parent := t.nodes[c.Path], t.nodes[parentOf(c.Path)]
 	switch c.Kind {
 	case NodeCreated:
-		creates, children := parent.creates, parent.children
+		before := *parent
 		return func() {
 			t.unlink(c.Path)
-			parent.creates, parent.children = creates, children
+			*parent = before
 		}
 	case NodeDeleted:
-		children := parent.children
+		before := *parent
 		return func() {
 			t.link(c.Path, n)
-			parent.children = children
+			*parent = before
 		}
 	case DataChanged:
 		data, changed, version := n.data, n.changed, n.version
@@ -202,13 +214,13 @@ func (t *Tree) Data(path string) (string, Code) {
 	return n.data, OK
 }
 
-// Children returns the names of a node's children in their order, where ZooKeeper promises none. They must not be changed.
+// Children returns the names of a node's children. They must not be changed.
 func (t *Tree) Children(path string) ([]string, Code) {
 	n := t.nodes[path]
 	if n == nil {
 		return nil, NoNode
 	}
-	return n.names[:len(n.names):len(n.names)], OK
+	return n.names.view(), OK
 }
 
 // Sessions lists the sessions that have been opened and not closed.
@@ -228,28 +240,13 @@ func parentOf(path string) string {
 
 func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// insert and remove keep a list sorted. They never write to what a shorter or longer view of the list shows, so that
-// answers may share its memory: what queues do most, to append at the end and to remove at the front, copies nothing.
+// insert and remove keep a list sorted.
 func insert(sorted []string, s string) []string {
-	i, found := slices.BinarySearch(sorted, s)
-	switch {
-	case found:
-		return sorted
-	case i == len(sorted):
-		return append(sorted, s)
-	}
-	return slices.Concat(sorted[:i], []string{s}, sorted[i:])
+	i, _ := slices.BinarySearch(sorted, s)
+	return slices.Insert(sorted, i, s)
 }
 
 func remove(sorted []string, s string) []string {
-	i, found := slices.BinarySearch(sorted, s)
-	switch last := len(sorted) - 1; {
-	case !found:
-		return sorted
-	case i == 0:
-		return sorted[1:]
-	case i == last:
-		return sorted[:last:last]
-	}
-	return slices.Concat(sorted[:i], sorted[i+1:])
+	i, _ := slices.BinarySearch(sorted, s)
+	return slices.Delete(sorted, i, i+1)
 }

@@ -3,6 +3,7 @@ package zookeeper_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -149,13 +150,18 @@ func TestAnswersStayAsTheyWere(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tree := zookeeper.NewTree()
 		var answers, copies [][]string
+		var there []string
 		for i, n := range rapid.SliceOf(rapid.IntRange(0, 9)).Draw(rt, "names") {
 			path := fmt.Sprintf("/%d", n)
-			if tree.Prepare(1, create(path), zookeeper.Zxid(i)) != zookeeper.OK {
+			if tree.Prepare(1, create(path), zookeeper.Zxid(i)) == zookeeper.OK {
+				there = slices.Insert(there, 0, path[1:])
+			} else {
 				require.Equal(rt, zookeeper.OK, tree.Prepare(1, del(path, -1), zookeeper.Zxid(i)))
+				there = slices.DeleteFunc(there, func(name string) bool { return name == path[1:] })
 			}
 			names, _ := tree.Children("/")
-			require.True(rt, slices.IsSorted(names))
+			require.ElementsMatch(rt, there, names)
+			require.Equal(rt, strings.Join(there, " "), strings.Join(names, " "), "the newest first")
 			answers, copies = append(answers, names), append(copies, slices.Clone(names))
 		}
 		require.Equal(rt, copies, answers)

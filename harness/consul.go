@@ -1,0 +1,100 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim/lease"
+)
+
+// consulClient is a task's client of a Consul cluster. As HTTP clients do it takes a connection for each call, idle ones
+// first.
+type consulClient struct{ leaseClient }
+
+func newConsulClient(c leaseClient) locks.Services { return consulClient{c} }
+
+// Consul returns the client.
+func (c consulClient) Consul() locks.Consul { return c }
+
+func (c consulClient) call(timeout time.Duration, r *lease.Request) (*lease.Response, error) {
+	p := c.process
+	idle, _ := p.shared.clients.([]*wire)
+	w := &wire{server: c.server}
+	if n := len(idle); n > 0 {
+		w, p.shared.clients = idle[n-1], idle[:n-1]
+	}
+	a, err := w.call(p, timeout, r)
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	idle, _ = p.shared.clients.([]*wire)
+	p.shared.clients = append(idle, w)
+	return a, refused(a)
+}
+
+// CreateSession makes a session.
+func (c consulClient) CreateSession(timeout, ttl time.Duration, delay *time.Duration) (uint64, error) {
+	a, err := c.call(timeout, &lease.Request{Op: lease.SessionCreate, TTL: ttl, LockDelay: lockDelay(delay)})
+	if err != nil {
+		return 0, err
+	}
+	return uint64(a.Session), nil
+}
+
+// lockDelay returns how a request states a lock-delay.
+func lockDelay(delay *time.Duration) time.Duration {
+	switch {
+	case delay == nil:
+		return 0
+	case *delay == 0:
+		return -1
+	}
+	return *delay
+}
+
+// RenewSession begins the session's life anew.
+func (c consulClient) RenewSession(timeout time.Duration, id uint64) (time.Duration, error) {
+	a, err := c.call(timeout, &lease.Request{Op: lease.SessionRenew, Session: lease.SessionID(id), Purpose: renew})
+	if err != nil {
+		return 0, err
+	}
+	return a.TTL, nil
+}
+
+// DestroySession ends a session.
+func (c consulClient) DestroySession(timeout time.Duration, id uint64) error {
+	_, err := c.call(timeout, &lease.Request{Op: lease.SessionDestroy, Session: lease.SessionID(id)})
+	return err
+}
+
+// Acquire gives a key to the session.
+func (c consulClient) Acquire(timeout time.Duration, key string, id uint64) (bool, error) {
+	return c.apply(timeout, &lease.Request{Op: lease.KVAcquire, Key: key, Session: lease.SessionID(id), Purpose: acquire})
+}
+
+// Release takes a key from the session.
+func (c consulClient) Release(timeout time.Duration, key string, id uint64) (bool, error) {
+	return c.apply(timeout, &lease.Request{Op: lease.KVRelease, Key: key, Session: lease.SessionID(id), Purpose: release})
+}
+
+func (c consulClient) apply(timeout time.Duration, r *lease.Request) (bool, error) {
+	a, err := c.call(timeout, r)
+	if err != nil {
+		return false, err
+	}
+	return a.Succeeded, nil
+}
+
+// Get reads a key.
+func (c consulClient) Get(timeout time.Duration, key string, index int64, wait time.Duration) (locks.ConsulPair, error) {
+	a, err := c.call(timeout, &lease.Request{Op: lease.KVGet, Key: key, Index: index, Wait: wait, Purpose: look})
+	if err != nil {
+		return locks.ConsulPair{}, err
+	}
+	pair := locks.ConsulPair{Index: a.Revision}
+	if len(a.Keys) > 0 {
+		pair.Session, pair.LockIndex = uint64(a.Keys[0].Session), uint64(a.Keys[0].LockIndex)
+	}
+	return pair, nil
+}

@@ -1,0 +1,178 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/database"
+)
+
+// databaseService is one MySQL or PostgreSQL server, perhaps behind a pooler.
+type databaseService struct {
+	server *database.Server
+	nodes  []*sim.Node // the server, and the pooler if there is one
+}
+
+func newDatabaseService(w *world, d database.Dialect) *databaseService {
+	deployed := &w.plan.Case.Scenario.Servers
+	truth := newDatabaseTruth(w)
+	s := &databaseService{server: database.New(database.Config{
+		Dialect: d, Tables: tables(w.plan.Case.Scenario.Resource.Registers),
+		Idle: deployed.IdleTimeout, KeepAlive: deployed.KeepAlive, Observer: truth,
+	})}
+	names := deployed.Names()
+	node := w.engine.AddServer(names[0], s.server)
+	s.nodes = append(s.nodes, node)
+	s.server.Attach(node)
+	truth.watch(node)
+	if deployed.Pool > 0 {
+		pooler := database.NewPooler(deployed.Pool)
+		front := w.engine.AddServer(names[1], pooler)
+		pooler.Attach(front, node)
+		s.nodes = append(s.nodes, front)
+	}
+	return s
+}
+
+func (s *databaseService) servers() []*sim.Node { return s.nodes }
+
+func (*databaseService) role(string) string { return "" }
+
+// tables are those that somebody has made for the locks, and for the protected resource.
+func tables(registers int) []database.Table {
+	resource := database.Table{Name: resourceTable, Columns: []string{"id", "version"}}
+	for i := range registers {
+		resource.Rows = append(resource.Rows, []database.Value{database.Int(int64(i)), database.Int(0)})
+	}
+	return []database.Table{
+		{Name: "locks", Columns: []string{"name"}},
+		{Name: leaseTable, Columns: []string{"name", "owner", "expires_at", "version"}},
+		resource,
+	}
+}
+
+// The tables of which the truth must know more than the name.
+const (
+	leaseTable    = "leases"
+	resourceTable = "resource"
+)
+
+// command ends the sessions of a client.
+func (s *databaseService) command(n *sim.Node, a *sim.Action) bool {
+	return a.Kind == sim.EndSession && s.server.Kill(n.Name)
+}
+
+func (s *databaseService) errorReply(request sim.Payload, text string) sim.Payload {
+	return database.ErrorResponse(request, text)
+}
+
+// databaseClients is a task's client of the server.
+type databaseClients struct {
+	none
+	process *process
+	front   *sim.Node // what it connects to
+}
+
+func (s *databaseService) clients(p *process) locks.Services {
+	return &databaseClients{none: none{"mysql or postgres"}, process: p, front: s.nodes[len(s.nodes)-1]}
+}
+
+// SQL returns the client.
+func (c *databaseClients) SQL() locks.SQL { return c }
+
+// Connect opens a connection.
+func (c *databaseClients) Connect(timeout time.Duration) (locks.SQLConn, error) {
+	l, err := openLine(c.process.task, c.front, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return &databaseConn{c.process, &sharedLine{line: l}}, nil
+}
+
+// Share returns a connection of the process for this task.
+func (c *databaseClients) Share(conn locks.SQLConn) locks.SQLConn {
+	return &databaseConn{c.process, conn.(*databaseConn).sharedLine}
+}
+
+// databaseConn is the locks.SQLConn of one task.
+type databaseConn struct {
+	process *process
+	*sharedLine
+}
+
+// sharedLine is a connection that the tasks of a process use in turns.
+type sharedLine struct {
+	line *line
+	over sim.Signal
+	busy bool
+	free sim.Signal // a task has had its turn
+}
+
+// Over fires when a statement has found that the connection is over.
+func (c *databaseConn) Over() locks.Signal { return &c.over }
+
+// Close ends the connection.
+func (c *databaseConn) Close() {
+	c.line.close()
+	c.over.Fire()
+}
+
+// Do sends one statement, when it is its turn.
+func (c *databaseConn) Do(timeout time.Duration, s locks.SQLStatement, args ...any) (locks.SQLResult, error) {
+	p := c.process
+	for c.busy {
+		p.task.Wait(sim.Forever, &c.free)
+	}
+	c.busy, c.free = true, sim.Signal{}
+	r := &database.Request{Origin: p.origin(), Statement: s.Text, Args: values(args), Purpose: s.Name}
+	answer, err := c.line.call(p.task, r, timeout)
+	c.busy = false
+	c.free.Fire()
+	if err != nil {
+		c.over.Fire()
+		if r.Access != 0 && errors.Is(err, locks.ErrNotDone) { // the end of the connection has refused it
+			p.world.journal.settled(r.Access, false, 0)
+		}
+		return locks.SQLResult{}, err
+	}
+	a := answer.(*database.Response)
+	if a.Err != nil {
+		return locks.SQLResult{}, &locks.SQLError{Code: a.Err.Code, Text: a.Err.Text}
+	}
+	return locks.SQLResult{Rows: rows(a.Rows), Affected: a.Affected, InsertID: a.InsertID}, nil
+}
+
+func values(args []any) []database.Value {
+	list := make([]database.Value, len(args))
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			list[i] = database.Text(arg)
+		case int64:
+			list[i] = database.Int(arg)
+		default:
+			panic(fmt.Sprintf("harness: an argument of a statement is a string or an int64, not a %T", arg))
+		}
+	}
+	return list
+}
+
+func rows(answered [][]database.Value) [][]any {
+	list := make([][]any, len(answered))
+	for i, values := range answered {
+		list[i] = make([]any, len(values))
+		for k, v := range values {
+			switch v.Kind {
+			case database.KindNull:
+			case database.KindInt:
+				list[i][k] = v.Int
+			default:
+				list[i][k] = v.String()
+			}
+		}
+	}
+	return list
+}

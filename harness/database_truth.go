@@ -1,0 +1,148 @@
+package harness
+
+import (
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/database"
+	"github.com/locksim/locksim/trace"
+)
+
+// databaseTruth observes a database server. The lock is one of the server's own, which whoever's connection has got it
+// holds; or a row of the table of leases, which whoever is named in it holds until it ends by the server's clock.
+type databaseTruth struct {
+	*succession
+	key   database.Key
+	node  *sim.Node
+	end   *sim.Timer        // of the lease that is in the row
+	given *database.Request // the last that the lock was given to
+	freed *database.Request // the last that let it go
+}
+
+func newDatabaseTruth(w *world) *databaseTruth {
+	space, name, _ := strings.Cut(w.plan.key, "/")
+	return &databaseTruth{succession: newSuccession(&w.truth), key: database.Key{Space: space, Name: name}}
+}
+
+// watch tells the truth which node the server runs on.
+func (t *databaseTruth) watch(n *sim.Node) {
+	t.node = n
+	t.end = n.NewObserver(leaseEnd{t})
+}
+
+// leased reports whether the lock is a row of the table of leases.
+func (t *databaseTruth) leased() bool { return t.key.Space == leaseTable }
+
+// Waits sees a request come while somebody holds the lock.
+func (t *databaseTruth) Waits(_ *database.Server, k database.Key, r *database.Request) {
+	if k == t.key && !t.leased() {
+		t.asked(t.node.Name, r.Origin, false)
+	}
+}
+
+// Took sees a connection get a lock. One that has it already is given it once more: rightly if it is the same task that
+// asks, but to another one if somebody lends the connection to both.
+func (t *databaseTruth) Took(_ *database.Server, k database.Key, r *database.Request, times int) {
+	if k != t.key || t.leased() {
+		return
+	}
+	t.given = r
+	if times == 1 || !t.sameOwner(t.holder(), history.ID(r.Tag)) {
+		t.took(t.node.Name, r.Origin, trace.Never)
+	}
+}
+
+// Left sees a connection let a lock go.
+func (t *databaseTruth) Left(_ *database.Server, k database.Key, r *database.Request, why database.Why, times int) {
+	switch {
+	case k != t.key || t.leased():
+	case why == database.Crashed:
+		t.ended(t.holder(), history.Wiped, history.BySessionLoss)
+	case r == nil:
+		t.ended(t.holder(), history.Expired, history.BySessionLoss)
+	case times > 0:
+		t.freed = r
+		t.released(t.node.Name, r.Origin, 0)
+	default:
+		t.freed = r
+		t.released(t.node.Name, r.Origin, t.holder())
+	}
+}
+
+// Committed sees what has become of the row of leases, and of the protected registers.
+func (t *databaseTruth) Committed(_ *database.Server, r *database.Request, changes []database.Change) {
+	for i := range changes {
+		switch c := &changes[i]; {
+		case c.Table.Name == resourceTable && c.After != nil:
+			t.world.journal.written(uint64(c.Value(c.After, "version").Int), true)
+		case c.Table.Name == t.key.Space && t.leased() && t.isLease(c):
+			t.changed(r, c)
+		}
+	}
+}
+
+// RolledBack sees that writes of the protected registers count for nothing.
+func (t *databaseTruth) RolledBack(_ *database.Server, changes []database.Change) {
+	for i := range changes {
+		if c := &changes[i]; c.Table.Name == resourceTable && c.After != nil {
+			t.world.journal.written(uint64(c.Value(c.After, "version").Int), false)
+		}
+	}
+}
+
+func (t *databaseTruth) isLease(c *database.Change) bool {
+	row := c.After
+	if row == nil {
+		row = c.Before
+	}
+	return row[0].Text == t.key.Name
+}
+
+// changed sees what a request has made of the lease.
+func (t *databaseTruth) changed(r *database.Request, c *database.Change) {
+	owner, ends := c.Value(c.After, "owner"), c.Value(c.After, "expires_at").Int
+	life := time.Duration(ends - t.node.Wall())
+	switch {
+	case owner.Text == "" || life <= 0:
+		t.freed = r
+		t.released(t.node.Name, r.Origin, t.holder())
+	case owner != c.Value(c.Before, "owner"):
+		t.given = r
+		t.took(t.node.Name, r.Origin, t.now().Add(life))
+	default:
+		t.renewed(t.holder(), t.now().Add(life))
+	}
+	t.end.Stop()
+	if t.copy >= 0 {
+		t.copies[t.copy].Expires = t.node.When(true, ends)
+		t.end.Arm(true, ends)
+	}
+}
+
+// leaseEnd is the end of the lease by the server's clock.
+type leaseEnd struct{ t *databaseTruth }
+
+// Ring sees the lease end. The grant was promised for so long in true time, and is judged by that.
+func (e leaseEnd) Ring() { e.t.gone(history.Expired) }
+
+// Executed sees what a request was answered.
+func (t *databaseTruth) Executed(_ *database.Server, r *database.Request, a *database.Response) {
+	if r.Access != 0 && a.Err == nil {
+		t.accessed(r, a)
+	}
+	switch {
+	case r.Purpose == release && t.freed != r && a.Err == nil:
+		t.released(t.node.Name, r.Origin, 0)
+	case r.Purpose == acquire && (t.given == r || r.Asking):
+		t.asked(t.node.Name, r.Origin, t.given == r)
+	}
+}
+
+// accessed sees a read of the resource. What was written counts when it is committed.
+func (t *databaseTruth) accessed(r *database.Request, a *database.Response) {
+	if len(a.Rows) == 1 {
+		t.world.journal.settled(r.Access, true, uint64(a.Rows[0][0].Int))
+	}
+}

@@ -1,0 +1,185 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/lease"
+)
+
+// etcdClient is a task's client of an etcd cluster. The process has one connection, on which all calls are.
+type etcdClient struct{ leaseClient }
+
+func newEtcdClient(c leaseClient) locks.Services { return etcdClient{c} }
+
+// Etcd returns the client.
+func (c etcdClient) Etcd() locks.Etcd { return c }
+
+func (c etcdClient) wire() *wire {
+	w, ok := c.process.shared.clients.(*wire)
+	if !ok {
+		w = &wire{server: c.server}
+		c.process.shared.clients = w
+	}
+	return w
+}
+
+func (c etcdClient) call(timeout time.Duration, r *lease.Request) (*lease.Response, error) {
+	a, err := c.wire().call(c.process, timeout, r)
+	if err != nil {
+		return nil, err
+	}
+	return a, refused(a)
+}
+
+// Grant makes a lease.
+func (c etcdClient) Grant(timeout, ttl time.Duration) (id uint64, granted time.Duration, err error) {
+	a, err := c.call(timeout, &lease.Request{Op: lease.LeaseGrant, TTL: ttl})
+	if err != nil {
+		return 0, 0, err
+	}
+	return uint64(a.Session), a.TTL, nil
+}
+
+// Revoke ends a lease.
+func (c etcdClient) Revoke(timeout time.Duration, id uint64) error {
+	_, err := c.call(timeout, &lease.Request{Op: lease.LeaseRevoke, Session: lease.SessionID(id)})
+	return err
+}
+
+// etcdStream is a stream of renewals on the process's connection.
+type etcdStream struct {
+	conn    *sim.Conn
+	answers []*lease.Response
+	news    sim.Signal
+	over    bool
+}
+
+// OpenKeepAlive opens a stream.
+func (c etcdClient) OpenKeepAlive(timeout time.Duration) (locks.EtcdStream, error) {
+	w := c.wire()
+	if err := w.open(c.process.task, timeout); err != nil {
+		return nil, err
+	}
+	return &etcdStream{conn: w.conn}, nil
+}
+
+// SendKeepAlive asks for a renewal.
+func (c etcdClient) SendKeepAlive(stream locks.EtcdStream, id uint64) error {
+	s, w := stream.(*etcdStream), c.wire()
+	if s.over || w.conn != s.conn {
+		return w.failed(locks.ErrNotDone, sim.ErrClosed)
+	}
+	r := &lease.Request{Op: lease.LeaseKeepAlive, Session: lease.SessionID(id), Purpose: renew}
+	return w.send(c.process, r, func(a *lease.Response) {
+		if a == nil {
+			s.over = true
+		} else {
+			s.answers = append(s.answers, a)
+		}
+		s.news.Fire()
+	})
+}
+
+// ReceiveKeepAlive waits for the next answer.
+func (c etcdClient) ReceiveKeepAlive(stream locks.EtcdStream, until locks.Signal) (ttl time.Duration, err error) {
+	s := stream.(*etcdStream)
+	for len(s.answers) == 0 {
+		if s.over || until.Fired() {
+			return 0, c.wire().failed(locks.ErrNotDone, sim.ErrClosed)
+		}
+		s.news = sim.Signal{}
+		c.process.task.Wait(sim.Forever, &s.news, until.(*sim.Signal))
+	}
+	a := s.answers[0]
+	s.answers = s.answers[1:]
+	if a.Err == lease.NoSession {
+		return 0, nil
+	}
+	return a.TTL, refused(a)
+}
+
+// Txn carries out one of two lists of operations. One that makes a key with a lease is what makes a holder.
+func (c etcdClient) Txn(timeout time.Duration, txn locks.EtcdTxn) (locks.EtcdTxnResult, error) {
+	r := &lease.Request{
+		Op: lease.Txn, If: []lease.Compare{{Key: txn.If.Key, Create: txn.If.Create}}, Else: rangesOf(txn.Else),
+	}
+	puts := 0
+	if put := txn.Put; put != nil {
+		puts = 1
+		r.Then = append(r.Then, lease.Request{
+			Op: lease.Put, Key: put.Key, Value: put.Value, Session: lease.SessionID(put.Lease),
+		})
+		if put.Lease != 0 {
+			r.Purpose = acquire
+		}
+	}
+	r.Then = append(r.Then, rangesOf(txn.Then)...)
+	a, err := c.call(timeout, r)
+	if err != nil {
+		return locks.EtcdTxnResult{}, err
+	}
+	result := locks.EtcdTxnResult{Succeeded: a.Succeeded, Revision: a.Revision}
+	if !a.Succeeded {
+		puts = 0
+	}
+	for i := range a.Results[puts:] {
+		result.Gets = append(result.Gets, gotten(&a.Results[puts+i]))
+	}
+	return result, nil
+}
+
+func rangesOf(gets []locks.EtcdGet) []lease.Request {
+	ranges := make([]lease.Request, len(gets))
+	for i, get := range gets {
+		ranges[i] = rangeOf(get)
+	}
+	return ranges
+}
+
+func rangeOf(get locks.EtcdGet) lease.Request {
+	r := lease.Request{Op: lease.Range, Key: get.Key, MaxCreate: get.UpTo, Prefix: get.First || get.Last}
+	switch {
+	case get.First:
+		r.Order = lease.FirstCreated
+	case get.Last:
+		r.Order = lease.LastCreated
+	}
+	return r
+}
+
+func gotten(a *lease.Response) locks.EtcdGetResult {
+	result := locks.EtcdGetResult{Revision: a.Revision}
+	if len(a.Keys) > 0 {
+		k := &a.Keys[0]
+		result.Found, result.Key = true, locks.EtcdKey{Name: k.Name, Value: k.Value, Create: k.Create, Mod: k.Mod}
+	}
+	return result
+}
+
+// Get reads a key.
+func (c etcdClient) Get(timeout time.Duration, get locks.EtcdGet) (locks.EtcdGetResult, error) {
+	r := rangeOf(get)
+	r.Purpose = look
+	a, err := c.call(timeout, &r)
+	if err != nil {
+		return locks.EtcdGetResult{}, err
+	}
+	return gotten(a), nil
+}
+
+// Delete removes a key.
+func (c etcdClient) Delete(timeout time.Duration, key string) (bool, error) {
+	a, err := c.call(timeout, &lease.Request{Op: lease.DeleteRange, Key: key, Purpose: release})
+	if err != nil {
+		return false, err
+	}
+	return a.Succeeded, nil
+}
+
+// AwaitDeletion watches a key until it is deleted.
+func (c etcdClient) AwaitDeletion(timeout time.Duration, key string, from int64) error {
+	_, err := c.call(timeout, &lease.Request{Op: lease.Watch, Key: key, Revision: from, Purpose: look})
+	return err
+}

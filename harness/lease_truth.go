@@ -1,0 +1,151 @@
+package harness
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/lease"
+	"github.com/locksim/locksim/trace"
+)
+
+// leaseTruth observes a service of leases and sessions. In a queue (etcd) the entries are the keys under the lock's, and
+// the first one made holds; else (Consul, Chubby) the lock's key is an entry while a session has it.
+type leaseTruth struct {
+	*succession
+	key     string
+	entries []leaseEntry // by creation
+}
+
+// leaseEntry is a key that holds the lock, or waits for it.
+type leaseEntry struct {
+	name    string
+	session lease.SessionID
+	made    sim.Origin // the request that made it, or acquired it
+}
+
+func newLeaseTruth(t *truth) *leaseTruth {
+	return &leaseTruth{succession: newSuccession(t), key: t.world.plan.key}
+}
+
+// isEntry reports whether a change is of a key that holds the lock, or waits for it.
+func (l *leaseTruth) isEntry(name string) bool {
+	if l.authority == locks.Queue {
+		return strings.HasPrefix(name, l.key+"/")
+	}
+	return name == l.key
+}
+
+// Executed sees what a request did to the entries.
+func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, changes []lease.Change) {
+	node := s.Node().Name
+	left := false
+	for i := range changes {
+		switch c := &changes[i]; {
+		case !l.isEntry(c.Key.Name):
+		case c.Kind == lease.Created || c.Kind == lease.Acquired:
+			l.entries = append(l.entries, leaseEntry{c.Key.Name, c.Key.Session, r.Origin})
+		case c.Kind == lease.Deleted || c.Kind == lease.Released:
+			owner, first := l.leave(c.Key.Name)
+			left = true
+			if !first {
+				owner = 0
+			}
+			l.released(node, r.Origin, owner)
+		}
+	}
+	if r.Purpose == release && !left {
+		l.released(node, r.Origin, 0)
+	}
+	if took := l.succeed(s); took || l.asks(r) {
+		l.asked(node, r.Origin, took)
+	}
+	if r.Access > 0 {
+		l.settle(r, a)
+	}
+}
+
+// asks reports whether a request asks for the lock. In Consul whoever wants a lock that another has looks for a change of
+// it, and asks no more; but so does the holder, when Lock has returned.
+func (l *leaseTruth) asks(r *lease.Request) bool {
+	return r.Purpose == acquire ||
+		r.Purpose == look && r.Asking && l.world.journal.of(history.ID(r.Tag)).Returned == trace.Never
+}
+
+// settle notes what the service has decided on an access to data that it guards.
+func (l *leaseTruth) settle(r *lease.Request, a *lease.Response) {
+	version := uint64(0)
+	for i := range a.Results {
+		for _, k := range a.Results[i].Keys {
+			version, _ = strconv.ParseUint(k.Value, 10, 64) // a register that nobody has written is not there
+		}
+	}
+	l.world.journal.settled(r.Access, a.Succeeded, version)
+}
+
+// leave takes an entry away, and says whose it was and whether it was the first.
+func (l *leaseTruth) leave(name string) (owner history.ID, first bool) {
+	i := slices.IndexFunc(l.entries, func(e leaseEntry) bool { return e.name == name })
+	owner = history.ID(l.entries[i].made.Tag)
+	l.entries = slices.Delete(l.entries, i, i+1)
+	return owner, i == 0
+}
+
+// succeed lets the first entry hold if nobody does.
+func (l *leaseTruth) succeed(s *lease.Server) bool {
+	if len(l.entries) == 0 || l.copy >= 0 {
+		return false
+	}
+	l.took(s.Node().Name, l.entries[0].made, l.promised(s, l.entries[0].session))
+	return true
+}
+
+// promised returns until when a session lives as the service has promised, in true time, unless it is renewed.
+func (l *leaseTruth) promised(s *lease.Server, id lease.SessionID) trace.Instant {
+	deadline, ok := s.Life(id)
+	if !ok {
+		return l.now()
+	}
+	return l.now().Add(time.Duration(deadline - s.Node().Monotonic()))
+}
+
+// Waits sees a request that cannot be carried out yet.
+func (l *leaseTruth) Waits(s *lease.Server, r *lease.Request) {
+	if l.asks(r) {
+		l.asked(s.Node().Name, r.Origin, false)
+	}
+}
+
+// Renewed sees the holder's session begin its life anew.
+func (l *leaseTruth) Renewed(s *lease.Server, id lease.SessionID) {
+	if l.copy >= 0 && l.entries[0].session == id {
+		l.renewed(l.holder(), l.promised(s, id))
+	}
+}
+
+// Ended sees a session end, and with it what it held or waited for. One that the service ends by mistake had been
+// promised more.
+func (l *leaseTruth) Ended(s *lease.Server, _ lease.SessionID, why lease.Reason, changes []lease.Change) {
+	for i := range changes {
+		if c := &changes[i]; l.isEntry(c.Key.Name) {
+			switch owner, first := l.leave(c.Key.Name); {
+			case !first:
+			case why == lease.Mistaken:
+				l.forgot(history.Expired)
+			default:
+				l.ended(owner, history.Expired, history.BySessionLoss)
+			}
+		}
+	}
+	l.succeed(s)
+}
+
+// Wiped sees the disks lose everything.
+func (l *leaseTruth) Wiped(*lease.Server, []lease.Change) {
+	l.entries = nil
+	l.forgot(history.Wiped)
+}

@@ -1,0 +1,95 @@
+package harness
+
+import (
+	"path"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
+)
+
+// router is how a process finds the master, where that can change.
+type router interface {
+	// master returns the server that the process now takes for the master of the lock's key.
+	master(p *process, l limit) (server int, err error)
+	// answered looks at a server's answer to the n-th attempt, from 1. It reports whether the command is to be sent again,
+	// wherever master says then.
+	answered(p *process, at int, reply *redis.Reply, n int) (again bool)
+	// failed says that a server could not be reached, or has not answered.
+	failed(p *process, at int)
+}
+
+// router returns how a process finds the master: by what it was told, unless somebody can be asked.
+func (s *redisService) router(state *redisState) router {
+	switch {
+	case len(s.sentinels) > 0:
+		return s.newSentinelRouter(state)
+	default:
+		return toldRouter{s}
+	}
+}
+
+// toldRouter goes to the server that an operator has named last, as by a change of a name's address: connections that
+// are open stay open, and are not used any more.
+type toldRouter struct{ service *redisService }
+
+func (r toldRouter) master(p *process, _ limit) (int, error) {
+	return r.service.told[p.client.name], nil
+}
+
+func (toldRouter) answered(*process, int, *redis.Reply, int) bool { return false }
+
+func (toldRouter) failed(*process, int) {}
+
+// promote is a failover by hand: the server is made master, the other replicas of its master are told to follow it, and
+// clients are told where it is.
+func (s *redisService) promote(server *redis.Server, a *sim.Action) bool {
+	did := false
+	if server.Role() != redis.Master {
+		old := server.Info().Master
+		did = server.Promote()
+		for i, other := range s.redis {
+			switch {
+			case other == server || !s.sameShard(i, s.index(server)):
+			case s.nodes[i].Name == old:
+				s.demoteLater(other, server, a.Demote)
+			case other.Role() != redis.Master:
+				other.Demote(server)
+			}
+		}
+	}
+	for i := range s.world.plan.clients {
+		name := s.world.plan.clients[i].name
+		if len(a.Nodes) > 0 && !matchesAny(a.Nodes, name) {
+			continue
+		}
+		did = did || s.told[name] != s.index(server)
+		s.told[name] = s.index(server)
+	}
+	return did
+}
+
+// sameShard reports whether two servers were deployed as a master and its replica, or as replicas of one master.
+func (s *redisService) sameShard(i, j int) bool { return s.shard(i) == s.shard(j) }
+
+func (s *redisService) shard(i int) int {
+	if i < s.deployed.Masters {
+		return i
+	}
+	return (i - s.deployed.Masters) / s.deployed.Replicas
+}
+
+// demoteLater has the old master told after a while; never if that is 0.
+func (s *redisService) demoteLater(old, master *redis.Server, after time.Duration) {
+	if after > 0 {
+		s.world.engine.After(after, func() { old.Demote(master) })
+	}
+}
+
+func matchesAny(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		ok, err := path.Match(glob, name)
+		return ok && err == nil
+	})
+}

@@ -1,0 +1,77 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
+)
+
+// subscription is a connection on which a channel is listened to.
+type subscription struct {
+	conn    *sim.Conn
+	refused *redis.Reply // the answer to SUBSCRIBE if it is an error
+	ready   sim.Signal   // the server has answered, or will not
+	over    bool
+	next    *sim.Signal
+}
+
+// Deliver takes the answer to SUBSCRIBE, and messages.
+func (s *subscription) Deliver(p sim.Payload) {
+	switch p := p.(type) {
+	case *redis.Response:
+		if p.Reply.Type == redis.ReplyError {
+			s.refused = &p.Reply
+		}
+		s.ready.Fire()
+	default:
+		s.next.Fire()
+		s.next = &sim.Signal{}
+	}
+}
+
+// Closed wakes whoever waits: what is published from now on is not heard.
+func (s *subscription) Closed() {
+	s.over = true
+	s.ready.Fire()
+	s.next.Fire()
+}
+
+// Next returns what fires with the next message, or with the end of the connection.
+func (s *subscription) Next() locks.Signal { return s.next }
+
+// Close closes the connection.
+func (s *subscription) Close() { s.conn.Close() }
+
+// Subscribe opens a connection of its own to the server, or to the master, and listens to a channel on it.
+func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subscription, error) {
+	p, at, l := r.process, r.server, limitOf(r.process, timeout)
+	if r.state.router != nil {
+		var err error
+		if at, err = r.state.router.master(p, l); err != nil {
+			return nil, err
+		}
+	}
+	from := &r.state.pools[at]
+	s := &subscription{next: &sim.Signal{}}
+	var err error
+	if s.conn, err = p.task.Dial(from.server, s, l.left()); err != nil {
+		return nil, from.failed(locks.ErrNotDone, err)
+	}
+	request := redis.NewRequest([]string{"SUBSCRIBE", channel}, "")
+	request.Origin = p.origin()
+	if err := s.conn.Send(p.task, request); err != nil {
+		return nil, from.failed(locks.ErrNotDone, err)
+	}
+	p.task.Wait(l.left(), &s.ready)
+	switch {
+	case s.refused != nil:
+		s.conn.Close()
+		return nil, &locks.RedisError{Text: s.refused.Text}
+	case s.over || !s.ready.Fired():
+		s.conn.Close()
+		return nil, from.failed(locks.ErrUnknown, nil)
+	}
+	return s, nil
+}

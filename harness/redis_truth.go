@@ -1,0 +1,368 @@
+package harness
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/trace"
+)
+
+// redisTruth observes Redis servers: it sees every change of the lock's key on every server, and attributes it to the
+// request that made it, not to the value that is stored.
+type redisTruth struct {
+	*truth
+	service *redisService
+	key     string
+	quorum  int      // how many servers must have the key for it to be a grant
+	keyed   []keyed  // by server
+	origins []origin // of the copies, by the same index
+}
+
+// keyed is the lock's key on one server, as far as it is there.
+type keyed struct {
+	copy  int // index into copies; -1 if the key is not there
+	grant int // index into grants; -1 if none stands on this copy
+}
+
+// origin is where a copy comes from.
+type origin struct {
+	sent  uint64 // place of the request that made it
+	value string
+	ends  trace.Instant // when the life that it was given is over in true time; Never without expiry
+}
+
+func newRedisTruth(s *redisService, t *truth) *redisTruth {
+	r := &redisTruth{
+		truth: t, service: s, key: t.world.plan.key, quorum: 1,
+		origins: make([]origin, 0, cap(t.copies)), keyed: make([]keyed, s.deployed.Count()),
+	}
+	switch t.authority {
+	case locks.Majority:
+		r.quorum = s.deployed.Masters/2 + 1
+	case locks.Replicated:
+		r.quorum = 1 + max(t.world.plan.Case.Scenario.Lock.Acks, 1)
+	default:
+	}
+	for i := range r.keyed {
+		r.keyed[i] = keyed{copy: -1, grant: -1}
+	}
+	return r
+}
+
+// Executed sees what a request did to the lock's key.
+func (t *redisTruth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, changes []redis.Change) {
+	i := t.service.index(s)
+	t.ended(i, changes)
+	if reply.Type == redis.ReplyStatus && reply.Text == "QUEUED" {
+		return // it will be executed with EXEC, or never
+	}
+	held := t.keyed[i].copy
+	made, removed, kept := false, false, false
+	for c := range changes {
+		change := &changes[c]
+		if change.Key != t.key || change.Op == redis.OpExpired {
+			continue
+		}
+		switch {
+		case change.Op == redis.OpDeleted:
+			t.gone(i, history.Deleted)
+			removed = true
+		case t.keyed[i].copy >= 0 && (change.Op == redis.OpDeadline || t.keeps(i, r, change)):
+			t.renewed(i, s, change)
+			kept = r.Purpose == release
+		default:
+			t.made(i, r, s, change)
+			made = true
+		}
+	}
+	if made && t.keyed[i].copy >= 0 {
+		t.count(i)
+	}
+	concerns := slices.Contains(r.Args, t.key)
+	if made || r.Asking && r.Purpose != release && r.Purpose != renew && r.Command != "WAIT" {
+		t.asked(s.Node().Name, r.Origin, made)
+	}
+	if t.judges() && (removed || concerns && r.Purpose == release && !kept) {
+		t.removed(i, r, s, held)
+	}
+}
+
+// ended notes a key that was found expired, or was evicted.
+func (t *redisTruth) ended(i int, changes []redis.Change) {
+	for c := range changes {
+		switch change := &changes[c]; {
+		case change.Key != t.key:
+		case change.Op == redis.OpExpired:
+			t.gone(i, history.Expired)
+		case change.Op == redis.OpEvicted:
+			t.gone(i, history.Evicted)
+		}
+	}
+}
+
+// Expired sees keys end without a request.
+func (t *redisTruth) Expired(s *redis.Server, changes []redis.Change) {
+	t.ended(t.service.index(s), changes)
+}
+
+// Crashed waits for what the restart brings back: while the server is down nobody is granted anything by it.
+func (t *redisTruth) Crashed(*redis.Server) {}
+
+// Restarted sees what the disk had kept.
+func (t *redisTruth) Restarted(s *redis.Server) { t.reloaded(s, s.Store.Writer(t.key)) }
+
+// Replaced sees a replica take over its master's dataset.
+func (t *redisTruth) Replaced(s *redis.Server, keys []redis.Record) {
+	var writer *redis.Request
+	for i := range keys {
+		if keys[i].Key == t.key {
+			writer = keys[i].Request
+		}
+	}
+	t.reloaded(s, writer)
+}
+
+// Promoted sees a replica become a master: the grants that stand are kept up by it from now on.
+func (t *redisTruth) Promoted(s *redis.Server) {
+	t.service.latest = t.service.index(s)
+	if k := &t.keyed[t.service.latest]; k.copy >= 0 {
+		k.grant = t.grantOf(t.copies[k.copy].Acquisition)
+	}
+}
+
+// Demoted sees a master become a replica. What it holds changes only later.
+func (t *redisTruth) Demoted(*redis.Server) {}
+
+// Applied sees what a replica carries out of what its master sends.
+func (t *redisTruth) Applied(s *redis.Server, changes []redis.Change) {
+	i := t.service.index(s)
+	t.ended(i, changes)
+	for c := range changes {
+		change := &changes[c]
+		switch {
+		case change.Key != t.key || change.Op == redis.OpExpired || change.Op == redis.OpEvicted:
+		case change.Op == redis.OpDeleted:
+			t.gone(i, history.Deleted)
+		case change.Request == nil:
+		case t.keyed[i].copy >= 0 && (change.Op == redis.OpDeadline || t.keeps(i, change.Request, change)):
+			t.prolonged(i, s, change)
+		default:
+			t.copied(i, change.Request, s)
+			t.confirmed(i)
+		}
+	}
+}
+
+// reloaded sees what a server holds whose whole dataset is another: of the lock's key the last writer is known, nil if
+// it is not there. A copy that is back, because its deletion or what took its place was lost, grants nothing anew.
+func (t *redisTruth) reloaded(s *redis.Server, writer *redis.Request) {
+	i := t.service.index(s)
+	if held := t.keyed[i].copy; held >= 0 && writer != nil && t.isOf(held, writer) {
+		return
+	}
+	t.gone(i, history.Wiped)
+	if writer != nil {
+		t.copied(i, writer, s)
+		t.confirmed(i)
+	}
+}
+
+// confirmed counts a copy that a replica has made. A grant that stands already is not begun again.
+func (t *redisTruth) confirmed(i int) {
+	if t.authority == locks.Replicated && !slices.Contains(t.granted, t.origins[t.keyed[i].copy].sent) {
+		t.count(i)
+	}
+}
+
+// isOf reports whether a copy is what a request left behind.
+func (t *redisTruth) isOf(c int, writer *redis.Request) bool {
+	return t.origins[c].sent == writer.Sent ||
+		t.origins[c].sent < writer.Sent && t.sameOwner(t.copies[c].Acquisition, history.ID(writer.Tag))
+}
+
+// source returns the last copy, on any server, of which a request's is a copy; -1 if none is known.
+func (t *redisTruth) source(writer *redis.Request) int {
+	for c := range slices.Backward(t.origins) {
+		if t.isOf(c, writer) {
+			return c
+		}
+	}
+	return -1
+}
+
+// gone ends the copy on a server.
+func (t *redisTruth) gone(i int, how history.Gone) {
+	k := &t.keyed[i]
+	if k.copy < 0 {
+		return
+	}
+	c := &t.copies[k.copy]
+	c.To, c.Gone = t.now(), how
+	k.copy, k.grant = -1, -1
+}
+
+// made begins a copy on a server: the request has set the key.
+func (t *redisTruth) made(i int, r *redis.Request, s *redis.Server, change *redis.Change) {
+	t.begin(i, s, history.ID(r.Tag), r.Client, origin{sent: r.Sent, value: change.Value})
+	t.time(i, s, change)
+}
+
+// copied begins a copy on a server that has it from elsewhere: from its master, or from its disk.
+func (t *redisTruth) copied(i int, writer *redis.Request, s *redis.Server) {
+	id, o := history.ID(writer.Tag), origin{sent: writer.Sent, ends: trace.Never}
+	if from := t.source(writer); from >= 0 {
+		id, o = t.copies[from].Acquisition, t.origins[from]
+	}
+	t.begin(i, s, id, writer.Client, o)
+	t.expires(i, s)
+}
+
+func (t *redisTruth) begin(i int, s *redis.Server, id history.ID, client string, o origin) {
+	t.gone(i, history.Overwritten)
+	t.keyed[i] = keyed{copy: len(t.copies), grant: -1}
+	t.origins = append(t.origins, o)
+	t.copies = append(t.copies, history.Copy{
+		Node: s.Node().Name, Acquisition: id, Client: client, From: t.now(), To: trace.Never, Expires: trace.Never,
+	})
+}
+
+// keeps reports whether a request that writes the key leaves it with the owner that it has: it renews it, lets go of one
+// of several holds, or enters once more a lock that counts its owner's holds.
+func (t *redisTruth) keeps(i int, r *redis.Request, change *redis.Change) bool {
+	same := t.sameOwner(t.copies[t.keyed[i].copy].Acquisition, history.ID(r.Tag))
+	return same && (r.Purpose == renew || r.Purpose == release || change.Kind == redis.KindHash)
+}
+
+// renewed gives the key a new life.
+func (t *redisTruth) renewed(i int, s *redis.Server, change *redis.Change) {
+	t.time(i, s, change)
+	if t.authority == locks.Majority {
+		t.prolong(t.keyed[i].copy)
+		return
+	}
+	if g := t.keyed[i].grant; g >= 0 && t.grants[g].Ended != history.ByUnlock {
+		t.grants[g].To = t.origins[t.keyed[i].copy].ends
+	}
+}
+
+// prolong gives the grant of a majority the end until which a quorum of its copies is promised.
+func (t *redisTruth) prolong(last int) {
+	var ends []trace.Instant
+	for j := range t.keyed {
+		if t.votes(j, last) {
+			ends = append(ends, t.origins[t.keyed[j].copy].ends)
+		}
+	}
+	if len(ends) < t.quorum {
+		return
+	}
+	slices.Sort(ends)
+	if g := t.lastGrant(t.copies[last].Acquisition); g != nil && g.Ended == history.ByDeadline {
+		g.To = max(g.To, ends[len(ends)-t.quorum])
+	}
+}
+
+// time notes how long the key lives, as promised in true time, and as the server's clock will have it.
+func (t *redisTruth) time(i int, s *redis.Server, change *redis.Change) {
+	o := &t.origins[t.keyed[i].copy]
+	o.ends = trace.Never
+	if change.Deadline != 0 {
+		o.ends = t.now().Add(time.Duration(change.Deadline - s.Node().Wall()))
+	}
+	t.expires(i, s)
+}
+
+// expires notes when the server's own clock will end the key.
+func (t *redisTruth) expires(i int, s *redis.Server) {
+	c := &t.copies[t.keyed[i].copy]
+	c.Expires = trace.Never
+	if _, deadline, there := s.Store.Get(t.key); there && deadline != 0 {
+		c.Expires = s.Node().When(true, deadline)
+	}
+}
+
+// prolonged notes a renewal that a replica has heard of: what the promise is, its master has said.
+func (t *redisTruth) prolonged(i int, s *redis.Server, change *redis.Change) {
+	here := t.keyed[i].copy
+	for c := range slices.Backward(t.origins) {
+		if c != here && t.origins[c].sent == t.origins[here].sent {
+			t.origins[here].ends = t.origins[c].ends
+			break
+		}
+	}
+	t.expires(i, s)
+}
+
+// votes reports whether a server has the same key as some copy: of the same acquisition, and not left over from an
+// earlier try of it.
+func (t *redisTruth) votes(j, last int) bool {
+	c := t.keyed[j].copy
+	return c >= 0 && t.copies[c].Acquisition == t.copies[last].Acquisition && t.origins[c].value == t.origins[last].value
+}
+
+// count begins a grant if the copy that has just come to a server completes a quorum.
+func (t *redisTruth) count(i int) {
+	if !t.judges() || t.authority == locks.OneNode && t.service.independent() && i != 0 {
+		return
+	}
+	last := t.keyed[i].copy
+	votes, ends := 0, trace.Never
+	for j := range t.keyed {
+		if t.votes(j, last) && (t.authority != locks.OneNode || j == i) {
+			votes++
+			ends = min(ends, t.origins[t.keyed[j].copy].ends)
+		}
+	}
+	if votes != t.quorum {
+		return
+	}
+	t.keyed[i].grant = len(t.grants)
+	c := &t.copies[last]
+	t.grant(sim.Origin{Client: c.Client, Tag: int(c.Acquisition), Sent: t.origins[last].sent}, ends)
+}
+
+// grantOf returns the index of the last grant of an acquisition; -1 if it has none.
+func (t *redisTruth) grantOf(id history.ID) int {
+	for g := range slices.Backward(t.grants) {
+		if t.grants[g].Acquisition == id {
+			return g
+		}
+	}
+	return -1
+}
+
+// removed notes a release that was executed, and the grants that it rightfully ended.
+func (t *redisTruth) removed(i int, r *redis.Request, s *redis.Server, held int) {
+	id := history.ID(r.Tag)
+	removal := history.Removal{By: id, Client: r.Client, Node: s.Node().Name, At: t.now()}
+	own := held >= 0 && t.sameOwner(t.copies[held].Acquisition, id)
+	later := own && t.origins[held].sent > r.Sent
+	removal.Stale = held >= 0 && !own || later || held < 0 && t.hadCopy(i, id)
+	if held >= 0 && t.keyed[i].copy != held && t.copies[held].Gone == history.Deleted {
+		switch {
+		case !own:
+			removal.Ended = t.copies[held].Acquisition
+		case later:
+			removal.Ended, removal.Again = t.copies[held].Acquisition, true
+		default:
+			t.endGrants(t.copies[held].Acquisition, r.Sent, history.ByUnlock) // that of the first of several holds
+		}
+	}
+	t.removals = append(t.removals, removal)
+	t.endGrants(id, r.Sent, history.ByUnlock)
+}
+
+// hadCopy reports whether a server has ever had a copy of the acquisition.
+func (t *redisTruth) hadCopy(i int, id history.ID) bool {
+	node := t.service.nodes[i].Name
+	for c := range t.copies {
+		if t.copies[c].Acquisition == id && t.copies[c].Node == node {
+			return true
+		}
+	}
+	return false
+}

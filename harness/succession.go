@@ -1,0 +1,84 @@
+package harness
+
+import (
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// succession is the truth about a lock of whom one service says who holds it: one holder after the other, each named
+// by the request that made it the holder. Services tell it what they decide.
+type succession struct {
+	*truth
+	copy int // of the holder, in copies; -1 if nobody holds
+}
+
+func newSuccession(t *truth) *succession { return &succession{truth: t, copy: -1} }
+
+// holder returns the acquisition that holds the lock; 0 if nobody does.
+func (s *succession) holder() history.ID {
+	if s.copy < 0 {
+		return 0
+	}
+	return s.copies[s.copy].Acquisition
+}
+
+// took notes that a node has given the lock to the sender of a request. The grant is promised until ends, in true time;
+// Never if it does not end by itself.
+func (s *succession) took(node string, o sim.Origin, ends trace.Instant) {
+	s.gone(history.Overwritten)
+	s.copy = len(s.copies)
+	s.copies = append(s.copies, history.Copy{
+		Node: node, Acquisition: history.ID(o.Tag), Client: o.Client, From: s.now(), To: trace.Never, Expires: ends,
+	})
+	s.grant(o, ends)
+}
+
+// renewed gives an acquisition's grant another end.
+func (s *succession) renewed(id history.ID, ends trace.Instant) {
+	if g := s.lastGrant(id); g != nil && (g.Ended == history.ByDeadline || g.To == trace.Never) {
+		g.To = ends
+	}
+	if s.holder() == id {
+		s.copies[s.copy].Expires = ends
+	}
+}
+
+// released notes that a node has carried out a release. Freed is the acquisition that held the lock and does so no
+// longer because of it: the sender's own, another's, or 0 if nobody has lost it.
+func (s *succession) released(node string, by sim.Origin, freed history.ID) {
+	own := history.ID(by.Tag)
+	r := history.Removal{By: own, Client: by.Client, Node: node, At: s.now(), Stale: s.holder() != own && s.held(own)}
+	if freed != 0 && !s.sameOwner(freed, own) {
+		r.Ended, r.Stale = freed, true
+	}
+	s.removals = append(s.removals, r)
+	if freed != 0 {
+		s.gone(history.Deleted)
+	}
+	s.endGrants(own, by.Sent, history.ByUnlock)
+}
+
+// ended notes that the service has ended a hold by itself: its time is over, its session, its connection.
+func (s *succession) ended(id history.ID, how history.Gone, why history.Cause) {
+	if s.holder() == id {
+		s.gone(how)
+	}
+	s.endGrants(id, later, why)
+}
+
+// forgot notes that the service has lost what it knew. Nobody's grant ends by that.
+func (s *succession) forgot(how history.Gone) { s.gone(how) }
+
+// gone ends the copy of the holder.
+func (s *succession) gone(how history.Gone) {
+	if s.copy < 0 {
+		return
+	}
+	c := &s.copies[s.copy]
+	c.To, c.Gone = s.now(), how
+	s.copy = -1
+}
+
+// held reports whether an acquisition has ever held the lock.
+func (s *succession) held(id history.ID) bool { return s.lastGrant(id) != nil }

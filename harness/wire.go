@@ -1,0 +1,150 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/lease"
+)
+
+// wire is a connection that many calls share, as those of gRPC do: each is answered when its time has come. The tasks of
+// a process share it, and whoever finds it closed opens it again.
+type wire struct {
+	server  *sim.Node
+	conn    *sim.Conn   // nil if it is not open
+	dialled *sim.Signal // somebody opens it; nil if nobody does
+	calls   []*outstanding
+}
+
+// outstanding is a request that has not been answered.
+type outstanding struct {
+	request *lease.Request
+	settle  func(a *lease.Response) // nil: the connection is over
+}
+
+// wireEnd is the process's end of one connection of a wire. What an earlier one still delivers is for nobody.
+type wireEnd struct {
+	wire *wire
+	conn *sim.Conn
+}
+
+// Deliver takes an answer.
+func (e *wireEnd) Deliver(p sim.Payload) {
+	a := p.(*lease.Response)
+	w := e.wire
+	if i := slices.IndexFunc(w.calls, func(o *outstanding) bool { return o.request == a.Request }); i >= 0 {
+		o := w.calls[i]
+		w.calls = slices.Delete(w.calls, i, i+1)
+		o.settle(a)
+	}
+}
+
+// Closed ends the wait for all answers.
+func (e *wireEnd) Closed() {
+	if e.wire.conn == e.conn {
+		e.wire.drop()
+	}
+}
+
+// drop forgets the connection, and with it what has not been answered.
+func (w *wire) drop() {
+	calls := w.calls
+	w.conn, w.calls = nil, nil
+	for _, o := range calls {
+		o.settle(nil)
+	}
+}
+
+// close closes the connection.
+func (w *wire) close() {
+	if w.conn != nil {
+		w.conn.Close()
+		w.drop()
+	}
+}
+
+// open opens the connection unless it is open.
+func (w *wire) open(t *sim.Task, timeout time.Duration) error {
+	for w.dialled != nil {
+		if t.Wait(orForever(timeout), w.dialled) < 0 {
+			return w.failed(locks.ErrNotDone, sim.ErrDialTimeout)
+		}
+	}
+	if w.conn != nil {
+		return nil
+	}
+	w.dialled = &sim.Signal{}
+	end := &wireEnd{wire: w}
+	conn, err := t.Dial(w.server, end, timeout)
+	w.dialled.Fire()
+	w.dialled = nil
+	if err != nil {
+		return w.failed(locks.ErrNotDone, err)
+	}
+	end.conn, w.conn = conn, conn
+	return nil
+}
+
+func orForever(timeout time.Duration) time.Duration {
+	if timeout <= 0 {
+		return sim.Forever
+	}
+	return timeout
+}
+
+// send sends a request, whose answer goes to settle.
+func (w *wire) send(p *process, r *lease.Request, settle func(a *lease.Response)) error {
+	if w.conn == nil {
+		return w.failed(locks.ErrNotDone, sim.ErrClosed)
+	}
+	r.Origin = p.origin()
+	o := &outstanding{request: r, settle: settle}
+	w.calls = append(w.calls, o)
+	if err := w.conn.Send(p.task, r); err != nil {
+		w.forget(r)
+		return w.failed(locks.ErrNotDone, err)
+	}
+	return nil
+}
+
+// forget gives up waiting for an answer.
+func (w *wire) forget(r *lease.Request) {
+	w.calls = slices.DeleteFunc(w.calls, func(o *outstanding) bool { return o.request == r })
+}
+
+// call sends a request and waits for its answer, at most timeout; 0 waits for ever.
+func (w *wire) call(p *process, timeout time.Duration, r *lease.Request) (*lease.Response, error) {
+	began := p.Monotonic()
+	if err := w.open(p.task, timeout); err != nil {
+		return nil, err
+	}
+	var answer *lease.Response
+	var settled sim.Signal
+	err := w.send(p, r, func(a *lease.Response) {
+		answer = a
+		settled.Fire()
+	})
+	if err != nil {
+		return nil, err
+	}
+	left := sim.Forever
+	if timeout > 0 {
+		left = timeout - p.Monotonic().Sub(began)
+	}
+	p.task.Wait(left, &settled)
+	if answer != nil {
+		return answer, nil
+	}
+	w.forget(r)
+	return nil, w.failed(locks.ErrUnknown, nil)
+}
+
+func (w *wire) failed(outcome, cause error) error {
+	if cause == nil {
+		return fmt.Errorf("%s: %w", w.server.Name, outcome)
+	}
+	return fmt.Errorf("%s: %w: %w", w.server.Name, outcome, cause)
+}

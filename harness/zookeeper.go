@@ -1,0 +1,238 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/zookeeper"
+)
+
+// zooKeeperService is a ZooKeeper ensemble.
+type zooKeeperService struct {
+	world    *world
+	ensemble *zookeeper.Ensemble
+	nodes    []*sim.Node
+	handles  []clientHandle // the present one of every client process
+}
+
+// clientHandle is the handle that a process has opened.
+type clientHandle struct {
+	node   *sim.Node
+	handle *zookeeper.Handle
+}
+
+func newZooKeeperService(w *world) *zooKeeperService {
+	deployed := &w.plan.Case.Scenario.Servers
+	s := &zooKeeperService{world: w}
+	s.ensemble = zookeeper.New(w.engine, zookeeper.Config{
+		Servers: deployed.Count(), Leader: deployed.Leader, Tick: deployed.Tick, SyncLimit: deployed.SyncLimit,
+		LazyDisk: deployed.Persistence == "lazy", Observer: newZooKeeperTruth(&w.truth),
+	})
+	for _, server := range s.ensemble.Servers {
+		s.nodes = append(s.nodes, server.Node())
+	}
+	return s
+}
+
+func (s *zooKeeperService) servers() []*sim.Node { return s.nodes }
+
+func (s *zooKeeperService) role(name string) string {
+	if leader := s.ensemble.Leader(); name == "leader" && leader != nil {
+		return leader.Node().Name
+	}
+	return ""
+}
+
+func (s *zooKeeperService) command(n *sim.Node, a *sim.Action) bool {
+	switch a.Kind {
+	case sim.Promote:
+		i := slices.Index(s.nodes, n)
+		return i >= 0 && s.ensemble.Promote(s.ensemble.Servers[i])
+	case sim.EndSession:
+		i := slices.IndexFunc(s.handles, func(h clientHandle) bool { return h.node == n })
+		return i >= 0 && s.ensemble.EndSession(s.handles[i].handle.Session().ID)
+	default:
+		return false
+	}
+}
+
+func (s *zooKeeperService) errorReply(request sim.Payload, text string) sim.Payload {
+	return zookeeper.ErrorResponse(request, text)
+}
+
+// open makes the handle of a process.
+func (s *zooKeeperService) open(p *process, f zookeeper.Flavour, timeout time.Duration) *zookeeper.Handle {
+	var servers []int
+	for _, name := range p.client.servers {
+		servers = append(servers, 1+slices.IndexFunc(s.nodes, func(n *sim.Node) bool { return n.Name == name }))
+	}
+	node := p.task.Node()
+	h := zookeeper.NewHandle(p.task, s.ensemble, zookeeper.HandleConfig{
+		Flavour: f, Timeout: timeout, Servers: servers, Rand: p.world.engine.Rand("handle", node.Name, p.shared.life),
+	})
+	s.handles = slices.DeleteFunc(s.handles, func(other clientHandle) bool { return other.node == node })
+	s.handles = append(s.handles, clientHandle{node, h})
+	return h
+}
+
+// zooKeeperClients is a task's clients of the servers.
+type zooKeeperClients struct {
+	none
+	service *zooKeeperService
+	process *process
+}
+
+func (s *zooKeeperService) clients(p *process) locks.Services {
+	return &zooKeeperClients{none: none{"zookeeper"}, service: s, process: p}
+}
+
+// ZooKeeper returns the ensemble.
+func (c *zooKeeperClients) ZooKeeper() locks.ZooKeeper { return c }
+
+// Open returns the process's handle.
+func (c *zooKeeperClients) Open(library string, timeout time.Duration) locks.ZKHandle {
+	p := c.process
+	handle, ok := p.shared.clients.(*zookeeper.Handle)
+	if !ok || handle.Dead() {
+		flavour, known := zookeeper.FindFlavour(library)
+		if !known {
+			panic("harness: there is no client library of ZooKeeper named " + library)
+		}
+		handle = c.service.open(p, flavour, timeout)
+		p.shared.clients = handle
+	}
+	return &zooKeeperPort{process: p, handle: handle}
+}
+
+// zooKeeperPort is the locks.ZKHandle of one task.
+type zooKeeperPort struct {
+	process *process
+	handle  *zookeeper.Handle
+}
+
+// Session returns what the library knows of its session.
+func (z *zooKeeperPort) Session() locks.ZKSession {
+	s := z.handle.Session()
+	return locks.ZKSession{ID: uint64(s.ID), Lost: &s.Lost, Suspended: s.Suspended()}
+}
+
+// Create makes a node. An ephemeral one is what makes a holder.
+func (z *zooKeeperPort) Create(path, data string, kind locks.ZKKind) (locks.ZKNode, error) {
+	r := &zookeeper.Request{Op: zookeeper.Create, Path: path, Data: data}
+	switch kind {
+	case locks.ZKContainer:
+		r.Container = true
+	case locks.ZKEphemeral:
+		r.Ephemeral, r.Purpose = true, acquire
+	case locks.ZKEphemeralSequential:
+		r.Ephemeral, r.Sequential, r.Purpose = true, true, acquire
+	case locks.ZKPersistent:
+	}
+	a, err := z.do(r, nil)
+	if err != nil {
+		return locks.ZKNode{}, err
+	}
+	return nodeOf(a.Path, data, &a.Stat), nil
+}
+
+// Delete removes a node.
+func (z *zooKeeperPort) Delete(path string) error {
+	_, err := z.do(&zookeeper.Request{
+		Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion, Purpose: release,
+	}, nil)
+	return err
+}
+
+// Get reads a node.
+func (z *zooKeeperPort) Get(path string) (locks.ZKNode, error) { return z.get(path, nil) }
+
+// Watch reads a node and watches it.
+func (z *zooKeeperPort) Watch(path string) (locks.ZKNode, locks.Signal, error) {
+	w := &zookeeper.Watch{}
+	node, err := z.get(path, w)
+	return node, &w.Over, err
+}
+
+func (z *zooKeeperPort) get(path string, w *zookeeper.Watch) (locks.ZKNode, error) {
+	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetData, Path: path, Purpose: look}, w)
+	if err != nil {
+		return locks.ZKNode{}, err
+	}
+	return nodeOf(path, a.Data, &a.Stat), nil
+}
+
+// Children lists a node's children.
+func (z *zooKeeperPort) Children(path string) ([]string, error) {
+	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetChildren, Path: path, Purpose: look}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return a.Children, nil
+}
+
+// Sync has the server catch up.
+func (z *zooKeeperPort) Sync(path string) error {
+	_, err := z.do(&zookeeper.Request{Op: zookeeper.Sync, Path: path, Purpose: look}, nil)
+	return err
+}
+
+// Multi carries out operations in one transaction.
+func (z *zooKeeperPort) Multi(ops ...locks.ZKOp) (failed int, err error) {
+	r := &zookeeper.Request{Op: zookeeper.Multi}
+	for _, op := range ops {
+		kind := [...]zookeeper.Op{
+			locks.ZKCheck: zookeeper.Check, locks.ZKCreate: zookeeper.Create, locks.ZKSet: zookeeper.SetData,
+		}[op.Kind]
+		r.Ops = append(r.Ops, zookeeper.Request{Op: kind, Path: op.Path, Data: op.Data, Version: zookeeper.AnyVersion})
+	}
+	a, err := z.do(r, nil)
+	if err != nil {
+		return 0, err
+	}
+	for i := range a.Results {
+		if a.Results[i].Err != zookeeper.OK {
+			return i, refusal(a.Results[i].Err)
+		}
+	}
+	return 0, nil
+}
+
+func nodeOf(path, data string, s *zookeeper.Stat) locks.ZKNode {
+	return locks.ZKNode{Path: path, Data: data, Czxid: uint64(s.Czxid), Owner: uint64(s.EphemeralOwner)}
+}
+
+// do sends a request and tells its outcome in the words of the locks.
+func (z *zooKeeperPort) do(r *zookeeper.Request, w *zookeeper.Watch) (*zookeeper.Response, error) {
+	r.Origin = z.process.origin()
+	a, err := z.handle.Do(z.process.task, r, w)
+	switch {
+	case err == nil:
+		return a, refusal(a.Err)
+	case errors.Is(err, zookeeper.ErrConnectionLoss):
+		return nil, fmt.Errorf("%w: %w", locks.ErrUnknown, err)
+	case errors.Is(err, zookeeper.ErrSessionExpired):
+		return nil, fmt.Errorf("%w: %w", locks.ErrNotDone, locks.ErrSessionExpired)
+	default:
+		return nil, fmt.Errorf("%w: %w", locks.ErrNotDone, err)
+	}
+}
+
+// refusal is what a server has said no with.
+func refusal(code zookeeper.Code) error {
+	switch code {
+	case zookeeper.OK:
+		return nil
+	case zookeeper.NoNode:
+		return locks.ErrNoNode
+	case zookeeper.NodeExists:
+		return locks.ErrNodeExists
+	case zookeeper.SessionExpired:
+		return fmt.Errorf("%w: %w", locks.ErrNotDone, locks.ErrSessionExpired)
+	default:
+		return fmt.Errorf("zookeeper: %v", code)
+	}
+}

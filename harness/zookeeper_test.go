@@ -1,0 +1,185 @@
+package harness_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// ensembleStories are what an ensemble can do to a lock.
+var ensembleStories = map[string]string{
+	"the lock of a dead holder is free when its session expires": `
+lock: {algorithm: zk-sequential, ttl: 4s}
+clients: {a: {work: 5s}, b: {start: 1s, work: 1s}}
+faults: [{after: {node: a, does: acquired}, plus: 2s, crash: a}]
+progress: 8s
+expect: {mutual-exclusion: held, progress: held, exclusion-at-service: held}
+measures: {wait-max-ns: {min: 4s, max: 8s}}
+`,
+	"a pause that outlasts the session": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 2s}, b: {start: 1s, work: 2s}}
+faults: [{after: {node: a, does: acquired}, plus: 1s, pause: a, for: 20s}]
+styles: [careless, attentive, careful]
+resource: {fencing: [none, fenced-write, fenced-read-write]}
+expect:
+  mutual-exclusion: violated
+  fencing-order: held
+  resource: {none: {careless: violated}, fenced-write: {careless: held}, fenced-read-write: {careless: held}}
+`,
+	"a pause that outlasts the session, and the next holder writes later": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 2s}, b: {start: 1s, work: 20s}}
+faults: [{after: {node: a, does: acquired}, plus: 1s, pause: a, for: 20s}]
+resource: {fencing: [none, fenced-write, fenced-read-write]}
+expect: {mutual-exclusion: violated, resource: {none: violated, fenced-write: violated, fenced-read-write: held}}
+`,
+	"a client that is cut off must stop before it knows that it has lost": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 30s}, b: {start: 1s, work: 10s}}
+faults: [{after: {node: a, does: acquired}, plus: 3s, cut: {from: a, to: "zk-*"}, for: 40s}]
+styles: [careless, attentive, careful]
+expect: {mutual-exclusion: {careless: violated, attentive: violated, careful: held}}
+`,
+	"behind a server that is cut off nobody knows anything": `
+lock: {algorithm: zk-sequential, ttl: 4s}
+clients: {a: {work: 20s, servers: [zk-1, zk-2, zk-3]}, b: {start: 1s, work: 2s, servers: [zk-2]}}
+faults: [{after: {node: a, does: acquired}, plus: 5s, cut: {from: zk-1, to: [zk-2, zk-3]}, for: 40s}]
+styles: [careless, attentive, careful]
+expect: {mutual-exclusion: violated, exclusion-at-service: held}
+`,
+	"a session outlives a short disconnection, and the lock with it": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 20s}, b: {start: 1s, work: 1s}}
+faults: [{after: {node: a, does: acquired}, plus: 3s, cut: {from: a, to: "zk-*"}, for: 4s}]
+styles: [careless, attentive, careful]
+expect: {mutual-exclusion: held}
+`,
+	"a waiter that dies wakes the one behind it": `
+lock: {algorithm: zk-sequential, ttl: 4s}
+clients: {a: {work: 30s}, b: {start: 1s, work: 1s}, c: {start: 2s, work: 1s}}
+faults: [{at: 5s, crash: b}]
+expect: {mutual-exclusion: held}
+variants:
+  - {name: no-recheck, set: {lock: {algorithm: zk-sequential-no-recheck}}, expect: {mutual-exclusion: violated}}
+`,
+	"a predecessor that goes before it is watched wakes nobody, and needs not": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 2s}, b: {start: 1s, work: 1s}}
+faults: [{before: {node: b, does: send, what: getData}, delay: 3s}]
+progress: 5s
+expect: {mutual-exclusion: held, progress: held}
+`,
+	"a release by name frees the lock of the next": `
+lock: {algorithm: zk-ephemeral}
+clients: {a: {work: 2s}, b: {start: 1s, work: 30s}, c: {start: 3s, work: 1s}}
+faults: [{after: {node: a, does: acquired}, plus: 1s, pause: a, for: 20s}]
+expect: {release-safety: violated}
+variants:
+  - {name: go, set: {lock: {library: go-zookeeper}}}
+  - {name: own-node, set: {lock: {algorithm: zk-sequential}}, expect: {release-safety: held}}
+`,
+	"the leader dies while a create is in flight": `
+lock: {algorithm: zk-sequential, ttl: 8s}
+servers: {kind: zookeeper, leader: 1}
+clients: {a: {work: 1s, again: 1s, servers: [zk-2, zk-3]}, b: {start: 1s, work: 1s, again: 1s}}
+faults: [{after: {node: zk-1, does: reply, what: acquire}, nth: 4, crash: zk-1}]
+progress: 10s
+expect: {mutual-exclusion: held, progress: held}
+variants:
+  - {name: orphan, set: {lock: {algorithm: zk-sequential-unprotected}}, expect: {progress: violated, mutual-exclusion: vacuous}}
+`,
+	"clients take the lock in the order in which they came": `
+lock: {algorithm: zk-sequential}
+clients:
+  a: {work: 5s}
+  b: {start: 100ms, work: 1s}
+  c: {start: 200ms, work: 1s}
+  d: {start: 300ms, work: 1s}
+expect: {mutual-exclusion: held}
+measures: {overtakes-max: 0}
+`,
+	"a write that comes after the session has ended": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 2s}, b: {start: 1s, work: 1s}}
+faults:
+  - {name: slow, before: {node: storage, does: receive, what: write, peer: a}, delay: 25s}
+  - {after: {does: begin, what: slow}, cut: {from: a, to: "zk-*"}, for: 25s}
+styles: [careless, careful]
+resource: {fencing: [none, fenced-write]}
+expect:
+  mutual-exclusion: {careless: violated}
+  resource: {none: violated, fenced-write: held}
+`,
+	"wall clocks are of no account": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 20s}, b: {start: 1s, work: 1s}}
+faults:
+  - {at: 5s, clock: leader, step: 1h}
+  - {at: 6s, clock: a, step: -1h}
+expect: {mutual-exclusion: held}
+`,
+	"numbers begin again when the lock's node is deleted": `
+lock: {algorithm: zk-sequential-number-token}
+clients: {a: {work: 1s, sections: 2, think: 130s}}
+until: 200s
+expect: {fencing-order: violated}
+variants:
+  - {name: czxid, set: {lock: {algorithm: zk-sequential}}, expect: {fencing-order: held}}
+`,
+	"a session that the servers end goes before its client hears of it": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 10s}, b: {start: 1s, work: 1s}}
+faults: [{at: 5s, end-session: a}]
+expect: {mutual-exclusion: violated, exclusion-at-service: held}
+`,
+	"a resource in ZooKeeper that is written together with a check needs no token": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 2s}, b: {start: 1s, work: 20s}}
+resource: {in: servers}
+faults: [{after: {node: a, does: acquired}, plus: 1s, pause: a, for: 20s}]
+expect: {mutual-exclusion: violated, resource: held}
+`,
+	"a change of leader takes no lock away": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 10s}, b: {start: 1s, work: 1s}}
+faults: [{at: 5s, promote: zk-1}]
+progress: 15s
+expect: {mutual-exclusion: held, progress: held}
+`,
+	"disks that lose what they have acknowledged lose the lock": `
+lock: {algorithm: zk-sequential, ttl: 4s}
+servers: {kind: zookeeper, persistence: lazy}
+clients: {a: {work: 40s}, b: {start: 1s, work: 1s, again: 1s}}
+faults: [{at: 5s, crash: zk-1, kind: host, restart: 1s}, {at: 5s, crash: zk-2, kind: host, restart: 1s}, {at: 5s, crash: zk-3, kind: host, restart: 1s}]
+expect: {mutual-exclusion: violated, exclusion-at-service: violated}
+`,
+}
+
+func TestStoriesOfAnEnsemble(t *testing.T) {
+	const frame = "name: story\ntitle: A story\nstory: See the name of the test.\n"
+	for name, text := range ensembleStories {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(text, "servers: {kind") {
+				text += "servers: {kind: zookeeper}\n"
+			}
+			s, err := scenarios.Parse("story.yaml", []byte(frame+text))
+			require.NoError(t, err)
+			var r harness.Runner
+			defer r.Close()
+			for _, c := range s.Cases() {
+				p, err := harness.Compile(c, nil)
+				require.NoError(t, err)
+				for seed := range uint64(30) {
+					result, err := r.Run(p, seed, false)
+					require.NoError(t, err)
+					require.Empty(t, c.Compare(result.History, &result.Report), "%v, seed %d", c, seed)
+				}
+			}
+		})
+	}
+}

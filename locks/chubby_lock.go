@@ -1,0 +1,104 @@
+package locks
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// chubby is an exclusive lock of Chubby, kept by a session. When its holder has failed or cannot be reached, the cell
+// keeps it from others for the lock-delay; its generation number is what a sequencer proves, to a server that compares
+// it with the largest it has seen.
+//
+// It promises mutual exclusion to holders who stop at a jeopardy. It fails where they do not, or cannot in time: the
+// lock-delay narrows that window, and only the sequencer closes it.
+func chubby() Algorithm {
+	return Algorithm{
+		Name:      "chubby",
+		Title:     "Chubby: a session's lease, a lock-delay, and a sequencer",
+		Source:    "Burrows, The Chubby lock service (OSDI 2006), 2.4 and 2.8",
+		Servers:   "chubby",
+		New:       newChubby,
+		Authority: OneNode,
+		Token:     true,
+		Identity:  "session",
+		Lease:     true,
+	}
+}
+
+type chubbyLock struct {
+	p       Process
+	options Options
+	session *chubbySession
+}
+
+func newChubby(o Options) Builder {
+	return func(p Process) (Lock, error) { return &chubbyLock{p: p, options: o.withDefaults()}, nil }
+}
+
+// Acquire waits for the lock, through changes of the master.
+func (l *chubbyLock) Acquire(wait time.Duration) (Lease, error) {
+	patience := patienceOf(l.p, wait)
+	if l.session == nil || l.session.expired.Fired() {
+		s, err := newChubbySession(patience, &l.options)
+		if err != nil {
+			return Lease{}, fmt.Errorf("chubby session: %w", err)
+		}
+		l.session = s
+	}
+	generation, err := l.ask(patience)
+	switch {
+	case err == nil && l.session.settle(patience):
+		return l.lease(generation), nil
+	case l.session.expired.Fired():
+		err = ErrSessionExpired
+	case err == nil:
+		err = ErrNotAcquired
+	}
+	l.giveUp()
+	return Lease{}, fmt.Errorf("chubby acquire %s: %w", l.options.Key, err)
+}
+
+// ask asks for the lock until there is an answer.
+func (l *chubbyLock) ask(w patience) (generation uint64, err error) {
+	chubby := l.p.Chubby()
+	for {
+		if w.wait == Try {
+			generation, err = chubby.TryAcquire(w.timeout(l.options.Timeout), l.session.id, l.options.Key)
+		} else {
+			generation, err = chubby.Acquire(w.timeout(0), l.session.id, l.options.Key)
+		}
+		if !disturbed(err) && !errors.Is(err, ErrNewMaster) {
+			return generation, err
+		}
+		l.p.Wait(min(chubbyPause, max(w.left(), 0)), l.session.expired)
+		if !l.session.settle(w) || w.over() {
+			return 0, err
+		}
+	}
+}
+
+// giveUp ends a session that may hold the lock, or may still be given it: what is late of it can harm no later one.
+func (l *chubbyLock) giveUp() {
+	l.session.end(l.p)
+	l.session = nil
+}
+
+func (l *chubbyLock) lease(generation uint64) Lease {
+	return Lease{
+		Value: fmt.Sprintf("session-%d/%d", l.session.id, generation), Token: generation, Lost: l.session.jeopardy,
+	}
+}
+
+// Release gives the lock back. The session lives on if that is certain.
+func (l *chubbyLock) Release(Lease) error {
+	held, err := l.p.Chubby().Release(l.options.Timeout, l.session.id, l.options.Key)
+	switch {
+	case err != nil:
+		l.giveUp()
+		return fmt.Errorf("chubby release %s: %w", l.options.Key, err)
+	case !held:
+		return ErrNotHeld
+	}
+	return nil
+}

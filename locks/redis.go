@@ -1,0 +1,56 @@
+package locks
+
+import "time"
+
+// Redis is a client of one Redis server: a pool of connections, each used by one call at a time, as in the common
+// client libraries. A call that times out closes its connection. What belongs to a connection, as WATCH and MULTI do,
+// stays together as long as one task at a time uses the client.
+type Redis interface {
+	// Do sends one command and waits for its reply, at most timeout; 0 waits for ever. An error reply of the server
+	// comes back as a *RedisError. Where no reply came the error is ErrNotDone or ErrUnknown.
+	Do(timeout time.Duration, args ...string) (Reply, error)
+	// Subscribe opens a connection of its own on which it receives what is published on a channel.
+	Subscribe(timeout time.Duration, channel string) (Subscription, error)
+}
+
+// Subscription is a channel being listened to. Redis delivers a message once or not at all: what is published while
+// nobody is connected is lost.
+type Subscription interface {
+	// Next returns a signal that fires with the next message, or when the connection is lost.
+	Next() Signal
+	// Close ends it.
+	Close()
+}
+
+// Eval runs a Lua script as client libraries do: EVALSHA first would save bytes and cost a round trip on the first
+// use; locks here send the script itself. Keys come first, then the other arguments.
+func Eval(r Redis, timeout time.Duration, s Script, keys []string, args ...string) (Reply, error) {
+	command := make([]string, 0, 3+len(keys)+len(args))
+	command = append(command, "EVAL", s.Body, itoa(len(keys)))
+	command = append(command, keys...)
+	command = append(command, args...)
+	return r.Do(timeout, command...)
+}
+
+// Script is a Lua script with the name by which faults and traces know it: "release", "renew", "acquire".
+type Script struct {
+	Name string
+	Body string
+}
+
+// Reply is what a Redis server answered.
+type Reply struct {
+	Nil   bool
+	Int   int64
+	Str   string // status or bulk string
+	Array []Reply
+}
+
+// OK reports whether the reply is the status OK.
+func (r Reply) OK() bool { return r.Str == "OK" }
+
+// RedisError is an error reply: the command was refused or failed.
+type RedisError struct{ Text string }
+
+// Error returns the server's text.
+func (e *RedisError) Error() string { return e.Text }

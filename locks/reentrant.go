@@ -1,0 +1,171 @@
+package locks
+
+import "time"
+
+// reentrant is Redisson's lock (RedissonLock.java): a hash with one field, which names the owner and counts how often he
+// has entered. The owner is a process and a task of it, not an acquisition, so whoever holds the lock may enter again,
+// and must leave as often. Whoever is refused is told how long the lock will live, subscribes to a channel on which
+// releases are published, and sleeps until one is, or that time is over. A background task renews the lease after every
+// third of it.
+//
+// It promises what watchdog does, and that its owner may enter again. The value that a release names is the owner's for
+// good: a release that arrives late can end a later hold of the same task. A message that is lost costs waiting, at most
+// for the life of a lease, since waiters look again by themselves.
+func reentrant() Algorithm {
+	return Algorithm{
+		Name:      "reentrant",
+		Title:     "Redisson's lock: a hash that counts its owner's holds, with a watchdog and wake-ups by pub/sub",
+		Source:    "Redisson, RedissonLock.java",
+		New:       newReentrant,
+		Authority: OneNode,
+		Scripts:   []Script{enterScript(), leaveScript(), renewOwnScript()},
+		Identity:  "owner",
+		Lease:     true,
+	}
+}
+
+const (
+	// enter counts the owner in and answers with nothing, or says how many milliseconds the lock has to live.
+	enter = `if redis.call("exists", KEYS[1]) == 0 or redis.call("hexists", KEYS[1], ARGV[1]) == 1 then
+  redis.call("hincrby", KEYS[1], ARGV[1], 1)
+  redis.call("pexpire", KEYS[1], ARGV[2])
+  return false
+end
+return redis.call("pttl", KEYS[1])`
+
+	// leave counts the owner out. With his last hold the lock goes, and whoever waits is told.
+	leave = `if redis.call("hexists", KEYS[1], ARGV[1]) == 0 then
+  return false
+end
+if redis.call("hincrby", KEYS[1], ARGV[1], -1) > 0 then
+  redis.call("pexpire", KEYS[1], ARGV[2])
+  return 0
+end
+redis.call("del", KEYS[1])
+redis.call("publish", KEYS[2], "released")
+return 1`
+
+	// renewOwn gives the lock a whole lease again if it is the owner's.
+	renewOwn = `if redis.call("hexists", KEYS[1], ARGV[1]) == 1 then
+  return redis.call("pexpire", KEYS[1], ARGV[2])
+end
+return 0`
+)
+
+func enterScript() Script    { return Script{Name: "acquire", Body: enter} }
+func leaveScript() Script    { return Script{Name: "release", Body: leave} }
+func renewOwnScript() Script { return Script{Name: "renew", Body: renewOwn} }
+
+type reentrantLock struct {
+	oneServer
+	channel string
+	holds   int
+	stop    Signal // ends the renewal; nil if there is none
+}
+
+func newReentrant(o Options) Builder {
+	return func(p Process) (Lock, error) {
+		l := &reentrantLock{oneServer: onOneServer(p, o)}
+		l.channel = "redisson_lock__channel:{" + l.options.Key + "}"
+		if l.options.Renew == 0 {
+			l.options.Renew = l.options.TTL / 3
+		}
+		return l, nil
+	}
+}
+
+// Acquire enters, or waits for the lock to be left: first it asks, then it subscribes, and asks again after every wake-up.
+func (l *reentrantLock) Acquire(wait time.Duration) (Lease, error) {
+	start := l.p.Monotonic()
+	life, err := l.enter()
+	if err == nil || wait == Try {
+		return l.entered(err)
+	}
+	channel, failure := l.redis.Subscribe(l.options.Timeout, l.channel)
+	if failure != nil { // servers recover: it goes on by polling
+		return l.options.Retry.until(l.p, left(wait, l.p.Monotonic().Sub(start)), func() (Lease, error) {
+			_, err := l.enter()
+			return l.entered(err)
+		})
+	}
+	defer channel.Close()
+	for {
+		wake := channel.Next()
+		if life, err = l.enter(); err == nil {
+			return l.entered(nil)
+		}
+		remaining := left(wait, l.p.Monotonic().Sub(start))
+		if remaining <= 0 {
+			return Lease{}, err
+		}
+		if wake.Fired() { // the channel is gone: Redisson subscribes anew, and until then polls
+			l.p.Sleep(min(l.options.Retry.delay(l.p), remaining))
+			continue
+		}
+		l.p.Wait(min(life, remaining), wake)
+	}
+}
+
+// left is what is left of a wait; Forever stays Forever.
+func left(wait, passed time.Duration) time.Duration {
+	if wait == Forever {
+		return Forever
+	}
+	return wait - passed
+}
+
+// enter asks once. If it is refused it returns how long the lock has to live, as far as is known.
+func (l *reentrantLock) enter() (life time.Duration, err error) {
+	reply, err := l.eval(enterScript(), []string{l.options.Key}, l.p.Owner(), millis(l.options.TTL))
+	switch {
+	case err != nil:
+		return l.options.Retry.Delay, err
+	case reply.Nil:
+		return 0, nil
+	default:
+		return max(time.Duration(reply.Int), 1) * time.Millisecond, ErrNotAcquired
+	}
+}
+
+// entered counts a hold, and starts the renewal with the first.
+func (l *reentrantLock) entered(err error) (Lease, error) {
+	if err != nil {
+		return Lease{}, err
+	}
+	l.holds++
+	if l.stop == nil {
+		l.stop = l.p.NewSignal()
+		owner, stop := l.p.Owner(), l.stop
+		l.p.Go(func(p Process) { l.keepRenewing(p, owner, stop) })
+	}
+	return Lease{Value: l.p.Owner()}, nil
+}
+
+// keepRenewing is the watchdog. As in Redisson it ends when the lock is no longer the owner's, and nobody is told; a
+// renewal that fails is tried again after the same time, where Redisson stops.
+func (l *reentrantLock) keepRenewing(p Process, owner string, stop Signal) {
+	redis := p.Redis(0)
+	for p.Wait(l.options.Renew, stop) < 0 {
+		renewed, err := Eval(redis, l.options.Timeout, renewOwnScript(), []string{l.options.Key}, owner, millis(l.options.TTL))
+		if err == nil && renewed.Int == 0 {
+			return
+		}
+	}
+}
+
+// Release leaves once. The renewal ends with the last hold.
+func (l *reentrantLock) Release(lease Lease) error {
+	if l.holds--; l.holds == 0 {
+		l.stop.Fire()
+		l.stop = nil
+	}
+	reply, err := l.eval(leaveScript(), []string{l.options.Key, l.channel}, lease.Value, millis(l.options.TTL))
+	switch {
+	case err != nil:
+		return err
+	case reply.Nil:
+		return ErrNotHeld
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,127 @@
+package locks
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// zkEphemeral is the simple lock on ZooKeeper: whoever makes the lock's node holds, and it goes with his session. All
+// others watch it, and try again when it is gone: a herd of which one succeeds.
+//
+// It promises what zkSequential does, but no order, and less: its release deletes the node by its name, whoever has made
+// it. A client whose session has expired frees the lock of the next.
+func zkEphemeral() Algorithm {
+	return Algorithm{
+		Name:      "zk-ephemeral",
+		Title:     "one ephemeral node: whoever makes it holds, the others watch it",
+		Source:    "F. Junqueira, Note on fencing and distributed locks (2016)",
+		Servers:   "zookeeper",
+		New:       newZKEphemeral,
+		Authority: OneNode,
+		Key:       zkPath,
+		Token:     true,
+		Identity:  "none",
+		Lease:     true,
+	}
+}
+
+type zkEphemeralLock struct {
+	zkClient
+	path string
+}
+
+func newZKEphemeral(o Options) Builder {
+	return func(p Process) (Lock, error) { return &zkEphemeralLock{onZooKeeper(p, o), zkPath(o)}, nil }
+}
+
+// Acquire makes the node. Its data says which acquisition has made it, so that it is recognised if its making was not
+// acknowledged.
+func (l *zkEphemeralLock) Acquire(wait time.Duration) (Lease, error) {
+	l.open()
+	w := patienceOf(l.p, wait)
+	value := l.p.RandomValue()
+	for {
+		session := l.zk.Session()
+		node, gone, err := l.take(value)
+		switch {
+		case err == nil && session.unbroken():
+			return Lease{Token: node.Czxid, Lost: session.Lost, Suspended: session.Suspended}, nil
+		case err == nil: // look again, on the new connection
+			continue
+		case !errors.Is(err, ErrNodeExists) && !disturbed(err):
+			return Lease{}, fmt.Errorf("zookeeper create %s: %w", l.path, err)
+		case w.over() && disturbed(err):
+			l.p.Go(func(p Process) { abandon(onZooKeeper(p, l.options), l.path, value) })
+			return Lease{}, fmt.Errorf("zookeeper create %s: %w", l.path, err)
+		case w.over():
+			return Lease{}, ErrNotAcquired
+		case gone == nil:
+			l.p.Sleep(min(l.options.Retry.delay(l.p), w.left()))
+		default:
+			l.p.Wait(w.left(), gone)
+		}
+	}
+}
+
+// take makes the node, or finds that this acquisition has made it before. If it is another's, what fires when it changes
+// comes with ErrNodeExists.
+func (l *zkEphemeralLock) take(value string) (ZKNode, Signal, error) {
+	node, err := l.zk.Create(l.path, value, ZKEphemeral)
+	if !errors.Is(err, ErrNodeExists) {
+		return node, nil, err
+	}
+	node, gone, watching := l.zk.Watch(l.path)
+	switch {
+	case errors.Is(watching, ErrNoNode):
+		return l.take(value)
+	case watching != nil:
+		return ZKNode{}, nil, watching
+	case node.Data == value && node.Owner == l.zk.Session().ID:
+		return node, nil, nil
+	}
+	return ZKNode{}, gone, err
+}
+
+// abandon removes the node if it is an acquisition's own.
+func abandon(c zkClient, path, value string) {
+	_ = c.again(patienceOf(c.p, Forever), func() error {
+		node, err := c.zk.Get(path)
+		if err != nil || node.Data != value {
+			return err
+		}
+		return c.zk.Delete(path)
+	})
+}
+
+// Release deletes the node, whoever has made it. Like Curator's retry loop it tries again when the connection is lost, and
+// when the session is.
+func (l *zkEphemeralLock) Release(Lease) error {
+	err := l.zk.Delete(l.path)
+	for disturbed(err) || errors.Is(err, ErrSessionExpired) {
+		l.p.Sleep(l.options.Retry.delay(l.p))
+		l.open()
+		err = l.zk.Delete(l.path)
+	}
+	switch {
+	case errors.Is(err, ErrNoNode):
+		return ErrNotHeld
+	case err != nil:
+		return fmt.Errorf("zookeeper delete %s: %w", l.path, err)
+	}
+	return nil
+}
+
+// Verify asks whether the node is still the acquisition's own, and of the present session.
+func (l *zkEphemeralLock) Verify(lease Lease) error {
+	node, err := l.zk.Get(l.path)
+	switch {
+	case errors.Is(err, ErrNoNode):
+		return ErrNotHeld
+	case err != nil:
+		return fmt.Errorf("zookeeper get %s: %w", l.path, err)
+	case node.Czxid != lease.Token || node.Owner != l.zk.Session().ID:
+		return ErrNotHeld
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package locks
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// zkQueue is the lock recipe of ZooKeeper's documentation: under the lock's node every client makes an ephemeral
+// sequential child. Whoever has the first of them holds; everybody else watches the one before his own, and looks again
+// when it is gone. The switches leave away what some tutorial or client leaves away.
+type zkQueue struct {
+	zkClient
+	dir         string
+	unprotected bool // a create whose outcome is unknown is not looked for
+	unchecked   bool // woken, it holds without another look
+	numbered    bool // the token is the sequence number in place of the zxid
+}
+
+// build returns the builder of a lock with the same switches.
+func (l zkQueue) build(o Options) Builder {
+	return func(p Process) (Lock, error) {
+		own := l
+		own.zkClient, own.dir = onZooKeeper(p, o), zkPath(o)
+		return &own, nil
+	}
+}
+
+// errGone says that the own node is there no more: its session is over.
+var errGone = errors.New("the own node is gone")
+
+// Acquire makes a node and waits until it is the first. If it goes meanwhile it makes another.
+func (l *zkQueue) Acquire(wait time.Duration) (Lease, error) {
+	for w := patienceOf(l.p, wait); ; {
+		l.open()
+		own, err := l.enqueue(w)
+		if err != nil {
+			return Lease{}, fmt.Errorf("zookeeper create %s: %w", l.dir, err)
+		}
+		lease, err := l.await(own, w)
+		switch {
+		case err == nil:
+			return lease, nil
+		case !errors.Is(err, errGone):
+			_ = l.remove(own.Path)
+			return Lease{}, fmt.Errorf("zookeeper lock %s: %w", l.dir, err)
+		case w.over():
+			return Lease{}, ErrNotAcquired
+		}
+	}
+}
+
+// Release removes the own node.
+func (l *zkQueue) Release(lease Lease) error {
+	err := l.remove(lease.Value)
+	switch {
+	case errors.Is(err, ErrNoNode):
+		return ErrNotHeld
+	case err != nil:
+		return fmt.Errorf("zookeeper delete %s: %w", lease.Value, err)
+	}
+	return nil
+}
+
+// Verify asks whether the own node is still there, and of the present session: one that is being closed has its nodes
+// for a moment longer (CURATOR-498). The server that is asked may not have heard of its end.
+func (l *zkQueue) Verify(lease Lease) error {
+	node, err := l.zk.Get(lease.Value)
+	switch {
+	case errors.Is(err, ErrNoNode):
+		return ErrNotHeld
+	case err != nil:
+		return fmt.Errorf("zookeeper get %s: %w", lease.Value, err)
+	case node.Owner != l.zk.Session().ID:
+		return ErrNotHeld
+	}
+	return nil
+}
+
+// Read reads a register that lives in ZooKeeper. A holder's server knows all that earlier holders have written: it knows
+// that their nodes are gone.
+func (l *zkQueue) Read(_ Lease, register int) (version uint64, err error) {
+	node, err := l.zk.Get(registerPath(register))
+	switch {
+	case errors.Is(err, ErrNoNode):
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("zookeeper get %s: %w", registerPath(register), err)
+	}
+	return strconv.ParseUint(node.Data, 10, 64)
+}
+
+// Write writes a register if the own node is there, in one transaction.
+func (l *zkQueue) Write(lease Lease, register int, read, version uint64) error {
+	write := ZKOp{Kind: ZKSet, Path: registerPath(register), Data: strconv.FormatUint(version, 10)}
+	if read == 0 {
+		write.Kind = ZKCreate
+	}
+	failed, err := l.zk.Multi(ZKOp{Kind: ZKCheck, Path: lease.Value}, write)
+	switch {
+	case err != nil && failed == 0 && errors.Is(err, ErrNoNode):
+		return ErrNotHeld
+	case err != nil:
+		return fmt.Errorf("zookeeper multi %s: %w", write.Path, err)
+	}
+	return nil
+}
+
+func registerPath(register int) string { return "/register-" + itoa(register) }
+
+// enqueue makes the own node, and the lock's if there is none. A protected one has a random name, by which it is found
+// again if its making was not acknowledged (Curator's withProtection).
+func (l *zkQueue) enqueue(w patience) (ZKNode, error) {
+	name := l.dir + "/lock-"
+	if !l.unprotected {
+		name = l.dir + "/_c_" + l.p.RandomValue() + "-lock-"
+	}
+	for {
+		own, err := l.zk.Create(name, "", ZKEphemeralSequential)
+		switch {
+		case errors.Is(err, ErrNoNode):
+			if err := l.makeDir(w); err != nil {
+				return ZKNode{}, err
+			}
+			continue
+		case disturbed(err) && !l.unprotected:
+			own, err = l.find(name, w)
+			if (errors.Is(err, ErrNoNode) || disturbed(err)) && !w.over() {
+				continue // it was not executed, or its session is over
+			}
+		}
+		return own, err
+	}
+}
+
+func (l *zkQueue) makeDir(w patience) error {
+	err := l.again(w, func() error {
+		_, err := l.zk.Create(l.dir, "", ZKContainer)
+		return err
+	})
+	if errors.Is(err, ErrNodeExists) {
+		return nil
+	}
+	return err
+}
+
+// find looks for the own node by its random name. The server must catch up before: a list from a time before the create
+// would have it made twice. A node of a session that is being closed is not one's own.
+func (l *zkQueue) find(name string, w patience) (own ZKNode, err error) {
+	err = l.again(w, func() error {
+		if err := l.zk.Sync(l.dir); err != nil {
+			return err
+		}
+		children, err := l.zk.Children(l.dir)
+		if err != nil {
+			return err
+		}
+		for _, child := range children {
+			if path := l.dir + "/" + child; strings.HasPrefix(path, name) {
+				own, err = l.zk.Get(path)
+				if err != nil || own.Owner == l.zk.Session().ID {
+					return err
+				}
+			}
+		}
+		return ErrNoNode
+	})
+	return own, err
+}
+
+// await waits until the own node is the first. The session is looked at before the list: if its connection has been lost
+// meanwhile, the list is asked for again.
+func (l *zkQueue) await(own ZKNode, w patience) (Lease, error) {
+	for {
+		session := l.zk.Session()
+		if session.ID != own.Owner {
+			return Lease{}, errGone
+		}
+		before, err := l.predecessor(own.Path, w)
+		switch {
+		case err != nil:
+			return Lease{}, err
+		case before == "" && session.unbroken():
+			return l.lease(own, session), nil
+		case before == "":
+			continue
+		case w.over():
+			return Lease{}, ErrNotAcquired
+		}
+		_, gone, err := l.zk.Watch(before)
+		switch {
+		case errors.Is(err, ErrNoNode), disturbed(err):
+			continue
+		case err != nil:
+			return Lease{}, err
+		case l.p.Wait(w.left(), gone) < 0:
+			return Lease{}, ErrNotAcquired
+		case l.unchecked && !session.Lost.Fired():
+			return l.lease(own, l.zk.Session()), nil
+		}
+	}
+}
+
+// predecessor returns the node before one's own; "" if that is the first.
+func (l *zkQueue) predecessor(own string, w patience) (string, error) {
+	var children []string
+	err := l.again(w, func() (err error) {
+		children, err = l.zk.Children(l.dir)
+		return err
+	})
+	if errors.Is(err, ErrNoNode) {
+		return "", errGone
+	}
+	before, found := "", false
+	for _, child := range children {
+		switch {
+		case child == own[len(l.dir)+1:]:
+			found = true
+		case sequence(child) < sequence(own) && (before == "" || sequence(child) > sequence(before)):
+			before = child
+		}
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case !found:
+		return "", errGone
+	case before == "":
+		return "", nil
+	}
+	return l.dir + "/" + before, nil
+}
+
+// sequence returns the number at the end of a sequential node's name, whose ten digits compare as text.
+func sequence(path string) string { return path[max(0, len(path)-10):] }
+
+func (l *zkQueue) lease(own ZKNode, session ZKSession) Lease {
+	lease := Lease{Value: own.Path, Token: own.Czxid, Lost: session.Lost, Suspended: session.Suspended}
+	if l.numbered {
+		n, _ := strconv.ParseUint(sequence(own.Path), 10, 31)
+		lease.Token = n + 1 // the first is 0, which is no token
+	}
+	return lease
+}

@@ -1,0 +1,149 @@
+package locks
+
+import (
+	"errors"
+	"time"
+)
+
+// ZooKeeper is a ZooKeeper ensemble as a process knows it.
+type ZooKeeper interface {
+	// Open returns the process's handle of the ensemble. The first call makes it, and the first after it has died, for a
+	// session of that time-out which is kept as the named client library keeps it: "java", "curator" or "go-zookeeper". It
+	// does not wait for the session.
+	Open(library string, timeout time.Duration) ZKHandle
+}
+
+// ZKHandle is a client handle: one session at a time, which the library keeps alive on one server of the ensemble after
+// the other. When that expires, the handles of some libraries open another, and those of others die: every request then
+// fails with ErrSessionExpired. The tasks of a process share it. A request waits for a connection, and for its answer until the connection
+// is lost; then its outcome is ErrUnknown. It is ErrNotDone if the request was certainly not executed.
+type ZKHandle interface {
+	// Session returns what the library knows of its session now.
+	Session() ZKSession
+	// Create makes a node. It returns ErrNodeExists if there is one, ErrNoNode if there is no parent.
+	Create(path, data string, kind ZKKind) (ZKNode, error)
+	// Delete removes a node, whatever its version. It returns ErrNoNode if there is none.
+	Delete(path string) error
+	// Get reads a node, as the server that the handle is connected to knows it. It returns ErrNoNode if there is none.
+	Get(path string) (ZKNode, error)
+	// Watch is Get, and returns what fires with the node's next change, or with the session's end.
+	Watch(path string) (ZKNode, Signal, error)
+	// Children lists the names of a node's children, which the caller must not change. It returns ErrNoNode if there is
+	// no such node.
+	Children(path string) ([]string, error)
+	// Sync has the server catch up with what the leader had committed when it was asked.
+	Sync(path string) error
+	// Multi carries out all operations in one transaction, or none. Failed is the first that could not be, if the error is
+	// a server's.
+	Multi(ops ...ZKOp) (failed int, err error)
+}
+
+// ZKOp is an operation of a transaction.
+type ZKOp struct {
+	Kind ZKOpKind
+	Path string
+	Data string // but for a check
+}
+
+// ZKOpKind says what an operation does.
+type ZKOpKind uint8
+
+// The kinds of operations.
+const (
+	ZKCheck  ZKOpKind = iota // the node must be there
+	ZKCreate                 // makes a node that stays
+	ZKSet                    // changes a node's data
+)
+
+// ZKSession is a session as its client knows it.
+type ZKSession struct {
+	ID uint64 // 0 before a server has opened it
+	// Lost fires when the client is told that the session has expired, or its library takes it to have.
+	Lost Signal
+	// Suspended fires when the connection is lost on which the session is kept alive; the next has a signal of its own.
+	Suspended Signal
+}
+
+// unbroken reports whether nothing has happened to the session since it was looked at.
+func (s ZKSession) unbroken() bool { return !s.Lost.Fired() && !s.Suspended.Fired() }
+
+// ZKNode is a znode.
+type ZKNode struct {
+	Path  string // completed, if the node is sequential
+	Data  string
+	Czxid uint64 // the transaction that made it: it grows over the life of the ensemble
+	Owner uint64 // the session of an ephemeral node; 0 of one that stays
+}
+
+// ZKKind says how long a node lives, and how it is called.
+type ZKKind uint8
+
+// The kinds of nodes.
+const (
+	ZKPersistent          ZKKind = iota
+	ZKContainer                  // the ensemble removes it when it has had children and has none any more
+	ZKEphemeral                  // it goes with the session that made it
+	ZKEphemeralSequential        // and the count of the children that its parent ever had is appended to its name
+)
+
+// What a server of ZooKeeper says no with.
+var (
+	ErrNoNode         = errors.New("no node")
+	ErrNodeExists     = errors.New("node exists")
+	ErrSessionExpired = errors.New("session expired")
+)
+
+// zkClient is what the locks on ZooKeeper share: where they run, their handle, their options.
+type zkClient struct {
+	p       Process
+	zk      ZKHandle
+	options Options
+}
+
+// onZooKeeper opens a handle as Curator keeps it, unless the options say otherwise. The life of a lease is the session's
+// time-out.
+func onZooKeeper(p Process, o Options) zkClient {
+	o = o.withDefaults()
+	if o.Library == "" {
+		o.Library = "curator"
+	}
+	c := zkClient{p: p, options: o}
+	c.open()
+	return c
+}
+
+// open sees to it that the handle is not one that has died.
+func (c *zkClient) open() { c.zk = c.p.ZooKeeper().Open(c.options.Library, c.options.TTL) }
+
+// zkPath is the node that the lock's key names.
+func zkPath(o Options) string { return "/" + o.withDefaults().Key }
+
+// disturbed reports whether a request failed for want of a connection, and may succeed on another.
+func disturbed(err error) bool {
+	return errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotDone) && !errors.Is(err, ErrSessionExpired)
+}
+
+// again asks until it is not disturbed, or the session of the first try is lost, or the patience is over.
+func (c *zkClient) again(w patience, ask func() error) error {
+	session := c.zk.Session()
+	for {
+		err := ask()
+		if !disturbed(err) || session.Lost.Fired() || w.over() {
+			return err
+		}
+		c.p.Wait(c.options.Retry.delay(c.p), session.Lost)
+	}
+}
+
+// remove deletes a node that nobody else would ever make. If that is disturbed it goes on in the background until the node
+// is gone, or the session is and the node with it (Curator's guaranteed deletes).
+func (c *zkClient) remove(path string) error {
+	err := c.zk.Delete(path)
+	if disturbed(err) {
+		c.p.Go(func(p Process) {
+			own := onZooKeeper(p, c.options)
+			_ = own.again(patienceOf(p, Forever), func() error { return own.zk.Delete(path) })
+		})
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package scenarios
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Servers is the deployment of the lock's servers. Each kind of servers has fields of its own. Of those, zero stands for
+// the kind's own default.
+type Servers struct {
+	Kind        string        // a name of serverKinds
+	Masters     int           // Redis: servers that do not replicate each other; 1
+	Replicas    int           // Redis: of each master
+	Sentinels   int           // Redis: processes that watch the master and have a replica take its place
+	Cluster     bool          // Redis: the masters are those of a Redis Cluster
+	MinReplicas int           // Redis: how many replicas a master needs to accept writes
+	MaxLag      time.Duration // Redis: how long such a replica may have been silent
+	DownAfter   time.Duration // Redis: how long a server is silent before Sentinel or the cluster takes it for down
+	Failover    time.Duration // Redis: Sentinel's failover-timeout
+	Nodes       int           // ZooKeeper: servers of the ensemble
+	Leader      int           // ZooKeeper: which of them leads at first
+	Tick        time.Duration // ZooKeeper
+	SyncLimit   int           // ZooKeeper: in ticks
+	KeepAlive   time.Duration // MySQL, PostgreSQL: how long a client's machine may be silent before its connection is ended
+	IdleTimeout time.Duration // MySQL, PostgreSQL: how long a connection may be idle
+	Pool        int           // PostgreSQL: connections that a pooler in front of it lends to one transaction at a time
+	Persistence string        // "none", "rdb", "lazy", "everysec" or "always"
+	Disk        string        // "honest", or "lies": it acknowledges what it has not kept
+}
+
+const (
+	ensemble     = 3 // how many servers a ZooKeeper ensemble has unless it is said
+	sentinelNode = "sentinel"
+	poolerNode   = "pooler"
+)
+
+// Count returns how many servers there are, but for those that only watch others.
+func (s Servers) Count() int {
+	switch s.Kind {
+	case "zookeeper":
+		return cmp.Or(s.Nodes, ensemble)
+	case "redis":
+		return s.Masters * (1 + s.Replicas)
+	default:
+		return 1
+	}
+}
+
+// Names returns the names of the servers: those of Redis with the masters first, then the replicas of each in turn, and
+// the Sentinels or the pooler last.
+func (s Servers) Names() []string {
+	names := numbered(s.kind().node, s.Count())
+	names = append(names, numbered(sentinelNode, s.Sentinels)...)
+	return append(names, numbered(poolerNode, min(s.Pool, 1))...)
+}
+
+func numbered(prefix string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = prefix + "-" + strconv.Itoa(i+1)
+	}
+	return names
+}
+
+// keeps reports whether a server keeps the lock's data, rather than to watch over others.
+func (s Servers) keeps(name string) bool {
+	return slices.Contains(s.Names()[:s.Count()], name)
+}
+
+// roles are the parts that somebody may play in the deployment. Servers that know nothing of each other have no master
+// or leader among them.
+func (s Servers) roles() []string {
+	if s.peers() && s.kind().role != "" {
+		return []string{"holder", s.kind().role}
+	}
+	return []string{"holder"}
+}
+
+// peers reports whether servers have connections to each other.
+func (s Servers) peers() bool {
+	return s.Replicas > 0 || s.Cluster || s.Pool > 0 || s.Kind == "zookeeper" && s.Count() > 1
+}
+
+// elects reports whether it can change who among the servers is master or leader.
+func (s Servers) elects() bool { return s.kind().elects || s.kind().role != "" && s.peers() }
+
+var serverFields = mapping[Servers]{
+	name: "servers",
+	doc:  "The servers that the lock lives on, of one of [several kinds](#the-kinds-of-servers).",
+	fields: []field[Servers]{
+		bind("kind", wordOf(kindNames()...), func(s *Servers) *string { return &s.Kind }, "What they are.").or("redis"),
+		bind("masters", integer(1, maxServers), func(s *Servers) *int { return &s.Masters },
+			"How many servers there are that do not replicate each other: `redis-1`, `redis-2`, …").or("1").of("redis"),
+		bind("replicas", integer(0, maxServers), func(s *Servers) *int { return &s.Replicas },
+			"How many replicas each master has.").or("0").of("redis"),
+		bind("sentinels", integer(0, maxServers), func(s *Servers) *int { return &s.Sentinels },
+			"How many Sentinels watch the master, and have a replica take its place.").or("0").of("redis"),
+		bind("cluster", truth(), func(s *Servers) *bool { return &s.Cluster },
+			"Whether the masters form a Redis Cluster; the lock's key is of the slots of `redis-1`.").otherwise("no").of("redis"),
+		bind("min-replicas", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.MinReplicas },
+			"How many replicas must be heard of for a master to accept writes (min-replicas-to-write).").
+			otherwise("none").of("redis"),
+		bind("max-lag", omitted(atLeast(time.Second)), func(s *Servers) *time.Duration { return &s.MaxLag },
+			"How long such a replica may be silent (min-replicas-max-lag).").
+			otherwise("`10s`").with("min-replicas").of("redis"),
+		bind("down-after", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.DownAfter },
+			"How long a server is silent before the others take it for down (Sentinel's down-after-milliseconds, the cluster's "+
+				"cluster-node-timeout).").
+			otherwise("`30s` for Sentinel, `15s` in a cluster").with("sentinels", "cluster").of("redis"),
+		bind("failover-timeout", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.Failover },
+			"Sentinel's failover-timeout.").otherwise("`3m`").with("sentinels").of("redis"),
+		bind("nodes", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.Nodes },
+			"How many servers the ensemble has: `zk-1`, `zk-2`, … An odd number.").otherwise("3").of("zookeeper"),
+		bind("leader", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.Leader },
+			"The number of the server that leads at first.").otherwise("the last").of("zookeeper"),
+		bind("tick", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.Tick },
+			"tickTime: sessions end at multiples of it.").otherwise("`2s`").of("zookeeper"),
+		bind("sync-limit", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.SyncLimit },
+			"How many ticks leader and followers bear silence (syncLimit).").otherwise("5").of("zookeeper"),
+		bind("keep-alive", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.KeepAlive },
+			"How long a client's machine may be silent before its connection is taken for dead.").
+			otherwise("for ever").of("mysql", "postgres"),
+		bind("idle-timeout", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.IdleTimeout },
+			"How long a connection may be idle before the server closes it (MySQL's wait_timeout, PostgreSQL's "+
+				"idle_session_timeout).").otherwise("`8h` for MySQL, else for ever").of("mysql", "postgres"),
+		bind("pool", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.Pool },
+			"How many connections to the server a pooler lends to one transaction at a time, as PgBouncer does with pool_mode "+
+				"transaction. Clients connect to the pooler: `pooler-1`.").otherwise("no pooler").of("postgres"),
+		bind("persistence", omitted(wordOf("none", "rdb", "lazy", "everysec", "always")),
+			func(s *Servers) *string { return &s.Persistence },
+			"When what was written reaches the disk. Of Redis: never, with a snapshot, when the machine likes, once a second, "+
+				"or before it is acknowledged (RDB, or appendonly and appendfsync); of ZooKeeper: when the machine likes, or "+
+				"before it is acknowledged (forceSync).").
+			otherwise("`none` for Redis, `always` for ZooKeeper").of("redis", "zookeeper"),
+		bind("disk", wordOf("honest", "lies"), func(s *Servers) *string { return &s.Disk },
+			"Whether the disk keeps what it acknowledges. To lie it must be written to: beside `persistence` everysec or "+
+				"always.").or("honest").of("redis"),
+	},
+}

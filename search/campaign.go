@@ -1,0 +1,122 @@
+package search
+
+import (
+	"context"
+	"iter"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
+)
+
+// Stint is so many scenarios to be drawn for a claim, by the numbers from one on.
+type Stint struct {
+	Claim *Claim
+	Draws Seeds
+	_     struct{}
+}
+
+// Tally is what came of the scenarios that were drawn for a claim.
+type Tally struct {
+	Claim      *Claim
+	First      uint64 // the number of the first draw
+	Runs       int    // scenarios played, each in all of its cases
+	Violations int    // of them, those that broke the claim
+	Undecided  int    // those of which nothing can be said: cut short, or a lock's code panicked
+	Dangers    int    // those that put the claim at risk
+	Vacuous    int    // those in which its property was never at risk, or there was nothing to judge
+	Steps      int
+	Broken     *Trial // the first that violated the claim, or was undecided; nil if none did
+	_          struct{}
+}
+
+// add counts what came of the draws that follow.
+func (t *Tally) add(u Tally) {
+	t.Runs += u.Runs
+	t.Violations += u.Violations
+	t.Undecided += u.Undecided
+	t.Dangers += u.Dangers
+	t.Vacuous += u.Vacuous
+	t.Steps += u.Steps
+	if t.Broken == nil {
+		t.Broken = u.Broken
+	}
+}
+
+// count counts one draw.
+func (t *Tally) count(trial Trial) {
+	t.Runs++
+	t.Steps += trial.Steps
+	if trial.InDanger {
+		t.Dangers++
+	}
+	switch trial.Verdict {
+	case checker.Violated:
+		t.Violations++
+	case checker.Undecided:
+		t.Undecided++
+	case checker.Vacuous, checker.NotJudged:
+		t.Vacuous++
+	case checker.Held:
+	}
+	if t.Broken == nil && t.Violations+t.Undecided > 0 {
+		t.Broken = &trial
+	}
+}
+
+// Campaign plays stints one after the other, several runs at once, and calls each with what came of every one. It ends
+// early with the first error of each, or when the context is done: then with what came of the stint that was under way.
+// What it finds does not depend on how many runs are played at once.
+func Campaign(ctx context.Context, stints []Stint, jobs int, each func(Tally) error) error {
+	next, sum := 0, Tally{}
+	finish := func() error {
+		done := sum
+		next, sum = next+1, Tally{}
+		return each(done)
+	}
+	err := inOrder(ctx, jobs, stretches(stints), func(part Tally) error {
+		if sum.Claim == nil {
+			sum.Claim, sum.First = part.Claim, part.First
+		}
+		sum.add(part)
+		if sum.Runs < stints[next].Draws.Count {
+			return nil
+		}
+		return finish()
+	})
+	if ctx.Err() != nil && sum.Runs > 0 {
+		if unheard := finish(); unheard != nil {
+			return unheard
+		}
+	}
+	return err
+}
+
+// stretchSize is how many draws a worker takes at once.
+const stretchSize = 64
+
+// stretches cuts stints up.
+func stretches(stints []Stint) iter.Seq[func(*harness.Runner) Tally] {
+	return func(yield func(func(*harness.Runner) Tally) bool) {
+		for _, s := range stints {
+			lock, ok := locks.Find(s.Claim.Menu.Lock)
+			if !ok {
+				panic("search: there is no lock " + s.Claim.Menu.Lock)
+			}
+			for from := 0; from < s.Draws.Count; from += stretchSize {
+				draws := Seeds{s.Draws.First + uint64(from), min(stretchSize, s.Draws.Count-from)}
+				if !yield(func(r *harness.Runner) Tally { return playStretch(r, s.Claim, &lock, draws) }) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func playStretch(r *harness.Runner, c *Claim, lock *locks.Algorithm, draws Seeds) Tally {
+	t := Tally{Claim: c, First: draws.First}
+	for k := range draws.Count {
+		t.count(c.Try(r, Seeded(draws.First+uint64(k)), lock))
+	}
+	return t
+}

@@ -1,0 +1,93 @@
+package search
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+)
+
+func (g *generator) addClients() {
+	longest := time.Duration(0)
+	for i := range 2 + upTo(g, g.menu.Clients-2) {
+		c := g.client(i)
+		longest = max(longest, c.Work)
+		g.clients = append(g.clients, c.Name)
+		g.scenario.Clients = append(g.scenario.Clients, c)
+	}
+	if g.left != unlimited && !g.menu.Renewed {
+		g.left -= longest
+	}
+	if g.menu.Uneven {
+		g.spread()
+	}
+}
+
+func (g *generator) client(i int) scenarios.Client {
+	ttl := g.ttl
+	c := scenarios.Client{
+		Name: string(rune('a' + i)), Count: 1,
+		Tasks: 1 + upTo(g, g.menu.Tasks-1), Sections: 1 + upTo(g, g.menu.Sections-1),
+		Wait: locks.Forever, Again: ttl / 4,
+		Retry: scenarios.Retry{Delay: pick(g, ttl/4, ttl/10)},
+		Work:  g.work(),
+	}
+	if c.Sections > 1 {
+		c.Think = pick(g, 0, ttl/10)
+	}
+	if i > 0 {
+		c.Start = pick(g, 0, ttl/10, ttl/2, ttl-eps, ttl+eps)
+	}
+	if g.menu.Waits {
+		c.Wait = pick(g, locks.Forever, locks.Try, ttl/10, ttl+eps)
+		c.Again = pick(g, ttl/4, 0)
+	}
+	if oneIn(g, 4) {
+		c.Read = pick(g, 0, c.Work/2, c.Work)
+	}
+	if oneIn(g, 2) {
+		write := pick(g, c.Read, c.Read+(c.Work-c.Read)/2)
+		c.Write = &write
+	}
+	if g.kind.kind == "zookeeper" && len(g.servers) > 1 {
+		c.Servers = g.home()
+	}
+	return c
+}
+
+// home draws which servers a client connects to: all of them, one only, or one before the others.
+func (g *generator) home() []string {
+	from := upTo(g, len(g.servers)-1)
+	switch g.Below(3) {
+	case 1:
+		return []string{g.servers[from]}
+	case 2:
+		return slices.Concat(g.servers[from:], g.servers[:from])
+	default:
+		return nil
+	}
+}
+
+// work draws the length of a section.
+func (g *generator) work() time.Duration {
+	limit, ttl := g.left, g.ttl
+	if g.menu.Renewed {
+		limit = 3 * ttl
+	}
+	return pick(g, within(limit, ttl/10, 0, ttl/100, ttl/2, ttl-eps, ttl+eps, 2*ttl)...)
+}
+
+// spread puts clients near to some servers and far from the others: the votes of a majority then split.
+func (g *generator) spread() {
+	for _, c := range g.clients {
+		far := some(g, g.keepers)
+		if len(far) == len(g.keepers) {
+			continue
+		}
+		g.scenario.Network.Links = append(g.scenario.Network.Links, scenarios.Link{
+			Link: sim.Link{From: []string{c}, To: far}, Latency: sim.Constant(pick(g, 5*time.Millisecond, 10*time.Millisecond)),
+		})
+	}
+}

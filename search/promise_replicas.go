@@ -1,0 +1,58 @@
+package search
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+)
+
+// ofReplicas is what is left of the promises of a lock on one Redis server when there are replicas, one of which may take
+// its place.
+func ofReplicas() []Claim {
+	wait := Claim{Name: "within-lease", Property: checker.MutualExclusion, Menu: Menu{
+		Faults: slices.Concat(network, []Kind{
+			ClientCrash, ClientPause, ClientClock, ServerPause, ServerCrash, PowerLoss, ServerBack, Failover, Partition, Lag,
+		}),
+		Storage: waiting, Within: 60, Tasks: 2, Persistence: onDisk, Replicas: []int{1},
+	}, Why: `
+		The only replica has acknowledged the key before the client holds, so that whichever of the two is master has it, or
+		knows that it was released; a master that its replica does not follow any longer gets no acknowledgement.`}
+	release := Claim{Name: "release-among-replicas", Property: checker.ReleaseSafety, Menu: Menu{
+		Faults: Kinds(SameRandom), Storage: network, Tasks: 2, Waits: true, Timeouts: timeouts, Drift: 100_000,
+		Replicas: []int{1, 2}, Persistence: []string{"none", "rdb", "everysec", "always"}, Disk: []string{"honest", "lies"},
+	}, Why: `
+		Whichever server is asked, the script deletes the key there only if it has the value that the release names.`}
+	sentinel := release
+	sentinel.Name, sentinel.Menu.Sentinels = "release-under-sentinel", []int{3}
+	equal := Claim{Name: "token-equality-among-replicas", Property: checker.Resource, Menu: anything(history.TokenEquality), Why: `
+		As for one server: the resource compares values that are one acquisition's, and what becomes of keys plays no part.`}
+	equal.Menu.Faults, equal.Menu.Replicas = Kinds(SameRandom), []int{1, 2}
+	return slices.Concat(wait.of("set-nx-lua-wait"), release.of("set-nx-lua", "set-nx-lua-wait", "watchdog"),
+		sentinel.of("set-nx-lua"), equal.of("set-nx-lua", "set-nx-lua-wait"), ofReentrant())
+}
+
+// ofReentrant is what Redisson's lock promises on one server.
+func ofReentrant() []Claim {
+	renewed := Claim{Name: "renewed", Property: checker.MutualExclusion, Menu: Menu{
+		Faults:  slices.Concat(waiting, []Kind{ClientCrash, ClientPause, ClientClock, ServerBack, Drift}),
+		Storage: waiting, Within: 50, Renewed: true, Drift: 5_000, Tasks: 2, Persistence: onDisk,
+		TTLs: []time.Duration{10 * time.Second, 30 * time.Second},
+	}, Why: `
+		The watchdog renews when a third of the lease has passed, and faults take half of it at most, so that the key lives while
+		its owner does. No answer is lost.`}
+	release := Claim{Name: "release", Property: checker.ReleaseSafety, Menu: Menu{
+		Faults: Kinds(SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000, Persistence: onDisk,
+	}, Why: `
+		The script counts down the field that the owner has in the hash, and no other task has that name.`}
+	progress := Claim{Name: "progress", Property: checker.Progress, Menu: Menu{
+		Faults: []Kind{
+			ClientCrash, ClientPause, ClientClock, ServerPause, ServerCrash, Stall, Delay, Break, Error,
+		},
+		Timeouts: []int64{10, 20}, Persistence: onDisk, Progress: 10,
+	}, Why: `
+		The hash of a dead owner is gone after one lease. Whoever waits asks again when that time is over, if no message on the
+		channel has woken him before.`}
+	return slices.Concat(renewed.of("reentrant"), release.of("reentrant"), progress.of("reentrant"))
+}

@@ -1,0 +1,66 @@
+package search
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+)
+
+// everySession is all that can happen to the services of leases and sessions, which keep what they have acknowledged.
+func everySession() Menu {
+	return Menu{Faults: Kinds(), Storage: network, Tasks: 2, Waits: true, Timeouts: timeouts, Drift: 100_000}
+}
+
+// ofSessions is what the locks of etcd, Consul and Chubby promise.
+func ofSessions() []Claim {
+	service := Claim{Name: "service", Property: checker.ExclusionAtService, Menu: everySession(), Why: `
+		One log decides, and survives every crash. A lock goes to the next when its holder's release is in the log, or the end
+		of its session.`}
+	tokens := Claim{Name: "tokens", Property: checker.FencingOrder, Menu: everySession(), Why: `
+		The token is a number that the log counts upwards: the revision that made the key, or how often the lock has changed
+		hands. Keys stay, so that the count goes on.`}
+	release := Claim{Name: "release", Property: checker.ReleaseSafety, Menu: everySession(), Why: `
+		A release names the session that holds, or the key that its lease made: if it is late it finds that gone.`}
+	rw := Claim{Name: "fenced-read-write", Property: checker.Resource, Menu: everySession(), Why: `
+		Tokens grow from holder to holder, so that sections are applied in the order of their tokens. One register only.`}
+	rw.Menu.Fencing = []history.Fencing{history.FencedReadWrite}
+	owner := Claim{Name: "txn-owner", Property: checker.Resource, Menu: everySession(), Why: `
+		Reads and writes are transactions that compare the revision of the lock's key, in the log that also ends leases: no
+		access is accepted once the next holder's turn has come.`}
+	owner.Menu.Guarded, owner.Menu.Storage = true, nil
+	all := []string{"etcd", "consul", "chubby"}
+	return slices.Concat(service.of(all...), service.of("etcd-no-recheck"), tokens.of(all...), release.of(all...),
+		release.of("etcd-no-recheck"), rw.of(all...), owner.of("etcd"), exclusionInLeaseOfSession(), progressOfServices())
+}
+
+// exclusionInLeaseOfSession is of holders that hear of the end of their session in time.
+func exclusionInLeaseOfSession() []Claim {
+	within := Claim{Name: "within-session", Property: checker.MutualExclusion, Menu: Menu{
+		Faults: []Kind{
+			ClientCrash, ClientPause, ClientClock, ServerPause, ServerAhead, ServerBack, Drift, Stall, Delay, Failover,
+		},
+		Within: 25, Renewed: true, Drift: 5_000, Storage: waiting, TTLs: []time.Duration{12 * time.Second},
+	}, Why: `
+		Sessions are renewed when a third or a half of their time is over, and all faults together take less than a fourth of it:
+		none ends while its client holds.`}
+	jeopardy := Claim{Name: "jeopardy", Property: checker.MutualExclusion, Menu: everySession(), Why: `
+		The client counts its lease from when it sent the KeepAlive, so it is in jeopardy before the cell ends the session, and
+		it stops. No process stands still, clocks run at one rate, and nobody ends a session that lives.`}
+	jeopardy.Menu.Faults = Kinds(ClientPause, EndSession, Drift)
+	jeopardy.Menu.Styles = []history.Style{history.Attentive}
+	return slices.Concat(within.of("etcd", "consul", "chubby"), jeopardy.of("chubby"))
+}
+
+// progressOfServices is of locks that go with their holders' sessions.
+func progressOfServices() []Claim {
+	return Claim{Name: "progress", Property: checker.Progress, Menu: Menu{
+		Faults: []Kind{
+			ClientCrash, ClientPause, ClientClock, ServerPause, ServerCrash, Stall, Delay, Break, Failover,
+		},
+		Progress: 20,
+	}, Why: `
+		The session of a dead client ends within twice its time, a lock-delay passes after it, and each fault ends.`}.
+		of("etcd", "consul", "chubby")
+}

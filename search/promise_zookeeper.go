@@ -1,0 +1,84 @@
+package search
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+)
+
+// Locks on ZooKeeper. Those whose queue decides have one truth, whatever their clients take it for.
+var (
+	zkRight  = []string{"zk-sequential", "zk-ephemeral"}
+	zkQueues = []string{
+		"zk-sequential", "zk-sequential-number-token", "zk-sequential-unprotected", "zk-sequential-no-recheck",
+	}
+	zkTicks     = []time.Duration{500 * time.Millisecond, 2 * time.Second}
+	zkSyncs     = []int{5, 2}
+	zkNodes     = []int{3, 5, 1}
+	zkLibraries = []string{"curator", "go-zookeeper", "java"}
+)
+
+// everyEnsemble is all that can happen to an ensemble whose disks are honest.
+func everyEnsemble() Menu {
+	return Menu{
+		Faults: Kinds(), Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
+		Nodes: zkNodes, Ticks: zkTicks, SyncLimits: zkSyncs, Libraries: zkLibraries,
+	}
+}
+
+// ofZooKeeper is what ZooKeeper's locks promise.
+func ofZooKeeper() []Claim {
+	service := Claim{Name: "service", Property: checker.ExclusionAtService, Menu: everyEnsemble(), Why: `
+		The first child by number holds. The leader numbers children in the order of its transactions, a majority has each
+		of them on its disk before anybody hears of it, and the next leader has what a majority had. A child goes when its
+		client deletes it, or with its session: nobody else deletes a node that has a name of its own.`}
+	tokens := Claim{Name: "tokens", Property: checker.FencingOrder, Menu: everyEnsemble(), Why: `
+		The token is the transaction that made the holder's node. Holders follow each other in the order of their nodes, and
+		transactions are numbered upwards over the life of the ensemble, through elections too.`}
+	release := Claim{Name: "release", Property: checker.ReleaseSafety, Menu: everyEnsemble(), Why: `
+		A release deletes a node by its path, in which there is a number that no other node of the queue has had. A late one
+		deletes the sender's own node, or none.`}
+	rw := Claim{Name: "fenced-read-write", Property: checker.Resource, Menu: everyEnsemble(), Why: `
+		Tokens differ and grow from holder to holder, so that a resource which refuses every access with a smaller one than
+		it has seen applies sections in the order of their tokens. One register only.`}
+	rw.Menu.Fencing = []history.Fencing{history.FencedReadWrite}
+	rw.Menu.Storage = append(slices.Clone(network), ServerPause, ServerCrash, PowerLoss)
+	return slices.Concat(service.of(zkQueues...), release.of(zkQueues...), tokens.of(zkRight...),
+		tokens.of("zk-sequential-no-recheck", "zk-sequential-unprotected"), rw.of(zkRight...), exclusionInSession(),
+		progressOfSessions())
+}
+
+// exclusionInSession is of holders that stop when their connection is suspended.
+func exclusionInSession() []Claim {
+	long := Claim{Name: "careful", Property: checker.MutualExclusion, Menu: everyEnsemble(), Why: `
+		A client takes its connection for suspended when two thirds of the session have passed without a word from its server.
+		The session is not over before a whole one has passed since the leader heard of the client. A server that the leader
+		has ceased to hear of answers for it no longer than syncLimit ticks and one more: here a third of the session at most.
+		No process stands still, no clock errs by a tenth, and nobody ends a session that lives.`}
+	long.Menu.Faults = Kinds(ClientPause, EndSession, Drift)
+	long.Menu.Styles = careful
+	long.Menu.Ticks, long.Menu.TTLs = zkTicks[:1], []time.Duration{10 * time.Second}
+	brief := long
+	brief.Name = "within-session"
+	brief.Menu.Faults = Kinds(EndSession, Drift)
+	brief.Menu.Within, brief.Menu.Renewed = 40, true
+	brief.Menu.Ticks, brief.Menu.TTLs = zkTicks, []time.Duration{10 * time.Second, 20 * time.Second}
+	brief.Why = `
+		A client is heard of at least once in a third of its session, and all faults together take less than half of it: no
+		session ends while its client holds, but those of clients that are dead or have been suspended.`
+	return slices.Concat(long.of(zkRight...), brief.of(zkRight...))
+}
+
+// progressOfSessions is of locks that go with their holders' sessions.
+func progressOfSessions() []Claim {
+	return Claim{Name: "progress", Property: checker.Progress, Menu: Menu{
+		Faults: []Kind{
+			ClientCrash, ClientPause, ClientClock, ServerPause, ServerCrash, Stall, Delay, Break, Partition, Lag, Failover,
+		},
+		Nodes: []int{3}, Ticks: zkTicks[:1], SyncLimits: zkSyncs, TTLs: []time.Duration{10 * time.Second}, Progress: 20,
+	}, Why: `
+		The node of a dead client is gone a session and a tick after the leader last heard of it. An ensemble of which a
+		majority can talk to each other elects a leader within syncLimit ticks and some, and each fault ends.`}.of(zkRight...)
+}

@@ -1,0 +1,93 @@
+package search
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// faultOfService draws a fault of what servers do together, or decide about a client.
+func (g *generator) faultOfService(k Kind) (sim.Fault, bool) {
+	switch k {
+	case Failover:
+		return g.failover(), true
+	case Partition:
+		return g.partition()
+	case Lag:
+		return g.lag()
+	case SessionCut:
+		return g.sessionCut()
+	case EndSession:
+		client := pick(g, g.clients...)
+		return sim.Fault{Action: sim.Action{Kind: sim.EndSession, Node: client}, Trigger: g.trigger(client)}, true
+	case Evict:
+		return g.told(sim.Evict), true
+	default:
+		return g.told(sim.Snapshot), true
+	}
+}
+
+// failover makes another server the master or leader. All clients learn of it, or some, and the old master is told, or
+// goes on as one.
+func (g *generator) failover() sim.Fault {
+	f := g.told(sim.Promote)
+	if g.kind.kind == "redis" {
+		f.Action.Node = pick(g, g.keepers[g.scenario.Servers.Masters:]...)
+		if oneIn(g, 2) {
+			f.Action.Nodes = some(g, g.clients)
+		}
+		if oneIn(g, 2) {
+			f.Action.Demote = g.anyTime()
+		}
+	}
+	return f
+}
+
+// told has one of the servers carry out a command.
+func (g *generator) told(command sim.ActionKind) sim.Fault {
+	node := pick(g, g.keepers...)
+	return sim.Fault{Action: sim.Action{Kind: command, Node: node}, Trigger: g.trigger(node)}
+}
+
+// partition cuts a server off from its peers; half of the time also from all clients, or from some.
+func (g *generator) partition() (sim.Fault, bool) {
+	node := g.peerOrRole()
+	link := sim.Link{From: []string{node}, To: []string{g.kind.any()}}
+	if oneIn(g, 2) {
+		link.To = append(link.To, some(g, g.clients)...)
+	}
+	d, ok := g.spend(2)
+	return sim.Fault{Action: sim.Action{Kind: sim.Cut, Link: link}, For: d, Trigger: g.trigger(node)}, ok
+}
+
+// lag holds up what a server tells its peers, or what they tell it; or one message of it.
+func (g *generator) lag() (sim.Fault, bool) {
+	node := g.peerOrRole()
+	d, ok := g.spend(1)
+	if oneIn(g, 3) {
+		t := sim.Trigger{When: pick(g, sim.Before, sim.After), Nth: g.nth(), Step: g.amongServers(node)}
+		if t.Step.Does == trace.Receive {
+			t.When = sim.Before
+		}
+		return sim.Fault{Action: sim.Action{Kind: sim.Delay, By: d}, Trigger: t}, ok
+	}
+	link := sim.Link{From: []string{node}, To: []string{g.kind.any()}, OneWay: true}
+	if oneIn(g, 2) {
+		link.From, link.To = link.To, link.From
+	}
+	return sim.Fault{Action: sim.Action{Kind: sim.Stall, Link: link}, For: d, Trigger: g.trigger(node)}, ok
+}
+
+// peerOrRole draws a server that keeps data, or the one that leads.
+func (g *generator) peerOrRole() string {
+	return pick(g, append(slices.Clone(g.keepers), g.role)...)
+}
+
+// sessionCut cuts a client off from all servers for about as long as they wait for it.
+func (g *generator) sessionCut() (sim.Fault, bool) {
+	client := pick(g, g.clients...)
+	d, ok := g.spendAbout(2, g.ttl+eps, g.ttl*2/3+eps, g.ttl*4/3, g.ttl-eps, g.ttl*3/2, 2*g.ttl+eps)
+	link := sim.Link{From: []string{client}, To: []string{g.anyHost()}}
+	return sim.Fault{Action: sim.Action{Kind: sim.Cut, Link: link}, For: d, Trigger: g.trigger(client)}, ok
+}

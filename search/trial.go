@@ -1,0 +1,80 @@
+package search
+
+import (
+	"fmt"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// Trial is one scenario that was drawn for a claim and played.
+type Trial struct {
+	Scenario *scenarios.Scenario
+	Case     scenarios.Case  // the one that decided, of those in which it was to be played
+	Verdict  checker.Verdict // Violated or Undecided if any case was, else Held if any was, else what all were
+	InDanger bool            // the claim was at risk in some case
+	Text     string          // how the property was violated, or why nothing can be said
+	Steps    int
+	_        struct{}
+}
+
+// Try draws a scenario for the claim and plays it in all of its cases, until one breaks it. The lock is the claim's,
+// unless another is given in its place.
+func (c *Claim) Try(r *harness.Runner, s Source, lock *locks.Algorithm) Trial {
+	t := Trial{Scenario: Generate(s, c.Menu), Verdict: checker.NotJudged}
+	for _, way := range t.Scenario.Cases() {
+		t.Case = way
+		plan, err := harness.Compile(way, lock)
+		if err != nil {
+			panic(fmt.Sprintf("search: a scenario should compile, but %v\n%s", err, t.Scenario.YAML()))
+		}
+		result, err := r.Run(plan, t.Scenario.Seed, false)
+		if err != nil {
+			t.Verdict, t.Text = checker.Undecided, err.Error()
+			return t
+		}
+		if t.take(c, &result); t.Verdict == checker.Violated || t.Verdict == checker.Undecided {
+			return t
+		}
+	}
+	return t
+}
+
+// take notes what a run says of the claim.
+func (t *Trial) take(c *Claim, result *harness.Result) {
+	t.Steps += result.Steps
+	t.InDanger = t.InDanger || c.InDanger(&result.Report)
+	verdict := result.Report.Verdicts[c.Property]
+	switch {
+	case verdict == checker.Violated:
+		t.Verdict = verdict
+		t.Text = firstViolation(&result.Report, c.Property)
+	case verdict == checker.Undecided:
+		t.Verdict, t.Text = verdict, result.Report.Reasons[c.Property]
+	case t.Verdict != checker.Held:
+		t.Verdict = verdict
+	}
+}
+
+func firstViolation(r *checker.Report, p checker.Property) string {
+	for _, v := range r.Violations {
+		if v.Property == p {
+			return fmt.Sprintf("%s: %s", v.Kind, v.Text)
+		}
+	}
+	return ""
+}
+
+// Story returns the trial's scenario as one that expects the claim to hold, in the case that decided: a file to show, to
+// play again and to keep.
+func (t *Trial) Story(c *Claim) *scenarios.Scenario {
+	s := *t.Scenario
+	s.Name, s.Title, s.Claims, s.Finding = c.Name, "A scenario drawn for the claim "+c.Name, c.Why, t.Text
+	s.Styles = []history.Style{t.Case.Style}
+	s.Resource.Fencing = []history.Fencing{t.Case.Fencing}
+	s.Expect = scenarios.Expect{{Property: c.Property, Verdict: checker.Held}}
+	return &s
+}

@@ -1,0 +1,166 @@
+package database
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/sim"
+)
+
+// session is a connection at the server, with what belongs to it: its locks, its transaction, its settings.
+type session struct {
+	server   *Server
+	conn     *sim.Conn
+	id       int64 // CONNECTION_ID(), pg_backend_pid()
+	settings settings
+	tx       transaction
+	held     []*lock
+	insertID int64
+
+	executing *execution // nil between statements
+	queue     []*Request // what came while it was executing
+	awaits    *lock      // what the statement waits for; nil if it does not
+	orphan    bool       // its client is gone, which it will notice when it has stopped waiting
+	over      bool
+	timer     *sim.Timer // the end of the wait, or of the server's patience with a silent client
+}
+
+// start begins to execute a statement and returns the answer; nil if it has to wait.
+func (s *session) start(r *Request) *Response {
+	s.timer.Stop()
+	s.executing = &execution{session: s, server: s.server, request: r, now: s.server.node.Wall()}
+	if !s.tx.explicit {
+		s.tx.began = s.executing.now
+	}
+	return s.proceed()
+}
+
+// proceed executes the statement, or goes on with it, until it is done or has to wait.
+func (s *session) proceed() *Response {
+	x := s.executing
+	err := x.run()
+	var b *blocked
+	if errors.As(err, &b) {
+		s.await(b)
+		return nil
+	}
+	s.executing = nil
+	s.settle(x, err)
+	s.awaitNext()
+	if o := s.server.config.Observer; o != nil {
+		o.Executed(s.server, x.request, x.answer)
+	}
+	return x.answer
+}
+
+// await puts the session into the queue for a lock.
+func (s *session) await(b *blocked) {
+	s.awaits = b.lock
+	b.lock.queue = append(b.lock.queue, s)
+	if o := s.server.config.Observer; o != nil {
+		o.Waits(s.server, b.lock.key, s.executing.request)
+	}
+	s.timer.Stop()
+	if b.wait != forever {
+		s.timer.Arm(false, s.server.node.Monotonic()+int64(b.wait))
+	}
+}
+
+// settle does what the end of a statement does to its transaction and its locks.
+func (s *session) settle(x *execution, err error) {
+	x.answer.Request = x.request
+	if err != nil {
+		var refused *Error
+		if !errors.As(err, &refused) {
+			panic("database: " + err.Error())
+		}
+		*x.answer = Response{Request: x.request, Err: refused}
+		s.tx.failed = s.server.config.Dialect == PostgreSQL
+	}
+	switch {
+	case !s.tx.explicit:
+		s.endTransaction(err == nil, x.request, Ended)
+	case x.rollsBack: // InnoDB resolves a deadlock so, and then there is no transaction any more
+		s.endTransaction(false, x.request, Ended)
+	}
+	s.drop()
+	x.answer.Open = s.tx.explicit
+}
+
+// awaitNext limits the time until the next statement.
+func (s *session) awaitNext() {
+	s.timer.Stop()
+	limit := s.settings.idle
+	if s.tx.explicit && s.settings.idleOpen != 0 {
+		limit = s.settings.idleOpen
+	}
+	if limit != 0 {
+		s.timer.Arm(false, s.server.node.Monotonic()+int64(limit))
+	}
+}
+
+// Ring ends the wait of a statement, or a session that was silent for too long.
+func (s *session) Ring() {
+	if s.awaits == nil {
+		s.end(Idle)
+		s.conn.Hangup()
+	} else {
+		s.giveUp()
+		s.executing.timedOut = true
+		s.resume()
+	}
+	s.server.wake()
+}
+
+// resume goes on with a statement that has waited, and with what came after it.
+func (s *session) resume() {
+	for answer := s.proceed(); answer != nil; answer = s.start(s.pop()) {
+		s.conn.Reply(answer)
+		if s.orphan {
+			s.end(Disconnected)
+		}
+		if s.over || len(s.queue) == 0 {
+			return
+		}
+	}
+}
+
+func (s *session) pop() *Request {
+	r := s.queue[0]
+	s.queue = s.queue[1:]
+	return r
+}
+
+// end ends the session: its transaction is rolled back, and its locks are free.
+func (s *session) end(why Why) {
+	s.over = true
+	s.timer.Stop()
+	s.giveUp()
+	s.executing, s.queue = nil, nil
+	s.endTransaction(false, nil, why)
+	for _, l := range s.locks() {
+		s.leave(l, &l.inSession, 0, nil, why)
+	}
+	s.drop()
+	s.server.sessions = slices.DeleteFunc(s.server.sessions, func(other *session) bool { return other == s })
+}
+
+// disconnected ends the session when the client is gone, unless it waits for something that keeps it from noticing: a
+// wait for a user lock looks after the connection every second (MDL_context::acquire_lock), any other does not
+// (PostgreSQL: client_connection_check_interval is 0).
+func (s *session) disconnected() {
+	if s.awaits != nil && s.awaits.key.Space != UserLocks {
+		s.orphan = true
+		return
+	}
+	s.end(Disconnected)
+}
+
+// patience is how long a statement may wait for a row, in PostgreSQL for any lock.
+func (s *session) patience() time.Duration {
+	if s.settings.lockWait == 0 {
+		return forever
+	}
+	return s.settings.lockWait
+}

@@ -1,0 +1,110 @@
+package lease
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Etcd is etcd 3: leases in whole seconds, of at least one and a half election time-outs (etcdserver/server.go,
+// minTTL), which the leader alone counts down on its monotonic clock and looks through every half second
+// (lease/lessor.go, runLoop). A new leader gives every lease its whole TTL and an election time-out more (lessor.Promote);
+// that a checkpoint may have recorded less is left out, as it is off by default and taken every five minutes only.
+func Etcd() Dialect {
+	return Dialect{
+		Name:     "etcd",
+		MinTTL:   2 * time.Second,
+		MaxTTL:   9_000_000_000 * time.Second,
+		TTL:      60 * time.Second,
+		Unit:     time.Second,
+		Lives:    1,
+		Scan:     500 * time.Millisecond,
+		Deletes:  true,
+		Election: time.Second,
+		Extend:   time.Second,
+	}
+}
+
+// txn carries out one of two lists of operations, at one revision.
+func (s *Server) txn(r *Request, a *Response) {
+	a.Succeeded = !slices.ContainsFunc(r.If, func(c Compare) bool { return s.store.created(c.Key) != c.Create })
+	ops := r.Then
+	if !a.Succeeded {
+		ops = r.Else
+	}
+	for i := range ops {
+		if ops[i].Op == Put && !s.mayPut(&ops[i]) { // all or nothing (apply.go, checkRequests)
+			a.Err = NoSession
+			return
+		}
+	}
+	a.Results = make([]Response, len(ops))
+	for i := range ops {
+		a.Results[i] = Response{Request: &ops[i]}
+		s.operate(&ops[i], &a.Results[i])
+	}
+}
+
+// operate carries out an operation that may stand alone or in a Txn.
+func (s *Server) operate(r *Request, a *Response) {
+	switch r.Op {
+	case Range:
+		a.Keys = s.store.find(r)
+	case Put:
+		if !s.mayPut(r) {
+			a.Err = NoSession
+			return
+		}
+		s.store.put(r.Key, r.Value, r.Session)
+	case DeleteRange:
+		a.Succeeded = s.store.remove(r.Key)
+	default:
+		a.Err = noOperation
+	}
+	a.Revision = s.store.revision
+}
+
+// mayPut reports whether the lease with which a key is to end is there.
+func (s *Server) mayPut(r *Request) bool { return r.Session == 0 || s.session(r.Session) != nil }
+
+// watch answers when the key has been deleted, or has been since the revision. That is all a mutex waits for
+// (client/v3/concurrency/key.go, waitDelete), which then ends the watch.
+func (s *Server) watch(c *call) *Response {
+	if s.store.deleted[c.request.Key] < c.request.Revision {
+		s.awaitKey(c)
+		return nil
+	}
+	return &Response{Request: c.request, Succeeded: true}
+}
+
+// find returns the keys that a Range asks for.
+func (t *store) find(r *Request) []Key {
+	if !r.Prefix {
+		if k := t.keys[r.Key]; k != nil {
+			return []Key{*k}
+		}
+		return nil
+	}
+	matches := func(k *Key) bool {
+		return strings.HasPrefix(k.Name, r.Key) && (r.MaxCreate == 0 || k.Create <= r.MaxCreate)
+	}
+	var found []Key
+	switch r.Order {
+	case LastCreated:
+		for _, k := range slices.Backward(t.order) {
+			if matches(k) {
+				return []Key{*k}
+			}
+		}
+	default:
+		for _, k := range t.order {
+			if !matches(k) {
+				continue
+			}
+			if found = append(found, *k); r.Order == FirstCreated {
+				break
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,109 @@
+package lease
+
+import "github.com/locksim/locksim/trace"
+
+// Promote has another server of the service take the leader's place, after an election. It reports whether there was a
+// leader to replace.
+func (s *Server) Promote() bool {
+	if !s.leading {
+		return false
+	}
+	if s.stuck > 0 {
+		s.depose()
+	}
+	s.stepDown()
+	s.elect()
+	s.node.Step(trace.Demote, "leader", uint64(s.epoch), nil)
+	return true
+}
+
+// stepDown forgets what only the leader knew. Renewals that it had not answered are the next leader's; the clients that
+// spoke to it have to find that one.
+func (s *Server) stepDown() {
+	s.leading = false
+	s.epoch++
+	for _, v := range s.sessions {
+		v.timer.Stop()
+		for _, c := range v.calls {
+			if s.dialect.MovesClients {
+				c.hangUp()
+			} else {
+				s.pending = append(s.pending, c)
+			}
+		}
+		v.calls = nil
+	}
+}
+
+// elect begins an election. Requests wait for its end: etcd's proposals (raft/node.go, run), and Consul's calls
+// (rpc.go, RPCHoldTimeout) for some seconds at most, which is for the clients' own time-outs to say here.
+func (s *Server) elect() { s.election.Arm(false, s.node.Monotonic()+int64(s.dialect.Election)) }
+
+// lead begins a reign: every session gets its whole life, since nobody knows how much of it was over.
+func (s *Server) lead() {
+	s.leading = true
+	for _, v := range s.sessions {
+		s.refresh(v, s.dialect.Extend)
+	}
+	pending := s.pending
+	s.pending = nil
+	s.again(pending)
+	s.node.Step(trace.Promote, "leader", uint64(s.epoch), nil)
+}
+
+// depose leaves behind a leader that does not notice its fall. When it goes on it ends what it takes for expired, before
+// it learns that it leads no longer; everybody may ask for the end of a lease, and the servers carry it out.
+func (s *Server) depose() {
+	type known struct {
+		v        *session
+		deadline int64
+	}
+	memory := make([]known, len(s.sessions))
+	for i, v := range s.sessions {
+		memory[i] = known{v, v.deadline}
+	}
+	s.node.NewTimer(alarm(func() {
+		for _, k := range memory {
+			if k.deadline <= s.node.Monotonic() && s.session(k.v.id) == k.v {
+				s.expireFor(k.v, Mistaken, func() bool { return s.leading })
+			}
+		}
+	})).Arm(false, s.node.Monotonic()+int64(s.stuck))
+}
+
+// forget drops all requests that wait.
+func (s *Server) forget() {
+	s.waiting = make(map[string][]*call)
+	s.pending, s.ready = nil, nil
+	for _, v := range s.sessions {
+		v.calls, v.conn = nil, nil
+	}
+}
+
+// Crash is the death of all servers of the service at once: what the log has survives, unless the fault says that
+// nothing does.
+func (s *Server) Crash(_ bool, keep string) {
+	s.leading = false
+	s.epoch++
+	s.forget()
+	if keep != "nothing" {
+		return
+	}
+	s.store.clear()
+	changes := s.store.commit()
+	s.wipe()
+	if s.observer != nil {
+		s.observer.Wiped(s, changes)
+	}
+}
+
+// wipe begins with empty disks.
+func (s *Server) wipe() {
+	s.store, s.sessions, s.delays, s.compact = newStore(), nil, make(map[string]delay), 0
+}
+
+// Restart brings all servers back, which elect a leader.
+func (s *Server) Restart() {
+	s.replay()
+	s.elect()
+}

@@ -1,0 +1,200 @@
+// Package lease simulates the lock services that are one model: etcd, Consul and Chubby. Each is a replicated store of
+// keys, sessions with which keys end or are let go, and a leader who alone counts down the sessions' lives. What sets
+// the three apart is mostly data: see [Dialect]. Call [New] with the engine and a dialect; clients dial the server's node
+// and send a [Request].
+//
+// One node stands for the whole service: a write or a linearizable read takes its quorum in one step, and who leads is
+// a state of the node. What only the leader remembers, and what a change of leader does to it, is there; so are requests
+// that wait for a leader, for a change, or for time to pass. What is not: the messages of consensus, reads that may be
+// stale, watches that lag, and everything that no lock can notice. What clients do to keep their sessions, and when they
+// take them for lost, is theirs.
+package lease
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/sim"
+)
+
+// Config configures a service.
+type Config struct {
+	Dialect  Dialect
+	Name     string // of its node; the dialect's, numbered 1, if empty
+	Observer Observer
+	// Stuck is how long a leader that has been replaced does not notice it, because its disk does not answer. When it
+	// goes on it ends, by its own old count, sessions that its successor has renewed meanwhile: etcd before 3.5.13
+	// (etcd issue 15247). 0: it notices at once.
+	Stuck time.Duration
+	_     struct{}
+}
+
+// Observer sees the truth about a service, as no client can.
+type Observer interface {
+	// Executed is called when a request has been carried out, with what it has changed. Requests that wait are carried
+	// out when their waiting is over.
+	Executed(s *Server, r *Request, a *Response, changes []Change)
+	// Waits is called when a request has come that cannot be carried out yet.
+	Waits(s *Server, r *Request)
+	// Renewed is called when a session's life has begun, or begun anew: see [Server.Life].
+	Renewed(s *Server, id SessionID)
+	// Ended is called when a session has ended although its client did not ask for it.
+	Ended(s *Server, id SessionID, why Reason, changes []Change)
+	// Wiped is called when the disks have lost everything.
+	Wiped(s *Server, changes []Change)
+}
+
+// Reason says why a session has ended although its client did not ask for it.
+type Reason uint8
+
+// The reasons.
+const (
+	Expired  Reason = iota // its client was silent for too long
+	Killed                 // an operator or a health check has ended it
+	Mistaken               // a leader that was one no longer took it for expired
+)
+
+// Server is a service in the simulation, with its leader's memory.
+type Server struct {
+	dialect  Dialect
+	observer Observer
+	stuck    time.Duration
+	node     *sim.Node
+	phase    int64     // when the scans for ended sessions are, within their interval
+	jitter   *sim.Rand // of blocking queries
+
+	store    *store
+	sessions []*session // by id
+	lastID   SessionID
+
+	leading  bool
+	epoch    int // counts leaders
+	election *sim.Timer
+	delays   map[string]delay // by key
+	compact  int64            // up to which revision the log has become a snapshot
+
+	waiting map[string][]*call // for a change of a key
+	pending []*call            // for a leader
+	ready   []*call            // to be tried again
+	news    *sim.Timer
+}
+
+// New adds a service to an engine. It has a leader and nothing in its store.
+func New(e *sim.Engine, c Config) *Server {
+	if c.Name == "" {
+		c.Name = c.Dialect.Name + "-1"
+	}
+	s := &Server{dialect: c.Dialect, observer: c.Observer, stuck: c.Stuck, leading: true, epoch: 1}
+	s.wipe()
+	s.node = e.AddServer(c.Name, s)
+	r := e.Rand("lease", c.Name)
+	if scan := int64(c.Dialect.Scan); scan > 0 {
+		s.phase = r.Int64N(scan)
+	}
+	s.jitter = r
+	s.election = s.node.NewTimer(alarm(s.lead))
+	s.news = s.node.NewTimer(alarm(s.tryAgain))
+	s.forget()
+	return s
+}
+
+// alarm is a function that a timer calls.
+type alarm func()
+
+// Ring calls it.
+func (a alarm) Ring() { a() }
+
+// Node returns the node that stands for the service.
+func (s *Server) Node() *sim.Node { return s.node }
+
+// Key returns a key as the service has it; false if it has none of that name.
+func (s *Server) Key(name string) (Key, bool) {
+	if k := s.store.keys[name]; k != nil {
+		return *k, true
+	}
+	return Key{}, false
+}
+
+// Life returns when, on its node's monotonic clock, the leader takes a session for expired unless it is renewed; false
+// if there is no such session, or no leader.
+func (s *Server) Life(id SessionID) (deadline int64, ok bool) {
+	v := s.session(id)
+	if v == nil || !s.leading {
+		return 0, false
+	}
+	return v.deadline, true
+}
+
+// Execute carries out a request, or keeps it until it can be answered.
+func (s *Server) Execute(conn *sim.Conn, p sim.Payload) sim.Payload {
+	switch epoch, known := conn.Session.(int); {
+	case !known:
+		conn.Session = s.epoch
+	case s.dialect.MovesClients && epoch != s.epoch:
+		conn.Hangup()
+		return nil
+	}
+	c := &call{server: s, conn: conn, request: p.(*Request), since: s.node.Monotonic()}
+	if a := s.attempt(c); a != nil {
+		return a
+	}
+	if s.observer != nil {
+		s.observer.Waits(s, c.request)
+	}
+	return nil
+}
+
+// attempt carries a request out and tells the observer; nil if it must wait.
+func (s *Server) attempt(c *call) *Response {
+	if !s.leading {
+		s.pending = append(s.pending, c)
+		return nil
+	}
+	a := s.carryOut(c)
+	if a == nil {
+		return nil
+	}
+	if a.Revision == 0 {
+		a.Revision = s.store.revision
+	}
+	changes := s.store.commit()
+	if s.observer != nil {
+		s.observer.Executed(s, c.request, a, changes)
+	}
+	s.wake(changes)
+	return a
+}
+
+func (s *Server) carryOut(c *call) *Response {
+	r := c.request
+	switch {
+	case s.dialect.MovesClients && r.Epoch != s.epoch && r.Op != CreateSession && r.Op != KeepAlive:
+		return &Response{Request: r, Err: StaleEpoch, Epoch: s.epoch}
+	case r.Op == LeaseGrant, r.Op == SessionCreate, r.Op == CreateSession:
+		return s.open(c)
+	case r.Op == LeaseKeepAlive, r.Op == SessionRenew:
+		return s.renew(c)
+	case r.Op == LeaseRevoke, r.Op == SessionDestroy, r.Op == EndSession:
+		return s.close(r)
+	case r.Op == KVAcquire, r.Op == TryAcquire:
+		return s.acquire(r)
+	case r.Op == KVRelease, r.Op == Release:
+		return s.release(r)
+	case r.Op == Watch:
+		return s.watch(c)
+	case r.Op == KVGet:
+		return s.kvGet(c)
+	case r.Op == KeepAlive:
+		return s.keepAlive(c)
+	case r.Op == Acquire:
+		return s.acquireOrWait(c)
+	case r.Op == CheckSequencer:
+		return s.checkSequencer(r)
+	}
+	a := &Response{Request: r}
+	if r.Op == Txn {
+		s.txn(r, a)
+	} else {
+		s.operate(r, a)
+	}
+	return a
+}

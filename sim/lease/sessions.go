@@ -1,0 +1,171 @@
+package lease
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// session is a session, or a lease. Who it is and what it asked for is replicated; when it ends is known to the leader
+// alone, who keeps it in memory: a renewal takes no quorum (etcd: lease/lessor.go, Renew; Consul: session_ttl.go).
+type session struct {
+	id        SessionID
+	client    string // who opened it
+	ttl       time.Duration
+	lockDelay time.Duration
+	deletes   bool // its keys end with it; else they are released
+
+	deadline int64 // on the leader's monotonic clock
+	timer    *sim.Timer
+	conn     *sim.Conn // on which the last KeepAlive came
+	calls    []*call   // which wait for the session's end, or for the leader's
+}
+
+// session returns a session; nil if it is over.
+func (s *Server) session(id SessionID) *session {
+	if i, found := s.find(id); found {
+		return s.sessions[i]
+	}
+	return nil
+}
+
+func (s *Server) find(id SessionID) (int, bool) {
+	return slices.BinarySearchFunc(s.sessions, id, func(v *session, id SessionID) int { return int(v.id) - int(id) })
+}
+
+// open begins a session.
+func (s *Server) open(c *call) *Response {
+	r := c.request
+	ttl, ok := s.dialect.ttl(r.TTL)
+	if !ok {
+		return &Response{Request: r, Err: BadTTL}
+	}
+	s.lastID++
+	v := &session{
+		id: s.lastID, client: c.conn.Client().Name, ttl: ttl, lockDelay: s.dialect.lockDelay(r.LockDelay),
+		deletes: s.dialect.Deletes || r.Delete, conn: c.conn,
+	}
+	v.timer = s.node.NewTimer(alarm(func() { s.expire(v) }))
+	s.sessions = append(s.sessions, v)
+	s.refresh(v, 0)
+	return &Response{Request: r, Succeeded: true, Session: v.id, TTL: ttl, Epoch: s.epoch}
+}
+
+// ttl returns what a client gets that asks for a TTL; false if that is refused.
+func (d *Dialect) ttl(asked time.Duration) (time.Duration, bool) {
+	if asked == 0 {
+		asked = d.TTL
+	}
+	given := min(max(asked, d.MinTTL), d.MaxTTL)
+	if d.Strict && given != asked {
+		return 0, false
+	}
+	return (given + d.Unit - 1) / d.Unit * d.Unit, true
+}
+
+func (d *Dialect) lockDelay(asked time.Duration) time.Duration {
+	if asked == 0 {
+		asked = d.LockDelay
+	}
+	return min(max(asked, 0), d.MaxLockDelay)
+}
+
+// refresh begins a session's life anew.
+func (s *Server) refresh(v *session, extend time.Duration) {
+	v.deadline = s.node.Monotonic() + int64(v.ttl)*s.dialect.Lives + int64(extend)
+	v.timer.Arm(false, s.noticed(v.deadline))
+	if s.observer != nil {
+		s.observer.Renewed(s, v.id)
+	}
+}
+
+// noticed returns when the leader sees that a deadline has passed: with the next scan, or at once.
+func (s *Server) noticed(deadline int64) int64 {
+	scan := int64(s.dialect.Scan)
+	if scan == 0 {
+		return deadline
+	}
+	return s.phase + (deadline-s.phase+scan-1)/scan*scan
+}
+
+// renew begins a session's life anew at its client's wish. That of a lease which is over, but has not been found to be,
+// waits until it has (lease/lessor.go, Renew).
+func (s *Server) renew(c *call) *Response {
+	v := s.session(c.request.Session)
+	switch {
+	case v == nil:
+		return &Response{Request: c.request, Err: NoSession}
+	case v.deadline <= s.node.Monotonic():
+		s.awaitSession(c, v)
+		return nil
+	}
+	s.refresh(v, 0)
+	return &Response{Request: c.request, Succeeded: true, Session: v.id, TTL: v.ttl}
+}
+
+// close ends a session at its client's wish.
+func (s *Server) close(r *Request) *Response {
+	v := s.session(r.Session)
+	if v == nil {
+		return &Response{Request: r, Err: NoSession}
+	}
+	s.end(v, s.dialect.DelayOnEnd)
+	return &Response{Request: r, Succeeded: true}
+}
+
+// expire ends a session whose client has been silent for too long.
+func (s *Server) expire(v *session) {
+	s.expireFor(v, Expired, func() bool { return s.leading && v.deadline <= s.node.Monotonic() })
+}
+
+// expireFor ends a session that the leader takes for expired, if it is still there and still so when that is done.
+func (s *Server) expireFor(v *session, why Reason, still func() bool) {
+	s.node.Take(trace.Expire, v.id.String(), func() bool {
+		if s.session(v.id) != v || !still() {
+			return false
+		}
+		s.endFor(v, why)
+		return true
+	})
+}
+
+// EndSessions ends the sessions of a client, as an operator does, or a health check that has failed. It reports whether
+// there were any.
+func (s *Server) EndSessions(client string) bool {
+	theirs := slices.DeleteFunc(slices.Clone(s.sessions), func(v *session) bool { return v.client != client })
+	for _, v := range theirs {
+		s.endFor(v, Killed)
+	}
+	return len(theirs) > 0
+}
+
+// endFor ends a session although its client has not asked for it.
+func (s *Server) endFor(v *session, why Reason) {
+	s.end(v, true)
+	changes := s.store.commit()
+	if s.observer != nil {
+		s.observer.Ended(s, v.id, why, changes)
+	}
+	s.wake(changes)
+}
+
+// end ends a session: its keys end or are released, and may not be had by others for the lock-delay.
+func (s *Server) end(v *session, delayed bool) {
+	for _, name := range s.store.of(v.id) {
+		if v.deletes {
+			s.store.remove(name)
+		} else {
+			s.store.release(name, v.id)
+		}
+		if delayed && v.lockDelay > 0 {
+			s.delay(name, v.lockDelay)
+		}
+	}
+	v.timer.Stop()
+	if i, found := s.find(v.id); found {
+		s.sessions = slices.Delete(s.sessions, i, i+1)
+	}
+	s.again(v.calls)
+}

@@ -1,0 +1,161 @@
+package redis
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/trace"
+)
+
+// Persistence says what a server writes to its disk.
+type Persistence uint8
+
+// The choices: nothing; an append-only file that is flushed to the disk every second or before every reply (redis.conf,
+// appendfsync); or only the snapshots that are asked for with Server.Snapshot, so that a crash takes the server back to
+// the last of them.
+const (
+	NoPersistence Persistence = iota
+	Everysec
+	Always
+	RDB
+)
+
+// appends reports whether there is an append-only file.
+func (p Persistence) appends() bool { return p == Everysec || p == Always }
+
+// disk is what a server writes to its disk.
+type disk struct {
+	log       []Record // what the append-only file or the snapshot holds
+	durable   int      // how much of it the disk really has
+	survives  int      // how much of it the last crash left
+	flushing  int      // how much of it the flush in progress will have made durable; 0 if there is none
+	lastFlush int64    // monotonic clock
+}
+
+// flushTime is how long the disk takes for a flush in the background.
+const flushTime = time.Millisecond
+
+// Logged returns how many records the append-only file or the snapshot holds.
+func (s *Server) Logged() int { return len(s.disk.log) }
+
+// persist appends the changes to the append-only file, and sees to its flushing as flushAppendOnlyFile in aof.c does:
+// under everysec a flush in the background begins at once if the last one is a second old, else when it is.
+func (s *Server) persist(changes []Change) {
+	if len(changes) == 0 || !s.config.Persistence.appends() {
+		return
+	}
+	s.disk.log = AppendRecords(s.disk.log, changes)
+	if s.config.Persistence == Always {
+		s.flushed(len(s.disk.log))
+		return
+	}
+	if !s.flush.Armed() {
+		s.startFlush()
+	}
+}
+
+func (s *Server) startFlush() {
+	now := s.node.Monotonic()
+	if due := s.disk.lastFlush + int64(time.Second); due > now {
+		s.flush.Arm(false, due)
+		return
+	}
+	s.disk.lastFlush, s.disk.flushing = now, len(s.disk.log)
+	s.flush.Arm(false, now+int64(flushTime))
+}
+
+type flushAlarm struct{ s *Server }
+
+// Ring begins a flush, or ends the one in progress.
+func (a flushAlarm) Ring() {
+	s := a.s
+	if s.disk.flushing > 0 {
+		s.node.Take(trace.Fsync, "", s.endFlush)
+		return
+	}
+	if s.disk.durable < len(s.disk.log) && !s.config.DiskLies {
+		s.startFlush()
+	}
+}
+
+// endFlush makes durable what the flush in progress had begun with, and begins the next.
+func (s *Server) endFlush() bool {
+	s.flushed(s.disk.flushing)
+	s.disk.flushing = 0
+	if s.disk.durable < len(s.disk.log) && !s.config.DiskLies {
+		s.startFlush()
+	}
+	return true
+}
+
+func (s *Server) flushed(n int) {
+	if !s.config.DiskLies {
+		s.disk.durable = n
+	}
+}
+
+// Snapshot has a server with RDB persistence write its dataset to its disk, as BGSAVE does; here that takes no time. It
+// reports whether the server does such a thing.
+func (s *Server) Snapshot() bool {
+	if s.config.Persistence != RDB || !s.node.Up() {
+		return false
+	}
+	s.rewrite()
+	return true
+}
+
+// rewrite puts the dataset as it is in place of what the file holds.
+func (s *Server) rewrite() {
+	s.disk.log = s.Store.Snapshot()
+	s.disk.durable, s.disk.flushing = 0, 0
+	s.flush.Stop()
+	s.flushed(len(s.disk.log))
+}
+
+// Crash loses the memory. What was written to the file survives the death of the process, what the disk has survives
+// the loss of power too.
+func (s *Server) Crash(host bool, keep string) {
+	d := &s.disk
+	switch {
+	case keep == "all": // as if all had been written and flushed, whatever the server is configured to write
+		if !s.config.Persistence.appends() {
+			d.log = s.Store.Snapshot()
+		}
+		d.survives = len(d.log)
+	case keep == "nothing" || s.config.Persistence == NoPersistence:
+		d.survives = 0
+	case host:
+		d.survives = d.durable
+	default:
+		d.survives = len(d.log)
+	}
+	d.flushing = 0
+	s.flush.Stop()
+	s.loseReplication()
+	if s.config.Observer != nil {
+		s.config.Observer.Crashed(s)
+	}
+}
+
+// Restart loads what the disk has kept. Keys whose deadline has passed meanwhile are loaded too, and end at once, unless
+// the server is a replica: it waits for its master to say so.
+func (s *Server) Restart() {
+	d := &s.disk
+	d.log = d.log[:d.survives]
+	d.durable = d.survives
+	d.lastFlush = s.node.Monotonic()
+	now := s.node.Wall()
+	s.Store.Load(now, d.log)
+	if s.configured != nil {
+		s.Store.Follow(now)
+		s.follow(s.configured)
+	} else {
+		s.upstream = nil
+		s.Store.Advance(now)
+	}
+	s.beginHistory()
+	s.restrict()
+	if s.config.Observer != nil {
+		s.config.Observer.Restarted(s)
+	}
+	s.armExpiry()
+}

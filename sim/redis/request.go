@@ -1,0 +1,82 @@
+package redis
+
+import (
+	"strings"
+
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// Request is a command on its way to a server.
+type Request struct {
+	sim.Origin
+	Args    []string
+	Command string // its name in capitals
+	Purpose string // what the lock wants with it: "acquire", "renew", "release"; "" unknown
+	sum     uint64
+}
+
+// NewRequest returns a request. Scripts are digested by their purpose, if they have one, rather than by their text.
+func NewRequest(args []string, purpose string) *Request {
+	r := &Request{Args: args, Command: strings.ToUpper(args[0]), Purpose: purpose}
+	var d trace.Digest
+	for i, arg := range args {
+		if i == 1 && purpose != "" && strings.HasPrefix(r.Command, "EVAL") {
+			arg = purpose
+		}
+		d.String(arg)
+	}
+	r.sum = d.Sum()
+	return r
+}
+
+// What names the command and its purpose.
+func (r *Request) What() (what, alt string) { return r.Command, r.Purpose }
+
+// Sum digests the command.
+func (r *Request) Sum() uint64 { return r.sum }
+
+// String shows the command as redis-cli would take it, a known script by its purpose.
+func (r *Request) String() string {
+	words := r.Args
+	if r.Purpose != "" && strings.HasPrefix(r.Command, "EVAL") && len(words) > 2 {
+		words = append([]string{r.Command, "<" + r.Purpose + ">"}, words[3:]...)
+	}
+	return strings.Join(words, " ")
+}
+
+// Response is the answer to a request.
+type Response struct {
+	Request *Request
+	Reply   Reply
+}
+
+// What names the command that is answered.
+func (r *Response) What() (what, alt string) { return r.Request.What() }
+
+// Sum digests the reply.
+func (r *Response) Sum() uint64 {
+	var d trace.Digest
+	r.Reply.digest(&d)
+	return d.Sum()
+}
+
+func (r Reply) digest(d *trace.Digest) {
+	d.Uint64(uint64(r.Type))
+	d.String(r.Text)
+	d.Uint64(uint64(r.Int))
+	for i := range r.Elems {
+		r.Elems[i].digest(d)
+	}
+}
+
+// String shows the reply to a reader.
+func (r *Response) String() string { return r.Reply.String() }
+
+// ErrorResponse answers with an error, for faults that inject one: a client's request, or what a replica asks its master.
+func ErrorResponse(p sim.Payload, text string) sim.Payload {
+	if r, ok := p.(*Request); ok {
+		return &Response{Request: r, Reply: Reply{Type: ReplyError, Text: text}}
+	}
+	return &packet{kind: refusal, text: text}
+}

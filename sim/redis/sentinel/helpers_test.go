@@ -1,0 +1,152 @@
+package sentinel_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/sim/redis/sentinel"
+	"github.com/locksim/locksim/trace"
+)
+
+const (
+	ms = time.Millisecond
+	s  = time.Second
+)
+
+// deployment is a master, redis-1, with replicas and Sentinels. It notes when servers change their roles.
+type deployment struct {
+	*sim.Engine
+	t         testing.TB
+	servers   []*redis.Server
+	sentinels []*sentinel.Sentinel
+	promoted  []change
+	demoted   []change
+}
+
+// change is a change of a server's role.
+type change struct {
+	server string
+	at     time.Duration
+}
+
+// deploy takes the Sentinels' time-outs from c: down-after 2 s and failover-timeout 6 s if it has none.
+func deploy(t testing.TB, seed uint64, replicas int, until time.Duration, c sentinel.Config) *deployment {
+	d := &deployment{t: t, Engine: sim.New(sim.Config{Seed: seed, Keep: true, Until: trace.Instant(until)}, nil)}
+	for i := range replicas + 1 {
+		config := redis.Config{Observer: d}
+		if i > 0 {
+			config.ReplicaOf = d.servers[0]
+		}
+		server := redis.NewServer(redis.NewStore(), config)
+		server.Attach(d.AddServer(fmt.Sprintf("redis-%d", i+1), server))
+		d.servers = append(d.servers, server)
+	}
+	c.Master = d.servers[0].Node()
+	for _, r := range d.servers[1:] {
+		c.Replicas = append(c.Replicas, r.Node())
+	}
+	if c.DownAfter == 0 {
+		c.DownAfter = 2 * s
+	}
+	if c.FailoverTimeout == 0 {
+		c.FailoverTimeout = 6 * s
+	}
+	d.sentinels = sentinel.Deploy(d.Engine, c)
+	d.AddClient("idle", func(task *sim.Task) { task.Sleep(sim.Forever - 1) }) // the run goes on until its end
+	return d
+}
+
+func (d *deployment) Executed(*redis.Server, *redis.Request, redis.Reply, []redis.Change) {}
+func (d *deployment) Expired(*redis.Server, []redis.Change)                               {}
+func (d *deployment) Crashed(*redis.Server)                                               {}
+func (d *deployment) Restarted(*redis.Server)                                             {}
+func (d *deployment) Applied(*redis.Server, []redis.Change)                               {}
+func (d *deployment) Replaced(*redis.Server, []redis.Record)                              {}
+
+func (d *deployment) Promoted(server *redis.Server) {
+	d.promoted = append(d.promoted, change{server.Node().Name, time.Duration(d.Now())})
+}
+
+func (d *deployment) Demoted(server *redis.Server) {
+	d.demoted = append(d.demoted, change{server.Node().Name, time.Duration(d.Now())})
+}
+
+// play runs the world to its end.
+func (d *deployment) play() {
+	d.t.Helper()
+	ending := d.Run()
+	require.Nil(d.t, ending.Panic)
+	require.Empty(d.t, ending.Bound)
+}
+
+func (d *deployment) at(moment time.Duration, a sim.Action, lasts ...time.Duration) {
+	f := sim.Fault{Trigger: sim.Trigger{When: sim.At, At: moment}, Action: a}
+	if len(lasts) > 0 {
+		f.For = lasts[0]
+	}
+	d.Inject(f, nil)
+}
+
+func pause(node string) sim.Action { return sim.Action{Kind: sim.Pause, Node: node} }
+
+func crash(node string, restart time.Duration) sim.Action {
+	return sim.Action{Kind: sim.Crash, Node: node, Restart: restart}
+}
+
+func cut(from, to []string) sim.Action {
+	return sim.Action{Kind: sim.Cut, Link: sim.Link{From: from, To: to}}
+}
+
+// masters returns whom each Sentinel takes for the master.
+func (d *deployment) masters() (names []string) {
+	for _, s := range d.sentinels {
+		names = append(names, s.Master().Name)
+	}
+	return names
+}
+
+// asker is a client of a Sentinel. It notes when the answer to get-master-addr-by-name changes, and what is published.
+type asker struct {
+	answers []change
+	events  []string
+	reply   sim.Signal
+	last    string
+}
+
+func (a *asker) Deliver(p sim.Payload) {
+	switch p := p.(type) {
+	case *redis.Message:
+		a.events = append(a.events, p.String())
+	case *redis.Response:
+		a.last = p.Reply.String()
+		a.reply.Fire()
+	}
+}
+func (a *asker) Closed() {}
+
+// ask asks a Sentinel every 10 ms for the master, and listens to its events.
+func (d *deployment) ask(name string, at *sentinel.Sentinel) *asker {
+	a := &asker{}
+	d.AddClient(name, func(task *sim.Task) {
+		conn, err := task.Dial(at.Node(), a, s)
+		require.NoError(d.t, err)
+		events, err := task.Dial(at.Node(), a, s)
+		require.NoError(d.t, err)
+		require.NoError(d.t, events.Send(task, redis.NewRequest([]string{"SUBSCRIBE", "+switch-master"}, "")))
+		for ; ; task.Sleep(10 * ms) {
+			a.reply = sim.Signal{}
+			request := redis.NewRequest([]string{"SENTINEL", "get-master-addr-by-name", sentinel.MasterName}, "")
+			require.NoError(d.t, conn.Send(task, request))
+			task.Wait(sim.Forever, &a.reply)
+			if n := len(a.answers); n == 0 || a.answers[n-1].server != a.last {
+				a.answers = append(a.answers, change{a.last, time.Duration(d.Now())})
+			}
+		}
+	})
+	return a
+}

@@ -1,0 +1,143 @@
+package redis
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/locksim/locksim/sim"
+)
+
+// wait is a WAIT that has not been answered. What the client sends meanwhile is executed when it has been.
+type wait struct {
+	request  *Request
+	replicas int64
+	offset   int64
+	timeout  *sim.Timer
+}
+
+// runWait is waitCommand of replication.c. The target is the offset after this connection's last request that was
+// propagated, so that WAIT after a SET NX that was refused returns at once. (Redis 7.0 takes the offset after its last
+// request of any kind.) Within EXEC nothing blocks.
+func runWait(s *Store, p *Peer, _ *command, args []string) {
+	if s.replica {
+		s.fail("ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is " +
+			"configured to be writable (which is not the default) writes to replicas are just local and are not propagated.")
+		return
+	}
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil {
+		s.fail(errInteger)
+		return
+	}
+	ms, err := strconv.ParseInt(args[2], 10, 64)
+	switch {
+	case err != nil || ms > int64(sim.Forever/time.Millisecond):
+		s.fail("ERR timeout is not an integer or out of range")
+		return
+	case ms < 0:
+		s.fail("ERR timeout is negative")
+		return
+	}
+	acked := int64(0)
+	if s.server != nil {
+		acked = s.server.acked(p.woff)
+	}
+	if acked >= n || p.executing || s.server == nil {
+		s.out = appendInteger(s.out, acked)
+		return
+	}
+	s.server.block(p, &wait{request: s.request, replicas: n, offset: p.woff}, ms)
+}
+
+// block makes a connection wait for acknowledgements, and the replicas send them. The time-out runs on the wall clock
+// (timeout.c, checkBlockedClientTimeout); 0 is none.
+func (s *Server) block(p *Peer, w *wait, ms int64) {
+	p.wait = w
+	w.timeout = s.node.NewTimer(waitAlarm{s, p, w})
+	if ms > 0 {
+		w.timeout.Arm(true, s.node.Wall()+ms*int64(time.Millisecond))
+	}
+	s.waiting = append(s.waiting, p)
+	s.after = append(s.after, s.askForAcks)
+}
+
+// acked counts the replicas that have acknowledged a replication offset.
+func (s *Server) acked(offset int64) (n int64) {
+	for _, l := range s.links {
+		if l.online && l.acked >= offset {
+			n++
+		}
+	}
+	return n
+}
+
+// acknowledged answers those whose acknowledgements are complete.
+func (s *Server) acknowledged() {
+	for _, p := range slices.Clone(s.waiting) {
+		if w := p.wait; w != nil && s.acked(w.offset) >= w.replicas {
+			s.answerWait(p, w)
+		}
+	}
+}
+
+type waitAlarm struct {
+	s *Server
+	p *Peer
+	w *wait
+}
+
+// Ring answers with what there is when the time is over. The write is not undone.
+func (a waitAlarm) Ring() { a.s.answerWait(a.p, a.w) }
+
+// answerWait ends a wait, and executes what has come after it on its connection.
+func (s *Server) answerWait(p *Peer, w *wait) {
+	if p.wait != w {
+		return
+	}
+	s.unblock(p)
+	s.finish(p, w.request, Reply{Type: ReplyInteger, Int: s.acked(w.offset)})
+	for life := s.node.Life(); s.node.Life() == life && p.wait == nil && len(p.behind) > 0; {
+		r := p.behind[0]
+		p.behind = p.behind[1:]
+		if reply, ok := s.serve(p, r); ok {
+			p.reply(r, reply)
+		}
+	}
+}
+
+// finish answers a request whose execution has ended only now.
+func (s *Server) finish(p *Peer, r *Request, reply Reply) {
+	if s.config.Observer != nil {
+		s.config.Observer.Executed(s, r, reply, nil)
+	}
+	p.reply(r, reply)
+}
+
+func (p *Peer) reply(r *Request, reply Reply) {
+	if p.conn != nil {
+		p.conn.Reply(&Response{Request: r, Reply: reply})
+	}
+}
+
+func (s *Server) unblock(p *Peer) {
+	if p.wait == nil {
+		return
+	}
+	p.wait.timeout.Stop()
+	p.wait = nil
+	s.waiting = slices.DeleteFunc(s.waiting, func(other *Peer) bool { return other == p })
+}
+
+// disconnectBlocked turns away who waits when the master becomes a replica, with an error before the connection is closed
+// (blocked.c, disconnectAllBlockedClients).
+func (s *Server) disconnectBlocked() {
+	const text = "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)"
+	for _, p := range slices.Clone(s.waiting) {
+		if w := p.wait; w != nil {
+			s.unblock(p)
+			s.finish(p, w.request, Reply{Type: ReplyError, Text: text})
+			s.hangUp(p)
+		}
+	}
+}
