@@ -47,12 +47,15 @@ var measures = []struct {
 		"success although they ended nothing"}, (*judge).misreported},
 	{MeasureDoc{"releases-of-others", "executed releases that ended another acquisition's grant"},
 		(*judge).releasesOfOthers},
+	{MeasureDoc{"requests", "requests that the lock's code sent to its servers"}, (*judge).requests},
 	{MeasureDoc{"stale-effects-serialisable", "writes accepted after the first access of a newer acquisition that did " +
 		"no damage"}, (*judge).harmlessStaleWrites},
 	{MeasureDoc{"unfinished-waits", "waits that had not ended when the run did"}, (*judge).unfinished},
 	{MeasureDoc{"unknown-acquires", "calls of Lock that may have succeeded at the servers, and whose caller cannot know"},
 		(*judge).unknown},
 	{MeasureDoc{"wait-max-ns", "the longest wait for the lock, over all its attempts"}, (*judge).longestWait},
+	{MeasureDoc{"wait-mean-ns", "the mean of the waits for the lock that ended with it"}, (*judge).meanWait},
+	{MeasureDoc{"wake-ups", "messages with which servers told clients of something unasked"}, (*judge).wakeUps},
 }
 
 func (j *judge) measure() {
@@ -223,4 +226,20 @@ func (j *judge) mostOvertakes() (int64, bool) {
 		}
 	}
 	return int64(most), len(waits) > 0
+}
+
+// requests and wake-ups are counted by whoever runs the servers; a history that has no requests was not counted.
+func (j *judge) requests() (int64, bool) { return int64(j.h.Requests), j.h.Requests > 0 }
+
+func (j *judge) wakeUps() (int64, bool) { return int64(j.h.WakeUps), j.h.Requests > 0 }
+
+func (j *judge) meanWait() (int64, bool) {
+	total, n := int64(0), int64(0)
+	for i := range j.h.Waits {
+		if w := &j.h.Waits[i]; w.Ended == history.GotIt {
+			total += int64(w.To.Sub(w.From))
+			n++
+		}
+	}
+	return total / max(n, 1), n > 0
 }

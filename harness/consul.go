@@ -7,8 +7,8 @@ import (
 	"github.com/locksim/locksim/sim/lease"
 )
 
-// consulClient is a task's client of a Consul cluster. As HTTP clients do it takes a connection for each call, idle ones
-// first.
+// consulClient is a task's client of a Consul cluster. As HTTP clients do it takes a connection for each call, idle
+// ones first.
 type consulClient struct{ leaseClient }
 
 func newConsulClient(c leaseClient) locks.Services { return consulClient{c} }
@@ -87,7 +87,9 @@ func (c consulClient) apply(timeout time.Duration, r *lease.Request) (bool, erro
 }
 
 // Get reads a key.
-func (c consulClient) Get(timeout time.Duration, key string, index int64, wait time.Duration) (locks.ConsulPair, error) {
+func (c consulClient) Get(
+	timeout time.Duration, key string, index int64, wait time.Duration,
+) (locks.ConsulPair, error) {
 	a, err := c.call(timeout, &lease.Request{Op: lease.KVGet, Key: key, Index: index, Wait: wait, Purpose: look})
 	if err != nil {
 		return locks.ConsulPair{}, err

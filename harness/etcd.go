@@ -153,7 +153,7 @@ func gotten(a *lease.Response) locks.EtcdGetResult {
 	result := locks.EtcdGetResult{Revision: a.Revision}
 	if len(a.Keys) > 0 {
 		k := &a.Keys[0]
-		result.Found, result.Key = true, locks.EtcdKey{Name: k.Name, Value: k.Value, Create: k.Create, Mod: k.Mod}
+		result.Found, result.Key = true, locks.EtcdKey{Name: k.Name, Value: k.Value, Create: k.Create}
 	}
 	return result
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// leaseTruth observes a service of leases and sessions. In a queue (etcd) the entries are the keys under the lock's, and
-// the first one made holds; else (Consul, Chubby) the lock's key is an entry while a session has it.
+// leaseTruth observes a service of leases and sessions. In a queue (etcd) the entries are the keys under the lock's,
+// and the first one made holds; else (Consul, Chubby) the lock's key is an entry while a session has it.
 type leaseTruth struct {
 	*succession
 	key     string
@@ -69,8 +69,8 @@ func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Respon
 	}
 }
 
-// asks reports whether a request asks for the lock. In Consul whoever wants a lock that another has looks for a change of
-// it, and asks no more; but so does the holder, when Lock has returned.
+// asks reports whether a request asks for the lock. In Consul whoever wants a lock that another has looks for a change
+// of it, and asks no more; but so does the holder, when Lock has returned.
 func (l *leaseTruth) asks(r *lease.Request) bool {
 	return r.Purpose == acquire ||
 		r.Purpose == look && r.Asking && l.world.journal.of(history.ID(r.Tag)).Returned == trace.Never

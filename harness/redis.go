@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/sim/redis/cluster"
 	"github.com/locksim/locksim/sim/redis/sentinel"
 )
 
@@ -21,23 +22,36 @@ type redisService struct {
 	nodes     []*sim.Node
 	redis     []*redis.Server // by the same index
 	sentinels []*sentinel.Sentinel
-	latest    int            // the last that became master
-	told      map[string]int // which server a client was told to be the master, by its name; the first if it was not
+	cluster   []*cluster.Node // by the same index, if it is one
+	latest    int             // of those that have the lock's key: the last that became master
+	told      map[string]int  // which server a client was told to be the master, by its name; the first if it was not
 }
 
 func newRedisService(w *world, r *Runner) *redisService {
 	s := &redisService{world: w, deployed: w.plan.Case.Scenario.Servers, told: map[string]int{}}
 	s.truth = newRedisTruth(s, &w.truth)
 	for i, name := range s.deployed.Names()[:s.deployed.Count()] {
-		server := redis.NewServer(r.store(i), s.config(i))
-		n := w.engine.AddServer(name, server)
+		server, process := s.build(r.store(i), s.config(i))
+		n := w.engine.AddServer(name, process)
 		s.nodes, s.redis = append(s.nodes, n), append(s.redis, server)
 	}
 	for i, server := range s.redis {
 		server.Attach(s.nodes[i])
 	}
 	s.deploySentinels()
+	cluster.Meet(s.cluster)
 	return s
+}
+
+// build makes a server, and what runs it: itself, unless it is part of a cluster.
+func (s *redisService) build(store *redis.Store, c redis.Config) (*redis.Server, sim.Server) {
+	if !s.deployed.Cluster {
+		server := redis.NewServer(store, c)
+		return server, server
+	}
+	n := cluster.New(store, c, cluster.Config{NodeTimeout: s.deployed.DownAfter})
+	s.cluster = append(s.cluster, n)
+	return n.Server, n
 }
 
 // config is that of the i-th server. Masters come first, then the replicas of each in turn.
@@ -79,7 +93,9 @@ func (s *redisService) role(name string) string {
 	if name != "master" || s.independent() {
 		return ""
 	}
-	leads := func(i int) bool { return s.redis[i].Role() == redis.Master && s.nodes[i].Up() }
+	leads := func(i int) bool {
+		return s.redis[i].Role() == redis.Master && s.nodes[i].Up() && s.sameShard(i, 0)
+	}
 	if leads(s.latest) {
 		return s.nodes[s.latest].Name
 	}
@@ -103,6 +119,9 @@ func (s *redisService) command(n *sim.Node, a *sim.Action) bool {
 	case sim.Snapshot:
 		return server.Snapshot()
 	case sim.Promote:
+		if s.deployed.Cluster {
+			return s.cluster[i].TakeOver()
+		}
 		return s.promote(server, a)
 	default:
 		return false
@@ -211,7 +230,7 @@ func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, erro
 			r.state.router.failed(r.process, at)
 			return locks.Reply{}, err
 		}
-		if !r.state.router.answered(r.process, at, reply, attempt) {
+		if !r.state.router.answered(r.process, at, reply, attempt, limit) {
 			return toLocks(reply)
 		}
 	}

@@ -15,7 +15,7 @@ type router interface {
 	master(p *process, l limit) (server int, err error)
 	// answered looks at a server's answer to the n-th attempt, from 1. It reports whether the command is to be sent again,
 	// wherever master says then.
-	answered(p *process, at int, reply *redis.Reply, n int) (again bool)
+	answered(p *process, at int, reply *redis.Reply, n int, l limit) (again bool)
 	// failed says that a server could not be reached, or has not answered.
 	failed(p *process, at int)
 }
@@ -23,11 +23,30 @@ type router interface {
 // router returns how a process finds the master: by what it was told, unless somebody can be asked.
 func (s *redisService) router(state *redisState) router {
 	switch {
+	case s.deployed.Cluster:
+		return newClusterRouter(s, state)
 	case len(s.sentinels) > 0:
 		return s.newSentinelRouter(state)
 	default:
 		return toldRouter{s}
 	}
+}
+
+// maxRetries and the pauses between attempts are go-redis's defaults (options.go, internal.RetryBackoff).
+const (
+	maxRetries = 3
+	minBackoff = 10 * time.Millisecond
+	maxBackoff = time.Second
+)
+
+// backOff waits after the n-th attempt. It reports whether there is to be another.
+func backOff(p *process, n int, l limit) bool {
+	pause := min(minBackoff+time.Duration(p.Uniform(int64(minBackoff<<n))), maxBackoff)
+	if n > maxRetries || l.left() <= pause {
+		return false
+	}
+	p.Sleep(pause)
+	return true
 }
 
 // toldRouter goes to the server that an operator has named last, as by a change of a name's address: connections that
@@ -38,7 +57,7 @@ func (r toldRouter) master(p *process, _ limit) (int, error) {
 	return r.service.told[p.client.name], nil
 }
 
-func (toldRouter) answered(*process, int, *redis.Reply, int) bool { return false }
+func (toldRouter) answered(*process, int, *redis.Reply, int, limit) bool { return false }
 
 func (toldRouter) failed(*process, int) {}
 

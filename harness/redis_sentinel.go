@@ -150,30 +150,13 @@ func (r *sentinelRouter) switchTo(at int) {
 	}
 }
 
-// maxRetries and the back-off between are go-redis's defaults (options.go, internal.RetryBackoff).
-const (
-	maxRetries = 3
-	minBackoff = 10 * time.Millisecond
-	maxBackoff = time.Second
-)
-
-// backOff waits before the next attempt.
-func backOff(p *process, attempt int) {
-	d := minBackoff + time.Duration(p.Uniform(int64(minBackoff<<attempt)))
-	p.Sleep(min(d, maxBackoff))
-}
-
 // answered closes a connection on which a server has said that it is not the master, and tries again.
-func (r *sentinelRouter) answered(p *process, at int, reply *redis.Reply, n int) bool {
+func (r *sentinelRouter) answered(p *process, at int, reply *redis.Reply, n int, l limit) bool {
 	if reply.Code() != "READONLY" {
 		return false
 	}
 	r.state.pools[at].dropLast()
-	if n > maxRetries {
-		return false
-	}
-	backOff(p, n)
-	return true
+	return backOff(p, n, l)
 }
 
 // dropLast closes the connection that was used last.

@@ -15,6 +15,7 @@ type subscription struct {
 	ready   sim.Signal   // the server has answered, or will not
 	over    bool
 	next    *sim.Signal
+	woken   func()
 }
 
 // Deliver takes the answer to SUBSCRIBE, and messages.
@@ -26,6 +27,7 @@ func (s *subscription) Deliver(p sim.Payload) {
 		}
 		s.ready.Fire()
 	default:
+		s.woken()
 		s.next.Fire()
 		s.next = &sim.Signal{}
 	}
@@ -54,7 +56,7 @@ func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subs
 		}
 	}
 	from := &r.state.pools[at]
-	s := &subscription{next: &sim.Signal{}}
+	s := &subscription{next: &sim.Signal{}, woken: p.world.woken}
 	var err error
 	if s.conn, err = p.task.Dial(from.server, s, l.left()); err != nil {
 		return nil, from.failed(locks.ErrNotDone, err)

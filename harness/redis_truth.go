@@ -128,8 +128,11 @@ func (t *redisTruth) Replaced(s *redis.Server, keys []redis.Record) {
 
 // Promoted sees a replica become a master: the grants that stand are kept up by it from now on.
 func (t *redisTruth) Promoted(s *redis.Server) {
-	t.service.latest = t.service.index(s)
-	if k := &t.keyed[t.service.latest]; k.copy >= 0 {
+	i := t.service.index(s)
+	if t.service.sameShard(i, 0) {
+		t.service.latest = i
+	}
+	if k := &t.keyed[i]; k.copy >= 0 {
 		k.grant = t.grantOf(t.copies[k.copy].Acquisition)
 	}
 }

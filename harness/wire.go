@@ -10,8 +10,8 @@ import (
 	"github.com/locksim/locksim/sim/lease"
 )
 
-// wire is a connection that many calls share, as those of gRPC do: each is answered when its time has come. The tasks of
-// a process share it, and whoever finds it closed opens it again.
+// wire is a connection that many calls share, as those of gRPC do: each is answered when its time has come. The tasks
+// of a process share it, and whoever finds it closed opens it again.
 type wire struct {
 	server  *sim.Node
 	conn    *sim.Conn   // nil if it is not open

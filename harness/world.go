@@ -17,6 +17,7 @@ type world struct {
 	journal journal
 	truth   truth
 	sent    uint64            // requests to the lock's servers
+	wakeUps int               // messages with which they told clients of something unasked
 	guessed map[string]string // purposes of scripts that the lock has not declared, by text and by digest
 }
 
@@ -91,6 +92,9 @@ func (w *world) errorReply(request sim.Payload, text string) sim.Payload {
 	return w.service.errorReply(request, text)
 }
 
+// woken counts a message that tells a client of something that it has not just asked for.
+func (w *world) woken() { w.wakeUps++ }
+
 // history joins what was observed.
 func (w *world) history(end sim.Ending) *history.History {
 	w.truth.close()
@@ -98,7 +102,7 @@ func (w *world) history(end sim.Ending) *history.History {
 	h := &history.History{
 		Fencing: w.plan.Case.Fencing, Registers: w.plan.Case.Scenario.Resource.Registers,
 		HasAuthority: w.truth.judges(), HasTokens: w.plan.Algorithm.Token,
-		End: end.At, Bound: end.Bound, Quiescent: end.Quiescent,
+		Requests: int(w.sent), WakeUps: w.wakeUps, End: end.At, Bound: end.Bound, Quiescent: end.Quiescent,
 		Acquisitions: w.journal.acquisitions, Waits: w.journal.waits, Accesses: w.journal.accesses,
 		Grants: w.truth.grants, Copies: w.truth.copies, Asks: w.truth.asks, Removals: w.truth.removals,
 	}

@@ -73,6 +73,7 @@ func (s *zooKeeperService) open(p *process, f zookeeper.Flavour, timeout time.Du
 	node := p.task.Node()
 	h := zookeeper.NewHandle(p.task, s.ensemble, zookeeper.HandleConfig{
 		Flavour: f, Timeout: timeout, Servers: servers, Rand: p.world.engine.Rand("handle", node.Name, p.shared.life),
+		Woken: p.world.woken,
 	})
 	s.handles = slices.DeleteFunc(s.handles, func(other clientHandle) bool { return other.node == node })
 	s.handles = append(s.handles, clientHandle{node, h})

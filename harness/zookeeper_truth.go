@@ -83,7 +83,9 @@ func (z *zooKeeperTruth) succeed(node string) bool {
 
 // enter puts an entry where its number places it.
 func (z *zooKeeperTruth) enter(e entry) {
-	i, _ := slices.BinarySearchFunc(z.entries, e, func(a, b entry) int { return cmp.Compare(number(a.path), number(b.path)) })
+	i, _ := slices.BinarySearchFunc(z.entries, e, func(a, b entry) int {
+		return cmp.Compare(number(a.path), number(b.path))
+	})
 	z.entries = slices.Insert(z.entries, i, e)
 }
 

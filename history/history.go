@@ -247,6 +247,8 @@ type History struct {
 	Registers    int
 	HasAuthority bool // somebody declared whose word makes a grant: Grants, Copies, Removals mean something
 	HasTokens    bool // the lock hands out fencing tokens
+	Requests     int  // that the lock's code sent to its servers
+	WakeUps      int  // messages with which servers told clients of something unasked: events of watches, publications
 	End          trace.Instant
 	// Bound names the bound that ended the run early ("steps", "messages", …); "" if none did.
 	Bound string

@@ -78,6 +78,8 @@ func (h *History) fields() []field {
 		{"registers", &h.Registers},
 		{"authority", &h.HasAuthority},
 		{"tokens", &h.HasTokens},
+		{"requests", &h.Requests},
+		{"wake-ups", &h.WakeUps},
 		{"end", &h.End},
 		{"bound", &h.Bound},
 		{"quiescent", &h.Quiescent},

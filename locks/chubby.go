@@ -1,30 +1,121 @@
 package locks
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"time"
 )
 
-// Chubby is a client of a Chubby cell: the calls that the library of the paper makes. Every call waits at most its timeout
-// for an answer; 0 waits for ever. All calls of a session share its connection, which a KeepAlive that fails closes. The
-// error is ErrSessionExpired if there is no such session, ErrNewMaster if the master has changed since its last
-// KeepAlive. Where no answer came it is ErrNotDone or ErrUnknown.
-type Chubby interface {
-	// CreateSession opens a session, and says how long it lives from then on. The locks that it holds when it ends are kept
-	// from others for the delay; nil: for no time.
-	CreateSession(timeout, ttl time.Duration, delay *time.Duration) (session uint64, lives time.Duration, err error)
-	// EndSession closes a session. What it holds it gives back.
-	EndSession(timeout time.Duration, session uint64) error
-	// KeepAlive asks for the session to be extended. The master answers when that is due; it says how long it has held the
-	// answer back, and how long the session lives from its answering on.
-	KeepAlive(timeout time.Duration, session uint64) (held, lives time.Duration, err error)
-	// Acquire waits for an exclusive lock, and returns its generation.
-	Acquire(timeout time.Duration, session uint64, lock string) (generation uint64, err error)
-	// TryAcquire is Acquire without waiting. The error is ErrNotAcquired if somebody else has the lock.
-	TryAcquire(timeout time.Duration, session uint64, lock string) (generation uint64, err error)
-	// Release gives a lock back; false if it was not held.
-	Release(timeout time.Duration, session uint64, lock string) (bool, error)
+// chubby is an exclusive lock of Chubby, kept by a session. When its holder has failed or cannot be reached, the cell
+// keeps it from others for the lock-delay; its generation number is what a sequencer proves, to a server that compares
+// it with the largest it has seen.
+//
+// It promises mutual exclusion to holders who stop at a jeopardy. It fails where they do not, or cannot in time: the
+// lock-delay narrows that window, and only the sequencer closes it.
+func chubby() Algorithm {
+	return Algorithm{
+		Name:      "chubby",
+		Title:     "Chubby: a session's lease, a lock-delay, and a sequencer",
+		Source:    "Burrows, The Chubby lock service (OSDI 2006), 2.4 and 2.8",
+		Servers:   "chubby",
+		New:       newChubby,
+		Authority: OneNode,
+		Token:     true,
+		Identity:  "session",
+		Lease:     true,
+	}
 }
 
-// ErrNewMaster says that a request was made in the epoch of a master that is one no longer.
-var ErrNewMaster = errors.New("the master has changed")
+type chubbyLock struct {
+	p       Process
+	options Options
+	session *chubbySession
+}
+
+func newChubby(o Options) Builder {
+	return func(p Process) (Lock, error) { return &chubbyLock{p: p, options: o.withDefaults()}, nil }
+}
+
+// Acquire waits for the lock, through changes of the master.
+func (l *chubbyLock) Acquire(wait time.Duration) (Lease, error) {
+	patience := patienceOf(l.p, wait)
+	if l.session == nil || l.session.expired.Fired() {
+		s, err := newChubbySession(patience, &l.options)
+		if err != nil {
+			return Lease{}, fmt.Errorf("chubby session: %w", err)
+		}
+		l.session = s
+	}
+	generation, err := l.ask(patience)
+	switch {
+	case err == nil && l.session.settle(patience):
+		return l.lease(generation), nil
+	case errors.Is(err, ErrNotAcquired) && !l.session.doubtful: // nothing of it is left
+	default:
+		err = cmp.Or(err, ErrNotAcquired)
+		l.giveUp()
+	}
+	return Lease{}, fmt.Errorf("chubby acquire %s: %w", l.options.Key, err)
+}
+
+// ask asks for the lock.
+func (l *chubbyLock) ask(w patience) (generation uint64, err error) {
+	err = l.insist(w, func(c Chubby) error {
+		if w.wait == Try {
+			generation, err = c.TryAcquire(w.timeout(l.options.Timeout), l.session.id, l.options.Key)
+		} else {
+			generation, err = c.Acquire(w.timeout(0), l.session.id, l.options.Key)
+		}
+		return err
+	})
+	return generation, err
+}
+
+// insist makes a call until it is answered, through changes of the master and jeopardies, as long as the session may
+// live.
+func (l *chubbyLock) insist(w patience, call func(c Chubby) error) error {
+	for {
+		err := call(l.p.Chubby())
+		if !disturbed(err) && !errors.Is(err, ErrNewMaster) {
+			return err
+		}
+		l.session.doubtful = true
+		l.p.Wait(min(chubbyPause, max(w.left(), 0)), l.session.expired)
+		if !l.session.settle(w) || w.over() {
+			return err
+		}
+	}
+}
+
+// giveUp ends a session of which something may still be on its way: it comes too late to do harm to a later one.
+func (l *chubbyLock) giveUp() {
+	l.session.end(l.p)
+	l.session = nil
+}
+
+func (l *chubbyLock) lease(generation uint64) Lease {
+	return Lease{
+		Value: fmt.Sprintf("session-%d/%d", l.session.id, generation), Token: generation, Lost: l.session.jeopardy,
+	}
+}
+
+// Release gives the lock back. The session lives on unless one of its calls had to be repeated.
+func (l *chubbyLock) Release(Lease) error {
+	held, doubtful := false, l.session.doubtful
+	err := l.insist(patienceOf(l.p, Forever), func(c Chubby) (err error) {
+		held, err = c.Release(l.options.Timeout, l.session.id, l.options.Key)
+		return err
+	})
+	repeated := l.session.doubtful && !doubtful
+	if l.session.doubtful || err != nil {
+		l.giveUp()
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("chubby release %s: %w", l.options.Key, err)
+	case !held && !repeated: // else the first of the calls gave it back
+		return ErrNotHeld
+	}
+	return nil
+}

@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// chubbySession is what the library knows of a session (Burrows 2006, 2.8). It keeps one KeepAlive with the master at all
-// times. Its own count of the lease is conservative: the master's TTL runs from when it answered, which was no earlier
-// than the KeepAlive was sent and as long after as the master has held it. When that count is over, the session is in
-// jeopardy: it may be lost or not. If the master is heard of within the grace period it is safe again, else it has
-// expired. The paper also allows for a master whose clock is faster, without a number; that is left out.
+// chubbySession is what the library knows of a session (Burrows 2006, 2.8). It keeps one KeepAlive with the master at
+// all times. Its own count of the lease is conservative: the master's TTL runs from when it answered, which was no
+// earlier than the KeepAlive was sent and as long after as the master has held it. When that count is over, the
+// session is in jeopardy: it may be lost or not. If the master is heard of within the grace period it is safe again,
+// else it has expired. The paper also allows for a master whose clock is faster, without a number; that is left out.
 type chubbySession struct {
 	id       uint64
 	deadline Monotonic // of the library's count
 	jeopardy Signal    // fires when jeopardy begins; another one when it is over
 	calm     Signal    // fires when a jeopardy is over, one way or the other
 	expired  Signal
+	doubtful bool // a call was repeated: the first one may still arrive
 }
 
 const (

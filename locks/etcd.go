@@ -1,80 +1,198 @@
 package locks
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
-// Etcd is a client of an etcd cluster, as its Go library is one: its Lease, KV and Watcher. Every call waits at most its
-// timeout for an answer; 0 waits for ever. The error is ErrSessionExpired if there is no such lease. Where no answer came
-// it is ErrNotDone or ErrUnknown.
-type Etcd interface {
-	// Grant makes a lease, and says how long it lives without being renewed.
-	Grant(timeout, ttl time.Duration) (lease uint64, granted time.Duration, err error)
-	// Revoke ends a lease, and the keys with it.
-	Revoke(timeout time.Duration, lease uint64) error
-	// OpenKeepAlive opens a stream on which leases are renewed. What is sent on it is answered in order, if at all.
-	OpenKeepAlive(timeout time.Duration) (EtcdStream, error)
-	// SendKeepAlive asks for a renewal, and does not wait. The error says that the stream is broken.
-	SendKeepAlive(s EtcdStream, lease uint64) error
-	// ReceiveKeepAlive waits for the next answer, at most until the signal. The TTL is 0 if the lease is over. The error
-	// says that the stream is broken, or the signal has fired.
-	ReceiveKeepAlive(s EtcdStream, until Signal) (ttl time.Duration, err error)
-	// Txn carries out one of two lists of operations, in one step.
-	Txn(timeout time.Duration, txn EtcdTxn) (EtcdTxnResult, error)
-	// Get reads a key, or one of those with a prefix. It is linearizable.
-	Get(timeout time.Duration, get EtcdGet) (EtcdGetResult, error)
-	// Delete removes a key, and reports whether it was there.
-	Delete(timeout time.Duration, key string) (bool, error)
-	// AwaitDeletion watches a key from a revision on, until it is deleted.
-	AwaitDeletion(timeout time.Duration, key string, from int64) error
+// etcd is the mutex of etcd's Go library (client/v3/concurrency/mutex.go): every waiter makes a key of its own under
+// the lock's name, with a lease; the one made first holds, and the others wait for the key before theirs to go. When
+// its turn comes, a waiter reads its own key again, since its lease may have ended while it waited (etcd issue 11456).
+//
+// It promises mutual exclusion while the lease lives, in the order of asking, and a token, the revision that made the
+// key, which grows over the life of the cluster. It fails when the lease ends before the holder does: the holder learns
+// of that from its session (Done), which may come too late. Data in etcd itself can be written in a transaction that
+// compares the key's revision (IsOwner), and is safe from that.
+func etcd() Algorithm {
+	return Algorithm{
+		Name:      "etcd",
+		Title:     "etcd: a lease and a queue ordered by creation revision, the own key read again when its turn has come",
+		Source:    "etcd's Go client, concurrency.Mutex",
+		Servers:   "etcd",
+		New:       func(o Options) Builder { return newEtcd(o, true) },
+		Authority: Queue,
+		Token:     true,
+		Identity:  "lease",
+		Lease:     true,
+		Guard:     true,
+	}
 }
 
-// EtcdStream is an open stream of renewals, which the tasks of a process can share.
-type EtcdStream any
-
-// EtcdKey is a key as etcd has it.
-type EtcdKey struct {
-	Name   string
-	Value  string
-	Create int64 // the revision that made it: it grows over the life of the cluster
-	Mod    int64 // the revision that wrote it last
+type etcdLock struct {
+	p       Process
+	etcd    Etcd
+	options Options
+	recheck bool
+	session *etcdSession
+	own     EtcdKey
 }
 
-// EtcdCompare is a condition: that a key was made at a revision; 0 if it is not there.
-type EtcdCompare struct {
-	Key    string
-	Create int64
+func newEtcd(o Options, recheck bool) Builder {
+	return func(p Process) (Lock, error) {
+		return &etcdLock{p: p, etcd: p.Etcd(), options: o.withDefaults(), recheck: recheck}, nil
+	}
 }
 
-// EtcdGet names what is read.
-type EtcdGet struct {
-	Key         string
-	First, Last bool  // of the keys that Key is a prefix of: the one made first, or last
-	UpTo        int64 // those only that were made at this revision or before; 0: all
+// Acquire enters the queue and waits for its turn.
+func (l *etcdLock) Acquire(wait time.Duration) (Lease, error) {
+	patience := patienceOf(l.p, wait)
+	if l.session == nil || l.session.done.Fired() {
+		s, err := newEtcdSession(l.p, patience.timeout(l.options.Timeout), l.options.TTL)
+		if err != nil {
+			return Lease{}, fmt.Errorf("etcd lease: %w", err)
+		}
+		l.session = s
+	}
+	first, err := l.enqueue(patience)
+	switch {
+	case err != nil:
+		l.giveUp()
+		return Lease{}, err
+	case first.Create != l.own.Create && wait == Try:
+		err = ErrNotAcquired
+	case first.Create != l.own.Create:
+		err = l.turn(patience)
+	}
+	if err != nil {
+		_ = l.Release(Lease{})
+		return Lease{}, err
+	}
+	return Lease{
+		Value: fmt.Sprintf("%s@%d", l.own.Name, l.own.Create), Token: uint64(l.own.Create), Lost: l.session.done,
+	}, nil
 }
 
-// EtcdGetResult is what was read.
-type EtcdGetResult struct {
-	Found    bool
-	Key      EtcdKey
-	Revision int64 // of the store
+// giveUp ends a session of which it is not known what it has in the queue. The library leaves that to its user.
+func (l *etcdLock) giveUp() { l.session.close(l.p, l.options.Timeout) }
+
+// enqueue makes the own key unless it is there, and returns the first of the queue (Mutex.tryAcquire).
+func (l *etcdLock) enqueue(w patience) (first EtcdKey, err error) {
+	name := fmt.Sprintf("%s/%x", l.options.Key, l.session.lease)
+	owner := EtcdGet{Key: l.options.Key + "/", First: true}
+	r, err := l.etcd.Txn(w.timeout(l.options.Timeout), EtcdTxn{
+		If:   EtcdCompare{Key: name},
+		Put:  &EtcdPut{Key: name, Lease: l.session.lease},
+		Then: []EtcdGet{owner},
+		Else: []EtcdGet{{Key: name}, owner},
+	})
+	if err != nil {
+		return EtcdKey{}, fmt.Errorf("etcd txn %s: %w", name, err)
+	}
+	l.own = EtcdKey{Name: name, Create: r.Revision}
+	if !r.Succeeded {
+		l.own = r.Gets[0].Key
+	}
+	return r.Gets[len(r.Gets)-1].Key, nil
 }
 
-// EtcdPut writes a key.
-type EtcdPut struct {
-	Key, Value string
-	Lease      uint64 // with which it ends; 0: none
+// turn waits until no key of the queue is older than the own one (waitDeletes), and looks whether that is still there.
+func (l *etcdLock) turn(w patience) error {
+	before := EtcdGet{Key: l.options.Key + "/", Last: true, UpTo: l.own.Create - 1}
+	for {
+		r, err := l.get(before, w)
+		if err != nil {
+			return err
+		}
+		if !r.Found {
+			break
+		}
+		err = l.reading(w, func(timeout time.Duration) error {
+			return l.etcd.AwaitDeletion(timeout, r.Key.Name, r.Revision)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !l.recheck {
+		return nil
+	}
+	r, err := l.get(EtcdGet{Key: l.own.Name}, w)
+	if err == nil && !r.Found {
+		return fmt.Errorf("etcd get %s: %w", l.own.Name, ErrSessionExpired)
+	}
+	return err
 }
 
-// EtcdTxn writes, then reads, if a condition holds; else it only reads.
-type EtcdTxn struct {
-	If   EtcdCompare
-	Put  *EtcdPut  // nil: nothing
-	Then []EtcdGet // after the write
-	Else []EtcdGet
+func (l *etcdLock) get(g EtcdGet, w patience) (r EtcdGetResult, err error) {
+	err = l.reading(w, func(timeout time.Duration) error {
+		r, err = l.etcd.Get(timeout, g)
+		return err
+	})
+	return r, err
 }
 
-// EtcdTxnResult is what became of it.
-type EtcdTxnResult struct {
-	Succeeded bool  // the condition held
-	Revision  int64 // of the store, the write included
-	Gets      []EtcdGetResult
+const (
+	etcdTries = 100                   // client/v3/options.go, defaultUnaryMaxRetries
+	etcdPause = 25 * time.Millisecond // client/v3/options.go, defaultBackoffWaitBetween
+)
+
+// reading repeats what changes nothing when its connection fails, as the library does of itself.
+func (l *etcdLock) reading(w patience, read func(timeout time.Duration) error) error {
+	for try := 1; ; try++ {
+		if w.over() {
+			return ErrNotAcquired
+		}
+		err := read(w.timeout(0))
+		if !disturbed(err) || try == etcdTries {
+			return err
+		}
+		l.p.Sleep(etcdPause)
+	}
 }
+
+// Release leaves the queue. The session lives on if that is certain.
+func (l *etcdLock) Release(Lease) error {
+	found, err := l.etcd.Delete(l.options.Timeout, l.own.Name)
+	switch {
+	case err != nil:
+		l.giveUp()
+		return fmt.Errorf("etcd delete %s: %w", l.own.Name, err)
+	case !found:
+		return ErrNotHeld
+	}
+	return nil
+}
+
+// Read reads a register that lives in etcd, if the lock's key is still the one that the lease came with.
+func (l *etcdLock) Read(lease Lease, register int) (version uint64, err error) {
+	r, err := l.etcd.Txn(l.options.Timeout, EtcdTxn{If: l.isOwner(lease), Then: []EtcdGet{{Key: l.register(register)}}})
+	if err = owned(r, err); err != nil || !r.Gets[0].Found {
+		return 0, err
+	}
+	_, err = fmt.Sscan(r.Gets[0].Key.Value, &version)
+	return version, err
+}
+
+// Write writes a register that lives in etcd, if the lock's key is still the one that the lease came with.
+func (l *etcdLock) Write(lease Lease, register int, _, version uint64) error {
+	put := &EtcdPut{Key: l.register(register), Value: fmt.Sprint(version)}
+	return owned(l.etcd.Txn(l.options.Timeout, EtcdTxn{If: l.isOwner(lease), Put: put}))
+}
+
+// isOwner is the condition that a lease still stands (Mutex.IsOwner).
+func (l *etcdLock) isOwner(lease Lease) EtcdCompare {
+	return EtcdCompare{Key: l.own.Name, Create: int64(lease.Token)}
+}
+
+func owned(r EtcdTxnResult, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("etcd txn: %w", err)
+	case !r.Succeeded:
+		return ErrNotHeld
+	}
+	return nil
+}
+
+// register is the key of a register of the protected resource.
+func (l *etcdLock) register(i int) string { return fmt.Sprintf("data-%d", i) }

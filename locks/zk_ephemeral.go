@@ -9,8 +9,8 @@ import (
 // zkEphemeral is the simple lock on ZooKeeper: whoever makes the lock's node holds, and it goes with his session. All
 // others watch it, and try again when it is gone: a herd of which one succeeds.
 //
-// It promises what zkSequential does, but no order, and less: its release deletes the node by its name, whoever has made
-// it. A client whose session has expired frees the lock of the next.
+// It promises what zkSequential does, but no order, and less: its release deletes the node by its name, whoever has
+// made it. A client whose session has expired frees the lock of the next.
 func zkEphemeral() Algorithm {
 	return Algorithm{
 		Name:      "zk-ephemeral",
@@ -64,8 +64,8 @@ func (l *zkEphemeralLock) Acquire(wait time.Duration) (Lease, error) {
 	}
 }
 
-// take makes the node, or finds that this acquisition has made it before. If it is another's, what fires when it changes
-// comes with ErrNodeExists.
+// take makes the node, or finds that this acquisition has made it before. If it is another's, what fires when it
+// changes comes with ErrNodeExists.
 func (l *zkEphemeralLock) take(value string) (ZKNode, Signal, error) {
 	node, err := l.zk.Create(l.path, value, ZKEphemeral)
 	if !errors.Is(err, ErrNodeExists) {
@@ -94,8 +94,8 @@ func abandon(c zkClient, path, value string) {
 	})
 }
 
-// Release deletes the node, whoever has made it. Like Curator's retry loop it tries again when the connection is lost, and
-// when the session is.
+// Release deletes the node, whoever has made it. Like Curator's retry loop it tries again when the connection is lost,
+// and when the session is.
 func (l *zkEphemeralLock) Release(Lease) error {
 	err := l.zk.Delete(l.path)
 	for disturbed(err) || errors.Is(err, ErrSessionExpired) {

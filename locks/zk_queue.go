@@ -79,8 +79,8 @@ func (l *zkQueue) Verify(lease Lease) error {
 	return nil
 }
 
-// Read reads a register that lives in ZooKeeper. A holder's server knows all that earlier holders have written: it knows
-// that their nodes are gone.
+// Read reads a register that lives in ZooKeeper. A holder's server knows all that earlier holders have written: it
+// knows that their nodes are gone.
 func (l *zkQueue) Read(_ Lease, register int) (version uint64, err error) {
 	node, err := l.zk.Get(registerPath(register))
 	switch {
@@ -170,8 +170,8 @@ func (l *zkQueue) find(name string, w patience) (own ZKNode, err error) {
 	return own, err
 }
 
-// await waits until the own node is the first. The session is looked at before the list: if its connection has been lost
-// meanwhile, the list is asked for again.
+// await waits until the own node is the first. The session is looked at before the list: if its connection has been
+// lost meanwhile, the list is asked for again.
 func (l *zkQueue) await(own ZKNode, w patience) (Lease, error) {
 	for {
 		session := l.zk.Session()

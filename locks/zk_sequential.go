@@ -1,13 +1,14 @@
 package locks
 
 // zkSequential is ZooKeeper's lock recipe as Curator's InterProcessMutex carries it out: nodes that are found again
-// after a create of unknown outcome, a lock's node that is a container, deletes that are repeated until they are certain.
+// after a create of unknown outcome, a lock's node that is a container, deletes that are repeated until they are
+// certain.
 //
 // It promises mutual exclusion among clients that stop when their connection is suspended, in the order in which they
 // came, and that the lock of a dead client is free when its session expires. It fails for one that goes on: its session
-// may be over long before anybody tells it, and behind a server that is cut off from the others it is told nothing at all.
-// Its token, the transaction that made the node, guards what is written in the meantime; data in ZooKeeper itself can be
-// written in a transaction that checks for the own node.
+// may be over long before anybody tells it, and behind a server that is cut off from the others it is told nothing at
+// all. Its token, the transaction that made the node, guards what is written in the meantime; data in ZooKeeper itself
+// can be written in a transaction that checks for the own node.
 func zkSequential() Algorithm {
 	return zkQueue{}.algorithm(Algorithm{
 		Name:   "zk-sequential",

@@ -7,16 +7,17 @@ import (
 
 // ZooKeeper is a ZooKeeper ensemble as a process knows it.
 type ZooKeeper interface {
-	// Open returns the process's handle of the ensemble. The first call makes it, and the first after it has died, for a
-	// session of that time-out which is kept as the named client library keeps it: "java", "curator" or "go-zookeeper". It
-	// does not wait for the session.
+	// Open returns the process's handle of the ensemble. The first call makes it, and the first after it has died, for
+	// a session of that time-out which is kept as the named client library keeps it: "java", "curator" or
+	// "go-zookeeper". It does not wait for the session.
 	Open(library string, timeout time.Duration) ZKHandle
 }
 
 // ZKHandle is a client handle: one session at a time, which the library keeps alive on one server of the ensemble after
 // the other. When that expires, the handles of some libraries open another, and those of others die: every request then
-// fails with ErrSessionExpired. The tasks of a process share it. A request waits for a connection, and for its answer until the connection
-// is lost; then its outcome is ErrUnknown. It is ErrNotDone if the request was certainly not executed.
+// fails with ErrSessionExpired. The tasks of a process share it. A request waits for a connection, and for its answer
+// until the connection is lost; then its outcome is ErrUnknown. It is ErrNotDone if the request was certainly not
+// executed.
 type ZKHandle interface {
 	// Session returns what the library knows of its session now.
 	Session() ZKSession
@@ -33,8 +34,8 @@ type ZKHandle interface {
 	Children(path string) ([]string, error)
 	// Sync has the server catch up with what the leader had committed when it was asked.
 	Sync(path string) error
-	// Multi carries out all operations in one transaction, or none. Failed is the first that could not be, if the error is
-	// a server's.
+	// Multi carries out all operations in one transaction, or none. Failed is the first that could not be, if the error
+	// is a server's.
 	Multi(ops ...ZKOp) (failed int, err error)
 }
 
@@ -100,8 +101,8 @@ type zkClient struct {
 	options Options
 }
 
-// onZooKeeper opens a handle as Curator keeps it, unless the options say otherwise. The life of a lease is the session's
-// time-out.
+// onZooKeeper opens a handle as Curator keeps it, unless the options say otherwise. The life of a lease is the
+// session's time-out.
 func onZooKeeper(p Process, o Options) zkClient {
 	o = o.withDefaults()
 	if o.Library == "" {
@@ -135,8 +136,8 @@ func (c *zkClient) again(w patience, ask func() error) error {
 	}
 }
 
-// remove deletes a node that nobody else would ever make. If that is disturbed it goes on in the background until the node
-// is gone, or the session is and the node with it (Curator's guaranteed deletes).
+// remove deletes a node that nobody else would ever make. If that is disturbed it goes on in the background until the
+// node is gone, or the session is and the node with it (Curator's guaranteed deletes).
 func (c *zkClient) remove(path string) error {
 	err := c.zk.Delete(path)
 	if disturbed(err) {

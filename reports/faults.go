@@ -67,7 +67,10 @@ func describe(f *fault, r *Run, i int) {
 	case "crash":
 		f.start, f.over, f.short = "crashes", "is up again", "down"+last
 		if a.Host {
-			f.start = "loses its power: all that its disk has not got is gone"
+			f.start = "loses its power"
+		}
+		if a.Host && !isClient(s, a.Node) {
+			f.start += ": all that its disk has not got is gone"
 		}
 	case "clock":
 		f.start, f.over = clockWords(a.Step, a.Rate), "has its clock back as it was"
@@ -93,7 +96,7 @@ func describe(f *fault, r *Run, i int) {
 	case "snapshot":
 		f.start, f.over = "takes a snapshot", ""
 	case "end-session":
-		f.start, f.over = "is taken for dead by the servers, which end its "+s.Servers.Holds(), ""
+		f.start, f.over = "has its "+s.Servers.Holds()+" ended by the servers", ""
 	}
 	if a.Node != "" {
 		f.node = befallen(r, f, a.Node)
@@ -106,11 +109,14 @@ func promotionWords(s *scenarios.Scenario, i int) string {
 	if !nodes {
 		return "has its " + role + " replaced"
 	}
-	text := "is made " + role
-	if told := s.Faults[i].Action.Nodes; len(told) > 0 {
-		text += ", of the clients only " + listing(told) + " being told"
+	switch told := s.Faults[i].Action.Nodes; len(told) {
+	case 0:
+		return "is made " + role
+	case 1:
+		return "is made " + role + ", and only " + told[0] + " learns of it"
+	default:
+		return "is made " + role + ", and only " + listing(told) + " learn of it"
 	}
-	return text
 }
 
 func within(last string) string {

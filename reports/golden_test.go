@@ -23,7 +23,7 @@ import (
 
 // The stories in testdata are scenarios with the histories that one run of each case left, so that what is tested here
 // depends on this package and the checker alone.
-var stories = []string{"pause-and-fence", "majority-forgets", "waits-for-ever", "crowd"}
+var stories = []string{"pause-and-fence", "majority-forgets", "waits-for-ever", "crowd", "session-over", "replica-forgets"}
 
 var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the golden files")
 
@@ -285,4 +285,54 @@ func TestMissingNumbersAreExplained(t *testing.T) {
 	h.Accesses[0].Applied += 1000 // an event that the first run has not
 	own.History = &h
 	require.Contains(t, textOf(t, []reports.Run{first[0], own}, reports.TextOptions{Width: 200}), line)
+}
+
+func TestElectionsAreToldOnce(t *testing.T) {
+	const second = trace.Instant(1e9)
+	r := loadStory(t, "replica-forgets")[0]
+	step := func(at trace.Instant, node string, does trace.Does) {
+		r.Events = append(r.Events, trace.Event{At: at, Step: trace.Step{Node: node, Does: does}})
+	}
+	step(second/1000, "redis-1", trace.Promote)
+	step(7*second/2, "redis-2", trace.Promote)
+	step(4*second, "redis-1", trace.Demote)
+	text := textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})
+	require.Contains(t, text, "1ms  redis-1  becomes master\n")
+	require.Contains(t, text, "3.5s  redis-2  is made master, and only b and c learn of it\n")
+	require.NotContains(t, text, "redis-2  becomes master", "the fault is told already")
+	require.Contains(t, text, "4s  redis-1  is master no longer\n")
+	oneLine := strings.Join(strings.Fields(text), " ")
+	require.NotContains(t, oneLine, "redis-1 had become master", "it was when it gave the first grant")
+	require.Contains(t, oneLine, "redis-2 had become master at 3.5s; c was granted the lock by redis-2 at 3.619s")
+	r.Events = r.Events[:0]
+	step(second, "redis-3", trace.Promote)
+	oneLine = strings.Join(strings.Fields(textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})), " ")
+	require.Contains(t, oneLine, "redis-3 had become master at 1s, which redis-2 did not know; c was granted the lock by redis-2")
+}
+
+func TestABeliefWithoutAGrantIsSaidToBeOne(t *testing.T) {
+	r := loadStory(t, "session-over")[0]
+	h := *r.History
+	h.Grants = h.Grants[:1]
+	h.Copies = h.Copies[:1]
+	r.History = &h
+	text := textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})
+	require.Contains(t, text, "believes that it holds the lock, token 0x100000006, but has not been granted it, while a believes so too")
+	require.Contains(t, text, "; b was not granted the lock at all.\n")
+	h.Grants = []history.Grant{h.Grants[0], {Acquisition: 2, Client: "b", From: 1, To: 2}}
+	text = textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})
+	require.Contains(t, text, "but what it was granted is over, while a believes so too")
+}
+
+func TestATaskThatEntersItsLockAgainIsNotItsOwnRival(t *testing.T) {
+	r := loadStory(t, "pause-and-fence")[0]
+	h := *r.History
+	h.Acquisitions = slices.Clone(h.Acquisitions)
+	again := h.Acquisitions[0]
+	again.ID, again.Invoked, again.Returned = history.ID(len(h.Acquisitions)+1), 5e6, 6e6
+	h.Acquisitions = append(h.Acquisitions, again)
+	r.History = &h
+	text := textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})
+	require.Contains(t, text, "6ms  a        enters the lock again, which it holds\n")
+	require.NotContains(t, text, "while a and a")
 }

@@ -77,6 +77,7 @@ type jsonRun struct {
 	Scenario       string          `json:"scenario"`
 	Variant        string          `json:"variant"`
 	Lock           string          `json:"lock"`
+	Servers        string          `json:"servers"` // their kind
 	Style          string          `json:"style"`
 	Fencing        string          `json:"fencing"`
 	Seed           string          `json:"seed"`
@@ -106,7 +107,7 @@ type jsonViolation struct {
 func jsonOf(r *Run) *jsonRun {
 	status, reasons := r.Status()
 	j := &jsonRun{
-		Scenario: r.Case.Scenario.Name, Variant: r.Case.Variant, Lock: r.Lock,
+		Scenario: r.Case.Scenario.Name, Variant: r.Case.Variant, Lock: r.Lock, Servers: r.Case.Scenario.Servers.Kind,
 		Style: r.Case.Style.String(), Fencing: r.Case.Fencing.String(),
 		Seed: hex(r.Seed), Digest: hex(r.Digest),
 		AsExpected: status == AsExpected || !r.Compared(), Reasons: list(reasons),

@@ -11,10 +11,13 @@ import (
 // lane is one row of the picture before it is laid out.
 type lane struct {
 	name  string
-	ink   ink // of its name
+	title string // what stands before it; its name if empty
+	ink   ink    // of that
 	bars  []bar
 	marks []mark
 }
+
+func (l *lane) heading() string { return cmp.Or(l.title, l.name) }
 
 // bar is something that lasts. Bars are painted in their order, marks over them.
 type bar struct {
@@ -209,8 +212,7 @@ func (v *view) overlaps() []stretch {
 	var edges []edge
 	for i, b := range v.beliefs {
 		covered := slices.ContainsFunc(v.beliefs[:i], func(o history.Belief) bool { // nested acquisitions of one owner
-			return o.Acquisition.Client == b.Acquisition.Client && o.Acquisition.Task == b.Acquisition.Task &&
-				o.From <= b.From && b.From < o.To
+			return sameOwner(o.Acquisition, b.Acquisition) && o.From <= b.From && b.From < o.To
 		})
 		if !covered && b.From < b.To {
 			edges = append(edges, edge{b.From, 1}, edge{min(b.To, v.h.End), -1})
@@ -324,6 +326,9 @@ func (v *view) wedge(c *history.Copy) func(trace.Instant) rune {
 
 func (v *view) storageLane() lane {
 	l := lane{name: laneStorage}
+	if v.run.Case.Scenario.Resource.Guarded {
+		l.title = "data"
+	}
 	late := (v.to - v.from) / 50
 	for i := range v.h.Accesses {
 		a := &v.h.Accesses[i]

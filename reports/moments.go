@@ -191,7 +191,7 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 		text += ", and " + who + " still believes"
 		weight, k = weightLoss, amber
 	} else if s.diedHolding(g.Acquisition) {
-		text += ", though its holder is dead: the lock is free again"
+		text += ": its holder is dead, and the lock is free again"
 		weight = weightBelief
 	} else {
 		weight = weightTrivia
@@ -210,14 +210,11 @@ func (s *story) copies() {
 		text := ""
 		switch c.Gone {
 		case history.Wiped:
-			text = "comes back without " + s.entryOf(who)
-			if s.down(c.Node, c.To) {
-				text = "loses " + s.entryOf(who)
-			}
+			text = s.wipeWords(c, who)
 		case history.Evicted:
 			text = "evicts " + s.entryOf(who) + " to make room"
 		case history.Overwritten:
-			text = s.entryOf(who) + " is overwritten"
+			text = s.entryOf(who) + " " + s.overwritten()
 		case history.Expired:
 			if s.grantedBeyond(c) {
 				text = s.entryOf(who) + " expires by the server's clock, too early"
@@ -234,7 +231,33 @@ func (s *story) copies() {
 		if c.To <= s.h.End {
 			s.add(m, c.Acquisition)
 		}
+		if s.resurrected(c) {
+			s.add(moment{
+				at: c.From, lane: laneNode(c.Node), order: orderService, key: fmt.Sprintf("again %d", c.Acquisition),
+				who: c.Node, text: "comes back with " + s.entryOf(who) + ", which had been gone", weight: weightLoss,
+			}, c.Acquisition)
+		}
 	}
+}
+
+// resurrected reports whether a server had a copy again when it came back that had been gone before its crash.
+func (v *view) resurrected(c *history.Copy) bool {
+	back := slices.ContainsFunc(v.faults, func(f fault) bool {
+		return f.fired && f.kind == "crash" && f.node == c.Node && f.end == c.From
+	})
+	return back && slices.ContainsFunc(v.h.Copies, func(o history.Copy) bool {
+		return o.Node == c.Node && o.Acquisition == c.Acquisition && o.To < c.From && o.Gone != history.Wiped
+	})
+}
+
+func (s *story) wipeWords(c *history.Copy, who string) string {
+	switch lost, back := s.wiped(c); {
+	case lost:
+		return "loses " + s.entryOf(who)
+	case back:
+		return "comes back without " + s.entryOf(who)
+	}
+	return "takes over another server's dataset, without " + s.entryOf(who)
 }
 
 // removals tells of releases that did what they should not, and once for each acquisition of one that came too late.
@@ -275,11 +298,17 @@ func (s *story) belief(a *history.Acquisition) {
 		return
 	}
 	text, k := "believes that it holds the lock"+s.tokenNote(a.Token), plain
+	if s.entersAgain(a) {
+		text = "enters the lock again, which it holds"
+	}
 	if a.HasDeadline && a.Deadline != trace.Never {
 		text += ", its lease says until " + precise(a.Deadline.Sub(0))
 	}
-	others := s.believersAt(b.From, a.ID)
 	weight := weightBelief
+	if doubt := s.ungranted(a); doubt != "" {
+		text, k, weight = text+doubt, amber, weightLoss
+	}
+	others := s.believersAt(b.From, a)
 	if len(others) > 0 {
 		verb := "believe"
 		if len(others) == 1 {
@@ -288,10 +317,7 @@ func (s *story) belief(a *history.Acquisition) {
 		text += ", while " + listing(others) + " " + verb + " so too"
 		weight, k = weightLoss, amber
 	}
-	label := string(s.g.starts)
-	if a.Token != 0 {
-		label = fmt.Sprint(a.Token)
-	}
+	label := cmp.Or(tokenMark(a.Token), string(s.g.starts))
 	s.add(moment{
 		at: b.From, lane: lane, order: orderBelief, key: fmt.Sprintf("belief %d", a.ID), label: label, glyph: s.g.starts,
 		who: who, text: text, ink: k, weight: weight,
@@ -303,6 +329,19 @@ func (s *story) belief(a *history.Acquisition) {
 		at: b.To, lane: lane, order: orderBelief, key: fmt.Sprintf("belief %d ends", a.ID), glyph: s.g.ends,
 		who: who, text: s.endOfBelief(a, b), weight: weightUnlock,
 	}, a.ID)
+}
+
+// ungranted says that what an acquisition begins to believe is not so: nothing was granted to it, or that is over. A task
+// that enters its lock again needs no grant for that.
+func (v *view) ungranted(a *history.Acquisition) string {
+	switch g := v.lastGrant(a.ID, a.Returned); {
+	case !v.h.HasAuthority || v.entersAgain(a):
+	case g == nil:
+		return ", but has not been granted it"
+	case g.To <= a.Returned:
+		return ", but what it was granted is over"
+	}
+	return ""
 }
 
 // endOfBelief says why a client believes no longer. A notice after which it unlocks at once is what ended the belief.
@@ -383,7 +422,7 @@ func (s *story) accessWords(a *history.Access) string {
 		history.Read: "reads", history.Check: "asks whether it may write", history.Write: "writes",
 	}[a.Op] + s.register(a)
 	if a.Token != 0 {
-		text += fmt.Sprintf(" with token %d", a.Token)
+		text += " with token " + tokenText(a.Token)
 	}
 	switch {
 	case a.Applied == trace.Never && a.Returned != trace.Never:
@@ -391,7 +430,7 @@ func (s *story) accessWords(a *history.Access) string {
 	case a.Applied == trace.Never:
 		return text + ": it never arrives"
 	case !a.Accepted && a.Token < a.MaxToken && s.h.Fencing.NeedsToken():
-		return text + fmt.Sprintf(": refused, since %d has been seen", a.MaxToken)
+		return text + fmt.Sprintf(": refused, since %s has been seen", tokenText(a.MaxToken))
 	case !a.Accepted:
 		return text + ": refused"
 	case a.Op == history.Read && s.harmful[a]:

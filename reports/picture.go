@@ -51,7 +51,7 @@ func (p *picture) layOut(width int) {
 		p.rows = append(p.rows, lanes)
 		for k := range lanes {
 			stops = append(stops, lanes[k].stops())
-			p.label = max(p.label, columns(lanes[k].name))
+			p.label = max(p.label, columns(lanes[k].heading()))
 		}
 	}
 	p.label = min(p.label, 20)
@@ -251,7 +251,7 @@ func (p *picture) write(out *strings.Builder, run, like int) {
 		if like >= 0 && p.drawnAlike(l.name, like, r) {
 			continue
 		}
-		lines = append(lines, line{l.name, l.ink, r})
+		lines = append(lines, line{l.heading(), l.ink, r})
 	}
 	for from := 0; from < p.scale.width; from += p.scale.panel {
 		if from > 0 {

@@ -105,7 +105,9 @@ func TestTimesAreShort(t *testing.T) {
 		require.Equal(t, text, precise(d))
 	}
 	require.Equal(t, "from 10.015s to 65.0147s (1.0019s) by redis-3 of lease-10s",
-		rounded("from 10.015023256s to 1m5.01473529s (1.00188658s) by redis-3 of lease-10s"))
+		shortened("from 10.015023256s to 1m5.01473529s (1.00188658s) by redis-3 of lease-10s"))
+	require.Equal(t, "a (acquisition 1, token 0x100000004) and b (acquisition 2, token 4294967295)",
+		shortened("a (acquisition 1, token 4294967300) and b (acquisition 2, token 4294967295)"))
 }
 
 func TestTheWedgeFallsWithTheTimeThatIsLeft(t *testing.T) {

@@ -289,7 +289,7 @@ func (t *text) twin(r *Run, v *view) string {
 func (v *view) sender(a *history.Access) string {
 	who := v.holder(a.Acquisition, a.Client)
 	if a.Token != 0 {
-		return fmt.Sprintf("%s (%d)", who, a.Token)
+		return fmt.Sprintf("%s (%s)", who, tokenText(a.Token))
 	}
 	return who
 }

@@ -60,8 +60,18 @@ func exact(d time.Duration) string {
 // spoken finds durations as package time prints them, where they stand for themselves.
 var spoken = regexp.MustCompile(`(^|[ (])((?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:ns|µs|ms|s))\b`)
 
-// rounded shortens the times in a text to what the picture and the list of events show of them.
-func rounded(text string) string {
+// spokenToken finds tokens in what is said of them.
+var spokenToken = regexp.MustCompile(`\btoken \d{10,}\b`)
+
+// shortened makes the times and tokens in a text what the picture and the list of events show of them.
+func shortened(text string) string {
+	text = spokenToken.ReplaceAllStringFunc(text, func(found string) string {
+		token, err := strconv.ParseUint(strings.TrimPrefix(found, "token "), 10, 64)
+		if err != nil {
+			return found
+		}
+		return "token " + tokenText(token)
+	})
 	return spoken.ReplaceAllStringFunc(text, func(found string) string {
 		start := strings.IndexAny(found, "0123456789")
 		d, err := time.ParseDuration(found[start:])

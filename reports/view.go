@@ -1,8 +1,10 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/locksim/locksim/history"
@@ -59,11 +61,18 @@ func (v *view) servers() scenarios.Servers { return v.run.Case.Scenario.Servers 
 // entryOf is what a server keeps of the lock while somebody holds it: "a's key".
 func (v *view) entryOf(who string) string { return who + "'s " + v.servers().Entry() }
 
-// down reports whether a server was down because of a crash at a moment.
-func (v *view) down(node string, at trace.Instant) bool {
-	return slices.ContainsFunc(v.faults, func(f fault) bool {
-		return f.fired && f.kind == "crash" && f.node == node && f.begin <= at && at < f.end
-	})
+// wiped says how a server lost what it kept: with its memory, when it went down or when it has come back without it, or,
+// if neither, because it took over the dataset of a master of Redis.
+func (v *view) wiped(c *history.Copy) (lost, back bool) {
+	role, _ := v.servers().Role()
+	lost = role != "master"
+	for i := range v.faults {
+		if f := &v.faults[i]; f.fired && f.kind == "crash" && f.node == c.Node {
+			lost = lost || f.begin <= c.To && c.To < f.end
+			back = back || f.end == c.To
+		}
+	}
+	return lost, back
 }
 
 func (v *view) witness(id history.ID) bool { return v.scope.witnesses[id] }
@@ -89,14 +98,25 @@ func (v *view) believesAt(id history.ID, at trace.Instant) bool {
 }
 
 // believersAt lists who else believes at that moment.
-func (v *view) believersAt(at trace.Instant, but history.ID) []string {
+func (v *view) believersAt(at trace.Instant, but *history.Acquisition) []string {
 	var names []string
 	for _, b := range v.beliefs {
-		if b.Acquisition.ID != but && b.From <= at && at < b.To {
-			names = append(names, v.holder(b.Acquisition.ID, ""))
+		who := v.holder(b.Acquisition.ID, "")
+		if b.From <= at && at < b.To && !sameOwner(b.Acquisition, but) && !slices.Contains(names, who) {
+			names = append(names, who)
 		}
 	}
 	return names
+}
+
+// sameOwner reports whether two acquisitions are of one task, which may enter a lock again that it holds.
+func sameOwner(a, b *history.Acquisition) bool { return a.Client == b.Client && a.Task == b.Task }
+
+// entersAgain reports whether an acquisition is of a task that held already when it began to believe.
+func (v *view) entersAgain(a *history.Acquisition) bool {
+	return slices.ContainsFunc(v.beliefs, func(b history.Belief) bool {
+		return b.Acquisition.ID != a.ID && sameOwner(b.Acquisition, a) && b.From <= a.Returned && a.Returned < b.To
+	})
 }
 
 func (v *view) diedHolding(id history.ID) bool {
@@ -109,7 +129,7 @@ func (v *view) byServers(g *history.Grant) string {
 	var names []string
 	for i := range v.h.Copies {
 		c := &v.h.Copies[i]
-		if c.Acquisition == g.Acquisition && c.From <= g.From && g.From < c.To {
+		if stoodOn(c, g) {
 			names = append(names, c.Node)
 		}
 	}
@@ -117,6 +137,11 @@ func (v *view) byServers(g *history.Grant) string {
 		return ""
 	}
 	return " by " + listing(names)
+}
+
+// stoodOn reports whether a copy was what a grant was made of, or part of it. It may be over at once.
+func stoodOn(c *history.Copy, g *history.Grant) bool {
+	return c.Acquisition == g.Acquisition && c.From <= g.From && (g.From < c.To || g.From == c.From)
 }
 
 // grantedBeyond reports whether a copy went while its grant should have lasted.
@@ -132,7 +157,27 @@ func (v *view) tokenNote(token uint64) string {
 	if token == 0 || !v.h.HasTokens {
 		return ""
 	}
-	return fmt.Sprintf(", token %d", token)
+	return ", token " + tokenText(token)
+}
+
+// tokenText prints a token; one that does not fit into 32 bits as ZooKeeper prints its zxids, so that the epoch in its
+// upper half can be told from the count in the lower.
+func tokenText(token uint64) string {
+	if token>>32 == 0 {
+		return strconv.FormatUint(token, 10)
+	}
+	return fmt.Sprintf("%#x", token)
+}
+
+// mostTokenLetters is how long a token may be to stand on a lane.
+const mostTokenLetters = 4
+
+// tokenMark is a token on a lane; "" if there is none, or one that is too long.
+func tokenMark(token uint64) string {
+	if text := tokenText(token); token != 0 && len(text) <= mostTokenLetters {
+		return text
+	}
+	return ""
 }
 
 func (v *view) register(a *history.Access) string {
@@ -144,10 +189,7 @@ func (v *view) register(a *history.Access) string {
 
 // mark is how the storage lane calls the sender of an access: by the token, or else by the name.
 func (v *view) mark(a *history.Access) string {
-	text := fmt.Sprint(a.Token)
-	if a.Token == 0 {
-		text = ":" + v.holder(a.Acquisition, a.Client)
-	}
+	text := cmp.Or(tokenMark(a.Token), ":"+v.holder(a.Acquisition, a.Client))
 	if v.h.Registers > 1 {
 		text += fmt.Sprintf(".%d", a.Register)
 	}

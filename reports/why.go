@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
@@ -36,7 +35,7 @@ func (t *text) why(r, like *Run, v *view, said map[string]bool) {
 		if x.Property == checker.Resource {
 			k = red
 		}
-		t.item(t.g.bullet, capital(x.Kind)+": "+rounded(x.Text)+".", k)
+		t.item(t.g.bullet, capital(x.Kind)+": "+shortened(x.Text)+".", k)
 		if reason := v.because(x); reason != "" {
 			t.item(" ", reason, plain)
 		}
@@ -52,7 +51,7 @@ func (t *text) why(r, like *Run, v *view, said map[string]bool) {
 	}
 	t.line("")
 	for _, reason := range reasons {
-		t.item(t.g.mismatch, rounded(reason)+".", differs)
+		t.item(t.g.mismatch, shortened(reason)+".", differs)
 	}
 }
 
@@ -105,8 +104,11 @@ func (v *view) whyDouble(first, second *history.Acquisition) string {
 				v.servers().Entry(), r.Node, precise(r.At.Sub(0))))
 		}
 	}
+	if h == nil && v.h.HasAuthority {
+		return strings.Join(append(parts, v.holder(second.ID, "")+" was not granted the lock at all"), "; ") + "."
+	}
 	if h != nil {
-		if election := v.electedFor(h); election != "" {
+		if election := v.electedBetween(g, h); election != "" {
 			parts = append(parts, election)
 		}
 		parts = append(parts, fmt.Sprintf("%s was granted the lock%s at %s", v.holder(second.ID, ""), v.byServers(h),
@@ -156,14 +158,17 @@ func (v *view) lostCopy(c *history.Copy, first, second *history.Acquisition) str
 	when, entry := precise(c.To.Sub(0)), v.servers().Entry()
 	switch c.Gone {
 	case history.Wiped:
-		if v.down(c.Node, c.To) {
+		switch lost, back := v.wiped(c); {
+		case lost:
 			return c.Node + " lost its " + entry + " at " + when
+		case back:
+			return c.Node + " had lost its " + entry + " when it came back at " + when
 		}
-		return c.Node + " had lost its " + entry + " when it came back at " + when
+		return c.Node + " took over a dataset without its " + entry + " at " + when
 	case history.Evicted:
 		return c.Node + " evicted its " + entry + " at " + when
 	case history.Overwritten:
-		return "its " + entry + " on " + c.Node + " was overwritten at " + when
+		return "its " + entry + " on " + c.Node + " " + v.overwritten() + " at " + when
 	case history.Expired:
 		if v.grantedBeyond(c) {
 			return "its " + entry + " on " + c.Node + " expired too early by that server's clock, at " + when
@@ -173,16 +178,30 @@ func (v *view) lostCopy(c *history.Copy, first, second *history.Acquisition) str
 	return ""
 }
 
-// electedFor tells of a server that had become master or leader before it gave a grant; "" if it was so from the start.
-func (v *view) electedFor(g *history.Grant) string {
-	role, nodes := v.servers().Role()
-	if !nodes {
-		return ""
+// overwritten says what it is for somebody else's entry to take the place of one.
+func (v *view) overwritten() string {
+	if v.servers().Entry() == "lock" {
+		return "was given to another"
 	}
+	return "was overwritten"
+}
+
+// electedBetween tells of the last server that had become a master before the second grant was given: it gave that one, or
+// another did that did not know of it. It is "" if one server was master all the time.
+func (v *view) electedBetween(first, second *history.Grant) string {
 	text := ""
+	if role, _ := v.servers().Role(); role != "master" || first == nil {
+		return text
+	}
 	for i := range v.run.Events {
-		if e := &v.run.Events[i]; e.Does == trace.Promote && e.At <= g.From && v.gave(e.Node, g) {
-			text = e.Node + " became " + role + " at " + precise(e.At.Sub(0))
+		e := &v.run.Events[i]
+		gaveBoth := e.At <= first.From && v.gave(e.Node, first) && v.gave(e.Node, second)
+		if e.Does != trace.Promote || e.At > second.From || gaveBoth {
+			continue
+		}
+		text = e.Node + " had become master at " + precise(e.At.Sub(0))
+		if !v.gave(e.Node, second) {
+			text += ", which" + strings.TrimPrefix(v.byServers(second), " by") + " did not know"
 		}
 	}
 	return text
@@ -190,9 +209,12 @@ func (v *view) electedFor(g *history.Grant) string {
 
 // gave reports whether a grant stood on a server when it was given.
 func (v *view) gave(node string, g *history.Grant) bool {
-	return slices.ContainsFunc(v.h.Copies, func(c history.Copy) bool {
-		return c.Node == node && c.Acquisition == g.Acquisition && c.From <= g.From && g.From < c.To
-	})
+	for i := range v.h.Copies {
+		if c := &v.h.Copies[i]; c.Node == node && stoodOn(c, g) {
+			return true
+		}
+	}
+	return false
 }
 
 // pausedMeanwhile says whether the first holder was able to notice anything.
@@ -212,7 +234,7 @@ func (v *view) pausedMeanwhile(a *history.Acquisition, b history.Belief, at trac
 	case !a.HasDeadline && !a.CanLearn:
 		return " Nothing told it: this lock states no deadline and gives no notice of loss."
 	case a.CanLearn && a.Style == history.Careless:
-		return " The lock gives notice of its loss, but a careless client does not listen."
+		return " A careless client does not listen to notices of loss."
 	case a.CanLearn && a.Noticed < trace.Never:
 		return fmt.Sprintf(" It learnt of that at %s only.", precise(a.Noticed.Sub(0)))
 	case a.CanLearn:

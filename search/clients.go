@@ -51,6 +51,9 @@ func (g *generator) client(i int) scenarios.Client {
 		write := pick(g, c.Read, c.Read+(c.Work-c.Read)/2)
 		c.Write = &write
 	}
+	if g.menu.Enters > 1 {
+		c.Enters = 1 + upTo(g, g.menu.Enters-1)
+	}
 	if g.kind.kind == "zookeeper" && len(g.servers) > 1 {
 		c.Servers = g.home()
 	}

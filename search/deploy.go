@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
 )
 
 // trait is what the generator has to know of a kind of servers.
@@ -47,7 +48,7 @@ var traits = []trait{
 		kind: "consul", prefix: "consul", ttls: []time.Duration{10 * time.Second},
 		says:    []string{"look", "Session.Renew", "Session.Create", "KV.Get", "Session.Destroy"},
 		refuses: []string{"No cluster leader"},
-		knows:   []Kind{Failover, SessionCut, EndSession},
+		knows:   []Kind{Failover, SessionCut, EndSession, Snapshot},
 	},
 	{
 		kind: "chubby", prefix: "chubby", ttls: []time.Duration{12 * time.Second},
@@ -90,7 +91,7 @@ func (t *trait) any() string { return t.prefix + "-*" }
 // deploy draws the servers.
 func (g *generator) deploy() {
 	m, s := &g.menu, &g.scenario.Servers
-	s.Kind, s.Masters = g.kind.kind, 1
+	s.Kind, s.Masters, s.Disk = g.kind.kind, 1, "honest"
 	switch g.kind.kind {
 	case "redis":
 		g.deployRedis()
@@ -109,6 +110,7 @@ func (g *generator) deploy() {
 	switch {
 	case s.Replicas > 0 || s.Cluster:
 		g.peers, g.role = g.servers, g.kind.role
+		g.hosts = append([]string{g.role}, g.keepers...) // a replica says little to clients
 	case g.kind.role != "" && s.Kind != "redis" && s.Count() > 1:
 		g.peers, g.role = g.servers, g.kind.role
 	}
@@ -151,7 +153,7 @@ func (g *generator) meets(k Kind) bool {
 	case Partition, Lag:
 		return len(g.peers) > 0
 	case Snapshot:
-		return s.Persistence == "rdb"
+		return s.Persistence == "rdb" || slices.Contains(g.kind.knows, k)
 	case Evict, SessionCut, EndSession:
 		return slices.Contains(g.kind.knows, k)
 	default:
@@ -165,4 +167,12 @@ func (g *generator) anyHost() string {
 		return g.hosts[0]
 	}
 	return g.kind.any()
+}
+
+// storage is the node of the protected resource, unless that lives on the lock's servers.
+func (g *generator) storage() []string {
+	if g.menu.Guarded {
+		return nil
+	}
+	return []string{scenarios.Storage}
 }

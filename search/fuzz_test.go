@@ -20,7 +20,7 @@ func FuzzGenerate(f *testing.F) {
 		}
 	}
 	f.Add([]byte{})
-	c := &campaign{}
+	c := &counted{}
 	defer c.runner.Close()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		source := search.FromBytes(data)

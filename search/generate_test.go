@@ -61,38 +61,66 @@ func TestSimplestChoicesMakeTwoClientsAndNoFault(t *testing.T) {
 	}
 }
 
-// TestEveryKindOfFaultIsDrawnAndHappens keeps the generator from drawing faults that wait for steps nobody takes.
-func TestEveryKindOfFaultIsDrawnAndHappens(t *testing.T) {
-	actions := map[search.Kind]sim.ActionKind{
-		search.ClientCrash: sim.Crash, search.ClientPause: sim.Pause, search.ClientClock: sim.SetClock,
-		search.ServerCrash: sim.Crash, search.PowerLoss: sim.Crash, search.ServerPause: sim.Pause,
-		search.ServerAhead: sim.SetClock, search.ServerBack: sim.SetClock, search.Drift: sim.SetClock,
-		search.Cut: sim.Cut, search.Stall: sim.Stall, search.Delay: sim.Delay, search.Break: sim.Break,
-		search.Error: sim.Error, search.SameRandom: sim.SameRandom,
+// actions says what becomes of each kind of fault.
+func actions() map[search.Kind][]sim.ActionKind {
+	return map[search.Kind][]sim.ActionKind{
+		search.ClientCrash: {sim.Crash}, search.ClientPause: {sim.Pause}, search.ClientClock: {sim.SetClock},
+		search.ServerCrash: {sim.Crash}, search.PowerLoss: {sim.Crash}, search.ServerPause: {sim.Pause},
+		search.ServerAhead: {sim.SetClock}, search.ServerBack: {sim.SetClock}, search.Drift: {sim.SetClock},
+		search.Cut: {sim.Cut}, search.Stall: {sim.Stall}, search.Delay: {sim.Delay}, search.Break: {sim.Break},
+		search.Error: {sim.Error}, search.SameRandom: {sim.SameRandom}, search.Failover: {sim.Promote},
+		search.Partition: {sim.Cut}, search.Lag: {sim.Stall, sim.Delay}, search.SessionCut: {sim.Cut},
+		search.EndSession: {sim.EndSession}, search.Evict: {sim.Evict}, search.Snapshot: {sim.Snapshot},
 	}
+}
+
+// TestEveryKindOfFaultIsDrawnAndHappens keeps the generator from drawing faults that wait for steps nobody takes, on every
+// kind of servers.
+func TestEveryKindOfFaultIsDrawnAndHappens(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
-	for _, kind := range search.Kinds() {
-		menu := search.Menu{Lock: "set-nx-lua", Faults: []search.Kind{kind}, Drift: 1_000}
-		faults, fired := 0, 0
-		for n := range uint64(100) {
-			s := search.Generate(search.Seeded(n), menu)
-			for _, f := range s.Faults {
-				require.Equal(t, actions[kind], f.Action.Kind)
+	drawn := map[search.Kind]bool{}
+	for _, menu := range []search.Menu{
+		{Lock: "set-nx-lua"}, {Lock: "set-nx-lua", Persistence: []string{"rdb"}, Replicas: []int{2}},
+		{Lock: "zk-sequential"}, {Lock: "etcd"}, {Lock: "consul"}, {Lock: "chubby"}, {Lock: "memcached-cas"},
+		{Lock: "mysql-get-lock"}, {Lock: "pg-advisory"},
+	} {
+		for _, kind := range search.Kinds() {
+			menu.Faults, menu.Drift = []search.Kind{kind}, 1_000
+			faults, happened := 0, 0
+			for n := range uint64(40) {
+				f, h := faultsOf(t, &r, search.Generate(search.Seeded(n), menu), kind)
+				faults, happened = faults+f, happened+h
 			}
-			for _, f := range run(t, &r, s).History.Faults {
-				faults++
-				if f.Fired {
-					fired++
-				}
+			if faults == 0 {
+				continue
 			}
-			if kind == search.SameRandom {
-				faults, fired = faults+len(s.Faults), fired+len(s.Faults)
-			}
+			drawn[kind] = true
+			t.Logf("%s: %v: %d of %d faults happened", menu.Lock, kind, happened, faults)
+			require.Greater(t, 4*happened, faults, "most of the faults of kind %v never happened to %s", kind, menu.Lock)
 		}
-		t.Logf("%v: %d of %d faults happened", kind, fired, faults)
-		require.Greater(t, 2*fired, faults, "most of the faults of kind %v never happened", kind)
 	}
+	for _, kind := range search.Kinds() {
+		require.True(t, drawn[kind], "%v is never drawn", kind)
+	}
+}
+
+// faultsOf plays a scenario with faults of one kind, and returns how many there are, and how many of them happened.
+func faultsOf(t *testing.T, r *harness.Runner, s *scenarios.Scenario, kind search.Kind) (faults, happened int) {
+	t.Helper()
+	for _, f := range s.Faults {
+		require.Contains(t, actions()[kind], f.Action.Kind)
+	}
+	if kind == search.SameRandom {
+		return len(s.Faults), len(s.Faults)
+	}
+	for _, f := range run(t, r, s).History.Faults {
+		faults++
+		if f.Fired {
+			happened++
+		}
+	}
+	return faults, happened
 }
 
 // TestStorageIsSparedUnlessTheMenuSaysOtherwise: faults of messages may act beside each other, but not there.

@@ -10,7 +10,8 @@ import (
 // Limits lists where promises end: something on the menu violates the property. A lock with a mistake is caught by what
 // its twin survives; a right lock is caught by what it does not promise to survive.
 func Limits() []Claim {
-	list := slices.Concat(mistakes(), conditions(), gaps())
+	list := slices.Concat(mistakes(), conditions(), gaps(), limitsOfReplicas(), limitsOfZooKeeper(), limitsOfSessions(),
+		limitsOfMemcached(), limitsOfDatabases())
 	for i := range list {
 		list[i].Name = list[i].Menu.Lock + "-" + list[i].Name
 	}

@@ -38,6 +38,7 @@ type Menu struct {
 	Clients   int               // at most, and two at least; 3
 	Tasks     int               // at most, of each client; 1
 	Sections  int               // at most, of each task; 2
+	Enters    int               // at most, by which a section enters the lock; 1
 	Waits     bool              // an Acquire may give up
 	Timeouts  []int64           // how long a call to a server may take: 10 is a tenth of the lease, 0 the lock's default
 	Uneven    bool              // clients may be near to some servers and far from others

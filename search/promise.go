@@ -73,6 +73,8 @@ func (c Claim) of(algorithms ...string) []Claim {
 // of them, so the lock that wants so many is given five.
 func (m *Menu) fit() {
 	switch {
+	case traitOf(m.Lock).kind != "redis":
+		m.Masters, m.Persistence, m.Disk = nil, nil, nil
 	case m.Lock == "redlock-quorum-prose":
 		m.Masters = []int{5}
 	case m.Lock == "set-nx-lua-wait" && m.Replicas == nil:

@@ -24,8 +24,6 @@ func ofDatabases() []Claim {
 	service := Claim{Name: "service", Property: checker.ExclusionAtService, Menu: everyDatabase(), Why: `
 		The server gives the lock to one connection at a time, until that releases it or is over. It forgets its locks only
 		together with all connections.`}
-	release := Claim{Name: "release", Property: checker.ReleaseSafety, Menu: everyDatabase(), Why: `
-		A release is a statement on the connection that holds, and frees what that connection holds.`}
 	whole := Claim{Name: "unless-broken", Property: checker.MutualExclusion, Menu: Menu{
 		Faults:  []Kind{ClientCrash, ClientPause, ClientClock, ServerPause, ServerAhead, ServerBack, Drift, Stall, Delay},
 		Storage: waiting, Tasks: 2, Waits: true, Drift: 100_000,
@@ -36,7 +34,7 @@ func ofDatabases() []Claim {
 		What is written under the lock is done by the commit that releases it. A transaction whose connection is over is rolled
 		back with its lock.`}
 	guarded.Menu.Guarded, guarded.Menu.Storage = true, nil
-	return slices.Concat(service.of(connectionBound...), release.of(connectionBound...), whole.of(connectionBound...),
+	return slices.Concat(service.of(connectionBound...), whole.of(connectionBound...),
 		guarded.of("mysql-row"), ofLeaseRow())
 }
 

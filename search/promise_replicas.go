@@ -38,12 +38,12 @@ func ofReentrant() []Claim {
 	renewed := Claim{Name: "renewed", Property: checker.MutualExclusion, Menu: Menu{
 		Faults:  slices.Concat(waiting, []Kind{ClientCrash, ClientPause, ClientClock, ServerBack, Drift}),
 		Storage: waiting, Within: 50, Renewed: true, Drift: 5_000, Tasks: 2, Persistence: onDisk,
-		TTLs: []time.Duration{10 * time.Second, 30 * time.Second},
+		TTLs: []time.Duration{10 * time.Second, 30 * time.Second}, Enters: 3,
 	}, Why: `
 		The watchdog renews when a third of the lease has passed, and faults take half of it at most, so that the key lives while
 		its owner does. No answer is lost.`}
 	release := Claim{Name: "release", Property: checker.ReleaseSafety, Menu: Menu{
-		Faults: Kinds(SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000, Persistence: onDisk,
+		Faults: Kinds(SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000, Persistence: onDisk, Enters: 2,
 	}, Why: `
 		The script counts down the field that the owner has in the hash, and no other task has that name.`}
 	progress := Claim{Name: "progress", Property: checker.Progress, Menu: Menu{

@@ -5,7 +5,6 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/locks"
 )
 
 // resourceBehindLock is of resources that do not defend themselves.
@@ -30,15 +29,17 @@ func anything(fencing history.Fencing, masters ...int) Menu {
 	}
 }
 
+// anyLock are some of all kinds: what protects the resource from one lock protects it from any.
+var anyLock = []string{
+	"get-then-set", "setnx", "set-without-nx", "set-nx-get-del", "jedis-sample", "set-nx-lua", "set-nx-lua-wait", "reentrant",
+	"redlock", "redlock-py", "zk-sequential-no-recheck", "etcd-no-recheck", "memcached-add", "mysql-get-lock",
+}
+
 // resourceBehindFence is of the modes that protect the resource from any lock that meets their condition.
 func resourceBehindFence() []Claim {
 	compare := Claim{Name: "compare-and-set", Property: checker.Resource, Menu: anything(history.CompareAndSet, 1, 3), Why: `
 		A write is accepted if the version that it replaces is the one its section has read: sections are atomic in the
 		order of their writes, and need no lock. One register only: writes of two are two steps.`}
-	var every []string
-	for _, a := range locks.Catalogue() {
-		every = append(every, a.Name)
-	}
 	equal := Claim{Name: "token-equality", Property: checker.Resource, Menu: anything(history.TokenEquality, 1, 3), Why: `
 		A read registers its section's value, a write needs it to be the last that was registered. So no other section
 		has read between the read and the write of a section whose write was accepted, nor written, since it would have
@@ -56,7 +57,7 @@ func resourceBehindFence() []Claim {
 	order.Name, order.Property = "tokens", checker.FencingOrder
 	order.Why = `
 		One script makes the key and increments the counter, which has no deadline and is on the disk before the answer.`
-	return slices.Concat(compare.of(every...), equal.of(freshValues...), equal.of(rightRedlocks...),
+	return slices.Concat(compare.of(anyLock...), equal.of(freshValues...), equal.of(rightRedlocks...),
 		equal.of("set-without-nx", "set-nx-get-del", "redlock-no-drift", "redlock-no-check", "redlock-py"),
 		fenced.of("set-nx-lua-fenced"), order.of("set-nx-lua-fenced"))
 }

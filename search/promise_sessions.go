@@ -50,7 +50,13 @@ func exclusionInLeaseOfSession() []Claim {
 		it stops. No process stands still, clocks run at one rate, and nobody ends a session that lives.`}
 	jeopardy.Menu.Faults = Kinds(ClientPause, EndSession, Drift)
 	jeopardy.Menu.Styles = []history.Style{history.Attentive}
-	return slices.Concat(within.of("etcd", "consul", "chubby"), jeopardy.of("chubby"))
+	delay := Claim{Name: "lock-delay", Property: checker.MutualExclusion, Menu: Menu{
+		Faults:  []Kind{ClientCrash, ClientPause, ClientClock, ServerPause, ServerBack, Stall, Delay, SessionCut, EndSession},
+		Storage: waiting, Within: 80,
+	}, Why: `
+		Whenever a session ends, its lock is kept from others for 15 s, by when the section is over: it takes less than 8 s,
+		with all that holds it up. The leader stays, so that nobody forgets the delay.`}
+	return slices.Concat(within.of("etcd", "consul", "chubby"), jeopardy.of("chubby"), delay.of("consul"))
 }
 
 // progressOfServices is of locks that go with their holders' sessions.

@@ -68,7 +68,12 @@ func exclusionInSession() []Claim {
 	brief.Why = `
 		A client is heard of at least once in a third of its session, and all faults together take less than half of it: no
 		session ends while its client holds, but those of clients that are dead or have been suspended.`
-	return slices.Concat(long.of(zkRight...), brief.of(zkRight...))
+	simple := brief
+	simple.Menu.Faults = []Kind{ClientCrash, ClientPause, ClientClock, ServerAhead, ServerBack, Stall, Delay, Lag}
+	simple.Why = `
+		As for zk-sequential, and no connection is lost: a delete that was not acknowledged would be repeated, and meet the
+		node of the next holder.`
+	return slices.Concat(long.of("zk-sequential"), brief.of("zk-sequential"), simple.of("zk-ephemeral"))
 }
 
 // progressOfSessions is of locks that go with their holders' sessions.

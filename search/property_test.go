@@ -11,15 +11,14 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
-	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
 )
 
 // Besides the scenarios that rapid draws, so many are drawn for each promise, and more until its danger has arisen; the
 // end of one must be found within so many, too.
 const (
-	manyDraws = 100
-	fewDraws  = 20 // with -short
+	manyDraws = 20
+	fewDraws  = 5 // with -short
 	mostDraws = 4_000
 )
 
@@ -29,58 +28,35 @@ type rapidSource struct{ t *rapid.T }
 // Below draws.
 func (s rapidSource) Below(n int64) int64 { return rapid.Int64Range(0, n-1).Draw(s.t, "choice") }
 
-// campaign counts what became of the scenarios drawn for one claim.
-type campaign struct {
+// counted counts what became of the scenarios drawn for one claim.
+type counted struct {
 	claim                *search.Claim
 	runner               harness.Runner
 	runs, dangers, steps int
 }
 
-// play generates one scenario, plays it in all of its cases, and returns the report of how the property was violated;
-// "" if it was not.
-func (c *campaign) play(t require.TestingT, src search.Source) string {
-	s := search.Generate(src, c.claim.Menu)
-	for _, way := range s.Cases() {
-		plan, err := harness.Compile(way, nil)
-		require.NoError(t, err)
-		result, err := c.runner.Run(plan, s.Seed, false)
-		if err != nil || result.History.Bound != "" {
-			require.Fail(t, "the run did not come to its end", "%v%s\n\n%s", err, result.History.Bound, s.YAML())
-		}
-		c.runs++
-		c.steps += result.Steps
-		if c.claim.InDanger(&result.Report) {
-			c.dangers++
-		}
-		verdict := result.Report.Verdicts[c.claim.Property]
-		if verdict == checker.Violated {
-			return c.accusation(s, way, &result.Report)
-		}
-		if verdict == checker.Undecided {
-			require.Fail(t, "undecided", "%s\n%s", result.Report.Reasons[c.claim.Property], s.YAML())
-		}
+// play draws one scenario, plays it, and returns the report of how the property was violated; "" if it was not.
+func (c *counted) play(t require.TestingT, src search.Source) string {
+	trial := c.claim.Try(&c.runner, src, nil)
+	c.runs++
+	c.steps += trial.Steps
+	if trial.InDanger {
+		c.dangers++
 	}
-	return ""
-}
-
-// accusation says what happened and how to see it happen.
-func (c *campaign) accusation(s *scenarios.Scenario, way scenarios.Case, r *checker.Report) string {
-	text := ""
-	for _, v := range r.Violations {
-		if v.Property == c.claim.Property {
-			text = fmt.Sprintf("%s: %s", v.Kind, v.Text)
-			break
-		}
+	story := fmt.Sprintf("%s\nto see it, save what follows as found.yaml and call\n  locksim run found.yaml\n\n%s",
+		trial.Text, trial.Story(c.claim).YAML())
+	require.NotEqual(t, checker.Undecided, trial.Verdict, "%s", story)
+	if trial.Verdict != checker.Violated {
+		return ""
 	}
-	return fmt.Sprintf("%s\nto see it, save what follows as found.yaml and call\n"+
-		"  locksim run found.yaml --fencing %v --seed %#x\n\n%s", text, way.Fencing, s.Seed, s.YAML())
+	return story
 }
 
 // keep plays scenarios drawn by rapid and by numbered streams, in none of which the claim may be violated.
 func keep(t *testing.T, claim *search.Claim) {
 	t.Helper()
 	t.Parallel()
-	c := &campaign{claim: claim}
+	c := &counted{claim: claim}
 	defer c.runner.Close()
 	check := func(t require.TestingT, src search.Source) {
 		if accusation := c.play(t, src); accusation != "" {
@@ -99,10 +75,13 @@ func keep(t *testing.T, claim *search.Claim) {
 	require.Positive(t, c.dangers, "the danger never arose")
 }
 
-// TestMain keeps rapid from leaving files behind: a failure prints the scenario itself.
+// TestMain keeps rapid from leaving files behind: a failure prints the scenario itself. Rapid draws few scenarios for each
+// claim, and campaigns many.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		panic(err)
+	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.checks": "20"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }
@@ -127,7 +106,7 @@ func TestUnsafeLocksAreCaught(t *testing.T) {
 	for _, claim := range search.Limits() {
 		t.Run(claim.Name, func(t *testing.T) {
 			t.Parallel()
-			c := &campaign{claim: &claim}
+			c := &counted{claim: &claim}
 			defer c.runner.Close()
 			for n := range mostDraws {
 				if found := c.play(t, search.Seeded(uint64(n))); found != "" {

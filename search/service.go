@@ -22,31 +22,33 @@ func (g *generator) faultOfService(k Kind) (sim.Fault, bool) {
 		client := pick(g, g.clients...)
 		return sim.Fault{Action: sim.Action{Kind: sim.EndSession, Node: client}, Trigger: g.trigger(client)}, true
 	case Evict:
-		return g.told(sim.Evict), true
+		if g.role != "" { // replicas leave that to their master
+			return g.told(sim.Evict, g.role), true
+		}
+		return g.told(sim.Evict, pick(g, g.keepers...)), true
 	default:
-		return g.told(sim.Snapshot), true
+		return g.told(sim.Snapshot, pick(g, g.keepers...)), true
 	}
 }
 
 // failover makes another server the master or leader. All clients learn of it, or some, and the old master is told, or
 // goes on as one.
 func (g *generator) failover() sim.Fault {
-	f := g.told(sim.Promote)
-	if g.kind.kind == "redis" {
-		f.Action.Node = pick(g, g.keepers[g.scenario.Servers.Masters:]...)
-		if oneIn(g, 2) {
-			f.Action.Nodes = some(g, g.clients)
-		}
-		if oneIn(g, 2) {
-			f.Action.Demote = g.anyTime()
-		}
+	if g.kind.kind != "redis" {
+		return g.told(sim.Promote, pick(g, g.keepers...))
+	}
+	f := g.told(sim.Promote, pick(g, g.keepers[g.scenario.Servers.Masters:]...))
+	if oneIn(g, 2) {
+		f.Action.Nodes = some(g, g.clients)
+	}
+	if oneIn(g, 2) {
+		f.Action.Demote = g.anyTime()
 	}
 	return f
 }
 
-// told has one of the servers carry out a command.
-func (g *generator) told(command sim.ActionKind) sim.Fault {
-	node := pick(g, g.keepers...)
+// told has a server carry out a command.
+func (g *generator) told(command sim.ActionKind, node string) sim.Fault {
 	return sim.Fault{Action: sim.Action{Kind: command, Node: node}, Trigger: g.trigger(node)}
 }
 

@@ -34,7 +34,7 @@ func (g *generator) trigger(node string) sim.Trigger {
 
 // nodes are those whose steps a fault may hang on.
 func (g *generator) nodes() []string {
-	list := append(slices.Concat(g.clients, g.servers), scenarios.Storage)
+	list := slices.Concat(g.clients, g.servers, g.storage())
 	if g.role != "" {
 		list = append(list, g.role)
 	}
@@ -98,7 +98,7 @@ func (g *generator) amongServers(node string) sim.Pattern {
 
 // peer draws whom a client talks to: a server, any of them, or storage.
 func (g *generator) peer() string {
-	return pick(g, append(slices.Clone(g.hosts), g.anyHost(), scenarios.Storage)...)
+	return pick(g, slices.Concat(g.hosts, []string{g.anyHost()}, g.storage())...)
 }
 
 // message draws a step of a message between a node and another.

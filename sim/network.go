@@ -109,11 +109,18 @@ func (e *Engine) eachStream(b *barrier, f func(*stream)) {
 	}
 }
 
-// addConn remembers a connection, and from time to time forgets those that are over, lest a run with many grow slow.
+// addConn remembers a connection.
 func (e *Engine) addConn(c *Conn) {
-	if len(e.conns) >= e.sweep {
-		e.conns = slices.DeleteFunc(e.conns, (*Conn).finished)
-		e.sweep = 2*len(e.conns) + 32
+	remember(&e.conns, &e.sweep, c)
+	remember(&c.client.opened, &c.client.sweep, c)
+}
+
+// remember adds a connection to a list, and from time to time forgets those that are over, lest a run with many grow
+// slow.
+func remember(list *[]*Conn, sweep *int, c *Conn) {
+	if len(*list) >= *sweep {
+		*list = slices.DeleteFunc(*list, (*Conn).finished)
+		*sweep = 2*len(*list) + 32
 	}
-	e.conns = append(e.conns, c)
+	*list = append(*list, c)
 }

@@ -22,8 +22,10 @@ type Node struct {
 	due     []*Timer // timers that came due during a pause
 	held    []func() // what its code will do first after a pause
 	inbound []*Conn  // a server's connections, in the order in which they were opened
+	opened  []*Conn  // those that it has opened itself, in that order; some may be over
+	sweep   int      // how many there may be before those that are over are forgotten
 	order   *Rand    // the order in which ready connections are served
-	delays  []*Rand  // of what it sends, by the index of the other node
+	delays  []delays // of what it sends, by the index of the other node
 }
 
 // Server is the code of a server process. It runs at one instant of virtual time and must not keep its node busy.
@@ -145,8 +147,8 @@ func (n *Node) catchUp() {
 // readBuffers hands over what arrived during a pause on the connections that the node has opened.
 func (n *Node) readBuffers() {
 	var own []*Conn // what is read may open further connections
-	for _, c := range n.engine.conns {
-		if c.client == n && c.buffer.len() > 0 {
+	for _, c := range n.opened {
+		if c.buffer.len() > 0 {
 			own = append(own, c)
 		}
 	}
@@ -229,11 +231,14 @@ func (n *Node) die() {
 			t.Stop()
 		}
 	}
-	for _, c := range n.engine.conns {
-		if c.client == n {
-			c.loseClient(n.hostOff)
-		} else if c.server == n {
-			c.loseServer(n.hostOff)
+	for _, c := range n.opened {
+		c.loseClient(n.hostOff)
+	}
+	if n.server != nil {
+		for _, c := range n.engine.conns {
+			if c.server == n {
+				c.loseServer(n.hostOff)
+			}
 		}
 	}
 	n.inbound = nil
@@ -261,15 +266,17 @@ func (n *Node) restart() {
 	}
 }
 
+// delays is the stream of delays of what one node sends to another.
+type delays struct {
+	to   int // the other's index
+	rand *Rand
+}
+
 // linkRand returns the stream of delays from this node to another.
 func (n *Node) linkRand(to *Node) *Rand {
-	if missing := len(n.engine.nodes) - len(n.delays); missing > 0 {
-		n.delays = append(n.delays, make([]*Rand, missing)...)
+	i, found := slices.BinarySearchFunc(n.delays, to.index, func(d delays, index int) int { return d.to - index })
+	if !found {
+		n.delays = slices.Insert(n.delays, i, delays{to.index, NewRand(n.engine.config.Seed, "latency", n.Name, to.Name)})
 	}
-	r := n.delays[to.index]
-	if r == nil {
-		r = NewRand(n.engine.config.Seed, "latency", n.Name, to.Name)
-		n.delays[to.index] = r
-	}
-	return r
+	return n.delays[i].rand
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/locksim/locksim/search"
@@ -51,7 +52,10 @@ type campaignOptions struct {
 	again, list        boolFlag
 }
 
-const manyRuns = 100_000
+const (
+	manyRuns   = 100_000
+	campaignGC = 400 // percent: what one run leaves behind is small, and how often it is swept up costs a sixth of the time
+)
 
 func campaignFlags(o *campaignOptions, e env) *flag.FlagSet {
 	o.runs = count{manyRuns, 1, maxSeeds}
@@ -128,6 +132,7 @@ func (c *call) campaign(o *campaignOptions, claims []search.Claim) int {
 		fmt.Fprintf(c.stderr, "locksim: %d of %d promises are in the ledger already\n", played, len(claims))
 	}
 	fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "at risk", "vacuous", "runs/s")
+	debug.SetGCPercent(campaignGC)
 	code, since := exitOK, time.Now()
 	err = search.Campaign(c.ctx, stints, o.jobs.value, func(t search.Tally) error {
 		printTally(c, t, time.Since(since))

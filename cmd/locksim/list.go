@@ -36,7 +36,7 @@ type scenarioEntry struct {
 	Name     string   `json:"name"`
 	Title    string   `json:"title"`
 	Lock     string   `json:"lock"`
-	Servers  string   `json:"servers"` // their kind
+	Servers  []string `json:"servers"` // their kinds
 	Fencing  []string `json:"fencing"`
 	Styles   []string `json:"styles"`
 	Variants []string `json:"variants"`
@@ -121,12 +121,11 @@ func gather(names []string) (*listing, error) {
 	return l, nil
 }
 
-// scenarioEntryOf lists every mode, style and variant in which a scenario is played, in the order of its cases.
+// scenarioEntryOf lists all kinds of servers, modes, styles and variants in which a scenario is played, in the order of its cases.
 func scenarioEntryOf(s *scenarios.Scenario) scenarioEntry {
-	e := scenarioEntry{
-		Name: s.Name, Title: s.Title, Lock: s.Lock.Algorithm, Servers: s.Servers.Kind, Variants: []string{}, Source: s.Source,
-	}
+	e := scenarioEntry{Name: s.Name, Title: s.Title, Lock: s.Lock.Algorithm, Variants: []string{}, Source: s.Source}
 	for _, c := range s.Cases() {
+		e.Servers = appendNew(e.Servers, c.Scenario.Servers.Kind)
 		e.Fencing = appendNew(e.Fencing, c.Fencing.String())
 		e.Styles = appendNew(e.Styles, c.Style.String())
 		if c.Variant != "" {

@@ -208,8 +208,9 @@ func TestListHasTheSchemasKeys(t *testing.T) {
 	var l struct {
 		Schema    string
 		Scenarios []struct {
-			Name, Title, Lock, Servers, Source string
-			Fencing                            []string
+			Name, Title, Lock, Source string
+			Servers                   []string
+			Fencing                   []string
 		}
 		Locks  []struct{ Name, Title, Servers string }
 		Faults []struct{ Name string }

@@ -279,3 +279,11 @@ func (x *execution) insert(s *statement, t *table) error {
 	x.answer.Affected = 1
 	return x.give(s, t, values)
 }
+
+// call evaluates a function.
+func (x *execution) call(name string, args []Value) (Value, error) {
+	if x.server.config.Dialect == MySQL {
+		return x.callMySQL(name, args)
+	}
+	return x.callPostgres(name, args)
+}

@@ -178,14 +178,6 @@ func (s *Server) table(name string) *table {
 	return nil
 }
 
-// call evaluates a function.
-func (x *execution) call(name string, args []Value) (Value, error) {
-	if x.server.config.Dialect == MySQL {
-		return x.callMySQL(name, args)
-	}
-	return x.callPostgres(name, args)
-}
-
 // Crash loses the table of locks and what was not committed.
 func (s *Server) Crash(_ bool, keep string) {
 	for len(s.sessions) > 0 {

@@ -81,8 +81,8 @@ func (s *Server) again(calls []*call) {
 	s.news.Arm(false, s.node.Monotonic())
 }
 
-// tryAgain tries the calls again whose waiting may be over. An answer can be what a fault waits for, so that the process
-// may be paused or dead after any of them.
+// tryAgain tries the calls again whose waiting may be over. An answer can be what a fault waits for, so that the
+// process may be paused or dead after any of them.
 func (s *Server) tryAgain() {
 	for len(s.ready) > 0 && !s.node.Paused() {
 		c := s.ready[0]

@@ -89,7 +89,9 @@ func TestReleaseWithdrawsWhatIsStillAskedFor(t *testing.T) {
 		require.Empty(t, c.answers, "%v", asked)
 	})
 	w.play()
-	require.Equal(t, []string{"5ms acquired lock@1 lock 1 of session-1", "3.001s released lock@1 lock 1 of session-1"}, w.saw)
+	require.Equal(t, []string{
+		"5ms acquired lock@1 lock 1 of session-1", "3.001s released lock@1 lock 1 of session-1",
+	}, w.saw)
 }
 
 func TestLockDelayKeepsOthersWaiting(t *testing.T) {

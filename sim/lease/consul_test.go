@@ -12,7 +12,8 @@ import (
 
 func kvAcquire() lease.Request { return lease.Request{Op: lease.KVAcquire, Key: "lock"} }
 
-// firstGrant returns when b gets the lock that a holds from the beginning, if b asks every second, at its half: in whole seconds.
+// firstGrant returns when b gets the lock that a holds from the beginning, if b asks every second, at its half: in
+// whole seconds.
 func firstGrant(t *testing.T, a func(c *client), faults ...func(w *world)) time.Duration {
 	w := newWorld(t, 1, lease.Consul())
 	for _, f := range faults {

@@ -25,8 +25,6 @@ type world struct {
 	server *lease.Server
 	saw    []string // by the observer, with the true time
 	open   []string
-
-	renewals int
 }
 
 func (w *world) note(format string, args ...any) {
@@ -44,8 +42,12 @@ func (w *world) Executed(_ *lease.Server, _ *lease.Request, _ *lease.Response, c
 	w.noteAll(changes)
 }
 
-func (w *world) Waits(*lease.Server, *lease.Request)        {}
-func (w *world) Renewed(_ *lease.Server, _ lease.SessionID) { w.renewals++ }
+func (w *world) Waits(*lease.Server, *lease.Request) {}
+func (w *world) Renewed(_ *lease.Server, id lease.SessionID) {
+	deadline, ok := w.server.Life(id)
+	require.True(w.t, ok)
+	require.Greater(w.t, deadline, w.server.Node().Monotonic())
+}
 
 func (w *world) Ended(_ *lease.Server, id lease.SessionID, why lease.Reason, changes []lease.Change) {
 	w.note("%s %v", [...]string{"expired", "killed", "mistaken"}[why], id)

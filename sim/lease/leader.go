@@ -51,8 +51,8 @@ func (s *Server) lead() {
 	s.node.Step(trace.Promote, "leader", uint64(s.epoch), nil)
 }
 
-// depose leaves behind a leader that does not notice its fall. When it goes on it ends what it takes for expired, before
-// it learns that it leads no longer; everybody may ask for the end of a lease, and the servers carry it out.
+// depose leaves behind a leader that does not notice its fall. When it goes on it ends what it takes for expired,
+// before it learns that it leads no longer; everybody may ask for the end of a lease, and the servers carry it out.
 func (s *Server) depose() {
 	type known struct {
 		v        *session

@@ -1,13 +1,13 @@
 // Package lease simulates the lock services that are one model: etcd, Consul and Chubby. Each is a replicated store of
 // keys, sessions with which keys end or are let go, and a leader who alone counts down the sessions' lives. What sets
-// the three apart is mostly data: see [Dialect]. Call [New] with the engine and a dialect; clients dial the server's node
-// and send a [Request].
+// the three apart is mostly data: see [Dialect]. Call [New] with the engine and a dialect; clients dial the server's
+// node and send a [Request].
 //
 // One node stands for the whole service: a write or a linearizable read takes its quorum in one step, and who leads is
-// a state of the node. What only the leader remembers, and what a change of leader does to it, is there; so are requests
-// that wait for a leader, for a change, or for time to pass. What is not: the messages of consensus, reads that may be
-// stale, watches that lag, and everything that no lock can notice. What clients do to keep their sessions, and when they
-// take them for lost, is theirs.
+// a state of the node. What only the leader remembers, and what a change of leader does to it, is there; so are
+// requests that wait for a leader, for a change, or for time to pass. What is not: the messages of consensus, reads
+// that may be stale, watches that lag, and everything that no lock can notice. What clients do to keep their sessions,
+// and when they take them for lost, is theirs.
 package lease
 
 import (
@@ -105,14 +105,6 @@ func (a alarm) Ring() { a() }
 
 // Node returns the node that stands for the service.
 func (s *Server) Node() *sim.Node { return s.node }
-
-// Key returns a key as the service has it; false if it has none of that name.
-func (s *Server) Key(name string) (Key, bool) {
-	if k := s.store.keys[name]; k != nil {
-		return *k, true
-	}
-	return Key{}, false
-}
 
 // Life returns when, on its node's monotonic clock, the leader takes a session for expired unless it is renewed; false
 // if there is no such session, or no leader.

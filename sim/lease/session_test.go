@@ -75,8 +75,8 @@ func TestRenewedSessionLives(t *testing.T) {
 	}
 }
 
-// TestNewLeaderGivesEverySessionItsWholeLife holds after a change of leader and after a crash of all servers: how much of
-// a life was over nobody has written down.
+// TestNewLeaderGivesEverySessionItsWholeLife holds after a change of leader and after a crash of all servers: how much
+// of a life was over nobody has written down.
 func TestNewLeaderGivesEverySessionItsWholeLife(t *testing.T) {
 	for _, v := range services() {
 		for _, fault := range []sim.Action{{Kind: sim.Promote}, {Kind: sim.Crash, Host: true, Restart: s}} {
@@ -160,4 +160,63 @@ func TestOperatorEndsTheSessionsOfAClient(t *testing.T) {
 	require.Contains(t, w.saw, "5s killed session-1")
 	require.Contains(t, w.saw, "5s released key-a@1 lock 1 of session-1")
 	require.NotContains(t, w.saw, "5s killed session-2")
+}
+
+// TestFaultsComeBetweenADeadlineAndItsEnd hangs faults on the end of a session and on the answers that it brings: what
+// they stop does not happen, what they postpone happens later.
+func TestFaultsComeBetweenADeadlineAndItsEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault sim.Fault
+		saw   []string
+	}{
+		"a pause postpones the end": {
+			sim.Fault{
+				Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Does: trace.Expire}},
+				Action:  sim.Action{Kind: sim.Pause, Node: "etcd-1"}, For: 5 * s,
+			},
+			[]string{"15.04", "15.04", "15.04"},
+		},
+		"a crash cancels it, and the session lives on": {
+			sim.Fault{
+				Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Does: trace.Expire}},
+				Action:  sim.Action{Kind: sim.Crash, Node: "etcd-1", Restart: s},
+			},
+			[]string{"23.", "23.", "23."},
+		},
+		"a pause between two answers": {
+			sim.Fault{
+				Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Does: trace.Reply, What: "Watch"}},
+				Action:  sim.Action{Kind: sim.Pause, Node: "etcd-1"}, For: 5 * s,
+			},
+			[]string{"10.04", "15.04", "15.04"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 5, lease.Etcd())
+			w.Inject(c.fault, nil)
+			w.client("a", func(c *client) {
+				c.begin(lease.Request{Op: lease.LeaseGrant, TTL: 10 * s})
+				c.must(lease.Request{Op: lease.Put, Key: "k", Session: c.session})
+				c.until(60 * s)
+			})
+			told := make([]string, 2)
+			for i, name := range []string{"b", "d"} {
+				w.client(name, func(c *client) {
+					c.until(s)
+					for told[i] == "" {
+						if c.call(lease.Request{Op: lease.Watch, Key: "k", Revision: 1}) != nil {
+							told[i] = c.now().String()
+						}
+						c.task.Sleep(2 * s)
+					}
+				})
+			}
+			w.play()
+			got := append([]string{ended(w)[0].String()}, told...)
+			require.Len(t, ended(w), 1)
+			for i := range got {
+				require.Contains(t, got[i], c.saw[i], "%v", got)
+			}
+		})
+	}
 }

@@ -128,7 +128,7 @@ func (u *upstream) replace(p *packet) {
 	s.Store.Replace(s.node.Wall(), p.dataset)
 	s.history, s.offset, s.former = p.id, p.offset, ""
 	s.keepBacklog()
-	if s.config.Persistence.appends() {
+	if s.config.Persistence != NoPersistence { // what it was sent is its file now
 		s.rewrite()
 	}
 	u.online = true

@@ -1,6 +1,7 @@
 package redis_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -362,4 +363,22 @@ func TestMasterThatIsItselfWithoutItsMasterRefusesReplicas(t *testing.T) {
 	})
 	d.play()
 	require.Contains(t, d.steps("redis-2", trace.Reply, "redis-3"), "NOMASTERLINK Can't SYNC while not connected with my master")
+}
+
+func TestReplicaThatMissesMoreThanTheBacklogIsSynchronisedInFull(t *testing.T) {
+	for writes, full := range map[int]bool{3_000: false, 30_000: true} {
+		d := deploy(t, 1, redis.Config{})
+		d.fault(at(1*s), link(sim.Break, "redis-1", "redis-2"), 0)
+		d.fault(at(1*s), link(sim.Stall, "redis-1", "redis-2"), 10*s)
+		d.client("a", func(c *caller) {
+			c.sleepUntil(2 * s)
+			for range writes {
+				c.send(1, "INCR", "n")
+			}
+			c.sleepUntil(20 * s)
+			require.Equal(t, d.servers[0].Offset(), d.servers[1].Offset())
+		})
+		d.play()
+		require.Equal(t, full, slices.ContainsFunc(d.notes, func(n string) bool { return strings.Contains(n, "replaced") }))
+	}
 }

@@ -1,7 +1,7 @@
-// Package redis is a Redis server's dataset and command execution, in-process and
-// deterministic. Start with [NewStore]; give it commands with [Store.Execute], let
-// time pass with [Store.Advance] at [Store.NextExpiry], and read what happened from
-// [Store.Changes].
+// Package redis simulates Redis servers: in-process and deterministic, with all that can change who holds a lock.
+// A [Server] is one process in the simulation, a master or a replica; start with [NewServer]. It executes commands
+// on a [Store], which can also stand alone: start with [NewStore], give it commands with [Store.Execute], let
+// time pass with [Store.Advance] at [Store.NextExpiry], and read what happened from [Store.Changes].
 //
 // Commands run on miniredis, called without a network, goroutine or clock. Around it
 // this package puts what a lock's safety hangs on and miniredis does not have: absolute
@@ -23,8 +23,8 @@
 // # What is there
 //
 // The commands of table in commands.go, in one database, in RESP2. All else is refused
-// with an error that says so: commands that block or subscribe (they are the network's
-// business), that draw random numbers, streams, geo and HyperLogLog. Error texts may
+// with an error that says so: commands that block until a key is there, subscriptions
+// to patterns, draws of random numbers, streams, geo and HyperLogLog. Error texts may
 // differ from Redis's, error codes do not. Lua lacks load, loadstring, coroutine, bit,
 // struct, cmsgpack and the transcendental functions of math, which differ between
 // processors.

@@ -13,8 +13,8 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// BenchmarkSequentialLock plays the lock recipe with three servers and three clients that hold it once for 50 ms, within
-// 15 virtual seconds.
+// BenchmarkSequentialLock plays the lock recipe with three servers and three clients that hold it once for 50 ms,
+// within 15 virtual seconds.
 func BenchmarkSequentialLock(b *testing.B) {
 	var spare sim.Spare
 	steps := 0

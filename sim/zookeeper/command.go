@@ -14,8 +14,8 @@ func (z *Ensemble) Promote(s *Server) bool {
 	return true
 }
 
-// EndSession has the leader decide that a session has expired, as if nothing of it had been heard for its whole time-out.
-// It reports whether there was a leader that knew the session to be alive.
+// EndSession has the leader decide that a session has expired, as if nothing of it had been heard for its whole
+// time-out. It reports whether there was a leader that knew the session to be alive.
 func (z *Ensemble) EndSession(id SessionID) bool {
 	s := z.Leader()
 	if s == nil || s.node.Paused() || !s.lead.tracker.alive(id) {

@@ -1,12 +1,12 @@
 // Package zookeeper simulates a ZooKeeper ensemble: servers that are processes with clocks of their own, which elect a
 // leader, replicate its transactions, and serve clients from what each of them has applied. Call [New] with the engine;
-// a client process makes a [Handle], which keeps its session as one of the common client libraries does, or dials one of
-// [Ensemble.Servers] itself and sends a [Request] for Connect first.
+// a client process makes a [Handle], which keeps its session as one of the common client libraries does, or dials one
+// of [Ensemble.Servers] itself and sends a [Request] for Connect first.
 //
 // What can change who believes to hold a lock is there: sessions that only the leader tracks, in ticks; followers that
 // answer pings and reads while they are cut off; order per session; one-shot watches; a log that survives. What cannot
-// is not: access control, quotas, observers, snapshots of the disk. Sources are ZooKeeper 3.9's classes, named where they
-// are followed.
+// is not: access control, quotas, observers, snapshots of the disk. Sources are ZooKeeper 3.9's classes, named where
+// they are followed.
 package zookeeper
 
 import (
@@ -118,8 +118,8 @@ func (z *Ensemble) begin(sweep int64) {
 
 func (z *Ensemble) majority() int { return len(z.Servers)/2 + 1 }
 
-// Leader returns the server that leads: the one with the latest epoch if an earlier leader has not noticed its fall; nil
-// if there is none.
+// Leader returns the server that leads: the one with the latest epoch if an earlier leader has not noticed its fall;
+// nil if there is none.
 func (z *Ensemble) Leader() *Server {
 	var found *Server
 	for _, s := range z.Servers {
@@ -130,8 +130,8 @@ func (z *Ensemble) Leader() *Server {
 	return found
 }
 
-// committed tells the observer what a leader has committed. One that has been deposed without knowing it may commit late
-// what its successor has committed before.
+// committed tells the observer what a leader has committed. One that has been deposed without knowing it may commit
+// late what its successor has committed before.
 func (z *Ensemble) committed(s *Server) {
 	if z.config.Observer == nil {
 		return

@@ -174,8 +174,8 @@ func TestPausedLeaderIsReplacedAndItsClientsSessionsLive(t *testing.T) {
 	w.agree(1, 2, 3, 4, 5)
 }
 
-// TestNothingAcknowledgedIsLost plays clients that create nodes through crashes and cuts: what was acknowledged is in the
-// end on all servers, in equal logs, and the same seed plays the same run.
+// TestNothingAcknowledgedIsLost plays clients that create nodes through crashes and cuts: what was acknowledged is in
+// the end on all servers, in equal logs, and the same seed plays the same run.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
 	for seed := range uint64(12) {
 		acked, digest := storm(t, seed)
@@ -241,8 +241,8 @@ func storm(t *testing.T, seed uint64) (acked []string, digest uint64) {
 	return acked, w.Trace.Digest()
 }
 
-// TestNothingIsReportedTwice has a leader stand still before it hears that a majority has a write. When it goes on, another
-// has committed that write, and more.
+// TestNothingIsReportedTwice has a leader stand still before it hears that a majority has a write. When it goes on,
+// another has committed that write, and more.
 func TestNothingIsReportedTwice(t *testing.T) {
 	w := newWorld(t, 1, zookeeper.Config{})
 	w.Inject(sim.Fault{

@@ -42,8 +42,8 @@ const (
 // roundPause is how long all of them wait when they have tried every server in vain (HostProvider.next, Conn.connect).
 const roundPause = time.Second
 
-// Java is the client of ZooKeeper 3.9.3 and later (ClientCnxn.SendThread). A ping can be up to a second earlier there, if
-// something arrives in that second.
+// Java is the client of ZooKeeper 3.9.3 and later (ClientCnxn.SendThread). A ping can be up to a second earlier there,
+// if something arrives in that second.
 func Java() Flavour {
 	return Flavour{Name: "java", Scatter: time.Second, GivesUp: true}
 }

@@ -11,8 +11,8 @@ type upstream struct {
 	idle    packet     // the answer to a ping when no session has been touched
 }
 
-// follow turns to a leader. The connection is opened by an alarm of its own, at the same moment, since the end of another
-// connection may be what led here: the engine is then in the middle of its list of connections.
+// follow turns to a leader. The connection is opened by an alarm of its own, at the same moment, since the end of
+// another connection may be what led here: the engine is then in the middle of its list of connections.
 func (s *Server) follow(leader int) *upstream {
 	for _, l := range s.early {
 		l.close()
@@ -121,8 +121,8 @@ type silenceAlarm struct{ u *upstream }
 // Ring gives the leader up, of which nothing has been heard for too long.
 func (a silenceAlarm) Ring() { a.u.abandon() }
 
-// abandon leaves the leader: the clients lose their connections and the server looks for another (Follower.followLeader,
-// shutdown). Until then it has answered pings and reads as if nothing had happened.
+// abandon leaves the leader: the clients lose their connections and the server looks for another
+// (Follower.followLeader, shutdown). Until then it has answered pings and reads as if nothing had happened.
 func (u *upstream) abandon() {
 	s := u.s
 	if s.upstream != u {

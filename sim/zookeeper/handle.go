@@ -26,6 +26,7 @@ type HandleConfig struct {
 	Timeout time.Duration // of the session, which the server limits to 2 to 20 ticks
 	Servers []int         // ids of those to connect to, in the order in which they are tried; all, shuffled, if empty
 	Rand    *sim.Rand     // for the shuffle and the pauses between attempts
+	Woken   func()        // is told of every event of a watch that arrives; it may be nil
 	_       struct{}
 }
 
@@ -83,9 +84,9 @@ func (h *Handle) Session() *Session { return h.session }
 // Dead reports whether the session is over and the handle with it: the application must make another.
 func (h *Handle) Dead() bool { return h.dead }
 
-// Do sends a request and waits for its answer, however long it takes: the loss of the connection ends the wait. The watch,
-// which may be nil, is set together with it. The errors are those of the handle; what the server answers stands in the
-// response.
+// Do sends a request and waits for its answer, however long it takes: the loss of the connection ends the wait. The
+// watch, which may be nil, is set together with it. The errors are those of the handle; what the server answers stands
+// in the response.
 func (h *Handle) Do(t *sim.Task, r *Request, w *Watch) (*Response, error) {
 	switch {
 	case h.closed:

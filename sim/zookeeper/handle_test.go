@@ -157,7 +157,8 @@ func TestRequestOnALostConnectionHasAnUnknownOutcome(t *testing.T) {
 	})
 }
 
-// TestRequestWithoutConnectionWaits: in Java for the next attempt, which fails here, in Go until all servers have been tried.
+// TestRequestWithoutConnectionWaits: in Java for the next attempt, which fails here, in Go until all servers have been
+// tried.
 func TestRequestWithoutConnectionWaits(t *testing.T) {
 	want := map[string]error{
 		"java": zookeeper.ErrConnectionLoss, "curator": zookeeper.ErrConnectionLoss, "go-zookeeper": zookeeper.ErrNoServer,
@@ -228,8 +229,8 @@ func TestLossIsLearntAsTheLibraryHasIt(t *testing.T) {
 	}
 }
 
-// TestCuratorJudgesTheLossByTheWallClock: a clock that is set back postpones LOST, one that is set forward does not bring
-// it sooner, since the wait for it is on the other clock. Without the Java client's own opinion, which is new.
+// TestCuratorJudgesTheLossByTheWallClock: a clock that is set back postpones LOST, one that is set forward does not
+// bring it sooner, since the wait for it is on the other clock. Without the Java client's own opinion, which is new.
 func TestCuratorJudgesTheLossByTheWallClock(t *testing.T) {
 	f := zookeeper.Curator()
 	f.GivesUp = false

@@ -78,7 +78,8 @@ func (r *Request) Sum() uint64 {
 }
 
 func (r *Request) digest(d *trace.Digest) {
-	d.Uint64(uint64(r.Op) | bit(r.Ephemeral)<<8 | bit(r.Sequential)<<9 | bit(r.Watch)<<10 | bit(r.Container)<<11 | uint64(uint32(r.Version))<<32)
+	flags := bit(r.Ephemeral) | bit(r.Sequential)<<1 | bit(r.Watch)<<2 | bit(r.Container)<<3
+	d.Uint64(uint64(r.Op) | flags<<8 | uint64(uint32(r.Version))<<32)
 	d.String(r.Path)
 	d.String(r.Data)
 	d.Uint64(uint64(r.Session))
@@ -186,8 +187,8 @@ func (r *Response) String() string {
 	}
 }
 
-// ErrorResponse answers a request with an error, for faults that inject one. The text is a code's name. What servers tell
-// each other has no answer.
+// ErrorResponse answers a request with an error, for faults that inject one. The text is a code's name. What servers
+// tell each other has no answer.
 func ErrorResponse(r sim.Payload, text string) sim.Payload {
 	request, ok := r.(*Request)
 	if !ok {

@@ -2,9 +2,9 @@ package zookeeper
 
 import "slices"
 
-// roster lists the names of a node's children, the newest first. ZooKeeper promises no order, and this one is not what a
-// queue would like best. A roster never writes to what an earlier view of it shows, so that answers may share its memory:
-// what queues do most, to add a child and to remove the oldest, copies nothing.
+// roster lists the names of a node's children, the newest first. ZooKeeper promises no order, and this one is not what
+// a queue would like best. A roster never writes to what an earlier view of it shows, so that answers may share its
+// memory: what queues do most, to add a child and to remove the oldest, copies nothing.
 //
 // Invariant: nobody has seen base[:head].
 type roster struct {

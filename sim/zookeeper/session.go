@@ -57,8 +57,8 @@ func (s *Session) end() {
 // limit is how long after the loss of the connection the library takes the session for lost.
 func (s *Session) limit() int64 { return int64(s.Timeout) * s.handle.config.Flavour.LostAfter / 100 }
 
-// Ring looks whether the session is to be taken for lost. As in Curator, it is awaited on the monotonic clock and judged
-// by the wall clock (ConnectionStateManager.processEvents, checkSessionExpiration).
+// Ring looks whether the session is to be taken for lost. As in Curator, it is awaited on the monotonic clock and
+// judged by the wall clock (ConnectionStateManager.processEvents, checkSessionExpiration).
 func (s *Session) Ring() {
 	if left := s.limit() - (s.handle.node.Wall() - s.since); left > 0 {
 		s.timer.Arm(false, s.handle.node.Monotonic()+left)

@@ -22,8 +22,8 @@ func TestTimeoutIsNegotiatedInTicks(t *testing.T) {
 	w.play()
 }
 
-// TestSilentSessionExpiresWithinATickOfItsTimeout holds on leader and followers; the follower's touch comes to the leader
-// with the answer to a ping, up to half a tick late.
+// TestSilentSessionExpiresWithinATickOfItsTimeout holds on leader and followers; the follower's touch comes to the
+// leader with the answer to a ping, up to half a tick late.
 func TestSilentSessionExpiresWithinATickOfItsTimeout(t *testing.T) {
 	for seed := range uint64(20) {
 		for server := 1; server <= 3; server++ {

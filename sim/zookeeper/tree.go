@@ -58,8 +58,8 @@ func (n *znode) stat() Stat {
 
 // Tree is the replicated state: znodes and sessions. It is a state machine: equal transactions give equal trees.
 //
-// Invariant: every path but the root has its name in its parent's names, an ephemeral is in ephemerals of its owner, and
-// a container in containers.
+// Invariant: every path but the root has its name in its parent's names, an ephemeral is in ephemerals of its owner,
+// and a container in containers.
 type Tree struct {
 	nodes      map[string]*znode
 	ephemerals map[SessionID][]string // sorted

@@ -144,8 +144,8 @@ func TestFailedMultiLeavesNoTrace(t *testing.T) {
 	})
 }
 
-// TestAnswersStayAsTheyWere plays random creates and deletes, and looks at old answers again: they share memory with the
-// tree.
+// TestAnswersStayAsTheyWere plays random creates and deletes, and looks at old answers again: they share memory with
+// the tree.
 func TestAnswersStayAsTheyWere(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tree := zookeeper.NewTree()

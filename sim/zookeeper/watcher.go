@@ -44,6 +44,9 @@ func (h *Handle) register(w *Watch, r *Response) {
 
 // notify tells the watches that wait for an event (ZKWatchManager.materialize).
 func (h *Handle) notify(e *WatchEvent) {
+	if h.config.Woken != nil {
+		h.config.Woken()
+	}
 	told := func(w *Watch) bool { return w.path == e.Path && w.awaits(e.Type) }
 	var over []*Watch
 	for _, w := range h.watches {
@@ -76,8 +79,9 @@ func (h *Handle) rearm() *Request {
 		return nil
 	}
 	r := &Request{Op: SetWatches, Seen: h.seen}
+	lists := [...]*[]string{dataWatch: &r.DataWatches, existWatch: &r.ExistWatches, childWatch: &r.ChildWatches}
 	for _, w := range h.watches {
-		paths := [...]*[]string{dataWatch: &r.DataWatches, existWatch: &r.ExistWatches, childWatch: &r.ChildWatches}[w.kind]
+		paths := lists[w.kind]
 		if !slices.Contains(*paths, w.path) {
 			*paths = append(*paths, w.path)
 		}

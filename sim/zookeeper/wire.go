@@ -79,9 +79,9 @@ func (h *Handle) connect(t *sim.Task) *wire {
 // greet asks for a session, or for the handle's own; false if the server does not serve, or has not got it.
 func (h *Handle) greet(t *sim.Task, w *wire) bool {
 	session := h.session
-	if h.closed || w.send(t, &Request{
-		Op: Connect, Session: session.ID, Timeout: session.Timeout, Seen: h.seen, Origin: sim.Origin{Client: h.node.Name},
-	}) != nil {
+	hello := &Request{Op: Connect, Session: session.ID, Timeout: session.Timeout, Seen: h.seen}
+	hello.Client = h.node.Name
+	if h.closed || w.send(t, hello) != nil {
 		return false
 	}
 	t.Wait(h.patience(), &w.ready, &w.over)

@@ -37,7 +37,7 @@ type change struct {
 const masters = 3
 
 func deploy(t testing.TB, seed uint64, replicas int, until, nodeTimeout time.Duration) *world {
-	w := &world{t: t, Engine: sim.New(sim.Config{Seed: seed, Keep: true, Until: trace.Instant(until)}, nil)}
+	w := &world{t: t, Engine: sim.New(sim.Config{Seed: seed, Until: trace.Instant(until)}, nil)}
 	for i := range masters * (1 + replicas) {
 		config := redis.Config{Observer: w}
 		if i >= masters {
@@ -86,6 +86,8 @@ func (w *world) at(moment time.Duration, a sim.Action, lasts ...time.Duration) {
 func cut(from, to []string) sim.Action {
 	return sim.Action{Kind: sim.Cut, Link: sim.Link{From: from, To: to}}
 }
+
+func pause(node string) sim.Action { return sim.Action{Kind: sim.Pause, Node: node} }
 
 // client sends commands to a node and collects its answers.
 type client struct {

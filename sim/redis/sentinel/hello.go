@@ -26,7 +26,9 @@ func (w *watched) listen(p sim.Payload) {
 	}
 }
 
-// hearHello takes another Sentinel's word if it knows of later epochs (sentinelProcessHelloMessage).
+// hearHello takes another Sentinel's word if it knows of later epochs (sentinelProcessHelloMessage). One that is still
+// about to switch, and hears that in a later epoch its old master is the master, only notes the epoch: it tells of its
+// own choice under that epoch until it has switched.
 func (s *Sentinel) hearHello(text string) {
 	words := strings.Split(text, ",")
 	if len(words) != 8 || words[0] == s.node.Name {

@@ -2,6 +2,8 @@ package sentinel_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +38,7 @@ type change struct {
 
 // deploy takes the Sentinels' time-outs from c: down-after 2 s and failover-timeout 6 s if it has none.
 func deploy(t testing.TB, seed uint64, replicas int, until time.Duration, c sentinel.Config) *deployment {
-	d := &deployment{t: t, Engine: sim.New(sim.Config{Seed: seed, Keep: true, Until: trace.Instant(until)}, nil)}
+	d := &deployment{t: t, Engine: sim.New(sim.Config{Seed: seed, Until: trace.Instant(until)}, nil)}
 	for i := range replicas + 1 {
 		config := redis.Config{Observer: d}
 		if i > 0 {
@@ -110,43 +112,61 @@ func (d *deployment) masters() (names []string) {
 	return names
 }
 
-// asker is a client of a Sentinel. It notes when the answer to get-master-addr-by-name changes, and what is published.
-type asker struct {
-	answers []change
-	events  []string
-	reply   sim.Signal
-	last    string
-}
-
-func (a *asker) Deliver(p sim.Payload) {
-	switch p := p.(type) {
-	case *redis.Message:
-		a.events = append(a.events, p.String())
-	case *redis.Response:
-		a.last = p.Reply.String()
-		a.reply.Fire()
-	}
-}
-func (a *asker) Closed() {}
-
-// ask asks a Sentinel every 10 ms for the master, and listens to its events.
-func (d *deployment) ask(name string, at *sentinel.Sentinel) *asker {
-	a := &asker{}
-	d.AddClient(name, func(task *sim.Task) {
-		conn, err := task.Dial(at.Node(), a, s)
-		require.NoError(d.t, err)
-		events, err := task.Dial(at.Node(), a, s)
-		require.NoError(d.t, err)
-		require.NoError(d.t, events.Send(task, redis.NewRequest([]string{"SUBSCRIBE", "+switch-master"}, "")))
-		for ; ; task.Sleep(10 * ms) {
-			a.reply = sim.Signal{}
-			request := redis.NewRequest([]string{"SENTINEL", "get-master-addr-by-name", sentinel.MasterName}, "")
-			require.NoError(d.t, conn.Send(task, request))
-			task.Wait(sim.Forever, &a.reply)
-			if n := len(a.answers); n == 0 || a.answers[n-1].server != a.last {
-				a.answers = append(a.answers, change{a.last, time.Duration(d.Now())})
+// switched returns when the first Sentinel told of another master than redis-1, looking every 10 ms; 0 if none did.
+func (d *deployment) switched() *time.Duration {
+	var at time.Duration
+	var look func()
+	look = func() {
+		for _, s := range d.sentinels {
+			if s.Master() != d.servers[0].Node() {
+				at = time.Duration(d.Now())
+				return
 			}
 		}
+		d.After(10*ms, look)
+	}
+	d.After(0, look)
+	return &at
+}
+
+// votes returns for whom Sentinels have voted, by the voter and the epoch.
+func (d *deployment) votes() map[string][]string {
+	votes := make(map[string][]string)
+	for _, e := range d.Trace.Events() {
+		vote := strings.Split(e.Detail, ", ") // [is it down, for whom, in which epoch]
+		if e.Does != trace.Reply || e.Alt != "vote" || vote[1] == `"*"` {
+			continue
+		}
+		if key := e.Node + " " + vote[2]; !slices.Contains(votes[key], vote[1]) {
+			votes[key] = append(votes[key], vote[1])
+		}
+	}
+	return votes
+}
+
+// client talks to a Sentinel.
+type client struct {
+	heard  []string // what it answered and published
+	answer sim.Signal
+}
+
+func (c *client) Deliver(p sim.Payload) {
+	c.heard = append(c.heard, p.String())
+	c.answer.Fire()
+}
+func (c *client) Closed() { c.heard = append(c.heard, "closed") }
+
+// client runs code on a connection to the first Sentinel.
+func (d *deployment) client(main func(task *sim.Task, do func(args ...string))) *client {
+	c := &client{}
+	d.AddClient("client", func(task *sim.Task) {
+		conn, err := task.Dial(d.sentinels[0].Node(), c, s)
+		require.NoError(d.t, err)
+		main(task, func(args ...string) {
+			c.answer = sim.Signal{}
+			require.NoError(d.t, conn.Send(task, redis.NewRequest(args, "")))
+			task.Wait(sim.Forever, &c.answer)
+		})
 	})
-	return a
+	return c
 }

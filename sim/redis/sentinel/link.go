@@ -60,21 +60,31 @@ func (w *watched) reconnect() {
 	if w.connected() || now-w.dialled < pingPeriod {
 		return
 	}
+	opened := now
+	if w.dialled == longAgo {
+		opened = longAgo
+	}
 	w.dialled = now
 	if w.commands == nil && w.s.node.Up() {
 		w.pending = 0
-		w.open(&w.commands, w.hear)
-		w.ping()
+		w.open(&w.commands, w.hear, opened)
+		if opened != longAgo {
+			w.ping()
+		}
 	}
 	if w.channel == nil && w.listens && w.s.node.Up() { // a fault may have waited for the PING
-		w.open(&w.channel, w.listen)
+		w.open(&w.channel, w.listen, opened)
 		_ = w.channel.conn.Push(redis.NewRequest([]string{"SUBSCRIBE", helloChannel}, "hello"))
 	}
 }
 
+// longAgo is when those connections were opened that are there when the run begins. They are dialled when it has begun,
+// but look old to the Sentinel.
+const longAgo time.Duration = 1
+
 // open opens a connection. What comes on it counts only as long as it is the one that is in use.
-func (w *watched) open(place **ear, hear func(sim.Payload)) {
-	e := &ear{since: w.s.now(), heard: w.s.now()}
+func (w *watched) open(place **ear, hear func(sim.Payload), since time.Duration) {
+	e := &ear{since: since, heard: w.s.now()}
 	e.hear = func(p sim.Payload) {
 		if *place == e {
 			hear(p)

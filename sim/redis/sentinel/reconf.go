@@ -55,12 +55,12 @@ func (s *Sentinel) tell(r *server) bool {
 }
 
 // noteReconf notes how far a replica says that it has come.
-func (r *server) noteReconf() {
-	if r.reconf == sent && r.info.Role == redis.Replica && r.info.Master == r.s.failover.promoted.node.Name {
-		r.reconf = inProgress
+func (m *server) noteReconf() {
+	if m.reconf == sent && m.info.Role == redis.Replica && m.info.Master == m.s.failover.promoted.node.Name {
+		m.reconf = inProgress
 	}
-	if r.reconf == inProgress && r.info.LinkUp {
-		r.reconf = done
+	if m.reconf == inProgress && m.info.LinkUp {
+		m.reconf = done
 	}
 }
 

@@ -167,7 +167,7 @@ func (s *Sentinel) monitor(master *sim.Node, replicas []*sim.Node) {
 func (s *Sentinel) scatter() {
 	ago := func(d time.Duration) time.Duration { return s.now() - time.Duration(s.dice.Int64N(int64(d))) }
 	s.each(func(w *watched) {
-		w.waiting, w.ponged, w.published = 0, ago(pingPeriod), ago(helloPeriod)
+		w.dialled, w.waiting, w.ponged, w.published = longAgo, 0, ago(pingPeriod), ago(helloPeriod)
 	})
 	for _, m := range s.servers() {
 		m.informed, m.roleSince, m.masterSince = ago(infoPeriod), 0, 0

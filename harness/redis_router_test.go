@@ -1,0 +1,74 @@
+package harness_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// routerStories are how clients find the master.
+var routerStories = map[string]string{
+	"a call on a master that stands still ends when a Sentinel tells of another": `
+servers: {replicas: 1, sentinels: 3, down-after: 2s, failover-timeout: 6s}
+clients: {a: {sections: 2, work: 100ms, think: 2s, again: 100ms}}
+faults: [{at: 2s, pause: redis-1}]
+measures: {acquisitions: 2, wait-max-ns: {min: 2s, max: 5s}}
+`,
+	"a client that is cut off from its Sentinel asks the others": `
+servers: {replicas: 1, sentinels: 3, down-after: 2s, failover-timeout: 6s}
+clients: {a: {sections: 2, work: 100ms, think: 6s, again: 100ms}}
+faults:
+  - {at: 1s, cut: {from: a, to: [sentinel-1, sentinel-2]}}
+  - {at: 2s, crash: redis-1}
+measures: {acquisitions: 2, wait-max-ns: {max: 8s}}
+`,
+	"nobody is asked for the master while a connection to it is open": `
+servers: {replicas: 1, sentinels: 3}
+clients: {a: {sections: 20, work: 100ms, think: 100ms}}
+faults: [{at: 1s, cut: {from: a, to: "sentinel-*"}}]
+measures: {acquisitions: 20, refusals: 0, wait-max-ns: {max: 1s}}
+`,
+	"a lock that was replicated is released at the new master": `
+servers: {replicas: 1, sentinels: 3, down-after: 2s, failover-timeout: 6s}
+clients: {a: {work: 10s}, b: {start: 1s, work: 1s, again: 100ms}}
+faults: [{at: 2s, pause: redis-1}]
+expect: {mutual-exclusion: held}
+measures: {acquisitions: 2, releases-misreported: 0}
+`,
+	"a node of a cluster that is master no longer sends clients on": `
+servers: {masters: 3, replicas: 1, cluster: true}
+clients: {a: {sections: 20, work: 100ms, think: 100ms}}
+faults: [{at: 2s, promote: redis-4}]
+measures: {acquisitions: 20, refusals: 0, wait-max-ns: {max: 1s}}
+`,
+	"a client of a cluster gets a new table when its master is dead": `
+servers: {masters: 3, replicas: 1, cluster: true, down-after: 2s}
+clients: {a: {sections: 2, work: 100ms, think: 2s, again: 100ms}}
+faults: [{at: 2s, crash: redis-1}]
+measures: {acquisitions: 2, wait-max-ns: {min: 2s, max: 8s}}
+`,
+}
+
+func TestClientsFindTheMaster(t *testing.T) {
+	const frame = "name: story\ntitle: A story\nstory: See the name of the test.\nlock: {algorithm: set-nx-lua, ttl: 60s}\n"
+	for name, text := range routerStories {
+		t.Run(name, func(t *testing.T) {
+			s, err := scenarios.Parse("story.yaml", []byte(frame+text))
+			require.NoError(t, err)
+			var r harness.Runner
+			defer r.Close()
+			for _, c := range s.Cases() {
+				p, err := harness.Compile(c, nil)
+				require.NoError(t, err)
+				for seed := range uint64(30) {
+					result, err := r.Run(p, seed, false)
+					require.NoError(t, err)
+					require.Empty(t, c.Compare(result.History, &result.Report), "%v, seed %d", c, seed)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,79 @@
+package locks
+
+import "time"
+
+// Etcd is a client of an etcd cluster, as its Go library is one: its Lease, KV and Watcher. Every call waits at most
+// its timeout for an answer; 0 waits for ever. The error is ErrSessionExpired if there is no such lease. Where no
+// answer came it is ErrNotDone or ErrUnknown.
+type Etcd interface {
+	// Grant makes a lease, and says how long it lives without being renewed.
+	Grant(timeout, ttl time.Duration) (lease uint64, granted time.Duration, err error)
+	// Revoke ends a lease, and the keys with it.
+	Revoke(timeout time.Duration, lease uint64) error
+	// OpenKeepAlive opens a stream on which leases are renewed. What is sent on it is answered in order, if at all.
+	OpenKeepAlive(timeout time.Duration) (EtcdStream, error)
+	// SendKeepAlive asks for a renewal, and does not wait. The error says that the stream is broken.
+	SendKeepAlive(s EtcdStream, lease uint64) error
+	// ReceiveKeepAlive waits for the next answer, at most until the signal. The TTL is 0 if the lease is over. The
+	// error says that the stream is broken, or the signal has fired.
+	ReceiveKeepAlive(s EtcdStream, until Signal) (ttl time.Duration, err error)
+	// Txn carries out one of two lists of operations, in one step.
+	Txn(timeout time.Duration, txn EtcdTxn) (EtcdTxnResult, error)
+	// Get reads a key, or one of those with a prefix. It is linearizable.
+	Get(timeout time.Duration, get EtcdGet) (EtcdGetResult, error)
+	// Delete removes a key, and reports whether it was there.
+	Delete(timeout time.Duration, key string) (bool, error)
+	// AwaitDeletion watches a key from a revision on, until it is deleted.
+	AwaitDeletion(timeout time.Duration, key string, from int64) error
+}
+
+// EtcdStream is an open stream of renewals, which the tasks of a process can share.
+type EtcdStream any
+
+// EtcdKey is a key as etcd has it.
+type EtcdKey struct {
+	Name   string
+	Value  string
+	Create int64 // the revision that made it: it grows over the life of the cluster
+}
+
+// EtcdCompare is a condition: that a key was made at a revision; 0 if it is not there.
+type EtcdCompare struct {
+	Key    string
+	Create int64
+}
+
+// EtcdGet names what is read.
+type EtcdGet struct {
+	Key         string
+	First, Last bool  // of the keys that Key is a prefix of: the one made first, or last
+	UpTo        int64 // those only that were made at this revision or before; 0: all
+}
+
+// EtcdGetResult is what was read.
+type EtcdGetResult struct {
+	Found    bool
+	Key      EtcdKey
+	Revision int64 // of the store
+}
+
+// EtcdPut writes a key.
+type EtcdPut struct {
+	Key, Value string
+	Lease      uint64 // with which it ends; 0: none
+}
+
+// EtcdTxn writes, then reads, if a condition holds; else it only reads.
+type EtcdTxn struct {
+	If   EtcdCompare
+	Put  *EtcdPut  // nil: nothing
+	Then []EtcdGet // after the write
+	Else []EtcdGet
+}
+
+// EtcdTxnResult is what became of it.
+type EtcdTxnResult struct {
+	Succeeded bool  // the condition held
+	Revision  int64 // of the store, the write included
+	Gets      []EtcdGetResult
+}

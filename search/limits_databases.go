@@ -1,0 +1,38 @@
+package search
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/checker"
+)
+
+// limitsOfDatabases is where the promises of MySQL's and PostgreSQL's locks end.
+func limitsOfDatabases() []Claim {
+	const exclusion = checker.MutualExclusion
+	broken := []Kind{Break, EndSession}
+	pooler := Menu{Lock: "pg-advisory", Pools: []int{2, 1}, TTLs: []time.Duration{time.Second}}
+	keepAlive := Menu{
+		Lock: "mysql-get-lock", Faults: []Kind{SessionCut}, KeepAlives: []time.Duration{5 * time.Second},
+	}
+	snapshot := Menu{Lock: "mysql-get-lock-in-transaction", Guarded: true}
+	return []Claim{
+		{Name: "connection-lost", Property: exclusion, Menu: Menu{Lock: "mysql-get-lock", Faults: broken},
+			Why: `The connection ends, and the lock with it; the client hears of it when it sends the next statement.`},
+		{Name: "given-up", Property: exclusion, Menu: keepAlive,
+			Why: `The server gives up a client that is cut off, and the client works on.`},
+		{Name: "connection-lost", Property: exclusion, Menu: Menu{Lock: "mysql-row", Faults: broken},
+			Why: `The transaction ends with its connection; the client hears of it when it sends the next statement.`},
+		{Name: "connection-lost", Property: exclusion, Menu: Menu{Lock: "pg-advisory", Faults: broken},
+			Why: `The connection ends, and the lock with it.`},
+		{Name: "connection-lost", Property: exclusion, Menu: Menu{Lock: "pg-advisory-xact", Faults: broken},
+			Why: `The transaction ends with its connection.`},
+		{Name: "pooled", Property: exclusion, Menu: pooler, Twin: "pg-advisory-xact",
+			Why: `The pooler lends the connection that has the lock to another client, for whom it is free. No fault is needed.`},
+		{Name: "old-snapshot", Property: checker.Resource, Menu: snapshot, Twin: "mysql-row",
+			Why: `The transaction sees the data as they were before the lock, and writes them after it. No fault is needed.`},
+		{Name: "overrun", Property: exclusion, Menu: Menu{Lock: "mysql-lease-row", Faults: []Kind{ClientPause}},
+			Why: `The lease ends while its holder stands still.`},
+		{Name: "ahead", Property: exclusion, Menu: Menu{Lock: "mysql-lease-row", Faults: []Kind{ServerAhead}, Within: 80},
+			Why: `The server's clock jumps, and the lease ends.`},
+	}
+}
