@@ -190,14 +190,31 @@ func (b *bench) table() string {
 		fmt.Fprintln(w, row)
 	}
 	_ = w.Flush()
-	lines := strings.Split(text.String(), "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimRight(line, " ")
+	lines := []string{
+		"What was done to real servers, and comes out the same in the simulator. Seen here: over all seeds. Within: the range",
+		"that follows from the servers' source code, in which both must lie.", "",
+	}
+	for line := range strings.Lines(text.String()) {
+		lines = append(lines, strings.TrimRight(line, " \n"))
 	}
 	for i, note := range b.notes {
-		lines = append(lines, fmt.Sprintf("[%d] %s", i+1, note))
+		lines = append(lines, "")
+		lines = append(lines, wrapped(fmt.Sprintf("[%d] %s", i+1, note))...)
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// wrapped breaks a text into lines.
+func wrapped(text string) (lines []string) {
+	const width = 120
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+len(word) >= width {
+			lines, line = append(lines, line), "   "
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
 }
 
 // act is what a client does in place of the workload. The lock is the scenario's.

@@ -43,6 +43,9 @@ func (s *subscription) Closed() {
 // Next returns what fires with the next message, or with the end of the connection.
 func (s *subscription) Next() locks.Signal { return s.next }
 
+// Over reports whether the connection is lost.
+func (s *subscription) Over() bool { return s.over }
+
 // Close closes the connection.
 func (s *subscription) Close() { s.conn.Close() }
 

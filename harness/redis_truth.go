@@ -152,7 +152,7 @@ func (t *redisTruth) Applied(s *redis.Server, changes []redis.Change) {
 			t.gone(i, history.Deleted)
 		case change.Request == nil:
 		case t.keyed[i].copy >= 0 && (change.Op == redis.OpDeadline || t.keeps(i, change.Request, change)):
-			t.prolonged(i, s, change)
+			t.prolonged(i, s)
 		default:
 			t.copied(i, change.Request, s)
 			t.confirmed(i)
@@ -289,7 +289,7 @@ func (t *redisTruth) expires(i int, s *redis.Server) {
 }
 
 // prolonged notes a renewal that a replica has heard of: what the promise is, its master has said.
-func (t *redisTruth) prolonged(i int, s *redis.Server, change *redis.Change) {
+func (t *redisTruth) prolonged(i int, s *redis.Server) {
 	here := t.keyed[i].copy
 	for c := range slices.Backward(t.origins) {
 		if c != here && t.origins[c].sent == t.origins[here].sent {

@@ -48,12 +48,11 @@ func newService(w *world, r *Runner) service {
 	}
 }
 
-// plain is what services have in common that are one server, and understand no commands.
+// plain is what services have in common that are one server.
 type plain struct{ node *sim.Node }
 
-func (s plain) servers() []*sim.Node              { return []*sim.Node{s.node} }
-func (plain) role(string) string                  { return "" }
-func (plain) command(*sim.Node, *sim.Action) bool { return false }
+func (s plain) servers() []*sim.Node { return []*sim.Node{s.node} }
+func (plain) role(string) string     { return "" }
 
 // none is the clients that a process has none of. A service's own embed it.
 type none struct{ kind string }
@@ -62,11 +61,26 @@ func (n none) missing(client string) string {
 	return fmt.Sprintf("the lock asks for a client of %s, but its servers are of the kind %s", client, n.kind)
 }
 
-func (n none) Redis(int) locks.Redis      { panic(n.missing("Redis")) }
-func (none) RedisNodes() int              { return 0 }
+// Redis is not there.
+func (n none) Redis(int) locks.Redis { panic(n.missing("Redis")) }
+
+// RedisNodes returns that there are none.
+func (none) RedisNodes() int { return 0 }
+
+// ZooKeeper is not there.
 func (n none) ZooKeeper() locks.ZooKeeper { panic(n.missing("ZooKeeper")) }
-func (n none) Etcd() locks.Etcd           { panic(n.missing("etcd")) }
-func (n none) Consul() locks.Consul       { panic(n.missing("Consul")) }
-func (n none) Chubby() locks.Chubby       { panic(n.missing("Chubby")) }
+
+// Etcd is not there.
+func (n none) Etcd() locks.Etcd { panic(n.missing("etcd")) }
+
+// Consul is not there.
+func (n none) Consul() locks.Consul { panic(n.missing("Consul")) }
+
+// Chubby is not there.
+func (n none) Chubby() locks.Chubby { panic(n.missing("Chubby")) }
+
+// Memcached is not there.
 func (n none) Memcached() locks.Memcached { panic(n.missing("memcached")) }
-func (n none) SQL() locks.SQL             { panic(n.missing("a database")) }
+
+// SQL is not there.
+func (n none) SQL() locks.SQL { panic(n.missing("a database")) }

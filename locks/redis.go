@@ -18,6 +18,8 @@ type Redis interface {
 type Subscription interface {
 	// Next returns a signal that fires with the next message, or when the connection is lost.
 	Next() Signal
+	// Over reports whether the connection is lost: nothing will be heard on it any more.
+	Over() bool
 	// Close ends it.
 	Close()
 }

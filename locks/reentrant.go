@@ -9,8 +9,9 @@ import "time"
 // third of it.
 //
 // It promises what watchdog does, and that its owner may enter again. The value that a release names is the owner's for
-// good: a release that arrives late can end a later hold of the same task. A message that is lost costs waiting, at most
-// for the life of a lease, since waiters look again by themselves.
+// good: a release that arrives late can end a later hold of the same task, and a request to enter whose answer is lost
+// counts once more when it is repeated, so that the lock is left once too seldom and ends with its lease. A message that
+// is lost costs waiting, at most for the life of a lease, since waiters look again by themselves.
 func reentrant() Algorithm {
 	return Algorithm{
 		Name:      "reentrant",
@@ -74,44 +75,36 @@ func newReentrant(o Options) Builder {
 	}
 }
 
-// Acquire enters, or waits for the lock to be left: first it asks, then it subscribes, and asks again after every wake-up.
+// Acquire enters, or waits for the lock to be left: whoever is refused subscribes, asks again, since a release may have
+// been published before he listened, and from then on asks after every wake-up.
 func (l *reentrantLock) Acquire(wait time.Duration) (Lease, error) {
-	start := l.p.Monotonic()
-	life, err := l.enter()
-	if err == nil || wait == Try {
-		return l.entered(err)
-	}
-	channel, failure := l.redis.Subscribe(l.options.Timeout, l.channel)
-	if failure != nil { // servers recover: it goes on by polling
-		return l.options.Retry.until(l.p, left(wait, l.p.Monotonic().Sub(start)), func() (Lease, error) {
-			_, err := l.enter()
-			return l.entered(err)
-		})
-	}
-	defer channel.Close()
+	w := patienceOf(l.p, wait)
+	var channel Subscription
+	defer func() {
+		if channel != nil {
+			channel.Close()
+		}
+	}()
 	for {
-		wake := channel.Next()
-		if life, err = l.enter(); err == nil {
-			return l.entered(nil)
+		wake := l.p.NewSignal()
+		if channel != nil {
+			wake = channel.Next() // before it asks, lest it sleep through what is published meanwhile
 		}
-		remaining := left(wait, l.p.Monotonic().Sub(start))
-		if remaining <= 0 {
+		life, err := l.enter()
+		switch {
+		case err == nil:
+			return l.entered(), nil
+		case w.over():
 			return Lease{}, err
+		case channel == nil || channel.Over():
+			if channel, err = l.redis.Subscribe(l.options.Timeout, l.channel); err != nil {
+				channel = nil
+				l.p.Sleep(min(l.options.Retry.delay(l.p), w.left()))
+			}
+		default:
+			l.p.Wait(min(life, w.left()), wake)
 		}
-		if wake.Fired() { // the channel is gone: Redisson subscribes anew, and until then polls
-			l.p.Sleep(min(l.options.Retry.delay(l.p), remaining))
-			continue
-		}
-		l.p.Wait(min(life, remaining), wake)
 	}
-}
-
-// left is what is left of a wait; Forever stays Forever.
-func left(wait, passed time.Duration) time.Duration {
-	if wait == Forever {
-		return Forever
-	}
-	return wait - passed
 }
 
 // enter asks once. If it is refused it returns how long the lock has to live, as far as is known.
@@ -128,17 +121,14 @@ func (l *reentrantLock) enter() (life time.Duration, err error) {
 }
 
 // entered counts a hold, and starts the renewal with the first.
-func (l *reentrantLock) entered(err error) (Lease, error) {
-	if err != nil {
-		return Lease{}, err
-	}
+func (l *reentrantLock) entered() Lease {
 	l.holds++
 	if l.stop == nil {
 		l.stop = l.p.NewSignal()
 		owner, stop := l.p.Owner(), l.stop
 		l.p.Go(func(p Process) { l.keepRenewing(p, owner, stop) })
 	}
-	return Lease{Value: l.p.Owner()}, nil
+	return Lease{Value: l.p.Owner()}
 }
 
 // keepRenewing is the watchdog. As in Redisson it ends when the lock is no longer the owner's, and nobody is told; a

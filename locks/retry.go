@@ -6,17 +6,16 @@ import "time"
 // call, on the monotonic clock: so Try is the wait in which there is room for one try only. An error of a server is a
 // failed try like any other, since servers recover and Forever must not give up; the last try's error is returned.
 func (r Retry) until(p Process, wait time.Duration, try func() (Lease, error)) (Lease, error) {
-	start := p.Monotonic()
+	w := patienceOf(p, wait)
 	for n := 1; ; n++ {
 		lease, err := try()
 		if err == nil {
 			return lease, nil
 		}
-		left := wait - p.Monotonic().Sub(start)
-		if left <= 0 || n == r.Tries {
+		if w.over() || n == r.Tries {
 			return Lease{}, err
 		}
-		p.Sleep(min(r.delay(p), left))
+		p.Sleep(min(r.delay(p), w.left()))
 	}
 }
 

@@ -175,7 +175,7 @@ func isClient(s *scenarios.Scenario, name string) bool {
 	})
 }
 
-// befallen finds who it was: a trace knows, and where none was kept the scenario does, unless it names a role of servers.
+// befallen finds who it was: a trace knows, and where none was kept the scenario does, unless it names servers by a role.
 func befallen(r *Run, f *fault, name string) string {
 	for i := range r.Events {
 		if e := &r.Events[i]; e.Does == trace.Begin && e.What == f.name && e.Node != "" {

@@ -331,8 +331,8 @@ func (s *story) belief(a *history.Acquisition) {
 	}, a.ID)
 }
 
-// ungranted says that what an acquisition begins to believe is not so: nothing was granted to it, or that is over. A task
-// that enters its lock again needs no grant for that.
+// ungranted says that what an acquisition begins to believe is not so: nothing was granted to it, or that is over. Who
+// enters its lock again needs no grant for that.
 func (v *view) ungranted(a *history.Acquisition) string {
 	switch g := v.lastGrant(a.ID, a.Returned); {
 	case !v.h.HasAuthority || v.entersAgain(a):

@@ -24,6 +24,7 @@ type picture struct {
 
 func newPicture(runs []Run, width int, color bool, g *glyphs) *picture {
 	p := &picture{g: g, color: color}
+	runs = keptTogether(runs)
 	s := newScope(runs)
 	for i := range runs {
 		v := newView(&runs[i], s, g)
@@ -334,7 +335,8 @@ func (p *picture) legend(run int) []string {
 	add(g.granted, "granted by the service")
 	add(g.lapsed, "believed but not granted")
 	if slices.ContainsFunc(g.levels[:7], func(r rune) bool { return used[r] }) {
-		list = append(list, string(g.levels[7])+string(g.levels[4])+string(g.levels[1])+" the "+p.views[run].servers().Entry()+"'s time to live")
+		wedge := string(g.levels[7]) + string(g.levels[4]) + string(g.levels[1])
+		list = append(list, wedge+" the "+p.views[run].servers().Entry()+"'s time to live")
 	}
 	add(g.expired, "expired")
 	add(g.deleted, "deleted")

@@ -211,9 +211,10 @@ func (s *scope) findNodes(runs []Run) {
 			}
 		}
 	}
-	servers := runs[0].Case.Scenario.Servers.Names()
+	servers := runs[0].Case.Scenario.Servers
+	known := append(servers.Names(), keeperOf(servers))
 	slices.SortFunc(names, compareNames)
-	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !slices.Contains(servers, name) })
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !slices.Contains(known, name) })
 	n := min(len(names), maxNodes)
 	s.nodes, s.moreNodes = names[:n], names[n:]
 }

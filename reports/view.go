@@ -58,11 +58,44 @@ func newView(r *Run, s *scope, g *glyphs) *view {
 
 func (v *view) servers() scenarios.Servers { return v.run.Case.Scenario.Servers }
 
+// keeperOf is who keeps the lock where servers do that together: none of an ensemble's has what the others have not. It is
+// "" where each server has its own.
+func keeperOf(s scenarios.Servers) string {
+	if role, nodes := s.Role(); role == "leader" && nodes {
+		return s.Title()
+	}
+	return ""
+}
+
+// keptTogether returns the runs with what servers keep together told of their keeper, whichever of them has decided it.
+func keptTogether(runs []Run) []Run {
+	keeper := keeperOf(runs[0].Case.Scenario.Servers)
+	if keeper == "" {
+		return runs
+	}
+	runs = slices.Clone(runs)
+	for i := range runs {
+		h := *runs[i].History
+		h.Copies, h.Asks, h.Removals = slices.Clone(h.Copies), slices.Clone(h.Asks), slices.Clone(h.Removals)
+		for k := range h.Copies {
+			h.Copies[k].Node = keeper
+		}
+		for k := range h.Asks {
+			h.Asks[k].Node = keeper
+		}
+		for k := range h.Removals {
+			h.Removals[k].Node = keeper
+		}
+		runs[i].History = &h
+	}
+	return runs
+}
+
 // entryOf is what a server keeps of the lock while somebody holds it: "a's key".
 func (v *view) entryOf(who string) string { return who + "'s " + v.servers().Entry() }
 
-// wiped says how a server lost what it kept: with its memory, when it went down or when it has come back without it, or,
-// if neither, because it took over the dataset of a master of Redis.
+// wiped says how a server lost what it kept: it went down, it came back without it, or, if neither, it is a replica that
+// took over its master's dataset.
 func (v *view) wiped(c *history.Copy) (lost, back bool) {
 	role, _ := v.servers().Role()
 	lost = role != "master"

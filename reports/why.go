@@ -186,8 +186,8 @@ func (v *view) overwritten() string {
 	return "was overwritten"
 }
 
-// electedBetween tells of the last server that had become a master before the second grant was given: it gave that one, or
-// another did that did not know of it. It is "" if one server was master all the time.
+// electedBetween tells of the last server that had become a master before the second grant was given: it gave that one,
+// or another did that did not know of it. It is "" if one server was master all the time.
 func (v *view) electedBetween(first, second *history.Grant) string {
 	text := ""
 	if role, _ := v.servers().Role(); role != "master" || first == nil {

@@ -286,7 +286,8 @@ func (a *audit) mustFind(at, name string, globs bool) bool {
 		return true
 	}
 	if isRole(name) {
-		a.report(at, "a node, or the role of "+listing(a.nodes.roles), "nobody plays the role of %s among these servers", name)
+		allowed := "a node, or the role of " + listing(a.nodes.roles)
+		a.report(at, allowed, "nobody plays the role of %s among these servers", name)
 		return false
 	}
 	what := "no node is called "

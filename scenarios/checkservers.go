@@ -2,8 +2,8 @@ package scenarios
 
 import "fmt"
 
-// refuseForeign refuses the fields of a mapping that mean something to servers of other kinds alone. Whoever has mistaken
-// the field, rather than the kind, is told what there is instead.
+// refuseForeign refuses the fields of a mapping that mean something to servers of other kinds alone. Who has mistaken the
+// field, rather than the kind, is told what there is instead.
 func refuseForeign[T any](a *audit, at string, m *mapping[T], instead string) {
 	kind := a.Servers.kind()
 	for _, f := range m.fields {

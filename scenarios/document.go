@@ -39,9 +39,9 @@ called follows from [their kind](#the-kinds-of-servers): ~redis-1~, ~zk-1~. Clie
 ~storage~. Servers have connections to each other if they are a master and its replicas, with or without Sentinels, a
 cluster, an ensemble, or a database and its pooler; no other nodes have any.
 
-Where a field takes globs, they are those of Go's path.Match. Where it takes roles, a role stands for the node that plays
-it at that moment: ~holder~ is the client that was told last that it holds the lock; ~master~ and ~leader~ are the server
-that was made so last, where servers follow one of them.
+Where a field takes globs, they are those of Go's path.Match. Where it takes roles, a role stands for the node that
+plays it at that moment: ~holder~ is the client that was told last that it holds the lock; ~master~ and ~leader~ are
+the server that was made so last, where servers follow one of them.
 
 What a variant sets is laid over the scenario: mappings are merged key by key, lists and single values replace, ~null~
 removes. What it expects replaces what the scenario expects of the same property or measure, and ~null~ removes there

@@ -25,8 +25,8 @@ type serverKind struct {
 var serverKinds = []serverKind{
 	{
 		name: "redis", title: "Redis", node: "redis", entry: "key", role: "master",
-		doc: "Servers that know nothing of each other, a master and its replicas, the same with Sentinels (`sentinel-1`, …), or a " +
-			"Redis Cluster. The masters come first, then the replicas of each in turn.",
+		doc: "Servers that know nothing of each other, a master and its replicas, the same with Sentinels (`sentinel-1`, …), or " +
+			"a Redis Cluster. The masters come first, then the replicas of each in turn.",
 	},
 	{
 		name: "zookeeper", title: "ZooKeeper", node: "zk", entry: "znode", holds: "session", role: "leader",
@@ -66,11 +66,11 @@ func (s Servers) Title() string { return s.kind().title }
 // Entry returns the word for what the servers keep of a lock that is held: "key", "znode" or "lock".
 func (s Servers) Entry() string { return s.kind().entry }
 
-// Holds returns the word for what a hold ends with: "session", "lease" or "connection"; "" if only its time to live ends it.
+// Holds returns the word for what a hold ends with: "session", "lease" or "connection"; "" if its time to live is its own.
 func (s Servers) Holds() string { return s.kind().holds }
 
-// Role returns the part that one of several servers plays, "master" or "leader", and whether there is a node for each of
-// them.
+// Role returns the part that one of several servers plays, "master" or "leader", and whether each of them has a node of
+// its own.
 func (s Servers) Role() (name string, nodes bool) {
 	if s.kind().elects {
 		return "leader", false
@@ -84,12 +84,12 @@ func (s Servers) kind() *serverKind {
 	return &serverKinds[max(i, 0)]
 }
 
-var serverName = regexp.MustCompile("^(" + sentinelNode + "|" + poolerNode + "|" + strings.Join(nodePrefixes(), "|") + ")-[0-9]+$")
+var serverName = regexp.MustCompile("^(" + strings.Join(nodePrefixes(), "|") + ")-[0-9]+$")
 
 func nodePrefixes() []string {
-	prefixes := make([]string, len(serverKinds))
-	for i, k := range serverKinds {
-		prefixes[i] = k.node
+	prefixes := []string{sentinelNode, poolerNode}
+	for _, k := range serverKinds {
+		prefixes = append(prefixes, k.node)
 	}
 	return prefixes
 }

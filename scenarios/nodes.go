@@ -71,7 +71,9 @@ type directory struct {
 }
 
 func newDirectory(s *Scenario) *directory {
-	d := &directory{roles: s.Servers.roles(), peers: s.Servers.peers(), class: map[string]class{}, globs: map[string]class{}}
+	d := &directory{
+		roles: s.Servers.roles(), peers: s.Servers.peers(), class: map[string]class{}, globs: map[string]class{},
+	}
 	for _, c := range s.Clients {
 		d.add(isClient, c.Names()...)
 	}

@@ -86,7 +86,7 @@ type Retry struct {
 type Resource struct {
 	Fencing   []history.Fencing // the modes to play it in; none if empty
 	Registers int               // how many values a section reads and writes; 1
-	Guarded   bool              // they live on the lock's own servers, which take an access together with the proof of the lock
+	Guarded   bool              // they live on the lock's own servers, which take an access with the proof of the lock
 	Latency   sim.Latency       // between clients and the resource; nil: the network's
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Servers is the deployment of the lock's servers. Each kind of servers has fields of its own. Of those, zero stands for
-// the kind's own default.
+// Servers is the deployment of the lock's servers. Each kind has fields of its own; of those, zero stands for the kind's
+// default.
 type Servers struct {
 	Kind        string        // a name of serverKinds
 	Masters     int           // Redis: servers that do not replicate each other; 1
@@ -23,7 +23,7 @@ type Servers struct {
 	Leader      int           // ZooKeeper: which of them leads at first
 	Tick        time.Duration // ZooKeeper
 	SyncLimit   int           // ZooKeeper: in ticks
-	KeepAlive   time.Duration // MySQL, PostgreSQL: how long a client's machine may be silent before its connection is ended
+	KeepAlive   time.Duration // MySQL, PostgreSQL: how long a client may be silent before its connection is ended
 	IdleTimeout time.Duration // MySQL, PostgreSQL: how long a connection may be idle
 	Pool        int           // PostgreSQL: connections that a pooler in front of it lends to one transaction at a time
 	Persistence string        // "none", "rdb", "lazy", "everysec" or "always"

@@ -110,8 +110,8 @@ func gather(names []string) (*listing, error) {
 	if slices.Contains(names, "locks") {
 		for _, a := range locks.Catalogue() {
 			l.Locks = append(l.Locks, lockEntry{
-				Name: a.Name, Title: a.Title, Servers: serversOf(&a), Token: a.Token, Deadline: clockName(a.Deadline), Identity: a.Identity,
-				Lease: a.Lease, Source: a.Source,
+				Name: a.Name, Title: a.Title, Servers: serversOf(&a), Token: a.Token, Deadline: clockName(a.Deadline),
+				Identity: a.Identity, Lease: a.Lease, Source: a.Source,
 			})
 		}
 	}
@@ -121,7 +121,8 @@ func gather(names []string) (*listing, error) {
 	return l, nil
 }
 
-// scenarioEntryOf lists all kinds of servers, modes, styles and variants in which a scenario is played, in the order of its cases.
+// scenarioEntryOf lists every kind of servers, mode, style and variant in which a scenario is played, in the order of its
+// cases.
 func scenarioEntryOf(s *scenarios.Scenario) scenarioEntry {
 	e := scenarioEntry{Name: s.Name, Title: s.Title, Lock: s.Lock.Algorithm, Variants: []string{}, Source: s.Source}
 	for _, c := range s.Cases() {

@@ -129,7 +129,8 @@ func (s *Sentinel) promote() {
 }
 
 // promoted goes on once the chosen one says that it is master. From now on this Sentinel tells everybody of it, as the
-// truth of a later epoch (sentinelRefreshInstanceInfo, sentinelForceHelloUpdateForMaster).
+// truth of a later epoch (sentinelRefreshInstanceInfo, sentinelForceHelloUpdateForMaster): at its next tick, unless a hello
+// is on its way just then, whose answer makes it wait for the next (sentinelPublishReplyCallback).
 func (s *Sentinel) promoted() {
 	s.file.configEpoch = s.failover.epoch
 	s.failover.enter(reconfReplicas, s.now())
