@@ -61,23 +61,24 @@ faults: [{before: {node: a, does: access, what: write}, pause: a, for: %v}]`, le
 		lease time.Duration
 		there string
 	}{{second, "5 of 5"}, {200 * msec, "50 of 50"}, {100 * msec, "50 of 50"}, {50 * msec, "50 of 50"}} {
-		b.often(experiment{what: fmt.Sprintf("A writes while B holds, lease %v, stopped for twice that", c.lease), on: redis7, measured: c.there},
-			100, 100, 20, func(seed uint64) bool {
-				r := stop(seed, c.lease)
-				return taken(r, "b") < written(r, "a") && written(r, "a") < written(r, "b")
-			})
+		what := fmt.Sprintf("A writes while B holds, lease %v, stopped for twice that", c.lease)
+		b.sure(experiment{what: what, on: redis7, measured: c.there}, true, func(seed uint64) bool {
+			r := stop(seed, c.lease)
+			return taken(r, "b") < written(r, "a") && written(r, "a") < written(r, "b")
+		})
 	}
 }
 
 // What is done to a master and its replica. A takes the lock when 10 ms are over, B asks for it after 200.
 const (
-	linkHeld   = "{at: 5ms, stall: {from: redis-1, to: redis-2, oneway: true}}"
-	linkBroken = "{before: {node: redis-1, does: receive, what: acquire}, break: {from: redis-2, to: redis-1}}"
-	stopped    = "{at: 5ms, pause: redis-2, for: 95ms}"
-	killed     = "{name: kill, after: {node: a, does: acquired}, plus: GAP, crash: redis-1}"
-	promoted   = "{after: {does: begin, what: kill}, plus: 1ms, promote: redis-2}"
-	promotedAt = "{at: 110ms, promote: redis-2}"
-	splitFirst = "{at: 5ms, promote: redis-2, redirect: b}"
+	linkHeld    = "{at: 5ms, stall: {from: redis-1, to: redis-2, oneway: true}}"
+	linkBroken  = "{before: {node: redis-1, does: receive, what: acquire}, break: {from: redis-2, to: redis-1}}"
+	stopped     = "{at: 5ms, pause: redis-2, for: 95ms}"
+	killed      = "{name: kill, after: {node: a, does: acquired}, plus: GAP, crash: redis-1}"
+	promoted    = "{after: {does: begin, what: kill}, plus: 1ms, promote: redis-2}"
+	promotedNow = "{after: {does: begin, what: kill}, promote: redis-2}"
+	promotedAt  = "{at: 110ms, promote: redis-2}"
+	splitFirst  = "{at: 5ms, promote: redis-2, redirect: b}"
 )
 
 // failovers are the ways to lose a lock when a replica takes its master's place, and some that do not.
@@ -103,24 +104,32 @@ var failovers = []struct {
 	{"link broken before the SET, kill -9 at once", "20 of 20", 0, []string{linkBroken, killed, promoted}, true, ""},
 	{"… after 50ms", "0 of 30", 50 * msec, []string{linkBroken, killed, promoted}, false, ""},
 	{
-		"no link fault, kill -9 at once", "12 of 40", 0, []string{killed, promoted}, false,
-		"Reply and stream are two system calls, and a real process can be killed between them. Here they are one step: what would be lost " +
-			"between them is played by a link that is held.",
+		"no link fault, kill -9 at once", "0 of 150", 0, []string{killed, promoted}, false,
+		"Redis writes to its replicas before it writes the reply, as strace shows; what is written still arrives. It takes a " +
+			"promotion that overtakes the stream to lose the key.",
 	},
 	{"… after 50ms", "0 of 10", 50 * msec, []string{killed, promoted}, false, ""},
 }
 
-func (b *bench) failovers() {
-	for _, c := range failovers {
-		faults := strings.ReplaceAll(strings.Join(c.faults, ", "), "GAP", c.gap.String())
-		b.sure(experiment{what: c.what, on: redis7, measured: c.there, note: c.note}, c.lost, func(seed uint64) bool {
-			return double(b.play(seed, loopback+`
+// failover plays one of them, with a gap between A's OK and kill -9.
+func (b *bench) failover(seed uint64, gap time.Duration, faults ...string) bool {
+	return double(b.play(seed, loopback+`
 lock: {algorithm: set-nx-lua}
 servers: {replicas: 1}
 clients: {a: {start: 10ms, work: 5s}, b: {start: 200ms, wait: try, work: 1s}}
-faults: [`+faults+"]", nil))
-		})
+faults: [`+strings.ReplaceAll(strings.Join(faults, ", "), "GAP", gap.String())+"]", nil))
+}
+
+func (b *bench) failovers() {
+	for _, c := range failovers {
+		b.sure(experiment{what: c.what, on: redis7, measured: c.there, note: c.note}, c.lost,
+			func(seed uint64) bool { return b.failover(seed, c.gap, c.faults...) })
 	}
+	b.often(experiment{
+		what: "no link fault, kill -9 and promotion at once", on: redis7, measured: "12 of 40",
+		note: "The promotion races the stream. How often it wins is the machine's doing: in another series, with a little more " +
+			"time between kill and promotion, never. Both must happen here.",
+	}, 10, 90, 40, func(seed uint64) bool { return b.failover(seed, 0, killed, promotedNow) })
 	for _, c := range []struct {
 		what, there string
 		ahead       time.Duration
@@ -179,13 +188,13 @@ faults:
 	})
 	b.times(experiment{
 		what: "down-after 2s: a client is at the new master after", on: redis7,
-		note: "One run. sentinel.c: the ping that stays unanswered is sent up to a second after the stop, the others are asked once a " +
-			"second, the election waits up to a second, and so does the INFO that shows the new role.",
+		note: "One run. sentinel.c: the ping that stays unanswered is sent up to a second after the stop, the others are asked " +
+			"once a second, the election waits up to a second, and so does the INFO that shows the new role.",
 	}, []time.Duration{3300 * msec}, 2*second, 6200*msec, 40, func(seed uint64) time.Duration { return play(seed).redirected })
 	b.times(experiment{
 		what: "… the old master accepts writes after SIGCONT for", on: redis7,
-		note: "One run. sentinel.c: the server must have called itself a master for more than 8s, which is looked at when it answers " +
-			"INFO, every 10s.",
+		note: "One run. sentinel.c: the server must have called itself a master for more than 8s, which is looked at when it " +
+			"answers INFO, every 10s.",
 	}, []time.Duration{10 * second}, 8*second, 18*second, 40, func(seed uint64) time.Duration { return play(seed).accepted })
 }
 
@@ -201,7 +210,8 @@ var forgetting = []struct {
 	{"… AOF always", "0 of 5", "always", "crash: redis-3, restart: 8ms", false, ""},
 	{
 		"power loss, AOF everysec", "3 of 3", "everysec", "crash: redis-3, kind: host, restart: 8ms", true,
-		"There the data directory was put back to a copy from before A's SET; here the machine goes off within the second that is at risk.",
+		"There the data directory was put back to a copy from before A's SET; here the machine goes off within the second " +
+			"that is at risk.",
 	},
 	{"no persistence, restart after the lease", "0 of 3", "none", "crash: redis-3, restart: 8s", false, ""},
 	{"one clock jumps 10s forth", "25 of 25", "none", "clock: redis-3, step: 10s", true, ""},
@@ -227,7 +237,8 @@ faults:
 	}
 	b.times(experiment{
 		what: "after the restart: what is left of A's 8s when B holds", on: redis7,
-		note: "A may go on for one hundredth less than 8s; here it waits for the two servers that do not answer, there they refused.",
+		note: "A may go on for one hundredth less than 8s. Here it waits for the two servers that do not answer, there they " +
+			"refused.",
 	}, []time.Duration{7900 * msec}, 7700*msec, 7920*msec, 40, func(seed uint64) time.Duration {
 		r := play(seed, forgetting[0].persistence, forgetting[0].fault)
 		return r.History.Acquisitions[0].Deadline.Sub(taken(r, "b"))

@@ -71,15 +71,18 @@ func (b *bench) cutFollowers() {
 		session            time.Duration
 		next, disconnected []time.Duration
 	}{
-		{4 * second, []time.Duration{3520 * msec, 5090 * msec, 4500 * msec}, []time.Duration{9080 * msec, 9410 * msec, 9240 * msec}},
+		{
+			4 * second, []time.Duration{3520 * msec, 5090 * msec, 4500 * msec},
+			[]time.Duration{9080 * msec, 9410 * msec, 9240 * msec},
+		},
 		{6 * second, []time.Duration{6610 * msec}, []time.Duration{9750 * msec}},
 		{9 * second, []time.Duration{8400 * msec}, []time.Duration{9290 * msec}},
 		{12 * second, nil, []time.Duration{9510 * msec}},
 	} {
 		e := experiment{
 			what: fmt.Sprintf("session %v: B has the lock after", c.session), on: zk3,
-			note: "A touch of the session is up to a third of it old when the client's ping passes it on, and half a tick when the follower does; " +
-				"the leader ends it up to a tick late.",
+			note: "The follower tells the leader twice a tick who has spoken since, the client speaks every third of the session, " +
+				"and the leader ends a session up to a tick late.",
 		}
 		if c.next == nil {
 			e.measured = "over 9.51s"
@@ -96,12 +99,14 @@ func (b *bench) cutFollowers() {
 	b.times(experiment{
 		what: "session 4s, a write on its way: A is Disconnected after", on: zk3,
 		note: "The library gives up after two thirds of the session without a byte; the last pong is up to a third old.",
-	}, []time.Duration{2530 * msec}, 1333*msec, 2667*msec+slack, seeds, func(seed uint64) time.Duration { return play(seed).disconnected })
-	b.times(experiment{what: "… B has the lock after", on: zk3}, []time.Duration{3360 * msec}, 1666*msec, 6*second+slack, seeds,
-		func(seed uint64) time.Duration { return play(seed).next })
+	}, []time.Duration{2530 * msec}, 1333*msec, 2667*msec+slack, seeds,
+		func(seed uint64) time.Duration { return play(seed).disconnected })
+	b.times(experiment{what: "… B has the lock after", on: zk3}, []time.Duration{3360 * msec},
+		1666*msec, 6*second+slack, seeds, func(seed uint64) time.Duration { return play(seed).next })
 	b.sure(experiment{
 		what: "… and A is still connected then", on: zk3, measured: "0 of 1",
-		note: "What the leader was told last is no older than the ping before the last pong, so the session outlives A's patience.",
+		note: "What the leader was told last is no older than the ping before the last pong, so the session outlives A's " +
+			"patience.",
 	}, false, func(seed uint64) bool { return play(seed).next < play(seed).disconnected })
 }
 
@@ -148,15 +153,17 @@ func (b *bench) stoppedHolders() {
 	for _, c := range []struct{ asked, session time.Duration }{{msec, 100 * msec}, {5 * second, second}} {
 		b.times(experiment{
 			what: fmt.Sprintf("tick 50ms, %v asked for: B has the lock after", c.asked), on: zk3,
-			measured: "session " + inWords(c.session), note: "A session is from two to twenty ticks long, whatever is asked for. How long it is here shows in when B has the lock.",
+			measured: "session " + inWords(c.session),
+			note: "A session is from two to twenty ticks long, whatever is asked for. How long it is here shows in when B has the " +
+				"lock.",
 		}, nil, c.session-c.session/3, c.session+60*msec, 40, func(seed uint64) time.Duration {
 			l, _ := b.befall(seed, fault{1, 50 * msec, c.asked, "pause: a", 8 * second})
 			return l.next
 		})
 	}
 	const pause = 500 * msec
-	b.times(experiment{what: "session 150ms: A is Disconnected after SIGCONT", on: zk3}, []time.Duration{200 * usec, 500 * usec}, 0, msec, 40,
-		func(seed uint64) time.Duration {
+	b.times(experiment{what: "session 150ms: A is Disconnected after SIGCONT", on: zk3},
+		[]time.Duration{200 * usec, 500 * usec}, 0, msec, 40, func(seed uint64) time.Duration {
 			l, _ := b.befall(seed, fault{1, 50 * msec, 150 * msec, "pause: a", pause})
 			return l.disconnected - pause
 		})
@@ -201,7 +208,8 @@ func (b *bench) cutHolders() {
 		b.times(experiment{
 			what: "… A is Expired after the link has healed", on: zk3,
 			note: "Where in its round the library is then: it dials for a second, and sleeps for one.",
-		}, []time.Duration{550 * msec, 790 * msec}, 0, 2*second+10*msec, 60, func(seed uint64) time.Duration { return play(seed).expired })
+		}, []time.Duration{550 * msec, 790 * msec}, 0, 2*second+10*msec, 60,
+			func(seed uint64) time.Duration { return play(seed).expired })
 	}
 }
 

@@ -49,13 +49,13 @@ func TestExperimentsComeOutAsOnRealServers(t *testing.T) {
 
 	table := b.table()
 	t.Log("\n" + table)
+	require.Empty(t, b.outside, "not as on real servers")
 	if os.Getenv("UPDATE") != "" {
 		require.NoError(t, os.WriteFile(experimentsFile, []byte(table), 0o644))
 	}
 	want, err := os.ReadFile(experimentsFile)
 	require.NoError(t, err, "UPDATE=1 go test ./harness writes it")
 	require.Equal(t, string(want), table, "if the behaviour has changed: UPDATE=1 go test ./harness")
-	require.Empty(t, b.outside, "not as on real servers")
 }
 
 // bench repeats experiments and collects what comes out.
@@ -98,7 +98,9 @@ func (b *bench) add(e experiment, seen, within string, ok bool) {
 }
 
 // times adds an experiment that measures a time, which must be from least to most, there and here.
-func (b *bench) times(e experiment, there []time.Duration, least, most time.Duration, seeds int, see func(seed uint64) time.Duration) {
+func (b *bench) times(
+	e experiment, there []time.Duration, least, most time.Duration, seeds int, see func(seed uint64) time.Duration,
+) {
 	b.t.Helper()
 	here := make([]time.Duration, seeds)
 	for i := range here {
@@ -191,8 +193,9 @@ func (b *bench) table() string {
 	}
 	_ = w.Flush()
 	lines := []string{
-		"What was done to real servers, and comes out the same in the simulator. Seen here: over all seeds. Within: the range",
-		"that follows from the servers' source code, in which both must lie.", "",
+		"What was done to real servers, and what comes out when it is done in the simulator. Seen here: over all seeds. Within:",
+		"the range that follows from the servers' source code, in which both lie; where the simulator is known to differ, a note",
+		"says why, and the range is what is expected of it.", "",
 	}
 	for line := range strings.Lines(text.String()) {
 		lines = append(lines, strings.TrimRight(line, " \n"))
@@ -209,8 +212,8 @@ func wrapped(text string) (lines []string) {
 	const width = 120
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+len(word) >= width {
-			lines, line = append(lines, line), "   "
+		if len(line)+len(word) >= width {
+			lines, line = append(lines, line), ""
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
@@ -242,7 +245,8 @@ func (b *bench) play(seed uint64, situation string, acts map[string]act) harness
 // playAndKeep is play, and may keep the trace.
 func (b *bench) playAndKeep(seed uint64, situation string, acts map[string]act, trace bool) harness.Result {
 	b.t.Helper()
-	s, err := scenarios.Parse("experiment.yaml", []byte("name: experiment\ntitle: An experiment\nstory: See the test.\n"+situation))
+	const frame = "name: experiment\ntitle: An experiment\nstory: See the test.\n"
+	s, err := scenarios.Parse("experiment.yaml", []byte(frame+situation))
 	require.NoError(b.t, err)
 	algorithm, ok := locks.Find(s.Lock.Algorithm)
 	require.True(b.t, ok, s.Lock.Algorithm)

@@ -73,7 +73,8 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 		return nil, s.Errorf("lock.algorithm", "the lock %q has no builder", p.Algorithm.Name)
 	}
 	if needs := cmp.Or(p.Algorithm.Servers, "redis"); needs != s.Servers.Kind {
-		return nil, s.Errorf("servers.kind", "the lock %s needs servers of the kind %s", p.Algorithm.Name, needs)
+		return nil, s.Errorf("lock.algorithm", "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}",
+			p.Algorithm.Name, needs, s.Servers.Kind, needs)
 	}
 	if s.Resource.Guarded && !p.Algorithm.Guard {
 		return nil, s.Errorf("resource.in", "the lock %s cannot guard data on its own servers", p.Algorithm.Name)

@@ -113,17 +113,21 @@ func (t *redisTruth) Expired(s *redis.Server, changes []redis.Change) {
 func (t *redisTruth) Crashed(*redis.Server) {}
 
 // Restarted sees what the disk had kept.
-func (t *redisTruth) Restarted(s *redis.Server) { t.reloaded(s, s.Store.Writer(t.key)) }
+func (t *redisTruth) Restarted(s *redis.Server) { t.Replaced(s, s.Store.Snapshot()) }
 
-// Replaced sees a replica take over its master's dataset.
+// Replaced sees what a server holds whose whole dataset is another. A copy that is back, because its deletion or what
+// took its place was lost, grants nothing anew.
 func (t *redisTruth) Replaced(s *redis.Server, keys []redis.Record) {
-	var writer *redis.Request
-	for i := range keys {
-		if keys[i].Key == t.key {
-			writer = keys[i].Request
-		}
+	i := t.service.index(s)
+	here := slices.IndexFunc(keys, func(r redis.Record) bool { return r.Key == t.key && r.Request != nil })
+	if held := t.keyed[i].copy; held >= 0 && here >= 0 && t.isOf(held, keys[here].Request, keys[here].Kind) {
+		return
 	}
-	t.reloaded(s, writer)
+	t.gone(i, history.Wiped)
+	if here >= 0 {
+		t.copied(i, keys[here].Request, keys[here].Kind, s)
+		t.confirmed(i)
+	}
 }
 
 // Promoted sees a replica become a master: the grants that stand are kept up by it from now on.
@@ -154,23 +158,9 @@ func (t *redisTruth) Applied(s *redis.Server, changes []redis.Change) {
 		case t.keyed[i].copy >= 0 && (change.Op == redis.OpDeadline || t.keeps(i, change.Request, change)):
 			t.prolonged(i, s)
 		default:
-			t.copied(i, change.Request, s)
+			t.copied(i, change.Request, change.Kind, s)
 			t.confirmed(i)
 		}
-	}
-}
-
-// reloaded sees what a server holds whose whole dataset is another: of the lock's key the last writer is known, nil if
-// it is not there. A copy that is back, because its deletion or what took its place was lost, grants nothing anew.
-func (t *redisTruth) reloaded(s *redis.Server, writer *redis.Request) {
-	i := t.service.index(s)
-	if held := t.keyed[i].copy; held >= 0 && writer != nil && t.isOf(held, writer) {
-		return
-	}
-	t.gone(i, history.Wiped)
-	if writer != nil {
-		t.copied(i, writer, s)
-		t.confirmed(i)
 	}
 }
 
@@ -181,16 +171,16 @@ func (t *redisTruth) confirmed(i int) {
 	}
 }
 
-// isOf reports whether a copy is what a request left behind.
-func (t *redisTruth) isOf(c int, writer *redis.Request) bool {
-	return t.origins[c].sent == writer.Sent ||
+// isOf reports whether a copy is what a request left behind: its own, or that of a first hold to which it added one.
+func (t *redisTruth) isOf(c int, writer *redis.Request, kind redis.Kind) bool {
+	return t.origins[c].sent == writer.Sent || kind == redis.KindHash &&
 		t.origins[c].sent < writer.Sent && t.sameOwner(t.copies[c].Acquisition, history.ID(writer.Tag))
 }
 
 // source returns the last copy, on any server, of which a request's is a copy; -1 if none is known.
-func (t *redisTruth) source(writer *redis.Request) int {
+func (t *redisTruth) source(writer *redis.Request, kind redis.Kind) int {
 	for c := range slices.Backward(t.origins) {
-		if t.isOf(c, writer) {
+		if t.isOf(c, writer, kind) {
 			return c
 		}
 	}
@@ -215,9 +205,9 @@ func (t *redisTruth) made(i int, r *redis.Request, s *redis.Server, change *redi
 }
 
 // copied begins a copy on a server that has it from elsewhere: from its master, or from its disk.
-func (t *redisTruth) copied(i int, writer *redis.Request, s *redis.Server) {
+func (t *redisTruth) copied(i int, writer *redis.Request, kind redis.Kind, s *redis.Server) {
 	id, o := history.ID(writer.Tag), origin{sent: writer.Sent, ends: trace.Never}
-	if from := t.source(writer); from >= 0 {
+	if from := t.source(writer, kind); from >= 0 {
 		id, o = t.copies[from].Acquisition, t.origins[from]
 	}
 	t.begin(i, s, id, writer.Client, o)

@@ -31,25 +31,33 @@ func (l zkQueue) build(o Options) Builder {
 // errGone says that the own node is there no more: its session is over.
 var errGone = errors.New("the own node is gone")
 
-// Acquire makes a node and waits until it is the first. If it goes meanwhile it makes another.
+// Acquire makes a node and waits until it is the first. If it goes meanwhile, or the session with it, it makes another
+// (Curator's RetryLoop repeats after SESSIONEXPIRED, and InterProcessMutex after NONODE).
 func (l *zkQueue) Acquire(wait time.Duration) (Lease, error) {
 	for w := patienceOf(l.p, wait); ; {
 		l.open()
-		own, err := l.enqueue(w)
-		if err != nil {
-			return Lease{}, fmt.Errorf("zookeeper create %s: %w", l.dir, err)
-		}
-		lease, err := l.await(own, w)
+		lease, err := l.attempt(w)
 		switch {
 		case err == nil:
 			return lease, nil
-		case !errors.Is(err, errGone):
-			_ = l.remove(own.Path)
+		case !errors.Is(err, errGone) && !errors.Is(err, ErrSessionExpired):
 			return Lease{}, fmt.Errorf("zookeeper lock %s: %w", l.dir, err)
 		case w.over():
 			return Lease{}, ErrNotAcquired
 		}
 	}
+}
+
+func (l *zkQueue) attempt(w patience) (Lease, error) {
+	own, err := l.enqueue(w)
+	if err != nil {
+		return Lease{}, err
+	}
+	lease, err := l.await(own, w)
+	if err != nil && !errors.Is(err, errGone) {
+		_ = l.remove(own.Path)
+	}
+	return lease, err
 }
 
 // Release removes the own node.

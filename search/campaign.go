@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/locksim/locksim/checker"
@@ -9,11 +10,12 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// Stint is so many scenarios to be drawn for a claim, by the numbers from one on.
+// Stint is so many scenarios to be drawn, by the numbers from one on, for claims that have one menu: each scenario is
+// played once, and judged by all of them.
 type Stint struct {
-	Claim *Claim
-	Draws Seeds
-	_     struct{}
+	Claims []*Claim
+	Draws  Seeds
+	_      struct{}
 }
 
 // Tally is what came of the scenarios that were drawn for a claim.
@@ -64,30 +66,31 @@ func (t *Tally) count(trial Trial) {
 	}
 }
 
-// Campaign plays stints one after the other, several runs at once, and calls each with what came of every one. It ends
-// early with the first error of each, or when the context is done: then with what came of the stint that was under way.
-// What it finds does not depend on how many runs are played at once.
-func Campaign(ctx context.Context, stints []Stint, jobs int, each func(Tally) error) error {
-	next, sum := 0, Tally{}
+// Campaign plays stints one after the other, several runs at once, and calls each with what came of every one, a tally for
+// each of its claims. It ends early with the first error of each, or when the context is done: then with what came of the
+// stint that was under way. What it finds does not depend on how many runs are played at once.
+func Campaign(ctx context.Context, stints []Stint, jobs int, each func([]Tally) error) error {
+	var sums []Tally // of the stint under way
 	finish := func() error {
-		done := sum
-		next, sum = next+1, Tally{}
+		done := sums
+		sums, stints = nil, stints[1:]
 		return each(done)
 	}
-	err := inOrder(ctx, jobs, stretches(stints), func(part Tally) error {
-		if sum.Claim == nil {
-			sum.Claim, sum.First = part.Claim, part.First
+	err := inOrder(ctx, jobs, stretches(stints), func(parts []Tally) error {
+		if sums == nil {
+			sums = parts
+		} else {
+			for i := range sums {
+				sums[i].add(parts[i])
+			}
 		}
-		sum.add(part)
-		if sum.Runs < stints[next].Draws.Count {
+		if sums[0].Runs < stints[0].Draws.Count {
 			return nil
 		}
 		return finish()
 	})
-	if ctx.Err() != nil && sum.Runs > 0 {
-		if unheard := finish(); unheard != nil {
-			return unheard
-		}
+	if ctx.Err() != nil && sums != nil {
+		return errors.Join(err, finish())
 	}
 	return err
 }
@@ -96,16 +99,17 @@ func Campaign(ctx context.Context, stints []Stint, jobs int, each func(Tally) er
 const stretchSize = 64
 
 // stretches cuts stints up.
-func stretches(stints []Stint) iter.Seq[func(*harness.Runner) Tally] {
-	return func(yield func(func(*harness.Runner) Tally) bool) {
+func stretches(stints []Stint) iter.Seq[func(*harness.Runner) []Tally] {
+	return func(yield func(func(*harness.Runner) []Tally) bool) {
 		for _, s := range stints {
-			lock, ok := locks.Find(s.Claim.Menu.Lock)
+			name := s.Claims[0].Menu.Lock
+			lock, ok := locks.Find(name)
 			if !ok {
-				panic("search: there is no lock " + s.Claim.Menu.Lock)
+				panic("search: there is no lock " + name)
 			}
 			for from := 0; from < s.Draws.Count; from += stretchSize {
 				draws := Seeds{s.Draws.First + uint64(from), min(stretchSize, s.Draws.Count-from)}
-				if !yield(func(r *harness.Runner) Tally { return playStretch(r, s.Claim, &lock, draws) }) {
+				if !yield(func(r *harness.Runner) []Tally { return playStretch(r, s.Claims, &lock, draws) }) {
 					return
 				}
 			}
@@ -113,10 +117,15 @@ func stretches(stints []Stint) iter.Seq[func(*harness.Runner) Tally] {
 	}
 }
 
-func playStretch(r *harness.Runner, c *Claim, lock *locks.Algorithm, draws Seeds) Tally {
-	t := Tally{Claim: c, First: draws.First}
-	for k := range draws.Count {
-		t.count(c.Try(r, Seeded(draws.First+uint64(k)), lock))
+func playStretch(r *harness.Runner, claims []*Claim, lock *locks.Algorithm, draws Seeds) []Tally {
+	tallies := make([]Tally, len(claims))
+	for i, c := range claims {
+		tallies[i] = Tally{Claim: c, First: draws.First}
 	}
-	return t
+	for k := range draws.Count {
+		for i, trial := range try(claims, r, Seeded(draws.First+uint64(k)), lock) {
+			tallies[i].count(trial)
+		}
+	}
+	return tallies
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,8 +33,8 @@ func few() []search.Claim {
 func campaign(t *testing.T, stints []search.Stint, jobs int) []search.Tally {
 	t.Helper()
 	var tallies []search.Tally
-	err := search.Campaign(t.Context(), stints, jobs, func(tally search.Tally) error {
-		tallies = append(tallies, tally)
+	err := search.Campaign(t.Context(), stints, jobs, func(list []search.Tally) error {
+		tallies = append(tallies, list...)
 		return nil
 	})
 	require.NoError(t, err)
@@ -53,6 +54,20 @@ func TestCampaignFindsTheSameHoweverManyRunAtOnce(t *testing.T) {
 	require.Equal(t, one, campaign(t, stints, 8))
 }
 
+func TestClaimsOfOneMenuShareTheirRunsAndFindTheSame(t *testing.T) {
+	var claims []search.Claim
+	for _, c := range search.Promises() {
+		if c.Name == "etcd-service" || c.Name == "etcd-release" {
+			claims = append(claims, c)
+		}
+	}
+	ledger := &search.Ledger{}
+	together := ledger.Missing(claims, 0, 100)
+	require.Len(t, together, 1)
+	alone := slices.Concat(ledger.Missing(claims[:1], 0, 100), ledger.Missing(claims[1:], 0, 100))
+	require.Equal(t, campaign(t, alone, 2), campaign(t, together, 2))
+}
+
 func TestWhatACampaignSavesShowsWhatItFound(t *testing.T) {
 	claims := few()[1:]
 	broken := campaign(t, (&search.Ledger{}).Missing(claims, 0, 100), 2)[0].Broken
@@ -69,8 +84,8 @@ func TestCampaignThatIsInterruptedTellsWhatItHas(t *testing.T) {
 	stints := (&search.Ledger{}).Missing(few(), 0, 200)
 	stints[1].Draws.Count = 1_000_000
 	var tallies []search.Tally
-	err := search.Campaign(ctx, stints, 2, func(tally search.Tally) error {
-		tallies = append(tallies, tally)
+	err := search.Campaign(ctx, stints, 2, func(list []search.Tally) error {
+		tallies = append(tallies, list...)
 		cancel()
 		return nil
 	})
@@ -106,7 +121,7 @@ func TestWhatWasBrokenIsPlayedAgain(t *testing.T) {
 	}
 	rest := ledger.Missing(claims, 0, 100)
 	require.Len(t, rest, 1)
-	require.Equal(t, claims[1].Name, rest[0].Claim.Name)
+	require.Equal(t, claims[1].Name, rest[0].Claims[0].Name)
 }
 
 func TestLedgerIsReadAsItIsWritten(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,16 +104,25 @@ func (l *Ledger) find(claim string) *Line {
 }
 
 // Missing returns what is still to be played for each of the claims to have so many runs from a number on. What a line
-// says of other numbers does not count, and nothing does that was violated.
+// says of other numbers does not count, and nothing does that was violated. Claims of one menu share their stint.
 func (l *Ledger) Missing(claims []Claim, from uint64, runs int) []Stint {
 	var stints []Stint
 	for i := range claims {
-		s := Stint{Claim: &claims[i], Draws: Seeds{from, runs}}
-		if x := l.find(claims[i].Name); x != nil && x.First == from && x.Violations+x.Undecided == 0 {
-			s.Draws = Seeds{from + uint64(min(x.Runs, runs)), max(runs-x.Runs, 0)}
+		c := &claims[i]
+		draws := Seeds{from, runs}
+		if x := l.find(c.Name); x != nil && x.First == from && x.Violations+x.Undecided == 0 {
+			draws = Seeds{from + uint64(min(x.Runs, runs)), max(runs-x.Runs, 0)}
 		}
-		if s.Draws.Count > 0 {
-			stints = append(stints, s)
+		if draws.Count == 0 {
+			continue
+		}
+		k := slices.IndexFunc(stints, func(s Stint) bool {
+			return s.Draws == draws && reflect.DeepEqual(s.Claims[0].Menu, c.Menu)
+		})
+		if k >= 0 {
+			stints[k].Claims = append(stints[k].Claims, c)
+		} else {
+			stints = append(stints, Stint{Claims: []*Claim{c}, Draws: draws})
 		}
 	}
 	return stints

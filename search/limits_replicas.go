@@ -24,7 +24,11 @@ func limitsOfReplicas() []Claim {
 	sentinel.Sentinels, sentinel.Within, sentinel.Persistence = []int{3}, 0, nil
 	cluster := replicated("set-nx-lua", 1, Partition, PowerLoss)
 	cluster.Cluster, cluster.Masters, cluster.Within = true, []int{3}, 0
+	slow := replicated("set-nx-lua-wait", 1, Failover)
+	slow.TTLs = []time.Duration{time.Second}
 	return []Claim{
+		{Name: "slow-replica", Property: exclusion, Menu: slow,
+			Why: `The lease runs while the client waits for the old master to become a replica, and nobody looks what is left of it.`},
 		{Name: "failover", Property: exclusion, Menu: replicated("set-nx-lua", 1, lost...), Twin: "set-nx-lua-wait",
 			Why: `The replica that is made master has not been told of the key, or the old master goes on.`},
 		{Name: "other-replica", Property: exclusion, Menu: replicated("set-nx-lua-wait", 2, lost...),

@@ -55,8 +55,9 @@ func ofLeaseRow() []Claim {
 	release.Menu.Faults = Kinds(SameRandom)
 	tokens := Claim{Name: "tokens", Property: checker.FencingOrder, Menu: everyDatabase(), Why: `
 		Whoever takes the row over counts its version up in the same statement, and the row stays.`}
+	tokens.Menu.Fencing = []history.Fencing{history.FencedReadWrite}
 	rw := tokens
-	rw.Name, rw.Property, rw.Menu.Fencing = "fenced-read-write", checker.Resource, []history.Fencing{history.FencedReadWrite}
+	rw.Name, rw.Property = "fenced-read-write", checker.Resource
 	rw.Why = `Tokens grow from holder to holder, so that sections are applied in the order of their tokens. One register only.`
 	const lock = "mysql-lease-row"
 	return slices.Concat(within.of(lock), service.of(lock), release.of(lock), tokens.of(lock), rw.of(lock))

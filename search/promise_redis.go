@@ -69,10 +69,7 @@ func exclusionAtTheService() []Claim {
 
 // releases is of locks that name what they release.
 func releases() []Claim {
-	one := Claim{Name: "release", Property: checker.ReleaseSafety, Menu: Menu{
-		Faults: Kinds(SameRandom), Storage: network, Tasks: 2, Waits: true, Timeouts: timeouts, Drift: 100_000,
-		Persistence: []string{"none", "everysec", "always"}, Disk: []string{"honest", "lies"},
-	}, Why: `
+	one := Claim{Name: "release", Property: checker.ReleaseSafety, Menu: uniqueValues(), Why: `
 		A script deletes the key if it has the value that the release names, in one step, and nobody else has that value:
 		it names one acquisition, or one try where failed tries are cleaned up. What becomes of keys and clocks plays no
 		part.`}

@@ -29,6 +29,13 @@ func anything(fencing history.Fencing, masters ...int) Menu {
 	}
 }
 
+// uniqueValues is that for a resource that tells sections apart by the values of their leases, no two of which are alike.
+func uniqueValues(masters ...int) Menu {
+	m := anything(history.TokenEquality, masters...)
+	m.Faults = Kinds(SameRandom)
+	return m
+}
+
 // anyLock are some of all kinds: what protects the resource from one lock protects it from any.
 var anyLock = []string{
 	"get-then-set", "setnx", "set-without-nx", "set-nx-get-del", "jedis-sample", "set-nx-lua", "set-nx-lua-wait", "reentrant",
@@ -40,12 +47,13 @@ func resourceBehindFence() []Claim {
 	compare := Claim{Name: "compare-and-set", Property: checker.Resource, Menu: anything(history.CompareAndSet, 1, 3), Why: `
 		A write is accepted if the version that it replaces is the one its section has read: sections are atomic in the
 		order of their writes, and need no lock. One register only: writes of two are two steps.`}
-	equal := Claim{Name: "token-equality", Property: checker.Resource, Menu: anything(history.TokenEquality, 1, 3), Why: `
+	equal := Claim{Name: "token-equality", Property: checker.Resource, Menu: uniqueValues(), Why: `
 		A read registers its section's value, a write needs it to be the last that was registered. So no other section
 		has read between the read and the write of a section whose write was accepted, nor written, since it would have
 		had to read first. Values must be unique: of a section, not of a process, lest a late write of one section
 		pass for the next one's. One register only.`}
-	equal.Menu.Faults = Kinds(SameRandom)
+	many := equal
+	many.Menu.Masters = []int{5, 3}
 	fenced := Claim{
 		Name: "fenced-read-write", Property: checker.Resource, Menu: anything(history.FencedReadWrite, 1), Why: `
 		Tokens differ, since the counter is not lost. A read marks the register with its token, and what comes later with a
@@ -57,7 +65,7 @@ func resourceBehindFence() []Claim {
 	order.Name, order.Property = "tokens", checker.FencingOrder
 	order.Why = `
 		One script makes the key and increments the counter, which has no deadline and is on the disk before the answer.`
-	return slices.Concat(compare.of(anyLock...), equal.of(freshValues...), equal.of(rightRedlocks...),
-		equal.of("set-without-nx", "set-nx-get-del", "redlock-no-drift", "redlock-no-check", "redlock-py"),
+	return slices.Concat(compare.of(anyLock...), equal.of(freshValues...), equal.of("set-without-nx", "set-nx-get-del"),
+		many.of(rightRedlocks...), many.of("redlock-no-drift", "redlock-no-check", "redlock-py"),
 		fenced.of("set-nx-lua-fenced"), order.of("set-nx-lua-fenced"))
 }

@@ -8,9 +8,13 @@ import (
 	"github.com/locksim/locksim/history"
 )
 
-// everySession is all that can happen to the services of leases and sessions, which keep what they have acknowledged.
+// everySession is all that can happen to the services of leases and sessions, which keep what they have acknowledged, and
+// to a resource that looks at tokens.
 func everySession() Menu {
-	return Menu{Faults: Kinds(), Storage: network, Tasks: 2, Waits: true, Timeouts: timeouts, Drift: 100_000}
+	return Menu{
+		Faults: Kinds(), Storage: network, Tasks: 2, Waits: true, Timeouts: timeouts, Drift: 100_000,
+		Fencing: []history.Fencing{history.FencedReadWrite},
+	}
 }
 
 // ofSessions is what the locks of etcd, Consul and Chubby promise.
@@ -25,11 +29,10 @@ func ofSessions() []Claim {
 		A release names the session that holds, or the key that its lease made: if it is late it finds that gone.`}
 	rw := Claim{Name: "fenced-read-write", Property: checker.Resource, Menu: everySession(), Why: `
 		Tokens grow from holder to holder, so that sections are applied in the order of their tokens. One register only.`}
-	rw.Menu.Fencing = []history.Fencing{history.FencedReadWrite}
 	owner := Claim{Name: "txn-owner", Property: checker.Resource, Menu: everySession(), Why: `
 		Reads and writes are transactions that compare the revision of the lock's key, in the log that also ends leases: no
 		access is accepted once the next holder's turn has come.`}
-	owner.Menu.Guarded, owner.Menu.Storage = true, nil
+	owner.Menu.Guarded, owner.Menu.Storage, owner.Menu.Fencing = true, nil, nil
 	all := []string{"etcd", "consul", "chubby"}
 	return slices.Concat(service.of(all...), service.of("etcd-no-recheck"), tokens.of(all...), release.of(all...),
 		release.of("etcd-no-recheck"), rw.of(all...), owner.of("etcd"), exclusionInLeaseOfSession(), progressOfServices())
@@ -49,7 +52,7 @@ func exclusionInLeaseOfSession() []Claim {
 		The client counts its lease from when it sent the KeepAlive, so it is in jeopardy before the cell ends the session, and
 		it stops. No process stands still, clocks run at one rate, and nobody ends a session that lives.`}
 	jeopardy.Menu.Faults = Kinds(ClientPause, EndSession, Drift)
-	jeopardy.Menu.Styles = []history.Style{history.Attentive}
+	jeopardy.Menu.Styles, jeopardy.Menu.Fencing = []history.Style{history.Attentive}, nil
 	delay := Claim{Name: "lock-delay", Property: checker.MutualExclusion, Menu: Menu{
 		Faults:  []Kind{ClientCrash, ClientPause, ClientClock, ServerPause, ServerBack, Stall, Delay, SessionCut, EndSession},
 		Storage: waiting, Within: 80,

@@ -8,22 +8,21 @@ import (
 	"github.com/locksim/locksim/history"
 )
 
-// Locks on ZooKeeper. Those whose queue decides have one truth, whatever their clients take it for.
+// Locks on ZooKeeper. In those that are queues every node has a name of its own, which is random.
 var (
-	zkRight  = []string{"zk-sequential", "zk-ephemeral"}
-	zkQueues = []string{
-		"zk-sequential", "zk-sequential-number-token", "zk-sequential-unprotected", "zk-sequential-no-recheck",
-	}
+	zkRight     = []string{"zk-sequential", "zk-ephemeral"}
+	zkQueues    = []string{"zk-sequential", "zk-sequential-number-token", "zk-sequential-no-recheck"}
 	zkTicks     = []time.Duration{500 * time.Millisecond, 2 * time.Second}
 	zkSyncs     = []int{5, 2}
 	zkNodes     = []int{3, 5, 1}
 	zkLibraries = []string{"curator", "go-zookeeper", "java"}
 )
 
-// everyEnsemble is all that can happen to an ensemble whose disks are honest.
+// everyEnsemble is all that can happen to an ensemble whose disks are honest, and to a resource that looks at tokens.
 func everyEnsemble() Menu {
 	return Menu{
-		Faults: Kinds(), Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
+		Faults: Kinds(), Storage: append(slices.Clone(network), ServerPause, ServerCrash, PowerLoss),
+		Fencing: []history.Fencing{history.FencedReadWrite}, Tasks: 2, Waits: true, Drift: 100_000,
 		Nodes: zkNodes, Ticks: zkTicks, SyncLimits: zkSyncs, Libraries: zkLibraries,
 	}
 }
@@ -38,16 +37,13 @@ func ofZooKeeper() []Claim {
 		The token is the transaction that made the holder's node. Holders follow each other in the order of their nodes, and
 		transactions are numbered upwards over the life of the ensemble, through elections too.`}
 	release := Claim{Name: "release", Property: checker.ReleaseSafety, Menu: everyEnsemble(), Why: `
-		A release deletes a node by its path, in which there is a number that no other node of the queue has had. A late one
-		deletes the sender's own node, or none.`}
+		A release deletes a node by its path, which is random and nobody else's. A late one deletes the sender's own node, or
+		none.`}
 	rw := Claim{Name: "fenced-read-write", Property: checker.Resource, Menu: everyEnsemble(), Why: `
 		Tokens differ and grow from holder to holder, so that a resource which refuses every access with a smaller one than
 		it has seen applies sections in the order of their tokens. One register only.`}
-	rw.Menu.Fencing = []history.Fencing{history.FencedReadWrite}
-	rw.Menu.Storage = append(slices.Clone(network), ServerPause, ServerCrash, PowerLoss)
-	return slices.Concat(service.of(zkQueues...), release.of(zkQueues...), tokens.of(zkRight...),
-		tokens.of("zk-sequential-no-recheck", "zk-sequential-unprotected"), rw.of(zkRight...), exclusionInSession(),
-		progressOfSessions())
+	return slices.Concat(service.of(zkQueues...), release.of(zkQueues...), tokens.of(zkRight...), rw.of(zkRight...),
+		exclusionInSession(), progressOfSessions())
 }
 
 // exclusionInSession is of holders that stop when their connection is suspended.
@@ -58,7 +54,7 @@ func exclusionInSession() []Claim {
 		has ceased to hear of answers for it no longer than syncLimit ticks and one more: here a third of the session at most.
 		No process stands still, no clock errs by a tenth, and nobody ends a session that lives.`}
 	long.Menu.Faults = Kinds(ClientPause, EndSession, Drift)
-	long.Menu.Styles = careful
+	long.Menu.Styles, long.Menu.Fencing, long.Menu.Storage = careful, nil, network
 	long.Menu.Ticks, long.Menu.TTLs = zkTicks[:1], []time.Duration{10 * time.Second}
 	brief := long
 	brief.Name = "within-session"

@@ -21,30 +21,46 @@ type Trial struct {
 	_        struct{}
 }
 
-// Try draws a scenario for the claim and plays it in all of its cases, until one breaks it. The lock is the claim's,
-// unless another is given in its place.
+// Try draws a scenario for the claim and plays it in all of its cases. The lock is the claim's, unless another is given in
+// its place.
 func (c *Claim) Try(r *harness.Runner, s Source, lock *locks.Algorithm) Trial {
-	t := Trial{Scenario: Generate(s, c.Menu), Verdict: checker.NotJudged}
-	for _, way := range t.Scenario.Cases() {
-		t.Case = way
+	return try([]*Claim{c}, r, s, lock)[0]
+}
+
+// try is Try for several claims of one menu, which need one scenario only.
+func try(claims []*Claim, r *harness.Runner, s Source, lock *locks.Algorithm) []Trial {
+	scenario := Generate(s, claims[0].Menu)
+	trials := make([]Trial, len(claims))
+	for i := range trials {
+		trials[i] = Trial{Scenario: scenario, Verdict: checker.NotJudged}
+	}
+	for _, way := range scenario.Cases() {
 		plan, err := harness.Compile(way, lock)
 		if err != nil {
-			panic(fmt.Sprintf("search: a scenario should compile, but %v\n%s", err, t.Scenario.YAML()))
+			panic(fmt.Sprintf("search: a scenario should compile, but %v\n%s", err, scenario.YAML()))
 		}
-		result, err := r.Run(plan, t.Scenario.Seed, false)
-		if err != nil {
-			t.Verdict, t.Text = checker.Undecided, err.Error()
-			return t
-		}
-		if t.take(c, &result); t.Verdict == checker.Violated || t.Verdict == checker.Undecided {
-			return t
+		result, err := r.Run(plan, scenario.Seed, false)
+		for i, c := range claims {
+			if !trials[i].decided() {
+				trials[i].take(c, way, &result, err)
+			}
 		}
 	}
-	return t
+	return trials
+}
+
+// decided reports whether nothing more needs to be known.
+func (t *Trial) decided() bool {
+	return t.Verdict == checker.Violated || t.Verdict == checker.Undecided
 }
 
 // take notes what a run says of the claim.
-func (t *Trial) take(c *Claim, result *harness.Result) {
+func (t *Trial) take(c *Claim, way scenarios.Case, result *harness.Result, failure error) {
+	t.Case = way
+	if failure != nil {
+		t.Verdict, t.Text = checker.Undecided, failure.Error()
+		return
+	}
 	t.Steps += result.Steps
 	t.InDanger = t.InDanger || c.InDanger(&result.Report)
 	verdict := result.Report.Verdicts[c.Property]

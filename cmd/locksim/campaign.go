@@ -26,7 +26,8 @@ const campaignUsage = `usage: locksim campaign [flags]
 
 Draws scenarios for each promise of each lock from all that the promise says it survives, plays them, and prints a line
 for each promise: how many scenarios were played and how many broke it, in what share of them it was at risk, in what
-share its property never was, and how many were played in a second. The first scenario that breaks a promise is saved as
+share its property never was, and how many were played in a second, for all promises together that survive the same
+things. The first scenario that breaks a promise is saved as
 PROMISE.yaml.
 
   --runs N           scenarios for each promise; 100000
@@ -134,17 +135,24 @@ func (c *call) campaign(o *campaignOptions, claims []search.Claim) int {
 	fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "at risk", "vacuous", "runs/s")
 	debug.SetGCPercent(campaignGC)
 	code, since := exitOK, time.Now()
-	err = search.Campaign(c.ctx, stints, o.jobs.value, func(t search.Tally) error {
-		printTally(c, t, time.Since(since))
+	err = search.Campaign(c.ctx, stints, o.jobs.value, func(tallies []search.Tally) error {
+		took := time.Since(since)
 		since = time.Now()
-		ledger.Enter(t)
-		switch {
-		case t.Violations > 0:
-			code = exitDiffers
-		case t.Undecided > 0 && code == exitOK:
-			code = exitInconclusive
+		for _, t := range tallies {
+			ledger.Enter(t)
+			if printTally(c, t, took); t.Broken == nil {
+				continue
+			}
+			if t.Violations > 0 {
+				code = exitDiffers
+			} else if code == exitOK {
+				code = exitInconclusive
+			}
+			if err := c.saveBroken(o, t); err != nil {
+				return err
+			}
 		}
-		return errors.Join(c.saveBroken(o, t), c.writeLedger(o, ledger))
+		return c.writeLedger(o, ledger)
 	})
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -168,9 +176,6 @@ func printTally(c *call, t search.Tally, took time.Duration) {
 
 // saveBroken saves the first scenario that broke a promise.
 func (c *call) saveBroken(o *campaignOptions, t search.Tally) error {
-	if t.Broken == nil {
-		return nil
-	}
 	story := t.Broken.Story(t.Claim)
 	file := filepath.Join(o.save, t.Claim.Name+".yaml")
 	fmt.Fprintf(c.stdout, "  %s\n  to see it: locksim run %s\n", story.Finding, file)

@@ -110,11 +110,17 @@ func (s *Server) Tree() *Tree { return s.tree }
 // now returns the monotonic clock of the server's machine, which was switched on before the run began.
 func (s *Server) now() int64 { return s.node.Monotonic() + s.phase }
 
+// lastApplied is the last transaction that clients may have seen here. A new leader claims its reign before the first
+// transaction of it (Leader.startZkServer).
 func (s *Server) lastApplied() Zxid {
-	if s.applied == 0 {
-		return 0
+	last := Zxid(0)
+	if s.applied > 0 {
+		last = s.disk.log[s.applied-1].Zxid
 	}
-	return s.disk.log[s.applied-1].Zxid
+	if s.lead != nil && s.lead.active {
+		last = max(last, newZxid(s.lead.epoch, 0))
+	}
+	return last
 }
 
 // newSession numbers a session as SessionTrackerImpl does: the server's id, the time, a counter.

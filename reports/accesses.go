@@ -1,0 +1,74 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+func (s *story) access(a *history.Access) {
+	who := s.holder(a.Acquisition, a.Client)
+	m := moment{
+		at: a.Applied, lane: laneStorage, order: orderEffect, who: who, weight: weightWrite,
+		key: fmt.Sprintf("%s %d %d", a.Op, a.Acquisition, a.Register),
+	}
+	sign := s.g.accepted
+	switch {
+	case a.Applied == trace.Never:
+		sign, m.at = s.g.unsure, a.Invoked
+	case s.harmful[a]:
+		sign, m.ink, m.weight = s.g.harmful, red, weightDamage
+	case !a.Accepted:
+		sign, m.ink, m.weight = s.g.refused, green, weightWrite+10
+	case a.Op == history.Read:
+		sign, m.weight = "", weightRead
+	case a.Op == history.Check:
+		m.weight = weightRead
+	}
+	m.label = strings.ToUpper(a.Op.String()[:1]) + s.mark(a) + sign
+	m.text = s.accessWords(a)
+	s.add(m, a.Acquisition)
+}
+
+// accessWords says what was asked of the resource, and how it decided.
+func (s *story) accessWords(a *history.Access) string {
+	text := map[history.Op]string{
+		history.Read: "reads", history.Check: "asks whether it may write", history.Write: "writes",
+	}[a.Op] + s.register(a)
+	if a.Token != 0 {
+		text += " with token " + tokenText(a.Token)
+	}
+	switch {
+	case a.Applied == trace.Never && a.Returned != trace.Never:
+		return text + ": is answered with an error, and nothing is done"
+	case a.Applied == trace.Never:
+		return text + ": it never arrives"
+	case !a.Accepted && a.Token < a.MaxToken && s.h.Fencing.NeedsToken():
+		return text + fmt.Sprintf(": refused, since %s has been seen", tokenText(a.MaxToken))
+	case !a.Accepted:
+		return text + ": refused"
+	case a.Op == history.Read && s.harmful[a]:
+		return text + fmt.Sprintf(": finds version %d, DAMAGE", a.Version)
+	case a.Op == history.Read:
+		return text + fmt.Sprintf(": finds version %d", a.Version)
+	case a.Op == history.Check:
+		return text + ": it may"
+	case s.harmful[a]:
+		return text + fmt.Sprintf(": accepted as version %d, DAMAGE", a.Version)
+	}
+	return text + fmt.Sprintf(": accepted as version %d", a.Version)
+}
+
+// damages are the violations that befell the resource.
+func (v *view) damages() []checker.Violation {
+	var list []checker.Violation
+	for _, x := range v.run.Report.Violations {
+		if x.Property == checker.Resource {
+			list = append(list, x)
+		}
+	}
+	return list
+}

@@ -1,0 +1,108 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/history"
+)
+
+// copies tells of what servers lost, or whose time was over before it should have been.
+func (s *story) copies() {
+	for i := range s.h.Copies {
+		c := &s.h.Copies[i]
+		who := s.holder(c.Acquisition, c.Client)
+		text := ""
+		switch c.Gone {
+		case history.Wiped:
+			text = s.wipeWords(c, who)
+		case history.Evicted:
+			text = "evicts " + s.entryOf(who) + " to make room"
+		case history.Overwritten:
+			text = s.entryOf(who) + " " + s.overwritten()
+		case history.Expired:
+			if s.grantedBeyond(c) {
+				text = s.entryOf(who) + " expires by the server's clock, too early"
+			}
+		case history.Kept, history.Deleted:
+		}
+		m := moment{
+			at: c.To, lane: laneNode(c.Node), order: orderService, key: fmt.Sprintf("copy %d", c.Acquisition),
+			glyph: s.g.goneGlyph(c.Gone), who: c.Node, text: text, weight: weightLoss,
+		}
+		if text == "" {
+			m.weight = 0 // a sign on the lane, no line in the list
+		}
+		if c.To <= s.h.End {
+			s.add(m, c.Acquisition)
+		}
+		if s.resurrected(c) {
+			s.add(moment{
+				at: c.From, lane: laneNode(c.Node), order: orderService, key: fmt.Sprintf("again %d", c.Acquisition),
+				who: c.Node, text: "comes back with " + s.entryOf(who) + ", which had been gone", weight: weightLoss,
+			}, c.Acquisition)
+		}
+	}
+}
+
+// resurrected reports whether a server had a copy again when it came back that had been gone before its crash.
+func (v *view) resurrected(c *history.Copy) bool {
+	back := slices.ContainsFunc(v.faults, func(f fault) bool {
+		return f.fired && f.kind == "crash" && f.node == c.Node && f.end == c.From
+	})
+	return back && slices.ContainsFunc(v.h.Copies, func(o history.Copy) bool {
+		return o.Node == c.Node && o.Acquisition == c.Acquisition && o.To < c.From && o.Gone != history.Wiped
+	})
+}
+
+func (s *story) wipeWords(c *history.Copy, who string) string {
+	switch lost, back := s.wiped(c); {
+	case lost:
+		return "loses " + s.entryOf(who)
+	case back:
+		return "comes back without " + s.entryOf(who)
+	}
+	return "takes over another server's dataset, without " + s.entryOf(who)
+}
+
+// removals tells of releases that did what they should not, and once for each acquisition of one that came too late.
+func (s *story) removals() {
+	late := map[history.ID]bool{}
+	for i := range s.h.Removals {
+		r := &s.h.Removals[i]
+		who := s.holder(r.By, r.Client)
+		m := moment{
+			at: r.At, lane: laneNode(r.Node), order: orderService, key: fmt.Sprintf("removal %d", r.By), who: r.Node,
+			ink: amber, weight: weightLoss, glyph: s.g.deleted,
+		}
+		switch {
+		case r.Again:
+			m.text = who + "'s late release deletes the " + s.servers().Entry() + " of its own later try"
+		case r.Ended != 0:
+			m.text = who + "'s release deletes " + s.entryOf(s.holder(r.Ended, ""))
+		case r.Stale && !late[r.By]:
+			late[r.By] = true
+			m.text = who + "'s release finds no " + s.servers().Entry() + " of its own, and does nothing"
+			m.ink, m.weight, m.glyph = plain, weightStale, 0
+			if a := s.h.Acquisition(r.By); a != nil && a.Outcome != history.OK {
+				m.weight = weightTrivia // it cleans up after a try that failed
+			}
+		default:
+			continue
+		}
+		s.add(m, r.By, r.Ended)
+	}
+}
+
+func (g *glyphs) goneGlyph(gone history.Gone) rune {
+	switch gone {
+	case history.Expired:
+		return g.expired
+	case history.Deleted:
+		return g.deleted
+	case history.Wiped, history.Evicted, history.Overwritten:
+		return g.lost
+	case history.Kept:
+	}
+	return 0
+}
