@@ -49,13 +49,18 @@ func (b *bench) pttl(seed uint64, steps ...time.Duration) (left time.Duration) {
 		"a": func(p locks.Process, _ locks.Lock) {
 			require.Equal(b.t, "OK", command(p, "SET lock a NX PX 10000"))
 			sleepUntil(p, 40*msec)
-			var ms int64
-			_, err := fmt.Sscan(command(p, "PTTL lock"), &ms)
-			require.NoError(b.t, err)
-			left = time.Duration(ms) * msec
+			left = b.left(p)
 		},
 	})
 	return left
+}
+
+// left asks how long the lock's key has still to live.
+func (b *bench) left(p locks.Process) time.Duration {
+	var ms int64
+	_, err := fmt.Sscan(command(p, "PTTL lock"), &ms)
+	require.NoError(b.t, err)
+	return time.Duration(ms) * msec
 }
 
 // loopback is a network within one machine.
@@ -80,7 +85,7 @@ func (b *bench) clocks() {
 		b.times(experiment{what: c.what, on: redis7}, []time.Duration{c.there}, right-50*msec, right, 20,
 			func(seed uint64) time.Duration { return b.pttl(seed, c.steps...) })
 	}
-	b.often(experiment{what: "B's SET NX after the clock went 20s forth", on: redis7, measured: "1 of 1"}, 100, 100, 20,
+	b.sure(experiment{what: "B's SET NX after the clock went 20s forth", on: redis7, measured: "1 of 1"}, true,
 		func(seed uint64) (granted bool) {
 			b.play(seed, loopback+`
 lock: {algorithm: set-nx-lua}
@@ -94,11 +99,11 @@ faults: [{at: 1s, clock: redis-1, step: 20s}]`, map[string]act{
 			})
 			return granted
 		})
-	b.often(experiment{
+	b.sure(experiment{
 		what: "key survives 20ms in which the clock is 20s ahead", on: redis7, measured: "16 of 20",
 		note: "Redis sweeps expired keys ten times a second, so a short visit to the future kills a key in one case of five. " +
 			"Here expiry is perfectly active and it always does: the more dangerous of the two.",
-	}, 0, 0, 20, func(seed uint64) (survived bool) {
+	}, false, func(seed uint64) (survived bool) {
 		b.play(seed, loopback+`
 lock: {algorithm: set-nx-lua}
 clients: {a: {}}
@@ -138,13 +143,13 @@ faults: [{at: 300ms, promote: redis-2}]`, map[string]act{
 // effects are what a master writes to its log and its replicas.
 func (b *bench) effects() {
 	for _, c := range []struct{ what, there, faults, lines string }{
-		{"effect of SET NX PX", "SET lock A PXAT …", "[]", "SET lock A NX PX 10000"},
+		{"effect of SET NX PX", "SET lock A PXAT …", "", "SET lock A NX PX 10000"},
 		{
 			"effect of SET NX PX over a key that has ended", "MULTI, DEL lock, SET lock B PXAT …, EXEC",
-			"[{at: 1s, pause: redis-1, for: 2s}]", "SET lock A PX 2000; SET lock B NX PX 10000",
+			"faults: [{at: 1s, pause: redis-1, for: 2s}]", "SET lock A PX 2000; SET lock B NX PX 10000",
 		},
-		{"effect of PEXPIRE", "PEXPIREAT lock …", "[]", "SET lock A; PEXPIRE lock 5000"},
-		{"effect of PEXPIRE -1", "DEL lock", "[]", "SET lock A; PEXPIRE lock -1"},
+		{"effect of PEXPIRE", "PEXPIREAT lock …", "", "SET lock A; PEXPIRE lock 5000"},
+		{"effect of PEXPIRE -1", "DEL lock", "", "SET lock A; PEXPIRE lock -1"},
 	} {
 		b.answers(experiment{what: c.what, on: redis7, measured: c.there}, c.there, func(seed uint64) string {
 			return b.lastEffect(seed, c.faults, strings.Split(c.lines, ";"))
@@ -154,7 +159,7 @@ func (b *bench) effects() {
 		what: "effect of MULTI, INCR tok, PEXPIRE tok, EXEC", on: redis7, measured: "MULTI, incr tok, PEXPIREAT tok …, EXEC",
 		note: "INCR is written as its result here, which comes to the same wherever it is read.",
 	}, "MULTI, SET tok 1, PEXPIREAT tok …, EXEC", func(seed uint64) string {
-		return b.lastEffect(seed, "[]", []string{"MULTI", "INCR tok", "PEXPIRE tok 5000", "EXEC"})
+		return b.lastEffect(seed, "", []string{"MULTI", "INCR tok", "PEXPIRE tok 5000", "EXEC"})
 	})
 }
 
@@ -166,7 +171,7 @@ lock: {algorithm: set-nx-lua}
 servers: {replicas: 1}
 clients: {a: {}}
 until: 5s
-faults: ` + faults
+` + faults
 	result := b.playAndKeep(seed, situation, map[string]act{
 		"a": func(p locks.Process, _ locks.Lock) {
 			for i, line := range lines {
@@ -241,10 +246,7 @@ faults:
 			command(p, "SET lock b PX 600000")
 			sleepUntil(p, 25*msec)
 			holder = command(p, "GET lock")
-			var ms int64
-			_, err := fmt.Sscan(command(p, "PTTL lock"), &ms)
-			require.NoError(b.t, err)
-			left = time.Duration(ms) * msec
+			left = b.left(p)
 		},
 	})
 	return holder, left
@@ -295,10 +297,10 @@ faults: [{at: 10ms, promote: redis-2, redirect: b, demote: 10ms}]`, map[string]a
 			})
 			return answer
 		})
-	b.often(experiment{
+	b.sure(experiment{
 		what: "lock evicted: B's SET NX is granted", on: redis7, measured: "1 of 1",
 		note: "There the lock went after 1026 unrelated writes into 3 MB (volatile-lru); here eviction is a fault.",
-	}, 100, 100, 20, func(seed uint64) bool {
+	}, true, func(seed uint64) bool {
 		return double(b.play(seed, loopback+`
 lock: {algorithm: set-nx-lua}
 clients: {a: {work: 3s}, b: {start: 1s, wait: try, work: 1s}}
@@ -308,11 +310,14 @@ faults: [{at: 500ms, evict: redis-1}]`, nil))
 
 // waits are the experiments with WAIT.
 func (b *bench) waits() {
-	const stopped, held = "[{at: 10ms, pause: redis-2}]", "[{at: 10ms, stall: {from: redis-1, to: redis-2, oneway: true}}]"
+	const (
+		stopped = "faults: [{at: 10ms, pause: redis-2}]"
+		held    = "faults: [{at: 10ms, stall: {from: redis-1, to: redis-2, oneway: true}}]"
+	)
 	b.answers(experiment{what: "WAIT 1 after a SET NX that failed", on: redis7, measured: "1"}, "1",
-		func(seed uint64) string { return b.wait(seed, "[]", 0).others })
+		func(seed uint64) string { return b.wait(seed, "", 0).others })
 	b.times(experiment{what: "… is answered within", on: redis7, measured: "0ms"}, nil, 0, msec, 20,
-		func(seed uint64) time.Duration { return b.wait(seed, "[]", 0).took })
+		func(seed uint64) time.Duration { return b.wait(seed, "", 0).took })
 	b.answers(experiment{what: "WAIT 1 300, replica stopped; then GET", on: redis7, measured: "0, then a"}, "0, then a",
 		func(seed uint64) string {
 			w := b.wait(seed, stopped, 300*msec)
@@ -321,9 +326,9 @@ func (b *bench) waits() {
 	b.answers(experiment{what: "WAIT 1 100 over a link that is held", on: redis7, measured: "0"}, "0",
 		func(seed uint64) string { return b.wait(seed, held, 100*msec).own })
 	b.answers(experiment{what: "WAIT 1 100, no fault", on: redis7, measured: "1"}, "1",
-		func(seed uint64) string { return b.wait(seed, "[]", 100*msec).own })
+		func(seed uint64) string { return b.wait(seed, "", 100*msec).own })
 	b.times(experiment{what: "… is answered within", on: redis7}, []time.Duration{70 * usec, 200 * usec}, 0, 400*usec, 20,
-		func(seed uint64) time.Duration { return b.wait(seed, "[]", 100*msec).ownTook })
+		func(seed uint64) time.Duration { return b.wait(seed, "", 100*msec).ownTook })
 }
 
 // afterStop plays two clients that ask a stopped server for the lock, of which a has closed its connection, or reset it,
@@ -360,7 +365,7 @@ lock: {algorithm: set-nx-lua}
 servers: {replicas: 1}
 clients: {a: {start: 20ms}, b: {start: 1s}}
 until: 3s
-faults: ` + faults
+` + faults
 	take := func(p locks.Process, name string) (answer string, took time.Duration) {
 		command(p, "SET lock "+name+" NX PX 10000")
 		start := p.Monotonic()

@@ -94,6 +94,16 @@ func (b *bench) cutFollowers() {
 			what: "… A is Disconnected after", on: zk3,
 			note: "The follower gives up when it has not heard from the leader for syncLimit ticks, who speaks twice a tick.",
 		}, c.disconnected, 9*second, 10*second+slack, seeds, func(seed uint64) time.Duration { return play(seed).disconnected })
+		both := experiment{what: "… both hold for", on: zk3, note: "Less than nothing is the time in which nobody holds."}
+		if c.next == nil {
+			both.measured = "not in one run"
+		}
+		var there []time.Duration
+		for i := range c.next {
+			there = append(there, c.disconnected[i]-c.next[i])
+		}
+		b.times(both, there, 7*second-c.session-slack, 11*second-2*c.session/3+slack, seeds,
+			func(seed uint64) time.Duration { return play(seed).disconnected - play(seed).next })
 	}
 	play := remembered(func(seed uint64) loss { return b.cutFollower(seed, 4*second, true) })
 	b.times(experiment{

@@ -90,12 +90,14 @@ func (r *clusterRouter) reload(p *process) {
 // answered follows MOVED, and tries again where a node says that the cluster is down, or that it is no master.
 func (r *clusterRouter) answered(p *process, _ int, reply *redis.Reply, n int, l limit) bool {
 	switch reply.Code() {
-	case "MOVED":
-		words := strings.Fields(reply.Text)
-		name, _, _ := strings.Cut(words[len(words)-1], ":")
-		r.moved[p] = r.service.named(name)
+	case "MOVED": // slot host:port
 		r.reload(p)
-		return n <= maxRetries
+		if words := strings.Fields(reply.Text); n <= maxRetries && len(words) == 3 {
+			name, _, _ := strings.Cut(words[2], ":")
+			r.moved[p] = r.service.named(name)
+			return true
+		}
+		return false
 	case "READONLY":
 		r.reload(p)
 		return backOff(p, n, l)

@@ -16,7 +16,8 @@ type world struct {
 	storage *sim.Node
 	journal journal
 	truth   truth
-	sent    uint64            // requests to the lock's servers
+	sent    uint64 // requests to the lock's servers
+	notes   []history.Note
 	wakeUps int               // messages with which they told clients of something unasked
 	guessed map[string]string // purposes of scripts that the lock has not declared, by text and by digest
 }
@@ -95,6 +96,11 @@ func (w *world) errorReply(request sim.Payload, text string) sim.Payload {
 // woken counts a message that tells a client of something that it has not just asked for.
 func (w *world) woken() { w.wakeUps++ }
 
+// note writes down what a reader wants to know of a node.
+func (w *world) note(node, text string) {
+	w.notes = append(w.notes, history.Note{Node: node, At: w.engine.Now(), Text: text})
+}
+
 // history joins what was observed.
 func (w *world) history(end sim.Ending) *history.History {
 	w.truth.close()
@@ -102,7 +108,7 @@ func (w *world) history(end sim.Ending) *history.History {
 	h := &history.History{
 		Fencing: w.plan.Case.Fencing, Registers: w.plan.Case.Scenario.Resource.Registers,
 		HasAuthority: w.truth.judges(), HasTokens: w.plan.Algorithm.Token,
-		Requests: int(w.sent), WakeUps: w.wakeUps, End: end.At, Bound: end.Bound, Quiescent: end.Quiescent,
+		Notes: w.notes, Requests: int(w.sent), WakeUps: w.wakeUps, End: end.At, Bound: end.Bound, Quiescent: end.Quiescent,
 		Acquisitions: w.journal.acquisitions, Waits: w.journal.waits, Accesses: w.journal.accesses,
 		Grants: w.truth.grants, Copies: w.truth.copies, Asks: w.truth.asks, Removals: w.truth.removals,
 	}

@@ -73,7 +73,7 @@ func (s *zooKeeperService) open(p *process, f zookeeper.Flavour, timeout time.Du
 	node := p.task.Node()
 	h := zookeeper.NewHandle(p.task, s.ensemble, zookeeper.HandleConfig{
 		Flavour: f, Timeout: timeout, Servers: servers, Rand: p.world.engine.Rand("handle", node.Name, p.shared.life),
-		Woken: p.world.woken,
+		Woken: p.world.woken, Tell: func(news string) { p.world.note(node.Name, news) },
 	})
 	s.handles = slices.DeleteFunc(s.handles, func(other clientHandle) bool { return other.node == node })
 	s.handles = append(s.handles, clientHandle{node, h})

@@ -241,6 +241,14 @@ type Fault struct {
 	Begin, End trace.Instant // End is Never if it does not heal
 }
 
+// Note is something else that a reader wants to know of: a client has lost its connection, or is told of its session's
+// end. Nobody judges by it.
+type Note struct {
+	Node string
+	At   trace.Instant
+	Text string // continues a sentence that begins with the node
+}
+
 // History is all that was observed of one run.
 type History struct {
 	Fencing      Fencing
@@ -263,6 +271,7 @@ type History struct {
 	Accesses     []Access // in the order in which they were invoked
 	Waits        []Wait
 	Faults       []Fault
+	Notes        []Note
 }
 
 // Acquisition returns the acquisition of that ID; nil if there is none.

@@ -35,7 +35,7 @@ type parser struct {
 }
 
 var recordNames = []string{
-	"history", "acquisition", "grant", "copy", "ask", "removal", "access", "wait", "fault",
+	"history", "acquisition", "grant", "copy", "ask", "removal", "access", "wait", "fault", "note",
 }
 
 func (p *parser) line(number int, line string) error {
@@ -81,6 +81,8 @@ func (h *History) grow(name string) []field {
 		return grown(&h.Waits).fields()
 	case "fault":
 		return grown(&h.Faults).fields()
+	case "note":
+		return grown(&h.Notes).fields()
 	}
 	panic("history: no such record: " + name)
 }

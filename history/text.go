@@ -47,6 +47,9 @@ func (h *History) String() string {
 	for i := range h.Faults {
 		writeRecord(&b, "fault", h.Faults[i].fields())
 	}
+	for i := range h.Notes {
+		writeRecord(&b, "note", h.Notes[i].fields())
+	}
 	return b.String()
 }
 
@@ -185,6 +188,14 @@ func (f *Fault) fields() []field {
 		{"fired", &f.Fired},
 		{"begin", &f.Begin},
 		{"end", never{&f.End}},
+	}
+}
+
+func (n *Note) fields() []field {
+	return []field{
+		{"node", &n.Node},
+		{"at", &n.At},
+		{"text", &n.Text},
 	}
 }
 

@@ -111,6 +111,9 @@ func drawHistory(t *rapid.T) *history.History {
 			End: drawInstant(t, "end"),
 		}
 	})
+	h.Notes = drawList(t, "notes", func(t *rapid.T) history.Note {
+		return history.Note{Node: drawText(t, "node"), At: drawInstant(t, "at"), Text: drawText(t, "text")}
+	})
 	return h
 }
 
@@ -135,6 +138,7 @@ func nilIfEmpty(h history.History) history.History {
 	h.Accesses = append([]history.Access(nil), h.Accesses...)
 	h.Waits = append([]history.Wait(nil), h.Waits...)
 	h.Faults = append([]history.Fault(nil), h.Faults...)
+	h.Notes = append([]history.Note(nil), h.Notes...)
 	return h
 }
 
@@ -169,9 +173,9 @@ func TestParseSaysWhereAndWhatIsAllowed(t *testing.T) {
 		{"ask at=1s", `1:1: the first record, and no other, must be "history"`},
 		{"history\n\n  history", `3:3: the first record, and no other, must be "history"`},
 		{"history\nacquisiton", `2:1: unknown record "acquisiton"; did you mean "acquisition"?; allowed: ` +
-			`history, acquisition, grant, copy, ask, removal, access, wait, fault`},
+			`history, acquisition, grant, copy, ask, removal, access, wait, fault, note`},
 		{"history\nzzz", `2:1: unknown record "zzz"; allowed: ` +
-			`history, acquisition, grant, copy, ask, removal, access, wait, fault`},
+			`history, acquisition, grant, copy, ask, removal, access, wait, fault, note`},
 		{"history fencing=fenced-wirte", `1:17: unknown fencing "fenced-wirte"; did you mean "fenced-write"?; ` +
 			`allowed: none, check-then-write, fenced-write, fenced-read-write, token-equality, compare-and-set`},
 		{"history\nwait form=1s", `2:6: unknown field "form"; did you mean "from"?; ` +

@@ -27,6 +27,7 @@ type moment struct {
 // Weights of moments. What takes part in a violation outweighs everything else.
 const (
 	weightTrivia   = 10
+	weightNote     = 60
 	weightStale    = 30
 	weightRead     = 40
 	weightUnlock   = 45
@@ -70,6 +71,7 @@ func (v *view) tell() []moment {
 		s.access(&v.h.Accesses[i])
 	}
 	s.waits()
+	s.notes()
 	s.moments = slices.DeleteFunc(s.moments, func(m moment) bool { return m.at < v.from || m.at > v.to })
 	slices.SortStableFunc(s.moments, compareMoments)
 	return slices.CompactFunc(s.moments, func(a, b moment) bool { return compareMoments(a, b) == 0 && a.text == b.text })
@@ -119,4 +121,18 @@ func (s *story) evicts(f *fault) bool {
 	return slices.ContainsFunc(s.h.Copies, func(c history.Copy) bool {
 		return c.Node == f.node && c.To == f.begin && c.Gone == history.Evicted
 	})
+}
+
+// notes tells what else became of a node: on a client's lane, of its connection and its session.
+func (s *story) notes() {
+	for i := range s.h.Notes {
+		n := &s.h.Notes[i]
+		lane := laneNode(n.Node)
+		if slices.ContainsFunc(s.h.Waits, func(w history.Wait) bool { return w.Client == n.Node }) {
+			lane = laneBelief(s.scope.name(n.Node, 0))
+		}
+		s.add(moment{
+			at: n.At, lane: lane, order: orderService, key: "note " + n.Text, who: n.Node, text: n.Text, weight: weightNote,
+		})
+	}
 }

@@ -30,10 +30,6 @@ func limitsOfZooKeeper() []Claim {
 	numbers := Menu{
 		Lock: "zk-sequential-number-token", Faults: []Kind{ClientPause, ClientCrash}, TTLs: []time.Duration{10 * time.Second},
 	}
-	namesakes := Menu{
-		Lock: "zk-sequential-unprotected", Faults: []Kind{EndSession, ClientPause}, Ticks: zkTicks[:1], Nodes: []int{1},
-		TTLs: []time.Duration{10 * time.Second},
-	}
 	return []Claim{
 		{Name: "careless", Property: exclusion, Menu: sequential(nil, SessionCut, ClientPause),
 			Why: `The session ends while its client stands still or is cut off, and the client works on.`},
@@ -51,8 +47,6 @@ func limitsOfZooKeeper() []Claim {
 			Why: `A client dies in the queue, and the one behind it holds beside the holder.`},
 		{Name: "orphan", Property: checker.Progress, Menu: orphan, Twin: "zk-sequential",
 			Why: `A node whose making was not acknowledged stays in the queue for as long as its client lives.`},
-		{Name: "misdelete", Property: checker.ReleaseSafety, Menu: namesakes, Twin: "zk-sequential",
-			Why: `The lock's node is deleted when it is empty, and in the next one children get the same numbers, and names, again.`},
 		{Name: "recreated", Property: checker.FencingOrder, Menu: numbers, Twin: "zk-sequential",
 			Why: `The lock's node is deleted when nobody has used it for a while, and its children's numbers begin anew.`},
 		{Name: "misdelete", Property: checker.ReleaseSafety, Menu: Menu{Lock: "zk-ephemeral", Faults: []Kind{ClientPause}},

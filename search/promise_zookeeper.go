@@ -60,7 +60,7 @@ func exclusionInSession() []Claim {
 	brief.Name = "within-session"
 	brief.Menu.Faults = Kinds(EndSession, Drift)
 	brief.Menu.Within, brief.Menu.Renewed = 40, true
-	brief.Menu.Ticks, brief.Menu.TTLs = zkTicks, []time.Duration{10 * time.Second, 20 * time.Second}
+	brief.Menu.Ticks = zkTicks
 	brief.Why = `
 		A client is heard of at least once in a third of its session, and all faults together take less than half of it: no
 		session ends while its client holds, but those of clients that are dead or have been suspended.`

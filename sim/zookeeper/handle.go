@@ -27,6 +27,7 @@ type HandleConfig struct {
 	Servers []int         // ids of those to connect to, in the order in which they are tried; all, shuffled, if empty
 	Rand    *sim.Rand     // for the shuffle and the pauses between attempts
 	Woken   func()        // is told of every event of a watch that arrives; it may be nil
+	Tell    func(string)  // is told what becomes of connection and session, for a reader; it may be nil
 	_       struct{}
 }
 
@@ -49,6 +50,7 @@ type Handle struct {
 	unsent  []*call  // wait for one
 	pending []*call  // sent, in order
 	watches []*Watch // in the order of their setting
+	renewed bool     // the session is not the first
 	closed  bool
 }
 
@@ -162,17 +164,25 @@ func (h *Handle) disconnected(w *wire) {
 		h.fail(&h.unsent, ErrConnectionLoss)
 	}
 	if !h.closed {
+		h.tell("loses its connection to " + w.conn.Server().Name)
 		h.session.suspend()
 	}
 }
 
+func (h *Handle) tell(news string) {
+	if h.config.Tell != nil {
+		h.config.Tell(news)
+	}
+}
+
 // expired ends the session, by the word of a server or by the library's own.
-func (h *Handle) expired() {
+func (h *Handle) expired(news string) {
+	h.tell(news)
 	over := h.session
 	over.end()
 	h.seen, h.heard = 0, h.node.Monotonic()
 	if h.dead = h.config.Flavour.Expired == Dies; !h.dead {
-		h.session = h.newSession()
+		h.session, h.renewed = h.newSession(), true
 	}
 	if h.config.Flavour.Expired != Renewed {
 		h.fail(&h.unsent, ErrSessionExpired)

@@ -64,5 +64,5 @@ func (s *Session) Ring() {
 		s.timer.Arm(false, s.handle.node.Monotonic()+left)
 		return
 	}
-	s.handle.expired()
+	s.handle.expired("takes its session for lost, after so long without a connection")
 }

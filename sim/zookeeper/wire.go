@@ -89,8 +89,12 @@ func (h *Handle) greet(t *sim.Task, w *wire) bool {
 	case w.hello == nil || h.closed || h.session != session:
 		return false
 	case w.hello.Session == 0:
-		h.expired()
+		h.expired("is told by " + w.conn.Server().Name + " that its session has expired")
 		return false
+	case session.ID != 0:
+		h.tell("goes on with its session on " + w.conn.Server().Name)
+	case h.renewed:
+		h.tell("has a new session on " + w.conn.Server().Name)
 	}
 	session.ID, session.Timeout = w.hello.Session, w.hello.Timeout
 	h.servers.connected()
@@ -151,7 +155,7 @@ func (h *Handle) givenUp() bool {
 		h.node.Monotonic()-h.heard < int64(h.session.Timeout)*4/3 {
 		return false
 	}
-	h.expired()
+	h.expired("takes its session for expired, after so long without a server")
 	return true
 }
 

@@ -101,6 +101,29 @@ func TestAMasterThatIsCutOffStopsAndIsReplaced(t *testing.T) {
 	require.Less(t, both, 40)
 }
 
+// The measured times are those of twelve failovers of a real cluster (Redis 7.0.15) of three masters with a replica each,
+// cluster-node-timeout 2 s, one of whose masters was stopped by a signal and went on when it had been replaced.
+func TestFailoverTakesAsLongAsInARealCluster(t *testing.T) {
+	const first, last = 3260 * ms, 4630 * ms
+	var replaced []time.Duration
+	for seed := range uint64(200) {
+		w := deploy(t, seed, 1, 11*s, 2*s)
+		w.at(5*s, pause("redis-1"), 5500*ms)
+		w.play()
+		require.Len(t, w.promoted, 1)
+		require.Len(t, w.demoted, 1)
+		replaced = append(replaced, w.promoted[0].at-5*s)
+		require.Less(t, w.demoted[0].at, 10550*ms, "it learns of it at once")
+	}
+	slices.Sort(replaced)
+	least, most := replaced[0], replaced[len(replaced)-1]
+	t.Logf("until a stopped master is replaced: real %v to %v, here %v to %v, median %v", first, last, least, most, replaced[100])
+	require.Greater(t, least, 2500*ms)
+	require.Less(t, least, first)
+	require.Greater(t, most, last)
+	require.Less(t, most, 5500*ms)
+}
+
 func TestAMasterThatWakesServesWhatWaitsInItsSocketBuffers(t *testing.T) {
 	served, refused := 0, 0
 	for seed := range uint64(50) {
