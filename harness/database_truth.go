@@ -45,7 +45,7 @@ func (t *databaseTruth) Waits(_ *database.Server, k database.Key, r *database.Re
 // Took sees a connection get a lock. One that has it already is given it once more: rightly if it is the same task that
 // asks, but to another one if somebody lends the connection to both.
 func (t *databaseTruth) Took(_ *database.Server, k database.Key, r *database.Request, times int) {
-	if k != t.key || t.leased() {
+	if k != t.key || t.leased() || makes(r) {
 		return
 	}
 	t.given = r
@@ -57,7 +57,7 @@ func (t *databaseTruth) Took(_ *database.Server, k database.Key, r *database.Req
 // Left sees a connection let a lock go.
 func (t *databaseTruth) Left(_ *database.Server, k database.Key, r *database.Request, why database.Why, times int) {
 	switch {
-	case k != t.key || t.leased():
+	case k != t.key || t.leased() || makes(r):
 	case why == database.Crashed:
 		t.ended(t.holder(), history.Wiped, history.BySessionLoss)
 	case r == nil:
@@ -70,6 +70,10 @@ func (t *databaseTruth) Left(_ *database.Server, k database.Key, r *database.Req
 		t.released(t.node.Name, r.Origin, t.holder())
 	}
 }
+
+// makes reports whether a request only makes the row that is to be locked: it locks the row for as long as it lasts, and
+// nobody holds anything by that.
+func makes(r *database.Request) bool { return r != nil && r.Purpose == "make" }
 
 // Committed sees what has become of the row of leases, and of the protected registers.
 func (t *databaseTruth) Committed(_ *database.Server, r *database.Request, changes []database.Change) {

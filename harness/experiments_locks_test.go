@@ -207,6 +207,7 @@ var forgetting = []struct {
 	{"kill -9 and restart, no persistence", "66 of 66", "none", "crash: redis-3, restart: 8ms", true, ""},
 	{"… RDB at its default save points", "5 of 5", "rdb", "crash: redis-3, restart: 8ms", true, ""},
 	{"… AOF everysec", "0 of 5", "everysec", "crash: redis-3, restart: 8ms", false, ""},
+	{"… AOF no", "0 of 5", "lazy", "crash: redis-3, restart: 8ms", false, ""},
 	{"… AOF always", "0 of 5", "always", "crash: redis-3, restart: 8ms", false, ""},
 	{
 		"power loss, AOF everysec", "3 of 3", "everysec", "crash: redis-3, kind: host, restart: 8ms", true,

@@ -63,6 +63,8 @@ func (s *redisService) config(i int) redis.Config {
 	switch d.Persistence {
 	case "rdb":
 		c.Persistence = redis.RDB
+	case "lazy":
+		c.Persistence = redis.Lazy
 	case "everysec":
 		c.Persistence = redis.Everysec
 	case "always":

@@ -30,9 +30,6 @@ func limitsOfSessions() []Claim {
 			Why: `The session ends while its client stands still, and the next one holds at once.`},
 		{Name: "ended", Property: exclusion, Menu: Menu{Lock: "consul", Faults: []Kind{EndSession}},
 			Why: `The servers end a session that lives. A careless client works on for longer than the lock-delay.`},
-		{Name: "delay-forgotten", Property: exclusion, Menu: Menu{
-			Lock: "consul", Faults: []Kind{EndSession, Snapshot, ServerCrash}, LockDelays: []time.Duration{time.Minute}, Most: 6,
-		}, Why: `Servers that start again from a snapshot know of no lock-delay.`},
 		{Name: "overrun", Property: exclusion, Menu: Menu{Lock: "chubby", Faults: pause},
 			Why: `The session and the lock-delay end while the client stands still.`},
 		{Name: "no-lock-delay", Property: exclusion, Menu: Menu{

@@ -50,9 +50,10 @@ func exclusionInLeaseOfSession() []Claim {
 		none ends while its client holds.`}
 	jeopardy := Claim{Name: "jeopardy", Property: checker.MutualExclusion, Menu: everySession(), Why: `
 		The client counts its lease from when it sent the KeepAlive, so it is in jeopardy before the cell ends the session, and
-		it stops. No process stands still, clocks run at one rate, and nobody ends a session that lives.`}
+		it stops: no process stands still, and none waits for storage. Clocks run at one rate, and nobody ends a session that
+		lives.`}
 	jeopardy.Menu.Faults = Kinds(ClientPause, EndSession, Drift)
-	jeopardy.Menu.Styles, jeopardy.Menu.Fencing = []history.Style{history.Attentive}, nil
+	jeopardy.Menu.Styles, jeopardy.Menu.Fencing, jeopardy.Menu.Storage = []history.Style{history.Attentive}, nil, nil
 	delay := Claim{Name: "lock-delay", Property: checker.MutualExclusion, Menu: Menu{
 		Faults:  []Kind{ClientCrash, ClientPause, ClientClock, ServerPause, ServerBack, Stall, Delay, SessionCut, EndSession},
 		Storage: waiting, Within: 80,

@@ -52,9 +52,9 @@ func exclusionInSession() []Claim {
 		A client takes its connection for suspended when two thirds of the session have passed without a word from its server.
 		The session is not over before a whole one has passed since the leader heard of the client. A server that the leader
 		has ceased to hear of answers for it no longer than syncLimit ticks and one more: here a third of the session at most.
-		No process stands still, no clock errs by a tenth, and nobody ends a session that lives.`}
+		No process stands still or waits for storage, no clock errs by a tenth, and nobody ends a session that lives.`}
 	long.Menu.Faults = Kinds(ClientPause, EndSession, Drift)
-	long.Menu.Styles, long.Menu.Fencing, long.Menu.Storage = careful, nil, network
+	long.Menu.Styles, long.Menu.Fencing, long.Menu.Storage = careful, nil, nil
 	long.Menu.Ticks, long.Menu.TTLs = zkTicks[:1], []time.Duration{10 * time.Second}
 	brief := long
 	brief.Name = "within-session"

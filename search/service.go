@@ -37,7 +37,11 @@ func (g *generator) failover() sim.Fault {
 	if g.kind.kind != "redis" {
 		return g.told(sim.Promote, pick(g, g.keepers...))
 	}
-	f := g.told(sim.Promote, pick(g, g.keepers[g.scenario.Servers.Masters:]...))
+	f := sim.Fault{
+		Action: sim.Action{Kind: sim.Promote, Node: pick(g, g.keepers[g.scenario.Servers.Masters:]...)},
+		// A replica does little by itself that a fault could hang on.
+		Trigger: g.trigger(pick(g, append([]string{g.role}, g.clients...)...)),
+	}
 	if oneIn(g, 2) {
 		f.Action.Nodes = some(g, g.clients)
 	}

@@ -27,9 +27,15 @@ func (c *Claim) Try(r *harness.Runner, s Source, lock *locks.Algorithm) Trial {
 	return try([]*Claim{c}, r, s, lock)[0]
 }
 
-// try is Try for several claims of one menu, which need one scenario only.
+// try is Try for several claims of one menu, which need one scenario only. A panic, which is the simulator's own mistake,
+// passes on with the scenario that shows it.
 func try(claims []*Claim, r *harness.Runner, s Source, lock *locks.Algorithm) []Trial {
 	scenario := Generate(s, claims[0].Menu)
+	defer func() {
+		if p := recover(); p != nil {
+			panic(fmt.Sprintf("search: %v\nwhile playing\n%s", p, scenario.YAML()))
+		}
+	}()
 	trials := make([]Trial, len(claims))
 	for i := range trials {
 		trials[i] = Trial{Scenario: scenario, Verdict: checker.NotJudged}
@@ -37,7 +43,7 @@ func try(claims []*Claim, r *harness.Runner, s Source, lock *locks.Algorithm) []
 	for _, way := range scenario.Cases() {
 		plan, err := harness.Compile(way, lock)
 		if err != nil {
-			panic(fmt.Sprintf("search: a scenario should compile, but %v\n%s", err, scenario.YAML()))
+			panic(fmt.Sprintf("a scenario should compile, but %v", err))
 		}
 		result, err := r.Run(plan, scenario.Seed, false)
 		for i, c := range claims {

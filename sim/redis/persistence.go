@@ -9,18 +9,28 @@ import (
 // Persistence says what a server writes to its disk.
 type Persistence uint8
 
-// The choices: nothing; an append-only file that is flushed to the disk every second or before every reply (redis.conf,
-// appendfsync); or only the snapshots that are asked for with Server.Snapshot, so that a crash takes the server back to
-// the last of them.
+// The choices: nothing; an append-only file that is flushed to the disk every second, before every reply, or when the
+// machine does so by itself (redis.conf, appendfsync everysec, always, no); or only the snapshots that are asked for with
+// Server.Snapshot, so that a crash takes the server back to the last of them.
 const (
 	NoPersistence Persistence = iota
 	Everysec
 	Always
 	RDB
+	Lazy
 )
 
 // appends reports whether there is an append-only file.
-func (p Persistence) appends() bool { return p == Everysec || p == Always }
+func (p Persistence) appends() bool { return p == Everysec || p == Always || p == Lazy }
+
+// period is the least time between two flushes. Linux writes back what has been in memory for half a minute
+// (vm.dirty_expire_centisecs).
+func (p Persistence) period() time.Duration {
+	if p == Lazy {
+		return 30 * time.Second
+	}
+	return time.Second
+}
 
 // disk is what a server writes to its disk.
 type disk struct {
@@ -33,9 +43,6 @@ type disk struct {
 
 // flushTime is how long the disk takes for a flush in the background.
 const flushTime = time.Millisecond
-
-// Logged returns how many records the append-only file or the snapshot holds.
-func (s *Server) Logged() int { return len(s.disk.log) }
 
 // persist appends the changes to the append-only file, and sees to its flushing as flushAppendOnlyFile in aof.c does:
 // under everysec a flush in the background begins at once if the last one is a second old, else when it is.
@@ -55,7 +62,7 @@ func (s *Server) persist(changes []Change) {
 
 func (s *Server) startFlush() {
 	now := s.node.Monotonic()
-	if due := s.disk.lastFlush + int64(time.Second); due > now {
+	if due := s.disk.lastFlush + int64(s.config.Persistence.period()); due > now {
 		s.flush.Arm(false, due)
 		return
 	}

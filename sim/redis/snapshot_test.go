@@ -40,6 +40,8 @@ func TestOnlyWhatADiskHasKeptOfASnapshotComesBack(t *testing.T) {
 		"no persistence":                 {redis.Config{}, crash("redis-1", false, s), false},
 		"lying disk, power lost":         {redis.Config{Persistence: redis.RDB, DiskLies: true}, crash("redis-1", true, s), false},
 		"lying disk, process died":       {redis.Config{Persistence: redis.RDB, DiskLies: true}, crash("redis-1", false, s), true},
+		"lazy log, process died":         {redis.Config{Persistence: redis.Lazy}, crash("redis-1", false, s), true},
+		"lazy log, power lost":           {redis.Config{Persistence: redis.Lazy}, crash("redis-1", true, s), false},
 		"snapshots beside a log are one": {redis.Config{Persistence: redis.Always}, crash("redis-1", true, s), true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,6 +56,17 @@ func TestOnlyWhatADiskHasKeptOfASnapshotComesBack(t *testing.T) {
 			d.play()
 		})
 	}
+}
+
+func TestMachineWritesALazyLogBackWithinAMinute(t *testing.T) {
+	d := deploy(t, 0, redis.Config{Persistence: redis.Lazy})
+	d.fault(at(61*s), crash("redis-1", true, s), 0)
+	d.client("a", func(c *caller) {
+		c.expect("OK", 1, "SET lock a")
+		c.sleepUntil(63 * s)
+		require.True(t, d.has(1, "lock"))
+	})
+	d.play()
 }
 
 func TestEvictionIsSeenAndPropagated(t *testing.T) {

@@ -102,9 +102,10 @@ func TestAMasterThatIsCutOffStopsAndIsReplaced(t *testing.T) {
 }
 
 // The measured times are those of twelve failovers of a real cluster (Redis 7.0.15) of three masters with a replica each,
-// cluster-node-timeout 2 s, one of whose masters was stopped by a signal and went on when it had been replaced.
+// cluster-node-timeout 2 s, one of whose masters was stopped by a signal and went on when it had been replaced. The real
+// nodes flush nodes.conf to the disk before they ask for votes, and before they vote.
 func TestFailoverTakesAsLongAsInARealCluster(t *testing.T) {
-	const first, last = 3260 * ms, 4630 * ms
+	const first, median, last = 3260 * ms, 3880 * ms, 4630 * ms
 	var replaced []time.Duration
 	for seed := range uint64(200) {
 		w := deploy(t, seed, 1, 11*s, 2*s)
@@ -116,12 +117,14 @@ func TestFailoverTakesAsLongAsInARealCluster(t *testing.T) {
 		require.Less(t, w.demoted[0].at, 10550*ms, "it learns of it at once")
 	}
 	slices.Sort(replaced)
-	least, most := replaced[0], replaced[len(replaced)-1]
-	t.Logf("until a stopped master is replaced: real %v to %v, here %v to %v, median %v", first, last, least, most, replaced[100])
+	least, most := replaced[0], replaced[199]
+	t.Logf("until a stopped master is replaced: real %v to %v, median %v, here %v to %v, median %v",
+		first, last, median, least, most, replaced[100])
 	require.Greater(t, least, 2500*ms)
 	require.Less(t, least, first)
-	require.Greater(t, most, last)
-	require.Less(t, most, 5500*ms)
+	require.Less(t, replaced[20], median)
+	require.Greater(t, replaced[180], median)
+	require.Less(t, most, last)
 }
 
 func TestAMasterThatWakesServesWhatWaitsInItsSocketBuffers(t *testing.T) {
