@@ -69,7 +69,7 @@ func (c etcdClient) OpenKeepAlive(timeout time.Duration) (locks.EtcdStream, erro
 func (c etcdClient) SendKeepAlive(stream locks.EtcdStream, id uint64) error {
 	s, w := stream.(*etcdStream), c.wire()
 	if s.over || w.conn != s.conn {
-		return w.failed(locks.ErrNotDone, sim.ErrClosed)
+		return failed(w.server, locks.ErrNotDone, sim.ErrClosed)
 	}
 	r := &lease.Request{Op: lease.LeaseKeepAlive, Session: lease.SessionID(id), Purpose: renew}
 	return w.send(c.process, r, func(a *lease.Response) {
@@ -87,7 +87,7 @@ func (c etcdClient) ReceiveKeepAlive(stream locks.EtcdStream, until locks.Signal
 	s := stream.(*etcdStream)
 	for len(s.answers) == 0 {
 		if s.over || until.Fired() {
-			return 0, c.wire().failed(locks.ErrNotDone, sim.ErrClosed)
+			return 0, failed(c.wire().server, locks.ErrNotDone, sim.ErrClosed)
 		}
 		s.news = sim.Signal{}
 		c.process.task.Wait(sim.Forever, &s.news, until.(*sim.Signal))

@@ -22,7 +22,7 @@ func openLine(t *sim.Task, server *sim.Node, timeout time.Duration) (*line, erro
 	l := &line{server: server}
 	conn, err := t.Dial(server, l, timeout)
 	if err != nil {
-		return nil, l.failed(locks.ErrNotDone, err)
+		return nil, failed(l.server, locks.ErrNotDone, err)
 	}
 	l.conn = conn
 	return l, nil
@@ -44,7 +44,7 @@ func (l *line) Closed() {
 func (l *line) call(t *sim.Task, request sim.Payload, timeout time.Duration) (sim.Payload, error) {
 	l.answer, l.settled = nil, sim.Signal{}
 	if err := l.conn.Send(t, request); err != nil {
-		return nil, l.failed(locks.ErrNotDone, err)
+		return nil, failed(l.server, locks.ErrNotDone, err)
 	}
 	if timeout <= 0 {
 		timeout = sim.Forever
@@ -52,19 +52,22 @@ func (l *line) call(t *sim.Task, request sim.Payload, timeout time.Duration) (si
 	t.Wait(timeout, &l.settled)
 	if l.answer == nil {
 		l.close()
-		return nil, l.failed(locks.ErrUnknown, nil)
+		return nil, failed(l.server, locks.ErrUnknown, nil)
 	}
 	return l.answer, nil
 }
 
+// close gives the connection up. Whoever waits for an answer on it waits no longer.
 func (l *line) close() {
 	l.over = true
 	l.conn.Close()
+	l.settled.Fire()
 }
 
-func (l *line) failed(outcome, cause error) error {
+// failed is how a call of a server ended that has no answer, and why.
+func failed(server *sim.Node, outcome, cause error) error {
 	if cause == nil {
-		return fmt.Errorf("%s: %w", l.server.Name, outcome)
+		return fmt.Errorf("%s: %w", server.Name, outcome)
 	}
-	return fmt.Errorf("%s: %w: %w", l.server.Name, outcome, cause)
+	return fmt.Errorf("%s: %w: %w", server.Name, outcome, cause)
 }

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -174,34 +173,6 @@ func (c *redisClients) RedisNodes() int { return len(c.ports) }
 // Redis returns the client of the i-th of them.
 func (c *redisClients) Redis(i int) locks.Redis { return &c.ports[i] }
 
-// pool is a process's connections to one server. As in the common client libraries a call takes an idle connection,
-// or opens one; a call that times out closes its own.
-type pool struct {
-	server *sim.Node
-	idle   []*redisConn
-	busy   []*redisConn
-}
-
-// redisConn is one connection, and the call that uses it.
-type redisConn struct {
-	conn    *sim.Conn
-	over    bool
-	reply   *redis.Response
-	settled sim.Signal // the reply is there, or will never come
-}
-
-// Deliver takes the reply.
-func (c *redisConn) Deliver(p sim.Payload) {
-	c.reply = p.(*redis.Response)
-	c.settled.Fire()
-}
-
-// Closed ends the wait for a reply.
-func (c *redisConn) Closed() {
-	c.over = true
-	c.settled.Fire()
-}
-
 // redisPort is the locks.Redis of one task.
 type redisPort struct {
 	process *process
@@ -238,25 +209,6 @@ func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, erro
 	}
 }
 
-// limit is when a call has to be over, on the process's monotonic clock.
-type limit struct {
-	process *process
-	ends    locks.Monotonic
-	none    bool
-}
-
-func limitOf(p *process, timeout time.Duration) limit {
-	return limit{p, p.Monotonic().Add(timeout), timeout <= 0}
-}
-
-// left is how much of the time is left; at least a nanosecond, since 0 is none at all for those who are asked to wait.
-func (l limit) left() time.Duration {
-	if l.none {
-		return sim.Forever
-	}
-	return max(l.ends.Sub(l.process.Monotonic()), 1)
-}
-
 // ask sends a command on a connection of a pool and waits for its reply.
 func (r *redisPort) ask(from *pool, l limit, args []string) (*redis.Reply, error) {
 	p := r.process
@@ -267,67 +219,6 @@ func (r *redisPort) ask(from *pool, l limit, args []string) (*redis.Reply, error
 	request := redis.NewRequest(args, p.world.purpose(args))
 	request.Origin = p.origin()
 	return from.exchange(p, c, l, request)
-}
-
-// connection takes an idle connection of the pool, or opens one.
-func (from *pool) connection(p *process, l limit) (*redisConn, error) {
-	if from.ready() {
-		n := len(from.idle) - 1
-		c := from.idle[n]
-		from.idle = from.idle[:n]
-		return c, nil
-	}
-	c := &redisConn{}
-	conn, err := p.task.Dial(from.server, c, l.left())
-	if err != nil {
-		return nil, from.failed(locks.ErrNotDone, err)
-	}
-	c.conn = conn
-	return c, nil
-}
-
-// ready forgets idle connections that are over, up to one that is not. It reports whether there is one.
-func (from *pool) ready() bool {
-	for n := len(from.idle); n > 0; n-- {
-		if !from.idle[n-1].over {
-			return true
-		}
-		from.idle = from.idle[:n-1]
-	}
-	return false
-}
-
-// exchange sends a request on a connection of the pool and waits for its reply.
-func (from *pool) exchange(p *process, c *redisConn, l limit, r *redis.Request) (*redis.Reply, error) {
-	c.reply, c.settled = nil, sim.Signal{}
-	if err := c.conn.Send(p.task, r); err != nil {
-		return nil, from.failed(locks.ErrNotDone, err)
-	}
-	from.busy = append(from.busy, c)
-	p.task.Wait(l.left(), &c.settled)
-	from.busy = slices.DeleteFunc(from.busy, func(other *redisConn) bool { return other == c })
-	if c.reply == nil {
-		c.conn.Close()
-		return nil, from.failed(locks.ErrUnknown, nil)
-	}
-	from.idle = append(from.idle, c)
-	return &c.reply.Reply, nil
-}
-
-// drop closes the connections of the pool, and with them what is being asked on them.
-func (from *pool) drop() {
-	for _, c := range slices.Concat(from.idle, from.busy) {
-		c.conn.Close()
-		c.Closed()
-	}
-	from.idle = nil
-}
-
-func (from *pool) failed(outcome, cause error) error {
-	if cause == nil {
-		return fmt.Errorf("%s: %w", from.server.Name, outcome)
-	}
-	return fmt.Errorf("%s: %w: %w", from.server.Name, outcome, cause)
 }
 
 func toLocks(r *redis.Reply) (locks.Reply, error) {

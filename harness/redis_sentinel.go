@@ -159,14 +159,6 @@ func (r *sentinelRouter) answered(p *process, at int, reply *redis.Reply, n int,
 	return backOff(p, n, l)
 }
 
-// dropLast closes the connection that was used last.
-func (from *pool) dropLast() {
-	if n := len(from.idle) - 1; n >= 0 {
-		from.idle[n].conn.Close()
-		from.idle = from.idle[:n]
-	}
-}
-
 func (*sentinelRouter) failed(*process, int) {}
 
 // tidings is a connection on which a Sentinel tells of a new master. If it is lost it is opened again.

@@ -62,12 +62,12 @@ func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subs
 	s := &subscription{next: &sim.Signal{}, woken: p.world.woken}
 	var err error
 	if s.conn, err = p.task.Dial(from.server, s, l.left()); err != nil {
-		return nil, from.failed(locks.ErrNotDone, err)
+		return nil, failed(from.server, locks.ErrNotDone, err)
 	}
 	request := redis.NewRequest([]string{"SUBSCRIBE", channel}, "")
 	request.Origin = p.origin()
 	if err := s.conn.Send(p.task, request); err != nil {
-		return nil, from.failed(locks.ErrNotDone, err)
+		return nil, failed(from.server, locks.ErrNotDone, err)
 	}
 	p.task.Wait(l.left(), &s.ready)
 	switch {
@@ -76,7 +76,7 @@ func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subs
 		return nil, &locks.RedisError{Text: s.refused.Text}
 	case s.over || !s.ready.Fired():
 		s.conn.Close()
-		return nil, from.failed(locks.ErrUnknown, nil)
+		return nil, failed(from.server, locks.ErrUnknown, nil)
 	}
 	return s, nil
 }

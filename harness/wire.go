@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -70,7 +69,7 @@ func (w *wire) close() {
 func (w *wire) open(t *sim.Task, timeout time.Duration) error {
 	for w.dialled != nil {
 		if t.Wait(orForever(timeout), w.dialled) < 0 {
-			return w.failed(locks.ErrNotDone, sim.ErrDialTimeout)
+			return failed(w.server, locks.ErrNotDone, sim.ErrDialTimeout)
 		}
 	}
 	if w.conn != nil {
@@ -82,7 +81,7 @@ func (w *wire) open(t *sim.Task, timeout time.Duration) error {
 	w.dialled.Fire()
 	w.dialled = nil
 	if err != nil {
-		return w.failed(locks.ErrNotDone, err)
+		return failed(w.server, locks.ErrNotDone, err)
 	}
 	end.conn, w.conn = conn, conn
 	return nil
@@ -98,14 +97,14 @@ func orForever(timeout time.Duration) time.Duration {
 // send sends a request, whose answer goes to settle.
 func (w *wire) send(p *process, r *lease.Request, settle func(a *lease.Response)) error {
 	if w.conn == nil {
-		return w.failed(locks.ErrNotDone, sim.ErrClosed)
+		return failed(w.server, locks.ErrNotDone, sim.ErrClosed)
 	}
 	r.Origin = p.origin()
 	o := &outstanding{request: r, settle: settle}
 	w.calls = append(w.calls, o)
 	if err := w.conn.Send(p.task, r); err != nil {
 		w.forget(r)
-		return w.failed(locks.ErrNotDone, err)
+		return failed(w.server, locks.ErrNotDone, err)
 	}
 	return nil
 }
@@ -139,12 +138,5 @@ func (w *wire) call(p *process, timeout time.Duration, r *lease.Request) (*lease
 		return answer, nil
 	}
 	w.forget(r)
-	return nil, w.failed(locks.ErrUnknown, nil)
-}
-
-func (w *wire) failed(outcome, cause error) error {
-	if cause == nil {
-		return fmt.Errorf("%s: %w", w.server.Name, outcome)
-	}
-	return fmt.Errorf("%s: %w: %w", w.server.Name, outcome, cause)
+	return nil, failed(w.server, locks.ErrUnknown, nil)
 }

@@ -1,0 +1,87 @@
+package harness
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
+)
+
+// pool is a process's connections to one Redis server. As in the common client libraries a call takes an idle
+// connection, or opens one; a call that times out closes its own.
+type pool struct {
+	server *sim.Node
+	idle   []*line
+	busy   []*line
+}
+
+// limit is when a call has to be over, on the process's monotonic clock.
+type limit struct {
+	process *process
+	ends    locks.Monotonic
+	none    bool
+}
+
+func limitOf(p *process, timeout time.Duration) limit {
+	return limit{p, p.Monotonic().Add(timeout), timeout <= 0}
+}
+
+// left is how much of the time is left; at least a nanosecond, since 0 is none at all for those who are asked to wait.
+func (l limit) left() time.Duration {
+	if l.none {
+		return sim.Forever
+	}
+	return max(l.ends.Sub(l.process.Monotonic()), 1)
+}
+
+// connection takes an idle connection of the pool, or opens one.
+func (from *pool) connection(p *process, l limit) (*line, error) {
+	if from.ready() {
+		n := len(from.idle) - 1
+		c := from.idle[n]
+		from.idle = from.idle[:n]
+		return c, nil
+	}
+	return openLine(p.task, from.server, l.left())
+}
+
+// ready forgets idle connections that are over, up to one that is not. It reports whether there is one.
+func (from *pool) ready() bool {
+	for n := len(from.idle); n > 0; n-- {
+		if !from.idle[n-1].over {
+			return true
+		}
+		from.idle = from.idle[:n-1]
+	}
+	return false
+}
+
+// exchange sends a request on a connection of the pool and waits for its reply.
+func (from *pool) exchange(p *process, c *line, l limit, r *redis.Request) (*redis.Reply, error) {
+	from.busy = append(from.busy, c)
+	answer, err := c.call(p.task, r, l.left())
+	from.busy = slices.DeleteFunc(from.busy, func(other *line) bool { return other == c })
+	if err != nil {
+		return nil, err
+	}
+	from.idle = append(from.idle, c)
+	return &answer.(*redis.Response).Reply, nil
+}
+
+// drop closes the connections of the pool, and with them what is being asked on them.
+func (from *pool) drop() {
+	for _, c := range slices.Concat(from.idle, from.busy) {
+		c.close()
+	}
+	from.idle = nil
+}
+
+// dropLast closes the connection that was used last.
+func (from *pool) dropLast() {
+	if n := len(from.idle) - 1; n >= 0 {
+		from.idle[n].close()
+		from.idle = from.idle[:n]
+	}
+}
