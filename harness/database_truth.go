@@ -112,7 +112,7 @@ func (t *databaseTruth) changed(r *database.Request, c *database.Change) {
 	case owner.Text == "" || life <= 0:
 		t.freed = r
 		t.released(t.node.Name, r.Origin, t.holder())
-	case owner != c.Value(c.Before, "owner"):
+	case t.copy < 0 || owner != c.Value(c.Before, "owner"): // one that asks again may take what has been its own
 		t.given = r
 		t.took(t.node.Name, r.Origin, t.now().Add(life))
 	default:

@@ -9,8 +9,8 @@ import (
 	"github.com/locksim/locksim/sim/redis"
 )
 
-// clusterRouter finds the master of the lock's key as go-redis's ClusterClient does (osscluster.go): by a table of slots
-// that it has from some node. A node that answers MOVED has it go elsewhere at once, and ask for a new table.
+// clusterRouter finds the master of the lock's key as go-redis's ClusterClient does (osscluster.go): by a table of
+// slots that it has from some node. A node that answers MOVED has it go elsewhere at once, and ask for a new table.
 type clusterRouter struct {
 	service *redisService
 	state   *redisState

@@ -53,7 +53,8 @@ measures: {acquisitions: 2, wait-max-ns: {min: 2s, max: 8s}}
 }
 
 func TestClientsFindTheMaster(t *testing.T) {
-	const frame = "name: story\ntitle: A story\nstory: See the name of the test.\nlock: {algorithm: set-nx-lua, ttl: 60s}\n"
+	const frame = "name: story\ntitle: A story\nstory: See the name of the test.\n" +
+		"lock: {algorithm: set-nx-lua, ttl: 60s}\n"
 	for name, text := range routerStories {
 		t.Run(name, func(t *testing.T) {
 			s, err := scenarios.Parse("story.yaml", []byte(frame+text))

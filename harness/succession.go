@@ -56,6 +56,9 @@ func (s *succession) released(node string, by sim.Origin, freed history.ID) {
 	if freed != 0 {
 		s.gone(history.Deleted)
 	}
+	if freed != own && s.sameOwner(freed, own) { // it had not left when it entered again, and leaves both
+		s.endGrants(freed, later, history.ByUnlock)
+	}
 	s.endGrants(own, by.Sent, history.ByUnlock)
 }
 

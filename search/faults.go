@@ -141,7 +141,7 @@ func (g *generator) link(k Kind) sim.Link {
 	}
 	link.To = some(g, g.hosts)
 	if len(link.To) == len(g.hosts) && len(g.hosts) > 1 {
-		link.To = []string{g.kind.any()}
+		link.To = []string{g.kind.glob()}
 	}
 	return link
 }

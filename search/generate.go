@@ -23,7 +23,8 @@ import (
 // Generate makes a scenario of what is on the menu. It is complete, as if it had been read from a file, and a function
 // of the choices alone.
 func Generate(s Source, m Menu) *scenarios.Scenario {
-	g := &generator{Source: s, menu: m.withDefaults(), kind: traitOf(m.Lock)}
+	kind := traitOf(m.Lock)
+	g := &generator{Source: s, menu: m.withDefaults(kind), kind: kind}
 	g.begin()
 	g.deploy()
 	g.surround()

@@ -67,9 +67,9 @@ func orDefault[T any](list []T, fallback ...T) []T {
 	return list
 }
 
-func (m Menu) withDefaults() Menu {
+func (m Menu) withDefaults(kind *trait) Menu {
 	m.Masters = orDefault(m.Masters, 1)
-	m.TTLs = orDefault(m.TTLs, traitOf(m.Lock).ttls...)
+	m.TTLs = orDefault(m.TTLs, kind.ttls...)
 	m.Styles = orDefault(m.Styles, history.Careless)
 	m.Fencing = orDefault(m.Fencing, history.Unfenced)
 	m.Timeouts = orDefault(m.Timeouts, 0)

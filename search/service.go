@@ -34,13 +34,16 @@ func (g *generator) faultOfService(k Kind) (sim.Fault, bool) {
 // failover makes another server the master or leader. All clients learn of it, or some, and the old master is told, or
 // goes on as one.
 func (g *generator) failover() sim.Fault {
-	if g.kind.kind != "redis" {
-		return g.told(sim.Promote, pick(g, g.keepers...))
+	if g.role == "" { // one node stands for all servers
+		return g.told(sim.Promote, g.keepers[0])
 	}
 	f := sim.Fault{
-		Action: sim.Action{Kind: sim.Promote, Node: pick(g, g.keepers[g.scenario.Servers.Masters:]...)},
-		// A replica does little by itself that a fault could hang on.
+		Action: sim.Action{Kind: sim.Promote, Node: pick(g, g.keepers...)},
+		// Who is to be promoted does little before it by itself that a fault could hang on.
 		Trigger: g.trigger(pick(g, append([]string{g.role}, g.clients...)...)),
+	}
+	if g.kind.kind != "redis" {
+		return f
 	}
 	if oneIn(g, 2) {
 		f.Action.Nodes = some(g, g.clients)
@@ -59,7 +62,7 @@ func (g *generator) told(command sim.ActionKind, node string) sim.Fault {
 // partition cuts a server off from its peers; half of the time also from all clients, or from some.
 func (g *generator) partition() (sim.Fault, bool) {
 	node := g.peerOrRole()
-	link := sim.Link{From: []string{node}, To: []string{g.kind.any()}}
+	link := sim.Link{From: []string{node}, To: []string{g.kind.glob()}}
 	if oneIn(g, 2) {
 		link.To = append(link.To, some(g, g.clients)...)
 	}
@@ -78,7 +81,7 @@ func (g *generator) lag() (sim.Fault, bool) {
 		}
 		return sim.Fault{Action: sim.Action{Kind: sim.Delay, By: d}, Trigger: t}, ok
 	}
-	link := sim.Link{From: []string{node}, To: []string{g.kind.any()}, OneWay: true}
+	link := sim.Link{From: []string{node}, To: []string{g.kind.glob()}, OneWay: true}
 	if oneIn(g, 2) {
 		link.From, link.To = link.To, link.From
 	}

@@ -69,7 +69,7 @@ func (g *generator) clientStep(node string) sim.Pattern {
 	return p
 }
 
-// serverStep draws a step of a server or of storage. A server that has peers mostly talks to them.
+// serverStep draws a step of a server or of storage. A server that has peers mostly talks to them, and fares as they do.
 func (g *generator) serverStep(node string) sim.Pattern {
 	watches := node != g.role && slices.Contains(g.servers[len(g.keepers):], node)
 	switch {
@@ -77,6 +77,8 @@ func (g *generator) serverStep(node string) sim.Pattern {
 		return sim.Pattern{Node: node, Does: pick(g, g.serverSteps()...)}
 	case watches || node != scenarios.Storage && len(g.peers) > 0 && oneIn(g, 2):
 		return g.amongServers(node)
+	case node != scenarios.Storage && len(g.peers) > 0 && oneIn(g, 2):
+		node = g.anyHost()
 	}
 	return g.message(node, g.anyClient(), trace.Execute, trace.Receive, trace.Reply)
 }
@@ -92,12 +94,15 @@ func (g *generator) serverSteps() []trace.Does {
 // amongServers draws a step of a message between a server and its peers.
 func (g *generator) amongServers(node string) sim.Pattern {
 	return sim.Pattern{
-		Node: node, Does: pick(g, trace.Receive, trace.Send), What: pick(g, g.kind.among...), Peer: g.kind.any(),
+		Node: node, Does: pick(g, trace.Receive, trace.Send), What: pick(g, g.kind.among...), Peer: g.kind.glob(),
 	}
 }
 
 // peer draws whom a client talks to: a server, any of them, or storage.
 func (g *generator) peer() string {
+	if len(g.peers) > 0 && oneIn(g, 2) { // which of them a client is on is hard to guess
+		return g.anyHost()
+	}
 	return pick(g, slices.Concat(g.hosts, []string{g.anyHost()}, g.storage())...)
 }
 
@@ -171,6 +176,9 @@ func (g *generator) onMessage(k Kind) sim.Trigger {
 	}
 	client := pick(g, g.clients...)
 	server := g.host(k)
+	if server != scenarios.Storage && len(g.peers) > 0 && oneIn(g, 2) {
+		server = g.anyHost()
+	}
 	t := sim.Trigger{When: sim.Before, Nth: g.nth(), Step: sim.Pattern{What: pick(g, g.whats(server)...)}}
 	atClient := []trace.Does{trace.Send, trace.Receive}
 	atServer := []trace.Does{trace.Execute, trace.Receive, trace.Reply}

@@ -47,8 +47,8 @@ func (u *upstream) Ring() {
 	}
 	master := u.inSync
 	u.inSync = nil
-	if master == nil || !master.node.Up() {
-		u.connect()
+	if master == nil || !master.node.Up() || master.history != u.s.history || master.offset != u.s.offset {
+		u.connect() // a fault was there before the run began
 		return
 	}
 	// The run begins: what looks like a connection being opened has long been open.

@@ -1,11 +1,12 @@
-// Package cluster simulates the bus of a Redis Cluster: how its nodes miss each other, agree that a master has failed, and
-// vote for a replica to take its place; and which requests they refuse meanwhile, with CLUSTERDOWN or MOVED. Call [New]
-// for each node, which makes its Redis server too, add and attach it, and then [Meet] with all of them.
+// Package cluster simulates the bus of a Redis Cluster: how its nodes miss each other, agree that a master has
+// failed, and vote for a replica to take its place; and which requests they refuse meanwhile, with CLUSTERDOWN or
+// MOVED. Call [New] for each node, which makes its Redis server too, add and attach it, and then [Meet] with all of
+// them.
 //
-// It follows cluster_legacy.c of Redis 7, whose functions are named where they are followed. Slots are never moved one by
-// one: each master begins with a shard of them, and a shard changes its owner as a whole. All keys are of the first shard,
-// since a lock that needs several keys must put them into one slot. There is no manual failover but the takeover, no
-// migration of replicas or slots, no handshake; nodes have names, not addresses.
+// It follows cluster_legacy.c of Redis 7, whose functions are named where they are followed. Slots are never moved
+// one by one: each master begins with a shard of them, and a shard changes its owner as a whole. All keys are of the
+// first shard, since a lock that needs several keys must put them into one slot. There is no manual failover but the
+// takeover, no migration of replicas or slots, no handshake; nodes have names, not addresses.
 package cluster
 
 import (
@@ -73,8 +74,8 @@ func New(store *redis.Store, server redis.Config, c Config) *Node {
 	return n
 }
 
-// Meet makes nodes a cluster that has been one for some time. Those whose servers are masters own a shard each, in their
-// order.
+// Meet makes nodes a cluster that has been one for some time. Those whose servers are masters own a shard each, in
+// their order.
 func Meet(nodes []*Node) {
 	var masters []int
 	known := make([]config, len(nodes))

@@ -48,8 +48,8 @@ func (n *Node) pingOldest() {
 	}
 }
 
-// lookAfter pings a node that has not answered for half of the node timeout, opens a new connection to one that is silent,
-// and suspects it in the end. It reports whether it has just done so.
+// lookAfter pings a node that has not answered for half of the node timeout, opens a new connection to one that is
+// silent, and suspects it in the end. It reports whether it has just done so.
 func (n *Node) lookAfter(p *peer) (suspected bool) {
 	now := n.now()
 	unanswered, silent := now-p.sent, now-p.heard

@@ -15,8 +15,8 @@ type election struct {
 	rank   int // how many replicas of the same master have more of its history
 }
 
-// Delays of clusterHandleSlaveFailover. The news that the master has failed must spread before anybody asks for votes, and
-// those with less of the data let the others go first.
+// Delays of clusterHandleSlaveFailover. The news that the master has failed must spread before anybody asks for
+// votes, and those with less of the data let the others go first.
 const (
 	electionDelay  = 500 * time.Millisecond
 	electionJitter = 500 * time.Millisecond
@@ -78,8 +78,8 @@ func (n *Node) rank() (better int) {
 	return better
 }
 
-// fallsBehind lets those go first of which it has been heard meanwhile that they have more. It reports whether the replica
-// has to wait longer.
+// fallsBehind lets those go first of which it has been heard meanwhile that they have more. It reports whether the
+// replica has to wait longer.
 func (n *Node) fallsBehind() bool {
 	e, rank := &n.election, n.rank()
 	if rank > e.rank {

@@ -7,8 +7,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// hear takes a packet (clusterProcessPacket). On the node's own connection to a peer, that is named. It returns the pong
-// that a ping is owed.
+// hear takes a packet (clusterProcessPacket). On the node's own connection to a peer, that is named. It returns the
+// pong that a ping is owed.
 func (n *Node) hear(q *packet, own *peer) (answer sim.Payload) {
 	sender, known := n.peers[q.from], &n.file.nodes[q.from]
 	sender.heard, sender.offset = n.now(), q.offset
@@ -77,8 +77,8 @@ func (n *Node) learn(q *packet) {
 	}
 }
 
-// learnRole notes that a node has become a master or a replica. The shards of a master that has become a replica are its
-// new master's: there was a failover.
+// learnRole notes that a node has become a master or a replica. The shards of a master that has become a replica are
+// its new master's: there was a failover.
 func (n *Node) learnRole(q *packet) {
 	known := &n.file.nodes[q.from]
 	if q.master != none && known.master == none && q.config >= known.epoch && q.master != n.me {
@@ -94,8 +94,8 @@ func (n *Node) learnRole(q *packet) {
 	}
 }
 
-// yield lets a node have the shards that it claims, if it got them in a later epoch than their owner. A master that loses
-// its last one has been failed over, and follows it; so do its replicas (clusterUpdateSlotsConfigWith).
+// yield lets a node have the shards that it claims, if it got them in a later epoch than their owner. A master that
+// loses its last one has been failed over, and follows it; so do its replicas (clusterUpdateSlotsConfigWith).
 func (n *Node) yield(to int, epoch uint64, claimed []int) {
 	mine, lost := n.masterOf(n.me), false
 	for _, shard := range claimed {

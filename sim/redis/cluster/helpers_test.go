@@ -37,7 +37,11 @@ type change struct {
 const masters = 3
 
 func deploy(t testing.TB, seed uint64, replicas int, until, nodeTimeout time.Duration) *world {
-	w := &world{t: t, Engine: sim.New(sim.Config{Seed: seed, Until: trace.Instant(until)}, nil)}
+	return deployOn(t, sim.Config{Seed: seed, Until: trace.Instant(until)}, masters, replicas, nodeTimeout)
+}
+
+func deployOn(t testing.TB, c sim.Config, masters, replicas int, nodeTimeout time.Duration) *world {
+	w := &world{t: t, Engine: sim.New(c, nil)}
 	for i := range masters * (1 + replicas) {
 		config := redis.Config{Observer: w}
 		if i >= masters {
@@ -123,6 +127,20 @@ func (c *client) do(args ...string) string {
 		return "closed"
 	}
 	return c.reply.Reply.String()
+}
+
+// requireOneVote requires that no node has voted twice in an epoch, and counts the votes.
+func (w *world) requireOneVote() (votes int) {
+	w.t.Helper()
+	seen := make(map[string]string) // by what says who votes, in which epoch
+	for _, e := range w.Trace.Events() {
+		if e.Does == trace.Send && e.What == "auth-ack" {
+			votes++
+			require.Empty(w.t, seen[e.Detail], e.Detail)
+			seen[e.Detail] = e.Peer
+		}
+	}
+	return votes
 }
 
 // probe has a client on redis-1's side write every 10 ms, and notes how the answers change.

@@ -40,8 +40,8 @@ func (p *peer) Deliver(payload sim.Payload) {
 	}
 }
 
-// Closed says that the connection is over, or was refused. The cron opens it anew. One that nobody listens to counts as a
-// ping that was not answered, lest the peer is never missed (clusterNodeCronHandleReconnect).
+// Closed says that the connection is over, or was refused. The cron opens it anew. One that nobody listens to counts
+// as a ping that was not answered, lest the peer is never missed (clusterNodeCronHandleReconnect).
 func (p *peer) Closed() {
 	p.conn = nil
 	if p.sent == 0 {
@@ -91,7 +91,8 @@ func (n *Node) broadcast(q *packet) {
 	}
 }
 
-// tell sends a pong that answers nothing to all other nodes (clusterBroadcastPong), or only to those with the same master.
+// tell sends a pong that answers nothing to all other nodes (clusterBroadcastPong), or only to those with the same
+// master.
 func (n *Node) tell(siblings bool) {
 	for _, p := range n.peers {
 		if p.place != n.me && (!siblings || n.file.nodes[p.place].master == n.self().master) {

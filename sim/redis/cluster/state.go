@@ -9,8 +9,8 @@ import (
 	"github.com/locksim/locksim/sim/redis"
 )
 
-// Delays of clusterUpdateState: how long a master that has been started, or was alone, waits before it serves again, lest
-// it accepts writes before it learns that it has been replaced.
+// Delays of clusterUpdateState: how long a master that has been started, or was alone, waits before it serves again,
+// lest it accepts writes before it learns that it has been replaced.
 const (
 	writableDelay  = 2 * time.Second
 	minRejoinDelay = 500 * time.Millisecond
@@ -46,8 +46,8 @@ func (n *Node) updateState() {
 // keyless are the commands that a node answers whatever the cluster's state is (getNodeByQuery).
 var keyless = map[string]bool{
 	"PING": true, "ECHO": true, "INFO": true, "ROLE": true, "TIME": true, "WAIT": true, "CLIENT": true, "CONFIG": true,
-	"MULTI": true, "DISCARD": true, "UNWATCH": true, "SCRIPT": true, "SUBSCRIBE": true, "UNSUBSCRIBE": true, "PUBLISH": true,
-	"REPLICAOF": true, "SLAVEOF": true,
+	"MULTI": true, "DISCARD": true, "UNWATCH": true, "SCRIPT": true, "SUBSCRIBE": true, "UNSUBSCRIBE": true,
+	"PUBLISH": true, "REPLICAOF": true, "SLAVEOF": true,
 }
 
 // keyShard is of which shard all keys are.
@@ -64,7 +64,8 @@ func (n *Node) gate(r *redis.Request, _ *sim.Conn) (reply redis.Reply, answers b
 		return redis.Reply{Type: redis.ReplyError, Text: "CLUSTERDOWN The cluster is down"}, true
 	case owner != n.me:
 		first, _ := n.slots(keyShard)
-		return redis.Reply{Type: redis.ReplyError, Text: fmt.Sprintf("MOVED %d %s:%d", first, n.peers[owner].node.Name, port)}, true
+		text := fmt.Sprintf("MOVED %d %s:%d", first, n.peers[owner].node.Name, port)
+		return redis.Reply{Type: redis.ReplyError, Text: text}, true
 	default:
 		return redis.Reply{}, false
 	}

@@ -31,8 +31,8 @@ func (s *Sentinel) desync() time.Duration {
 	return time.Duration(s.dice.Int64N(int64(maxDesync/time.Millisecond))) * time.Millisecond
 }
 
-// checkObjectivelyDown counts who takes the master for down (sentinelCheckObjectivelyDown). It is a weak quorum: they may
-// have said so at different times.
+// checkObjectivelyDown counts who takes the master for down (sentinelCheckObjectivelyDown). It is a weak quorum: they
+// may have said so at different times.
 func (s *Sentinel) checkObjectivelyDown() {
 	agree := 0
 	if s.master.down {
@@ -66,8 +66,8 @@ func (s *Sentinel) askPeers(now bool) {
 	}
 }
 
-// isMasterDown answers another Sentinel: whether this one takes the master for down, and its vote if it is asked for it.
-// The two may mean different masters.
+// isMasterDown answers another Sentinel: whether this one takes the master for down, and its vote if it is asked for
+// it. The two may mean different masters.
 func (s *Sentinel) isMasterDown(args []string) redis.Reply {
 	epoch, err := strconv.ParseUint(args[4], 10, 64)
 	if err != nil {
@@ -102,8 +102,8 @@ func (p *peer) told(r redis.Reply) {
 	}
 }
 
-// voteFor gives the vote to who asks first in an epoch, and returns the last vote (sentinelVoteLeader). Who has voted for
-// another does not try itself for some time.
+// voteFor gives the vote to who asks first in an epoch, and returns the last vote (sentinelVoteLeader). Who has voted
+// for another does not try itself for some time.
 func (s *Sentinel) voteFor(candidate string, epoch uint64) (vote string, voted uint64) {
 	s.file.epoch = max(s.file.epoch, epoch)
 	if s.file.voted < epoch && s.file.epoch <= epoch {
@@ -115,8 +115,9 @@ func (s *Sentinel) voteFor(candidate string, epoch uint64) (vote string, voted u
 	return s.ballot, s.file.voted
 }
 
-// leads reports whether the Sentinel has won the election of an epoch: the votes of more than half of all Sentinels that
-// it knows, and as many as the quorum (sentinelGetLeader). One that has not voted yet votes with the most, or for itself.
+// leads reports whether the Sentinel has won the election of an epoch: the votes of more than half of all Sentinels
+// that it knows, and as many as the quorum (sentinelGetLeader). One that has not voted yet votes with the most, or
+// for itself.
 func (s *Sentinel) leads(epoch uint64) bool {
 	votes := make(map[string]int)
 	best := s.node.Name

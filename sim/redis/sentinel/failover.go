@@ -91,9 +91,9 @@ func (s *Sentinel) selectReplica() {
 	s.failover.enter(sendReplicaofNoOne, s.now())
 }
 
-// best returns the fittest of the replicas that are fit to be master: who has the most of the master's history, as far as
-// it told when it was last asked (sentinelSelectSlave). That need not be who has a write that was acknowledged. It
-// returns nil if none is fit. All have the same priority.
+// best returns the fittest of the replicas that are fit to be master: who has the most of the master's history, as
+// far as it told when it was last asked (sentinelSelectSlave). That need not be who has a write that was
+// acknowledged. It returns nil if none is fit. All have the same priority.
 func (s *Sentinel) best() *server {
 	now, m := s.now(), s.master
 	outOfTouch, stale := 10*s.config.DownAfter, 3*infoPeriod
@@ -128,9 +128,9 @@ func (s *Sentinel) promote() {
 	}
 }
 
-// promoted goes on once the chosen one says that it is master. From now on this Sentinel tells everybody of it, as the
-// truth of a later epoch (sentinelRefreshInstanceInfo, sentinelForceHelloUpdateForMaster): at its next tick, unless a hello
-// is on its way just then, whose answer makes it wait for the next (sentinelPublishReplyCallback).
+// promoted goes on once the chosen one says that it is master. From now on this Sentinel tells everybody of it, as
+// the truth of a later epoch (sentinelRefreshInstanceInfo, sentinelForceHelloUpdateForMaster): at its next tick,
+// unless a hello is on its way just then, whose answer makes it wait for the next (sentinelPublishReplyCallback).
 func (s *Sentinel) promoted() {
 	s.file.configEpoch = s.failover.epoch
 	s.failover.enter(reconfReplicas, s.now())

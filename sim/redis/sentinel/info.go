@@ -28,8 +28,8 @@ func (s *Sentinel) newServer(n *sim.Node, role redis.Role) *server {
 	return m
 }
 
-// infoIsDue reports whether the server should be asked for INFO again. Replicas are watched closely while their master is
-// down, or they have lost it.
+// infoIsDue reports whether the server should be asked for INFO again. Replicas are watched closely while their
+// master is down, or they have lost it.
 func (m *server) infoIsDue() bool {
 	s, period := m.s, infoPeriod
 	if m != s.master && (s.failover.objectivelyDown || s.failover.state != idle || m.info.LinkDown != 0) {
@@ -94,9 +94,10 @@ func (s *Sentinel) masterLooksSane() bool {
 	return m.info.Role == redis.Master && !m.down && !s.failover.objectivelyDown && s.now()-m.informed < 2*infoPeriod
 }
 
-// correct sees to it that what is to be a replica is one, and of the right master. It waits for some time before it does:
-// there may be news of a failover on their way that make the replica right and the Sentinel wrong. That is why a master
-// of old that is back goes on as a master for so long: four hellos, and then until it is next asked for INFO.
+// correct sees to it that what is to be a replica is one, and of the right master. It waits for some time before it
+// does: there may be news of a failover on their way that make the replica right and the Sentinel wrong. That is why
+// a master of old that is back goes on as a master for so long: four hellos, and then until it is next asked for
+// INFO.
 func (s *Sentinel) correct(r *server) {
 	now := s.now()
 	if r.info.Role == redis.Master {

@@ -1,11 +1,11 @@
-// Package sentinel simulates Redis Sentinels: processes with clocks of their own that watch a master and its replicas,
-// agree that the master is down, elect a leader among themselves, and have it promote a replica. Call [Deploy] with the
-// engine; clients ask a Sentinel for the master as they would ask Redis, with a request SENTINEL get-master-addr-by-name,
-// and subscribe to +switch-master.
+// Package sentinel simulates Redis Sentinels: processes with clocks of their own that watch a master and its
+// replicas, agree that the master is down, elect a leader among themselves, and have it promote a replica. Call
+// [Deploy] with the engine; clients ask a Sentinel for the master as they would ask Redis, with a request SENTINEL
+// get-master-addr-by-name, and subscribe to +switch-master.
 //
-// All of it follows sentinel.c of Redis 7, whose functions are named where they are followed. What cannot change who takes
-// which server for the master is not there: several masters, scripts, the discovery of Sentinels, and addresses, for
-// which nodes have names.
+// All of it follows sentinel.c of Redis 7, whose functions are named where they are followed. What cannot change who
+// takes which server for the master is not there: several masters, scripts, the discovery of Sentinels, and
+// addresses, for which nodes have names.
 package sentinel
 
 import (

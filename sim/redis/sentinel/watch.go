@@ -55,8 +55,8 @@ func (s *Sentinel) Ring() {
 	}
 }
 
-// lookAfter is sentinelHandleRedisInstance, but for what is done about masters alone. A master that says for long that it
-// is none is down, whatever it answers.
+// lookAfter is sentinelHandleRedisInstance, but for what is done about masters alone. A master that says for long
+// that it is none is down, whatever it answers.
 func (s *Sentinel) lookAfter(w *watched, infoIsDue, denies bool) {
 	w.reconnect()
 	w.sendPeriodically(infoIsDue)
