@@ -26,6 +26,9 @@ type Node struct {
 	sweep   int      // how many there may be before those that are over are forgotten
 	order   *Rand    // the order in which ready connections are served
 	delays  []delays // of what it sends, by the index of the other node
+
+	firstOpened [4]*Conn // where opened and delays begin: most nodes have few
+	firstDelays [4]delays
 }
 
 // Server is the code of a server process. It runs at one instant of virtual time and must not keep its node busy.
@@ -58,6 +61,7 @@ func (e *Engine) addNode(name string) *Node {
 		panic("sim: there is already a node named " + name)
 	}
 	n := &Node{Name: name, index: len(e.nodes), Clock: Clock{engine: e, wall: Epoch}}
+	n.opened, n.delays = n.firstOpened[:0], n.firstDelays[:0]
 	e.nodes = append(e.nodes, n)
 	e.byName[name] = n
 	return n
