@@ -61,34 +61,65 @@ func (t *redisTruth) Executed(s *redis.Server, r *redis.Request, reply redis.Rep
 		return // it will be executed with EXEC, or never
 	}
 	held := t.keyed[i].copy
-	made, removed, kept := false, false, false
+	did := t.carriedOut(i, s, r, changes)
+	if did.made && t.keyed[i].copy >= 0 {
+		t.count(i)
+	}
+	concerns := slices.Contains(r.Args, t.key)
+	if did.made || did.entered || r.Asking && r.Purpose != release && r.Purpose != renew && r.Command != "WAIT" {
+		t.asked(s.Node().Name, r.Origin, did.made || did.entered)
+	}
+	switch {
+	case !t.judges():
+	case did.left:
+		t.endGrants(history.ID(r.Tag), r.Sent, history.ByUnlock)
+	case did.removed || concerns && r.Purpose == release:
+		t.removed(i, r, s, held)
+	}
+}
+
+// done is what a request did to the lock's key.
+type done struct {
+	made    bool // it made it
+	removed bool // it removed it
+	entered bool // it added a hold to those that its owner had
+	left    bool // it took one of several away
+}
+
+// carriedOut follows the changes that a request has made. A release makes nobody a holder, whatever it writes.
+func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []redis.Change) (did done) {
 	for c := range changes {
 		change := &changes[c]
 		if change.Key != t.key || change.Op == redis.OpExpired {
 			continue
 		}
+		there := t.keyed[i].copy >= 0
 		switch {
 		case change.Op == redis.OpDeleted:
 			t.gone(i, history.Deleted)
-			removed = true
-		case t.keyed[i].copy >= 0 && (change.Op == redis.OpDeadline || t.keeps(i, r, change)):
+			did.removed, did.left = true, false
+		case there && (change.Op == redis.OpDeadline || t.keeps(i, r, change)):
 			t.renewed(i, s, change)
-			kept = r.Purpose == release
+			did.left = r.Purpose == release
+			did.entered = did.entered || t.enters(i, r)
+		case r.Purpose == release && there:
+			t.time(i, s, change)
 		default:
 			t.made(i, r, s, change)
-			made = true
+			did.made = r.Purpose != release
 		}
 	}
-	if made && t.keyed[i].copy >= 0 {
-		t.count(i)
+	return did
+}
+
+// enters begins a grant for an acquisition that adds a hold to one that its owner has, and reports whether it does.
+func (t *redisTruth) enters(i int, r *redis.Request) bool {
+	id, c := history.ID(r.Tag), t.keyed[i].copy
+	if r.Purpose != acquire || t.keyed[i].grant < 0 || t.copies[c].Acquisition == id || t.held(id) {
+		return false
 	}
-	concerns := slices.Contains(r.Args, t.key)
-	if made || r.Asking && r.Purpose != release && r.Purpose != renew && r.Command != "WAIT" {
-		t.asked(s.Node().Name, r.Origin, made)
-	}
-	if t.judges() && (removed || concerns && r.Purpose == release && !kept) {
-		t.removed(i, r, s, held)
-	}
+	t.grant(r.Origin, t.origins[c].ends)
+	return true
 }
 
 // ended notes a key that was found expired, or was evicted.
@@ -177,14 +208,19 @@ func (t *redisTruth) isOf(c int, writer *redis.Request, kind redis.Kind) bool {
 		t.origins[c].sent < writer.Sent && t.sameOwner(t.copies[c].Acquisition, history.ID(writer.Tag))
 }
 
-// source returns the last copy, on any server, of which a request's is a copy; -1 if none is known.
+// source returns the last copy, on any server, of which a request's is a copy: what it made itself, or else what it
+// added to; -1 if none is known.
 func (t *redisTruth) source(writer *redis.Request, kind redis.Kind) int {
+	added := -1
 	for c := range slices.Backward(t.origins) {
-		if t.isOf(c, writer, kind) {
+		if t.origins[c].sent == writer.Sent {
 			return c
 		}
+		if added < 0 && t.isOf(c, writer, kind) {
+			added = c
+		}
 	}
-	return -1
+	return added
 }
 
 // gone ends the copy on a server.
@@ -237,8 +273,16 @@ func (t *redisTruth) renewed(i int, s *redis.Server, change *redis.Change) {
 		t.prolong(t.keyed[i].copy)
 		return
 	}
-	if g := t.keyed[i].grant; g >= 0 && t.grants[g].Ended != history.ByUnlock {
-		t.grants[g].To = t.origins[t.keyed[i].copy].ends
+	t.standing(i, func(g *history.Grant) { g.To = t.origins[t.keyed[i].copy].ends })
+}
+
+// standing visits the grants that stand on a server's copy: that of whoever made it, and those of further holds.
+func (t *redisTruth) standing(i int, visit func(g *history.Grant)) {
+	k := &t.keyed[i]
+	for g := k.grant; g >= 0 && g < len(t.grants); g++ {
+		if grant := &t.grants[g]; grant.Ended != history.ByUnlock && t.sameOwner(grant.Acquisition, t.copies[k.copy].Acquisition) {
+			visit(grant)
+		}
 	}
 }
 
@@ -342,7 +386,7 @@ func (t *redisTruth) removed(i int, r *redis.Request, s *redis.Server, held int)
 		case later:
 			removal.Ended, removal.Again = t.copies[held].Acquisition, true
 		default:
-			t.endGrants(t.copies[held].Acquisition, r.Sent, history.ByUnlock) // that of the first of several holds
+			t.endOwners(id, r.Sent)
 		}
 	}
 	t.removals = append(t.removals, removal)

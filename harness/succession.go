@@ -82,6 +82,3 @@ func (s *succession) gone(how history.Gone) {
 	c.To, c.Gone = s.now(), how
 	s.copy = -1
 }
-
-// held reports whether an acquisition has ever held the lock.
-func (s *succession) held(id history.ID) bool { return s.lastGrant(id) != nil }

@@ -64,6 +64,19 @@ func (t *truth) lastGrant(id history.ID) *history.Grant {
 	return nil
 }
 
+// held reports whether an acquisition has ever held the lock.
+func (t *truth) held(id history.ID) bool { return t.lastGrant(id) != nil }
+
+// endOwners ends what the owner of an acquisition was granted, in all of his holds, by requests that were sent before
+// some place.
+func (t *truth) endOwners(id history.ID, before uint64) {
+	for g := range t.grants {
+		if grant := &t.grants[g]; grant.To > t.now() && t.granted[g] < before && t.sameOwner(grant.Acquisition, id) {
+			grant.To, grant.Ended = t.now(), history.ByUnlock
+		}
+	}
+}
+
 // endGrants ends what an acquisition was granted by requests that were sent before some place.
 func (t *truth) endGrants(id history.ID, before uint64, why history.Cause) {
 	for g := range t.grants {
