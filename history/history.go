@@ -53,8 +53,9 @@ type Outcome uint8
 const (
 	Pending Outcome = iota // it had not ended when the run did
 	OK                     // it was done
-	Failed                 // it was certainly not done
+	Failed                 // it was certainly not done: the lock was another's, or not held
 	Unknown                // it may have been done
+	Refused                // it was certainly not done, for another reason: who was to do it refused, or was not reached
 )
 
 // ID numbers an acquisition within a history, from 1; 0 is none.
@@ -81,7 +82,7 @@ type Acquisition struct {
 	Unlocked trace.Instant // Unlock was called; Never if not
 	Crashed  trace.Instant // the client's process died while this was its last acquisition; Never if not
 	Released trace.Instant // Unlock returned; Never if not
-	Release  Outcome       // what Unlock reported: OK, Failed (not held) or Unknown
+	Release  Outcome       // what Unlock reported: OK, Failed (not held), Refused or Unknown
 }
 
 // Belief is the time during which one acquisition's client thinks that it holds: From included, To not.

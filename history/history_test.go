@@ -50,7 +50,7 @@ func TestBeliefEndsByTheRuleOfTheStyle(t *testing.T) {
 }
 
 func TestOnlySuccessBeforeTheDeadlineBeginsABelief(t *testing.T) {
-	for _, o := range []history.Outcome{history.Pending, history.Failed, history.Unknown} {
+	for _, o := range []history.Outcome{history.Pending, history.Failed, history.Unknown, history.Refused} {
 		_, ok := (&history.Acquisition{Returned: 1, Outcome: o, Unlocked: trace.Never}).Belief()
 		require.False(t, ok, o.String())
 	}

@@ -7,7 +7,7 @@ var (
 	fencingNames = []string{
 		"none", "check-then-write", "fenced-write", "fenced-read-write", "token-equality", "compare-and-set",
 	}
-	outcomeNames = []string{"pending", "ok", "failed", "unknown"}
+	outcomeNames = []string{"pending", "ok", "failed", "unknown", "refused"}
 	causeNames   = []string{"open", "unlock", "crash", "notice", "deadline", "session-loss"}
 	goneNames    = []string{"kept", "deleted", "overwritten", "expired", "wiped", "evicted"}
 	opNames      = []string{"read", "check", "write"}

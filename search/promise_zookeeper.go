@@ -65,10 +65,11 @@ func exclusionInSession() []Claim {
 		A client is heard of at least once in a third of its session, and all faults together take less than half of it: no
 		session ends while its client holds, but those of clients that are dead or have been suspended.`
 	simple := brief
-	simple.Menu.Faults = []Kind{ClientCrash, ClientPause, ClientClock, ServerAhead, ServerBack, Stall, Delay, Lag}
+	simple.Menu.Faults = []Kind{ClientCrash, ClientPause, ClientClock, ServerAhead, ServerBack, Stall, Delay}
+	simple.Menu.Within = 25
 	simple.Why = `
-		As for zk-sequential, and no connection is lost: a delete that was not acknowledged would be repeated, and meet the
-		node of the next holder.`
+		As for zk-sequential, and no connection is lost, since nothing is silent for two thirds of a session: a delete that
+		was not acknowledged would be repeated, and meet the node of the next holder.`
 	return slices.Concat(long.of("zk-sequential"), brief.of("zk-sequential"), simple.of("zk-ephemeral"))
 }
 
