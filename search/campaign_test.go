@@ -43,7 +43,7 @@ func campaign(t *testing.T, stints []search.Stint, jobs int) []search.Tally {
 
 func TestCampaignFindsTheSameHoweverManyRunAtOnce(t *testing.T) {
 	ledger := &search.Ledger{}
-	stints := ledger.Missing(few(), 7, 300)
+	stints := ledger.Missing(few(), 7, search.Each(300))
 	one := campaign(t, stints, 1)
 	require.Len(t, one, 2)
 	require.Equal(t, 300, one[0].Runs)
@@ -62,15 +62,15 @@ func TestClaimsOfOneMenuShareTheirRunsAndFindTheSame(t *testing.T) {
 		}
 	}
 	ledger := &search.Ledger{}
-	together := ledger.Missing(claims, 0, 100)
+	together := ledger.Missing(claims, 0, search.Each(100))
 	require.Len(t, together, 1)
-	alone := slices.Concat(ledger.Missing(claims[:1], 0, 100), ledger.Missing(claims[1:], 0, 100))
+	alone := slices.Concat(ledger.Missing(claims[:1], 0, search.Each(100)), ledger.Missing(claims[1:], 0, search.Each(100)))
 	require.Equal(t, campaign(t, alone, 2), campaign(t, together, 2))
 }
 
 func TestWhatACampaignSavesShowsWhatItFound(t *testing.T) {
 	claims := few()[1:]
-	broken := campaign(t, (&search.Ledger{}).Missing(claims, 0, 100), 2)[0].Broken
+	broken := campaign(t, (&search.Ledger{}).Missing(claims, 0, search.Each(100)), 2)[0].Broken
 	require.NotNil(t, broken)
 	story := broken.Story(&claims[0])
 	read, err := scenarios.Parse("broken.yaml", story.YAML())
@@ -81,7 +81,7 @@ func TestWhatACampaignSavesShowsWhatItFound(t *testing.T) {
 
 func TestCampaignThatIsInterruptedTellsWhatItHas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	stints := (&search.Ledger{}).Missing(few(), 0, 200)
+	stints := (&search.Ledger{}).Missing(few(), 0, search.Each(200))
 	stints[1].Draws.Count = 1_000_000
 	var tallies []search.Tally
 	err := search.Campaign(ctx, stints, 2, func(list []search.Tally) error {
@@ -100,26 +100,26 @@ func TestCampaignThatIsInterruptedTellsWhatItHas(t *testing.T) {
 func TestCampaignGoesOnWhereTheLedgerEnds(t *testing.T) {
 	claims := few()[:1]
 	whole, parts := &search.Ledger{}, &search.Ledger{}
-	whole.Enter(campaign(t, whole.Missing(claims, 5, 150), 2)[0])
-	parts.Enter(campaign(t, parts.Missing(claims, 5, 70), 2)[0])
-	rest := parts.Missing(claims, 5, 150)
+	whole.Enter(campaign(t, whole.Missing(claims, 5, search.Each(150)), 2)[0])
+	parts.Enter(campaign(t, parts.Missing(claims, 5, search.Each(70)), 2)[0])
+	rest := parts.Missing(claims, 5, search.Each(150))
 	require.Equal(t, search.Seeds{First: 75, Count: 80}, rest[0].Draws)
 	parts.Enter(campaign(t, rest, 2)[0])
 	require.Equal(t, whole, parts)
-	require.Empty(t, parts.Missing(claims, 5, 150))
-	require.Empty(t, parts.Missing(claims, 5, 100), "more than enough")
-	require.Len(t, parts.Missing(claims, 6, 100), 1, "other numbers are other scenarios")
-	parts.Enter(campaign(t, parts.Missing(claims, 1_000, 64), 2)[0])
+	require.Empty(t, parts.Missing(claims, 5, search.Each(150)))
+	require.Empty(t, parts.Missing(claims, 5, search.Each(100)), "more than enough")
+	require.Len(t, parts.Missing(claims, 6, search.Each(100)), 1, "other numbers are other scenarios")
+	parts.Enter(campaign(t, parts.Missing(claims, 1_000, search.Each(64)), 2)[0])
 	require.Equal(t, uint64(1_000), parts.Lines[0].First, "other numbers begin a new line")
 }
 
 func TestWhatWasBrokenIsPlayedAgain(t *testing.T) {
 	claims := few()
 	ledger := &search.Ledger{}
-	for _, tally := range campaign(t, ledger.Missing(claims, 0, 100), 2) {
+	for _, tally := range campaign(t, ledger.Missing(claims, 0, search.Each(100)), 2) {
 		ledger.Enter(tally)
 	}
-	rest := ledger.Missing(claims, 0, 100)
+	rest := ledger.Missing(claims, 0, search.Each(100))
 	require.Len(t, rest, 1)
 	require.Equal(t, claims[1].Name, rest[0].Claims[0].Name)
 }
@@ -127,7 +127,7 @@ func TestWhatWasBrokenIsPlayedAgain(t *testing.T) {
 func TestLedgerIsReadAsItIsWritten(t *testing.T) {
 	claims := few()
 	ledger := &search.Ledger{}
-	for _, tally := range campaign(t, ledger.Missing(claims, 3, 50), 2) {
+	for _, tally := range campaign(t, ledger.Missing(claims, 3, search.Each(50)), 2) {
 		ledger.Enter(tally)
 	}
 	var text bytes.Buffer
@@ -154,7 +154,7 @@ func TestLedgerThatMakesNoSenseIsRefused(t *testing.T) {
 	}
 }
 
-// leastRuns is how many scenarios each promise must have survived.
+// leastRuns is how many scenarios the promises of each lock must have survived.
 const leastRuns = 100_000
 
 // TestEveryPromiseHasBeenPlayedManyTimes holds the promises against what campaigns have played. The ledger is written by
@@ -170,6 +170,7 @@ func TestEveryPromiseHasBeenPlayedManyTimes(t *testing.T) {
 	for _, line := range ledger.Lines {
 		lines[line.Claim] = line
 	}
+	share := search.Spread(leastRuns)
 	for _, claim := range search.Promises() {
 		line, ok := lines[claim.Name]
 		delete(lines, claim.Name)
@@ -178,7 +179,7 @@ func TestEveryPromiseHasBeenPlayedManyTimes(t *testing.T) {
 			t.Errorf("%s has not been played", claim.Name)
 		case line.Lock != claim.Menu.Lock || line.Property != claim.Property.String():
 			t.Errorf("%s was another promise when it was played", claim.Name)
-		case line.Runs < leastRuns:
+		case line.Runs < share(&claim):
 			t.Errorf("%s has been played %d times only", claim.Name, line.Runs)
 		case line.Violations+line.Undecided > 0:
 			t.Errorf("%s has been broken %d times, and %d times nothing could be said", claim.Name, line.Violations, line.Undecided)
@@ -187,4 +188,21 @@ func TestEveryPromiseHasBeenPlayedManyTimes(t *testing.T) {
 		}
 	}
 	require.Empty(t, lines, "there are no such promises")
+}
+
+func TestSharesOfALockAddUp(t *testing.T) {
+	share := search.Spread(leastRuns)
+	for _, lock := range []string{"set-nx-lua", "zk-sequential"} {
+		var claims []search.Claim
+		for _, c := range search.Promises() {
+			if c.Menu.Lock == lock {
+				claims = append(claims, c)
+			}
+		}
+		runs := 0
+		for _, stint := range (&search.Ledger{}).Missing(claims, 0, share) {
+			runs += stint.Draws.Count
+		}
+		require.InDelta(t, leastRuns, runs, float64(len(claims)), lock)
+	}
 }

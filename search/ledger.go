@@ -103,12 +103,36 @@ func (l *Ledger) find(claim string) *Line {
 	return nil
 }
 
-// Missing returns what is still to be played for each of the claims to have so many runs from a number on. What a line
-// says of other numbers does not count, and nothing does that was violated. Claims of one menu share their stint.
-func (l *Ledger) Missing(claims []Claim, from uint64, runs int) []Stint {
+// Share says how many scenarios are to be played for a claim.
+type Share func(*Claim) int
+
+// Each gives every claim so many.
+func Each(runs int) Share { return func(*Claim) int { return runs } }
+
+// Spread gives every lock so many, in equal parts for all the menus that its promises survive.
+func Spread(runs int) Share {
+	menus := make(map[string][]*Menu) // by lock
+	promises := Promises()
+	for i := range promises {
+		m := &promises[i].Menu
+		same := func(other *Menu) bool { return reflect.DeepEqual(m, other) }
+		if !slices.ContainsFunc(menus[m.Lock], same) {
+			menus[m.Lock] = append(menus[m.Lock], m)
+		}
+	}
+	return func(c *Claim) int {
+		n := max(len(menus[c.Menu.Lock]), 1)
+		return (runs + n - 1) / n
+	}
+}
+
+// Missing returns what is still to be played for each of the claims to have its share, drawn from a number on. What a
+// line says of other numbers does not count, and nothing does that was violated. Claims of one menu share their stint.
+func (l *Ledger) Missing(claims []Claim, from uint64, share Share) []Stint {
 	var stints []Stint
 	for i := range claims {
 		c := &claims[i]
+		runs := share(c)
 		draws := Seeds{from, runs}
 		if x := l.find(c.Name); x != nil && x.First == from && x.Violations+x.Undecided == 0 {
 			draws = Seeds{from + uint64(min(x.Runs, runs)), max(runs-x.Runs, 0)}

@@ -30,7 +30,7 @@ share its property never was, and how many were played in a second, for all prom
 things. The first scenario that breaks a promise is saved as
 PROMISE.yaml.
 
-  --runs N           scenarios for each promise; 100000
+  --runs N           scenarios for each lock, in equal parts for all that its promises survive; 100000
   --from N           the number of the first draw; the same number draws the same scenario
   --jobs N           runs at once; the output does not depend on it
   --only GLOB        promises whose names match, as 'zk-*' or '*-release'
@@ -128,8 +128,12 @@ func (c *call) campaign(o *campaignOptions, claims []search.Claim) int {
 	if o.again {
 		known = &search.Ledger{}
 	}
-	stints := known.Missing(claims, o.from.value, o.runs.value)
-	if played := len(claims) - len(stints); played > 0 {
+	stints := known.Missing(claims, o.from.value, search.Spread(o.runs.value))
+	played := len(claims)
+	for _, s := range stints {
+		played -= len(s.Claims)
+	}
+	if played > 0 {
 		fmt.Fprintf(c.stderr, "locksim: %d of %d promises are in the ledger already\n", played, len(claims))
 	}
 	fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "at risk", "vacuous", "runs/s")
