@@ -16,18 +16,12 @@ type zooKeeperService struct {
 	world    *world
 	ensemble *zookeeper.Ensemble
 	nodes    []*sim.Node
-	handles  []clientHandle // the present one of every client process
-}
-
-// clientHandle is the handle that a process has opened.
-type clientHandle struct {
-	node   *sim.Node
-	handle *zookeeper.Handle
+	handles  map[*sim.Node]*zookeeper.Handle // the present one of every client process
 }
 
 func newZooKeeperService(w *world) *zooKeeperService {
 	deployed := &w.plan.Case.Scenario.Servers
-	s := &zooKeeperService{world: w}
+	s := &zooKeeperService{world: w, handles: make(map[*sim.Node]*zookeeper.Handle)}
 	s.ensemble = zookeeper.New(w.engine, zookeeper.Config{
 		Servers: deployed.Count(), Leader: deployed.Leader, Tick: deployed.Tick, SyncLimit: deployed.SyncLimit,
 		LazyDisk: deployed.Persistence == "lazy", Observer: newZooKeeperTruth(&w.truth),
@@ -53,8 +47,8 @@ func (s *zooKeeperService) command(n *sim.Node, a *sim.Action) bool {
 		i := slices.Index(s.nodes, n)
 		return i >= 0 && s.ensemble.Promote(s.ensemble.Servers[i])
 	case sim.EndSession:
-		i := slices.IndexFunc(s.handles, func(h clientHandle) bool { return h.node == n })
-		return i >= 0 && s.ensemble.EndSession(s.handles[i].handle.Session().ID)
+		h := s.handles[n]
+		return h != nil && s.ensemble.EndSession(h.Session().ID)
 	default:
 		return false
 	}
@@ -75,8 +69,7 @@ func (s *zooKeeperService) open(p *process, f zookeeper.Flavour, timeout time.Du
 		Flavour: f, Timeout: timeout, Servers: servers, Rand: p.world.engine.Rand("handle", node.Name, p.shared.life),
 		Woken: p.world.woken, Tell: func(news string) { p.world.note(node.Name, news) },
 	})
-	s.handles = slices.DeleteFunc(s.handles, func(other clientHandle) bool { return other.node == node })
-	s.handles = append(s.handles, clientHandle{node, h})
+	s.handles[node] = h
 	return h
 }
 
