@@ -43,8 +43,8 @@ var measures = []struct {
 		(*judge).mostOvertakes},
 	{MeasureDoc{"refusals", "calls of Lock that returned without the lock"}, (*judge).refused},
 	{MeasureDoc{"refused-writes", "writes that the resource refused"}, (*judge).refusedWrites},
-	{MeasureDoc{"releases-misreported", "calls of Unlock that reported failure although they ended their own grant, or " +
-		"success although they ended nothing"}, (*judge).misreported},
+	{MeasureDoc{"releases-misreported", "calls of Unlock that said that the lock was not held although they ended their " +
+		"own grant, or success although they ended nothing; an error says neither"}, (*judge).misreported},
 	{MeasureDoc{"releases-of-others", "executed releases that ended another acquisition's grant"},
 		(*judge).releasesOfOthers},
 	{MeasureDoc{"requests", "requests that the lock's code sent to its servers"}, (*judge).requests},

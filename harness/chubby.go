@@ -46,11 +46,12 @@ func (c chubbyClient) call(timeout time.Duration, w *chubbyWire, r *lease.Reques
 func (c chubbyClient) CreateSession(
 	timeout, ttl time.Duration, delay *time.Duration,
 ) (id uint64, lives time.Duration, err error) {
-	w := &chubbyWire{wire: wire{server: c.server}}
+	w := &chubbyWire{wire: wire{server: c.server, woken: c.process.world.woken}}
 	a, err := c.call(timeout, w, &lease.Request{Op: lease.CreateSession, TTL: ttl, LockDelay: lockDelay(delay)})
 	if err != nil {
 		return 0, 0, err
 	}
+	c.tellTTL(ttl, a.TTL)
 	w.session = a.Session
 	wires, _ := c.process.shared.clients.([]*chubbyWire)
 	c.process.shared.clients = append(wires, w)

@@ -19,7 +19,7 @@ func (c consulClient) Consul() locks.Consul { return c }
 func (c consulClient) call(timeout time.Duration, r *lease.Request) (*lease.Response, error) {
 	p := c.process
 	idle, _ := p.shared.clients.([]*wire)
-	w := &wire{server: c.server}
+	w := &wire{server: c.server, woken: p.world.woken}
 	if n := len(idle); n > 0 {
 		w, p.shared.clients = idle[n-1], idle[:n-1]
 	}

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/lease"
 )
 
@@ -16,17 +15,24 @@ func newEtcdClient(c leaseClient) locks.Services { return etcdClient{c} }
 // Etcd returns the client.
 func (c etcdClient) Etcd() locks.Etcd { return c }
 
-func (c etcdClient) wire() *wire {
-	w, ok := c.process.shared.clients.(*wire)
+// etcdConnection is what the tasks of a process share: its connection, and what keeps its leases alive.
+type etcdConnection struct {
+	wire   wire
+	lessor etcdLessor
+}
+
+func (c etcdClient) shared() *etcdConnection {
+	s, ok := c.process.shared.clients.(*etcdConnection)
 	if !ok {
-		w = &wire{server: c.server}
-		c.process.shared.clients = w
+		s = &etcdConnection{wire: wire{server: c.server, woken: c.process.world.woken}}
+		s.lessor.wire = &s.wire
+		c.process.shared.clients = s
 	}
-	return w
+	return s
 }
 
 func (c etcdClient) call(timeout time.Duration, r *lease.Request) (*lease.Response, error) {
-	a, err := c.wire().call(c.process, timeout, r)
+	a, err := c.shared().wire.call(c.process, timeout, r)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +45,7 @@ func (c etcdClient) Grant(timeout, ttl time.Duration) (id uint64, granted time.D
 	if err != nil {
 		return 0, 0, err
 	}
+	c.tellTTL(ttl, a.TTL)
 	return uint64(a.Session), a.TTL, nil
 }
 
@@ -48,56 +55,9 @@ func (c etcdClient) Revoke(timeout time.Duration, id uint64) error {
 	return err
 }
 
-// etcdStream is a stream of renewals on the process's connection.
-type etcdStream struct {
-	conn    *sim.Conn
-	answers []*lease.Response
-	news    sim.Signal
-	over    bool
-}
-
-// OpenKeepAlive opens a stream.
-func (c etcdClient) OpenKeepAlive(timeout time.Duration) (locks.EtcdStream, error) {
-	w := c.wire()
-	if err := w.open(c.process.task, timeout); err != nil {
-		return nil, err
-	}
-	return &etcdStream{conn: w.conn}, nil
-}
-
-// SendKeepAlive asks for a renewal.
-func (c etcdClient) SendKeepAlive(stream locks.EtcdStream, id uint64) error {
-	s, w := stream.(*etcdStream), c.wire()
-	if s.over || w.conn != s.conn {
-		return failed(w.server, locks.ErrNotDone, sim.ErrClosed)
-	}
-	r := &lease.Request{Op: lease.LeaseKeepAlive, Session: lease.SessionID(id), Purpose: renew}
-	return w.send(c.process, r, func(a *lease.Response) {
-		if a == nil {
-			s.over = true
-		} else {
-			s.answers = append(s.answers, a)
-		}
-		s.news.Fire()
-	})
-}
-
-// ReceiveKeepAlive waits for the next answer.
-func (c etcdClient) ReceiveKeepAlive(stream locks.EtcdStream, until locks.Signal) (ttl time.Duration, err error) {
-	s := stream.(*etcdStream)
-	for len(s.answers) == 0 {
-		if s.over || until.Fired() {
-			return 0, failed(c.wire().server, locks.ErrNotDone, sim.ErrClosed)
-		}
-		s.news = sim.Signal{}
-		c.process.task.Wait(sim.Forever, &s.news, until.(*sim.Signal))
-	}
-	a := s.answers[0]
-	s.answers = s.answers[1:]
-	if a.Err == lease.NoSession {
-		return 0, nil
-	}
-	return a.TTL, refused(a)
+// KeepAlive keeps a lease alive.
+func (c etcdClient) KeepAlive(id uint64, done locks.Signal) {
+	c.shared().lessor.keep(c.process, lease.SessionID(id), done)
 }
 
 // Txn carries out one of two lists of operations. One that makes a key with a lease is what makes a holder.

@@ -226,7 +226,10 @@ faults: [{after: {node: a, does: receive, what: SET}, crash: redis-1, restart: 8
 		what: "master restarts empty: replica is empty after", on: redis7,
 		note: "One run. A replica tries again at once, and then once a second (replicationCron). A real master also takes 0.1s " +
 			"for its snapshot, which costs no time here.",
-	}, []time.Duration{1100 * msec}, 0, 1110*msec, 100, b.wiped)
+	}, []time.Duration{1100 * msec}, 0, 1110*msec, 100, b.wiped("1ms"))
+	b.times(experiment{
+		what: "… without a disk, as by default", on: redis7, note: "One run. Its master waits for five seconds before it begins.",
+	}, []time.Duration{5480 * msec}, 5*second, 6110*msec, 100, b.wiped("5s"))
 }
 
 // afterStaleSave plays a lock that is saved, released and taken by another before the server dies, and returns whose it
@@ -253,19 +256,21 @@ faults:
 }
 
 // wiped plays a master that restarts empty, and returns how long its replica then keeps the key.
-func (b *bench) wiped(seed uint64) time.Duration {
-	result := b.play(seed, loopback+`
+func (b *bench) wiped(fullSync string) func(seed uint64) time.Duration {
+	return func(seed uint64) time.Duration {
+		result := b.play(seed, loopback+`
 lock: {algorithm: set-nx-lua, ttl: 60s}
-servers: {replicas: 1}
-clients: {a: {work: 5s}}
+servers: {replicas: 1, full-sync: `+fullSync+`}
+clients: {a: {work: 10s}}
 faults: [{at: 2s, crash: redis-1, restart: 5ms}]`, nil)
-	for _, c := range result.History.Copies {
-		if c.Node == "redis-2" {
-			return time.Duration(c.To) - 2*second
+		for _, c := range result.History.Copies {
+			if c.Node == "redis-2" {
+				return time.Duration(c.To) - 2*second
+			}
 		}
+		b.t.Fatal("the replica never had the key")
+		return 0
 	}
-	b.t.Fatal("the replica never had the key")
-	return 0
 }
 
 // connections are the experiments with what is sent on connections to a server that stands still, or was demoted.

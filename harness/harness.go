@@ -76,6 +76,11 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 		return nil, s.Errorf("lock.algorithm", "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}",
 			p.Algorithm.Name, needs, s.Servers.Kind, needs)
 	}
+	if p.Algorithm.Check != nil {
+		if err := p.Algorithm.Check(locks.Options{Key: s.Lock.Key}); err != nil {
+			return nil, s.Errorf("lock.key", "%v", err)
+		}
+	}
 	if s.Resource.Guarded && !p.Algorithm.Guard {
 		return nil, s.Errorf("resource.in", "the lock %s cannot guard data on its own servers", p.Algorithm.Name)
 	}
@@ -83,6 +88,12 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 		if err := p.refuseTokenless(); err != nil {
 			return nil, err
 		}
+		if err := p.refuseReplicas(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.refuseTTL(); err != nil {
+		return nil, err
 	}
 	p.purposes = make(map[string]string, len(p.Algorithm.Scripts))
 	for _, script := range p.Algorithm.Scripts {

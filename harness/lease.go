@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
@@ -54,6 +55,25 @@ type leaseClient struct {
 
 func (s *leaseService) clients(p *process) locks.Services {
 	return s.clientOf(leaseClient{none: none{s.dialect.Name}, process: p, server: s.node})
+}
+
+// tellTTL tells a reader if a session has been given another TTL than its client asked for.
+func (c leaseClient) tellTTL(asked, given time.Duration) {
+	if asked != given {
+		c.process.world.note(c.process.client.name, fmt.Sprintf("asks for a TTL of %v and is given %v", asked, given))
+	}
+}
+
+// refuseTTL refuses a TTL that the lock's servers would refuse.
+func (p *Plan) refuseTTL() error {
+	s := p.Case.Scenario
+	for _, d := range []lease.Dialect{lease.Etcd(), lease.Consul(), lease.Chubby()} {
+		if _, ok := d.Given(s.Lock.TTL); d.Name == s.Servers.Kind && !ok {
+			return s.Errorf("lock.ttl", "%s refuses sessions with a TTL of %v: want %v to %v",
+				s.Servers.Title(), s.Lock.TTL, d.MinTTL, d.MaxTTL)
+		}
+	}
+	return nil
 }
 
 // refused returns what an answer says no with.

@@ -3,11 +3,14 @@ package harness_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
 )
 
 // leaseStories are what etcd, Consul and Chubby can do to a lock, by the kind of servers.
@@ -65,6 +68,20 @@ clients: {a: {work: 1s, again: 1s}, b: {start: 100ms, work: 3s}}
 faults: [{before: {node: etcd-1, does: reply, what: acquire}, break: this, lose: reply}]
 expect: {mutual-exclusion: held, exclusion-at-service: held}
 measures: {acquisitions: 2, unknown-acquires: 1, wait-max-ns: {max: 3200ms}}
+`,
+		"a connection that breaks between two renewals costs no lease": `
+lock: {algorithm: etcd, ttl: 4s}
+clients: {a: {work: 20s}, b: {start: 1s, work: 1s}}
+faults: [{after: {node: a, does: receive, what: LeaseKeepAlive}, plus: 100ms, break: {from: a, to: etcd-1}, how: rst}]
+styles: [attentive]
+expect: {mutual-exclusion: held}
+measures: {acquisitions: 2, wait-max-ns: {min: 18s, max: 20s}}
+`,
+		"two tasks of a process wait for each other on leases of their own": `
+lock: {algorithm: etcd, ttl: 4s}
+clients: {a: {work: 6s, tasks: 2}}
+expect: {mutual-exclusion: held, exclusion-at-service: held, fencing-order: held}
+measures: {acquisitions: 2, wait-max-ns: {min: 6s, max: 6100ms}}
 `,
 		"a broken watch is taken up again": `
 lock: {algorithm: etcd}
@@ -157,6 +174,60 @@ func TestStoriesOfLeases(t *testing.T) {
 			t.Run(kind+"/"+name, func(t *testing.T) { playStory(t, kind, text) })
 		}
 	}
+}
+
+// TestLeasesOfAnEtcdClientAreKeptInOneStep holds clientv3's loops to be the client's: whatever the number of its leases,
+// and whenever each was granted, it asks twice a second and looks once a second.
+func TestLeasesOfAnEtcdClientAreKeptInOneStep(t *testing.T) {
+	s, err := scenarios.Parse("story.yaml", []byte(`
+name: story
+title: A story
+story: A process has three leases, and is cut off.
+lock: {algorithm: handmade}
+servers: {kind: etcd}
+clients: {a: {wait: 60s}}
+faults: [{at: 10s, cut: {from: a, to: etcd-1}, for: 60s}]
+`))
+	require.NoError(t, err)
+	var granted, lost []locks.Monotonic
+	p, err := harness.Compile(s.Cases()[0], &locks.Algorithm{
+		Name: "handmade", Servers: "etcd", Authority: locks.OneNode,
+		New: func(locks.Options) locks.Builder {
+			return func(p locks.Process) (locks.Lock, error) {
+				for range 3 {
+					p.Go(func(p locks.Process) {
+						id, _, err := p.Etcd().Grant(0, 8*time.Second)
+						require.NoError(t, err)
+						done := p.NewSignal()
+						p.Etcd().KeepAlive(id, done)
+						granted = append(granted, p.Monotonic())
+						p.Wait(locks.Forever, done)
+						lost = append(lost, p.Monotonic())
+					})
+					p.Sleep(300 * time.Millisecond)
+				}
+				refuse := func() (locks.Lease, error) { return locks.Lease{}, locks.ErrNotAcquired }
+				return handmade{p: p, try: refuse}, nil
+			}
+		},
+	})
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	result, err := r.Run(p, 1, true)
+	require.NoError(t, err)
+	require.Len(t, lost, 3)
+	for _, at := range lost {
+		require.Zero(t, at.Sub(granted[0])%time.Second)
+	}
+	var asked []trace.Instant
+	for i := range result.Events {
+		if e := &result.Events[i]; e.Does == trace.Send && e.Node == "a" && e.What == "LeaseKeepAlive" {
+			asked = append(asked, e.At)
+			require.Zero(t, e.At.Sub(asked[0])%(500*time.Millisecond))
+		}
+	}
+	require.Greater(t, len(asked), 9)
 }
 
 // playStory holds a story to what it expects, with some seeds.

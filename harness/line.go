@@ -8,14 +8,15 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// line is a connection to a server on which one request at a time is sent and answered. As in the common client
+// line is a connection to a server on which one request, or one batch, at a time is sent and answered. As in the common client
 // libraries a call that times out closes it: a late answer would be taken for that of the next request.
 type line struct {
 	server  *sim.Node
 	conn    *sim.Conn
-	over    bool // as the process's machine knows; its code finds out when it sends
-	answer  sim.Payload
-	settled sim.Signal // the answer is there, or will never come
+	over    bool          // as the process's machine knows; its code finds out when it sends
+	answers []sim.Payload // to what was sent last, in its order
+	due     int           // how many there will be
+	settled sim.Signal    // the answers are there, or will never come
 }
 
 func openLine(t *sim.Task, server *sim.Node, timeout time.Duration) (*line, error) {
@@ -28,13 +29,15 @@ func openLine(t *sim.Task, server *sim.Node, timeout time.Duration) (*line, erro
 	return l, nil
 }
 
-// Deliver takes the answer.
+// Deliver takes an answer.
 func (l *line) Deliver(p sim.Payload) {
-	l.answer = p
-	l.settled.Fire()
+	l.answers = append(l.answers, p)
+	if len(l.answers) == l.due {
+		l.settled.Fire()
+	}
 }
 
-// Closed ends the wait for an answer.
+// Closed ends the wait for answers.
 func (l *line) Closed() {
 	l.over = true
 	l.settled.Fire()
@@ -42,19 +45,46 @@ func (l *line) Closed() {
 
 // call sends a request and waits for the answer, at most timeout; 0 waits for ever.
 func (l *line) call(t *sim.Task, request sim.Payload, timeout time.Duration) (sim.Payload, error) {
-	l.answer, l.settled = nil, sim.Signal{}
+	l.expect(1)
 	if err := l.conn.Send(t, request); err != nil {
 		return nil, failed(l.server, locks.ErrNotDone, err)
 	}
-	if timeout <= 0 {
-		timeout = sim.Forever
+	if err := l.await(t, timeout); err != nil {
+		return nil, err
 	}
-	t.Wait(timeout, &l.settled)
-	if l.answer == nil {
+	return l.answers[0], nil
+}
+
+// batch sends requests without waiting in between, and waits for the answers to all. The caller has them until the next
+// request is sent.
+func (l *line) batch(t *sim.Task, requests []sim.Payload, timeout time.Duration) ([]sim.Payload, error) {
+	l.expect(len(requests))
+	for i, request := range requests {
+		switch err := l.conn.Send(t, request); {
+		case err != nil && i == 0:
+			return nil, failed(l.server, locks.ErrNotDone, err)
+		case err != nil:
+			return nil, failed(l.server, locks.ErrUnknown, err)
+		}
+	}
+	if err := l.await(t, timeout); err != nil {
+		return nil, err
+	}
+	return l.answers, nil
+}
+
+func (l *line) expect(answers int) {
+	l.answers, l.due, l.settled = l.answers[:0], answers, sim.Signal{}
+}
+
+// await waits for the answers. If not all of them come, the connection is closed.
+func (l *line) await(t *sim.Task, timeout time.Duration) error {
+	t.Wait(orForever(timeout), &l.settled)
+	if len(l.answers) < l.due {
 		l.close()
-		return nil, failed(l.server, locks.ErrUnknown, nil)
+		return failed(l.server, locks.ErrUnknown, nil)
 	}
-	return l.answer, nil
+	return nil
 }
 
 // close gives the connection up. Whoever waits for an answer on it waits no longer.

@@ -62,12 +62,31 @@ func (from *pool) ready() bool {
 func (from *pool) exchange(p *process, c *line, l limit, r *redis.Request) (*redis.Reply, error) {
 	from.busy = append(from.busy, c)
 	answer, err := c.call(p.task, r, l.left())
-	from.busy = slices.DeleteFunc(from.busy, func(other *line) bool { return other == c })
+	from.giveBack(c, err)
 	if err != nil {
 		return nil, err
 	}
-	from.idle = append(from.idle, c)
 	return &answer.(*redis.Response).Reply, nil
+}
+
+// batch sends requests on a connection of the pool and waits for their replies.
+func (from *pool) batch(p *process, c *line, l limit, requests []sim.Payload) ([]*redis.Reply, error) {
+	from.busy = append(from.busy, c)
+	answers, err := c.batch(p.task, requests, l.left())
+	replies := make([]*redis.Reply, len(answers))
+	for i, answer := range answers {
+		replies[i] = &answer.(*redis.Response).Reply
+	}
+	from.giveBack(c, err)
+	return replies, err
+}
+
+// giveBack puts a connection back into the pool that has been used, unless that failed.
+func (from *pool) giveBack(c *line, err error) {
+	from.busy = slices.DeleteFunc(from.busy, func(other *line) bool { return other == c })
+	if err == nil {
+		from.idle = append(from.idle, c)
+	}
 }
 
 // drop closes the connections of the pool, and with them what is being asked on them.

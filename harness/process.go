@@ -157,11 +157,19 @@ func describe(l locks.Lease) string {
 	return ""
 }
 
-// Refused notes that Lock has returned without one.
-func (p *process) Refused(id history.ID, o history.Outcome, final bool) {
+// Refused notes that Lock has returned without one. A reader is told why, unless it is that others have the lock.
+func (p *process) Refused(id history.ID, o history.Outcome, why error, final bool) {
 	p.asking = false
-	p.task.Step(trace.Step{Does: trace.Refused}, uint64(o),
-		func() { p.world.journal.refused(p, id, o, final) }, o.String)
+	p.task.Step(trace.Step{Does: trace.Refused}, uint64(o), func() {
+		p.world.journal.refused(p, id, o, final)
+		switch {
+		case !final || errors.Is(why, locks.ErrNotAcquired):
+		case o == history.Unknown:
+			p.world.note(p.client.name, "has no answer: "+why.Error())
+		default:
+			p.world.note(p.client.name, "is refused: "+why.Error())
+		}
+	}, o.String)
 }
 
 // Check is a step of a careful client, in which it looks at its clock.

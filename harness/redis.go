@@ -53,11 +53,16 @@ func (s *redisService) build(store *redis.Store, c redis.Config) (*redis.Server,
 	return n.Server, n
 }
 
+// fullSync is how long a full resynchronisation takes unless the scenario says: without a disk, the master waits for more
+// replicas that might want one (repl-diskless-sync-delay, redis.conf of Redis 7).
+const fullSync = 5 * time.Second
+
 // config is that of the i-th server. Masters come first, then the replicas of each in turn.
 func (s *redisService) config(i int) redis.Config {
 	d := &s.deployed
 	c := redis.Config{
-		DiskLies: d.Disk == "lies", MinReplicas: d.MinReplicas, MinReplicasMaxLag: d.MaxLag, Observer: s.truth,
+		DiskLies: d.Disk == "lies", MinReplicas: d.MinReplicas, MinReplicasMaxLag: d.MaxLag,
+		FullSyncDelay: cmp.Or(d.FullSync, fullSync), Observer: s.truth,
 	}
 	switch d.Persistence {
 	case "rdb":
@@ -172,68 +177,3 @@ func (c *redisClients) RedisNodes() int { return len(c.ports) }
 
 // Redis returns the client of the i-th of them.
 func (c *redisClients) Redis(i int) locks.Redis { return &c.ports[i] }
-
-// redisPort is the locks.Redis of one task.
-type redisPort struct {
-	process *process
-	state   *redisState
-	server  int // unless there is a router
-}
-
-// Do sends a command and waits for its reply.
-func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, error) {
-	if len(args) == 0 {
-		return locks.Reply{}, &locks.RedisError{Text: "ERR wrong number of arguments"}
-	}
-	limit := limitOf(r.process, timeout)
-	if r.state.router == nil {
-		reply, err := r.ask(&r.state.pools[r.server], limit, args)
-		if err != nil {
-			return locks.Reply{}, err
-		}
-		return toLocks(reply)
-	}
-	for attempt := 1; ; attempt++ {
-		at, err := r.state.router.master(r.process, limit)
-		if err != nil {
-			return locks.Reply{}, err
-		}
-		reply, err := r.ask(&r.state.pools[at], limit, args)
-		if err != nil {
-			r.state.router.failed(r.process, at)
-			return locks.Reply{}, err
-		}
-		if !r.state.router.answered(r.process, at, reply, attempt, limit) {
-			return toLocks(reply)
-		}
-	}
-}
-
-// ask sends a command on a connection of a pool and waits for its reply.
-func (r *redisPort) ask(from *pool, l limit, args []string) (*redis.Reply, error) {
-	p := r.process
-	c, err := from.connection(p, l)
-	if err != nil {
-		return nil, err
-	}
-	request := redis.NewRequest(args, p.world.purpose(args))
-	request.Origin = p.origin()
-	return from.exchange(p, c, l, request)
-}
-
-func toLocks(r *redis.Reply) (locks.Reply, error) {
-	switch r.Type {
-	case redis.ReplyError:
-		return locks.Reply{}, &locks.RedisError{Text: r.Text}
-	case redis.ReplyNil:
-		return locks.Reply{Nil: true}, nil
-	case redis.ReplyArray:
-		array := make([]locks.Reply, len(r.Elems))
-		for i := range r.Elems {
-			array[i], _ = toLocks(&r.Elems[i])
-		}
-		return locks.Reply{Array: array}, nil
-	default:
-		return locks.Reply{Str: r.Text, Int: r.Int}, nil
-	}
-}

@@ -15,14 +15,14 @@ type clusterRouter struct {
 	service *redisService
 	state   *redisState
 	owner   int              // the master by the table; -1 if there is none yet
-	moved   map[*process]int // where the tasks that were told MOVED go next
+	next    map[*process]int // where a task goes next, whatever the table says: it was told MOVED, or tries once more
 	loaded  locks.Monotonic
 	loading bool
 	again   bool // a new table was wanted while one was being asked for
 }
 
 func newClusterRouter(s *redisService, state *redisState) *clusterRouter {
-	return &clusterRouter{service: s, state: state, owner: -1, moved: make(map[*process]int)}
+	return &clusterRouter{service: s, state: state, owner: -1, next: make(map[*process]int)}
 }
 
 // go-redis's defaults: after how long a table is old, and the least time between two (ClusterStateReloadInterval,
@@ -32,14 +32,14 @@ const (
 	reloadPause    = 200 * time.Millisecond
 )
 
-func (r *clusterRouter) master(p *process, l limit) (int, error) {
-	if at, ok := r.moved[p]; ok {
-		delete(r.moved, p)
+func (r *clusterRouter) master(p *process, _ limit) (int, error) {
+	if at, ok := r.next[p]; ok {
+		delete(r.next, p)
 		return at, nil
 	}
 	switch {
 	case r.owner < 0:
-		if err := r.load(p, l); err != nil {
+		if err := r.load(p); err != nil {
 			return 0, err
 		}
 	case p.Monotonic().Sub(r.loaded) > reloadInterval:
@@ -48,15 +48,15 @@ func (r *clusterRouter) master(p *process, l limit) (int, error) {
 	return r.owner, nil
 }
 
-// load asks the nodes for the table, in random order, until one answers.
-func (r *clusterRouter) load(p *process, l limit) error {
+// load asks the nodes for the table, in random order, until one answers. Each has the library's own time to do so.
+func (r *clusterRouter) load(p *process) error {
 	nodes := make([]int, len(r.state.pools))
 	for i := range nodes {
 		j := int(p.Uniform(int64(i + 1)))
 		nodes[i], nodes[j] = nodes[j], i
 	}
 	for _, at := range nodes {
-		reply, err := r.state.pools[at].inquire(p, l.impatient(), "CLUSTER", "SLOTS")
+		reply, err := r.state.pools[at].inquire(p, limitOf(p, readTimeout), "CLUSTER", "SLOTS")
 		if err != nil || reply.Type != redis.ReplyArray {
 			continue
 		}
@@ -77,7 +77,7 @@ func (r *clusterRouter) reload(p *process) {
 	p.Go(func(child locks.Process) {
 		q := child.(*process)
 		for more := true; more; more = r.again {
-			if r.load(q, limitOf(q, 0)) != nil {
+			if r.load(q) != nil {
 				break
 			}
 			r.again = false
@@ -87,26 +87,38 @@ func (r *clusterRouter) reload(p *process) {
 	})
 }
 
-// answered follows MOVED, and tries again where a node says that the cluster is down, or that it is no master.
-func (r *clusterRouter) answered(p *process, _ int, reply *redis.Reply, n int, l limit) bool {
-	switch reply.Code() {
-	case "MOVED": // slot host:port
+// answered follows MOVED, and tries again where a node says that it cannot serve for now.
+func (r *clusterRouter) answered(p *process, at int, reply *redis.Reply, n int) bool {
+	switch {
+	case reply.Code() == "MOVED": // slot host:port
 		r.reload(p)
-		if words := strings.Fields(reply.Text); n <= maxRetries && len(words) == 3 {
+		if words := strings.Fields(reply.Text); n < lastAttempt && len(words) == 3 {
 			name, _, _ := strings.Cut(words[2], ":")
-			r.moved[p] = r.service.named(name)
+			r.next[p] = r.service.named(name)
 			return true
 		}
 		return false
-	case "READONLY":
+	case reply.Code() == "READONLY":
 		r.reload(p)
-		return backOff(p, n, l)
-	case "CLUSTERDOWN":
-		return backOff(p, n, l)
+		return backOff(p, n)
 	default:
-		return false
+		return passing(reply) && r.retry(p, at, n)
 	}
 }
 
-// failed has the table asked for anew: there may be another master.
-func (r *clusterRouter) failed(p *process, _ int) { r.reload(p) }
+// failed tries again, and has the table asked for anew: there may be another master.
+func (r *clusterRouter) failed(p *process, at, n int) bool {
+	r.reload(p)
+	return r.retry(p, at, n)
+}
+
+// retry tries the same node once more, then whichever is the master by the table (osscluster.go, process).
+func (r *clusterRouter) retry(p *process, at, n int) bool {
+	if !backOff(p, n) {
+		return false
+	}
+	if n == 1 {
+		r.next[p] = at
+	}
+	return true
+}

@@ -9,15 +9,17 @@ import (
 	"github.com/locksim/locksim/sim/redis"
 )
 
-// router is how a process finds the master, where that can change.
+// router is how a process finds the master, where that can change. Those of Sentinel and of a cluster do as the clients of
+// go-redis do, which send a request again that failed, whether it was executed or not: a SET NX whose answer was lost may
+// then meet its own key.
 type router interface {
 	// master returns the server that the process now takes for the master of the lock's key.
 	master(p *process, l limit) (server int, err error)
-	// answered looks at a server's answer to the n-th attempt, from 1. It reports whether the command is to be sent again,
+	// answered looks at a server's answer to the n-th attempt, from 1. It reports whether the request is to be sent again,
 	// wherever master says then.
-	answered(p *process, at int, reply *redis.Reply, n int, l limit) (again bool)
-	// failed says that a server could not be reached, or has not answered.
-	failed(p *process, at int)
+	answered(p *process, at int, reply *redis.Reply, n int) (again bool)
+	// failed says that for the n-th attempt a server could not be reached, or has not answered. It reports the same.
+	failed(p *process, at, n int) (again bool)
 }
 
 // router returns how a process finds the master: by what it was told, unless somebody can be asked.
@@ -32,34 +34,43 @@ func (s *redisService) router(state *redisState) router {
 	}
 }
 
-// maxRetries and the pauses between attempts are go-redis's defaults (options.go, internal.RetryBackoff).
+// How often go-redis tries, and the pauses in between, by default (options.go, osscluster.go, internal.RetryBackoff).
 const (
-	maxRetries = 3
-	minBackoff = 10 * time.Millisecond
-	maxBackoff = time.Second
+	lastAttempt = 4
+	minBackoff  = 10 * time.Millisecond
+	maxBackoff  = time.Second
 )
 
 // backOff waits after the n-th attempt. It reports whether there is to be another.
-func backOff(p *process, n int, l limit) bool {
-	pause := min(minBackoff+time.Duration(p.Uniform(int64(minBackoff<<n))), maxBackoff)
-	if n > maxRetries || l.left() <= pause {
+func backOff(p *process, n int) bool {
+	if n >= lastAttempt {
 		return false
 	}
-	p.Sleep(pause)
+	p.Sleep(min(minBackoff+time.Duration(p.Uniform(int64(minBackoff<<n))), maxBackoff))
 	return true
 }
 
+// passing reports whether an answer is an error of a server's state, which may soon be another (error.go, shouldRetry).
+func passing(r *redis.Reply) bool {
+	switch r.Code() {
+	case "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS":
+		return true
+	default:
+		return false
+	}
+}
+
 // toldRouter goes to the server that an operator has named last, as by a change of a name's address: connections that
-// are open stay open, and are not used any more.
+// are open stay open, and are not used any more. Nothing is sent again but by the lock.
 type toldRouter struct{ service *redisService }
 
 func (r toldRouter) master(p *process, _ limit) (int, error) {
 	return r.service.told[p.client.name], nil
 }
 
-func (toldRouter) answered(*process, int, *redis.Reply, int, limit) bool { return false }
+func (toldRouter) answered(*process, int, *redis.Reply, int) bool { return false }
 
-func (toldRouter) failed(*process, int) {}
+func (toldRouter) failed(*process, int, int) bool { return false }
 
 // promote is a failover by hand: the server is made master, the other replicas of its master are told to follow it, and
 // clients are told where it is.

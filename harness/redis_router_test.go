@@ -44,6 +44,36 @@ clients: {a: {sections: 20, work: 100ms, think: 100ms}}
 faults: [{at: 2s, promote: redis-4}]
 measures: {acquisitions: 20, refusals: 0, wait-max-ns: {max: 1s}}
 `,
+	"a release that a dead master does not answer is sent again, to the new one": `
+servers: {masters: 3, replicas: 1, cluster: true, down-after: 3s}
+clients: {a: {work: 20s}, b: {start: 3s, work: 1s, retry: 100ms}}
+faults: [{at: 2s, crash: redis-1, kind: host}]
+measures: {acquisitions: 2, releases-misreported: 0, wait-max-ns: {max: 30s}}
+`,
+	"an answer that may soon be another is not the lock's to see": `
+servers: {replicas: 1, sentinels: 3}
+clients: {a: {wait: try, work: 1s}}
+faults: [{before: {node: redis-1, does: execute, what: SET}, error: LOADING Redis is loading the dataset in memory}]
+measures: {acquisitions: 1, refusals: 0}
+`,
+	"a request whose answer is lost is sent again, and meets its own key": `
+servers: {replicas: 1, sentinels: 3}
+clients: {a: {wait: try, work: 1s}}
+faults: [{before: {node: redis-1, does: reply, what: SET, peer: a}, break: this, how: rst, lose: reply}]
+measures: {acquisitions: 0, refusals: 1}
+`,
+	"a plain client does not send it again": `
+servers: {replicas: 1}
+clients: {a: {wait: try, work: 1s}}
+faults: [{before: {node: redis-1, does: execute, what: SET}, error: LOADING Redis is loading the dataset in memory}]
+measures: {acquisitions: 0, refusals: 1}
+`,
+	"who was told of a new master waits for the old one no longer than his time-out": `
+servers: {replicas: 1}
+clients: {a: {start: 1s, work: 1s}}
+faults: [{at: 500ms, pause: redis-1}, {at: 2s, promote: redis-2}]
+measures: {acquisitions: 1, wait-max-ns: {min: 3s, max: 4s}}
+`,
 	"a client of a cluster gets a new table when its master is dead": `
 servers: {masters: 3, replicas: 1, cluster: true, down-after: 2s}
 clients: {a: {sections: 2, work: 100ms, think: 2s, again: 100ms}}

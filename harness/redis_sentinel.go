@@ -43,11 +43,8 @@ func (s *redisService) newSentinelRouter(state *redisState) *sentinelRouter {
 	return r
 }
 
-// patience is for how long go-redis waits for an answer to what it asks on its own account (ReadTimeout).
-const patience = 5 * time.Second
-
 // impatient cuts a limit down to what the client library itself would wait.
-func (l limit) impatient() limit { return limitOf(l.process, min(l.left(), patience)) }
+func (l limit) impatient() limit { return limitOf(l.process, min(l.left(), readTimeout)) }
 
 func (r *sentinelRouter) master(p *process, l limit) (int, error) {
 	if r.current >= 0 && r.state.pools[r.current].ready() {
@@ -150,16 +147,17 @@ func (r *sentinelRouter) switchTo(at int) {
 	}
 }
 
-// answered closes a connection on which a server has said that it is not the master, and tries again.
-func (r *sentinelRouter) answered(p *process, at int, reply *redis.Reply, n int, l limit) bool {
-	if reply.Code() != "READONLY" {
-		return false
+// answered closes a connection on which a server has said that it is not the master, and tries again as go-redis does
+// (redis.go, process; error.go, isBadConn).
+func (r *sentinelRouter) answered(p *process, at int, reply *redis.Reply, n int) bool {
+	if reply.Code() == "READONLY" {
+		r.state.pools[at].dropLast()
 	}
-	r.state.pools[at].dropLast()
-	return backOff(p, n, l)
+	return passing(reply) && backOff(p, n)
 }
 
-func (*sentinelRouter) failed(*process, int) {}
+// failed tries again, on another connection.
+func (*sentinelRouter) failed(p *process, _, n int) bool { return backOff(p, n) }
 
 // tidings is a connection on which a Sentinel tells of a new master. If it is lost it is opened again.
 type tidings struct {
@@ -175,7 +173,7 @@ func (e *tidings) listen(p *process, at *sim.Node) {
 	p.task.Go(func(t *sim.Task) {
 		for ; !e.closed; t.Sleep(pause) {
 			e.over = sim.Signal{}
-			conn, err := t.Dial(at, e, patience)
+			conn, err := t.Dial(at, e, readTimeout)
 			if err != nil {
 				continue
 			}

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/locksim/locksim/locks"
@@ -53,6 +54,7 @@ func (s *subscription) Close() { s.conn.Close() }
 func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subscription, error) {
 	p, at, l := r.process, r.server, limitOf(r.process, timeout)
 	if r.state.router != nil {
+		l = limitOf(p, cmp.Or(timeout, readTimeout))
 		var err error
 		if at, err = r.state.router.master(p, l); err != nil {
 			return nil, err

@@ -75,6 +75,14 @@ faults:
   - {after: {does: begin, what: held-up}, plus: 100s, crash: a}
 expect: {progress: held}
 `,
+	"who enters anew what he had lost has a watchdog again": `
+lock: {algorithm: reentrant, ttl: 3s}
+clients: {a: {enters: 2, work: 10s}, b: {start: 4s, work: 1s, again: 100ms}}
+faults:
+  - {before: {node: redis-1, does: execute, what: acquire, peer: a}, nth: 2, delay: 2s}
+  - {at: 500ms, evict: redis-1}
+measures: {wait-max-ns: {min: 7s}}
+`,
 	"an old key that a power loss brings back is its maker's": `
 lock: {algorithm: set-nx-lua, ttl: 1s}
 servers: {persistence: everysec}

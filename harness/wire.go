@@ -13,7 +13,9 @@ import (
 // of a process share it, and whoever finds it closed opens it again.
 type wire struct {
 	server  *sim.Node
+	woken   func()      // is told of answers that had to wait for what somebody else does
 	conn    *sim.Conn   // nil if it is not open
+	gone    *sim.Signal // fires when the present connection is over
 	dialled *sim.Signal // somebody opens it; nil if nobody does
 	calls   []*outstanding
 }
@@ -37,6 +39,9 @@ func (e *wireEnd) Deliver(p sim.Payload) {
 	if i := slices.IndexFunc(w.calls, func(o *outstanding) bool { return o.request == a.Request }); i >= 0 {
 		o := w.calls[i]
 		w.calls = slices.Delete(w.calls, i, i+1)
+		if a.Woken {
+			w.woken()
+		}
 		o.settle(a)
 	}
 }
@@ -52,6 +57,7 @@ func (e *wireEnd) Closed() {
 func (w *wire) drop() {
 	calls := w.calls
 	w.conn, w.calls = nil, nil
+	w.gone.Fire()
 	for _, o := range calls {
 		o.settle(nil)
 	}
@@ -83,7 +89,7 @@ func (w *wire) open(t *sim.Task, timeout time.Duration) error {
 	if err != nil {
 		return failed(w.server, locks.ErrNotDone, err)
 	}
-	end.conn, w.conn = conn, conn
+	end.conn, w.conn, w.gone = conn, conn, &sim.Signal{}
 	return nil
 }
 

@@ -81,7 +81,7 @@ faults: [{after: {node: a, does: acquired}, plus: 1s, pause: a, for: 20s}]
 expect: {release-safety: violated}
 variants:
   - {name: go, set: {lock: {library: go-zookeeper}}}
-  - {name: own-node, set: {lock: {algorithm: zk-sequential}}, expect: {release-safety: held}}
+  - {name: own-node, set: {lock: {algorithm: zk-sequential, library: go-zookeeper}}, expect: {release-safety: held}}
 `,
 	"the leader dies while a create is in flight": `
 lock: {algorithm: zk-sequential, ttl: 8s}
@@ -92,6 +92,26 @@ progress: 10s
 expect: {mutual-exclusion: held, progress: held}
 variants:
   - {name: orphan, set: {lock: {algorithm: zk-sequential-unprotected}}, expect: {progress: violated, mutual-exclusion: vacuous}}
+`,
+	"whoever holds enters again, and has left with his last release": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 2s, enters: 3, sections: 2}, b: {start: 500ms, work: 1s}}
+progress: 10s
+expect: {mutual-exclusion: held, exclusion-at-service: held, progress: held}
+measures: {acquisitions: 7}
+variants:
+  - name: paused
+    set: {faults: [{after: {node: a, does: acquired}, nth: 3, plus: 1s, pause: a, for: 20s}]}
+    expect: {mutual-exclusion: violated, exclusion-at-service: held, progress: held}
+`,
+	"a key with a slash is a node below another": `
+lock: {algorithm: zk-sequential, key: locks/orders}
+clients: {a: {work: 5s}, b: {start: 500ms, work: 1s}}
+expect: {mutual-exclusion: held}
+measures: {acquisitions: 2}
+variants:
+  - {name: queue}
+  - {name: one-node, set: {lock: {algorithm: zk-ephemeral}}}
 `,
 	"clients take the lock in the order in which they came": `
 lock: {algorithm: zk-sequential}
@@ -138,7 +158,7 @@ faults: [{at: 5s, end-session: a}]
 expect: {mutual-exclusion: violated, exclusion-at-service: held}
 `,
 	"a resource in ZooKeeper that is written together with a check needs no token": `
-lock: {algorithm: zk-sequential}
+lock: {algorithm: zk-sequential, library: go-zookeeper}
 clients: {a: {work: 2s}, b: {start: 1s, work: 20s}}
 resource: {in: servers}
 faults: [{after: {node: a, does: acquired}, plus: 1s, pause: a, for: 20s}]
@@ -181,5 +201,16 @@ func TestStoriesOfAnEnsemble(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestKeyThatIsNoPathIsRefused(t *testing.T) {
+	for _, key := range []string{"/lock", "lock/", "a//b", "a/../b", "."} {
+		s, err := scenarios.Parse("story.yaml", []byte("name: story\ntitle: A story\nstory: See the test.\n"+
+			"lock: {algorithm: zk-sequential, key: "+key+"}\nservers: {kind: zookeeper}\nclients: {a: {}}\n"+
+			"expect: {mutual-exclusion: vacuous}\n"))
+		require.NoError(t, err)
+		_, err = harness.Compile(s.Cases()[0], nil)
+		require.ErrorContains(t, err, "lock.key", key)
 	}
 }

@@ -52,7 +52,7 @@ func drawHistory(t *rapid.T) *history.History {
 			Value: drawText(t, "value"), Token: number.Draw(t, "token"), HasDeadline: flag(t, "has deadline"),
 			Deadline: trace.Never, CanLearn: flag(t, "learns"), Noticed: drawInstant(t, "noticed"),
 			Unlocked: drawInstant(t, "unlocked"), Crashed: drawInstant(t, "crashed"),
-			Released: drawInstant(t, "released"), Release: drawEnum(t, "release", history.Unknown),
+			Released: drawInstant(t, "released"), Release: drawEnum(t, "release", history.Refused),
 		}
 		if a.HasDeadline {
 			a.Deadline = drawInstant(t, "deadline")

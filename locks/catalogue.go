@@ -14,6 +14,8 @@ type Algorithm struct {
 	Authority Authority
 	// Key returns the key whose maker holds the lock at the authority; Options.Key if nil.
 	Key func(Options) string
+	// Check says what is wrong with options that the lock cannot work with; it takes any if nil.
+	Check func(Options) error
 	// Scripts are the Lua scripts it sends, so that a trace and a fault can name them.
 	Scripts []Script
 	// Deadline is the clock on which its leases state a deadline; NoClock if they state none.
@@ -56,6 +58,7 @@ func Catalogue() []Algorithm {
 		setNXLuaReusedValue(),
 		setNXLuaFenced(),
 		setNXLuaWait(),
+		setNXLuaWaitElsewhere(),
 		watchdog(),
 		reentrant(),
 		redlock(),
@@ -70,6 +73,7 @@ func Catalogue() []Algorithm {
 		zkSequential(),
 		zkSequentialNoRecheck(),
 		zkSequentialUnprotected(),
+		zkSequentialNoSync(),
 		zkSequentialNumberToken(),
 		chubby(),
 		etcd(),

@@ -10,13 +10,11 @@ type Etcd interface {
 	Grant(timeout, ttl time.Duration) (lease uint64, granted time.Duration, err error)
 	// Revoke ends a lease, and the keys with it.
 	Revoke(timeout time.Duration, lease uint64) error
-	// OpenKeepAlive opens a stream on which leases are renewed. What is sent on it is answered in order, if at all.
-	OpenKeepAlive(timeout time.Duration) (EtcdStream, error)
-	// SendKeepAlive asks for a renewal, and does not wait. The error says that the stream is broken.
-	SendKeepAlive(s EtcdStream, lease uint64) error
-	// ReceiveKeepAlive waits for the next answer, at most until the signal. The TTL is 0 if the lease is over. The
-	// error says that the stream is broken, or the signal has fired.
-	ReceiveKeepAlive(s EtcdStream, until Signal) (ttl time.Duration, err error)
+	// KeepAlive renews a lease in the background until the signal fires. It fires that itself when it takes the lease for
+	// lost: an answer says so, or none has come for a TTL. That TTL is counted from the moment at which the last answer was
+	// received, not from when it was asked for, and looked at once a second only; so the signal may fire a second after
+	// the servers have given the lock to somebody else.
+	KeepAlive(lease uint64, done Signal)
 	// Txn carries out one of two lists of operations, in one step.
 	Txn(timeout time.Duration, txn EtcdTxn) (EtcdTxnResult, error)
 	// Get reads a key, or one of those with a prefix. It is linearizable.
@@ -26,9 +24,6 @@ type Etcd interface {
 	// AwaitDeletion watches a key from a revision on, until it is deleted.
 	AwaitDeletion(timeout time.Duration, key string, from int64) error
 }
-
-// EtcdStream is an open stream of renewals, which the tasks of a process can share.
-type EtcdStream any
 
 // EtcdKey is a key as etcd has it.
 type EtcdKey struct {

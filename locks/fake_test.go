@@ -215,27 +215,33 @@ type client struct {
 }
 
 func (c *client) Do(timeout time.Duration, args ...string) (locks.Reply, error) {
+	replies, err := c.Pipeline(timeout, args)
+	if err != nil {
+		return locks.Reply{}, err
+	}
+	return replies[0], nil
+}
+
+// Pipeline sends commands that share the fate of the first.
+func (c *client) Pipeline(timeout time.Duration, commands ...[]string) ([]locks.Reply, error) {
 	w := c.task.world
 	s := w.servers[c.i]
-	q := request{c.task.name, c.i, w.now, slices.Clone(args)}
-	w.asked = append(w.asked, q)
+	for _, args := range commands {
+		w.asked = append(w.asked, request{c.task.name, c.i, w.now, slices.Clone(args)})
+	}
 	var f fault
 	if s.fault != nil {
-		f = s.fault(q)
+		f = s.fault(w.asked[len(w.asked)-len(commands)])
 	}
 	if f.refuse {
-		return locks.Reply{}, locks.ErrNotDone
+		return nil, locks.ErrNotDone
 	}
-	var reply locks.Reply
+	var replies []locks.Reply
 	var failure error
 	answered := &signal{}
 	if !f.loseRequest {
 		w.at(w.now+latency+f.late, func() {
-			if f.fail != "" {
-				failure = &locks.RedisError{Text: f.fail}
-			} else {
-				reply, failure = s.execute(q.args)
-			}
+			replies, failure = s.executeAll(commands, f.fail)
 			if !f.loseReply {
 				w.at(w.now+latency, answered.Fire)
 			}
@@ -245,9 +251,26 @@ func (c *client) Do(timeout time.Duration, args ...string) (locks.Reply, error) 
 		timeout = locks.Forever
 	}
 	if c.task.Wait(timeout, answered) < 0 {
-		return locks.Reply{}, locks.ErrUnknown
+		return nil, locks.ErrUnknown
 	}
-	return reply, failure
+	return replies, failure
+}
+
+// executeAll carries out commands, or fails them. It returns the replies before the first error.
+func (s *server) executeAll(commands [][]string, fail string) (replies []locks.Reply, failure error) {
+	for _, args := range commands {
+		reply, err := locks.Reply{}, error(&locks.RedisError{Text: fail})
+		if fail == "" {
+			reply, err = s.execute(args)
+		}
+		if failure == nil {
+			failure = err
+		}
+		if failure == nil {
+			replies = append(replies, reply)
+		}
+	}
+	return replies, failure
 }
 
 // server is a Redis server in memory that knows the commands of the locks.

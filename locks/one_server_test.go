@@ -322,3 +322,29 @@ func delaysOf(w *world, process string) []time.Duration {
 	}
 	return delays
 }
+
+func TestWaitIsSentTogetherWithItsSet(t *testing.T) {
+	for name, together := range map[string]bool{"set-nx-lua-wait": true, "set-nx-lua-wait-elsewhere": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(1)
+			b := ask(t, w, name, locks.Options{Acks: 2}, locks.Try)
+			w.run(time.Minute)
+			require.NoError(t, b.err)
+			require.Len(t, w.asked, 2)
+			require.Equal(t, []string{"SET", "WAIT"}, []string{w.asked[0].name(), w.asked[1].name()})
+			require.Equal(t, "2", w.asked[1].args[1])
+			require.Equal(t, together, w.asked[0].at == w.asked[1].at)
+		})
+	}
+}
+
+func TestABatchOfSetAndWaitThatIsNotAnsweredIsAFailedTry(t *testing.T) {
+	w := newWorld(1)
+	w.servers[0].fault = func(q request) fault { return fault{loseReply: q.name() == "SET"} }
+	b := ask(t, w, "set-nx-lua-wait", locks.Options{Timeout: 100 * time.Millisecond}, locks.Try)
+	w.run(time.Minute)
+	require.ErrorIs(t, b.err, locks.ErrUnknown)
+	require.InDelta(t, 1100*time.Millisecond, b.took, float64(5*time.Millisecond), "WAIT may take its own second")
+	require.Equal(t, []string{"SET", "WAIT", "EVAL"}, w.servers[0].executed)
+	require.Empty(t, w.servers[0].keys, "released by value")
+}

@@ -7,11 +7,13 @@ import (
 
 // Options configures a lock. The zero value of a field stands for the default that its comment names.
 type Options struct {
-	Key     string        // the lock's name at the servers; "lock"
-	TTL     time.Duration // life of a lease; 10 s
-	Renew   time.Duration // how long a watchdog waits before it renews; the lock's own default
-	Retry   Retry         // how a blocked Acquire asks again
-	Timeout time.Duration // how long one call to a server may take; no limit, but 50 ms for the Redlock family
+	Key   string        // the lock's name at the servers; "lock"
+	TTL   time.Duration // life of a lease; 10 s
+	Renew time.Duration // how long a watchdog waits before it renews; the lock's own default
+	Retry Retry         // how a blocked Acquire asks again
+	// Timeout is how long one call to a server may take; the client's own limit if there is one, which is none on
+	// independent servers, but 50 ms for the Redlock family.
+	Timeout time.Duration
 	// Acks is how many replicas must have acknowledged a grant, for locks that ask; 1.
 	Acks int
 	// Library names the client library whose handling of sessions is followed, where there are several; the lock's own

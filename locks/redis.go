@@ -7,8 +7,14 @@ import "time"
 // stays together as long as one task at a time uses the client.
 type Redis interface {
 	// Do sends one command and waits for its reply, at most timeout; 0 waits for ever. An error reply of the server
-	// comes back as a *RedisError. Where no reply came the error is ErrNotDone or ErrUnknown.
+	// comes back as a *RedisError. Where no reply came the error is ErrNotDone or ErrUnknown. A client that follows a
+	// master from server to server may have its own time-out where there is none, and send the command again.
 	Do(timeout time.Duration, args ...string) (Reply, error)
+	// Pipeline sends several commands at once on one connection, where they are executed one after another, and waits for
+	// all replies, at most timeout. So a command that is about what its connection did before, as WAIT is, means those
+	// that precede it here. The replies are those before the first error reply, which comes back as a *RedisError; there
+	// are none if the error is ErrNotDone or ErrUnknown.
+	Pipeline(timeout time.Duration, commands ...[]string) ([]Reply, error)
 	// Subscribe opens a connection of its own on which it receives what is published on a channel.
 	Subscribe(timeout time.Duration, channel string) (Subscription, error)
 }

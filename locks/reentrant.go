@@ -138,14 +138,26 @@ func (l *reentrantLock) keepRenewing(p Process, owner string, stop Signal) {
 	for p.Wait(l.options.Renew, stop) < 0 {
 		renewed, err := Eval(redis, l.options.Timeout, renewOwnScript(), []string{l.options.Key}, owner, millis(l.options.TTL))
 		if err == nil && renewed.Int == 0 {
+			l.forget(stop)
 			return
 		}
 	}
 }
 
+// forget counts the holds that are lost no more, so that entering anew starts another watchdog (RedissonBaseLock.java,
+// renewExpiration, which cancels the renewal of the whole entry). Releases that are still to come only ask the server.
+func (l *reentrantLock) forget(stop Signal) {
+	if l.stop == stop {
+		l.holds, l.stop = 0, nil
+	}
+}
+
 // Release leaves once. The renewal ends with the last hold.
 func (l *reentrantLock) Release(lease Lease) error {
-	if l.holds--; l.holds == 0 {
+	if l.holds > 0 {
+		l.holds--
+	}
+	if l.holds == 0 && l.stop != nil {
 		l.stop.Fire()
 		l.stop = nil
 	}

@@ -20,6 +20,7 @@ func zkEphemeral() Algorithm {
 		New:       newZKEphemeral,
 		Authority: OneNode,
 		Key:       zkPath,
+		Check:     zkKey,
 		Token:     true,
 		Identity:  "none",
 		Lease:     true,
@@ -42,12 +43,12 @@ func (l *zkEphemeralLock) Acquire(wait time.Duration) (Lease, error) {
 	w := patienceOf(l.p, wait)
 	value := l.p.RandomValue()
 	for {
+		node, gone, err := l.take(value, w)
 		session := l.zk.Session()
-		node, gone, err := l.take(value)
 		switch {
-		case err == nil && session.unbroken():
+		case err == nil && node.Owner == session.ID:
 			return Lease{Token: node.Czxid, Lost: session.Lost, Suspended: session.Suspended}, nil
-		case err == nil: // look again, on the new connection
+		case err == nil: // it is of a session that has ended meanwhile
 			continue
 		case !errors.Is(err, ErrNodeExists) && !disturbed(err):
 			return Lease{}, fmt.Errorf("zookeeper create %s: %w", l.path, err)
@@ -66,15 +67,20 @@ func (l *zkEphemeralLock) Acquire(wait time.Duration) (Lease, error) {
 
 // take makes the node, or finds that this acquisition has made it before. If it is another's, what fires when it
 // changes comes with ErrNodeExists.
-func (l *zkEphemeralLock) take(value string) (ZKNode, Signal, error) {
+func (l *zkEphemeralLock) take(value string, w patience) (ZKNode, Signal, error) {
 	node, err := l.zk.Create(l.path, value, ZKEphemeral)
+	if errors.Is(err, ErrNoNode) {
+		if err = l.makeParents(l.path, w); err == nil {
+			return l.take(value, w)
+		}
+	}
 	if !errors.Is(err, ErrNodeExists) {
 		return node, nil, err
 	}
 	node, gone, watching := l.zk.Watch(l.path)
 	switch {
 	case errors.Is(watching, ErrNoNode):
-		return l.take(value)
+		return l.take(value, w)
 	case watching != nil:
 		return ZKNode{}, nil, watching
 	case node.Data == value && node.Owner == l.zk.Session().ID:

@@ -14,9 +14,12 @@ import (
 type zkQueue struct {
 	zkClient
 	dir         string
-	unprotected bool // a create whose outcome is unknown is not looked for
-	unchecked   bool // woken, it holds without another look
-	numbered    bool // the token is the sequence number in place of the zxid
+	entered     int   // how often; the first entry's node is the hold
+	held        Lease // what it got
+	unprotected bool  // a create whose outcome is unknown is not looked for
+	unsynced    bool  // it is looked for on a server that may not have heard of it yet
+	unchecked   bool  // woken, it holds without another look
+	numbered    bool  // the token is the sequence number in place of the zxid
 }
 
 // build returns the builder of a lock with the same switches.
@@ -32,13 +35,19 @@ func (l zkQueue) build(o Options) Builder {
 var errGone = errors.New("the own node is gone")
 
 // Acquire makes a node and waits until it is the first. If it goes meanwhile, or the session with it, it makes another
-// (Curator's RetryLoop repeats after SESSIONEXPIRED, and InterProcessMutex after NONODE).
+// (Curator's RetryLoop repeats after SESSIONEXPIRED, and InterProcessMutex after NONODE). Whoever has entered enters
+// again without asking anybody.
 func (l *zkQueue) Acquire(wait time.Duration) (Lease, error) {
+	if l.entered > 0 {
+		l.entered++
+		return l.held, nil
+	}
 	for w := patienceOf(l.p, wait); ; {
 		l.open()
 		lease, err := l.attempt(w)
 		switch {
 		case err == nil:
+			l.entered, l.held = 1, lease
 			return lease, nil
 		case !errors.Is(err, errGone) && !errors.Is(err, ErrSessionExpired):
 			return Lease{}, fmt.Errorf("zookeeper lock %s: %w", l.dir, err)
@@ -60,8 +69,11 @@ func (l *zkQueue) attempt(w patience) (Lease, error) {
 	return lease, err
 }
 
-// Release removes the own node.
+// Release removes the own node, unless there are entries left.
 func (l *zkQueue) Release(lease Lease) error {
+	if l.entered--; l.entered > 0 {
+		return nil
+	}
 	err := l.remove(lease.Value)
 	switch {
 	case errors.Is(err, ErrNoNode):
@@ -129,7 +141,7 @@ func (l *zkQueue) enqueue(w patience) (ZKNode, error) {
 		own, err := l.zk.Create(name, "", ZKEphemeralSequential)
 		switch {
 		case errors.Is(err, ErrNoNode):
-			if err := l.makeDir(w); err != nil {
+			if err := l.makeParents(name, w); err != nil {
 				return ZKNode{}, err
 			}
 			continue
@@ -143,23 +155,14 @@ func (l *zkQueue) enqueue(w patience) (ZKNode, error) {
 	}
 }
 
-func (l *zkQueue) makeDir(w patience) error {
-	err := l.again(w, func() error {
-		_, err := l.zk.Create(l.dir, "", ZKContainer)
-		return err
-	})
-	if errors.Is(err, ErrNodeExists) {
-		return nil
-	}
-	return err
-}
-
 // find looks for the own node by its random name. The server must catch up before: a list from a time before the create
 // would have it made twice. A node of a session that is being closed is not one's own.
 func (l *zkQueue) find(name string, w patience) (own ZKNode, err error) {
 	err = l.again(w, func() error {
-		if err := l.zk.Sync(l.dir); err != nil {
-			return err
+		if !l.unsynced {
+			if err := l.zk.Sync(l.dir); err != nil {
+				return err
+			}
 		}
 		children, err := l.zk.Children(l.dir)
 		if err != nil {
@@ -178,22 +181,19 @@ func (l *zkQueue) find(name string, w patience) (own ZKNode, err error) {
 	return own, err
 }
 
-// await waits until the own node is the first. The session is looked at before the list: if its connection has been
-// lost meanwhile, the list is asked for again.
+// await waits until the own node is the first. The session is looked at after the list, which may have been asked for in
+// another: a node of a session that the library has left is not one's own, though it may be there still (CURATOR-498).
 func (l *zkQueue) await(own ZKNode, w patience) (Lease, error) {
 	for {
-		session := l.zk.Session()
-		if session.ID != own.Owner {
-			return Lease{}, errGone
-		}
 		before, err := l.predecessor(own.Path, w)
+		session := l.zk.Session()
 		switch {
 		case err != nil:
 			return Lease{}, err
-		case before == "" && session.unbroken():
-			return l.lease(own, session), nil
+		case session.ID != own.Owner:
+			return Lease{}, errGone
 		case before == "":
-			continue
+			return l.lease(own, session), nil
 		case w.over():
 			return Lease{}, ErrNotAcquired
 		}

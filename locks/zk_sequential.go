@@ -2,7 +2,8 @@ package locks
 
 // zkSequential is ZooKeeper's lock recipe as Curator's InterProcessMutex carries it out: nodes that are found again
 // after a create of unknown outcome, a lock's node that is a container, deletes that are repeated until they are
-// certain.
+// certain, entries of the same task that are counted. It differs in one thing: before it looks for its own node it has
+// the server catch up.
 //
 // It promises mutual exclusion among clients that stop when their connection is suspended, in the order in which they
 // came, and that the lock of a dead client is free when its session expires. It fails for one that goes on: its session
@@ -19,7 +20,7 @@ func zkSequential() Algorithm {
 
 // algorithm completes the description of a lock of this family.
 func (l zkQueue) algorithm(a Algorithm) Algorithm {
-	a.New, a.Servers, a.Authority, a.Key = l.build, "zookeeper", Queue, zkPath
+	a.New, a.Servers, a.Authority, a.Key, a.Check = l.build, "zookeeper", Queue, zkPath, zkKey
 	a.Token, a.Identity, a.Lease, a.Guard = true, "own node", true, true
 	return a
 }

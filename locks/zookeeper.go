@@ -2,6 +2,8 @@ package locks
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -65,9 +67,6 @@ type ZKSession struct {
 	Suspended Signal
 }
 
-// unbroken reports whether nothing has happened to the session since it was looked at.
-func (s ZKSession) unbroken() bool { return !s.Lost.Fired() && !s.Suspended.Fired() }
-
 // ZKNode is a znode.
 type ZKNode struct {
 	Path  string // completed, if the node is sequential
@@ -119,6 +118,17 @@ func (c *zkClient) open() { c.zk = c.p.ZooKeeper().Open(c.options.Library, c.opt
 // zkPath is the node that the lock's key names.
 func zkPath(o Options) string { return "/" + o.withDefaults().Key }
 
+// zkKey refuses a key that names no node, as the libraries do (PathUtils.validatePath).
+func zkKey(o Options) error {
+	key := o.withDefaults().Key
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "" || part == "." || part == ".." {
+			return fmt.Errorf("%q is no path in ZooKeeper, where no node can be called %q", key, part)
+		}
+	}
+	return nil
+}
+
 // disturbed reports whether a request failed for want of a connection, and may succeed on another.
 func disturbed(err error) bool {
 	return errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotDone) && !errors.Is(err, ErrSessionExpired)
@@ -134,6 +144,24 @@ func (c *zkClient) again(w patience, ask func() error) error {
 		}
 		c.p.Wait(c.options.Retry.delay(c.p), session.Lost)
 	}
+}
+
+// makeParents makes the nodes above a path, which go when nothing is left below them (Curator's
+// creatingParentContainersIfNeeded).
+func (c *zkClient) makeParents(path string, w patience) error {
+	for i := range path {
+		if i == 0 || path[i] != '/' {
+			continue
+		}
+		err := c.again(w, func() error {
+			_, err := c.zk.Create(path[:i], "", ZKContainer)
+			return err
+		})
+		if err != nil && !errors.Is(err, ErrNodeExists) && !errors.Is(err, ErrNoNode) {
+			return err
+		}
+	}
+	return nil
 }
 
 // remove deletes a node that nobody else would ever make. If that is disturbed it goes on in the background until the

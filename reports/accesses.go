@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
@@ -35,6 +36,9 @@ func (s *story) access(a *history.Access) {
 
 // accessWords says what was asked of the resource, and how it decided.
 func (s *story) accessWords(a *history.Access) string {
+	if s.commits(a) {
+		return s.commitWords(a)
+	}
 	text := map[history.Op]string{
 		history.Read: "reads", history.Check: "asks whether it may write", history.Write: "writes",
 	}[a.Op] + s.register(a)
@@ -60,6 +64,32 @@ func (s *story) accessWords(a *history.Access) string {
 		return text + fmt.Sprintf(": accepted as version %d, DAMAGE", a.Version)
 	}
 	return text + fmt.Sprintf(": accepted as version %d", a.Version)
+}
+
+// commits reports whether a write had been answered before it was decided what becomes of it: it is part of a
+// transaction.
+func (s *story) commits(a *history.Access) bool {
+	return a.Op == history.Write && a.Applied != trace.Never && a.Invoked < a.Returned && a.Returned <= a.Applied
+}
+
+// undecided says what an access is between its invocation and the decision of the resource: under way to it, or, of a
+// database, not much longer than that, but part of a transaction for as long as that is open.
+func (v *view) undecided() string {
+	if v.run.Case.Scenario.Resource.Guarded && v.servers().Holds() == "connection" {
+		return "not yet committed"
+	}
+	return "on its way"
+}
+
+func (s *story) commitWords(a *history.Access) string {
+	text := "has its write of register " + strconv.Itoa(a.Register)
+	switch {
+	case !a.Accepted:
+		return text + " rolled back"
+	case s.harmful[a]:
+		return text + fmt.Sprintf(" committed as version %d, DAMAGE", a.Version)
+	}
+	return text + fmt.Sprintf(" committed as version %d", a.Version)
 }
 
 // damages are the violations that befell the resource.

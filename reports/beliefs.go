@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/trace"
@@ -45,8 +46,12 @@ func (s *story) belief(a *history.Acquisition) {
 	if b.To > s.h.End || b.Ended == history.ByCrash {
 		return // a crash is told as the fault that it is
 	}
+	order := orderBelief
+	if b.Ended == history.ByUnlock {
+		order = orderUnlock
+	}
 	s.add(moment{
-		at: b.To, lane: lane, order: orderBelief, key: fmt.Sprintf("belief %d ends", a.ID), glyph: s.g.ends,
+		at: b.To, lane: lane, order: order, key: fmt.Sprintf("belief %d ends", a.ID), glyph: s.g.ends,
 		who: who, text: s.endOfBelief(a, b), weight: weightUnlock,
 	}, a.ID)
 }
@@ -75,14 +80,43 @@ func (s *story) endOfBelief(a *history.Acquisition, b history.Belief) string {
 	case heeds && a.Noticed == b.To:
 		return "learns that it no longer holds"
 	}
+	return s.unlockWords(a)
+}
+
+// slowAnswer is how long an answer takes that is told with its time.
+const slowAnswer = trace.Instant(time.Second)
+
+// unlockWords says that a client unlocks, and what it is told.
+func (s *story) unlockWords(a *history.Acquisition) string {
+	when := ""
+	if a.Released != trace.Never && a.Released > a.Unlocked+slowAnswer {
+		when = " at " + precise(a.Released.Sub(0))
+	}
 	switch a.Release {
 	case history.Failed:
-		return "unlocks, and is told that the lock was not its own"
+		return "unlocks, and is told" + when + " that the lock was not its own"
+	case history.Refused:
+		return "unlocks, and gets an error" + when + s.staysOn(a)
 	case history.Unknown:
 		return "unlocks, and gets no answer"
 	case history.Pending, history.OK:
 	}
 	return "unlocks"
+}
+
+// staysOn names the servers that are up and still have an acquisition's entry when its release has failed.
+func (v *view) staysOn(a *history.Acquisition) string {
+	var names []string
+	for i := range v.h.Copies {
+		c := &v.h.Copies[i]
+		if c.Acquisition == a.ID && c.From <= a.Released && a.Released < c.To && !v.isDown(c.Node, a.Released) {
+			names = append(names, c.Node)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ": its " + v.servers().Entry() + " stays on " + listing(names)
 }
 
 // grantedAt reports whether what an acquisition was granted lasts at that moment.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
 )
 
 // copies tells of what servers lost, or whose time was over before it should have been.
@@ -12,22 +13,9 @@ func (s *story) copies() {
 	for i := range s.h.Copies {
 		c := &s.h.Copies[i]
 		who := s.holder(c.Acquisition, c.Client)
-		text := ""
-		switch c.Gone {
-		case history.Wiped:
-			text = s.wipeWords(c, who)
-		case history.Evicted:
-			text = "evicts " + s.entryOf(who) + " to make room"
-		case history.Overwritten:
-			text = s.entryOf(who) + " " + s.overwritten()
-		case history.Expired:
-			if s.grantedBeyond(c) {
-				text = s.entryOf(who) + " expires by the server's clock, too early"
-			}
-		case history.Kept, history.Deleted:
-		}
+		text := s.lossWords(c, who)
 		m := moment{
-			at: c.To, lane: laneNode(c.Node), order: orderService, key: fmt.Sprintf("copy %d", c.Acquisition),
+			at: c.To, lane: laneNode(c.Node), order: orderLoss, key: fmt.Sprintf("copy %d", c.Acquisition),
 			glyph: s.g.goneGlyph(c.Gone), who: c.Node, text: text, weight: weightLoss,
 		}
 		if text == "" {
@@ -43,6 +31,73 @@ func (s *story) copies() {
 			}, c.Acquisition)
 		}
 	}
+}
+
+// lossWords says how a server lost what it kept of somebody's lock; "" if that is as it should be.
+func (s *story) lossWords(c *history.Copy, who string) string {
+	switch {
+	case c.Gone == history.Wiped:
+		return s.wipeWords(c, who)
+	case c.Gone == history.Overwritten:
+		return s.entryOf(who) + " " + s.overwritten()
+	case s.toldToDelete(c) && (c.Gone == history.Evicted || s.tooEarly(c)):
+		return "deletes " + s.entryOf(who) + ", as its master did"
+	case c.Gone == history.Evicted:
+		return "evicts " + s.entryOf(who) + " to make room"
+	case s.tooEarly(c):
+		return s.entryOf(who) + " expires by the server's clock, too early"
+	}
+	return ""
+}
+
+// toldToDelete reports whether a server gave a copy up since its master did: a replica neither evicts nor lets expire.
+func (v *view) toldToDelete(c *history.Copy) bool {
+	switch role, _ := v.servers().Role(); {
+	case role != "master":
+		return false
+	case c.Gone == history.Evicted:
+		return !slices.ContainsFunc(v.faults, func(f fault) bool {
+			return f.fired && f.kind == "evict" && f.node == c.Node && f.begin == c.To
+		})
+	}
+	return c.Gone == history.Expired && !v.isMaster(c.Node, c.To)
+}
+
+// tooEarly reports whether a server's clock ended a copy while its grant should have lasted. On a master that another
+// has replaced, which is asked for the renewals now, the copy lasts for as long as that server itself has promised.
+func (v *view) tooEarly(c *history.Copy) bool {
+	if c.Gone != history.Expired || !v.grantedBeyond(c) {
+		return false
+	}
+	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
+}
+
+// isMaster reports whether a server took itself for a master at that moment.
+func (v *view) isMaster(node string, at trace.Instant) bool {
+	servers := v.servers()
+	is := slices.Index(servers.Names(), node) < servers.Masters
+	for i := range v.run.Events {
+		if e := &v.run.Events[i]; e.Node == node && e.At <= at && (e.Does == trace.Promote || e.Does == trace.Demote) {
+			is = e.Does == trace.Promote
+		}
+	}
+	return is
+}
+
+// replacedAsMaster reports whether another server that had a copy of the same acquisition had become master last when
+// this one went.
+func (v *view) replacedAsMaster(c *history.Copy) bool {
+	latest := c.Node
+	for i := range v.run.Events {
+		if e := &v.run.Events[i]; e.Does == trace.Promote && e.At <= c.To && v.hadCopy(e.Node, c.Acquisition) {
+			latest = e.Node
+		}
+	}
+	return latest != c.Node
+}
+
+func (v *view) hadCopy(node string, id history.ID) bool {
+	return slices.ContainsFunc(v.h.Copies, func(c history.Copy) bool { return c.Node == node && c.Acquisition == id })
 }
 
 // resurrected reports whether a server had a copy again when it came back that had been gone before its crash.
@@ -62,7 +117,12 @@ func (s *story) wipeWords(c *history.Copy, who string) string {
 	case back:
 		return "comes back without " + s.entryOf(who)
 	}
-	return "takes over another server's dataset, without " + s.entryOf(who)
+	text := "takes over another server's dataset, "
+	next := slices.IndexFunc(s.h.Copies, func(o history.Copy) bool { return o.Node == c.Node && o.From == c.To && o.To > o.From })
+	if next < 0 {
+		return text + "without " + s.entryOf(who)
+	}
+	return text + "with " + s.entryOf(s.holder(s.h.Copies[next].Acquisition, s.h.Copies[next].Client)) + " in the place of " + who + "'s"
 }
 
 // removals tells of releases that did what they should not, and once for each acquisition of one that came too late.
@@ -82,7 +142,7 @@ func (s *story) removals() {
 			m.text = who + "'s release deletes " + s.entryOf(s.holder(r.Ended, ""))
 		case r.Stale && !late[r.By]:
 			late[r.By] = true
-			m.text = who + "'s release finds no " + s.servers().Entry() + " of its own, and does nothing"
+			m.text = who + "'s release " + s.staleWords(r)
 			m.ink, m.weight, m.glyph = plain, weightStale, 0
 			if a := s.h.Acquisition(r.By); a != nil && a.Outcome != history.OK {
 				m.weight = weightTrivia // it cleans up after a try that failed
@@ -92,6 +152,19 @@ func (s *story) removals() {
 		}
 		s.add(m, r.By, r.Ended)
 	}
+}
+
+// staleWords says what became of a release that found no entry of its sender's. A database that reports it as done has
+// counted one hold less of the connection's that it came by, which was lent to another client meanwhile.
+func (s *story) staleWords(r *history.Removal) string {
+	if a := s.h.Acquisition(r.By); a != nil && a.Release == history.OK && s.servers().Holds() == "connection" {
+		for i := range s.h.Copies {
+			if c := &s.h.Copies[i]; c.Node == r.Node && c.From <= r.At && r.At < c.To {
+				return "takes one hold off " + s.entryOf(s.holder(c.Acquisition, c.Client))
+			}
+		}
+	}
+	return "finds no " + s.servers().Entry() + " of its own, and does nothing"
 }
 
 func (g *glyphs) goneGlyph(gone history.Gone) rune {

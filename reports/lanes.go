@@ -333,7 +333,7 @@ func (v *view) storageLane() lane {
 	for i := range v.h.Accesses {
 		a := &v.h.Accesses[i]
 		if a.Applied != trace.Never && a.Applied-a.Invoked > late {
-			v.bar(&l, bar{from: a.Invoked, to: a.Applied, glyph: v.g.travels, ink: faint, label: "on its way"})
+			v.bar(&l, bar{from: a.Invoked, to: a.Applied, glyph: v.g.travels, ink: faint, label: v.undecided()})
 		}
 	}
 	return l

@@ -44,9 +44,11 @@ const (
 // orders of moments of one instant: causes first.
 const (
 	orderFault = iota
+	orderLoss
 	orderService
 	orderBelief
 	orderEffect
+	orderUnlock // it ends a section, after its last access
 )
 
 // story gathers the moments of one run.

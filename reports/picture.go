@@ -340,7 +340,7 @@ func (p *picture) legend(run int) []string {
 	}
 	add(g.expired, "expired")
 	add(g.deleted, "deleted")
-	add(g.travels, "on its way")
+	add(g.travels, p.views[run].undecided())
 	effects := p.effects(run)
 	for _, sign := range []struct{ sign, meaning string }{
 		{"R", "read"}, {"W", "write"}, {"C", "check"},

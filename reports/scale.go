@@ -176,10 +176,14 @@ func (s *scale) moment(col int) trace.Instant {
 func (s *scale) ticks() []trace.Instant {
 	from, to := s.at[0], s.at[len(s.at)-1]
 	wanted := max(s.width/10, 2)
-	step := roundStep(time.Duration(to-from) / time.Duration(wanted))
+	step := trace.Instant(roundStep(time.Duration(s.drawnInFull()) / time.Duration(wanted)))
 	var ticks []trace.Instant
 	free := 0
-	for t := from - from%trace.Instant(step); t <= to; t += trace.Instant(step) {
+	for t := from - from%step; t <= to; t += step {
+		if end := s.cutUntil(t); end > t {
+			t = end - 1 - (end-1)%step // the next is the first that is drawn
+			continue
+		}
 		if t < from {
 			continue
 		}
@@ -189,6 +193,26 @@ func (s *scale) ticks() []trace.Instant {
 		}
 	}
 	return ticks
+}
+
+// drawnInFull is how much time there is outside of the stretches that are cut short.
+func (s *scale) drawnInFull() trace.Instant {
+	sum := trace.Instant(0)
+	for i, cut := range s.cut[:len(s.at)-1] {
+		if !cut {
+			sum += s.at[i+1] - s.at[i]
+		}
+	}
+	return sum
+}
+
+// cutUntil returns the end of the stretch that is cut short in which a moment lies; the moment itself if it is drawn.
+func (s *scale) cutUntil(t trace.Instant) trace.Instant {
+	i, found := slices.BinarySearch(s.at, t)
+	if !found && i > 0 && i < len(s.at) && s.cut[i-1] {
+		return s.at[i]
+	}
+	return t
 }
 
 // roundStep is the smallest of 1, 2, 5, 10, 20, 50, … nanoseconds that is not below d; from minutes on, of 1, 2, 5,

@@ -48,6 +48,9 @@ func (s *story) grants() {
 		weight, k := weightGrant, plain
 		if a := s.h.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
 			text += ", and no longer waits for it"
+			if s.believesAt(g.Acquisition, g.From) {
+				text = fmt.Sprintf("is granted the lock again%s, by a late request of its own", s.byServers(g))
+			}
 			weight, k = weightLoss, amber
 		}
 		s.add(moment{

@@ -216,6 +216,7 @@ func (t *text) headline(r *Run) {
 	if v[checker.Progress] == checker.Violated {
 		words += "; somebody waited in vain"
 	}
+	words += neverHappened(r)
 	ending := "."
 	switch status, _ := r.Status(); status {
 	case AsExpected:
@@ -228,6 +229,18 @@ func (t *text) headline(r *Run) {
 		sign, k, ending = t.g.mismatch, differs, ": NOT as expected."
 	}
 	t.paragraph("", sign+" "+words+ending, k)
+}
+
+// neverHappened names the faults without which the run is not the one that its scenario tells of.
+func neverHappened(r *Run) string {
+	switch faults := r.FaultsNotFired(); {
+	case len(faults) == 0 || !r.Compared():
+		return ""
+	case len(faults) == 1:
+		return "; the fault " + faults[0] + " never happened"
+	default:
+		return "; the faults " + listing(faults) + " never happened"
+	}
 }
 
 // heading names the case.

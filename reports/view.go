@@ -108,6 +108,12 @@ func (v *view) wiped(c *history.Copy) (lost, back bool) {
 	return lost, back
 }
 
+func (v *view) isDown(node string, at trace.Instant) bool {
+	return slices.ContainsFunc(v.faults, func(f fault) bool {
+		return f.fired && f.kind == "crash" && f.node == node && f.begin <= at && at < f.end
+	})
+}
+
 func (v *view) witness(id history.ID) bool { return v.scope.witnesses[id] }
 
 // holder names who believes because of an acquisition.
@@ -162,7 +168,7 @@ func (v *view) byServers(g *history.Grant) string {
 	var names []string
 	for i := range v.h.Copies {
 		c := &v.h.Copies[i]
-		if stoodOn(c, g) {
+		if stoodOn(c, g) && !v.countedBefore(c, g) && !v.ofEarlierTry(c, g) && !slices.Contains(names, c.Node) {
 			names = append(names, c.Node)
 		}
 	}
@@ -172,14 +178,35 @@ func (v *view) byServers(g *history.Grant) string {
 	return " by " + listing(names)
 }
 
+// countedBefore reports whether an earlier grant of the same acquisition stood on a copy: a later one does not come of it.
+func (v *view) countedBefore(c *history.Copy, g *history.Grant) bool {
+	return slices.ContainsFunc(v.h.Grants, func(o history.Grant) bool {
+		return o.Acquisition == g.Acquisition && o.From < g.From && stoodOn(c, &o)
+	})
+}
+
+// ofEarlierTry reports whether a copy was made before its acquisition last asked one master, which replicates what it
+// grants: a server that has been replaced as master may have kept that of an earlier try.
+func (v *view) ofEarlierTry(c *history.Copy, g *history.Grant) bool {
+	servers := v.servers()
+	if servers.Replicas == 0 || servers.Masters > 1 && !servers.Cluster {
+		return false
+	}
+	return slices.ContainsFunc(v.h.Asks, func(a history.Ask) bool {
+		return a.Acquisition == g.Acquisition && a.Granted && c.From < a.At && a.At <= g.From
+	})
+}
+
 // stoodOn reports whether a copy was what a grant was made of, or part of it. It may be over at once.
 func stoodOn(c *history.Copy, g *history.Grant) bool {
 	return c.Acquisition == g.Acquisition && c.From <= g.From && (g.From < c.To || g.From == c.From)
 }
 
+// redisMillisecond is what servers count in.
+const redisMillisecond = 1_000_000
+
 // grantedBeyond reports whether a copy went while its grant should have lasted.
 func (v *view) grantedBeyond(c *history.Copy) bool {
-	const redisMillisecond = 1_000_000 // servers count in milliseconds
 	return slices.ContainsFunc(v.h.Grants, func(g history.Grant) bool {
 		return g.Acquisition == c.Acquisition && g.From < c.To && g.To > c.To+redisMillisecond
 	})

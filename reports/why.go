@@ -89,6 +89,9 @@ func (v *view) whyDouble(first, second *history.Acquisition) string {
 	parts := []string{fmt.Sprintf("%s believed from %s %s", v.holder(first.ID, ""), precise(b.From.Sub(0)), v.until(b))}
 	g := v.lastGrant(first.ID, second.Returned)
 	h := v.lastGrant(second.ID, second.Returned)
+	if g == nil && v.h.HasAuthority {
+		return parts[0] + ", and was not granted the lock at all."
+	}
 	if g != nil && g.To <= second.Returned {
 		parts = append(parts, fmt.Sprintf("what it was granted %s at %s", v.endOfGrant(g), precise(g.To.Sub(0))))
 	}
@@ -117,8 +120,7 @@ func (v *view) whyDouble(first, second *history.Acquisition) string {
 	if len(parts) == 1 {
 		return ""
 	}
-	text := strings.Join(parts, "; ") + "."
-	return text + v.pausedMeanwhile(first, b, second.Returned)
+	return strings.Join(parts, "; ") + v.unaware(first, b, second.Returned) + "."
 }
 
 func (v *view) until(b history.Belief) string {
@@ -166,11 +168,17 @@ func (v *view) lostCopy(c *history.Copy, first, second *history.Acquisition) str
 		}
 		return c.Node + " took over a dataset without its " + entry + " at " + when
 	case history.Evicted:
+		if v.toldToDelete(c) {
+			return c.Node + " deleted its " + entry + " at " + when + ", as its master did"
+		}
 		return c.Node + " evicted its " + entry + " at " + when
 	case history.Overwritten:
 		return "its " + entry + " on " + c.Node + " " + v.overwritten() + " at " + when
 	case history.Expired:
-		if v.grantedBeyond(c) {
+		if v.tooEarly(c) && v.toldToDelete(c) {
+			return c.Node + " deleted its " + entry + " at " + when + ", as its master did"
+		}
+		if v.tooEarly(c) {
 			return "its " + entry + " on " + c.Node + " expired too early by that server's clock, at " + when
 		}
 	case history.Kept, history.Deleted:
@@ -217,28 +225,29 @@ func (v *view) gave(node string, g *history.Grant) bool {
 	return false
 }
 
-// pausedMeanwhile says whether the first holder was able to notice anything.
-func (v *view) pausedMeanwhile(a *history.Acquisition, b history.Belief, at trace.Instant) string {
+// unaware goes on with why the first holder did not notice anything.
+func (v *view) unaware(a *history.Acquisition, b history.Belief, at trace.Instant) string {
+	who := v.holder(a.ID, "")
 	for i := range v.faults {
 		f := &v.faults[i]
 		if f.fired && f.kind == "pause" && f.node == a.Client && f.begin <= at && at < f.end {
-			return fmt.Sprintf(" %s was paused then and could not notice.", v.holder(a.ID, ""))
+			return fmt.Sprintf("; %s was paused then and could not notice", who)
 		}
 	}
 	if a.HasDeadline && a.Deadline <= at && a.Style != history.Careful {
-		return fmt.Sprintf(" Its lease had stated a deadline, at %s, but a %s client does not look.",
-			precise(a.Deadline.Sub(0)), a.Style)
+		return fmt.Sprintf("; %s's lease had stated a deadline, at %s, but a %s client does not look",
+			who, precise(a.Deadline.Sub(0)), a.Style)
 	}
 	switch {
 	case b.To <= at:
 	case !a.HasDeadline && !a.CanLearn:
-		return " Nothing told it: this lock states no deadline and gives no notice of loss."
+		return ". Nothing told " + who + ": this lock states no deadline and gives no notice of loss"
 	case a.CanLearn && a.Style == history.Careless:
-		return " A careless client does not listen to notices of loss."
+		return ". A careless client does not listen to notices of loss"
 	case a.CanLearn && a.Noticed < trace.Never:
-		return fmt.Sprintf(" It learnt of that at %s only.", precise(a.Noticed.Sub(0)))
+		return fmt.Sprintf("; %s learnt of that at %s only", who, precise(a.Noticed.Sub(0)))
 	case a.CanLearn:
-		return " Nothing had told it."
+		return "; nothing had told " + who
 	}
 	return ""
 }

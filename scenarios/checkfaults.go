@@ -205,6 +205,9 @@ func (a *audit) checkCommand(at string, action sim.Action) {
 	if action.Kind != sim.Promote {
 		return
 	}
+	if a.isMasterAnyway(action.Node) {
+		a.report(field, "a replica", "%s is the master already, and stays it", action.Node)
+	}
 	for i, name := range action.Nodes {
 		here := entryPath(at+".redirect", action.Nodes, i)
 		if a.mustFind(here, name, true) && a.nodes.find(name) != isClient {

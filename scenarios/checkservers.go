@@ -1,6 +1,12 @@
 package scenarios
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/sim"
+)
 
 // refuseForeign refuses the fields of a mapping that mean something to servers of other kinds alone. Who has mistaken the
 // field, rather than the kind, is told what there is instead.
@@ -42,6 +48,9 @@ func (a *audit) checkServers() {
 	}
 }
 
+// replicaTimeout is for how long a replica and its master bear each other's silence (repl-timeout).
+const replicaTimeout = time.Minute
+
 // checkReplicas refuses deployments of Redis that make no sense, or that are not simulated.
 func (a *audit) checkReplicas() {
 	s := &a.Servers
@@ -66,6 +75,9 @@ func (a *audit) checkReplicas() {
 	if s.MinReplicas > s.Replicas {
 		a.report("servers.min-replicas", "at most as many as there are replicas", "a master has %s", s.followers())
 	}
+	if s.FullSync >= replicaTimeout {
+		a.report("servers.full-sync", "less than "+brief(replicaTimeout), "a replica gives up a master that is silent for so long")
+	}
 	if s.DownAfter > 0 && s.Sentinels == 0 && !s.Cluster {
 		a.report("servers.down-after", "Sentinels or a cluster", "nobody watches the servers")
 	}
@@ -88,7 +100,23 @@ func (a *audit) checkLock() {
 		return
 	}
 	refuseForeign(a, "lock", &lockFields, "")
+	if a.Lock.Renew > a.Lock.TTL {
+		a.report("lock.renew", "a time up to "+brief(a.Lock.TTL)+", the lock's ttl", "the lease is over before it is renewed")
+	}
 	if s := &a.Servers; s.Kind == "redis" && a.Lock.Acks > s.Replicas {
 		a.report("lock.acks", "at most as many as there are replicas", "a master has %s", s.followers())
 	}
+}
+
+// isMasterAnyway reports whether a promotion has nothing to do: the server is a master when the run begins, and nobody
+// ever takes its place, so that clients have not been told of another one either.
+func (a *audit) isMasterAnyway(node string) bool {
+	s := &a.Servers
+	if s.Kind != "redis" || s.Cluster || s.Sentinels > 0 {
+		return false
+	}
+	master := s.Names()[0]
+	return (node == master || node == s.kind().role) && !slices.ContainsFunc(a.Faults, func(f sim.Fault) bool {
+		return f.Action.Kind == sim.Promote && f.Action.Node != master && f.Action.Node != s.kind().role
+	})
 }

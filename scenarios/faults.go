@@ -37,7 +37,9 @@ var faultFields = mapping[sim.Fault]{
 		step("before", sim.Before, "Trigger: the moment at which a step is about to be taken."),
 		step("after", sim.After, "Trigger: the moment at which a step has been taken."),
 		bind("nth", first(integer(1, maxTries)), func(f *sim.Fault) *int { return &f.Trigger.Nth },
-			"Which of the steps that match.").otherwise("the first").with("before", "after"),
+			"Which of the steps that match. They are counted from the start of the run, those of the servers' start-up included: "+
+				"the NEWLEADER of an ensemble's first leader comes in the first milliseconds.").
+			otherwise("the first").with("before", "after"),
 		bind("plus", atLeast(0), func(f *sim.Fault) *time.Duration { return &f.Trigger.Plus },
 			"How long after the step.").otherwise("at once").with("after"),
 

@@ -82,13 +82,17 @@ var lockFields = mapping[Lock]{
 			func(l *Lock) *string { return &l.Algorithm },
 			"Which lock it is.").must(),
 		bind("ttl", atLeast(time.Millisecond), func(l *Lock) *time.Duration { return &l.TTL },
-			"The life of a lease, or how long a session outlives its client's silence, for locks that have either.").or("10s"),
+			"The life of a lease, or how long a session outlives its client's silence, for locks that have either. Servers have "+
+				"bounds: etcd and Chubby give what is nearest (whole seconds, at least `2s`; `1s` to `1m`), ZooKeeper 2 to 20 "+
+				"ticks, Consul refuses what is not `10s` to `24h`.").or("10s"),
 		bind("key", line("a line of text"), func(l *Lock) *string { return &l.Key },
 			"What the lock is called at the servers.").or("lock"),
 		bind("renew", omitted(atLeast(time.Millisecond)), func(l *Lock) *time.Duration { return &l.Renew },
 			"How long a watchdog waits before it renews the lease.").otherwise("the algorithm's own"),
 		bind("timeout", omitted(atLeast(1)), func(l *Lock) *time.Duration { return &l.Timeout },
-			"How long one call to a server may take.").otherwise("the algorithm's own"),
+			"How long one call to a server may take. Clients of servers of Redis that replicate each other have `3s` where neither "+
+				"this nor the algorithm says; with Sentinels, or in a cluster, they send a request that failed up to three times "+
+				"more, as go-redis does, and each time may take so long.").otherwise("the algorithm's own"),
 		bind("acks", omitted(integer(1, maxServers)), func(l *Lock) *int { return &l.Acks },
 			"How many replicas must acknowledge a grant, for locks that ask them (WAIT).").
 			otherwise("the algorithm's own").of("redis"),

@@ -14,8 +14,10 @@ import (
 )
 
 // durations from least upwards, down to the nanosecond.
-func durations(least time.Duration) *rapid.Generator[time.Duration] {
-	return rapid.Map(rapid.Int64Range(int64(least), int64(maxDuration)), func(n int64) time.Duration { return time.Duration(n) })
+func durations(least time.Duration) *rapid.Generator[time.Duration] { return durationsUpTo(least, maxDuration) }
+
+func durationsUpTo(least, most time.Duration) *rapid.Generator[time.Duration] {
+	return rapid.Map(rapid.Int64Range(int64(least), int64(most)), func(n int64) time.Duration { return time.Duration(n) })
 }
 
 // maybe draws a value or none.
@@ -152,6 +154,9 @@ func redisServers(t *rapid.T, s *Servers) {
 	case 2:
 		s.Cluster, s.Masters, s.Replicas = true, rapid.IntRange(3, 9).Draw(t, "masters"), rapid.IntRange(0, 2).Draw(t, "replicas")
 	}
+	if s.Replicas > 0 {
+		s.FullSync = orZero(t, durationsUpTo(time.Millisecond, replicaTimeout-1), "full-sync")
+	}
 	if s.MinReplicas = rapid.IntRange(0, s.Replicas).Draw(t, "min-replicas"); s.MinReplicas > 0 {
 		s.MaxLag = orZero(t, durations(time.Second), "max-lag")
 	}
@@ -232,7 +237,9 @@ func action(t *rapid.T, d deployment, kind sim.ActionKind, message bool) sim.Act
 	case sim.Error:
 		a.Text = lineTexts().Filter(unmistakable).Draw(t, "text")
 	case sim.Promote:
-		a.Node = server.Draw(t, "server")
+		a.Node = server.Filter(func(name string) bool {
+			return d.Kind != "redis" || d.Cluster || d.Sentinels > 0 || name != "redis-1" && name != "master"
+		}).Draw(t, "server")
 		if d.Kind == "redis" {
 			a.Demote = orZero(t, durations(1), "demote")
 			a.Nodes = distinct([]string{"a", "b-*", "holder", "n"}).Draw(t, "redirect")
@@ -330,8 +337,9 @@ func clients(t *rapid.T, d deployment, name string, count int) Client {
 func lockValues(t *rapid.T, d deployment) Lock {
 	l := Lock{
 		Algorithm: "redlock", TTL: durations(time.Millisecond).Draw(t, "ttl"), Key: lineTexts().Draw(t, "key"),
-		Renew: orZero(t, durations(time.Millisecond), "renew"), Timeout: orZero(t, durations(1), "timeout"),
+		Timeout: orZero(t, durations(1), "timeout"),
 	}
+	l.Renew = orZero(t, durationsUpTo(time.Millisecond, l.TTL), "renew")
 	switch d.Kind {
 	case "redis":
 		l.Acks = rapid.IntRange(0, d.Replicas).Draw(t, "acks")

@@ -17,6 +17,7 @@ type Servers struct {
 	Cluster     bool          // Redis: the masters are those of a Redis Cluster
 	MinReplicas int           // Redis: how many replicas a master needs to accept writes
 	MaxLag      time.Duration // Redis: how long such a replica may have been silent
+	FullSync    time.Duration // Redis: how long a replica waits for its master's whole dataset
 	DownAfter   time.Duration // Redis: how long a server is silent before Sentinel or the cluster takes it for down
 	Failover    time.Duration // Redis: Sentinel's failover-timeout
 	Nodes       int           // ZooKeeper: servers of the ensemble
@@ -105,6 +106,11 @@ var serverFields = mapping[Servers]{
 		bind("max-lag", omitted(atLeast(time.Second)), func(s *Servers) *time.Duration { return &s.MaxLag },
 			"How long such a replica may be silent (min-replicas-max-lag).").
 			otherwise("`10s`").with("min-replicas").of("redis"),
+		bind("full-sync", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.FullSync },
+			"How long a replica that cannot go on where it was waits for its master's whole dataset. Meanwhile it keeps what it "+
+				"had, and acknowledges nothing. A master that sends it without a disk waits first for more replicas "+
+				"(repl-diskless-sync-delay); with repl-diskless-sync off it takes about `100ms`.").
+			otherwise("`5s`").with("replicas").of("redis"),
 		bind("down-after", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.DownAfter },
 			"How long a server is silent before the others take it for down (Sentinel's down-after-milliseconds, the cluster's "+
 				"cluster-node-timeout).").

@@ -11,7 +11,7 @@ import (
 // Locks on ZooKeeper. In those that are queues every node has a name of its own, which is random.
 var (
 	zkRight     = []string{"zk-sequential", "zk-ephemeral"}
-	zkQueues    = []string{"zk-sequential", "zk-sequential-number-token", "zk-sequential-no-recheck"}
+	zkQueues    = []string{"zk-sequential", "zk-sequential-number-token", "zk-sequential-no-recheck", "zk-sequential-no-sync"}
 	zkTicks     = []time.Duration{500 * time.Millisecond, 2 * time.Second}
 	zkSyncs     = []int{5, 2}
 	zkNodes     = []int{3, 5, 1}

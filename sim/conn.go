@@ -368,6 +368,8 @@ func (c *Conn) execute(g segment) {
 	answer := g.answer
 	if answer == nil {
 		answer = c.server.server.Execute(c, g.payload)
+	} else if s, ok := c.server.server.(Refuser); ok {
+		s.Refused(c, g.payload, answer)
 	}
 	sum := g.payload.Sum()
 	if answer != nil {

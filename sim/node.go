@@ -48,6 +48,13 @@ type Listener interface {
 	Disconnected(c *Conn)
 }
 
+// Refuser is a server that wants to learn of requests that a fault has answered with an error instead of having them
+// executed, because a request that fails changes it too.
+type Refuser interface {
+	// Refused says that a request was answered so, at the moment at which it would have been executed.
+	Refused(c *Conn, request, answer Payload)
+}
+
 // AddServer adds a server node.
 func (e *Engine) AddServer(name string, s Server) *Node {
 	n := e.addNode(name)

@@ -39,8 +39,8 @@ type Env interface {
 	Start() history.ID
 	// Acquired says that Lock has returned to the application with a lease.
 	Acquired(id history.ID, l locks.Lease)
-	// Refused says that Lock has returned without one. Final says that the task does not ask again.
-	Refused(id history.ID, o history.Outcome, final bool)
+	// Refused says that Lock has returned without one, and with what error. Final says that the task does not ask again.
+	Refused(id history.ID, o history.Outcome, why error, final bool)
 	// Check has the application look whether it still holds; look is called within the step.
 	Check(id history.ID, look func())
 	// Lost says that the application has learnt that it does not.
@@ -97,7 +97,7 @@ func section(env Env, lock locks.Lock, p *Plan) {
 		newHolder(env, lock, p, id, lease).work()
 	})
 	env.Release(id)
-	env.Released(id, outcomeOf(lock.Release(lease)))
+	env.Released(id, released(lock.Release(lease)))
 }
 
 // enterAgain enters a lock that is held already as often as the plan says, does what is to be done inside, and leaves
@@ -113,7 +113,7 @@ func enterAgain(env Env, lock locks.Lock, p *Plan, enters int, inside func()) {
 	}
 	enterAgain(env, lock, p, enters-1, inside)
 	env.Release(id)
-	env.Released(id, outcomeOf(lock.Release(lease)))
+	env.Released(id, released(lock.Release(lease)))
 }
 
 // acquire asks until it has the lock, or will not ask again.
@@ -125,7 +125,7 @@ func acquire(env Env, lock locks.Lock, p *Plan) (history.ID, locks.Lease, bool) 
 			env.Acquired(id, lease)
 			return id, lease, true
 		}
-		env.Refused(id, outcomeOf(err), p.Again == 0)
+		env.Refused(id, outcomeOf(err), err, p.Again == 0)
 		if p.Again == 0 {
 			return 0, locks.Lease{}, false
 		}
@@ -142,6 +142,15 @@ func outcomeOf(err error) history.Outcome {
 	default:
 		return history.Failed
 	}
+}
+
+// released tells a release of what the servers knew nothing of from one that was not carried out.
+func released(err error) history.Outcome {
+	o := outcomeOf(err)
+	if o == history.Failed && !errors.Is(err, locks.ErrNotHeld) {
+		return history.Refused
+	}
+	return o
 }
 
 // holder is a task within its critical section.

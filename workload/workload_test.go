@@ -59,8 +59,8 @@ func (f *fake) Start() history.ID {
 	return f.ids
 }
 func (f *fake) Acquired(history.ID, locks.Lease) { f.say("acquired") }
-func (f *fake) Refused(_ history.ID, o history.Outcome, final bool) {
-	f.say("refused %v final=%v", o, final)
+func (f *fake) Refused(_ history.ID, o history.Outcome, why error, final bool) {
+	f.say("refused %v final=%v: %v", o, final, why)
 }
 func (f *fake) Check(_ history.ID, look func()) {
 	f.say("check")
@@ -171,10 +171,11 @@ func TestAttentiveClientStopsAtTheNotice(t *testing.T) {
 
 func TestClientAsksAgainOnlyIfItIsToldTo(t *testing.T) {
 	refusals := func() []error { return []error{locks.ErrNotAcquired, fmt.Errorf("redis-1: %w", locks.ErrUnknown)} }
-	require.Equal(t, "0s start; 0s refused failed final=true",
+	require.Equal(t, "0s start; 0s refused failed final=true: lock not acquired",
 		play(t, &fake{}, &lock{refusals: refusals()}, workload.Plan{}))
 	require.Equal(t,
-		"0s start; 0s refused failed final=false; 1s start; 1s refused unknown final=false; 2s start; 2s acquired; 2s release; 2s released ok",
+		"0s start; 0s refused failed final=false: lock not acquired; 1s start; 1s refused unknown final=false: redis-1: outcome unknown; "+
+			"2s start; 2s acquired; 2s release; 2s released ok",
 		play(t, &fake{}, &lock{refusals: refusals()}, workload.Plan{Again: time.Second}))
 }
 
@@ -183,6 +184,22 @@ func TestTasksAndSectionsMultiply(t *testing.T) {
 	play(t, f, &lock{release: locks.ErrNotHeld}, workload.Plan{Tasks: 2, Sections: 3, Think: time.Second})
 	require.Equal(t, history.ID(6), f.ids)
 	require.Contains(t, f.said[len(f.said)-1], "released failed")
+}
+
+func TestReleaseThatWasNotCarriedOutIsNoneOfALockThatIsNotHeld(t *testing.T) {
+	for text, err := range map[string]error{
+		"ok":      nil,
+		"failed":  fmt.Errorf("redis-1: %w", locks.ErrNotHeld),
+		"unknown": fmt.Errorf("redis-1: %w", locks.ErrUnknown),
+		"refused": fmt.Errorf("redis-1: %w", &locks.RedisError{Text: "NOREPLICAS Not enough good replicas to write."}),
+	} {
+		f := &fake{}
+		play(t, f, &lock{release: err}, workload.Plan{})
+		require.Contains(t, f.said[len(f.said)-1], "released "+text)
+	}
+	f := &fake{}
+	play(t, f, &lock{release: locks.ErrNotDone}, workload.Plan{Enters: 2})
+	require.Equal(t, "released refused", strings.TrimPrefix(f.said[len(f.said)-1], "0s "))
 }
 
 func TestLockThatCannotBeBuiltEndsTheClient(t *testing.T) {

@@ -47,7 +47,10 @@ type Observer interface {
 	RolledBack(s *Server, changes []Change)
 }
 
-var _ sim.Listener = (*Server)(nil)
+var (
+	_ sim.Listener = (*Server)(nil)
+	_ sim.Refuser  = (*Server)(nil)
+)
 
 // Server is a database server in the simulation.
 type Server struct {
@@ -96,6 +99,12 @@ func (s *Server) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 		return nil
 	}
 	return answer
+}
+
+// Refused sees to what an error does to a transaction that a fault has made the answer to a *Request.
+func (s *Server) Refused(c *sim.Conn, request, answer sim.Payload) {
+	s.sessionOf(c).refused(request.(*Request), answer.(*Response))
+	s.wake()
 }
 
 // wake lets those go on who have got what they waited for. It does so at the end of what happens at an instant, so that

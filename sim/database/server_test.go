@@ -8,6 +8,7 @@ import (
 
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/database"
+	"github.com/locksim/locksim/trace"
 )
 
 // holder adds a client that takes the user lock and then goes on as it is told.
@@ -111,4 +112,62 @@ func TestInjectedErrorsAreThoseOfTheText(t *testing.T) {
 	require.Equal(t, []string{"GET_LOCK", "acquire"}, []string{what, alt})
 	answer := database.ErrorResponse(request, "1040 Too many connections").(*database.Response)
 	require.Equal(t, &database.Error{Code: "1040", Text: "Too many connections"}, answer.Err)
+}
+
+// A statement that a fault fails does to its transaction what one does that fails by itself.
+func TestAnInjectedErrorEndsTheTransactionAsARealOneDoes(t *testing.T) {
+	const read = "SELECT version FROM resource WHERE id = 0"
+	const aborted = "error 25P02: current transaction is aborted, commands ignored until end of transaction block"
+	for _, d := range []struct {
+		name, what, text string
+		dialect          database.Dialect
+		reads            [2]string // what the transaction is answered that has written 1
+		commit, left     string    // what COMMIT is, and what another transaction that does not wait for it finds
+	}{
+		{
+			"PostgreSQL, a statement", "SELECT", "40001 conflict", database.PostgreSQL,
+			[2]string{"error 40001: conflict", aborted}, "0 rows", "(0)",
+		},
+		{
+			"PostgreSQL, COMMIT", "COMMIT", "40001 conflict", database.PostgreSQL,
+			[2]string{"(1)", "(1)"}, "error 40001: conflict", "(0)",
+		},
+		{
+			"MySQL, a statement", "SELECT", "1317 interrupted", database.MySQL,
+			[2]string{"error 1317: interrupted", "(1)"}, "0 rows", "(1)",
+		},
+		{
+			"MySQL, a deadlock", "SELECT", "1213 deadlock", database.MySQL,
+			[2]string{"error 1213: deadlock", "(0)"}, "0 rows", "(0)",
+		},
+	} {
+		t.Run(d.name, func(t *testing.T) {
+			w := newWorld(t, database.Config{Dialect: d.dialect})
+			w.Inject(sim.Fault{
+				Trigger: sim.Trigger{
+					When: sim.Before, Nth: 1, Step: sim.Pattern{Node: "db", Does: trace.Execute, What: d.what},
+				},
+				Action: sim.Action{Kind: sim.Error, Text: d.text},
+			}, database.ErrorResponse)
+			var got []string
+			w.AddClient("driver", func(task *sim.Task) {
+				for _, step := range [][2]string{
+					{"a", "BEGIN"},
+					{"a", "UPDATE resource SET version = 1 WHERE id = 0"},
+					{"a", read},
+					{"a", read},
+					{"a", "COMMIT"},
+					{"b", read + " FOR UPDATE NOWAIT"},
+				} {
+					w.send(task, step[0], step[1])
+					task.Sleep(10 * ms)
+					got = append(got, w.seen[len(w.seen)-1])
+				}
+			})
+			require.Nil(t, w.Run().Panic)
+			require.Equal(t, []string{
+				"a: 0 rows", "a: 1 row", "a: " + d.reads[0], "a: " + d.reads[1], "a: " + d.commit, "b: " + d.left,
+			}, got)
+		})
+	}
 }

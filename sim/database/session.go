@@ -76,16 +76,41 @@ func (s *session) settle(x *execution, err error) {
 			panic("database: " + err.Error())
 		}
 		*x.answer = Response{Request: x.request, Err: refused}
-		s.tx.failed = s.server.config.Dialect == PostgreSQL
 	}
 	switch {
 	case !s.tx.explicit:
 		s.endTransaction(err == nil, x.request, Ended)
 	case x.rollsBack: // InnoDB resolves a deadlock so, and then there is no transaction any more
 		s.endTransaction(false, x.request, Ended)
+	case err != nil && s.server.config.Dialect == PostgreSQL:
+		s.abort(x.request)
 	}
 	s.drop()
 	x.answer.Open = s.tx.explicit
+}
+
+// refused is settle for a statement that has failed for a reason of which nothing is simulated. A COMMIT that fails has
+// rolled back (xact.c, CommitTransaction; in InnoDB whatever makes it fail does so).
+func (s *session) refused(r *Request, a *Response) {
+	parsed, err := s.server.statement(r.Statement)
+	switch {
+	case !s.tx.explicit:
+	case err == nil && (parsed.verb == commit || parsed.verb == rollback):
+		s.endTransaction(false, r, Ended)
+	case s.server.config.Dialect == PostgreSQL:
+		s.abort(r)
+	case a.Err.Code == s.server.config.Dialect.problem(deadlock, "").Code:
+		s.endTransaction(false, r, Ended)
+	}
+	s.drop()
+	a.Open = s.tx.explicit
+}
+
+// abort is what an error does to a transaction of PostgreSQL: it is rolled back at once, its locks are free, and until the
+// client ends it nothing else is accepted (xact.c, AbortCurrentTransaction).
+func (s *session) abort(r *Request) {
+	s.endTransaction(false, r, Ended)
+	s.tx.explicit, s.tx.failed = true, true
 }
 
 // awaitNext limits the time until the next statement.

@@ -3,7 +3,7 @@ package database
 // transaction is what a session has begun and not yet ended.
 type transaction struct {
 	explicit bool  // it was begun by a statement and lasts until one ends it
-	failed   bool  // PostgreSQL: nothing but its end is accepted any more
+	failed   bool  // PostgreSQL: it has been rolled back, and nothing but its end is accepted any more
 	began    int64 // wall clock
 	drafts   []*record
 	snapshot map[*record][]Value // MySQL: what its plain reads see, from the first of them on; nil before

@@ -15,6 +15,7 @@ type call struct {
 	since   int64 // when it came, on the monotonic clock
 	timer   *sim.Timer
 	late    bool // the moment that it waited for has come
+	woken   bool // the key that it waited for has changed
 	done    bool // it has been answered, or withdrawn
 }
 
@@ -67,6 +68,9 @@ func (s *Server) awaitSession(c *call, v *session) { v.calls = append(v.calls, c
 func (s *Server) wake(changes []Change) {
 	for i := range changes {
 		name := changes[i].Key.Name
+		for _, c := range s.waiting[name] {
+			c.woken = true
+		}
 		s.again(s.waiting[name])
 		delete(s.waiting, name)
 	}
@@ -102,6 +106,7 @@ func (s *Server) retry(c *call) {
 	}
 	if a := s.attempt(c); a != nil {
 		c.finish()
+		a.Woken = c.woken
 		c.conn.Reply(a)
 	}
 }

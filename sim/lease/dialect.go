@@ -14,6 +14,7 @@ type Dialect struct {
 	Scan           time.Duration // how often the leader looks for sessions that are over; 0: each has a timer
 	Ahead          int64         // a KeepAlive is answered when the Ahead-th part of the TTL is left
 
+	Revision     int64         // of a store that has never been written to
 	Deletes      bool          // keys end with their session; else they are released, unless it asked for their end
 	LockDelay    time.Duration // how long a key that was lost with its session cannot be acquired
 	MaxLockDelay time.Duration // what a client may ask for at most

@@ -20,6 +20,7 @@ func Etcd() Dialect {
 		Unit:     time.Second,
 		Lives:    1,
 		Scan:     500 * time.Millisecond,
+		Revision: 1, // mvcc/kvstore.go, NewStore
 		Deletes:  true,
 		Election: time.Second,
 		Extend:   time.Second,

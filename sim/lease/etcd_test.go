@@ -44,12 +44,12 @@ func TestKeyIsMadeOnceAndQueuedByItsRevision(t *testing.T) {
 			c.until(time.Duration(i) * s)
 			c.begin(lease.Request{Op: lease.LeaseGrant, TTL: 60 * s})
 			own, first := c.enqueue()
-			require.Equal(t, int64(i+1), own.Create)
-			require.Equal(t, int64(1), first.Create)
+			require.Equal(t, int64(i+2), own.Create, "an empty store is at revision 1")
+			require.Equal(t, int64(2), first.Create)
 			again, _ := c.enqueue()
 			require.Equal(t, own.Create, again.Create, "the key is still the first")
 			upTo := c.must(lease.Request{
-				Op: lease.Range, Key: "lock/", Prefix: true, Order: lease.LastCreated, MaxCreate: 1,
+				Op: lease.Range, Key: "lock/", Prefix: true, Order: lease.LastCreated, MaxCreate: 2,
 			})
 			require.Equal(t, first, upTo.Keys[0], "whoever waits waits for the youngest before it")
 		})
@@ -70,10 +70,10 @@ func TestWatchTellsOfADeletionThatComesOrHasCome(t *testing.T) {
 	w.client("b", func(c *client) {
 		c.until(s)
 		seen := c.must(lease.Request{Op: lease.Range, Key: "k"})
-		c.must(lease.Request{Op: lease.Watch, Key: "k", Revision: seen.Revision})
+		require.True(t, c.must(lease.Request{Op: lease.Watch, Key: "k", Revision: seen.Revision}).Woken)
 		require.Equal(t, 6*s+2*ms, c.now(), "the write at 5 s is no deletion")
 		c.until(10 * s)
-		c.must(lease.Request{Op: lease.Watch, Key: "k", Revision: seen.Revision})
+		require.False(t, c.must(lease.Request{Op: lease.Watch, Key: "k", Revision: seen.Revision}).Woken)
 		require.Equal(t, 10*s+2*ms, c.now(), "what was missed is told at once")
 	})
 	w.play()
@@ -103,7 +103,7 @@ func TestNothingIsPutUnderALeaseThatIsOver(t *testing.T) {
 		require.Equal(t, lease.NoSession, c.call(lease.Request{
 			Op: lease.Txn, Then: []lease.Request{{Op: lease.Put, Key: "other"}, put},
 		}).Err)
-		require.Zero(t, c.must(lease.Request{Op: lease.Range, Key: "other"}).Revision)
+		require.Equal(t, int64(1), c.must(lease.Request{Op: lease.Range, Key: "other"}).Revision, "that of an empty store")
 	})
 	w.play()
 	require.Empty(t, w.saw)

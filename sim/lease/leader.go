@@ -99,7 +99,7 @@ func (s *Server) Crash(_ bool, keep string) {
 
 // wipe begins with empty disks.
 func (s *Server) wipe() {
-	s.store, s.sessions, s.delays, s.compact = newStore(), nil, make(map[string]delay), 0
+	s.store, s.sessions, s.delays, s.compact = newStore(s.dialect.Revision), nil, make(map[string]delay), 0
 }
 
 // Restart brings all servers back, which elect a leader.

@@ -219,6 +219,7 @@ type Response struct {
 	TTL       time.Duration // of the session, which begins again with this answer
 	Held      time.Duration // KeepAlive: how long the master has kept it, by its own clock
 	Epoch     int           // Chubby: of the master
+	Woken     bool          // it had to wait for a change of the key; that is not said in the message
 	Keys      []Key         // Range, KVGet, KVAcquire, Acquire, TryAcquire
 	Results   []Response    // Txn: one for each operation
 }

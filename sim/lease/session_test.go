@@ -128,7 +128,7 @@ func TestDisksThatKeepNothingLoseSessionsAndKeys(t *testing.T) {
 		require.Greater(t, c.must(lease.Request{Op: lease.LeaseGrant}).Session, c.session, "no name is used twice")
 	})
 	w.play()
-	require.Equal(t, []string{"5ms created k@1 of session-1", "3s wiped", "3s deleted k@1 of session-1"}, w.saw)
+	require.Equal(t, []string{"5ms created k@2 of session-1", "3s wiped", "3s deleted k@2 of session-1"}, w.saw)
 }
 
 func TestPausedLeaderReadsWhatHasComeBeforeItLooksAtItsTimers(t *testing.T) {

@@ -38,7 +38,7 @@ func (s *Server) find(id SessionID) (int, bool) {
 // open begins a session.
 func (s *Server) open(c *call) *Response {
 	r := c.request
-	ttl, ok := s.dialect.ttl(r.TTL)
+	ttl, ok := s.dialect.Given(r.TTL)
 	if !ok {
 		return &Response{Request: r, Err: BadTTL}
 	}
@@ -53,8 +53,8 @@ func (s *Server) open(c *call) *Response {
 	return &Response{Request: r, Succeeded: true, Session: v.id, TTL: ttl, Epoch: s.epoch}
 }
 
-// ttl returns what a client gets that asks for a TTL; false if that is refused.
-func (d *Dialect) ttl(asked time.Duration) (time.Duration, bool) {
+// Given returns what TTL a client gets that asks for one, 0 for the service's own; false if that is refused.
+func (d *Dialect) Given(asked time.Duration) (time.Duration, bool) {
 	if asked == 0 {
 		asked = d.TTL
 	}

@@ -30,8 +30,8 @@ type Change struct {
 	Key  Key // Deleted, Released: as it was before
 }
 
-func newStore() *store {
-	return &store{keys: make(map[string]*Key), deleted: make(map[string]int64)}
+func newStore(revision int64) *store {
+	return &store{revision: revision, keys: make(map[string]*Key), deleted: make(map[string]int64)}
 }
 
 // commit ends a step and returns what it has changed.

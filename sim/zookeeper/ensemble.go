@@ -98,9 +98,9 @@ func (c Config) withDefaults() Config {
 // serve clients at once: what they forward follows their introduction.
 func (z *Ensemble) begin(sweep int64) {
 	s := z.Servers[z.config.Leader-1]
-	s.disk.epoch = 1
+	s.disk.accepted, s.disk.epoch = 1, 1
 	l := s.newLeader()
-	l.self.told, l.self.uptodate, l.active = true, true, true
+	l.chosen, l.self.told, l.self.uptodate, l.active = true, true, true, true
 	l.pending = NewTree()
 	l.start()
 	// The reign began some time ago: where in its beat the run begins is as random as the clock's phase.
@@ -110,7 +110,7 @@ func (z *Ensemble) begin(sweep int64) {
 		if f == s {
 			continue
 		}
-		f.disk.epoch = 1
+		f.disk.accepted, f.disk.epoch = 1, 1
 		f.follow(s.ID).Ring()
 		f.serving = true
 	}

@@ -33,7 +33,7 @@ func (u *upstream) Ring() {
 		return
 	}
 	u.conn = s.node.Connect(s.ensemble.Servers[u.leader-1].node, u)
-	u.send(&packet{kind: followerInfo, from: s.ID, zxid: s.disk.last(), epoch: s.disk.epoch})
+	u.send(&packet{kind: followerInfo, from: s.ID, epoch: s.disk.accepted})
 }
 
 // await gives the leader some ticks to say something.
@@ -58,6 +58,8 @@ func (u *upstream) Deliver(payload sim.Payload) {
 		u.await(s.config.SyncLimit)
 	}
 	switch p := payload.(*packet); p.kind {
+	case leaderInfo:
+		u.promise(p.epoch)
 	case newLeader:
 		s.adopt(p)
 	case upToDate:
@@ -83,6 +85,19 @@ func (u *upstream) Deliver(payload sim.Payload) {
 	default:
 		panic("zookeeper: a follower was sent " + p.String())
 	}
+}
+
+// promise accepts a new epoch and says what the own log ends with. A leader whose epoch is older than one that has been
+// promised to another is left; to promise an epoch twice does not count (Learner.registerWithLeader).
+func (u *upstream) promise(epoch uint32) {
+	d := &u.s.disk
+	if epoch < d.accepted {
+		u.abandon()
+		return
+	}
+	first := epoch > d.accepted
+	d.accepted = epoch
+	u.send(&packet{kind: ackEpoch, zxid: d.last(), epoch: d.epoch, valid: first})
 }
 
 // adopt makes the log the leader's own. What is cut off was never committed; if some of it had been applied all the

@@ -231,6 +231,28 @@ func TestLossIsLearntAsTheLibraryHasIt(t *testing.T) {
 
 // TestCuratorJudgesTheLossByTheWallClock: a clock that is set back postpones LOST, one that is set forward does not
 // bring it sooner, since the wait for it is on the other clock. Without the Java client's own opinion, which is new.
+// TestClientThatStoodStillLearnsOfItsEndWhenItConnects: what it finds after the pause is that its server has closed the
+// connection. Java's library only looks how long it has heard nobody when it has slept before the next attempt.
+func TestClientThatStoodStillLearnsOfItsEndWhenItConnects(t *testing.T) {
+	for _, f := range []zookeeper.Flavour{zookeeper.Java(), zookeeper.Curator()} {
+		var sum time.Duration
+		for seed := range uint64(20) {
+			w := newWorld(t, seed, zookeeper.Config{})
+			w.at(10*s, sim.Action{Kind: sim.Pause, Node: "a"}, 30*s)
+			w.user("a", f, 6*s, func(u *user) {
+				session := u.Session()
+				u.must(create("/e", "ephemeral"))
+				require.Equal(t, 40*s, u.when(session.Suspended()).Round(10*ms), f.Name)
+				lost := u.when(&session.Lost) - 40*s
+				require.Less(t, lost, s)
+				sum += lost
+			})
+			w.play()
+		}
+		require.InDelta(t, (s / 2).Seconds(), (sum / 20).Seconds(), 0.2, f.Name)
+	}
+}
+
 func TestCuratorJudgesTheLossByTheWallClock(t *testing.T) {
 	f := zookeeper.Curator()
 	f.GivesUp = false

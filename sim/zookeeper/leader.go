@@ -17,6 +17,8 @@ type leader struct {
 	tracker *tracker
 	links   []*link // to each server, by id; nil where there is none
 	self    *link
+	chosen  bool   // the epoch has a number
+	promise []bool // who has accepted it, by id
 	active  bool
 	commits int // how much of the log is committed
 	syncs   []waitingSync
@@ -33,11 +35,12 @@ type leader struct {
 type link struct {
 	id       int
 	conn     *sim.Conn
-	info     *packet // how the follower introduced itself
-	acked    Zxid    // all up to it is on its disk
-	heard    int64   // in which tick it last spoke
-	told     bool    // its log is being brought up to date: it gets every proposal from now on
-	uptodate bool    // it has said so: it counts for the leader's majority
+	accepted uint32     // the last epoch that the follower had promised to anybody when it came
+	log      *packet    // what its log ends with, once it has promised the leader's
+	acked    Zxid       // all up to it is on its disk
+	silence  *sim.Timer // the time-out of reading from the connection
+	told     bool       // its log is being brought up to date: it gets every proposal from now on
+	uptodate bool       // it has said so: it counts for the leader's majority
 }
 
 // waitingSync is a client's sync that waits for what was proposed before it.
@@ -67,7 +70,7 @@ func (l *link) close() {
 // welcome takes in a server that wants to follow. One that comes while this server is still looking waits for the
 // outcome of the election, where ZooKeeper would refuse it and let it try again a second later.
 func (s *Server) welcome(conn *sim.Conn, p *packet) {
-	l := &link{id: p.from, conn: conn, info: p}
+	l := &link{id: p.from, conn: conn, accepted: p.epoch}
 	conn.Session = l
 	switch {
 	case s.lead != nil:
@@ -91,11 +94,14 @@ func (s *Server) beginLeading() {
 			l.admit(link)
 		}
 	}
-	l.establish()
+	l.choose()
 }
 
 func (s *Server) newLeader() *leader {
-	l := &leader{s: s, ping: packet{kind: ping}, epoch: s.disk.epoch, links: make([]*link, len(s.ensemble.Servers)+1)}
+	n := len(s.ensemble.Servers) + 1
+	l := &leader{
+		s: s, ping: packet{kind: ping}, epoch: s.disk.epoch, links: make([]*link, n), promise: make([]bool, n),
+	}
 	l.self = &link{id: s.ID, acked: s.disk.last()}
 	l.links[s.ID] = l.self
 	l.beat = s.node.NewTimer(beatAlarm{l})
@@ -107,15 +113,55 @@ func (s *Server) newLeader() *leader {
 
 func (l *leader) schedule() { l.beat.Arm(false, l.s.node.Monotonic()+int64(l.s.config.Tick)/2) }
 
-func (l *leader) tick() int64 { return l.s.now() / int64(l.s.config.Tick) }
-
 // admit takes a follower in, whose earlier connection, if there was one, is over.
 func (l *leader) admit(f *link) {
 	if old := l.links[f.id]; old != nil {
 		old.close()
 	}
 	l.links[f.id] = f
-	f.heard = l.tick()
+	f.silence = l.s.node.NewTimer(linkAlarm{l, f})
+	l.listen(f)
+	if l.chosen {
+		f.send(&packet{kind: leaderInfo, epoch: l.epoch})
+		return
+	}
+	l.choose()
+}
+
+// choose gives the epoch its number when a majority is there: one more than any of them has promised to a leader before
+// (Leader.getEpochToPropose).
+func (l *leader) choose() {
+	there := 0
+	epoch := l.s.disk.accepted
+	for _, f := range l.links {
+		if f != nil && !f.gone() {
+			there++
+			epoch = max(epoch, f.accepted)
+		}
+	}
+	if l.chosen || there < l.s.ensemble.majority() {
+		return
+	}
+	l.chosen, l.epoch, l.s.disk.accepted = true, epoch+1, epoch+1
+	l.promise[l.s.ID] = true
+	for _, f := range l.links {
+		if f != nil && f != l.self && l.s.lead == l {
+			f.send(&packet{kind: leaderInfo, epoch: l.epoch})
+		}
+	}
+	l.establish()
+}
+
+// promised takes a follower's word for the epoch. One whose log is newer than the leader's is not let in
+// (Leader.waitForEpochAck).
+func (l *leader) promised(f *link, p *packet) {
+	d := &l.s.disk
+	if p.valid && !l.told() && (p.epoch > d.epoch || p.epoch == d.epoch && p.zxid > d.last()) {
+		f.close()
+		return
+	}
+	f.log = p
+	l.promise[f.id] = l.promise[f.id] || p.valid
 	if l.told() {
 		l.bringUpToDate(f)
 		return
@@ -123,30 +169,24 @@ func (l *leader) admit(f *link) {
 	l.establish()
 }
 
-// told reports whether the epoch has begun: its number is known.
+// told reports whether the epoch has begun.
 func (l *leader) told() bool { return l.self.told }
 
-// establish begins the epoch when a majority is there: one more than any of them has seen.
+// establish begins the epoch when a majority has promised it: none of them follows an earlier leader any more, and each
+// would tell a later one of it. Before, the leader's disk must not know the epoch as its own: it would win elections by
+// it against logs that are newer.
 func (l *leader) establish() {
 	there := 0
-	epoch := l.s.disk.epoch
-	for _, f := range l.links {
-		if f == nil || f.gone() {
-			continue
-		}
-		there++
-		if f.info != nil {
-			epoch = max(epoch, f.info.epoch)
-		}
+	for _, promised := range l.promise {
+		there += int(bit(promised))
 	}
 	if l.told() || there < l.s.ensemble.majority() {
 		return
 	}
-	l.epoch = epoch + 1
 	l.s.disk.epoch = l.epoch
 	l.self.told, l.self.uptodate = true, true
 	for _, f := range l.links {
-		if f != nil && f != l.self && l.s.lead == l {
+		if f != nil && f.log != nil && l.s.lead == l {
 			l.bringUpToDate(f)
 		}
 	}
@@ -156,7 +196,7 @@ func (l *leader) establish() {
 // bringUpToDate sends what a follower lacks, after telling it what to cut off (LearnerHandler.syncFollower: DIFF and
 // TRUNC; the log is kept whole here, so that a snapshot is never needed).
 func (l *leader) bringUpToDate(f *link) {
-	common := l.s.disk.upTo(f.info.zxid)
+	common := l.s.disk.upTo(f.log.zxid)
 	p := &packet{kind: newLeader, epoch: l.epoch, txns: l.s.disk.log[common:len(l.s.disk.log):len(l.s.disk.log)]}
 	if common > 0 {
 		p.zxid = l.s.disk.log[common-1].Zxid
@@ -219,8 +259,10 @@ func (l *leader) following() int {
 
 // hear takes a packet from a follower.
 func (l *leader) hear(f *link, p *packet) {
-	f.heard = l.tick()
+	l.listen(f)
 	switch p.kind {
+	case ackEpoch:
+		l.promised(f, p)
 	case ack:
 		f.acked = p.zxid
 		if !f.uptodate {
@@ -248,6 +290,7 @@ func (l *leader) hear(f *link, p *packet) {
 // joined counts a follower that has the log on its disk.
 func (l *leader) joined(f *link) {
 	f.uptodate = true
+	l.listen(f)
 	if l.active {
 		f.send(&packet{kind: upToDate, zxid: l.committed()})
 		return
@@ -382,19 +425,19 @@ func (l *leader) revalidate(to *link, id SessionID, timeout time.Duration) bool 
 
 type beatAlarm struct{ l *leader }
 
-// Ring pings the followers, and once a tick looks whether a majority is still there (Leader.lead).
+// Ring pings the followers, and at every second beat, which is a tick, looks whether a majority is still there
+// (Leader.lead).
 func (a beatAlarm) Ring() {
 	l := a.l
 	if l.s.lead != l {
 		return
 	}
 	l.beats++
-	if !l.active && l.s.now() >= l.limit || l.active && l.beats%2 == 0 && !l.hasMajority() {
+	if !l.active && l.s.now() >= l.limit || l.active && l.beats%2 == 0 && l.following() < l.s.ensemble.majority() {
 		l.s.stepDown()
 		return
 	}
 	l.schedule()
-	l.closeSilent()
 	for _, f := range l.links {
 		if f != nil && f != l.self && f.uptodate && l.s.lead == l {
 			f.send(&l.ping)
@@ -402,27 +445,27 @@ func (a beatAlarm) Ring() {
 	}
 }
 
-// hasMajority reports whether a majority has been heard within the limit (LearnerHandler.synced).
-func (l *leader) hasMajority() bool {
-	there := 0
-	for _, f := range l.links {
-		if f == l.self || f != nil && f.uptodate && !f.gone() && !l.silent(f) {
-			there++
-		}
+// listen sets when the leader will have waited too long for a follower's next word (LearnerHandler.run): initLimit ticks
+// until the follower is up to date, then syncLimit. LearnerHandler.synced, which counts ticks, is never sooner.
+func (l *leader) listen(f *link) {
+	limit := l.s.config.InitLimit
+	if f.uptodate {
+		limit = l.s.config.SyncLimit
 	}
-	return there >= l.s.ensemble.majority()
+	f.silence.Arm(false, l.s.node.Monotonic()+int64(limit)*int64(l.s.config.Tick))
 }
 
-func (l *leader) silent(f *link) bool { return l.tick() > f.heard+int64(l.s.config.SyncLimit) }
+type linkAlarm struct {
+	l *leader
+	f *link
+}
 
-// closeSilent gives up followers that say nothing: reading from them times out (LearnerHandler.run). One that still
-// hears its leader learns by it that it is not heard.
-func (l *leader) closeSilent() {
-	for id, f := range l.links {
-		if f != nil && f != l.self && l.silent(f) && l.s.lead == l {
-			l.links[id] = nil
-			f.close()
-		}
+// Ring gives up a follower that has said nothing for too long. One that still hears its leader learns by it that it is
+// not heard.
+func (a linkAlarm) Ring() {
+	if a.l.s.lead == a.l && a.l.links[a.f.id] == a.f {
+		a.l.links[a.f.id] = nil
+		a.f.close()
 	}
 }
 

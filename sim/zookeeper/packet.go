@@ -15,11 +15,13 @@ type packetKind uint8
 const (
 	notification packetKind = iota
 	followerInfo            // asks to be brought up to date
+	ackEpoch                // what its log ends with; it is promised to follow no leader of an earlier epoch
 	ack                     // everything up to a zxid is on disk
 	pong                    // the answer to a ping: which sessions have been touched
 	forward                 // a client's write
 	forwardSync             // a client's sync
 	revalidate              // a client wants to go on with its session here
+	leaderInfo              // the new epoch
 	newLeader               // what the follower's log lacks
 	upToDate                // it may serve clients
 	proposal
@@ -30,22 +32,22 @@ const (
 )
 
 var packetNames = [...]string{
-	"NOTIFICATION", "FOLLOWERINFO", "ACK", "PONG", "REQUEST", "SYNC", "REVALIDATE",
-	"NEWLEADER", "UPTODATE", "PROPOSAL", "COMMIT", "PING", "REVALIDATED", "SYNCED",
+	"NOTIFICATION", "FOLLOWERINFO", "ACKEPOCH", "ACK", "PONG", "REQUEST", "SYNC", "REVALIDATE",
+	"LEADERINFO", "NEWLEADER", "UPTODATE", "PROPOSAL", "COMMIT", "PING", "REVALIDATED", "SYNCED",
 }
 
 // packet is a message between servers. Each kind uses the fields that name it.
 type packet struct {
 	kind    packetKind
 	from    int           // notification, followerInfo: a server's id
-	zxid    Zxid          // followerInfo, ack, newLeader (where to cut the log), upToDate, commit
-	epoch   uint32        // followerInfo, newLeader
+	zxid    Zxid          // ackEpoch, ack, newLeader (where to cut the log), upToDate, commit
+	epoch   uint32        // followerInfo (accepted), leaderInfo, ackEpoch (of its log), newLeader
 	txns    []*Txn        // newLeader, proposal
 	session SessionID     // forward, revalidate, validated
 	timeout time.Duration // forward of a connect, revalidate
 	request *Request      // forward, forwardSync, synced
 	touched []touch       // pong
-	valid   bool          // validated
+	valid   bool          // validated; ackEpoch: the epoch had not been accepted before
 	ballot  *ballot       // notification
 }
 
@@ -103,7 +105,9 @@ func (p *packet) String() string {
 		return fmt.Sprintf("%s %v %v", name, p.session, p.request)
 	case proposal:
 		return fmt.Sprintf("%s %v %v", name, p.txns[0].Zxid, p.txns[0])
-	case followerInfo, ack, newLeader, upToDate, commit:
+	case followerInfo, leaderInfo:
+		return fmt.Sprintf("%s epoch %d", name, p.epoch)
+	case ackEpoch, ack, newLeader, upToDate, commit:
 		return fmt.Sprintf("%s %v", name, p.zxid)
 	case pong:
 		return fmt.Sprintf("%s, %d sessions alive", name, len(p.touched))

@@ -54,9 +54,10 @@ type Server struct {
 
 // disk is what survives a crash.
 type disk struct {
-	epoch uint32 // of the last leader that was followed
-	log   []*Txn
-	at    []int64 // when each was written, on the node's clock; kept for a disk that can lose it
+	accepted uint32 // the last epoch that was promised to a leader: no earlier one is followed any more
+	epoch    uint32 // of the last leader that was followed
+	log      []*Txn
+	at       []int64 // when each was written, on the node's clock; kept for a disk that can lose it
 }
 
 func (d *disk) last() Zxid {

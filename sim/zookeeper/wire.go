@@ -136,8 +136,10 @@ func (h *Handle) stay(t *sim.Task, w *wire) {
 }
 
 // drop ends an attempt to connect, or a connection. What waits for one has waited in vain, unless the library lets it
-// wait on.
+// wait on. If it was silence that ended it, the library looks at once whether that was too long; if it was the server,
+// only when it has begun to connect again: a client that has stood still does not know yet that its session is over.
 func (h *Handle) drop(w *wire) {
+	silent := w == nil || !w.over.Fired()
 	if w != nil {
 		w.conn.Close()
 		h.disconnected(w)
@@ -145,11 +147,13 @@ func (h *Handle) drop(w *wire) {
 	if !h.config.Flavour.Keeps {
 		h.fail(&h.unsent, ErrConnectionLoss)
 	}
-	h.givenUp()
+	if silent {
+		h.givenUp()
+	}
 }
 
 // givenUp ends the session if no server has been heard for so long that the library takes it for expired, and reports
-// whether it has. As in ClientCnxn.SendThread.run it is looked at between attempts only.
+// whether it has. As in ClientCnxn.SendThread.run it is looked at when a wait was in vain, and when it begins to connect.
 func (h *Handle) givenUp() bool {
 	if h.closed || h.dead || !h.config.Flavour.GivesUp ||
 		h.node.Monotonic()-h.heard < int64(h.session.Timeout)*4/3 {

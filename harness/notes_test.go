@@ -1,0 +1,59 @@
+package harness_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// TestReaderIsToldWhyALockWasNotHad looks at what clients say that give up, and when.
+func TestReaderIsToldWhyALockWasNotHad(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"an error of the servers": {`
+lock: {algorithm: set-nx-lua}
+clients: {a: {work: 1s, wait: try}}
+faults: [{before: {node: redis-1, does: execute, what: acquire}, error: "LOADING it is busy"}]
+`, []string{"a is refused: redis SET lock: LOADING it is busy"}},
+		"no answer": {`
+lock: {algorithm: set-nx-lua, timeout: 50ms}
+clients: {a: {work: 1s, wait: try}}
+faults: [{before: {node: redis-1, does: reply, what: acquire}, break: this, lose: reply}]
+`, []string{"a has no answer: redis SET lock: redis-1: outcome unknown"}},
+		"an error that the client asks again after": {`
+lock: {algorithm: set-nx-lua, timeout: 50ms}
+clients: {a: {work: 1s, wait: try, again: 1s}}
+faults: [{before: {node: redis-1, does: execute, what: acquire}, error: "LOADING it is busy"}]
+`, nil},
+		"others have the lock": {`
+lock: {algorithm: set-nx-lua}
+clients: {a: {work: 5s}, b: {start: 1s, work: 1s, wait: try}}
+`, nil},
+		"a TTL that the servers raise": {`
+servers: {kind: etcd}
+lock: {algorithm: etcd, ttl: 1500ms}
+clients: {a: {work: 1s}}
+`, []string{"a asks for a TTL of 1.5s and is given 2s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := scenarios.Parse("story.yaml", []byte("name: story\ntitle: A story\nstory: See the test.\n"+c.text))
+			require.NoError(t, err)
+			p, err := harness.Compile(s.Cases()[0], nil)
+			require.NoError(t, err)
+			var r harness.Runner
+			defer r.Close()
+			result, err := r.Run(p, 1, false)
+			require.NoError(t, err)
+			var said []string
+			for _, n := range result.History.Notes {
+				said = append(said, n.Node+" "+n.Text)
+			}
+			require.Equal(t, c.want, said)
+		})
+	}
+}

@@ -1,0 +1,182 @@
+package reports_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
+)
+
+// What is said of a run must be so. Each of these is a run of which it would be easy to say something else.
+
+// step is an event that elects or deposes a server.
+func step(at trace.Instant, node string, does trace.Does) trace.Event {
+	return trace.Event{At: at, Step: trace.Step{Node: node, Does: does}}
+}
+
+// told is the text of a run, without its line breaks and columns.
+func told(t *testing.T, servers, past string, events ...trace.Event) string {
+	t.Helper()
+	s, err := scenarios.Parse("told.yaml", []byte("name: told\ntitle: A run\nstory: What happens.\n"+strings.TrimSpace(servers)+
+		"\nexpect: {mutual-exclusion: held}\n"))
+	require.NoError(t, err)
+	h, err := history.Parse(strings.TrimSpace(past) + "\n")
+	require.NoError(t, err)
+	r := reports.Run{
+		Case: s.Cases()[0], Lock: s.Lock.Algorithm, Virtual: h.End, History: h, Events: events,
+		Report: checker.Check(h, checker.Options{}),
+	}
+	return strings.Join(strings.Fields(textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})), " ")
+}
+
+const replicated = `
+lock: {algorithm: watchdog, ttl: 10s}
+servers: {replicas: 1}
+clients: {a: {work: 8s}, b: {work: 1s}}
+faults: [{name: loss, at: 2s, crash: redis-2}, {name: room, at: 5s, evict: redis-1}]
+`
+
+func TestAReleaseThatWasRefusedIsNotToldAsOneOfALockNotHeld(t *testing.T) {
+	text := told(t, replicated, `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=8s released=8.002s release=refused
+acquisition id=2 client=b invoked=9s returned=9.001s outcome=ok unlocked=10s released=11.5s release=failed
+grant acquisition=1 client=a from=2ms to=10.002s ended=deadline
+copy node=redis-1 acquisition=1 client=a from=2ms to=9s expires=10.002s gone=deleted
+copy node=redis-2 acquisition=1 client=a from=3ms expires=10.003s
+fault name=loss text="crash: redis-2" fired begin=2s`)
+	require.Contains(t, text, "8s a unlocks, and gets an error: its key stays on redis-1 ", "redis-2 is down")
+	require.Contains(t, text, "10s b unlocks, and is told at 11.5s that the lock was not its own", "the answer was late")
+	require.NotContains(t, text, "releases-misreported 2")
+}
+
+func TestAKeyExpiresInTimeOnAMasterThatGetsNoMoreRenewals(t *testing.T) {
+	const past = `
+history registers=1 authority end=20s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=18s released=18.002s release=ok
+grant acquisition=1 client=a from=2ms to=18.001s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=2ms to=10.002s expires=10.002s gone=expired
+copy node=redis-2 acquisition=1 client=a from=3ms to=18.001s expires=28s gone=deleted`
+	promoted := step(4e9, "redis-2", trace.Promote)
+	require.NotContains(t, told(t, replicated, past, promoted), "too early")
+	require.Contains(t, told(t, replicated, past), "a's key expires by the server's clock, too early", "it is master")
+	jump := strings.Replace(past, "to=10.002s expires", "to=9s expires", 1)
+	require.Contains(t, told(t, replicated, jump, promoted), "redis-1 a's key expires by the server's clock, too early")
+}
+
+func TestAReplicaDeletesWhatItsMasterHasGivenUp(t *testing.T) {
+	const past = `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=8s released=8.002s release=failed
+acquisition id=2 client=b invoked=5.1s returned=5.2s outcome=ok unlocked=6s released=6.001s release=ok
+grant acquisition=1 client=a from=2ms to=10.002s ended=deadline
+grant acquisition=2 client=b from=5.15s to=6.001s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=2ms to=5s expires=10.002s gone=GONE
+copy node=redis-2 acquisition=1 client=a from=3ms to=5.001s expires=10.003s gone=GONE
+copy node=redis-1 acquisition=2 client=b from=5.15s to=6.001s expires=15.15s gone=deleted
+fault name=room text="evict: redis-1" fired begin=5s`
+	text := told(t, replicated, strings.ReplaceAll(past, "GONE", "evicted"))
+	require.Contains(t, text, "redis-1 evicts a's key to make room")
+	require.Contains(t, text, "redis-2 deletes a's key, as its master did")
+	require.Contains(t, text, "redis-1 evicted its key at 5s; redis-2 deleted its key at 5.001s, as its master did")
+	text = told(t, replicated, strings.ReplaceAll(past, "GONE", "expired"))
+	require.Contains(t, text, "redis-1 a's key expires by the server's clock, too early")
+	require.Contains(t, text, "redis-2 deletes a's key, as its master did")
+	require.Contains(t, text, "its key on redis-1 expired too early by that server's clock, at 5s; redis-2 deleted its key")
+}
+
+func TestWhatAServerTakesOverIsSaid(t *testing.T) {
+	const past = `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=8s released=8.002s release=failed
+acquisition id=2 client=b invoked=5s returned=5.2s outcome=ok unlocked=6s released=6.001s release=ok
+grant acquisition=1 client=a from=2ms to=10.002s ended=deadline
+grant acquisition=2 client=b from=5.1s to=6.001s ended=unlock
+copy node=redis-2 acquisition=1 client=a from=3ms to=5.1s expires=10.003s gone=wiped
+copy node=redis-2 acquisition=2 client=b from=5.1s to=6.001s expires=15.15s gone=deleted`
+	text := told(t, replicated, past)
+	require.Contains(t, text, "redis-2 takes over another server's dataset, with b's key in the place of a's")
+	require.Less(t, strings.Index(text, "takes over"), strings.Index(text, "b is granted the lock by redis-2"), "the cause first")
+}
+
+func TestAHolderThatWasGrantedNothingIsGivenNoExcuse(t *testing.T) {
+	text := told(t, `
+lock: {algorithm: zk-sequential-no-recheck, ttl: 4s}
+servers: {kind: zookeeper}
+clients: {a: {work: 8s}, b: {work: 1s}}`, `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=6ms outcome=ok learns unlocked=8s released=8.002s release=ok
+acquisition id=2 client=b invoked=5s returned=5.2s outcome=ok learns unlocked=6s released=6.001s release=ok
+grant acquisition=2 client=b from=5.1s to=6.001s ended=unlock
+copy node=zk-1 acquisition=2 client=b from=5.1s to=6.001s gone=deleted`)
+	require.Contains(t, text, "a believed from 6ms to 8s, and was not granted the lock at all.")
+	require.NotContains(t, text, "does not listen")
+}
+
+func TestALateRequestOfAHolderIsNoNewWait(t *testing.T) {
+	const past = `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=8s released=8.002s release=ok
+grant acquisition=1 client=a from=2ms to=8.001s ended=unlock
+grant acquisition=1 client=a from=4s to=8.001s ended=unlock
+copy node=redis-2 acquisition=1 client=a from=2ms to=8.001s expires=10.003s gone=deleted
+copy node=redis-2 acquisition=1 client=a from=4s to=4s expires=10.003s gone=overwritten
+copy node=redis-1 acquisition=1 client=a from=4s expires=14s`
+	text := told(t, replicated, past)
+	require.Contains(t, text, "2ms a is granted the lock by redis-2 ")
+	require.Contains(t, text, "4s a is granted the lock again by redis-2 and redis-1, by a late request of its own")
+	require.NotContains(t, text, "no longer waits")
+}
+
+func TestAKeyThatAnEarlierTryLeftIsNotWhatWasGranted(t *testing.T) {
+	text := told(t, replicated, `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=3.1s outcome=ok unlocked=8s released=8.002s release=ok
+grant acquisition=1 client=a from=3.002s to=8.001s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=1s expires=11s
+copy node=redis-2 acquisition=1 client=a from=3s to=8.001s expires=13s gone=deleted
+copy node=redis-3 acquisition=1 client=a from=3.002s to=8.001s expires=13s gone=deleted
+ask acquisition=1 client=a node=redis-1 at=1s granted
+ask acquisition=1 client=a node=redis-2 at=3s granted`)
+	require.Contains(t, text, "3.002s a is granted the lock by redis-2 and redis-3 ")
+}
+
+const database = `
+lock: {algorithm: LOCK}
+servers: {kind: KIND}
+clients: {a: {work: 8s}, b: {work: 1s}}
+resource: {in: servers, registers: 2}`
+
+func TestAReleaseThatCameByALentConnectionTakesAHold(t *testing.T) {
+	text := told(t, strings.NewReplacer("LOCK", "pg-advisory", "KIND", "postgres", "resource: {in: servers, registers: 2}", "").
+		Replace(database), `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=6ms outcome=ok learns unlocked=8s released=8.002s release=ok
+acquisition id=2 client=b invoked=5s returned=5.2s outcome=ok learns unlocked=9s released=9.001s release=ok
+grant acquisition=1 client=a from=2ms to=8.001s ended=unlock
+grant acquisition=2 client=b from=5.1s to=9.001s ended=unlock
+copy node=postgres-1 acquisition=1 client=a from=2ms to=5.1s gone=overwritten
+copy node=postgres-1 acquisition=2 client=b from=5.1s to=9.001s gone=deleted
+removal by=1 client=a node=postgres-1 at=8.001s stale`)
+	require.Contains(t, text, "postgres-1 a's release takes one hold off b's lock")
+}
+
+func TestWritesOfATransactionAreDecidedWithIt(t *testing.T) {
+	text := told(t, strings.NewReplacer("LOCK", "mysql-row", "KIND", "mysql").Replace(database), `
+history registers=2 authority end=12s
+acquisition id=1 client=a returned=6ms outcome=ok learns unlocked=8s released=8.002s release=ok
+acquisition id=2 client=b invoked=8s returned=9s outcome=ok learns unlocked=10.001s released=10.001s release=refused
+access acquisition=1 client=a op=write invoked=7s applied=8.001s returned=7.001s accepted version=1
+access acquisition=2 client=b op=write invoked=9s applied=10s returned=10s version=2
+access acquisition=2 client=b op=write register=1 invoked=10.001s applied=10.001s returned=10.001s version=3`)
+	require.Contains(t, text, "8.001s a has its write of register 0 committed as version 1")
+	require.Contains(t, text, "10s b has its write of register 0 rolled back")
+	require.NotContains(t, text, "on its way", "it has been there for long")
+	require.Contains(t, text, "b writes register 1: refused ⑦ 10.001s b unlocks, and gets an error", "in the order in which it did that")
+}
