@@ -67,13 +67,13 @@ func TestTTLThatTheServersRefuseIsRefused(t *testing.T) {
 func TestDeploymentsThatTheLockCannotUseAreRefused(t *testing.T) {
 	const knowNothing = "the lock redlock asks servers that know nothing of each other, of which "
 	for text, want := range map[string]string{
-		"lock: {algorithm: set-nx-lua-wait}\nservers: {replicas: 0}\n": "x.yaml:6:11: servers.replicas: " +
+		"lock: {algorithm: set-nx-lua-wait}\nservers: {replicas: 0}\n": "servers.replicas: " +
 			"the lock set-nx-lua-wait waits for replicas, and there are none: want 1 or more",
 		"lock: {algorithm: set-nx-lua-wait}\n":                         "servers.replicas: the lock set-nx-lua-wait waits for replicas, ",
 		"lock: {algorithm: set-nx-lua-wait}\nservers: {replicas: 1}\n": "",
 		"lock: {algorithm: set-nx-lua, acks: 1}\nservers: {replicas: 1}\n": "x.yaml:5:37: lock.acks: " +
 			"the lock set-nx-lua asks no replicas; want it left away, or set-nx-lua-wait",
-		"lock: {algorithm: redlock}\nservers: {replicas: 2}\n": "x.yaml:6:11: servers.replicas: " + knowNothing +
+		"lock: {algorithm: redlock}\nservers: {replicas: 2}\n": "x.yaml:6:21: servers.replicas: " + knowNothing +
 			"a master with its replicas is one: want masters alone",
 		"lock: {algorithm: redlock}\nservers: {masters: 3, replicas: 1, cluster: true}\n": "x.yaml:6:45: servers.cluster: " +
 			knowNothing + "a cluster is one: want masters alone",

@@ -73,7 +73,7 @@ func (t *redisTruth) Executed(s *redis.Server, r *redis.Request, reply redis.Rep
 	case !t.judges():
 	case did.left:
 		t.endGrants(history.ID(r.Tag), r.Sent, history.ByUnlock)
-	case did.removed || concerns && r.Purpose == release:
+	case did.removed || concerns && r.Purpose == release && reply.Type != redis.ReplyError:
 		t.removed(i, r, s, held)
 	}
 }

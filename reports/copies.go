@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/trace"
 )
 
 // copies tells of what servers lost, or whose time was over before it should have been.
@@ -50,56 +49,6 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 	return ""
 }
 
-// toldToDelete reports whether a server gave a copy up since its master did: a replica neither evicts nor lets expire.
-func (v *view) toldToDelete(c *history.Copy) bool {
-	switch role, _ := v.servers().Role(); {
-	case role != "master":
-		return false
-	case c.Gone == history.Evicted:
-		return !slices.ContainsFunc(v.faults, func(f fault) bool {
-			return f.fired && f.kind == "evict" && f.node == c.Node && f.begin == c.To
-		})
-	}
-	return c.Gone == history.Expired && !v.isMaster(c.Node, c.To)
-}
-
-// tooEarly reports whether a server's clock ended a copy while its grant should have lasted. On a master that another
-// has replaced, which is asked for the renewals now, the copy lasts for as long as that server itself has promised.
-func (v *view) tooEarly(c *history.Copy) bool {
-	if c.Gone != history.Expired || !v.grantedBeyond(c) {
-		return false
-	}
-	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
-}
-
-// isMaster reports whether a server took itself for a master at that moment.
-func (v *view) isMaster(node string, at trace.Instant) bool {
-	servers := v.servers()
-	is := slices.Index(servers.Names(), node) < servers.Masters
-	for i := range v.run.Events {
-		if e := &v.run.Events[i]; e.Node == node && e.At <= at && (e.Does == trace.Promote || e.Does == trace.Demote) {
-			is = e.Does == trace.Promote
-		}
-	}
-	return is
-}
-
-// replacedAsMaster reports whether another server that had a copy of the same acquisition had become master last when
-// this one went.
-func (v *view) replacedAsMaster(c *history.Copy) bool {
-	latest := c.Node
-	for i := range v.run.Events {
-		if e := &v.run.Events[i]; e.Does == trace.Promote && e.At <= c.To && v.hadCopy(e.Node, c.Acquisition) {
-			latest = e.Node
-		}
-	}
-	return latest != c.Node
-}
-
-func (v *view) hadCopy(node string, id history.ID) bool {
-	return slices.ContainsFunc(v.h.Copies, func(c history.Copy) bool { return c.Node == node && c.Acquisition == id })
-}
-
 // resurrected reports whether a server had a copy again when it came back that had been gone before its crash.
 func (v *view) resurrected(c *history.Copy) bool {
 	back := slices.ContainsFunc(v.faults, func(f fault) bool {
@@ -118,11 +67,14 @@ func (s *story) wipeWords(c *history.Copy, who string) string {
 		return "comes back without " + s.entryOf(who)
 	}
 	text := "takes over another server's dataset, "
-	next := slices.IndexFunc(s.h.Copies, func(o history.Copy) bool { return o.Node == c.Node && o.From == c.To && o.To > o.From })
-	if next < 0 {
+	i := slices.IndexFunc(s.h.Copies, func(o history.Copy) bool {
+		return o.Node == c.Node && o.From == c.To && o.To > o.From
+	})
+	if i < 0 {
 		return text + "without " + s.entryOf(who)
 	}
-	return text + "with " + s.entryOf(s.holder(s.h.Copies[next].Acquisition, s.h.Copies[next].Client)) + " in the place of " + who + "'s"
+	next := &s.h.Copies[i]
+	return text + "with " + s.entryOf(s.holder(next.Acquisition, next.Client)) + " in the place of " + who + "'s"
 }
 
 // removals tells of releases that did what they should not, and once for each acquisition of one that came too late.

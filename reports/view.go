@@ -185,31 +185,9 @@ func (v *view) countedBefore(c *history.Copy, g *history.Grant) bool {
 	})
 }
 
-// ofEarlierTry reports whether a copy was made before its acquisition last asked one master, which replicates what it
-// grants: a server that has been replaced as master may have kept that of an earlier try.
-func (v *view) ofEarlierTry(c *history.Copy, g *history.Grant) bool {
-	servers := v.servers()
-	if servers.Replicas == 0 || servers.Masters > 1 && !servers.Cluster {
-		return false
-	}
-	return slices.ContainsFunc(v.h.Asks, func(a history.Ask) bool {
-		return a.Acquisition == g.Acquisition && a.Granted && c.From < a.At && a.At <= g.From
-	})
-}
-
 // stoodOn reports whether a copy was what a grant was made of, or part of it. It may be over at once.
 func stoodOn(c *history.Copy, g *history.Grant) bool {
 	return c.Acquisition == g.Acquisition && c.From <= g.From && (g.From < c.To || g.From == c.From)
-}
-
-// redisMillisecond is what servers count in.
-const redisMillisecond = 1_000_000
-
-// grantedBeyond reports whether a copy went while its grant should have lasted.
-func (v *view) grantedBeyond(c *history.Copy) bool {
-	return slices.ContainsFunc(v.h.Grants, func(g history.Grant) bool {
-		return g.Acquisition == c.Acquisition && g.From < c.To && g.To > c.To+redisMillisecond
-	})
 }
 
 // tokenNote tells a token. Of a lock without tokens a grant may have a number too: whatever the server replied.

@@ -14,7 +14,9 @@ import (
 )
 
 // durations from least upwards, down to the nanosecond.
-func durations(least time.Duration) *rapid.Generator[time.Duration] { return durationsUpTo(least, maxDuration) }
+func durations(least time.Duration) *rapid.Generator[time.Duration] {
+	return durationsUpTo(least, maxDuration)
+}
 
 func durationsUpTo(least, most time.Duration) *rapid.Generator[time.Duration] {
 	return rapid.Map(rapid.Int64Range(int64(least), int64(most)), func(n int64) time.Duration { return time.Duration(n) })

@@ -31,14 +31,20 @@ func (g *generator) faultOfService(k Kind) (sim.Fault, bool) {
 	}
 }
 
+func promotes(f sim.Fault) bool { return f.Action.Kind == sim.Promote }
+
 // failover makes another server the master or leader. All clients learn of it, or some, and the old master is told, or
 // goes on as one.
 func (g *generator) failover() sim.Fault {
 	if g.role == "" { // one node stands for all servers
 		return g.told(sim.Promote, g.keepers[0])
 	}
+	able := g.keepers
+	if g.kind.kind == "redis" && !slices.ContainsFunc(g.scenario.Faults, promotes) {
+		able = g.keepers[1:] // the first is the master already
+	}
 	f := sim.Fault{
-		Action: sim.Action{Kind: sim.Promote, Node: pick(g, g.keepers...)},
+		Action: sim.Action{Kind: sim.Promote, Node: pick(g, able...)},
 		// Who is to be promoted does little before it by itself that a fault could hang on.
 		Trigger: g.trigger(pick(g, append([]string{g.role}, g.clients...)...)),
 	}

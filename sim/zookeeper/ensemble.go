@@ -5,8 +5,10 @@
 //
 // What can change who believes to hold a lock is there: sessions that only the leader tracks, in ticks; followers that
 // answer pings and reads while they are cut off; order per session; one-shot watches; a log that survives. What cannot
-// is not: access control, quotas, observers, snapshots of the disk. Sources are ZooKeeper 3.9's classes, named where
-// they are followed.
+// is not: access control, quotas, observers, snapshots of the disk, and servers that close the connection of a client
+// that says nothing for its whole session and up to ten seconds more (NIOServerCnxnFactory): by then its session is over,
+// or the server has lost its leader, and either has closed it. Sources are ZooKeeper 3.9's classes, named where they are
+// followed.
 package zookeeper
 
 import (
