@@ -45,7 +45,7 @@ func (g *generator) deployRedis() {
 	s.Replicas, s.Sentinels, s.Cluster = choose(g, m.Replicas), choose(g, m.Sentinels), m.Cluster
 	s.MinReplicas = min(choose(g, m.MinReplicas), s.Replicas)
 	if s.Replicas > 0 {
-		s.FullSync = pick(g, 0, g.ttl/20) // the default, or soon enough to matter within a lease
+		s.FullSync = choose(g, m.FullSyncs)
 	}
 	if s.Sentinels > 0 || s.Cluster {
 		s.DownAfter = g.ttl / 5

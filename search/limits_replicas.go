@@ -13,7 +13,7 @@ func limitsOfReplicas() []Claim {
 	replicated := func(lock string, replicas int, faults ...Kind) Menu {
 		return Menu{
 			Lock: lock, Replicas: []int{replicas}, Persistence: onDisk, Faults: faults, Within: 60,
-			TTLs: []time.Duration{10 * time.Second},
+			TTLs: []time.Duration{10 * time.Second}, FullSyncs: []time.Duration{time.Millisecond},
 		}
 	}
 	minimum := replicated("set-nx-lua", 1, lost...)
@@ -31,11 +31,11 @@ func limitsOfReplicas() []Claim {
 			Why: `The lease runs while the client waits for the old master to become a replica, and nobody looks what is left of it.`},
 		{Name: "failover", Property: exclusion, Menu: replicated("set-nx-lua", 1, lost...), Twin: "set-nx-lua-wait",
 			Why: `The replica that is made master has not been told of the key, or the old master goes on.`},
-		{Name: "other-replica", Property: exclusion, Menu: replicated("set-nx-lua-wait", 2, lost...),
+		{Name: "other-replica", Property: exclusion, Menu: replicated("set-nx-lua-wait", 2, Failover, Lag, PowerLoss),
 			Why: `One replica has acknowledged the key, and the other one is made master.`},
 		{Name: "elsewhere", Property: exclusion, Twin: "set-nx-lua-wait",
 			Menu: replicated("set-nx-lua-wait-elsewhere", 1, Failover, Lag, ClientPause),
-			Why: `The master is replaced between SET and WAIT, and the old one acknowledges that it follows.`},
+			Why:  `The master is replaced between SET and WAIT, and the old one acknowledges that it follows.`},
 		{Name: "min-replicas", Property: exclusion, Menu: minimum,
 			Why: `The master hears of its replica, or has until lately; that the replica has the key does not follow.`},
 		{Name: "wiped", Property: exclusion, Menu: empty,

@@ -18,6 +18,7 @@ type Menu struct {
 	Sentinels   []int           // that watch them
 	Cluster     bool            // they form a Redis Cluster
 	MinReplicas []int           // min-replicas-to-write
+	FullSyncs   []time.Duration // how long a replica waits for a whole dataset; the default
 	Nodes       []int           // servers of an ensemble; any of them leads at first
 	Ticks       []time.Duration // of an ensemble
 	SyncLimits  []int           // of an ensemble, in ticks

@@ -15,7 +15,7 @@ func ofReplicas() []Claim {
 			ClientCrash, ClientPause, ClientClock, ServerPause, ServerCrash, PowerLoss, ServerBack, Failover, Partition, Lag,
 		}),
 		Storage: waiting, Within: 60, Tasks: 2, Persistence: onDisk, Replicas: []int{1},
-		TTLs: []time.Duration{10 * time.Second, 30 * time.Second},
+		FullSyncs: []time.Duration{0, 10 * time.Millisecond}, TTLs: []time.Duration{10 * time.Second, 30 * time.Second},
 	}, Why: `
 		The only replica has acknowledged the key before the client holds, so that whichever of the two is master has it, or
 		knows that it was released; a master that its replica does not follow any longer gets no acknowledgement. Waiting for
