@@ -18,8 +18,8 @@ func (z *Ensemble) Promote(s *Server) bool {
 // time-out. It reports whether there was a leader that knew the session to be alive.
 func (z *Ensemble) EndSession(id SessionID) bool {
 	s := z.Leader()
-	if s == nil || s.node.Paused() || !s.lead.tracker.alive(id) {
-		return false
+	if s == nil || s.node.Paused() || s.lead.tracker == nil || !s.lead.tracker.alive(id) {
+		return false // a leader that is just beginning its reign tracks nobody yet
 	}
 	s.lead.soon(func() { s.lead.expire(id) })
 	return true

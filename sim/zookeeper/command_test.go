@@ -100,3 +100,17 @@ func TestContainersAreSweptAfterAChangeOfLeader(t *testing.T) {
 	})
 	w.play()
 }
+
+// TestLeaderThatIsJustElectedTracksNobodyYet ends a session in the middle of what a new leader does.
+func TestLeaderThatIsJustElectedTracksNobodyYet(t *testing.T) {
+	w := newWorld(t, 1, zookeeper.Config{})
+	w.at(10*s, crash("zk-3", false, 0))
+	w.client("a", func(k *keeper) {
+		k.open(1, 30*s)
+		asked := false
+		w.elected = func() { asked = true; require.False(t, w.zk.EndSession(k.session)) }
+		w.sleepUntil(k.task, 20*s)
+		require.True(t, asked)
+	})
+	w.play()
+}

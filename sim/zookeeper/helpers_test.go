@@ -26,6 +26,7 @@ type world struct {
 	committed []*zookeeper.Txn
 	expired   []string // with the true time
 	open      []string
+	elected   func() // is called when a server has become the leader; may be nil
 }
 
 func (w *world) Committed(_ *zookeeper.Server, txn *zookeeper.Txn) {
@@ -34,7 +35,11 @@ func (w *world) Committed(_ *zookeeper.Server, txn *zookeeper.Txn) {
 func (w *world) Expired(_ *zookeeper.Server, id zookeeper.SessionID) {
 	w.expired = append(w.expired, fmt.Sprintf("%v %v", w.Now(), id))
 }
-func (w *world) Elected(*zookeeper.Server)                       {}
+func (w *world) Elected(*zookeeper.Server) {
+	if w.elected != nil {
+		w.elected()
+	}
+}
 func (w *world) Answered(*zookeeper.Server, *zookeeper.Response) {}
 
 func newWorld(t testing.TB, seed uint64, c zookeeper.Config) *world {
