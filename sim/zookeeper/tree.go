@@ -109,8 +109,26 @@ type Txn struct {
 	Changes []Change
 }
 
+// fits reports whether a change can be carried out: a node is made in one that is there, and one that is there is changed
+// or removed. All changes fit but those of a log that two servers have begun differently, because disks have lost what
+// they had acknowledged and a zxid was given twice; such a one is left out (DataTree.processTxn).
+func (t *Tree) fits(c *Change) bool {
+	node, parent := t.nodes[c.Path], t.nodes[parentOf(c.Path)]
+	switch c.Kind {
+	case NodeCreated:
+		return node == nil && parent != nil
+	case NodeDeleted, DataChanged:
+		return node != nil
+	default:
+		return true
+	}
+}
+
 // apply carries out a change at a zxid.
 func (t *Tree) apply(c *Change, z Zxid) {
+	if !t.fits(c) {
+		return
+	}
 	switch c.Kind {
 	case NodeCreated:
 		parent := t.nodes[parentOf(c.Path)]
