@@ -130,6 +130,15 @@ expect: {mutual-exclusion: violated, exclusion-at-service: violated, fencing-ord
 `,
 	},
 	"chubby": {
+		"a client that stands still sees a connection open and close at once": `
+lock: {algorithm: chubby, ttl: 12s, timeout: 600ms}
+clients: {c: {start: 1200ms, tasks: 2, sections: 2, wait: 12s, retry: 3s, work: 24s}}
+network: {latency: [1ms, 5ms]}
+faults:
+  - {before: {node: chubby-1, does: reply, what: EndSession, peer: c}, crash: chubby-1, restart: 6s}
+  - {before: {node: chubby-1, does: reply, what: EndSession, peer: c}, pause: c, for: 6s}
+expect: {exclusion-at-service: held}
+`,
 		"contention": `
 lock: {algorithm: chubby}
 clients: {a: {work: 1s, sections: 3}, b: {start: 10ms, work: 1s, sections: 3}, c: {start: 20ms, work: 1s, sections: 3}}

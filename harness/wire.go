@@ -46,9 +46,9 @@ func (e *wireEnd) Deliver(p sim.Payload) {
 	}
 }
 
-// Closed ends the wait for all answers.
+// Closed ends the wait for all answers. Who opens a connection that is over by the time he looks at it is told by Dial.
 func (e *wireEnd) Closed() {
-	if e.wire.conn == e.conn {
+	if e.conn != nil && e.wire.conn == e.conn {
 		e.wire.drop()
 	}
 }
