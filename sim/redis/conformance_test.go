@@ -356,7 +356,7 @@ func TestAnEmptyMasterWipesItsReplicaAsFastAsARealOne(t *testing.T) {
 	require.Less(t, slowest, 1100*ms)
 	require.Greater(t, slowest, 500*ms, "the replica tries again once a second")
 	t.Logf("simulated: at most %v in 20 seeds", slowest)
-	t.Logf("a real server: %v (1.1 s when the facts were collected)", wipe(newRealPair(t)).Round(ms))
+	t.Logf("a real server: %v (1.1 s when it was first measured)", wipe(newRealPair(t)).Round(ms))
 }
 
 // effectLines are compared with what a real master sends its replicas.
