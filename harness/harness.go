@@ -29,7 +29,8 @@ type Plan struct {
 	faults   []sim.Fault       // the scenario's, each with a name
 	texts    []string          // what each of them does, for a reader
 	clients  []clientPlan
-	key      string // whose maker holds the lock
+	servers  []string // their names
+	key      string   // whose maker holds the lock
 }
 
 // clientPlan is one client process.
@@ -110,6 +111,7 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	if p.Algorithm.Key != nil {
 		p.key = p.Algorithm.Key(locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
 	}
+	p.servers = s.Servers.Names()
 	p.addClients()
 	return p, nil
 }

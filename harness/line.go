@@ -13,14 +13,16 @@ import (
 type line struct {
 	server  *sim.Node
 	conn    *sim.Conn
-	over    bool          // as the process's machine knows; its code finds out when it sends
-	answers []sim.Payload // to what was sent last, in its order
-	due     int           // how many there will be
-	settled sim.Signal    // the answers are there, or will never come
+	over    bool           // as the process's machine knows; its code finds out when it sends
+	answers []sim.Payload  // to what was sent last, in its order
+	one     [1]sim.Payload // where they begin: nearly always there is one
+	due     int            // how many there will be
+	settled sim.Signal     // the answers are there, or will never come
 }
 
 func openLine(t *sim.Task, server *sim.Node, timeout time.Duration) (*line, error) {
 	l := &line{server: server}
+	l.answers = l.one[:0]
 	conn, err := t.Dial(server, l, timeout)
 	if err != nil {
 		return nil, failed(l.server, locks.ErrNotDone, err)

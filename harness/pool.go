@@ -15,6 +15,8 @@ type pool struct {
 	server *sim.Node
 	idle   []*line
 	busy   []*line
+
+	firstIdle, firstBusy [1]*line // where they begin: nearly always there is one
 }
 
 // limit is when a call has to be over, on the process's monotonic clock.
@@ -25,7 +27,10 @@ type limit struct {
 }
 
 func limitOf(p *process, timeout time.Duration) limit {
-	return limit{p, p.Monotonic().Add(timeout), timeout <= 0}
+	if timeout <= 0 {
+		return limit{process: p, none: true}
+	}
+	return limit{process: p, ends: p.Monotonic().Add(timeout)}
 }
 
 // left is how much of the time is left; at least a nanosecond, since 0 is none at all for those who are asked to wait.

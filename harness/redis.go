@@ -23,13 +23,15 @@ type redisService struct {
 	sentinels []*sentinel.Sentinel
 	cluster   []*cluster.Node // by the same index, if it is one
 	latest    int             // of those that have the lock's key: the last that became master
-	told      map[string]int  // which server a client was told to be the master, by its name; the first if it was not
+	told      map[string]int  // which server a client was told to be the master, by its name; nil before the first is
 }
 
 func newRedisService(w *world, r *Runner) *redisService {
-	s := &redisService{world: w, deployed: w.plan.Case.Scenario.Servers, told: map[string]int{}}
+	s := &redisService{world: w, deployed: w.plan.Case.Scenario.Servers}
+	n := s.deployed.Count()
+	s.nodes, s.redis = make([]*sim.Node, 0, n), make([]*redis.Server, 0, n)
 	s.truth = newRedisTruth(s, &w.truth)
-	for i, name := range s.deployed.Names()[:s.deployed.Count()] {
+	for i, name := range w.plan.servers[:n] {
 		server, process := s.build(r.store(i), s.config(i))
 		n := w.engine.AddServer(name, process)
 		s.nodes, s.redis = append(s.nodes, n), append(s.redis, server)
@@ -155,7 +157,8 @@ func (s *redisService) clients(p *process) locks.Services {
 	if !ok {
 		state = &redisState{pools: make([]pool, len(s.nodes))}
 		for i, n := range s.nodes {
-			state.pools[i].server = n
+			from := &state.pools[i]
+			from.server, from.idle, from.busy = n, from.firstIdle[:0], from.firstBusy[:0]
 		}
 		if !s.independent() {
 			state.router = s.router(state)

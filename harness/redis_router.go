@@ -95,6 +95,9 @@ func (s *redisService) promote(server *redis.Server, a *sim.Action) bool {
 			continue
 		}
 		did = did || s.told[name] != s.index(server)
+		if s.told == nil {
+			s.told = make(map[string]int)
+		}
 		s.told[name] = s.index(server)
 	}
 	return did

@@ -27,8 +27,8 @@ type Node struct {
 	order   *Rand    // the order in which ready connections are served
 	delays  []delays // of what it sends, by the index of the other node
 
-	firstOpened [4]*Conn // where opened and delays begin: most nodes have few
-	firstDelays [4]delays
+	firstOpened [2]*Conn // where opened and delays begin: most nodes have few
+	firstDelays [2]delays
 }
 
 // Server is the code of a server process. It runs at one instant of virtual time and must not keep its node busy.

@@ -94,7 +94,8 @@ func section(env Env, lock locks.Lock, p *Plan) {
 		return
 	}
 	enterAgain(env, lock, p, p.Enters, func() {
-		newHolder(env, lock, p, id, lease).work()
+		h := newHolder(env, lock, p, id, lease)
+		h.work()
 	})
 	env.Release(id)
 	env.Released(id, released(lock.Release(lease)))
@@ -165,8 +166,8 @@ type holder struct {
 	spent   time.Duration             // how much of the section is over
 }
 
-func newHolder(env Env, lock locks.Lock, p *Plan, id history.ID, lease locks.Lease) *holder {
-	h := &holder{env: env, plan: p, id: id, lease: lease}
+func newHolder(env Env, lock locks.Lock, p *Plan, id history.ID, lease locks.Lease) holder {
+	h := holder{env: env, plan: p, id: id, lease: lease}
 	if p.Style >= history.Attentive && lease.Lost != nil {
 		h.notices = append(h.notices, lease.Lost)
 	}
