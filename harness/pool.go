@@ -65,7 +65,7 @@ func (from *pool) ready() bool {
 
 // exchange sends a request on a connection of the pool and waits for its reply.
 func (from *pool) exchange(p *process, c *line, l limit, r *redis.Request) (*redis.Reply, error) {
-	from.busy = append(from.busy, c)
+	from.lend(c)
 	answer, err := c.call(p.task, r, l.left())
 	from.giveBack(c, err)
 	if err != nil {
@@ -76,7 +76,7 @@ func (from *pool) exchange(p *process, c *line, l limit, r *redis.Request) (*red
 
 // batch sends requests on a connection of the pool and waits for their replies.
 func (from *pool) batch(p *process, c *line, l limit, requests []sim.Payload) ([]*redis.Reply, error) {
-	from.busy = append(from.busy, c)
+	from.lend(c)
 	answers, err := c.batch(p.task, requests, l.left())
 	replies := make([]*redis.Reply, len(answers))
 	for i, answer := range answers {
@@ -86,9 +86,16 @@ func (from *pool) batch(p *process, c *line, l limit, requests []sim.Payload) ([
 	return replies, err
 }
 
+// lend notes that a connection is used.
+func (from *pool) lend(c *line) { from.busy = append(from.busy, c) }
+
 // giveBack puts a connection back into the pool that has been used, unless that failed.
 func (from *pool) giveBack(c *line, err error) {
-	from.busy = slices.DeleteFunc(from.busy, func(other *line) bool { return other == c })
+	if last := len(from.busy) - 1; from.busy[last] == c { // nearly always there is one
+		from.busy = from.busy[:last]
+	} else {
+		from.busy = slices.DeleteFunc(from.busy, func(other *line) bool { return other == c })
+	}
 	if err == nil {
 		from.idle = append(from.idle, c)
 	}
