@@ -4,11 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
-	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/scenarios"
 )
 
 // databaseStories are what every lock in a database or in memcached must live through.
@@ -56,7 +52,6 @@ expect: {progress: held}
 }
 
 func TestStoriesOfDatabases(t *testing.T) {
-	const frame = "name: story\ntitle: A story\nlock: {algorithm: %[2]s}\nservers: {kind: %[1]s}\n"
 	for _, lock := range locks.Catalogue() {
 		switch lock.Servers {
 		default:
@@ -65,18 +60,8 @@ func TestStoriesOfDatabases(t *testing.T) {
 		}
 		for name, text := range databaseStories {
 			t.Run(lock.Name+"/"+name, func(t *testing.T) {
-				text := fmt.Sprintf(frame+text, lock.Servers, lock.Name)
-				s, err := scenarios.Parse("story.yaml", []byte(text))
-				require.NoError(t, err)
-				var r harness.Runner
-				defer r.Close()
-				p, err := harness.Compile(s.Cases()[0], nil)
-				require.NoError(t, err)
-				for seed := range uint64(20) {
-					result, err := r.Run(p, seed, false)
-					require.NoError(t, err)
-					require.Empty(t, s.Cases()[0].Compare(result.History, &result.Report), "seed %d", seed)
-				}
+				head := "lock: {algorithm: %[2]s}\nservers: {kind: %[1]s}\n"
+				playStory(t, fmt.Sprintf(head+text, lock.Servers, lock.Name))
 			})
 		}
 	}

@@ -1,7 +1,6 @@
 package harness_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -180,7 +179,7 @@ measures: {next-holder-after-crash-ns: {min: 28s, max: 32s}}
 func TestStoriesOfLeases(t *testing.T) {
 	for kind, stories := range leaseStories {
 		for name, text := range stories {
-			t.Run(kind+"/"+name, func(t *testing.T) { playStory(t, kind, text) })
+			t.Run(kind+"/"+name, func(t *testing.T) { playStory(t, "servers: {kind: "+kind+"}\n"+text) })
 		}
 	}
 }
@@ -237,23 +236,4 @@ faults: [{at: 10s, cut: {from: a, to: etcd-1}, for: 60s}]
 		}
 	}
 	require.Greater(t, len(asked), 9)
-}
-
-// playStory holds a story to what it expects, with some seeds.
-func playStory(t *testing.T, kind, text string) {
-	t.Helper()
-	const frame = "name: story\ntitle: A story\nstory: See the name of the test.\nservers: {kind: %s}\n"
-	s, err := scenarios.Parse("story.yaml", []byte(fmt.Sprintf(frame, kind)+text))
-	require.NoError(t, err)
-	var r harness.Runner
-	defer r.Close()
-	for _, c := range s.Cases() {
-		p, err := harness.Compile(c, nil)
-		require.NoError(t, err)
-		for seed := range uint64(30) {
-			result, err := r.Run(p, seed, false)
-			require.NoError(t, err)
-			require.Empty(t, c.Compare(result.History, &result.Report), "%v, seed %d", c, seed)
-		}
-	}
 }

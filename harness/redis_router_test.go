@@ -2,11 +2,6 @@ package harness_test
 
 import (
 	"testing"
-
-	"github.com/stretchr/testify/require"
-
-	"github.com/locksim/locksim/harness"
-	"github.com/locksim/locksim/scenarios"
 )
 
 // routerStories are how clients find the master.
@@ -83,23 +78,7 @@ measures: {acquisitions: 2, wait-max-ns: {min: 2s, max: 8s}}
 }
 
 func TestClientsFindTheMaster(t *testing.T) {
-	const frame = "name: story\ntitle: A story\nstory: See the name of the test.\n" +
-		"lock: {algorithm: set-nx-lua, ttl: 60s}\n"
 	for name, text := range routerStories {
-		t.Run(name, func(t *testing.T) {
-			s, err := scenarios.Parse("story.yaml", []byte(frame+text))
-			require.NoError(t, err)
-			var r harness.Runner
-			defer r.Close()
-			for _, c := range s.Cases() {
-				p, err := harness.Compile(c, nil)
-				require.NoError(t, err)
-				for seed := range uint64(30) {
-					result, err := r.Run(p, seed, false)
-					require.NoError(t, err)
-					require.Empty(t, c.Compare(result.History, &result.Report), "%v, seed %d", c, seed)
-				}
-			}
-		})
+		t.Run(name, func(t *testing.T) { playStory(t, "lock: {algorithm: set-nx-lua, ttl: 60s}\n"+text) })
 	}
 }

@@ -7,9 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/scenarios"
 )
 
 // stories are small scenarios about what the world does, not about what a lock is worth: each once came out wrong.
@@ -98,20 +96,7 @@ expect: {release-safety: vacuous, mutual-exclusion: violated}
 
 func TestStoriesOfTheWorld(t *testing.T) {
 	for name, text := range stories {
-		t.Run(name, func(t *testing.T) {
-			s, err := scenarios.Parse("story.yaml", []byte("name: story\ntitle: A story\nstory: See the name of the test.\n"+text))
-			require.NoError(t, err)
-			c := s.Cases()[0]
-			p, err := harness.Compile(c, nil)
-			require.NoError(t, err)
-			var r harness.Runner
-			defer r.Close()
-			for seed := range uint64(30) {
-				result, err := r.Run(p, seed, false)
-				require.NoError(t, err)
-				require.Empty(t, c.Compare(result.History, &result.Report), "seed %d", seed)
-			}
-		})
+		t.Run(name, func(t *testing.T) { playStory(t, text) })
 	}
 }
 

@@ -181,25 +181,12 @@ expect: {mutual-exclusion: violated, exclusion-at-service: violated}
 }
 
 func TestStoriesOfAnEnsemble(t *testing.T) {
-	const frame = "name: story\ntitle: A story\nstory: See the name of the test.\n"
 	for name, text := range ensembleStories {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(text, "servers: {kind") {
 				text += "servers: {kind: zookeeper}\n"
 			}
-			s, err := scenarios.Parse("story.yaml", []byte(frame+text))
-			require.NoError(t, err)
-			var r harness.Runner
-			defer r.Close()
-			for _, c := range s.Cases() {
-				p, err := harness.Compile(c, nil)
-				require.NoError(t, err)
-				for seed := range uint64(30) {
-					result, err := r.Run(p, seed, false)
-					require.NoError(t, err)
-					require.Empty(t, c.Compare(result.History, &result.Report), "%v, seed %d", c, seed)
-				}
-			}
+			playStory(t, text)
 		})
 	}
 }

@@ -1,0 +1,30 @@
+package harness_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// playStory holds a story to what it expects, in all of its cases and with some seeds. Its text has no head: its name
+// is the test's.
+func playStory(t *testing.T, text string) {
+	t.Helper()
+	const head = "name: story\ntitle: A story\nstory: See the name of the test.\n"
+	s, err := scenarios.Parse("story.yaml", []byte(head+text))
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	for _, c := range s.Cases() {
+		p, err := harness.Compile(c, nil)
+		require.NoError(t, err)
+		for seed := range uint64(30) {
+			result, err := r.Run(p, seed, false)
+			require.NoError(t, err)
+			require.Empty(t, c.Compare(result.History, &result.Report), "%v, seed %d", c, seed)
+		}
+	}
+}
