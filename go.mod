@@ -10,3 +10,5 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6
 	pgregory.net/rapid v1.3.0
 )
+
+require gonum.org/v1/gonum v0.17.0

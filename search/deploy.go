@@ -20,6 +20,12 @@ func (g *generator) deploy() {
 	case "mysql", "postgres":
 		s.KeepAlive, s.Pool = choose(g, m.KeepAlives), choose(g, m.Pools)
 	}
+	g.lookAround()
+}
+
+// lookAround notes which servers there are, and what they are to each other.
+func (g *generator) lookAround() {
+	s := &g.scenario.Servers
 	g.servers = s.Names()
 	g.keepers = g.servers[:s.Count()]
 	if g.hosts = g.keepers; s.Pool > 0 {
@@ -75,6 +81,8 @@ func (g *generator) meets(k Kind) bool {
 		return len(g.peers) > 0
 	case Snapshot:
 		return s.Persistence == "rdb" || slices.Contains(g.kind.knows, k)
+	case SameRandom:
+		return len(g.clients) > 1
 	case Evict, SessionCut, EndSession:
 		return slices.Contains(g.kind.knows, k)
 	default:

@@ -1,9 +1,7 @@
 // Package search makes scenarios and runs many of them.
 //
 // Call [Generate] for a scenario: it makes one from a [Menu] of what may happen and a [Source] of choices. Random
-// numbers, the bytes of a fuzzer and a property-based test all drive the same generator. [Promises] lists what each
-// lock of the catalogue promises and [Limits] where its promises end, as menus with the property that survives, or
-// does not survive, what is on them.
+// numbers, the bytes of a fuzzer and a property-based test all drive the same generator.
 //
 // Nearly every known violation of a lock needs few faults at the right step of the protocol, and is all but never
 // met by faults at random moments. So most faults hang on steps: after a client has acquired, before its release is
@@ -23,12 +21,16 @@ import (
 // Generate makes a scenario of what is on the menu. It is complete, as if it had been read from a file, and a function
 // of the choices alone.
 func Generate(s Source, m Menu) *scenarios.Scenario {
-	kind := traitOf(m.Lock)
-	g := &generator{Source: s, menu: m.withDefaults(kind), kind: kind}
-	g.begin()
-	g.deploy()
-	g.surround()
-	g.addClients()
+	g := &generator{Source: s}
+	g.menu, g.kind = m.withDefaults()
+	if m.Base != nil {
+		g.adopt(m.Base)
+	} else {
+		g.begin()
+		g.deploy()
+		g.surround()
+		g.addClients()
+	}
 	g.addFaults()
 	g.scenario.Seed = 1 + uint64(s.Below(1<<16))
 	return &g.scenario
@@ -67,10 +69,7 @@ type generator struct {
 func (g *generator) begin() {
 	m := &g.menu
 	g.ttl = pick(g, m.TTLs...)
-	g.left = unlimited
-	if m.Within > 0 {
-		g.left = g.ttl / 100 * time.Duration(m.Within)
-	}
+	g.bound()
 	g.scenario = scenarios.Scenario{
 		Name:     "generated",
 		Title:    "A scenario drawn for " + m.Lock,
@@ -79,6 +78,34 @@ func (g *generator) begin() {
 		Progress: g.ttl * time.Duration(m.Progress),
 		Until:    g.ttl * leases,
 		Bounds:   scenarios.Bounds{Steps: mostSteps, Messages: mostMessages},
+	}
+}
+
+// bound sets how long all faults may take.
+func (g *generator) bound() {
+	g.left = unlimited
+	if within := g.menu.Within; within > 0 {
+		g.left = g.ttl / 100 * time.Duration(within)
+	}
+}
+
+// adopt takes a scenario as it is for faults to be added to.
+func (g *generator) adopt(base *scenarios.Scenario) {
+	g.scenario = *base
+	s := &g.scenario
+	s.Name, s.Title = "generated", "Faults added to "+base.Name
+	s.Story, s.Source, s.Claims, s.Finding = "", "", "", ""
+	s.Expect, s.Measures, s.Variants = nil, nil, nil
+	s.Styles, s.Resource.Fencing = g.menu.Styles, g.menu.Fencing
+	s.Faults, s.Clocks = slices.Clip(s.Faults), slices.Clip(s.Clocks)
+	if g.menu.Progress > 0 {
+		s.Progress = base.Lock.TTL * time.Duration(g.menu.Progress)
+	}
+	g.ttl = base.Lock.TTL
+	g.bound()
+	g.lookAround()
+	for i := range s.Clients {
+		g.clients = append(g.clients, s.Clients[i].Names()...)
 	}
 }
 

@@ -47,7 +47,7 @@ type chunk struct {
 // once. It ends early with the first error in that order, of a run or of each, or when the context is done; all runs
 // before that have been delivered, and none after it.
 func Many(ctx context.Context, jobs []Job, o Options, each func(Outcome) error) error {
-	return inOrder(ctx, o.Jobs, chunks(jobs, o.Keep), func(c chunk) error {
+	return InOrder(ctx, o.Jobs, chunks(jobs, o.Keep), func(c chunk) error {
 		for _, outcome := range c.outcomes {
 			if err := each(outcome); err != nil {
 				return err

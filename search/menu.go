@@ -1,15 +1,24 @@
 package search
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
 )
 
 // Menu says what [Generate] may put into a scenario: a lock, its deployment, what clients do, and which faults may
 // befall whom, how many and how long. A zero field stands for the default that its comment names.
 type Menu struct {
-	Lock string // a name of the catalogue of package locks
+	Lock    string // a name of the catalogue of package locks, or of a lock that is given beside the scenario
+	Servers string // the kind of servers that it lives on; those that the catalogue names
+
+	// Base is a scenario without variants to which faults are added: its lock, servers, clients, resource, network and
+	// clocks stand, and the faults that it has come first. Of the menu only styles, fencing modes, progress and what it
+	// says of faults are heeded then. Nil: all of the scenario is drawn.
+	Base *scenarios.Scenario
 
 	// What to choose the lock's servers from; of the fields of package scenarios that are not here, and of lists that are
 	// empty, the servers have their own defaults.
@@ -68,7 +77,17 @@ func orDefault[T any](list []T, fallback ...T) []T {
 	return list
 }
 
-func (m Menu) withDefaults(kind *trait) Menu {
+func (m Menu) withDefaults() (Menu, *trait) {
+	if m.Base != nil {
+		m.Lock, m.Servers, m.TTLs = m.Base.Lock.Algorithm, m.Base.Servers.Kind, []time.Duration{m.Base.Lock.TTL}
+		m.Styles, m.Fencing = orDefault(m.Styles, m.Base.Styles...), orDefault(m.Fencing, m.Base.Resource.Fencing...)
+		m.Guarded = m.Base.Resource.Guarded
+	}
+	if m.Servers == "" {
+		a, _ := locks.Find(m.Lock)
+		m.Servers = cmp.Or(a.Servers, "redis")
+	}
+	kind := traitOf(m.Servers)
 	m.Masters = orDefault(m.Masters, 1)
 	m.TTLs = orDefault(m.TTLs, kind.ttls...)
 	m.Styles = orDefault(m.Styles, history.Careless)
@@ -82,5 +101,5 @@ func (m Menu) withDefaults(kind *trait) Menu {
 			*n.field = n.fallback
 		}
 	}
-	return m
+	return m, kind
 }

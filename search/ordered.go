@@ -15,10 +15,10 @@ type task[T any] struct {
 	done   chan struct{}
 }
 
-// inOrder has workers do what a sequence yields, and delivers what came of it in the sequence's order, however many work
+// InOrder has workers do what a sequence yields, and delivers what came of it in the sequence's order, however many work
 // at once. It ends early with the first error of deliver, or when the context is done; what has been delivered until then
 // has no gap, and nothing is delivered afterwards.
-func inOrder[T any](ctx context.Context, workers int, plays iter.Seq[func(*harness.Runner) T], deliver func(T) error) error {
+func InOrder[T any](ctx context.Context, workers int, plays iter.Seq[func(*harness.Runner) T], deliver func(T) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	workers = max(workers, 1)
 	ordered := make(chan *task[T], 4*workers) // bounds how far the workers run ahead of the caller

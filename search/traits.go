@@ -1,11 +1,8 @@
 package search
 
 import (
-	"cmp"
 	"slices"
 	"time"
-
-	"github.com/locksim/locksim/locks"
 )
 
 // trait is what the generator has to know of a kind of servers.
@@ -73,10 +70,8 @@ var traits = []trait{
 	},
 }
 
-// traitOf returns the line of the servers that a lock lives on.
-func traitOf(lock string) *trait {
-	a, _ := locks.Find(lock)
-	kind := cmp.Or(a.Servers, "redis")
+// traitOf returns the line of a kind of servers.
+func traitOf(kind string) *trait {
 	i := slices.IndexFunc(traits, func(t trait) bool { return t.kind == kind })
 	if i < 0 {
 		panic("search: nothing is known of servers of the kind " + kind)

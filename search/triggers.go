@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -152,11 +153,16 @@ func (g *generator) besideFault(i int) sim.Trigger {
 	if what == trace.None {
 		return g.scenario.Faults[i].Trigger
 	}
-	t := sim.Trigger{When: sim.After, Step: sim.Pattern{Does: what, What: "fault-" + strconv.Itoa(i+1)}}
+	t := sim.Trigger{When: sim.After, Step: sim.Pattern{Does: what, What: g.nameOf(i)}}
 	if oneIn(g, 2) {
 		t.Plus = g.anyTime()
 	}
 	return t
+}
+
+// nameOf returns what another fault calls the i-th.
+func (g *generator) nameOf(i int) string {
+	return cmp.Or(g.scenario.Faults[i].Name, "fault-"+strconv.Itoa(i+1))
 }
 
 // mayBefall reports whether a kind of fault may befall the message that a trigger hangs on.

@@ -13,7 +13,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/claims"
 )
 
 func campaignCommand() command {
@@ -87,23 +87,23 @@ func runCampaign(c *call) int {
 	if err != nil {
 		return c.fail("campaign: %v", err)
 	}
-	claims, err := o.claims()
+	promises, err := o.promises()
 	if err != nil {
 		return c.fail("campaign: %v", err)
 	}
 	if o.list {
-		for _, claim := range claims {
+		for _, claim := range promises {
 			fmt.Fprintf(c.stdout, "%s\n  %s holds: %s\n", claim.Name, claim.Property, claim.Why)
 		}
 		return exitOK
 	}
-	return c.campaign(o, claims)
+	return c.campaign(o, promises)
 }
 
-// claims returns the promises that were asked for.
-func (o *campaignOptions) claims() ([]search.Claim, error) {
-	var list []search.Claim
-	for _, claim := range search.Promises() {
+// promises returns those that were asked for.
+func (o *campaignOptions) promises() ([]claims.Claim, error) {
+	var list []claims.Claim
+	for _, claim := range claims.Promises() {
 		match, err := path.Match(o.only, claim.Name)
 		if err != nil {
 			return nil, fmt.Errorf("--only %s: %w", o.only, err)
@@ -119,27 +119,27 @@ func (o *campaignOptions) claims() ([]search.Claim, error) {
 }
 
 // campaign plays what the ledger lacks.
-func (c *call) campaign(o *campaignOptions, claims []search.Claim) int {
+func (c *call) campaign(o *campaignOptions, promises []claims.Claim) int {
 	ledger, err := o.readLedger()
 	if err != nil {
 		return c.failures(err)
 	}
 	known := ledger
 	if o.again {
-		known = &search.Ledger{}
+		known = &claims.Ledger{}
 	}
-	stints := known.Missing(claims, o.from.value, search.Spread(o.runs.value))
-	played := len(claims)
+	stints := known.Missing(promises, o.from.value, claims.Spread(o.runs.value))
+	played := len(promises)
 	for _, s := range stints {
 		played -= len(s.Claims)
 	}
 	if played > 0 {
-		fmt.Fprintf(c.stderr, "locksim: %d of %d promises are in the ledger already\n", played, len(claims))
+		fmt.Fprintf(c.stderr, "locksim: %d of %d promises are in the ledger already\n", played, len(promises))
 	}
 	fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "at risk", "vacuous", "runs/s")
 	debug.SetGCPercent(campaignGC)
 	code, since := exitOK, time.Now()
-	err = search.Campaign(c.ctx, stints, o.jobs.value, func(tallies []search.Tally) error {
+	err = claims.Campaign(c.ctx, stints, o.jobs.value, func(tallies []claims.Tally) error {
 		took := time.Since(since)
 		since = time.Now()
 		for _, t := range tallies {
@@ -171,7 +171,7 @@ func (c *call) campaign(o *campaignOptions, claims []search.Claim) int {
 // lineFormat is a line of the table, which is printed as it grows.
 const lineFormat = "%-52s %-26s %9s %7s %8s %8s %8s\n"
 
-func printTally(c *call, t search.Tally, took time.Duration) {
+func printTally(c *call, t claims.Tally, took time.Duration) {
 	share := func(n int) string { return fmt.Sprintf("%d.%d %%", 100*n/t.Runs, 1000*n/t.Runs%10) }
 	perSecond := int64(t.Runs) * int64(time.Second) / max(int64(took), 1)
 	fmt.Fprintf(c.stdout, lineFormat, t.Claim.Name, t.Claim.Menu.Lock, fmt.Sprint(t.Runs), fmt.Sprint(t.Violations+t.Undecided),
@@ -179,25 +179,25 @@ func printTally(c *call, t search.Tally, took time.Duration) {
 }
 
 // saveBroken saves the first scenario that broke a promise.
-func (c *call) saveBroken(o *campaignOptions, t search.Tally) error {
+func (c *call) saveBroken(o *campaignOptions, t claims.Tally) error {
 	story := t.Broken.Story(t.Claim)
 	file := filepath.Join(o.save, t.Claim.Name+".yaml")
 	fmt.Fprintf(c.stdout, "  %s\n  to see it: locksim run %s\n", story.Finding, file)
 	return os.WriteFile(file, story.YAML(), 0o644)
 }
 
-func (o *campaignOptions) readLedger() (*search.Ledger, error) {
+func (o *campaignOptions) readLedger() (*claims.Ledger, error) {
 	if o.ledger == "" {
-		return &search.Ledger{}, nil
+		return &claims.Ledger{}, nil
 	}
 	f, err := os.Open(o.ledger)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &search.Ledger{}, nil
+		return &claims.Ledger{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	l, err := search.ReadLedger(f)
+	l, err := claims.ReadLedger(f)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", o.ledger, err)
 	}
@@ -205,11 +205,11 @@ func (o *campaignOptions) readLedger() (*search.Ledger, error) {
 }
 
 // writeLedger replaces the ledger's file: after each promise, so that nothing is lost.
-func (c *call) writeLedger(o *campaignOptions, l *search.Ledger) error {
+func (c *call) writeLedger(o *campaignOptions, l *claims.Ledger) error {
 	if o.ledger == "" {
 		return nil
 	}
-	l.Arrange(search.Promises())
+	l.Arrange(claims.Promises())
 	out, err := c.open(o.ledger)
 	if err != nil {
 		return err

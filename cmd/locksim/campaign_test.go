@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/claims"
 )
 
 // speed is what differs from one campaign to the next.
@@ -55,20 +55,20 @@ func TestCampaignDoesNotPlayAgainWhatItsLedgerHas(t *testing.T) {
 	_, _, _ = campaign(t, t.Context(), args...)
 	ledger := readLedger(t, file)
 	require.Len(t, ledger.Lines, 1)
-	var release search.Claim
-	for _, c := range search.Promises() {
+	var release claims.Claim
+	for _, c := range claims.Promises() {
 		if c.Name == "set-nx-lua-release" {
 			release = c
 		}
 	}
-	require.Equal(t, search.Spread(100)(&release), ledger.Lines[0].Runs)
+	require.Equal(t, claims.Spread(100)(&release), ledger.Lines[0].Runs)
 }
 
-func readLedger(t *testing.T, file string) *search.Ledger {
+func readLedger(t *testing.T, file string) *claims.Ledger {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	l, err := search.ReadLedger(bytes.NewReader(text))
+	l, err := claims.ReadLedger(bytes.NewReader(text))
 	require.NoError(t, err)
 	return l
 }
@@ -83,8 +83,8 @@ func TestCampaignThatIsInterruptedSaysSo(t *testing.T) {
 
 func TestCampaignSavesWhatItFinds(t *testing.T) {
 	dir := t.TempDir()
-	var limit search.Claim
-	for _, c := range search.Limits() {
+	var limit claims.Claim
+	for _, c := range claims.Limits() {
 		if c.Name == "set-nx-ex-del-misdelete" {
 			limit = c
 		}
@@ -92,7 +92,7 @@ func TestCampaignSavesWhatItFinds(t *testing.T) {
 	var out, complaints bytes.Buffer
 	c := &call{ctx: t.Context(), env: plainEnv(), stdout: &out, stderr: &complaints}
 	o := &campaignOptions{runs: count{value: 100}, jobs: count{value: 2}, save: dir}
-	require.Equal(t, exitDiffers, c.campaign(o, []search.Claim{limit}))
+	require.Equal(t, exitDiffers, c.campaign(o, []claims.Claim{limit}))
 	file := filepath.Join(dir, "set-nx-ex-del-misdelete.yaml")
 	require.Contains(t, out.String(), "to see it: locksim run "+file)
 	require.Equal(t, exitDiffers, runIn(t.Context(), plainEnv(), []string{"run", file}, &out, &complaints))

@@ -1,0 +1,2 @@
+// Package locktest tests locks under faults, in go test.
+package locktest

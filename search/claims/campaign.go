@@ -1,0 +1,132 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/search"
+)
+
+// Stint is so many scenarios to be drawn, by the numbers from one on, for claims that have one menu: each scenario is
+// played once, and judged by all of them.
+type Stint struct {
+	Claims []*Claim
+	Draws  search.Seeds
+	_      struct{}
+}
+
+// Tally is what came of the scenarios that were drawn for a claim.
+type Tally struct {
+	Claim      *Claim
+	First      uint64 // the number of the first draw
+	Runs       int    // scenarios played, each in all of its cases
+	Violations int    // of them, those that broke the claim
+	Undecided  int    // those of which nothing can be said: cut short, or a lock's code panicked
+	Dangers    int    // those that put the claim at risk
+	Vacuous    int    // those in which its property was never at risk, or there was nothing to judge
+	Steps      int
+	Broken     *Trial // the first that violated the claim, or was undecided; nil if none did
+	_          struct{}
+}
+
+// add counts what came of the draws that follow.
+func (t *Tally) add(u Tally) {
+	t.Runs += u.Runs
+	t.Violations += u.Violations
+	t.Undecided += u.Undecided
+	t.Dangers += u.Dangers
+	t.Vacuous += u.Vacuous
+	t.Steps += u.Steps
+	if t.Broken == nil {
+		t.Broken = u.Broken
+	}
+}
+
+// count counts one draw.
+func (t *Tally) count(trial Trial) {
+	t.Runs++
+	t.Steps += trial.Steps
+	if trial.InDanger {
+		t.Dangers++
+	}
+	switch trial.Verdict {
+	case checker.Violated:
+		t.Violations++
+	case checker.Undecided:
+		t.Undecided++
+	case checker.Vacuous, checker.NotJudged:
+		t.Vacuous++
+	case checker.Held:
+	}
+	if t.Broken == nil && t.Violations+t.Undecided > 0 {
+		t.Broken = &trial
+	}
+}
+
+// Campaign plays stints one after the other, several runs at once, and calls each with what came of every one, a tally for
+// each of its claims. It ends early with the first error of each, or when the context is done: then with what came of the
+// stint that was under way. What it finds does not depend on how many runs are played at once.
+func Campaign(ctx context.Context, stints []Stint, jobs int, each func([]Tally) error) error {
+	var sums []Tally // of the stint under way
+	finish := func() error {
+		done := sums
+		sums, stints = nil, stints[1:]
+		return each(done)
+	}
+	err := search.InOrder(ctx, jobs, stretches(stints), func(parts []Tally) error {
+		if sums == nil {
+			sums = parts
+		} else {
+			for i := range sums {
+				sums[i].add(parts[i])
+			}
+		}
+		if sums[0].Runs < stints[0].Draws.Count {
+			return nil
+		}
+		return finish()
+	})
+	if ctx.Err() != nil && sums != nil {
+		return errors.Join(err, finish())
+	}
+	return err
+}
+
+// stretchSize is how many draws a worker takes at once.
+const stretchSize = 64
+
+// stretches cuts stints up.
+func stretches(stints []Stint) iter.Seq[func(*harness.Runner) []Tally] {
+	return func(yield func(func(*harness.Runner) []Tally) bool) {
+		for _, s := range stints {
+			name := s.Claims[0].Menu.Lock
+			lock, ok := locks.Find(name)
+			if !ok {
+				panic("search: there is no lock " + name)
+			}
+			for from := 0; from < s.Draws.Count; from += stretchSize {
+				draws := search.Seeds{First: s.Draws.First + uint64(from), Count: min(stretchSize, s.Draws.Count-from)}
+				if !yield(func(r *harness.Runner) []Tally { return playStretch(r, s.Claims, &lock, draws) }) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func playStretch(r *harness.Runner, claims []*Claim, lock *locks.Algorithm, draws search.Seeds) []Tally {
+	tallies := make([]Tally, len(claims))
+	for i, c := range claims {
+		tallies[i] = Tally{Claim: c, First: draws.First}
+	}
+	for k := range draws.Count {
+		for i, trial := range try(claims, r, search.Seeded(draws.First+uint64(k)), lock) {
+			tallies[i].count(trial)
+		}
+	}
+	return tallies
+}
