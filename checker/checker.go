@@ -37,12 +37,20 @@ const (
 	toldOfOneProblem = 100   // violations of one property that are told; double-holders counts them all
 )
 
-// Check judges a history under every property. It panics if the history is not [history.History.Valid].
-func Check(h *history.History, o Options) Report {
+// Check judges a history under every property. It panics if the history is not [history.History.Valid]. Whoever has many
+// to check uses a [Checker].
+func Check(h *history.History, o Options) Report { return new(Checker).Check(h, o) }
+
+// Checker checks one history after another and keeps the memory that it needs for it. The zero value is ready.
+type Checker struct{ judge judge }
+
+// Check is the function of that name. The report is the caller's to keep.
+func (c *Checker) Check(h *history.History, o Options) Report {
 	if err := h.Valid(); err != nil {
 		panic("checker: not a valid history: " + err.Error())
 	}
-	j := &judge{h: h, o: o}
+	j := &c.judge
+	*j = judge{h: h, o: o, room: j.room}
 	j.misdeclared = j.authorityIsWrong()
 	j.held, j.granted = j.beliefs(), j.grants()
 	j.order = j.oldestFirst()

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/locksim/locksim/history"
@@ -90,10 +91,10 @@ func (d *damage) tellLost(c conflict) {
 		first, second = second, first
 	}
 	under, over := d.writeOf(first, c.register), d.writeOf(second, c.register)
-	text := fmt.Sprintf("%s and %s both read version %d of register %d; the first wrote version %d at %s, "+
-		"the second, not knowing it, version %d at %s",
-		d.nameOf(first), d.nameOf(second), d.readOf(first, c.register).Version, c.register,
-		under.Version, under.Applied, over.Version, over.Applied)
+	text := d.nameOf(first) + " and " + d.nameOf(second) + " both read version " +
+		number(d.readOf(first, c.register).Version) + " of register " + strconv.Itoa(c.register) +
+		"; the first wrote version " + number(under.Version) + " at " + under.Applied.String() +
+		", the second, not knowing it, version " + number(over.Version) + " at " + over.Applied.String()
 	d.tell(lostUpdate, over.Applied, text, first, second)
 }
 

@@ -11,7 +11,7 @@ import (
 
 // beliefs returns the beliefs as intervals.
 func (j *judge) beliefs() intervals {
-	list := sized(j.room.held[:], len(j.h.Acquisitions))[:0]
+	list := sized(&j.room.held, len(j.h.Acquisitions))[:0]
 	for i := range j.h.Acquisitions {
 		a := &j.h.Acquisitions[i]
 		if b, ok := a.Belief(); ok {
@@ -24,7 +24,7 @@ func (j *judge) beliefs() intervals {
 func (j *judge) mutualExclusion() {
 	j.double = j.held.scan(j.h.End, j.tellDoubleHolder)
 	violated := j.double.pairs > 0
-	if asked, ok := j.porcupineOnBeliefs(); ok && exclusive(asked) == violated {
+	if asked, ok := j.porcupineOnBeliefs(); ok && exclusive(asked, &j.room) == violated {
 		panic(fmt.Sprintf("checker: porcupine and the interval scan disagree on these beliefs:\n%s", j.h))
 	}
 	j.conclude(MutualExclusion, violated, j.asksDuringBeliefs())
@@ -59,8 +59,8 @@ func (j *judge) tellDoubleHolder(first, second *interval) {
 		Kind:         "double holder",
 		At:           second.from,
 		Acquisitions: []history.ID{first.id, second.id},
-		Text: fmt.Sprintf("%s and %s both believed to hold the lock, %s",
-			j.name(first.id), j.name(second.id), j.during(second.from, min(first.to, second.to))),
+		Text: j.name(first.id) + " and " + j.name(second.id) + " both believed to hold the lock, " +
+			j.during(second.from, min(first.to, second.to)),
 	})
 }
 

@@ -55,9 +55,9 @@ func TestIntervalScanAgreesWithPorcupineAndTheDefinition(t *testing.T) {
 		})
 		require.Equal(t, pairs, found.pairs)
 		require.Equal(t, want, found.pairs > 0)
-		require.Equal(t, !want, exclusive(v.list))
+		require.Equal(t, !want, exclusive(v.list, &room{}))
 		if want {
-			require.False(t, exclusive(aroundFirst(v.list, found.first)))
+			require.False(t, exclusive(aroundFirst(v.list, found.first), &room{}))
 		}
 		seen[want]++
 	})
@@ -81,7 +81,7 @@ func TestWindowAroundFirstOverlapOfALongHistoryIsShortAndOverlaps(t *testing.T) 
 		require.Positive(t, found.pairs)
 		window := aroundFirst(v.list, found.first)
 		require.LessOrEqual(t, len(window), alwaysSections)
-		require.False(t, exclusive(window))
+		require.False(t, exclusive(window, &room{}))
 	})
 }
 

@@ -123,7 +123,7 @@ func (v *intervals) scan(end trace.Instant, tell func(first, second *interval)) 
 		now := &list[i]
 		if i > 0 && now.from < reach {
 			if running == nil {
-				running = indices(nil, i)
+				running = indices(new([]int), i)
 				found.first = i
 			}
 			running = slices.DeleteFunc(running, func(k int) bool { return list[k].to <= now.from })

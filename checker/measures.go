@@ -152,7 +152,9 @@ func (j *judge) misreported() (int64, bool) {
 	if !j.observed() {
 		return 0, false
 	}
-	endedOwn, endedAny := make([]bool, len(j.h.Acquisitions)+1), make([]bool, len(j.h.Acquisitions)+1)
+	n := len(j.h.Acquisitions) + 1
+	ended := sized(&j.room.reported, 2*n)
+	endedOwn, endedAny := ended[:n], ended[n:]
 	for i := range j.h.Grants {
 		if g := &j.h.Grants[i]; g.Ended == history.ByUnlock {
 			endedOwn[g.Acquisition], endedAny[g.Acquisition] = true, true
@@ -212,7 +214,7 @@ func (j *judge) longestWait() (int64, bool) {
 // began later.
 func (j *judge) mostOvertakes() (int64, bool) {
 	waits := j.h.Waits
-	order := indices(nil, len(waits))
+	order := indices(&j.room.byEnd, len(waits))
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(waits[a].To, waits[b].To), cmp.Compare(waits[a].From, waits[b].From), a-b)
 	})

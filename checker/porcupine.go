@@ -6,8 +6,8 @@ import "github.com/anishathalye/porcupine"
 // of Lock until the belief began; the end of a belief is a point. Intervals in porcupine are closed, so a belief may
 // begin at the moment another ends. A belief that never ended has its end after everything else: no operation is left
 // open, since open ones are what makes the search explode.
-func exclusive(list []interval) bool {
-	operations := make([]porcupine.Operation, 0, 2*len(list))
+func exclusive(list []interval, r *room) bool {
+	operations := sized(&r.operations, 2*len(list))[:0]
 	for i := range list {
 		v := &list[i]
 		operations = append(operations, porcupine.Operation{

@@ -12,8 +12,8 @@ import (
 // serializable asks porcupine whether the sections can have run one after another. A section is one operation, from
 // its first access until its last was over; a step of the model replays it against the versions of all registers.
 func (s *sections) serializable() bool {
-	m := resourceModel{sections: s, versions: make([]uint64, s.registers, s.registers*(len(s.list)+2))}
-	operations := make([]porcupine.Operation, len(s.list))
+	m := resourceModel{sections: s, versions: sized(&s.room.states, s.registers*(len(s.list)+2))[:s.registers]}
+	operations := sized(&s.room.operations, len(s.list))
 	for i := range s.list {
 		operations[i] = porcupine.Operation{
 			ClientId: i, Input: i, Call: int64(s.list[i].call), Return: int64(s.list[i].ret),

@@ -48,6 +48,7 @@ type waiting struct {
 	h      *history.History
 	events []turn
 	byFrom []int // waits, in the order of their beginning
+	room   *room
 }
 
 // turn is a moment at which the clock may start, stop, or start anew.
@@ -74,9 +75,9 @@ type stall struct {
 }
 
 func newWaiting(h *history.History, r *room) *waiting {
-	w := &waiting{h: h, byFrom: indices(r.byFrom[:], len(h.Waits))}
+	w := &waiting{h: h, room: r, byFrom: indices(&r.byFrom, len(h.Waits))}
 	slices.SortStableFunc(w.byFrom, func(a, b int) int { return cmp.Compare(h.Waits[a].From, h.Waits[b].From) })
-	w.events = sized(r.turns[:], len(h.Waits)+2*len(h.Faults))[:0]
+	w.events = sized(&r.turns, len(h.Waits)+2*len(h.Faults))[:0]
 	for i := range h.Waits {
 		if h.Waits[i].To != trace.Never {
 			w.events = append(w.events, turn{at: h.Waits[i].To, kind: waitEnds, wait: i})
@@ -98,7 +99,7 @@ func (w *waiting) stalls(bound time.Duration, excused bool) []stall {
 	var found []stall
 	restart := trace.Instant(0) // the last acquisition, or the last healing
 	active := 0                 // faults that will heal
-	ended, oldest := make([]bool, len(w.h.Waits)), w.byFrom
+	ended, oldest := sized(&w.room.ended, len(w.h.Waits)), w.byFrom
 	stalledUntil := func(now trace.Instant) {
 		for len(oldest) > 0 && ended[oldest[0]] {
 			oldest = oldest[1:]

@@ -84,7 +84,7 @@ func (j *judge) supersededFrom() []trace.Instant {
 	if len(j.h.Accesses) == 0 {
 		return nil
 	}
-	first := sized(j.room.instants[:], 2*len(acquisitions))
+	first := sized(&j.room.instants, 2*len(acquisitions))
 	first, superseded := first[:len(acquisitions)], first[len(acquisitions):]
 	for i := range first {
 		first[i] = trace.Never
@@ -103,7 +103,7 @@ func (j *judge) supersededFrom() []trace.Instant {
 
 // oldestFirst returns the indices of the acquisitions in the order in which their clients were told that they hold.
 func (j *judge) oldestFirst() []int {
-	order := indices(j.room.order[:], len(j.h.Acquisitions))
+	order := indices(&j.room.order, len(j.h.Acquisitions))
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(j.h.Acquisitions[a].Returned, j.h.Acquisitions[b].Returned)
 	})

@@ -1,37 +1,55 @@
 package checker
 
-import "github.com/locksim/locksim/trace"
+import (
+	"github.com/anishathalye/porcupine"
 
-// room is space for the lists of a short history, which nearly all are: millions of them are checked, and a list that
-// is found a place here costs no allocation.
+	"github.com/locksim/locksim/trace"
+)
+
+// room is the memory for the lists of a check, kept from one history to the next: millions of them are checked, nearly
+// all of them short, and a list that finds its place here costs no allocation.
 type room struct {
-	held, granted [4]interval
-	instants      [8]trace.Instant
-	order         [4]int
-	steps         [8]step
-	sections      [4]section
-	cells         [8]cell
-	versions      [8]version
-	constraints   [24]int
-	edges         [16]edge
-	byCall        [4]int
-	byReturn      [4]int
-	ready         [4]int
-	turns         [8]turn
-	byFrom        [4]int
+	held, granted []interval
+	instants      []trace.Instant
+	order         []int
+	steps         []step
+	sections      []section
+	cells         []cell
+	versions      []version
+	constraints   []int
+	edges         []edge
+	byCall        []int
+	byReturn      []int
+	placed        []bool
+	ready         []int
+	turns         []turn
+	byFrom        []int
+	ended         []bool
+	byEnd         []int
+	reported      []bool
+	operations    []porcupine.Operation
+	states        []uint64
 }
 
-// sized returns a list of n values, in the room if they fit. A room is used once, so its values are zero.
-func sized[T any](room []T, n int) []T {
-	if n <= len(room) {
-		return room[:n:n]
+// roomy is how long a list may be for its memory to be kept.
+const roomy = 1 << 12
+
+// sized returns a list of n zero values at its place in the room.
+func sized[T any](place *[]T, n int) []T {
+	if n > roomy {
+		return make([]T, n)
 	}
-	return make([]T, n)
+	if n > cap(*place) {
+		*place = make([]T, n)
+	}
+	list := (*place)[:n:n]
+	clear(list)
+	return list
 }
 
-// indices returns the numbers from 0 to below n, in the room if they fit.
-func indices(room []int, n int) []int {
-	all := sized(room, n)
+// indices returns the numbers from 0 to below n at their place in the room.
+func indices(place *[]int, n int) []int {
+	all := sized(place, n)
 	for i := range all {
 		all[i] = i
 	}

@@ -96,7 +96,7 @@ func happened(a *history.Access) bool {
 }
 
 func (s *sections) collectSteps() {
-	s.steps = sized(s.room.steps[:], len(s.h.Accesses))[:0]
+	s.steps = sized(&s.room.steps, len(s.h.Accesses))[:0]
 	for i := range s.h.Accesses {
 		if happened(&s.h.Accesses[i]) {
 			s.steps = append(s.steps, step{access: i})
@@ -110,7 +110,7 @@ func (s *sections) collectSteps() {
 }
 
 func (s *sections) collectSections() {
-	s.list = sized(s.room.sections[:], min(len(s.steps), len(s.h.Acquisitions)))[:0]
+	s.list = sized(&s.room.sections, min(len(s.steps), len(s.h.Acquisitions)))[:0]
 	for i := range s.steps {
 		id := s.access(s.steps[i].access).Acquisition
 		if n := len(s.list); n == 0 || s.list[n-1].id != id {
@@ -119,7 +119,7 @@ func (s *sections) collectSections() {
 		s.steps[i].section = len(s.list) - 1
 		s.list[len(s.list)-1].to = i + 1
 	}
-	s.cells = sized(s.room.cells[:], len(s.list)*s.registers)
+	s.cells = sized(&s.room.cells, len(s.list)*s.registers)
 	for i := range s.cells {
 		s.cells[i] = cell{read: none, wrote: none}
 	}
@@ -153,7 +153,7 @@ func (s *sections) find(id history.ID) (int, bool) {
 
 // collectVersions lists the versions by register and number, the initial ones included.
 func (s *sections) collectVersions() {
-	s.versions = sized(s.room.versions[:], s.registers+len(s.steps))[:0]
+	s.versions = sized(&s.room.versions, s.registers+len(s.steps))[:0]
 	for r := range s.registers {
 		s.versions = append(s.versions, version{register: r, section: none, final: true, access: none})
 	}

@@ -47,7 +47,7 @@ type edge struct{ to, next int }
 
 func (s *sections) judgeByGraph() judgement {
 	n := len(s.list)
-	numbers := sized(s.room.constraints[:], len(s.versions)+2*n)
+	numbers := sized(&s.room.constraints, len(s.versions)+2*n)
 	o := order{
 		sections: s,
 		next:     numbers[:len(s.versions)],
@@ -57,7 +57,7 @@ func (s *sections) judgeByGraph() judgement {
 	for i := range len(s.versions) + n { // next and heads
 		numbers[i] = none
 	}
-	o.edges = sized(s.room.edges[:], 2*len(s.cells))[:0]
+	o.edges = sized(&s.room.edges, 2*len(s.cells))[:0]
 	for r := range s.registers {
 		o.chain(r)
 	}
@@ -174,12 +174,12 @@ func (o *order) before(first, second int) {
 // began no later than the first unplaced one ended can be next.
 func (o *order) place() []int {
 	n := len(o.list)
-	byCall, byReturn := indices(o.room.byCall[:], n), indices(o.room.byReturn[:], n)
+	byCall, byReturn := indices(&o.room.byCall, n), indices(&o.room.byReturn, n)
 	slices.SortFunc(byCall, func(a, b int) int { return cmp.Compare(o.list[a].call, o.list[b].call) })
 	slices.SortFunc(byReturn, func(a, b int) int { return cmp.Compare(o.list[a].ret, o.list[b].ret) })
-	flags := make([]bool, 2*n)
+	flags := sized(&o.room.placed, 2*n)
 	placed, begun := flags[:n], flags[n:]
-	ready := sized(o.room.ready[:], n)[:0]
+	ready := sized(&o.room.ready, n)[:0]
 	for count := 0; count < n; count++ {
 		for placed[byReturn[0]] {
 			byReturn = byReturn[1:]

@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"fmt"
-
-	"github.com/locksim/locksim/history"
-)
+import "github.com/locksim/locksim/history"
 
 // Exclusion at the service: no grant starts inside another one. A grant runs, as promised, until it is released, its
 // time to live has elapsed in true time, or its session has rightfully expired; that the servers still hold or have
@@ -23,7 +19,7 @@ func (j *judge) grants() intervals {
 	if !j.h.HasAuthority {
 		return intervals{}
 	}
-	list := sized(j.room.granted[:], len(j.h.Grants))[:0]
+	list := sized(&j.room.granted, len(j.h.Grants))[:0]
 	for i := range j.h.Grants {
 		g := &j.h.Grants[i]
 		list = append(list, newInterval(g.From, g.From, g.To, j.ownerOf(g.Acquisition, g.Client), g.Acquisition))
@@ -40,8 +36,8 @@ func (j *judge) tellDoubleGrant(first, second *interval) {
 		Kind:         "double grant",
 		At:           second.from,
 		Acquisitions: []history.ID{first.id, second.id},
-		Text: fmt.Sprintf("%s was granted the lock while it was still promised to %s, %s",
-			j.name(second.id), j.name(first.id), j.during(second.from, min(first.to, second.to))),
+		Text: j.name(second.id) + " was granted the lock while it was still promised to " + j.name(first.id) + ", " +
+			j.during(second.from, min(first.to, second.to)),
 	})
 }
 

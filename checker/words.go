@@ -1,11 +1,14 @@
 package checker
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/trace"
 )
+
+// What is told of nearly every violation is put together without package fmt, which a search that meets many would pay
+// for.
 
 // who is how a text calls an acquisition: "a (acquisition 1)".
 func (j *judge) who(id history.ID) string {
@@ -13,7 +16,7 @@ func (j *judge) who(id history.ID) string {
 	if a == nil {
 		return "an unknown acquisition"
 	}
-	return fmt.Sprintf("%s (acquisition %d)", owner{a.Client, a.Task}, id)
+	return owner{a.Client, a.Task}.String() + " (acquisition " + strconv.Itoa(int(id)) + ")"
 }
 
 // name is who, with the token where there is one: "a (acquisition 1, token 33)".
@@ -22,13 +25,13 @@ func (j *judge) name(id history.ID) string {
 	if a == nil || a.Token == 0 {
 		return j.who(id)
 	}
-	return fmt.Sprintf("%s (acquisition %d, token %d)", owner{a.Client, a.Task}, id, a.Token)
+	return owner{a.Client, a.Task}.String() + " (acquisition " + strconv.Itoa(int(id)) + ", token " + number(a.Token) + ")"
 }
 
 // String returns "a" for the main task of client a, "task 1 of a" for another one.
 func (o owner) String() string {
 	if o.task > 0 {
-		return fmt.Sprintf("task %d of %s", o.task, o.client)
+		return "task " + strconv.Itoa(o.task) + " of " + o.client
 	}
 	return o.client
 }
@@ -36,7 +39,9 @@ func (o owner) String() string {
 // during tells a stretch of time.
 func (j *judge) during(from, to trace.Instant) string {
 	if to > j.h.End {
-		return fmt.Sprintf("from %s until the run ended at %s", from, j.h.End)
+		return "from " + from.String() + " until the run ended at " + j.h.End.String()
 	}
-	return fmt.Sprintf("from %s to %s (%s)", from, to, to.Sub(from))
+	return "from " + from.String() + " to " + to.String() + " (" + to.Sub(from).String() + ")"
 }
+
+func number(n uint64) string { return strconv.FormatUint(n, 10) }

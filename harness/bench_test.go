@@ -1,6 +1,7 @@
 package harness_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,4 +84,29 @@ clients:
 until: 15s
 expect: {mutual-exclusion: held}
 `)
+}
+
+// BenchmarkLockCycles: clients that take the lock, touch what it protects and release it, over and over without a fault,
+// all of it judged by the checker.
+func BenchmarkLockCycles(b *testing.B) {
+	const sections = 1_000 // of each client in a run
+	for _, lock := range []struct {
+		name    string
+		masters int
+	}{{"redlock", 5}, {"set-nx-lua", 1}} {
+		for _, clients := range []int{1, 3} {
+			b.Run(fmt.Sprintf("%s/clients=%d", lock.name, clients), func(b *testing.B) {
+				benchmark(b, fmt.Sprintf(`
+name: benchmark-lock-cycles
+lock: {algorithm: %s, ttl: 10s}
+servers: {kind: redis, masters: %d}
+clients:
+  a: {count: %d, sections: %d, work: 1ms, retry: 200ms}
+until: 1h
+expect: {mutual-exclusion: held}
+`, lock.name, lock.masters, clients, sections))
+				b.ReportMetric(float64(b.N*clients*sections)/b.Elapsed().Seconds(), "cycles/s")
+			})
+		}
+	}
 }

@@ -25,12 +25,11 @@ type Plan struct {
 	Case      scenarios.Case
 	Algorithm locks.Algorithm
 
-	purposes map[string]string // of the lock's scripts, by their text and by its digest
-	faults   []sim.Fault       // the scenario's, each with a name
-	texts    []string          // what each of them does, for a reader
-	clients  []clientPlan
-	servers  []string // their names
-	key      string   // whose maker holds the lock
+	faults  []sim.Fault // the scenario's, each with a name
+	texts   []string    // what each of them does, for a reader
+	clients []clientPlan
+	servers []string // their names
+	key     string   // whose maker holds the lock
 }
 
 // clientPlan is one client process.
@@ -52,7 +51,8 @@ type Result struct {
 	Messages int
 	Virtual  trace.Instant
 	History  *history.History
-	Events   []trace.Event // nil unless kept
+	Events   []trace.Event  // nil unless kept
+	Intents  []trace.Intent // likewise
 	Report   checker.Report
 }
 
@@ -95,10 +95,6 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	}
 	if err := p.refuseTTL(); err != nil {
 		return nil, err
-	}
-	p.purposes = make(map[string]string, len(p.Algorithm.Scripts))
-	for _, script := range p.Algorithm.Scripts {
-		p.purposes[script.Body], p.purposes[digest(script.Body)] = script.Name, script.Name
 	}
 	for i, f := range s.Faults {
 		if f.Name == "" {
@@ -203,9 +199,10 @@ func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 // Runner runs plans one after another and reuses what is costly to build. A goroutine needs a Runner of its own. The
 // zero value is ready.
 type Runner struct {
-	spare  sim.Spare
-	stores []*redis.Store
-	last   sizes
+	spare   sim.Spare
+	stores  []*redis.Store
+	checker checker.Checker
+	last    sizes
 }
 
 // sizes is how much the last run observed, so that the next one can make room for as much at once.
@@ -234,7 +231,8 @@ func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 	return Result{
 		Seed: seed, Digest: w.engine.Trace.Digest(), Steps: w.engine.Steps(), Messages: w.engine.Messages(),
 		Virtual: ending.At, History: h, Events: w.engine.Trace.Events(),
-		Report: checker.Check(h, checker.Options{ProgressWithin: p.Case.Scenario.Progress, Sample: seed%sampled == 0}),
+		Intents: w.engine.Trace.Intents(),
+		Report:  r.checker.Check(h, checker.Options{ProgressWithin: p.Case.Scenario.Progress, Sample: seed%sampled == 0}),
 	}, nil
 }
 

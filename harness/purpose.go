@@ -28,11 +28,7 @@ func (w *world) purpose(args []string) string {
 		if len(args) < 2 {
 			return ""
 		}
-		sha := strings.ToLower(args[1])
-		if purpose, ok := w.plan.purposes[sha]; ok {
-			return purpose
-		}
-		return w.guessed[sha]
+		return w.digestPurpose(strings.ToLower(args[1]))
 	case "SCRIPT":
 		if len(args) == 3 && strings.EqualFold(args[1], "LOAD") {
 			w.scriptPurpose(args[2])
@@ -53,18 +49,40 @@ func (w *world) purpose(args []string) string {
 // scriptPurpose returns the purpose of a script. One that was not declared is remembered by the digest under which
 // EVALSHA may name it.
 func (w *world) scriptPurpose(body string) string {
-	if purpose, ok := w.plan.purposes[body]; ok {
-		return purpose
+	for _, script := range w.plan.Algorithm.Scripts {
+		if script.Body == body {
+			return script.Name
+		}
 	}
-	if purpose, ok := w.guessed[body]; ok {
+	if purpose, ok := w.scripts[body]; ok {
 		return purpose
-	}
-	if w.guessed == nil {
-		w.guessed = make(map[string]string)
 	}
 	purpose := purposeOfText(body)
-	w.guessed[body], w.guessed[digest(body)] = purpose, purpose
+	w.remember(body, purpose)
+	w.remember(digest(body), purpose)
 	return purpose
+}
+
+// digestPurpose returns the purpose of the script that has a digest; "" if none is known that has.
+func (w *world) digestPurpose(sha string) string {
+	if purpose, ok := w.scripts[sha]; ok {
+		return purpose
+	}
+	for _, script := range w.plan.Algorithm.Scripts {
+		if digest(script.Body) == sha {
+			w.remember(sha, script.Name)
+			return script.Name
+		}
+	}
+	return ""
+}
+
+// remember notes the purpose of a script by its text or its digest.
+func (w *world) remember(name, purpose string) {
+	if w.scripts == nil {
+		w.scripts = make(map[string]string)
+	}
+	w.scripts[name] = purpose
 }
 
 // digest is the name that EVALSHA gives a script.

@@ -168,7 +168,7 @@ func (t *redisTruth) Promoted(s *redis.Server) {
 		t.service.latest = i
 	}
 	if k := &t.keyed[i]; k.copy >= 0 {
-		k.grant = t.grantOf(t.copies[k.copy].Acquisition)
+		k.grant = t.lastGrant(t.copies[k.copy].Acquisition)
 	}
 }
 
@@ -273,15 +273,11 @@ func (t *redisTruth) renewed(i int, s *redis.Server, change *redis.Change) {
 		t.prolong(t.keyed[i].copy)
 		return
 	}
-	t.standing(i, func(g *history.Grant) { g.To = t.origins[t.keyed[i].copy].ends })
-}
-
-// standing visits the grants that stand on a server's copy: that of whoever made it, and those of further holds.
-func (t *redisTruth) standing(i int, visit func(g *history.Grant)) {
+	// The grants that stand on the copy are that of whoever made it, and those of further holds.
 	k := &t.keyed[i]
 	for g := k.grant; g >= 0 && g < len(t.grants); g++ {
 		if grant := &t.grants[g]; grant.Ended != history.ByUnlock && t.sameOwner(grant.Acquisition, t.copies[k.copy].Acquisition) {
-			visit(grant)
+			t.promise(g, t.origins[k.copy].ends)
 		}
 	}
 }
@@ -298,8 +294,8 @@ func (t *redisTruth) prolong(last int) {
 		return
 	}
 	slices.Sort(ends)
-	if g := t.lastGrant(t.copies[last].Acquisition); g != nil && g.Ended == history.ByDeadline {
-		g.To = max(g.To, ends[len(ends)-t.quorum])
+	if g := t.lastGrant(t.copies[last].Acquisition); g >= 0 && t.grants[g].Ended == history.ByDeadline {
+		t.promise(g, max(t.grants[g].To, ends[len(ends)-t.quorum]))
 	}
 }
 
@@ -362,16 +358,6 @@ func (t *redisTruth) count(i int) {
 	t.grant(sim.Origin{Client: c.Client, Tag: int(c.Acquisition), Sent: t.origins[last].sent}, ends)
 }
 
-// grantOf returns the index of the last grant of an acquisition; -1 if it has none.
-func (t *redisTruth) grantOf(id history.ID) int {
-	for g := range slices.Backward(t.grants) {
-		if t.grants[g].Acquisition == id {
-			return g
-		}
-	}
-	return -1
-}
-
 // removed notes a release that was executed, and the grants that it rightfully ended.
 func (t *redisTruth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	id := history.ID(r.Tag)
@@ -395,8 +381,8 @@ func (t *redisTruth) removed(i int, r *redis.Request, s *redis.Server, held int)
 
 // hadCopy reports whether a server has ever had a copy of the acquisition.
 func (t *redisTruth) hadCopy(i int, id history.ID) bool {
-	node := t.service.nodes[i].Name
-	for c := range t.copies {
+	node, began := t.service.nodes[i].Name, t.began(id)
+	for c := len(t.copies) - 1; c >= 0 && t.copies[c].From >= began; c-- {
 		if t.copies[c].Acquisition == id && t.copies[c].Node == node {
 			return true
 		}

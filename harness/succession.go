@@ -36,8 +36,8 @@ func (s *succession) took(node string, o sim.Origin, ends trace.Instant) {
 
 // renewed gives an acquisition's grant another end.
 func (s *succession) renewed(id history.ID, ends trace.Instant) {
-	if g := s.lastGrant(id); g != nil && (g.Ended == history.ByDeadline || g.To == trace.Never) {
-		g.To = ends
+	if g := s.lastGrant(id); g >= 0 && (s.grants[g].Ended == history.ByDeadline || s.grants[g].To == trace.Never) {
+		s.promise(g, ends)
 	}
 	if s.holder() == id {
 		s.copies[s.copy].Expires = ends

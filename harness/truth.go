@@ -17,6 +17,7 @@ type truth struct {
 	copies    []history.Copy
 	grants    []history.Grant
 	granted   []uint64 // by grant: the place of the request that completed it
+	over      int      // how many grants, from the first on, are known to be over
 	asks      []history.Ask
 	removals  []history.Removal
 }
@@ -54,23 +55,42 @@ func (t *truth) grant(o sim.Origin, ends trace.Instant) {
 	})
 }
 
-// lastGrant returns the last grant of an acquisition; nil if it has none.
-func (t *truth) lastGrant(id history.ID) *history.Grant {
-	for g := range slices.Backward(t.grants) {
+// promise gives a grant another end.
+func (t *truth) promise(g int, ends trace.Instant) {
+	t.grants[g].To = ends
+	t.over = min(t.over, g)
+}
+
+// began returns when an acquisition was begun. Nothing that is earlier has to do with it, which spares the truth of a
+// long run to go back to its beginning.
+func (t *truth) began(id history.ID) trace.Instant {
+	if id == 0 {
+		return 0
+	}
+	return t.world.journal.of(id).Invoked
+}
+
+// lastGrant returns the index of the last grant of an acquisition; -1 if it has none.
+func (t *truth) lastGrant(id history.ID) int {
+	began := t.began(id)
+	for g := len(t.grants) - 1; g >= 0 && t.grants[g].From >= began; g-- {
 		if t.grants[g].Acquisition == id {
-			return &t.grants[g]
+			return g
 		}
 	}
-	return nil
+	return -1
 }
 
 // held reports whether an acquisition has ever held the lock.
-func (t *truth) held(id history.ID) bool { return t.lastGrant(id) != nil }
+func (t *truth) held(id history.ID) bool { return t.lastGrant(id) >= 0 }
 
 // endOwners ends what the owner of an acquisition was granted, in all of his holds, by requests that were sent before
 // some place.
 func (t *truth) endOwners(id history.ID, before uint64) {
-	for g := range t.grants {
+	for t.over < len(t.grants) && t.grants[t.over].To <= t.now() {
+		t.over++
+	}
+	for g := t.over; g < len(t.grants); g++ {
 		if grant := &t.grants[g]; grant.To > t.now() && t.granted[g] < before && t.sameOwner(grant.Acquisition, id) {
 			grant.To, grant.Ended = t.now(), history.ByUnlock
 		}
@@ -79,7 +99,8 @@ func (t *truth) endOwners(id history.ID, before uint64) {
 
 // endGrants ends what an acquisition was granted by requests that were sent before some place.
 func (t *truth) endGrants(id history.ID, before uint64, why history.Cause) {
-	for g := range t.grants {
+	began := t.began(id)
+	for g := len(t.grants) - 1; g >= 0 && t.grants[g].From >= began; g-- {
 		if grant := &t.grants[g]; grant.Acquisition == id && grant.To > t.now() && t.granted[g] < before {
 			grant.To, grant.Ended = t.now(), why
 		}

@@ -19,7 +19,7 @@ type world struct {
 	sent    uint64 // requests to the lock's servers
 	notes   []history.Note
 	wakeUps int               // messages with which they told clients of something unasked
-	guessed map[string]string // purposes of scripts that the lock has not declared, by text and by digest
+	scripts map[string]string // purposes that were not at hand, by the script's text or digest
 }
 
 func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {

@@ -90,11 +90,14 @@ func Catalogue() []Algorithm {
 	}
 }
 
+// catalogue is made once: every scenario that is drawn and played looks its lock up.
+var catalogue = Catalogue()
+
 // Find returns the lock of that name.
 func Find(name string) (Algorithm, bool) {
-	for _, a := range Catalogue() {
-		if a.Name == name {
-			return a, true
+	for i := range catalogue {
+		if catalogue[i].Name == name {
+			return catalogue[i], true
 		}
 	}
 	return Algorithm{}, false

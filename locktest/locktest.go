@@ -1,2 +1,86 @@
-// Package locktest tests locks under faults, in go test.
+// Package locktest tests a lock of one's own under faults, in go test.
+//
+//	func TestMyLock(t *testing.T) {
+//		locktest.Run(t, func(p locks.Process) (locks.Lock, error) { return New(p.Redis(0)), nil }, locktest.Options{})
+//	}
+//
+// [Run] watches the lock in a few runs in which nothing goes wrong: on which servers it lives, which key its holder makes
+// and for how long, whether it renews its lease, what its leases state. From that follows what it is asked to keep (see
+// [Promise]). Each promise is then put to it in a thousand schedules of clients, pauses, crashes, clocks and network that
+// the promise is to survive. Right locks pass. The first schedule that breaks a promise is made as small as it can be, told
+// as a story with a timeline, and saved under testdata; saved ones are played first from then on.
+//
+// [Fuzz] is the same under go test -fuzz, and [Check] outside of tests.
 package locktest
+
+import (
+	"testing"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/search"
+)
+
+// Run tests a lock: saved scenarios first, then each promise in a subtest of its own. What it plays is drawn by rapid, whose
+// flags work: -rapid.checks for more or fewer schedules, -rapid.seed for the same ones. The builder is called in many
+// simulated processes, also of runs that are played at once: locks must not share anything but their servers.
+func Run(t *testing.T, newLock locks.Builder, o Options) {
+	t.Helper()
+	s, err := examine(newLock, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !replay(t, s) {
+		t.FailNow() // first things first
+	}
+	list := s.promises()
+	tallies := make([]tally, len(list))
+	t.Run("promises", func(t *testing.T) {
+		for i := range list {
+			t.Run(string(list[i].name), func(t *testing.T) {
+				t.Parallel()
+				judge(t, s, &list[i], &tallies[i])
+			})
+		}
+	})
+	t.Log(s)
+	for i := range list {
+		t.Logf("%s: %v", list[i].name, &tallies[i])
+	}
+}
+
+// Check plays schedules until a promise of the lock is broken, and returns what was found; nil if all are kept. It is
+// what [Run] does, for programs that are no tests: the same options find the same. The error says why the lock cannot be
+// tested, as when it cannot be acquired even where nothing goes wrong.
+func Check(newLock locks.Builder, o Options) (*Finding, error) {
+	s, err := examine(newLock, o)
+	if err != nil {
+		return nil, err
+	}
+	var r harness.Runner
+	defer r.Close()
+	list := s.promises()
+	for i := range list {
+		p, c := &list[i], &tally{}
+		for n := range p.runs(&s.options) {
+			if b := p.try(&r, s, search.Seeded(s.options.Seed+uint64(n)), c); b != nil {
+				return newFinding(&r, s, b), nil
+			}
+			if c.given() {
+				break
+			}
+		}
+	}
+	return nil, nil
+}
+
+// examine finds out what a lock is like.
+func examine(newLock locks.Builder, o Options) (*subject, error) {
+	o = o.withDefaults()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	var r harness.Runner
+	defer r.Close()
+	return probe(&r, newLock, o)
+}

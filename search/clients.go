@@ -51,6 +51,9 @@ func (g *generator) client(i int) scenarios.Client {
 		write := pick(g, c.Read, c.Read+(c.Work-c.Read)/2)
 		c.Write = &write
 	}
+	if slices.Contains(g.menu.Faults, ClientPause) && g.forGood(64) {
+		c.Work, c.Hangs = 0, true
+	}
 	if g.menu.Enters > 1 {
 		c.Enters = 1 + upTo(g, g.menu.Enters-1)
 	}
@@ -59,6 +62,9 @@ func (g *generator) client(i int) scenarios.Client {
 	}
 	return c
 }
+
+// forGood says once in so many times that something is not over before the run is.
+func (g *generator) forGood(once int64) bool { return g.menu.ForGood && oneIn(g, once) }
 
 // home draws which servers a client connects to: all of them, one only, or one before the others.
 func (g *generator) home() []string {

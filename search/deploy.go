@@ -1,8 +1,6 @@
 package search
 
 import (
-	"slices"
-
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -19,6 +17,7 @@ func (g *generator) deploy() {
 		s.Leader = upTo(g, s.Count())
 	case "mysql", "postgres":
 		s.KeepAlive, s.Pool = choose(g, m.KeepAlives), choose(g, m.Pools)
+		s.IdleTimeout = choose(g, m.IdleTimeouts)
 	}
 	g.lookAround()
 }
@@ -31,11 +30,10 @@ func (g *generator) lookAround() {
 	if g.hosts = g.keepers; s.Pool > 0 {
 		g.hosts = g.servers[s.Count():]
 	}
-	replicated := s.Replicas > 0 || s.Cluster
-	if replicated || s.Kind == "zookeeper" && s.Count() > 1 {
+	if peers(s) {
 		g.peers, g.role = g.servers, g.kind.role
 	}
-	if replicated {
+	if replicates(s) {
 		g.hosts = append([]string{g.role}, g.keepers...) // a replica says little to clients
 	}
 }
@@ -49,6 +47,9 @@ func (g *generator) deployRedis() {
 		s.Disk = "honest" // nothing is written that it could lie about
 	}
 	s.Replicas, s.Sentinels, s.Cluster = choose(g, m.Replicas), choose(g, m.Sentinels), m.Cluster
+	if m.Watched && s.Replicas > 0 {
+		g.watch()
+	}
 	s.MinReplicas = min(choose(g, m.MinReplicas), s.Replicas)
 	if s.Replicas > 0 {
 		s.FullSync = choose(g, m.FullSyncs)
@@ -61,6 +62,18 @@ func (g *generator) deployRedis() {
 	}
 }
 
+// watch has Sentinels watch the servers, or makes a cluster of them; not often, since they talk so much among themselves
+// that such a run takes as long as ten others.
+func (g *generator) watch() {
+	s := &g.scenario.Servers
+	switch g.Below(12) {
+	case 1:
+		s.Sentinels = 3
+	case 2:
+		s.Cluster, s.Masters, s.Replicas = true, 3, 1
+	}
+}
+
 // choose draws from a list, if there is anything in it.
 func choose[T any](g *generator, list []T) T {
 	if len(list) == 0 {
@@ -70,24 +83,9 @@ func choose[T any](g *generator, list []T) T {
 	return pick(g, list...)
 }
 
-// meets reports whether a kind of fault can befall what has been deployed.
+// meets reports whether a kind of fault can befall what has been drawn.
 func (g *generator) meets(k Kind) bool {
-	s := &g.scenario.Servers
-	switch k {
-	case Failover:
-		// Sentinels and clusters fail over by themselves, and take what somebody does by hand for a mistake.
-		return len(g.peers) > 0 && s.Sentinels == 0 && !s.Cluster || slices.Contains(g.kind.knows, k)
-	case Partition, Lag:
-		return len(g.peers) > 0
-	case Snapshot:
-		return s.Persistence == "rdb" || slices.Contains(g.kind.knows, k)
-	case SameRandom:
-		return len(g.clients) > 1
-	case Evict, SessionCut, EndSession:
-		return slices.Contains(g.kind.knows, k)
-	default:
-		return true
-	}
+	return k.Befalls(&g.scenario.Servers) && (k != SameRandom || len(g.clients) > 1)
 }
 
 // anyHost is a glob of all servers that clients talk to.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/trace"
 )
 
 // fault draws a fault of a kind; false if what is left of the time for faults does not allow one.
@@ -23,7 +22,7 @@ func (g *generator) fault(k Kind) (sim.Fault, bool) {
 	case PowerLoss:
 		return g.serverCrash(k, true)
 	case ServerPause:
-		return g.pause(g.server(k))
+		return g.serverPause(k)
 	case ServerAhead:
 		return g.clock(pick(g, g.servers...), 1, oneIn(g, 4)), true
 	case ServerBack:
@@ -78,10 +77,13 @@ func (g *generator) clientCrash() (sim.Fault, bool) {
 	return f, true
 }
 
-// serverCrash lets a server come back always: one that stays away forgets nothing and grants nothing.
+// serverCrash lets a server come back, as a rule: one that stays away forgets nothing and grants nothing.
 func (g *generator) serverCrash(k Kind, host bool) (sim.Fault, bool) {
 	node := g.server(k)
 	restart, ok := g.spend(2)
+	if g.forGood(16) {
+		restart = 0
+	}
 	return sim.Fault{
 		Action:  sim.Action{Kind: sim.Crash, Node: node, Host: host, Restart: restart},
 		Trigger: g.trigger(node),
@@ -91,6 +93,14 @@ func (g *generator) serverCrash(k Kind, host bool) (sim.Fault, bool) {
 func (g *generator) pause(node string) (sim.Fault, bool) {
 	d, ok := g.spend(1)
 	return sim.Fault{Action: sim.Action{Kind: sim.Pause, Node: node}, For: d, Trigger: g.trigger(node)}, ok
+}
+
+func (g *generator) serverPause(k Kind) (sim.Fault, bool) {
+	f, ok := g.pause(g.server(k))
+	if g.forGood(16) {
+		f.For = 0
+	}
+	return f, ok
 }
 
 // clock lets a wall clock jump; heals says that it is put right later.
@@ -126,7 +136,7 @@ func (g *generator) onLink(k Kind, action sim.ActionKind, times time.Duration) (
 	}
 	d, ok := g.spend(times)
 	f := sim.Fault{Action: sim.Action{Kind: action, Link: link}, For: d}
-	if oneIn(g, 2) {
+	if g.blind() || oneIn(g, 2) {
 		f.Trigger = g.trigger(pick(g, g.clients...))
 	}
 	return f, ok
@@ -137,6 +147,10 @@ func (g *generator) link(k Kind) sim.Link {
 	link := sim.Link{From: []string{pick(g, g.clients...)}}
 	if slices.Contains(g.menu.Storage, k) && oneIn(g, 3) {
 		link.To = []string{scenarios.Storage}
+		return link
+	}
+	if g.menu.Watched && g.scenario.Servers.Sentinels > 0 && oneIn(g, 3) {
+		link.To = slices.Clone(g.servers[len(g.keepers):])
 		return link
 	}
 	link.To = some(g, g.hosts)
@@ -167,12 +181,9 @@ func (g *generator) breakUp(k Kind) sim.Fault {
 
 // refuse has a request answered with an error.
 func (g *generator) refuse(k Kind) sim.Fault {
-	server := g.host(k)
 	return sim.Fault{
-		Trigger: sim.Trigger{When: sim.Before, Nth: g.nth(), Step: sim.Pattern{
-			Node: server, Does: pick(g, trace.Execute, trace.Receive), What: pick(g, g.whats(server)...), Peer: g.anyClient(),
-		}},
-		Action: sim.Action{Kind: sim.Error, Text: pick(g, g.kind.refuses...)},
+		Trigger: g.request(k),
+		Action:  sim.Action{Kind: sim.Error, Text: pick(g, g.kind.refuses...)},
 	}
 }
 

@@ -112,6 +112,9 @@ func (g *generator) adopt(base *scenarios.Scenario) {
 // surround draws what is around lock and servers, and how the lock is told to behave.
 func (g *generator) surround() {
 	m, s := &g.menu, &g.scenario
+	if m.Guardable && oneIn(g, 4) {
+		m.Guarded, m.Storage = true, nil
+	}
 	s.Resource = scenarios.Resource{Fencing: m.Fencing, Registers: 1 + upTo(g, m.Registers-1), Guarded: m.Guarded}
 	s.Network = scenarios.Network{Latency: g.latency()}
 	if share := pick(g, m.Timeouts...); share > 0 {
@@ -130,7 +133,7 @@ func (g *generator) latency() sim.Latency {
 
 // addFaults draws the kinds that this scenario may have, and then the faults.
 func (g *generator) addFaults() {
-	kinds := some(g, slices.DeleteFunc(slices.Clone(g.menu.Faults), func(k Kind) bool { return !g.meets(k) }))
+	kinds := g.kinds()
 	if slices.Contains(kinds, Drift) {
 		g.drift()
 	}
@@ -156,7 +159,7 @@ func (g *generator) drift() {
 // anyTime draws a time that no bound applies to.
 func (g *generator) anyTime() time.Duration {
 	ttl := g.ttl
-	return pick(g, ttl/100, ttl/10, ttl/2, ttl-eps, ttl+eps, 2*ttl, 10*ttl)
+	return g.length(unlimited, ttl/100, ttl/10, ttl/2, ttl-eps, ttl+eps, 2*ttl, 10*ttl)
 }
 
 // spend draws how long a fault takes, out of what is left for all of them; false if nothing is. A fault counts as
@@ -170,13 +173,13 @@ func (g *generator) spend(times time.Duration) (time.Duration, bool) {
 // spendAbout is spend with other telling times.
 func (g *generator) spendAbout(times time.Duration, telling ...time.Duration) (time.Duration, bool) {
 	if g.left == unlimited {
-		return pick(g, telling...), true
+		return g.length(unlimited, telling...), true
 	}
 	limit := g.left / times
 	if limit < eps {
 		return 0, false
 	}
-	d := pick(g, within(limit, telling...)...)
+	d := g.length(limit, telling...)
 	g.left -= d * times
 	return d, true
 }

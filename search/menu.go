@@ -22,19 +22,21 @@ type Menu struct {
 
 	// What to choose the lock's servers from; of the fields of package scenarios that are not here, and of lists that are
 	// empty, the servers have their own defaults.
-	Masters     []int           // numbers of independent servers; 1
-	Replicas    []int           // of each of them
-	Sentinels   []int           // that watch them
-	Cluster     bool            // they form a Redis Cluster
-	MinReplicas []int           // min-replicas-to-write
-	FullSyncs   []time.Duration // how long a replica waits for a whole dataset; the default
-	Nodes       []int           // servers of an ensemble; any of them leads at first
-	Ticks       []time.Duration // of an ensemble
-	SyncLimits  []int           // of an ensemble, in ticks
-	KeepAlives  []time.Duration // after which a database gives silent clients up
-	Pools       []int           // connections that a pooler in front of a database lends
-	Persistence []string        // what their disks may be told
-	Disk        []string        // whether their disks may lie; "honest"
+	Masters      []int           // numbers of independent servers; 1
+	Replicas     []int           // of each of them
+	Sentinels    []int           // that watch them
+	Cluster      bool            // they form a Redis Cluster
+	Watched      bool            // those that have replicas may have Sentinels watch them, or form a cluster
+	MinReplicas  []int           // min-replicas-to-write
+	FullSyncs    []time.Duration // how long a replica waits for a whole dataset; the default
+	Nodes        []int           // servers of an ensemble; any of them leads at first
+	Ticks        []time.Duration // of an ensemble
+	SyncLimits   []int           // of an ensemble, in ticks
+	KeepAlives   []time.Duration // after which a database gives silent clients up
+	IdleTimeouts []time.Duration // after which it ends idle connections
+	Pools        []int           // connections that a pooler in front of a database lends
+	Persistence  []string        // what their disks may be told
+	Disk         []string        // whether their disks may lie; "honest"
 
 	TTLs       []time.Duration // lives of a lease to choose from; 10 s and one that is typical of short ones
 	Libraries  []string        // client libraries; the lock's own
@@ -44,6 +46,7 @@ type Menu struct {
 	Styles    []history.Style   // in which each scenario is to be played; careless
 	Fencing   []history.Fencing // likewise; unfenced
 	Guarded   bool              // the resource lives on the lock's own servers
+	Guardable bool              // it may live there, or not
 	Registers int               // at most; 1
 	Clients   int               // at most, and two at least; 3
 	Tasks     int               // at most, of each client; 1
@@ -56,6 +59,9 @@ type Menu struct {
 	Faults  []Kind // that may befall clients, servers, and what is between them; each scenario draws a part of them
 	Storage []Kind // those of them that may befall storage and the links to it, too
 	Most    int    // faults in one scenario; 3
+	ForGood bool   // a server that crashes or stands still, and the worker of a client that may pause, may do so for good
+	// Strategy says how faults are chosen and placed; step-keyed.
+	Strategy Strategy
 
 	// Within bounds, in percent of the lease, what the work of one section and all faults of a scenario may take
 	// together, so that no section can outlast its lease; 0: they may take any time. Each fault counts with the

@@ -21,7 +21,7 @@ type task[T any] struct {
 func InOrder[T any](ctx context.Context, workers int, plays iter.Seq[func(*harness.Runner) T], deliver func(T) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	workers = max(workers, 1)
-	ordered := make(chan *task[T], 4*workers) // bounds how far the workers run ahead of the caller
+	ordered := make(chan *task[T], 16*workers) // bounds how far the workers run ahead of the caller, or of a long task
 	todo := make(chan *task[T])
 	var running sync.WaitGroup
 	running.Go(func() { hand(ctx, plays, ordered, todo) })

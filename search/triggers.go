@@ -18,6 +18,9 @@ func (g *generator) anyClient() string { return pick(g, append([]string{""}, g.c
 // trigger draws a moment for a fault that befalls a node: mostly a step of that node, else a step of another one, of
 // another fault, or a time.
 func (g *generator) trigger(node string) sim.Trigger {
+	if g.blind() {
+		return g.anyMoment()
+	}
 	switch g.Below(8) {
 	case 5:
 		return g.stepOf(pick(g, g.nodes()...))
@@ -72,7 +75,7 @@ func (g *generator) clientStep(node string) sim.Pattern {
 
 // serverStep draws a step of a server or of storage. A server that has peers mostly talks to them, and fares as they do.
 func (g *generator) serverStep(node string) sim.Pattern {
-	watches := node != g.role && slices.Contains(g.servers[len(g.keepers):], node)
+	watches := node != g.role && len(g.kind.among) > 0 && slices.Contains(g.servers[len(g.keepers):], node)
 	switch {
 	case node != scenarios.Storage && oneIn(g, 6):
 		return sim.Pattern{Node: node, Does: pick(g, g.serverSteps()...)}
@@ -175,6 +178,9 @@ func (g *generator) mayBefall(k Kind, t *sim.Trigger) bool {
 // onMessage draws the step of a message for a fault that befalls that message: while it is about to be sent, received,
 // executed or answered, or has just been sent. It may be one that another fault befalls, too.
 func (g *generator) onMessage(k Kind) sim.Trigger {
+	if g.blind() {
+		return g.anyMessage(k)
+	}
 	if n := len(g.scenario.Faults); n > 0 && oneIn(g, 4) {
 		if t := g.scenario.Faults[n-1].Trigger; g.mayBefall(k, &t) {
 			return t
@@ -197,4 +203,15 @@ func (g *generator) onMessage(k Kind) sim.Trigger {
 		t.When = sim.After
 	}
 	return t
+}
+
+// request draws a request that a server refuses.
+func (g *generator) request(k Kind) sim.Trigger {
+	if g.blind() {
+		return g.anyRequest(k)
+	}
+	server := g.host(k)
+	return sim.Trigger{When: sim.Before, Nth: g.nth(), Step: sim.Pattern{
+		Node: server, Does: pick(g, trace.Execute, trace.Receive), What: pick(g, g.whats(server)...), Peer: g.anyClient(),
+	}}
 }

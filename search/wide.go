@@ -1,7 +1,9 @@
 package search
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/locks"
 )
@@ -10,32 +12,78 @@ import (
 // deployed, and in ways of using it that its author may not have thought of. The lock is the catalogue's of that name, or
 // another on servers of that kind.
 func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
+	atStorage := func(k Kind) bool { return k == Delay || k == Stall || k == Cut }
 	m := Menu{
-		Lock: lock.Name, Servers: lock.Servers, Faults: kinds,
-		Storage:   slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return k != Delay && k != Stall && k != Cut }),
-		Registers: 2, Waits: true, Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress,
+		Lock: lock.Name, Servers: lock.Servers, Guardable: lock.Guard, Registers: 2, Waits: true, Renewed: true,
+		Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
+		Storage: slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !atStorage(k) }),
 	}
-	has := func(list ...Kind) bool {
-		return slices.ContainsFunc(list, func(k Kind) bool { return slices.Contains(kinds, k) })
+	kind := traitOf(cmp.Or(lock.Servers, "redis"))
+	if slices.Contains(kinds, Cut) && slices.Contains(kind.knows, SessionCut) && !slices.Contains(kinds, SessionCut) {
+		m.Faults = append(slices.Clone(kinds), SessionCut) // a cut, of a length that tells
 	}
-	redis := lock.Servers == "" || lock.Servers == "redis"
-	if redis && has(ServerCrash, PowerLoss) {
-		m.Persistence = []string{"", "everysec", "always"}
-	}
-	switch {
-	case lock.Authority == locks.Majority:
-		m.Masters, m.Uneven = []int{3, 5}, true
-	case lock.Authority == locks.Replicated:
-		m.Replicas = []int{1, 2}
-	case redis && has(Failover, Partition, Lag):
-		m.Replicas = []int{0, 1, 2}
+	switch kind.kind {
+	case "redis":
+		m.wideRedis(lock)
+	case "zookeeper":
+		m.Drift = wideSessionDrift
+		if m.has(PowerLoss) {
+			m.Persistence = []string{"", "lazy"}
+		}
+	case "consul", "chubby":
+		m.LockDelays = []time.Duration{15 * time.Second, time.Second, 0}
+	case "mysql", "postgres":
+		m.wideDatabase()
 	}
 	return m
 }
 
-// How far clocks may run off in a wide menu, in parts per million: twice what Redlock allows for. And how many leases
-// somebody may wait before that counts as a lack of progress.
+// How far clocks may run off in a wide menu, in parts per million: twice what Redlock allows for, or so far that sessions,
+// which allow for a third, do not bear it. How many leases somebody may wait before that counts as a lack of progress. And
+// how many faults there are at most where it takes several to undo a majority.
 const (
-	wideDrift    = 20_000
-	wideProgress = 8
+	wideDrift        = 20_000
+	wideSessionDrift = 600_000
+	wideProgress     = 8
+	mostOfMajority   = 5
 )
+
+// has reports whether one of some kinds is on the menu.
+func (m *Menu) has(list ...Kind) bool {
+	return slices.ContainsFunc(list, func(k Kind) bool { return slices.Contains(m.Faults, k) })
+}
+
+func (m *Menu) wideRedis(lock *locks.Algorithm) {
+	if m.has(ServerCrash, PowerLoss) {
+		m.Persistence = []string{"", "everysec"}
+	}
+	if m.has(Snapshot) {
+		m.Persistence = append(m.Persistence, "rdb")
+	}
+	if lock.Authority == locks.Majority {
+		m.Masters, m.Uneven = []int{3, 5, 3, 5, 2}, true // two split their votes easily
+		m.Most = mostOfMajority
+		return
+	}
+	m.Watched = m.has(Partition, ServerCrash, PowerLoss, ServerPause)
+	switch {
+	case lock.Authority == locks.Replicated:
+		m.Replicas = []int{1, 2}
+	case m.Watched || m.has(Failover, Lag):
+		m.Replicas = []int{0, 1, 2}
+	}
+	if m.Replicas != nil {
+		m.FullSyncs = []time.Duration{0, time.Millisecond}
+	}
+}
+
+// wideDatabase has servers that give up silent clients, and now and then idle ones, or a pooler.
+func (m *Menu) wideDatabase() {
+	if m.has(Cut) {
+		m.KeepAlives = []time.Duration{0, 5 * time.Second}
+	}
+	m.IdleTimeouts = []time.Duration{0, 0, 0, 5 * time.Second}
+	if m.Servers == "postgres" {
+		m.Pools = []int{0, 0, 0, 2}
+	}
+}

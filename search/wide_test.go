@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/sim"
 )
 
 func TestAWideMenuSuitsEveryLock(t *testing.T) {
@@ -51,4 +52,45 @@ func TestFaultsAreAddedToABase(t *testing.T) {
 	}
 	require.Positive(t, added)
 	require.True(t, violated)
+}
+
+// TestAWideMenuHasTheDeploymentsThatItsKindsCallFor counts what is drawn for one lock of each kind of servers.
+func TestAWideMenuHasTheDeploymentsThatItsKindsCallFor(t *testing.T) {
+	type drawn struct {
+		*scenarios.Scenario
+		on *scenarios.Servers
+	}
+	for _, c := range []struct {
+		lock string
+		kind search.Kind
+		what string
+		is   func(drawn) bool
+	}{
+		{"set-nx-lua", search.Partition, "watched by Sentinels", func(s drawn) bool { return s.on.Sentinels == 3 }},
+		{"set-nx-lua", search.Partition, "a cluster", func(s drawn) bool { return s.on.Cluster }},
+		{"set-nx-lua", search.Failover, "with a replica", func(s drawn) bool { return s.on.Replicas == 1 }},
+		{"set-nx-lua", search.PowerLoss, "writing a file", func(s drawn) bool { return s.on.Persistence == "everysec" }},
+		{"set-nx-lua", search.ClientPause, "a hanging worker", func(s drawn) bool { return s.Clients[0].Hangs }},
+		{"set-nx-lua", search.ServerCrash, "a server gone for good", func(s drawn) bool {
+			return len(s.Faults) > 0 && s.Faults[0].Action.Kind == sim.Crash && s.Faults[0].Action.Restart == 0
+		}},
+		{"zk-sequential", search.PowerLoss, "a lazy disk", func(s drawn) bool { return s.on.Persistence == "lazy" }},
+		{"zk-sequential", search.Cut, "data in the ensemble", func(s drawn) bool { return s.Resource.Guarded }},
+		{"mysql-get-lock", search.Cut, "keep-alive", func(s drawn) bool { return s.on.KeepAlive > 0 }},
+		{"mysql-get-lock", search.Cut, "an idle time-out", func(s drawn) bool { return s.on.IdleTimeout > 0 }},
+		{"pg-advisory", search.Cut, "a pooler", func(s drawn) bool { return s.on.Pool > 0 }},
+		{"consul", search.Cut, "no lock-delay", func(s drawn) bool { return *s.Lock.LockDelay == 0 }},
+	} {
+		lock, ok := locks.Find(c.lock)
+		require.True(t, ok)
+		menu, n := search.Wide(&lock, []search.Kind{c.kind}), 0
+		const draws = 400
+		for k := range uint64(draws) {
+			if s := search.Generate(search.Seeded(k), menu); c.is(drawn{s, &s.Servers}) {
+				n++
+			}
+		}
+		require.Positive(t, n, "%s: never %s", c.lock, c.what)
+		require.Less(t, n, draws, "%s: always %s", c.lock, c.what)
+	}
 }

@@ -27,11 +27,15 @@ type Process struct {
 // AddClient adds a client node whose process runs main. It starts when the run does, and ends when main returns.
 func (e *Engine) AddClient(name string, main func(*Task)) *Node {
 	n := e.addNode(name)
-	n.process = &Process{node: n, main: main}
+	n.process = e.spare.processes.take()
+	n.process.node, n.process.main = n, main
 	e.alive++
 	n.process.start()
 	return n
 }
+
+// emptied returns a process that is new, but for the memory of its list.
+func (p *Process) emptied() Process { return Process{tasks: emptied(p.tasks)} }
 
 // start runs main from its beginning, as a new process.
 func (p *Process) start() {
@@ -43,8 +47,10 @@ func (p *Process) start() {
 }
 
 func (p *Process) spawn(run func(*Task)) *Task {
-	t := &Task{engine: p.node.engine, process: p, run: run, index: p.started, life: p.node.life}
-	t.timer = Timer{node: p.node, ring: t}
+	e := p.node.engine
+	t := e.spare.tasks.take()
+	t.engine, t.process, t.run, t.index, t.life = e, p, run, p.started, p.node.life
+	t.timer.node, t.timer.ring = p.node, t
 	p.started++
 	p.forgetEnded()
 	p.tasks = append(p.tasks, t)
@@ -73,7 +79,7 @@ func (p *Process) die() {
 	for _, t := range p.tasks {
 		t.makeReady() // to be unwound
 	}
-	p.tasks, p.over = nil, 0
+	p.tasks, p.over = p.tasks[:0], 0
 }
 
 // thaw lets the tasks go on that became ready during a pause. Those of a process that is paused again freeze again.

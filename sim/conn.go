@@ -112,7 +112,8 @@ func (c *Conn) pushEarly() {
 }
 
 func newConn(client, server *Node, r Receiver) *Conn {
-	c := &Conn{engine: client.engine, client: client, server: server, receiver: r}
+	c := client.engine.spare.conns.take()
+	c.engine, c.client, c.server, c.receiver = client.engine, client, server, r
 	c.up.init(c, client, server)
 	c.down.init(c, server, client)
 	for i, q := range [...]*fifo{&c.up.flight, &c.down.flight, &c.inbox.fifo, &c.buffer.fifo} {

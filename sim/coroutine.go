@@ -2,21 +2,6 @@ package sim
 
 import "iter"
 
-// Spare keeps what is costly to make, for the next run: the queue's memory and coroutines. One run at a time may
-// use it. The zero value is ready.
-type Spare struct {
-	queue queue
-	idle  []*coroutine
-}
-
-// Close ends the idle coroutines. A Spare that is dropped without it leaks them.
-func (s *Spare) Close() {
-	for _, c := range s.idle {
-		c.stop()
-	}
-	s.idle = nil
-}
-
 // coroutine runs one task after another, so that a run need not make new ones. It stands on iter.Pull, which changes
 // stacks in a third of the time that two goroutines need to pass a message, and never runs two of them at once.
 type coroutine struct {

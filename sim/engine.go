@@ -82,7 +82,11 @@ func New(c Config, spare *Spare) *Engine {
 	if len(c.Latency) == 0 {
 		c.Latency = LAN()
 	}
-	e := &Engine{config: c, spare: spare, queue: spare.queue[:0], byName: make(map[string]*Node, 8)}
+	spare.begin()
+	e := &Engine{
+		config: c, spare: spare, queue: spare.queue[:0], ready: spare.ready,
+		nodes: spare.list, byName: spare.byName, conns: spare.opened,
+	}
 	e.Trace.Keep = c.Keep
 	return e
 }
@@ -98,7 +102,9 @@ func (e *Engine) Messages() int { return e.messages }
 
 // Rand returns a fresh stream for a purpose and names under the run's seed.
 func (e *Engine) Rand(purpose string, names ...string) *Rand {
-	return NewRand(e.config.Seed, purpose, names...)
+	r := e.spare.rands.take()
+	r.begin(e.config.Seed, purpose, names...)
+	return r
 }
 
 func (e *Engine) schedule(at trace.Instant, do actor, arg uint64) {
@@ -142,7 +148,7 @@ func (e *Engine) Run() Ending {
 	ending.At, ending.Bound, ending.Panic = e.now, e.bound, e.failure
 	ending.Zombies = e.unwind()
 	clear(e.queue)
-	e.spare.queue = e.queue[:0]
+	e.spare.queue, e.spare.ready, e.spare.list, e.spare.opened = e.queue, e.ready, e.nodes, e.conns
 	return ending
 }
 
@@ -176,6 +182,7 @@ func (e *Engine) play() Ending {
 
 // begin lets the faults act that are there from the beginning, and then the processes start.
 func (e *Engine) begin() {
+	e.Trace.Begin()
 	for _, a := range e.faults {
 		if a.Trigger.When == At && a.Trigger.At == 0 {
 			a.fire(nil)
@@ -219,7 +226,6 @@ func (e *Engine) unwind() (zombies []string) {
 	for i := 0; i < len(e.ready); i++ {
 		e.ready[i].resume()
 	}
-	e.ready = nil
 	for _, n := range e.nodes {
 		if n.process != nil && n.process.zombies {
 			zombies = append(zombies, n.Name)

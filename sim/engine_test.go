@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -290,6 +291,19 @@ func TestReusedSpareChangesNothing(t *testing.T) {
 		}
 	}
 	require.Less(t, spare.Idle(), 10, "coroutines are reused")
+}
+
+func TestSpareKeepsNothingOfARunWhenTheNextHasBegun(t *testing.T) {
+	spare := &sim.Spare{}
+	defer spare.Close()
+	ended := func() weak.Pointer[sim.Engine] {
+		e, _ := turmoil(t, 1, false, spare)
+		return weak.Make(e)
+	}()
+	next := sim.New(sim.Config{}, spare)
+	runtime.GC()
+	require.Nil(t, ended.Value())
+	runtime.KeepAlive(next)
 }
 
 func TestClosedSpareLeavesNoGoroutine(t *testing.T) {

@@ -34,7 +34,7 @@ type armed struct {
 
 // FaultReport says what became of a fault.
 type FaultReport struct {
-	Fault      Fault         // its name filled in
+	Fault      *Fault        // its name filled in
 	Node       string        // whom it befell; "" if no single node
 	Fired      bool          // its trigger came, and there was something to act on: a process that lives, a player of the role
 	Begin, End trace.Instant // Never if it has not begun, or does not heal; a run may end before the End
@@ -53,7 +53,8 @@ func (e *Engine) Inject(f Fault, errorReply ErrorReply) {
 	if f.Action.Kind == Error && errorReply == nil {
 		panic("sim: fault " + f.Name + " has no way to make an error reply")
 	}
-	a := &armed{Fault: f, engine: e, errorReply: errorReply, begin: trace.Never, end: trace.Never}
+	a := e.spare.faults.take()
+	a.Fault, a.engine, a.errorReply, a.begin, a.end = f, e, errorReply, trace.Never, trace.Never
 	e.faults = append(e.faults, a)
 	switch {
 	case f.Trigger.When != At:
@@ -67,13 +68,14 @@ func (e *Engine) Inject(f Fault, errorReply ErrorReply) {
 func (e *Engine) Faults() []FaultReport {
 	reports := make([]FaultReport, len(e.faults))
 	for i, a := range e.faults {
-		reports[i] = FaultReport{Fault: a.Fault, Node: a.node, Fired: a.begin != trace.Never, Begin: a.begin, End: a.end}
+		reports[i] = FaultReport{Fault: &a.Fault, Node: a.node, Fired: a.begin != trace.Never, Begin: a.begin, End: a.end}
 	}
 	return reports
 }
 
 // before lets the faults act that wait for a step that is about to be taken; what they do to its message stands in m.
 func (e *Engine) before(s *trace.Step, m *message) {
+	e.Trace.Intend(e.now, s)
 	if e.watched[s.Does] {
 		e.trigger(Before, s, m)
 	}
@@ -81,7 +83,7 @@ func (e *Engine) before(s *trace.Step, m *message) {
 
 // took records a step and lets the faults act that wait for its having been taken.
 func (e *Engine) took(s *trace.Step, m *message, sum uint64, detail func() string) {
-	e.Trace.Add(trace.Event{At: e.now, Step: *s, Msg: m.id, Sum: sum}, detail)
+	e.Trace.Add(&trace.Event{At: e.now, Step: *s, Msg: m.id, Sum: sum}, detail)
 	if e.watched[s.Does] {
 		e.trigger(After, s, m)
 	}
@@ -151,14 +153,13 @@ func (a *armed) fire(m *message) {
 	if n := e.target(a.Action.Node); n != nil {
 		step.Node = n.Name
 	}
-	detail := a.Action.String
 	e.before(&step, &message{})
 	did, heal := a.act(m)
 	if !did {
 		return
 	}
 	a.begin, a.node = e.now, step.Node
-	e.took(&step, &message{}, 0, detail)
+	e.took(&step, &message{}, 0, a.text)
 	lasts := a.For
 	if a.Action.Kind == Crash {
 		lasts = a.Action.Restart
@@ -169,15 +170,21 @@ func (a *armed) fire(m *message) {
 	case lasts > 0:
 		a.end = e.now.Add(lasts) // also if the run does not live to see it
 		e.mending++
-		e.schedule(e.now.Add(lasts), action(func() {
-			step.Does = trace.End
-			e.before(&step, &message{})
-			e.mending--
-			heal()
-			e.took(&step, &message{}, 0, detail)
-		}), 0)
+		e.schedule(e.now.Add(lasts), action(func() { a.mend(heal) }), 0)
 	}
 }
+
+// mend ends what the fault does.
+func (a *armed) mend(heal func()) {
+	e := a.engine
+	step := trace.Step{Node: a.node, Does: trace.End, What: a.Name}
+	e.before(&step, &message{})
+	e.mending--
+	heal()
+	e.took(&step, &message{}, 0, a.text)
+}
+
+func (a *armed) text() string { return a.Action.String() }
 
 // act does what the fault's action says, if there is something to do it to. It returns what heals it; nil if there is
 // nothing to heal.

@@ -26,9 +26,6 @@ type Node struct {
 	sweep   int      // how many there may be before those that are over are forgotten
 	order   *Rand    // the order in which ready connections are served
 	delays  []delays // of what it sends, by the index of the other node
-
-	firstOpened [2]*Conn // where opened and delays begin: most nodes have few
-	firstDelays [2]delays
 }
 
 // Server is the code of a server process. It runs at one instant of virtual time and must not keep its node busy.
@@ -67,11 +64,19 @@ func (e *Engine) addNode(name string) *Node {
 	if e.byName[name] != nil {
 		panic("sim: there is already a node named " + name)
 	}
-	n := &Node{Name: name, index: len(e.nodes), Clock: Clock{engine: e, wall: Epoch}}
-	n.opened, n.delays = n.firstOpened[:0], n.firstDelays[:0]
+	n := e.spare.nodes.take()
+	n.Name, n.index, n.engine, n.wall = name, len(e.nodes), e, Epoch
 	e.nodes = append(e.nodes, n)
 	e.byName[name] = n
 	return n
+}
+
+// emptied returns a node that is new, but for the memory of its lists.
+func (n *Node) emptied() Node {
+	return Node{
+		Clock:   Clock{timers: emptied(n.timers)},
+		inbound: emptied(n.inbound), opened: emptied(n.opened), delays: emptied(n.delays),
+	}
 }
 
 // Up reports whether the node's process is alive, if perhaps paused.
@@ -252,7 +257,7 @@ func (n *Node) die() {
 			}
 		}
 	}
-	n.inbound = nil
+	n.inbound = n.inbound[:0]
 	if n.process != nil {
 		n.process.die()
 	}
@@ -287,7 +292,7 @@ type delays struct {
 func (n *Node) linkRand(to *Node) *Rand {
 	i, found := slices.BinarySearchFunc(n.delays, to.index, func(d delays, index int) int { return d.to - index })
 	if !found {
-		n.delays = slices.Insert(n.delays, i, delays{to.index, NewRand(n.engine.config.Seed, "latency", n.Name, to.Name)})
+		n.delays = slices.Insert(n.delays, i, delays{to.index, n.engine.Rand("latency", n.Name, to.Name)})
 	}
 	return n.delays[i].rand
 }

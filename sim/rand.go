@@ -4,25 +4,29 @@ import "math/rand/v2"
 
 // Rand is one stream of random numbers. Every (seed, purpose, node) has a stream of its own, so that one more draw
 // in one place changes no other place.
-type Rand struct{ *rand.Rand }
+type Rand struct {
+	*rand.Rand
+	numbers rand.Rand
+	source  rand.PCG
+}
 
 // NewRand returns the stream of a seed, a purpose and names. The algorithm is PCG, whose output the Go library keeps
 // from version to version.
 func NewRand(seed uint64, purpose string, names ...string) *Rand {
+	r := &Rand{}
+	r.begin(seed, purpose, names...)
+	return r
+}
+
+// begin makes it that stream from its beginning. Its parts lie within it, since a run has one for every link.
+func (r *Rand) begin(seed uint64, purpose string, names ...string) {
 	h := hash(fnvOffset, purpose)
 	for _, name := range names {
 		h = hash(h, name)
 	}
-	// One allocation in place of three: a run makes a stream for every link.
-	s := &struct {
-		Rand
-		numbers rand.Rand
-		source  rand.PCG
-	}{}
-	s.source.Seed(seed, h)
-	s.numbers = *rand.New(&s.source)
-	s.Rand.Rand = &s.numbers
-	return &s.Rand
+	r.source.Seed(seed, h)
+	r.numbers = *rand.New(&r.source)
+	r.Rand = &r.numbers
 }
 
 const fnvOffset, fnvPrime = 0xcbf29ce484222325, 0x100000001b3

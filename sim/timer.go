@@ -25,11 +25,19 @@ type Timer struct {
 type Alarm interface{ Ring() }
 
 // NewTimer returns a timer of the node that is not armed.
-func (n *Node) NewTimer(ring Alarm) *Timer { return &Timer{node: n, ring: ring} }
+func (n *Node) NewTimer(ring Alarm) *Timer {
+	t := n.engine.spare.timers.take()
+	t.node, t.ring = n, ring
+	return t
+}
 
 // NewObserver returns a timer that rings even while the node is paused or its process is dead: for those who watch
 // what a clock shows, not for the node's own code.
-func (n *Node) NewObserver(ring Alarm) *Timer { return &Timer{node: n, ring: ring, always: true} }
+func (n *Node) NewObserver(ring Alarm) *Timer {
+	t := n.NewTimer(ring)
+	t.always = true
+	return t
+}
 
 // Arm makes the timer ring when the node's clock shows the reading; one that was armed is re-armed.
 func (t *Timer) Arm(wall bool, reading int64) {

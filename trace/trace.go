@@ -130,16 +130,25 @@ type Event struct {
 	Detail string // the content for a reader; only in a recorded trace
 }
 
+// Intent is a step that is about to be taken: the moment at which faults that are hung before it act. It may come to
+// nothing, and then is no event.
+type Intent struct {
+	At    Instant
+	After uint64 // how many events there were before it
+	Step
+}
+
 // Recorder takes the events of one run. The zero value computes the digest only.
 type Recorder struct {
-	Keep   bool // keep the events for [Recorder.Events]
-	events []Event
-	digest Digest
-	seq    uint64
+	Keep    bool // keep the events for [Recorder.Events], and the intents
+	events  []Event
+	intents []Intent
+	digest  Digest
+	seq     uint64
 }
 
 // Add records an event. Detail is called only if events are kept; it may be nil.
-func (r *Recorder) Add(e Event, detail func() string) {
+func (r *Recorder) Add(e *Event, detail func() string) {
 	r.seq++
 	d := &r.digest
 	d.Uint64(uint64(e.At))
@@ -151,12 +160,26 @@ func (r *Recorder) Add(e Event, detail func() string) {
 	if !r.Keep {
 		return
 	}
-	e.Seq = r.seq
+	kept := *e
+	kept.Seq = r.seq
 	if detail != nil {
-		e.Detail = detail()
+		kept.Detail = detail()
 	}
-	r.events = append(r.events, e)
+	r.events = append(r.events, kept)
 }
+
+// Begin says that from now on faults act: on what was intended before, none could.
+func (r *Recorder) Begin() { r.intents = nil }
+
+// Intend records that a step is about to be taken. Intents are no part of the digest.
+func (r *Recorder) Intend(at Instant, s *Step) {
+	if r.Keep {
+		r.intents = append(r.intents, Intent{At: at, After: r.seq, Step: *s})
+	}
+}
+
+// Intents returns the kept intents in the order of their happening.
+func (r *Recorder) Intents() []Intent { return r.intents }
 
 // Events returns the kept events in the order of their happening.
 func (r *Recorder) Events() []Event { return r.events }

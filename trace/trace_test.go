@@ -72,7 +72,7 @@ func TestRecorderDigestsAlikeWhetherItKeepsOrNot(t *testing.T) {
 	var kept, dropped trace.Recorder
 	kept.Keep = true
 	for i := range trace.Instant(10) {
-		e := trace.Event{At: i, Step: trace.Step{Node: "a", Does: trace.Send, What: "SET", Peer: "redis-1"}, Msg: uint64(i), Sum: 7}
+		e := &trace.Event{At: i, Step: trace.Step{Node: "a", Does: trace.Send, What: "SET", Peer: "redis-1"}, Msg: uint64(i), Sum: 7}
 		kept.Add(e, func() string { return "SET lock" })
 		dropped.Add(e, func() string { t.Fatal("nobody needs the text"); return "" })
 	}

@@ -5,13 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"path"
-	"path/filepath"
-	"runtime/debug"
-	"time"
 
 	"github.com/locksim/locksim/search/claims"
 )
@@ -27,47 +22,52 @@ const campaignUsage = `usage: locksim campaign [flags]
 Draws scenarios for each promise of each lock from all that the promise says it survives, plays them, and prints a line
 for each promise: how many scenarios were played and how many broke it, in what share of them it was at risk, in what
 share its property never was, and how many were played in a second, for all promises together that survive the same
-things. The first scenario that breaks a promise is saved as
-PROMISE.yaml.
+things. The first scenario that breaks a promise is saved as it was drawn, as PROMISE.yaml, and made as small as it can
+be beside that.
 
   --runs N           scenarios for each lock, in equal parts for all that its promises survive; 100000
+  --per WHAT         lock, or promise: so many scenarios for each promise
   --from N           the number of the first draw; the same number draws the same scenario
   --jobs N           runs at once; the output does not depend on it
   --only GLOB        promises whose names match, as 'zk-*' or '*-release'
-  --ledger FILE      writes down what was played, and does not play again what is written there
-  --again            plays it again
+  --ledger FILE      writes down what was played, and does not play again what this build has played
+  --any-build        nor what another build has played to the end
+  --again            plays all of it again, from the first draw on
   --save DIR         where broken promises are saved; the current directory
   --list             lists the promises and why they should hold, without playing
 
-The ledger does not know which build was played: after a change that matters, use --again. An interrupt leaves in it
-what was played until then, and the next campaign goes on from there.
+The ledger is written every few seconds. After an interrupt, or a crash, the next campaign goes on from there; what it
+says in the end is what it would have said without.
 
 Exit codes: 0 no promise was broken, 1 one was, 2 usage, 3 a run was inconclusive, 130 interrupted.
 `
 
 // campaignOptions are the flags of campaign.
 type campaignOptions struct {
-	runs, jobs         count
-	from               seedFlag
-	only, ledger, save string
-	again, list        boolFlag
+	runs, jobs            count
+	per                   choice
+	from                  seedFlag
+	only, ledger, save    string
+	anyBuild, again, list boolFlag
 }
 
 const (
-	manyRuns   = 100_000
-	campaignGC = 400 // percent: what one run leaves behind is small, and how often it is swept up costs a sixth of the time
+	manyRuns = 100_000
 )
 
 func campaignFlags(o *campaignOptions, e env) *flag.FlagSet {
 	o.runs = count{manyRuns, 1, maxSeeds}
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
+	o.per = choice{"lock", []string{"lock", "promise"}}
 	flags := newFlags("campaign")
 	flags.Var(&o.runs, "runs", "")
+	flags.Var(&o.per, "per", "")
 	flags.Var(&o.jobs, "jobs", "")
 	flags.Var(&o.from, "from", "")
 	flags.StringVar(&o.only, "only", "*", "")
 	flags.StringVar(&o.ledger, "ledger", "", "")
 	flags.StringVar(&o.save, "save", ".", "")
+	flags.Var(&o.anyBuild, "any-build", "")
 	flags.Var(&o.again, "again", "")
 	flags.Var(&o.list, "list", "")
 	return flags
@@ -120,44 +120,19 @@ func (o *campaignOptions) promises() ([]claims.Claim, error) {
 
 // campaign plays what the ledger lacks.
 func (c *call) campaign(o *campaignOptions, promises []claims.Claim) int {
-	ledger, err := o.readLedger()
+	p, err := c.campaigner(o, promises)
 	if err != nil {
 		return c.failures(err)
 	}
-	known := ledger
-	if o.again {
-		known = &claims.Ledger{}
+	known := len(promises)
+	for _, s := range p.stints {
+		known -= len(s.Claims)
 	}
-	stints := known.Missing(promises, o.from.value, claims.Spread(o.runs.value))
-	played := len(promises)
-	for _, s := range stints {
-		played -= len(s.Claims)
-	}
-	if played > 0 {
-		fmt.Fprintf(c.stderr, "locksim: %d of %d promises are in the ledger already\n", played, len(promises))
+	if known > 0 {
+		fmt.Fprintf(c.stderr, "locksim: %d of %d promises are in the ledger already\n", known, len(promises))
 	}
 	fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "at risk", "vacuous", "runs/s")
-	debug.SetGCPercent(campaignGC)
-	code, since := exitOK, time.Now()
-	err = claims.Campaign(c.ctx, stints, o.jobs.value, func(tallies []claims.Tally) error {
-		took := time.Since(since)
-		since = time.Now()
-		for _, t := range tallies {
-			ledger.Enter(t)
-			if printTally(c, t, took); t.Broken == nil {
-				continue
-			}
-			if t.Violations > 0 {
-				code = exitDiffers
-			} else if code == exitOK {
-				code = exitInconclusive
-			}
-			if err := c.saveBroken(o, t); err != nil {
-				return err
-			}
-		}
-		return c.writeLedger(o, ledger)
-	})
+	err = p.play()
 	switch {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(c.stderr, "locksim: interrupted")
@@ -165,57 +140,14 @@ func (c *call) campaign(o *campaignOptions, promises []claims.Claim) int {
 	case err != nil:
 		return c.failures(err)
 	}
-	return code
+	return p.code
 }
 
-// lineFormat is a line of the table, which is printed as it grows.
-const lineFormat = "%-52s %-26s %9s %7s %8s %8s %8s\n"
-
-func printTally(c *call, t claims.Tally, took time.Duration) {
-	share := func(n int) string { return fmt.Sprintf("%d.%d %%", 100*n/t.Runs, 1000*n/t.Runs%10) }
-	perSecond := int64(t.Runs) * int64(time.Second) / max(int64(took), 1)
-	fmt.Fprintf(c.stdout, lineFormat, t.Claim.Name, t.Claim.Menu.Lock, fmt.Sprint(t.Runs), fmt.Sprint(t.Violations+t.Undecided),
-		share(t.Dangers), share(t.Vacuous), fmt.Sprint(perSecond))
-}
-
-// saveBroken saves the first scenario that broke a promise.
-func (c *call) saveBroken(o *campaignOptions, t claims.Tally) error {
-	story := t.Broken.Story(t.Claim)
-	file := filepath.Join(o.save, t.Claim.Name+".yaml")
-	fmt.Fprintf(c.stdout, "  %s\n  to see it: locksim run %s\n", story.Finding, file)
-	return os.WriteFile(file, story.YAML(), 0o644)
-}
-
-func (o *campaignOptions) readLedger() (*claims.Ledger, error) {
-	if o.ledger == "" {
-		return &claims.Ledger{}, nil
+// demand is what the ledger is to hold in the end.
+func (o *campaignOptions) demand(build string) claims.Demand {
+	d := claims.Demand{Share: claims.Spread(o.runs.value), From: o.from.value, Build: build, AnyBuild: bool(o.anyBuild)}
+	if o.per.value == "promise" {
+		d.Share = claims.Each(o.runs.value)
 	}
-	f, err := os.Open(o.ledger)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &claims.Ledger{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	l, err := claims.ReadLedger(f)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", o.ledger, err)
-	}
-	return l, errors.Join(err, f.Close())
-}
-
-// writeLedger replaces the ledger's file: after each promise, so that nothing is lost.
-func (c *call) writeLedger(o *campaignOptions, l *claims.Ledger) error {
-	if o.ledger == "" {
-		return nil
-	}
-	l.Arrange(claims.Promises())
-	out, err := c.open(o.ledger)
-	if err != nil {
-		return err
-	}
-	if _, err := l.WriteTo(out); err != nil {
-		return errors.Join(err, out.discard())
-	}
-	return out.commit()
+	return d
 }

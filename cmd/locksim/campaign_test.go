@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -53,7 +54,8 @@ func TestCampaignDoesNotPlayAgainWhatItsLedgerHas(t *testing.T) {
 
 	args[1] = "100"
 	_, _, _ = campaign(t, t.Context(), args...)
-	ledger := readLedger(t, file)
+	ledger, err := readLedger(file)
+	require.NoError(t, err)
 	require.Len(t, ledger.Lines, 1)
 	var release claims.Claim
 	for _, c := range claims.Promises() {
@@ -64,13 +66,46 @@ func TestCampaignDoesNotPlayAgainWhatItsLedgerHas(t *testing.T) {
 	require.Equal(t, claims.Spread(100)(&release), ledger.Lines[0].Runs)
 }
 
-func readLedger(t *testing.T, file string) *claims.Ledger {
+// TestCampaignThatIsKilledLosesAndRepeatsNothing kills the program again and again, as soon as it has written something
+// down, and has it go on.
+func TestCampaignThatIsKilledLosesAndRepeatsNothing(t *testing.T) {
+	dir := t.TempDir()
+	args := func(ledger string) []string {
+		return []string{"--runs", "2000", "--per", "promise", "--only", "set-nx-lua-release", "--ledger", ledger}
+	}
+	whole, parts := filepath.Join(dir, "whole.txt"), filepath.Join(dir, "parts.txt")
+	code, one, _ := campaign(t, t.Context(), args(whole)...)
+	require.Equal(t, exitOK, code)
+	for range 3 {
+		before := played(t, parts)
+		process := program(t, append([]string{"campaign"}, args(parts)...)...)
+		require.NoError(t, process.Start())
+		for played(t, parts) == before {
+			runtime.Gosched()
+		}
+		require.NoError(t, process.Process.Kill())
+		require.Error(t, process.Wait())
+	}
+	require.Less(t, played(t, parts), 2000, "it was to be killed before its end")
+	code, many, _ := campaign(t, t.Context(), args(parts)...)
+	require.Equal(t, exitOK, code)
+	require.Equal(t, one, many)
+	want, err := os.ReadFile(whole)
+	require.NoError(t, err)
+	got, err := os.ReadFile(parts)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+}
+
+// played is how many scenarios a ledger knows of.
+func played(t *testing.T, file string) (runs int) {
 	t.Helper()
-	text, err := os.ReadFile(file)
+	ledger, err := readLedger(file)
 	require.NoError(t, err)
-	l, err := claims.ReadLedger(bytes.NewReader(text))
-	require.NoError(t, err)
-	return l
+	for _, line := range ledger.Lines {
+		runs += line.Runs
+	}
+	return runs
 }
 
 func TestCampaignThatIsInterruptedSaysSo(t *testing.T) {
@@ -82,7 +117,7 @@ func TestCampaignThatIsInterruptedSaysSo(t *testing.T) {
 }
 
 func TestCampaignSavesWhatItFinds(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "found")
 	var limit claims.Claim
 	for _, c := range claims.Limits() {
 		if c.Name == "set-nx-ex-del-misdelete" {
@@ -94,8 +129,13 @@ func TestCampaignSavesWhatItFinds(t *testing.T) {
 	o := &campaignOptions{runs: count{value: 100}, jobs: count{value: 2}, save: dir}
 	require.Equal(t, exitDiffers, c.campaign(o, []claims.Claim{limit}))
 	file := filepath.Join(dir, "set-nx-ex-del-misdelete.yaml")
-	require.Contains(t, out.String(), "to see it: locksim run "+file)
+	require.Contains(t, out.String(), "to see it as it was drawn: locksim run "+file)
 	require.Equal(t, exitDiffers, runIn(t.Context(), plainEnv(), []string{"run", file}, &out, &complaints))
+	small, err := filepath.Glob(filepath.Join(dir, "set-nx-ex-del-release-safety-*.yaml"))
+	require.NoError(t, err)
+	require.Len(t, small, 1)
+	require.Contains(t, out.String(), "locksim run "+small[0])
+	require.Equal(t, exitOK, runIn(t.Context(), plainEnv(), []string{"run", small[0]}, &out, &complaints), "as expected: violated")
 	require.Empty(t, complaints.String())
 }
 
@@ -112,6 +152,7 @@ func TestCampaignIsToldWhatIsWrong(t *testing.T) {
 		"did you mean --ledger?":           {"--legder", "x"},
 		"campaign: --only needs a value":   {"--only"},
 		"invalid value \"x\" for --again:": {"--again=x"},
+		"not one of lock, promise":         {"--per", "menu"},
 	} {
 		code, _, said := campaign(t, t.Context(), args...)
 		require.Equal(t, exitUsage, code, "%v", args)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"time"
 )
 
 // env is what the program takes from around it, apart from its arguments.
@@ -13,10 +14,13 @@ type env struct {
 	dumb    bool // TERM says that the terminal knows no escape sequences
 	columns int  // COLUMNS; 0 if it is not set
 	jobs    int  // how many runs are played at once unless told otherwise
+
+	saveEvery time.Duration // how much of what a long search has played may be lost when it is killed
 }
 
 func environment() env {
-	e := env{noColor: os.Getenv("NO_COLOR") != "", dumb: os.Getenv("TERM") == "dumb", jobs: runtime.GOMAXPROCS(0)}
+	e := env{noColor: os.Getenv("NO_COLOR") != "", dumb: os.Getenv("TERM") == "dumb", jobs: runtime.GOMAXPROCS(0),
+		saveEvery: 2 * time.Second}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		e.columns = n
 	}

@@ -2,7 +2,6 @@ package claims
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/locksim/locksim/checker"
@@ -19,7 +18,7 @@ type Stint struct {
 	_      struct{}
 }
 
-// Tally is what came of the scenarios that were drawn for a claim.
+// Tally is what came of some scenarios that were drawn for a claim.
 type Tally struct {
 	Claim      *Claim
 	First      uint64 // the number of the first draw
@@ -28,28 +27,13 @@ type Tally struct {
 	Undecided  int    // those of which nothing can be said: cut short, or a lock's code panicked
 	Dangers    int    // those that put the claim at risk
 	Vacuous    int    // those in which its property was never at risk, or there was nothing to judge
-	Steps      int
 	Broken     *Trial // the first that violated the claim, or was undecided; nil if none did
 	_          struct{}
-}
-
-// add counts what came of the draws that follow.
-func (t *Tally) add(u Tally) {
-	t.Runs += u.Runs
-	t.Violations += u.Violations
-	t.Undecided += u.Undecided
-	t.Dangers += u.Dangers
-	t.Vacuous += u.Vacuous
-	t.Steps += u.Steps
-	if t.Broken == nil {
-		t.Broken = u.Broken
-	}
 }
 
 // count counts one draw.
 func (t *Tally) count(trial Trial) {
 	t.Runs++
-	t.Steps += trial.Steps
 	if trial.InDanger {
 		t.Dangers++
 	}
@@ -67,36 +51,15 @@ func (t *Tally) count(trial Trial) {
 	}
 }
 
-// Campaign plays stints one after the other, several runs at once, and calls each with what came of every one, a tally for
-// each of its claims. It ends early with the first error of each, or when the context is done: then with what came of the
-// stint that was under way. What it finds does not depend on how many runs are played at once.
+// Campaign plays stints one after the other, several runs at once, and calls each with what came of every few draws of a
+// stint, in their order: a tally for each of its claims. It ends early with the first error of each, or when the context
+// is done: what each was told of until then has no gap. What it finds does not depend on how many runs are played at once.
 func Campaign(ctx context.Context, stints []Stint, jobs int, each func([]Tally) error) error {
-	var sums []Tally // of the stint under way
-	finish := func() error {
-		done := sums
-		sums, stints = nil, stints[1:]
-		return each(done)
-	}
-	err := search.InOrder(ctx, jobs, stretches(stints), func(parts []Tally) error {
-		if sums == nil {
-			sums = parts
-		} else {
-			for i := range sums {
-				sums[i].add(parts[i])
-			}
-		}
-		if sums[0].Runs < stints[0].Draws.Count {
-			return nil
-		}
-		return finish()
-	})
-	if ctx.Err() != nil && sums != nil {
-		return errors.Join(err, finish())
-	}
-	return err
+	return search.InOrder(ctx, jobs, stretches(stints), each)
 }
 
-// stretchSize is how many draws a worker takes at once.
+// stretchSize is how many draws a worker takes at once: enough for handing them over to cost nothing, few enough for an
+// interrupt to be heeded at once.
 const stretchSize = 64
 
 // stretches cuts stints up.
@@ -106,7 +69,7 @@ func stretches(stints []Stint) iter.Seq[func(*harness.Runner) []Tally] {
 			name := s.Claims[0].Menu.Lock
 			lock, ok := locks.Find(name)
 			if !ok {
-				panic("search: there is no lock " + name)
+				panic("claims: there is no lock " + name)
 			}
 			for from := 0; from < s.Draws.Count; from += stretchSize {
 				draws := search.Seeds{First: s.Draws.First + uint64(from), Count: min(stretchSize, s.Draws.Count-from)}

@@ -27,15 +27,6 @@ type Claim struct {
 	_    struct{}
 }
 
-// InDanger reports whether a run put the claim at risk. A resource that does not defend itself is at risk whenever its
-// lock is: an access that came too late would not be the danger, it would be the damage.
-func (c *Claim) InDanger(r *checker.Report) bool {
-	if c.Property == checker.Resource && len(c.Menu.Fencing) == 0 {
-		return r.Dangers[checker.MutualExclusion] > 0
-	}
-	return r.Dangers[c.Property] > 0
-}
-
 // Promises lists what each lock of the catalogue promises: whatever of its menu happens, the property is not violated.
 // What no promise speaks of a lock does not promise. [Limits] shows that it would often be promised in vain.
 func Promises() []Claim {

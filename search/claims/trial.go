@@ -17,6 +17,7 @@ type Trial struct {
 	Case     scenarios.Case  // the one that decided, of those in which it was to be played
 	Verdict  checker.Verdict // Violated or Undecided if any case was, else Held if any was, else what all were
 	InDanger bool            // the claim was at risk in some case
+	Kind     string          // how the property was violated, in a word or two
 	Text     string          // how the property was violated, or why nothing can be said
 	Steps    int
 	_        struct{}
@@ -59,13 +60,13 @@ func (t *Trial) take(c *Claim, way scenarios.Case, result *harness.Result, failu
 		return
 	}
 	t.Steps += result.Steps
-	t.InDanger = t.InDanger || c.InDanger(&result.Report)
+	t.InDanger = t.InDanger || search.InDanger(c.Property, way.Fencing, &result.Report)
 	verdict := result.Report.Verdicts[c.Property]
 	switch {
 	case verdict == checker.Violated:
 		t.Verdict = verdict
 		v := search.FirstOf(c.Property, &result.Report)
-		t.Text = v.Kind + ": " + v.Text
+		t.Kind, t.Text = v.Kind, v.Kind+": "+v.Text
 	case verdict == checker.Undecided:
 		t.Verdict, t.Text = verdict, result.Report.Reasons[c.Property]
 	case t.Verdict != checker.Held:
@@ -82,4 +83,9 @@ func (t *Trial) Story(c *Claim) *scenarios.Scenario {
 	s.Resource.Fencing = []history.Fencing{t.Case.Fencing}
 	s.Expect = scenarios.Expect{{Property: c.Property, Verdict: checker.Held}}
 	return &s
+}
+
+// Violation is how the trial broke the claim, for package minimal; it did so if the verdict is Violated.
+func (t *Trial) Violation(c *Claim) search.Violation {
+	return search.Violation{Case: t.Case, Seed: t.Scenario.Seed, Property: c.Property, Kind: t.Kind}
 }

@@ -1,3 +1,122 @@
 // Package explore plays every placement of a few faults at every step of a base run, and so can say that there is no
 // violation among them.
+//
+// Call [Explore] with a base: a scenario in one case, such as [Base] makes for a lock. It plays the base, then the base
+// with one fault of a menu at each step, then each of these runs with a second fault at each of its own steps from the
+// first fault on, and so forth: a tree in which a run's steps are known from having played it. It does not play
+//
+//   - what is the same run under another name (see sameMoment and keyOf),
+//   - what follows a fault that found nothing to act on: the same follows without it,
+//   - what contains a schedule that violates: that one says it with fewer faults.
+//
+// What it finds is made minimal, and grouped by what it needs.
 package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+)
+
+// Options says what is explored.
+type Options struct {
+	Lock        *locks.Algorithm   // in the place of the scenario's; nil: the scenario's own
+	Faults      []search.Kind      // on the menu, but for those that can do nothing to the base; see Usual
+	Full        bool               // the menu has short faults, too, not only long ones
+	Most        int                // how many faults a schedule has at most
+	Properties  []checker.Property // of which violations count; those of DefaultProperties
+	StopAtFirst bool               // a violation is enough
+	Jobs        int                // runs at once; what is found does not depend on it
+	// Progress is called from time to time with what has been covered. It may be nil.
+	Progress func(*Result)
+
+	whole bool // play what is known to be the same, and what contains a smaller violation: for tests
+	_     struct{}
+}
+
+// DefaultProperties lists what a lock is expected to keep. That somebody acquires while faults last is not among it.
+func DefaultProperties() (list []checker.Property) {
+	for p := range checker.PropertyCount {
+		if p != checker.Availability {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// errEnough ends an exploration that has found what it was to find.
+var errEnough = errors.New("a violation is enough")
+
+// Explore explores a base, with the scenario's own seed. The error says that the base cannot be played. If the context
+// is done early the result says what was covered until then.
+func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, error) {
+	if len(o.Properties) == 0 {
+		o.Properties = DefaultProperties()
+	}
+	x := &explorer{
+		base: base, options: o, menu: newMenu(base.Scenario, o.Faults, o.Full),
+		violating: make(map[uint64]bool), known: make(map[cause]int),
+	}
+	if o.Most > 0 && len(x.menu.kinds) == 0 {
+		return nil, fmt.Errorf("none of these faults can do anything to %s: %s",
+			base.Scenario.Servers.Title(), kindsInWords(o.Faults))
+	}
+	x.result = &Result{Base: base, Menu: x.menu.words(), Most: o.Most, Properties: o.Properties}
+	frontier, err := x.root()
+	if err != nil {
+		return nil, err
+	}
+	for n := 1; n <= o.Most && len(frontier) > 0 && err == nil; n++ {
+		frontier, err = x.level(ctx, n, frontier)
+	}
+	x.result.Complete = err == nil
+	// What was found is worth the time that it takes, even after an interrupt.
+	return x.result, x.reduce(context.WithoutCancel(ctx))
+}
+
+// explorer is one exploration. What workers read of it does not change while a level is played.
+type explorer struct {
+	base    scenarios.Case
+	options Options
+	menu    *menu
+	forks   []placement // of a first fault
+	result  *Result
+
+	violating map[uint64]bool // schedules that violate, by the digest of their faults
+	known     map[cause]int   // the place of each cause in sightings
+	sightings []sighting
+}
+
+// root plays the base, and returns it as what is to be extended, if it does not violate by itself.
+func (x *explorer) root() ([]branch, error) {
+	var r harness.Runner
+	defer r.Close()
+	run, err := x.play(&r, nil, true)
+	if err != nil {
+		return nil, err
+	}
+	x.result.Digest, x.result.Steps = run.Digest, len(run.Events)
+	o := outcome{branch: branch{stands: 1}}
+	x.judge(&r, &run, nil, &o)
+	x.result.Levels = []Level{{Placements: 1}}
+	x.take(&o, 0)
+	if len(o.hits) > 0 {
+		return nil, nil
+	}
+	x.forks = x.menu.placements(&run, nil, x.options.whole)
+	return []branch{{stands: 1, forks: len(x.forks), weight: weigh(x.forks)}}, nil
+}
+
+// take enters what came of a schedule of n faults.
+func (x *explorer) take(o *outcome, n int) {
+	x.result.count(&x.result.Levels[n], o)
+	for i := range o.hits {
+		x.sight(&o.hits[i], x.result.Played()-1)
+	}
+}

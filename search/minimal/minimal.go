@@ -1,106 +1,94 @@
 // Package minimal makes a violation as small as it can: it takes out of the scenario whatever the violation does not
 // need, makes what is left weaker, earlier, shorter and rounder, and finds by bisection how much of it is needed.
 //
-// Call [Reduce] for a violation. [Counterexample.Form] is equal for violations of one cause.
+// Call [Reduce] for a violation. [Counterexample.Form] is equal for violations of one cause, and [File] is what to save.
+//
+// Everything here is a function of the violation: no clock, no randomness. What is tried is accepted only if the run
+// shows a violation of the same property and kind in which each fault that is left has happened, and if the scenario
+// has become simpler by an order that has no endless descents (see cost), so that a reduction ends, and reducing what
+// it has returned changes nothing.
 package minimal
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/sim"
 )
 
 // Counterexample is a minimal scenario that violates a property, and what else is known of it.
 type Counterexample struct {
-	search.Violation                     // of the minimal scenario: one style, one fencing mode, and the property expected to be violated
+	search.Violation                     // of the minimal scenario: one style, one fencing mode, one expected verdict
 	Scenario         *scenarios.Scenario // the same as Violation.Case.Scenario
 	Digest           uint64              // of its run
 	Text             string              // how the property is violated
 	Needs            []Need              // how much of what is left is needed
+	Others           int                 // of OtherSeeds other seeds, with how many the scenario violates the property too
 	Runs             int                 // played to find it
-	_                struct{}
-}
 
-// Need is the boundary of one number of the scenario, found by bisection: with Least the property is violated, with
-// Held it is not.
-type Need struct {
-	What        string // "pause of a", "rate of redis-1's clock"
-	Least, Held string // "9.9s", "5025ppm"
-	_           struct{}
+	form string
+	_    struct{}
 }
 
 // Options bounds the work.
 type Options struct {
-	Runs int // at most; 0: as many as it takes
+	// Runs bounds how many runs are played to make the scenario smaller and to find what it needs; a few more make it
+	// presentable. 0: as many as it takes.
+	Runs int
 	_    struct{}
 }
 
+// OtherSeeds is how many other seeds a minimal scenario is played with, to see how much hangs on luck.
+const OtherSeeds = 20
+
 // Reduce makes a violation minimal. The error says that the violation cannot be repeated.
 func Reduce(r *harness.Runner, v search.Violation, o Options) (*Counterexample, error) {
-	s := *v.Case.Scenario
-	s.Styles, s.Resource.Fencing = []history.Style{v.Case.Style}, []history.Fencing{v.Case.Fencing}
-	s.Variants, s.Seed = nil, v.Seed
-	s.Expect = scenarios.Expect{{Property: v.Property, Verdict: checker.Violated}}
-	text, digest, ok := again(r, &v, &s)
-	if !ok {
-		return nil, fmt.Errorf("%s is not violated again", v.Property)
-	}
-	runs := 1
-	for i := 0; i < len(s.Faults); {
-		less := s
-		less.Faults = slices.Delete(slices.Clone(s.Faults), i, i+1)
-		runs++
-		if t, d, ok := again(r, &v, &less); ok {
-			s, text, digest = less, t, d
-		} else {
-			i++
-		}
-	}
-	v.Case.Scenario = &s
-	return &Counterexample{Violation: v, Scenario: &s, Digest: digest, Text: text, Runs: runs}, nil
-}
-
-// again plays a scenario and reports whether it shows the same violation.
-func again(r *harness.Runner, v *search.Violation, s *scenarios.Scenario) (text string, digest uint64, ok bool) {
-	plan, err := harness.Compile(s.Cases()[0], v.Lock)
+	red, err := newReducer(r, v, o)
 	if err != nil {
-		return "", 0, false
+		return nil, err
 	}
-	result, err := r.Run(plan, s.Seed, false)
-	if err != nil {
-		return "", 0, false
+	red.reduce()
+	c := &Counterexample{Violation: v, Needs: red.needs(), Others: red.others()}
+	if err := red.finish(c); err != nil {
+		return nil, err
 	}
-	for _, x := range result.Report.Violations {
-		if x.Property == v.Property && x.Kind == v.Kind {
-			return x.Text, result.Digest, true
-		}
-	}
-	return "", 0, false
+	c.Runs = red.runs
+	return c, nil
 }
 
 // Form is what is left of a counterexample when numbers and names are taken away: violations of one cause have one form.
-func (c *Counterexample) Form() string { return shape(c.Scenario.Faults) }
+func (c *Counterexample) Form() string { return c.form }
 
-// Core returns a form of a violation that costs a few runs only, for finding out whether it is likely to be one that is
-// known: violations with one core have one form.
-func Core(r *harness.Runner, v search.Violation) string {
-	c, err := Reduce(r, v, Options{Runs: 8})
-	if err != nil {
-		return ""
-	}
-	return shape(c.Scenario.Faults)
+// single is a violation's scenario as one that is played in one way only, with faults that have names.
+func single(v *search.Violation) *scenarios.Scenario {
+	s := clone(v.Case.Scenario)
+	s.Name, s.Title = "minimal", ""
+	s.Story, s.Source, s.Claims, s.Finding = "", "", "", ""
+	s.Styles, s.Resource.Fencing = []history.Style{v.Case.Style}, []history.Fencing{v.Case.Fencing}
+	s.Variants, s.Measures, s.Seed = nil, nil, v.Seed
+	s.Expect = scenarios.Expect{{Property: v.Property, Verdict: checker.Violated}}
+	nameFaults(s)
+	return s
 }
 
-func shape(faults []sim.Fault) string {
-	text := ""
-	for _, f := range faults {
-		text += f.Action.Kind.String() + " " + f.Trigger.Step.Does.String() + "; "
+// finish gives the minimal scenario its name and title, and plays it as its file will be read.
+func (r *reducer) finish(c *Counterexample) error {
+	s := clone(r.now)
+	unnameFaults(s)
+	c.form = formOf(&r.sought, r.now, r.seen)
+	s.Name, s.Title = nameOf(s, r.sought.Property, c.form), titleOf(s, r.seen)
+	read, err := scenarios.Parse(s.Name+".yaml", s.YAML())
+	if err != nil {
+		return fmt.Errorf("the minimal scenario has no file: %w", err)
 	}
-	return text
+	seen, ok := r.play(read)
+	if !ok {
+		return fmt.Errorf("%s is not violated by the scenario's file:\n%s", r.sought.Property, s.YAML())
+	}
+	c.Scenario, c.Case, c.Seed = read, read.Cases()[0], read.Seed
+	c.Digest, c.Text = seen.result.Digest, seen.violation.Text
+	return nil
 }

@@ -50,7 +50,7 @@ func runSet(s *Store, _ *Peer, c *command, args []string) {
 		s.fail(errSyntax)
 		return
 	}
-	past := false
+	past, life := false, time.Duration(0)
 	if o.expiry != "" {
 		n, err := strconv.ParseInt(o.value, 10, 64)
 		if err != nil {
@@ -62,7 +62,7 @@ func runSet(s *Store, _ *Peer, c *command, args []string) {
 			s.fail("ERR invalid expire time in 'set' command")
 			return
 		}
-		past = deadline <= s.now
+		past, life = deadline <= s.now, time.Duration(deadline-s.now)
 	}
 	before := s.keys.find(args[1])
 	write := !(o.nx && before != nil) && !(o.xx && before == nil) &&
@@ -71,10 +71,14 @@ func runSet(s *Store, _ *Peer, c *command, args []string) {
 		s.out = appendNil(s.out) // the common case of a lock that is held
 		return
 	}
+	s.sync()
+	if before == nil && !past && !o.get && !o.keep { // the common case of a lock that is taken
+		s.create(args[1], args[2], life)
+		return
+	}
 	if past {
 		args = withoutExpiry(args)
 	}
-	s.sync()
 	s.dispatch(c.name, args[1:]...)
 	if !write {
 		return
@@ -85,6 +89,18 @@ func runSet(s *Store, _ *Peer, c *command, args []string) {
 		s.db.Del(args[1])
 	}
 	s.note(args[1], true, OpSet)
+}
+
+// create makes a key that is not there, without miniredis's way through its commands. A life of 0 has no end.
+func (s *Store) create(key, value string, life time.Duration) {
+	if err := s.db.Set(key, value); err != nil {
+		panic("redis: a key that is not there is another's: " + err.Error())
+	}
+	if life > 0 {
+		s.db.SetTTL(key, life)
+	}
+	s.out = appendStatus(s.out, "OK")
+	s.note(key, true, OpSet)
 }
 
 func withoutExpiry(args []string) []string {

@@ -82,16 +82,15 @@ func parseReply(raw []byte) (Reply, []byte, error) {
 	if !ok || len(head) == 0 {
 		return Reply{}, nil, fmt.Errorf("%w: no line in %q", ErrReply, raw)
 	}
-	text := string(head[1:])
 	switch head[0] {
 	case '+':
-		return Reply{Type: ReplyStatus, Text: text}, rest, nil
+		return Reply{Type: ReplyStatus, Text: string(head[1:])}, rest, nil
 	case '-':
-		return Reply{Type: ReplyError, Text: text}, rest, nil
+		return Reply{Type: ReplyError, Text: string(head[1:])}, rest, nil
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := strconv.ParseInt(string(head[1:]), 10, 64)
 	if err != nil {
-		return Reply{}, nil, fmt.Errorf("%w: %q is no number", ErrReply, text)
+		return Reply{}, nil, fmt.Errorf("%w: %q is no number", ErrReply, head[1:])
 	}
 	switch head[0] {
 	case ':':

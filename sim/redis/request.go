@@ -14,6 +14,7 @@ type Request struct {
 	Command string // its name in capitals
 	Purpose string // what the lock wants with it: "acquire", "renew", "release"; "" unknown
 	sum     uint64
+	answer  Response // has its place here, since nearly every request is answered, and once
 }
 
 // NewRequest returns a request. Scripts are digested by their purpose, if they have one, rather than by their text.
@@ -43,6 +44,12 @@ func (r *Request) String() string {
 		words = append([]string{r.Command, "<" + r.Purpose + ">"}, words[3:]...)
 	}
 	return strings.Join(words, " ")
+}
+
+// answered returns the answer to the request.
+func (r *Request) answered(reply Reply) *Response {
+	r.answer = Response{Request: r, Reply: reply}
+	return &r.answer
 }
 
 // Response is the answer to a request.

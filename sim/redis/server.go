@@ -90,7 +90,7 @@ func (s *Server) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 		return nil
 	}
 	if reply, ok := s.serve(peer, r); ok {
-		return &Response{Request: r, Reply: reply}
+		return r.answered(reply)
 	}
 	return nil
 }

@@ -63,7 +63,9 @@ func twinTable() map[string]twin {
 func compareAndDelete(s *Store, keys, argv []string) bool {
 	held, done := s.compare(keys, argv, 1)
 	if held {
-		s.forward(s.commands["DEL"], s.line("DEL", keys[0]))
+		s.db.Del(keys[0])
+		s.out = appendInteger(s.out, 1)
+		s.note(keys[0], false, OpSet)
 	}
 	return done
 }

@@ -116,7 +116,7 @@ func (s *Server) finish(p *Peer, r *Request, reply Reply) {
 
 func (p *Peer) reply(r *Request, reply Reply) {
 	if p.conn != nil {
-		p.conn.Reply(&Response{Request: r, Reply: reply})
+		p.conn.Reply(r.answered(reply))
 	}
 }
 

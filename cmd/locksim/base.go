@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+)
+
+// baseScenario is a scenario to which faults are to be added, in one of its variants.
+func baseScenario(name, variant string) (*scenarios.Scenario, error) {
+	all := scenarios.Names()
+	if !slices.Contains(all, name) && !looksLikeFile(name) && !isFile(name) {
+		near := didYouMean(name, slices.Concat(lockNames(), all))
+		return nil, fmt.Errorf("there is no lock and no scenario %q%s", name, near)
+	}
+	s, _, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := search.Selection{Variant: variant}.Cases(s)
+	if err != nil {
+		return nil, err
+	}
+	if variant == "" && len(s.Variants) > 0 {
+		var variants []string
+		for _, v := range s.Variants {
+			variants = append(variants, v.Name)
+		}
+		list := strings.Join(variants, ", ")
+		return nil, fmt.Errorf("%s has variants: choose one with --variant, of %s", s.Name, list)
+	}
+	return cases[0].Scenario, nil
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/claims"
+	"github.com/locksim/locksim/search/minimal"
+)
+
+// campaigner plays stints one after the other, and writes down what comes of them.
+type campaigner struct {
+	*call
+	options *campaignOptions
+	ledger  *claims.Ledger
+	build   string
+	stints  []claims.Stint  // the first of them is under way
+	played  int             // scenarios of that one
+	since   time.Time       // when it began
+	saved   time.Time       // when the ledger was last written
+	broken  []*claims.Claim // those that have been shown
+	code    int
+
+	progress       *progress
+	runs, violated uint64 // of all stints
+}
+
+func (c *call) campaigner(o *campaignOptions, promises []claims.Claim) (*campaigner, error) {
+	build, err := search.Build()
+	if err != nil {
+		return nil, err
+	}
+	ledger, err := readLedger(o.ledger)
+	if err != nil {
+		return nil, err
+	}
+	known := ledger
+	if o.again {
+		known = &claims.Ledger{}
+	}
+	stints := known.Missing(promises, o.demand(build))
+	return &campaigner{call: c, options: o, ledger: ledger, build: build, stints: stints}, nil
+}
+
+// play plays all stints, or those that it comes to before it is interrupted.
+func (p *campaigner) play() error {
+	planned := uint64(0)
+	for _, s := range p.stints {
+		planned += uint64(s.Draws.Count)
+	}
+	p.since, p.saved, p.progress = time.Now(), time.Now(), p.newProgress(false, planned, time.Time{})
+	defer p.progress.close()
+	err := claims.Campaign(p.ctx, p.stints, p.options.jobs.value, p.take)
+	if p.ctx.Err() == nil || p.played == 0 {
+		return err
+	}
+	p.print()
+	if failure := p.save(); failure != nil {
+		return failure
+	}
+	return err
+}
+
+// take enters what came of a few draws.
+func (p *campaigner) take(parts []claims.Tally) error {
+	for _, t := range parts {
+		p.ledger.Enter(t, p.build)
+		p.violated += uint64(t.Violations)
+		if t.Broken == nil || slices.Contains(p.broken, t.Claim) {
+			continue
+		}
+		p.broken = append(p.broken, t.Claim)
+		if err := p.show(t); err != nil {
+			return err
+		}
+	}
+	p.played += parts[0].Runs
+	p.runs += uint64(parts[0].Runs)
+	p.progress.show(p.runs, p.violated)
+	switch {
+	case p.played == p.stints[0].Draws.Count:
+		p.print()
+		p.stints, p.played, p.since = p.stints[1:], 0, time.Now()
+	case time.Since(p.saved) < p.env.saveEvery:
+		return nil
+	}
+	return p.save()
+}
+
+// save writes the ledger, if there is to be one.
+func (p *campaigner) save() error {
+	p.saved = time.Now()
+	if p.options.ledger == "" {
+		return nil
+	}
+	p.ledger.Arrange(claims.Promises())
+	return p.writeLedger(p.options.ledger, p.ledger)
+}
+
+// lineFormat is a line of the table, which is printed as it grows.
+const lineFormat = "%-52s %-28s %9s %7s %8s %8s %8s\n"
+
+// print prints what the ledger says of the promises of the stint that is under way.
+func (p *campaigner) print() {
+	p.progress.close()
+	rate := perSecond(uint64(p.played), time.Since(p.since))
+	for _, claim := range p.stints[0].Claims {
+		x := p.ledger.Line(claim.Name)
+		share := func(n int) string { return fmt.Sprintf("%d.%d %%", 100*n/x.Runs, 1000*n/x.Runs%10) }
+		fmt.Fprintf(p.stdout, lineFormat, x.Claim, x.Lock, fmt.Sprint(x.Runs), fmt.Sprint(x.Violations+x.Undecided),
+			share(x.Dangers), share(x.Vacuous), fmt.Sprint(rate))
+	}
+}
+
+// show saves and prints the first scenario that broke a promise: as it was drawn, and what is left when all is taken away
+// that the violation does not need.
+func (p *campaigner) show(t claims.Tally) error {
+	story := t.Broken.Story(t.Claim)
+	file := filepath.Join(p.options.save, t.Claim.Name+".yaml")
+	p.progress.close()
+	fmt.Fprintf(p.stdout, "%s: %s\n  to see it as it was drawn: locksim run %s\n", t.Claim.Name, story.Finding, file)
+	if err := errors.Join(os.MkdirAll(p.options.save, 0o755), p.writeWhole(file, story.YAML())); err != nil {
+		return err
+	}
+	if t.Broken.Verdict != checker.Violated {
+		if p.code == exitOK {
+			p.code = exitInconclusive
+		}
+		return nil
+	}
+	p.code = exitDiffers
+	var r harness.Runner
+	defer r.Close()
+	cx, err := minimal.Reduce(&r, t.Broken.Violation(t.Claim), minimal.Options{})
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	run, err := completeFinding(cx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if file, err = p.saveFinding(p.options.save, cx); err != nil {
+		return err
+	}
+	return showFinding(p.stdout, finding{cx: cx, run: run, file: file}, reports.TextOptions{}, false)
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/search/explore"
+)
+
+// explored is what came of an exploration, with its findings saved.
+type explored struct {
+	*explore.Result
+	took        time.Duration
+	interrupted bool
+	picture     bool // show more than the story
+	shown       []finding
+}
+
+// reportExplored prints what came of an exploration, and returns its exit code.
+func (c *call) reportExplored(e *explored, o *huntReport) int {
+	out, err := c.open("")
+	if err != nil {
+		return c.failures(err)
+	}
+	if o.format.value == "json" {
+		err = e.json(out)
+	} else {
+		err = e.text(out, o.look.on(out, c.env))
+	}
+	if err = errors.Join(err, out.commit()); err != nil {
+		return c.failures(err)
+	}
+	switch {
+	case e.interrupted:
+		fmt.Fprintf(c.stderr, "locksim: interrupted after %s\n", counted(e.Played(), "run"))
+		return exitInterrupted
+	case len(e.shown) > 0:
+		return exitDiffers
+	case !e.Complete || e.Undecided() > 0:
+		return exitInconclusive
+	}
+	return exitOK
+}
+
+// text prints the findings, and then what was explored and what came of it.
+func (e *explored) text(w io.Writer, o reports.TextOptions) error {
+	for _, f := range e.shown {
+		if err := showFinding(w, f, o, e.picture); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	base := e.Base
+	fmt.Fprintf(w, "%s: a base of %s, %s, fencing %s\n",
+		e.subject(), counted(e.Steps, "step"), base.Style, base.Fencing)
+	if len(e.Menu) > 0 {
+		fmt.Fprintln(w, "menu")
+	}
+	for _, line := range e.Menu {
+		kind, what, _ := strings.Cut(line, ": ")
+		fmt.Fprintf(w, "  %-21s %s\n", kind, what)
+	}
+	fmt.Fprintln(w, "schedules")
+	for n := range e.Levels {
+		fmt.Fprintf(w, "  %-21s %s\n", faultsInWords(n), levelInWords(&e.Levels[n]))
+	}
+	fmt.Fprintln(w, "properties")
+	for _, p := range e.Properties {
+		fmt.Fprintf(w, "  %-21s %s\n", p, e.outcome(p))
+	}
+	_, err := fmt.Fprintln(w, e.conclusion())
+	return err
+}
+
+// subject is what was explored.
+func (e *explored) subject() string {
+	s := e.Base.Scenario
+	if s.Name == explore.BaseName {
+		return s.Lock.Algorithm
+	}
+	return s.Name
+}
+
+// faultsInWords is "no fault", "one fault" or "two faults".
+func faultsInWords(n int) string {
+	words := [...]string{"no", "one", "two", "three", "four"}
+	if n == 1 {
+		return words[n] + " fault"
+	}
+	return words[n] + " faults"
+}
+
+// levelInWords says what has been covered of the schedules of so many faults, and how.
+func levelInWords(l *explore.Level) string {
+	text := fmt.Sprint(l.Placements)
+	if l.Covered < l.Placements {
+		text = fmt.Sprintf("%d of %d", l.Covered, l.Placements)
+	}
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	add(l.Played, "played")
+	add(l.Merged(), "the same run as one of these")
+	add(l.Idle, "in which the last fault found nothing to act on")
+	add(l.Contain, "contain one that violates")
+	add(l.Violating, "violate")
+	add(l.Undecided, "undecided")
+	return text + ": " + strings.Join(parts, ", ")
+}
+
+// outcome says what is known of a property now.
+func (e *explored) outcome(p checker.Property) string {
+	findings, first := 0, uint64(0)
+	for _, f := range e.shown {
+		if f.cx.Property == p {
+			if findings++; findings == 1 || f.first < first {
+				first = f.first
+			}
+		}
+	}
+	judged := counted(e.Judged[p], "run")
+	switch {
+	case findings > 0:
+		return fmt.Sprintf("violated: %s, the first in run %d", counted(findings, "finding"), first)
+	case e.Judged[p] == 0:
+		return "never judged: there was nothing to judge it by"
+	case e.AtRisk[p] == 0:
+		return fmt.Sprintf("no violation in %s, but it was never at risk: they say nothing of it", judged)
+	}
+	return fmt.Sprintf("no violation in %s; the danger arose in %d of them", judged, e.AtRisk[p])
+}
+
+// conclusion is the sentence that all was done for.
+func (e *explored) conclusion() string {
+	all := counted(e.Schedules(), "schedule") + " of at most " + faultsInWords(e.Most)
+	covered := "covered " + e.covered()
+	switch violating := e.Violating(); {
+	case len(e.shown) > 0 && len(e.Levels) == 1:
+		return "the base violates without any fault, so that none was placed"
+	case e.Most == 0 && e.Undecided() == 0:
+		return "no violation in the base"
+	case len(e.shown) > 0 && e.Complete:
+		return fmt.Sprintf("%d of all %s violate", violating, all)
+	case len(e.shown) > 0:
+		return fmt.Sprintf("%s: %d of these violate", covered, violating)
+	case !e.Complete:
+		return covered + ": no violation in these"
+	case e.Undecided() > 0:
+		return fmt.Sprintf("no violation in all %s, but of %d of them not all can be said", all, e.Undecided())
+	}
+	return "no violation in all " + all
+}
+
+// covered says how much was: "all of one fault; 1234 of 5678 of two faults".
+func (e *explored) covered() string {
+	var parts []string
+	for n := 1; n <= e.Most; n++ {
+		switch {
+		case n >= len(e.Levels):
+			parts = append(parts, "none of "+faultsInWords(n))
+		case e.Levels[n].Covered == e.Levels[n].Placements:
+			parts = append(parts, "all of "+faultsInWords(n))
+		default:
+			l := &e.Levels[n]
+			parts = append(parts, fmt.Sprintf("%d of %d of %s", l.Covered, l.Placements, faultsInWords(n)))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// exploreDocument is the result as JSON.
+type exploreDocument struct {
+	Schema      string             `json:"schema"`
+	Base        string             `json:"base"`
+	Style       string             `json:"style"`
+	Fencing     string             `json:"fencing"`
+	Digest      string             `json:"digest"` // of the base's run
+	Menu        []string           `json:"menu"`
+	MaxFaults   int                `json:"max_faults"`
+	Schedules   int                `json:"schedules"`
+	Played      int                `json:"played"`
+	Merged      int                `json:"merged"`
+	PerSecond   uint64             `json:"runs_per_second"`
+	Complete    bool               `json:"complete"`
+	Interrupted bool               `json:"interrupted,omitempty"`
+	Levels      []levelDocument    `json:"levels"`
+	Findings    []findingDocument  `json:"findings"`
+	Properties  []propertyDocument `json:"properties"`
+}
+
+type levelDocument struct {
+	Faults     int `json:"faults"`
+	Placements int `json:"placements"`
+	Covered    int `json:"covered"`
+	Played     int `json:"played"`
+	Merged     int `json:"merged"`
+	Idle       int `json:"idle"`
+	Contain    int `json:"contain"`
+	Violating  int `json:"violating"`
+	Undecided  int `json:"undecided"`
+}
+
+// json writes all that is known.
+func (e *explored) json(w io.Writer) error {
+	d := exploreDocument{
+		Schema: "locksim.explore/1", Base: e.subject(), Style: e.Base.Style.String(), Fencing: e.Base.Fencing.String(),
+		Digest: fmt.Sprintf("%#016x", e.Digest), Menu: append([]string{}, e.Menu...), MaxFaults: e.Most,
+		Schedules: e.Schedules(), Played: e.Played(), Merged: e.Merged(),
+		PerSecond: perSecond(uint64(e.Played()), e.took),
+		Complete:  e.Complete, Interrupted: e.interrupted, Findings: []findingDocument{},
+	}
+	for n := range e.Levels {
+		l := &e.Levels[n]
+		d.Levels = append(d.Levels, levelDocument{
+			n, l.Placements, l.Covered, l.Played, l.Merged(), l.Idle, l.Contain, l.Violating, l.Undecided,
+		})
+	}
+	for i := range e.shown {
+		d.Findings = append(d.Findings, e.shown[i].document())
+	}
+	for _, p := range e.Properties {
+		d.Properties = append(d.Properties, propertyDocument{p.String(), e.Judged[p], e.AtRisk[p]})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(d)
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/search/minimal"
+)
+
+// What a search has found is completed, saved and shown alike by all commands that search:
+//
+//	run, err := completeFinding(cx)        // plays it again, and writes its story into cx.Scenario
+//	file, err := c.saveFinding(dir, cx)    // as a scenario file that locksim run plays
+//	err = showFinding(w, finding{cx: cx, run: run, file: file}, options, picture)
+
+// finding is a counterexample as it is shown.
+type finding struct {
+	cx    *minimal.Counterexample
+	run   reports.Run // as completeFinding returns it
+	file  string      // where it is saved; "" if nowhere
+	hits  int         // violations that have the same cause; 0 if nobody counts
+	first uint64      // the number of the run that showed it first; if hits are counted
+}
+
+// completeFinding plays a counterexample again, with its events kept, and fills in its story and what it needs. The
+// error says that the run is not the one that was found.
+func completeFinding(cx *minimal.Counterexample) (reports.Run, error) {
+	plan, err := harness.Compile(cx.Scenario.Cases()[0], cx.Lock)
+	if err != nil {
+		return reports.Run{}, err
+	}
+	var r harness.Runner
+	defer r.Close()
+	result, err := r.Run(plan, cx.Scenario.Seed, true)
+	if err != nil {
+		return reports.Run{}, err
+	}
+	if result.Digest != cx.Digest {
+		return reports.Run{}, fmt.Errorf("%s: played again, it has the digest %#x, not %#x", cx.Scenario.Name,
+			result.Digest, cx.Digest)
+	}
+	run := runOf(plan, result)
+	cx.Scenario.Story = reports.Story(&run, cx.Property)
+	cx.Scenario.Finding = strings.Join(needs(cx), " ")
+	return run, nil
+}
+
+// needs says how much of what goes wrong is needed, a sentence for each boundary.
+func needs(cx *minimal.Counterexample) []string {
+	list := make([]string, len(cx.Needs))
+	for i, n := range cx.Needs {
+		list[i] = fmt.Sprintf("The %s must be at least %s; with %s the property holds.", n.What, n.Least, n.Held)
+	}
+	return list
+}
+
+// saveFinding writes a counterexample into a folder, which is made if there is none, under the scenario's name, which
+// says of which lock, property and cause it is. A file of that name with other contents is left alone: the scenario then
+// gets a number behind its name.
+func (c *call) saveFinding(dir string, cx *minimal.Counterexample) (file string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	name := cx.Scenario.Name
+	for n := 2; ; n++ {
+		file = filepath.Join(dir, cx.Scenario.Name+".yaml")
+		text := minimal.File(cx)
+		old, err := os.ReadFile(file)
+		switch {
+		case err == nil && bytes.Equal(old, text):
+			return file, nil
+		case errors.Is(err, fs.ErrNotExist):
+			return file, c.writeWhole(file, text)
+		case err != nil:
+			return "", err
+		}
+		cx.Scenario.Name = fmt.Sprintf("%s-%d", name, n)
+	}
+}
+
+// writeWhole writes a file that has its name only when it is complete.
+func (c *call) writeWhole(file string, text []byte) error {
+	out, err := c.open(file)
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(text); err != nil {
+		return errors.Join(err, out.discard())
+	}
+	return out.commit()
+}
+
+// showFinding prints a counterexample: what is violated, its story, what it needs, and how to see it again; with the
+// timeline and all else that locksim run prints if a picture is wanted.
+func showFinding(w io.Writer, f finding, o reports.TextOptions, picture bool) error {
+	f.run.File = f.file
+	headline := fmt.Sprintf("%s of %s is violated: %s", f.cx.Property, f.run.Lock, f.cx.Kind)
+	if !picture {
+		return reports.Brief(w, &f.run, headline, f.notes(), o)
+	}
+	if _, err := fmt.Fprintf(w, "%s; %s\n\n", headline, f.notes()); err != nil {
+		return err
+	}
+	return reports.Text(w, []reports.Run{f.run}, o)
+}
+
+// notes say how often the violation was met.
+func (f *finding) notes() string {
+	note := fmt.Sprintf("of %d other seeds %d violate it, too", minimal.OtherSeeds, f.cx.Others)
+	if f.hits > 0 {
+		note = fmt.Sprintf("%s, the first in run %d; %s", counted(f.hits, "hit"), f.first, note)
+	}
+	return note
+}

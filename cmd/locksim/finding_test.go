@@ -1,0 +1,297 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/minimal"
+	"github.com/locksim/locksim/trace"
+)
+
+// playCases plays the cases of a named scenario, with their events.
+func playCases(t *testing.T, name string) []reports.Run {
+	t.Helper()
+	s, err := scenarios.Load(name)
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	var runs []reports.Run
+	for _, c := range s.Cases() {
+		plan, err := harness.Compile(c, nil)
+		require.NoError(t, err)
+		result, err := r.Run(plan, s.Seed, true)
+		require.NoError(t, err)
+		runs = append(runs, runOf(plan, result))
+	}
+	return runs
+}
+
+// told are scenarios that violate every property in every way, and those of their variants that are told; all if none.
+var told = []struct {
+	scenario string
+	variants string
+}{
+	{"fencing-33-34", ""},
+	{"lease-overrun", "lease-10s-work-12s"},
+	{"misdelete", ""},
+	{"get-del-race", "nobody-else-waits"},
+	{"get-then-set-race", "look-then-set"},
+	{"jedis-constant-owner", "constant-owner"},
+	{"setnx-crash-deadlock", ""},
+	{"setnx-expire-client-crash", ""},
+	{"torn-section", "between-the-writes"},
+	{"redlock-clock-jump", ""},
+	{"redlock-clock-drift", "symmetric-above"},
+	{"redlock-py-same-value", "one-value"},
+	{"redlock-token-backwards", ""},
+	{"redlock-split-vote", "fixed-delay"},
+	{"redlock-pause-replies-in-flight", "no-check"},
+	{"redlock-majority-down", "all-return"},
+	{"redlock-everysec-host-crash", ""},
+	{"failover-lost-key", "lagging-link"},
+	{"failover-token-reset", ""},
+	{"sentinel-late-demotion", "while-it-is-master"},
+	{"zk-gc-pause", "old-holder-writes-first"},
+	{"zk-middle-waiter-dies", "no-recheck"},
+	{"zk-release-repeated", "answer-lost-one-node"},
+	{"chubby-lock-delay", "no-delay"},
+	{"mysql-connection-lost", "killed"},
+	{"pooler-moves-session", "lent-to-the-next"},
+}
+
+// TestStoriesOfNamedScenariosAreTold compares what is told of named scenarios with a golden file.
+func TestStoriesOfNamedScenariosAreTold(t *testing.T) {
+	var b strings.Builder
+	kinds := map[string]bool{}
+	for _, each := range told {
+		last := ""
+		for _, run := range playCases(t, each.scenario) {
+			if each.variants != "" && run.Case.Variant != each.variants {
+				continue
+			}
+			for p := range checker.PropertyCount {
+				story := reports.Story(&run, p)
+				if x := search.FirstOf(p, &run.Report); x != nil {
+					kinds[p.String()+": "+x.Kind] = true
+				}
+				if story == "" || strings.Contains(last, story) {
+					continue
+				}
+				last += story
+				fmt.Fprintf(&b, "%s: %s, %s clients, fencing %s: %s\n  %s\n\n", each.scenario,
+					cmp.Or(run.Case.Variant, "as it is"), run.Case.Style, run.Case.Fencing, p, strings.ReplaceAll(wrapped(story), "\n", "\n  "))
+			}
+		}
+	}
+	require.Len(t, kinds, 10, "every way of violating a property is told: %v", kinds)
+	goldenFile(t, "stories.golden", b.String())
+}
+
+// wrapped breaks lines as a reader of the golden file likes them.
+func wrapped(text string) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		if column+len(word) > 110 {
+			b.WriteString("\n")
+			column = 0
+		} else if column > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(word)
+		column += len(word) + 1
+	}
+	return b.String()
+}
+
+func goldenFile(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if os.Getenv("UPDATE") != "" {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got, "if that is right: UPDATE=1 go test ./cmd/locksim")
+}
+
+// moment finds the moments that a story names.
+var moment = regexp.MustCompile(`(?i)(?:\bat|from|since) (\d+(?:\.\d+)?) (ns|µs|ms|s)\b`)
+
+// TestAStoryIsTrueAndShort tells of every violation in every named scenario, and holds the moments that it names against
+// those of the run.
+func TestAStoryIsTrueAndShort(t *testing.T) {
+	for _, name := range scenarios.Names() {
+		for _, run := range playCases(t, name) {
+			for p := range checker.PropertyCount {
+				story := reports.Story(&run, p)
+				violated := run.Report.Verdicts[p] == checker.Violated
+				require.Equal(t, violated, story != "", "%s %s: %s", name, run.Case.Variant, p)
+				if !violated {
+					continue
+				}
+				about := name + " " + run.Case.Variant + ": " + story
+				require.LessOrEqual(t, strings.Count(story, ". ")+1, 7, about)
+				require.NotRegexp(t, `  |%!|\bA |\bB |acquisition|, and,`, story, about)
+				for _, found := range moment.FindAllStringSubmatch(story, -1) {
+					at, err := time.ParseDuration(found[1] + found[2])
+					require.NoError(t, err)
+					require.True(t, happens(&run, at), "nothing happens %q in\n%s", found[0], about)
+				}
+			}
+		}
+	}
+}
+
+// happens reports whether something happens in a run at about that moment.
+func happens(r *reports.Run, at time.Duration) bool {
+	h := r.History
+	near := func(moments ...trace.Instant) bool {
+		for _, m := range moments {
+			if m != trace.Never && math.Abs(float64(time.Duration(m)-at)) <= float64(at)/199 {
+				return true
+			}
+		}
+		return false
+	}
+	for _, a := range h.Acquisitions {
+		if near(a.Returned, a.Unlocked, a.Noticed, a.Deadline) {
+			return true
+		}
+	}
+	for _, g := range h.Grants {
+		if near(g.From, g.To) {
+			return true
+		}
+	}
+	for _, c := range h.Copies {
+		if near(c.From, c.To) {
+			return true
+		}
+	}
+	for _, a := range h.Accesses {
+		if near(a.Applied, a.Invoked) {
+			return true
+		}
+	}
+	for _, f := range h.Faults {
+		if near(f.Begin, f.End) {
+			return true
+		}
+	}
+	for _, w := range h.Waits {
+		if near(w.From) {
+			return true
+		}
+	}
+	for _, e := range r.Events {
+		if e.Does == trace.Promote && near(e.At) {
+			return true
+		}
+	}
+	return false
+}
+
+// counterexample makes the violation of a named scenario minimal.
+func counterexample(t *testing.T, name string, p checker.Property) *minimal.Counterexample {
+	t.Helper()
+	var r harness.Runner
+	defer r.Close()
+	for _, run := range playCases(t, name) {
+		if x := search.FirstOf(p, &run.Report); x != nil {
+			v := search.Violation{Case: run.Case, Seed: run.Seed, Property: p, Kind: x.Kind}
+			cx, err := minimal.Reduce(&r, v, minimal.Options{})
+			require.NoError(t, err)
+			return cx
+		}
+	}
+	require.Fail(t, "no such violation")
+	return nil
+}
+
+func TestAFindingIsCompletedSavedAndShown(t *testing.T) {
+	cx := counterexample(t, "fencing-33-34", checker.Resource)
+	run, err := completeFinding(cx)
+	require.NoError(t, err)
+	require.NotEmpty(t, run.Events)
+	require.Equal(t, reports.Story(&run, checker.Resource), cx.Scenario.Story)
+
+	dir := filepath.Join(t.TempDir(), "found", "here")
+	c := &call{ctx: t.Context(), env: plainEnv()}
+	file, err := c.saveFinding(dir, cx)
+	require.NoError(t, err)
+	code, stdout, stderr := locksim(t.Context(), "run", file)
+	require.Equal(t, exitOK, code, "%s%s", stdout, stderr)
+	require.Contains(t, strings.Join(strings.Fields(stdout), " "), cx.Scenario.Story)
+	_, stdout, _ = locksim(t.Context(), "run", file, "--format", "json")
+	require.Contains(t, stdout, fmt.Sprintf(`"digest":"%#x"`, cx.Digest))
+
+	var shown bytes.Buffer
+	for _, picture := range []bool{false, true} {
+		f := finding{cx: cx, run: run, file: filepath.Base(file), hits: 12, first: 34}
+		require.NoError(t, showFinding(&shown, f, reports.TextOptions{}, picture))
+		shown.WriteString("\n")
+	}
+	goldenFile(t, "finding.golden", shown.String())
+}
+
+func TestACounterexampleThatPlaysDifferentlyIsRefused(t *testing.T) {
+	cx := counterexample(t, "fencing-33-34", checker.Resource)
+	cx.Digest++
+	_, err := completeFinding(cx)
+	require.ErrorContains(t, err, "played again, it has the digest ")
+	cx.Scenario.Lock.Algorithm = "no such lock"
+	_, err = completeFinding(cx)
+	require.ErrorContains(t, err, "no such lock")
+}
+
+func TestNoFindingIsWrittenOverAnother(t *testing.T) {
+	dir := t.TempDir()
+	c := &call{ctx: t.Context(), env: plainEnv()}
+	cx := counterexample(t, "fencing-33-34", checker.Resource)
+	name := cx.Scenario.Name
+	first, err := c.saveFinding(dir, cx)
+	require.NoError(t, err)
+	again, err := c.saveFinding(dir, cx)
+	require.NoError(t, err)
+	require.Equal(t, first, again, "the same finding has one file")
+	before, err := os.ReadFile(first)
+	require.NoError(t, err)
+
+	cx.Scenario.Seed++ // another finding of the same cause
+	second, err := c.saveFinding(dir, cx)
+	require.NoError(t, err)
+	require.Equal(t, name+"-2.yaml", filepath.Base(second))
+	after, err := os.ReadFile(first)
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after))
+	requireFiles(t, dir, name+"-2.yaml", name+".yaml")
+
+	_, err = c.saveFinding(filepath.Join(first, "no", "folder"), cx)
+	require.Error(t, err)
+}
+
+func TestAStoryNeedsAViolation(t *testing.T) {
+	for _, run := range playCases(t, "fencing-33-34") {
+		if run.Case.Fencing == history.FencedReadWrite {
+			require.Empty(t, reports.Story(&run, checker.Resource))
+			require.NotEmpty(t, reports.Story(&run, checker.MutualExclusion))
+		}
+	}
+}

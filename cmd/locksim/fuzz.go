@@ -1,0 +1,198 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/fuzz"
+)
+
+func fuzzCommand() command {
+	return command{name: "fuzz", summary: "hunt for what breaks a lock", usage: fuzzUsage, run: runFuzz}
+}
+
+const fuzzUsage = `usage: locksim fuzz LOCK [flags]
+       locksim fuzz SCENARIO|FILE [flags]
+
+Draws scenarios for a lock of the catalogue (deployment, clients, times, faults), or adds faults to one scenario, plays
+them, and looks for violations. Violations of one cause are one finding. Of each it prints what happened in the smallest
+scenario that shows it, saves that as a file, and says how to play it; at the end it says what was not found, and how
+often it could have been.
+
+  --runs N           scenarios to play; 10000, or as many as --for allows
+  --for DURATION     stop after that time, as 30s or 8h
+  --stop-at-first    stop at the first violation
+  --faults KINDS     kinds of faults, as client-pause,delay or all,-evict; all
+  --drift PPM        how far clocks may run off, in parts per million; 20000, or far more for sessions
+  --fencing MODES    fencing modes to play each scenario in, or all; none, or those of the scenario
+  --style STYLES     client styles, likewise; careless, or those of the scenario
+  --property NAMES   properties of which violations count; all but availability
+  --variant NAME     the scenario's variant
+  --from N           the number of the first run; the same number draws the same scenario
+  --jobs N           runs at once; the output does not depend on it
+  --save DIR         where findings are saved; the current directory
+  --ledger FILE      writes down what was played
+  --resume           goes on where the ledger ends
+  --shard I/N        the I-th of N parts; locksim merge puts their ledgers together
+  --format FORMAT    text or json
+  --progress         tell how far it has come even if nobody looks at a terminal
+  --width N, --ascii, --color WHEN   as for locksim run
+
+Kinds of faults: client-crash, client-pause, client-clock, server-crash, power-loss, server-pause, server-ahead,
+server-back, drift, cut, stall, delay, break, error, same-random, failover, partition, lag, session-cut, end-session,
+evict, snapshot. Kinds that servers of the lock do not know are not drawn.
+
+An interrupt ends the search early: what was found until then is printed and saved, and the ledger has it.
+
+Exit codes: 0 no violation, 1 a violation, 2 usage, 3 of some runs nothing can be said, 130 interrupted.
+`
+
+// fuzzOptions are the flags of fuzz.
+type fuzzOptions struct {
+	report                              huntReport
+	runs, drift                         count
+	within                              duration
+	from                                seedFlag
+	toFirst, resume, progress           boolFlag
+	faults, fencing, styles, properties names
+	variant, ledger                     string
+	shard                               shardFlag
+}
+
+// fewRuns is how many runs are played unless told otherwise.
+const fewRuns = 10_000
+
+func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
+	o.runs, o.drift = count{0, 1, maxSeeds}, count{0, 1, mostDrift}
+	var kinds []string
+	for _, k := range search.Kinds() {
+		kinds = append(kinds, k.String())
+	}
+	o.faults = names{what: "kind of fault", allowed: kinds, chosen: kinds}
+	o.fencing = names{what: "fencing mode", allowed: history.FencingNames()}
+	o.styles = names{what: "client style", allowed: history.StyleNames()}
+	o.properties = names{what: "property", allowed: checker.PropertyNames()}
+	fs := newFlags("fuzz")
+	o.report.addTo(fs, e)
+	fs.Var(&o.runs, "runs", "")
+	fs.Var(&o.within, "for", "")
+	fs.Var(&o.toFirst, "stop-at-first", "")
+	fs.Var(&o.faults, "faults", "")
+	fs.Var(&o.drift, "drift", "")
+	fs.Var(&o.fencing, "fencing", "")
+	fs.Var(&o.styles, "style", "")
+	fs.Var(&o.properties, "property", "")
+	fs.StringVar(&o.variant, "variant", "", "")
+	fs.Var(&o.from, "from", "")
+	fs.StringVar(&o.ledger, "ledger", "", "")
+	fs.Var(&o.resume, "resume", "")
+	fs.Var(&o.shard, "shard", "")
+	fs.Var(&o.progress, "progress", "")
+	return fs
+}
+
+// mostDrift is how far a clock may run off: it then stands still, or runs twice as fast.
+const mostDrift = 1_000_000
+
+func runFuzz(c *call) int {
+	o := &fuzzOptions{}
+	names, err := parseFlags(fuzzFlags(o, c.env), c.args)
+	switch {
+	case errors.Is(err, errHelp):
+		return c.help("fuzz")
+	case err != nil:
+	case len(names) == 0:
+		err = errors.New("which lock, or which scenario? See locksim list")
+	case len(names) > 1:
+		err = fmt.Errorf("one lock or scenario at a time, but %q was given too", names[1])
+	default:
+		err = o.check()
+	}
+	if err != nil {
+		return c.fail("fuzz: %v", err)
+	}
+	config, err := o.config(names[0])
+	if err != nil {
+		return c.failures(err)
+	}
+	hunt, err := fuzz.New(config, nil)
+	if err != nil {
+		return c.failures(err)
+	}
+	return (&hunter{call: c, o: o, hunt: hunt}).play()
+}
+
+// check refuses what makes no sense.
+func (o *fuzzOptions) check() error {
+	if o.runs.value == 0 && o.within.value == 0 {
+		o.runs.value = fewRuns
+	}
+	switch {
+	case o.from.value > math.MaxUint64-uint64(o.runs.value):
+		return fmt.Errorf("--from %d: there are not so many numbers above it", o.from.value)
+	case bool(o.resume) && o.ledger == "":
+		return errors.New("--resume goes on with a ledger: name it with --ledger FILE")
+	}
+	return nil
+}
+
+// config is what is hunted.
+func (o *fuzzOptions) config(name string) (fuzz.Config, error) {
+	c := fuzz.Config{
+		Lock: name, Drift: int64(o.drift.value),
+		Faults: chosen(&o.faults, search.ParseKind), Styles: chosen(&o.styles, history.ParseStyle),
+		Fencing: chosen(&o.fencing, history.ParseFencing), Properties: chosen(&o.properties, checker.ParseProperty),
+	}
+	if slices.Contains(lockNames(), name) {
+		if o.variant != "" {
+			return c, fmt.Errorf("fuzz: --variant is for scenarios, and %s is a lock", name)
+		}
+		return c, nil
+	}
+	s, err := baseScenario(name, o.variant)
+	c.Base = s
+	return c, err
+}
+
+// duration is a flag with a length of time.
+type duration struct{ value time.Duration }
+
+// String returns it as Go writes it.
+func (d *duration) String() string { return d.value.String() }
+
+// Set reads it.
+func (d *duration) Set(text string) error {
+	value, err := time.ParseDuration(text)
+	if err != nil || value <= 0 {
+		return errors.New("not a duration such as 30s, 10m or 8h")
+	}
+	d.value = value
+	return nil
+}
+
+// shardFlag is a part of a campaign, "1/3" to "3/3".
+type shardFlag struct{ value fuzz.Shard }
+
+// String returns the shard as Set reads it.
+func (s *shardFlag) String() string { return fmt.Sprintf("%d/%d", s.value.Index+1, max(s.value.Of, 1)) }
+
+// Set reads the shard.
+func (s *shardFlag) Set(text string) error {
+	index, of, _ := strings.Cut(text, "/")
+	i, wrong := strconv.ParseUint(index, 10, 32)
+	n, wrong2 := strconv.ParseUint(of, 10, 32)
+	if wrong != nil || wrong2 != nil || i < 1 || i > n {
+		return errors.New("not a shard, as 1/3, 2/3 and 3/3 are of three")
+	}
+	s.value = fuzz.Shard{Index: i - 1, Of: n}
+	return nil
+}

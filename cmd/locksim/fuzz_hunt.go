@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/fuzz"
+)
+
+// hunter is a campaign under way.
+type hunter struct {
+	*call
+	o        *fuzzOptions
+	hunt     *fuzz.Hunt
+	tally    fuzz.Tally   // with what the ledger had
+	played   uint64       // runs without that
+	ledger   *fuzz.Ledger // nil if none is kept
+	progress *progress
+}
+
+// play plays a campaign, and reports what it has found whether it came to its end or not.
+func (h *hunter) play() int {
+	plan := fuzz.Plan{
+		From: h.o.from.value, Runs: uint64(h.o.runs.value), Shard: h.o.shard.value, ToFirst: bool(h.o.toFirst),
+		Jobs: h.o.report.jobs.value,
+	}
+	if err := h.open(&plan); err != nil {
+		return h.failures(err)
+	}
+	since := time.Now()
+	var err error
+	if !plan.ToFirst || h.tally.Violated == 0 {
+		err = h.campaign(plan)
+	}
+	took := time.Since(since)
+	if h.ledger != nil {
+		if failure := h.ledger.Close(); failure != nil {
+			return h.failures(failure)
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return h.failures(err)
+	}
+	h.progress.say("making what was found minimal")
+	r := &huntResult{
+		hunt: h.hunt, tally: &h.tally, perSecond: perSecond(h.played, took), interrupted: err != nil,
+		picture: plan.ToFirst,
+	}
+	err = h.complete(r, &h.o.report)
+	h.progress.close()
+	if err != nil {
+		return h.failures(err)
+	}
+	return h.report(r, &h.o.report)
+}
+
+// open begins or resumes the ledger, if one is to be kept.
+func (h *hunter) open(plan *fuzz.Plan) error {
+	name := h.o.ledger
+	if name == "" {
+		return nil
+	}
+	build, err := search.Build()
+	if err != nil {
+		return err
+	}
+	if !h.o.resume {
+		h.ledger, err = fuzz.CreateLedger(name, build, h.hunt.Config)
+		if errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("%s is there already: --resume goes on with it", name)
+		}
+		return err
+	}
+	ledger, before, err := fuzz.ResumeLedger(name, build, h.hunt.Config, plan.Shard)
+	if err != nil {
+		return err
+	}
+	h.ledger, h.tally, plan.Done = ledger, before.Tally, before.Done
+	return nil
+}
+
+// campaign plays what is planned. The error is that of an interrupt, but not of the end of the time for it.
+func (h *hunter) campaign(plan fuzz.Plan) error {
+	ctx, cancel, until, planned := h.ctx, context.CancelFunc(func() {}), time.Time{}, uint64(0)
+	if d := h.o.within.value; d > 0 {
+		until = time.Now().Add(d)
+		ctx, cancel = context.WithDeadline(h.ctx, until)
+	}
+	defer cancel()
+	if plan.Runs > 0 {
+		planned = plan.Planned()
+	} else {
+		plan.Runs = fuzz.Forever(plan.From)
+	}
+	h.progress = h.newProgress(h.o.progress, planned, until)
+	err := h.hunt.Campaign(ctx, plan, h.take)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+// take takes what came of the next stretch.
+func (h *hunter) take(s *fuzz.Stretch) error {
+	h.tally.Add(&s.Tally)
+	h.played += uint64(s.Runs)
+	h.progress.show(h.played, uint64(h.tally.Violated))
+	if h.ledger == nil || s.Cut {
+		return nil
+	}
+	return h.ledger.Add(s)
+}

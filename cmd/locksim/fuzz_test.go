@@ -1,0 +1,341 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/fuzz"
+)
+
+// misdelete is a hunt that finds something, quickly.
+func misdelete(more ...string) []string {
+	hunt := []string{"fuzz", "set-nx-ex-del", "--faults", "client-pause", "--property", "release-safety"}
+	return append(hunt, more...)
+}
+
+// speedOfFuzz is what differs from one campaign to the next.
+var speedOfFuzz = regexp.MustCompile(`"runs_per_second":\d+`)
+
+func fuzzed(t *testing.T, ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr = locksim(ctx, args...)
+	return code, speedOfFuzz.ReplaceAllString(stdout, `"runs_per_second":0`), stderr
+}
+
+// requireSameFolders compares all that is saved in two folders.
+func requireSameFolders(t *testing.T, a, b string) {
+	t.Helper()
+	read := func(dir string) map[string]string {
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		files := make(map[string]string)
+		for _, e := range entries {
+			text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			require.NoError(t, err)
+			files[e.Name()] = string(text)
+		}
+		return files
+	}
+	require.NotEmpty(t, read(a))
+	require.Equal(t, read(a), read(b))
+}
+
+func TestFuzzSavesFindingsThatReplay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	code, text, stderr := fuzzed(t, t.Context(), misdelete("--runs", "300", "--save", dir)...)
+	require.Equal(t, exitDiffers, code, stderr)
+	require.Contains(t, text, "300 runs of set-nx-ex-del\n  release-safety        violated: ")
+	commands := regexp.MustCompile(`locksim (run \S+\.yaml.*)\n`).FindAllStringSubmatch(text, -1)
+	require.NotEmpty(t, commands)
+	for _, c := range commands {
+		code, told, stderr := locksim(t.Context(), strings.Fields(c[1])...)
+		require.Equal(t, exitOK, code, "as expected:\n%s%s", told, stderr)
+		require.Contains(t, told, "release-safety")
+	}
+	again := t.TempDir()
+	_, _, _ = fuzzed(t, t.Context(), misdelete("--runs", "300", "--save", again, "--jobs", "1")...)
+	requireSameFolders(t, dir, again)
+}
+
+// fuzzResult is the JSON as others read it.
+type fuzzResult struct {
+	Schema      string
+	Runs        int
+	PerSecond   *uint64 `json:"runs_per_second"`
+	Interrupted bool
+	Findings    []struct {
+		Property, Fencing, Scenario, Digest string
+		Hits                                int
+		FirstRun                            uint64 `json:"first_run"`
+	}
+	Undecided *struct{ Why, Scenario string }
+}
+
+func TestFuzzAsJSONNamesItsFindings(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := misdelete("--runs", "300", "--format", "json", "--save", "found")
+	_, one, _ := fuzzed(t, t.Context(), append(args, "--jobs", "1")...)
+	code, eight, stderr := fuzzed(t, t.Context(), append(args, "--jobs", "8")...)
+	require.Equal(t, exitDiffers, code, stderr)
+	require.Equal(t, one, eight)
+	var r fuzzResult
+	require.NoError(t, json.Unmarshal([]byte(eight), &r))
+	require.Equal(t, "locksim.fuzz/1", r.Schema)
+	require.Equal(t, 300, r.Runs)
+	require.NotNil(t, r.PerSecond)
+	require.NotEmpty(t, r.Findings)
+	for _, f := range r.Findings {
+		require.Equal(t, "release-safety", f.Property)
+		require.Equal(t, "none", f.Fencing)
+		require.Positive(t, f.Hits)
+		require.Less(t, f.FirstRun, uint64(300))
+		code, run, stderr := locksim(t.Context(), "run", f.Scenario, "--format", "json")
+		require.Equal(t, exitOK, code, stderr)
+		require.Contains(t, run, `"digest":"`+f.Digest+`"`)
+	}
+}
+
+func TestFuzzThatFindsNothingSaysHowHardItTried(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, text, _ := fuzzed(t, t.Context(), "fuzz", "set-nx-lua", "--faults", "client-pause", "--runs", "200",
+		"--property", "release-safety,fencing-order")
+	require.Equal(t, exitOK, code)
+	require.Regexp(t, `^200 runs of set-nx-lua
+  fencing-order         never judged: there was nothing to judge it by
+  release-safety        no violation in 200 runs; the danger arose in \d+ of them
+$`, text)
+	code, text, _ = fuzzed(t, t.Context(), "fuzz", "set-nx-lua", "--faults", "client-pause", "--runs", "200",
+		"--property", "release-safety", "--format", "json")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, text, `"findings":[],`)
+}
+
+func TestFuzzAddsFaultsToAScenario(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{
+		{"fencing-33-34", "--fencing", "none"},
+		{"lease-overrun", "--variant", "lease-10s-work-12s", "--style", "careless"},
+	} {
+		args = append([]string{"fuzz", args[0], "--runs", "20", "--property", "resource"}, args[1:]...)
+		code, text, stderr := fuzzed(t, t.Context(), args...)
+		require.Equal(t, exitDiffers, code, stderr)
+		require.Contains(t, text, "20 runs of "+args[1]+" with more faults\n")
+	}
+}
+
+func TestFuzzToTheFirstViolationShowsIt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, text, stderr := fuzzed(t, t.Context(), misdelete("--stop-at-first")...)
+	require.Equal(t, exitDiffers, code, stderr)
+	require.Contains(t, text, "believes", "a picture")
+	require.Regexp(t, `\n\d+ runs? of set-nx-ex-del\n  release-safety +violated: 1 finding, the first in run \d+;`, text)
+}
+
+func TestFuzzStopsWhenItsTimeIsOver(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, text, stderr := fuzzed(t, t.Context(), misdelete("--for", "1ns")...)
+	require.Equal(t, exitInconclusive, code, "nothing was played: %s", stderr)
+	require.Equal(t, "0 runs of set-nx-ex-del: nothing is known of it\n", text)
+	code, text, _ = fuzzed(t, t.Context(), misdelete("--for", "1h", "--runs", "20")...)
+	require.Equal(t, exitDiffers, code)
+	require.Contains(t, text, "20 runs of set-nx-ex-del", "whichever comes first")
+}
+
+// TestFuzzResumesAfterItWasKilled kills the program again and again, before it has done anything or while it writes its
+// ledger, and then lets it go on until it has played all.
+func TestFuzzResumesAfterItWasKilled(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	args := func(name string) []string {
+		found := file(name + "-found")
+		return misdelete("--runs", "800", "--resume", "--ledger", file(name), "--progress", "--save", found)
+	}
+	for kills := range 4 {
+		child := program(t, args("killed")...)
+		progress, err := child.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, child.Start())
+		if kills > 0 { // it tells of a stretch, and then writes its line
+			_, _ = progress.Read(make([]byte, 1))
+		}
+		require.NoError(t, child.Process.Kill())
+		_ = child.Wait()
+	}
+	killed, err := os.ReadFile(file("killed"))
+	require.NoError(t, err)
+	last := program(t, args("killed")...)
+	text, _ := last.Output()
+	require.Equal(t, exitDiffers, last.ProcessState.ExitCode())
+	whole := program(t, args("whole")...)
+	want, _ := whole.Output()
+	require.Equal(t, exitDiffers, whole.ProcessState.ExitCode())
+	require.Equal(t, strings.ReplaceAll(string(want), "whole-found", "killed-found"), string(text))
+	requireSameFiles(t, file("whole"), file("killed"))
+	requireSameFolders(t, file("whole-found"), file("killed-found"))
+	all, err := os.ReadFile(file("whole"))
+	require.NoError(t, err)
+	require.Less(t, len(killed), len(all), "it was killed before it had done all")
+}
+
+func requireSameFiles(t *testing.T, a, b string) {
+	t.Helper()
+	x, err := os.ReadFile(a)
+	require.NoError(t, err)
+	y, err := os.ReadFile(b)
+	require.NoError(t, err)
+	require.Equal(t, string(x), string(y))
+}
+
+func TestFuzzKeepsWhatItFoundWhenItIsInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such signals")
+	}
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	args := func(name string, more ...string) []string {
+		return misdelete(append(more, "--runs", "1300", "--resume", "--ledger", file(name), "--save", file("found"))...)
+	}
+	var stdout bytes.Buffer
+	stderr := &signaller{t: t, signal: os.Interrupt} // the first progress is one stretch
+	require.Equal(t, exitInterrupted, run(args("interrupted", "--progress"), &stdout, stderr))
+	require.Regexp(t, `locksim: interrupted after \d+ runs\n$`, stderr.String())
+	require.Contains(t, stdout.String(), "release-safety        violated: ")
+	before, err := os.ReadFile(file("interrupted"))
+	require.NoError(t, err)
+	require.Greater(t, bytes.Count(before, []byte("\n")), 1, "what was played is in the ledger")
+	require.True(t, bytes.HasSuffix(before, []byte("\n")))
+
+	code, resumed, said := locksim(t.Context(), args("interrupted")...)
+	require.Equal(t, exitDiffers, code, said)
+	_, whole, _ := locksim(t.Context(), args("whole")...)
+	require.Equal(t, whole, resumed)
+	requireSameFiles(t, file("whole"), file("interrupted"))
+}
+
+func TestFuzzPlaysNothingThatItsLedgerHas(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := misdelete("--runs", "300", "--format", "json", "--ledger", "ledger")
+	_, first, _ := fuzzed(t, t.Context(), args...)
+	before, err := os.Stat("ledger")
+	require.NoError(t, err)
+	code, again, stderr := fuzzed(t, t.Context(), append(args, "--resume")...)
+	require.Equal(t, exitDiffers, code, stderr)
+	require.Equal(t, first, again)
+	after, err := os.Stat("ledger")
+	require.NoError(t, err)
+	require.Equal(t, before.ModTime(), after.ModTime())
+}
+
+func TestMergedShardsAreAsTheWholeHunt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := func(more ...string) []string { return misdelete(append([]string{"--runs", "800"}, more...)...) }
+	_, whole, _ := fuzzed(t, t.Context(), args("--ledger", "whole", "--save", "found")...)
+	for _, n := range []string{"1", "2", "3"} {
+		_, _, stderr := fuzzed(t, t.Context(), args("--shard", n+"/3", "--ledger", n, "--save", "parts")...)
+		require.Empty(t, stderr)
+	}
+	code, text, stderr := fuzzed(t, t.Context(), "merge", "merged", "2", "3", "1", "--save", "found")
+	require.Equal(t, exitDiffers, code, stderr)
+	require.Equal(t, whole, text)
+	requireSameFiles(t, "whole", "merged")
+	code, _, stderr = fuzzed(t, t.Context(), "merge", "-o", "1", "1", "2", "merged", "--save", "others")
+	require.Equal(t, exitDiffers, code, stderr)
+	requireSameFiles(t, "whole", "1")
+	requireSameFolders(t, "found", "others")
+	code, _, stderr = fuzzed(t, t.Context(), "merge", "merged", "1")
+	require.Equal(t, exitUsage, code)
+	require.Equal(t, "locksim: merge: merged is there already: with -o it is replaced\n", stderr)
+
+	_, _, _ = fuzzed(t, t.Context(), "fuzz", "set-nx-ex-del", "--runs", "10", "--ledger", "other", "--faults", "delay",
+		"--property", "release-safety")
+	code, _, stderr = fuzzed(t, t.Context(), "merge", "new", "1", "other")
+	require.Equal(t, exitUsage, code)
+	require.Equal(t, "locksim: other is of another campaign than 1: faults delay, not client-pause\n", stderr)
+	require.NoFileExists(t, "new")
+}
+
+func TestLedgersOfAnotherBuildAreMergedButNotPlayed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	l, err := fuzz.CreateLedger("ledger", "another", fuzz.Config{Lock: "redlock"})
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	code, text, stderr := fuzzed(t, t.Context(), "merge", "merged", "ledger")
+	require.Equal(t, exitOK, code, stderr)
+	require.Contains(t, text, "0 runs by the build another; only that one can show what they have found, this is sha")
+	code, _, stderr = fuzzed(t, t.Context(), "fuzz", "redlock", "--faults", "delay", "--ledger", "ledger", "--resume")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "ledger is of another campaign than this one: build another, not sha256-")
+}
+
+func TestAPanicOfALocksCodeIsInconclusive(t *testing.T) {
+	t.Chdir(t.TempDir())
+	h, err := fuzz.New(
+		fuzz.Config{Lock: "broken", Properties: []checker.Property{checker.Progress}},
+		&locks.Algorithm{Name: "broken", New: func(locks.Options) locks.Builder {
+			return func(locks.Process) (locks.Lock, error) { return &broken{}, nil }
+		}})
+	require.NoError(t, err)
+	o := &fuzzOptions{}
+	_, err = parseFlags(fuzzFlags(o, plainEnv()), []string{"--runs", "5"})
+	require.NoError(t, err)
+	var out, stderr bytes.Buffer
+	c := &call{ctx: t.Context(), env: plainEnv(), stdout: &out, stderr: &stderr}
+	require.Equal(t, exitInconclusive, (&hunter{call: c, o: o, hunt: h}).play())
+	require.Contains(t, out.String(), "of 5 runs not all can be said; of run 0, since generated, seed 0x")
+	require.Contains(t, out.String(), "panicked: runtime error: index out of range [0] with length 0\n"+
+		"  locksim run broken-undecided-0.yaml\n")
+	require.NotContains(t, out.String(), "goroutine")
+	s, _, err := find("broken-undecided-0.yaml")
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	_, why := h.Undecided(&r, 0)
+	require.NotEmpty(t, why)
+	require.Equal(t, h.Draw(0).Seed, s.Seed)
+}
+
+func TestFuzzNamesAllKindsOfFaults(t *testing.T) {
+	for _, k := range search.Kinds() {
+		require.Regexp(t, `[\s]`+k.String()+`[,.]`, fuzzUsage)
+	}
+}
+
+func TestProgressIsOneLineThatGoesAway(t *testing.T) {
+	var w bytes.Buffer
+	p := &progress{w: &w, planned: 1000, since: time.Now().Add(-10 * time.Second)}
+	p.show(500, 3)
+	require.Regexp(t, `^\r500 runs, (49|50) runs/s, 3 with a violation, 1[01]s left$`, w.String())
+	line := w.Len() - 1
+	p.show(600, 3)
+	require.Len(t, w.Bytes(), line+1, "not again so soon")
+	p.say("so")
+	p.close()
+	require.True(t, strings.HasSuffix(w.String(), "\r"))
+	p.close()
+	require.NotContains(t, w.String(), "\n")
+
+	now := time.Now()
+	p = &progress{until: now.Add(time.Minute)}
+	require.Equal(t, time.Minute, p.left(now, 10, 5))
+	p.planned = 20
+	require.Equal(t, 2*time.Second, p.left(now, 10, 5), "whichever is sooner")
+	p = &progress{}
+	require.Negative(t, p.left(now, 10, 5))
+	p.show(1, 1) // nobody looks
+	p.say("so")
+	p.close()
+}

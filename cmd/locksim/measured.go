@@ -1,0 +1,248 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/measure"
+	"github.com/locksim/locksim/search/minimal"
+)
+
+// measured is what was measured, and what is said of it.
+type measured struct {
+	table       *measure.Table
+	percent     int // the confidence of intervals
+	interrupted bool
+	cells       []measuredCell // one for each of the table's
+}
+
+// measuredCell is what is said of a cell besides what it says itself.
+type measuredCell struct {
+	interval   measure.Range
+	with       int                 // the first cell of its property and schedules
+	comparison *measure.Comparison // with that one; nil if it is that one, or nothing was judged
+	file       string              // where the first violation is saved; "" if nowhere
+	replay     string              // the command that shows the first violation; "" if there is none
+}
+
+// completeMeasured adds intervals, comparisons and commands, and saves violations if they are to be.
+func (c *call) completeMeasured(o *measureOptions, r *measured) error {
+	var runner harness.Runner
+	defer runner.Close()
+	for i := range r.table.Cells {
+		cell := &r.table.Cells[i]
+		x := measuredCell{interval: cell.Interval(float64(r.percent) / 100), with: r.reference(i)}
+		if x.with != i && cell.NotJudged < cell.Runs {
+			comparison, err := r.table.Compare(i, x.with)
+			if err != nil {
+				return err
+			}
+			x.comparison = &comparison
+		}
+		if v, ok := r.table.Violation(i); ok {
+			x.replay = replayOf(cell)
+			if o.save != "" {
+				file, err := c.saveMeasured(&runner, o.save, v)
+				if err != nil {
+					return err
+				}
+				x.file, x.replay = file, "locksim run "+file
+			}
+		}
+		r.cells = append(r.cells, x)
+	}
+	return nil
+}
+
+// reference is the cell that another is compared with.
+func (r *measured) reference(cell int) int {
+	c := &r.table.Cells[cell]
+	for i := range r.table.Cells {
+		d := &r.table.Cells[i]
+		if d.Schedules == c.Schedules && d.Property == c.Property && d.NotJudged < d.Runs {
+			return i
+		}
+	}
+	return cell
+}
+
+// saveMeasured makes a violation minimal and saves it.
+func (c *call) saveMeasured(r *harness.Runner, dir string, v search.Violation) (string, error) {
+	v.Lock = nil // it is the catalogue's, and the scenario names it
+	cx, err := minimal.Reduce(r, v, minimal.Options{})
+	if err != nil {
+		return "", err
+	}
+	if _, err := completeFinding(cx); err != nil {
+		return "", err
+	}
+	return c.saveFinding(dir, cx)
+}
+
+// replayOf is the command that measures nothing but the first violation of a cell, and saves it.
+func replayOf(c *measure.Cell) string {
+	command := "locksim measure " + c.Lock
+	for _, flag := range []struct{ name, value, fallback string }{
+		{"--faults", c.Condition, "all"}, {"--style", c.Style.String(), history.Careless.String()},
+		{"--fencing", c.Fencing.String(), history.Unfenced.String()}, {"--property", c.Property.String(), ""},
+	} {
+		if flag.value != flag.fallback {
+			command += " " + flag.name + " " + flag.value
+		}
+	}
+	return fmt.Sprintf("%s --from %d --runs 1 --save .", command, c.First)
+}
+
+// text prints a table of the cells, one that compares them, and the commands that show what was violated.
+func (r *measured) text(w io.Writer) error {
+	draws := r.table.Plan.Draws
+	fmt.Fprintf(w, "%d schedules, drawn by the numbers from %d on; rates with exact intervals of %d %%\n",
+		draws.Count, draws.First, r.percent)
+	if err := r.lines(w); err != nil {
+		return err
+	}
+	if err := r.compared(w); err != nil {
+		return err
+	}
+	return r.replays(w)
+}
+
+// dimensions are what cells differ in besides their locks.
+var dimensions = []struct {
+	name string
+	of   func(*measure.Cell) string
+}{
+	{"faults", func(c *measure.Cell) string { return c.Condition }},
+	{"style", func(c *measure.Cell) string { return c.Style.String() }},
+	{"fencing", func(c *measure.Cell) string { return c.Fencing.String() }},
+	{"property", func(c *measure.Cell) string { return c.Property.String() }},
+	{"runs", func(c *measure.Cell) string { return strconv.Itoa(c.Runs) }},
+}
+
+// lines prints the table, below what all of its lines have in common.
+func (r *measured) lines(w io.Writer) error {
+	cells := r.table.Cells
+	lines := make([][]string, len(cells)+1)
+	lines[0] = []string{"lock"}
+	for i := range cells {
+		lines[i+1] = []string{cells[i].Lock}
+	}
+	for _, d := range dimensions {
+		common := d.of(&cells[0])
+		if !slices.ContainsFunc(cells, func(c measure.Cell) bool { return d.of(&c) != common }) {
+			fmt.Fprintf(w, "%s: %s\n", d.name, common)
+			continue
+		}
+		lines[0] = append(lines[0], d.name)
+		for i := range cells {
+			lines[i+1] = append(lines[i+1], d.of(&cells[i]))
+		}
+	}
+	lines[0] = append(lines[0], "violated", "rate", "interval", "in danger", "first")
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, line := range lines {
+		if i > 0 {
+			line = append(line, r.outcome(i-1)...)
+		}
+		fmt.Fprintln(t, strings.Join(line, "\t"))
+	}
+	return t.Flush()
+}
+
+// outcome is the end of a cell's line, in columns.
+func (r *measured) outcome(cell int) []string {
+	c, interval := &r.table.Cells[cell], r.cells[cell].interval
+	if c.NotJudged == c.Runs {
+		return []string{"–", "–", "not judged", "–", "–"}
+	}
+	columns := []string{
+		strconv.Itoa(c.Violated), percent(c.Rate()), percent(interval.Least) + " to " + percent(interval.Most),
+		percent(c.Danger()), "–",
+	}
+	switch {
+	case c.Violated > 0:
+		columns[4] = strconv.FormatUint(c.First, 10)
+	case c.InDanger == 0:
+		columns[3] = "never"
+	}
+	if c.Undecided > 0 {
+		columns[4] += fmt.Sprintf(" (undecided: %d)", c.Undecided)
+	}
+	return columns
+}
+
+// percent is a share with three digits that count.
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 3, 64) + " %" }
+
+// compared prints what the cells of one property say of the same schedules, each beside the first of them.
+func (r *measured) compared(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	last := -1
+	for _, i := range r.byReference() {
+		x := &r.cells[i]
+		if last != x.with {
+			last = x.with
+			fmt.Fprintf(t, "\n%s on the same schedules as %s\tonly here\tonly there\tboth\tp\n",
+				r.table.Cells[last].Property, r.nameOf(last))
+		}
+		c := x.comparison
+		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%s\n", r.nameOf(i), c.OnlyThis, c.OnlyThat, c.Both,
+			strconv.FormatFloat(c.P(), 'g', 2, 64))
+	}
+	return t.Flush()
+}
+
+// byReference lists the cells that are compared, by what they are compared with.
+func (r *measured) byReference() []int {
+	var list []int
+	for i := range r.cells {
+		for k := range r.cells {
+			if r.cells[k].with == i && r.cells[k].comparison != nil {
+				list = append(list, k)
+			}
+		}
+	}
+	return list
+}
+
+// nameOf names a cell by what can differ on the same schedules.
+func (r *measured) nameOf(cell int) string {
+	c, plan := &r.table.Cells[cell], &r.table.Plan
+	name := c.Lock
+	if len(plan.Conditions) > 1 {
+		name += " under " + c.Condition
+	}
+	if len(plan.Styles) > 1 {
+		name += ", " + c.Style.String()
+	}
+	if len(plan.Fencing) > 1 {
+		name += ", " + c.Fencing.String()
+	}
+	return name
+}
+
+// replays prints how to see what was violated first.
+func (r *measured) replays(w io.Writer) error {
+	head := "\nTo see the first violation of a line:\n"
+	for i := range r.cells {
+		replay := r.cells[i].replay
+		if replay == "" {
+			continue
+		}
+		c := &r.table.Cells[i]
+		if _, err := fmt.Fprintf(w, "%s  %s  # %s\n", head, replay, cmp.Or(c.Kind, "violated")); err != nil {
+			return err
+		}
+		head = ""
+	}
+	return nil
+}

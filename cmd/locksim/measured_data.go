@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/locksim/locksim/search/measure"
+)
+
+// measureDocument is what was measured as JSON.
+type measureDocument struct {
+	Schema      string         `json:"schema"`
+	From        uint64         `json:"from"`
+	Schedules   int            `json:"schedules"`
+	Confidence  int            `json:"confidence_percent"`
+	Interrupted bool           `json:"interrupted,omitempty"`
+	Cells       []cellDocument `json:"cells"`
+}
+
+type cellDocument struct {
+	Lock      string              `json:"lock"`
+	Faults    string              `json:"faults"`
+	Style     string              `json:"style"`
+	Fencing   string              `json:"fencing"`
+	Property  string              `json:"property"`
+	Schedules int                 `json:"schedules"` // cells with the same number were played on the same ones
+	Runs      int                 `json:"runs"`
+	Violated  int                 `json:"violated"`
+	Held      int                 `json:"held"`
+	Vacuous   int                 `json:"vacuous"`
+	Undecided int                 `json:"undecided"`
+	NotJudged int                 `json:"not_judged"`
+	InDanger  int                 `json:"in_danger"`
+	Rate      float64             `json:"rate"`
+	Least     float64             `json:"rate_at_least"`
+	Most      float64             `json:"rate_at_most"`
+	First     *firstDocument      `json:"first_violation,omitempty"`
+	Compared  *comparisonDocument `json:"compared,omitempty"`
+}
+
+type firstDocument struct {
+	Run      uint64 `json:"run"`
+	Kind     string `json:"kind"`
+	Scenario string `json:"scenario,omitempty"` // the file
+	Command  string `json:"command"`
+}
+
+type comparisonDocument struct {
+	With      int     `json:"with"` // the index of a cell
+	Pairs     int     `json:"pairs"`
+	OnlyHere  int     `json:"only_here"`
+	OnlyThere int     `json:"only_there"`
+	Both      int     `json:"both"`
+	P         float64 `json:"p"`
+}
+
+// json writes all that is known.
+func (r *measured) json(w io.Writer) error {
+	draws := r.table.Plan.Draws
+	d := measureDocument{
+		Schema: "locksim.measure/1", From: draws.First, Schedules: draws.Count, Confidence: r.percent,
+		Interrupted: r.interrupted, Cells: []cellDocument{},
+	}
+	for i := range r.table.Cells {
+		d.Cells = append(d.Cells, r.document(i))
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(d)
+}
+
+func (r *measured) document(cell int) cellDocument {
+	c, x := &r.table.Cells[cell], &r.cells[cell]
+	d := cellDocument{
+		Lock: c.Lock, Faults: c.Condition, Style: c.Style.String(), Fencing: c.Fencing.String(),
+		Property: c.Property.String(), Schedules: c.Schedules, Runs: c.Runs, Violated: c.Violated, Held: c.Held,
+		Vacuous: c.Vacuous, Undecided: c.Undecided, NotJudged: c.NotJudged, InDanger: c.InDanger, Rate: c.Rate(),
+		Least: x.interval.Least, Most: x.interval.Most,
+	}
+	if c.Violated > 0 {
+		d.First = &firstDocument{Run: c.First, Kind: c.Kind, Scenario: x.file, Command: x.replay}
+	}
+	if p := x.comparison; p != nil {
+		d.Compared = &comparisonDocument{
+			With: x.with, Pairs: p.Pairs, OnlyHere: p.OnlyThis, OnlyThere: p.OnlyThat, Both: p.Both, P: p.P(),
+		}
+	}
+	return d
+}
+
+// csvHead names the columns.
+var csvHead = []string{
+	"lock", "faults", "style", "fencing", "property", "schedules", "runs", "violated", "held", "vacuous", "undecided",
+	"not_judged", "in_danger", "rate", "rate_at_least", "rate_at_most", "first_run", "kind", "command",
+}
+
+// csv writes a line for each cell.
+func (r *measured) csv(w io.Writer) error {
+	out := csv.NewWriter(w)
+	lines := [][]string{csvHead}
+	for i := range r.table.Cells {
+		lines = append(lines, r.record(&r.table.Cells[i], &r.cells[i]))
+	}
+	if err := out.WriteAll(lines); err != nil {
+		return fmt.Errorf("csv: %w", err)
+	}
+	return nil
+}
+
+func (r *measured) record(c *measure.Cell, x *measuredCell) []string {
+	record := []string{c.Lock, c.Condition, c.Style.String(), c.Fencing.String(), c.Property.String()}
+	for _, n := range []int{
+		c.Schedules, c.Runs, c.Violated, c.Held, c.Vacuous, c.Undecided, c.NotJudged, c.InDanger,
+	} {
+		record = append(record, strconv.Itoa(n))
+	}
+	for _, share := range []float64{c.Rate(), x.interval.Least, x.interval.Most} {
+		record = append(record, strconv.FormatFloat(share, 'g', -1, 64))
+	}
+	first := ""
+	if c.Violated > 0 {
+		first = strconv.FormatUint(c.First, 10)
+	}
+	return append(record, first, c.Kind, x.replay)
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/minimal"
+)
+
+func minimizeCommand() command {
+	return command{
+		name: "minimize", summary: "make a scenario that violates something as small as it can be", usage: minimizeUsage,
+		run: runMinimize,
+	}
+}
+
+const minimizeUsage = `usage: locksim minimize NAME|FILE [flags]
+
+Plays a scenario, takes out of it whatever a violation does not need, makes what is left weaker, earlier, shorter
+and rounder, and finds by bisection how much of it is needed. Writes the minimal scenario to a file, which locksim run
+plays, and prints what was taken out and what happens in what is left.
+
+  --property NAME    a violation of this property; otherwise of the first that is to be violated, or is
+  --fencing MODE     this fencing mode only; also one that the scenario does not name
+  --style STYLE      this client style only: careless, attentive or careful
+  --variant NAME     this variant only
+  --seed S           the seed, as 42 or 0x2a; otherwise the scenario's own
+  -o FILE            where to write; otherwise a file in the current directory that is named after lock, property and cause
+  --width N, --ascii, --color WHEN   as for locksim run
+
+Exit codes: 0 it is done, 2 usage, a bad scenario, or nothing is violated.
+`
+
+// minimizeOptions are the flags of minimize.
+type minimizeOptions struct {
+	property, fencing, style choice
+	variant, out             string
+	seed                     seedFlag
+	look                     look
+}
+
+func minimizeFlags(o *minimizeOptions) *flag.FlagSet {
+	o.property.allowed = checker.PropertyNames()
+	o.fencing.allowed = history.FencingNames()
+	o.style.allowed = history.StyleNames()
+	fs := newFlags("minimize")
+	fs.Var(&o.property, "property", "")
+	fs.Var(&o.fencing, "fencing", "")
+	fs.Var(&o.style, "style", "")
+	fs.StringVar(&o.variant, "variant", "", "")
+	fs.Var(&o.seed, "seed", "")
+	fs.StringVar(&o.out, "o", "", "")
+	o.look.addTo(fs)
+	return fs
+}
+
+func runMinimize(c *call) int {
+	o := &minimizeOptions{}
+	names, err := parseFlags(minimizeFlags(o), c.args)
+	switch {
+	case errors.Is(err, errHelp):
+		return c.help("minimize")
+	case err != nil:
+	case len(names) == 0:
+		err = errors.New("which scenario? Name one, or a file; see locksim list")
+	case len(names) > 1:
+		err = fmt.Errorf("one scenario at a time, but %q was given too", names[1])
+	}
+	if err != nil {
+		return c.fail("minimize: %v", err)
+	}
+	s, _, err := find(names[0])
+	if err != nil {
+		return c.failures(err)
+	}
+	var r harness.Runner
+	defer r.Close()
+	v, err := o.violation(&r, s)
+	if err != nil {
+		return c.failures(err)
+	}
+	cx, err := minimal.Reduce(&r, *v, minimal.Options{})
+	if err != nil {
+		return c.failures(err)
+	}
+	if err := c.showMinimal(o, v, cx); err != nil {
+		return c.failures(err)
+	}
+	return exitOK
+}
+
+// violation plays the scenario's cases until one violates something.
+func (o *minimizeOptions) violation(r *harness.Runner, s *scenarios.Scenario) (*search.Violation, error) {
+	selection := search.Selection{Variant: o.variant}
+	if style, ok := history.ParseStyle(o.style.value); ok {
+		selection.Style = &style
+	}
+	if mode, ok := history.ParseFencing(o.fencing.value); ok {
+		selection.Fencing = []history.Fencing{mode}
+	}
+	cases, err := selection.Cases(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range cases {
+		plan, err := harness.Compile(c, nil)
+		if err != nil {
+			return nil, err
+		}
+		seed := c.Scenario.Seed
+		if o.seed.set {
+			seed = o.seed.value
+		}
+		result, err := r.Run(plan, seed, false)
+		if err != nil {
+			return nil, err
+		}
+		if x := o.wanted(c, &result.Report); x != nil {
+			return &search.Violation{Case: c, Seed: seed, Property: x.Property, Kind: x.Kind}, nil
+		}
+	}
+	if o.property.value != "" {
+		return nil, fmt.Errorf("minimize: %s is not violated by %s", o.property.value, s.Name)
+	}
+	return nil, fmt.Errorf("minimize: no property is violated by %s", s.Name)
+}
+
+// wanted returns the first violation of the property that was asked for; otherwise that of the first property of which
+// the scenario expects it, or of the first at all; nil if there is none.
+func (o *minimizeOptions) wanted(c scenarios.Case, r *checker.Report) *checker.Violation {
+	var expected, any *checker.Violation
+	for p := range checker.PropertyCount {
+		x := search.FirstOf(p, r)
+		if x == nil || o.property.value != "" && p.String() != o.property.value {
+			continue
+		}
+		if any == nil {
+			any = x
+		}
+		if verdict, ok := c.Expected(p); ok && verdict == checker.Violated && expected == nil {
+			expected = x
+		}
+	}
+	if expected != nil {
+		return expected
+	}
+	return any
+}
+
+// showMinimal writes the minimal scenario to its file, and prints what has become of the other.
+func (c *call) showMinimal(o *minimizeOptions, v *search.Violation, cx *minimal.Counterexample) error {
+	run, err := completeFinding(cx)
+	if err != nil {
+		return err
+	}
+	file := o.out
+	if file == "" {
+		file, err = c.saveFinding(".", cx)
+	} else {
+		err = c.writeWhole(file, minimal.File(cx))
+	}
+	if err != nil {
+		return err
+	}
+	out, err := c.open("")
+	if err != nil {
+		return err
+	}
+	tellReduction(out, v.Case.Scenario, cx)
+	if err := showFinding(out, finding{cx: cx, run: run, file: file}, o.look.on(out, c.env), false); err != nil {
+		return err
+	}
+	return out.commit()
+}
+
+// tellReduction says what has been taken out.
+func tellReduction(w io.Writer, before *scenarios.Scenario, cx *minimal.Counterexample) {
+	var parts []string
+	add := func(what string, was, is int) {
+		if was > is {
+			parts = append(parts, fmt.Sprintf("%d of %s", was-is, counted(was, what)))
+		}
+	}
+	after := cx.Scenario
+	add("fault", len(before.Faults)+len(before.Clocks), len(after.Faults)+len(after.Clocks))
+	add("client", processes(before), processes(after))
+	add("section", sections(before), sections(after))
+	add("register", before.Resource.Registers, after.Resource.Registers)
+	add("server", len(before.Servers.Names()), len(after.Servers.Names()))
+	text := "nothing but what surrounds it and numbers"
+	if len(parts) > 0 {
+		text = strings.Join(parts, ", ")
+	}
+	fmt.Fprintf(w, "%s: taken out %s, in %s.\n\n", before.Name, text, counted(cx.Runs, "run"))
+}
+
+func processes(s *scenarios.Scenario) int {
+	n := 0
+	for i := range s.Clients {
+		n += len(s.Clients[i].Names())
+	}
+	return n
+}
+
+// sections counts the critical sections of all tasks of all clients.
+func sections(s *scenarios.Scenario) int {
+	n := 0
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		n += c.Count * c.Tasks * c.Sections
+	}
+	return n
+}

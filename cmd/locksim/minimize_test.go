@@ -1,0 +1,104 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/scenarios"
+)
+
+func TestMinimizeWritesAFileThatRunPlays(t *testing.T) {
+	for _, row := range []struct {
+		args []string
+		says []string
+	}{
+		{
+			[]string{"redlock-crash-restart"},
+			[]string{"taken out 2 of 5 servers", "mutual-exclusion of redlock is violated: double holder"},
+		},
+		{
+			[]string{"fencing-33-34", "--property", "resource"},
+			[]string{"resource of set-nx-lua-fenced is violated: lost update", "The pause of a must be at least 10"},
+		},
+		{
+			[]string{"torn-section", "--fencing", "fenced-read-write", "--style", "careless", "--seed", "7"},
+			[]string{"1 of 3 clients", "mutual-exclusion of set-nx-lua-fenced"},
+		},
+	} {
+		file := filepath.Join(t.TempDir(), "minimal.yaml")
+		code, stdout, stderr := locksim(t.Context(), append([]string{"minimize", "-o", file}, row.args...)...)
+		require.Equal(t, exitOK, code, "%v: %s%s", row.args, stdout, stderr)
+		for _, text := range append(row.says, "locksim run "+file) {
+			require.Contains(t, stdout, text)
+		}
+		code, stdout, stderr = locksim(t.Context(), "run", file)
+		require.Equal(t, exitOK, code, "%s%s", stdout, stderr)
+
+		again := filepath.Join(t.TempDir(), "again.yaml")
+		code, stdout, stderr = locksim(t.Context(), "minimize", "-o", again, file)
+		require.Equal(t, exitOK, code, "%s%s", stdout, stderr)
+		require.Contains(t, stdout, "taken out nothing")
+		require.Equal(t, read(t, file), read(t, again))
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestMinimizeNamesItsFileAfterTheCause(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, stdout, stderr := locksim(t.Context(), "minimize", "misdelete", "--property", "release-safety")
+	require.Equal(t, exitOK, code, "%s%s", stdout, stderr)
+	files, err := filepath.Glob("set-nx-ex-del-release-safety-*.yaml")
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	require.Contains(t, stdout, files[0])
+	s, err := scenarios.Parse(files[0], []byte(read(t, files[0])))
+	require.NoError(t, err)
+	require.Equal(t, files[0], s.Name+".yaml")
+	require.NotEmpty(t, s.Story)
+}
+
+func TestMinimizeWorksOnNamedScenariosOfAllKinds(t *testing.T) {
+	const each = 12 // every so many, of a hundred
+	for i, name := range scenarios.Names() {
+		if i%each != 0 {
+			continue
+		}
+		file := filepath.Join(t.TempDir(), name+".yaml")
+		code, _, stderr := locksim(t.Context(), "minimize", "-o", file, name)
+		if code != exitOK {
+			require.Contains(t, stderr, "no property is violated by "+name)
+			continue
+		}
+		code, stdout, stderr := locksim(t.Context(), "run", file)
+		require.Equal(t, exitOK, code, "%s%s", stdout, stderr)
+	}
+}
+
+func TestMinimizeSaysWhatIsWrong(t *testing.T) {
+	for _, row := range []struct {
+		args []string
+		says string
+	}{
+		{nil, "locksim: minimize: which scenario? Name one, or a file; see locksim list"},
+		{[]string{"misdelete", "lua-release"}, `one scenario at a time, but "lua-release" was given too`},
+		{[]string{"misdelte"}, `did you mean "misdelete"?`},
+		{[]string{"lua-release"}, "no property is violated by lua-release"},
+		{[]string{"misdelete", "--property", "progress"}, "progress is not violated by misdelete"},
+		{[]string{"misdelete", "--property", "resorce"}, `did you mean "resource"?`},
+		{[]string{"torn-section", "--variant", "nowhere"}, "torn-section has no variant"},
+	} {
+		code, stdout, stderr := locksim(t.Context(), append([]string{"minimize"}, row.args...)...)
+		require.Equal(t, exitUsage, code, "%v", row.args)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, row.says)
+	}
+}

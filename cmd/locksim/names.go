@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// names is a flag that lists names of a known list: one or more, separated by commas. "all" stands for all of them, and
+// a name behind a minus is left out.
+type names struct {
+	what    string // of what they are names: "kind of fault"
+	allowed []string
+	chosen  []string // in the order of allowed
+}
+
+// String returns the names as Set reads them.
+func (n *names) String() string { return strings.Join(n.chosen, ",") }
+
+// Set reads the names.
+func (n *names) Set(text string) error {
+	in := make(map[string]bool)
+	for i, word := range strings.Split(text, ",") {
+		name, out := strings.CutPrefix(word, "-")
+		if word == "all" || out && i == 0 {
+			for _, each := range n.allowed {
+				in[each] = true
+			}
+		}
+		switch {
+		case word == "all":
+		case slices.Contains(n.allowed, name):
+			in[name] = !out
+		default:
+			return n.unknown(name)
+		}
+	}
+	n.chosen = slices.DeleteFunc(slices.Clone(n.allowed), func(each string) bool { return !in[each] })
+	if len(n.chosen) == 0 {
+		return fmt.Errorf("no %s is left", n.what)
+	}
+	return nil
+}
+
+func (n *names) unknown(name string) error {
+	if near := nearest(name, n.allowed); near != "" {
+		return fmt.Errorf("there is no %s %q; did you mean %q?", n.what, name, near)
+	}
+	return fmt.Errorf("there is no %s %q; want all, or some of %s", n.what, name, strings.Join(n.allowed, ", "))
+}
+
+// chosen returns what names of a flag stand for.
+func chosen[T any](n *names, parse func(string) (T, bool)) []T {
+	var list []T
+	for _, name := range n.chosen {
+		if x, ok := parse(name); ok {
+			list = append(list, x)
+		}
+	}
+	return list
+}

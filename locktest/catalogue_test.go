@@ -1,0 +1,68 @@
+package locktest_test
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/locktest"
+)
+
+// of returns a lock of the catalogue.
+func of(name string, o locks.Options, waive ...locktest.Promise) lock {
+	a, ok := locks.Find(name)
+	if !ok {
+		panic("there is no lock " + name)
+	}
+	return lock{name: name, build: a.New(o), o: locktest.Options{Waive: waive}}
+}
+
+// rightOfCatalogue are those that keep all promises which locks of their kind make, or all but some that they never made.
+func rightOfCatalogue() []lock {
+	var list []lock
+	for _, name := range []string{
+		"set-nx-lua", "set-nx-lua-fenced", "set-nx-lua-wait", "watchdog", "reentrant", "redlock", "redlock-parallel",
+		"zk-sequential", "chubby", "etcd", "consul", "memcached-cas", "mysql-get-lock", "mysql-row",
+		"mysql-lease-row", "pg-advisory", "pg-advisory-xact",
+	} {
+		list = append(list, of(name, locks.Options{}))
+	}
+	none := locks.Options{}
+	return append(list,
+		of("setnx", none, locktest.Progress, locktest.ReleaseSafety),
+		of("set-nx-ex-del", none, locktest.ReleaseSafety),
+		of("set-nx-get-del", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
+		of("redlock-quorum-prose", none, locktest.Availability), // it wants four of five
+		of("redlock-counter-token", none, locktest.TokenOrder, locktest.FencedResource),
+		of("zk-sequential-unprotected", none, locktest.Progress),
+		of("zk-sequential-number-token", none, locktest.TokenOrder, locktest.FencedResource),
+		of("memcached-add", none, locktest.ReleaseSafety),
+	)
+}
+
+// wrongOfCatalogue are those with a mistake.
+func wrongOfCatalogue() []lock {
+	var list []lock
+	for _, x := range []struct {
+		breaks locktest.Promise
+		names  []string
+	}{
+		{locktest.ExclusionUnlessForgotten, []string{"get-then-set"}},
+		{locktest.ExclusionWithinLease, []string{"set-without-nx", "jedis-sample"}},
+		{locktest.ReleaseSafety, []string{"set-nx-ex-del", "set-nx-get-del", "zk-ephemeral", "memcached-add"}},
+		{locktest.Progress, []string{"setnx", "setnx-expire", "zk-sequential-unprotected"}},
+		{locktest.ExclusionUntilDeadline, []string{"redlock-no-drift", "redlock-no-check", "redlock-py"}},
+		{locktest.TokenOrder, []string{"redlock-counter-token", "zk-sequential-number-token"}},
+		{locktest.ExclusionWithinSession, []string{"zk-sequential-no-recheck"}},
+		{locktest.ExclusionOfLostWaiters, []string{"etcd-no-recheck"}},
+		{locktest.GuardedResource, []string{"mysql-get-lock-in-transaction"}},
+	} {
+		for _, name := range x.names {
+			l := of(name, locks.Options{})
+			l.breaks = x.breaks
+			list = append(list, l)
+		}
+	}
+	reused := of("set-nx-lua-reused-value", locks.Options{Timeout: time.Second})
+	reused.breaks = locktest.ReleaseSafety
+	return append(list, reused)
+}

@@ -1,0 +1,59 @@
+package locktest_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/locktest"
+)
+
+// myLock is a whole lock: a key with an end that only one client can make. Whoever made it deletes it.
+type myLock struct {
+	p     locks.Process
+	redis locks.Redis
+}
+
+func newMyLock(p locks.Process) (locks.Lock, error) { return &myLock{p, p.Redis(0)}, nil }
+
+// Acquire asks five times a second.
+func (l *myLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	for start := l.p.Monotonic(); ; l.p.Sleep(200 * time.Millisecond) {
+		value := l.p.RandomValue()
+		reply, err := l.redis.Do(time.Second, "SET", "my-lock", value, "NX", "PX", "10000")
+		if err == nil && reply.OK() {
+			return locks.Lease{Value: value}, nil
+		}
+		if wait != locks.Forever && l.p.Monotonic().Sub(start) >= wait {
+			return locks.Lease{}, locks.ErrNotAcquired
+		}
+	}
+}
+
+// Release deletes the key, whoever's it is by now.
+func (l *myLock) Release(locks.Lease) error {
+	_, err := l.redis.Do(time.Second, "DEL", "my-lock")
+	return err
+}
+
+// A test is one call:
+//
+//	func TestMyLock(t *testing.T) { locktest.Run(t, newMyLock, locktest.Options{}) }
+//
+// Check finds the same outside of a test.
+func ExampleCheck() {
+	found, err := locktest.Check(newMyLock, locktest.Options{Only: []locktest.Promise{locktest.ReleaseSafety}})
+	switch {
+	case err != nil:
+		fmt.Println(err)
+	case found == nil:
+		fmt.Println("all promises are kept")
+	default:
+		fmt.Println(found.Promise)
+		fmt.Println(found.Story())
+	}
+	// Output:
+	// release-safety
+	// Task a/0 acquires the lock with a lease of 10 s. At 10 s a/0's lease is over while it still works. At 10.1 s task a/1 acquires the lock. At 20 s a/0's release deletes a/1's key. What that release ends was granted to a/1, not to a/0.
+	//   needs work of a of at least 10.1s; with 10s the promise is kept
+}

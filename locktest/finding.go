@@ -1,0 +1,121 @@
+package locktest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/minimal"
+)
+
+// Finding is a promise that a lock does not keep.
+type Finding struct {
+	Promise  Promise
+	Why      string              // it should be kept
+	Text     string              // how it was broken, in one sentence
+	Scenario *scenarios.Scenario // as small as it could be made; it expects the promise to be kept
+	Needs    []minimal.Need      // how much of what is left in the scenario is needed
+	Schedule int                 // in which of the schedules for the promise it was found, from 1; 0 if it had been saved
+	run      *reports.Run        // of the scenario; nil if the lock's code failed in it
+	_        struct{}
+}
+
+// newFinding makes what was found small.
+func newFinding(r *harness.Runner, s *subject, b *breach) *Finding {
+	f := &Finding{Promise: b.promise.name, Why: b.promise.why, Text: b.text, Schedule: b.schedule}
+	v := b.violation
+	if b.failed == nil {
+		if c, err := minimal.Reduce(r, v, minimal.Options{Runs: reductionRuns}); err == nil {
+			v, f.Text, f.Needs = c.Violation, c.Text, c.Needs
+		}
+	}
+	f.Scenario = expecting(b.promise, &v)
+	if kept := onSameDisk(f.Scenario, b.violation.Case.Scenario); b.promise.play(r, s, kept, &tally{}) != nil {
+		f.Scenario = kept
+	}
+	f.run = picture(r, s, f.Scenario)
+	return f
+}
+
+// reductionRuns bounds how many runs are played to make a scenario small.
+const reductionRuns = 3_000
+
+// expecting returns the violation's scenario as one that expects the promise to be kept: a file to keep.
+func expecting(p *promise, v *search.Violation) *scenarios.Scenario {
+	s := *v.Case.Scenario
+	s.Name, s.Seed = string(p.name), v.Seed
+	s.Title, s.Claims = cmp.Or(s.Title, "A schedule found by locktest"), p.why
+	s.Styles, s.Resource.Fencing = s.Styles[:0:0], s.Resource.Fencing[:0:0]
+	s.Styles = append(s.Styles, v.Case.Style)
+	s.Resource.Fencing = append(s.Resource.Fencing, v.Case.Fencing)
+	s.Expect = scenarios.Expect{{Property: p.property, Verdict: checker.Held}}
+	return &s
+}
+
+// onSameDisk returns a small scenario with the disks of the one that was drawn. What is smaller may have worse ones, and a
+// server that forgets would break the promise of a right lock, too.
+func onSameDisk(small, drawn *scenarios.Scenario) *scenarios.Scenario {
+	s := *small
+	s.Servers.Persistence, s.Servers.Disk = drawn.Servers.Persistence, drawn.Servers.Disk
+	return &s
+}
+
+// picture plays a scenario once more, for a reader; nil if the lock's code fails in it.
+func picture(r *harness.Runner, s *subject, scenario *scenarios.Scenario) *reports.Run {
+	c := scenario.Cases()[0]
+	plan, err := harness.Compile(c, &s.algorithm)
+	if err != nil {
+		return nil
+	}
+	result, err := r.Run(plan, scenario.Seed, true)
+	if err != nil {
+		return nil
+	}
+	return &reports.Run{
+		Case: c, Lock: s.algorithm.Name, Seed: result.Seed, Digest: result.Digest, Steps: result.Steps,
+		Messages: result.Messages, Virtual: result.Virtual, History: result.History, Events: result.Events,
+		Report: result.Report,
+	}
+}
+
+// Headline names the promise and says how it was broken.
+func (f *Finding) Headline() string { return fmt.Sprintf("%s is broken: %s", f.Promise, f.Text) }
+
+// Story tells in a few sentences what happened, and what of it was needed.
+func (f *Finding) Story() string {
+	var b strings.Builder
+	if f.run != nil {
+		b.WriteString(reports.Story(f.run, f.Scenario.Expect[0].Property))
+	} else {
+		b.WriteString(f.Text)
+	}
+	for _, n := range f.Needs {
+		fmt.Fprintf(&b, "\n  needs %s of at least %s; with %s the promise is kept", n.What, n.Least, n.Held)
+	}
+	return b.String()
+}
+
+// Picture is the timeline of the scenario, with its verdicts and events. How to play it again is not for the command to
+// say, which does not know the lock.
+func (f *Finding) Picture() string {
+	if f.run == nil {
+		return ""
+	}
+	var b bytes.Buffer
+	if err := reports.Text(&b, []reports.Run{*f.run}, reports.TextOptions{}); err != nil {
+		return ""
+	}
+	picture, _, _ := strings.Cut(b.String(), "\nreproduce: ")
+	return picture
+}
+
+// String is all that a reader needs: how the promise was broken, the story, the timeline, and the scenario.
+func (f *Finding) String() string {
+	return fmt.Sprintf("%s\n\n%s\n\n%s\n%s", f.Headline(), f.Story(), f.Picture(), f.Scenario.YAML())
+}

@@ -1,0 +1,141 @@
+package locktest_test
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// redPlant says which mistakes a Redlock has.
+type redPlant struct {
+	minority      bool // one vote less than a majority is enough
+	countsErrors  bool // a server that cannot be reached has not refused
+	ofReachable   bool // a majority of those that answered is enough
+	addsDrift     bool // the drift allowance is added to the lease
+	noDrift       bool // there is none
+	smallDrift    bool // it is a tenth of what it should be
+	ignoresTime   bool // whether time is left of the lease is not checked, and no deadline stated
+	fromReply     bool // the lease is counted from when the votes are in
+	wall          bool // … and measured with the wall clock
+	oneValue      bool // all tries of a handle have the same value
+	noTimeout     bool // calls wait for ever
+	keepsFailed   bool // failed tries are not cleaned up
+	cleansGranted bool // they are cleaned up where the server said yes only
+	frees         bool // the release turns to one server only
+	deletesAny    bool // the release does not compare
+}
+
+type redLock struct {
+	redPlant
+	p     locks.Process
+	value string
+	voted []int
+}
+
+func (m redPlant) build(p locks.Process) (locks.Lock, error) { return &redLock{redPlant: m, p: p}, nil }
+
+const redTTL = 10 * time.Second
+
+func (l *redLock) timeout() time.Duration {
+	if l.noTimeout {
+		return 0
+	}
+	return 50 * time.Millisecond
+}
+
+func (l *redLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	for start := l.p.Monotonic(); ; {
+		lease, ok := l.try()
+		if ok {
+			return lease, nil
+		}
+		if wait != locks.Forever && l.p.Monotonic().Sub(start) >= wait {
+			return locks.Lease{}, locks.ErrNotAcquired
+		}
+		l.p.Sleep(time.Duration(l.p.Uniform(int64(200 * time.Millisecond))))
+	}
+}
+
+func (l *redLock) try() (locks.Lease, bool) {
+	if l.value == "" || !l.oneValue {
+		l.value = l.p.RandomValue()
+	}
+	begin, wall := l.p.Monotonic(), l.p.Wall()
+	votes, quorum := l.ask()
+	if l.fromReply {
+		begin = l.p.Monotonic()
+	}
+	drift := redTTL/100 + 2*time.Millisecond
+	switch {
+	case l.addsDrift:
+		drift = -drift
+	case l.noDrift:
+		drift = 0
+	case l.smallDrift:
+		drift /= 10
+	}
+	lease, end := locks.Lease{Value: l.value}, begin.Add(redTTL-drift)
+	switch {
+	case votes >= quorum && l.ignoresTime:
+		return lease, true
+	case votes >= quorum && l.wall && l.p.Wall() < wall.Add(redTTL-drift):
+		lease.Deadline = locks.WallDeadline(wall.Add(redTTL - drift))
+		return lease, true
+	case votes >= quorum && !l.wall && l.p.Monotonic() < end:
+		lease.Deadline = locks.MonotonicDeadline(end)
+		return lease, true
+	}
+	if !l.keepsFailed {
+		_ = l.free(lease, l.cleansGranted)
+	}
+	return locks.Lease{}, false
+}
+
+// ask sets the key on all servers.
+func (l *redLock) ask() (votes, quorum int) {
+	answered := 0
+	l.voted = nil
+	for i := range l.p.RedisNodes() {
+		reply, err := l.p.Redis(i).Do(l.timeout(), "SET", "lock", l.value, "NX", "PX", millis(redTTL))
+		if err == nil {
+			answered++
+		}
+		if err == nil && reply.OK() {
+			l.voted = append(l.voted, i)
+		}
+		if err == nil && reply.OK() || err != nil && l.countsErrors {
+			votes++
+		}
+	}
+	quorum = l.p.RedisNodes()/2 + 1
+	switch {
+	case l.minority:
+		quorum--
+	case l.ofReachable:
+		quorum = answered/2 + 1
+	}
+	return votes, quorum
+}
+
+func (l *redLock) Release(lease locks.Lease) error { return l.free(lease, false) }
+
+func (l *redLock) free(lease locks.Lease, granted bool) error {
+	list := l.voted
+	if !granted {
+		list = nil
+		for i := range l.p.RedisNodes() {
+			list = append(list, i)
+		}
+	}
+	if l.frees {
+		list = list[:min(1, len(list))]
+	}
+	for _, i := range list {
+		if l.deletesAny {
+			_, _ = l.p.Redis(i).Do(l.timeout(), "DEL", "lock")
+			continue
+		}
+		_, _ = locks.Eval(l.p.Redis(i), l.timeout(), locks.Script{Body: deleteOwn}, []string{"lock"}, lease.Value)
+	}
+	return nil
+}

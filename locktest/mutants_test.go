@@ -1,0 +1,170 @@
+package locktest_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/locktest"
+)
+
+// lock is one that is put to the test with the options that are the least it needs.
+type lock struct {
+	name  string
+	build locks.Builder
+	o     locktest.Options
+	// breaks is a promise that a wrong lock breaks, perhaps among others.
+	breaks locktest.Promise
+}
+
+// wrong are locks with one mistake each.
+func wrong() []lock {
+	fiveHundred := 500 * time.Millisecond
+	return []lock{
+		{name: "looks first", breaks: locktest.ExclusionWithinLease, build: plant{looksFirst: true}.build},
+		{name: "overwrites", breaks: locktest.ExclusionWithinLease, build: plant{overwrites: true}.build},
+		{name: "expires later", breaks: locktest.Progress, build: plant{expiresLater: true}.build},
+		{name: "stays for ever", breaks: locktest.Progress, build: plant{staysForEver: true}.build},
+		{name: "one value, with a time-out", breaks: locktest.ReleaseSafety, build: plant{oneValue: true, timeout: fiveHundred}.build},
+		{name: "constant value", breaks: locktest.ReleaseSafety, build: plant{constant: true}.build},
+		{name: "cleans up", breaks: locktest.ExclusionWithinLease, build: plant{cleansUp: true}.build},
+		{name: "trusts errors", breaks: locktest.ExclusionWithinLease, build: plant{trustsErrors: true}.build},
+		{name: "trusts unknown", breaks: locktest.ExclusionWithinLease, build: plant{trustsUnknown: true}.build},
+		{name: "trusts unknown, with a time-out", breaks: locktest.ExclusionWithinLease, build: plant{trustsUnknown: true, timeout: fiveHundred}.build},
+		{name: "trusts nil", breaks: locktest.ExclusionWithinLease, build: plant{trustsNil: true}.build},
+		{name: "deletes any", breaks: locktest.ReleaseSafety, build: plant{deletesAny: true}.build},
+		{name: "deletes any, short lease", breaks: locktest.ReleaseSafety, build: plant{deletesAny: true, ttl: time.Second}.build},
+		{name: "looks and deletes", breaks: locktest.ReleaseSafety, build: plant{looksAndDels: true}.build},
+		{name: "never deletes", breaks: locktest.Handover, build: plant{neverDeletes: true}.build},
+		{name: "deadline from the reply", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, fromReply: true}.build},
+		{name: "deadline twice as far", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, twice: true}.build},
+		{name: "deadline on the wall clock", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, wall: true}.build},
+		{name: "renews any", breaks: locktest.ExclusionAtService, build: plant{renews: true, renewsAny: true}.build},
+		{name: "renews by setting", breaks: locktest.ExclusionAtService, build: plant{renews: true, resets: true}.build},
+		{name: "renews any for ever", breaks: locktest.ExclusionAtService, build: plant{renews: true, renewsAny: true, neverStops: true}.build},
+		{name: "renews by setting for ever", breaks: locktest.ExclusionAtService, build: plant{renews: true, resets: true, neverStops: true}.build},
+		{name: "renews for ever", breaks: locktest.Progress, build: plant{renews: true, neverStops: true}.build},
+		{name: "renews too late", breaks: locktest.ExclusionWhileRenewed, build: plant{renews: true, tooLate: true}.build},
+		{name: "renews once", breaks: locktest.ExclusionWhileRenewed, build: plant{renews: true, once: true}.build},
+		{name: "leaves all", breaks: locktest.Reentrance, build: plant{countsEnter: true, leavesAll: true}.build},
+		{name: "token in a request of its own", breaks: locktest.TokenOrder, build: plant{token: true, tokenAside: true}.build},
+		{name: "token before", breaks: locktest.TokenOrder, build: plant{token: true, tokenBefore: true}.build},
+		{name: "token of the process", breaks: locktest.TokenOrder, build: plant{token: true, tokenOwn: true}.build},
+		{name: "token that expires", breaks: locktest.TokenOrder, build: plant{token: true, tokenExpires: true}.build},
+		{name: "token of the clock", breaks: locktest.TokenOrder, build: plant{token: true, tokenOfClock: true}.build},
+
+		{name: "minority", breaks: locktest.ExclusionWithinLease, build: redPlant{minority: true}.build},
+		{name: "counts errors", breaks: locktest.ExclusionWithinLease, build: redPlant{countsErrors: true}.build},
+		{name: "majority of the reachable", breaks: locktest.ExclusionWithinLease, build: redPlant{ofReachable: true}.build},
+		{name: "adds drift", breaks: locktest.ExclusionUntilDeadline, build: redPlant{addsDrift: true}.build},
+		{name: "no drift", breaks: locktest.ExclusionUntilDeadline, build: redPlant{noDrift: true}.build},
+		{name: "small drift", breaks: locktest.ExclusionUntilDeadline, build: redPlant{smallDrift: true}.build},
+		{name: "ignores time", breaks: locktest.ExclusionUntilDeadline, build: redPlant{ignoresTime: true}.build},
+		{name: "validity from the reply", breaks: locktest.ExclusionUntilDeadline, build: redPlant{fromReply: true}.build},
+		{name: "wall clock", breaks: locktest.ExclusionUntilDeadline, build: redPlant{wall: true}.build},
+		{name: "one value for all tries", breaks: locktest.ReleaseSafety, build: redPlant{oneValue: true}.build},
+		{name: "no time-out", breaks: locktest.Availability, build: redPlant{noTimeout: true}.build},
+		{name: "keeps failed tries", breaks: locktest.Handover, build: redPlant{keepsFailed: true}.build},
+		{name: "cleans granted only", breaks: locktest.Handover, build: redPlant{cleansGranted: true}.build},
+		{name: "frees one server", breaks: locktest.Handover, build: redPlant{frees: true}.build},
+		{name: "deletes any everywhere", breaks: locktest.ReleaseSafety, build: redPlant{deletesAny: true}.build},
+
+		{name: "trusts own node", breaks: locktest.ExclusionUntilSuspended, build: queuePlant{trustsOwn: true}.build},
+		{name: "watches own node", breaks: locktest.Progress, build: queuePlant{watchesOwn: true}.build},
+		{name: "no re-listing", breaks: locktest.ExclusionWithinSession, build: queuePlant{noRelisting: true}.build},
+		{name: "watches first, no re-listing", breaks: locktest.ExclusionWithinSession, build: queuePlant{watchesFirst: true, noRelisting: true}.build},
+		{name: "sleeps through", breaks: locktest.Progress, build: queuePlant{sleepsThrough: true}.build},
+		{name: "deletes first", breaks: locktest.ReleaseSafety, build: queuePlant{deletesFirst: true}.build},
+		{name: "deletes all", breaks: locktest.ReleaseSafety, build: queuePlant{deletesAll: true}.build},
+		{name: "stays attached", breaks: locktest.ExclusionUntilSuspended, build: queuePlant{staysAttached: true}.build},
+		{name: "deaf", breaks: locktest.ExclusionUntilSuspended, build: queuePlant{deaf: true}.build},
+		{name: "trusts failed lists", breaks: locktest.ExclusionUntilSuspended, build: queuePlant{trustsErrors: true}.build},
+		{name: "abandons nodes", breaks: locktest.Progress, build: queuePlant{abandons: true}.build},
+		{name: "orders by name", breaks: locktest.ExclusionWithinSession, build: queuePlant{byName: true}.build},
+	}
+}
+
+// right are the same locks without a mistake.
+func right() []lock {
+	return []lock{
+		{name: "lease", build: plant{}.build},
+		{name: "lease, with a time-out", build: plant{timeout: 500 * time.Millisecond}.build},
+		{name: "short lease", build: plant{ttl: time.Second}.build},
+		{name: "deadline", build: plant{deadline: true}.build},
+		{name: "watchdog", build: plant{renews: true}.build},
+		{name: "reentrant", build: plant{countsEnter: true}.build},
+		{name: "token", build: plant{token: true}.build},
+		{name: "redlock", build: redPlant{}.build},
+		{name: "queue", build: queuePlant{}.build},
+		{name: "queue that watches the first", build: queuePlant{watchesFirst: true}.build},
+	}
+}
+
+// seeds is how many series of schedules each lock is put to: one, or LOCKTEST_SEEDS.
+func seeds(t *testing.T) uint64 {
+	t.Helper()
+	text, ok := os.LookupEnv("LOCKTEST_SEEDS")
+	if !ok {
+		return 1
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	require.NoError(t, err)
+	return n
+}
+
+// patience is how many schedules right locks are put to, for the sake of time, where nothing else is asked for.
+const patience = 40
+
+func TestWrongLocksAreCaught(t *testing.T) {
+	for _, l := range append(wrong(), wrongOfCatalogue()...) {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range seeds(t) {
+				l.o.Seed, l.o.Only = seed<<32, []locktest.Promise{l.breaks}
+				found, err := locktest.Check(l.build, l.o)
+				require.NoError(t, err)
+				require.NotNil(t, found, "not caught with seed %#x", l.o.Seed)
+				t.Logf("in schedule %d: %s", found.Schedule, found.Headline())
+			}
+		})
+	}
+}
+
+func TestRightLocksPass(t *testing.T) {
+	for _, l := range append(right(), rightOfCatalogue()...) {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			if seeds(t) == 1 {
+				l.o.Runs = patience
+			}
+			for seed := range seeds(t) {
+				l.o.Seed = seed << 32
+				found, err := locktest.Check(l.build, l.o)
+				require.NoError(t, err)
+				require.Nil(t, found, "%s", found)
+			}
+		})
+	}
+}
+
+func TestLocksThatCannotBeTestedAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		build  locks.Builder
+		o      locktest.Options
+		refuse string
+	}{
+		{plant{seconds: true}.build, locktest.Options{}, "keep the lock for 10ms"},
+		{plant{milliseconds: true}.build, locktest.Options{}, "keep the lock for 2h46m40"},
+		{queuePlant{keepsNode: true}.build, locktest.Options{}, "it was acquired and released once, and is not free"},
+		{plant{}.build, locktest.Options{Waive: []locktest.Promise{"fairness"}}, `there is no promise "fairness"`},
+		{plant{}.build, locktest.Options{Servers: "postgre"}, `there are no servers of the kind "postgre"`},
+		{plant{}.build, locktest.Options{Servers: "etcd"}, "the lock asks for a client of Redis"},
+	} {
+		_, err := locktest.Check(c.build, c.o)
+		require.ErrorContains(t, err, c.refuse)
+	}
+}

@@ -1,0 +1,145 @@
+package locktest
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// everywhere is what locks of all kinds are asked.
+func (s *subject) everywhere() []promise {
+	var list []promise
+	if s.ttl >= shortestHandover {
+		list = append(list, s.handover())
+	}
+	if s.reentrant {
+		list = append(list, promise{
+			name: Reentrance, property: checker.MutualExclusion, share: 25, menu: search.Menu{Enters: 3, Within: 50},
+			why: `Without faults, a section that has entered several times and left once is still inside.`,
+		})
+	}
+	if s.algorithm.Guard {
+		list = append(list, promise{
+			name: GuardedResource, property: checker.Resource, menu: search.Menu{
+				Faults: search.Kinds(search.SameRandom), Tasks: 2, Waits: true, Drift: 100_000, Guarded: true,
+			},
+			why: `The lock's servers take an access in one step with the proof that the lease stands.`,
+		})
+	}
+	return list
+}
+
+// shortestHandover is the lease below which a handover cannot be told from the end of a lease: clients poll as often as
+// five times a second.
+const shortestHandover = time.Second
+
+// handover has clients wait for each other in peace. Of several servers it lets a majority execute requests whose answers
+// are lost, so that failed tries are to be cleaned up.
+func (s *subject) handover() promise {
+	bound := s.ttl - s.ttl/10
+	return promise{
+		name: Handover, property: checker.Progress, share: 25, menu: search.Menu{Within: 20, Progress: 1},
+		extend: func(src search.Source, of *scenarios.Scenario) {
+			of.Progress = bound
+			if s.several() && src.Below(2) == 1 {
+				of.Faults = append(of.Faults, lostAnswers(src, of)...)
+			}
+		},
+		why: `Nobody holds for longer than a fifth of a lease, and a release, or the clean-up after a try that failed, frees the
+			lock at once: whoever waits need not wait until a lease has ended.`,
+	}
+}
+
+// lostAnswers breaks one client's connections to a majority of the servers when they have granted it the lock.
+func lostAnswers(src search.Source, of *scenarios.Scenario) []sim.Fault {
+	client := of.Clients[src.Below(int64(len(of.Clients)))].Name
+	servers := of.Servers.Names()
+	first, nth := int(src.Below(int64(len(servers)))), int(src.Below(2))
+	var faults []sim.Fault
+	for i := range len(servers)/2 + 1 {
+		server := servers[(first+i)%len(servers)]
+		faults = append(faults, sim.Fault{
+			Trigger: sim.Trigger{When: sim.Before, Nth: nth, Step: sim.Pattern{
+				Node: server, Does: trace.Execute, What: "acquire", Peer: client,
+			}},
+			Action: sim.Action{Kind: sim.Break, This: true, RST: true, Lose: sim.LoseReply},
+		})
+	}
+	return faults
+}
+
+// lostWaiters takes clients' places away while another is well inside its section, so that nothing that they have asked
+// before can still be answered when it leaves.
+func (s *subject) lostWaiters(menu search.Menu) promise {
+	menu.Clients, menu.Waits, menu.Renewed = 4, false, true
+	menu.Within = 10 // of this nothing is used: the faults are drawn below
+	menu.Faults, menu.Storage, menu.Styles, menu.Fencing = nil, nil, nil, nil
+	return promise{
+		name: ExclusionOfLostWaiters, property: checker.MutualExclusion, menu: menu,
+		extend: func(src search.Source, of *scenarios.Scenario) {
+			of.Resource.Registers = 1
+			for i := range of.Clients {
+				of.Clients[i].Work = max(of.Clients[i].Work, s.ttl/2)
+				of.Clients[i].Read, of.Clients[i].Write = 0, nil
+				of.Clients[i].Start = min(of.Clients[i].Start, s.ttl/10)
+			}
+			for range 1 + src.Below(2) {
+				of.Faults = append(of.Faults, s.lossOfPlace(src, of))
+			}
+		},
+		why: `Whoever waits when his session ends has lost his place, and finds that out before he holds. No holder loses his own:
+			what happens begins while another one holds.`,
+	}
+}
+
+// lossOfPlace draws how a client that waits is lost.
+func (s *subject) lossOfPlace(src search.Source, of *scenarios.Scenario) sim.Fault {
+	n := int64(len(of.Clients))
+	holder := src.Below(n)
+	waiter := of.Clients[(holder+1+src.Below(n-1))%n].Name
+	f := sim.Fault{Trigger: sim.Trigger{
+		When: sim.After, Step: sim.Pattern{Node: of.Clients[holder].Name, Does: trace.Acquired},
+		Nth: int(src.Below(2)), Plus: s.ttl / 100 * time.Duration(1+src.Below(20)),
+	}}
+	ways := int64(3)
+	if s.kind() == "chubby" { // it answers who waits when his turn comes, and a client that pauses reads that when it goes on
+		ways = 2
+	}
+	switch src.Below(ways) {
+	case 0:
+		f.Action = sim.Action{Kind: sim.EndSession, Node: waiter}
+	case 1:
+		f.Action = sim.Action{Kind: sim.Crash, Node: waiter}
+	default:
+		f.Action, f.For = sim.Action{Kind: sim.Pause, Node: waiter}, s.ttl*time.Duration(2+src.Below(2))
+	}
+	return f
+}
+
+// fenced is what is asked of a lock that hands out tokens, under whatever else is on the menu.
+func (s *subject) fenced(menu search.Menu) []promise {
+	if !s.algorithm.Token {
+		return nil
+	}
+	menu.Fencing = []history.Fencing{history.FencedReadWrite}
+	return []promise{
+		{name: TokenOrder, property: checker.FencingOrder, menu: menu,
+			why: `Whatever makes the token grows with every grant, and is as durable as the lock.`},
+		{name: FencedResource, property: checker.Resource, menu: menu,
+			why: `Tokens grow from holder to holder, so that sections are applied in the order of their tokens. One register only.`},
+	}
+}
+
+// lateAtMost bounds how late one message may be: a client without time-outs waits for it, and no fault is over meanwhile.
+func (s *subject) lateAtMost(_ search.Source, of *scenarios.Scenario) {
+	for i := range of.Faults {
+		if a := &of.Faults[i].Action; a.Kind == sim.Delay {
+			a.By = min(a.By, s.ttl)
+		}
+	}
+}

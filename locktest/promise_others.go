@@ -1,0 +1,69 @@
+package locktest
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/search"
+)
+
+// onMemcached is what locks on memcached are asked.
+func (s *subject) onMemcached() []promise {
+	faults := slow(search.ServerAhead, search.ServerBack, search.Drift, search.Cut, search.Stall, search.Delay, search.Break,
+		search.Error)
+	// Whole seconds are counted, so that an item ends up to one early; a fourth of the rest is left for messages.
+	whole := max(s.ttl-time.Second, 0)
+	list := []promise{
+		{name: ExclusionWithinLease, property: checker.MutualExclusion, menu: search.Menu{
+			Faults: faults, Storage: waiting, Within: max(int64(whole*75/s.ttl), 1), Drift: 5_000, Tasks: 2, Waits: true,
+		}, why: `
+			The item is there until it is deleted, unless the server dies, needs the room, or its time is over: a second early at
+			worst. Sections and faults take less than that together.`},
+		{name: ReleaseSafety, property: checker.ReleaseSafety, menu: search.Menu{
+			Faults:  search.Kinds(search.SameRandom, search.ServerCrash, search.PowerLoss),
+			Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
+		}, why: `
+			A release ends the item whose unique id was read together with the holder's own value: another item has another id.`},
+		{name: Progress, property: checker.Progress, extend: s.lateAtMost, menu: search.Menu{
+			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error), Progress: 10,
+		}, why: `An item that nobody will delete is gone after one lease.`},
+	}
+	return append(list, s.fenced(search.Menu{
+		Faults:  search.Kinds(search.ServerCrash, search.PowerLoss, search.Evict),
+		Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
+	})...)
+}
+
+// onDatabase is what locks of MySQL and PostgreSQL are asked: those of a connection, and rows that say until when.
+func (s *subject) onDatabase() []promise {
+	every := search.Menu{
+		Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
+		KeepAlives: []time.Duration{0, 10 * time.Second},
+	}
+	service := promise{name: ExclusionAtService, property: checker.ExclusionAtService, menu: every, why: `
+		The server gives the lock to one connection at a time, until that releases it or is over.`}
+	release := promise{name: ReleaseSafety, property: checker.ReleaseSafety, menu: every, why: `
+		A release names its own connection, or the value of one acquisition.`}
+	release.menu.Faults = search.Kinds(search.SameRandom)
+	if !s.expires {
+		return append([]promise{service, release, {
+			name: ExclusionUnlessForgotten, property: checker.MutualExclusion, menu: search.Menu{
+				Faults: slow(search.ServerAhead, search.ServerBack, search.Drift, search.Stall, search.Delay), Storage: waiting,
+				Tasks: 2, Waits: true, Drift: 100_000,
+			}, why: `While its connection stands a client holds until it releases, and here nothing breaks connections.`,
+		}}, s.fenced(every)...)
+	}
+	service.menu.Faults = search.Kinds(search.ServerAhead, search.Drift, search.SameRandom)
+	service.menu.KeepAlives, service.menu.Drift = nil, 0
+	service.why = `A statement takes the row over only if its time has passed on the server's clock, which is right or late.`
+	return append([]promise{service, release, {
+		name: ExclusionWithinLease, property: checker.MutualExclusion, menu: search.Menu{
+			Faults:  append(slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift), network...),
+			Storage: waiting, Within: 80, Drift: 5_000, Tasks: 2,
+		}, why: `The row is on the disk, and ends by the server's clock. Sections and faults take less than the lease together.`,
+	}, {
+		name: Progress, property: checker.Progress, extend: s.lateAtMost, menu: search.Menu{
+			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break), Progress: 10,
+		}, why: `The lease of a dead holder is over by the server's clock.`,
+	}}, s.fenced(every)...)
+}

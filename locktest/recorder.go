@@ -1,0 +1,199 @@
+package locktest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// sightings is what a lock was seen to do in a run.
+type sightings struct {
+	kinds    []string    // of servers that it asked for a client of, in this order
+	nodes    []int       // numbers of the Redis servers that it turned to
+	keys     []candidate // of what may be the lock's
+	lives    []time.Duration
+	asked    []locks.Monotonic // when requests were sent
+	acquired []acquired
+	refused  []error
+	verifies bool
+	guards   bool
+}
+
+// acquired is a lease that the lock has returned.
+type acquired struct {
+	called, returned, released locks.Monotonic // released is 0 if it was not
+	requests                   int             // that Acquire sent
+	lease                      locks.Lease
+}
+
+// candidate is a key that may be the one whose maker holds, with the authority that would have it so.
+type candidate struct {
+	key       string
+	authority locks.Authority
+}
+
+func note[T comparable](list *[]T, x T) {
+	if !slices.Contains(*list, x) {
+		*list = append(*list, x)
+	}
+}
+
+func (s *sightings) sees(key string, authority locks.Authority) {
+	note(&s.keys, candidate{key, authority})
+}
+
+// recorder is a process, as a lock sees it, that notes what the lock does.
+type recorder struct {
+	locks.Process
+	seen *sightings
+}
+
+// recorded has a builder's locks watched.
+func recorded(build locks.Builder, seen *sightings) locks.Builder {
+	return func(p locks.Process) (locks.Lock, error) {
+		lock, err := build(&recorder{p, seen})
+		if err != nil {
+			return nil, err
+		}
+		_, seen.verifies = lock.(locks.Verifier)
+		_, seen.guards = lock.(locks.Guard)
+		return &recordedLock{lock, p, seen}, nil
+	}
+}
+
+// Go has the task watched, too.
+func (r *recorder) Go(fn func(p locks.Process)) locks.Signal {
+	return r.Process.Go(func(p locks.Process) { fn(&recorder{p, r.seen}) })
+}
+
+func (r *recorder) asks(kind string) { note(&r.seen.kinds, kind) }
+
+func (r *recorder) sends() { r.seen.asked = append(r.seen.asked, r.Monotonic()) }
+
+// RedisNodes notes nothing: who only counts servers does not turn to them.
+func (r *recorder) RedisNodes() int {
+	r.asks("redis")
+	return r.Process.RedisNodes()
+}
+
+// Redis notes commands.
+func (r *recorder) Redis(i int) locks.Redis {
+	r.asks("redis")
+	return &redisRecorder{r.Process.Redis(i), r, i}
+}
+
+// ZooKeeper notes sessions and nodes.
+func (r *recorder) ZooKeeper() locks.ZooKeeper {
+	r.asks("zookeeper")
+	return &zooKeeperRecorder{r.Process.ZooKeeper(), r}
+}
+
+// Etcd notes leases and keys.
+func (r *recorder) Etcd() locks.Etcd {
+	r.asks("etcd")
+	return &etcdRecorder{r.Process.Etcd(), r}
+}
+
+// Consul notes sessions and keys.
+func (r *recorder) Consul() locks.Consul {
+	r.asks("consul")
+	return &consulRecorder{r.Process.Consul(), r}
+}
+
+// Chubby notes sessions and locks.
+func (r *recorder) Chubby() locks.Chubby {
+	r.asks("chubby")
+	return &chubbyRecorder{r.Process.Chubby(), r}
+}
+
+// Memcached notes items.
+func (r *recorder) Memcached() locks.Memcached {
+	r.asks("memcached")
+	return &memcachedRecorder{r.Process.Memcached(), r}
+}
+
+// SQL notes statements.
+func (r *recorder) SQL() locks.SQL {
+	r.asks("sql")
+	return &sqlRecorder{r.Process.SQL(), r}
+}
+
+// recordedLock notes leases.
+type recordedLock struct {
+	locks.Lock
+	p    locks.Process
+	seen *sightings
+}
+
+// Acquire notes how it ended.
+func (l *recordedLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	a := acquired{called: l.p.Monotonic(), requests: -len(l.seen.asked)}
+	lease, err := l.Lock.Acquire(wait)
+	if err != nil {
+		l.seen.refused = append(l.seen.refused, err)
+		return lease, err
+	}
+	a.returned, a.lease = l.p.Monotonic(), lease
+	a.requests += len(l.seen.asked)
+	l.seen.acquired = append(l.seen.acquired, a)
+	return lease, nil
+}
+
+// Release notes that it is called.
+func (l *recordedLock) Release(lease locks.Lease) error {
+	for i := range slices.Backward(l.seen.acquired) {
+		if a := &l.seen.acquired[i]; a.released == 0 {
+			a.released = l.p.Monotonic()
+			break
+		}
+	}
+	return l.Lock.Release(lease)
+}
+
+type redisRecorder struct {
+	locks.Redis
+	r    *recorder
+	node int
+}
+
+func (c *redisRecorder) note(args []string) {
+	c.r.sends()
+	note(&c.r.seen.nodes, c.node)
+	for _, key := range keysOf(args) {
+		c.r.seen.sees(key, locks.OneNode)
+	}
+}
+
+// keysOf returns the keys that a command names.
+func keysOf(args []string) []string {
+	if len(args) < 2 {
+		return nil
+	}
+	switch strings.ToUpper(args[0]) {
+	case "EVAL", "EVALSHA":
+		n := 0
+		if len(args) > 2 && len(args[2]) == 1 {
+			n = int(args[2][0] - '0')
+		}
+		return args[min(3, len(args)):min(3+max(n, 0), len(args))]
+	case "SCRIPT", "WAIT", "PUBLISH", "TIME", "INFO":
+		return nil
+	}
+	return args[1:2]
+}
+
+// Do notes the command.
+func (c *redisRecorder) Do(timeout time.Duration, args ...string) (locks.Reply, error) {
+	c.note(args)
+	return c.Redis.Do(timeout, args...)
+}
+
+// Pipeline notes the commands.
+func (c *redisRecorder) Pipeline(timeout time.Duration, commands ...[]string) ([]locks.Reply, error) {
+	for _, args := range commands {
+		c.note(args)
+	}
+	return c.Redis.Pipeline(timeout, commands...)
+}

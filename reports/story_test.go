@@ -1,0 +1,213 @@
+package reports_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
+)
+
+// What a story says must be so. The stories of the named scenarios are told in cmd/locksim; here are those of runs that are
+// easily told wrongly.
+
+// storyOf is the story of how a run violates a property.
+func storyOf(t *testing.T, p checker.Property, scenario, past string, events ...trace.Event) string {
+	t.Helper()
+	s, err := scenarios.Parse("told.yaml", []byte("name: told\ntitle: A run\n"+strings.TrimSpace(scenario)+"\n"))
+	require.NoError(t, err)
+	h, err := history.Parse(strings.TrimSpace(past) + "\n")
+	require.NoError(t, err)
+	r := reports.Run{
+		Case: s.Cases()[0], Lock: s.Lock.Algorithm, Virtual: h.End, History: h, Events: events,
+		Report: checker.Check(h, checker.Options{ProgressWithin: s.Progress}),
+	}
+	story := reports.Story(&r, p)
+	require.Equal(t, story, reports.Story(&r, p))
+	return story
+}
+
+const oneRedis = `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {work: 20s}, b: {work: 1s}}
+`
+
+const overrun = `
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=4ms outcome=ok unlocked=20.004s released=20.006s release=failed
+acquisition id=2 client=b returned=10.004s outcome=ok unlocked=11s released=11.002s release=ok
+grant acquisition=1 client=a from=3ms to=10.003s ended=deadline
+grant acquisition=2 client=b from=10.003s to=11.001s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=3ms to=10.003s expires=10.003s gone=expired
+copy node=redis-1 acquisition=2 client=b from=10.003s to=11.001s expires=20.003s gone=deleted`
+
+func TestAnOverrunIsTold(t *testing.T) {
+	require.Equal(t, "Client a acquires the lock with a lease of 10 s. At 10 s a's lease is over while it still works, and "+
+		"client b acquires the lock. For 996 ms, from 10 s on, a and b both believe that they hold the lock: nothing tells a of "+
+		"its loss.", storyOf(t, checker.MutualExclusion, oneRedis, overrun))
+}
+
+func TestWhatIsNotViolatedHasNoStory(t *testing.T) {
+	require.Empty(t, storyOf(t, checker.ExclusionAtService, oneRedis, overrun))
+	require.Empty(t, storyOf(t, checker.Resource, oneRedis, overrun))
+}
+
+func TestAPauseIsToldWithWhatItCameBefore(t *testing.T) {
+	const past = overrun + `
+fault name=gc text="pause: a" fired begin=4ms end=12.004s`
+	paused := func(trigger string) string {
+		return storyOf(t, checker.MutualExclusion, oneRedis+"faults: [{name: gc, "+trigger+", pause: a, for: 12s}]", past)
+	}
+	require.Contains(t, paused("before: {node: a, does: access, what: write}"),
+		"acquires the lock with a lease of 10 s and is paused for 12 s before it writes. At 10 s a's lease is over while it is paused,")
+	require.Contains(t, paused("before: {node: a, does: access, what: write}, nth: 2"), "before it writes again.")
+	require.Contains(t, paused("before: {node: a, does: send, what: release}"), "before it sends its release.")
+	require.Contains(t, paused("before: {node: a, does: receive, what: acquire}"),
+		"before it sees the answer to its request for the lock.")
+	require.NotContains(t, paused("after: {node: a, does: access, what: write}"), "before")
+	require.NotContains(t, paused("before: {node: b, does: access, what: write}"), "before", "that is not what a is about to do")
+	require.Contains(t, paused("at: 4ms"), "both believe that they hold the lock: a is paused and cannot know better.")
+}
+
+func TestWhyTheFirstHolderDoesNotKnowIsTold(t *testing.T) {
+	for _, c := range []struct{ fields, why string }{
+		{"", ": nothing tells a of its loss."},
+		{" deadline=9.9s", ": a does not look at its deadline, which was at 9.9 s."},
+		{" learns noticed=9.95s", ": a does not listen to notices of loss."},
+		{" style=attentive learns noticed=10.5s", ": a hears of its loss at 10.5 s only."},
+		{" style=attentive learns", ": nothing has told a of its loss."},
+		{" style=careful deadline=10.5s", ": by its own clock the lease of a is not over."},
+	} {
+		past := strings.Replace(overrun, "outcome=ok unlocked=20", "outcome=ok"+c.fields+" unlocked=20", 1)
+		require.Regexp(t, regexp.QuoteMeta(c.why)+"$", storyOf(t, checker.MutualExclusion, oneRedis, past))
+	}
+}
+
+func TestHowALeaseEndedIsToldByItsServers(t *testing.T) {
+	for _, c := range []struct{ lock, kind, ended, what string }{
+		{"set-nx-lua", "redis", "deadline", "a's lease is over"},
+		{"zk-sequential", "zookeeper", "session-loss", "a's session is over"},
+		{"etcd", "etcd", "session-loss", "a's lease is over"},
+		{"mysql-get-lock", "mysql", "session-loss", "a's connection ends"},
+		{"mysql-lease-row", "mysql", "deadline", "a's lease is over"},
+	} {
+		past := strings.NewReplacer("ended=deadline", "ended="+c.ended, "redis-1", c.kind+"-1").Replace(overrun)
+		scenario := "lock: {algorithm: " + c.lock + "}\nservers: {kind: " + c.kind + "}\nclients: {a: {work: 20s}, b: {work: 1s}}\n"
+		require.Contains(t, storyOf(t, checker.MutualExclusion, scenario, past), c.what+" while it still works")
+	}
+}
+
+func TestASessionThatTheServersEndIsToldOnce(t *testing.T) {
+	story := storyOf(t, checker.MutualExclusion, `
+lock: {algorithm: mysql-get-lock}
+servers: {kind: mysql}
+clients: {a: {work: 20s}, b: {work: 1s}}
+faults: [{name: kill, at: 10s, end-session: a}]`, strings.ReplaceAll(overrun, "ended=deadline", "ended=session-loss")+`
+fault name=kill text="end-session: a" fired begin=10.003s`)
+	require.Contains(t, story, "At 10 s the servers end the connection of a, and client b acquires the lock.")
+	require.NotContains(t, story, "connection ends")
+}
+
+const fiveRedis = `
+lock: {algorithm: redlock, ttl: 10s}
+servers: {masters: 5}
+clients: {a: {work: 2s}, b: {work: 1s}}
+clocks: {redis-4: {rate: 20000ppm}, redis-5: {rate: 20000ppm}, b: {rate: -500ppm}}
+faults:
+  - {name: cut, at: 0s, cut: {from: [a, redis-1], to: "redis-*"}}
+  - {name: loss, at: 1s, crash: redis-3, kind: host, restart: 1s}
+  - {name: loss-4, at: 1s, crash: redis-4, kind: host, restart: 1s}
+  - {name: late, before: {node: redis-2, does: receive, what: renew, peer: a}, delay: 3s}
+`
+
+func TestFaultsAreToldInTheirOwnWords(t *testing.T) {
+	story := storyOf(t, checker.ExclusionAtService, fiveRedis, `
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=4ms outcome=ok unlocked=3s released=3.006s release=ok
+acquisition id=2 client=b returned=2.504s outcome=ok unlocked=2.6s released=2.602s release=ok
+grant acquisition=1 client=a from=3ms to=3.003s ended=unlock
+grant acquisition=2 client=b from=2.503s to=2.601s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=1ms to=3.003s expires=10.001s gone=deleted
+copy node=redis-2 acquisition=1 client=a from=2ms to=3.003s expires=10.002s gone=deleted
+copy node=redis-3 acquisition=1 client=a from=3ms to=2s expires=10.003s gone=wiped
+copy node=redis-4 acquisition=1 client=a from=4ms to=2.4s expires=10.003s gone=expired
+copy node=redis-5 acquisition=1 client=a from=4ms to=2.4s expires=10.003s gone=expired
+copy node=redis-3 acquisition=2 client=b from=2.501s to=2.601s expires=12.5s gone=deleted
+copy node=redis-4 acquisition=2 client=b from=2.502s to=2.601s expires=12.5s gone=deleted
+copy node=redis-5 acquisition=2 client=b from=2.503s to=2.601s expires=12.5s gone=deleted
+fault name=cut text="cut" fired begin=0s
+fault name=loss text="crash: redis-3" fired begin=1s end=2s
+fault name=loss-4 text="crash: redis-4" fired begin=1s end=2s
+fault name=late text="delay: 3s" fired begin=2.2s`)
+	for _, part := range []string{
+		"The clocks of redis-4 and redis-5 run 2 % too fast, and the clock of b runs 500 ppm too slow",
+		"Client a and redis-1 are cut off from the servers for good",
+		"lient a acquires the lock on redis-1, redis-2 and redis-3 with a lease of 10 s",
+		"redis-3 loses its power and is up again 1 s later without a's key, since nothing is kept on disk",
+		"a's renewal on redis-2 is held up for 3 s",
+		"a's key expires too early on redis-4 and redis-5",
+		"lient b acquires the lock on redis-3, redis-4 and redis-5",
+	} {
+		require.Contains(t, story, part)
+	}
+	require.Regexp(t, ` The lock is granted to b while what was promised to a is not over\.$`, story)
+}
+
+func TestTheSameOfSeveralIsToldOnce(t *testing.T) {
+	story := storyOf(t, checker.Availability, `
+lock: {algorithm: redlock, ttl: 10s}
+servers: {masters: 5}
+clients: {a: {work: 2s}, b: {work: 1s}}
+progress: 5s
+faults:
+  - {name: x, at: 0s, crash: redis-1, restart: 20s}
+  - {name: "y", at: 0s, crash: redis-2, restart: 20s}
+  - {name: z, at: 0s, crash: redis-3, restart: 20s}`, `
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=21s outcome=ok unlocked=22s released=22.001s release=ok
+grant acquisition=1 client=a from=20.9s to=22s ended=unlock
+wait client=a from=0s to=21s ended=got-it
+wait client=b from=0s to=never ended=waiting
+fault name=x text="crash: redis-1" fired begin=0s end=20s
+fault name=y text="crash: redis-2" fired begin=0s end=20s
+fault name=z text="crash: redis-3" fired begin=0s end=20s`)
+	require.Equal(t, "Server redis-1 crashes and is up again 20 s later, and so do redis-2 and redis-3. Client a asks for the lock, "+
+		"and so does b. Client a has waited from the start, and for 5 s nobody has acquired the lock.", story)
+}
+
+func TestLivesOfAProcessAreOneClient(t *testing.T) {
+	story := storyOf(t, checker.Progress, `
+lock: {algorithm: setnx}
+clients: {a: {work: 2s}}
+progress: 20s
+faults: [{name: death, at: 1s, crash: a, restart: 1s}]`, `
+history registers=1 authority end=60s
+acquisition id=1 client=a returned=4ms outcome=ok crashed=1s
+acquisition id=2 client=a task=1 invoked=2s outcome=pending
+grant acquisition=1 client=a from=3ms
+copy node=redis-1 acquisition=1 client=a from=3ms gone=kept
+wait client=a task=1 from=2s to=never ended=waiting
+fault name=death text="crash: a" fired begin=1s end=2s`)
+	require.Equal(t, "Client a acquires the lock, at 1 s crashes and is up again 1 s later, and at 2 s asks for the lock. "+
+		"Client a's key stays, and nothing ends it. Client a has waited since 2 s, and for 20 s nobody has acquired the lock.", story)
+}
+
+func TestABriefTextHasNoPicture(t *testing.T) {
+	r := loadStory(t, "pause-and-fence")[0]
+	var b strings.Builder
+	require.NoError(t, reports.Brief(&b, &r, "the resource is damaged", "seen twice", reports.TextOptions{ASCII: true}))
+	text := b.String()
+	require.True(t, strings.HasPrefix(text, "  x the resource is damaged\n"), text)
+	require.Contains(t, strings.Join(strings.Fields(text), " "), r.Case.Scenario.Story)
+	require.Contains(t, text, "    seen twice\n    locksim run pause-and-fence ")
+	require.NotContains(t, text, "believes |")
+	for _, c := range []byte(text) {
+		require.Less(t, c, byte(0x80))
+	}
+}

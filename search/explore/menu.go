@@ -1,0 +1,157 @@
+package explore
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/sim"
+)
+
+// menu is what may go wrong in runs of a base: actions of each kind, of a few telling magnitudes about the lease.
+type menu struct {
+	kinds   []search.Kind
+	kind    string          // of the servers
+	roles   map[string]role // of nodes
+	clients []string
+	servers []string // of the lock
+	keepers []string // those that keep its data
+	masters int      // how many of these are masters that have replicas: the first
+
+	lasting  []time.Duration // of pauses, cuts and delays
+	returns  []time.Duration // of a server after a crash
+	comeback []time.Duration // of a client after a crash; 0: never
+	step     time.Duration   // of a clock
+	drift    int64           // of a clock, in ppm
+	refusal  string          // instead of an answer
+
+	befalling map[string][]mishap // what befalls a node as a whole
+}
+
+// role says what a node is.
+type role uint8
+
+const (
+	outsider role = iota // storage
+	client
+	server
+)
+
+// mishap is what befalls a node as a whole, whatever it is about to do.
+type mishap struct {
+	kind  search.Kind
+	fault sim.Fault // without its trigger
+}
+
+// Magnitudes. What is long is beyond a lease and everybody's patience, what is short is within a lease, and a moment is
+// too short for a lease to notice.
+func long(ttl time.Duration) time.Duration   { return ttl * 5 / 4 }
+func short(ttl time.Duration) time.Duration  { return ttl / 2 }
+func moment(ttl time.Duration) time.Duration { return ttl / 100 }
+
+const drift = 20_000 // ppm, twice what Redlock allows for
+
+// newMenu returns the menu of some kinds of faults for a base. A full one has short faults, too.
+func newMenu(base *scenarios.Scenario, kinds []search.Kind, full bool) *menu {
+	s, ttl := &base.Servers, base.Lock.TTL
+	m := &menu{
+		kind: s.Kind, servers: s.Names(), roles: make(map[string]role), befalling: make(map[string][]mishap),
+		lasting: []time.Duration{long(ttl)}, returns: []time.Duration{moment(ttl)}, comeback: []time.Duration{0},
+		step: long(ttl), drift: drift, refusal: search.Refusals(s.Kind)[0],
+	}
+	if full {
+		m.lasting = append(m.lasting, short(ttl))
+		m.returns = append(m.returns, long(ttl))
+		m.comeback = append(m.comeback, moment(ttl))
+	}
+	m.keepers = m.servers[:s.Count()]
+	if s.Kind == "redis" {
+		m.masters = s.Masters
+	}
+	for i := range base.Clients {
+		m.clients = append(m.clients, base.Clients[i].Names()...)
+	}
+	for _, name := range m.clients {
+		m.roles[name] = client
+	}
+	for _, name := range m.servers {
+		m.roles[name] = server
+	}
+	for _, k := range search.Kinds() {
+		if slices.Contains(kinds, k) && m.hasUse(k, s) {
+			m.kinds = append(m.kinds, k)
+			m.befall(k)
+		}
+	}
+	if len(m.servers) == 1 && slices.Contains(m.kinds, search.Cut) { // which is to be cut off from all servers
+		m.kinds = slices.DeleteFunc(m.kinds, func(k search.Kind) bool { return k == search.SessionCut })
+	}
+	return m
+}
+
+// Usual lists the kinds of faults that are explored in a base unless somebody asks for others: not those that do what
+// another does, or that are there from the start on rather than at a step. A stall is to all that wait what the delay
+// of a message is; what a machine loses with its power is what its process loses, unless its disk is told less than
+// all.
+func Usual(base *scenarios.Scenario) []search.Kind {
+	but := []search.Kind{search.Stall, search.Drift, search.SameRandom}
+	if !slices.Contains([]string{"rdb", "lazy", "everysec"}, base.Servers.Persistence) {
+		but = append(but, search.PowerLoss)
+	}
+	return search.Kinds(but...)
+}
+
+// monotonic are the kinds of servers that never look at their wall clocks: they measure with monotonic ones.
+var monotonic = []string{"zookeeper", "etcd", "consul", "chubby"}
+
+// hasUse reports whether a kind of fault can do anything to the base.
+func (m *menu) hasUse(k search.Kind, s *scenarios.Servers) bool {
+	switch k {
+	case search.ServerAhead, search.ServerBack:
+		return !slices.Contains(monotonic, s.Kind)
+	case search.SameRandom:
+		return len(m.clients) > 1
+	default:
+		return k.Befalls(s)
+	}
+}
+
+// atStart lists the faults that are there from the start of a run on.
+func (m *menu) atStart() (list []sim.Fault) {
+	if slices.Contains(m.kinds, search.SameRandom) {
+		list = append(list, sim.Fault{Action: sim.Action{Kind: sim.SameRandom, Nodes: m.clients[:2]}})
+	}
+	if slices.Contains(m.kinds, search.Drift) {
+		for _, node := range slices.Concat(m.clients, m.servers) {
+			for _, rate := range [...]int64{m.drift, -m.drift} {
+				list = append(list, sim.Fault{Action: sim.Action{Kind: sim.SetClock, Node: node, Rate: rate}})
+			}
+		}
+	}
+	return list
+}
+
+// at lists what can go wrong at a point besides what befalls its node as a whole.
+func (m *menu) at(p *point) (list []sim.Fault) {
+	for _, k := range m.kinds {
+		switch k {
+		case search.Cut, search.Stall, search.Partition, search.SessionCut:
+			list = append(list, m.ofLink(k, p)...)
+		case search.Delay, search.Lag, search.Break, search.Error:
+			list = append(list, m.ofMessage(k, p)...)
+		case search.Failover, search.EndSession, search.Evict, search.Snapshot:
+			list = append(list, m.ofService(k, p)...)
+		default: // it befalls nodes as a whole, or is there from the start on
+		}
+	}
+	return list
+}
+
+// each lists an action for each of some times that it takes.
+func each(times []time.Duration, fault func(d time.Duration) sim.Fault) (list []sim.Fault) {
+	for _, d := range times {
+		list = append(list, fault(d))
+	}
+	return list
+}

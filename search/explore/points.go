@@ -1,0 +1,85 @@
+package explore
+
+import (
+	"strings"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// point is a moment of a run at which a fault can act: right before or right after a step.
+type point struct {
+	trigger sim.Trigger
+	step    trace.Step
+	at      trace.Instant
+}
+
+// pointsOf returns the points of a run whose events have been kept, in their order.
+func pointsOf(r *harness.Result) []point {
+	list := make([]point, 0, len(r.Events)+len(r.Intents))
+	before, after := counter{}, counter{}
+	add := func(c counter, when sim.When, s *trace.Step, at trace.Instant) {
+		if s.Does == trace.Begin || s.Does == trace.End {
+			return
+		}
+		list = append(list, point{trigger: triggerOn(when, s, c.count(s)), step: *s, at: at})
+	}
+	intents := r.Intents
+	intendedAfter := func(seq uint64) {
+		for ; len(intents) > 0 && intents[0].After == seq; intents = intents[1:] {
+			add(before, sim.Before, &intents[0].Step, intents[0].At)
+		}
+	}
+	intendedAfter(0)
+	for i := range r.Events {
+		e := &r.Events[i]
+		add(after, sim.After, &e.Step, e.At)
+		intendedAfter(e.Seq)
+	}
+	return list
+}
+
+// counter counts the steps that patterns match, as the engine does it.
+type counter map[pattern]int
+
+type pattern struct {
+	node, what, peer string
+	does             trace.Does
+}
+
+// count counts a step, and returns its number among those that match what it is called.
+func (c counter) count(s *trace.Step) (nth int) {
+	p := pattern{node: s.Node, does: s.Does, peer: s.Peer}
+	c[p]++ // a pattern without a name matches all
+	for i, name := range [...]string{s.What, s.Alt} {
+		if name != "" && (i == 0 || name != s.What) {
+			p.what = name
+			c[p]++
+		}
+	}
+	p.what = nameOf(s)
+	return c[p]
+}
+
+// nameOf is what a trigger calls a message or an access: by its purpose if it has one, as "acquire" for SET.
+func nameOf(s *trace.Step) string {
+	if s.Alt != "" {
+		return s.Alt
+	}
+	return s.What
+}
+
+func triggerOn(when sim.When, s *trace.Step, nth int) sim.Trigger {
+	if nth == 1 {
+		nth = 0 // which is the same, and how scenarios have it
+	}
+	return sim.Trigger{When: when, Nth: nth, Step: sim.Pattern{
+		Node: literal(s.Node), Does: s.Does, What: literal(nameOf(s)), Peer: literal(s.Peer),
+	}}
+}
+
+// literal is the glob that matches a name only.
+func literal(name string) string { return globs.Replace(name) }
+
+var globs = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)

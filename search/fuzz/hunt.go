@@ -1,0 +1,84 @@
+package fuzz
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+)
+
+// Hunt is a configuration that has been checked: any of its runs can be played.
+type Hunt struct {
+	Config Config // with its defaults
+	menu   search.Menu
+	lock   *locks.Algorithm // in the place of the scenarios' own; nil: theirs
+}
+
+// rehearsed is how many draws are compiled before a hunt begins.
+const rehearsed = 64
+
+// New checks a configuration. A lock takes the place of the catalogue's unless it is nil. The error says what cannot be
+// played, or that nothing could be found.
+func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
+	c = c.canonical()
+	h := &Hunt{Config: c, lock: lock}
+	if err := h.checkBase(); err != nil {
+		return nil, err
+	}
+	algorithm := lock
+	if lock == nil {
+		found, ok := locks.Find(c.Lock)
+		if !ok {
+			return nil, fmt.Errorf("there is no lock %q", c.Lock)
+		}
+		algorithm = &found
+	}
+	h.menu = search.Wide(algorithm, c.Faults)
+	h.menu.Styles, h.menu.Fencing = c.Styles, c.Fencing
+	if c.Drift > 0 {
+		h.menu.Drift = c.Drift
+	}
+	if h.menu.Base = c.Base; c.Base != nil && c.Base.Progress > 0 {
+		h.menu.Progress = 0 // the scenario's own stands
+	}
+	return h, h.rehearse()
+}
+
+// checkBase refuses a scenario that does not run as it stands.
+func (h *Hunt) checkBase() error {
+	base := h.Config.Base
+	switch {
+	case base == nil:
+		return nil
+	case len(base.Variants) > 0:
+		return fmt.Errorf("%s has variants: one of them must be chosen", base.Name)
+	}
+	_, err := harness.Compile(base.Cases()[0], h.lock)
+	return err
+}
+
+// rehearse compiles a few draws, so that what does not go together is said before anything runs.
+func (h *Hunt) rehearse() error {
+	met := len(h.Config.Faults) == 0
+	for n := range uint64(rehearsed) {
+		s := h.Draw(n)
+		for _, c := range s.Cases() {
+			if _, err := harness.Compile(c, h.lock); err != nil {
+				return err
+			}
+		}
+		met = met || slices.ContainsFunc(h.Config.Faults, func(k search.Kind) bool { return k.Befalls(&s.Servers) })
+	}
+	if !met {
+		return fmt.Errorf("the servers of %s never meet any of these faults: %s", h.Config.Lock,
+			strings.Join(names(h.Config.Faults), ", "))
+	}
+	return nil
+}
+
+// Draw returns the scenario of a run.
+func (h *Hunt) Draw(n uint64) *scenarios.Scenario { return search.Generate(search.Seeded(n), h.menu) }

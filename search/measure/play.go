@@ -1,0 +1,97 @@
+package measure
+
+import (
+	"iter"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+)
+
+// stretch is what came of a few draws of one row.
+type stretch struct {
+	row            *row
+	cells          []Cell // of the row
+	runs, violated int    // in how many of them anything was
+}
+
+// stretchSize is how many draws a worker takes at once.
+const stretchSize = 64
+
+// stretches yields the draws, each few of them for all rows before the next ones, so that a table is even whenever it ends.
+func (t *Table) stretches() iter.Seq[func(*harness.Runner) stretch] {
+	return func(yield func(func(*harness.Runner) stretch) bool) {
+		all := t.Plan.Draws
+		for from := 0; from < all.Count; from += stretchSize {
+			draws := search.Seeds{First: all.First + uint64(from), Count: min(stretchSize, all.Count-from)}
+			for i := range t.rows {
+				if !yield(func(r *harness.Runner) stretch { return t.rows[i].play(r, draws, t.Plan.Properties) }) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// play plays some draws for a row.
+func (r *row) play(runner *harness.Runner, draws search.Seeds, properties []checker.Property) stretch {
+	s := stretch{row: r, cells: make([]Cell, r.cells)}
+	for k := range draws.Count {
+		n := draws.First + uint64(k)
+		next := 0 // the cells are in the order of the cases
+		search.Play(runner, r.draw(n), r.lock, func(c scenarios.Case, result *harness.Result, err error) bool {
+			violated := false
+			for i, p := range properties {
+				verdict := s.cells[next+i].count(n, p, c, result, err)
+				violated = violated || verdict == checker.Violated
+			}
+			next += len(properties)
+			if s.runs++; violated {
+				s.violated++
+			}
+			return true
+		})
+	}
+	return s
+}
+
+// count counts one run, and returns its verdict.
+func (c *Cell) count(
+	n uint64, p checker.Property, of scenarios.Case, result *harness.Result, err error,
+) checker.Verdict {
+	k := c.Runs
+	c.Runs++
+	verdict := checker.Undecided
+	if err == nil {
+		verdict = result.Report.Verdicts[p]
+		if verdict == checker.Violated || search.InDanger(p, of.Fencing, &result.Report) {
+			c.InDanger++
+		}
+	}
+	switch verdict {
+	case checker.Violated:
+		if c.Violated == 0 {
+			c.First, c.Kind = n, search.FirstOf(p, &result.Report).Kind
+		}
+		c.Violated++
+		c.violated.put(k)
+	case checker.Undecided:
+		c.Undecided++
+		c.undecided.put(k)
+	case checker.Held:
+		c.Held++
+	case checker.Vacuous:
+		c.Vacuous++
+	case checker.NotJudged:
+		c.NotJudged++
+	}
+	return verdict
+}
+
+// take enters what came of some draws.
+func (t *Table) take(s *stretch) {
+	for i := range s.cells {
+		t.Cells[s.row.first+i].add(&s.cells[i])
+	}
+}

@@ -1,0 +1,74 @@
+package minimal
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+)
+
+// judge plays scenarios and says whether they show the violation that is sought.
+type judge struct {
+	runner *harness.Runner
+	sought search.Violation
+	runs   int
+	most   int // runs that may be played; 0: any number
+}
+
+// sighting is what was seen in a run.
+type sighting struct {
+	result    *harness.Result    // nil if nothing could be played
+	violation *checker.Violation // the sought one; nil if the run does not show it
+}
+
+// play plays a scenario that has one case, and reports whether the run shows the violation: the same property, in the
+// same kind of way, and every fault has happened.
+func (j *judge) play(s *scenarios.Scenario) (sighting, bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			panic(fmt.Sprintf("minimal: %v\nwhile playing\n%s", p, s.YAML()))
+		}
+	}()
+	plan, err := harness.Compile(s.Cases()[0], j.sought.Lock)
+	if err != nil {
+		return sighting{}, false
+	}
+	j.runs++
+	result, err := j.runner.Run(plan, s.Seed, false)
+	if err != nil {
+		return sighting{}, false
+	}
+	seen := sighting{result: &result}
+	for _, f := range result.History.Faults {
+		if !f.Fired {
+			return seen, false
+		}
+	}
+	for i := range result.Report.Violations {
+		if x := &result.Report.Violations[i]; x.Property == j.sought.Property && x.Kind == j.sought.Kind {
+			seen.violation = x
+			return seen, true
+		}
+	}
+	return seen, false
+}
+
+// participants returns the acquisitions that take part in the violation, in the order in which they succeeded.
+func (s *sighting) participants() []*history.Acquisition {
+	var list []*history.Acquisition
+	for _, id := range s.violation.Acquisitions {
+		if a := s.result.History.Acquisition(id); a != nil {
+			list = append(list, a)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *history.Acquisition) int { return cmp.Compare(a.Returned, b.Returned) })
+	return list
+}
+
+// spent reports whether no more runs may be played.
+func (j *judge) spent() bool { return j.most > 0 && j.runs >= j.most }

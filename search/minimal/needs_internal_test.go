@@ -1,0 +1,133 @@
+package minimal
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+)
+
+// reduced draws scenarios until one violates the property, and reduces it; count says how many of them.
+func reduced(t *testing.T, r *harness.Runner, lock string, style history.Style, p checker.Property, count int,
+	kinds ...search.Kind,
+) []*Counterexample {
+	t.Helper()
+	a, ok := locks.Find(lock)
+	require.True(t, ok)
+	menu := search.Wide(&a, kinds)
+	menu.Styles = []history.Style{style}
+	var list []*Counterexample
+	for n := uint64(0); len(list) < count; n++ {
+		require.Less(t, n, uint64(3000))
+		s := search.Generate(search.Seeded(n), menu)
+		search.Play(r, s, nil, func(way scenarios.Case, result *harness.Result, err error) bool {
+			require.NoError(t, err)
+			if x := search.FirstOf(p, &result.Report); x != nil {
+				c, err := Reduce(r, search.Violation{Case: way, Seed: s.Seed, Property: p, Kind: x.Kind}, Options{})
+				require.NoError(t, err)
+				list = append(list, c)
+			}
+			return true
+		})
+	}
+	return list
+}
+
+func TestWithLeastItIsViolatedAndWithHeldItIsNot(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	told := 0
+	for _, lock := range []string{"set-nx-lua", "redlock", "set-nx-ex-del"} {
+		for _, c := range reduced(t, &r, lock, history.Careless, checker.MutualExclusion, 5,
+			search.ClientPause, search.ServerAhead, search.Stall) {
+			for _, need := range c.Needs {
+				told++
+				least, held := verdictWith(t, &r, c, &need, need.least), verdictWith(t, &r, c, &need, need.held)
+				require.Equal(t, checker.Violated, least, "%s: %+v", c.Scenario.YAML(), need)
+				require.NotEqual(t, checker.Violated, held, "%s: %+v", c.Scenario.YAML(), need)
+				require.Contains(t, string(File(c)), need.What+" of "+need.Least+"; with "+need.Held)
+			}
+		}
+	}
+	require.GreaterOrEqual(t, told, 10)
+}
+
+// verdictWith plays the file of a counterexample with another size of what is needed.
+func verdictWith(t *testing.T, r *harness.Runner, c *Counterexample, need *Need, size int64) checker.Verdict {
+	t.Helper()
+	s, err := scenarios.Parse("need.yaml", File(c))
+	require.NoError(t, err)
+	nameFaults(s)
+	require.True(t, turnAll(need.ids, size)(s))
+	plan, err := harness.Compile(s.Cases()[0], nil)
+	require.NoError(t, err)
+	result, err := r.Run(plan, s.Seed, false)
+	require.NoError(t, err)
+	return result.Report.Verdicts[c.Property]
+}
+
+// Redlock stops d = T/100 + 2 ms before its lease of T is over. If T is 10 s, this is used up by a holder that is slow by
+// d/T or 10,200 ppm, by servers that are fast by d/(T-d) or 10,305 ppm, or by both with d/(2T-d) or 5,126 ppm each; if T
+// is 1 s, by 12,000, 12,145 and 6,036 ppm. Somebody must ask in time, which takes up to a millisecond more.
+func TestTheDriftThatRedlockAllowsForComesOut(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	for _, c := range reduced(t, &r, "redlock", history.Careful, checker.MutualExclusion, 4, search.Drift) {
+		drift := map[bool]int64{} // of clients, of servers
+		for _, clock := range c.Scenario.Clocks {
+			drift[strings.HasPrefix(clock.Node, "redis")] = max(clock.Rate, -clock.Rate)
+		}
+		total, ttl := drift[false]+drift[true], c.Scenario.Lock.TTL.Seconds()
+		require.InDelta(t, 10_000+2_000/ttl, total, 400+1_500/ttl, "%s", File(c))
+		require.NotEmpty(t, c.Needs, "%s", File(c))
+		for _, need := range c.Needs {
+			least, err := strconv.ParseInt(strings.TrimSuffix(need.Least, "ppm"), 10, 64)
+			require.NoError(t, err)
+			require.LessOrEqual(t, least-need.held, int64(10))
+		}
+	}
+}
+
+func TestNothingIsToldOfNumbersThatMakeNoDifference(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	s, err := scenarios.Load("set-without-nx-overwrite")
+	require.NoError(t, err)
+	red, err := newReducer(&r, violationOf(t, &r, s, checker.MutualExclusion, ""), Options{})
+	require.NoError(t, err)
+	idle := 0
+	for _, k := range knobs(red.now) {
+		if k.zero && red.ask([]string{k.id}, 0) == violated {
+			idle++
+			_, told := red.need(k, []string{k.id})
+			require.False(t, told, k.id)
+		}
+	}
+	require.Positive(t, idle)
+}
+
+// violationOf plays a scenario's cases until one violates the property, in a kind of way if one is named.
+func violationOf(t *testing.T, r *harness.Runner, s *scenarios.Scenario, p checker.Property, kind string) search.Violation {
+	t.Helper()
+	for _, way := range s.Cases() {
+		plan, err := harness.Compile(way, nil)
+		require.NoError(t, err)
+		result, err := r.Run(plan, way.Scenario.Seed, false)
+		require.NoError(t, err)
+		for _, x := range result.Report.Violations {
+			if x.Property == p && (kind == "" || x.Kind == kind) {
+				return search.Violation{Case: way, Seed: way.Scenario.Seed, Property: p, Kind: x.Kind}
+			}
+		}
+	}
+	require.Fail(t, "no such violation")
+	return search.Violation{}
+}

@@ -1,0 +1,186 @@
+package minimal
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+var notOfNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// nameOf names a minimal scenario after the lock, the property and the cause.
+func nameOf(s *scenarios.Scenario, p checker.Property, form string) string {
+	lock := strings.Trim(notOfNames.ReplaceAllString(strings.ToLower(s.Lock.Algorithm), "-"), "-")
+	sum := sha256.Sum256([]byte(form))
+	return fmt.Sprintf("%s-%s-%x", lock, p, sum[:4])
+}
+
+// titleOf tells in one line what goes wrong, and what comes of it.
+func titleOf(s *scenarios.Scenario, seen sighting) string {
+	var parts []string
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		parts = append(parts, deed(s, f)+moment(f))
+	}
+	for _, c := range s.Clocks {
+		parts = append(parts, clockDeed(&sim.Action{Node: c.Node, Step: c.Offset, Rate: c.Rate}))
+	}
+	const most = 3
+	if len(parts) > most {
+		parts = append(parts[:most-1], fmt.Sprintf("%d more faults", len(parts)-most+1))
+	}
+	if len(parts) == 0 {
+		parts = []string{plainDeed(s)}
+	}
+	text := strings.Join(parts, ", ") + "; " + damage(&seen)
+	if subject, _, _ := strings.Cut(text, " "); slices.Contains(clientNames(s), subject) {
+		text = "client " + text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// plainDeed says what clients do that may be enough.
+func plainDeed(s *scenarios.Scenario) string {
+	for i := range s.Clients {
+		if c := &s.Clients[i]; c.Hangs || c.Work >= s.Lock.TTL {
+			return c.Name + " works for longer than the lease"
+		}
+	}
+	return "no fault at all"
+}
+
+// deed says what a fault does.
+func deed(s *scenarios.Scenario, f *sim.Fault) string {
+	a := &f.Action
+	switch a.Kind {
+	case sim.Pause:
+		return theNode(a.Node) + " pauses"
+	case sim.Crash:
+		if a.Host {
+			return theNode(a.Node) + " loses power"
+		}
+		return theNode(a.Node) + " crashes"
+	case sim.SetClock:
+		return clockDeed(a)
+	case sim.Cut:
+		return theTraffic(&a.Link) + " vanishes"
+	case sim.Stall:
+		return theTraffic(&a.Link) + " waits"
+	case sim.Delay:
+		return theMessage(&f.Trigger.Step) + " is late"
+	case sim.Break:
+		if a.This {
+			return "the connection of " + theMessage(&f.Trigger.Step) + " breaks"
+		}
+		return "the connection between " + theLink(&a.Link) + " breaks"
+	case sim.Error:
+		return theMessage(&f.Trigger.Step) + " is answered with an error"
+	case sim.SameRandom:
+		return strings.Join(a.Nodes, " and ") + " draw the same random numbers"
+	case sim.Promote:
+		role, _ := s.Servers.Role()
+		return theNode(a.Node) + " is made " + role
+	case sim.Evict:
+		return theNode(a.Node) + " evicts the key"
+	case sim.Snapshot:
+		return theNode(a.Node) + " takes a snapshot"
+	default: // EndSession
+		return "the session of " + theNode(a.Node) + " is ended"
+	}
+}
+
+func clockDeed(a *sim.Action) string {
+	of := "the clock of " + theNode(a.Node)
+	switch {
+	case a.Step > 0:
+		return of + " is ahead"
+	case a.Step < 0:
+		return of + " is set back"
+	case a.Rate > 0:
+		return of + " is fast"
+	}
+	return of + " is slow"
+}
+
+// moment says when a fault happens, if it hangs on something that clients do.
+func moment(f *sim.Fault) string {
+	t, who := &f.Trigger, theNode(f.Trigger.Step.Node)
+	if f.Action.Node == t.Step.Node {
+		who = "it"
+	}
+	if t.When == sim.At || t.Step.Does < trace.Start || t.Step.Does > trace.Done {
+		return ""
+	}
+	does, before := stepWords(&t.Step)
+	switch {
+	case t.When == sim.Before:
+		return " before " + who + " " + before
+	case t.Plus > 0:
+		return " some time after " + who + " " + does
+	}
+	return " when " + who + " " + does
+}
+
+// stepWords puts a step of a client into words: when it has been taken, and before that.
+func stepWords(p *sim.Pattern) (after, before string) {
+	switch p.Does {
+	case trace.Start:
+		return "has begun", "begins"
+	case trace.Acquired:
+		return "has acquired", "knows that it has acquired"
+	case trace.Refused:
+		return "was refused", "knows that it was refused"
+	case trace.Check:
+		return "has looked", "looks"
+	case trace.Access:
+		what := cmp.Or(p.What, "request")
+		return "has sent its " + what, "sends its " + what
+	case trace.Release:
+		return "has begun to release", "releases"
+	case trace.Released:
+		return "has released", "knows that it has released"
+	case trace.Lost:
+		return "knows of its loss", "knows of its loss"
+	default: // Done
+		return "is done", "is done"
+	}
+}
+
+// damage says what came of it.
+func damage(seen *sighting) string {
+	var who []string
+	v := seen.violation
+	for _, a := range seen.participants() {
+		if !slices.Contains(who, a.Client) {
+			who = append(who, a.Client)
+		}
+	}
+	names, what := strings.Join(who, " and "), v.Kind
+	switch {
+	case len(who) > 1 && v.Property == checker.MutualExclusion:
+		what = names + " hold at once"
+	case len(who) > 1 && v.Property == checker.ExclusionAtService:
+		what = "it is granted to " + names + " at once"
+	case timed(v.Property):
+		what = "nobody acquires"
+	case len(who) > 0:
+		what += ", of " + names
+	}
+	return what
+}
+
+// theTraffic is what travels on a link, as a part of a sentence.
+func theTraffic(l *sim.Link) string {
+	if l.OneWay {
+		return "what travels from " + theLink(l)
+	}
+	return "what travels between " + theLink(l)
+}
