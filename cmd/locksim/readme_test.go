@@ -44,6 +44,28 @@ func TestReadmeShowsWhatTheFirstCommandPrints(t *testing.T) {
 	require.Equal(t, strings.TrimRight(picture, "\n"), text[from:to], "UPDATE=1 go test ./cmd/locksim rewrites it")
 }
 
+// TestReadmeShowsWhatFuzzFinds keeps what the README shows of fuzz; UPDATE=1 rewrites it.
+func TestReadmeShowsWhatFuzzFinds(t *testing.T) {
+	data, err := os.ReadFile(readme)
+	require.NoError(t, err)
+	text := string(data)
+	from, to := between(t, text, "go run ./cmd/locksim fuzz ", "\n```")
+	args := append([]string{"fuzz"}, strings.Fields(text[from:to])...)
+	var out, stderr bytes.Buffer
+	require.Equal(t, exitDiffers, run(append(args, "--width", "96", "--save", t.TempDir()), &out, &stderr), stderr.String())
+	found, _, ok := strings.Cut(out.String(), "\n\nset-nx-lua-fenced with")
+	require.True(t, ok, out.String())
+
+	const open = "It prints, before the picture:\n\n```\n"
+	from, to = between(t, text, open, "\n```")
+	if os.Getenv("UPDATE") != "" {
+		text = text[:from] + found + text[to:]
+		require.NoError(t, os.WriteFile(readme, []byte(text), 0o644))
+		from, to = between(t, text, open, "\n```")
+	}
+	require.Equal(t, found, text[from:to], "UPDATE=1 go test ./cmd/locksim rewrites it")
+}
+
 // TestReadmesStoryIsAsItSays plays the scenario that the README shows.
 func TestReadmesStoryIsAsItSays(t *testing.T) {
 	data, err := os.ReadFile(readme)
