@@ -31,14 +31,13 @@ func newFinding(r *harness.Runner, s *subject, b *breach) *Finding {
 	f := &Finding{Promise: b.promise.name, Why: b.promise.why, Text: b.text, Schedule: b.schedule}
 	v := b.violation
 	if b.failed == nil {
-		if c, err := minimal.Reduce(r, v, minimal.Options{Runs: reductionRuns}); err == nil {
+		// What is smaller must break the promise too, not leave what it was made for.
+		o := minimal.Options{Runs: reductionRuns, Allowed: minimal.Within(v.Case.Scenario)}
+		if c, err := minimal.Reduce(r, v, o); err == nil {
 			v, f.Text, f.Needs = c.Violation, c.Text, c.Needs
 		}
 	}
 	f.Scenario = expecting(b.promise, &v)
-	if kept := onSameDisk(f.Scenario, b.violation.Case.Scenario); b.promise.play(r, s, kept, &tally{}) != nil {
-		f.Scenario = kept
-	}
 	f.run = picture(r, s, f.Scenario)
 	return f
 }
@@ -55,14 +54,6 @@ func expecting(p *promise, v *search.Violation) *scenarios.Scenario {
 	s.Styles = append(s.Styles, v.Case.Style)
 	s.Resource.Fencing = append(s.Resource.Fencing, v.Case.Fencing)
 	s.Expect = scenarios.Expect{{Property: p.property, Verdict: checker.Held}}
-	return &s
-}
-
-// onSameDisk returns a small scenario with the disks of the one that was drawn. What is smaller may have worse ones, and a
-// server that forgets would break the promise of a right lock, too.
-func onSameDisk(small, drawn *scenarios.Scenario) *scenarios.Scenario {
-	s := *small
-	s.Servers.Persistence, s.Servers.Disk = drawn.Servers.Persistence, drawn.Servers.Disk
 	return &s
 }
 

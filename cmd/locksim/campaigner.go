@@ -139,7 +139,8 @@ func (p *campaigner) show(t claims.Tally) error {
 	p.code = exitDiffers
 	var r harness.Runner
 	defer r.Close()
-	cx, err := minimal.Reduce(&r, t.Broken.Violation(t.Claim), minimal.Options{})
+	v := t.Broken.Violation(t.Claim)
+	cx, err := minimal.Reduce(&r, v, minimal.Options{Allowed: minimal.Within(v.Case.Scenario)})
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -11,6 +11,8 @@ package minimal
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
@@ -38,7 +40,23 @@ type Options struct {
 	// Runs bounds how many runs are played to make the scenario smaller and to find what it needs; a few more make it
 	// presentable. 0: as many as it takes.
 	Runs int
-	_    struct{}
+	// Allowed says which scenarios may be tried, where a violation means something under conditions only; nil: all.
+	Allowed func(*scenarios.Scenario) bool
+	_       struct{}
+}
+
+// Within allows what a promise allows that was made for a scenario: no section is longer than the longest one there, and
+// disks keep as much.
+func Within(s *scenarios.Scenario) func(*scenarios.Scenario) bool {
+	longest, hangs := time.Duration(0), false
+	for i := range s.Clients {
+		longest, hangs = max(longest, s.Clients[i].Work), hangs || s.Clients[i].Hangs
+	}
+	persistence, disk := s.Servers.Persistence, s.Servers.Disk
+	return func(t *scenarios.Scenario) bool {
+		return t.Servers.Persistence == persistence && t.Servers.Disk == disk &&
+			!slices.ContainsFunc(t.Clients, func(c scenarios.Client) bool { return c.Work > longest || c.Hangs && !hangs })
+	}
 }
 
 // OtherSeeds is how many other seeds a minimal scenario is played with, to see how much hangs on luck.

@@ -14,15 +14,16 @@ import (
 // Invariant: a run of now shows the violation, seen is what was seen in it, and size is its cost.
 type reducer struct {
 	judge
-	now  *scenarios.Scenario
-	seen sighting
-	size cost
-	firm bool // the violation has shown with a few other seeds, and is to show with them
+	allowed func(*scenarios.Scenario) bool // nil: everything
+	now     *scenarios.Scenario
+	seen    sighting
+	size    cost
+	firm    bool // the violation has shown with a few other seeds, and is to show with them
 }
 
 func newReducer(runner *harness.Runner, v search.Violation, o Options) (*reducer, error) {
 	r := &reducer{judge: judge{runner: runner, sought: v, most: o.Runs}}
-	r.now = single(&v)
+	r.now, r.allowed = single(&v), o.Allowed
 	seen, ok := r.play(r.now)
 	if !ok && seen.result != nil {
 		r.dropIdle(seen)
@@ -146,7 +147,7 @@ func (r *reducer) simpler(change edit) (*scenarios.Scenario, bool) {
 		return nil, false
 	}
 	tidy(s)
-	return s, costOf(s).less(r.size)
+	return s, costOf(s).less(r.size) && (r.allowed == nil || r.allowed(s))
 }
 
 // accept goes on from a scenario that shows the violation, if it can be written to a file.
