@@ -165,8 +165,8 @@ func (a *armed) fire(m *message) {
 		lasts = a.Action.Restart
 	}
 	switch {
-	case heal == nil: // it was over at once
-		a.end = e.now
+	case heal == nil: // it was over at once, or when the message that it delays goes on
+		a.end = e.now.Add(a.Action.By)
 	case lasts > 0:
 		a.end = e.now.Add(lasts) // also if the run does not live to see it
 		e.mending++

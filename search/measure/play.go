@@ -40,10 +40,10 @@ func (r *row) play(runner *harness.Runner, draws search.Seeds, properties []chec
 	for k := range draws.Count {
 		n := draws.First + uint64(k)
 		next := 0 // the cells are in the order of the cases
-		search.Play(runner, r.draw(n), r.lock, func(c scenarios.Case, result *harness.Result, err error) bool {
+		search.Play(runner, r.draw(n), r.lock, func(_ scenarios.Case, result *harness.Result, err error) bool {
 			violated := false
 			for i, p := range properties {
-				verdict := s.cells[next+i].count(n, p, c, result, err)
+				verdict := s.cells[next+i].count(n, p, result, err)
 				violated = violated || verdict == checker.Violated
 			}
 			next += len(properties)
@@ -57,15 +57,13 @@ func (r *row) play(runner *harness.Runner, draws search.Seeds, properties []chec
 }
 
 // count counts one run, and returns its verdict.
-func (c *Cell) count(
-	n uint64, p checker.Property, of scenarios.Case, result *harness.Result, err error,
-) checker.Verdict {
+func (c *Cell) count(n uint64, p checker.Property, result *harness.Result, err error) checker.Verdict {
 	k := c.Runs
 	c.Runs++
 	verdict := checker.Undecided
 	if err == nil {
 		verdict = result.Report.Verdicts[p]
-		if verdict == checker.Violated || search.InDanger(p, of.Fencing, &result.Report) {
+		if verdict == checker.Violated || result.Report.Dangers[p] > 0 {
 			c.InDanger++
 		}
 	}
