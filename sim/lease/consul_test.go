@@ -54,6 +54,10 @@ func TestLockDelayFollowsEveryEndOfASessionAndNoRelease(t *testing.T) {
 		c.until(5 * s)
 		require.True(t, c.must(lease.Request{Op: lease.KVRelease, Key: "lock"}).Succeeded)
 		require.False(t, c.must(lease.Request{Op: lease.KVRelease, Key: "lock"}).Succeeded)
+		mine := c.session
+		c.session = 0
+		require.False(t, c.must(lease.Request{Op: lease.KVRelease, Key: "lock"}).Succeeded, "nobody's is not to be released")
+		c.session = mine
 		c.must(lease.Request{Op: lease.SessionDestroy})
 	}))
 }

@@ -112,10 +112,11 @@ func (t *store) acquire(name, value string, id SessionID) bool {
 	return true
 }
 
-// release takes a key from the session that has it.
+// release takes a key from the session that has it. A release in the name of no session is refused (Consul, kvsUnlockTxn
+// in agent/consul/state/kvs.go), also where nobody has the key.
 func (t *store) release(name string, id SessionID) bool {
 	k := t.keys[name]
-	if k == nil || k.Session != id {
+	if k == nil || id == 0 || k.Session != id {
 		return false
 	}
 	before := *k
