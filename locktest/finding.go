@@ -27,23 +27,42 @@ type Finding struct {
 }
 
 // newFinding makes what was found small.
-func newFinding(r *harness.Runner, s *subject, b *breach) *Finding {
+func newFinding(r *player, s *subject, b *breach) *Finding {
 	f := &Finding{Promise: b.promise.name, Why: b.promise.why, Text: b.text, Schedule: b.schedule}
 	v := b.violation
 	if b.failed == nil {
-		// What is smaller must break the promise too, not leave what it was made for.
-		o := minimal.Options{Runs: reductionRuns, Allowed: minimal.Within(v.Case.Scenario)}
-		if c, err := minimal.Reduce(r, v, o); err == nil {
+		if c := reduced(r, b); c != nil {
 			v, f.Text, f.Needs = c.Violation, c.Text, c.Needs
 		}
 	}
 	f.Scenario = expecting(b.promise, &v)
-	f.run = picture(r, s, f.Scenario)
+	if b.failed == nil {
+		f.run = picture(r, s, f.Scenario)
+	}
 	return f
 }
 
-// reductionRuns bounds how many runs are played to make a scenario small.
-const reductionRuns = 3_000
+// reductionRuns bounds how many runs are played to make a scenario small, and reductionTime their time: no more than a few
+// of them may take as long as one may.
+const (
+	reductionRuns = 3_000
+	reductionTime = 30
+)
+
+// reduced makes the scenario of a breach small. What is smaller must break the promise, too, and not leave what the promise
+// is made for. Nil if that cannot be done.
+func reduced(r *player, b *breach) *minimal.Counterexample {
+	var c *minimal.Counterexample
+	var err error
+	o := minimal.Options{Runs: reductionRuns, Allowed: b.promise.allows}
+	stuck := r.do(reductionTime, "making the scenario small", func(r *harness.Runner) {
+		c, err = minimal.Reduce(r, b.violation, o)
+	})
+	if stuck != nil || err != nil {
+		return nil
+	}
+	return c
+}
 
 // expecting returns the violation's scenario as one that expects the promise to be kept: a file to keep.
 func expecting(p *promise, v *search.Violation) *scenarios.Scenario {
@@ -58,14 +77,15 @@ func expecting(p *promise, v *search.Violation) *scenarios.Scenario {
 }
 
 // picture plays a scenario once more, for a reader; nil if the lock's code fails in it.
-func picture(r *harness.Runner, s *subject, scenario *scenarios.Scenario) *reports.Run {
+func picture(r *player, s *subject, scenario *scenarios.Scenario) *reports.Run {
 	c := scenario.Cases()[0]
 	plan, err := harness.Compile(c, &s.algorithm)
 	if err != nil {
 		return nil
 	}
-	result, err := r.Run(plan, scenario.Seed, true)
-	if err != nil {
+	var result harness.Result
+	stuck := r.do(1, "its timeline", func(r *harness.Runner) { result, err = r.Run(plan, scenario.Seed, true) })
+	if stuck != nil || err != nil {
 		return nil
 	}
 	return &reports.Run{
@@ -87,7 +107,7 @@ func (f *Finding) Story() string {
 		b.WriteString(f.Text)
 	}
 	for _, n := range f.Needs {
-		fmt.Fprintf(&b, "\n  needs %s of at least %s; with %s the promise is kept", n.What, n.Least, n.Held)
+		b.WriteString("\n  " + n.Sentence("the promise is kept"))
 	}
 	return b.String()
 }

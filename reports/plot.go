@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,9 +17,13 @@ func (t *plot) acquires(a *history.Acquisition) {
 	if slices.Contains(t.cast, a.ID) {
 		return
 	}
+	g := t.granted(a)
+	if before := t.before(a); before != nil && g != nil && g.To <= g.From && !slices.Contains(t.cast, before.ID) {
+		t.acquires(before) // which tells whose lease it is that was over before it was granted
+		t.leaves(before, g.From)
+	}
 	who, again := t.who(a), t.heldBefore(a)
 	t.cast = append(t.cast, a.ID)
-	g := t.granted(a)
 	switch {
 	case a.Outcome != history.OK && g == nil:
 		return
@@ -37,6 +42,18 @@ func (t *plot) acquires(a *history.Acquisition) {
 	}
 }
 
+// before returns the acquisition with which the same owner held the lock before.
+func (t *plot) before(a *history.Acquisition) *history.Acquisition {
+	var last *history.Acquisition
+	for i := range t.h.Acquisitions {
+		o := &t.h.Acquisitions[i]
+		if sameOwner(o, a) && o.Outcome == history.OK && o.Returned <= a.Invoked && o.ID != a.ID {
+			last = o
+		}
+	}
+	return last
+}
+
 // granted returns what an acquisition was granted when its Lock returned; of grants that followed one another without a
 // gap, as when more servers than needed vote, the first.
 func (t *plot) granted(a *history.Acquisition) *history.Grant {
@@ -51,7 +68,7 @@ func (t *plot) granted(a *history.Acquisition) *history.Grant {
 
 // tooLate says that a grant was over when its holder heard of it.
 func (t *plot) tooLate(a *history.Acquisition) string {
-	if last := t.lastGrant(a.ID, a.Returned); last.To <= a.Returned {
+	if last := t.lastGrant(a.ID, a.Returned); last.From < last.To && last.To <= a.Returned {
 		return " when it is over"
 	}
 	return ""
@@ -76,7 +93,7 @@ func (t *plot) terms(a *history.Acquisition, g *history.Grant) string {
 		}
 	}
 	with := ""
-	if g != nil && len(t.cast) == 1 {
+	if g != nil && (len(t.cast) == 1 || g.To <= g.From) {
 		with = t.lease(a, g)
 	}
 	if p := t.violation.Property; a.Token != 0 && t.h.HasTokens && (p == checker.Resource || p == checker.FencingOrder) {
@@ -103,6 +120,9 @@ func (t *plot) lease(a *history.Acquisition, g *history.Grant) string {
 		if !ends {
 			return ""
 		}
+	}
+	if g.To <= g.From {
+		return " a " + what + " that is over"
 	}
 	text := " a " + what + " of " + spokenExactly(ttl)
 	if what == "lease" && g.To != trace.Never && g.To.Sub(g.From) > ttl+ttl/10 {
@@ -254,6 +274,12 @@ func (t *plot) accesses(a *history.Access) {
 		t.tell(a.Applied, orderEffect, who, "asks whether it may write and is told that it may")
 	case !a.Accepted:
 		t.tell(a.Applied, orderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "is refused")
+	case a.Op == history.Write && t.overtaken(a.Register):
+		if arrives {
+			t.tell(a.Applied, orderEffect, who+"'s write"+t.ofRegister(a), "arrives and is accepted")
+		} else {
+			t.tell(a.Applied, orderEffect, who, "writes"+t.ofRegister(a))
+		}
 	case arrives && a.Op == history.Write:
 		t.tell(a.Applied, orderEffect, who+"'s write"+t.ofRegister(a), "arrives and becomes version "+versionText(a))
 	case arrives:
@@ -261,6 +287,19 @@ func (t *plot) accesses(a *history.Access) {
 	default:
 		t.tell(a.Applied, orderEffect, who, a.Op.String()+"s version "+versionText(a)+t.ofRegister(a))
 	}
+}
+
+// overtaken reports whether a write of a register came later than one that was sent after it. The numbers of versions,
+// which writes have from when they are sent, then confuse.
+func (t *plot) overtaken(register int) bool {
+	var writes []*history.Access
+	for i := range t.h.Accesses {
+		if a := &t.h.Accesses[i]; a.Op == history.Write && a.Accepted && a.Register == register {
+			writes = append(writes, a)
+		}
+	}
+	slices.SortStableFunc(writes, func(a, b *history.Access) int { return cmp.Compare(a.Applied, b.Applied) })
+	return !slices.IsSortedFunc(writes, func(a, b *history.Access) int { return cmp.Compare(a.Version, b.Version) })
 }
 
 func versionText(a *history.Access) string { return strconv.FormatUint(a.Version, 10) }

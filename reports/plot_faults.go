@@ -13,6 +13,7 @@ import (
 // surroundings tells of clocks that are wrong from the start on, and of the faults before the violation.
 func (t *plot) surroundings() {
 	t.clocks()
+	t.twins()
 	t.elected()
 	next := 0
 	for i := range t.faults {
@@ -47,6 +48,15 @@ func (t *plot) clocks() {
 		}
 		if rate != 0 {
 			t.tell(0, orderFault, "", subject+verb+wrongBy(rate))
+		}
+	}
+}
+
+// twins tells which clients draw the same random numbers. They do so from the start, and no history speaks of it.
+func (t *plot) twins() {
+	for i := range t.run.Case.Scenario.Faults {
+		if a := &t.run.Case.Scenario.Faults[i].Action; a.Kind.String() == "same-random" {
+			t.tell(0, orderFault, "", "clients "+listing(a.Nodes)+" draw the same random numbers")
 		}
 	}
 }
@@ -99,8 +109,6 @@ func (t *plot) befalls(f *fault, i int) {
 		say("", t.breaks(i))
 	case "error":
 		say(t.message(f, i), "is answered with an error")
-	case "same-random":
-		say("", listing(a.Nodes)+" draw the same random numbers")
 	case "evict":
 		if !t.evicts(f) {
 			say(f.node, "evicts "+cmp.Or(a.Key, "the lock's key"))

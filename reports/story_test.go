@@ -211,3 +211,42 @@ func TestABriefTextHasNoPicture(t *testing.T) {
 		require.Less(t, c, byte(0x80))
 	}
 }
+
+func TestTwinsAreToldThoughNoHistorySpeaksOfThem(t *testing.T) {
+	story := storyOf(t, checker.MutualExclusion, oneRedis+"faults: [{at: 0s, same-random: [a, b]}]", overrun)
+	require.Regexp(t, "^Clients a and b draw the same random numbers, and client a acquires the lock", story)
+}
+
+// What is granted under a session whose lease the servers have not noticed to be over is told with what came before.
+func TestAGrantThatIsOverBeforeItBeginsIsTold(t *testing.T) {
+	const scenario = "lock: {algorithm: etcd, ttl: 10s}\nservers: {kind: etcd}\nclients: {a: {sections: 2, work: 5s}, b: {}}"
+	past := `
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=5.012s released=10.007s release=ok
+acquisition id=2 client=a invoked=10.007s returned=10.009s outcome=ok unlocked=15.013s released=15.014s release=failed
+acquisition id=3 client=b returned=12.511s outcome=ok unlocked=12.517s released=12.518s release=ok
+grant acquisition=1 client=a from=5ms to=10.005s ended=session-loss
+grant acquisition=2 client=a from=10.008s to=10.005s ended=session-loss
+grant acquisition=3 client=b from=12.51s to=12.518s ended=unlock`
+	story := storyOf(t, checker.MutualExclusion, scenario, past)
+	require.Regexp(t, "^Client a acquires the lock with a lease of 10 s", story)
+	require.Contains(t, story, "a acquires the lock again with a lease that is over")
+}
+
+// Writes are numbered as they are sent. Where a later one overtakes an earlier one, their numbers are not told.
+func TestWritesThatOvertakeAreNotNumbered(t *testing.T) {
+	accesses := func(late, early string) string {
+		return storyOf(t, checker.Resource, oneRedis, overrun+`
+access acquisition=1 client=a op=read invoked=5ms applied=6ms returned=7ms accepted version=0
+access acquisition=2 client=b op=read invoked=10.1s applied=10.101s returned=10.102s accepted version=0
+access acquisition=2 client=b op=write invoked=10.2s applied=10.201s returned=10.202s accepted version=`+early+`
+access acquisition=1 client=a op=write invoked=7ms applied=20.001s returned=20.002s accepted version=`+late)
+	}
+	story := accesses("1", "2")
+	require.Contains(t, story, "writes")
+	require.Contains(t, story, "a's write arrives and is accepted")
+	require.NotRegexp(t, "version [12]", story)
+	story = accesses("2", "1")
+	require.Contains(t, story, "writes version 1")
+	require.Contains(t, story, "a's write arrives and becomes version 2")
+}

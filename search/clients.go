@@ -10,6 +10,7 @@ import (
 )
 
 func (g *generator) addClients() {
+	g.brief = g.menu.Overrun > 0 && !oneIn(g, g.menu.Overrun)
 	longest := time.Duration(0)
 	for i := range 2 + upTo(g, g.menu.Clients-2) {
 		c := g.client(i)
@@ -51,7 +52,8 @@ func (g *generator) client(i int) scenarios.Client {
 		write := pick(g, c.Read, c.Read+(c.Work-c.Read)/2)
 		c.Write = &write
 	}
-	if slices.Contains(g.menu.Faults, ClientPause) && g.forGood(64) {
+	if slices.Contains(g.menu.Faults, ClientPause) && g.kind.kind == "redis" && g.forGood(64) {
+		// Whose session is alive may hold for ever; a lease is there to end.
 		c.Work, c.Hangs = 0, true
 	}
 	if g.menu.Enters > 1 {
@@ -84,6 +86,9 @@ func (g *generator) work() time.Duration {
 	limit, ttl := g.left, g.ttl
 	if g.menu.Renewed {
 		limit = 3 * ttl
+	}
+	if g.brief {
+		return pick(g, ttl/10, 0, ttl/100, ttl/2, ttl*9/10)
 	}
 	return pick(g, within(limit, ttl/10, 0, ttl/100, ttl/2, ttl-eps, ttl+eps, 2*ttl)...)
 }

@@ -63,6 +63,7 @@ type generator struct {
 	peers    []string      // those that have connections to each other
 	role     string        // "master", "leader", or "" if nobody plays such a role
 	left     time.Duration // what faults may still take; unlimited if they may take any time
+	brief    bool          // all work is over before a lease is
 }
 
 // begin sets up everything but servers, clients and faults.

@@ -18,6 +18,9 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 		Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
 		Storage: slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !atStorage(k) }),
 	}
+	if len(kinds) > 0 && lapses(lock) {
+		m.Overrun = wideOverrun
+	}
 	kind := traitOf(cmp.Or(lock.Servers, "redis"))
 	if slices.Contains(kinds, Cut) && slices.Contains(kind.knows, SessionCut) && !slices.Contains(kinds, SessionCut) {
 		m.Faults = append(slices.Clone(kinds), SessionCut) // a cut, of a length that tells
@@ -26,7 +29,6 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 	case "redis":
 		m.wideRedis(lock)
 	case "zookeeper":
-		m.Drift = wideSessionDrift
 		if m.has(PowerLoss) {
 			m.Persistence = []string{"", "lazy"}
 		}
@@ -38,14 +40,23 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 	return m
 }
 
-// How far clocks may run off in a wide menu, in parts per million: twice what Redlock allows for, or so far that sessions,
-// which allow for a third, do not bear it. How many leases somebody may wait before that counts as a lack of progress. And
-// how many faults there are at most where it takes several to undo a majority.
+// lapses reports whether a holder that works for longer than its lease is not told so, which alone may break the lock. A
+// session lasts as long as its client, a lock that renews its lease is not outlasted, and of a lease that states a
+// deadline a careful client knows the end.
+func lapses(lock *locks.Algorithm) bool {
+	kind := cmp.Or(lock.Servers, "redis")
+	return lock.Lease && lock.Deadline == locks.NoClock && (kind == "redis" || kind == "memcached") &&
+		sends[lock.Name] != "renew"
+}
+
+// How far clocks may run off in a wide menu, in parts per million: twice what Redlock allows for. In how many scenarios,
+// one of so many, work may outlast its lease: to be found it takes a few. How many leases somebody may wait before that
+// counts as a lack of progress. And how many faults there are at most where it takes several to undo a majority.
 const (
-	wideDrift        = 20_000
-	wideSessionDrift = 600_000
-	wideProgress     = 8
-	mostOfMajority   = 5
+	wideDrift      = 20_000
+	wideOverrun    = 2
+	wideProgress   = 8
+	mostOfMajority = 5
 )
 
 // has reports whether one of some kinds is on the menu.

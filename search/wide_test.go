@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,5 +93,29 @@ func TestAWideMenuHasTheDeploymentsThatItsKindsCallFor(t *testing.T) {
 		}
 		require.Positive(t, n, "%s: never %s", c.lock, c.what)
 		require.Less(t, n, draws, "%s: always %s", c.lock, c.what)
+	}
+}
+
+// TestWorkLongerThanTheLeaseLeavesRoomForOtherCauses counts scenarios in which somebody works for longer than the lease.
+func TestWorkLongerThanTheLeaseLeavesRoomForOtherCauses(t *testing.T) {
+	share := func(name string, kinds ...search.Kind) int {
+		lock, ok := locks.Find(name)
+		require.True(t, ok)
+		menu, overruns := search.Wide(&lock, kinds), 0
+		for n := range uint64(100) {
+			s := search.Generate(search.Seeded(n), menu)
+			if slices.ContainsFunc(s.Clients, func(c scenarios.Client) bool { return c.Work >= s.Lock.TTL }) {
+				overruns++
+			}
+		}
+		return overruns
+	}
+	seldom := share("set-nx-lua", search.Delay)
+	require.Greater(t, seldom, 10)
+	require.Less(t, seldom, 40)
+	for _, often := range []int{
+		share("set-nx-lua"), share("zk-sequential", search.Delay), share("watchdog", search.Delay), share("redlock", search.Delay),
+	} {
+		require.Greater(t, often, 40, "there is nothing else, or it breaks nothing")
 	}
 }

@@ -79,6 +79,12 @@ func (n *Node) emptied() Node {
 	}
 }
 
+// Wall returns the wall clock's reading in nanoseconds since 1970. Whoever asks has looked at it.
+func (n *Node) Wall() int64 {
+	n.engine.Trace.Look(n.Name, false)
+	return n.Clock.Wall()
+}
+
 // Up reports whether the node's process is alive, if perhaps paused.
 func (n *Node) Up() bool { return !n.down }
 

@@ -42,6 +42,9 @@ func (n *Node) NewObserver(ring Alarm) *Timer {
 // Arm makes the timer ring when the node's clock shows the reading; one that was armed is re-armed.
 func (t *Timer) Arm(wall bool, reading int64) {
 	t.wall, t.reading = wall, reading
+	if wall {
+		t.node.engine.Trace.Look(t.node.Name, true)
+	}
 	if t.place == 0 {
 		t.node.timers = append(t.node.timers, t)
 		t.place = len(t.node.timers)

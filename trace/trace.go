@@ -138,11 +138,19 @@ type Intent struct {
 	Step
 }
 
+// Look is a moment at which something looks at a node's wall clock. It is no step: no fault can be hung on it.
+type Look struct {
+	Node  string
+	Place int  // how many events and intents there were before it
+	Waits bool // for the clock to show a reading: from now on it is looked at always
+}
+
 // Recorder takes the events of one run. The zero value computes the digest only.
 type Recorder struct {
-	Keep    bool // keep the events for [Recorder.Events], and the intents
+	Keep    bool // keep the events for [Recorder.Events], the intents and the looks
 	events  []Event
 	intents []Intent
+	looks   []Look
 	digest  Digest
 	seq     uint64
 }
@@ -168,8 +176,8 @@ func (r *Recorder) Add(e *Event, detail func() string) {
 	r.events = append(r.events, kept)
 }
 
-// Begin says that from now on faults act: on what was intended before, none could.
-func (r *Recorder) Begin() { r.intents = nil }
+// Begin says that from now on faults act: what was intended before, or looked at, is not for them.
+func (r *Recorder) Begin() { r.intents, r.looks = nil, nil }
 
 // Intend records that a step is about to be taken. Intents are no part of the digest.
 func (r *Recorder) Intend(at Instant, s *Step) {
@@ -177,6 +185,16 @@ func (r *Recorder) Intend(at Instant, s *Step) {
 		r.intents = append(r.intents, Intent{At: at, After: r.seq, Step: *s})
 	}
 }
+
+// Look records that a node's wall clock is looked at, or waited for. Looks are no part of the digest.
+func (r *Recorder) Look(node string, waits bool) {
+	if r.Keep {
+		r.looks = append(r.looks, Look{Node: node, Place: len(r.events) + len(r.intents), Waits: waits})
+	}
+}
+
+// Looks returns the kept looks in the order of their happening.
+func (r *Recorder) Looks() []Look { return r.looks }
 
 // Intents returns the kept intents in the order of their happening.
 func (r *Recorder) Intents() []Intent { return r.intents }

@@ -45,11 +45,18 @@ property, or which do, each cause as the smallest scenario that shows it; and wh
   --progress         tell how far it has come even if nobody looks at a terminal
   --width N, --ascii, --color WHEN   as for locksim run
 
-Schedules that are the same run are played once. One that violates is not extended, and one that contains it is not
-played. An interrupt ends the exploration early: what was found until then is printed and saved.
+Faults act right before or after a step, from a client's first step until the last client lets go: after that nobody
+is left to be harmed. Schedules that are the same run are played once. One that violates is not extended, and one that
+contains it is not played. An interrupt ends the exploration early: what was found until then is printed and saved.
 
-Exit codes: 0 no violation in all schedules, 1 a violation, 2 usage, 3 of some schedules nothing can be said, 130
-interrupted. If --for ends it, that is as if there were no more schedules.
+What it does not place: faults at times between two steps, or at the heartbeats by which servers know of each other;
+other magnitudes than those of the menu that it prints; other latencies, orders and random numbers than the base's.
+Nor, unless --faults names them: stalls (the delay of a message does the same), drift and same-random (they are there
+from the start on), the loss of a machine's power if its disk has all that its process has written.
+
+Exit codes: 0 no violation in all schedules, 1 a violation, 2 usage, 3 no violation, but of some schedules nothing can
+be said, as when --for ended it early: it was asked about all of them. (fuzz then says 0: it was asked for as many runs
+as there is time for.) 130 interrupted.
 `
 
 // exploreOptions are the flags of explore.

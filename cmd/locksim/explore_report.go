@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search/explore"
 )
 
@@ -59,6 +61,9 @@ func (e *explored) text(w io.Writer, o reports.TextOptions) error {
 	base := e.Base
 	fmt.Fprintf(w, "%s: a base of %s, %s, fencing %s\n",
 		e.subject(), counted(e.Steps, "step"), base.Style, base.Fencing)
+	for _, line := range baseInLines(base.Scenario) {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
 	if len(e.Menu) > 0 {
 		fmt.Fprintln(w, "menu")
 	}
@@ -76,6 +81,16 @@ func (e *explored) text(w io.Writer, o reports.TextOptions) error {
 	}
 	_, err := fmt.Fprintln(w, e.conclusion())
 	return err
+}
+
+// baseInLines is what a base consists of, without what is told and expected of it.
+func baseInLines(base *scenarios.Scenario) []string {
+	s := *base
+	s.Title, s.Story, s.Source, s.Claims, s.Finding, s.Expect, s.Measures = "", "", "", "", "", nil, nil
+	lines := strings.Split(strings.TrimSpace(string(s.YAML())), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool {
+		return strings.HasPrefix(line, "name:") || strings.HasPrefix(line, "title:") || line == ""
+	})
 }
 
 // subject is what was explored.
@@ -157,7 +172,16 @@ func (e *explored) conclusion() string {
 	case e.Undecided() > 0:
 		return fmt.Sprintf("no violation in all %s, but of %d of them not all can be said", all, e.Undecided())
 	}
-	return "no violation in all " + all
+	return fmt.Sprintf("no violation in all %s (menu: %s)", all, e.kinds())
+}
+
+// kinds are the kinds of faults that are on the menu.
+func (e *explored) kinds() string {
+	list := make([]string, len(e.Menu))
+	for i, line := range e.Menu {
+		list[i], _, _ = strings.Cut(line, ": ")
+	}
+	return strings.Join(list, ", ")
 }
 
 // covered says how much was: "all of one fault; 1234 of 5678 of two faults".

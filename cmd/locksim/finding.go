@@ -57,7 +57,7 @@ func completeFinding(cx *minimal.Counterexample) (reports.Run, error) {
 func needs(cx *minimal.Counterexample) []string {
 	list := make([]string, len(cx.Needs))
 	for i, n := range cx.Needs {
-		list[i] = fmt.Sprintf("The %s must be at least %s; with %s the property holds.", n.What, n.Least, n.Held)
+		list[i] = n.Sentence("the property holds")
 	}
 	return list
 }

@@ -25,13 +25,14 @@ const fuzzUsage = `usage: locksim fuzz LOCK [flags]
 
 Draws scenarios for a lock of the catalogue (deployment, clients, times, faults), or adds faults to one scenario, plays
 them, and looks for violations. Violations of one cause are one finding. Of each it prints what happened in the smallest
-scenario that shows it, saves that as a file, and says how to play it; at the end it says what was not found, and how
-often it could have been.
+scenario that shows it, saves that as a file, and says how to play it: for each property those with the fewest faults
+first, and if there are many only these; the others are saved alike. At the end it says what was not found, and how often
+it could have been.
 
   --runs N           scenarios to play; 10000, or as many as --for allows
   --for DURATION     stop after that time, as 30s or 8h
   --stop-at-first    stop at the first violation
-  --faults KINDS     kinds of faults, as client-pause,delay or all,-evict; all
+  --faults KINDS     kinds of faults, as client-pause,delay or all,-evict; all; or none
   --drift PPM        how far clocks may run off, in parts per million; 20000, or far more for sessions
   --fencing MODES    fencing modes to play each scenario in, or all; none, or those of the scenario
   --style STYLES     client styles, likewise; careless, or those of the scenario
@@ -77,7 +78,7 @@ func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
 	for _, k := range search.Kinds() {
 		kinds = append(kinds, k.String())
 	}
-	o.faults = names{what: "kind of fault", allowed: kinds, chosen: kinds}
+	o.faults = names{what: "kind of fault", allowed: kinds, chosen: kinds, orNone: true}
 	o.fencing = names{what: "fencing mode", allowed: history.FencingNames()}
 	o.styles = names{what: "client style", allowed: history.StyleNames()}
 	o.properties = names{what: "property", allowed: checker.PropertyNames()}

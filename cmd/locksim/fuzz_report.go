@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
@@ -118,19 +119,29 @@ func (c *call) report(r *huntResult, o *huntReport) int {
 		return exitInterrupted
 	case len(r.findings) > 0:
 		return exitDiffers
-	case r.undecided != nil || r.tally.Runs == 0:
+	case r.undecided != nil || !r.tally.Judged():
 		return exitInconclusive
 	}
 	return exitOK
 }
 
+// mostShown is how many findings of one property are printed. Of the others, which take more to happen, the files tell.
+const mostShown = 5
+
 // text prints the findings, and then for each property whether it was violated, and how often it could have been.
 func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
-	for i := range r.findings {
-		if err := showFinding(w, r.findings[i].shown, o, r.picture); err != nil {
-			return err
+	for _, p := range r.hunt.Config.Properties {
+		found := r.of(p)
+		for _, f := range found[:min(len(found), mostShown)] {
+			if err := showFinding(w, f.shown, o, r.picture); err != nil {
+				return err
+			}
+			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w)
+		if more := len(found) - mostShown; more > 0 {
+			fmt.Fprintf(w, "  and %s of %s, saved in %s\n\n", counted(more, "more finding"), p,
+				filepath.Dir(found[mostShown].shown.file))
+		}
 	}
 	if u := r.undecided; u != nil {
 		fmt.Fprintf(w, "of %s not all can be said; of run %d, since %s\n  locksim run %s\n\n",
@@ -149,28 +160,32 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 
 // subject is what was played.
 func (r *huntResult) subject() string {
-	if b := r.hunt.Config.Base; b != nil {
+	switch b := r.hunt.Config.Base; {
+	case b == nil:
+		return r.hunt.Config.Lock
+	case len(r.hunt.Config.Faults) == 0:
+		return b.Name
+	default:
 		return b.Name + " with more faults"
 	}
-	return r.hunt.Config.Lock
+}
+
+// of returns the findings of a property.
+func (r *huntResult) of(p checker.Property) []huntFinding {
+	return slices.DeleteFunc(slices.Clone(r.findings), func(f huntFinding) bool { return f.Property != p })
 }
 
 // outcome says what is known of a property now.
 func (r *huntResult) outcome(p checker.Property) string {
-	var first *huntFinding
-	findings := 0
-	for i := range r.findings {
-		if f := &r.findings[i]; f.Property == p {
-			if findings++; first == nil {
-				first = f
-			}
-		}
-	}
-	share := r.tally.Properties[p]
+	found, share := r.of(p), r.tally.Properties[p]
 	switch {
-	case first != nil:
+	case len(found) > 0:
+		first := found[0].First
+		for _, f := range found {
+			first = min(first, f.First)
+		}
 		return fmt.Sprintf("violated: %s, the first in run %d; at risk in %s",
-			counted(findings, "finding"), first.First, counted(share.AtRisk, "run"))
+			counted(len(found), "finding"), first, counted(share.AtRisk, "run"))
 	case share.Judged == 0:
 		return "never judged: there was nothing to judge it by"
 	case share.AtRisk == 0:

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,37 @@ func TestFuzzAddsFaultsToAScenario(t *testing.T) {
 	}
 }
 
+// Some locks are wrong without any fault.
+func TestFuzzDrawsNoFaultsIfToldSo(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, text, stderr := fuzzed(t, t.Context(), "fuzz", "get-then-set", "--faults", "none", "--runs", "50",
+		"--property", "mutual-exclusion")
+	require.Equal(t, exitDiffers, code, stderr)
+	require.Contains(t, text, "50 runs of get-then-set\n  mutual-exclusion      violated: 1 finding, ")
+	code, text, stderr = fuzzed(t, t.Context(), "fuzz", "fencing-33-34", "--faults", "none", "--runs", "5")
+	require.Equal(t, exitDiffers, code, stderr)
+	require.Contains(t, text, "5 runs of fencing-33-34\n")
+}
+
+// Of many findings the simplest are printed, and all are saved.
+func TestFuzzPrintsTheSimplestFindings(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"fuzz", "set-nx-ex-del", "--runs", "1000", "--property", "release-safety", "--save", "found"}
+	_, text, _ := fuzzed(t, t.Context(), args...)
+	all := regexp.MustCompile(`and (\d+) more findings? of release-safety, saved in found\n`).FindStringSubmatch(text)
+	require.NotNil(t, all, text)
+	more, err := strconv.Atoi(all[1])
+	require.NoError(t, err)
+	require.Equal(t, mostShown, strings.Count(text, "locksim run found"))
+	saved, err := os.ReadDir("found")
+	require.NoError(t, err)
+	require.Len(t, saved, mostShown+more)
+	_, text, _ = fuzzed(t, t.Context(), append(args, "--format", "json")...)
+	var r fuzzResult
+	require.NoError(t, json.Unmarshal([]byte(text), &r))
+	require.Len(t, r.Findings, mostShown+more)
+}
+
 func TestFuzzToTheFirstViolationShowsIt(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, text, stderr := fuzzed(t, t.Context(), misdelete("--stop-at-first")...)
@@ -162,7 +194,7 @@ func TestFuzzResumesAfterItWasKilled(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	args := func(name string) []string {
 		found := file(name + "-found")
-		return misdelete("--runs", "800", "--resume", "--ledger", file(name), "--progress", "--save", found)
+		return misdelete("--runs", "3000", "--resume", "--ledger", file(name), "--progress", "--save", found)
 	}
 	for kills := range 4 {
 		child := program(t, args("killed")...)

@@ -21,7 +21,7 @@ func TestMinimizeWritesAFileThatRunPlays(t *testing.T) {
 		},
 		{
 			[]string{"fencing-33-34", "--property", "resource"},
-			[]string{"resource of set-nx-lua-fenced is violated: lost update", "The pause of a must be at least 10"},
+			[]string{"resource of set-nx-lua-fenced is violated: lost update", "The pause of a must be between 10s and 10.1s"},
 		},
 		{
 			[]string{"torn-section", "--fencing", "fenced-read-write", "--style", "careless", "--seed", "7"},

@@ -7,10 +7,11 @@ import (
 )
 
 // names is a flag that lists names of a known list: one or more, separated by commas. "all" stands for all of them, and
-// a name behind a minus is left out.
+// a name behind a minus is left out. "none" stands for none of them where that means something.
 type names struct {
 	what    string // of what they are names: "kind of fault"
 	allowed []string
+	orNone  bool
 	chosen  []string // in the order of allowed
 }
 
@@ -19,6 +20,10 @@ func (n *names) String() string { return strings.Join(n.chosen, ",") }
 
 // Set reads the names.
 func (n *names) Set(text string) error {
+	if n.orNone && text == "none" {
+		n.chosen = nil
+		return nil
+	}
 	in := make(map[string]bool)
 	for i, word := range strings.Split(text, ",") {
 		name, out := strings.CutPrefix(word, "-")
@@ -46,7 +51,11 @@ func (n *names) unknown(name string) error {
 	if near := nearest(name, n.allowed); near != "" {
 		return fmt.Errorf("there is no %s %q; did you mean %q?", n.what, name, near)
 	}
-	return fmt.Errorf("there is no %s %q; want all, or some of %s", n.what, name, strings.Join(n.allowed, ", "))
+	all := "all"
+	if n.orNone {
+		all = "all, none"
+	}
+	return fmt.Errorf("there is no %s %q; want %s, or some of %s", n.what, name, all, strings.Join(n.allowed, ", "))
 }
 
 // chosen returns what names of a flag stand for.

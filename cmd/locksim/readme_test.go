@@ -53,7 +53,7 @@ func TestReadmeShowsWhatFuzzFinds(t *testing.T) {
 	args := append([]string{"fuzz"}, strings.Fields(text[from:to])...)
 	var out, stderr bytes.Buffer
 	require.Equal(t, exitDiffers, run(append(args, "--width", "96", "--save", t.TempDir()), &out, &stderr), stderr.String())
-	found, _, ok := strings.Cut(out.String(), "\n\nset-nx-lua-fenced with")
+	found, _, ok := strings.Cut(out.String(), "\n\nredlock with a lease")
 	require.True(t, ok, out.String())
 
 	const open = "It prints, before the picture:\n\n```\n"

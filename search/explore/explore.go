@@ -5,17 +5,23 @@
 // with one fault of a menu at each step, then each of these runs with a second fault at each of its own steps from the
 // first fault on, and so forth: a tree in which a run's steps are known from having played it. It does not play
 //
-//   - what is the same run under another name (see sameMoment and keyOf),
+//   - what is the same run under another name (see sameMoment, slips and keyOf),
+//   - what comes too late to harm anybody (see stake),
 //   - what follows a fault that found nothing to act on: the same follows without it,
 //   - what contains a schedule that violates: that one says it with fewer faults.
 //
 // What it finds is made minimal, and grouped by what it needs.
+//
+// It says nothing of other bases: another seed, latency, order of what happens at one instant; of magnitudes that are
+// not on the menu; and of faults that act between steps, in which nothing of the run's own happens, or at the heartbeats
+// of servers.
 package explore
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
@@ -36,7 +42,7 @@ type Options struct {
 	// Progress is called from time to time with what has been covered. It may be nil.
 	Progress func(*Result)
 
-	whole bool // play what is known to be the same, and what contains a smaller violation: for tests
+	whole bool // place and play all, also what is known to be the same or to contain a smaller violation: for tests
 	_     struct{}
 }
 
@@ -62,6 +68,8 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 	x := &explorer{
 		base: base, options: o, menu: newMenu(base.Scenario, o.Faults, o.Full),
 		violating: make(map[uint64]bool), known: make(map[cause]int),
+		// Whether somebody acquires while faults last is a matter of when they act, even if it changes nothing else.
+		all: o.whole || slices.Contains(o.Properties, checker.Availability),
 	}
 	if o.Most > 0 && len(x.menu.kinds) == 0 {
 		return nil, fmt.Errorf("none of these faults can do anything to %s: %s",
@@ -85,6 +93,7 @@ type explorer struct {
 	base    scenarios.Case
 	options Options
 	menu    *menu
+	all     bool        // place faults also where others do the same
 	forks   []placement // of a first fault
 	result  *Result
 
@@ -109,7 +118,7 @@ func (x *explorer) root() ([]branch, error) {
 	if len(o.hits) > 0 {
 		return nil, nil
 	}
-	x.forks = x.menu.placements(&run, nil, x.options.whole)
+	x.forks = x.menu.placements(&run, nil, x.all)
 	return []branch{{stands: 1, forks: len(x.forks), weight: weigh(x.forks)}}, nil
 }
 

@@ -46,9 +46,17 @@ type mishap struct {
 
 // Magnitudes. What is long is beyond a lease and everybody's patience, what is short is within a lease, and a moment is
 // too short for a lease to notice.
-func long(ttl time.Duration) time.Duration   { return ttl * 5 / 4 }
 func short(ttl time.Duration) time.Duration  { return ttl / 2 }
 func moment(ttl time.Duration) time.Duration { return ttl / 100 }
+
+// long asks the servers how long their patience is. Consul ends a session up to twice its life after it was last heard of,
+// and Chubby's clients wait for a new master; both then keep the lock from others for a while.
+func long(servers string, ttl time.Duration) time.Duration {
+	if servers == "consul" || servers == "chubby" {
+		return ttl * 4
+	}
+	return ttl * 5 / 4
+}
 
 const drift = 20_000 // ppm, twice what Redlock allows for
 
@@ -57,12 +65,12 @@ func newMenu(base *scenarios.Scenario, kinds []search.Kind, full bool) *menu {
 	s, ttl := &base.Servers, base.Lock.TTL
 	m := &menu{
 		kind: s.Kind, servers: s.Names(), roles: make(map[string]role), befalling: make(map[string][]mishap),
-		lasting: []time.Duration{long(ttl)}, returns: []time.Duration{moment(ttl)}, comeback: []time.Duration{0},
-		step: long(ttl), drift: drift, refusal: search.Refusals(s.Kind)[0],
+		lasting: []time.Duration{long(s.Kind, ttl)}, returns: []time.Duration{moment(ttl)}, comeback: []time.Duration{0},
+		step: long(s.Kind, ttl), drift: drift, refusal: search.Refusals(s.Kind)[0],
 	}
 	if full {
 		m.lasting = append(m.lasting, short(ttl))
-		m.returns = append(m.returns, long(ttl))
+		m.returns = append(m.returns, long(s.Kind, ttl))
 		m.comeback = append(m.comeback, moment(ttl))
 	}
 	m.keepers = m.servers[:s.Count()]

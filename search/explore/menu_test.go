@@ -39,7 +39,7 @@ func TestEveryKindOfFaultIsPlacedSomewhere(t *testing.T) {
 				require.Equal(t, k.String(), kind)
 				require.NotEmpty(t, what)
 			}
-			for i := range list {
+			for i := 0; i < len(list); i += 9 {
 				requireText(t, base.Scenario, list[i].fault())
 			}
 		}
@@ -93,7 +93,7 @@ func TestServersThatNeverLookAtTheirWallClocksDoNotMindThem(t *testing.T) {
 		points, untouched := pointsOf(&run), seen(&run)
 		for i := 0; i < len(points); i += 5 {
 			for _, node := range x.base.Scenario.Servers.Names() {
-				f := clock(node, long(x.base.Scenario.Lock.TTL))
+				f := clock(node, long(x.base.Scenario.Servers.Kind, x.base.Scenario.Lock.TTL))
 				f.Trigger = points[i].trigger
 				touched, err := x.play(&r, []sim.Fault{f}, true)
 				require.NoError(t, err)

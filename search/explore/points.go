@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/harness"
@@ -13,17 +14,19 @@ type point struct {
 	trigger sim.Trigger
 	step    trace.Step
 	at      trace.Instant
+	looked  bool // somebody looked at the wall clock of the step's node after the last point there
 }
 
 // pointsOf returns the points of a run whose events have been kept, in their order.
 func pointsOf(r *harness.Result) []point {
 	list := make([]point, 0, len(r.Events)+len(r.Intents))
-	before, after := counter{}, counter{}
+	before, after, looks := counter{}, counter{}, looking{looks: r.Looks}
 	add := func(c counter, when sim.When, s *trace.Step, at trace.Instant) {
+		looks.pass()
 		if s.Does == trace.Begin || s.Does == trace.End {
 			return
 		}
-		list = append(list, point{trigger: triggerOn(when, s, c.count(s)), step: *s, at: at})
+		list = append(list, point{triggerOn(when, s, c.count(s)), *s, at, looks.since(s.Node)})
 	}
 	intents := r.Intents
 	intendedAfter := func(seq uint64) {
@@ -38,6 +41,36 @@ func pointsOf(r *harness.Result) []point {
 		intendedAfter(e.Seq)
 	}
 	return list
+}
+
+// looking follows who looks at which wall clock.
+type looking struct {
+	looks   []trace.Look // that are yet to come
+	passed  int          // events and intents
+	fresh   []string     // nodes whose clocks have been looked at since their last points
+	watched []string     // nodes whose clocks somebody waits for
+}
+
+// pass goes on by one event or intent.
+func (l *looking) pass() {
+	for ; len(l.looks) > 0 && l.looks[0].Place <= l.passed; l.looks = l.looks[1:] {
+		look := &l.looks[0]
+		switch {
+		case !look.Waits:
+			l.fresh = append(l.fresh, look.Node)
+		case !slices.Contains(l.watched, look.Node):
+			l.watched = append(l.watched, look.Node)
+		}
+	}
+	l.passed++
+}
+
+// since reports whether somebody has looked at a node's clock since its last point, and begins anew.
+func (l *looking) since(node string) bool {
+	isNode := func(name string) bool { return name == node }
+	fresh := slices.ContainsFunc(l.fresh, isNode)
+	l.fresh = slices.DeleteFunc(l.fresh, isNode)
+	return fresh || slices.Contains(l.watched, node)
 }
 
 // counter counts the steps that patterns match, as the engine does it.

@@ -118,7 +118,7 @@ func (x *explorer) follow(r *harness.Runner, b *branch) (faults []sim.Fault, for
 		if err != nil {
 			panic("explore: what was played can be played again, but " + err.Error())
 		}
-		forks = x.menu.placements(&run, &faults[len(faults)-1], x.options.whole)
+		forks = x.menu.placements(&run, &faults[len(faults)-1], x.all)
 	}
 	return faults, forks
 }
@@ -138,9 +138,9 @@ func (x *explorer) fork(r *harness.Runner, faults []sim.Fault, extend bool) (o o
 	o.idle = latest.Action.Kind != sim.SameRandom && !fired(&run)
 	x.judge(r, &run, faults, &o)
 	if o.extends = extend && (!o.idle && len(o.hits) == 0 || x.options.whole); o.extends {
-		forks := x.menu.placements(&run, latest, x.options.whole)
+		forks := x.menu.placements(&run, latest, x.all)
 		o.forks, o.weight = len(forks), weigh(forks)
-		o.key, o.merges = keyOf(&run), !x.options.whole && leaveNothing(faults, x.base.Scenario)
+		o.key, o.merges = keyOf(&run), !x.all && leaveNothing(faults, x.base.Scenario)
 	}
 	return o
 }

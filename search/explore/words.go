@@ -15,7 +15,7 @@ func (m *menu) words() (list []string) {
 		list = append(list, k.String()+": "+map[search.Kind]string{
 			search.ClientCrash: "its process dies, " + comebacks(m.comeback),
 			search.ClientPause: "for " + lasting,
-			search.ClientClock: "its wall clock jumps by " + step + ", ahead or back",
+			search.ClientClock: "its wall clock jumps by " + step + ", ahead or back, once between two looks at it",
 			search.ServerCrash: "its process dies, and is up again after " + either(m.returns),
 			search.PowerLoss:   "its machine dies, and is up again after " + either(m.returns),
 			search.ServerPause: "for " + lasting,
@@ -32,7 +32,7 @@ func (m *menu) words() (list []string) {
 			search.Partition:   "of a server from all others, for " + lasting,
 			search.Lag:         "of a message between servers, by " + lasting,
 			search.SessionCut:  "of a client from all servers, for " + lasting,
-			search.EndSession:  "of a client",
+			search.EndSession:  "of a client, by the servers",
 			search.Evict:       "of the lock's key",
 			search.Snapshot:    "of a server's dataset",
 		}[k])

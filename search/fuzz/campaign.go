@@ -32,7 +32,7 @@ func (h *Hunt) Campaign(ctx context.Context, p Plan, deliver func(*Stretch) erro
 			cancel() // nobody needs to play on
 			return cmp.Or(deliver(&s), errFirst)
 		case s.Cut:
-			return context.Cause(ctx)
+			return cmp.Or(deliver(&s), context.Cause(ctx)) // what it has begun with has no gap
 		}
 		return deliver(&s)
 	})

@@ -72,7 +72,7 @@ func TestEveryHitIsOfOneFinding(t *testing.T) {
 		hits += f.Hits
 		forms[f.Counterexample.Form()] = true
 		if i > 0 {
-			require.LessOrEqual(t, found[i-1].First, f.First, "in the order in which they were met")
+			require.LessOrEqual(t, found[i-1].faults(), f.faults(), "the simplest first")
 		}
 		require.Equal(t, checker.ReleaseSafety, f.Property)
 		plan, err := harness.Compile(f.Counterexample.Scenario.Cases()[0], nil)
@@ -183,6 +183,9 @@ func record(t *testing.T, ctx context.Context, h *Hunt, file string, p Plan, mea
 	require.NoError(t, err)
 	p.Done = played.Done
 	err = h.Campaign(ctx, p, func(s *Stretch) error {
+		if s.Cut {
+			return nil // no line of a ledger
+		}
 		if meanwhile != nil {
 			meanwhile()
 		}

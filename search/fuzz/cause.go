@@ -25,18 +25,25 @@ type Cause struct {
 func (h *Hunt) causes(
 	r *harness.Runner, c scenarios.Case, result *harness.Result, broken []checker.Property,
 ) []Cause {
-	// Most violations that are met need no fault. To find that out takes one run for all of them.
-	bare := h.withoutFaults(r, c, result)
-	var list []Cause
-	for _, p := range broken {
+	list := make([]Cause, len(broken))
+	hit := minimal.Hit{Result: result}
+	if base := h.Config.Base; base != nil {
+		hit.Faults, hit.Clocks = len(base.Faults), len(base.Clocks)
+	}
+	var asked []int // for which of them the core has to be found out
+	for i, p := range broken {
 		v := h.violation(c, search.FirstOf(p, &result.Report))
-		cause := Cause{Property: p, Kind: v.Kind, Style: c.Style, Fencing: c.Fencing}
-		if first := search.FirstOf(p, bare); first == nil || first.Kind != v.Kind {
-			var core trace.Digest
-			core.String(minimal.Core(r, v))
-			cause.Core = core.Sum()
+		list[i] = Cause{Property: p, Kind: v.Kind, Style: c.Style, Fencing: c.Fencing}
+		if !slices.Contains(h.given, list[i]) {
+			hit.Violations, asked = append(hit.Violations, v), append(asked, i)
 		}
-		list = append(list, cause)
+	}
+	for i, text := range hit.Cores(r) {
+		if text != "" {
+			var core trace.Digest
+			core.String(text)
+			list[asked[i]].Core = core.Sum()
+		}
 	}
 	return list
 }
@@ -45,28 +52,35 @@ func (h *Hunt) violation(c scenarios.Case, v *checker.Violation) search.Violatio
 	return search.Violation{Case: c, Seed: c.Scenario.Seed, Property: v.Property, Kind: v.Kind, Lock: h.lock}
 }
 
-// withoutFaults reports of the run that a case would have been without the faults and the clocks that were drawn for
-// it.
-func (h *Hunt) withoutFaults(r *harness.Runner, c scenarios.Case, result *harness.Result) *checker.Report {
-	given := h.Config.Base
-	if given == nil {
-		given = &scenarios.Scenario{}
+// fewSeeds is with how many seeds a scenario to which faults are added is played without them.
+const fewSeeds = 8
+
+// givenCauses lists what the scenario to which faults are added violates by itself whatever the seed is: that takes none
+// of the faults that are drawn.
+func (h *Hunt) givenCauses() []Cause {
+	if h.Config.Base == nil {
+		return nil
 	}
-	happened := func(f history.Fault) bool { return f.Fired }
-	faults, clocks := len(given.Faults), len(given.Clocks)
-	if len(c.Scenario.Clocks) == clocks && !slices.ContainsFunc(result.History.Faults[faults:], happened) {
-		return &result.Report // it was just that run
+	var r harness.Runner
+	defer r.Close()
+	bare := h.menu
+	bare.Faults = nil
+	var always []Cause
+	for seed := range uint64(fewSeeds) {
+		var now []Cause
+		search.Play(&r, search.Generate(search.Seeded(seed), bare), h.lock,
+			func(c scenarios.Case, result *harness.Result, err error) bool {
+				for _, p := range h.Config.Properties {
+					if v := search.FirstOf(p, &result.Report); err == nil && v != nil {
+						now = append(now, Cause{Property: p, Kind: v.Kind, Style: c.Style, Fencing: c.Fencing})
+					}
+				}
+				return true
+			})
+		if seed == 0 {
+			always = now
+		}
+		always = slices.DeleteFunc(always, func(c Cause) bool { return !slices.Contains(now, c) })
 	}
-	s := *c.Scenario
-	s.Faults, s.Clocks = s.Faults[:faults], s.Clocks[:clocks]
-	c.Scenario = &s
-	plan, err := harness.Compile(c, h.lock)
-	if err != nil {
-		panic("a scenario should compile without its faults, but " + err.Error())
-	}
-	bare, err := r.Run(plan, s.Seed, false)
-	if err != nil {
-		return &checker.Report{} // the lock's code panics
-	}
-	return &bare.Report
+	return always
 }

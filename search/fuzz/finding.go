@@ -1,9 +1,11 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
@@ -25,7 +27,8 @@ type Finding struct {
 }
 
 // Findings plays the first run of each cause again, makes its violation minimal, and puts causes together whose minimal
-// forms are the same. They come in the order of their first runs.
+// forms are the same, or consist of another's and something that only happened to help. They come property by property,
+// those with the fewest faults first.
 func (h *Hunt) Findings(ctx context.Context, jobs int, t *Tally) ([]Finding, error) {
 	causes := t.inOrder()
 	type reduced struct {
@@ -63,7 +66,37 @@ func (h *Hunt) Findings(ctx context.Context, jobs int, t *Tally) ([]Finding, err
 		})
 		return nil
 	})
-	return list, err
+	if err != nil {
+		return nil, err
+	}
+	return simplest(list), nil
+}
+
+// simplest puts findings in order, and those that extend a simpler one to that.
+func simplest(all []Finding) []Finding {
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.Property, b.Property), cmp.Compare(a.Style, b.Style), cmp.Compare(a.Fencing, b.Fencing),
+			cmp.Compare(a.faults(), b.faults()), cmp.Compare(a.First, b.First),
+		)
+	})
+	var list []Finding
+	for _, f := range all {
+		i := slices.IndexFunc(list, func(known Finding) bool {
+			return known.Property == f.Property && f.Counterexample.Extends(known.Counterexample)
+		})
+		if i < 0 {
+			list = append(list, f)
+			continue
+		}
+		list[i].Hits, list[i].First = list[i].Hits+f.Hits, min(list[i].First, f.First)
+	}
+	return list
+}
+
+// faults is how much goes wrong in the smallest example.
+func (f *Finding) faults() int {
+	return len(f.Counterexample.Scenario.Faults) + len(f.Counterexample.Scenario.Clocks)
 }
 
 // form is what violations of one finding share.
@@ -90,5 +123,8 @@ func (h *Hunt) reduce(r *harness.Runner, cause Cause, n uint64) (*minimal.Counte
 	if v == nil {
 		return nil, fmt.Errorf("run %d does not violate %s again, as it did: %s", n, cause.Property, cause.Kind)
 	}
-	return minimal.Reduce(r, *v, minimal.Options{})
+	return minimal.Reduce(r, *v, minimal.Options{Runs: reductionRuns})
 }
+
+// reductionRuns bounds how many runs are played to make one violation small: nearly all take fewer, and a hunt is to end.
+const reductionRuns = 3_000

@@ -16,6 +16,7 @@ type Hunt struct {
 	Config Config // with its defaults
 	menu   search.Menu
 	lock   *locks.Algorithm // in the place of the scenarios' own; nil: theirs
+	given  []Cause          // that the scenario has to which faults are added
 }
 
 // rehearsed is how many draws are compiled before a hunt begins.
@@ -45,7 +46,11 @@ func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
 	if h.menu.Base = c.Base; c.Base != nil && c.Base.Progress > 0 {
 		h.menu.Progress = 0 // the scenario's own stands
 	}
-	return h, h.rehearse()
+	if err := h.rehearse(); err != nil {
+		return nil, err
+	}
+	h.given = h.givenCauses()
+	return h, nil
 }
 
 // checkBase refuses a scenario that does not run as it stands.

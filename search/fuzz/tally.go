@@ -44,6 +44,11 @@ func (t *Tally) Add(u *Tally) {
 	}
 }
 
+// Judged reports whether there was anything to judge any property by.
+func (t *Tally) Judged() bool {
+	return slices.ContainsFunc(t.Properties[:], func(s Share) bool { return s.Judged > 0 })
+}
+
 func (t *Tally) noteUndecided(runs int, first uint64) {
 	if t.Undecided == 0 || first < t.FirstUndecided {
 		t.FirstUndecided = first

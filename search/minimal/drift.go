@@ -36,10 +36,11 @@ func (r *reducer) slowerDrift() {
 
 // tryQuickly makes a change, perhaps in a quicker network, and at a better moment.
 func (r *reducer) tryQuickly(change edit) bool {
-	return r.try(change) || r.tryLater(change) || r.tryLater(func(s *scenarios.Scenario) bool {
+	quickly := func(s *scenarios.Scenario) bool {
 		s.Network.Latency = sim.Constant(time.Microsecond)
 		return change(s)
-	})
+	}
+	return r.try(change) || r.tryLater(change) || r.tryLater(quickly) || r.tryShortlyBefore(quickly, 10*time.Microsecond)
 }
 
 // equalRates returns the rates of a scenario if there are several, all of one size.

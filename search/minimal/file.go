@@ -15,7 +15,7 @@ func File(c *Counterexample) []byte {
 	fmt.Fprintf(&b, "Of %d other seeds %d violate it, too.\n", OtherSeeds, c.Others)
 	if c.Scenario.Finding == "" { // else it is told there
 		for _, n := range c.Needs {
-			fmt.Fprintf(&b, "# Needed: %s of %s; with %s it holds.\n", n.What, n.Least, n.Held)
+			fmt.Fprintf(&b, "# %s\n", n.Sentence("it holds"))
 		}
 	}
 	b.WriteString("\n")

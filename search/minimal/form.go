@@ -3,10 +3,9 @@ package minimal
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
@@ -14,60 +13,35 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Core returns a form of a violation that costs a few runs only, for finding out whether it is likely to be one that is
-// known: violations with one core have one form. It is that of the scenario without the faults that can be left away,
-// and tells more than a form does. It is "" if the violation cannot be repeated.
-func Core(r *harness.Runner, v search.Violation) string {
-	const most = 8
-	red, err := newReducer(r, v, Options{Runs: most})
-	if err != nil {
-		return ""
-	}
-	red.try(red.fewestServers)
-	red.thinFaults(red.try)
-	parts := []string{formOf(&red.sought, red.now, red.seen)}
-	for i := range red.now.Faults {
-		parts = append(parts, stepOf(&red.now.Faults[i].Trigger))
-	}
-	for _, k := range knobs(red.now) {
-		if k.rate {
-			parts = append(parts, k.amount(k.size()))
-		}
-	}
-	return strings.Join(parts, "; ")
+// form is what violations of one cause have in common.
+type form struct {
+	about  string   // the lock, its servers, how it was used, and what was violated
+	causes []string // in order, each once
 }
 
-// stepOf is a trigger without numbers and names.
-func stepOf(t *sim.Trigger) string {
-	if t.When == sim.At {
-		return "at"
+func (f *form) String() string { return f.about + "; " + strings.Join(f.causes, ", ") }
+
+// extends reports whether a form has all causes of another one, and more.
+func (f *form) extends(other *form) bool {
+	if f.about != other.about || len(f.causes) <= len(other.causes) {
+		return false
 	}
-	return strconv.Itoa(int(t.When)) + " " + t.Step.Does.String() + " " + t.Step.What
+	return !slices.ContainsFunc(other.causes, func(c string) bool { return !slices.Contains(f.causes, c) })
 }
 
 // formOf describes the run of a scenario by what has happened to whom and when in the story of the violation, rather than
 // by the steps that faults hang on: of those there are many for one cause.
-func formOf(v *search.Violation, s *scenarios.Scenario, seen sighting) string {
-	c := newCast(s, seen)
-	var faults []string
-	for i := range s.Faults {
-		faults = append(faults, c.fault(i))
-	}
-	for i := range s.Clocks {
-		faults = append(faults, c.clock(&s.Clocks[i]))
-	}
-	slices.Sort(faults)
-	if len(faults) == 0 {
-		faults = []string{"no fault" + c.overrun()}
-	}
+func formOf(v *search.Violation, s *scenarios.Scenario, seen sighting) form {
 	algorithm := s.Lock.Algorithm
 	if v.Lock != nil {
 		algorithm = v.Lock.Name
 	}
-	return strings.Join([]string{
-		algorithm + " on " + deployment(s), v.Case.Style.String(), v.Case.Fencing.String(),
-		v.Property.String() + ": " + v.Kind, strings.Join(slices.Compact(faults), ", "),
-	}, "; ")
+	return form{
+		about: strings.Join([]string{
+			algorithm + " on " + deployment(s), v.Case.Style.String(), v.Case.Fencing.String(), v.Property.String() + ": " + v.Kind,
+		}, "; "),
+		causes: newCast(s, seen).causes(),
+	}
 }
 
 // deployment says what kind of servers there are, not how many, and what their disks keep if that matters.
@@ -96,9 +70,45 @@ func deployment(s *scenarios.Scenario) string {
 	return text
 }
 
+// keepsNothing reports whether what servers had is gone however they go down.
+func keepsNothing(s *scenarios.Servers) bool {
+	return s.Kind == "memcached" || s.Kind == "redis" && (s.Persistence == "" || s.Persistence == "none")
+}
+
 // asksDisks reports whether it matters to a fault what servers have on their disks.
 func asksDisks(f sim.Fault) bool {
 	return f.Action.Kind == sim.Crash && !isClientCrash(&f) || f.Action.Kind == sim.Snapshot
+}
+
+// causes are what was wrong, and what came of it where many faults come to the same.
+func (c *cast) causes() []string {
+	var list []string
+	for i := range c.scenario.Faults {
+		if !c.misreleased || !holdsUp(&c.scenario.Faults[i]) {
+			list = append(list, c.fault(i))
+		}
+	}
+	for i := range c.scenario.Clocks {
+		list = append(list, c.clock(&c.scenario.Clocks[i]))
+	}
+	switch {
+	case c.misreleased:
+		list = append(list, "a release that ends another's grant")
+	case len(list) == 0:
+		list = append(list, "no fault"+c.overrun())
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// holdsUp reports whether a fault does no more than to hold somebody up.
+func holdsUp(f *sim.Fault) bool {
+	switch f.Action.Kind {
+	case sim.Pause, sim.Cut, sim.Stall, sim.Delay:
+		return true
+	default:
+		return isClientCrash(f)
+	}
 }
 
 // cast says which part each client plays in a violation.
@@ -108,6 +118,9 @@ type cast struct {
 	faults   map[string]history.Fault
 	first    *history.Acquisition // the one with which the story begins; nil if there is none
 	second   string               // the client of another that takes part
+	// Somebody's release has ended the grant of one that takes part. Whatever had it come so late is told by what
+	// violates release safety; that is violated, too.
+	misreleased bool
 }
 
 func newCast(s *scenarios.Scenario, seen sighting) *cast {
@@ -123,6 +136,11 @@ func newCast(s *scenarios.Scenario, seen sighting) *cast {
 			c.second = a.Client
 		}
 	}
+	v := seen.violation
+	c.misreleased = v.Property != checker.ReleaseSafety &&
+		slices.ContainsFunc(c.history.Removals, func(r history.Removal) bool {
+			return r.Ended != 0 && r.At <= v.At && slices.Contains(v.Acquisitions, r.Ended)
+		})
 	return c
 }
 
@@ -161,32 +179,37 @@ func (c *cast) holds(client string, at trace.Instant) bool {
 	return false
 }
 
-// phase says what is going on at a moment: how far the acquisition is with which the story begins. What befalls a server
-// when it has granted the lock is after that, though the client may not know yet.
-func (c *cast) phase(role string, at trace.Instant) string {
+// phase says what is going on while a fault lasts: how far the acquisition is with which the story begins. What befalls a
+// server when it has granted the lock is after that, though the client may not know yet, or has given it back already but
+// the server has not heard of it.
+func (c *cast) phase(role string, begin, end trace.Instant) string {
+	const holds = "while it has the lock"
 	a := c.first
 	switch {
 	case a == nil:
 		return "sometime"
-	case role == "server" && at < a.Unlocked && c.granted(a.ID, at):
-		return "while it has the lock"
-	case at < a.Returned:
+	case role == "server" && c.granted(a.ID, begin):
+		return holds
+	case begin < a.Returned && (end <= a.Returned || end == trace.Never):
 		return "before it has the lock"
-	case at < a.Unlocked:
-		return "while it has the lock"
+	case begin < a.Unlocked:
+		return holds
 	}
 	return "after its release"
 }
 
+// granted reports whether a grant to an acquisition begins or runs at a moment.
 func (c *cast) granted(id history.ID, at trace.Instant) bool {
-	return slices.ContainsFunc(c.history.Grants, func(g history.Grant) bool { return g.Acquisition == id && g.From <= at })
+	return slices.ContainsFunc(c.history.Grants, func(g history.Grant) bool {
+		return g.Acquisition == id && g.From <= at && at < g.To
+	})
 }
 
 // fault describes a fault by what it does to whom, and when.
 func (c *cast) fault(i int) string {
 	f := &c.scenario.Faults[i]
-	begin := c.faults[cmp.Or(f.Name, defaultName(i))].Begin
-	return c.action(f, begin) + " " + c.phase(c.role(f.Action.Node, begin), begin)
+	h := c.faults[cmp.Or(f.Name, defaultName(i))]
+	return c.action(f, h.Begin) + " " + c.phase(c.role(f.Action.Node, h.Begin), h.Begin, h.End)
 }
 
 func (c *cast) action(f *sim.Fault, at trace.Instant) string {
@@ -195,10 +218,11 @@ func (c *cast) action(f *sim.Fault, at trace.Instant) string {
 	case sim.SetClock:
 		return c.clockAction(a, at)
 	case sim.Crash:
-		if a.Host {
-			return "power loss of " + c.role(a.Node, at)
+		role := c.role(a.Node, at)
+		if a.Host && (role != "server" || !keepsNothing(&c.scenario.Servers)) {
+			return "power loss of " + role
 		}
-		return "crash of " + c.role(a.Node, at)
+		return "crash of " + role
 	case sim.Cut, sim.Stall:
 		return heldUp + c.ends(slices.Concat(a.Link.From, a.Link.To), at)
 	case sim.Break:

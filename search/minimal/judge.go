@@ -17,7 +17,8 @@ type judge struct {
 	runner *harness.Runner
 	sought search.Violation
 	runs   int
-	most   int // runs that may be played; 0: any number
+	most   int       // runs that may be played; 0: any number
+	tried  *attempts // whose runs need not be played again; nil: all are
 }
 
 // sighting is what was seen in a run.
@@ -27,8 +28,37 @@ type sighting struct {
 }
 
 // play plays a scenario that has one case, and reports whether the run shows the violation: the same property, in the
-// same kind of way, and every fault has happened.
+// same kind of way, and every fault of the scenario has happened.
 func (j *judge) play(s *scenarios.Scenario) (sighting, bool) {
+	seen := sighting{result: j.run(s)}
+	if seen.result == nil || seen.idle(s.Faults) > 0 {
+		return seen, false
+	}
+	for i := range seen.result.Report.Violations {
+		if x := &seen.result.Report.Violations[i]; x.Property == j.sought.Property && x.Kind == j.sought.Kind {
+			seen.violation = x
+			return seen, true
+		}
+	}
+	return seen, false
+}
+
+// run returns what comes of a scenario; nil if it cannot be played.
+func (j *judge) run(s *scenarios.Scenario) *harness.Result {
+	if j.tried == nil {
+		return j.playOut(s)
+	}
+	if result, ok := j.tried.find(s); ok {
+		j.runs++
+		return result
+	}
+	result := j.playOut(s)
+	j.tried.add(s, result)
+	return result
+}
+
+// playOut plays it. A panic, which is the simulator's own mistake, passes on with the scenario that shows it.
+func (j *judge) playOut(s *scenarios.Scenario) *harness.Result {
 	defer func() {
 		if p := recover(); p != nil {
 			panic(fmt.Sprintf("minimal: %v\nwhile playing\n%s", p, s.YAML()))
@@ -36,26 +66,14 @@ func (j *judge) play(s *scenarios.Scenario) (sighting, bool) {
 	}()
 	plan, err := harness.Compile(s.Cases()[0], j.sought.Lock)
 	if err != nil {
-		return sighting{}, false
+		return nil
 	}
 	j.runs++
 	result, err := j.runner.Run(plan, s.Seed, false)
 	if err != nil {
-		return sighting{}, false
+		return nil
 	}
-	seen := sighting{result: &result}
-	for _, f := range result.History.Faults {
-		if !f.Fired {
-			return seen, false
-		}
-	}
-	for i := range result.Report.Violations {
-		if x := &result.Report.Violations[i]; x.Property == j.sought.Property && x.Kind == j.sought.Kind {
-			seen.violation = x
-			return seen, true
-		}
-	}
-	return seen, false
+	return &result
 }
 
 // participants returns the acquisitions that take part in the violation, in the order in which they succeeded.

@@ -88,11 +88,11 @@ func faultKnobs(f *sim.Fault) []knob {
 		duration(id+"step", "jump of "+a.Node+"'s clock", &a.Step),
 		rateOf(f.Name, a.Node, &a.Rate),
 		duration(id+"demote", "late demotion", &a.Demote),
-		duration(id+"plus", "time between the step and the "+what+of, &t.Plus).orNothing(),
+		duration(id+"plus", "", &t.Plus).orNothing(),
 	}
 	switch t.When {
 	case sim.At:
-		list = append(list, duration(id+"at", "time before the "+what+of, &t.At).orNothing())
+		list = append(list, duration(id+"at", "", &t.At).orNothing())
 	case sim.Before, sim.After:
 	}
 	for i := range list {
@@ -154,19 +154,19 @@ func theMessage(p *sim.Pattern) string {
 	return text
 }
 
-// clientKnobs leaves out how often a client asks again: to do so more often would make nothing simpler.
+// clientKnobs tells nothing of when clients do something: what hangs on that hangs on who meets whom. It leaves out how often a client asks again: to do so more often would make nothing simpler.
 func clientKnobs(c *scenarios.Client) []knob {
-	id, of := c.Name+" ", " of "+c.Name
+	id := c.Name + " "
 	list := []knob{
-		duration(id+"start", "start"+of, &c.Start).orNothing(),
-		duration(id+"read", "time before the read"+of, &c.Read).orNothing(),
+		duration(id+"start", "", &c.Start).orNothing(),
+		duration(id+"read", "", &c.Read).orNothing(),
 		duration(id+"think", "", &c.Think).orNothing(),
 	}
 	if !c.Hangs {
-		list = append(list, duration(id+"work", "work"+of, &c.Work).orNothing())
+		list = append(list, duration(id+"work", "work of "+c.Name, &c.Work).orNothing())
 	}
 	if c.Write != nil {
-		list = append(list, duration(id+"write", "time before the write"+of, c.Write).orNothing())
+		list = append(list, duration(id+"write", "", c.Write).orNothing())
 	}
 	if c.Wait != locks.Forever && c.Wait != locks.Try {
 		list = append(list, duration(id+"wait", "", &c.Wait))

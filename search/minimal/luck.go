@@ -64,14 +64,17 @@ func (r *reducer) inTheirOrder(s *scenarios.Scenario) bool {
 }
 
 // tryLater makes a change and has the client that was second ask shortly before the first one has to make room.
-func (r *reducer) tryLater(change edit) bool {
+func (r *reducer) tryLater(change edit) bool { return r.tryShortlyBefore(change, time.Millisecond) }
+
+// tryShortlyBefore does so by some units of time before.
+func (r *reducer) tryShortlyBefore(change edit, unit time.Duration) bool {
 	story := r.seen.participants()
 	if len(story) < 2 {
 		return false
 	}
 	later := func(end, before time.Duration) edit {
 		return func(s *scenarios.Scenario) bool {
-			return change(s) && startAt(s, story[1].Client, (end-before).Truncate(time.Millisecond))
+			return change(s) && startAt(s, story[1].Client, (end-before).Truncate(unit))
 		}
 	}
 	end, ok := r.endWith(change, story[0])
@@ -79,11 +82,11 @@ func (r *reducer) tryLater(change edit) bool {
 		return false
 	}
 	// The first one may have waited for the second: without that it has to make room earlier.
-	if end, ok = r.endWith(later(end, time.Millisecond), story[0]); !ok {
+	if end, ok = r.endWith(later(end, unit), story[0]); !ok {
 		return false
 	}
 	for _, before := range []time.Duration{1, 2, 4, 7, 10, 14, 20, 28, 40} {
-		if r.try(later(end, before*time.Millisecond)) {
+		if r.try(later(end, before*unit)) {
 			return true
 		}
 	}

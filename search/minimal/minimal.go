@@ -31,7 +31,7 @@ type Counterexample struct {
 	Others           int                 // of OtherSeeds other seeds, with how many the scenario violates the property too
 	Runs             int                 // played to find it
 
-	form string
+	form form
 	_    struct{}
 }
 
@@ -78,7 +78,11 @@ func Reduce(r *harness.Runner, v search.Violation, o Options) (*Counterexample, 
 }
 
 // Form is what is left of a counterexample when numbers and names are taken away: violations of one cause have one form.
-func (c *Counterexample) Form() string { return c.form }
+func (c *Counterexample) Form() string { return c.form.String() }
+
+// Extends reports whether a counterexample has all that another one consists of, and more, which then is a coincidence:
+// the cause is the other's.
+func (c *Counterexample) Extends(other *Counterexample) bool { return c.form.extends(&other.form) }
 
 // single is a violation's scenario as one that is played in one way only, with faults that have names.
 func single(v *search.Violation) *scenarios.Scenario {
@@ -97,7 +101,7 @@ func (r *reducer) finish(c *Counterexample) error {
 	s := clone(r.now)
 	unnameFaults(s)
 	c.form = formOf(&r.sought, r.now, r.seen)
-	s.Name, s.Title = nameOf(s, r.sought.Property, c.form), titleOf(s, r.seen)
+	s.Name, s.Title = nameOf(s, r.sought.Property, c.Form()), titleOf(s, r.seen)
 	read, err := scenarios.Parse(s.Name+".yaml", s.YAML())
 	if err != nil {
 		return fmt.Errorf("the minimal scenario has no file: %w", err)

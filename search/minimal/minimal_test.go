@@ -95,6 +95,7 @@ func shows(t *testing.T, r *harness.Runner, s *scenarios.Scenario, v *search.Vio
 func TestMinimalScenariosOfManyKinds(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
+	boundaries := 0
 	for _, h := range hunts {
 		t.Run(h.String(), func(t *testing.T) {
 			v := h.violation(t, &r, 0)
@@ -108,8 +109,10 @@ func TestMinimalScenariosOfManyKinds(t *testing.T) {
 			itDependsOnNothingElse(t, v, c)
 			itsFilePlaysTheSameRun(t, &r, c)
 			itIsFitToBeRead(t, c)
+			boundaries += itsBoundariesAreTrue(t, &r, c)
 		})
 	}
+	require.GreaterOrEqual(t, boundaries, 5)
 }
 
 func nothingCanBeTakenOut(t *testing.T, r *harness.Runner, v *search.Violation, c *minimal.Counterexample) {

@@ -1,27 +1,47 @@
 package minimal
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/locksim/locksim/checker"
 )
 
-// Need is the boundary of one number of the scenario, found by bisection: with Least the property is violated, with
-// Held it is not.
+// Need says of one number of the scenario how large it must be for the property to be violated, as far as the numbers were
+// tried: a wide range of them on both sides.
 type Need struct {
-	What        string // "pause of a", "rate of redis-1's clock"
+	What string // "pause of a", "rate of redis-1's clock"
+	// The smallest size with which the property is violated, and the largest below, with which it is not.
 	Least, Held string // "9.9s", "5025ppm"
+	// The largest size with which the property is violated, and the smallest above, with which it is not; both are "" if
+	// it is violated with all that are larger than Least.
+	Most, HeldAbove string
 
-	ids         []string // of the numbers that are turned
-	least, held int64
-	_           struct{}
+	ids                     []string // of the numbers that are turned
+	least, held, most, over int64
+	_                       struct{}
+}
+
+// Sentence says how much is needed, and where the property is kept, in words of the caller's.
+func (n *Need) Sentence(isKept string) string {
+	if n.Most == "" {
+		return fmt.Sprintf("The %s must be at least %s; with %s %s.", n.What, n.Least, n.Held, isKept)
+	}
+	return fmt.Sprintf("The %s must be between %s and %s; with %s and with %s %s.", n.What, n.Least, n.Most, n.Held,
+		n.HeldAbove, isKept)
 }
 
 // needs finds the boundaries of all numbers of which there is one: of the faults, or of what clients do if there are
-// none.
+// none. Of two that a reader would call the same nothing is told.
 func (r *reducer) needs() []Need {
 	var list []Need
+	named := map[string]int{}
+	for _, k := range knobs(r.now) {
+		named[k.what]++
+	}
 	together := equalRates(r.now)
 	for _, k := range knobs(r.now) {
-		if k.what == "" || k.fault == (len(r.now.Faults)+len(r.now.Clocks) == 0) {
+		if k.what == "" || named[k.what] > 1 || k.fault == (len(r.now.Faults)+len(r.now.Clocks) == 0) {
 			continue
 		}
 		ids := []string{k.id}
@@ -29,7 +49,7 @@ func (r *reducer) needs() []Need {
 			if k.id != together[0] {
 				continue
 			}
-			ids, k.what = together, "rate of each of these clocks"
+			ids, k.what = together, eachRate
 		}
 		if n, ok := r.need(k, ids); ok {
 			list = append(list, n)
@@ -38,38 +58,40 @@ func (r *reducer) needs() []Need {
 	return list
 }
 
+const eachRate = "rate of each of these clocks"
+
 // answer is what a run says of a property.
 type answer uint8
 
 const (
-	other    answer = iota // another kind of violation, or no verdict
-	violated               // as sought
-	kept                   // the property is not violated
+	unclear  answer = iota // no verdict
+	violated               // in whichever way
+	kept
 )
 
 // ask plays the scenario with other sizes of some numbers.
 func (r *reducer) ask(ids []string, size int64) answer {
 	s := clone(r.now)
 	if r.spent() || !turnAll(ids, size)(s) {
-		return other
+		return unclear
 	}
-	seen, ok := r.play(s)
-	switch {
-	case ok:
-		return violated
-	case seen.result == nil:
-		return other
+	seen, _ := r.play(s)
+	if seen.result == nil {
+		return unclear
 	}
 	switch seen.result.Report.Verdicts[r.sought.Property] {
+	case checker.Violated:
+		return violated
 	case checker.Held, checker.Vacuous:
 		return kept
-	case checker.Violated, checker.Undecided, checker.NotJudged:
+	case checker.Undecided, checker.NotJudged:
 	}
-	return other
+	return unclear
 }
 
-// need bisects between the present size and the smallest. It returns false if that makes no difference, or if there is
-// more than one boundary: saying nothing is better than something wrong.
+// need looks for the sizes between which the property is violated. It returns false if the size makes no difference, or
+// if there are more boundaries than two: saying nothing is better than something wrong. That a client must work so long
+// and hardly longer, or a clock be so wrong and hardly more, is a coincidence, and not told.
 func (r *reducer) need(k knob, ids []string) (Need, bool) {
 	low, high := int64(1), k.size()
 	if k.zero {
@@ -78,36 +100,110 @@ func (r *reducer) need(k knob, ids []string) (Need, bool) {
 	if high <= low || r.ask(ids, low) != kept {
 		return Need{}, false
 	}
-	weakest, present := low, high
-	for {
-		middle := rounded(low+(high-low)/2, k)
-		if middle <= low || middle >= high {
-			break
-		}
-		switch r.ask(ids, middle) {
-		case violated:
-			high = middle
-		case kept:
-			low = middle
-		case other:
-			return Need{}, false
-		}
-	}
-	if !r.all(violated, ids, high, present) || !r.all(kept, ids, weakest, low) {
+	n := Need{What: k.what, ids: ids}
+	n.held, n.least = r.edge(k, ids, low, high, kept)
+	if k.rate && n.least < leastRate || !r.all(kept, ids, sizesBelow(n.held, low)) {
 		return Need{}, false
 	}
-	return Need{What: k.what, Least: k.amount(high), Held: k.amount(low), ids: ids, least: high, held: low}, true
+	n.Least, n.Held = k.amount(n.least), k.amount(n.held)
+	above := r.sizesAbove(n.least, k)
+	end := slices.IndexFunc(above, func(size int64) bool { return r.ask(ids, size) != violated })
+	if end < 0 {
+		return n, true
+	}
+	return n, above[end] > high && r.upTo(&n, k, max(high, above[end-1]), above[end:])
 }
 
-// all reports whether some sizes between two all have one answer.
-func (r *reducer) all(want answer, ids []string, from, to int64) bool {
-	const parts = 5
-	for i := range int64(parts + 1) {
-		if r.ask(ids, from+(to-from)/parts*i) != want {
-			return false
+// upTo finds the upper boundary, between the last size with which the property is violated and others above. It returns
+// false if it is not the only one, or so close to the lower one that it cannot be told from it.
+func (r *reducer) upTo(n *Need, k knob, last int64, above []int64) bool {
+	if !r.all(kept, n.ids, above) {
+		return false
+	}
+	most, over := r.edge(k, n.ids, last, above[0], violated)
+	n.most, n.over = rounded(most, k), rounded(over, k)
+	if n.over < over {
+		n.over += unitOf(over, k)
+	}
+	n.Most, n.HeldAbove = k.amount(n.most), k.amount(n.over)
+	beyond := r.sizesAbove(n.over, k)
+	wide := n.most >= n.least+n.least/2
+	return n.most > n.least && (wide || k.fault && !k.rate) && r.all(violated, n.ids, inBetween(n.least, n.most)) && r.all(kept, n.ids, beyond)
+}
+
+// edge bisects between two sizes, of which the first has an answer that the second has not.
+func (r *reducer) edge(k knob, ids []string, with, without int64, want answer) (last, next int64) {
+	for {
+		middle := rounded(min(with, without)+max(with-without, without-with)/2, k)
+		switch {
+		case middle <= min(with, without) || middle >= max(with, without):
+			return with, without
+		case r.ask(ids, middle) == want:
+			with = middle
+		default:
+			without = middle
 		}
 	}
-	return r.ask(ids, to) == want
+}
+
+// all reports whether all sizes have one answer.
+func (r *reducer) all(want answer, ids []string, sizes []int64) bool {
+	return !slices.ContainsFunc(sizes, func(size int64) bool { return r.ask(ids, size) != want })
+}
+
+// sizesBelow lists sizes from one down to the smallest: close ones, ever smaller ones, and some in between.
+func sizesBelow(from, smallest int64) []int64 {
+	list := append(inBetween(smallest, from), from)
+	for step := closest(from); step < from; step *= 3 {
+		list = append(list, from-step)
+	}
+	for size := from / 2; size > smallest; size /= 2 {
+		list = append(list, size)
+	}
+	return tidySizes(list, smallest, from)
+}
+
+// A clock that is slow by so many parts per million stands still. Of rates below the smallest one nothing is told: that
+// much any clock is off, and what else it takes is a good moment.
+const (
+	stands    = 1_000_000
+	leastRate = 100
+)
+
+// sizesAbove lists sizes from one up to ten times as much, and beyond two leases more.
+func (r *reducer) sizesAbove(from int64, k knob) []int64 {
+	top := max(10*from, from+2*int64(r.now.Lock.TTL))
+	if k.rate {
+		top = min(10*from, stands-1)
+	}
+	list := append(inBetween(from, top), from, top)
+	for step := closest(from); step < top-from; step *= 3 {
+		list = append(list, from+step)
+	}
+	if !k.rate {
+		list = append(list, inBetween(from, from+int64(r.now.Lock.TTL))...)
+	}
+	return tidySizes(list, from, top)
+}
+
+// closest is how close to a size others are tried: more is not told of it.
+func closest(size int64) int64 { return max(size/10_000, 1) }
+
+// inBetween lists sizes at even distances between two.
+func inBetween(from, to int64) []int64 {
+	const parts = 29
+	list := []int64{from, to}
+	for i := range int64(parts) {
+		list = append(list, from+(to-from)/parts*i)
+	}
+	return tidySizes(list, from, to)
+}
+
+// tidySizes sorts sizes and leaves out what is out of bounds, or there twice.
+func tidySizes(list []int64, least, most int64) []int64 {
+	list = slices.DeleteFunc(list, func(size int64) bool { return size < least || size > most })
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // How many digits a boundary is told with.
@@ -117,7 +213,10 @@ const (
 )
 
 // rounded rounds a size down to as many digits as are told of it.
-func rounded(size int64, k knob) int64 {
+func rounded(size int64, k knob) int64 { return size - size%unitOf(size, k) }
+
+// unitOf is that of the last digit that is told of a size.
+func unitOf(size int64, k knob) int64 {
 	digits := durationDigits
 	if k.rate {
 		digits = rateDigits
@@ -130,7 +229,7 @@ func rounded(size int64, k knob) int64 {
 	for size/unit >= most {
 		unit *= 10
 	}
-	return size / unit * unit
+	return unit
 }
 
 // others counts the other seeds with which the scenario violates the property, too.

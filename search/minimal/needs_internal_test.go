@@ -41,42 +41,9 @@ func reduced(t *testing.T, r *harness.Runner, lock string, style history.Style, 
 	return list
 }
 
-func TestWithLeastItIsViolatedAndWithHeldItIsNot(t *testing.T) {
-	var r harness.Runner
-	defer r.Close()
-	told := 0
-	for _, lock := range []string{"set-nx-lua", "redlock", "set-nx-ex-del"} {
-		for _, c := range reduced(t, &r, lock, history.Careless, checker.MutualExclusion, 5,
-			search.ClientPause, search.ServerAhead, search.Stall) {
-			for _, need := range c.Needs {
-				told++
-				least, held := verdictWith(t, &r, c, &need, need.least), verdictWith(t, &r, c, &need, need.held)
-				require.Equal(t, checker.Violated, least, "%s: %+v", c.Scenario.YAML(), need)
-				require.NotEqual(t, checker.Violated, held, "%s: %+v", c.Scenario.YAML(), need)
-				require.Contains(t, string(File(c)), need.What+" of "+need.Least+"; with "+need.Held)
-			}
-		}
-	}
-	require.GreaterOrEqual(t, told, 10)
-}
-
-// verdictWith plays the file of a counterexample with another size of what is needed.
-func verdictWith(t *testing.T, r *harness.Runner, c *Counterexample, need *Need, size int64) checker.Verdict {
-	t.Helper()
-	s, err := scenarios.Parse("need.yaml", File(c))
-	require.NoError(t, err)
-	nameFaults(s)
-	require.True(t, turnAll(need.ids, size)(s))
-	plan, err := harness.Compile(s.Cases()[0], nil)
-	require.NoError(t, err)
-	result, err := r.Run(plan, s.Seed, false)
-	require.NoError(t, err)
-	return result.Report.Verdicts[c.Property]
-}
-
 // Redlock stops d = T/100 + 2 ms before its lease of T is over. If T is 10 s, this is used up by a holder that is slow by
 // d/T or 10,200 ppm, by servers that are fast by d/(T-d) or 10,305 ppm, or by both with d/(2T-d) or 5,126 ppm each; if T
-// is 1 s, by 12,000, 12,145 and 6,036 ppm. Somebody must ask in time, which takes up to a millisecond more.
+// is 1 s, by 12,000, 12,145 and 6,036 ppm.
 func TestTheDriftThatRedlockAllowsForComesOut(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
@@ -86,7 +53,7 @@ func TestTheDriftThatRedlockAllowsForComesOut(t *testing.T) {
 			drift[strings.HasPrefix(clock.Node, "redis")] = max(clock.Rate, -clock.Rate)
 		}
 		total, ttl := drift[false]+drift[true], c.Scenario.Lock.TTL.Seconds()
-		require.InDelta(t, 10_000+2_000/ttl, total, 400+1_500/ttl, "%s", File(c))
+		require.InDelta(t, 10_000+2_000/ttl, total, 400+1_500/ttl, "%s", File(c)) //ZZ
 		require.NotEmpty(t, c.Needs, "%s", File(c))
 		for _, need := range c.Needs {
 			least, err := strconv.ParseInt(strings.TrimSuffix(need.Least, "ppm"), 10, 64)

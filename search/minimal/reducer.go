@@ -19,6 +19,7 @@ type reducer struct {
 	seen    sighting
 	size    cost
 	firm    bool // the violation has shown with a few other seeds, and is to show with them
+	sketchy bool // nobody will want its file
 }
 
 func newReducer(runner *harness.Runner, v search.Violation, o Options) (*reducer, error) {
@@ -152,7 +153,7 @@ func (r *reducer) simpler(change edit) (*scenarios.Scenario, bool) {
 
 // accept goes on from a scenario that shows the violation, if it can be written to a file.
 func (r *reducer) accept(s *scenarios.Scenario, seen sighting) bool {
-	if !readable(s) {
+	if !r.sketchy && !readable(s) {
 		return false
 	}
 	r.now, r.seen, r.size = s, seen, costOf(s)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -38,23 +39,36 @@ func titleOf(s *scenarios.Scenario, seen sighting) string {
 		parts = append(parts[:most-1], fmt.Sprintf("%d more faults", len(parts)-most+1))
 	}
 	if len(parts) == 0 {
-		parts = []string{plainDeed(s)}
+		parts = []string{plainDeed(s, &seen)}
 	}
 	text := strings.Join(parts, ", ") + "; " + damage(&seen)
-	if subject, _, _ := strings.Cut(text, " "); slices.Contains(clientNames(s), subject) {
-		text = "client " + text
+	if of := deployment(s); of != s.Servers.Kind {
+		text += " (" + of + ")"
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // plainDeed says what clients do that may be enough.
-func plainDeed(s *scenarios.Scenario) string {
+func plainDeed(s *scenarios.Scenario, seen *sighting) string {
 	for i := range s.Clients {
-		if c := &s.Clients[i]; c.Hangs || c.Work >= s.Lock.TTL {
-			return c.Name + " works for longer than the lease"
+		if c := &s.Clients[i]; (c.Hangs || c.Work >= s.Lock.TTL) && outlasts(seen.result.History, c) {
+			return "client " + c.Name + " works for longer than the lease"
+		}
+	}
+	for i := range s.Clients {
+		if c := &s.Clients[i]; c.Hangs {
+			return "client " + c.Name + " never stops working"
 		}
 	}
 	return "no fault at all"
+}
+
+// outlasts reports whether what a client was granted has come to its end without it. Leases that are renewed and sessions
+// last as long as the work.
+func outlasts(h *history.History, c *scenarios.Client) bool {
+	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+		return g.Ended == history.ByDeadline && slices.Contains(c.Names(), g.Client)
+	})
 }
 
 // deed says what a fault does.
@@ -62,12 +76,12 @@ func deed(s *scenarios.Scenario, f *sim.Fault) string {
 	a := &f.Action
 	switch a.Kind {
 	case sim.Pause:
-		return theNode(a.Node) + " pauses"
+		return subject(s, a.Node) + " pauses"
 	case sim.Crash:
 		if a.Host {
-			return theNode(a.Node) + " loses power"
+			return subject(s, a.Node) + " loses power"
 		}
-		return theNode(a.Node) + " crashes"
+		return subject(s, a.Node) + " crashes"
 	case sim.SetClock:
 		return clockDeed(a)
 	case sim.Cut:
@@ -84,7 +98,7 @@ func deed(s *scenarios.Scenario, f *sim.Fault) string {
 	case sim.Error:
 		return theMessage(&f.Trigger.Step) + " is answered with an error"
 	case sim.SameRandom:
-		return strings.Join(a.Nodes, " and ") + " draw the same random numbers"
+		return "clients " + strings.Join(a.Nodes, " and ") + " draw the same random numbers"
 	case sim.Promote:
 		role, _ := s.Servers.Role()
 		return theNode(a.Node) + " is made " + role
@@ -95,6 +109,14 @@ func deed(s *scenarios.Scenario, f *sim.Fault) string {
 	default: // EndSession
 		return "the session of " + theNode(a.Node) + " is ended"
 	}
+}
+
+// subject is a node that does something. The letters that are the names of clients might be read as articles.
+func subject(s *scenarios.Scenario, node string) string {
+	if slices.Contains(clientNames(s), node) {
+		return "client " + node
+	}
+	return theNode(node)
 }
 
 func clockDeed(a *sim.Action) string {

@@ -75,6 +75,9 @@ func huntOf(c scenarios.Case, p checker.Property) (Quarry, error) {
 		words = append(words, k.String())
 	}
 	q := Quarry{Note: s.Name, Property: p, Menu: search.Wide(&lock, kinds)}
+	for _, clock := range s.Clocks { // some stories tell of clocks worse than any
+		q.Menu.Drift = max(q.Menu.Drift, clock.Rate, -clock.Rate)
+	}
 	q.Menu.Styles = []history.Style{c.Style}
 	if c.Style != history.Careless {
 		words = append(words, c.Style.String())
