@@ -4,7 +4,8 @@ import "github.com/locksim/locksim/history"
 
 // Exclusion at the service: no grant starts inside another one. A grant runs, as promised, until it is released, its
 // time to live has elapsed in true time, or its session has rightfully expired; that the servers still hold or have
-// lost the key plays no part. Overlapping grants of one owner are one.
+// lost the key plays no part. Who prolongs another's is told that he holds, which grants it to him as well. Overlapping
+// grants of one owner are one.
 
 func (j *judge) exclusionAtService() {
 	if j.passUnobserved(ExclusionAtService) {

@@ -116,7 +116,7 @@ func (t *databaseTruth) changed(r *database.Request, c *database.Change) {
 		t.given = r
 		t.took(t.node.Name, r.Origin, t.now().Add(life))
 	default:
-		t.renewed(t.holder(), t.now().Add(life))
+		t.prolonged(t.node.Name, r.Origin, t.now().Add(life))
 	}
 	t.end.Stop()
 	if t.copy >= 0 {

@@ -53,6 +53,7 @@ type Result struct {
 	History  *history.History
 	Events   []trace.Event  // nil unless kept
 	Intents  []trace.Intent // likewise
+	Looks    []trace.Look   // likewise
 	Report   checker.Report
 }
 
@@ -231,8 +232,8 @@ func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 	return Result{
 		Seed: seed, Digest: w.engine.Trace.Digest(), Steps: w.engine.Steps(), Messages: w.engine.Messages(),
 		Virtual: ending.At, History: h, Events: w.engine.Trace.Events(),
-		Intents: w.engine.Trace.Intents(),
-		Report:  r.checker.Check(h, checker.Options{ProgressWithin: p.Case.Scenario.Progress, Sample: seed%sampled == 0}),
+		Intents: w.engine.Trace.Intents(), Looks: w.engine.Trace.Looks(),
+		Report: r.checker.Check(h, checker.Options{ProgressWithin: p.Case.Scenario.Progress, Sample: seed%sampled == 0}),
 	}, nil
 }
 

@@ -156,7 +156,7 @@ func (t *memcachedTruth) Executed(
 		t.took(node, r.Origin, t.promised(r))
 		t.end(s)
 	case c == memcached.Prolonged || c == memcached.Replaced:
-		t.renewed(t.holder(), t.promised(r))
+		t.prolonged(node, r.Origin, t.promised(r))
 		t.end(s)
 	case c == memcached.Removed:
 		t.released(node, r.Origin, t.holder())

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -179,4 +180,9 @@ func (s *redisService) clients(p *process) locks.Services {
 func (c *redisClients) RedisNodes() int { return len(c.ports) }
 
 // Redis returns the client of the i-th of them.
-func (c *redisClients) Redis(i int) locks.Redis { return &c.ports[i] }
+func (c *redisClients) Redis(i int) locks.Redis {
+	if i < 0 || i >= len(c.ports) {
+		panic(fmt.Sprintf("there is no Redis server %d of %d: they are counted from 0", i, len(c.ports)))
+	}
+	return &c.ports[i]
+}

@@ -98,6 +98,8 @@ func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, change
 		case change.Op == redis.OpDeleted:
 			t.gone(i, history.Deleted)
 			did.removed, did.left = true, false
+		case there && change.Op == redis.OpDeadline && !t.owns(i, r):
+			did.entered = t.meddled(i, r, s, change) || did.entered
 		case there && (change.Op == redis.OpDeadline || t.keeps(i, r, change)):
 			t.renewed(i, s, change)
 			did.left = r.Purpose == release
@@ -110,6 +112,34 @@ func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, change
 		}
 	}
 	return did
+}
+
+// owns reports whether the key on a server is of the owner who sends a request.
+func (t *redisTruth) owns(i int, r *redis.Request) bool {
+	return t.sameOwner(t.copies[t.keyed[i].copy].Acquisition, history.ID(r.Tag))
+}
+
+// meddled follows a request that gives another's key a new end. An earlier one takes the key away, though it was promised
+// for longer. A later one tells the sender that he holds, which is a grant, unless it takes a majority to grant: meddled
+// reports whether it is one.
+func (t *redisTruth) meddled(i int, r *redis.Request, s *redis.Server, change *redis.Change) bool {
+	k := t.keyed[i]
+	before := t.origins[k.copy].ends
+	t.time(i, s, change)
+	ends := t.origins[k.copy].ends
+	switch {
+	case !t.judges():
+		return false
+	case ends < before:
+		t.shortened(s.Node().Name, r.Origin, t.copies[k.copy].Acquisition)
+		return false
+	}
+	t.renewed(i, s, change)
+	if k.grant < 0 || t.authority == locks.Majority {
+		return false
+	}
+	t.grant(r.Origin, ends)
+	return true
 }
 
 // enters begins a grant for an acquisition that adds a hold to one that its owner has, and reports whether it does.
@@ -262,8 +292,7 @@ func (t *redisTruth) begin(i int, s *redis.Server, id history.ID, client string,
 // keeps reports whether a request that writes the key leaves it with the owner that it has: it renews it, lets go of one
 // of several holds, or enters once more a lock that counts its owner's holds.
 func (t *redisTruth) keeps(i int, r *redis.Request, change *redis.Change) bool {
-	same := t.sameOwner(t.copies[t.keyed[i].copy].Acquisition, history.ID(r.Tag))
-	return same && (r.Purpose == renew || r.Purpose == release || change.Kind == redis.KindHash)
+	return t.owns(i, r) && (r.Purpose == renew || r.Purpose == release || change.Kind == redis.KindHash)
 }
 
 // renewed gives the key a new life.

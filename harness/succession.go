@@ -44,6 +44,23 @@ func (s *succession) renewed(id history.ID, ends trace.Instant) {
 	}
 }
 
+// prolonged notes that a node has carried out a request for the hold to have another end. A stranger's takes it away if
+// that is earlier; if it is later he is told that he holds, which is a grant to him, too.
+func (s *succession) prolonged(node string, by sim.Origin, ends trace.Instant) {
+	holder := s.holder()
+	if s.sameOwner(holder, history.ID(by.Tag)) {
+		s.renewed(holder, ends)
+		return
+	}
+	if g := s.lastGrant(holder); g >= 0 && ends < s.grants[g].To {
+		s.shortened(node, by, holder)
+		return
+	}
+	s.renewed(holder, ends)
+	s.grant(by, ends)
+	s.asked(node, by, true)
+}
+
 // released notes that a node has carried out a release. Freed is the acquisition that held the lock and does so no
 // longer because of it: the sender's own, another's, or 0 if nobody has lost it.
 func (s *succession) released(node string, by sim.Origin, freed history.ID) {

@@ -55,6 +55,14 @@ func (t *truth) grant(o sim.Origin, ends trace.Instant) {
 	})
 }
 
+// shortened notes that a node has carried out a stranger's request for another's hold to end earlier: a removal, though the
+// end is yet to come. What was promised stands.
+func (t *truth) shortened(node string, by sim.Origin, whose history.ID) {
+	t.removals = append(t.removals, history.Removal{
+		By: history.ID(by.Tag), Client: by.Client, Node: node, At: t.now(), Ended: whose, Stale: true,
+	})
+}
+
 // promise gives a grant another end.
 func (t *truth) promise(g int, ends trace.Instant) {
 	t.grants[g].To = ends

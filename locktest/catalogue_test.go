@@ -33,7 +33,8 @@ func rightOfCatalogue() []lock {
 		of("set-nx-get-del", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
 		of("redlock-quorum-prose", none, locktest.Availability), // it wants four of five
 		of("redlock-counter-token", none, locktest.TokenOrder, locktest.FencedResource),
-		of("zk-sequential-unprotected", none, locktest.Progress, locktest.ExclusionAtService),
+		// A container that is made anew counts from 0, and has nodes of the same names.
+		of("zk-sequential-unprotected", none, locktest.Progress, locktest.ExclusionAtService, locktest.ReleaseSafety),
 		of("zk-sequential-number-token", none, locktest.TokenOrder, locktest.FencedResource),
 		of("memcached-add", none, locktest.ReleaseSafety),
 	)

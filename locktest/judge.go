@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/locksim/locksim/harness"
 )
 
 // usualChecks is how many checks rapid makes unless it is told otherwise.
@@ -17,7 +15,7 @@ const usualChecks = 100
 func judge(t *testing.T, s *subject, p *promise, c *tally) {
 	t.Helper()
 	leaveNoFailFiles()
-	var r harness.Runner
+	var r player
 	defer r.Close()
 	var found *breach
 	defer func() { // rapid ends the test

@@ -37,20 +37,25 @@ type plant struct {
 	deletesAny    bool // the release does not compare
 	looksAndDels  bool // GET, then DEL
 	neverDeletes  bool // the release does nothing
+	cutsShort     bool // the release has the key end at once, whoever's it is
 
 	deadline  bool // states a deadline …
 	fromReply bool // … counted from the reply
 	twice     bool // … that is twice as long as the lease
 	wall      bool // … on the wall clock
 
-	renews      bool // a watchdog renews …
-	renewsAny   bool // … whatever key is there
-	resets      bool // … and makes the key if it is gone
-	neverStops  bool // … and is not stopped by the release
-	tooLate     bool // … when the lease is over
-	once        bool // … once only
-	countsEnter bool // may be entered again …
-	leavesAll   bool // … and is free when it is left once
+	renews           bool // a watchdog renews …
+	renewsAny        bool // … whatever key is there, and takes it for its own
+	prolongsAny      bool // … whatever key is there
+	looksAndProlongs bool // … after a look whether the key is its own
+	tells            bool // … and leases have a notice of loss …
+	isSilent         bool // … that never comes
+	resets           bool // … and makes the key if it is gone
+	neverStops       bool // … and is not stopped by the release
+	tooLate          bool // … when the lease is over
+	once             bool // … once only
+	countsEnter      bool // may be entered again …
+	leavesAll        bool // … and is free when it is left once
 
 	token        bool // hands out tokens from a counter that is incremented with the key …
 	tokenAside   bool // … in a request of its own
@@ -175,8 +180,15 @@ func (l *leaseLock) try() (locks.Lease, error) {
 	}
 	if l.renews {
 		l.stop = l.p.NewSignal()
-		value, stop := l.value, l.stop
-		l.p.Go(func(p locks.Process) { l.renew(p, value, stop) })
+		value, stop, lost := l.value, l.stop, l.p.NewSignal()
+		if l.tells {
+			lease.Lost = lost
+		}
+		l.p.Go(func(p locks.Process) {
+			if l.renew(p, value, stop); !l.isSilent {
+				lost.Fire()
+			}
+		})
 	}
 	return lease, nil
 }
@@ -241,6 +253,12 @@ func (l *leaseLock) renew(p locks.Process, value string, stop locks.Signal) {
 		case l.renewsAny:
 			_, err = p.Redis(0).Do(l.timeout, "SET", "lock", value, "XX", "PX", millis(l.ttl))
 			reply.Int = 1
+		case l.prolongsAny:
+			reply, err = p.Redis(0).Do(l.timeout, "PEXPIRE", "lock", millis(l.ttl))
+		case l.looksAndProlongs:
+			if reply, err = p.Redis(0).Do(l.timeout, "GET", "lock"); err == nil && reply.Str == value {
+				reply, err = p.Redis(0).Do(l.timeout, "PEXPIRE", "lock", millis(l.ttl))
+			}
 		default:
 			reply, err = locks.Eval(p.Redis(0), l.timeout, locks.Script{Body: renewOwn}, []string{"lock"}, value, millis(l.ttl))
 		}
@@ -264,6 +282,8 @@ func (l *leaseLock) Release(lease locks.Lease) error {
 		return nil
 	case l.deletesAny:
 		reply, err = l.do("DEL", "lock")
+	case l.cutsShort:
+		reply, err = l.do("PEXPIRE", "lock", "1")
 	case l.looksAndDels:
 		if reply, err = l.do("GET", "lock"); err == nil && reply.Str == lease.Value {
 			reply, err = l.do("DEL", "lock")

@@ -22,17 +22,19 @@ var kinds = []string{"redis", "zookeeper", "etcd", "consul", "chubby", "memcache
 type prober struct {
 	build    locks.Builder
 	options  Options
-	runner   *harness.Runner
+	player   *player
 	kind     string
 	masters  int
 	replicas int
 	key      candidate
 	ttl      time.Duration // of scenarios; 0: the one that is usual on such servers
+	stuck    error         // a run that has not come back
 }
 
 // probe finds out what there is to know of a lock. The error says why it cannot be tested.
-func probe(r *harness.Runner, build locks.Builder, o Options) (*subject, error) {
-	p := &prober{build: build, options: o, runner: r, masters: 5, ttl: o.TTL}
+func probe(r *player, build locks.Builder, o Options) (*subject, error) {
+	build = whole(build)
+	p := &prober{build: build, options: o, player: r, masters: 5, ttl: o.TTL}
 	seen, err := p.settle()
 	if err != nil {
 		return nil, err
@@ -49,7 +51,21 @@ func probe(r *harness.Runner, build locks.Builder, o Options) (*subject, error) 
 	p.findLease(s, seen)
 	p.findRenewal(s)
 	p.findReentrance(s)
+	if p.stuck != nil {
+		return nil, p.stuck
+	}
 	return s, nil
+}
+
+// whole has a builder that returns nothing say so.
+func whole(build locks.Builder) locks.Builder {
+	return func(p locks.Process) (locks.Lock, error) {
+		lock, err := build(p)
+		if lock == nil && err == nil {
+			err = errors.New("the builder returns neither a lock nor an error")
+		}
+		return lock, err
+	}
 }
 
 // settle finds the servers on which the lock can be acquired.
@@ -58,10 +74,15 @@ func (p *prober) settle() (*sightings, error) {
 	if p.options.Servers == "" {
 		asked = p.asksFor()
 	}
+	if p.stuck != nil {
+		return nil, p.stuck
+	}
 	if len(asked) == 0 {
-		return nil, errors.New("locktest: the lock asks for no client of any servers")
+		seen, _, err := p.play(alone)
+		return nil, seen.unasked(err)
 	}
 	var problem error
+	found, most := p.kind, -1
 	for _, kind := range asked {
 		for _, replicas := range []int{p.options.Replicas, max(p.options.Replicas, 2)} {
 			if replicas > 0 && kind != "redis" {
@@ -72,23 +93,43 @@ func (p *prober) settle() (*sightings, error) {
 			if err == nil && len(seen.acquired) == alone.Sections {
 				return seen, nil
 			}
-			problem = seen.problem(err)
+			if p.stuck != nil {
+				return nil, p.stuck
+			}
+			if n := len(seen.acquired); n > most { // where it came furthest is where it belongs
+				problem, found, most = seen.problem(err), kind, n
+			}
 		}
 	}
-	return nil, fmt.Errorf("locktest: the lock cannot be acquired on %s, alone and without any fault: %w", p.kind, problem)
+	return nil, fmt.Errorf("locktest: the lock cannot be acquired on %s, alone and without any fault: %w", found, problem)
 }
 
 // problem says why a client that is alone did not get the lock twice.
 func (s *sightings) problem(failed error) error {
+	var thrown *sim.Panic
 	switch {
+	case errors.As(failed, &thrown):
+		return thrown
 	case failed != nil:
 		return failed
+	case s.unbuilt != nil:
+		return s.unbuilt
+	case len(s.acquired) > 0 && len(s.refused) > 0:
+		return fmt.Errorf("it was acquired and released once, and is not free: %w", s.refused[len(s.refused)-1])
 	case len(s.acquired) > 0:
 		return errors.New("it was acquired and released once, and is not free")
 	case len(s.refused) > 0:
 		return s.refused[0]
 	}
 	return errors.New("Acquire does not return")
+}
+
+// unasked says why a lock asks for no client of any servers.
+func (s *sightings) unasked(failed error) error {
+	if s.unbuilt != nil || failed != nil {
+		return fmt.Errorf("locktest: the lock cannot be built: %w", s.problem(failed))
+	}
+	return errors.New("locktest: the lock asks for no client of any servers")
 }
 
 // asksFor returns the kinds of servers of which the lock asks for a client.
@@ -115,6 +156,9 @@ func (p *prober) play(c scenarios.Client) (*sightings, *history.History, error) 
 }
 
 func (p *prober) playAll(clients []scenarios.Client, faults ...sim.Fault) (*sightings, *history.History, error) {
+	if p.stuck != nil {
+		return &sightings{}, nil, p.stuck
+	}
 	seen := &sightings{}
 	a := p.algorithm(recorded(p.build, seen))
 	menu := search.Menu{Lock: a.Name, Servers: p.kind, Masters: []int{p.masters}}
@@ -131,17 +175,23 @@ func (p *prober) playAll(clients []scenarios.Client, faults ...sim.Fault) (*sigh
 	if err != nil {
 		return seen, nil, err
 	}
-	result, err := p.runner.Run(plan, s.Seed, false)
+	var result harness.Result
+	p.stuck = p.player.do(1, "a run without faults, to find out what it is like,", func(r *harness.Runner) {
+		result, err = r.Run(plan, s.Seed, false)
+	})
+	if p.stuck != nil {
+		return &sightings{}, nil, p.stuck // the other ones are still written to
+	}
 	if err != nil {
 		return seen, nil, err
 	}
 	return seen, result.History, nil
 }
 
-// Bounds of a run: for a lock that asks again and again without a pause, and for one whose lease is very long.
+// Bounds of a run: for a lock that asks again and again without a pause, and for one that waits for what never comes.
 const (
-	probeSteps = 200_000
-	probeTime  = 24 * time.Hour
+	probeSteps = 20_000
+	probeTime  = time.Hour
 )
 
 // algorithm describes the lock as far as it is known.
@@ -247,10 +297,19 @@ func (p *prober) findLife(s *subject, seen *sightings) error {
 		return fmt.Errorf("locktest: the servers are told to keep the lock for %v: is that the unit that was meant? "+
 			"If it is, say so in Options.TTL", life)
 	default:
-		s.ttl = life.Round(life / 100) // what messages took is no part of it
+		s.ttl = meant(life)
 	}
 	p.ttl = s.ttl
 	return nil
+}
+
+// meant is the round time for which an author has a lock kept: what messages took is no part of it.
+func meant(life time.Duration) time.Duration {
+	grain := time.Duration(1)
+	for grain*1000 <= life {
+		grain *= 10
+	}
+	return life.Round(grain)
 }
 
 // life returns how long a grant lives that nobody prolongs; 0 if it does not end by itself.
@@ -288,12 +347,14 @@ func (p *prober) findLease(s *subject, seen *sightings) {
 	s.allowance = s.ttl
 	for _, a := range seen.acquired {
 		values[a.lease.Value] = true
+		s.lost = s.lost || a.lease.Lost != nil
 		s.notice = s.notice || a.lease.Lost != nil || a.lease.Suspended != nil
+		s.suspends = s.suspends || a.lease.Suspended != nil
 		if d := a.lease.Deadline; d.On != locks.NoClock {
 			s.deadline = true
 			s.algorithm.Deadline = d.On
 			if d.On == locks.OnMonotonic {
-				s.allowance = min(s.allowance, s.ttl-locks.Monotonic(d.At).Sub(a.called))
+				s.allowance = min(s.allowance, s.ttl-locks.Monotonic(d.At).Sub(a.first))
 			} else {
 				s.allowance = 0
 			}

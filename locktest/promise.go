@@ -42,6 +42,10 @@ const (
 	Handover Promise = "handover"
 	// Progress: when faults are over, somebody gets the lock after some leases at most, whoever has died.
 	Progress Promise = "progress"
+	// Expiry: who dies while he holds keeps the lock for some leases at most, though another who had lost it works on.
+	Expiry Promise = "expiry"
+	// Notice: who loses the lock is told within some leases, if his lease says that he will be.
+	Notice Promise = "notice"
 	// Availability: while only a minority of the servers fails, somebody gets the lock after some leases at most.
 	Availability Promise = "availability"
 	// TokenOrder: tokens grow from grant to grant.
@@ -55,7 +59,7 @@ const (
 var promiseNames = []Promise{
 	ExclusionWithinLease, ExclusionWhileRenewed, ExclusionWithinSession, ExclusionUnlessForgotten,
 	ExclusionUntilDeadline, ExclusionUntilSuspended, ExclusionOfLostWaiters, Reentrance, ExclusionAtService,
-	ReleaseSafety, Handover, Progress, Availability, TokenOrder, FencedResource, GuardedResource,
+	ReleaseSafety, Handover, Progress, Expiry, Notice, Availability, TokenOrder, FencedResource, GuardedResource,
 }
 
 // promise is one of them as it is put to a lock.
@@ -67,8 +71,10 @@ type promise struct {
 	focus [][]search.Kind
 	// extend adds to a scenario what is on no menu; nil: nothing.
 	extend func(search.Source, *scenarios.Scenario)
-	why    string // the argument for it
-	share  int    // percent of the usual number of schedules that it takes; 0 is all of it
+	// keeps reports whether a scenario is one to which that has been added; nil: any is.
+	keeps func(*scenarios.Scenario) bool
+	why   string // the argument for it
+	share int    // percent of the usual number of schedules that it takes; 0 is all of it
 }
 
 // runs is how many schedules are played for the promise.
@@ -110,6 +116,8 @@ func (s *subject) promises() []promise {
 	for i := range list {
 		s.fit(&list[i])
 	}
+	// What takes few schedules comes first: it is as likely to find something.
+	slices.SortStableFunc(list, func(a, b promise) int { return a.runs(&s.options) - b.runs(&s.options) })
 	return list
 }
 

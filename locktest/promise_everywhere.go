@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/checker"
@@ -16,6 +17,12 @@ func (s *subject) everywhere() []promise {
 	var list []promise
 	if s.ttl >= shortestHandover {
 		list = append(list, s.handover())
+	}
+	if s.expires && s.renews {
+		list = append(list, s.expiry())
+	}
+	if s.lost && (s.expires || inSession(s.kind())) { // of a connection that is over nobody hears who sends nothing on it
+		list = append(list, s.noticeOfLoss())
 	}
 	if s.reentrant {
 		list = append(list, promise{
@@ -77,10 +84,9 @@ func lostAnswers(src search.Source, of *scenarios.Scenario) []sim.Fault {
 // before can still be answered when it leaves.
 func (s *subject) lostWaiters(menu search.Menu) promise {
 	menu.Clients, menu.Waits, menu.Renewed = 4, false, true
-	menu.Within = 10 // of this nothing is used: the faults are drawn below
 	menu.Faults, menu.Storage, menu.Styles, menu.Fencing = nil, nil, nil, nil
 	return promise{
-		name: ExclusionOfLostWaiters, property: checker.MutualExclusion, menu: menu,
+		name: ExclusionOfLostWaiters, property: checker.MutualExclusion, menu: menu, keeps: s.losesWaitersOnly,
 		extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Resource.Registers = 1
 			for i := range of.Clients {
@@ -121,6 +127,23 @@ func (s *subject) lossOfPlace(src search.Source, of *scenarios.Scenario) sim.Fau
 	return f
 }
 
+// losesWaitersOnly reports whether each fault takes the place of a client that waits, as lostWaiters draws it.
+func (s *subject) losesWaitersOnly(of *scenarios.Scenario) bool {
+	for i := range of.Clients {
+		if c := &of.Clients[i]; c.Work < s.ttl/2 || c.Read > 0 || c.Write != nil || c.Start > s.ttl/10 {
+			return false
+		}
+	}
+	for i := range of.Faults {
+		t, a := &of.Faults[i].Trigger, &of.Faults[i].Action
+		if t.When != sim.After || t.Step.Does != trace.Acquired || t.Step.Node == "" || t.Step.Node == a.Node ||
+			t.Plus < s.ttl/100 || t.Plus > s.ttl/5 || a.Kind == sim.Pause && of.Faults[i].For < 2*s.ttl {
+			return false
+		}
+	}
+	return true
+}
+
 // fenced is what is asked of a lock that hands out tokens, under whatever else is on the menu.
 func (s *subject) fenced(menu search.Menu) []promise {
 	if !s.algorithm.Token {
@@ -142,4 +165,9 @@ func (s *subject) lateAtMost(_ search.Source, of *scenarios.Scenario) {
 			a.By = min(a.By, s.ttl)
 		}
 	}
+}
+
+// isLateAtMost reports whether lateAtMost has nothing to bound.
+func (s *subject) isLateAtMost(of *scenarios.Scenario) bool {
+	return !slices.ContainsFunc(of.Faults, func(f sim.Fault) bool { return f.Action.Kind == sim.Delay && f.Action.By > s.ttl })
 }

@@ -1,10 +1,13 @@
 package locktest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/sim"
 )
 
 // onMemcached is what locks on memcached are asked.
@@ -24,7 +27,7 @@ func (s *subject) onMemcached() []promise {
 			Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 		}, why: `
 			A release ends the item whose unique id was read together with the holder's own value: another item has another id.`},
-		{name: Progress, property: checker.Progress, extend: s.lateAtMost, menu: search.Menu{
+		{name: Progress, property: checker.Progress, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error), Progress: 10,
 		}, why: `An item that nobody will delete is gone after one lease.`},
 	}
@@ -51,6 +54,23 @@ func (s *subject) onDatabase() []promise {
 				Faults: slow(search.ServerAhead, search.ServerBack, search.Drift, search.Stall, search.Delay), Storage: waiting,
 				Tasks: 2, Waits: true, Drift: 100_000,
 			}, why: `While its connection stands a client holds until it releases, and here nothing breaks connections.`,
+		}, {
+			name: Progress, property: checker.Progress, menu: search.Menu{
+				Faults:     []search.Kind{search.ClientCrash, search.ClientPause, search.ClientClock},
+				KeepAlives: []time.Duration{s.ttl}, Progress: 10,
+			},
+			extend: func(_ search.Source, of *scenarios.Scenario) {
+				for i := range of.Faults {
+					if a := &of.Faults[i].Action; s.backTooEarly(a) {
+						a.Restart = 2 * s.ttl
+					}
+				}
+			},
+			keeps: func(of *scenarios.Scenario) bool {
+				return !slices.ContainsFunc(of.Faults, func(f sim.Fault) bool { return s.backTooEarly(&f.Action) })
+			},
+			why: `The connection of a dead client is over when its process is, or when the server misses its machine. Nothing else
+				happens to connections: who waits for ever for an answer would not hear that the server has given him up.`,
 		}}, s.fenced(every)...)
 	}
 	service.menu.Faults = search.Kinds(search.ServerAhead, search.Drift, search.SameRandom)
@@ -62,8 +82,14 @@ func (s *subject) onDatabase() []promise {
 			Storage: waiting, Within: 80, Drift: 5_000, Tasks: 2,
 		}, why: `The row is on the disk, and ends by the server's clock. Sections and faults take less than the lease together.`,
 	}, {
-		name: Progress, property: checker.Progress, extend: s.lateAtMost, menu: search.Menu{
+		name: Progress, property: checker.Progress, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break), Progress: 10,
 		}, why: `The lease of a dead holder is over by the server's clock.`,
 	}}, s.fenced(every)...)
+}
+
+// backTooEarly reports whether a machine dies and is back before the server has missed it. Its kernel would then reset the
+// old connection when the server's next probe arrives, which is not simulated.
+func (s *subject) backTooEarly(a *sim.Action) bool {
+	return a.Kind == sim.Crash && a.Host && a.Restart != 0 && a.Restart < 2*s.ttl
 }

@@ -17,7 +17,7 @@ func (s *subject) onRedis() []promise {
 	}
 	// A value that serves a task for good cannot tell its acquisitions apart, nor can the servers then.
 	if s.expires && s.fresh && s.algorithm.Authority != locks.Replicated {
-		list = append(list, promise{name: ExclusionAtService, property: checker.ExclusionAtService, menu: search.Menu{
+		list = append(list, promise{name: ExclusionAtService, property: checker.ExclusionAtService, extend: s.lateRenewal, menu: search.Menu{
 			Faults:  search.Kinds(search.ServerAhead, search.Drift, search.SameRandom, search.Evict, search.Failover, search.Partition, search.Lag),
 			Storage: network, Tasks: 2, Waits: true, Persistence: onDisk,
 		}, why: `
@@ -31,7 +31,7 @@ func (s *subject) onRedis() []promise {
 	}, why: `
 		A release deletes the key if it has the value of one acquisition, in one step. What becomes of keys and clocks plays no
 		part.`})
-	list = append(list, promise{name: Progress, property: checker.Progress, extend: s.lateAtMost, menu: search.Menu{
+	list = append(list, promise{name: Progress, property: checker.Progress, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 		Faults:      slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error),
 		Persistence: onDisk, Progress: 10, Uneven: s.several(),
 	}, why: `A key that nobody will release, of a dead holder or a late request, is gone after one lease.`})

@@ -26,7 +26,7 @@ func (s *subject) onSessions() []promise {
 			of its session.`},
 		{name: ReleaseSafety, property: checker.ReleaseSafety, menu: everySession(), why: `
 			A release names the session that holds, or the key that its lease made: if it is late it finds that gone.`},
-		{name: Progress, property: checker.Progress, extend: s.lateAtMost, menu: search.Menu{
+		{name: Progress, property: checker.Progress, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 			Faults:   slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Failover),
 			Progress: 20,
 		}, why: `The session of a dead client ends within twice its time, a lock-delay passes after it, and each fault ends.`},

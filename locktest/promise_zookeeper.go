@@ -29,7 +29,7 @@ func (s *subject) onZooKeeper() []promise {
 	brief.Faults = slow(search.ServerAhead, search.ServerBack, search.Stall, search.Delay)
 	brief.Within, brief.Renewed, brief.Styles = 25, true, []history.Style{history.Careless}
 	cuts := [][]search.Kind{{search.SessionCut}, {search.SessionCut, search.Cut}}
-	return append([]promise{
+	list := []promise{
 		{name: ExclusionWithinSession, property: checker.MutualExclusion, menu: brief, why: `
 			A client is heard of at least once in a third of its session, and all faults together take less than a fourth of it: no
 			session ends while its client holds.`},
@@ -42,10 +42,14 @@ func (s *subject) onZooKeeper() []promise {
 			deletes it, or with its session.`},
 		{name: ReleaseSafety, property: checker.ReleaseSafety, menu: everyEnsemble(), why: `
 			A release deletes a node that is nobody else's: a late one deletes the sender's own, or none.`},
-		{name: Progress, property: checker.Progress, extend: s.lateAtMost, menu: search.Menu{
+		{name: Progress, property: checker.Progress, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Partition, search.Lag,
 				search.Failover),
 			Nodes: []int{3}, Ticks: quick, SyncLimits: []int{5, 2}, Progress: 20,
 		}, why: `The node of a dead client goes with its session, and whoever waits hears of it.`},
-	}, s.fenced(everyEnsemble())...)
+	}
+	if !s.suspends { // a holder who is told nothing has nothing to stop at
+		list = slices.DeleteFunc(list, func(p promise) bool { return p.name == ExclusionUntilSuspended })
+	}
+	return append(list, s.fenced(everyEnsemble())...)
 }

@@ -17,6 +17,7 @@ type sightings struct {
 	asked    []locks.Monotonic // when requests were sent
 	acquired []acquired
 	refused  []error
+	unbuilt  error // what the builder returned in the place of a lock
 	verifies bool
 	guards   bool
 }
@@ -24,6 +25,7 @@ type sightings struct {
 // acquired is a lease that the lock has returned.
 type acquired struct {
 	called, returned, released locks.Monotonic // released is 0 if it was not
+	first                      locks.Monotonic // when its first request was sent
 	requests                   int             // that Acquire sent
 	lease                      locks.Lease
 }
@@ -40,8 +42,14 @@ func note[T comparable](list *[]T, x T) {
 	}
 }
 
+// mostKeys is after how many keys no more are noted: a lock whose statements name other values each time has its key among
+// the first.
+const mostKeys = 64
+
 func (s *sightings) sees(key string, authority locks.Authority) {
-	note(&s.keys, candidate{key, authority})
+	if len(s.keys) < mostKeys {
+		note(&s.keys, candidate{key, authority})
+	}
 }
 
 // recorder is a process, as a lock sees it, that notes what the lock does.
@@ -55,6 +63,7 @@ func recorded(build locks.Builder, seen *sightings) locks.Builder {
 	return func(p locks.Process) (locks.Lock, error) {
 		lock, err := build(&recorder{p, seen})
 		if err != nil {
+			seen.unbuilt = err
 			return nil, err
 		}
 		_, seen.verifies = lock.(locks.Verifier)
@@ -135,8 +144,10 @@ func (l *recordedLock) Acquire(wait time.Duration) (locks.Lease, error) {
 		l.seen.refused = append(l.seen.refused, err)
 		return lease, err
 	}
-	a.returned, a.lease = l.p.Monotonic(), lease
-	a.requests += len(l.seen.asked)
+	a.returned, a.lease, a.first = l.p.Monotonic(), lease, a.called
+	if a.requests += len(l.seen.asked); a.requests > 0 {
+		a.first = l.seen.asked[len(l.seen.asked)-a.requests]
+	}
 	l.seen.acquired = append(l.seen.acquired, a)
 	return lease, nil
 }

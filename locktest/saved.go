@@ -2,10 +2,14 @@ package locktest
 
 import (
 	"crypto/sha256"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/locksim/locksim/harness"
@@ -13,9 +17,24 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// folder is where the scenarios that a test has found are saved.
+// folder is where the scenarios that a test has found are saved: one folder for each level of its name.
 func folder(test string) string {
-	return filepath.Join("testdata", "locktest", filepath.FromSlash(test))
+	path := []string{"testdata", "locktest"}
+	for level := range strings.SplitSeq(test, "/") {
+		if strings.Trim(level, ".") == "" {
+			level = "_" // it is neither this folder nor the one above
+		}
+		path = append(path, strings.Map(inFileNames, level))
+	}
+	return filepath.Join(path...)
+}
+
+// inFileNames replaces what not every system allows in the name of a file.
+func inFileNames(r rune) rune {
+	if strings.ContainsRune(`<>:"|?*'\`+"`", r) {
+		return '_'
+	}
+	return r
 }
 
 // save writes a finding's scenario where the next run of the test finds it, and returns the file.
@@ -31,9 +50,15 @@ func save(test string, f *Finding) (string, error) {
 
 // saved lists the scenarios of a test.
 func saved(test string) []string {
-	files, err := filepath.Glob(filepath.Join(folder(test), "*.yaml"))
+	entries, err := os.ReadDir(folder(test))
 	if err != nil {
-		return nil // the pattern is wrong, as a test's name may make it: nothing has been saved under that
+		return nil // nothing has been saved
+	}
+	var files []string
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".yaml" {
+			files = append(files, filepath.Join(folder(test), e.Name()))
+		}
 	}
 	return files
 }
@@ -53,18 +78,22 @@ func playSaved(t *testing.T, s *subject, file string) {
 	t.Helper()
 	f, err := s.againFrom(file)
 	switch {
+	case errors.Is(err, ErrNotAsked):
+		t.Skip(err)
 	case err != nil:
 		t.Fatal(err)
-	case f != nil && !s.options.wants(f.Promise):
-		t.Skipf("%s is waived", f.Promise)
 	case f != nil:
 		present(t, f, file)
 		t.Fatal(f.Headline())
 	}
 }
 
-// Replay plays a scenario that a test has saved, with this lock; nil if its promise is kept. File is the name that errors
-// mention.
+// ErrNotAsked is of a saved scenario that is not for the lock at hand: another test has saved it, for a lock on other
+// servers or with another lease, or the lock does not make the promise, or no longer.
+var ErrNotAsked = errors.New("not asked of this lock")
+
+// Replay plays a scenario that a test has saved, with this lock; nil if its promise is kept. The error is an
+// [ErrNotAsked] if the lock need not keep it. File is the name that errors mention.
 func Replay(newLock locks.Builder, o Options, file string, text []byte) (*Finding, error) {
 	s, err := examine(newLock, o)
 	if err != nil {
@@ -82,19 +111,44 @@ func (s *subject) again(file string, text []byte) (*Finding, error) {
 	if len(scenario.Expect) != 1 {
 		return nil, fmt.Errorf("%s: a scenario of locktest expects one promise to be kept", file)
 	}
-	p := &promise{name: Promise(scenario.Name), property: scenario.Expect[0].Property, why: scenario.Claims}
+	p, err := s.promiseOf(scenario)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	if _, err := harness.Compile(scenario.Cases()[0], &s.algorithm); err != nil {
 		return nil, fmt.Errorf("%w (remove the file if the lock is another one now)", err)
 	}
-	var r harness.Runner
+	var r player
 	defer r.Close()
 	b := p.play(&r, s, scenario, &tally{})
 	if b == nil {
 		return nil, nil
 	}
-	return &Finding{
-		Promise: p.name, Why: p.why, Text: b.text, Scenario: scenario, run: picture(&r, s, scenario),
-	}, nil
+	f := &Finding{Promise: p.name, Why: p.why, Text: b.text, Scenario: scenario}
+	if b.failed == nil {
+		f.run = picture(&r, s, scenario)
+	}
+	return f, nil
+}
+
+// promiseOf returns the promise that a saved scenario is about. The error says that it is not asked of the lock, or not in
+// such a scenario.
+func (s *subject) promiseOf(scenario *scenarios.Scenario) (*promise, error) {
+	list := s.promises()
+	i := slices.IndexFunc(list, func(p promise) bool {
+		return p.name == Promise(scenario.Name) && p.property == scenario.Expect[0].Property
+	})
+	switch {
+	case scenario.Servers.Kind != s.kind():
+		return nil, fmt.Errorf("%w: it is of a lock on %s", ErrNotAsked, scenario.Servers.Kind)
+	case i < 0:
+		return nil, fmt.Errorf("%w: %s", ErrNotAsked, scenario.Name)
+	case scenario.Lock.TTL != s.ttl:
+		return nil, fmt.Errorf("%w: its lease is %v, not %v", ErrNotAsked, scenario.Lock.TTL, s.ttl)
+	case !list[i].allows(scenario):
+		return nil, fmt.Errorf("%w: %s need not survive as much", ErrNotAsked, scenario.Name)
+	}
+	return &list[i], nil
 }
 
 func (s *subject) againFrom(file string) (*Finding, error) {
@@ -116,9 +170,17 @@ func report(t *testing.T, f *Finding) {
 	}
 	present(t, f, file)
 	if file != "" {
-		t.Logf("saved as %s; to play it again:\n\n  go test -run '^%s$/^saved$/^%s$'\n", file, regexp.QuoteMeta(test),
-			regexp.QuoteMeta(filepath.Base(file)))
+		t.Logf("saved as %s; to play it again:\n\n  %s\n", file, replayLine(test, file))
 	}
+}
+
+// replayLine is the command that plays a saved scenario again, as the only one.
+func replayLine(test, file string) string {
+	levels := append(strings.Split(test, "/"), "saved", filepath.Base(file))
+	for i, level := range levels {
+		levels[i] = "^" + regexp.QuoteMeta(level) + "$"
+	}
+	return "go test -run '" + strings.ReplaceAll(strings.Join(levels, "/"), "'", `'\''`) + "'"
 }
 
 // testOf returns the name of the test that called Run, of which a promise is a subtest.
@@ -131,6 +193,9 @@ func present(t *testing.T, f *Finding, file string) {
 	t.Attr("locksim.seed", fmt.Sprintf("%#x", f.Scenario.Seed))
 	if file != "" {
 		t.Attr("locksim.scenario", filepath.ToSlash(file))
+	}
+	if seed := flag.Lookup("rapid.seed"); seed != nil && seed.Value.String() != "0" { // else rapid says which it took
+		t.Attr("locksim.rapid-seed", seed.Value.String())
 	}
 	for name, text := range map[string]string{"scenario.yaml": string(f.Scenario.YAML()), "picture.txt": f.Picture()} {
 		if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name), []byte(text), 0o644); err != nil {

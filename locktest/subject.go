@@ -22,7 +22,9 @@ type subject struct {
 	margin    int64         // percent of a lease that is left when it renews
 	deadline  bool          // leases state one
 	allowance time.Duration // by which it falls short of the lease
+	suspends  bool          // leases tell of a connection that is suspended
 	notice    bool          // leases have a notice of loss, or of a connection that is suspended
+	lost      bool          // leases have a notice of loss
 	fresh     bool          // leases of one task differ in their values
 	reentrant bool          // whoever holds may enter again, or is told so
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
 )
@@ -29,6 +30,13 @@ func (c *tally) String() string {
 	return text
 }
 
+// own up to it if nothing was learnt: that the promise is kept would be saying too much.
+func (c *tally) own(t interface{ Skip(reasons ...any) }) {
+	if c.dangers == 0 {
+		t.Skip(c)
+	}
+}
+
 // mostUndecided is after how many runs that were cut short no more are played: each of them takes long.
 const mostUndecided = 5
 
@@ -45,39 +53,68 @@ type breach struct {
 }
 
 // try draws one schedule for a promise and plays it; nil if the promise is kept.
-func (p *promise) try(r *harness.Runner, s *subject, src search.Source, c *tally) *breach {
+func (p *promise) try(r *player, s *subject, src search.Source, c *tally) *breach {
 	return p.play(r, s, p.draw(src), c)
 }
 
 // play plays a scenario in all of its cases; nil if the promise is kept.
-func (p *promise) play(r *harness.Runner, s *subject, scenario *scenarios.Scenario, c *tally) *breach {
-	var found *breach
+func (p *promise) play(r *player, s *subject, scenario *scenarios.Scenario, c *tally) *breach {
+	t := trial{promise: p, seed: scenario.Seed, lock: &s.algorithm}
 	c.runs++
-	danger := false
-	search.Play(r, scenario, &s.algorithm, func(way scenarios.Case, result *harness.Result, err error) bool {
-		v := search.Violation{Case: way, Seed: scenario.Seed, Property: p.property, Lock: &s.algorithm}
-		if err != nil {
-			found = &breach{promise: p, violation: v, text: err.Error(), failed: err}
-			return false
-		}
-		danger = danger || result.Report.Dangers[p.property] > 0
-		switch result.Report.Verdicts[p.property] {
-		case checker.Violated:
-			first := search.FirstOf(p.property, &result.Report)
-			v.Kind = first.Kind
-			found = &breach{promise: p, violation: v, text: first.Text}
-		case checker.Undecided:
-			c.undecided++
-			c.reason = result.Report.Reasons[p.property]
-		default:
-		}
-		return found == nil
+	stuck := r.do(1, "a schedule for "+string(p.name), func(r *harness.Runner) {
+		search.Play(r, scenario, &s.algorithm, t.judge)
 	})
-	if danger {
+	if stuck != nil {
+		v := search.Violation{Case: scenario.Cases()[0], Seed: scenario.Seed, Property: p.property, Lock: &s.algorithm}
+		return &breach{promise: p, violation: v, text: stuck.Error(), schedule: c.runs, failed: stuck}
+	}
+	c.add(&t)
+	return t.found
+}
+
+// trial is what comes of a scenario that is played in all of its cases.
+type trial struct {
+	promise *promise
+	seed    uint64
+	lock    *locks.Algorithm
+
+	found     *breach
+	danger    bool
+	undecided int
+	reason    string
+}
+
+// judge looks at one case, and reports whether to go on.
+func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) bool {
+	p := t.promise
+	v := search.Violation{Case: way, Seed: t.seed, Property: p.property, Lock: t.lock}
+	if err != nil {
+		t.found = &breach{promise: p, violation: v, text: err.Error(), failed: err}
+		return false
+	}
+	t.danger = t.danger || result.Report.Dangers[p.property] > 0
+	switch result.Report.Verdicts[p.property] {
+	case checker.Violated:
+		first := search.FirstOf(p.property, &result.Report)
+		v.Kind = first.Kind
+		t.found = &breach{promise: p, violation: v, text: first.Text}
+	case checker.Undecided:
+		t.undecided++
+		t.reason = result.Report.Reasons[p.property]
+	default:
+	}
+	return t.found == nil
+}
+
+// add counts a trial.
+func (c *tally) add(t *trial) {
+	if t.danger {
 		c.dangers++
 	}
-	if found != nil {
-		found.schedule = c.runs
+	if c.undecided += t.undecided; t.undecided > 0 {
+		c.reason = t.reason
 	}
-	return found
+	if t.found != nil {
+		t.found.schedule = c.runs
+	}
 }

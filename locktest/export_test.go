@@ -1,0 +1,28 @@
+package locktest
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// SetStuckAfter changes how long one run may take, and returns what changes that back.
+func SetStuckAfter(d time.Duration) (restore func()) {
+	was := stuckAfter
+	stuckAfter = d
+	return func() { stuckAfter = was }
+}
+
+// FirstBreach is what [Check] finds before that is made small: in which schedule and what; 0 if all promises are kept.
+func FirstBreach(newLock locks.Builder, o Options) (schedule int, text string, err error) {
+	s, err := examine(newLock, o)
+	if err != nil {
+		return 0, "", err
+	}
+	var r player
+	defer r.Close()
+	if b := s.hunt(&r); b != nil {
+		return b.schedule, b.text, nil
+	}
+	return 0, "", nil
+}

@@ -1,0 +1,154 @@
+package locktest_test
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// poll asks for a lock until it is there.
+func poll(p locks.Process, wait time.Duration, try func() (locks.Lease, bool)) (locks.Lease, error) {
+	for start := p.Monotonic(); ; p.Sleep(200 * time.Millisecond) {
+		if lease, ok := try(); ok {
+			return lease, nil
+		}
+		if wait != locks.Forever && p.Monotonic().Sub(start) >= wait {
+			return locks.Lease{}, locks.ErrNotAcquired
+		}
+	}
+}
+
+func heldIf(ok bool, err error) error {
+	if err == nil && !ok {
+		return locks.ErrNotHeld
+	}
+	return err
+}
+
+// itemPlant says which mistakes a lock has that is an item of memcached.
+type itemPlant struct {
+	touchesAny bool // prolongs whatever item is there
+	cutsShort  bool // the release has the item end soon, whoever's it is
+}
+
+type itemLock struct {
+	itemPlant
+	p    locks.Process
+	stop locks.Signal
+}
+
+func (m itemPlant) build(p locks.Process) (locks.Lock, error) {
+	return &itemLock{itemPlant: m, p: p}, nil
+}
+
+func (l *itemLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	value := l.p.RandomValue()
+	return poll(l.p, wait, func() (locks.Lease, bool) {
+		made, err := l.p.Memcached().Add(time.Second, "lock", value, 10)
+		if err != nil || !made {
+			return locks.Lease{}, false
+		}
+		stop := l.p.NewSignal()
+		if l.stop = stop; l.touchesAny {
+			l.p.Go(func(p locks.Process) {
+				for p.Wait(3*time.Second, stop) < 0 {
+					_, _ = p.Memcached().Touch(time.Second, "lock", 10)
+				}
+			})
+		}
+		return locks.Lease{Value: value}, true
+	})
+}
+
+func (l *itemLock) Release(lease locks.Lease) error {
+	l.stop.Fire()
+	c := l.p.Memcached()
+	if l.cutsShort {
+		return heldIf(c.Touch(time.Second, "lock", 1))
+	}
+	item, found, err := c.Gets(time.Second, "lock")
+	if err != nil || !found || item.Value != lease.Value {
+		return heldIf(false, err)
+	}
+	return heldIf(c.CompareAndSwap(time.Second, item, "", -1))
+}
+
+// rowPlant says which mistakes a lock has that is a row of MySQL.
+type rowPlant struct {
+	staysForEver bool // the row is there until it is deleted
+	renews       bool // a watchdog prolongs the lease …
+	renewsAny    bool // … whoever's it is
+}
+
+type rowLock struct {
+	rowPlant
+	p    locks.Process
+	conn locks.SQLConn
+	stop locks.Signal
+}
+
+func (m rowPlant) build(p locks.Process) (locks.Lock, error) { return &rowLock{rowPlant: m, p: p}, nil }
+
+func (l *rowLock) do(name, text string, args ...any) (locks.SQLResult, error) {
+	if l.conn == nil || l.conn.Over().Fired() {
+		conn, err := l.p.SQL().Connect(time.Second)
+		if err != nil {
+			return locks.SQLResult{}, err
+		}
+		l.conn = conn
+	}
+	return l.conn.Do(time.Second, locks.SQLStatement{Name: name, Text: text}, args...)
+}
+
+func (l *rowLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	owner := l.p.RandomValue()
+	return poll(l.p, wait, func() (locks.Lease, bool) {
+		if !l.take(owner) {
+			return locks.Lease{}, false
+		}
+		if l.stop = l.p.NewSignal(); l.renews {
+			stop := l.stop
+			l.p.Go(func(p locks.Process) { (&rowLock{rowPlant: l.rowPlant, p: p}).renew(owner, stop) })
+		}
+		return locks.Lease{Value: owner}, true
+	})
+}
+
+func (l *rowLock) take(owner string) bool {
+	if !l.staysForEver {
+		r, err := l.do("acquire", "UPDATE leases SET owner = ?, expires_at = NOW(6) + INTERVAL 10 SECOND "+
+			"WHERE name = ? AND expires_at <= NOW(6)", owner, "lock")
+		if err != nil || r.Affected == 1 {
+			return err == nil
+		}
+	}
+	ends := "NOW(6) + INTERVAL 10 SECOND"
+	if l.staysForEver {
+		ends = "NOW(6)"
+	}
+	r, err := l.do("acquire", "INSERT IGNORE INTO leases (name, owner, expires_at, version) "+
+		"VALUES (?, ?, "+ends+", 1)", "lock", owner)
+	return err == nil && r.Affected == 1
+}
+
+func (l *rowLock) renew(owner string, stop locks.Signal) {
+	text, args := "UPDATE leases SET expires_at = NOW(6) + INTERVAL 10 SECOND WHERE name = ?", []any{"lock"}
+	if !l.renewsAny {
+		text, args = text+" AND owner = ? AND expires_at > NOW(6)", append(args, owner)
+	}
+	for l.p.Wait(3*time.Second, stop) < 0 {
+		if r, err := l.do("renew", text, args...); err == nil && r.Affected == 0 {
+			return
+		}
+	}
+}
+
+func (l *rowLock) Release(lease locks.Lease) error {
+	l.stop.Fire()
+	text := "UPDATE leases SET owner = '', expires_at = NOW(6) WHERE name = ? AND owner = ?"
+	if l.staysForEver {
+		text = "DELETE FROM leases WHERE name = ? AND owner = ?"
+	}
+	r, err := l.do("release", text, "lock", lease.Value)
+	return heldIf(r.Affected == 1, err)
+}

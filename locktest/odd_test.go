@@ -1,0 +1,91 @@
+package locktest_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/locktest"
+)
+
+// acquireOnly is a lock of which only Acquire does something.
+type acquireOnly func(wait time.Duration) (locks.Lease, error)
+
+func (f acquireOnly) Acquire(wait time.Duration) (locks.Lease, error) { return f(wait) }
+func (acquireOnly) Release(locks.Lease) error                         { return nil }
+
+// never is waited for by code that does not come back.
+var never = make(chan struct{})
+
+// A lock that cannot be tested is refused with what its author needs to know.
+func TestOddLocksAreRefusedInTheirOwnWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		build  locks.Builder
+		refuse string
+	}{
+		"builder panics": {
+			func(locks.Process) (locks.Lock, error) { panic("no config") },
+			"the lock cannot be built: the code of client a panicked: no config",
+		},
+		"builder fails": {
+			func(locks.Process) (locks.Lock, error) { return nil, errors.New("no config") },
+			"the lock cannot be built: no config",
+		},
+		"builder fails later": {
+			func(p locks.Process) (locks.Lock, error) { p.Redis(0); return nil, errors.New("no config") },
+			"alone and without any fault: no config",
+		},
+		"builder returns nothing": {
+			func(locks.Process) (locks.Lock, error) { return nil, nil }, "neither a lock nor an error",
+		},
+		"no such server": {
+			func(p locks.Process) (locks.Lock, error) { p.Redis(7); return nil, nil }, "there is no Redis server 7 of",
+		},
+		"asks without a pause": {
+			func(p locks.Process) (locks.Lock, error) {
+				return acquireOnly(func(time.Duration) (locks.Lease, error) {
+					for {
+						_, _ = p.Redis(0).Do(time.Second, "GET", "lock")
+					}
+				}), nil
+			}, "Acquire does not return",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := locktest.Check(c.build, locktest.Options{})
+			require.ErrorContains(t, err, c.refuse)
+		})
+	}
+}
+
+// TestCodeThatDoesNotComeBackIsGivenUp waits for it in real time, but not for long.
+func TestCodeThatDoesNotComeBackIsGivenUp(t *testing.T) {
+	defer locktest.SetStuckAfter(time.Second)()
+	t.Run("builder", func(t *testing.T) {
+		_, err := locktest.Check(func(locks.Process) (locks.Lock, error) { <-never; return nil, nil }, locktest.Options{})
+		require.ErrorContains(t, err, "does not come back to the simulator: a run without faults")
+	})
+	t.Run("release that fails", func(t *testing.T) {
+		build := func(p locks.Process) (locks.Lock, error) {
+			lock, err := plant{}.build(p)
+			return &sulking{lock}, err
+		}
+		found, err := locktest.Check(build, locktest.Options{Only: []locktest.Promise{locktest.ReleaseSafety}})
+		require.NoError(t, err)
+		require.Contains(t, found.Text, "does not come back to the simulator: a schedule for release-safety")
+	})
+}
+
+// sulking waits for ever when a release could not be told, or has no answer.
+type sulking struct{ locks.Lock }
+
+func (l *sulking) Release(lease locks.Lease) error {
+	err := l.Lock.Release(lease)
+	if err != nil && !errors.Is(err, locks.ErrNotHeld) {
+		<-never
+	}
+	return err
+}

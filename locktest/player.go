@@ -1,0 +1,56 @@
+package locktest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/locksim/locksim/harness"
+)
+
+// stuckAfter is how long one run may take in real time. Runs take milliseconds, so that nothing hangs on it unless a
+// lock's code never comes back to the simulator, which cannot interrupt it.
+var stuckAfter = 10 * time.Second
+
+// errStuck is of a lock whose code never comes back.
+var errStuck = errors.New("the lock's code does not come back to the simulator")
+
+// player plays runs one after another, and gives up those that do not come back. The zero value is ready.
+type player struct {
+	runner *harness.Runner
+}
+
+// do does what is a matter of some runs, one unless it is said. The error is an errStuck: what work would have changed
+// must not be looked at then, since it may be changed yet.
+func (p *player) do(runs int, phase string, work func(r *harness.Runner)) error {
+	if p.runner == nil {
+		p.runner = &harness.Runner{}
+	}
+	r, done := p.runner, make(chan any, 1)
+	go func() {
+		defer func() { done <- recover() }()
+		work(r)
+	}()
+	limit := time.Duration(runs) * stuckAfter
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case thrown := <-done:
+		if thrown != nil {
+			panic(thrown)
+		}
+		return nil
+	case <-late.C:
+		p.runner = nil // the other one is not free
+		return fmt.Errorf("%w: %s took more than %v of real time. Does it loop without a call of its Process, or wait for "+
+			"something else than Sleep, Wait and requests? Nothing can stop it, so its goroutine is left behind",
+			errStuck, phase, limit)
+	}
+}
+
+// Close frees what is kept.
+func (p *player) Close() {
+	if p.runner != nil {
+		p.runner.Close()
+	}
+}

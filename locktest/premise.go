@@ -1,0 +1,83 @@
+package locktest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+)
+
+// allows reports whether a scenario is one in which the promise is to be kept: what is drawn from the menu is, and what
+// is made of that, or has been saved for another lock, need not be. A right lock may be broken by any other.
+func (p *promise) allows(s *scenarios.Scenario) bool {
+	return p.allowsServers(&s.Servers) && slices.Contains(p.menu.TTLs, s.Lock.TTL) && p.allowsClocks(s) &&
+		(p.menu.Within == 0 || p.spent(s) <= s.Lock.TTL/100*time.Duration(p.menu.Within)) &&
+		(p.keeps == nil || p.keeps(s))
+}
+
+// allowsServers reports whether servers are on the menu. Too few of them cannot survive what more can.
+func (p *promise) allowsServers(v *scenarios.Servers) bool {
+	m := &p.menu
+	switch {
+	case v.Kind != m.Servers:
+		return false
+	case v.Kind == "redis":
+		persistence, disk := v.Persistence, v.Disk
+		if persistence == "" && slices.Contains(m.Persistence, "none") {
+			persistence = "none" // which it is
+		}
+		return offers(m.Masters, v.Masters, 1) && offers(m.Replicas, v.Replicas, 0) &&
+			offers(m.FullSyncs, v.FullSync, 0) && offers(m.Persistence, persistence, "") &&
+			(offers(m.Disk, disk, "honest") || disk == "honest")
+	case v.Kind == "zookeeper":
+		nodes := scenarios.Servers{Kind: v.Kind}.Count()
+		return offers(m.Nodes, v.Count(), nodes) && offers(m.Ticks, v.Tick, 0) &&
+			offers(m.SyncLimits, v.SyncLimit, 0) && offers(m.Persistence, v.Persistence, "")
+	}
+	return offers(m.KeepAlives, v.KeepAlive, 0)
+}
+
+// offers reports whether something is on a list, which if it is empty has the usual.
+func offers[T comparable](list []T, x, usual T) bool {
+	return slices.Contains(list, x) || len(list) == 0 && x == usual
+}
+
+// allowsClocks reports whether no clock runs faster or slower than the menu has it.
+func (p *promise) allowsClocks(s *scenarios.Scenario) bool {
+	far := func(rate int64) bool { return max(rate, -rate) > p.menu.Drift }
+	return !slices.ContainsFunc(s.Clocks, func(c scenarios.Clock) bool { return far(c.Rate) }) &&
+		!slices.ContainsFunc(s.Faults, func(f sim.Fault) bool { return far(f.Action.Rate) })
+}
+
+// spent is how long sections and faults can hold somebody up together, as the menu counts it: a cut twice, and so the time
+// that a server is down.
+func (p *promise) spent(s *scenarios.Scenario) time.Duration {
+	longest, clients := time.Duration(0), []string(nil)
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		clients = append(clients, c.Names()...)
+		if longest = max(longest, c.Work, c.Read); c.Write != nil {
+			longest = max(longest, *c.Write)
+		}
+	}
+	if p.menu.Renewed {
+		longest = 0
+	}
+	for i := range s.Faults {
+		switch f := &s.Faults[i]; f.Action.Kind {
+		case sim.Pause, sim.Stall:
+			longest += f.For
+		case sim.Cut:
+			longest += 2 * f.For
+		case sim.Delay:
+			longest += f.Action.By
+		case sim.Crash:
+			if !slices.Contains(clients, f.Action.Node) { // who is dead holds up nobody
+				longest += 2 * f.Action.Restart
+			}
+		default:
+		}
+	}
+	return longest
+}

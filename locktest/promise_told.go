@@ -1,0 +1,134 @@
+package locktest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// Some promises are of what happens leases after a holder has lost the lock. Their clients and faults are told here, but
+// for their moments: drawn at random they would hardly ever come together.
+
+// worker is a client that waits for the lock and has one section.
+func (s *subject) worker(name string, start, work time.Duration) scenarios.Client {
+	return scenarios.Client{
+		Name: name, Count: 1, Tasks: 1, Sections: 1, Start: start, Work: work,
+		Wait: locks.Forever, Again: s.ttl / 4, Retry: scenarios.Retry{Delay: s.ttl / 10},
+	}
+}
+
+// some draws a part of a time.
+func some(src search.Source, of time.Duration) time.Duration {
+	return of / 100 * time.Duration(1+src.Below(100))
+}
+
+// whenHolding is a moment after a client has acquired.
+func whenHolding(client string, plus time.Duration) sim.Trigger {
+	return sim.Trigger{When: sim.After, Step: sim.Pattern{Node: client, Does: trace.Acquired}, Plus: plus}
+}
+
+// told is the menu of a promise whose clients and faults are told: it draws what is around them.
+func (s *subject) told() search.Menu {
+	m := search.Menu{}
+	if s.kind() == "redis" {
+		m.Persistence = onDisk
+	}
+	return m
+}
+
+// expiry has a holder die beside another who has lost the lock, does not notice, and works on.
+func (s *subject) expiry() promise {
+	menu, brief := s.told(), 5*s.ttl
+	menu.Progress = 6
+	return promise{
+		name: Expiry, property: checker.Progress, share: 2, menu: menu,
+		extend: func(src search.Source, of *scenarios.Scenario) {
+			of.Clients = []scenarios.Client{
+				s.worker("a", 0, 14*s.ttl), s.worker("b", s.ttl/10, brief), s.worker("c", 2*s.ttl, s.ttl/10),
+			}
+			of.Faults = []sim.Fault{{
+				Trigger: whenHolding("a", some(src, s.ttl)),
+				Action:  sim.Action{Kind: sim.Pause, Node: "a"}, For: s.tooLong() + some(src, s.ttl),
+			}, {
+				Trigger: whenHolding("b", some(src, 3*s.ttl)), Action: sim.Action{Kind: sim.Crash, Node: "b"},
+			}}
+		},
+		keeps: func(of *scenarios.Scenario) bool { // who works for so long, and has not lost the lock, holds it rightly
+			return !slices.ContainsFunc(of.Clients, func(c scenarios.Client) bool {
+				return c.Work > brief && !s.loses(of, c.Name)
+			})
+		},
+		why: `A lease that its holder does not renew any more is over in time, since nobody else may renew it.`,
+	}
+}
+
+// loses reports whether a client that holds stands still until its lease is over.
+func (s *subject) loses(of *scenarios.Scenario, client string) bool {
+	return slices.ContainsFunc(of.Faults, func(f sim.Fault) bool {
+		return f.Action.Kind == sim.Pause && f.Action.Node == client && f.For >= s.tooLong() &&
+			f.Trigger.Step.Does == trace.Acquired && f.Trigger.Step.Node == client
+	})
+}
+
+// tooLong is a time after which a lease is over that has not been renewed, whatever was still under way.
+func (s *subject) tooLong() time.Duration { return s.ttl + s.ttl/10 }
+
+// noticeOfLoss has a holder lose the lock, and another one come when he has long been told.
+func (s *subject) noticeOfLoss() promise {
+	menu, long := s.told(), 12*s.ttl
+	menu.Styles = []history.Style{history.Attentive}
+	return promise{
+		name: Notice, property: checker.MutualExclusion, share: 2, menu: menu,
+		extend: func(src search.Source, of *scenarios.Scenario) {
+			asks := s.worker("c", s.ttl/20, 0) // and is refused, which says that the lock was held
+			asks.Wait, asks.Again = locks.Try, 0
+			of.Clients = []scenarios.Client{s.worker("a", 0, 20*s.ttl), s.worker("b", long, s.ttl/10), asks}
+			of.Faults = []sim.Fault{s.loss(src)}
+		},
+		keeps: func(of *scenarios.Scenario) bool { // the holder alone waits so early: else nobody may have been told yet
+			early := 0
+			for i := range of.Clients {
+				if c := &of.Clients[i]; c.Start < long && (c.Wait != locks.Try || c.Again != 0) {
+					early += c.Count * c.Tasks * c.Sections
+				}
+			}
+			return early <= 1
+		},
+		why: `A lease that states a notice gives it: some leases after the holder has lost the lock he has stopped.`,
+	}
+}
+
+// loss draws how the holder loses the lock.
+func (s *subject) loss(src search.Source) sim.Fault {
+	f := sim.Fault{Trigger: whenHolding("a", s.ttl/10+some(src, s.ttl))}
+	if inSession(s.kind()) && src.Below(2) == 1 {
+		f.Action = sim.Action{Kind: sim.EndSession, Node: "a"}
+		return f
+	}
+	f.Action, f.For = sim.Action{Kind: sim.Pause, Node: "a"}, s.ttl*time.Duration(2+src.Below(2))
+	return f
+}
+
+// lateRenewal has a client stand still when it is about to renew its lease, until that is over.
+func (s *subject) lateRenewal(src search.Source, of *scenarios.Scenario) {
+	if !s.renews || src.Below(16) != 0 {
+		return
+	}
+	client := of.Clients[src.Below(int64(len(of.Clients)))].Name
+	for i := range of.Clients {
+		of.Clients[i].Work = max(of.Clients[i].Work, 2*s.ttl)
+	}
+	of.Faults = append(of.Faults, sim.Fault{
+		Trigger: sim.Trigger{When: sim.Before, Nth: int(src.Below(3)), Step: sim.Pattern{
+			Node: client, Does: trace.Send, What: "renew",
+		}},
+		Action: sim.Action{Kind: sim.Pause, Node: client}, For: s.ttl + some(src, s.ttl),
+	})
+}
