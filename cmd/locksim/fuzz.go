@@ -30,7 +30,7 @@ first, and if there are many only these; the others are saved alike. At the end 
 it could have been.
 
   --runs N           scenarios to play; 10000, or as many as --for allows
-  --for DURATION     stop after that time, as 30s or 8h
+  --for DURATION     play for that time, as 30s or 8h; making small what was found comes after it
   --stop-at-first    stop at the first violation
   --faults KINDS     kinds of faults, as client-pause,delay or all,-evict; all; or none
   --drift PPM        how far clocks may run off, in parts per million; 20000, or far more for sessions
