@@ -2,6 +2,8 @@ package harness_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +11,13 @@ import (
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/scenarios"
 )
+
+// benchmarkFile is benchmark for a scenario of testdata/benchmarks, which campaigns are measured by, too.
+func benchmarkFile(b *testing.B, name string) {
+	text, err := os.ReadFile(filepath.Join("testdata", "benchmarks", name+".yaml"))
+	require.NoError(b, err)
+	benchmark(b, string(text))
+}
 
 // benchmark runs a scenario's first case with ever new seeds and reports runs and steps per second.
 func benchmark(b *testing.B, text string) {
@@ -35,55 +44,18 @@ func benchmark(b *testing.B, text string) {
 
 // BenchmarkSetNXLua: two clients with one section each, one of which pauses for longer than its lease.
 func BenchmarkSetNXLua(b *testing.B) {
-	benchmark(b, `
-name: benchmark-set-nx-lua
-title: Two clients and a pause
-story: A client pauses for longer than its lease.
-lock: {algorithm: set-nx-lua, ttl: 10s}
-servers: {kind: redis}
-clients:
-  a: {work: 1s, retry: 1s}
-  b: {start: 100ms, work: 1s, retry: 1s}
-faults:
-  - {after: {node: a, does: acquired}, plus: 100ms, pause: a, for: 12s}
-expect: {mutual-exclusion: violated}
-`)
+	benchmarkFile(b, "set-nx-lua")
 }
 
 // BenchmarkRedlock: five nodes, three clients with a short section each, one node restarts.
 func BenchmarkRedlock(b *testing.B) {
-	benchmark(b, `
-name: benchmark-redlock
-title: Three clients, five servers and a restart
-story: A server restarts without its data.
-lock: {algorithm: redlock, ttl: 10s}
-servers: {kind: redis, masters: 5}
-clients:
-  a: {work: 50ms, retry: 200ms}
-  b: {work: 50ms, retry: 200ms}
-  c: {work: 50ms, retry: 200ms}
-faults:
-  - {after: {node: a, does: acquired}, crash: redis-3, restart: 10ms}
-expect: {mutual-exclusion: held}
-`)
+	benchmarkFile(b, "redlock")
 }
 
 // BenchmarkZKSequential: an ensemble of three, three clients with a short section each over 15 seconds, in which sessions
 // are kept alive and followers are pinged.
 func BenchmarkZKSequential(b *testing.B) {
-	benchmark(b, `
-name: benchmark-zk-sequential
-title: Three clients on an ensemble
-story: Clients queue for a lock and are woken one by one.
-lock: {algorithm: zk-sequential, ttl: 10s}
-servers: {kind: zookeeper}
-clients:
-  a: {work: 50ms}
-  b: {work: 50ms}
-  c: {start: 14s, work: 50ms}
-until: 15s
-expect: {mutual-exclusion: held}
-`)
+	benchmarkFile(b, "zk-sequential")
 }
 
 // BenchmarkLockCycles: clients that take the lock, touch what it protects and release it, over and over without a fault,

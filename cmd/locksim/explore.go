@@ -93,13 +93,6 @@ func exploreFlags(o *exploreOptions, e env) *flag.FlagSet {
 	return fs
 }
 
-func kindNames(kinds []search.Kind) (list []string) {
-	for _, k := range kinds {
-		list = append(list, k.String())
-	}
-	return list
-}
-
 func runExplore(c *call) int {
 	o := &exploreOptions{}
 	names, err := parseFlags(exploreFlags(o, c.env), c.args)

@@ -59,14 +59,14 @@ Exit codes: 0 no violation, 1 a violation, 2 usage, 3 of some runs nothing can b
 
 // fuzzOptions are the flags of fuzz.
 type fuzzOptions struct {
-	report                              huntReport
-	runs, drift                         count
-	within                              duration
-	from                                seedFlag
-	toFirst, resume, progress           boolFlag
-	faults, fencing, styles, properties names
-	variant, ledger                     string
-	shard                               shardFlag
+	report                    huntReport
+	runs, drift               count
+	within                    duration
+	from                      seedFlag
+	toFirst, resume, progress boolFlag
+	aim
+	variant, ledger string
+	shard           shardFlag
 }
 
 // fewRuns is how many runs are played unless told otherwise.
@@ -74,24 +74,15 @@ const fewRuns = 10_000
 
 func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
 	o.runs, o.drift = count{0, 1, maxSeeds}, count{0, 1, mostDrift}
-	var kinds []string
-	for _, k := range search.Kinds() {
-		kinds = append(kinds, k.String())
-	}
-	o.faults = names{what: "kind of fault", allowed: kinds, chosen: kinds, orNone: true}
-	o.fencing = names{what: "fencing mode", allowed: history.FencingNames()}
-	o.styles = names{what: "client style", allowed: history.StyleNames()}
-	o.properties = names{what: "property", allowed: checker.PropertyNames()}
+	o.aim = anything()
+	o.faults.orNone = true
 	fs := newFlags("fuzz")
 	o.report.addTo(fs, e)
 	fs.Var(&o.runs, "runs", "")
 	fs.Var(&o.within, "for", "")
 	fs.Var(&o.toFirst, "stop-at-first", "")
-	fs.Var(&o.faults, "faults", "")
+	o.aim.addTo(fs)
 	fs.Var(&o.drift, "drift", "")
-	fs.Var(&o.fencing, "fencing", "")
-	fs.Var(&o.styles, "style", "")
-	fs.Var(&o.properties, "property", "")
 	fs.StringVar(&o.variant, "variant", "", "")
 	fs.Var(&o.from, "from", "")
 	fs.StringVar(&o.ledger, "ledger", "", "")

@@ -53,38 +53,28 @@ Exit codes: 0 it was measured, whatever came of it, 2 usage, 130 interrupted.
 
 // measureOptions are the flags of measure.
 type measureOptions struct {
-	runs, jobs                          count
-	from                                seedFlag
-	faults, fencing, styles, properties names
-	confidence, format                  choice
-	each, progress                      boolFlag
-	save                                string
+	runs, jobs count
+	from       seedFlag
+	aim
+	confidence, format choice
+	each, progress     boolFlag
+	save               string
 }
 
 func measureFlags(o *measureOptions, e env) *flag.FlagSet {
 	o.runs = count{fewRuns, 1, maxSeeds}
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
-	kinds := []string{"none"}
-	for _, k := range search.Kinds() {
-		kinds = append(kinds, k.String())
-	}
-	o.faults = names{what: "kind of fault", allowed: kinds, chosen: kinds}
-	o.fencing = names{what: "fencing mode", allowed: history.FencingNames()}
-	o.styles = names{what: "client style", allowed: history.StyleNames()}
-	o.properties = names{
-		what: "property", allowed: checker.PropertyNames(),
-		chosen: []string{checker.MutualExclusion.String(), checker.Resource.String()},
-	}
+	o.aim = anything()
+	o.faults.allowed = append([]string{"none"}, o.faults.allowed...) // a condition of its own
+	o.faults.chosen = o.faults.allowed
+	o.properties.chosen = []string{checker.MutualExclusion.String(), checker.Resource.String()}
 	o.confidence = choice{"95", []string{"95", "99"}}
 	o.format = choice{"text", []string{"text", "json", "csv"}}
 	flags := newFlags("measure")
 	flags.Var(&o.runs, "runs", "")
 	flags.Var(&o.from, "from", "")
-	flags.Var(&o.faults, "faults", "")
+	o.aim.addTo(flags)
 	flags.Var(&o.each, "each", "")
-	flags.Var(&o.fencing, "fencing", "")
-	flags.Var(&o.styles, "style", "")
-	flags.Var(&o.properties, "property", "")
 	flags.Var(&o.confidence, "confidence", "")
 	flags.StringVar(&o.save, "save", "", "")
 	flags.Var(&o.jobs, "jobs", "")

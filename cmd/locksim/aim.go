@@ -1,0 +1,37 @@
+package main
+
+import (
+	"flag"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/search"
+)
+
+// aim is the flags by which a hunt and a measurement say what may happen, how it is to be played, and what is judged.
+type aim struct{ faults, fencing, styles, properties names }
+
+// anything aims at all that there is; what a flag leaves out is for the command to choose.
+func anything() aim {
+	kinds := kindNames(search.Kinds())
+	return aim{
+		faults:     names{what: "kind of fault", allowed: kinds, chosen: kinds},
+		fencing:    names{what: "fencing mode", allowed: history.FencingNames()},
+		styles:     names{what: "client style", allowed: history.StyleNames()},
+		properties: names{what: "property", allowed: checker.PropertyNames()},
+	}
+}
+
+func (a *aim) addTo(fs *flag.FlagSet) {
+	fs.Var(&a.faults, "faults", "")
+	fs.Var(&a.fencing, "fencing", "")
+	fs.Var(&a.styles, "style", "")
+	fs.Var(&a.properties, "property", "")
+}
+
+func kindNames(kinds []search.Kind) (list []string) {
+	for _, k := range kinds {
+		list = append(list, k.String())
+	}
+	return list
+}
