@@ -82,3 +82,29 @@ func TestRecorderDigestsAlikeWhetherItKeepsOrNot(t *testing.T) {
 	require.Equal(t, uint64(10), kept.Events()[9].Seq)
 	require.Equal(t, "a send SET redis-1", kept.Events()[0].String())
 }
+
+func TestIntentsAndLooksAreKeptBesideTheDigest(t *testing.T) {
+	send := trace.Step{Node: "a", Does: trace.Send, What: "SET", Peer: "redis-1"}
+	record := func(keep, besides bool) *trace.Recorder {
+		r := &trace.Recorder{Keep: keep}
+		if besides {
+			r.Look("b", true)
+			r.Begin() // what came before is forgotten
+			r.Intend(3, &send)
+			r.Look("a", false)
+		}
+		r.Add(&trace.Event{At: 3, Step: send}, nil)
+		if besides {
+			r.Intend(4, &send)
+		}
+		return r
+	}
+	kept := record(true, true)
+	require.Equal(t, []trace.Intent{{At: 3, After: 0, Step: send}, {At: 4, After: 1, Step: send}}, kept.Intents())
+	require.Equal(t, []trace.Look{{Node: "a", Place: 1}}, kept.Looks())
+	require.Equal(t, record(true, false).Digest(), kept.Digest())
+	dropped := record(false, true)
+	require.Equal(t, kept.Digest(), dropped.Digest())
+	require.Empty(t, dropped.Intents())
+	require.Empty(t, dropped.Looks())
+}

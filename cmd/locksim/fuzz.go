@@ -81,7 +81,7 @@ func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
 	fs.Var(&o.runs, "runs", "")
 	fs.Var(&o.within, "for", "")
 	fs.Var(&o.toFirst, "stop-at-first", "")
-	o.aim.addTo(fs)
+	o.addTo(fs)
 	fs.Var(&o.drift, "drift", "")
 	fs.StringVar(&o.variant, "variant", "", "")
 	fs.Var(&o.from, "from", "")

@@ -73,7 +73,7 @@ func measureFlags(o *measureOptions, e env) *flag.FlagSet {
 	flags := newFlags("measure")
 	flags.Var(&o.runs, "runs", "")
 	flags.Var(&o.from, "from", "")
-	o.aim.addTo(flags)
+	o.addTo(flags)
 	flags.Var(&o.each, "each", "")
 	flags.Var(&o.confidence, "confidence", "")
 	flags.StringVar(&o.save, "save", "", "")
