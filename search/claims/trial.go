@@ -60,7 +60,7 @@ func (t *Trial) take(c *Claim, way scenarios.Case, result *harness.Result, failu
 		return
 	}
 	t.Steps += result.Steps
-	t.InDanger = t.InDanger || search.InDanger(c.Property, way.Fencing, &result.Report)
+	t.InDanger = t.InDanger || inDanger(c.Property, way.Fencing, &result.Report)
 	verdict := result.Report.Verdicts[c.Property]
 	switch {
 	case verdict == checker.Violated:
@@ -88,4 +88,13 @@ func (t *Trial) Story(c *Claim) *scenarios.Scenario {
 // Violation is how the trial broke the claim, for package minimal; it did so if the verdict is Violated.
 func (t *Trial) Violation(c *Claim) search.Violation {
 	return search.Violation{Case: t.Case, Seed: t.Scenario.Seed, Property: c.Property, Kind: t.Kind}
+}
+
+// inDanger reports whether a run put a property at risk, given how the resource defended itself. One that takes every
+// access is at risk whenever its lock is: an access that came too late would not be the danger, it would be the damage.
+func inDanger(p checker.Property, fencing history.Fencing, r *checker.Report) bool {
+	if p == checker.Resource && fencing == history.Unfenced {
+		return r.Dangers[checker.MutualExclusion] > 0
+	}
+	return r.Dangers[p] > 0
 }
