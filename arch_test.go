@@ -46,10 +46,17 @@ var arrows = map[string][]string{
 	"search/measure":    {"search", "harness", "scenarios", "checker", "locks", "sim", "history"},
 	"search/strategies": {"search", "search/claims", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"locktest":          {"search", "search/minimal", "reports", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"reports":           {"scenarios", "checker", "history", "trace"},
+	"search/compare": {
+		"search", "search/measure", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace",
+	},
+	"reports":            {"scenarios", "checker", "history", "trace"},
+	"reports/svg":        {"reports", "trace"},
+	"reports/page":       {"reports", "reports/svg", "trace"},
+	"reports/export":     {"reports", "checker", "history", "trace"},
+	"reports/comparison": {"reports/svg", "search/compare"},
 	"cmd/locksim": {
-		"search", "search/claims", "search/minimal", "search/fuzz", "search/explore", "search/measure",
-		"reports", "harness", "scenarios", "checker", "history", "locks", "sim", "trace",
+		"search", "search/claims", "search/minimal", "search/fuzz", "search/explore", "search/measure", "search/compare",
+		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},
 }
 

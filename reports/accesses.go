@@ -16,20 +16,21 @@ func (s *story) access(a *history.Access) {
 		at: a.Applied, lane: laneStorage, order: orderEffect, who: who, weight: weightWrite,
 		key: fmt.Sprintf("%s %d %d", a.Op, a.Acquisition, a.Register),
 	}
-	sign := s.g.accepted
+	sign := SignAccepted
 	switch {
 	case a.Applied == trace.Never:
-		sign, m.at = s.g.unsure, a.Invoked
+		sign, m.at = SignUnknown, a.Invoked
 	case s.harmful[a]:
-		sign, m.ink, m.weight = s.g.harmful, red, weightDamage
+		sign, m.ink, m.weight = SignHarmful, red, weightDamage
 	case !a.Accepted:
-		sign, m.ink, m.weight = s.g.refused, green, weightWrite+10
+		sign, m.ink, m.weight = SignRefused, green, weightWrite+10
 	case a.Op == history.Read:
-		sign, m.weight = "", weightRead
+		sign, m.weight = SignRead, weightRead
 	case a.Op == history.Check:
 		m.weight = weightRead
 	}
-	m.label = strings.ToUpper(a.Op.String()[:1]) + s.mark(a) + sign
+	m.label = strings.ToUpper(a.Op.String()[:1]) + s.mark(a)
+	m.sign = sign
 	m.text = s.accessWords(a)
 	s.add(m, a.Acquisition)
 }

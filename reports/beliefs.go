@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -38,9 +37,8 @@ func (s *story) belief(a *history.Acquisition) {
 		text += ", while " + listing(others) + " " + verb + " so too"
 		weight, k = weightLoss, amber
 	}
-	label := cmp.Or(tokenMark(a.Token), string(s.g.starts))
 	s.add(moment{
-		at: b.From, lane: lane, order: orderBelief, key: fmt.Sprintf("belief %d", a.ID), label: label, glyph: s.g.starts,
+		at: b.From, lane: lane, order: orderBelief, key: fmt.Sprintf("belief %d", a.ID), label: tokenMark(a.Token), sign: SignBegins,
 		who: who, text: text, ink: k, weight: weight,
 	}, a.ID)
 	if b.To > s.h.End || b.Ended == history.ByCrash {
@@ -51,7 +49,7 @@ func (s *story) belief(a *history.Acquisition) {
 		order = orderUnlock
 	}
 	s.add(moment{
-		at: b.To, lane: lane, order: order, key: fmt.Sprintf("belief %d ends", a.ID), glyph: s.g.ends,
+		at: b.To, lane: lane, order: order, key: fmt.Sprintf("belief %d ends", a.ID), sign: SignEnds,
 		who: who, text: s.endOfBelief(a, b), weight: weightUnlock,
 	}, a.ID)
 }

@@ -15,7 +15,7 @@ func (s *story) copies() {
 		text := s.lossWords(c, who)
 		m := moment{
 			at: c.To, lane: laneNode(c.Node), order: orderLoss, key: fmt.Sprintf("copy %d", c.Acquisition),
-			glyph: s.g.goneGlyph(c.Gone), who: c.Node, text: text, weight: weightLoss,
+			sign: goneSign(c.Gone), who: c.Node, text: text, weight: weightLoss,
 		}
 		if text == "" {
 			m.weight = 0 // a sign on the lane, no line in the list
@@ -85,7 +85,7 @@ func (s *story) removals() {
 		who := s.holder(r.By, r.Client)
 		m := moment{
 			at: r.At, lane: laneNode(r.Node), order: orderService, key: fmt.Sprintf("removal %d", r.By), who: r.Node,
-			ink: amber, weight: weightLoss, glyph: s.g.deleted,
+			ink: amber, weight: weightLoss, sign: SignDeleted,
 		}
 		switch {
 		case r.Again:
@@ -95,7 +95,7 @@ func (s *story) removals() {
 		case r.Stale && !late[r.By]:
 			late[r.By] = true
 			m.text = who + "'s release " + s.staleWords(r)
-			m.ink, m.weight, m.glyph = plain, weightStale, 0
+			m.ink, m.weight, m.sign = plain, weightStale, SignNone
 			if a := s.h.Acquisition(r.By); a != nil && a.Outcome != history.OK {
 				m.weight = weightTrivia // it cleans up after a try that failed
 			}
@@ -119,15 +119,15 @@ func (s *story) staleWords(r *history.Removal) string {
 	return "finds no " + s.servers().Entry() + " of its own, and does nothing"
 }
 
-func (g *glyphs) goneGlyph(gone history.Gone) rune {
+func goneSign(gone history.Gone) Sign {
 	switch gone {
 	case history.Expired:
-		return g.expired
+		return SignExpired
 	case history.Deleted:
-		return g.deleted
+		return SignDeleted
 	case history.Wiped, history.Evicted, history.Overwritten:
-		return g.lost
+		return SignLost
 	case history.Kept:
 	}
-	return 0
+	return SignNone
 }

@@ -12,9 +12,14 @@ import (
 type lane struct {
 	name  string
 	title string // what stands before it; its name if empty
+	kind  LaneKind
+	node  string // the client or the server that it is of
 	ink   ink    // of that
 	bars  []bar
 	marks []mark
+	// Of LaneLevel:
+	levels    []Level
+	threshold *Level
 }
 
 func (l *lane) heading() string { return cmp.Or(l.title, l.name) }
@@ -22,13 +27,13 @@ func (l *lane) heading() string { return cmp.Or(l.title, l.name) }
 // bar is something that lasts. Bars are painted in their order, marks over them.
 type bar struct {
 	from, to trace.Instant
-	fill     func(trace.Instant) rune
-	glyph    rune // if fill is nil
+	sign     Sign
+	lives    []trace.Instant // of SignLife: see [Bar]
+	life     trace.Instant   // likewise
 	ink      ink
 	label    string // written into it if there is room
-	last     rune   // stands at its end; 0: nothing
+	last     Sign   // stands at its end
 	quiet    bool   // it may last for ever without anything going on
-	tint     bool   // it has no glyph: it lends its ink to what is there
 }
 
 // mark is something that happens at a moment.
@@ -38,6 +43,11 @@ type mark struct {
 	ink  ink
 	pad  int  // blanks to keep free behind it
 	last bool // it stands behind other marks of its moment
+
+	// What the text is made of.
+	number int
+	sign   Sign
+	label  string
 }
 
 // crowded is how many bars of a lane may have edges to be told apart.
@@ -47,7 +57,7 @@ const crowded = 30
 func (l *lane) stops() []stop {
 	var list []stop
 	for i := range l.bars {
-		if b := &l.bars[i]; !b.tint && len(l.bars) <= crowded {
+		if b := &l.bars[i]; b.sign != SignTint && len(l.bars) <= crowded {
 			list = append(list, stop{b.from, -1}, stop{b.to, -1})
 		}
 	}
@@ -109,20 +119,10 @@ func (v *view) place(l *lane, moments []moment) {
 		text := ""
 		if m.number > 0 {
 			text = v.g.number(m.number)
+		} else if glyph := v.g.of(m.sign); glyph != 0 {
+			text = string(glyph)
 		}
-		switch {
-		case m.lane == laneStorage:
-			text += m.label
-		case m.number > 0 && m.label != string(m.glyph):
-			text += m.label
-		case m.number == 0 && m.label != "":
-			text += string(m.glyph) + m.label
-		case m.number == 0 && m.glyph != 0:
-			text += string(m.glyph)
-		}
-		if m.number == 0 && m.label == string(m.glyph) && m.glyph != 0 {
-			text = m.label
-		}
+		text += m.label + v.g.decided(m.sign)
 		if text == "" {
 			continue
 		}
@@ -134,7 +134,7 @@ func (v *view) place(l *lane, moments []moment) {
 		if k == plain && l.name != laneStorage {
 			k = strong
 		}
-		l.marks = append(l.marks, mark{at: m.at, text: text, ink: k, pad: pad})
+		l.marks = append(l.marks, mark{at: m.at, text: text, ink: k, pad: pad, sign: m.sign, label: m.label, number: m.number})
 	}
 }
 
@@ -146,24 +146,24 @@ func (v *view) bar(l *lane, b bar) {
 }
 
 func (v *view) beliefLane(who string, k ink) lane {
-	l := lane{name: laneBelief(who), ink: k}
+	l := lane{name: laneBelief(who), kind: LaneBelief, node: who, ink: k}
 	for i := range v.h.Waits {
 		if w := &v.h.Waits[i]; v.waiter(w) == who {
-			v.bar(&l, bar{from: w.From, to: w.To, glyph: v.g.waits, ink: faint, quiet: true})
+			v.bar(&l, bar{from: w.From, to: w.To, sign: SignWaits, ink: faint, quiet: true})
 		}
 	}
 	for _, b := range v.beliefs {
 		if v.holder(b.Acquisition.ID, "") != who {
 			continue
 		}
-		last := v.g.ends
+		last := SignEnds
 		if b.Ended == history.ByCrash {
-			last = v.g.dies
+			last = SignDies
 		}
 		if b.To > v.to {
-			last = 0
+			last = SignNone
 		}
-		v.bar(&l, bar{from: b.From, to: b.To, glyph: v.g.believes, ink: k, last: last})
+		v.bar(&l, bar{from: b.From, to: b.To, sign: SignBelieves, ink: k, last: last})
 	}
 	for i := range v.faults {
 		f := &v.faults[i]
@@ -173,29 +173,29 @@ func (v *view) beliefLane(who string, k ink) lane {
 		from, to := f.span(v.h)
 		switch f.kind {
 		case "pause":
-			v.bar(&l, bar{from: from, to: to, glyph: v.g.paused, ink: k, label: f.short})
+			v.bar(&l, bar{from: from, to: to, sign: SignPaused, ink: k, label: f.short})
 		case "crash":
-			v.bar(&l, bar{from: from, to: to, glyph: v.g.down, ink: faint, label: f.short, quiet: true})
+			v.bar(&l, bar{from: from, to: to, sign: SignDown, ink: faint, label: f.short, quiet: true})
 		}
 	}
 	for _, o := range v.overlaps() {
-		v.bar(&l, bar{from: o.from, to: o.to, ink: amber, tint: true})
+		v.bar(&l, bar{from: o.from, to: o.to, sign: SignTint, ink: amber})
 	}
 	return l
 }
 
 // truthLane shows what the service granted, and where belief outlasts it.
 func (v *view) truthLane(who string, k ink) lane {
-	l := lane{name: laneTruth(who), ink: k}
+	l := lane{name: laneTruth(who), kind: LaneTruth, node: who, ink: k}
 	for _, b := range v.beliefs {
 		if v.holder(b.Acquisition.ID, "") == who {
-			v.bar(&l, bar{from: b.From, to: b.To, glyph: v.g.lapsed, ink: faint, label: "no longer granted"})
+			v.bar(&l, bar{from: b.From, to: b.To, sign: SignLapsed, ink: faint, label: "no longer granted"})
 		}
 	}
 	for i := range v.h.Grants {
 		g := &v.h.Grants[i]
 		if v.holder(g.Acquisition, g.Client) == who {
-			v.bar(&l, bar{from: g.From, to: g.To, glyph: v.g.granted, ink: k, quiet: g.To == trace.Never})
+			v.bar(&l, bar{from: g.From, to: g.To, sign: SignGranted, ink: k, quiet: g.To == trace.Never})
 		}
 	}
 	return l
@@ -236,20 +236,20 @@ func (v *view) overlaps() []stretch {
 }
 
 func (v *view) overlapLane() lane {
-	l := lane{name: laneBoth, ink: amber}
+	l := lane{name: laneBoth, kind: LaneOverlap, ink: amber}
 	for _, o := range v.overlaps() {
-		v.bar(&l, bar{from: o.from, to: o.to, glyph: v.g.both, ink: amber, label: precise(o.to.Sub(o.from))})
+		v.bar(&l, bar{from: o.from, to: o.to, sign: SignOverlap, ink: amber, label: precise(o.to.Sub(o.from))})
 	}
 	return l
 }
 
 func (v *view) networkLane() lane {
-	l := lane{name: laneNetwork}
+	l := lane{name: laneNetwork, kind: LaneNetwork}
 	for i := range v.faults {
 		f := &v.faults[i]
 		if f.fired && (f.kind == "cut" || f.kind == "stall") {
 			from, to := f.span(v.h)
-			v.bar(&l, bar{from: from, to: to, glyph: v.g.cut, label: f.short, quiet: true})
+			v.bar(&l, bar{from: from, to: to, sign: SignCut, label: f.short, quiet: true})
 		}
 	}
 	return l
@@ -257,7 +257,7 @@ func (v *view) networkLane() lane {
 
 // nodeLane shows what one server keeps of the lock: how much of its life is left, and whose it is.
 func (v *view) nodeLane(node string) lane {
-	l := lane{name: laneNode(node)}
+	l := lane{name: laneNode(node), kind: LaneNode, node: node}
 	copies := 0
 	for i := range v.h.Copies {
 		if c := &v.h.Copies[i]; c.Node == node && c.From < v.to && c.To > v.from {
@@ -271,9 +271,10 @@ func (v *view) nodeLane(node string) lane {
 		}
 		who := v.holder(c.Acquisition, c.Client)
 		k := v.inkOf(who)
-		v.bar(&l, bar{from: c.From, to: c.To, fill: v.wedge(c), ink: k, quiet: c.Expires == trace.Never})
+		lives, life := v.lives(c)
+		v.bar(&l, bar{from: c.From, to: c.To, sign: SignLife, lives: lives, life: life, ink: k, quiet: c.Expires == trace.Never})
 		if c.From >= v.from && c.From < v.to && copies <= crowded {
-			l.marks = append(l.marks, mark{at: c.From, text: who, ink: k, last: true})
+			l.marks = append(l.marks, mark{at: c.From, text: who, ink: k, last: true, label: who})
 		}
 	}
 	for i := range v.faults {
@@ -282,9 +283,9 @@ func (v *view) nodeLane(node string) lane {
 			from, to := f.span(v.h)
 			switch f.kind {
 			case "pause":
-				v.bar(&l, bar{from: from, to: to, glyph: v.g.paused, label: f.short})
+				v.bar(&l, bar{from: from, to: to, sign: SignPaused, label: f.short})
 			case "crash":
-				v.bar(&l, bar{from: from, to: to, glyph: v.g.down, ink: faint, label: f.short, quiet: true})
+				v.bar(&l, bar{from: from, to: to, sign: SignDown, ink: faint, label: f.short, quiet: true})
 			}
 		}
 	}
@@ -298,13 +299,14 @@ func (v *view) inkOf(who string) ink {
 	return faint
 }
 
-// wedge returns the height of a copy's bar: what is left of its life, which every renewal makes whole again.
-func (v *view) wedge(c *history.Copy) func(trace.Instant) rune {
+// lives are the moments from which a copy had its whole life before it, and that life: every renewal makes it whole
+// again. It is 0 of what does not end by itself.
+func (v *view) lives(c *history.Copy) (lives []trace.Instant, life trace.Instant) {
 	if c.Expires == trace.Never {
-		return func(trace.Instant) rune { return v.g.levels[len(v.g.levels)-1] }
+		return nil, 0
 	}
 	_, nodes := v.servers().Role() // where one node is a whole service, a new leader gives a session its life again
-	lives := []trace.Instant{c.From}
+	lives = []trace.Instant{c.From}
 	for i := range v.run.Events {
 		e := &v.run.Events[i]
 		renews := e.Does == trace.Execute && e.Alt == "renew" && e.Peer == c.Client || !nodes && e.Does == trace.Promote
@@ -312,20 +314,25 @@ func (v *view) wedge(c *history.Copy) func(trace.Instant) rune {
 			lives = append(lives, e.At)
 		}
 	}
-	life := c.Expires - lives[len(lives)-1]
-	return func(t trace.Instant) rune {
-		began := lives[0]
-		for _, r := range lives {
-			if r <= t {
-				began = r
-			}
-		}
-		return v.g.level(int64(began+life-t), int64(life))
+	return lives, c.Expires - lives[len(lives)-1]
+}
+
+// levelAt is the height of a bar of SignLife: what is left of a life.
+func (b *bar) levelAt(g *glyphs, t trace.Instant) rune {
+	if b.life == 0 {
+		return g.levels[len(g.levels)-1]
 	}
+	began := b.lives[0]
+	for _, r := range b.lives {
+		if r <= t {
+			began = r
+		}
+	}
+	return g.level(int64(began+b.life-t), int64(b.life))
 }
 
 func (v *view) storageLane() lane {
-	l := lane{name: laneStorage}
+	l := lane{name: laneStorage, kind: LaneStorage}
 	if v.run.Case.Scenario.Resource.Guarded {
 		l.title = "data"
 	}
@@ -333,17 +340,19 @@ func (v *view) storageLane() lane {
 	for i := range v.h.Accesses {
 		a := &v.h.Accesses[i]
 		if a.Applied != trace.Never && a.Applied-a.Invoked > late {
-			v.bar(&l, bar{from: a.Invoked, to: a.Applied, glyph: v.g.travels, ink: faint, label: v.undecided()})
+			v.bar(&l, bar{from: a.Invoked, to: a.Applied, sign: SignTravels, ink: faint, label: v.undecided()})
 		}
 	}
 	return l
 }
 
 func (v *view) damageLane() lane {
-	l := lane{name: laneDamage, ink: red}
+	l := lane{name: laneDamage, kind: LaneDamage, ink: red}
 	for _, d := range v.damages() {
 		if d.At >= v.from && d.At <= v.to {
-			l.marks = append(l.marks, mark{at: d.At, text: string(v.g.damage) + " " + d.Kind, ink: red, pad: 1})
+			l.marks = append(l.marks, mark{
+				at: d.At, text: string(v.g.damage) + " " + d.Kind, ink: red, pad: 1, sign: SignDamage, label: d.Kind,
+			})
 		}
 	}
 	return l

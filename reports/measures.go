@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -24,18 +25,21 @@ func (t *text) measures(r *Run, brief bool) {
 	if brief {
 		return
 	}
-	var rest []string
-	for _, m := range r.Report.Measures {
-		bounded := false
-		for _, b := range bounds {
-			bounded = bounded || b.name == m.Name
-		}
-		if m.Value != 0 && (!bounded || !r.Compared()) {
-			rest = append(rest, strings.TrimSuffix(m.Name, "-ns")+" "+amount(m.Name, m.Value))
-		}
-	}
-	if len(rest) > 0 {
+	if rest := r.measured(); len(rest) > 0 {
 		t.line("")
 		t.paragraph("  ", "Measured: "+strings.Join(rest, ", "), faint)
 	}
+}
+
+// measured lists the values that are not zero and that the scenario does not bound.
+func (r *Run) measured() []string {
+	bounds := r.bounds()
+	var rest []string
+	for _, m := range r.Report.Measures {
+		bounded := r.Compared() && slices.ContainsFunc(bounds, func(b bound) bool { return b.name == m.Name })
+		if m.Value != 0 && !bounded {
+			rest = append(rest, strings.TrimSuffix(m.Name, "-ns")+" "+amount(m.Name, m.Value))
+		}
+	}
+	return rest
 }

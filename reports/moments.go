@@ -16,7 +16,7 @@ type moment struct {
 	order  int    // among the moments of one instant
 	key    string // tells moments of one instant and lane apart, whatever the run
 	label  string // what stands on the lane, after the number
-	glyph  rune   // what stands there if it has no number; 0: nothing
+	sign   Sign   // what stands there if it has no number
 	who    string
 	text   string
 	ink    ink

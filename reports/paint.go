@@ -20,6 +20,15 @@ const (
 	firstClient
 )
 
+// tone is how data for other pictures calls an ink.
+func (k ink) tone() Tone {
+	return [...]Tone{
+		plain: TonePlain, strong: ToneStrong, faint: ToneFaint, amber: ToneAmber, red: ToneRed, green: ToneGreen,
+		differs: ToneDiffers, firstClient: ToneClient1, firstClient + 1: ToneClient2, firstClient + 2: ToneClient3,
+		firstClient + 3: ToneClient4,
+	}[k]
+}
+
 // clientInks is how many colours clients take turns in. None of them is amber, red or green.
 const clientInks = 4
 
@@ -160,6 +169,62 @@ func asciiGlyphs() *glyphs {
 		accepted: "+", refused: "x", harmful: "!", unsure: "?",
 		held: "+", violated: "x", vacuous: "o", undecided: "?", unjudged: ".", mismatch: "!=",
 		dash: "-", dot: "-", ellipsis: "...", arrow: "->", bullet: "*",
+	}
+}
+
+// of returns the glyph of a sign that a bar is made of or that stands on a lane by itself; 0 of those that do neither.
+func (g *glyphs) of(s Sign) rune {
+	switch s {
+	case SignWaits:
+		return g.waits
+	case SignBelieves:
+		return g.believes
+	case SignBegins:
+		return g.starts
+	case SignEnds:
+		return g.ends
+	case SignDies:
+		return g.dies
+	case SignPaused:
+		return g.paused
+	case SignDown:
+		return g.down
+	case SignGranted:
+		return g.granted
+	case SignLapsed:
+		return g.lapsed
+	case SignExpired:
+		return g.expired
+	case SignDeleted:
+		return g.deleted
+	case SignLost:
+		return g.lost
+	case SignOverlap:
+		return g.both
+	case SignTravels:
+		return g.travels
+	case SignCut:
+		return g.cut
+	case SignDamage:
+		return g.damage
+	case SignNone, SignLife, SignRead, SignAccepted, SignRefused, SignHarmful, SignUnknown, SignTint:
+	}
+	return 0
+}
+
+// decided is what stands behind an access: how the resource decided on it.
+func (g *glyphs) decided(s Sign) string {
+	switch s {
+	case SignAccepted:
+		return g.accepted
+	case SignRefused:
+		return g.refused
+	case SignHarmful:
+		return g.harmful
+	case SignUnknown:
+		return g.unsure
+	default:
+		return ""
 	}
 }
 

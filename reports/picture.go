@@ -115,7 +115,7 @@ func (p *picture) idle(from, to trace.Instant) bool {
 		for i := range lanes {
 			for k := range lanes[i].bars {
 				b := &lanes[i].bars[k]
-				if !b.quiet && !b.tint && b.from < to && b.to > from {
+				if !b.quiet && b.sign != SignTint && b.from < to && b.to > from {
 					return false
 				}
 			}
@@ -134,18 +134,19 @@ func (p *picture) draw(l *lane) row {
 			to++
 		}
 		for col := from; col < to && col < len(r); col++ {
-			switch {
-			case b.tint && r[col].r != ' ' && r[col].ink != faint:
-				r[col].ink = b.ink
-			case b.tint:
-			case b.fill != nil:
-				r[col] = cell{b.fill(max(p.scale.moment(col), b.from)), b.ink}
+			switch b.sign {
+			case SignTint:
+				if r[col].r != ' ' && r[col].ink != faint {
+					r[col].ink = b.ink
+				}
+			case SignLife:
+				r[col] = cell{b.levelAt(p.g, max(p.scale.moment(col), b.from)), b.ink}
 			default:
-				r[col] = cell{b.glyph, b.ink}
+				r[col] = cell{p.g.of(b.sign), b.ink}
 			}
 		}
-		if b.last != 0 && to < len(r) {
-			r[to] = cell{b.last, b.ink}
+		if b.last != SignNone && to < len(r) {
+			r[to] = cell{p.g.of(b.last), b.ink}
 		}
 	}
 	p.drawMarks(r, l)
@@ -188,7 +189,7 @@ func (p *picture) drawLabel(r row, b *bar) {
 	run := 0
 	for col := from; col < to; col++ {
 		run++
-		if r[col].r != b.glyph || col%p.scale.panel == 0 {
+		if r[col].r != p.g.of(b.sign) || col%p.scale.panel == 0 {
 			run = 0
 		}
 		if run == n+2 {

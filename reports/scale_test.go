@@ -125,7 +125,9 @@ func TestARenewalMakesTheWedgeWholeAgain(t *testing.T) {
 		c := &history.Copy{Node: node, Client: "a", From: 0, To: trace.Never, Expires: 18 * second}
 		e.At, e.Node = 8*second, node
 		v := &view{g: asciiGlyphs(), run: &Run{Case: scenarios.Case{Scenario: s}, Events: []trace.Event{e}}}
-		height := v.wedge(c)
+		b := &bar{}
+		b.lives, b.life = v.lives(c)
+		height := func(t trace.Instant) rune { return b.levelAt(v.g, t) }
 		return string([]rune{height(0), ' ', height(8*second - 1), ' ', height(8 * second)})
 	}
 	renewal := trace.Event{Step: trace.Step{Does: trace.Execute, What: "EVAL", Alt: "renew", Peer: "a"}}

@@ -65,11 +65,11 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 	if g.To > s.h.End || g.Ended == history.ByUnlock && !s.believesAt(g.Acquisition, g.To) {
 		return // the unlock that ended it is told already
 	}
-	text, glyph := "the lease is over", s.g.expired
+	text, sign := "the lease is over", SignExpired
 	var weight int
 	switch holds := s.servers().Holds(); {
 	case g.Ended == history.ByUnlock:
-		text, glyph = "a release ends what was granted", s.g.deleted
+		text, sign = "a release ends what was granted", SignDeleted
 	case g.Ended == history.BySessionLoss, holds == "session":
 		text = "the " + holds + " is over"
 	}
@@ -85,6 +85,6 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 	}
 	s.add(moment{
 		at: g.To, lane: laneTruth(who), order: orderService, key: fmt.Sprintf("grant %d ends", g.Acquisition),
-		glyph: glyph, who: who, text: text, ink: k, weight: weight,
+		sign: sign, who: who, text: text, ink: k, weight: weight,
 	}, g.Acquisition)
 }

@@ -164,7 +164,7 @@ func (t *text) schedule(runs []Run) {
 	t.measures(&runs[0], false)
 	for i := 1; i < len(runs); i++ {
 		t.line("")
-		t.paragraph("", t.twin(&runs[i], p.views[i]), strong)
+		t.paragraph("", twin(&runs[i], p.views[i]), strong)
 		t.verdicts(&runs[i], &runs[0])
 		if k := p.twinOf(i); k >= 0 {
 			t.line("")
@@ -182,11 +182,24 @@ func (t *text) schedule(runs []Run) {
 	t.reproduce(runs)
 }
 
-// headline says in one sentence what came of it.
+// headline prints in one sentence what came of it.
 func (t *text) headline(r *Run) {
+	words, v, p := r.headline()
+	sign, k := t.sign(p, v)
+	switch status, _ := r.Status(); status {
+	case AsExpected:
+	case Inconclusive:
+		sign, k = t.g.undecided, differs
+	case Unexpected:
+		sign, k = t.g.mismatch, differs
+	}
+	t.paragraph("", sign+" "+words, k)
+}
+
+// headline says in one sentence what came of a run, and which verdict weighs most in it.
+func (r *Run) headline() (words string, weighs checker.Verdict, of checker.Property) {
 	v := &r.Report.Verdicts
-	words := ""
-	sign, k := t.sign(checker.MutualExclusion, v[checker.MutualExclusion])
+	of = checker.MutualExclusion
 	switch v[checker.MutualExclusion] {
 	case checker.Violated:
 		words = "Two believed to hold the lock at once"
@@ -199,7 +212,7 @@ func (t *text) headline(r *Run) {
 	}
 	switch v[checker.Resource] {
 	case checker.Violated:
-		sign, k = t.sign(checker.Resource, checker.Violated)
+		of = checker.Resource
 		joint := "; yet"
 		if v[checker.MutualExclusion] == checker.Violated {
 			joint = ", and"
@@ -224,11 +237,11 @@ func (t *text) headline(r *Run) {
 			ending = ": as expected."
 		}
 	case Inconclusive:
-		sign, k, ending = t.g.undecided, differs, ": inconclusive."
+		ending = ": inconclusive."
 	case Unexpected:
-		sign, k, ending = t.g.mismatch, differs, ": NOT as expected."
+		ending = ": NOT as expected."
 	}
-	t.paragraph("", sign+" "+words+ending, k)
+	return words + ending, v[of], of
 }
 
 // neverHappened names the faults without which the run is not the one that its scenario tells of.
@@ -264,7 +277,7 @@ func hasLease(r *Run) bool {
 }
 
 // twin introduces a run of a schedule that has been shown already.
-func (t *text) twin(r *Run, v *view) string {
+func twin(r *Run, v *view) string {
 	text := "The same schedule with fencing " + r.Case.Fencing.String()
 	var refused []string
 	for i := range v.h.Accesses {

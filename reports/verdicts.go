@@ -82,7 +82,7 @@ func (t *text) verdict(r *Run, p checker.Property, width int) {
 	}
 	head := "  " + t.ink(k, sign) + " " + left + "  " + found + "  " + wanted + " "
 	plainHead := 2 + columns(sign) + 1 + width + 2 + 10 + 2 + 10 + 1
-	note := t.note(r, p, got)
+	note := r.note(p, got)
 	lines := wrap(note, max(t.Width-plainHead-2, 20), "")
 	if differing != " " {
 		head += t.ink(differs, differing) + " "
@@ -109,25 +109,32 @@ func trimRight(s string) string {
 
 // sign is the glyph of a verdict. Only damage at the resource is red.
 func (t *text) sign(p checker.Property, v checker.Verdict) (string, ink) {
+	signs := [...]string{
+		checker.Held: t.g.held, checker.Violated: t.g.violated, checker.Vacuous: t.g.vacuous,
+		checker.Undecided: t.g.undecided, checker.NotJudged: t.g.unjudged,
+	}
+	return signs[v], inkOf(p, v)
+}
+
+// inkOf is the colour of a verdict.
+func inkOf(p checker.Property, v checker.Verdict) ink {
 	switch v {
 	case checker.Held:
-		return t.g.held, green
+		return green
 	case checker.Violated:
 		if p == checker.Resource {
-			return t.g.violated, red
+			return red
 		}
-		return t.g.violated, amber
-	case checker.Vacuous:
-		return t.g.vacuous, faint
+		return amber
 	case checker.Undecided:
-		return t.g.undecided, strong
-	case checker.NotJudged:
+		return strong
+	case checker.Vacuous, checker.NotJudged:
 	}
-	return t.g.unjudged, faint
+	return faint
 }
 
 // note says how serious a verdict is to be taken.
-func (t *text) note(r *Run, p checker.Property, v checker.Verdict) string {
+func (r *Run) note(p checker.Property, v checker.Verdict) string {
 	switch v {
 	case checker.Held:
 		return "in danger " + times(r.Report.Dangers[p])

@@ -15,34 +15,22 @@ const maxTold = 2
 // why prints what the checker says of each violation, and how it came about. After another run of the same schedule it
 // keeps to what befell the resource, and to what befell this run alone.
 func (t *text) why(r, like *Run, v *view, said map[string]bool) {
-	var told [checker.PropertyCount]int
-	started := false
-	for i := range r.Report.Violations {
-		x := &r.Report.Violations[i]
-		if said[x.Text] || like != nil && x.Property != checker.Resource && alike(r, like, x.Property) {
-			continue
-		}
-		said[x.Text] = true
-		told[x.Property]++
-		if told[x.Property] > maxTold {
-			continue
-		}
-		if !started {
-			t.line("")
-			started = true
-		}
-		k := amber
-		if x.Property == checker.Resource {
-			k = red
-		}
-		t.item(t.g.bullet, capital(x.Kind)+": "+shortened(x.Text)+".", k)
-		if reason := v.because(x); reason != "" {
-			t.item(" ", reason, plain)
-		}
+	list := v.reasons(like, said)
+	if len(list) > 0 {
+		t.line("")
 	}
-	for p := range checker.PropertyCount {
-		if n := told[p] - maxTold; n > 0 {
-			t.item(" ", fmt.Sprintf("(%s: %d more)", p, n), faint)
+	for _, x := range list {
+		switch {
+		case x.more:
+			t.item(" ", x.text, faint)
+			continue
+		case x.property == checker.Resource:
+			t.item(t.g.bullet, x.text, red)
+		default:
+			t.item(t.g.bullet, x.text, amber)
+		}
+		if x.because != "" {
+			t.item(" ", x.because, plain)
 		}
 	}
 	status, reasons := r.Status()
@@ -53,6 +41,36 @@ func (t *text) why(r, like *Run, v *view, said map[string]bool) {
 	for _, reason := range reasons {
 		t.item(t.g.mismatch, shortened(reason)+".", differs)
 	}
+}
+
+// reason is what a text says of a violation: that it took place, and how it came about.
+type reason struct {
+	property checker.Property
+	text     string
+	because  string
+	more     bool // the text counts those that are not told
+}
+
+// reasons tells of the violations of a run, of each property the first ones, and what has not been said before.
+func (v *view) reasons(like *Run, said map[string]bool) []reason {
+	var list []reason
+	var told [checker.PropertyCount]int
+	for i := range v.run.Report.Violations {
+		x := &v.run.Report.Violations[i]
+		if said[x.Text] || like != nil && x.Property != checker.Resource && alike(v.run, like, x.Property) {
+			continue
+		}
+		said[x.Text] = true
+		if told[x.Property]++; told[x.Property] <= maxTold {
+			list = append(list, reason{x.Property, capital(x.Kind) + ": " + shortened(x.Text) + ".", v.because(x), false})
+		}
+	}
+	for p := range checker.PropertyCount {
+		if n := told[p] - maxTold; n > 0 {
+			list = append(list, reason{p, fmt.Sprintf("(%s: %d more)", p, n), "", true})
+		}
+	}
+	return list
 }
 
 func capital(s string) string {

@@ -1,0 +1,2 @@
+// Package export writes schedules in the forms of other tools.
+package export

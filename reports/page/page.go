@@ -1,0 +1,2 @@
+// Package page makes of schedules one HTML file that needs no network.
+package page

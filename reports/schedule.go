@@ -1,0 +1,150 @@
+package reports
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/trace"
+)
+
+// Endless is a width that leaves a picture in one panel, however many columns it takes.
+const Endless = 1 << 20
+
+// Schedules makes data for pictures of runs: runs that follow one another and differ in the fencing mode alone share one.
+// The runs must have kept their events. Columns is the width of a panel; a picture of less than 60 would show nothing.
+func Schedules(runs []Run, columns int) []Schedule {
+	var list []Schedule
+	for from := 0; from < len(runs); {
+		to := from + 1
+		for to < len(runs) && sameSchedule(&runs[from], &runs[to]) {
+			to++
+		}
+		list = append(list, newSchedule(runs[from:to], max(columns, 60)))
+		from = to
+	}
+	return list
+}
+
+func newSchedule(runs []Run, columns int) Schedule {
+	g := unicodeGlyphs()
+	p := newPicture(runs, columns, false, g)
+	s := p.views[0].scope
+	about := runs[0].Case.Scenario
+	d := Schedule{
+		Schema: TimelineSchema, Scenario: about.Name, Title: about.Title, Story: about.Story, Source: about.Source,
+		Claims: about.Claims, Finding: about.Finding,
+		Heading: heading(&runs[0]), Settings: []string{}, Commands: commands(runs), Axis: p.dataOfAxis(), Partial: s.partial,
+		More: Hidden{Clients: s.moreHolders, Servers: s.moreNodes, Moments: p.more}, Assumptions: []string{},
+	}
+	said := map[string]bool{}
+	for i := range p.views {
+		d.End = max(d.End, runs[i].History.End)
+		d.Runs = append(d.Runs, p.timeline(i, said))
+	}
+	return d
+}
+
+func (p *picture) dataOfAxis() Axis {
+	s := p.scale
+	a := Axis{From: s.at[0], To: s.at[len(s.at)-1], Panel: min(s.panel, s.width), Width: s.width}
+	for i, at := range s.at {
+		a.Stops = append(a.Stops, Stop{At: at, Column: s.col[i], Cut: s.cut[i]})
+	}
+	for _, t := range s.ticks() {
+		a.Ticks = append(a.Ticks, Tick{At: t, Text: brief(t)})
+	}
+	return a
+}
+
+// timeline is what there is to draw of the i-th run, and to say of it.
+func (p *picture) timeline(i int, said map[string]bool) Timeline {
+	v := p.views[i]
+	r := v.run
+	words, verdict, of := r.headline()
+	t := Timeline{
+		Fencing: r.Case.Fencing.String(), Headline: words, Tone: inkOf(of, verdict).tone(), LikeRun: -1,
+		Messages: v.messages(), Why: []string{}, Proof: []string{}, Measures: list(r.measured()), Legend: p.legend(i),
+	}
+	var like *Run
+	if i > 0 {
+		like = p.views[0].run
+		t.Twin = twin(r, v)
+		t.LikeRun = p.twinOf(i)
+	}
+	for property := range checker.PropertyCount {
+		if worthARow(r, nil, property) {
+			t.Verdicts = append(t.Verdicts, r.dataOfVerdict(property))
+		}
+	}
+	for k := range p.rows[i] {
+		if l := &p.rows[i][k]; !p.draw(l).blank() {
+			t.Lanes = append(t.Lanes, l.data())
+		}
+	}
+	for k := range p.tales[i] {
+		if m := &p.tales[i][k]; m.text != "" {
+			t.Moments = append(t.Moments, Moment{
+				At: m.at, Number: m.number, Lane: m.lane, Who: m.who, Text: m.text, Tone: m.ink.tone(),
+				Witness: m.weight > weightWitness,
+			})
+		}
+	}
+	for _, x := range v.reasons(like, said) {
+		t.Why = append(t.Why, x.text)
+		if x.because != "" {
+			t.Why = append(t.Why, x.because)
+		}
+	}
+	return t
+}
+
+func (r *Run) dataOfVerdict(p checker.Property) Verdict {
+	got := r.Report.Verdicts[p]
+	d := Verdict{Property: p.String(), Found: got.String(), Note: r.note(p, got), Tone: inkOf(p, got).tone()}
+	if want, ok := r.Expected(p); ok {
+		d.Expected = want.String()
+	}
+	return d
+}
+
+// data is the lane for other pictures. Its marks were sorted when it was drawn.
+func (l *lane) data() Lane {
+	d := Lane{
+		Name: l.name, Title: l.heading(), Kind: l.kind, Node: l.node, Tone: l.ink.tone(), Bars: []Bar{}, Marks: []Mark{},
+		Levels: l.levels, Threshold: l.threshold,
+	}
+	for i := range l.bars {
+		b := &l.bars[i]
+		d.Bars = append(d.Bars, Bar{
+			From: b.from, To: b.to, Sign: b.sign, Ends: b.last, Tone: b.ink.tone(), Label: b.label, Lives: b.lives, Life: b.life,
+		})
+	}
+	for i := range l.marks {
+		m := &l.marks[i]
+		d.Marks = append(d.Marks, Mark{At: m.at, Number: m.number, Sign: m.sign, Label: m.label, Tone: m.ink.tone()})
+	}
+	return d
+}
+
+// messages are the messages of a run within what is drawn of it, in the order in which they were sent.
+func (v *view) messages() []Message {
+	place := map[uint64]int{} // of a message in the list, by what links its steps
+	list := []Message{}
+	for i := range v.run.Events {
+		e := &v.run.Events[i]
+		switch {
+		case e.Msg == 0 || e.At > v.to:
+		case e.Does == trace.Send || e.Does == trace.Reply:
+			place[e.Msg] = len(list)
+			list = append(list, Message{
+				ID: e.Msg, From: e.Node, To: e.Peer, Sent: e.At, Received: trace.Never, What: e.What, Purpose: e.Alt, Detail: e.Detail,
+				Reply: e.Does == trace.Reply,
+			})
+		case e.Does == trace.Receive || e.Does == trace.Execute:
+			if k, ok := place[e.Msg]; ok && list[k].Received == trace.Never {
+				list[k].Received = e.At
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(m Message) bool { return m.Received < v.from })
+}

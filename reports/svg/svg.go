@@ -1,0 +1,2 @@
+// Package svg draws schedules of package reports as static SVG.
+package svg

@@ -1,0 +1,128 @@
+// Package compare measures locks side by side: how often each is violated under each kind of fault and each fencing mode,
+// on the same schedules, and what each costs where nothing goes wrong. What it returns is data; package
+// reports/comparison makes pages and tables of it.
+package compare
+
+// Schema names the form of a [Comparison] as JSON.
+const Schema = "locksim.compare/1"
+
+// Comparison is what was measured of several locks. It is a function of its plan: not of the machine, nor of how many
+// runs were played at once.
+type Comparison struct {
+	Schema     string   `json:"schema"`
+	Runs       int      `json:"runs"`       // schedules of each cell
+	First      uint64   `json:"first"`      // the number of the first one
+	Confidence int      `json:"confidence"` // of the intervals, in percent
+	Network    string   `json:"network"`    // the model of latencies, in words
+	Profile    []string `json:"profile"`    // what else the rates hang on: clients, leases, how faults are drawn; a sentence each
+	Faults     []string `json:"faults"`     // columns of the matrix: kinds of faults, each by itself; "none" is the first
+	Fencing    []string `json:"fencing"`    // modes
+	Locks      []Lock   `json:"locks"`      // rows, in the order of the catalogue
+	Cells      []Cell   `json:"cells"`      // by lock, faults, fencing, property
+	Heats      []Heat   `json:"heats"`
+	Advice     []Advice `json:"advice"`
+	// Interrupted says that not all of it was played; cells say how much was.
+	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// Lock is what is known of one lock, and what it costs. Durations are virtual time, in nanoseconds, in the comparison's
+// network; they are not to be held against those of a real one.
+type Lock struct {
+	Name    string `json:"name"`
+	Servers string `json:"servers"` // their kind
+	Summary string `json:"summary"`
+
+	Latency     Quantiles `json:"latency"`      // of acquiring a free lock
+	Messages    int64     `json:"messages"`     // that the lock sends and gets for one section, in thousandths
+	RoundTrips  int64     `json:"round_trips"`  // one after another, until a free lock is acquired, in thousandths
+	AfterCrash  Quantiles `json:"after_crash"`  // from the death of a holder until the next one holds; Count 0: nobody ever does
+	NeverAfter  int       `json:"never_after"`  // of the runs with a crash, in how many nobody held any more
+	Throughput  int64     `json:"throughput"`   // sections of no length in a second of virtual time, under contention, in thousandths
+	Contenders  int       `json:"contenders"`   // clients in that measurement
+	Fairness    int64     `json:"fairness"`     // Jain's index of the contenders' sections, in thousandths
+	LongestWait int64     `json:"longest_wait"` // under contention, in nanoseconds
+
+	Needs     []string `json:"needs"` // nodes, persistence, a bound on clocks
+	Token     string   `json:"token"` // what it hands out as fencing token; "" if nothing
+	Reentrant bool     `json:"reentrant"`
+	Try       bool     `json:"try"` // it can be asked for without waiting
+}
+
+// Quantiles of what was measured so often.
+type Quantiles struct {
+	Count int   `json:"count"`
+	P50   int64 `json:"p50"`
+	P99   int64 `json:"p99"`
+	Max   int64 `json:"max"`
+}
+
+// Outcome says what a cell came to.
+type Outcome string
+
+// The outcomes.
+const (
+	Violated   Outcome = "violated"
+	Held       Outcome = "held"       // it was in danger
+	Vacuous    Outcome = "vacuous"    // the danger never arose
+	NotJudged  Outcome = "not-judged" // there was nothing to judge by
+	Undecided  Outcome = "undecided"  // in every run something kept the checker from a verdict
+	Impossible Outcome = "impossible" // these servers do not know such faults, or the lock has no token for the mode
+)
+
+// Cell is what was measured of one lock under one kind of fault in one fencing mode.
+type Cell struct {
+	Lock     string  `json:"lock"`
+	Faults   string  `json:"faults"`
+	Fencing  string  `json:"fencing"`
+	Property string  `json:"property"`
+	Outcome  Outcome `json:"outcome"`
+	Why      string  `json:"why,omitempty"` // of an impossible cell
+
+	Runs      int     `json:"runs"`
+	Violated  int     `json:"violated"`
+	InDanger  int     `json:"in_danger"`
+	Undecided int     `json:"undecided"`
+	Rate      float64 `json:"rate"`
+	Least     float64 `json:"least"` // of the exact interval
+	Most      float64 `json:"most"`
+
+	Kind    string   `json:"kind,omitempty"` // how it is violated first
+	First   *uint64  `json:"first,omitempty"`
+	Command string   `json:"command,omitempty"` // plays its counterexample
+	Example *Example `json:"example,omitempty"`
+}
+
+// Example is a minimal scenario in which a cell's property is violated.
+type Example struct {
+	Name   string   `json:"name"` // of its file, without an ending
+	Digest string   `json:"digest"`
+	Story  string   `json:"story"`
+	Needs  []string `json:"needs"`
+}
+
+// Heat is the rate of violations over two numbers of a scenario.
+type Heat struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Lock     string   `json:"lock"`
+	Fencing  string   `json:"fencing"`
+	Property string   `json:"property"`
+	Across   string   `json:"across"`  // what the columns are
+	Down     string   `json:"down"`    // what the rows are
+	Columns  []string `json:"columns"` // their values, from small to large
+	Rows     []string `json:"rows"`
+	Runs     int      `json:"runs"`     // of each field
+	Violated [][]int  `json:"violated"` // by row and column
+	InDanger [][]int  `json:"in_danger"`
+	// Line says from which column on each row is expected to be violated; nil if nothing is expected, len(Columns) if never.
+	Line     []int  `json:"line,omitempty"`
+	LineText string `json:"line_text,omitempty"`
+}
+
+// Advice is one row of the decision table.
+type Advice struct {
+	Question string   `json:"question"` // what the lock is for: efficiency or correctness, and what may happen
+	Answer   string   `json:"answer"`
+	Locks    []string `json:"locks"`   // that answer it
+	Because  []string `json:"because"` // the cells that it follows from, in words
+}
