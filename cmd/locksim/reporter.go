@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 
 	"github.com/locksim/locksim/reports"
@@ -18,6 +19,9 @@ func (c *call) reporter(o *runOptions, out *output) reporter {
 	if o.format.value == "json" {
 		return &jsonReporter{w: reports.NewJSONWriter(out)}
 	}
+	if o.format.value == "timeline" {
+		return &storyReporter{w: out, write: timelineJSON}
+	}
 	text := reports.TextOptions{Width: o.width.value, ASCII: bool(o.ascii), Color: c.colored(o, out)}
 	if text.Width == 0 {
 		text.Width = min(max(c.env.columns, minWidth), maxWidth)
@@ -28,7 +32,7 @@ func (c *call) reporter(o *runOptions, out *output) reporter {
 	if bool(o.all) || o.seeds.value > 1 {
 		return &tableReporter{w: out, options: text}
 	}
-	return &storyReporter{w: out, options: text}
+	return &storyReporter{w: out, options: text, write: reports.Text}
 }
 
 func (c *call) colored(o *runOptions, out *output) bool {
@@ -87,6 +91,7 @@ func (r *tableReporter) keeps() bool            { return false }
 type storyReporter struct {
 	w       io.Writer
 	options reports.TextOptions
+	write   func(io.Writer, []reports.Run, reports.TextOptions) error
 	runs    []reports.Run
 	worst   reports.Status
 }
@@ -100,8 +105,15 @@ func (r *storyReporter) add(run reports.Run) error {
 
 func (r *storyReporter) close(cut int) error {
 	r.options.Planned = cut
-	return reports.Text(r.w, r.runs, r.options)
+	return r.write(r.w, r.runs, r.options)
 }
 
 func (r *storyReporter) status() reports.Status { return r.worst }
 func (r *storyReporter) keeps() bool            { return true }
+
+// timelineJSON writes what pictures are drawn of.
+func timelineJSON(w io.Writer, runs []reports.Run, o reports.TextOptions) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(reports.Schedules(runs, o.Width))
+}

@@ -34,7 +34,7 @@ With --all or --seeds it prints a table instead.
   --seed S           the seed, as 42 or 0x2a; otherwise the scenario's own
   --seeds N          N seeds from that one on
   --jobs N           runs at once; the output does not depend on it
-  --format FORMAT    text or json
+  --format FORMAT    text, json, or timeline: what pictures are drawn of, as JSON
   -o FILE            write to a file; it is replaced when all is done
   --width N          columns of the text, from 72 on; otherwise COLUMNS, or 100
   --ascii            no character outside of ASCII
@@ -85,7 +85,7 @@ const (
 func runFlags(o *runOptions, e env) *flag.FlagSet {
 	o.fencing.allowed = append(history.FencingNames(), "all")
 	o.style.allowed = history.StyleNames()
-	o.format = choice{"text", []string{"text", "json"}}
+	o.format = choice{"text", []string{"text", "json", "timeline"}}
 	o.color = choice{"auto", []string{"auto", "always", "never"}}
 	o.seeds = count{1, 1, maxSeeds}
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
