@@ -20,6 +20,8 @@ const module = "github.com/locksim/locksim"
 var arrows = map[string][]string{
 	"trace":              {},
 	"locks":              {},
+	"locks/live":         {"locks", "real"},
+	"real":               {},
 	"history":            {"trace"},
 	"sim":                {"trace"},
 	"sim/redis":          {"sim", "trace"},
@@ -56,7 +58,7 @@ var arrows = map[string][]string{
 	"reports/comparison": {"reports/svg", "search/compare"},
 	"cmd/locksim": {
 		"search", "search/claims", "search/minimal", "search/fuzz", "search/explore", "search/measure", "search/compare",
-		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "harness", "scenarios", "checker", "history", "locks", "sim", "trace",
+		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},
 }
 
@@ -71,6 +73,8 @@ var behind = map[string]string{
 	"go.yaml.in/yaml/v3":                "scenarios",
 	"pgregory.net/rapid":                "locktest",
 	"gonum.org/v1/gonum":                "search/measure",
+	"github.com/redis/go-redis/v9":      "locks/live",
+	"github.com/go-zookeeper/zk":        "locks/live",
 }
 
 // livesBehind returns the package that a library lives behind; "" if it has no place in this module.

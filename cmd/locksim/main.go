@@ -63,7 +63,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		runCommand(), listCommand(), checkCommand(), fuzzCommand(), exploreCommand(), mergeCommand(), measureCommand(), minimizeCommand(),
-		campaignCommand(), versionCommand(),
+		campaignCommand(), liveCommand(), versionCommand(),
 		helpCommand(),
 	}
 }

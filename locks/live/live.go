@@ -1,0 +1,115 @@
+// Package live runs the locks of package locks on real servers and the wall clock: the same code that runs under
+// simulation, unchanged.
+//
+// Call [Open] with the servers that a process has, give the [Process] to a lock's builder, and [Process.Close] it in the
+// end. What the lock does then is no function of a seed.
+package live
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// Config names the servers of a process, each as host:port. A kind that has none cannot be asked for.
+type Config struct {
+	// Redis are independent servers, or the one there is. With Master they are Sentinels, which are asked for the master
+	// of that name.
+	Redis  []string
+	Master string
+	// ZooKeeper are the servers of one ensemble.
+	ZooKeeper []string
+	// Etcd is an endpoint of a cluster, for its gateway to HTTP: "http://127.0.0.1:2379".
+	Etcd string
+	// Owner names the process within the whole system; its tasks have names that begin with it.
+	Owner string
+	// Tell is told what a reader may want to know: the state of a session. It may be nil.
+	Tell func(news string)
+	_    struct{}
+}
+
+// Check says what is wrong with a configuration.
+func (c *Config) Check() error {
+	switch {
+	case len(c.Redis) == 0 && len(c.ZooKeeper) == 0 && c.Etcd == "":
+		return errors.New("no server is named")
+	case c.Master != "" && len(c.Redis) == 0:
+		return fmt.Errorf("no Sentinel is named that could be asked for the master %q", c.Master)
+	}
+	return nil
+}
+
+// machine is what the tasks of a process have in common.
+//
+// The code of locks is written for tasks of which one runs at a time and goes on until it blocks. So it is here: a task
+// holds turn while it runs, and gives it back in every call that blocks.
+type machine struct {
+	config Config
+	began  time.Time
+	turn   sync.Mutex
+	tasks  int // so many have been started
+
+	redis  []*redisClient
+	handle *zkHandle
+	etcd   *etcdClient
+
+	over  chan struct{} // closed with the process
+	alive sync.WaitGroup
+}
+
+// Process is the locks.Process of one task of this operating system's process.
+type Process struct {
+	*machine
+	owner string
+}
+
+var _ locks.Process = (*Process)(nil)
+
+// Open makes the clients of what is configured, and returns the process's first task. It does not wait for the servers.
+// The task has the turn until it blocks, or until the process is closed.
+func Open(c Config) (*Process, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	m := &machine{config: c, began: time.Now(), over: make(chan struct{})}
+	if c.Master != "" {
+		m.redis = append(m.redis, newSentinelClient(c.Master, c.Redis))
+	} else {
+		for _, address := range c.Redis {
+			m.redis = append(m.redis, newRedisClient(address))
+		}
+	}
+	if c.Etcd != "" {
+		m.etcd = newEtcdClient(m, c.Etcd)
+	}
+	m.turn.Lock()
+	return &Process{machine: m, owner: c.Owner}, nil
+}
+
+// Close ends the process's sessions and connections, and with them whatever its tasks were waiting for.
+func (p *Process) Close() error {
+	close(p.over)
+	var list []error
+	if p.handle != nil {
+		p.handle.close()
+	}
+	if p.etcd != nil {
+		p.etcd.close()
+	}
+	for _, r := range p.redis {
+		list = append(list, r.close())
+	}
+	p.turn.Unlock()
+	p.alive.Wait()
+	return errors.Join(list...)
+}
+
+// blocking gives the turn away while f blocks. What f does must not touch what tasks share.
+func (m *machine) blocking(f func()) {
+	m.turn.Unlock()
+	defer m.turn.Lock()
+	f()
+}

@@ -1,0 +1,219 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// redisClient is go-redis's client of one server, or of a master that Sentinels name. It does not send a command again:
+// what became of it is the lock's business.
+type redisClient struct{ *redis.Client }
+
+// dialTimeout is how long the opening of a connection may take where a lock does not say (go-redis, options.go).
+const dialTimeout = 5 * time.Second
+
+// errNoConnection marks what happened before anything was sent.
+type errNoConnection struct{ error }
+
+func (e errNoConnection) Unwrap() error { return e.error }
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialTimeout}
+	conn, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, errNoConnection{err}
+	}
+	return conn, nil
+}
+
+// silence keeps go-redis from writing to the standard error: what failed is told by the errors.
+type silence struct{}
+
+// Printf writes nothing, as go-zookeeper asks for it.
+func (silence) Printf(string, ...any) {}
+
+type redisSilence struct{}
+
+// Printf writes nothing, as go-redis asks for it.
+func (redisSilence) Printf(context.Context, string, ...any) {}
+
+var silenced = sync.OnceFunc(func() { redis.SetLogger(redisSilence{}) })
+
+func newRedisClient(address string) *redisClient {
+	silenced()
+	return &redisClient{redis.NewClient(&redis.Options{
+		Addr: address, Dialer: dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1,
+		ContextTimeoutEnabled: true, ReadTimeout: -1, WriteTimeout: -1,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})}
+}
+
+func newSentinelClient(master string, sentinels []string) *redisClient {
+	silenced()
+	return &redisClient{redis.NewFailoverClient(&redis.FailoverOptions{
+		MasterName: master, SentinelAddrs: sentinels, Dialer: dial, Protocol: 2, DisableIdentity: true,
+		ContextTimeoutEnabled: true,
+	})}
+}
+
+func (c *redisClient) close() error { return c.Close() }
+
+// redisPort is the locks.Redis of one task.
+type redisPort struct {
+	*machine
+	client *redisClient
+}
+
+// within returns a context for a call.
+func within(timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return context.WithCancel(context.Background())
+	}
+	return context.WithTimeout(context.Background(), timeout)
+}
+
+// Do sends a command and waits for its reply.
+func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, error) {
+	var reply any
+	var err error
+	r.blocking(func() {
+		ctx, cancel := within(timeout)
+		defer cancel()
+		reply, err = r.client.Do(ctx, words(args)...).Result()
+	})
+	return answer(reply, err)
+}
+
+// Pipeline sends commands on one connection and waits for all replies.
+func (r *redisPort) Pipeline(timeout time.Duration, commands ...[]string) ([]locks.Reply, error) {
+	var sent []*redis.Cmd
+	r.blocking(func() {
+		ctx, cancel := within(timeout)
+		defer cancel()
+		batch := r.client.Pipeline()
+		for _, args := range commands {
+			sent = append(sent, batch.Do(ctx, words(args)...))
+		}
+		_, _ = batch.Exec(ctx) // every command has its own outcome
+	})
+	var list []locks.Reply
+	for _, command := range sent {
+		reply, err := answer(command.Result())
+		switch refused := (*locks.RedisError)(nil); {
+		case errors.As(err, &refused):
+			return list, err
+		case err != nil:
+			return nil, err
+		}
+		list = append(list, reply)
+	}
+	return list, nil
+}
+
+func words(args []string) []any {
+	list := make([]any, len(args))
+	for i, arg := range args {
+		list[i] = arg
+	}
+	return list
+}
+
+// answer tells a command's outcome in the words of the locks. What failed before there was a connection was certainly not
+// done; of everything else nothing is known.
+func answer(reply any, err error) (locks.Reply, error) {
+	var refused redis.Error
+	switch before := (errNoConnection{}); {
+	case err == nil:
+		return replyOf(reply), nil
+	case errors.Is(err, redis.Nil):
+		return locks.Reply{Nil: true}, nil
+	case errors.As(err, &refused):
+		return locks.Reply{}, &locks.RedisError{Text: refused.Error()}
+	case errors.As(err, &before), errors.Is(err, redis.ErrPoolTimeout), errors.Is(err, redis.ErrPoolExhausted):
+		return locks.Reply{}, fmt.Errorf("%w: %w", locks.ErrNotDone, err)
+	default:
+		return locks.Reply{}, fmt.Errorf("%w: %w", locks.ErrUnknown, err)
+	}
+}
+
+func replyOf(reply any) locks.Reply {
+	switch reply := reply.(type) {
+	case nil:
+		return locks.Reply{Nil: true}
+	case string:
+		return locks.Reply{Str: reply}
+	case int64:
+		return locks.Reply{Int: reply}
+	case []any:
+		list := make([]locks.Reply, len(reply))
+		for i, element := range reply {
+			list[i] = replyOf(element)
+		}
+		return locks.Reply{Array: list}
+	default:
+		return locks.Reply{Str: fmt.Sprint(reply)}
+	}
+}
+
+// subscription is a connection on which a channel is listened to.
+type subscription struct {
+	*machine
+	pubsub *redis.PubSub
+	next   *signal
+	over   bool
+}
+
+// Subscribe opens a connection of its own and listens to a channel on it.
+func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subscription, error) {
+	s := &subscription{machine: r.machine, next: newSignal()}
+	var err error
+	r.blocking(func() {
+		ctx, cancel := within(timeout)
+		defer cancel()
+		s.pubsub = r.client.Subscribe(ctx, channel)
+		_, err = s.pubsub.Receive(ctx)
+	})
+	if err != nil {
+		_, err = answer(nil, err)
+		return nil, errors.Join(err, s.pubsub.Close())
+	}
+	r.alive.Go(s.listen)
+	return s, nil
+}
+
+// listen fires signals until the connection is lost: go-redis would open another, on which nothing is heard of what was
+// published meanwhile.
+func (s *subscription) listen() {
+	for {
+		_, err := s.pubsub.ReceiveMessage(context.Background())
+		s.turn.Lock()
+		s.over = err != nil
+		s.next.Fire()
+		if !s.over {
+			s.next = newSignal()
+		}
+		s.turn.Unlock()
+		if err != nil {
+			_ = s.pubsub.Close()
+			return
+		}
+	}
+}
+
+// Next returns what fires with the next message, or with the end of the connection.
+func (s *subscription) Next() locks.Signal { return s.next }
+
+// Over reports whether the connection is lost.
+func (s *subscription) Over() bool { return s.over }
+
+// Close ends it.
+func (s *subscription) Close() { _ = s.pubsub.Close() }

@@ -1,0 +1,247 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// zooKeeper is the ensemble as a process knows it.
+type zooKeeper struct{ *machine }
+
+// Open returns the process's handle. It is go-zookeeper's connection whatever library is named; what another one does
+// beside that is done here: "java" makes nothing of a session that has expired, and "curator" takes it for lost when it has
+// not been connected for the session's time-out.
+func (z zooKeeper) Open(library string, timeout time.Duration) locks.ZKHandle {
+	if z.handle == nil || z.handle.dead {
+		z.handle = openHandle(z.machine, library, timeout)
+	}
+	return z.handle
+}
+
+// zkHandle is go-zookeeper's connection with the signals that locks know.
+type zkHandle struct {
+	*machine
+	conn    *zk.Conn
+	library string
+	timeout time.Duration
+
+	// What follows belongs to whoever has the turn.
+	id        int64
+	lost      *signal
+	suspended *signal
+	cut       *time.Timer // Curator's own count since the connection was lost
+	dead      bool
+}
+
+func openHandle(m *machine, library string, timeout time.Duration) *zkHandle {
+	h := &zkHandle{machine: m, library: library, timeout: timeout, lost: newSignal(), suspended: newSignal()}
+	conn, events, err := zk.Connect(m.config.ZooKeeper, timeout, zk.WithLogger(silence{}))
+	if err != nil {
+		panic("live: " + err.Error()) // addresses are checked by who names them
+	}
+	h.conn = conn
+	m.alive.Go(func() {
+		for e := range events {
+			if e.Type == zk.EventSession {
+				m.turn.Lock()
+				h.changed(e.State)
+				m.turn.Unlock()
+			}
+		}
+	})
+	return h
+}
+
+// changed follows the states of the session.
+func (h *zkHandle) changed(state zk.State) {
+	if h.config.Tell != nil {
+		h.config.Tell("zookeeper: " + state.String())
+	}
+	switch state {
+	case zk.StateHasSession:
+		if h.cut != nil {
+			h.cut.Stop()
+		}
+		if id := h.conn.SessionID(); id != h.id {
+			if h.lost.Fired() {
+				h.lost = newSignal()
+			}
+			h.id = id
+		}
+		if h.suspended.Fired() {
+			h.suspended = newSignal()
+		}
+	case zk.StateDisconnected:
+		if h.suspended.Fired() {
+			return
+		}
+		h.suspended.Fire()
+		if h.library == "curator" && h.id != 0 {
+			lost := h.lost
+			h.cut = time.AfterFunc(h.timeout, lost.Fire)
+		}
+	case zk.StateExpired:
+		h.lost.Fire()
+		h.suspended.Fire()
+		if h.library == "java" {
+			h.dead = true
+			h.conn.Close()
+		}
+	default:
+	}
+}
+
+func (h *zkHandle) close() { h.conn.Close() }
+
+// Session returns what the library knows of its session.
+func (h *zkHandle) Session() locks.ZKSession {
+	return locks.ZKSession{ID: uint64(h.id), Lost: h.lost, Suspended: h.suspended}
+}
+
+var everybody = zk.WorldACL(zk.PermAll)
+
+// Create makes a node. Its answer has no zxid, so that the node is read in addition where it is a holder's.
+func (h *zkHandle) Create(at, data string, kind locks.ZKKind) (locks.ZKNode, error) {
+	node := locks.ZKNode{Path: at, Data: data}
+	err := h.ask(func() (err error) {
+		switch kind {
+		case locks.ZKContainer:
+			node.Path, err = h.conn.CreateContainer(at, []byte(data), zk.FlagContainer, everybody)
+		case locks.ZKEphemeral:
+			node.Path, err = h.conn.Create(at, []byte(data), zk.FlagEphemeral, everybody)
+		case locks.ZKEphemeralSequential:
+			node.Path, err = h.conn.Create(at, []byte(data), zk.FlagEphemeralSequential, everybody)
+		case locks.ZKPersistent:
+			node.Path, err = h.conn.Create(at, []byte(data), 0, everybody)
+		}
+		return err
+	})
+	if err != nil || kind == locks.ZKContainer || kind == locks.ZKPersistent {
+		return node, err
+	}
+	return h.Get(node.Path)
+}
+
+// Delete removes a node.
+func (h *zkHandle) Delete(at string) error {
+	return h.ask(func() error { return h.conn.Delete(at, -1) })
+}
+
+// Get reads a node.
+func (h *zkHandle) Get(at string) (node locks.ZKNode, err error) {
+	err = h.ask(func() error {
+		data, stat, err := h.conn.Get(at)
+		if err == nil {
+			node = locks.ZKNode{Path: at, Data: string(data), Czxid: uint64(stat.Czxid), Owner: uint64(stat.EphemeralOwner)}
+		}
+		return err
+	})
+	return node, err
+}
+
+// Watch reads a node and watches it.
+func (h *zkHandle) Watch(at string) (node locks.ZKNode, over locks.Signal, err error) {
+	fires := newSignal()
+	err = h.ask(func() error {
+		data, stat, events, err := h.conn.GetW(at)
+		if err != nil {
+			return err
+		}
+		node = locks.ZKNode{Path: at, Data: string(data), Czxid: uint64(stat.Czxid), Owner: uint64(stat.EphemeralOwner)}
+		h.alive.Go(func() {
+			<-events // also when the session ends, or the connection is closed
+			fires.Fire()
+		})
+		return nil
+	})
+	return node, fires, err
+}
+
+// Children lists a node's children.
+func (h *zkHandle) Children(at string) (names []string, err error) {
+	err = h.ask(func() (err error) {
+		names, _, err = h.conn.Children(at)
+		return err
+	})
+	return names, err
+}
+
+// Sync has the server catch up.
+func (h *zkHandle) Sync(at string) error {
+	return h.ask(func() error {
+		_, err := h.conn.Sync(at)
+		return err
+	})
+}
+
+// Multi carries out operations in one transaction.
+func (h *zkHandle) Multi(ops ...locks.ZKOp) (failed int, err error) {
+	var requests []any
+	for _, op := range ops {
+		switch op.Kind {
+		case locks.ZKCheck:
+			requests = append(requests, &zk.CheckVersionRequest{Path: op.Path, Version: -1})
+		case locks.ZKCreate:
+			requests = append(requests, &zk.CreateRequest{Path: op.Path, Data: []byte(op.Data), Acl: everybody})
+		case locks.ZKSet:
+			requests = append(requests, &zk.SetDataRequest{Path: op.Path, Data: []byte(op.Data), Version: -1})
+		}
+	}
+	var results []zk.MultiResponse
+	err = h.ask(func() (err error) {
+		results, err = h.conn.Multi(requests...)
+		return err
+	})
+	for i := range results {
+		if results[i].Error != nil {
+			return i, outcome(results[i].Error)
+		}
+	}
+	return 0, err
+}
+
+// ask waits for a request without the turn.
+func (h *zkHandle) ask(request func() error) error {
+	if h.dead {
+		return fmt.Errorf("%w: %w", locks.ErrNotDone, locks.ErrSessionExpired)
+	}
+	var err error
+	h.blocking(func() { err = request() })
+	return outcome(err)
+}
+
+// outcome tells an error of go-zookeeper's in the words of the locks. The library says that its connection was closed
+// where a request may have been sent; what it says before it has a server was certainly not done.
+func outcome(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, zk.ErrNoNode):
+		return locks.ErrNoNode
+	case errors.Is(err, zk.ErrNodeExists):
+		return locks.ErrNodeExists
+	case errors.Is(err, zk.ErrSessionExpired):
+		return fmt.Errorf("%w: %w", locks.ErrNotDone, locks.ErrSessionExpired)
+	case errors.Is(err, zk.ErrConnectionClosed):
+		return fmt.Errorf("%w: %w", locks.ErrUnknown, err)
+	case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrClosing):
+		return fmt.Errorf("%w: %w", locks.ErrNotDone, err)
+	default:
+		return fmt.Errorf("zookeeper: %w", err)
+	}
+}
+
+// ZooKeeperPath says what is wrong with a lock's key as a path.
+func ZooKeeperPath(key string) error {
+	if at := "/" + key; path.Clean(at) != at || strings.HasSuffix(key, "/") {
+		return fmt.Errorf("%q is no path in ZooKeeper", key)
+	}
+	return nil
+}

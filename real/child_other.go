@@ -1,0 +1,8 @@
+//go:build !linux
+
+package real
+
+import "syscall"
+
+// attributes has a child in a group of its own, so that a Ctrl-C at the terminal is ours to handle.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

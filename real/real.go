@@ -1,0 +1,239 @@
+// Package real starts real servers as child processes on loopback, each with a directory of its own, and stages faults for
+// them: stops and kills, restarts with and without persistence, clocks that are wrong, links that are slow or cut.
+//
+// Everything that is started ends with [Host.Close] and, on Linux, with this process, however that ends.
+package real
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Host is what starts servers and links, and ends them.
+type Host struct {
+	dir string
+
+	mu    sync.Mutex
+	close []func() error // what was started, and how it ends
+	over  bool
+}
+
+// NewHost returns a host with a temporary directory for all of its servers.
+func NewHost() (*Host, error) {
+	dir, err := os.MkdirTemp("", "locksim-real-")
+	if err != nil {
+		return nil, err
+	}
+	return &Host{dir: dir}, nil
+}
+
+// Close ends all that was started, the last first, and removes the directory.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	list := h.close
+	h.close, h.over = nil, true
+	h.mu.Unlock()
+	var errs []error
+	for _, end := range slices.Backward(list) {
+		errs = append(errs, end())
+	}
+	return errors.Join(append(errs, os.RemoveAll(h.dir))...)
+}
+
+func (h *Host) atEnd(f func() error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.close = append(h.close, f)
+}
+
+// Missing says which program is not installed, and what would install it on Debian.
+type Missing struct{ Program, Package string }
+
+func (m *Missing) Error() string {
+	return fmt.Sprintf("%s is not installed; on Debian: apt-get install %s", m.Program, m.Package)
+}
+
+// find returns the path of a program.
+func find(program, pkg string) (string, error) {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return "", &Missing{program, pkg}
+	}
+	return path, nil
+}
+
+// freePorts returns addresses on loopback on which nobody listens now.
+func freePorts(n int) ([]string, error) {
+	var list []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = l.Close() }() // all at the end, so that they differ
+		list = append(list, l.Addr().String())
+	}
+	return list, nil
+}
+
+func port(address string) string {
+	_, p, err := net.SplitHostPort(address)
+	if err != nil {
+		panic("real: " + err.Error())
+	}
+	return p
+}
+
+// Child is a child process that can be stopped, killed and started again.
+type Child struct {
+	Name string
+	dir  string
+	args []string
+	env  []string
+	in   io.Reader // of its standard input; may be nil
+	out  io.Writer // nil: its log
+
+	process *os.Process
+	ended   chan struct{} // closed when the process has
+	log     tail
+}
+
+// start starts the process. The thread that starts it lives as long as it does, so that the kernel ends it with us.
+func (c *Child) start() error {
+	cmd := exec.Command(c.args[0], c.args[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, append(os.Environ(), c.env...), c.in
+	cmd.Stdout, cmd.Stderr = io.Writer(&c.log), &c.log
+	if c.out != nil {
+		cmd.Stdout = c.out
+	}
+	cmd.SysProcAttr = attributes()
+	ended, started := make(chan struct{}), make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // a killed child is no error here
+		}
+		close(ended)
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	c.process, c.ended = cmd.Process, ended
+	return nil
+}
+
+// Stop suspends the process, and returns when it stands still.
+func (c *Child) Stop() error {
+	if err := c.process.Signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	return c.until(func() bool { return stopped(c.process.Pid) })
+}
+
+// Continue lets it go on.
+func (c *Child) Continue() error {
+	if err := c.process.Signal(syscall.SIGCONT); err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	return nil
+}
+
+// Kill ends it at once, as kill -9 does, and returns when it is gone. One that has ended stays so.
+func (c *Child) Kill() error {
+	if c.process == nil {
+		return nil
+	}
+	if err := c.process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	<-c.ended
+	return nil
+}
+
+// Ended is closed when the process has ended.
+func (c *Child) Ended() <-chan struct{} { return c.ended }
+
+// Log is the end of what it has printed.
+func (c *Child) Log() string { return c.log.String() }
+
+// patience is how long a server may take to be ready. A machine under load is slow.
+const patience = 30 * time.Second
+
+// until waits for something to become true of a process that is alive.
+func (c *Child) until(ready func() bool) error {
+	deadline := time.After(patience)
+	for pause := 200 * time.Microsecond; !ready(); pause = min(2*pause, 50*time.Millisecond) {
+		select {
+		case <-c.ended:
+			return fmt.Errorf("%s has ended: %s", c.Name, c.log.String())
+		case <-deadline:
+			return fmt.Errorf("%s was not ready within %v: %s", c.Name, patience, c.log.String())
+		case <-time.After(pause):
+		}
+	}
+	return nil
+}
+
+// launch makes a child of the host and starts it.
+func (h *Host) launch(c *Child) error {
+	c.dir = filepath.Join(h.dir, c.Name)
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	over := h.over
+	h.mu.Unlock()
+	if over {
+		return errors.New("real: the host is closed")
+	}
+	h.atEnd(c.Kill)
+	return c.start()
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailSize = 4096
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	if n := len(t.text); n > 2*tailSize {
+		t.text = append([]byte(nil), t.text[n-tailSize:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(bytes.TrimSpace(t.text))
+}
+
+// stopped reports whether a process stands still: a stop takes effect some time after the signal was sent.
+func stopped(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return true // where there is no such file, nobody can tell
+	}
+	_, rest, _ := bytes.Cut(stat, []byte(") "))
+	return bytes.HasPrefix(rest, []byte("T"))
+}
