@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"sim/redis/sentinel": {"sim", "sim/redis", "trace"},
 	"sim/redis/cluster":  {"sim", "sim/redis", "trace"},
 	"sim/zookeeper":      {"sim", "trace"},
+	"sim/zookeeper/jute": {"sim/zookeeper"},
 	"sim/lease":          {"sim", "trace"},
 	"sim/memcached":      {"sim", "trace"},
 	"sim/database":       {"sim", "trace"},
@@ -47,6 +48,7 @@ var arrows = map[string][]string{
 	"search/explore":    {"search", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"search/measure":    {"search", "harness", "scenarios", "checker", "locks", "sim", "history"},
 	"search/strategies": {"search", "search/claims", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/zookeeper/jute", "locks", "locks/live", "trace"},
 	"locktest":          {"search", "search/minimal", "reports", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"search/compare": {
 		"search", "search/measure", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace",
@@ -58,7 +60,7 @@ var arrows = map[string][]string{
 	"reports/comparison": {"reports/svg", "search/compare"},
 	"cmd/locksim": {
 		"search", "search/claims", "search/minimal", "search/fuzz", "search/explore", "search/measure", "search/compare",
-		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "harness", "scenarios", "checker", "history", "locks", "sim", "trace",
+		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "serve", "harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},
 }
 

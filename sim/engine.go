@@ -63,6 +63,7 @@ type Engine struct {
 	faults  []*armed
 	watched [32]bool // which steps some fault waits for, by trace.Does
 
+	begun    bool // by Advance
 	steps    int
 	messages int
 	arrivals int // messages on their way to servers whose arrival is an event
@@ -178,6 +179,38 @@ func (e *Engine) play() Ending {
 		e.drain()
 	}
 	return Ending{}
+}
+
+// Advance plays the world up to a moment and makes that the present, for whoever goes on with it in step with another clock
+// and acts in between. It returns when something will happen next, [trace.Never] if nothing will. An engine that is advanced
+// cannot be run; its limits do not apply. The error is a *[Panic].
+func (e *Engine) Advance(to trace.Instant) (next trace.Instant, err error) {
+	if !e.begun {
+		e.begun = true
+		e.begin()
+	}
+	e.drain()
+	for e.failure == nil {
+		for len(e.queue) > 0 && e.queue[0].do.stale(e.queue[0].arg) {
+			e.queue.pop()
+		}
+		if len(e.queue) == 0 || e.queue[0].at > to {
+			break
+		}
+		first := e.queue.pop()
+		e.now = first.at
+		e.steps++
+		first.do.act(first.arg)
+		e.drain()
+	}
+	if e.failure != nil {
+		return trace.Never, e.failure
+	}
+	e.now = max(e.now, to)
+	if len(e.queue) == 0 {
+		return trace.Never, nil
+	}
+	return e.queue[0].at, nil
 }
 
 // begin lets the faults act that are there from the beginning, and then the processes start.

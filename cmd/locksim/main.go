@@ -62,8 +62,8 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		runCommand(), listCommand(), checkCommand(), fuzzCommand(), exploreCommand(), mergeCommand(), measureCommand(), minimizeCommand(),
-		campaignCommand(), liveCommand(), versionCommand(),
+		runCommand(), listCommand(), checkCommand(), fuzzCommand(), exploreCommand(), mergeCommand(), measureCommand(), minimizeCommand(), compareCommand(),
+		campaignCommand(), liveCommand(), serveCommand(), versionCommand(),
 		helpCommand(),
 	}
 }

@@ -1,0 +1,206 @@
+// Package serve has simulated servers listen on real sockets, in real time, so that other people's clients and tests can be
+// run against them.
+//
+// Call [Redis] or [ZooKeeper] with the addresses to listen on, and [World.Serve].
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// World is a deployment of simulated servers with a socket for each. Its virtual time follows the wall clock; links take no
+// time, since real ones do.
+type World struct {
+	engine    *sim.Engine
+	gateway   *sim.Node // whose code stands between sockets and servers
+	listeners []net.Listener
+	fronts    []front // of each listener
+
+	acts  chan func() // what sockets have brought, to be done at the present moment
+	conns sync.WaitGroup
+	open  map[net.Conn]bool // belongs to the loop
+}
+
+// front is how the clients of one server are spoken to.
+type front interface {
+	// accept begins a conversation. Out takes what is to be sent to the client, until it is closed by end.
+	accept(w *World, out *outbox) conversation
+}
+
+// conversation is one client's. Its methods are called by the loop.
+type conversation interface {
+	// receive takes bytes of the client's, and returns those that are not yet a whole request. False ends the connection.
+	receive(bytes []byte) (rest []byte, ok bool)
+	// over says that the client has gone.
+	over()
+}
+
+// nobody is the code of the gateway as a server: it is never asked for anything.
+type nobody struct{}
+
+// Execute is never called.
+func (nobody) Execute(*sim.Conn, sim.Payload) sim.Payload { return nil }
+
+// Crash is never called.
+func (nobody) Crash(bool, string) {}
+
+// Restart is never called.
+func (nobody) Restart() {}
+
+// newWorld makes an engine without servers. The seed decides what the servers draw.
+func newWorld(seed uint64) *World {
+	w := &World{acts: make(chan func()), open: map[net.Conn]bool{}}
+	w.engine = sim.New(sim.Config{Seed: seed, Until: trace.Never, Latency: sim.Constant(0)}, nil)
+	w.gateway = w.engine.AddServer("gateway", nobody{})
+	return w
+}
+
+// setClock has a node's wall clock show this machine's time.
+func (w *World) setClock(n *sim.Node) {
+	n.Adjust(time.Duration(time.Now().UnixNano()-sim.Epoch), 0, sim.WallOnly)
+}
+
+// listen opens a socket for a server.
+func (w *World) listen(address string, f front) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return errors.Join(err, w.closeListeners())
+	}
+	w.listeners, w.fronts = append(w.listeners, l), append(w.fronts, f)
+	return nil
+}
+
+func (w *World) closeListeners() error {
+	var errs []error
+	for _, l := range w.listeners {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Addresses are where the servers listen, in their order.
+func (w *World) Addresses() []string {
+	var list []string
+	for _, l := range w.listeners {
+		list = append(list, l.Addr().String())
+	}
+	return list
+}
+
+// Serve serves clients until the context is done, and returns when all connections are closed. The error says that a server's
+// code has failed.
+func (w *World) Serve(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for i := range w.listeners {
+		w.conns.Go(func() { w.accept(ctx, i) })
+	}
+	err := w.loop(ctx)
+	stop()
+	err = errors.Join(err, w.closeListeners())
+	for c := range w.open {
+		_ = c.Close()
+	}
+	ended := make(chan struct{})
+	go func() {
+		w.conns.Wait()
+		close(ended)
+	}()
+	for {
+		select {
+		case <-w.acts: // nobody cares any more
+		case <-ended:
+			return err
+		}
+	}
+}
+
+// loop lets virtual time follow the wall clock, and does what sockets bring.
+func (w *World) loop(ctx context.Context) error {
+	began := time.Now()
+	now := func() trace.Instant { return trace.Instant(time.Since(began)) }
+	const longest = time.Minute // that the loop sleeps when nothing is going to happen
+	timer := time.NewTimer(longest)
+	defer timer.Stop()
+	for {
+		next, err := w.engine.Advance(now())
+		if err != nil {
+			return err
+		}
+		wait := longest
+		if next != trace.Never {
+			wait = min(max(next.Sub(now()), 0), longest)
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+			return nil
+		case act := <-w.acts:
+			if _, err := w.engine.Advance(now()); err != nil {
+				return err
+			}
+			act()
+		case <-timer.C:
+		}
+	}
+}
+
+func (w *World) accept(ctx context.Context, i int) {
+	for {
+		c, err := w.listeners[i].Accept()
+		if err != nil {
+			return // the listener was closed
+		}
+		w.conns.Go(func() { w.converse(ctx, c, w.fronts[i]) })
+	}
+}
+
+// converse reads what a client sends.
+func (w *World) converse(ctx context.Context, c net.Conn, f front) {
+	out := newOutbox(c)
+	w.conns.Go(out.write)
+	var talk conversation
+	w.act(ctx, func() {
+		w.open[c] = true
+		talk = f.accept(w, out)
+	})
+	var have []byte
+	for b, ok := make([]byte, 64*1024), true; ok; {
+		n, err := c.Read(b)
+		have = append(have, b[:n]...)
+		if err != nil {
+			break
+		}
+		ok = w.act(ctx, func() { have, ok = talk.receive(have) }) && ok
+	}
+	w.act(ctx, func() {
+		delete(w.open, c)
+		if talk != nil {
+			talk.over()
+		}
+	})
+	out.end()
+}
+
+// act has the loop do something, and waits until it is done. It is false if the loop has ended.
+func (w *World) act(ctx context.Context, f func()) bool {
+	done := make(chan struct{})
+	select {
+	case w.acts <- func() { f(); close(done) }:
+	case <-ctx.Done():
+		return false
+	}
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
