@@ -32,7 +32,8 @@ type Server struct {
 
 	disk    disk
 	tree    *Tree
-	applied int // how much of the log is in the tree
+	applied int    // how much of the log is in the tree
+	stats   []Stat // what the operations of the last transaction with several changes left, each at its turn
 
 	state       State
 	serving     bool
@@ -230,8 +231,13 @@ func (s *Server) applyTo(n int) {
 	for life := s.node.Life(); s.applied < n && s.node.Life() == life; {
 		txn := s.disk.log[s.applied]
 		s.applied++
+		s.stats = s.stats[:0]
 		for i := range txn.Changes {
 			s.tree.apply(&txn.Changes[i], txn.Zxid)
+			if len(txn.Changes) > 1 {
+				stat, _ := s.tree.Stat(txn.Changes[i].Path)
+				s.stats = append(s.stats, stat)
+			}
 			s.watches.fire(&txn.Changes[i], txn.Zxid)
 		}
 		s.answer(txn)
@@ -290,7 +296,9 @@ func (s *Server) results(txn *Txn) []Response {
 		switch {
 		case txn.Err == OK:
 			a.Path = txn.Changes[i].Path
-			a.Stat, _ = s.tree.Stat(a.Path)
+			if a.Stat, _ = s.tree.Stat(a.Path); len(s.stats) > i {
+				a.Stat = s.stats[i] // what comes behind it in the transaction had not happened yet
+			}
 		case i == txn.Failed:
 			a.Err = txn.Err
 		case i > txn.Failed:
