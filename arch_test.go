@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 	"search/explore":    {"search", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"search/measure":    {"search", "harness", "scenarios", "checker", "locks", "sim", "history"},
 	"search/strategies": {"search", "search/claims", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/zookeeper/jute", "locks", "locks/live", "trace"},
+	"serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/zookeeper/jute", "locks", "locks/live", "real", "trace"},
 	"locktest":          {"search", "search/minimal", "reports", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"search/compare": {
 		"search", "search/measure", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace",
@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	"reports/svg":        {"reports", "trace"},
 	"reports/page":       {"reports", "reports/svg", "trace"},
 	"reports/export":     {"reports", "checker", "history", "trace"},
-	"reports/comparison": {"reports/svg", "search/compare"},
+	"reports/comparison": {"reports", "reports/svg", "search/compare"},
 	"cmd/locksim": {
 		"search", "search/claims", "search/minimal", "search/fuzz", "search/explore", "search/measure", "search/compare",
 		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "serve", "harness", "scenarios", "checker", "history", "locks", "sim", "trace",

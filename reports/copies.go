@@ -11,6 +11,9 @@ import (
 func (s *story) copies() {
 	for i := range s.h.Copies {
 		c := &s.h.Copies[i]
+		if !s.within(c.From, c.To) {
+			continue
+		}
 		who := s.holder(c.Acquisition, c.Client)
 		text := s.lossWords(c, who)
 		m := moment{
@@ -47,6 +50,14 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 		return s.entryOf(who) + " expires by the server's clock, too early"
 	}
 	return ""
+}
+
+// overwritten says what it is for somebody else's entry to take the place of one.
+func (v *view) overwritten() string {
+	if v.servers().Entry() == "lock" {
+		return "was given to another"
+	}
+	return "was overwritten"
 }
 
 // resurrected reports whether a server had a copy again when it came back that had been gone before its crash.

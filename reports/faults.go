@@ -23,6 +23,12 @@ type fault struct {
 	start string // what it did, as a sentence without its subject
 	over  string // likewise when it healed
 	short string // for a bar: "paused 12s"
+
+	step time.Duration // of a clock
+	rate int64         // likewise
+	link ends          // that is cut or stalled
+	by   time.Duration // for how long a message is delayed
+	of   about         // which message
 }
 
 // faultsOf joins the faults of a history with the scenario's. A history has those that were injected, in the order of
@@ -74,6 +80,7 @@ func describe(f *fault, r *Run, i int) {
 		}
 	case "clock":
 		f.start, f.over = clockWords(a.Step, a.Rate), "has its clock back as it was"
+		f.step, f.rate = a.Step, a.Rate
 	case "cut":
 		f.start, f.over, f.short = "cut: nothing passes "+linkWords(s, i), "healed: packets pass "+linkWords(s, i)+" again", "cut"
 	case "stall":
@@ -98,6 +105,8 @@ func describe(f *fault, r *Run, i int) {
 	case "end-session":
 		f.start, f.over = "has its "+s.Servers.Holds()+" ended by the servers", ""
 	}
+	trigger := &s.Faults[i].Trigger.Step
+	f.link, f.by, f.of = ends{a.Link.From, a.Link.To, a.Link.OneWay}, a.By, about{trigger.Node, trigger.Peer, trigger.What}
 	if a.Node != "" {
 		f.node = befallen(r, f, a.Node)
 	}
@@ -197,7 +206,7 @@ func (v *view) laneOfFault(f *fault) string {
 	switch {
 	case f.node == "":
 		return laneNetwork
-	case slices.Contains(v.servers().Names(), f.node):
+	case slices.Contains(v.names, f.node):
 		return laneNode(f.node)
 	case f.node == laneStorage:
 		return laneStorage

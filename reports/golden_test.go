@@ -103,7 +103,7 @@ func TestNoGoldenFileIsLeftOver(t *testing.T) {
 	}
 	for _, f := range files {
 		name, ending, _ := strings.Cut(f.Name(), ".")
-		if f.Name() == "summary.txt" {
+		if f.Name() == "summary.txt" || f.IsDir() {
 			continue
 		}
 		require.Contains(t, stories, name, "testdata/%s is of no story", f.Name())
@@ -302,12 +302,12 @@ func TestElectionsAreToldOnce(t *testing.T) {
 	require.NotContains(t, text, "redis-2  becomes master", "the fault is told already")
 	require.Contains(t, text, "4s  redis-1  is master no longer\n")
 	oneLine := strings.Join(strings.Fields(text), " ")
-	require.NotContains(t, oneLine, "redis-1 had become master", "it was when it gave the first grant")
-	require.Contains(t, oneLine, "redis-2 had become master at 3.5s; c was granted the lock by redis-2 at 3.619s")
+	require.NotContains(t, oneLine, "redis-1 becomes master at", "it was when it gave the first grant")
+	require.Contains(t, oneLine, "redis-2 becomes master at ⑪, and c is granted the lock by redis-2 at ⑬")
 	r.Events = r.Events[:0]
 	step(second, "redis-3", trace.Promote)
 	oneLine = strings.Join(strings.Fields(textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})), " ")
-	require.Contains(t, oneLine, "redis-3 had become master at 1s, which redis-2 did not know; c was granted the lock by redis-2")
+	require.Contains(t, oneLine, "redis-3 becomes master at ④, unknown to redis-2, redis-1 comes back")
 }
 
 func TestABeliefWithoutAGrantIsSaidToBeOne(t *testing.T) {
@@ -318,7 +318,7 @@ func TestABeliefWithoutAGrantIsSaidToBeOne(t *testing.T) {
 	r.History = &h
 	text := textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})
 	require.Contains(t, text, "believes that it holds the lock, token 0x100000006, but has not been granted it, while a believes so too")
-	require.Contains(t, text, "; b was not granted the lock at all.\n")
+	require.Contains(t, text, ", and b is told the same at ⑩, though it has not been granted it.")
 	h.Grants = []history.Grant{h.Grants[0], {Acquisition: 2, Client: "b", From: 1, To: 2}}
 	text = textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})
 	require.Contains(t, text, "but what it was granted is over, while a believes so too")

@@ -85,28 +85,33 @@ func (l *lane) stops() []stop {
 	return merged
 }
 
-// lanes builds all rows of the picture, from the clients down to the resource. Rows without anything on them are left
-// out by the one who draws.
+// lanes builds all rows of the picture, from the clients down to the resource, but for those without anything on them.
 func (v *view) lanes(moments []moment) []lane {
 	var list []lane
 	for i, who := range v.scope.holders {
 		list = append(list, v.beliefLane(who, inkOfClient(i)))
 		if v.h.HasAuthority {
-			list = append(list, v.truthLane(who, inkOfClient(i)))
+			list = append(list, v.truthLane(who, inkOfClient(i)), v.votesLane(who, inkOfClient(i)))
 		}
+		list = append(list, v.clockLane(who, inkOfClient(i)))
 	}
 	if v.h.HasAuthority && slices.ContainsFunc(v.h.Grants, func(g history.Grant) bool { return g.Acquisition == 0 }) {
 		list = append(list, v.truthLane(nobody, faint))
 	}
-	list = append(list, v.overlapLane(), v.networkLane())
+	list = append(list, v.overlapLane(), v.networkLane(), v.leadersLane())
 	for _, node := range v.scope.nodes {
-		list = append(list, v.nodeLane(node))
+		list = append(list, v.nodeLane(node), v.clockLane(node, plain), v.lagLane(node))
 	}
-	list = append(list, v.storageLane(), v.damageLane())
+	for _, node := range v.names {
+		if !slices.Contains(v.scope.nodes, node) && !slices.Contains(v.scope.moreNodes, node) {
+			list = append(list, v.clockLane(node, plain), v.lagLane(node))
+		}
+	}
+	list = append(list, v.storageLane(), v.tokensLane(), v.damageLane())
 	for i := range list {
 		v.place(&list[i], moments)
 	}
-	return list
+	return slices.DeleteFunc(list, func(l lane) bool { return len(l.bars)+len(l.marks)+len(l.levels) == 0 })
 }
 
 // place puts the moments of a lane on it.
@@ -178,7 +183,7 @@ func (v *view) beliefLane(who string, k ink) lane {
 			v.bar(&l, bar{from: from, to: to, sign: SignDown, ink: faint, label: f.short, quiet: true})
 		}
 	}
-	for _, o := range v.overlaps() {
+	for _, o := range v.both {
 		v.bar(&l, bar{from: o.from, to: o.to, sign: SignTint, ink: amber})
 	}
 	return l
@@ -211,8 +216,11 @@ func (v *view) overlaps() []stretch {
 	}
 	var edges []edge
 	for i, b := range v.beliefs {
+		if !v.within(b.From, b.To) {
+			continue
+		}
 		covered := slices.ContainsFunc(v.beliefs[:i], func(o history.Belief) bool { // nested acquisitions of one owner
-			return sameOwner(o.Acquisition, b.Acquisition) && o.From <= b.From && b.From < o.To
+			return o.From <= b.From && b.From < o.To && sameOwner(o.Acquisition, b.Acquisition)
 		})
 		if !covered && b.From < b.To {
 			edges = append(edges, edge{b.From, 1}, edge{min(b.To, v.h.End), -1})
@@ -237,7 +245,7 @@ func (v *view) overlaps() []stretch {
 
 func (v *view) overlapLane() lane {
 	l := lane{name: laneBoth, kind: LaneOverlap, ink: amber}
-	for _, o := range v.overlaps() {
+	for _, o := range v.both {
 		v.bar(&l, bar{from: o.from, to: o.to, sign: SignOverlap, ink: amber, label: precise(o.to.Sub(o.from))})
 	}
 	return l
@@ -266,7 +274,7 @@ func (v *view) nodeLane(node string) lane {
 	}
 	for i := range v.h.Copies {
 		c := &v.h.Copies[i]
-		if c.Node != node {
+		if c.Node != node || !v.within(c.From, c.To) {
 			continue
 		}
 		who := v.holder(c.Acquisition, c.Client)
@@ -303,13 +311,13 @@ func (v *view) inkOf(who string) ink {
 // again. It is 0 of what does not end by itself.
 func (v *view) lives(c *history.Copy) (lives []trace.Instant, life trace.Instant) {
 	if c.Expires == trace.Never {
-		return nil, 0
+		return v.sessionLives(c)
 	}
 	_, nodes := v.servers().Role() // where one node is a whole service, a new leader gives a session its life again
 	lives = []trace.Instant{c.From}
-	for i := range v.run.Events {
-		e := &v.run.Events[i]
-		renews := e.Does == trace.Execute && e.Alt == "renew" && e.Peer == c.Client || !nodes && e.Does == trace.Promote
+	for i := range v.renewals {
+		e := &v.renewals[i]
+		renews := e.Peer == c.Client || !nodes && e.Does == trace.Promote
 		if renews && e.Node == c.Node && e.At > c.From && e.At < c.To {
 			lives = append(lives, e.At)
 		}

@@ -32,12 +32,13 @@ func (v *view) tooEarly(c *history.Copy) bool {
 	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
 }
 
-// isMaster reports whether a server took itself for a master at that moment.
+// isMaster reports whether a server took itself for a master or the leader at that moment.
 func (v *view) isMaster(node string, at trace.Instant) bool {
 	servers := v.servers()
-	is := slices.Index(servers.Names(), node) < servers.Masters
-	for i := range v.run.Events {
-		if e := &v.run.Events[i]; e.Node == node && e.At <= at && (e.Does == trace.Promote || e.Does == trace.Demote) {
+	role, _ := servers.Role()
+	is := role == "master" && slices.Index(v.names, node) < servers.Masters
+	for i := range v.roles {
+		if e := &v.roles[i]; e.Node == node && e.At <= at {
 			is = e.Does == trace.Promote
 		}
 	}
@@ -48,8 +49,8 @@ func (v *view) isMaster(node string, at trace.Instant) bool {
 // this one went.
 func (v *view) replacedAsMaster(c *history.Copy) bool {
 	latest := c.Node
-	for i := range v.run.Events {
-		if e := &v.run.Events[i]; e.Does == trace.Promote && e.At <= c.To && v.hadCopy(e.Node, c.Acquisition) {
+	for i := range v.roles {
+		if e := &v.roles[i]; e.Does == trace.Promote && e.At <= c.To && v.hadCopy(e.Node, c.Acquisition) {
 			latest = e.Node
 		}
 	}

@@ -67,7 +67,9 @@ func (v *view) tell() []moment {
 	s.copies()
 	s.removals()
 	for i := range v.h.Acquisitions {
-		s.belief(&v.h.Acquisitions[i])
+		if a := &v.h.Acquisitions[i]; v.within(a.Invoked, endOf(a, v.h.End)) {
+			s.belief(a)
+		}
 	}
 	for i := range v.h.Accesses {
 		s.access(&v.h.Accesses[i])

@@ -129,6 +129,7 @@ type glyphs struct {
 	expired, deleted, lost       rune
 	both, damage                 rune
 	travels, cut                 rune
+	enough, tooFew               rune // of a number
 	bar, tick, gap               rune
 
 	accepted, refused, harmful, unsure string
@@ -146,6 +147,7 @@ func unicodeGlyphs() *glyphs {
 		expired: '✝', deleted: '┘', lost: '╳',
 		both: '▒', damage: '▲',
 		travels: '┈', cut: '╳',
+		enough: '━', tooFew: '┅',
 		bar: '│', tick: '╷', gap: '⫽',
 
 		accepted: "✓", refused: "✗", harmful: "!", unsure: "?",
@@ -164,6 +166,7 @@ func asciiGlyphs() *glyphs {
 		expired: '+', deleted: '\'', lost: 'X',
 		both: '#', damage: '^',
 		travels: '_', cut: 'x',
+		enough: '=', tooFew: ':',
 		bar: '|', tick: '|', gap: '/',
 
 		accepted: "+", refused: "x", harmful: "!", unsure: "?",

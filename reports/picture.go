@@ -15,6 +15,7 @@ type picture struct {
 	views []*view
 	tales [][]moment // what each run's story tells, numbered alike
 	rows  [][]lane   // the lanes of each run
+	drawn [][]row    // what stands on them
 	scale *scale
 	g     *glyphs
 	label int // width of the names of the lanes
@@ -36,6 +37,13 @@ func newPicture(runs []Run, width int, color bool, g *glyphs) *picture {
 	if p.scale.width > thinPanels*p.scale.panel {
 		p.thin()
 		p.layOut(width)
+	}
+	for _, lanes := range p.rows {
+		drawn := make([]row, len(lanes))
+		for i := range lanes {
+			drawn[i] = p.draw(&lanes[i])
+		}
+		p.drawn = append(p.drawn, drawn)
 	}
 	return p
 }
@@ -80,7 +88,7 @@ func (p *picture) number() {
 	for _, tale := range p.tales {
 		for i := range tale {
 			m := &tale[i]
-			if m.weight == 0 {
+			if m.weight == 0 || m.text == "" { // there is nothing to say of it
 				continue
 			}
 			if k, ok := seen[id(m)]; ok {
@@ -149,6 +157,7 @@ func (p *picture) draw(l *lane) row {
 			r[to] = cell{p.g.of(b.last), b.ink}
 		}
 	}
+	p.drawLevels(r, l)
 	p.drawMarks(r, l)
 	for i := range l.bars {
 		p.drawLabel(r, &l.bars[i])
@@ -246,7 +255,7 @@ func (p *picture) write(out *strings.Builder, run, like int) {
 	lines := []line{{"", faint, p.axis()}}
 	for i := range p.rows[run] {
 		l := &p.rows[run][i]
-		r := p.draw(l)
+		r := p.drawn[run][i]
 		if r.blank() {
 			continue
 		}
@@ -292,7 +301,7 @@ func (p *picture) twinOf(run int) int {
 		same := maps.Equal(p.told(k), p.told(run)) && len(p.rows[k]) == len(p.rows[run])
 		for i := range p.rows[run] {
 			l := &p.rows[run][i]
-			same = same && p.drawnAlike(l.name, k, p.draw(l))
+			same = same && (l.name == laneTokens || p.drawnAlike(l.name, k, p.drawn[run][i]))
 		}
 		if same {
 			return k
@@ -305,7 +314,7 @@ func (p *picture) twinOf(run int) int {
 func (p *picture) drawnAlike(name string, other int, r row) bool {
 	for i := range p.rows[other] {
 		if l := &p.rows[other][i]; l.name == name {
-			return slices.Equal(p.draw(l), r)
+			return slices.Equal(p.drawn[other][i], r)
 		}
 	}
 	return false
@@ -317,7 +326,11 @@ func (p *picture) legend(run int) []string {
 	used := map[rune]bool{}
 	for i := range p.rows[run] {
 		l := &p.rows[run][i]
-		for _, c := range p.draw(l) {
+		if l.kind == LaneLevel { // it is of words and numbers
+			used[g.tooFew] = used[g.tooFew] || l.threshold != nil
+			continue
+		}
+		for _, c := range p.drawn[run][i] {
 			if c.r != g.granted || strings.HasSuffix(l.name, laneTruth("")) { // what lives for long looks like a grant
 				used[c.r] = true
 			}
@@ -337,8 +350,13 @@ func (p *picture) legend(run int) []string {
 	add(g.lapsed, "believed but not granted")
 	if slices.ContainsFunc(g.levels[:7], func(r rune) bool { return used[r] }) {
 		wedge := string(g.levels[7]) + string(g.levels[4]) + string(g.levels[1])
-		list = append(list, wedge+" the "+p.views[run].servers().Entry()+"'s time to live")
+		what := p.views[run].servers().Entry()
+		if p.views[run].servers().Holds() == "session" {
+			what = "session"
+		}
+		list = append(list, wedge+" the "+what+"'s time to live")
 	}
+	add(g.tooFew, "fewer than a majority")
 	add(g.expired, "expired")
 	add(g.deleted, "deleted")
 	add(g.travels, p.views[run].undecided())

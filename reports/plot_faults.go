@@ -140,8 +140,8 @@ func (t *plot) knowing(node string, at trace.Instant) string {
 // elected tells of servers that took another's place by themselves.
 func (t *plot) elected() {
 	role, nodes := t.servers().Role()
-	for i := range t.run.Events {
-		e := &t.run.Events[i]
+	for i := range t.roles {
+		e := &t.roles[i]
 		told := slices.ContainsFunc(t.faults, func(f fault) bool {
 			return f.fired && f.kind == "promote" && f.begin == e.At
 		})

@@ -1,7 +1,8 @@
-// Package reports turns what was found into something to look at: text, JSON, and later pictures. It is pure: a
+// Package reports turns what was found into something to look at: text, JSON, and the data of pictures. It is pure: a
 // report is a function of its input, written to an io.Writer; it reads no clock and no environment.
 //
-// Call [Text] for a reader, [JSON] or a [JSONWriter] for a program, and a [Summary] for very many runs.
+// Call [Text] for a reader, [JSON] or a [JSONWriter] for a program, [Schedules] for what pictures are drawn of, and a
+// [Summary] for very many runs.
 package reports
 
 import (
@@ -24,6 +25,8 @@ type Run struct {
 	History  *history.History
 	Events   []trace.Event // nil unless the trace was kept
 	Report   checker.Report
+	// Needs says in sentences how much of what happened is needed for what the run violates, as far as that is known.
+	Needs []string
 }
 
 // Status sums up how the verdicts of a run compare with what its scenario expects.

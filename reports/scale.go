@@ -43,6 +43,9 @@ func newScale(panel int, from, to trace.Instant, lanes [][]stop, idle func(a, b 
 	s.at = slices.Compact(s.at)
 	s.cut = make([]bool, len(s.at))
 	s.pack(lanes)
+	if panel > Endless/2 { // it is as wide as it has to be
+		s.panel = max(s.width, narrowest)
+	}
 	s.stretch(idle)
 	return s
 }

@@ -125,6 +125,7 @@ func TestARenewalMakesTheWedgeWholeAgain(t *testing.T) {
 		c := &history.Copy{Node: node, Client: "a", From: 0, To: trace.Never, Expires: 18 * second}
 		e.At, e.Node = 8*second, node
 		v := &view{g: asciiGlyphs(), run: &Run{Case: scenarios.Case{Scenario: s}, Events: []trace.Event{e}}}
+		v.sift()
 		b := &bar{}
 		b.lives, b.life = v.lives(c)
 		height := func(t trace.Instant) rune { return b.levelAt(v.g, t) }

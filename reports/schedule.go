@@ -1,10 +1,10 @@
 package reports
 
 import (
-	"slices"
+	"cmp"
+	"strings"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/trace"
 )
 
 // Endless is a width that leaves a picture in one panel, however many columns it takes.
@@ -33,13 +33,13 @@ func newSchedule(runs []Run, columns int) Schedule {
 	d := Schedule{
 		Schema: TimelineSchema, Scenario: about.Name, Title: about.Title, Story: about.Story, Source: about.Source,
 		Claims: about.Claims, Finding: about.Finding,
-		Heading: heading(&runs[0]), Settings: []string{}, Commands: commands(runs), Axis: p.dataOfAxis(), Partial: s.partial,
-		More: Hidden{Clients: s.moreHolders, Servers: s.moreNodes, Moments: p.more}, Assumptions: []string{},
+		Heading: heading(&runs[0]), Settings: settings(about), Commands: commands(runs), Axis: p.dataOfAxis(),
+		Partial: s.partial, More: Hidden{Clients: s.moreHolders, Servers: s.moreNodes, Moments: p.more},
+		Assumptions: p.assumptions(), Boundary: boundary(runs),
 	}
-	said := map[string]bool{}
 	for i := range p.views {
 		d.End = max(d.End, runs[i].History.End)
-		d.Runs = append(d.Runs, p.timeline(i, said))
+		d.Runs = append(d.Runs, p.timeline(i))
 	}
 	return d
 }
@@ -57,7 +57,7 @@ func (p *picture) dataOfAxis() Axis {
 }
 
 // timeline is what there is to draw of the i-th run, and to say of it.
-func (p *picture) timeline(i int, said map[string]bool) Timeline {
+func (p *picture) timeline(i int) Timeline {
 	v := p.views[i]
 	r := v.run
 	words, verdict, of := r.headline()
@@ -65,9 +65,7 @@ func (p *picture) timeline(i int, said map[string]bool) Timeline {
 		Fencing: r.Case.Fencing.String(), Headline: words, Tone: inkOf(of, verdict).tone(), LikeRun: -1,
 		Messages: v.messages(), Why: []string{}, Proof: []string{}, Measures: list(r.measured()), Legend: p.legend(i),
 	}
-	var like *Run
 	if i > 0 {
-		like = p.views[0].run
 		t.Twin = twin(r, v)
 		t.LikeRun = p.twinOf(i)
 	}
@@ -77,8 +75,8 @@ func (p *picture) timeline(i int, said map[string]bool) Timeline {
 		}
 	}
 	for k := range p.rows[i] {
-		if l := &p.rows[i][k]; !p.draw(l).blank() {
-			t.Lanes = append(t.Lanes, l.data())
+		if !p.drawn[i][k].blank() {
+			t.Lanes = append(t.Lanes, p.rows[i][k].data())
 		}
 	}
 	for k := range p.tales[i] {
@@ -89,11 +87,14 @@ func (p *picture) timeline(i int, said map[string]bool) Timeline {
 			})
 		}
 	}
-	for _, x := range v.reasons(like, said) {
-		t.Why = append(t.Why, x.text)
-		if x.because != "" {
-			t.Why = append(t.Why, x.because)
+	for _, x := range p.reasons(i, nil, map[string]bool{}) {
+		t.Why = append(t.Why, cmp.Or(x.told, x.claim))
+		if x.claim != x.told && !x.more {
+			t.Proof = append(t.Proof, strings.TrimSpace(x.claim+" "+x.proof))
 		}
+	}
+	if still := p.stillTrue(i); still != "" {
+		t.Proof = append(t.Proof, still)
 	}
 	return t
 }
@@ -126,25 +127,12 @@ func (l *lane) data() Lane {
 	return d
 }
 
-// messages are the messages of a run within what is drawn of it, in the order in which they were sent.
-func (v *view) messages() []Message {
-	place := map[uint64]int{} // of a message in the list, by what links its steps
-	list := []Message{}
-	for i := range v.run.Events {
-		e := &v.run.Events[i]
-		switch {
-		case e.Msg == 0 || e.At > v.to:
-		case e.Does == trace.Send || e.Does == trace.Reply:
-			place[e.Msg] = len(list)
-			list = append(list, Message{
-				ID: e.Msg, From: e.Node, To: e.Peer, Sent: e.At, Received: trace.Never, What: e.What, Purpose: e.Alt, Detail: e.Detail,
-				Reply: e.Does == trace.Reply,
-			})
-		case e.Does == trace.Receive || e.Does == trace.Execute:
-			if k, ok := place[e.Msg]; ok && list[k].Received == trace.Never {
-				list[k].Received = e.At
-			}
+// boundary is how much is needed for what the first run shows in which anything is known to be needed.
+func boundary(runs []Run) []string {
+	for i := range runs {
+		if len(runs[i].Needs) > 0 {
+			return runs[i].Needs
 		}
 	}
-	return slices.DeleteFunc(list, func(m Message) bool { return m.Received < v.from })
+	return nil
 }

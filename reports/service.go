@@ -12,8 +12,8 @@ import (
 // that it was.
 func (s *story) elections() {
 	role, nodes := s.servers().Role()
-	for i := range s.run.Events {
-		e := &s.run.Events[i]
+	for i := range s.roles {
+		e := &s.roles[i]
 		text := ""
 		switch {
 		case e.Does == trace.Promote && nodes:
@@ -40,6 +40,9 @@ func (s *story) elections() {
 func (s *story) grants() {
 	for i := range s.h.Grants {
 		g := &s.h.Grants[i]
+		if !s.within(g.From, g.To) {
+			continue
+		}
 		text := fmt.Sprintf("is granted the lock%s%s", s.byServers(g), s.tokenNote(g.Token))
 		if g.Acquisition == 0 {
 			text = "somebody who is gone is granted the lock" + s.byServers(g)

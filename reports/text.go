@@ -79,8 +79,9 @@ const narrowest = 72
 // text gathers what is to be printed.
 type text struct {
 	TextOptions
-	g   *glyphs
-	out strings.Builder
+	g       *glyphs
+	out     strings.Builder
+	assumed string // the last model that was printed
 }
 
 func newText(o TextOptions) *text {
@@ -160,7 +161,7 @@ func (t *text) schedule(runs []Run) {
 	t.line("")
 	t.timeline(p)
 	t.events(p, 0)
-	t.why(&runs[0], nil, p.views[0], said)
+	t.why(p, 0, said)
 	t.measures(&runs[0], false)
 	for i := 1; i < len(runs); i++ {
 		t.line("")
@@ -175,11 +176,23 @@ func (t *text) schedule(runs []Run) {
 			t.paragraph("", "Rows that are not shown look as above.", faint)
 			t.events(p, i)
 		}
-		t.why(&runs[i], &runs[0], p.views[i], said)
+		t.why(p, i, said)
 		t.measures(&runs[i], true)
 	}
 	t.line("")
+	t.model(p, &runs[0])
 	t.reproduce(runs)
+}
+
+// model prints how much of what happened is needed, and in which model it took place unless that has just been said.
+func (t *text) model(p *picture, r *Run) {
+	if len(r.Needs) > 0 {
+		t.paragraph("", "Boundary: "+strings.Join(r.Needs, " "), plain)
+	}
+	if assumes := "Assumes: " + strings.Join(p.assumptions(), "; ") + "."; assumes != t.assumed {
+		t.paragraph("", assumes, faint)
+		t.assumed = assumes
+	}
 }
 
 // headline prints in one sentence what came of it.
@@ -228,6 +241,9 @@ func (r *Run) headline() (words string, weighs checker.Verdict, of checker.Prope
 	}
 	if v[checker.Progress] == checker.Violated {
 		words += "; somebody waited in vain"
+		if v[of] != checker.Violated {
+			of = checker.Progress
+		}
 	}
 	words += neverHappened(r)
 	ending := "."
@@ -409,6 +425,9 @@ func (t *text) reproduce(runs []Run) {
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
+	}
+	if strings.HasSuffix(thing, "sh") {
+		thing += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }

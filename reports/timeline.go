@@ -79,8 +79,8 @@ type Timeline struct {
 	Lanes    []Lane    `json:"lanes"`   // from top to bottom; those without anything on them are left out
 	Moments  []Moment  `json:"moments"` // sorted by time
 	Messages []Message `json:"messages"`
-	Why      []string  `json:"why"`   // why it went as it did
-	Proof    []string  `json:"proof"` // the same as a chain of steps that names the moments by their numbers
+	Why      []string  `json:"why"`   // what was violated, in the checker's words
+	Proof    []string  `json:"proof"` // how that came about, step by step, and what still holds; it names moments by their numbers
 	Measures []string  `json:"measures"`
 	Legend   []string  `json:"legend"`
 }
@@ -117,14 +117,14 @@ const (
 // LaneKind says what a lane is about.
 type LaneKind string
 
-// The kinds of lanes, in the order in which they stand.
+// The kinds of lanes, in the order in which they stand; those of levels stand behind what they are of.
 const (
 	LaneBelief  LaneKind = "belief"  // what a client thinks
 	LaneTruth   LaneKind = "truth"   // what the service granted it
 	LaneOverlap LaneKind = "overlap" // when more than one believes
 	LaneNetwork LaneKind = "network" // faults between nodes
 	LaneNode    LaneKind = "node"    // what a server keeps of the lock
-	LaneLevel   LaneKind = "level"   // a number that changes: votes, a lag, a clock's offset, the largest token seen
+	LaneLevel   LaneKind = "level"   // a number that changes: votes, who leads, a clock's offset, a lag, the largest token
 	LaneStorage LaneKind = "storage" // accesses to the protected resource
 	LaneDamage  LaneKind = "damage"  // what became of it
 )
@@ -157,11 +157,11 @@ type Bar struct {
 	Life  trace.Instant   `json:"life,omitempty"`
 }
 
-// Level is what a number is from a moment on.
+// Level is what a number is from a moment on, until the next one.
 type Level struct {
 	At    trace.Instant `json:"at"`
-	Value int64         `json:"value"`
-	Text  string        `json:"text,omitempty"` // the number with its unit
+	Value int64         `json:"value"`          // of a clock, nanoseconds ahead; of who leads, how many do
+	Text  string        `json:"text,omitempty"` // the number with its unit, or names; "" if there is nothing to say
 }
 
 // Mark is something that happens at a moment, as it stands on a lane.

@@ -18,6 +18,9 @@ func brief(t trace.Instant) string {
 	return exact(time.Duration(t))
 }
 
+// Precise prints a duration as all reports do, for packages that draw what they are given: "312µs", "12.3s".
+func Precise(d time.Duration) string { return precise(d) }
+
 // precise prints a moment or a duration to four digits after the point of its unit at most. The unit is that of
 // the value, so that "312µs" and "12.3s" are both short; finer differences are for the trace.
 func precise(d time.Duration) string {

@@ -29,15 +29,20 @@ const nobody = "nobody"
 
 // view is one run as far as a picture shows it.
 type view struct {
-	run     *Run
-	h       *history.History
-	g       *glyphs
-	scope   *scope
-	from    trace.Instant
-	to      trace.Instant
-	beliefs []history.Belief
-	faults  []fault
-	harmful map[*history.Access]bool
+	run      *Run
+	h        *history.History
+	g        *glyphs
+	scope    *scope
+	from     trace.Instant
+	to       trace.Instant
+	beliefs  []history.Belief
+	faults   []fault
+	both     []stretch // when more than one believes
+	harmful  map[*history.Access]bool
+	names    []string      // of the servers
+	roles    []trace.Event // promotions and demotions
+	renewals []trace.Event // executed ones, and promotions
+	all      []sent        // messages of the whole run
 }
 
 func newView(r *Run, s *scope, g *glyphs) *view {
@@ -45,6 +50,8 @@ func newView(r *Run, s *scope, g *glyphs) *view {
 		run: r, h: r.History, g: g, scope: s, from: s.from, to: min(s.to, r.History.End),
 		beliefs: r.History.Beliefs(), faults: faultsOf(r), harmful: map[*history.Access]bool{},
 	}
+	v.sift()
+	v.both = v.overlaps()
 	for _, d := range v.damages() {
 		for i := range v.h.Accesses {
 			a := &v.h.Accesses[i]
@@ -54,6 +61,20 @@ func newView(r *Run, s *scope, g *glyphs) *view {
 		}
 	}
 	return v
+}
+
+// sift keeps apart the events that are looked at time and again.
+func (v *view) sift() {
+	v.names, v.all = v.servers().Names(), messagesOf(v.run)
+	for i := range v.run.Events {
+		e := &v.run.Events[i]
+		if e.Does == trace.Promote || e.Does == trace.Demote {
+			v.roles = append(v.roles, *e)
+		}
+		if e.Does == trace.Promote || e.Does == trace.Execute && e.Alt == "renew" {
+			v.renewals = append(v.renewals, *e)
+		}
+	}
 }
 
 func (v *view) servers() scenarios.Servers { return v.run.Case.Scenario.Servers }
@@ -90,6 +111,9 @@ func keptTogether(runs []Run) []Run {
 	}
 	return runs
 }
+
+// within reports whether some of a time is drawn.
+func (v *view) within(from, to trace.Instant) bool { return from <= v.to && v.from <= to }
 
 // entryOf is what a server keeps of the lock while somebody holds it: "a's key".
 func (v *view) entryOf(who string) string { return who + "'s " + v.servers().Entry() }

@@ -84,11 +84,11 @@ fault name=room text="evict: redis-1" fired begin=5s`
 	text := told(t, replicated, strings.ReplaceAll(past, "GONE", "evicted"))
 	require.Contains(t, text, "redis-1 evicts a's key to make room")
 	require.Contains(t, text, "redis-2 deletes a's key, as its master did")
-	require.Contains(t, text, "redis-1 evicted its key at 5s; redis-2 deleted its key at 5.001s, as its master did")
+	require.Contains(t, text, "redis-1 evicts a's key at ③, redis-2 deletes a's key, as its master did, at ④, and b is granted")
 	text = told(t, replicated, strings.ReplaceAll(past, "GONE", "expired"))
 	require.Contains(t, text, "redis-1 a's key expires by the server's clock, too early")
 	require.Contains(t, text, "redis-2 deletes a's key, as its master did")
-	require.Contains(t, text, "its key on redis-1 expired too early by that server's clock, at 5s; redis-2 deleted its key")
+	require.Contains(t, text, "a's key expires too early by the clock of redis-1 at ④, redis-2 deletes a's key, as its master did, at ⑤")
 }
 
 func TestWhatAServerTakesOverIsSaid(t *testing.T) {
@@ -115,7 +115,8 @@ acquisition id=1 client=a returned=6ms outcome=ok learns unlocked=8s released=8.
 acquisition id=2 client=b invoked=5s returned=5.2s outcome=ok learns unlocked=6s released=6.001s release=ok
 grant acquisition=2 client=b from=5.1s to=6.001s ended=unlock
 copy node=zk-1 acquisition=2 client=b from=5.1s to=6.001s gone=deleted`)
-	require.Contains(t, text, "a believed from 6ms to 8s, and was not granted the lock at all.")
+	require.Contains(t, text, "Let a believe from ① on that it holds the lock, which it has not been granted.")
+	require.Contains(t, text, "However, a believes until ⑤.")
 	require.NotContains(t, text, "does not listen")
 }
 

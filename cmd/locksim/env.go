@@ -15,12 +15,14 @@ type env struct {
 	columns int  // COLUMNS; 0 if it is not set
 	jobs    int  // how many runs are played at once unless told otherwise
 
+	stepSummary string // GITHUB_STEP_SUMMARY, the file that GitHub's actions show beside a step's log; "" if there is none
+
 	saveEvery time.Duration // how much of what a long search has played may be lost when it is killed
 }
 
 func environment() env {
 	e := env{noColor: os.Getenv("NO_COLOR") != "", dumb: os.Getenv("TERM") == "dumb", jobs: runtime.GOMAXPROCS(0),
-		saveEvery: 2 * time.Second}
+		saveEvery: 2 * time.Second, stepSummary: os.Getenv("GITHUB_STEP_SUMMARY")}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		e.columns = n
 	}

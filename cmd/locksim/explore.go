@@ -41,7 +41,8 @@ property, or which do, each cause as the smallest scenario that shows it; and wh
   --stop-at-first    stop at the first violation
   --jobs N           runs at once; the output does not depend on it
   --save DIR         where findings are saved; the current directory
-  --format FORMAT    text or json
+  --pictures         draws each finding beside its file, as SVG and as a page to step through
+  --format FORMAT    text, json, or github: annotations, and the step's summary
   --progress         tell how far it has come even if nobody looks at a terminal
   --width N, --ascii, --color WHEN   as for locksim run
 
@@ -180,9 +181,13 @@ func (c *call) explore(o *exploreOptions, base scenarios.Case, options explore.O
 		if err != nil {
 			return c.failures(err)
 		}
-		e.shown = append(e.shown, finding{
-			cx: f.Counterexample, run: run, file: file, hits: f.Hits, first: uint64(f.First),
-		})
+		shown := finding{cx: f.Counterexample, run: run, file: file, hits: f.Hits, first: uint64(f.First)}
+		if o.report.pictures {
+			if err := c.savePictures(shown); err != nil {
+				return c.failures(err)
+			}
+		}
+		e.shown = append(e.shown, shown)
 	}
 	return c.reportExplored(e, &o.report)
 }

@@ -30,9 +30,14 @@ func (c *call) reportExplored(e *explored, o *huntReport) int {
 	if err != nil {
 		return c.failures(err)
 	}
-	if o.format.value == "json" {
+	switch o.format.value {
+	case "json":
 		err = e.json(out)
-	} else {
+	case "github":
+		err = c.gitHubFindings(out, "locksim explore: "+e.subject(), e.shown, func(w io.Writer) error {
+			return e.text(w, reports.TextOptions{})
+		})
+	default:
 		err = e.text(out, o.look.on(out, c.env))
 	}
 	if err = errors.Join(err, out.commit()); err != nil {

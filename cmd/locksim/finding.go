@@ -26,6 +26,7 @@ type finding struct {
 	cx    *minimal.Counterexample
 	run   reports.Run // as completeFinding returns it
 	file  string      // where it is saved; "" if nowhere
+	cause string      // what goes wrong, in a few words; "" if that is not told
 	hits  int         // violations that have the same cause; 0 if nobody counts
 	first uint64      // the number of the run that showed it first; if hits are counted
 }
@@ -112,11 +113,14 @@ func showFinding(w io.Writer, f finding, o reports.TextOptions, picture bool) er
 	return reports.Text(w, []reports.Run{f.run}, o)
 }
 
-// notes say how often the violation was met.
+// notes say what the cause is, and how often the violation was met.
 func (f *finding) notes() string {
 	note := fmt.Sprintf("of %d other seeds %d violate it, too", minimal.OtherSeeds, f.cx.Others)
 	if f.hits > 0 {
 		note = fmt.Sprintf("%s, the first in run %d; %s", counted(f.hits, "hit"), f.first, note)
+	}
+	if f.cause != "" {
+		note = "cause: " + f.cause + "; " + note
 	}
 	return note
 }

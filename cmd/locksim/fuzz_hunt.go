@@ -50,7 +50,8 @@ func (h *hunter) play() int {
 		hunt: h.hunt, tally: &h.tally, perSecond: perSecond(h.played, took), interrupted: err != nil,
 		picture: plan.ToFirst,
 	}
-	err = h.complete(r, &h.o.report)
+	h.o.effort.within = h.o.within.value
+	err = h.complete(r, &h.o.report, &h.o.effort)
 	h.progress.close()
 	if err != nil {
 		return h.failures(err)

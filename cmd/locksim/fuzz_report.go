@@ -9,10 +9,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 
-	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports"
@@ -21,17 +20,19 @@ import (
 
 // huntReport is the flags that say where findings go, and how they look.
 type huntReport struct {
-	jobs   count
-	save   string
-	format choice
-	look   look
+	jobs     count
+	save     string
+	pictures boolFlag
+	format   choice
+	look     look
 }
 
 func (o *huntReport) addTo(fs *flag.FlagSet, e env) {
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
-	o.format = choice{"text", []string{"text", "json"}}
+	o.format = choice{"text", []string{"text", "json", "github"}}
 	fs.Var(&o.jobs, "jobs", "")
 	fs.StringVar(&o.save, "save", ".", "")
+	fs.Var(&o.pictures, "pictures", "")
 	fs.Var(&o.format, "format", "")
 	o.look.addTo(fs)
 }
@@ -44,6 +45,8 @@ type huntResult struct {
 	interrupted bool
 	picture     bool // show more than the story
 	findings    []huntFinding
+	causes      [][]int       // indices of findings that have one cause
+	left        fuzz.Left     // what was not made minimal
 	undecided   *undecidedRun // nil if there is none
 }
 
@@ -61,14 +64,36 @@ type undecidedRun struct {
 	Scenario string `json:"scenario"` // the file
 }
 
+// effort is how much may be done to make minimal what was found.
+type effort struct {
+	all    boolFlag      // as much as it takes
+	within time.Duration // how long the campaign was to take; 0 if that was not limited
+}
+
+// The time that may be taken for it is a part of the campaign's, and not less than some.
+const (
+	partOfTime = 5
+	leastTime  = 5 * time.Second
+)
+
 // complete makes what was found minimal, and saves it. An interrupt has ended the campaign, not this: the next one ends
 // all.
-func (c *call) complete(r *huntResult, o *huntReport) error {
-	found, err := r.hunt.Findings(context.WithoutCancel(c.ctx), o.jobs.value, r.tally)
+func (c *call) complete(r *huntResult, o *huntReport, e *effort) error {
+	ctx, work := context.WithoutCancel(c.ctx), r.tally.UsualEffort(o.jobs.value)
+	switch {
+	case bool(e.all):
+		work.Runs = 0
+	case e.within > 0:
+		limited, cancel := context.WithTimeout(ctx, max(e.within/partOfTime, leastTime))
+		defer cancel()
+		ctx = limited
+	}
+	found, err := r.hunt.Findings(ctx, work, r.tally)
 	if err != nil {
 		return err
 	}
-	for _, f := range found {
+	r.causes, r.left = found.Causes(), found.Left
+	for _, f := range found.Findings {
 		run, err := completeFinding(f.Counterexample)
 		if err != nil {
 			return err
@@ -77,7 +102,14 @@ func (c *call) complete(r *huntResult, o *huntReport) error {
 		if err != nil {
 			return err
 		}
-		shown := finding{cx: f.Counterexample, run: run, file: file, hits: f.Hits, first: f.First}
+		shown := finding{
+			cx: f.Counterexample, run: run, file: file, cause: f.Counterexample.Cause(), hits: f.Hits, first: f.First,
+		}
+		if o.pictures {
+			if err := c.savePictures(shown); err != nil {
+				return err
+			}
+		}
 		r.findings = append(r.findings, huntFinding{f, shown})
 	}
 	if r.tally.Undecided > 0 {
@@ -105,9 +137,14 @@ func (c *call) report(r *huntResult, o *huntReport) int {
 	if err != nil {
 		return c.failures(err)
 	}
-	if o.format.value == "json" {
+	switch o.format.value {
+	case "json":
 		err = r.json(out)
-	} else {
+	case "github":
+		err = c.gitHubFindings(out, "locksim fuzz: "+r.subject(), r.shown(), func(w io.Writer) error {
+			return r.text(w, reports.TextOptions{})
+		})
+	default:
 		err = r.text(out, o.look.on(out, c.env))
 	}
 	if err = errors.Join(err, out.commit()); err != nil {
@@ -117,7 +154,7 @@ func (c *call) report(r *huntResult, o *huntReport) int {
 	case r.interrupted:
 		fmt.Fprintf(c.stderr, "locksim: interrupted after %d runs\n", r.tally.Runs)
 		return exitInterrupted
-	case len(r.findings) > 0:
+	case r.tally.Violated > 0:
 		return exitDiffers
 	case r.undecided != nil || !r.tally.Judged():
 		return exitInconclusive
@@ -125,82 +162,13 @@ func (c *call) report(r *huntResult, o *huntReport) int {
 	return exitOK
 }
 
-// mostShown is how many findings of one property are printed. Of the others, which take more to happen, the files tell.
-const mostShown = 5
-
-// text prints the findings, and then for each property whether it was violated, and how often it could have been.
-func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
-	for _, p := range r.hunt.Config.Properties {
-		found := r.of(p)
-		for _, f := range found[:min(len(found), mostShown)] {
-			if err := showFinding(w, f.shown, o, r.picture); err != nil {
-				return err
-			}
-			fmt.Fprintln(w)
-		}
-		if more := len(found) - mostShown; more > 0 {
-			fmt.Fprintf(w, "  and %s of %s, saved in %s\n\n", counted(more, "more finding"), p,
-				filepath.Dir(found[mostShown].shown.file))
-		}
+// shown are the findings as they are shown.
+func (r *huntResult) shown() []finding {
+	list := make([]finding, len(r.findings))
+	for i := range r.findings {
+		list[i] = r.findings[i].shown
 	}
-	if u := r.undecided; u != nil {
-		fmt.Fprintf(w, "of %s not all can be said; of run %d, since %s\n  locksim run %s\n\n",
-			counted(u.Runs, "run"), u.First, reports.Visible(u.Why), u.Scenario)
-	}
-	if r.tally.Runs == 0 {
-		_, err := fmt.Fprintf(w, "0 runs of %s: nothing is known of it\n", r.subject())
-		return err
-	}
-	fmt.Fprintf(w, "%s of %s\n", counted(r.tally.Runs, "run"), r.subject())
-	for _, p := range r.hunt.Config.Properties {
-		fmt.Fprintf(w, "  %-21s %s\n", p, r.outcome(p))
-	}
-	return nil
-}
-
-// subject is what was played.
-func (r *huntResult) subject() string {
-	switch b := r.hunt.Config.Base; {
-	case b == nil:
-		return r.hunt.Config.Lock
-	case len(r.hunt.Config.Faults) == 0:
-		return b.Name
-	default:
-		return b.Name + " with more faults"
-	}
-}
-
-// of returns the findings of a property.
-func (r *huntResult) of(p checker.Property) []huntFinding {
-	return slices.DeleteFunc(slices.Clone(r.findings), func(f huntFinding) bool { return f.Property != p })
-}
-
-// outcome says what is known of a property now.
-func (r *huntResult) outcome(p checker.Property) string {
-	found, share := r.of(p), r.tally.Properties[p]
-	switch {
-	case len(found) > 0:
-		first := found[0].First
-		for _, f := range found {
-			first = min(first, f.First)
-		}
-		return fmt.Sprintf("violated: %s, the first in run %d; at risk in %s",
-			counted(len(found), "finding"), first, counted(share.AtRisk, "run"))
-	case share.Judged == 0:
-		return "never judged: there was nothing to judge it by"
-	case share.AtRisk == 0:
-		return fmt.Sprintf("no violation in %s, but it was never at risk: they say nothing of it",
-			counted(share.Judged, "run"))
-	}
-	return fmt.Sprintf("no violation in %s; the danger arose in %d of them", counted(share.Judged, "run"), share.AtRisk)
-}
-
-// counted is a number of things.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return list
 }
 
 // huntDocument is the result as JSON.
@@ -213,11 +181,18 @@ type huntDocument struct {
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Findings    []findingDocument  `json:"findings"`
 	Properties  []propertyDocument `json:"properties"`
+	Left        *leftDocument      `json:"not_minimized,omitempty"`
 	Undecided   *undecidedRun      `json:"undecided,omitempty"`
+}
+
+type leftDocument struct {
+	Cores int `json:"cores"`
+	Hits  int `json:"hits"`
 }
 
 type findingDocument struct {
 	Property string `json:"property"`
+	Cause    string `json:"cause,omitempty"` // the same for findings that share one
 	Kind     string `json:"kind"`
 	Style    string `json:"style"`
 	Fencing  string `json:"fencing"`
@@ -253,6 +228,14 @@ func (r *huntResult) json(w io.Writer) error {
 	}
 	for i := range r.findings {
 		d.Findings = append(d.Findings, r.findings[i].shown.document())
+	}
+	for _, group := range r.causes {
+		for _, i := range group {
+			d.Findings[i].Cause = r.findings[group[0]].Counterexample.Cause()
+		}
+	}
+	if r.left.Cores > 0 {
+		d.Left = &leftDocument{r.left.Cores, r.left.Hits}
 	}
 	for _, p := range r.hunt.Config.Properties {
 		share := r.tally.Properties[p]

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,9 +81,9 @@ type fuzzResult struct {
 	PerSecond   *uint64 `json:"runs_per_second"`
 	Interrupted bool
 	Findings    []struct {
-		Property, Fencing, Scenario, Digest string
-		Hits                                int
-		FirstRun                            uint64 `json:"first_run"`
+		Property, Cause, Fencing, Scenario, Digest string
+		Hits                                       int
+		FirstRun                                   uint64 `json:"first_run"`
 	}
 	Undecided *struct{ Why, Scenario string }
 }
@@ -150,23 +152,75 @@ func TestFuzzDrawsNoFaultsIfToldSo(t *testing.T) {
 	require.Contains(t, text, "5 runs of fencing-33-34\n")
 }
 
-// Of many findings the simplest are printed, and all are saved.
-func TestFuzzPrintsTheSimplestFindings(t *testing.T) {
+// Of many causes the first are printed, each with what else it violates.
+func TestFuzzPrintsWhatItFoundCauseByCause(t *testing.T) {
 	t.Chdir(t.TempDir())
-	args := []string{"fuzz", "set-nx-ex-del", "--runs", "1000", "--property", "release-safety", "--save", "found"}
-	_, text, _ := fuzzed(t, t.Context(), args...)
-	all := regexp.MustCompile(`and (\d+) more findings? of release-safety, saved in found\n`).FindStringSubmatch(text)
-	require.NotNil(t, all, text)
-	more, err := strconv.Atoi(all[1])
-	require.NoError(t, err)
-	require.Equal(t, mostShown, strings.Count(text, "locksim run found"))
+	r, c, out := huntOf(t, "set-nx-ex-del", "--faults", "client-pause,evict", "--runs", "300", "--save", "found")
+	require.Equal(t, exitDiffers, c.report(r, &huntReport{save: "found"}))
+	text := out.String()
+	require.Contains(t, text, "cause: a release that ends another's grant; ")
+	require.Contains(t, text, "cause: evict server; ")
+	require.Regexp(t, `\n    the same cause: resource \(lost update, \d+ hits\)
+      locksim run found/\S+\.yaml\n`, text)
+	require.Equal(t, len(r.causes), strings.Count(text, "cause: ")-strings.Count(text, "the same cause: "))
+	require.Equal(t, len(r.findings), strings.Count(text, "locksim run found"))
 	saved, err := os.ReadDir("found")
 	require.NoError(t, err)
-	require.Len(t, saved, mostShown+more)
-	_, text, _ = fuzzed(t, t.Context(), append(args, "--format", "json")...)
+	require.Len(t, saved, len(r.findings))
+
+	out.Reset()
+	r.causes = slices.Repeat([][]int{{0}}, mostCauses+2)
+	r.causes[0] = slices.Repeat([]int{0}, mostAlso+4)
+	c.report(r, &huntReport{save: "found"})
+	require.Contains(t, out.String(), "    and 3 more findings of this cause, saved in found\n")
+	require.Contains(t, out.String(), "  and 2 more causes: 2 findings saved in found\n")
+}
+
+// huntOf hunts, and makes minimal what was found.
+func huntOf(t *testing.T, lock string, flags ...string) (*huntResult, *call, *bytes.Buffer) {
+	t.Helper()
+	o := &fuzzOptions{}
+	_, err := parseFlags(fuzzFlags(o, plainEnv()), flags)
+	require.NoError(t, err)
+	config, err := o.config(lock)
+	require.NoError(t, err)
+	hunt, err := fuzz.New(config, nil)
+	require.NoError(t, err)
+	out := &bytes.Buffer{}
+	h := &hunter{call: &call{ctx: t.Context(), env: plainEnv(), stdout: out, stderr: out}, o: o, hunt: hunt}
+	require.NoError(t, h.campaign(fuzz.Plan{Runs: uint64(o.runs.value), Jobs: 2}))
+	r := &huntResult{hunt: hunt, tally: &h.tally}
+	require.NoError(t, h.complete(r, &o.report, &o.effort))
+	return r, h.call, out
+}
+
+// What was not made minimal is neither forgotten nor taken for a pass.
+func TestFuzzTellsWhatItHasNotMadeMinimal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r, c, out := huntOf(t, "set-nx-ex-del", "--faults", "client-pause", "--property", "release-safety", "--runs", "50")
+	require.Zero(t, r.left)
+	hits := r.tally.Of(checker.ReleaseSafety)
+	r.findings, r.causes, r.left = nil, nil, fuzz.Left{Cores: 2, Hits: hits.Runs}
+	require.Equal(t, exitDiffers, c.report(r, &huntReport{}))
+	require.Regexp(t, fmt.Sprintf(`^50 runs of set-nx-ex-del
+  release-safety        violated: %d hits, not made minimal, the first in run %d; at risk in \d+ runs
+  %d hits of 2 rarer cores were not made minimal: of these causes, or of others; --minimize-all does it
+$`, hits.Runs, hits.First, hits.Runs), out.String())
+	out.Reset()
+	c.report(r, &huntReport{format: choice{value: "json"}})
+	require.Contains(t, out.String(), fmt.Sprintf(`"not_minimized":{"cores":2,"hits":%d}`, hits.Runs))
+}
+
+func TestFuzzMayMakeAllMinimal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := misdelete("--runs", "100", "--save", "one", "--format", "json")
+	_, usual, _ := fuzzed(t, t.Context(), args...)
+	_, all, _ := fuzzed(t, t.Context(), append(args, "--minimize-all")...)
+	require.Equal(t, usual, all, "there was enough time")
+	require.NotContains(t, all, "not_minimized")
 	var r fuzzResult
-	require.NoError(t, json.Unmarshal([]byte(text), &r))
-	require.Len(t, r.Findings, mostShown+more)
+	require.NoError(t, json.Unmarshal([]byte(all), &r))
+	require.Equal(t, "a release that ends another's grant", r.Findings[0].Cause)
 }
 
 func TestFuzzToTheFirstViolationShowsIt(t *testing.T) {
@@ -175,6 +229,23 @@ func TestFuzzToTheFirstViolationShowsIt(t *testing.T) {
 	require.Equal(t, exitDiffers, code, stderr)
 	require.Contains(t, text, "believes", "a picture")
 	require.Regexp(t, `\n\d+ runs? of set-nx-ex-del\n  release-safety +violated: 1 finding, the first in run \d+;`, text)
+}
+
+// The picture is that of the minimal scenario, which may violate what the runs that were drawn did not.
+func TestFuzzTellsTheDrawnRunsFromTheMinimalOne(t *testing.T) {
+	t.Chdir(t.TempDir())
+	apart := regexp.MustCompile(`  resource +no violation in \d+ runs? as drawn, but in a minimal scenario above\n`)
+	found := false
+	for from := 0; from < 40 && !found; from++ {
+		_, text, stderr := fuzzed(t, t.Context(), "fuzz", "set-nx-lua", "--faults", "client-pause", "--stop-at-first",
+			"--property", "mutual-exclusion,resource", "--from", strconv.Itoa(from))
+		require.Empty(t, stderr)
+		shown := regexp.MustCompile(`✗ resource +violated`).MatchString(text)
+		drawn := strings.Contains(text, "  resource              violated: ")
+		require.Equal(t, shown && !drawn, apart.MatchString(text), text)
+		found = shown && !drawn
+	}
+	require.True(t, found)
 }
 
 func TestFuzzStopsWhenItsTimeIsOver(t *testing.T) {

@@ -23,8 +23,11 @@ are refused, and those that contradict each other. Without -o the first file is 
 
   -o FILE            where to; it is replaced, and may be one of the ledgers
   --jobs N           runs at once; the output does not depend on it
+  --minimize-all     make minimal whatever was found, however long that takes; otherwise as many runs are played for it
+                     as were merged, 20000 at least
   --save DIR         where findings are saved; the current directory
-  --format FORMAT    text or json
+  --pictures         draws each finding beside its file, as SVG and as a page to step through
+  --format FORMAT    text, json, or github: annotations, and the step's summary
   --width N, --ascii, --color WHEN   as for locksim run
 
 Exit codes: 0 no violation, 1 a violation, 2 usage, 3 of some runs nothing can be said, 130 interrupted.
@@ -33,9 +36,11 @@ Exit codes: 0 no violation, 1 a violation, 2 usage, 3 of some runs nothing can b
 func runMerge(c *call) int {
 	var out string
 	var o huntReport
+	var e effort
 	fs := newFlags("merge")
 	fs.StringVar(&out, "o", "", "")
 	o.addTo(fs, c.env)
+	fs.Var(&e.all, "minimize-all", "")
 	names, err := parseFlags(fs, c.args)
 	if errors.Is(err, flag.ErrHelp) {
 		return c.help("merge")
@@ -55,7 +60,7 @@ func runMerge(c *call) int {
 	if err != nil {
 		return c.failures(err)
 	}
-	return c.merged(m, &o)
+	return c.merged(m, &o, &e)
 }
 
 func fileExists(name string) bool {
@@ -64,7 +69,7 @@ func fileExists(name string) bool {
 }
 
 // merged reports what ledgers have found together. Only the build that has played them can play it again.
-func (c *call) merged(m *fuzz.Merged, o *huntReport) int {
+func (c *call) merged(m *fuzz.Merged, o *huntReport, e *effort) int {
 	build, err := search.Build()
 	if err != nil {
 		return c.failures(err)
@@ -79,7 +84,7 @@ func (c *call) merged(m *fuzz.Merged, o *huntReport) int {
 		return c.failures(err)
 	}
 	r := &huntResult{hunt: hunt, tally: &m.Tally}
-	if err := c.complete(r, o); err != nil {
+	if err := c.complete(r, o, e); err != nil {
 		return c.failures(err)
 	}
 	return c.report(r, o)

@@ -34,6 +34,7 @@ plays, and prints what was taken out and what happens in what is left.
   --variant NAME     this variant only
   --seed S           the seed, as 42 or 0x2a; otherwise the scenario's own
   -o FILE            where to write; otherwise a file in the current directory that is named after lock, property and cause
+  --pictures         draws it beside the file, as SVG and as a page to step through
   --width N, --ascii, --color WHEN   as for locksim run
 
 Exit codes: 0 it is done, 2 usage, a bad scenario, or nothing is violated.
@@ -44,6 +45,7 @@ type minimizeOptions struct {
 	property, fencing, style choice
 	variant, out             string
 	seed                     seedFlag
+	pictures                 boolFlag
 	look                     look
 }
 
@@ -58,6 +60,7 @@ func minimizeFlags(o *minimizeOptions) *flag.FlagSet {
 	fs.StringVar(&o.variant, "variant", "", "")
 	fs.Var(&o.seed, "seed", "")
 	fs.StringVar(&o.out, "o", "", "")
+	fs.Var(&o.pictures, "pictures", "")
 	o.look.addTo(fs)
 	return fs
 }
@@ -175,8 +178,14 @@ func (c *call) showMinimal(o *minimizeOptions, v *search.Violation, cx *minimal.
 		return err
 	}
 	tellReduction(out, v.Case.Scenario, cx)
-	if err := showFinding(out, finding{cx: cx, run: run, file: file}, o.look.on(out, c.env), false); err != nil {
+	shown := finding{cx: cx, run: run, file: file}
+	if err := showFinding(out, shown, o.look.on(out, c.env), false); err != nil {
 		return err
+	}
+	if o.pictures {
+		if err := c.savePictures(shown); err != nil {
+			return err
+		}
 	}
 	return out.commit()
 }

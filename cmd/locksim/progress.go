@@ -59,6 +59,14 @@ func (p *progress) left(now time.Time, runs, rate uint64) time.Duration {
 	return left
 }
 
+// tell replaces the line by what is being done, and how much of it has been.
+func (p *progress) tell(doing string, done, of int) {
+	if now := time.Now(); p.w != nil && (now.Sub(p.drawn) >= redrawn || done == of) {
+		p.drawn = now
+		p.write(fmt.Sprintf("%s: %d of %d", doing, done, of))
+	}
+}
+
 // say replaces the line.
 func (p *progress) say(text string) {
 	if p.w != nil {

@@ -4,23 +4,41 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 )
 
 // reporter takes runs one by one, in order, and writes a report of them.
 type reporter interface {
-	add(reports.Run) error
+	add(job int, run reports.Run) error
 	close(cut int) error    // cut is how many runs there were to be if not all were played, else 0
 	status() reports.Status // the gravest so far
 	keeps() bool            // it needs the events of the runs
 }
 
-func (c *call) reporter(o *runOptions, out *output) reporter {
-	if o.format.value == "json" {
-		return &jsonReporter{w: reports.NewJSONWriter(out)}
+// reporter returns that of the format which was asked for, and where it writes to.
+func (c *call) reporter(o *runOptions, p *batch) (reporter, destination, error) {
+	f := formatOf(o.format.value)
+	if f.draw != nil {
+		return c.pictures(o, p, f)
 	}
-	if o.format.value == "timeline" {
-		return &storyReporter{w: out, write: timelineJSON}
+	out, err := c.open(o.out)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.reporterOn(o, p, f, out), out, nil
+}
+
+func (c *call) reporterOn(o *runOptions, p *batch, f format, out *output) reporter {
+	switch f.name {
+	case "json":
+		return &jsonReporter{w: reports.NewJSONWriter(out)}
+	case "junit":
+		return &suiteReporter{batch: p, write: func(s *reports.Suite) error { return s.JUnit(out) }}
+	case "github":
+		return &suiteReporter{batch: p, write: func(s *reports.Suite) error { return c.gitHub(out, s) }}
+	case "timeline":
+		return &storyReporter{gathered: gathered{lock: o.algorithm}, w: out, write: timelineJSON, options: reports.TextOptions{Width: o.width.value}}
 	}
 	text := reports.TextOptions{Width: o.width.value, ASCII: bool(o.ascii), Color: c.colored(o, out)}
 	if text.Width == 0 {
@@ -32,7 +50,7 @@ func (c *call) reporter(o *runOptions, out *output) reporter {
 	if bool(o.all) || o.seeds.value > 1 {
 		return &tableReporter{w: out, options: text}
 	}
-	return &storyReporter{w: out, options: text, write: reports.Text}
+	return &storyReporter{gathered: gathered{lock: o.algorithm}, w: out, options: text, write: reports.Text}
 }
 
 func (c *call) colored(o *runOptions, out *output) bool {
@@ -51,7 +69,7 @@ type jsonReporter struct {
 	worst reports.Status
 }
 
-func (r *jsonReporter) add(run reports.Run) error {
+func (r *jsonReporter) add(_ int, run reports.Run) error {
 	status, _ := run.Status()
 	r.worst = max(r.worst, status)
 	return r.w.Add(run)
@@ -74,7 +92,7 @@ type tableReporter struct {
 	summary reports.Summary
 }
 
-func (r *tableReporter) add(run reports.Run) error {
+func (r *tableReporter) add(_ int, run reports.Run) error {
 	r.summary.Add(run)
 	return nil
 }
@@ -87,29 +105,42 @@ func (r *tableReporter) close(cut int) error {
 func (r *tableReporter) status() reports.Status { return r.summary.Status() }
 func (r *tableReporter) keeps() bool            { return false }
 
-// storyReporter gathers the runs, since those of one schedule are told together.
+// gathered are runs that are told together, since those of one schedule are.
+type gathered struct {
+	runs  []reports.Run
+	worst reports.Status
+	lock  *locks.Algorithm // in the place of the scenarios'
+}
+
+func (g *gathered) add(_ int, run reports.Run) error {
+	status, _ := run.Status()
+	g.worst = max(g.worst, status)
+	g.runs = append(g.runs, run)
+	return nil
+}
+
+// told are the runs, with all that is known of them.
+func (g *gathered) told() []reports.Run {
+	b := &boundary{lock: g.lock}
+	b.fill(g.runs)
+	return g.runs
+}
+
+func (g *gathered) status() reports.Status { return g.worst }
+func (g *gathered) keeps() bool            { return true }
+
+// storyReporter tells all runs in one document.
 type storyReporter struct {
+	gathered
 	w       io.Writer
 	options reports.TextOptions
 	write   func(io.Writer, []reports.Run, reports.TextOptions) error
-	runs    []reports.Run
-	worst   reports.Status
-}
-
-func (r *storyReporter) add(run reports.Run) error {
-	status, _ := run.Status()
-	r.worst = max(r.worst, status)
-	r.runs = append(r.runs, run)
-	return nil
 }
 
 func (r *storyReporter) close(cut int) error {
 	r.options.Planned = cut
-	return r.write(r.w, r.runs, r.options)
+	return r.write(r.w, r.told(), r.options)
 }
-
-func (r *storyReporter) status() reports.Status { return r.worst }
-func (r *storyReporter) keeps() bool            { return true }
 
 // timelineJSON writes what pictures are drawn of.
 func timelineJSON(w io.Writer, runs []reports.Run, o reports.TextOptions) error {

@@ -16,10 +16,11 @@ import (
 )
 
 func runCommand() command {
-	return command{name: "run", summary: "play scenarios, and show what happens", usage: runUsage, run: runRun}
+	return command{name: "run", summary: "play scenarios, and show what happens", usage: runUsage(), run: runRun}
 }
 
-const runUsage = `usage: locksim run NAME|FILE... [flags]
+func runUsage() string {
+	return `usage: locksim run NAME|FILE... [flags]
        locksim run --all [flags]
 
 Plays each scenario under every variant, client style and fencing mode that it names, all with the same seed, and
@@ -34,9 +35,11 @@ With --all or --seeds it prints a table instead.
   --seed S           the seed, as 42 or 0x2a; otherwise the scenario's own
   --seeds N          N seeds from that one on
   --jobs N           runs at once; the output does not depend on it
-  --format FORMAT    text, json, or timeline: what pictures are drawn of, as JSON
-  -o FILE            write to a file; it is replaced when all is done
-  --width N          columns of the text, from 72 on; otherwise COLUMNS, or 100
+  --format FORMAT    one of
+` + formatHelp() + `  -o FILE            write to a file; it is replaced when all is done
+  -o FOLDER/         of svg, html, mermaid, chrome and porcupine: write a file for each picture
+  --width N          columns of the text, from 72 on; otherwise COLUMNS, or 100; of svg and html otherwise ` +
+		fmt.Sprint(imageColumns) + `
   --ascii            no character outside of ASCII
   --color WHEN       auto, always or never; auto honours NO_COLOR
 
@@ -45,6 +48,7 @@ FILE.partial.
 
 Exit codes: 0 as expected, 1 not as expected, 2 usage or bad scenario, 3 inconclusive, 130 interrupted.
 `
+}
 
 // runOptions are the flags of run.
 type runOptions struct {
@@ -85,7 +89,7 @@ const (
 func runFlags(o *runOptions, e env) *flag.FlagSet {
 	o.fencing.allowed = append(history.FencingNames(), "all")
 	o.style.allowed = history.StyleNames()
-	o.format = choice{"text", []string{"text", "json", "timeline"}}
+	o.format = choice{"text", formatNames()}
 	o.color = choice{"auto", []string{"auto", "always", "never"}}
 	o.seeds = count{1, 1, maxSeeds}
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
@@ -260,16 +264,16 @@ func (o *runOptions) load() ([]loaded, error) {
 
 // play plays the jobs and reports.
 func (c *call) play(o *runOptions, p *batch) int {
-	out, err := c.open(o.out)
+	r, out, err := c.reporter(o, p)
 	if err != nil {
 		return c.fail("run: %v", err)
 	}
-	r, played := c.reporter(o, out), 0
+	played := 0
 	err = search.Many(c.ctx, p.jobs, search.Options{Jobs: o.jobs.value, Keep: r.keeps()}, func(x search.Outcome) error {
 		played++
 		run := runOf(p.jobs[x.Job].Plan, x.Result)
 		run.File = p.files[x.Job]
-		return r.add(run)
+		return r.add(x.Job, run)
 	})
 	cut := 0 // runs there should have been
 	if errors.Is(err, context.Canceled) {

@@ -1,6 +1,8 @@
 // Package compare measures locks side by side: how often each is violated under each kind of fault and each fencing mode,
 // on the same schedules, and what each costs where nothing goes wrong. What it returns is data; package
 // reports/comparison makes pages and tables of it.
+//
+// Call [Compare] with a [Plan]. [Check] plays a part of a published comparison again.
 package compare
 
 // Schema names the form of a [Comparison] as JSON.
@@ -13,14 +15,21 @@ type Comparison struct {
 	Runs       int      `json:"runs"`       // schedules of each cell
 	First      uint64   `json:"first"`      // the number of the first one
 	Confidence int      `json:"confidence"` // of the intervals, in percent
+	Style      string   `json:"style"`      // of the clients: when they stop believing that they hold
 	Network    string   `json:"network"`    // the model of latencies, in words
 	Profile    []string `json:"profile"`    // what else the rates hang on: clients, leases, how faults are drawn; a sentence each
-	Faults     []string `json:"faults"`     // columns of the matrix: kinds of faults, each by itself; "none" is the first
+	Faults     []string `json:"faults"`     // columns of the matrix: "none" is the first, then each kind of faults by itself
+	Meanings   []string `json:"meanings"`   // of the columns, a phrase each
 	Fencing    []string `json:"fencing"`    // modes
 	Locks      []Lock   `json:"locks"`      // rows, in the order of the catalogue
-	Cells      []Cell   `json:"cells"`      // by lock, faults, fencing, property
-	Heats      []Heat   `json:"heats"`
-	Advice     []Advice `json:"advice"`
+	// Cells come by lock, faults, property and fencing. Beliefs are judged without fencing: mutual exclusion has a cell in
+	// the mode "none" alone, the resource in each mode.
+	Cells []Cell `json:"cells"`
+	// Guarded are cells of the resource where it lives on the lock's own servers, which take an access in one step with the
+	// proof of the lock: of those locks that can do so, by lock and faults.
+	Guarded []Cell   `json:"guarded,omitempty"`
+	Heats   []Heat   `json:"heats"`
+	Advice  []Advice `json:"advice"`
 	// Interrupted says that not all of it was played; cells say how much was.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
@@ -32,20 +41,25 @@ type Lock struct {
 	Servers string `json:"servers"` // their kind
 	Summary string `json:"summary"`
 
-	Latency     Quantiles `json:"latency"`      // of acquiring a free lock
-	Messages    int64     `json:"messages"`     // that the lock sends and gets for one section, in thousandths
-	RoundTrips  int64     `json:"round_trips"`  // one after another, until a free lock is acquired, in thousandths
-	AfterCrash  Quantiles `json:"after_crash"`  // from the death of a holder until the next one holds; Count 0: nobody ever does
-	NeverAfter  int       `json:"never_after"`  // of the runs with a crash, in how many nobody held any more
-	Throughput  int64     `json:"throughput"`   // sections of no length in a second of virtual time, under contention, in thousandths
-	Contenders  int       `json:"contenders"`   // clients in that measurement
-	Fairness    int64     `json:"fairness"`     // Jain's index of the contenders' sections, in thousandths
-	LongestWait int64     `json:"longest_wait"` // under contention, in nanoseconds
+	Latency    Quantiles `json:"latency"`     // of acquiring a free lock
+	Messages   int64     `json:"messages"`    // that the lock sends and gets for one section, in thousandths
+	RoundTrips int64     `json:"round_trips"` // one after another, until a free lock is acquired, in thousandths
+	AfterCrash Quantiles `json:"after_crash"` // from the death of a holder until the next one holds; Count 0: nobody ever does
+	NeverAfter int       `json:"never_after"` // of the runs with a crash, in how many nobody held any more
+	// The same if it is not its process that dies but its machine, whose connections nobody closes.
+	AfterPowerLoss      Quantiles `json:"after_power_loss"`
+	NeverAfterPowerLoss int       `json:"never_after_power_loss"`
+	Throughput          int64     `json:"throughput"`   // sections that read and write once, in a second of virtual time, under contention, in thousandths
+	Contenders          int       `json:"contenders"`   // clients in that measurement
+	Fairness            int64     `json:"fairness"`     // Jain's index of the contenders' sections, in thousandths
+	LongestWait         int64     `json:"longest_wait"` // under contention, in nanoseconds
 
 	Needs     []string `json:"needs"` // nodes, persistence, a bound on clocks
 	Token     string   `json:"token"` // what it hands out as fencing token; "" if nothing
+	Lasts     bool     `json:"lasts"` // a holder that works for longer than the lease keeps it, if nothing goes wrong
 	Reentrant bool     `json:"reentrant"`
-	Try       bool     `json:"try"` // it can be asked for without waiting
+	Try       bool     `json:"try"`   // it can be asked for without waiting
+	Guard     bool     `json:"guard"` // its servers can keep the protected data, too, and take a write with the proof of the lock
 }
 
 // Quantiles of what was measured so often.
@@ -66,7 +80,7 @@ const (
 	Vacuous    Outcome = "vacuous"    // the danger never arose
 	NotJudged  Outcome = "not-judged" // there was nothing to judge by
 	Undecided  Outcome = "undecided"  // in every run something kept the checker from a verdict
-	Impossible Outcome = "impossible" // these servers do not know such faults, or the lock has no token for the mode
+	Impossible Outcome = "impossible" // these servers do not know such faults, or the lock has nothing for the mode to compare
 )
 
 // Cell is what was measured of one lock under one kind of fault in one fencing mode.
@@ -76,7 +90,10 @@ type Cell struct {
 	Fencing  string  `json:"fencing"`
 	Property string  `json:"property"`
 	Outcome  Outcome `json:"outcome"`
-	Why      string  `json:"why,omitempty"` // of an impossible cell
+	Why      string  `json:"why,omitempty"` // of an impossible cell, or one that is not judged
+	// Schedules tells on which schedules it was played: cells with the same number were played on the same ones. It is 0 if
+	// it was not played.
+	Schedules int `json:"schedules,omitempty"`
 
 	Runs      int     `json:"runs"`
 	Violated  int     `json:"violated"`
@@ -85,6 +102,8 @@ type Cell struct {
 	Rate      float64 `json:"rate"`
 	Least     float64 `json:"least"` // of the exact interval
 	Most      float64 `json:"most"`
+	// Sample is what came of its first few runs, for who wants to know whether the comparison is still true.
+	Sample *Sample `json:"sample,omitempty"`
 
 	Kind    string   `json:"kind,omitempty"` // how it is violated first
 	First   *uint64  `json:"first,omitempty"`
@@ -92,12 +111,21 @@ type Cell struct {
 	Example *Example `json:"example,omitempty"`
 }
 
-// Example is a minimal scenario in which a cell's property is violated.
+// Sample is the beginning of what a cell counts.
+type Sample struct {
+	Runs     int `json:"runs"`
+	Violated int `json:"violated"`
+	InDanger int `json:"in_danger"`
+}
+
+// Example is a minimal scenario in which a cell's property is violated. Cells of one lock that it violates alike share it.
 type Example struct {
-	Name   string   `json:"name"` // of its file, without an ending
-	Digest string   `json:"digest"`
+	Name   string   `json:"name"`   // of its file, without an ending
+	Digest string   `json:"digest"` // of its run in the cell's fencing mode
 	Story  string   `json:"story"`
 	Needs  []string `json:"needs"`
+	// Faultless says that nothing goes wrong in it: the cell is red whatever its column.
+	Faultless bool `json:"faultless,omitempty"`
 }
 
 // Heat is the rate of violations over two numbers of a scenario.

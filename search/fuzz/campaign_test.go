@@ -54,9 +54,9 @@ func TestWhatIsFoundDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
 	require.Equal(t, 700, sum.Runs)
 	require.Positive(t, sum.Violated)
 
-	found, err := h.Findings(t.Context(), 1, sum)
+	found, err := h.Findings(t.Context(), sum.UsualEffort(1), sum)
 	require.NoError(t, err)
-	again, err := h.Findings(t.Context(), 8, sum)
+	again, err := h.Findings(t.Context(), sum.UsualEffort(8), sum)
 	require.NoError(t, err)
 	require.Equal(t, found, again)
 }
@@ -64,15 +64,15 @@ func TestWhatIsFoundDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
 func TestEveryHitIsOfOneFinding(t *testing.T) {
 	h := hunt(t, misdelete(), nil)
 	_, sum := play(t, h, Plan{Runs: 500, Jobs: 2})
-	found, err := h.Findings(t.Context(), 2, sum)
+	found, err := h.Findings(t.Context(), sum.UsualEffort(2), sum)
 	require.NoError(t, err)
-	require.Greater(t, len(sum.Causes), len(found)-1)
+	require.Greater(t, len(sum.Cores), len(found.Findings)-1)
 	hits, forms := 0, map[string]bool{}
-	for i, f := range found {
+	for i, f := range found.Findings {
 		hits += f.Hits
 		forms[f.Counterexample.Form()] = true
 		if i > 0 {
-			require.LessOrEqual(t, found[i-1].faults(), f.faults(), "the simplest first")
+			require.LessOrEqual(t, found.Findings[i-1].faults(), f.faults(), "the simplest first")
 		}
 		require.Equal(t, checker.ReleaseSafety, f.Property)
 		plan, err := harness.Compile(f.Counterexample.Scenario.Cases()[0], nil)
@@ -85,20 +85,21 @@ func TestEveryHitIsOfOneFinding(t *testing.T) {
 		r.Close()
 	}
 	require.Equal(t, sum.Violated, hits)
-	require.Len(t, forms, len(found))
+	require.Len(t, forms, len(found.Findings))
+	require.Zero(t, found.Left)
 }
 
 func TestACampaignToTheFirstViolationStopsThere(t *testing.T) {
 	h := hunt(t, misdelete(), nil)
 	_, whole := play(t, h, Plan{Runs: stretchSize, Jobs: 1})
-	first := whole.Causes[whole.inOrder()[0]].First
+	first := whole.Cores[whole.inOrder()[0]].First
 	for _, jobs := range []int{1, 8} {
 		stretches, sum := play(t, h, Plan{Runs: 10_000, Jobs: jobs, ToFirst: true})
 		require.Len(t, stretches, 1)
 		require.True(t, stretches[0].Cut)
 		require.Equal(t, int(first)+1, sum.Runs, "not one run more")
 		require.Equal(t, 1, sum.Violated)
-		require.Equal(t, Hits{Runs: 1, First: first}, sum.Causes[sum.inOrder()[0]])
+		require.Equal(t, Hits{Runs: 1, First: first}, sum.Cores[sum.inOrder()[0]])
 	}
 }
 

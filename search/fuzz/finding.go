@@ -2,20 +2,14 @@ package fuzz
 
 import (
 	"cmp"
-	"context"
-	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/search/minimal"
 )
 
-// Finding is what violations of one form have in common: one cause, and its smallest example.
+// Finding is what violations of one form have in common, and their smallest example.
 type Finding struct {
 	Property       checker.Property
 	Style          history.Style
@@ -26,72 +20,9 @@ type Finding struct {
 	_              struct{}
 }
 
-// Findings plays the first run of each cause again, makes its violation minimal, and puts causes together whose minimal
-// forms are the same, or consist of another's and something that only happened to help. They come property by property,
-// those with the fewest faults first.
-func (h *Hunt) Findings(ctx context.Context, jobs int, t *Tally) ([]Finding, error) {
-	causes := t.inOrder()
-	type reduced struct {
-		counterexample *minimal.Counterexample
-		err            error
-	}
-	var plays iter.Seq[func(*harness.Runner) reduced] = func(yield func(func(*harness.Runner) reduced) bool) {
-		for _, cause := range causes {
-			if !yield(func(r *harness.Runner) (out reduced) {
-				out.counterexample, out.err = h.reduce(r, cause, t.Causes[cause].First)
-				return out
-			}) {
-				return
-			}
-		}
-	}
-	var list []Finding
-	known, next := make(map[form]int), 0
-	err := search.InOrder(ctx, jobs, plays, func(x reduced) error {
-		if x.err != nil {
-			return x.err
-		}
-		cause := causes[next]
-		next++
-		hits := t.Causes[cause]
-		f := form{cause.Property, cause.Style, cause.Fencing, x.counterexample.Form()}
-		if i, ok := known[f]; ok {
-			list[i].Hits += hits.Runs
-			return nil
-		}
-		known[f] = len(list)
-		list = append(list, Finding{
-			Property: cause.Property, Style: cause.Style, Fencing: cause.Fencing,
-			Hits: hits.Runs, First: hits.First, Counterexample: x.counterexample,
-		})
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return simplest(list), nil
-}
-
-// simplest puts findings in order, and those that extend a simpler one to that.
-func simplest(all []Finding) []Finding {
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(
-			cmp.Compare(a.Property, b.Property), cmp.Compare(a.Style, b.Style), cmp.Compare(a.Fencing, b.Fencing),
-			cmp.Compare(a.faults(), b.faults()), cmp.Compare(a.First, b.First),
-		)
-	})
-	var list []Finding
-	for _, f := range all {
-		i := slices.IndexFunc(list, func(known Finding) bool {
-			return known.Property == f.Property && f.Counterexample.Extends(known.Counterexample)
-		})
-		if i < 0 {
-			list = append(list, f)
-			continue
-		}
-		list[i].Hits, list[i].First = list[i].Hits+f.Hits, min(list[i].First, f.First)
-	}
-	return list
+// add counts more hits.
+func (f *Finding) add(hits Hits) {
+	f.Hits, f.First = f.Hits+hits.Runs, min(f.First, hits.First)
 }
 
 // faults is how much goes wrong in the smallest example.
@@ -99,32 +30,71 @@ func (f *Finding) faults() int {
 	return len(f.Counterexample.Scenario.Faults) + len(f.Counterexample.Scenario.Clocks)
 }
 
-// form is what violations of one finding share.
-type form struct {
-	property checker.Property
-	style    history.Style
-	fencing  history.Fencing
-	text     string
-}
-
-// reduce makes the violation minimal by which a run met a cause.
-func (h *Hunt) reduce(r *harness.Runner, cause Cause, n uint64) (*minimal.Counterexample, error) {
-	var v *search.Violation
-	search.Play(r, h.Draw(n), h.lock, func(c scenarios.Case, result *harness.Result, err error) bool {
-		if c.Style != cause.Style || c.Fencing != cause.Fencing || err != nil {
-			return true
-		}
-		if first := search.FirstOf(cause.Property, &result.Report); first != nil && first.Kind == cause.Kind {
-			found := h.violation(c, first)
-			v = &found
-		}
-		return false
+// simplest puts findings in order, and those that extend another one to the first of the simplest that they extend.
+func simplest(all []Finding) []Finding {
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.Property, b.Property), cmp.Compare(a.Style, b.Style), cmp.Compare(a.Fencing, b.Fencing),
+			cmp.Compare(a.faults(), b.faults()), cmp.Compare(a.First, b.First),
+		)
 	})
-	if v == nil {
-		return nil, fmt.Errorf("run %d does not violate %s again, as it did: %s", n, cause.Property, cause.Kind)
+	extends := func(f, of *Finding) bool { return f == of || f.Counterexample.Extends(of.Counterexample) }
+	var list []Finding
+	for _, group := range grouped(all, extends) {
+		sum := all[group[0]]
+		for _, i := range group[1:] {
+			sum.add(Hits{all[i].Hits, all[i].First})
+		}
+		list = append(list, sum)
 	}
-	return minimal.Reduce(r, *v, minimal.Options{Runs: reductionRuns})
+	return list
 }
 
-// reductionRuns bounds how many runs are played to make one violation small: nearly all take fewer, and a hunt is to end.
-const reductionRuns = 3_000
+// grouped puts each finding to one of which it has all, the first of those that have all of no simpler one. It returns
+// indices; those of the simple ones begin the groups.
+func grouped(list []Finding, has func(f, of *Finding) bool) [][]int {
+	simple := func(f *Finding) bool {
+		for i := range list {
+			if has(f, &list[i]) && !has(&list[i], f) {
+				return false
+			}
+		}
+		return true
+	}
+	var groups [][]int
+	groupOf := func(f *Finding) int {
+		return slices.IndexFunc(groups, func(group []int) bool { return has(f, &list[group[0]]) })
+	}
+	for i := range list {
+		if f := &list[i]; simple(f) && groupOf(f) < 0 {
+			groups = append(groups, []int{i})
+		}
+	}
+	for i := range list {
+		if at := groupOf(&list[i]); groups[at][0] != i {
+			groups[at] = append(groups[at], i)
+		}
+	}
+	return groups
+}
+
+// Causes groups findings, of whatever property, style and fencing mode, that have one cause, or the cause of a simpler
+// one and more. It returns their indices: the groups with the fewest faults first, then those that were met more often,
+// and likewise within a group, after those that have no more than its cause.
+func (f *Found) Causes() [][]int {
+	plainest := func(i, j int) int {
+		a, b := &f.Findings[i], &f.Findings[j]
+		return cmp.Or(cmp.Compare(a.faults(), b.faults()), cmp.Compare(b.Hits, a.Hits))
+	}
+	shares := func(f, of *Finding) bool { return f.Counterexample.Shares(of.Counterexample) }
+	groups := grouped(f.Findings, shares)
+	for _, group := range groups {
+		head := &f.Findings[group[0]]
+		more := func(i int) int { return one(!shares(head, &f.Findings[i])) }
+		slices.SortStableFunc(group, func(i, j int) int {
+			return cmp.Or(cmp.Compare(more(i), more(j)), plainest(i, j))
+		})
+	}
+	slices.SortStableFunc(groups, func(a, b []int) int { return plainest(a[0], b[0]) })
+	return groups
+}

@@ -16,7 +16,7 @@ type Hunt struct {
 	Config Config // with its defaults
 	menu   search.Menu
 	lock   *locks.Algorithm // in the place of the scenarios' own; nil: theirs
-	given  []Cause          // that the scenario has to which faults are added
+	given  []Core           // that the scenario has to which faults are added
 }
 
 // rehearsed is how many draws are compiled before a hunt begins.
@@ -49,7 +49,7 @@ func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
 	if err := h.rehearse(); err != nil {
 		return nil, err
 	}
-	h.given = h.givenCauses()
+	h.given = h.givenCores()
 	return h, nil
 }
 

@@ -200,7 +200,7 @@ func (p *prey) measure(t *testing.T) *hunted {
 		begin := time.Now()
 		_, sum := play(t, h, Plan{From: i * startsGap, Runs: startsGap, Jobs: tableJobs, ToFirst: true})
 		m.runs, m.first = append(m.runs, sum.Runs), append(m.first, time.Since(begin))
-		_, err := h.Findings(t.Context(), tableJobs, sum)
+		_, err := h.Findings(t.Context(), Effort{Jobs: tableJobs}, sum)
 		require.NoError(t, err)
 		m.done = append(m.done, time.Since(begin))
 	}
@@ -258,10 +258,10 @@ func TestEveryUnsafeStoryIsFoundAgain(t *testing.T) {
 			h := hunt(t, p.config(t), nil)
 			_, sum := play(t, h, Plan{Runs: most, Jobs: 1, ToFirst: true})
 			require.Positive(t, sum.Violated, "nothing was found in %d runs", sum.Runs)
-			found, err := h.Findings(t.Context(), 1, sum)
+			found, err := h.Findings(t.Context(), Effort{Jobs: 1}, sum)
 			require.NoError(t, err)
-			require.Len(t, found, 1)
-			requireMinimal(t, found[0].Counterexample)
+			require.Len(t, found.Findings, 1)
+			requireMinimal(t, found.Findings[0].Counterexample)
 		})
 	}
 }

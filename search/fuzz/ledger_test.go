@@ -20,8 +20,8 @@ func invented(k uint64) *Stretch {
 	from := k * stretchSize
 	s := &Stretch{From: from, Tally: Tally{Runs: stretchSize, Violated: 3, Undecided: 1, FirstUndecided: from + 9}}
 	s.Properties[checker.Resource] = Share{Judged: 256, AtRisk: 100}
-	s.hit(Cause{checker.Resource, "lost update", history.Careless, history.Unfenced, 0}, Hits{2, from + 5})
-	s.hit(Cause{checker.Resource, `torn "section"`, history.Careful, history.TokenEquality, 1 << 63}, Hits{1, from})
+	s.hit(Core{checker.Resource, "lost update", history.Careless, history.Unfenced, 0}, Hits{2, from + 5})
+	s.hit(Core{checker.Resource, `torn "section"`, history.Careful, history.TokenEquality, 1 << 63}, Hits{1, from})
 	return s
 }
 
@@ -179,9 +179,9 @@ func TestMergedShardsAreTheWholeCampaign(t *testing.T) {
 	merge("a", "a", "bc") // into one of them
 	requireSameFile(t, file("whole"), file("a"))
 
-	found, err := h.Findings(t.Context(), 2, want)
+	found, err := h.Findings(t.Context(), want.UsualEffort(2), want)
 	require.NoError(t, err)
-	merged, err := h.Findings(t.Context(), 2, &merge("merged", "abc").Tally)
+	merged, err := h.Findings(t.Context(), want.UsualEffort(2), &merge("merged", "abc").Tally)
 	require.NoError(t, err)
 	require.Equal(t, found, merged)
 }
@@ -236,5 +236,5 @@ func TestStretchesCountAlikeInAnyOrder(t *testing.T) {
 	}
 	require.Equal(t, forth, back)
 	require.Equal(t, uint64(9), back.FirstUndecided)
-	require.Equal(t, Hits{Runs: 10, First: 5}, back.Causes[back.inOrder()[1]])
+	require.Equal(t, Hits{Runs: 10, First: 5}, back.Cores[back.inOrder()[1]])
 }

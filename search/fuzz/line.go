@@ -79,8 +79,8 @@ func (s *Stretch) line() []byte {
 	}
 	for _, c := range s.inOrder() {
 		out.Hits = append(out.Hits, hitsLine{
-			c.Property.String(), c.Kind, c.Style.String(), c.Fencing.String(), fmt.Sprintf("%016x", c.Core),
-			s.Causes[c].Runs, s.Causes[c].First,
+			c.Property.String(), c.Kind, c.Style.String(), c.Fencing.String(), fmt.Sprintf("%016x", c.Sum),
+			s.Cores[c].Runs, s.Cores[c].First,
 		})
 	}
 	return encode(out)
@@ -106,16 +106,16 @@ func readStretch(text []byte) (*Stretch, error) {
 		s.Properties[p] = Share(share)
 	}
 	for i := range in.Hits {
-		cause, err := in.Hits[i].cause()
+		core, err := in.Hits[i].core()
 		if err != nil {
 			return nil, err
 		}
-		s.hit(cause, Hits{in.Hits[i].Runs, in.Hits[i].First})
+		s.hit(core, Hits{in.Hits[i].Runs, in.Hits[i].First})
 	}
 	return s, nil
 }
 
-func (h *hitsLine) cause() (c Cause, err error) {
+func (h *hitsLine) core() (c Core, err error) {
 	var known [3]bool
 	c.Kind = h.Kind
 	c.Property, known[0] = checker.ParseProperty(h.Property)
@@ -124,7 +124,7 @@ func (h *hitsLine) cause() (c Cause, err error) {
 	if known != [3]bool{true, true, true} {
 		return c, fmt.Errorf("there are no hits of %q, %q, %q", h.Property, h.Style, h.Fencing)
 	}
-	c.Core, err = strconv.ParseUint(h.Core, 16, 64)
+	c.Sum, err = strconv.ParseUint(h.Core, 16, 64)
 	return c, err
 }
 

@@ -60,8 +60,8 @@ func (h *Hunt) play(r *harness.Runner, n uint64, t *Tally) {
 			return true
 		}
 		violated = true
-		for _, cause := range h.causes(r, c, result, broken) {
-			t.hit(cause, Hits{Runs: 1, First: n})
+		for _, core := range h.cores(r, c, result, broken) {
+			t.hit(core, Hits{Runs: 1, First: n})
 		}
 		return true
 	})

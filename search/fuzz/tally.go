@@ -8,7 +8,7 @@ import (
 	"github.com/locksim/locksim/checker"
 )
 
-// Hits is how often a cause was met: in how many runs, and first in which.
+// Hits is how often a core was met: in how many runs, and first in which.
 type Hits struct {
 	Runs  int
 	First uint64
@@ -17,14 +17,14 @@ type Hits struct {
 // Share says in how many runs a property was judged, and in how many of them it was at risk.
 type Share struct{ Judged, AtRisk int }
 
-// Tally is what came of a number of runs. Its size depends on how many causes there are, not on how many runs.
+// Tally is what came of a number of runs. Its size depends on how many cores there are, not on how many runs.
 type Tally struct {
 	Runs           int
 	Violated       int    // runs in which any property that counts was violated
 	Undecided      int    // runs of which not all can be said: cut short, or the lock's code panicked
 	FirstUndecided uint64 // the first of them
 	Properties     [checker.PropertyCount]Share
-	Causes         map[Cause]Hits
+	Cores          map[Core]Hits
 	_              struct{}
 }
 
@@ -39,9 +39,24 @@ func (t *Tally) Add(u *Tally) {
 		t.Properties[p].Judged += share.Judged
 		t.Properties[p].AtRisk += share.AtRisk
 	}
-	for cause, hits := range u.Causes {
-		t.hit(cause, hits)
+	for core, hits := range u.Cores {
+		t.hit(core, hits)
 	}
+}
+
+// Of returns in how many cases of runs a property was violated, and in which run first.
+func (t *Tally) Of(p checker.Property) Hits {
+	sum := Hits{}
+	for core, hits := range t.Cores {
+		if core.Property != p {
+			continue
+		}
+		if sum.Runs == 0 || hits.First < sum.First {
+			sum.First = hits.First
+		}
+		sum.Runs += hits.Runs
+	}
+	return sum
 }
 
 // Judged reports whether there was anything to judge any property by.
@@ -56,26 +71,44 @@ func (t *Tally) noteUndecided(runs int, first uint64) {
 	t.Undecided += runs
 }
 
-func (t *Tally) hit(cause Cause, hits Hits) {
-	if t.Causes == nil {
-		t.Causes = make(map[Cause]Hits)
+func (t *Tally) hit(core Core, hits Hits) {
+	if t.Cores == nil {
+		t.Cores = make(map[Core]Hits)
 	}
-	sum, known := t.Causes[cause]
+	sum, known := t.Cores[core]
 	if !known || hits.First < sum.First {
 		sum.First = hits.First
 	}
 	sum.Runs += hits.Runs
-	t.Causes[cause] = sum
+	t.Cores[core] = sum
 }
 
-// inOrder lists the causes in the order of their first runs, and within a run in the order in which its cases are
+// inOrder lists the cores in the order of their first runs, and within a run in the order in which its cases are
 // played and judged.
-func (t *Tally) inOrder() []Cause {
-	return slices.SortedFunc(maps.Keys(t.Causes), func(a, b Cause) int {
+func (t *Tally) inOrder() []Core {
+	return slices.SortedFunc(maps.Keys(t.Cores), func(a, b Core) int {
 		return cmp.Or(
-			cmp.Compare(t.Causes[a].First, t.Causes[b].First), cmp.Compare(a.Style, b.Style),
+			cmp.Compare(t.Cores[a].First, t.Cores[b].First), cmp.Compare(a.Style, b.Style),
 			cmp.Compare(a.Fencing, b.Fencing), cmp.Compare(a.Property, b.Property), cmp.Compare(a.Kind, b.Kind),
-			cmp.Compare(a.Core, b.Core),
+			cmp.Compare(a.Sum, b.Sum),
 		)
 	})
+}
+
+// byWeight lists the cores: first the most frequent one of each property, style and fencing mode, then the others,
+// those that were met more often first.
+func (t *Tally) byWeight() [2][]Core {
+	list := t.inOrder()
+	slices.SortStableFunc(list, func(a, b Core) int { return cmp.Compare(t.Cores[b].Runs, t.Cores[a].Runs) })
+	met := make(map[form]bool)
+	var firsts, others []Core
+	for _, core := range list {
+		if f := formOf(core, ""); !met[f] {
+			met[f] = true
+			firsts = append(firsts, core)
+			continue
+		}
+		others = append(others, core)
+	}
+	return [2][]Core{firsts, others}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
 )
@@ -40,7 +41,7 @@ func (r *row) play(runner *harness.Runner, draws search.Seeds, properties []chec
 	for k := range draws.Count {
 		n := draws.First + uint64(k)
 		next := 0 // the cells are in the order of the cases
-		search.Play(runner, r.draw(n), r.lock, func(_ scenarios.Case, result *harness.Result, err error) bool {
+		r.playCases(runner, r.draw(n), func(result *harness.Result, err error) {
 			violated := false
 			for i, p := range properties {
 				verdict := s.cells[next+i].count(n, p, result, err)
@@ -50,10 +51,32 @@ func (r *row) play(runner *harness.Runner, draws search.Seeds, properties []chec
 			if s.runs++; violated {
 				s.violated++
 			}
-			return true
 		})
 	}
 	return s
+}
+
+// playCases plays a scenario in every style and, within each, in every fencing mode. A mode in which nothing would have
+// gone otherwise than without fencing is not played: what came of that run came of this one, too.
+func (r *row) playCases(runner *harness.Runner, drawn *scenarios.Scenario, each func(*harness.Result, error)) {
+	for _, style := range r.styles {
+		var unfenced *harness.Result
+		for _, mode := range r.fencing {
+			if unfenced != nil && harness.Indifferent(unfenced.History, mode) {
+				each(unfenced, nil)
+				continue
+			}
+			one := *drawn
+			one.Styles, one.Resource.Fencing = []history.Style{style}, []history.Fencing{mode}
+			search.Play(runner, &one, r.lock, func(_ scenarios.Case, result *harness.Result, err error) bool {
+				if err == nil && mode == history.Unfenced {
+					unfenced = result
+				}
+				each(result, err)
+				return true
+			})
+		}
+	}
 }
 
 // count counts one run, and returns its verdict.

@@ -3,8 +3,6 @@ package minimal
 import (
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/scenarios"
@@ -16,14 +14,15 @@ import (
 const mostOfCore = 8
 
 // Core returns a form of a violation that costs a few runs only, for finding out whether it is likely to be one that is
-// known: violations with one core have one form. It is that of the scenario without the faults that can be left away,
-// and tells more than a form does. It is "" if the violation cannot be repeated.
+// known: it is that of the scenario without those of its faults that can simply be left away. It is "" if the violation
+// cannot be repeated.
 func Core(r *harness.Runner, v search.Violation) string {
 	red, err := newReducer(r, v, Options{Runs: mostOfCore})
 	if err != nil {
 		return ""
 	}
-	return red.core()
+	f := red.thinned()
+	return f.String()
 }
 
 // Hit is a run of a case in which properties were violated, as a campaign comes by it.
@@ -65,7 +64,8 @@ func (h *Hit) core(r *harness.Runner, v search.Violation, tried *attempts) strin
 	if _, ok := red.play(without); ok {
 		return ""
 	}
-	return red.core()
+	f := red.thinned()
+	return f.String()
 }
 
 // idle counts those of some faults that never happened.
@@ -79,29 +79,11 @@ func (s *sighting) idle(faults []sim.Fault) int {
 	return n
 }
 
-// core takes out servers and faults, and describes what is left.
-func (r *reducer) core() string {
+// thinned takes out servers and faults as far as a few runs will do, and returns the form of what is left.
+func (r *reducer) thinned() form {
 	r.try(r.fewestServers)
 	r.thinFaults(r.try)
-	f := formOf(&r.sought, r.now, r.seen)
-	parts := []string{f.String()}
-	for i := range r.now.Faults {
-		parts = append(parts, stepOf(&r.now.Faults[i].Trigger))
-	}
-	for _, k := range knobs(r.now) {
-		if k.rate {
-			parts = append(parts, k.amount(k.size()))
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
-// stepOf is a trigger without numbers and names.
-func stepOf(t *sim.Trigger) string {
-	if t.When == sim.At {
-		return "at"
-	}
-	return strconv.Itoa(int(t.When)) + " " + t.Step.Does.String() + " " + t.Step.What
+	return formOf(&r.sought, r.now, r.seen)
 }
 
 // attempts are runs of one scenario with fewer servers, faults and wrong clocks.

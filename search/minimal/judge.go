@@ -2,6 +2,7 @@ package minimal
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -17,8 +18,9 @@ type judge struct {
 	runner *harness.Runner
 	sought search.Violation
 	runs   int
-	most   int       // runs that may be played; 0: any number
-	tried  *attempts // whose runs need not be played again; nil: all are
+	most   int             // runs that may be played; 0: any number
+	ctx    context.Context // whose end is the end of the work; nil: there is none
+	tried  *attempts       // whose runs need not be played again; nil: all are
 }
 
 // sighting is what was seen in a run.
@@ -89,4 +91,12 @@ func (s *sighting) participants() []*history.Acquisition {
 }
 
 // spent reports whether no more runs may be played.
-func (j *judge) spent() bool { return j.most > 0 && j.runs >= j.most }
+func (j *judge) spent() bool { return j.most > 0 && j.runs >= j.most || j.ended() != nil }
+
+// ended says why the work was ended before its end; nil if it was not.
+func (j *judge) ended() error {
+	if j.ctx == nil {
+		return nil
+	}
+	return context.Cause(j.ctx)
+}

@@ -1,15 +1,19 @@
 // Package minimal makes a violation as small as it can: it takes out of the scenario whatever the violation does not
 // need, makes what is left weaker, earlier, shorter and rounder, and finds by bisection how much of it is needed.
 //
-// Call [Reduce] for a violation. [Counterexample.Form] is equal for violations of one cause, and [File] is what to save.
+// Call [Reduce] for a violation, or [Sketch] to see first whether one that is known explains it. [Counterexample.Form]
+// is equal for violations of one property, style and fencing mode that have one cause, [Counterexample.Cause] for all
+// that have, and [File] is what to save.
 //
-// Everything here is a function of the violation: no clock, no randomness. What is tried is accepted only if the run
+// Everything here is a function of the violation: no clock, no randomness; a context may end the work early, and then
+// nothing comes of it. What is tried is accepted only if the run
 // shows a violation of the same property and kind in which each fault that is left has happened, and if the scenario
 // has become simpler by an order that has no endless descents (see cost), so that a reduction ends, and reducing what
 // it has returned changes nothing.
 package minimal
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -42,11 +46,13 @@ type Options struct {
 	Runs int
 	// Allowed says which scenarios may be tried, where a violation means something under conditions only; nil: all.
 	Allowed func(*scenarios.Scenario) bool
+	// Context ends the work when it is done: nothing comes of it then. nil: never.
+	Context context.Context
 	_       struct{}
 }
 
-// Within allows what a promise allows that was made for a scenario: no section is longer than the longest one there, and
-// disks keep as much.
+// Within allows what a promise allows that was made for a scenario: no section is longer than the longest one there,
+// and disks keep as much.
 func Within(s *scenarios.Scenario) func(*scenarios.Scenario) bool {
 	longest, hangs := time.Duration(0), false
 	for i := range s.Clients {
@@ -70,6 +76,9 @@ func Reduce(r *harness.Runner, v search.Violation, o Options) (*Counterexample, 
 	}
 	red.reduce()
 	c := &Counterexample{Violation: v, Needs: red.needs(), Others: red.others()}
+	if err := red.ended(); err != nil {
+		return nil, err
+	}
 	if err := red.finish(c); err != nil {
 		return nil, err
 	}
@@ -77,8 +86,16 @@ func Reduce(r *harness.Runner, v search.Violation, o Options) (*Counterexample, 
 	return c, nil
 }
 
-// Form is what is left of a counterexample when numbers and names are taken away: violations of one cause have one form.
+// Form is what is left of a counterexample when numbers and names are taken away: violations of one property that have
+// one cause have one form.
 func (c *Counterexample) Form() string { return c.form.String() }
+
+// Cause says in a few words what goes wrong, the same for all properties, styles and fencing modes.
+func (c *Counterexample) Cause() string { return c.form.cause() }
+
+// Shares reports whether a counterexample has the cause of another one, and perhaps more, whatever each of them
+// violates.
+func (c *Counterexample) Shares(other *Counterexample) bool { return c.form.includes(&other.form) }
 
 // Extends reports whether a counterexample has all that another one consists of, and more, which then is a coincidence:
 // the cause is the other's.

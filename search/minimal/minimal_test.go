@@ -256,7 +256,12 @@ func TestNamedScenariosHaveMinimalForms(t *testing.T) {
 	}{
 		{"redlock-clock-jump", checker.MutualExclusion, "jump ahead: clock of server"},
 		{"redlock-crash-restart", checker.MutualExclusion, "crash of server"},
-		{"fencing-33-34", checker.Resource, "pause holder"},
+		{"fencing-33-34", checker.Resource, "a holder that goes on after its lease"},
+		{"memcached-early-expiry", checker.ExclusionAtService, "a key that ends before its time"},
+		{"misdelete", checker.ExclusionAtService, "a release that ends another's grant"},
+		{"zk-network-wobble", checker.MutualExclusion, "out of touch for longer than a lease"},
+		{"failover-lost-key", checker.ExclusionAtService, "failover"},
+		{"setnx-crash-deadlock", checker.Progress, "crash of"},
 	} {
 		s, err := scenarios.Load(row.name)
 		require.NoError(t, err)

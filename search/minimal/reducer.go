@@ -23,7 +23,7 @@ type reducer struct {
 }
 
 func newReducer(runner *harness.Runner, v search.Violation, o Options) (*reducer, error) {
-	r := &reducer{judge: judge{runner: runner, sought: v, most: o.Runs}}
+	r := &reducer{judge: judge{runner: runner, sought: v, most: o.Runs, ctx: o.Context}}
 	r.now, r.allowed = single(&v), o.Allowed
 	seen, ok := r.play(r.now)
 	if !ok && seen.result != nil {

@@ -206,3 +206,34 @@ func theTraffic(l *sim.Link) string {
 	}
 	return "what travels between " + theLink(l)
 }
+
+// deployment says what kind of servers there are, not how many, and what their disks keep if that matters.
+func deployment(s *scenarios.Scenario) string {
+	v := &s.Servers
+	text := v.Kind
+	switch {
+	case v.Cluster:
+		text += " cluster"
+	case v.Sentinels > 0:
+		text += " with Sentinels"
+	case v.Replicas > 0:
+		text += " with replicas"
+	case v.Pool > 0:
+		text += " behind a pooler"
+	}
+	if !slices.ContainsFunc(s.Faults, asksDisks) {
+		return text
+	}
+	if v.Persistence != "" {
+		text += ", " + v.Persistence
+	}
+	if v.Disk != usualDisk {
+		text += ", disk " + v.Disk
+	}
+	return text
+}
+
+// asksDisks reports whether it matters to a fault what servers have on their disks.
+func asksDisks(f sim.Fault) bool {
+	return f.Action.Kind == sim.Crash && !isClientCrash(&f) || f.Action.Kind == sim.Snapshot
+}

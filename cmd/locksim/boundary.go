@@ -1,0 +1,82 @@
+package main
+
+import (
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/minimal"
+)
+
+// How much is played to find out how much of what happened is needed: so little that nobody waits for it. It is measured
+// in steps of the engine, and is not a function of how fast this machine is.
+const (
+	boundarySteps = 250_000
+	boundaryRuns  = 500
+	// leastRuns is what one boundary takes, about.
+	leastRuns = 120
+)
+
+// boundary finds out how much of what happens in runs is needed for what they violate.
+type boundary struct {
+	runner harness.Runner
+	lock   *locks.Algorithm // in the place of the scenarios'; nil if there is none
+}
+
+// fill says so in the first run of each schedule that violates something.
+func (b *boundary) fill(runs []reports.Run) {
+	defer b.runner.Close()
+	for i := range runs {
+		r := &runs[i]
+		x := gravest(&r.Report)
+		if x == nil || i > 0 && sameSchedule(&runs[i-1], r) && gravest(&runs[i-1].Report) != nil {
+			continue
+		}
+		r.Needs = b.needs(r, x)
+	}
+}
+
+// sameSchedule reports whether two runs differ in how the resource is fenced alone. A variant is a scenario of its own.
+func sameSchedule(a, b *reports.Run) bool {
+	return a.Case.Scenario == b.Case.Scenario && a.Case.Style == b.Case.Style && a.Seed == b.Seed
+}
+
+func (b *boundary) needs(r *reports.Run, x *checker.Violation) []string {
+	most := min(boundarySteps/max(r.Steps, 1), boundaryRuns)
+	if most < leastRuns {
+		return nil
+	}
+	v := search.Violation{Case: r.Case, Seed: r.Seed, Property: x.Property, Kind: x.Kind, Lock: b.lock}
+	var list []string
+	for _, n := range minimal.Boundary(&b.runner, v, minimal.Options{Runs: most}) {
+		list = append(list, n.Sentence(kept(x.Property)))
+	}
+	return list
+}
+
+// gravest is the first violation of the property that matters most: damage, or else the first one there is.
+func gravest(r *checker.Report) *checker.Violation {
+	if x := search.FirstOf(checker.Resource, r); x != nil {
+		return x
+	}
+	for p := range checker.PropertyCount {
+		if x := search.FirstOf(p, r); x != nil {
+			return x
+		}
+	}
+	return nil
+}
+
+// kept says that a property is not violated.
+func kept(p checker.Property) string {
+	return [checker.PropertyCount]string{
+		checker.MutualExclusion:    "no two believe at once",
+		checker.ExclusionAtService: "no two are granted it at once",
+		checker.Resource:           "the resource stays safe",
+		checker.FencingOrder:       "tokens grow with every grant",
+		checker.ReleaseSafety:      "no release ends what is another's",
+		checker.Progress:           "nobody waits too long",
+		checker.Availability:       "nobody waits too long",
+	}[p]
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/reports/comparison"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/compare"
+)
+
+func compareCommand() command {
+	return command{
+		name: "compare", summary: "compare locks: what breaks each of them, and what each costs", usage: compareUsage,
+		run: runCompare,
+	}
+}
+
+const compareUsage = `usage: locksim compare [LOCK...|all] [flags]
+       locksim compare --from-json FILE [flags]
+
+Measures how often each lock is violated under each kind of faults by itself and in each fencing mode, on schedules that
+locks on servers of one kind share, with exact intervals; makes a minimal counterexample of every cell in which something
+is violated; measures what each lock costs in virtual time; and answers from all that which lock to take for what. With
+default settings it takes up to ten minutes on two cores.
+
+  --runs N           schedules of each cell; 4000
+  --from N           the number of the first one; the same number draws the same schedule
+  --faults COLUMNS   kinds of faults, none, overrun (work outlasts the lease), together; all
+  --fencing MODES    fencing modes of the resource; all. Beliefs are judged in the first of them
+  --style STYLE      client style: careless, attentive or careful; careless
+  --property NAMES   properties, or all; mutual-exclusion and resource
+  --confidence N     of the intervals, in percent: 95 or 99
+  --rates-only       no costs, no heat maps, no advice
+  --save DIR         a folder for index.html, index.md, comparison.json, and the counterexamples with their pictures
+  --pictures WHICH   of the counterexamples: all, svg, or none, which saves much room; all
+  --from-json FILE   play nothing, but write a saved comparison in another format
+  --format FORMAT    text, markdown, html, json, csv, junit, or bench for benchstat
+  -o FILE            write to a file; it is replaced when all is done
+  --jobs N           runs at once; the output does not depend on it
+  --progress         tell how far it has come even if nobody looks at a terminal
+  --width N, --ascii, --color WHEN   as for locksim run
+
+An interrupt ends it early, with what was measured until then.
+
+Exit codes: 0 it was measured, whatever came of it, 2 usage, 130 interrupted.
+`
+
+// compareOptions are the flags of compare.
+type compareOptions struct {
+	runs, jobs                  count
+	from                        seedFlag
+	faults, fencing, properties names
+	style, confidence, format   choice
+	pictures                    choice
+	save, saved, out            string
+	progress, ratesOnly         boolFlag
+	look                        look
+	plan                        compare.Plan
+}
+
+// runsOfCell is how many schedules are played for each cell unless told otherwise.
+const runsOfCell = 4_000
+
+func compareFlags(o *compareOptions, e env) *flag.FlagSet {
+	all := anything()
+	o.runs = count{runsOfCell, 1, maxSeeds}
+	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
+	o.faults = names{what: "column", allowed: compare.ColumnNames(), chosen: compare.ColumnNames()}
+	o.fencing, o.properties = all.fencing, all.properties
+	o.fencing.chosen = o.fencing.allowed
+	o.properties.chosen = []string{checker.MutualExclusion.String(), checker.Resource.String()}
+	o.style = choice{history.Careless.String(), history.StyleNames()}
+	o.confidence = choice{"95", []string{"95", "99"}}
+	o.pictures = choice{"all", []string{"all", "svg", "none"}}
+	o.format = choice{"text", []string{"text", "markdown", "html", "json", "csv", "junit", "bench"}}
+	fs := newFlags("compare")
+	fs.Var(&o.runs, "runs", "")
+	fs.Var(&o.from, "from", "")
+	fs.Var(&o.faults, "faults", "")
+	fs.Var(&o.fencing, "fencing", "")
+	fs.Var(&o.style, "style", "")
+	fs.Var(&o.properties, "property", "")
+	fs.Var(&o.confidence, "confidence", "")
+	fs.Var(&o.ratesOnly, "rates-only", "")
+	fs.StringVar(&o.save, "save", "", "")
+	fs.Var(&o.pictures, "pictures", "")
+	fs.StringVar(&o.saved, "from-json", "", "")
+	fs.Var(&o.format, "format", "")
+	fs.StringVar(&o.out, "o", "", "")
+	fs.Var(&o.jobs, "jobs", "")
+	fs.Var(&o.progress, "progress", "")
+	o.look.addTo(fs)
+	return fs
+}
+
+func runCompare(c *call) int {
+	o := &compareOptions{}
+	fs := compareFlags(o, c.env)
+	names, err := parseFlags(fs, c.args)
+	if errors.Is(err, errHelp) {
+		return c.help("compare")
+	}
+	if err == nil {
+		err = o.check(names)
+	}
+	if err != nil {
+		return c.fail("compare: %v", err)
+	}
+	if o.saved != "" {
+		return c.showAgain(o)
+	}
+	return c.compare(o)
+}
+
+// check refuses what makes no sense, and makes a plan of the rest.
+func (o *compareOptions) check(names []string) error {
+	known := append(lockNames(), "all")
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("there is no lock %q%s", name, didYouMean(name, known))
+		}
+	}
+	switch {
+	case o.saved != "" && len(names) > 0:
+		return fmt.Errorf("--from-json plays nothing, but %q was given", names[0])
+	case o.saved != "" && o.save != "":
+		return errors.New("--from-json plays nothing, so that there is nothing for --save to save; see -o")
+	case o.from.value > math.MaxUint64-uint64(o.runs.value):
+		return fmt.Errorf("--from %d: there are not so many numbers above it", o.from.value)
+	}
+	style, _ := history.ParseStyle(o.style.value)
+	percent, _ := strconv.Atoi(o.confidence.value)
+	o.plan = compare.Plan{
+		Faults: o.faults.chosen, Fencing: chosen(&o.fencing, history.ParseFencing), Style: style,
+		Properties: chosen(&o.properties, checker.ParseProperty),
+		Draws:      search.Seeds{First: o.from.value, Count: o.runs.value}, Confidence: percent, Folder: o.save,
+		RatesOnly: bool(o.ratesOnly), Jobs: o.jobs.value,
+	}
+	for _, lock := range locks.Catalogue() {
+		if len(names) == 0 || slices.Contains(names, "all") || slices.Contains(names, lock.Name) {
+			o.plan.Locks = append(o.plan.Locks, lock)
+		}
+	}
+	return nil
+}
+
+// compare plays a plan, and reports what came of it, whether it came to its end or not.
+func (c *call) compare(o *compareOptions) int {
+	progress := c.newProgress(o.progress, 0, time.Time{})
+	result, err := compare.Compare(c.ctx, o.plan, func(doing string, done, of int) {
+		progress.tell(doing, done, of)
+	})
+	progress.close()
+	interrupted := errors.Is(err, context.Canceled)
+	if err != nil && !interrupted {
+		return c.failures(err)
+	}
+	if err := tellStories(result); err != nil {
+		return c.failures(err)
+	}
+	if o.save != "" {
+		if err := c.saveCompared(o.save, o.pictures.value, result); err != nil {
+			return c.failures(err)
+		}
+	}
+	if err := c.writeCompared(o, result.Comparison); err != nil {
+		return c.failures(err)
+	}
+	if interrupted {
+		fmt.Fprintln(c.stderr, "locksim: interrupted")
+		return exitInterrupted
+	}
+	return exitOK
+}
+
+// showAgain writes a saved comparison in another format.
+func (c *call) showAgain(o *compareOptions) int {
+	text, err := os.ReadFile(o.saved)
+	if err != nil {
+		return c.failures(err)
+	}
+	var saved compare.Comparison
+	if err := json.Unmarshal(text, &saved); err != nil {
+		return c.fail("compare: %s is not a comparison: %v", o.saved, err)
+	}
+	if saved.Schema != compare.Schema {
+		return c.fail("compare: %s is not a comparison of the form %s, but %q", o.saved, compare.Schema, saved.Schema)
+	}
+	if err := c.writeCompared(o, &saved); err != nil {
+		return c.failures(err)
+	}
+	return exitOK
+}
+
+// writeCompared writes a comparison in the format that was asked for.
+func (c *call) writeCompared(o *compareOptions, x *compare.Comparison) error {
+	out, err := c.open(o.out)
+	if err != nil {
+		return err
+	}
+	switch o.format.value {
+	case "markdown":
+		err = comparison.Markdown(out, x, comparison.Links{})
+	case "html":
+		err = comparison.HTML(out, x, comparison.Links{})
+	case "json":
+		err = comparison.JSON(out, x)
+	case "csv":
+		err = comparison.CSV(out, x)
+	case "junit":
+		err = comparison.JUnit(out, x)
+	case "bench":
+		err = comparison.Bench(out, x)
+	default:
+		text := o.look.on(out, c.env)
+		err = comparison.Text(out, x, comparison.TextOptions{Width: text.Width, Color: text.Color, ASCII: text.ASCII})
+	}
+	if err != nil {
+		return errors.Join(err, out.discard())
+	}
+	return out.commit()
+}

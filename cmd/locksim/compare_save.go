@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/comparison"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/search/minimal"
+)
+
+// heatFolder is where the heat maps are, in the folder of a comparison.
+const heatFolder = "heats"
+
+// matrixFile is the picture of the matrix.
+const matrixFile = "matrix.svg"
+
+// savedLinks is where a saved report finds what is saved beside it, with pictures of so many formats.
+func savedLinks(pictures []string) comparison.Links {
+	links := comparison.Links{Examples: compare.ExampleFolder + "/", Heats: heatFolder + "/", Matrix: matrixFile}
+	for _, name := range pictures {
+		links.Pictures = append(links.Pictures, formatOf(name).ending)
+	}
+	return links
+}
+
+// tellStories writes the story of each example into the cells that it shows, and into the example itself.
+func tellStories(result *compare.Result) error {
+	var r harness.Runner
+	defer r.Close()
+	for i := range result.Examples {
+		e := &result.Examples[i]
+		runs, err := playExample(&r, e)
+		if err != nil {
+			return err
+		}
+		e.Scenario.Story = reports.Story(&runs[0], e.Shown())
+		for k := range result.Comparison.Cells {
+			cell := &result.Comparison.Cells[k]
+			if cell.Example == nil || cell.Example.Name != e.Scenario.Name {
+				continue
+			}
+			p, _ := checker.ParseProperty(cell.Property)
+			at := slices.IndexFunc(runs, func(run reports.Run) bool { return run.Case.Fencing.String() == cell.Fencing })
+			cell.Example.Story = reports.Story(&runs[at], p)
+		}
+	}
+	return nil
+}
+
+// playExample plays an example in all of its modes, and keeps what pictures need.
+func playExample(r *harness.Runner, e *compare.Counterexample) ([]reports.Run, error) {
+	var runs []reports.Run
+	for _, x := range e.Scenario.Cases() {
+		plan, err := harness.Compile(x, nil)
+		if err != nil {
+			return nil, err
+		}
+		result, err := r.Run(plan, x.Scenario.Seed, true)
+		if err != nil {
+			return nil, err
+		}
+		run := runOf(plan, result)
+		run.Needs = e.Boundaries()
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
+// saver writes files into the folder of a comparison.
+type saver struct {
+	*call
+	dir      string
+	pictures []string // their formats
+}
+
+// saveCompared writes the report in all forms in which people read it, and the counterexamples with their pictures.
+func (c *call) saveCompared(dir, pictures string, result *compare.Result) error {
+	s := &saver{call: c, dir: dir, pictures: map[string][]string{"all": {"svg", "html"}, "svg": {"svg"}}[pictures]}
+	for _, folder := range []string{compare.ExampleFolder, heatFolder} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			return err
+		}
+	}
+	x := result.Comparison
+	err := errors.Join(
+		s.write("comparison.json", func(w io.Writer) error { return comparison.JSON(w, x) }),
+		s.write("index.md", func(w io.Writer) error { return comparison.Markdown(w, x, savedLinks(s.pictures)) }),
+		s.write("index.html", func(w io.Writer) error { return comparison.HTML(w, x, savedLinks(s.pictures)) }),
+		s.write(matrixFile, func(w io.Writer) error { return comparison.MatrixSVG(w, x) }),
+	)
+	for i := range x.Heats {
+		h := &x.Heats[i]
+		err = errors.Join(err, s.write(filepath.Join(heatFolder, h.Name+".svg"), func(w io.Writer) error {
+			return comparison.HeatSVG(w, h, x.Confidence)
+		}))
+	}
+	if err != nil {
+		return err
+	}
+	var r harness.Runner
+	defer r.Close()
+	for i := range result.Examples {
+		if err := s.example(&r, &result.Examples[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// example writes a counterexample, and its pictures.
+func (s *saver) example(r *harness.Runner, e *compare.Counterexample) error {
+	name := filepath.Join(compare.ExampleFolder, e.Scenario.Name)
+	text := minimal.File(e.Counterexample)
+	err := s.write(name+".yaml", func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	// Drawn is what was written: a reader who plays the file sees the same.
+	if e.Scenario, err = scenarios.Parse(name+".yaml", text); err != nil {
+		return err
+	}
+	runs, err := playExample(r, e)
+	if err != nil {
+		return err
+	}
+	for i := range runs {
+		runs[i].File = filepath.Join(s.dir, name+".yaml")
+	}
+	for _, name := range s.pictures {
+		f := formatOf(name)
+		err = errors.Join(err, s.write(name+f.ending, func(w io.Writer) error { return f.draw(w, runs, f.columns) }))
+	}
+	return err
+}
+
+// write writes one file, which has its name only when it is complete.
+func (s *saver) write(name string, fill func(io.Writer) error) error {
+	out, err := s.open(filepath.Join(s.dir, name))
+	if err != nil {
+		return err
+	}
+	if err := fill(out); err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", name, err), out.discard())
+	}
+	return out.commit()
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/export"
+	"github.com/locksim/locksim/reports/page"
+	"github.com/locksim/locksim/reports/svg"
+)
+
+// unit is what one document of a format can show.
+type unit uint8
+
+const (
+	ofAnything unit = iota // any number of runs
+	ofScenario             // likewise, but in a folder a file for each scenario
+	ofSchedule             // runs that differ in the fencing mode alone
+	ofRun
+)
+
+// format is a form in which runs are written.
+type format struct {
+	name    string
+	summary string
+	shows   unit
+	ending  string // of files in a folder
+	columns int    // of its picture
+	draw    func(io.Writer, []reports.Run, int) error
+}
+
+// imageColumns is how wide a picture is that is no text.
+const imageColumns = 150
+
+// formats lists all there are, for flags, help and whoever writes them.
+func formats() []format {
+	return []format{
+		{name: "text", summary: "what happened, for a reader"},
+		{name: "json", summary: "verdicts and figures"},
+		{name: "timeline", summary: "what pictures are drawn of, as JSON"},
+		{name: "svg", summary: "the picture", shows: ofSchedule, ending: ".svg", columns: imageColumns, draw: drawn(svg.Write)},
+		{name: "html", summary: "the picture to step through, in one file that needs no network", shows: ofScenario,
+			ending: ".html", columns: imageColumns, draw: drawPage},
+		{name: "mermaid", summary: "a sequence diagram for Markdown", shows: ofSchedule, ending: ".mmd", columns: imageColumns,
+			draw: drawn(export.Mermaid)},
+		{name: "chrome", summary: "trace events, for Perfetto", shows: ofSchedule, ending: ".trace.json",
+			columns: imageColumns, draw: drawn(export.Chrome)},
+		{name: "porcupine", summary: "the page of the linearizability checker", shows: ofRun, ending: ".porcupine.html",
+			draw: drawLinearization},
+		{name: "junit", summary: "test results for build servers"},
+		{name: "github", summary: "annotations, and the step's summary, for GitHub's actions"},
+	}
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range formats() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// formatOf returns the format of that name, which must be one.
+func formatOf(name string) format {
+	for _, f := range formats() {
+		if f.name == name {
+			return f
+		}
+	}
+	panic("there is no format " + name)
+}
+
+// formatHelp is a line for each format.
+func formatHelp() string {
+	var b strings.Builder
+	for _, f := range formats() {
+		fmt.Fprintf(&b, "                       %-10s %s\n", f.name, f.summary)
+	}
+	return b.String()
+}
+
+// drawn makes one document of the one schedule there is.
+func drawn(write func(io.Writer, *reports.Schedule) error) func(io.Writer, []reports.Run, int) error {
+	return func(w io.Writer, runs []reports.Run, columns int) error {
+		for _, s := range reports.Schedules(runs, columns) {
+			if err := write(w, &s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func drawPage(w io.Writer, runs []reports.Run, columns int) error {
+	return page.Write(w, reports.Schedules(runs, columns))
+}
+
+func drawLinearization(w io.Writer, runs []reports.Run, _ int) error {
+	for i := range runs {
+		if err := checker.Linearization(w, runs[i].History); err != nil {
+			return err
+		}
+	}
+	return nil
+}

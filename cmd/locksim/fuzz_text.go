@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/reports"
+)
+
+// How many causes are printed, and of each how many findings beside the plainest. Of the others, which take more to
+// happen or are rarer, the files tell.
+const (
+	mostCauses = 8
+	mostAlso   = 6
+)
+
+// text prints what was found, cause by cause, and then for each property whether it was violated, and how often it
+// could have been.
+func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
+	for _, group := range r.causes[:min(len(r.causes), mostCauses)] {
+		if err := r.showCause(w, group, o); err != nil {
+			return err
+		}
+	}
+	if len(r.causes) > mostCauses {
+		more := slices.Concat(r.causes[mostCauses:]...)
+		fmt.Fprintf(w, "  and %s: %s saved in %s\n\n", counted(len(r.causes)-mostCauses, "more cause"),
+			counted(len(more), "finding"), filepath.Dir(r.findings[more[0]].shown.file))
+	}
+	if u := r.undecided; u != nil {
+		fmt.Fprintf(w, "of %s not all can be said; of run %d, since %s\n  locksim run %s\n\n",
+			counted(u.Runs, "run"), u.First, reports.Visible(u.Why), u.Scenario)
+	}
+	if r.tally.Runs == 0 {
+		_, err := fmt.Fprintf(w, "0 runs of %s: nothing is known of it\n", r.subject())
+		return err
+	}
+	fmt.Fprintf(w, "%s of %s\n", counted(r.tally.Runs, "run"), r.subject())
+	for _, p := range r.hunt.Config.Properties {
+		fmt.Fprintf(w, "  %-21s %s\n", p, r.outcome(p))
+	}
+	if l := r.left; l.Cores > 0 {
+		fmt.Fprintf(w, "  %s of %s not made minimal: of these causes, or of others; --minimize-all does it\n",
+			counted(l.Hits, "hit"), plural(l.Cores, "rarer core was", "rarer cores were"))
+	}
+	return nil
+}
+
+// showCause prints the plainest finding of a cause, and names the others.
+func (r *huntResult) showCause(w io.Writer, group []int, o reports.TextOptions) error {
+	head, also := r.findings[group[0]], group[1:]
+	if err := showFinding(w, head.shown, o, r.picture); err != nil {
+		return err
+	}
+	for _, i := range also[:min(len(also), mostAlso)] {
+		f := r.findings[i]
+		fmt.Fprintf(w, "    the same cause: %s (%s)\n      locksim run %s\n",
+			f.Property, strings.Join(f.unlike(&head), ", "), f.shown.file)
+	}
+	if more := len(also) - mostAlso; more > 0 {
+		fmt.Fprintf(w, "    and %s of this cause, saved in %s\n",
+			counted(more, "more finding"), filepath.Dir(head.shown.file))
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+// unlike says what a finding is like where it differs from another one, and how often it was met.
+func (f *huntFinding) unlike(other *huntFinding) []string {
+	parts := []string{f.Counterexample.Kind}
+	if f.Style != other.Style {
+		parts = append(parts, f.Style.String()+" clients")
+	}
+	if f.Fencing != other.Fencing {
+		parts = append(parts, "fencing "+f.Fencing.String())
+	}
+	return append(parts, counted(f.Hits, "hit"))
+}
+
+// subject is what was played.
+func (r *huntResult) subject() string {
+	switch b := r.hunt.Config.Base; {
+	case b == nil:
+		return r.hunt.Config.Lock
+	case len(r.hunt.Config.Faults) == 0:
+		return b.Name
+	default:
+		return b.Name + " with more faults"
+	}
+}
+
+// outcome says what is known of a property now.
+func (r *huntResult) outcome(p checker.Property) string {
+	hits, share := r.tally.Of(p), r.tally.Properties[p]
+	found := 0
+	for i := range r.findings {
+		if r.findings[i].Property == p {
+			found++
+		}
+	}
+	switch {
+	case hits.Runs > 0:
+		what := counted(found, "finding")
+		if found == 0 {
+			what = counted(hits.Runs, "hit") + ", not made minimal"
+		}
+		return fmt.Sprintf("violated: %s, the first in run %d; at risk in %s",
+			what, hits.First, counted(share.AtRisk, "run"))
+	case share.Judged == 0:
+		return "never judged: there was nothing to judge it by"
+	}
+	text := "no violation in " + counted(share.Judged, "run")
+	switch {
+	case r.isShown(p):
+		return text + " as drawn, but in a minimal scenario above"
+	case share.AtRisk == 0:
+		return text + ", but it was never at risk: they say nothing of it"
+	}
+	return fmt.Sprintf("%s; the danger arose in %d of them", text, share.AtRisk)
+}
+
+// isShown reports whether what is printed of a finding shows the violation of a property.
+func (r *huntResult) isShown(p checker.Property) bool {
+	return r.picture && slices.ContainsFunc(r.findings, func(f huntFinding) bool {
+		return f.shown.run.Report.Verdicts[p] == checker.Violated
+	})
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	return plural(n, thing, thing+"s")
+}
+
+// plural is a number of things that are called otherwise if there are several.
+func plural(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}

@@ -1,0 +1,287 @@
+package comparison
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/search/compare"
+)
+
+var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the golden files")
+
+// input is a comparison of few locks that has all outcomes, and whose last lock has names and sentences that try to be
+// more than that.
+const input = "comparison.json"
+
+func load(t *testing.T) *compare.Comparison {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", input))
+	require.NoError(t, err)
+	var c compare.Comparison
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(&c))
+	return &c
+}
+
+// written is what a function writes.
+func written(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, write(&b))
+	return b.String()
+}
+
+// golden holds text against a file; UPDATE=1 writes the file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "UPDATE=1 go test ./reports/comparison writes it")
+	if string(want) != got {
+		t.Errorf("%s is another: if that is right, UPDATE=1 go test ./reports/comparison; it now has\n%s", path,
+			difference(string(want), got))
+	}
+}
+
+// difference shows the first line that is another.
+func difference(want, got string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d\n- %.300s\n+ %.300s", i+1, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, not %d", len(b), len(a))
+}
+
+var links = Links{Examples: "examples/", Pictures: []string{".svg", ".html"}, Heats: "heats/", Matrix: "matrix.svg"}
+
+// forms are all that this package writes of a comparison, by the names of their files.
+func forms(c *compare.Comparison) map[string]func(io.Writer) error {
+	text := func(o TextOptions) func(io.Writer) error {
+		return func(w io.Writer) error { return Text(w, c, o) }
+	}
+	list := map[string]func(io.Writer) error{
+		"report.80.txt":    text(TextOptions{Width: 80}),
+		"report.120.txt":   text(TextOptions{Width: 120}),
+		"report.200.txt":   text(TextOptions{Width: 200}),
+		"report.ascii.txt": text(TextOptions{ASCII: true}),
+		"report.color.txt": text(TextOptions{Color: true}),
+		"report.md":        func(w io.Writer) error { return Markdown(w, c, links) },
+		"report.html":      func(w io.Writer) error { return HTML(w, c, links) },
+		"cells.csv":        func(w io.Writer) error { return CSV(w, c) },
+		"junit.xml":        func(w io.Writer) error { return JUnit(w, c) },
+		"bench.txt":        func(w io.Writer) error { return Bench(w, c) },
+		"matrix.svg":       func(w io.Writer) error { return MatrixSVG(w, c) },
+		input:              func(w io.Writer) error { return JSON(w, c) },
+	}
+	for i := range c.Heats {
+		list[fmt.Sprintf("heat-%d.svg", i)] = func(w io.Writer) error { return HeatSVG(w, &c.Heats[i], c.Confidence) }
+	}
+	return list
+}
+
+func TestForms(t *testing.T) {
+	c := load(t)
+	list := forms(c)
+	for name, write := range list {
+		t.Run(name, func(t *testing.T) { golden(t, name, written(t, write)) })
+	}
+	files, err := os.ReadDir("testdata")
+	require.NoError(t, err)
+	for _, f := range files {
+		require.Contains(t, list, f.Name(), "no test reads it")
+	}
+}
+
+// TestTheSameInputHasTheSameBytes writes each form of two copies, of which one has been written before.
+func TestTheSameInputHasTheSameBytes(t *testing.T) {
+	first, second := forms(load(t)), forms(load(t))
+	for name := range first {
+		written(t, second[name])
+		require.Equal(t, written(t, first[name]), written(t, second[name]), name)
+	}
+}
+
+// failing is a writer that takes some bytes and then no more.
+type failing struct{ room int }
+
+var errFull = errors.New("full")
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.room -= len(p); f.room < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+func TestErrorsOfTheWriterAreReturned(t *testing.T) {
+	for name, write := range forms(load(t)) {
+		for _, room := range []int{0, 100} {
+			require.ErrorIs(t, write(&failing{room}), errFull, name)
+		}
+	}
+}
+
+// TestAComparisonOfNothingCanBeWritten holds what is empty against forms that look for firsts.
+func TestAComparisonOfNothingCanBeWritten(t *testing.T) {
+	one := &compare.Comparison{Locks: []compare.Lock{{Name: "l"}}, Faults: []string{"none"}, Fencing: []string{"none"}}
+	torn := load(t) // as a file from elsewhere may be
+	torn.Meanings, torn.Cells = torn.Meanings[:1], torn.Cells[:7]
+	torn.Heats[0].Violated, torn.Heats[0].Line = torn.Heats[0].Violated[:1], []int{-3, 99}
+	for _, c := range []*compare.Comparison{{}, one, torn} {
+		for name, write := range forms(c) {
+			require.NotEmpty(t, written(t, write), name)
+		}
+	}
+}
+
+func TestCSVHasALineForEachCell(t *testing.T) {
+	c := load(t)
+	lines, err := csv.NewReader(strings.NewReader(written(t, forms(c)["cells.csv"]))).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, lines, len(c.Cells)+1)
+	require.Equal(t, csvHead, lines[0])
+	for i, line := range lines[1:] {
+		cell := &c.Cells[i]
+		require.Equal(t, []string{cell.Lock, cell.Faults, cell.Fencing, cell.Property, string(cell.Outcome)},
+			slices.Concat(line[:1], line[2:6]), "a hostile name is one field, and comes back as it was")
+		require.Equal(t, strconv.Itoa(cell.Violated), line[7])
+		rated := cell.Outcome == compare.Violated || cell.Outcome == compare.Held || cell.Outcome == compare.Vacuous
+		require.Equal(t, rated, line[10] != "", "a rate is only of what was judged: %v", line)
+		require.Equal(t, cell.Command, line[16])
+	}
+}
+
+func TestJUnitFailsWhatIsViolatedAndPassesOnlyWhatWasInDanger(t *testing.T) {
+	c := load(t)
+	var doc junitDocument
+	require.NoError(t, xml.Unmarshal([]byte(written(t, forms(c)["junit.xml"])), &doc))
+	require.Len(t, doc.Suites, len(c.Locks)+1, "a suite for each lock, and one that says that it was interrupted")
+	var counts junitCounts
+	i := 0
+	for _, suite := range doc.Suites[:len(c.Locks)] {
+		for _, j := range suite.Cases {
+			cell := &c.Cells[i]
+			i++
+			require.Contains(t, j.Name, cell.Faults)
+			require.Equal(t, cell.Outcome == compare.Violated, j.Failure != nil, j.Name)
+			require.Equal(t, cell.Outcome == compare.Undecided, j.Error != nil, j.Name)
+			passes := j.Failure == nil && j.Error == nil && j.Skipped == nil
+			require.Equal(t, cell.Outcome == compare.Held, passes, j.Name)
+			counts.Tests++
+			switch {
+			case j.Failure != nil:
+				counts.Failures++
+				require.Contains(t, j.Failure.Text, cell.Command)
+			case j.Error != nil:
+				counts.Errors++
+			case j.Skipped != nil:
+				counts.Skipped++
+			}
+		}
+	}
+	require.Equal(t, len(c.Cells), i)
+	counts.Tests, counts.Errors = counts.Tests+1, counts.Errors+1 // the interrupt
+	require.Equal(t, counts, doc.junitCounts)
+}
+
+// A line of benchmark results as golang.org/x/perf/benchfmt reads it: a name, iterations, pairs of values and units.
+var benchResult = regexp.MustCompile(`^Benchmark[A-Z][A-Za-z]*(/[a-z]+=[^\s/=]+)+ [1-9][0-9]*( [0-9.e+-]+ [^\s]+)+$`)
+
+func TestBenchmarksAreOfTheirFormat(t *testing.T) {
+	c := load(t)
+	known := make(map[string]bool)
+	for _, u := range units {
+		known[u.name] = true
+	}
+	names := make(map[string]bool)
+	used := make(map[string]bool)
+	for _, line := range strings.Split(strings.TrimSpace(written(t, forms(c)["bench.txt"])), "\n") {
+		if !strings.HasPrefix(line, "Benchmark") {
+			require.Regexp(t, `^([a-z]+: .*|Unit \S+ assume=exact better=(higher|lower))$`, line)
+			continue
+		}
+		require.Regexp(t, benchResult, line)
+		fields := strings.Fields(line)
+		require.False(t, names[fields[0]], "%s is there twice", fields[0])
+		names[fields[0]] = true
+		if processors := regexp.MustCompile(`-[0-9]+$`).FindString(fields[0]); processors != "" {
+			require.Equal(t, "-1", processors, "the name of %s has lost its end", fields[0])
+		}
+		for i := 2; i < len(fields); i += 2 {
+			_, err := strconv.ParseFloat(fields[i], 64)
+			require.NoError(t, err)
+			require.True(t, known[fields[i+1]], "nothing is said of the unit %s", fields[i+1])
+			used[fields[i+1]] = true
+		}
+	}
+	require.Equal(t, known, used)
+	require.Equal(t, "a_b_c_d", oneWord("a/b=c d"), "what parts names is in none of them")
+}
+
+func TestTextKeepsItsWidth(t *testing.T) {
+	c := load(t)
+	for _, width := range []int{72, 80, 100, 137, 200} {
+		text := written(t, func(w io.Writer) error { return Text(w, c, TextOptions{Width: width}) })
+		for _, line := range strings.Split(text, "\n") {
+			if strings.HasPrefix(line, "    locksim run ") || !strings.Contains(strings.TrimSpace(line), " ") {
+				continue // commands and words are not broken
+			}
+			require.LessOrEqual(t, columns(line), width, "%q", line)
+		}
+	}
+	for _, r := range written(t, forms(c)["report.ascii.txt"]) {
+		require.Less(t, r, rune(0x80), "%q", r)
+	}
+}
+
+func TestNoTextSteersATerminal(t *testing.T) {
+	for _, name := range []string{"report.80.txt", "report.md", "bench.txt"} {
+		text := written(t, forms(load(t))[name])
+		for _, r := range strings.ReplaceAll(text, "\n", "") {
+			require.False(t, unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r), "%s: %q", name, r)
+		}
+	}
+}
+
+func TestColourIsNeverAllThatIsSaid(t *testing.T) {
+	glyphs := make(map[string]compare.Outcome)
+	for _, o := range []compare.Outcome{
+		compare.Violated, compare.Held, compare.Vacuous, compare.NotJudged, compare.Undecided, compare.Impossible,
+	} {
+		sign := signOf(&compare.Cell{Outcome: o, Property: resource})
+		require.NotContains(t, glyphs, sign.glyph, "%s and %s look alike", o, glyphs[sign.glyph])
+		glyphs[sign.glyph] = o
+		require.Equal(t, o == compare.Violated, sign.tone == red, "red is for damage alone")
+		require.Equal(t, o == compare.Held, sign.tone == green)
+	}
+	require.Equal(t, amber, signOf(&compare.Cell{Outcome: compare.Violated, Property: "mutual-exclusion"}).tone)
+	require.NotEqual(t, green, signOf(&compare.Cell{Outcome: "unheard-of"}).tone, "what is not known is not safe")
+	require.NotEqual(t, green, signOf(nil).tone)
+	plainText := written(t, func(w io.Writer) error { return Text(w, load(t), TextOptions{}) })
+	coloured := written(t, forms(load(t))["report.color.txt"])
+	require.NotEqual(t, plainText, coloured)
+	bare := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(coloured, "")
+	require.Equal(t, plainText, bare, "but for colours it is the same")
+}

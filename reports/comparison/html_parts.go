@@ -1,0 +1,168 @@
+package comparison
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/search/compare"
+)
+
+// pageMode shows what became of the resource in a fencing mode: a bar with a piece for each lock, and words.
+type pageMode struct {
+	Name, Note, Says string
+	Bar              []string
+}
+
+func (m *mode) page() pageMode {
+	k := pageMode{Name: m.name, Note: fencingText(m.name), Says: m.says()}
+	for _, part := range []struct {
+		class string
+		n     int
+	}{{"red", m.damaged}, {"green", m.safe}, {"grey", m.unclear}} {
+		k.Bar = append(k.Bar, slices.Repeat([]string{part.class}, part.n)...)
+	}
+	return k
+}
+
+// pageAdvice is a question of the decision table.
+type pageAdvice struct {
+	Question, Answer string
+	Locks            []pageName
+	Because          []string
+}
+
+type pageName struct{ Name, Link string }
+
+func (p *page) advice(a *compare.Advice) pageAdvice {
+	k := pageAdvice{Question: a.Question, Answer: a.Answer, Because: a.Because}
+	for _, name := range a.Locks {
+		k.Locks = append(k.Locks, pageName{name, p.lockLink(name)})
+	}
+	return k
+}
+
+// pageKey explains a sign or a shade.
+type pageKey struct{ Glyph, Text, Class string }
+
+func legend() []pageKey {
+	return []pageKey{
+		{"✗", "the resource was damaged", reds[3].wash.Class},
+		{"✗", "another promise was broken, as by two holders", ambers[3].wash.Class},
+		{"✓", "in danger, never violated: below this bound", string(green)},
+		{"○", "never in danger: says nothing", string(grey)},
+		{"?", "undecided", string(grey)},
+		{"–", "impossible", "none"},
+		{"*", "happens without any fault, too", "none"},
+	}
+}
+
+func rampKeys() []pageKey {
+	var list []pageKey
+	for i := range ramp {
+		list = append(list, pageKey{Text: ramp[i].text, Class: reds[i].wash.Class})
+	}
+	return list
+}
+
+// pageHeat is a heat map: the picture, and the numbers.
+type pageHeat struct {
+	Lock, Servers string
+	Picture       template.HTML
+	Table         pageTable
+}
+
+func (p *page) addHeats() error {
+	for i := range p.b.Heats {
+		h := &p.b.Heats[i]
+		picture, sheet := drawHeat(h, p.b.Confidence)
+		sheet.ID = fmt.Sprintf("heat-%d", i)
+		var b bytes.Buffer
+		if err := picture.Write(&b, sheet); err != nil {
+			return err
+		}
+		t := p.table(heatTable(h), "heat")
+		t.ID = fmt.Sprintf("heat-table-%d", i)
+		p.Heats = append(p.Heats, pageHeat{h.Lock, p.b.servers(h.Lock), template.HTML(b.String()), t})
+	}
+	return nil
+}
+
+// pageLock is all that is known of a lock's cells.
+type pageLock struct {
+	ID, Name, Servers, Summary string
+	Impossible                 []pageText
+	Cells                      []pageCell
+	Examples                   []pageExample
+}
+
+type pageText struct{ ID, Text string }
+
+type pageCell struct {
+	ID, Faults, Fencing, Property, Tone, Glyph, Word, Statement, Kind, Command, Example string
+}
+
+type pageExample struct {
+	ID, Name                string
+	Tells                   []string
+	Picture, Page, Scenario string // where they are
+}
+
+func (p *page) addLocks() {
+	for i := range p.b.Locks {
+		lock := &p.b.Locks[i]
+		k := pageLock{ID: p.lockID(lock.Name), Name: lock.Name, Servers: lock.Servers, Summary: lock.Summary}
+		p.addCells(&k)
+		p.Locks = append(p.Locks, k)
+	}
+}
+
+func (p *page) addCells(k *pageLock) {
+	impossible := make(map[string][]string) // cells, by why
+	var reasons []pageText
+	for i := range p.b.Cells {
+		c := &p.b.Cells[i]
+		if c.Lock != k.Name {
+			continue
+		}
+		if c.Outcome == compare.Impossible {
+			if impossible[c.Why] == nil {
+				reasons = append(reasons, pageText{p.cellID(c), c.Why})
+			}
+			if name := c.Faults + ", fencing " + c.Fencing; !slices.Contains(impossible[c.Why], name) {
+				impossible[c.Why] = append(impossible[c.Why], name)
+			}
+			continue
+		}
+		sign := signOf(c)
+		k.Cells = append(k.Cells, pageCell{
+			ID: p.cellID(c), Faults: c.Faults, Fencing: c.Fencing, Property: c.Property,
+			Tone: string(sign.tone), Glyph: sign.glyph, Word: sign.word, Statement: statement(c),
+			Kind: c.Kind, Command: c.Command, Example: p.example(k, c.Example),
+		})
+	}
+	for _, r := range reasons {
+		r.Text = sentence(fmt.Sprintf("Impossible, since %s: %s", r.Text, strings.Join(impossible[r.Text], "; ")))
+		k.Impossible = append(k.Impossible, r)
+	}
+}
+
+// example returns where the page shows a counterexample, and makes sure that it does.
+func (p *page) example(k *pageLock, e *compare.Example) string {
+	if e == nil {
+		return ""
+	}
+	for i := range k.Examples {
+		if k.Examples[i].Name == e.Name {
+			return k.Examples[i].ID
+		}
+	}
+	x := pageExample{
+		ID: fmt.Sprintf("%s-example-%d", k.ID, len(k.Examples)), Name: e.Name, Tells: tells(e),
+		Picture: p.links.example(e, ".svg"), Page: p.links.example(e, ".html"), Scenario: p.links.example(e, ".yaml"),
+	}
+	k.Examples = append(k.Examples, x)
+	return x.ID
+}

@@ -1,0 +1,175 @@
+package comparison
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/search/compare"
+)
+
+func pageOf(t *testing.T, c *compare.Comparison) string {
+	t.Helper()
+	return written(t, forms(c)["report.html"])
+}
+
+// TestThePageNeedsNoNetworkAndRunsNoOtherScript reads what the page asks of a browser.
+func TestThePageNeedsNoNetworkAndRunsNoOtherScript(t *testing.T) {
+	text := pageOf(t, load(t))
+	for _, loads := range []string{
+		`<[a-z][^<>]*\s(src|srcset|action|background|ping|data)\s*=`,
+		`(?i)@import|url\(|<(link|iframe|object|embed|img|base)\b`,
+	} {
+		require.Empty(t, regexp.MustCompile(loads).FindString(bare(text)))
+	}
+	for _, m := range regexp.MustCompile(`[a-z]+://[^\s"'<]*`).FindAllString(text, -1) {
+		require.Equal(t, "http://www.w3.org/2000/svg", m, "the name of SVG is the only address")
+	}
+	script := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(text, -1)
+	require.Len(t, script, 1)
+	sum := sha256.Sum256([]byte(script[0][1]))
+	hash := base64.StdEncoding.EncodeToString(sum[:])
+	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(text)[1]
+	require.Contains(t, html.UnescapeString(policy), "default-src 'none'; script-src 'sha256-"+hash+"';")
+	require.Empty(t, handler.FindString(bare(text)), "no handler in an attribute")
+	require.NotContains(t, strings.ToLower(text), `href="javascript`)
+}
+
+var handler = regexp.MustCompile(`(?i)<[a-z][^<>]*\son[a-z]+\s*=`)
+
+// bare is a page without the values of its attributes and without its script.
+func bare(text string) string {
+	text = regexp.MustCompile(`(?s)<script>.*</script>`).ReplaceAllString(text, "")
+	return regexp.MustCompile(`="[^"]*"`).ReplaceAllString(text, `=""`)
+}
+
+// TestNothingInTheTextsIsMarkup plants an element in every string of the comparison, one at a time.
+func TestNothingInTheTextsIsMarkup(t *testing.T) {
+	const planted = `x<img src=q onerror=alert(1)>"' onload=alert(2) </title></script></style>-->]]>&amp;`
+	for i, plant := range []func(*compare.Comparison){
+		func(c *compare.Comparison) { c.Network = planted },
+		func(c *compare.Comparison) { c.Style = planted },
+		func(c *compare.Comparison) { c.Profile = []string{planted} },
+		func(c *compare.Comparison) { c.Meanings[0] = planted },
+		func(c *compare.Comparison) { c.Faults[1] = planted },
+		func(c *compare.Comparison) { c.Fencing[0] = planted },
+		func(c *compare.Comparison) { c.Locks[0].Name = planted },
+		func(c *compare.Comparison) { c.Locks[0].Servers = planted },
+		func(c *compare.Comparison) { c.Locks[0].Summary = planted },
+		func(c *compare.Comparison) { c.Locks[0].Token = planted },
+		func(c *compare.Comparison) { c.Locks[0].Needs = []string{planted} },
+		func(c *compare.Comparison) { c.Cells[0].Lock = planted },
+		func(c *compare.Comparison) { c.Cells[0].Faults = planted },
+		func(c *compare.Comparison) { c.Cells[0].Fencing = planted },
+		func(c *compare.Comparison) { c.Cells[0].Property = planted },
+		func(c *compare.Comparison) { c.Cells[0].Outcome = planted },
+		func(c *compare.Comparison) { violated(c).Kind = planted },
+		func(c *compare.Comparison) { violated(c).Command = planted },
+		func(c *compare.Comparison) { violated(c).Example.Name = planted },
+		func(c *compare.Comparison) { violated(c).Example.Story = planted },
+		func(c *compare.Comparison) { violated(c).Example.Needs = []string{planted} },
+		func(c *compare.Comparison) { c.Cells[0].Outcome, c.Cells[0].Why = compare.Impossible, planted },
+		func(c *compare.Comparison) { c.Heats[0].Name = planted },
+		func(c *compare.Comparison) { c.Heats[0].Title = planted },
+		func(c *compare.Comparison) { c.Heats[0].Lock = planted },
+		func(c *compare.Comparison) { c.Heats[0].Fencing = planted },
+		func(c *compare.Comparison) { c.Heats[0].Property = planted },
+		func(c *compare.Comparison) { c.Heats[0].Across = planted },
+		func(c *compare.Comparison) { c.Heats[0].Down = planted },
+		func(c *compare.Comparison) { c.Heats[0].Columns[0] = planted },
+		func(c *compare.Comparison) { c.Heats[0].Rows[0] = planted },
+		func(c *compare.Comparison) { c.Heats[0].LineText = planted },
+		func(c *compare.Comparison) { c.Advice[0].Question = planted },
+		func(c *compare.Comparison) { c.Advice[0].Answer = planted },
+		func(c *compare.Comparison) { c.Advice[0].Locks = []string{planted} },
+		func(c *compare.Comparison) { c.Advice[0].Because = []string{planted} },
+	} {
+		c := load(t)
+		plant(c)
+		for _, name := range []string{"report.html", "report.md", "matrix.svg", "heat-0.svg"} {
+			text := written(t, forms(c)[name])
+			if name == "report.md" { // within code Markdown shows what it is given
+				text = regexp.MustCompile("`[^`\n]*`").ReplaceAllString(text, "")
+			}
+			require.Empty(t, handler.FindString(bare(text)), "%s, string %d", name, i)
+			require.Zero(t, strings.Count(text, "<img"), "%s, string %d", name, i)
+		}
+	}
+}
+
+// violated returns a cell that has a counterexample.
+func violated(c *compare.Comparison) *compare.Cell {
+	for i := range c.Cells {
+		if c.Cells[i].Example != nil {
+			return &c.Cells[i]
+		}
+	}
+	panic("no cell is violated")
+}
+
+// TestEveryLinkOfThePageLeadsSomewhere follows the links within the page.
+func TestEveryLinkOfThePageLeadsSomewhere(t *testing.T) {
+	text := pageOf(t, load(t))
+	ids := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`\sid="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		require.False(t, ids[m[1]], "%s is there twice", m[1])
+		require.NotContains(t, m[1], " ")
+		ids[m[1]] = true
+	}
+	hrefs := regexp.MustCompile(`\shref="([^"]*)"`).FindAllStringSubmatch(text, -1)
+	require.NotEmpty(t, hrefs)
+	for _, m := range hrefs {
+		to, within := strings.CutPrefix(m[1], "#")
+		if within {
+			require.True(t, ids[to], "%s leads nowhere", m[1])
+			continue
+		}
+		require.Regexp(t, `^examples/[^/"<>]+\.(svg|html|yaml)$`, m[1])
+	}
+	for _, m := range regexp.MustCompile(`aria-labelledby="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		for _, id := range strings.Fields(m[1]) {
+			require.True(t, ids[id], "%s names nothing", m[1])
+		}
+	}
+}
+
+// TestEveryCellIsOnThePage looks for what is known of each cell: a row, its numbers, the command that shows it.
+func TestEveryCellIsOnThePage(t *testing.T) {
+	c := load(t)
+	text := pageOf(t, c)
+	for i := range c.Cells {
+		cell := &c.Cells[i]
+		if cell.Outcome == compare.Impossible {
+			require.NotZero(t, strings.Count(text, "Impossible, since "+html.EscapeString(cell.Why)), cell.Why)
+			continue
+		}
+		at := fmt.Sprintf(`<tr id="cell-%d">`, i)
+		_, row, found := strings.Cut(text, at)
+		require.True(t, found, "%s", at)
+		row, _, _ = strings.Cut(row, "</tr>")
+		row = html.UnescapeString(row)
+		require.Contains(t, row, signOf(cell).word)
+		require.Contains(t, row, statement(cell))
+		require.Contains(t, row, cell.Command)
+		links := strings.Count(text, fmt.Sprintf(`href="#cell-%d"`, i))
+		require.NotZero(t, links, "its field in the matrix leads there: %d", i)
+	}
+}
+
+func TestTablesOfThePageCanBeHeard(t *testing.T) {
+	text := pageOf(t, load(t))
+	require.Empty(t, regexp.MustCompile(`<th(\s+[a-rt-z][^>]*)?>`).FindString(text), "every head has a scope")
+	for _, table := range regexp.MustCompile(`(?s)<table.*?</table>`).FindAllString(text, -1) {
+		require.Regexp(t, `<caption|<table class="words"`, table)
+		require.Contains(t, table, `scope="col"`)
+		require.Contains(t, table, `scope="row"`)
+	}
+	require.Equal(t, 1, strings.Count(text, `<html lang="en">`))
+	require.Equal(t, 1, strings.Count(text, "<h1>"))
+}

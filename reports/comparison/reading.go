@@ -1,0 +1,92 @@
+package comparison
+
+import (
+	"fmt"
+)
+
+// reading says how to read the tables.
+func (b *board) reading() []string {
+	return []string{
+		"A cell is a lock under one condition in one fencing mode. Locks whose servers are of one kind and deployed " +
+			"alike have met the same schedules, so their cells compare one by one.",
+		fmt.Sprintf("✗ and a number: in how many percent of the runs the property was violated; below it the exact "+
+			"interval of Clopper and Pearson, with a confidence of %d %%. Red is damage at the resource. Amber is a "+
+			"broken promise that is no damage by itself, as when two clients believe at once that they hold the lock.",
+			b.Confidence),
+		"✓ and a bound: the property was in danger and was never violated; the probability is below the bound with " +
+			"the same confidence. “risk” says in how many percent of the runs it was in danger, since a pass without " +
+			"danger means nothing.",
+		"○ The property was never in danger: the cell says nothing. ? In every run something kept the checker from a " +
+			"verdict. · There was nothing to judge by. – It cannot be: the servers do not know such faults, or there " +
+			"is nothing for the fencing mode to compare.",
+		"* The counterexample needs no fault: the cell is red whatever its condition, which adds nothing to it.",
+		"Each violated cell has a command that plays a minimal counterexample: a scenario of which nothing can be " +
+			"taken out.",
+	}
+}
+
+// threats says what the numbers do not show.
+func (b *board) threats() []string {
+	text := []string{
+		"A red cell is a proof: its command plays a run in which it happens. A green cell is none: it says that " +
+			"nothing was found in so many runs, while the danger arose.",
+		"Rates are properties of the fault profile as much as of the locks. Faults are far more frequent here than " +
+			"in a data centre, and they are placed at steps where they matter. What compares is a row with another, " +
+			"or a column with another; no number is the probability that production fails.",
+		"Servers, network, clocks and processes are simulated. The locks are plain code that is held against the " +
+			"published algorithms; client libraries have bugs of their own, which are not here.",
+		"Most conditions are one kind of fault by itself. What needs two kinds at once does not show there.",
+	}
+	cells := 0
+	for i := range b.Cells {
+		if judged(&b.Cells[i]) {
+			cells++
+		}
+	}
+	if cells > 1 {
+		text = append(text, fmt.Sprintf("There are %s intervals, each with a confidence of %d %%: expect some of them "+
+			"to miss the true probability. Do not compare two cells by whether their intervals overlap.",
+			count(cells), b.Confidence))
+	}
+	return append(text, "Cells of the same schedules depend on each other, which makes them compare better.")
+}
+
+// settings says what was measured, so that it can be measured again.
+func (b *board) settings() []string {
+	text := []string{
+		fmt.Sprintf("%s for each cell, drawn by the numbers from %d on.", plural(b.Runs, "schedule"), b.First),
+		fmt.Sprintf("Exact intervals with a confidence of %d %%.", b.Confidence),
+	}
+	if b.Style != "" {
+		text = append(text, "Clients are "+b.Style+".")
+	}
+	if b.Network != "" {
+		text = append(text, "Network: "+sentence(b.Network))
+	}
+	for _, p := range b.Profile {
+		text = append(text, sentence(p))
+	}
+	return text
+}
+
+// meaning is what a condition is.
+type meaning struct{ Name, Text string }
+
+func (b *board) meanings() []meaning {
+	var list []meaning
+	for i, faults := range b.Faults {
+		if i < len(b.Meanings) {
+			list = append(list, meaning{faults, b.Meanings[i]})
+		}
+	}
+	return list
+}
+
+// conditions is the same as sentences.
+func (b *board) conditions() []string {
+	var text []string
+	for _, m := range b.meanings() {
+		text = append(text, m.Name+": "+sentence(m.Text))
+	}
+	return text
+}

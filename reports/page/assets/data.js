@@ -1,0 +1,158 @@
+// What the page was given, and what follows from it.
+
+const schedules = JSON.parse($("data").textContent);
+const never = 2 ** 62; // trace.Never is larger, whatever a float makes of it
+
+const broken = (m) => m.tone === "amber" || m.tone === "red";
+const glyphOf = { red: "✗", amber: "◆", green: "✓", differs: "≠" };
+
+// A node has a place of its own in a picture: the lane of what a client believes, of a server, of the resource.
+const home = { belief: 1, node: 1, storage: 1 };
+const nodeOfLane = (lane) => lane.node || (lane.kind === "storage" ? lane.name : "");
+
+// lists makes empty lists of those that are not there.
+const lists = (of, ...names) => {
+  for (const name of names) of[name] ||= [];
+};
+
+for (const schedule of schedules) {
+  lists(schedule, "heading", "settings", "commands", "assumptions", "boundary");
+  lists(schedule.axis, "stops", "ticks");
+  for (const run of schedule.runs) {
+    lists(run, "lanes", "moments", "messages", "verdicts", "why", "proof", "measures");
+    for (const lane of run.lanes) lists(lane, "bars", "marks", "levels");
+    run.lane = new Map(run.lanes.map((l) => [l.name, l]));
+    run.homes = new Map(run.lanes.filter((l) => home[l.kind]).map((l) => [nodeOfLane(l), l.name]));
+    run.talks = new Set(run.messages.flatMap((m) => [m.from, m.to]));
+    // Servers without lanes of their own are at home on the lane of their service, which itself sends nothing.
+    const service = run.lanes.find((l) => l.kind === "node" && !run.talks.has(nodeOfLane(l)));
+    const known = [...run.homes.keys(), ...(schedule.more?.clients || [])];
+    if (service) for (const n of run.talks) if (!known.includes(n)) run.homes.set(n, service.name);
+    run.sent = run.messages.toSorted((a, b) => a.sent - b.sent);
+    for (const m of run.messages) m.lost = m.received > never;
+  }
+}
+
+// nodesAt tells at which nodes messages began or ended at a moment: an event of the lock service is its server's, even
+// if it stands on the lane of the client that it concerns.
+function nodesAt(run) {
+  if (!run.ends) {
+    run.ends = new Map();
+    const add = (at, node) => (run.ends.has(at) ? run.ends.get(at).push(node) : run.ends.set(at, [node]));
+    for (const m of run.messages) {
+      add(m.sent, m.from);
+      if (!m.lost) add(m.received, m.to);
+    }
+    for (const l of run.lanes) if (l.kind === "node") for (const m of l.marks) add(m.at, nodeOfLane(l));
+  }
+  return run.ends;
+}
+
+function nodeOf(run, moment) {
+  const lane = run.lane.get(moment.lane);
+  const own = lane ? nodeOfLane(lane) : moment.who;
+  const there = nodesAt(run).get(moment.at) || [];
+  if (lane?.kind !== "truth" && run.talks.has(own)) return own;
+  return there.find((n) => n !== own) || own;
+}
+
+// causes is happened-before: at each node, up to when all of it came before an event, and from when on all of it came
+// after. What is between happened without knowing of the event, and unknown to it.
+function causes(run, node, at) {
+  const past = new Map([[node, at]]),
+    future = new Map([[node, at]]);
+  run.received ||= run.messages.filter((m) => !m.lost).sort((a, b) => b.received - a.received || b.sent - a.sent);
+  for (const m of run.received) {
+    if (m.received <= (past.get(m.to) ?? -1)) past.set(m.from, Math.max(past.get(m.from) ?? -1, m.sent));
+  }
+  for (const m of run.sent) {
+    if (!m.lost && m.sent >= (future.get(m.from) ?? Infinity))
+      future.set(m.to, Math.min(future.get(m.to) ?? Infinity, m.received));
+  }
+  return {
+    of: (n, t) =>
+      n === node && t === at
+        ? "this"
+        : t <= (past.get(n) ?? -1)
+          ? "before"
+          : t >= (future.get(n) ?? Infinity)
+            ? "after"
+            : "apart",
+    until: (n) => past.get(n) ?? -1,
+    from: (n) => future.get(n) ?? Infinity,
+    holds: (m) => m.received <= (past.get(m.to) ?? -1) || (!m.lost && m.sent >= (future.get(m.from) ?? Infinity)),
+  };
+}
+
+// steps unites the moments of a run with those of the run beside it: what both tell is one step.
+function stepsOf(run, twin) {
+  const key = (m) => `${m.at} ${m.lane} ${m.who}`;
+  const others = new Map();
+  for (const m of twin?.moments || []) others.has(key(m)) ? others.get(key(m)).push(m) : others.set(key(m), [m]);
+  const steps = run.moments.map((m) => ({ at: m.at, own: m, other: others.get(key(m))?.shift() }));
+  for (const rest of others.values()) for (const m of rest) steps.push({ at: m.at, other: m });
+  return steps.sort((a, b) => a.at - b.at);
+}
+
+// stateOf says how a lane stands at a moment; key leaves out what changes by the passing of time alone.
+function stateOf(lane, at) {
+  const on = lane.bars.filter((b) => b.from <= at && (at < b.to || b.from === b.to));
+  const has = (sign) => on.find((b) => b.sign === sign);
+  const last = (ok) => lane.marks.findLast((m) => m.at <= at && ok(m));
+  const say = (text, key = text) => ({ text, key });
+  switch (lane.kind) {
+    case "belief": {
+      const words = [];
+      const belief = has("believes");
+      if (belief) {
+        const token = last((m) => m.sign === "begins" && m.at >= belief.from)?.label;
+        words.push(`believes${token ? `, token ${token}` : ""}`);
+      } else if (has("waits")) words.push("waits");
+      if (has("paused")) words.push("paused");
+      if (has("down")) words.push("down");
+      return say(words.join(", ") || "idle");
+    }
+    case "truth":
+      return say(has("granted") ? "granted" : has("lapsed") ? "no longer granted" : "not granted");
+    case "overlap":
+      return say(on.length ? "more than one believes" : "no");
+    case "network":
+      return say(on.map((b) => b.label || "cut").join("; ") || "whole");
+    case "node": {
+      const kept = on
+        .filter((b) => b.sign === "life")
+        .map((b) => {
+          const owner = lane.marks.findLast((m) => m.at <= b.from && m.label && !m.sign)?.label || "a key";
+          const since = (b.lives || [b.from]).findLast((t) => t <= at) ?? b.from;
+          return {
+            key: `${owner} ${since}`,
+            text: b.life ? `${owner}, ${precise(Math.max(b.life - (at - since), 0))} left` : `${owner}, for good`,
+          };
+        });
+      const words = on.filter((b) => b.sign === "down" || b.sign === "paused").map((b) => b.label || b.sign);
+      return say(
+        [...kept.map((k) => k.text), ...words].join("; ") || "nothing",
+        [...kept.map((k) => k.key), ...words].join("; "),
+      );
+    }
+    case "level": {
+      const level = lane.levels.findLast((l) => l.at <= at);
+      return say(level ? level.text || String(level.value) : "–");
+    }
+    case "storage": {
+      const mark = last((m) => m.label);
+      return say(
+        [
+          mark ? `${mark.label} ${mark.sign || ""}`.trim() : "untouched",
+          ...on.map((b) => b.label || "one on its way"),
+        ].join("; "),
+      );
+    }
+  }
+  return say(
+    lane.marks
+      .filter((m) => m.at <= at)
+      .map((m) => m.label)
+      .join(", ") || "none",
+  );
+}

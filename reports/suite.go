@@ -1,0 +1,92 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/trace"
+)
+
+// Suite gathers what build servers are told of many runs, case by case: [Suite.JUnit], [Suite.GitHub], [Suite.StepSummary].
+// Like that of a [Summary], its memory does not grow with the number of seeds.
+type Suite struct {
+	Summary
+	// Planned is how many runs there were to be if an interrupt came before all of them were played, else 0.
+	Planned int
+}
+
+// Complete has one run of each case that was not as expected played again, with its events kept, so that there is a
+// picture of it.
+func (s *Suite) Complete(play func(Run) (Run, error)) error {
+	for _, c := range s.cases {
+		if c.differ == 0 {
+			continue
+		}
+		run, err := play(c.example)
+		if err != nil {
+			return err
+		}
+		c.example = run
+	}
+	return nil
+}
+
+// ways names how the scenario of a case was played, without its name.
+func (c *tally) ways() string {
+	of := &c.first.Case
+	parts := []string{of.Style.String() + " clients", "fencing " + of.Fencing.String()}
+	if of.Variant != "" {
+		parts = append([]string{"variant " + of.Variant}, parts...)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// seeds says with how many seeds a case was not as expected.
+func (c *tally) seeds() string {
+	if c.runs == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d seeds)", c.differ, c.runs)
+}
+
+// line is where a case's file says what was expected otherwise; 0 if the case is of no file.
+func (c *tally) line() int {
+	if c.example.File == "" {
+		return 0
+	}
+	field := "expect"
+	for p := range checker.PropertyCount {
+		if want, ok := c.example.Expected(p); ok && c.example.History != nil && c.example.Report.Verdicts[p] != want {
+			field += "." + p.String()
+			break
+		}
+	}
+	return c.example.Case.Scenario.Errorf(field, "").Line
+}
+
+// Bounds of what a reader of a build's log is shown of one run.
+const (
+	sketchLines = 40
+	sketchWidth = 100
+)
+
+// sketch is the text of a run without its story, cut to what somebody looks at in a log, with the command that shows all
+// of it. Of a run without a history it is the command.
+func sketch(r *Run) string {
+	end := "reproduce: " + Command(r, true)
+	if r.History == nil {
+		return end + "\n"
+	}
+	t := newText(TextOptions{Width: sketchWidth})
+	t.schedule([]Run{*r})
+	lines := strings.Split(strings.TrimRight(t.out.String(), "\n"), "\n")
+	lines = lines[:len(lines)-1] // the command
+	if len(lines) > sketchLines-1 {
+		lines = append(lines[:sketchLines-2:sketchLines-2], t.g.ellipsis)
+	}
+	return strings.Join(append(lines, end), "\n") + "\n"
+}
+
+// virtual is how long a run lasted in its own time, as "16.0077s".
+func virtual(t trace.Instant) string { return precise(t.Sub(0)) }

@@ -1,0 +1,147 @@
+package svg
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/trace"
+)
+
+// laidOut is a panel on which a hundred nanoseconds take a thousand pixels.
+func laidOut(lanes ...reports.Lane) *panel {
+	return framed(&reports.Timeline{Lanes: lanes})
+}
+
+func framed(run *reports.Timeline) *panel {
+	a := newAxis(reports.Axis{
+		To: 100, Stops: []reports.Stop{{}, {At: 100, Column: 100}}, Panel: 100, Width: 100,
+	}, 1000*Pixel+lastRoom)
+	g := &page{Canvas: new(Canvas), schedule: &reports.Schedule{Axis: a.Axis, Runs: []reports.Timeline{*run}}}
+	p := &panel{page: g, window: a.window(0), axis: a, run: run, keeper: keeperOf(run)}
+	p.messages, _ = drawn(run)
+	p.place(run.Lanes)
+	return p
+}
+
+var (
+	client  = reports.Lane{Name: "a believes", Kind: reports.LaneBelief, Node: "a"}
+	server  = reports.Lane{Name: "redis-1", Kind: reports.LaneNode, Node: "redis-1"}
+	storage = reports.Lane{Name: "storage", Kind: reports.LaneStorage}
+)
+
+func TestMessagesRunFromLaneToLaneAsLongAsTheyTravel(t *testing.T) {
+	p := laidOut(client, server)
+	a, ok := p.arrow(&reports.Message{From: "a", To: "redis-1", Sent: 10, Received: 40})
+	require.True(t, ok)
+	require.True(t, a.arrives)
+	require.Equal(t, Point{plotLeft + 100*Pixel, p.tracks[0].body + p.tracks[0].h}, a.from)
+	require.Equal(t, Point{plotLeft + 400*Pixel, p.tracks[1].body}, a.to)
+
+	back, ok := p.arrow(&reports.Message{From: "redis-1", To: "a", Sent: 40, Received: 50})
+	require.True(t, ok)
+	require.Equal(t, a.to, back.from)
+}
+
+func TestALostMessageEndsOnItsWay(t *testing.T) {
+	p := laidOut(client, server)
+	a, ok := p.arrow(&reports.Message{From: "a", To: "redis-1", Sent: 10, Received: trace.Never})
+	require.True(t, ok)
+	require.True(t, a.lost)
+	require.Less(t, a.to.Y, p.tracks[1].body)
+}
+
+func TestAMessageThatArrivesAfterAllElseHasNoHead(t *testing.T) {
+	late := reports.Message{From: "a", To: "redis-1", Sent: 10, Received: 1000}
+	p := framed(&reports.Timeline{Lanes: []reports.Lane{client, server}, Messages: []reports.Message{late}})
+	a, ok := p.arrow(&late)
+	require.True(t, ok)
+	require.False(t, a.arrives)
+	_, ok = p.arrow(&reports.Message{From: "a", To: "somebody", Sent: 10, Received: 20})
+	require.False(t, ok, "there is no lane to run to")
+}
+
+func TestMessagesToServersThatKeepTheLockTogetherRunToTheirLane(t *testing.T) {
+	ensemble := reports.Lane{Name: "ZooKeeper", Kind: reports.LaneNode, Node: "ZooKeeper"}
+	p := framed(&reports.Timeline{
+		Lanes:    []reports.Lane{client, ensemble, storage},
+		Messages: []reports.Message{{From: "a", To: "zk-2", Sent: 10, Received: 20, Matters: true}},
+	})
+	a, ok := p.arrow(p.messages[0])
+	require.True(t, ok)
+	require.Equal(t, p.tracks[1].body, a.to.Y)
+}
+
+func TestOfTooManyMessagesThoseAreDrawnThatANumberedMomentTellsOf(t *testing.T) {
+	run := &reports.Timeline{Moments: []reports.Moment{{At: 20, Number: 1}, {At: 30}}}
+	for i := range 2 * mostMessages {
+		at := trace.Instant(i)
+		run.Messages = append(run.Messages, reports.Message{Sent: at, Received: at + 10, Matters: true})
+	}
+	list, all := drawn(run)
+	require.False(t, all)
+	require.Equal(t, []trace.Instant{10, 20}, []trace.Instant{list[0].Sent, list[1].Sent})
+	require.Len(t, list, 2)
+}
+
+func TestRepliesAreDashedLateOnesBoldWithTheirDelay(t *testing.T) {
+	run := &reports.Timeline{Lanes: []reports.Lane{client, server}, Messages: []reports.Message{
+		{From: "a", To: "redis-1", Sent: 10, Received: 30, What: "SET", Matters: true, Late: true},
+		{From: "redis-1", To: "a", Sent: 50, Received: 60, What: "SET", Matters: true, Reply: true},
+		{From: "a", To: "redis-1", Sent: 70, Received: trace.Never, What: "DEL", Matters: true},
+	}}
+	p := framed(run)
+	p.arrows()
+	p.delays()
+	drawing := p.body.String()
+	require.Contains(t, drawing, `stroke-width="2.5"`)
+	require.Contains(t, drawing, `stroke-dasharray="4 3"`)
+	require.Contains(t, drawing, ">SET 20ns</text>")
+	require.Contains(t, drawing, ">DEL lost</text>")
+}
+
+func TestWhatOutlastsTheGrantIsShownAloneAsNotGranted(t *testing.T) {
+	lane := reports.Lane{Bars: []reports.Bar{
+		{From: 20, To: 40, Sign: reports.SignGranted}, {From: 60, To: 70, Sign: reports.SignGranted},
+	}}
+	require.Equal(t, []stretch{{10, 20}, {40, 60}, {70, 90}},
+		rest(&lane, &reports.Bar{From: 10, To: 90, Sign: reports.SignLapsed}))
+}
+
+func TestAmberLiesOnBeliefsAlone(t *testing.T) {
+	lane := reports.Lane{Bars: []reports.Bar{
+		{From: 20, To: 40, Sign: reports.SignBelieves}, {From: 0, To: 20, Sign: reports.SignWaits},
+	}}
+	require.Equal(t, []stretch{{30, 40}}, rest(&lane, &reports.Bar{From: 30, To: 50, Sign: reports.SignTint}))
+	require.Empty(t, rest(&lane, &reports.Bar{From: 5, To: 15, Sign: reports.SignTint}))
+}
+
+func TestWhatAServerKeepsShrinksAndIsWholeAgainWhenItIsRenewed(t *testing.T) {
+	p := laidOut(server)
+	b := reports.Bar{From: 0, To: 60, Sign: reports.SignLife, Lives: []trace.Instant{0, 20}, Life: 40}
+	p.wedge(&b, Box{plotLeft, 0, 600 * Pixel, 40 * Pixel})
+	// Half of it is left after half of its life; then it is whole, and nothing is left at the end.
+	want := new(Outline).through([]Point{
+		{plotLeft, 400}, {plotLeft, 0}, {plotLeft + 2000, 200}, {plotLeft + 2000, 0}, {plotLeft + 6000, 400},
+		{plotLeft + 6000, 400},
+	}).Close()
+	require.Contains(t, p.body.String(), want.String())
+}
+
+func TestLevelsBeginAtNothingWhereThatShowsTheSteps(t *testing.T) {
+	lane := func(values ...int64) *track {
+		l := &reports.Lane{Kind: reports.LaneLevel}
+		for _, v := range values {
+			l.Levels = append(l.Levels, reports.Level{Value: v})
+		}
+		return &track{Lane: l, h: 40 * Pixel}
+	}
+	low, high := lane(1, 2, 3).bounds()
+	require.Equal(t, []int64{0, 3}, []int64{low, high})
+	low, high = lane(1<<32+1, 1<<32+4).bounds()
+	require.Equal(t, []int64{1<<32 + 1, 1<<32 + 4}, []int64{low, high})
+	low, high = lane(-5, 5).bounds()
+	require.Equal(t, []int64{-5, 5}, []int64{low, high})
+	require.Less(t, lane(0, 3).level(3), lane(0, 3).level(1), "more stands higher")
+}

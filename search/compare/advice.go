@@ -1,0 +1,201 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+)
+
+// advise answers the questions by the cells.
+func (c *comparer) advise() {
+	c.weak = map[string]float64{}
+	for i := range c.plan.Locks {
+		c.weak[c.plan.Locks[i].Name] = c.weakness(c.plan.Locks[i].Name)
+	}
+	for _, q := range questions {
+		if len(q.columns) == 0 {
+			q.columns = ColumnNames()
+		}
+		if a, ok := c.answer(&q); ok {
+			c.out.Comparison.Advice = append(c.out.Comparison.Advice, a)
+		}
+	}
+}
+
+// toldReasons is how many locks at most are named as reasons, of those that do and of those that do not.
+const toldReasons = 3
+
+// answer answers one question; false if it was not asked of any lock.
+func (c *comparer) answer(q *question) (Advice, bool) {
+	a := Advice{Question: q.ask, Answer: q.some, Locks: []string{}, Because: []string{}}
+	var good, but, bad []*Lock
+	for i := range c.out.Comparison.Locks {
+		l := &c.out.Comparison.Locks[i]
+		switch verdict := c.verdict(q, l); {
+		case verdict == Violated:
+			bad = append(bad, l)
+		case verdict == Held && q.also != nil && !q.also(l):
+			but = append(but, l)
+		case verdict == Held:
+			good = append(good, l)
+		}
+	}
+	if len(good)+len(but)+len(bad) == 0 {
+		return a, false
+	}
+	c.inOrder(good, q.better)
+	c.inOrder(but, nil)
+	c.inOrder(bad, nil)
+	for _, l := range good {
+		a.Locks = append(a.Locks, l.Name)
+	}
+	if len(good) == 0 {
+		a.Answer = q.none
+	}
+	for _, l := range good[:min(toldReasons, len(good))] {
+		a.Because = append(a.Because, c.whyGood(q, l))
+	}
+	for _, l := range but[:min(toldReasons, len(but))] {
+		a.Because = append(a.Because, whyNot(l))
+	}
+	for _, l := range bad[:min(toldReasons, len(bad))] {
+		a.Because = append(a.Because, c.whyBad(q, l))
+	}
+	return a, true
+}
+
+// inOrder puts the better choice first.
+func (c *comparer) inOrder(list []*Lock, better func(a, b *Lock) int) {
+	slices.SortStableFunc(list, func(x, y *Lock) int {
+		if better != nil {
+			if order := better(x, y); order != 0 {
+				return order
+			}
+		}
+		return cmp.Compare(c.weak[x.Name], c.weak[y.Name])
+	})
+}
+
+// whyNot says what speaks against a lock that was not violated.
+func whyNot(l *Lock) string {
+	switch {
+	case l.AfterCrash.Count+l.AfterPowerLoss.Count == 0:
+		return l.Name + ": was not violated, but whoever dies with it keeps it for ever."
+	case l.NeverAfter == 0:
+		return l.Name + ": was not violated, but a machine that dies with it keeps it for ever."
+	default:
+		return l.Name + ": was not violated, but some who die with it keep it for ever."
+	}
+}
+
+// cellsOf are the cells that a question asks of a lock, but for those that are impossible.
+func (c *comparer) cellsOf(q *question, lock string) []*Cell {
+	var list []*Cell
+	if q.guarded {
+		for i := range c.out.Comparison.Guarded {
+			if cell := &c.out.Comparison.Guarded[i]; cell.Lock == lock && cell.Outcome != Impossible {
+				list = append(list, cell)
+			}
+		}
+		return list
+	}
+	for _, column := range q.columns {
+		cell := c.at(lock, column, q.property)
+		if q.property == checker.Resource {
+			cell = c.in(lock, column, q.property, q.mode)
+		}
+		if cell != nil && cell.Outcome != Impossible {
+			list = append(list, cell)
+		}
+	}
+	return list
+}
+
+// verdict is what a lock's cells come to: violated if one is, held if one was in danger.
+func (c *comparer) verdict(q *question, l *Lock) Outcome {
+	verdict := Vacuous
+	for _, cell := range c.cellsOf(q, l.Name) {
+		switch cell.Outcome {
+		case Violated:
+			return Violated
+		case Held:
+			verdict = Held
+		case Vacuous, NotJudged, Undecided, Impossible:
+		}
+	}
+	return verdict
+}
+
+// orderedBy are the properties by which locks are put in order: whoever is right, but ends another's grant or leaves
+// somebody waiting for ever, is not the better choice.
+var orderedBy = []checker.Property{checker.MutualExclusion, checker.ReleaseSafety, checker.Progress}
+
+// weakness is how often a lock was violated, over all columns: the sum of the rates.
+func (c *comparer) weakness(lock string) float64 {
+	sum := 0.0
+	for k := range c.tables {
+		if c.columns[k].guarded {
+			continue
+		}
+		for _, p := range orderedBy {
+			if i := c.tables[k].find(lock, p, c.plan.Fencing[0]); i >= 0 {
+				sum += c.tables[k].Cells[i].Rate()
+			}
+		}
+	}
+	return sum
+}
+
+// whyGood names the cells in which a lock held.
+func (c *comparer) whyGood(q *question, l *Lock) string {
+	var in []string
+	runs, danger := 0, 0
+	for _, cell := range c.cellsOf(q, l.Name) {
+		in = append(in, cell.Faults)
+		runs, danger = runs+cell.Runs, danger+cell.InDanger
+	}
+	where := strings.Join(in, ", ")
+	if len(in) > len(withoutOverrun())/2 {
+		where = fmt.Sprintf("all %d columns that it can meet", len(in))
+	}
+	text := fmt.Sprintf("%s: %s %s in none of %d runs under %s; it was in danger in %d of them", l.Name, q.property,
+		violatedIn(q), runs, where, danger)
+	if q.better != nil {
+		text += fmt.Sprintf("; %s messages a section, the next holder %s after a crash", thousandths(l.Messages), seconds(l.AfterCrash.P50))
+	}
+	return text + "."
+}
+
+// whyBad names the cell in which a lock was violated most often.
+func (c *comparer) whyBad(q *question, l *Lock) string {
+	var worst *Cell
+	for _, cell := range c.cellsOf(q, l.Name) {
+		if cell.Outcome == Violated && (worst == nil || cell.Rate > worst.Rate) {
+			worst = cell
+		}
+	}
+	return fmt.Sprintf("%s: %s %s in %d of %d runs under %s (%s).", l.Name, q.property, violatedIn(q), worst.Violated, worst.Runs,
+		worst.Faults, worst.Kind)
+}
+
+func violatedIn(q *question) string {
+	switch {
+	case q.property != checker.Resource:
+		return "violated"
+	case q.guarded:
+		return "(on its own servers) violated"
+	}
+	return fmt.Sprintf("(fencing %s) violated", q.mode)
+}
+
+func thousandths(n int64) string {
+	if n%1000 == 0 {
+		return fmt.Sprint(n / 1000)
+	}
+	return fmt.Sprintf("%d.%d", n/1000, n%1000/100)
+}
+
+func seconds(ns int64) string { return fmt.Sprintf("%d.%03d s", ns/1e9, ns%1e9/1e6) }

@@ -1,0 +1,120 @@
+package fuzz
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/search"
+)
+
+// everything hunts with all kinds of faults: there are many causes, and most hits are rare.
+func everything() Config { return Config{Lock: "set-nx-lua", Faults: search.Kinds()} }
+
+// hits counts those of findings, and those of a tally.
+func (f *Found) hits() int {
+	sum := f.Left.Hits
+	for i := range f.Findings {
+		sum += f.Findings[i].Hits
+	}
+	return sum
+}
+
+func (t *Tally) hits() int {
+	sum := 0
+	for _, hits := range t.Cores {
+		sum += hits.Runs
+	}
+	return sum
+}
+
+// However little is done, no hit is lost, the most frequent come first, and how many work at once makes no difference.
+func TestWhatThereIsNoTimeForIsLeftAndCounted(t *testing.T) {
+	h := hunt(t, everything(), nil)
+	_, sum := play(t, h, Plan{Runs: 200, Jobs: 2})
+	require.Greater(t, len(sum.Cores), 8)
+	found := 0
+	for _, runs := range []int{1, 500, 0} {
+		one, err := h.Findings(t.Context(), Effort{Jobs: 1, Runs: runs}, sum)
+		require.NoError(t, err)
+		eight, err := h.Findings(t.Context(), Effort{Jobs: 8, Runs: runs}, sum)
+		require.NoError(t, err)
+		require.Equal(t, one, eight)
+		require.Equal(t, sum.hits(), one.hits())
+		require.Equal(t, runs != 0, one.Left.Cores > 0)
+		require.GreaterOrEqual(t, len(one.Findings), found)
+		found = len(one.Findings)
+	}
+	require.Greater(t, found, 3)
+}
+
+func TestTheMostFrequentOfEachPropertyComesFirst(t *testing.T) {
+	core := func(p checker.Property, sum uint64) Core { return Core{Property: p, Sum: sum} }
+	sum := &Tally{Cores: map[Core]Hits{
+		core(checker.Resource, 1): {2, 7}, core(checker.Resource, 2): {9, 8}, core(checker.Resource, 3): {5, 1},
+		core(checker.Progress, 4): {1, 9}, core(checker.Progress, 5): {1, 3},
+	}}
+	require.Equal(t, [2][]Core{
+		{core(checker.Resource, 2), core(checker.Progress, 5)},
+		{core(checker.Resource, 3), core(checker.Resource, 1), core(checker.Progress, 4)},
+	}, sum.byWeight())
+}
+
+func TestADeadlineEndsTheWorkAndNotTheReport(t *testing.T) {
+	h := hunt(t, misdelete(), nil)
+	_, sum := play(t, h, Plan{Runs: 300, Jobs: 2})
+	over, cancel := context.WithDeadline(t.Context(), time.Time{})
+	defer cancel()
+	found, err := h.Findings(over, sum.UsualEffort(2), sum)
+	require.NoError(t, err)
+	require.Empty(t, found.Findings)
+	require.Equal(t, Left{Cores: len(sum.Cores), Hits: sum.hits()}, found.Left)
+
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = h.Findings(stopped, sum.UsualEffort(2), sum)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Findings of one cause, whatever they violate, are of one group; a simpler one's cause and more is no other.
+func TestCausesAreThoseOfAllProperties(t *testing.T) {
+	h := hunt(t, Config{
+		Lock: "set-nx-lua", Faults: []search.Kind{search.ClientPause, search.Evict},
+		Properties: []checker.Property{checker.MutualExclusion, checker.ExclusionAtService, checker.Resource},
+	}, nil)
+	_, sum := play(t, h, Plan{Runs: 1000, Jobs: 2})
+	found, err := h.Findings(t.Context(), sum.UsualEffort(2), sum)
+	require.NoError(t, err)
+	var causes []string
+	seen := make(map[int]bool)
+	for _, group := range found.Causes() {
+		head := found.Findings[group[0]].Counterexample
+		causes = append(causes, head.Cause())
+		for _, i := range group {
+			require.False(t, seen[i])
+			seen[i] = true
+			require.True(t, found.Findings[i].Counterexample.Shares(head))
+		}
+	}
+	require.Len(t, seen, len(found.Findings))
+	require.Equal(t, []string{"a holder that goes on after its lease", "evict server"}, causes)
+}
+
+// Whatever comes first, a finding is put to the simplest.
+func TestFindingsAreGroupedByTheSimplest(t *testing.T) {
+	list := make([]Finding, 5)
+	has := map[*Finding]string{&list[0]: "ab", &list[1]: "a", &list[2]: "abc", &list[3]: "b", &list[4]: "a"}
+	groups := grouped(list, func(f, of *Finding) bool {
+		for _, c := range has[of] {
+			if !strings.ContainsRune(has[f], c) {
+				return false
+			}
+		}
+		return true
+	})
+	require.Equal(t, [][]int{{1, 0, 2, 4}, {3}}, groups)
+}

@@ -1,0 +1,43 @@
+package minimal_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/minimal"
+)
+
+func TestTheBoundaryOfAStoryAsItIs(t *testing.T) {
+	s, err := scenarios.Load("fencing-33-34")
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	v := search.Violation{Case: s.Cases()[0], Seed: s.Seed, Property: checker.Resource, Kind: "lost update"}
+	needs := minimal.Boundary(&r, v, minimal.Options{Runs: 400})
+	require.Len(t, needs, 1)
+	require.Equal(t, "pause of a", needs[0].What)
+	require.Empty(t, needs[0].Most, "that the run ends is no boundary")
+	for size, violated := range needs[0].Tried(int64(s.Lock.TTL)) {
+		tried, err := scenarios.Load(s.Name)
+		require.NoError(t, err)
+		if size == 0 {
+			continue
+		}
+		tried.Until += time.Duration(size)
+		require.True(t, needs[0].Turn(tried, size))
+		plan, err := harness.Compile(tried.Cases()[0], nil)
+		require.NoError(t, err)
+		result, err := r.Run(plan, s.Seed, false)
+		require.NoError(t, err)
+		require.Equal(t, violated, result.Report.Verdicts[checker.Resource] == checker.Violated, "%d", size)
+	}
+	require.Empty(t, minimal.Boundary(&r, v, minimal.Options{Runs: 20}), "too few runs to say anything for certain")
+	v.Property = checker.Progress
+	require.Empty(t, minimal.Boundary(&r, v, minimal.Options{}), "it is not violated")
+}

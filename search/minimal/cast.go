@@ -1,0 +1,242 @@
+package minimal
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// cast says which part each client plays in a violation.
+type cast struct {
+	scenario    *scenarios.Scenario
+	history     *history.History
+	faults      map[string]history.Fault
+	first       *history.Acquisition // the one with which the story begins; nil if there is none
+	second      string               // the client of another that takes part
+	misreleased bool                 // somebody's release has ended the grant of one that takes part
+	overdue     history.Cause        // how a grant had ended whose holder went on; Open if none did
+	early       bool                 // a server has ended the key of one that takes part before its time
+	halfDone    bool                 // one that takes part has left its section half done
+	waitsFor    string               // what somebody waits for, if that is the story
+}
+
+func newCast(s *scenarios.Scenario, seen sighting) *cast {
+	h, v := seen.result.History, seen.violation
+	c := &cast{
+		scenario: s, history: h, faults: map[string]history.Fault{}, misreleased: isMisreleased(h, v),
+		overdue: overdueBy(h, v), early: isEarly(h, v), halfDone: isHalfDone(h, v),
+	}
+	if timed(v.Property) {
+		c.waitsFor = waitFor(h, v.At)
+	}
+	for _, f := range h.Faults {
+		c.faults[f.Name] = f
+	}
+	for _, a := range seen.participants() {
+		switch {
+		case c.waits(): // it only asks
+		case c.first == nil:
+			c.first = a
+		case c.second == "" && a.Client != c.first.Client:
+			c.second = a.Client
+		}
+	}
+	return c
+}
+
+// waits reports whether the story is that somebody waits.
+func (c *cast) waits() bool { return c.waitsFor != "" }
+
+// The parts that nodes play.
+const (
+	holder   = "holder"
+	next     = "next"
+	client   = "client"
+	server   = "server"
+	sentinel = "sentinel"
+)
+
+// role is the part of a node at a moment.
+func (c *cast) role(node string, at trace.Instant) string {
+	switch {
+	case node == holder || node == scenarios.Storage || node == "":
+		return node
+	case slices.Contains(clientNames(c.scenario), node):
+		return c.client(node, at)
+	case strings.HasPrefix(node, "sentinel"):
+		return sentinel
+	}
+	return server
+}
+
+func (c *cast) client(name string, at trace.Instant) string {
+	switch {
+	case c.first != nil && name == c.first.Client:
+		return holder
+	case name == c.second:
+		return next
+	case c.first == nil && c.holds(name, at):
+		return holder
+	}
+	return client
+}
+
+// holds reports whether a client believes to hold at a moment.
+func (c *cast) holds(client string, at trace.Instant) bool {
+	for _, b := range c.history.Beliefs() {
+		if b.Acquisition.Client == client && b.From <= at && at < b.To {
+			return true
+		}
+	}
+	return false
+}
+
+// phase says what is going on while a fault lasts that befalls clients: how far the acquisition is with which the story
+// begins.
+func (c *cast) phase(begin, end trace.Instant) string {
+	a := c.first
+	switch {
+	case a == nil:
+		return "sometime"
+	case begin < a.Returned && (end <= a.Returned || end == trace.Never):
+		return "before it has the lock"
+	case begin < a.Unlocked:
+		return "while it has the lock"
+	}
+	return "after its release"
+}
+
+// action describes a fault by what it does to whom.
+func (c *cast) action(f *sim.Fault, at trace.Instant) string {
+	a, whom := &f.Action, strings.Join(c.parts(f, at), " and ")
+	switch a.Kind {
+	case sim.SetClock:
+		return c.clockAction(a, at)
+	case sim.Crash:
+		if a.Host && (whom != server || !keepsNothing(&c.scenario.Servers)) {
+			return "power loss of " + whom
+		}
+		return "crash of " + whom
+	case sim.Cut, sim.Stall, sim.Delay:
+		return "messages held up between " + whom
+	case sim.Break:
+		if a.This {
+			return lossOf(a) + " at " + c.message(&f.Trigger.Step)
+		}
+		return lossOf(a) + " between " + whom
+	case sim.Error:
+		return a.Kind.String() + " of " + c.message(&f.Trigger.Step)
+	case sim.SameRandom:
+		return a.Kind.String()
+	default:
+		return a.Kind.String() + " " + whom
+	}
+}
+
+func lossOf(a *sim.Action) string {
+	switch a.Lose {
+	case sim.LoseReply:
+		return "break that loses replies"
+	case sim.LoseRequest:
+		return "break that loses requests"
+	case sim.LoseNothing:
+	}
+	return "break"
+}
+
+func (c *cast) clockAction(a *sim.Action, at trace.Instant) string {
+	of := " clock of " + c.role(a.Node, at)
+	switch {
+	case a.Step > 0:
+		return "jump ahead:" + of
+	case a.Step < 0:
+		return "jump back:" + of
+	case a.Rate > 0:
+		return "fast" + of
+	}
+	return "slow" + of
+}
+
+func (c *cast) clock(k *scenarios.Clock) string {
+	return c.clockAction(&sim.Action{Node: k.Node, Step: k.Offset, Rate: k.Rate}, 0)
+}
+
+// otherEnd guesses whom a node exchanges a message with.
+func (c *cast) otherEnd(node, what string) string {
+	switch {
+	case node == scenarios.Storage && c.first != nil:
+		return c.first.Client
+	case !slices.Contains(clientNames(c.scenario), node):
+		return holder
+	case what == "read" || what == "write" || what == "check":
+		return scenarios.Storage
+	}
+	return c.scenario.Servers.Names()[0]
+}
+
+// parts are the parts of those whom a fault befalls, or between whom it does.
+func (c *cast) parts(f *sim.Fault, at trace.Instant) []string {
+	a, p := &f.Action, &f.Trigger.Step
+	names := []string{a.Node}
+	switch {
+	case a.Kind == sim.SameRandom:
+		names = nil
+	case befallsMessage(f):
+		names = []string{p.Node, cmp.Or(p.Peer, c.otherEnd(p.Node, p.What))}
+	case len(a.Link.From) > 0:
+		names = slices.Concat(a.Link.From, a.Link.To)
+	}
+	var roles []string
+	for _, name := range names {
+		if !isGlob(name) {
+			roles = append(roles, c.role(name, at))
+			continue
+		}
+		for _, one := range namedBy(c.scenario, name) {
+			roles = append(roles, c.role(one, at))
+		}
+	}
+	slices.Sort(roles)
+	return slices.Compact(roles)
+}
+
+// isOfServers reports whether all parts are those of servers.
+func isOfServers(parts []string) bool {
+	return !slices.ContainsFunc(parts, func(part string) bool { return part != server && part != sentinel })
+}
+
+// message describes a message by what it is about, and whether it is a request or a reply.
+func (c *cast) message(p *sim.Pattern) string {
+	node := p.Node
+	if manyNodes(node) > 0 {
+		if names := namedBy(c.scenario, node); len(names) > 0 {
+			node = names[0]
+		}
+	}
+	atClient := slices.Contains(clientNames(c.scenario), node)
+	way := "request"
+	if atClient && p.Does == trace.Receive || p.Does == trace.Reply {
+		way = "reply"
+	}
+	return cmp.Or(p.What, "some") + " " + way
+}
+
+// overrun says that somebody works for longer than the lease, where no fault explains the violation.
+func (c *cast) overrun() string {
+	for i := range c.scenario.Clients {
+		if w := &c.scenario.Clients[i]; w.Hangs || w.Work >= c.scenario.Lock.TTL {
+			return ", work longer than the lease"
+		}
+	}
+	return ""
+}
+
+// keepsNothing reports whether what servers had is gone however they go down.
+func keepsNothing(s *scenarios.Servers) bool {
+	return s.Kind == "memcached" || s.Kind == "redis" && (s.Persistence == "" || s.Persistence == "none")
+}

@@ -1,0 +1,229 @@
+package minimal
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// What went wrong in the story of a violation decides what its cause is, and not which kind of fault had it go wrong. A
+// pause, a late message and long work are one cause if what came of each is that a holder wrote when its lease was
+// over: who wants to be safe of one needs what makes safe of the others. These are the causes that several kinds of
+// faults have in common; any other fault is a cause by itself.
+const (
+	// A release has ended the grant of another: it came late, and took it for its own.
+	misrelease = "a release that ends another's grant"
+	// A lease was over, rightfully, and who had it went on: it, or what it had sent, was held up, or it worked so long.
+	goesOn = "a holder that goes on after its lease"
+	// The same, where a holder and its servers did not hear from each other in time.
+	outOfTouch = "a holder and servers out of touch for longer than a lease"
+	// A server has ended a key before the time that was promised. Where a wrong clock had it do so that is told instead.
+	early = "a key that ends before its time"
+	// Somebody has left its section before all of it was done: the next one finds half of it.
+	halfDone = "a section that is left half done"
+	// Somebody waits though nobody has the lock: who could grant it is not reached, or is not heard.
+	outOfReach = "servers out of reach"
+	// Somebody waits for a holder that does not get on.
+	heldUp = "a holder that is held up"
+	// Somebody waits for what was granted to one that does not know of it, or holds no longer.
+	orphan = "a grant that nobody holds"
+	// Another server has taken the place of the one that had granted the lock.
+	failover = "failover"
+)
+
+// isStory reports whether a form says what happened, whatever the faults were: the run tells of that by itself.
+func (f *form) isStory() bool {
+	return !slices.ContainsFunc(f.causes, func(cause string) bool {
+		return !slices.Contains([]string{misrelease, goesOn, outOfTouch, early, halfDone, outOfReach, heldUp, orphan}, cause)
+	})
+}
+
+// causes are what was wrong, each once.
+func (c *cast) causes() []string {
+	var list []string
+	for i := range c.scenario.Faults {
+		if cause := c.cause(i); cause != "" {
+			list = append(list, cause)
+		}
+	}
+	for i := range c.scenario.Clocks {
+		list = append(list, c.clock(&c.scenario.Clocks[i]))
+	}
+	switch {
+	case c.misreleased:
+		list = append(list, misrelease)
+	case c.overdue == history.ByDeadline && len(list) == 0,
+		c.overdue != history.Open && c.isTimely() && !slices.Contains(list, outOfTouch):
+		list = append(list, goesOn)
+	case c.early && len(list) == 0:
+		list = append(list, early)
+	case c.halfDone && len(list) == 0:
+		list = append(list, halfDone)
+	case len(list) == 0:
+		list = append(list, "no fault"+c.overrun())
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// cause is what a fault comes to; "" if that is told already.
+func (c *cast) cause(i int) string {
+	f := &c.scenario.Faults[i]
+	h := c.faults[cmp.Or(f.Name, defaultName(i))]
+	parts := c.parts(f, h.Begin)
+	atServers := slices.Contains(parts, server) || slices.Contains(parts, sentinel)
+	switch {
+	case c.misreleased && holdsUp(f):
+		return ""
+	case c.overdue != history.Open && c.keepsApart(f) && !isClientCrash(f):
+		if atServers {
+			return outOfTouch
+		}
+		return goesOn
+	case c.early && (c.keepsApart(f) || isClientCrash(f)):
+		return ""
+	case c.halfDone && c.overdue == history.Open && c.keepsApart(f):
+		return halfDone
+	case c.waits() && c.keepsApart(f) && !isClientCrash(f):
+		return c.waitsFor
+	case c.failsOver(f, parts):
+		return failover
+	case c.waits() || f.Action.Kind == sim.SetClock || isOfServers(parts):
+		return c.action(f, h.Begin)
+	}
+	return c.action(f, h.Begin) + " " + c.phase(h.Begin, h.End)
+}
+
+// isTimely reports whether a lease that was over can have come to its end only in time, and was known to: servers do
+// not end it earlier, as they do with sessions, and no client's clock is wrong.
+func (c *cast) isTimely() bool {
+	s, clients := c.scenario, clientNames(c.scenario)
+	wrong := func(k scenarios.Clock) bool { return slices.Contains(clients, k.Node) }
+	set := func(f sim.Fault) bool {
+		return f.Action.Kind == sim.SetClock && slices.Contains(clients, f.Action.Node)
+	}
+	return !c.hasSessions() && !slices.ContainsFunc(s.Clocks, wrong) && !slices.ContainsFunc(s.Faults, set)
+}
+
+// hasSessions reports whether a grant lasts for as long as its holder is heard of, rather than for a time of its own.
+func (c *cast) hasSessions() bool {
+	return c.scenario.Servers.Kind != "redis" && c.scenario.Servers.Kind != "memcached"
+}
+
+// holdsUp reports whether a fault does no more than to hold somebody up.
+func holdsUp(f *sim.Fault) bool {
+	switch f.Action.Kind {
+	case sim.Pause, sim.Cut, sim.Stall, sim.Delay:
+		return true
+	default:
+		return isClientCrash(f)
+	}
+}
+
+// keepsApart reports whether a fault does no more than to hold somebody up, or to have messages be sent in vain. To
+// those who wait for its servers, and to sessions, it does not matter what a server that is away will have forgotten.
+func (c *cast) keepsApart(f *sim.Fault) bool {
+	switch f.Action.Kind {
+	case sim.Break, sim.Error:
+		return true
+	case sim.Promote:
+		return c.waits() || c.halfDone || c.hasSessions()
+	case sim.Crash:
+		return c.waits() || c.halfDone || c.hasSessions() && !f.Action.Host
+	default:
+		return holdsUp(f)
+	}
+}
+
+// failsOver reports whether a fault has another server take over: somebody says so, or the others find one missing.
+func (c *cast) failsOver(f *sim.Fault, parts []string) bool {
+	v := &c.scenario.Servers
+	if v.Kind != "redis" {
+		return false
+	}
+	missed := f.Action.Kind == sim.Crash || holdsUp(f)
+	return f.Action.Kind == sim.Promote || missed && isOfServers(parts) && (v.Cluster || v.Sentinels > 0)
+}
+
+// isMisreleased reports whether somebody's release has ended the grant of one that takes part.
+func isMisreleased(h *history.History, v *checker.Violation) bool {
+	return v.Property == checker.ReleaseSafety || slices.ContainsFunc(h.Removals, func(r history.Removal) bool {
+		return r.Ended != 0 && r.At <= v.At && slices.Contains(v.Acquisitions, r.Ended)
+	})
+}
+
+// isEarly reports whether a server has ended the key of one that takes part before its time.
+func isEarly(h *history.History, v *checker.Violation) bool {
+	return !timed(v.Property) && slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+		return slices.Contains(v.Acquisitions, g.Acquisition) && slices.ContainsFunc(h.Copies, func(k history.Copy) bool {
+			return k.Acquisition == g.Acquisition && k.Gone == history.Expired && k.To < g.To && k.To <= v.At
+		})
+	})
+}
+
+// waitFor says for what somebody waits at a moment.
+func waitFor(h *history.History, at trace.Instant) string {
+	held := func(b history.Belief) bool { return b.From <= at && at < b.To }
+	granted := func(g history.Grant) bool { return g.From <= at && at < g.To }
+	switch {
+	case slices.ContainsFunc(h.Beliefs(), held):
+		return heldUp
+	case slices.ContainsFunc(h.Grants, granted):
+		return orphan
+	}
+	return outOfReach
+}
+
+// tornSection is what package checker calls a section of which somebody saw one half.
+const tornSection = "torn section"
+
+// isHalfDone reports whether one that takes part has left its section with one half of it done, or without an answer to
+// its write.
+func isHalfDone(h *history.History, v *checker.Violation) bool {
+	unanswered := func(a history.Access) bool {
+		return a.Op == history.Write && a.Returned == trace.Never && slices.Contains(v.Acquisitions, a.Acquisition) &&
+			h.Acquisition(a.Acquisition).Unlocked <= v.At
+	}
+	return v.Property == checker.Resource && (v.Kind == tornSection || slices.ContainsFunc(h.Accesses, unanswered))
+}
+
+// overdueBy says how the grant of one that takes part has ended, if it ended rightfully and that one went on. Where two
+// of them had been granted the lock at once it did not take that.
+func overdueBy(h *history.History, v *checker.Violation) history.Cause {
+	if v.Property != checker.MutualExclusion && v.Property != checker.Resource {
+		return history.Open
+	}
+	by := history.Open
+	var over trace.Instant
+	var last history.ID
+	for _, g := range h.Grants {
+		if g.From > v.At || !slices.Contains(v.Acquisitions, g.Acquisition) {
+			continue
+		}
+		if g.From < over && g.Acquisition != last {
+			return history.Open
+		}
+		over, last = g.To, g.Acquisition
+		rightfully := g.Ended == history.ByDeadline || g.Ended == history.BySessionLoss
+		if rightfully && g.To <= v.At && goesOnAfter(h, v, &g) {
+			by = g.Ended
+		}
+	}
+	return by
+}
+
+// goesOnAfter reports whether a holder still acted, or believed that it held, when its grant was over.
+func goesOnAfter(h *history.History, v *checker.Violation, g *history.Grant) bool {
+	if v.Property == checker.MutualExclusion {
+		b, ok := h.Acquisition(g.Acquisition).Belief()
+		return ok && b.To > g.To
+	}
+	return slices.ContainsFunc(h.Accesses, func(a history.Access) bool {
+		return a.Acquisition == g.Acquisition && a.Applied != trace.Never && a.Applied >= g.To
+	})
+}

@@ -1,0 +1,69 @@
+package minimal_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search/minimal"
+)
+
+// A sketch tells for a few runs what a reduction tells for many, and knows a violation again.
+func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	var known []*minimal.Counterexample
+	same, sketched, reduced := 0, 0, 0
+	for _, h := range hunts {
+		v := h.violation(t, &r, 0)
+		o, err := minimal.Sketch(&r, v, known, minimal.Options{})
+		require.NoError(t, err)
+		require.Negative(t, o.Known, "nothing of this lock, property and mode is known")
+		c, err := minimal.Reduce(&r, v, minimal.Options{})
+		require.NoError(t, err)
+		sketched, reduced = sketched+o.Runs, reduced+c.Runs
+		known = append(known, c)
+		if o.Form != c.Form() {
+			continue
+		}
+		same++
+		again, err := minimal.Sketch(&r, v, known, minimal.Options{})
+		require.NoError(t, err)
+		require.Equal(t, len(known)-1, again.Known)
+		require.LessOrEqual(t, again.Runs, o.Runs)
+	}
+	require.Greater(t, same, len(hunts)*3/4)
+	require.Less(t, 5*sketched, reduced)
+}
+
+// What cannot simply be left away is often not needed either: it only has the others meet.
+func TestASketchNeedsFewerFaultsThanACore(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	fewer := 0
+	hits(t, &r, "set-nx-lua", 300, func(h *minimal.Hit, _ scenarios.Case) {
+		for _, v := range h.Violations {
+			o, err := minimal.Sketch(&r, v, nil, minimal.Options{})
+			require.NoError(t, err)
+			if core := minimal.Core(&r, v); o.Form != core {
+				fewer++
+			}
+		}
+	})
+	require.Greater(t, fewer, 5)
+}
+
+func TestNothingComesOfWorkWhoseContextIsDone(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	v := hunts[1].violation(t, &r, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := minimal.Reduce(&r, v, minimal.Options{Context: ctx})
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = minimal.Sketch(&r, v, nil, minimal.Options{Context: ctx})
+	require.ErrorIs(t, err, context.Canceled)
+}
