@@ -27,7 +27,9 @@ func rightOfCatalogue() []lock {
 		list = append(list, of(name, locks.Options{}))
 	}
 	none := locks.Options{}
-	return append(list,
+	impatient := of("reentrant", locks.Options{Timeout: time.Second})
+	impatient.name = "reentrant, with a time-out"
+	return append(list, impatient,
 		of("setnx", none, locktest.Progress, locktest.ReleaseSafety),
 		of("set-nx-ex-del", none, locktest.ReleaseSafety),
 		of("set-nx-get-del", none, locktest.ReleaseSafety, locktest.ExclusionAtService),

@@ -26,3 +26,15 @@ func FirstBreach(newLock locks.Builder, o Options) (schedule int, text string, e
 	}
 	return 0, "", nil
 }
+
+// Describe is what is found out of a lock, in a sentence, and what it is asked to keep.
+func Describe(newLock locks.Builder, o Options) (sentence string, promises []Promise, err error) {
+	s, err := examine(newLock, o)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, p := range s.promises() {
+		promises = append(promises, p.name)
+	}
+	return s.String(), promises, nil
+}

@@ -42,11 +42,12 @@ func newFinding(r *player, s *subject, b *breach) *Finding {
 	return f
 }
 
-// reductionRuns bounds how many runs are played to make a scenario small, and reductionTime their time: no more than a few
-// of them may take as long as one may.
+// Bounds of what is played to make a scenario small: runs, about so many steps of all of them together, and their time,
+// in which no more than a few of them may take as long as one may.
 const (
-	reductionRuns = 3_000
-	reductionTime = 30
+	reductionRuns  = 3_000
+	reductionSteps = 10_000_000
+	reductionTime  = 30
 )
 
 // reduced makes the scenario of a breach small. What is smaller must break the promise, too, and not leave what the promise
@@ -54,7 +55,7 @@ const (
 func reduced(r *player, b *breach) *minimal.Counterexample {
 	var c *minimal.Counterexample
 	var err error
-	o := minimal.Options{Runs: reductionRuns, Allowed: b.promise.allows}
+	o := minimal.Options{Runs: min(reductionRuns, max(reductionSteps/max(b.steps, 1), 1)), Allowed: b.promise.allows}
 	stuck := r.do(reductionTime, "making the scenario small", func(r *harness.Runner) {
 		c, err = minimal.Reduce(r, b.violation, o)
 	})

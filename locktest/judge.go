@@ -11,8 +11,8 @@ import (
 // usualChecks is how many checks rapid makes unless it is told otherwise.
 const usualChecks = 100
 
-// judge puts a promise to the lock in schedules that rapid draws, several for each of its checks.
-func judge(t *testing.T, s *subject, p *promise, c *tally) {
+// judge puts a promise to the lock in schedules that rapid draws, so many for each of its checks.
+func judge(t *testing.T, s *subject, p *promise, part part, each int, c *tally) {
 	t.Helper()
 	leaveNoFailFiles()
 	var r player
@@ -24,11 +24,10 @@ func judge(t *testing.T, s *subject, p *promise, c *tally) {
 		}
 	}()
 	draws := newDraws()
-	each := (p.runs(&s.options) + usualChecks - 1) / usualChecks
 	rapid.Check(t, func(t *rapid.T) {
 		// When something has been found rapid asks again, to make it smaller: that is done better elsewhere, so it is
 		// told the same and has nothing to change.
-		for n := 0; n < each && found == nil && !c.given(); n++ {
+		for n := 0; n < each && found == nil && !part.enough(c); n++ {
 			found = p.try(&r, s, &rapidSource{t, draws}, c)
 		}
 		if found != nil {

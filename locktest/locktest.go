@@ -20,10 +20,11 @@ import (
 	"github.com/locksim/locksim/search"
 )
 
-// Run tests a lock: saved scenarios first, then each promise in a subtest of its own. What it plays is drawn by rapid, whose
-// flags work: -rapid.checks for more or fewer schedules, -rapid.seed for the same ones; with -short it is a tenth. A promise
-// that was never at risk is skipped, since nothing was learnt of it. The builder is called in many
-// simulated processes, also of runs that are played at once: locks must not share anything but their servers.
+// Run tests a lock: saved scenarios first, then each promise in a subtest of its own, in a tenth of its schedules, and
+// if all are kept so far, in the others. What it plays is drawn by rapid, whose flags work: -rapid.checks for more or
+// fewer schedules, -rapid.seed for the same ones; with -short it is a tenth. A promise that was never at risk is skipped,
+// since nothing was learnt of it. The builder is called in many simulated processes, also of runs that are played at
+// once: locks must not share anything but their servers.
 func Run(t *testing.T, newLock locks.Builder, o Options) {
 	t.Helper()
 	s, err := examine(newLock, o)
@@ -38,18 +39,32 @@ func Run(t *testing.T, newLock locks.Builder, o Options) {
 	}
 	list := s.promises()
 	tallies := make([]tally, len(list))
-	t.Run("promises", func(t *testing.T) {
-		for i := range list {
-			t.Run(string(list[i].name), func(t *testing.T) {
-				t.Parallel()
-				judge(t, s, &list[i], &tallies[i])
-				tallies[i].own(t)
-			})
-		}
-	})
+	if t.Run("promises", func(t *testing.T) { put(t, s, list, tallies, brief) }) {
+		t.Run("at-length", func(t *testing.T) { put(t, s, list, tallies, atLength) })
+	}
 	t.Log(s)
 	for i := range list {
 		t.Logf("%s: %v", list[i].name, &tallies[i])
+	}
+}
+
+// put puts promises to the lock, each in a part of its schedules.
+func put(t *testing.T, s *subject, list []promise, tallies []tally, part part) {
+	t.Helper()
+	for i := range list {
+		p, c := &list[i], &tallies[i]
+		each := (p.runs(&s.options) + usualChecks - 1) / usualChecks // in each of rapid's checks
+		from, to := part.of(each)
+		if from == to {
+			continue
+		}
+		t.Run(string(p.name), func(t *testing.T) {
+			t.Parallel()
+			judge(t, s, p, part, to-from, c)
+			if to == each {
+				c.own(t)
+			}
+		})
 	}
 }
 
@@ -72,11 +87,15 @@ func Check(newLock locks.Builder, o Options) (*Finding, error) {
 // hunt plays schedules until a promise is broken; nil if all are kept.
 func (s *subject) hunt(r *player) *breach {
 	list := s.promises()
-	for i := range list {
-		p, c := &list[i], &tally{}
-		for n := 0; n < p.runs(&s.options) && !c.given(); n++ {
-			if b := p.try(r, s, search.Seeded(s.options.Seed+uint64(n)), c); b != nil {
-				return b
+	tallies := make([]tally, len(list))
+	for _, part := range []part{brief, atLength} {
+		for i := range list {
+			p, c := &list[i], &tallies[i]
+			from, to := part.of(p.runs(&s.options))
+			for n := from; n < to && !part.enough(c); n++ {
+				if b := p.try(r, s, search.Seeded(s.options.Seed+uint64(n)), c); b != nil {
+					return b
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package locktest_test
 
 import (
+	"errors"
 	"time"
 
 	"github.com/locksim/locksim/locks"
@@ -151,4 +152,105 @@ func (l *rowLock) Release(lease locks.Lease) error {
 	}
 	r, err := l.do("release", text, "lock", lease.Value)
 	return heldIf(r.Affected == 1, err)
+}
+
+// namedPlant says which mistakes a lock has that is MySQL's GET_LOCK.
+type namedPlant struct {
+	keeps bool // the release does nothing, so that only the end of the connection frees the lock
+}
+
+type namedLock struct {
+	namedPlant
+	rowLock
+}
+
+func (m namedPlant) build(p locks.Process) (locks.Lock, error) {
+	return &namedLock{namedPlant: m, rowLock: rowLock{p: p}}, nil
+}
+
+func (l *namedLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	return poll(l.p, wait, func() (locks.Lease, bool) {
+		r, err := l.do("acquire", "SELECT GET_LOCK(?, 0)", "lock")
+		return locks.Lease{}, err == nil && r.True()
+	})
+}
+
+func (l *namedLock) Release(locks.Lease) error {
+	if l.keeps {
+		return nil
+	}
+	r, err := l.do("release", "SELECT RELEASE_LOCK(?)", "lock")
+	return heldIf(r.True(), err)
+}
+
+// sessionPlant says which mistakes a lock has that is a key of Consul's.
+type sessionPlant struct {
+	releasesAny bool // the release takes the key from whatever session has it
+}
+
+type sessionLock struct {
+	sessionPlant
+	p       locks.Process
+	session uint64
+	over    locks.Signal
+}
+
+func (m sessionPlant) build(p locks.Process) (locks.Lock, error) {
+	return &sessionLock{sessionPlant: m, p: p}, nil
+}
+
+func (l *sessionLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	return poll(l.p, wait, func() (locks.Lease, bool) {
+		if l.session == 0 && !l.open() {
+			return locks.Lease{}, false
+		}
+		got, err := l.p.Consul().Acquire(time.Second, "lock", l.session)
+		if err != nil { // perhaps it has it
+			l.close()
+		}
+		return locks.Lease{}, err == nil && got
+	})
+}
+
+// open begins a session, and has it renewed until it is closed.
+func (l *sessionLock) open() bool {
+	id, err := l.p.Consul().CreateSession(time.Second, 10*time.Second, nil)
+	if err != nil {
+		return false
+	}
+	l.session, l.over = id, l.p.NewSignal()
+	over := l.over
+	l.p.Go(func(p locks.Process) {
+		for p.Wait(3*time.Second, over) < 0 {
+			if _, err := p.Consul().RenewSession(time.Second, id); errors.Is(err, locks.ErrSessionExpired) {
+				return
+			}
+		}
+		for range 20 {
+			if p.Consul().DestroySession(time.Second, id) == nil {
+				return
+			}
+			p.Sleep(time.Second)
+		}
+	})
+	return true
+}
+
+func (l *sessionLock) close() {
+	l.over.Fire()
+	l.session = 0
+}
+
+func (l *sessionLock) Release(locks.Lease) error {
+	session := l.session
+	if l.releasesAny {
+		if pair, err := l.p.Consul().Get(time.Second, "lock", 0, 0); err == nil {
+			session = pair.Session
+		}
+	}
+	released, err := l.p.Consul().Release(time.Second, "lock", session)
+	if err != nil || !released {
+		l.close()
+	}
+	return heldIf(released, err)
 }

@@ -23,6 +23,7 @@ type queuePlant struct {
 	abandons      bool // a node whose making was not acknowledged is made once more
 	byName        bool // orders nodes by their random names
 	keepsNode     bool // the release does nothing
+	leavesNode    bool // who gives up does not delete his node
 }
 
 type queueLock struct {
@@ -46,7 +47,9 @@ func (l *queueLock) Acquire(wait time.Duration) (locks.Lease, error) {
 		if err == nil {
 			return lease, nil
 		}
-		_ = l.remove(own.Path)
+		if !l.leavesNode {
+			_ = l.remove(own.Path)
+		}
 		if wait != locks.Forever {
 			return locks.Lease{}, err
 		}

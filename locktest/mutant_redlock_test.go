@@ -16,6 +16,7 @@ type redPlant struct {
 	smallDrift    bool // it is a tenth of what it should be
 	ignoresTime   bool // whether time is left of the lease is not checked, and no deadline stated
 	fromReply     bool // the lease is counted from when the votes are in
+	fromLast      bool // the lease is counted from when the last server is asked
 	wall          bool // … and measured with the wall clock
 	oneValue      bool // all tries of a handle have the same value
 	noTimeout     bool // calls wait for ever
@@ -23,6 +24,8 @@ type redPlant struct {
 	cleansGranted bool // they are cleaned up where the server said yes only
 	frees         bool // the release turns to one server only
 	deletesAny    bool // the release does not compare
+	renews        bool // a watchdog renews the keys, so that no deadline is stated …
+	renewsAny     bool // … whosever they are
 }
 
 type redLock struct {
@@ -30,6 +33,8 @@ type redLock struct {
 	p     locks.Process
 	value string
 	voted []int
+	last  locks.Monotonic // when the last server was asked
+	stop  locks.Signal
 }
 
 func (m redPlant) build(p locks.Process) (locks.Lock, error) { return &redLock{redPlant: m, p: p}, nil }
@@ -62,8 +67,11 @@ func (l *redLock) try() (locks.Lease, bool) {
 	}
 	begin, wall := l.p.Monotonic(), l.p.Wall()
 	votes, quorum := l.ask()
-	if l.fromReply {
+	switch {
+	case l.fromReply:
 		begin = l.p.Monotonic()
+	case l.fromLast:
+		begin = l.last
 	}
 	drift := redTTL/100 + 2*time.Millisecond
 	switch {
@@ -81,7 +89,13 @@ func (l *redLock) try() (locks.Lease, bool) {
 	case votes >= quorum && l.wall && l.p.Wall() < wall.Add(redTTL-drift):
 		lease.Deadline = locks.WallDeadline(wall.Add(redTTL - drift))
 		return lease, true
-	case votes >= quorum && !l.wall && l.p.Monotonic() < end:
+	case votes >= quorum && l.renews && l.p.Monotonic() < begin.Add(redTTL/2):
+		lost := l.p.NewSignal()
+		lease.Lost, l.stop = lost, l.p.NewSignal()
+		value, stop := l.value, l.stop
+		l.p.Go(func(p locks.Process) { (&redLock{redPlant: l.redPlant, p: p}).renew(value, begin, stop, lost) })
+		return lease, true
+	case votes >= quorum && !l.renews && !l.wall && l.p.Monotonic() < end:
 		lease.Deadline = locks.MonotonicDeadline(end)
 		return lease, true
 	}
@@ -91,11 +105,40 @@ func (l *redLock) try() (locks.Lease, bool) {
 	return locks.Lease{}, false
 }
 
+// renew prolongs the keys' lives while a majority has them; if it does not reach one, it tries again until they are over.
+func (l *redLock) renew(value string, renewed locks.Monotonic, stop, lost locks.Signal) {
+	for every := redTTL / 4; l.p.Wait(every, stop) < 0; {
+		begin, kept := l.p.Monotonic(), 0
+		for i := range l.p.RedisNodes() {
+			var reply locks.Reply
+			var err error
+			if l.renewsAny {
+				reply, err = l.p.Redis(i).Do(l.timeout(), "PEXPIRE", "lock", millis(redTTL))
+			} else {
+				reply, err = locks.Eval(l.p.Redis(i), l.timeout(), locks.Script{Body: renewOwn}, []string{"lock"}, value, millis(redTTL))
+			}
+			if err == nil && reply.Int == 1 {
+				kept++
+			}
+		}
+		switch {
+		case kept > l.p.RedisNodes()/2:
+			renewed, every = begin, redTTL/4
+		case begin.Sub(renewed) < redTTL:
+			every = redTTL / 50
+		default:
+			lost.Fire()
+			return
+		}
+	}
+}
+
 // ask sets the key on all servers.
 func (l *redLock) ask() (votes, quorum int) {
 	answered := 0
 	l.voted = nil
 	for i := range l.p.RedisNodes() {
+		l.last = l.p.Monotonic()
 		reply, err := l.p.Redis(i).Do(l.timeout(), "SET", "lock", l.value, "NX", "PX", millis(redTTL))
 		if err == nil {
 			answered++
@@ -117,7 +160,12 @@ func (l *redLock) ask() (votes, quorum int) {
 	return votes, quorum
 }
 
-func (l *redLock) Release(lease locks.Lease) error { return l.free(lease, false) }
+func (l *redLock) Release(lease locks.Lease) error {
+	if l.stop != nil {
+		l.stop.Fire()
+	}
+	return l.free(lease, false)
+}
 
 func (l *redLock) free(lease locks.Lease, granted bool) error {
 	list := l.voted

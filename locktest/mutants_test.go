@@ -62,11 +62,18 @@ func wrong() []lock {
 		{name: "token that expires", breaks: locktest.TokenOrder, build: plant{token: true, tokenExpires: true}.build},
 		{name: "token of the clock", breaks: locktest.TokenOrder, build: plant{token: true, tokenOfClock: true}.build},
 
+		{name: "first of a sorted set removed", breaks: locktest.ReleaseSafety, build: seat().leaving(`return redis.call("zremrangebyrank", KEYS[1], 0, 0)`).build},
+		{name: "head of a list popped", breaks: locktest.ReleaseSafety, build: line().leaving(`redis.call("lpop", KEYS[1]) return 1`).build},
+		{name: "any note torn up", breaks: locktest.ReleaseSafety, build: note().leaving(`return redis.call("del", KEYS[1])`).build},
+
 		{name: "touches any", breaks: locktest.Expiry, build: itemPlant{touchesAny: true}.build},
 		{name: "cuts an item short", breaks: locktest.ReleaseSafety, build: itemPlant{cutsShort: true}.build},
 		{name: "row for ever", breaks: locktest.Progress, build: rowPlant{staysForEver: true}.build},
 		{name: "renews any row", breaks: locktest.ExclusionAtService, build: rowPlant{renews: true, renewsAny: true}.build},
 		{name: "renews any row beside the dead", breaks: locktest.Expiry, build: rowPlant{renews: true, renewsAny: true}.build},
+
+		{name: "keeps a name", breaks: locktest.Handover, build: namedPlant{keeps: true}.build},
+		{name: "releases any session's key", breaks: locktest.ReleaseSafety, build: sessionPlant{releasesAny: true}.build},
 
 		{name: "minority", breaks: locktest.ExclusionWithinLease, build: redPlant{minority: true}.build},
 		{name: "counts errors", breaks: locktest.ExclusionWithinLease, build: redPlant{countsErrors: true}.build},
@@ -76,6 +83,8 @@ func wrong() []lock {
 		{name: "small drift", breaks: locktest.ExclusionUntilDeadline, build: redPlant{smallDrift: true}.build},
 		{name: "ignores time", breaks: locktest.ExclusionUntilDeadline, build: redPlant{ignoresTime: true}.build},
 		{name: "validity from the reply", breaks: locktest.ExclusionUntilDeadline, build: redPlant{fromReply: true}.build},
+		{name: "validity from the last vote", breaks: locktest.ExclusionUntilDeadline, build: redPlant{fromLast: true}.build},
+		{name: "renews any everywhere", breaks: locktest.Expiry, build: redPlant{renews: true, renewsAny: true}.build},
 		{name: "wall clock", breaks: locktest.ExclusionUntilDeadline, build: redPlant{wall: true}.build},
 		{name: "one value for all tries", breaks: locktest.ReleaseSafety, build: redPlant{oneValue: true}.build},
 		{name: "no time-out", breaks: locktest.Availability, build: redPlant{noTimeout: true}.build},
@@ -93,6 +102,7 @@ func wrong() []lock {
 		{name: "deletes all", breaks: locktest.ReleaseSafety, build: queuePlant{deletesAll: true}.build},
 		{name: "trusts failed lists", breaks: locktest.ExclusionUntilSuspended, build: queuePlant{trustsErrors: true}.build},
 		{name: "abandons nodes", breaks: locktest.Progress, build: queuePlant{abandons: true}.build},
+		{name: "leaves its node", breaks: locktest.Handover, build: queuePlant{leavesNode: true}.build},
 		{name: "orders by name", breaks: locktest.ExclusionWithinSession, build: queuePlant{byName: true}.build},
 	}
 }
@@ -108,10 +118,17 @@ func right() []lock {
 		{name: "watchdog", build: plant{renews: true}.build},
 		{name: "reentrant", build: plant{countsEnter: true}.build},
 		{name: "token", build: plant{token: true}.build},
+		{name: "seat in a sorted set", build: seat().build},
+		{name: "note with an end", build: note().build},
+		{name: "line in a list", build: line().build},
+		{name: "hash that counts the refused", build: guests().build},
 		{name: "item", build: itemPlant{}.build},
+		{name: "name", build: namedPlant{}.build},
+		{name: "session", build: sessionPlant{}.build},
 		{name: "row", build: rowPlant{}.build},
 		{name: "row with a watchdog", build: rowPlant{renews: true}.build},
 		{name: "redlock", build: redPlant{}.build},
+		{name: "redlock with a watchdog", build: redPlant{renews: true}.build},
 		{name: "queue", build: queuePlant{}.build},
 		{name: "queue that watches the first", build: queuePlant{watchesFirst: true}.build},
 		{name: "queue that does not tell of suspension", build: queuePlant{staysAttached: true}.build},

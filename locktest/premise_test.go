@@ -200,3 +200,35 @@ func TestALeaseIsAsLongAsItIsMeantToBe(t *testing.T) {
 		require.Equal(t, c.meant, meant(c.seen))
 	}
 }
+
+func TestASoundLockIsPutToAllSchedulesInTwoParts(t *testing.T) {
+	for _, c := range []struct{ all, first int }{{0, 0}, {1, 1}, {9, 1}, {10, 1}, {25, 2}, {1000, 100}} {
+		from, to := brief.of(c.all)
+		require.Equal(t, []int{0, c.first}, []int{from, to})
+		from, to = atLength.of(c.all)
+		require.Equal(t, []int{c.first, c.all}, []int{from, to})
+	}
+}
+
+func TestALockThatIsNeverFreeAgainDoesNotTakeLong(t *testing.T) {
+	var long, cut tally
+	long.steps, cut.undecided = briefSteps+1, mostUndecided
+	require.True(t, brief.enough(&long))
+	require.False(t, atLength.enough(&long))
+	require.True(t, atLength.enough(&cut))
+	require.False(t, brief.enough(&tally{steps: briefSteps}))
+}
+
+func TestFaultsThatAreLeftOutForOneLockAreThereForOthers(t *testing.T) {
+	a, _ := locks.Find("consul")
+	for _, only := range [][]search.Kind{{search.Drift}, nil} {
+		s, err := examine(a.New(locks.Options{}), Options{Faults: only})
+		require.NoError(t, err)
+		list := s.promises()
+		for i := range list {
+			for _, kinds := range list[i].focus {
+				require.Equal(t, only != nil, len(kinds) == 0, "%s with %v", list[i].name, only)
+			}
+		}
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/trace"
 )
 
 // kinds are the kinds of servers that a lock may live on.
@@ -27,6 +26,7 @@ type prober struct {
 	masters  int
 	replicas int
 	key      candidate
+	unclear  string        // why the key does not say who holds; "": it does
 	ttl      time.Duration // of scenarios; 0: the one that is usual on such servers
 	stuck    error         // a run that has not come back
 }
@@ -42,10 +42,11 @@ func probe(r *player, build locks.Builder, o Options) (*subject, error) {
 	s := &subject{options: o}
 	p.deploy(s, seen)
 	p.findKey(seen)
-	s.algorithm = p.algorithm(build)
+	p.doubtKey()
 	if err := p.findLife(s, seen); err != nil {
 		return nil, err
 	}
+	s.algorithm, s.unclear = p.algorithm(build), p.unclear
 	s.algorithm.Token = slices.ContainsFunc(seen.acquired, func(a acquired) bool { return a.lease.Token != 0 })
 	s.algorithm.Guard = seen.guards
 	p.findLease(s, seen)
@@ -190,7 +191,7 @@ func (p *prober) playAll(clients []scenarios.Client, faults ...sim.Fault) (*sigh
 
 // Bounds of a run: for a lock that asks again and again without a pause, and for one that waits for what never comes.
 const (
-	probeSteps = 20_000
+	probeSteps = 100_000
 	probeTime  = time.Hour
 )
 
@@ -259,6 +260,30 @@ func (p *prober) findKey(seen *sightings) {
 	p.key = found
 }
 
+// doubtKey has clients refused beside a holder, and gives the key up if they write it, too, as when it has a queue in it:
+// who holds depends on what it says then, which only the lock knows. Of a majority such tries are a part.
+func (p *prober) doubtKey() {
+	if p.kind != "redis" || p.masters > 1 || p.key.key == "" {
+		return
+	}
+	holds, tries, waits := alone, alone, alone
+	holds.Sections, holds.Work = 1, time.Second
+	tries.Name, tries.Start, tries.Sections, tries.Wait, tries.Again = "b", 100*time.Millisecond, 1, locks.Try, 0
+	waits.Name, waits.Start, waits.Sections, waits.Wait, waits.Again = "c", 200*time.Millisecond, 1, 300*time.Millisecond, 0
+	_, h, err := p.playAll([]scenarios.Client{holds, tries, waits})
+	if err == nil && slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
+		a := h.Acquisition(c.Acquisition)
+		return a != nil && a.Outcome == history.Failed
+	}) {
+		p.giveUpKey("who is refused writes it, too")
+	}
+}
+
+// giveUpKey has the key no longer say who holds.
+func (p *prober) giveUpKey(why string) {
+	p.unclear, p.key = fmt.Sprintf("%q does not say: %s", p.key.key, why), candidate{}
+}
+
 // grantedIn counts in how many ways what was granted agrees with what the client was told.
 func grantedIn(h *history.History) int {
 	n := 0
@@ -274,132 +299,4 @@ func grantedIn(h *history.History) int {
 		}
 	}
 	return n
-}
-
-// Leases that are shorter or longer than these are more likely a mistake of the unit than meant.
-const (
-	shortestLease = 100 * time.Millisecond
-	longestLease  = 10 * time.Minute
-)
-
-// findLife finds out for how long the servers keep a grant whose holder is gone.
-func (p *prober) findLife(s *subject, seen *sightings) error {
-	life, err := p.life(seen)
-	s.expires = life > 0 && !inSession(p.kind)
-	switch {
-	case err != nil:
-		return err
-	case p.options.TTL > 0:
-		s.ttl = p.options.TTL
-	case life == 0:
-		s.ttl = unit
-	case life < shortestLease || life > longestLease:
-		return fmt.Errorf("locktest: the servers are told to keep the lock for %v: is that the unit that was meant? "+
-			"If it is, say so in Options.TTL", life)
-	default:
-		s.ttl = meant(life)
-	}
-	p.ttl = s.ttl
-	return nil
-}
-
-// meant is the round time for which an author has a lock kept: what messages took is no part of it.
-func meant(life time.Duration) time.Duration {
-	grain := time.Duration(1)
-	for grain*1000 <= life {
-		grain *= 10
-	}
-	return life.Round(grain)
-}
-
-// life returns how long a grant lives that nobody prolongs; 0 if it does not end by itself.
-func (p *prober) life(seen *sightings) (time.Duration, error) {
-	if len(seen.lives) > 0 { // memcached ends items up to a second early
-		return slices.Max(seen.lives), nil
-	}
-	dies := sim.Fault{
-		Trigger: sim.Trigger{When: sim.After, Step: sim.Pattern{Node: alone.Name, Does: trace.Acquired}},
-		Action:  sim.Action{Kind: sim.Crash, Node: alone.Name},
-	}
-	witness := alone // for the run to go on until then
-	witness.Name, witness.Start, witness.Wait, witness.Again = "b", longestLease+time.Minute, locks.Try, 0
-	_, h, err := p.playAll([]scenarios.Client{alone, witness}, dies)
-	if err != nil || len(h.Copies) == 0 {
-		return 0, err
-	}
-	switch c := &h.Copies[0]; {
-	case p.kind != "redis" && c.Expires == trace.Never: // it goes with the client's connection
-		return 0, nil
-	case c.Gone == history.Expired:
-		return c.To.Sub(c.From), nil
-	case c.Expires != trace.Never:
-		return c.Expires.Sub(c.From), nil
-	}
-	return 0, nil
-}
-
-// unit is the time by which sections and faults are measured where grants do not end by themselves.
-const unit = 10 * time.Second
-
-// findLease finds out what leases say.
-func (p *prober) findLease(s *subject, seen *sightings) {
-	values := make(map[string]bool)
-	s.allowance = s.ttl
-	for _, a := range seen.acquired {
-		values[a.lease.Value] = true
-		s.lost = s.lost || a.lease.Lost != nil
-		s.notice = s.notice || a.lease.Lost != nil || a.lease.Suspended != nil
-		s.suspends = s.suspends || a.lease.Suspended != nil
-		if d := a.lease.Deadline; d.On != locks.NoClock {
-			s.deadline = true
-			s.algorithm.Deadline = d.On
-			if d.On == locks.OnMonotonic {
-				s.allowance = min(s.allowance, s.ttl-locks.Monotonic(d.At).Sub(a.first))
-			} else {
-				s.allowance = 0
-			}
-		}
-	}
-	s.fresh = len(values) == len(seen.acquired)
-}
-
-// findRenewal has a client hold for three leases, and looks whether it sends anything meanwhile.
-func (p *prober) findRenewal(s *subject) {
-	if !s.expires {
-		return
-	}
-	c := alone
-	c.Sections, c.Work = 1, 3*s.ttl
-	seen, _, err := p.play(c)
-	if err != nil || len(seen.acquired) == 0 {
-		return
-	}
-	a, longest := &seen.acquired[0], time.Duration(0)
-	last := a.called
-	for _, at := range seen.asked {
-		if at <= a.returned || a.released != 0 && at >= a.released {
-			continue
-		}
-		if s.renews && at.Sub(last) > s.ttl {
-			break // it has noticed that there is nothing left to renew
-		}
-		s.renews = true
-		longest = max(longest, at.Sub(last))
-		last = at
-	}
-	s.margin = max(100-int64(longest*100/s.ttl), 0)
-}
-
-// findReentrance has a client enter twice. A lock that lets it in may be entered again if it did not have to ask, or if it
-// is still held when it has been left once.
-func (p *prober) findReentrance(s *subject) {
-	c := alone
-	c.Sections, c.Enters, c.Wait, c.Again = 1, 2, locks.Try, 0
-	seen, h, err := p.play(c)
-	if err != nil || len(seen.acquired) != 2 {
-		return
-	}
-	inner := &h.Acquisitions[1]
-	held := slices.ContainsFunc(h.Copies, func(c history.Copy) bool { return c.To > inner.Released })
-	s.reentrant = seen.acquired[1].requests == 0 || held && s.algorithm.Authority != locks.NoAuthority
 }

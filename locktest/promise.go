@@ -73,8 +73,10 @@ type promise struct {
 	extend func(search.Source, *scenarios.Scenario)
 	// keeps reports whether a scenario is one to which that has been added; nil: any is.
 	keeps func(*scenarios.Scenario) bool
-	why   string // the argument for it
-	share int    // percent of the usual number of schedules that it takes; 0 is all of it
+	// forgives is a kind of violation that breaks nothing which this lock promises; "": none.
+	forgives string
+	why      string // the argument for it
+	share    int    // percent of the usual number of schedules that it takes; 0 is all of it
 }
 
 // runs is how many schedules are played for the promise.
@@ -94,6 +96,8 @@ var (
 	waiting = []search.Kind{search.ServerPause, search.Cut, search.Stall, search.Delay}
 	careful = []history.Style{history.Careful}
 	onDisk  = []string{"always"}
+	// What a lock is most often asked to go on after.
+	deaths = [][]search.Kind{{search.ClientCrash}}
 )
 
 // promises lists what is asked of the lock.
@@ -146,6 +150,7 @@ func (s *subject) fit(p *promise) {
 	}
 	if only := s.options.Faults; only != nil {
 		m.Faults, m.Storage = common(m.Faults, only), common(m.Storage, only)
+		p.focus = slices.Clone(p.focus)
 		for i := range p.focus {
 			p.focus[i] = common(p.focus[i], only)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/sim"
@@ -45,20 +46,41 @@ func (s *subject) everywhere() []promise {
 // five times a second.
 const shortestHandover = time.Second
 
-// handover has clients wait for each other in peace. Of several servers it lets a majority execute requests whose answers
-// are lost, so that failed tries are to be cleaned up.
+// handover has clients wait for each other in peace, one of them with less patience than it may take, and stay when
+// they have left. Of several servers it lets a majority execute requests whose answers are lost, so that failed tries
+// are to be cleaned up.
 func (s *subject) handover() promise {
 	bound := s.ttl - s.ttl/10
 	return promise{
 		name: Handover, property: checker.Progress, share: 25, menu: search.Menu{Within: 20, Progress: 1},
 		extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Progress = bound
+			n := int64(len(of.Clients))
+			if i := src.Below(2 * n); i < n {
+				of.Clients[i].Wait = s.ttl / 10
+			}
+			if src.Below(2) == 1 { // nothing is free then because a connection or a session is over
+				for i := range of.Clients {
+					of.Clients[i].Sections, of.Clients[i].Think = 2, 2*s.ttl
+				}
+			}
 			if s.several() && src.Below(2) == 1 {
 				of.Faults = append(of.Faults, lostAnswers(src, of)...)
 			}
 		},
+		keeps: func(of *scenarios.Scenario) bool { // several who come and go may keep each other from a queue's head
+			impatient := 0
+			for i := range of.Clients {
+				if c := &of.Clients[i]; c.Wait != locks.Forever {
+					if impatient += c.Count * c.Tasks; c.Wait < s.ttl/10 {
+						return false
+					}
+				}
+			}
+			return impatient <= 1
+		},
 		why: `Nobody holds for longer than a fifth of a lease, and a release, or the clean-up after a try that failed, frees the
-			lock at once: whoever waits need not wait until a lease has ended.`,
+			lock at once: whoever waits need not wait until a lease has ended, or a client is gone.`,
 	}
 }
 
@@ -150,8 +172,12 @@ func (s *subject) fenced(menu search.Menu) []promise {
 		return nil
 	}
 	menu.Fencing = []history.Fencing{history.FencedReadWrite}
+	held := [][]search.Kind{{search.ClientPause}, {search.ClientPause, search.Delay}} // between the token and the grant
+	if inSession(s.kind()) {
+		held = append(held, lostHolders...)
+	}
 	return []promise{
-		{name: TokenOrder, property: checker.FencingOrder, menu: menu,
+		{name: TokenOrder, property: checker.FencingOrder, menu: menu, focus: held,
 			why: `Whatever makes the token grows with every grant, and is as durable as the lock.`},
 		{name: FencedResource, property: checker.Resource, menu: menu,
 			why: `Tokens grow from holder to holder, so that sections are applied in the order of their tokens. One register only.`},

@@ -27,7 +27,7 @@ func (s *subject) onMemcached() []promise {
 			Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 		}, why: `
 			A release ends the item whose unique id was read together with the holder's own value: another item has another id.`},
-		{name: Progress, property: checker.Progress, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
+		{name: Progress, property: checker.Progress, focus: deaths, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error), Progress: 10,
 		}, why: `An item that nobody will delete is gone after one lease.`},
 	}
@@ -55,7 +55,7 @@ func (s *subject) onDatabase() []promise {
 				Tasks: 2, Waits: true, Drift: 100_000,
 			}, why: `While its connection stands a client holds until it releases, and here nothing breaks connections.`,
 		}, {
-			name: Progress, property: checker.Progress, menu: search.Menu{
+			name: Progress, property: checker.Progress, focus: deaths, menu: search.Menu{
 				Faults:     []search.Kind{search.ClientCrash, search.ClientPause, search.ClientClock},
 				KeepAlives: []time.Duration{s.ttl}, Progress: 10,
 			},
@@ -82,7 +82,7 @@ func (s *subject) onDatabase() []promise {
 			Storage: waiting, Within: 80, Drift: 5_000, Tasks: 2,
 		}, why: `The row is on the disk, and ends by the server's clock. Sections and faults take less than the lease together.`,
 	}, {
-		name: Progress, property: checker.Progress, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
+		name: Progress, property: checker.Progress, focus: deaths, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break), Progress: 10,
 		}, why: `The lease of a dead holder is over by the server's clock.`,
 	}}, s.fenced(every)...)

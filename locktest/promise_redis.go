@@ -6,13 +6,17 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // onRedis is what locks on Redis are asked.
 func (s *subject) onRedis() []promise {
 	list := []promise{s.exclusionOnRedis()}
-	if s.deadline || s.several() { // votes take time, and only a deadline can say how much of the lease is left
+	// Votes take time, and only a deadline can say how much of the lease is left, unless that is made whole again.
+	if s.deadline || s.several() && !s.renews {
 		list = append(list, s.untilDeadline())
 	}
 	// A value that serves a task for good cannot tell its acquisitions apart, nor can the servers then.
@@ -24,14 +28,10 @@ func (s *subject) onRedis() []promise {
 			The key is made only if there is none, it ends when its lease has elapsed on a clock that is right or late, and nobody
 			but its owner deletes it or prolongs its life.`})
 	}
-	late := []search.Kind{search.ClientPause, search.ServerPause, search.Delay, search.Stall}
-	list = append(list, promise{name: ReleaseSafety, property: checker.ReleaseSafety, focus: [][]search.Kind{late}, menu: search.Menu{
-		Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
-		Persistence: []string{"none", "everysec", "always"}, Disk: []string{"honest", "lies"},
-	}, why: `
-		A release deletes the key if it has the value of one acquisition, in one step. What becomes of keys and clocks plays no
-		part.`})
-	list = append(list, promise{name: Progress, property: checker.Progress, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
+	if s.expires && s.algorithm.Authority == locks.NoAuthority {
+		list = append(list, s.lateRelease())
+	}
+	list = append(list, s.releaseOnRedis(), promise{name: Progress, property: checker.Progress, focus: deaths, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 		Faults:      slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error),
 		Persistence: onDisk, Progress: 10, Uneven: s.several(),
 	}, why: `A key that nobody will release, of a dead holder or a late request, is gone after one lease.`})
@@ -53,6 +53,27 @@ func (s *subject) onRedis() []promise {
 	}
 	return list
 }
+
+// releaseOnRedis is of releases that come late, or twice. Whoever may enter again is known to the servers by his name, not
+// by an acquisition of his: a late release may end a later hold of his own.
+func (s *subject) releaseOnRedis() promise {
+	late := []search.Kind{search.ClientPause, search.ServerPause, search.Delay, search.Stall}
+	p := promise{name: ReleaseSafety, property: checker.ReleaseSafety, focus: [][]search.Kind{late}, menu: search.Menu{
+		Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
+		Persistence: []string{"none", "everysec", "always"}, Disk: []string{"honest", "lies"},
+	}, why: `
+		A release deletes the key if it has the value of one acquisition, in one step. What becomes of keys and clocks plays no
+		part.`}
+	if s.byName {
+		p.forgives, p.why = releasedLater, `
+			A release leaves the lock once if its owner holds it, in one step. It may be late, and end what he has entered since;
+			nobody else's hold.`
+	}
+	return p
+}
+
+// releasedLater is the kind of violation that is a late release which ends a later hold of its own client.
+const releasedLater = "released a later try"
 
 // exclusionOnRedis is exclusion as long as a key lives: for ever, for a lease, or while it is renewed.
 func (s *subject) exclusionOnRedis() promise {
@@ -106,9 +127,23 @@ func (s *subject) untilDeadline() promise {
 	if m.Drift > 0 {
 		focus = append(focus, []search.Kind{search.Drift})
 	}
-	return promise{name: ExclusionUntilDeadline, property: checker.MutualExclusion, menu: m, focus: focus, why: `
+	return promise{name: ExclusionUntilDeadline, property: checker.MutualExclusion, menu: m, focus: focus, extend: s.lateVote, why: `
 		The deadline is counted from before the first request, so that no key of the holder's is older; and what it falls short
 		of the lease by covers how far clocks may drift apart. How long processes pause and messages travel plays no part.`}
+}
+
+// lateVote has a client stand still when it has some of the votes.
+func (s *subject) lateVote(src search.Source, of *scenarios.Scenario) {
+	if !s.several() || src.Below(4) != 0 {
+		return
+	}
+	client, servers := of.Clients[src.Below(int64(len(of.Clients)))].Name, of.Servers.Names()
+	of.Faults = append(of.Faults, sim.Fault{
+		Trigger: sim.Trigger{When: sim.After, Nth: int(src.Below(2)), Step: sim.Pattern{
+			Node: client, Does: trace.Receive, Peer: servers[src.Below(int64(len(servers)))],
+		}},
+		Action: sim.Action{Kind: sim.Pause, Node: client}, For: some(src, s.ttl),
+	})
 }
 
 // coveredDrift is how far clocks may drift, in parts per million: for several servers what Redlock's specification says,

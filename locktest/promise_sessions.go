@@ -11,6 +11,9 @@ func everySession() search.Menu {
 	return search.Menu{Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000}
 }
 
+// lostHolders are what makes holders lose their sessions, so that their releases are late.
+var lostHolders = [][]search.Kind{{search.ClientPause, search.EndSession}}
+
 // onSessions is what locks on etcd, Consul and Chubby are asked.
 func (s *subject) onSessions() []promise {
 	list := []promise{
@@ -21,12 +24,12 @@ func (s *subject) onSessions() []promise {
 			Sessions are renewed when a third or a half of their time is over, and all faults together take less than a fourth of
 			it: none ends while its client holds.`},
 		s.lostWaiters(search.Menu{}),
-		{name: ExclusionAtService, property: checker.ExclusionAtService, menu: everySession(), why: `
+		{name: ExclusionAtService, property: checker.ExclusionAtService, menu: everySession(), focus: lostHolders, why: `
 			One log decides, and survives every crash. A lock goes to the next when its holder's release is in the log, or the end
 			of its session.`},
-		{name: ReleaseSafety, property: checker.ReleaseSafety, menu: everySession(), why: `
+		{name: ReleaseSafety, property: checker.ReleaseSafety, menu: everySession(), focus: lostHolders, why: `
 			A release names the session that holds, or the key that its lease made: if it is late it finds that gone.`},
-		{name: Progress, property: checker.Progress, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
+		{name: Progress, property: checker.Progress, focus: deaths, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 			Faults:   slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Failover),
 			Progress: 20,
 		}, why: `The session of a dead client ends within twice its time, a lock-delay passes after it, and each fault ends.`},

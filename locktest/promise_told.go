@@ -80,6 +80,31 @@ func (s *subject) loses(of *scenarios.Scenario, client string) bool {
 // tooLong is a time after which a lease is over that has not been renewed, whatever was still under way.
 func (s *subject) tooLong() time.Duration { return s.ttl + s.ttl/10 }
 
+// lateRelease has a release come late, when another one holds, of a lock of which only beliefs can be judged: if it
+// ends his hold, the next one comes beside him.
+func (s *subject) lateRelease() promise {
+	return promise{
+		name: ReleaseSafety, property: checker.MutualExclusion, share: 2, menu: s.told(),
+		extend: func(src search.Source, of *scenarios.Scenario) {
+			of.Clients = []scenarios.Client{
+				s.worker("a", 0, s.ttl/10), s.worker("b", s.ttl/10, s.ttl/2), s.worker("c", s.ttl/5, s.ttl/2),
+			}
+			of.Faults = []sim.Fault{{
+				Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Node: "a", Does: trace.Release}},
+				Action:  sim.Action{Kind: sim.Stall, Link: sim.Link{From: []string{"a"}, To: of.Servers.Names(), OneWay: true}},
+				For:     s.ttl + some(src, s.ttl/2),
+			}}
+		},
+		keeps: func(of *scenarios.Scenario) bool {
+			return !slices.ContainsFunc(of.Clients, func(c scenarios.Client) bool { return c.Work > s.ttl/2 }) &&
+				!slices.ContainsFunc(of.Faults, func(f sim.Fault) bool {
+					return f.Action.Kind != sim.Stall || f.Trigger.Step.Does != trace.Release
+				})
+		},
+		why: `A release ends one acquisition. If it is late, and that has ended, it ends nothing.`,
+	}
+}
+
 // noticeOfLoss has a holder lose the lock, and another one come when he has long been told.
 func (s *subject) noticeOfLoss() promise {
 	menu, long := s.told(), 12*s.ttl

@@ -37,12 +37,12 @@ func (s *subject) onZooKeeper() []promise {
 			A client takes its connection for suspended when two thirds of the session have passed without a word from its server,
 			and stops; the session is not over before a whole one has passed. No process stands still or waits for storage.`},
 		s.lostWaiters(search.Menu{Nodes: []int{3}, Ticks: quick}),
-		{name: ExclusionAtService, property: checker.ExclusionAtService, menu: everyEnsemble(), why: `
+		{name: ExclusionAtService, property: checker.ExclusionAtService, menu: everyEnsemble(), focus: lostHolders, why: `
 			Holders follow each other in the order of the transactions that made their nodes, and a node goes when its client
 			deletes it, or with its session.`},
-		{name: ReleaseSafety, property: checker.ReleaseSafety, menu: everyEnsemble(), why: `
+		{name: ReleaseSafety, property: checker.ReleaseSafety, menu: everyEnsemble(), focus: lostHolders, why: `
 			A release deletes a node that is nobody else's: a late one deletes the sender's own, or none.`},
-		{name: Progress, property: checker.Progress, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
+		{name: Progress, property: checker.Progress, focus: deaths, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Partition, search.Lag,
 				search.Failover),
 			Nodes: []int{3}, Ticks: quick, SyncLimits: []int{5, 2}, Progress: 20,

@@ -15,6 +15,7 @@ type subject struct {
 	options   Options
 	masters   []int // numbers of independent Redis servers to choose from
 	replicas  []int
+	unclear   string // why what the servers grant cannot be told; "": it can, or no key was found
 
 	ttl       time.Duration // of a lease or session; a unit of time where grants do not end
 	expires   bool          // grants end by themselves, without a session
@@ -26,7 +27,8 @@ type subject struct {
 	notice    bool          // leases have a notice of loss, or of a connection that is suspended
 	lost      bool          // leases have a notice of loss
 	fresh     bool          // leases of one task differ in their values
-	reentrant bool          // whoever holds may enter again, or is told so
+	reentrant bool          // whoever holds may enter again, or is told so …
+	byName    bool          // … by the servers, which know him by a name that all of his acquisitions have
 }
 
 func (s *subject) kind() string { return s.algorithm.Servers }
@@ -43,14 +45,16 @@ func inSession(kind string) bool {
 func (s *subject) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s lives on %s", s.algorithm.Name, s.kind())
-	switch s.algorithm.Authority {
-	case locks.NoAuthority:
+	switch a := s.algorithm.Authority; {
+	case s.unclear != "":
+		fmt.Fprintf(&b, ", and what its servers grant cannot be told, since %s; what holders believe and do is judged", s.unclear)
+	case a == locks.NoAuthority:
 		b.WriteString(", and which key its holder makes is not known")
-	case locks.Majority:
+	case a == locks.Majority:
 		fmt.Fprintf(&b, ": whoever makes %q on a majority of the servers holds", s.key())
-	case locks.Queue:
+	case a == locks.Queue:
 		fmt.Fprintf(&b, ": whoever is first in the queue under %q holds", s.key())
-	case locks.Replicated:
+	case a == locks.Replicated:
 		fmt.Fprintf(&b, ": whoever makes %q on the master and a replica holds", s.key())
 	default:
 		fmt.Fprintf(&b, ": whoever makes %q holds", s.key())

@@ -13,6 +13,7 @@ import (
 // tally counts what became of the schedules that were played for one promise.
 type tally struct {
 	runs      int
+	steps     int // of all of them together
 	dangers   int // in which the promise was at risk
 	undecided int
 	reason    string // of the first that were not decided
@@ -49,6 +50,7 @@ type breach struct {
 	violation search.Violation // without a property's kind if the code failed
 	text      string
 	schedule  int   // the how manieth of those for the promise it is
+	steps     int   // that the run took
 	failed    error // what the lock's code did instead of ending
 }
 
@@ -79,6 +81,7 @@ type trial struct {
 	lock    *locks.Algorithm
 
 	found     *breach
+	steps     int
 	danger    bool
 	undecided int
 	reason    string
@@ -87,6 +90,7 @@ type trial struct {
 // judge looks at one case, and reports whether to go on.
 func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) bool {
 	p := t.promise
+	t.steps += result.Steps
 	v := search.Violation{Case: way, Seed: t.seed, Property: p.property, Lock: t.lock}
 	if err != nil {
 		t.found = &breach{promise: p, violation: v, text: err.Error(), failed: err}
@@ -95,9 +99,10 @@ func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) boo
 	t.danger = t.danger || result.Report.Dangers[p.property] > 0
 	switch result.Report.Verdicts[p.property] {
 	case checker.Violated:
-		first := search.FirstOf(p.property, &result.Report)
-		v.Kind = first.Kind
-		t.found = &breach{promise: p, violation: v, text: first.Text}
+		if first := p.firstOf(&result.Report); first != nil {
+			v.Kind = first.Kind
+			t.found = &breach{promise: p, violation: v, text: first.Text}
+		}
 	case checker.Undecided:
 		t.undecided++
 		t.reason = result.Report.Reasons[p.property]
@@ -106,8 +111,19 @@ func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) boo
 	return t.found == nil
 }
 
+// firstOf returns the first violation that breaks the promise; nil if there is none.
+func (p *promise) firstOf(r *checker.Report) *checker.Violation {
+	for i := range r.Violations {
+		if v := &r.Violations[i]; v.Property == p.property && (p.forgives == "" || v.Kind != p.forgives) {
+			return v
+		}
+	}
+	return nil
+}
+
 // add counts a trial.
 func (c *tally) add(t *trial) {
+	c.steps += t.steps
 	if t.danger {
 		c.dangers++
 	}
@@ -115,6 +131,6 @@ func (c *tally) add(t *trial) {
 		c.reason = t.reason
 	}
 	if t.found != nil {
-		t.found.schedule = c.runs
+		t.found.schedule, t.found.steps = c.runs, t.steps
 	}
 }

@@ -1,0 +1,118 @@
+package locktest_test
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// insidePlant is a lock on one Redis server whose key does not say by being there who holds: that is written in its
+// value, and read by scripts.
+type insidePlant struct {
+	enter, leave string // scripts; KEYS[1] is the lock, ARGV[1] who asks, ARGV[2] the milliseconds of a lease
+}
+
+// now is the server's time in milliseconds, and over removes from a sorted set those whose time has passed.
+const (
+	now  = `local t = redis.call("time") local now = t[1] * 1000 + math.floor(t[2] / 1000) `
+	over = now + `redis.call("zremrangebyscore", KEYS[1], 0, now) `
+)
+
+// seat is a sorted set with room for one, whose score is until when he holds.
+func seat() insidePlant {
+	return insidePlant{
+		enter: over + `if redis.call("zcard", KEYS[1]) > 0 then return 0 end
+return redis.call("zadd", KEYS[1], now + ARGV[2], ARGV[1])`,
+		leave: `return redis.call("zrem", KEYS[1], ARGV[1])`,
+	}
+}
+
+// note is a value that says until when who holds.
+func note() insidePlant {
+	return insidePlant{
+		enter: now + `local is = redis.call("get", KEYS[1])
+if is and tonumber(string.match(is, "%d+")) > now then return 0 end
+redis.call("set", KEYS[1], (now + ARGV[2]) .. " " .. ARGV[1])
+return 1`,
+		leave: `local is = redis.call("get", KEYS[1])
+if is and string.match(is, " (.*)") == ARGV[1] then return redis.call("del", KEYS[1]) end
+return 0`,
+	}
+}
+
+// line is a list whose first entry holds. Each entry says until when it may be there, which is soon for one that waits,
+// and later whenever he asks.
+func line() insidePlant {
+	return insidePlant{
+		enter: now + `local function lives(e) return tonumber(string.match(e, "%d+")) > now end
+local function is(e) return string.match(e, " (.*)") == ARGV[1] end
+while true do
+  local first = redis.call("lindex", KEYS[1], 0)
+  if not first or lives(first) then break end
+  redis.call("lpop", KEYS[1])
+end
+local place = -1
+for i, e in ipairs(redis.call("lrange", KEYS[1], 0, -1)) do
+  if is(e) then place = i - 1 end
+end
+if place < 0 then place = redis.call("rpush", KEYS[1], "0 " .. ARGV[1]) - 1 end
+local stay = 1000
+if place == 0 then stay = ARGV[2] end
+redis.call("lset", KEYS[1], place, (now + stay) .. " " .. ARGV[1])
+if place == 0 then return 1 end
+return 0`,
+		leave: `for _, e in ipairs(redis.call("lrange", KEYS[1], 0, -1)) do
+  if string.match(e, " (.*)") == ARGV[1] then return redis.call("lrem", KEYS[1], 1, e) end
+end
+return 0`,
+	}
+}
+
+// guests is a hash that counts beside its owner who has been refused.
+func guests() insidePlant {
+	return insidePlant{
+		enter: `if redis.call("hexists", KEYS[1], "owner") == 1 then
+  redis.call("hincrby", KEYS[1], "refused", 1)
+  return 0
+end
+redis.call("hset", KEYS[1], "owner", ARGV[1])
+return redis.call("pexpire", KEYS[1], ARGV[2])`,
+		leave: `if redis.call("hget", KEYS[1], "owner") == ARGV[1] then return redis.call("del", KEYS[1]) end
+return 0`,
+	}
+}
+
+// leaving is the lock with another release.
+func (m insidePlant) leaving(script string) insidePlant {
+	m.leave = script
+	return m
+}
+
+type insideLock struct {
+	insidePlant
+	p locks.Process
+}
+
+func (m insidePlant) build(p locks.Process) (locks.Lock, error) { return &insideLock{m, p}, nil }
+
+func (l *insideLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	me := l.p.RandomValue()
+	lease, err := poll(l.p, wait, func() (locks.Lease, bool) {
+		reply, err := l.eval("acquire", l.enter, me)
+		return locks.Lease{Value: me}, err == nil && reply.Int == 1
+	})
+	if err != nil { // he may be in line
+		_, _ = l.eval("release", l.leave, me)
+	}
+	return lease, err
+}
+
+func (l *insideLock) eval(name, body, who string) (locks.Reply, error) {
+	script := locks.Script{Name: name, Body: body}
+	return locks.Eval(l.p.Redis(0), time.Second, script, []string{"lock"}, who, "10000")
+}
+
+func (l *insideLock) Release(lease locks.Lease) error {
+	reply, err := l.eval("release", l.leave, lease.Value)
+	return heldIf(reply.Int == 1, err)
+}

@@ -1,0 +1,182 @@
+package locktest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// Leases that are shorter or longer than these are more likely a mistake of the unit than meant.
+const (
+	shortestLease = 100 * time.Millisecond
+	longestLease  = 10 * time.Minute
+)
+
+// findLife finds out for how long the servers keep a grant whose holder is gone.
+func (p *prober) findLife(s *subject, seen *sightings) error {
+	life, err := p.life(seen)
+	s.expires = life > 0 && !inSession(p.kind)
+	switch {
+	case err != nil:
+		return err
+	case p.options.TTL > 0:
+		s.ttl = p.options.TTL
+	case life == 0:
+		s.ttl = unit
+	case life < shortestLease || life > longestLease:
+		return fmt.Errorf("locktest: the servers are told to keep the lock for %v: is that the unit that was meant? "+
+			"If it is, say so in Options.TTL", life)
+	default:
+		s.ttl = meant(life)
+	}
+	p.ttl = s.ttl
+	return nil
+}
+
+// meant is the round time for which an author has a lock kept: what messages took is no part of it.
+func meant(life time.Duration) time.Duration {
+	grain := time.Duration(1)
+	for grain*1000 <= life {
+		grain *= 10
+	}
+	return life.Round(grain)
+}
+
+// life returns how long a grant lives that nobody prolongs; 0 if it does not end by itself.
+func (p *prober) life(seen *sightings) (time.Duration, error) {
+	if len(seen.lives) > 0 { // memcached ends items up to a second early
+		return slices.Max(seen.lives), nil
+	}
+	late := alone // for the run to go on until then
+	late.Name, late.Start, late.Wait, late.Again = "b", longestLease+time.Minute, locks.Try, 0
+	h, err := p.playDeath(late)
+	if err != nil {
+		return 0, err
+	}
+	if len(h.Copies) > 0 {
+		switch c := &h.Copies[0]; {
+		case p.kind != "redis" && c.Expires == trace.Never: // it goes with the client's connection
+			return 0, nil
+		case c.Gone == history.Expired:
+			return c.To.Sub(c.From), nil
+		case c.Expires != trace.Never:
+			return c.Expires.Sub(c.From), nil
+		}
+	}
+	if p.kind != "redis" {
+		return 0, nil
+	}
+	return p.lifeByItself(), nil
+}
+
+// lifeByItself returns how long somebody waits for a lock whose holder is gone, though its key has no end: that may be
+// written in it, for whoever comes later to read. 0 if he waits for ever.
+func (p *prober) lifeByItself() time.Duration {
+	waits := alone
+	waits.Name, waits.Start, waits.Sections = "b", 100*time.Millisecond, 1
+	h, err := p.playDeath(waits)
+	if err != nil {
+		return 0
+	}
+	var holder, heir *history.Acquisition
+	for i := range h.Acquisitions {
+		switch a := &h.Acquisitions[i]; {
+		case a.Outcome != history.OK:
+		case a.Client == alone.Name:
+			holder = a
+		default:
+			heir = a
+		}
+	}
+	if holder == nil || heir == nil {
+		return 0
+	}
+	if p.key.key != "" {
+		p.giveUpKey("it has no end, and the lock ends nevertheless")
+	}
+	return heir.Returned.Sub(holder.Returned)
+}
+
+// playDeath has a client die as soon as it holds, beside another one.
+func (p *prober) playDeath(other scenarios.Client) (*history.History, error) {
+	dies := sim.Fault{
+		Trigger: sim.Trigger{When: sim.After, Step: sim.Pattern{Node: alone.Name, Does: trace.Acquired}},
+		Action:  sim.Action{Kind: sim.Crash, Node: alone.Name},
+	}
+	_, h, err := p.playAll([]scenarios.Client{alone, other}, dies)
+	return h, err
+}
+
+// unit is the time by which sections and faults are measured where grants do not end by themselves.
+const unit = 10 * time.Second
+
+// findLease finds out what leases say.
+func (p *prober) findLease(s *subject, seen *sightings) {
+	values := make(map[string]bool)
+	s.allowance = s.ttl
+	for _, a := range seen.acquired {
+		values[a.lease.Value] = true
+		s.lost = s.lost || a.lease.Lost != nil
+		s.notice = s.notice || a.lease.Lost != nil || a.lease.Suspended != nil
+		s.suspends = s.suspends || a.lease.Suspended != nil
+		if d := a.lease.Deadline; d.On != locks.NoClock {
+			s.deadline = true
+			s.algorithm.Deadline = d.On
+			if d.On == locks.OnMonotonic {
+				s.allowance = min(s.allowance, s.ttl-locks.Monotonic(d.At).Sub(a.first))
+			} else {
+				s.allowance = 0
+			}
+		}
+	}
+	s.fresh = len(values) == len(seen.acquired)
+}
+
+// findRenewal has a client hold for three leases, and looks whether it sends anything meanwhile.
+func (p *prober) findRenewal(s *subject) {
+	if !s.expires {
+		return
+	}
+	c := alone
+	c.Sections, c.Work = 1, 3*s.ttl
+	seen, _, err := p.play(c)
+	if err != nil || len(seen.acquired) == 0 {
+		return
+	}
+	a, longest := &seen.acquired[0], time.Duration(0)
+	last := a.called
+	for _, at := range seen.asked {
+		if at <= a.returned || a.released != 0 && at >= a.released {
+			continue
+		}
+		if s.renews && at.Sub(last) > s.ttl {
+			break // it has noticed that there is nothing left to renew
+		}
+		s.renews = true
+		longest = max(longest, at.Sub(last))
+		last = at
+	}
+	s.margin = max(100-int64(longest*100/s.ttl), 0)
+}
+
+// findReentrance has a client enter twice. A lock that lets it in may be entered again if it did not have to ask, or if
+// it is still held when it has been left once.
+func (p *prober) findReentrance(s *subject) {
+	c := alone
+	c.Sections, c.Enters, c.Wait, c.Again = 1, 2, locks.Try, 0
+	seen, h, err := p.play(c)
+	if err != nil || len(seen.acquired) != 2 {
+		return
+	}
+	inner := &h.Acquisitions[1]
+	held := slices.ContainsFunc(h.Copies, func(c history.Copy) bool { return c.To > inner.Released })
+	asked := seen.acquired[1].requests > 0
+	s.byName = asked && held && s.algorithm.Authority != locks.NoAuthority
+	s.reentrant = s.byName || !asked
+}
