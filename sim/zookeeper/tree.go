@@ -258,13 +258,17 @@ func parentOf(path string) string {
 
 func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// insert and remove keep a list sorted.
+// insert and remove keep a list sorted. What is not there need not be removed: a session of a log that does not fit may have
+// ended without all of its nodes (DataTree.deleteNode asks, too).
 func insert(sorted []string, s string) []string {
 	i, _ := slices.BinarySearch(sorted, s)
 	return slices.Insert(sorted, i, s)
 }
 
 func remove(sorted []string, s string) []string {
-	i, _ := slices.BinarySearch(sorted, s)
+	i, found := slices.BinarySearch(sorted, s)
+	if !found {
+		return sorted
+	}
 	return slices.Delete(sorted, i, i+1)
 }

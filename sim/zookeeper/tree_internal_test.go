@@ -24,3 +24,19 @@ func TestChangesThatDoNotFitAreLeftOut(t *testing.T) {
 	root, _ := tree.Stat("/")
 	require.EqualValues(t, 1, root.NumChildren)
 }
+
+func TestANodeMayOutliveItsSession(t *testing.T) {
+	tree := NewTree()
+	for i, c := range []Change{
+		{Kind: SessionOpened, Session: 1, Timeout: 1},
+		{Kind: NodeCreated, Path: "/a", Session: 1},
+		{Kind: SessionClosed, Session: 1}, // decided by a leader that did not know of the node
+		{Kind: NodeDeleted, Path: "/a", Session: 1},
+		{Kind: NodeCreated, Path: "/a", Session: 2},
+	} {
+		tree.apply(&c, Zxid(i+1))
+	}
+	stat, code := tree.Stat("/a")
+	require.Equal(t, OK, code)
+	require.Equal(t, SessionID(2), stat.EphemeralOwner)
+}
