@@ -81,7 +81,7 @@ func TestPublishedPicturesAreThoseOfTheScenarios(t *testing.T) {
 	holdFile(t, filepath.Join(publishedFolder, "README.md"), index.String())
 }
 
-var compareAnew = flag.Bool("compare", false, "measure the published comparison anew, which takes ten minutes")
+var compareAnew = flag.Bool("compare", false, "measure the published comparison anew, which takes some minutes")
 
 // TestPublishedComparisonIsWhatIsMeasured plays a part of the comparison again, and renders all of it from its data. With
 // -compare it is measured anew as a whole.
@@ -90,7 +90,7 @@ func TestPublishedComparisonIsWhatIsMeasured(t *testing.T) {
 	folder := "reports/published/comparison"
 	if *compareAnew {
 		require.NoError(t, os.RemoveAll(folder))
-		code, _, stderr := locksim(t.Context(), "compare", "--save", folder, "--pictures", "none")
+		code, _, stderr := locksim(t.Context(), "compare", "--runs", "1000", "--save", folder, "--pictures", "none")
 		require.Zero(t, code, stderr)
 	}
 	data, err := os.ReadFile(filepath.Join(folder, "comparison.json"))

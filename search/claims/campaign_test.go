@@ -255,6 +255,28 @@ func TestEveryPromiseHasBeenPlayedManyTimes(t *testing.T) {
 	require.Empty(t, lines, "there are no such promises")
 }
 
+// leastOfAnArgument is how many scenarios each argument must have survived, on one lock.
+const leastOfAnArgument = 1_000_000
+
+// TestEveryArgumentHasBeenPlayedAMillionTimes holds why locks should be safe against campaigns of one lock each, of which
+// one and the same build has played all scenarios:
+//
+//	locksim campaign --ledger search/claims/testdata/campaign.txt --runs 1000000 --per promise --only GLOB
+func TestEveryArgumentHasBeenPlayedAMillionTimes(t *testing.T) {
+	f, err := os.Open("testdata/campaign.txt")
+	require.NoError(t, err)
+	ledger, err := claims.ReadLedger(f)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	most := map[string]int{}
+	for _, claim := range claims.Promises() {
+		most[claim.Argument()] = max(most[claim.Argument()], ledger.Line(claim.Name).Runs)
+	}
+	for argument, runs := range most {
+		require.GreaterOrEqual(t, runs, leastOfAnArgument, argument)
+	}
+}
+
 func TestSharesOfALockAddUp(t *testing.T) {
 	share := claims.Spread(leastRuns)
 	for _, lock := range []string{"set-nx-lua", "zk-sequential"} {

@@ -58,6 +58,9 @@ var (
 	}
 )
 
+// Argument names why a claim is made: locks of which the same is claimed for the same reason share it.
+func (c *Claim) Argument() string { return strings.TrimPrefix(c.Name, c.Menu.Lock+"-") }
+
 // of makes the same claim for several locks, on servers as each of them needs.
 func (c Claim) of(algorithms ...string) []Claim {
 	list := make([]Claim, len(algorithms))
