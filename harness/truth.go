@@ -115,6 +115,14 @@ func (t *truth) endGrants(id history.ID, before uint64, why history.Cause) {
 	}
 }
 
+// givenUp notes that a holder has been told what became of its release. A release that looks first, and finds the key gone,
+// removes nothing that an observer could see; but who has heard that claims nothing of what it was promised any more.
+func (t *truth) givenUp(id history.ID) {
+	if t.judges() {
+		t.endGrants(id, later, history.ByUnlock)
+	}
+}
+
 // sameOwner reports whether two acquisitions are of one task of one process: a lock that can be entered twice is left
 // twice, and either release may be the one that removes the key.
 func (t *truth) sameOwner(a, b history.ID) bool {

@@ -166,11 +166,14 @@ func (w *World) accept(ctx context.Context, i int) {
 func (w *World) converse(ctx context.Context, c net.Conn, f front) {
 	out := newOutbox(c)
 	w.conns.Go(out.write)
+	defer out.end()
 	var talk conversation
-	w.act(ctx, func() {
+	if !w.act(ctx, func() {
 		w.open[c] = true
 		talk = f.accept(w, out)
-	})
+	}) {
+		return
+	}
 	var have []byte
 	for b, ok := make([]byte, 64*1024), true; ok; {
 		n, err := c.Read(b)
@@ -182,11 +185,8 @@ func (w *World) converse(ctx context.Context, c net.Conn, f front) {
 	}
 	w.act(ctx, func() {
 		delete(w.open, c)
-		if talk != nil {
-			talk.over()
-		}
+		talk.over()
 	})
-	out.end()
 }
 
 // act has the loop do something, and waits until it is done. It is false if the loop has ended.

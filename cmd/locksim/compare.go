@@ -158,6 +158,15 @@ func (o *compareOptions) check(names []string) error {
 
 // compare plays a plan, and reports what came of it, whether it came to its end or not.
 func (c *call) compare(o *compareOptions) int {
+	out, err := c.open(o.out) // before all else: what was measured must have somewhere to go
+	if err != nil {
+		return c.fail("compare: %v", err)
+	}
+	if o.save != "" {
+		if err := makeFolders(o.save); err != nil {
+			return c.failures(errors.Join(err, out.discard()))
+		}
+	}
 	progress := c.newProgress(o.progress, 0, time.Time{})
 	result, err := compare.Compare(c.ctx, o.plan, func(doing string, done, of int) {
 		progress.tell(doing, done, of)
@@ -165,17 +174,16 @@ func (c *call) compare(o *compareOptions) int {
 	progress.close()
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
-		return c.failures(err)
+		return c.failures(errors.Join(err, out.discard()))
 	}
 	if err := tellStories(result); err != nil {
-		return c.failures(err)
+		return c.failures(errors.Join(err, out.discard()))
 	}
+	var saving error
 	if o.save != "" {
-		if err := c.saveCompared(o.save, o.pictures.value, result); err != nil {
-			return c.failures(err)
-		}
+		saving = c.saveCompared(o.save, o.pictures.value, result)
 	}
-	if err := c.writeCompared(o, result.Comparison); err != nil {
+	if err := errors.Join(saving, c.writeCompared(o, out, result.Comparison)); err != nil {
 		return c.failures(err)
 	}
 	if interrupted {
@@ -198,18 +206,19 @@ func (c *call) showAgain(o *compareOptions) int {
 	if saved.Schema != compare.Schema {
 		return c.fail("compare: %s is not a comparison of the form %s, but %q", o.saved, compare.Schema, saved.Schema)
 	}
-	if err := c.writeCompared(o, &saved); err != nil {
+	out, err := c.open(o.out)
+	if err != nil {
+		return c.fail("compare: %v", err)
+	}
+	if err := c.writeCompared(o, out, &saved); err != nil {
 		return c.failures(err)
 	}
 	return exitOK
 }
 
 // writeCompared writes a comparison in the format that was asked for.
-func (c *call) writeCompared(o *compareOptions, x *compare.Comparison) error {
-	out, err := c.open(o.out)
-	if err != nil {
-		return err
-	}
+func (c *call) writeCompared(o *compareOptions, out *output, x *compare.Comparison) error {
+	var err error
 	switch o.format.value {
 	case "markdown":
 		err = comparison.Markdown(out, x, comparison.Links{})

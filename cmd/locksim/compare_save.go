@@ -82,14 +82,15 @@ type saver struct {
 	pictures []string // their formats
 }
 
+// makeFolders makes those that a comparison is saved in.
+func makeFolders(dir string) error {
+	return errors.Join(os.MkdirAll(filepath.Join(dir, compare.ExampleFolder), 0o755),
+		os.MkdirAll(filepath.Join(dir, heatFolder), 0o755))
+}
+
 // saveCompared writes the report in all forms in which people read it, and the counterexamples with their pictures.
 func (c *call) saveCompared(dir, pictures string, result *compare.Result) error {
 	s := &saver{call: c, dir: dir, pictures: map[string][]string{"all": {"svg", "html"}, "svg": {"svg"}}[pictures]}
-	for _, folder := range []string{compare.ExampleFolder, heatFolder} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
-			return err
-		}
-	}
 	x := result.Comparison
 	err := errors.Join(
 		s.write("comparison.json", func(w io.Writer) error { return comparison.JSON(w, x) }),
@@ -138,8 +139,8 @@ func (s *saver) example(r *harness.Runner, e *compare.Counterexample) error {
 	for i := range runs {
 		runs[i].File = filepath.Join(s.dir, name+".yaml")
 	}
-	for _, name := range s.pictures {
-		f := formatOf(name)
+	for _, kind := range s.pictures {
+		f := formatOf(kind)
 		err = errors.Join(err, s.write(name+f.ending, func(w io.Writer) error { return f.draw(w, runs, f.columns) }))
 	}
 	return err

@@ -58,7 +58,7 @@ func holdFile(t *testing.T, path, want string) {
 	}
 	got, err := os.ReadFile(path)
 	require.NoError(t, err, "UPDATE=1 go test ./cmd/locksim -run Published writes it")
-	require.True(t, string(got) == want, "%s is stale: UPDATE=1 go test ./cmd/locksim -run Published", path)
+	require.True(t, want == string(got), "%s is stale: UPDATE=1 go test ./cmd/locksim -run Published", path)
 }
 
 func TestPublishedPicturesAreThoseOfTheScenarios(t *testing.T) {
@@ -72,7 +72,9 @@ func TestPublishedPicturesAreThoseOfTheScenarios(t *testing.T) {
 		args := append([]string{"run"}, strings.Fields(x.run)...)
 		var schedules []reports.Schedule
 		require.NoError(t, json.Unmarshal([]byte(printed(t, append(args, "--format", "timeline")...)), &schedules))
-		require.Equal(t, 1, len(schedules), "%s: a picture shows one schedule", x.run)
+		if n := len(schedules); n != 1 { // they are too long to be printed
+			t.Fatalf("%s: a picture shows one schedule, and not %d", x.run, n)
+		}
 		holdFile(t, filepath.Join(publishedFolder, name+".svg"), printed(t, append(args, "--format", "svg")...))
 		holdFile(t, filepath.Join(publishedFolder, name+".html"), printed(t, append(args, "--format", "html")...))
 		fmt.Fprintf(&index, "\n## %s\n\n%s: %s.\n\n[![%s](%s.svg)](%s.html)\n\n`%s`\n", schedules[0].Title, "`"+name+"`",

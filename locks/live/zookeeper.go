@@ -3,8 +3,6 @@ package live
 import (
 	"errors"
 	"fmt"
-	"path"
-	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -236,12 +234,4 @@ func outcome(err error) error {
 	default:
 		return fmt.Errorf("zookeeper: %w", err)
 	}
-}
-
-// ZooKeeperPath says what is wrong with a lock's key as a path.
-func ZooKeeperPath(key string) error {
-	if at := "/" + key; path.Clean(at) != at || strings.HasSuffix(key, "/") {
-		return fmt.Errorf("%q is no path in ZooKeeper", key)
-	}
-	return nil
 }

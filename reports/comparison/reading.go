@@ -19,7 +19,7 @@ func (b *board) reading() []string {
 		"○ The property was never in danger: the cell says nothing. ? In every run something kept the checker from a " +
 			"verdict. · There was nothing to judge by. – It cannot be: the servers do not know such faults, or there " +
 			"is nothing for the fencing mode to compare.",
-		"* The counterexample needs no fault: the cell is red whatever its condition, which adds nothing to it.",
+		"* The counterexample needs no fault: work that outlasts the lease, or a server's own time-out, is enough.",
 		"Each violated cell has a command that plays a minimal counterexample: a scenario of which nothing can be " +
 			"taken out.",
 	}
@@ -35,6 +35,8 @@ func (b *board) threats() []string {
 			"or a column with another; no number is the probability that production fails.",
 		"Servers, network, clocks and processes are simulated. The locks are plain code that is held against the " +
 			"published algorithms; client libraries have bugs of their own, which are not here.",
+		"etcd, Consul and Chubby are simulated as one node whose writes reach their quorum in one step: what their " +
+			"locks cost lacks the messages between servers, which ZooKeeper's costs have.",
 		"Most conditions are one kind of fault by itself. What needs two kinds at once does not show there.",
 	}
 	cells := 0

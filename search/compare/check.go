@@ -24,7 +24,7 @@ func Check(ctx context.Context, published *Comparison, example func(name string)
 		return err
 	}
 	p.Draws.Count, p.Jobs = min(p.Draws.Count, sampleSize), jobs
-	c := &comparer{ctx: ctx, plan: p, told: func(string, int, int) {}, columns: chosenColumns(p.Faults)}
+	c := &comparer{ctx: ctx, plan: p, told: func(string, int, int) {}, columns: chosenColumns(p.Faults), late: map[*Cell]bool{}}
 	c.begin()
 	if err := c.measure(); err != nil {
 		return err

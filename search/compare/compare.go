@@ -39,7 +39,7 @@ type Result struct {
 // Compare measures what a plan asks for. If the context is done before that, what was measured until then is returned with
 // the context's error.
 func Compare(ctx context.Context, p Plan, told Progress) (*Result, error) {
-	c := &comparer{ctx: ctx, plan: p, told: told, columns: chosenColumns(p.Faults)}
+	c := &comparer{ctx: ctx, plan: p, told: told, columns: chosenColumns(p.Faults), late: map[*Cell]bool{}}
 	if told == nil {
 		c.told = func(string, int, int) {}
 	}
@@ -56,8 +56,7 @@ func Compare(ctx context.Context, p Plan, told Progress) (*Result, error) {
 		return nil, err
 	}
 	c.out.Comparison.Interrupted = err != nil
-	c.need()
-	if !p.RatesOnly {
+	if c.need(); err == nil && !p.RatesOnly { // half a measurement is no ground for advice
 		c.advise()
 	}
 	return &c.out, err
@@ -75,6 +74,7 @@ type comparer struct {
 	out     Result
 	index   map[place]int      // of the cells
 	weak    map[string]float64 // how often locks were violated
+	late    map[*Cell]bool     // cells whose example shows a holder that goes on after its lease, and nothing else
 }
 
 // lockOf returns the index of a lock of the plan.

@@ -71,9 +71,11 @@ func (g *gallery) add(column string, v search.Violation) (int, error) {
 
 // name is what nobody else is called in the gallery.
 func (g *gallery) name(column string, v *search.Violation) string {
-	name := g.lock.Name + "-" + column + "-" + v.Property.String()
-	if v.Case.Fencing != history.Unfenced {
-		name += "-" + v.Case.Fencing.String()
+	name := g.lock.Name + "-" + column
+	for _, word := range []string{v.Property.String(), v.Case.Fencing.String()} {
+		if longer := name + "-" + word; word != history.Unfenced.String() && len(longer) <= longestName {
+			name = longer
+		}
 	}
 	unique := name
 	for n := 2; slices.ContainsFunc(g.list, func(e *Counterexample) bool { return e.Scenario.Name == unique }); n++ {
@@ -81,6 +83,9 @@ func (g *gallery) name(column string, v *search.Violation) string {
 	}
 	return unique
 }
+
+// longestName leaves room for a number in what a scenario may be called.
+const longestName = 60
 
 // bare is a violation's scenario without faults, and whether that violates the property as well.
 func (g *gallery) bare(v search.Violation) (search.Violation, bool) {

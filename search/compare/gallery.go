@@ -109,9 +109,12 @@ func (c *comparer) hang(h hung) error {
 	for cell, k := range h.of {
 		e := h.list[k]
 		cell.Example = &Example{
-			Name: e.Scenario.Name, Digest: e.digest(cell), Needs: e.Boundaries(), Faultless: e.faultless,
+			Name: e.Scenario.Name, Cause: e.Cause(), Digest: e.digest(cell), Needs: e.Boundaries(), Faultless: e.faultless,
 		}
 		cell.Command = c.command(cell)
+		if e.OutOfTime() {
+			c.late[cell] = true
+		}
 	}
 	for _, e := range h.list {
 		c.out.Examples = append(c.out.Examples, *e)

@@ -11,7 +11,8 @@ import (
 )
 
 // conditions are what locks may need for two holders never to be there at once: whoever is broken by one of the kinds of
-// faults needs it. What breaks a lock by itself is no condition.
+// faults needs it. What breaks a lock by itself is no condition; nor is it if all that comes of the faults is a holder that
+// goes on after its lease, which no server can keep from it.
 var conditions = []struct {
 	kinds []search.Kind
 	text  string
@@ -37,7 +38,7 @@ func (c *comparer) need() {
 		for _, condition := range conditions {
 			if slices.ContainsFunc(condition.kinds, func(k search.Kind) bool {
 				cell := c.at(l.Name, k.String(), checker.MutualExclusion)
-				return cell != nil && cell.Outcome == Violated
+				return cell != nil && cell.Outcome == Violated && !c.late[cell]
 			}) {
 				l.Needs = append(l.Needs, condition.text)
 			}

@@ -43,6 +43,14 @@ func (f *form) isStory() bool {
 	})
 }
 
+// OutOfTime reports whether nothing went wrong but that a holder went on after its lease, be it that it was held up or that
+// it and its servers were out of touch: no server can keep that from it.
+func (c *Counterexample) OutOfTime() bool {
+	return len(c.form.causes) > 0 && !slices.ContainsFunc(c.form.causes, func(cause string) bool {
+		return cause != goesOn && cause != outOfTouch
+	})
+}
+
 // causes are what was wrong, each once.
 func (c *cast) causes() []string {
 	var list []string
