@@ -203,8 +203,8 @@ func (c *call) showAgain(o *compareOptions) int {
 	if err := json.Unmarshal(text, &saved); err != nil {
 		return c.fail("compare: %s is not a comparison: %v", o.saved, err)
 	}
-	if saved.Schema != compare.Schema {
-		return c.fail("compare: %s is not a comparison of the form %s, but %q", o.saved, compare.Schema, saved.Schema)
+	if err := saved.Valid(); err != nil {
+		return c.fail("compare: %s is not a comparison: %v", o.saved, err)
 	}
 	out, err := c.open(o.out)
 	if err != nil {

@@ -83,7 +83,7 @@ func TestMistakesInComparingAreSaidInOneLine(t *testing.T) {
 		{[]string{"--faults", "pause"}, `there is no column "pause"`},
 		{[]string{"--fencing", "fence"}, `there is no fencing mode "fence"`},
 		{[]string{"--runs", "0"}, "not a whole number from 1"},
-		{[]string{"--from-json", other}, "is not a comparison of the form locksim.compare/1"},
+		{[]string{"--from-json", other}, "is not a comparison: its form is"},
 		{[]string{"--from-json", none}, "is not a comparison"},
 		{[]string{"--from-json", "missing.json"}, "missing.json"},
 		{[]string{"redlock", "--from-json", other}, `--from-json plays nothing, but "redlock" was given`},

@@ -62,9 +62,8 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		runCommand(), listCommand(), checkCommand(), fuzzCommand(), exploreCommand(), mergeCommand(), measureCommand(), minimizeCommand(), compareCommand(),
-		campaignCommand(), liveCommand(), serveCommand(), versionCommand(),
-		helpCommand(),
+		runCommand(), listCommand(), checkCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
+		mergeCommand(), measureCommand(), campaignCommand(), liveCommand(), serveCommand(), versionCommand(), helpCommand(),
 	}
 }
 
