@@ -60,7 +60,8 @@ var arrows = map[string][]string{
 	"reports/comparison": {"reports", "reports/svg", "search/compare"},
 	"cmd/locksim": {
 		"search", "search/claims", "search/minimal", "search/fuzz", "search/explore", "search/measure", "search/compare",
-		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "serve", "harness", "scenarios", "checker", "history", "locks", "sim", "trace",
+		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "serve",
+		"harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},
 }
 
