@@ -190,17 +190,16 @@ func (c *Child) until(ready func() bool) error {
 
 // launch makes a child of the host and starts it.
 func (h *Host) launch(c *Child) error {
+	h.mu.Lock() // until it runs: Close must not miss it
+	defer h.mu.Unlock()
+	if h.over {
+		return errors.New("real: the host is closed")
+	}
 	c.dir = filepath.Join(h.dir, c.Name)
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return err
 	}
-	h.mu.Lock()
-	over := h.over
-	h.mu.Unlock()
-	if over {
-		return errors.New("real: the host is closed")
-	}
-	h.atEnd(c.Kill)
+	h.close = append(h.close, c.Kill)
 	return c.start()
 }
 

@@ -43,8 +43,9 @@ func (f *redisFront) accept(w *World, out *outbox) conversation {
 
 // redisConversation is one client's.
 type redisConversation struct {
-	out  *outbox
-	conn *sim.Conn
+	out      *outbox
+	conn     *sim.Conn
+	farewell []byte // what comes after the replies to all that was sent before
 }
 
 // receive sends on what are whole commands.
@@ -53,13 +54,13 @@ func (c *redisConversation) receive(bytes []byte) ([]byte, bool) {
 		args, rest, err := redis.ParseCommand(bytes)
 		switch {
 		case err != nil:
-			c.out.add(redis.Reply{Type: redis.ReplyError, Text: "ERR Protocol" + strings.TrimPrefix(err.Error(), "protocol")}.Append(nil))
+			c.farewell = redis.Reply{Type: redis.ReplyError, Text: "ERR Protocol" + strings.TrimPrefix(err.Error(), "protocol")}.Append(nil)
 			return nil, false
 		case args == nil:
 			return rest, true
 		case len(args) > 0:
 			if quit := strings.EqualFold(args[0], "QUIT"); quit {
-				c.out.add(redis.Reply{Type: redis.ReplyStatus, Text: "OK"}.Append(nil))
+				c.farewell = redis.Reply{Type: redis.ReplyStatus, Text: "OK"}.Append(nil)
 				return nil, false
 			}
 			if c.conn.Push(redis.NewRequest(args, "")) != nil {
@@ -70,8 +71,11 @@ func (c *redisConversation) receive(bytes []byte) ([]byte, bool) {
 	}
 }
 
-// over closes the server's connection.
-func (c *redisConversation) over() { c.conn.Close() }
+// over closes the server's connection. What was sent before has been answered: the loop goes on before every act.
+func (c *redisConversation) over() {
+	c.out.add(c.farewell)
+	c.conn.Close()
+}
 
 // Deliver takes what the server sends.
 func (c *redisConversation) Deliver(p sim.Payload) {

@@ -165,13 +165,18 @@ func (w *World) accept(ctx context.Context, i int) {
 // converse reads what a client sends.
 func (w *World) converse(ctx context.Context, c net.Conn, f front) {
 	out := newOutbox(c)
-	w.conns.Go(out.write)
-	defer out.end()
+	written := make(chan struct{})
+	w.conns.Go(func() {
+		out.write()
+		close(written)
+	})
 	var talk conversation
 	if !w.act(ctx, func() {
 		w.open[c] = true
 		talk = f.accept(w, out)
 	}) {
+		_ = c.Close() // it may have come too late for Serve to know of it
+		out.end()
 		return
 	}
 	var have []byte
@@ -183,10 +188,10 @@ func (w *World) converse(ctx context.Context, c net.Conn, f front) {
 		}
 		ok = w.act(ctx, func() { have, ok = talk.receive(have) }) && ok
 	}
-	w.act(ctx, func() {
-		delete(w.open, c)
-		talk.over()
-	})
+	w.act(ctx, talk.over)
+	out.end()
+	<-written // while a client does not read, Serve must know of it
+	w.act(ctx, func() { delete(w.open, c) })
 }
 
 // act has the loop do something, and waits until it is done. It is false if the loop has ended.

@@ -37,7 +37,6 @@ type zooKeeperConversation struct {
 	conn    *sim.Conn
 	greeted bool                               // the first frame has come
 	headers map[*zookeeper.Request]jute.Header // of what has not been answered
-	last    zookeeper.Zxid                     // that the client has been told of
 }
 
 // receive sends on what are whole frames.
@@ -68,12 +67,9 @@ func (c *zooKeeperConversation) take(frame []byte) bool {
 	switch {
 	case err != nil:
 		return false
-	case h.Type == jute.Auth: // everybody may do everything
-		c.send(jute.AppendError(nil, jute.Header{Xid: jute.AuthXid}, c.last, zookeeper.OK))
-		return true
-	case r == nil:
-		c.send(jute.AppendError(nil, h, c.last, jute.Unimplemented))
-		return true
+	case r == nil: // a read in its place keeps the order of answers
+		r = &zookeeper.Request{Op: zookeeper.Exists, Path: "/"}
+		h.Unknown = true
 	}
 	c.headers[r] = h
 	return c.conn.Push(r) == nil
@@ -108,14 +104,20 @@ func (c *zooKeeperConversation) Deliver(p sim.Payload) {
 	case *zookeeper.WatchEvent:
 		c.send(jute.AppendEvent(nil, p))
 	case *zookeeper.Response:
-		c.last = max(c.last, p.Zxid)
 		if p.Request.Op == zookeeper.Connect {
 			c.send(jute.AppendConnected(nil, p.Session, p.Timeout))
 			return
 		}
 		h := c.headers[p.Request]
 		delete(c.headers, p.Request)
-		c.send(jute.AppendAnswer(nil, h, p))
+		switch {
+		case h.Type == jute.Auth: // everybody may do everything
+			c.send(jute.AppendError(nil, h, 0, zookeeper.OK))
+		case h.Unknown:
+			c.send(jute.AppendError(nil, h, p.Zxid, jute.Unimplemented))
+		default:
+			c.send(jute.AppendAnswer(nil, h, p))
+		}
 	}
 }
 

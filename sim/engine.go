@@ -182,7 +182,7 @@ func (e *Engine) play() Ending {
 }
 
 // Advance plays the world up to a moment and makes that the present, for whoever goes on with it in step with another clock
-// and acts in between. It returns when something will happen next, [trace.Never] if nothing will. An engine that is advanced
+// and acts in between. It returns the moment before which nothing will happen, [trace.Never] if nothing ever will. An engine that is advanced
 // cannot be run; its limits do not apply. The error is a *[Panic].
 func (e *Engine) Advance(to trace.Instant) (next trace.Instant, err error) {
 	if !e.begun {
@@ -190,14 +190,11 @@ func (e *Engine) Advance(to trace.Instant) (next trace.Instant, err error) {
 		e.begin()
 	}
 	e.drain()
-	for e.failure == nil {
-		for len(e.queue) > 0 && e.queue[0].do.stale(e.queue[0].arg) {
-			e.queue.pop()
-		}
-		if len(e.queue) == 0 || e.queue[0].at > to {
-			break
-		}
+	for e.failure == nil && len(e.queue) > 0 && e.queue[0].at <= to {
 		first := e.queue.pop()
+		if first.do.stale(first.arg) { // it is asked once, and right before it acts
+			continue
+		}
 		e.now = first.at
 		e.steps++
 		first.do.act(first.arg)

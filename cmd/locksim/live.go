@@ -152,15 +152,20 @@ func (c *call) acquire(o *liveOptions, a *locks.Algorithm) int {
 	if err != nil {
 		return c.ended("cannot be set up", err)
 	}
+	interrupted := p.NewSignal()
+	stop := context.AfterFunc(c.ctx, interrupted.Fire)
+	defer stop()
 	began := time.Now()
-	lease, err := lock.Acquire(o.wait)
+	var lease locks.Lease
+	asked := p.Go(func(locks.Process) { lease, err = lock.Acquire(o.wait) })
+	if p.Wait(locks.Forever, asked, interrupted) != 0 {
+		c.complain("locksim: live: interrupted while the lock was asked for: it may be taken until its life is over")
+		return exitInterrupted
+	}
 	if err != nil {
 		return c.ended("was not taken", err)
 	}
 	fmt.Fprintf(c.stdout, "%s: taken in %v%s\n", a.Name, time.Since(began).Round(time.Microsecond), described(p, &lease))
-	interrupted := p.NewSignal()
-	stop := context.AfterFunc(c.ctx, interrupted.Fire)
-	defer stop()
 	signals := []locks.Signal{interrupted}
 	if lease.Lost != nil {
 		signals = append(signals, lease.Lost)

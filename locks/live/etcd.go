@@ -83,7 +83,7 @@ type etcdRangeResult struct {
 func (c *etcdClient) call(timeout time.Duration, path string, request, response any) error {
 	var err error
 	c.blocking(func() {
-		ctx, cancel := within(timeout)
+		ctx, cancel := c.within(timeout)
 		defer cancel()
 		err = c.post(ctx, path, request, response)
 	})
@@ -319,7 +319,7 @@ func (c *etcdClient) Delete(timeout time.Duration, key string) (bool, error) {
 func (c *etcdClient) AwaitDeletion(timeout time.Duration, key string, from int64) error {
 	var err error
 	c.blocking(func() {
-		ctx, cancel := within(timeout)
+		ctx, cancel := c.within(timeout)
 		defer cancel()
 		go func() {
 			select {

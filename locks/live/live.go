@@ -6,8 +6,11 @@
 package live
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"runtime"
 	"sync"
 	"time"
 
@@ -39,6 +42,11 @@ func (c *Config) Check() error {
 	case c.Master != "" && len(c.Redis) == 0:
 		return fmt.Errorf("no Sentinel is named that could be asked for the master %q", c.Master)
 	}
+	for _, address := range c.ZooKeeper { // go-zookeeper looks all up when it opens a handle
+		if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
+			return fmt.Errorf("zookeeper: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -56,7 +64,9 @@ type machine struct {
 	handle *zkHandle
 	etcd   *etcdClient
 
-	over  chan struct{} // closed with the process
+	ctx   context.Context // of all calls
+	over  <-chan struct{} // closed with the process
+	end   context.CancelFunc
 	alive sync.WaitGroup
 }
 
@@ -74,7 +84,9 @@ func Open(c Config) (*Process, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	m := &machine{config: c, began: time.Now(), over: make(chan struct{})}
+	m := &machine{config: c, began: time.Now()}
+	m.ctx, m.end = context.WithCancel(context.Background())
+	m.over = m.ctx.Done()
 	if c.Master != "" {
 		m.redis = append(m.redis, newSentinelClient(c.Master, c.Redis))
 	} else {
@@ -91,7 +103,7 @@ func Open(c Config) (*Process, error) {
 
 // Close ends the process's sessions and connections, and with them whatever its tasks were waiting for.
 func (p *Process) Close() error {
-	close(p.over)
+	p.end()
 	var list []error
 	if p.handle != nil {
 		p.handle.close()
@@ -107,9 +119,15 @@ func (p *Process) Close() error {
 	return errors.Join(list...)
 }
 
-// blocking gives the turn away while f blocks. What f does must not touch what tasks share.
+// blocking gives the turn away while f blocks. What f does must not touch what tasks share. A task that comes back after
+// the process was closed ends here: it would try again for ever.
 func (m *machine) blocking(f func()) {
-	m.turn.Unlock()
-	defer m.turn.Lock()
-	f()
+	func() {
+		m.turn.Unlock()
+		defer m.turn.Lock()
+		f()
+	}()
+	if m.ctx.Err() != nil {
+		runtime.Goexit()
+	}
 }

@@ -61,7 +61,7 @@ func newSentinelClient(master string, sentinels []string) *redisClient {
 	silenced()
 	return &redisClient{redis.NewFailoverClient(&redis.FailoverOptions{
 		MasterName: master, SentinelAddrs: sentinels, Dialer: dial, Protocol: 2, DisableIdentity: true,
-		ContextTimeoutEnabled: true,
+		MaxRetries: -1, DialerRetries: 1, ReadTimeout: -1, WriteTimeout: -1, ContextTimeoutEnabled: true,
 	})}
 }
 
@@ -74,11 +74,11 @@ type redisPort struct {
 }
 
 // within returns a context for a call.
-func within(timeout time.Duration) (context.Context, context.CancelFunc) {
+func (m *machine) within(timeout time.Duration) (context.Context, context.CancelFunc) {
 	if timeout <= 0 {
-		return context.WithCancel(context.Background())
+		return context.WithCancel(m.ctx)
 	}
-	return context.WithTimeout(context.Background(), timeout)
+	return context.WithTimeout(m.ctx, timeout)
 }
 
 // Do sends a command and waits for its reply.
@@ -86,7 +86,7 @@ func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, erro
 	var reply any
 	var err error
 	r.blocking(func() {
-		ctx, cancel := within(timeout)
+		ctx, cancel := r.within(timeout)
 		defer cancel()
 		reply, err = r.client.Do(ctx, words(args)...).Result()
 	})
@@ -97,7 +97,7 @@ func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, erro
 func (r *redisPort) Pipeline(timeout time.Duration, commands ...[]string) ([]locks.Reply, error) {
 	var sent []*redis.Cmd
 	r.blocking(func() {
-		ctx, cancel := within(timeout)
+		ctx, cancel := r.within(timeout)
 		defer cancel()
 		batch := r.client.Pipeline()
 		for _, args := range commands {
@@ -177,7 +177,7 @@ func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subs
 	s := &subscription{machine: r.machine, next: newSignal()}
 	var err error
 	r.blocking(func() {
-		ctx, cancel := within(timeout)
+		ctx, cancel := r.within(timeout)
 		defer cancel()
 		s.pubsub = r.client.Subscribe(ctx, channel)
 		_, err = s.pubsub.Receive(ctx)

@@ -3,6 +3,8 @@ package live
 import (
 	"errors"
 	"fmt"
+	"net"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -27,6 +29,7 @@ func (z zooKeeper) Open(library string, timeout time.Duration) locks.ZKHandle {
 type zkHandle struct {
 	*machine
 	conn    *zk.Conn
+	socket  lastSocket
 	library string
 	timeout time.Duration
 
@@ -40,7 +43,8 @@ type zkHandle struct {
 
 func openHandle(m *machine, library string, timeout time.Duration) *zkHandle {
 	h := &zkHandle{machine: m, library: library, timeout: timeout, lost: newSignal(), suspended: newSignal()}
-	conn, events, err := zk.Connect(m.config.ZooKeeper, timeout, zk.WithLogger(silence{}))
+	conn, events, err := zk.Connect(m.config.ZooKeeper, timeout, zk.WithLogger(silence{}),
+		zk.WithDialer(h.socket.dial))
 	if err != nil {
 		panic("live: " + err.Error()) // addresses are checked by who names them
 	}
@@ -68,6 +72,9 @@ func (h *zkHandle) changed(state zk.State) {
 			h.cut.Stop()
 		}
 		if id := h.conn.SessionID(); id != h.id {
+			if h.id != 0 { // go-zookeeper drops events that nobody takes at once
+				h.lost.Fire()
+			}
 			if h.lost.Fired() {
 				h.lost = newSignal()
 			}
@@ -96,7 +103,40 @@ func (h *zkHandle) changed(state zk.State) {
 	}
 }
 
-func (h *zkHandle) close() { h.conn.Close() }
+// close ends the session, if the server answers, and the connection in any case: go-zookeeper would wait for the answer to
+// its first frame for seven times the session's time-out.
+func (h *zkHandle) close() {
+	h.conn.Close()
+	h.socket.close()
+}
+
+// lastSocket is the connection that go-zookeeper has.
+type lastSocket struct {
+	mu   sync.Mutex
+	conn net.Conn
+	over bool
+}
+
+func (s *lastSocket) dial(network, address string, timeout time.Duration) (net.Conn, error) {
+	conn, err := net.DialTimeout(network, address, timeout)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn = conn; s.over {
+		_ = conn.Close()
+	}
+	return conn, nil
+}
+
+func (s *lastSocket) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over = true; s.conn != nil {
+		_ = s.conn.Close()
+	}
+}
 
 // Session returns what the library knows of its session.
 func (h *zkHandle) Session() locks.ZKSession {
@@ -124,7 +164,11 @@ func (h *zkHandle) Create(at, data string, kind locks.ZKKind) (locks.ZKNode, err
 	if err != nil || kind == locks.ZKContainer || kind == locks.ZKPersistent {
 		return node, err
 	}
-	return h.Get(node.Path)
+	got, err := h.Get(node.Path)
+	if err != nil && !errors.Is(err, locks.ErrSessionExpired) { // it was made, whatever became of the reading
+		return node, fmt.Errorf("%w: created, but not read: %v", locks.ErrUnknown, err)
+	}
+	return got, err
 }
 
 // Delete removes a node.
@@ -218,6 +262,7 @@ func (h *zkHandle) ask(request func() error) error {
 // outcome tells an error of go-zookeeper's in the words of the locks. The library says that its connection was closed
 // where a request may have been sent; what it says before it has a server was certainly not done.
 func outcome(err error) error {
+	var broken net.Error
 	switch {
 	case err == nil:
 		return nil
@@ -227,9 +272,9 @@ func outcome(err error) error {
 		return locks.ErrNodeExists
 	case errors.Is(err, zk.ErrSessionExpired):
 		return fmt.Errorf("%w: %w", locks.ErrNotDone, locks.ErrSessionExpired)
-	case errors.Is(err, zk.ErrConnectionClosed):
-		return fmt.Errorf("%w: %w", locks.ErrUnknown, err)
-	case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrClosing):
+	case errors.Is(err, zk.ErrConnectionClosed), errors.Is(err, zk.ErrClosing), errors.As(err, &broken):
+		return fmt.Errorf("%w: %w", locks.ErrUnknown, err) // net's errors come from writing: some of it may have arrived
+	case errors.Is(err, zk.ErrNoServer):
 		return fmt.Errorf("%w: %w", locks.ErrNotDone, err)
 	default:
 		return fmt.Errorf("zookeeper: %w", err)

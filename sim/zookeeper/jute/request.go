@@ -55,6 +55,8 @@ type Header struct {
 	Xid  int32 // by which the client knows the answer
 	Type Type
 	Ops  []Type // of a transaction's operations
+
+	Unknown bool // the operation is not simulated; whoever reads the frame says so
 }
 
 // ParseRequest reads a frame. The request is nil if the operation is not simulated.

@@ -7,11 +7,8 @@ import (
 	"github.com/locksim/locksim/sim/zookeeper"
 )
 
-// The numbers by which clients know what is no answer to a request with a number of its own (ClientCnxn.XID).
-const (
-	EventXid int32 = -1
-	AuthXid  int32 = -4
-)
+// EventXid is the number by which clients know what is no answer to a request (ClientCnxn.XID).
+const EventXid int32 = -1
 
 // Unimplemented is the error of an operation that the server does not know (KeeperException.Code.UNIMPLEMENTED).
 const Unimplemented zookeeper.Code = -6

@@ -1,0 +1,25 @@
+package serve_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/serve"
+)
+
+// TestASilentClientsSessionExpires has a client say nothing for longer than its session: the server ends the connection, and
+// whoever watches its node hears that it is gone.
+func TestASilentClientsSessionExpires(t *testing.T) {
+	w, err := serve.ZooKeeper(1, anywhere(1), 100*time.Millisecond)
+	address := served(t, w, err)[0]
+	silent, err := dialZK(address, 200*time.Millisecond, 0, "")
+	require.NoError(t, err)
+	_, err = silent.ask(opCreate, frame{}.text("/lock").text("").anyone().int(1))
+	require.NoError(t, err)
+	began := time.Now()
+	_, err = silent.read()
+	require.ErrorContains(t, err, "EOF")
+	require.Less(t, time.Since(began), 5*time.Second)
+}
