@@ -49,6 +49,8 @@ func (s *story) accessWords(a *history.Access) string {
 	switch {
 	case a.Applied == trace.Never && a.Returned != trace.Never:
 		return text + ": is answered with an error, and nothing is done"
+	case a.Applied == trace.Never && s.underway(a):
+		return text + ": it is on its way when the run ends"
 	case a.Applied == trace.Never:
 		return text + ": it never arrives"
 	case !a.Accepted && a.Token < a.MaxToken && s.h.Fencing.NeedsToken():
@@ -56,15 +58,15 @@ func (s *story) accessWords(a *history.Access) string {
 	case !a.Accepted:
 		return text + ": refused"
 	case a.Op == history.Read && s.harmful[a]:
-		return text + fmt.Sprintf(": finds version %d, DAMAGE", a.Version)
+		return text + fmt.Sprintf(": finds version %d, DAMAGE", s.version(a))
 	case a.Op == history.Read:
-		return text + fmt.Sprintf(": finds version %d", a.Version)
+		return text + fmt.Sprintf(": finds version %d", s.version(a))
 	case a.Op == history.Check:
 		return text + ": it may"
 	case s.harmful[a]:
-		return text + fmt.Sprintf(": accepted as version %d, DAMAGE", a.Version)
+		return text + fmt.Sprintf(": accepted as version %d, DAMAGE", s.version(a))
 	}
-	return text + fmt.Sprintf(": accepted as version %d", a.Version)
+	return text + fmt.Sprintf(": accepted as version %d", s.version(a))
 }
 
 // commits reports whether a write had been answered before it was decided what becomes of it: it is part of a
@@ -88,9 +90,9 @@ func (s *story) commitWords(a *history.Access) string {
 	case !a.Accepted:
 		return text + " rolled back"
 	case s.harmful[a]:
-		return text + fmt.Sprintf(" committed as version %d, DAMAGE", a.Version)
+		return text + fmt.Sprintf(" committed as version %d, DAMAGE", s.version(a))
 	}
-	return text + fmt.Sprintf(" committed as version %d", a.Version)
+	return text + fmt.Sprintf(" committed as version %d", s.version(a))
 }
 
 // damages are the violations that befell the resource.

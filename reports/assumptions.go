@@ -63,6 +63,9 @@ func serverWords(s scenarios.Servers) string {
 // lan is what messages take unless a scenario says otherwise, in words: that of package sim.
 const lan = "100µs to 10ms"
 
+// lanSlowest is the longest of these.
+const lanSlowest = 10 * time.Millisecond
+
 // latencyWords say how long messages take.
 func latencyWords(s *scenarios.Scenario) string {
 	text := lan

@@ -43,7 +43,7 @@ func (t *plot) lost() string {
 	t.accesses(over)
 	based := ""
 	if read := t.access(first.ID, history.Read, over.Register, under.Applied); read != nil {
-		based = fmt.Sprintf("Both have computed what they write from version %d, so that ", read.Version)
+		based = fmt.Sprintf("Both have computed what they write from version %d, so that ", t.version(read))
 	}
 	return capital(fmt.Sprintf("%s%s's update is lost%s.", based, t.who(first), t.taking(under, over)))
 }

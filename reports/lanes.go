@@ -65,6 +65,7 @@ func (l *lane) stops() []stop {
 		m := &l.marks[i]
 		list = append(list, stop{m.at, len([]rune(m.text)) + m.pad})
 	}
+	list = append(list, l.rivals()...)
 	slices.SortStableFunc(list, func(a, b stop) int { return cmp.Compare(a.at, b.at) })
 	merged := list[:0]
 	for _, s := range list {
@@ -87,6 +88,24 @@ func (l *lane) stops() []stop {
 
 // lanes builds all rows of the picture, from the clients down to the resource, but for those without anything on them.
 func (v *view) lanes(moments []moment) []lane {
+	list := v.candidates()
+	for i := range list {
+		v.place(&list[i], moments)
+	}
+	return slices.DeleteFunc(list, func(l lane) bool { return len(l.bars)+len(l.marks)+len(l.levels) == 0 })
+}
+
+// laneNames are those of all rows that the picture has if there is anything on them.
+func (v *view) laneNames() map[string]bool {
+	names := map[string]bool{}
+	for _, l := range v.candidates() {
+		names[l.name] = true
+	}
+	return names
+}
+
+// candidates are all rows without their moments.
+func (v *view) candidates() []lane {
 	var list []lane
 	for i, who := range v.scope.holders {
 		list = append(list, v.beliefLane(who, inkOfClient(i)))
@@ -107,11 +126,7 @@ func (v *view) lanes(moments []moment) []lane {
 			list = append(list, v.clockLane(node, plain), v.lagLane(node))
 		}
 	}
-	list = append(list, v.storageLane(), v.tokensLane(), v.damageLane())
-	for i := range list {
-		v.place(&list[i], moments)
-	}
-	return slices.DeleteFunc(list, func(l lane) bool { return len(l.bars)+len(l.marks)+len(l.levels) == 0 })
+	return append(list, v.storageLane(), v.tokensLane(), v.damageLane())
 }
 
 // place puts the moments of a lane on it.

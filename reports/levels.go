@@ -124,6 +124,30 @@ func (v *view) tokensLane() lane {
 	return l
 }
 
+// rivals are the places of a lane on which several lead at once: these need room to be named, however short it was.
+func (l *lane) rivals() []stop {
+	if l.name != laneLeads || !slices.ContainsFunc(l.levels, func(l Level) bool { return l.Value > 1 }) {
+		return nil
+	}
+	list := make([]stop, len(l.levels))
+	for i, level := range l.levels {
+		list[i] = stop{level.At, 1}
+		if level.Value > 1 {
+			list[i].width = min(columns(level.Text)+2, mostRivalColumns)
+		}
+	}
+	return list
+}
+
+// jumps reports whether a level is the same until it changes, and all that shows a change is what is written there: a
+// clock drifts, tokens change with every grant, and votes have their threshold.
+func (l *lane) jumps() bool {
+	return l.threshold == nil && l.name != laneClock(l.node) && l.name != laneTokens
+}
+
+// mostRivalColumns is the most room that names of those who lead at once may take.
+const mostRivalColumns = 24
+
 // drawLevels writes what a number is where it changes, if there is room, and goes on with a line: a broken one where
 // the number is too small.
 func (p *picture) drawLevels(r row, l *lane) {
@@ -154,6 +178,9 @@ func (p *picture) drawLevels(r row, l *lane) {
 		if text := fitting(p.words(level.Text), room); text != "" && text != said {
 			r.put(from, text, l.ink)
 			said = text
+		} else if text == "" && i > 0 && l.jumps() && level.Text != said {
+			r.put(from, string(p.g.changes), l.ink)
+			said = ""
 		}
 	}
 }

@@ -66,8 +66,11 @@ func (v *view) messages() []Message {
 		if m.Sent > v.to || m.Received < v.from {
 			continue
 		}
+		if isAccess(m.What) {
+			m.Detail = v.renumbered(m.Detail)
+		}
 		held := v.heldUp(&m)
-		m.Late = held != nil
+		m.Late, m.OnItsWay = held != nil, v.onItsWay(&m)
 		m.Matters = w.matters[i] || m.Late && (writesLock(m.Purpose) || isAccess(m.What) || held.kind == "delay")
 		list = append(list, m)
 	}

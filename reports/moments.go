@@ -20,8 +20,9 @@ type moment struct {
 	who    string
 	text   string
 	ink    ink
-	weight int // the heavier, the sooner it gets a number
-	number int // 0: none
+	weight int  // the heavier, the sooner it gets a number
+	cited  bool // by the proof of the first run: it gets a number first
+	number int  // 0: none
 }
 
 // Weights of moments. What takes part in a violation outweighs everything else.

@@ -129,7 +129,7 @@ type glyphs struct {
 	expired, deleted, lost       rune
 	both, damage                 rune
 	travels, cut                 rune
-	enough, tooFew               rune // of a number
+	enough, tooFew, changes      rune // of a number
 	bar, tick, gap               rune
 
 	accepted, refused, harmful, unsure string
@@ -147,7 +147,7 @@ func unicodeGlyphs() *glyphs {
 		expired: '✝', deleted: '┘', lost: '╳',
 		both: '▒', damage: '▲',
 		travels: '┈', cut: '╳',
-		enough: '━', tooFew: '┅',
+		enough: '━', tooFew: '┅', changes: '┿',
 		bar: '│', tick: '╷', gap: '⫽',
 
 		accepted: "✓", refused: "✗", harmful: "!", unsure: "?",
@@ -163,10 +163,10 @@ func asciiGlyphs() *glyphs {
 		waits: '.', paused: '%', down: '/',
 		granted: '=', lapsed: '~',
 		levels:  []rune("12345678"),
-		expired: '+', deleted: '\'', lost: 'X',
+		expired: '@', deleted: '\'', lost: 'X',
 		both: '#', damage: '^',
 		travels: '_', cut: 'x',
-		enough: '=', tooFew: ':',
+		enough: '=', tooFew: ':', changes: '|',
 		bar: '|', tick: '|', gap: '/',
 
 		accepted: "+", refused: "x", harmful: "!", unsure: "?",

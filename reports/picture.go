@@ -32,6 +32,7 @@ func newPicture(runs []Run, width int, color bool, g *glyphs) *picture {
 		p.views = append(p.views, v)
 		p.tales = append(p.tales, v.tell())
 	}
+	p.cite()
 	p.number()
 	p.layOut(width)
 	if p.scale.width > thinPanels*p.scale.panel {
@@ -72,48 +73,6 @@ func (p *picture) layOut(width int) {
 func (p *picture) thin() {
 	for i := range p.tales {
 		p.tales[i] = slices.DeleteFunc(p.tales[i], func(m moment) bool { return m.number == 0 })
-	}
-}
-
-// number gives the weightiest moments of all runs their numbers. What happens at the same moment on the same lane has
-// the same number in every run, whatever came of it.
-func (p *picture) number() {
-	type slot struct {
-		moment
-		id string
-	}
-	id := func(m *moment) string { return m.at.String() + "|" + m.lane + "|" + m.key }
-	var slots []slot
-	seen := map[string]int{}
-	for _, tale := range p.tales {
-		for i := range tale {
-			m := &tale[i]
-			if m.weight == 0 || m.text == "" { // there is nothing to say of it
-				continue
-			}
-			if k, ok := seen[id(m)]; ok {
-				slots[k].weight = max(slots[k].weight, m.weight)
-				continue
-			}
-			seen[id(m)] = len(slots)
-			slots = append(slots, slot{*m, id(m)})
-		}
-	}
-	slices.SortStableFunc(slots, func(a, b slot) int { return cmp.Compare(b.weight, a.weight) })
-	chosen := slots[:min(len(slots), maxNumber)]
-	for len(chosen) > 0 && chosen[len(chosen)-1].weight <= weightTrivia && len(chosen) > maxNumber/2 {
-		chosen = chosen[:len(chosen)-1]
-	}
-	p.more = len(slots) - len(chosen)
-	slices.SortStableFunc(chosen, func(a, b slot) int { return compareMoments(a.moment, b.moment) })
-	numbers := map[string]int{}
-	for i := range chosen {
-		numbers[chosen[i].id] = i + 1
-	}
-	for _, tale := range p.tales {
-		for i := range tale {
-			tale[i].number = numbers[id(&tale[i])]
-		}
 	}
 }
 
@@ -262,7 +221,7 @@ func (p *picture) write(out *strings.Builder, run, like int) {
 		if like >= 0 && p.drawnAlike(l.name, like, r) {
 			continue
 		}
-		lines = append(lines, line{l.heading(), l.ink, r})
+		lines = append(lines, line{p.nameOf(l), l.ink, r})
 	}
 	for from := 0; from < p.scale.width; from += p.scale.panel {
 		if from > 0 {
@@ -273,12 +232,22 @@ func (p *picture) write(out *strings.Builder, run, like int) {
 			if part.blank() && i > 0 && p.scale.width > p.scale.panel {
 				continue
 			}
-			out.WriteString(inked(p.color, l.ink, pad(cutTo(l.name, p.label), p.label)))
+			out.WriteString(inked(p.color, l.ink, pad(l.name, p.label)))
 			out.WriteString(" " + string(p.g.bar))
 			out.WriteString(part.text(p.color))
 			out.WriteString("\n")
 		}
 	}
+}
+
+// nameOf is what stands before a lane. Of a long one the name of the node is cut, never what the lane is about.
+func (p *picture) nameOf(l *lane) string {
+	name := l.heading()
+	about, of := strings.CutPrefix(name, l.node)
+	if columns(name) <= p.label || !of || l.node == "" || columns(about)+columns(p.g.ellipsis) >= p.label {
+		return cutTo(name, p.label)
+	}
+	return cutTo(l.node, p.label-columns(about)-columns(p.g.ellipsis)) + p.g.ellipsis + about
 }
 
 // told is the set of lines that a run's list of events has.
@@ -328,6 +297,8 @@ func (p *picture) legend(run int) []string {
 		l := &p.rows[run][i]
 		if l.kind == LaneLevel { // it is of words and numbers
 			used[g.tooFew] = used[g.tooFew] || l.threshold != nil
+			changes := slices.ContainsFunc(p.drawn[run][i], func(c cell) bool { return c.r == g.changes })
+			used[g.changes] = used[g.changes] || changes
 			continue
 		}
 		for _, c := range p.drawn[run][i] {
@@ -357,6 +328,7 @@ func (p *picture) legend(run int) []string {
 		list = append(list, wedge+" the "+what+"'s time to live")
 	}
 	add(g.tooFew, "fewer than a majority")
+	add(g.changes, "changes")
 	add(g.expired, "expired")
 	add(g.deleted, "deleted")
 	add(g.travels, p.views[run].undecided())

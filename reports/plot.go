@@ -281,11 +281,11 @@ func (t *plot) accesses(a *history.Access) {
 			t.tell(a.Applied, orderEffect, who, "writes"+t.ofRegister(a))
 		}
 	case arrives && a.Op == history.Write:
-		t.tell(a.Applied, orderEffect, who+"'s write"+t.ofRegister(a), "arrives and becomes version "+versionText(a))
+		t.tell(a.Applied, orderEffect, who+"'s write"+t.ofRegister(a), "arrives and becomes version "+t.versionText(a))
 	case arrives:
-		t.tell(a.Applied, orderEffect, who+"'s read"+t.ofRegister(a), "arrives and finds version "+versionText(a))
+		t.tell(a.Applied, orderEffect, who+"'s read"+t.ofRegister(a), "arrives and finds version "+t.versionText(a))
 	default:
-		t.tell(a.Applied, orderEffect, who, a.Op.String()+"s version "+versionText(a)+t.ofRegister(a))
+		t.tell(a.Applied, orderEffect, who, a.Op.String()+"s version "+t.versionText(a)+t.ofRegister(a))
 	}
 }
 
@@ -302,7 +302,7 @@ func (t *plot) overtaken(register int) bool {
 	return !slices.IsSortedFunc(writes, func(a, b *history.Access) int { return cmp.Compare(a.Version, b.Version) })
 }
 
-func versionText(a *history.Access) string { return strconv.FormatUint(a.Version, 10) }
+func (t *plot) versionText(a *history.Access) string { return strconv.FormatUint(t.version(a), 10) }
 
 // ofRegister names the register of an access where there are several.
 func (t *plot) ofRegister(a *history.Access) string {

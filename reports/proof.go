@@ -31,6 +31,7 @@ func (p proof) steps() string {
 type argument struct {
 	*plot
 	moments []moment
+	cites   func(*moment) // is told of every moment that the proof names; nil if nobody wants to know
 }
 
 func (p *picture) argue(run int, x *checker.Violation) *argument {
@@ -43,23 +44,26 @@ func (p *picture) argue(run int, x *checker.Violation) *argument {
 // ref is the number of what happens at a moment on a lane, or if it has none the moment. Of several it is that with the
 // key.
 func (a *argument) ref(at trace.Instant, lane string, key ...string) string {
-	found := 0
+	var found *moment
 	for i := range a.moments {
 		m := &a.moments[i]
-		if m.at != at || m.lane != lane || m.number == 0 {
+		if m.at != at || m.lane != lane || m.number == 0 && a.cites == nil {
 			continue
 		}
-		if len(key) > 0 && m.key == key[0] {
-			return a.g.number(m.number)
-		}
-		if found == 0 {
-			found = m.number
+		if found == nil || len(key) > 0 && m.key == key[0] {
+			found = m
 		}
 	}
-	if found > 0 {
-		return a.g.number(found)
+	switch {
+	case found == nil:
+		return precise(at.Sub(0))
+	case a.cites != nil:
+		a.cites(found)
 	}
-	return precise(at.Sub(0))
+	if found.number == 0 {
+		return precise(at.Sub(0))
+	}
+	return a.g.number(found.number)
 }
 
 // believes is when an acquisition begins to be believed in, and ceases when that ends.

@@ -27,10 +27,10 @@ func (a *argument) lostUpdate(first, second *history.Acquisition) proof {
 	return proof{
 		claim: fmt.Sprintf("%s overwrites at %s what %s wrote at %s, without having read it", two, a.effect(over), one,
 			a.effect(under)),
-		let:  fmt.Sprintf("version %d%s be what both go by: %s", mine.Version, a.ofRegister(over), reads),
+		let:  fmt.Sprintf("version %d%s be what both go by: %s", a.version(mine), a.ofRegister(over), reads),
 		then: fmt.Sprintf("%s writes at %s", one, a.effect(under)),
 		however: fmt.Sprintf("%s still writes at %s what it has computed from version %d, and it is accepted%s", two,
-			a.effect(over), theirs.Version, a.taking(under, over)),
+			a.effect(over), a.version(theirs), a.taking(under, over)),
 	}
 }
 
@@ -42,6 +42,8 @@ func (a *argument) seenHalf(writer, reader *history.Acquisition) proof {
 		register := "register " + strconv.Itoa(x.Register)
 		isWrite := x.Acquisition == writer.ID && x.Op == history.Write
 		switch {
+		case isWrite && x.Applied == trace.Never && a.underway(x):
+			writes = append(writes, register+" too, which is on its way when the run ends")
 		case isWrite && x.Applied == trace.Never:
 			writes = append(writes, register+" too, which never arrives")
 		case isWrite && !x.Accepted:
@@ -49,7 +51,7 @@ func (a *argument) seenHalf(writer, reader *history.Acquisition) proof {
 		case isWrite:
 			writes = append(writes, fmt.Sprintf("%s at %s", register, a.effect(x)))
 		case x.Acquisition == reader.ID && x.Op == history.Read && x.Accepted:
-			reads = append(reads, fmt.Sprintf("version %d of %s at %s", x.Version, register, a.effect(x)))
+			reads = append(reads, fmt.Sprintf("version %d of %s at %s", a.version(x), register, a.effect(x)))
 		}
 	}
 	if len(writes) < 2 {

@@ -91,7 +91,7 @@ func (a *argument) inVain() proof {
 		ending = "nothing can happen any more"
 	}
 	p := proof{
-		claim:   fmt.Sprintf("%s has waited since %s", a.waiter(w), precise(w.From.Sub(0))),
+		claim:   fmt.Sprintf("%s has waited since %s", a.waiter(w), a.ref(w.From, laneBelief(a.waiter(w)))),
 		then:    a.waiter(w) + " asks for it",
 		however: strings.ToLower(reason[:1]) + reason[1:] + ": " + ending,
 	}

@@ -218,10 +218,14 @@ func (s *scale) cutUntil(t trace.Instant) trace.Instant {
 	return t
 }
 
-// roundStep is the smallest of 1, 2, 5, 10, 20, 50, … nanoseconds that is not below d; from minutes on, of 1, 2, 5,
-// 10, 20, 30 minutes and of hours likewise.
+// roundStep is the smallest of 1, 2, 5, 10, 20, 50, … nanoseconds that is not below d, or of as many hours where moments
+// are told in hours.
 func roundStep(d time.Duration) time.Duration {
-	for step := time.Duration(1); ; step *= 10 {
+	step := time.Duration(1)
+	if d >= time.Hour {
+		step = time.Hour
+	}
+	for ; ; step *= 10 {
 		for _, k := range []time.Duration{1, 2, 5} {
 			if step*k >= d || step >= time.Hour*1000 {
 				return step * k

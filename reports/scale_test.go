@@ -95,11 +95,13 @@ func TestTicksAreRound(t *testing.T) {
 	require.Equal(t, 2*time.Second, roundStep(1100*time.Millisecond))
 	require.Equal(t, 500*time.Millisecond, roundStep(201*time.Millisecond))
 	require.Equal(t, time.Nanosecond, roundStep(0))
+	require.Equal(t, 100*time.Hour, roundStep(51*time.Hour))
 }
 
 func TestTimesAreShort(t *testing.T) {
 	for text, d := range map[string]time.Duration{
 		"0s": 0, "999ns": 999, "1.654ms": 1654321, "10.0017s": 10001654321, "65.0147s": 65*time.Second + 14735290,
+		"400h": 400 * time.Hour, "10h30m1.5s": 10*time.Hour + 30*time.Minute + 1500*time.Millisecond,
 		"312µs": 312 * time.Microsecond, "-1.5s": -1500 * time.Millisecond, "90s": 90 * time.Second, "1ms": time.Millisecond - 1,
 	} {
 		require.Equal(t, text, precise(d))

@@ -62,7 +62,7 @@ func (p *picture) timeline(i int) Timeline {
 	r := v.run
 	words, verdict, of := r.headline()
 	t := Timeline{
-		Fencing: r.Case.Fencing.String(), Headline: words, Tone: inkOf(of, verdict).tone(), LikeRun: -1,
+		Fencing: r.Case.Fencing.String(), Headline: words, Tone: r.toneOfHeadline(inkOf(of, verdict)), LikeRun: -1,
 		Messages: v.messages(), Why: []string{}, Proof: []string{}, Measures: list(r.measured()), Legend: p.legend(i),
 	}
 	if i > 0 {
@@ -104,6 +104,9 @@ func (r *Run) dataOfVerdict(p checker.Property) Verdict {
 	d := Verdict{Property: p.String(), Found: got.String(), Note: r.note(p, got), Tone: inkOf(p, got).tone()}
 	if want, ok := r.Expected(p); ok {
 		d.Expected = want.String()
+		if want != got {
+			d.Tone = ToneDiffers
+		}
 	}
 	return d
 }

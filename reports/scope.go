@@ -202,6 +202,9 @@ func (s *scope) findNodes(runs []Run) {
 		for k := range h.Asks {
 			names = append(names, h.Asks[k].Node)
 		}
+		for k := range h.Removals {
+			names = append(names, h.Removals[k].Node)
+		}
 		for _, f := range faultsOf(&runs[i]) {
 			names = append(names, f.node)
 		}

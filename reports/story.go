@@ -133,7 +133,7 @@ func (t *plot) twoHolders() string {
 }
 
 // checkersWords end a story that there are no others for.
-func (t *plot) checkersWords() string { return capital(shortened(t.violation.Text)) + "." }
+func (t *plot) checkersWords() string { return capital(t.told(t.violation.Text)) + "." }
 
 // notTold says why the first holder knows nothing of the end of its lock.
 func (t *plot) notTold(a *history.Acquisition, who string) string {

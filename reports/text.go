@@ -209,69 +209,6 @@ func (t *text) headline(r *Run) {
 	t.paragraph("", sign+" "+words, k)
 }
 
-// headline says in one sentence what came of a run, and which verdict weighs most in it.
-func (r *Run) headline() (words string, weighs checker.Verdict, of checker.Property) {
-	v := &r.Report.Verdicts
-	of = checker.MutualExclusion
-	switch v[checker.MutualExclusion] {
-	case checker.Violated:
-		words = "Two believed to hold the lock at once"
-	case checker.Held:
-		words = "Never did two believe to hold the lock at once"
-	case checker.Vacuous:
-		words = "Two holders at once were never near"
-	case checker.NotJudged, checker.Undecided:
-		words = "Whether two held the lock at once is not known"
-	}
-	switch v[checker.Resource] {
-	case checker.Violated:
-		of = checker.Resource
-		joint := "; yet"
-		if v[checker.MutualExclusion] == checker.Violated {
-			joint = ", and"
-		}
-		words += joint + " the resource was damaged"
-	case checker.Held:
-		words += "; the resource stayed safe"
-	case checker.NotJudged:
-		if r.unjudgedResource() {
-			words += "; whether the resource is safe is not judged"
-		}
-	case checker.Vacuous, checker.Undecided:
-	}
-	if v[checker.Progress] == checker.Violated {
-		words += "; somebody waited in vain"
-		if v[of] != checker.Violated {
-			of = checker.Progress
-		}
-	}
-	words += neverHappened(r)
-	ending := "."
-	switch status, _ := r.Status(); status {
-	case AsExpected:
-		if r.Compared() && len(r.Case.Scenario.Expect)+len(r.Case.Scenario.Measures) > 0 {
-			ending = ": as expected."
-		}
-	case Inconclusive:
-		ending = ": inconclusive."
-	case Unexpected:
-		ending = ": NOT as expected."
-	}
-	return words + ending, v[of], of
-}
-
-// neverHappened names the faults without which the run is not the one that its scenario tells of.
-func neverHappened(r *Run) string {
-	switch faults := r.FaultsNotFired(); {
-	case len(faults) == 0 || !r.Compared():
-		return ""
-	case len(faults) == 1:
-		return "; the fault " + faults[0] + " never happened"
-	default:
-		return "; the faults " + listing(faults) + " never happened"
-	}
-}
-
 // heading names the case.
 func heading(r *Run) []string {
 	parts := []string{r.Lock}

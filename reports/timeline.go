@@ -199,6 +199,8 @@ type Message struct {
 	// Matters says that the story cannot be told without it; the others may be left out or drawn faintly.
 	Matters bool `json:"matters,omitempty"`
 	Late    bool `json:"late,omitempty"` // a fault held it up
+	// OnItsWay says of a message that never was received that the run ended before it could be: it is not lost.
+	OnItsWay bool `json:"on_its_way,omitempty"`
 }
 
 // Sign says what a bar or a mark shows.

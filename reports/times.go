@@ -38,8 +38,19 @@ func precise(d time.Duration) string {
 	}
 }
 
-// exact prints a duration in seconds or less, never in minutes: leases are compared in seconds.
+// exact prints a duration in seconds or less, never in minutes: leases are compared in seconds. What takes hours is
+// printed in hours.
 func exact(d time.Duration) string {
+	if d >= manyHours {
+		text := strconv.FormatInt(int64(d/time.Hour), 10) + "h"
+		if minutes := d % time.Hour / time.Minute; minutes > 0 {
+			text += strconv.FormatInt(int64(minutes), 10) + "m"
+		}
+		if d %= time.Minute; d > 0 {
+			text += exact(d)
+		}
+		return text
+	}
 	units := []struct {
 		size time.Duration
 		name string
@@ -59,6 +70,9 @@ func exact(d time.Duration) string {
 	}
 	return strconv.FormatInt(int64(d), 10) + "ns"
 }
+
+// manyHours is from when on nobody counts in seconds.
+const manyHours = 10 * time.Hour
 
 // spoken finds durations as package time prints them, where they stand for themselves.
 var spoken = regexp.MustCompile(`(^|[ (])((?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:ns|µs|ms|s))\b`)

@@ -43,12 +43,14 @@ type view struct {
 	roles    []trace.Event // promotions and demotions
 	renewals []trace.Event // executed ones, and promotions
 	all      []sent        // messages of the whole run
+	versions map[uint64]uint64
 }
 
 func newView(r *Run, s *scope, g *glyphs) *view {
 	v := &view{
 		run: r, h: r.History, g: g, scope: s, from: s.from, to: min(s.to, r.History.End),
 		beliefs: r.History.Beliefs(), faults: faultsOf(r), harmful: map[*history.Access]bool{},
+		versions: versionsOf(r.History),
 	}
 	v.sift()
 	v.both = v.overlaps()

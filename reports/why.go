@@ -83,7 +83,7 @@ func (p *picture) reasons(run int, like *Run, said map[string]bool) []reason {
 }
 
 func (p *picture) reason(run int, x *checker.Violation) reason {
-	why := reason{property: x.Property, told: capital(x.Kind) + ": " + shortened(x.Text) + "."}
+	why := reason{property: x.Property, told: capital(x.Kind) + ": " + p.views[run].told(x.Text) + "."}
 	proved := p.argue(run, x).prove()
 	if why.claim, why.proof = why.told, proved.steps(); proved.claim != "" {
 		why.claim = capital(x.Kind) + ": " + proved.claim + "."

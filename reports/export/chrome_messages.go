@@ -35,7 +35,11 @@ func (c *chrome) messages(list []reports.Message) {
 	for i := range list {
 		m := &list[i]
 		if m.Received == trace.Never {
-			c.instant(m.From, "messages", m.Sent, wordsOf(m)+" never arrives at "+m.To, "message", "t")
+			words := " never arrives at "
+			if m.OnItsWay {
+				words = " is on its way when the run ends, to "
+			}
+			c.instant(m.From, "messages", m.Sent, wordsOf(m)+words+m.To, "message", "t")
 			continue
 		}
 		c.flow(m)

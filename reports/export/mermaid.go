@@ -233,6 +233,9 @@ func (d *diagram) arrow(m *reports.Message) entry {
 		text = m.Detail
 	}
 	switch {
+	case m.OnItsWay:
+		kind, at = kind[:len(kind)-2]+")", m.Sent
+		text = instant(at) + " " + text + ": on its way when the run ends"
 	case m.Received == trace.Never:
 		kind, at = kind[:len(kind)-2]+"x", m.Sent
 		text = instant(at) + " " + text + ": never arrives"

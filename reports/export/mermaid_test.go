@@ -17,7 +17,7 @@ var diagramLine = func() *regexp.Regexp {
 	const name = `(?:[\p{L}\p{Nd} .()/_+=!?·—–…-]|#\d+;)*`
 	const text = `(?:[\p{L}\p{Nd} .()/_+=!?·—–…,:'-]|#\d+;|<br/>)*`
 	return regexp.MustCompile(`^(?:sequenceDiagram|    (?:accTitle: ` + text + `|accDescr: ` + text + `|participant p\d+ as ` + name +
-		`|Note over p\d+(?:,p\d+)?: ` + text + `|p\d+(?:->>|-->>|-x|--x)p\d+: ` + text + `|rect rgba\(230, 159, 0, 0\.25\)|end))$`)
+		`|Note over p\d+(?:,p\d+)?: ` + text + `|p\d+(?:->>|-->>|-x|--x|-\)|--\))p\d+: ` + text + `|rect rgba\(230, 159, 0, 0\.25\)|end))$`)
 }()
 
 func requireDiagram(t *testing.T, text string) {

@@ -16,7 +16,7 @@ func (g *page) header(run *reports.Timeline) {
 	}
 	if s.Story != "" {
 		g.y += 2 * Pixel
-		g.paragraph(margin, textWidth, s.Story, Font{Ink: Quiet, Size: 13 * Pixel, Prose: true})
+		g.paragraphs(margin, textWidth, s.Story, Font{Ink: Quiet, Size: 13 * Pixel, Prose: true})
 	}
 	g.y += 10 * Pixel
 	g.paragraph(margin, textWidth, strings.Join(s.Heading, " · "), Font{Ink: Words})

@@ -55,7 +55,7 @@ func (p *panel) levelTexts(t *track) {
 	if t.Threshold != nil {
 		threshold = t.level(t.Threshold.Value)
 	}
-	f := Font{Size: 11 * Pixel, Ink: Words, Halo: Paper}
+	f := Font{Size: 11 * Pixel, Ink: Words}
 	write := func(at Point, text string, until Length) {
 		text = reports.Visible(text)
 		below := Point{at.X, at.Y + f.size() + 6*Pixel}
@@ -65,6 +65,7 @@ func (p *panel) levelTexts(t *track) {
 			wide := box.X >= plotLeft && box.X+box.W <= until
 			high := box.Y > t.body-4*Pixel && box.Y+box.H < t.body+t.h+4*Pixel
 			if wide && high && !crossed && p.clear(box) {
+				p.Rect(Box{box.X - 15, box.Y, box.W + 30, box.H}, Paint{Fill: Paper}) // arrows may cross it
 				p.Text(at, text, f)
 				return
 			}

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/trace"
 )
 
 // arrow is a message on a panel.
 type arrow struct {
 	*reports.Message
 	from, to Point
-	lost     bool
+	fate     fate
+	answers  bool // a client; what one server passes on to another answers nobody
 	arrives  bool // its end is in this panel
 }
 
@@ -41,18 +41,22 @@ func drawn(run *reports.Timeline) (list []*reports.Message, all bool) {
 func (p *panel) arrows() {
 	for _, m := range p.messages {
 		if a, ok := p.arrow(m); ok {
-			p.asked, p.answered = p.asked || !m.Reply, p.answered || m.Reply
-			p.Group(messageWords(m), func() { p.drawArrow(a) })
+			p.asked, p.answered = p.asked || !a.answers, p.answered || a.answers
+			p.Group(messageWords(a), func() { p.drawArrow(a) })
 		}
 	}
 }
 
-func messageWords(m *reports.Message) string {
-	words := m.From + " to " + m.To + ": " + strings.TrimSpace(m.What+" "+m.Detail)
-	if m.Received == trace.Never {
-		return words + ", lost"
+func messageWords(a arrow) string {
+	words := a.From + " to " + a.To + ": "
+	if a.answers {
+		words += "answer to "
 	}
-	return words + ", on its way for " + reports.Precise(m.Received.Sub(m.Sent))
+	words += strings.TrimSpace(a.What + " " + a.Detail)
+	if a.fate == arrived {
+		return words + ", on its way for " + reports.Precise(a.Received.Sub(a.Sent))
+	}
+	return words + ", " + a.fate.String()
 }
 
 func (p *panel) arrow(m *reports.Message) (a arrow, ok bool) {
@@ -60,12 +64,12 @@ func (p *panel) arrow(m *reports.Message) (a arrow, ok bool) {
 	if !ok {
 		return a, false
 	}
-	a = arrow{Message: m, lost: m.Received == trace.Never, arrives: true}
+	a = arrow{Message: m, fate: p.fateOf(m), answers: m.Reply && p.isClient(m.To), arrives: true}
 	begin, end := p.axis.at(m.Sent), p.axis.at(m.Received)
 	switch {
 	case m.Sent < p.axis.From:
 		return a, false
-	case a.lost:
+	case a.fate != arrived:
 		end, bottom = begin+14*Pixel, top+(bottom-top)*6/10
 	case m.Received > p.axis.To: // it arrives after all that is drawn
 		bottom, a.arrives = top+(bottom-top)*8/10, false
@@ -151,7 +155,7 @@ func (p *panel) lanesOf(node string) (top, bottom Length, found bool) {
 
 func (p *panel) drawArrow(a arrow) {
 	pen := Paint{Stroke: Words}
-	if a.Reply {
+	if a.answers {
 		pen.Dash = "4 3"
 	}
 	if a.Late {
@@ -159,8 +163,10 @@ func (p *panel) drawArrow(a arrow) {
 	}
 	p.Line(a.from, a.to, pen)
 	switch {
-	case a.lost:
+	case a.fate == lost:
 		p.Icon(Cross, a.to, 10*Pixel, Words)
+	case a.fate != arrived:
+		p.Circle(a.to, 3*Pixel, Paint{Fill: Paper, Stroke: Words, Width: 15})
 	case a.arrives:
 		p.Path(head(a.from, a.to), Paint{Fill: Words})
 	}
@@ -192,19 +198,19 @@ func length(dx, dy Length) Length {
 	return Length(root)
 }
 
-// delays writes beside late messages how long they were on their way, where there is room.
+// delays writes beside late messages how long they were on their way, and beside those that did not arrive what became of
+// them, where there is room.
 func (p *panel) delays() {
 	f := Font{Size: 11 * Pixel, Bold: true, Ink: Words, Halo: Paper}
 	for _, m := range p.messages {
 		a, ok := p.arrow(m)
-		if !ok || !m.Late && !a.lost {
-			continue
+		switch {
+		case !ok:
+		case a.fate != arrived:
+			p.beside(a, p.message(a)+" "+a.fate.String(), f)
+		case m.Late:
+			p.beside(a, p.message(a)+" "+reports.Precise(m.Received.Sub(m.Sent)), f)
 		}
-		text := reports.Visible(m.What) + " lost"
-		if !a.lost {
-			text = reports.Visible(m.What) + " " + reports.Precise(m.Received.Sub(m.Sent))
-		}
-		p.beside(a, text, f)
 	}
 }
 

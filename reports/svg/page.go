@@ -75,12 +75,23 @@ func (g *page) words() string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// paragraph writes wrapped text and moves on below it.
+// paragraph writes wrapped text and moves on below it. White space within it is as wide as it likes to be.
 func (g *page) paragraph(x, width Length, text string, f Font) {
-	for _, line := range f.Wrap(bracketed(reports.Visible(text)), width) {
+	for _, line := range f.Wrap(bracketed(reports.Visible(strings.Join(strings.Fields(text), " "))), width) {
 		g.y += f.size()
 		g.Text(Point{x, g.y}, line, f)
 		g.y += f.size() * 4 / 10
+	}
+}
+
+// paragraphs writes a text of several: YAML folds the lines of one, and leaves a line break between two.
+func (g *page) paragraphs(x, width Length, text string, f Font) {
+	begun := g.y
+	for part := range strings.Lines(text) {
+		if strings.TrimSpace(part) != "" && g.y > begun {
+			g.y += f.size() / 2
+		}
+		g.paragraph(x, width, part, f)
 	}
 }
 

@@ -203,11 +203,13 @@ func (p *panel) nameAt(t *track, y Length) {
 		bold.Bold, bold.Ink = false, Quiet
 	}
 	room := names - 14*Pixel
-	who = bold.Cut(reports.Visible(who), room, "…")
-	p.Text(Point{margin, y}, who, bold)
 	quiet := Font{Ink: Quiet}
-	w := bold.Width(who + " ")
-	if rest != "" && room-w > quiet.Width("……") {
-		p.Text(Point{margin + w, y}, quiet.Cut(reports.Visible(rest), room-w, "…"), quiet)
+	kind := Length(0) // a long name is cut, what the lane shows of it is not
+	if rest = reports.Visible(rest); rest != "" {
+		kind = min(quiet.Width(" "+rest), room*2/3)
 	}
+	who = bold.Cut(reports.Visible(who), room-kind, "…")
+	p.Text(Point{margin, y}, who, bold)
+	w := bold.Width(who + " ")
+	p.Text(Point{margin + w, y}, quiet.Cut(rest, room-w, "…"), quiet)
 }

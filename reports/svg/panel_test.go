@@ -1,6 +1,7 @@
 package svg
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,7 +49,7 @@ func TestALostMessageEndsOnItsWay(t *testing.T) {
 	p := laidOut(client, server)
 	a, ok := p.arrow(&reports.Message{From: "a", To: "redis-1", Sent: 10, Received: trace.Never})
 	require.True(t, ok)
-	require.True(t, a.lost)
+	require.Equal(t, lost, a.fate)
 	require.Less(t, a.to.Y, p.tracks[1].body)
 }
 
@@ -99,6 +100,43 @@ func TestRepliesAreDashedLateOnesBoldWithTheirDelay(t *testing.T) {
 	require.Contains(t, drawing, `stroke-dasharray="4 3"`)
 	require.Contains(t, drawing, ">SET 20ns</text>")
 	require.Contains(t, drawing, ">DEL lost</text>")
+}
+
+func TestAMessageThatDoesNotArriveSaysWhichItIsAndWhatBecameOfIt(t *testing.T) {
+	other := reports.Lane{Name: "redis-2", Kind: reports.LaneNode, Node: "redis-2"}
+	stalled := reports.Lane{Kind: reports.LaneNetwork, Bars: []reports.Bar{{From: 5, To: 100, Label: "stalled"}}}
+	message := func(from, to, what string) reports.Message {
+		return reports.Message{From: from, To: to, What: what, Sent: 10, Received: trace.Never, Matters: true}
+	}
+	answer, passed := message("redis-1", "a", "GET"), message("redis-1", "redis-2", "SET")
+	answer.Reply, passed.Reply = true, true
+	waiting, underway := passed, message("a", "redis-1", "DEL")
+	waiting.Late, underway.OnItsWay = true, true
+	for want, c := range map[string]struct {
+		message reports.Message
+		network []reports.Lane
+	}{
+		"DEL lost":             {message: message("a", "redis-1", "DEL")},
+		"answer to GET lost":   {message: answer},
+		"SET to redis-2 lost":  {message: passed, network: []reports.Lane{stalled}},
+		"SET to redis-2 waits": {message: waiting, network: []reports.Lane{stalled}},
+		"DEL on its way":       {message: underway},
+	} {
+		p := framed(&reports.Timeline{
+			Lanes: append(c.network, client, server, other), Messages: []reports.Message{c.message},
+		})
+		p.arrows()
+		p.delays()
+		require.Contains(t, p.body.String(), ">"+want+"</text>")
+	}
+}
+
+func TestALongNameIsCutAndTheKindOfTheLaneIsNot(t *testing.T) {
+	long := reports.Lane{Title: strings.Repeat("long-", 20) + " granted", Node: strings.Repeat("long-", 20)}
+	p := laidOut(client)
+	p.nameAt(&track{Lane: &long}, 0)
+	require.Contains(t, p.body.String(), ">granted</text>")
+	require.Contains(t, p.body.String(), "long-lo…</text>")
 }
 
 func TestWhatOutlastsTheGrantIsShownAloneAsNotGranted(t *testing.T) {

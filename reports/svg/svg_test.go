@@ -240,6 +240,23 @@ func TestAllThatIsSaidBelowThePictureIsThere(t *testing.T) {
 	}
 }
 
+func TestAStoryOfSeveralParagraphsIsFolded(t *testing.T) {
+	s := schedule(t, golden[0])
+	s.Story = "One sentence\t  goes on.\nAnother paragraph.\n\n\nA third one.\n"
+	picture := written(t, s)
+	require.Contains(t, picture, ">One sentence goes on.</text>")
+	require.Contains(t, picture, ">Another paragraph.</text>")
+	require.Contains(t, picture, ">A third one.</text>")
+}
+
+func TestNumbersThatTheListLeavesOutAreSaidToBeOfOtherPictures(t *testing.T) {
+	const said = "Numbers that are missing are of the pictures below."
+	s := schedule(t, golden[0])
+	require.NotContains(t, written(t, s), said)
+	s.Runs[0].Moments = slices.DeleteFunc(s.Runs[0].Moments, func(m reports.Moment) bool { return m.Number == 4 })
+	require.Contains(t, written(t, s), said)
+}
+
 func TestEveryNumberInThePictureIsToldOf(t *testing.T) {
 	s := schedule(t, golden[0])
 	s.Runs[0].Moments = slices.DeleteFunc(s.Runs[0].Moments, func(m reports.Moment) bool { return m.Number == 4 })

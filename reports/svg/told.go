@@ -43,14 +43,26 @@ func (g *page) told(moments []reports.Moment, run *reports.Timeline) {
 		g.title(margin, title)
 		g.alone(numbered)
 	}
+	width := textWidth
+	if len(why) > 0 {
+		width = max(left, columnGap)
+	}
 	if n := g.schedule.More.Moments; n > 0 && first {
-		g.paragraph(margin, textWidth, "… and "+strconv.Itoa(n)+" more of less weight", aside)
+		g.paragraph(margin, width, "… and "+strconv.Itoa(n)+" more of less weight", aside)
+	}
+	if first && skips(numbered) && len(g.schedule.Runs) > 1 {
+		g.paragraph(margin, width, "Numbers that are missing are of the pictures below.", aside)
 	}
 	end := g.y
 	g.y = begin
 	x := margin + left + columnGap
 	g.section(x, pageWidth-margin-x, "Why", why, prose)
 	g.y = max(g.y, end)
+}
+
+// skips reports whether numbers are missing from a list that is sorted by them.
+func skips(numbered []reports.Moment) bool {
+	return len(numbered) > 0 && numbered[len(numbered)-1].Number > len(numbered)
 }
 
 // why is how what happened in a run came about: the proofs, and what is known of that of which there is none. What has

@@ -215,9 +215,11 @@ class Chart {
       labels = new Labels(),
       texts = [],
       badges = [];
-    const put = (text, x, look, limit, y = row.mid + 4) => {
+    const put = (text, x, look, limit, y = row.mid + 4, plate = false) => {
       const at = labels.at(text, x, limit);
-      if (at != null) texts.push(svg("text", { x: tenth(at), y, class: look }, text));
+      if (at == null) return;
+      if (plate) s.add("plate", box(at - 3, at + text.length * letter + 3, y - 10, 13));
+      texts.push(svg("text", { x: tenth(at), y, class: look }, text));
     };
     const { marks } = row.lane,
       labelled = [];
@@ -244,7 +246,8 @@ class Chart {
       if (!b.label || !this.sees(b.from, b.to) || this.px(b.to) - this.px(b.from) < b.label.length * letter) return;
       let { from } = b; // past what is painted over it
       for (const c of row.lane.bars.slice(i + 1)) if (c.sign !== "tint" && c.from <= from && from < c.to) from = c.to;
-      put(b.label, Math.max(this.px(from), this.left) + 5, "text", Math.min(this.px(b.to), this.right + edge));
+      const limit = Math.min(this.px(b.to), this.right + edge);
+      put(b.label, Math.max(this.px(from), this.left) + 5, "text", limit, row.mid + 4, true);
     });
     if (row.lane.kind === "level") this.levelTexts(row, put);
     return svg("g", { class: "lane" }, ...s.nodes(), ...texts, ...this.numbers(row, badges));
@@ -320,10 +323,17 @@ class Chart {
   name(row) {
     const says = row.lane.threshold?.text,
       room = Math.floor((this.gutter - 4) / letter);
+    // A long name is cut; what the lane shows of it is not.
+    const node = nodeOfLane(row.lane);
+    const kind = node && titleOf(row.lane).startsWith(`${node} `) ? titleOf(row.lane).slice(node.length) : "";
+    const cut = (words) => {
+      const end = words.endsWith(kind) && kind.length < room / 2 ? kind : "";
+      return `${words.slice(0, room - 1 - end.length)}…${end}`;
+    };
     const text = (words, y, look) =>
       words.length <= room
         ? svg("text", { x: 4, y, class: look }, words)
-        : svg("text", { x: 4, y, class: look }, `${words.slice(0, room - 1)}…`, svg("title", {}, words));
+        : svg("text", { x: 4, y, class: look }, cut(words), svg("title", {}, words));
     return svg(
       "g",
       {},
@@ -352,6 +362,7 @@ class Chart {
   messages() {
     const s = new Shapes(),
       texts = [],
+      written = [],
       seen = new Set(),
       { view, run } = this;
     const home = (node) => this.row.get(run.homes.get(node));
@@ -389,18 +400,27 @@ class Chart {
       const x2 = m.lost ? x1 : this.x(m.received);
       const look = chosen
         ? "msg chosen"
-        : `msg${m.reply ? " reply" : ""}${m.late ? " late" : ""}${view.causes?.holds(m) ? " cause" : ""}`;
+        : `msg${m.answers ? " reply" : ""}${m.late ? " late" : ""}${view.causes?.holds(m) ? " cause" : ""}`;
       const key = `${look} ${Math.round(x1)} ${Math.round(x2)} ${y1} ${y2}`;
       if (seen.has(key)) continue;
       seen.add(key);
       const stop = m.lost ? (y1 + y2) / 2 : y2;
       s.add(look, line(x1, y1, x2, stop));
-      if (nth === 1 || chosen) s.add(`${look} head`, m.lost ? glyph("lost", x2, stop) : arrow(x1, y1, x2, y2));
+      if (nth === 1 || chosen) {
+        if (m.fate === "arrived") s.add(`${look} head`, arrow(x1, y1, x2, y2));
+        else if (m.fate === "lost") s.add(`${look} head`, glyph("lost", x2, stop));
+        else s.add(`${look} head ends`, glyph("read", x2, stop)); // it still travels
+      }
       this.lines.push({ m, x1, y1, x2, y2: stop });
-      if (chosen || (Math.abs(x2 - x1) > 70 && texts.length < 40)) {
-        const words = wordsOf(m),
-          x = clamp((x1 + x2) / 2, this.left, this.right + edge - words.length * letter);
-        texts.push(svg("text", { x: tenth(x), y: tenth((y1 + stop) / 2), class: "text message" }, words));
+      if (chosen || ((m.lost || Math.abs(x2 - x1) > 70) && texts.length < 40)) {
+        const words = m.lost ? `${toldAs(m)} ${m.fate}` : wordsOf(m),
+          long = words.length * letter;
+        const x = clamp(m.lost ? x2 + 9 : (x1 + x2) / 2, this.left, this.right + edge - long),
+          y = m.lost ? stop + 4 : (y1 + stop) / 2;
+        const covered = written.some((w) => Math.abs(w.y - y) < 12 && x < w.x + w.long && w.x < x + long);
+        if (covered && !chosen) continue;
+        written.push({ x, y, long });
+        texts.push(svg("text", { x: tenth(x), y: tenth(y), class: "text message" }, words));
       }
     }
     if (nth > 1)
@@ -450,7 +470,9 @@ class Chart {
 }
 
 const titleOf = (lane) => lane.title || lane.name;
-const wordsOf = (m) => [m.what, m.purpose && `(${m.purpose})`, m.reply && "answer"].filter(Boolean).join(" ");
+const wordsOf = (m) => [m.what, m.purpose && `(${m.purpose})`, m.answers && "answer"].filter(Boolean).join(" ");
+// toldAs is what a message is called that did not arrive: what it answers, or whom it was passed on to.
+const toldAs = (m) => (m.answers ? `answer to ${m.what}` : m.reply ? `${m.what} to ${m.to}` : m.what);
 
 // stack gives bars of keys that a server keeps at once lines of their own: which one, and how many there are.
 function stack(lane) {

@@ -44,7 +44,14 @@ function legend(page, lanes) {
   );
 }
 
-const runOption = (run) => `${glyphOf[run.tone] || "✓"} ${run.fencing}`;
+// toldOf is what is said of a run, and in which tone: of a run that stands beside another what its fencing did, and
+// what that meant to the resource; else all that came of it.
+const toldOf = (run, beside) =>
+  beside && run.twin
+    ? [run.twin, run.verdicts.find((v) => v.property === "resource")?.tone ?? run.tone]
+    : [run.headline, run.tone];
+
+const runOption = (run) => `${glyphOf[toldOf(run, true)[1]] || "✓"} ${run.fencing}`;
 
 // scheduleNames leaves out of each schedule's heading what all have in common.
 function scheduleNames() {
@@ -60,20 +67,21 @@ function heading(page) {
   $("scenario").textContent = schedule.scenario;
   $("title").textContent = schedule.title || schedule.scenario;
   $("heading").textContent = schedule.heading.filter((h) => !h.startsWith("fencing ")).join(" · ");
-  $("story").replaceChildren(el("p", {}, schedule.story || ""));
+  $("story").replaceChildren(...(schedule.story || "").split(/\s*\n\s*/).map((text) => el("p", {}, text)));
   $("verdict").className = `tone-${run.tone}`;
   $("verdict").replaceChildren(
     ...[run, twin]
       .filter(Boolean)
-      .map((r) =>
-        el(
+      .map((r) => {
+        const [words, tone] = toldOf(r, r === twin);
+        return el(
           "p",
           {},
-          el("span", { class: `sign tone-text-${r.tone}`, "aria-hidden": true }, glyphOf[r.tone] || "✓"),
-          el("b", {}, `Fencing ${r.fencing}: `),
-          r.headline,
-        ),
-      ),
+          el("span", { class: `sign tone-text-${tone}`, "aria-hidden": true }, glyphOf[tone] || "✓"),
+          words === r.headline && el("b", {}, `Fencing ${r.fencing}: `), // else the words say so
+          words,
+        );
+      }),
   );
 }
 
@@ -206,7 +214,8 @@ function restore() {
   const run = runs.find((r) => r.fencing === link.run) || usual.run;
   const twin =
     link.beside === "none" ? null : runs.find((r) => r.fencing === link.beside && r !== run) || page.usualTwin(run);
-  const place = link.event != null ? { e: link.event } : link.at != null ? { e: -1 } : { e: 0 };
+  const told = stepsOf(run, twin).findIndex((s) => link.event != null && s.own?.number === link.event);
+  const place = { e: told >= 0 ? told : (link.step ?? link.event ?? (link.at != null ? -1 : 0)) };
   page.run = null;
   page.change({
     ...usual,

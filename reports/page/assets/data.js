@@ -23,14 +23,45 @@ for (const schedule of schedules) {
     for (const lane of run.lanes) lists(lane, "bars", "marks", "levels");
     run.lane = new Map(run.lanes.map((l) => [l.name, l]));
     run.homes = new Map(run.lanes.filter((l) => home[l.kind]).map((l) => [nodeOfLane(l), l.name]));
+    const clients = new Set([
+      ...run.lanes.filter((l) => l.kind === "belief").map((l) => nodeOfLane(l).split("/")[0]),
+      ...(schedule.more?.clients || []),
+    ]);
     run.talks = new Set(run.messages.flatMap((m) => [m.from, m.to]));
     // Servers without lanes of their own are at home on the lane of their service, which itself sends nothing.
     const service = run.lanes.find((l) => l.kind === "node" && !run.talks.has(nodeOfLane(l)));
     const known = [...run.homes.keys(), ...(schedule.more?.clients || [])];
     if (service) for (const n of run.talks) if (!known.includes(n)) run.homes.set(n, service.name);
     run.sent = run.messages.toSorted((a, b) => a.sent - b.sent);
-    for (const m of run.messages) m.lost = m.received > never;
+    for (const m of run.messages) {
+      m.lost = m.received > never; // it never arrives, whatever the reason
+      m.answers = m.reply && clients.has(m.to); // what one server passes on to another answers nobody
+      m.fate = m.lost ? fateOf(schedule, run, m) : "arrived";
+    }
   }
+}
+
+// fateOf is what became of a message that did not arrive.
+function fateOf(schedule, run, m) {
+  const end = Math.min(schedule.axis.to, schedule.end);
+  const holds = (b) => b.label === "stalled" && m.sent < b.to && b.to >= end;
+  if (m.late && run.lanes.some((l) => l.kind === "network" && l.bars.some(holds))) return "waits";
+  return m.on_its_way ? "on its way" : "lost";
+}
+
+// leftOut says what the picture of a schedule does not show.
+function leftOut({ more, partial, axis, end }) {
+  const few = 8;
+  const some = (list) => (list.length > few ? `${list.slice(0, few).join(", ")} and others` : list.join(", "));
+  const hidden = (list, what) =>
+    list?.length ? [`${list.length} more ${what} are not drawn: ${some(list)}.`] : [];
+  return [
+    ...hidden(more?.clients, "clients"),
+    ...hidden(more?.servers, "servers"),
+    ...(partial
+      ? [`This is the time from ${precise(axis.from)} to ${precise(axis.to)} of a run of ${precise(end)}.`]
+      : []),
+  ];
 }
 
 // nodesAt tells at which nodes messages began or ended at a moment: an event of the lock service is its server's, even

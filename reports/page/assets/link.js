@@ -6,8 +6,9 @@ function linkOf(page) {
   put("schedule", page.s, 0);
   put("run", page.run.fencing, page.schedule.runs[0].fencing);
   put("beside", page.twin ? page.twin.fencing : "none", page.usualTwin(page.run)?.fencing ?? "none");
-  if (page.e >= 0) put("event", page.e, 0);
-  else q.set("at", page.at);
+  const number = page.steps[page.e]?.own?.number;
+  if (page.e > 0) q.set(number ? "event" : "step", number || page.e);
+  else if (page.e < 0) q.set("at", page.at);
   const { axis } = page.schedule;
   if (page.from !== axis.from || page.to !== axis.to)
     q.set("view", `${Math.round(page.from)}-${Math.round(page.to)}`);
@@ -31,7 +32,8 @@ function readLink(hash) {
     schedule,
     run: q.get("run"),
     beside: q.get("beside"),
-    event: number("event"),
+    event: number("event"), // by its number in the picture
+    step: number("step"), // of a moment without a number: how many are before it
     at: number("at"),
     view: view && Number(view[1]) < Number(view[2]) ? { from: Number(view[1]), to: Number(view[2]) } : null,
     kind: one("time", ["text", "true"]),

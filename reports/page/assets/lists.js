@@ -79,6 +79,9 @@ function renderMoments(page, around = page.e) {
       from > 0 && more(from, "earlier ones", from),
       ...found.slice(from, to).map((i) => momentRow(page, page.steps[i], i)),
       to < found.length && more(found.length - to, "later ones", to),
+      page.schedule.more?.moments &&
+        !page.query &&
+        el("li", { class: "empty" }, `… and ${page.schedule.more.moments} more of less weight`),
       !found.length &&
         el("li", { class: "empty" }, page.query ? "No moment has this in it." : "Nothing of note happened."),
     ].filter(Boolean),
@@ -148,7 +151,7 @@ function renderState(page) {
   );
 }
 
-const took = (m) => (m.lost ? "never arrives" : `takes ${precise(m.received - m.sent)}${m.late ? ", held up" : ""}`);
+const took = (m) => (m.lost ? m.fate : `takes ${precise(m.received - m.sent)}${m.late ? ", held up" : ""}`);
 
 function messageRow(page, m) {
   return el(

@@ -235,7 +235,7 @@ function arrange(page) {
   page.lanes = [...names.values()].map((l) => run.lane.get(l.name) || l);
   const shown = page.lanes.filter((l) => !page.hidden.has(l.name));
   const same = (name) => JSON.stringify(run.lane.get(name)) === JSON.stringify(twin.lane.get(name));
-  const empty = (l) => ({ ...l, bars: [], marks: [], levels: [], title: `${titleOf(l)}: none` });
+  const empty = (l) => ({ ...l, bars: [], marks: [], levels: [], title: `${titleOf(l)}: none`, tone: "plain" });
   const second = twin
     ? shown.filter((l) => page.all || !same(l.name)).map((l) => twin.lane.get(l.name) || empty(l))
     : [];
@@ -259,6 +259,7 @@ function arrange(page) {
         ]
       : []),
   );
+  $("left-out").replaceChildren(...leftOut(page.schedule).map((text) => el("p", {}, text)));
   legend(page, [...first, ...second]);
 }
 

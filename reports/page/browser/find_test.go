@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/trace"
 )
 
 // search types into the field that the key / leads to. A sign that a driver types comes through, whatever the page has
@@ -104,6 +108,50 @@ func same(t *testing.T, want, got string) {
 		}
 		t.Fatalf("want …%.200s\ngot  …%.200s", want[max(i-50, 0):], got[max(i-50, 0):])
 	}
+}
+
+func TestALinkLeadsToTheMomentOfItsNumber(t *testing.T) {
+	s := played(t, "fencing-33-34")
+	for _, m := range s[0].Runs[0].Moments {
+		if m.Number == 12 {
+			require.Contains(t, open(t, s, options{hash: "#event=12"}).current(), m.Text)
+		}
+	}
+	m := &s[0].Runs[0].Moments[2]
+	m.Number = 0
+	b := open(t, s, options{hash: "#step=2"})
+	require.Contains(t, b.current(), m.Text)
+	require.Contains(t, eval[string](b, `linkOf(page)`), "step=2")
+}
+
+func TestThePageSaysWhatItLeavesOut(t *testing.T) {
+	s := played(t, "fencing-33-34")
+	require.Empty(t, open(t, s, options{}).text("#left-out"))
+	s[0].Partial, s[0].More = true, reports.Hidden{Clients: []string{"x", "y"}, Servers: []string{"z"}, Moments: 7}
+	s[0].Story = "One paragraph.\nAnother one."
+	b := open(t, s, options{})
+	for _, said := range []string{
+		"2 more clients are not drawn: x, y.", "1 more servers are not drawn: z.", "This is the time from 0 to ",
+	} {
+		require.Contains(t, b.text("#left-out"), said)
+	}
+	require.Contains(t, b.text("#moments"), "… and 7 more of less weight")
+	require.Equal(t, 2, b.count("#story p"))
+}
+
+// TestWhatDoesNotArriveSaysWhy draws an answer that is lost, and one that the run ends before.
+func TestWhatDoesNotArriveSaysWhy(t *testing.T) {
+	s := played(t, "fencing-33-34")
+	list := s[0].Runs[0].Messages
+	m := &list[slices.IndexFunc(list, func(m reports.Message) bool { return m.Matters && m.Reply && m.To == "a" })]
+	m.Received = trace.Never
+	b := open(t, s, options{})
+	require.Contains(t, b.text("#chart-first"), "answer to "+m.What+" lost")
+	m.OnItsWay = true
+	b = open(t, s, options{})
+	require.Contains(t, b.text("#chart-first"), "answer to "+m.What+" on its way")
+	require.NotContains(t, b.text("#chart-first"), "lost")
+	require.NotZero(t, b.count("#chart-first .msg.ends"))
 }
 
 func TestALinkToNowhereOpensThePage(t *testing.T) {

@@ -1,0 +1,122 @@
+package reports
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+)
+
+// headline says in one sentence what came of a run, and which verdict weighs most in it.
+func (r *Run) headline() (words string, weighs checker.Verdict, of checker.Property) {
+	v := &r.Report.Verdicts
+	of = checker.MutualExclusion
+	switch v[checker.MutualExclusion] {
+	case checker.Violated:
+		words = "Two believed to hold the lock at once"
+	case checker.Held:
+		words = "Never did two believe to hold the lock at once"
+	case checker.Vacuous:
+		words = "Two holders at once were never near"
+	case checker.NotJudged, checker.Undecided:
+		words = "Whether two held the lock at once is not known"
+	}
+	broken := r.brokenPromise()
+	if broken != checker.PropertyCount {
+		of = broken
+		words += "; yet " + promises[broken]
+	}
+	switch v[checker.Resource] {
+	case checker.Violated:
+		of = checker.Resource
+		joint := "; yet"
+		if v[checker.MutualExclusion] == checker.Violated || broken != checker.PropertyCount {
+			joint = ", and"
+		}
+		words += joint + " the resource was damaged"
+	case checker.Held:
+		words += "; the resource stayed safe"
+	case checker.NotJudged:
+		if r.unjudgedResource() {
+			words += "; whether the resource is safe is not judged"
+		}
+	case checker.Vacuous, checker.Undecided:
+	}
+	if v[checker.Progress] == checker.Violated {
+		words += "; somebody waited " + r.howLong()
+		if v[of] != checker.Violated {
+			of = checker.Progress
+		}
+	}
+	words += neverHappened(r)
+	ending := "."
+	switch status, _ := r.Status(); status {
+	case AsExpected:
+		if r.Compared() && len(r.Case.Scenario.Expect)+len(r.Case.Scenario.Measures) > 0 {
+			ending = ": as expected."
+		}
+	case Inconclusive:
+		ending = ": inconclusive."
+	case Unexpected:
+		ending = ": NOT as expected."
+	}
+	return words + ending, v[of], of
+}
+
+// promises are what a lock that excludes well may break all the same, in words.
+var promises = map[checker.Property]string{
+	checker.ExclusionAtService: "the service granted the lock to two at once",
+	checker.ReleaseSafety:      "a release took away what was not its own",
+	checker.FencingOrder:       "the tokens did not grow",
+}
+
+// brokenPromise is the gravest of those that a run shows, unless two believed to hold the lock at once, which says
+// more; else PropertyCount.
+func (r *Run) brokenPromise() checker.Property {
+	v := &r.Report.Verdicts
+	if v[checker.MutualExclusion] != checker.Violated {
+		for _, p := range []checker.Property{checker.ExclusionAtService, checker.ReleaseSafety, checker.FencingOrder} {
+			if v[p] == checker.Violated {
+				return p
+			}
+		}
+	}
+	return checker.PropertyCount
+}
+
+// howLong says of who waited longer than the bound whether they got the lock at last.
+func (r *Run) howLong() string {
+	for i := range r.Report.Violations {
+		x := &r.Report.Violations[i]
+		if x.Property == checker.Progress && !slices.ContainsFunc(r.History.Waits, func(w history.Wait) bool {
+			return w.From <= x.At && x.At <= w.To && w.Ended == history.GotIt
+		}) {
+			return "in vain"
+		}
+	}
+	return "too long"
+}
+
+// neverHappened names the faults without which the run is not the one that its scenario tells of.
+func neverHappened(r *Run) string {
+	switch faults := r.FaultsNotFired(); {
+	case len(faults) == 0 || !r.Compared():
+		return ""
+	case len(faults) == 1:
+		return "; the fault " + faults[0] + " never happened"
+	default:
+		return "; the faults " + listing(faults) + " never happened"
+	}
+}
+
+// toneOfHeadline is that of what was found, unless a run is not what its scenario expects.
+func (r *Run) toneOfHeadline(found ink) Tone {
+	switch status, _ := r.Status(); status {
+	case Unexpected:
+		return ToneDiffers
+	case Inconclusive:
+		return ToneStrong
+	case AsExpected:
+	}
+	return found.tone()
+}
