@@ -166,7 +166,7 @@ func (h *zkHandle) Create(at, data string, kind locks.ZKKind) (locks.ZKNode, err
 	}
 	got, err := h.Get(node.Path)
 	if err != nil && !errors.Is(err, locks.ErrSessionExpired) { // it was made, whatever became of the reading
-		return node, fmt.Errorf("%w: created, but not read: %v", locks.ErrUnknown, err)
+		return node, fmt.Errorf("%w: created, but not read: %s", locks.ErrUnknown, err.Error())
 	}
 	return got, err
 }

@@ -35,21 +35,21 @@ func (c *Comparison) Valid() error {
 	return nil
 }
 
-func (x *Cell) valid() error {
-	where := fmt.Sprintf("the cell of %s under %s, fencing %s, %s", x.Lock, x.Faults, x.Fencing, x.Property)
+func (c *Cell) valid() error {
+	where := fmt.Sprintf("the cell of %s under %s, fencing %s, %s", c.Lock, c.Faults, c.Fencing, c.Property)
 	outcomes := []Outcome{Violated, Held, Vacuous, NotJudged, Undecided, Impossible}
-	_, mode := history.ParseFencing(x.Fencing)
-	_, property := checker.ParseProperty(x.Property)
+	_, mode := history.ParseFencing(c.Fencing)
+	_, property := checker.ParseProperty(c.Property)
 	switch {
-	case !slices.Contains(outcomes, x.Outcome):
-		return fmt.Errorf("%s: there is no outcome %q", where, x.Outcome)
+	case !slices.Contains(outcomes, c.Outcome):
+		return fmt.Errorf("%s: there is no outcome %q", where, c.Outcome)
 	case !mode:
 		return fmt.Errorf("%s: there is no such fencing mode", where)
 	case !property:
 		return fmt.Errorf("%s: there is no such property", where)
-	case min(x.Runs, x.Violated, x.InDanger, x.Undecided) < 0 || max(x.Violated, x.InDanger, x.Undecided) > x.Runs:
-		return fmt.Errorf("%s: of %d runs %d were violated, %d in danger and %d undecided, which cannot be", where, x.Runs,
-			x.Violated, x.InDanger, x.Undecided)
+	case min(c.Runs, c.Violated, c.InDanger, c.Undecided) < 0 || max(c.Violated, c.InDanger, c.Undecided) > c.Runs:
+		return fmt.Errorf("%s: of %d runs %d were violated, %d in danger and %d undecided, which cannot be", where, c.Runs,
+			c.Violated, c.InDanger, c.Undecided)
 	}
 	return nil
 }
