@@ -197,7 +197,7 @@ func (p *process) Released(id history.ID, o history.Outcome) {
 	p.task.Step(trace.Step{Does: trace.Released}, uint64(o), func() {
 		a := p.world.journal.of(id)
 		a.Released, a.Release = p.world.engine.Now(), o
-		if o == history.OK || o == history.Failed {
+		if o == history.Failed {
 			p.world.truth.givenUp(id)
 		}
 	}, o.String)
