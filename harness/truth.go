@@ -115,8 +115,8 @@ func (t *truth) endGrants(id history.ID, before uint64, why history.Cause) {
 	}
 }
 
-// givenUp notes that a holder has been told that its release found nothing. One that looks first, and finds the key gone,
-// removes nothing that an observer could see; but who is told that it does not hold claims nothing of what it was promised any more.
+// givenUp notes that a holder has been told that it does not hold. A release that looks first, and finds the key gone, removes
+// nothing that an observer could see; but who is told so claims nothing of what it was promised any more.
 func (t *truth) givenUp(id history.ID) {
 	if t.judges() {
 		t.endGrants(id, later, history.ByUnlock)
