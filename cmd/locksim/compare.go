@@ -71,7 +71,7 @@ type compareOptions struct {
 }
 
 // runsOfCell is how many schedules are played for each cell unless told otherwise.
-const runsOfCell = 4_500
+const runsOfCell = 3_500
 
 func compareFlags(o *compareOptions, e env) *flag.FlagSet {
 	all := anything()
