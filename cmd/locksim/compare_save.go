@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -77,8 +76,7 @@ func playExample(r *harness.Runner, e *compare.Counterexample) ([]reports.Run, e
 
 // saver writes files into the folder of a comparison.
 type saver struct {
-	*call
-	dir      string
+	folder
 	pictures []string // their formats
 }
 
@@ -90,7 +88,7 @@ func makeFolders(dir string) error {
 
 // saveCompared writes the report in all forms in which people read it, and the counterexamples with their pictures.
 func (c *call) saveCompared(dir, pictures string, result *compare.Result) error {
-	s := &saver{call: c, dir: dir, pictures: map[string][]string{"all": {"svg", "html"}, "svg": {"svg"}}[pictures]}
+	s := &saver{folder: folder{c, dir}, pictures: map[string][]string{"all": {"svg", "html"}, "svg": {"svg"}}[pictures]}
 	x := result.Comparison
 	err := errors.Join(
 		s.write("comparison.json", func(w io.Writer) error { return comparison.JSON(w, x) }),
@@ -144,16 +142,4 @@ func (s *saver) example(r *harness.Runner, e *compare.Counterexample) error {
 		err = errors.Join(err, s.write(name+f.ending, func(w io.Writer) error { return f.draw(w, runs, f.columns) }))
 	}
 	return err
-}
-
-// write writes one file, which has its name only when it is complete.
-func (s *saver) write(name string, fill func(io.Writer) error) error {
-	out, err := s.open(filepath.Join(s.dir, name))
-	if err != nil {
-		return err
-	}
-	if err := fill(out); err != nil {
-		return errors.Join(fmt.Errorf("%s: %w", name, err), out.discard())
-	}
-	return out.commit()
 }

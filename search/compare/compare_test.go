@@ -209,7 +209,7 @@ func TestAnInterruptedComparisonKeepsWhatItHas(t *testing.T) {
 }
 
 func TestAdviceFollowsFromCells(t *testing.T) {
-	p := small(t, 60, "get-then-set", "set-nx-lua-wait", "etcd")
+	p := small(t, 200, "get-then-set", "set-nx-lua-wait", "etcd")
 	p.RatesOnly = false
 	c := played(t, p).Comparison
 	advice := func(part string) *compare.Advice {
@@ -219,7 +219,8 @@ func TestAdviceFollowsFromCells(t *testing.T) {
 	}
 	cheap := advice("Efficiency")
 	own := advice("own servers")
-	require.Equal(t, []string{"etcd"}, own.Locks)
+	require.Empty(t, own.Locks, "so few runs show too little danger")
+	require.Contains(t, strings.Join(own.Because, "\n"), "etcd: was not violated, but was in danger in")
 	require.Len(t, c.Guarded, len(p.Faults), "the others cannot keep the data")
 	require.NotContains(t, cheap.Locks, "get-then-set", "it is violated where nothing goes wrong")
 	require.Contains(t, cheap.Locks, "set-nx-lua-wait")

@@ -127,7 +127,7 @@ func TestAdviceChangesWithTheCells(t *testing.T) {
 		for _, column := range q.columns {
 			c.index[place{lock, column, "none", "mutual-exclusion"}] = len(c.out.Comparison.Cells)
 			c.out.Comparison.Cells = append(c.out.Comparison.Cells, Cell{
-				Lock: lock, Faults: column, Fencing: "none", Property: "mutual-exclusion", Outcome: Held, Runs: 10, InDanger: 4,
+				Lock: lock, Faults: column, Fencing: "none", Property: "mutual-exclusion", Outcome: Held, Runs: 100, InDanger: 60,
 			})
 		}
 	}
@@ -138,18 +138,23 @@ func TestAdviceChangesWithTheCells(t *testing.T) {
 	}
 	cells := c.out.Comparison.Cells
 	require.Equal(t, []string{"first", "second"}, ask().Locks)
-	require.Equal(t, "first: mutual-exclusion violated in none of 20 runs under client-pause, drift; it was in danger in 8 of them.",
+	require.Equal(t, "first: mutual-exclusion violated in none of 200 runs under client-pause, drift; it was in danger in 120 of them.",
 		ask().Because[0])
 
 	cells[1].Outcome, cells[1].Violated, cells[1].Rate, cells[1].Kind = Violated, 2, 0.2, "double holder"
 	require.Equal(t, []string{"second"}, ask().Locks)
 	require.Equal(t, "some", ask().Answer)
-	require.Contains(t, ask().Because, "first: mutual-exclusion violated in 2 of 10 runs under drift (double holder).")
+	require.Contains(t, ask().Because, "first: mutual-exclusion violated in 2 of 100 runs under drift (double holder).")
 
 	q.also = func(l *Lock) bool { return l.Name != "second" }
 	require.Empty(t, ask().Locks)
 	require.Contains(t, ask().Because, "second: was not violated, but whoever dies with it keeps it for ever.")
 	q.also = nil
+
+	cells[2].InDanger = 2
+	require.Empty(t, ask().Locks, "it was hardly ever in danger")
+	require.Contains(t, ask().Answer, "Nothing can be said")
+	require.Contains(t, ask().Because, "second: was not violated, but was in danger in 62 runs only.")
 
 	cells[2].Outcome, cells[3].Outcome = Vacuous, Vacuous
 	require.Empty(t, ask().Locks, "it was never in danger")
