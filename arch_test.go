@@ -29,6 +29,8 @@ var arrows = map[string][]string{
 	"sim/redis/cluster":  {"sim", "sim/redis", "trace"},
 	"sim/zookeeper":      {"sim", "trace"},
 	"sim/zookeeper/jute": {"sim/zookeeper"},
+	"sim/wire":           {"sim", "sim/redis", "sim/zookeeper", "sim/zookeeper/jute"},
+	"sim/wasm":           {"sim", "sim/wire", "trace"},
 	"sim/lease":          {"sim", "trace"},
 	"sim/memcached":      {"sim", "trace"},
 	"sim/database":       {"sim", "trace"},
@@ -39,7 +41,12 @@ var arrows = map[string][]string{
 	"harness": {
 		"scenarios", "checker", "workload", "locks", "sim", "sim/database", "sim/lease", "sim/memcached", "sim/redis",
 		"sim/redis/cluster", "sim/redis/sentinel",
-		"sim/storage", "sim/zookeeper", "history", "trace",
+		"sim/storage", "sim/wasm", "sim/wire", "sim/zookeeper", "history", "trace",
+	},
+	"guest":   {"workload", "locks", "history"},
+	"clients": {"locks", "sim/wasm"},
+	"replay": {
+		"real", "locks/live", "workload", "harness", "scenarios", "checker", "locks", "sim", "sim/storage", "history", "trace",
 	},
 	"search":            {"harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"search/claims":     {"search", "harness", "scenarios", "checker", "locks", "sim", "history"},
@@ -48,8 +55,8 @@ var arrows = map[string][]string{
 	"search/explore":    {"search", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"search/measure":    {"search", "harness", "scenarios", "checker", "locks", "sim", "history"},
 	"search/strategies": {"search", "search/claims", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/zookeeper/jute", "locks", "locks/live", "real", "trace"},
-	"locktest":          {"search", "search/minimal", "reports", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/wire", "locks", "locks/live", "real", "trace"},
+	"locktest":          {"clients", "search", "search/minimal", "reports", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"search/compare": {
 		"search", "search/measure", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace",
 	},
@@ -60,7 +67,7 @@ var arrows = map[string][]string{
 	"reports/comparison": {"reports", "reports/svg", "search/compare"},
 	"cmd/locksim": {
 		"search", "search/claims", "search/minimal", "search/fuzz", "search/explore", "search/measure", "search/compare",
-		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "serve",
+		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "serve", "clients", "replay",
 		"harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},
 }
@@ -78,6 +85,7 @@ var behind = map[string]string{
 	"gonum.org/v1/gonum":                "search/measure",
 	"github.com/redis/go-redis/v9":      "locks/live",
 	"github.com/go-zookeeper/zk":        "locks/live",
+	"github.com/tetratelabs/wazero":     "sim/wasm",
 }
 
 // livesBehind returns the package that a library lives behind; "" if it has no place in this module.

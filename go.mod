@@ -14,6 +14,7 @@ require (
 require (
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/redis/go-redis/v9 v9.23.0
+	github.com/tetratelabs/wazero v1.12.0
 	gonum.org/v1/gonum v0.17.0
 )
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/wire"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -29,17 +30,9 @@ type World struct {
 }
 
 // front is how the clients of one server are spoken to.
-type front interface {
-	// accept begins a conversation. Out takes what is to be sent to the client, until it is closed by end.
-	accept(w *World, out *outbox) conversation
-}
-
-// conversation is one client's. Its methods are called by the loop.
-type conversation interface {
-	// receive takes bytes of the client's, and returns those that are not yet a whole request. False ends the connection.
-	receive(bytes []byte) (rest []byte, ok bool)
-	// over says that the client has gone.
-	over()
+type front struct {
+	server *sim.Node
+	speak  func() wire.Conversation
 }
 
 // nobody is the code of the gateway as a server: it is never asked for anything.
@@ -68,12 +61,12 @@ func (w *World) setClock(n *sim.Node) {
 }
 
 // listen opens a socket for a server.
-func (w *World) listen(address string, f front) error {
+func (w *World) listen(address string, server *sim.Node, speak func() wire.Conversation) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return errors.Join(err, w.closeListeners())
 	}
-	w.listeners, w.fronts = append(w.listeners, l), append(w.fronts, f)
+	w.listeners, w.fronts = append(w.listeners, l), append(w.fronts, front{server, speak})
 	return nil
 }
 
@@ -158,35 +151,33 @@ func (w *World) accept(ctx context.Context, i int) {
 		if err != nil {
 			return // the listener was closed
 		}
-		w.conns.Go(func() { w.converse(ctx, c, w.fronts[i]) })
+		w.conns.Go(func() { w.attend(ctx, c, w.fronts[i]) })
 	}
 }
 
-// converse reads what a client sends.
-func (w *World) converse(ctx context.Context, c net.Conn, f front) {
+// attend reads what a client sends.
+func (w *World) attend(ctx context.Context, c net.Conn, f front) {
 	out := newOutbox(c)
 	written := make(chan struct{})
 	w.conns.Go(func() {
 		out.write()
 		close(written)
 	})
-	var talk conversation
+	var talk *conversation
 	if !w.act(ctx, func() {
 		w.open[c] = true
-		talk = f.accept(w, out)
+		talk = w.converse(f.server, f.speak(), out)
 	}) {
 		_ = c.Close() // it may have come too late for Serve to know of it
 		out.end()
 		return
 	}
-	var have []byte
 	for b, ok := make([]byte, 64*1024), true; ok; {
 		n, err := c.Read(b)
-		have = append(have, b[:n]...)
 		if err != nil {
 			break
 		}
-		ok = w.act(ctx, func() { have, ok = talk.receive(have) }) && ok
+		ok = w.act(ctx, func() { ok = talk.receive(b[:n]) }) && ok
 	}
 	w.act(ctx, talk.over)
 	out.end()
