@@ -45,7 +45,8 @@ func (s *chubbySession) keep(p Process) {
 	for !s.expired.Fired() {
 		sent := p.Monotonic()
 		timeout := s.deadline.Sub(sent)
-		if timeout <= 0 {
+		if timeout <= 0 { // perhaps from the very beginning: the answer that made the session may have been late
+			s.jeopardy.Fire()
 			timeout = chubbyDial
 		}
 		held, lives, err := p.Chubby().KeepAlive(timeout, s.id)

@@ -117,6 +117,9 @@ func (g *generator) surround() {
 		m.Guarded, m.Storage = true, nil
 	}
 	s.Resource = scenarios.Resource{Fencing: m.Fencing, Registers: 1 + upTo(g, m.Registers-1), Guarded: m.Guarded}
+	if m.AtHand {
+		s.Resource.Latency = sim.Constant(0)
+	}
 	s.Network = scenarios.Network{Latency: g.latency()}
 	if share := pick(g, m.Timeouts...); share > 0 {
 		s.Lock.Timeout = g.ttl / time.Duration(share)

@@ -58,6 +58,7 @@ type Menu struct {
 
 	Faults  []Kind // that may befall clients, servers, and what is between them; each scenario draws a part of them
 	Storage []Kind // those of them that may befall storage and the links to it, too
+	AtHand  bool   // storage is where its clients are: an access takes no time
 	Most    int    // faults in one scenario; 3
 	ForGood bool   // a server that crashes or stands still, and the worker of a client that may pause, may do so for good
 	// Strategy says how faults are chosen and placed; step-keyed.

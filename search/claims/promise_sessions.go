@@ -53,10 +53,12 @@ func exclusionInLeaseOfSession() []Claim {
 		none ends while its client holds.`}
 	jeopardy := Claim{Name: "jeopardy", Property: checker.MutualExclusion, Menu: everySession(), Why: `
 		The client counts its lease from when it sent the KeepAlive, so it is in jeopardy before the cell ends the session, and
-		it stops: no process stands still, and none waits for storage. Clocks run at one rate, and nobody ends a session that
-		lives.`}
+		it stops: no process stands still, and none waits for storage, which is at hand. Else a holder who is in the middle of an
+		access hears of it after the access only, when the lock may be another's. Clocks run at one rate, and nobody ends a
+		session that lives.`}
 	jeopardy.Menu.Faults = search.Kinds(search.ClientPause, search.EndSession, search.Drift)
 	jeopardy.Menu.Styles, jeopardy.Menu.Fencing, jeopardy.Menu.Storage = []history.Style{history.Attentive}, nil, nil
+	jeopardy.Menu.AtHand = true
 	delay := Claim{Name: "lock-delay", Property: checker.MutualExclusion, Menu: search.Menu{
 		Faults: []search.Kind{search.ClientCrash, search.ClientPause, search.ClientClock, search.ServerPause,
 			search.ServerBack, search.Stall, search.Delay, search.SessionCut, search.EndSession},
