@@ -41,45 +41,6 @@ func runReplicaof(s *Store, _ *Peer, _ *command, args []string) {
 	}
 }
 
-// runConfig is CONFIG REWRITE, which makes the role outlive the process.
-func runConfig(s *Store, _ *Peer, _ *command, args []string) {
-	switch {
-	case !strings.EqualFold(args[1], "REWRITE"):
-		s.fail("ERR unknown subcommand '" + args[1] + "'. Try CONFIG HELP.")
-	case s.server == nil:
-		s.fail(errNoServer)
-	default:
-		s.server.after = append(s.server.after, s.server.rewriteConfig)
-		s.out = appendStatus(s.out, "OK")
-	}
-}
-
-// killClients is CLIENT KILL TYPE: it closes all connections of a type but the caller's own, and says how many. What was
-// sent on them before is answered.
-func (s *Store) killClients(caller *Peer, kind string) {
-	server := s.server
-	var victims []*Peer
-	switch kind {
-	case "normal", "pubsub":
-		for _, p := range s.peers[:s.inUse] {
-			if p.conn != nil && p != caller && (len(p.channels) > 0) == (kind == "pubsub") {
-				victims = append(victims, p)
-			}
-		}
-		server.after = append(server.after, func() {
-			for _, p := range victims {
-				server.hangUp(p)
-			}
-		})
-		s.out = appendInteger(s.out, int64(len(victims)))
-	case "replica", "slave":
-		server.after = append(server.after, server.dropAll)
-		s.out = appendInteger(s.out, int64(len(server.links)))
-	default:
-		s.fail("ERR Unknown client type '" + kind + "'")
-	}
-}
-
 // hangUp closes a client's connection.
 func (s *Server) hangUp(p *Peer) {
 	if conn := p.conn; conn != nil {
@@ -90,9 +51,10 @@ func (s *Server) hangUp(p *Peer) {
 
 // forget ends a client's connection: nobody waits on it or listens to it any more.
 func (s *Server) forget(p *Peer) {
-	p.conn = nil
+	p.conn, p.over = nil, true
 	s.Store.unsubscribe(p)
 	s.Store.unwatch(p)
+	s.Store.cached.untrack(p)
 	s.unblock(p)
 }
 

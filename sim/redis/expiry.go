@@ -2,6 +2,7 @@ package redis
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,6 +88,7 @@ func runSet(s *Store, _ *Peer, c *command, args []string) {
 		// Redis stores the key and finds it expired at the next look; miniredis would leave a
 		// time behind that a later SET inherits.
 		s.db.Del(args[1])
+		s.disturb(args[1])
 	}
 	s.note(args[1], true, OpSet)
 }
@@ -116,6 +118,43 @@ func withoutExpiry(args []string) []string {
 	return kept
 }
 
+// runGetex reads a string and gives it another deadline, or none (t_string.c, getexCommand).
+func runGetex(s *Store, p *Peer, _ *command, args []string) {
+	option := ""
+	if len(args) > 2 {
+		option = strings.ToUpper(args[2])
+	}
+	timed := slices.Contains([]string{"EX", "PX", "EXAT", "PXAT"}, option)
+	if len(args) > 2 && !(timed && len(args) == 4) && !(option == "PERSIST" && len(args) == 3) {
+		s.fail(errSyntax)
+		return
+	}
+	e := s.keys.find(args[1])
+	if e == nil || e.kind != KindString || option == "" {
+		s.forward(s.commands["GET"], args[:2])
+		return
+	}
+	value := e.value
+	start := len(s.out)
+	if option == "PERSIST" {
+		s.forward(s.commands["PERSIST"], []string{"PERSIST", args[1]})
+	} else {
+		n, err := strconv.ParseInt(args[3], 10, 64)
+		if err != nil {
+			s.fail(errInteger)
+			return
+		}
+		if _, ok := s.deadline(n, expiryUnit(option), strings.HasSuffix(option, "AT")); !ok || n <= 0 {
+			s.fail("ERR invalid expire time in 'getex' command")
+			return
+		}
+		name := map[string]string{"EX": "EXPIRE", "PX": "PEXPIRE", "EXAT": "EXPIREAT", "PXAT": "PEXPIREAT"}[option]
+		c := s.commands[name]
+		c.run(s, p, c, []string{name, args[1], args[3]})
+	}
+	s.out = appendBulk(s.out[:start], value)
+}
+
 func runSetex(s *Store, _ *Peer, c *command, args []string) {
 	unit := time.Second
 	if c.name == "PSETEX" {
@@ -133,9 +172,54 @@ func runSetex(s *Store, _ *Peer, c *command, args []string) {
 	s.forward(c, args)
 }
 
+// expireCondition is when EXPIRE and its kin change a deadline: only if there is none, or one, or an earlier or a later one.
+type expireCondition struct{ nx, xx, gt, lt bool }
+
+// parseExpireCondition is parseExtendedExpireArgumentsOrReply of expire.c.
+func parseExpireCondition(words []string) (c expireCondition, problem string) {
+	for _, word := range words {
+		switch strings.ToUpper(word) {
+		case "NX":
+			c.nx = true
+		case "XX":
+			c.xx = true
+		case "GT":
+			c.gt = true
+		case "LT":
+			c.lt = true
+		default:
+			return c, "ERR Unsupported option " + word
+		}
+	}
+	switch {
+	case c.nx && (c.xx || c.gt || c.lt):
+		return c, "ERR NX and XX, GT or LT options at the same time are not compatible"
+	case c.gt && c.lt:
+		return c, "ERR GT and LT options at the same time are not compatible"
+	}
+	return c, ""
+}
+
+// holds compares milliseconds, as Redis does. No deadline is later than any.
+func (c expireCondition) holds(was, will int64) bool {
+	was, will = was/int64(time.Millisecond), will/int64(time.Millisecond)
+	switch {
+	case was == 0:
+		return !c.xx && !c.gt
+	case c.nx:
+		return false
+	}
+	return !(c.gt && will <= was) && !(c.lt && will >= was)
+}
+
 // runExpire is EXPIRE and its kin. A deadline in the past deletes at once (expire.c,
 // checkAlreadyExpired); miniredis does that too.
 func runExpire(s *Store, _ *Peer, c *command, args []string) {
+	condition, problem := parseExpireCondition(args[3:])
+	if problem != "" {
+		s.fail(problem)
+		return
+	}
 	n, err := strconv.ParseInt(args[2], 10, 64)
 	if err != nil {
 		s.fail(errInteger)
@@ -145,14 +229,18 @@ func runExpire(s *Store, _ *Peer, c *command, args []string) {
 	if c.name[0] == 'P' {
 		unit = time.Millisecond
 	}
-	if _, ok := s.deadline(n, unit, strings.HasSuffix(c.name, "AT")); !ok {
+	deadline, ok := s.deadline(n, unit, strings.HasSuffix(c.name, "AT"))
+	if !ok {
 		s.fail("ERR invalid expire time in '" + strings.ToLower(c.name) + "' command")
 		return
 	}
+	if e := s.keys.find(args[1]); e == nil || !condition.holds(e.deadline, deadline) {
+		s.out = appendInteger(s.out, 0)
+		return
+	}
 	s.sync()
-	start := len(s.out)
-	s.dispatch(c.name, args[1:]...)
-	s.note(args[1], string(s.out[start:]) == ":1\r\n", OpDeadline)
+	s.dispatch(c.name, args[1:3]...)
+	s.note(args[1], true, OpDeadline)
 }
 
 func expiryUnit(option string) time.Duration {
@@ -179,7 +267,9 @@ func (s *Store) deadline(n int64, unit time.Duration, absolute bool) (int64, boo
 }
 
 // runTTL answers from the mirror. Redis rounds TTL to the nearest second (expire.c,
-// ttlGenericCommand), miniredis down.
+// ttlGenericCommand), miniredis down. What is left of a life is whole milliseconds to its end,
+// which is exact here, and may be one less than between Redis's two dates; what is left to a
+// date is as in Redis.
 func runTTL(s *Store, _ *Peer, c *command, args []string) {
 	e := s.keys.find(args[1])
 	switch {
@@ -190,11 +280,14 @@ func runTTL(s *Store, _ *Peer, c *command, args []string) {
 		s.out = appendInteger(s.out, -1)
 		return
 	}
-	at := e.deadline
-	if strings.HasSuffix(c.name, "TTL") {
-		at -= s.now
+	const whole = int64(time.Millisecond)
+	ms := e.deadline / whole
+	switch left := strings.HasSuffix(c.name, "TTL"); {
+	case left && e.deadline%whole == 0:
+		ms -= s.now / whole
+	case left:
+		ms = (e.deadline - s.now) / whole
 	}
-	ms := at / int64(time.Millisecond)
 	if c.name[0] != 'P' {
 		ms = (ms + 500) / 1000
 	}

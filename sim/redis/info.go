@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -180,12 +181,35 @@ func seconds(text string) (time.Duration, error) {
 	return time.Duration(n) * time.Second, err
 }
 
-func runInfo(s *Store, _ *Peer, _ *command, _ []string) {
+// runInfo answers with what is simulated, all of it or the sections that are asked for by name.
+func runInfo(s *Store, _ *Peer, _ *command, args []string) {
 	if s.server == nil {
 		s.fail(errNoServer)
 		return
 	}
-	s.out = appendBulk(s.out, s.server.Info().String())
+	text := s.server.Info().String()
+	if len(args) > 1 {
+		text = sections(text, args[1:])
+	}
+	s.verbatim(text)
+}
+
+// sections are those of a text that have one of the names. The server's own begins with its version.
+func sections(text string, names []string) string {
+	asked := func(section string) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			return strings.EqualFold(name, section) || slices.Contains([]string{"all", "default", "everything"}, strings.ToLower(name))
+		})
+	}
+	server, replication, _ := strings.Cut(text, "# Replication")
+	var b strings.Builder
+	if asked("server") {
+		b.WriteString(strings.Replace(server, "# Server\r\n", "# Server\r\nredis_version:"+version+"\r\nredis_mode:standalone\r\n", 1))
+	}
+	if asked("replication") {
+		b.WriteString("# Replication" + replication)
+	}
+	return b.String()
 }
 
 // runRole answers as roleCommand in replication.c does.

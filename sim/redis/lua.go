@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -28,21 +27,22 @@ type engine struct {
 	budget  *budget
 
 	readOnly bool
-	inCall   bool // a panic that crossed redis.call leaves it set
+	protocol Protocol // in which commands answer the script
+	inCall   bool     // a panic that crossed redis.call leaves it set
 	words    []string
 }
 
 // reset puts back the only thing a script may change: where math.random stands.
 func (e *engine) reset() { e.random = newLrand48() }
 
-// run executes a script and appends its reply to the store's.
-func (e *engine) run(sc *script, keys, argv []string, readOnly bool) {
+// run executes a script and appends its reply to the store's, in the caller's protocol.
+func (e *engine) run(sc *script, keys, argv []string, readOnly bool, caller Protocol) {
 	if sc.fn == nil {
 		sc.fn = e.l.NewFunctionFromProto(sc.proto)
 	}
 	e.globals.RawSetString("KEYS", e.list(keys))
 	e.globals.RawSetString("ARGV", e.list(argv))
-	e.readOnly, e.inCall = readOnly, false
+	e.readOnly, e.inCall, e.protocol = readOnly, false, RESP2
 	if sc.bounded {
 		e.budget.left = maxScriptSteps
 		e.l.SetContext(e.budget)
@@ -61,7 +61,7 @@ func (e *engine) run(sc *script, keys, argv []string, readOnly bool) {
 		return
 	}
 	start := len(s.out)
-	out, ok := appendLua(s.out, e.l.Get(-1), 0)
+	out, ok := answering{script: e.protocol, caller: caller}.append(s.out, e.l.Get(-1), 0)
 	e.l.SetTop(0)
 	if !ok {
 		s.out = appendError(out[:start], "ERR reached lua stack limit")
@@ -104,14 +104,14 @@ func (e *engine) call(l *lua.LState, raise bool) int {
 		s := e.store
 		start := len(s.out)
 		e.inCall = true
+		s.protocol = e.protocol
 		problem = e.execute()
 		e.inCall = false
 		if problem == "" {
 			reply := s.out[start:]
 			s.out = s.out[:start]
 			if reply[0] != '-' {
-				value, _ := e.toLua(reply)
-				l.Push(value)
+				l.Push(e.toLua(reply))
 				return 1
 			}
 			problem = string(reply[1 : len(reply)-2])
@@ -164,93 +164,14 @@ func (e *engine) execute() (problem string) {
 	case s.refusal != "" && c.flags&writes != 0:
 		return s.refusal
 	}
-	c.run(s, nil, c, e.words)
+	s.call(nil, c, e.words)
 	return ""
-}
-
-// toLua converts a reply (script_lua.c, redisProtocolToLuaType): a nil becomes false, a
-// status {ok=}, an error within an array {err=}.
-func (e *engine) toLua(reply []byte) (value lua.LValue, rest []byte) {
-	head, rest, ok := cutLine(reply)
-	if !ok {
-		panic(fmt.Sprintf("redis: malformed reply %q", reply))
-	}
-	text := string(head[1:])
-	switch head[0] {
-	case '+':
-		return e.field("ok", text), rest
-	case '-':
-		return e.field("err", text), rest
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		panic(fmt.Sprintf("redis: malformed reply %q", reply))
-	}
-	switch {
-	case head[0] == ':':
-		return lua.LNumber(n), rest
-	case n < 0:
-		return lua.LFalse, rest
-	case head[0] == '$':
-		return lua.LString(rest[:n]), rest[n+2:]
-	}
-	t := e.l.CreateTable(n, 0)
-	for range n {
-		value, rest = e.toLua(rest)
-		t.Append(value)
-	}
-	return t, rest
 }
 
 func (e *engine) field(name, text string) *lua.LTable {
 	t := e.l.CreateTable(0, 1)
 	t.RawSetString(name, lua.LString(text))
 	return t
-}
-
-// maxNesting is where a table that a script returns counts as endless.
-const maxNesting = 128
-
-// appendLua converts what a script returns (script_lua.c, luaReplyToRedisReply).
-func appendLua(dst []byte, value lua.LValue, depth int) ([]byte, bool) {
-	if depth > maxNesting {
-		return dst, false
-	}
-	switch v := value.(type) {
-	case lua.LString:
-		return appendBulk(dst, string(v)), true
-	case lua.LNumber:
-		return appendInteger(dst, truncate(v)), true
-	case lua.LBool:
-		if v {
-			return appendInteger(dst, 1), true
-		}
-		return appendNil(dst), true
-	case *lua.LTable:
-		return appendTable(dst, v, depth)
-	}
-	return appendNil(dst), true
-}
-
-func appendTable(dst []byte, t *lua.LTable, depth int) ([]byte, bool) {
-	if text, ok := t.RawGetString("err").(lua.LString); ok {
-		return appendError(dst, string(text)), true
-	}
-	if text, ok := t.RawGetString("ok").(lua.LString); ok {
-		return appendStatus(dst, string(text)), true
-	}
-	n := 0
-	for t.RawGetInt(n+1) != lua.LNil {
-		n++
-	}
-	dst = appendArray(dst, n)
-	for i := 1; i <= n; i++ {
-		var ok bool
-		if dst, ok = appendLua(dst, t.RawGetInt(i), depth+1); !ok {
-			return dst, false
-		}
-	}
-	return dst, true
 }
 
 // sha1hex is redis.sha1hex.

@@ -38,6 +38,15 @@ func formatNumber(n lua.LNumber, digits int) string {
 	return strconv.FormatFloat(f, 'g', digits, 64)
 }
 
+// allDigits writes a score that miniredis has written in the shortest way as C's %.17g does.
+func allDigits(text string) string {
+	f, err := strconv.ParseFloat(text, 64) //tidy:ok scores are floats
+	if err != nil {
+		panic("redis: miniredis has a score " + text)
+	}
+	return formatNumber(lua.LNumber(f), 17) //tidy:ok scores are floats
+}
+
 // lrand48 is the generator behind Redis's math.random (rand.c, redisLrand48): the same on
 // every server, started with the process.
 type lrand48 uint64

@@ -2,17 +2,23 @@ package redis
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/sim"
 )
 
-// Peer is one connection's state: its transaction, what it watches and listens to, and what it waits for.
+// Peer is one connection's state: its transaction, what it watches, tracks and listens to, and what it waits for.
 // Transactions are kept here and not in miniredis, so that scripts can be in them, time stands still
 // while they run, and a queued command is judged as Redis judges it: its name and
 // number of words when it is queued, the rest when it runs.
 type Peer struct {
-	name string
-	conn *sim.Conn // nil for a store that stands alone, and when the connection is over
+	id       int64 // counted from 1 in each life of the server
+	name     string
+	conn     *sim.Conn // nil for a store that stands alone, and when the connection is over
+	protocol Protocol
+	silence  silence
+	leaving  bool // the server ends the connection after the reply
+	over     bool
 
 	multi     bool
 	executing bool // EXEC: nothing may block
@@ -23,11 +29,23 @@ type Peer struct {
 	broken  bool // somebody touched a watched key
 
 	channels []string // that it has subscribed to
+	patterns []string
+	tracking tracking
 
 	woff   int64      // the server's offset after the last request of this connection that was propagated
 	wait   *wait      // the request that blocks the connection; nil if none does
 	behind []*Request // those that came after it
 }
+
+// silence says which replies a connection does not want (CLIENT REPLY).
+type silence uint8
+
+const (
+	answersAll silence = iota
+	skipsNext          // CLIENT REPLY SKIP has just been executed
+	skipsThis
+	answersNone
+)
 
 type queued struct {
 	command *command
@@ -43,7 +61,10 @@ func (s *Store) NewPeer() *Peer {
 	}
 	p := s.peers[s.inUse]
 	s.inUse++
-	*p = Peer{queue: p.queue[:0], watched: p.watched[:0], channels: p.channels[:0], behind: p.behind[:0]}
+	*p = Peer{
+		id: int64(s.inUse), queue: p.queue[:0], watched: p.watched[:0], behind: p.behind[:0],
+		channels: p.channels[:0], patterns: p.patterns[:0],
+	}
 	return p
 }
 
@@ -53,4 +74,23 @@ func (p *Peer) enqueue(c *command, args []string) {
 
 func (p *Peer) touched(key string) {
 	p.broken = p.broken || slices.Contains(p.watched, key)
+}
+
+// subscriptions is how many channels and patterns the connection listens to.
+func (p *Peer) subscriptions() int { return len(p.channels) + len(p.patterns) }
+
+// wantsReply reports whether the connection wants the reply to the request that has just been executed. It has no choice about
+// those that look like messages.
+func (p *Peer) wantsReply(r *Request, reply *Reply) bool {
+	switch p.silence {
+	case answersAll:
+		return true
+	case skipsNext:
+		p.silence = skipsThis
+		return false
+	case skipsThis:
+		p.silence = answersAll
+	case answersNone:
+	}
+	return strings.HasSuffix(r.Command, "SUBSCRIBE") && reply.Type != ReplyError && reply.Type != ReplyStatus
 }

@@ -110,6 +110,14 @@ func (s *Server) Snapshot() bool {
 	return true
 }
 
+// saveFlushed has a server with RDB persistence take note at once that all keys have gone, so that none comes back (db.c,
+// flushAllDataAndResetRDB).
+func (s *Server) saveFlushed() {
+	if s.config.Persistence == RDB {
+		s.rewrite()
+	}
+}
+
 // rewrite puts the dataset as it is in place of what the file holds.
 func (s *Server) rewrite() {
 	s.disk.log = s.Store.Snapshot()

@@ -115,7 +115,10 @@ func (u *upstream) carryOut(p *unit) {
 		s.config.Observer.Applied(s, changes)
 	}
 	s.feedAll()
-	s.deliver(p.messages)
+	for _, m := range p.messages {
+		s.Store.publish(m)
+	}
+	s.pushAll()
 	if p.command == getAckCommand {
 		u.acknowledge()
 	}
@@ -135,6 +138,7 @@ func (u *upstream) replace(p *packet) {
 	if s.config.Observer != nil {
 		s.config.Observer.Replaced(s, p.dataset)
 	}
+	s.pushAll()
 	s.dropAll()
 	u.acknowledge()
 }

@@ -47,15 +47,16 @@ func (r *Request) String() string {
 }
 
 // answered returns the answer to the request.
-func (r *Request) answered(reply Reply) *Response {
-	r.answer = Response{Request: r, Reply: reply}
+func (r *Request) answered(reply Reply, p Protocol) *Response {
+	r.answer = Response{Request: r, Reply: reply, Protocol: p}
 	return &r.answer
 }
 
 // Response is the answer to a request.
 type Response struct {
-	Request *Request
-	Reply   Reply
+	Request  *Request
+	Reply    Reply
+	Protocol Protocol // that the connection spoke when it was given
 }
 
 // What names the command that is answered.
@@ -69,7 +70,11 @@ func (r *Response) Sum() uint64 {
 }
 
 func (r Reply) digest(d *trace.Digest) {
-	d.Uint64(uint64(r.Type))
+	kind := r.Type
+	if kind == ReplyNilArray {
+		kind = ReplyNil
+	}
+	d.Uint64(uint64(kind))
 	d.String(r.Text)
 	d.Uint64(uint64(r.Int))
 	for i := range r.Elems {

@@ -68,7 +68,7 @@ func parseCount(raw []byte, most int, what string) (n int, rest []byte, ok bool,
 	return n, raw[i+1:], true, nil
 }
 
-// parseInline reads words on a line, as a person types them. Quotes are not understood.
+// parseInline reads words on a line, as a person types them (sds.c, sdssplitargs).
 func parseInline(raw []byte) (args []string, rest []byte, err error) {
 	i := bytes.IndexByte(raw, '\n')
 	switch {
@@ -77,12 +77,106 @@ func parseInline(raw []byte) (args []string, rest []byte, err error) {
 	case i < 0:
 		return nil, raw, nil
 	}
-	return append([]string{}, strings.Fields(string(raw[:i]))...), raw[i+1:], nil
+	args = []string{}
+	for line := strings.TrimSuffix(string(raw[:i]), "\r"); ; {
+		word, after, some, ok := cutWord(line)
+		switch {
+		case !ok:
+			return nil, raw, fmt.Errorf("%w: unbalanced quotes in request", ErrProtocol)
+		case !some:
+			return args, raw[i+1:], nil
+		}
+		args, line = append(args, word), after
+	}
 }
 
-// Append writes the reply as RESP2, for a client.
-func (r Reply) Append(dst []byte) []byte {
+// The bytes that may stand between words, and those that end one that is not quoted.
+const (
+	blanks = ends + "\v\f"
+	ends   = " \n\r\t"
+)
+
+// cutWord takes the first word from a line: up to a blank, and with what stands between quotes in it. It is not ok if a quote
+// is not closed, or if something follows the closing one.
+func cutWord(line string) (word, rest string, some, ok bool) {
+	line = strings.TrimLeft(line, blanks)
+	if line == "" {
+		return "", "", false, true
+	}
+	var b strings.Builder
+	for line != "" && !strings.Contains(ends, line[:1]) {
+		if line[0] != '"' && line[0] != '\'' {
+			b.WriteByte(line[0])
+			line = line[1:]
+			continue
+		}
+		if line, ok = cutQuoted(line, &b); !ok || line != "" && !strings.Contains(blanks, line[:1]) {
+			return "", "", false, false
+		}
+		break
+	}
+	return b.String(), line, true, true
+}
+
+// cutQuoted takes what stands between quotes. Double ones know escapes, single ones that of themselves.
+func cutQuoted(line string, b *strings.Builder) (rest string, ok bool) {
+	quote := line[0]
+	for line = line[1:]; line != ""; line = line[1:] {
+		switch {
+		case line[0] == quote:
+			return line[1:], true
+		case line[0] == '\\' && quote == '"' && len(line) >= 4 && line[1] == 'x' && isHex(line[2]) && isHex(line[3]):
+			n, _ := strconv.ParseUint(line[2:4], 16, 8)
+			b.WriteByte(byte(n))
+			line = line[3:]
+		case line[0] == '\\' && len(line) >= 2 && (quote == '"' || line[1] == quote):
+			b.WriteByte(unescaped(line[1], quote))
+			line = line[1:]
+		default:
+			b.WriteByte(line[0])
+		}
+	}
+	return "", false
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// unescaped is the byte that an escape stands for.
+func unescaped(c, quote byte) byte {
+	if i := strings.IndexByte("nrtba", c); i >= 0 && quote == '"' {
+		return "\n\r\t\b\a"[i]
+	}
+	return c
+}
+
+// Protocol is a version of Redis's protocol. Connections begin with RESP2; HELLO chooses.
+type Protocol uint8
+
+// The protocols.
+const (
+	RESP2 Protocol = iota
+	RESP3
+)
+
+// heads are the first bytes of replies that consist of others, and of those that are one line, in either protocol. RESP2
+// has arrays and bulks in place of what it does not know.
+var heads = [...][2]byte{
+	ReplyArray: {'*', '*'}, ReplyMap: {'*', '%'}, ReplySet: {'*', '~'}, ReplyPush: {'*', '>'},
+}
+
+// Append writes the reply for a client (networking.c, addReply and its kin).
+func (r Reply) Append(dst []byte, p Protocol) []byte {
 	switch r.Type {
+	case ReplyNil, ReplyNilArray:
+		switch {
+		case p == RESP3:
+			return append(dst, "_\r\n"...)
+		case r.Type == ReplyNil:
+			return appendNil(dst)
+		}
+		return appendNilArray(dst)
 	case ReplyStatus:
 		return appendStatus(dst, r.Text)
 	case ReplyError:
@@ -91,37 +185,49 @@ func (r Reply) Append(dst []byte) []byte {
 		return appendInteger(dst, r.Int)
 	case ReplyBulk:
 		return appendBulk(dst, r.Text)
-	case ReplyArray:
-		dst = appendArray(dst, len(r.Elems))
-		for _, elem := range r.Elems {
-			dst = elem.Append(dst)
+	case ReplyDouble, ReplyBool, ReplyBigNumber, ReplyVerbatim:
+		return r.appendScalar(dst, p)
+	case ReplySeveral:
+	case ReplyMap:
+		n := len(r.Elems)
+		if p == RESP3 {
+			n /= 2
 		}
-		return dst
-	case ReplyNil:
+		dst = appendHead(dst, heads[r.Type][p], int64(n))
+	default:
+		dst = appendHead(dst, heads[r.Type][p], int64(len(r.Elems)))
 	}
-	return appendNil(dst)
+	for _, elem := range r.Elems {
+		dst = elem.Append(dst, p)
+	}
+	return dst
 }
 
-// Append writes the answer as RESP2, for a client. What confirms several channels at once is a reply for each; an EXEC that
-// was aborted is answered by a null array, which some clients tell from a null bulk.
-func (r *Response) Append(dst []byte) []byte {
+// appendScalar writes what RESP2 has no type for: as a bulk, a truth as a number.
+func (r Reply) appendScalar(dst []byte, p Protocol) []byte {
 	switch {
-	case r.Reply.Type == ReplyNil && r.Request.Command == "EXEC":
-		return append(dst, "*-1\r\n"...)
-	case strings.HasSuffix(r.Request.Command, "SUBSCRIBE") && r.Reply.confirmsMany():
-		for _, one := range r.Reply.Elems {
-			dst = one.Append(dst)
-		}
-		return dst
+	case r.Type == ReplyBool && p == RESP3:
+		return appendBool(dst, r.Int == 1)
+	case r.Type == ReplyBool:
+		return appendInteger(dst, r.Int)
+	case r.Type == ReplyVerbatim && p == RESP3:
+		return appendVerbatim(dst, r.Text)
+	case r.Type == ReplyVerbatim:
+		_, text, _ := strings.Cut(r.Text, ":")
+		return appendBulk(dst, text)
+	case p == RESP2:
+		return appendBulk(dst, r.Text)
+	case r.Type == ReplyDouble:
+		return appendLine(dst, ',', r.Text)
 	}
-	return r.Reply.Append(dst)
+	return appendLine(dst, '(', r.Text)
 }
 
-func (r Reply) confirmsMany() bool {
-	return r.Type == ReplyArray && len(r.Elems) > 0 && r.Elems[0].Type == ReplyArray
-}
+// Append writes the answer for a client.
+func (r *Response) Append(dst []byte) []byte { return r.Reply.Append(dst, r.Protocol) }
 
-// Append writes the message as RESP2, for a subscriber.
-func (m *Message) Append(dst []byte) []byte {
-	return appendBulk(appendBulk(appendBulk(appendArray(dst, 3), "message"), m.Channel), m.Text)
-}
+// Append writes the message for a subscriber.
+func (m *Message) Append(dst []byte) []byte { return m.reply().Append(dst, m.Protocol) }
+
+// Append writes the push for a client.
+func (p *Push) Append(dst []byte) []byte { return p.Reply.Append(dst, p.Protocol) }

@@ -180,7 +180,7 @@ func (e *engine) redisLibrary() *lua.LTable {
 		"sha1hex":            sha1hex,
 		"log":                redisLog,
 		"replicate_commands": func(l *lua.LState) int { l.Push(lua.LTrue); return 1 },
-		"setresp":            setresp,
+		"setresp":            e.setresp,
 	})
 	for i, name := range []string{"LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"} {
 		t.RawSetString(name, lua.LNumber(i))
@@ -199,9 +199,18 @@ func redisLog(l *lua.LState) int {
 	return 0
 }
 
-func setresp(l *lua.LState) int {
-	if truncate(l.CheckNumber(1)) != 2 {
-		l.RaiseError("RESP version must be 2: RESP3 is not simulated")
+func (e *engine) setresp(l *lua.LState) int {
+	if l.GetTop() != 1 {
+		l.RaiseError("redis.setresp() requires one argument.")
+		return 0
+	}
+	switch truncate(lua.LVAsNumber(l.Get(1))) {
+	case 2:
+		e.protocol = RESP2
+	case 3:
+		e.protocol = RESP3
+	default:
+		l.RaiseError("RESP version must be 2 or 3.")
 	}
 	return 0
 }

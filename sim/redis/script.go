@@ -127,41 +127,56 @@ func splitKeys(words []string) (keys, argv []string, problem string) {
 	return words[1 : 1+n], words[1+n:], ""
 }
 
+// runScript executes a script. What it calls answers in RESP2, whatever the connection speaks.
 func (s *Store) runScript(sc *script, keys, argv []string, readOnly bool) {
-	if sc.twin != nil && !s.LuaOnly && !readOnly && s.refusal == "" && sc.twin(s, keys, argv) {
-		return
+	protocol := s.protocol
+	s.scripted, s.declared, s.protocol = true, keys, RESP2
+	if sc.twin == nil || s.LuaOnly || readOnly || s.refusal != "" || !sc.twin(s, keys, argv) {
+		if s.engine == nil {
+			s.engine = newEngine(s)
+		}
+		s.engine.run(sc, keys, argv, readOnly, protocol)
 	}
-	if s.engine == nil {
-		s.engine = newEngine(s)
-	}
-	s.engine.run(sc, keys, argv, readOnly)
+	s.scripted, s.declared, s.protocol = false, nil, protocol
 }
 
-func runScript(s *Store, _ *Peer, _ *command, args []string) {
-	switch sub := strings.ToUpper(args[1]); {
-	case sub == "LOAD" && len(args) == 3:
-		sc := s.scripts.compile(args[2])
-		if sc.problem != "" {
-			s.fail(sc.problem)
-			return
-		}
-		sc.run = s.scripts.run
-		s.out = appendBulk(s.out, sc.sha)
-	case sub == "EXISTS" && len(args) >= 3:
-		s.out = appendArray(s.out, len(args)-2)
-		for _, sha := range args[2:] {
-			n := int64(0)
-			if _, ok := s.loaded(sha); ok {
-				n = 1
-			}
-			s.out = appendInteger(s.out, n)
-		}
-	case sub == "FLUSH" && (len(args) == 2 || len(args) == 3 && isSyncOption(args[2])):
-		s.scripts.run++
-		s.out = appendStatus(s.out, "OK")
-	default:
-		s.fail("ERR unknown subcommand '" + args[1] + "'. Try SCRIPT HELP.")
+// scriptRows are the subcommands of SCRIPT.
+func scriptRows() []command {
+	return []command{
+		{name: "LOAD", arity: 3, run: runScriptLoad},
+		{name: "EXISTS", arity: -3, run: runScriptExists},
+		{name: "FLUSH", arity: -2, run: runScriptFlush},
 	}
+}
+
+func runScriptLoad(s *Store, _ *Peer, _ *command, args []string) {
+	sc := s.scripts.compile(args[2])
+	if sc.problem != "" {
+		s.fail(sc.problem)
+		return
+	}
+	sc.run = s.scripts.run
+	s.out = appendBulk(s.out, sc.sha)
+}
+
+func runScriptExists(s *Store, _ *Peer, _ *command, args []string) {
+	s.out = appendArray(s.out, len(args)-2)
+	for _, sha := range args[2:] {
+		n := int64(0)
+		if _, ok := s.loaded(sha); ok {
+			n = 1
+		}
+		s.out = appendInteger(s.out, n)
+	}
+}
+
+func runScriptFlush(s *Store, _ *Peer, _ *command, args []string) {
+	if len(args) > 3 || len(args) == 3 && !isSyncOption(args[2]) {
+		s.fail("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
+		return
+	}
+	s.scripts.run++
+	s.ok()
 }
 
 func isSyncOption(word string) bool {

@@ -89,8 +89,26 @@ func (s *Server) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 		peer.behind = append(peer.behind, r)
 		return nil
 	}
-	if reply, ok := s.serve(peer, r); ok {
-		return r.answered(reply)
+	reply, ok := s.serve(peer, r)
+	if !ok {
+		s.pushLater()
+		return nil
+	}
+	return s.answer(peer, r, reply)
+}
+
+// answer returns the answer, which is then sent; nil if it is not wanted, or has been sent because something comes after it.
+func (s *Server) answer(p *Peer, r *Request, reply Reply) sim.Payload {
+	answer, wanted := r.answered(reply, p.protocol), p.wantsReply(r, &reply)
+	if wanted && len(s.Store.pushes.later) == 0 && !p.leaving {
+		return answer
+	}
+	if wanted && p.conn != nil {
+		p.conn.Reply(answer)
+	}
+	s.pushLater()
+	if p.leaving {
+		s.hangUp(p)
 	}
 	return nil
 }
@@ -130,7 +148,7 @@ func (s *Server) serve(p *Peer, r *Request) (reply Reply, ok bool) {
 // roles change before the reply leaves, as in Redis, where all of it waits in output buffers until the turn of the event
 // loop ends.
 func (s *Server) finishUnit() {
-	s.deliver(s.Store.published)
+	s.pushNow()
 	for len(s.after) > 0 {
 		next := s.after[0]
 		s.after = s.after[1:]
@@ -177,6 +195,7 @@ func (s *Server) ended() bool {
 	}
 	s.armExpiry()
 	s.propagate(nil, changes)
+	s.pushAll()
 	return some
 }
 

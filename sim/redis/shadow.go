@@ -48,6 +48,7 @@ func (s *Store) Apply(now int64, unit []Record) {
 	for i := range unit {
 		s.carryOut(&unit[i])
 	}
+	s.broadcast()
 }
 
 func (s *Store) carryOut(r *Record) {
@@ -75,11 +76,10 @@ func (s *Store) Replace(now int64, dataset []Record) {
 	s.begin(now)
 	for _, e := range s.keys.sorted() {
 		s.db.Del(e.key)
-		for _, p := range s.watchers {
-			p.touched(e.key)
-		}
+		s.spoil(e.key)
 	}
 	s.keys.clear()
+	s.invalidateAll()
 	s.fill(dataset)
 }
 
@@ -94,5 +94,6 @@ func (s *Store) Evict(now int64, key string) bool {
 	s.db.Del(key)
 	s.keys.remove(key)
 	s.emit(Change{Op: OpEvicted, Key: gone.key, Kind: gone.kind, Before: gone.value, Existed: true})
+	s.broadcast()
 	return true
 }

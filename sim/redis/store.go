@@ -22,9 +22,9 @@
 //
 // # What is there
 //
-// The commands of table in commands.go, in one database, in RESP2. All else is refused
-// with an error that says so: commands that block until a key is there, subscriptions
-// to patterns, draws of random numbers, streams, geo and HyperLogLog. Error texts may
+// The commands of table.go, in one database, in RESP2 and RESP3, with transactions, subscriptions and
+// tracking. All else is refused with an error that says so: commands that block until a
+// key is there, draws of random numbers, streams, geo and HyperLogLog. Error texts may
 // differ from Redis's, error codes do not. Lua lacks load, loadstring, coroutine, bit,
 // struct, cmsgpack and the transcendental functions of math, which differ between
 // processors.
@@ -115,13 +115,20 @@ type Store struct {
 	refusal string   // what commands that write are answered with; "": they are executed
 	replica bool     // keys end by the master's word
 
+	current  *Peer    // whose command line is in execution; nil if none is
+	protocol Protocol // of what is written
+	scripted bool     // a script runs
+	declared []string // its keys
+
 	scripts     scripts
 	engine      *engine // built with the first script that needs it
 	peers       []*Peer
 	inUse       int // of peers
 	watchers    []*Peer
 	subscribers []*Peer
+	cached      cached
 	published   []Message // by the unit that runs
+	pushes      pushes
 }
 
 // NewStore makes an empty server. It costs some 100 µs: keep it and Reset it.
@@ -174,6 +181,8 @@ func (s *Store) Reset() {
 	s.out = s.out[:0]
 	s.inUse = 0
 	s.watchers, s.subscribers = s.watchers[:0], s.subscribers[:0]
+	s.cached.clear()
+	s.pushes.clear()
 	s.request, s.refusal, s.replica = nil, "", false
 	s.scripts.hide()
 	if s.engine != nil {
@@ -195,9 +204,10 @@ func (s *Store) empty() {
 }
 
 // Execute runs one command line that arrived on p's connection, at the wall clock now
-// (ns since a fixed epoch; it may run backwards from call to call). The reply is RESP2
-// and valid until the next call.
+// (ns since a fixed epoch; it may run backwards from call to call). The reply is in the
+// connection's protocol, and valid until the next call.
 func (s *Store) Execute(now int64, p *Peer, args []string) []byte {
+	s.pushes.clear() // nobody takes them
 	s.begin(now)
 	s.serve(p, args)
 	return s.out
@@ -213,7 +223,10 @@ func (s *Store) serveRequest(now int64, p *Peer, r *Request) []byte {
 }
 
 // Advance lets time pass up to now: what is due expires.
-func (s *Store) Advance(now int64) { s.begin(now) }
+func (s *Store) Advance(now int64) {
+	s.begin(now)
+	s.broadcast()
+}
 
 // NextExpiry is the wall clock at which the next key ends, if one does.
 func (s *Store) NextExpiry() (deadline int64, ok bool) {
@@ -303,8 +316,21 @@ func (s *Store) expire() {
 	clear(s.expired)
 }
 
-// serve runs or queues what a client sent.
+// serve executes what a client sent.
 func (s *Store) serve(p *Peer, args []string) {
+	caching := p.tracking.caching
+	s.current, s.protocol = p, p.protocol
+	s.admit(p, args)
+	s.tellPending(p)
+	s.current, s.protocol = nil, RESP2
+	if caching && !p.multi && !strings.EqualFold(args[0], "CLIENT") { // it was for one command only (resetClient)
+		p.tracking.caching = false
+	}
+	s.broadcast()
+}
+
+// admit runs or queues a command line, or refuses it.
+func (s *Store) admit(p *Peer, args []string) {
 	c, problem := s.lookup(args)
 	if problem != "" {
 		p.poisoned = p.multi // as Redis: EXEC will refuse (multi.c, flagTransaction)
@@ -313,7 +339,7 @@ func (s *Store) serve(p *Peer, args []string) {
 	}
 	if problem := s.refuses(p, c); problem != "" {
 		p.poisoned = p.multi
-		s.fail(problem)
+		s.refuse(p, c, problem)
 		return
 	}
 	if p.multi && c.flags&immediate == 0 {
@@ -321,19 +347,28 @@ func (s *Store) serve(p *Peer, args []string) {
 		s.out = appendStatus(s.out, "QUEUED")
 		return
 	}
-	c.run(s, p, c, args)
+	s.call(p, c, args)
 }
 
 // refuses says why a command that exists may not be executed now (server.c, processCommand); "" if it may.
 func (s *Store) refuses(p *Peer, c *command) (problem string) {
 	switch {
-	case c.flags&writes != 0:
+	case c.flags&writes != 0 && s.refusal != "":
 		return s.refusal
-	case len(p.channels) > 0 && c.flags&listening == 0:
+	case p.protocol == RESP2 && p.subscriptions() > 0 && c.flags&listening == 0:
 		return "ERR Can't execute '" + strings.ToLower(c.name) +
 			"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
 	}
 	return ""
+}
+
+// refuse answers a command that may not be executed now. An EXEC ends the transaction even so (multi.c, execCommandAbort).
+func (s *Store) refuse(p *Peer, c *command, problem string) {
+	if c.name == "EXEC" {
+		s.endTransaction(p)
+		problem = "EXECABORT Transaction discarded because of: " + problem
+	}
+	s.fail(problem)
 }
 
 // forward has miniredis execute a command, and finds out what it changed.
@@ -343,6 +378,9 @@ func (s *Store) forward(c *command, args []string) {
 	}
 	start := len(s.out)
 	s.dispatch(c.name, args[1:]...)
+	if c.shape >= toScore || c.shape != unshaped && s.protocol == RESP3 {
+		defer s.reshape(c, args, start)
+	}
 	if c.flags&writes == 0 {
 		return
 	}
@@ -399,10 +437,24 @@ func (s *Store) note(key string, force bool, as Op) {
 	s.emit(c)
 }
 
+// emit records a change, and tells those who want to know.
 func (s *Store) emit(c Change) {
 	s.changes = append(s.changes, c)
+	s.disturb(c.Key)
+}
+
+// disturb tells those who watch a key, or may have cached it, that it was written.
+func (s *Store) disturb(key string) {
+	s.spoil(key)
+	if s.cached.began {
+		s.invalidate(key)
+	}
+}
+
+// spoil has the transactions fail that watch a key.
+func (s *Store) spoil(key string) {
 	for _, p := range s.watchers {
-		p.touched(c.Key)
+		p.touched(key)
 	}
 }
 

@@ -197,7 +197,7 @@ func TestLookingFromOutsideTouchesNothing(t *testing.T) {
 func TestCommandsThatWouldBlockOrPushAreRefused(t *testing.T) {
 	x := newSession(t)
 	for _, line := range []string{
-		"BLPOP l 0", "brpop l 0", "BLMOVE a b LEFT LEFT 0", "BZPOPMIN z 0", "PSUBSCRIBE c",
+		"BLPOP l 0", "brpop l 0", "BLMOVE a b LEFT LEFT 0", "BZPOPMIN z 0", "SSUBSCRIBE c",
 		"XREAD BLOCK 0 STREAMS s 0", "RANDOMKEY", "SPOP s", "MONITOR",
 	} {
 		require.Contains(t, x.do(line), "is not simulated", line)

@@ -22,7 +22,7 @@ func runExec(s *Store, p *Peer, _ *command, _ []string) {
 		s.fail("EXECABORT Transaction discarded because of previous errors.")
 		return
 	case p.broken:
-		s.out = append(s.out, "*-1\r\n"...)
+		s.out = appendNilArray(s.out)
 		return
 	case s.refusal != "" && slices.ContainsFunc(p.queue, queued.writes):
 		s.fail("EXECABORT Transaction discarded because of: " + s.refusal)
@@ -31,7 +31,7 @@ func runExec(s *Store, p *Peer, _ *command, _ []string) {
 	p.multi, p.executing = false, true
 	s.out = appendArray(s.out, len(p.queue))
 	for _, q := range p.queue {
-		q.command.run(s, p, q.command, q.args)
+		s.call(p, q.command, q.args)
 	}
 }
 

@@ -88,11 +88,13 @@ func (s *Store) compare(keys, argv []string, words int) (held, done bool) {
 		return false, false
 	}
 	e := s.keys.find(keys[0])
-	switch {
-	case e == nil:
-	case e.kind != KindString:
+	if e != nil && e.kind != KindString {
 		return false, false
-	case e.value == argv[0]:
+	}
+	if s.cached.began {
+		s.remember(s.commands["GET"], nil)
+	}
+	if e != nil && e.value == argv[0] {
 		return true, true
 	}
 	s.out = appendInteger(s.out, 0)

@@ -90,18 +90,23 @@ type waitAlarm struct {
 // Ring answers with what there is when the time is over. The write is not undone.
 func (a waitAlarm) Ring() { a.s.answerWait(a.p, a.w) }
 
-// answerWait ends a wait, and executes what has come after it on its connection.
+// answerWait ends a wait with the number of those who have acknowledged.
 func (s *Server) answerWait(p *Peer, w *wait) {
+	s.endWait(p, w, Reply{Type: ReplyInteger, Int: s.acked(w.offset)})
+}
+
+// endWait ends a wait, and executes what has come after it on its connection.
+func (s *Server) endWait(p *Peer, w *wait, reply Reply) {
 	if p.wait != w {
 		return
 	}
 	s.unblock(p)
-	s.finish(p, w.request, Reply{Type: ReplyInteger, Int: s.acked(w.offset)})
+	s.finish(p, w.request, reply)
 	for life := s.node.Life(); s.node.Life() == life && p.wait == nil && len(p.behind) > 0; {
 		r := p.behind[0]
 		p.behind = p.behind[1:]
 		if reply, ok := s.serve(p, r); ok {
-			p.reply(r, reply)
+			s.send(p, r, reply)
 		}
 	}
 }
@@ -111,13 +116,23 @@ func (s *Server) finish(p *Peer, r *Request, reply Reply) {
 	if s.config.Observer != nil {
 		s.config.Observer.Executed(s, r, reply, nil)
 	}
-	p.reply(r, reply)
+	s.send(p, r, reply)
 }
 
-func (p *Peer) reply(r *Request, reply Reply) {
-	if p.conn != nil {
-		p.conn.Reply(r.answered(reply))
+// send sends the answer to a request.
+func (s *Server) send(p *Peer, r *Request, reply Reply) {
+	if answer := s.answer(p, r, reply); answer != nil && p.conn != nil {
+		p.conn.Reply(answer)
 	}
+}
+
+// release ends a WAIT because somebody else wants it to end (CLIENT UNBLOCK).
+func (s *Server) release(p *Peer, w *wait, failing bool) {
+	if !failing {
+		s.answerWait(p, w)
+		return
+	}
+	s.endWait(p, w, Reply{Type: ReplyError, Text: "UNBLOCKED client unblocked via CLIENT UNBLOCK"})
 }
 
 func (s *Server) unblock(p *Peer) {

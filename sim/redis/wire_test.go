@@ -114,7 +114,7 @@ func TestMiniredisOverTheWireAnswersTheSame(t *testing.T) {
 		switch {
 		case name == "EXEC" && reply.Type == ReplyArray:
 			transactions++
-		case name == "EXEC" && reply.Type == ReplyNil:
+		case name == "EXEC" && reply.Type == ReplyNilArray:
 			aborted++
 		case name == "EVAL" && reply.Type != ReplyError:
 			scripts++

@@ -26,15 +26,12 @@ func (c *redisConversation) Receive(bytes []byte, send func(sim.Payload) error) 
 		args, rest, err := redis.ParseCommand(bytes)
 		switch {
 		case err != nil:
-			c.farewell = redis.Reply{Type: redis.ReplyError, Text: "ERR Protocol" + strings.TrimPrefix(err.Error(), "protocol")}.Append(nil)
+			c.farewell = protocolError(err)
 			return false
 		case args == nil:
 			c.rest = rest
 			return true
 		case len(args) == 0:
-		case strings.EqualFold(args[0], "QUIT"):
-			c.farewell = redis.Reply{Type: redis.ReplyStatus, Text: "OK"}.Append(nil)
-			return false
 		default:
 			if send(redis.NewRequest(args, c.purposeOf(args))) != nil {
 				return false
@@ -51,16 +48,25 @@ func (c *redisConversation) purposeOf(args []string) string {
 	return c.purpose(args)
 }
 
-// Append writes an answer or a message to a subscriber.
+// protocolError is what Redis says before it closes a connection.
+func protocolError(err error) []byte {
+	text := "ERR Protocol" + strings.TrimPrefix(err.Error(), "protocol")
+	return redis.Reply{Type: redis.ReplyError, Text: text}.Append(nil, redis.RESP2)
+}
+
+// Append writes an answer, a message to a subscriber, or what tells a client of keys that have changed. Each knows in which
+// protocol the connection was to be spoken to when it was sent.
 func (c *redisConversation) Append(dst []byte, p sim.Payload) []byte {
 	switch p := p.(type) {
 	case *redis.Response:
 		return p.Append(dst)
 	case *redis.Message:
 		return p.Append(dst)
+	case *redis.Push:
+		return p.Append(dst)
 	}
 	return dst
 }
 
-// Farewell is the answer to QUIT, or the error that tells of malformed bytes.
+// Farewell is the error that tells of malformed bytes.
 func (c *redisConversation) Farewell() []byte { return c.farewell }

@@ -1,0 +1,71 @@
+package redis
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// Push is what a server sends a client that has not asked for it, and that is no message of a channel: what the client must no
+// longer believe about keys that it tracks.
+type Push struct {
+	Reply    Reply
+	Protocol Protocol // that the connection speaks
+}
+
+// What names the push by its first element, as invalidate.
+func (p *Push) What() (what, alt string) { return p.Reply.Elems[0].Text, "" }
+
+// Sum digests the push.
+func (p *Push) Sum() uint64 {
+	var d trace.Digest
+	p.Reply.digest(&d)
+	return d.Sum()
+}
+
+// String shows the push as redis-cli does.
+func (p *Push) String() string { return p.Reply.String() }
+
+// delivery is something on its way to a connection that has not asked for it.
+type delivery struct {
+	to      *Peer
+	payload sim.Payload
+}
+
+// pushes are what a unit of execution sends beside its reply: what leaves at once, and what leaves after the reply. In Redis
+// all of it is written into output buffers; to whom the reply does not go it is all the same.
+type pushes struct {
+	now   []delivery
+	later []delivery
+}
+
+func (q *pushes) clear() { q.now, q.later = q.now[:0], q.later[:0] }
+
+// pushNow sends what goes before the reply.
+func (s *Server) pushNow() { deliver(&s.Store.pushes.now) }
+
+// pushLater sends what goes after the reply.
+func (s *Server) pushLater() { deliver(&s.Store.pushes.later) }
+
+// pushAll sends everything, where there is no reply.
+func (s *Server) pushAll() {
+	s.pushNow()
+	s.pushLater()
+}
+
+// deliver empties a list and sends what was on it. What is sent may be what a fault waits for, and the fault may have the server
+// send more.
+func deliver(list *[]delivery) {
+	if len(*list) == 0 {
+		return
+	}
+	all := slices.Clone(*list)
+	clear(*list)
+	*list = (*list)[:0]
+	for _, d := range all {
+		if d.to.conn != nil {
+			d.to.conn.Reply(d.payload)
+		}
+	}
+}
