@@ -8,22 +8,32 @@ import (
 	"github.com/locksim/locksim/sim/zookeeper/jute"
 )
 
-// ZooKeeper returns a conversation in ZooKeeper's protocol.
-func ZooKeeper() Conversation {
-	return &zooKeeperConversation{headers: map[*zookeeper.Request]jute.Header{}}
+// ZooKeeper returns a conversation in ZooKeeper's protocol, of a client of whom nobody says where it is.
+func ZooKeeper() Conversation { return ZooKeeperFrom("") }
+
+// ZooKeeperFrom returns a conversation with a client whose address, host and port, the server is told.
+func ZooKeeperFrom(address string) Conversation {
+	return &zooKeeperConversation{address: address, headers: map[*zookeeper.Request]jute.Header{}}
 }
 
 type zooKeeperConversation struct {
-	rest     []byte                             // not yet a whole frame
-	greeted  bool                               // the first frame has come
-	headers  map[*zookeeper.Request]jute.Header // of what has not been answered
-	farewell []byte
+	address string
+	rest    []byte                             // not yet a whole frame
+	greeted bool                               // the first frame has come
+	over    bool                               // a word has, and nothing else will be taken
+	hello   jute.Hello                         // what it said
+	headers map[*zookeeper.Request]jute.Header // of what has not been answered
 }
 
-// Receive sends on what are whole frames.
+// Receive sends on what are whole frames. Four letters in place of the first frame's length may be a word that a server has
+// something to say to (NIOServerCnxn.readLength).
 func (c *zooKeeperConversation) Receive(bytes []byte, send func(sim.Payload) error) bool {
 	c.rest = append(c.rest, bytes...)
-	for len(c.rest) >= 4 {
+	for len(c.rest) >= 4 && !c.over {
+		if word := string(c.rest[:4]); !c.greeted && zookeeper.FourLetters(word) {
+			c.over = true
+			return send(&zookeeper.Request{Op: zookeeper.FourLetterWord, Path: word, Address: c.address}) == nil
+		}
 		n := int(int32(binary.BigEndian.Uint32(c.rest)))
 		switch {
 		case n < 0 || n > jute.MaxFrame:
@@ -47,34 +57,24 @@ func (c *zooKeeperConversation) take(frame []byte, send func(sim.Payload) error)
 		return c.greet(frame, send)
 	}
 	h, r, err := jute.ParseRequest(frame)
-	switch {
-	case err != nil:
+	if err != nil {
 		return false
-	case r == nil: // a read in its place keeps the order of answers
-		r = &zookeeper.Request{Op: zookeeper.Exists, Path: "/"}
-		h.Unknown = true
 	}
 	c.headers[r] = h
 	return send(r) == nil
 }
 
-// greet asks for a session. One whose password is wrong has expired for whoever asks (ZooKeeperServer.reopenSession).
-func (c *zooKeeperConversation) greet(frame []byte, send func(sim.Payload) error) bool {
+// greet asks for a session.
+func (c *zooKeeperConversation) greet(frame []byte, send func(sim.Payload) error) (ok bool) {
 	hello, err := jute.ParseConnect(frame)
 	if err != nil {
 		return false
 	}
-	if hello.Session != 0 && hello.Password != jute.Password(hello.Session) {
-		c.farewell = framed(nil, jute.AppendConnected(nil, 0, 0))
-		return false
-	}
+	c.hello = hello
 	return send(&zookeeper.Request{
-		Op: zookeeper.Connect, Session: hello.Session, Timeout: hello.Timeout, Seen: hello.Seen,
+		Op: zookeeper.Connect, Session: hello.Session, Timeout: hello.Timeout, Seen: hello.Seen, Address: c.address,
+		Forged: hello.Session != 0 && hello.Password != jute.Password(hello.Session),
 	}) == nil
-}
-
-func framed(dst, frame []byte) []byte {
-	return append(binary.BigEndian.AppendUint32(dst, uint32(len(frame))), frame...)
 }
 
 // Append writes an answer or an event of a watch.
@@ -83,25 +83,28 @@ func (c *zooKeeperConversation) Append(dst []byte, p sim.Payload) []byte {
 	case *zookeeper.WatchEvent:
 		return framed(dst, jute.AppendEvent(nil, p))
 	case *zookeeper.Response:
-		return framed(dst, c.answer(p))
+		return c.answer(dst, p)
 	}
 	return dst
 }
 
-func (c *zooKeeperConversation) answer(p *zookeeper.Response) []byte {
-	if p.Request.Op == zookeeper.Connect {
-		return jute.AppendConnected(nil, p.Session, p.Timeout)
-	}
+func (c *zooKeeperConversation) answer(dst []byte, p *zookeeper.Response) []byte {
 	h := c.headers[p.Request]
 	delete(c.headers, p.Request)
 	switch {
-	case h.Type == jute.Auth: // everybody may do everything
-		return jute.AppendError(nil, h, 0, zookeeper.OK)
-	case h.Unknown:
-		return jute.AppendError(nil, h, p.Zxid, jute.Unimplemented)
+	case p.Request.Op == zookeeper.FourLetterWord:
+		return append(dst, p.Data...)
+	case p.Request.Op == zookeeper.Connect:
+		return framed(dst, jute.AppendConnected(nil, c.hello, p.Session, p.Timeout))
+	case h.Type == jute.Check && p.Err == zookeeper.OK:
+		return dst // a check that stands alone succeeds in silence: the server fails to write the answer
 	}
-	return jute.AppendAnswer(nil, h, p)
+	return framed(dst, jute.AppendAnswer(nil, h, p))
 }
 
-// Farewell tells who asks for a session with a wrong password that it has expired.
-func (c *zooKeeperConversation) Farewell() []byte { return c.farewell }
+func framed(dst, frame []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(dst, uint32(len(frame))), frame...)
+}
+
+// Farewell is nothing.
+func (c *zooKeeperConversation) Farewell() []byte { return nil }

@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 
@@ -17,8 +18,14 @@ type client struct {
 	session SessionID
 	timeout time.Duration
 	queue   []*Request
-	touched bool // since the leader's last ping
-	over    bool
+	early   []*Request // what came before the answer to the connect request
+	is      []Identity // who the client has proved to be
+	address string     // where it is, if that is known
+
+	established int64 // when it connected, by the wall clock
+	counts      counts
+	touched     bool // since the leader's last ping
+	over        bool
 
 	executing *Request    // the one that Execute is called for
 	answer    sim.Payload // what Execute will return for it
@@ -31,6 +38,7 @@ func (s *Server) clientOf(conn *sim.Conn) *client {
 	}
 	if len(s.clients) >= s.sweep {
 		s.clients = slices.DeleteFunc(s.clients, (*client).gone)
+		s.watches.purge()
 		s.sweep = 2*len(s.clients) + 32
 	}
 	c := &client{server: s, conn: conn}
@@ -56,22 +64,40 @@ func (c *client) execute(r *Request) sim.Payload {
 
 func (c *client) take(r *Request) {
 	s := c.server
+	c.counts.received++
+	s.counts.received++
 	switch {
+	case r.Op == FourLetterWord:
+		c.address = r.Address
+		c.reply(&Response{Request: r, Data: s.word(r.Path)})
+		c.hangUp()
+		return
 	case !s.serving:
 		c.hangUp()
 		return
 	case r.Op == Connect:
 		c.connect(r)
 		return
+	case c.connecting(): // nothing more is read until the session is there
+		c.early = append(c.early, r)
+		return
 	case c.session == 0:
-		c.hangUp() // nothing may be sent before the answer to the connect request
+		c.hangUp()
+		return
+	case r.Op == Authenticate:
+		c.authenticate(r)
 		return
 	case !s.touch(c):
 		return // MissingSessionException: the packet is dropped
+	case r.Op == Unknown: // UnimplementedRequestProcessor
+		c.reply(&Response{Request: r, Zxid: noZxid, Err: Unimplemented})
+		c.hangUp()
+		return
 	}
 	c.queue = append(c.queue, r)
 	switch {
 	case r.Op.writes():
+		r.Auth = c.is
 		s.submit(c.session, r, 0)
 	case r.Op == Sync:
 		s.submitSync(c.session, r)
@@ -79,25 +105,63 @@ func (c *client) take(r *Request) {
 	c.drain()
 }
 
+// noZxid stands where a server has none to tell.
+const noZxid = ^Zxid(0)
+
 // connect opens a session, or asks the leader whether the client may go on with its own. A client that has seen more
 // than this server is turned away without an answer (ZooKeeperServer.processConnectRequest).
 func (c *client) connect(r *Request) {
 	s := c.server
 	tick := s.config.Tick
 	c.timeout = min(max(r.Timeout, 2*tick), 20*tick)
+	c.established = s.wall()
+	if address, err := netip.ParseAddrPort(r.Address); err == nil {
+		c.address = r.Address
+		c.prove(Identity{"ip", address.Addr().Unmap().String()})
+	}
 	switch {
 	case c.session != 0 || r.Seen > s.lastApplied():
 		c.hangUp()
 	case r.Session != 0:
 		if old := s.hosted[r.Session]; old != nil {
-			old.hangUp() // what it has still to read is not executed
+			old.hangUp() // what it has still to read is not executed; whoever asks need not know the password for that
 		}
 		c.queue = append(c.queue, r)
-		s.revalidate(c, r.Session)
+		if r.Forged {
+			c.validated(r.Session, false)
+		} else {
+			s.revalidate(c, r.Session)
+		}
 	default:
 		c.queue = append(c.queue, r)
 		c.bind(s.newSession())
 		s.submit(c.session, r, c.timeout)
+	}
+}
+
+// authenticate believes who knows a name and a password to be somebody, and everybody to be where he is. Other schemes are
+// not known (ProviderRegistry), and end the connection. The answer waits for nothing.
+func (c *client) authenticate(r *Request) {
+	a := &Response{Request: r}
+	switch {
+	case r.Malformed:
+		c.hangUp()
+		return
+	case r.Scheme == "digest":
+		c.prove(Digest(r.Data))
+	case r.Scheme != "ip":
+		a.Err = AuthFailed
+	}
+	c.reply(a)
+	if a.Err != OK {
+		c.hangUp()
+	}
+}
+
+// prove notes who the client is. Requests that are on their way have been made before.
+func (c *client) prove(id Identity) {
+	if !slices.Contains(c.is, id) {
+		c.is = append(slices.Clip(c.is), id)
 	}
 }
 
@@ -124,9 +188,17 @@ func (c *client) validated(id SessionID, valid bool) {
 	c.drain()
 }
 
+// connecting reports whether the leader has not decided yet on the connect request.
+func (c *client) connecting() bool { return len(c.queue) > 0 && c.queue[0].Op == Connect }
+
 // drain answers what the server can answer by itself. Everything behind a write or a sync waits for it, pings too
 // (CommitProcessor): that is what makes a client with a write on its way notice that its server has been cut off.
 func (c *client) drain() {
+	for len(c.early) > 0 && !c.connecting() && !c.gone() {
+		first := c.early[0]
+		c.early = c.early[1:]
+		c.take(first)
+	}
 	for len(c.queue) > 0 && !c.gone() {
 		r := c.queue[0]
 		if r.Op.writes() || r.Op == Sync || r.Op == Connect {
@@ -153,6 +225,8 @@ func (c *client) finish(r *Request, answer func() *Response) bool {
 
 // reply answers a request.
 func (c *client) reply(r *Response) {
+	c.counts.answered(r.Request, c.server.node.Monotonic())
+	c.server.counts.sent++
 	if r.Request == c.executing && c.answer == nil {
 		c.answer = r
 		return

@@ -5,44 +5,51 @@ import "fmt"
 // Code is the error of a reply, as ZooKeeper's wire protocol numbers it (KeeperException.Code).
 type Code int32
 
-// The codes that a lock can meet.
+// The codes that a client can meet.
 const (
 	OK                      Code = 0
 	RuntimeInconsistency    Code = -2 // of an operation in a multi that stands behind the one that failed
+	MarshallingError        Code = -5 // the request is no record of its kind
+	Unimplemented           Code = -6
 	BadArguments            Code = -8
 	NoNode                  Code = -101
+	NoAuth                  Code = -102
 	BadVersion              Code = -103
 	NoChildrenForEphemerals Code = -108
 	NodeExists              Code = -110
 	NotEmpty                Code = -111
 	SessionExpired          Code = -112
+	InvalidACL              Code = -114
+	AuthFailed              Code = -115
 	SessionMoved            Code = -118 // never sent: the server closes the connection instead
+	NoWatcher               Code = -121
+	ReconfigDisabled        Code = -123
 )
+
+var codeNames = map[Code]string{
+	OK:                      "ok",
+	RuntimeInconsistency:    "runtime inconsistency",
+	MarshallingError:        "marshalling error",
+	Unimplemented:           "unimplemented",
+	BadArguments:            "bad arguments",
+	NoNode:                  "no node",
+	NoAuth:                  "no auth",
+	BadVersion:              "bad version",
+	NoChildrenForEphemerals: "no children for ephemerals",
+	NodeExists:              "node exists",
+	NotEmpty:                "not empty",
+	SessionExpired:          "session expired",
+	InvalidACL:              "invalid acl",
+	AuthFailed:              "auth failed",
+	SessionMoved:            "session moved",
+	NoWatcher:               "no watcher",
+	ReconfigDisabled:        "reconfig disabled",
+}
 
 // String names the code.
 func (c Code) String() string {
-	switch c {
-	case OK:
-		return "ok"
-	case RuntimeInconsistency:
-		return "runtime inconsistency"
-	case BadArguments:
-		return "bad arguments"
-	case NoNode:
-		return "no node"
-	case BadVersion:
-		return "bad version"
-	case NoChildrenForEphemerals:
-		return "no children for ephemerals"
-	case NodeExists:
-		return "node exists"
-	case NotEmpty:
-		return "not empty"
-	case SessionExpired:
-		return "session expired"
-	case SessionMoved:
-		return "session moved"
-	default:
-		return fmt.Sprintf("code %d", int32(c))
+	if name, ok := codeNames[c]; ok {
+		return name
 	}
+	return fmt.Sprintf("code %d", int32(c))
 }

@@ -5,10 +5,10 @@
 //
 // What can change who believes to hold a lock is there: sessions that only the leader tracks, in ticks; followers that
 // answer pings and reads while they are cut off; order per session; one-shot watches; a log that survives. What cannot
-// is not: access control, quotas, observers, snapshots of the disk, and servers that close the connection of a client
-// that says nothing for its whole session and up to ten seconds more (NIOServerCnxnFactory): by then its session is over,
-// or the server has lost its leader, and either has closed it. Sources are ZooKeeper 3.9's classes, named where they are
-// followed.
+// is not: quotas, observers, snapshots of the disk, and servers that close the connection of a client that says nothing
+// for its whole session and up to ten seconds more (NIOServerCnxnFactory): by then its session is over, or the server has
+// lost its leader, and either has closed it. What only other people's clients ask for, such as access control and nodes'
+// times, is there for them. Sources are the classes of ZooKeeper 3.8 and 3.9, named where they are followed.
 package zookeeper
 
 import (
@@ -27,6 +27,7 @@ type Config struct {
 	InitLimit int           // in ticks: how long a new epoch may take to begin; 10 if 0
 	SyncLimit int           // in ticks: how long leader and follower bear silence; 5 if 0
 	LazyDisk  bool          // forceSync=no: a host's crash takes along what was written in the last half minute
+	Own       bool          // trees have the nodes that servers keep for themselves, below /zookeeper
 	Observer  Observer      // may be nil
 	_         struct{}
 }
@@ -59,7 +60,7 @@ func New(e *sim.Engine, c Config) *Ensemble {
 	z := &Ensemble{config: c.withDefaults()}
 	var sweep int64 // when the leader looks for containers
 	for i := range z.config.Servers {
-		s := &Server{ID: i + 1, config: &z.config, ensemble: z, tree: NewTree()}
+		s := &Server{ID: i + 1, config: &z.config, ensemble: z, tree: z.config.newTree()}
 		s.forgetClients()
 		name := fmt.Sprintf("%s%d", z.config.Names, s.ID)
 		s.node = e.AddServer(name, s)
@@ -103,7 +104,7 @@ func (z *Ensemble) begin(sweep int64) {
 	s.disk.accepted, s.disk.epoch = 1, 1
 	l := s.newLeader()
 	l.chosen, l.self.told, l.self.uptodate, l.active = true, true, true, true
-	l.pending = NewTree()
+	l.pending = z.config.newTree()
 	l.start()
 	// The reign began some time ago: where in its beat the run begins is as random as the clock's phase.
 	l.beat.Arm(false, s.node.Monotonic()+s.phase%(int64(z.config.Tick)/2)+1)
@@ -116,6 +117,14 @@ func (z *Ensemble) begin(sweep int64) {
 		f.follow(s.ID).Ring()
 		f.serving = true
 	}
+}
+
+func (c *Config) newTree() *Tree {
+	t := NewTree()
+	if c.Own {
+		t.keepOwn()
+	}
+	return t
 }
 
 func (z *Ensemble) majority() int { return len(z.Servers)/2 + 1 }

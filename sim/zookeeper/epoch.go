@@ -89,7 +89,7 @@ func (l *leader) activate() {
 	s.ensemble.favoured = 0
 	l.commits = len(s.disk.log)
 	s.ensemble.reported = min(s.ensemble.reported, l.committed())
-	l.pending = NewTree()
+	l.pending = s.config.newTree()
 	for _, txn := range s.disk.log {
 		l.pending.applyAll(txn)
 	}

@@ -8,12 +8,13 @@ import (
 
 // Prepare checks and applies a write, as the leader does.
 func (t *Tree) Prepare(session SessionID, r *Request, z Zxid) Code {
-	_, _, code := t.prepare(session, r, z)
-	return code
+	txn := &Txn{Zxid: z, Session: session, Request: r}
+	t.prepare(txn)
+	return txn.Err
 }
 
 // Close closes a session.
-func (t *Tree) Close(session SessionID, z Zxid) { t.closing(session, z) }
+func (t *Tree) Close(session SessionID, z Zxid) { t.closing(&Txn{Zxid: z, Session: session}) }
 
 // Dump shows the whole tree.
 func (t *Tree) Dump() []string {

@@ -105,7 +105,7 @@ func (u *upstream) promise(epoch uint32) {
 func (s *Server) adopt(p *packet) {
 	common := s.disk.upTo(p.zxid)
 	if common < s.applied {
-		s.tree, s.applied = NewTree(), 0
+		s.tree, s.applied = s.config.newTree(), 0
 	}
 	s.disk.truncate(common)
 	s.disk.epoch = p.epoch

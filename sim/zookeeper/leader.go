@@ -207,20 +207,20 @@ func (l *leader) submit(from *link, id SessionID, r *Request, timeout time.Durat
 		return
 	}
 	l.counter++
-	txn := &Txn{Zxid: newZxid(l.epoch, l.counter), Session: id, Request: r}
+	txn := &Txn{Zxid: newZxid(l.epoch, l.counter), Time: l.s.wall(), Session: id, Request: r}
 	switch {
 	case r == nil || r.Op == CloseSession:
 		l.tracker.markClosing(id)
-		txn.Changes = l.pending.closing(id, txn.Zxid)
+		l.pending.closing(txn)
 	case r.Op == Connect:
 		l.tracker.open(id, timeout, from, l.s.now())
-		txn.Changes = l.pending.opening(id, timeout)
+		l.pending.opening(txn, timeout)
 	default:
-		if r.Op != DeleteContainer { // which is of no session
+		if id != 0 { // else the leader asks for it itself
 			txn.Err = l.tracker.check(id, from)
 		}
 		if txn.Err == OK {
-			txn.Changes, txn.Failed, txn.Err = l.pending.prepare(id, r, txn.Zxid)
+			l.pending.prepare(txn)
 		}
 	}
 	l.propose(txn)
@@ -304,7 +304,12 @@ func (l *leader) releaseSyncs() {
 // synced answers a client's sync.
 func (s *Server) synced(id SessionID, r *Request) {
 	c := s.hosted[id]
-	if c != nil && c.finish(r, func() *Response { return &Response{Request: r, Zxid: s.lastApplied(), Path: r.Path} }) {
+	if c != nil && c.finish(r, func() *Response {
+		if r.Malformed {
+			return &Response{Request: r, Zxid: s.lastApplied(), Err: MarshallingError}
+		}
+		return &Response{Request: r, Zxid: s.lastApplied(), Path: r.Path}
+	}) {
 		c.drain()
 	}
 }

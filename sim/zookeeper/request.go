@@ -28,19 +28,43 @@ const (
 	GetData
 	GetChildren
 	SetWatches // what a client had set on the server that it has left
+	SetACL
+	Reconfig
+	GetACL
+	GetEphemerals
+	CountDescendants // getAllChildrenNumber
+	MultiRead
+	AddWatch
+	CheckWatch
+	RemoveWatch
+	WhoAmI
+	Authenticate
+	Unknown // to the server
+	FourLetterWord
 	opCount
 )
 
 var opNames = [opCount]string{
 	"connect", "ping", "create", "delete", "setData", "check", "multi", "closeSession", "deleteContainer", "sync",
-	"exists", "getData", "getChildren", "setWatches",
+	"exists", "getData", "getChildren", "setWatches", "setACL", "reconfig", "getACL", "getEphemerals",
+	"getAllChildrenNumber", "multiRead", "addWatch", "checkWatches", "removeWatches", "whoAmI", "auth", "unknown", "word",
 }
 
 // String returns the name that ZooKeeper gives it (ZooDefs.OpCode).
 func (o Op) String() string { return opNames[o] }
 
 // writes reports whether it is ordered by the leader and needs a quorum.
-func (o Op) writes() bool { return o >= Create && o <= DeleteContainer }
+func (o Op) writes() bool { return o >= Create && o <= DeleteContainer || o == SetACL || o == Reconfig }
+
+// NodeMode says whether a node of the kind that a create asks for can be made.
+type NodeMode uint8
+
+// The modes.
+const (
+	ModeKnown   NodeMode = iota
+	ModeTTL              // a node with a time to live, of which a server must be told that there may be any
+	ModeUnknown          // no mode of a node
+)
 
 // AnyVersion is a version that every node has.
 const AnyVersion int32 = -1
@@ -48,21 +72,34 @@ const AnyVersion int32 = -1
 // Request is what a client sends. Each operation uses the fields that name it.
 type Request struct {
 	Op         Op
-	Path       string
-	Data       string // Create, SetData
+	Path       string // FourLetterWord: the word
+	Data       string // Create, SetData; Authenticate: the proof
+	NoData     bool   // Create, SetData: not even none
 	Ephemeral  bool   // Create
 	Sequential bool   // Create: the parent's counter is appended to the path
 	Container  bool   // Create: the leader deletes the node when it has had children and has none any more
-	Version    int32  // Delete, SetData, Check: AnyVersion compares with none
-	Watch      bool   // Exists, GetData, GetChildren
+	Mode       NodeMode
+	Version    int32 // Delete, SetData, Check, SetACL: AnyVersion compares with none
+	Watch      bool  // Exists, GetData, GetChildren
+	WatchMode  WatchMode
+	Malformed  bool // it is no record of its kind: nothing but the operation is known
 	Ops        []Request
 
 	Session SessionID     // Connect: the one to go on with; 0 for a new one
+	Forged  bool          // Connect: the password is not the session's
+	Address string        // Connect, FourLetterWord: where the client is, if that is known
 	Timeout time.Duration // Connect
 	Seen    Zxid          // Connect, SetWatches: the last that the client has seen
 
 	DataWatches, ExistWatches, ChildWatches []string // SetWatches
+	StandingWatches, RecursiveWatches       []string // SetWatches
+	WatchTypes                              WatchTypes
 
+	Scheme string     // Authenticate
+	ACL    []ACL      // Create, SetACL; nil: everybody may do everything
+	Auth   []Identity // who the client has proved to be; the server that hosts it says so
+
+	Cxid    int32  // the client's number for it, for statistics
 	Purpose string // what the lock wants with it: "acquire", "release"; "" unknown
 	sim.Origin
 }
@@ -88,11 +125,34 @@ func (r *Request) digest(d *trace.Digest) {
 	for i := range r.Ops {
 		r.Ops[i].digest(d)
 	}
-	for _, paths := range [][]string{r.DataWatches, r.ExistWatches, r.ChildWatches} {
+	for _, paths := range [...][]string{r.DataWatches, r.ExistWatches, r.ChildWatches} {
 		d.Uint64(uint64(len(paths)))
 		for _, path := range paths {
 			d.String(path)
 		}
+	}
+	r.digestRare(d)
+}
+
+// digestRare adds what the requests of most clients have not got, and nothing if this one has not.
+func (r *Request) digestRare(d *trace.Digest) {
+	for _, paths := range [...][]string{r.StandingWatches, r.RecursiveWatches} {
+		for _, path := range paths {
+			d.String(path)
+		}
+	}
+	for _, a := range r.ACL {
+		d.Uint64(uint64(a.Permission))
+		d.String(a.Scheme)
+		d.String(a.ID)
+	}
+	rare := bit(r.NoData) | bit(r.Malformed)<<1 | bit(r.Forged)<<2 | uint64(r.Mode)<<3 | uint64(r.WatchMode)<<5 |
+		uint64(r.WatchTypes)<<8
+	if rare != 0 {
+		d.Uint64(rare)
+	}
+	if r.Scheme != "" {
+		d.String(r.Scheme)
 	}
 }
 
@@ -134,8 +194,12 @@ type Response struct {
 	Zxid     Zxid // the last that the server had applied
 	Path     string
 	Data     string
+	NoData   bool
 	Stat     Stat
-	Children []string
+	Children []string      // names; of GetEphemerals paths
+	Number   int32         // CountDescendants
+	ACL      []ACL         // GetACL
+	Auth     []Identity    // WhoAmI
 	Results  []Response    // of a multi, one for each operation
 	Session  SessionID     // Connect: 0 says that the session has expired
 	Timeout  time.Duration // Connect: as negotiated

@@ -43,6 +43,7 @@ type Server struct {
 	watches     watches
 	touched     []*client // since the leader's last ping
 	lastSession SessionID
+	counts      counts
 
 	lead     *leader
 	upstream *upstream
@@ -111,6 +112,10 @@ func (s *Server) Tree() *Tree { return s.tree }
 
 // now returns the monotonic clock of the server's machine, which was switched on before the run began.
 func (s *Server) now() int64 { return s.node.Monotonic() + s.phase }
+
+// wall returns the wall clock in milliseconds. It does not count as looking at the clock: what locks see of a node has no
+// times in it.
+func (s *Server) wall() int64 { return s.node.Clock.Wall() / int64(time.Millisecond) }
 
 // lastApplied is the last transaction that clients may have seen here. A new leader claims its reign before the first
 // transaction of it (Leader.startZkServer).
@@ -195,36 +200,6 @@ func (s *Server) revalidate(c *client, id SessionID) {
 	s.upstream.send(&packet{kind: revalidate, session: id, timeout: c.timeout})
 }
 
-// read answers a request from what the server has applied, which may be old.
-func (s *Server) read(c *client, r *Request) *Response {
-	a := &Response{Request: r, Zxid: s.lastApplied()}
-	switch r.Op {
-	case Exists:
-		a.Stat, a.Err = s.tree.Stat(r.Path)
-		if r.Watch {
-			watch(s.watches.data, r.Path, c)
-		}
-	case GetData:
-		a.Stat, a.Err = s.tree.Stat(r.Path)
-		a.Data, _ = s.tree.Data(r.Path)
-		if r.Watch && a.Err == OK {
-			watch(s.watches.data, r.Path, c)
-		}
-	case GetChildren:
-		a.Stat, a.Err = s.tree.Stat(r.Path)
-		a.Children, _ = s.tree.Children(r.Path)
-		if r.Watch && a.Err == OK {
-			watch(s.watches.child, r.Path, c)
-		}
-	case SetWatches:
-		s.watches.reset(s.tree, r, c, a.Zxid)
-	case Ping:
-	default:
-		a.Err = BadArguments
-	}
-	return a
-}
-
 // applyTo carries out the log's first n transactions, and answers those of this server's clients. An answer can be
 // what a fault waits for, so that the process may be dead after any of them.
 func (s *Server) applyTo(n int) {
@@ -233,12 +208,17 @@ func (s *Server) applyTo(n int) {
 		s.applied++
 		s.stats = s.stats[:0]
 		for i := range txn.Changes {
-			s.tree.apply(&txn.Changes[i], txn.Zxid)
+			c := &txn.Changes[i]
+			var gone *znode
+			if c.Kind == NodeDeleted {
+				gone = s.tree.nodes[c.Path]
+			}
+			s.tree.apply(c, txn)
 			if len(txn.Changes) > 1 {
-				stat, _ := s.tree.Stat(txn.Changes[i].Path)
+				stat, _ := s.tree.Stat(c.Path)
 				s.stats = append(s.stats, stat)
 			}
-			s.watches.fire(&txn.Changes[i], txn.Zxid)
+			s.watches.fire(s.tree, c, gone, txn.Zxid)
 		}
 		s.answer(txn)
 	}
@@ -274,9 +254,12 @@ func (s *Server) outcome(c *client, txn *Txn) *Response {
 	case Connect:
 		a.Session, a.Timeout = txn.Session, c.timeout
 	case Multi:
+		if a.Err == MarshallingError { // of the whole, or of an operation
+			return a
+		}
 		a.Err = OK // FinalRequestProcessor: the errors stand with the operations
 		a.Results = s.results(txn)
-	case Create, SetData:
+	case Create, SetData, SetACL:
 		if txn.Err == OK {
 			a.Path = txn.Changes[0].Path
 			a.Stat, _ = s.tree.Stat(a.Path)
@@ -334,7 +317,7 @@ func (s *Server) Crash(host bool, keep string) {
 	s.lead, s.upstream, s.election, s.early = nil, nil, nil, nil
 	s.round, s.lastSession = 0, 0
 	s.forgetClients()
-	s.tree, s.applied = NewTree(), 0
+	s.tree, s.applied = s.config.newTree(), 0
 	switch {
 	case keep == "all":
 	case keep == "nothing":

@@ -25,13 +25,15 @@ type SessionID uint64
 // String shows the id as ZooKeeper's log does.
 func (id SessionID) String() string { return fmt.Sprintf("0x%x", uint64(id)) }
 
-// Stat is what a server tells of a znode besides its data. Times are left out: no lock should look at them.
+// Stat is what a server tells of a znode besides its data.
 type Stat struct {
-	Czxid          Zxid // the transaction that created it: the best fencing token there is
-	Mzxid          Zxid // the last that changed its data
-	Pzxid          Zxid // the last that changed its children
+	Czxid          Zxid  // the transaction that created it: the best fencing token there is
+	Mzxid          Zxid  // the last that changed its data
+	Pzxid          Zxid  // the last that changed its children
+	Ctime, Mtime   int64 // of the first two, by the leader's wall clock, in milliseconds since 1970
 	Version        int32
 	Cversion       int32 // twice the creates of children, less the children (DataNode.copyStat)
+	Aversion       int32 // how often it has been said who may do what
 	EphemeralOwner SessionID
 	DataLength     int32
 	NumChildren    int32
@@ -40,18 +42,21 @@ type Stat struct {
 // znode is a node of the tree.
 type znode struct {
 	created, changed, children Zxid
-	version                    int32
+	ctime, mtime               int64
+	version, aversion          int32
 	creates                    int32 // children ever created: the next sequence number
 	owner                      SessionID
 	container                  bool
 	data                       string
+	noData                     bool   // not even none
+	acl                        []ACL  // nil: everybody may do everything
 	names                      roster // of its children
 }
 
 func (n *znode) stat() Stat {
 	return Stat{
-		Czxid: n.created, Mzxid: n.changed, Pzxid: n.children, Version: n.version,
-		Cversion: 2*n.creates - int32(n.names.len()), EphemeralOwner: n.owner,
+		Czxid: n.created, Mzxid: n.changed, Pzxid: n.children, Ctime: n.ctime, Mtime: n.mtime,
+		Version: n.version, Cversion: 2*n.creates - int32(n.names.len()), Aversion: n.aversion, EphemeralOwner: n.owner,
 		DataLength: int32(len(n.data)), NumChildren: int32(n.names.len()),
 	}
 }
@@ -76,6 +81,18 @@ func NewTree() *Tree {
 	}
 }
 
+// own are the nodes that a server keeps for itself, the root among them.
+var own = []string{"/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"}
+
+// keepOwn adds them, as they are before anybody has changed them (DataTree's constructor).
+func (t *Tree) keepOwn() {
+	for _, path := range own[1:] {
+		t.link(path, &znode{})
+	}
+	config := t.nodes[own[3]]
+	config.acl, config.aversion = readForAll, -1
+}
+
 // ChangeKind says what a change does.
 type ChangeKind uint8
 
@@ -87,6 +104,7 @@ const (
 	Checked // a version was compared: nothing changes
 	SessionOpened
 	SessionClosed
+	ACLChanged
 )
 
 // Change is one step of a transaction. The leader has checked it: it applies without conditions.
@@ -94,6 +112,8 @@ type Change struct {
 	Kind      ChangeKind
 	Path      string
 	Data      string
+	NoData    bool
+	ACL       []ACL
 	Container bool          // of a node that is created
 	Session   SessionID     // of a session's change; the owner of an ephemeral that is created or deleted
 	Timeout   time.Duration // of a session that is opened
@@ -102,6 +122,7 @@ type Change struct {
 // Txn is a transaction: all of its changes happen at one zxid, or none.
 type Txn struct {
 	Zxid    Zxid
+	Time    int64 // of the leader's wall clock, in milliseconds since 1970
 	Session SessionID
 	Request *Request // what asked for it; nil if the session expired
 	Err     Code     // why it changes nothing: failures are ordered like everything else
@@ -117,15 +138,15 @@ func (t *Tree) fits(c *Change) bool {
 	switch c.Kind {
 	case NodeCreated:
 		return node == nil && parent != nil
-	case NodeDeleted, DataChanged:
+	case NodeDeleted, DataChanged, ACLChanged:
 		return node != nil
 	default:
 		return true
 	}
 }
 
-// apply carries out a change at a zxid.
-func (t *Tree) apply(c *Change, z Zxid) {
+// apply carries out a change of a transaction.
+func (t *Tree) apply(c *Change, txn *Txn) {
 	if !t.fits(c) {
 		return
 	}
@@ -133,17 +154,22 @@ func (t *Tree) apply(c *Change, z Zxid) {
 	case NodeCreated:
 		parent := t.nodes[parentOf(c.Path)]
 		parent.creates++
-		parent.children = z
+		parent.children = txn.Zxid
 		t.link(c.Path, &znode{
-			created: z, changed: z, children: z, owner: c.Session, container: c.Container, data: c.Data,
+			created: txn.Zxid, changed: txn.Zxid, children: txn.Zxid, ctime: txn.Time, mtime: txn.Time,
+			owner: c.Session, container: c.Container, data: c.Data, noData: c.NoData, acl: c.ACL,
 		})
 	case NodeDeleted:
 		t.unlink(c.Path)
-		t.nodes[parentOf(c.Path)].children = z
+		t.nodes[parentOf(c.Path)].children = txn.Zxid
 	case DataChanged:
 		n := t.nodes[c.Path]
-		n.data, n.changed = c.Data, z
+		n.data, n.noData, n.changed, n.mtime = c.Data, c.NoData, txn.Zxid, txn.Time
 		n.version++
+	case ACLChanged:
+		n := t.nodes[c.Path]
+		n.acl = c.ACL
+		n.aversion++
 	case SessionOpened:
 		t.sessions[c.Session] = c.Timeout
 	case SessionClosed:
@@ -156,7 +182,7 @@ func (t *Tree) apply(c *Change, z Zxid) {
 // applyAll carries out a transaction.
 func (t *Tree) applyAll(txn *Txn) {
 	for i := range txn.Changes {
-		t.apply(&txn.Changes[i], txn.Zxid)
+		t.apply(&txn.Changes[i], txn)
 	}
 }
 
@@ -206,17 +232,25 @@ func (t *Tree) undo(c *Change) func() {
 			t.link(c.Path, n)
 			*parent = before
 		}
-	case DataChanged:
-		data, changed, version := n.data, n.changed, n.version
-		return func() { n.data, n.changed, n.version = data, changed, version }
+	case DataChanged: // nobody says in a multi who may do what
+		data, noData, changed, mtime, version := n.data, n.noData, n.changed, n.mtime, n.version
+		return func() { n.data, n.noData, n.changed, n.mtime, n.version = data, noData, changed, mtime, version }
 	default:
 		return func() {}
 	}
 }
 
+// at finds a node; nil if there is none. No path is another name of the root's (DataTree).
+func (t *Tree) at(path string) *znode {
+	if path == "" {
+		path = "/"
+	}
+	return t.nodes[path]
+}
+
 // Stat returns what is known of a node.
 func (t *Tree) Stat(path string) (Stat, Code) {
-	n := t.nodes[path]
+	n := t.at(path)
 	if n == nil {
 		return Stat{}, NoNode
 	}
@@ -225,7 +259,7 @@ func (t *Tree) Stat(path string) (Stat, Code) {
 
 // Data returns a node's data.
 func (t *Tree) Data(path string) (string, Code) {
-	n := t.nodes[path]
+	n := t.at(path)
 	if n == nil {
 		return "", NoNode
 	}
@@ -234,29 +268,42 @@ func (t *Tree) Data(path string) (string, Code) {
 
 // Children returns the names of a node's children. They must not be changed.
 func (t *Tree) Children(path string) ([]string, Code) {
-	n := t.nodes[path]
+	n := t.at(path)
 	if n == nil {
 		return nil, NoNode
 	}
 	return n.names.view(), OK
 }
 
+// descendants counts the nodes below one.
+func (t *Tree) descendants(path string) int32 {
+	if path == "/" || path == "" {
+		return int32(len(t.nodes) - 1)
+	}
+	n := t.nodes[path].names.view()
+	count := int32(len(n))
+	for _, name := range n {
+		count += t.descendants(path + "/" + name)
+	}
+	return count
+}
+
+// ephemeralsBelow lists a session's nodes whose paths begin with something. What is blank, or the root, all paths begin with.
+func (t *Tree) ephemeralsBelow(id SessionID, prefix string) []string {
+	if blank := strings.TrimSpace(prefix); blank == "" || blank == "/" {
+		prefix = ""
+	}
+	var paths []string
+	for _, path := range t.ephemerals[id] {
+		if strings.HasPrefix(path, prefix) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 // Sessions lists the sessions that have been opened and not closed.
 func (t *Tree) Sessions() []SessionID { return slices.Sorted(maps.Keys(t.sessions)) }
-
-func validPath(path string) bool {
-	return path == "/" || strings.HasPrefix(path, "/") && !strings.HasSuffix(path, "/") && !strings.Contains(path, "//")
-}
-
-func parentOf(path string) string {
-	i := strings.LastIndexByte(path, '/')
-	if i <= 0 {
-		return "/"
-	}
-	return path[:i]
-}
-
-func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // insert and remove keep a list sorted. What is not there need not be removed: a session of a log that does not fit may have
 // ended without all of its nodes (DataTree.deleteNode asks, too).

@@ -15,7 +15,7 @@ func TestChangesThatDoNotFitAreLeftOut(t *testing.T) {
 		{Kind: NodeCreated, Path: "/kept", Data: "first"},
 		{Kind: NodeCreated, Path: "/kept", Data: "second"},
 	} {
-		tree.apply(&c, Zxid(i+1))
+		tree.apply(&c, &Txn{Zxid: Zxid(i + 1)})
 	}
 	_, code := tree.Stat("/lost")
 	require.Equal(t, NoNode, code)
@@ -34,7 +34,7 @@ func TestANodeMayOutliveItsSession(t *testing.T) {
 		{Kind: NodeDeleted, Path: "/a", Session: 1},
 		{Kind: NodeCreated, Path: "/a", Session: 2},
 	} {
-		tree.apply(&c, Zxid(i+1))
+		tree.apply(&c, &Txn{Zxid: Zxid(i + 1)})
 	}
 	stat, code := tree.Stat("/a")
 	require.Equal(t, OK, code)

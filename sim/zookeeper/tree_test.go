@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/zookeeper"
 )
 
@@ -84,8 +86,12 @@ func TestStatFollowsTheNode(t *testing.T) {
 		a := k.must(ask(zookeeper.GetData, "/p"))
 		z := a.Stat.Czxid
 		require.Equal(t, "abcd", a.Data)
+		made, changed := a.Stat.Ctime, a.Stat.Mtime
+		require.Greater(t, made, sim.Epoch/int64(time.Millisecond))
+		require.Greater(t, changed, made)
 		require.Equal(t, zookeeper.Stat{
-			Czxid: z, Pzxid: z + 1, Mzxid: z + 3, Version: 2, Cversion: 1, DataLength: 4, NumChildren: 1,
+			Czxid: z, Pzxid: z + 1, Mzxid: z + 3, Ctime: made, Mtime: changed, Version: 2, Cversion: 1, DataLength: 4,
+			NumChildren: 1,
 		}, a.Stat)
 		require.Equal(t, k.session, k.must(ask(zookeeper.Exists, "/p/e")).Stat.EphemeralOwner)
 	})

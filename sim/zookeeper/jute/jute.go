@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // ErrMalformed says that bytes are no record of the kind that stands here. A server closes the connection.
@@ -23,9 +24,16 @@ type reader struct {
 	err  error
 }
 
+// fail says that what has been read is no record.
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)
+	}
+}
+
 func (r *reader) take(n int) []byte {
-	if r.err == nil && (n < 0 || n > len(r.rest)) {
-		r.err = fmt.Errorf("%w: it ends too early", ErrMalformed)
+	if n < 0 || n > len(r.rest) {
+		r.fail("it ends too early")
 	}
 	if r.err != nil {
 		return nil
@@ -56,11 +64,38 @@ func (r *reader) long() int64 {
 
 // buffer reads bytes; none and -1 are alike here.
 func (r *reader) buffer() string {
+	b, _ := r.data()
+	return b
+}
+
+// data reads bytes, and reports whether they are not there at all, which is -1.
+func (r *reader) data() (bytes string, none bool) {
 	n := r.int()
 	if n == -1 {
-		return ""
+		return "", true
 	}
-	return string(r.take(int(n)))
+	return string(r.take(int(n))), false
+}
+
+// text reads characters, as Java makes them of bytes that are not UTF-8; none and -1 are alike here.
+func (r *reader) text() string { return strings.ToValidUTF8(r.buffer(), "\uFFFD") }
+
+// path reads text that must be there, though it may be empty.
+func (r *reader) path() string {
+	text, none := r.data()
+	if none {
+		r.fail("a path is missing")
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// among reads a number that is one of a few.
+func (r *reader) among(first, last int32) int32 {
+	n := r.int()
+	if n < first || n > last {
+		r.fail("%d is not among %d to %d", n, first, last)
+	}
+	return n
 }
 
 // count reads the length of a list whose elements take so many bytes at least.
@@ -69,17 +104,17 @@ func (r *reader) count(least int) int {
 	if n == -1 {
 		return 0
 	}
-	if r.err == nil && (n < 0 || n > len(r.rest)/least) {
-		r.err = fmt.Errorf("%w: a list of %d does not fit", ErrMalformed, n)
+	if n < 0 || n > len(r.rest)/least {
+		r.fail("a list of %d does not fit", n)
 		return 0
 	}
 	return n
 }
 
-func (r *reader) buffers() []string {
+func (r *reader) paths() []string {
 	var list []string
 	for range r.count(4) {
-		list = append(list, r.buffer())
+		list = append(list, r.path())
 	}
 	return list
 }
