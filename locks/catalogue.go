@@ -8,12 +8,16 @@ type Algorithm struct {
 	Source string // where the algorithm is from
 	// Servers is the kind of servers that it needs, as scenarios name it: "redis" if empty.
 	Servers string
-	// New returns the builder for these options.
+	// New returns the builder for these options; nil if there is a Program.
 	New func(Options) Builder
+	// Program is what clients run in place of a builder's lock: a program of somebody else's that brings its lock with it.
+	Program Program
 	// Authority says whose word makes a grant.
 	Authority Authority
 	// Key returns the key whose maker holds the lock at the authority; Options.Key if nil.
 	Key func(Options) string
+	// Keys returns the keys of a lock that takes several, most of which make a holder (MostKeys); nil: there is but one.
+	Keys func(Options) []string
 	// Check says what is wrong with options that the lock cannot work with; it takes any if nil.
 	Check func(Options) error
 	// Scripts are the Lua scripts it sends, so that a trace and a fault can name them.
@@ -26,6 +30,8 @@ type Algorithm struct {
 	Identity string
 	// Lease reports whether a grant ends by itself.
 	Lease bool
+	// Renews reports whether it prolongs its leases by itself, and tells the holder if it cannot.
+	Renews bool
 	// Guard reports whether its servers can hold the protected data too: its locks are Guards.
 	Guard bool
 	_     struct{}
@@ -40,6 +46,7 @@ const (
 	OneNode                      // whoever made the key on the server, or on one that takes itself for the master, holds
 	Majority                     // whoever made the key on more than half of the servers holds
 	Replicated                   // whoever made the key on the master, and on as many replicas as the lock asks for, holds
+	MostKeys                     // whoever made more than half of the lock's several keys on the server holds
 	Queue                        // whoever made the first of the entries in the queue under the key holds
 )
 
@@ -92,6 +99,17 @@ func Catalogue() []Algorithm {
 
 // catalogue is made once: every scenario that is drawn and played looks its lock up.
 var catalogue = Catalogue()
+
+// Add makes another lock known to [Find], in the place of one of its name. It is to be called before anything is played.
+func Add(a Algorithm) {
+	for i := range catalogue {
+		if catalogue[i].Name == a.Name {
+			catalogue[i] = a
+			return
+		}
+	}
+	catalogue = append(catalogue, a)
+}
 
 // Find returns the lock of that name.
 func Find(name string) (Algorithm, bool) {

@@ -73,6 +73,8 @@ type Menu struct {
 	Overrun int64
 	// Renewed says that the lock prolongs its lease: work does not count, and may be longer than the lease.
 	Renewed bool
+	// Renews says that it does so by a request that is called "renew".
+	Renews bool
 	// Drift is how much faster or slower than true time a clock may run, in parts per million.
 	Drift int64
 	// Progress is how many leases somebody may wait before somebody acquires; 0: progress is not judged.

@@ -133,6 +133,8 @@ func (g *generator) whats(server string) []string {
 		return []string{"write", "read"}
 	case sends[g.menu.Lock] != "":
 		return []string{"acquire", "release", "", sends[g.menu.Lock]}
+	case g.menu.Renews:
+		return []string{"acquire", "release", "", "renew"}
 	default:
 		return append([]string{"acquire", "release", ""}, g.kind.says...)
 	}

@@ -15,7 +15,7 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 	atStorage := func(k Kind) bool { return k == Delay || k == Stall || k == Cut }
 	m := Menu{
 		Lock: lock.Name, Servers: lock.Servers, Guardable: lock.Guard, Registers: 2, Waits: true, Renewed: true,
-		Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
+		Renews: lock.Renews, Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
 		Storage: slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !atStorage(k) }),
 	}
 	if len(kinds) > 0 && lapses(lock) {
@@ -46,7 +46,7 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 func lapses(lock *locks.Algorithm) bool {
 	kind := cmp.Or(lock.Servers, "redis")
 	return lock.Lease && lock.Deadline == locks.NoClock && (kind == "redis" || kind == "memcached") &&
-		sends[lock.Name] != "renew"
+		!lock.Renews && sends[lock.Name] != "renew"
 }
 
 // How far clocks may run off in a wide menu, in parts per million: twice what Redlock allows for. In how many scenarios,
@@ -75,6 +75,9 @@ func (m *Menu) wideRedis(lock *locks.Algorithm) {
 		m.Masters, m.Uneven = []int{3, 5, 3, 5, 2}, true // two split their votes easily
 		m.Most = mostOfMajority
 		return
+	}
+	if lock.Program != nil {
+		return // its library knows the server by its address, and nothing of what stands behind it
 	}
 	m.Watched = m.has(Partition, ServerCrash, PowerLoss, ServerPause)
 	switch {

@@ -230,10 +230,21 @@ func (t *Task) mustLive() {
 	}
 	t.engine.calls++
 	if t.engine.calls > maxCalls {
-		t.engine.bound = "calls"
-		t.co.yield(struct{}{})
-		t.refuse()
+		t.exceed("calls")
 	}
+}
+
+// Exceed ends the run for a bound of the task's own that its code has reached, such as one on its computing. It does not
+// return.
+func (t *Task) Exceed(bound string) {
+	t.mustLive()
+	t.exceed(bound)
+}
+
+func (t *Task) exceed(bound string) {
+	t.engine.bound = bound
+	t.co.yield(struct{}{})
+	t.refuse()
 }
 
 // refuse refuses a call of a dead process before it has an effect, by a panic that ends the task's code. The code's

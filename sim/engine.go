@@ -142,6 +142,12 @@ func (p *Panic) Error() string {
 	return fmt.Sprintf("the code of client %s panicked: %v", p.Node, p.Value)
 }
 
+// Unwrap returns what it panicked with, if that is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
 // Run plays the world until nothing can happen any more, all clients have ended and nothing of theirs is on its way,
 // the configured end comes, or a limit is reached. It may be called once.
 func (e *Engine) Run() Ending {

@@ -70,6 +70,17 @@ func TestEndlessLoopAtOneMomentIsReportedAsABound(t *testing.T) {
 	spare.Close()
 }
 
+func TestTaskMayEndTheRunForABoundOfItsOwn(t *testing.T) {
+	w := newWorldWith(t, sim.Config{}, nil)
+	w.hangs = []string{"a"}
+	w.client("a", func(task *sim.Task, _ *line) {
+		task.Exceed("patience")
+		t.Error("it went on")
+	})
+	poll(w, "b")
+	require.Equal(t, "patience", w.play().Bound)
+}
+
 func TestRunEndsWhenTheTimeIsUp(t *testing.T) {
 	w := newWorldWith(t, sim.Config{Until: trace.Instant(5 * s)}, nil)
 	poll(w, "a")

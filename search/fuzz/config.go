@@ -23,6 +23,7 @@ type Config struct {
 	Styles     []history.Style    // in which each scenario is played; careless, or those of Base
 	Fencing    []history.Fencing  // likewise; unfenced, or those of Base
 	Properties []checker.Property // violations of which count; those of DefaultProperties
+	Program    string             // the digest of the program that brings the lock; "" if none does. New fills it in
 	Drift      int64              // how far clocks may run off, in parts per million; 0: what a wide menu allows
 	_          struct{}
 }
@@ -61,6 +62,7 @@ func sorted[T cmp.Ordered](list []T) []T { return slices.Compact(slices.Sorted(s
 // words is a configuration in words, as a ledger has it.
 type words struct {
 	Lock       string   `json:"lock"`
+	Program    string   `json:"program,omitempty"`
 	Base       string   `json:"base,omitempty"`
 	Faults     []string `json:"faults"`
 	Styles     []string `json:"styles"`
@@ -72,7 +74,7 @@ type words struct {
 func (c Config) words() words {
 	c = c.canonical()
 	w := words{
-		Lock: c.Lock, Faults: names(c.Faults), Styles: names(c.Styles), Fencing: names(c.Fencing),
+		Lock: c.Lock, Program: c.Program, Faults: names(c.Faults), Styles: names(c.Styles), Fencing: names(c.Fencing),
 		Properties: names(c.Properties), Drift: c.Drift,
 	}
 	if c.Base != nil {
@@ -98,7 +100,7 @@ func (c *Config) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &w); err != nil {
 		return err
 	}
-	*c = Config{Lock: w.Lock, Drift: w.Drift}
+	*c = Config{Lock: w.Lock, Program: w.Program, Drift: w.Drift}
 	if w.Base != "" {
 		base, err := scenarios.Parse("base", []byte(w.Base))
 		if err != nil {
@@ -134,6 +136,7 @@ func (c Config) differences(other Config) []string {
 		}
 	}
 	differ("lock", a.Lock, b.Lock)
+	differ("program", a.Program, b.Program)
 	if a.Base != b.Base {
 		list = append(list, "another scenario that faults are added to")
 	}

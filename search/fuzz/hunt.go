@@ -38,6 +38,9 @@ func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
 		}
 		algorithm = &found
 	}
+	if h.Config.Program = ""; algorithm.Program != nil {
+		h.Config.Program = algorithm.Program.Digest()
+	}
 	h.menu = search.Wide(algorithm, c.Faults)
 	h.menu.Styles, h.menu.Fencing = c.Styles, c.Fencing
 	if c.Drift > 0 {

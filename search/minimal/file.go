@@ -3,6 +3,8 @@ package minimal
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/locksim/locksim/locks"
 )
 
 // File returns the counterexample as a scenario file that begins with what else is known of it, in comments: how to play
@@ -11,6 +13,9 @@ func File(c *Counterexample) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# A minimal scenario in which %s of %s is violated: %s.\n", c.Property, c.lock(), c.Kind)
 	fmt.Fprintf(&b, "# Play it with: locksim run %s.yaml\n", c.Scenario.Name)
+	if p := c.program(); p != nil {
+		fmt.Fprintf(&b, "# The program that brings the lock has the digest %s.\n", p.Digest())
+	}
 	fmt.Fprintf(&b, "# The run has the digest %#x. ", c.Digest)
 	fmt.Fprintf(&b, "Of %d other seeds %d violate it, too.\n", OtherSeeds, c.Others)
 	if c.Scenario.Finding == "" { // else it is told there
@@ -21,6 +26,15 @@ func File(c *Counterexample) []byte {
 	b.WriteString("\n")
 	b.Write(c.Scenario.YAML())
 	return b.Bytes()
+}
+
+// program is what brought the lock; nil if it is a native one.
+func (c *Counterexample) program() locks.Program {
+	if c.Lock != nil {
+		return c.Lock.Program
+	}
+	found, _ := locks.Find(c.Scenario.Lock.Algorithm)
+	return found.Program
 }
 
 // lock is the name of the lock that was played.

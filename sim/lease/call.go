@@ -13,6 +13,7 @@ type call struct {
 	conn    *sim.Conn
 	request *Request
 	since   int64 // when it came, on the monotonic clock
+	from    int64 // Watch: the first revision that counts; 0 until it is carried out
 	timer   *sim.Timer
 	late    bool // the moment that it waited for has come
 	woken   bool // the key that it waited for has changed

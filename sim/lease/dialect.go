@@ -6,7 +6,7 @@ import "time"
 type Dialect struct {
 	Name string // of the service
 
-	TTL            time.Duration // of a session whose client does not ask for one
+	TTL            time.Duration // of a session whose client does not ask for one; 0: MinTTL
 	MinTTL, MaxTTL time.Duration
 	Strict         bool          // a TTL out of bounds is refused; else the nearest bound is given
 	Unit           time.Duration // TTLs are whole multiples of it

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,6 @@ func Etcd() Dialect {
 		Name:     "etcd",
 		MinTTL:   2 * time.Second,
 		MaxTTL:   9_000_000_000 * time.Second,
-		TTL:      60 * time.Second,
 		Unit:     time.Second,
 		Lives:    1,
 		Scan:     500 * time.Millisecond,
@@ -69,10 +69,13 @@ func (s *Server) operate(r *Request, a *Response) {
 // mayPut reports whether the lease with which a key is to end is there.
 func (s *Server) mayPut(r *Request) bool { return r.Session == 0 || s.session(r.Session) != nil }
 
-// watch answers when the key has been deleted, or has been since the revision. That is all a mutex waits for
+// watch answers when the key has been deleted, or has been since the revision; 0 is the next. That is all a mutex waits for
 // (client/v3/concurrency/key.go, waitDelete), which then ends the watch.
 func (s *Server) watch(c *call) *Response {
-	if s.store.deleted[c.request.Key] < c.request.Revision {
+	if c.from == 0 {
+		c.from = cmp.Or(c.request.Revision, s.store.revision+1)
+	}
+	if s.store.deleted[c.request.Key] < c.from {
 		s.awaitKey(c)
 		return nil
 	}

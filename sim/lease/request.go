@@ -90,7 +90,7 @@ type Request struct {
 	Key     string
 	Value   string // Put, KVAcquire, Acquire, TryAcquire
 
-	TTL       time.Duration // LeaseGrant, SessionCreate, CreateSession: 0 for the service's own
+	TTL       time.Duration // LeaseGrant, SessionCreate, CreateSession: 0 for the service's own, or its least
 	LockDelay time.Duration // SessionCreate, CreateSession: 0 for the service's own, negative for none
 	Delete    bool          // SessionCreate: the keys end with the session (behavior "delete")
 
@@ -100,7 +100,7 @@ type Request struct {
 	Prefix    bool  // Range: all keys that begin with Key
 	Order     Order // Range
 	MaxCreate int64 // Range: only keys that were created then or before; 0: all
-	Revision  int64 // Watch: from which on
+	Revision  int64 // Watch: from which on; 0: the next
 
 	Index int64         // KVGet: wait for a later one; 0: do not wait. CheckSequencer: the sequencer's generation
 	Wait  time.Duration // KVGet: how long; 0 for the service's own

@@ -1,0 +1,123 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// clock is one that stands still, far from this machine's.
+type clock struct{}
+
+func (clock) Wall() locks.Wall           { return 5e18 }
+func (clock) Monotonic() locks.Monotonic { return 7e9 }
+
+// built is a registered lock, as the workload has it.
+func built(t *testing.T, m Mutex) locks.Lock {
+	t.Helper()
+	registered = nil
+	Register(func(Config) (Mutex, error) { return m, nil })
+	t.Cleanup(func() { registered = nil })
+	lock, err := build(Config{}, clock{})
+	require.NoError(t, err)
+	return lock
+}
+
+func TestADeadlineIsOnTheClockThatItWasReadFrom(t *testing.T) {
+	soon := time.Now().Add(time.Hour)
+	for _, c := range []struct {
+		until time.Time
+		on    locks.ClockKind
+	}{
+		{time.Time{}, locks.NoClock}, {soon, locks.OnMonotonic},
+		{soon.Round(0), locks.OnWall}, {soon.UTC(), locks.OnWall},
+	} {
+		lock := built(t, Mutex{Lock: func(context.Context) (Lease, error) {
+			return Lease{Until: c.until, Value: "v", Token: 3}, nil
+		}})
+		lease, err := lock.Acquire(locks.Forever)
+		require.NoError(t, err)
+		require.Equal(t, c.on, lease.Deadline.On)
+		require.Equal(t, "v", lease.Value)
+		require.Equal(t, uint64(3), lease.Token)
+		switch c.on {
+		case locks.NoClock:
+			require.Zero(t, lease.Deadline.At)
+		case locks.OnWall:
+			require.Equal(t, soon.UnixNano(), lease.Deadline.At)
+		case locks.OnMonotonic:
+			require.InDelta(t, int64(7*time.Second+time.Hour), lease.Deadline.At, float64(time.Minute))
+		}
+	}
+}
+
+func TestWhatIsNotKnownToHaveFailedMayHaveBeenDone(t *testing.T) {
+	var says error
+	lock := built(t, Mutex{
+		Lock:   func(context.Context) (Lease, error) { return Lease{}, says },
+		Unlock: func(context.Context) error { return says },
+		Valid:  func(context.Context) error { return says },
+	})
+	for _, c := range []struct{ says, acquire, release error }{
+		{ErrNotAcquired, locks.ErrNotAcquired, locks.ErrUnknown},
+		{fmt.Errorf("redsync: %w", ErrNotHeld), locks.ErrUnknown, locks.ErrNotHeld},
+		{errors.New("i/o timeout"), locks.ErrUnknown, locks.ErrUnknown},
+	} {
+		says = c.says
+		_, err := lock.Acquire(locks.Forever)
+		require.ErrorIs(t, err, c.acquire)
+		require.ErrorIs(t, lock.Release(locks.Lease{}), c.release)
+		require.ErrorIs(t, lock.(locks.Verifier).Verify(locks.Lease{}), c.release)
+	}
+	says = nil
+	require.NoError(t, lock.Release(locks.Lease{}))
+	_, verifies := built(t, Mutex{}).(locks.Verifier)
+	require.False(t, verifies)
+}
+
+func TestPatienceIsAContext(t *testing.T) {
+	called := ""
+	note := func(name string) func(context.Context) (Lease, error) {
+		return func(ctx context.Context) (Lease, error) {
+			_, limited := ctx.Deadline()
+			called = fmt.Sprint(name, " ", limited)
+			return Lease{}, nil
+		}
+	}
+	lock := built(t, Mutex{Lock: note("lock"), TryLock: note("try")})
+	for wait, want := range map[time.Duration]string{
+		locks.Forever: "lock false", time.Hour: "lock true", locks.Try: "try false",
+	} {
+		_, err := lock.Acquire(wait)
+		require.NoError(t, err)
+		require.Equal(t, want, called)
+	}
+	_, err := built(t, Mutex{Lock: note("lock")}).Acquire(locks.Try)
+	require.NoError(t, err)
+	require.Equal(t, "lock false", called)
+}
+
+func TestNoticesAreHeardWhileWaiting(t *testing.T) {
+	lost, suspended := make(chan struct{}), make(chan struct{})
+	lock := built(t, Mutex{Lock: func(context.Context) (Lease, error) {
+		return Lease{Lost: lost, Suspended: suspended}, nil
+	}})
+	lease, err := lock.Acquire(locks.Forever)
+	require.NoError(t, err)
+	require.Equal(t, -1, process{}.Wait(0, lease.Lost, lease.Suspended))
+	close(suspended)
+	require.Equal(t, 1, process{}.Wait(locks.Forever, lease.Lost, lease.Suspended))
+	close(lost)
+	require.Equal(t, 0, process{}.Wait(locks.Forever, lease.Lost, lease.Suspended))
+}
+
+func TestRegisterIsForOneLock(t *testing.T) {
+	built(t, Mutex{})
+	require.Panics(t, func() { Register(nil) })
+}

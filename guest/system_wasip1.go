@@ -1,0 +1,81 @@
+package guest
+
+import (
+	"math/rand/v2"
+	"os"
+	"unsafe"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/workload"
+)
+
+//go:wasmimport locksim register
+func hostRegister() uint32
+
+//go:wasmimport locksim call
+func hostCall(request unsafe.Pointer, length uint32, answer unsafe.Pointer, room uint32) uint32
+
+//go:wasmimport locksim ask
+func hostAsk() uint32
+
+func register() { hostRegister() }
+
+// answers is room for the answer to a call. Calls are made one after another.
+var answers [16 << 10]byte
+
+// call has the simulation do something while the whole program waits.
+func call(request []byte) []byte {
+	asked, room := unsafe.Pointer(unsafe.SliceData(request)), unsafe.Pointer(&answers)
+	n := hostCall(asked, uint32(len(request)), room, uint32(len(answers)))
+	return answers[:n]
+}
+
+// asking has the simulation do something while one goroutine waits.
+type asking struct {
+	file   *os.File
+	answer [16 << 10]byte
+}
+
+func (a *asking) ask(request []byte) []byte {
+	if a.file == nil {
+		a.file = os.NewFile(uintptr(hostAsk()), "simulation")
+	}
+	if _, err := a.file.Write(request); err != nil {
+		panic("guest: the simulation takes no request: " + err.Error())
+	}
+	n, err := a.file.Read(a.answer[:])
+	if err != nil {
+		panic("guest: the simulation gives no answer: " + err.Error())
+	}
+	return a.answer[:n]
+}
+
+//go:wasmimport wasi_snapshot_preview1 random_get
+func randomGet(into unsafe.Pointer, length uint32) uint32
+
+// stir moves Go's own random state on, from which come the order of select and of maps and what math/rand draws. It was
+// drawn before the simulation began, and only some states of it are kept.
+func stir() {
+	var n uint16
+	randomGet(unsafe.Pointer(&n), 2)
+	for range n % 1024 {
+		rand.Uint64()
+	}
+}
+
+// run is the life of a client process.
+//
+//go:wasmexport locksim_run
+func run() {
+	stir()
+	a := workload.ParseAssignment(call(nil))
+	config := Config{
+		Name: a.Name, Servers: a.Servers, Key: a.Key, TTL: a.TTL, Timeout: a.Timeout, Renew: a.Renew, Retry: a.Retry,
+	}
+	var resource asking
+	env := &workload.Remote{Process: process{}, Call: call, Ask: resource.ask}
+	err := workload.Run(env, func(p locks.Process) (locks.Lock, error) { return build(config, p) }, &a.Plan)
+	if err != nil {
+		call(workload.Failure(err))
+	}
+}

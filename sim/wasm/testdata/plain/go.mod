@@ -1,0 +1,3 @@
+module plain.test
+
+go 1.26.0

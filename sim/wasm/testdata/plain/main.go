@@ -1,0 +1,4 @@
+// Command plain knows nothing of simulations.
+package main
+
+func main() { println("hello") }

@@ -1,0 +1,68 @@
+package workload
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+)
+
+// Assignment is what a client process elsewhere has to know: whom to ask for which lock, and what to do with it.
+type Assignment struct {
+	Name    string   // of the process
+	Servers []string // addresses of the lock's servers
+	Key     string
+	TTL     time.Duration
+	Timeout time.Duration // of one call to a server; 0 is the library's own, as with what follows
+	Renew   time.Duration
+	Retry   locks.Retry
+	Plan    Plan
+}
+
+// Frame returns the assignment as bytes.
+func (a *Assignment) Frame() []byte {
+	var f frame
+	f.text(a.Name)
+	f.number(uint64(len(a.Servers)))
+	for _, address := range a.Servers {
+		f.text(address)
+	}
+	f.text(a.Key)
+	for _, d := range [...]time.Duration{a.TTL, a.Timeout, a.Renew, a.Retry.Delay, a.Retry.Jitter} {
+		f.signed(int64(d))
+	}
+	f.signed(int64(a.Retry.Tries))
+	p := &a.Plan
+	for _, n := range [...]int64{
+		int64(p.Style), int64(p.Fencing), int64(p.Tasks), int64(p.Sections), int64(p.Enters),
+		int64(p.Wait), int64(p.Again), int64(p.Think), int64(p.Read), int64(p.Write), int64(p.Work), int64(p.Registers),
+	} {
+		f.signed(n)
+	}
+	f.flag(p.Hangs)
+	f.flag(p.Guarded)
+	return f
+}
+
+// ParseAssignment reads what Frame has written.
+func ParseAssignment(bytes []byte) Assignment {
+	f := frame(bytes)
+	a := Assignment{Name: f.takeText()}
+	for range f.takeNumber() {
+		a.Servers = append(a.Servers, f.takeText())
+	}
+	a.Key = f.takeText()
+	for _, d := range [...]*time.Duration{&a.TTL, &a.Timeout, &a.Renew, &a.Retry.Delay, &a.Retry.Jitter} {
+		*d = f.takeDuration()
+	}
+	a.Retry.Tries = int(f.takeSigned())
+	a.Plan = Plan{
+		Style: history.Style(f.takeSigned()), Fencing: history.Fencing(f.takeSigned()),
+		Tasks: int(f.takeSigned()), Sections: int(f.takeSigned()), Enters: int(f.takeSigned()),
+		Wait: f.takeDuration(), Again: f.takeDuration(), Think: f.takeDuration(),
+		Read: f.takeDuration(), Write: f.takeDuration(), Work: f.takeDuration(), Registers: int(f.takeSigned()),
+	}
+	p := &a.Plan
+	p.Hangs, p.Guarded = f.takeFlag(), f.takeFlag()
+	return a
+}
