@@ -39,6 +39,14 @@ func (h *Host) Etcd(name string) (*Etcd, error) {
 	return e, e.until(e.healthy)
 }
 
+// Restart starts it again after it was killed, with what it had.
+func (e *Etcd) Restart() error {
+	if err := e.start(); err != nil {
+		return err
+	}
+	return e.until(e.healthy)
+}
+
 func (e *Etcd) healthy() bool {
 	client := http.Client{Timeout: time.Second}
 	answer, err := client.Get(e.Endpoint + "/health")

@@ -7,108 +7,162 @@ import (
 	"time"
 )
 
-// Link is a proxy between a client, or a replica, and a server. What is sent on it can be held up or refused.
+// Link is a proxy between a client, or a replica, and a server. What is sent on it can be held up, delayed, looked at and
+// broken.
 type Link struct {
 	Address string // what the client is to connect to
-	server  string
 
+	config   LinkConfig
 	listener net.Listener
-	mu       sync.Mutex
-	there    gate // from the client to the server
-	back     gate
-	refuses  bool
-	conns    map[net.Conn]bool
+	there    Gate // from the client to the server
+	back     Gate
 	wait     sync.WaitGroup
+
+	mu       sync.Mutex
+	passages map[*Passage]bool
+	refuses  bool
+	deserted [2]bool       // the machine of the client, of the server is off: nobody hears that a connection is over
+	revived  chan struct{} // closed when that of the server is on
+	over     bool
 }
 
-// gate lets bytes pass or not.
-type gate struct {
-	open  chan struct{} // closed while it is open
-	delay time.Duration // of every piece of bytes
+// LinkConfig says what a link does by itself.
+type LinkConfig struct {
+	Server string // where it leads
+	// Tap makes the filters of a connection through the link. It may be nil.
+	Tap func(*Passage) (requests, replies Filter)
+	// Latency is how long something is on its way. It may be nil.
+	Latency func() time.Duration
+	_       struct{}
 }
+
+// Filter takes what has arrived in one direction of a connection, and sends on what it likes; the rest it may keep for the next
+// time. What comes later waits until it returns.
+type Filter func(arrived []byte, way Way) error
+
+// Way is one direction of a connection.
+type Way struct {
+	passage   *Passage
+	direction int // 0: of requests, 1: of replies
+	to        net.Conn
+}
+
+// Travel waits until nobody holds the link, and as long as something is on its way.
+func (w Way) Travel() error {
+	g := &w.passage.link.there
+	if w.direction == 1 {
+		g = &w.passage.link.back
+	}
+	if !g.Pass(w.passage.over) {
+		return errLost
+	}
+	if latency := w.passage.link.config.Latency; latency != nil {
+		time.Sleep(latency())
+	}
+	return nil
+}
+
+// Deliver hands over what has travelled.
+func (w Way) Deliver(b []byte) error { return w.passage.write(w.to, w.direction, b) }
 
 // Link makes a link to a server.
-func (h *Host) Link(server string) (*Link, error) {
+func (h *Host) Link(c LinkConfig) (*Link, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	l := &Link{Address: listener.Addr().String(), server: server, listener: listener, conns: map[net.Conn]bool{}}
-	l.there.open, l.back.open = make(chan struct{}), make(chan struct{})
-	close(l.there.open)
-	close(l.back.open)
+	l := &Link{Address: listener.Addr().String(), config: c, listener: listener, passages: map[*Passage]bool{}}
 	l.wait.Go(l.accept)
 	h.atEnd(l.close)
 	return l, nil
 }
 
-// Hold has what is sent wait, in both directions, or in the one of requests or of replies; nobody is told.
-func (l *Link) Hold(requests, replies bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	hold := func(g *gate) {
-		select {
-		case <-g.open:
-			g.open = make(chan struct{})
-		default:
-		}
-	}
+// Hold has what is sent wait, in the direction of requests, of replies, or in both, until release is called; nobody is told.
+// A connection that is opened meanwhile, and given up before it could be, was never there.
+func (l *Link) Hold(requests, replies bool) (release func()) {
+	var list []func()
 	if requests {
-		hold(&l.there)
+		list = append(list, l.there.Hold())
 	}
 	if replies {
-		hold(&l.back)
+		list = append(list, l.back.Hold())
 	}
-}
-
-// Pass lets everything pass again, with a delay, and what was held first.
-func (l *Link) Pass(delay time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.refuses = false
-	for _, g := range []*gate{&l.there, &l.back} {
-		g.delay = delay
-		select {
-		case <-g.open:
-		default:
-			close(g.open)
+	return func() {
+		for _, release := range list {
+			release()
 		}
 	}
 }
 
-// Refuse resets what connections there are, and every new one.
-func (l *Link) Refuse() {
+// Refuse resets what connections there are, and every new one until accept is called.
+func (l *Link) Refuse() (accept func()) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.refuses = true
-	l.resetAll()
+	l.mu.Unlock()
+	l.Reset()
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.refuses = false
+	}
 }
 
 // Reset resets what connections there are.
 func (l *Link) Reset() {
+	for _, p := range l.all() {
+		p.Break(true, LoseRequests)
+	}
+}
+
+// Break breaks what connections there are. It reports whether there were any.
+func (l *Link) Break(reset bool, lose Loss) bool {
+	list := l.all()
+	for _, p := range list {
+		p.Break(reset, lose)
+	}
+	return len(list) > 0
+}
+
+// Desert says that the client's machine, or the server's, is switched off: the other end does not learn that connections are
+// over. Those that are opened to the server meanwhile wait until it is back.
+func (l *Link) Desert(client, server bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.resetAll()
+	l.deserted[0] = l.deserted[0] || client
+	if server && !l.deserted[1] {
+		l.deserted[1], l.revived = true, make(chan struct{})
+	}
 }
 
-func (l *Link) resetAll() {
-	for c := range l.conns {
-		reset(c)
+// Revive says that the server's machine is on again. It knows nothing of the connections that it had.
+func (l *Link) Revive() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.deserted[1] {
+		return
 	}
-	clear(l.conns)
+	l.deserted[1] = false
+	close(l.revived)
 }
 
-func reset(c net.Conn) {
-	if tcp, ok := c.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
+func (l *Link) all() []*Passage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := make([]*Passage, 0, len(l.passages))
+	for p := range l.passages {
+		list = append(list, p)
 	}
-	_ = c.Close()
+	return list
 }
 
 func (l *Link) close() error {
 	err := l.listener.Close()
-	l.Pass(0)
-	l.Refuse()
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	for _, p := range l.all() {
+		p.end()
+	}
 	l.wait.Wait()
 	return err
 }
@@ -119,58 +173,59 @@ func (l *Link) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil {
-			continue
+		if err == nil {
+			l.wait.Go(func() { l.serve(client) })
 		}
-		l.wait.Go(func() { l.serve(client) })
 	}
 }
 
 func (l *Link) serve(client net.Conn) {
-	if !l.keep(client) {
-		return
-	}
-	server, err := net.DialTimeout("tcp", l.server, 5*time.Second)
-	if err != nil || !l.keep(server) {
+	p := &Passage{link: l, client: client, over: make(chan struct{}), unborn: l.there.held()}
+	revived, ok := l.admit(p)
+	if !ok {
 		reset(client)
 		return
 	}
-	l.wait.Go(func() { l.copy(client, server, &l.back) })
-	l.copy(server, client, &l.there)
-}
-
-// keep takes note of a connection, and resets it if the link refuses any.
-func (l *Link) keep(c net.Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.refuses {
-		reset(c)
-		return false
-	}
-	l.conns[c] = true
-	return true
-}
-
-// copy passes bytes on until one of the connections is over.
-func (l *Link) copy(to, from net.Conn, g *gate) {
-	defer func() {
-		_ = to.Close()
-		_ = from.Close()
-	}()
-	for b := make([]byte, 32*1024); ; {
-		n, err := from.Read(b)
-		if n > 0 {
-			l.mu.Lock()
-			open, delay := g.open, g.delay
-			l.mu.Unlock()
-			<-open
-			time.Sleep(delay)
-			if _, err := to.Write(b[:n]); err != nil {
-				return
-			}
-		}
-		if err != nil {
+	defer l.forget(p)
+	if revived != nil {
+		select {
+		case <-revived:
+		case <-p.over:
 			return
 		}
 	}
+	server, err := net.DialTimeout("tcp", l.config.Server, 5*time.Second)
+	if err != nil || !p.reached(server) {
+		reset(client)
+		return
+	}
+	p.run()
+}
+
+// admit takes note of a connection; false if the link takes none. It is to wait for what it returns if that is not nil.
+func (l *Link) admit(p *Passage) (revived <-chan struct{}, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refuses || l.over {
+		return nil, false
+	}
+	l.passages[p] = true
+	if l.deserted[1] {
+		return l.revived, true
+	}
+	return nil, true
+}
+
+func (l *Link) forget(p *Passage) {
+	p.end()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.passages, p)
+}
+
+func reset(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.Close()
 }

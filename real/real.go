@@ -23,11 +23,13 @@ import (
 
 // Host is what starts servers and links, and ends them.
 type Host struct {
-	dir string
+	dir     string
+	janitor *janitor
 
-	mu    sync.Mutex
-	close []func() error // what was started, and how it ends
-	over  bool
+	ending sync.Mutex // whoever closes a host that is being closed waits
+	mu     sync.Mutex
+	close  []func() error // what was started, and how it ends
+	over   bool
 }
 
 // NewHost returns a host with a temporary directory for all of its servers.
@@ -36,11 +38,17 @@ func NewHost() (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Host{dir: dir}, nil
+	j, err := newJanitor(dir)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return &Host{dir: dir, janitor: j}, nil
 }
 
 // Close ends all that was started, the last first, and removes the directory.
 func (h *Host) Close() error {
+	h.ending.Lock()
+	defer h.ending.Unlock()
 	h.mu.Lock()
 	list := h.close
 	h.close, h.over = nil, true
@@ -49,7 +57,7 @@ func (h *Host) Close() error {
 	for _, end := range slices.Backward(list) {
 		errs = append(errs, end())
 	}
-	return errors.Join(append(errs, os.RemoveAll(h.dir))...)
+	return errors.Join(append(errs, os.RemoveAll(h.dir), h.janitor.close())...)
 }
 
 func (h *Host) atEnd(f func() error) {
@@ -104,6 +112,8 @@ type Child struct {
 	env  []string
 	in   io.Reader // of its standard input; may be nil
 	out  io.Writer // nil: its log
+
+	clock string // the file that faketime reads; "" if it goes by the machine's clock
 
 	process *os.Process
 	ended   chan struct{} // closed when the process has
@@ -169,6 +179,9 @@ func (c *Child) Ended() <-chan struct{} { return c.ended }
 
 // Log is the end of what it has printed.
 func (c *Child) Log() string { return c.log.String() }
+
+// Await waits for something to become true while the process is alive.
+func (c *Child) Await(ready func() bool) error { return c.until(ready) }
 
 // patience is how long a server may take to be ready. A machine under load is slow.
 const patience = 30 * time.Second

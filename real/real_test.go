@@ -84,23 +84,23 @@ func TestALinkHoldsRefusesAndLetsPass(t *testing.T) {
 	h := newHost(t)
 	r, err := h.Redis(real.RedisConfig{Name: "redis"})
 	unlessMissing(t, err)
-	l, err := h.Link(r.Address)
+	l, err := h.Link(real.LinkConfig{Server: r.Address})
 	require.NoError(t, err)
 	through := &real.Redis{Child: &real.Child{Name: "through the link"}, Address: l.Address}
 	require.Equal(t, "+OK", ask(t, through, "SET", "lock", "a"))
-	l.Refuse()
+	accept := l.Refuse()
 	_, err = through.Ask("GET", "lock")
 	require.Error(t, err)
-	l.Pass(0)
+	accept()
 	require.Equal(t, "$1", ask(t, through, "GET", "lock"))
-	l.Hold(true, false)
+	release := l.Hold(true, false)
 	answered := make(chan error)
 	go func() {
 		_, err := through.Ask("DEL", "lock")
 		answered <- err
 	}()
 	require.Equal(t, "$1", ask(t, r, "GET", "lock"), "the request waits")
-	l.Pass(0)
+	release()
 	require.NoError(t, <-answered)
 	require.Equal(t, "$-1", ask(t, r, "GET", "lock"))
 }

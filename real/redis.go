@@ -3,9 +3,8 @@ package real
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -18,7 +17,7 @@ type RedisConfig struct {
 	Persistence string
 	// ReplicaOf is the address of its master, or of a link to it; "" if it is none's replica.
 	ReplicaOf string
-	// WrongClock gives the server a clock of its own, which [Redis.SetClock] sets. It needs the library faketime.
+	// WrongClock gives the server a clock of its own, which [Child.SetClock] sets. It needs the library faketime.
 	WrongClock bool
 	Options    []string // more of the command line: "--maxmemory", "10mb"
 	_          struct{}
@@ -28,11 +27,7 @@ type RedisConfig struct {
 type Redis struct {
 	*Child
 	Address string
-	clock   string // the file that faketime reads
 }
-
-// faketimeLibraries are where Debian has the library, for each architecture.
-const faketimeLibraries = "/usr/lib/*/faketime/libfaketimeMT.so.1"
 
 // Redis starts a redis-server and waits until it answers.
 func (h *Host) Redis(c RedisConfig) (*Redis, error) {
@@ -77,40 +72,6 @@ func (h *Host) Redis(c RedisConfig) (*Redis, error) {
 	return r, r.until(r.answers)
 }
 
-// ownClock has the server read its clock through faketime. The C library's malloc must come before jemalloc's, whose
-// constructor asks for the time before faketime is ready.
-func (r *Redis) ownClock(dir string) error {
-	libraries, err := filepath.Glob(faketimeLibraries)
-	if err != nil || len(libraries) == 0 {
-		return &Missing{"libfaketime", "libfaketime"}
-	}
-	c := filepath.Join(filepath.Dir(filepath.Dir(libraries[0])), "libc.so.6")
-	r.clock = filepath.Join(dir, r.Name+".clock")
-	r.env = append(r.env, "LD_PRELOAD="+libraries[0]+" "+c, "FAKETIME_TIMESTAMP_FILE="+r.clock, "FAKETIME_NO_CACHE=1",
-		"FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_XRESET=1")
-	return r.SetClock(0, 0)
-}
-
-// SetClock has the server's clock show another time than this machine's from now on: later by step, or earlier if that is
-// negative, and running at another rate, in parts per million.
-func (r *Redis) SetClock(step time.Duration, ratePPM int64) error {
-	if r.clock == "" {
-		return fmt.Errorf("%s has no clock of its own", r.Name)
-	}
-	text := fmt.Sprintf("%+d.%09d", int64(step/time.Second), int64((step % time.Second).Abs()))
-	if step < 0 && step > -time.Second {
-		text = "-" + text[1:]
-	}
-	if ratePPM != 0 {
-		text += fmt.Sprintf(" x%d.%06d", (1_000_000+ratePPM)/1_000_000, (1_000_000+ratePPM)%1_000_000)
-	}
-	next := r.clock + ".next"
-	if err := os.WriteFile(next, []byte(text+"\n"), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(next, r.clock)
-}
-
 // Restart starts it again after it was killed, with what its persistence has kept.
 func (r *Redis) Restart() error {
 	if err := r.start(); err != nil {
@@ -143,4 +104,55 @@ func (r *Redis) Ask(command ...string) (string, error) {
 		return line, fmt.Errorf("%s: %s: %s", r.Name, command[0], strings.TrimSpace(line))
 	}
 	return strings.TrimSpace(line), err
+}
+
+// Info returns a section of what the server says of itself, by name.
+func (r *Redis) Info(section string) (map[string]string, error) {
+	conn, err := net.DialTimeout("tcp", r.Address, time.Second)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		return nil, err
+	}
+	if _, err := fmt.Fprintf(conn, "INFO %s\r\n", section); err != nil {
+		return nil, err
+	}
+	from, size := bufio.NewReader(conn), 0
+	if _, err := fmt.Fscanf(from, "$%d\r\n", &size); err != nil {
+		return nil, fmt.Errorf("%s: INFO: %w", r.Name, err)
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(from, text); err != nil {
+		return nil, err
+	}
+	info := make(map[string]string)
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	return info, nil
+}
+
+// Follow has the server be the replica of the one at an address; "" makes it a master.
+func (r *Redis) Follow(master string) error {
+	host, port := "NO", "ONE"
+	if master != "" {
+		var err error
+		if host, port, err = net.SplitHostPort(master); err != nil {
+			return err
+		}
+	}
+	_, err := r.Ask("REPLICAOF", host, port)
+	return err
+}
+
+// Synced waits until the server, a replica, has its master's data and hears of every change.
+func (r *Redis) Synced() error {
+	return r.until(func() bool {
+		info, err := r.Info("replication")
+		return err == nil && info["master_link_status"] == "up"
+	})
 }

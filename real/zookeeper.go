@@ -1,6 +1,8 @@
 package real
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -10,14 +12,40 @@ import (
 	"time"
 )
 
+// EnsembleConfig says how an ensemble of ZooKeeper servers is to be run.
+type EnsembleConfig struct {
+	Name      string
+	Servers   int
+	Tick      time.Duration // sessions live between two and twenty of them
+	SyncLimit int           // how many ticks leader and followers bear silence; 5 if 0
+	// Peer returns the address by which one server reaches another, instead of its own: that of a link. Servers are numbered
+	// from 0. It may be nil.
+	Peer func(from, to int, port PeerPort, address string) (string, error)
+	_    struct{}
+}
+
+// PeerPort is one of the two ports on which servers listen for each other.
+type PeerPort uint8
+
+// The ports.
+const (
+	QuorumPort   PeerPort = iota // followers connect to it
+	ElectionPort                 // servers vote on it
+)
+
 // ZooKeeper is one server of an ensemble.
 type ZooKeeper struct {
 	*Child
 	Address string
 }
 
-// ZooKeeper starts an ensemble of so many servers and waits until it serves. Sessions live between two and twenty ticks.
+// ZooKeeper starts an ensemble of so many servers and waits until it serves.
 func (h *Host) ZooKeeper(name string, servers int, tick time.Duration) ([]*ZooKeeper, error) {
+	return h.Ensemble(EnsembleConfig{Name: name, Servers: servers, Tick: tick})
+}
+
+// Ensemble starts an ensemble and waits until it serves.
+func (h *Host) Ensemble(c EnsembleConfig) ([]*ZooKeeper, error) {
 	java, err := find("java", "default-jre-headless")
 	if err != nil {
 		return nil, err
@@ -26,34 +54,19 @@ func (h *Host) ZooKeeper(name string, servers int, tick time.Duration) ([]*ZooKe
 	if _, err := os.Stat(jar); err != nil {
 		return nil, &Missing{"ZooKeeper", "zookeeper"}
 	}
-	addresses, err := freePorts(3 * servers)
+	addresses, err := freePorts(3 * c.Servers)
 	if err != nil {
 		return nil, err
 	}
-	quorum := ""
-	for i := range servers {
-		if servers > 1 {
-			quorum += fmt.Sprintf("server.%d=127.0.0.1:%s:%s\n", i+1, port(addresses[servers+i]), port(addresses[2*servers+i]))
-		}
-	}
 	var list []*ZooKeeper
-	for i := range servers {
-		z := &ZooKeeper{Child: &Child{Name: fmt.Sprintf("%s-%d", name, i+1)}, Address: addresses[i]}
+	for i := range c.Servers {
+		z := &ZooKeeper{Child: &Child{Name: fmt.Sprintf("%s-%d", c.Name, i+1)}, Address: addresses[i]}
 		dir := filepath.Join(h.dir, z.Name)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, err
-		}
-		config := fmt.Sprintf("tickTime=%d\ninitLimit=10\nsyncLimit=5\ndataDir=%s\nclientPortAddress=127.0.0.1\nclientPort=%s\n"+
-			"admin.enableServer=false\n4lw.commands.whitelist=*\nmaxClientCnxns=0\n%s",
-			tick.Milliseconds(), dir, port(z.Address), quorum)
-		if err := os.WriteFile(filepath.Join(dir, "zoo.cfg"), []byte(config), 0o644); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, "myid"), fmt.Appendln(nil, i+1), 0o644); err != nil {
+		if err := c.write(dir, i, addresses); err != nil {
 			return nil, err
 		}
 		main := "org.apache.zookeeper.server.ZooKeeperServerMain"
-		if servers > 1 {
+		if c.Servers > 1 {
 			main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 		}
 		z.args = []string{
@@ -73,12 +86,50 @@ func (h *Host) ZooKeeper(name string, servers int, tick time.Duration) ([]*ZooKe
 	return list, nil
 }
 
+// write writes the configuration of one server. The addresses are those for clients, then those of the quorum's ports, then
+// those of the elections'.
+func (c *EnsembleConfig) write(dir string, server int, addresses []string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("tickTime=%d\ninitLimit=100\nsyncLimit=%d\ndataDir=%s\nclientPortAddress=127.0.0.1\nclientPort=%s\n"+
+		"admin.enableServer=false\n4lw.commands.whitelist=*\nmaxClientCnxns=0\n",
+		c.Tick.Milliseconds(), cmp.Or(c.SyncLimit, 5), dir, port(addresses[server]))
+	for other := range c.Servers {
+		if c.Servers == 1 {
+			break
+		}
+		ports := [2]string{}
+		for p := range PeerPort(2) {
+			address := addresses[(int(p)+1)*c.Servers+other]
+			if other != server && c.Peer != nil {
+				var err error
+				if address, err = c.Peer(server, other, p, address); err != nil {
+					return err
+				}
+			}
+			ports[p] = port(address)
+		}
+		text += fmt.Sprintf("server.%d=127.0.0.1:%s:%s\n", other+1, ports[QuorumPort], ports[ElectionPort])
+	}
+	if err := os.WriteFile(filepath.Join(dir, "zoo.cfg"), []byte(text), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "myid"), fmt.Appendln(nil, server+1), 0o644)
+}
+
 // Restart starts it again after it was killed.
 func (z *ZooKeeper) Restart() error {
 	if err := z.start(); err != nil {
 		return err
 	}
 	return z.until(z.serves)
+}
+
+// Leads reports whether the server leads its ensemble.
+func (z *ZooKeeper) Leads() bool {
+	status, err := z.Status()
+	return err == nil && strings.Contains(status, "Mode: leader")
 }
 
 // serves reports whether the server takes sessions; it says that it is all right somewhat earlier.
@@ -102,4 +153,32 @@ func (z *ZooKeeper) Status() (string, error) {
 	}
 	text, err := io.ReadAll(conn)
 	return string(text), err
+}
+
+// EndSession has the server close a session, as its client would on another connection.
+func (z *ZooKeeper) EndSession(session int64, password []byte) error {
+	conn, err := net.DialTimeout("tcp", z.Address, time.Second)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		return err
+	}
+	var frames []byte
+	connect := binary.BigEndian.AppendUint32(nil, 0)         // the protocol's version
+	connect = binary.BigEndian.AppendUint64(connect, 0)      // the last transaction seen
+	connect = binary.BigEndian.AppendUint32(connect, 10_000) // the time-out, in milliseconds
+	connect = binary.BigEndian.AppendUint64(connect, uint64(session))
+	connect = append(binary.BigEndian.AppendUint32(connect, uint32(len(password))), password...)
+	closing := binary.BigEndian.AppendUint32(nil, 1)              // the number of the request
+	closing = binary.BigEndian.AppendUint32(closing, 0xffff_fff5) // -11: closeSession
+	for _, frame := range [...][]byte{connect, closing} {
+		frames = append(binary.BigEndian.AppendUint32(frames, uint32(len(frame))), frame...)
+	}
+	if _, err := conn.Write(frames); err != nil {
+		return err
+	}
+	_, err = io.ReadAll(conn) // the server closes the connection when the session is over
+	return err
 }

@@ -7,8 +7,10 @@ package live
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"runtime"
 	"sync"
@@ -23,12 +25,19 @@ type Config struct {
 	// of that name.
 	Redis  []string
 	Master string
+	// Routes are other addresses for some that Sentinels tell; none if it is nil.
+	Routes map[string]string
 	// ZooKeeper are the servers of one ensemble.
 	ZooKeeper []string
+	InOrder   bool // they are tried in this order, rather than in any
 	// Etcd is an endpoint of a cluster, for its gateway to HTTP: "http://127.0.0.1:2379".
 	Etcd string
 	// Owner names the process within the whole system; its tasks have names that begin with it.
 	Owner string
+	// Clock says how wrong the process's clocks are; what libraries measure for themselves goes by the machine's.
+	Clock Clock
+	// Random is where the process's random values come from; nil: from the operating system.
+	Random io.Reader
 	// Tell is told what a reader may want to know: the state of a session. It may be nil.
 	Tell func(news string)
 	_    struct{}
@@ -60,9 +69,12 @@ type machine struct {
 	turn   sync.Mutex
 	tasks  int // so many have been started
 
-	redis  []*redisClient
-	handle *zkHandle
-	etcd   *etcdClient
+	clock   clock
+	clients sync.Mutex // of what follows: Redirect is not of a task
+	redis   []*redisClient
+	former  []*redisClient // what Redirect has replaced
+	handle  *zkHandle
+	etcd    *etcdClient
 
 	ctx   context.Context // of all calls
 	over  <-chan struct{} // closed with the process
@@ -84,11 +96,15 @@ func Open(c Config) (*Process, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
 	m := &machine{config: c, began: time.Now()}
+	m.clock.set(c.Clock)
 	m.ctx, m.end = context.WithCancel(context.Background())
 	m.over = m.ctx.Done()
 	if c.Master != "" {
-		m.redis = append(m.redis, newSentinelClient(c.Master, c.Redis))
+		m.redis = append(m.redis, newSentinelClient(c.Master, c.Redis, c.Routes))
 	} else {
 		for _, address := range c.Redis {
 			m.redis = append(m.redis, newRedisClient(address))
@@ -111,13 +127,30 @@ func (p *Process) Close() error {
 	if p.etcd != nil {
 		p.etcd.close()
 	}
-	for _, r := range p.redis {
+	p.clients.Lock()
+	defer p.clients.Unlock()
+	for _, r := range append(p.redis, p.former...) {
 		list = append(list, r.close())
 	}
 	p.turn.Unlock()
 	p.alive.Wait()
 	return errors.Join(list...)
 }
+
+// Redirect has the process take another server of Redis for the first one. Calls that are under way stay where they are. It
+// may be called from any goroutine.
+func (p *Process) Redirect(address string) {
+	p.clients.Lock()
+	defer p.clients.Unlock()
+	p.former = append(p.former, p.redis[0])
+	p.redis[0] = newRedisClient(address)
+}
+
+// StepWall has the process's wall clock jump.
+func (p *Process) StepWall(by time.Duration) { p.clock.step(by) }
+
+// Block runs f, during which other tasks of the process may run. What f does must not touch what they share.
+func (p *Process) Block(f func()) { p.blocking(f) }
 
 // blocking gives the turn away while f blocks. What f does must not touch what tasks share. A task that comes back after
 // the process was closed ends here: it would try again for ever.

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"math/big"
 	"reflect"
 	"sync"
@@ -34,11 +35,16 @@ func (s *signal) Fired() bool {
 }
 
 // Wall reads the wall clock.
-func (p *Process) Wall() locks.Wall { return locks.Wall(time.Now().UnixNano()) }
+func (p *Process) Wall() locks.Wall {
+	shown := p.began.Add(p.clock.shown(time.Since(p.began)))
+	return locks.Wall(shown.UnixNano() + p.clock.offset.Load())
+}
 
 // Monotonic reads the monotonic clock, as nanoseconds since the process was opened. That clock goes on while the process
 // is stopped by a signal, as CLOCK_MONOTONIC does.
-func (p *Process) Monotonic() locks.Monotonic { return locks.Monotonic(time.Since(p.began)) }
+func (p *Process) Monotonic() locks.Monotonic {
+	return locks.Monotonic(p.clock.shown(time.Since(p.began)))
+}
 
 // Sleep blocks for d, or until the process is closed.
 func (p *Process) Sleep(d time.Duration) { p.Wait(d) }
@@ -55,7 +61,7 @@ func (p *Process) Wait(d time.Duration, signals ...locks.Signal) int {
 		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(s.(*signal).done)})
 	}
 	if d < locks.Forever {
-		timer := time.NewTimer(d)
+		timer := time.NewTimer(p.clock.passed(d))
 		defer timer.Stop()
 		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(timer.C)})
 	}
@@ -86,9 +92,9 @@ func (p *Process) Go(fn func(locks.Process)) locks.Signal {
 
 // Uniform returns a random number in [0, n).
 func (p *Process) Uniform(n int64) int64 {
-	x, err := rand.Int(rand.Reader, big.NewInt(n))
+	x, err := rand.Int(p.config.Random, big.NewInt(n))
 	if err != nil {
-		panic(err) // crypto/rand does not fail on the systems that Go runs on
+		panic(err) // the operating system's does not fail where Go runs
 	}
 	return x.Int64()
 }
@@ -96,7 +102,7 @@ func (p *Process) Uniform(n int64) int64 {
 // RandomValue returns 20 random bytes in hexadecimal.
 func (p *Process) RandomValue() string {
 	var b [20]byte
-	if _, err := rand.Read(b[:]); err != nil {
+	if _, err := io.ReadFull(p.config.Random, b[:]); err != nil {
 		panic(err)
 	}
 	return hex.EncodeToString(b[:])
@@ -106,7 +112,12 @@ func (p *Process) RandomValue() string {
 func (p *Process) Owner() string { return p.owner }
 
 // Redis returns the client of the i-th server.
-func (p *Process) Redis(i int) locks.Redis { return &redisPort{machine: p.machine, client: p.redis[i]} }
+func (p *Process) Redis(i int) locks.Redis {
+	if i < 0 || i >= len(p.redis) {
+		panic(fmt.Sprintf("live: there is no Redis server %d of %d: they are counted from 0", i, len(p.redis)))
+	}
+	return &redisPort{machine: p.machine, server: i}
+}
 
 // RedisNodes returns how many independent servers there are.
 func (p *Process) RedisNodes() int { return len(p.redis) }

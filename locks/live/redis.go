@@ -57,8 +57,14 @@ func newRedisClient(address string) *redisClient {
 	})}
 }
 
-func newSentinelClient(master string, sentinels []string) *redisClient {
+func newSentinelClient(master string, sentinels []string, routes map[string]string) *redisClient {
 	silenced()
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		if other, ok := routes[address]; ok {
+			address = other
+		}
+		return dial(ctx, network, address)
+	}
 	return &redisClient{redis.NewFailoverClient(&redis.FailoverOptions{
 		MasterName: master, SentinelAddrs: sentinels, Dialer: dial, Protocol: 2, DisableIdentity: true,
 		MaxRetries: -1, DialerRetries: 1, ReadTimeout: -1, WriteTimeout: -1, ContextTimeoutEnabled: true,
@@ -70,7 +76,14 @@ func (c *redisClient) close() error { return c.Close() }
 // redisPort is the locks.Redis of one task.
 type redisPort struct {
 	*machine
-	client *redisClient
+	server int
+}
+
+// client is that of the server that is now taken for this one.
+func (r *redisPort) client() *redisClient {
+	r.clients.Lock()
+	defer r.clients.Unlock()
+	return r.redis[r.server]
 }
 
 // within returns a context for a call.
@@ -85,10 +98,11 @@ func (m *machine) within(timeout time.Duration) (context.Context, context.Cancel
 func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, error) {
 	var reply any
 	var err error
+	client := r.client()
 	r.blocking(func() {
 		ctx, cancel := r.within(timeout)
 		defer cancel()
-		reply, err = r.client.Do(ctx, words(args)...).Result()
+		reply, err = client.Do(ctx, words(args)...).Result()
 	})
 	return answer(reply, err)
 }
@@ -96,10 +110,11 @@ func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, erro
 // Pipeline sends commands on one connection and waits for all replies.
 func (r *redisPort) Pipeline(timeout time.Duration, commands ...[]string) ([]locks.Reply, error) {
 	var sent []*redis.Cmd
+	client := r.client()
 	r.blocking(func() {
 		ctx, cancel := r.within(timeout)
 		defer cancel()
-		batch := r.client.Pipeline()
+		batch := client.Pipeline()
 		for _, args := range commands {
 			sent = append(sent, batch.Do(ctx, words(args)...))
 		}
@@ -175,11 +190,12 @@ type subscription struct {
 // Subscribe opens a connection of its own and listens to a channel on it.
 func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subscription, error) {
 	s := &subscription{machine: r.machine, next: newSignal()}
+	client := r.client()
 	var err error
 	r.blocking(func() {
 		ctx, cancel := r.within(timeout)
 		defer cancel()
-		s.pubsub = r.client.Subscribe(ctx, channel)
+		s.pubsub = client.Subscribe(ctx, channel)
 		_, err = s.pubsub.Receive(ctx)
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ type zooKeeper struct{ *machine }
 // beside that is done here: "java" makes nothing of a session that has expired, and "curator" takes it for lost when it has
 // not been connected for the session's time-out.
 func (z zooKeeper) Open(library string, timeout time.Duration) locks.ZKHandle {
-	if z.handle == nil || z.handle.dead {
+	if z.handle == nil || z.handle.died() {
 		z.handle = openHandle(z.machine, library, timeout)
 	}
 	return z.handle
@@ -33,7 +33,9 @@ type zkHandle struct {
 	library string
 	timeout time.Duration
 
-	// What follows belongs to whoever has the turn.
+	// What follows go-zookeeper changes itself, whoever has the turn: an answer that comes in a session must find the session
+	// known, or its own node would look like that of another.
+	mu        sync.Mutex
 	id        int64
 	lost      *signal
 	suspended *signal
@@ -43,17 +45,23 @@ type zkHandle struct {
 
 func openHandle(m *machine, library string, timeout time.Duration) *zkHandle {
 	h := &zkHandle{machine: m, library: library, timeout: timeout, lost: newSignal(), suspended: newSignal()}
-	conn, events, err := zk.Connect(m.config.ZooKeeper, timeout, zk.WithLogger(silence{}),
-		zk.WithDialer(h.socket.dial))
+	h.mu.Lock() // the first events come before the connection is returned
+	defer h.mu.Unlock()
+	var hosts zk.HostProvider = &zk.DNSHostProvider{}
+	if m.config.InOrder {
+		hosts = &inOrder{}
+	}
+	conn, events, err := zk.Connect(m.config.ZooKeeper, timeout, zk.WithLogger(silence{}), zk.WithHostProvider(hosts),
+		zk.WithDialer(h.socket.dial), zk.WithEventCallback(h.changed))
 	if err != nil {
 		panic("live: " + err.Error()) // addresses are checked by who names them
 	}
 	h.conn = conn
 	m.alive.Go(func() {
 		for e := range events {
-			if e.Type == zk.EventSession {
+			if e.Type == zk.EventSession && m.config.Tell != nil {
 				m.turn.Lock()
-				h.changed(e.State)
+				m.config.Tell("zookeeper: " + e.State.String())
 				m.turn.Unlock()
 			}
 		}
@@ -61,20 +69,19 @@ func openHandle(m *machine, library string, timeout time.Duration) *zkHandle {
 	return h
 }
 
-// changed follows the states of the session.
-func (h *zkHandle) changed(state zk.State) {
-	if h.config.Tell != nil {
-		h.config.Tell("zookeeper: " + state.String())
+// changed follows the states of the session. It must not wait for go-zookeeper, which waits for it.
+func (h *zkHandle) changed(e zk.Event) {
+	if e.Type != zk.EventSession {
+		return
 	}
-	switch state {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch e.State {
 	case zk.StateHasSession:
 		if h.cut != nil {
 			h.cut.Stop()
 		}
 		if id := h.conn.SessionID(); id != h.id {
-			if h.id != 0 { // go-zookeeper drops events that nobody takes at once
-				h.lost.Fire()
-			}
 			if h.lost.Fired() {
 				h.lost = newSignal()
 			}
@@ -97,10 +104,17 @@ func (h *zkHandle) changed(state zk.State) {
 		h.suspended.Fire()
 		if h.library == "java" {
 			h.dead = true
-			h.conn.Close()
+			h.alive.Go(h.conn.Close)
 		}
 	default:
 	}
+}
+
+// died reports whether the session is over, and the library makes no other.
+func (h *zkHandle) died() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.dead
 }
 
 // close ends the session, if the server answers, and the connection in any case: go-zookeeper would wait for the answer to
@@ -140,6 +154,8 @@ func (s *lastSocket) close() {
 
 // Session returns what the library knows of its session.
 func (h *zkHandle) Session() locks.ZKSession {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return locks.ZKSession{ID: uint64(h.id), Lost: h.lost, Suspended: h.suspended}
 }
 
@@ -251,7 +267,7 @@ func (h *zkHandle) Multi(ops ...locks.ZKOp) (failed int, err error) {
 
 // ask waits for a request without the turn.
 func (h *zkHandle) ask(request func() error) error {
-	if h.dead {
+	if h.died() {
 		return fmt.Errorf("%w: %w", locks.ErrNotDone, locks.ErrSessionExpired)
 	}
 	var err error
