@@ -16,7 +16,7 @@ func TestASilentClientsSessionExpires(t *testing.T) {
 	address := served(t, w, err)[0]
 	silent, err := dialZK(address, 200*time.Millisecond, 0, "")
 	require.NoError(t, err)
-	_, err = silent.ask(opCreate, frame{}.text("/lock").text("").anyone().int(1))
+	_, err = silent.ask(opCreate, node("/lock", "", 1))
 	require.NoError(t, err)
 	began := time.Now()
 	_, err = silent.read()

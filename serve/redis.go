@@ -24,7 +24,7 @@ func Redis(seed uint64, addresses []string, replicas bool) (*World, error) {
 		if master == nil {
 			master = s
 		}
-		if err := w.listen(address, n, func() wire.Conversation { return wire.Redis(nil) }); err != nil {
+		if err := w.listen(address, n, func(string) wire.Conversation { return wire.Redis(nil) }); err != nil {
 			return nil, err
 		}
 	}

@@ -32,7 +32,7 @@ type World struct {
 // front is how the clients of one server are spoken to.
 type front struct {
 	server *sim.Node
-	speak  func() wire.Conversation
+	speak  func(client string) wire.Conversation // with one at that address
 }
 
 // nobody is the code of the gateway as a server: it is never asked for anything.
@@ -61,7 +61,7 @@ func (w *World) setClock(n *sim.Node) {
 }
 
 // listen opens a socket for a server.
-func (w *World) listen(address string, server *sim.Node, speak func() wire.Conversation) error {
+func (w *World) listen(address string, server *sim.Node, speak func(client string) wire.Conversation) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return errors.Join(err, w.closeListeners())
@@ -166,7 +166,7 @@ func (w *World) attend(ctx context.Context, c net.Conn, f front) {
 	var talk *conversation
 	if !w.act(ctx, func() {
 		w.open[c] = true
-		talk = w.converse(f.server, f.speak(), out)
+		talk = w.converse(f.server, f.speak(c.RemoteAddr().String()), out)
 	}) {
 		_ = c.Close() // it may have come too late for Serve to know of it
 		out.end()

@@ -10,10 +10,10 @@ import (
 // ZooKeeper makes a world of one ensemble, with a server for each address. A port of 0 is any that is free.
 func ZooKeeper(seed uint64, addresses []string, tick time.Duration) (*World, error) {
 	w := newWorld(seed)
-	z := zookeeper.New(w.engine, zookeeper.Config{Servers: len(addresses), Tick: tick})
+	z := zookeeper.New(w.engine, zookeeper.Config{Servers: len(addresses), Tick: tick, Own: true})
 	for i, address := range addresses {
 		w.setClock(z.Servers[i].Node())
-		if err := w.listen(address, z.Servers[i].Node(), wire.ZooKeeper); err != nil {
+		if err := w.listen(address, z.Servers[i].Node(), wire.ZooKeeperFrom); err != nil {
 			return nil, err
 		}
 	}
