@@ -51,15 +51,22 @@ func aroundFirst(list []interval, second int) []interval {
 }
 
 func (j *judge) tellDoubleHolder(first, second *interval) {
-	if j.told[MutualExclusion] >= toldOfOneProblem {
+	j.tellOverlap(MutualExclusion, "double holder", first, second, func(first, second string) string {
+		return first + " and " + second + " both believed to hold the lock"
+	})
+}
+
+// tellOverlap accuses two whose intervals overlap; says makes a sentence of their names.
+func (j *judge) tellOverlap(p Property, kind string, first, second *interval, says func(first, second string) string) {
+	if j.told[p] >= toldOfOneProblem {
 		return // before the text is made: of n believers at once there are n*(n-1)/2 pairs
 	}
 	j.accuse(Violation{
-		Property:     MutualExclusion,
-		Kind:         "double holder",
+		Property:     p,
+		Kind:         kind,
 		At:           second.from,
 		Acquisitions: []history.ID{first.id, second.id},
-		Text: j.name(first.id) + " and " + j.name(second.id) + " both believed to hold the lock, " +
+		Text: says(j.name(first.id), j.name(second.id)) + ", " +
 			j.during(second.from, min(first.to, second.to)),
 	})
 }

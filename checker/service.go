@@ -1,7 +1,5 @@
 package checker
 
-import "github.com/locksim/locksim/history"
-
 // Exclusion at the service: no grant starts inside another one. A grant runs, as promised, until it is released, its
 // time to live has elapsed in true time, or its session has rightfully expired; that the servers still hold or have
 // lost the key plays no part. Who prolongs another's is told that he holds, which grants it to him as well. Overlapping
@@ -29,16 +27,8 @@ func (j *judge) grants() intervals {
 }
 
 func (j *judge) tellDoubleGrant(first, second *interval) {
-	if j.told[ExclusionAtService] >= toldOfOneProblem {
-		return
-	}
-	j.accuse(Violation{
-		Property:     ExclusionAtService,
-		Kind:         "double grant",
-		At:           second.from,
-		Acquisitions: []history.ID{first.id, second.id},
-		Text: j.name(second.id) + " was granted the lock while it was still promised to " + j.name(first.id) + ", " +
-			j.during(second.from, min(first.to, second.to)),
+	j.tellOverlap(ExclusionAtService, "double grant", first, second, func(first, second string) string {
+		return second + " was granted the lock while it was still promised to " + first
 	})
 }
 

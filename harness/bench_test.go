@@ -27,6 +27,11 @@ func benchmark(b *testing.B, text string) {
 	require.NoError(b, err)
 	var r harness.Runner
 	defer r.Close()
+	benchmarkPlan(b, &r, p)
+}
+
+// benchmarkPlan is benchmark for a plan.
+func benchmarkPlan(b *testing.B, r *harness.Runner, p *harness.Plan) {
 	steps := 0
 	b.ReportAllocs()
 	b.ResetTimer()

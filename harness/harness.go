@@ -16,6 +16,7 @@ import (
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/sim/wasm"
 	"github.com/locksim/locksim/trace"
 	"github.com/locksim/locksim/workload"
 )
@@ -30,6 +31,7 @@ type Plan struct {
 	clients []clientPlan
 	servers []string // their names
 	key     string   // whose maker holds the lock
+	keys    []string // it, or the several that the lock takes
 }
 
 // clientPlan is one client process.
@@ -38,7 +40,7 @@ type clientPlan struct {
 	random  string   // whose stream of randomness it draws from: its own, unless it is a forked twin
 	servers []string // of an ensemble, to which it connects in this order; all if empty
 	options locks.Options
-	build   locks.Builder
+	build   locks.Builder // nil if a program is run
 	start   time.Duration
 	work    workload.Plan
 }
@@ -71,8 +73,8 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 		}
 		p.Algorithm = found
 	}
-	if p.Algorithm.New == nil {
-		return nil, s.Errorf("lock.algorithm", "the lock %q has no builder", p.Algorithm.Name)
+	if p.Algorithm.New == nil && p.Algorithm.Program == nil {
+		return nil, s.Errorf("lock.algorithm", "the lock %q has no builder and no program", p.Algorithm.Name)
 	}
 	if needs := cmp.Or(p.Algorithm.Servers, "redis"); needs != s.Servers.Kind {
 		return nil, s.Errorf("lock.algorithm", "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}",
@@ -94,6 +96,11 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 			return nil, err
 		}
 	}
+	if p.Algorithm.Program != nil {
+		if err := p.refusePrograms(); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.refuseTTL(); err != nil {
 		return nil, err
 	}
@@ -107,6 +114,11 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	p.key = s.Lock.Key
 	if p.Algorithm.Key != nil {
 		p.key = p.Algorithm.Key(locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
+	}
+	p.keys = []string{p.key}
+	if p.Algorithm.Keys != nil {
+		p.keys = p.Algorithm.Keys(locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
+		p.key = p.keys[0]
 	}
 	p.servers = s.Servers.Names()
 	p.addClients()
@@ -162,10 +174,13 @@ func (p *Plan) addClients() {
 				random = twin
 			}
 			options := p.lockOptions(c)
-			p.clients = append(p.clients, clientPlan{
-				name: name, random: random, servers: c.Servers, options: options, build: p.Algorithm.New(options),
-				start: c.Start, work: p.workOf(c),
-			})
+			plan := clientPlan{
+				name: name, random: random, servers: c.Servers, options: options, start: c.Start, work: p.workOf(c),
+			}
+			if p.Algorithm.New != nil {
+				plan.build = p.Algorithm.New(options)
+			}
+			p.clients = append(p.clients, plan)
 		}
 	}
 }
@@ -200,10 +215,11 @@ func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 // Runner runs plans one after another and reuses what is costly to build. A goroutine needs a Runner of its own. The
 // zero value is ready.
 type Runner struct {
-	spare   sim.Spare
-	stores  []*redis.Store
-	checker checker.Checker
-	last    sizes
+	spare    sim.Spare
+	stores   []*redis.Store
+	programs wasm.Pool
+	checker  checker.Checker
+	last     sizes
 }
 
 // sizes is how much the last run observed, so that the next one can make room for as much at once.
@@ -241,7 +257,10 @@ func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 const sampled = 100
 
 // Close frees what the runner keeps.
-func (r *Runner) Close() { r.spare.Close() }
+func (r *Runner) Close() {
+	r.spare.Close()
+	r.programs.Close()
+}
 
 // store returns the i-th pooled store, as if fresh.
 func (r *Runner) store(i int) *redis.Store {

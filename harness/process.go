@@ -133,6 +133,11 @@ func (p *process) RandomValue() string {
 // Owner names the task within the whole system.
 func (p *process) Owner() string { return fmt.Sprintf("%s:%d", p.client.name, p.task.Index()) }
 
+// unbuilt notes that a lock could not be built: it was not even asked for.
+func (p *process) unbuilt(why error) {
+	p.task.Step(trace.Step{Does: trace.Refused}, 0, nil, why.Error)
+}
+
 // Start numbers an acquisition.
 func (p *process) Start() history.ID {
 	id := history.ID(0)

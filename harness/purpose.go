@@ -98,6 +98,7 @@ func purposeOfText(body string) string {
 	for _, p := range []struct{ command, purpose string }{
 		{"del", release}, {"unlink", release}, {"set", acquire}, {"setnx", acquire}, {"hset", acquire},
 		{"hsetnx", acquire}, {"hincrby", acquire}, {"psetex", acquire}, {"expire", renew}, {"pexpire", renew},
+		{"expireat", renew}, {"pexpireat", renew},
 		{"get", look}, {"exists", look},
 	} {
 		if strings.Contains(body, "'"+p.command+"'") || strings.Contains(body, `"`+p.command+`"`) {

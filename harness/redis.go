@@ -124,7 +124,7 @@ func (s *redisService) command(n *sim.Node, a *sim.Action) bool {
 	server := s.redis[i]
 	switch a.Kind {
 	case sim.Evict:
-		return server.Evict(cmp.Or(a.Key, s.truth.key))
+		return server.Evict(cmp.Or(a.Key, s.truth.keys[0]))
 	case sim.Snapshot:
 		return server.Snapshot()
 	case sim.Promote:

@@ -11,18 +11,18 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// redisTruth observes Redis servers: it sees every change of the lock's key on every server, and attributes it to the
-// request that made it, not to the value that is stored.
+// redisTruth observes Redis servers: it sees every change of the lock's keys on every server, and attributes it to the
+// request that made it, not to the value that is stored. A key on a server is a place; most locks have one key.
 type redisTruth struct {
 	*truth
 	service *redisService
-	key     string
-	quorum  int      // how many servers must have the key for it to be a grant
-	keyed   []keyed  // by server
+	keys    []string
+	quorum  int      // at how many places a key must be for it to be a grant
+	keyed   []keyed  // by place: first those of the first server, in the order of the keys
 	origins []origin // of the copies, by the same index
 }
 
-// keyed is the lock's key on one server, as far as it is there.
+// keyed is one of the lock's keys on one server, as far as it is there.
 type keyed struct {
 	copy  int // index into copies; -1 if the key is not there
 	grant int // index into grants; -1 if none stands on this copy
@@ -37,14 +37,16 @@ type origin struct {
 
 func newRedisTruth(s *redisService, t *truth) *redisTruth {
 	r := &redisTruth{
-		truth: t, service: s, key: t.world.plan.key, quorum: 1,
-		origins: make([]origin, 0, cap(t.copies)), keyed: make([]keyed, s.deployed.Count()),
+		truth: t, service: s, keys: t.world.plan.keys, quorum: 1,
+		origins: make([]origin, 0, cap(t.copies)), keyed: make([]keyed, s.deployed.Count()*len(t.world.plan.keys)),
 	}
 	switch t.authority {
 	case locks.Majority:
 		r.quorum = s.deployed.Masters/2 + 1
 	case locks.Replicated:
 		r.quorum = 1 + max(t.world.plan.Case.Scenario.Lock.Acks, 1)
+	case locks.MostKeys:
+		r.quorum = len(r.keys)/2 + 1
 	default:
 	}
 	for i := range r.keyed {
@@ -53,19 +55,46 @@ func newRedisTruth(s *redisService, t *truth) *redisTruth {
 	return r
 }
 
-// Executed sees what a request did to the lock's key.
+// at returns the place of a key on a server; -1 if it is none of the lock's.
+func (t *redisTruth) at(server int, key string) int {
+	if k := slices.Index(t.keys, key); k >= 0 {
+		return server*len(t.keys) + k
+	}
+	return -1
+}
+
+// server returns the server of a place.
+func (t *redisTruth) server(i int) int { return i / len(t.keys) }
+
+// place returns where a request acts: no lock acts on several of its keys at once. Of one that acts on none it is the first
+// place of the server.
+func (t *redisTruth) place(server int, args []string, changes []redis.Change) (i int, concerns bool) {
+	for _, arg := range args {
+		if i := t.at(server, arg); i >= 0 {
+			return i, true
+		}
+	}
+	for c := range changes { // of a transaction
+		if i := t.at(server, changes[c].Key); i >= 0 {
+			return i, false
+		}
+	}
+	return server * len(t.keys), false
+}
+
+// Executed sees what a request did to the lock's keys.
 func (t *redisTruth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, changes []redis.Change) {
-	i := t.service.index(s)
-	t.ended(i, changes)
+	server := t.service.index(s)
+	t.ended(server, changes)
 	if reply.Type == redis.ReplyStatus && reply.Text == "QUEUED" {
 		return // it will be executed with EXEC, or never
 	}
+	i, concerns := t.place(server, r.Args, changes)
 	held := t.keyed[i].copy
 	did := t.carriedOut(i, s, r, changes)
 	if did.made && t.keyed[i].copy >= 0 {
 		t.count(i)
 	}
-	concerns := slices.Contains(r.Args, t.key)
 	if did.made || did.entered || r.Asking && r.Purpose != release && r.Purpose != renew && r.Command != "WAIT" {
 		t.asked(s.Node().Name, r.Origin, did.made || did.entered)
 	}
@@ -90,7 +119,7 @@ type done struct {
 func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []redis.Change) (did done) {
 	for c := range changes {
 		change := &changes[c]
-		if change.Key != t.key || change.Op == redis.OpExpired {
+		if t.at(t.server(i), change.Key) != i || change.Op == redis.OpExpired {
 			continue
 		}
 		there := t.keyed[i].copy >= 0
@@ -114,7 +143,7 @@ func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, change
 	return did
 }
 
-// owns reports whether the key on a server is of the owner who sends a request.
+// owns reports whether the key at a place is of the owner who sends a request.
 func (t *redisTruth) owns(i int, r *redis.Request) bool {
 	return t.sameOwner(t.copies[t.keyed[i].copy].Acquisition, history.ID(r.Tag))
 }
@@ -135,11 +164,16 @@ func (t *redisTruth) meddled(i int, r *redis.Request, s *redis.Server, change *r
 		return false
 	}
 	t.renewed(i, s, change)
-	if k.grant < 0 || t.authority == locks.Majority {
+	if k.grant < 0 || t.several() {
 		return false
 	}
 	t.grant(r.Origin, ends)
 	return true
+}
+
+// several reports whether it takes more than one place to grant, of which none is above the others.
+func (t *redisTruth) several() bool {
+	return t.authority == locks.Majority || t.authority == locks.MostKeys
 }
 
 // enters begins a grant for an acquisition that adds a hold to one that its owner has, and reports whether it does.
@@ -153,10 +187,11 @@ func (t *redisTruth) enters(i int, r *redis.Request) bool {
 }
 
 // ended notes a key that was found expired, or was evicted.
-func (t *redisTruth) ended(i int, changes []redis.Change) {
+func (t *redisTruth) ended(server int, changes []redis.Change) {
 	for c := range changes {
-		switch change := &changes[c]; {
-		case change.Key != t.key:
+		change := &changes[c]
+		switch i := t.at(server, change.Key); {
+		case i < 0:
 		case change.Op == redis.OpExpired:
 			t.gone(i, history.Expired)
 		case change.Op == redis.OpEvicted:
@@ -179,26 +214,30 @@ func (t *redisTruth) Restarted(s *redis.Server) { t.Replaced(s, s.Store.Snapshot
 // Replaced sees what a server holds whose whole dataset is another. A copy that is back, because its deletion or what
 // took its place was lost, grants nothing anew.
 func (t *redisTruth) Replaced(s *redis.Server, keys []redis.Record) {
-	i := t.service.index(s)
-	here := slices.IndexFunc(keys, func(r redis.Record) bool { return r.Key == t.key && r.Request != nil })
-	if held := t.keyed[i].copy; held >= 0 && here >= 0 && t.isOf(held, keys[here].Request, keys[here].Kind) {
-		return
-	}
-	t.gone(i, history.Wiped)
-	if here >= 0 {
-		t.copied(i, keys[here].Request, keys[here].Kind, s)
-		t.confirmed(i)
+	for _, key := range t.keys {
+		i := t.at(t.service.index(s), key)
+		here := slices.IndexFunc(keys, func(r redis.Record) bool { return r.Key == key && r.Request != nil })
+		if held := t.keyed[i].copy; held >= 0 && here >= 0 && t.isOf(held, keys[here].Request, keys[here].Kind) {
+			continue
+		}
+		t.gone(i, history.Wiped)
+		if here >= 0 {
+			t.copied(i, keys[here].Request, keys[here].Kind, s)
+			t.confirmed(i)
+		}
 	}
 }
 
 // Promoted sees a replica become a master: the grants that stand are kept up by it from now on.
 func (t *redisTruth) Promoted(s *redis.Server) {
-	i := t.service.index(s)
-	if t.service.sameShard(i, 0) {
-		t.service.latest = i
+	server := t.service.index(s)
+	if t.service.sameShard(server, 0) {
+		t.service.latest = server
 	}
-	if k := &t.keyed[i]; k.copy >= 0 {
-		k.grant = t.lastGrant(t.copies[k.copy].Acquisition)
+	for _, key := range t.keys {
+		if k := &t.keyed[t.at(server, key)]; k.copy >= 0 {
+			k.grant = t.lastGrant(t.copies[k.copy].Acquisition)
+		}
 	}
 }
 
@@ -207,12 +246,12 @@ func (t *redisTruth) Demoted(*redis.Server) {}
 
 // Applied sees what a replica carries out of what its master sends.
 func (t *redisTruth) Applied(s *redis.Server, changes []redis.Change) {
-	i := t.service.index(s)
-	t.ended(i, changes)
+	server := t.service.index(s)
+	t.ended(server, changes)
 	for c := range changes {
 		change := &changes[c]
-		switch {
-		case change.Key != t.key || change.Op == redis.OpExpired || change.Op == redis.OpEvicted:
+		switch i := t.at(server, change.Key); {
+		case i < 0 || change.Op == redis.OpExpired || change.Op == redis.OpEvicted:
 		case change.Op == redis.OpDeleted:
 			t.gone(i, history.Deleted)
 		case change.Request == nil:
@@ -253,7 +292,7 @@ func (t *redisTruth) source(writer *redis.Request, kind redis.Kind) int {
 	return added
 }
 
-// gone ends the copy on a server.
+// gone ends the copy at a place.
 func (t *redisTruth) gone(i int, how history.Gone) {
 	k := &t.keyed[i]
 	if k.copy < 0 {
@@ -264,13 +303,13 @@ func (t *redisTruth) gone(i int, how history.Gone) {
 	k.copy, k.grant = -1, -1
 }
 
-// made begins a copy on a server: the request has set the key.
+// made begins a copy at a place: the request has set the key.
 func (t *redisTruth) made(i int, r *redis.Request, s *redis.Server, change *redis.Change) {
 	t.begin(i, s, history.ID(r.Tag), r.Client, origin{sent: r.Sent, value: change.Value})
 	t.time(i, s, change)
 }
 
-// copied begins a copy on a server that has it from elsewhere: from its master, or from its disk.
+// copied begins a copy at a place that has it from elsewhere: from its master, or from its disk.
 func (t *redisTruth) copied(i int, writer *redis.Request, kind redis.Kind, s *redis.Server) {
 	id, o := history.ID(writer.Tag), origin{sent: writer.Sent, ends: trace.Never}
 	if from := t.source(writer, kind); from >= 0 {
@@ -298,8 +337,8 @@ func (t *redisTruth) keeps(i int, r *redis.Request, change *redis.Change) bool {
 // renewed gives the key a new life.
 func (t *redisTruth) renewed(i int, s *redis.Server, change *redis.Change) {
 	t.time(i, s, change)
-	if t.authority == locks.Majority {
-		t.prolong(t.keyed[i].copy)
+	if t.several() {
+		t.prolong(i)
 		return
 	}
 	// The grants that stand on the copy are that of whoever made it, and those of further holds.
@@ -311,11 +350,12 @@ func (t *redisTruth) renewed(i int, s *redis.Server, change *redis.Change) {
 	}
 }
 
-// prolong gives the grant of a majority the end until which a quorum of its copies is promised.
-func (t *redisTruth) prolong(last int) {
+// prolong gives the grant of several places the end until which a quorum of its copies is promised.
+func (t *redisTruth) prolong(i int) {
+	last := t.keyed[i].copy
 	var ends []trace.Instant
 	for j := range t.keyed {
-		if t.votes(j, last) {
+		if t.votes(j, i) {
 			ends = append(ends, t.origins[t.keyed[j].copy].ends)
 		}
 	}
@@ -342,7 +382,7 @@ func (t *redisTruth) time(i int, s *redis.Server, change *redis.Change) {
 func (t *redisTruth) expires(i int, s *redis.Server) {
 	c := &t.copies[t.keyed[i].copy]
 	c.Expires = trace.Never
-	if _, deadline, there := s.Store.Get(t.key); there && deadline != 0 {
+	if _, deadline, there := s.Store.Get(t.keys[i%len(t.keys)]); there && deadline != 0 {
 		c.Expires = s.Node().When(true, deadline)
 	}
 }
@@ -359,22 +399,26 @@ func (t *redisTruth) prolonged(i int, s *redis.Server) {
 	t.expires(i, s)
 }
 
-// votes reports whether a server has the same key as some copy: of the same acquisition, and not left over from an
-// earlier try of it.
-func (t *redisTruth) votes(j, last int) bool {
-	c := t.keyed[j].copy
+// votes reports whether what is at a place counts together with what is at another: it is of the same acquisition, and not
+// left over from an earlier try of it.
+func (t *redisTruth) votes(j, i int) bool {
+	switch {
+	case t.authority == locks.OneNode && j != i, t.authority == locks.MostKeys && t.server(j) != t.server(i):
+		return false
+	}
+	c, last := t.keyed[j].copy, t.keyed[i].copy
 	return c >= 0 && t.copies[c].Acquisition == t.copies[last].Acquisition && t.origins[c].value == t.origins[last].value
 }
 
-// count begins a grant if the copy that has just come to a server completes a quorum.
+// count begins a grant if the copy that has just come to a place completes a quorum.
 func (t *redisTruth) count(i int) {
-	if !t.judges() || t.authority == locks.OneNode && t.service.independent() && i != 0 {
+	if !t.judges() || t.authority == locks.OneNode && t.service.independent() && t.server(i) != 0 {
 		return
 	}
 	last := t.keyed[i].copy
 	votes, ends := 0, trace.Never
 	for j := range t.keyed {
-		if t.votes(j, last) && (t.authority != locks.OneNode || j == i) {
+		if t.votes(j, i) {
 			votes++
 			ends = min(ends, t.origins[t.keyed[j].copy].ends)
 		}
@@ -394,23 +438,38 @@ func (t *redisTruth) removed(i int, r *redis.Request, s *redis.Server, held int)
 	own := held >= 0 && t.sameOwner(t.copies[held].Acquisition, id)
 	later := own && t.origins[held].sent > r.Sent
 	removal.Stale = held >= 0 && !own || later || held < 0 && t.hadCopy(i, id)
+	keeps := t.authority == locks.MostKeys && t.stillMost(i, id)
 	if held >= 0 && t.keyed[i].copy != held && t.copies[held].Gone == history.Deleted {
 		switch {
 		case !own:
 			removal.Ended = t.copies[held].Acquisition
 		case later:
 			removal.Ended, removal.Again = t.copies[held].Acquisition, true
-		default:
+		case !keeps:
 			t.endOwners(id, r.Sent)
 		}
 	}
 	t.removals = append(t.removals, removal)
-	t.endGrants(id, r.Sent, history.ByUnlock)
+	if !keeps {
+		t.endGrants(id, r.Sent, history.ByUnlock)
+	}
+}
+
+// stillMost reports whether an acquisition that has given one of its keys back has enough of them left. Who takes several may
+// let go of one that it got too late, and hold by the others.
+func (t *redisTruth) stillMost(i int, id history.ID) bool {
+	first, left := t.server(i)*len(t.keys), 0
+	for j := range t.keys {
+		if c := t.keyed[first+j].copy; c >= 0 && t.copies[c].Acquisition == id {
+			left++
+		}
+	}
+	return left >= t.quorum
 }
 
 // hadCopy reports whether a server has ever had a copy of the acquisition.
 func (t *redisTruth) hadCopy(i int, id history.ID) bool {
-	node, began := t.service.nodes[i].Name, t.began(id)
+	node, began := t.service.nodes[t.server(i)].Name, t.began(id)
 	for c := len(t.copies) - 1; c >= 0 && t.copies[c].From >= began; c-- {
 		if t.copies[c].Acquisition == id && t.copies[c].Node == node {
 			return true

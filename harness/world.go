@@ -4,6 +4,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/storage"
+	"github.com/locksim/locksim/sim/wasm"
 	"github.com/locksim/locksim/trace"
 	"github.com/locksim/locksim/workload"
 )
@@ -34,7 +35,7 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	w.service = newService(w, r)
 	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, s.Resource.Registers, w.journal.applied))
 	for i := range p.clients {
-		w.addClient(&p.clients[i])
+		w.addClient(&p.clients[i], &r.programs)
 	}
 	w.setLatencies()
 	w.setClocks()
@@ -47,14 +48,16 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	return w
 }
 
-func (w *world) addClient(c *clientPlan) {
+func (w *world) addClient(c *clientPlan, programs *wasm.Pool) {
 	w.engine.AddClient(c.name, func(t *sim.Task) {
 		p := newProcess(w, c, t)
 		if t.Node().Life() == 0 { // a restarted process begins at once
 			t.Sleep(c.start)
 		}
-		if err := workload.Run(p, c.build, &c.work); err != nil { // a lock could not be built: it was not even asked for
-			t.Step(trace.Step{Does: trace.Refused}, 0, nil, err.Error)
+		if module, ok := w.plan.Algorithm.Program.(*wasm.Module); ok {
+			newGuest(p).run(programs, module)
+		} else if err := workload.Run(p, c.build, &c.work); err != nil {
+			p.unbuilt(err)
 		}
 		t.Step(trace.Step{Does: trace.Done}, 0, nil, nil)
 	})

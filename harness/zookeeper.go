@@ -16,12 +16,12 @@ type zooKeeperService struct {
 	world    *world
 	ensemble *zookeeper.Ensemble
 	nodes    []*sim.Node
-	handles  map[*sim.Node]*zookeeper.Handle // the present one of every client process
+	sessions map[*sim.Node]func() zookeeper.SessionID // the present one of every client process
 }
 
 func newZooKeeperService(w *world) *zooKeeperService {
 	deployed := &w.plan.Case.Scenario.Servers
-	s := &zooKeeperService{world: w, handles: make(map[*sim.Node]*zookeeper.Handle)}
+	s := &zooKeeperService{world: w, sessions: make(map[*sim.Node]func() zookeeper.SessionID)}
 	s.ensemble = zookeeper.New(w.engine, zookeeper.Config{
 		Servers: deployed.Count(), Leader: deployed.Leader, Tick: deployed.Tick, SyncLimit: deployed.SyncLimit,
 		LazyDisk: deployed.Persistence == "lazy", Observer: newZooKeeperTruth(&w.truth),
@@ -47,8 +47,8 @@ func (s *zooKeeperService) command(n *sim.Node, a *sim.Action) bool {
 		i := slices.Index(s.nodes, n)
 		return i >= 0 && s.ensemble.Promote(s.ensemble.Servers[i])
 	case sim.EndSession:
-		h := s.handles[n]
-		return h != nil && s.ensemble.EndSession(h.Session().ID)
+		session := s.sessions[n]
+		return session != nil && s.ensemble.EndSession(session())
 	default:
 		return false
 	}
@@ -69,7 +69,7 @@ func (s *zooKeeperService) open(p *process, f zookeeper.Flavour, timeout time.Du
 		Flavour: f, Timeout: timeout, Servers: servers, Rand: p.world.engine.Rand("handle", node.Name, p.shared.life),
 		Woken: p.world.woken, Tell: func(news string) { p.world.note(node.Name, news) },
 	})
-	s.handles[node] = h
+	s.sessions[node] = func() zookeeper.SessionID { return h.Session().ID }
 	return h
 }
 

@@ -23,33 +23,15 @@ import (
 func (h *History) String() string {
 	var b strings.Builder
 	writeRecord(&b, "history", h.fields())
-	for i := range h.Acquisitions {
-		writeRecord(&b, "acquisition", h.Acquisitions[i].fields())
-	}
-	for i := range h.Grants {
-		writeRecord(&b, "grant", h.Grants[i].fields())
-	}
-	for i := range h.Copies {
-		writeRecord(&b, "copy", h.Copies[i].fields())
-	}
-	for i := range h.Asks {
-		writeRecord(&b, "ask", h.Asks[i].fields())
-	}
-	for i := range h.Removals {
-		writeRecord(&b, "removal", h.Removals[i].fields())
-	}
-	for i := range h.Accesses {
-		writeRecord(&b, "access", h.Accesses[i].fields())
-	}
-	for i := range h.Waits {
-		writeRecord(&b, "wait", h.Waits[i].fields())
-	}
-	for i := range h.Faults {
-		writeRecord(&b, "fault", h.Faults[i].fields())
-	}
-	for i := range h.Notes {
-		writeRecord(&b, "note", h.Notes[i].fields())
-	}
+	writeRecords(&b, "acquisition", h.Acquisitions)
+	writeRecords(&b, "grant", h.Grants)
+	writeRecords(&b, "copy", h.Copies)
+	writeRecords(&b, "ask", h.Asks)
+	writeRecords(&b, "removal", h.Removals)
+	writeRecords(&b, "access", h.Accesses)
+	writeRecords(&b, "wait", h.Waits)
+	writeRecords(&b, "fault", h.Faults)
+	writeRecords(&b, "note", h.Notes)
 	return b.String()
 }
 
@@ -196,6 +178,16 @@ func (n *Note) fields() []field {
 		{"node", &n.Node},
 		{"at", &n.At},
 		{"text", &n.Text},
+	}
+}
+
+// writeRecords writes a list of one kind.
+func writeRecords[T any, P interface {
+	*T
+	fields() []field
+}](b *strings.Builder, name string, list []T) {
+	for i := range list {
+		writeRecord(b, name, P(&list[i]).fields())
 	}
 }
 

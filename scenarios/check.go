@@ -62,8 +62,8 @@ func (a *audit) checkClients() bool {
 			a.checkSection(at, c)
 		}
 		if a.known.sound(at, "until") && c.Start > a.Until {
-			a.report(at+".start", "a time up to "+brief(a.Until)+", the scenario's until", "begins at %s, after the run's end",
-				brief(c.Start))
+			a.report(at+".start", "a time up to "+Brief(a.Until)+", the scenario's until", "begins at %s, after the run's end",
+				Brief(c.Start))
 		}
 		if a.known.sound(at, "servers") {
 			a.checkHosts(at, c)

@@ -41,7 +41,7 @@ func (a *audit) checkFaults() {
 
 func (a *audit) checkMoment(at string, moment time.Duration) {
 	if a.known.sound("until") && moment > a.Until {
-		a.report(at, "a time up to "+brief(a.Until)+", the scenario's until", "%s is after the run's end", brief(moment))
+		a.report(at, "a time up to "+Brief(a.Until)+", the scenario's until", "%s is after the run's end", Brief(moment))
 	}
 }
 

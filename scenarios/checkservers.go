@@ -76,7 +76,7 @@ func (a *audit) checkReplicas() {
 		a.report("servers.min-replicas", "at most as many as there are replicas", "a master has %s", s.followers())
 	}
 	if s.FullSync >= replicaTimeout {
-		a.report("servers.full-sync", "less than "+brief(replicaTimeout), "a replica gives up a master that is silent for so long")
+		a.report("servers.full-sync", "less than "+Brief(replicaTimeout), "a replica gives up a master that is silent for so long")
 	}
 	if s.DownAfter > 0 && s.Sentinels == 0 && !s.Cluster {
 		a.report("servers.down-after", "Sentinels or a cluster", "nobody watches the servers")
@@ -101,7 +101,7 @@ func (a *audit) checkLock() {
 	}
 	refuseForeign(a, "lock", &lockFields, "")
 	if a.Lock.Renew > a.Lock.TTL {
-		a.report("lock.renew", "a time up to "+brief(a.Lock.TTL)+", the lock's ttl", "the lease is over before it is renewed")
+		a.report("lock.renew", "a time up to "+Brief(a.Lock.TTL)+", the lock's ttl", "the lease is over before it is renewed")
 	}
 	if s := &a.Servers; s.Kind == "redis" && a.Lock.Acks > s.Replicas {
 		a.report("lock.acks", "at most as many as there are replicas", "a master has %s", s.followers())

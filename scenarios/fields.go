@@ -78,9 +78,10 @@ var lockFields = mapping[Lock]{
 	name: "lock",
 	doc:  "The lock under test.",
 	fields: []field[Lock]{
-		bind("algorithm", name("the name of an algorithm, as `locksim list locks` prints them"),
+		bind("algorithm", lockName(),
 			func(l *Lock) *string { return &l.Algorithm },
-			"Which lock it is.").must(),
+			"Which lock it is: one that `locksim list locks` prints, such a library in another version, or the folder of a program "+
+				"of one's own.").must(),
 		bind("ttl", atLeast(time.Millisecond), func(l *Lock) *time.Duration { return &l.TTL },
 			"The life of a lease, or how long a session outlives its client's silence, for locks that have either. Servers have "+
 				"bounds: etcd and Chubby give what is nearest (whole seconds, at least `2s`; `1s` to `1m`), ZooKeeper 2 to 20 "+

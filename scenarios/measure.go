@@ -101,7 +101,7 @@ func (m MeasureBound) exact() bool { return m.Min != nil && m.Max != nil && *m.M
 // amount prints a value of the measure: a time with its unit, or a count.
 func (m MeasureBound) amount(value int64) string {
 	if isTime(m.Name) {
-		return brief(time.Duration(value))
+		return Brief(time.Duration(value))
 	}
 	return fmt.Sprint(value)
 }

@@ -15,7 +15,9 @@ import (
 )
 
 var (
-	namePattern     = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+	namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+	// A lock is a name, perhaps with a version, or a folder.
+	lockPattern     = regexp.MustCompile(`^([a-z][a-z0-9]*(-[a-z0-9]+)*(@v?[0-9a-zA-Z][0-9a-zA-Z.+-]*)?|[^\s]*/[^\s]*|\.\.?)$`)
 	durationPattern = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`)
 	integerPattern  = regexp.MustCompile(`^-?[0-9]+$`)
 	ratioPattern    = regexp.MustCompile(`^([+-]?)([0-9]{1,7})(?:\.([0-9]{1,4}))?(%|ppm)$`)
@@ -45,7 +47,7 @@ func scalar[V any](allowed string, schema object, parse func(string) (V, string)
 // atLeast is a duration that is not shorter than a bound, nor absurdly long.
 func atLeast(shortest time.Duration) kind[time.Duration] {
 	const longest = maxDuration
-	allowed := fmt.Sprintf("a duration such as 250ms, 10s or 1m30s, from %s to %s", brief(shortest), brief(longest))
+	allowed := fmt.Sprintf("a duration such as 250ms, 10s or 1m30s, from %s to %s", Brief(shortest), Brief(longest))
 	parse := func(text string) (time.Duration, string) {
 		if !durationPattern.MatchString(text) {
 			return 0, shown(text) + " is no duration"
@@ -61,15 +63,15 @@ func atLeast(shortest time.Duration) kind[time.Duration] {
 		}
 		return d, ""
 	}
-	k := scalar(allowed, nil, parse, func(d time.Duration) *yaml.Node { return raw(brief(d)) })
+	k := scalar(allowed, nil, parse, func(d time.Duration) *yaml.Node { return raw(Brief(d)) })
 	k.schema = func(s *schemas) object {
 		return s.share("duration", object{"type": "string", "pattern": durationPattern.String()})
 	}
 	return k
 }
 
-// brief prints a duration without the zeros at its end.
-func brief(d time.Duration) string {
+// Brief prints a duration without the zeros at its end, as scenarios are written.
+func Brief(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")
@@ -204,6 +206,19 @@ func name(what string) kind[string] {
 	return omitted(scalar(allowed, object{"type": "string", "pattern": namePattern.String(), "maxLength": 64},
 		func(text string) (string, string) {
 			if !namePattern.MatchString(text) || len(text) > 64 {
+				return text, shown(text) + " is no name"
+			}
+			return text, ""
+		}, word))
+}
+
+// lockName is the name of a lock, or how a program is named that brings one.
+func lockName() kind[string] {
+	const allowed = "the name of an algorithm, as `locksim list locks` prints them; one of its libraries with a version, as " +
+		"redsync@v4.15.0; or a folder, as ./mylock"
+	return omitted(scalar(allowed, object{"type": "string", "pattern": lockPattern.String(), "maxLength": 500},
+		func(text string) (string, string) {
+			if !lockPattern.MatchString(text) || len(text) > 500 {
 				return text, shown(text) + " is no name"
 			}
 			return text, ""

@@ -189,17 +189,5 @@ func (k knob) amount(size int64) string {
 	if k.rate {
 		return strconv.FormatInt(size, 10) + "ppm"
 	}
-	return brief(time.Duration(size))
-}
-
-// brief prints a duration without the zeros at its end.
-func brief(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return scenarios.Brief(time.Duration(size))
 }

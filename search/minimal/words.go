@@ -21,6 +21,9 @@ var notOfNames = regexp.MustCompile(`[^a-z0-9]+`)
 func nameOf(s *scenarios.Scenario, p checker.Property, form string) string {
 	lock := strings.Trim(notOfNames.ReplaceAllString(strings.ToLower(s.Lock.Algorithm), "-"), "-")
 	sum := sha256.Sum256([]byte(form))
+	if lock == "" {
+		lock = "lock" // a program in the folder "."
+	}
 	return fmt.Sprintf("%s-%s-%x", lock, p, sum[:4])
 }
 

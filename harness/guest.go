@@ -1,0 +1,206 @@
+package harness
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/sim/wasm"
+	talk "github.com/locksim/locksim/sim/wire" // wire is a connection that calls share
+	"github.com/locksim/locksim/sim/zookeeper"
+	"github.com/locksim/locksim/workload"
+)
+
+// guest is a client process that runs a program of somebody else's. What it says of its workload its process does, what
+// it sends becomes requests of the acquisition that the process is concerned with.
+type guest struct {
+	process *process
+	beside  *process // its task carries out an access, while the program goes on
+	saying  []byte   // a line that it has not ended
+	said    int      // lines that have been noted
+	addresses
+}
+
+// newGuest gives a process a program to run.
+func newGuest(p *process) *guest {
+	beside := &process{world: p.world, client: p.client, shared: p.shared, wait: -1, based: p.based}
+	return &guest{process: p, beside: beside, addresses: addressesOf(p.world)}
+}
+
+// run runs the program. One that ends itself has failed, as a native lock's code that panics.
+func (g *guest) run(programs *wasm.Pool, m *wasm.Module) {
+	p := g.process
+	engine, random, life := p.world.engine, p.client.random, p.shared.life
+	instance, err := programs.Take(m, int(engine.Rand("image", random, life).Int64N(wasm.Images)))
+	if err != nil {
+		panic(err)
+	}
+	defer programs.Give(instance)
+	if err := instance.Run(p.task, g, engine.Rand("program", random, life)); err != nil {
+		panic(err)
+	}
+}
+
+// Call does what the program's workload asks for: to be told what to do, if the request is empty.
+func (g *guest) Call(request []byte) []byte {
+	if len(request) == 0 {
+		return g.assignment().Frame()
+	}
+	if err, failed := workload.FailureIn(request); failed {
+		g.process.unbuilt(err)
+		return nil
+	}
+	return workload.Answer(g.process, request)
+}
+
+// Ask carries out an access to the resource.
+func (g *guest) Ask(t *sim.Task, request []byte) []byte {
+	g.beside.task = t
+	return workload.Answer(g.beside, request)
+}
+
+func (g *guest) assignment() *workload.Assignment {
+	c := g.process.client
+	return &workload.Assignment{
+		Name: c.name, Servers: g.of(c.servers), Key: c.options.Key,
+		TTL: c.options.TTL, Timeout: c.options.Timeout, Renew: c.options.Renew, Retry: c.options.Retry, Plan: c.work,
+	}
+}
+
+// mostSaid is how many lines of a program's output a reader is shown as notes.
+const mostSaid = 10
+
+// Said notes the lines that a program writes.
+func (g *guest) Said(text []byte) {
+	g.saying = append(g.saying, text...)
+	for g.said < mostSaid {
+		line, rest, whole := bytes.Cut(g.saying, []byte("\n"))
+		if !whole {
+			return
+		}
+		g.process.world.note(g.process.client.name, "writes: "+string(line))
+		g.saying = rest
+		g.said++
+	}
+	g.saying = nil
+}
+
+// Stamp says where a request comes from, and what it is for.
+func (g *guest) Stamp(request sim.Payload) {
+	switch r := request.(type) {
+	case *redis.Request:
+		r.Origin = g.process.origin()
+		r.Asking = r.Asking && r.Purpose != "" // what a library asks on its own account asks for no lock
+	case *zookeeper.Request:
+		r.Origin, r.Purpose = g.process.origin(), zooKeeperPurpose(r)
+	default:
+		panic(fmt.Sprintf("harness: a request of a kind that no program sends: %T", request))
+	}
+}
+
+// zooKeeperPurpose is what a request is for, by what it does.
+func zooKeeperPurpose(r *zookeeper.Request) string {
+	switch {
+	case r.Op == zookeeper.Create && r.Ephemeral:
+		return acquire
+	case r.Op == zookeeper.Delete:
+		return release
+	case r.Op == zookeeper.GetData, r.Op == zookeeper.GetChildren, r.Op == zookeeper.Exists, r.Op == zookeeper.Sync:
+		return look
+	default:
+		return ""
+	}
+}
+
+// introduced is a conversation with an ensemble that learns which session its process has, for a fault that ends it.
+type introduced struct {
+	talk.Conversation
+	service *zooKeeperService
+	client  *sim.Node
+}
+
+// Append writes an answer.
+func (i introduced) Append(dst []byte, p sim.Payload) []byte {
+	if a, ok := p.(*zookeeper.Response); ok && a.Request.Op == zookeeper.Connect && a.Session != 0 {
+		i.service.sessions[i.client] = func() zookeeper.SessionID { return a.Session }
+	}
+	return i.Conversation.Append(dst, p)
+}
+
+// addresses are those of the lock's servers, by the last number: 10.0.0.1 is the first server's. Servers that replicate
+// each other have one for all of them, which leads to the master: where a library knows one address only, that is what
+// operators give it.
+type addresses struct {
+	port   int
+	nodes  []*sim.Node
+	shared bool
+	speak  func(client *sim.Node) talk.Conversation
+}
+
+func addressesOf(w *world) addresses {
+	switch s := w.service.(type) {
+	case *zooKeeperService:
+		return addresses{port: 2181, nodes: s.nodes, speak: func(client *sim.Node) talk.Conversation {
+			return introduced{talk.ZooKeeper(), s, client}
+		}}
+	case *redisService:
+		speak := func(*sim.Node) talk.Conversation { return talk.Redis(w.purpose) }
+		return addresses{port: 6379, nodes: s.nodes, shared: !s.independent(), speak: speak}
+	default:
+		panic("harness: a program speaks to Redis or ZooKeeper")
+	}
+}
+
+func (a *addresses) at(i int) string { return fmt.Sprintf("10.0.0.%d:%d", i+1, a.port) }
+
+// of returns the addresses of servers with these names, in that order; of all if there are no names.
+func (a *addresses) of(names []string) (list []string) {
+	if a.shared {
+		return []string{a.at(0)}
+	}
+	for i := range a.nodes {
+		list = append(list, a.at(i))
+	}
+	if len(names) == 0 {
+		return list
+	}
+	var named []string
+	for _, name := range names {
+		named = append(named, list[slices.IndexFunc(a.nodes, func(n *sim.Node) bool { return n.Name == name })])
+	}
+	return named
+}
+
+// Resolve finds the server at an address.
+func (g *guest) Resolve(address string) (*sim.Node, talk.Conversation) {
+	i := slices.Index(g.of(nil), address)
+	if i < 0 {
+		return nil, nil
+	}
+	node := g.nodes[i]
+	if w := g.process.world; g.shared && w.engine.Node(w.service.role("master")) != nil {
+		node = w.engine.Node(w.service.role("master"))
+	}
+	return node, g.speak(g.process.task.Node())
+}
+
+// refusePrograms refuses what a client program cannot be asked to do.
+func (p *Plan) refusePrograms() error {
+	s := p.Case.Scenario
+	name := p.Algorithm.Name
+	if _, known := p.Algorithm.Program.(*wasm.Module); !known {
+		return s.Errorf("lock.algorithm", "the program of the lock %s is of a kind that cannot be run here", name)
+	}
+	if kind := s.Servers.Kind; kind != "redis" && kind != "zookeeper" && kind != "" {
+		return s.Errorf("servers.kind", "a client program speaks to redis or zookeeper, not %s", kind)
+	}
+	i := slices.IndexFunc(s.Clients, func(c scenarios.Client) bool { return c.Tasks > 1 })
+	if i >= 0 {
+		return s.Errorf(fmt.Sprintf("clients[%d].tasks", i),
+			"the lock %s is a client program, whose tasks cannot be told apart from outside: want 1 task", name)
+	}
+	return nil
+}

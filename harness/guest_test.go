@@ -1,0 +1,439 @@
+package harness_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim/wasm"
+	"github.com/locksim/locksim/trace"
+)
+
+// builtGuest is where the child processes of a test find the program that it has built.
+const builtGuest = "LOCKSIM_BUILT_GUEST"
+
+// guestCode builds the client program of this package's tests, once.
+var guestCode = sync.OnceValues(func() ([]byte, error) {
+	if built := os.Getenv(builtGuest); built != "" {
+		return os.ReadFile(built)
+	}
+	return buildGuest(filepath.Join("testdata", "guest"))
+})
+
+// buildGuest compiles a client program.
+func buildGuest(source string, flags ...string) ([]byte, error) {
+	folder, err := os.MkdirTemp("", "locksim")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	out := filepath.Join(folder, "guest.wasm")
+	build := exec.Command("go", append([]string{"build", "-buildmode=c-shared", "-o", out}, append(flags, ".")...)...)
+	build.Dir = source
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if text, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, text)
+	}
+	return os.ReadFile(out)
+}
+
+// compiled is where compiled programs are kept from test to test.
+func compiled() string {
+	folder, err := os.UserCacheDir()
+	must(err)
+	return filepath.Join(folder, "locksim", "compiled")
+}
+
+// guestModule is the program of this package's tests, ready to be run.
+var guestModule = sync.OnceValues(func() (*wasm.Module, error) {
+	code, err := guestCode()
+	if err != nil {
+		return nil, err
+	}
+	return wasm.Load(code, compiled())
+})
+
+func guestLock(t *testing.T) *locks.Algorithm {
+	t.Helper()
+	module, err := guestModule()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("there is no Go toolchain to build a client program with")
+	}
+	require.NoError(t, err)
+	return &locks.Algorithm{
+		Name: "guest", Program: module, Authority: locks.OneNode, Deadline: locks.OnMonotonic, Identity: "value",
+		Lease: true,
+	}
+}
+
+func guestPlan(t testing.TB, lock *locks.Algorithm, text string) *harness.Plan {
+	t.Helper()
+	p, err := harness.Compile(guestScenarioOf(t, text).Cases()[0], lock)
+	require.NoError(t, err)
+	return p
+}
+
+func guestScenarioOf(t testing.TB, text string) *scenarios.Scenario {
+	t.Helper()
+	s, err := scenarios.Parse("story.yaml", []byte("name: story\ntitle: A story\nstory: Clients contend.\n"+text))
+	require.NoError(t, err)
+	return s
+}
+
+// keyed is the lock of a scenario by whose key the program knows what it is to do.
+func keyed(key string) string { return "lock: {algorithm: guest, key: " + key + "}\n" }
+
+type verdictsOf map[checker.Property]checker.Verdict
+
+// guestStories is what becomes of the program's lock, which lives for 2 s and is right but for what its clients do.
+var guestStories = []struct {
+	claim    string
+	scenario string
+	verdicts verdictsOf
+}{
+	{
+		"A lock that is not disturbed excludes",
+		"clients:\n  a: {count: 3, sections: 2, work: 100ms, think: 10ms}\n",
+		verdictsOf{
+			checker.MutualExclusion: checker.Held, checker.ExclusionAtService: checker.Held,
+			checker.ReleaseSafety: checker.Vacuous,
+		},
+	},
+	{
+		"A holder that is paused for longer than its lease writes after it",
+		`
+clients: {a: {work: 1s}, b: {start: 500ms, work: 1s}}
+faults:
+  - {after: {node: a, does: receive, what: read, peer: storage}, plus: 100ms, pause: a, for: 5s}
+`,
+		verdictsOf{
+			checker.MutualExclusion: checker.Violated, checker.ExclusionAtService: checker.Held,
+			checker.Resource: checker.Violated,
+		},
+	},
+	{
+		"A careful one looks at its deadline and does not",
+		`
+styles: careful
+clients: {a: {work: 1s}, b: {start: 500ms, work: 1s}}
+faults:
+  - {after: {node: a, does: receive, what: read, peer: storage}, plus: 100ms, pause: a, for: 5s}
+`,
+		verdictsOf{checker.MutualExclusion: checker.Held, checker.ExclusionAtService: checker.Held},
+	},
+	{
+		"A deadline on the monotonic clock does not move with the wall clock",
+		`
+styles: careful
+clients: {a: {work: 4s, write: 3s}, b: {start: 500ms, work: 1s}}
+faults: [{after: {node: a, does: acquired}, clock: a, step: -5s}]
+`,
+		verdictsOf{checker.MutualExclusion: checker.Held},
+	},
+	{
+		"One on the wall clock does",
+		`
+lock: {algorithm: guest, ttl: 2s, key: wall}
+styles: careful
+clients: {a: {work: 4s, write: 3s}, b: {start: 500ms, work: 1s}}
+faults: [{after: {node: a, does: acquired}, clock: a, step: -5s}]
+`,
+		verdictsOf{checker.MutualExclusion: checker.Violated},
+	},
+	{
+		"A late reply makes nobody a holder whose lease is over",
+		`
+styles: careful
+clients: {a: {work: 100ms}, b: {start: 500ms, work: 1s}}
+faults: [{before: {node: redis-1, does: reply, what: SET, peer: a}, delay: 3s}]
+`,
+		verdictsOf{checker.MutualExclusion: checker.Vacuous, checker.ExclusionAtService: checker.Held},
+	},
+	{
+		"A server that forgets the key lets two hold",
+		`
+clients: {a: {work: 1500ms}, b: {start: 500ms, work: 1s}}
+faults: [{after: {node: a, does: acquired}, crash: redis-1, restart: 100ms}]
+`,
+		verdictsOf{checker.MutualExclusion: checker.Violated, checker.ExclusionAtService: checker.Violated},
+	},
+}
+
+// TestProgramsMeetFaultsAsNativeLocksDo plays a lock that somebody has compiled from plain Go.
+func TestProgramsMeetFaultsAsNativeLocksDo(t *testing.T) {
+	lock := guestLock(t)
+	var r harness.Runner
+	defer r.Close()
+	for _, story := range guestStories {
+		text := story.scenario
+		if !strings.Contains(text, "algorithm:") {
+			text += "lock: {algorithm: guest, ttl: 2s}\n"
+		}
+		p := guestPlan(t, lock, text)
+		for seed := range uint64(5) {
+			result, err := r.Run(p, seed, false)
+			require.NoError(t, err)
+			for property, verdict := range story.verdicts {
+				require.Equal(t, verdict, result.Report.Verdicts[property], "%s: %v, seed %d\n%v",
+					story.claim, property, seed, result.History)
+			}
+		}
+	}
+}
+
+// TestNothingOfAProgramRunsAfterACrash crashes a holder and starts it again: nothing is released, and its second life
+// knows nothing of the first.
+func TestNothingOfAProgramRunsAfterACrash(t *testing.T) {
+	p := guestPlan(t, guestLock(t), `
+lock: {algorithm: guest, ttl: 2s}
+clients: {a: {work: 1s}, b: {start: 500ms, work: 100ms}}
+faults: [{after: {node: a, does: acquired}, plus: 100ms, crash: a, restart: 300ms}]
+`)
+	var r harness.Runner
+	defer r.Close()
+	result, err := r.Run(p, 1, true)
+	require.NoError(t, err)
+	h := result.History
+	require.Len(t, h.Acquisitions, 3)
+	first, second := &h.Acquisitions[0], &h.Acquisitions[1]
+	if second.Client == "b" {
+		second = &h.Acquisitions[2]
+	}
+	require.Equal(t, [2]string{"a", "a"}, [2]string{first.Client, second.Client})
+	require.NotEqual(t, trace.Never, first.Crashed)
+	require.Equal(t, trace.Never, first.Unlocked)
+	require.NotEqual(t, first.Value, second.Value)
+	for _, e := range result.Events {
+		if e.Node == "a" && e.At > first.Crashed {
+			require.GreaterOrEqual(t, e.At, first.Crashed.Add(300e6), "%v", e.Step)
+		}
+	}
+	require.Equal(t, checker.Held, result.Report.Verdicts[checker.MutualExclusion])
+}
+
+// TestAPausedProgramStandsStill looks for steps of a process while it is paused, its timers' too.
+func TestAPausedProgramStandsStill(t *testing.T) {
+	p := guestPlan(t, guestLock(t), `
+lock: {algorithm: guest, ttl: 2s}
+clients: {a: {start: 500ms, work: 1s}, b: {work: 4s}}
+faults: [{at: 1s, pause: a, for: 2s}]
+`)
+	var r harness.Runner
+	defer r.Close()
+	result, err := r.Run(p, 1, true)
+	require.NoError(t, err)
+	before, after := 0, 0
+	for _, e := range result.Events {
+		if e.Node == "a" && e.Does == trace.Send {
+			require.False(t, e.At > trace.Instant(1e9) && e.At < trace.Instant(3e9), "%v %v", e.At, e.Step)
+			before += one(e.At < trace.Instant(1e9))
+			after += one(e.At > trace.Instant(3e9))
+		}
+	}
+	require.Positive(t, before)
+	require.Positive(t, after)
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestAProgramThatFailsIsAFindingOfItsOwn lets the program end itself in the ways that there are.
+func TestAProgramThatFailsIsAFindingOfItsOwn(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	for _, failing := range []struct{ key, text string }{
+		{"panics", "nil pointer dereference"},
+		{"panics", "main.misbehave"},
+		{"exits", "exit status 3\nenough"},
+		{"hoards", "out of memory"},
+	} {
+		p := guestPlan(t, guestLock(t), keyed(failing.key)+"clients: {a: {work: 1s}, b: {work: 1s}}\n")
+		_, err := r.Run(p, 1, false)
+		require.ErrorContains(t, err, failing.text, failing.key)
+		require.ErrorContains(t, err, "client a", failing.key)
+		var exit *wasm.Exit
+		require.ErrorAs(t, err, &exit)
+	}
+}
+
+// TestAProgramThatGoesRoundForEverIsUnknown bounds what computes without end, at the same place every time.
+func TestAProgramThatGoesRoundForEverIsUnknown(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	for _, key := range []string{"loops", "looks-at-its-clock"} {
+		p := guestPlan(t, guestLock(t), keyed(key)+"clients: {a: {work: 1s}, b: {work: 1s}}\n")
+		result, err := r.Run(p, 1, false)
+		require.NoError(t, err, key)
+		require.Equal(t, wasm.LoopBound, result.History.Bound, key)
+		require.Equal(t, checker.Undecided, result.Report.Verdicts[checker.MutualExclusion], key)
+	}
+	p := guestPlan(t, guestLock(t), keyed("computes")+"clients: {a: {sections: 3}}\n")
+	result, err := r.Run(p, 1, false)
+	require.NoError(t, err)
+	require.Empty(t, result.History.Bound, "a program that computes much, and waits in between")
+}
+
+// TestAProgramMayWaitForEver and be told that it does, but only by Go's own runtime if nothing at all could wake it.
+func TestAProgramMayWaitForEver(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	p := guestPlan(t, guestLock(t), keyed("lock")+"until: 30s\nclients: {a: {work: forever}, b: {start: 1s}}\n")
+	result, err := r.Run(p, 1, false)
+	require.NoError(t, err)
+	require.Empty(t, result.History.Bound)
+	p = guestPlan(t, guestLock(t), keyed("waits")+"clients: {a: {}}\n")
+	_, err = r.Run(p, 1, false)
+	require.ErrorContains(t, err, "deadlock")
+}
+
+// TestWhatAProgramWritesIsNoted shows a reader what a library logs.
+func TestWhatAProgramWritesIsNoted(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	p := guestPlan(t, guestLock(t), keyed("writes")+"clients: {a: {work: 1s}}\n")
+	result, err := r.Run(p, 1, false)
+	require.NoError(t, err)
+	require.Equal(t, "writes: all is well", result.History.Notes[0].Text)
+	p = guestPlan(t, guestLock(t), keyed("cannot-be-opened")+"clients: {a: {work: 1s}}\n")
+	result, err = r.Run(p, 1, true)
+	require.NoError(t, err)
+	require.Equal(t, "no lock is to be had here", result.Events[0].Detail)
+}
+
+// TestProgramsAreRefusedWhatTheyCannotDo says so before a run.
+func TestProgramsAreRefusedWhatTheyCannotDo(t *testing.T) {
+	lock := guestLock(t)
+	for _, refused := range []struct{ scenario, text string }{
+		{"lock: {algorithm: guest}\nclients: {a: {tasks: 2}}\n", "want 1 task"},
+	} {
+		_, err := harness.Compile(guestScenarioOf(t, refused.scenario).Cases()[0], lock)
+		require.ErrorContains(t, err, refused.text)
+	}
+}
+
+// guestScenario has in it what could let something else than scenario and seed into a run of a program.
+const guestScenario = `
+lock: {algorithm: guest, ttl: 2s}
+clients: {a: {count: 3, sections: 2, work: 300ms, again: 50ms, wait: 1s}}
+faults:
+  - {after: {node: a-1, does: acquired}, pause: a-1, for: 3s}
+  - {after: {node: a-2, does: acquired}, crash: a-2, restart: 200ms}
+  - {at: 1s, clock: a-3, step: 10s}
+`
+
+func guestDigests(t *testing.T, r *harness.Runner, p *harness.Plan, seeds ...uint64) (digests []string) {
+	t.Helper()
+	for _, seed := range seeds {
+		result, err := r.Run(p, seed, false)
+		require.NoError(t, err)
+		digests = append(digests, fmt.Sprintf("%d %016x", seed, result.Digest))
+	}
+	return digests
+}
+
+// TestAProgramsRunsDoNotKnowOfEachOther plays each alone, and after others that were cut short in their midst.
+func TestAProgramsRunsDoNotKnowOfEachOther(t *testing.T) {
+	lock := guestLock(t)
+	p := guestPlan(t, lock, guestScenario)
+	var alone []string
+	for seed := range uint64(4) {
+		var r harness.Runner
+		alone = append(alone, guestDigests(t, &r, p, seed)...)
+		r.Close()
+	}
+	var r harness.Runner
+	defer r.Close()
+	require.Equal(t, alone, guestDigests(t, &r, p, 0, 1, 2, 3))
+	_, err := r.Run(guestPlan(t, lock, keyed("hoards")+"clients: {a: {}}\n"), 1, false)
+	require.Error(t, err)
+	require.Equal(t, alone, guestDigests(t, &r, p, 0, 1, 2, 3))
+}
+
+// TestMemoryIsGivenBack plays a program that takes a third of what it may have, again and again.
+func TestMemoryIsGivenBack(t *testing.T) {
+	p := guestPlan(t, guestLock(t), keyed("needs-room")+"clients: {a: {work: 1s}}\n")
+	var r harness.Runner
+	defer r.Close()
+	first := guestDigests(t, &r, p, 1)
+	for range 4 {
+		require.Equal(t, first, guestDigests(t, &r, p, 1))
+	}
+}
+
+// TestWorkersShareAProgram has several of them play the same at once.
+func TestWorkersShareAProgram(t *testing.T) {
+	p := guestPlan(t, guestLock(t), guestScenario)
+	var alone harness.Runner
+	defer alone.Close()
+	want := guestDigests(t, &alone, p, 0, 1, 2, 3)
+	got := make([][]string, 4)
+	var workers sync.WaitGroup
+	for i := range got {
+		workers.Go(func() {
+			var r harness.Runner
+			defer r.Close()
+			got[i] = guestDigests(t, &r, p, 0, 1, 2, 3)
+		})
+	}
+	workers.Wait()
+	for i := range got {
+		require.Equal(t, want, got[i])
+	}
+}
+
+// TestAProgramsDigestsAreTheSameInOtherProcesses is the guard of TestSameSeedSameBytesInOtherProcesses for client
+// programs.
+func TestAProgramsDigestsAreTheSameInOtherProcesses(t *testing.T) {
+	p := guestPlan(t, guestLock(t), guestScenario)
+	var r harness.Runner
+	defer r.Close()
+	here := strings.Join(guestDigests(t, &r, p, 0, 1, 2, 3), "\n")
+	if os.Getenv(builtGuest) != "" {
+		fmt.Println(here)
+		return
+	}
+	code, err := guestCode()
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "guest.wasm")
+	require.NoError(t, os.WriteFile(file, code, 0o600))
+	for _, env := range [][]string{{"GOMAXPROCS=1", "GOGC=10"}, {"GOMAXPROCS=8", "GOGC=off"}} {
+		child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		child.Env = append(append(os.Environ(), env...), builtGuest+"="+file)
+		there, err := child.Output()
+		require.NoError(t, err)
+		require.Contains(t, string(there), here, env)
+	}
+}
+
+// TestAnotherBuildOfAProgramIsTheSame builds it in two folders, and compares the bytes.
+func TestAnotherBuildOfAProgramIsTheSame(t *testing.T) {
+	guestLock(t)
+	source := filepath.Join("testdata", "guest")
+	root, err := filepath.Abs("..")
+	require.NoError(t, err)
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	require.NoError(t, os.Symlink(root, elsewhere))
+
+	flags := []string{"-trimpath", "-buildvcs=false"}
+	here, err := buildGuest(source, flags...)
+	require.NoError(t, err)
+	there, err := buildGuest(filepath.Join(elsewhere, "harness", source), flags...)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(here, there))
+}

@@ -1,0 +1,150 @@
+// Command guest is a client that speaks to Redis by hand: the smallest program that brings a lock into a simulation.
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/guest"
+)
+
+func main() {}
+
+func init() { guest.Register(open) }
+
+// redis is a connection to one server.
+type redis struct {
+	address string
+	conn    net.Conn
+	reader  *bufio.Reader
+}
+
+// do sends a command and reads the first line of its reply.
+func (r *redis) do(ctx context.Context, args ...string) (string, error) {
+	if r.conn == nil {
+		conn, err := guest.Dial(ctx, "tcp", r.address)
+		if err != nil {
+			return "", err
+		}
+		r.conn, r.reader = conn, bufio.NewReader(conn)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "*%d\r\n", len(args))
+	for _, a := range args {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
+	}
+	until, _ := ctx.Deadline()
+	r.conn.SetDeadline(until)
+	if _, err := r.conn.Write([]byte(b.String())); err != nil {
+		return "", r.drop(err)
+	}
+	line, err := r.reader.ReadString('\n')
+	if err != nil {
+		return "", r.drop(err)
+	}
+	return strings.TrimSpace(line), nil
+}
+
+func (r *redis) drop(err error) error {
+	r.conn.Close()
+	r.conn = nil
+	return err
+}
+
+const unlock = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
+
+// misbehave does what the key asks for, so that one program serves all tests.
+func misbehave(key string) {
+	switch key {
+	case "panics":
+		var none *redis
+		none.address = "here"
+	case "exits":
+		fmt.Fprintln(os.Stderr, "enough")
+		os.Exit(3)
+	case "loops":
+		for n := 0; ; n++ {
+			sink = n
+		}
+	case "looks-at-its-clock":
+		for began := time.Now(); time.Since(began) < time.Second; {
+		}
+	case "hoards":
+		for {
+			hoard = append(hoard, make([]byte, 16<<20))
+		}
+	case "computes":
+		for n := range 60_000_000 {
+			sink = n
+		}
+	case "needs-room":
+		hoard = append(hoard, make([]byte, 48<<20))
+	case "waits":
+		select {}
+	case "writes":
+		fmt.Fprintln(os.Stderr, "all is well")
+	}
+}
+
+var (
+	sink  int
+	hoard [][]byte
+)
+
+func open(c guest.Config) (guest.Mutex, error) {
+	if c.Key == "cannot-be-opened" {
+		return guest.Mutex{}, errors.New("no lock is to be had here")
+	}
+	server := &redis{address: c.Servers[0]}
+	value := ""
+	try := func(ctx context.Context) (guest.Lease, error) {
+		misbehave(c.Key)
+		asked := time.Now()
+		if c.Key == "wall" {
+			asked = asked.Round(0)
+		}
+		bytes := make([]byte, 8)
+		rand.Read(bytes)
+		value = hex.EncodeToString(bytes)
+		reply, err := server.do(ctx, "SET", c.Key, value, "NX", "PX", strconv.Itoa(int(c.TTL.Milliseconds())))
+		switch {
+		case err != nil:
+			return guest.Lease{}, err
+		case reply != "+OK":
+			return guest.Lease{}, guest.ErrNotAcquired
+		}
+		return guest.Lease{Value: value, Until: asked.Add(c.TTL)}, nil
+	}
+	return guest.Mutex{
+		TryLock: try,
+		Lock: func(ctx context.Context) (guest.Lease, error) {
+			for {
+				lease, err := try(ctx)
+				if err != guest.ErrNotAcquired {
+					return lease, err
+				}
+				select {
+				case <-ctx.Done():
+					return guest.Lease{}, guest.ErrNotAcquired
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
+		},
+		Unlock: func(ctx context.Context) error {
+			reply, err := server.do(ctx, "EVAL", unlock, "1", c.Key, value)
+			if err == nil && reply != ":1" {
+				err = guest.ErrNotHeld
+			}
+			return err
+		},
+	}, nil
+}
