@@ -1,0 +1,101 @@
+package replay
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/locksim/locksim/checker"
+)
+
+// document is the JSON form of results.
+type document struct {
+	Results     []resultJSON `json:"results"`
+	Interrupted bool         `json:"interrupted,omitempty"`
+}
+
+type resultJSON struct {
+	Scenario   string        `json:"scenario"`
+	Variant    string        `json:"variant,omitempty"`
+	Style      string        `json:"style"`
+	Fencing    string        `json:"fencing"`
+	Outcome    string        `json:"outcome"`
+	Refusal    string        `json:"refusal,omitempty"`
+	Properties []propertyOut `json:"properties,omitempty"`
+	Attempts   []attemptJSON `json:"attempts,omitempty"`
+}
+
+type propertyOut struct {
+	Property  string `json:"property"`
+	Simulated string `json:"simulated"`
+	Real      string `json:"real"`
+	Compared  bool   `json:"compared"`
+}
+
+type attemptJSON struct {
+	Speed      float64  `json:"speed"`
+	Seconds    float64  `json:"seconds"`
+	Invalid    string   `json:"invalid,omitempty"`
+	Differs    []string `json:"differs,omitempty"`
+	Violations []string `json:"violations,omitempty"`
+	History    string   `json:"history"`
+}
+
+// outcomeNames are the words of the JSON form.
+var outcomeNames = [...]string{Agrees: "agrees", Differs: "differs", Inconclusive: "inconclusive", Refused: "refused"}
+
+// String returns the outcome's word.
+func (o Outcome) String() string { return outcomeNames[o] }
+
+type jsonReport struct {
+	tally
+	w   io.Writer
+	all document
+}
+
+// NewJSON returns a reporter that writes one document when it is closed.
+func NewJSON(w io.Writer) Reporter { return &jsonReport{w: w} }
+
+// Add takes a result.
+func (j *jsonReport) Add(r *Result) error {
+	j.tally[r.Outcome]++
+	out := resultJSON{
+		Scenario: r.Case.Scenario.Name, Variant: r.Case.Variant, Style: r.Case.Style.String(), Fencing: r.Case.Fencing.String(),
+		Outcome: r.Outcome.String(),
+	}
+	if r.Refusal != nil {
+		out.Refusal = r.Refusal.Error()
+	}
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		attempt := attemptJSON{Speed: a.Speed, Seconds: a.Took.Seconds(), Invalid: a.Invalid, History: a.History.String()}
+		for _, p := range a.Differs {
+			attempt.Differs = append(attempt.Differs, p.String())
+		}
+		for _, v := range a.Report.Violations {
+			attempt.Violations = append(attempt.Violations, v.Text)
+		}
+		out.Attempts = append(out.Attempts, attempt)
+	}
+	if n := len(r.Attempts); n > 0 {
+		compared := make(map[checker.Property]bool)
+		for _, p := range r.Compared {
+			compared[p] = true
+		}
+		for p := range checker.PropertyCount {
+			out.Properties = append(out.Properties, propertyOut{
+				p.String(), r.Simulated.Verdicts[p].String(), r.Attempts[n-1].Report.Verdicts[p].String(), compared[p],
+			})
+		}
+	}
+	j.all.Results = append(j.all.Results, out)
+	return nil
+}
+
+// Close writes the document.
+func (j *jsonReport) Close(interrupted bool) error {
+	j.all.Interrupted = interrupted
+	enc := json.NewEncoder(j.w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(j.all)
+}

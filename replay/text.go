@@ -1,0 +1,134 @@
+package replay
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+)
+
+// Reporter writes what came of cases, each at once.
+type Reporter interface {
+	Add(r *Result) error
+	// Close writes what stands at the end.
+	Close(interrupted bool) error
+	// Worst is the gravest outcome so far; a difference is graver than a case that says nothing.
+	Worst() Outcome
+}
+
+// tally counts outcomes.
+type tally [Refused + 1]int
+
+// Worst is the gravest outcome.
+func (t *tally) Worst() Outcome {
+	for _, o := range [...]Outcome{Differs, Inconclusive} {
+		if t[o] > 0 {
+			return o
+		}
+	}
+	if t[Agrees] == 0 && t[Refused] > 0 {
+		return Refused
+	}
+	return Agrees
+}
+
+// table is a line for each property of each case.
+type table struct {
+	tally
+	w io.Writer
+}
+
+// NewTable returns a reporter that writes lines of text.
+func NewTable(w io.Writer) Reporter { return &table{w: w} }
+
+const columns = "%-75s  %-17s %-10s %-10s %s\n"
+
+// Add writes the lines of a case.
+func (t *table) Add(r *Result) error {
+	if t.tally == (tally{}) {
+		if _, err := fmt.Fprintf(t.w, columns, "case", "property", "simulated", "real", "attempts"); err != nil {
+			return err
+		}
+	}
+	t.tally[r.Outcome]++
+	var b strings.Builder
+	name := r.Name()
+	if r.Outcome == Refused {
+		fmt.Fprintf(&b, "%-75s  cannot be staged: %v\n", name, r.Refusal)
+	} else {
+		last := r.Attempts[len(r.Attempts)-1]
+		told := fmt.Sprintf("%d at speed %g", len(r.Attempts), last.Speed)
+		for _, p := range r.Compared {
+			fmt.Fprintf(&b, columns, name, p, r.Simulated.Verdicts[p], last.Report.Verdicts[p], told)
+			name, told = "", ""
+		}
+		if len(r.Compared) == 0 {
+			fmt.Fprintf(&b, columns, name, "none", "", "", told)
+		}
+		for i := range r.Attempts {
+			b.WriteString(r.Attempts[i].complaint(i))
+		}
+	}
+	text := ""
+	for line := range strings.Lines(b.String()) {
+		text += strings.TrimRight(line, " \n") + "\n"
+	}
+	_, err := io.WriteString(t.w, text)
+	return err
+}
+
+// complaint says what was wrong with an attempt; "" if nothing was.
+func (a *Attempt) complaint(i int) string {
+	switch {
+	case a.Invalid != "":
+		why, _, _ := strings.Cut(a.Invalid, "\n")
+		return fmt.Sprintf("    attempt %d at speed %g says nothing: %s\n", i+1, a.Speed, why)
+	case len(a.Differs) > 0:
+		text := fmt.Sprintf("    attempt %d at speed %g differs in %s\n", i+1, a.Speed, names(a.Differs))
+		for _, v := range a.Report.Violations {
+			if slices.Contains(a.Differs, v.Property) {
+				text += "        " + v.Text + "\n"
+			}
+		}
+		return text
+	default:
+		return ""
+	}
+}
+
+func names(list []checker.Property) string {
+	var words []string
+	for _, p := range list {
+		words = append(words, p.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// Close writes how many agree.
+func (t *table) Close(interrupted bool) error {
+	staged := t.tally[Agrees] + t.tally[Differs] + t.tally[Inconclusive]
+	text := fmt.Sprintf("\n%d of %d cases agree, %d differ, %d say nothing; %d cannot be staged\n", t.tally[Agrees], staged,
+		t.tally[Differs], t.tally[Inconclusive], t.tally[Refused])
+	if interrupted {
+		text += "interrupted\n"
+	}
+	_, err := io.WriteString(t.w, text)
+	return err
+}
+
+// Name names a case: the scenario, and what it is played in.
+func (r *Result) Name() string {
+	words := []string{r.Case.Scenario.Name}
+	if r.Case.Variant != "" {
+		words = append(words, r.Case.Variant)
+	}
+	if len(r.Case.Scenario.Styles) > 0 {
+		words = append(words, r.Case.Style.String())
+	}
+	if len(r.Case.Scenario.Resource.Fencing) > 0 {
+		words = append(words, r.Case.Fencing.String())
+	}
+	return strings.Join(words, " ")
+}
