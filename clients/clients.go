@@ -1,3 +1,103 @@
-// Package clients builds the programs that bring other people's lock libraries into a simulation. Each is a module of its own
-// in a folder below this one.
+// Package clients builds the programs that bring other people's lock libraries into a simulation, and knows of each what an
+// observer must know to see who holds its lock.
+//
+// Call [Build] with the name of one that is ready-made (see [Catalogue]), with that and another version of its library, as
+// "redsync@v4.15.0", or with a folder of Go code that imports package guest. What it returns is played like any other lock.
+//
+// The ready-made ones are modules of their own in folders below this one, so that the libraries are no dependencies of
+// locksim; their go.mod says which version is tested.
 package clients
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// Client is a program that brings a library's lock.
+type Client struct {
+	Lock    locks.Algorithm // all that is known of the lock but its program
+	Folder  string          // of the program, below that of this package
+	Library string          // the module that is tested
+	_       struct{}
+}
+
+// Catalogue lists the ready-made clients.
+func Catalogue() []Client {
+	redsync := locks.Algorithm{
+		Source: "github.com/go-redsync/redsync", Authority: locks.Majority, Deadline: locks.OnMonotonic, Identity: "value",
+		Lease: true,
+	}
+	onRedigo := redsync
+	redsync.Name, redsync.Title = "redsync", "redsync on go-redis: Redlock, all servers at once"
+	onRedigo.Name, onRedigo.Title = "redsync-redigo", "redsync on redigo"
+	return []Client{
+		{Lock: redsync, Folder: "redsync", Library: "github.com/go-redsync/redsync/v4"},
+		{Lock: onRedigo, Folder: "redsync-redigo", Library: "github.com/go-redsync/redsync/v4"},
+		{
+			Lock: locks.Algorithm{
+				Name: "redislock", Title: "bsm/redislock on go-redis: a script that sets a key if it is not another's",
+				Source: "github.com/bsm/redislock", Authority: locks.OneNode, Identity: "value", Lease: true,
+			},
+			Folder: "redislock", Library: "github.com/bsm/redislock",
+		},
+		{
+			Lock: locks.Algorithm{
+				Name: "rueidislock", Title: "rueidis' own: most of three keys, renewed, waited for by client-side caching",
+				Source: "github.com/redis/rueidis/rueidislock", Authority: locks.MostKeys, Keys: rueidisKeys,
+				Identity: "value", Lease: true, Renews: true,
+			},
+			Folder: "rueidislock", Library: "github.com/redis/rueidis",
+		},
+		{
+			Lock: locks.Algorithm{
+				Name: "go-zookeeper", Title: "zk.Lock of go-zookeeper: protected ephemeral sequential nodes",
+				Source: "github.com/go-zookeeper/zk", Servers: "zookeeper", Authority: locks.Queue, Key: nodeOf,
+				Identity: "own node", Lease: true,
+			},
+			Folder: "go-zookeeper", Library: "github.com/go-zookeeper/zk",
+		},
+	}
+}
+
+// rueidisKeys are the keys that rueidislock takes with its defaults (its keyname, and KeyMajority, which is 2).
+func rueidisKeys(o locks.Options) []string {
+	return []string{"rueidislock:0:" + o.Key, "rueidislock:1:" + o.Key, "rueidislock:2:" + o.Key}
+}
+
+// nodeOf is the node that a key names.
+func nodeOf(o locks.Options) string { return "/" + strings.TrimPrefix(o.Key, "/") }
+
+// Names lists the names of the ready-made clients.
+func Names() []string {
+	var names []string
+	for _, c := range Catalogue() {
+		names = append(names, c.Lock.Name)
+	}
+	return names
+}
+
+// find returns the ready-made client of a name.
+func find(name string) (Client, bool) {
+	all := Catalogue()
+	if i := slices.IndexFunc(all, func(c Client) bool { return c.Lock.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return Client{}, false
+}
+
+// Is reports whether a name stands for a client: a ready-made one, with or without a version of its library, or a folder.
+func Is(name string) bool {
+	if isFolder(name) {
+		return true
+	}
+	base, _, _ := strings.Cut(name, "@")
+	_, ok := find(base)
+	return ok
+}
+
+// isFolder reports whether a name is that of a folder rather than of a client: it has a slash, as ./mylock.
+func isFolder(name string) bool {
+	return strings.ContainsAny(name, `/\`) || name == "." || name == ".."
+}

@@ -1,0 +1,136 @@
+package clients
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim/wasm"
+)
+
+// Build builds a client, as [Is] knows it, and returns its lock, whose Program is set. What was built before is taken from
+// where it was put, so that only the first time takes long. The error says in one line what is wrong, and in those below what
+// the compiler says.
+func Build(ctx context.Context, what string) (locks.Algorithm, error) {
+	cache, err := cacheFolder()
+	if err != nil {
+		return locks.Algorithm{}, err
+	}
+	lock, folder, err := source(ctx, what, cache)
+	if err != nil {
+		return locks.Algorithm{}, err
+	}
+	code, modules, err := compile(ctx, folder, cache)
+	if err != nil {
+		return locks.Algorithm{}, fmt.Errorf("client %s: %w", what, err)
+	}
+	if len(modules) > 0 {
+		lock.Source = strings.Join(modules, ", ")
+	}
+	program, err := wasm.Load(code, filepath.Join(cache, "compiled"))
+	if err != nil {
+		return locks.Algorithm{}, fmt.Errorf("client %s: %w", what, err)
+	}
+	lock.Program = program
+	return lock, nil
+}
+
+// source returns what is known of a client's lock, and the folder of its program.
+func source(ctx context.Context, what, cache string) (lock locks.Algorithm, folder string, err error) {
+	if isFolder(what) {
+		if folder, err = ownFolder(what); err != nil {
+			return lock, "", err
+		}
+		lock, err = declared(folder)
+		lock.Name, lock.Title, lock.Source = what, "the program in "+what, what
+		return lock, folder, err
+	}
+	name, version, other := strings.Cut(what, "@")
+	c, ok := find(name)
+	if !ok {
+		return lock, "", fmt.Errorf("there is no client %q; want %s, or a folder such as ./%s", name, strings.Join(Names(), ", "), name)
+	}
+	in, err := home()
+	if err != nil {
+		return lock, "", err
+	}
+	folder = filepath.Join(in, c.Folder)
+	if other {
+		if folder, err = withVersion(ctx, folder, c.Library, version, cache); err != nil {
+			return lock, "", err
+		}
+		c.Lock.Name, c.Lock.Title = what, c.Lock.Title+", version "+version
+	}
+	return c.Lock, folder, nil
+}
+
+// ownFolder is a folder of the user's with Go code in it.
+func ownFolder(name string) (string, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no folder %s", name)
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is no folder: a client is a package of Go", name)
+	}
+	return filepath.Abs(name)
+}
+
+// cacheFolder is where programs are kept, and the copies of those that are built with other versions.
+func cacheFolder() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no place to keep programs in: %w", err)
+	}
+	folder := filepath.Join(base, "locksim")
+	return folder, os.MkdirAll(folder, 0o755)
+}
+
+// compile builds the program in a folder, and lists its libraries. It begins with what was built there
+// last: the Go toolchain sees whether anything has changed since.
+func compile(ctx context.Context, folder, cache string) (code []byte, modules []string, err error) {
+	tools, err := findGo()
+	if err != nil {
+		return nil, nil, err
+	}
+	if modules, err = tools.survey(ctx, folder); err != nil {
+		return nil, nil, err
+	}
+	code, err = tools.program(ctx, folder, cache)
+	return code, modules, err
+}
+
+// program builds the program in a folder, and keeps it.
+func (g *toolchain) program(ctx context.Context, folder, cache string) ([]byte, error) {
+	kept := filepath.Join(cache, fmt.Sprintf("%s-%x.wasm", filepath.Base(folder), sha256.Sum256([]byte(folder))))
+	work, err := os.CreateTemp(cache, "building-*.wasm")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(work.Name())
+	if before, err := os.ReadFile(kept); err == nil {
+		_, err = work.Write(before)
+		if err != nil {
+			return nil, errors.Join(err, work.Close())
+		}
+	}
+	if err := work.Close(); err != nil {
+		return nil, err
+	}
+	if err := g.build(ctx, folder, work.Name()); err != nil {
+		return nil, err
+	}
+	code, err := os.ReadFile(work.Name())
+	if err != nil {
+		return nil, err
+	}
+	return code, os.Rename(work.Name(), kept)
+}

@@ -1,0 +1,95 @@
+package clients
+
+import (
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// A module that nobody lists cannot be played, and one whose library is not in its go.mod tests something else.
+func TestEveryModuleIsInTheCatalogueWithItsLibrary(t *testing.T) {
+	modules, err := filepath.Glob("*/go.mod")
+	require.NoError(t, err)
+	require.Len(t, Catalogue(), len(modules))
+	for _, c := range Catalogue() {
+		text, err := os.ReadFile(filepath.Join(c.Folder, "go.mod"))
+		require.NoError(t, err)
+		require.Contains(t, string(text), c.Library+" v")
+		require.True(t, Is(c.Lock.Name))
+		require.True(t, Is(c.Lock.Name+"@v1.2.3"))
+		_, taken := locks.Find(c.Lock.Name)
+		require.False(t, taken, "a lock of the catalogue has that name")
+	}
+	require.False(t, Is("redlock"))
+	require.True(t, Is("./redlock"))
+}
+
+func TestAProgramThatIsBuiltAnewIsTheSame(t *testing.T) {
+	folder, err := filepath.Abs("testdata/mine")
+	require.NoError(t, err)
+	lock, err := declared(folder)
+	require.NoError(t, err)
+	require.Equal(t, "mine:x", lock.Key(locks.Options{Key: "x"}))
+	first, _, err := compile(t.Context(), folder, t.TempDir())
+	require.NoError(t, err)
+	cache := t.TempDir()
+	for range 2 { // the second time it is there already
+		again, _, err := compile(t.Context(), folder, cache)
+		require.NoError(t, err)
+		require.Equal(t, sha256.Sum256(first), sha256.Sum256(again))
+	}
+}
+
+func TestWhatAProgramDeclaresIsUnderstoodOrRefused(t *testing.T) {
+	a, err := parse(strings.Fields("servers=zookeeper key=/locks/{key} deadline=wall token renews"))
+	require.NoError(t, err)
+	require.Equal(t, "zookeeper", a.Servers)
+	require.Equal(t, locks.Queue, a.Authority)
+	require.Equal(t, locks.OnWall, a.Deadline)
+	require.True(t, a.Token && a.Renews)
+	require.Equal(t, "/locks/x", a.Key(locks.Options{Key: "x"}))
+
+	a, err = parse([]string{"key=0:{key},1:{key},2:{key}"})
+	require.NoError(t, err)
+	require.Equal(t, locks.MostKeys, a.Authority)
+	require.Equal(t, []string{"0:x", "1:x", "2:x"}, a.Keys(locks.Options{Key: "x"}))
+
+	a, err = parse(nil)
+	require.NoError(t, err)
+	require.Equal(t, locks.OneNode, a.Authority)
+	require.Nil(t, a.Key)
+
+	for _, c := range []struct{ words, problem string }{
+		{"server=redis", `there is no "server"; want servers=redis|zookeeper`},
+		{"servers=etcd", `servers cannot be "etcd"`},
+		{"authority=quorum", `authority cannot be "quorum"`},
+		{"token=yes", `token cannot be "yes"`},
+		{"servers=redis authority=queue", "no such authority is on servers of the kind redis"},
+		{"servers=zookeeper authority=majority", "no such authority is on servers of the kind zookeeper"},
+		{"authority=majority key=a,b,c", "several keys are of a lock on one Redis server"},
+	} {
+		_, err := parse(strings.Fields(c.words))
+		require.ErrorContains(t, err, c.problem, c.words)
+	}
+}
+
+func TestTheCompilersComplaintsOfALibraryAreTheLibrarys(t *testing.T) {
+	require.Equal(t, "example.test/lib/term", stranger("# example.test/lib/term\n"+
+		"../pkg/mod/example.test/lib@v1.2.3/term/term.go:8:2: undefined: syscall.TCGETS"))
+	require.Empty(t, stranger("# example.test/mine\n./main.go:8:2: undefined: nobody"))
+}
+
+func TestVersionsAreWhatTheGoCommandTakes(t *testing.T) {
+	versions := []string{"v4.15.0", "v0.9.4", "v1.0.0-rc.1", "76760bd"}
+	require.False(t, slices.ContainsFunc(versions, func(v string) bool { return !versionPattern.MatchString(v) }))
+	for _, v := range []string{"", "nine", "v", "../x", "v1=>evil", "-x"} {
+		require.False(t, versionPattern.MatchString(v), v)
+	}
+}

@@ -1,0 +1,116 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// directive begins a line of a program's source that says what kind of lock it brings:
+//
+//	//locksim:lock servers=zookeeper authority=queue key=/locks/{key} deadline=monotonic token renews
+//
+// What it leaves out is as of a lock on one Redis server that makes one key. Of several keys, divided by commas, most make a
+// holder.
+const directive = "//locksim:lock"
+
+// The words that a directive may have.
+var (
+	kinds       = []string{"redis", "zookeeper"}
+	authorities = map[string]locks.Authority{
+		"none": locks.NoAuthority, "one-node": locks.OneNode, "majority": locks.Majority, "queue": locks.Queue,
+	}
+	clocks = map[string]locks.ClockKind{"none": locks.NoClock, "monotonic": locks.OnMonotonic, "wall": locks.OnWall}
+)
+
+// declared returns what the source in a folder says of its lock.
+func declared(folder string) (locks.Algorithm, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		return locks.Algorithm{}, err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return locks.Algorithm{}, err
+		}
+		for number, line := range strings.Split(string(text), "\n") {
+			words, ok := strings.CutPrefix(strings.TrimSpace(line), directive)
+			if !ok || words != "" && words[0] != ' ' {
+				continue
+			}
+			a, err := parse(strings.Fields(words))
+			if err != nil {
+				err = fmt.Errorf("%s:%d: %s: %w", file, number+1, directive, err)
+			}
+			return a, err
+		}
+	}
+	return parse(nil)
+}
+
+// parse reads the words of a directive.
+func parse(words []string) (locks.Algorithm, error) {
+	a := locks.Algorithm{Servers: "redis", Authority: locks.OneNode, Identity: "value", Lease: true}
+	keys, judged := "", false
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		known := true
+		switch name {
+		case "servers":
+			a.Servers, known = value, slices.Contains(kinds, value)
+		case "authority":
+			a.Authority, known = authorities[value]
+			judged = true
+		case "deadline":
+			a.Deadline, known = clocks[value]
+		case "key":
+			keys = value
+		case "token":
+			a.Token, known = true, word == name
+		case "renews":
+			a.Renews, known = true, word == name
+		default:
+			return a, fmt.Errorf("there is no %q; want servers=%s, authority=one-node|majority|queue|none, key=NAME, "+
+				"deadline=none|monotonic|wall, token, renews", name, strings.Join(kinds, "|"))
+		}
+		if !known {
+			return a, fmt.Errorf("%s cannot be %q", name, value)
+		}
+	}
+	if a.Servers == "zookeeper" {
+		a.Identity = "own node"
+		if !judged {
+			a.Authority = locks.Queue
+		}
+	}
+	return a, watch(&a, keys)
+}
+
+// watch has the keys observed that make a holder.
+func watch(a *locks.Algorithm, keys string) error {
+	queue := a.Servers == "zookeeper"
+	switch {
+	case queue && a.Authority != locks.Queue && a.Authority != locks.OneNode && a.Authority != locks.NoAuthority,
+		!queue && a.Authority == locks.Queue:
+		return fmt.Errorf("no such authority is on servers of the kind %s", a.Servers)
+	case keys == "" && queue:
+		a.Key = nodeOf
+	case strings.Contains(keys, ","):
+		if queue || a.Authority != locks.OneNode {
+			return fmt.Errorf("several keys are of a lock on one Redis server, not %s", keys)
+		}
+		a.Authority = locks.MostKeys
+		a.Keys = func(o locks.Options) []string { return strings.Split(named(keys, o), ",") }
+	case keys != "":
+		a.Key = func(o locks.Options) string { return named(keys, o) }
+	}
+	return nil
+}
+
+// named puts the lock's name into a key.
+func named(key string, o locks.Options) string { return strings.ReplaceAll(key, "{key}", o.Key) }

@@ -1,0 +1,49 @@
+package clients
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// homeVariable names the folder of the ready-made clients, if it is in no place where one would look for it.
+const homeVariable = "LOCKSIM_CLIENTS"
+
+// modulePath is locksim's own.
+const modulePath = "github.com/locksim/locksim"
+
+// home returns the folder in which the ready-made clients are: in locksim's source around the working directory, else beside
+// the source that this program was built from, else where the variable says.
+func home() (string, error) {
+	if folder, err := os.Getwd(); err == nil {
+		for {
+			if hasClients(filepath.Join(folder, "clients")) {
+				return filepath.Join(folder, "clients"), nil
+			}
+			parent := filepath.Dir(folder)
+			if parent == folder {
+				break
+			}
+			folder = parent
+		}
+	}
+	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) && hasClients(filepath.Dir(file)) {
+		return filepath.Dir(file), nil
+	}
+	if folder := os.Getenv(homeVariable); folder != "" {
+		if !hasClients(folder) {
+			return "", errors.New(homeVariable + " is " + folder + ", where locksim's ready-made clients are not")
+		}
+		return filepath.Abs(folder)
+	}
+	return "", errors.New("the ready-made clients are in the folder clients of locksim's source, which is not here: " +
+		"run locksim in its source, or set " + homeVariable + " to that folder")
+}
+
+// hasClients reports whether a folder is that of the ready-made clients: each of them is a module there.
+func hasClients(folder string) bool {
+	text, err := os.ReadFile(filepath.Join(folder, Catalogue()[0].Folder, "go.mod"))
+	return err == nil && strings.HasPrefix(string(text), "module "+modulePath+"/clients/")
+}

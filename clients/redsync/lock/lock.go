@@ -1,0 +1,52 @@
+// Package lock is redsync's lock as a simulation uses it, on whatever reaches its servers.
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-redsync/redsync/v4"
+	"github.com/go-redsync/redsync/v4/redis"
+
+	"github.com/locksim/locksim/guest"
+)
+
+// Open returns the lock on servers of which each has a pool of connections. It has redsync's defaults, but for what the
+// scenario says.
+func Open(c guest.Config, pools []redis.Pool) guest.Mutex {
+	options := []redsync.Option{redsync.WithExpiry(c.TTL)}
+	if c.Retry.Delay > 0 {
+		options = append(options, redsync.WithRetryDelay(c.Retry.Delay))
+	}
+	if c.Retry.Tries > 0 {
+		options = append(options, redsync.WithTries(c.Retry.Tries))
+	}
+	m := redsync.New(pools...).NewMutex(c.Key, options...)
+	take := func(lock func(context.Context) error) func(context.Context) (guest.Lease, error) {
+		return func(ctx context.Context) (guest.Lease, error) {
+			if err := lock(ctx); err != nil {
+				return guest.Lease{}, named(err, guest.ErrNotAcquired)
+			}
+			return guest.Lease{Value: m.Value(), Until: m.Until()}, nil
+		}
+	}
+	return guest.Mutex{
+		Lock: take(m.LockContext), TryLock: take(m.TryLockContext),
+		Unlock: func(ctx context.Context) error {
+			if released, err := m.UnlockContext(ctx); !released {
+				return named(err, guest.ErrNotHeld)
+			}
+			return nil
+		},
+	}
+}
+
+// named tells a lock that is somebody else's, or nobody's, from servers that did not answer.
+func named(err, refusal error) error {
+	var taken *redsync.ErrTaken
+	if errors.Is(err, redsync.ErrFailed) || errors.Is(err, redsync.ErrLockAlreadyExpired) || errors.As(err, &taken) {
+		return fmt.Errorf("%w: %w", refusal, err)
+	}
+	return err
+}

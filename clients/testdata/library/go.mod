@@ -1,0 +1,3 @@
+module example.test/library
+
+go 1.26.0

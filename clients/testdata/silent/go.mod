@@ -1,0 +1,3 @@
+module example.test/silent
+
+go 1.26.0

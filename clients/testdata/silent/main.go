@@ -1,0 +1,4 @@
+// Command silent does not speak to a simulation.
+package main
+
+func main() {}

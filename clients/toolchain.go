@@ -1,0 +1,153 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// toolchain is the go command.
+type toolchain struct{ path string }
+
+func findGo() (*toolchain, error) {
+	path, err := exec.LookPath("go")
+	if err != nil {
+		return nil, errors.New("clients are built by the Go toolchain, and there is no go command in PATH: see https://go.dev/dl")
+	}
+	return &toolchain{path}, nil
+}
+
+// run runs the go command in a folder, for the system that simulated clients run on.
+func (g *toolchain) run(ctx context.Context, folder string, args ...string) (out []byte, problems string, err error) {
+	cmd := exec.CommandContext(ctx, g.path, args...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err = cmd.Output()
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return out, strings.TrimSpace(stderr.String()), err
+}
+
+// listed is what go list says of a package.
+type listed struct {
+	ImportPath string
+	Name       string
+	DepOnly    bool
+	Standard   bool
+	Module     *struct {
+		Path, Version string
+		Main          bool
+		Indirect      bool
+		Replace       *struct{ Version string }
+	}
+	Error *struct{ Err string }
+}
+
+// survey refuses a folder in which no client can be, and lists the libraries of one, with their versions.
+func (g *toolchain) survey(ctx context.Context, folder string) (modules []string, err error) {
+	out, problems, err := g.run(ctx, folder, "list", "-e", "-deps", "-json=ImportPath,Name,DepOnly,Standard,Module,Error", ".")
+	if err != nil {
+		return nil, failed("its packages cannot be listed", problems, err)
+	}
+	var others []string // that nobody says are the program's own choice
+	guest, lines := false, json.NewDecoder(bytes.NewReader(out))
+	for {
+		var p listed
+		if err := lines.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		guest = guest || p.ImportPath == modulePath+"/guest"
+		switch {
+		case p.Error != nil && p.DepOnly:
+			return nil, failed("it cannot be built: "+p.ImportPath+" is missing", p.Error.Err, nil)
+		case p.Error != nil:
+			return nil, failed("it cannot be built", p.Error.Err, nil)
+		case !p.DepOnly && p.Name != "main":
+			return nil, fmt.Errorf("it is package %s, and a program is package main", p.Name)
+		}
+		if text, direct := p.module(); text != "" && direct && !slices.Contains(modules, text) {
+			modules = append(modules, text)
+		} else if text != "" && !direct && !slices.Contains(others, text) {
+			others = append(others, text)
+		}
+	}
+	if !guest {
+		return nil, fmt.Errorf("it does not speak to the simulation: import %s/guest, and call guest.Register from an init function",
+			modulePath)
+	}
+	if len(modules) == 0 { // go.mod has not been tidied
+		modules = others
+	}
+	return modules, nil
+}
+
+// module is the module of a library, with its version, and whether the program itself names it; "" if it is no library's.
+func (p *listed) module() (text string, direct bool) {
+	m := p.Module
+	if p.Standard || m == nil || m.Main || m.Path == modulePath || strings.HasPrefix(m.Path, modulePath+"/") {
+		return "", false
+	}
+	version := m.Version
+	if m.Replace != nil && m.Replace.Version != "" {
+		version = m.Replace.Version
+	}
+	return strings.TrimSpace(m.Path + " " + version), !m.Indirect
+}
+
+// build builds the program in a folder. Without paths in it, it is the same program wherever it is built.
+func (g *toolchain) build(ctx context.Context, folder, file string) error {
+	_, problems, err := g.run(ctx, folder, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-o", file, ".")
+	if err == nil {
+		return nil
+	}
+	if culprit := stranger(problems); culprit != "" {
+		return failed(fmt.Sprintf("%s cannot be compiled for WebAssembly (wasip1)", culprit), problems, err)
+	}
+	return failed("it does not compile", problems, err)
+}
+
+// stranger returns the package of another module that the compiler complains of; "" if it is the program's own, whose files
+// it names without a path.
+func stranger(problems string) string {
+	culprit := ""
+	for line := range strings.SplitSeq(problems, "\n") {
+		if name, ok := strings.CutPrefix(line, "# "); ok {
+			culprit = name
+			continue
+		}
+		if culprit != "" && strings.Contains(strings.ReplaceAll(line, `\`, "/"), "@v") {
+			return culprit
+		}
+	}
+	return ""
+}
+
+// mostLines is how much of what the go command says is passed on.
+const mostLines = 8
+
+// failed is an error with what the go command says below it.
+func failed(what, problems string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(problems), "\n")
+	if len(lines) > mostLines {
+		lines = append(lines[:mostLines], "...")
+	}
+	if lines[0] == "" && err != nil {
+		lines[0] = err.Error()
+	}
+	return errors.New(what + "\n  " + strings.Join(lines, "\n  "))
+}
