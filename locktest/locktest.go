@@ -10,7 +10,8 @@
 // the promise is to survive. Right locks pass. The first schedule that breaks a promise is made as small as it can be, told
 // as a story with a timeline, and saved under testdata; saved ones are played first from then on.
 //
-// [Fuzz] is the same under go test -fuzz, and [Check] outside of tests.
+// [Fuzz] is the same under go test -fuzz, and [Check] outside of tests. [RunProgram] tests a library as it is, by way of a
+// program that imports package guest.
 package locktest
 
 import (
@@ -31,6 +32,12 @@ func Run(t *testing.T, newLock locks.Builder, o Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	runSubject(t, s)
+}
+
+// runSubject tests a lock of which it is known what it is like.
+func runSubject(t *testing.T, s *subject) {
+	t.Helper()
 	if testing.Short() {
 		s.options.Runs = max(s.options.Runs/10, 1)
 	}
@@ -76,6 +83,10 @@ func Check(newLock locks.Builder, o Options) (*Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	return checkSubject(s)
+}
+
+func checkSubject(s *subject) (*Finding, error) {
 	var r player
 	defer r.Close()
 	if b := s.hunt(&r); b != nil {

@@ -21,9 +21,11 @@ type lock struct {
 	breaks locktest.Promise
 }
 
+// fiveHundred is a time-out that is well within a lease.
+const fiveHundred = 500 * time.Millisecond
+
 // wrong are locks with one mistake each.
 func wrong() []lock {
-	fiveHundred := 500 * time.Millisecond
 	return []lock{
 		{name: "looks first", breaks: locktest.ExclusionWithinLease, build: plant{looksFirst: true}.build},
 		{name: "overwrites", breaks: locktest.ExclusionWithinLease, build: plant{overwrites: true}.build},
@@ -73,6 +75,8 @@ func wrong() []lock {
 		{name: "renews any row beside the dead", breaks: locktest.Expiry, build: rowPlant{renews: true, renewsAny: true}.build},
 
 		{name: "keeps a name", breaks: locktest.Handover, build: namedPlant{keeps: true}.build},
+		{name: "lost answer for a grant", breaks: locktest.ExclusionWithinSession, build: etcdPlant{unknownIsYes: true}.build},
+		{name: "lost answer for a grant, with a time-out", breaks: locktest.ExclusionWithinSession, build: etcdPlant{unknownIsYes: true, timeout: fiveHundred}.build},
 		{name: "releases any session's key", breaks: locktest.ReleaseSafety, build: sessionPlant{releasesAny: true}.build},
 
 		{name: "minority", breaks: locktest.ExclusionWithinLease, build: redPlant{minority: true}.build},
@@ -111,7 +115,7 @@ func wrong() []lock {
 func right() []lock {
 	return []lock{
 		{name: "lease", build: plant{}.build},
-		{name: "lease, with a time-out", build: plant{timeout: 500 * time.Millisecond}.build},
+		{name: "lease, with a time-out", build: plant{timeout: fiveHundred}.build},
 		{name: "short lease", build: plant{ttl: time.Second}.build},
 		{name: "deadline", build: plant{deadline: true}.build},
 		{name: "watchdog that tells", build: plant{renews: true, tells: true}.build},
@@ -125,6 +129,9 @@ func right() []lock {
 		{name: "item", build: itemPlant{}.build},
 		{name: "name", build: namedPlant{}.build},
 		{name: "session", build: sessionPlant{}.build},
+		{name: "key with a lease", build: etcdPlant{}.build},
+		{name: "key with a lease, with a time-out", build: etcdPlant{timeout: fiveHundred}.build},
+		{name: "key with a long lease", build: etcdPlant{ttl: time.Minute}.build},
 		{name: "row", build: rowPlant{}.build},
 		{name: "row with a watchdog", build: rowPlant{renews: true}.build},
 		{name: "redlock", build: redPlant{}.build},

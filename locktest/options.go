@@ -30,7 +30,7 @@ type Options struct {
 	// TTL is how long a lease or a session lives; what the servers are told.
 	TTL time.Duration
 	// Within is how much of a lease sections and faults may take together, in percent, for the lock to exclude; a figure
-	// for each kind of servers, from 25 to 80.
+	// for each kind of servers, 80 at most.
 	Within int64
 	// Drift is how much faster or slower than true time clocks may run, in parts per million; 5,000 where the lock states
 	// no deadline, or asks several servers; else what the deadlines that it states allow for.

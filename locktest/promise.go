@@ -119,6 +119,9 @@ func (s *subject) promises() []promise {
 	list = slices.DeleteFunc(list, func(p promise) bool { return !s.options.wants(p.name) || !s.canJudge(&p) })
 	for i := range list {
 		s.fit(&list[i])
+		if s.algorithm.Program != nil {
+			list[i].menu.Tasks = 1 // of a program's tasks nobody can say which asks
+		}
 	}
 	// What takes few schedules comes first: it is as likely to find something.
 	slices.SortStableFunc(list, func(a, b promise) int { return a.runs(&s.options) - b.runs(&s.options) })

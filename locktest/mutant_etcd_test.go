@@ -1,0 +1,76 @@
+package locktest_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// etcdPlant says which mistakes a lock has that is a queue of keys in etcd.
+type etcdPlant struct {
+	unknownIsYes bool          // a request whose answer was lost is taken for one that was granted
+	timeout      time.Duration // of each request; 0: as long as it takes
+	ttl          time.Duration // 10 s
+}
+
+type etcdLock struct {
+	etcdPlant
+	p     locks.Process
+	lease uint64
+	done  locks.Signal
+}
+
+func (m etcdPlant) build(p locks.Process) (locks.Lock, error) {
+	return &etcdLock{etcdPlant: m, p: p}, nil
+}
+
+func (l *etcdLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	return poll(l.p, wait, func() (locks.Lease, bool) {
+		if l.done == nil || l.done.Fired() {
+			lease, _, err := l.p.Etcd().Grant(l.timeout, cmp.Or(l.ttl, 10*time.Second))
+			if err != nil {
+				return locks.Lease{}, false
+			}
+			l.lease, l.done = lease, l.p.NewSignal()
+			l.p.Etcd().KeepAlive(lease, l.done)
+		}
+		return l.enter()
+	})
+}
+
+func (l *etcdLock) key() string { return fmt.Sprintf("lock/%x", l.lease) }
+
+// enter stays in the queue until it comes first, unless that cannot be known.
+func (l *etcdLock) enter() (locks.Lease, bool) {
+	first := locks.EtcdGet{Key: "lock/", First: true}
+	r, err := l.p.Etcd().Txn(l.timeout, locks.EtcdTxn{
+		If: locks.EtcdCompare{Key: l.key()}, Put: &locks.EtcdPut{Key: l.key(), Lease: l.lease},
+		Then: []locks.EtcdGet{first}, Else: []locks.EtcdGet{first},
+	})
+	granted := err == nil && r.Gets[0].Key.Name == l.key()
+	switch {
+	case l.unknownIsYes && errors.Is(err, locks.ErrUnknown):
+		granted = true
+	case err != nil:
+		l.leave()
+	}
+	return locks.Lease{Value: l.key(), Lost: l.done}, granted
+}
+
+// leave gives the session up, and its place in the queue with it.
+func (l *etcdLock) leave() {
+	lease := l.lease
+	l.done.Fire()
+	l.p.Go(func(p locks.Process) { _ = p.Etcd().Revoke(l.timeout, lease) })
+}
+
+func (l *etcdLock) Release(locks.Lease) error {
+	found, err := l.p.Etcd().Delete(l.timeout, l.key())
+	if err != nil {
+		l.leave()
+	}
+	return heldIf(found, err)
+}

@@ -1,0 +1,80 @@
+package locktest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/locks"
+)
+
+// RunProgram is [Run] for a lock that a program brings: the folder of a package of Go that imports package guest, or the name
+// of a ready-made client, as package clients builds them. What is known of the lock is what its source declares in a comment
+// //locksim:lock; nobody looks into the program.
+func RunProgram(t *testing.T, program string, o Options) {
+	t.Helper()
+	s, err := examineProgram(t.Context(), program, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runSubject(t, s)
+}
+
+// CheckProgram is [Check] for a lock that a program brings.
+func CheckProgram(program string, o Options) (*Finding, error) {
+	s, err := examineProgram(context.Background(), program, o)
+	if err != nil {
+		return nil, err
+	}
+	return checkSubject(s)
+}
+
+// examineProgram builds a program, and takes its word for what its lock is like.
+func examineProgram(ctx context.Context, program string, o Options) (*subject, error) {
+	lock, err := clients.Build(ctx, program)
+	if err != nil {
+		return nil, err
+	}
+	if o.Name == "" {
+		o.Name = lock.Name
+	}
+	o = o.withDefaults()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return declared(lock, o), nil
+}
+
+// usualTTL is the life of a lease or a session unless it is told.
+const usualTTL = 10 * time.Second
+
+// halfway is when locks that renew their leases do so, in percent of the lease, unless it is told.
+const halfway = 50
+
+// declared is a lock of which all is known that its program declares.
+func declared(lock locks.Algorithm, o Options) *subject {
+	locks.Add(lock) // for saved scenarios, which name it
+	s := &subject{
+		algorithm: lock, options: o, ttl: o.TTL, expires: lock.Lease && !inSession(lock.Servers), renews: lock.Renews,
+		margin: halfway, deadline: lock.Deadline != locks.NoClock, notice: lock.Renews, lost: lock.Renews, fresh: true,
+	}
+	s.algorithm.Name = o.Name
+	if s.algorithm.Servers == "" {
+		s.algorithm.Servers = "redis"
+	}
+	if s.ttl == 0 {
+		s.ttl = usualTTL
+	}
+	switch {
+	case s.kind() != "redis":
+	case len(o.Masters) > 0:
+		s.masters = slices.Clone(o.Masters)
+	case s.several():
+		s.masters = []int{5, 3}
+	default:
+		s.masters = []int{1}
+	}
+	return s
+}
