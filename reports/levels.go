@@ -133,7 +133,7 @@ func (l *lane) rivals() []stop {
 	for i, level := range l.levels {
 		list[i] = stop{level.At, 1}
 		if level.Value > 1 {
-			list[i].width = min(columns(level.Text)+2, mostRivalColumns)
+			list[i].width = min(Columns(level.Text)+2, mostRivalColumns)
 		}
 	}
 	return list
@@ -199,9 +199,9 @@ func (p *picture) free(r row, levels []Level) int {
 func fitting(text string, room int) string {
 	first, _, _ := strings.Cut(text, " ")
 	switch {
-	case columns(text) < room:
+	case Columns(text) < room:
 		return text
-	case columns(first) < room && strings.ContainsAny(first, digits):
+	case Columns(first) < room && strings.ContainsAny(first, digits):
 		return first
 	}
 	return ""

@@ -12,14 +12,14 @@ func (t *text) measures(r *Run, brief bool) {
 		t.line("")
 		width := 0
 		for _, b := range bounds {
-			width = max(width, columns(b.name))
+			width = max(width, Columns(b.name))
 		}
 		for _, b := range bounds {
 			sign, k := t.g.held, green
 			if !b.met {
 				sign, k = t.g.mismatch, differs
 			}
-			t.line("  " + t.ink(k, sign) + " " + pad(b.name, width) + "  " + pad(b.value, 12) + "  expected " + b.allowed)
+			t.line("  " + t.ink(k, sign) + " " + Pad(b.name, width) + "  " + Pad(b.value, 12) + "  expected " + b.allowed)
 		}
 	}
 	if brief {

@@ -252,37 +252,3 @@ func (g *glyphs) level(left, whole int64) rune {
 	i := left / max(whole/n, 1)
 	return g.levels[min(max(i, 0), n-1)]
 }
-
-// plainASCII replaces what is not ASCII in text that scenarios bring along.
-func plainASCII(text string) string {
-	var b strings.Builder
-	for _, c := range text {
-		switch {
-		case c < 0x80:
-			b.WriteRune(c)
-		case strings.ContainsRune("‐‑‒–—−", c):
-			b.WriteByte('-')
-		case strings.ContainsRune("‘’", c):
-			b.WriteByte('\'')
-		case strings.ContainsRune("“”«»", c):
-			b.WriteByte('"')
-		case c == '…':
-			b.WriteString("...")
-		case c == 'µ' || c == 'μ':
-			b.WriteByte('u')
-		case c == '→':
-			b.WriteString("->")
-		case c == '≥':
-			b.WriteString(">=")
-		case c == '≤':
-			b.WriteString("<=")
-		case c == '×':
-			b.WriteByte('x')
-		case c == '\u00a0':
-			b.WriteByte(' ')
-		default:
-			b.WriteByte('?')
-		}
-	}
-	return b.String()
-}

@@ -61,7 +61,7 @@ func (p *picture) layOut(width int) {
 		p.rows = append(p.rows, lanes)
 		for k := range lanes {
 			stops = append(stops, lanes[k].stops())
-			p.label = max(p.label, columns(lanes[k].heading()))
+			p.label = max(p.label, Columns(lanes[k].heading()))
 		}
 	}
 	p.label = min(p.label, 20)
@@ -199,7 +199,7 @@ func (p *picture) axis() row {
 
 func (p *picture) words(text string) string {
 	if p.g.ascii {
-		return plainASCII(text)
+		return PlainASCII(text)
 	}
 	return text
 }
@@ -232,7 +232,7 @@ func (p *picture) write(out *strings.Builder, run, like int) {
 			if part.blank() && i > 0 && p.scale.width > p.scale.panel {
 				continue
 			}
-			out.WriteString(inked(p.color, l.ink, pad(l.name, p.label)))
+			out.WriteString(inked(p.color, l.ink, Pad(l.name, p.label)))
 			out.WriteString(" " + string(p.g.bar))
 			out.WriteString(part.text(p.color))
 			out.WriteString("\n")
@@ -244,10 +244,10 @@ func (p *picture) write(out *strings.Builder, run, like int) {
 func (p *picture) nameOf(l *lane) string {
 	name := l.heading()
 	about, of := strings.CutPrefix(name, l.node)
-	if columns(name) <= p.label || !of || l.node == "" || columns(about)+columns(p.g.ellipsis) >= p.label {
+	if Columns(name) <= p.label || !of || l.node == "" || Columns(about)+Columns(p.g.ellipsis) >= p.label {
 		return cutTo(name, p.label)
 	}
-	return cutTo(l.node, p.label-columns(about)-columns(p.g.ellipsis)) + p.g.ellipsis + about
+	return cutTo(l.node, p.label-Columns(about)-Columns(p.g.ellipsis)) + p.g.ellipsis + about
 }
 
 // told is the set of lines that a run's list of events has.

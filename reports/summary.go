@@ -98,7 +98,7 @@ func (t *text) row(row []entry, widths []int) {
 	for i, c := range row {
 		b.WriteString(t.ink(c.ink, c.text))
 		if i < len(row)-1 {
-			b.WriteString(strings.Repeat(" ", widths[i]-columns(c.text)+gapAfter(i)))
+			b.WriteString(strings.Repeat(" ", widths[i]-Columns(c.text)+gapAfter(i)))
 		}
 	}
 	t.line(trimRight(b.String()))
@@ -108,7 +108,7 @@ func widthsOf(rows [][]entry) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, c := range row {
-			widths[i] = max(widths[i], columns(c.text))
+			widths[i] = max(widths[i], Columns(c.text))
 		}
 	}
 	return widths

@@ -100,7 +100,7 @@ func (t *text) flush(w io.Writer) error {
 	s := t.out.String()
 	t.out.Reset()
 	if t.ASCII {
-		s = plainASCII(s)
+		s = PlainASCII(s)
 	}
 	_, err := io.WriteString(w, s)
 	return err
@@ -112,17 +112,17 @@ func (t *text) ink(k ink, s string) string { return inked(t.Color, k, s) }
 
 // paragraph prints text wrapped and indented.
 func (t *text) paragraph(indent, s string, k ink) {
-	for _, line := range wrap(s, t.Width-columns(indent), "") {
+	for _, line := range Wrap(s, t.Width-Columns(indent), "") {
 		t.line(indent + t.ink(k, line))
 	}
 }
 
 // item prints a text behind a bullet.
 func (t *text) item(bullet, s string, k ink) {
-	for i, line := range wrap(s, t.Width-2-columns(bullet)-1, "") {
+	for i, line := range Wrap(s, t.Width-2-Columns(bullet)-1, "") {
 		head := bullet
 		if i > 0 {
-			head = strings.Repeat(" ", columns(bullet))
+			head = strings.Repeat(" ", Columns(bullet))
 		}
 		t.line("  " + head + " " + t.ink(k, line))
 	}
@@ -133,7 +133,7 @@ func (t *text) story(s *scenarios.Scenario) {
 	if s.Title != "" {
 		title += " " + t.g.dash + " " + s.Title
 	}
-	for _, line := range wrap(title, t.Width, "  ") {
+	for _, line := range Wrap(title, t.Width, "  ") {
 		t.line(t.ink(strong, line))
 	}
 	if s.Story != "" {
@@ -294,7 +294,7 @@ func (t *text) timeline(p *picture) {
 func (t *text) items(entries []string, between string, k ink) {
 	line := ""
 	for _, entry := range entries {
-		if line != "" && columns(line)+columns(between)+columns(entry) > t.Width {
+		if line != "" && Columns(line)+Columns(between)+Columns(entry) > t.Width {
 			t.line(t.ink(k, line))
 			line = ""
 		}
@@ -329,20 +329,20 @@ func (t *text) events(p *picture, run int) {
 			continue
 		}
 		list = append(list, m)
-		when = max(when, columns(precise(m.at.Sub(0))))
-		who = max(who, columns(m.who))
+		when = max(when, Columns(precise(m.at.Sub(0))))
+		who = max(who, Columns(m.who))
 	}
 	if len(list) == 0 {
 		return
 	}
 	t.line("")
 	for _, m := range list {
-		head := padLeft(t.g.number(m.number), columns(t.g.number(maxNumber))) + "  " +
-			padLeft(precise(m.at.Sub(0)), when) + "  " + pad(m.who, who) + "  "
-		lines := wrap(m.text, t.Width-2-columns(head), "")
+		head := PadLeft(t.g.number(m.number), Columns(t.g.number(maxNumber))) + "  " +
+			PadLeft(precise(m.at.Sub(0)), when) + "  " + Pad(m.who, who) + "  "
+		lines := Wrap(m.text, t.Width-2-Columns(head), "")
 		for i, line := range lines {
 			if i > 0 {
-				head = strings.Repeat(" ", columns(head))
+				head = strings.Repeat(" ", Columns(head))
 			}
 			t.line("  " + head + t.ink(m.ink, line))
 		}

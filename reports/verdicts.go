@@ -12,7 +12,7 @@ func (t *text) verdicts(r, like *Run) {
 	var rows []checker.Property
 	width := 0
 	for p := range checker.PropertyCount {
-		width = max(width, columns(p.String()))
+		width = max(width, Columns(p.String()))
 		if worthARow(r, like, p) {
 			rows = append(rows, p)
 		}
@@ -25,7 +25,7 @@ func (t *text) verdicts(r, like *Run) {
 		expected = ""
 	}
 	t.line("")
-	t.line(trimRight("    " + pad("property", width) + "  " + pad("found", 10) + "  " + expected))
+	t.line(trimRight("    " + Pad("property", width) + "  " + Pad("found", 10) + "  " + expected))
 	for _, p := range rows {
 		t.verdict(r, p, width)
 	}
@@ -73,20 +73,20 @@ func (t *text) verdict(r *Run, p checker.Property, width int) {
 			differing = t.g.mismatch
 		}
 	}
-	left := pad(p.String(), width)
-	found := t.ink(k, pad(got.String(), 10))
+	left := Pad(p.String(), width)
+	found := t.ink(k, Pad(got.String(), 10))
 	if differing != " " {
-		wanted = t.ink(differs, wanted) + pad("", 10-columns(wanted))
+		wanted = t.ink(differs, wanted) + Pad("", 10-Columns(wanted))
 	} else {
-		wanted = pad(wanted, 10)
+		wanted = Pad(wanted, 10)
 	}
 	head := "  " + t.ink(k, sign) + " " + left + "  " + found + "  " + wanted + " "
-	plainHead := 2 + columns(sign) + 1 + width + 2 + 10 + 2 + 10 + 1
+	plainHead := 2 + Columns(sign) + 1 + width + 2 + 10 + 2 + 10 + 1
 	note := r.note(p, got)
-	lines := wrap(note, max(t.Width-plainHead-2, 20), "")
+	lines := Wrap(note, max(t.Width-plainHead-2, 20), "")
 	if differing != " " {
 		head += t.ink(differs, differing) + " "
-		plainHead += columns(differing) + 1
+		plainHead += Columns(differing) + 1
 	}
 	if len(lines) == 0 {
 		t.line(trimRight(head))
@@ -94,7 +94,7 @@ func (t *text) verdict(r *Run, p checker.Property, width int) {
 	}
 	for i, line := range lines {
 		if i > 0 {
-			head = pad("", plainHead)
+			head = Pad("", plainHead)
 		}
 		t.line(head + t.ink(faint, line))
 	}

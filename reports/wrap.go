@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// wrap breaks text into lines of at most width columns, with an indentation for the lines after the first.
-func wrap(text string, width int, indent string) []string {
+// Wrap breaks text into lines of at most width columns, with an indentation for the lines after the first.
+func Wrap(text string, width int, indent string) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -16,7 +16,7 @@ func wrap(text string, width int, indent string) []string {
 		switch {
 		case line == "":
 			line = word
-		case columns(line)+1+columns(word) <= width:
+		case Columns(line)+1+Columns(word) <= width:
 			line += " " + word
 		default:
 			lines = append(lines, line)
@@ -49,20 +49,39 @@ func Visible(text string) string {
 
 func steers(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) }
 
-func columns(text string) int { return utf8.RuneCountInString(text) }
+// Columns is how many columns text takes.
+func Columns(text string) int { return utf8.RuneCountInString(text) }
 
-// pad fills text up with blanks.
-func pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(width-columns(text), 0))
+// Pad fills text up with blanks.
+func Pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-Columns(text), 0))
 }
 
-func padLeft(text string, width int) string {
-	return strings.Repeat(" ", max(width-columns(text), 0)) + text
+// PadLeft puts blanks before text.
+func PadLeft(text string, width int) string {
+	return strings.Repeat(" ", max(width-Columns(text), 0)) + text
 }
 
 func cutTo(text string, width int) string {
-	if columns(text) <= width {
+	if Columns(text) <= width {
 		return text
 	}
 	return string([]rune(text)[:width])
 }
+
+// PlainASCII replaces what is not ASCII: the signs of reports and of typesetting by what is like them, all else by question
+// marks.
+func PlainASCII(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 0x80 {
+			return '?'
+		}
+		return c
+	}, likeASCII.Replace(text))
+}
+
+var likeASCII = strings.NewReplacer(
+	"✗", "x", "✓", "+", "○", "o", "·", ".", "×", "x", "→", "->", "…", "...", "≥", ">=", "≤", "<=", "µ", "u", "μ", "u",
+	"│", "|", "─", "-", "▏", "|", "‐", "-", "‑", "-", "‒", "-", "–", "-", "—", "-", "−", "-",
+	"‘", "'", "’", "'", "“", `"`, "”", `"`, "«", `"`, "»", `"`, "\u00a0", " ",
+)

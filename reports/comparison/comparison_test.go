@@ -20,6 +20,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/junit"
 	"github.com/locksim/locksim/search/compare"
 )
 
@@ -175,10 +177,10 @@ func TestCSVHasALineForEachCell(t *testing.T) {
 
 func TestJUnitFailsWhatIsViolatedAndPassesOnlyWhatWasInDanger(t *testing.T) {
 	c := load(t)
-	var doc junitDocument
+	var doc junit.Document
 	require.NoError(t, xml.Unmarshal([]byte(written(t, forms(c)["junit.xml"])), &doc))
 	require.Len(t, doc.Suites, len(c.Locks)+1, "a suite for each lock, and one that says that it was interrupted")
-	var counts junitCounts
+	var counts junit.Suite
 	i := 0
 	for _, suite := range doc.Suites[:len(c.Locks)] {
 		for _, j := range suite.Cases {
@@ -203,7 +205,8 @@ func TestJUnitFailsWhatIsViolatedAndPassesOnlyWhatWasInDanger(t *testing.T) {
 	}
 	require.Equal(t, len(c.Cells), i)
 	counts.Tests, counts.Errors = counts.Tests+1, counts.Errors+1 // the interrupt
-	require.Equal(t, counts, doc.junitCounts)
+	require.Equal(t, [...]int{counts.Tests, counts.Failures, counts.Errors, counts.Skipped},
+		[...]int{doc.Tests, doc.Failures, doc.Errors, doc.Skipped})
 }
 
 // A line of benchmark results as golang.org/x/perf/benchfmt reads it: a name, iterations, pairs of values and units.
@@ -248,7 +251,7 @@ func TestTextKeepsItsWidth(t *testing.T) {
 			if strings.HasPrefix(line, "    locksim run ") || !strings.Contains(strings.TrimSpace(line), " ") {
 				continue // commands and words are not broken
 			}
-			require.LessOrEqual(t, columns(line), width, "%q", line)
+			require.LessOrEqual(t, reports.Columns(line), width, "%q", line)
 		}
 	}
 	for _, r := range written(t, forms(c)["report.ascii.txt"]) {

@@ -65,7 +65,7 @@ type textWriter struct {
 func (t *textWriter) flush(w io.Writer) error {
 	text := t.out.String()
 	if t.ASCII {
-		text = plainASCII(text)
+		text = reports.PlainASCII(text)
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -75,7 +75,7 @@ func (t *textWriter) heading(text string) {
 	if t.out.Len() > 0 {
 		t.out.WriteString("\n")
 	}
-	for _, line := range wrap(text, t.Width) {
+	for _, line := range reports.Wrap(text, t.Width, "") {
 		t.out.WriteString(t.ink(strong, line) + "\n")
 	}
 	t.out.WriteString("\n")
@@ -89,8 +89,8 @@ func (t *textWriter) items(bullet string, texts []string) {
 }
 
 func (t *textWriter) paragraph(lead, text string) {
-	indent := strings.Repeat(" ", columns(lead))
-	for i, line := range wrap(text, min(t.Width, proseWidth)-columns(lead)) {
+	indent := strings.Repeat(" ", reports.Columns(lead))
+	for i, line := range reports.Wrap(text, min(t.Width, proseWidth)-reports.Columns(lead), "") {
 		if i > 0 {
 			lead = indent
 		}

@@ -56,11 +56,11 @@ func (t *textWriter) table(k table) {
 	if len(k.rows) == 0 {
 		return
 	}
-	first := column{head: []string{reports.Visible(k.corner)}, width: columns(reports.Visible(k.corner))}
+	first := column{head: []string{reports.Visible(k.corner)}, width: reports.Columns(reports.Visible(k.corner))}
 	for _, r := range k.rows {
 		name := reports.Visible(r.head)
 		first.cells, first.tones = append(first.cells, []string{name}), append(first.tones, plain)
-		first.width = max(first.width, columns(name))
+		first.width = max(first.width, reports.Columns(name))
 	}
 	list := k.columns()
 	for i := 0; len(list) > 0; i++ {
@@ -90,13 +90,13 @@ func (k *table) columns() []column {
 				c.tones = append(c.tones, r.entries[i].sign.tone)
 			}
 			for _, line := range lines {
-				c.width = max(c.width, columns(line))
+				c.width = max(c.width, reports.Columns(line))
 			}
 			c.cells = append(c.cells, lines)
 		}
 		c.head = headLines(reports.Visible(h.text), c.width)
 		for _, line := range c.head {
-			c.width = max(c.width, columns(line))
+			c.width = max(c.width, reports.Columns(line))
 		}
 		list = append(list, c)
 	}
@@ -109,7 +109,7 @@ func (e *entry) lines() []string {
 	if e.small != "" && (e.cell == nil || strings.Contains(e.text, " ")) {
 		text = strings.TrimSpace(text + " (" + reports.Visible(e.small) + ")")
 	}
-	if lines := wrap(text, wordsColumn); len(lines) > 0 {
+	if lines := reports.Wrap(text, wordsColumn, ""); len(lines) > 0 {
 		return lines
 	}
 	return []string{""}
@@ -125,7 +125,7 @@ func headLines(text string, width int) []string {
 			if line != "" && !strings.HasSuffix(line, "-") {
 				joint = " "
 			}
-			if line != "" && columns(line+joint+piece) > width {
+			if line != "" && reports.Columns(line+joint+piece) > width {
 				lines = append(lines, line)
 				line, joint = "", ""
 			}
@@ -193,7 +193,7 @@ func gap(i int) string {
 
 func (c *column) place(text string) string {
 	if c.right {
-		return padLeft(text, c.width)
+		return reports.PadLeft(text, c.width)
 	}
-	return pad(text, c.width)
+	return reports.Pad(text, c.width)
 }

@@ -32,17 +32,18 @@ func (g *page) header(run *reports.Timeline) {
 // verdict draws what came of a run on a ground of its colour: the headline, and what was found of each property.
 func (g *page) verdict(headline string, tone reports.Tone, verdicts []reports.Verdict) {
 	inset := 14 * Pixel
-	f := Font{Ink: InkOf(tone), Size: 15 * Pixel, Bold: true, Prose: true}
+	look := lookOf(tone)
+	f := Font{Ink: look.words, Size: 15 * Pixel, Bold: true, Prose: true}
 	lines := f.Wrap(reports.Visible(headline), textWidth-3*inset-16*Pixel)
 	cells, rows := g.cells(verdicts, textWidth-3*inset-16*Pixel)
 	height := 2*10*Pixel + Length(len(lines))*21*Pixel
 	if rows > 0 {
 		height += Length(rows)*19*Pixel + 4*Pixel
 	}
-	g.Rect(Box{margin, g.y, textWidth, height}, Paint{Fill: wash(tone), Round: 6 * Pixel})
-	g.Rect(Box{margin, g.y, 4 * Pixel, height}, Paint{Fill: InkOf(tone), Round: 2 * Pixel})
+	g.Rect(Box{margin, g.y, textWidth, height}, Paint{Fill: look.wash, Round: 6 * Pixel})
+	g.Rect(Box{margin, g.y, 4 * Pixel, height}, Paint{Fill: look.words, Round: 2 * Pixel})
 	x := margin + 2*inset + 16*Pixel
-	g.Icon(toneIcon(tone), Point{margin + inset + 8*Pixel, g.y + 10*Pixel + 10*Pixel}, 17*Pixel, InkOf(tone))
+	g.Icon(look.icon, Point{margin + inset + 8*Pixel, g.y + 10*Pixel + 10*Pixel}, 17*Pixel, look.words)
 	y := g.y + 10*Pixel
 	for _, line := range lines {
 		g.Text(Point{x, y + 15*Pixel}, line, f)
@@ -107,19 +108,6 @@ func (g *page) cells(verdicts []reports.Verdict, width Length) (list []cell, row
 	return list, rows
 }
 
-func toneIcon(t reports.Tone) Icon {
-	switch t {
-	case reports.ToneGreen:
-		return Check
-	case reports.ToneRed, reports.ToneAmber:
-		return Cross
-	case reports.ToneDiffers:
-		return Differs
-	default:
-		return Circle
-	}
-}
-
 func foundIcon(found string) Icon {
 	switch found {
 	case "held":
@@ -130,19 +118,5 @@ func foundIcon(found string) Icon {
 		return Question
 	default:
 		return Circle
-	}
-}
-
-// wash is the ground on which something of a tone stands.
-func wash(t reports.Tone) Ink {
-	switch t {
-	case reports.ToneGreen:
-		return GreenWash
-	case reports.ToneRed:
-		return RedWash
-	case reports.ToneAmber:
-		return AmberWash
-	default:
-		return Shade
 	}
 }

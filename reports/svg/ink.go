@@ -74,20 +74,30 @@ func HueOf(t reports.Tone) Hue {
 	}
 }
 
-// InkOf returns the ink for words of a tone.
-func InkOf(t reports.Tone) Ink {
-	switch t {
-	case reports.ToneFaint:
-		return Quiet
-	case reports.ToneAmber:
-		return Amber
-	case reports.ToneRed:
-		return Red
-	case reports.ToneGreen:
-		return Green
-	case reports.ToneClient1, reports.ToneClient2, reports.ToneClient3, reports.ToneClient4:
-		return HueOf(t).Line
-	default:
-		return Words
-	}
+// look is what a tone makes of words, of the ground on which they stand, and of the sign before them.
+type look struct {
+	words, wash Ink
+	icon        Icon
 }
+
+var looks = map[reports.Tone]look{
+	reports.ToneFaint:   {Quiet, Shade, Circle},
+	reports.ToneAmber:   {Amber, AmberWash, Cross},
+	reports.ToneRed:     {Red, RedWash, Cross},
+	reports.ToneGreen:   {Green, GreenWash, Check},
+	reports.ToneDiffers: {Words, Shade, Differs},
+}
+
+func lookOf(t reports.Tone) look {
+	if l, ok := looks[t]; ok {
+		return l
+	}
+	l := look{Words, Shade, Circle}
+	if hue := HueOf(t); hue != nobodys {
+		l.words = hue.Line
+	}
+	return l
+}
+
+// InkOf returns the ink for words of a tone.
+func InkOf(t reports.Tone) Ink { return lookOf(t).words }
