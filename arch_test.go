@@ -39,14 +39,15 @@ var arrows = map[string][]string{
 	"scenarios":          {"sim", "history", "checker", "trace"},
 	"workload":           {"locks", "history"},
 	"harness": {
-		"scenarios", "checker", "workload", "locks", "sim", "sim/database", "sim/lease", "sim/memcached", "sim/redis",
+		"scenarios", "checker", "workload", "locks", "locks/live", "real", "sim", "sim/database", "sim/lease", "sim/memcached", "sim/redis",
 		"sim/redis/cluster", "sim/redis/sentinel",
 		"sim/storage", "sim/wasm", "sim/wire", "sim/zookeeper", "history", "trace",
 	},
 	"guest":   {"workload", "locks", "history"},
 	"clients": {"locks", "sim/wasm"},
 	"replay": {
-		"real", "locks/live", "workload", "harness", "scenarios", "checker", "locks", "sim", "sim/storage", "history", "trace",
+		"real", "locks/live", "workload", "harness", "scenarios", "checker", "locks", "sim", "sim/redis", "sim/storage",
+		"sim/zookeeper", "sim/zookeeper/jute", "history", "trace",
 	},
 	"search":            {"harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"search/claims":     {"search", "harness", "scenarios", "checker", "locks", "sim", "history"},
@@ -60,11 +61,12 @@ var arrows = map[string][]string{
 	"search/compare": {
 		"search", "search/measure", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace",
 	},
-	"reports":            {"scenarios", "checker", "history", "trace"},
+	"reports":            {"reports/junit", "scenarios", "checker", "history", "trace"},
+	"reports/junit":      {},
 	"reports/svg":        {"reports", "trace"},
 	"reports/page":       {"reports", "reports/svg", "trace"},
 	"reports/export":     {"reports", "checker", "history", "trace"},
-	"reports/comparison": {"reports", "reports/svg", "search/compare"},
+	"reports/comparison": {"reports", "reports/junit", "reports/svg", "search/compare"},
 	"cmd/locksim": {
 		"search", "search/claims", "search/minimal", "search/fuzz", "search/explore", "search/measure", "search/compare",
 		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "serve", "clients", "replay",

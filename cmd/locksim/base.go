@@ -5,18 +5,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
 )
 
 // baseScenario is a scenario to which faults are to be added, in one of its variants.
-func baseScenario(name, variant string) (*scenarios.Scenario, error) {
+func (c *call) baseScenario(name, variant string) (*scenarios.Scenario, error) {
 	all := scenarios.Names()
 	if !slices.Contains(all, name) && !looksLikeFile(name) && !isFile(name) {
-		near := didYouMean(name, slices.Concat(lockNames(), all))
+		near := didYouMean(name, slices.Concat(lockNames(), clients.Names(), all))
 		return nil, fmt.Errorf("there is no lock and no scenario %q%s", name, near)
 	}
-	s, _, err := find(name)
+	s, _, err := c.find(name)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func runCheck(c *call) int {
 	}
 	code := exitOK
 	for _, name := range names {
-		if err := checkScenario(name); err != nil {
+		if err := c.checkScenario(name); err != nil {
 			code = c.failures(err)
 			continue
 		}
@@ -40,8 +40,8 @@ func runCheck(c *call) int {
 }
 
 // checkScenario also compiles, which is when the names of locks are looked up.
-func checkScenario(name string) error {
-	s, _, err := find(name)
+func (c *call) checkScenario(name string) error {
+	s, _, err := c.find(name)
 	if err != nil {
 		return err
 	}

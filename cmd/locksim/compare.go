@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports/comparison"
 	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/search/compare"
@@ -27,7 +25,7 @@ func compareCommand() command {
 	}
 }
 
-const compareUsage = `usage: locksim compare [LOCK...|all] [flags]
+const compareUsage = `usage: locksim compare [LOCK...|all|libraries] [flags]
        locksim compare --from-json FILE [flags]
 
 Measures how often each lock is violated under each kind of faults by itself and in each fencing mode, on schedules that
@@ -55,7 +53,7 @@ default settings it takes up to ten minutes on two cores.
 An interrupt ends it early, with what was measured until then.
 
 Exit codes: 0 it was measured, whatever came of it, 2 usage, 130 interrupted.
-`
+` + clientsHelp
 
 // compareOptions are the flags of compare.
 type compareOptions struct {
@@ -113,7 +111,7 @@ func runCompare(c *call) int {
 		return c.help("compare")
 	}
 	if err == nil {
-		err = o.check(names)
+		err = c.checkComparison(o, names)
 	}
 	if err != nil {
 		return c.fail("compare: %v", err)
@@ -124,14 +122,8 @@ func runCompare(c *call) int {
 	return c.compare(o)
 }
 
-// check refuses what makes no sense, and makes a plan of the rest.
-func (o *compareOptions) check(names []string) error {
-	known := append(lockNames(), "all")
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("there is no lock %q%s", name, didYouMean(name, known))
-		}
-	}
+// checkComparison refuses what makes no sense, and makes a plan of the rest.
+func (c *call) checkComparison(o *compareOptions, names []string) error {
 	switch {
 	case o.saved != "" && len(names) > 0:
 		return fmt.Errorf("--from-json plays nothing, but %q was given", names[0])
@@ -148,12 +140,9 @@ func (o *compareOptions) check(names []string) error {
 		Draws:      search.Seeds{First: o.from.value, Count: o.runs.value}, Confidence: percent, Folder: o.save,
 		RatesOnly: bool(o.ratesOnly), Jobs: o.jobs.value,
 	}
-	for _, lock := range locks.Catalogue() {
-		if len(names) == 0 || slices.Contains(names, "all") || slices.Contains(names, lock.Name) {
-			o.plan.Locks = append(o.plan.Locks, lock)
-		}
-	}
-	return nil
+	var err error
+	o.plan.Locks, err = c.chosenLocks(names)
+	return err
 }
 
 // compare plays a plan, and reports what came of it, whether it came to its end or not.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
@@ -36,6 +35,7 @@ property, or which do, each cause as the smallest scenario that shows it; and wh
   --fencing MODE     the fencing mode; none, or the scenario's first
   --style STYLE      the client style; careless, or the scenario's first
   --variant NAME     the scenario's variant
+  --client FOLDER    the lock is that of a client of one's own
   --property NAMES   properties of which violations count; all but availability
   --for DURATION     stop after that time, as 30s or 1h
   --stop-at-first    stop at the first violation
@@ -58,17 +58,17 @@ from the start on), the loss of a machine's power if its disk has all that its p
 Exit codes: 0 no violation in all schedules, 1 a violation, 2 usage, 3 no violation, but of some schedules nothing can
 be said, as when --for ended it early: it was asked about all of them. (fuzz then says 0: it was asked for as many runs
 as there is time for.) 130 interrupted.
-`
+` + clientsHelp
 
 // exploreOptions are the flags of explore.
 type exploreOptions struct {
+	caseFlags
 	report                  huntReport
 	most                    count
 	within                  duration
 	full, toFirst, progress boolFlag
 	faults, properties      names
-	fencing, style          choice
-	variant                 string
+	client                  string
 }
 
 // mostExplored is how many faults a schedule may have: with more there is no end to it.
@@ -78,15 +78,13 @@ func exploreFlags(o *exploreOptions, e env) *flag.FlagSet {
 	o.most = count{1, 0, mostExplored}
 	o.faults = names{what: "kind of fault", allowed: kindNames(search.Kinds())}
 	o.properties = names{what: "property", allowed: checker.PropertyNames()}
-	o.fencing.allowed, o.style.allowed = history.FencingNames(), history.StyleNames()
 	fs := newFlags("explore")
 	o.report.addTo(fs, e)
+	o.addTo(fs)
 	fs.Var(&o.most, "max-faults", "")
 	fs.Var(&o.faults, "faults", "")
 	fs.Var(&o.full, "full", "")
-	fs.Var(&o.fencing, "fencing", "")
-	fs.Var(&o.style, "style", "")
-	fs.StringVar(&o.variant, "variant", "", "")
+	fs.StringVar(&o.client, "client", "", "")
 	fs.Var(&o.properties, "property", "")
 	fs.Var(&o.within, "for", "")
 	fs.Var(&o.toFirst, "stop-at-first", "")
@@ -97,6 +95,9 @@ func exploreFlags(o *exploreOptions, e env) *flag.FlagSet {
 func runExplore(c *call) int {
 	o := &exploreOptions{}
 	names, err := parseFlags(exploreFlags(o, c.env), c.args)
+	if o.client != "" {
+		names = append(names, ownClient(o.client))
+	}
 	switch {
 	case errors.Is(err, errHelp):
 		return c.help("explore")
@@ -109,7 +110,7 @@ func runExplore(c *call) int {
 	if err != nil {
 		return c.fail("explore: %v", err)
 	}
-	base, err := o.base(names[0])
+	base, err := c.base(o, names[0])
 	if err != nil {
 		return c.failures(err)
 	}
@@ -125,33 +126,30 @@ func runExplore(c *call) int {
 }
 
 // base is the case in which the lock or the scenario is explored.
-func (o *exploreOptions) base(name string) (scenarios.Case, error) {
-	s, err := o.scenario(name)
+func (c *call) base(o *exploreOptions, name string) (scenarios.Case, error) {
+	s, err := c.explored(o, name)
 	if err != nil {
 		return scenarios.Case{}, err
 	}
-	chosen := search.Selection{Variant: o.variant}
-	if style, ok := history.ParseStyle(o.style.value); ok {
-		chosen.Style = &style
-	}
-	if mode, ok := history.ParseFencing(o.fencing.value); ok {
-		chosen.Fencing = []history.Fencing{mode}
-	}
-	cases, err := chosen.Cases(s)
+	cases, err := o.selection().Cases(s)
 	if err != nil {
 		return scenarios.Case{}, err
 	}
 	return cases[0], nil
 }
 
-func (o *exploreOptions) scenario(name string) (*scenarios.Scenario, error) {
+// explored is the scenario to which faults are added.
+func (c *call) explored(o *exploreOptions, name string) (*scenarios.Scenario, error) {
+	if err := c.bring(name); err != nil {
+		return nil, err
+	}
 	if lock, ok := locks.Find(name); ok {
 		if o.variant != "" {
 			return nil, fmt.Errorf("explore: --variant is for scenarios, and %s is a lock", name)
 		}
 		return explore.Base(&lock), nil
 	}
-	return baseScenario(name, o.variant)
+	return c.baseScenario(name, o.variant)
 }
 
 // explore explores a base, and reports what came of it.

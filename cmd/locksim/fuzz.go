@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +40,7 @@ and how often it could have been.
   --style STYLES     client styles, likewise; careless, or those of the scenario
   --property NAMES   properties of which violations count; all but availability
   --variant NAME     the scenario's variant
+  --client FOLDER    the lock is that of a client of one's own
   --from N           the number of the first run; the same number draws the same scenario
   --jobs N           runs at once; the output does not depend on it
   --save DIR         where findings are saved; the current directory
@@ -59,7 +59,7 @@ evict, snapshot. Kinds that servers of the lock do not know are not drawn.
 An interrupt ends the search early: what was found until then is printed and saved, and the ledger has it.
 
 Exit codes: 0 no violation, 1 a violation, 2 usage, 3 of some runs nothing can be said, 130 interrupted.
-`
+` + clientsHelp
 
 // fuzzOptions are the flags of fuzz.
 type fuzzOptions struct {
@@ -70,8 +70,8 @@ type fuzzOptions struct {
 	from                      seedFlag
 	toFirst, resume, progress boolFlag
 	aim
-	variant, ledger string
-	shard           shardFlag
+	variant, client, ledger string
+	shard                   shardFlag
 }
 
 // fewRuns is how many runs are played unless told otherwise.
@@ -89,6 +89,7 @@ func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
 	o.addTo(fs)
 	fs.Var(&o.drift, "drift", "")
 	fs.StringVar(&o.variant, "variant", "", "")
+	fs.StringVar(&o.client, "client", "", "")
 	fs.Var(&o.from, "from", "")
 	fs.StringVar(&o.ledger, "ledger", "", "")
 	fs.Var(&o.resume, "resume", "")
@@ -104,6 +105,9 @@ const mostDrift = 1_000_000
 func runFuzz(c *call) int {
 	o := &fuzzOptions{}
 	names, err := parseFlags(fuzzFlags(o, c.env), c.args)
+	if o.client != "" {
+		names = append(names, ownClient(o.client))
+	}
 	switch {
 	case errors.Is(err, errHelp):
 		return c.help("fuzz")
@@ -118,7 +122,7 @@ func runFuzz(c *call) int {
 	if err != nil {
 		return c.fail("fuzz: %v", err)
 	}
-	config, err := o.config(names[0])
+	config, err := c.config(o, names[0])
 	if err != nil {
 		return c.failures(err)
 	}
@@ -144,21 +148,24 @@ func (o *fuzzOptions) check() error {
 }
 
 // config is what is hunted.
-func (o *fuzzOptions) config(name string) (fuzz.Config, error) {
-	c := fuzz.Config{
+func (c *call) config(o *fuzzOptions, name string) (fuzz.Config, error) {
+	config := fuzz.Config{
 		Lock: name, Drift: int64(o.drift.value),
 		Faults: chosen(&o.faults, search.ParseKind), Styles: chosen(&o.styles, history.ParseStyle),
 		Fencing: chosen(&o.fencing, history.ParseFencing), Properties: chosen(&o.properties, checker.ParseProperty),
 	}
-	if slices.Contains(lockNames(), name) {
-		if o.variant != "" {
-			return c, fmt.Errorf("fuzz: --variant is for scenarios, and %s is a lock", name)
-		}
-		return c, nil
+	if err := c.bring(name); err != nil {
+		return config, err
 	}
-	s, err := baseScenario(name, o.variant)
-	c.Base = s
-	return c, err
+	if isLock(name) {
+		if o.variant != "" {
+			return config, fmt.Errorf("fuzz: --variant is for scenarios, and %s is a lock", name)
+		}
+		return config, nil
+	}
+	s, err := c.baseScenario(name, o.variant)
+	config.Base = s
+	return config, err
 }
 
 // duration is a flag with a length of time.

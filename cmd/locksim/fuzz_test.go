@@ -182,7 +182,7 @@ func huntOf(t *testing.T, lock string, flags ...string) (*huntResult, *call, *by
 	o := &fuzzOptions{}
 	_, err := parseFlags(fuzzFlags(o, plainEnv()), flags)
 	require.NoError(t, err)
-	config, err := o.config(lock)
+	config, err := (&call{}).config(o, lock)
 	require.NoError(t, err)
 	hunt, err := fuzz.New(config, nil)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
@@ -29,6 +30,7 @@ type listing struct {
 	Schema    string          `json:"schema"`
 	Scenarios []scenarioEntry `json:"scenarios"`
 	Locks     []lockEntry     `json:"locks"`
+	Libraries []libraryEntry  `json:"libraries"`
 	Faults    []faultEntry    `json:"faults"`
 }
 
@@ -52,6 +54,12 @@ type lockEntry struct {
 	Identity string `json:"identity"` // what a release identifies the holder by
 	Lease    bool   `json:"lease"`    // a grant ends by itself
 	Source   string `json:"source"`
+}
+
+// libraryEntry is a lock that a ready-made client brings.
+type libraryEntry struct {
+	lockEntry
+	Module string `json:"module"` // of the library
 }
 
 type faultEntry struct {
@@ -97,7 +105,8 @@ func runList(c *call) int {
 
 // gather collects the lists that were asked for; the others stay empty.
 func gather(names []string) (*listing, error) {
-	l := &listing{Schema: "locksim.list/1", Scenarios: []scenarioEntry{}, Locks: []lockEntry{}, Faults: []faultEntry{}}
+	l := &listing{Schema: "locksim.list/1", Scenarios: []scenarioEntry{}, Locks: []lockEntry{},
+		Libraries: []libraryEntry{}, Faults: []faultEntry{}}
 	if slices.Contains(names, "scenarios") {
 		all, err := scenarios.All()
 		if err != nil {
@@ -109,16 +118,23 @@ func gather(names []string) (*listing, error) {
 	}
 	if slices.Contains(names, "locks") {
 		for _, a := range locks.Catalogue() {
-			l.Locks = append(l.Locks, lockEntry{
-				Name: a.Name, Title: a.Title, Servers: serversOf(&a), Token: a.Token, Deadline: clockName(a.Deadline),
-				Identity: a.Identity, Lease: a.Lease, Source: a.Source,
-			})
+			l.Locks = append(l.Locks, lockEntryOf(&a))
+		}
+		for _, c := range clients.Catalogue() {
+			l.Libraries = append(l.Libraries, libraryEntry{lockEntryOf(&c.Lock), c.Library})
 		}
 	}
 	if slices.Contains(names, "faults") {
 		l.Faults = faultEntries()
 	}
 	return l, nil
+}
+
+func lockEntryOf(a *locks.Algorithm) lockEntry {
+	return lockEntry{
+		Name: a.Name, Title: a.Title, Servers: serversOf(a), Token: a.Token, Deadline: clockName(a.Deadline),
+		Identity: a.Identity, Lease: a.Lease, Source: a.Source,
+	}
 }
 
 // scenarioEntryOf lists every kind of servers, mode, style and variant in which a scenario is played, in the order of its
@@ -196,6 +212,12 @@ func (l *listing) text(w io.Writer) error {
 			kind = k.Servers
 			head("locks on " + titleOf(kind) + ": locksim run NAME --lock LOCK")
 		}
+		fmt.Fprintf(t, "  %s\t%s\n", k.Name, k.Title)
+	}
+	if len(l.Libraries) > 0 {
+		head("libraries, which are built when they are played: locksim fuzz LIBRARY")
+	}
+	for _, k := range l.Libraries {
 		fmt.Fprintf(t, "  %s\t%s\n", k.Name, k.Title)
 	}
 	if len(l.Faults) > 0 {

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/locksim/locksim/replay"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -37,6 +38,9 @@ const (
 const sweeps = 800
 
 func main() {
+	if replay.IsClient() {
+		os.Exit(playClient())
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(sweeps)
 	}
@@ -63,7 +67,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		runCommand(), listCommand(), checkCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
-		mergeCommand(), measureCommand(), campaignCommand(), liveCommand(), serveCommand(), versionCommand(), helpCommand(),
+		mergeCommand(), measureCommand(), campaignCommand(), liveCommand(), replayCommand(), serveCommand(), versionCommand(), helpCommand(),
 	}
 }
 
@@ -74,6 +78,7 @@ type call struct {
 	env    env
 	stdout io.Writer
 	stderr io.Writer
+	told   []string // locks of programs of which it has been said what is real
 }
 
 // runIn is the program: what it reads is in its arguments, what it has to say goes to the writers and into the code.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/search/measure"
 )
@@ -24,7 +23,7 @@ func measureCommand() command {
 }
 
 const measureUsage = `usage: locksim measure LOCK... [flags]
-       locksim measure all [flags]
+       locksim measure all|libraries [flags]
 
 Plays a fixed number of drawn scenarios for each lock, and prints how often a property was violated, with the exact
 interval of Clopper and Pearson, how often it was in danger, and how to see the first violation. Locks on servers of one
@@ -49,7 +48,7 @@ Kinds of faults: see locksim help fuzz. Servers that do not know one do not meet
 An interrupt ends it early, with what was measured until then.
 
 Exit codes: 0 it was measured, whatever came of it, 2 usage, 130 interrupted.
-`
+` + clientsHelp
 
 // measureOptions are the flags of measure.
 type measureOptions struct {
@@ -91,7 +90,7 @@ func runMeasure(c *call) int {
 	}
 	var plan measure.Plan
 	if err == nil {
-		plan, err = o.plan(names)
+		plan, err = c.planned(o, names)
 	}
 	if err != nil {
 		return c.fail("measure: %v", err)
@@ -99,8 +98,8 @@ func runMeasure(c *call) int {
 	return c.measure(o, plan)
 }
 
-// plan is what is to be measured.
-func (o *measureOptions) plan(names []string) (measure.Plan, error) {
+// planned is what is to be measured.
+func (c *call) planned(o *measureOptions, names []string) (measure.Plan, error) {
 	p := measure.Plan{
 		Conditions: o.conditions(), Styles: chosen(&o.styles, history.ParseStyle),
 		Fencing: chosen(&o.fencing, history.ParseFencing), Properties: chosen(&o.properties, checker.ParseProperty),
@@ -109,21 +108,14 @@ func (o *measureOptions) plan(names []string) (measure.Plan, error) {
 	if o.from.value > math.MaxUint64-uint64(o.runs.value) {
 		return p, fmt.Errorf("--from %d: there are not so many numbers above it", o.from.value)
 	}
-	known := append(lockNames(), "all")
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return p, fmt.Errorf("there is no lock %q%s", name, didYouMean(name, known))
-		}
-	}
-	for _, lock := range locks.Catalogue() {
-		if slices.Contains(names, lock.Name) || slices.Contains(names, "all") {
-			p.Locks = append(p.Locks, lock)
-		}
-	}
-	switch {
-	case len(names) == 0:
+	if len(names) == 0 {
 		return p, errors.New("which locks? Name them, or all; see locksim list locks")
-	case p.Runs() == 0:
+	}
+	var err error
+	if p.Locks, err = c.chosenLocks(names); err != nil {
+		return p, err
+	}
+	if p.Runs() == 0 {
 		return p, errors.New("there is nothing to measure: these locks have no token, and these fencing modes need one")
 	}
 	return p, nil

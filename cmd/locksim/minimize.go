@@ -9,7 +9,6 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
-	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/search/minimal"
@@ -42,22 +41,19 @@ Exit codes: 0 it is done, 2 usage, a bad scenario, or nothing is violated.
 
 // minimizeOptions are the flags of minimize.
 type minimizeOptions struct {
-	property, fencing, style choice
-	variant, out             string
-	seed                     seedFlag
-	pictures                 boolFlag
-	look                     look
+	caseFlags
+	property choice
+	out      string
+	seed     seedFlag
+	pictures boolFlag
+	look     look
 }
 
 func minimizeFlags(o *minimizeOptions) *flag.FlagSet {
 	o.property.allowed = checker.PropertyNames()
-	o.fencing.allowed = history.FencingNames()
-	o.style.allowed = history.StyleNames()
 	fs := newFlags("minimize")
+	o.addTo(fs)
 	fs.Var(&o.property, "property", "")
-	fs.Var(&o.fencing, "fencing", "")
-	fs.Var(&o.style, "style", "")
-	fs.StringVar(&o.variant, "variant", "", "")
 	fs.Var(&o.seed, "seed", "")
 	fs.StringVar(&o.out, "o", "", "")
 	fs.Var(&o.pictures, "pictures", "")
@@ -80,7 +76,7 @@ func runMinimize(c *call) int {
 	if err != nil {
 		return c.fail("minimize: %v", err)
 	}
-	s, _, err := find(names[0])
+	s, _, err := c.find(names[0])
 	if err != nil {
 		return c.failures(err)
 	}
@@ -102,14 +98,7 @@ func runMinimize(c *call) int {
 
 // violation plays the scenario's cases until one violates something.
 func (o *minimizeOptions) violation(r *harness.Runner, s *scenarios.Scenario) (*search.Violation, error) {
-	selection := search.Selection{Variant: o.variant}
-	if style, ok := history.ParseStyle(o.style.value); ok {
-		selection.Style = &style
-	}
-	if mode, ok := history.ParseFencing(o.fencing.value); ok {
-		selection.Fencing = []history.Fencing{mode}
-	}
-	cases, err := selection.Cases(s)
+	cases, err := o.selection().Cases(s)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/locksim/locksim/replay"
 )
 
 // asProgram is the environment variable that has the test's executable be locksim.
@@ -13,6 +15,12 @@ const asProgram = "LOCKSIM_TEST_AS_PROGRAM"
 // TestMain lets the executable be the program itself, so that tests can kill it. As in other tests, it writes down at once
 // whatever it has played.
 func TestMain(m *testing.M) {
+	if replay.IsClient() {
+		os.Exit(playClient())
+	}
+	if os.Getenv(asProgram) == "interruptible" {
+		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	}
 	if os.Getenv(asProgram) != "" {
 		os.Exit(runIn(context.Background(), plainEnv(), os.Args[1:], os.Stdout, os.Stderr))
 	}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/harness"
-	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
@@ -47,21 +47,20 @@ An interrupt, or a request to terminate, leaves what was played until then, mark
 FILE.partial.
 
 Exit codes: 0 as expected, 1 not as expected, 2 usage or bad scenario, 3 inconclusive, 130 interrupted.
-`
+` + clientsHelp
 }
 
 // runOptions are the flags of run.
 type runOptions struct {
+	caseFlags
 	all                boolFlag
-	lock, variant, out string
-	fencing, style     choice
+	lock, out          string
 	format, color      choice
 	seed               seedFlag
 	seeds, jobs, width count
 	ascii              boolFlag
 	names              []string
 	algorithm          *locks.Algorithm
-	selection          search.Selection
 }
 
 // batch is what is to be played: jobs, and from which files their scenarios are.
@@ -87,19 +86,16 @@ const (
 )
 
 func runFlags(o *runOptions, e env) *flag.FlagSet {
-	o.fencing.allowed = append(history.FencingNames(), "all")
-	o.style.allowed = history.StyleNames()
 	o.format = choice{"text", formatNames()}
 	o.color = choice{"auto", []string{"auto", "always", "never"}}
 	o.seeds = count{1, 1, maxSeeds}
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
 	o.width = count{0, minWidth, maxWidth}
 	fs := newFlags("run")
+	o.addTo(fs)
+	o.fencing.allowed = append(o.fencing.allowed, everyMode)
 	fs.Var(&o.all, "all", "")
 	fs.StringVar(&o.lock, "lock", "", "")
-	fs.Var(&o.fencing, "fencing", "")
-	fs.Var(&o.style, "style", "")
-	fs.StringVar(&o.variant, "variant", "", "")
 	fs.Var(&o.seed, "seed", "")
 	fs.Var(&o.seeds, "seeds", "")
 	fs.Var(&o.jobs, "jobs", "")
@@ -119,12 +115,15 @@ func runRun(c *call) int {
 	}
 	if err == nil {
 		o.names = names
+		err = c.bring(o.lock)
+	}
+	if err == nil {
 		err = o.check()
 	}
 	if err != nil {
 		return c.fail("run: %v", err)
 	}
-	p, err := compile(o)
+	p, err := c.compile(o)
 	if err != nil {
 		return c.failures(err)
 	}
@@ -142,32 +141,22 @@ func (o *runOptions) check() error {
 	if o.lock != "" {
 		found, ok := locks.Find(o.lock)
 		if !ok {
-			return fmt.Errorf("there is no lock %q%s", o.lock, didYouMean(o.lock, lockNames()))
+			return fmt.Errorf("there is no lock %q%s", o.lock, didYouMean(o.lock, append(lockNames(), clients.Names()...)))
 		}
 		o.algorithm = &found
-	}
-	o.selection.Variant = o.variant
-	if style, ok := history.ParseStyle(o.style.value); ok {
-		o.selection.Style = &style
-	}
-	for _, name := range history.FencingNames() {
-		if o.fencing.value == name || o.fencing.value == "all" {
-			mode, _ := history.ParseFencing(name)
-			o.selection.Fencing = append(o.selection.Fencing, mode)
-		}
 	}
 	return nil
 }
 
 // compile reads the scenarios and makes a job of each case.
-func compile(o *runOptions) (*batch, error) {
-	list, err := o.load()
+func (c *call) compile(o *runOptions) (*batch, error) {
+	list, err := c.load(o)
 	if err != nil {
 		return nil, err
 	}
-	p := &batch{}
+	p, chosen := &batch{}, o.selection()
 	for _, l := range list {
-		cases, err := o.selection.Cases(l.scenario)
+		cases, err := chosen.Cases(l.scenario)
 		if err != nil && bool(o.all) {
 			continue // a variant is of few scenarios
 		}
@@ -239,7 +228,7 @@ type loaded struct {
 	file     string // "" if it is a named one
 }
 
-func (o *runOptions) load() ([]loaded, error) {
+func (c *call) load(o *runOptions) ([]loaded, error) {
 	var list []loaded
 	if o.all {
 		all, err := scenarios.All()
@@ -249,7 +238,7 @@ func (o *runOptions) load() ([]loaded, error) {
 		return list, err
 	}
 	for _, name := range o.names {
-		s, file, err := find(name)
+		s, file, err := c.find(name)
 		if err != nil {
 			return nil, err
 		}

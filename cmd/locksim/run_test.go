@@ -144,7 +144,7 @@ func TestALockThatPanicsIsShownWhere(t *testing.T) {
 	o.algorithm = &locks.Algorithm{Name: "broken", New: func(locks.Options) locks.Builder {
 		return func(locks.Process) (locks.Lock, error) { return &broken{}, nil }
 	}}
-	batch, err := compile(o)
+	batch, err := (&call{}).compile(o)
 	require.NoError(t, err)
 	var out, stderr bytes.Buffer
 	c := &call{ctx: t.Context(), env: plainEnv(), stdout: &out, stderr: &stderr}
@@ -249,10 +249,10 @@ func TestALockIsPlayedOnItsOwnServersOnly(t *testing.T) {
 	_, err := parseFlags(runFlags(o, plainEnv()), nil)
 	require.NoError(t, err)
 	o.names, o.algorithm = []string{"fencing-33-34"}, &locks.Algorithm{Name: "zk", Servers: "zookeeper"}
-	_, err = compile(o)
+	_, err = (&call{}).compile(o)
 	require.EqualError(t, err, "the lock zk lives on ZooKeeper, but the servers of fencing-33-34 are Redis; see locksim list locks")
 	o.all, o.names, o.algorithm.Servers = true, nil, "no such kind"
-	_, err = compile(o)
+	_, err = (&call{}).compile(o)
 	require.ErrorContains(t, err, "no scenario is of ")
 }
 

@@ -27,8 +27,8 @@ people. It prints the address of each server on a line of its own, and then serv
   --listen ADDRESS  host:port of the first server, the others have the ports that follow; 127.0.0.1:0, where 0 is any
   --seed S          decides what the servers draw; 0x1
 
-What is simulated is what a lock can notice: of Redis the commands that locks use, in RESP2; of ZooKeeper no access
-control and no times of nodes. Anybody who can reach the address can use the servers.
+What is simulated is what a lock can notice: of Redis the commands that locks use; of ZooKeeper all that clients ask for,
+but no quotas, nodes with a time to live, SASL or reconfiguration. Anybody who can reach the address can use the servers.
 
 Exit codes: 0 after an interrupt, 2 usage, or an address that is in use.
 `

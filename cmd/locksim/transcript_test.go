@@ -61,7 +61,7 @@ func TestTranscripts(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			got := replay(string(text))
+			got := typeAgain(string(text))
 			if os.Getenv("UPDATE") != "" {
 				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 				return
@@ -71,8 +71,8 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// replay keeps a transcript's comments and commands, and puts below each command what it prints now.
-func replay(transcript string) string {
+// typeAgain keeps a transcript's comments and commands, and puts below each command what it prints now.
+func typeAgain(transcript string) string {
 	var b strings.Builder
 	commented := false
 	for line := range strings.Lines(transcript) {

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// clientsHelp says how a lock may be named that a program brings.
+const clientsHelp = `
+LOCK may also be a library's: a ready-made client that locksim list locks names, one with another version of the library, as
+redsync@v4.15.0, or the folder of a client of one's own, as ./mylock. It takes the Go toolchain. See docs/libraries.md.
+`
+
+// bring builds the clients that names stand for, so that their locks are played as any other. Other names are left alone.
+func (c *call) bring(names ...string) error {
+	for _, name := range names {
+		lock, known := locks.Find(name)
+		if !known && clients.Is(name) && !looksLikeScenario(name) {
+			var err error
+			if lock, err = c.build(name); err != nil {
+				return err
+			}
+		}
+		if lock.Program != nil && !slices.Contains(c.told, name) {
+			c.told = append(c.told, name)
+			c.complain(reality(&lock))
+		}
+	}
+	return nil
+}
+
+// build builds a client, and makes its lock known.
+func (c *call) build(name string) (locks.Algorithm, error) {
+	progress := c.newProgress(false, 0, time.Time{})
+	progress.say("building " + name)
+	lock, err := clients.Build(c.ctx, name)
+	progress.close()
+	if err == nil {
+		locks.Add(lock)
+	}
+	return lock, err
+}
+
+// reality says what of a lock that a program brings is real and what is not.
+func reality(lock *locks.Algorithm) string {
+	return fmt.Sprintf("%s: the library's own code (%s), compiled to WebAssembly; not real are Go's scheduler, which has one "+
+		"thread, randomness, which is seeded, and clocks, network and servers, which are simulated.", lock.Name, lock.Source)
+}
+
+// bringOf builds the clients whose locks a scenario plays.
+func (c *call) bringOf(s *scenarios.Scenario) error {
+	for _, each := range s.Cases() {
+		if err := c.bring(each.Scenario.Lock.Algorithm); err != nil {
+			return fmt.Errorf("%s: %w", reports.Visible(s.Name), err)
+		}
+	}
+	return nil
+}
+
+// find reads a scenario, and builds the clients whose locks it plays.
+func (c *call) find(name string) (s *scenarios.Scenario, file bool, err error) {
+	if s, file, err = find(name); err == nil {
+		err = c.bringOf(s)
+	}
+	return s, file, err
+}
+
+// isLock reports whether a name is that of a lock, once bring has seen it.
+func isLock(name string) bool {
+	_, ok := locks.Find(name)
+	return ok
+}
+
+// libraries stands for all ready-made clients where locks are named, as all does for the catalogue.
+const libraries = "libraries"
+
+// chosenLocks are the locks that names stand for; the catalogue's if there are no names.
+func (c *call) chosenLocks(names []string) ([]locks.Algorithm, error) {
+	if slices.Contains(names, libraries) {
+		names = append(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == libraries }), clients.Names()...)
+	}
+	if err := c.bring(names...); err != nil {
+		return nil, err
+	}
+	all := len(names) == 0 || slices.Contains(names, "all")
+	var list []locks.Algorithm
+	for _, lock := range locks.Catalogue() {
+		if all || slices.Contains(names, lock.Name) {
+			list = append(list, lock)
+		}
+	}
+	for _, name := range names {
+		lock, ok := locks.Find(name)
+		switch {
+		case ok && lock.Program != nil:
+			list = append(list, lock)
+		case !ok && name != "all":
+			return nil, fmt.Errorf("there is no lock %q%s", name, didYouMean(name, append(lockNames(), "all", libraries)))
+		}
+	}
+	return list, nil
+}
+
+// ownClient is the name of a lock whose client's folder --client names, with or without a slash.
+func ownClient(folder string) string {
+	if folder == "" || clients.Is(folder) {
+		return folder
+	}
+	return "./" + folder
+}
+
+// looksLikeScenario reports whether a name with slashes is that of a scenario rather than of a folder.
+func looksLikeScenario(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name)) || isFile(name)
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+var lateReplies = flag.Int("late-replies", 20, "runs of redsync with late replies only")
+
+const mine = "../../clients/testdata/mine"
+
+// said runs a command, and returns its exit code, its output and its complaints.
+func said(t *testing.T, args ...string) (code int, out, problems string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = runIn(t.Context(), plainEnv(), args, &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
+	files, err := filepath.Glob("../../clients/testdata/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	told, err := os.ReadFile("../../clients/FINDINGS.md")
+	require.NoError(t, err)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			require.Contains(t, string(told), filepath.Base(file), "the argument from the library's source is missing")
+			code, out, problems := said(t, "run", file)
+			require.Equal(t, exitOK, code, "%s\n%s", out, problems)
+			require.Contains(t, problems, "the library's own code (github.com/")
+		})
+	}
+}
+
+// TestLibrariesAreSeenToHold holds that an observer sees what each library is granted: that is what their keys and
+// authorities in the catalogue of clients are for.
+func TestLibrariesAreSeenToHold(t *testing.T) {
+	for _, c := range clients.Catalogue() {
+		t.Run(c.Lock.Name, func(t *testing.T) {
+			lock := built(t, c.Lock.Name)
+			s := contended(t, &lock)
+			first, second := playedOnce(t, s, &lock, 1), playedOnce(t, s, &lock, 1)
+			require.Equal(t, first.Digest, second.Digest)
+			require.Len(t, first.History.Acquisitions, 2)
+			require.Len(t, first.History.Grants, 2)
+			for i := range first.History.Grants {
+				a := first.History.Acquisition(first.History.Grants[i].Acquisition)
+				require.NotNil(t, a)
+				require.LessOrEqual(t, first.History.Grants[i].From, a.Returned)
+			}
+			for _, p := range []checker.Property{checker.MutualExclusion, checker.ExclusionAtService} {
+				require.Equal(t, checker.Held, first.Report.Verdicts[p], p)
+			}
+		})
+	}
+}
+
+func TestRedsyncKeepsItsPromiseWhenRepliesAreLate(t *testing.T) {
+	lock := built(t, "redsync")
+	for n := range *lateReplies {
+		random := rand.New(rand.NewPCG(uint64(n), 0))
+		s := contended(t, &lock)
+		for range 1 + random.IntN(4) {
+			s.Faults = append(s.Faults, sim.Fault{
+				Trigger: sim.Trigger{
+					When: sim.Before, Nth: random.IntN(4),
+					Step: sim.Pattern{Node: fmt.Sprintf("redis-%d", 1+random.IntN(3)), Does: trace.Reply},
+				},
+				Action: sim.Action{Kind: sim.Delay, By: time.Duration(random.Int64N(int64(2 * s.Lock.TTL)))},
+			})
+		}
+		report := playedOnce(t, s, &lock, uint64(n)).Report
+		for _, p := range []checker.Property{checker.MutualExclusion, checker.ExclusionAtService, checker.ReleaseSafety} {
+			require.NotEqual(t, checker.Violated, report.Verdicts[p], "%v in\n%s", p, s.YAML())
+		}
+	}
+}
+
+// built is a lock that a client brings.
+func built(t *testing.T, name string) locks.Algorithm {
+	t.Helper()
+	lock, err := clients.Build(t.Context(), name)
+	require.NoError(t, err)
+	return lock
+}
+
+// contended is a scenario in which two careful clients want a lock.
+func contended(t *testing.T, lock *locks.Algorithm) *scenarios.Scenario {
+	t.Helper()
+	servers := "{masters: 1}"
+	switch lock.Authority {
+	case locks.Majority:
+		servers = "{masters: 3}"
+	case locks.Queue:
+		servers = "{kind: zookeeper}"
+	default:
+	}
+	s, err := scenarios.Parse("contended", []byte("name: contended\nlock: {algorithm: "+lock.Name+", ttl: 4s}\n"+
+		"servers: "+servers+"\n"+
+		"clients: {a: {work: 100ms, again: 1s}, b: {start: 50ms, work: 100ms, again: 1s}}\nstyles: careful\n"))
+	require.NoError(t, err)
+	return s
+}
+
+func playedOnce(t *testing.T, s *scenarios.Scenario, lock *locks.Algorithm, seed uint64) harness.Result {
+	t.Helper()
+	plan, err := harness.Compile(s.Cases()[0], lock)
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	result, err := r.Run(plan, seed, false)
+	require.NoError(t, err)
+	return result
+}
+
+func TestAProgramOfOnesOwnIsHuntedInByItsFolder(t *testing.T) {
+	dir := t.TempDir()
+	ledger := filepath.Join(dir, "ledger")
+	hunt := []string{"fuzz", "--client", mine, "--runs", "16", "--faults", "none", "--save", dir, "--ledger", ledger}
+	code, out, problems := said(t, hunt...)
+	require.Contains(t, []int{exitOK, exitDiffers}, code, problems)
+	require.Contains(t, out, "16 runs of "+mine)
+	require.Contains(t, problems, "compiled to WebAssembly")
+
+	text, err := os.ReadFile(ledger)
+	require.NoError(t, err)
+	lock, ok := locks.Find(mine)
+	require.True(t, ok)
+	digest := lock.Program.Digest()
+	require.Contains(t, string(text), `"program":"`+digest+`"`)
+	require.NoError(t, os.WriteFile(ledger, bytes.ReplaceAll(text, []byte(digest), []byte("another")), 0o644))
+	code, _, problems = said(t, append(hunt, "--resume")...)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, problems, "program another, not "+digest)
+}
+
+func TestClientsThatCannotBePlayedAreRefused(t *testing.T) {
+	for _, c := range []struct{ client, problem string }{
+		{"silent", "it does not speak to the simulation: import github.com/locksim/locksim/guest, and call guest.Register"},
+		{"unregistered", "guest.Register"},
+		{"library", "it is package library, and a program is package main"},
+		{"broken", "it does not compile\n  # example.test/broken\n  ./main.go:8:30: undefined: nobody"},
+		{"elsewhere", "it cannot be built: golang.org/x/sys/windows is missing\n  build constraints exclude all Go files"},
+		{"nowhere", "there is no folder ../../clients/testdata/nowhere"},
+	} {
+		t.Run(c.client, func(t *testing.T) {
+			code, out, problems := said(t, "fuzz", "--client", "../../clients/testdata/"+c.client, "--runs", "1")
+			require.Equal(t, exitUsage, code)
+			require.Empty(t, out)
+			require.Contains(t, problems, c.problem)
+		})
+	}
+	t.Run("no toolchain", func(t *testing.T) {
+		t.Setenv("PATH", t.TempDir())
+		code, _, problems := said(t, "fuzz", "redislock@v0.9.3", "--runs", "1")
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, problems, "there is no go command in PATH")
+	})
+	t.Run("no such version", func(t *testing.T) {
+		code, _, problems := said(t, "run", "lease-overrun", "--lock", "redislock@nine")
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, problems, `"nine" is no version of github.com/bsm/redislock`)
+	})
+}

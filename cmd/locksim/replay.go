@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/locksim/locksim/replay"
+	"github.com/locksim/locksim/scenarios"
+)
+
+func replayCommand() command {
+	return command{
+		name: "replay", summary: "play scenarios on real servers, beside their simulation", usage: replayUsage, run: runReplay,
+	}
+}
+
+const replayUsage = `usage: locksim replay --live NAME|FILE... [flags]
+       locksim replay --live --all [flags]
+
+Plays each scenario, or counterexample, on real servers: it starts them on loopback, and a process for every client, stages
+the faults (SIGSTOP, kill -9, proxies, libfaketime, REPLICAOF), has the checker judge what came of it, and prints that beside
+what the simulation says. What cannot be staged is refused by name. A run in which a fault did not act, or a process was
+late, is repeated.
+
+  --live             on real servers; there is no other way
+  --all              every named scenario on Redis and ZooKeeper
+  --variant NAME     this variant only
+  --style STYLE      this client style only: careless, attentive or careful
+  --fencing MODE     this fencing mode only
+  --speed N          how much faster than the scenario says; otherwise as fast as its verdicts allow, 20 at most
+  --attempts N       how often a case is played at most; 8
+  --format FORMAT    text or json; text
+
+It needs redis-server, or ZooKeeper and Java; for wrong clocks, libfaketime. Nothing is left behind.
+
+Exit codes: 0 the verdicts agree, 1 they differ, 2 usage or bad scenario, 3 nothing could be compared: it cannot be staged, a
+program is missing, or no run was valid, 130 interrupted.
+`
+
+// replayOptions are the flags of replay.
+type replayOptions struct {
+	caseFlags
+	live, all boolFlag
+	format    choice
+	speed     speedFlag
+	attempts  count
+}
+
+func replayFlags(o *replayOptions) *flag.FlagSet {
+	o.format = choice{"text", []string{"text", "json"}}
+	o.attempts = count{replay.DefaultAttempts, 1, 1000}
+	fs := newFlags("replay")
+	o.addTo(fs)
+	fs.Var(&o.live, "live", "")
+	fs.Var(&o.all, "all", "")
+	fs.Var(&o.speed, "speed", "")
+	fs.Var(&o.attempts, "attempts", "")
+	fs.Var(&o.format, "format", "")
+	return fs
+}
+
+// speedFlag is how much faster than it says a scenario is played.
+type speedFlag float64
+
+// String returns the speed.
+func (s *speedFlag) String() string { return strconv.FormatFloat(float64(*s), 'g', -1, 64) }
+
+// Set reads the speed.
+func (s *speedFlag) Set(text string) error {
+	speed, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(speed >= 0.01 && speed <= 1000) {
+		return errors.New("not a number from 0.01 to 1000")
+	}
+	*s = speedFlag(speed)
+	return nil
+}
+
+func runReplay(c *call) int {
+	o := &replayOptions{}
+	names, err := parseFlags(replayFlags(o), c.args)
+	if errors.Is(err, errHelp) {
+		return c.help("replay")
+	}
+	if err == nil {
+		err = o.check(names)
+	}
+	if err != nil {
+		return c.fail("replay: %v", err)
+	}
+	cases, err := c.replayed(o, names)
+	if err != nil {
+		return c.failures(err)
+	}
+	return c.replay(o, cases)
+}
+
+func (o *replayOptions) check(names []string) error {
+	switch {
+	case !bool(o.live):
+		return errors.New("only --live, on real servers; to simulate, there is locksim run")
+	case bool(o.all) && len(names) > 0:
+		return fmt.Errorf("--all takes no names, but %q was given", names[0])
+	case !bool(o.all) && len(names) == 0:
+		return errors.New("which scenario? Name one, or a file, or --all; see locksim list")
+	}
+	return nil
+}
+
+// replayed lists the cases that were asked for.
+func (c *call) replayed(o *replayOptions, names []string) (cases []scenarios.Case, err error) {
+	var list []*scenarios.Scenario
+	if o.all {
+		if list, err = replay.Named(); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		s, _, err := c.find(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	selection := o.selection()
+	for _, s := range list {
+		some, err := selection.Cases(s)
+		if err != nil && bool(o.all) {
+			continue // a variant is of few scenarios
+		}
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, some...)
+	}
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("replay: no scenario has a variant %q", o.variant)
+	}
+	return cases, nil
+}
+
+// replay plays the cases one after another, and reports each when it has been.
+func (c *call) replay(o *replayOptions, cases []scenarios.Case) int {
+	self, err := os.Executable()
+	if err != nil {
+		return c.failures(err)
+	}
+	options := &replay.Options{Program: []string{self}, Speed: float64(o.speed), Attempts: o.attempts.value}
+	report := replayReport(o.format.value, c.stdout)
+	for _, each := range cases {
+		r, err := replay.Play(c.ctx, each, options)
+		switch {
+		case c.ctx.Err() != nil:
+			return c.replayEnds(report, exitInterrupted)
+		case err != nil:
+			return c.failures(err)
+		}
+		if err := report.Add(&r); err != nil {
+			return c.failures(err)
+		}
+	}
+	return c.replayEnds(report, replayCodes[report.Worst()])
+}
+
+// replayCodes are the exit codes by the gravest outcome.
+var replayCodes = map[replay.Outcome]int{
+	replay.Agrees: exitOK, replay.Differs: exitDiffers, replay.Inconclusive: exitInconclusive, replay.Refused: exitInconclusive,
+}
+
+func (c *call) replayEnds(report replay.Reporter, code int) int {
+	if err := report.Close(code == exitInterrupted); err != nil {
+		return c.failures(err)
+	}
+	return code
+}
+
+func replayReport(format string, w io.Writer) replay.Reporter {
+	if format == "json" {
+		return replay.NewJSON(w)
+	}
+	return replay.NewTable(w)
+}
+
+// playClient has this process be a client of a replay.
+func playClient() int {
+	if err := replay.Client(os.Stdin, os.Stdout); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, err)
+		return exitDiffers
+	}
+	return exitOK
+}

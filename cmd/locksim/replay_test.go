@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReplaySaysWhatIsWrongWithItsArguments(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"fencing-33-34", "only --live, on real servers; to simulate, there is locksim run"},
+		{"--live", "which scenario? Name one, or a file, or --all; see locksim list"},
+		{"--live --all x", `--all takes no names, but "x" was given`},
+		{"--live fencing-33-43", `did you mean "fencing-33-34"?`},
+		{"--live fencing-33-34 --variant x", `fencing-33-34 has no variants, so none called "x"`},
+		{"--live fencing-33-34 --sped 2", "unknown flag --sped; did you mean --speed?"},
+		{"--live fencing-33-34 --speed 0", "not a number from 0.01 to 1000"},
+		{"--live fencing-33-34 --attempts 0", "not a whole number from 1 to 1000"},
+		{"--live fencing-33-34 --format jsn", `did you mean "json"?`},
+	} {
+		var out, complaints bytes.Buffer
+		code := run(append([]string{"replay"}, strings.Fields(c.args)...), &out, &complaints)
+		require.Equal(t, exitUsage, code, c.args)
+		require.Empty(t, out.String())
+		require.Contains(t, complaints.String(), c.want)
+	}
+}
+
+func TestReplayRefusesWhatCannotBeStaged(t *testing.T) {
+	var out, complaints bytes.Buffer
+	code := run([]string{"replay", "--live", "chubby-jeopardy"}, &out, &complaints)
+	require.Equal(t, exitInconclusive, code)
+	require.Contains(t, out.String(), "cannot be staged: servers: no servers of the kind chubby are started")
+	require.Empty(t, complaints.String())
+}
+
+// TestNothingIsLeftOfAReplayThatIsInterrupted ends the program in the middle of a run, and looks for what it has started.
+func TestNothingIsLeftOfAReplayThatIsInterrupted(t *testing.T) {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("redis-server is not installed; on Debian: apt-get install redis-server")
+	}
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("without /proc it cannot be told whose child a process was")
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			mark := "LOCKSIM_TEST_MARK=" + filepath.Base(filepath.Dir(dir)) + signal.String()
+			command := program(t, "replay", "--live", "fencing-33-34", "--speed", "1")
+			command.Env = append(command.Env, mark, "TMPDIR="+dir, asProgram+"=interruptible")
+			require.NoError(t, command.Start())
+			const all = 5 // the program, redis-1, a, b, and who removes the directory
+			require.Eventually(t, func() bool { return marked(t, mark) == all }, 20*time.Second, 5*time.Millisecond)
+			require.NoError(t, command.Process.Signal(signal))
+			err := command.Wait()
+			require.Error(t, err)
+			if signal != syscall.SIGKILL {
+				require.Equal(t, exitInterrupted, command.ProcessState.ExitCode())
+				require.Zero(t, marked(t, mark), "it ends after all that it has started")
+			}
+			require.Eventually(t, func() bool {
+				left, err := os.ReadDir(dir)
+				return err == nil && len(left) == 0 && marked(t, mark) == 0
+			}, 20*time.Second, 5*time.Millisecond)
+		})
+	}
+}
+
+// marked counts the processes that have a mark in their environment.
+func marked(t *testing.T, mark string) (n int) {
+	t.Helper()
+	list, err := filepath.Glob("/proc/[0-9]*/environ")
+	require.NoError(t, err)
+	for _, file := range list {
+		text, err := os.ReadFile(file)
+		if err == nil && bytes.Contains(text, []byte(mark)) { // others are not ours, or over
+			n++
+		}
+	}
+	return n
+}
