@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/checker"
@@ -121,12 +122,11 @@ func (r *rehearsed) rehearse(speed float64) error {
 			stable[p] = stable[p] && same
 		}
 	}
-	r.plan, r.speed, r.result.Compared = plan, speed, nil
-	for _, p := range judgeable {
-		if stable[p] {
-			r.result.Compared = append(r.result.Compared, p)
-		}
+	compared := slices.DeleteFunc(slices.Clone(judgeable), func(p checker.Property) bool { return !stable[p] })
+	if len(compared) == 0 {
+		return fmt.Errorf("nothing that can be judged of real servers always comes out the same at the speed %g", speed)
 	}
+	r.plan, r.speed, r.result.Compared = plan, speed, compared
 	return nil
 }
 

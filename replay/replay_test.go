@@ -121,3 +121,21 @@ func TestWhatCannotBeStagedIsRefusedByName(t *testing.T) {
 		require.EqualError(t, r.Refusal, c.want)
 	}
 }
+
+// TestNothingComparedIsNoAgreement has a scenario whose one expectation is judged by what the servers grant.
+func TestNothingComparedIsNoAgreement(t *testing.T) {
+	s, err := scenarios.Parse("x.yaml", []byte(`
+name: x
+lock: {algorithm: set-nx-lua, ttl: 1s}
+clients: {a: {}, b: {start: 1ms}}
+resource: {fencing: none}
+network: {latency: 1ms}
+faults: [{after: {node: redis-1, does: receive, peer: b}, evict: redis-1}]
+expect: {exclusion-at-service: violated}
+`))
+	require.NoError(t, err)
+	r, err := replay.Play(t.Context(), s.Cases()[0], &replay.Options{Program: []string{os.Args[0]}, Speed: 20})
+	require.NoError(t, err)
+	require.Equal(t, replay.Refused, r.Outcome)
+	require.ErrorContains(t, r.Refusal, "nothing that can be judged of real servers")
+}

@@ -64,9 +64,6 @@ func (t *table) Add(r *Result) error {
 			fmt.Fprintf(&b, columns, name, p, r.Simulated.Verdicts[p], last.Report.Verdicts[p], told)
 			name, told = "", ""
 		}
-		if len(r.Compared) == 0 {
-			fmt.Fprintf(&b, columns, name, "none", "", "", told)
-		}
 		for i := range r.Attempts {
 			b.WriteString(r.Attempts[i].complaint(i))
 		}

@@ -97,9 +97,9 @@ func (b *tab) worked() float64 {
 	return 0
 }
 
-// budget is what a frame may cost, in milliseconds of a processor's time: what passes on the wall depends on who else is
-// at work. On an idle machine half of the frames must be there in time, too, but no test can ask for that.
-const budget = 50
+// budget is what no frame may cost, in milliseconds of a processor's time, on the slowest and busiest of machines: it finds work
+// that grows with the square of the events. What frames do cost is logged: 20 to 35 ms where nobody else is at work.
+const budget = 200
 
 func TestAPageOfFiveThousandEventsStaysSmooth(t *testing.T) {
 	b := open(t, crowd(), options{width: 1600})
