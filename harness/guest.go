@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/redis"
 	"github.com/locksim/locksim/sim/wasm"
 	talk "github.com/locksim/locksim/sim/wire" // wire is a connection that calls share
 	"github.com/locksim/locksim/sim/zookeeper"
+	"github.com/locksim/locksim/trace"
 	"github.com/locksim/locksim/workload"
 )
 
@@ -50,10 +52,20 @@ func (g *guest) Call(request []byte) []byte {
 		return g.assignment().Frame()
 	}
 	if err, failed := workload.FailureIn(request); failed {
-		g.process.unbuilt(err)
+		g.unopened(err)
 		return nil
 	}
 	return workload.Answer(g.process, request)
+}
+
+// unopened notes that the program could not set up its lock. It wanted the lock, and does not get it: nobody is to take a program
+// that never asks for one that is never in danger.
+func (g *guest) unopened(why error) {
+	p := g.process
+	p.task.Step(trace.Step{Does: trace.Refused}, 0, func() {
+		p.world.journal.refused(p, p.world.journal.start(p), history.Failed, true)
+		p.world.note(p.client.name, "cannot set up its lock: "+why.Error())
+	}, why.Error)
 }
 
 // Ask carries out an access to the resource.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim/wasm"
@@ -314,6 +315,8 @@ func TestWhatAProgramWritesIsNoted(t *testing.T) {
 	result, err = r.Run(p, 1, true)
 	require.NoError(t, err)
 	require.Equal(t, "no lock is to be had here", result.Events[0].Detail)
+	require.Equal(t, "cannot set up its lock: no lock is to be had here", result.History.Notes[0].Text)
+	require.Equal(t, history.Failed, result.History.Acquisitions[0].Outcome)
 }
 
 // TestProgramsAreRefusedWhatTheyCannotDo says so before a run.

@@ -135,9 +135,7 @@ func (p *process) Owner() string { return fmt.Sprintf("%s:%d", p.client.name, p.
 
 // unbuilt notes that a lock could not be built: it was not even asked for.
 func (p *process) unbuilt(why error) {
-	p.task.Step(trace.Step{Does: trace.Refused}, 0, func() {
-		p.world.note(p.client.name, "cannot set up its lock: "+why.Error())
-	}, why.Error)
+	p.task.Step(trace.Step{Does: trace.Refused}, 0, nil, why.Error)
 }
 
 // Start numbers an acquisition.
