@@ -27,7 +27,7 @@ const rehearsals = 12
 const longest = 100 * time.Second
 
 // speeds are those that are tried, the fastest first.
-var speeds = []float64{20, 10, 5, 2, 1, 0.5, 0.2, 0.1}
+var speeds = []float64{20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02}
 
 // judgeable are the properties that can be judged of real servers: of what they grant nobody hears.
 var judgeable = []checker.Property{
