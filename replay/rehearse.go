@@ -126,8 +126,27 @@ func (r *rehearsed) rehearse(speed float64) error {
 	if len(compared) == 0 {
 		return fmt.Errorf("nothing that can be judged of real servers always comes out the same at the speed %g", speed)
 	}
+	if p, hidden := r.hidden(compared); hidden {
+		return fmt.Errorf("what is violated in it is %s, which is judged by what servers grant: of real ones nobody hears it", p)
+	}
 	r.plan, r.speed, r.result.Compared = plan, speed, compared
 	return nil
+}
+
+// hidden reports whether a scenario is about a violation that nobody would see, and of what: to find the rest as simulated would be
+// no agreement.
+func (r *rehearsed) hidden(compared []checker.Property) (of checker.Property, hidden bool) {
+	for p, verdict := range r.result.Simulated.Verdicts {
+		p := checker.Property(p)
+		if _, expected := r.original.Expected(p); !expected || verdict != checker.Violated {
+			continue
+		}
+		if slices.Contains(compared, p) {
+			return p, false
+		}
+		of, hidden = p, true
+	}
+	return of, hidden
 }
 
 // slowDown has the next attempt be played at half the speed, if it can.

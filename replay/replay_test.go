@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,4 +139,17 @@ expect: {exclusion-at-service: violated}
 	require.NoError(t, err)
 	require.Equal(t, replay.Refused, r.Outcome)
 	require.ErrorContains(t, r.Refusal, "nothing that can be judged of real servers")
+}
+
+// TestAViolationThatNobodyWouldSeeIsNotPlayed has a late DEL take away a key that nobody else wants: no belief is touched.
+func TestAViolationThatNobodyWouldSeeIsNotPlayed(t *testing.T) {
+	all, err := scenarios.All()
+	require.NoError(t, err)
+	i := slices.IndexFunc(all, func(s *scenarios.Scenario) bool { return s.Name == "get-del-race" })
+	cases := all[i].Cases()
+	i = slices.IndexFunc(cases, func(c scenarios.Case) bool { return c.Variant == "nobody-else-waits" })
+	r, err := replay.Play(t.Context(), cases[i], &replay.Options{Program: []string{os.Args[0]}, Speed: 20})
+	require.NoError(t, err)
+	require.Equal(t, replay.Refused, r.Outcome)
+	require.ErrorContains(t, r.Refusal, "what is violated in it is release-safety")
 }
