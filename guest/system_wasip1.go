@@ -18,7 +18,10 @@ func hostCall(request unsafe.Pointer, length uint32, answer unsafe.Pointer, room
 //go:wasmimport locksim ask
 func hostAsk() uint32
 
-func register() { hostRegister() }
+func register() {
+	hostRegister()
+	deepen()
+}
 
 // answers is room for the answer to a call. Calls are made one after another.
 var answers [16 << 10]byte
