@@ -76,10 +76,8 @@ func (m *Menu) wideRedis(lock *locks.Algorithm) {
 		m.Most = mostOfMajority
 		return
 	}
-	if lock.Program != nil {
-		return // its library knows the server by its address, and nothing of what stands behind it
-	}
-	m.Watched = m.has(Partition, ServerCrash, PowerLoss, ServerPause)
+	// A library that is given one address knows nothing of Sentinels and slots behind it, but it is led to the master.
+	m.Watched = lock.Program == nil && m.has(Partition, ServerCrash, PowerLoss, ServerPause)
 	switch {
 	case lock.Authority == locks.Replicated:
 		m.Replicas = []int{1, 2}

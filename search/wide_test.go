@@ -119,3 +119,16 @@ func TestWorkLongerThanTheLeaseLeavesRoomForOtherCauses(t *testing.T) {
 		require.Greater(t, often, 40, "there is nothing else, or it breaks nothing")
 	}
 }
+
+// library is a program that brings a lock.
+type library struct{}
+
+func (library) Digest() string { return "library" }
+
+func TestALibraryMayHaveReplicasBehindItsAddressButNoSentinels(t *testing.T) {
+	lock := locks.Algorithm{Name: "library", Program: library{}}
+	m := search.Wide(&lock, search.Kinds())
+	require.Contains(t, m.Replicas, 1)
+	require.False(t, m.Watched)
+	require.Empty(t, search.Wide(&lock, search.Kinds(search.Failover, search.Lag)).Replicas)
+}
