@@ -74,9 +74,11 @@ func parse(words []string) (locks.Algorithm, error) {
 			a.Token, known = true, word == name
 		case "renews":
 			a.Renews, known = true, word == name
+		case "extends":
+			a.Extends, known = true, word == name
 		default:
 			return a, fmt.Errorf("there is no %q; want servers=%s, authority=one-node|majority|queue|none, key=NAME, "+
-				"deadline=none|monotonic|wall, token, renews", name, strings.Join(kinds, "|"))
+				"deadline=none|monotonic|wall, token, renews, extends", name, strings.Join(kinds, "|"))
 		}
 		if !known {
 			return a, fmt.Errorf("%s cannot be %q", name, value)

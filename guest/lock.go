@@ -11,8 +11,10 @@ import (
 
 // lock is a library's lock as the workload uses it.
 type lock struct {
-	mutex Mutex
-	clock locks.Clock
+	mutex  Mutex
+	config Config
+	clock  locks.Clock
+	rest   func() // ends the prolonging of the lease; nil if it is not prolonged
 }
 
 // verifier is one that can be asked whether it is still held.
@@ -24,7 +26,7 @@ func build(c Config, clock locks.Clock) (locks.Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := lock{mutex, clock}
+	l := lock{mutex: mutex, config: c, clock: clock}
 	if mutex.Valid == nil {
 		return &l, nil
 	}
@@ -42,15 +44,23 @@ func (l *lock) Acquire(wait time.Duration) (locks.Lease, error) {
 		defer cancel()
 		ctx = limited
 	}
+	asked := time.Now()
 	lease, err := ask(ctx)
 	if err != nil {
 		return locks.Lease{}, orUnknown(err, locks.ErrNotAcquired)
+	}
+	if l.config.Renew > 0 && l.mutex.Extend != nil {
+		l.rest = l.keep(&lease, asked)
 	}
 	return l.leaseOf(&lease), nil
 }
 
 // Release gives it back.
 func (l *lock) Release(locks.Lease) error {
+	if l.rest != nil {
+		l.rest()
+		l.rest = nil
+	}
 	return orUnknown(l.mutex.Unlock(context.Background()), locks.ErrNotHeld)
 }
 

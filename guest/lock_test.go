@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +26,7 @@ func built(t *testing.T, m Mutex) locks.Lock {
 	registered = nil
 	Register(func(Config) (Mutex, error) { return m, nil })
 	t.Cleanup(func() { registered = nil })
-	lock, err := build(Config{}, clock{})
+	lock, err := build(Config{TTL: 70 * time.Minute, Renew: 20 * time.Minute}, clock{})
 	require.NoError(t, err)
 	return lock
 }
@@ -115,6 +117,48 @@ func TestNoticesAreHeardWhileWaiting(t *testing.T) {
 	require.Equal(t, 1, process{}.Wait(locks.Forever, lease.Lost, lease.Suspended))
 	close(lost)
 	require.Equal(t, 0, process{}.Wait(locks.Forever, lease.Lost, lease.Suspended))
+}
+
+// TestALeaseIsProlongedWhileItIsHeld, and is lost when the library says so or nothing is heard before it ends. It is
+// prolonged every 20 minutes and lives for 70.
+func TestALeaseIsProlongedWhileItIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		lock := built(t, Mutex{
+			Lock: func(context.Context) (Lease, error) { return Lease{Until: time.Now().Add(time.Hour)}, nil },
+			Extend: func(ctx context.Context) (until time.Time, err error) {
+				switch n := calls.Add(1); {
+				case n <= 30:
+					return until, nil
+				case n <= 32:
+					return until, errors.New("i/o timeout")
+				case n == 33:
+					return until, fmt.Errorf("redsync: %w", ErrNotHeld)
+				default:
+					<-ctx.Done()
+					return until, ctx.Err()
+				}
+			},
+			Unlock: func(context.Context) error { return nil },
+		})
+		acquired := func() locks.Lease {
+			lease, err := lock.Acquire(locks.Forever)
+			require.NoError(t, err)
+			require.Equal(t, locks.NoClock, lease.Deadline.On)
+			return lease
+		}
+		lease := acquired()
+		require.Equal(t, -1, process{}.Wait(11*time.Hour-time.Second, lease.Lost), "what has failed is tried again")
+		require.Equal(t, 0, process{}.Wait(2*time.Second, lease.Lost))
+		require.NoError(t, lock.Release(lease))
+
+		lease = acquired()
+		require.Equal(t, -1, process{}.Wait(time.Hour-time.Second, lease.Lost))
+		require.Equal(t, 0, process{}.Wait(2*time.Second, lease.Lost))
+		require.NoError(t, lock.Release(lease))
+		synctest.Wait()
+		require.EqualValues(t, 34, calls.Load())
+	})
 }
 
 func TestRegisterIsForOneLock(t *testing.T) {

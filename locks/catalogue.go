@@ -32,6 +32,9 @@ type Algorithm struct {
 	Lease bool
 	// Renews reports whether it prolongs its leases by itself, and tells the holder if it cannot.
 	Renews bool
+	// Extends reports whether it prolongs its leases if [Options.Renew] says how often, and only then; it then tells the
+	// holder if it cannot.
+	Extends bool
 	// Guard reports whether its servers can hold the protected data too: its locks are Guards.
 	Guard bool
 	_     struct{}

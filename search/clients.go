@@ -10,7 +10,7 @@ import (
 )
 
 func (g *generator) addClients() {
-	g.brief = g.menu.Overrun > 0 && !oneIn(g, g.menu.Overrun)
+	g.brief = g.menu.Overrun > 0 && g.scenario.Lock.Renew == 0 && !oneIn(g, g.menu.Overrun)
 	longest := time.Duration(0)
 	for i := range 2 + upTo(g, g.menu.Clients-2) {
 		c := g.client(i)

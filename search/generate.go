@@ -124,6 +124,9 @@ func (g *generator) surround() {
 	if share := pick(g, m.Timeouts...); share > 0 {
 		s.Lock.Timeout = g.ttl / time.Duration(share)
 	}
+	if m.Extends && oneIn(g, 3) {
+		s.Lock.Renew = g.ttl / 3
+	}
 	s.Lock.Library, s.Lock.Acks = choose(g, m.Libraries), min(choose(g, m.Acks), s.Servers.Replicas)
 	if len(m.LockDelays) > 0 {
 		delay := pick(g, m.LockDelays...)

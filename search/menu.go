@@ -75,6 +75,8 @@ type Menu struct {
 	Renewed bool
 	// Renews says that it does so by a request that is called "renew".
 	Renews bool
+	// Extends says that it does so, too, but only if it is told to.
+	Extends bool
 	// Drift is how much faster or slower than true time a clock may run, in parts per million.
 	Drift int64
 	// Progress is how many leases somebody may wait before somebody acquires; 0: progress is not judged.

@@ -133,7 +133,7 @@ func (g *generator) whats(server string) []string {
 		return []string{"write", "read"}
 	case sends[g.menu.Lock] != "":
 		return []string{"acquire", "release", "", sends[g.menu.Lock]}
-	case g.menu.Renews:
+	case g.menu.Renews, g.scenario.Lock.Renew > 0:
 		return []string{"acquire", "release", "", "renew"}
 	default:
 		return append([]string{"acquire", "release", ""}, g.kind.says...)

@@ -15,7 +15,7 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 	atStorage := func(k Kind) bool { return k == Delay || k == Stall || k == Cut }
 	m := Menu{
 		Lock: lock.Name, Servers: lock.Servers, Guardable: lock.Guard, Registers: 2, Waits: true, Renewed: true,
-		Renews: lock.Renews, Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
+		Renews: lock.Renews, Extends: lock.Extends, Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
 		Storage: slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !atStorage(k) }),
 	}
 	if len(kinds) > 0 && lapses(lock) {

@@ -132,3 +132,17 @@ func TestALibraryMayHaveReplicasBehindItsAddressButNoSentinels(t *testing.T) {
 	require.False(t, m.Watched)
 	require.Empty(t, search.Wide(&lock, search.Kinds(search.Failover, search.Lag)).Replicas)
 }
+
+func TestALibraryThatExtendsIsToldToNowAndThen(t *testing.T) {
+	told := func(lock locks.Algorithm) (n int) {
+		m := search.Wide(&lock, search.Kinds())
+		for seed := range uint64(100) {
+			if search.Generate(search.Seeded(seed), m).Lock.Renew > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	require.InDelta(t, 33, told(locks.Algorithm{Name: "library", Program: library{}, Extends: true}), 15)
+	require.Zero(t, told(locks.Algorithm{Name: "library", Program: library{}}))
+}
