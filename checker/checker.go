@@ -61,6 +61,7 @@ func (c *Checker) Check(h *history.History, o Options) Report {
 	j.fencingOrder()
 	j.releaseSafety()
 	j.progress()
+	j.survival()
 	j.heedBound()
 	j.measure()
 	slices.SortStableFunc(j.report.Violations, func(a, b Violation) int {
@@ -93,6 +94,7 @@ var vacuousReasons = [PropertyCount]string{
 	ReleaseSafety:      "no release was executed after its sender's grant was over",
 	Progress:           "nobody had to wait for another holder or a fault",
 	Availability:       "nobody waited during a fault",
+	Survival:           "no program was asked for the lock",
 }
 
 const (
@@ -100,6 +102,7 @@ const (
 	wrongAuthority = "the declared authority never had the lock's key"
 	noTokens       = "no token handed out"
 	noGrantedToken = "no grant handed out a token"
+	noPrograms     = "the lock is no program's"
 )
 
 // conclude sets the verdict of a property that was judged.

@@ -114,7 +114,7 @@ func TestVerdictsAndViolationsAgree(t *testing.T) {
 
 // chaos breaks every property.
 const chaos = `
-history fencing=fenced-write registers=1 authority tokens end=60s
+history fencing=fenced-write registers=1 authority tokens programs end=60s
 acquisition id=1 client=a returned=1s outcome=ok token=34 unlocked=20s
 acquisition id=2 client=b returned=10s outcome=ok token=33 unlocked=30s
 grant acquisition=1 client=a from=1s to=11s ended=deadline token=34
@@ -126,6 +126,7 @@ access acquisition=1 client=a op=write invoked=12s applied=12s returned=12s acce
 access acquisition=2 client=b op=write invoked=13s applied=13s returned=13s accepted version=2
 wait client=b from=2s to=10s ended=got-it
 fault name=cut fired begin=2.5s
+exit client=a at=40s kind="exit with status 3" text="exits with status 3"
 `
 
 // crowd has n clients believe at once.

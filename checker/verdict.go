@@ -19,12 +19,13 @@ const (
 	ReleaseSafety                      // no release ends another acquisition's grant
 	Progress                           // while somebody waits, somebody acquires, once faults have healed
 	Availability                       // the same during faults
+	Survival                           // no client's program ends its process before its work is done
 	PropertyCount
 )
 
 var propertyNames = []string{
 	"mutual-exclusion", "exclusion-at-service", "resource", "fencing-order", "release-safety", "progress",
-	"availability",
+	"availability", "survival",
 }
 
 // String returns the name that scenarios use.
@@ -72,6 +73,7 @@ type Violation struct {
 	At           trace.Instant
 	Acquisitions []history.ID // who took part, in the order of the story
 	Text         string       // one sentence for a reader, with times
+	Output       string       // the end of what a program wrote whose end it is; "" if it is of no program
 }
 
 // Measure is a number that was observed: a count, or a time in nanoseconds.

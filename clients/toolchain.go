@@ -112,6 +112,9 @@ func (g *toolchain) build(ctx context.Context, folder, file string) error {
 	if err == nil {
 		return nil
 	}
+	if strings.Contains(problems, "function main is undeclared in the main package") {
+		return errors.New("it has no func main: add func main() {}, which never runs, but without which nothing is a program")
+	}
 	if culprit := stranger(problems); culprit != "" {
 		return failed(fmt.Sprintf("%s cannot be compiled for WebAssembly (wasip1)", culprit), problems, err)
 	}

@@ -2,8 +2,10 @@ package harness
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
@@ -32,7 +34,7 @@ func newGuest(p *process) *guest {
 	return &guest{process: p, beside: beside, addresses: addressesOf(p.world)}
 }
 
-// run runs the program. One that ends itself has failed, as a native lock's code that panics.
+// run runs the program, until its work is done or it ends itself.
 func (g *guest) run(programs *wasm.Pool, m *wasm.Module) {
 	p := g.process
 	engine, random, life := p.world.engine, p.client.random, p.shared.life
@@ -41,9 +43,78 @@ func (g *guest) run(programs *wasm.Pool, m *wasm.Module) {
 		panic(err)
 	}
 	defer programs.Give(instance)
-	if err := instance.Run(p.task, g, engine.Rand("program", random, life)); err != nil {
+	err = instance.Run(p.task, g, engine.Rand("program", random, life))
+	var exit *wasm.Exit
+	switch {
+	case err == nil:
+		p.task.Step(trace.Step{Does: trace.Done}, 0, nil, nil)
+	case errors.As(err, &exit):
+		g.exits(exit)
+	default:
 		panic(err)
 	}
+}
+
+// exits is the end of a process by its program: it runs nothing more, and nobody starts it again. Its connections are
+// closed with it, as by an operating system.
+func (g *guest) exits(exit *wasm.Exit) {
+	p := g.process
+	if exit.Told() {
+		g.forgetLastWords()
+	}
+	p.task.Step(trace.Step{Does: trace.Done, What: exit.Kind()}, 0, func() {
+		p.world.journal.exits(p.task.Node(), history.Exit{
+			Client: p.client.name, At: p.world.engine.Now(), Kind: exit.Kind(), Text: exit.What(), Output: exit.Stderr(),
+		})
+	}, exit.What)
+}
+
+// forgetLastWords drops the notes with what Go's runtime has said of why it ends the program, which is told with its end.
+func (g *guest) forgetLastWords() {
+	w, before, last := g.process.world, "", len(g.process.world.notes)
+	for i := range w.notes {
+		if line, wrote := g.wrote(&w.notes[i]); wrote {
+			if wasm.AreLastWords(line, before) {
+				last = i
+			}
+			before = line
+		}
+	}
+	kept := w.notes[:last]
+	for i := range w.notes[last:] {
+		n := w.notes[last+i]
+		if _, wrote := g.wrote(&n); !wrote {
+			kept = append(kept, n)
+		}
+	}
+	w.notes = kept
+}
+
+// wrote returns the line that the program has written, if a note is of one.
+func (g *guest) wrote(n *history.Note) (line string, ok bool) {
+	line, ok = strings.CutPrefix(n.Text, writes)
+	return line, ok && n.Node == g.process.client.name
+}
+
+// Unborn says that the programs of all clients ended themselves before they asked for the lock, though nothing had gone
+// wrong: they cannot set it up, and nothing can be said of it.
+type Unborn struct{ history.Exit }
+
+// Error says how the first of them ended, and what it wrote.
+func (u *Unborn) Error() string {
+	return fmt.Sprintf("the program of client %s %s, before it asks for the lock for the first time\n%s", u.Client, u.Text, u.Output)
+}
+
+// unborn reports whether nobody lived to ask for the lock; nil if somebody did, or a fault may have kept him from it.
+func (w *world) unborn() *Unborn {
+	j := &w.journal
+	if len(j.ends) == 0 || len(j.acquisitions) > 0 || len(w.plan.Case.Scenario.Clocks) > 0 {
+		return nil
+	}
+	if slices.ContainsFunc(w.engine.Faults(), func(f sim.FaultReport) bool { return f.Fired && f.Begin <= j.ends[0].At }) {
+		return nil
+	}
+	return &Unborn{j.ends[0]}
 }
 
 // Call does what the program's workload asks for: to be told what to do, if the request is empty.
@@ -82,6 +153,9 @@ func (g *guest) assignment() *workload.Assignment {
 	}
 }
 
+// writes begins a note with a line that a program has written.
+const writes = "writes: "
+
 // mostSaid is how many lines of a program's output a reader is shown as notes.
 const mostSaid = 10
 
@@ -93,7 +167,7 @@ func (g *guest) Said(text []byte) {
 		if !whole {
 			return
 		}
-		g.process.world.note(g.process.client.name, "writes: "+string(line))
+		g.process.world.note(g.process.client.name, writes+string(line))
 		g.saying = rest
 		g.said++
 	}
@@ -208,6 +282,9 @@ func (p *Plan) refusePrograms() error {
 	}
 	if kind := s.Servers.Kind; kind != "redis" && kind != "zookeeper" && kind != "" {
 		return s.Errorf("servers.kind", "a client program speaks to redis or zookeeper, not %s", kind)
+	}
+	if s.Lock.Renew > 0 && !p.Algorithm.Renews && !p.Algorithm.Extends {
+		return s.Errorf("lock.renew", "the lock %s is not known to prolong its leases: its client says so by //locksim:lock extends", name)
 	}
 	i := slices.IndexFunc(s.Clients, func(c scenarios.Client) bool { return c.Tasks > 1 })
 	if i >= 0 {

@@ -254,23 +254,83 @@ func one(b bool) int {
 	return 0
 }
 
-// TestAProgramThatFailsIsAFindingOfItsOwn lets the program end itself in the ways that there are.
-func TestAProgramThatFailsIsAFindingOfItsOwn(t *testing.T) {
+// TestAProgramThatEndsItselfIsToldWithWhatItWrote lets the program end itself in the ways that there are.
+func TestAProgramThatEndsItselfIsToldWithWhatItWrote(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
-	for _, failing := range []struct{ key, text string }{
-		{"panics", "nil pointer dereference"},
-		{"panics", "main.misbehave"},
-		{"exits", "exit status 3\nenough"},
-		{"hoards", "out of memory"},
+	for _, failing := range []struct{ key, kind, text, output string }{
+		{"panics", "panic in main.misbehave", "panics: runtime error: invalid memory address", "main.misbehave"},
+		{"panics-beside", "panic in main.misbehave.func1", "panics: beside", "created by main.try"},
+		{"logs-and-exits", "exit with status 3", "exits with status 3", "panic: recovered from\nenough"},
+		{"hoards", "out of memory", "runs out of memory: it may have 128 MB", "fatal error: out of memory"},
 	} {
-		p := guestPlan(t, guestLock(t), keyed(failing.key)+"clients: {a: {work: 1s}, b: {work: 1s}}\n")
-		_, err := r.Run(p, 1, false)
-		require.ErrorContains(t, err, failing.text, failing.key)
-		require.ErrorContains(t, err, "client a", failing.key)
-		var exit *wasm.Exit
-		require.ErrorAs(t, err, &exit)
+		p := guestPlan(t, guestLock(t), keyed(failing.key)+"clients: {a: {work: 1s}}\n")
+		result, err := r.Run(p, 1, false)
+		require.NoError(t, err)
+		h := result.History
+		require.Len(t, h.Exits, 1, failing.key)
+		exit := h.Exits[0]
+		require.Equal(t, "a", exit.Client)
+		require.Equal(t, failing.kind, exit.Kind)
+		require.Contains(t, exit.Text, failing.text)
+		require.Contains(t, exit.Output, failing.output)
+		require.NotContains(t, exit.Output, "locksim/workload", "ours")
+		require.NotContains(t, exit.Output, "runtime.", "Go's")
+		require.Equal(t, exit.At, h.Acquisitions[0].Crashed)
+		require.Equal(t, checker.Violated, result.Report.Verdicts[checker.Survival])
+		require.Equal(t, exit.Output, result.Report.Violations[0].Output)
+		for _, note := range h.Notes {
+			require.Equal(t, "logs-and-exits", failing.key, "what is told with the end is no note: %v", note)
+		}
 	}
+}
+
+// TestNobodyStartsAProgramAgainThatEndedItself has one end while it holds: its connections are closed, what it was granted
+// lasts as long as its lease, and there is nothing left for a crash to kill.
+func TestNobodyStartsAProgramAgainThatEndedItself(t *testing.T) {
+	p := guestPlan(t, guestLock(t), keyed("panics-holding")+`
+clients: {a: {work: 1s}, b: {start: 500ms, work: 100ms, wait: 10s}}
+faults: [{at: 2s, crash: a, restart: 100ms}]
+`)
+	var r harness.Runner
+	defer r.Close()
+	result, err := r.Run(p, 1, true)
+	require.NoError(t, err)
+	h := result.History
+	require.Equal(t, []string{"a", "b"}, []string{h.Exits[0].Client, h.Exits[1].Client}, "each of them at its release")
+	require.False(t, h.Faults[0].Fired)
+	a, b := &h.Acquisitions[0], &h.Acquisitions[len(h.Acquisitions)-1]
+	require.LessOrEqual(t, a.Unlocked, h.Exits[0].At)
+	require.Equal(t, trace.Never, a.Released)
+	require.Greater(t, b.Returned, h.Grants[0].From.Add(1500e6), "the lease has to end first")
+	last := trace.Event{}
+	for _, e := range result.Events {
+		if e.Node == "a" {
+			last = e
+		}
+	}
+	require.Equal(t, trace.Step{Node: "a", Does: trace.Done, What: h.Exits[0].Kind}, last.Step)
+}
+
+// TestAProgramThatIsNeverReadyIsAnError of its own: that it ends itself at once says nothing of locks.
+func TestAProgramThatIsNeverReadyIsAnError(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	const clients = "clients: {a: {work: 1s}, b: {work: 1s}}\n"
+	_, err := r.Run(guestPlan(t, guestLock(t), keyed("panics-at-once")+clients), 1, false)
+	var unborn *harness.Unborn
+	require.ErrorAs(t, err, &unborn)
+	require.ErrorContains(t, err, "the program of client a panics: not configured, before it asks for the lock for the first time")
+	require.ErrorContains(t, err, "main.open(")
+
+	// What a fault may have brought about says something: here a server is not there when the program begins.
+	p := guestPlan(t, guestLock(t), keyed("panics-unless-connected")+clients+"faults: [{at: 0s, crash: redis-1, restart: 1s}]\n")
+	result, err := r.Run(p, 1, false)
+	require.NoError(t, err)
+	require.Len(t, result.History.Exits, 2)
+	result, err = r.Run(guestPlan(t, guestLock(t), keyed("panics-unless-connected")+clients), 1, false)
+	require.NoError(t, err)
+	require.Equal(t, checker.Held, result.Report.Verdicts[checker.Survival])
 }
 
 // TestAProgramThatGoesRoundForEverIsUnknown bounds what computes without end, at the same place every time.
@@ -290,7 +350,7 @@ func TestAProgramThatGoesRoundForEverIsUnknown(t *testing.T) {
 	require.Empty(t, result.History.Bound, "a program that computes much, and waits in between")
 }
 
-// TestAProgramMayWaitForEver and be told that it does, but only by Go's own runtime if nothing at all could wake it.
+// TestAProgramMayWaitForEver, and is not ended as one in which all goroutines are asleep: in an application there are others.
 func TestAProgramMayWaitForEver(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
@@ -298,9 +358,10 @@ func TestAProgramMayWaitForEver(t *testing.T) {
 	result, err := r.Run(p, 1, false)
 	require.NoError(t, err)
 	require.Empty(t, result.History.Bound)
-	p = guestPlan(t, guestLock(t), keyed("waits")+"clients: {a: {}}\n")
-	_, err = r.Run(p, 1, false)
-	require.ErrorContains(t, err, "deadlock")
+	p = guestPlan(t, guestLock(t), keyed("waits")+"progress: 10s\nuntil: 30s\nclients: {a: {}}\n")
+	result, err = r.Run(p, 1, false)
+	require.NoError(t, err)
+	require.Equal(t, checker.Violated, result.Report.Verdicts[checker.Progress])
 }
 
 // TestWhatAProgramWritesIsNoted shows a reader what a library logs.
@@ -324,6 +385,7 @@ func TestProgramsAreRefusedWhatTheyCannotDo(t *testing.T) {
 	lock := guestLock(t)
 	for _, refused := range []struct{ scenario, text string }{
 		{"lock: {algorithm: guest}\nclients: {a: {tasks: 2}}\n", "want 1 task"},
+		{"lock: {algorithm: guest, renew: 1s}\nclients: {a: {}}\n", "not known to prolong its leases"},
 	} {
 		_, err := harness.Compile(guestScenarioOf(t, refused.scenario).Cases()[0], lock)
 		require.ErrorContains(t, err, refused.text)
@@ -363,8 +425,9 @@ func TestAProgramsRunsDoNotKnowOfEachOther(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	require.Equal(t, alone, guestDigests(t, &r, p, 0, 1, 2, 3))
-	_, err := r.Run(guestPlan(t, lock, keyed("hoards")+"clients: {a: {}}\n"), 1, false)
-	require.Error(t, err)
+	hoarding, err := r.Run(guestPlan(t, lock, keyed("hoards")+"clients: {a: {}}\n"), 1, false)
+	require.NoError(t, err)
+	require.Len(t, hoarding.History.Exits, 1)
 	require.Equal(t, alone, guestDigests(t, &r, p, 0, 1, 2, 3))
 }
 

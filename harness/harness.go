@@ -231,8 +231,9 @@ func sizesOf(h *history.History) sizes {
 	}
 }
 
-// Run plays the plan with a seed. With keep, the trace's events are kept. The error says that the lock's own code
-// panicked or would not end after a crash; everything else is a verdict.
+// Run plays the plan with a seed. With keep, the trace's events are kept. The error says that a native lock's code
+// panicked or would not end after a crash, or that programs cannot set theirs up (see [Unborn]); everything else is a
+// verdict. A native lock's panic is none, since the code of harness and engine is on its stack, too.
 func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 	w := newWorld(r, p, seed, keep)
 	ending := w.engine.Run()
@@ -242,6 +243,9 @@ func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 	if len(ending.Zombies) > 0 {
 		return Result{}, fmt.Errorf("%s, seed %#x: the code of client %s does not end when its process does: it recovers from everything",
 			p.Case.Scenario.Name, seed, strings.Join(ending.Zombies, ", "))
+	}
+	if u := w.unborn(); u != nil {
+		return Result{}, fmt.Errorf("%s: %w", p.Algorithm.Name, u)
 	}
 	h := w.history(ending)
 	r.last = sizesOf(h)

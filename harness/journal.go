@@ -15,6 +15,7 @@ type journal struct {
 	deadlines    []*sim.Timer // of acquisitions, by the same index; nil where no deadline is stated
 	waits        []history.Wait
 	accesses     []history.Access
+	ends         []history.Exit
 	versions     uint64 // the last version that was written
 }
 
@@ -116,6 +117,12 @@ func (j *journal) crashed(n *sim.Node) {
 			w.To, w.Ended = now, history.Died
 		}
 	}
+}
+
+// exits notes that a client's program has ended its process.
+func (j *journal) exits(n *sim.Node, e history.Exit) {
+	j.ends = append(j.ends, e)
+	j.crashed(n)
 }
 
 // holder returns the client that was last told that it holds, and has not stopped believing since; "" if none.

@@ -56,7 +56,9 @@ func (w *world) addClient(c *clientPlan, programs *wasm.Pool) {
 		}
 		if module, ok := w.plan.Algorithm.Program.(*wasm.Module); ok {
 			newGuest(p).run(programs, module)
-		} else if err := workload.Run(p, c.build, &c.work); err != nil {
+			return
+		}
+		if err := workload.Run(p, c.build, &c.work); err != nil {
 			p.unbuilt(err)
 		}
 		t.Step(trace.Step{Does: trace.Done}, 0, nil, nil)
@@ -110,7 +112,7 @@ func (w *world) history(end sim.Ending) *history.History {
 	w.journal.close()
 	h := &history.History{
 		Fencing: w.plan.Case.Fencing, Registers: w.plan.Case.Scenario.Resource.Registers,
-		HasAuthority: w.truth.judges(), HasTokens: w.plan.Algorithm.Token,
+		HasAuthority: w.truth.judges(), HasTokens: w.plan.Algorithm.Token, HasPrograms: w.plan.Algorithm.Program != nil, Exits: w.journal.ends,
 		Notes: w.notes, Requests: int(w.sent), WakeUps: w.wakeUps, End: end.At, Bound: end.Bound, Quiescent: end.Quiescent,
 		Acquisitions: w.journal.acquisitions, Waits: w.journal.waits, Accesses: w.journal.accesses,
 		Grants: w.truth.grants, Copies: w.truth.copies, Asks: w.truth.asks, Removals: w.truth.removals,

@@ -250,12 +250,22 @@ type Note struct {
 	Text string // continues a sentence that begins with the node
 }
 
+// Exit is the end of a client's process by its own code: it panicked, or called for its end.
+type Exit struct {
+	Client string
+	At     trace.Instant
+	Kind   string // what ends have in common that come from one place: "panic in main.lock", "exit with status 3"
+	Text   string // continues a sentence that begins with the program: "panics: …"
+	Output string // the end of what the process wrote
+}
+
 // History is all that was observed of one run.
 type History struct {
 	Fencing      Fencing
 	Registers    int
 	HasAuthority bool // somebody declared whose word makes a grant: Grants, Copies, Removals mean something
 	HasTokens    bool // the lock hands out fencing tokens
+	HasPrograms  bool // the clients are programs whose ends are seen: Exits means something
 	Requests     int  // that the lock's code sent to its servers
 	WakeUps      int  // messages with which servers told clients of something unasked: events of watches, publications
 	End          trace.Instant
@@ -273,6 +283,7 @@ type History struct {
 	Waits        []Wait
 	Faults       []Fault
 	Notes        []Note
+	Exits        []Exit
 }
 
 // Acquisition returns the acquisition of that ID; nil if there is none.

@@ -35,7 +35,7 @@ type parser struct {
 }
 
 var recordNames = []string{
-	"history", "acquisition", "grant", "copy", "ask", "removal", "access", "wait", "fault", "note",
+	"history", "acquisition", "grant", "copy", "ask", "removal", "access", "wait", "fault", "note", "exit",
 }
 
 func (p *parser) line(number int, line string) error {
@@ -83,6 +83,8 @@ func (h *History) grow(name string) []field {
 		return grown(&h.Faults).fields()
 	case "note":
 		return grown(&h.Notes).fields()
+	case "exit":
+		return grown(&h.Exits).fields()
 	}
 	panic("history: no such record: " + name)
 }

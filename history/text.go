@@ -32,6 +32,7 @@ func (h *History) String() string {
 	writeRecords(&b, "wait", h.Waits)
 	writeRecords(&b, "fault", h.Faults)
 	writeRecords(&b, "note", h.Notes)
+	writeRecords(&b, "exit", h.Exits)
 	return b.String()
 }
 
@@ -63,6 +64,7 @@ func (h *History) fields() []field {
 		{"registers", &h.Registers},
 		{"authority", &h.HasAuthority},
 		{"tokens", &h.HasTokens},
+		{"programs", &h.HasPrograms},
 		{"requests", &h.Requests},
 		{"wake-ups", &h.WakeUps},
 		{"end", &h.End},
@@ -178,6 +180,16 @@ func (n *Note) fields() []field {
 		{"node", &n.Node},
 		{"at", &n.At},
 		{"text", &n.Text},
+	}
+}
+
+func (e *Exit) fields() []field {
+	return []field{
+		{"client", &e.Client},
+		{"at", &e.At},
+		{"kind", &e.Kind},
+		{"text", &e.Text},
+		{"output", &e.Output},
 	}
 }
 

@@ -41,7 +41,7 @@ func drawHistory(t *rapid.T) *history.History {
 	number := rapid.Uint64()
 	h := &history.History{
 		Fencing: drawEnum(t, "fencing", history.CompareAndSet), Registers: rapid.IntRange(1, 9).Draw(t, "registers"),
-		HasAuthority: flag(t, "authority"), HasTokens: flag(t, "tokens"), End: drawInstant(t, "end"),
+		HasAuthority: flag(t, "authority"), HasTokens: flag(t, "tokens"), HasPrograms: flag(t, "programs"), End: drawInstant(t, "end"),
 		Bound: drawText(t, "bound"), Quiescent: flag(t, "quiescent"),
 	}
 	h.Acquisitions = drawList(t, "acquisitions", func(t *rapid.T) history.Acquisition {
@@ -114,6 +114,12 @@ func drawHistory(t *rapid.T) *history.History {
 	h.Notes = drawList(t, "notes", func(t *rapid.T) history.Note {
 		return history.Note{Node: drawText(t, "node"), At: drawInstant(t, "at"), Text: drawText(t, "text")}
 	})
+	h.Exits = drawList(t, "exits", func(t *rapid.T) history.Exit {
+		return history.Exit{
+			Client: drawText(t, "client"), At: drawInstant(t, "at"), Kind: drawText(t, "kind"), Text: drawText(t, "text"),
+			Output: drawText(t, "output"),
+		}
+	})
 	return h
 }
 
@@ -139,6 +145,7 @@ func nilIfEmpty(h history.History) history.History {
 	h.Waits = append([]history.Wait(nil), h.Waits...)
 	h.Faults = append([]history.Fault(nil), h.Faults...)
 	h.Notes = append([]history.Note(nil), h.Notes...)
+	h.Exits = append([]history.Exit(nil), h.Exits...)
 	return h
 }
 
@@ -173,9 +180,9 @@ func TestParseSaysWhereAndWhatIsAllowed(t *testing.T) {
 		{"ask at=1s", `1:1: the first record, and no other, must be "history"`},
 		{"history\n\n  history", `3:3: the first record, and no other, must be "history"`},
 		{"history\nacquisiton", `2:1: unknown record "acquisiton"; did you mean "acquisition"?; allowed: ` +
-			`history, acquisition, grant, copy, ask, removal, access, wait, fault, note`},
+			`history, acquisition, grant, copy, ask, removal, access, wait, fault, note, exit`},
 		{"history\nzzz", `2:1: unknown record "zzz"; allowed: ` +
-			`history, acquisition, grant, copy, ask, removal, access, wait, fault, note`},
+			`history, acquisition, grant, copy, ask, removal, access, wait, fault, note, exit`},
 		{"history fencing=fenced-wirte", `1:17: unknown fencing "fenced-wirte"; did you mean "fenced-write"?; ` +
 			`allowed: none, check-then-write, fenced-write, fenced-read-write, token-equality, compare-and-set`},
 		{"history\nwait form=1s", `2:6: unknown field "form"; did you mean "from"?; ` +

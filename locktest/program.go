@@ -8,11 +8,12 @@ import (
 
 	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/search"
 )
 
 // RunProgram is [Run] for a lock that a program brings: the folder of a package of Go that imports package guest, or the name
 // of a ready-made client, as package clients builds them. What is known of the lock is what its source declares in a comment
-// //locksim:lock; nobody looks into the program.
+// //locksim:lock; nobody looks into the program. It is asked to survive, too (see [Survival]).
 func RunProgram(t *testing.T, program string, o Options) {
 	t.Helper()
 	s, err := examineProgram(t.Context(), program, o)
@@ -44,7 +45,18 @@ func examineProgram(ctx context.Context, program string, o Options) (*subject, e
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return declared(lock, o), nil
+	s := declared(lock, o)
+	if err := search.Stillborn(&s.algorithm, s.plainly()); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// plainly is a menu of the lock's servers, and of nothing else.
+func (s *subject) plainly() search.Menu {
+	p := promise{}
+	s.fit(&p)
+	return p.menu
 }
 
 // usualTTL is the life of a lease or a session unless it is told.

@@ -20,3 +20,19 @@ func TestAProgramThatIsNoneIsNotTested(t *testing.T) {
 	_, err := locktest.CheckProgram("../clients/testdata/silent", locktest.Options{})
 	require.ErrorContains(t, err, "it does not speak to the simulation")
 }
+
+// The program panics when a request is not answered in time.
+func TestAProgramThatEndsItselfIsCaughtWithItsOutput(t *testing.T) {
+	o := locktest.Options{Runs: 100, Only: []locktest.Promise{locktest.Survival}}
+	found, err := locktest.CheckProgram("../clients/testdata/fragile", o)
+	require.NoError(t, err)
+	require.NotNil(t, found)
+	require.Contains(t, found.Headline(), "survival is broken: at ")
+	require.Contains(t, found.Text, "panics: fragile: no answer in time")
+	require.Contains(t, found.String(), "goroutine 1 [running]:\n      main.answered(")
+}
+
+func TestAProgramThatIsNeverReadyIsNotTested(t *testing.T) {
+	_, err := locktest.CheckProgram("../clients/testdata/unready", locktest.Options{})
+	require.ErrorContains(t, err, "exits with status 1, before it asks for the lock for the first time\nno configuration")
+}

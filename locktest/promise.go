@@ -54,12 +54,15 @@ const (
 	FencedResource Promise = "fenced-resource"
 	// GuardedResource: data that live with the lock, and are accessed through it, are not damaged.
 	GuardedResource Promise = "guarded-resource"
+	// Survival: a program neither panics nor exits, nor runs out of memory, whatever happens. It is asked of programs alone.
+	Survival Promise = "survival"
 )
 
 var promiseNames = []Promise{
 	ExclusionWithinLease, ExclusionWhileRenewed, ExclusionWithinSession, ExclusionUnlessForgotten,
 	ExclusionUntilDeadline, ExclusionUntilSuspended, ExclusionOfLostWaiters, Reentrance, ExclusionAtService,
 	ReleaseSafety, Handover, Progress, Expiry, Notice, Availability, TokenOrder, FencedResource, GuardedResource,
+	Survival,
 }
 
 // promise is one of them as it is put to a lock.

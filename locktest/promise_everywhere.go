@@ -31,6 +31,12 @@ func (s *subject) everywhere() []promise {
 			why: `Without faults, a section that has entered several times and left once is still inside.`,
 		})
 	}
+	if s.algorithm.Program != nil {
+		list = append(list, promise{
+			name: Survival, property: checker.Survival, menu: search.Wide(&s.algorithm, search.Kinds()),
+			why: `A library tells its caller what goes wrong, by an error. It does not end his process.`,
+		})
+	}
 	if s.algorithm.Guard {
 		list = append(list, promise{
 			name: GuardedResource, property: checker.Resource, menu: search.Menu{

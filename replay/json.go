@@ -82,6 +82,9 @@ func (j *jsonReport) Add(r *Result) error {
 			compared[p] = true
 		}
 		for p := range checker.PropertyCount {
+			if p == checker.Survival { // no program is played
+				continue
+			}
 			out.Properties = append(out.Properties, propertyOut{
 				p.String(), r.Simulated.Verdicts[p].String(), r.Attempts[n-1].Report.Verdicts[p].String(), compared[p],
 			})

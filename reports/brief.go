@@ -14,6 +14,12 @@ func Brief(w io.Writer, r *Run, headline, note string, o TextOptions) error {
 	if s.Story != "" {
 		t.paragraph("    ", s.Story, plain)
 	}
+	for i := range r.Report.Violations {
+		if x := &r.Report.Violations[i]; x.Output != "" {
+			t.output("    ", x.Output)
+			break
+		}
+	}
 	if s.Finding != "" {
 		t.paragraph("    ", "Found here: "+s.Finding, plain)
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/locksim/locksim/checker"
 )
 
 // StepSummaryLimit is how long the summary of a step may be, in bytes: GitHub shows nothing of a longer one.
@@ -137,7 +135,8 @@ func (s *Suite) table() string {
 	}
 	b.WriteString("| | scenario | played |")
 	rule := "\n|---|---|---|"
-	for p := range checker.PropertyCount {
+	properties := s.properties()
+	for _, p := range properties {
 		b.WriteString(" " + p.String() + " |")
 		rule += "---|"
 	}
@@ -146,7 +145,7 @@ func (s *Suite) table() string {
 	for _, c := range s.cases {
 		sign := map[Status]string{AsExpected: "✓", Inconclusive: "?", Unexpected: "≠"}[c.status]
 		fmt.Fprintf(&b, "| %s | %s | %s |", sign, inert(s.name(c)), inert(c.ways()))
-		for p := range checker.PropertyCount {
+		for _, p := range properties {
 			b.WriteString(" " + c.cell(t, p).text + " |")
 		}
 		b.WriteString("\n")

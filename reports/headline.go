@@ -48,6 +48,12 @@ func (r *Run) headline() (words string, weighs checker.Verdict, of checker.Prope
 			of = checker.Progress
 		}
 	}
+	if v[checker.Survival] == checker.Violated {
+		words += "; a client's program ended itself"
+		if v[of] != checker.Violated {
+			of = checker.Survival
+		}
+	}
 	words += neverHappened(r)
 	ending := "."
 	switch status, _ := r.Status(); status {

@@ -102,6 +102,7 @@ type jsonViolation struct {
 	Clients  []string `json:"clients"`
 	Tokens   []uint64 `json:"tokens"`
 	Text     string   `json:"text"`
+	Output   string   `json:"output,omitempty"`
 }
 
 func jsonOf(r *Run) *jsonRun {
@@ -110,11 +111,14 @@ func jsonOf(r *Run) *jsonRun {
 		Scenario: r.Case.Scenario.Name, Variant: r.Case.Variant, Lock: r.Lock, Servers: r.Case.Scenario.Servers.Kind,
 		Style: r.Case.Style.String(), Fencing: r.Case.Fencing.String(),
 		Seed: hex(r.Seed), Digest: hex(r.Digest),
-		AsExpected: status == AsExpected || !r.Compared(), Reasons: list(reasons),
+		AsExpected: status == AsExpected || status == Inconclusive && !r.Compared(), Reasons: list(reasons),
 		Steps: r.Steps, Messages: r.Messages, VirtualTime: int64(r.Virtual),
 		FaultsNotFired: list(r.FaultsNotFired()), Violations: []jsonViolation{},
 	}
 	for p := range checker.PropertyCount {
+		if r.concernsNobody(p) {
+			continue
+		}
 		j.Verdicts.text(p.String(), r.Report.Verdicts[p].String())
 		if want, ok := r.Expected(p); ok {
 			j.Expected.text(p.String(), want.String())
@@ -133,6 +137,7 @@ func jsonOf(r *Run) *jsonRun {
 func (r *Run) jsonViolation(v *checker.Violation) jsonViolation {
 	j := jsonViolation{
 		Property: v.Property.String(), Kind: v.Kind, At: int64(v.At), Clients: []string{}, Tokens: []uint64{}, Text: v.Text,
+		Output: v.Output,
 	}
 	for _, id := range v.Acquisitions {
 		if a := r.History.Acquisition(id); a != nil {

@@ -77,6 +77,7 @@ func (v *view) tell() []moment {
 	}
 	s.waits()
 	s.notes()
+	s.exits()
 	s.moments = slices.DeleteFunc(s.moments, func(m moment) bool { return m.at < v.from || m.at > v.to })
 	slices.SortStableFunc(s.moments, compareMoments)
 	return slices.CompactFunc(s.moments, func(a, b moment) bool { return compareMoments(a, b) == 0 && a.text == b.text })
@@ -139,5 +140,22 @@ func (s *story) notes() {
 		s.add(moment{
 			at: n.At, lane: lane, order: orderService, key: "note " + n.Text, who: n.Node, text: n.Text, weight: weightNote,
 		})
+	}
+}
+
+// exits tells of the ends of programs by their own code.
+func (s *story) exits() {
+	for i := range s.h.Exits {
+		e := &s.h.Exits[i]
+		var ids []history.ID
+		for k := range s.h.Acquisitions {
+			if a := &s.h.Acquisitions[k]; a.Client == e.Client && a.Crashed == e.At {
+				ids = append(ids, a.ID)
+			}
+		}
+		s.add(moment{
+			at: e.At, lane: laneBelief(s.scope.name(e.Client, 0)), order: orderUnlock, key: "exit", sign: SignDies, who: e.Client,
+			text: e.Text, ink: amber, weight: weightLoss,
+		}, ids...)
 	}
 }

@@ -92,6 +92,9 @@ func (p *picture) timeline(i int) Timeline {
 		if x.claim != x.told && !x.more {
 			t.Proof = append(t.Proof, strings.TrimSpace(x.claim+" "+x.proof))
 		}
+		if x.output != "" {
+			t.Why = append(t.Why, beginning(x.output))
+		}
 	}
 	if still := p.stillTrue(i); still != "" {
 		t.Proof = append(t.Proof, still)

@@ -11,12 +11,15 @@ import (
 )
 
 // Status compares the run with what its scenario expects of its case, and says in words what differs. A run of which a
-// verdict is unknown is inconclusive, even if nobody expects anything of it; one that the scenario says nothing of (see
-// [Run.Compared]) is as expected otherwise.
+// verdict is unknown is inconclusive, even if nobody expects anything of it; one in which a program has ended itself is
+// expected by nobody who does not say so; one that the scenario says nothing of (see [Run.Compared]) is as expected otherwise.
 func (r Run) Status() (Status, []string) {
 	status, reasons := AsExpected, []string(nil)
-	if r.Compared() {
+	switch {
+	case r.Compared():
 		status, reasons = r.compare()
+	case r.Report.Verdicts[checker.Survival] == checker.Violated:
+		status, reasons = Unexpected, []string{"survival is violated, which is expected of no lock"}
 	}
 	if unknown := r.unknown(); len(unknown) > 0 {
 		status, reasons = max(status, Inconclusive), append(reasons, unknown...)

@@ -125,7 +125,7 @@ func TestJSONHasTheSchemasKeys(t *testing.T) {
 	first, last := d.Runs[0], d.Runs[3]
 	require.Equal(t, "0x2a", first.Seed)
 	require.Equal(t, "0xfeed", first.Digest)
-	require.Len(t, first.Verdicts, int(checker.PropertyCount))
+	require.Len(t, first.Verdicts, int(checker.PropertyCount)-1, "of programs alone nothing is said where there are none")
 	require.Equal(t, map[string]string{"mutual-exclusion": "violated", "resource": "violated"}, first.Expected)
 	require.Equal(t, int64(1), first.Measures["double-holders"])
 	require.True(t, *first.AsExpected)

@@ -38,6 +38,8 @@ func Story(r *Run, p checker.Property) string {
 		ending = t.misdelete()
 	case checker.Progress, checker.Availability:
 		ending = t.stall()
+	case checker.Survival:
+		ending = t.ended()
 	case checker.PropertyCount:
 	}
 	t.surroundings()
@@ -130,6 +132,15 @@ func (t *plot) twoHolders() string {
 	}
 	return "For " + spokenTime(end.Sub(begin)) + ", from " + spokenMoment(begin) + " on, " + listing([]string{a, b}) +
 		" both believe that they hold the lock" + t.notTold(first, a) + "."
+}
+
+// ended tells how far a program had come that ended itself.
+func (t *plot) ended() string {
+	if a := t.taken(0); a != nil && a.Returned != trace.Never {
+		t.play(a)
+		t.leaves(a, t.until)
+	}
+	return t.checkersWords()
 }
 
 // checkersWords end a story that there are no others for.

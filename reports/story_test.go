@@ -1,7 +1,9 @@
 package reports_test
 
 import (
+	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -249,4 +251,46 @@ access acquisition=1 client=a op=write invoked=7ms applied=20.001s returned=20.0
 	story = accesses("2", "1")
 	require.Contains(t, story, "writes version 1")
 	require.Contains(t, story, "a's write arrives and becomes version 2")
+}
+
+const panicked = `
+history registers=1 authority programs end=30s
+acquisition id=1 client=a returned=4ms outcome=ok crashed=2s
+grant acquisition=1 client=a from=3ms to=10.003s ended=deadline
+copy node=redis-1 acquisition=1 client=a from=3ms to=10.003s expires=10.003s gone=expired
+exit client=a at=2s kind="panic in main.lock" text="panics: no reply" output="panic: no reply\n\ngoroutine 1 [running]:\nmain.lock(...)"`
+
+func TestAProgramThatEndsItselfIsTold(t *testing.T) {
+	require.Equal(t, "Client a acquires the lock with a lease of 10 s. At 2s the program of a panics: no reply.",
+		storyOf(t, checker.Survival, oneRedis, panicked))
+}
+
+func TestWhatAProgramWroteIsShownEverywhere(t *testing.T) {
+	s, err := scenarios.Parse("told.yaml", []byte("name: told\ntitle: A run\n"+strings.TrimSpace(oneRedis)+"\n"))
+	require.NoError(t, err)
+	h, err := history.Parse(strings.TrimSpace(panicked) + "\n")
+	require.NoError(t, err)
+	r := reports.Run{
+		Case: s.Cases()[0], Lock: s.Lock.Algorithm, Virtual: h.End, History: h, Report: checker.Check(h, checker.Options{}),
+	}
+	runs := []reports.Run{r}
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"text":  func(b *bytes.Buffer) error { return reports.Text(b, runs, reports.TextOptions{}) },
+		"brief": func(b *bytes.Buffer) error { return reports.Brief(b, &r, "it panics", "", reports.TextOptions{}) },
+		"json":  func(b *bytes.Buffer) error { return reports.JSON(b, runs) },
+	} {
+		var b bytes.Buffer
+		require.NoError(t, write(&b))
+		require.Contains(t, b.String(), "main.lock(...)", name)
+	}
+	picture := reports.Schedules(runs, 100)[0].Runs[0]
+	require.Contains(t, picture.Why, "Its output: panic: no reply / goroutine 1 [running]: / main.lock(...)")
+	require.True(t, slices.ContainsFunc(picture.Moments, func(m reports.Moment) bool { return m.Text == "panics: no reply" }))
+	require.Contains(t, picture.Headline, "a client's program ended itself: NOT as expected")
+	status, reasons := r.Status()
+	require.Equal(t, reports.Unexpected, status)
+	require.Equal(t, []string{"survival is violated, expected held"}, reasons)
+	r.Lock = "another"
+	status, _ = r.Status()
+	require.Equal(t, reports.Unexpected, status, "though the scenario expects nothing of it")
 }

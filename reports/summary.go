@@ -135,12 +135,13 @@ type entry struct {
 }
 
 // shortNames head the columns of the properties.
-var shortNames = [checker.PropertyCount]string{"ME", "ES", "RES", "FO", "RS", "P", "A"}
+var shortNames = [checker.PropertyCount]string{"ME", "ES", "RES", "FO", "RS", "P", "A", "S"}
 
 func (s *Summary) rows(t *text) [][]entry {
 	head := []entry{{"", plain}, {"scenario", faint}, {"variant", faint}, {"style", faint}, {"fencing", faint}}
-	for _, name := range shortNames {
-		head = append(head, entry{name, faint})
+	properties := s.properties()
+	for _, p := range properties {
+		head = append(head, entry{shortNames[p], faint})
 	}
 	rows := [][]entry{head}
 	for _, c := range s.cases {
@@ -155,12 +156,28 @@ func (s *Summary) rows(t *text) [][]entry {
 		}
 		row := []entry{{sign, k}, {s.name(c), plain}, {r.Case.Variant, plain}, {r.Case.Style.String(), plain},
 			{r.Case.Fencing.String(), plain}}
-		for p := range checker.PropertyCount {
+		for _, p := range properties {
 			row = append(row, c.cell(t, p))
 		}
 		rows = append(rows, row)
 	}
 	return dropEmptyColumns(rows)
+}
+
+// properties lists those that are shown: what is of programs alone only where there are any.
+func (s *Summary) properties() []checker.Property {
+	var list []checker.Property
+	for p := range checker.PropertyCount {
+		if p != checker.Survival || slices.ContainsFunc(s.cases, (*tally).isOfProgram) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// isOfProgram reports whether the lock of a case is a program's, or somebody expects something of one.
+func (c *tally) isOfProgram() bool {
+	return c.expects[checker.Survival] || c.counts[checker.Survival][checker.NotJudged] < c.runs
 }
 
 // dropEmptyColumns leaves out what no row has to say: variants where there are none.
@@ -238,10 +255,13 @@ func (s *Summary) footer(t *text) {
 	t.line("")
 	t.line(fmt.Sprintf("%s, %s: %d as expected", counted(len(s.cases), "case"), counted(s.runs, "run"), good))
 	g := t.g
-	t.items([]string{
+	legend := []string{
 		g.held + " held", g.violated + " violated", g.vacuous + " vacuous", g.undecided + " unknown",
-		g.unjudged + " not judged", "ME mutual-exclusion", "ES exclusion-at-service", "RES resource", "FO fencing-order",
-		"RS release-safety", "P progress", "A availability",
-	}, "   ", faint)
+		g.unjudged + " not judged",
+	}
+	for _, p := range s.properties() {
+		legend = append(legend, shortNames[p]+" "+p.String())
+	}
+	t.items(legend, "   ", faint)
 	t.interrupted(s.runs)
 }

@@ -51,6 +51,12 @@ func (r *Run) uninteresting(p checker.Property) bool {
 	return !expected && (got == checker.NotJudged || got == checker.Vacuous) && (p != checker.Resource || !r.unjudgedResource())
 }
 
+// concernsNobody reports whether a property is of programs alone, and the lock is none's.
+func (r *Run) concernsNobody(p checker.Property) bool {
+	_, expected := r.Expected(p)
+	return p == checker.Survival && !expected && r.Report.Verdicts[p] == checker.NotJudged
+}
+
 // unjudgedResource reports whether the resource was used, and nothing can be said of it.
 func (r *Run) unjudgedResource() bool {
 	return r.Report.Verdicts[checker.Resource] == checker.NotJudged && len(r.History.Accesses) > 0

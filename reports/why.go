@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
@@ -35,6 +36,7 @@ func (t *text) why(p *picture, run int, said map[string]bool) {
 		if x.proof != "" {
 			t.item(" ", x.proof, plain)
 		}
+		t.output("    ", x.output)
 	}
 	if still := p.stillTrue(run); still != "" && like == nil {
 		t.item(t.g.bullet, still, plain)
@@ -49,12 +51,40 @@ func (t *text) why(p *picture, run int, said map[string]bool) {
 	}
 }
 
+// output prints what a program wrote, line by line.
+func (t *text) output(indent, written string) {
+	if written == "" {
+		return
+	}
+	t.line(indent + t.ink(faint, "its output:"))
+	for line := range strings.SplitSeq(written, "\n") {
+		t.line(indent + "  " + t.ink(faint, Visible(strings.ReplaceAll(line, "\t", "    "))))
+	}
+}
+
+// linesBeside is how much of what a program wrote stands beside a picture.
+const linesBeside = 6
+
+// beginning is what a program wrote, in a paragraph, or the first lines of it.
+func beginning(written string) string {
+	lines := strings.Split(written, "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
+	if len(lines) > linesBeside {
+		lines = append(lines[:linesBeside], "…")
+	}
+	for i, line := range lines {
+		lines[i] = Visible(strings.TrimSpace(line))
+	}
+	return "Its output: " + strings.Join(lines, " / ")
+}
+
 // reason is what is said of a violation.
 type reason struct {
 	property checker.Property
 	told     string // the checker's own sentence
 	claim    string // what took place, and when
 	proof    string // how it came about, step by step
+	output   string // what a program wrote at its end
 	more     bool   // the claim counts those that are not told
 }
 
@@ -83,7 +113,7 @@ func (p *picture) reasons(run int, like *Run, said map[string]bool) []reason {
 }
 
 func (p *picture) reason(run int, x *checker.Violation) reason {
-	why := reason{property: x.Property, told: capital(x.Kind) + ": " + p.views[run].told(x.Text) + "."}
+	why := reason{property: x.Property, output: x.Output, told: capital(x.Kind) + ": " + p.views[run].told(x.Text) + "."}
 	proved := p.argue(run, x).prove()
 	if why.claim, why.proof = why.told, proved.steps(); proved.claim != "" {
 		why.claim = capital(x.Kind) + ": " + proved.claim + "."

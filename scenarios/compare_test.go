@@ -63,3 +63,16 @@ func TestVerdictsThatDifferAreTold(t *testing.T) {
 		{Text: "gc (pause a) never happened"},
 	}, c.Compare(h, &r))
 }
+
+// That programs live goes without saying.
+func TestAProgramThatEndsItselfIsExpectedByNobodyWhoDoesNotSaySo(t *testing.T) {
+	var r checker.Report
+	r.Verdicts[checker.Survival] = checker.Violated
+	of := func(expect string) []Difference {
+		return parse(t, smallest+expect).Cases()[0].Compare(&history.History{}, &r)
+	}
+	require.Equal(t, []Difference{{Text: "survival is violated, expected held"}}, of(""))
+	require.Empty(t, of("expect: {survival: violated}\n"))
+	r.Verdicts[checker.Survival] = checker.NotJudged
+	require.Empty(t, of(""))
+}

@@ -19,7 +19,8 @@ type Violation struct {
 }
 
 // Play plays a scenario in every case that it is to be played in, with its own seed, until each returns false. The error
-// that each is given says that the lock's code panicked or would not end. A lock takes the place of the scenario's unless
+// that each is given says that the lock's code panicked or would not end, or that
+// programs cannot set theirs up. A lock takes the place of the scenario's unless
 // it is nil. A panic, which is the simulator's own mistake, passes on with the scenario that shows it.
 func Play(r *harness.Runner, s *scenarios.Scenario, lock *locks.Algorithm,
 	each func(c scenarios.Case, result *harness.Result, err error) bool,

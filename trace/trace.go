@@ -59,7 +59,7 @@ const (
 	Release  // the application calls Unlock
 	Released // Unlock returned to the application
 	Lost     // the application learns that it no longer holds
-	Done     // the client has finished all of its sections
+	Done     // the client has finished all of its sections; or its program has ended itself, as What says
 
 	Expire  // a key's deadline passes on the server's clock
 	Promote // a server becomes master or leader

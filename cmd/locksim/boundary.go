@@ -78,5 +78,6 @@ func kept(p checker.Property) string {
 		checker.ReleaseSafety:      "no release ends what is another's",
 		checker.Progress:           "nobody waits too long",
 		checker.Availability:       "nobody waits too long",
+		checker.Survival:           "no program ends itself",
 	}[p]
 }

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
 )
 
 // clientsHelp says how a lock may be named that a program brings.
@@ -100,12 +102,23 @@ func (c *call) chosenLocks(names []string) ([]locks.Algorithm, error) {
 		lock, ok := locks.Find(name)
 		switch {
 		case ok && lock.Program != nil:
+			if err := search.Stillborn(nil, search.Wide(&lock, nil)); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
 			list = append(list, lock)
 		case !ok && name != "all":
 			return nil, fmt.Errorf("there is no lock %q%s", name, didYouMean(name, append(lockNames(), "all", libraries)))
 		}
 	}
 	return list, nil
+}
+
+// withSurvival adds to what is counted unless told otherwise that programs live, where there are any.
+func withSurvival(list []checker.Property, of []locks.Algorithm) []checker.Property {
+	if slices.ContainsFunc(of, func(lock locks.Algorithm) bool { return lock.Program != nil }) {
+		list = append(list, checker.Survival)
+	}
+	return list
 }
 
 // ownClient is the name of a lock whose client's folder --client names, with or without a slash.

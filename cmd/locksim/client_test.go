@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,6 +161,8 @@ func TestClientsThatCannotBePlayedAreRefused(t *testing.T) {
 		{"library", "it is package library, and a program is package main"},
 		{"broken", "it does not compile\n  # example.test/broken\n  ./main.go:8:30: undefined: nobody"},
 		{"elsewhere", "it cannot be built: golang.org/x/sys/windows is missing\n  build constraints exclude all Go files"},
+		{"mainless", "it has no func main: add func main() {}"},
+		{"unready", "the program of client a exits with status 1, before it asks for the lock for the first time\nno configuration\n"},
 		{"nowhere", "there is no folder ../../clients/testdata/nowhere"},
 	} {
 		t.Run(c.client, func(t *testing.T) {
@@ -178,4 +183,58 @@ func TestClientsThatCannotBePlayedAreRefused(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, problems, `"nine" is no version of github.com/bsm/redislock`)
 	})
+}
+
+const fragile = "../../clients/testdata/fragile"
+
+// The program panics when a request is not answered in time, which takes a fault.
+func TestAProgramThatEndsItselfIsFoundAndToldWithItsOutput(t *testing.T) {
+	dir := t.TempDir()
+	code, out, problems := said(t, "fuzz", "--client", fragile, "--runs", "64", "--save", dir, "--format", "json")
+	require.Equal(t, exitDiffers, code, problems)
+	var r struct {
+		Findings []struct{ Property, Cause, Kind, Scenario, Story, Output string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	list := slices.DeleteFunc(r.Findings, func(f struct{ Property, Cause, Kind, Scenario, Story, Output string }) bool {
+		return f.Property != "survival"
+	})
+	require.Len(t, list, 1, "whichever faults it takes")
+	found := list[0]
+	require.Equal(t, "panic in main.answered", found.Kind)
+	require.Equal(t, found.Kind, found.Cause)
+	require.Contains(t, found.Story, "panics: fragile: no answer in time")
+	require.Contains(t, found.Output, "goroutine 1 [running]:\nmain.answered(")
+	require.NotContains(t, out+problems, "locksim/workload")
+
+	code, out, problems = said(t, "run", found.Scenario)
+	require.Equal(t, exitOK, code, problems)
+	require.Contains(t, out, "its output:\n      panic: fragile: no answer in time")
+	text, err := os.ReadFile(found.Scenario)
+	require.NoError(t, err)
+	for _, expect := range []string{"", "expect: {mutual-exclusion: vacuous}\n"} { // that it lives goes without saying
+		unaware := filepath.Join(dir, "unaware.yaml")
+		silent := strings.ReplaceAll(string(text), "expect: {survival: violated}\n", expect)
+		require.NoError(t, os.WriteFile(unaware, []byte(silent), 0o644))
+		code, out, problems = said(t, "run", unaware)
+		require.Equal(t, exitDiffers, code, problems)
+		require.Contains(t, out, "survival is violated, expected held")
+		code, out, problems = said(t, "run", unaware, "--format", "json")
+		require.Equal(t, exitDiffers, code, problems)
+		require.Contains(t, out, `"output":"panic: fragile: no answer in time`)
+	}
+}
+
+func TestAProgramThatEndsItselfIsCountedAmongWhatGoesWrong(t *testing.T) {
+	dir := t.TempDir()
+	code, out, problems := said(t, "measure", fragile, "--runs", "64", "--faults", "server-pause", "--save", dir)
+	require.Equal(t, exitOK, code, problems)
+	require.Regexp(t, `survival +[1-9]`, out)
+	require.Contains(t, out, "# panic in main.answered")
+	code, _, problems = said(t, "measure", "../../clients/testdata/unready", "--runs", "64")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, problems, "before it asks for the lock for the first time")
+	code, out, problems = said(t, "explore", fragile, "--faults", "delay", "--stop-at-first", "--property", "survival", "--save", dir)
+	require.Equal(t, exitDiffers, code, problems)
+	require.Contains(t, out, "panic: fragile: no answer in time")
 }

@@ -116,6 +116,9 @@ func showFinding(w io.Writer, f finding, o reports.TextOptions, picture bool) er
 // notes say what the cause is, and how often the violation was met.
 func (f *finding) notes() string {
 	note := fmt.Sprintf("of %d other seeds %d violate it, too", minimal.OtherSeeds, f.cx.Others)
+	if f.cx.Rough {
+		note = "not minimal: that was ended early; locksim minimize goes on with it"
+	}
 	if f.hits > 0 {
 		note = fmt.Sprintf("%s, the first in run %d; %s", counted(f.hits, "hit"), f.first, note)
 	}

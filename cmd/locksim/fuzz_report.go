@@ -15,6 +15,7 @@ import (
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/search/fuzz"
 )
 
@@ -70,21 +71,33 @@ type effort struct {
 	within time.Duration // how long the campaign was to take; 0 if that was not limited
 }
 
-// The time that may be taken for it is a part of the campaign's, and not less than some.
+// The time that may be taken for it is a part of the campaign's, and not less than some. Where a program brings the lock
+// it is as much: a run takes as long as fifty others, and of some hundreds of them a finding is made minimal.
 const (
 	partOfTime = 5
 	leastTime  = 5 * time.Second
 )
 
-// complete makes what was found minimal, and saves it. An interrupt has ended the campaign, not this: the next one ends
-// all.
+// limit is how long making minimal may take.
+func (e *effort) limit(h *fuzz.Hunt) time.Duration {
+	if h.Config.Program != "" {
+		return max(e.within, leastTime)
+	}
+	return max(e.within/partOfTime, leastTime)
+}
+
+// complete makes what was found minimal, and saves it. An interrupt that has ended the campaign does not end this; the next
+// one does, and what is found then is saved as it is.
 func (c *call) complete(r *huntResult, o *huntReport, e *effort) error {
-	ctx, work := context.WithoutCancel(c.ctx), r.tally.UsualEffort(o.jobs.value)
+	work := r.tally.UsualEffort(o.jobs.value)
+	until, stop := c.interrupt()
+	defer stop()
+	ctx := until
 	switch {
 	case bool(e.all):
 		work.Runs = 0
 	case e.within > 0:
-		limited, cancel := context.WithTimeout(ctx, max(e.within/partOfTime, leastTime))
+		limited, cancel := context.WithTimeout(ctx, e.limit(r.hunt))
 		defer cancel()
 		ctx = limited
 	}
@@ -93,6 +106,7 @@ func (c *call) complete(r *huntResult, o *huntReport, e *effort) error {
 		return err
 	}
 	r.causes, r.left = found.Causes(), found.Left
+	r.interrupted = r.interrupted || until.Err() != nil
 	for _, f := range found.Findings {
 		run, err := completeFinding(f.Counterexample)
 		if err != nil {
@@ -202,15 +216,21 @@ type findingDocument struct {
 	Story    string `json:"story"`
 	Finding  string `json:"finding,omitempty"`
 	Digest   string `json:"digest"`
+	Rough    bool   `json:"not_minimal,omitempty"`
+	Output   string `json:"output,omitempty"` // what a program wrote at its end
 }
 
 // document is a finding as JSON.
 func (f *finding) document() findingDocument {
-	cx := f.cx
+	cx, output := f.cx, ""
+	if first := search.FirstOf(cx.Property, &f.run.Report); first != nil {
+		output = first.Output
+	}
 	return findingDocument{
 		Property: cx.Property.String(), Kind: cx.Kind, Style: cx.Case.Style.String(), Fencing: cx.Case.Fencing.String(),
 		Hits: f.hits, First: f.first, Scenario: f.file, Story: cx.Scenario.Story,
 		Finding: strings.TrimSpace(cx.Scenario.Finding), Digest: fmt.Sprintf("%#016x", cx.Digest),
+		Rough: cx.Rough, Output: output,
 	}
 }
 

@@ -329,6 +329,32 @@ func TestFuzzKeepsWhatItFoundWhenItIsInterrupted(t *testing.T) {
 	requireSameFiles(t, file("whole"), file("interrupted"))
 }
 
+func TestWhatAnInterruptLeavesIsSavedAsItIs(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such signals")
+	}
+	dir := t.TempDir()
+	stderr := &signaller{t: t, signal: os.Interrupt, when: "minimal"}
+	var stdout bytes.Buffer
+	code := run(misdelete("--runs", "1300", "--save", dir, "--progress", "--format", "json"), &stdout, stderr)
+	require.Equal(t, exitInterrupted, code)
+	var r struct {
+		Findings []struct {
+			Scenario string
+			Rough    bool `json:"not_minimal"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(stdout.Bytes(), &r))
+	require.NotEmpty(t, r.Findings)
+	for _, f := range r.Findings {
+		require.True(t, f.Rough)
+		code, told, stderr := locksim(t.Context(), "run", f.Scenario)
+		require.Equal(t, exitOK, code, "%s%s", told, stderr)
+		code, told, stderr = locksim(t.Context(), "minimize", f.Scenario, "-o", f.Scenario)
+		require.Equal(t, exitOK, code, "%s%s", told, stderr)
+	}
+}
+
 func TestFuzzPlaysNothingThatItsLedgerHas(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := misdelete("--runs", "300", "--format", "json", "--ledger", "ledger")

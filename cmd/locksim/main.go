@@ -5,7 +5,8 @@
 //	locksim help
 //
 // It exits with 0 if all was as expected, 1 if a verdict differs from what was expected, 2 if it was called wrongly, a
-// scenario is bad or a lock's code panics, 3 if a run was inconclusive, and 130 if it was interrupted before the end.
+// scenario is bad, a native lock's code panics or a program cannot set up its lock, 3 if a run was inconclusive, and 130
+// if it was interrupted before the end.
 package main
 
 import (
@@ -54,6 +55,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	return runIn(ctx, environment(), args, stdout, stderr)
+}
+
+// interrupt is a context that is done with the next interrupt, whether there has been one or not. The one after that ends
+// the program at once.
+func (c *call) interrupt() (ctx context.Context, stop func()) {
+	if c.ctx.Err() == nil {
+		return c.ctx, func() {}
+	}
+	ctx, stop = signal.NotifyContext(context.WithoutCancel(c.ctx), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 // command is one subcommand.

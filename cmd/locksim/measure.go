@@ -115,6 +115,9 @@ func (c *call) planned(o *measureOptions, names []string) (measure.Plan, error) 
 	if p.Locks, err = c.chosenLocks(names); err != nil {
 		return p, err
 	}
+	if !o.properties.given {
+		p.Properties = withSurvival(p.Properties, p.Locks)
+	}
 	if p.Runs() == 0 {
 		return p, errors.New("there is nothing to measure: these locks have no token, and these fencing modes need one")
 	}

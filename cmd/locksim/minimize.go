@@ -36,7 +36,9 @@ plays, and prints what was taken out and what happens in what is left.
   --pictures         draws it beside the file, as SVG and as a page to step through
   --width N, --ascii, --color WHEN   as for locksim run
 
-Exit codes: 0 it is done, 2 usage, a bad scenario, or nothing is violated.
+An interrupt ends it early: what has been reached until then is written and printed.
+
+Exit codes: 0 it is done, 2 usage, a bad scenario, or nothing is violated, 130 interrupted.
 `
 
 // minimizeOptions are the flags of minimize.
@@ -86,12 +88,16 @@ func runMinimize(c *call) int {
 	if err != nil {
 		return c.failures(err)
 	}
-	cx, err := minimal.Reduce(&r, *v, minimal.Options{})
+	cx, err := minimal.Reduce(&r, *v, minimal.Options{Context: c.ctx})
 	if err != nil {
 		return c.failures(err)
 	}
 	if err := c.showMinimal(o, v, cx); err != nil {
 		return c.failures(err)
+	}
+	if cx.Rough {
+		fmt.Fprintf(c.stderr, "locksim: interrupted after %s; what is left is not minimal\n", counted(cx.Runs, "run"))
+		return exitInterrupted
 	}
 	return exitOK
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -101,4 +102,19 @@ func TestMinimizeSaysWhatIsWrong(t *testing.T) {
 		require.Empty(t, stdout)
 		require.Contains(t, stderr, row.says)
 	}
+}
+
+func TestMinimizeWritesWhatItHasWhenItIsInterrupted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rough.yaml")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	code, stdout, stderr := locksim(ctx, "minimize", "redlock-crash-restart", "-o", file)
+	require.Equal(t, exitInterrupted, code, stderr)
+	require.Contains(t, stderr, "what is left is not minimal")
+	require.Contains(t, stdout, "not minimal: that was ended early")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "# It is not minimal: that was ended early.")
+	code, stdout, stderr = locksim(t.Context(), "run", file)
+	require.Equal(t, exitOK, code, "%s%s", stdout, stderr)
 }

@@ -13,6 +13,7 @@ type names struct {
 	allowed []string
 	orNone  bool
 	chosen  []string // in the order of allowed
+	given   bool     // by the user
 }
 
 // String returns the names as Set reads them.
@@ -20,6 +21,7 @@ func (n *names) String() string { return strings.Join(n.chosen, ",") }
 
 // Set reads the names.
 func (n *names) Set(text string) error {
+	n.given = true
 	if n.orNone && text == "none" {
 		n.chosen = nil
 		return nil

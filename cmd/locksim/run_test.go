@@ -82,16 +82,19 @@ func TestAnInterruptLeavesAWholeDocument(t *testing.T) {
 	require.Contains(t, stdout, "interrupted: 0 of 4000 runs played\n")
 }
 
-// signaller sends a signal to its own process as soon as anything is written, and keeps what is.
+// signaller sends a signal to its own process as soon as anything is written, or some word, and keeps what is.
 type signaller struct {
 	bytes.Buffer
 	t      *testing.T
 	signal os.Signal
+	when   string // not before this is
+	sent   bool
 }
 
 // Write sends the signal once.
 func (s *signaller) Write(b []byte) (int, error) {
-	if s.Len() == 0 {
+	if now := bytes.Contains(b, []byte(s.when)); now && !s.sent {
+		s.sent = true
 		self, err := os.FindProcess(os.Getpid())
 		require.NoError(s.t, err)
 		require.NoError(s.t, self.Signal(s.signal))

@@ -36,7 +36,7 @@ type Options struct {
 	Faults      []search.Kind      // on the menu, but for those that can do nothing to the base; see Usual
 	Full        bool               // the menu has short faults, too, not only long ones
 	Most        int                // how many faults a schedule has at most
-	Properties  []checker.Property // of which violations count; those of DefaultProperties
+	Properties  []checker.Property // of which violations count; those of DefaultProperties, and of a program's survival
 	StopAtFirst bool               // a violation is enough
 	Jobs        int                // runs at once; what is found does not depend on it
 	// Progress is called from time to time with what has been covered. It may be nil.
@@ -46,10 +46,11 @@ type Options struct {
 	_     struct{}
 }
 
-// DefaultProperties lists what a lock is expected to keep. That somebody acquires while faults last is not among it.
+// DefaultProperties lists what a lock is expected to keep. That somebody acquires while faults last is not among it. A
+// program is expected to survive, too.
 func DefaultProperties() (list []checker.Property) {
 	for p := range checker.PropertyCount {
-		if p != checker.Availability {
+		if p != checker.Availability && p != checker.Survival {
 			list = append(list, p)
 		}
 	}
@@ -63,7 +64,9 @@ var errEnough = errors.New("a violation is enough")
 // is done early the result says what was covered until then.
 func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, error) {
 	if len(o.Properties) == 0 {
-		o.Properties = DefaultProperties()
+		if o.Properties = DefaultProperties(); isProgram(&base, o.Lock) {
+			o.Properties = append(o.Properties, checker.Survival)
+		}
 	}
 	x := &explorer{
 		base: base, options: o, menu: newMenu(base.Scenario, o.Faults, o.Full),
@@ -86,6 +89,15 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 	x.result.Complete = err == nil
 	// What was found is worth the time that it takes, even after an interrupt.
 	return x.result, x.reduce(context.WithoutCancel(ctx))
+}
+
+// isProgram reports whether a program brings the lock of a base, or the one in its place.
+func isProgram(base *scenarios.Case, lock *locks.Algorithm) bool {
+	if lock == nil {
+		found, _ := locks.Find(base.Scenario.Lock.Algorithm)
+		lock = &found
+	}
+	return lock.Program != nil
 }
 
 // explorer is one exploration. What workers read of it does not change while a level is played.

@@ -22,13 +22,14 @@ type Config struct {
 	Faults     []search.Kind
 	Styles     []history.Style    // in which each scenario is played; careless, or those of Base
 	Fencing    []history.Fencing  // likewise; unfenced, or those of Base
-	Properties []checker.Property // violations of which count; those of DefaultProperties
+	Properties []checker.Property // violations of which count; those of DefaultProperties, and of a program's survival
 	Program    string             // the digest of the program that brings the lock; "" if none does. New fills it in
 	Drift      int64              // how far clocks may run off, in parts per million; 0: what a wide menu allows
 	_          struct{}
 }
 
-// DefaultProperties lists what a lock is expected to keep. That somebody acquires while faults last is not among it.
+// DefaultProperties lists what a lock is expected to keep. That somebody acquires while faults last is not among it. A
+// program is expected to survive, too.
 func DefaultProperties() []checker.Property {
 	return []checker.Property{
 		checker.MutualExclusion, checker.ExclusionAtService, checker.Resource, checker.FencingOrder,

@@ -30,3 +30,9 @@ func (l *Left) add(hits Hits) {
 	l.Cores++
 	l.Hits += hits.Runs
 }
+
+// take undoes add.
+func (l *Left) take(hits Hits) {
+	l.Cores--
+	l.Hits -= hits.Runs
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -25,6 +26,7 @@ const rehearsed = 64
 // New checks a configuration. A lock takes the place of the catalogue's unless it is nil. The error says what cannot be
 // played, or that nothing could be found.
 func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
+	usual := len(c.Properties) == 0
 	c = c.canonical()
 	h := &Hunt{Config: c, lock: lock}
 	if err := h.checkBase(); err != nil {
@@ -40,6 +42,9 @@ func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
 	}
 	if h.Config.Program = ""; algorithm.Program != nil {
 		h.Config.Program = algorithm.Program.Digest()
+		if usual {
+			h.Config.Properties = append(h.Config.Properties, checker.Survival)
+		}
 	}
 	h.menu = search.Wide(algorithm, c.Faults)
 	h.menu.Styles, h.menu.Fencing = c.Styles, c.Fencing
@@ -51,6 +56,11 @@ func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
 	}
 	if err := h.rehearse(); err != nil {
 		return nil, err
+	}
+	if algorithm.Program != nil {
+		if err := search.Stillborn(lock, h.menu); err != nil {
+			return nil, err
+		}
 	}
 	h.given = h.givenCores()
 	return h, nil

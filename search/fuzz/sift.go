@@ -17,8 +17,11 @@ import (
 // Findings come property by property, those with the fewest faults first.
 //
 // Cores come in waves: first the most frequent one of each property, style and fencing mode, then the more frequent
-// ones. What one wave finds may explain what is in the next. When as much has been done as may be, or the context meets
-// its deadline, the other cores are left, and counted. Until then, what is found is a function of the tally.
+// ones. What one wave finds may explain what is in the next. When as much has been done as may be, the other cores are
+// left, and counted. Until then, what is found is a function of the tally.
+//
+// When the context is done the work ends in a run or two. What is being made minimal is a finding as far as it has come;
+// so is, as it was drawn, the most frequent core of a property, style and fencing mode of which there is no finding yet.
 func (h *Hunt) Findings(ctx context.Context, e Effort, t *Tally) (*Found, error) {
 	s := &sieve{hunt: h, tally: t, effort: e, known: make(map[form]int)}
 	for _, cores := range t.byWeight() {
@@ -26,6 +29,11 @@ func (h *Hunt) Findings(ctx context.Context, e Effort, t *Tally) (*Found, error)
 			if err := s.sift(ctx, wave); err != nil {
 				return nil, err
 			}
+		}
+	}
+	if ctx.Err() != nil {
+		if err := s.asDrawn(ctx, t.byWeight()[0]); err != nil {
+			return nil, err
 		}
 	}
 	return &Found{Findings: simplest(s.list), Left: s.left}, nil
@@ -117,6 +125,27 @@ func (s *sieve) enter(core Core, cx *minimal.Counterexample) {
 	})
 }
 
+// asDrawn enters cores of which nothing has been found, as they were drawn. The context is done.
+func (s *sieve) asDrawn(ctx context.Context, firsts []Core) error {
+	var r harness.Runner
+	defer r.Close()
+	for _, core := range firsts {
+		f := formOf(core, "")
+		if slices.ContainsFunc(s.list, func(x Finding) bool {
+			return x.Property == f.Property && x.Style == f.Style && x.Fencing == f.Fencing
+		}) {
+			continue
+		}
+		cx, _, err := s.minimal(ctx, &r, core)
+		if err != nil {
+			return err
+		}
+		s.enter(core, cx)
+		s.left.take(s.tally.Cores[core])
+	}
+	return nil
+}
+
 // outline outlines the first violation of each core, of as many as may be.
 func (s *sieve) outline(ctx context.Context, wave []Core) ([]*minimal.Outline, error) {
 	known := make([]*minimal.Counterexample, len(s.list))
@@ -139,17 +168,21 @@ func (s *sieve) outline(ctx context.Context, wave []Core) ([]*minimal.Outline, e
 // reduce makes the first violation of each form minimal, of as many as may be.
 func (s *sieve) reduce(ctx context.Context, forms []form, cores map[form][]Core) ([]*minimal.Counterexample, error) {
 	return each(ctx, s, forms, func(r *harness.Runner, f form) (*minimal.Counterexample, int, error) {
-		core := cores[f][0]
-		v, err := s.hunt.hit(r, core, s.tally.Cores[core].First)
-		if err != nil {
-			return nil, 0, err
-		}
-		cx, err := minimal.Reduce(r, *v, minimal.Options{Runs: reductionRuns, Context: ctx})
-		if err != nil {
-			return nil, 0, err
-		}
-		return cx, cx.Runs, nil
+		return s.minimal(ctx, r, cores[f][0])
 	})
+}
+
+// minimal makes the first violation of a core minimal, and says how many runs that took.
+func (s *sieve) minimal(ctx context.Context, r *harness.Runner, core Core) (*minimal.Counterexample, int, error) {
+	v, err := s.hunt.hit(r, core, s.tally.Cores[core].First)
+	if err != nil {
+		return nil, 0, err
+	}
+	cx, err := minimal.Reduce(r, *v, minimal.Options{Runs: reductionRuns, Context: ctx})
+	if err != nil {
+		return nil, 0, err
+	}
+	return cx, cx.Runs, nil
 }
 
 // errEnough ends the work when as much has been done as may be.
@@ -187,7 +220,7 @@ func each[X, Y any](ctx context.Context, s *sieve, list []X, do func(*harness.Ru
 		}
 		return nil
 	})
-	if errors.Is(err, errEnough) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, errEnough) || ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		s.done = true
 		return results, nil
 	}

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,13 +72,46 @@ func TestADeadlineEndsTheWorkAndNotTheReport(t *testing.T) {
 	defer cancel()
 	found, err := h.Findings(over, sum.UsualEffort(2), sum)
 	require.NoError(t, err)
-	require.Empty(t, found.Findings)
-	require.Equal(t, Left{Cores: len(sum.Cores), Hits: sum.hits()}, found.Left)
-
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	_, err = h.Findings(stopped, sum.UsualEffort(2), sum)
-	require.ErrorIs(t, err, context.Canceled)
+	again, err := h.Findings(stopped, sum.UsualEffort(2), sum)
+	require.NoError(t, err)
+	for _, f := range []*Found{found, again} {
+		require.Len(t, f.Findings, 1, "there is one property")
+		require.True(t, f.Findings[0].Counterexample.Rough)
+		require.Equal(t, Left{Cores: len(sum.Cores) - 1, Hits: sum.hits() - f.Findings[0].Hits}, f.Left)
+	}
+}
+
+// An interrupt comes when some runs have been played to make a violation minimal.
+func TestAnInterruptLeavesWhatIsBeingMadeMinimalAsItIs(t *testing.T) {
+	h := hunt(t, misdelete(), nil)
+	_, sum := play(t, h, Plan{Runs: 300, Jobs: 2})
+	whole, err := h.Findings(t.Context(), sum.UsualEffort(1), sum)
+	require.NoError(t, err)
+	ctx := &dying{Context: context.Background()}
+	ctx.left.Store(100)
+	found, err := h.Findings(ctx, sum.UsualEffort(1), sum)
+	require.NoError(t, err)
+	require.Len(t, found.Findings, 1)
+	rough := found.Findings[0].Counterexample
+	require.True(t, rough.Rough)
+	require.Positive(t, rough.Runs)
+	require.Less(t, rough.Runs, whole.Findings[0].Counterexample.Runs)
+}
+
+// dying is a context that is done when it has been asked some times.
+type dying struct {
+	context.Context
+	left atomic.Int64
+}
+
+// Err counts.
+func (d *dying) Err() error {
+	if d.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
 }
 
 // Findings of one cause, whatever they violate, are of one group; a simpler one's cause and more is no other.

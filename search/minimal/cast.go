@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -23,6 +24,7 @@ type cast struct {
 	early       bool                 // a server has ended the key of one that takes part before its time
 	halfDone    bool                 // one that takes part has left its section half done
 	waitsFor    string               // what somebody waits for, if that is the story
+	ended       string               // in what way a program has ended itself, if that is the story
 }
 
 func newCast(s *scenarios.Scenario, seen sighting) *cast {
@@ -30,6 +32,9 @@ func newCast(s *scenarios.Scenario, seen sighting) *cast {
 	c := &cast{
 		scenario: s, history: h, faults: map[string]history.Fault{}, misreleased: isMisreleased(h, v),
 		overdue: overdueBy(h, v), early: isEarly(h, v), halfDone: isHalfDone(h, v),
+	}
+	if v.Property == checker.Survival {
+		c.ended = v.Kind
 	}
 	if timed(v.Property) {
 		c.waitsFor = waitFor(h, v.At)

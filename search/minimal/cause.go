@@ -38,7 +38,7 @@ const (
 
 // isStory reports whether a form says what happened, whatever the faults were: the run tells of that by itself.
 func (f *form) isStory() bool {
-	return !slices.ContainsFunc(f.causes, func(cause string) bool {
+	return f.isEnd || !slices.ContainsFunc(f.causes, func(cause string) bool {
 		return !slices.Contains([]string{misrelease, goesOn, outOfTouch, early, halfDone, outOfReach, heldUp, orphan}, cause)
 	})
 }
@@ -51,8 +51,11 @@ func (c *Counterexample) OutOfTime() bool {
 	})
 }
 
-// causes are what was wrong, each once.
+// causes are what was wrong, each once. Where a program ends itself that is wrong, whatever had gone wrong before.
 func (c *cast) causes() []string {
+	if c.ended != "" {
+		return []string{c.ended}
+	}
 	var list []string
 	for i := range c.scenario.Faults {
 		if cause := c.cause(i); cause != "" {

@@ -13,6 +13,7 @@ import (
 type form struct {
 	about  string   // the lock, how it was used, and what was violated
 	causes []string // in order, each once
+	isEnd  bool     // of a program, by itself
 }
 
 func (f *form) String() string { return f.about + "; " + f.cause() }
@@ -43,6 +44,6 @@ func formOf(v *search.Violation, s *scenarios.Scenario, seen sighting) form {
 	}
 	return form{
 		about:  strings.Join([]string{algorithm, v.Case.Style.String(), v.Case.Fencing.String(), what}, "; "),
-		causes: newCast(s, seen).causes(),
+		causes: newCast(s, seen).causes(), isEnd: v.Property == checker.Survival,
 	}
 }

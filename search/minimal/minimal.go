@@ -6,7 +6,7 @@
 // that have, and [File] is what to save.
 //
 // Everything here is a function of the violation: no clock, no randomness; a context may end the work early, and then
-// nothing comes of it. What is tried is accepted only if the run
+// it comes to what had been reached. What is tried is accepted only if the run
 // shows a violation of the same property and kind in which each fault that is left has happened, and if the scenario
 // has become simpler by an order that has no endless descents (see cost), so that a reduction ends, and reducing what
 // it has returned changes nothing.
@@ -34,6 +34,7 @@ type Counterexample struct {
 	Needs            []Need              // how much of what is left is needed
 	Others           int                 // of OtherSeeds other seeds, with how many the scenario violates the property too
 	Runs             int                 // played to find it
+	Rough            bool                // the work was ended early: Needs and Others are not known, and more could be taken out
 
 	form form
 	_    struct{}
@@ -46,7 +47,8 @@ type Options struct {
 	Runs int
 	// Allowed says which scenarios may be tried, where a violation means something under conditions only; nil: all.
 	Allowed func(*scenarios.Scenario) bool
-	// Context ends the work when it is done: nothing comes of it then. nil: never.
+	// Context ends the work when it is done, in a run or two: a counterexample is then a rough one, and nothing comes of a
+	// sketch. nil: never.
 	Context context.Context
 	_       struct{}
 }
@@ -76,8 +78,8 @@ func Reduce(r *harness.Runner, v search.Violation, o Options) (*Counterexample, 
 	}
 	red.reduce()
 	c := &Counterexample{Violation: v, Needs: red.needs(), Others: red.others()}
-	if err := red.ended(); err != nil {
-		return nil, err
+	if red.ended() != nil {
+		c.Rough, c.Needs, c.Others = true, nil, 0
 	}
 	if err := red.finish(c); err != nil {
 		return nil, err

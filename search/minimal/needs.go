@@ -236,6 +236,9 @@ func unitOf(size int64, k knob) int64 {
 func (r *reducer) others() int {
 	n := 0
 	for i := range uint64(OtherSeeds) {
+		if r.ended() != nil {
+			break
+		}
 		s := clone(r.now)
 		s.Seed += i + 1
 		if _, ok := r.play(s); ok {

@@ -95,6 +95,9 @@ func (r *reducer) reduce() {
 // isFirm reports whether a scenario shows the violation with a few other seeds, too.
 func (r *reducer) isFirm(s *scenarios.Scenario) bool {
 	for i := range uint64(fewSeeds) {
+		if r.ended() != nil {
+			return false
+		}
 		other := clone(s)
 		other.Seed += 1 + i
 		if _, ok := r.play(other); !ok {

@@ -61,7 +61,11 @@ func (m *Module) initialise(which int) (*image, []byte, error) {
 	}
 	defer func() { _ = i.wasm.Close(ctx) }()
 	if _, err := i.wasm.ExportedFunction(initExport).Call(ctx); err != nil {
-		return nil, nil, fmt.Errorf("the program fails before it is a client: %w", i.failure(err))
+		if i.spent() {
+			return nil, nil, errors.New("the program loops for ever before it is a client: in an init function, or in what " +
+				"its variables begin as")
+		}
+		return nil, nil, fmt.Errorf("before it is a client the program %w", i.failure(err))
 	}
 	if !i.registered {
 		return nil, nil, errors.New("the program calls guest.Register in none of its init functions")

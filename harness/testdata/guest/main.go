@@ -68,7 +68,10 @@ func misbehave(key string) {
 	case "panics":
 		var none *redis
 		none.address = "here"
-	case "exits":
+	case "panics-beside":
+		try(func() { panic("beside") })
+	case "logs-and-exits":
+		fmt.Fprintln(os.Stderr, "panic: recovered from")
 		fmt.Fprintln(os.Stderr, "enough")
 		os.Exit(3)
 	case "loops":
@@ -95,6 +98,16 @@ func misbehave(key string) {
 	}
 }
 
+// try does something beside the program.
+func try(do func()) {
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		do()
+	}()
+	<-done
+}
+
 var (
 	sink  int
 	hoard [][]byte
@@ -105,6 +118,14 @@ func open(c guest.Config) (guest.Mutex, error) {
 		return guest.Mutex{}, errors.New("no lock is to be had here")
 	}
 	server := &redis{address: c.Servers[0]}
+	switch c.Key {
+	case "panics-at-once":
+		panic("not configured")
+	case "panics-unless-connected":
+		if _, err := server.do(context.Background(), "PING"); err != nil {
+			panic(err)
+		}
+	}
 	value := ""
 	try := func(ctx context.Context) (guest.Lease, error) {
 		misbehave(c.Key)
@@ -140,6 +161,9 @@ func open(c guest.Config) (guest.Mutex, error) {
 			}
 		},
 		Unlock: func(ctx context.Context) error {
+			if c.Key == "panics-holding" {
+				panic("held")
+			}
 			reply, err := server.do(ctx, "EVAL", unlock, "1", c.Key, value)
 			if err == nil && reply != ":1" {
 				err = guest.ErrNotHeld

@@ -1,0 +1,18 @@
+// Command unready ends itself while it sets up its lock, always.
+package main
+
+import (
+	"log"
+
+	"github.com/locksim/locksim/guest"
+)
+
+func main() {}
+
+func init() { guest.Register(open) }
+
+func open(guest.Config) (guest.Mutex, error) {
+	log.SetFlags(0)
+	log.Fatal("no configuration")
+	return guest.Mutex{}, nil
+}
