@@ -27,21 +27,22 @@ type Client struct {
 func Catalogue() []Client {
 	redsync := locks.Algorithm{
 		Source: "github.com/go-redsync/redsync", Authority: locks.Majority, Deadline: locks.OnMonotonic, Identity: "value",
-		Lease: true,
+		Lease: true, Extends: true,
 	}
 	onRedigo := redsync
 	redsync.Name, redsync.Title = "redsync", "redsync on go-redis: Redlock, all servers at once"
 	onRedigo.Name, onRedigo.Title = "redsync-redigo", "redsync on redigo"
+	redislock := locks.Algorithm{
+		Source: "github.com/bsm/redislock", Authority: locks.OneNode, Identity: "value", Lease: true, Extends: true,
+	}
+	ownToken := redislock
+	redislock.Name, redislock.Title = "redislock", "bsm/redislock on go-redis: a script that sets a key if it is not another's"
+	ownToken.Name, ownToken.Title = "redislock-token", "bsm/redislock with the application's own tokens: its clients' names"
 	return []Client{
 		{Lock: redsync, Folder: "redsync", Library: "github.com/go-redsync/redsync/v4"},
 		{Lock: onRedigo, Folder: "redsync-redigo", Library: "github.com/go-redsync/redsync/v4"},
-		{
-			Lock: locks.Algorithm{
-				Name: "redislock", Title: "bsm/redislock on go-redis: a script that sets a key if it is not another's",
-				Source: "github.com/bsm/redislock", Authority: locks.OneNode, Identity: "value", Lease: true,
-			},
-			Folder: "redislock", Library: "github.com/bsm/redislock",
-		},
+		{Lock: redislock, Folder: "redislock", Library: "github.com/bsm/redislock"},
+		{Lock: ownToken, Folder: "redislock-token", Library: "github.com/bsm/redislock"},
 		{
 			Lock: locks.Algorithm{
 				Name: "rueidislock", Title: "rueidis' own: most of three keys, renewed, waited for by client-side caching",

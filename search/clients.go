@@ -52,7 +52,7 @@ func (g *generator) client(i int) scenarios.Client {
 		write := pick(g, c.Read, c.Read+(c.Work-c.Read)/2)
 		c.Write = &write
 	}
-	if slices.Contains(g.menu.Faults, ClientPause) && g.kind.kind == "redis" && g.forGood(64) {
+	if slices.Contains(g.menu.Faults, ClientPause) && g.kind.kind == "redis" && g.scenario.Lock.Renew == 0 && g.forGood(64) {
 		// Whose session is alive may hold for ever; a lease is there to end.
 		c.Work, c.Hangs = 0, true
 	}

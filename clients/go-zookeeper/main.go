@@ -1,5 +1,7 @@
 // Command go-zookeeper brings the lock of go-zookeeper into a simulation, with its defaults; it logs errors only. The library
 // tells of a session that is interrupted or lost only where it tells of connections, so that is where this program listens.
+// One zk.Lock is used for all sections, as applications keep it; a new one takes its place only where waiting was given up,
+// since the old one waits on.
 package main
 
 import (
@@ -25,32 +27,39 @@ func open(c guest.Config) (guest.Mutex, error) {
 	if err != nil {
 		return guest.Mutex{}, err
 	}
-	var held *zk.Lock
+	unlocked := func() *zk.Lock { return zk.NewLock(conn, "/"+c.Key, zk.WorldACL(zk.PermAll)) }
+	lock := unlocked()
 	return guest.Mutex{
 		Lock: func(ctx context.Context) (guest.Lease, error) {
-			lock, done := zk.NewLock(conn, "/"+c.Key, zk.WorldACL(zk.PermAll)), make(chan error, 1)
-			go func() { done <- lock.Lock() }()
+			asked, done := lock, make(chan error, 1)
+			go func() { done <- asked.Lock() }()
 			select {
 			case err := <-done:
-				held = lock
-				return news.begin(conn.State()), err
+				return news.begin(conn.State()), named(err)
 			case <-ctx.Done():
+				lock = unlocked()
 				go func() { // Lock cannot be told to stop: what it gets is given back
 					if <-done == nil {
-						_ = lock.Unlock()
+						_ = asked.Unlock()
 					}
 				}()
 				return guest.Lease{}, fmt.Errorf("%w: %w", guest.ErrNotAcquired, ctx.Err())
 			}
 		},
-		Unlock: func(context.Context) error {
-			err := held.Unlock()
-			if errors.Is(err, zk.ErrNoNode) {
-				return fmt.Errorf("%w: %w", guest.ErrNotHeld, err)
-			}
-			return err
-		},
+		Unlock: func(context.Context) error { return named(lock.Unlock()) },
 	}, nil
+}
+
+// named says in guest's words what an error means. ErrDeadlock is what a lock says that it believes to hold still: it has
+// asked nobody.
+func named(err error) error {
+	switch {
+	case errors.Is(err, zk.ErrDeadlock):
+		return fmt.Errorf("%w: %w", guest.ErrNotAcquired, err)
+	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrNotLocked):
+		return fmt.Errorf("%w: %w", guest.ErrNotHeld, err)
+	}
+	return err
 }
 
 func dial(network, address string, timeout time.Duration) (net.Conn, error) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"reflect"
 
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
@@ -21,14 +22,13 @@ func main() {}
 func init() { guest.Register(open) }
 
 func open(c guest.Config) (guest.Mutex, error) {
+	option := rueidis.ClientOption{InitAddress: c.Servers[:1], ConnWriteTimeout: c.Timeout, DialFn: dial}
+	// Versions that dial with the context of the request say so with a field that others, which dial without, do not have.
+	if field := reflect.ValueOf(&option).Elem().FieldByName("DialCtxFn"); field.IsValid() {
+		field.Set(reflect.ValueOf(dialContext))
+	}
 	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		KeyValidity: c.TTL, ExtendInterval: c.Renew, NoLoopTracking: true,
-		ClientOption: rueidis.ClientOption{
-			InitAddress: c.Servers[:1], ConnWriteTimeout: c.Timeout,
-			DialCtxFn: func(ctx context.Context, address string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
-				return guest.Dial(ctx, "tcp", address)
-			},
-		},
+		KeyValidity: c.TTL, ExtendInterval: c.Renew, NoLoopTracking: true, ClientOption: option,
 	})
 	if err != nil {
 		return guest.Mutex{}, err
@@ -57,6 +57,17 @@ func open(c guest.Config) (guest.Mutex, error) {
 		Lock: take(locker.WithContext), TryLock: take(locker.TryWithContext),
 		Unlock: func(context.Context) error { unlock(); return nil },
 	}, nil
+}
+
+// dial opens a connection, as long as the library's own dialer would take for it at most.
+func dial(address string, by *net.Dialer, secure *tls.Config) (net.Conn, error) {
+	return dialContext(context.Background(), address, by, secure)
+}
+
+func dialContext(ctx context.Context, address string, by *net.Dialer, _ *tls.Config) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, by.Timeout)
+	defer cancel()
+	return guest.Dial(ctx, "tcp", address)
 }
 
 // refused tells a lock that somebody else has from servers that did not answer.

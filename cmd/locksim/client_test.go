@@ -46,6 +46,9 @@ func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			require.Contains(t, string(told), filepath.Base(file), "the argument from the library's source is missing")
 			code, out, problems := said(t, "run", file)
+			if code == exitUsage && strings.Contains(problems, "cannot be had in version") {
+				t.Skip(problems)
+			}
 			require.Equal(t, exitOK, code, "%s\n%s", out, problems)
 			require.Contains(t, problems, "the library's own code (github.com/")
 		})
@@ -174,7 +177,7 @@ func TestClientsThatCannotBePlayedAreRefused(t *testing.T) {
 	}
 	t.Run("no toolchain", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
-		code, _, problems := said(t, "fuzz", "redislock@v0.9.3", "--runs", "1")
+		code, _, problems := said(t, "fuzz", "redislock@v0.9.2", "--runs", "1") // one that no other test builds
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, problems, "there is no go command in PATH")
 	})

@@ -17,14 +17,16 @@ import (
 
 var notOfNames = regexp.MustCompile(`[^a-z0-9]+`)
 
+// NameOf returns what a lock is called in names of scenarios, which know no versions and no folders.
+func NameOf(lock string) string {
+	name := strings.Trim(notOfNames.ReplaceAllString(strings.ToLower(lock), "-"), "-")
+	return cmp.Or(name, "lock") // it is in the folder "."
+}
+
 // nameOf names a minimal scenario after the lock, the property and the cause.
 func nameOf(s *scenarios.Scenario, p checker.Property, form string) string {
-	lock := strings.Trim(notOfNames.ReplaceAllString(strings.ToLower(s.Lock.Algorithm), "-"), "-")
 	sum := sha256.Sum256([]byte(form))
-	if lock == "" {
-		lock = "lock" // a program in the folder "."
-	}
-	return fmt.Sprintf("%s-%s-%x", lock, p, sum[:4])
+	return fmt.Sprintf("%s-%s-%x", NameOf(s.Lock.Algorithm), p, sum[:4])
 }
 
 // titleOf tells in one line what goes wrong, and what comes of it.

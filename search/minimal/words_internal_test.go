@@ -39,3 +39,11 @@ func TestATitleSaysWhetherALeaseIsOutlasted(t *testing.T) {
 	twins := sim.Fault{Action: sim.Action{Kind: sim.SameRandom, Nodes: []string{"a", "b"}}}
 	require.Equal(t, "Clients a and b draw the same random numbers; nobody acquires", title(history.Open, long, twins))
 }
+
+func TestALockHasANameInNamesOfScenariosWhateverItIsCalled(t *testing.T) {
+	for lock, name := range map[string]string{
+		"redlock": "redlock", "redislock@v0.9.3": "redislock-v0-9-3", "./my/Lock": "my-lock", ".": "lock",
+	} {
+		require.Equal(t, name, NameOf(lock))
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-redsync/redsync/v4/redis"
@@ -39,14 +40,24 @@ func Open(c guest.Config, pools []redis.Pool) guest.Mutex {
 			}
 			return nil
 		},
+		Extend: func(ctx context.Context) (until time.Time, err error) {
+			if extended, err := m.ExtendContext(ctx); !extended {
+				return until, named(err, guest.ErrNotHeld)
+			}
+			return m.Until(), nil
+		},
 	}
 }
 
-// named tells a lock that is somebody else's, or nobody's, from servers that did not answer.
+// named tells a lock that is somebody else's, or nobody's, from servers that did not answer. What an error says of a lock is
+// certain only if all servers have spoken.
 func named(err, refusal error) error {
-	var taken *redsync.ErrTaken
-	if errors.Is(err, redsync.ErrFailed) || errors.Is(err, redsync.ErrLockAlreadyExpired) || errors.As(err, &taken) {
-		return fmt.Errorf("%w: %w", refusal, err)
+	var silent *redsync.RedisError
+	switch {
+	case err == nil:
+		return refusal
+	case errors.As(err, &silent):
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: %w", refusal, err)
 }

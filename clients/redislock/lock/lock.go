@@ -1,0 +1,72 @@
+// Package lock is redislock's lock as a simulation uses it, with the library's token or with one of the application's.
+package lock
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bsm/redislock"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/locksim/locksim/guest"
+)
+
+// Open returns the lock that is obtained with these options. Both libraries have their defaults, but for what the scenario
+// says; who waits asks again every 100 ms, since redislock by itself asks once.
+func Open(c guest.Config, options redislock.Options) guest.Mutex {
+	locker := redislock.New(redis.NewClient(&redis.Options{
+		Addr: c.Servers[0], Dialer: guest.Dial, ReadTimeout: c.Timeout,
+	}))
+	var held *redislock.Lock
+	take := func(again func() redislock.RetryStrategy) func(context.Context) (guest.Lease, error) {
+		return func(ctx context.Context) (guest.Lease, error) {
+			options.RetryStrategy = again()
+			lock, err := locker.Obtain(ctx, c.Key, c.TTL, &options)
+			if err != nil {
+				return guest.Lease{}, named(err)
+			}
+			held = lock
+			return guest.Lease{Value: lock.Token()}, nil
+		}
+	}
+	return guest.Mutex{
+		Lock: take(func() redislock.RetryStrategy { return patience(c) }), TryLock: take(redislock.NoRetry),
+		Unlock: func(ctx context.Context) error { return named(held.Release(ctx)) },
+		Extend: func(ctx context.Context) (until time.Time, err error) {
+			if err = held.Refresh(ctx, c.TTL, nil); errors.Is(err, redislock.ErrNotObtained) {
+				err = fmt.Errorf("%w: %w", guest.ErrNotHeld, err)
+			}
+			return until, err
+		},
+		Valid: func(ctx context.Context) error {
+			left, err := held.TTL(ctx)
+			if err == nil && left == 0 {
+				return guest.ErrNotHeld
+			}
+			return err
+		},
+	}
+}
+
+// patience is how one call of Obtain asks again. A strategy that counts is spent after one call (see FINDINGS.md).
+func patience(c guest.Config) redislock.RetryStrategy {
+	steady := redislock.LinearBackoff(cmp.Or(c.Retry.Delay, 100*time.Millisecond))
+	if c.Retry.Tries == 0 {
+		return steady
+	}
+	return redislock.LimitRetry(steady, c.Retry.Tries-1)
+}
+
+// named says in guest's words what an error means.
+func named(err error) error {
+	switch {
+	case errors.Is(err, redislock.ErrNotObtained):
+		return fmt.Errorf("%w: %w", guest.ErrNotAcquired, err)
+	case errors.Is(err, redislock.ErrLockNotHeld):
+		return fmt.Errorf("%w: %w", guest.ErrNotHeld, err)
+	}
+	return err
+}
