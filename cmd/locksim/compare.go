@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports/comparison"
 	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/search/compare"
@@ -31,14 +33,14 @@ const compareUsage = `usage: locksim compare [LOCK...|all|libraries] [flags]
 Measures how often each lock is violated under each kind of faults by itself and in each fencing mode, on schedules that
 locks on servers of one kind share, with exact intervals; makes a minimal counterexample of every cell in which something
 is violated; measures what each lock costs in virtual time; and answers from all that which lock to take for what. With
-default settings it takes up to ten minutes on two cores.
+default settings it takes up to ten minutes on two cores. What was in danger in fewer than 100 runs is not said to hold.
 
-  --runs N           schedules of each cell; 4000
+  --runs N           schedules of each cell; 3500, or 200 if there is a library, whose runs take fifty times as long
   --from N           the number of the first one; the same number draws the same schedule
   --faults COLUMNS   kinds of faults, none, overrun (work outlasts the lease), together; all
   --fencing MODES    fencing modes of the resource; all. Beliefs are judged in the first of them
   --style STYLE      client style: careless, attentive or careful; careless
-  --property NAMES   properties, or all; mutual-exclusion and resource
+  --property NAMES   properties, or all; mutual-exclusion and resource, and survival of libraries' programs
   --confidence N     of the intervals, in percent: 95 or 99
   --rates-only       no costs, no heat maps, no advice
   --save DIR         a folder for index.html, index.md, comparison.json, and the counterexamples with their pictures
@@ -64,12 +66,13 @@ type compareOptions struct {
 	pictures                    choice
 	save, saved, out            string
 	progress, ratesOnly         boolFlag
+	runsGiven                   bool // by the user
 	look                        look
 	plan                        compare.Plan
 }
 
-// runsOfCell is how many schedules are played for each cell unless told otherwise.
-const runsOfCell = 3_500
+// How many schedules are played for each cell unless told otherwise; and if there are programs among the locks.
+const runsOfCell, runsOfPrograms = 3_500, 200
 
 func compareFlags(o *compareOptions, e env) *flag.FlagSet {
 	all := anything()
@@ -111,6 +114,7 @@ func runCompare(c *call) int {
 		return c.help("compare")
 	}
 	if err == nil {
+		fs.Visit(func(f *flag.Flag) { o.runsGiven = o.runsGiven || f.Name == "runs" })
 		err = c.checkComparison(o, names)
 	}
 	if err != nil {
@@ -141,8 +145,34 @@ func (c *call) checkComparison(o *compareOptions, names []string) error {
 		RatesOnly: bool(o.ratesOnly), Jobs: o.jobs.value,
 	}
 	var err error
-	o.plan.Locks, err = c.chosenLocks(names)
-	return err
+	if o.plan.Locks, err = c.chosenLocks(names); err != nil {
+		return err
+	}
+	o.plan.Locks = besideEachOther(o.plan.Locks, names)
+	if !o.properties.given {
+		o.plan.Properties = withSurvival(o.plan.Properties, o.plan.Locks)
+	}
+	if !o.runsGiven && slices.ContainsFunc(o.plan.Locks, func(l locks.Algorithm) bool { return l.Program != nil }) {
+		o.plan.Draws.Count = runsOfPrograms
+	}
+	return nil
+}
+
+// besideEachOther has each lock once, in the order in which they were named, so that a library can stand beside what it
+// implements. Those that a word stands for stay as they are.
+func besideEachOther(list []locks.Algorithm, names []string) []locks.Algorithm {
+	known := map[string]bool{}
+	list = slices.DeleteFunc(list, func(l locks.Algorithm) bool {
+		before := known[l.Name]
+		known[l.Name] = true
+		return before
+	})
+	if !slices.Contains(names, "all") && !slices.Contains(names, libraries) {
+		slices.SortStableFunc(list, func(a, b locks.Algorithm) int {
+			return slices.Index(names, a.Name) - slices.Index(names, b.Name)
+		})
+	}
+	return list
 }
 
 // compare plays a plan, and reports what came of it, whether it came to its end or not.

@@ -57,8 +57,14 @@ func tellStories(result *compare.Result) error {
 
 // playExample plays an example in all of its modes, and keeps what pictures need.
 func playExample(r *harness.Runner, e *compare.Counterexample) ([]reports.Run, error) {
+	return playScenario(r, e.Scenario, "", e.Boundaries())
+}
+
+// playScenario plays a scenario in all of its modes, and keeps what pictures need: also the file that it was read from, and
+// how much of what goes wrong is needed.
+func playScenario(r *harness.Runner, s *scenarios.Scenario, file string, needs []string) ([]reports.Run, error) {
 	var runs []reports.Run
-	for _, x := range e.Scenario.Cases() {
+	for _, x := range s.Cases() {
 		plan, err := harness.Compile(x, nil)
 		if err != nil {
 			return nil, err
@@ -68,7 +74,7 @@ func playExample(r *harness.Runner, e *compare.Counterexample) ([]reports.Run, e
 			return nil, err
 		}
 		run := runOf(plan, result)
-		run.Needs = e.Boundaries()
+		run.File, run.Needs = file, needs
 		runs = append(runs, run)
 	}
 	return runs, nil
@@ -130,12 +136,9 @@ func (s *saver) example(r *harness.Runner, e *compare.Counterexample) error {
 	if e.Scenario, err = scenarios.Parse(name+".yaml", text); err != nil {
 		return err
 	}
-	runs, err := playExample(r, e)
+	runs, err := playScenario(r, e.Scenario, filepath.Join(s.dir, name+".yaml"), e.Boundaries())
 	if err != nil {
 		return err
-	}
-	for i := range runs {
-		runs[i].File = filepath.Join(s.dir, name+".yaml")
 	}
 	for _, kind := range s.pictures {
 		f := formatOf(kind)

@@ -107,3 +107,43 @@ func TestAComparisonThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &c))
 	require.True(t, c.Interrupted)
 }
+
+func TestLibrariesAreComparedBesideWhatTheyImplement(t *testing.T) {
+	dir := t.TempDir()
+	code, out, problems := said(t, "compare", "redislock", "set-nx-lua", "redislock", "--faults", "none,same-random",
+		"--fencing", "none", "--runs", "12", "--save", dir, "--pictures", "svg", "--rates-only")
+	require.Equal(t, exitOK, code, problems)
+	require.Contains(t, problems, "redislock: the library's own code (github.com/")
+	require.Contains(t, out, "One of them is a")
+	text, err := os.ReadFile(filepath.Join(dir, "comparison.json"))
+	require.NoError(t, err)
+	var c compare.Comparison
+	require.NoError(t, json.Unmarshal(text, &c))
+	require.Len(t, c.Locks, 2, "each once")
+	require.Equal(t, "redislock", c.Locks[0].Name, "in the order in which they were named")
+	require.Contains(t, c.Locks[0].Library, "github.com/bsm/redislock v")
+	require.Empty(t, c.Locks[1].Library)
+	red := 0
+	for _, cell := range c.Cells {
+		switch {
+		case cell.Property == "survival":
+			require.Equal(t, cell.Lock == "set-nx-lua", cell.Outcome == compare.Impossible, cell.Lock)
+		case cell.Outcome == compare.Violated:
+			red++
+			_, err := os.Stat(filepath.Join(dir, compare.ExampleFolder, cell.Example.Name+".svg"))
+			require.NoError(t, err)
+		}
+	}
+	require.Positive(t, red, "whoever draws the value that another has drawn has his lock")
+	read := func(name string) ([]byte, error) {
+		return os.ReadFile(filepath.Join(dir, compare.ExampleFolder, name+".yaml"))
+	}
+	require.NoError(t, compare.Check(t.Context(), &c, read, 2))
+}
+
+func TestALockThatCannotBeSetUpIsNotCompared(t *testing.T) {
+	code, out, problems := said(t, "compare", "../../clients/testdata/unready", "--runs", "1")
+	require.Equal(t, exitUsage, code, problems)
+	require.Empty(t, out)
+	require.Contains(t, problems, "before it asks for the lock for the first time")
+}

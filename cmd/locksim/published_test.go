@@ -7,14 +7,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/reports/comparison"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search/compare"
 )
 
@@ -67,8 +73,10 @@ func TestPublishedPicturesAreThoseOfTheScenarios(t *testing.T) {
 	var index strings.Builder
 	index.WriteString("# What locks do under faults\n\n" +
 		"Each picture is one run, in true time; each links to a page to step through it, which needs no network. How all\n" +
-		"locks compare stands in [comparison](comparison/index.md). All of it is written by one command:\n\n" +
-		"```\nUPDATE=1 go test ./cmd/locksim -run Published -timeout 1h -args -compare\n```\n")
+		"locks compare stands in [comparison](comparison/index.md), and how the libraries that people deploy do beside the\n" +
+		"algorithms that they implement in [libraries](libraries/index.md). All of it is written by one command:\n\n" +
+		"```\nUPDATE=1 go test ./cmd/locksim -run Published -timeout 1h -args -compare\n```\n\n" +
+		"With `-run PublishedLibraries` it is the libraries alone.\n")
 	for _, x := range telling {
 		name := nameOf(x.run)
 		args := append([]string{"run"}, strings.Fields(x.run)...)
@@ -85,35 +93,156 @@ func TestPublishedPicturesAreThoseOfTheScenarios(t *testing.T) {
 	holdFile(t, filepath.Join(publishedFolder, "README.md"), index.String())
 }
 
-var compareAnew = flag.Bool("compare", false, "measure the published comparison anew, which takes some minutes")
+var compareAnew = flag.Bool("compare", false, "measure the published comparisons anew, which takes some minutes")
+
+// publishedComparison is one that is published: where, what is typed for it, and which pictures its counterexamples have.
+type publishedComparison struct {
+	folder   string // from the root of the module
+	command  string
+	pictures []string
+}
+
+// publishedLocks is of the whole catalogue, publishedLibraries of libraries, each behind what it implements.
+var (
+	publishedLocks = publishedComparison{
+		folder:  "reports/published/comparison",
+		command: "compare --runs 1000 --pictures none",
+	}
+	publishedLibraries = publishedComparison{
+		folder: "reports/published/libraries",
+		command: "compare redlock redsync redsync-redigo set-nx-lua redislock redislock-token watchdog rueidislock zk-sequential go-zookeeper " +
+			"--runs 200 --pictures svg",
+		pictures: []string{"svg"},
+	}
+)
+
+// measure measures it anew.
+func (p *publishedComparison) measure(t *testing.T) {
+	require.NoError(t, os.RemoveAll(p.folder))
+	code, _, stderr := locksim(t.Context(), append(strings.Fields(p.command), "--save", p.folder)...)
+	require.Zero(t, code, stderr)
+}
+
+// read reads its data.
+func (p *publishedComparison) read(t *testing.T) *compare.Comparison {
+	data, err := os.ReadFile(filepath.Join(p.folder, "comparison.json"))
+	require.NoError(t, err)
+	c := &compare.Comparison{}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(c))
+	require.Contains(t, p.command, fmt.Sprintf("--runs %d ", c.Runs), "-args -compare measures it anew")
+	return c
+}
+
+// holdReports renders all of it from its data.
+func (p *publishedComparison) holdReports(t *testing.T, c *compare.Comparison) {
+	forms := map[string]func(io.Writer) error{
+		"comparison.json": func(w io.Writer) error { return comparison.JSON(w, c) },
+		"index.md":        func(w io.Writer) error { return comparison.Markdown(w, c, savedLinks(p.pictures)) },
+		"index.html":      func(w io.Writer) error { return comparison.HTML(w, c, savedLinks(p.pictures)) },
+		matrixFile:        func(w io.Writer) error { return comparison.MatrixSVG(w, c) },
+	}
+	for i := range c.Heats {
+		h := &c.Heats[i]
+		forms[filepath.Join(heatFolder, h.Name+".svg")] = func(w io.Writer) error { return comparison.HeatSVG(w, h, c.Confidence) }
+	}
+	for name, write := range forms {
+		var b strings.Builder
+		require.NoError(t, write(&b))
+		holdFile(t, filepath.Join(p.folder, name), b.String())
+	}
+}
+
+// check plays a part of it again.
+func (p *publishedComparison) check(t *testing.T, c *compare.Comparison) {
+	require.NoError(t, compare.Check(t.Context(), c, func(name string) ([]byte, error) {
+		return os.ReadFile(filepath.Join(p.folder, compare.ExampleFolder, name+".yaml"))
+	}, 2))
+}
+
+// holdPictures draws each counterexample again, and wants each cell that is violated to have one, and no other files.
+func (p *publishedComparison) holdPictures(t *testing.T, c *compare.Comparison) {
+	var r harness.Runner
+	defer r.Close()
+	folder := filepath.Join(p.folder, compare.ExampleFolder)
+	files := map[string]bool{}
+	for _, cell := range slices.Concat(c.Cells, c.Guarded) {
+		if cell.Outcome != compare.Violated || files[cell.Example.Name+".yaml"] {
+			continue
+		}
+		files[cell.Example.Name+".yaml"] = true
+		file := filepath.Join(folder, cell.Example.Name+".yaml")
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		s, err := scenarios.Parse(file, text)
+		require.NoError(t, err)
+		runs, err := playScenario(&r, s, file, cell.Example.Needs)
+		require.NoError(t, err)
+		for _, name := range p.pictures {
+			f := formatOf(name)
+			var b strings.Builder
+			require.NoError(t, f.draw(&b, runs, f.columns))
+			files[cell.Example.Name+f.ending] = true
+			holdFile(t, filepath.Join(folder, cell.Example.Name+f.ending), b.String())
+		}
+	}
+	there, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, f := range there {
+		require.True(t, files[f.Name()], "%s shows no cell", f.Name())
+	}
+}
 
 // TestPublishedComparisonIsWhatIsMeasured plays a part of the comparison again, and renders all of it from its data. With
 // -compare it is measured anew as a whole.
 func TestPublishedComparisonIsWhatIsMeasured(t *testing.T) {
 	t.Chdir("../..") // where the commands that it prints are typed
-	folder := "reports/published/comparison"
+	p := &publishedLocks
 	if *compareAnew {
-		require.NoError(t, os.RemoveAll(folder))
-		code, _, stderr := locksim(t.Context(), "compare", "--runs", "1000", "--save", folder, "--pictures", "none")
-		require.Zero(t, code, stderr)
+		p.measure(t)
 	}
-	data, err := os.ReadFile(filepath.Join(folder, "comparison.json"))
+	c := p.read(t)
+	p.holdReports(t, c)
+	p.check(t, c)
+}
+
+// builtBy is the file that says which version of Go has built the programs of the published libraries. Another one builds
+// others, which draw otherwise.
+const builtBy = "go.txt"
+
+// TestPublishedLibrariesAreWhatIsMeasured does the same for libraries, and draws all pictures again. Where libraries cannot
+// be built, or are built by another version of Go, only the reports are held against their data.
+func TestPublishedLibrariesAreWhatIsMeasured(t *testing.T) {
+	t.Chdir("../..")
+	p := &publishedLibraries
+	version, missing := exec.CommandContext(t.Context(), "go", "env", "GOVERSION").Output()
+	if *compareAnew {
+		require.NoError(t, missing)
+		p.measure(t)
+		require.NoError(t, os.WriteFile(filepath.Join(p.folder, builtBy), version, 0o644))
+	}
+	c := p.read(t)
+	p.holdReports(t, c)
+	then, err := os.ReadFile(filepath.Join(p.folder, builtBy))
 	require.NoError(t, err)
-	var c compare.Comparison
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	require.NoError(t, d.Decode(&c))
-	for name, write := range map[string]func(io.Writer) error{
-		"comparison.json": func(w io.Writer) error { return comparison.JSON(w, &c) },
-		"index.md":        func(w io.Writer) error { return comparison.Markdown(w, &c, savedLinks(nil)) },
-		"index.html":      func(w io.Writer) error { return comparison.HTML(w, &c, savedLinks(nil)) },
-		matrixFile:        func(w io.Writer) error { return comparison.MatrixSVG(w, &c) },
-	} {
-		var b strings.Builder
-		require.NoError(t, write(&b))
-		holdFile(t, filepath.Join(folder, name), b.String())
+	switch {
+	case missing != nil:
+		t.Skipf("there is no Go toolchain to build libraries with: %v", missing)
+	case !bytes.Equal(then, version):
+		t.Skipf("published is what programs do that %s has built, and this is %s", bytes.TrimSpace(then), bytes.TrimSpace(version))
 	}
-	require.NoError(t, compare.Check(t.Context(), &c, func(name string) ([]byte, error) {
-		return os.ReadFile(filepath.Join(folder, "examples", name+".yaml"))
-	}, 2))
+	for i := range c.Locks {
+		if c.Locks[i].Library == "" {
+			continue
+		}
+		lock, err := clients.Build(t.Context(), c.Locks[i].Name)
+		if err != nil {
+			t.Skipf("%s cannot be built here: %v", c.Locks[i].Name, err)
+		}
+		require.Equal(t, c.Locks[i].Library, lock.Source, "another version is played than was published")
+		locks.Add(lock)
+	}
+	p.check(t, c)
+	p.holdPictures(t, c)
 }

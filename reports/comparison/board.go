@@ -65,15 +65,19 @@ func (b *board) kinds() []string {
 	return kinds
 }
 
+// survived reports whether a cell was in danger, often or not, and not violated.
+func survived(c *compare.Cell) bool { return c.Outcome == compare.Held || c.Outcome == compare.Seldom }
+
 // judged reports whether a cell's rate means anything.
 func judged(c *compare.Cell) bool {
-	return c != nil && (c.Outcome == compare.Violated || c.Outcome == compare.Held || c.Outcome == compare.Vacuous)
+	return c != nil && (c.Outcome == compare.Violated || survived(c) || c.Outcome == compare.Vacuous)
 }
 
 // tally sums up what became of a lock under all conditions, in one fencing mode and by one property.
 type tally struct {
 	violated, held, vacuous, unclear, impossible int
-	// worst is the cell that is violated most often; if none is, the least well known of those that held.
+	danger                                       int // runs in which it was in danger, under whatever condition
+	// worst is the cell that is violated most often; if none is, the least well known of those that were in danger.
 	worst *compare.Cell
 	why   string // of the first impossible one
 }
@@ -88,6 +92,8 @@ func (t *tally) outcome() compare.Outcome {
 		return compare.Violated
 	case t.unclear > 0:
 		return compare.Undecided
+	case t.held > 0 && t.danger < compare.EnoughDanger:
+		return compare.Seldom
 	case t.held > 0:
 		return compare.Held
 	case t.vacuous > 0:
@@ -103,10 +109,11 @@ func (b *board) tally(lock, fencing, property string) tally {
 		if c == nil {
 			continue
 		}
+		t.danger += c.InDanger
 		switch c.Outcome {
 		case compare.Violated:
 			t.violated++
-		case compare.Held:
+		case compare.Held, compare.Seldom:
 			t.held++
 		case compare.Vacuous:
 			t.vacuous++
@@ -128,13 +135,13 @@ func (b *board) tally(lock, fencing, property string) tally {
 // worse reports whether a cell says more about the worst of a lock than another does.
 func worse(c, than *compare.Cell) bool {
 	switch {
-	case c.Outcome != compare.Violated && c.Outcome != compare.Held:
+	case c.Outcome != compare.Violated && !survived(c):
 		return false
 	case than == nil:
 		return true
-	case c.Outcome != than.Outcome:
-		return c.Outcome == compare.Violated
-	case c.Outcome == compare.Held:
+	case survived(c) != survived(than):
+		return survived(than)
+	case survived(c):
 		return c.Most > than.Most
 	}
 	return c.Rate > than.Rate

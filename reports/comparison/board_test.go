@@ -18,6 +18,11 @@ func TestASummaryIsTheWorstOfAllConditions(t *testing.T) {
 	}
 	rare, often := cell(compare.Violated, "a", 0.01, 0.5), cell(compare.Violated, "b", 0.02, 0.3)
 	known, unknown := cell(compare.Held, "c", 0, 0.001), cell(compare.Held, "d", 0, 0.9)
+	known.InDanger = compare.EnoughDanger
+	few, fewer := cell(compare.Seldom, "c", 0, 0.001), cell(compare.Seldom, "d", 0, 0.9)
+	few.InDanger, fewer.InDanger = compare.EnoughDanger-8, 7
+	some := few
+	some.InDanger++
 	vacuous, undecided := cell(compare.Vacuous, "e", 0, 1), cell(compare.Undecided, "f", 0, 1)
 	impossible, unjudged := cell(compare.Impossible, "g", 0, 0), cell(compare.NotJudged, "h", 0, 0)
 	for _, x := range []struct {
@@ -31,6 +36,9 @@ func TestASummaryIsTheWorstOfAllConditions(t *testing.T) {
 			"✗ 2 of 6 2.0 b",
 		},
 		{[]compare.Cell{unknown, known, vacuous, impossible}, compare.Held, "d", "✓ 0 of 3 <90, ○ 1"},
+		{[]compare.Cell{few, fewer}, compare.Seldom, "d", "◐ 0 of 2 in danger in 99 runs"},
+		{[]compare.Cell{some, fewer}, compare.Held, "d", "✓ 0 of 2 <90"},
+		{[]compare.Cell{fewer, rare}, compare.Violated, "a", "✗ 1 of 2 1.0 a"},
 		{[]compare.Cell{known, undecided}, compare.Undecided, "c", "? 1 of 2 "},
 		{[]compare.Cell{known, unjudged}, compare.Undecided, "c", "? 1 of 2 "},
 		{[]compare.Cell{vacuous, impossible}, compare.Vacuous, "", "○  no risk"},

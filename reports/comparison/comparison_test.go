@@ -169,7 +169,7 @@ func TestCSVHasALineForEachCell(t *testing.T) {
 		require.Equal(t, []string{cell.Lock, cell.Faults, cell.Fencing, cell.Property, string(cell.Outcome)},
 			slices.Concat(line[:1], line[2:6]), "a hostile name is one field, and comes back as it was")
 		require.Equal(t, strconv.Itoa(cell.Violated), line[7])
-		rated := cell.Outcome == compare.Violated || cell.Outcome == compare.Held || cell.Outcome == compare.Vacuous
+		rated := cell.Outcome == compare.Violated || survived(cell) || cell.Outcome == compare.Vacuous
 		require.Equal(t, rated, line[10] != "", "a rate is only of what was judged: %v", line)
 		require.Equal(t, cell.Command, line[16])
 	}
@@ -271,7 +271,7 @@ func TestNoTextSteersATerminal(t *testing.T) {
 func TestColourIsNeverAllThatIsSaid(t *testing.T) {
 	glyphs := make(map[string]compare.Outcome)
 	for _, o := range []compare.Outcome{
-		compare.Violated, compare.Held, compare.Vacuous, compare.NotJudged, compare.Undecided, compare.Impossible,
+		compare.Violated, compare.Held, compare.Seldom, compare.Vacuous, compare.NotJudged, compare.Undecided, compare.Impossible,
 	} {
 		sign := signOf(&compare.Cell{Outcome: o, Property: resource})
 		require.NotContains(t, glyphs, sign.glyph, "%s and %s look alike", o, glyphs[sign.glyph])

@@ -51,6 +51,11 @@ func (x *counterexample) add(c *compare.Cell) {
 	x.plays = append(x.plays, play{c.Command, []*compare.Cell{c}})
 }
 
+// exampleFiles are those that there may be of a counterexample: how they end, and what they are called.
+var exampleFiles = []struct{ ending, name, page string }{
+	{".svg", "picture", "picture"}, {".html", "page", "page to step through"}, {".yaml", "scenario", "scenario"},
+}
+
 // first is the cell that a counterexample is named by.
 func (x *counterexample) first() *compare.Cell { return x.plays[0].cells[0] }
 

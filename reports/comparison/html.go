@@ -58,6 +58,7 @@ type page struct {
 	Heats                              []pageHeat
 	Locks                              []pageLock
 	Meanings                           []meaning
+	Libraries                          []string // which there are, and what of them is real
 	Reading, Threats, Settings         []string
 }
 
@@ -70,7 +71,7 @@ func newPage(b *board, l Links) *page {
 		Style: template.CSS(palette() + asset("page.css")), Script: template.JS(script),
 		Title: b.title(), Measured: b.measured(), Interrupted: b.interrupted(),
 		Kinds: b.kinds(), Faults: b.Faults, Fencing: b.Fencing, Properties: b.properties,
-		Meanings: b.meanings(), Reading: b.reading(), Threats: b.threats(), Settings: b.settings(),
+		Meanings: b.meanings(), Libraries: b.libraries(), Reading: b.reading(), Threats: b.threats(), Settings: b.settings(),
 	}
 	for _, m := range b.modes() {
 		p.Modes = append(p.Modes, m.page())

@@ -52,6 +52,7 @@ func legend() []pageKey {
 		{"✗", "the resource was damaged", reds[3].wash.Class},
 		{"✗", "another promise was broken, as by two holders", ambers[3].wash.Class},
 		{"✓", "in danger, never violated: below this bound", string(green)},
+		{"◐", "in danger in so few runs only: says little", string(grey)},
 		{"○", "never in danger: says nothing", string(grey)},
 		{"?", "undecided", string(grey)},
 		{"–", "impossible", "none"},
@@ -102,12 +103,13 @@ type pageText struct{ ID, Text string }
 
 type pageCell struct {
 	ID, Faults, Fencing, Property, Tone, Glyph, Word, Statement, Kind, Command, Example string
+	Files                                                                               []pageName // of its counterexample
 }
 
 type pageExample struct {
-	ID, Name                string
-	Tells                   []string
-	Picture, Page, Scenario string // where they are
+	ID, Name string
+	Tells    []string
+	Files    []pageName // where they are
 }
 
 func (p *page) addLocks() {
@@ -141,6 +143,7 @@ func (p *page) addCells(k *pageLock) {
 			ID: p.cellID(c), Faults: c.Faults, Fencing: c.Fencing, Property: c.Property,
 			Tone: string(sign.tone), Glyph: sign.glyph, Word: sign.word, Statement: statement(c),
 			Kind: c.Kind, Command: c.Command, Example: p.example(k, c.Example),
+			Files: p.files(c.Example),
 		})
 	}
 	for _, r := range reasons {
@@ -160,9 +163,19 @@ func (p *page) example(k *pageLock, e *compare.Example) string {
 		}
 	}
 	x := pageExample{
-		ID: fmt.Sprintf("%s-example-%d", k.ID, len(k.Examples)), Name: e.Name, Tells: tells(e),
-		Picture: p.links.example(e, ".svg"), Page: p.links.example(e, ".html"), Scenario: p.links.example(e, ".yaml"),
+		ID: fmt.Sprintf("%s-example-%d", k.ID, len(k.Examples)), Name: e.Name, Tells: tells(e), Files: p.files(e),
 	}
 	k.Examples = append(k.Examples, x)
 	return x.ID
+}
+
+// files are those that there are of a counterexample.
+func (p *page) files(e *compare.Example) []pageName {
+	var list []pageName
+	for _, f := range exampleFiles {
+		if link := p.links.example(e, f.ending); link != "" {
+			list = append(list, pageName{f.page, link})
+		}
+	}
+	return list
 }

@@ -5,7 +5,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html"
+	"io"
+	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,6 +66,7 @@ func TestNothingInTheTextsIsMarkup(t *testing.T) {
 		func(c *compare.Comparison) { c.Locks[0].Servers = planted },
 		func(c *compare.Comparison) { c.Locks[0].Summary = planted },
 		func(c *compare.Comparison) { c.Locks[0].Token = planted },
+		func(c *compare.Comparison) { c.Locks[0].Library = planted },
 		func(c *compare.Comparison) { c.Locks[0].Needs = []string{planted} },
 		func(c *compare.Comparison) { c.Cells[0].Lock = planted },
 		func(c *compare.Comparison) { c.Cells[0].Faults = planted },
@@ -172,4 +176,41 @@ func TestTablesOfThePageCanBeHeard(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(text, `<html lang="en">`))
 	require.Equal(t, 1, strings.Count(text, "<h1>"))
+}
+
+// TestEachRedCellLeadsToItsPicture also where there are pictures of one format only.
+func TestEachRedCellLeadsToItsPicture(t *testing.T) {
+	c := load(t)
+	for _, pictures := range [][]string{{".svg"}, {".svg", ".html"}} {
+		text := written(t, func(w io.Writer) error { return HTML(w, c, Links{Examples: "examples/", Pictures: pictures}) })
+		require.NotContains(t, text, `href=""`)
+		require.Equal(t, len(pictures) > 1, strings.Contains(text, "page to step through"))
+		rows := regexp.MustCompile(`<tr id="cell-(\d+)">.*`).FindAllStringSubmatch(text, -1)
+		require.NotEmpty(t, rows)
+		for _, row := range rows {
+			i, err := strconv.Atoi(row[1])
+			require.NoError(t, err)
+			cell := &c.Cells[i]
+			if cell.Outcome != compare.Violated {
+				require.NotContains(t, row[0], ">picture</a>")
+				continue
+			}
+			link := html.UnescapeString(regexp.MustCompile(`href="(examples/[^"]*)">picture</a>`).FindStringSubmatch(row[0])[1])
+			require.Equal(t, "examples/"+url.PathEscape(cell.Example.Name)+".svg", link)
+		}
+	}
+}
+
+func TestOnlyAReportOfLibrariesSpeaksOfThem(t *testing.T) {
+	c := load(t)
+	require.Equal(t, "One of them is a library, played as it is.", newBoard(c).brought())
+	require.Contains(t, pageOf(t, c), `<section id="libraries"`)
+	for i := range c.Locks {
+		c.Locks[i].Library = ""
+	}
+	text := pageOf(t, c)
+	require.NotContains(t, text, "libraries\"")
+	require.NotContains(t, text, "played as")
+	require.Contains(t, text, "client libraries have bugs of their own, which are not here")
+	require.Empty(t, newBoard(c).libraries())
 }

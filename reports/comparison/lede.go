@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/locksim/locksim/search/compare"
 )
@@ -16,8 +17,9 @@ func (b *board) title() string {
 
 // measured says in a sentence what was measured.
 func (b *board) measured() string {
-	return fmt.Sprintf("%s under %s, with %s: %s for each cell.", plural(len(b.Locks), "lock"),
-		plural(len(b.Faults), "condition"), plural(len(b.Fencing), "fencing mode"), plural(b.Runs, "schedule"))
+	text := fmt.Sprintf("%s under %s, with %s: %s for each cell. %s", plural(len(b.Locks), "lock"),
+		plural(len(b.Faults), "condition"), plural(len(b.Fencing), "fencing mode"), plural(b.Runs, "schedule"), b.brought())
+	return strings.TrimSpace(text)
 }
 
 // interrupted says so if it was.

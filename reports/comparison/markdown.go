@@ -30,6 +30,7 @@ func Markdown(w io.Writer, c *compare.Comparison, l Links) error {
 	}
 	m.heats()
 	m.table(m.costs())
+	m.section(librariesTitle, m.libraries())
 	m.section("How to read it", m.reading())
 	m.section("What the conditions are", m.conditions())
 	m.section("What the numbers do not show", m.threats())
@@ -208,7 +209,7 @@ func (m *markdown) counterexample(x *counterexample) string {
 		b.WriteString(": " + literal(c.Kind))
 	}
 	if x.Example != nil {
-		for _, f := range []struct{ name, ending string }{{"picture", ".svg"}, {"page", ".html"}, {"scenario", ".yaml"}} {
+		for _, f := range exampleFiles {
 			if link := m.links.example(x.Example, f.ending); link != "" {
 				fmt.Fprintf(&b, " · [%s](%s)", f.name, link)
 			}

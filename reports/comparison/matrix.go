@@ -89,6 +89,8 @@ func (b *board) entryOf(c *compare.Cell) entry {
 		e.text, e.small = rate(c, 2)+faultless(c), bounds(c, 2)
 	case compare.Held:
 		e.text, e.small = "<"+percent(c.Most, 2, up), "risk "+risk(c, 2)
+	case compare.Seldom:
+		e.text, e.small = count(c.InDanger), "risk "+risk(c, 2)
 	case compare.Vacuous:
 		e.small = "no risk"
 	default: // the sign says it
@@ -115,7 +117,7 @@ func (b *board) overview() table {
 			"In how many of the conditions that a lock can meet a property was violated, and where that was most " +
 				"likely (percent of the runs).",
 			"✗ of " + resource + " is damage, ✗ of other properties is a broken promise that did no damage by " +
-				"itself; ✓ was in danger and never violated; ○ was never in danger; – is impossible.",
+				"itself; ✓ was in danger and never violated; ◐ was in danger too seldom to say so; ○ was never in danger; – is impossible.",
 		},
 	}
 	for _, lock := range b.Locks {
@@ -164,6 +166,8 @@ func (b *board) summed(lock, fencing, property string) entry {
 		if t.vacuous > 0 {
 			e.small += ", ○ " + count(t.vacuous)
 		}
+	case compare.Seldom:
+		e.text, e.small = "0"+of, "in danger in "+plural(t.danger, "run")
 	case compare.Vacuous:
 		e.small = "no risk"
 	default:

@@ -111,10 +111,14 @@ func (p *matrixPicture) row(i int) {
 	for x, fencing := range p.others {
 		f := p.worstOf(func(property string) *compare.Cell {
 			t := p.tally(lock.Name, fencing, property)
-			if t.worst != nil || t.outcome() == compare.Impossible {
+			switch o := t.outcome(); o {
+			case compare.Violated:
 				return t.worst
+			case compare.Impossible:
+				return nil
+			default:
+				return &compare.Cell{Outcome: o, Property: property, InDanger: t.danger}
 			}
-			return &compare.Cell{Outcome: t.outcome(), Property: property}
 		})
 		p.field(p.column(len(p.Faults)+x), y, lock.Name+", fencing "+fencing, f)
 	}
@@ -140,7 +144,7 @@ func rank(c *compare.Cell) int {
 		return 3
 	case compare.Undecided, compare.NotJudged:
 		return 2
-	case compare.Held:
+	case compare.Held, compare.Seldom:
 		return 1
 	default:
 		return 0
@@ -182,6 +186,8 @@ func (p *matrixPicture) sign(at svg.Point, k tone, ink svg.Ink, c *compare.Cell)
 		p.Circle(svg.Point{X: at.X + px(3), Y: at.Y}, px(5), svg.Paint{Stroke: ink, Width: 13})
 	case k == green:
 		p.Icon(svg.Check, at, px(12), ink)
+	case c.Outcome == compare.Seldom:
+		p.Text(svg.Point{X: at.X, Y: at.Y + px(4)}, count(c.InDanger), svg.Font{Ink: ink, Size: px(10), Anchor: svg.Middle})
 	case c.Outcome == compare.Vacuous:
 		p.Icon(svg.Circle, at, px(10), ink)
 	default:
@@ -201,6 +207,7 @@ func (p *matrixPicture) legend(width svg.Length) svg.Length {
 		{red, 3, compare.Cell{Rate: 0.01}, "damage at the resource, in percent of the runs: darker is more"},
 		{amber, 3, compare.Cell{}, "two holders, or another broken promise, and no damage"},
 		{green, 0, compare.Cell{}, "in danger, never violated"},
+		{grey, 0, compare.Cell{Outcome: compare.Seldom, InDanger: 9}, "not violated, but in danger in so few runs only"},
 		{grey, 0, compare.Cell{Outcome: compare.Vacuous}, "never in danger: says nothing"},
 		{plain, 0, compare.Cell{}, "impossible"},
 		{

@@ -44,6 +44,9 @@ func statement(c *compare.Cell) string {
 			rate(c, 3), bounds(c, 3))
 	case compare.Held:
 		text = fmt.Sprintf("never violated in %s: below %s %%", plural(c.Runs, "run"), percent(c.Most, 3, up))
+	case compare.Seldom:
+		return fmt.Sprintf("not violated in %s, but in danger in %s of them only: too few to say more", plural(c.Runs, "run"),
+			count(c.InDanger))
 	case compare.Vacuous:
 		return fmt.Sprintf("never in danger in %s: nothing is known of it", plural(c.Runs, "run"))
 	case compare.Undecided:

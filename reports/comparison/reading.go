@@ -2,6 +2,8 @@ package comparison
 
 import (
 	"fmt"
+
+	"github.com/locksim/locksim/search/compare"
 )
 
 // reading says how to read the tables.
@@ -16,6 +18,8 @@ func (b *board) reading() []string {
 		"✓ and a bound: the property was in danger and was never violated; the probability is below the bound with " +
 			"the same confidence. “risk” says in how many percent of the runs it was in danger, since a pass without " +
 			"danger means nothing.",
+		fmt.Sprintf("◐ and a number: it was not violated, but was in danger in so many runs only, fewer than %d: too few to say "+
+			"that it holds. A row of the overview counts the dangers of all its conditions together.", compare.EnoughDanger),
 		"○ The property was never in danger: the cell says nothing. ? In every run something kept the checker from a " +
 			"verdict. · There was nothing to judge by. – It cannot be: the servers do not know such faults, or there " +
 			"is nothing for the fencing mode to compare.",
@@ -27,14 +31,19 @@ func (b *board) reading() []string {
 
 // threats says what the numbers do not show.
 func (b *board) threats() []string {
+	ours := "The locks are plain code that is held against the published algorithms; client libraries have bugs of their own, " +
+		"which are not here."
+	if b.brought() != "" {
+		ours = "Locks that are no libraries are plain code that is held against the published algorithms. What of the libraries is " +
+			"real is said above."
+	}
 	text := []string{
 		"A red cell is a proof: its command plays a run in which it happens. A green cell is none: it says that " +
 			"nothing was found in so many runs, while the danger arose.",
 		"Rates are properties of the fault profile as much as of the locks. Faults are far more frequent here than " +
 			"in a data centre, and they are placed at steps where they matter. What compares is a row with another, " +
 			"or a column with another; no number is the probability that production fails.",
-		"Servers, network, clocks and processes are simulated. The locks are plain code that is held against the " +
-			"published algorithms; client libraries have bugs of their own, which are not here.",
+		"Servers, network, clocks and processes are simulated. " + ours,
 		"etcd, Consul and Chubby are simulated as one node whose writes reach their quorum in one step: what their " +
 			"locks cost lacks the messages between servers, which ZooKeeper's costs have.",
 		"Most conditions are one kind of fault by itself. What needs two kinds at once does not show there.",

@@ -36,6 +36,8 @@ func signOf(c *compare.Cell) sign {
 		return sign{"✗", "x", "violated", amber}
 	case compare.Held:
 		return sign{"✓", "+", "held", green}
+	case compare.Seldom:
+		return sign{"◐", "~", "seldom in danger", grey}
 	case compare.Vacuous:
 		return sign{"○", "o", "never in danger", grey}
 	case compare.Undecided:

@@ -45,6 +45,10 @@ func Text(w io.Writer, c *compare.Comparison, o TextOptions) error {
 		t.table(heatTable(&t.Heats[i]))
 	}
 	t.table(t.costs())
+	if list := t.libraries(); len(list) > 0 {
+		t.heading(librariesTitle)
+		t.items("- ", list)
+	}
 	t.heading("How to read it")
 	t.items("- ", t.reading())
 	t.heading("What the numbers do not show")

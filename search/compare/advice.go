@@ -37,7 +37,7 @@ func (c *comparer) answer(q *question) (Advice, bool) {
 		switch verdict := c.verdict(q, l); {
 		case verdict == Violated:
 			bad = append(bad, l)
-		case verdict == Held && c.danger(q, l) < enoughDanger:
+		case verdict == Held && c.danger(q, l) < EnoughDanger:
 			seldom = append(seldom, l)
 		case verdict == Held && q.also != nil && !q.also(l):
 			but = append(but, l)
@@ -123,10 +123,6 @@ func (c *comparer) cellsOf(q *question, lock string) []*Cell {
 	return list
 }
 
-// enoughDanger is in how many runs a lock must have been in danger for advice to rest on it. Of a lock that fails in three of
-// a hundred dangers, so many show it nineteen times out of twenty.
-const enoughDanger = 100
-
 // danger is in how many of the runs that a question asks of a lock it was in danger.
 func (c *comparer) danger(q *question, l *Lock) int {
 	sum := 0
@@ -143,7 +139,7 @@ func (c *comparer) verdict(q *question, l *Lock) Outcome {
 		switch cell.Outcome {
 		case Violated:
 			return Violated
-		case Held:
+		case Held, Seldom:
 			verdict = Held
 		case Vacuous, NotJudged, Undecided, Impossible:
 		}

@@ -23,9 +23,11 @@ func Check(ctx context.Context, published *Comparison, example func(name string)
 	if err != nil {
 		return err
 	}
-	p.Draws.Count, p.Jobs = min(p.Draws.Count, sampleSize), jobs
+	p.Draws.Count, p.Jobs = min(p.Draws.Count, sampleOf(p.Locks)), jobs
 	c := &comparer{ctx: ctx, plan: p, told: func(string, int, int) {}, columns: chosenColumns(p.Faults), late: map[*Cell]bool{}}
-	c.begin()
+	if err := c.begin(); err != nil {
+		return err
+	}
 	if err := c.measure(); err != nil {
 		return err
 	}

@@ -37,13 +37,15 @@ type Result struct {
 }
 
 // Compare measures what a plan asks for. If the context is done before that, what was measured until then is returned with
-// the context's error.
+// the context's error. Other errors say that a program cannot even set its lock up.
 func Compare(ctx context.Context, p Plan, told Progress) (*Result, error) {
 	c := &comparer{ctx: ctx, plan: p, told: told, columns: chosenColumns(p.Faults), late: map[*Cell]bool{}}
 	if told == nil {
 		c.told = func(string, int, int) {}
 	}
-	c.begin()
+	if err := c.begin(); err != nil {
+		return nil, err
+	}
 	steps := []func() error{c.measure, c.cost, c.exemplify, c.heat}
 	if p.RatesOnly {
 		steps = []func() error{c.measure, c.exemplify}

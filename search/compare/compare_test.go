@@ -138,6 +138,24 @@ func TestAPublishedComparisonIsCheckedByPlayingAPartOfIt(t *testing.T) {
 	}
 }
 
+func TestNothingIsSaidToHoldThatWasSeldomInDanger(t *testing.T) {
+	p := small(t, 150, "set-nx-lua-fenced", "etcd")
+	p.Faults = []string{"none", "client-pause"}
+	seen := map[compare.Outcome]bool{}
+	for _, c := range played(t, p).Comparison.Cells {
+		switch seen[c.Outcome] = true; c.Outcome {
+		case compare.Held:
+			require.GreaterOrEqual(t, c.InDanger, compare.EnoughDanger)
+		case compare.Seldom:
+			require.Positive(t, c.InDanger)
+			require.Less(t, c.InDanger, compare.EnoughDanger)
+			require.Zero(t, c.Violated)
+		default:
+		}
+	}
+	require.True(t, seen[compare.Held] && seen[compare.Seldom])
+}
+
 func TestWhatCannotHappenIsNotPlayedAndSaysWhy(t *testing.T) {
 	p := small(t, 5, "setnx", "etcd")
 	p.Faults = append(p.Faults, "failover", "snapshot")
@@ -175,7 +193,7 @@ func TestBeliefsAreJudgedOnceAndTheResourceInEachMode(t *testing.T) {
 }
 
 func TestLongWorkIsKeptOutOfWhatAsksForOtherFaults(t *testing.T) {
-	p := small(t, 120, "set-nx-lua", "etcd")
+	p := small(t, 240, "set-nx-lua", "etcd")
 	p.Faults = []string{"none", "overrun", "client-clock"}
 	c := played(t, p).Comparison
 	for _, faults := range []string{"none", "client-clock"} {

@@ -21,7 +21,7 @@ type Comparison struct {
 	Faults     []string `json:"faults"`     // columns of the matrix: "none" is the first, then each kind of faults by itself
 	Meanings   []string `json:"meanings"`   // of the columns, a phrase each
 	Fencing    []string `json:"fencing"`    // modes
-	Locks      []Lock   `json:"locks"`      // rows, in the order of the catalogue
+	Locks      []Lock   `json:"locks"`      // rows
 	// Cells come by lock, faults, property and fencing. Beliefs are judged without fencing: mutual exclusion has a cell in
 	// the mode "none" alone, the resource in each mode.
 	Cells []Cell `json:"cells"`
@@ -40,6 +40,8 @@ type Lock struct {
 	Name    string `json:"name"`
 	Servers string `json:"servers"` // their kind
 	Summary string `json:"summary"`
+	// Library is which modules' code was played as it is, in which versions, divided by commas; "" of plain code of ours.
+	Library string `json:"library,omitempty"`
 
 	Latency    Quantiles `json:"latency"`     // of acquiring a free lock
 	Messages   int64     `json:"messages"`    // that the lock sends and gets for one section, in thousandths
@@ -76,12 +78,17 @@ type Outcome string
 // The outcomes.
 const (
 	Violated   Outcome = "violated"
-	Held       Outcome = "held"       // it was in danger
+	Held       Outcome = "held"       // it was in danger, and often enough for that to mean something
+	Seldom     Outcome = "seldom"     // not violated, but in danger in fewer than EnoughDanger runs
 	Vacuous    Outcome = "vacuous"    // the danger never arose
 	NotJudged  Outcome = "not-judged" // there was nothing to judge by
 	Undecided  Outcome = "undecided"  // in every run something kept the checker from a verdict
 	Impossible Outcome = "impossible" // these servers do not know such faults, or the lock has nothing for the mode to compare
 )
+
+// EnoughDanger is in how many runs a lock must have been in danger for anybody to say that it was not violated. Of a lock
+// that fails in three of a hundred dangers, so many show it nineteen times out of twenty.
+const EnoughDanger = 100
 
 // Cell is what was measured of one lock under one kind of fault in one fencing mode.
 type Cell struct {

@@ -13,14 +13,22 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// How often costs are measured.
+// How costs are measured.
 const (
-	latencyRuns, latencySections = 200, 6
-	crashRuns                    = 200
-	contenders                   = 5
-	contentionRuns               = 4
-	contentionTime               = 10 * time.Second
+	latencySections = 6
+	contenders      = 5
+	contentionTime  = 10 * time.Second
 )
+
+// effort is how many runs are played for each of the costs. A program's runs take fifty times as long.
+type effort struct{ latency, crash, contention int }
+
+func effortFor(lock *locks.Algorithm) effort {
+	if isProgram(*lock) {
+		return effort{latency: 40, crash: 40, contention: 1}
+	}
+	return effort{latency: 200, crash: 200, contention: 4}
+}
 
 // cost measures what each lock costs where little or nothing goes wrong.
 func (c *comparer) cost() error {
@@ -42,12 +50,13 @@ func (c *comparer) cost() error {
 
 // costs completes what is known of a lock by what it costs.
 func costs(r *harness.Runner, lock *locks.Algorithm, l Lock) Lock {
-	l.Latency = latency(r, lock)
+	runs := effortFor(lock)
+	l.Latency = latency(r, lock, runs.latency)
 	l.RoundTrips = roundTrips(r, lock)
 	l.Messages = messages(r, lock)
-	l.AfterCrash, l.NeverAfter = afterCrash(r, lock, false)
-	l.AfterPowerLoss, l.NeverAfterPowerLoss = afterCrash(r, lock, true)
-	contend(r, lock, &l)
+	l.AfterCrash, l.NeverAfter = afterCrash(r, lock, false, runs.crash)
+	l.AfterPowerLoss, l.NeverAfterPowerLoss = afterCrash(r, lock, true, runs.crash)
+	contend(r, lock, &l, runs.contention)
 	return l
 }
 
@@ -59,10 +68,10 @@ func alone(lock *locks.Algorithm, sections int, network sim.Latency) *scene {
 }
 
 // latency is how long acquiring takes, but for the first time, which is when connections are made.
-func latency(r *harness.Runner, lock *locks.Algorithm) Quantiles {
+func latency(r *harness.Runner, lock *locks.Algorithm, runs int) Quantiles {
 	var times []time.Duration
 	s := alone(lock, latencySections, sim.LAN())
-	for seed := range uint64(latencyRuns) {
+	for seed := range uint64(runs) {
 		for _, a := range s.play(r, lock, seed).History.Acquisitions {
 			if a.ID > 1 && a.Outcome == history.OK {
 				times = append(times, a.Returned.Sub(a.Invoked))
@@ -77,6 +86,9 @@ func latency(r *harness.Runner, lock *locks.Algorithm) Quantiles {
 func roundTrips(r *harness.Runner, lock *locks.Algorithm) int64 {
 	const oneWay = time.Millisecond
 	h := alone(lock, 2, sim.Constant(oneWay)).play(r, lock, 1).History
+	if len(h.Acquisitions) == 0 {
+		return 0
+	}
 	last := h.Acquisitions[len(h.Acquisitions)-1]
 	return int64(last.Returned.Sub(last.Invoked)) * 1000 / int64(2*oneWay)
 }
@@ -94,12 +106,12 @@ func messages(r *harness.Runner, lock *locks.Algorithm) int64 {
 
 // afterCrash is how long it takes until the next one holds when a holder's process dies, or its whole machine, early or
 // late in its lease; and how often nobody did.
-func afterCrash(r *harness.Runner, lock *locks.Algorithm, host bool) (q Quantiles, never int) {
+func afterCrash(r *harness.Runner, lock *locks.Algorithm, host bool, runs int) (q Quantiles, never int) {
 	var times []time.Duration
-	for seed := range uint64(crashRuns) {
+	for seed := range uint64(runs) {
 		s := newScene(lock, lease, sim.LAN())
 		s.client("a", 0, 2*lease)
-		at := lease/5 + time.Duration(seed)*(lease*3/5)/crashRuns
+		at := lease/5 + time.Duration(seed)*(lease*3/5)/time.Duration(runs)
 		s.client("b", at, 0).Again = time.Second
 		s.Until = 6 * lease
 		s.Faults = []sim.Fault{{Trigger: sim.Trigger{At: at}, Action: sim.Action{Kind: sim.Crash, Node: "a", Host: host}}}
@@ -124,10 +136,10 @@ func acquiredAfter(h *history.History, at trace.Instant) (time.Duration, bool) {
 }
 
 // contend has several clients take the lock again and again for some time.
-func contend(r *harness.Runner, lock *locks.Algorithm, l *Lock) {
+func contend(r *harness.Runner, lock *locks.Algorithm, l *Lock, runs int) {
 	l.Contenders = contenders
 	total, fair, longest := int64(0), int64(0), time.Duration(0)
-	for seed := range uint64(contentionRuns) {
+	for seed := range uint64(runs) {
 		s := newScene(lock, lease, sim.LAN())
 		for i := range contenders {
 			c := s.client(string(rune('a'+i)), 0, 0)
@@ -144,8 +156,8 @@ func contend(r *harness.Runner, lock *locks.Algorithm, l *Lock) {
 			longest = max(longest, min(w.To, h.End).Sub(w.From))
 		}
 	}
-	l.Throughput = total * 1000 / int64(contentionRuns*contentionTime/time.Second)
-	l.Fairness, l.LongestWait = fair/contentionRuns, int64(longest)
+	l.Throughput = total * 1000 / int64(time.Duration(runs)*contentionTime/time.Second)
+	l.Fairness, l.LongestWait = fair/int64(runs), int64(longest)
 }
 
 const (

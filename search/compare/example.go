@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -35,6 +36,7 @@ const reductionRuns = 1_000
 
 // gallery is the examples of one lock.
 type gallery struct {
+	ctx    context.Context
 	runner *harness.Runner
 	lock   *locks.Algorithm
 	list   []*Counterexample
@@ -52,7 +54,7 @@ func (g *gallery) add(column string, v search.Violation) (int, error) {
 		}
 	}
 	v.Lock = nil // it is the catalogue's, and the scenario names it
-	cx, err := minimal.Reduce(g.runner, v, minimal.Options{Runs: reductionRuns, Allowed: keeping(v.Case.Scenario)})
+	cx, err := minimal.Reduce(g.runner, v, minimal.Options{Runs: reductionRuns, Allowed: keeping(v.Case.Scenario), Context: g.ctx})
 	if err != nil {
 		return 0, fmt.Errorf("%s under %s: %w", g.lock.Name, column, err)
 	}
@@ -71,7 +73,7 @@ func (g *gallery) add(column string, v search.Violation) (int, error) {
 
 // name is what nobody else is called in the gallery.
 func (g *gallery) name(column string, v *search.Violation) string {
-	name := g.lock.Name + "-" + column
+	name := minimal.NameOf(g.lock.Name) + "-" + column
 	for _, word := range []string{v.Property.String(), v.Case.Fencing.String()} {
 		if longer := name + "-" + word; word != history.Unfenced.String() && len(longer) <= longestName {
 			name = longer

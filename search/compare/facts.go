@@ -38,6 +38,9 @@ func outlasts(r *harness.Runner, lock *locks.Algorithm) (held, token, value bool
 	s.client("b", lease/2, 0).Again = lease / 10
 	result := s.play(r, lock, 1)
 	first := result.History.Acquisition(1)
+	if first == nil || first.Outcome != history.OK {
+		return false, false, false
+	}
 	return result.Report.Verdicts[checker.MutualExclusion] != checker.Violated, first.Token > 0, first.Value != ""
 }
 
@@ -94,7 +97,8 @@ func fewest(r *harness.Runner, lock *locks.Algorithm) int {
 	for n := 1; n < usual; n++ {
 		s := newScene(lock, lease, even())
 		s.client("a", 0, 0)
-		if s.Servers.Masters = n; s.play(r, lock, 1).History.Acquisitions[0].Outcome == history.OK {
+		s.Servers.Masters = n
+		if first := s.play(r, lock, 1).History.Acquisition(1); first != nil && first.Outcome == history.OK {
 			return n
 		}
 	}

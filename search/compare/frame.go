@@ -1,6 +1,10 @@
 package compare
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/locksim/locksim/locks"
+)
 
 // frame begins the comparison with what is known before anything is played.
 func (c *comparer) frame() {
@@ -21,11 +25,19 @@ func (c *comparer) frame() {
 	for i := range p.Locks {
 		l, f := &p.Locks[i], &c.facts[i]
 		out.Locks = append(out.Locks, Lock{
-			Name: l.Name, Servers: serversOf(l), Summary: l.Title, Token: tokenOf(l), Lasts: f.lasts, Reentrant: f.reentrant,
+			Name: l.Name, Servers: serversOf(l), Summary: l.Title, Library: libraryOf(l), Token: tokenOf(l), Lasts: f.lasts, Reentrant: f.reentrant,
 			Try: f.try, Guard: l.Guard, Needs: []string{},
 		})
 	}
 	c.out.Comparison = out
+}
+
+// libraryOf says which modules' code a program brings; "" of plain code of ours.
+func libraryOf(lock *locks.Algorithm) string {
+	if !isProgram(*lock) {
+		return ""
+	}
+	return lock.Source
 }
 
 // profile says what rates hang on.

@@ -43,7 +43,7 @@ func (c *comparer) exemplify() error {
 // too, and two holders do not always harm the resource.
 func (c *comparer) examplesOf(r *harness.Runner, lock int) hung {
 	out := hung{of: map[*Cell]int{}}
-	g := &gallery{runner: r, lock: &c.plan.Locks[lock]}
+	g := &gallery{ctx: c.ctx, runner: r, lock: &c.plan.Locks[lock]}
 	for k := range c.columns {
 		red := c.red(lock, k)
 		slices.SortStableFunc(red, func(a, b *Cell) int { return onBelief(a) - onBelief(b) })
@@ -54,6 +54,9 @@ func (c *comparer) examplesOf(r *harness.Runner, lock int) hung {
 			}
 			v, _ := t.Violation(t.find(cell.Lock, propertyOf(cell), modeOf(cell)))
 			example, err := g.add(c.columns[k].id(), v)
+			if c.ctx.Err() != nil {
+				return out
+			}
 			if err != nil {
 				out.err = err
 				return out

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -13,8 +14,18 @@ import (
 	"github.com/locksim/locksim/search/measure"
 )
 
-// sampleSize is how many of the first runs of a cell are counted by themselves, for [Check].
-const sampleSize = 25
+// How many of the first runs of a cell are counted by themselves, for [Check]; and if a program is among the locks, whose
+// runs take fifty times as long.
+const sampleSize, programSample = 25, 8
+
+func sampleOf(list []locks.Algorithm) int {
+	if slices.ContainsFunc(list, isProgram) {
+		return programSample
+	}
+	return sampleSize
+}
+
+func isProgram(lock locks.Algorithm) bool { return lock.Program != nil }
 
 // guardedRuns is how many schedules at most are played where the resource lives on the lock's own servers.
 const guardedRuns = 1_000
@@ -31,12 +42,19 @@ type table struct {
 	first  int              // number of its first schedules, among those of all columns
 }
 
-// begin finds out what has to be known of the locks before they are played, and which plays there are.
-func (c *comparer) begin() {
+// begin finds out what has to be known of the locks before they are played, and which plays there are. The error says that
+// a lock's program cannot set it up.
+func (c *comparer) begin() error {
 	var r harness.Runner
 	defer r.Close()
 	for i := range c.plan.Locks {
-		c.facts = append(c.facts, probe(&r, &c.plan.Locks[i]))
+		lock := &c.plan.Locks[i]
+		if isProgram(*lock) {
+			if err := search.Stillborn(lock, search.Wide(lock, nil)); err != nil {
+				return fmt.Errorf("%s: %w", lock.Name, err)
+			}
+		}
+		c.facts = append(c.facts, probe(&r, lock))
 	}
 	c.frame()
 	schedules := 1
@@ -49,6 +67,7 @@ func (c *comparer) begin() {
 		c.tables = append(c.tables, table{plan: c.planOf(i), first: schedules})
 		schedules += len(c.plan.Locks)
 	}
+	return nil
 }
 
 // planOf is how a column is measured: with the locks that its faults can befall.
@@ -91,7 +110,7 @@ func (c *comparer) measure() error {
 		c.tables[i].plan.Draws.Count = c.runsOf(i)
 		total += c.tables[i].plan.Runs()
 	}
-	for done, from, to := 0, 0, sampleSize; from < c.plan.Draws.Count; from, to = to, to+roundSize {
+	for done, from, to := 0, 0, sampleOf(c.plan.Locks); from < c.plan.Draws.Count; from, to = to, to+roundSize {
 		for i := range c.tables {
 			n := min(to, c.runsOf(i)) - from
 			if n <= 0 || len(c.tables[i].plan.Locks) == 0 {
@@ -176,7 +195,7 @@ func (c *comparer) cell(lock, col int, p checker.Property, mode history.Fencing)
 		Lock: c.plan.Locks[lock].Name, Faults: c.columns[col].name, Fencing: mode.String(), Property: p.String(),
 		Outcome: Undecided, Most: 1,
 	}
-	if why := cmp.Or(c.spared[col][lock], comparesNothing(mode, &c.facts[lock])); why != "" {
+	if why := cmp.Or(c.spared[col][lock], comparesNothing(mode, &c.facts[lock]), endsNothing(p, &c.plan.Locks[lock])); why != "" {
 		cell.Outcome, cell.Why, cell.Most = Impossible, why, 0
 		return cell
 	}
@@ -225,6 +244,8 @@ func outcomeOf(c *measure.Counts) Outcome {
 	switch {
 	case c.Violated > 0:
 		return Violated
+	case c.Held > 0 && c.InDanger < EnoughDanger:
+		return Seldom
 	case c.Held > 0:
 		return Held
 	case c.Vacuous > 0:

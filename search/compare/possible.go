@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/search"
@@ -47,6 +48,14 @@ func comparesNothing(mode history.Fencing, f *facts) string {
 	default:
 		return ""
 	}
+}
+
+// endsNothing says why there is nothing whose survival can be judged; "" if there is.
+func endsNothing(p checker.Property, lock *locks.Algorithm) string {
+	if p == checker.Survival && !isProgram(*lock) {
+		return "the lock is no program of its own that could end"
+	}
+	return ""
 }
 
 func serversOf(lock *locks.Algorithm) string {
