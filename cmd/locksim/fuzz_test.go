@@ -173,7 +173,9 @@ func TestFuzzPrintsWhatItFoundCauseByCause(t *testing.T) {
 	r.causes[0] = slices.Repeat([]int{0}, mostAlso+4)
 	c.report(r, &huntReport{save: "found"})
 	require.Contains(t, out.String(), "    and 3 more findings of this cause, saved in found\n")
-	require.Contains(t, out.String(), "  and 2 more causes: 2 findings saved in found\n")
+	require.Contains(t, out.String(), "  and 2 more causes: 2 findings saved in found\n    "+
+		r.findings[0].Property.String()+" ("+counted(r.findings[0].Hits, "hit")+"): "+r.findings[0].Counterexample.Scenario.Title+
+		"\n      locksim run found/")
 }
 
 // huntOf hunts, and makes minimal what was found.

@@ -11,11 +11,12 @@ import (
 	"github.com/locksim/locksim/reports"
 )
 
-// How many causes are printed, and of each how many findings beside the plainest. Of the others, which take more to
-// happen or are rarer, the files tell.
+// How many causes are printed, and of each how many findings beside the plainest. Of so many others, which take more to
+// happen or are rarer, the titles are; of the rest the files tell.
 const (
 	mostCauses = 8
 	mostAlso   = 6
+	mostTitles = 20
 )
 
 // text prints what was found, cause by cause, and then for each property whether it was violated, and how often it
@@ -26,11 +27,7 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 			return err
 		}
 	}
-	if len(r.causes) > mostCauses {
-		more := slices.Concat(r.causes[mostCauses:]...)
-		fmt.Fprintf(w, "  and %s: %s saved in %s\n\n", counted(len(r.causes)-mostCauses, "more cause"),
-			counted(len(more), "finding"), filepath.Dir(r.findings[more[0]].shown.file))
-	}
+	r.nameCauses(w, r.causes[min(len(r.causes), mostCauses):])
 	if u := r.undecided; u != nil {
 		fmt.Fprintf(w, "of %s not all can be said; of run %d, since %s\n  locksim run %s\n\n",
 			counted(u.Runs, "run"), u.First, reports.Visible(u.Why), u.Scenario)
@@ -48,6 +45,22 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 			counted(l.Hits, "hit"), plural(l.Cores, "rarer core was", "rarer cores were"))
 	}
 	return nil
+}
+
+// nameCauses names those causes for which there is no more room.
+func (r *huntResult) nameCauses(w io.Writer, causes [][]int) {
+	if len(causes) == 0 {
+		return
+	}
+	findings := slices.Concat(causes...)
+	fmt.Fprintf(w, "  and %s: %s saved in %s\n", counted(len(causes), "more cause"), counted(len(findings), "finding"),
+		filepath.Dir(r.findings[findings[0]].shown.file))
+	for _, group := range causes[:min(len(causes), mostTitles)] {
+		f := r.findings[group[0]]
+		fmt.Fprintf(w, "    %s (%s): %s\n      locksim run %s\n",
+			f.Property, counted(f.Hits, "hit"), reports.Visible(f.Counterexample.Scenario.Title), f.shown.file)
+	}
+	fmt.Fprintln(w)
 }
 
 // showCause prints the plainest finding of a cause, and names the others.
