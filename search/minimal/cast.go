@@ -42,6 +42,9 @@ func newCast(s *scenarios.Scenario, seen sighting) *cast {
 	for _, f := range h.Faults {
 		c.faults[f.Name] = f
 	}
+	if c.waitsFor == outOfReach && c.mostAreWell() {
+		c.waitsFor = fewOutOfReach
+	}
 	for _, a := range seen.participants() {
 		switch {
 		case c.waits(): // it only asks
@@ -186,6 +189,16 @@ func (c *cast) otherEnd(node, what string) string {
 
 // parts are the parts of those whom a fault befalls, or between whom it does.
 func (c *cast) parts(f *sim.Fault, at trace.Instant) []string {
+	var roles []string
+	for _, name := range c.befallen(f) {
+		roles = append(roles, c.role(name, at))
+	}
+	slices.Sort(roles)
+	return slices.Compact(roles)
+}
+
+// befallen lists the nodes that a fault befalls, or between which it does.
+func (c *cast) befallen(f *sim.Fault) []string {
 	a, p := &f.Action, &f.Trigger.Step
 	names := []string{a.Node}
 	switch {
@@ -196,18 +209,32 @@ func (c *cast) parts(f *sim.Fault, at trace.Instant) []string {
 	case len(a.Link.From) > 0:
 		names = slices.Concat(a.Link.From, a.Link.To)
 	}
-	var roles []string
+	var list []string
 	for _, name := range names {
-		if !isGlob(name) {
-			roles = append(roles, c.role(name, at))
-			continue
-		}
-		for _, one := range namedBy(c.scenario, name) {
-			roles = append(roles, c.role(one, at))
+		if isGlob(name) {
+			list = append(list, namedBy(c.scenario, name)...)
+		} else {
+			list = append(list, name)
 		}
 	}
-	slices.Sort(roles)
-	return slices.Compact(roles)
+	return list
+}
+
+// mostAreWell reports whether there are several independent servers, and faults befall fewer than half of them.
+func (c *cast) mostAreWell() bool {
+	s := &c.scenario.Servers
+	if s.Kind != "redis" || s.Replicas > 0 || s.Masters < 3 {
+		return false
+	}
+	ill := map[string]bool{}
+	for i := range c.scenario.Faults {
+		for _, name := range c.befallen(&c.scenario.Faults[i]) {
+			if slices.Contains(s.Names(), name) {
+				ill[name] = true
+			}
+		}
+	}
+	return 2*len(ill) < s.Masters
 }
 
 // isOfServers reports whether all parts are those of servers.

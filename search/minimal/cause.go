@@ -28,6 +28,8 @@ const (
 	halfDone = "a section that is left half done"
 	// Somebody waits though nobody has the lock: who could grant it is not reached, or is not heard.
 	outOfReach = "servers out of reach"
+	// The same, where those that can be reached are a majority, which ought to be enough.
+	fewOutOfReach = "a minority of servers out of reach"
 	// Somebody waits for a holder that does not get on.
 	heldUp = "a holder that is held up"
 	// Somebody waits for what was granted to one that does not know of it, or holds no longer.
@@ -39,7 +41,7 @@ const (
 // isStory reports whether a form says what happened, whatever the faults were: the run tells of that by itself.
 func (f *form) isStory() bool {
 	return f.isEnd || !slices.ContainsFunc(f.causes, func(cause string) bool {
-		return !slices.Contains([]string{misrelease, goesOn, outOfTouch, early, halfDone, outOfReach, heldUp, orphan}, cause)
+		return !slices.Contains([]string{misrelease, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, heldUp, orphan}, cause)
 	})
 }
 
