@@ -8,7 +8,7 @@ import (
 // clockOf is how wrong a node's clock is from the start on.
 func (s *stage) clockOf(name string) (c live.Clock) {
 	for _, each := range s.scenario.Clocks {
-		if glob(each.Node, name) {
+		if sim.Glob(each.Node, name) {
 			c = live.Clock{Offset: each.Offset, Rate: each.Rate}
 		}
 	}
@@ -18,7 +18,7 @@ func (s *stage) clockOf(name string) (c live.Clock) {
 // touchesClock reports whether a node needs a clock of its own.
 func (s *stage) touchesClock(name string) bool {
 	for _, f := range s.scenario.Faults {
-		if f.Action.Kind == sim.SetClock && (glob(f.Action.Node, name) || isRole(f.Action.Node)) {
+		if f.Action.Kind == sim.SetClock && (sim.Glob(f.Action.Node, name) || sim.IsRole(f.Action.Node)) {
 			return true
 		}
 	}

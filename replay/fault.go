@@ -2,8 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"path"
-	"slices"
 
 	"github.com/locksim/locksim/real"
 	"github.com/locksim/locksim/sim"
@@ -63,7 +61,7 @@ func (s *stage) trigger(when sim.When, step trace.Step, m *message) {
 		s.stirred = s.now()
 	}
 	for _, a := range s.faults {
-		if a.triggered || a.Trigger.When != when || !s.matches(&a.Trigger.Step, &step) {
+		if a.triggered || a.Trigger.When != when || !a.Trigger.Step.Matches(&step, s.role) {
 			continue
 		}
 		a.matches++
@@ -79,30 +77,10 @@ func (s *stage) trigger(when sim.When, step trace.Step, m *message) {
 	}
 }
 
-func (s *stage) matches(p *sim.Pattern, step *trace.Step) bool {
-	return p.Does == step.Does && s.matchesNode(p.Node, step.Node) && s.matchesNode(p.Peer, step.Peer) &&
-		(p.What == "" || glob(p.What, step.What) || step.Alt != "" && glob(p.What, step.Alt))
-}
-
-func (s *stage) matchesNode(pattern, name string) bool {
-	return pattern == "" || glob(pattern, name) || isRole(pattern) && s.role(pattern) == name && name != ""
-}
-
-// glob matches as path.Match does. Patterns have been checked when the scenario was read.
-func glob(pattern, name string) bool {
-	if pattern == name {
-		return true
-	}
-	ok, _ := path.Match(pattern, name)
-	return ok
-}
-
-func isRole(name string) bool { return slices.Contains(sim.Roles(), name) }
-
 // fire carries a fault out. It is called with the lock.
 func (s *stage) fire(a *armed, m *message) {
 	name := a.Action.Node
-	if isRole(name) {
+	if sim.IsRole(name) {
 		name = s.role(name)
 	}
 	step := trace.Step{Node: name, Does: trace.Begin, What: a.Name}

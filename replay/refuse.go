@@ -67,7 +67,7 @@ func badTrigger(s *scenarios.Scenario, f *sim.Fault) string {
 			return "when a disk takes what was written is not seen"
 		}
 	case trace.Send, trace.Receive, trace.Execute, trace.Reply:
-		if s.Servers.Kind == "etcd" && !glob(resourceNode, t.Step.Peer) && t.Step.Node != resourceNode {
+		if s.Servers.Kind == "etcd" && !sim.Glob(resourceNode, t.Step.Peer) && t.Step.Node != resourceNode {
 			return "what etcd and its clients say to each other is not read"
 		}
 		if peers(s) && isServer(s, t.Step.Node) && !isClient(s, t.Step.Peer) {
@@ -81,7 +81,7 @@ func badTrigger(s *scenarios.Scenario, f *sim.Fault) string {
 // badAction says why what a fault does cannot be done here; "" if it can.
 func badAction(s *scenarios.Scenario, f *sim.Fault) string {
 	a := &f.Action
-	toResource := glob(resourceNode, f.Trigger.Step.Peer) || f.Trigger.Step.Node == resourceNode
+	toResource := sim.Glob(resourceNode, f.Trigger.Step.Peer) || f.Trigger.Step.Node == resourceNode
 	zookeeper := s.Servers.Kind == "zookeeper"
 	servers := func(pattern string) bool { return isServer(s, pattern) }
 	if s.Servers.Sentinels > 0 && slices.ContainsFunc(a.Link.From, servers) && slices.ContainsFunc(a.Link.To, servers) {
@@ -142,7 +142,7 @@ func peers(s *scenarios.Scenario) bool {
 }
 
 func isServer(s *scenarios.Scenario, pattern string) bool {
-	return pattern == "" || slices.ContainsFunc(s.Servers.Names(), func(n string) bool { return glob(pattern, n) })
+	return pattern == "" || slices.ContainsFunc(s.Servers.Names(), func(n string) bool { return sim.Glob(pattern, n) })
 }
 
 // isClient reports whether a pattern stands for clients alone.

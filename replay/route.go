@@ -41,11 +41,11 @@ func (s *stage) names(patterns []string) (list []string) {
 		all = append(all, r.client, r.server)
 	}
 	for _, p := range patterns {
-		if isRole(p) {
+		if sim.IsRole(p) {
 			p = s.role(p)
 		}
 		for _, name := range all {
-			if name != "" && glob(p, name) && !slices.Contains(list, name) {
+			if name != "" && sim.Glob(p, name) && !slices.Contains(list, name) {
 				list = append(list, name)
 			}
 		}
@@ -90,5 +90,5 @@ func (s *stage) latency(from, to string) func() time.Duration {
 }
 
 func matchesAny(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(g string) bool { return glob(g, name) })
+	return slices.ContainsFunc(globs, func(g string) bool { return sim.Glob(g, name) })
 }

@@ -21,7 +21,7 @@ type zooKeeperPeers struct {
 func (s *stage) touchesPeers(names []string) bool {
 	isServer := func(globs []string) bool {
 		return slices.ContainsFunc(globs, func(g string) bool {
-			return isRole(g) && g != "holder" || slices.ContainsFunc(names, func(n string) bool { return glob(g, n) })
+			return sim.IsRole(g) && g != "holder" || slices.ContainsFunc(names, func(n string) bool { return sim.Glob(g, n) })
 		})
 	}
 	return slices.ContainsFunc(s.scenario.Faults, func(f sim.Fault) bool {

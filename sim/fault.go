@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,27 @@ type Pattern struct {
 	Does trace.Does
 	What string
 	Peer string
+}
+
+// Matches reports whether a step is one of those that are meant. Role tells who plays a role; nil: nobody plays any.
+func (p *Pattern) Matches(s *trace.Step, role func(string) string) bool {
+	return p.Does == s.Does && MatchesNode(p.Node, s.Node, role) && MatchesNode(p.Peer, s.Peer, role) &&
+		(p.What == "" || Glob(p.What, s.What) || s.Alt != "" && Glob(p.What, s.Alt))
+}
+
+// MatchesNode reports whether a node is one of those that a pattern's Node or Peer means.
+func MatchesNode(pattern, name string, role func(string) string) bool {
+	return pattern == "" || Glob(pattern, name) ||
+		role != nil && name != "" && IsRole(pattern) && role(pattern) == name
+}
+
+// Glob matches as path.Match does. Patterns have been checked when the scenario was read.
+func Glob(pattern, name string) bool {
+	if pattern == name {
+		return true
+	}
+	ok, _ := path.Match(pattern, name)
+	return ok
 }
 
 // ActionKind says what a fault does.

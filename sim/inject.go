@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"time"
 
@@ -91,7 +90,7 @@ func (e *Engine) took(s *trace.Step, m *message, sum uint64, detail func() strin
 
 func (e *Engine) trigger(when When, s *trace.Step, m *message) {
 	for _, a := range e.faults {
-		if a.triggered || a.Trigger.When != when || !e.matches(&a.Trigger.Step, s) {
+		if a.triggered || a.Trigger.When != when || !a.Trigger.Step.Matches(s, e.Role) {
 			continue
 		}
 		a.matches++
@@ -108,28 +107,11 @@ func (e *Engine) trigger(when When, s *trace.Step, m *message) {
 	}
 }
 
-func (e *Engine) matches(p *Pattern, s *trace.Step) bool {
-	return p.Does == s.Does && e.matchesNode(p.Node, s.Node) && e.matchesNode(p.Peer, s.Peer) &&
-		(p.What == "" || glob(p.What, s.What) || s.Alt != "" && glob(p.What, s.Alt))
-}
-
-func (e *Engine) matchesNode(pattern, name string) bool {
-	return pattern == "" || glob(pattern, name) || isRole(pattern) && e.role(pattern) == name && name != ""
-}
-
-// glob matches as path.Match does. Patterns have been checked when the scenario was read.
-func glob(pattern, name string) bool {
-	if pattern == name {
-		return true
-	}
-	ok, _ := path.Match(pattern, name)
-	return ok
-}
-
 // Roles are the names that stand for whoever plays a part at the moment.
 func Roles() []string { return []string{"holder", "leader", "master"} }
 
-func isRole(name string) bool { return slices.Contains(Roles(), name) }
+// IsRole reports whether a name stands for whoever plays a part.
+func IsRole(name string) bool { return slices.Contains(Roles(), name) }
 
 func (e *Engine) role(name string) string {
 	if e.Role == nil {
@@ -140,7 +122,7 @@ func (e *Engine) role(name string) string {
 
 // target finds the node that an action names; nil if it names a role that nobody plays now.
 func (e *Engine) target(name string) *Node {
-	if isRole(name) {
+	if IsRole(name) {
 		name = e.role(name)
 	}
 	return e.byName[name]

@@ -67,7 +67,7 @@ func (e *Engine) route(l Link) route {
 
 func (e *Engine) nodesOf(names []string) (nodes []*Node) {
 	for _, n := range e.nodes {
-		if slices.ContainsFunc(names, func(name string) bool { return e.matchesNode(name, n.Name) }) {
+		if slices.ContainsFunc(names, func(name string) bool { return MatchesNode(name, n.Name, e.Role) }) {
 			nodes = append(nodes, n)
 		}
 	}
