@@ -125,24 +125,6 @@ func (j *journal) exits(n *sim.Node, e history.Exit) {
 	j.crashed(n)
 }
 
-// holder returns the client that was last told that it holds, and has not stopped believing since; "" if none.
-func (j *journal) holder() string {
-	last := -1
-	for i := range j.acquisitions {
-		a := &j.acquisitions[i]
-		if a.Outcome != history.OK || a.Unlocked != trace.Never || a.Crashed != trace.Never {
-			continue
-		}
-		if last < 0 || a.Returned >= j.acquisitions[last].Returned {
-			last = i
-		}
-	}
-	if last < 0 {
-		return ""
-	}
-	return j.acquisitions[last].Client
-}
-
 // invoked notes an access that is about to be sent.
 func (j *journal) invoked(a history.Access) int {
 	a.Invoked, a.Applied, a.Returned = j.engine.Now(), trace.Never, trace.Never

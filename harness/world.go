@@ -86,7 +86,7 @@ func (w *world) setClocks() {
 // role finds who plays a part: the holder is the client that was last told that it holds and has not stopped since.
 func (w *world) role(name string) string {
 	if name == "holder" {
-		return w.journal.holder()
+		return history.Holder(w.journal.acquisitions)
 	}
 	return w.service.role(name)
 }

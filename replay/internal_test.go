@@ -113,7 +113,7 @@ func TestTheJournalJoinsWhatClientsReport(t *testing.T) {
 	first := j.start(a, history.Careful, 10)
 	second := j.start(b, history.Careless, 20)
 	j.acquired(&report{ID: first, Value: "v", Token: 7, On: int(locks.OnWall)}, 1000, 30)
-	require.Equal(t, "a", j.holder())
+	require.Equal(t, "a", history.Holder(j.acquisitions))
 	j.stepped("a", 300, 100)
 	require.Equal(t, trace.Instant(700), j.of(first).Deadline, "the clock that shows more passes the deadline earlier")
 	j.stepped("a", 5000, 200)
@@ -129,7 +129,7 @@ func TestTheJournalJoinsWhatClientsReport(t *testing.T) {
 		{Client: "a", From: 10, To: 30, Ended: history.GotIt}, {Client: "b", From: 20, To: 260, Ended: history.GaveUp},
 	}, j.waits)
 	require.Equal(t, trace.Instant(240), j.of(first).Crashed)
-	require.Empty(t, j.holder())
+	require.Empty(t, history.Holder(j.acquisitions))
 	require.Equal(t, trace.Instant(250), j.access(n).Applied, "what was sent arrives")
 	require.Equal(t, []history.Note{{Node: "b", At: 260, Text: "is refused: no"}}, j.notes)
 }

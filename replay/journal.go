@@ -106,24 +106,6 @@ func (j *journal) leave(client string, now trace.Instant) {
 	}
 }
 
-// holder returns the client that was last told that it holds, and has not stopped believing since; "" if none.
-func (j *journal) holder() string {
-	last := -1
-	for i := range j.acquisitions {
-		a := &j.acquisitions[i]
-		if a.Outcome != history.OK || a.Unlocked != trace.Never || a.Crashed != trace.Never {
-			continue
-		}
-		if last < 0 || a.Returned >= j.acquisitions[last].Returned {
-			last = i
-		}
-	}
-	if last < 0 {
-		return ""
-	}
-	return j.acquisitions[last].Client
-}
-
 // asking returns the acquisition that a client has called for last; 0 if none.
 func (j *journal) asking(client string) history.ID {
 	for i := len(j.acquisitions) - 1; i >= 0; i-- {

@@ -331,7 +331,7 @@ func (s *stage) actor(name string) *actor {
 
 func (s *stage) role(name string) string {
 	if name == "holder" {
-		return s.journal.holder()
+		return history.Holder(s.journal.acquisitions)
 	}
 	return s.servers.role(name)
 }
