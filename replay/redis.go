@@ -206,7 +206,7 @@ func (d *redisServers) connect(a *actor) error {
 
 // connectTo makes a link from a client to a server, or to a Sentinel, and returns where the client finds it.
 func (d *redisServers) connectTo(a *actor, server int, name, address string) (string, error) {
-	t := &redisTap{stage: d.stage, servers: d, actor: a, server: server}
+	t := &redisTap{parties: parties{stage: d.stage, actor: a}, servers: d, server: server}
 	l, err := d.stage.host.Link(real.LinkConfig{Server: address, Tap: t.tap, Latency: d.stage.latency(a.name, name)})
 	if err != nil {
 		return "", err

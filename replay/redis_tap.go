@@ -2,7 +2,6 @@ package replay
 
 import (
 	"bytes"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -11,15 +10,11 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-var errDropped = errors.New("replay: a fault took the message away")
-
 // redisTap looks at what a client and a server of Redis say to each other.
 type redisTap struct {
-	stage   *stage
+	parties
 	servers *redisServers
-	actor   *actor
 	server  int
-	route   *route
 }
 
 // redisTalk is one connection of it.
@@ -67,13 +62,7 @@ func (t *redisTalk) request(args []string, raw []byte, way real.Way) error {
 		n = naming{what: strings.ToUpper(args[0]), alt: s.plan.Purpose(args)}
 	}
 	m := &message{passage: t.passage, route: t.route}
-	s.mu.Lock()
-	sent := s.sends(t.actor.node, n.what, n.alt, t.route.server, m)
-	s.mu.Unlock()
-	if !sent {
-		return errDropped
-	}
-	if err := way.Travel(); err != nil {
+	if err := t.sends(n, m, way); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -125,16 +114,7 @@ func (t *redisTalk) reply(raw []byte, way real.Way) error {
 	if !left {
 		return errDropped
 	}
-	if err := way.Travel(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	taken := s.receives(t.actor.node, n.what, n.alt, t.route.server, m)
-	s.mu.Unlock()
-	if !taken {
-		return errDropped
-	}
-	return way.Deliver(raw)
+	return t.receives(n, m, raw, way)
 }
 
 // replyLength is how long the first reply in RESP2 is; 0 if it is not whole.

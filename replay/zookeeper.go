@@ -133,7 +133,7 @@ func (d *zooKeeperServers) connect(a *actor) error {
 		names = d.names
 	}
 	for _, name := range names {
-		t := &zooKeeperTap{stage: d.stage, servers: d, actor: a}
+		t := &zooKeeperTap{parties: parties{stage: d.stage, actor: a}, servers: d}
 		l, err := d.stage.host.Link(real.LinkConfig{
 			Server: d.servers[slices.Index(d.names, name)].Address, Tap: t.tap, Latency: d.stage.latency(a.name, name),
 		})

@@ -11,10 +11,8 @@ import (
 
 // zooKeeperTap looks at what a client and a server of ZooKeeper say to each other.
 type zooKeeperTap struct {
-	stage   *stage
+	parties
 	servers *zooKeeperServers
-	actor   *actor
-	route   *route
 }
 
 // zooKeeperTalk is one connection of it.
@@ -66,13 +64,7 @@ func (t *zooKeeperTalk) request(frame []byte, way real.Way) error {
 	}
 	t.greeted = true
 	m := &message{passage: t.passage, route: t.route}
-	s.mu.Lock()
-	sent := s.sends(t.actor.node, n.what, n.alt, t.route.server, m)
-	s.mu.Unlock()
-	if !sent {
-		return errDropped
-	}
-	if err := way.Travel(); err != nil {
+	if err := t.sends(n, m, way); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -125,16 +117,7 @@ func (t *zooKeeperTalk) reply(frame []byte, way real.Way) error {
 	if !left {
 		return errDropped
 	}
-	if err := way.Travel(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	taken := s.receives(t.actor.node, n.what, n.alt, t.route.server, m)
-	s.mu.Unlock()
-	if !taken {
-		return errDropped
-	}
-	return way.Deliver(frame)
+	return t.receives(n, m, frame, way)
 }
 
 // answered tells what an answer is to, and takes note of what it says: which session the client has, which node was made.
