@@ -50,14 +50,32 @@ func aroundFirst(list []interval, second int) []interval {
 	return list[max(0, second+1-alwaysSections) : second+1]
 }
 
+// The kinds of double holders.
+const (
+	doubleHolder = "double holder"
+	// One of the two has been told that it holds when that was over, and had no means to see it: see [history.History.Belated].
+	belatedHolder = "belated holder"
+)
+
 func (j *judge) tellDoubleHolder(first, second *interval) {
-	j.tellOverlap(MutualExclusion, "double holder", first, second, func(first, second string) string {
+	kind, why := doubleHolder, ""
+	if j.told[MutualExclusion] < toldOfOneProblem {
+		for _, i := range []*interval{second, first} {
+			if g := j.h.Belated(i.id); g != nil {
+				kind, why = belatedHolder, "; Lock returned to "+j.name(i.id)+" when what it was granted had been over since "+g.To.String()
+				break
+			}
+		}
+	}
+	j.tellOverlap(MutualExclusion, kind, first, second, func(first, second string) string {
 		return first + " and " + second + " both believed to hold the lock"
-	})
+	}, why)
 }
 
 // tellOverlap accuses two whose intervals overlap; says makes a sentence of their names.
-func (j *judge) tellOverlap(p Property, kind string, first, second *interval, says func(first, second string) string) {
+func (j *judge) tellOverlap(
+	p Property, kind string, first, second *interval, says func(first, second string) string, why string,
+) {
 	if j.told[p] >= toldOfOneProblem {
 		return // before the text is made: of n believers at once there are n*(n-1)/2 pairs
 	}
@@ -67,7 +85,7 @@ func (j *judge) tellOverlap(p Property, kind string, first, second *interval, sa
 		At:           second.from,
 		Acquisitions: []history.ID{first.id, second.id},
 		Text: says(j.name(first.id), j.name(second.id)) + ", " +
-			j.during(second.from, min(first.to, second.to)),
+			j.during(second.from, min(first.to, second.to)) + why,
 	})
 }
 

@@ -29,7 +29,7 @@ func (j *judge) grants() intervals {
 func (j *judge) tellDoubleGrant(first, second *interval) {
 	j.tellOverlap(ExclusionAtService, "double grant", first, second, func(first, second string) string {
 		return second + " was granted the lock while it was still promised to " + first
-	})
+	}, "")
 }
 
 // asksDuring counts the requests that servers executed during an interval of another owner.

@@ -87,6 +87,16 @@ func (s *succession) ended(id history.ID, how history.Gone, why history.Cause) {
 	s.endGrants(id, later, why)
 }
 
+// goesOn notes that the service has carried out a request of an acquisition: if its session was over, in another one.
+func (s *succession) goesOn(id history.ID) {
+	if id == 0 || s.holder() == id || s.world.journal.of(id).Returned != trace.Never {
+		return
+	}
+	if g := s.lastGrant(id); g >= 0 && s.grants[g].Ended == history.BySessionLoss {
+		s.grants[g].Outlived = true
+	}
+}
+
 // forgot notes that the service has lost what it knew. Nobody's grant ends by that.
 func (s *succession) forgot(how history.Gone) { s.gone(how) }
 

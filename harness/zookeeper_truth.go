@@ -52,6 +52,9 @@ func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 		}
 	}
 	took := z.succeed(node)
+	if r != nil {
+		z.goesOn(history.ID(r.Tag))
+	}
 	if r != nil && r.Access != 0 {
 		z.world.journal.settled(r.Access, txn.Err == zookeeper.OK, 0)
 	}
@@ -64,8 +67,9 @@ func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 	}
 }
 
-// Answered sees the reads of a resource that lives in the ensemble.
+// Answered sees the reads of locks, and those of a resource that lives in the ensemble.
 func (z *zooKeeperTruth) Answered(_ *zookeeper.Server, a *zookeeper.Response) {
+	z.goesOn(history.ID(a.Request.Tag))
 	if r := a.Request; r.Access != 0 {
 		version, _ := strconv.ParseUint(a.Data, 10, 64) // of a register that has never been written, 0
 		z.world.journal.settled(r.Access, true, version)

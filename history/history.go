@@ -140,6 +140,9 @@ type Grant struct {
 	From, To    trace.Instant // From included, To not
 	Ended       Cause
 	Token       uint64 // token handed out with it; 0 if none
+	// Outlived says that the Lock call went on when the grant's session was over: the service has carried out a request
+	// of it in another session. Whoever does that could know.
+	Outlived bool
 }
 
 // Copy is the lock's key as one server held it, the material that grants are made of.
@@ -292,6 +295,29 @@ func (h *History) Acquisition(id ID) *Acquisition {
 		return nil
 	}
 	return &h.Acquisitions[id-1]
+}
+
+// Belated returns the grant that was over when Lock returned it as if it were not, in a way that its caller has no means
+// to see; nil if it is otherwise. One whose time is over says so by its deadline, or by a notice of loss, if the lock has
+// those; one whose session is over does not if Lock went on in another session.
+func (h *History) Belated(id ID) *Grant {
+	a := h.Acquisition(id)
+	if a == nil || a.Outcome != OK {
+		return nil
+	}
+	var last *Grant
+	for i := range h.Grants {
+		if g := &h.Grants[i]; g.Acquisition == id && g.From <= a.Returned && (last == nil || g.To >= last.To) {
+			last = g
+		}
+	}
+	switch {
+	case last == nil || last.To > a.Returned:
+		return nil
+	case last.Ended == ByDeadline && !a.HasDeadline && !a.CanLearn, last.Ended == BySessionLoss && last.Outlived:
+		return last
+	}
+	return nil
 }
 
 // Beliefs returns the beliefs of all acquisitions, in the order of the acquisitions.

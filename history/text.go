@@ -102,6 +102,7 @@ func (g *Grant) fields() []field {
 		{"to", never{&g.To}},
 		{"ended", enum{(*uint8)(&g.Ended), causeNames}},
 		{"token", &g.Token},
+		{"outlived", &g.Outlived},
 	}
 }
 

@@ -69,6 +69,7 @@ func drawHistory(t *rapid.T) *history.History {
 		return history.Grant{
 			Acquisition: drawID(t, 0), Client: drawText(t, "client"), From: drawInstant(t, "from"), To: drawInstant(t, "to"),
 			Ended: drawEnum(t, "ended", history.BySessionLoss), Token: number.Draw(t, "token"),
+			Outlived: flag(t, "outlived"),
 		}
 	})
 	h.Copies = drawList(t, "copies", func(t *rapid.T) history.Copy {

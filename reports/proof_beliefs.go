@@ -21,13 +21,41 @@ func (a *argument) doubleHolder(first, second *history.Acquisition) proof {
 	if end > a.h.End {
 		ends, end = "the end of the run", a.h.End
 	}
+	claim := fmt.Sprintf("%s and %s both believe that they hold the lock, from %s to %s (%s)", a.who(first), a.who(second),
+		a.believes(second), ends, precise(end.Sub(c.From)))
+	if g := a.h.Belated(second.ID); g != nil {
+		return a.belated(claim, g, second, first)
+	}
+	if g := a.h.Belated(first.ID); g != nil {
+		return a.belated(claim, g, first, second)
+	}
 	return proof{
-		claim: fmt.Sprintf("%s and %s both believe that they hold the lock, from %s to %s (%s)", a.who(first), a.who(second),
-			a.believes(second), ends, precise(end.Sub(c.From))),
+		claim:   claim,
 		let:     a.holds(first),
 		then:    inTurn(a.between(first, second)),
 		however: a.goesOn(first, b, second.Returned),
 	}
+}
+
+// belated proves that somebody holds beside another, to whom Lock has returned what was over.
+func (a *argument) belated(claim string, g *history.Grant, late, other *history.Acquisition) proof {
+	who := a.who(late)
+	over := a.ref(g.To, laneTruth(who), fmt.Sprintf("grant %d ends", late.ID))
+	p := proof{
+		claim: claim,
+		let:   fmt.Sprintf("%s be granted the lock%s at %s", who, a.byServers(g), a.given(g)),
+		then: inTurn([]step{
+			{g.To, fmt.Sprintf("that %s at %s", a.endOfGrant(g), over)},
+			{other.Returned, a.who(other) + " acquires it at " + a.believes(other)},
+		}),
+		however: fmt.Sprintf("Lock returns to %s at %s all the same", who, a.believes(late)),
+	}
+	if g.Outlived {
+		p.however += ": it has gone on in another session"
+	} else {
+		p.however += ": this lock states no deadline and gives no notice of loss"
+	}
+	return p
 }
 
 // doubleGrant has no steps if the two believed too: those tell how both came by the lock.

@@ -55,6 +55,28 @@ func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
 	}
 }
 
+// A violation is made smaller to one of its own cause: Lock returns what is over, and in each there is a plainer story, of
+// a holder that stands still.
+func TestALockThatIsOverWhenItReturnsIsAFindingOfItsOwn(t *testing.T) {
+	for _, c := range []struct{ scenario, says string }{
+		{"go-zookeeper-ghost", "takes it for its own in another session when it is over"},
+		{"redislock-late-reply", "learns of it when it is over"},
+	} {
+		t.Run(c.scenario, func(t *testing.T) {
+			text, err := os.ReadFile("../../clients/testdata/" + c.scenario + ".yaml")
+			require.NoError(t, err)
+			file := filepath.Join(t.TempDir(), c.scenario+".yaml")
+			require.NoError(t, os.WriteFile(file, text, 0o600))
+			code, out, problems := said(t, "fuzz", file, "--faults", "none", "--runs", "1", "--property", "mutual-exclusion",
+				"--save", filepath.Dir(file))
+			require.Equal(t, exitDiffers, code, "%s\n%s", out, problems)
+			require.Contains(t, out, "is violated: belated holder")
+			require.Contains(t, out, "cause: a lock that is over when Lock returns; 1 hit")
+			require.Contains(t, strings.Join(strings.Fields(out), " "), c.says)
+		})
+	}
+}
+
 // TestLibrariesAreSeenToHold holds that an observer sees what each library is granted: that is what their keys and
 // authorities in the catalogue of clients are for.
 func TestLibrariesAreSeenToHold(t *testing.T) {

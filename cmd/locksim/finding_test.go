@@ -99,7 +99,7 @@ func TestStoriesOfNamedScenariosAreTold(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, kinds, 10, "every way of violating a property is told: %v", kinds)
+	require.Len(t, kinds, 11, "every way of violating a property is told: %v", kinds)
 	goldenFile(t, "stories.golden", b.String())
 }
 

@@ -135,7 +135,7 @@ func TestCausesAreThoseOfAllProperties(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, len(found.Findings))
-	require.Equal(t, []string{"a holder that goes on after its lease", "evict server"}, causes)
+	require.Equal(t, []string{"a holder that goes on after its lease", "evict server", "a lock that is over when Lock returns"}, causes)
 }
 
 // Whatever comes first, a finding is put to the simplest.

@@ -18,6 +18,8 @@ import (
 const (
 	// A release has ended the grant of another: it came late, and took it for its own.
 	misrelease = "a release that ends another's grant"
+	// Lock has returned what was over, and nothing that it says would show it.
+	belated = "a lock that is over when Lock returns"
 	// A lease was over, rightfully, and who had it went on: it, or what it had sent, was held up, or it worked so long.
 	goesOn = "a holder that goes on after its lease"
 	// The same, where a holder and its servers did not hear from each other in time.
@@ -41,7 +43,7 @@ const (
 // isStory reports whether a form says what happened, whatever the faults were: the run tells of that by itself.
 func (f *form) isStory() bool {
 	return f.isEnd || !slices.ContainsFunc(f.causes, func(cause string) bool {
-		return !slices.Contains([]string{misrelease, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, heldUp, orphan}, cause)
+		return !slices.Contains([]string{misrelease, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, heldUp, orphan}, cause)
 	})
 }
 
@@ -70,6 +72,8 @@ func (c *cast) causes() []string {
 	switch {
 	case c.misreleased:
 		list = append(list, misrelease)
+	case c.belated:
+		list = append(list, belated)
 	case c.overdue == history.ByDeadline && len(list) == 0,
 		c.overdue != history.Open && c.isTimely() && !slices.Contains(list, outOfTouch):
 		list = append(list, goesOn)
@@ -91,7 +95,7 @@ func (c *cast) cause(i int) string {
 	parts := c.parts(f, h.Begin)
 	atServers := slices.Contains(parts, server) || slices.Contains(parts, sentinel)
 	switch {
-	case c.misreleased && holdsUp(f):
+	case c.misreleased && holdsUp(f), c.belated && c.keepsApart(f) && !isClientCrash(f):
 		return ""
 	case c.overdue != history.Open && c.keepsApart(f) && !isClientCrash(f):
 		if atServers {
@@ -168,6 +172,12 @@ func isMisreleased(h *history.History, v *checker.Violation) bool {
 	return v.Property == checker.ReleaseSafety || slices.ContainsFunc(h.Removals, func(r history.Removal) bool {
 		return r.Ended != 0 && r.At <= v.At && slices.Contains(v.Acquisitions, r.Ended)
 	})
+}
+
+// isBelated reports whether Lock had returned to one that takes part what was over.
+func isBelated(h *history.History, v *checker.Violation) bool {
+	return (v.Property == checker.MutualExclusion || v.Property == checker.Resource) &&
+		slices.ContainsFunc(v.Acquisitions, func(id history.ID) bool { return h.Belated(id) != nil })
 }
 
 // isEarly reports whether a server has ended the key of one that takes part before its time.

@@ -29,6 +29,10 @@ faults:
 faults:
   - {after: {node: a, does: send, what: write}, delay: 12s}
 `, checker.Resource, "a holder that goes on after its lease"},
+		{"an answer that is heard late", `
+faults:
+  - {before: {node: a, does: receive, what: acquire}, pause: a, for: 10500ms}
+`, checker.MutualExclusion, "a lock that is over when Lock returns"},
 		{"an eviction", `
 faults:
   - {after: {node: a, does: acquired}, evict: redis-1}
@@ -62,7 +66,7 @@ faults:
 lock: {algorithm: set-nx-lua}
 clients:
   a: {work: `+work+`}
-  b: {start: 10ms}
+  b: {start: 10ms, work: 1s}
 resource: {fencing: none}
 styles: careless
 `+row.scenario))
