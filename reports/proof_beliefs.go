@@ -79,8 +79,8 @@ func (a *argument) doubleGrant(first, second *history.Acquisition) proof {
 
 // holds says from when on somebody holds the lock, or thinks so.
 func (a *argument) holds(q *history.Acquisition) string {
-	if a.ungranted(q) != "" {
-		return fmt.Sprintf("%s believe from %s on that it holds the lock, which it has not been granted", a.who(q), a.believes(q))
+	if but := a.ungranted(q); but != "" {
+		return fmt.Sprintf("%s believe from %s on that it holds the lock%s", a.who(q), a.believes(q), but)
 	}
 	return fmt.Sprintf("%s hold the lock from %s on", a.who(q), a.believes(q))
 }

@@ -115,7 +115,7 @@ acquisition id=1 client=a returned=6ms outcome=ok learns unlocked=8s released=8.
 acquisition id=2 client=b invoked=5s returned=5.2s outcome=ok learns unlocked=6s released=6.001s release=ok
 grant acquisition=2 client=b from=5.1s to=6.001s ended=unlock
 copy node=zk-1 acquisition=2 client=b from=5.1s to=6.001s gone=deleted`)
-	require.Contains(t, text, "Let a believe from ① on that it holds the lock, which it has not been granted.")
+	require.Contains(t, text, "Let a believe from ① on that it holds the lock, but has not been granted it.")
 	require.Contains(t, text, "However, a believes until ⑤.")
 	require.NotContains(t, text, "does not listen")
 }

@@ -174,7 +174,7 @@ func TestFuzzPrintsWhatItFoundCauseByCause(t *testing.T) {
 	c.report(r, &huntReport{save: "found"})
 	require.Contains(t, out.String(), "    and 3 more findings of this cause, saved in found\n")
 	require.Contains(t, out.String(), "  and 2 more causes: 2 findings saved in found\n    "+
-		r.findings[0].Property.String()+" ("+counted(r.findings[0].Hits, "hit")+"): "+r.findings[0].Counterexample.Scenario.Title+
+		r.findings[0].Property.String()+", "+r.findings[0].Counterexample.Cause()+" ("+counted(r.findings[0].Hits, "hit")+"): "+r.findings[0].Counterexample.Scenario.Title+
 		"\n      locksim run found/")
 }
 

@@ -14,7 +14,7 @@ import (
 // How many causes are printed, and of each how many findings beside the plainest. Of so many others, which take more to
 // happen or are rarer, the titles are; of the rest the files tell.
 const (
-	mostCauses = 8
+	mostCauses = 12
 	mostAlso   = 6
 	mostTitles = 20
 )
@@ -57,8 +57,8 @@ func (r *huntResult) nameCauses(w io.Writer, causes [][]int) {
 		filepath.Dir(r.findings[findings[0]].shown.file))
 	for _, group := range causes[:min(len(causes), mostTitles)] {
 		f := r.findings[group[0]]
-		fmt.Fprintf(w, "    %s (%s): %s\n      locksim run %s\n",
-			f.Property, counted(f.Hits, "hit"), reports.Visible(f.Counterexample.Scenario.Title), f.shown.file)
+		fmt.Fprintf(w, "    %s, %s (%s): %s\n      locksim run %s\n",
+			f.Property, f.Counterexample.Cause(), counted(f.Hits, "hit"), reports.Visible(f.Counterexample.Scenario.Title), f.shown.file)
 	}
 	fmt.Fprintln(w)
 }
