@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim/wasm"
@@ -33,12 +34,13 @@ func Build(ctx context.Context, what string) (locks.Algorithm, error) {
 	if len(modules) > 0 {
 		lock.Source = strings.Join(modules, ", ")
 	}
-	program, err := wasm.Load(code, filepath.Join(cache, "compiled"))
+	compiled := filepath.Join(cache, compiledFolder, fmt.Sprintf("%x", sha256.Sum256(code)))
+	program, err := wasm.Load(code, compiled)
 	if err != nil {
 		return locks.Algorithm{}, fmt.Errorf("client %s: %w", what, err)
 	}
 	lock.Program = program
-	return lock, nil
+	return lock, use(cache, compiled, time.Now())
 }
 
 // source returns what is known of a client's lock, and the folder of its program.
@@ -82,16 +84,6 @@ func ownFolder(name string) (string, error) {
 		return "", fmt.Errorf("%s is no folder: a client is a package of Go", name)
 	}
 	return filepath.Abs(name)
-}
-
-// cacheFolder is where programs are kept, and the copies of those that are built with other versions.
-func cacheFolder() (string, error) {
-	base, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("no place to keep programs in: %w", err)
-	}
-	folder := filepath.Join(base, "locksim")
-	return folder, os.MkdirAll(folder, 0o755)
 }
 
 // compile builds the program in a folder, and lists its libraries. It begins with what was built there

@@ -20,7 +20,7 @@ func withVersion(ctx context.Context, folder, library, version, cache string) (s
 	if err != nil {
 		return "", err
 	}
-	copied := filepath.Join(cache, "versions", fmt.Sprintf("%s@%s-%x", filepath.Base(folder), version, sha256.Sum256([]byte(folder))))
+	copied := filepath.Join(cache, versionsFolder, fmt.Sprintf("%s@%s-%x", filepath.Base(folder), version, sha256.Sum256([]byte(folder))))
 	if err := os.RemoveAll(copied); err != nil {
 		return "", err
 	}

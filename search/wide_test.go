@@ -96,6 +96,21 @@ func TestAWideMenuHasTheDeploymentsThatItsKindsCallFor(t *testing.T) {
 	}
 }
 
+// A library that prolongs its leases may hold for ever, and that others then wait is no finding.
+func TestNobodyHangsWhoseLibraryProlongsItsLease(t *testing.T) {
+	for renews, most := range map[bool]int{false: 40, true: 0} {
+		lock := locks.Algorithm{Name: "library", Program: library{}, Lease: true, Renews: renews}
+		menu, hangs := search.Wide(&lock, []search.Kind{search.ClientPause}), 0
+		for k := range uint64(400) {
+			if slices.ContainsFunc(search.Generate(search.Seeded(k), menu).Clients, func(c scenarios.Client) bool { return c.Hangs }) {
+				hangs++
+			}
+		}
+		require.Equal(t, renews, hangs == 0)
+		require.LessOrEqual(t, hangs, most)
+	}
+}
+
 // TestWorkLongerThanTheLeaseLeavesRoomForOtherCauses counts scenarios in which somebody works for longer than the lease.
 func TestWorkLongerThanTheLeaseLeavesRoomForOtherCauses(t *testing.T) {
 	share := func(name string, kinds ...search.Kind) int {

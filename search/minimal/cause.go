@@ -189,8 +189,11 @@ func isEarly(h *history.History, v *checker.Violation) bool {
 	})
 }
 
-// waitFor says for what somebody waits at a moment.
+// waitFor says for what somebody waits at a moment. Who waits for ever waits for what does not end.
 func waitFor(h *history.History, at trace.Instant) string {
+	if h.Quiescent && at == h.End {
+		at = trace.Never - 1
+	}
 	held := func(b history.Belief) bool { return b.From <= at && at < b.To }
 	granted := func(g history.Grant) bool { return g.From <= at && at < g.To }
 	switch {
