@@ -83,7 +83,7 @@ func isLock(name string) bool {
 // libraries stands for all ready-made clients where locks are named, as all does for the catalogue.
 const libraries = "libraries"
 
-// chosenLocks are the locks that names stand for; the catalogue's if there are no names.
+// chosenLocks are the locks that names stand for, each once; the catalogue's if there are no names.
 func (c *call) chosenLocks(names []string) ([]locks.Algorithm, error) {
 	if slices.Contains(names, libraries) {
 		names = append(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == libraries }), clients.Names()...)
@@ -98,9 +98,10 @@ func (c *call) chosenLocks(names []string) ([]locks.Algorithm, error) {
 			list = append(list, lock)
 		}
 	}
-	for _, name := range names {
+	for i, name := range names {
 		lock, ok := locks.Find(name)
 		switch {
+		case slices.Contains(names[:i], name):
 		case ok && lock.Program != nil:
 			if err := search.Stillborn(nil, search.Wide(&lock, nil)); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)

@@ -158,15 +158,9 @@ func (c *call) checkComparison(o *compareOptions, names []string) error {
 	return nil
 }
 
-// besideEachOther has each lock once, in the order in which they were named, so that a library can stand beside what it
-// implements. Those that a word stands for stay as they are.
+// besideEachOther has locks in the order in which they were named, so that a library can stand beside what it implements.
+// Those that a word stands for stay as they are.
 func besideEachOther(list []locks.Algorithm, names []string) []locks.Algorithm {
-	known := map[string]bool{}
-	list = slices.DeleteFunc(list, func(l locks.Algorithm) bool {
-		before := known[l.Name]
-		known[l.Name] = true
-		return before
-	})
 	if !slices.Contains(names, "all") && !slices.Contains(names, libraries) {
 		slices.SortStableFunc(list, func(a, b locks.Algorithm) int {
 			return slices.Index(names, a.Name) - slices.Index(names, b.Name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/checker"
@@ -48,7 +49,8 @@ property, or which do, each cause as the smallest scenario that shows it; and wh
 
 Faults act right before or after a step, from a client's first step until the last client lets go: after that nobody
 is left to be harmed. Schedules that are the same run are played once. One that violates is not extended, and one that
-contains it is not played. An interrupt ends the exploration early: what was found until then is printed and saved.
+contains it is not played. An interrupt ends the exploration early: what was found until then is made minimal, printed
+and saved. Another one, or one that comes when the exploration is over, has it saved as it is.
 
 What it does not place: faults at times between two steps, or at the heartbeats by which servers know of each other;
 other magnitudes than those of the menu that it prints; other latencies, orders and random numbers than the base's.
@@ -161,6 +163,7 @@ func (c *call) explore(o *exploreOptions, base scenarios.Case, options explore.O
 	}
 	defer cancel()
 	progress := c.newProgress(o.progress, 0, until)
+	options.Reducing = c.interrupt
 	options.Progress = func(r *explore.Result) { progress.show(uint64(r.Played()), uint64(r.Violating())) }
 	since := time.Now()
 	result, err := explore.Explore(ctx, base, options)
@@ -169,7 +172,8 @@ func (c *call) explore(o *exploreOptions, base scenarios.Case, options explore.O
 		return c.failures(err)
 	}
 	e := &explored{Result: result, took: time.Since(since), picture: bool(o.toFirst)}
-	e.interrupted = c.ctx.Err() != nil && !result.Complete
+	e.interrupted = c.ctx.Err() != nil && !result.Complete ||
+		slices.ContainsFunc(result.Findings, func(f explore.Finding) bool { return f.Rough })
 	for _, f := range result.Findings {
 		run, err := completeFinding(f.Counterexample)
 		if err != nil {

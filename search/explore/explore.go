@@ -41,6 +41,9 @@ type Options struct {
 	Jobs        int                // runs at once; what is found does not depend on it
 	// Progress is called from time to time with what has been covered. It may be nil.
 	Progress func(*Result)
+	// Reducing is called when the exploration has ended, be it early. What was found is then made minimal until the context is
+	// done that it returns; what is not minimal by then is a rough counterexample. nil: to the end.
+	Reducing func() (ctx context.Context, stop func())
 
 	whole bool // place and play all, also what is known to be the same or to contain a smaller violation: for tests
 	_     struct{}
@@ -87,8 +90,13 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 		frontier, err = x.level(ctx, n, frontier)
 	}
 	x.result.Complete = err == nil
-	// What was found is worth the time that it takes, even after an interrupt.
-	return x.result, x.reduce(context.WithoutCancel(ctx))
+	reducing := context.WithoutCancel(ctx) // what was found is worth the time that it takes, even after an interrupt
+	if o.Reducing != nil {
+		until, stop := o.Reducing()
+		defer stop()
+		reducing = until
+	}
+	return x.result, x.reduce(reducing)
 }
 
 // isProgram reports whether a program brings the lock of a base, or the one in its place.

@@ -189,6 +189,23 @@ func TestAnInterruptedExplorationSaysWhatItCovered(t *testing.T) {
 	require.Less(t, r.Levels[2].Covered, r.Levels[2].Placements)
 }
 
+// What is found is not lost if there is no time to make it minimal.
+func TestWhatIsNotMadeMinimalIsStillFound(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	rough := explored(t, based(t, "set-nx-lua"), Options{
+		Faults: only(search.ClientPause), Most: 1, Reducing: func() (context.Context, func()) { return over, func() {} },
+	})
+	whole := explored(t, based(t, "set-nx-lua"), Options{Faults: only(search.ClientPause), Most: 1})
+	require.Equal(t, kindsFound(whole), kindsFound(rough))
+	for _, f := range rough.Findings {
+		require.True(t, f.Rough)
+	}
+	for _, f := range whole.Findings {
+		require.False(t, f.Rough)
+	}
+}
+
 func TestTheFirstViolationMayBeEnough(t *testing.T) {
 	r, err := Explore(t.Context(), based(t, "set-nx-ex-del"), Options{
 		Faults: only(search.ClientPause), Most: 2, StopAtFirst: true,

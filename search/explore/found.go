@@ -78,7 +78,8 @@ func (x *explorer) sight(h *hit, run int) {
 	x.sightings[at].hits++
 }
 
-// reduce makes what was sighted minimal, and groups it by form.
+// reduce makes what was sighted minimal, and groups it by form. When the context is done what has been sighted is left as
+// far as it has come.
 func (x *explorer) reduce(ctx context.Context) error {
 	type reduced struct {
 		*sighting
@@ -89,7 +90,7 @@ func (x *explorer) reduce(ctx context.Context) error {
 		for i := range x.sightings {
 			s := &x.sightings[i]
 			if !yield(func(r *harness.Runner) reduced {
-				c, err := minimal.Reduce(r, s.violation, minimal.Options{})
+				c, err := minimal.Reduce(r, s.violation, minimal.Options{Context: ctx})
 				return reduced{s, c, err}
 			}) {
 				return
@@ -97,7 +98,7 @@ func (x *explorer) reduce(ctx context.Context) error {
 		}
 	}
 	known := make(map[cause]int)
-	return search.InOrder(ctx, x.options.Jobs, plays, func(s reduced) error {
+	return search.InOrder(context.WithoutCancel(ctx), x.options.Jobs, plays, func(s reduced) error {
 		if s.err != nil {
 			return s.err
 		}
