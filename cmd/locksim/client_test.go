@@ -73,6 +73,12 @@ func TestALockThatIsOverWhenItReturnsIsAFindingOfItsOwn(t *testing.T) {
 			require.Contains(t, out, "is violated: belated holder")
 			require.Contains(t, out, "cause: a lock that is over when Lock returns; 1 hit")
 			require.Contains(t, strings.Join(strings.Fields(out), " "), c.says)
+			saved, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*-mutual-exclusion-*.yaml"))
+			require.NoError(t, err)
+			require.Len(t, saved, 1)
+			text, err = os.ReadFile(saved[0])
+			require.NoError(t, err)
+			require.Regexp(t, `\n# What brings the lock is a program of github\.com/\S+ v[^\n]*, with the digest [0-9a-f]{16}\.\n`, string(text))
 		})
 	}
 }

@@ -32,6 +32,8 @@ const (
 	outOfReach = "servers out of reach"
 	// The same, where those that can be reached are a majority, which ought to be enough.
 	fewOutOfReach = "a minority of servers out of reach"
+	// Nobody has the lock, and all faults are over.
+	unrecovered = "a client that waits on when all is well again"
 	// Somebody waits for a holder that does not get on.
 	heldUp = "a holder that is held up"
 	// Somebody waits for what was granted to one that does not know of it, or holds no longer.
@@ -43,7 +45,7 @@ const (
 // isStory reports whether a form says what happened, whatever the faults were: the run tells of that by itself.
 func (f *form) isStory() bool {
 	return f.isEnd || !slices.ContainsFunc(f.causes, func(cause string) bool {
-		return !slices.Contains([]string{misrelease, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, heldUp, orphan}, cause)
+		return !slices.Contains([]string{misrelease, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan}, cause)
 	})
 }
 
@@ -196,11 +198,14 @@ func waitFor(h *history.History, at trace.Instant) string {
 	}
 	held := func(b history.Belief) bool { return b.From <= at && at < b.To }
 	granted := func(g history.Grant) bool { return g.From <= at && at < g.To }
+	lasts := func(f history.Fault) bool { return f.Fired && f.Begin <= at && at < f.End }
 	switch {
 	case slices.ContainsFunc(h.Beliefs(), held):
 		return heldUp
 	case slices.ContainsFunc(h.Grants, granted):
 		return orphan
+	case len(h.Faults) > 0 && !slices.ContainsFunc(h.Faults, lasts):
+		return unrecovered
 	}
 	return outOfReach
 }

@@ -20,3 +20,14 @@ func TestWhoWaitsForEverDoesNotWaitForALease(t *testing.T) {
 	h.Grants[0].To, h.Grants[0].Ended = trace.Never, history.Open
 	require.Equal(t, orphan, waitFor(h, second))
 }
+
+// Faults that are over are no reason to wait.
+func TestWhoWaitsWhenAllIsWellAgainHasNotRecovered(t *testing.T) {
+	h := &history.History{Faults: []history.Fault{{Fired: true, Begin: 1, End: 5}, {Fired: true, Begin: 3, End: trace.Never}}}
+	require.Equal(t, outOfReach, waitFor(h, 2))
+	require.Equal(t, outOfReach, waitFor(h, 9))
+	h.Faults = h.Faults[:1]
+	require.Equal(t, unrecovered, waitFor(h, 5))
+	h.Faults = nil
+	require.Equal(t, outOfReach, waitFor(h, 5))
+}

@@ -15,13 +15,13 @@ func File(c *Counterexample) []byte {
 	if c.Rough {
 		what = "A scenario"
 	}
-	fmt.Fprintf(&b, "# %s in which %s of %s is violated: %s.\n", what, c.Property, c.lock(), c.Kind)
+	fmt.Fprintf(&b, "# %s in which %s of %s is violated: %s.\n", what, c.Property, c.played().Name, c.Kind)
 	if c.Rough {
 		fmt.Fprintf(&b, "# It is not minimal: that was ended early. To go on: locksim minimize %s.yaml\n", c.Scenario.Name)
 	}
 	fmt.Fprintf(&b, "# Play it with: locksim run %s.yaml\n", c.Scenario.Name)
-	if p := c.program(); p != nil {
-		fmt.Fprintf(&b, "# The program that brings the lock has the digest %s.\n", p.Digest())
+	if lock := c.played(); lock.Program != nil {
+		fmt.Fprintf(&b, "# What brings the lock is a program of %s, with the digest %s.\n", lock.Source, lock.Program.Digest())
 	}
 	fmt.Fprintf(&b, "# The run has the digest %#x.", c.Digest)
 	if !c.Rough {
@@ -38,19 +38,11 @@ func File(c *Counterexample) []byte {
 	return b.Bytes()
 }
 
-// program is what brought the lock; nil if it is a native one.
-func (c *Counterexample) program() locks.Program {
+// played is the lock that was played.
+func (c *Counterexample) played() locks.Algorithm {
 	if c.Lock != nil {
-		return c.Lock.Program
+		return *c.Lock
 	}
 	found, _ := locks.Find(c.Scenario.Lock.Algorithm)
-	return found.Program
-}
-
-// lock is the name of the lock that was played.
-func (c *Counterexample) lock() string {
-	if c.Lock != nil {
-		return c.Lock.Name
-	}
-	return c.Scenario.Lock.Algorithm
+	return found
 }
