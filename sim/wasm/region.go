@@ -17,6 +17,10 @@ type region struct {
 	length int    // as the program believes
 	shown  int    // as the machine believes
 	high   int    // how much of it may have been written to
+
+	used    bool   // it has been restored since it was made, which has written to all of it
+	entries []byte // room to read what the system says of its pages
+	mine    []int  // room for those that are its own
 }
 
 // Allocate makes it the memory of an instance.

@@ -1,15 +1,18 @@
 package wasm
 
 import (
+	"encoding/binary"
 	"os"
 	"syscall"
+	"unsafe"
 )
 
 // base is the memory of a program's first image, as a file that has no name any more. Instances map it and write to
-// pages of their own, which are thrown away when an instance is restored: it costs what was written, not what there is.
+// pages of their own.
 type base struct {
-	memory []byte
-	file   *os.File
+	memory  []byte
+	file    *os.File
+	pagemap *os.File // which says which pages are an instance's own; nil if this system does not tell
 }
 
 func newBase(memory []byte) (*base, error) {
@@ -23,10 +26,19 @@ func newBase(memory []byte) (*base, error) {
 	if _, err := file.Write(memory); err != nil {
 		return nil, err
 	}
-	return &base{memory, file}, file.Truncate(MemoryLimit)
+	pagemap, err := os.Open("/proc/self/pagemap")
+	if err != nil {
+		pagemap = nil
+	}
+	return &base{memory, file, pagemap}, file.Truncate(MemoryLimit)
 }
 
-func (b *base) close() error { return b.file.Close() }
+func (b *base) close() error {
+	if b.pagemap != nil {
+		_ = b.pagemap.Close()
+	}
+	return b.file.Close()
+}
 
 // newRegion returns memory that is the base's; of zeros if there is no base yet.
 func newRegion(b *base) (*region, error) {
@@ -39,11 +51,58 @@ func newRegion(b *base) (*region, error) {
 	return &region{bytes: bytes}, err
 }
 
-// rewind makes the memory the base's.
-func (r *region) rewind(*base) {
-	if err := syscall.Madvise(r.bytes[:r.high], syscall.MADV_DONTNEED); err != nil {
-		panic("wasm: a mapping cannot be restored: " + err.Error())
+// mostOwn is how many bytes of pages of its own an instance may keep. A program that has written to more gives them back.
+const mostOwn = 16 << 20
+
+// rewind makes the memory the base's. The pages that have been written to are an instance's own: they are written to anew,
+// and stay, since the next run will write to most of them again, and a page that is asked for while a program runs takes
+// ten times as long as to copy it.
+func (r *region) rewind(b *base) {
+	own, told := r.own(b)
+	if !r.used || !told || len(own)*os.Getpagesize() > mostOwn {
+		if err := syscall.Madvise(r.bytes[:r.high], syscall.MADV_DONTNEED); err != nil {
+			panic("wasm: a mapping cannot be restored: " + err.Error())
+		}
+		r.used = true
+		return
 	}
+	for _, page := range own {
+		at := page * os.Getpagesize()
+		now := r.bytes[at : at+os.Getpagesize()]
+		clear(now[copy(now, b.memory[min(at, len(b.memory)):]):])
+	}
+}
+
+// An entry of pagemap (Linux, Documentation/admin-guide/mm/pagemap.rst).
+const (
+	pageEntry   = 8
+	pagePresent = 1 << 63
+	pageSwapped = 1 << 62
+	pageOfFile  = 1 << 61
+)
+
+// own lists the pages that are the instance's own; false if this system does not tell.
+func (r *region) own(b *base) ([]int, bool) {
+	if b.pagemap == nil {
+		return nil, false
+	}
+	pages := (r.high + os.Getpagesize() - 1) / os.Getpagesize()
+	if cap(r.entries) < pages*pageEntry {
+		r.entries = make([]byte, pages*pageEntry)
+	}
+	entries := r.entries[:pages*pageEntry]
+	first := int64(uintptr(unsafe.Pointer(unsafe.SliceData(r.bytes)))) / int64(os.Getpagesize())
+	if n, err := b.pagemap.ReadAt(entries, first*pageEntry); err != nil || n < len(entries) {
+		return nil, false
+	}
+	r.mine = r.mine[:0]
+	for page := range pages {
+		e := binary.NativeEndian.Uint64(entries[page*pageEntry:])
+		if e&(pagePresent|pageSwapped) != 0 && e&pageOfFile == 0 {
+			r.mine = append(r.mine, page)
+		}
+	}
+	return r.mine, true
 }
 
 // Free unmaps the memory.

@@ -1,0 +1,38 @@
+package wasm
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever was written, and however much, memory is afterwards what the image says.
+func TestMemoryIsRestoredWhateverWasWritten(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	first := make([]byte, 5*machinePage)
+	for i := range first {
+		first[i] = byte(random.Uint32())
+	}
+	b, err := newBase(first)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, b.close()) }()
+	r, err := newRegion(b)
+	require.NoError(t, err)
+	defer r.Free()
+
+	im := &image{length: len(first) + machinePage, pages: []patch{{3 * page, bytes.Repeat([]byte{7}, page)}}}
+	want := make([]byte, MemoryLimit/2)
+	copy(want, first)
+	copy(want[3*page:], im.pages[0].bytes)
+	for _, size := range []int{len(want), len(first), 2 * len(first), len(want), machinePage, 3 * len(first), 0} {
+		r.high = max(r.high, size)
+		for at := 0; at < size; at += 1 + random.IntN(2*page) {
+			r.bytes[at]++
+		}
+		r.restore(b, im)
+		require.Equal(t, im.length, r.length)
+		require.True(t, bytes.Equal(want, r.bytes[:len(want)]), "after %d bytes", size)
+	}
+}
