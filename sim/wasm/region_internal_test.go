@@ -9,7 +9,9 @@ import (
 )
 
 // Whatever was written, and however much, memory is afterwards what the image says.
-func TestMemoryIsRestoredWhateverWasWritten(t *testing.T) {
+func TestMemoryIsRestoredWhateverWasWritten(t *testing.T) { requireRestored(t, randomBase(t)) }
+
+func randomBase(t *testing.T) *base {
 	random := rand.New(rand.NewPCG(1, 2))
 	first := make([]byte, 5*machinePage)
 	for i := range first {
@@ -17,16 +19,21 @@ func TestMemoryIsRestoredWhateverWasWritten(t *testing.T) {
 	}
 	b, err := newBase(first)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, b.close()) }()
+	t.Cleanup(func() { require.NoError(t, b.close()) })
+	return b
+}
+
+func requireRestored(t *testing.T, b *base) {
+	t.Helper()
 	r, err := newRegion(b)
 	require.NoError(t, err)
 	defer r.Free()
-
-	im := &image{length: len(first) + machinePage, pages: []patch{{3 * page, bytes.Repeat([]byte{7}, page)}}}
+	im := &image{length: len(b.memory) + machinePage, pages: []patch{{3 * page, bytes.Repeat([]byte{7}, page)}}}
 	want := make([]byte, MemoryLimit/2)
-	copy(want, first)
+	copy(want, b.memory)
 	copy(want[3*page:], im.pages[0].bytes)
-	for _, size := range []int{len(want), len(first), 2 * len(first), len(want), machinePage, 3 * len(first), 0} {
+	random, length := rand.New(rand.NewPCG(3, 4)), len(b.memory)
+	for _, size := range []int{len(want), length, 2 * length, len(want), machinePage, 3 * length, 0} {
 		r.high = max(r.high, size)
 		for at := 0; at < size; at += 1 + random.IntN(2*page) {
 			r.bytes[at]++

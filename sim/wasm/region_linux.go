@@ -3,6 +3,7 @@ package wasm
 import (
 	"encoding/binary"
 	"os"
+	"slices"
 	"syscall"
 	"unsafe"
 )
@@ -26,11 +27,33 @@ func newBase(memory []byte) (*base, error) {
 	if _, err := file.Write(memory); err != nil {
 		return nil, err
 	}
-	pagemap, err := os.Open("/proc/self/pagemap")
-	if err != nil {
-		pagemap = nil
+	if err := file.Truncate(MemoryLimit); err != nil {
+		return nil, err
 	}
-	return &base{memory, file, pagemap}, file.Truncate(MemoryLimit)
+	b := &base{memory: memory, file: file}
+	if pagemap, err := os.Open("/proc/self/pagemap"); err == nil {
+		return b, b.trust(pagemap)
+	}
+	return b, nil
+}
+
+// trust relies on what tells which pages are an instance's own if it tells of one that has been written to: not everything
+// that calls itself Linux does, and a page that is not told of would not be restored.
+func (b *base) trust(pagemap *os.File) error {
+	r, err := newRegion(b)
+	if err != nil {
+		return err
+	}
+	defer r.Free()
+	const written = 1
+	r.high = (written + 1) * os.Getpagesize()
+	r.bytes[written*os.Getpagesize()]++
+	b.pagemap = pagemap
+	if own, told := r.own(b); !told || !slices.Contains(own, written) {
+		b.pagemap = nil
+		return pagemap.Close()
+	}
+	return nil
 }
 
 func (b *base) close() error {
