@@ -35,12 +35,13 @@ func Build(ctx context.Context, what string) (locks.Algorithm, error) {
 		lock.Source = strings.Join(modules, ", ")
 	}
 	compiled := filepath.Join(cache, compiledFolder, fmt.Sprintf("%x", sha256.Sum256(code)))
+	use(cache, compiled, time.Now())
 	program, err := wasm.Load(code, compiled)
 	if err != nil {
 		return locks.Algorithm{}, fmt.Errorf("client %s: %w", what, err)
 	}
 	lock.Program = program
-	return lock, use(cache, compiled, time.Now())
+	return lock, nil
 }
 
 // source returns what is known of a client's lock, and the folder of its program.

@@ -2,7 +2,6 @@ package clients
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -34,25 +33,18 @@ const (
 	versionsFolder = "versions" // clients with another version of their library
 )
 
-// use notes that an entry of the cache is used now, and clears away what is not.
-func use(cache, entry string, now time.Time) error {
-	if err := os.Chtimes(entry, now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+// use notes that an entry of the cache is about to be used, lest another process clears it away, and clears away what is
+// not used. What that fails for is left to the next time: nobody's program has to wait for it.
+func use(cache, entry string, now time.Time) {
+	_ = os.Chtimes(entry, now, now) // it may have to be made yet
 	for _, folder := range []string{cache, filepath.Join(cache, compiledFolder), filepath.Join(cache, versionsFolder)} {
-		if err := trim(folder, now); err != nil {
-			return err
-		}
+		trim(folder, now)
 	}
-	return nil
 }
 
 // trim removes from a folder what is no longer to be kept. Others may do the same meanwhile.
-func trim(folder string, now time.Time) error {
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+func trim(folder string, now time.Time) {
+	entries, _ := os.ReadDir(folder)
 	var kept []fs.FileInfo
 	for _, e := range entries {
 		info, err := e.Info()
@@ -65,12 +57,8 @@ func trim(folder string, now time.Time) error {
 		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Name(), b.Name()))
 	})
 	for i, info := range kept {
-		if i < mostKept && now.Sub(info.ModTime()) <= keptFor {
-			continue
-		}
-		if err := os.RemoveAll(filepath.Join(folder, info.Name())); err != nil {
-			return err
+		if i >= mostKept || now.Sub(info.ModTime()) > keptFor {
+			_ = os.RemoveAll(filepath.Join(folder, info.Name()))
 		}
 	}
-	return nil
 }

@@ -23,7 +23,7 @@ func TestTheCacheKeepsWhatIsUsed(t *testing.T) {
 	old := entry(keptFor+time.Hour, compiledFolder, "old")
 	other := entry(keptFor-time.Hour, versionsFolder, "other")
 	require.NoError(t, os.Chtimes(filepath.Dir(used), now.Add(-2*keptFor), now.Add(-2*keptFor)))
-	require.NoError(t, use(cache, used, now))
+	use(cache, used, now)
 	require.DirExists(t, used)
 	require.DirExists(t, other)
 	require.NoDirExists(t, old)
@@ -31,7 +31,7 @@ func TestTheCacheKeepsWhatIsUsed(t *testing.T) {
 	for i := range mostKept {
 		entry(time.Duration(i)*time.Minute, compiledFolder, fmt.Sprint(i))
 	}
-	require.NoError(t, use(cache, used, now))
+	use(cache, used, now)
 	require.DirExists(t, used)
 	require.DirExists(t, filepath.Join(cache, compiledFolder, "0"))
 	require.NoDirExists(t, filepath.Join(cache, compiledFolder, fmt.Sprint(mostKept-1)))
