@@ -58,34 +58,26 @@ const (
 )
 
 func (j *judge) tellDoubleHolder(first, second *interval) {
-	kind, why := doubleHolder, ""
-	if j.told[MutualExclusion] < toldOfOneProblem {
+	j.tellOverlap(MutualExclusion, first, second, func(one, other, during string) (kind, text string) {
+		text = one + " and " + other + " both believed to hold the lock, " + during
 		for _, i := range []*interval{second, first} {
 			if g := j.h.Belated(i.id); g != nil {
-				kind, why = belatedHolder, "; Lock returned to "+j.name(i.id)+" when what it was granted had been over since "+g.To.String()
-				break
+				return belatedHolder, text + "; Lock returned to " + j.name(i.id) + " when what it was granted had been over since " + g.To.String()
 			}
 		}
-	}
-	j.tellOverlap(MutualExclusion, kind, first, second, func(first, second string) string {
-		return first + " and " + second + " both believed to hold the lock"
-	}, why)
+		return doubleHolder, text
+	})
 }
 
-// tellOverlap accuses two whose intervals overlap; says makes a sentence of their names.
-func (j *judge) tellOverlap(
-	p Property, kind string, first, second *interval, says func(first, second string) string, why string,
-) {
+// tellOverlap accuses two whose intervals overlap; says makes a sentence of their names and of how long they did, and says
+// of which kind that is.
+func (j *judge) tellOverlap(p Property, first, second *interval, says func(first, second, during string) (kind, text string)) {
 	if j.told[p] >= toldOfOneProblem {
 		return // before the text is made: of n believers at once there are n*(n-1)/2 pairs
 	}
+	kind, text := says(j.name(first.id), j.name(second.id), j.during(second.from, min(first.to, second.to)))
 	j.accuse(Violation{
-		Property:     p,
-		Kind:         kind,
-		At:           second.from,
-		Acquisitions: []history.ID{first.id, second.id},
-		Text: says(j.name(first.id), j.name(second.id)) + ", " +
-			j.during(second.from, min(first.to, second.to)) + why,
+		Property: p, Kind: kind, At: second.from, Acquisitions: []history.ID{first.id, second.id}, Text: text,
 	})
 }
 

@@ -27,9 +27,9 @@ func (j *judge) grants() intervals {
 }
 
 func (j *judge) tellDoubleGrant(first, second *interval) {
-	j.tellOverlap(ExclusionAtService, "double grant", first, second, func(first, second string) string {
-		return second + " was granted the lock while it was still promised to " + first
-	}, "")
+	j.tellOverlap(ExclusionAtService, first, second, func(one, other, during string) (kind, text string) {
+		return "double grant", other + " was granted the lock while it was still promised to " + one + ", " + during
+	})
 }
 
 // asksDuring counts the requests that servers executed during an interval of another owner.

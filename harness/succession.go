@@ -87,8 +87,9 @@ func (s *succession) ended(id history.ID, how history.Gone, why history.Cause) {
 	s.endGrants(id, later, why)
 }
 
-// goesOn notes that the service has carried out a request of an acquisition: if its session was over, in another one.
-func (s *succession) goesOn(id history.ID) {
+// outlives notes that the service has carried out a request of an acquisition. If its session is over that was in another one,
+// and the Lock call has outlived its grant.
+func (s *succession) outlives(id history.ID) {
 	if id == 0 || s.holder() == id || s.world.journal.of(id).Returned != trace.Never {
 		return
 	}

@@ -53,7 +53,7 @@ func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 	}
 	took := z.succeed(node)
 	if r != nil {
-		z.goesOn(history.ID(r.Tag))
+		z.outlives(history.ID(r.Tag))
 	}
 	if r != nil && r.Access != 0 {
 		z.world.journal.settled(r.Access, txn.Err == zookeeper.OK, 0)
@@ -69,7 +69,7 @@ func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 
 // Answered sees the reads of locks, and those of a resource that lives in the ensemble.
 func (z *zooKeeperTruth) Answered(_ *zookeeper.Server, a *zookeeper.Response) {
-	z.goesOn(history.ID(a.Request.Tag))
+	z.outlives(history.ID(a.Request.Tag))
 	if r := a.Request; r.Access != 0 {
 		version, _ := strconv.ParseUint(a.Data, 10, 64) // of a register that has never been written, 0
 		z.world.journal.settled(r.Access, true, version)

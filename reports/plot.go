@@ -36,7 +36,7 @@ func (t *plot) acquires(a *history.Acquisition) {
 		t.tell(g.From, orderBelief, who, "is granted the lock"+again+t.terms(a, g)+" and does not learn of it")
 	case g != nil && (a.Returned.Sub(g.From) >= time.Duration(slowAnswer) || t.tooLate(a) != ""):
 		t.tell(g.From, orderBelief, who, "is granted the lock"+again+t.terms(a, g))
-		t.tell(a.Returned, orderBelief, who, learns(g)+t.tooLate(a))
+		t.tell(a.Returned, orderBelief, who, t.learns(a)+t.tooLate(a))
 	default:
 		t.tell(t.begin(a), orderBelief, who, "acquires the lock"+again+t.terms(a, g))
 	}
@@ -67,8 +67,8 @@ func (t *plot) granted(a *history.Acquisition) *history.Grant {
 }
 
 // learns says how somebody hears what it was granted.
-func learns(g *history.Grant) string {
-	if g.Outlived {
+func (t *plot) learns(a *history.Acquisition) string {
+	if g := t.h.Belated(a.ID); g != nil && g.Outlived {
 		return "takes it for its own in another session"
 	}
 	return "learns of it"

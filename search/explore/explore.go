@@ -90,13 +90,13 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 		frontier, err = x.level(ctx, n, frontier)
 	}
 	x.result.Complete = err == nil
-	reducing := context.WithoutCancel(ctx) // what was found is worth the time that it takes, even after an interrupt
+	ctx = context.WithoutCancel(ctx) // what was found is worth the time that it takes, even after an interrupt
 	if o.Reducing != nil {
 		until, stop := o.Reducing()
 		defer stop()
-		reducing = until
+		ctx = until
 	}
-	return x.result, x.reduce(reducing)
+	return x.result, x.reduce(ctx)
 }
 
 // isProgram reports whether a program brings the lock of a base, or the one in its place.

@@ -42,10 +42,15 @@ const (
 	failover = "failover"
 )
 
+// stories are those of these causes of which a run tells by itself, whatever the faults in it were.
+var stories = []string{
+	misrelease, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
+}
+
 // isStory reports whether a form says what happened, whatever the faults were: the run tells of that by itself.
 func (f *form) isStory() bool {
 	return f.isEnd || !slices.ContainsFunc(f.causes, func(cause string) bool {
-		return !slices.Contains([]string{misrelease, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan}, cause)
+		return !slices.Contains(stories, cause)
 	})
 }
 
