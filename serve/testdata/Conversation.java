@@ -278,35 +278,37 @@ public class Conversation {
     private void locks() throws Exception {
         List<Client> clients = new ArrayList<>();
         List<WriteLock> locks = new ArrayList<>();
-        BlockingQueue<String> news = new LinkedBlockingQueue<>();
+        // One locker learns that it holds in its own thread, maybe before the other has come to say that it has released.
+        BlockingQueue<String> held = new LinkedBlockingQueue<>();
+        BlockingQueue<String> released = new LinkedBlockingQueue<>();
         for (int i = 0; i < 3; i++) {
             Client c = new Client("locker " + i, direct, 6_000);
             clients.add(c);
             WriteLock lock = new WriteLock(c.zk, "/locks", Ids.OPEN_ACL_UNSAFE, new LockListener() {
                 @Override
                 public void lockAcquired() {
-                    news.add(c.name + " holds");
+                    held.add(c.name + " holds");
                 }
 
                 @Override
                 public void lockReleased() {
-                    news.add(c.name + " has released");
+                    released.add(c.name + " has released");
                 }
             });
             locks.add(lock);
             System.out.println(c.name + " locks: " + lock.lock());
         }
-        System.out.println(news.poll(15, TimeUnit.SECONDS));
+        System.out.println(held.poll(15, TimeUnit.SECONDS));
         for (int i = 0; i < 3; i++) {
             System.out.println(i + " owns " + locks.get(i).isOwner());
             if (i == 1) {
                 clients.get(1).zk.close(); // a holder that dies
             } else {
                 locks.get(i).unlock();
-                System.out.println(news.poll(15, TimeUnit.SECONDS));
+                System.out.println(released.poll(15, TimeUnit.SECONDS));
             }
             if (i < 2) {
-                System.out.println(news.poll(15, TimeUnit.SECONDS));
+                System.out.println(held.poll(15, TimeUnit.SECONDS));
             }
         }
         for (Client c : clients) {
