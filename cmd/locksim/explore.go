@@ -163,7 +163,7 @@ func (c *call) explore(o *exploreOptions, base scenarios.Case, options explore.O
 	}
 	defer cancel()
 	progress := c.newProgress(o.progress, 0, until)
-	options.Reducing = c.interrupt
+	options.Reducing = c.nextInterrupt
 	options.Progress = func(r *explore.Result) { progress.show(uint64(r.Played()), uint64(r.Violating())) }
 	since := time.Now()
 	result, err := explore.Explore(ctx, base, options)
@@ -172,7 +172,7 @@ func (c *call) explore(o *exploreOptions, base scenarios.Case, options explore.O
 		return c.failures(err)
 	}
 	e := &explored{Result: result, took: time.Since(since), picture: bool(o.toFirst)}
-	e.interrupted = c.ctx.Err() != nil && !result.Complete ||
+	e.interrupted = result.Interrupted ||
 		slices.ContainsFunc(result.Findings, func(f explore.Finding) bool { return f.Rough })
 	for _, f := range result.Findings {
 		run, err := completeFinding(f.Counterexample)

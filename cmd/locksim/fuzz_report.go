@@ -90,7 +90,7 @@ func (e *effort) limit(h *fuzz.Hunt) time.Duration {
 // one does, and what is found then is saved as it is.
 func (c *call) complete(r *huntResult, o *huntReport, e *effort) error {
 	work := r.tally.UsualEffort(o.jobs.value)
-	until, stop := c.interrupt()
+	until, stop := c.nextInterrupt(r.interrupted)
 	defer stop()
 	ctx := until
 	switch {

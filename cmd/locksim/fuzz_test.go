@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -305,20 +304,27 @@ func requireSameFiles(t *testing.T, a, b string) {
 	require.Equal(t, string(x), string(y))
 }
 
+// interrupted is what locksim does that is interrupted as soon as it says a word of its progress.
+func interrupted(t *testing.T, when string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var out bytes.Buffer
+	errs := interrupter{interrupt: cancel, when: when}
+	code = runIn(ctx, plainEnv(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
 func TestFuzzKeepsWhatItFoundWhenItIsInterrupted(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there are no such signals")
-	}
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	args := func(name string, more ...string) []string {
 		return misdelete(append(more, "--runs", "1300", "--resume", "--ledger", file(name), "--save", file("found"))...)
 	}
-	var stdout bytes.Buffer
-	stderr := &signaller{t: t, signal: os.Interrupt} // the first progress is one stretch
-	require.Equal(t, exitInterrupted, run(args("interrupted", "--progress"), &stdout, stderr))
-	require.Regexp(t, `locksim: interrupted after \d+ runs\n$`, stderr.String())
-	require.Contains(t, stdout.String(), "release-safety        violated: ")
+	code, out, told := interrupted(t, "", args("interrupted", "--progress")...) // the first progress is one stretch
+	require.Equal(t, exitInterrupted, code)
+	require.Regexp(t, `locksim: interrupted after \d+ runs\n$`, told)
+	require.Contains(t, out, "release-safety        violated: ")
 	before, err := os.ReadFile(file("interrupted"))
 	require.NoError(t, err)
 	require.Greater(t, bytes.Count(before, []byte("\n")), 1, "what was played is in the ledger")
@@ -332,13 +338,8 @@ func TestFuzzKeepsWhatItFoundWhenItIsInterrupted(t *testing.T) {
 }
 
 func TestWhatAnInterruptLeavesIsSavedAsItIs(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there are no such signals")
-	}
 	dir := t.TempDir()
-	stderr := &signaller{t: t, signal: os.Interrupt, when: "minimal"}
-	var stdout bytes.Buffer
-	code := run(misdelete("--runs", "1300", "--save", dir, "--progress", "--format", "json"), &stdout, stderr)
+	code, stdout, _ := interrupted(t, "minimal", misdelete("--runs", "1300", "--save", dir, "--progress", "--format", "json")...)
 	require.Equal(t, exitInterrupted, code)
 	var r struct {
 		Findings []struct {
@@ -346,7 +347,7 @@ func TestWhatAnInterruptLeavesIsSavedAsItIs(t *testing.T) {
 			Rough    bool `json:"not_minimal"`
 		}
 	}
-	require.NoError(t, json.Unmarshal(stdout.Bytes(), &r))
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	require.NotEmpty(t, r.Findings)
 	for _, f := range r.Findings {
 		require.True(t, f.Rough)

@@ -57,10 +57,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return runIn(ctx, environment(), args, stdout, stderr)
 }
 
-// interrupt is a context that is done with the next interrupt, whether there has been one or not. The one after that ends
-// the program at once.
-func (c *call) interrupt() (ctx context.Context, stop func()) {
-	if c.ctx.Err() == nil {
+// nextInterrupt is a context that is done with the first interrupt that has not been heeded yet: one has, or none. The
+// one after that ends the program at once.
+func (c *call) nextInterrupt(heeded bool) (ctx context.Context, stop func()) {
+	if !heeded {
 		return c.ctx, func() {}
 	}
 	ctx, stop = signal.NotifyContext(context.WithoutCancel(c.ctx), os.Interrupt, syscall.SIGTERM)

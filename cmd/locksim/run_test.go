@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/locks"
@@ -82,24 +84,19 @@ func TestAnInterruptLeavesAWholeDocument(t *testing.T) {
 	require.Contains(t, stdout, "interrupted: 0 of 4000 runs played\n")
 }
 
-// signaller sends a signal to its own process as soon as anything is written, or some word, and keeps what is.
-type signaller struct {
+// interrupter interrupts as soon as anything is written, or some word, and keeps what is.
+type interrupter struct {
 	bytes.Buffer
-	t      *testing.T
-	signal os.Signal
-	when   string // not before this is
-	sent   bool
+	interrupt func()
+	when      string // not before this is
 }
 
-// Write sends the signal once.
-func (s *signaller) Write(b []byte) (int, error) {
-	if now := bytes.Contains(b, []byte(s.when)); now && !s.sent {
-		s.sent = true
-		self, err := os.FindProcess(os.Getpid())
-		require.NoError(s.t, err)
-		require.NoError(s.t, self.Signal(s.signal))
+// Write interrupts, and is done when the interrupt is. A signal comes when it comes, a context that is over is.
+func (i *interrupter) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte(i.when)) {
+		i.interrupt()
 	}
-	return s.Buffer.Write(b)
+	return i.Buffer.Write(b)
 }
 
 func TestARequestToTerminateIsAnInterrupt(t *testing.T) {
@@ -107,7 +104,10 @@ func TestARequestToTerminateIsAnInterrupt(t *testing.T) {
 		t.Skip("there are no such signals")
 	}
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		out, stderr := signaller{t: t, signal: signal}, bytes.Buffer{}
+		self, err := os.FindProcess(os.Getpid())
+		require.NoError(t, err)
+		out := interrupter{interrupt: sync.OnceFunc(func() { assert.NoError(t, self.Signal(signal)) })}
+		var stderr bytes.Buffer
 		code := run([]string{"run", "testdata/story.yaml", "--seeds", "1000000", "--format", "json"}, &out, &stderr)
 		require.Equal(t, exitInterrupted, code)
 		require.Regexp(t, `^locksim: interrupted; the first \d+ of 4000000 runs are in the output\n$`, stderr.String())

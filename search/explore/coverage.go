@@ -7,18 +7,19 @@ import (
 
 // Result is what an exploration has covered and found.
 type Result struct {
-	Base       scenarios.Case
-	Digest     uint64                     // of the base's run
-	Steps      int                        // of the base's run
-	Menu       []string                   // what could go wrong, in words: a line for each kind of fault
-	Most       int                        // how many faults a schedule has at most
-	Properties []checker.Property         // of which violations count
-	Levels     []Level                    // of no fault, of one, and so on
-	Complete   bool                       // all schedules are covered
-	Judged     [checker.PropertyCount]int // in how many of the played runs a property was judged
-	AtRisk     [checker.PropertyCount]int // and in how many of them it was at risk
-	Findings   []Finding
-	_          struct{}
+	Base        scenarios.Case
+	Digest      uint64                     // of the base's run
+	Steps       int                        // of the base's run
+	Menu        []string                   // what could go wrong, in words: a line for each kind of fault
+	Most        int                        // how many faults a schedule has at most
+	Properties  []checker.Property         // of which violations count
+	Levels      []Level                    // of no fault, of one, and so on
+	Complete    bool                       // all schedules are covered
+	Interrupted bool                       // the context was cancelled before they were
+	Judged      [checker.PropertyCount]int // in how many of the played runs a property was judged
+	AtRisk      [checker.PropertyCount]int // and in how many of them it was at risk
+	Findings    []Finding
+	_           struct{}
 }
 
 // Level is what has been covered of the schedules of so many faults. All but Played count schedules, each as often as

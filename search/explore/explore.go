@@ -42,8 +42,9 @@ type Options struct {
 	// Progress is called from time to time with what has been covered. It may be nil.
 	Progress func(*Result)
 	// Reducing is called when the exploration has ended, be it early. What was found is then made minimal until the context is
-	// done that it returns; what is not minimal by then is a rough counterexample. nil: to the end.
-	Reducing func() (ctx context.Context, stop func())
+	// done that it returns; what is not minimal by then is a rough counterexample. It is told whether the context of the
+	// exploration was cancelled before that came to its end. nil: to the end.
+	Reducing func(interrupted bool) (ctx context.Context, stop func())
 
 	whole bool // place and play all, also what is known to be the same or to contain a smaller violation: for tests
 	_     struct{}
@@ -89,10 +90,10 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 	for n := 1; n <= o.Most && len(frontier) > 0 && err == nil; n++ {
 		frontier, err = x.level(ctx, n, frontier)
 	}
-	x.result.Complete = err == nil
+	x.result.Complete, x.result.Interrupted = err == nil, errors.Is(err, context.Canceled)
 	ctx = context.WithoutCancel(ctx) // what was found is worth the time that it takes, even after an interrupt
 	if o.Reducing != nil {
-		until, stop := o.Reducing()
+		until, stop := o.Reducing(x.result.Interrupted)
 		defer stop()
 		ctx = until
 	}

@@ -183,6 +183,7 @@ func TestAnInterruptedExplorationSaysWhatItCovered(t *testing.T) {
 	r, err := Explore(ctx, based(t, "set-nx-lua"), o)
 	require.NoError(t, err)
 	require.False(t, r.Complete)
+	require.True(t, r.Interrupted)
 	require.NotEmpty(t, r.Findings, "what was found is kept")
 	require.Equal(t, r.Levels[1].Placements, r.Levels[1].Covered)
 	require.Greater(t, r.Levels[2].Covered, 300)
@@ -194,7 +195,7 @@ func TestWhatIsNotMadeMinimalIsStillFound(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	rough := explored(t, based(t, "set-nx-lua"), Options{
-		Faults: only(search.ClientPause), Most: 1, Reducing: func() (context.Context, func()) { return over, func() {} },
+		Faults: only(search.ClientPause), Most: 1, Reducing: func(bool) (context.Context, func()) { return over, func() {} },
 	})
 	whole := explored(t, based(t, "set-nx-lua"), Options{Faults: only(search.ClientPause), Most: 1})
 	require.Equal(t, kindsFound(whole), kindsFound(rough))
@@ -212,6 +213,7 @@ func TestTheFirstViolationMayBeEnough(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.False(t, r.Complete)
+	require.False(t, r.Interrupted)
 	require.Equal(t, 1, r.Violating())
 	require.Len(t, r.Levels, 2)
 }
