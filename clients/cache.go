@@ -33,10 +33,14 @@ const (
 	versionsFolder = "versions" // clients with another version of their library
 )
 
-// use notes that an entry of the cache is about to be used, lest another process clears it away, and clears away what is
-// not used. What that fails for is left to the next time: nobody's program has to wait for it.
+// mark notes that an entry of the cache is about to be used, lest another process clears it away, and reports whether it is
+// there.
+func mark(entry string, now time.Time) bool { return os.Chtimes(entry, now, now) == nil }
+
+// use notes that an entry is about to be used, as [mark] does, and clears away what is not used. What that fails for is left
+// to the next time: nobody's program has to wait for it.
 func use(cache, entry string, now time.Time) {
-	_ = os.Chtimes(entry, now, now) // it may have to be made yet
+	mark(entry, now) // it may have to be made yet
 	for _, folder := range []string{cache, filepath.Join(cache, compiledFolder), filepath.Join(cache, versionsFolder)} {
 		trim(folder, now)
 	}
