@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -85,11 +84,11 @@ func runCampaign(c *call) int {
 		err = fmt.Errorf("--from %d: there are not so many numbers above it", o.from.value)
 	}
 	if err != nil {
-		return c.fail("campaign: %v", err)
+		return c.wrong(err)
 	}
 	promises, err := o.promises()
 	if err != nil {
-		return c.fail("campaign: %v", err)
+		return c.wrong(err)
 	}
 	if o.list {
 		for _, claim := range promises {
@@ -133,11 +132,7 @@ func (c *call) campaign(o *campaignOptions, promises []claims.Claim) int {
 	}
 	fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "at risk", "vacuous", "runs/s")
 	err = p.play()
-	switch {
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(c.stderr, "locksim: interrupted")
-		return exitInterrupted
-	case err != nil:
+	if err != nil {
 		return c.failures(err)
 	}
 	return p.code

@@ -24,7 +24,7 @@ func runCheck(c *call) int {
 	case errors.Is(err, errHelp):
 		return c.help("check")
 	case err != nil:
-		return c.fail("check: %v", err)
+		return c.wrong(err)
 	case len(names) == 0:
 		return c.fail("check: which file? See locksim help check")
 	}

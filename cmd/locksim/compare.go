@@ -118,7 +118,7 @@ func runCompare(c *call) int {
 		err = c.checkComparison(o, names)
 	}
 	if err != nil {
-		return c.fail("compare: %v", err)
+		return c.wrong(err)
 	}
 	if o.saved != "" {
 		return c.showAgain(o)
@@ -173,7 +173,7 @@ func besideEachOther(list []locks.Algorithm, names []string) []locks.Algorithm {
 func (c *call) compare(o *compareOptions) int {
 	out, err := c.open(o.out) // before all else: what was measured must have somewhere to go
 	if err != nil {
-		return c.fail("compare: %v", err)
+		return c.wrong(err)
 	}
 	if o.save != "" {
 		if err := makeFolders(o.save); err != nil {
@@ -221,7 +221,7 @@ func (c *call) showAgain(o *compareOptions) int {
 	}
 	out, err := c.open(o.out)
 	if err != nil {
-		return c.fail("compare: %v", err)
+		return c.wrong(err)
 	}
 	if err := c.writeCompared(o, out, &saved); err != nil {
 		return c.failures(err)

@@ -110,7 +110,7 @@ func runExplore(c *call) int {
 		err = fmt.Errorf("one lock or scenario at a time, but %q was given too", names[1])
 	}
 	if err != nil {
-		return c.fail("explore: %v", err)
+		return c.wrong(err)
 	}
 	base, err := c.base(o, names[0])
 	if err != nil {

@@ -122,7 +122,7 @@ func runFuzz(c *call) int {
 		err = o.check()
 	}
 	if err != nil {
-		return c.fail("fuzz: %v", err)
+		return c.wrong(err)
 	}
 	config, err := c.config(o, names[0])
 	if err != nil {

@@ -15,7 +15,7 @@ func helpCommand() command {
 			names, err := parseFlags(newFlags("help"), c.args)
 			switch {
 			case err != nil && !errors.Is(err, errHelp):
-				return c.fail("help: %v", err)
+				return c.wrong(err)
 			case len(names) > 1:
 				return c.fail("help: one command at a time, but %q was given too", names[1])
 			case len(names) == 0:

@@ -79,7 +79,7 @@ func runList(c *call) int {
 	case errors.Is(err, errHelp):
 		return c.help("list")
 	case err != nil:
-		return c.fail("list: %v", err)
+		return c.wrong(err)
 	}
 	for _, name := range names {
 		if !slices.Contains(listKinds, name) {

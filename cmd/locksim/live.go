@@ -73,7 +73,7 @@ func runLive(c *call) int {
 		a, err = o.check(words)
 	}
 	if err != nil {
-		return c.fail("live: %v", err)
+		return c.wrong(err)
 	}
 	return c.acquire(o, a)
 }
@@ -145,7 +145,7 @@ func (c *call) acquire(o *liveOptions, a *locks.Algorithm) int {
 	o.servers.Tell = func(news string) { fmt.Fprintln(c.stderr, "locksim: "+news) }
 	p, err := live.Open(o.servers)
 	if err != nil {
-		return c.fail("live: %v", err)
+		return c.wrong(err)
 	}
 	defer func() { _ = p.Close() }()
 	lock, err := a.New(o.options())(p)

@@ -11,6 +11,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -86,6 +87,7 @@ func commands() []command {
 // call is one use of a subcommand.
 type call struct {
 	ctx    context.Context
+	name   string // of the subcommand
 	args   []string
 	env    env
 	stdout io.Writer
@@ -107,7 +109,7 @@ func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) 
 	case "-version", "--version":
 		name = "version"
 	}
-	c.args = args[1:]
+	c.name, c.args = name, args[1:]
 	for _, cmd := range commands() {
 		if cmd.name == name {
 			return cmd.run(c)
@@ -128,6 +130,23 @@ func commandNames() []string {
 func (c *call) fail(format string, args ...any) int {
 	c.complain("locksim: " + fmt.Sprintf(format, args...))
 	return exitUsage
+}
+
+// wrong says what is wrong with how the subcommand was called. If that is that it was interrupted, it says so.
+func (c *call) wrong(err error) int {
+	if c.interrupted(err) {
+		return exitInterrupted
+	}
+	return c.fail("%s: %v", c.name, err)
+}
+
+// interrupted reports whether an error says no more than that the program was interrupted, and says so.
+func (c *call) interrupted(err error) bool {
+	if c.ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return false
+	}
+	fmt.Fprintln(c.stderr, "locksim: interrupted")
+	return true
 }
 
 // complain prints lines that may quote anything.

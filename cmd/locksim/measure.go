@@ -93,7 +93,7 @@ func runMeasure(c *call) int {
 		plan, err = c.planned(o, names)
 	}
 	if err != nil {
-		return c.fail("measure: %v", err)
+		return c.wrong(err)
 	}
 	return c.measure(o, plan)
 }

@@ -54,7 +54,7 @@ func runMerge(c *call) int {
 		err = errors.New("which ledgers? See locksim help merge")
 	}
 	if err != nil {
-		return c.fail("merge: %v", err)
+		return c.wrong(err)
 	}
 	m, err := fuzz.Merge(out, names...)
 	if err != nil {

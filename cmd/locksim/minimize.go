@@ -76,7 +76,7 @@ func runMinimize(c *call) int {
 		err = fmt.Errorf("one scenario at a time, but %q was given too", names[1])
 	}
 	if err != nil {
-		return c.fail("minimize: %v", err)
+		return c.wrong(err)
 	}
 	s, _, err := c.find(names[0])
 	if err != nil {

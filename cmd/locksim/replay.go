@@ -90,7 +90,7 @@ func runReplay(c *call) int {
 		err = o.check(names)
 	}
 	if err != nil {
-		return c.fail("replay: %v", err)
+		return c.wrong(err)
 	}
 	cases, err := c.replayed(o, names)
 	if err != nil {

@@ -113,47 +113,49 @@ func runRun(c *call) int {
 	if errors.Is(err, errHelp) {
 		return c.help("run")
 	}
-	if err == nil {
-		o.names = names
-		err = c.bring(o.lock)
-	}
-	if err == nil {
-		err = o.check()
+	switch {
+	case err != nil:
+	case bool(o.all) && len(names) > 0:
+		err = fmt.Errorf("--all takes no names, but %q was given", names[0])
+	case !bool(o.all) && len(names) == 0:
+		err = errors.New("which scenario? Name one, or a file, or --all; see locksim list")
 	}
 	if err != nil {
-		return c.fail("run: %v", err)
+		return c.wrong(err)
 	}
-	p, err := c.compile(o)
+	o.names = names
+	list, err := c.load(o)
+	if err != nil {
+		return c.failures(err)
+	}
+	if err := c.findLock(o); err != nil {
+		return c.wrong(err)
+	}
+	p, err := o.compile(list)
 	if err != nil {
 		return c.failures(err)
 	}
 	return c.play(o, p)
 }
 
-// check refuses what makes no sense, and looks names up.
-func (o *runOptions) check() error {
-	switch {
-	case bool(o.all) && len(o.names) > 0:
-		return fmt.Errorf("--all takes no names, but %q was given", o.names[0])
-	case !bool(o.all) && len(o.names) == 0:
-		return errors.New("which scenario? Name one, or a file, or --all; see locksim list")
+// findLock finds the lock that is to be played in the place of those of the scenarios, if one is.
+func (c *call) findLock(o *runOptions) error {
+	if o.lock == "" {
+		return nil
 	}
-	if o.lock != "" {
-		found, ok := locks.Find(o.lock)
-		if !ok {
-			return fmt.Errorf("there is no lock %q%s", o.lock, didYouMean(o.lock, append(lockNames(), clients.Names()...)))
-		}
-		o.algorithm = &found
+	if err := c.bring(o.lock); err != nil {
+		return err
 	}
+	found, ok := locks.Find(o.lock)
+	if !ok {
+		return fmt.Errorf("there is no lock %q%s", o.lock, didYouMean(o.lock, append(lockNames(), clients.Names()...)))
+	}
+	o.algorithm = &found
 	return nil
 }
 
-// compile reads the scenarios and makes a job of each case.
-func (c *call) compile(o *runOptions) (*batch, error) {
-	list, err := c.load(o)
-	if err != nil {
-		return nil, err
-	}
+// compile makes a job of each case of some scenarios.
+func (o *runOptions) compile(list []loaded) (*batch, error) {
 	p, chosen := &batch{}, o.selection()
 	for _, l := range list {
 		cases, err := chosen.Cases(l.scenario)
@@ -255,7 +257,7 @@ func (c *call) load(o *runOptions) ([]loaded, error) {
 func (c *call) play(o *runOptions, p *batch) int {
 	r, out, err := c.reporter(o, p)
 	if err != nil {
-		return c.fail("run: %v", err)
+		return c.wrong(err)
 	}
 	played := 0
 	err = search.Many(c.ctx, p.jobs, search.Options{Jobs: o.jobs.value, Keep: r.keeps()}, func(x search.Outcome) error {

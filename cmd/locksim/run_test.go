@@ -139,6 +139,13 @@ func (b *broken) count(i int) error {
 	return nil
 }
 
+func compiled(t *testing.T, o *runOptions) (*batch, error) {
+	t.Helper()
+	list, err := (&call{}).load(o)
+	require.NoError(t, err)
+	return o.compile(list)
+}
+
 func TestALockThatPanicsIsShownWhere(t *testing.T) {
 	o := &runOptions{}
 	_, err := parseFlags(runFlags(o, plainEnv()), nil)
@@ -147,7 +154,7 @@ func TestALockThatPanicsIsShownWhere(t *testing.T) {
 	o.algorithm = &locks.Algorithm{Name: "broken", New: func(locks.Options) locks.Builder {
 		return func(locks.Process) (locks.Lock, error) { return &broken{}, nil }
 	}}
-	batch, err := (&call{}).compile(o)
+	batch, err := compiled(t, o)
 	require.NoError(t, err)
 	var out, stderr bytes.Buffer
 	c := &call{ctx: t.Context(), env: plainEnv(), stdout: &out, stderr: &stderr}
@@ -252,10 +259,10 @@ func TestALockIsPlayedOnItsOwnServersOnly(t *testing.T) {
 	_, err := parseFlags(runFlags(o, plainEnv()), nil)
 	require.NoError(t, err)
 	o.names, o.algorithm = []string{"fencing-33-34"}, &locks.Algorithm{Name: "zk", Servers: "zookeeper"}
-	_, err = (&call{}).compile(o)
+	_, err = compiled(t, o)
 	require.EqualError(t, err, "the lock zk lives on ZooKeeper, but the servers of fencing-33-34 are Redis; see locksim list locks")
 	o.all, o.names, o.algorithm.Servers = true, nil, "no such kind"
-	_, err = (&call{}).compile(o)
+	_, err = compiled(t, o)
 	require.ErrorContains(t, err, "no scenario is of ")
 }
 

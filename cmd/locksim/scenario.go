@@ -65,6 +65,9 @@ func readFile(name string) (*scenarios.Scenario, error) {
 // failures says one after another what is wrong. Problems of a scenario's text begin with where they are, as those of
 // a compiler do, so that editors can jump there. Of a panic it says where in a lock's code it came from.
 func (c *call) failures(err error) int {
+	if c.interrupted(err) {
+		return exitInterrupted
+	}
 	var positioned *scenarios.Error
 	if errors.As(err, &positioned) {
 		c.complain(err.Error())

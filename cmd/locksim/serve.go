@@ -65,7 +65,7 @@ func runServe(c *call) int {
 		w, err = o.world(words)
 	}
 	if err != nil {
-		return c.fail("serve: %v", err)
+		return c.wrong(err)
 	}
 	for _, address := range w.Addresses() {
 		fmt.Fprintln(c.stdout, address)

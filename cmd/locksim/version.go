@@ -17,7 +17,7 @@ func versionCommand() command {
 			case errors.Is(err, errHelp):
 				return c.help("version")
 			case err != nil:
-				return c.fail("version: %v", err)
+				return c.wrong(err)
 			case len(names) > 0:
 				return c.fail("version: it takes no arguments, but %q was given", names[0])
 			}
