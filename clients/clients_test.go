@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -92,4 +93,27 @@ func TestVersionsAreWhatTheGoCommandTakes(t *testing.T) {
 	for _, v := range []string{"", "nine", "v", "../x", "v1=>evil", "-x"} {
 		require.False(t, versionPattern.MatchString(v), v)
 	}
+}
+
+// Who has not tidied his go.mod has everything in it as if it were others' choice.
+func TestTheLibrariesOfAProgramAreThoseThatItImports(t *testing.T) {
+	folder, err := filepath.Abs("redislock")
+	require.NoError(t, err)
+	mine := t.TempDir()
+	require.NoError(t, os.CopyFS(mine, os.DirFS(folder)))
+	_, err = settle(folder, mine)
+	require.NoError(t, err)
+	file := filepath.Join(mine, "go.mod")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	untidy := regexp.MustCompile(`(?m)^(\t\S+ v\S+)$`).ReplaceAll(text, []byte("$1 // indirect"))
+	require.NotEqual(t, text, untidy)
+	require.NoError(t, os.WriteFile(file, untidy, 0o600))
+	tools, err := findGo()
+	require.NoError(t, err)
+	modules, err := tools.survey(t.Context(), mine)
+	require.NoError(t, err)
+	require.Len(t, modules, 2)
+	require.Contains(t, modules[0], "github.com/redis/go-redis/v9 v9.")
+	require.Contains(t, modules[1], "github.com/bsm/redislock v0.")
 }

@@ -44,23 +44,24 @@ type listed struct {
 	Name       string
 	DepOnly    bool
 	Standard   bool
+	Imports    []string
 	Module     *struct {
 		Path, Version string
 		Main          bool
-		Indirect      bool
 		Replace       *struct{ Version string }
 	}
 	Error *struct{ Err string }
 }
 
-// survey refuses a folder in which no client can be, and lists the libraries of one, with their versions.
+// survey refuses a folder in which no client can be, and lists the libraries that one imports, with their versions.
 func (g *toolchain) survey(ctx context.Context, folder string) (modules []string, err error) {
-	out, problems, err := g.run(ctx, folder, "list", "-e", "-deps", "-json=ImportPath,Name,DepOnly,Standard,Module,Error", ".")
+	out, problems, err := g.run(ctx, folder, "list", "-e", "-deps", "-json=ImportPath,Name,DepOnly,Standard,Imports,Module,Error", ".")
 	if err != nil {
 		return nil, failed("its packages cannot be listed", problems, err)
 	}
-	var others []string // that nobody says are the program's own choice
-	guest, lines := false, json.NewDecoder(bytes.NewReader(out))
+	var all []listed
+	imported := make(map[string]bool) // by the program itself
+	lines := json.NewDecoder(bytes.NewReader(out))
 	for {
 		var p listed
 		if err := lines.Decode(&p); errors.Is(err, io.EOF) {
@@ -68,7 +69,6 @@ func (g *toolchain) survey(ctx context.Context, folder string) (modules []string
 		} else if err != nil {
 			return nil, fmt.Errorf("go list: %w", err)
 		}
-		guest = guest || p.ImportPath == modulePath+"/guest"
 		switch {
 		case p.Error != nil && p.DepOnly:
 			return nil, failed("it cannot be built: "+p.ImportPath+" is missing", p.Error.Err, nil)
@@ -77,33 +77,41 @@ func (g *toolchain) survey(ctx context.Context, folder string) (modules []string
 		case !p.DepOnly && p.Name != "main":
 			return nil, fmt.Errorf("it is package %s, and a program is package main", p.Name)
 		}
-		if text, direct := p.module(); text != "" && direct && !slices.Contains(modules, text) {
-			modules = append(modules, text)
-		} else if text != "" && !direct && !slices.Contains(others, text) {
-			others = append(others, text)
+		all = append(all, p)
+		if p.isClient() {
+			for _, path := range p.Imports {
+				imported[path] = true
+			}
 		}
 	}
-	if !guest {
+	if !slices.ContainsFunc(all, func(p listed) bool { return p.ImportPath == modulePath+"/guest" }) {
 		return nil, fmt.Errorf("it does not speak to the simulation: import %s/guest, and call guest.Register from an init function",
 			modulePath)
 	}
-	if len(modules) == 0 { // go.mod has not been tidied
-		modules = others
+	for _, p := range all {
+		if text := p.library(); text != "" && imported[p.ImportPath] && !slices.Contains(modules, text) {
+			modules = append(modules, text)
+		}
 	}
 	return modules, nil
 }
 
-// module is the module of a library, with its version, and whether the program itself names it; "" if it is no library's.
-func (p *listed) module() (text string, direct bool) {
+// isClient reports whether a package is the program's own, or another client's that it shares.
+func (p *listed) isClient() bool {
+	return p.Module != nil && (p.Module.Main || strings.HasPrefix(p.Module.Path, modulePath+"/"))
+}
+
+// library is the module of a package, with its version; "" if it is a client's, locksim's or Go's.
+func (p *listed) library() string {
 	m := p.Module
-	if p.Standard || m == nil || m.Main || m.Path == modulePath || strings.HasPrefix(m.Path, modulePath+"/") {
-		return "", false
+	if p.Standard || m == nil || p.isClient() || m.Path == modulePath {
+		return ""
 	}
 	version := m.Version
 	if m.Replace != nil && m.Replace.Version != "" {
 		version = m.Replace.Version
 	}
-	return strings.TrimSpace(m.Path + " " + version), !m.Indirect
+	return strings.TrimSpace(m.Path + " " + version)
 }
 
 // build builds the program in a folder. Without paths in it, it is the same program wherever it is built.

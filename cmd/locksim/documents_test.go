@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // Where a document has somebody type locksim: a line of a block, or a few words between backquotes.
 var (
 	blocks = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```$")
-	typed  = regexp.MustCompile(`(?m)^(?:\$ )?(?:go run \./cmd/locksim|\./locksim|\.\./locksim/locksim|locksim) (.+?)(?:\s+[#>] ?.*)?$`)
+	typed  = regexp.MustCompile(`(?m)^(?:\$ |cd \.\. && )?(?:go run \./cmd/locksim|(?:\./|locksim/)?locksim) (.+?)(?:\s+[#>] ?.*)?$`)
 	quoted = regexp.MustCompile("`locksim ([^`]+)`")
 )
 
@@ -52,6 +53,7 @@ func TestCommandsInDocumentsExist(t *testing.T) {
 	require.Greater(t, len(commands), 30)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("my-story.yaml", story, 0o600)) // the reader's own
+	require.NoError(t, os.Mkdir("mylock", 0o700))
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, command := range commands {
@@ -59,4 +61,23 @@ func TestCommandsInDocumentsExist(t *testing.T) {
 		code, _, stderr := locksim(over, args...)
 		require.Contains(t, []int{exitOK, exitInterrupted}, code, "%s: %s", command, stderr)
 	}
+}
+
+// TestTheProgramOfTheDocumentsIsAClient plays the client that a reader is to write, with the versions of one of ours.
+func TestTheProgramOfTheDocumentsIsAClient(t *testing.T) {
+	text, err := os.ReadFile("../../docs/libraries.md")
+	require.NoError(t, err)
+	from, to := between(t, string(text), "```go\n// main.go\n", "```")
+	module, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	mine := filepath.Join(t.TempDir(), "mylock")
+	require.NoError(t, os.CopyFS(mine, os.DirFS("../../clients/redislock")))
+	require.NoError(t, os.WriteFile(filepath.Join(mine, "main.go"), text[from:to], 0o600))
+	edit := exec.CommandContext(t.Context(), "go", "mod", "edit", "-replace=github.com/locksim/locksim="+module)
+	edit.Dir = mine
+	require.NoError(t, edit.Run())
+	t.Chdir(filepath.Dir(mine))
+	code, out, stderr := locksim(t.Context(), "run", "fencing-33-34", "--lock", "./mylock", "--fencing", "none", "--format", "json")
+	require.Equal(t, exitOK, code, stderr)
+	require.Regexp(t, `"lock":"./mylock".*"survival":"held".*"acquisitions":1\b`, out, "the other client asks once")
 }
