@@ -5,9 +5,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,6 +115,11 @@ func (o *liveOptions) check(words []string) (*locks.Algorithm, error) {
 			a.Name, titleOf(serversOf(&a)))
 	case !ready:
 		return nil, fmt.Errorf("the lock %s lives on %s: name the servers with --%s", a.Name, titleOf(serversOf(&a)), serversOf(&a))
+	}
+	for _, other := range slices.Sorted(maps.Keys(there)) {
+		if other != serversOf(&a) && there[other] {
+			return nil, fmt.Errorf("the lock %s lives on %s, and has no use for --%s", a.Name, titleOf(serversOf(&a)), other)
+		}
 	}
 	if a.Check != nil {
 		if err := a.Check(o.options()); err != nil {

@@ -38,7 +38,7 @@ func find(name string) (s *scenarios.Scenario, file bool, err error) {
 }
 
 func looksLikeFile(name string) bool {
-	return strings.ContainsAny(name, `/\`) || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name))
+	return strings.ContainsAny(name, `/\`) || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))
 }
 
 func isFile(name string) bool {

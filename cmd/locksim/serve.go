@@ -37,7 +37,7 @@ Exit codes: 0 after an interrupt, 2 usage, or an address that is in use.
 type serveOptions struct {
 	servers  count
 	replicas boolFlag
-	tick     time.Duration
+	tick     duration
 	listen   string
 	seed     seedFlag
 }
@@ -48,7 +48,7 @@ func serveFlags(o *serveOptions) *flag.FlagSet {
 	fs := newFlags("serve")
 	fs.Var(&o.servers, "servers", "")
 	fs.Var(&o.replicas, "replicas", "")
-	fs.DurationVar(&o.tick, "tick", 0, "")
+	fs.Var(&o.tick, "tick", "")
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:0", "")
 	fs.Var(&o.seed, "seed", "")
 	return fs
@@ -84,7 +84,7 @@ func (o *serveOptions) world(words []string) (*serve.World, error) {
 	}
 	n := o.servers.value
 	switch kind := words[0]; {
-	case kind == "redis" && o.tick != 0:
+	case kind == "redis" && o.tick.value != 0:
 		return nil, errors.New("--tick is of ZooKeeper")
 	case kind == "redis":
 		addresses, err := consecutive(o.listen, max(n, 1))
@@ -96,8 +96,8 @@ func (o *serveOptions) world(words []string) (*serve.World, error) {
 		return nil, fmt.Errorf("there are no servers %q%s", kind, didYouMean(kind, kinds))
 	case bool(o.replicas):
 		return nil, errors.New("--replicas is of Redis")
-	case o.tick != 0 && o.tick < time.Millisecond:
-		return nil, fmt.Errorf("--tick %v: a millisecond at least", o.tick)
+	case o.tick.value != 0 && o.tick.value < time.Millisecond:
+		return nil, fmt.Errorf("--tick %v: a millisecond at least", o.tick.value)
 	case n != 0 && n%2 == 0:
 		return nil, fmt.Errorf("--servers %d: an ensemble has an odd number of servers", n)
 	case n == 0:
@@ -107,7 +107,7 @@ func (o *serveOptions) world(words []string) (*serve.World, error) {
 	if err != nil {
 		return nil, err
 	}
-	return serve.ZooKeeper(o.seed.value, addresses, o.tick)
+	return serve.ZooKeeper(o.seed.value, addresses, o.tick.value)
 }
 
 // consecutive are so many addresses, with a port each.
@@ -115,7 +115,7 @@ func consecutive(first string, n int) ([]string, error) {
 	host, text, err := net.SplitHostPort(first)
 	port, bad := strconv.Atoi(text)
 	if err != nil || bad != nil || port < 0 || port > 65535 || port != 0 && port+n-1 > 65535 {
-		return nil, fmt.Errorf("--listen %q is not of the form host:port, with ports for %d servers", first, n)
+		return nil, fmt.Errorf("--listen %q is not of the form host:port, with ports for %s", first, counted(n, "server"))
 	}
 	var list []string
 	for i := range n {

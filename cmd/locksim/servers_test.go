@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestServersAreAskedForAndNamedInFull(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"serve", "serve: which servers? There are redis and zookeeper"},
+		{"serve redi", `serve: there are no servers "redi"; did you mean "redis"?`},
+		{"serve redis --tick 1s", "serve: --tick is of ZooKeeper"},
+		{"serve zookeeper --replicas", "serve: --replicas is of Redis"},
+		{"serve zookeeper --servers 4", "serve: --servers 4: an ensemble has an odd number of servers"},
+		{"serve zookeeper --tick 0s", `serve: invalid value "0s" for --tick: not a duration such as 30s, 10m or 8h`},
+		{"serve zookeeper --tick 1us", "serve: --tick 1µs: a millisecond at least"},
+		{"serve redis --listen nowhere", `serve: --listen "nowhere" is not of the form host:port, with ports for 1 server`},
+
+		{"live", "live: what is to be done? There is acquire LOCK"},
+		{"live acquire", "live: which lock?"},
+		{"live acquire redlok", `live: there is no lock "redlok"; did you mean "redlock"?`},
+		{"live acquire set-nx-lua", "live: the lock set-nx-lua lives on Redis: name the servers with --redis"},
+		{"live acquire set-nx-lua --redis localhost", `live: --redis "localhost": "localhost" is not of the form host:port`},
+		{"live acquire set-nx-lua --redis localhost:1 --etcd http://localhost:2", "live: the lock set-nx-lua lives on Redis, and has no use for --etcd"},
+		{"live acquire etcd --etcd localhost:2", `live: --etcd "localhost:2" is no address such as http://127.0.0.1:2379`},
+		{"live acquire chubby", "live: the lock chubby lives on Chubby, for which there is no client here"},
+		{"live acquire set-nx-lua --redis localhost:1 --ttl 0s", "live: --ttl and --timeout are a millisecond at least"},
+	} {
+		code, out, stderr := locksim(t.Context(), strings.Fields(c.args)...)
+		require.Equal(t, exitUsage, code, c.args)
+		require.Empty(t, out, c.args)
+		require.True(t, strings.HasPrefix(stderr, "locksim: "+c.want), "%s: %s", c.args, stderr)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), "%s: %s", c.args, stderr)
+	}
+}
+
+func TestServersAreServedUntilAnInterrupt(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for args, count := range map[string]int{"serve redis": 1, "serve redis --servers 2": 2, "serve zookeeper --tick 100ms": 3} {
+		code, out, stderr := locksim(over, strings.Fields(args)...)
+		require.Equal(t, exitOK, code, stderr)
+		require.Len(t, strings.Fields(out), count, args)
+	}
+}
