@@ -380,6 +380,27 @@ func TestWhatAProgramWritesIsNoted(t *testing.T) {
 	require.Equal(t, history.Failed, result.History.Acquisitions[0].Outcome)
 }
 
+// TestWhatALibrarySaysOfARefusalIsKept has it in its own words; that others have the lock is no words of its own.
+func TestWhatALibrarySaysOfARefusalIsKept(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	for key, said := range map[string]string{"refuses": "the door is shut", "breaks": "the key does not fit", "lock": ""} {
+		p := guestPlan(t, guestLock(t), keyed(key)+"clients: {a: {work: 5s}, b: {start: 1s, wait: try}}\n")
+		result, err := r.Run(p, 1, false)
+		require.NoError(t, err)
+		for _, a := range result.History.Acquisitions {
+			if a.Outcome != history.OK {
+				require.Equal(t, said, a.Said, key)
+			}
+		}
+	}
+	lock, _ := locks.Find("set-nx-lua")
+	native := guestPlan(t, &lock, keyed("lock")+"clients: {a: {work: 5s}, b: {start: 1s, wait: try}}\n")
+	result, err := r.Run(native, 1, false)
+	require.NoError(t, err)
+	require.Empty(t, result.History.Acquisitions[1].Said)
+}
+
 // TestProgramsAreRefusedWhatTheyCannotDo says so before a run.
 func TestProgramsAreRefusedWhatTheyCannotDo(t *testing.T) {
 	lock := guestLock(t)

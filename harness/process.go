@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -167,6 +168,9 @@ func (p *process) Refused(id history.ID, o history.Outcome, why error, final boo
 	p.asking = false
 	p.task.Step(trace.Step{Does: trace.Refused}, uint64(o), func() {
 		p.world.journal.refused(p, id, o, final)
+		if p.world.plan.Algorithm.Program != nil {
+			p.world.journal.of(id).Said = ownWords(why)
+		}
 		switch {
 		case !final || errors.Is(why, locks.ErrNotAcquired):
 		case o == history.Unknown:
@@ -175,6 +179,17 @@ func (p *process) Refused(id history.ID, o history.Outcome, why error, final boo
 			p.world.note(p.client.name, "is refused: "+why.Error())
 		}
 	}, o.String)
+}
+
+// ownWords are what a library says of a refusal, without what guest's errors say of it.
+func ownWords(why error) string {
+	text := why.Error()
+	for _, ours := range []error{locks.ErrNotAcquired, locks.ErrUnknown} {
+		if rest, ok := strings.CutPrefix(text, ours.Error()); ok {
+			text = strings.TrimPrefix(rest, ": ")
+		}
+	}
+	return text
 }
 
 // Check is a step of a careful client, in which it looks at its clock.

@@ -71,6 +71,7 @@ type Acquisition struct {
 	Invoked  trace.Instant // Lock was called
 	Returned trace.Instant // Lock returned to the application; Never if it did not
 	Outcome  Outcome       // OK begins a belief; nothing else does
+	Said     string        // why Lock returned without the lock, as a program's library said it; "" of other locks
 
 	Value       string        // who the holder is at the servers; "" if the lock has no owner
 	Token       uint64        // fencing token; 0 if the lock has none

@@ -82,6 +82,7 @@ func (a *Acquisition) fields() []field {
 		{"invoked", &a.Invoked},
 		{"returned", never{&a.Returned}},
 		{"outcome", enum{(*uint8)(&a.Outcome), outcomeNames}},
+		{"said", &a.Said},
 		{"value", &a.Value},
 		{"token", &a.Token},
 		{"deadline", stated{&a.HasDeadline, &a.Deadline}},

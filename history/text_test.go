@@ -49,6 +49,7 @@ func drawHistory(t *rapid.T) *history.History {
 			Client: drawText(t, "client"), Task: rapid.IntRange(0, 3).Draw(t, "task"),
 			Style: drawEnum(t, "style", history.Careful), Invoked: drawInstant(t, "invoked"),
 			Returned: drawInstant(t, "returned"), Outcome: drawEnum(t, "outcome", history.Refused),
+			Said:  drawText(t, "said"),
 			Value: drawText(t, "value"), Token: number.Draw(t, "token"), HasDeadline: flag(t, "has deadline"),
 			Deadline: trace.Never, CanLearn: flag(t, "learns"), Noticed: drawInstant(t, "noticed"),
 			Unlocked: drawInstant(t, "unlocked"), Crashed: drawInstant(t, "crashed"),

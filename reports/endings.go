@@ -1,8 +1,10 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/trace"
@@ -165,8 +167,9 @@ func (t *plot) stall() string {
 	if a := t.lastHolder(); a != nil {
 		t.acquires(a)
 	}
+	votes := t.firstSplit()
 	for i := range t.h.Waits {
-		if w := &t.h.Waits[i]; w.From <= t.until && t.until <= w.To {
+		if w := &t.h.Waits[i]; w.From <= t.until && t.until <= w.To || t.hasVote(w, votes) {
 			t.tell(w.From, orderBelief, t.waiter(w), "asks for the lock")
 		}
 	}
@@ -180,6 +183,76 @@ func (t *plot) stall() string {
 	}
 	return t.blocked() + fmt.Sprintf("%s has waited %s, and for %s nobody has acquired the lock.", who, since,
 		spokenExactly(t.run.Case.Scenario.Progress))
+}
+
+// firstSplit are the votes that were split first; none if they were not split again.
+func (t *plot) firstSplit() []history.Copy {
+	if !t.votes() {
+		return nil
+	}
+	rounds := t.h.SplitVotes(t.until.Add(-t.run.Case.Scenario.Progress), t.until, t.servers().Masters/2+1)
+	if len(rounds) < 2 {
+		return nil
+	}
+	return rounds[0]
+}
+
+// hasVote reports whether one of some votes is for somebody who waited then.
+func (t *plot) hasVote(w *history.Wait, votes []history.Copy) bool {
+	return slices.ContainsFunc(votes, func(c history.Copy) bool {
+		return t.holder(c.Acquisition, c.Client) == t.waiter(w) && w.From <= c.From && c.From <= w.To
+	})
+}
+
+// splitVotes says how those who ask share the votes, if they do so again and again.
+func (t *plot) splitVotes() string {
+	var who []string
+	nodes := map[string][]string{}
+	for _, c := range t.firstSplit() {
+		name := t.holder(c.Acquisition, c.Client)
+		if !slices.Contains(who, name) {
+			who = append(who, name)
+		}
+		nodes[name] = append(nodes[name], c.Node)
+	}
+	var parts []string
+	for i, name := range who {
+		verb := ""
+		switch {
+		case i == 0 && len(nodes[name]) == 1:
+			verb = " votes"
+		case i == 0:
+			verb = " vote"
+		}
+		parts = append(parts, listing(nodes[name])+verb+" for "+name)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Time after time " + listing(parts) + ", and nobody has a majority. "
+}
+
+// longestWords is up to how many bytes a library is quoted.
+const longestWords = 120
+
+// refusals is what Lock says each time to the one who waits, in its own words, if that is always the same and can be quoted.
+func (t *plot) refusals() string {
+	w, said, times := t.waiting(), "", 0
+	for i := range t.h.Acquisitions {
+		a := &t.h.Acquisitions[i]
+		if w == nil || a.Client != w.Client || a.Task != w.Task || a.Invoked < w.From || a.Returned > t.until {
+			continue
+		}
+		if a.Said == "" || times > 0 && a.Said != said {
+			return ""
+		}
+		said = a.Said
+		times++
+	}
+	if times < 2 || len(said) > longestWords || strings.Contains(said, "\n") {
+		return ""
+	}
+	return fmt.Sprintf("Each time Lock says %q. ", said)
 }
 
 // waiting is the longest wait under way at the violation, of whom it names if it names somebody.
@@ -222,7 +295,7 @@ func (t *plot) blocked() string {
 		}
 	}
 	if first == nil {
-		return ""
+		return cmp.Or(t.splitVotes(), t.refusals())
 	}
 	if !slices.Contains(t.cast, first.Acquisition) {
 		t.tell(first.From, orderService, t.entryOf(t.holder(first.Acquisition, first.Client)), "is made")

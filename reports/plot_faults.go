@@ -160,11 +160,19 @@ func (t *plot) comesBack(f *fault) string {
 	text := " and is up again " + spokenExactly(f.end.Sub(f.begin)) + " later"
 	var lost []string
 	for _, id := range t.cast {
+		entry, several := "", ""
 		for i := range t.h.Copies {
 			c := &t.h.Copies[i]
-			if c.Acquisition == id && c.Gone == history.Wiped && c.To <= t.until && t.wipedInCrash(c) == f {
-				lost = append(lost, t.entryOf(t.holder(id, c.Client)))
+			if c.Acquisition != id || c.Gone != history.Wiped || c.To > t.until || t.wipedInCrash(c) != f {
+				continue
 			}
+			if entry != "" {
+				several = "s" // a lock may have several keys on a server
+			}
+			entry = t.entryOf(t.holder(id, c.Client))
+		}
+		if entry != "" {
+			lost = append(lost, entry+several)
 		}
 	}
 	if len(lost) > 0 {

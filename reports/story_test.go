@@ -183,6 +183,54 @@ fault name=z text="crash: redis-3" fired begin=0s end=20s`)
 		"and so does b. Client a has waited from the start, and for 5 s nobody has acquired the lock.", story)
 }
 
+func TestWhatLockSaysEachTimeIsTold(t *testing.T) {
+	told := func(first, second string) string {
+		return storyOf(t, checker.Progress, `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {work: 2s}}
+progress: 5s`, `
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=1s outcome=failed`+first+`
+acquisition id=2 client=a invoked=2s returned=3s outcome=failed`+second+`
+acquisition id=3 client=a invoked=4s outcome=pending
+wait client=a from=0s to=never ended=waiting`)
+	}
+	const shut = ` said="the door is shut"`
+	require.Equal(t, `Client a asks for the lock. Each time Lock says "the door is shut". Client a has waited from the start, `+
+		"and for 5 s nobody has acquired the lock.", told(shut, shut))
+	require.NotContains(t, told(shut, ` said="the key does not fit"`), "Each time")
+	require.NotContains(t, told(shut, ""), "Each time")
+	const lines = ` said="2 errors:\n* one\n* two"`
+	require.NotContains(t, told(lines, lines), "Each time", "nobody reads that in a sentence")
+}
+
+func TestVotesThatAreSplitAgainAndAgainAreToldOnce(t *testing.T) {
+	split := `copy node=redis-1 acquisition=1 client=a from=1ms to=5ms gone=deleted
+copy node=redis-2 acquisition=1 client=a from=1ms to=5ms gone=deleted
+copy node=redis-3 acquisition=2 client=b from=1ms to=5ms gone=deleted
+`
+	told := func(more string) string {
+		return storyOf(t, checker.Progress, `
+lock: {algorithm: redlock, ttl: 10s}
+servers: {masters: 4}
+clients: {a: {work: 2s}, b: {work: 1s}}
+progress: 5s`, `
+history registers=1 authority end=30s
+acquisition id=1 client=a outcome=pending
+acquisition id=2 client=b outcome=pending
+`+split+more+`ask acquisition=1 client=a node=redis-1 at=1ms granted
+ask acquisition=1 client=a node=redis-2 at=1ms granted
+ask acquisition=2 client=b node=redis-3 at=1ms granted
+ask acquisition=2 client=b node=redis-1 at=2ms
+wait client=a from=0s to=never ended=waiting
+wait client=b from=0s to=4s ended=gave-up`)
+	}
+	require.Equal(t, "Client a asks for the lock, and so does b. Time after time redis-1 and redis-2 vote for a and redis-3 for b, "+
+		"and nobody has a majority. Client a has waited from the start, and for 5 s nobody has acquired the lock.",
+		told(strings.NewReplacer("1ms", "1s", "5ms", "1005ms").Replace(split)))
+	require.NotContains(t, told(""), "Time after time", "they were split once")
+}
+
 func TestLivesOfAProcessAreOneClient(t *testing.T) {
 	story := storyOf(t, checker.Progress, `
 lock: {algorithm: setnx}

@@ -25,6 +25,7 @@ type cast struct {
 	early       bool                 // a server has ended the key of one that takes part before its time
 	halfDone    bool                 // one that takes part has left its section half done
 	waitsFor    string               // what somebody waits for, if that is the story
+	split       bool                 // those who wait share the servers' votes, time after time
 	ended       string               // in what way a program has ended itself, if that is the story
 }
 
@@ -33,6 +34,7 @@ func newCast(s *scenarios.Scenario, seen sighting) *cast {
 	c := &cast{
 		scenario: s, history: h, faults: map[string]history.Fault{}, misreleased: isMisreleased(h, v), belated: isBelated(h, v),
 		overdue: overdueBy(h, v), early: isEarly(h, v), halfDone: isHalfDone(h, v),
+		split: isSplit(s, h, v),
 	}
 	if v.Property == checker.Survival {
 		c.ended = v.Kind

@@ -38,6 +38,8 @@ const (
 	heldUp = "a holder that is held up"
 	// Somebody waits for what was granted to one that does not know of it, or holds no longer.
 	orphan = "a grant that nobody holds"
+	// Those who wait ask at the same moments, and nobody gets a majority.
+	splitVotes = "split votes"
 	// Another server has taken the place of the one that had granted the lock.
 	failover = "failover"
 )
@@ -45,6 +47,7 @@ const (
 // stories are those of these causes of which a run tells by itself, whatever the faults in it were.
 var stories = []string{
 	misrelease, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
+	splitVotes,
 }
 
 // isStory reports whether a form says what happened, whatever the faults were: the run tells of that by itself.
@@ -88,6 +91,8 @@ func (c *cast) causes() []string {
 		list = append(list, early)
 	case c.halfDone && len(list) == 0:
 		list = append(list, halfDone)
+	case c.split && len(list) == 0:
+		list = append(list, splitVotes)
 	case len(list) == 0:
 		list = append(list, "no fault"+c.overrun())
 	}
@@ -213,6 +218,11 @@ func waitFor(h *history.History, at trace.Instant) string {
 		return unrecovered
 	}
 	return outOfReach
+}
+
+// isSplit reports whether those who wait share the servers' votes, time after time.
+func isSplit(s *scenarios.Scenario, h *history.History, v *checker.Violation) bool {
+	return timed(v.Property) && !s.Servers.Cluster && len(h.SplitVotes(v.At.Add(-s.Progress), v.At, s.Servers.Masters/2+1)) > 1
 }
 
 // tornSection is what package checker calls a section of which somebody saw one half.

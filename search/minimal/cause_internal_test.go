@@ -2,32 +2,25 @@ package minimal
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/trace"
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
 )
 
-// A lease that runs while everything comes to rest will end, and is not what somebody waits for who waits for ever.
-func TestWhoWaitsForEverDoesNotWaitForALease(t *testing.T) {
-	second := trace.Instant(time.Second)
-	h := &history.History{End: second, Grants: []history.Grant{{From: 0, To: 2 * second, Ended: history.ByDeadline}}}
-	require.Equal(t, orphan, waitFor(h, second))
-	h.Quiescent = true
-	require.Equal(t, outOfReach, waitFor(h, second))
-	h.Grants[0].To, h.Grants[0].Ended = trace.Never, history.Open
-	require.Equal(t, orphan, waitFor(h, second))
-}
-
-// Faults that are over are no reason to wait.
-func TestWhoWaitsWhenAllIsWellAgainHasNotRecovered(t *testing.T) {
-	h := &history.History{Faults: []history.Fault{{Fired: true, Begin: 1, End: 5}, {Fired: true, Begin: 3, End: trace.Never}}}
-	require.Equal(t, outOfReach, waitFor(h, 2))
-	require.Equal(t, outOfReach, waitFor(h, 9))
-	h.Faults = h.Faults[:1]
-	require.Equal(t, unrecovered, waitFor(h, 5))
-	h.Faults = nil
-	require.Equal(t, outOfReach, waitFor(h, 5))
+// Those who ask at the same moments, and wait for the same time, meet again. Of servers that are down nobody has a vote.
+func TestVotesThatAreSplitAreACause(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	causes := func(name string, p checker.Property) []string {
+		s, err := scenarios.Load(name)
+		require.NoError(t, err)
+		red, err := newReducer(&r, violationOf(t, &r, s, p, ""), Options{Context: t.Context()})
+		require.NoError(t, err)
+		return newCast(red.now, red.seen).causes()
+	}
+	require.Equal(t, []string{splitVotes}, causes("redlock-split-vote", checker.Progress))
+	require.Equal(t, []string{outOfReach}, causes("redlock-majority-down", checker.Availability))
 }

@@ -65,6 +65,9 @@ func plainDeed(s *scenarios.Scenario, seen *sighting) string {
 			return "client " + c.Name + " never stops working"
 		}
 	}
+	if isSplit(s, seen.result.History, seen.violation) {
+		return "the votes are split"
+	}
 	return "no fault at all"
 }
 

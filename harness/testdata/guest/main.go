@@ -130,8 +130,13 @@ func open(c guest.Config) (guest.Mutex, error) {
 	try := func(ctx context.Context) (guest.Lease, error) {
 		misbehave(c.Key)
 		asked := time.Now()
-		if c.Key == "wall" {
+		switch c.Key {
+		case "wall":
 			asked = asked.Round(0)
+		case "refuses":
+			return guest.Lease{}, fmt.Errorf("%w: the door is shut", guest.ErrNotAcquired)
+		case "breaks":
+			return guest.Lease{}, errors.New("the key does not fit")
 		}
 		bytes := make([]byte, 8)
 		rand.Read(bytes)
