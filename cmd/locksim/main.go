@@ -58,8 +58,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return runIn(ctx, environment(), args, stdout, stderr)
 }
 
-// nextInterrupt is a context that is done with the first interrupt that has not been heeded yet: one has, or none. The
-// one after that ends the program at once.
+// nextInterrupt is a context that is done with the first interrupt that nobody has heeded yet: the second, if the first has
+// ended what came before. The one after it ends the program at once.
 func (c *call) nextInterrupt(heeded bool) (ctx context.Context, stop func()) {
 	if !heeded {
 		return c.ctx, func() {}
