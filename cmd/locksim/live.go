@@ -148,6 +148,9 @@ func (o *liveOptions) options() locks.Options {
 
 // acquire takes the lock, keeps it, and gives it back.
 func (c *call) acquire(o *liveOptions, a *locks.Algorithm) int {
+	if c.interrupted(c.ctx.Err()) {
+		return exitInterrupted
+	}
 	o.servers.Owner = fmt.Sprintf("locksim-live-%d", os.Getpid())
 	o.servers.Tell = func(news string) { fmt.Fprintln(c.stderr, "locksim: "+news) }
 	p, err := live.Open(o.servers)
