@@ -388,16 +388,20 @@ func TestWhatALibrarySaysOfARefusalIsKept(t *testing.T) {
 		p := guestPlan(t, guestLock(t), keyed(key)+"clients: {a: {work: 5s}, b: {start: 1s, wait: try}}\n")
 		result, err := r.Run(p, 1, false)
 		require.NoError(t, err)
+		refused := 0
 		for _, a := range result.History.Acquisitions {
 			if a.Outcome != history.OK {
 				require.Equal(t, said, a.Said, key)
+				refused++
 			}
 		}
+		require.Positive(t, refused, key)
 	}
 	lock, _ := locks.Find("set-nx-lua")
 	native := guestPlan(t, &lock, keyed("lock")+"clients: {a: {work: 5s}, b: {start: 1s, wait: try}}\n")
 	result, err := r.Run(native, 1, false)
 	require.NoError(t, err)
+	require.Equal(t, history.Failed, result.History.Acquisitions[1].Outcome)
 	require.Empty(t, result.History.Acquisitions[1].Said)
 }
 
