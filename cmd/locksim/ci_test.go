@@ -37,3 +37,36 @@ func TestCommandsForOtherBuildServersExist(t *testing.T) {
 		}
 	}
 }
+
+// uses finds the actions that workflows use, and what stands behind them on the line.
+var uses = regexp.MustCompile(`(?m)^\s*(?:- )?uses: *(\S+)(.*)$`)
+
+// pinned is an action by its commit, with the version that the commit had in a comment.
+var pinned = regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+
+// unpinned lists the actions of a text that are not pinned by commit. This repository's own workflow is named by branch.
+func unpinned(text string) (list []string) {
+	for _, use := range uses.FindAllStringSubmatch(text, -1) {
+		own := strings.HasPrefix(use[1], "locksim/locksim/") || strings.HasPrefix(use[1], "./")
+		if !own && !pinned.MatchString(use[1]+use[2]) {
+			list = append(list, use[1])
+		}
+	}
+	return list
+}
+
+func TestActionsArePinnedByCommit(t *testing.T) {
+	files, err := filepath.Glob("../../.github/workflows/*.yml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range append(files, "../../docs/ci.md") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NotEmpty(t, uses.FindAllString(string(text), -1), file)
+		require.Empty(t, unpinned(string(text)), file)
+	}
+	commit := strings.Repeat("0a", 20)
+	require.Equal(t, []string{"a/tag@v4", "a/branch@main", "a/short@0a0a0a0", "a/unnamed@" + commit}, unpinned(
+		"  - uses: a/tag@v4\n    uses: a/branch@main\n- uses: a/short@0a0a0a0 # v1.2.3\n- uses: a/unnamed@"+commit+"\n"+
+			"- uses: a/right@"+commit+" # v1.2.3\n"))
+}
