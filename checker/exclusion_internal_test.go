@@ -44,7 +44,7 @@ func overlapping(list []interval) bool {
 
 func TestIntervalScanAgreesWithPorcupineAndTheDefinition(t *testing.T) {
 	seen := map[bool]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	checkOften(t, func(t *rapid.T) { // with -short, too few examples for both answers to be seen often
 		list := drawIntervals(t, 9)
 		want := overlapping(list)
 		v := newIntervals(list)
