@@ -48,6 +48,7 @@ const (
 	reductionRuns  = 3_000
 	reductionSteps = 10_000_000
 	reductionTime  = 30
+	causeTime      = 10
 )
 
 // reduced makes the scenario of a breach small. What is smaller must break the promise, too, and not leave what the promise
@@ -89,10 +90,15 @@ func picture(r *player, s *subject, scenario *scenarios.Scenario) *reports.Run {
 	if stuck != nil || err != nil {
 		return nil
 	}
+	var causes []checker.Cause
+	o := minimal.Options{Runs: max(reductionSteps/max(result.Steps, 1), 1)}
+	if r.do(causeTime, "its causes", func(r *harness.Runner) { causes = minimal.Causes(r, plan, scenario.Seed, &result.Report, o) }) != nil {
+		causes = nil
+	}
 	return &reports.Run{
 		Case: c, Lock: s.algorithm.Name, Seed: result.Seed, Digest: result.Digest, Steps: result.Steps,
 		Messages: result.Messages, Virtual: result.Virtual, History: result.History, Events: result.Events,
-		Report: result.Report,
+		Report: result.Report, Causes: causes,
 	}
 }
 

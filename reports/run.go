@@ -27,6 +27,9 @@ type Run struct {
 	Report   checker.Report
 	// Needs says in sentences how much of what happened is needed for what the run violates, as far as that is known.
 	Needs []string
+	// Causes are the conditions without which the run does not violate a property, as far as it was played without them.
+	// An explanation gives no other conditions as reasons.
+	Causes []checker.Cause
 }
 
 // Status sums up how the verdicts of a run compare with what its scenario expects.

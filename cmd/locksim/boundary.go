@@ -24,17 +24,29 @@ type boundary struct {
 	lock   *locks.Algorithm // in the place of the scenarios'; nil if there is none
 }
 
-// fill says so in the first run of each schedule that violates something.
+// fill says so in the first run of each schedule that violates something, and in each run what causes it has.
 func (b *boundary) fill(runs []reports.Run) {
 	defer b.runner.Close()
 	for i := range runs {
 		r := &runs[i]
+		if plan, err := harness.Compile(r.Case, b.lock); err == nil {
+			r.Causes = causes(&b.runner, plan, r)
+		}
 		x := gravest(&r.Report)
 		if x == nil || i > 0 && sameSchedule(&runs[i-1], r) && gravest(&runs[i-1].Report) != nil {
 			continue
 		}
 		r.Needs = b.needs(r, x)
 	}
+}
+
+// causes plays a run without what may be why it violates something, unless that would take long.
+func causes(r *harness.Runner, plan *harness.Plan, run *reports.Run) []checker.Cause {
+	most := boundarySteps / max(run.Steps, 1)
+	if most == 0 {
+		return nil
+	}
+	return minimal.Causes(r, plan, run.Seed, &run.Report, minimal.Options{Runs: most})
 }
 
 // sameSchedule reports whether two runs differ in how the resource is fenced alone. A variant is a scenario of its own.

@@ -74,7 +74,7 @@ func playScenario(r *harness.Runner, s *scenarios.Scenario, file string, needs [
 			return nil, err
 		}
 		run := runOf(plan, result)
-		run.File, run.Needs = file, needs
+		run.File, run.Needs, run.Causes = file, needs, causes(r, plan, &run)
 		runs = append(runs, run)
 	}
 	return runs, nil

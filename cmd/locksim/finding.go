@@ -49,6 +49,7 @@ func completeFinding(cx *minimal.Counterexample) (reports.Run, error) {
 			result.Digest, cx.Digest)
 	}
 	run := runOf(plan, result)
+	run.Causes = causes(&r, plan, &run)
 	cx.Scenario.Story = reports.Story(&run, cx.Property)
 	cx.Scenario.Finding = strings.Join(needs(cx), " ")
 	return run, nil
