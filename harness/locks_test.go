@@ -1,6 +1,8 @@
 package harness_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -359,5 +361,74 @@ func TestCommandWithoutWordsIsAnErrorOfTheServer(t *testing.T) {
 			}, release: func(locks.Lease) error { return nil }}
 		})
 		verdicts(t, a, "clients: {a: {work: 1s}}")
+	}
+}
+
+// TestAReleaseThatIsRepeatedMayEndTheNextHold has an application call Unlock again after an error, of a lock that then no
+// longer compares, and of one that always does.
+func TestAReleaseThatIsRepeatedMayEndTheNextHold(t *testing.T) {
+	const lostReply = `
+clients: {a: {work: 1s, unlock-again: 500ms}, b: {start: 10ms, work: 2s}}
+faults: [{before: {node: redis-1, does: execute, what: release, peer: a}, break: this, lose: reply}]`
+	plain := func(forces bool) *locks.Algorithm {
+		return algorithm(func(p locks.Process, o locks.Options) handmade {
+			failed := false
+			return handmade{
+				try: func() (locks.Lease, error) { return setNX(p, o) },
+				release: func(l locks.Lease) error {
+					if failed && forces {
+						_, err := p.Redis(0).Do(0, "DEL", o.Key)
+						return err
+					}
+					err := deleteOwn(p, o, l)
+					failed = err != nil
+					return err
+				},
+			}
+		})
+	}
+	require.Equal(t, 20, verdicts(t, plain(true), lostReply)[checker.ReleaseSafety][checker.Violated])
+	require.Zero(t, verdicts(t, plain(false), lostReply)[checker.ReleaseSafety][checker.Violated])
+	require.Zero(t, verdicts(t, plain(true), strings.Replace(lostReply, ", unlock-again: 500ms", "", 1))[checker.ReleaseSafety][checker.Violated])
+}
+
+// TestAConnectionOutlivesTheWorkOfAProcessThatStays has a lock that only the end of its connection releases.
+func TestAConnectionOutlivesTheWorkOfAProcessThatStays(t *testing.T) {
+	a := algorithm(func(p locks.Process, o locks.Options) handmade {
+		var conn locks.SQLConn
+		return handmade{
+			try: func() (locks.Lease, error) {
+				var err error
+				if conn == nil {
+					if conn, err = p.SQL().Connect(time.Second); err != nil {
+						return locks.Lease{}, err
+					}
+				}
+				r, err := conn.Do(time.Second, locks.SQLStatement{Name: "acquire", Text: "SELECT GET_LOCK(?, 0)"}, o.Key)
+				return locks.Lease{}, refusedIf(!r.True(), err)
+			},
+			release: func(locks.Lease) error { return nil },
+		}
+	})
+	a.Servers = "mysql"
+	const clients = "servers: {kind: mysql}\nclients: {a: {work: 1s%s}, b: {start: 10ms, work: 1s}}"
+	require.Equal(t, 20, verdicts(t, a, fmt.Sprintf(clients, ""))[checker.Progress][checker.Held])
+	require.Equal(t, 20, verdicts(t, a, fmt.Sprintf(clients, ", stays: true"))[checker.Progress][checker.Violated])
+}
+
+// TestARunDoesNotWaitForAProcessThatStays compares when runs end.
+func TestARunDoesNotWaitForAProcessThatStays(t *testing.T) {
+	for _, stays := range []string{"", ", stays: true"} {
+		s, err := scenarios.Parse("story.yaml", []byte(
+			"name: story\nlock: {algorithm: zk-sequential}\nservers: {kind: zookeeper}\nclients: {a: {work: 1s"+stays+"}}"))
+		require.NoError(t, err)
+		p, err := harness.Compile(s.Cases()[0], nil)
+		require.NoError(t, err)
+		var r harness.Runner
+		defer r.Close()
+		result, err := r.Run(p, 1, false)
+		require.NoError(t, err)
+		require.True(t, result.History.Quiescent)
+		require.Less(t, time.Duration(result.Virtual), 2*time.Second)
 	}
 }

@@ -204,12 +204,18 @@ func (p *process) Lost(id history.ID) {
 	}, nil)
 }
 
-// Release notes that Unlock is called.
+// Release notes that Unlock is called. Of a call that is repeated the first one ends the belief.
 func (p *process) Release(id history.ID) {
 	p.phase = id
 	p.task.Step(trace.Step{Does: trace.Release}, 0, func() {
-		p.world.journal.of(id).Unlocked = p.world.engine.Now()
+		a := p.world.journal.of(id)
+		a.Unlocked = min(a.Unlocked, p.world.engine.Now())
 	}, nil)
+}
+
+// Stays notes that the process has done its work, and stays up.
+func (p *process) Stays() {
+	p.task.Step(trace.Step{Does: trace.Done, What: "stays"}, 0, p.task.Rest, nil)
 }
 
 // Released notes what Unlock said.

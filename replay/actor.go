@@ -116,7 +116,10 @@ func (s *stage) report(a *actor, r *report, answer *order) bool {
 	case lost:
 		return s.stepOf(a, trace.Lost, "", func(now trace.Instant) { s.journal.of(r.ID).Noticed = now })
 	case release:
-		return s.stepOf(a, trace.Release, "", func(now trace.Instant) { s.journal.of(r.ID).Unlocked = now })
+		return s.stepOf(a, trace.Release, "", func(now trace.Instant) {
+			x := s.journal.of(r.ID)
+			x.Unlocked = min(x.Unlocked, now) // of a call that is repeated the first one ends the belief
+		})
 	case released:
 		return s.stepOf(a, trace.Released, "", func(now trace.Instant) {
 			x := s.journal.of(r.ID)

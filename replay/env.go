@@ -77,6 +77,9 @@ func (e *env) Released(id history.ID, o history.Outcome) {
 	e.step(report{Kind: released, ID: id, Outcome: o})
 }
 
+// Stays says that the process has done its work. It runs until the stage ends it.
+func (e *env) Stays() { e.step(report{Kind: done}) }
+
 // Access turns to a register of the resource, which the stage has.
 func (e *env) Access(id history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
 	var o order

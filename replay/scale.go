@@ -61,7 +61,7 @@ func (x scaler) clients(list []scenarios.Client) []scenarios.Client {
 			c.Retry.Delay = defaultRetry
 		}
 		for _, each := range []*time.Duration{
-			&c.Start, &c.Wait, &c.Again, &c.Retry.Delay, &c.Retry.Jitter, &c.Work, &c.Read, &c.Think,
+			&c.Start, &c.Wait, &c.Again, &c.Unlock, &c.Retry.Delay, &c.Retry.Jitter, &c.Work, &c.Read, &c.Think,
 		} {
 			*each = x.time(*each)
 		}

@@ -127,6 +127,9 @@ var clientFields = mapping[Client]{
 			"How long one call of Acquire may wait; `try` does not wait at all.").or("forever"),
 		bind("again", omitted(atLeast(1)), func(c *Client) *time.Duration { return &c.Again },
 			"The pause before it calls Acquire again after one that failed.").otherwise("it gives the section up"),
+		bind("unlock-again", omitted(atLeast(1)), func(c *Client) *time.Duration { return &c.Unlock },
+			"The pause before it calls Unlock once more after one that returned an error. Of a lock that was entered several times "+
+				"only the last Unlock is repeated.").otherwise("it does not repeat Unlock"),
 		bind("retry", retry(), func(c *Client) *Retry { return &c.Retry },
 			"How a blocked Acquire polls.").otherwise("the algorithm's own"),
 		through("work", special(atLeast(0), wordFor{"forever", forever}),
@@ -148,6 +151,9 @@ var clientFields = mapping[Client]{
 			"When in the section it writes them.").otherwise("at the section's end, if it has one"),
 		bind("think", atLeast(0), func(c *Client) *time.Duration { return &c.Think },
 			"The pause between two sections.").or("0s"),
+		bind("stays", truth(), func(c *Client) *bool { return &c.Stays },
+			"Whether the process stays up when its sections are done, with its connections, sessions and watches. The run does not "+
+				"wait for it. A process that does not stay ends, and its connections close."),
 		bind("servers", oneOrMore(line("a server"), maxServers), func(c *Client) *[]string { return &c.Servers },
 			"Which servers of the ensemble it connects to, in this order.").
 			otherwise("all, in an order of its own").of("zookeeper"),

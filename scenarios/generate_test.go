@@ -320,7 +320,8 @@ func clients(t *rapid.T, d deployment, name string, count int) Client {
 			Delay: orZero(t, durations(1), "delay"), Jitter: orZero(t, durations(0), "jitter"),
 			Tries: orZero(t, rapid.IntRange(1, maxTries), "tries"),
 		},
-		Think: orZero(t, durations(0), "think"),
+		Think: orZero(t, durations(0), "think"), Stays: rapid.Bool().Draw(t, "stays"),
+		Unlock: orZero(t, durations(1), "unlock-again"),
 	}
 	c.Read = min(c.Work, orZero(t, durations(0), "read"))
 	if w := maybe(t, durations(0), "write"); w != nil {

@@ -66,12 +66,14 @@ type Client struct {
 	Enters   int            // how often a section enters the lock before it works; 0 is once
 	Wait     time.Duration  // how long one Acquire may wait: locks.Try, locks.Forever (the default) or a time
 	Again    time.Duration  // pause before asking again after a failed Acquire; 0 means it does not ask again
+	Unlock   time.Duration  // pause before calling Unlock once more after it failed; 0 means it is not called again
 	Retry    Retry          // how a blocked Acquire polls
 	Work     time.Duration  // length of the critical section
 	Hangs    bool           // the work never ends ("work: forever")
 	Read     time.Duration  // when in the section the registers are read; 0: at once
 	Write    *time.Duration // when in the section they are written; nil: at its end
 	Think    time.Duration  // pause between sections
+	Stays    bool           // the process stays up after its sections, with its connections and sessions
 	Servers  []string       // which servers it connects to, in this order; all, in any order, if empty
 }
 

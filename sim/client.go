@@ -21,6 +21,7 @@ type Process struct {
 	over    int     // how many of tasks have ended
 	frozen  []*Task // ready, but the process is paused
 	ended   bool    // main has returned, or the process has died
+	rests   bool    // main has no more to do; the process stays up
 	zombies bool    // some task's code would not unwind
 }
 
@@ -66,12 +67,18 @@ func (p *Process) forgetEnded() {
 	}
 }
 
-// die ends all tasks. Their code gets no further; what it has deferred runs without effect.
-func (p *Process) die() {
-	if !p.ended {
-		p.ended = true
+// rest has the run no longer wait for the process.
+func (p *Process) rest() {
+	if !p.ended && !p.rests {
+		p.rests = true
 		p.node.engine.alive--
 	}
+}
+
+// die ends all tasks. Their code gets no further; what it has deferred runs without effect.
+func (p *Process) die() {
+	p.rest()
+	p.ended, p.rests = true, false
 	for _, t := range p.frozen {
 		t.queued = false
 	}
@@ -130,6 +137,13 @@ func (t *Task) String() string {
 func (t *Task) Go(run func(*Task)) *Signal {
 	t.mustLive()
 	return &t.process.spawn(run).end
+}
+
+// Rest says that the process has no more work, though it stays up: its connections remain, and its other tasks continue.
+// The run does not wait for it any longer.
+func (t *Task) Rest() {
+	t.mustLive()
+	t.process.rest()
 }
 
 // Sleep blocks for d on the monotonic clock.

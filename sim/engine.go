@@ -68,7 +68,7 @@ type Engine struct {
 	messages int
 	arrivals int // messages on their way to servers whose arrival is an event
 	mending  int // faults that are going to heal
-	alive    int // client processes that have not ended, or will restart
+	alive    int // client processes that have work to do, or will restart
 	calls    int // of tasks since the last event
 	bound    string
 	failure  *Panic

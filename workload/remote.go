@@ -22,6 +22,7 @@ const (
 	opRelease
 	opReleased
 	opAccess
+	opStays
 	opFailed
 )
 
@@ -110,6 +111,9 @@ func (r *Remote) Released(id history.ID, o history.Outcome) {
 	r.Call(request(opReleased, uint64(id), uint64(o)))
 }
 
+// Stays says that the process has done its work and stays up.
+func (r *Remote) Stays() { r.Call(request(opStays)) }
+
 // Access turns to a register of the resource.
 func (r *Remote) Access(id history.ID, op history.Op, register int, l locks.Lease) (accepted bool, err error) {
 	f := request(opAccess, uint64(id), uint64(op), uint64(register))
@@ -184,6 +188,8 @@ func Answer(env Env, request []byte) []byte {
 		env.Release(history.ID(f.takeNumber()))
 	case opReleased:
 		env.Released(history.ID(f.takeNumber()), history.Outcome(f.takeNumber()))
+	case opStays:
+		env.Stays()
 	case opAccess:
 		id, o, register := history.ID(f.takeNumber()), history.Op(f.takeNumber()), int(f.takeNumber())
 		accepted, err := env.Access(id, o, register, f.takeLease())

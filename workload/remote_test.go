@@ -34,7 +34,8 @@ func TestAWorkloadFarAwayIsTheSame(t *testing.T) {
 			Fencing:  rapid.SampledFrom([]history.Fencing{history.Unfenced, history.CheckThenWrite}).Draw(t, "fencing"),
 			Sections: rapid.IntRange(1, 3).Draw(t, "sections"), Enters: rapid.IntRange(0, 2).Draw(t, "enters"),
 			Again: drawDuration(t, "again"), Think: drawDuration(t, "think"), Read: drawDuration(t, "read"),
-			Write: drawDuration(t, "write"), Work: drawDuration(t, "work"),
+			Write: drawDuration(t, "write"), Work: drawDuration(t, "work"), Unlock: drawDuration(t, "unlock"),
+			Stays:     rapid.Bool().Draw(t, "stays"),
 			Registers: rapid.IntRange(1, 2).Draw(t, "registers"),
 		}
 		failures := []error{

@@ -21,11 +21,13 @@ type Plan struct {
 	Enters    int             // how often a section enters the lock before it works, and leaves it again; 1 if 0
 	Wait      time.Duration   // how long one Acquire may wait
 	Again     time.Duration   // pause before asking again after a failed Acquire; 0 means it does not ask again
+	Unlock    time.Duration   // pause before calling Unlock once more after it failed; 0 means it is not called again
 	Think     time.Duration   // pause between sections
 	Read      time.Duration   // when in a section the registers are read
 	Write     time.Duration   // when in a section they are written
 	Work      time.Duration   // length of a section
 	Hangs     bool            // the section never ends
+	Stays     bool            // the process stays up when its tasks have done their sections
 	Registers int
 	Guarded   bool // the registers live on the lock's own servers
 	_         struct{}
@@ -56,10 +58,12 @@ type Env interface {
 	Guarded(id history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (accepted bool, err error)
 	// Spawn runs f as another task of the process.
 	Spawn(f func(Env)) locks.Signal
+	// Stays says that the process has done its work and stays up, with its connections and sessions.
+	Stays()
 }
 
-// Run does what the plan says, in all of its tasks, and returns when all have ended. Each task builds a lock of its
-// own, since a lock's handle belongs to one task.
+// Run does what the plan says, in all of its tasks, and returns when all have ended, or not at all if the process is to
+// stay up. Each task builds a lock of its own, since a lock's handle belongs to one task.
 func Run(env Env, build locks.Builder, p *Plan) error {
 	others := make([]locks.Signal, 0, max(p.Tasks-1, 0))
 	errs := make([]error, max(p.Tasks, 1))
@@ -70,7 +74,12 @@ func Run(env Env, build locks.Builder, p *Plan) error {
 	for _, end := range others {
 		env.Wait(locks.Forever, end)
 	}
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if p.Stays && err == nil {
+		env.Stays()
+		env.Wait(locks.Forever)
+	}
+	return err
 }
 
 func runTask(env Env, build locks.Builder, p *Plan) error {
@@ -97,8 +106,19 @@ func section(env Env, lock locks.Lock, p *Plan) {
 		h := newHolder(env, lock, p, id, lease)
 		h.work()
 	})
+	if release(env, lock, id, lease) == nil || p.Unlock == 0 {
+		return
+	}
+	env.Sleep(p.Unlock)
+	_ = release(env, lock, id, lease)
+}
+
+// release calls Unlock and returns what it said.
+func release(env Env, lock locks.Lock, id history.ID, lease locks.Lease) error {
 	env.Release(id)
-	env.Released(id, released(lock.Release(lease)))
+	err := lock.Release(lease)
+	env.Released(id, released(err))
+	return err
 }
 
 // enterAgain enters a lock that is held already as often as the plan says, does what is to be done inside, and leaves
@@ -113,8 +133,7 @@ func enterAgain(env Env, lock locks.Lock, p *Plan, enters int, inside func()) {
 		return
 	}
 	enterAgain(env, lock, p, enters-1, inside)
-	env.Release(id)
-	env.Released(id, released(lock.Release(lease)))
+	_ = release(env, lock, id, lease)
 }
 
 // acquire asks until it has the lock, or will not ask again.

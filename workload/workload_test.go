@@ -69,6 +69,7 @@ func (f *fake) Check(_ history.ID, look func()) {
 func (f *fake) Lost(history.ID)                          { f.say("lost") }
 func (f *fake) Release(history.ID)                       { f.say("release") }
 func (f *fake) Released(_ history.ID, o history.Outcome) { f.say("released %v", o) }
+func (f *fake) Stays()                                   { f.say("stays") }
 
 func (f *fake) Access(_ history.ID, op history.Op, register int, _ locks.Lease) (bool, error) {
 	what := fmt.Sprintf("%v %d", op, register)
@@ -177,6 +178,24 @@ func TestClientAsksAgainOnlyIfItIsToldTo(t *testing.T) {
 		"0s start; 0s refused failed final=false: lock not acquired; 1s start; 1s refused unknown final=false: redis-1: outcome unknown; "+
 			"2s start; 2s acquired; 2s release; 2s released ok",
 		play(t, &fake{}, &lock{refusals: refusals()}, workload.Plan{Again: time.Second}))
+}
+
+func TestUnlockIsRepeatedOnceAfterAnError(t *testing.T) {
+	plan := workload.Plan{Unlock: time.Second}
+	require.Equal(t, "0s start; 0s acquired; 0s release; 0s released ok", play(t, &fake{}, &lock{}, plan))
+	lost := fmt.Errorf("redis-1: %w", locks.ErrUnknown)
+	require.Equal(t, "0s start; 0s acquired; 0s release; 0s released unknown; 1s release; 1s released unknown",
+		play(t, &fake{}, &lock{release: lost}, plan))
+	plan.Enters = 2
+	require.Equal(t, "0s start; 0s acquired; 0s start; 0s acquired; 0s release; 0s released unknown; 0s release; 0s released unknown; "+
+		"1s release; 1s released unknown", play(t, &fake{}, &lock{release: lost}, plan), "only the outermost Unlock is repeated")
+}
+
+func TestProcessThatStaysSaysSoAndWaits(t *testing.T) {
+	f := &fake{}
+	got := play(t, f, &lock{refusals: []error{locks.ErrNotAcquired}}, workload.Plan{Stays: true})
+	require.Equal(t, "0s start; 0s refused failed final=true: lock not acquired; 0s stays", got)
+	require.Equal(t, time.Duration(locks.Forever), f.now)
 }
 
 func TestTasksAndSectionsMultiply(t *testing.T) {
