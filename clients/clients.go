@@ -27,13 +27,14 @@ type Client struct {
 func Catalogue() []Client {
 	redsync := locks.Algorithm{
 		Source: "github.com/go-redsync/redsync", Authority: locks.Majority, Deadline: locks.OnMonotonic, Identity: "value",
-		Lease: true, Extends: true,
+		Lease: true, Extends: true, Reference: "redlock-parallel",
 	}
 	onRedigo := redsync
 	redsync.Name, redsync.Title = "redsync", "redsync on go-redis: Redlock, all servers at once"
 	onRedigo.Name, onRedigo.Title = "redsync-redigo", "redsync on redigo"
 	redislock := locks.Algorithm{
 		Source: "github.com/bsm/redislock", Authority: locks.OneNode, Identity: "value", Lease: true, Extends: true,
+		Reference: "set-nx-lua",
 	}
 	ownToken := redislock
 	redislock.Name, redislock.Title = "redislock", "bsm/redislock on go-redis: a script that sets a key if it is not another's"
@@ -47,7 +48,7 @@ func Catalogue() []Client {
 			Lock: locks.Algorithm{
 				Name: "rueidislock", Title: "rueidis' own: most of three keys, renewed, waited for by client-side caching",
 				Source: "github.com/redis/rueidis/rueidislock", Authority: locks.MostKeys, Keys: rueidisKeys,
-				Identity: "value", Lease: true, Renews: true,
+				Identity: "value", Lease: true, Renews: true, Reference: "watchdog",
 			},
 			Folder: "rueidislock", Library: "github.com/redis/rueidis",
 		},
@@ -55,7 +56,7 @@ func Catalogue() []Client {
 			Lock: locks.Algorithm{
 				Name: "go-zookeeper", Title: "zk.Lock of go-zookeeper: protected ephemeral sequential nodes",
 				Source: "github.com/go-zookeeper/zk", Servers: "zookeeper", Authority: locks.Queue, Key: nodeOf,
-				Identity: "own node", Lease: true,
+				Identity: "own node", Lease: true, Reference: "zk-sequential",
 			},
 			Folder: "go-zookeeper", Library: "github.com/go-zookeeper/zk",
 		},

@@ -35,6 +35,8 @@ type Algorithm struct {
 	// Extends reports whether it prolongs its leases if [Options.Renew] says how often, and only then; it then tells the
 	// holder if it cannot.
 	Extends bool
+	// Reference is the lock of the catalogue whose algorithm it implements, for [ReferenceOf]; "" if none is known.
+	Reference string
 	// Guard reports whether its servers can hold the protected data too: its locks are Guards.
 	Guard bool
 	_     struct{}

@@ -126,5 +126,5 @@ func (f *finding) notes() string {
 	if f.cause != "" {
 		note = "cause: " + f.cause + "; " + note
 	}
-	return note
+	return note + "; whose promise was broken: " + f.cx.Blame.Sentence()
 }

@@ -205,19 +205,27 @@ type leftDocument struct {
 }
 
 type findingDocument struct {
-	Property string `json:"property"`
-	Cause    string `json:"cause,omitempty"` // the same for findings that share one
-	Kind     string `json:"kind"`
-	Style    string `json:"style"`
-	Fencing  string `json:"fencing"`
-	Hits     int    `json:"hits"`
-	First    uint64 `json:"first_run"`
-	Scenario string `json:"scenario"` // the file
-	Story    string `json:"story"`
-	Finding  string `json:"finding,omitempty"`
-	Digest   string `json:"digest"`
-	Rough    bool   `json:"not_minimal,omitempty"`
-	Output   string `json:"output,omitempty"` // what a program wrote at its end
+	Property string        `json:"property"`
+	Cause    string        `json:"cause,omitempty"` // the same for findings that share one
+	Kind     string        `json:"kind"`
+	Style    string        `json:"style"`
+	Fencing  string        `json:"fencing"`
+	Hits     int           `json:"hits"`
+	First    uint64        `json:"first_run"`
+	Scenario string        `json:"scenario"` // the file
+	Story    string        `json:"story"`
+	Finding  string        `json:"finding,omitempty"`
+	Digest   string        `json:"digest"`
+	Blame    blameDocument `json:"blame"`
+	Rough    bool          `json:"not_minimal,omitempty"`
+	Output   string        `json:"output,omitempty"` // what a program wrote at its end
+}
+
+// blameDocument says whose promise was broken.
+type blameDocument struct {
+	Party     string `json:"party"`
+	Reference string `json:"reference,omitempty"` // the lock that was played in the place of the lock
+	Text      string `json:"text"`
 }
 
 // document is a finding as JSON.
@@ -230,6 +238,7 @@ func (f *finding) document() findingDocument {
 		Property: cx.Property.String(), Kind: cx.Kind, Style: cx.Case.Style.String(), Fencing: cx.Case.Fencing.String(),
 		Hits: f.hits, First: f.first, Scenario: f.file, Story: cx.Scenario.Story,
 		Finding: strings.TrimSpace(cx.Scenario.Finding), Digest: fmt.Sprintf("%#016x", cx.Digest),
+		Blame: blameDocument{cx.Blame.Party.String(), cx.Blame.Reference, cx.Blame.Text},
 		Rough: cx.Rough, Output: output,
 	}
 }

@@ -79,22 +79,26 @@ func grouped(list []Finding, has func(f, of *Finding) bool) [][]int {
 }
 
 // Causes groups findings, of whatever property, style and fencing mode, that have one cause, or the cause of a simpler
-// one and more. It returns their indices: the groups with the fewest faults first, then those that were met more often,
-// and likewise within a group, after those that have no more than its cause.
+// one and more. It returns their indices: first what only this lock does (see [minimal.Blame]), then the groups with the
+// fewest faults, then those that were met more often; and likewise within a group, after those that have no more than
+// its cause.
 func (f *Found) Causes() [][]int {
 	plainest := func(i, j int) int {
 		a, b := &f.Findings[i], &f.Findings[j]
 		return cmp.Or(cmp.Compare(a.faults(), b.faults()), cmp.Compare(b.Hits, a.Hits))
 	}
 	shares := func(f, of *Finding) bool { return f.Counterexample.Shares(of.Counterexample) }
+	rank := func(i int) int { return f.Findings[i].Counterexample.Blame.Rank() }
 	groups := grouped(f.Findings, shares)
 	for _, group := range groups {
 		head := &f.Findings[group[0]]
 		more := func(i int) int { return one(!shares(head, &f.Findings[i])) }
 		slices.SortStableFunc(group, func(i, j int) int {
-			return cmp.Or(cmp.Compare(more(i), more(j)), plainest(i, j))
+			return cmp.Or(cmp.Compare(rank(i), rank(j)), cmp.Compare(more(i), more(j)), plainest(i, j))
 		})
 	}
-	slices.SortStableFunc(groups, func(a, b []int) int { return plainest(a[0], b[0]) })
+	slices.SortStableFunc(groups, func(a, b []int) int {
+		return cmp.Or(cmp.Compare(rank(a[0]), rank(b[0])), plainest(a[0], b[0]))
+	})
 	return groups
 }

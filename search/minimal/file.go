@@ -27,7 +27,7 @@ func File(c *Counterexample) []byte {
 	if !c.Rough {
 		fmt.Fprintf(&b, " Of %d other seeds %d violate it, too.", OtherSeeds, c.Others)
 	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "\n# Whose promise was broken: %s.\n", c.Blame.Sentence())
 	if c.Scenario.Finding == "" { // else it is told there
 		for _, n := range c.Needs {
 			fmt.Fprintf(&b, "# %s\n", n.Sentence("it holds"))

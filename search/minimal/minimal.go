@@ -34,6 +34,7 @@ type Counterexample struct {
 	Needs            []Need              // how much of what is left is needed
 	Others           int                 // of OtherSeeds other seeds, with how many the scenario violates the property too
 	Runs             int                 // played to find it
+	Blame            Blame               // whose promise was broken
 	Rough            bool                // the work was ended early: Needs and Others are not known, and more could be taken out
 
 	form form
@@ -84,6 +85,7 @@ func Reduce(r *harness.Runner, v search.Violation, o Options) (*Counterexample, 
 	if err := red.finish(c); err != nil {
 		return nil, err
 	}
+	c.Blame = red.blame(c)
 	c.Runs = red.runs
 	return c, nil
 }

@@ -1,0 +1,38 @@
+package locks
+
+// ReferenceOf returns the name of the lock of the catalogue with which a lock's violations are compared: one that is
+// correct as published, for the same servers and the same authority, with a token or with renewal if the lock has
+// those. What violates it too is no mistake of the lock's own. Renewed says that leases are prolonged, by the lock itself
+// or because it was told to. The answer is "" if the catalogue has no such lock.
+func ReferenceOf(a *Algorithm, renewed bool) string {
+	switch {
+	case a.Reference != "" && !renewed:
+		return a.Reference
+	case a.Servers == "" || a.Servers == "redis":
+		return redisReference(a, renewed)
+	case a.Servers == "mysql" && a.Lease:
+		return "mysql-lease-row"
+	}
+	return map[string]string{
+		"zookeeper": "zk-sequential", "etcd": "etcd", "consul": "consul", "chubby": "chubby", "memcached": "memcached-cas",
+		"mysql": "mysql-get-lock", "postgres": "pg-advisory",
+	}[a.Servers]
+}
+
+func redisReference(a *Algorithm, renewed bool) string {
+	switch {
+	case a.Authority == Majority && renewed:
+		return "" // none of the catalogue prolongs its leases on several servers
+	case a.Authority == Majority && a.Token:
+		return "redlock-counter-token"
+	case a.Authority == Majority:
+		return "redlock"
+	case a.Authority == Replicated:
+		return "set-nx-lua-wait"
+	case renewed:
+		return "watchdog"
+	case a.Token:
+		return "set-nx-lua-fenced"
+	}
+	return "set-nx-lua"
+}
