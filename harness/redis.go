@@ -64,7 +64,8 @@ const fullSync = 5 * time.Second
 func (s *redisService) config(i int) redis.Config {
 	d := &s.deployed
 	c := redis.Config{
-		DiskLies: d.Disk == "lies", MinReplicas: d.MinReplicas, MinReplicasMaxLag: d.MaxLag,
+		Databases: 1, // keys are followed by their names
+		DiskLies:  d.Disk == "lies", MinReplicas: d.MinReplicas, MinReplicasMaxLag: d.MaxLag,
 		FullSyncDelay: cmp.Or(d.FullSync, fullSync), Observer: s.truth,
 	}
 	switch d.Persistence {

@@ -16,6 +16,9 @@ import (
 // drawnKeys are the keys that generated commands are about: strings, a counter, a hash, a sorted set, a list, a set.
 var drawnKeys = []string{"lock", "lock:b", "n", "h", "z", "l", "s"}
 
+// drawnDatabases is how many databases stories use.
+const drawnDatabases = 3
+
 // drawnLines are what generated sequences consist of, by kind. A word that begins with a dollar is drawn, see drawWord.
 var drawnLines = map[string][]string{
 	"set": {
@@ -33,6 +36,11 @@ var drawnLines = map[string][]string{
 		"DEL $k", "DEL $k $k", "UNLINK $k", "EXISTS $k $k", "TYPE $k", "RENAME $k $k", "RENAMENX $k $k", "COPY $k $k",
 		"COPY $k $k REPLACE", "COPY $k $k REPLACE FOO", "COPY $k $k DB 0", "TOUCH $k", "KEYS *", "KEYS l*", "FLUSHALL", "PING", "ECHO $v", "OBJECT NOSUCH $k", "NOSUCH $v", "GET",
 	},
+	"database": {
+		"SELECT $db", "SELECT $db", "SELECT 0", "SELECT 16", "SELECT -1", "MOVE $k $db", "MOVE $k $db", "MOVE $k 99", "SWAPDB $db $db",
+		"SWAPDB 0 x", "COPY $k $k DB $db", "COPY $k $k DB $db REPLACE", "COPY $k $k DB 16", "FLUSHDB", "DBSIZE", "DBSIZE",
+		"EVAL \"redis.call('select', 1) return redis.call('set', KEYS[1], 'x')\" 1 $k", "CONFIG GET databases",
+	},
 	"counter": {"INCR $k", "INCR n", "DECR $k", "INCRBY n $n", "DECRBY n $n", "INCRBY n $v", "INCRBYFLOAT n 0.5"},
 	"hash": {
 		"HSET h $f $v", "HSET h $f $v $f $v", "HSET $k $f $v", "HGET h $f", "HGET $k $f", "HDEL h $f $f", "HEXISTS h $f", "HINCRBY h $f $n",
@@ -43,6 +51,11 @@ var drawnLines = map[string][]string{
 		"SADD s $v $v", "SREM s $v", "SISMEMBER s $v", "SCARD s", "SMEMBERS s", "ZADD z $n $v", "ZADD z NX $n $v", "ZREM z $v", "ZSCORE z $v",
 		"ZRANGE z 0 -1", "ZRANGE z 0 -1 WITHSCORES", "ZRANK z $v", "ZCARD z", "ZREMRANGEBYSCORE z 0 $n", "ZINCRBY z $n $v",
 		"ZRANGEBYSCORE z 0 $n", "ZCOUNT z 0 $n", "ZPOPMIN z", "ZPOPMAX z 2",
+	},
+	"pops": {
+		"LMPOP 2 l $k LEFT", "LMPOP 1 l RIGHT COUNT 2", "LMPOP 1 l", "LMPOP 0 l LEFT", "LMPOP 1 l LEFT COUNT 0", "ZMPOP 2 z $k MIN",
+		"ZMPOP 1 z MAX COUNT 2", "ZMPOP 1 z LEFT", "BLPOP l $v", "BLPOP l -1", "BLPOP l inf", "BLMOVE l $k FOO LEFT 0", "BLMPOP x 1 l LEFT",
+		"BZMPOP 0 1 z LEFT",
 	},
 	"transaction": {
 		"MULTI", "MULTI", "EXEC", "EXEC", "EXEC", "DISCARD", "WATCH $k", "WATCH $k $k", "UNWATCH", "RESET", "CLIENT NOSUCH",
@@ -60,14 +73,14 @@ var drawnLines = map[string][]string{
 		"CLIENT TRACKING ON", "CLIENT TRACKING ON OPTIN", "CLIENT TRACKING ON OPTOUT NOLOOP", "CLIENT TRACKING ON NOLOOP",
 		"CLIENT TRACKING ON BCAST", "CLIENT TRACKING ON BCAST PREFIX lock", "CLIENT TRACKING ON BCAST PREFIX lock: NOLOOP",
 		"CLIENT TRACKING ON REDIRECT @1", "CLIENT TRACKING OFF", "CLIENT CACHING YES", "CLIENT CACHING NO", "CLIENT TRACKINGINFO",
-		"CLIENT REPLY SKIP", "CLIENT REPLY OFF", "CLIENT REPLY ON", "CLIENT NO-EVICT ON", "SELECT 0", "SELECT x", "AUTH x", "AUTH default x",
+		"CLIENT REPLY SKIP", "CLIENT REPLY OFF", "CLIENT REPLY ON", "CLIENT NO-EVICT ON", "SELECT x", "AUTH x", "AUTH default x",
 		"WAIT 0 0", "COMMAND GETKEYS SET $k $v", "RESET",
 	},
 }
 
 // kinds are drawn with equal odds: those that matter to locks more than once.
 var kinds = []string{
-	"set", "set", "set", "expire", "expire", "generic", "counter", "hash", "collections", "transaction", "transaction", "script",
+	"set", "set", "set", "expire", "expire", "generic", "database", "counter", "hash", "collections", "pops", "transaction", "transaction", "script",
 	"script", "pubsub", "connection", "connection",
 }
 
@@ -112,7 +125,7 @@ func drawScene(t *rapid.T) (lines []string) {
 		}
 	}
 	own := func() { add(drawCommand(t)) }
-	switch rapid.SampledFrom([]string{"any", "any", "transaction", "tracking"}).Draw(t, "scene") {
+	switch rapid.SampledFrom([]string{"any", "any", "transaction", "tracking", "blocking"}).Draw(t, "scene") {
 	case "transaction":
 		add("WATCH $k")
 		some("before", any)
@@ -120,6 +133,29 @@ func drawScene(t *rapid.T) (lines []string) {
 		some("queued", own)
 		some("meanwhile", any)
 		add("EXEC")
+	case "blocking": // without broadcasts, which are sent after each turn, see the differences that are known
+		lines = append(lines, "1 RESET", "2 RESET")
+		for _, waiter := range []string{"1", "2", "1"}[:rapid.IntRange(1, 3).Draw(t, "waiters")] {
+			lines = append(lines, waiter+" "+filled(t, rapid.SampledFrom(blockingLines).Draw(t, "blocking")))
+		}
+		client = "0"
+		add("RESET")
+		for range rapid.IntRange(1, 6).Draw(t, "acts") {
+			switch rapid.IntRange(0, 3).Draw(t, "act") {
+			case 0:
+				if line := drawCommand(t); !strings.Contains(line, "BCAST") {
+					add(line)
+				}
+			case 1:
+				lines = append(lines, drawClock(t))
+			default:
+				add(rapid.SampledFrom(wakingLines).Draw(t, "waking"))
+			}
+		}
+		add("RESET")
+		for _, waiter := range []string{"@1", "@2", "@1"} { // the first may wait once more
+			add("CLIENT UNBLOCK " + waiter + rapid.SampledFrom([]string{"", " ERROR", " TIMEOUT"}).Draw(t, "reason"))
+		}
 	case "tracking":
 		add("HELLO 3")
 		add(rapid.SampledFrom(trackings).Draw(t, "tracking"))
@@ -135,6 +171,20 @@ func drawScene(t *rapid.T) (lines []string) {
 	return lines
 }
 
+// blockingLines may block a client. What one sends while it is blocked is not drawn, but for another of these.
+var blockingLines = []string{
+	"BLPOP l 0", "BLPOP z l $wait", "BRPOP l s $wait", "BLPOP $k l $wait", "BRPOPLPUSH l l $wait", "BRPOPLPUSH l $k 0", "BLMOVE l $k LEFT RIGHT 0",
+	"BLMOVE l l RIGHT LEFT $wait", "BLMPOP $wait 2 l $k LEFT COUNT 2", "BLMPOP 0 1 l RIGHT", "BZPOPMIN z 0", "BZPOPMAX l z $wait",
+	"BZMPOP $wait 2 $k z MIN COUNT 2", "BZMPOP 0 1 z MAX", "SELECT $db",
+}
+
+// wakingLines may serve one that is blocked.
+var wakingLines = []string{
+	"RPUSH l a b", "LPUSH l $v", "RPUSH l a b c d", "ZADD z 1 a 2 b", "ZADD z $n $v", "DEL l", "DEL z", "RENAME l z", "RENAME z l", "COPY l lock",
+	"MULTI", "EXEC", "SET l $v", "RPUSH $k $v", "MOVE l $db", "SELECT $db", "SWAPDB $db $db", "LMOVE l l LEFT RIGHT",
+	"EVAL \"redis.call('rpush', 'l', 'x', 'y') redis.call('zadd', 'z', 1, 'm') return 1\" 0", "CLIENT UNBLOCK @1",
+}
+
 var trackings = []string{
 	"CLIENT TRACKING ON", "CLIENT TRACKING ON", "CLIENT TRACKING ON NOLOOP", "CLIENT TRACKING ON OPTIN", "CLIENT TRACKING ON OPTOUT",
 	"CLIENT TRACKING ON BCAST", "CLIENT TRACKING ON BCAST NOLOOP PREFIX lock", "CLIENT TRACKING ON REDIRECT @2",
@@ -146,10 +196,15 @@ func drawCommand(t *rapid.T) string {
 
 func drawStoryLine(t *rapid.T) string {
 	if rapid.IntRange(0, 9).Draw(t, "clock") == 0 {
-		return fmt.Sprintf("%+d", 4*rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(-10, 100)).Draw(t, "quarters"))
+		return drawClock(t)
 	}
 	client := rapid.SampledFrom([]string{"0", "0", "1", "2"}).Draw(t, "client")
 	return client + " " + filled(t, drawCommand(t))
+}
+
+// drawClock draws by how much the clock is set forward or back.
+func drawClock(t *rapid.T) string {
+	return fmt.Sprintf("%+d", 4*rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(-10, 100)).Draw(t, "quarters"))
 }
 
 // filled draws the words of a line that begin with a dollar.
@@ -182,6 +237,10 @@ func drawWord(t *rapid.T, name string) string {
 		return pick("me", "you", "they")
 	case "n":
 		return pick("0", "1", "2", "10", "-3", "30")
+	case "wait":
+		return fmt.Sprintf("0.%03d", 4*rapid.IntRange(1, 20).Draw(t, name)+rapid.IntRange(-1, 1).Draw(t, name))
+	case "db":
+		return strconv.Itoa(rapid.IntRange(0, drawnDatabases-1).Draw(t, name))
 	case "ms":
 		return strconv.Itoa(4*rapid.IntRange(1, 40).Draw(t, name) + rapid.IntRange(-1, 1).Draw(t, name))
 	case "date":

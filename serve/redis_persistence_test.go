@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,8 +11,16 @@ import (
 	"github.com/locksim/locksim/sim/redis"
 )
 
-// lookAtAll is what a client asks for to see a whole dataset: of each key its type, when it ends, and what it holds.
+// lookAtAll is what a client asks for to see a whole dataset, the first database last: of each key its type, when it ends, and what it holds.
 var lookAtAll = func() (lines []string) {
+	for database := range drawnDatabases {
+		lines = append(lines, fmt.Sprintf("0 SELECT %d", drawnDatabases-1-database))
+		lines = append(lines, lookAtDatabase...)
+	}
+	return lines
+}()
+
+var lookAtDatabase = func() (lines []string) {
 	for _, key := range drawnKeys {
 		for _, command := range []string{"TYPE $", "PEXPIRETIME $", "GET $", "HGETALL $", "LRANGE $ 0 -1", "SMEMBERS $", "ZRANGE $ 0 -1 WITHSCORES"} {
 			lines = append(lines, "0 "+strings.ReplaceAll(command, "$", key))
@@ -21,7 +30,7 @@ var lookAtAll = func() (lines []string) {
 }()
 
 // writing are the kinds of commands that change the dataset.
-var writing = []string{"set", "set", "expire", "expire", "generic", "counter", "hash", "collections", "script"}
+var writing = []string{"set", "set", "expire", "expire", "generic", "database", "counter", "hash", "collections", "script"}
 
 // drawLives draws the lives of a process: in each commands, and time, and at its end kill -9; then what is left.
 func drawLives(t *rapid.T, saves bool) (lines []string) {

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -43,13 +44,13 @@ type realRedis struct {
 	asked   int // the client that has sent something, and may be answered; -1 for none
 }
 
-// startRealRedis starts one with as many databases as ours has, or skips the test.
+// startRealRedis starts one, or skips the test.
 func startRealRedis(t *testing.T, c real.RedisConfig) *realRedis {
 	t.Helper()
 	h, err := real.NewHost()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.Close()) })
-	c.Name, c.WrongClock, c.Options = "redis", true, append(c.Options, "--databases", "1")
+	c.Name, c.WrongClock = "redis", true
 	server, err := h.Redis(c)
 	if m := (*real.Missing)(nil); errors.As(err, &m) {
 		t.Skip(m)
@@ -154,11 +155,18 @@ func readAll(t require.TestingT, c net.Conn) (text string) {
 // setClock sets it to the middle of a millisecond: faketime reads fractions of a second as floats. What has ended by either
 // reading of the clock is gone for good: as it is when the server looks for it, ten times a second.
 func (r *realRedis) setClock(t require.TestingT, at time.Time) {
-	look := "EXISTS a b c d e f g h i j k l m n o p q r s t u v w x y z " + strings.Join(drawnKeys, " ") + "\r\n"
-	r.ask(t, look, 1)
+	r.look(t)
 	require.NoError(t, r.server.FreezeClock(at.Add(time.Millisecond/2)))
-	r.ask(t, look, 1)
+	r.look(t)
 	r.asked = -1
+}
+
+// look touches every key of the databases that stories use, the first of them last.
+func (r *realRedis) look(t require.TestingT) {
+	for database := drawnDatabases - 1; database >= 0; database-- {
+		keys := "a b c d e f g h i j k l m n o p q r s t u v w x y z " + strings.Join(drawnKeys, " ")
+		r.ask(t, fmt.Sprintf("SELECT %d\r\nEXISTS %s\r\n", database, keys), 2)
+	}
 }
 
 // simulatedRedis is a server in an engine in which no time passes.

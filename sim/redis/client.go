@@ -82,8 +82,8 @@ func (p *Peer) describe() string {
 	if p.tracking.on {
 		redirect = p.tracking.redirect
 	}
-	return fmt.Sprintf("id=%d addr=%s name=%s flags=%s db=0 sub=%d psub=%d ssub=0 multi=%d user=default redir=%d resp=%d\n",
-		p.id, addr, p.name, state, len(p.channels), len(p.patterns), queued, redirect, p.protocol.version())
+	return fmt.Sprintf("id=%d addr=%s name=%s flags=%s db=%d sub=%d psub=%d ssub=0 multi=%d user=default redir=%d resp=%d\n",
+		p.id, addr, p.name, state, p.database, len(p.channels), len(p.patterns), queued, redirect, p.protocol.version())
 }
 
 // verbatim answers with a text for people.
@@ -179,7 +179,7 @@ func runClientReply(s *Store, p *Peer, _ *command, args []string) {
 	s.ok()
 }
 
-// runClientUnblock ends another connection's WAIT.
+// runClientUnblock ends what another connection waits for.
 func runClientUnblock(s *Store, _ *Peer, _ *command, args []string) {
 	failing := len(args) == 4 && strings.EqualFold(args[3], "ERROR")
 	if len(args) > 4 || len(args) == 4 && !failing && !strings.EqualFold(args[3], "TIMEOUT") {

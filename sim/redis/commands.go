@@ -46,9 +46,8 @@ func (c *command) fits(words int) bool {
 }
 
 // unsimulated are commands of Redis that miniredis has and a Store must not run: they
-// block, push, or choose at random.
+// wait for streams, push, or choose at random.
 var unsimulated = []string{
-	"BLMOVE", "BLMPOP", "BLPOP", "BRPOP", "BRPOPLPUSH", "BZMPOP", "BZPOPMAX", "BZPOPMIN",
 	"HRANDFIELD", "MONITOR", "RANDOMKEY", "SPOP", "SRANDMEMBER",
 	"SSUBSCRIBE", "SUNSUBSCRIBE", "XREAD", "XREADGROUP", "ZRANDMEMBER",
 }
@@ -65,7 +64,7 @@ func (s *Store) lookup(args []string) (*command, string) {
 	}
 	if !ok {
 		if isUnsimulated(args[0]) {
-			return nil, "ERR '" + args[0] + "' is not simulated: it blocks, subscribes or draws at random"
+			return nil, "ERR '" + args[0] + "' is not simulated: it waits for a stream, subscribes or draws at random"
 		}
 		return nil, unknownCommand(args)
 	}
@@ -167,13 +166,15 @@ func runFlush(s *Store, _ *Peer, c *command, args []string) {
 		s.fail(errSyntax)
 		return
 	}
-	for _, e := range s.keys.sorted() {
-		s.db.Del(e.key)
-		s.keys.remove(e.key)
-		s.changes = append(s.changes, Change{
-			Op: OpDeleted, Key: e.key, Kind: e.kind, Before: e.value, Existed: true, Request: s.request,
-		})
-		s.spoil(e.key)
+	if c.name == "FLUSHDB" {
+		s.flushDatabase()
+	} else {
+		here := s.keys.number
+		for _, d := range s.databases {
+			s.use(d.number)
+			s.flushDatabase()
+		}
+		s.use(here)
 	}
 	s.invalidateAll()
 	if c.name == "FLUSHALL" && s.server != nil {
@@ -182,30 +183,18 @@ func runFlush(s *Store, _ *Peer, c *command, args []string) {
 	s.ok()
 }
 
+func (s *Store) flushDatabase() {
+	for _, e := range s.keys.sorted() {
+		s.db.Del(e.key)
+		s.keys.remove(e.key)
+		s.changes = append(s.changes, Change{
+			Op: OpDeleted, DB: s.keys.number, Key: e.key, Kind: e.kind, Before: e.value, Existed: true, Request: s.request,
+		})
+		s.spoil(e.key)
+	}
+}
+
 // runDbsize counts what the dataset holds. On a replica that may be more than can be found.
 func runDbsize(s *Store, _ *Peer, _ *command, _ []string) {
 	s.out = appendInteger(s.out, int64(len(s.keys.entries)))
-}
-
-// runCopy makes room for the copy first: miniredis would let it inherit the deadline of what it replaces.
-func runCopy(s *Store, _ *Peer, c *command, args []string) {
-	replaces := false
-	for i := 3; i < len(args); i++ {
-		switch {
-		case strings.EqualFold(args[i], "REPLACE"):
-			replaces = true
-		case !strings.EqualFold(args[i], "DB") || i+1 == len(args):
-			s.fail(errSyntax)
-			return
-		case args[i+1] != "0":
-			s.fail("ERR DB index is out of range")
-			return
-		default:
-			i++
-		}
-	}
-	if replaces && args[1] != args[2] && s.keys.find(args[1]) != nil {
-		s.db.Del(args[2])
-	}
-	s.forward(c, args)
 }

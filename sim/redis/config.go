@@ -2,6 +2,7 @@ package redis
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -30,7 +31,7 @@ func (s *Store) parameters() []string {
 		}
 	}
 	return []string{
-		"appendfsync", appendfsync, "appendonly", appendonly, "databases", "1", "maxmemory", "0", "maxmemory-policy", "noeviction",
+		"appendfsync", appendfsync, "appendonly", appendonly, "databases", strconv.Itoa(s.limit()), "maxmemory", "0", "maxmemory-policy", "noeviction",
 		"notify-keyspace-events", "", "save", save, "timeout", "0",
 	}
 }

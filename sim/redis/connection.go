@@ -86,6 +86,7 @@ func runReset(s *Store, p *Peer, _ *command, _ []string) {
 	s.cached.untrack(p)
 	s.endTransaction(p)
 	s.unsubscribe(p)
+	p.database = 0
 	p.protocol, s.protocol, p.name = RESP2, RESP2, ""
 	if p.silence == answersNone {
 		p.silence = answersAll
@@ -109,18 +110,6 @@ func runPing(s *Store, p *Peer, _ *command, args []string) {
 		s.out = appendBulk(s.out, text)
 	default:
 		s.out = appendStatus(s.out, "PONG")
-	}
-}
-
-// runSelect is Redis's with "databases 1".
-func runSelect(s *Store, _ *Peer, _ *command, args []string) {
-	switch n, err := strconv.Atoi(args[1]); {
-	case err != nil:
-		s.fail(errInteger)
-	case n != 0:
-		s.fail("ERR DB index is out of range")
-	default:
-		s.ok()
 	}
 }
 

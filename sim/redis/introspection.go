@@ -130,6 +130,14 @@ func (c *command) keysOf(args []string) (keys []string) {
 		keys, _, _ = splitKeys(args[2:])
 		return keys
 	}
+	if strings.HasSuffix(c.name, "MPOP") {
+		words := args[1:]
+		if c.name[0] == 'B' {
+			words = words[1:]
+		}
+		keys, _, _ = splitKeys(words)
+		return keys
+	}
 	for i, last := c.keys.first, c.keys.end(len(args)); i > 0 && i <= last; i += c.keys.step {
 		keys = append(keys, args[i])
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+	"time"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -45,6 +46,21 @@ func allDigits(text string) string {
 		panic("redis: miniredis has a score " + text)
 	}
 	return formatNumber(lua.LNumber(f), 17) //tidy:ok scores are floats
+}
+
+// parseTimeout reads for how many seconds a command may block a client, as milliseconds (timeout.c, getTimeoutFromObjectOrReply).
+func parseTimeout(word string) (ms int64, problem string) {
+	const tolerance = 1e-6                       //tidy:ok of a product that would be whole if floats were exact
+	seconds, err := strconv.ParseFloat(word, 64) //tidy:ok time-outs are floats
+	switch {
+	case err != nil || math.IsNaN(seconds):
+		return 0, "ERR timeout is not a float or out of range"
+	case seconds < 0:
+		return 0, "ERR timeout is negative"
+	case seconds > float64(math.MaxInt64/int64(time.Second)): //tidy:ok time-outs are floats
+		return 0, "ERR timeout is out of range"
+	}
+	return int64(math.Ceil(seconds*1000 - tolerance)), "" //tidy:ok one product, correctly rounded
 }
 
 // lrand48 is the generator behind Redis's math.random (rand.c, redisLrand48): the same on

@@ -15,6 +15,7 @@ type Peer struct {
 	id       int64 // counted from 1 in each life of the server
 	name     string
 	conn     *sim.Conn // nil for a store that stands alone, and when the connection is over
+	database int
 	protocol Protocol
 	silence  silence
 	leaving  bool // the server ends the connection after the reply
@@ -25,7 +26,7 @@ type Peer struct {
 	poisoned  bool // a command could not be queued
 	queue     []queued
 
-	watched []string
+	watched []watched
 	broken  bool // somebody touched a watched key
 
 	channels []string // that it has subscribed to
@@ -46,6 +47,12 @@ const (
 	skipsThis
 	answersNone
 )
+
+// watched is a key of a database.
+type watched struct {
+	database int
+	key      string
+}
 
 type queued struct {
 	command *command
@@ -72,8 +79,8 @@ func (p *Peer) enqueue(c *command, args []string) {
 	p.queue = append(p.queue, queued{c, slices.Clone(args)})
 }
 
-func (p *Peer) touched(key string) {
-	p.broken = p.broken || slices.Contains(p.watched, key)
+func (p *Peer) touched(database int, key string) {
+	p.broken = p.broken || slices.Contains(p.watched, watched{database, key})
 }
 
 // subscriptions is how many channels and patterns the connection listens to.

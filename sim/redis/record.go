@@ -13,6 +13,7 @@ import (
 // DEL). A value that is no string is recorded whole.
 type Record struct {
 	Op       Op
+	DB       int // the number of its database
 	Key      string
 	Kind     Kind
 	Value    string
@@ -41,6 +42,9 @@ func (r *Record) Command() string {
 // String writes the record as the command it stands for.
 func (r Record) String() string {
 	line := r.Command() + " " + r.Key
+	if r.DB != 0 {
+		line = "SELECT " + strconv.Itoa(r.DB) + ", " + line
+	}
 	ms := strconv.FormatInt(r.Deadline/1e6, 10)
 	switch r.Op {
 	case OpSet:
@@ -62,7 +66,7 @@ func (r Record) String() string {
 }
 
 func (r *Record) digest(d *trace.Digest) {
-	d.Uint64(uint64(r.Op) | uint64(r.Kind)<<8)
+	d.Uint64(uint64(r.Op) | uint64(r.Kind)<<8 | uint64(r.DB)<<16)
 	d.String(r.Key)
 	d.String(r.Value)
 	for _, item := range r.Items {
@@ -76,7 +80,7 @@ func (r *Record) digest(d *trace.Digest) {
 func AppendRecords(dst []Record, unit []Change) []Record {
 	for i := range unit {
 		c := &unit[i]
-		r := Record{Op: c.Op, Key: c.Key, Kind: c.Kind, Deadline: c.Deadline, Request: c.Request}
+		r := Record{Op: c.Op, DB: c.DB, Key: c.Key, Kind: c.Kind, Deadline: c.Deadline, Request: c.Request}
 		if c.Op == OpSet {
 			r.Value, r.Items = c.Value, c.Items
 		}
@@ -85,13 +89,15 @@ func AppendRecords(dst []Record, unit []Change) []Record {
 	return dst
 }
 
-// Snapshot is the whole dataset as records, by key.
+// Snapshot is the whole dataset as records, by database and key.
 func (s *Store) Snapshot() []Record {
 	var all []Record
-	for _, e := range s.keys.sorted() {
-		all = append(all, Record{
-			Op: OpSet, Key: e.key, Kind: e.kind, Value: e.value, Items: e.items, Deadline: e.deadline, Request: e.writer,
-		})
+	for _, d := range s.databases {
+		for _, e := range d.sorted() {
+			all = append(all, Record{
+				Op: OpSet, DB: d.number, Key: e.key, Kind: e.kind, Value: e.value, Items: e.items, Deadline: e.deadline, Request: e.writer,
+			})
+		}
 	}
 	return all
 }
@@ -110,12 +116,16 @@ func (s *Store) Load(now int64, log []Record) {
 // fill loads an empty store.
 func (s *Store) fill(log []Record) {
 	for i := range log {
+		s.use(log[i].DB)
 		s.apply(&log[i])
 	}
-	for i := range s.keys.entries {
-		s.show(&s.keys.entries[i])
+	for _, d := range s.databases {
+		s.use(d.number)
+		for i := range s.keys.entries {
+			s.show(&s.keys.entries[i])
+		}
 	}
-	s.created += len(s.keys.entries)
+	s.created += s.size()
 }
 
 // apply replays a record on the mirror alone.

@@ -129,7 +129,7 @@ func splitKeys(words []string) (keys, argv []string, problem string) {
 
 // runScript executes a script. What it calls answers in RESP2, whatever the connection speaks.
 func (s *Store) runScript(sc *script, keys, argv []string, readOnly bool) {
-	protocol := s.protocol
+	protocol, database := s.protocol, s.keys.number
 	s.scripted, s.declared, s.protocol = true, keys, RESP2
 	if sc.twin == nil || s.LuaOnly || readOnly || s.refusal != "" || !sc.twin(s, keys, argv) {
 		if s.engine == nil {
@@ -138,6 +138,7 @@ func (s *Store) runScript(sc *script, keys, argv []string, readOnly bool) {
 		s.engine.run(sc, keys, argv, readOnly, protocol)
 	}
 	s.scripted, s.declared, s.protocol = false, nil, protocol
+	s.use(database)
 }
 
 // scriptRows are the subcommands of SCRIPT.

@@ -11,6 +11,8 @@ import (
 // Config configures a server.
 type Config struct {
 	Persistence Persistence
+	// Databases is how many numbered databases there are (databases); 16 if 0.
+	Databases int
 	// DiskLies makes the disk acknowledge flushes that it has not carried out.
 	DiskLies bool
 	// ReplicaOf is the master whose replica the server is when the run begins: attached before it, and in sync.
@@ -44,7 +46,7 @@ type Server struct {
 	disk       disk
 	replication
 
-	waiting []*Peer  // blocked in WAIT
+	waiting []*Peer  // blocked, in the order in which they were
 	after   []func() // what the request in execution has asked for, and happens when it has been executed
 }
 
@@ -124,10 +126,15 @@ func (s *Server) serve(p *Peer, r *Request) (reply Reply, ok bool) {
 			return reply, true
 		}
 	}
-	raw := s.Store.serveRequest(s.node.Wall(), p, r)
+	return s.conclude(p, r, s.Store.serveRequest(s.node.Wall(), p, r))
+}
+
+// conclude does what follows from the execution of a request.
+func (s *Server) conclude(p *Peer, r *Request, raw []byte) (reply Reply, ok bool) {
 	changes := s.Store.Changes()
 	s.persist(changes)
-	if p.wait == nil {
+	switch {
+	case p.wait == nil:
 		var err error
 		if reply, err = ParseReply(raw); err != nil {
 			panic("redis: the store answered " + strings.Join(r.Args, " ") + " with " + err.Error())
@@ -135,12 +142,15 @@ func (s *Server) serve(p *Peer, r *Request) (reply Reply, ok bool) {
 		if s.config.Observer != nil {
 			s.config.Observer.Executed(s, r, reply, changes)
 		}
+	case s.config.Observer != nil && len(changes) > 0:
+		s.config.Observer.Expired(s, changes)
 	}
 	s.armExpiry()
 	if s.propagate(r, changes) {
 		p.woff = s.offset
 	}
 	s.finishUnit()
+	s.serveReady()
 	return reply, p.wait == nil
 }
 

@@ -20,14 +20,17 @@ func (s *Store) Lead(now int64) {
 // reveal brings what reads find up to the clock, which may also have been set back.
 func (s *Store) reveal() {
 	s.sync()
-	if s.keys.timed == 0 {
-		return
-	}
-	for i := range s.keys.entries {
-		e := &s.keys.entries[i]
-		if due := s.due(e); due != e.hidden {
-			s.db.Del(e.key)
-			s.show(e)
+	for _, d := range s.databases {
+		if d.timed == 0 {
+			continue
+		}
+		s.use(d.number)
+		for i := range s.keys.entries {
+			e := &s.keys.entries[i]
+			if due := s.due(e); due != e.hidden {
+				s.db.Del(e.key)
+				s.show(e)
+			}
 		}
 	}
 }
@@ -52,6 +55,7 @@ func (s *Store) Apply(now int64, unit []Record) {
 }
 
 func (s *Store) carryOut(r *Record) {
+	s.use(r.DB)
 	c := Change{Op: r.Op, Key: r.Key, Kind: r.Kind, Request: r.Request}
 	if before := s.keys.find(r.Key); before != nil {
 		c.Before, c.Existed = before.value, true
@@ -74,18 +78,22 @@ func (s *Store) carryOut(r *Record) {
 // readSyncBulkPayload).
 func (s *Store) Replace(now int64, dataset []Record) {
 	s.begin(now)
-	for _, e := range s.keys.sorted() {
-		s.db.Del(e.key)
-		s.spoil(e.key)
+	for _, d := range s.databases {
+		s.use(d.number)
+		for _, e := range s.keys.sorted() {
+			s.db.Del(e.key)
+			s.spoil(e.key)
+		}
+		s.keys.clear()
 	}
-	s.keys.clear()
 	s.invalidateAll()
 	s.fill(dataset)
 }
 
-// Evict takes a key away for want of memory. It reports whether it was there.
+// Evict takes a key of the first database away for want of memory. It reports whether it was there.
 func (s *Store) Evict(now int64, key string) bool {
 	s.begin(now)
+	s.use(0)
 	e := s.keys.find(key)
 	if e == nil {
 		return false

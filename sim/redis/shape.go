@@ -68,6 +68,11 @@ func pairs(r Reply, args []string, p Protocol) Reply {
 	if p == RESP2 || popped && len(args) == 2 {
 		return r
 	}
+	return inPairs(r)
+}
+
+// inPairs makes an array of each two elements.
+func inPairs(r Reply) Reply {
 	nested := Reply{Type: ReplyArray}
 	for i := 0; i+1 < len(r.Elems); i += 2 {
 		nested.Elems = append(nested.Elems, Reply{Type: ReplyArray, Elems: r.Elems[i : i+2]})

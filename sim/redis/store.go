@@ -66,6 +66,7 @@ func (op Op) String() string { return opNames[op] }
 // a SET to the same value is a grant.
 type Change struct {
 	Op   Op
+	DB   int // the number of its database
 	Key  string
 	Kind Kind
 	// Value is the string now held; when the key is gone, or no string, empty.
@@ -94,12 +95,13 @@ type Store struct {
 
 	mini *miniredis.Miniredis
 	serv *server.Server
-	db   *miniredis.RedisDB
-	peer *server.Peer // all commands go through one: connections have no state in miniredis
+	db   *miniredis.RedisDB // of the current database
+	peer *server.Peer       // all commands go through one: connections have no state in miniredis
 
-	commands map[string]*command
-	keys     keyspace
-	created  int // keys since miniredis was built
+	commands  map[string]*command
+	keys      *database   // the current one, see use
+	databases []*database // those that have ever been used, by number; the first always
+	created   int         // keys since miniredis was built
 
 	now    int64 // wall clock of the call that runs
 	synced int64 // wall clock up to which the times left in miniredis have run
@@ -127,6 +129,8 @@ type Store struct {
 	watchers    []*Peer
 	subscribers []*Peer
 	cached      cached
+	awaited     int       // how many connections wait for keys
+	ready       []watched // keys that some of them may wait for, and that are there now
 	published   []Message // by the unit that runs
 	pushes      pushes
 }
@@ -135,7 +139,6 @@ type Store struct {
 func NewStore() *Store {
 	s := &Store{
 		commands: newCommandTable(),
-		keys:     keyspace{index: map[string]int{}},
 	}
 	s.scripts.forget()
 	s.build()
@@ -153,7 +156,8 @@ func (s *Store) build() {
 		panic(fmt.Sprintf("redis: miniredis does not hang up: %v", err))
 	}
 	s.serv = s.mini.Server()
-	s.db = s.mini.DB(0)
+	s.keys = &database{keyspace: keyspace{index: map[string]int{}}, mini: s.mini.DB(0)}
+	s.databases, s.db = append(s.databases[:0], s.keys), s.keys.mini
 	s.peer = server.NewPeer(bufio.NewWriterSize((*replyWriter)(s), 512))
 	s.created = 0
 	s.setTime()
@@ -175,9 +179,13 @@ func (s *Store) Reset() {
 	} else {
 		s.empty()
 	}
-	s.keys.clear()
+	for _, d := range s.databases {
+		d.clear()
+	}
+	s.use(0)
 	s.changes = s.changes[:0]
 	s.published = s.published[:0]
+	s.awaited, s.ready = 0, s.ready[:0]
 	s.out = s.out[:0]
 	s.inUse = 0
 	s.watchers, s.subscribers = s.watchers[:0], s.subscribers[:0]
@@ -194,12 +202,14 @@ func (s *Store) Reset() {
 // the next run faster than FlushAll's eleven new ones do.
 func (s *Store) empty() {
 	const few = 16
-	if len(s.keys.entries) > few {
+	if s.size() > few {
 		s.mini.FlushAll()
 		return
 	}
-	for i := range s.keys.entries {
-		s.db.Del(s.keys.entries[i].key)
+	for _, d := range s.databases {
+		for i := range d.entries {
+			d.mini.Del(d.entries[i].key)
+		}
 	}
 }
 
@@ -233,34 +243,37 @@ func (s *Store) NextExpiry() (deadline int64, ok bool) {
 	if s.replica {
 		return 0, false
 	}
-	return s.keys.nextDeadline()
+	return s.nextDeadline()
 }
 
 // Due returns the key whose deadline has passed first at a reading of the wall clock; false if none has.
 func (s *Store) Due(now int64) (key string, ok bool) {
-	s.expired = s.keys.due(s.expired[:0], now)
-	if len(s.expired) == 0 {
-		return "", false
+	first := int64(0)
+	for _, d := range s.databases {
+		s.expired = d.due(s.expired[:0], now)
+		if len(s.expired) > 0 && (!ok || s.expired[0].deadline < first) {
+			key, first, ok = s.expired[0].key, s.expired[0].deadline, true
+		}
 	}
-	return s.expired[0].key, true
+	return key, ok
 }
 
 // Changes is what the last Execute or Advance did, in order; valid until the next call.
 func (s *Store) Changes() []Change { return s.changes }
 
-// Get looks at a key from outside: no time passes and nothing is touched. A key that is
+// Get looks at a key of the first database from outside: no time passes and nothing is touched. A key that is
 // no string has an empty value; deadline is 0 if it has none.
 func (s *Store) Get(key string) (value string, deadline int64, ok bool) {
-	e := s.keys.find(key)
+	e := s.databases[0].find(key)
 	if e == nil {
 		return "", 0, false
 	}
 	return e.value, e.deadline, true
 }
 
-// Writer returns the request that wrote what a key holds; nil if the key is not there, or nobody knows.
+// Writer returns the request that wrote what a key of the first database holds; nil if the key is not there, or nobody knows.
 func (s *Store) Writer(key string) *Request {
-	if e := s.keys.find(key); e != nil {
+	if e := s.databases[0].find(key); e != nil {
 		return e.writer
 	}
 	return nil
@@ -284,7 +297,7 @@ func (s *Store) begin(now int64) {
 }
 
 func (s *Store) expireDue() {
-	if next, ok := s.keys.nextDeadline(); ok && next <= s.now {
+	if next, ok := s.nextDeadline(); ok && next <= s.now {
 		s.expire()
 	}
 }
@@ -298,7 +311,7 @@ func (s *Store) sync() {
 	if s.synced == s.now {
 		return
 	}
-	if s.keys.timed > 0 {
+	if s.timed() {
 		s.mini.FastForward(time.Duration(s.now - s.synced))
 	}
 	s.synced = s.now
@@ -307,19 +320,25 @@ func (s *Store) sync() {
 func (s *Store) expire() {
 	s.mini.FastForward(time.Duration(s.now - s.synced)) // also by nothing: it drops what is due
 	s.synced = s.now
-	s.expired = s.keys.due(s.expired[:0], s.now)
-	for i := range s.expired {
-		e := &s.expired[i]
-		s.keys.remove(e.key)
-		s.emit(Change{Op: OpExpired, Key: e.key, Kind: e.kind, Before: e.value, Existed: true})
+	for _, d := range s.databases {
+		s.expired = d.due(s.expired[:0], s.now)
+		if len(s.expired) > 0 {
+			s.use(d.number)
+		}
+		for i := range s.expired {
+			e := &s.expired[i]
+			s.keys.remove(e.key)
+			s.emit(Change{Op: OpExpired, Key: e.key, Kind: e.kind, Before: e.value, Existed: true})
+		}
+		clear(s.expired)
 	}
-	clear(s.expired)
 }
 
 // serve executes what a client sent.
 func (s *Store) serve(p *Peer, args []string) {
 	caching := p.tracking.caching
 	s.current, s.protocol = p, p.protocol
+	s.use(p.database)
 	s.admit(p, args)
 	s.tellPending(p)
 	s.current, s.protocol = nil, RESP2
@@ -437,10 +456,14 @@ func (s *Store) note(key string, force bool, as Op) {
 	s.emit(c)
 }
 
-// emit records a change, and tells those who want to know.
+// emit records a change of the current database, and tells those who want to know.
 func (s *Store) emit(c Change) {
+	c.DB = s.keys.number
 	s.changes = append(s.changes, c)
 	s.disturb(c.Key)
+	if s.awaited > 0 && c.Op == OpSet && (c.Kind == KindList || c.Kind == KindSortedSet) {
+		s.ready = append(s.ready, watched{c.DB, c.Key})
+	}
 }
 
 // disturb tells those who watch a key, or may have cached it, that it was written.
@@ -454,7 +477,7 @@ func (s *Store) disturb(key string) {
 // spoil has the transactions fail that watch a key.
 func (s *Store) spoil(key string) {
 	for _, p := range s.watchers {
-		p.touched(key)
+		p.touched(s.keys.number, key)
 	}
 }
 

@@ -194,10 +194,10 @@ func TestLookingFromOutsideTouchesNothing(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestCommandsThatWouldBlockOrPushAreRefused(t *testing.T) {
+func TestUnsimulatedCommandsAreRefused(t *testing.T) {
 	x := newSession(t)
 	for _, line := range []string{
-		"BLPOP l 0", "brpop l 0", "BLMOVE a b LEFT LEFT 0", "BZPOPMIN z 0", "SSUBSCRIBE c",
+		"SSUBSCRIBE c", "srandmember s",
 		"XREAD BLOCK 0 STREAMS s 0", "RANDOMKEY", "SPOP s", "MONITOR",
 	} {
 		require.Contains(t, x.do(line), "is not simulated", line)
@@ -215,13 +215,31 @@ func TestUnknownCommandsAndWrongNumbersOfWordsAreRefused(t *testing.T) {
 	require.Contains(t, x.words(), "ERR")
 }
 
-func TestOneDatabaseOnly(t *testing.T) {
+func TestConfigurationLimitsDatabases(t *testing.T) {
 	x := newSession(t)
+	require.Equal(t, "OK", x.do("SELECT 15"))
+	require.Equal(t, "(error) ERR DB index is out of range", x.do("SELECT 16"))
+	NewServer(x.s, Config{Databases: 1})
 	require.Equal(t, "OK", x.do("SELECT 0"))
 	require.Equal(t, "(error) ERR DB index is out of range", x.do("SELECT 1"))
 	x.do("SET a 1")
 	require.Equal(t, "(error) ERR DB index is out of range", x.do("COPY a b DB 1"))
 	require.Equal(t, "(integer) 1", x.do("COPY a b"))
+}
+
+// TestResetEmptiesDatabases checks that nothing of a store's databases is left for the next run.
+func TestResetEmptiesDatabases(t *testing.T) {
+	x := newSession(t)
+	x.do("SELECT 3")
+	x.do("SET k v PX 10")
+	require.Equal(t, []Record{{Op: OpSet, DB: 3, Key: "k", Value: "v", Deadline: start + 10*ms}}, x.s.Snapshot())
+	require.Equal(t, "SELECT 3, SET k v PXAT 1000000010", x.s.Snapshot()[0].String())
+	x.s.Reset()
+	require.Empty(t, x.s.Snapshot())
+	x.peer = x.s.NewPeer()
+	require.Equal(t, "(nil)", x.do("GET k"))
+	x.do("SELECT 3")
+	require.Equal(t, "(nil)", x.do("GET k"))
 }
 
 // TestEveryCommandOfTheTableIsThere calls each, so that no row names a command that

@@ -35,12 +35,15 @@ func newCommandTable() map[string]*command {
 			{name: "PERSIST", arity: 2, flags: writes, keys: one},
 			{name: "RENAME", arity: 3, flags: writes | always, keys: two, run: runRename},
 			{name: "RENAMENX", arity: 3, flags: writes, keys: two},
+			{name: "MOVE", arity: 3, flags: writes, keys: one, run: runMove},
+			{name: "SWAPDB", arity: 3, flags: writes, run: runSwapdb},
 			{name: "COPY", arity: -3, flags: writes, keys: two, run: runCopy},
 			{name: "FLUSHALL", arity: -1, flags: writes, run: runFlush},
 			{name: "FLUSHDB", arity: -1, flags: writes, run: runFlush},
 		},
 		expireRows(),
 		collectionRows(),
+		popRows(),
 		readerRows(),
 		connectionRows(),
 	)
@@ -111,6 +114,24 @@ func collectionRows() []command {
 	add(0, two, 5, "LMOVE")
 	add(0, two, 4, "SMOVE")
 	return append(rows, command{name: "LTRIM", arity: 4, flags: writes, keys: one, run: runLtrim})
+}
+
+// popRows are the commands that take something from the first of several keys that holds anything, and perhaps wait for it.
+func popRows() []command {
+	first, two := keySpec{1, -2, 1}, keySpec{1, 2, 1}
+	rows := []command{
+		{name: "BLPOP", arity: -3, flags: writes | noScript, keys: first}, {name: "BRPOP", arity: -3, flags: writes | noScript, keys: first},
+		{name: "BZPOPMIN", arity: -3, flags: writes | noScript, keys: first},
+		{name: "BZPOPMAX", arity: -3, flags: writes | noScript, keys: first},
+		{name: "BRPOPLPUSH", arity: 4, flags: writes | noScript, keys: two},
+		{name: "BLMOVE", arity: 6, flags: writes | noScript, keys: two},
+		{name: "BLMPOP", arity: -5, flags: writes}, {name: "BZMPOP", arity: -5, flags: writes},
+		{name: "LMPOP", arity: -4, flags: writes}, {name: "ZMPOP", arity: -4, flags: writes},
+	}
+	for i := range rows {
+		rows[i].run = runPop
+	}
+	return rows
 }
 
 // readerRows are the commands that change nothing.

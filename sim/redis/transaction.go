@@ -49,7 +49,9 @@ func runWatch(s *Store, p *Peer, _ *command, args []string) {
 		s.fail("ERR WATCH inside MULTI is not allowed")
 		return
 	}
-	p.watched = append(p.watched, args[1:]...)
+	for _, key := range args[1:] {
+		p.watched = append(p.watched, watched{p.database, key})
+	}
 	if !slices.Contains(s.watchers, p) {
 		s.watchers = append(s.watchers, p)
 	}

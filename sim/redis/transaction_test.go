@@ -27,7 +27,7 @@ func TestTransactionRunsAsOneUnit(t *testing.T) {
 }
 
 func TestTransactionWithACommandThatDoesNotExistIsDiscarded(t *testing.T) {
-	for _, bad := range []string{"NOSUCH", "GET", "BLPOP l 0"} {
+	for _, bad := range []string{"NOSUCH", "GET", "SPOP s"} {
 		x := newSession(t)
 		x.do("MULTI")
 		x.do("SET a 1")

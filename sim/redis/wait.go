@@ -8,12 +8,17 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// wait is a WAIT that has not been answered. What the client sends meanwhile is executed when it has been.
+// wait is a request that has not been answered: WAIT, or one that waits for a key. What the client sends meanwhile is executed
+// when it has been.
 type wait struct {
-	request  *Request
-	replicas int64
+	request *Request
+	timeout *sim.Timer
+
+	replicas int64 // of WAIT: how many are to have acknowledged
 	offset   int64
-	timeout  *sim.Timer
+
+	pop      *pop // what waits for a key of a database; nil if nothing does
+	database int
 }
 
 // runWait is waitCommand of replication.c. The target is the offset after this connection's last request that was
@@ -48,9 +53,10 @@ func runWait(s *Store, p *Peer, _ *command, args []string) {
 		return
 	}
 	s.server.block(p, &wait{request: s.request, replicas: n, offset: p.woff}, ms)
+	s.server.after = append(s.server.after, s.server.askForAcks)
 }
 
-// block makes a connection wait for acknowledgements, and the replicas send them. The time-out runs on the wall clock
+// block makes a connection wait. The time-out runs on the wall clock
 // (timeout.c, checkBlockedClientTimeout); 0 is none.
 func (s *Server) block(p *Peer, w *wait, ms int64) {
 	p.wait = w
@@ -59,7 +65,17 @@ func (s *Server) block(p *Peer, w *wait, ms int64) {
 		w.timeout.Arm(true, s.node.Wall()+ms*int64(time.Millisecond))
 	}
 	s.waiting = append(s.waiting, p)
-	s.after = append(s.after, s.askForAcks)
+	s.countAwaiting()
+}
+
+// countAwaiting has the store take note of keys only while somebody waits for any.
+func (s *Server) countAwaiting() {
+	s.Store.awaited = 0
+	for _, p := range s.waiting {
+		if p.wait != nil && p.wait.pop != nil {
+			s.Store.awaited++
+		}
+	}
 }
 
 // acked counts the replicas that have acknowledged a replication offset.
@@ -75,7 +91,7 @@ func (s *Server) acked(offset int64) (n int64) {
 // acknowledged answers those whose acknowledgements are complete.
 func (s *Server) acknowledged() {
 	for _, p := range slices.Clone(s.waiting) {
-		if w := p.wait; w != nil && s.acked(w.offset) >= w.replicas {
+		if w := p.wait; w != nil && w.pop == nil && s.acked(w.offset) >= w.replicas {
 			s.answerWait(p, w)
 		}
 	}
@@ -90,8 +106,12 @@ type waitAlarm struct {
 // Ring answers with what there is when the time is over. The write is not undone.
 func (a waitAlarm) Ring() { a.s.answerWait(a.p, a.w) }
 
-// answerWait ends a wait with the number of those who have acknowledged.
+// answerWait ends a wait with the number of those who have acknowledged, or with nothing.
 func (s *Server) answerWait(p *Peer, w *wait) {
+	if w.pop != nil {
+		s.endWait(p, w, Reply{Type: ReplyNilArray})
+		return
+	}
 	s.endWait(p, w, Reply{Type: ReplyInteger, Int: s.acked(w.offset)})
 }
 
@@ -102,6 +122,11 @@ func (s *Server) endWait(p *Peer, w *wait, reply Reply) {
 	}
 	s.unblock(p)
 	s.finish(p, w.request, reply)
+	s.resume(p)
+}
+
+// resume executes what has come on a connection while it waited.
+func (s *Server) resume(p *Peer) {
 	for life := s.node.Life(); s.node.Life() == life && p.wait == nil && len(p.behind) > 0; {
 		r := p.behind[0]
 		p.behind = p.behind[1:]
@@ -126,7 +151,7 @@ func (s *Server) send(p *Peer, r *Request, reply Reply) {
 	}
 }
 
-// release ends a WAIT because somebody else wants it to end (CLIENT UNBLOCK).
+// release ends a wait because somebody else wants it to end (CLIENT UNBLOCK).
 func (s *Server) release(p *Peer, w *wait, failing bool) {
 	if !failing {
 		s.answerWait(p, w)
@@ -142,6 +167,7 @@ func (s *Server) unblock(p *Peer) {
 	p.wait.timeout.Stop()
 	p.wait = nil
 	s.waiting = slices.DeleteFunc(s.waiting, func(other *Peer) bool { return other == p })
+	s.countAwaiting()
 }
 
 // disconnectBlocked turns away who waits when the master becomes a replica, with an error before the connection is closed

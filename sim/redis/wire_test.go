@@ -180,7 +180,6 @@ var knownDifferences = []struct {
 	{"a deadline in the past is left behind for the next value", "SET k v PXAT 1; SET k w; PTTL k", "(integer) -999999999", "(integer) -1"},
 	{"WAIT within a transaction is not queued", "MULTI; WAIT 0 0", "(integer) 0", "QUEUED"},
 	{"an error within a script loses its code", "SET k v; EVAL return_redis.call('hget','k','f') 0", "(error) ERR", "(error) WRONGTYPE"},
-	{"SELECT knows more than one database", "SELECT 1", "OK", "(error) ERR"},
 }
 
 func TestKnownDifferencesFromMiniredis(t *testing.T) {
