@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func (x *explorer) sight(h *hit, run int) {
 	x.sightings[at].hits++
 }
 
-// reduce makes what was sighted minimal, and groups it by form. When the context is done what has been sighted is left as
+// reduce makes what was sighted minimal, and groups it by form; what only this lock does comes first. When the context is done what has been sighted is left as
 // far as it has come.
 func (x *explorer) reduce(ctx context.Context) error {
 	type reduced struct {
@@ -98,7 +99,7 @@ func (x *explorer) reduce(ctx context.Context) error {
 		}
 	}
 	known := make(map[cause]int)
-	return search.InOrder(context.WithoutCancel(ctx), x.options.Jobs, plays, func(s reduced) error {
+	err := search.InOrder(context.WithoutCancel(ctx), x.options.Jobs, plays, func(s reduced) error {
 		if s.err != nil {
 			return s.err
 		}
@@ -112,4 +113,6 @@ func (x *explorer) reduce(ctx context.Context) error {
 		x.result.Findings[at].Hits += s.hits
 		return nil
 	})
+	slices.SortStableFunc(x.result.Findings, func(a, b Finding) int { return cmp.Compare(a.Blame.Rank(), b.Blame.Rank()) })
+	return err
 }
