@@ -55,7 +55,9 @@ func (d *damage) tell(kind string, at trace.Instant, text string, sections ...in
 	for i, k := range sections {
 		ids[i] = d.list[k].id
 	}
-	d.accuse(Violation{Property: Resource, Kind: kind, At: at, Acquisitions: ids, Text: text})
+	v := Violation{Property: Resource, Kind: kind, At: at, Acquisitions: ids, Text: text}
+	v.Broken = d.breachOfEffect(&v).by
+	d.accuse(v)
 }
 
 func (d *damage) nameOf(section int) string { return d.name(d.list[section].id) }

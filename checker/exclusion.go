@@ -58,26 +58,29 @@ const (
 )
 
 func (j *judge) tellDoubleHolder(first, second *interval) {
-	j.tellOverlap(MutualExclusion, first, second, func(one, other, during string) (kind, text string) {
+	j.tellOverlap(MutualExclusion, first, second, func(one, other, during string) (kind, text string, broken Party) {
 		text = one + " and " + other + " both believed to hold the lock, " + during
 		for _, i := range []*interval{second, first} {
 			if g := j.h.Belated(i.id); g != nil {
-				return belatedHolder, text + "; Lock returned to " + j.name(i.id) + " when what it was granted had been over since " + g.To.String()
+				return belatedHolder, text + "; Lock returned to " + j.name(i.id) + " when what it was granted had been over since " + g.To.String(), Lock
 			}
 		}
-		return doubleHolder, text
+		b := j.breachOfBelief(first, second)
+		return doubleHolder, text + b.String(), b.by
 	})
 }
 
 // tellOverlap accuses two whose intervals overlap; says makes a sentence of their names and of how long they did, and says
-// of which kind that is.
-func (j *judge) tellOverlap(p Property, first, second *interval, says func(first, second, during string) (kind, text string)) {
+// of which kind that is and whose promise was broken.
+func (j *judge) tellOverlap(
+	p Property, first, second *interval, says func(first, second, during string) (kind, text string, broken Party),
+) {
 	if j.told[p] >= toldOfOneProblem {
 		return // before the text is made: of n believers at once there are n*(n-1)/2 pairs
 	}
-	kind, text := says(j.name(first.id), j.name(second.id), j.during(second.from, min(first.to, second.to)))
+	kind, text, broken := says(j.name(first.id), j.name(second.id), j.during(second.from, min(first.to, second.to)))
 	j.accuse(Violation{
-		Property: p, Kind: kind, At: second.from, Acquisitions: []history.ID{first.id, second.id}, Text: text,
+		Property: p, Kind: kind, At: second.from, Broken: broken, Acquisitions: []history.ID{first.id, second.id}, Text: text,
 	})
 }
 

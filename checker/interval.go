@@ -103,6 +103,16 @@ func (v *intervals) othersIn(from, to trace.Instant, o owner) bool {
 	return false
 }
 
+// of returns the last interval of an owner that has begun by a moment; nil if none has.
+func (v *intervals) of(o owner, by trace.Instant) *interval {
+	for i := range slices.Backward(v.list) {
+		if x := &v.list[i]; x.from <= by && !x.owner.isOther(o) {
+			return x
+		}
+	}
+	return nil
+}
+
 // overlaps is what a scan of sorted intervals found.
 type overlaps struct {
 	pairs   int

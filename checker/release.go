@@ -7,7 +7,7 @@ import (
 )
 
 // Release safety: no executed release ended another acquisition's grant, nor a later grant of its own acquisition
-// than the one it was sent for.
+// than the one it was sent for. A key that is removed when nothing is promised to its owner any more ends no grant.
 
 func (j *judge) releaseSafety() {
 	if j.passUnobserved(ReleaseSafety) {
@@ -19,7 +19,7 @@ func (j *judge) releaseSafety() {
 		if r.Stale {
 			dangers++
 		}
-		if r.Ended != 0 {
+		if r.Ended != 0 && !j.promiseOver(r) {
 			violated = true
 			j.tellMisdelete(r)
 		}
@@ -28,13 +28,15 @@ func (j *judge) releaseSafety() {
 }
 
 func (j *judge) tellMisdelete(r *history.Removal) {
+	b := j.breachOfRelease(r)
 	v := Violation{
 		Property:     ReleaseSafety,
+		Broken:       b.by,
 		Kind:         "released another's lock",
 		At:           r.At,
 		Acquisitions: []history.ID{r.By, r.Ended},
-		Text: fmt.Sprintf("a release by %s, executed by %s at %s, ended the grant of %s",
-			j.name(r.By), r.Node, r.At, j.name(r.Ended)),
+		Text: fmt.Sprintf("a release by %s, executed by %s at %s, ended the grant of %s%s",
+			j.name(r.By), r.Node, r.At, j.name(r.Ended), b),
 	}
 	if r.Again {
 		v.Kind = "released a later try"

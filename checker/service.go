@@ -1,9 +1,15 @@
 package checker
 
-// Exclusion at the service: no grant starts inside another one. A grant runs, as promised, until it is released, its
-// time to live has elapsed in true time, or its session has rightfully expired; that the servers still hold or have
-// lost the key plays no part. Who prolongs another's is told that he holds, which grants it to him as well. Overlapping
-// grants of one owner are one.
+import (
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// Exclusion at the service: no grant starts inside another one. A grant runs as promised to the client: until it is
+// released, its time to live has elapsed in true time, its session has rightfully expired, or the deadline that the
+// lease states has passed, and no longer than until Lock reports that the lock was not acquired. Whether the servers
+// still hold the key plays no part. A client whose request prolongs another's grant is told that it holds, which grants
+// the lock to it as well. Overlapping grants of one owner are one.
 
 func (j *judge) exclusionAtService() {
 	if j.passUnobserved(ExclusionAtService) {
@@ -21,14 +27,33 @@ func (j *judge) grants() intervals {
 	list := sized(&j.room.granted, len(j.h.Grants))[:0]
 	for i := range j.h.Grants {
 		g := &j.h.Grants[i]
-		list = append(list, newInterval(g.From, g.From, g.To, j.ownerOf(g.Acquisition, g.Client), g.Acquisition))
+		list = append(list, newInterval(g.From, g.From, j.promisedUntil(g), j.ownerOf(g.Acquisition, g.Client), g.Acquisition))
 	}
 	return newIntervals(list)
 }
 
+// promisedUntil returns the moment until which the client may rely on a grant: what a lease states as its deadline is all
+// that it promises, and a client that was told that it does not have the lock is promised nothing. An error tells it
+// neither.
+func (j *judge) promisedUntil(g *history.Grant) trace.Instant {
+	a := j.h.Acquisition(g.Acquisition)
+	switch {
+	case a == nil:
+		return g.To
+	case a.Outcome == history.OK && a.HasDeadline:
+		return min(g.To, a.Deadline)
+	case a.Outcome == history.Failed:
+		return min(g.To, a.Returned)
+	default:
+		return g.To
+	}
+}
+
 func (j *judge) tellDoubleGrant(first, second *interval) {
-	j.tellOverlap(ExclusionAtService, first, second, func(one, other, during string) (kind, text string) {
-		return "double grant", other + " was granted the lock while it was still promised to " + one + ", " + during
+	j.tellOverlap(ExclusionAtService, first, second, func(one, other, during string) (kind, text string, broken Party) {
+		b := j.breachOfGrant(first, second)
+		text = other + " was granted the lock while it was still promised to " + one + ", " + during + b.String()
+		return "double grant", text, b.by
 	})
 }
 

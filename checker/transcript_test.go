@@ -114,7 +114,11 @@ func formatReport(r checker.Report) string {
 		b.WriteByte('\n')
 	}
 	for _, v := range r.Violations {
-		fmt.Fprintf(&b, "%s: %s at %s of %v: %s\n", v.Property, v.Kind, v.At, v.Acquisitions, v.Text)
+		fmt.Fprintf(&b, "%s: %s at %s of %v: %s", v.Property, v.Kind, v.At, v.Acquisitions, v.Text)
+		if v.Broken != checker.Unclear {
+			fmt.Fprintf(&b, " (broken by: %s)", v.Broken)
+		}
+		b.WriteByte('\n')
 	}
 	for _, m := range r.Measures {
 		if m.Value != 0 {
@@ -142,9 +146,18 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// observed returns what a report says of a property or a measure.
+// observed returns what a report says of a property or a measure, or of "PROPERTY.broken": whose promise was broken when
+// the property was first violated.
 func observed(t *testing.T, r checker.Report, name string) string {
 	t.Helper()
+	if property, found := strings.CutSuffix(name, ".broken"); found {
+		for _, v := range r.Violations {
+			if v.Property.String() == property {
+				return v.Broken.String()
+			}
+		}
+		return "none"
+	}
 	if p, ok := checker.ParseProperty(name); ok {
 		return r.Verdicts[p].String()
 	}
@@ -156,6 +169,27 @@ func observed(t *testing.T, r checker.Report, name string) string {
 	known := slices.ContainsFunc(checker.Measures(), func(m checker.MeasureDoc) bool { return m.Name == name })
 	require.True(t, known, "%s is neither a property nor a measure", name)
 	return "none"
+}
+
+// TestEveryPartyHasATranscript keeps the classification of violations from being constant.
+func TestEveryPartyHasATranscript(t *testing.T) {
+	expected := map[expectation]bool{}
+	for _, tr := range readTranscripts(t) {
+		for _, e := range tr.expect {
+			expected[e] = true
+		}
+	}
+	for property, parties := range map[string][]checker.Party{
+		"mutual-exclusion":     {checker.Unclear, checker.Lock, checker.Server, checker.Application},
+		"exclusion-at-service": {checker.Unclear, checker.Lock, checker.Server},
+		"release-safety":       {checker.Lock, checker.Server},
+		"resource":             {checker.Unclear, checker.Lock, checker.Server, checker.Application},
+	} {
+		for _, party := range parties {
+			require.True(t, expected[expectation{property + ".broken", party.String()}],
+				"no transcript expects %s.broken=%s", property, party)
+		}
+	}
 }
 
 // TestEveryVerdictOfEveryPropertyHasATranscript keeps the promise that each check can fail, accepts the twin of what

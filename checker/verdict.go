@@ -71,6 +71,7 @@ type Violation struct {
 	Property     Property
 	Kind         string // "double holder", "lost update", "torn section", "token went backwards", …
 	At           trace.Instant
+	Broken       Party        // whose promise was broken, as far as the history tells
 	Acquisitions []history.ID // who took part, in the order of the story
 	Text         string       // one sentence for a reader, with times
 	Output       string       // the end of what a program wrote whose end it is; "" if it is of no program
