@@ -216,11 +216,34 @@ func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 // Runner runs plans one after another and reuses what is costly to build. A goroutine needs a Runner of its own. The
 // zero value is ready.
 type Runner struct {
+	// Stop is asked now and then during a long run whether to end it; Run then returns [ErrInterrupted]. What a run comes to
+	// does not depend on it otherwise. It may be nil.
+	Stop func() bool
+
 	spare    sim.Spare
 	stores   []*redis.Store
 	programs wasm.Pool
 	checker  checker.Checker
 	last     sizes
+	cut      bool
+}
+
+// Stopped reports whether Stop wants runs to end, for work of many short runs. The work is then cut, too.
+func (r *Runner) Stopped() bool {
+	stopped := r.Stop != nil && r.Stop()
+	r.cut = r.cut || stopped
+	return stopped
+}
+
+// Cut is TakeCut that leaves it as it is.
+func (r *Runner) Cut() bool { return r.cut }
+
+// TakeCut reports whether work has been cut since it was asked before: a run was interrupted, or Stopped was true. What was
+// made of it is to be thrown away.
+func (r *Runner) TakeCut() bool {
+	cut := r.cut
+	r.cut = false
+	return cut
 }
 
 // sizes is how much the last run observed, so that the next one can make room for as much at once.
@@ -234,10 +257,15 @@ func sizesOf(h *history.History) sizes {
 
 // Run plays the plan with a seed. With keep, the trace's events are kept. The error says that a native lock's code
 // panicked or would not end after a crash, or that programs cannot set theirs up (see [Unborn]); everything else is a
-// verdict. A native lock's panic is none, since the code of harness and engine is on its stack, too.
+// verdict. A native lock's panic is none, since the code of harness and engine is on its stack, too. A run that Stop has
+// ended is [ErrInterrupted].
 func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 	w := newWorld(r, p, seed, keep)
 	ending := w.engine.Run()
+	if w.interrupted {
+		r.cut = true
+		return Result{}, ErrInterrupted
+	}
 	if ending.Panic != nil {
 		return Result{}, fmt.Errorf("%s, seed %#x: %w", p.Case.Scenario.Name, seed, ending.Panic)
 	}

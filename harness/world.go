@@ -21,6 +21,8 @@ type world struct {
 	notes   []history.Note
 	wakeUps int               // messages with which they told clients of something unasked
 	scripts map[string]string // purposes that were not at hand, by the script's text or digest
+
+	interrupted bool // by the runner's Stop
 }
 
 func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
@@ -28,7 +30,7 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	w := &world{plan: p}
 	w.engine = sim.New(sim.Config{
 		Seed: seed, Until: trace.Instant(s.Until), Latency: s.Network.Latency, Keep: keep,
-		Limits: sim.Limits{Steps: s.Bounds.Steps, Messages: s.Bounds.Messages},
+		Limits: limitsOf(s), Check: func() string { return w.check(r) },
 	}, &r.spare)
 	w.journal.init(w.engine, r.last)
 	w.truth.init(w, r.last)

@@ -260,7 +260,7 @@ func rate() kind[int64] {
 
 var boundsFields = mapping[Bounds]{
 	name: "bounds",
-	doc:  "What ends a run that does not end by itself.",
+	doc:  "What ends a run that does not end by itself; its verdicts are then unknown. Bounds on its memory, which no file changes, do so too: 5,000,000 events of the trace, 1,000,000 records of the history, 1,000,000 messages in flight or connections, 2,000,000 pending events or stored entries.",
 	fields: []field[Bounds]{
 		bind("steps", integer(1, maxEvents), func(b *Bounds) *int { return &b.Steps },
 			"The largest number of events.").or("1000000"),

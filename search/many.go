@@ -73,6 +73,9 @@ func chunks(jobs []Job, keep bool) iter.Seq[func(*harness.Runner) chunk] {
 
 func playChunk(r *harness.Runner, job int, p *harness.Plan, seeds Seeds, keep bool) (c chunk) {
 	for k := range seeds.Count {
+		if r.Stopped() {
+			break
+		}
 		seed := seeds.First + uint64(k)
 		result, err := r.Run(p, seed, keep)
 		if err != nil {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"sync"
@@ -12,12 +13,18 @@ import (
 type task[T any] struct {
 	play   func(*harness.Runner) T
 	result T
+	cut    bool // by the end of the context: the result is of no use
 	done   chan struct{}
 }
 
+// Until is a [harness.Runner]'s Stop: long runs end when the context does.
+func Until(ctx context.Context) func() bool {
+	return func() bool { return ctx.Err() != nil }
+}
+
 // InOrder has workers do what a sequence yields, and delivers what came of it in the sequence's order, however many work
-// at once. It ends early with the first error of deliver, or when the context is done; what has been delivered until then
-// has no gap, and nothing is delivered afterwards.
+// at once. It ends early with the first error of deliver, or when the context is done, which also ends long runs; what has
+// been delivered until then has no gap, and nothing is delivered afterwards.
 func InOrder[T any](ctx context.Context, workers int, plays iter.Seq[func(*harness.Runner) T], deliver func(T) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	workers = max(workers, 1)
@@ -26,12 +33,15 @@ func InOrder[T any](ctx context.Context, workers int, plays iter.Seq[func(*harne
 	var running sync.WaitGroup
 	running.Go(func() { hand(ctx, plays, ordered, todo) })
 	for range workers {
-		running.Go(func() { work(todo) })
+		running.Go(func() { work(ctx, todo) })
 	}
 	defer running.Wait()
 	defer cancel()
 	for t := range ordered {
 		<-t.done
+		if t.cut {
+			return cmp.Or(context.Cause(ctx), harness.ErrInterrupted)
+		}
 		if err := deliver(t.result); err != nil {
 			return err
 		}
@@ -62,11 +72,12 @@ func hand[T any](ctx context.Context, plays iter.Seq[func(*harness.Runner) T], o
 	}
 }
 
-func work[T any](todo <-chan *task[T]) {
-	var r harness.Runner
+func work[T any](ctx context.Context, todo <-chan *task[T]) {
+	r := harness.Runner{Stop: Until(ctx)}
 	defer r.Close()
 	for t := range todo {
 		t.result = t.play(&r)
+		t.cut = r.TakeCut()
 		close(t.done)
 	}
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/locksim/locksim/checker"
@@ -18,10 +19,10 @@ type Violation struct {
 	Lock     *locks.Algorithm // in the place of the scenario's; nil: the scenario's own
 }
 
-// Play plays a scenario in every case that it is to be played in, with its own seed, until each returns false. The error
-// that each is given says that the lock's code panicked or would not end, or that
-// programs cannot set theirs up. A lock takes the place of the scenario's unless
-// it is nil. A panic, which is the simulator's own mistake, passes on with the scenario that shows it.
+// Play plays a scenario in every case that it is to be played in, with its own seed, until each returns false or a run is
+// interrupted (see [harness.Runner.TakeCut]). The error that each is given says that the lock's code panicked or would not
+// end, or that programs cannot set theirs up. A lock takes the place of the scenario's unless it is nil. A panic, which is
+// the simulator's own mistake, passes on with the scenario that shows it.
 func Play(r *harness.Runner, s *scenarios.Scenario, lock *locks.Algorithm,
 	each func(c scenarios.Case, result *harness.Result, err error) bool,
 ) {
@@ -36,6 +37,9 @@ func Play(r *harness.Runner, s *scenarios.Scenario, lock *locks.Algorithm,
 			panic(fmt.Sprintf("a scenario should compile, but %v", err))
 		}
 		result, err := r.Run(plan, s.Seed, false)
+		if errors.Is(err, harness.ErrInterrupted) {
+			return
+		}
 		if !each(c, &result, err) {
 			return
 		}

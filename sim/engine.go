@@ -24,13 +24,10 @@ type Config struct {
 	Limits  Limits
 	Latency Latency // of every link that SetLatency does not name; LAN if nil
 	Keep    bool    // keep the trace's events, not only their digest
-	_       struct{}
-}
-
-// Limits bound a run; 0 is no bound. Reaching one ends the run and is reported by its name.
-type Limits struct {
-	Steps    int // events popped from the queue
-	Messages int // segments sent
+	// Check is asked now and then, after the same events in every run, for the name of a bound that the run has reached;
+	// "" if it has reached none. It may be nil.
+	Check func() string
+	_     struct{}
 }
 
 // Engine is one run of one simulated world.
@@ -119,8 +116,8 @@ func (e *Engine) schedule(at trace.Instant, do actor, arg uint64) {
 // Ending says how a run ended.
 type Ending struct {
 	At trace.Instant
-	// Bound names the limit that ended the run early: "steps", "messages", or "calls" if some client's code went on
-	// and on at one moment; "" if none did.
+	// Bound names the limit that ended the run early: one of [Limits], what [Config].Check said, or "calls" if the code
+	// of some client never waits; "" if none did.
 	Bound string
 	// Quiescent says that nothing could happen any more; false if Until came first.
 	Quiescent bool
@@ -176,6 +173,9 @@ func (e *Engine) play() Ending {
 			return Ending{}
 		case limits.Messages > 0 && e.messages > limits.Messages:
 			e.bound = "messages"
+			return Ending{}
+		}
+		if e.bound = e.checkNow(); e.bound != "" {
 			return Ending{}
 		}
 		next := e.queue.pop()

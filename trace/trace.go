@@ -153,6 +153,7 @@ type Recorder struct {
 	looks   []Look
 	digest  Digest
 	seq     uint64
+	looked  int // intents and looks, kept or not
 }
 
 // Add records an event. Detail is called only if events are kept; it may be nil.
@@ -181,6 +182,7 @@ func (r *Recorder) Begin() { r.intents, r.looks = nil, nil }
 
 // Intend records that a step is about to be taken. Intents are no part of the digest.
 func (r *Recorder) Intend(at Instant, s *Step) {
+	r.looked++
 	if r.Keep {
 		r.intents = append(r.intents, Intent{At: at, After: r.seq, Step: *s})
 	}
@@ -188,10 +190,14 @@ func (r *Recorder) Intend(at Instant, s *Step) {
 
 // Look records that a node's wall clock is looked at, or waited for. Looks are no part of the digest.
 func (r *Recorder) Look(node string, waits bool) {
+	r.looked++
 	if r.Keep {
 		r.looks = append(r.looks, Look{Node: node, Place: len(r.events) + len(r.intents), Waits: waits})
 	}
 }
+
+// Len counts events, intents and looks, whether they are kept or not.
+func (r *Recorder) Len() int { return int(r.seq) + r.looked }
 
 // Looks returns the kept looks in the order of their happening.
 func (r *Recorder) Looks() []Look { return r.looks }

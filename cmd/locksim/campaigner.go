@@ -137,7 +137,7 @@ func (p *campaigner) show(t claims.Tally) error {
 		return nil
 	}
 	p.code = exitDiffers
-	var r harness.Runner
+	r := harness.Runner{Stop: search.Until(p.ctx)}
 	defer r.Close()
 	v := t.Broken.Violation(t.Claim)
 	cx, err := minimal.Reduce(&r, v, minimal.Options{Allowed: minimal.Within(v.Case.Scenario)})

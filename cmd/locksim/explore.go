@@ -18,7 +18,7 @@ import (
 func exploreCommand() command {
 	return command{
 		name: "explore", summary: "play every placement of a few faults in one run",
-		usage: exploreUsage, run: runExplore,
+		usage: exploreUsage, run: runExplore, ends: true,
 	}
 }
 

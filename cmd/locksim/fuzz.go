@@ -17,7 +17,7 @@ import (
 )
 
 func fuzzCommand() command {
-	return command{name: "fuzz", summary: "hunt for what breaks a lock", usage: fuzzUsage, run: runFuzz}
+	return command{name: "fuzz", summary: "hunt for what breaks a lock", usage: fuzzUsage, run: runFuzz, ends: true}
 }
 
 const fuzzUsage = `usage: locksim fuzz LOCK [flags]
@@ -128,7 +128,10 @@ func runFuzz(c *call) int {
 	if err != nil {
 		return c.failures(err)
 	}
-	hunt, err := fuzz.New(config, nil)
+	var hunt *fuzz.Hunt
+	if !c.promptly(func() { hunt, err = fuzz.New(config, nil) }) {
+		return exitInterrupted
+	}
 	if err != nil {
 		return c.failures(err)
 	}

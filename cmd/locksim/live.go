@@ -18,7 +18,7 @@ import (
 )
 
 func liveCommand() command {
-	return command{name: "live", summary: "take a lock on real servers", usage: liveUsage, run: runLive}
+	return command{name: "live", summary: "take a lock on real servers", usage: liveUsage, run: runLive, ends: true}
 }
 
 const liveUsage = `usage: locksim live acquire LOCK [flags]

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/replay"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
@@ -75,6 +76,7 @@ type command struct {
 	summary string // one line
 	usage   string // all that help says of it
 	run     func(*call) int
+	ends    bool // it has work to do after an interrupt, and ends by itself
 }
 
 func commands() []command {
@@ -93,11 +95,12 @@ type call struct {
 	stdout io.Writer
 	stderr io.Writer
 	told   []string // locks of programs of which it has been said what is real
+	files  *unfinished
 }
 
 // runIn is the program: what it reads is in its arguments, what it has to say goes to the writers and into the code.
 func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) int {
-	c := &call{ctx: ctx, env: e, stdout: stdout, stderr: stderr}
+	c := &call{ctx: ctx, env: e, stdout: stdout, stderr: stderr, files: &unfinished{}}
 	if len(args) == 0 {
 		fmt.Fprint(stderr, overview())
 		return exitUsage
@@ -111,8 +114,13 @@ func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) 
 	}
 	c.name, c.args = name, args[1:]
 	for _, cmd := range commands() {
-		if cmd.name == name {
+		switch code := exitInterrupted; {
+		case cmd.name != name:
+		case cmd.ends:
 			return cmd.run(c)
+		default:
+			c.promptly(func() { code = cmd.run(c) })
+			return code
 		}
 	}
 	return c.fail("unknown command %q%s", name, didYouMean(name, commandNames()))
@@ -142,7 +150,7 @@ func (c *call) wrong(err error) int {
 
 // interrupted reports whether an error says no more than that the program was interrupted, and says so.
 func (c *call) interrupted(err error) bool {
-	if c.ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+	if c.ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, harness.ErrInterrupted) {
 		return false
 	}
 	fmt.Fprintln(c.stderr, "locksim: interrupted")

@@ -35,7 +35,7 @@ type measuredCell struct {
 
 // completeMeasured adds intervals, comparisons and commands, and saves violations if they are to be.
 func (c *call) completeMeasured(o *measureOptions, r *measured) error {
-	var runner harness.Runner
+	runner := harness.Runner{Stop: search.Until(c.ctx)}
 	defer runner.Close()
 	for i := range r.table.Cells {
 		cell := &r.table.Cells[i]

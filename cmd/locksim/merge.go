@@ -11,7 +11,7 @@ import (
 )
 
 func mergeCommand() command {
-	return command{name: "merge", summary: "put the ledgers of a split hunt together", usage: mergeUsage, run: runMerge}
+	return command{name: "merge", summary: "put the ledgers of a split hunt together", usage: mergeUsage, run: runMerge, ends: true}
 }
 
 const mergeUsage = `usage: locksim merge -o FILE LEDGER...

@@ -82,7 +82,7 @@ func runMinimize(c *call) int {
 	if err != nil {
 		return c.failures(err)
 	}
-	var r harness.Runner
+	r := harness.Runner{Stop: search.Until(c.ctx)}
 	defer r.Close()
 	v, err := o.violation(&r, s)
 	if err != nil {

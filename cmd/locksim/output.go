@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // output is where a result goes: to the standard output, or to a file that takes its name when it is complete, so that
@@ -17,6 +18,40 @@ type output struct {
 	under io.Writer // what stands below the buffer
 	path  string    // "" for the standard output
 	file  *os.File  // the temporary file; nil if there is none
+	files *unfinished
+}
+
+// unfinished are the temporary files that are being written, by name.
+type unfinished struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+// note enters a file, or takes it out. A call that is not a program's keeps no account.
+func (u *unfinished) note(name string, there bool) {
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.names == nil {
+		u.names = make(map[string]bool)
+	}
+	if u.names[name] = there; !there {
+		delete(u.names, name)
+	}
+}
+
+// abandon removes the files that have not been finished.
+func (c *call) abandon() {
+	if c.files == nil {
+		return
+	}
+	c.files.mu.Lock()
+	defer c.files.mu.Unlock()
+	for name := range c.files.names {
+		_ = os.Remove(name)
+	}
 }
 
 func (c *call) open(path string) (*output, error) {
@@ -46,7 +81,8 @@ func (c *call) open(path string) (*output, error) {
 	if err := f.Chmod(mode); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	return &output{Writer: bufio.NewWriter(f), under: f, path: path, file: f}, nil
+	c.files.note(f.Name(), true)
+	return &output{Writer: bufio.NewWriter(f), under: f, path: path, file: f, files: c.files}, nil
 }
 
 // commit makes what was written the file's content.
@@ -54,6 +90,7 @@ func (o *output) commit() error {
 	if err := o.Flush(); err != nil || o.file == nil {
 		return errors.Join(err, o.discard())
 	}
+	defer o.files.note(o.file.Name(), false)
 	if err := o.file.Close(); err != nil {
 		return errors.Join(err, os.Remove(o.file.Name()))
 	}
@@ -76,6 +113,7 @@ func (o *output) discard() error {
 		return nil
 	}
 	name := o.file.Name()
+	defer o.files.note(name, false)
 	err := o.file.Close()
 	o.file = nil
 	return errors.Join(err, os.Remove(name))

@@ -15,7 +15,7 @@ import (
 
 func replayCommand() command {
 	return command{
-		name: "replay", summary: "play scenarios on real servers, beside their simulation", usage: replayUsage, run: runReplay,
+		name: "replay", summary: "play scenarios on real servers, beside their simulation", usage: replayUsage, run: runReplay, ends: true,
 	}
 }
 

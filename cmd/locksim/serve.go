@@ -13,7 +13,7 @@ import (
 )
 
 func serveCommand() command {
-	return command{name: "serve", summary: "let other people's clients talk to the simulated servers", usage: serveUsage, run: runServe}
+	return command{name: "serve", summary: "let other people's clients talk to the simulated servers", usage: serveUsage, run: runServe, ends: true}
 }
 
 const serveUsage = `usage: locksim serve redis|zookeeper [flags]

@@ -87,6 +87,9 @@ func playStretch(r *harness.Runner, claims []*Claim, lock *locks.Algorithm, draw
 		tallies[i] = Tally{Claim: c, First: draws.First}
 	}
 	for k := range draws.Count {
+		if r.Stopped() {
+			break
+		}
 		for i, trial := range try(claims, r, search.Seeded(draws.First+uint64(k)), lock) {
 			tallies[i].count(trial)
 		}

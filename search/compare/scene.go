@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -62,7 +63,7 @@ func (s *scene) play(r *harness.Runner, lock *locks.Algorithm, seed uint64) *har
 	}
 	result, err := r.Run(plan, seed, false)
 	switch {
-	case err != nil && lock.Program != nil:
+	case err != nil && lock.Program != nil, errors.Is(err, harness.ErrInterrupted):
 		return &harness.Result{History: &history.History{}}
 	case err != nil:
 		panic(fmt.Sprintf("compare: %v", err))

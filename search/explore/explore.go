@@ -83,7 +83,7 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 			base.Scenario.Servers.Title(), kindsInWords(o.Faults))
 	}
 	x.result = &Result{Base: base, Menu: x.menu.words(), Most: o.Most, Properties: o.Properties}
-	frontier, err := x.root()
+	frontier, err := x.root(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +124,8 @@ type explorer struct {
 }
 
 // root plays the base, and returns it as what is to be extended, if it does not violate by itself.
-func (x *explorer) root() ([]branch, error) {
-	var r harness.Runner
+func (x *explorer) root(ctx context.Context) ([]branch, error) {
+	r := harness.Runner{Stop: search.Until(ctx)}
 	defer r.Close()
 	run, err := x.play(&r, nil, true)
 	if err != nil {

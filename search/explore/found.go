@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -91,7 +92,9 @@ func (x *explorer) reduce(ctx context.Context) error {
 		for i := range x.sightings {
 			s := &x.sightings[i]
 			if !yield(func(r *harness.Runner) reduced {
+				r.Stop = func() bool { return x.result.Interrupted || ctx.Err() != nil }
 				c, err := minimal.Reduce(r, s.violation, minimal.Options{Context: ctx})
+				r.TakeCut() // the error says it
 				return reduced{s, c, err}
 			}) {
 				return
@@ -100,6 +103,9 @@ func (x *explorer) reduce(ctx context.Context) error {
 	}
 	known := make(map[cause]int)
 	err := search.InOrder(context.WithoutCancel(ctx), x.options.Jobs, plays, func(s reduced) error {
+		if errors.Is(s.err, harness.ErrInterrupted) {
+			return nil
+		}
 		if s.err != nil {
 			return s.err
 		}

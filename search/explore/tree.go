@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 
@@ -98,7 +99,7 @@ func (x *explorer) tasks(n int, frontier []branch) iter.Seq[func(*harness.Runner
 func (x *explorer) chunk(r *harness.Runner, b *branch, from, to int, extend bool) []outcome {
 	faults, forks := x.follow(r, b)
 	list := make([]outcome, 0, to-from)
-	for i := from; i < to; i++ {
+	for i := from; i < to && !r.Stopped(); i++ {
 		o := x.fork(r, append(slices.Clip(faults), forks[i].fault()), extend)
 		o.stands = b.stands * forks[i].stands
 		if o.extends {
@@ -115,6 +116,9 @@ func (x *explorer) follow(r *harness.Runner, b *branch) (faults []sim.Fault, for
 	for _, i := range b.path {
 		faults = append(faults, forks[i].fault())
 		run, err := x.play(r, faults, true)
+		if errors.Is(err, harness.ErrInterrupted) {
+			return faults, nil
+		}
 		if err != nil {
 			panic("explore: what was played can be played again, but " + err.Error())
 		}

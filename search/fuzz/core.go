@@ -62,6 +62,9 @@ func (h *Hunt) hit(r *harness.Runner, core Core, n uint64) (*search.Violation, e
 		}
 		return false
 	})
+	if r.Cut() {
+		return nil, harness.ErrInterrupted
+	}
 	if v == nil {
 		return nil, fmt.Errorf("run %d does not violate %s again, as it did: %s", n, core.Property, core.Kind)
 	}

@@ -127,7 +127,7 @@ func (s *sieve) enter(core Core, cx *minimal.Counterexample) {
 
 // asDrawn enters cores of which nothing has been found, as they were drawn. The context is done.
 func (s *sieve) asDrawn(ctx context.Context, firsts []Core) error {
-	var r harness.Runner
+	r := harness.Runner{Stop: search.Until(ctx)}
 	defer r.Close()
 	for _, core := range firsts {
 		f := formOf(core, "")
@@ -137,6 +137,9 @@ func (s *sieve) asDrawn(ctx context.Context, firsts []Core) error {
 			continue
 		}
 		cx, _, err := s.minimal(ctx, &r, core)
+		if errors.Is(err, harness.ErrInterrupted) {
+			continue // a long run: how to play it is told with its number
+		}
 		if err != nil {
 			return err
 		}

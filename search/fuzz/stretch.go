@@ -30,7 +30,13 @@ func (h *Hunt) playStretch(ctx context.Context, r *harness.Runner, s span, toFir
 			out.Cut = true
 			break
 		}
-		h.play(r, n, &out.Tally)
+		var one Tally
+		h.play(r, n, &one)
+		if r.TakeCut() {
+			out.Cut = true
+			break
+		}
+		out.Add(&one)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package minimal
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,7 @@ type judge struct {
 	most   int             // runs that may be played; 0: any number
 	ctx    context.Context // whose end is the end of the work; nil: there is none
 	tried  *attempts       // whose runs need not be played again; nil: all are
+	cut    bool            // a run was interrupted: the work is over
 }
 
 // sighting is what was seen in a run.
@@ -73,6 +75,7 @@ func (j *judge) playOut(s *scenarios.Scenario) *harness.Result {
 	j.runs++
 	result, err := j.runner.Run(plan, s.Seed, false)
 	if err != nil {
+		j.cut = j.cut || errors.Is(err, harness.ErrInterrupted)
 		return nil
 	}
 	return &result
@@ -95,8 +98,19 @@ func (j *judge) spent() bool { return j.most > 0 && j.runs >= j.most || j.ended(
 
 // ended says why the work was ended before its end; nil if it was not.
 func (j *judge) ended() error {
-	if j.ctx == nil {
+	switch {
+	case j.cut:
+		return harness.ErrInterrupted
+	case j.ctx == nil:
 		return nil
 	}
 	return context.Cause(j.ctx)
+}
+
+// failed is the error of a violation that is not shown again: that a run was interrupted, if one was.
+func (j *judge) failed(format string, args ...any) error {
+	if j.cut {
+		return harness.ErrInterrupted
+	}
+	return fmt.Errorf(format, args...)
 }

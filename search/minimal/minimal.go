@@ -48,7 +48,7 @@ type Options struct {
 	Runs int
 	// Allowed says which scenarios may be tried, where a violation means something under conditions only; nil: all.
 	Allowed func(*scenarios.Scenario) bool
-	// Context ends the work when it is done, in a run or two: a counterexample is then a rough one, and nothing comes of a
+	// Context ends the work when it is done, in a run or two, which the runner may interrupt: a counterexample is then a rough one, and nothing comes of a
 	// sketch. nil: never.
 	Context context.Context
 	_       struct{}
@@ -71,7 +71,8 @@ func Within(s *scenarios.Scenario) func(*scenarios.Scenario) bool {
 // OtherSeeds is how many other seeds a minimal scenario is played with, to see how much hangs on luck.
 const OtherSeeds = 20
 
-// Reduce makes a violation minimal. The error says that the violation cannot be repeated.
+// Reduce makes a violation minimal. The error says that the violation cannot be repeated, or that one of its runs, which
+// are long, was interrupted.
 func Reduce(r *harness.Runner, v search.Violation, o Options) (*Counterexample, error) {
 	red, err := newReducer(r, v, o)
 	if err != nil {
@@ -129,7 +130,7 @@ func (r *reducer) finish(c *Counterexample) error {
 	}
 	seen, ok := r.play(read)
 	if !ok {
-		return fmt.Errorf("%s is not violated by the scenario's file:\n%s", r.sought.Property, s.YAML())
+		return r.failed("%s is not violated by the scenario's file:\n%s", r.sought.Property, s.YAML())
 	}
 	c.Scenario, c.Case, c.Seed = read, read.Cases()[0], read.Seed
 	c.Digest, c.Text = seen.result.Digest, seen.violation.Text

@@ -2,7 +2,6 @@ package minimal
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/scenarios"
@@ -31,7 +30,7 @@ func newReducer(runner *harness.Runner, v search.Violation, o Options) (*reducer
 		seen, ok = r.play(r.now)
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s is not violated again", v.Property)
+		return nil, r.failed("%s is not violated again", v.Property)
 	}
 	r.seen, r.size = seen, costOf(r.now)
 	return r, nil

@@ -203,3 +203,12 @@ func (s *Server) Restart() {
 		s.load()
 	}
 }
+
+// Size counts rows, locks, sessions, and the statements that have been parsed.
+func (s *Server) Size() int {
+	n := len(s.locks) + len(s.sessions) + len(s.statements)
+	for _, t := range s.tables {
+		n += len(t.records)
+	}
+	return n
+}

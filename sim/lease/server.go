@@ -190,3 +190,6 @@ func (s *Server) carryOut(c *call) *Response {
 	}
 	return a
 }
+
+// Size counts the keys that there are or were, and the sessions.
+func (s *Server) Size() int { return len(s.store.keys) + len(s.store.deleted) + len(s.sessions) }

@@ -242,3 +242,6 @@ func (s *Server) Restart() {
 	s.lastCAS = 0
 	s.begin(s.node.Monotonic())
 }
+
+// Size counts the items.
+func (s *Server) Size() int { return len(s.items) }

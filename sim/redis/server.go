@@ -219,3 +219,6 @@ func (s *Server) Evict(key string) bool {
 	s.ended()
 	return found
 }
+
+// Size counts the keys that there are, those that miniredis remembers, and the records on the disk.
+func (s *Server) Size() int { return len(s.Store.keys.entries) + s.Store.created + len(s.disk.log) }

@@ -336,3 +336,6 @@ const writeback = 30 * time.Second
 
 // Restart begins with looking for a leader. What the log holds is not known to be committed.
 func (s *Server) Restart() { s.look() }
+
+// Size counts the transactions in the log, nodes and sessions.
+func (s *Server) Size() int { return len(s.disk.log) + len(s.tree.nodes) + len(s.tree.sessions) }

@@ -1,0 +1,52 @@
+package harness
+
+import (
+	"errors"
+
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+)
+
+// Bounds of a run's memory, beside those of the scenario: far above what any scenario of ours comes to, and low enough
+// for a run to stay below some two gigabytes. A run that reaches one ends, and its verdicts are unknown.
+const (
+	mostPending     = 2_000_000
+	mostConnections = 1_000_000
+	mostInFlight    = 1_000_000
+	mostTrace       = 5_000_000
+	mostStored      = 2_000_000
+	mostRecords     = 1_000_000 // of the history, together
+)
+
+func limitsOf(s *scenarios.Scenario) sim.Limits {
+	return sim.Limits{
+		Steps: s.Bounds.Steps, Messages: s.Bounds.Messages, Pending: mostPending, Connections: mostConnections,
+		InFlight: mostInFlight, Trace: mostTrace, Stored: mostStored,
+	}
+}
+
+// ErrInterrupted says that a run was ended from outside: see [Runner].Stop.
+var ErrInterrupted = errors.New("interrupted")
+
+// patience is how many events a run may have before it can be interrupted. Short runs come to their end, so that what an
+// interrupt leaves to be done, in short runs, is done as if there were none.
+const patience = 20_000
+
+// check returns why the run is to end now; "" if it is to go on.
+func (w *world) check(r *Runner) string {
+	if w.records() > mostRecords {
+		return "history records"
+	}
+	if w.engine.Steps() >= patience && r.Stop != nil && r.Stop() {
+		w.interrupted = true
+		return "interrupt"
+	}
+	return ""
+}
+
+// records counts what has been observed.
+func (w *world) records() int {
+	j, t := &w.journal, &w.truth
+	return len(j.acquisitions) + len(j.waits) + len(j.accesses) + len(w.notes) +
+		len(t.grants) + len(t.copies) + len(t.asks) + len(t.removals)
+}
