@@ -31,10 +31,10 @@ const (
 	ThisLock
 	// AnyLock: the reference lock violates the property in the same scenario, so any lock of this kind does.
 	AnyLock
-	// Server: so does the reference lock, and a server has broken its promise: it lost or ended a key too early.
+	// Server: so may the reference lock, since a server has broken its promise: it lost or ended early what it had granted.
 	Server
-	// Application: so does the reference lock, and the application has ignored the lease's stated deadline, or its way to
-	// the storage is disturbed.
+	// Application: so may the reference lock, since the application has ignored the lease's stated deadline or a notice of
+	// loss, or its way to the storage is disturbed.
 	Application
 )
 
@@ -66,10 +66,14 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case r.ended() != nil:
 		return Blame{Text: "the work was interrupted before that"}
 	case b.Party == ThisLock:
+	case r.seen.violation.Broken == checker.Server:
+		b.Party, b.Text = Server, "it lost, evicted or ended early what it had granted"
 	case r.ignoresDeadline():
 		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
 	case c.Property == checker.Resource && disturbsStorage(r.now):
 		b.Party, b.Text = Application, "its way to the storage is disturbed, which no lock can see"
+	case r.seen.violation.Broken == checker.Application:
+		b.Party, b.Text = Application, "it continued after the deadline, or after a notice of loss, or its access was late on the way"
 	}
 	return b
 }
