@@ -1,7 +1,11 @@
 package serve
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
 	"github.com/locksim/locksim/sim/wire"
 )
 
@@ -9,14 +13,17 @@ import (
 // methods are called by the loop.
 type conversation struct {
 	wire.Conversation
-	conn *sim.Conn
-	out  *outbox
+	world *World
+	conn  *sim.Conn
+	limit func(*sim.Conn) redis.OutputLimit // how much may be unread; nil: the world's own limit is the only one
+	out   *outbox
+	name  string // of the client, for who runs the server
 }
 
 // converse begins a conversation with a server. Out takes what is to be sent to the client.
-func (w *World) converse(n *sim.Node, speak wire.Conversation, out *outbox) *conversation {
-	c := &conversation{Conversation: speak, out: out}
-	c.conn = w.gateway.Connect(n, c)
+func (w *World) converse(f front, client string, out *outbox) *conversation {
+	c := &conversation{Conversation: f.speak(client), world: w, limit: f.limit, out: out, name: client}
+	c.conn = w.gateway.Connect(f.server, c)
 	return c
 }
 
@@ -25,12 +32,26 @@ func (c *conversation) receive(bytes []byte) bool { return c.Receive(bytes, c.co
 
 // over says that the client has gone, or is to go. What it sent before has been answered: the loop goes on before every act.
 func (c *conversation) over() {
-	c.out.add(c.Farewell())
+	c.send(c.Farewell())
 	c.conn.Close()
 }
 
 // Deliver takes what the server sends.
-func (c *conversation) Deliver(p sim.Payload) { c.out.add(c.Append(nil, p)) }
+func (c *conversation) Deliver(p sim.Payload) { c.send(c.Append(nil, p)) }
+
+// send has bytes sent, unless the client has left too many unread: then it is disconnected, and told of on the world's log.
+func (c *conversation) send(bytes []byte) {
+	own := redis.OutputLimit{Name: "the bound of this process for a client without a limit of its own", Hard: c.world.MaxUnread}
+	limit := own
+	if c.limit != nil {
+		if l := c.limit(c.conn); l.Hard > 0 || l.Soft > 0 {
+			limit, limit.Hard = l, cmp.Or(l.Hard, own.Hard)
+		}
+	}
+	if exceeded := c.out.add(bytes, limit, c.world.engine.Now()); exceeded != "" {
+		_, _ = fmt.Fprintf(c.world.Log, "%s is disconnected: %s\n", c.name, exceeded)
+	}
+}
 
 // Closed says that the server has closed the connection.
 func (c *conversation) Closed() { c.out.end() }

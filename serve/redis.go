@@ -24,7 +24,8 @@ func Redis(seed uint64, addresses []string, replicas bool) (*World, error) {
 		if master == nil {
 			master = s
 		}
-		if err := w.listen(address, n, func(string) wire.Conversation { return wire.Redis(nil) }); err != nil {
+		f := front{server: n, speak: func(string) wire.Conversation { return wire.Redis(nil) }, limit: s.OutputLimit}
+		if err := w.listen(address, f); err != nil {
 			return nil, err
 		}
 	}

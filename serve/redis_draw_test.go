@@ -74,6 +74,9 @@ var drawnLines = map[string][]string{
 		"CLIENT TRACKING ON BCAST", "CLIENT TRACKING ON BCAST PREFIX lock", "CLIENT TRACKING ON BCAST PREFIX lock: NOLOOP",
 		"CLIENT TRACKING ON REDIRECT @1", "CLIENT TRACKING OFF", "CLIENT CACHING YES", "CLIENT CACHING NO", "CLIENT TRACKINGINFO",
 		"CLIENT REPLY SKIP", "CLIENT REPLY OFF", "CLIENT REPLY ON", "CLIENT NO-EVICT ON", "SELECT x", "AUTH x", "AUTH default x",
+		"CONFIG SET slowlog-max-len $n", "CONFIG GET slowlog-max-len", "CONFIG SET slowlog-max-len 7 nosuch 1", "CONFIG SET slowlog-max-len",
+		"CONFIG SET maxmemory-policy allkeys-lru slowlog-max-len x", "CONFIG SET tcp-keepalive 60 tcp-keepalive 60",
+		"CONFIG SET client-output-buffer-limit \"pubsub 64mb 1k 5\"", "CONFIG GET maxmemory-policy client-output*", "CONFIG RESETSTAT",
 		"WAIT 0 0", "COMMAND GETKEYS SET $k $v", "RESET",
 	},
 }

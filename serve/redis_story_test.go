@@ -121,7 +121,7 @@ func (s *telling) words(t require.TestingT, line string) []string {
 }
 
 // inNoOrder are commands whose replies have an order that says nothing: that of a hash table.
-var inNoOrder = []string{"HGETALL", "HKEYS", "HVALS", "SMEMBERS", "SINTER", "SUNION", "SDIFF", "KEYS", "SCAN", "PUBSUB", "UNSUBSCRIBE"}
+var inNoOrder = []string{"HGETALL", "HKEYS", "HVALS", "SMEMBERS", "SINTER", "SUNION", "SDIFF", "KEYS", "SCAN", "PUBSUB", "UNSUBSCRIBE", "CONFIG"}
 
 // unordered reports whether the reply to a command has no order, or contains one that has none.
 func (s *telling) unordered(client int, command string) bool {

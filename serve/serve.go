@@ -7,11 +7,14 @@ package serve
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
 	"github.com/locksim/locksim/sim/wire"
 	"github.com/locksim/locksim/trace"
 )
@@ -24,6 +27,12 @@ type World struct {
 	listeners []net.Listener
 	fronts    []front // of each listener
 
+	// MaxUnread is how many bytes of replies a client may leave unread if its server has no limit for it, as Redis has none for
+	// normal clients; a client that leaves more is disconnected. It is for who has the process run, and may be changed before Serve.
+	MaxUnread int
+	// Log is told which clients were disconnected, and why.
+	Log io.Writer
+
 	acts  chan func() // what sockets have brought, to be done at the present moment
 	conns sync.WaitGroup
 	open  map[net.Conn]bool // belongs to the loop
@@ -33,6 +42,7 @@ type World struct {
 type front struct {
 	server *sim.Node
 	speak  func(client string) wire.Conversation // with one at that address
+	limit  func(*sim.Conn) redis.OutputLimit     // for what a client leaves unread; nil: none
 }
 
 // nobody is the code of the gateway as a server: it is never asked for anything.
@@ -49,7 +59,7 @@ func (nobody) Restart() {}
 
 // newWorld makes an engine without servers. The seed decides what the servers draw.
 func newWorld(seed uint64) *World {
-	w := &World{acts: make(chan func()), open: map[net.Conn]bool{}}
+	w := &World{MaxUnread: 256 << 20, Log: os.Stderr, acts: make(chan func()), open: map[net.Conn]bool{}}
 	w.engine = sim.New(sim.Config{Seed: seed, Until: trace.Never, Latency: sim.Constant(0)}, nil)
 	w.gateway = w.engine.AddServer("gateway", nobody{})
 	return w
@@ -61,12 +71,12 @@ func (w *World) setClock(n *sim.Node) {
 }
 
 // listen opens a socket for a server.
-func (w *World) listen(address string, server *sim.Node, speak func(client string) wire.Conversation) error {
+func (w *World) listen(address string, f front) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return errors.Join(err, w.closeListeners())
 	}
-	w.listeners, w.fronts = append(w.listeners, l), append(w.fronts, front{server, speak})
+	w.listeners, w.fronts = append(w.listeners, l), append(w.fronts, f)
 	return nil
 }
 
@@ -166,7 +176,7 @@ func (w *World) attend(ctx context.Context, c net.Conn, f front) {
 	var talk *conversation
 	if !w.act(ctx, func() {
 		w.open[c] = true
-		talk = w.converse(f.server, f.speak(c.RemoteAddr().String()), out)
+		talk = w.converse(f, c.RemoteAddr().String(), out)
 	}) {
 		_ = c.Close() // it may have come too late for Serve to know of it
 		out.end()

@@ -13,7 +13,7 @@ func ZooKeeper(seed uint64, addresses []string, tick time.Duration) (*World, err
 	z := zookeeper.New(w.engine, zookeeper.Config{Servers: len(addresses), Tick: tick, Own: true})
 	for i, address := range addresses {
 		w.setClock(z.Servers[i].Node())
-		if err := w.listen(address, z.Servers[i].Node(), wire.ZooKeeperFrom); err != nil {
+		if err := w.listen(address, front{server: z.Servers[i].Node(), speak: wire.ZooKeeperFrom}); err != nil {
 			return nil, err
 		}
 	}

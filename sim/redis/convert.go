@@ -68,10 +68,15 @@ const maxNesting = 128
 
 // answering converts what a script returns (script_lua.c, luaReplyToRedisReply), for a caller of one protocol and a script that
 // has asked for one.
-type answering struct{ script, caller Protocol }
+type answering struct {
+	script, caller Protocol
+	most           int // bytes that the reply may take
+}
 
-func (a answering) append(dst []byte, value lua.LValue, depth int) (out []byte, ok bool) {
-	if depth > maxNesting {
+func (a *answering) append(dst []byte, value lua.LValue, depth int) (out []byte, ok bool) {
+	const each = 64 // bytes that an element takes before it is written
+	a.most -= each
+	if depth > maxNesting || a.exceeded(dst) {
 		return dst, false
 	}
 	switch v := value.(type) {
@@ -87,7 +92,10 @@ func (a answering) append(dst []byte, value lua.LValue, depth int) (out []byte, 
 	return appendNil(dst), true
 }
 
-func (a answering) appendBool(dst []byte, b bool) []byte {
+// exceeded reports whether the reply takes too much memory.
+func (a *answering) exceeded(dst []byte) bool { return len(dst) > a.most }
+
+func (a *answering) appendBool(dst []byte, b bool) []byte {
 	switch {
 	case a.script == RESP3:
 		n := int64(0)
@@ -102,7 +110,7 @@ func (a answering) appendBool(dst []byte, b bool) []byte {
 }
 
 // appendTable converts a table: what it is is said by a field of that name, or it is an array, up to the first nil.
-func (a answering) appendTable(dst []byte, t *lua.LTable, depth int) (out []byte, ok bool) {
+func (a *answering) appendTable(dst []byte, t *lua.LTable, depth int) (out []byte, ok bool) {
 	if text, ok := t.RawGetString("err").(lua.LString); ok {
 		return appendError(dst, string(text)), true
 	}
@@ -147,7 +155,7 @@ func scalar(t *lua.LTable) (r Reply, ok bool) {
 }
 
 // appendEntries converts a table's entries in the order in which they were made; in Redis it is that of a hash table.
-func (a answering) appendEntries(dst []byte, kind ReplyType, t *lua.LTable, depth int) (out []byte, ok bool) {
+func (a *answering) appendEntries(dst []byte, kind ReplyType, t *lua.LTable, depth int) (out []byte, ok bool) {
 	n := 0
 	for key, _ := t.Next(lua.LNil); key != lua.LNil; key, _ = t.Next(key) {
 		n++

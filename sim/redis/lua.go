@@ -25,6 +25,7 @@ type engine struct {
 	seals   map[*lua.LTable]bool
 	random  lrand48
 	budget  *budget
+	bytes   int // that the script may still take
 
 	readOnly bool
 	protocol Protocol // in which commands answer the script
@@ -42,7 +43,7 @@ func (e *engine) run(sc *script, keys, argv []string, readOnly bool, caller Prot
 	}
 	e.globals.RawSetString("KEYS", e.list(keys))
 	e.globals.RawSetString("ARGV", e.list(argv))
-	e.readOnly, e.inCall, e.protocol = readOnly, false, RESP2
+	e.readOnly, e.inCall, e.protocol, e.bytes = readOnly, false, RESP2, maxScriptBytes
 	if sc.bounded {
 		e.budget.left = maxScriptSteps
 		e.l.SetContext(e.budget)
@@ -61,9 +62,14 @@ func (e *engine) run(sc *script, keys, argv []string, readOnly bool, caller Prot
 		return
 	}
 	start := len(s.out)
-	out, ok := answering{script: e.protocol, caller: caller}.append(s.out, e.l.Get(-1), 0)
+	reply := answering{e.protocol, caller, start + maxScriptBytes}
+	out, ok := reply.append(s.out, e.l.Get(-1), 0)
 	e.l.SetTop(0)
-	if !ok {
+	switch {
+	case reply.exceeded(out):
+		s.out = appendError(out[:start], errScriptReply)
+		return
+	case !ok:
 		s.out = appendError(out[:start], "ERR reached lua stack limit")
 		return
 	}
@@ -100,6 +106,7 @@ func (e *engine) call(l *lua.LState, raise bool) int {
 		panic("redis: a panic inside redis.call was swallowed by the script")
 	}
 	problem := e.arguments(l)
+	e.spend(l, lengths(l))
 	if problem == "" {
 		s := e.store
 		start := len(s.out)
@@ -110,6 +117,7 @@ func (e *engine) call(l *lua.LState, raise bool) int {
 		if problem == "" {
 			reply := s.out[start:]
 			s.out = s.out[:start]
+			e.spend(l, len(reply))
 			if reply[0] != '-' {
 				l.Push(e.toLua(reply))
 				return 1

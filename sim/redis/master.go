@@ -146,6 +146,9 @@ func (s *Server) forgetBacklog() {
 	}
 }
 
+// defaultMaxLag is min-replicas-max-lag unless it is configured, in seconds.
+const defaultMaxLag = 10
+
 // countGood counts the good replicas, once a second and whenever one comes or goes (refreshGoodSlavesCount): in between a
 // master accepts writes that it would refuse if it looked.
 func (s *Server) countGood() {
@@ -154,7 +157,7 @@ func (s *Server) countGood() {
 	}
 	lag := int64(s.config.MinReplicasMaxLag / time.Second)
 	if lag == 0 {
-		lag = 10
+		lag = defaultMaxLag
 	}
 	s.good = 0
 	for _, l := range s.links {

@@ -26,6 +26,7 @@ var (
 	}
 	allowedTable = []string{"concat", "getn", "maxn"}
 	tableWriters = []string{"insert", "remove", "sort"}
+	insertKey    = map[string]int{"insert": 2} // which argument is the key of an element
 )
 
 // newEngine builds the Lua state and seals it. A sealed table is an empty one in front of
@@ -50,9 +51,11 @@ func newEngine(s *Store) *engine {
 	e.functions(e.globals, map[string]lua.LGFunction{
 		"getmetatable": e.getmetatable,
 		"pcall":        pcall,
-		"rawset":       e.unsealed(l.GetGlobal("rawset")),
-		"setmetatable": e.unsealed(l.GetGlobal("setmetatable")),
+		"rawset":       e.unsealed(l.GetGlobal("rawset"), 2),
+		"setmetatable": e.unsealed(l.GetGlobal("setmetatable"), 0),
 		"tostring":     tostring,
+		concatGuard:    e.concat,
+		indexGuard:     e.index,
 	})
 	e.globals.RawSetString("redis", e.seal(e.redisLibrary(), nil))
 	e.globals.RawSetString("cjson", e.seal(e.jsonLibrary(), nil))
@@ -106,12 +109,16 @@ func missingGlobal(l *lua.LState) int {
 	return 0
 }
 
-// unsealed lets a function write to any table but a sealed one.
-func (e *engine) unsealed(f lua.LValue) lua.LGFunction {
+// unsealed lets a function write to any table but a sealed one. Its key-th argument is that of an element; 0: none is.
+func (e *engine) unsealed(f lua.LValue, key int) lua.LGFunction {
 	write := f.(*lua.LFunction).GFunction
 	return func(l *lua.LState) int {
-		if t, ok := l.Get(1).(*lua.LTable); ok && e.seals[t] {
+		t, ok := l.Get(1).(*lua.LTable)
+		if ok && e.seals[t] {
 			return refuseWrite(l)
+		}
+		if key > 0 && l.GetTop() > key {
+			e.spendIndex(l, t, l.Get(key))
 		}
 		return write(l)
 	}
@@ -152,7 +159,7 @@ func pcall(l *lua.LState) int {
 }
 
 // tostring gives no addresses, which differ from process to process, and writes numbers
-// as Lua 5.1 does. (Concatenation with .. is gopher-lua's and keeps more digits.)
+// as Lua 5.1 does.
 func tostring(l *lua.LState) int {
 	v := l.CheckAny(1)
 	switch v := v.(type) {
@@ -225,8 +232,9 @@ func (e *engine) tableLibrary() *lua.LTable {
 	from := e.l.GetGlobal("table").(*lua.LTable)
 	t := pick(e.l, from, allowedTable)
 	for _, name := range tableWriters {
-		t.RawSetString(name, e.l.NewFunction(e.unsealed(from.RawGetString(name))))
+		t.RawSetString(name, e.l.NewFunction(e.unsealed(from.RawGetString(name), insertKey[name])))
 	}
+	t.RawSetString("concat", e.spending(from.RawGetString("concat"), joined))
 	return t
 }
 
@@ -245,6 +253,12 @@ func (e *engine) stringLibrary() *lua.LTable {
 		}
 		return format(l)
 	}))
+	t.RawSetString("format", e.spending(t.RawGetString("format"), formatted))
+	t.RawSetString("rep", e.spending(from.RawGetString("rep"), repeated))
+	t.RawSetString("gsub", e.gsub(from.RawGetString("gsub").(*lua.LFunction).GFunction))
+	for _, name := range []string{"lower", "reverse", "upper"} {
+		t.RawSetString(name, e.spending(from.RawGetString(name), lengths))
+	}
 	from.RawSetString("__index", t)
 	return t
 }
@@ -255,6 +269,7 @@ func (e *engine) jsonLibrary() *lua.LTable {
 	t := e.l.NewTable()
 	e.functions(t, map[string]lua.LGFunction{
 		"encode": func(l *lua.LState) int {
+			e.spend(l, texts(l.CheckAny(1), map[*lua.LTable]bool{}))
 			data, err := luajson.Encode(l.CheckAny(1))
 			if err != nil {
 				l.RaiseError("%s", err.Error())
@@ -263,6 +278,7 @@ func (e *engine) jsonLibrary() *lua.LTable {
 			return 1
 		},
 		"decode": func(l *lua.LState) int {
+			e.spend(l, elementBytes*len(l.CheckString(1)))
 			var v any
 			if err := json.Unmarshal([]byte(l.CheckString(1)), &v); err != nil {
 				l.RaiseError("%s", err.Error())

@@ -71,6 +71,7 @@ func compileLua(text string) (*lua.FunctionProto, error) {
 	if err != nil {
 		return nil, err
 	}
+	guardBlock(chunk)
 	proto, err := lua.Compile(chunk, name)
 	if err != nil {
 		return nil, err

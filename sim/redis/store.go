@@ -112,10 +112,11 @@ type Store struct {
 	expired []entry  // scratch
 	changes []Change
 
-	server  *Server  // whose store this is; nil: it stands alone
-	request *Request // the one in execution; nil if there is none
-	refusal string   // what commands that write are answered with; "": they are executed
-	replica bool     // keys end by the master's word
+	settings settings
+	server   *Server  // whose store this is; nil: it stands alone
+	request  *Request // the one in execution; nil if there is none
+	refusal  string   // what commands that write are answered with; "": they are executed
+	replica  bool     // keys end by the master's word
 
 	current  *Peer    // whose command line is in execution; nil if none is
 	protocol Protocol // of what is written
@@ -140,6 +141,7 @@ func NewStore() *Store {
 	s := &Store{
 		commands: newCommandTable(),
 	}
+	s.settings = newSettings()
 	s.scripts.forget()
 	s.build()
 	return s
@@ -185,6 +187,7 @@ func (s *Store) Reset() {
 	s.use(0)
 	s.changes = s.changes[:0]
 	s.published = s.published[:0]
+	s.settings = newSettings()
 	s.awaited, s.ready = 0, s.ready[:0]
 	s.out = s.out[:0]
 	s.inUse = 0
