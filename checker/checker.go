@@ -22,6 +22,10 @@ type Options struct {
 	// ProgressWithin is how long somebody may wait before somebody acquires; 0 leaves progress and availability
 	// unjudged.
 	ProgressWithin time.Duration
+	// Lease is the life of a lease or a session, by which leak and silent-loss measure what is late; 0 leaves them unjudged.
+	Lease time.Duration
+	// Load bounds the requests of a client; its zero value leaves load unjudged.
+	Load Load
 	// Sample makes porcupine judge this history even if it is long and the interval scan accepted it.
 	Sample bool
 	_      struct{}
@@ -62,6 +66,9 @@ func (c *Checker) Check(h *history.History, o Options) Report {
 	j.releaseSafety()
 	j.progress()
 	j.survival()
+	j.leak()
+	j.silentLoss()
+	j.load()
 	j.heedBound()
 	j.measure()
 	slices.SortStableFunc(j.report.Violations, func(a, b Violation) int {
@@ -95,6 +102,9 @@ var vacuousReasons = [PropertyCount]string{
 	Progress:           "nobody had to wait for another holder or a fault",
 	Availability:       "nobody waited during a fault",
 	Survival:           "no program was asked for the lock",
+	Leak:               "nobody else wanted the lock after a release or a failed acquisition",
+	SilentLoss:         "nobody held the lock for longer than a lease",
+	RequestLoad:        "nobody waited, or held the lock, for a second",
 }
 
 const (

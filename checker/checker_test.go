@@ -86,7 +86,7 @@ func TestSerialHistoriesAreNeverAccused(t *testing.T) {
 	for range 10 {
 		rapid.Check(t, func(t *rapid.T) {
 			h := drawSerial(t)
-			o := checker.Options{ProgressWithin: time.Hour, Sample: rapid.Bool().Draw(t, "sample")}
+			o := checker.Options{ProgressWithin: time.Hour, Lease: time.Second, Sample: rapid.Bool().Draw(t, "sample")}
 			r := checker.Check(h, o)
 			require.Empty(t, r.Violations)
 			for p, v := range r.Verdicts {
@@ -100,7 +100,7 @@ func TestSerialHistoriesAreNeverAccused(t *testing.T) {
 func TestVerdictsAndViolationsAgree(t *testing.T) {
 	h, err := history.Parse(chaos)
 	require.NoError(t, err)
-	r := checker.Check(h, checker.Options{ProgressWithin: time.Second})
+	r := checker.Check(h, checker.Options{ProgressWithin: time.Second, Lease: time.Second, Load: checker.Load{Waiter: 5}})
 	for p := range checker.PropertyCount {
 		require.Equal(t, checker.Violated, r.Verdicts[p], p)
 		require.True(t, slices.ContainsFunc(r.Violations, func(v checker.Violation) bool { return v.Property == p }), p)
@@ -114,9 +114,14 @@ func TestVerdictsAndViolationsAgree(t *testing.T) {
 
 // chaos breaks every property.
 const chaos = `
-history fencing=fenced-write registers=1 authority tokens programs end=60s
+history fencing=fenced-write registers=1 authority tokens programs keeps end=60s
 acquisition id=1 client=a returned=1s outcome=ok token=34 unlocked=20s
 acquisition id=2 client=b returned=10s outcome=ok token=33 unlocked=30s
+acquisition id=3 client=c returned=1s outcome=failed
+acquisition id=4 client=d returned=0.1s outcome=ok token=32 unlocked=2.4s
+copy acquisition=3 client=c from=0.5s
+grant acquisition=4 client=d from=0.1s to=1.5s ended=deadline token=32
+load client=b waiting from=2s requests=6
 grant acquisition=1 client=a from=1s to=11s ended=deadline token=34
 grant acquisition=2 client=b from=10s to=20s ended=unlock token=33
 removal by=1 client=a at=20s stale ended=2

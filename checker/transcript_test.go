@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,18 @@ func (tr *transcript) setOptions(t *testing.T, words []string) {
 			d, err := time.ParseDuration(value)
 			require.NoError(t, err)
 			tr.options.ProgressWithin = d
+		case "lease":
+			d, err := time.ParseDuration(value)
+			require.NoError(t, err)
+			tr.options.Lease = d
+		case "waiter", "holder":
+			n, err := strconv.Atoi(value)
+			require.NoError(t, err)
+			if name == "waiter" {
+				tr.options.Load.Waiter = n
+			} else {
+				tr.options.Load.Holder = n
+			}
 		case "sample":
 			tr.options.Sample = true
 		default:

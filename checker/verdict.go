@@ -20,12 +20,15 @@ const (
 	Progress                           // while somebody waits, somebody acquires, once faults have healed
 	Availability                       // the same during faults
 	Survival                           // no client's program ends its process before its work is done
+	Leak                               // what is released, or was not acquired, keeps nobody out
+	SilentLoss                         // a lock that keeps its grant loses none without a fault, and none in silence
+	RequestLoad                        // a client sends no more requests per second than the scenario allows
 	PropertyCount
 )
 
 var propertyNames = []string{
 	"mutual-exclusion", "exclusion-at-service", "resource", "fencing-order", "release-safety", "progress",
-	"availability", "survival",
+	"availability", "survival", "leak", "silent-loss", "load",
 }
 
 // String returns the name that scenarios use.

@@ -56,7 +56,7 @@ func Catalogue() []Client {
 			Lock: locks.Algorithm{
 				Name: "go-zookeeper", Title: "zk.Lock of go-zookeeper: protected ephemeral sequential nodes",
 				Source: "github.com/go-zookeeper/zk", Servers: "zookeeper", Authority: locks.Queue, Key: nodeOf,
-				Identity: "own node", Lease: true, Reference: "zk-sequential",
+				Identity: "own node", Lease: true, Keeps: true, Reference: "zk-sequential",
 			},
 			Folder: "go-zookeeper", Library: "github.com/go-zookeeper/zk",
 		},

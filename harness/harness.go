@@ -282,7 +282,7 @@ func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 		Seed: seed, Digest: w.engine.Trace.Digest(), Steps: w.engine.Steps(), Messages: w.engine.Messages(),
 		Virtual: ending.At, History: h, Events: w.engine.Trace.Events(),
 		Intents: w.engine.Trace.Intents(), Looks: w.engine.Trace.Looks(),
-		Report: r.checker.Check(h, checker.Options{ProgressWithin: p.Case.Scenario.Progress, Sample: seed%sampled == 0}),
+		Report: r.checker.Check(h, p.checks(seed)),
 	}, nil
 }
 

@@ -13,6 +13,7 @@ type journal struct {
 	engine       *sim.Engine
 	acquisitions []history.Acquisition
 	deadlines    []*sim.Timer // of acquisitions, by the same index; nil where no deadline is stated
+	notices      []notices    // likewise
 	waits        []history.Wait
 	accesses     []history.Access
 	ends         []history.Exit
@@ -24,6 +25,7 @@ func (j *journal) init(e *sim.Engine, room sizes) {
 		engine:       e,
 		acquisitions: make([]history.Acquisition, 0, room.acquisitions),
 		deadlines:    make([]*sim.Timer, 0, room.acquisitions),
+		notices:      make([]notices, 0, room.acquisitions),
 		waits:        make([]history.Wait, 0, room.waits),
 		accesses:     make([]history.Access, 0, room.accesses),
 	}
@@ -44,6 +46,7 @@ func (j *journal) start(p *process) history.ID {
 		Unlocked: trace.Never, Crashed: trace.Never, Released: trace.Never,
 	})
 	j.deadlines = append(j.deadlines, nil)
+	j.notices = append(j.notices, notices{})
 	return id
 }
 
@@ -54,11 +57,28 @@ func (j *journal) acquired(p *process, id history.ID, l locks.Lease) {
 	a.Returned, a.Outcome = j.engine.Now(), history.OK
 	a.Value, a.Token = l.Value, l.Token
 	a.CanLearn = l.Lost != nil || l.Suspended != nil
+	j.notices[id-1] = notices{l.Lost, l.Suspended}
 	if l.Deadline.Stated() {
 		a.HasDeadline = true
 		j.watch(p.task.Node(), id, l.Deadline)
 	}
 	j.endWait(p, history.GotIt)
+}
+
+// notices are the signals by which a lease says that it is lost, or may be.
+type notices struct{ lost, suspended locks.Signal }
+
+// given reports whether one of them is there.
+func (n notices) given() bool {
+	return n.lost != nil && n.lost.Fired() || n.suspended != nil && n.suspended.Fired()
+}
+
+// unlocked notes that Unlock is called, and whether the holder could know of a loss by then. What is called again after an
+// error says nothing new.
+func (j *journal) unlocked(id history.ID) {
+	if a := j.of(id); a.Unlocked == trace.Never {
+		a.Unlocked, a.Told = j.engine.Now(), j.notices[id-1].given()
+	}
 }
 
 // watch notes the moment at which the deadline passes on the client's own clock, paused or not.
@@ -163,11 +183,14 @@ func (j *journal) written(version uint64, accepted bool) {
 	}
 }
 
-// close fills in the deadlines that the run did not live to see, as they could be foreseen.
+// close fills in the deadlines that the run did not reach, as they could be foreseen, and who was told of a loss.
 func (j *journal) close() {
 	for i, timer := range j.deadlines {
 		if timer != nil {
 			j.acquisitions[i].Deadline = timer.At()
+		}
+		if a := &j.acquisitions[i]; a.Unlocked == trace.Never {
+			a.Told = j.notices[i].given()
 		}
 	}
 }

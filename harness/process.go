@@ -37,6 +37,7 @@ type shared struct {
 	life           string    // a process that has been restarted draws other numbers than the one before it
 	jitter, values *sim.Rand // nil until the first draw
 	clients        any       // what the service keeps for the process
+	loads          [2]int    // by whether they were sent within Lock: the requests of the last second, from 1, in world.loads
 }
 
 var _ workload.Env = (*process)(nil)
@@ -105,6 +106,9 @@ func (p *process) concern() (id history.ID, asking bool) {
 func (p *process) origin() sim.Origin {
 	id, asking := p.concern()
 	p.world.sent++
+	if p.world.plan.limitsLoad() {
+		p.countRequest(asking)
+	}
 	return sim.Origin{Client: p.client.name, Tag: int(id), Sent: p.world.sent, Asking: asking, Access: p.access}
 }
 
@@ -208,8 +212,7 @@ func (p *process) Lost(id history.ID) {
 func (p *process) Release(id history.ID) {
 	p.phase = id
 	p.task.Step(trace.Step{Does: trace.Release}, 0, func() {
-		a := p.world.journal.of(id)
-		a.Unlocked = min(a.Unlocked, p.world.engine.Now())
+		p.world.journal.unlocked(id)
 	}, nil)
 }
 

@@ -43,10 +43,12 @@ func newRedisTruth(s *redisService, t *truth) *redisTruth {
 	switch t.authority {
 	case locks.Majority:
 		r.quorum = s.deployed.Masters/2 + 1
+		t.blocks = s.deployed.Masters - r.quorum + 1
 	case locks.Replicated:
 		r.quorum = 1 + max(t.world.plan.Case.Scenario.Lock.Acks, 1)
 	case locks.MostKeys:
 		r.quorum = len(r.keys)/2 + 1
+		t.blocks = len(r.keys) - r.quorum + 1
 	default:
 	}
 	for i := range r.keyed {

@@ -14,6 +14,7 @@ import (
 type truth struct {
 	world     *world
 	authority locks.Authority
+	blocks    int // how many copies keep everybody else from the lock; 0 is 1
 	copies    []history.Copy
 	grants    []history.Grant
 	granted   []uint64 // by grant: the place of the request that completed it

@@ -19,6 +19,7 @@ type world struct {
 	truth   truth
 	sent    uint64 // requests to the lock's servers
 	notes   []history.Note
+	loads   []history.Load    // requests by second, where the scenario bounds them
 	wakeUps int               // messages with which they told clients of something unasked
 	scripts map[string]string // purposes that were not at hand, by the script's text or digest
 
@@ -118,6 +119,7 @@ func (w *world) history(end sim.Ending) *history.History {
 		Notes: w.notes, Requests: int(w.sent), WakeUps: w.wakeUps, End: end.At, Bound: end.Bound, Quiescent: end.Quiescent,
 		Acquisitions: w.journal.acquisitions, Waits: w.journal.waits, Accesses: w.journal.accesses,
 		Grants: w.truth.grants, Copies: w.truth.copies, Asks: w.truth.asks, Removals: w.truth.removals,
+		Keeps: w.plan.keeps(), Blocks: w.truth.blocks, Loads: w.loads,
 	}
 	for i, f := range w.engine.Faults() {
 		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {

@@ -78,6 +78,7 @@ type Acquisition struct {
 	HasDeadline bool          // the lease stated a deadline
 	Deadline    trace.Instant // when it passes on the holder's own clock, in true time; Never if it does not
 	CanLearn    bool          // the lease has a notice of loss
+	Told        bool          // that notice was there when Unlock was called, or when the run ended
 
 	Noticed  trace.Instant // a notice of loss reached the application, or it saw the deadline passed; Never if not
 	Unlocked trace.Instant // Unlock was called; Never if not
@@ -263,6 +264,15 @@ type Exit struct {
 	Output string // the end of what the process wrote
 }
 
+// Load is the requests that a client's lock sent within a second that begins with the first of them: while it asked for the
+// lock, or at other times.
+type Load struct {
+	Client   string
+	Waiting  bool // the requests were sent within Lock
+	From     trace.Instant
+	Requests int
+}
+
 // History is all that was observed of one run.
 type History struct {
 	Fencing      Fencing
@@ -270,6 +280,8 @@ type History struct {
 	HasAuthority bool // somebody declared whose word makes a grant: Grants, Copies, Removals mean something
 	HasTokens    bool // the lock hands out fencing tokens
 	HasPrograms  bool // the clients are programs whose ends are seen: Exits means something
+	Keeps        bool // the lock keeps what it holds by itself: it renews its lease, or keeps a session alive
+	Blocks       int  // how many copies keep everybody else from the lock; 0 is 1
 	Requests     int  // that the lock's code sent to its servers
 	WakeUps      int  // messages with which servers told clients of something unasked: events of watches, publications
 	End          trace.Instant
@@ -288,6 +300,7 @@ type History struct {
 	Faults       []Fault
 	Notes        []Note
 	Exits        []Exit
+	Loads        []Load
 }
 
 // Acquisition returns the acquisition of that ID; nil if there is none.

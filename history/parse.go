@@ -35,7 +35,7 @@ type parser struct {
 }
 
 var recordNames = []string{
-	"history", "acquisition", "grant", "copy", "ask", "removal", "access", "wait", "fault", "note", "exit",
+	"history", "acquisition", "grant", "copy", "ask", "removal", "access", "wait", "fault", "note", "exit", "load",
 }
 
 func (p *parser) line(number int, line string) error {
@@ -85,6 +85,8 @@ func (h *History) grow(name string) []field {
 		return grown(&h.Notes).fields()
 	case "exit":
 		return grown(&h.Exits).fields()
+	case "load":
+		return grown(&h.Loads).fields()
 	}
 	panic("history: no such record: " + name)
 }

@@ -33,6 +33,7 @@ func (h *History) String() string {
 	writeRecords(&b, "fault", h.Faults)
 	writeRecords(&b, "note", h.Notes)
 	writeRecords(&b, "exit", h.Exits)
+	writeRecords(&b, "load", h.Loads)
 	return b.String()
 }
 
@@ -65,6 +66,8 @@ func (h *History) fields() []field {
 		{"authority", &h.HasAuthority},
 		{"tokens", &h.HasTokens},
 		{"programs", &h.HasPrograms},
+		{"keeps", &h.Keeps},
+		{"blocks", &h.Blocks},
 		{"requests", &h.Requests},
 		{"wake-ups", &h.WakeUps},
 		{"end", &h.End},
@@ -87,6 +90,7 @@ func (a *Acquisition) fields() []field {
 		{"token", &a.Token},
 		{"deadline", stated{&a.HasDeadline, &a.Deadline}},
 		{"learns", &a.CanLearn},
+		{"told", &a.Told},
 		{"noticed", never{&a.Noticed}},
 		{"unlocked", never{&a.Unlocked}},
 		{"crashed", never{&a.Crashed}},
@@ -192,6 +196,15 @@ func (e *Exit) fields() []field {
 		{"kind", &e.Kind},
 		{"text", &e.Text},
 		{"output", &e.Output},
+	}
+}
+
+func (l *Load) fields() []field {
+	return []field{
+		{"client", &l.Client},
+		{"waiting", &l.Waiting},
+		{"from", &l.From},
+		{"requests", &l.Requests},
 	}
 }
 

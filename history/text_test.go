@@ -43,6 +43,7 @@ func drawHistory(t *rapid.T) *history.History {
 		Fencing: drawEnum(t, "fencing", history.CompareAndSet), Registers: rapid.IntRange(1, 9).Draw(t, "registers"),
 		HasAuthority: flag(t, "authority"), HasTokens: flag(t, "tokens"), HasPrograms: flag(t, "programs"), End: drawInstant(t, "end"),
 		Bound: drawText(t, "bound"), Quiescent: flag(t, "quiescent"),
+		Keeps: flag(t, "keeps"), Blocks: rapid.IntRange(0, 9).Draw(t, "blocks"),
 	}
 	h.Acquisitions = drawList(t, "acquisitions", func(t *rapid.T) history.Acquisition {
 		a := history.Acquisition{
@@ -51,7 +52,7 @@ func drawHistory(t *rapid.T) *history.History {
 			Returned: drawInstant(t, "returned"), Outcome: drawEnum(t, "outcome", history.Refused),
 			Said:  drawText(t, "said"),
 			Value: drawText(t, "value"), Token: number.Draw(t, "token"), HasDeadline: flag(t, "has deadline"),
-			Deadline: trace.Never, CanLearn: flag(t, "learns"), Noticed: drawInstant(t, "noticed"),
+			Deadline: trace.Never, CanLearn: flag(t, "learns"), Told: flag(t, "told"), Noticed: drawInstant(t, "noticed"),
 			Unlocked: drawInstant(t, "unlocked"), Crashed: drawInstant(t, "crashed"),
 			Released: drawInstant(t, "released"), Release: drawEnum(t, "release", history.Refused),
 		}
@@ -116,6 +117,12 @@ func drawHistory(t *rapid.T) *history.History {
 	h.Notes = drawList(t, "notes", func(t *rapid.T) history.Note {
 		return history.Note{Node: drawText(t, "node"), At: drawInstant(t, "at"), Text: drawText(t, "text")}
 	})
+	h.Loads = drawList(t, "loads", func(t *rapid.T) history.Load {
+		return history.Load{
+			Client: drawText(t, "client"), Waiting: rapid.Bool().Draw(t, "waiting"),
+			From: drawInstant(t, "from"), Requests: rapid.IntRange(0, 1000).Draw(t, "requests"),
+		}
+	})
 	h.Exits = drawList(t, "exits", func(t *rapid.T) history.Exit {
 		return history.Exit{
 			Client: drawText(t, "client"), At: drawInstant(t, "at"), Kind: drawText(t, "kind"), Text: drawText(t, "text"),
@@ -148,6 +155,7 @@ func nilIfEmpty(h history.History) history.History {
 	h.Faults = append([]history.Fault(nil), h.Faults...)
 	h.Notes = append([]history.Note(nil), h.Notes...)
 	h.Exits = append([]history.Exit(nil), h.Exits...)
+	h.Loads = append([]history.Load(nil), h.Loads...)
 	return h
 }
 
@@ -182,9 +190,9 @@ func TestParseSaysWhereAndWhatIsAllowed(t *testing.T) {
 		{"ask at=1s", `1:1: the first record, and no other, must be "history"`},
 		{"history\n\n  history", `3:3: the first record, and no other, must be "history"`},
 		{"history\nacquisiton", `2:1: unknown record "acquisiton"; did you mean "acquisition"?; allowed: ` +
-			`history, acquisition, grant, copy, ask, removal, access, wait, fault, note, exit`},
+			`history, acquisition, grant, copy, ask, removal, access, wait, fault, note, exit, load`},
 		{"history\nzzz", `2:1: unknown record "zzz"; allowed: ` +
-			`history, acquisition, grant, copy, ask, removal, access, wait, fault, note, exit`},
+			`history, acquisition, grant, copy, ask, removal, access, wait, fault, note, exit, load`},
 		{"history fencing=fenced-wirte", `1:17: unknown fencing "fenced-wirte"; did you mean "fenced-write"?; ` +
 			`allowed: none, check-then-write, fenced-write, fenced-read-write, token-equality, compare-and-set`},
 		{"history\nwait form=1s", `2:6: unknown field "form"; did you mean "from"?; ` +

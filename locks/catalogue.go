@@ -37,6 +37,9 @@ type Algorithm struct {
 	Extends bool
 	// Reference is the lock of the catalogue whose algorithm it implements, for [ReferenceOf]; "" if none is known.
 	Reference string
+	// Keeps reports whether a grant lasts until it is released if nothing goes wrong: the lock renews its lease, or keeps a
+	// session alive. A lock that Renews does so too, and one that Extends while it is told to.
+	Keeps bool
 	// Guard reports whether its servers can hold the protected data too: its locks are Guards.
 	Guard bool
 	_     struct{}

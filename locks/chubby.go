@@ -24,6 +24,7 @@ func chubby() Algorithm {
 		Token:     true,
 		Identity:  "session",
 		Lease:     true,
+		Keeps:     true,
 	}
 }
 

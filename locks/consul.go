@@ -23,6 +23,7 @@ func consul() Algorithm {
 		Token:     true,
 		Identity:  "session",
 		Lease:     true,
+		Keeps:     true,
 	}
 }
 

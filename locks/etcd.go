@@ -24,6 +24,7 @@ func etcd() Algorithm {
 		Token:     true,
 		Identity:  "lease",
 		Lease:     true,
+		Keeps:     true,
 		Guard:     true,
 	}
 }

@@ -22,6 +22,7 @@ func reentrant() Algorithm {
 		Scripts:   []Script{enterScript(), leaveScript(), renewOwnScript()},
 		Identity:  "owner",
 		Lease:     true,
+		Keeps:     true,
 	}
 }
 

@@ -23,6 +23,7 @@ func watchdog() Algorithm {
 		Scripts:   []Script{releaseScript(), renewScript()},
 		Identity:  "value",
 		Lease:     true,
+		Keeps:     true,
 	}
 }
 

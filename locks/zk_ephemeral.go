@@ -24,6 +24,7 @@ func zkEphemeral() Algorithm {
 		Token:     true,
 		Identity:  "none",
 		Lease:     true,
+		Keeps:     true,
 	}
 }
 

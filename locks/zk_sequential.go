@@ -21,6 +21,6 @@ func zkSequential() Algorithm {
 // algorithm completes the description of a lock of this family.
 func (l zkQueue) algorithm(a Algorithm) Algorithm {
 	a.New, a.Servers, a.Authority, a.Key, a.Check = l.build, "zookeeper", Queue, zkPath, zkKey
-	a.Token, a.Identity, a.Lease, a.Guard = true, "own node", true, true
+	a.Token, a.Identity, a.Lease, a.Keeps, a.Guard = true, "own node", true, true, true
 	return a
 }

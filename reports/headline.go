@@ -74,6 +74,9 @@ var promises = map[checker.Property]string{
 	checker.ExclusionAtService: "the service granted the lock to two at once",
 	checker.ReleaseSafety:      "a release took away what was not its own",
 	checker.FencingOrder:       "the tokens did not grow",
+	checker.SilentLoss:         "a holder lost the lock and was not told",
+	checker.Leak:               "something that was left behind kept others out",
+	checker.RequestLoad:        "a client sent more requests than it may",
 }
 
 // brokenPromise is the gravest of those that a run shows, unless two believed to hold the lock at once, which says
@@ -81,7 +84,7 @@ var promises = map[checker.Property]string{
 func (r *Run) brokenPromise() checker.Property {
 	v := &r.Report.Verdicts
 	if v[checker.MutualExclusion] != checker.Violated {
-		for _, p := range []checker.Property{checker.ExclusionAtService, checker.ReleaseSafety, checker.FencingOrder} {
+		for _, p := range []checker.Property{checker.ExclusionAtService, checker.ReleaseSafety, checker.FencingOrder, checker.SilentLoss, checker.Leak, checker.RequestLoad} {
 			if v[p] == checker.Violated {
 				return p
 			}

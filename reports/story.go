@@ -38,7 +38,7 @@ func Story(r *Run, p checker.Property) string {
 		ending = t.misdelete()
 	case checker.Progress, checker.Availability:
 		ending = t.stall()
-	case checker.Survival:
+	case checker.Survival, checker.Leak, checker.SilentLoss, checker.RequestLoad:
 		ending = t.ended()
 	case checker.PropertyCount:
 	}
@@ -134,7 +134,7 @@ func (t *plot) twoHolders() string {
 		" both believe that they hold the lock" + t.notTold(first, a) + "."
 }
 
-// ended tells how far a program had come that ended itself.
+// ended tells how far the first who takes part had come, and what the checker says.
 func (t *plot) ended() string {
 	if a := t.taken(0); a != nil && a.Returned != trace.Never {
 		t.play(a)

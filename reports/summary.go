@@ -135,7 +135,7 @@ type entry struct {
 }
 
 // shortNames head the columns of the properties.
-var shortNames = [checker.PropertyCount]string{"ME", "ES", "RES", "FO", "RS", "P", "A", "S"}
+var shortNames = [checker.PropertyCount]string{"ME", "ES", "RES", "FO", "RS", "P", "A", "S", "L", "SL", "LD"}
 
 func (s *Summary) rows(t *text) [][]entry {
 	head := []entry{{"", plain}, {"scenario", faint}, {"variant", faint}, {"style", faint}, {"fencing", faint}}
@@ -164,11 +164,22 @@ func (s *Summary) rows(t *text) [][]entry {
 	return dropEmptyColumns(rows)
 }
 
-// properties lists those that are shown: what is of programs alone only where there are any.
+// properties lists those that are shown: what concerns few locks or scenarios only where somebody asks for it, or it is
+// violated.
 func (s *Summary) properties() []checker.Property {
 	var list []checker.Property
 	for p := range checker.PropertyCount {
-		if p != checker.Survival || slices.ContainsFunc(s.cases, (*tally).isOfProgram) {
+		asked := func(c *tally) bool { return c.expects[p] || c.counts[p][checker.Violated] > 0 }
+		switch p {
+		case checker.Survival:
+			if slices.ContainsFunc(s.cases, (*tally).isOfProgram) {
+				list = append(list, p)
+			}
+		case checker.Leak, checker.SilentLoss, checker.RequestLoad:
+			if slices.ContainsFunc(s.cases, asked) {
+				list = append(list, p)
+			}
+		default:
 			list = append(list, p)
 		}
 	}

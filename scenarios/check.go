@@ -174,7 +174,7 @@ func (a *audit) checkLinksAndClocks() {
 
 // checkExpect refuses expectations of what is not played or not judged, and those that contradict each other.
 func (a *audit) checkExpect() {
-	if !a.known.sound("expect", "styles", "resource.fencing", "progress") {
+	if !a.known.sound("expect", "styles", "resource.fencing", "progress", "load") {
 		return
 	}
 	modes := orDefault(a.Resource.Fencing, history.Unfenced)
@@ -190,6 +190,9 @@ func (a *audit) checkExpect() {
 		timed := x.Property == checker.Progress || x.Property == checker.Availability
 		if timed && a.Progress == 0 && x.Verdict != checker.NotJudged {
 			a.report(at, "progress to say how long somebody may wait", "%s is not judged without a bound", x.Property)
+		}
+		if x.Property == checker.RequestLoad && a.Load == (LoadBounds{}) && x.Verdict != checker.NotJudged {
+			a.report(at, "load to say how many requests per second are allowed", "%s is not judged without a bound", x.Property)
 		}
 	}
 	for i, x := range a.Expect {

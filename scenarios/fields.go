@@ -58,6 +58,9 @@ var scenarioFields = mapping[Scenario]{
 				"value that was not measured is not as expected."),
 		bind("progress", omitted(atLeast(1)), func(s *Scenario) *time.Duration { return &s.Progress },
 			"How long somebody may wait before somebody acquires.").otherwise("progress and availability are not judged"),
+		bind("load", loadFields.kind(), func(s *Scenario) *LoadBounds { return &s.Load },
+			"How many requests per second the lock of one client process may send to its servers; without a bound load is not judged.").
+			or(nothingSet),
 		bind("until", atLeast(1), func(s *Scenario) *time.Duration { return &s.Until },
 			"When the run ends at the latest, in true time.").or("60s"),
 		bind("bounds", boundsFields.kind(), func(s *Scenario) *Bounds { return &s.Bounds },
@@ -256,6 +259,18 @@ var clockFields = mapping[Clock]{
 // rate is how much faster than true time a clock runs, in parts per million; -1,000,000 would stand still.
 func rate() kind[int64] {
 	return ratio("a rate such as 5000ppm or 0.5%, above -100% and up to 100%", -million+1, million, ppm)
+}
+
+var loadFields = mapping[LoadBounds]{
+	name: "load",
+	doc: "How many requests the lock of one client process may send to its servers within any second. What its client library " +
+		"sends on its own account, as pings of a session, does not count.",
+	fields: []field[LoadBounds]{
+		bind("waiter", omitted(integer(1, maxEvents)), func(l *LoadBounds) *int { return &l.Waiter },
+			"While it asks for the lock: from the call of Acquire until it returns.").otherwise("no bound"),
+		bind("holder", omitted(integer(1, maxEvents)), func(l *LoadBounds) *int { return &l.Holder },
+			"At other times: renewals and releases.").otherwise("no bound"),
+	},
 }
 
 var boundsFields = mapping[Bounds]{

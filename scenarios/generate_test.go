@@ -370,6 +370,8 @@ func scenarioValues() *rapid.Generator[*Scenario] {
 		s.Title = orZero(t, lineTexts(), "title")
 		s.Story, s.Finding = proseTexts().Draw(t, "story"), proseTexts().Draw(t, "finding")
 		s.Progress = orZero(t, durations(1), "progress")
+		s.Load.Waiter = orZero(t, rapid.IntRange(1, 1000), "waiter's load")
+		s.Load.Holder = orZero(t, rapid.IntRange(1, 1000), "holder's load")
 		s.Resource = Resource{Registers: rapid.IntRange(1, maxRegisters).Draw(t, "registers"), Guarded: d.guarded}
 		if !d.guarded {
 			s.Resource.Latency = orZero(t, latencies(), "latency")

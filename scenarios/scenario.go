@@ -36,6 +36,7 @@ type Scenario struct {
 	Measures []MeasureBound
 
 	Progress time.Duration // how long somebody may wait before somebody acquires; 0: not judged
+	Load     LoadBounds    // how many requests per second a client may send; not judged if zero
 	Until    time.Duration // when the run ends at the latest
 	Bounds   Bounds
 	Seed     uint64 // the seed that is used unless another is asked for
@@ -102,6 +103,12 @@ type Network struct {
 type Link struct {
 	sim.Link
 	Latency sim.Latency
+}
+
+// LoadBounds says how many requests the lock of one client process sends to its servers within any second; 0: no bound.
+type LoadBounds struct {
+	Waiter int // while it asks for the lock, within Lock
+	Holder int // at other times
 }
 
 // Clock says how the clocks of a node deviate from true time from the start on.

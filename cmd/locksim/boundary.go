@@ -91,5 +91,8 @@ func kept(p checker.Property) string {
 		checker.Progress:           "nobody waits too long",
 		checker.Availability:       "nobody waits too long",
 		checker.Survival:           "no program ends itself",
+		checker.Leak:               "nothing is left behind that keeps others out",
+		checker.SilentLoss:         "no holder loses the lock without a fault, or without being told",
+		checker.RequestLoad:        "no client sends too many requests",
 	}[p]
 }

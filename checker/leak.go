@@ -1,0 +1,201 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// Leak: after a release that succeeded, or an acquire that failed, nothing of that acquisition keeps others out for longer
+// than is documented. What was left behind is a copy of the lock's key. It is due
+//
+//   - a tenth of a lease after the end of its acquisition, if no fault was active between its call and then, and the
+//     outcome is known: the requests that take it back have been carried out by then;
+//   - else three lives of a lease after that, and after the last fault: by then a lease that nobody renews is over, and so is
+//     a session whose client is gone (Consul may wait twice the life, and begins it again when it has elected a leader).
+//
+// A key that a server keeps for longer than it foresaw is the fault of the server's clock: nothing is held against the lock
+// after [history.Copy.Expires]. Copies keep others out only together if it takes several servers to keep the lock from
+// everybody ([history.History.Blocks]). A client that acquired the lock again while the copy stood may have held it by that
+// very copy, so its last release counts.
+//
+// The danger is that another client wants the lock after such an end.
+
+func (j *judge) leak() {
+	switch {
+	case j.passUnobserved(Leak):
+		return
+	case j.o.Lease <= 0:
+		j.pass(Leak, noLease)
+		return
+	}
+	left := j.leftovers()
+	violated := false
+	for i := range left {
+		l := &left[i]
+		if w, at := j.keptOut(left, l); w != nil {
+			violated = true
+			j.tellLeak(l, w, at)
+		}
+	}
+	j.conclude(Leak, violated, j.wantedAfter())
+}
+
+const noLease = "no life of a lease given"
+
+// leftover is a copy that stands though it should be gone.
+type leftover struct {
+	copy     *history.Copy
+	of       *history.Acquisition
+	from, to trace.Instant // from when on it is overdue, and until when that is held against the lock
+}
+
+// leftovers lists them, one at most of each copy.
+func (j *judge) leftovers() (list []leftover) {
+	for i := range j.h.Copies {
+		c := &j.h.Copies[i]
+		a := j.h.Acquisition(c.Acquisition)
+		if a == nil {
+			continue
+		}
+		over, ok := overSince(a)
+		if !ok || c.To <= over {
+			continue
+		}
+		if over, ok = j.lastHold(a, c, over); !ok {
+			continue
+		}
+		l := leftover{copy: c, of: a, to: min(c.To, c.Expires, j.h.End)}
+		if l.from, ok = j.dueBy(a, c, over); ok && l.from < l.to {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// overSince returns when an acquisition came to an end after which it has no claim to anything; false if it did not.
+func overSince(a *history.Acquisition) (trace.Instant, bool) {
+	switch {
+	case a.Release == history.OK && a.Released != trace.Never:
+		return a.Released, true
+	case a.Outcome == history.Failed || a.Outcome == history.Refused || a.Outcome == history.Unknown:
+		return a.Returned, a.Returned != trace.Never
+	}
+	return 0, false
+}
+
+// lastHold returns when the client of a copy last released the lock while the copy stood, which may have been the key of that
+// hold too; over if it did not hold it again. It is false if the client did not release such a hold.
+func (j *judge) lastHold(of *history.Acquisition, c *history.Copy, over trace.Instant) (trace.Instant, bool) {
+	for i := range j.h.Acquisitions {
+		a := &j.h.Acquisitions[i]
+		if a.Client != of.Client || a.Outcome != history.OK || a.Returned >= c.To {
+			continue
+		}
+		if a.Release != history.OK {
+			return 0, false
+		}
+		over = max(over, a.Released)
+	}
+	return over, true
+}
+
+// dueBy returns the moment by which a copy should be gone; false if a fault that never heals excuses it for ever. What such
+// a fault cannot excuse is a key with an end of its own: only who lives and reaches the server can have renewed it.
+func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instant) (trace.Instant, bool) {
+	soon, quiet := over.Add(j.o.Lease/10), a.Outcome != history.Unknown
+	for i := range j.h.Faults {
+		f := &j.h.Faults[i]
+		quiet = quiet && (!f.Fired || f.Begin > soon || f.End < a.Invoked)
+	}
+	if inQueue := c.Expires == trace.Never; quiet && (c.From <= over || inQueue) { // where its turn may come later
+		return max(soon, c.From), true
+	}
+	healed := over
+	for i := range j.h.Faults {
+		switch f := &j.h.Faults[i]; {
+		case !f.Fired:
+		case f.End != trace.Never:
+			healed = max(healed, f.End)
+		case c.Expires == trace.Never:
+			return 0, false
+		default:
+			healed = max(healed, f.Begin)
+		}
+	}
+	return max(healed, c.From).Add(3 * j.o.Lease), true
+}
+
+// keptOut returns another client's wait during which a leftover, with others of its kind if it takes several, kept the lock
+// from it, and since when; nil if there is none.
+func (j *judge) keptOut(left []leftover, l *leftover) (*history.Wait, trace.Instant) {
+	for i := range j.h.Waits {
+		w := &j.h.Waits[i]
+		if w.Client == l.of.Client {
+			continue
+		}
+		from, to := max(l.from, w.From), min(l.to, w.To)
+		ends := make([]trace.Instant, 0, 1)
+		for k := range left {
+			if o := &left[k]; o.of.Client != w.Client && o.from <= from && from < o.to {
+				ends = append(ends, min(o.to, to))
+			}
+		}
+		slices.Sort(ends)
+		if n := len(ends) - max(j.h.Blocks, 1); n >= 0 && ends[n] > from {
+			return w, from
+		}
+	}
+	return nil, 0
+}
+
+// wantedAfter is the danger: how many acquisitions were over while another client still wanted the lock, or wanted it later.
+func (j *judge) wantedAfter() (n int) {
+	var last, other *history.Wait // the last to end, and the last of other clients
+	for i := range j.h.Waits {
+		switch w := &j.h.Waits[i]; {
+		case last == nil || w.To > last.To:
+			if last != nil && last.Client != w.Client {
+				other = last
+			}
+			last = w
+		case w.Client != last.Client && (other == nil || w.To > other.To):
+			other = w
+		}
+	}
+	for i := range j.h.Acquisitions {
+		a := &j.h.Acquisitions[i]
+		over, ok := overSince(a)
+		wants := last
+		if last != nil && last.Client == a.Client {
+			wants = other
+		}
+		if ok && wants != nil && wants.To > over {
+			n++
+		}
+	}
+	return n
+}
+
+func (j *judge) tellLeak(l *leftover, w *history.Wait, at trace.Instant) {
+	kind, ended, over := "left behind by a failed acquisition", " did not acquire the lock at ", l.of.Returned
+	if l.of.Outcome == history.OK {
+		kind, ended, over = "left behind by a release", " released the lock at ", l.of.Released
+	}
+	v := Violation{
+		Property: Leak, Kind: kind, At: at, Acquisitions: []history.ID{l.of.ID},
+		Text: j.name(l.of.ID) + ended + over.String() + ", but " + l.copy.Node + " still has its key " +
+			j.during(max(l.copy.From, over), min(l.copy.To, j.h.End)) + ", which keeps out " + owner{w.Client, w.Task}.String(),
+	}
+	if id := j.asking(owner{w.Client, w.Task}, at); id != 0 {
+		v.Acquisitions = append(v.Acquisitions, id)
+	}
+	j.accuse(v)
+}
+
+// longer reports whether a stretch that may not have ended is longer than a time.
+func longer(from, to trace.Instant, d time.Duration) bool {
+	return from != trace.Never && from.Add(d) < to
+}

@@ -1,0 +1,99 @@
+package checker
+
+import (
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// Silent loss: of a lock that keeps its grants by itself, because it renews its lease or keeps a session alive, no holder
+// loses its grant before it unlocks if nothing has gone wrong; and a holder that loses it otherwise is told. It is told if
+// its notice of loss is there when it calls Unlock, or a deadline that its lease states has passed on its own clock. That
+// Unlock says so is too late: the work is done.
+//
+// A process that stands still, or reaches nobody, can be told nothing. So what counts are losses after which the holder
+// still believed one life of a lease later, and as long after the end of the last fault that had begun by then.
+//
+// The danger is that a holder needs its lock to be kept: that it holds it for longer than a lease.
+
+func (j *judge) silentLoss() {
+	switch {
+	case j.passUnobserved(SilentLoss):
+		return
+	case !j.h.Keeps:
+		j.pass(SilentLoss, keepsNothing)
+		return
+	case j.o.Lease <= 0:
+		j.pass(SilentLoss, noLease)
+		return
+	}
+	violated, dangers := false, 0
+	for i := range j.h.Acquisitions {
+		a := &j.h.Acquisitions[i]
+		until := min(a.Unlocked, a.Crashed, j.h.End)
+		if a.Outcome != history.OK || !longer(a.Returned, until, j.o.Lease) {
+			continue
+		}
+		dangers++
+		if lost, ok := j.lostAt(a, until); ok {
+			violated = j.judgeLoss(a, lost, until) || violated
+		}
+	}
+	j.conclude(SilentLoss, violated, dangers)
+}
+
+const keepsNothing = "the lock does not keep what it holds: it neither renews a lease nor keeps a session alive"
+
+// lostAt returns when the grant ended by which an acquisition held, if that was before a moment, and after Lock returned:
+// who is given what is over is a belated holder.
+func (j *judge) lostAt(a *history.Acquisition, until trace.Instant) (trace.Instant, bool) {
+	last := trace.Instant(-1)
+	for i := range j.h.Grants {
+		g := &j.h.Grants[i]
+		if g.Acquisition != a.ID || g.From > a.Returned {
+			continue
+		}
+		if g.To >= until || g.Ended != history.ByDeadline && g.Ended != history.BySessionLoss {
+			return 0, false
+		}
+		last = max(last, g.To)
+	}
+	return last, last > a.Returned
+}
+
+// judgeLoss accuses a loss that nothing explains, or that nobody was told of, and reports whether it did.
+func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) bool {
+	faults, able := false, lost
+	for i := range j.h.Faults {
+		f := &j.h.Faults[i]
+		if !f.Fired {
+			continue
+		}
+		faults = faults || f.Begin <= lost
+		if f.Begin < until {
+			able = max(able, f.End)
+		}
+	}
+	v := Violation{Property: SilentLoss, At: lost, Acquisitions: []history.ID{a.ID}}
+	switch {
+	case !faults:
+		v.Kind = "lost without a fault"
+		v.Text = j.name(a.ID) + " lost the lock at " + lost.String() + ", while it held it and nothing had gone wrong"
+	case j.hidden(a) || wasTold(a, until) || !longer(able, until, j.o.Lease):
+		return false
+	default:
+		v.Kind, v.At = "not told", able.Add(j.o.Lease)
+		v.Text = j.name(a.ID) + " lost the lock at " + lost.String() + ", and was not told of it until " + until.String()
+	}
+	j.accuse(v)
+	return true
+}
+
+// wasTold reports whether a holder could know that it holds no longer.
+func wasTold(a *history.Acquisition, until trace.Instant) bool {
+	return a.Told || a.Noticed != trace.Never || a.HasDeadline && a.Deadline <= until
+}
+
+// hidden reports whether nobody sees if a notice was given: that of a program's lock shows only if the application listens.
+func (j *judge) hidden(a *history.Acquisition) bool {
+	return j.h.HasPrograms && a.CanLearn && a.Style == history.Careless
+}
