@@ -113,11 +113,15 @@ type Child struct {
 	in   io.Reader // of its standard input; may be nil
 	out  io.Writer // nil: its log
 
+	owner *syscall.Credential // whose process it is; nil: of the same user as we
+
 	clock string // the file that faketime reads; "" if it goes by the machine's clock
 
 	process *os.Process
 	ended   chan struct{} // closed when the process has
-	log     tail
+
+	succeeded bool // valid once ended is closed: it has returned 0
+	log       tail
 }
 
 // start starts the process. The thread that starts it lives as long as it does, so that the kernel ends it with us.
@@ -129,13 +133,14 @@ func (c *Child) start() error {
 		cmd.Stdout = c.out
 	}
 	cmd.SysProcAttr = attributes()
+	cmd.SysProcAttr.Credential = c.owner
 	ended, started := make(chan struct{}), make(chan error)
 	go func() {
 		runtime.LockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // a killed child is no error here
+			c.succeeded = cmd.Wait() == nil // a killed child is no error here
 		}
 		close(ended)
 	}()

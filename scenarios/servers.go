@@ -129,8 +129,8 @@ var serverFields = mapping[Servers]{
 			"How long a client's machine may be silent before its connection is taken for dead.").
 			otherwise("for ever").of("mysql", "postgres"),
 		bind("idle-timeout", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.IdleTimeout },
-			"How long a connection may be idle before the server closes it (MySQL's wait_timeout, PostgreSQL's "+
-				"idle_session_timeout).").otherwise("`8h` for MySQL, else for ever").of("mysql", "postgres"),
+			"How long a connection may be idle before the server closes it (MySQL's wait_timeout; PostgreSQL's "+
+				"idle_session_timeout, which does not end a connection that is in a transaction).").otherwise("`8h` for MySQL, else for ever").of("mysql", "postgres"),
 		bind("pool", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.Pool },
 			"How many connections to the server a pooler lends to one transaction at a time, as PgBouncer does with pool_mode "+
 				"transaction. Clients connect to the pooler: `pooler-1`.").otherwise("no pooler").of("postgres"),

@@ -26,6 +26,7 @@ const (
 	noVariable
 	duplicate
 	waited
+	overdue
 	notNow
 	deadlock
 	lockDeadlock
@@ -49,6 +50,7 @@ var problems = [...][2]Error{
 		{"1205", "Lock wait timeout exceeded on %s; try restarting transaction"},
 		{"55P03", "canceling statement due to lock timeout on %s"},
 	},
+	overdue: {PostgreSQL: {"57014", "canceling statement due to statement timeout%.0s"}},
 	notNow: {
 		{"3572", "Statement aborted because a lock on %s could not be acquired immediately and NOWAIT is set"},
 		{"55P03", `could not obtain lock on row in relation "%s"`},
@@ -75,8 +77,11 @@ const forever time.Duration = -1
 // settings are the variables that a session can set for itself; a time-out of 0 is none.
 type settings struct {
 	lockWait time.Duration // for a row, in PostgreSQL for any lock
-	idle     time.Duration // without a statement
-	idleOpen time.Duration // the same in a transaction
+	idle     time.Duration // without a statement; PostgreSQL: outside of a transaction
+	idleOpen time.Duration // PostgreSQL: without a statement in a transaction
+
+	statement time.Duration // PostgreSQL: for a statement
+	deadlock  time.Duration // PostgreSQL: of waiting before a deadlock is looked for
 }
 
 // variable finds the variable of that name, and its unit.
@@ -92,15 +97,19 @@ func (s *settings) variable(d Dialect, name string) (v *time.Duration, unit time
 		return &s.idle, time.Millisecond
 	case d == PostgreSQL && name == "idle_in_transaction_session_timeout":
 		return &s.idleOpen, time.Millisecond
+	case d == PostgreSQL && name == "statement_timeout":
+		return &s.statement, time.Millisecond
+	case d == PostgreSQL && name == "deadlock_timeout":
+		return &s.deadlock, time.Millisecond
 	}
 	return nil, 0
 }
 
 // defaults are what the servers come with: MySQL ends a session that sends nothing for eight hours and lets a row be
-// waited for during fifty seconds; PostgreSQL has no limit of either kind.
+// waited for during fifty seconds; PostgreSQL has no limit of either kind, and looks for deadlocks after a second.
 func (d Dialect) defaults() settings {
 	if d == MySQL {
 		return settings{lockWait: 50 * time.Second, idle: 8 * time.Hour}
 	}
-	return settings{}
+	return settings{deadlock: time.Second}
 }

@@ -14,8 +14,10 @@ type execution struct {
 	now       int64 // wall clock when it began, which is what it takes the time to be however long it waits
 	computed  []Value
 	answer    *Response
-	timedOut  bool // the wait that it was in took too long
-	rollsBack bool // its failure takes the transaction along
+	ends      int64   // reading of the monotonic clock at which it has taken too long; never
+	inVain    bool    // the wait that it was in has ended without the lock
+	because   problem // why: waited, overdue or deadlock
+	rollsBack bool    // its failure takes the transaction along
 }
 
 func (x *execution) problem(p problem, of string) error {
@@ -42,6 +44,9 @@ func (x *execution) run() error {
 		if t == nil || t.column(name) < 0 {
 			return x.problem(noColumn, name)
 		}
+	}
+	if s.list != nil {
+		x.answer.Rows = [][]Value{} // also of what finds none
 	}
 	switch s.verb {
 	case begin:
@@ -108,9 +113,6 @@ func (x *execution) access(s *statement, t *table) error {
 		if err := x.accessRow(s, r); err != nil {
 			return err
 		}
-	}
-	if s.list != nil && x.answer.Rows == nil {
-		x.answer.Rows = [][]Value{}
 	}
 	return nil
 }
@@ -255,29 +257,38 @@ func (x *execution) assign(s *statement, t *table, to, from []Value) ([]Value, e
 	return to, nil
 }
 
-// insert makes a row. One of the same key that another transaction has made or deleted, and not committed, is waited
-// for.
+// insert makes a row. One of the same key that another transaction has made, changed or deleted, and not committed, is waited
+// for; in MySQL one that is only locked too, but not in PostgreSQL (nbtinsert.c, _bt_check_unique).
 func (x *execution) insert(s *statement, t *table) error {
 	values, err := x.assign(s, t, make([]Value, len(t.Columns)), nil)
 	if err != nil {
 		return err
 	}
 	r := t.record(values[0])
+	if x.server.config.Dialect == PostgreSQL && r.committed != nil && r.writer == nil {
+		return x.conflict(s, t)
+	}
 	l, ok, err := x.take(r.lockKey(), x.session.patience())
 	switch {
 	case err != nil:
 		return err
 	case !ok:
 		return x.problem(waited, l.key.String())
-	case r.latest(x.session) != nil && s.ignore:
-		return nil
 	case r.latest(x.session) != nil:
-		return x.problem(duplicate, t.Name)
+		return x.conflict(s, t)
 	}
 	x.holdRow(l)
 	x.session.write(r, values)
 	x.answer.Affected = 1
 	return x.give(s, t, values)
+}
+
+// conflict is what a row means to an INSERT that is there already.
+func (x *execution) conflict(s *statement, t *table) error {
+	if s.ignore {
+		return nil
+	}
+	return x.problem(duplicate, t.Name)
 }
 
 // call evaluates a function.

@@ -72,13 +72,27 @@ func (x *execution) take(k Key, wait time.Duration) (l *lock, ok bool, err error
 	case l.holder == nil:
 		l.give(x.session)
 		return l, true, nil
-	case wait == 0 || x.timedOut:
-		x.timedOut = false
+	case x.inVain:
+		x.inVain = false
+		return l, false, x.vain(l)
+	case wait == 0:
 		return l, false, nil
-	case x.server.config.Dialect.detects(x.session, l):
+	case x.server.config.Dialect == MySQL && x.server.config.Dialect.detects(x.session, l):
 		return l, false, x.deadlock(l)
 	}
 	return l, false, &blocked{l, wait}
+}
+
+// vain returns the error with which a statement fails that has waited for a lock in vain; nil if that is its own affair.
+func (x *execution) vain(l *lock) error {
+	switch x.because {
+	case overdue:
+		return x.problem(overdue, "")
+	case deadlock:
+		return x.deadlock(l)
+	default:
+		return nil
+	}
 }
 
 // blocked says that a statement waits for a lock.
@@ -91,8 +105,8 @@ type blocked struct {
 func (b *blocked) Error() string { return "waits for " + b.lock.key.String() }
 
 // detects reports whether waiting for a lock would close a circle of sessions that wait for each other. MySQL has two
-// detectors, one for rows and one for the rest, neither of which sees a circle that goes through both. A real server
-// looks at its leisure (deadlock_timeout), and may choose another victim than the session that closes the circle.
+// detectors, one for rows and one for the rest, neither of which sees a circle that goes through both; they look when a
+// session begins to wait, which is the one to fail here. PostgreSQL looks once, when a session has waited for deadlock_timeout.
 func (d Dialect) detects(s *session, l *lock) bool {
 	for next := l; next != nil && next.holder != nil; next = next.holder.awaits {
 		if d == MySQL && next.key.row() != l.key.row() {

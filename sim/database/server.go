@@ -23,6 +23,8 @@ type Config struct {
 	Idle time.Duration
 	// LockWait is how long a statement waits for a row, in PostgreSQL for any lock; the dialect's default if 0.
 	LockWait time.Duration
+	// DeadlockTimeout is how long a statement of PostgreSQL waits before it looks for a deadlock; one second if 0.
+	DeadlockTimeout time.Duration
 	// KeepAlive is after what silence of the client's machine the connection is taken for dead; if 0 it never is, since
 	// the operating systems' default of more than two hours is longer than a run.
 	KeepAlive time.Duration
@@ -131,6 +133,9 @@ func (s *Server) sessionOf(c *sim.Conn) *session {
 	}
 	if s.config.LockWait != 0 {
 		peer.settings.lockWait = s.config.LockWait
+	}
+	if s.config.DeadlockTimeout != 0 {
+		peer.settings.deadlock = s.config.DeadlockTimeout
 	}
 	if s.config.KeepAlive != 0 {
 		c.KeepAlive(s.config.KeepAlive)

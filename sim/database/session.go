@@ -2,6 +2,7 @@ package database
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -23,13 +24,26 @@ type session struct {
 	awaits    *lock      // what the statement waits for; nil if it does not
 	orphan    bool       // its client is gone, which it will notice when it has stopped waiting
 	over      bool
-	timer     *sim.Timer // the end of the wait, or of the server's patience with a silent client
+	timer     *sim.Timer // of the wait, see patience; between statements the end of an idle session
+	waitEnds  int64      // reading of the monotonic clock at which the wait is too long; never
+}
+
+// never is no reading of a clock.
+const never int64 = math.MaxInt64
+
+// after returns the reading of the monotonic clock when so much time has passed; a limit of 0 is none.
+func (s *session) after(limit time.Duration) int64 {
+	if limit <= 0 {
+		return never
+	}
+	return s.server.node.Monotonic() + int64(limit)
 }
 
 // start begins to execute a statement and returns the answer; nil if it has to wait.
 func (s *session) start(r *Request) *Response {
 	s.timer.Stop()
 	s.executing = &execution{session: s, server: s.server, request: r, now: s.server.node.Wall()}
+	s.executing.ends = s.after(s.settings.statement)
 	if !s.tx.explicit {
 		s.tx.began = s.executing.now
 	}
@@ -61,9 +75,15 @@ func (s *session) await(b *blocked) {
 	if o := s.server.config.Observer; o != nil {
 		o.Waits(s.server, b.lock.key, s.executing.request)
 	}
+	s.waitEnds = s.after(b.wait)
+	s.armWait(s.after(s.settings.deadlock))
+}
+
+// armWait has the wait looked at when it is too long, when the statement is, or when a deadlock is looked for.
+func (s *session) armWait(deadlock int64) {
 	s.timer.Stop()
-	if b.wait != forever {
-		s.timer.Arm(false, s.server.node.Monotonic()+int64(b.wait))
+	if next := min(s.waitEnds, s.executing.ends, deadlock); next != never {
+		s.timer.Arm(false, next)
 	}
 }
 
@@ -113,11 +133,12 @@ func (s *session) abort(r *Request) {
 	s.tx.explicit, s.tx.failed = true, true
 }
 
-// awaitNext limits the time until the next statement.
+// awaitNext limits the time until the next statement. MySQL's wait_timeout ends any idle session; PostgreSQL has one limit
+// for sessions outside of a transaction and another for those within (postgres.c, PostgresMain).
 func (s *session) awaitNext() {
 	s.timer.Stop()
 	limit := s.settings.idle
-	if s.tx.explicit && s.settings.idleOpen != 0 {
+	if s.tx.explicit && s.server.config.Dialect == PostgreSQL {
 		limit = s.settings.idleOpen
 	}
 	if limit != 0 {
@@ -125,17 +146,29 @@ func (s *session) awaitNext() {
 	}
 }
 
-// Ring ends the wait of a statement, or a session that was silent for too long.
+// Ring ends a session that was idle for too long, or looks at the wait of a statement.
 func (s *session) Ring() {
-	if s.awaits == nil {
+	switch now := s.server.node.Monotonic(); {
+	case s.awaits == nil:
 		s.end(Idle)
 		s.conn.Hangup()
-	} else {
-		s.giveUp()
-		s.executing.timedOut = true
-		s.resume()
+	case now >= s.executing.ends:
+		s.stopWaiting(overdue)
+	case now >= s.waitEnds:
+		s.stopWaiting(waited)
+	case s.server.config.Dialect.detects(s, s.awaits):
+		s.stopWaiting(deadlock)
+	default:
+		s.armWait(never) // PostgreSQL looks for a deadlock once a wait
 	}
 	s.server.wake()
+}
+
+// stopWaiting goes on with the statement without the lock.
+func (s *session) stopWaiting(because problem) {
+	s.giveUp()
+	s.executing.inVain, s.executing.because = true, because
+	s.resume()
 }
 
 // resume goes on with a statement that has waited, and with what came after it.
