@@ -13,6 +13,7 @@ import (
 // knob is one number of a scenario that may be turned down.
 type knob struct {
 	id      string // the same in every copy of the scenario
+	client  string // whose it is; "" if of no client
 	what    string // as a reader would call it; "" if no boundary of it is worth telling
 	at      *int64
 	zero    bool  // it may be 0, which is the same as leaving it away
@@ -170,6 +171,9 @@ func clientKnobs(c *scenarios.Client) []knob {
 	}
 	if c.Wait != locks.Forever && c.Wait != locks.Try {
 		list = append(list, duration(id+"wait", "", &c.Wait))
+	}
+	for i := range list {
+		list[i].client = c.Name
 	}
 	return list
 }

@@ -3,8 +3,12 @@ package minimal
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 )
 
 // Need says of one number of the scenario how large it must be for the property to be violated, as far as the numbers were
@@ -32,7 +36,8 @@ func (n *Need) Sentence(isKept string) string {
 }
 
 // needs finds the boundaries of all numbers of which there is one: of the faults, or of what clients do if there are
-// none. Of two that a reader would call the same nothing is told.
+// none. Of two that a reader would call the same nothing is told, nor of what is an artefact of the scenario: what a
+// client does that takes no part in the violation, and a size that is about as long as its messages take.
 func (r *reducer) needs() []Need {
 	var list []Need
 	named := map[string]int{}
@@ -41,7 +46,7 @@ func (r *reducer) needs() []Need {
 	}
 	together := equalRates(r.now)
 	for _, k := range knobs(r.now) {
-		if k.what == "" || named[k.what] > 1 || k.fault == (len(r.now.Faults)+len(r.now.Clocks) == 0) {
+		if k.what == "" || named[k.what] > 1 || k.fault == (len(r.now.Faults)+len(r.now.Clocks) == 0) || !r.takesPart(k) {
 			continue
 		}
 		ids := []string{k.id}
@@ -51,11 +56,36 @@ func (r *reducer) needs() []Need {
 			}
 			ids, k.what = together, eachRate
 		}
-		if n, ok := r.need(k, ids); ok {
+		if n, ok := r.need(k, ids); ok && (k.rate || n.least > int64(r.requests())) {
 			list = append(list, n)
 		}
 	}
 	return list
+}
+
+// takesPart reports whether a number is not of a client that takes no part in the violation. Where nobody takes part by an
+// acquisition, as if all wait in vain, each client does.
+func (r *reducer) takesPart(k knob) bool {
+	if k.client == "" || len(r.seen.participants()) == 0 {
+		return true
+	}
+	i := slices.IndexFunc(r.now.Clients, func(c scenarios.Client) bool { return c.Name == k.client })
+	return slices.ContainsFunc(r.seen.participants(), func(a *history.Acquisition) bool {
+		return slices.Contains(r.now.Clients[i].Names(), a.Client)
+	})
+}
+
+// messagesOfSection is how many messages follow one another when a client acquires, checks, reads, writes and releases.
+const messagesOfSection = 10
+
+// requests is how long the messages of a client take that does nothing else. What is not longer depends on how fast they
+// happened to be.
+func (r *reducer) requests() time.Duration {
+	latency := r.now.Network.Latency
+	if latency == nil {
+		latency = sim.LAN()
+	}
+	return messagesOfSection * latency[len(latency)-1].Delay
 }
 
 const eachRate = "rate of each of these clocks"
