@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	"search/measure":    {"search", "harness", "scenarios", "checker", "locks", "sim", "history"},
 	"search/strategies": {"search", "search/claims", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/wire", "locks", "locks/live", "real", "trace"},
-	"locktest":          {"clients", "search", "search/minimal", "reports", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"locktest":          {"clients", "search", "search/minimal", "reports", "reports/page", "reports/svg", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"search/compare": {
 		"search", "search/measure", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace",
 	},

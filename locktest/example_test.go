@@ -54,6 +54,6 @@ func ExampleCheck() {
 	}
 	// Output:
 	// release-safety
-	// Task a/0 acquires the lock with a lease of 10 s. At 10 s a/0's lease is over while it still works. At 10.1 s task a/1 acquires the lock. At 20 s a/0's release deletes a/1's key. What that release ends was granted to a/1, not to a/0.
+	// a/0 acquires the lock with a lease of 10 s, and its lease expires at 10 s while a/0 is still in its critical section. redis-1 grants the lock to a/1 at 10.1 s, and a/0's release (DEL) deletes a/1's key at 20 s.
 	//   The work of a must be between 10.1s and 20s; with 10s and with 20.1s the promise is kept.
 }

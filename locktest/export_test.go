@@ -38,3 +38,6 @@ func Describe(newLock locks.Builder, o Options) (sentence string, promises []Pro
 	}
 	return s.String(), promises, nil
 }
+
+// Artefacts are the files that a test leaves of a finding.
+func (f *Finding) Artefacts() map[string][]byte { return f.artefacts() }

@@ -9,6 +9,8 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/page"
+	"github.com/locksim/locksim/reports/svg"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/search/minimal"
@@ -38,6 +40,11 @@ func newFinding(r *player, s *subject, b *breach) *Finding {
 	f.Scenario = expecting(b.promise, &v)
 	if b.failed == nil {
 		f.run = picture(r, s, f.Scenario)
+	}
+	if f.run != nil {
+		for _, n := range f.Needs {
+			f.run.Needs = append(f.run.Needs, n.Sentence("the promise is kept"))
+		}
 	}
 	return f
 }
@@ -109,7 +116,7 @@ func (f *Finding) Headline() string { return fmt.Sprintf("%s is broken: %s", f.P
 func (f *Finding) Story() string {
 	var b strings.Builder
 	if f.run != nil {
-		b.WriteString(reports.Story(f.run, f.Scenario.Expect[0].Property))
+		b.WriteString(reports.Story(f.run, f.property()))
 	} else {
 		b.WriteString(f.Text)
 	}
@@ -119,21 +126,43 @@ func (f *Finding) Story() string {
 	return b.String()
 }
 
-// Picture is the timeline of the scenario, with its verdicts and events. How to play it again is not for the command to
-// say, which does not know the lock.
+// Picture explains how the promise was broken, with a timeline whose moments the explanation names.
 func (f *Finding) Picture() string {
 	if f.run == nil {
 		return ""
 	}
 	var b bytes.Buffer
-	if err := reports.Text(&b, []reports.Run{*f.run}, reports.TextOptions{}); err != nil {
+	if err := reports.Explained(&b, f.run, f.property(), reports.TextOptions{}); err != nil {
 		return ""
 	}
-	picture, _, _ := strings.Cut(b.String(), "\nreproduce: ")
-	return picture
+	return b.String()
 }
 
-// String is all that a reader needs: how the promise was broken, the story, the timeline, and the scenario.
+// property is what is violated when the promise is broken.
+func (f *Finding) property() checker.Property { return f.Scenario.Expect[0].Property }
+
+// String is all that a reader needs: which promise was broken, how it came about, the timeline, and the scenario.
 func (f *Finding) String() string {
-	return fmt.Sprintf("%s\n\n%s\n\n%s\n%s", f.Headline(), f.Story(), f.Picture(), f.Scenario.YAML())
+	return fmt.Sprintf("%s\n\n%s\n%s", f.Headline(), cmp.Or(f.Picture(), f.Story()+"\n"), f.Scenario.YAML())
 }
+
+// artefacts are the files that show a finding, by their names.
+func (f *Finding) artefacts() map[string][]byte {
+	files := map[string][]byte{"scenario.yaml": f.Scenario.YAML()}
+	if f.run == nil {
+		return files
+	}
+	files["picture.txt"] = []byte(f.Picture())
+	drawn := reports.Schedules([]reports.Run{f.run.About(f.property())}, pictureColumns)
+	var image, paged bytes.Buffer
+	if svg.Write(&image, &drawn[0]) == nil {
+		files["picture.svg"] = image.Bytes()
+	}
+	if page.Write(&paged, drawn) == nil {
+		files["picture.html"] = paged.Bytes()
+	}
+	return files
+}
+
+// pictureColumns is the width of a picture in columns of a text.
+const pictureColumns = 140

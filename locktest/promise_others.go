@@ -26,7 +26,7 @@ func (s *subject) onMemcached() []promise {
 			Faults:  search.Kinds(search.SameRandom, search.ServerCrash, search.PowerLoss),
 			Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 		}, why: `
-			A release ends the item whose unique id was read together with the holder's own value: another item has another id.`},
+			A release ends the acquisition that it is for and no other.`},
 		{name: Progress, property: checker.Progress, focus: deaths, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error), Progress: 10,
 		}, why: `An item that nobody will delete is gone after one lease.`},
@@ -46,7 +46,7 @@ func (s *subject) onDatabase() []promise {
 	service := promise{name: ExclusionAtService, property: checker.ExclusionAtService, menu: every, why: `
 		The server gives the lock to one connection at a time, until that releases it or is over.`}
 	release := promise{name: ReleaseSafety, property: checker.ReleaseSafety, menu: every, why: `
-		A release names its own connection, or the value of one acquisition.`}
+		A release ends the acquisition that it is for and no other.`}
 	release.menu.Faults = search.Kinds(search.SameRandom)
 	if !s.expires {
 		return append([]promise{service, release, {

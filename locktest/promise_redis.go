@@ -62,12 +62,10 @@ func (s *subject) releaseOnRedis() promise {
 		Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 		Persistence: []string{"none", "everysec", "always"}, Disk: []string{"honest", "lies"},
 	}, why: `
-		A release deletes the key if it has the value of one acquisition, in one step. What becomes of keys and clocks plays no
-		part.`}
+		A release ends the acquisition that it is for and no other, whatever becomes of keys and clocks.`}
 	if s.byName {
 		p.forgives, p.why = releasedLater, `
-			A release leaves the lock once if its owner holds it, in one step. It may be late, and end what he has entered since;
-			nobody else's hold.`
+			A release ends a hold of its owner and of nobody else. It may be late, and end what its owner has entered since.`
 	}
 	return p
 }

@@ -197,8 +197,8 @@ func present(t *testing.T, f *Finding, file string) {
 	if seed := flag.Lookup("rapid.seed"); seed != nil && seed.Value.String() != "0" { // else rapid says which it took
 		t.Attr("locksim.rapid-seed", seed.Value.String())
 	}
-	for name, text := range map[string]string{"scenario.yaml": string(f.Scenario.YAML()), "picture.txt": f.Picture()} {
-		if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name), []byte(text), 0o644); err != nil {
+	for name, text := range f.artefacts() {
+		if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name), text, 0o644); err != nil {
 			t.Logf("no artefact: %v", err)
 		}
 	}

@@ -3,6 +3,7 @@ package locktest_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,8 @@ func TestRun(t *testing.T) { locktest.Run(t, plant{}.build, locktest.Options{Run
 
 func FuzzLock(f *testing.F) { locktest.Fuzz(f, plant{}.build, locktest.Options{}) }
 
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 func TestSavedScenariosAreThoseOfAWrongLock(t *testing.T) {
 	files, err := filepath.Glob("testdata/locktest/TestRun/*.yaml")
 	require.NoError(t, err)
@@ -25,7 +28,16 @@ func TestSavedScenariosAreThoseOfAWrongLock(t *testing.T) {
 		broken, err := locktest.Replay(plant{deletesAny: true}.build, locktest.Options{}, file, text)
 		require.NoError(t, err)
 		require.Equal(t, locktest.ReleaseSafety, broken.Promise)
-		require.Contains(t, broken.Story(), "release deletes")
+		require.Contains(t, broken.Story(), "release (DEL) deletes")
+		require.Equal(t, 1, strings.Count(oneLine(broken.String()), "acquires the lock with a lease of"), "it is told once")
+		require.NotContains(t, broken.String(), "oth believe that they hold", "another promise is not what the test is about")
+		require.NotContains(t, broken.Why, "value", "a lock that compares nothing makes no promise about values")
+		require.Less(t, strings.Index(broken.String(), "acquires the lock"), strings.Index(broken.String(), "believes │"), "the cause comes first")
+		artefacts := broken.Artefacts()
+		require.Len(t, artefacts, 4)
+		require.Contains(t, string(artefacts["picture.svg"]), "</svg>")
+		require.Contains(t, string(artefacts["picture.html"]), "</html>")
+		require.Contains(t, string(artefacts["picture.txt"]), "release (DEL) deletes")
 		kept, err := locktest.Replay(plant{}.build, locktest.Options{}, file, text)
 		require.NoError(t, err)
 		require.Nil(t, kept)

@@ -13,7 +13,8 @@ import (
 type moment struct {
 	at     trace.Instant
 	lane   string
-	order  int    // among the moments of one instant
+	step   uint64 // of the trace, which orders the moments of one instant
+	order  int    // among the moments of one step
 	key    string // tells moments of one instant and lane apart, whatever the run
 	label  string // what stands on the lane, after the number
 	sign   Sign   // what stands there if it has no number
@@ -42,7 +43,7 @@ const (
 	weightWitness  = 100 // added
 )
 
-// orders of moments of one instant: causes first.
+// orders of moments of one step, and of one instant where there is no trace: causes first.
 const (
 	orderFault = iota
 	orderLoss
@@ -84,7 +85,7 @@ func (v *view) tell() []moment {
 }
 
 func compareMoments(a, b moment) int {
-	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order), cmp.Compare(a.lane, b.lane),
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step), cmp.Compare(a.order, b.order), cmp.Compare(a.lane, b.lane),
 		cmp.Compare(a.key, b.key))
 }
 
@@ -98,6 +99,7 @@ func (s *story) add(m moment, ids ...history.ID) {
 			break
 		}
 	}
+	m.step = s.stepAt(m.at, m.order, spot{m.lane, m.key})
 	s.moments = append(s.moments, m)
 }
 

@@ -58,24 +58,26 @@ func (p *picture) number() {
 	}
 }
 
-// cite marks what the proofs of the first run are going to name, before anything has a number.
+// cite marks the moments that are named of the first run: its explanation and its violations.
 func (p *picture) cite() {
+	mark := func(m *moment) { m.cited = true }
+	p.explain(0, mark)
 	var told [checker.PropertyCount]int
 	for i := range p.views[0].run.Report.Violations {
 		x := &p.views[0].run.Report.Violations[i]
 		if told[x.Property]++; told[x.Property] > maxTold {
 			continue
 		}
-		a := p.argue(0, x)
-		a.cites = func(m *moment) { m.cited = true }
-		a.prove()
-		if x.Property == checker.Resource && told[x.Property] == 1 { // until then it was right
-			a.ref(x.At, laneStorage)
+		n := p.narrator(0, mark)
+		n.violation, n.until = x, x.At
+		n.claim()
+		if x.Property == checker.Resource && told[x.Property] == 1 { // until then it was consistent
+			n.ref(x.At, spot{laneStorage, ""})
 		}
 	}
 }
 
-// priority is 1 of what the proof cites.
+// priority is 1 of what the explanation names.
 func (m *moment) priority() int {
 	if m.cited {
 		return 1

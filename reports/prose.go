@@ -9,73 +9,78 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Bounds of a sentence that is easy to read.
+// Bounds of an explanation that is easy to read.
 const (
-	maxSubjects = 2
-	maxClauses  = 3
+	maxSubjects  = 2 // in a sentence
+	maxClauses   = 3 // likewise
+	maxSentences = 5
 )
 
-// maxSentences is how many a story has before its ending.
-const maxSentences = 4
-
-// prose makes sentences of the beats of a story. What happens at about one moment stands together, and a sentence says
-// when that was.
-func (t *plot) prose() string {
-	slices.SortStableFunc(t.beats, func(a, b beat) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order))
+// prose makes sentences of the clauses, in the order of the trace.
+func (t *narrator) prose() string {
+	slices.SortStableFunc(t.clauses, func(a, b clause) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step), cmp.Compare(a.order, b.order))
 	})
-	w := writer{plot: t, met: map[string]bool{}}
+	w := writer{narrator: t}
 	for _, g := range t.gathered() {
-		w.add(g)
+		w.add(&g)
 	}
 	w.finish()
 	for len(w.sentences) > maxSentences {
 		w.join()
 	}
-	for i, s := range w.sentences {
-		w.sentences[i] = capital(s) + "."
+	var text strings.Builder
+	for _, s := range w.sentences {
+		if !t.beginsWithName(s) {
+			s = capital(s)
+		}
+		text.WriteString(" " + s + ".")
 	}
-	return strings.Join(w.sentences, " ")
+	return strings.TrimSpace(text.String())
 }
 
-// group is beats that are told as one: the same on several servers, or of several subjects.
+// group is clauses that are told as one: the same on several servers, or of several subjects.
 type group struct {
-	beat
+	clause
 	nodes []string
 	also  []string // other subjects of which the same is to be said
 }
 
 // gathered joins neighbours that say the same at about one moment.
-func (t *plot) gathered() []group {
+func (t *narrator) gathered() []group {
 	var groups []group
-	for _, b := range t.beats {
-		if n := len(groups); n > 0 {
+	for _, c := range t.clauses {
+		if n := len(groups); n > 0 && !c.concludes {
 			g := &groups[n-1]
-			near := g.what == b.what && b.at.Sub(g.at) < t.soon()
+			near := g.what == c.what && c.at.Sub(g.at) < t.soon() && !g.concludes
 			switch {
-			case near && g.who == b.who && b.node != "" && len(g.also) == 0:
-				g.nodes = append(g.nodes, b.node)
+			case near && g.who == c.who && c.node != "" && len(g.also) == 0:
+				g.nodes = append(g.nodes, c.node)
 				continue
-			case near && g.who != b.who && b.who != "" && g.who != "" && b.node == "":
-				g.also = append(g.also, b.who)
+			case near && g.who != c.who && c.who != "" && g.who != "" && c.node == "":
+				g.also = append(g.also, c.who)
 				continue
 			}
 		}
-		g := group{beat: b}
-		if b.node != "" {
-			g.nodes = []string{b.node}
+		g := group{clause: c}
+		if c.node != "" {
+			g.nodes = []string{c.node}
 		}
 		groups = append(groups, g)
 	}
 	return groups
 }
 
-// clause is what is said of the subject of a group, and of others.
-func (g *group) clause() string {
+// text is what is said of the subject of a group, and of others, at a moment.
+func (g *group) text(moment string) string {
 	text := g.what
 	if len(g.nodes) > 0 {
 		text += " on " + listing(g.nodes)
 	}
+	if !strings.Contains(text, here) {
+		text += here
+	}
+	text = strings.Replace(text, here, moment, 1)
 	if len(g.also) == 0 {
 		return text
 	}
@@ -93,40 +98,25 @@ func (g *group) clause() string {
 }
 
 // soon is how long things take that happen at about one moment.
-func (t *plot) soon() time.Duration {
+func (t *narrator) soon() time.Duration {
 	return min(max(t.run.Case.Scenario.Lock.TTL/100, time.Millisecond), 100*time.Millisecond)
-}
-
-// client finds the client that a subject begins with: "a" of "a's lease".
-func (t *plot) client(who string) (name string, is bool) {
-	name, _, _ = strings.Cut(who, "'s ")
-	process, _, _ := strings.Cut(name, "/")
-	return name, isClient(t.run.Case.Scenario, process)
-}
-
-// subject is how a sentence that begins with somebody calls it.
-func (t *plot) subject(who string) string {
-	switch name, is := t.client(who); {
-	case is && strings.Contains(name, "/"):
-		return "task " + who
-	case is:
-		return "client " + who
-	}
-	if slices.Contains(t.servers().Names(), who) {
-		return "server " + who
-	}
-	return who
 }
 
 // writer writes sentences, clause by clause.
 type writer struct {
-	*plot
-	met       map[string]bool // clients that have been introduced
-	sentences []string
-	when      string // how the sentence at hand begins
-	parts     []part
-	clauses   int
-	said      trace.Instant // the moment that a reader thinks of
+	*narrator
+	sentences []string // without their full stops
+	parts     []part   // of the sentence at hand
+	clauses   int      // likewise
+	subject   string   // of the clause before
+	said      trace.Instant
+}
+
+// beginsWithName reports whether a sentence begins with the name of a client or a server, which is written as it is.
+func (t *narrator) beginsWithName(sentence string) bool {
+	first, _, _ := strings.Cut(sentence, " ")
+	first, _, _ = strings.Cut(strings.TrimSuffix(strings.TrimSuffix(first, ","), "'s"), "/")
+	return isClient(t.run.Case.Scenario, first) || slices.Contains(t.servers().Names(), first)
 }
 
 // part is what a sentence says of one subject.
@@ -136,65 +126,74 @@ type part struct {
 	what []string
 }
 
-func (w *writer) add(b group) {
-	same := len(w.parts) > 0 && w.parts[len(w.parts)-1].who == b.who && b.who != "" && len(b.also) == 0
-	later := b.at.Sub(w.said) >= w.soon()
-	if len(w.parts) > 0 && (w.clauses == maxClauses || !same && (later || len(w.parts) == maxSubjects)) {
+func (w *writer) add(g *group) {
+	if g.concludes {
+		w.finish()
+		if last := len(w.sentences) - 1; last >= 0 {
+			w.sentences[last] += g.what
+		}
+		return
+	}
+	same := len(w.parts) > 0 && w.parts[len(w.parts)-1].who == g.who && g.who != "" && len(g.also) == 0
+	later := g.at.Sub(w.said) >= w.soon()
+	full := w.clauses == maxClauses || g.silent || len(g.also) > 0 || !same && (len(w.parts) == maxSubjects || later && w.clauses > 1)
+	if full && len(w.parts) > 0 {
 		w.finish()
 		same = false
 	}
-	what := b.clause()
-	if later {
-		w.said = b.at
-		if len(w.parts) == 0 {
-			w.when = "at " + spokenMoment(b.at) + " "
-		} else {
-			what = "at " + spokenMoment(b.at) + " " + what
-		}
-	}
+	what := g.text(w.moment(g, later))
 	w.clauses++
 	if same {
 		last := &w.parts[len(w.parts)-1]
 		last.what = append(last.what, what)
 		return
 	}
-	p := part{b.who, w.introduce(b.who), []string{what}}
-	if len(b.also) > 0 {
-		p.who, w.clauses = "", maxClauses // nothing more can be said of the first of them alone
+	p := part{g.who, g.who, []string{what}}
+	if own, is := strings.CutPrefix(g.who, w.subject+"'s "); is && w.subject != "" {
+		p.name = "its " + own
+	}
+	w.subject = g.who
+	if len(g.also) > 0 {
+		w.clauses = maxClauses // nothing more can be said of the first of them alone
 	}
 	w.parts = append(w.parts, p)
 }
 
-// introduce names a subject: a client is said to be one where it comes first, and where a sentence begins with it.
-func (w *writer) introduce(who string) string {
-	begins := len(w.parts) == 0 && w.when == ""
-	name, is := w.client(who)
-	if is && !w.met[name] {
-		w.met[name] = true
-		begins = true
+// moment says when something happens: by the number of its moment, or if it has none by its time, unless what was said
+// last happened at about that time.
+func (w *writer) moment(g *group, later bool) string {
+	if g.silent {
+		return ""
 	}
-	if begins {
-		return w.subject(who)
+	if g.place != (spot{}) {
+		if m := w.find(g.at, g.place); m != nil && m.number > 0 {
+			w.said = g.at
+			return " at " + w.g.number(m.number)
+		}
 	}
-	return who
+	if !later {
+		return ""
+	}
+	w.said = g.at
+	return " at " + w.ref(g.at, spot{})
 }
 
 func (w *writer) finish() {
 	if len(w.parts) == 0 {
 		return
 	}
-	clauses := make([]string, len(w.parts))
+	list := make([]string, len(w.parts))
 	for i, p := range w.parts {
-		clauses[i] = strings.TrimSpace(p.name + " " + predicates(p.what))
+		list[i] = strings.TrimSpace(p.name + " " + predicates(p.what))
 	}
-	w.sentences = append(w.sentences, w.when+strings.Join(clauses, joint))
-	w.when, w.parts, w.clauses = "", nil, 0
+	w.sentences = append(w.sentences, strings.Join(list, joint))
+	w.parts, w.clauses = nil, 0
 }
 
 // predicates joins what is said of one subject.
 func predicates(list []string) string {
 	last := len(list) - 1
-	if last > 1 || last > 0 && strings.HasPrefix(list[last], "at ") {
+	if last > 1 {
 		return strings.Join(list[:last], ", ") + joint + list[last]
 	}
 	return strings.Join(list, " and ")
@@ -211,11 +210,7 @@ func (w *writer) join() {
 			least, at = n, i
 		}
 	}
-	between := joint
-	if strings.Contains(w.sentences[at]+w.sentences[at+1], joint) {
-		between = "; "
-	}
-	w.sentences[at] += between + w.sentences[at+1]
+	w.sentences[at] += "; " + w.sentences[at+1]
 	w.sentences = slices.Delete(w.sentences, at+1, at+2)
 }
 

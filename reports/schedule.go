@@ -2,7 +2,6 @@ package reports
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/locksim/locksim/checker"
 )
@@ -31,7 +30,7 @@ func newSchedule(runs []Run, columns int) Schedule {
 	s := p.views[0].scope
 	about := runs[0].Case.Scenario
 	d := Schedule{
-		Schema: TimelineSchema, Scenario: about.Name, Title: about.Title, Story: about.Story, Source: about.Source,
+		Schema: TimelineSchema, Scenario: about.Name, Title: about.Title, Story: storyToTell(&runs[0]), Source: about.Source,
 		Claims: about.Claims, Finding: about.Finding,
 		Heading: heading(&runs[0]), Settings: settings(about), Commands: commands(runs), Axis: p.dataOfAxis(),
 		Partial: s.partial, More: Hidden{Clients: s.moreHolders, Servers: s.moreNodes, Moments: p.more},
@@ -87,17 +86,20 @@ func (p *picture) timeline(i int) Timeline {
 			})
 		}
 	}
+	if explained := p.explain(i, nil); explained != "" {
+		t.Proof = append(t.Proof, explained)
+	}
 	for _, x := range p.reasons(i, nil, map[string]bool{}) {
 		t.Why = append(t.Why, cmp.Or(x.told, x.claim))
 		if x.claim != x.told && !x.more {
-			t.Proof = append(t.Proof, strings.TrimSpace(x.claim+" "+x.proof))
+			t.Proof = append(t.Proof, x.claim)
 		}
 		if x.output != "" {
 			t.Why = append(t.Why, beginning(x.output))
 		}
 	}
-	if still := p.stillTrue(i); still != "" {
-		t.Proof = append(t.Proof, still)
+	if kept := p.kept(i); kept != "" {
+		t.Proof = append(t.Proof, kept)
 	}
 	return t
 }

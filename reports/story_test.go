@@ -22,17 +22,23 @@ import (
 // storyOf is the story of how a run violates a property.
 func storyOf(t *testing.T, p checker.Property, scenario, past string, events ...trace.Event) string {
 	t.Helper()
+	r := storyRun(t, scenario, past, events...)
+	story := reports.Story(&r, p)
+	require.Equal(t, story, reports.Story(&r, p))
+	return story
+}
+
+// storyRun is a run of a scenario with a history.
+func storyRun(t *testing.T, scenario, past string, events ...trace.Event) reports.Run {
+	t.Helper()
 	s, err := scenarios.Parse("told.yaml", []byte("name: told\ntitle: A run\n"+strings.TrimSpace(scenario)+"\n"))
 	require.NoError(t, err)
 	h, err := history.Parse(strings.TrimSpace(past) + "\n")
 	require.NoError(t, err)
-	r := reports.Run{
+	return reports.Run{
 		Case: s.Cases()[0], Lock: s.Lock.Algorithm, Virtual: h.End, History: h, Events: events,
 		Report: checker.Check(h, checker.Options{ProgressWithin: s.Progress}),
 	}
-	story := reports.Story(&r, p)
-	require.Equal(t, story, reports.Story(&r, p))
-	return story
 }
 
 const oneRedis = `
@@ -50,9 +56,8 @@ copy node=redis-1 acquisition=1 client=a from=3ms to=10.003s expires=10.003s gon
 copy node=redis-1 acquisition=2 client=b from=10.003s to=11.001s expires=20.003s gone=deleted`
 
 func TestAnOverrunIsTold(t *testing.T) {
-	require.Equal(t, "Client a acquires the lock with a lease of 10 s. At 10 s a's lease is over while it still works, and "+
-		"client b acquires the lock. For 996 ms, from 10 s on, a and b both believe that they hold the lock: nothing tells a of "+
-		"its loss.", storyOf(t, checker.MutualExclusion, oneRedis, overrun))
+	require.Equal(t, "a acquires the lock with a lease of 10 s, and its lease expires at 10 s. redis-1 grants the lock to b, but a "+
+		"believes that it holds until 20 s: the lock states no deadline and gives no notice of loss.", storyOf(t, checker.MutualExclusion, oneRedis, overrun))
 }
 
 func TestWhatIsNotViolatedHasNoStory(t *testing.T) {
@@ -67,41 +72,64 @@ fault name=gc text="pause: a" fired begin=4ms end=12.004s`
 		return storyOf(t, checker.MutualExclusion, oneRedis+"faults: [{name: gc, "+trigger+", pause: a, for: 12s}]", past)
 	}
 	require.Contains(t, paused("before: {node: a, does: access, what: write}"),
-		"acquires the lock with a lease of 10 s and is paused for 12 s before it writes. At 10 s a's lease is over while it is paused,")
+		"acquires the lock with a lease of 10 s and is paused for 12 s before it writes. Its lease expires at 10 s,")
 	require.Contains(t, paused("before: {node: a, does: access, what: write}, nth: 2"), "before it writes again.")
 	require.Contains(t, paused("before: {node: a, does: send, what: release}"), "before it sends its release.")
 	require.Contains(t, paused("before: {node: a, does: receive, what: acquire}"),
 		"before it sees the answer to its request for the lock.")
 	require.NotContains(t, paused("after: {node: a, does: access, what: write}"), "before")
 	require.NotContains(t, paused("before: {node: b, does: access, what: write}"), "before", "that is not what a is about to do")
-	require.Contains(t, paused("at: 4ms"), "both believe that they hold the lock: a is paused and cannot know better.")
+	require.NotContains(t, paused("at: 4ms"), "cannot notice", "nobody has played the run without the pause")
 }
 
 func TestWhyTheFirstHolderDoesNotKnowIsTold(t *testing.T) {
-	for _, c := range []struct{ fields, why string }{
-		{"", ": nothing tells a of its loss."},
-		{" deadline=9.9s", ": a does not look at its deadline, which was at 9.9 s."},
-		{" learns noticed=9.95s", ": a does not listen to notices of loss."},
-		{" style=attentive learns noticed=10.5s", ": a hears of its loss at 10.5 s only."},
-		{" style=attentive learns", ": nothing has told a of its loss."},
-		{" style=careful deadline=10.5s", ": by its own clock the lease of a is not over."},
+	cause := func(c checker.Condition) []checker.Cause {
+		return []checker.Cause{{Property: checker.MutualExclusion, Condition: c, Client: "a"}}
+	}
+	for _, c := range []struct {
+		fields string
+		causes []checker.Cause
+		why    string
+	}{
+		{"", nil, "until 20 s: the lock states no deadline and gives no notice of loss."},
+		{" deadline=9.9s", cause(checker.IgnoredDeadline), "until 20 s: it does not look at the deadline of its lease, 9.9 s."},
+		{" deadline=9.9s", nil, "until 20 s."},
+		{" deadline=10.5s", nil, "until 20 s: its lease says until 10.5 s."},
+		{" learns noticed=9.95s", cause(checker.IgnoredNotice), "until 20 s: it does not listen to notices of loss."},
+		{" learns noticed=9.95s", cause(checker.IgnoredDeadline), "until 20 s."},
+		{" learns noticed=9.95s", nil, "until 20 s."},
+		{" style=attentive learns noticed=10.5s", nil, "until 10.5 s, when it is told of its loss."},
+		{" style=attentive learns", nil, "until 20 s: nothing has told it of its loss."},
+		{" style=careful deadline=10.5s", nil, "until 10.5 s, when its lease ends by its own clock."},
 	} {
 		past := strings.Replace(overrun, "outcome=ok unlocked=20", "outcome=ok"+c.fields+" unlocked=20", 1)
-		require.Regexp(t, regexp.QuoteMeta(c.why)+"$", storyOf(t, checker.MutualExclusion, oneRedis, past))
+		r := storyRun(t, oneRedis, past)
+		r.Causes = c.causes
+		require.Regexp(t, "but a believes that it holds "+regexp.QuoteMeta(c.why)+"$", reports.Story(&r, checker.MutualExclusion))
 	}
+}
+
+func TestAPauseIsGivenAsTheReasonOnlyIfTheRunWithoutItIsRight(t *testing.T) {
+	r := storyRun(t, oneRedis+"faults: [{name: gc, at: 4ms, pause: a, for: 12s}]", overrun+`
+fault name=gc text="pause: a" fired begin=4ms end=12.004s`)
+	require.Contains(t, reports.Story(&r, checker.MutualExclusion), "until 20 s: the lock states no deadline")
+	r.Causes = []checker.Cause{{Property: checker.MutualExclusion, Condition: checker.PausedHolder, Client: "a"}}
+	require.Contains(t, reports.Story(&r, checker.MutualExclusion), "until 20 s: it is paused and cannot notice.")
+	r.Causes[0].Client = "b"
+	require.NotContains(t, reports.Story(&r, checker.MutualExclusion), "cannot notice")
 }
 
 func TestHowALeaseEndedIsToldByItsServers(t *testing.T) {
 	for _, c := range []struct{ lock, kind, ended, what string }{
-		{"set-nx-lua", "redis", "deadline", "a's lease is over"},
-		{"zk-sequential", "zookeeper", "session-loss", "a's session is over"},
-		{"etcd", "etcd", "session-loss", "a's lease is over"},
-		{"mysql-get-lock", "mysql", "session-loss", "a's connection ends"},
-		{"mysql-lease-row", "mysql", "deadline", "a's lease is over"},
+		{"set-nx-lua", "redis", "deadline", "its lease expires"},
+		{"zk-sequential", "zookeeper", "session-loss", "its session expires"},
+		{"etcd", "etcd", "session-loss", "its lease expires"},
+		{"mysql-get-lock", "mysql", "session-loss", "its connection ends"},
+		{"mysql-lease-row", "mysql", "deadline", "its lease expires"},
 	} {
 		past := strings.NewReplacer("ended=deadline", "ended="+c.ended, "redis-1", c.kind+"-1").Replace(overrun)
 		scenario := "lock: {algorithm: " + c.lock + "}\nservers: {kind: " + c.kind + "}\nclients: {a: {work: 20s}, b: {work: 1s}}\n"
-		require.Contains(t, storyOf(t, checker.MutualExclusion, scenario, past), c.what+" while it still works")
+		require.Contains(t, storyOf(t, checker.MutualExclusion, scenario, past), c.what+" at 10 s. ")
 	}
 }
 
@@ -112,7 +140,7 @@ servers: {kind: mysql}
 clients: {a: {work: 20s}, b: {work: 1s}}
 faults: [{name: kill, at: 10s, end-session: a}]`, strings.ReplaceAll(overrun, "ended=deadline", "ended=session-loss")+`
 fault name=kill text="end-session: a" fired begin=10.003s`)
-	require.Contains(t, story, "At 10 s the servers end the connection of a, and client b acquires the lock.")
+	require.Contains(t, story, "and the servers end the connection of a at 10 s. ")
 	require.NotContains(t, story, "connection ends")
 }
 
@@ -149,16 +177,16 @@ fault name=loss-4 text="crash: redis-4" fired begin=1s end=2s
 fault name=late text="delay: 3s" fired begin=2.2s`)
 	for _, part := range []string{
 		"The clocks of redis-4 and redis-5 run 2 % too fast, and the clock of b runs 500 ppm too slow",
-		"Client a and redis-1 are cut off from the servers for good",
-		"lient a acquires the lock on redis-1, redis-2 and redis-3 with a lease of 10 s",
-		"redis-3 loses its power and is up again 1 s later without a's key, since nothing is kept on disk",
-		"a's renewal on redis-2 is held up for 3 s",
+		"a and redis-1 are cut off from the servers for good",
+		"a acquires the lock on redis-1, redis-2 and redis-3 with a lease of 10 s",
+		"redis-3 loses its power at 1 s and is up again 1 s later without a's key, since nothing is kept on disk",
+		"a's renewal on redis-2 is delayed by 3 s",
 		"a's key expires too early on redis-4 and redis-5",
-		"lient b acquires the lock on redis-3, redis-4 and redis-5",
+		"redis-3, redis-4 and redis-5 grant the lock to b",
 	} {
 		require.Contains(t, story, part)
 	}
-	require.Regexp(t, ` The lock is granted to b while what was promised to a is not over\.$`, story)
+	require.Regexp(t, `, although it is promised to a\.$`, story)
 }
 
 func TestTheSameOfSeveralIsToldOnce(t *testing.T) {
@@ -179,8 +207,8 @@ wait client=b from=0s to=never ended=waiting
 fault name=x text="crash: redis-1" fired begin=0s end=20s
 fault name=y text="crash: redis-2" fired begin=0s end=20s
 fault name=z text="crash: redis-3" fired begin=0s end=20s`)
-	require.Equal(t, "Server redis-1 crashes and is up again 20 s later, and so do redis-2 and redis-3. Client a asks for the lock, "+
-		"and so does b. Client a has waited from the start, and for 5 s nobody has acquired the lock.", story)
+	require.Equal(t, "redis-1 crashes and is up again 20 s later, and so do redis-2 and redis-3. a asks for the lock, "+
+		"and so does b. a waits in vain: nobody acquires the lock for 5 s.", story)
 }
 
 func TestWhatLockSaysEachTimeIsTold(t *testing.T) {
@@ -196,8 +224,8 @@ acquisition id=3 client=a invoked=4s outcome=pending
 wait client=a from=0s to=never ended=waiting`)
 	}
 	const shut = ` said="the door is shut"`
-	require.Equal(t, `Client a asks for the lock. Each time Lock says "the door is shut". Client a has waited from the start, `+
-		"and for 5 s nobody has acquired the lock.", told(shut, shut))
+	require.Equal(t, `a asks for the lock. Each time Lock says "the door is shut", and a waits in vain: `+
+		"nobody acquires the lock for 5 s.", told(shut, shut))
 	require.NotContains(t, told(shut, ` said="the key does not fit"`), "Each time")
 	require.NotContains(t, told(shut, ""), "Each time")
 	const lines = ` said="2 errors:\n* one\n* two"`
@@ -225,8 +253,8 @@ ask acquisition=2 client=b node=redis-1 at=2ms
 wait client=a from=0s to=never ended=waiting
 wait client=b from=0s to=4s ended=gave-up`)
 	}
-	require.Equal(t, "Client a asks for the lock, and so does b. Time after time redis-1 and redis-2 vote for a and redis-3 for b, "+
-		"and nobody has a majority. Client a has waited from the start, and for 5 s nobody has acquired the lock.",
+	require.Equal(t, "a asks for the lock, and so does b. Time after time redis-1 and redis-2 vote for a and redis-3 for b "+
+		"and nobody has a majority, and a waits in vain: nobody acquires the lock for 5 s.",
 		told(strings.NewReplacer("1ms", "1s", "5ms", "1005ms").Replace(split)))
 	require.NotContains(t, told(""), "Time after time", "they were split once")
 }
@@ -244,8 +272,8 @@ grant acquisition=1 client=a from=3ms
 copy node=redis-1 acquisition=1 client=a from=3ms gone=kept
 wait client=a task=1 from=2s to=never ended=waiting
 fault name=death text="crash: a" fired begin=1s end=2s`)
-	require.Equal(t, "Client a acquires the lock, at 1 s crashes and is up again 1 s later, and at 2 s asks for the lock. "+
-		"Client a's key stays, and nothing ends it. Client a has waited since 2 s, and for 20 s nobody has acquired the lock.", story)
+	require.Equal(t, "a acquires the lock, crashes at 1 s and is up again 1 s later, and asks for the lock at 2 s. "+
+		"a's key stays and nothing ends it, and a waits in vain: nobody acquires the lock for 20 s.", story)
 }
 
 func TestABriefTextHasNoPicture(t *testing.T) {
@@ -264,7 +292,7 @@ func TestABriefTextHasNoPicture(t *testing.T) {
 
 func TestTwinsAreToldThoughNoHistorySpeaksOfThem(t *testing.T) {
 	story := storyOf(t, checker.MutualExclusion, oneRedis+"faults: [{at: 0s, same-random: [a, b]}]", overrun)
-	require.Regexp(t, "^Clients a and b draw the same random numbers, and client a acquires the lock", story)
+	require.Regexp(t, "^Clients a and b draw the same random numbers, and a acquires the lock", story)
 }
 
 // What is granted under a session whose lease the servers have not noticed to be over is told with what came before.
@@ -279,8 +307,8 @@ grant acquisition=1 client=a from=5ms to=10.005s ended=session-loss
 grant acquisition=2 client=a from=10.008s to=10.005s ended=session-loss
 grant acquisition=3 client=b from=12.51s to=12.518s ended=unlock`
 	story := storyOf(t, checker.MutualExclusion, scenario, past)
-	require.Regexp(t, "^Client a acquires the lock with a lease of 10 s", story)
-	require.Contains(t, story, "a acquires the lock again with a lease that is over")
+	require.Regexp(t, "^a acquires the lock with a lease of 10 s", story)
+	require.Contains(t, story, "grants the lock to a again with a lease that has ended")
 }
 
 // Writes are numbered as they are sent. Where a later one overtakes an earlier one, their numbers are not told.
@@ -294,11 +322,11 @@ access acquisition=1 client=a op=write invoked=7ms applied=20.001s returned=20.0
 	}
 	story := accesses("1", "2")
 	require.Contains(t, story, "writes")
-	require.Contains(t, story, "a's write arrives and is accepted")
+	require.Contains(t, story, "a's write arrives at 20 s and is accepted")
 	require.NotRegexp(t, "version [12]", story)
 	story = accesses("2", "1")
 	require.Contains(t, story, "writes version 1")
-	require.Contains(t, story, "a's write arrives and becomes version 2")
+	require.Contains(t, story, "a's write arrives at 20 s and becomes version 2")
 }
 
 const panicked = `
@@ -309,7 +337,7 @@ copy node=redis-1 acquisition=1 client=a from=3ms to=10.003s expires=10.003s gon
 exit client=a at=2s kind="panic in main.lock" text="panics: no reply" output="panic: no reply\n\ngoroutine 1 [running]:\nmain.lock(...)"`
 
 func TestAProgramThatEndsItselfIsTold(t *testing.T) {
-	require.Equal(t, "Client a acquires the lock with a lease of 10 s. At 2s the program of a panics: no reply.",
+	require.Equal(t, "a acquires the lock with a lease of 10 s. At 2s the program of a panics: no reply.",
 		storyOf(t, checker.Survival, oneRedis, panicked))
 }
 

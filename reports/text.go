@@ -8,7 +8,6 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -38,7 +37,7 @@ func Text(w io.Writer, runs []Run, o TextOptions) error {
 			t.line("")
 		}
 		if r := &runs[from]; last == nil || !sameStory(last, r) {
-			t.story(r.Case.Scenario)
+			t.story(r)
 			last = r
 		}
 		t.schedule(runs[from:to])
@@ -128,7 +127,19 @@ func (t *text) item(bullet, s string, k ink) {
 	}
 }
 
-func (t *text) story(s *scenarios.Scenario) {
+// storyToTell is the scenario's own text, unless that is the explanation of the run, which is told with its moments.
+func storyToTell(r *Run) string {
+	s := r.Case.Scenario
+	for p := range checker.PropertyCount {
+		if s.Story != "" && slices.Equal(strings.Fields(Story(r, p)), strings.Fields(s.Story)) {
+			return ""
+		}
+	}
+	return s.Story
+}
+
+func (t *text) story(r *Run) {
+	s := r.Case.Scenario
 	title := s.Name
 	if s.Title != "" {
 		title += " " + t.g.dash + " " + s.Title
@@ -136,8 +147,8 @@ func (t *text) story(s *scenarios.Scenario) {
 	for _, line := range Wrap(title, t.Width, "  ") {
 		t.line(t.ink(strong, line))
 	}
-	if s.Story != "" {
-		t.paragraph("  ", s.Story, plain)
+	if story := storyToTell(r); story != "" {
+		t.paragraph("  ", story, plain)
 	}
 	if s.Source != "" {
 		t.paragraph("  ", "Source: "+s.Source, faint)

@@ -80,7 +80,7 @@ type Timeline struct {
 	Moments  []Moment  `json:"moments"` // sorted by time
 	Messages []Message `json:"messages"`
 	Why      []string  `json:"why"`   // what was violated, in the checker's words
-	Proof    []string  `json:"proof"` // how that came about, step by step, and what still holds; it names moments by their numbers
+	Proof    []string  `json:"proof"` // how that came about, by the numbers of moments, and what was not violated
 	Measures []string  `json:"measures"`
 	Legend   []string  `json:"legend"`
 }

@@ -11,8 +11,8 @@ import (
 // maxTold is how many violations of one property are told in words.
 const maxTold = 2
 
-// why prints what was violated, and proves it with the numbered moments. After another run of the same schedule it
-// keeps to what befell the resource, and to what befell this run alone.
+// why explains what a run violates, and lists the violations. After another run of the same schedule it keeps to what
+// became of the resource, and to what happened in this run alone.
 func (t *text) why(p *picture, run int, said map[string]bool) {
 	r := p.views[run].run
 	var like *Run
@@ -21,6 +21,10 @@ func (t *text) why(p *picture, run int, said map[string]bool) {
 	}
 	list := p.reasons(run, like, said)
 	if len(list) > 0 {
+		t.line("")
+	}
+	if explained := p.explain(run, nil); explained != "" && like == nil {
+		t.paragraph("  ", explained, plain)
 		t.line("")
 	}
 	for _, x := range list {
@@ -33,13 +37,10 @@ func (t *text) why(p *picture, run int, said map[string]bool) {
 		default:
 			t.item(t.g.bullet, x.claim, amber)
 		}
-		if x.proof != "" {
-			t.item(" ", x.proof, plain)
-		}
 		t.output("    ", x.output)
 	}
-	if still := p.stillTrue(run); still != "" && like == nil {
-		t.item(t.g.bullet, still, plain)
+	if kept := p.kept(run); kept != "" && like == nil {
+		t.item(t.g.bullet, kept, plain)
 	}
 	status, reasons := r.Status()
 	if status == AsExpected {
@@ -82,8 +83,7 @@ func beginning(written string) string {
 type reason struct {
 	property checker.Property
 	told     string // the checker's own sentence
-	claim    string // what took place, and when
-	proof    string // how it came about, step by step
+	claim    string // what took place, and when, by the numbers of moments
 	output   string // what a program wrote at its end
 	more     bool   // the claim counts those that are not told
 }
@@ -114,15 +114,16 @@ func (p *picture) reasons(run int, like *Run, said map[string]bool) []reason {
 
 func (p *picture) reason(run int, x *checker.Violation) reason {
 	why := reason{property: x.Property, output: x.Output, told: capital(x.Kind) + ": " + p.views[run].told(x.Text) + "."}
-	proved := p.argue(run, x).prove()
-	if why.claim, why.proof = why.told, proved.steps(); proved.claim != "" {
-		why.claim = capital(x.Kind) + ": " + proved.claim + "."
+	n := p.narrator(run, nil)
+	n.violation, n.until, n.alone = x, x.At, run > 0
+	if why.claim = why.told; n.claim() != "" {
+		why.claim = capital(x.Kind) + ": " + n.claim() + "."
 	}
 	return why
 }
 
-// stillTrue says what was not violated in spite of all; "" if there is nothing to say.
-func (p *picture) stillTrue(run int) string {
+// kept says what was not violated in spite of all; "" if there is nothing to say.
+func (p *picture) kept(run int) string {
 	r := p.views[run].run
 	found := &r.Report.Verdicts
 	var list []string
@@ -134,14 +135,17 @@ func (p *picture) stillTrue(run int) string {
 	}
 	for i := range r.Report.Violations {
 		if x := &r.Report.Violations[i]; x.Property == checker.Resource {
-			list = append(list, "until "+p.argue(run, x).ref(x.At, laneStorage)+" the resource was right")
+			list = append(list, "the resource was consistent until "+p.narrator(run, nil).ref(x.At, spot{laneStorage, ""}))
 			break
 		}
 	}
 	if len(list) == 0 {
 		return ""
 	}
-	return "Still true: " + clauses(list) + "."
+	if last := len(list) - 1; last > 0 {
+		list[last] = "and " + list[last]
+	}
+	return "Not violated: " + strings.Join(list, ", ") + "."
 }
 
 func capital(s string) string {

@@ -62,8 +62,8 @@ func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
 // a holder that stands still.
 func TestALockThatIsOverWhenItReturnsIsAFindingOfItsOwn(t *testing.T) {
 	for _, c := range []struct{ scenario, says string }{
-		{"go-zookeeper-ghost", "takes it for its own in another session when it is over"},
-		{"redislock-late-reply", "learns of it when it is over"},
+		{"go-zookeeper-ghost", "takes the grant, which has ended, for its own"},
+		{"redislock-late-reply", "which has ended, and believes that it holds the lock"},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
 			text, err := os.ReadFile("../../clients/testdata/" + c.scenario + ".yaml")

@@ -3,15 +3,17 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/trace"
 )
 
-// damaged tells of what befell the resource.
-func (t *plot) damaged() string {
+// damaged tells of what became of the resource.
+func (t *narrator) damaged() {
 	var list []*history.Acquisition
 	for _, id := range t.violation.Acquisitions {
 		if a := t.h.Acquisition(id); a != nil {
@@ -20,17 +22,19 @@ func (t *plot) damaged() string {
 	}
 	t.play(list...)
 	if t.violation.Kind == "lost update" {
-		return t.lost()
+		t.lost()
+		return
 	}
-	return t.torn()
+	t.torn()
 }
 
 // lost tells of an update that another one has destroyed.
-func (t *plot) lost() string {
+func (t *narrator) lost() {
 	first, second := t.taken(0), t.taken(1)
 	over := t.access(second.ID, history.Write, -1, t.until)
 	if over == nil {
-		return t.checkersWords()
+		t.checkersWords()
+		return
 	}
 	for _, a := range []*history.Acquisition{first, second} {
 		if read := t.access(a.ID, history.Read, over.Register, t.until); read != nil {
@@ -39,40 +43,40 @@ func (t *plot) lost() string {
 	}
 	under := t.access(first.ID, history.Write, over.Register, t.until)
 	if under == nil {
-		return t.checkersWords()
+		t.checkersWords()
+		return
 	}
 	t.accesses(under)
 	t.accesses(over)
-	based := ""
+	based := ", and "
 	if read := t.access(first.ID, history.Read, over.Register, under.Applied); read != nil {
-		based = fmt.Sprintf("Both have computed what they write from version %d, so that ", t.version(read))
+		based = fmt.Sprintf(", computed from version %d too: ", t.version(read))
 	}
-	return capital(fmt.Sprintf("%s%s's update is lost%s.", based, t.who(first), t.taking(under, over)))
+	t.conclude(over.Applied, orderEffect, based+t.who(first)+"'s update is lost"+t.taking(under, over), placeOfAccess(over))
 }
 
-// taking says why the resource took both writes.
-func (t *plot) taking(under, over *history.Access) string {
+// taking says why the resource took both writes, if it would not have taken them otherwise.
+func (t *narrator) taking(under, over *history.Access) string {
+	if under.Token == over.Token && (t.h.Fencing == history.FencedWrite || t.h.Fencing == history.FencedReadWrite) {
+		return ", since both have token " + tokenText(over.Token)
+	}
+	if !t.isCause(checker.WeakFencing, "") {
+		return ""
+	}
 	switch t.h.Fencing {
 	case history.Unfenced:
-		if t.run.Case.Scenario.Resource.Guarded {
-			return ""
-		}
-		return ": the resource compares nothing"
+		return ", since the resource compares nothing"
 	case history.CheckThenWrite:
-		return ": the token is compared in one step and the write done in another"
+		return ", since the token is compared in one step and the write done in another"
 	case history.FencedWrite, history.FencedReadWrite:
-		if under.Token == over.Token {
-			return ": both have token " + tokenText(over.Token)
-		}
-		who := t.holder(under.Acquisition, "")
-		return ": reads show no token, and no larger one than " + who + "'s had come with a write"
+		return ", since reads show no token, and no larger one than " + t.holder(under.Acquisition, "") + "'s had come with a write"
 	case history.TokenEquality, history.CompareAndSet:
 	}
 	return ""
 }
 
 // access returns an acquisition's last accepted access of a kind to a register, or to any of them, up to a moment.
-func (t *plot) access(id history.ID, op history.Op, register int, until trace.Instant) *history.Access {
+func (t *narrator) access(id history.ID, op history.Op, register int, until trace.Instant) *history.Access {
 	var last *history.Access
 	for i := range t.h.Accesses {
 		a := &t.h.Accesses[i]
@@ -86,7 +90,7 @@ func (t *plot) access(id history.ID, op history.Op, register int, until trace.In
 
 // torn tells of a section of which somebody saw a part: what the one wrote, or would have, and what the other read. Of
 // one that contradicts itself it tells both.
-func (t *plot) torn() string {
+func (t *narrator) torn() {
 	writer, reader := t.taken(0), t.taken(1)
 	for i := range t.h.Accesses {
 		a := &t.h.Accesses[i]
@@ -100,19 +104,19 @@ func (t *plot) torn() string {
 			}
 		}
 	}
-	switch {
-	case len(t.violation.Acquisitions) != 2 || !t.hasRead(reader, writer):
-	case sameOwner(reader, writer):
-		return fmt.Sprintf("%s sees one half of what it did in its section before, and not the other.", t.begins(reader))
-	default:
-		return fmt.Sprintf("%s has seen one half of what %s does in its section, and not the other.", t.begins(reader),
-			t.who(writer))
+	if len(t.violation.Acquisitions) != 2 || !t.hasRead(reader, writer) {
+		t.checkersWords()
+		return
 	}
-	return t.checkersWords()
+	seen := ": " + t.who(reader) + " has seen one half of what " + t.who(writer) + " does in its critical section, and not the other"
+	if sameOwner(reader, writer) {
+		seen = ": " + t.who(reader) + " has seen one half of its own earlier critical section, and not the other"
+	}
+	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: seen, concludes: true})
 }
 
 // hasRead reports whether a section has read what another one wrote.
-func (t *plot) hasRead(reader, writer *history.Acquisition) bool {
+func (t *narrator) hasRead(reader, writer *history.Acquisition) bool {
 	return slices.ContainsFunc(t.h.Accesses, func(r history.Access) bool {
 		return r.Acquisition == reader.ID && r.Op == history.Read && r.Accepted && slices.ContainsFunc(t.h.Accesses,
 			func(w history.Access) bool {
@@ -123,46 +127,48 @@ func (t *plot) hasRead(reader, writer *history.Acquisition) bool {
 }
 
 // disorder tells of tokens that do not grow.
-func (t *plot) disorder() string {
+func (t *narrator) disorder() {
 	first, second := t.taken(0), t.taken(1)
 	if first == nil || second == nil {
-		return t.checkersWords()
+		t.checkersWords()
+		return
 	}
 	t.play(first, second)
 	g, h := t.lastGrant(first.ID, t.until), t.lastGrant(second.ID, t.until)
-	if g == nil || h == nil {
-		return t.checkersWords()
+	switch {
+	case g == nil || h == nil:
+		t.checkersWords()
+	case g.Token == h.Token:
+		t.conclude(h.From, orderService, ": the token is that of "+t.who(first)+" again, and no resource can tell the two apart", t.placeOfGrant(h))
+	default:
+		t.conclude(h.From, orderService, fmt.Sprintf(": the token is smaller than %s's, %s, and the older grant looks like the newer one",
+			t.who(first), tokenText(g.Token)), t.placeOfGrant(h))
 	}
-	if g.Token == h.Token {
-		return fmt.Sprintf("So %s is granted the lock later and has the same token as %s, %s.", t.who(second),
-			t.who(first), tokenText(g.Token))
-	}
-	return fmt.Sprintf("So %s is granted the lock later and has the smaller token: %s after %s.", t.who(second),
-		tokenText(h.Token), tokenText(g.Token))
 }
 
 // misdelete tells of a release that ended what it should not have.
-func (t *plot) misdelete() string {
+func (t *narrator) misdelete() {
 	by := t.taken(0)
 	if by == nil {
-		return t.checkersWords()
+		t.checkersWords()
+		return
 	}
 	ended := t.taken(1)
 	if ended == nil {
 		t.acquires(by)
 		t.ends(by, t.until)
-		return "That release was sent for an earlier try."
+		return
 	}
 	t.play(by, ended)
 	t.ends(ended, t.until)
-	return fmt.Sprintf("What that release ends was granted to %s, not to %s.", t.who(ended), t.who(by))
 }
 
 // stall tells of somebody who waits in vain.
-func (t *plot) stall() string {
+func (t *narrator) stall() {
 	waiter := t.waiting()
 	if waiter == nil {
-		return t.checkersWords()
+		t.checkersWords()
+		return
 	}
 	if a := t.lastHolder(); a != nil {
 		t.acquires(a)
@@ -170,23 +176,18 @@ func (t *plot) stall() string {
 	votes := t.firstSplit()
 	for i := range t.h.Waits {
 		if w := &t.h.Waits[i]; w.From <= t.until && t.until <= w.To || t.hasVote(w, votes) {
-			t.tell(w.From, orderBelief, t.waiter(w), "asks for the lock")
+			t.tell(w.From, orderBelief, t.waiter(w), "asks for the lock", spot{laneBelief(t.waiter(w)), ""})
 		}
 	}
-	who := capital(t.subject(t.waiter(waiter)))
+	who, vain := t.waiter(waiter), "waits in vain: nobody acquires the lock for "+spokenExactly(t.run.Case.Scenario.Progress)
 	if t.h.Quiescent && waiter.To == trace.Never {
-		return t.blocked() + who + " waits for ever: nothing can happen any more."
+		vain = "waits forever: nothing can happen any more"
 	}
-	since := "since " + spokenMoment(waiter.From)
-	if waiter.From.Sub(0) < t.soon() {
-		since = "from the start"
-	}
-	return t.blocked() + fmt.Sprintf("%s has waited %s, and for %s nobody has acquired the lock.", who, since,
-		spokenExactly(t.run.Case.Scenario.Progress))
+	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: t.blocked() + who + " " + vain + here, silent: true})
 }
 
 // firstSplit are the votes that were split first; none if they were not split again.
-func (t *plot) firstSplit() []history.Copy {
+func (t *narrator) firstSplit() []history.Copy {
 	if !t.votes() {
 		return nil
 	}
@@ -198,14 +199,14 @@ func (t *plot) firstSplit() []history.Copy {
 }
 
 // hasVote reports whether one of some votes is for somebody who waited then.
-func (t *plot) hasVote(w *history.Wait, votes []history.Copy) bool {
+func (t *narrator) hasVote(w *history.Wait, votes []history.Copy) bool {
 	return slices.ContainsFunc(votes, func(c history.Copy) bool {
 		return t.holder(c.Acquisition, c.Client) == t.waiter(w) && w.From <= c.From && c.From <= w.To
 	})
 }
 
 // splitVotes says how those who ask share the votes, if they do so again and again.
-func (t *plot) splitVotes() string {
+func (t *narrator) splitVotes() string {
 	var who []string
 	nodes := map[string][]string{}
 	for _, c := range t.firstSplit() {
@@ -229,14 +230,14 @@ func (t *plot) splitVotes() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "Time after time " + listing(parts) + ", and nobody has a majority. "
+	return "time after time " + listing(parts) + " and nobody has a majority, and "
 }
 
 // longestWords is up to how many bytes a library is quoted.
 const longestWords = 120
 
 // refusals is what Lock says each time to the one who waits, in its own words, if that is always the same and can be quoted.
-func (t *plot) refusals() string {
+func (t *narrator) refusals() string {
 	w, said, times := t.waiting(), "", 0
 	for i := range t.h.Acquisitions {
 		a := &t.h.Acquisitions[i]
@@ -252,11 +253,11 @@ func (t *plot) refusals() string {
 	if times < 2 || len(said) > longestWords || strings.Contains(said, "\n") {
 		return ""
 	}
-	return fmt.Sprintf("Each time Lock says %q. ", said)
+	return fmt.Sprintf("each time Lock says %q, and ", said)
 }
 
 // waiting is the longest wait under way at the violation, of whom it names if it names somebody.
-func (t *plot) waiting() *history.Wait {
+func (t *narrator) waiting() *history.Wait {
 	var longest *history.Wait
 	for i := range t.h.Waits {
 		w := &t.h.Waits[i]
@@ -269,7 +270,7 @@ func (t *plot) waiting() *history.Wait {
 }
 
 // lastHolder is who believed last that it holds before the violation.
-func (t *plot) lastHolder() *history.Acquisition {
+func (t *narrator) lastHolder() *history.Acquisition {
 	var last *history.Acquisition
 	for _, b := range t.beliefs {
 		if b.From <= t.until && (last == nil || last.Returned <= b.From) {
@@ -280,9 +281,9 @@ func (t *plot) lastHolder() *history.Acquisition {
 }
 
 // blocked says what keeps those out who wait in vain: a holder, or an entry that has stayed at the servers.
-func (t *plot) blocked() string {
+func (t *narrator) blocked() string {
 	if a := t.lastHolder(); a != nil && t.believesAt(a.ID, t.until) {
-		return t.begins(a) + " still holds it. "
+		return t.who(a) + " still holds it, and "
 	}
 	within := t.run.Case.Scenario.Progress / 2
 	var first *history.Copy
@@ -297,15 +298,81 @@ func (t *plot) blocked() string {
 	if first == nil {
 		return cmp.Or(t.splitVotes(), t.refusals())
 	}
-	if !slices.Contains(t.cast, first.Acquisition) {
-		t.tell(first.From, orderService, t.entryOf(t.holder(first.Acquisition, first.Client)), "is made")
+	who := t.holder(first.Acquisition, first.Client)
+	if !slices.Contains(t.participants, first.Acquisition) {
+		t.tellOrigin(first, who)
 	}
-	text := capital(t.subject(t.entryOf(t.holder(first.Acquisition, first.Client)))) + " stays"
+	text := t.entryOf(who) + " stays"
 	if t.servers().Count() > 1 && keeperOf(t.servers()) == "" {
 		text += " on " + listing(nodes)
 	}
 	if first.Expires == trace.Never && t.servers().Holds() == "" {
-		text += ", and nothing ends it"
+		text += " and nothing ends it"
 	}
-	return text + ". "
+	return text + t.omitted(first, who) + ", and "
+}
+
+// tellOrigin tells which request made an entry that a client does not hold, and what became of the request.
+func (t *narrator) tellOrigin(c *history.Copy, who string) {
+	m, nth := t.request(c)
+	a := t.h.Acquisition(c.Acquisition)
+	if m == nil || a == nil {
+		t.tell(c.From, orderService, t.entryOf(who), "is made", t.placeOfCopy(c))
+		return
+	}
+	outcome := ""
+	switch {
+	case a.Unlocked != trace.Never && a.Unlocked <= c.From:
+		outcome = ", after Unlock was called"
+	case a.Returned != trace.Never && a.Returned <= c.From:
+		outcome = ", after Lock has returned without the lock"
+	case m.answer < 0 || t.all[m.answer].Received == trace.Never:
+		outcome = ", and its answer never arrives"
+	case a.Returned != trace.Never && a.Returned < t.all[m.answer].Received:
+		outcome = ", and times out before its answer arrives"
+	}
+	t.tell(c.From, orderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, t.placeOfCopy(c))
+}
+
+// omitted says what should have deleted an entry that stays.
+func (t *narrator) omitted(c *history.Copy, who string) string {
+	switch a := t.h.Acquisition(c.Acquisition); {
+	case a == nil || a.Crashed != trace.Never:
+		return ""
+	case a.Unlocked != trace.Never:
+		return ": " + who + "'s Unlock should have deleted it"
+	case a.Returned != trace.Never && a.Outcome != history.OK:
+		return ": " + who + "'s Lock should have deleted it when it gave up"
+	}
+	return ""
+}
+
+// request returns the request that made an entry, and which of its kind it was of those that its client has sent to the
+// server; nil if the trace has none.
+func (v *view) request(c *history.Copy) (m *sent, nth string) {
+	n := 0
+	for i := range v.all {
+		o := &v.all[i]
+		if o.Reply || o.From != c.Client || o.To != c.Node || o.executed != c.From {
+			continue
+		}
+		for k := range i {
+			if e := &v.all[k]; !e.Reply && e.From == o.From && e.To == o.To && e.What == o.What {
+				n++
+			}
+		}
+		return o, ordinal(n + 1)
+	}
+	return nil, ""
+}
+
+// ordinal names the how manieth request it is; "" if it is the first.
+func ordinal(n int) string {
+	switch {
+	case n == 1:
+		return ""
+	case n <= 5:
+		return [...]string{"second ", "third ", "fourth ", "fifth "}[n-2]
+	}
+	return fmt.Sprintf("%dth ", n)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // surroundings tells of clocks that are wrong from the start on, and of the faults before the violation.
-func (t *plot) surroundings() {
+func (t *narrator) surroundings() {
 	t.clocks()
 	t.twins()
 	t.elected()
@@ -24,13 +24,13 @@ func (t *plot) surroundings() {
 		}
 		next = k + 1
 		if f.fired && f.begin <= t.until {
-			t.befalls(f, k)
+			t.happens(f, k)
 		}
 	}
 }
 
 // clocks tells which clocks run wrong, those that do so alike together.
-func (t *plot) clocks() {
+func (t *narrator) clocks() {
 	list := slices.Clone(t.run.Case.Scenario.Clocks)
 	for len(list) > 0 {
 		rate, offset := list[0].Rate, list[0].Offset
@@ -47,26 +47,26 @@ func (t *plot) clocks() {
 			subject, verb = "the clocks of "+listing(names), " run "
 		}
 		if rate != 0 {
-			t.tell(0, orderFault, "", subject+verb+wrongBy(rate))
+			t.tell(0, orderFault, "", subject+verb+wrongBy(rate), spot{})
 		}
 	}
 }
 
 // twins tells which clients draw the same random numbers. They do so from the start, and no history speaks of it.
-func (t *plot) twins() {
+func (t *narrator) twins() {
 	for i := range t.run.Case.Scenario.Faults {
 		if a := &t.run.Case.Scenario.Faults[i].Action; a.Kind.String() == "same-random" {
-			t.tell(0, orderFault, "", "clients "+listing(a.Nodes)+" draw the same random numbers")
+			t.tell(0, orderFault, "", "clients "+listing(a.Nodes)+" draw the same random numbers", spot{})
 		}
 	}
 }
 
-// orderMessage is the order of what befalls a release, or somebody who is about to do something: it comes after what
-// led to that.
+// orderMessage is the order of what happens to a release, or to a client that is about to do something: it comes after
+// what led to that.
 const orderMessage = orderUnlock + 1
 
-// befalls tells of one fault, the scenario's i-th.
-func (t *plot) befalls(f *fault, i int) {
+// happens tells of one fault, the scenario's i-th.
+func (t *narrator) happens(f *fault, i int) {
 	a := &t.run.Case.Scenario.Faults[i].Action
 	last := lasting(f.begin, f.end)
 	order := orderFault
@@ -80,12 +80,12 @@ func (t *plot) befalls(f *fault, i int) {
 			order = orderMessage
 		}
 	}
-	say := func(who, what string) { t.tell(f.begin, order, who, what) }
+	say := func(who, what string) { t.tell(f.begin, order, who, what, spot{t.laneOfFault(f), f.name}) }
 	switch f.kind {
 	case "pause":
-		say(f.node, "is paused"+last+t.beforeWhat(f, i))
+		say(f.node, "is paused"+here+last+t.beforeWhat(f, i))
 		if f.end <= t.until {
-			t.tell(f.end, orderFault, f.node, "goes on")
+			t.tell(f.end, orderFault, f.node, "goes on", spot{t.laneOfFault(f), f.name}.ended())
 		}
 	case "crash":
 		what := "crashes"
@@ -95,16 +95,16 @@ func (t *plot) befalls(f *fault, i int) {
 		if f.end == trace.Never {
 			what += " for good"
 		}
-		say(f.node, what+t.beforeWhat(f, i)+t.comesBack(f))
+		say(f.node, what+here+t.beforeWhat(f, i)+t.comesBack(f))
 	case "clock":
 		say("the clock of "+f.node, t.runsWrong(f, i))
 	case "cut":
 		who, what := t.cutOff(i)
-		say(who, what+last)
+		say(who, what+here+last)
 	case "stall":
-		say("", "what is sent "+t.link(i)+" waits"+last)
+		say("", "what is sent "+t.link(i)+" waits"+here+last)
 	case "delay":
-		say(t.message(f, i), "is held up for "+spokenExactly(a.By))
+		say(t.message(f, i), "is delayed by "+spokenExactly(a.By))
 	case "break":
 		say("", t.breaks(i))
 	case "error":
@@ -116,15 +116,15 @@ func (t *plot) befalls(f *fault, i int) {
 	case "end-session":
 		say("", "the servers end the "+t.servers().Holds()+" of "+f.node)
 	case "promote":
-		say(f.node, f.start+t.knowing(f.node, f.begin))
+		say(f.node, f.start+here+t.knowing(f.node, f.begin))
 	default:
 		say(f.node, f.start)
 	}
 }
 
 // knowing says whose entry a server lacks that takes a master's place.
-func (t *plot) knowing(node string, at trace.Instant) string {
-	for _, id := range t.cast {
+func (t *narrator) knowing(node string, at trace.Instant) string {
+	for _, id := range t.participants {
 		if a := t.h.Acquisition(id); t.begin(a) <= at && t.believesAt(id, at) {
 			has := slices.ContainsFunc(t.h.Copies, func(c history.Copy) bool {
 				return c.Node == node && c.Acquisition == id && c.From <= at && at < c.To
@@ -138,28 +138,39 @@ func (t *plot) knowing(node string, at trace.Instant) string {
 }
 
 // elected tells of servers that took another's place by themselves.
-func (t *plot) elected() {
+func (t *narrator) elected() {
 	role, nodes := t.servers().Role()
 	for i := range t.roles {
 		e := &t.roles[i]
 		told := slices.ContainsFunc(t.faults, func(f fault) bool {
 			return f.fired && f.kind == "promote" && f.begin == e.At
 		})
-		if e.Does != trace.Promote || e.At == 0 || e.At > t.until || told || role != "master" || !nodes {
+		if e.Does != trace.Promote || e.At == 0 || e.At > t.until || told || role != "master" || !nodes || t.gaveAll(e) {
 			continue
 		}
-		t.tell(e.At, orderFault, e.Node, "becomes "+role+t.knowing(e.Node, e.At))
+		t.tell(e.At, orderFault, e.Node, "becomes "+role+here+t.knowing(e.Node, e.At), spot{laneNode(e.Node), e.Does.String()})
 	}
 }
 
+// gaveAll reports whether a server that took another's place had done so before the first grant, and gave all of them: its
+// election then explains nothing.
+func (t *narrator) gaveAll(e *trace.Event) bool {
+	return !slices.ContainsFunc(t.participants, func(id history.ID) bool {
+		g := t.granted(t.h.Acquisition(id))
+		return g != nil && (g.From < e.At || !slices.ContainsFunc(t.h.Copies, func(c history.Copy) bool {
+			return c.Node == e.Node && stoodOn(&c, g)
+		}))
+	})
+}
+
 // comesBack says when a node is up again, and without whose entry.
-func (t *plot) comesBack(f *fault) string {
+func (t *narrator) comesBack(f *fault) string {
 	if f.end == trace.Never {
 		return ""
 	}
 	text := " and is up again " + spokenExactly(f.end.Sub(f.begin)) + " later"
 	var lost []string
-	for _, id := range t.cast {
+	for _, id := range t.participants {
 		entry, several := "", ""
 		for i := range t.h.Copies {
 			c := &t.h.Copies[i]
@@ -182,7 +193,7 @@ func (t *plot) comesBack(f *fault) string {
 }
 
 // unkept says why a disk has not kept what was lost with a crash.
-func (t *plot) unkept(f *fault) string {
+func (t *narrator) unkept(f *fault) string {
 	s := t.servers()
 	switch {
 	case s.Kind != "redis" || !slices.Contains(s.Names(), f.node):
@@ -200,23 +211,20 @@ func (t *plot) unkept(f *fault) string {
 }
 
 // cutOff says who is cut off from whom.
-func (t *plot) cutOff(i int) (who, what string) {
+func (t *narrator) cutOff(i int) (who, what string) {
 	l := &t.run.Case.Scenario.Faults[i].Action.Link
 	from, to := t.sides(l.From), t.sides(l.To)
 	switch {
 	case l.OneWay:
 		return "", "nothing that " + from + " would send to " + to + " arrives"
 	case len(l.From) > 1:
-		if _, is := t.client(l.From[0]); is {
-			from = "client " + from
-		}
 		return "", from + " are cut off from " + to
 	}
 	return from, "is cut off from " + to
 }
 
 // runsWrong says what becomes of a clock.
-func (t *plot) runsWrong(f *fault, i int) string {
+func (t *narrator) runsWrong(f *fault, i int) string {
 	a := &t.run.Case.Scenario.Faults[i].Action
 	what := "runs " + wrongBy(a.Rate) + " from now on"
 	if a.Step > 0 {
@@ -230,8 +238,8 @@ func (t *plot) runsWrong(f *fault, i int) string {
 	return what
 }
 
-// beforeWhat says what a node was about to do when a fault befell it.
-func (t *plot) beforeWhat(f *fault, i int) string {
+// beforeWhat says what a node was about to do when a fault happened to it.
+func (t *narrator) beforeWhat(f *fault, i int) string {
 	trigger := &t.run.Case.Scenario.Faults[i].Trigger
 	own := trigger.Step.Node == f.node || trigger.Step.Node == "holder"
 	if !own || !strings.HasPrefix(trigger.String(), "before: ") {
@@ -270,7 +278,7 @@ func wordsOf(what string) string {
 }
 
 // link names the two ends of a link.
-func (t *plot) link(i int) string {
+func (t *narrator) link(i int) string {
 	l := &t.run.Case.Scenario.Faults[i].Action.Link
 	from, to := t.sides(l.From), t.sides(l.To)
 	if l.OneWay {
@@ -279,7 +287,7 @@ func (t *plot) link(i int) string {
 	return "between " + from + " and " + to
 }
 
-func (t *plot) sides(names []string) string {
+func (t *narrator) sides(names []string) string {
 	list := make([]string, len(names))
 	for i, name := range names {
 		list[i] = t.end(name)
@@ -288,7 +296,7 @@ func (t *plot) sides(names []string) string {
 }
 
 // end names one end of a link: a node, a role, or all servers.
-func (t *plot) end(name string) string {
+func (t *narrator) end(name string) string {
 	switch {
 	case name == "holder" || name == "master" || name == "leader":
 		return "the " + name
@@ -301,7 +309,7 @@ func (t *plot) end(name string) string {
 }
 
 // message names the message of a fault's trigger.
-func (t *plot) message(f *fault, i int) string {
+func (t *narrator) message(f *fault, i int) string {
 	s := t.run.Case.Scenario
 	p := &s.Faults[i].Trigger.Step
 	client, server := p.Node, p.Peer
@@ -323,7 +331,7 @@ func (t *plot) message(f *fault, i int) string {
 }
 
 // talker finds the client with whom a server exchanged a message at the moment of a fault; "" if that is not certain.
-func (t *plot) talker(f *fault, server, what string) string {
+func (t *narrator) talker(f *fault, server, what string) string {
 	found := ""
 	for i := range t.run.Events {
 		e := &t.run.Events[i]
@@ -339,7 +347,7 @@ func (t *plot) talker(f *fault, server, what string) string {
 }
 
 // breaks tells of a connection that breaks, and of what is lost with it.
-func (t *plot) breaks(i int) string {
+func (t *narrator) breaks(i int) string {
 	is := &t.run.Case.Scenario.Faults[i]
 	p := &is.Trigger.Step
 	text := "the connection between " + t.end(p.Node) + " and " + t.end(p.Peer) + " breaks"

@@ -1,0 +1,256 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// Story explains in a few sentences how a run came to violate a property first: who acquired the lock when, what went
+// wrong, what the second holder did, and what came of it. It is "" if the run does not violate the property. Without the
+// run's events it cannot tell which server took another's place.
+func Story(r *Run, p checker.Property) string {
+	i := slices.IndexFunc(r.Report.Violations, func(x checker.Violation) bool { return x.Property == p })
+	if i < 0 {
+		return ""
+	}
+	runs := keptTogether([]Run{*r})
+	s := newScope(runs)
+	for _, c := range r.Case.Scenario.Clients {
+		for _, name := range c.Names() {
+			s.tasks[name] = s.tasks[name] && c.Tasks > 1 // lives of one task are told as one
+		}
+	}
+	n := &narrator{story: &story{view: newView(&runs[0], s, unicodeGlyphs())}}
+	return n.narrate([]*checker.Violation{&r.Report.Violations[i]})
+}
+
+// narrator explains how a run came to violate properties: a clause for each thing that happened, in the order of the trace.
+// Moments are named by their numbers in the picture, or by their times where there is no picture.
+type narrator struct {
+	*story
+	listed []moment      // in the picture; nil if there is none
+	cites  func(*moment) // is called with every moment that is named; nil if nobody wants to know
+
+	alone        bool // what a violation is, is told without how it came about
+	violations   []*checker.Violation
+	violation    *checker.Violation // the one of these that is being told
+	until        trace.Instant      // its moment
+	clauses      []clause
+	participants []history.ID // acquisitions that have been told
+}
+
+// clause is something that happens.
+type clause struct {
+	at        trace.Instant
+	step      uint64 // among the steps of the run, which orders those of one moment
+	order     int    // among clauses of one step
+	who       string // the subject; "" if what happens is a whole clause
+	what      string // with the mark here where its moment is to be named, which otherwise is the end
+	node      string // where, if it may happen on several servers
+	place     spot
+	grant     *history.Grant       // that it tells of; nil if of none
+	first     *history.Acquisition // whose grant it is that can be told by what its client believes
+	silent    bool                 // its moment is not named
+	concludes bool                 // it continues the clause before it, and ends the sentence
+}
+
+// here marks where a clause names its moment.
+const here = "\x00"
+
+// spot is what a moment of the picture is known by.
+type spot struct{ lane, key string }
+
+func (t *narrator) placeOfBelief(a *history.Acquisition) spot {
+	return spot{laneBelief(t.who(a)), fmt.Sprintf("belief %d", a.ID)}
+}
+
+func (t *narrator) placeOfGrant(g *history.Grant) spot {
+	return spot{laneTruth(t.holder(g.Acquisition, g.Client)), fmt.Sprintf("grant %d", g.Acquisition)}
+}
+
+func (t *narrator) placeOfCopy(c *history.Copy) spot {
+	return spot{laneNode(c.Node), fmt.Sprintf("copy %d", c.Acquisition)}
+}
+
+func placeOfRemoval(r *history.Removal) spot {
+	return spot{laneNode(r.Node), fmt.Sprintf("removal %d", r.By)}
+}
+
+func placeOfAccess(x *history.Access) spot {
+	return spot{laneStorage, fmt.Sprintf("%s %d %d", x.Op, x.Acquisition, x.Register)}
+}
+
+// ended is the place of the end of what has a place.
+func (p spot) ended() spot { return spot{p.lane, p.key + " ends"} }
+
+// tellers say what is told of a violation of each property. Of others the checker's own sentence is told.
+var tellers = [checker.PropertyCount]func(*narrator){
+	checker.MutualExclusion:    (*narrator).twoHolders,
+	checker.ExclusionAtService: (*narrator).twoGrants,
+	checker.Resource:           (*narrator).damaged,
+	checker.FencingOrder:       (*narrator).disorder,
+	checker.ReleaseSafety:      (*narrator).misdelete,
+	checker.Progress:           (*narrator).stall,
+	checker.Availability:       (*narrator).stall,
+	checker.Survival:           (*narrator).ended,
+	checker.Leak:               (*narrator).ended,
+	checker.SilentLoss:         (*narrator).ended,
+	checker.RequestLoad:        (*narrator).ended,
+}
+
+// narrate explains violations of one run together: what they have in common is told once.
+func (t *narrator) narrate(list []*checker.Violation) string {
+	t.violations = list
+	for _, x := range list {
+		t.violation, t.until = x, x.At
+		if tell := tellers[x.Property]; tell != nil {
+			tell(t)
+		} else {
+			t.checkersWords()
+		}
+	}
+	for _, x := range list {
+		t.until = max(t.until, x.At)
+	}
+	t.surroundings()
+	t.begins()
+	return t.prose()
+}
+
+// explain explains the first violations of the i-th run: of each property one.
+func (p *picture) explain(run int, cites func(*moment)) string {
+	report := &p.views[run].run.Report
+	var list []*checker.Violation
+	for property := range checker.PropertyCount {
+		i := slices.IndexFunc(report.Violations, func(x checker.Violation) bool { return x.Property == property })
+		if i >= 0 && (property != checker.Availability || report.Verdicts[checker.Progress] != checker.Violated) {
+			list = append(list, &report.Violations[i])
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return p.narrator(run, cites).narrate(list)
+}
+
+func (p *picture) narrator(run int, cites func(*moment)) *narrator {
+	return &narrator{story: &story{view: p.views[run]}, listed: p.tales[run], cites: cites}
+}
+
+// tells reports whether a violation of one of some properties is told.
+func (t *narrator) tells(properties ...checker.Property) bool {
+	return slices.ContainsFunc(t.violations, func(x *checker.Violation) bool { return slices.Contains(properties, x.Property) })
+}
+
+func (t *narrator) tell(at trace.Instant, order int, who, what string, in spot) {
+	t.add(clause{at: at, order: order, who: who, what: what, place: in})
+}
+
+// tellOf tells of what happens on a server, which is named where there are several.
+func (t *narrator) tellOf(at trace.Instant, order int, who, what, node string, in spot) {
+	if t.servers().Count() < 2 || keeperOf(t.servers()) != "" {
+		node = ""
+	}
+	t.add(clause{at: at, order: order, who: who, what: what, node: node, place: in})
+}
+
+// conclude continues what happens at a moment by what comes of it.
+func (t *narrator) conclude(at trace.Instant, order int, what string, in spot) {
+	t.add(clause{at: at, order: order, what: what, place: in, concludes: true})
+}
+
+func (t *narrator) add(c clause) {
+	same := func(o clause) bool { return o.at == c.at && o.who == c.who && o.what == c.what && o.node == c.node }
+	if c.at == trace.Never || slices.ContainsFunc(t.clauses, same) {
+		return
+	}
+	c.step = t.stepAt(c.at, c.order, c.place)
+	t.clauses = append(t.clauses, c)
+}
+
+// ref names a moment by its number, or by its time if it has none.
+func (t *narrator) ref(at trace.Instant, in spot) string {
+	if m := t.find(at, in); m != nil && m.number > 0 {
+		return t.g.number(m.number)
+	}
+	return t.time(at)
+}
+
+// time is how a moment without a number is called: beside a picture as precisely as there.
+func (t *narrator) time(at trace.Instant) string {
+	if t.listed == nil {
+		return spokenMoment(at)
+	}
+	return precise(at.Sub(0))
+}
+
+// find returns the moment of the picture at a place; of several on its lane that with the key. It is nil if there is none.
+func (t *narrator) find(at trace.Instant, in spot) *moment {
+	var found *moment
+	for i := range t.listed {
+		m := &t.listed[i]
+		if m.at == at && m.lane == in.lane && (m.number > 0 || t.cites != nil) && (found == nil || m.key == in.key) {
+			found = m
+		}
+	}
+	if found != nil && t.cites != nil {
+		t.cites(found)
+	}
+	return found
+}
+
+// taken returns the i-th acquisition that takes part in the violation; nil if there is no such.
+func (t *narrator) taken(i int) *history.Acquisition {
+	if i >= len(t.violation.Acquisitions) {
+		return nil
+	}
+	return t.h.Acquisition(t.violation.Acquisitions[i])
+}
+
+// play tells of acquisitions in the order in which they came, and of the end of each before the next one.
+func (t *narrator) play(acquisitions ...*history.Acquisition) {
+	slices.SortStableFunc(acquisitions, func(a, b *history.Acquisition) int {
+		return cmp.Compare(t.begin(a), t.begin(b))
+	})
+	for i, a := range acquisitions {
+		t.acquires(a)
+		by := t.until
+		if i+1 < len(acquisitions) {
+			by = min(t.until, max(t.begin(acquisitions[i+1]), acquisitions[i+1].Returned))
+			t.ends(a, by)
+		}
+		t.revives(a, by)
+	}
+}
+
+// begin is when an acquisition was granted the lock, or else when it was told so.
+func (t *narrator) begin(a *history.Acquisition) trace.Instant {
+	if g := t.granted(a); g != nil {
+		return g.From
+	}
+	return a.Returned
+}
+
+func (t *narrator) who(a *history.Acquisition) string { return t.holder(a.ID, a.Client) }
+
+// ended tells how far the first who takes part had come, and what the checker says.
+func (t *narrator) ended() {
+	if a := t.taken(0); a != nil && a.Returned != trace.Never {
+		t.play(a)
+		t.leaves(a, t.until)
+	}
+	t.checkersWords()
+}
+
+// checkersWords tell what there are no other words for.
+func (t *narrator) checkersWords() {
+	t.add(clause{at: t.until, order: orderLast, what: t.view.told(t.violation.Text), silent: true})
+}
+
+// orderLast comes after all that happens at a moment.
+const orderLast = orderUnlock + 2

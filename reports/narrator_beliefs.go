@@ -1,0 +1,163 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// twoHolders tells of two that believed to hold the lock at once.
+func (t *narrator) twoHolders() {
+	first, second := t.taken(0), t.taken(1)
+	if first == nil || second == nil {
+		t.checkersWords()
+		return
+	}
+	t.play(first, second)
+	b, _ := first.Belief()
+	c, _ := second.Belief()
+	for _, late := range []*history.Acquisition{second, first} {
+		if g := t.h.Belated(late.ID); g != nil {
+			t.conclude(late.Returned, orderBelief, takesWhatIsOver(g), t.placeOfBelief(late))
+			return
+		}
+	}
+	if c.From < b.From { // the second was granted the lock later, and was told so earlier
+		first, second, b = second, first, c
+	}
+	t.conclude(second.Returned, orderBelief, t.goesOn(first, b, second.Returned), t.placeOfBelief(second))
+}
+
+// takesWhatIsOver says why Lock could return a grant that has ended.
+func takesWhatIsOver(g *history.Grant) string {
+	why := "the lock states no deadline and gives no notice of loss"
+	if g.Outlived {
+		why = "its Lock went on in another session"
+	}
+	return " and believes that it holds the lock: " + why
+}
+
+// goesOn says until when somebody believes to hold the lock that another one holds now, and what it does not notice. Why it
+// does not is said only if the run without that reason is right.
+func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Instant) string {
+	who := t.who(a)
+	text := ", but " + who + " believes that it holds to the end of the run"
+	if b.To <= t.h.End {
+		text = ", but " + who + " believes that it holds until " + t.ref(b.To, t.placeOfBelief(a).ended())
+	}
+	switch {
+	case t.ungranted(a) != "": // there is no end that it could have noticed
+	case t.pausedAt(a.Client, at) && t.isCause(checker.PausedHolder, a.Client):
+		text += ": it is paused and cannot notice"
+	case b.Ended == history.ByDeadline:
+		text += ", when its lease ends by its own clock"
+	case a.HasDeadline && a.Deadline <= at && a.Style != history.Careful && t.isCause(checker.IgnoredDeadline, a.Client):
+		text += ": it does not look at the deadline of its lease, " + t.time(a.Deadline)
+	case a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never && !a.CanLearn:
+		text += ": its lease says until " + t.time(a.Deadline)
+	case !a.HasDeadline && !a.CanLearn:
+		text += ": the lock states no deadline and gives no notice of loss"
+	case a.CanLearn && a.Style == history.Careless:
+		if t.isCause(checker.IgnoredNotice, a.Client) {
+			text += ": it does not listen to notices of loss"
+		}
+	case a.CanLearn && a.Noticed > at && a.Noticed < trace.Never && a.Noticed != b.To:
+		text += ": it is told of its loss only at " + t.ref(a.Noticed, spot{laneBelief(who), ""})
+	case a.CanLearn && a.Noticed == b.To:
+		text += ", when it is told of its loss"
+	case a.CanLearn:
+		text += ": nothing has told it of its loss"
+	}
+	return text
+}
+
+// isCause reports whether the run without a condition is right, which was found out by playing it.
+func (t *narrator) isCause(condition checker.Condition, client string) bool {
+	return slices.Contains(t.run.Causes, checker.Cause{Property: t.violation.Property, Condition: condition, Client: client})
+}
+
+func (t *narrator) pausedAt(client string, at trace.Instant) bool {
+	return slices.ContainsFunc(t.faults, func(f fault) bool {
+		return f.fired && f.kind == "pause" && f.node == client && f.begin <= at && at < f.end
+	})
+}
+
+// twoGrants tells of two that were granted the lock at once.
+func (t *narrator) twoGrants() {
+	first, second := t.taken(0), t.taken(1)
+	if first == nil || second == nil {
+		t.checkersWords()
+		return
+	}
+	t.play(first, second)
+	if t.alsoBelieved() {
+		return
+	}
+	g, h := t.lastGrant(first.ID, t.until), t.lastGrant(second.ID, t.until)
+	if g != nil && h != nil {
+		t.conclude(h.From, orderService, ", although it is promised to "+t.who(first)+t.promised(g), t.placeOfGrant(h))
+	}
+}
+
+// alsoBelieved reports whether the two that take part in a violation also believed to hold the lock at once, which is told.
+func (t *narrator) alsoBelieved() bool {
+	return slices.ContainsFunc(t.violations, func(x *checker.Violation) bool {
+		return x.Property == checker.MutualExclusion && slices.Equal(x.Acquisitions, t.violation.Acquisitions)
+	})
+}
+
+// promised says until when a grant was to last; "" if something else ended it.
+func (t *narrator) promised(g *history.Grant) string {
+	if g.Ended != history.ByDeadline || g.To == trace.Never {
+		return ""
+	}
+	return " until " + t.time(g.To)
+}
+
+// lastGrant is what an acquisition was last given up to a moment.
+func (v *view) lastGrant(id history.ID, by trace.Instant) *history.Grant {
+	var last *history.Grant
+	for i := range v.h.Grants {
+		if g := &v.h.Grants[i]; g.Acquisition == id && g.From <= by {
+			last = g
+		}
+	}
+	return last
+}
+
+// revives tells of late requests of a holder that put back what was gone: a renewal that comes when its lease is over, or a
+// request for the lock that nobody waits for any more.
+func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
+	for i := range t.h.Copies {
+		c := &t.h.Copies[i]
+		late := c.Acquisition == a.ID && c.From <= by && c.From > a.Returned && c.From != c.To
+		if !late || t.resurrected(c) {
+			continue
+		}
+		before := slices.ContainsFunc(t.h.Copies, func(o history.Copy) bool {
+			return o.Acquisition == a.ID && o.Node == c.Node && o.To <= c.From && o.Gone != history.Kept
+		})
+		if request := t.requestAt(c.Node, a.Client, c.From); request != nil {
+			what := "makes a " + t.servers().Entry()
+			if before {
+				what = "puts the " + t.servers().Entry() + " back"
+			}
+			t.tellOf(c.From, orderService, t.who(a)+"'s late "+wordsOf(cmp.Or(request.Alt, request.What)), what, c.Node,
+				spot{laneTruth(t.who(a)), "grant"})
+		}
+	}
+}
+
+// requestAt returns the request of a client that a server carries out at a moment; nil if the trace has none.
+func (v *view) requestAt(node, client string, at trace.Instant) *trace.Event {
+	for i := range v.run.Events {
+		e := &v.run.Events[i]
+		if e.At == at && e.Does == trace.Execute && e.Peer == client && (e.Node == node || node == keeperOf(v.servers())) {
+			return e
+		}
+	}
+	return nil
+}
