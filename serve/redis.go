@@ -13,7 +13,7 @@ func Redis(seed uint64, addresses []string, replicas bool) (*World, error) {
 	w := newWorld(seed)
 	var master *redis.Server
 	for i, address := range addresses {
-		config := redis.Config{}
+		config := redis.Config{Resolve: w.resolve}
 		if replicas {
 			config.ReplicaOf = master
 		}

@@ -178,7 +178,6 @@ var redisDifferences = []struct {
 	{"INFO tells of the server and its replication", "0 INFO memory", "used_memory:", "$0 "},
 	{"CLIENT LIST tells nothing of sockets and memory", "0 CLIENT INFO", "qbuf=", "resp=2"},
 	{"COMMAND INFO knows no categories, hints and kinds of keys", "0 COMMAND INFO GET", "@read", "+readonly"},
-	{"no CLIENT PAUSE: faults hold up servers and links", "0 CLIENT PAUSE 0", "+OK ", "-ERR "},
 	{"CONFIG SET refuses what would have no effect, and what is decided at the start", "0 CONFIG SET timeout 5", "+OK", "-ERR"},
 	{"no OBJECT, DEBUG, MEMORY", "0 SET k v;0 OBJECT ENCODING k", "$6 embstr ", "-ERR "},
 	{"Lua lacks bit, struct, cmsgpack, and what differs between processors", "0 EVAL \"return bit.bor(1,2)\" 0", ":3 ", "-ERR "},

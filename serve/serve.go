@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -95,6 +96,21 @@ func (w *World) Addresses() []string {
 		list = append(list, l.Addr().String())
 	}
 	return list
+}
+
+// resolve finds the server that listens at an address; nil if none does. A server that listens everywhere is found by its port.
+func (w *World) resolve(host, port string) *sim.Node {
+	for i, l := range w.listeners {
+		at, ok := l.Addr().(*net.TCPAddr)
+		if !ok || strconv.Itoa(at.Port) != port {
+			continue
+		}
+		ip := net.ParseIP(host)
+		if host == "localhost" && at.IP.IsLoopback() || at.IP.IsUnspecified() || ip != nil && ip.Equal(at.IP) {
+			return w.fronts[i].server
+		}
+	}
+	return nil
 }
 
 // Serve serves clients until the context is done, and returns when all connections are closed. The error says that a server's

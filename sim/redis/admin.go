@@ -2,6 +2,7 @@ package redis
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/locksim/locksim/sim"
@@ -11,7 +12,7 @@ import (
 // errNoServer answers what only a server can do, on a store that stands alone.
 const errNoServer = "ERR this needs a server"
 
-// runReplicaof is REPLICAOF NO ONE, or REPLICAOF with the name of a node and perhaps a port, which says nothing. The role
+// runReplicaof is REPLICAOF NO ONE, or REPLICAOF with an address, or with the name of a node and perhaps a port. The role
 // changes when the command, or the transaction that it is part of, has been executed, and is not written to the
 // configuration file.
 func runReplicaof(s *Store, _ *Peer, _ *command, args []string) {
@@ -29,16 +30,40 @@ func runReplicaof(s *Store, _ *Peer, _ *command, args []string) {
 		s.out = appendStatus(s.out, "OK")
 		return
 	}
-	master := server.node.Peer(args[1])
+	master, problem := server.resolve(args[1:])
 	switch {
-	case master == nil:
-		s.fail("ERR there is no node named " + args[1])
+	case problem != "":
+		s.fail(problem)
 	case server.upstream != nil && server.upstream.master == master:
 		s.out = appendStatus(s.out, "OK Already connected to specified master")
 	default:
 		server.after = append(server.after, func() { server.turnReplica(master, func() {}) })
 		s.out = appendStatus(s.out, "OK")
 	}
+}
+
+// resolve finds the node that REPLICAOF names.
+func (s *Server) resolve(words []string) (master *sim.Node, problem string) {
+	if s.config.Resolve == nil {
+		if master = s.node.Peer(words[0]); master == nil {
+			return nil, "ERR there is no node named " + words[0]
+		}
+		return master, ""
+	}
+	if len(words) != 2 {
+		return nil, "ERR wrong number of arguments for 'replicaof' command"
+	}
+	if n, err := strconv.ParseUint(words[1], 10, 16); err != nil || n == 0 {
+		return nil, "ERR Invalid master port"
+	}
+	master = s.config.Resolve(words[0], words[1])
+	switch master {
+	case nil:
+		return nil, "ERR no server of this process listens at " + words[0] + ":" + words[1]
+	case s.node:
+		return nil, "ERR a server cannot be a replica of itself"
+	}
+	return master, ""
 }
 
 // hangUp closes a client's connection.

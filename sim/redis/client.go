@@ -22,6 +22,8 @@ func clientRows() []command {
 		{name: "TRACKINGINFO", arity: 2, run: runClientTrackinginfo},
 		{name: "CACHING", arity: 3, run: runClientCaching},
 		{name: "GETREDIR", arity: 2, run: runClientGetredir},
+		{name: "PAUSE", arity: -3, run: runClientPause},
+		{name: "UNPAUSE", arity: 2, run: runClientUnpause},
 		{name: "UNBLOCK", arity: -3, run: runClientUnblock},
 	}
 }
@@ -192,7 +194,7 @@ func runClientUnblock(s *Store, _ *Peer, _ *command, args []string) {
 		return
 	}
 	p := s.peerByID(id)
-	if p == nil || p.wait == nil {
+	if p == nil || p.wait == nil || p.wait.postponed {
 		s.out = appendInteger(s.out, 0)
 		return
 	}

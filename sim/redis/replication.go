@@ -140,7 +140,7 @@ func (s *Server) loseReplication() {
 		l.online = false
 	}
 	s.offset, s.former, s.backlog, s.links, s.good = 0, "", nil, nil, 0
-	s.waiting, s.after = nil, nil
+	s.waiting, s.after, s.pause = nil, nil, pause{}
 }
 
 // replTimeout is for how many seconds master and replica bear each other's silence (repl-timeout).

@@ -28,6 +28,8 @@ type Config struct {
 	// Gate is asked before each request is executed. If it answers, that is the reply, and the request is not executed:
 	// for layers above, which refuse with MOVED, CLUSTERDOWN or LOADING. It may be nil.
 	Gate func(r *Request, c *sim.Conn) (reply Reply, answers bool)
+	// Resolve finds the node that listens at an address, for REPLICAOF; nil if none does. Without it a host is the name of a node.
+	Resolve func(host, port string) *sim.Node
 	// Observer is told what happens; it may be nil.
 	Observer Observer
 	_        struct{}
@@ -46,6 +48,7 @@ type Server struct {
 	disk       disk
 	replication
 
+	pause   pause
 	waiting []*Peer  // blocked, in the order in which they were
 	after   []func() // what the request in execution has asked for, and happens when it has been executed
 }

@@ -40,7 +40,7 @@ func (s *Store) due(e *entry) bool { return e.deadline != 0 && e.deadline <= s.n
 
 // show gives miniredis a key that it does not have, unless it must not be found.
 func (s *Store) show(e *entry) {
-	if e.hidden = s.replica && s.due(e); !e.hidden {
+	if e.hidden = (s.replica || s.held) && s.due(e); !e.hidden {
 		s.restore(e)
 	}
 }

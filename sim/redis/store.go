@@ -116,6 +116,7 @@ type Store struct {
 	server   *Server  // whose store this is; nil: it stands alone
 	request  *Request // the one in execution; nil if there is none
 	refusal  string   // what commands that write are answered with; "": they are executed
+	held     bool     // no key ends, though reads do not find those that should have
 	replica  bool     // keys end by the master's word
 
 	current  *Peer    // whose command line is in execution; nil if none is
@@ -194,7 +195,7 @@ func (s *Store) Reset() {
 	s.watchers, s.subscribers = s.watchers[:0], s.subscribers[:0]
 	s.cached.clear()
 	s.pushes.clear()
-	s.request, s.refusal, s.replica = nil, "", false
+	s.request, s.refusal, s.replica, s.held = nil, "", false, false
 	s.scripts.hide()
 	if s.engine != nil {
 		s.engine.reset()
@@ -243,7 +244,7 @@ func (s *Store) Advance(now int64) {
 
 // NextExpiry is the wall clock at which the next key ends, if one does.
 func (s *Store) NextExpiry() (deadline int64, ok bool) {
-	if s.replica {
+	if s.replica || s.held {
 		return 0, false
 	}
 	return s.nextDeadline()
@@ -292,7 +293,7 @@ func (s *Store) begin(now int64) {
 		s.now = now
 		s.setTime()
 	}
-	if s.replica {
+	if s.replica || s.held {
 		s.reveal()
 		return
 	}
@@ -362,6 +363,9 @@ func (s *Store) admit(p *Peer, args []string) {
 	if problem := s.refuses(p, c); problem != "" {
 		p.poisoned = p.multi
 		s.refuse(p, c, problem)
+		return
+	}
+	if s.server != nil && s.server.postpones(p, c, s.request) {
 		return
 	}
 	if p.multi && c.flags&immediate == 0 {

@@ -17,6 +17,8 @@ type wait struct {
 	replicas int64 // of WAIT: how many are to have acknowledged
 	offset   int64
 
+	postponed bool // it is put off by a pause
+
 	pop      *pop // what waits for a key of a database; nil if nothing does
 	database int
 }
@@ -164,7 +166,9 @@ func (s *Server) unblock(p *Peer) {
 	if p.wait == nil {
 		return
 	}
-	p.wait.timeout.Stop()
+	if p.wait.timeout != nil {
+		p.wait.timeout.Stop()
+	}
 	p.wait = nil
 	s.waiting = slices.DeleteFunc(s.waiting, func(other *Peer) bool { return other == p })
 	s.countAwaiting()
