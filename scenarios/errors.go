@@ -19,7 +19,8 @@ type Error struct {
 	Allowed      string // what would be right, as in "want …"; may be empty
 }
 
-// Error prints "file:line:column: field: what is wrong; want what is allowed".
+// Error prints "file:line:column: field: what is wrong; want what is allowed", on one line: names of files and fields may
+// hold anything, and a line of their own could be a command to whatever reads the log.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Line > 0 {
@@ -31,6 +32,20 @@ func (e *Error) Error() string {
 	b.WriteString(e.Problem)
 	if e.Allowed != "" {
 		b.WriteString("; want " + e.Allowed)
+	}
+	return unbroken(b.String())
+}
+
+// unbroken shows control characters by escapes.
+func unbroken(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if unicode.IsControl(c) {
+			quoted := strconv.QuoteRuneToASCII(c)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(c)
 	}
 	return b.String()
 }

@@ -157,10 +157,14 @@ func (c *call) interrupted(err error) bool {
 	return true
 }
 
-// complain prints lines that may quote anything.
+// complain prints lines that may quote anything. None of them is a command to a build server, whatever is quoted.
 func (c *call) complain(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		fmt.Fprintln(c.stderr, reports.Visible(line))
+		line = reports.Visible(line)
+		if commands := strings.TrimLeft(line, " "); strings.HasPrefix(commands, "::") { // as GitHub reads it
+			line = strings.Replace(line, "::", `\u003a:`, 1)
+		}
+		fmt.Fprintln(c.stderr, line)
 	}
 }
 

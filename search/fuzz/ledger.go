@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// Ledger is a file to which a campaign adds a line for every stretch, as soon as that is played. Killed at any moment,
-// it has lost at most the line that was being written.
+// Ledger is a file to which a campaign adds a line for every stretch, as soon as that is played. One process at a time
+// writes to it. Killed at any moment, it has lost at most the line that was being written, which its checksum tells.
 type Ledger struct {
 	name    string
 	file    *os.File
@@ -20,16 +20,20 @@ type Ledger struct {
 
 // CreateLedger begins a ledger. It does not replace one.
 func CreateLedger(name, build string, c Config) (*Ledger, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := openToWrite(name, os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return nil, err
 	}
-	return begin(name, f, &head{Schema, build, c})
+	l, err := begin(name, f, &head{Schema, build, c})
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return l, nil
 }
 
 func begin(name string, f *os.File, h *head) (*Ledger, error) {
 	if _, err := f.Write(h.line()); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
 	return &Ledger{name: name, file: f, ordered: true}, nil
 }
@@ -44,17 +48,29 @@ type Played struct {
 // ResumeLedger goes on with a ledger, or begins it, and tells what has been played of a shard, or at all. The error
 // says that the ledger is damaged, or of another build or configuration.
 func ResumeLedger(name, build string, c Config, shard Shard) (*Ledger, *Played, error) {
-	h := &head{Schema, build, c}
-	played := &Played{Done: Done{shard: shard}}
-	s, err := openForMore(name, h)
+	f, err := openToWrite(name, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		l, err := CreateLedger(name, build, c)
-		return l, played, err
+		return l, &Played{Done: Done{shard: shard}}, err
 	}
 	if err != nil {
 		return nil, nil, err
 	}
+	l, played, err := resume(name, f, &head{Schema, build, c}, shard)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return l, played, nil
+}
+
+// resume goes on with a ledger of which this process is the writer.
+func resume(name string, f *os.File, h *head, shard Shard) (*Ledger, *Played, error) {
+	s, err := openForMore(name, h)
+	if err != nil {
+		return nil, nil, err
+	}
 	defer s.file.Close()
+	played := &Played{Done: Done{shard: shard}}
 	for e, err := range merged([]*source{s}) {
 		if err != nil {
 			return nil, nil, err
@@ -62,12 +78,8 @@ func ResumeLedger(name, build string, c Config, shard Shard) (*Ledger, *Played, 
 		played.Tally.Add(&e.stretch.Tally)
 		played.Done.add(e.stretch)
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		return nil, nil, err
-	}
 	if err := cutOff(f, s.end); err != nil {
-		return nil, nil, errors.Join(err, f.Close())
+		return nil, nil, err
 	}
 	if s.head == nil {
 		l, err := begin(name, f, h)
@@ -117,9 +129,16 @@ func (l *Ledger) Add(s *Stretch) error {
 
 // Close puts the lines in order, which they are not if a gap has been filled.
 func (l *Ledger) Close() error {
-	if err := l.file.Close(); err != nil || l.ordered {
-		return err
+	if l.ordered {
+		return l.file.Close()
 	}
-	_, err := Merge(l.name, l.name)
-	return err
+	var closed error
+	if !replacesOpen {
+		closed = l.file.Close()
+	}
+	_, err := merge(l.name, l.name)
+	if replacesOpen { // it is this process's until it has been replaced
+		closed = l.file.Close()
+	}
+	return errors.Join(err, closed)
 }

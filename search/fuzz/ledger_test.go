@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -116,12 +117,18 @@ func TestFilesThatAreNoLedgersAreLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 	lines := strings.SplitAfter(string(text), "\n")
 	head, first := lines[0], lines[1]
-	with := func(old, now string) string { return head + strings.Replace(first, old, now, 1) + lines[2] }
-	again := func(old, now string) string { return head + first + strings.Replace(first, old, now, 1) }
+	changed := func(old, now string) string {
+		return summed(strings.Replace(first[:len(first)-sumLength], old, now, 1))
+	}
+	with := func(old, now string) string { return head + changed(old, now) + lines[2] }
+	again := func(old, now string) string { return head + first + changed(old, now) }
 	for problem, content := range map[string]string{
 		"does not begin as a ledger of this campaign":                "a note",
 		"line 1: it does not begin as a ledger of locksim fuzz does": "a note\nof two lines\n",
-		"line 2: invalid character":                                  head + "x\n" + first,
+		"line 2: its checksum is wrong":                              head + strings.Replace(first, "256", "255", 1) + lines[2],
+		"line 2: it has no checksum":                                 head + first[:len(first)-sumLength] + "\n" + lines[2],
+		"line 2: invalid character":                                  head + summed("x") + first,
+		"line 1: a line is longer than":                              strings.Repeat("x", longestLine+1),
 
 		"line 2: 257 runs from 0 on are no stretch":                   with(`"runs":256`, `"runs":257`),
 		`line 2: there is no property "luck"`:                         with(`{"resource"`, `{"luck"`),
@@ -237,4 +244,68 @@ func TestStretchesCountAlikeInAnyOrder(t *testing.T) {
 	require.Equal(t, forth, back)
 	require.Equal(t, uint64(9), back.FirstUndecided)
 	require.Equal(t, Hits{Runs: 10, First: 5}, back.Cores[back.inOrder()[1]])
+}
+
+// summed is a line with its checksum.
+func summed(text string) string {
+	return fmt.Sprintf("%s %08x\n", text, crc32.ChecksumIEEE([]byte(text)))
+}
+
+func TestALedgerOfOldWithoutChecksumsIsReadAndResumed(t *testing.T) {
+	dir := t.TempDir()
+	whole := writeLedger(t, filepath.Join(dir, "whole"), misdelete(), 0, 1)
+	text, err := os.ReadFile(whole)
+	require.NoError(t, err)
+	old := ""
+	for line := range strings.Lines(string(text)) {
+		old += line[:len(line)-sumLength] + "\n"
+	}
+	file := filepath.Join(dir, "old")
+	require.NoError(t, os.WriteFile(file, []byte(old), 0o644))
+	l, played, err := ResumeLedger(file, "build", misdelete(), Shard{})
+	require.NoError(t, err)
+	require.Equal(t, 2*stretchSize, played.Tally.Runs)
+	require.NoError(t, l.Add(invented(2)))
+	require.NoError(t, l.Close())
+	_, err = Merge(filepath.Join(dir, "merged"), file, whole)
+	require.NoError(t, err)
+	requireSameFile(t, writeLedger(t, filepath.Join(dir, "want"), misdelete(), 0, 1, 2), filepath.Join(dir, "merged"))
+}
+
+func TestALedgerHasOneWriter(t *testing.T) {
+	if !replacesOpen {
+		t.Skip("there is no flock")
+	}
+	dir := t.TempDir()
+	name, other := filepath.Join(dir, "ledger"), writeLedger(t, filepath.Join(dir, "other"), misdelete(), 7)
+	first, err := CreateLedger(name, "build", misdelete())
+	require.NoError(t, err)
+	require.NoError(t, first.Add(invented(1)))
+	_, _, err = ResumeLedger(name, "build", misdelete(), Shard{})
+	require.EqualError(t, err, name+": another process is writing to it")
+	_, err = Merge(name, other)
+	require.EqualError(t, err, name+": another process is writing to it")
+	_, err = Merge(filepath.Join(dir, "merged"), name, other)
+	require.NoError(t, err, "it may be read meanwhile")
+	require.NoError(t, first.Add(invented(0)))
+	require.NoError(t, first.Close())
+	requireSameFile(t, writeLedger(t, filepath.Join(dir, "want"), misdelete(), 0, 1), name)
+	l, _, err := ResumeLedger(name, "build", misdelete(), Shard{})
+	require.NoError(t, err, "the lock ends with its holder")
+	require.NoError(t, l.Close())
+}
+
+func TestOnlyRegularFilesAreLedgers(t *testing.T) {
+	names := []string{t.TempDir()}
+	if runtime.GOOS == "linux" {
+		names = append(names, "/dev/full", "/dev/zero")
+	}
+	for _, name := range names {
+		_, err := CreateLedger(name, "build", misdelete())
+		require.EqualError(t, err, name+" is not a regular file, and a ledger has to be one")
+		_, _, err = ResumeLedger(name, "build", misdelete(), Shard{})
+		require.EqualError(t, err, name+" is not a regular file, and a ledger has to be one")
+		_, err = Merge(filepath.Join(t.TempDir(), "merged"), name)
+		require.EqualError(t, err, name+" is not a regular file, and a ledger has to be one")
+	}
 }

@@ -3,14 +3,17 @@ package fuzz
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"strconv"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 )
 
-// Schema is the first word of a ledger.
+// Schema is the first word of a ledger. Each line is one JSON value, a space, and the CRC-32 (IEEE) of that value's bytes
+// in hexadecimal; ledgers of old have no checksums.
 const Schema = "locksim.ledger/1"
 
 // head is the first line of a ledger: what its other lines are about.
@@ -25,7 +28,7 @@ func (h *head) line() []byte { return encode(h) }
 // readHead is the inverse of line.
 func readHead(text []byte) (*head, error) {
 	var schema struct{ Schema string }
-	if err := json.Unmarshal(text, &schema); err != nil || schema.Schema != Schema {
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&schema); err != nil || schema.Schema != Schema {
 		return nil, fmt.Errorf("it does not begin as a ledger of locksim fuzz does, with the schema %q", Schema)
 	}
 	h := &head{}
@@ -133,11 +136,39 @@ func encode(x any) []byte {
 	if err != nil {
 		panic("a line should have a text: " + err.Error())
 	}
-	return append(text, '\n')
+	return fmt.Appendf(text, " %08x\n", crc32.ChecksumIEEE(text))
+}
+
+var (
+	errNoSum    = errors.New("it has no checksum")
+	errWrongSum = errors.New("its checksum is wrong: it is damaged")
+)
+
+// sumLength is how long a checksum is: a space, eight hexadecimal digits, and the line's end.
+const sumLength = 10
+
+// hasSum reports whether a line ends with something else than its JSON. Lines of old do not.
+func hasSum(line []byte) bool { return !bytes.HasSuffix(line, []byte("}\n")) }
+
+// content is what stands before a line's checksum, which is compared.
+func content(line []byte) ([]byte, error) {
+	if !hasSum(line) {
+		return line, nil
+	}
+	at := max(len(line)-sumLength, 0)
+	text := line[:at]
+	if !bytes.Equal(line[at:], fmt.Appendf(nil, " %08x\n", crc32.ChecksumIEEE(text))) {
+		return nil, errWrongSum
+	}
+	return text, nil
 }
 
 // strict reads a line that has nothing but what is known.
-func strict(text []byte, x any) error {
+func strict(line []byte, x any) error {
+	text, err := content(line)
+	if err != nil {
+		return err
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	return d.Decode(x)

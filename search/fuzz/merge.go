@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -19,8 +20,27 @@ type Merged struct {
 
 // Merge makes one ledger of several, in the order of the runs. It replaces a file of that name, which may be one of
 // them. The result is the same in whatever order and grouping ledgers are merged. The error says that they are not of
-// one build and configuration, or contradict each other.
+// one build and configuration, or contradict each other, or that another process is writing to the file.
 func Merge(to string, from ...string) (*Merged, error) {
+	own, err := openToWrite(to, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return merge(to, from...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !replacesOpen {
+		if err := own.Close(); err != nil {
+			return nil, err
+		}
+		return merge(to, from...)
+	}
+	merged, err := merge(to, from...)
+	return merged, errors.Join(err, own.Close())
+}
+
+// merge is Merge to a file that no other process writes to.
+func merge(to string, from ...string) (*Merged, error) {
 	f, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".*")
 	if err != nil {
 		return nil, err
@@ -75,7 +95,7 @@ func write(w io.Writer, sources []*source) (*Merged, error) {
 			return nil, err
 		}
 		m.Tally.Add(&e.stretch.Tally)
-		_, err = b.Write(e.text)
+		_, err = b.Write(e.stretch.line())
 	}
 	return m, errors.Join(err, b.Flush())
 }

@@ -16,6 +16,7 @@ type source struct {
 	name  string
 	file  *os.File
 	head  *head // nil if the file ends before its first line does
+	sums  bool  // every line has a checksum: it is no ledger of old
 	parts []part
 	end   int64  // of the last whole line: what was torn off while it was written is left away
 	next  uint64 // the run behind the last line
@@ -25,6 +26,9 @@ type source struct {
 type part struct{ from, to int64 }
 
 func openSource(name string) (*source, error) {
+	if err := regular(name); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -40,12 +44,12 @@ func openSource(name string) (*source, error) {
 func (s *source) survey() error {
 	r := bufio.NewReader(s.file)
 	for number := 1; ; number++ {
-		text, err := r.ReadBytes('\n')
+		text, err := readLine(r)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("line %d: %w", number, err)
 		}
 		if err := s.take(text); err != nil {
 			if _, last := r.Peek(1); number > 1 && errors.Is(last, io.EOF) {
@@ -61,9 +65,13 @@ func (s *source) take(text []byte) (err error) {
 	from := s.end
 	if s.head == nil {
 		s.head, err = readHead(text)
+		s.sums = hasSum(text)
 	} else {
 		var x *Stretch
-		if x, err = readStretch(text); err != nil {
+		if x, err = readStretch(text); err == nil && s.sums && !hasSum(text) {
+			err = errNoSum
+		}
+		if err != nil {
 			return err
 		}
 		if len(s.parts) == 0 || x.From < s.next {
@@ -78,7 +86,6 @@ func (s *source) take(text []byte) (err error) {
 
 // entry is a line of a ledger.
 type entry struct {
-	text    []byte
 	stretch *Stretch
 	source  *source
 }
@@ -88,7 +95,7 @@ func (s *source) entries(p part) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		r := bufio.NewReader(io.NewSectionReader(s.file, p.from, p.to-p.from))
 		for {
-			text, err := r.ReadBytes('\n')
+			text, err := readLine(r)
 			if errors.Is(err, io.EOF) {
 				return
 			}
@@ -96,7 +103,7 @@ func (s *source) entries(p part) iter.Seq2[entry, error] {
 			if err == nil {
 				x, err = readStretch(text)
 			}
-			if !yield(entry{text, x, s}, err) || err != nil {
+			if !yield(entry{x, s}, err) || err != nil {
 				return
 			}
 		}
@@ -124,7 +131,7 @@ func merged(sources []*source) iter.Seq2[entry, error] {
 			now, err := first.entry, first.err
 			first.advance()
 			if err == nil && last.stretch != nil && now.stretch.From < last.stretch.From+uint64(last.stretch.Runs) {
-				if bytes.Equal(now.text, last.text) {
+				if bytes.Equal(now.stretch.line(), last.stretch.line()) {
 					continue
 				}
 				err = contradiction(last, now)
