@@ -64,3 +64,10 @@ func hashOfExecutable() (name string, err error) {
 	}
 	return "sha256-" + hex.EncodeToString(h.Sum(nil))[:shortHash], nil
 }
+
+// Commit returns the commit that a build's name is of, shortened; false if it is of none.
+func Commit(build string) (string, bool) {
+	hash, version, ok := strings.Cut(build, "-")
+	_, err := hex.DecodeString(hash)
+	return hash, ok && err == nil && len(hash) == shortHash && strings.HasPrefix(version, "go")
+}

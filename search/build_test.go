@@ -30,3 +30,13 @@ func TestABuildHasOneName(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, name, again)
 }
+
+func TestACommitIsReadOfABuildsName(t *testing.T) {
+	hash, ok := Commit("0123456789ab-go1.26.8")
+	require.True(t, ok)
+	require.Equal(t, "0123456789ab", hash)
+	for _, name := range []string{"unrecorded", "sha256-0123456789ab", "0123456789ab", "0123456789-go1.26", "x123456789ab-go1.26", ""} {
+		_, ok := Commit(name)
+		require.False(t, ok, name)
+	}
+}

@@ -32,6 +32,7 @@ be beside that.
   --ledger FILE      writes down what was played, and does not play again what this build has played
   --any-build        nor what another build has played to the end
   --again            plays all of it again, from the first draw on
+  --untied           writes a ledger also if this build is of no commit, as one with uncommitted changes
   --save DIR         where broken promises are saved; the current directory
   --list             lists the promises and why they should hold, without playing
 
@@ -48,6 +49,7 @@ type campaignOptions struct {
 	from                  seedFlag
 	only, ledger, save    string
 	anyBuild, again, list boolFlag
+	untied                boolFlag
 }
 
 const (
@@ -68,6 +70,7 @@ func campaignFlags(o *campaignOptions, e env) *flag.FlagSet {
 	flags.StringVar(&o.save, "save", ".", "")
 	flags.Var(&o.anyBuild, "any-build", "")
 	flags.Var(&o.again, "again", "")
+	flags.Var(&o.untied, "untied", "")
 	flags.Var(&o.list, "list", "")
 	return flags
 }

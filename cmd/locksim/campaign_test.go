@@ -35,7 +35,7 @@ func TestCampaignDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
 
 func TestCampaignDoesNotPlayAgainWhatItsLedgerHas(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.txt")
-	args := []string{"--runs", "70", "--only", "set-nx-lua-release", "--ledger", file}
+	args := []string{"--runs", "70", "--only", "set-nx-lua-release", "--untied", "--ledger", file}
 	code, played, _ := campaign(t, t.Context(), args...)
 	require.Equal(t, exitOK, code)
 	first, err := os.ReadFile(file)
@@ -71,7 +71,7 @@ func TestCampaignDoesNotPlayAgainWhatItsLedgerHas(t *testing.T) {
 func TestCampaignThatIsKilledLosesAndRepeatsNothing(t *testing.T) {
 	dir := t.TempDir()
 	args := func(ledger string) []string {
-		return []string{"--runs", "2000", "--per", "promise", "--only", "set-nx-lua-release", "--ledger", ledger}
+		return []string{"--runs", "2000", "--per", "promise", "--only", "set-nx-lua-release", "--untied", "--ledger", ledger}
 	}
 	whole, parts := filepath.Join(dir, "whole.txt"), filepath.Join(dir, "parts.txt")
 	code, one, _ := campaign(t, t.Context(), args(whole)...)
@@ -146,7 +146,8 @@ func TestCampaignIsToldWhatIsWrong(t *testing.T) {
 		"no promise is called so":          {"--only", "no-such-*"},
 		"syntax error in pattern":          {"--only", "[x"},
 		"it takes no names":                {"set-nx-lua"},
-		"line 1: 2 words":                  {"--ledger", broken},
+		"line 1: 2 words":                  {"--untied", "--ledger", broken},
+		"is of no commit, and the ledger":  {"--ledger", broken},
 		"there are not so many":            {"--from", "18446744073709551615"},
 		"not a whole number from 1 to":     {"--runs", "0"},
 		"did you mean --ledger?":           {"--legder", "x"},

@@ -38,6 +38,10 @@ func (c *call) campaigner(o *campaignOptions, promises []claims.Claim) (*campaig
 	if err != nil {
 		return nil, err
 	}
+	if _, tied := search.Commit(build); o.ledger != "" && !tied && !bool(o.untied) {
+		return nil, fmt.Errorf("this build, %s, is of no commit, and the ledger is to say which code was played: build from a "+
+			"clean checkout, or add --untied for a ledger that is not to be published", build)
+	}
 	ledger, err := readLedger(o.ledger)
 	if err != nil {
 		return nil, err
