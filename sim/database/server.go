@@ -4,6 +4,8 @@
 //
 // Create a server with [New], add it with sim.Engine.AddServer, then call [Server.Attach].
 //
+// Sessions, locks and rows are compared with real servers, see TestPostgresAnswersAsTheRealOneDoes.
+//
 // Left out: replication and failover, everything but exclusive locks, gap locks, indexes besides the primary key,
 // isolation levels besides the default ones, savepoints, types of columns, and the loss of commits (both servers write
 // them to the disk before they answer, as they come).
