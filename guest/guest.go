@@ -68,7 +68,8 @@ type Mutex struct {
 	Unlock func(ctx context.Context) error
 	// Extend prolongs the lease, and returns when it then ends; zero if the library does not say. A client that is told to
 	// renew calls it after every Config.Renew while it works, and gives up when it fails with ErrNotHeld or when the lease
-	// is over that it knows of; nil if the library has nothing of the kind, or does it by itself.
+	// is over that it knows of: if the library states no end, a whole lease after Lock returned, or after the last Extend
+	// that succeeded was called. Nil if the library has nothing of the kind, or does it by itself.
 	Extend func(ctx context.Context) (until time.Time, err error)
 	// Valid asks the servers whether the lock is still held, which careful clients do before each access; nil if the
 	// library has nothing of the kind.

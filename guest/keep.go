@@ -17,11 +17,12 @@ type keeper struct {
 	over   *time.Timer // when the lease ends that is known
 }
 
-// keep prolongs a lease that was asked for at a moment, until the function that it returns is called. The lease tells
-// of its loss from then on, and has no deadline.
-func (l *lock) keep(lease *Lease, asked time.Time) (stop func()) {
+// keep prolongs a lease that Lock has returned at a moment, until the function that it returns is called. The lease tells
+// of its loss from then on, and has no deadline. When Lock was called says nothing: it may have waited for longer than a
+// lease.
+func (l *lock) keep(lease *Lease, returned time.Time) (stop func()) {
 	k := &keeper{extend: l.mutex.Extend, every: l.config.Renew, ttl: l.config.TTL, lost: make(chan struct{})}
-	k.over = time.AfterFunc(time.Until(k.end(lease.Until, asked)), k.lose)
+	k.over = time.AfterFunc(time.Until(k.end(lease.Until, returned)), k.lose)
 	lease.Until, lease.Lost = time.Time{}, k.lost
 	ctx, cancel := context.WithCancel(context.Background())
 	go k.run(ctx)
@@ -55,10 +56,10 @@ func (k *keeper) run(ctx context.Context) {
 
 func (k *keeper) lose() { k.once.Do(func() { close(k.lost) }) }
 
-// end is when a lease ends: as the library says, or a whole one after it was asked for.
-func (k *keeper) end(says, asked time.Time) time.Time {
+// end is when a lease ends: as the library says, or a whole one after a moment.
+func (k *keeper) end(says, from time.Time) time.Time {
 	if says.IsZero() {
-		return asked.Add(k.ttl)
+		return from.Add(k.ttl)
 	}
 	return says
 }

@@ -44,13 +44,12 @@ func (l *lock) Acquire(wait time.Duration) (locks.Lease, error) {
 		defer cancel()
 		ctx = limited
 	}
-	asked := time.Now()
 	lease, err := ask(ctx)
 	if err != nil {
 		return locks.Lease{}, orUnknown(err, locks.ErrNotAcquired)
 	}
 	if l.config.Renew > 0 && l.mutex.Extend != nil {
-		l.rest = l.keep(&lease, asked)
+		l.rest = l.keep(&lease, time.Now())
 	}
 	return l.leaseOf(&lease), nil
 }

@@ -165,3 +165,28 @@ func TestRegisterIsForOneLock(t *testing.T) {
 	built(t, Mutex{})
 	require.Panics(t, func() { Register(nil) })
 }
+
+// TestALeaseCountsFromTheAnswerOfLock has a library wait for most of a lease before it gets the lock, and state no end: its
+// holder knows of nothing but the answer.
+func TestALeaseCountsFromTheAnswerOfLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		extended := 0
+		lock := built(t, Mutex{
+			Lock: func(context.Context) (Lease, error) {
+				time.Sleep(65 * time.Minute) // of 70, and the first Extend comes after 20
+				return Lease{}, nil
+			},
+			Extend: func(context.Context) (until time.Time, err error) {
+				extended++
+				return until, errors.New("i/o timeout")
+			},
+			Unlock: func(context.Context) error { return nil },
+		})
+		lease, err := lock.Acquire(locks.Forever)
+		require.NoError(t, err)
+		require.Equal(t, -1, process{}.Wait(69*time.Minute, lease.Lost), "it holds for a lease after Lock returned")
+		require.Equal(t, 3, extended)
+		require.Equal(t, 0, process{}.Wait(2*time.Minute, lease.Lost))
+		require.NoError(t, lock.Release(lease))
+	})
+}

@@ -129,13 +129,16 @@ func (g *guest) Call(request []byte) []byte {
 	return workload.Answer(g.process, request)
 }
 
+// CannotSetUp begins the note with the error for which a program could not set up its lock.
+const CannotSetUp = "cannot set up its lock: "
+
 // unopened notes that the program could not set up its lock. It wanted the lock, and does not get it: nobody is to take a program
 // that never asks for one that is never in danger.
 func (g *guest) unopened(why error) {
 	p := g.process
 	p.task.Step(trace.Step{Does: trace.Refused}, 0, func() {
 		p.world.journal.refused(p, p.world.journal.start(p), history.Failed, true)
-		p.world.note(p.client.name, "cannot set up its lock: "+why.Error())
+		p.world.note(p.client.name, CannotSetUp+why.Error())
 	}, why.Error)
 }
 

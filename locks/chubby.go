@@ -101,8 +101,12 @@ func (l *chubbyLock) lease(generation uint64) Lease {
 	}
 }
 
-// Release gives the lock back. The session lives on unless one of its calls had to be repeated.
+// Release gives the lock back. The session lives on unless one of its calls had to be repeated. Without a session nothing is
+// held: a Release that failed has ended it.
 func (l *chubbyLock) Release(Lease) error {
+	if l.session == nil {
+		return ErrNotHeld
+	}
 	held, doubtful := false, l.session.doubtful
 	err := l.insist(patienceOf(l.p, Forever), func(c Chubby) (err error) {
 		held, err = c.Release(l.options.Timeout, l.session.id, l.options.Key)

@@ -11,6 +11,8 @@ import (
 
 // etcdPlant says which mistakes a lock has that is a queue of keys in etcd.
 type etcdPlant struct {
+	leavesKey    bool          // a client that gives up leaves its key in the queue
+	unlocksFirst bool          // an Unlock that is repeated deletes the first key of the queue
 	unknownIsYes bool          // a request whose answer was lost is taken for one that was granted
 	timeout      time.Duration // of each request; 0: as long as it takes
 	ttl          time.Duration // 10 s
@@ -21,6 +23,7 @@ type etcdLock struct {
 	p     locks.Process
 	lease uint64
 	done  locks.Signal
+	again bool // the last Release failed
 }
 
 func (m etcdPlant) build(p locks.Process) (locks.Lock, error) {
@@ -28,7 +31,8 @@ func (m etcdPlant) build(p locks.Process) (locks.Lock, error) {
 }
 
 func (l *etcdLock) Acquire(wait time.Duration) (locks.Lease, error) {
-	return poll(l.p, wait, func() (locks.Lease, bool) {
+	l.again = false
+	lease, err := poll(l.p, wait, func() (locks.Lease, bool) {
 		if l.done == nil || l.done.Fired() {
 			lease, _, err := l.p.Etcd().Grant(l.timeout, cmp.Or(l.ttl, 10*time.Second))
 			if err != nil {
@@ -39,6 +43,12 @@ func (l *etcdLock) Acquire(wait time.Duration) (locks.Lease, error) {
 		}
 		return l.enter()
 	})
+	if err != nil && !l.leavesKey && l.done != nil && !l.done.Fired() {
+		if _, err := l.p.Etcd().Delete(l.timeout, l.key()); err != nil {
+			l.leave()
+		}
+	}
+	return lease, err
 }
 
 func (l *etcdLock) key() string { return fmt.Sprintf("lock/%x", l.lease) }
@@ -68,7 +78,14 @@ func (l *etcdLock) leave() {
 }
 
 func (l *etcdLock) Release(locks.Lease) error {
-	found, err := l.p.Etcd().Delete(l.timeout, l.key())
+	key := l.key()
+	if l.again && l.unlocksFirst {
+		if first, err := l.p.Etcd().Get(l.timeout, locks.EtcdGet{Key: "lock/", First: true}); err == nil && first.Found {
+			key = first.Key.Name
+		}
+	}
+	found, err := l.p.Etcd().Delete(l.timeout, key)
+	l.again = err != nil
 	if err != nil {
 		l.leave()
 	}

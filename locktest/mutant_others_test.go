@@ -79,13 +79,15 @@ type rowPlant struct {
 	staysForEver bool // the row is there until it is deleted
 	renews       bool // a watchdog prolongs the lease …
 	renewsAny    bool // … whoever's it is
+	forces       bool // an Unlock that is repeated does not compare
 }
 
 type rowLock struct {
 	rowPlant
-	p    locks.Process
-	conn locks.SQLConn
-	stop locks.Signal
+	p     locks.Process
+	conn  locks.SQLConn
+	stop  locks.Signal
+	again bool // the last Release failed
 }
 
 func (m rowPlant) build(p locks.Process) (locks.Lock, error) { return &rowLock{rowPlant: m, p: p}, nil }
@@ -103,6 +105,7 @@ func (l *rowLock) do(name, text string, args ...any) (locks.SQLResult, error) {
 
 func (l *rowLock) Acquire(wait time.Duration) (locks.Lease, error) {
 	owner := l.p.RandomValue()
+	l.again = false
 	return poll(l.p, wait, func() (locks.Lease, bool) {
 		if !l.take(owner) {
 			return locks.Lease{}, false
@@ -150,13 +153,19 @@ func (l *rowLock) Release(lease locks.Lease) error {
 	if l.staysForEver {
 		text = "DELETE FROM leases WHERE name = ? AND owner = ?"
 	}
-	r, err := l.do("release", text, "lock", lease.Value)
+	args := []any{"lock", lease.Value}
+	if l.forces && l.again {
+		text, args = "UPDATE leases SET owner = '', expires_at = NOW(6) WHERE name = ?", args[:1]
+	}
+	r, err := l.do("release", text, args...)
+	l.again = err != nil
 	return heldIf(r.Affected == 1, err)
 }
 
 // namedPlant says which mistakes a lock has that is MySQL's GET_LOCK.
 type namedPlant struct {
-	keeps bool // the release does nothing, so that only the end of the connection frees the lock
+	keeps  bool // the release does nothing, so that only the end of the connection frees the lock
+	leaves bool // a client that waits for a while and gives up leaves its statement to the server
 }
 
 type namedLock struct {
@@ -169,10 +178,35 @@ func (m namedPlant) build(p locks.Process) (locks.Lock, error) {
 }
 
 func (l *namedLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	if l.leaves && wait != locks.Try && wait != locks.Forever {
+		other, granted := &namedLock{namedPlant: l.namedPlant}, false
+		answered := l.p.Go(func(p locks.Process) {
+			other.p = p
+			granted, _ = other.ask(60)
+		})
+		if l.p.Wait(wait, answered) < 0 || !granted {
+			return locks.Lease{}, locks.ErrNotAcquired
+		}
+		l.conn = l.p.SQL().Share(other.conn)
+		return locks.Lease{}, nil
+	}
 	return poll(l.p, wait, func() (locks.Lease, bool) {
-		r, err := l.do("acquire", "SELECT GET_LOCK(?, 0)", "lock")
-		return locks.Lease{}, err == nil && r.True()
+		granted, err := l.ask(0)
+		return locks.Lease{}, err == nil && granted
 	})
+}
+
+// ask has the server wait for the lock for so many seconds.
+func (l *namedLock) ask(seconds int64) (bool, error) {
+	if l.conn == nil || l.conn.Over().Fired() {
+		conn, err := l.p.SQL().Connect(time.Second)
+		if err != nil {
+			return false, err
+		}
+		l.conn = conn
+	}
+	r, err := l.conn.Do(time.Minute+time.Second, locks.SQLStatement{Name: "acquire", Text: "SELECT GET_LOCK(?, ?)"}, "lock", seconds)
+	return r.True(), err
 }
 
 func (l *namedLock) Release(locks.Lease) error {

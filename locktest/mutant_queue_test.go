@@ -23,13 +23,16 @@ type queuePlant struct {
 	abandons      bool // a node whose making was not acknowledged is made once more
 	byName        bool // orders nodes by their random names
 	keepsNode     bool // the release does nothing
-	leavesNode    bool // who gives up does not delete his node
+	leavesNode    bool // a client that gives up does not delete its node
+	tryLeaves     bool // a try that is refused does not delete its node
+	unlocksFirst  bool // an Unlock that is repeated deletes the first node
 }
 
 type queueLock struct {
 	queuePlant
-	p  locks.Process
-	zk locks.ZKHandle
+	p     locks.Process
+	zk    locks.ZKHandle
+	again bool // the last Release failed
 }
 
 func (m queuePlant) build(p locks.Process) (locks.Lock, error) {
@@ -47,7 +50,7 @@ func (l *queueLock) Acquire(wait time.Duration) (locks.Lease, error) {
 		if err == nil {
 			return lease, nil
 		}
-		if !l.leavesNode {
+		if !l.leavesNode && !(l.tryLeaves && wait == locks.Try) {
 			_ = l.remove(own.Path)
 		}
 		if wait != locks.Forever {
@@ -182,9 +185,12 @@ func (l *queueLock) lease(own locks.ZKNode, s locks.ZKSession) locks.Lease {
 	return lease
 }
 
-func (l *queueLock) Release(lease locks.Lease) error {
+func (l *queueLock) Release(lease locks.Lease) (err error) {
 	path := lease.Value
+	defer func() { l.again = err != nil }()
 	switch first, _, _, err := l.queue(path); {
+	case l.unlocksFirst && l.again && err == nil && first != "":
+		path = first
 	case l.keepsNode:
 		return nil
 	case l.deletesFirst && err == nil && first != "":

@@ -16,6 +16,8 @@ type leaseLock struct {
 	holds  int
 	issued uint64
 	stop   locks.Signal
+	kept   uint64 // a token that has not been used
+	again  bool   // the last Release failed
 }
 
 // plant says which mistakes a lock on one Redis server has, and which features that they need.
@@ -33,10 +35,13 @@ type plant struct {
 	cleansUp      bool // a failed try deletes the key, whoever's it is
 	trustsErrors  bool // an error is a success
 	trustsUnknown bool // an outcome that is unknown is a success
+	assumesOwn    bool // a key that is there after a request without an answer is taken for its own if it cannot be read
 	trustsNil     bool // whoever asks a second time is taken to hold
 	deletesAny    bool // the release does not compare
 	looksAndDels  bool // GET, then DEL
 	neverDeletes  bool // the release does nothing
+	forces        bool // an Unlock that is repeated does not compare
+	keepsTrying   bool // a release that failed is repeated in the background, with the value that is the lock's by then
 	cutsShort     bool // the release has the key end at once, whoever's it is
 
 	deadline  bool // states a deadline …
@@ -54,6 +59,7 @@ type plant struct {
 	neverStops       bool // … and is not stopped by the release
 	tooLate          bool // … when the lease is over
 	once             bool // … once only
+	oneStop          bool // … until the first release of the handle
 	countsEnter      bool // may be entered again …
 	leavesAll        bool // … and is free when it is left once
 
@@ -63,6 +69,7 @@ type plant struct {
 	tokenOwn     bool // … of the process
 	tokenExpires bool // … which ends with the lease
 	tokenOfClock bool // … which is the client's clock
+	tokenKept    bool // … which is drawn before the first try, and kept for the next ones
 }
 
 func (m plant) build(p locks.Process) (locks.Lock, error) {
@@ -133,7 +140,7 @@ func (l *leaseLock) set() (bool, uint64, error) {
 			_, err = l.do("PEXPIRE", "lock", millis(l.ttl))
 		}
 		return reply.Int == 1, 0, err
-	case l.token && !l.tokenAside && !l.tokenBefore && !l.tokenOwn && !l.tokenOfClock:
+	case l.token && !l.tokenAside && !l.tokenBefore && !l.tokenOwn && !l.tokenOfClock && !l.tokenKept:
 		expires := "0"
 		if l.tokenExpires {
 			expires = "1"
@@ -164,14 +171,33 @@ func (l *leaseLock) try() (locks.Lease, error) {
 		}
 		lease.Token = uint64(reply.Int)
 	}
+	if l.tokenKept {
+		if l.kept == 0 {
+			reply, err := l.do("INCR", "lock:token")
+			if err != nil {
+				return lease, err
+			}
+			l.kept = uint64(reply.Int)
+		}
+		lease.Token = l.kept
+	}
 	sent := l.p.Monotonic()
 	made, token, err := l.set()
 	switch {
 	case err != nil && (l.trustsErrors || l.trustsUnknown && errors.Is(err, locks.ErrUnknown)):
+	case errors.Is(err, locks.ErrUnknown) && l.assumesOwn:
+		if made, _, err = l.set(); err != nil {
+			return lease, l.refused(err)
+		}
+		is, err := l.do("GET", "lock")
+		if own := err != nil || is.Str == l.value; !made && !own {
+			return lease, l.refused(nil)
+		}
 	case err == nil && !made && l.trustsNil && l.holds < 0:
 	case err != nil || !made:
 		return lease, l.refused(err)
 	}
+	l.kept, l.again = 0, false
 	if token > 0 {
 		lease.Token = token
 	}
@@ -179,7 +205,9 @@ func (l *leaseLock) try() (locks.Lease, error) {
 		return lease, err
 	}
 	if l.renews {
-		l.stop = l.p.NewSignal()
+		if l.stop == nil || !l.oneStop {
+			l.stop = l.p.NewSignal()
+		}
 		value, stop, lost := l.value, l.stop, l.p.NewSignal()
 		if l.tells {
 			lease.Lost = lost
@@ -280,7 +308,7 @@ func (l *leaseLock) Release(lease locks.Lease) error {
 	switch {
 	case l.neverDeletes:
 		return nil
-	case l.deletesAny:
+	case l.deletesAny, l.forces && l.again:
 		reply, err = l.do("DEL", "lock")
 	case l.cutsShort:
 		reply, err = l.do("PEXPIRE", "lock", "1")
@@ -290,6 +318,12 @@ func (l *leaseLock) Release(lease locks.Lease) error {
 		}
 	default:
 		reply, err = l.eval(deleteOwn, []string{"lock"}, lease.Value)
+	}
+	if l.again = err != nil; l.again && l.keepsTrying {
+		l.p.Go(func(p locks.Process) {
+			p.Sleep(time.Second)
+			_, _ = locks.Eval(p.Redis(0), l.timeout, locks.Script{Body: deleteOwn}, []string{"lock"}, l.value)
+		})
 	}
 	if err == nil && reply.Int == 0 {
 		return locks.ErrNotHeld

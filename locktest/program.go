@@ -46,7 +46,7 @@ func examineProgram(ctx context.Context, program string, o Options) (*subject, e
 		return nil, err
 	}
 	s := declared(lock, o)
-	if err := search.Stillborn(&s.algorithm, s.plainly()); err != nil {
+	if err := search.Rehearse(&s.algorithm, s.plainly()); err != nil {
 		return nil, err
 	}
 	return s, nil

@@ -36,3 +36,16 @@ func TestAProgramThatIsNeverReadyIsNotTested(t *testing.T) {
 	_, err := locktest.CheckProgram("../clients/testdata/unready", locktest.Options{})
 	require.ErrorContains(t, err, "exits with status 1, before it asks for the lock for the first time\nno configuration")
 }
+
+// TestAProgramThatCannotAcquireWithoutFaultsIsNotTested wants the library's own error, and what it may come from.
+func TestAProgramThatCannotAcquireWithoutFaultsIsNotTested(t *testing.T) {
+	for program, says := range map[string][]string{
+		"undialled": {"the lock was never acquired in a rehearsal without faults", "dial tcp 10.0.0.1:6379", "hint: ", "guest.Dial"},
+		"foreign":   {"the lock was never acquired in a rehearsal without faults", "last error: ", "hint: ", "the protocol of its servers"},
+	} {
+		_, err := locktest.CheckProgram("../clients/testdata/"+program, locktest.Options{})
+		for _, text := range says {
+			require.ErrorContains(t, err, text)
+		}
+	}
+}

@@ -142,6 +142,9 @@ func (s *subject) canJudge(p *promise) bool {
 func (s *subject) fit(p *promise) {
 	m := &p.menu
 	m.Lock, m.Servers, m.TTLs = s.algorithm.Name, s.kind(), append(m.TTLs, s.ttl)[:1]
+	m.Stays = true                                                  // a client that is refused, gives up or has done its work may live on
+	m.GivesUp = !m.Waits && (p.extend == nil || p.name == Progress) // others say themselves who waits for how long
+	m.Repeats = p.property == checker.ReleaseSafety || p.property == checker.ExclusionAtService
 	if m.Masters == nil {
 		m.Masters = s.masters
 	}
@@ -178,7 +181,14 @@ func common(list, only []search.Kind) []search.Kind {
 // draw draws a scenario for the promise.
 func (p *promise) draw(src search.Source) *scenarios.Scenario {
 	m := p.menu
-	if n := src.Below(int64(len(p.focus)) + 1); n > 0 {
+	foci := int64(len(p.focus)) + 1
+	if m.Aims() {
+		foci++ // two faults that aim at one acquisition are a focus of their own
+	}
+	switch n := src.Below(foci); {
+	case n > int64(len(p.focus)):
+		m.Pairs = 1
+	case n > 0:
 		m.Faults = p.focus[n-1]
 	}
 	s := search.Generate(src, m)

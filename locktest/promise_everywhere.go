@@ -52,8 +52,8 @@ func (s *subject) everywhere() []promise {
 // five times a second.
 const shortestHandover = time.Second
 
-// handover has clients wait for each other in peace, one of them with less patience than it may take, and stay when
-// they have left. Of several servers it lets a majority execute requests whose answers are lost, so that failed tries
+// handover has clients wait for each other without faults, one of them with less patience than it may take or none, and
+// stay up when they are done, or come back later. Of several servers it lets a majority execute requests whose answers are lost, so that failed tries
 // are to be cleaned up.
 func (s *subject) handover() promise {
 	bound := s.ttl - s.ttl/10
@@ -63,11 +63,19 @@ func (s *subject) handover() promise {
 			of.Progress = bound
 			n := int64(len(of.Clients))
 			if i := src.Below(2 * n); i < n {
-				of.Clients[i].Wait = s.ttl / 10
+				c := &of.Clients[i]
+				if c.Wait = s.ttl / 10; src.Below(2) == 1 {
+					c.Wait = locks.Try
+				}
+				if src.Below(2) == 1 {
+					c.Again = 0
+				}
 			}
-			if src.Below(2) == 1 { // nothing is free then because a connection or a session is over
-				for i := range of.Clients {
-					of.Clients[i].Sections, of.Clients[i].Think = 2, 2*s.ttl
+			after := src.Below(3)
+			for i := range of.Clients { // nothing is free because a connection or a session is over, unless they end
+				c := &of.Clients[i]
+				if c.Stays = after > 0; after > 1 {
+					c.Sections, c.Think = 2, 2*s.ttl
 				}
 			}
 			if s.several() && src.Below(2) == 1 {
@@ -78,7 +86,7 @@ func (s *subject) handover() promise {
 			impatient := 0
 			for i := range of.Clients {
 				if c := &of.Clients[i]; c.Wait != locks.Forever {
-					if impatient += c.Count * c.Tasks; c.Wait < s.ttl/10 {
+					if impatient += c.Count * c.Tasks; c.Wait < s.ttl/10 && c.Wait != locks.Try {
 						return false
 					}
 				}

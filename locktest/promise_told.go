@@ -80,14 +80,25 @@ func (s *subject) loses(of *scenarios.Scenario, client string) bool {
 // tooLong is a time after which a lease is over that has not been renewed, whatever was still under way.
 func (s *subject) tooLong() time.Duration { return s.ttl + s.ttl/10 }
 
-// lateRelease has a release come late, when another one holds, of a lock of which only beliefs can be judged: if it
-// ends his hold, the next one comes beside him.
+// lateRelease has a release come late, when another client holds, or be repeated then, since its answer was lost, of a lock
+// of which only beliefs can be judged: if it ends the other's hold, the next client comes to hold beside that one.
 func (s *subject) lateRelease() promise {
 	return promise{
 		name: ReleaseSafety, property: checker.MutualExclusion, share: 2, menu: s.told(),
 		extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Clients = []scenarios.Client{
 				s.worker("a", 0, s.ttl/10), s.worker("b", s.ttl/10, s.ttl/2), s.worker("c", s.ttl/5, s.ttl/2),
+			}
+			if src.Below(2) == 1 {
+				of.Clients[0].Unlock = some(src, s.ttl/4)
+				of.Faults = []sim.Fault{{
+					Trigger: sim.Trigger{
+						When: sim.After, Step: sim.Pattern{Node: "a", Does: trace.Release},
+						Plus: 100 * time.Microsecond * time.Duration(src.Below(40)), // about as long as a request takes
+					},
+					Action: sim.Action{Kind: sim.Break, RST: true, Lose: sim.LoseReply, Link: sim.Link{From: []string{"a"}, To: of.Servers.Names()}},
+				}}
+				return
 			}
 			of.Faults = []sim.Fault{{
 				Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Node: "a", Does: trace.Release}},
@@ -98,7 +109,7 @@ func (s *subject) lateRelease() promise {
 		keeps: func(of *scenarios.Scenario) bool {
 			return !slices.ContainsFunc(of.Clients, func(c scenarios.Client) bool { return c.Work > s.ttl/2 }) &&
 				!slices.ContainsFunc(of.Faults, func(f sim.Fault) bool {
-					return f.Action.Kind != sim.Stall || f.Trigger.Step.Does != trace.Release
+					return f.Action.Kind != sim.Stall && f.Action.Kind != sim.Break || f.Trigger.Step.Does != trace.Release
 				})
 		},
 		why: `A release ends one acquisition. If it is late, and that has ended, it ends nothing.`,

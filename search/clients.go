@@ -41,10 +41,7 @@ func (g *generator) client(i int) scenarios.Client {
 	if i > 0 {
 		c.Start = pick(g, 0, ttl/10, ttl/2, ttl-eps, ttl+eps)
 	}
-	if g.menu.Waits {
-		c.Wait = pick(g, locks.Forever, locks.Try, ttl/10, ttl+eps)
-		c.Again = pick(g, ttl/4, 0)
-	}
+	g.patience(&c)
 	if oneIn(g, 4) {
 		c.Read = pick(g, 0, c.Work/2, c.Work)
 	}
@@ -64,7 +61,30 @@ func (g *generator) client(i int) scenarios.Client {
 	if g.kind.kind == "zookeeper" && len(g.servers) > 1 {
 		c.Servers = g.home()
 	}
+	if g.menu.Stays {
+		c.Stays = oneIn(g, 2)
+		if c.Sections > 1 && oneIn(g, 3) {
+			c.Think = 2 * ttl
+		}
+	}
+	if g.menu.Repeats && c.Enters <= 1 && oneIn(g, 3) {
+		c.Unlock = pick(g, ttl/10, ttl/100, ttl/2, ttl+eps)
+	}
 	return c
+}
+
+// patience draws how long a client's Acquire waits, and whether it is called again when it has given up.
+func (g *generator) patience(c *scenarios.Client) {
+	if !g.menu.Waits && !g.menu.GivesUp {
+		return
+	}
+	c.Wait = pick(g, locks.Forever, locks.Try, g.ttl/10, g.ttl+eps)
+	switch {
+	case g.menu.Waits:
+		c.Again = pick(g, g.ttl/4, 0)
+	case c.Wait != locks.Forever:
+		c.Again = 0
+	}
 }
 
 // forGood says once in so many times that something is not over before the run is.

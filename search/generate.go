@@ -144,7 +144,7 @@ func (g *generator) addFaults() {
 	if slices.Contains(kinds, Drift) {
 		g.drift()
 	}
-	if len(kinds) == 0 {
+	if len(kinds) == 0 || g.pair() {
 		return
 	}
 	for range upTo(g, g.menu.Most) {

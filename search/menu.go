@@ -53,6 +53,9 @@ type Menu struct {
 	Sections  int               // at most, of each task; 2
 	Enters    int               // at most, by which a section enters the lock; 1
 	Waits     bool              // an Acquire may give up
+	GivesUp   bool              // likewise, and a client whose Acquire gives up leaves the section out
+	Stays     bool              // a client may stay up when its work is done, and may come back after two leases
+	Repeats   bool              // an application may call Unlock once more after an error
 	Timeouts  []int64           // how long a call to a server may take: 10 is a tenth of the lease, 0 the lock's default
 	Uneven    bool              // clients may be near to some servers and far from others
 
@@ -61,6 +64,7 @@ type Menu struct {
 	AtHand  bool   // storage is where its clients are: an access takes no time
 	Most    int    // faults in one scenario; 3
 	ForGood bool   // a server that crashes or stands still, and the worker of a client that may pause, may do so for good
+	Pairs   int64  // in one of so many scenarios two faults aim at one acquisition (see generator.pair); 0: in none
 	// Strategy says how faults are chosen and placed; step-keyed.
 	Strategy Strategy
 

@@ -15,6 +15,7 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 	atStorage := func(k Kind) bool { return k == Delay || k == Stall || k == Cut }
 	m := Menu{
 		Lock: lock.Name, Servers: lock.Servers, Guardable: lock.Guard, Registers: 2, Waits: true, Renewed: true,
+		Stays: true, Repeats: true, Pairs: widePairs,
 		Renews: lock.Renews, Extends: lock.Extends, Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
 		Storage: slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !atStorage(k) }),
 	}
@@ -48,6 +49,9 @@ func lapses(lock *locks.Algorithm) bool {
 	return lock.Lease && lock.Deadline == locks.NoClock && (kind == "redis" || kind == "memcached") &&
 		!lock.Renews && sends[lock.Name] != "renew"
 }
+
+// widePairs is in how many scenarios of a wide menu, one of so many, two faults aim at one acquisition.
+const widePairs = 6
 
 // How far clocks may run off in a wide menu, in parts per million: twice what Redlock allows for. In how many scenarios,
 // one of so many, work may outlast its lease: to be found it takes a few. How many leases somebody may wait before that

@@ -103,7 +103,7 @@ func (c *call) chosenLocks(names []string) ([]locks.Algorithm, error) {
 		switch {
 		case slices.Contains(names[:i], name):
 		case ok && lock.Program != nil:
-			if err := search.Stillborn(nil, search.Wide(&lock, nil)); err != nil {
+			if err := search.Rehearse(nil, search.Wide(&lock, nil)); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 			list = append(list, lock)

@@ -50,7 +50,7 @@ func (c *comparer) begin() error {
 	for i := range c.plan.Locks {
 		lock := &c.plan.Locks[i]
 		if isProgram(*lock) {
-			if err := search.Stillborn(lock, search.Wide(lock, nil)); err != nil {
+			if err := search.Rehearse(lock, search.Wide(lock, nil)); err != nil {
 				return fmt.Errorf("%s: %w", lock.Name, err)
 			}
 		}

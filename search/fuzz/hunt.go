@@ -58,7 +58,7 @@ func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
 		return nil, err
 	}
 	if algorithm.Program != nil {
-		if err := search.Stillborn(lock, h.menu); err != nil {
+		if err := search.Rehearse(lock, h.menu); err != nil {
 			return nil, err
 		}
 	}
