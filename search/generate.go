@@ -20,7 +20,9 @@ import (
 
 // Generate makes a scenario of what is on the menu. It is complete, as if it had been read from a file, and a function
 // of the choices alone.
-func Generate(s Source, m Menu) *scenarios.Scenario {
+func Generate(s Source, m Menu) *scenarios.Scenario { return &generate(s, m).scenario }
+
+func generate(s Source, m Menu) *generator {
 	g := &generator{Source: s}
 	g.menu, g.kind = m.withDefaults()
 	if m.Base != nil {
@@ -33,7 +35,13 @@ func Generate(s Source, m Menu) *scenarios.Scenario {
 	}
 	g.addFaults()
 	g.scenario.Seed = 1 + uint64(s.Below(1<<16))
-	return &g.scenario
+	return g
+}
+
+// Drawn returns which kinds of faults the scenario of the same choices has.
+func Drawn(s Source, m Menu) []Kind {
+	g := generate(s, m)
+	return g.drawn
 }
 
 // A run ends after so many leases at the latest, and is cut short, which says nothing, by bounds that no scenario of
@@ -64,6 +72,7 @@ type generator struct {
 	role     string        // "master", "leader", or "" if nobody plays such a role
 	left     time.Duration // what faults may still take; unlimited if they may take any time
 	brief    bool          // all work is over before a lease is
+	drawn    []Kind        // of the faults, and of the clocks that drift
 }
 
 // begin sets up everything but servers, clients and faults.
@@ -148,14 +157,20 @@ func (g *generator) addFaults() {
 		return
 	}
 	for range upTo(g, g.menu.Most) {
-		if f, ok := g.fault(pick(g, kinds...)); ok {
-			g.scenario.Faults = append(g.scenario.Faults, f)
+		k := pick(g, kinds...)
+		if f, ok := g.fault(k); ok {
+			g.add(k, f)
 		}
 	}
 }
 
+func (g *generator) add(k Kind, f sim.Fault) {
+	g.scenario.Faults, g.drawn = append(g.scenario.Faults, f), append(g.drawn, k)
+}
+
 // drift gives clocks a rate from the start on.
 func (g *generator) drift() {
+	g.drawn = append(g.drawn, Drift)
 	for _, node := range slices.Concat(g.clients, g.servers) {
 		if rate := pick(g, 0, g.menu.Drift, -g.menu.Drift, g.menu.Drift/2); rate != 0 {
 			g.scenario.Clocks = append(g.scenario.Clocks, scenarios.Clock{Node: node, Rate: rate})

@@ -28,8 +28,9 @@ func (g *generator) pair() bool {
 	}
 	a := aim{client: pick(g, g.clients...), nth: g.nth(), request: 1 + upTo(g, mostRequests-1), counted: oneIn(g, 2)}
 	for range 2 {
-		if f, ok := g.aimed(pick(g, kinds...), &a); ok {
-			g.scenario.Faults = append(g.scenario.Faults, f)
+		k := pick(g, kinds...)
+		if f, ok := g.aimed(k, &a); ok {
+			g.add(k, f)
 		}
 		a.request += upTo(g, 2)
 	}

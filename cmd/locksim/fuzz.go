@@ -5,9 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
@@ -30,10 +32,10 @@ and what else has this cause; if there are many causes, only of the first ones. 
 and how often it could have been.
 
   --runs N           scenarios to play; 10000, or as many as --for allows
-  --for DURATION     play for that time, as 30s or 8h; making minimal what was found takes a fifth of it more at most,
-                     or 5s, and as long again where a library is played, whose runs are slow
-  --minimize-all     make minimal all that was found, however long that takes; otherwise no more runs are played for it
-                     than the hunt has had, or 20000, and the most frequent comes first
+  --for DURATION     play for that time, such as 30s or 8h; minimizing comes after it, and is bounded by runs
+  --minimize-all     minimize all that was found, however long that takes; otherwise one violation of each property and
+                     kind is minimized, and then others, the rarest first, in as many runs as the campaign had, or in
+                     20000 (10000 of a library); what is left is listed
   --stop-at-first    stop at the first violation, and show its minimal scenario in full
   --faults KINDS     kinds of faults, as client-pause,delay or all,-evict; all, for a library all,-same-random; or none
   --drift PPM        how far clocks may run off, in parts per million; 20000, or far more for sessions
@@ -73,6 +75,7 @@ type fuzzOptions struct {
 	toFirst, resume, progress boolFlag
 	aim
 	variant, client, ledger string
+	again                   string // the command without what says which runs are played, and what comes of them
 	shard                   shardFlag
 }
 
@@ -106,7 +109,8 @@ const mostDrift = 999_999
 
 func runFuzz(c *call) int {
 	o := &fuzzOptions{}
-	names, err := parseFlags(fuzzFlags(o, c.env), c.args)
+	fs := fuzzFlags(o, c.env)
+	names, err := parseFlags(fs, c.args)
 	if o.client != "" {
 		names = append(names, ownClient(o.client))
 	}
@@ -124,6 +128,7 @@ func runFuzz(c *call) int {
 	if err != nil {
 		return c.wrong(err)
 	}
+	o.again = commandOf(fs, names[0])
 	config, err := c.config(o, names[0])
 	if err != nil {
 		return c.failures(err)
@@ -136,6 +141,37 @@ func runFuzz(c *call) int {
 		return c.failures(err)
 	}
 	return (&hunter{call: c, o: o, hunt: hunt}).play()
+}
+
+// drawing are the flags that a run of a number depends on.
+var drawing = []string{"client", "drift", "faults", "fencing", "property", "style", "variant"}
+
+// commandOf is the command with the flags that a run of a number depends on.
+func commandOf(fs *flag.FlagSet, name string) string {
+	words := []string{"locksim fuzz"}
+	if fs.Lookup("client").Value.String() == "" {
+		words = append(words, asWord(name))
+	}
+	fs.Visit(func(f *flag.Flag) {
+		switch {
+		case !slices.Contains(drawing, f.Name):
+		case f.Value.String() == "":
+			words = append(words, "--"+f.Name, "none")
+		default:
+			words = append(words, "--"+f.Name, asWord(f.Value.String()))
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+// asWord is a word as a shell reads it.
+func asWord(word string) string {
+	if strings.ContainsFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("-_./,:=+%@", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
 }
 
 // check refuses what makes no sense.

@@ -48,9 +48,8 @@ func (h *hunter) play() int {
 	h.progress.say("making what was found minimal")
 	r := &huntResult{
 		hunt: h.hunt, tally: &h.tally, perSecond: perSecond(h.played, took), interrupted: err != nil,
-		picture: plan.ToFirst,
+		picture: plan.ToFirst, again: h.o.again, neverDrawn: h.hunt.NeverDrawn(h.o.from.value, h.tally.Runs),
 	}
-	h.o.effort.within = h.o.within.value
 	err = h.complete(r, &h.o.report, &h.o.effort)
 	h.progress.close()
 	if err != nil {

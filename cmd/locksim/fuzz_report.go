@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
@@ -48,6 +46,8 @@ type huntResult struct {
 	findings    []huntFinding
 	causes      [][]int       // indices of findings that have one cause
 	left        fuzz.Left     // what was not made minimal
+	neverDrawn  []search.Kind // of the kinds of faults that could be
+	again       string        // the command that plays a run again, but for its number
 	undecided   *undecidedRun // nil if there is none
 }
 
@@ -67,41 +67,19 @@ type undecidedRun struct {
 
 // effort is how much may be done to make minimal what was found.
 type effort struct {
-	all    boolFlag      // as much as it takes
-	within time.Duration // how long the campaign was to take; 0 if that was not limited
-}
-
-// The time that may be taken for it is a part of the campaign's, and not less than some. Where a program brings the lock
-// it is as much: a run takes as long as fifty others, and of some hundreds of them a finding is made minimal.
-const (
-	partOfTime = 5
-	leastTime  = 5 * time.Second
-)
-
-// limit is how long making minimal may take.
-func (e *effort) limit(h *fuzz.Hunt) time.Duration {
-	if h.Config.Program != "" {
-		return max(e.within, leastTime)
-	}
-	return max(e.within/partOfTime, leastTime)
+	all boolFlag // as much as it takes
 }
 
 // complete makes what was found minimal, and saves it. An interrupt that has ended the campaign does not end this; the next
 // one does, and what is found then is saved as it is.
 func (c *call) complete(r *huntResult, o *huntReport, e *effort) error {
-	work := r.tally.UsualEffort(o.jobs.value)
+	work := r.hunt.UsualEffort(r.tally, o.jobs.value)
 	until, stop := c.nextInterrupt(r.interrupted)
 	defer stop()
-	ctx := until
-	switch {
-	case bool(e.all):
+	if bool(e.all) {
 		work.Runs = 0
-	case e.within > 0:
-		limited, cancel := context.WithTimeout(ctx, e.limit(r.hunt))
-		defer cancel()
-		ctx = limited
 	}
-	found, err := r.hunt.Findings(ctx, work, r.tally)
+	found, err := r.hunt.Findings(until, work, r.tally)
 	if err != nil {
 		return err
 	}
@@ -197,11 +175,22 @@ type huntDocument struct {
 	Properties  []propertyDocument `json:"properties"`
 	Left        *leftDocument      `json:"not_minimized,omitempty"`
 	Undecided   *undecidedRun      `json:"undecided,omitempty"`
+	NeverDrawn  []string           `json:"never_drawn,omitempty"`
 }
 
 type leftDocument struct {
-	Cores int `json:"cores"`
-	Hits  int `json:"hits"`
+	Cores int            `json:"cores"`
+	Hits  int            `json:"hits"`
+	List  []leftCoreJSON `json:"list"`
+}
+
+// leftCoreJSON is a core that was not made minimal.
+type leftCoreJSON struct {
+	Property string `json:"property"`
+	Kind     string `json:"kind"`
+	Hits     int    `json:"hits"`
+	First    uint64 `json:"first_run"`
+	Command  string `json:"command"`
 }
 
 type findingDocument struct {
@@ -263,8 +252,14 @@ func (r *huntResult) json(w io.Writer) error {
 			d.Findings[i].Cause = r.findings[group[0]].Counterexample.Cause()
 		}
 	}
-	if r.left.Cores > 0 {
-		d.Left = &leftDocument{r.left.Cores, r.left.Hits}
+	if cores := r.left.Cores; len(cores) > 0 {
+		d.Left = &leftDocument{Cores: len(cores), Hits: r.left.Hits}
+		for _, x := range cores {
+			d.Left.List = append(d.Left.List, leftCoreJSON{x.Property.String(), x.Kind, x.Runs, x.First, r.command(x.First)})
+		}
+	}
+	for _, k := range r.neverDrawn {
+		d.NeverDrawn = append(d.NeverDrawn, k.String())
 	}
 	for _, p := range r.hunt.Config.Properties {
 		share := r.tally.Properties[p]

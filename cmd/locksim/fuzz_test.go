@@ -119,6 +119,7 @@ func TestFuzzThatFindsNothingSaysHowHardItTried(t *testing.T) {
 	require.Regexp(t, `^200 runs of set-nx-lua
   fencing-order         never judged: there was nothing to judge it by
   release-safety        no violation in 200 runs; the danger arose in \d+ of them
+  never exposed: fencing-order
 $`, text)
 	code, text, _ = fuzzed(t, t.Context(), "fuzz", "set-nx-lua", "--faults", "client-pause", "--runs", "200",
 		"--property", "release-safety", "--format", "json")
@@ -199,17 +200,20 @@ func huntOf(t *testing.T, lock string, flags ...string) (*huntResult, *call, *by
 func TestFuzzTellsWhatItHasNotMadeMinimal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r, c, out := huntOf(t, "set-nx-ex-del", "--faults", "client-pause", "--property", "release-safety", "--runs", "50")
-	require.Zero(t, r.left)
+	require.Empty(t, r.left.Cores)
 	hits := r.tally.Of(checker.ReleaseSafety)
-	r.findings, r.causes, r.left = nil, nil, fuzz.Left{Cores: 2, Hits: hits.Runs}
+	left := fuzz.LeftCore{Core: fuzz.Core{Property: checker.ReleaseSafety, Kind: "released another's lock"}, Hits: hits}
+	r.findings, r.causes, r.left, r.again = nil, nil, fuzz.Left{Cores: []fuzz.LeftCore{left}, Hits: hits.Runs}, "locksim fuzz set-nx-ex-del"
 	require.Equal(t, exitDiffers, c.report(r, &huntReport{}))
 	require.Regexp(t, fmt.Sprintf(`^50 runs of set-nx-ex-del
   release-safety        violated: %d hits, not made minimal, the first in run %d; at risk in \d+ runs
-  %d hits of 2 rarer cores were not made minimal: of these causes, or of others; --minimize-all does it
-$`, hits.Runs, hits.First, hits.Runs), out.String())
+  %d hits in 1 core was not minimized: they may have these causes, or others; --minimize-all minimizes them
+    release-safety, released another's lock: run %d \(%d hits\)
+      locksim fuzz set-nx-ex-del --from %d --runs 1
+$`, hits.Runs, hits.First, hits.Runs, hits.First, hits.Runs, hits.First), out.String())
 	out.Reset()
 	c.report(r, &huntReport{format: choice{value: "json"}})
-	require.Contains(t, out.String(), fmt.Sprintf(`"not_minimized":{"cores":2,"hits":%d}`, hits.Runs))
+	require.Contains(t, out.String(), fmt.Sprintf(`"not_minimized":{"cores":1,"hits":%d,"list":[{"property":"release-safety"`, hits.Runs))
 }
 
 func TestFuzzMayMakeAllMinimal(t *testing.T) {

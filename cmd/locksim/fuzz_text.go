@@ -40,11 +40,52 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 	for _, p := range r.hunt.Config.Properties {
 		fmt.Fprintf(w, "  %-21s %s\n", p, r.outcome(p))
 	}
-	if l := r.left; l.Cores > 0 {
-		fmt.Fprintf(w, "  %s of %s not made minimal: of these causes, or of others; --minimize-all does it\n",
-			counted(l.Hits, "hit"), plural(l.Cores, "rarer core was", "rarer cores were"))
+	if text := r.never(); text != "" {
+		fmt.Fprintf(w, "  %s\n", text)
 	}
+	r.showLeft(w)
 	return nil
+}
+
+// never says what was never drawn, and what was never exposed; "" if all was.
+func (r *huntResult) never() string {
+	var parts, properties []string
+	if len(r.neverDrawn) > 0 {
+		parts = append(parts, "never drawn: "+strings.Join(kindNames(r.neverDrawn), ", "))
+	}
+	for _, p := range r.hunt.Config.Properties {
+		if r.tally.Properties[p].AtRisk == 0 {
+			properties = append(properties, p.String())
+		}
+	}
+	if len(properties) > 0 {
+		parts = append(parts, "never exposed: "+strings.Join(properties, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// mostLeft is how many hits that were not minimized are listed.
+const mostLeft = 20
+
+// showLeft lists the hits that were not minimized.
+func (r *huntResult) showLeft(w io.Writer) {
+	cores := r.left.Cores
+	if len(cores) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "  %s in %s not minimized: they may have these causes, or others; --minimize-all minimizes them\n",
+		counted(r.left.Hits, "hit"), plural(len(cores), "core was", "cores were"))
+	for _, x := range cores[:min(len(cores), mostLeft)] {
+		fmt.Fprintf(w, "    %s, %s: run %d (%s)\n      %s\n", x.Property, x.Kind, x.First, counted(x.Runs, "hit"), r.command(x.First))
+	}
+	if more := len(cores) - mostLeft; more > 0 {
+		fmt.Fprintf(w, "    and %s, which --format json lists\n", counted(more, "more core"))
+	}
+}
+
+// command is the line that plays a run again.
+func (r *huntResult) command(n uint64) string {
+	return fmt.Sprintf("%s --from %d --runs 1", r.again, n)
 }
 
 // nameCauses names those causes for which there is no more room.

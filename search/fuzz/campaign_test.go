@@ -54,9 +54,9 @@ func TestWhatIsFoundDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
 	require.Equal(t, 700, sum.Runs)
 	require.Positive(t, sum.Violated)
 
-	found, err := h.Findings(t.Context(), sum.UsualEffort(1), sum)
+	found, err := h.Findings(t.Context(), h.UsualEffort(sum, 1), sum)
 	require.NoError(t, err)
-	again, err := h.Findings(t.Context(), sum.UsualEffort(8), sum)
+	again, err := h.Findings(t.Context(), h.UsualEffort(sum, 8), sum)
 	require.NoError(t, err)
 	require.Equal(t, found, again)
 }
@@ -64,7 +64,7 @@ func TestWhatIsFoundDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
 func TestEveryHitIsOfOneFinding(t *testing.T) {
 	h := hunt(t, misdelete(), nil)
 	_, sum := play(t, h, Plan{Runs: 500, Jobs: 2})
-	found, err := h.Findings(t.Context(), sum.UsualEffort(2), sum)
+	found, err := h.Findings(t.Context(), h.UsualEffort(sum, 2), sum)
 	require.NoError(t, err)
 	require.Greater(t, len(sum.Cores), len(found.Findings)-1)
 	hits, forms := 0, map[string]bool{}

@@ -100,3 +100,19 @@ func (h *Hunt) rehearse() error {
 
 // Draw returns the scenario of a run.
 func (h *Hunt) Draw(n uint64) *scenarios.Scenario { return search.Generate(search.Seeded(n), h.menu) }
+
+// mostLooked is in how many draws a kind of fault is looked for: one that is in none of them will hardly be in others.
+const mostLooked = 20_000
+
+// NeverDrawn lists the kinds of faults that are in none of so many runs from a number on.
+func (h *Hunt) NeverDrawn(from uint64, runs int) []search.Kind {
+	left := slices.Clone(h.Config.Faults)
+	for n := range uint64(min(runs, mostLooked)) {
+		if len(left) == 0 {
+			break
+		}
+		drawn := search.Drawn(search.Seeded(from+n), h.menu)
+		left = slices.DeleteFunc(left, func(k search.Kind) bool { return slices.Contains(drawn, k) })
+	}
+	return left
+}

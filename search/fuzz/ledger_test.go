@@ -186,9 +186,9 @@ func TestMergedShardsAreTheWholeCampaign(t *testing.T) {
 	merge("a", "a", "bc") // into one of them
 	requireSameFile(t, file("whole"), file("a"))
 
-	found, err := h.Findings(t.Context(), want.UsualEffort(2), want)
+	found, err := h.Findings(t.Context(), h.UsualEffort(want, 2), want)
 	require.NoError(t, err)
-	merged, err := h.Findings(t.Context(), want.UsualEffort(2), &merge("merged", "abc").Tally)
+	merged, err := h.Findings(t.Context(), h.UsualEffort(want, 2), &merge("merged", "abc").Tally)
 	require.NoError(t, err)
 	require.Equal(t, found, merged)
 }

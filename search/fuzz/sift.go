@@ -16,15 +16,17 @@ import (
 // is a finding. At last it puts those together that consist of another one and something that only happened to help.
 // Findings come property by property, those with the fewest faults first.
 //
-// Cores come in waves: first the most frequent one of each property, style and fencing mode, then the more frequent
-// ones. What one wave finds may explain what is in the next. When as much has been done as may be, the other cores are
-// left, and counted. Until then, what is found is a function of the tally.
+// Cores come in waves: first one of each property, kind, style and fencing mode, whatever effort that takes, then the
+// others, the rarest first (see byRarity). What one wave finds may explain what is in the next. When as much has been done
+// as may be, the other cores are left, and listed. What is found is a function of the tally and the effort.
 //
 // When the context is done the work ends in a run or two. What is being made minimal is a finding as far as it has come;
-// so is, as it was drawn, the most frequent core of a property, style and fencing mode of which there is no finding yet.
+// so is, as it was drawn, the most frequent core of a property, kind, style and fencing mode of which there is no finding yet.
 func (h *Hunt) Findings(ctx context.Context, e Effort, t *Tally) (*Found, error) {
 	s := &sieve{hunt: h, tally: t, effort: e, known: make(map[form]int)}
-	for _, cores := range t.byWeight() {
+	rounds := t.byRarity()
+	for i, cores := range rounds {
+		s.first = i == 0
 		for wave := range slices.Chunk(cores, waveSize) {
 			if err := s.sift(ctx, wave); err != nil {
 				return nil, err
@@ -32,10 +34,11 @@ func (h *Hunt) Findings(ctx context.Context, e Effort, t *Tally) (*Found, error)
 		}
 	}
 	if ctx.Err() != nil {
-		if err := s.asDrawn(ctx, t.byWeight()[0]); err != nil {
+		if err := s.asDrawn(ctx, rounds[0]); err != nil {
 			return nil, err
 		}
 	}
+	s.left.inOrder()
 	return &Found{Findings: simplest(s.list), Left: s.left}, nil
 }
 
@@ -54,7 +57,8 @@ type sieve struct {
 	hunt   *Hunt
 	tally  *Tally
 	effort Effort
-	runs   int // played so far
+	first  bool // in the first round, which no bound on the effort ends
+	runs   int  // played so far
 	done   bool
 	list   []Finding
 	known  map[form]int // indices of list
@@ -82,7 +86,7 @@ func (s *sieve) sift(ctx context.Context, wave []Core) error {
 	cores := make(map[form][]Core) // of the unknown forms
 	for i, core := range wave {
 		if i >= len(outlines) {
-			s.left.add(s.tally.Cores[core])
+			s.left.add(core, s.tally.Cores[core])
 			continue
 		}
 		if at := outlines[i].Known; at >= 0 {
@@ -104,7 +108,7 @@ func (s *sieve) sift(ctx context.Context, wave []Core) error {
 			if i < len(reduced) {
 				s.enter(core, reduced[i])
 			} else {
-				s.left.add(s.tally.Cores[core])
+				s.left.add(core, s.tally.Cores[core])
 			}
 		}
 	}
@@ -132,7 +136,8 @@ func (s *sieve) asDrawn(ctx context.Context, firsts []Core) error {
 	for _, core := range firsts {
 		f := formOf(core, "")
 		if slices.ContainsFunc(s.list, func(x Finding) bool {
-			return x.Property == f.Property && x.Style == f.Style && x.Fencing == f.Fencing
+			return x.Property == f.Property && x.Style == f.Style && x.Fencing == f.Fencing &&
+				x.Counterexample.Kind == core.Kind
 		}) {
 			continue
 		}
@@ -144,7 +149,7 @@ func (s *sieve) asDrawn(ctx context.Context, firsts []Core) error {
 			return err
 		}
 		s.enter(core, cx)
-		s.left.take(s.tally.Cores[core])
+		s.left.take(core)
 	}
 	return nil
 }
@@ -218,7 +223,7 @@ func each[X, Y any](ctx context.Context, s *sieve, list []X, do func(*harness.Ru
 			return o.err
 		}
 		results = append(results, o.result)
-		if s.runs += o.runs; s.effort.Runs > 0 && s.runs >= s.effort.Runs {
+		if s.runs += o.runs; !s.first && s.effort.Runs > 0 && s.runs >= s.effort.Runs {
 			return errEnough
 		}
 		return nil

@@ -95,20 +95,32 @@ func (t *Tally) inOrder() []Core {
 	})
 }
 
-// byWeight lists the cores: first the most frequent one of each property, style and fencing mode, then the others,
-// those that were met more often first.
-func (t *Tally) byWeight() [2][]Core {
+// byRarity lists the cores in two rounds: first the most frequent one of each property, kind, style and fencing mode, in the
+// order of how seldom such violations were met, then the others, those that were met least often first. Frequent ones
+// are mostly what a lock of this making cannot help; its own defects are rare.
+func (t *Tally) byRarity() [2][]Core {
 	list := t.inOrder()
-	slices.SortStableFunc(list, func(a, b Core) int { return cmp.Compare(t.Cores[b].Runs, t.Cores[a].Runs) })
-	met := make(map[form]bool)
+	sums, most := make(map[Core]int), make(map[Core]Core)
+	group := func(c Core) Core {
+		c.Sum = 0
+		return c
+	}
+	for _, core := range list {
+		g := group(core)
+		if sums[g] == 0 || t.Cores[core].Runs > t.Cores[most[g]].Runs {
+			most[g] = core
+		}
+		sums[g] += t.Cores[core].Runs
+	}
 	var firsts, others []Core
 	for _, core := range list {
-		if f := formOf(core, ""); !met[f] {
-			met[f] = true
+		if most[group(core)] == core {
 			firsts = append(firsts, core)
 			continue
 		}
 		others = append(others, core)
 	}
+	slices.SortStableFunc(firsts, func(a, b Core) int { return cmp.Compare(sums[group(a)], sums[group(b)]) })
+	slices.SortStableFunc(others, func(a, b Core) int { return cmp.Compare(t.Cores[a].Runs, t.Cores[b].Runs) })
 	return [2][]Core{firsts, others}
 }
