@@ -23,6 +23,7 @@ type Finding struct {
 	Text     string              // how it was broken, in one sentence
 	Scenario *scenarios.Scenario // as small as it could be made; it expects the promise to be kept
 	Needs    []minimal.Need      // how much of what is left in the scenario is needed
+	Blame    minimal.Blame       // whose promise was broken, if the scenario could be made small
 	Schedule int                 // in which of the schedules for the promise it was found, from 1; 0 if it had been saved
 	run      *reports.Run        // of the scenario; nil if the lock's code failed in it
 	_        struct{}
@@ -34,7 +35,7 @@ func newFinding(r *player, s *subject, b *breach) *Finding {
 	v := b.violation
 	if b.failed == nil {
 		if c := reduced(r, b); c != nil {
-			v, f.Text, f.Needs = c.Violation, c.Text, c.Needs
+			v, f.Text, f.Needs, f.Blame = c.Violation, c.Text, c.Needs, c.Blame
 		}
 	}
 	f.Scenario = expecting(b.promise, &v)
@@ -143,7 +144,11 @@ func (f *Finding) property() checker.Property { return f.Scenario.Expect[0].Prop
 
 // String is all that a reader needs: which promise was broken, how it came about, the timeline, and the scenario.
 func (f *Finding) String() string {
-	return fmt.Sprintf("%s\n\n%s\n%s", f.Headline(), cmp.Or(f.Picture(), f.Story()+"\n"), f.Scenario.YAML())
+	blame := ""
+	if f.Blame.Party != minimal.Unclear {
+		blame = "\nwhose promise was broken: " + f.Blame.Sentence()
+	}
+	return fmt.Sprintf("%s%s\n\n%s\n%s", f.Headline(), blame, cmp.Or(f.Picture(), f.Story()+"\n"), f.Scenario.YAML())
 }
 
 // artefacts are the files that show a finding, by their names.
