@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -182,7 +183,9 @@ func TestAProgramOfOnesOwnIsHuntedInByItsFolder(t *testing.T) {
 	require.True(t, ok)
 	digest := lock.Program.Digest()
 	require.Contains(t, string(text), `"program":"`+digest+`"`)
-	require.NoError(t, os.WriteFile(ledger, bytes.ReplaceAll(text, []byte(digest), []byte("another")), 0o644))
+	other := bytes.ReplaceAll(text, []byte(digest), []byte("another"))
+	other = regexp.MustCompile(`(?m) [0-9a-f]{8}$`).ReplaceAll(other, nil) // as ledgers without checksums have it
+	require.NoError(t, os.WriteFile(ledger, other, 0o644))
 	code, _, problems = said(t, append(hunt, "--resume")...)
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, problems, "program another, not "+digest)
