@@ -210,11 +210,9 @@ func (x *execution) accessRow(s *statement, r *record) error {
 		if err != nil {
 			return err
 		}
-		if !slices.Equal(changed, values) {
+		if x.server.config.Dialect == PostgreSQL || !slices.Equal(changed, values) { // MySQL leaves a row that stays the same
 			x.answer.Affected++
 			x.session.write(r, changed)
-		} else if x.server.config.Dialect == PostgreSQL { // MySQL counts the rows only that are other than before
-			x.answer.Affected++
 		}
 		values = changed
 	case remove:

@@ -1,5 +1,7 @@
 package database
 
+import "slices"
+
 // transaction is what a session has begun and not yet ended.
 type transaction struct {
 	explicit bool  // it was begun by a statement and lasts until one ends it
@@ -48,7 +50,9 @@ func (s *session) observe() {
 func (s *session) endTransaction(commits bool, r *Request, why Why) {
 	var changes []Change
 	for _, row := range s.tx.drafts {
-		changes = append(changes, Change{row.table.Table, row.committed, row.draft})
+		if row.committed == nil || row.draft == nil || !slices.Equal(row.committed, row.draft) {
+			changes = append(changes, Change{row.table.Table, row.committed, row.draft})
+		}
 		if commits {
 			row.committed = row.draft
 		}
