@@ -53,6 +53,9 @@ func runSubject(t *testing.T, s *subject) {
 	for i := range list {
 		t.Logf("%s: %v", list[i].name, &tallies[i])
 	}
+	if text := s.never(list, tallies); text != "" {
+		t.Log(text)
+	}
 }
 
 // put puts promises to the lock, each in a part of its schedules.

@@ -232,3 +232,25 @@ func TestFaultsThatAreLeftOutForOneLockAreThereForOthers(t *testing.T) {
 		}
 	}
 }
+
+func TestAPassSaysWhatWasNeverDrawnAndNeverExposed(t *testing.T) {
+	a, _ := locks.Find("set-nx-lua")
+	s, err := examine(a.New(locks.Options{}), Options{Only: []Promise{ReleaseSafety, Progress}})
+	require.NoError(t, err)
+	list := s.promises()
+	tallies := make([]tally, len(list))
+	for i := range list {
+		tallies[i].dangers = one(list[i].name == Progress)
+	}
+	require.Equal(t, "never drawn: same-random; never exposed: release-safety", s.never(list, tallies))
+	s.options.Only = nil
+	tallies = slices.Repeat([]tally{{dangers: 1}}, len(s.promises()))
+	require.Equal(t, "never drawn: same-random", s.never(s.promises(), tallies))
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

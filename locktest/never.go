@@ -1,0 +1,40 @@
+package locktest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
+)
+
+// never says which kinds of faults that the lock's servers know are on no promise's fault model, and which promises were
+// never at risk; "" if there is nothing of either.
+func (s *subject) never(list []promise, tallies []tally) string {
+	servers := scenarios.Servers{Kind: s.kind(), Masters: 1}
+	if len(s.masters) > 0 {
+		servers.Masters = s.masters[0]
+	}
+	if len(s.replicas) > 0 {
+		servers.Replicas = s.replicas[0]
+	}
+	var kinds, promises, parts []string
+	for _, k := range search.Kinds() {
+		on := func(p promise) bool { return slices.Contains(p.menu.Faults, k) }
+		if k.Befalls(&servers) && !slices.ContainsFunc(list, on) {
+			kinds = append(kinds, k.String())
+		}
+	}
+	for i := range list {
+		if tallies[i].dangers == 0 {
+			promises = append(promises, string(list[i].name))
+		}
+	}
+	if len(kinds) > 0 {
+		parts = append(parts, "never drawn: "+strings.Join(kinds, ", "))
+	}
+	if len(promises) > 0 {
+		parts = append(parts, "never exposed: "+strings.Join(promises, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
