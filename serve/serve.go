@@ -29,7 +29,7 @@ type World struct {
 	fronts    []front // of each listener
 
 	// MaxUnread is how many bytes of replies a client may leave unread if its server has no limit for it, as Redis has none for
-	// normal clients; a client that leaves more is disconnected. It is for who has the process run, and may be changed before Serve.
+	// normal clients; a client that leaves more is disconnected. It may be changed before Serve is called.
 	MaxUnread int
 	// Log is told which clients were disconnected, and why.
 	Log io.Writer
