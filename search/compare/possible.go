@@ -50,10 +50,16 @@ func comparesNothing(mode history.Fencing, f *facts) string {
 	}
 }
 
-// endsNothing says why there is nothing whose survival can be judged; "" if there is.
+// endsNothing says why a property cannot be judged of a lock, whatever happens; "" if it can.
 func endsNothing(p checker.Property, lock *locks.Algorithm) string {
 	if p == checker.Survival && !isProgram(*lock) {
 		return "the lock is no program of its own that could end"
+	}
+	if p == checker.SilentLoss && !lock.Keeps && !lock.Renews && !lock.Extends {
+		return "the lock does not keep what it holds by itself"
+	}
+	if p == checker.RequestLoad {
+		return "the scenarios of a comparison state no bound on requests"
 	}
 	return ""
 }

@@ -50,11 +50,14 @@ type Options struct {
 	_     struct{}
 }
 
-// DefaultProperties lists what a lock is expected to keep. That somebody acquires while faults last is not among it. A
-// program is expected to survive, too.
+// DefaultProperties lists what a lock is expected to keep. That somebody acquires while faults last is not among it, nor what
+// only some locks promise: that nothing is left behind, that no loss is silent, and how much is sent. A program is expected to
+// survive, too.
 func DefaultProperties() (list []checker.Property) {
 	for p := range checker.PropertyCount {
-		if p != checker.Availability && p != checker.Survival {
+		switch p {
+		case checker.Availability, checker.Survival, checker.Leak, checker.SilentLoss, checker.RequestLoad:
+		default:
 			list = append(list, p)
 		}
 	}

@@ -27,7 +27,7 @@ func Hunts() ([]Quarry, error) {
 	for _, story := range stories {
 		for _, c := range story.Cases() {
 			for p := range checker.PropertyCount {
-				if v, _ := c.Expected(p); v != checker.Violated || !lasts(&r, c, p) {
+				if v, _ := c.Expected(p); v != checker.Violated || !measured(p) || !lasts(&r, c, p) {
 					continue
 				}
 				q, err := huntOf(c, p)
@@ -41,6 +41,11 @@ func Hunts() ([]Quarry, error) {
 		}
 	}
 	return list, nil
+}
+
+// measured reports whether [Distance] says how near a history came to violating a property.
+func measured(p checker.Property) bool {
+	return p != checker.Leak && p != checker.SilentLoss && p != checker.RequestLoad
 }
 
 // lasts reports whether a story shows a property violated by the measure of a hunt, too, in which who waits is given more
