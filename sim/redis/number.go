@@ -53,9 +53,9 @@ func parseTimeout(word string) (ms int64, problem string) {
 	const tolerance = 1e-6                       //tidy:ok of a product that would be whole if floats were exact
 	seconds, err := strconv.ParseFloat(word, 64) //tidy:ok time-outs are floats
 	switch {
-	case err != nil || math.IsNaN(seconds):
+	case err != nil || math.IsNaN(seconds): //tidy:ok time-outs are floats
 		return 0, "ERR timeout is not a float or out of range"
-	case seconds < 0:
+	case seconds < 0: //tidy:ok time-outs are floats
 		return 0, "ERR timeout is negative"
 	case seconds > float64(math.MaxInt64/int64(time.Second)): //tidy:ok time-outs are floats
 		return 0, "ERR timeout is out of range"
