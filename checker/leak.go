@@ -186,7 +186,7 @@ func (j *judge) tellLeak(l *leftover, w *history.Wait, at trace.Instant) {
 	}
 	v := Violation{
 		Property: Leak, Kind: kind, At: at, Acquisitions: []history.ID{l.of.ID},
-		Text: j.name(l.of.ID) + ended + over.String() + ", but " + l.copy.Node + " still has its key " +
+		Text: owner{l.of.Client, l.of.Task}.String() + ended + over.String() + ", but " + l.copy.Node + " still has its key " +
 			j.during(max(l.copy.From, over), min(l.copy.To, j.h.End)) + ", which keeps out " + owner{w.Client, w.Task}.String(),
 	}
 	if id := j.asking(owner{w.Client, w.Task}, at); id != 0 {

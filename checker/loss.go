@@ -77,12 +77,12 @@ func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) boo
 	switch {
 	case !faults:
 		v.Kind = "lost without a fault"
-		v.Text = j.name(a.ID) + " lost the lock at " + lost.String() + ", while it held it and nothing had gone wrong"
+		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + lost.String() + ", while it held it and nothing had gone wrong"
 	case j.hidden(a) || wasTold(a, until) || !longer(able, until, j.o.Lease):
 		return false
 	default:
 		v.Kind, v.At = "not told", able.Add(j.o.Lease)
-		v.Text = j.name(a.ID) + " lost the lock at " + lost.String() + ", and was not told of it until " + until.String()
+		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + lost.String() + " and was not told of it until " + until.String()
 	}
 	j.accuse(v)
 	return true
