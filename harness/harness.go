@@ -132,7 +132,7 @@ func (p *Plan) refuseTokenless() error {
 		return nil
 	}
 	for _, e := range s.Expect {
-		judged := e.Verdict == checker.Held || e.Verdict == checker.Violated
+		judged := !e.Any && (e.Verdict == checker.Held || e.Verdict == checker.Violated)
 		switch {
 		case !judged:
 		case e.Property == checker.FencingOrder:

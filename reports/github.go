@@ -28,8 +28,8 @@ func (s *Suite) annotations(kind string, of Status) []Annotation {
 			continue
 		}
 		list = append(list, Annotation{
-			Kind: kind, File: c.example.File, Line: c.line(), Title: s.name(c) + ", " + c.ways(),
-			Message: Visible(c.reason+c.seeds()) + "\n" + Visible(Command(&c.example, true)),
+			Kind: kind, File: c.worst.example.File, Line: c.line(), Title: s.name(c) + ", " + c.ways(),
+			Message: Visible(c.worst.reason+c.seeds()) + "\n" + Visible(Command(&c.worst.example, true)),
 		})
 	}
 	return list
@@ -73,13 +73,7 @@ func (m *markdown) add(piece string) {
 }
 
 func (s *Suite) counts() string {
-	good := 0
-	for _, c := range s.cases {
-		if c.status == AsExpected {
-			good++
-		}
-	}
-	text := fmt.Sprintf("%s, %s: %d as expected.", counted(len(s.cases), "case"), counted(s.runs, "run"), good)
+	text := fmt.Sprintf("%s, %s: %s.", counted(len(s.cases), "case"), counted(s.runs, "run"), s.good())
 	if s.Planned > 0 {
 		text += fmt.Sprintf(" Interrupted: there were to be %s.", counted(s.Planned, "run"))
 	}
@@ -92,8 +86,8 @@ func (s *Suite) details(c *tally) string {
 	if c.status == Inconclusive {
 		sign = "❔"
 	}
-	head := fmt.Sprintf("%s, %s: %s%s", s.name(c), c.ways(), c.reason, c.seeds())
-	return fmt.Sprintf("<details><summary>%s %s</summary>\n\n%s\n</details>\n\n", sign, inert(head), fenced(sketch(&c.example)))
+	head := fmt.Sprintf("%s, %s: %s%s", s.name(c), c.ways(), c.worst.reason, c.seeds())
+	return fmt.Sprintf("<details><summary>%s %s</summary>\n\n%s\n</details>\n\n", sign, inert(head), fenced(sketch(&c.worst.example)))
 }
 
 // fenced is text as a block of code.

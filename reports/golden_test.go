@@ -245,7 +245,7 @@ func TestAnUnjudgedResourceIsNotShownAsSafe(t *testing.T) {
 	require.Contains(t, text, "whether the resource is safe is not judged, no token to fence with.")
 	require.Regexp(t, `· resource +not-judged +no token to fence with`, text)
 	alone := textOf(t, unjudged()[1:2], reports.TextOptions{Width: 200})
-	require.Contains(t, alone, "; whether the resource is safe is not judged.")
+	require.Contains(t, alone, "; whether the resource is safe is not judged: ")
 	require.Regexp(t, `· resource +not-judged +no token to fence with`, alone)
 	unused := unjudged()[1]
 	unused.History.Accesses = nil

@@ -54,19 +54,63 @@ func (r *Run) headline() (words string, weighs checker.Verdict, of checker.Prope
 			of = checker.Survival
 		}
 	}
-	words += neverHappened(r)
-	ending := "."
-	switch status, _ := r.Status(); status {
-	case AsExpected:
-		if r.Compared() && len(r.Case.Scenario.Expect)+len(r.Case.Scenario.Measures) > 0 {
-			ending = ": as expected."
-		}
-	case Inconclusive:
-		ending = ": inconclusive."
-	case Unexpected:
-		ending = ": NOT as expected."
+	return words + neverHappened(r) + r.ending(), v[of], of
+}
+
+// ending says how what came of a run compares with what its scenario expects. That a failure was expected is no success of
+// the lock, and is not said in words that could be read so.
+func (r *Run) ending() string {
+	asks := r.Compared() && (r.asks() || len(r.Case.Scenario.Measures) > 0)
+	switch status, _ := r.Status(); {
+	case status == Inconclusive:
+		return ": inconclusive."
+	case status == Unexpected && (asks || r.unexpected() == ""):
+		return ": NOT as expected."
+	case status == Unexpected:
+		return ": " + r.unexpected() + " VIOLATED."
+	case r.failsAsExpected():
+		return ". This is the failure that the scenario shows."
+	case asks:
+		return ": as expected."
 	}
-	return words + ending, v[of], of
+	return "."
+}
+
+// unexpected names what the run violates and may not.
+func (r *Run) unexpected() string {
+	var names []string
+	for p := range checker.PropertyCount {
+		if r.differs(p) {
+			names = append(names, p.String())
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0] + " is"
+	}
+	return listing(names) + " are"
+}
+
+// asks reports whether the scenario expects a verdict of the run.
+func (r *Run) asks() bool {
+	for p := range checker.PropertyCount {
+		if _, expected := r.Expected(p); expected {
+			return true
+		}
+	}
+	return false
+}
+
+// failsAsExpected reports whether the run violates what its scenario expects to be violated.
+func (r *Run) failsAsExpected() bool {
+	for p := range checker.PropertyCount {
+		if want, _ := r.Expected(p); want == checker.Violated && r.Report.Verdicts[p] == checker.Violated {
+			return true
+		}
+	}
+	return false
 }
 
 // promises are what a lock that excludes well may break all the same, in words.

@@ -22,7 +22,7 @@ func TestWhatIsNotAsExpectedIsNeverShownGreen(t *testing.T) {
 }
 
 func TestAHeadlineTellsOfABrokenPromise(t *testing.T) {
-	r := runOf(t, mastered, uneventful)
+	r := runOf(t, mastered+"\nexpect: any", uneventful)
 	require.NotContains(t, drawnOf(r).Headline, "yet")
 	r.Report.Verdicts[checker.FencingOrder] = checker.Violated
 	require.Contains(t, drawnOf(r).Headline, "; yet the tokens did not grow")

@@ -41,7 +41,7 @@ func junitCaseOf(scenario string, c *tally) junit.Case {
 	}
 	shown := &c.first
 	if c.differ > 0 {
-		shown = &c.example
+		shown = &c.worst.example
 	}
 	add("scenario", c.first.Case.Scenario.Name)
 	add("variant", c.first.Case.Variant)
@@ -58,7 +58,7 @@ func junitCaseOf(scenario string, c *tally) junit.Case {
 	if shown.History != nil {
 		add("virtual-time", virtual(shown.Virtual))
 	}
-	problem := &junit.Problem{Message: c.reason + c.seeds(), Drawing: junit.Drawing("\n" + sketch(shown))}
+	problem := &junit.Problem{Message: c.worst.reason + c.seeds(), Drawing: junit.Drawing("\n" + sketch(shown))}
 	switch c.status {
 	case Unexpected:
 		problem.Type = "unexpected"

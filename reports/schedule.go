@@ -107,11 +107,9 @@ func (p *picture) timeline(i int) Timeline {
 func (r *Run) dataOfVerdict(p checker.Property) Verdict {
 	got := r.Report.Verdicts[p]
 	d := Verdict{Property: p.String(), Found: got.String(), Note: r.note(p, got), Tone: inkOf(p, got).tone()}
-	if want, ok := r.Expected(p); ok {
-		d.Expected = want.String()
-		if want != got {
-			d.Tone = ToneDiffers
-		}
+	d.Expected = r.allowed(p)
+	if r.differs(p) {
+		d.Tone = ToneDiffers
 	}
 	return d
 }

@@ -10,17 +10,11 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// Status compares the run with what its scenario expects of its case, and says in words what differs. A run of which a
-// verdict is unknown is inconclusive, even if nobody expects anything of it; one in which a program has ended itself is
-// expected by nobody who does not say so; one that the scenario says nothing of (see [Run.Compared]) is as expected otherwise.
+// Status compares the run with what its scenario expects of its case, and says in words what differs. A property of which
+// nothing is expected may not be violated; of a run that the scenario is not about (see [Run.Compared]) that is all. A run
+// of which a verdict is unknown is inconclusive, whatever is expected.
 func (r Run) Status() (Status, []string) {
-	status, reasons := AsExpected, []string(nil)
-	switch {
-	case r.Compared():
-		status, reasons = r.compare()
-	case r.Report.Verdicts[checker.Survival] == checker.Violated:
-		status, reasons = Unexpected, []string{"survival is violated, which is expected of no lock"}
-	}
+	status, reasons := r.compare()
 	if unknown := r.unknown(); len(unknown) > 0 {
 		status, reasons = max(status, Inconclusive), append(reasons, unknown...)
 	}
@@ -28,7 +22,11 @@ func (r Run) Status() (Status, []string) {
 }
 
 func (r *Run) compare() (status Status, reasons []string) {
-	for _, d := range r.Case.Compare(r.History, &r.Report) {
+	differences := r.Case.CompareOther(&r.Report)
+	if r.Compared() {
+		differences = r.Case.Compare(r.History, &r.Report)
+	}
+	for _, d := range differences {
 		if d.Inconclusive {
 			status = max(status, Inconclusive)
 		} else {
@@ -96,6 +94,39 @@ func (r Run) Expected(p checker.Property) (checker.Verdict, bool) {
 		return checker.NotJudged, false
 	}
 	return r.Case.Expected(p)
+}
+
+// allowed is what the scenario says may come of a property: a verdict, "any", or "" if it says nothing.
+func (r *Run) allowed(p checker.Property) string {
+	want, expected := r.Expected(p)
+	switch {
+	case expected:
+		return want.String()
+	case r.Case.AllowsAny(p):
+		return "any"
+	}
+	return ""
+}
+
+// differs reports whether a verdict is another one than the scenario allows: a property of which it says nothing may not
+// be violated.
+func (r *Run) differs(p checker.Property) bool {
+	got := r.Report.Verdicts[p]
+	if want, expected := r.Expected(p); expected {
+		return got != want
+	}
+	return got == checker.Violated && !r.Case.AllowsAny(p)
+}
+
+// waived lists the properties that the run violates and the scenario lets be violated.
+func (r *Run) waived() []string {
+	var list []string
+	for p := range checker.PropertyCount {
+		if r.Report.Verdicts[p] == checker.Violated && r.Case.AllowsAny(p) {
+			list = append(list, p.String())
+		}
+	}
+	return list
 }
 
 // FaultsNotFired lists the faults that never happened, in the order of the scenario.

@@ -3,6 +3,8 @@ package reports_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
 )
 
 func TestARunAsExpectedHasNoReasons(t *testing.T) {
@@ -77,12 +80,22 @@ func TestAnUnknownVerdictIsInconclusiveWhateverIsExpected(t *testing.T) {
 	require.Equal(t, reports.Unexpected, status, "a difference outweighs it")
 }
 
-func TestAnotherLockIsNotCompared(t *testing.T) {
+func TestAnotherLockMayNotViolateAnything(t *testing.T) {
 	r := loadStory(t, "majority-forgets")[0]
 	r.Lock = "watchdog"
 	status, reasons := r.Status()
+	require.Equal(t, reports.Unexpected, status, "although the scenario expects its own lock to damage the resource")
+	require.Equal(t, []string{
+		"mutual-exclusion is violated, which is not expected", "exclusion-at-service is violated, which is not expected",
+		"resource is violated, which is not expected",
+	}, reasons, "fencing-order need not be judged, and faults need not happen")
+	for p := range checker.PropertyCount {
+		if r.Report.Verdicts[p] == checker.Violated {
+			r.Report.Verdicts[p] = checker.Held
+		}
+	}
+	status, _ = r.Status()
 	require.Equal(t, reports.AsExpected, status)
-	require.Empty(t, reasons)
 	_, expected := r.Expected(checker.MutualExclusion)
 	require.False(t, expected)
 	r.Report.Verdicts[checker.Resource] = checker.Undecided
@@ -155,6 +168,75 @@ func TestAnInterruptedDocumentSaysSo(t *testing.T) {
 	require.NoError(t, json.Unmarshal(b.Bytes(), &d))
 	require.True(t, d.Interrupted)
 	require.Len(t, d.Runs, 1)
+}
+
+// expecting is a story's first run whose scenario expects that.
+func expecting(t *testing.T, story, expect string) reports.Run {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + story + ".yaml")
+	require.NoError(t, err)
+	s, err := scenarios.Parse(story+".yaml", regexp.MustCompile(`(?m)^expect: .*$`).ReplaceAll(text, []byte(expect)))
+	require.NoError(t, err)
+	r := loadStory(t, story)[0]
+	r.Case = s.Cases()[0]
+	return r
+}
+
+func TestAViolationThatNobodyExpectsIsRed(t *testing.T) {
+	for expect, want := range map[string]struct {
+		status reports.Status
+		ending string
+	}{
+		"":                                     {reports.Unexpected, "damaged: mutual-exclusion and resource are VIOLATED."},
+		"expect: any":                          {reports.AsExpected, "damaged."},
+		"expect: {mutual-exclusion: violated}": {reports.Unexpected, ": NOT as expected."},
+		"expect: {mutual-exclusion: violated, resource: any}": {reports.AsExpected, ". This is the failure that the scenario shows."},
+		"expect: {mutual-exclusion: any}":                     {reports.Unexpected, "damaged: resource is VIOLATED."},
+		"expect: {mutual-exclusion: any, resource: any}":      {reports.AsExpected, "damaged."},
+	} {
+		r := expecting(t, "crowd", expect)
+		status, reasons := r.Status()
+		require.Equal(t, want.status, status, expect)
+		require.Equal(t, status == reports.AsExpected, len(reasons) == 0, expect)
+		drawn := drawnOf(r)
+		require.True(t, strings.HasSuffix(drawn.Headline, want.ending), "%s: %s", expect, drawn.Headline)
+		require.Equal(t, status == reports.Unexpected, drawn.Tone == reports.ToneDiffers, expect)
+	}
+}
+
+// TestAnExpectedFailureIsNoSuccess looks at the words for both cases of a story: in one the resource is damaged.
+func TestAnExpectedFailureIsNoSuccess(t *testing.T) {
+	r := loadStory(t, "pause-and-fence")[0]
+	require.NotContains(t, drawnOf(r).Headline, "as expected")
+	r = expecting(t, "waits-for-ever", "expect: {mutual-exclusion: held, progress: any, availability: any}")
+	require.Contains(t, drawnOf(r).Headline, ": as expected.")
+	var s reports.Summary
+	for _, r := range append(loadStory(t, "pause-and-fence"), r) {
+		s.Add(r)
+	}
+	var b bytes.Buffer
+	require.NoError(t, s.Text(&b, reports.TextOptions{}))
+	require.Contains(t, b.String(), "4 cases, 4 runs: 4 as expected (3 expected failures)\n")
+}
+
+func TestASummaryNamesTheSeedsThatViolate(t *testing.T) {
+	bad := expecting(t, "crowd", "expect: {mutual-exclusion: violated}")
+	any := expecting(t, "crowd", "expect: any")
+	var s reports.Summary
+	for _, r := range []reports.Run{bad, any} {
+		for seed := range uint64(40) {
+			r.Seed = seed
+			if r.Report.Verdicts[checker.Resource] = checker.Violated; seed%3 > 0 {
+				r.Report.Verdicts[checker.Resource], r.Report.Verdicts[checker.MutualExclusion] = checker.Held, bad.Report.Verdicts[checker.MutualExclusion]
+			}
+			s.Add(r)
+		}
+	}
+	var b bytes.Buffer
+	require.NoError(t, s.Text(&b, reports.TextOptions{Width: 120}))
+	seeds := "    seeds 0x0, 0x3, 0x6, 0x9, 0xc, 0xf, 0x12, 0x15, 0x18, 0x1b and 4 more\n    locksim run crowd --fencing none --seed 0x0\n"
+	require.Contains(t, b.String(), "  ≠ crowd, 14 of 40 seeds: resource is violated, which is not expected\n"+seeds)
+	require.Contains(t, b.String(), "  • crowd, 40 of 40 seeds: mutual-exclusion and resource violated, which may be\n    seeds 0x0, 0x1")
 }
 
 func TestASummaryCountsAndNamesTheFirstThatDiffers(t *testing.T) {

@@ -362,10 +362,10 @@ func TestWhatAProgramWroteIsShownEverywhere(t *testing.T) {
 	picture := reports.Schedules(runs, 100)[0].Runs[0]
 	require.Contains(t, picture.Why, "Its output: panic: no reply / goroutine 1 [running]: / main.lock(...)")
 	require.True(t, slices.ContainsFunc(picture.Moments, func(m reports.Moment) bool { return m.Text == "panics: no reply" }))
-	require.Contains(t, picture.Headline, "a client's program ended itself: NOT as expected")
+	require.Contains(t, picture.Headline, "a client's program ended itself: survival is VIOLATED.")
 	status, reasons := r.Status()
 	require.Equal(t, reports.Unexpected, status)
-	require.Equal(t, []string{"survival is violated, expected held"}, reasons)
+	require.Equal(t, []string{"survival is violated, which is not expected"}, reasons)
 	r.Lock = "another"
 	status, _ = r.Status()
 	require.Equal(t, reports.Unexpected, status, "though the scenario expects nothing of it")

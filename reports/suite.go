@@ -23,11 +23,11 @@ func (s *Suite) Complete(play func(Run) (Run, error)) error {
 		if c.differ == 0 {
 			continue
 		}
-		run, err := play(c.example)
+		run, err := play(c.worst.example)
 		if err != nil {
 			return err
 		}
-		c.example = run
+		c.worst.example = run
 	}
 	return nil
 }
@@ -42,27 +42,27 @@ func (c *tally) ways() string {
 	return strings.Join(parts, ", ")
 }
 
-// seeds says with how many seeds a case was not as expected.
+// seeds says with which seeds a case was not as expected.
 func (c *tally) seeds() string {
 	if c.runs == 1 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d of %d seeds)", c.differ, c.runs)
+	return fmt.Sprintf(" (%d of %d seeds: %s)", c.worst.runs, c.runs, c.worst.named())
 }
 
 // line is where a case's file says what was expected otherwise; 0 if the case is of no file.
 func (c *tally) line() int {
-	if c.example.File == "" {
+	if c.worst.example.File == "" {
 		return 0
 	}
 	field := "expect"
 	for p := range checker.PropertyCount {
-		if want, ok := c.example.Expected(p); ok && c.example.History != nil && c.example.Report.Verdicts[p] != want {
+		if c.worst.example.History != nil && c.worst.example.differs(p) {
 			field += "." + p.String()
 			break
 		}
 	}
-	return c.example.Case.Scenario.Errorf(field, "").Line
+	return c.worst.example.Case.Scenario.Errorf(field, "").Line
 }
 
 // Bounds of what a reader of a build's log is shown of one run.

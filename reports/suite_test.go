@@ -124,7 +124,7 @@ func TestJUnitCountsSeeds(t *testing.T) {
 	bad.Report.Verdicts[checker.MutualExclusion] = checker.Held
 	d, _ := junitOf(t, suiteOf(t, good, bad, good))
 	require.Equal(t, 1, d.Tests, "one case, three runs")
-	require.Equal(t, "mutual-exclusion is held, expected violated (1 of 3 seeds)", d.Suites[0].Cases[0].Failure.Message)
+	require.Equal(t, "mutual-exclusion is held, expected violated (1 of 3 seeds: 0x2b)", d.Suites[0].Cases[0].Failure.Message)
 	require.Contains(t, d.Suites[0].Cases[0].Failure.Text, "--seed 0x2b")
 }
 

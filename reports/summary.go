@@ -21,44 +21,81 @@ type tally struct {
 	first   Run // without its history and events
 	runs    int
 	counts  [checker.PropertyCount][5]int // by verdict
-	wanted  [checker.PropertyCount]checker.Verdict
-	expects [checker.PropertyCount]bool
+	differs [checker.PropertyCount]bool   // in some run
+	fails   bool                          // some run shows the failure that its scenario expects
 	status  Status
-	differ  int    // runs that were not as expected
-	example Run    // the first of those
-	reason  string // why
+	differ  int     // runs that were not as expected
+	worst   outlier // of those, the runs of the gravest status
+	allowed outlier // runs that were as expected and violate what may be violated
+}
+
+// outlier is what sets some runs of a case apart.
+type outlier struct {
+	runs    int
+	seeds   []uint64 // of the first few
+	example Run      // the first
+	reason  string   // of that one
+}
+
+// namedSeeds is how many seeds a report names.
+const namedSeeds = 10
+
+func (o *outlier) add(r *Run, reason string) {
+	if o.runs++; o.runs == 1 {
+		o.example, o.reason = slim(r), reason
+	}
+	if len(o.seeds) < namedSeeds {
+		o.seeds = append(o.seeds, r.Seed)
+	}
+}
+
+// named lists the seeds, as far as they are known.
+func (o *outlier) named() string {
+	var list []string
+	for _, seed := range o.seeds {
+		list = append(list, hex(seed))
+	}
+	text := strings.Join(list, ", ")
+	if more := o.runs - len(o.seeds); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Add counts one run.
 func (s *Summary) Add(r Run) {
 	n := len(s.cases)
 	if n == 0 || s.cases[n-1].first.Case != r.Case || s.cases[n-1].first.Lock != r.Lock || s.cases[n-1].first.File != r.File {
-		s.cases = append(s.cases, newTally(&r))
+		s.cases = append(s.cases, &tally{first: slim(&r)})
 		n++
 	}
 	t := s.cases[n-1]
 	t.runs++
 	s.runs++
+	t.add(&r)
+	s.worst = max(s.worst, t.status)
+}
+
+func (t *tally) add(r *Run) {
 	for p, v := range r.Report.Verdicts {
 		t.counts[p][v]++
+		t.differs[p] = t.differs[p] || r.differs(checker.Property(p))
 	}
+	t.fails = t.fails || r.failsAsExpected()
 	status, reasons := r.Status()
-	s.worst = max(s.worst, status)
 	if status == AsExpected {
+		if waived := r.waived(); len(waived) > 0 {
+			t.allowed.add(r, listing(waived)+" violated, which may be")
+		}
 		return
 	}
 	t.differ++
 	if status > t.status {
-		t.status, t.example, t.reason = status, slim(&r), strings.Join(reasons, "; ")
+		t.status, t.worst = status, outlier{}
 	}
-}
-
-func newTally(r *Run) *tally {
-	t := &tally{first: slim(r)}
-	for p := range checker.PropertyCount {
-		t.wanted[p], t.expects[p] = r.Expected(p)
+	if status == t.status {
+		t.worst.add(r, strings.Join(reasons, "; "))
 	}
-	return t
 }
 
 // slim drops what a summary of very many runs must not hold on to.
@@ -169,7 +206,7 @@ func (s *Summary) rows(t *text) [][]entry {
 func (s *Summary) properties() []checker.Property {
 	var list []checker.Property
 	for p := range checker.PropertyCount {
-		asked := func(c *tally) bool { return c.expects[p] || c.counts[p][checker.Violated] > 0 }
+		asked := func(c *tally) bool { return c.expects(p) || c.counts[p][checker.Violated] > 0 }
 		switch p {
 		case checker.Survival:
 			if slices.ContainsFunc(s.cases, (*tally).isOfProgram) {
@@ -186,9 +223,15 @@ func (s *Summary) properties() []checker.Property {
 	return list
 }
 
+// expects reports whether the scenario of a case expects a verdict of a property.
+func (c *tally) expects(p checker.Property) bool {
+	_, expected := c.first.Expected(p)
+	return expected
+}
+
 // isOfProgram reports whether the lock of a case is a program's, or somebody expects something of one.
 func (c *tally) isOfProgram() bool {
-	return c.expects[checker.Survival] || c.counts[checker.Survival][checker.NotJudged] < c.runs
+	return c.expects(checker.Survival) || c.counts[checker.Survival][checker.NotJudged] < c.runs
 }
 
 // dropEmptyColumns leaves out what no row has to say: variants where there are none.
@@ -234,37 +277,58 @@ func (c *tally) cell(t *text, p checker.Property) entry {
 		k = max(k, signInk)
 	}
 	text := strings.Join(parts, " ")
-	if c.expects[p] && c.counts[p][c.wanted[p]] != c.runs {
+	if c.differs[p] {
 		return entry{text, differs}
 	}
 	return entry{text, k}
 }
 
-// differences tells of each case that was not as expected, with the command that shows the first such run.
+// differences tells of each case that was not as expected, or that violated in some seeds what it may violate: which seeds,
+// and the command that shows the first such run.
 func (s *Summary) differences(t *text) {
 	for _, c := range s.cases {
-		if c.differ == 0 {
-			continue
+		if c.differ > 0 {
+			s.outlier(t, t.g.mismatch, c, &c.worst)
 		}
-		t.line("")
-		name := s.name(c)
-		if c.runs > 1 {
-			name += fmt.Sprintf(", %d of %d seeds", c.differ, c.runs)
+		if c.allowed.runs > 0 && c.runs > 1 {
+			s.outlier(t, t.g.bullet, c, &c.allowed)
 		}
-		t.item(t.g.mismatch, name+": "+c.reason, plain)
-		t.line("    " + Command(&c.example, true))
 	}
 }
 
-func (s *Summary) footer(t *text) {
-	good := 0
+func (s *Summary) outlier(t *text, sign string, c *tally, o *outlier) {
+	t.line("")
+	name := s.name(c)
+	if c.runs > 1 {
+		name += fmt.Sprintf(", %d of %d seeds", o.runs, c.runs)
+	}
+	t.item(sign, name+": "+o.reason, plain)
+	if c.runs > 1 {
+		t.item(" ", "seeds "+o.named(), plain)
+	}
+	t.line("    " + Command(&o.example, true))
+}
+
+// good is how many cases are as expected, and of them how many because they failed as they should.
+func (s *Summary) good() string {
+	good, failing := 0, 0
 	for _, c := range s.cases {
 		if c.status == AsExpected {
-			good++
+			if good++; c.fails {
+				failing++
+			}
 		}
 	}
+	text := fmt.Sprintf("%d as expected", good)
+	if failing > 0 {
+		text += fmt.Sprintf(" (%s)", counted(failing, "expected failure"))
+	}
+	return text
+}
+
+func (s *Summary) footer(t *text) {
 	t.line("")
-	t.line(fmt.Sprintf("%s, %s: %d as expected", counted(len(s.cases), "case"), counted(s.runs, "run"), good))
+	t.line(fmt.Sprintf("%s, %s: %s", counted(len(s.cases), "case"), counted(s.runs, "run"), s.good()))
 	g := t.g
 	legend := []string{
 		g.held + " held", g.violated + " violated", g.vacuous + " vacuous", g.undecided + " unknown",

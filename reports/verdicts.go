@@ -30,7 +30,7 @@ func (t *text) verdicts(r, like *Run) {
 		t.verdict(r, p, width)
 	}
 	if !r.Compared() && like == nil {
-		t.paragraph("    ", "The scenario expects nothing of this lock, mode or style: nothing is compared.", faint)
+		t.paragraph("    ", "The scenario's verdicts are of another lock, mode or style: here no property may be violated.", faint)
 	}
 }
 
@@ -70,14 +70,10 @@ func alike(a, b *Run, p checker.Property) bool {
 
 func (t *text) verdict(r *Run, p checker.Property, width int) {
 	got := r.Report.Verdicts[p]
-	want, expected := r.Expected(p)
 	sign, k := t.sign(p, got)
-	wanted, differing := "", " "
-	if expected {
-		wanted = want.String()
-		if want != got {
-			differing = t.g.mismatch
-		}
+	wanted, differing := r.allowed(p), " "
+	if r.differs(p) {
+		differing = t.g.mismatch
 	}
 	left := Pad(p.String(), width)
 	found := t.ink(k, Pad(got.String(), 10))

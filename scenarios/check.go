@@ -188,7 +188,7 @@ func (a *audit) checkExpect() {
 			a.report(at, "one of those that styles names: "+listing(names(styles)), "%s is not played", *x.Style)
 		}
 		timed := x.Property == checker.Progress || x.Property == checker.Availability
-		if timed && a.Progress == 0 && x.Verdict != checker.NotJudged {
+		if timed && a.Progress == 0 && x.Verdict != checker.NotJudged && !x.Any {
 			a.report(at, "progress to say how long somebody may wait", "%s is not judged without a bound", x.Property)
 		}
 		if x.Property == checker.RequestLoad && a.Load == (LoadBounds{}) && x.Verdict != checker.NotJudged {
@@ -204,7 +204,7 @@ func (a *audit) checkExpect() {
 			other = strings.TrimPrefix(other, "expect.")
 			switch {
 			case !x.overlaps(y):
-			case x.Verdict != y.Verdict:
+			case x.outcome() != y.outcome():
 				a.report(at, "one verdict for each mode and style", "contradicts %s", other)
 			case x.covers(y):
 				a.report(at, "one verdict for each mode and style", "says again what %s says", other)

@@ -21,16 +21,15 @@ func (c Case) Compare(h *history.History, r *checker.Report) []Difference {
 	for p := range checker.PropertyCount {
 		want, ok := c.Expected(p)
 		got := r.Verdicts[p]
-		if p == checker.Survival && !ok && got == checker.Violated { // nobody need say that a program is to live
-			want, ok = checker.Held, true
+		switch {
+		case !ok:
+			differences = append(differences, c.unexpected(p, r)...)
+		case got != want:
+			differences = append(differences, Difference{
+				Text:         fmt.Sprintf("%s is %s, expected %s", p, got, want),
+				Inconclusive: got == checker.Undecided || got == checker.Vacuous,
+			})
 		}
-		if !ok || got == want {
-			continue
-		}
-		differences = append(differences, Difference{
-			Text:         fmt.Sprintf("%s is %s, expected %s", p, got, want),
-			Inconclusive: got == checker.Undecided || got == checker.Vacuous,
-		})
 	}
 	differences = append(differences, c.compareMeasures(r)...)
 	for _, f := range h.Faults {
@@ -39,6 +38,24 @@ func (c Case) Compare(h *history.History, r *checker.Report) []Difference {
 		}
 	}
 	return differences
+}
+
+// CompareOther does the same for a run that the scenario's verdicts are not about, since it is of another lock, style or
+// fencing mode: no property may be violated.
+func (c Case) CompareOther(r *checker.Report) []Difference {
+	var differences []Difference
+	for p := range checker.PropertyCount {
+		differences = append(differences, c.unexpected(p, r)...)
+	}
+	return differences
+}
+
+// unexpected refuses that a property is violated, unless anything may come of it.
+func (c Case) unexpected(p checker.Property, r *checker.Report) []Difference {
+	if r.Verdicts[p] != checker.Violated || c.AllowsAny(p) {
+		return nil
+	}
+	return []Difference{{Text: fmt.Sprintf("%s is violated, which is not expected", p)}}
 }
 
 // compareMeasures refuses a measure that is absent, too: "recovers within 11s" does not hold where nobody recovered.

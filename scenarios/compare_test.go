@@ -64,15 +64,75 @@ func TestVerdictsThatDifferAreTold(t *testing.T) {
 	}, c.Compare(h, &r))
 }
 
-// That programs live goes without saying.
-func TestAProgramThatEndsItselfIsExpectedByNobodyWhoDoesNotSaySo(t *testing.T) {
+func TestAPropertyThatIsNotMentionedMayNotBeViolated(t *testing.T) {
 	var r checker.Report
-	r.Verdicts[checker.Survival] = checker.Violated
 	of := func(expect string) []Difference {
 		return parse(t, smallest+expect).Cases()[0].Compare(&history.History{}, &r)
 	}
-	require.Equal(t, []Difference{{Text: "survival is violated, expected held"}}, of(""))
-	require.Empty(t, of("expect: {survival: violated}\n"))
-	r.Verdicts[checker.Survival] = checker.NotJudged
-	require.Empty(t, of(""))
+	for p := range checker.PropertyCount {
+		r = checker.Report{}
+		r.Verdicts[p] = checker.Violated
+		want := []Difference{{Text: p.String() + " is violated, which is not expected"}}
+		require.Equal(t, want, of(""))
+		require.Empty(t, of("expect: any\n"))
+		require.Empty(t, of("expect: {"+p.String()+": any}\n"))
+		require.Equal(t, want, of("expect: {"+((p+1)%checker.PropertyCount).String()+": any}\n"))
+		r.Verdicts[p] = checker.Held
+		require.Empty(t, of(""))
+	}
+	r = checker.Report{}
+	r.Verdicts[checker.Resource] = checker.Violated
+	require.NotEmpty(t, of("styles: [careless, careful]\nexpect: {resource: {careful: any}}\n"), "this case is of careless clients")
+	require.Empty(t, of("styles: [careless, careful]\nexpect: {resource: {careless: any}}\n"))
+}
+
+func TestAnotherLockMayNotViolateAnythingEither(t *testing.T) {
+	var r checker.Report
+	r.Verdicts[checker.Resource] = checker.Violated
+	of := func(expect string) []Difference { return parse(t, smallest+expect).Cases()[0].CompareOther(&r) }
+	want := []Difference{{Text: "resource is violated, which is not expected"}}
+	require.Equal(t, want, of(""))
+	require.Equal(t, want, of("expect: {resource: violated}\n"), "that is expected of the scenario's lock")
+	require.Empty(t, of("expect: any\n"))
+}
+
+func TestOrAnyAllowsWhatIsNotMentioned(t *testing.T) {
+	s := parse(t, smallest+"expect: {resource: violated}\nvariants: [{name: v, set: {seed: 2}, expect: {resource: held}}]\n").OrAny()
+	var r checker.Report
+	r.Verdicts[checker.MutualExclusion], r.Verdicts[checker.Resource] = checker.Violated, checker.Held
+	require.Empty(t, s.Cases()[0].Compare(&history.History{}, &r))
+	r.Verdicts[checker.Resource] = checker.Violated
+	require.Equal(t, []Difference{{Text: "resource is violated, expected held"}}, s.Cases()[0].Compare(&history.History{}, &r))
+}
+
+func TestAVariantMayExpectMoreOrLessThanAny(t *testing.T) {
+	s := parse(t, smallest+"expect: any\nvariants: [{name: strict, expect: {resource: held}}, {name: lax}]\n")
+	require.Equal(t, Expect(nil).OrAny(), s.Variants[1].Scenario.Expect)
+	v, ok := s.Cases()[0].Expected(checker.Resource)
+	require.True(t, ok)
+	require.Equal(t, checker.Held, v)
+	require.True(t, s.Cases()[0].AllowsAny(checker.MutualExclusion))
+	s = parse(t, smallest+"expect: {resource: held}\nvariants: [{name: lax, expect: any}, {name: silent, expect: {resource: null}}]\n")
+	require.Equal(t, Expect(nil).OrAny(), s.Variants[0].Scenario.Expect)
+	require.Empty(t, s.Variants[1].Scenario.Expect)
+}
+
+// TestARunIsAsExpectedByWhatWaivesIt lets each case of a scenario with several violate something else.
+func TestARunIsAsExpectedByWhatWaivesIt(t *testing.T) {
+	s := parse(t, smallest+"styles: [careless, careful]\nresource: {fencing: [none, compare-and-set]}\n"+
+		"expect: {resource: {none: {careful: violated}}}\n")
+	var r checker.Report
+	r.Verdicts[checker.Resource] = checker.Violated
+	for range 2 { // the second time nothing is added
+		for _, c := range s.Cases() {
+			s.Expect = c.Waiving(&r)
+		}
+		require.Len(t, s.Expect, 4)
+	}
+	again, err := s.Again()
+	require.NoError(t, err)
+	require.Equal(t, s.Expect, again.Expect)
+	for _, c := range again.Cases() {
+		require.Empty(t, c.Compare(&history.History{}, &r))
+	}
 }

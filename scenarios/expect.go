@@ -11,11 +11,7 @@ import (
 	"github.com/locksim/locksim/history"
 )
 
-const expectAllowed = "a verdict, or a mapping of fencing modes and/or client styles to verdicts"
-
-func verdict() kind[checker.Verdict] {
-	return oneOf(checker.VerdictNames(), checker.ParseVerdict, checker.Verdict.String)
-}
+const expectAllowed = "a verdict or any, or a mapping of fencing modes and/or client styles to verdicts"
 
 func fencing() kind[history.Fencing] {
 	return oneOf(history.FencingNames(), history.ParseFencing, history.Fencing.String)
@@ -25,13 +21,86 @@ func style() kind[history.Style] {
 	return oneOf(history.StyleNames(), history.ParseStyle, history.Style.String)
 }
 
-// expectations is a mapping of properties to verdicts, which may depend on the fencing mode and the style.
+// outcome is what an expectation allows: one verdict, or any.
+type outcome struct {
+	verdict checker.Verdict
+	any     bool
+}
+
+const anyOutcome = "any"
+
+func (o outcome) String() string {
+	if o.any {
+		return anyOutcome
+	}
+	return o.verdict.String()
+}
+
+func parseOutcome(name string) (outcome, bool) {
+	if name == anyOutcome {
+		return outcome{any: true}, true
+	}
+	v, ok := checker.ParseVerdict(name)
+	return outcome{verdict: v}, ok
+}
+
+func outcomes() kind[outcome] {
+	return oneOf(append(checker.VerdictNames(), anyOutcome), parseOutcome, outcome.String)
+}
+
+// OrAny returns the expectations, and that anything may come of each property that they do not mention at all.
+func (e Expect) OrAny() Expect {
+	out := slices.Clone(e)
+	for p := range checker.PropertyCount {
+		if !slices.ContainsFunc(e, func(x Expectation) bool { return x.Property == p }) {
+			out = append(out, Expectation{Property: p, Any: true})
+		}
+	}
+	out.sort()
+	return out
+}
+
+// OrAny returns the scenario as one that allows anything to come of each property that it does not mention.
+func (s *Scenario) OrAny() *Scenario {
+	out := *s
+	out.Expect, out.Variants = s.Expect.OrAny(), slices.Clone(s.Variants)
+	for i := range out.Variants {
+		out.Variants[i].Scenario = out.Variants[i].Scenario.OrAny()
+	}
+	return &out
+}
+
+// Waiving returns the expectations of a case, and that anything may come of what a run of it violated without their
+// mentioning it. With them the run is as expected unless they contradict it.
+func (c Case) Waiving(r *checker.Report) Expect {
+	out := slices.Clone(c.Scenario.Expect)
+	for p := range checker.PropertyCount {
+		if _, said := c.expectation(p); said || r.Verdicts[p] != checker.Violated {
+			continue
+		}
+		x := Expectation{Property: p, Any: true}
+		if len(c.Scenario.Resource.Fencing) > 1 {
+			x.Fencing = &c.Fencing
+		}
+		if len(c.Scenario.Styles) > 1 {
+			x.Style = &c.Style
+		}
+		out = append(out, x)
+	}
+	out.sort()
+	return out
+}
+
+// expectations is a mapping of properties to verdicts, which may depend on the fencing mode and the style; or "any".
 func expectations() kind[Expect] {
-	allowed := "a mapping of properties (" + listing(checker.PropertyNames()) + ") to " + expectAllowed
+	allowed := "any, or a mapping of properties (" + listing(checker.PropertyNames()) + ") to " + expectAllowed
 	return kind[Expect]{
 		allowed: allowed,
 		schema:  expectSchema,
 		read: func(r *reader, path string, n *yaml.Node) (Expect, bool) {
+			if n.Kind == yaml.ScalarNode && n.Value == anyOutcome {
+				return Expect(nil).OrAny(), true
+			}
 			if !r.is(yaml.MappingNode, path, n, allowed) {
 				return nil, false
 			}
@@ -50,8 +119,11 @@ func expectations() kind[Expect] {
 			return all, true
 		},
 		write: func(e Expect) *yaml.Node {
-			if len(e) == 0 {
+			switch {
+			case len(e) == 0:
 				return nil
+			case slices.Equal(e, Expect(nil).OrAny()):
+				return word(anyOutcome)
 			}
 			return e.tree()
 		},
@@ -61,7 +133,8 @@ func expectations() kind[Expect] {
 // readVerdicts reads a verdict for what has been said so far, or goes one level down for each mode or style.
 func (r *reader) readVerdicts(to Expect, path string, n *yaml.Node, e Expectation) Expect {
 	if n.Kind != yaml.MappingNode || e.Fencing != nil && e.Style != nil {
-		e.Verdict, _ = verdict().read(r, path, n)
+		o, _ := outcomes().read(r, path, n)
+		e.Verdict, e.Any = o.verdict, o.any
 		return append(to, e)
 	}
 	if len(n.Content) == 0 {
@@ -144,7 +217,7 @@ func (e Expect) tree() *yaml.Node {
 		if x.Style != nil {
 			path = append(path, x.Style.String())
 		}
-		put(out, path, word(x.Verdict.String()))
+		put(out, path, word(x.outcome().String()))
 	}
 	return out
 }
@@ -164,6 +237,23 @@ func put(to *yaml.Node, path []string, value *yaml.Node) {
 	}
 }
 
+// spelledOut is what may be "any" of all properties as a mapping, so that a variant can say otherwise of some.
+func spelledOut(n *yaml.Node) *yaml.Node {
+	if n == nil || n.Kind != yaml.ScalarNode || n.Value != anyOutcome {
+		return n
+	}
+	out := *newMapping()
+	out.Line, out.Column = n.Line, n.Column
+	for _, name := range checker.PropertyNames() {
+		key := *n
+		key.Value = name
+		out.Content = append(out.Content, &key, n)
+	}
+	return &out
+}
+
+func (x Expectation) outcome() outcome { return outcome{x.Verdict, x.Any} }
+
 // path is where the expectation stands in a file, if it is written by mode first.
 func (x Expectation) paths() []string {
 	base := "expect." + x.Property.String()
@@ -181,7 +271,7 @@ func (x Expectation) paths() []string {
 }
 
 func expectSchema(s *schemas) object {
-	verdicts := s.share("verdict", verdict().schema(s))
+	verdicts := s.share("verdict", outcomes().schema(s))
 	byName := func(names []string, value object) object {
 		properties := object{}
 		for _, name := range names {
@@ -192,5 +282,5 @@ func expectSchema(s *schemas) object {
 	both := slices.Concat(history.FencingNames(), history.StyleNames())
 	inner := s.share("verdicts", object{"anyOf": []object{verdicts, byName(both, verdicts)}})
 	value := s.share("expected", object{"anyOf": []object{verdicts, byName(both, inner)}})
-	return byName(checker.PropertyNames(), s.orNull(value))
+	return object{"anyOf": []object{{"enum": []string{anyOutcome}}, byName(checker.PropertyNames(), s.orNull(value))}}
 }

@@ -51,7 +51,9 @@ var scenarioFields = mapping[Scenario]{
 			"The client styles to play it in: when a client stops believing that it holds the lock.").otherwise("`careless`"),
 		bind("expect", expectations(), func(s *Scenario) *Expect { return &s.Expect },
 			"The verdicts that are expected, by property. Where they depend on the fencing mode or the client style, "+
-				"a mapping of modes, of styles, or of one within the other.").otherwise("nothing is judged"),
+				"a mapping of modes, of styles, or of one within the other. A property that is not mentioned may not be "+
+				"violated; `any` allows every verdict, of one property or, in place of the mapping, of all.").
+			otherwise("no property may be violated"),
 		bind("measures", lines(keyed("measures", knownMeasure(), measureKind(), measureName)),
 			func(s *Scenario) *[]MeasureBound { return &s.Measures },
 			"What [measured values](#the-measures) are expected to be, by name. Those whose names end in -ns are times. A "+

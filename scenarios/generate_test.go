@@ -406,23 +406,34 @@ func judge(t *rapid.T, s *Scenario) {
 	}
 	s.Resource.Fencing = distinct(modes).Draw(t, "modes")
 	s.Styles = distinct([]history.Style{history.Careless, history.Careful}).Draw(t, "styles")
-	verdicts := rapid.SampledFrom([]checker.Verdict{checker.Held, checker.Violated, checker.Undecided, checker.NotJudged})
+	if rapid.IntRange(0, 7).Draw(t, "nothing expected") == 0 {
+		s.Expect = Expect(nil).OrAny()
+		return
+	}
+	outcomes := rapid.SampledFrom([]Expectation{
+		{Verdict: checker.Held}, {Verdict: checker.Violated}, {Verdict: checker.Undecided}, {Verdict: checker.NotJudged}, {Any: true},
+	})
+	add := func(x Expectation) {
+		o := outcomes.Draw(t, "outcome")
+		x.Verdict, x.Any = o.Verdict, o.Any
+		s.Expect = append(s.Expect, x)
+	}
 	for p := checker.MutualExclusion; p < checker.Progress; p++ {
 		switch rapid.IntRange(0, 4).Draw(t, "expected by") {
 		case 0:
-			s.Expect = append(s.Expect, Expectation{Property: p, Verdict: verdicts.Draw(t, "verdict")})
+			add(Expectation{Property: p})
 		case 1:
 			for _, f := range s.Resource.Fencing {
-				s.Expect = append(s.Expect, Expectation{Property: p, Fencing: &f, Verdict: verdicts.Draw(t, "verdict")})
+				add(Expectation{Property: p, Fencing: &f})
 			}
 		case 2:
 			for _, x := range s.Styles {
-				s.Expect = append(s.Expect, Expectation{Property: p, Style: &x, Verdict: verdicts.Draw(t, "verdict")})
+				add(Expectation{Property: p, Style: &x})
 			}
 		case 3:
 			for _, f := range s.Resource.Fencing {
 				for _, x := range s.Styles {
-					s.Expect = append(s.Expect, Expectation{Property: p, Fencing: &f, Style: &x, Verdict: verdicts.Draw(t, "verdict")})
+					add(Expectation{Property: p, Fencing: &f, Style: &x})
 				}
 			}
 		}

@@ -142,10 +142,11 @@ type Expectation struct {
 	Fencing  *history.Fencing // nil: every mode
 	Style    *history.Style   // nil: every style
 	Verdict  checker.Verdict
+	Any      bool // anything may come of it; Verdict says nothing
 }
 
-// Expect lists expected verdicts; what no entry matches is not judged by the scenario. Of entries that match one case
-// the first counts. Files have no word for "else", so no entry read from one covers another: a program that wants an
+// Expect lists expected verdicts; what no entry matches may not be violated. Of entries that match one case the first
+// counts. Files have no word for "else", so no entry read from one covers another: a program that wants an
 // exception must list the modes and styles one by one for the scenario to have a YAML form. Of an entry that covers
 // more special ones YAML would write only those.
 type Expect []Expectation
@@ -182,12 +183,24 @@ func orDefault[T any](list []T, fallback T) []T {
 	return list
 }
 
-// Expected returns the verdict that the case's scenario expects of a property; false if it expects none.
+// Expected returns the verdict that the case's scenario expects of a property; false if it expects none in particular.
 func (c Case) Expected(p checker.Property) (checker.Verdict, bool) {
+	x, ok := c.expectation(p)
+	return x.Verdict, ok && !x.Any
+}
+
+// AllowsAny reports whether the case's scenario says that anything may come of a property.
+func (c Case) AllowsAny(p checker.Property) bool {
+	x, _ := c.expectation(p)
+	return x.Any
+}
+
+// expectation returns the one that is about a property; false if there is none.
+func (c Case) expectation(p checker.Property) (Expectation, bool) {
 	for _, e := range c.Scenario.Expect {
 		if e.Property == p && (e.Fencing == nil || *e.Fencing == c.Fencing) && (e.Style == nil || *e.Style == c.Style) {
-			return e.Verdict, true
+			return e, true
 		}
 	}
-	return checker.NotJudged, false
+	return Expectation{}, false
 }

@@ -21,7 +21,7 @@ var variantFields = mapping[variantText]{
 		bind("set", tree("any field of the scenario but "+listing(fixedFields), func(*schemas) object {
 			return object{"$ref": "#/definitions/scenario-part"}
 		}), func(v *variantText) **yaml.Node { return &v.set }, "What is different.").otherwise("nothing"),
-		bind("expect", tree(expectations().allowed, expectations().schema),
+		bind("expect", expectTree(),
 			func(v *variantText) **yaml.Node { return &v.expect }, "What is expected instead, by property.").otherwise("the same"),
 		bind("measures", tree("measures as of the scenario", func(s *schemas) object {
 			return object{
@@ -41,6 +41,14 @@ func tree(allowed string, schema func(*schemas) object) kind[*yaml.Node] {
 			return n, r.is(yaml.MappingNode, path, n, allowed)
 		},
 	}
+}
+
+// expectTree is the tree of expectations.
+func expectTree() kind[*yaml.Node] {
+	k := tree(expectations().allowed, expectations().schema)
+	read := k.read
+	k.read = func(r *reader, path string, n *yaml.Node) (*yaml.Node, bool) { return read(r, path, spelledOut(n)) }
+	return k
 }
 
 // variantsField keeps the variants' text until the scenario itself has been read. Scenario.tree writes them.
@@ -77,9 +85,6 @@ func (r *reader) readVariants(root *yaml.Node, processes int) []Variant {
 		seen[v.name] = true
 		inner := newReader(r.file)
 		s := inner.scenario(r.mergeVariant(at, base, v))
-		if len(s.Expect) == 0 && len(s.Measures) == 0 && known.sound(at) && len(inner.problems) == 0 {
-			r.reportPlace(at, "expects nothing, nor does the scenario", "expect or measures")
-		}
 		for _, problem := range inner.problems {
 			if !slices.ContainsFunc(known, func(k *Error) bool { return *k == *problem }) {
 				problem.Problem += fmt.Sprintf(" (in variant %s)", v.name)
@@ -124,7 +129,7 @@ func (r *reader) mergeBeside(path string, base *yaml.Node, name string, over *ya
 	if over == nil {
 		return base
 	}
-	merged := r.merge(join(path, name), index(base)[name], over, 1)
+	merged := r.merge(join(path, name), spelledOut(index(base)[name]), over, 1)
 	out := without(base, name)
 	if len(merged.Content) > 0 {
 		out.Content = append(out.Content, raw(name), merged)

@@ -16,6 +16,9 @@ func (s *Scenario) YAML() []byte {
 	return []byte(b.String())
 }
 
+// Again returns the scenario as it is read from a file with its YAML, named after it.
+func (s *Scenario) Again() (*Scenario, error) { return Parse(s.Name+".yaml", s.YAML()) }
+
 // tree is the scenario as YAML nodes.
 func (s *Scenario) tree() *yaml.Node {
 	root := scenarioFields.write(s)
@@ -45,7 +48,7 @@ func (v Variant) tree(base *yaml.Node) *yaml.Node {
 	set := difference(without(base, fixedFields...), without(whole, fixedFields...), maxDepth)
 	add("set", set)
 	for _, name := range []string{"expect", "measures"} {
-		old, want := index(base)[name], index(whole)[name]
+		old, want := spelledOut(index(base)[name]), spelledOut(index(whole)[name])
 		if old == nil {
 			old = newMapping()
 		}

@@ -25,13 +25,15 @@ func runUsage() string {
 
 Plays each scenario under every variant, client style and fencing mode that it names, all with the same seed, and
 prints the verdicts beside the expected ones, a timeline, the events that matter, and the command that plays it again.
-With --all or --seeds it prints a table instead.
+With --all or --seeds it prints a table instead, and names the seeds that are not as expected. A property of which a
+scenario expects nothing may not be violated.
 
   --all              every named scenario
   --fencing MODE     this fencing mode only, or all; also one that the scenario does not name
   --style STYLE      this client style only: careless, attentive or careful
   --variant NAME     this variant only
-  --lock NAME        another lock on servers of that kind in the place of the scenario's; nothing is expected of it
+  --lock NAME        another lock on servers of that kind in place of the scenario's; it may not violate any property
+  --expect any       properties of which the scenario expects nothing may be violated
   --seed S           the seed, as 42 or 0x2a; otherwise the scenario's own
   --seeds N          N seeds from that one on
   --jobs N           runs at once; the output does not depend on it
@@ -46,7 +48,7 @@ With --all or --seeds it prints a table instead.
 An interrupt, or a request to terminate, leaves what was played until then, marked as interrupted; -o FILE then is
 FILE.partial.
 
-Exit codes: 0 as expected, 1 not as expected, 2 usage or bad scenario, 3 inconclusive, 130 interrupted.
+Exit codes: 0 as expected, 1 not as expected or a violation that is not expected, 2 usage or bad scenario, 3 inconclusive, 130 interrupted.
 ` + clientsHelp
 }
 
@@ -56,6 +58,7 @@ type runOptions struct {
 	all                boolFlag
 	lock, out          string
 	format, color      choice
+	expect             choice
 	seed               seedFlag
 	seeds, jobs, width count
 	ascii              boolFlag
@@ -88,6 +91,7 @@ const (
 func runFlags(o *runOptions, e env) *flag.FlagSet {
 	o.format = choice{"text", formatNames()}
 	o.color = choice{"auto", []string{"auto", "always", "never"}}
+	o.expect = choice{"", []string{"any"}}
 	o.seeds = count{1, 1, maxSeeds}
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
 	o.width = count{0, minWidth, maxWidth}
@@ -96,6 +100,7 @@ func runFlags(o *runOptions, e env) *flag.FlagSet {
 	o.fencing.allowed = append(o.fencing.allowed, everyMode)
 	fs.Var(&o.all, "all", "")
 	fs.StringVar(&o.lock, "lock", "", "")
+	fs.Var(&o.expect, "expect", "")
 	fs.Var(&o.seed, "seed", "")
 	fs.Var(&o.seeds, "seeds", "")
 	fs.Var(&o.jobs, "jobs", "")
@@ -158,6 +163,9 @@ func (c *call) findLock(o *runOptions) error {
 func (o *runOptions) compile(list []loaded) (*batch, error) {
 	p, chosen := &batch{}, o.selection()
 	for _, l := range list {
+		if o.expect.value != "" {
+			l.scenario = l.scenario.OrAny()
+		}
 		cases, err := chosen.Cases(l.scenario)
 		if err != nil && bool(o.all) {
 			continue // a variant is of few scenarios

@@ -35,7 +35,8 @@ func (c *comparer) exemplify() error {
 		if h.err != nil {
 			return h.err
 		}
-		return c.hang(h)
+		c.hang(h)
+		return nil
 	})
 }
 
@@ -62,6 +63,11 @@ func (c *comparer) examplesOf(r *harness.Runner, lock int) hung {
 				return out
 			}
 			out.of[cell] = example
+		}
+	}
+	for _, e := range g.list {
+		if out.err = g.complete(e); out.err != nil {
+			return out
 		}
 	}
 	out.list = g.list
@@ -103,12 +109,7 @@ func modeOf(c *Cell) history.Fencing {
 }
 
 // hang enters a lock's examples in its cells.
-func (c *comparer) hang(h hung) error {
-	for _, e := range h.list {
-		if err := e.complete(); err != nil {
-			return err
-		}
-	}
+func (c *comparer) hang(h hung) {
 	for cell, k := range h.of {
 		e := h.list[k]
 		cell.Example = &Example{
@@ -122,7 +123,6 @@ func (c *comparer) hang(h hung) error {
 	for _, e := range h.list {
 		c.out.Examples = append(c.out.Examples, *e)
 	}
-	return nil
 }
 
 // digest is that of the example's run in a cell's mode.
