@@ -164,16 +164,20 @@ func (j *judge) accuse(v Violation) {
 	}
 }
 
-// heedBound takes back what a run cut short by a bound cannot say: what it showed to be broken stays broken, what
-// held so far may have been broken later.
+// heedBound takes back what a run cut short by a bound, or by the scenario's end, cannot say: what it showed to be broken
+// stays broken, what held so far may have been broken later.
 func (j *judge) heedBound() {
-	if j.h.Bound == "" {
+	reason := j.h.Cut
+	if j.h.Bound != "" {
+		reason = "the bound on " + j.h.Bound + " was reached"
+	}
+	if reason == "" {
 		return
 	}
 	for p, v := range j.report.Verdicts {
 		if v == Held || v == Vacuous {
 			j.report.Verdicts[p] = Undecided
-			j.report.Reasons[p] = "the bound on " + j.h.Bound + " was reached"
+			j.report.Reasons[p] = reason
 		}
 	}
 }

@@ -7,8 +7,7 @@ import (
 
 // Exclusion at the service: no grant starts inside another one. A grant runs as promised to the client: until it is
 // released, its time to live has elapsed in true time, its session has rightfully expired, or the deadline that the
-// lease states has passed, and no longer than until Lock reports that the lock was not acquired. Whether the servers
-// still hold the key plays no part. A client whose request prolongs another's grant is told that it holds, which grants
+// lease states has passed. Whether the servers still hold the key plays no part. A client whose request prolongs another's grant is told that it holds, which grants
 // the lock to it as well. Overlapping grants of one owner are one.
 
 func (j *judge) exclusionAtService() {
@@ -33,20 +32,13 @@ func (j *judge) grants() intervals {
 }
 
 // promisedUntil returns the moment until which the client may rely on a grant: what a lease states as its deadline is all
-// that it promises, and a client that was told that it does not have the lock is promised nothing. An error tells it
-// neither.
+// that it promises.
 func (j *judge) promisedUntil(g *history.Grant) trace.Instant {
 	a := j.h.Acquisition(g.Acquisition)
-	switch {
-	case a == nil:
-		return g.To
-	case a.Outcome == history.OK && a.HasDeadline:
+	if a != nil && a.Outcome == history.OK && a.HasDeadline {
 		return min(g.To, a.Deadline)
-	case a.Outcome == history.Failed:
-		return min(g.To, a.Returned)
-	default:
-		return g.To
 	}
+	return g.To
 }
 
 func (j *judge) tellDoubleGrant(first, second *interval) {

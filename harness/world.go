@@ -30,7 +30,7 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	s := p.Case.Scenario
 	w := &world{plan: p}
 	w.engine = sim.New(sim.Config{
-		Seed: seed, Until: trace.Instant(s.Until), Latency: s.Network.Latency, Keep: keep,
+		Seed: seed, Until: trace.Instant(s.End()), Latency: s.Network.Latency, Keep: keep,
 		Limits: limitsOf(s), Check: func() string { return w.check(r) },
 	}, &r.spare)
 	w.journal.init(w.engine, r.last)
@@ -131,6 +131,9 @@ func (w *world) history(end sim.Ending) *history.History {
 		h.Faults = append(h.Faults, history.Fault{
 			Name: f.Fault.Name, Text: w.plan.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End,
 		})
+	}
+	if !end.Quiescent && end.Bound == "" {
+		h.Cut = w.cutOff(h)
 	}
 	return h
 }

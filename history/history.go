@@ -287,6 +287,9 @@ type History struct {
 	End          trace.Instant
 	// Bound names the bound that ended the run early ("steps", "messages", …); "" if none did.
 	Bound string
+	// Cut says what was still under way when the scenario's end came: "the run ended at 1m0s while a was in its critical
+	// section"; "" if nothing was.
+	Cut string
 	// Quiescent says that the run ended because nothing could happen any more: who still waits then waits for ever.
 	Quiescent bool
 

@@ -72,6 +72,7 @@ func (h *History) fields() []field {
 		{"wake-ups", &h.WakeUps},
 		{"end", &h.End},
 		{"bound", &h.Bound},
+		{"cut", &h.Cut},
 		{"quiescent", &h.Quiescent},
 	}
 }

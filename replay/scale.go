@@ -48,7 +48,7 @@ func scale(s *scenarios.Scenario, speed float64) *scenarios.Scenario {
 		out.Clocks[i].Offset = x.time(s.Clocks[i].Offset)
 	}
 	out.Faults = x.faults(s.Faults)
-	out.Progress, out.Until = x.time(s.Progress), x.time(s.Until)
+	out.Progress, out.Until = x.time(s.Progress), x.time(s.End())
 	out.Variants, out.Measures = nil, nil
 	return &out
 }

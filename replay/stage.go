@@ -176,7 +176,7 @@ func (s *stage) play() error {
 			}
 		}
 	})
-	return s.await(func() bool { return s.now() >= trace.Instant(s.scenario.Until) || s.over() })
+	return s.await(func() bool { return s.now() >= trace.Instant(s.scenario.End()) || s.over() })
 }
 
 // quiet is longer than anybody in the scenario waits without taking a step: who has taken none for so long never will.

@@ -61,8 +61,8 @@ func (a *audit) checkClients() bool {
 		if a.known.sound(at) && !c.Hangs {
 			a.checkSection(at, c)
 		}
-		if a.known.sound(at, "until") && c.Start > a.Until {
-			a.report(at+".start", "a time up to "+Brief(a.Until)+", the scenario's until", "begins at %s, after the run's end",
+		if a.known.sound(at, "until") && c.Start > a.End() {
+			a.report(at+".start", "a time up to "+Brief(a.End())+", the scenario's until", "begins at %s, after the run's end",
 				Brief(c.Start))
 		}
 		if a.known.sound(at, "servers") {

@@ -40,8 +40,8 @@ func (a *audit) checkFaults() {
 }
 
 func (a *audit) checkMoment(at string, moment time.Duration) {
-	if a.known.sound("until") && moment > a.Until {
-		a.report(at, "a time up to "+Brief(a.Until)+", the scenario's until", "%s is after the run's end", Brief(moment))
+	if a.known.sound("until") && moment > a.End() {
+		a.report(at, "a time up to "+Brief(a.End())+", the scenario's until", "%s is after the run's end", Brief(moment))
 	}
 }
 

@@ -63,8 +63,13 @@ var scenarioFields = mapping[Scenario]{
 		bind("load", loadFields.kind(), func(s *Scenario) *LoadBounds { return &s.Load },
 			"How many requests per second the lock of one client process may send to its servers; without a bound load is not judged.").
 			or(nothingSet),
-		bind("until", atLeast(1), func(s *Scenario) *time.Duration { return &s.Until },
-			"When the run ends at the latest, in true time.").or("60s"),
+		bind("until", omitted(atLeast(1)), func(s *Scenario) *time.Duration { return &s.Until },
+			"When the run ends at the latest, in true time. A run that ends while a client is in its critical section, or waits "+
+				"for the lock, is cut off: what it did not violate is `unknown`. Work that the scenario lets last forever, and waits "+
+				"that nothing can end any more, do not count.").
+			otherwise("as long as all that the scenario asks for can take one after the other: the last start, all work and thinking, " +
+				"the longest waits, all faults with what they add, a lease for each fault and four more, twice `progress`; " +
+				"at least 60s"),
 		bind("bounds", boundsFields.kind(), func(s *Scenario) *Bounds { return &s.Bounds },
 			"What ends a run that does not end by itself; its verdicts are then unknown.").or(nothingSet),
 		bind("seed", seed(), func(s *Scenario) *uint64 { return &s.Seed },

@@ -32,7 +32,6 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		Servers:  Servers{Kind: "redis", Masters: 1, Disk: "honest"},
 		Clients:  []Client{{Name: "a", Count: 1, Tasks: 1, Sections: 1, Wait: math.MaxInt64, Work: time.Second}},
 		Resource: Resource{Registers: 1},
-		Until:    time.Minute,
 		Bounds:   Bounds{Steps: 1_000_000, Messages: 1_000_000},
 		Seed:     1,
 	}, bare(parse(t, smallest)))

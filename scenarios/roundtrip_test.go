@@ -108,7 +108,7 @@ func TestNamedScenariosSurviveYAML(t *testing.T) {
 
 func TestDefaultsAreLeftAwayAndFaultsStandOnALine(t *testing.T) {
 	s, err := Parse("x.yaml", []byte(strings.Join([]string{
-		"name: x", "lock: {ttl: 10s, algorithm: setnx}", "clients: {a: {count: 1}, b: {work: 2s}}", "until: 60s",
+		"name: x", "lock: {ttl: 10s, algorithm: setnx}", "clients: {a: {count: 1}, b: {work: 2s}}",
 		"faults: [{at: 1s, pause: a, for: 2s}]", "network: {latency: lan}", "story: >", "  Once", "  upon a time",
 	}, "\n")))
 	require.NoError(t, err)

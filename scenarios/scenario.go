@@ -37,7 +37,7 @@ type Scenario struct {
 
 	Progress time.Duration // how long somebody may wait before somebody acquires; 0: not judged
 	Load     LoadBounds    // how many requests per second a client may send; not judged if zero
-	Until    time.Duration // when the run ends at the latest
+	Until    time.Duration // when the run ends at the latest; 0: when the scenario's own data says, see End
 	Bounds   Bounds
 	Seed     uint64 // the seed that is used unless another is asked for
 

@@ -34,7 +34,7 @@ const longest = 4
 // cutShort reports whether a boundary above is that of the run's end: what would have gone wrong came after it.
 func (r *reducer) cutShort(n *Need) bool {
 	s := clone(r.now)
-	s.Until += time.Duration(n.over)
+	s.Until = s.End() + time.Duration(n.over)
 	if !turnAll(n.ids, n.over)(s) {
 		return false
 	}

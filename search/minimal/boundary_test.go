@@ -29,7 +29,7 @@ func TestTheBoundaryOfAStoryAsItIs(t *testing.T) {
 		if size == 0 {
 			continue
 		}
-		tried.Until += time.Duration(size)
+		tried.Until = tried.End() + time.Duration(size)
 		require.True(t, needs[0].Turn(tried, size))
 		plan, err := harness.Compile(tried.Cases()[0], nil)
 		require.NoError(t, err)

@@ -57,7 +57,7 @@ func lasts(r *harness.Runner, c scenarios.Case, p checker.Property) bool {
 	s := *c.Scenario
 	wide := search.Wide(&locks.Algorithm{Name: s.Lock.Algorithm, Servers: s.Servers.Kind}, nil)
 	s.Progress = s.Lock.TTL * time.Duration(wide.Progress)
-	s.Until = max(s.Until, 3*s.Progress)
+	s.Until = max(s.End(), 3*s.Progress)
 	c.Scenario = &s
 	plan, err := harness.Compile(c, nil)
 	if err != nil {

@@ -1,0 +1,109 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// cutOff says what was under way when a run ended that could have gone on; "" if nothing was that could have come to
+// anything. A critical section that the scenario lets last forever is not cut short, nor is that of a process that stands
+// still for good, or has waited for an answer of the resource for so long that none will come.
+func (w *world) cutOff(h *history.History) string {
+	ended := "the run ended at " + h.End.String() + " while "
+	for i := range h.Acquisitions {
+		a := &h.Acquisitions[i]
+		if b, ok := a.Belief(); ok && b.From <= h.End && h.End < b.To && !w.endless(h, a) {
+			return ended + a.Client + " was in its critical section"
+		}
+	}
+	if w.steady(h) {
+		return ""
+	}
+	for i := range h.Waits {
+		if x := &h.Waits[i]; x.To > h.End {
+			return ended + x.Client + " was waiting for the lock"
+		}
+	}
+	return ""
+}
+
+// endless reports whether an acquisition's critical section would not have ended however long the run had lasted.
+func (w *world) endless(h *history.History, a *history.Acquisition) bool {
+	for i := range w.plan.clients {
+		if c := &w.plan.clients[i]; c.name == a.Client && c.work.Hangs {
+			return true
+		}
+	}
+	pending := false
+	for _, f := range w.engine.Faults() {
+		switch {
+		case !f.Fired:
+		case f.End != trace.Never:
+			pending = pending || f.End > h.End
+		case f.Fault.Action.Kind == sim.Pause && f.Node == a.Client:
+			return true
+		}
+	}
+	for i := range h.Accesses {
+		x := &h.Accesses[i]
+		if x.Acquisition == a.ID && x.Returned == trace.Never && !pending && h.End.Sub(x.Invoked) >= w.quiet() {
+			return true
+		}
+	}
+	return false
+}
+
+// unchanged is for how many leases nothing may have changed in a run for it to be said that nothing will.
+const unchanged = 2
+
+// quiet is for how long nothing may have changed.
+func (w *world) quiet() time.Duration {
+	lock := &w.plan.Case.Scenario.Lock
+	if lock.LockDelay != nil {
+		return unchanged * (lock.TTL + *lock.LockDelay)
+	}
+	return unchanged * lock.TTL
+}
+
+// steady reports whether those who wait at a run's end do so because of something that does not end: a permanent fault, or
+// a hold that lasts. Nobody has begun or ceased to hold, and no fault has begun or healed, for several leases.
+func (w *world) steady(h *history.History) bool {
+	last, lasting := trace.Instant(0), false
+	for _, f := range w.engine.Faults() { // a promotion is not undone
+		lasting = lasting || f.Fired && f.Fault.Action.Kind == sim.Promote
+	}
+	note := func(at trace.Instant) {
+		if at <= h.End {
+			last = max(last, at)
+		}
+	}
+	for i := range h.Faults {
+		f := &h.Faults[i]
+		switch {
+		case !f.Fired:
+			continue
+		case f.End == trace.Never:
+			lasting = true
+		case f.End > h.End:
+			return false
+		}
+		note(f.Begin)
+		note(f.End)
+	}
+	for i := range h.Grants {
+		lasting = lasting || h.Grants[i].To > h.End
+		note(h.Grants[i].From)
+		note(h.Grants[i].To)
+	}
+	for i := range h.Acquisitions {
+		if b, ok := h.Acquisitions[i].Belief(); ok {
+			lasting = lasting || b.To > h.End
+			note(b.From)
+			note(b.To)
+		}
+	}
+	return lasting && h.End.Sub(last) >= w.quiet()
+}

@@ -1,0 +1,52 @@
+package harness_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// TestARunThatIsCutOffIsUnknown plays runs that end by until, and says which of them could have gone on otherwise.
+func TestARunThatIsCutOffIsUnknown(t *testing.T) {
+	const long = "lock: {algorithm: set-nx-lua, ttl: 70s}\nclients: {a: {work: 90s}, b: {start: 1s, work: 1s}}\n"
+	const short = "lock: {algorithm: set-nx-lua, ttl: 10s}\n"
+	const eternal = "lock: {algorithm: setnx}\n"
+	for _, c := range []struct {
+		name, text string
+		verdict    checker.Verdict
+		reason     string
+	}{
+		{"work that is cut off", long + "until: 60s", checker.Undecided,
+			"the run ended at 1m0s while a was in its critical section"},
+		{"the same work with the default end", long, checker.Violated, ""},
+		{"a wait that is cut off", eternal + "clients: {a: {work: 20s}, b: {start: 1s}}\n" +
+			"faults: [{after: {node: a, does: acquired}, plus: 5s, crash: a}]\nuntil: 10s", checker.Undecided,
+			"the run ended at 10s while b was waiting for the lock"},
+		{"a wait that nothing ends", eternal + "clients: {a: {work: 20s}, b: {start: 1s}}\n" +
+			"faults: [{after: {node: a, does: acquired}, plus: 5s, crash: a}]\nuntil: 60s", checker.Held, ""},
+		{"a pause that heals too late", short + "clients: {a: {work: 1s}, b: {start: 1s, wait: try}}\n" +
+			"faults: [{after: {node: a, does: acquired}, pause: a, for: 90s}]\nuntil: 60s", checker.Undecided,
+			"the run ended at 1m0s while a was in its critical section"},
+		{"a pause for good", short + "clients: {a: {work: 1s}, b: {start: 1s, wait: try}}\n" +
+			"faults: [{after: {node: a, does: acquired}, pause: a}]\nuntil: 60s", checker.Held, ""},
+		{"work that hangs", eternal + "clients: {a: {work: forever}, b: {start: 1s}}\nuntil: 60s", checker.Held, ""},
+		{"a run that ends by itself", short + "clients: {a: {work: 1s}, b: {start: 500ms}}\nuntil: 60s", checker.Held, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := scenarios.Parse("x.yaml", []byte("name: x\n"+c.text))
+			require.NoError(t, err)
+			p, err := harness.Compile(s.Cases()[0], nil)
+			require.NoError(t, err)
+			r := new(harness.Runner)
+			defer r.Close()
+			result, err := r.Run(p, 1, false)
+			require.NoError(t, err)
+			require.Equal(t, c.verdict.String(), result.Report.Verdicts[checker.MutualExclusion].String())
+			require.Equal(t, c.reason, result.Report.Reasons[checker.MutualExclusion])
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package scenarios
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/sim"
+)
+
+// leastEnd is when a run ends at the latest that has next to nothing to do.
+const leastEnd = time.Minute
+
+// End returns when a run of the scenario ends at the latest: its until, or else a moment by which all that it asks for
+// can have happened one thing after the other, on the slowest of its clocks. A run that has nothing left to do ends earlier.
+func (s *Scenario) End() time.Duration {
+	if s.Until > 0 {
+		return s.Until
+	}
+	lease := s.Lock.TTL
+	if s.Lock.LockDelay != nil {
+		lease += *s.Lock.LockDelay
+	}
+	var start, wait, sum total
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		start = max(start, total(0).plus(c.Start))
+		if c.Wait != forever {
+			wait = max(wait, total(0).plus(c.Again).plus(c.Wait))
+		}
+		sum = sum.plus(c.takes())
+	}
+	slowest := int64(0)
+	for _, c := range s.Clocks {
+		slowest = min(slowest, c.Rate)
+	}
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		slowest = min(slowest, f.Action.Rate)
+		sum = sum.plus(f.Trigger.At).plus(f.Trigger.Plus).plus(f.For).plus(adds(&f.Action)).plus(lease)
+	}
+	for range 4 {
+		sum = sum.plus(lease)
+	}
+	sum = sum.plus(time.Duration(start)).plus(time.Duration(wait)).plus(s.Progress).plus(s.Progress)
+	if rate := million + slowest; rate > 0 {
+		sum = sum.scaled(million, rate)
+	}
+	return max(leastEnd, time.Duration(sum))
+}
+
+// total is a sum of durations that stops at the longest that a scenario may name.
+type total time.Duration
+
+func (t total) plus(d time.Duration) total {
+	return total(min(time.Duration(t)+min(max(d, 0), maxDuration), maxDuration))
+}
+
+// times returns n times as much.
+func (t total) times(n int) total {
+	if t == 0 || n <= 0 {
+		return 0
+	}
+	if int64(n) > int64(maxDuration)/int64(t) {
+		return total(maxDuration)
+	}
+	return t * total(n)
+}
+
+// scaled returns as much as takes so long on a slower clock.
+func (t total) scaled(by, rate int64) total {
+	return total(min(int64(t)/rate*by+int64(t)%rate*by/rate, int64(maxDuration)))
+}
+
+// takes returns how long all sections of a client take, one after the other. Work that is to last forever adds nothing.
+func (c *Client) takes() time.Duration {
+	one := total(0).plus(c.Think)
+	if !c.Hangs {
+		one = one.plus(c.Work)
+		if c.Write != nil {
+			one = one.plus(max(*c.Write-c.Work, 0))
+		}
+	}
+	return time.Duration(one.times(max(c.Count, 1)).times(max(c.Tasks, 1)).times(max(c.Sections, 1)))
+}
+
+// adds returns how long what an action does by itself may last, or put a deadline off.
+func adds(a *sim.Action) time.Duration {
+	return time.Duration(total(0).plus(a.Restart).plus(a.By).plus(a.Demote).plus(max(a.Step, -a.Step)))
+}
