@@ -183,28 +183,34 @@ func (w *wait) awaits(key watched) bool {
 }
 
 // serveReady serves those who wait for the keys that units of execution have made (blocked.c, handleClientsBlockedOnKeys). Each
-// is a unit of its own, and may make a key that somebody else waits for.
+// is a unit of its own, and may make a key that somebody else waits for. What the served clients have sent meanwhile is
+// executed when all have been served (server.c, processUnblockedClients).
 func (s *Server) serveReady() {
+	var served []*Peer
 	for len(s.Store.ready) > 0 {
 		key := s.Store.ready[0]
 		s.Store.ready = slices.Delete(s.Store.ready, 0, 1)
 		for _, p := range slices.Clone(s.waiting) {
-			if w := p.wait; w.awaits(key) {
-				s.servePop(p, w, key)
+			if w := p.wait; w.awaits(key) && s.servePop(p, w, key) {
+				served = append(served, p)
 			}
 		}
 	}
+	for _, p := range served {
+		s.resume(p)
+	}
 }
 
-func (s *Server) servePop(p *Peer, w *wait, key watched) {
+// servePop reports whether there was something for the client.
+func (s *Server) servePop(p *Peer, w *wait, key watched) bool {
 	raw, served := s.Store.popFor(s.node.Wall(), p, w, key)
 	if !served {
 		s.ended()
-		return
+		return false
 	}
 	s.unblock(p)
 	if reply, ok := s.conclude(p, w.request, raw); ok {
 		s.send(p, w.request, reply)
 	}
-	s.resume(p)
+	return true
 }
