@@ -17,6 +17,7 @@ const (
 	immediate                   // runs also between MULTI and EXEC
 	listening                   // runs also on a connection of RESP2 that has subscribed
 	reads                       // looks at its keys, and only that
+	moves                       // what it has moved is a write, also from one end of a list of one element to the other
 )
 
 // keySpec says which words of a command line are keys: from first to last (negative:

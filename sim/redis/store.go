@@ -411,10 +411,17 @@ func (s *Store) forward(c *command, args []string) {
 		return
 	}
 	force := c.flags&always != 0 && s.out[start] != '-'
+	if c.flags&moves != 0 && args[1] == args[2] {
+		s.note(args[1], !isNothing(s.out[start:]), OpSet)
+		return
+	}
 	for i, last := c.keys.first, c.keys.end(len(args)); i <= last; i += c.keys.step {
 		s.note(args[i], force, OpSet)
 	}
 }
+
+// isNothing reports whether a reply says that there was nothing, or is an error.
+func isNothing(raw []byte) bool { return raw[0] == '-' || raw[0] == '_' || raw[1] == '-' }
 
 // dispatch appends miniredis's reply to out.
 func (s *Store) dispatch(name string, rest ...string) {

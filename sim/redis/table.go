@@ -110,8 +110,8 @@ func collectionRows() []command {
 	add(0, one, -3, "HDEL", "LPUSH", "RPUSH", "LPUSHX", "RPUSHX", "SADD", "SREM", "ZREM")
 	add(0, one, -2, "LPOP", "RPOP", "ZPOPMIN", "ZPOPMAX")
 	add(0, one, 5, "LINSERT")
-	add(0, two, 3, "RPOPLPUSH")
-	add(0, two, 5, "LMOVE")
+	add(moves, two, 3, "RPOPLPUSH")
+	add(moves, two, 5, "LMOVE")
 	add(0, two, 4, "SMOVE")
 	return append(rows, command{name: "LTRIM", arity: 4, flags: writes, keys: one, run: runLtrim})
 }
