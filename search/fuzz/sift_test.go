@@ -163,7 +163,7 @@ func TestCausesAreThoseOfAllProperties(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, len(found.Findings))
-	require.Equal(t, []string{"a holder that goes on after its lease", "evict server", "a lock that is over when Lock returns"}, causes)
+	require.Equal(t, []string{"a lock that is over when Lock returns", "a holder that goes on after its lease", "evict server"}, causes)
 }
 
 // Whatever comes first, a finding is put to the simplest.

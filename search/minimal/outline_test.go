@@ -15,10 +15,11 @@ import (
 func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
-	var known []*minimal.Counterexample
 	same, sketched, reduced := 0, 0, 0
-	for _, h := range hunts {
-		v := h.violation(t, &r, 0)
+	const each = 4
+	for i := range each * len(hunts) {
+		h, known := hunts[i%len(hunts)], []*minimal.Counterexample(nil)
+		v := h.violation(t, &r, uint64(i/len(hunts))*1000)
 		o, err := minimal.Sketch(&r, v, known, minimal.Options{})
 		require.NoError(t, err)
 		require.Negative(t, o.Known, "nothing of this lock, property and mode is known")
@@ -35,7 +36,7 @@ func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
 		require.Equal(t, len(known)-1, again.Known)
 		require.LessOrEqual(t, again.Runs, o.Runs)
 	}
-	require.Greater(t, same, len(hunts)*3/4)
+	require.Greater(t, same, each*len(hunts)*2/3) // the others were drawn with a kind of crash or with work that is not needed
 	require.Less(t, 5*sketched, reduced)
 }
 
