@@ -19,11 +19,9 @@ func (w *world) cutOff(h *history.History) string {
 			return ended + a.Client + " was in its critical section"
 		}
 	}
-	if w.steady(h) {
-		return ""
-	}
+	still, lasting := w.steady(h)
 	for i := range h.Waits {
-		if x := &h.Waits[i]; x.To > h.End {
+		if x := &h.Waits[i]; x.To > h.End && !(still && (lasting || w.silent(h, x.Client))) {
 			return ended + x.Client + " was waiting for the lock"
 		}
 	}
@@ -68,10 +66,28 @@ func (w *world) quiet() time.Duration {
 	return unchanged * lock.TTL
 }
 
-// steady reports whether those who wait at a run's end do so because of something that does not end: a permanent fault, or
-// a hold that lasts. Nobody has begun or ceased to hold, and no fault has begun or healed, for several leases.
-func (w *world) steady(h *history.History) bool {
-	last, lasting := trace.Instant(0), false
+// silent reports whether a client has asked no server for the lock for so long that it will not do so again. It waits for
+// an answer or a message that is lost, and whoever is to come must be another.
+func (w *world) silent(h *history.History, client string) bool {
+	last := trace.Instant(0)
+	for i := range h.Asks {
+		if a := &h.Asks[i]; a.Client == client {
+			last = max(last, a.At)
+		}
+	}
+	pause := time.Duration(0)
+	for i := range w.plan.clients {
+		if c := &w.plan.clients[i]; c.name == client {
+			pause = max(c.work.Again, c.options.Retry.Delay+c.options.Retry.Jitter)
+		}
+	}
+	return h.End.Sub(last) >= w.quiet()+pause
+}
+
+// steady reports whether nobody has begun or ceased to hold, and no fault has begun or healed, for several leases; and
+// whether there is something that does not end because of which others wait: a permanent fault, or a hold that lasts.
+func (w *world) steady(h *history.History) (still, lasting bool) {
+	last := trace.Instant(0)
 	for _, f := range w.engine.Faults() { // a promotion is not undone
 		lasting = lasting || f.Fired && f.Fault.Action.Kind == sim.Promote
 	}
@@ -88,7 +104,7 @@ func (w *world) steady(h *history.History) bool {
 		case f.End == trace.Never:
 			lasting = true
 		case f.End > h.End:
-			return false
+			return false, false
 		}
 		note(f.Begin)
 		note(f.End)
@@ -105,5 +121,5 @@ func (w *world) steady(h *history.History) bool {
 			note(b.To)
 		}
 	}
-	return lasting && h.End.Sub(last) >= w.quiet()
+	return h.End.Sub(last) >= w.quiet(), lasting
 }
