@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -15,13 +16,15 @@ func (w *world) cutOff(h *history.History) string {
 	ended := "the run ended at " + h.End.String() + " while "
 	for i := range h.Acquisitions {
 		a := &h.Acquisitions[i]
-		if b, ok := a.Belief(); ok && b.From <= h.End && h.End < b.To && !w.endless(h, a) {
+		if b, ok := a.Belief(); ok && b.From <= h.End && h.End < b.To && !w.endless(h, a) && !w.stuck(h, a) {
 			return ended + a.Client + " was in its critical section"
 		}
 	}
 	still, lasting := w.steady(h)
 	for i := range h.Waits {
-		if x := &h.Waits[i]; x.To > h.End && !(still && (lasting || w.silent(h, x.Client))) {
+		x := &h.Waits[i]
+		stands := still >= w.long(x.Client) || still >= w.quiet() && (lasting || w.silent(h, x.Client))
+		if x.To > h.End && !stands {
 			return ended + x.Client + " was waiting for the lock"
 		}
 	}
@@ -75,18 +78,40 @@ func (w *world) silent(h *history.History, client string) bool {
 			last = max(last, a.At)
 		}
 	}
-	pause := time.Duration(0)
-	for i := range w.plan.clients {
-		if c := &w.plan.clients[i]; c.name == client {
-			pause = max(c.work.Again, c.options.Retry.Delay+c.options.Retry.Jitter)
-		}
-	}
-	return h.End.Sub(last) >= w.quiet()+pause
+	return h.End.Sub(last) >= w.quiet()+w.pause(client)
 }
 
-// steady reports whether nobody has begun or ceased to hold, and no fault has begun or healed, for several leases; and
-// whether there is something that does not end because of which others wait: a permanent fault, or a hold that lasts.
-func (w *world) steady(h *history.History) (still, lasting bool) {
+// pause is how long a client may wait before it asks again.
+func (w *world) pause(client string) time.Duration {
+	c := w.clientPlan(client)
+	return max(c.work.Again, c.options.Retry.Delay+c.options.Retry.Jitter)
+}
+
+// standstill is for how many leases nothing may have changed in a run for it to be said that more time changes nothing,
+// whatever its clients do.
+const standstill = 10
+
+// long is that time, and what a client may sleep in it.
+func (w *world) long(client string) time.Duration {
+	return standstill*w.plan.Case.Scenario.Lock.TTL + w.pause(client)
+}
+
+// stuck reports whether a critical section should have ended long ago, and nothing has changed since: its client waits for
+// what does not come.
+func (w *world) stuck(h *history.History, a *history.Acquisition) bool {
+	long := w.long(a.Client)
+	still, _ := w.steady(h)
+	return still >= long && h.End.Sub(a.Returned) >= w.clientPlan(a.Client).work.Work+long
+}
+
+func (w *world) clientPlan(name string) *clientPlan {
+	i := slices.IndexFunc(w.plan.clients, func(c clientPlan) bool { return c.name == name })
+	return &w.plan.clients[i]
+}
+
+// steady returns for how long nobody has begun or ceased to hold, and no fault has begun or healed; and whether there is
+// something that does not end because of which others wait: a permanent fault, or a hold that lasts.
+func (w *world) steady(h *history.History) (still time.Duration, lasting bool) {
 	last := trace.Instant(0)
 	for _, f := range w.engine.Faults() { // a promotion is not undone
 		lasting = lasting || f.Fired && f.Fault.Action.Kind == sim.Promote
@@ -104,7 +129,7 @@ func (w *world) steady(h *history.History) (still, lasting bool) {
 		case f.End == trace.Never:
 			lasting = true
 		case f.End > h.End:
-			return false, false
+			return 0, false
 		}
 		note(f.Begin)
 		note(f.End)
@@ -121,5 +146,5 @@ func (w *world) steady(h *history.History) (still, lasting bool) {
 			note(b.To)
 		}
 	}
-	return h.End.Sub(last) >= w.quiet(), lasting
+	return h.End.Sub(last), lasting
 }
