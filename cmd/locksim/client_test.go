@@ -255,7 +255,7 @@ func TestAProgramThatEndsItselfIsFoundAndToldWithItsOutput(t *testing.T) {
 		require.NoError(t, os.WriteFile(unaware, []byte(silent), 0o644))
 		code, out, problems = said(t, "run", unaware)
 		require.Equal(t, exitDiffers, code, problems)
-		require.Contains(t, out, "survival is violated, expected held")
+		require.Contains(t, out, "survival is violated, which is not expected")
 		code, out, problems = said(t, "run", unaware, "--format", "json")
 		require.Equal(t, exitDiffers, code, problems)
 		require.Contains(t, out, `"output":"panic: fragile: no answer in time`)

@@ -114,7 +114,7 @@ func TestSeedsThatDifferAreShownToBuildServers(t *testing.T) {
 	code, out, stderr := locksim(t.Context(), "run", "testdata/wrong.yaml", "--seeds", "30", "--format", "junit")
 	require.Equal(t, exitDiffers, code, stderr)
 	require.NoError(t, xml.Unmarshal([]byte(out), &struct{}{}))
-	require.Contains(t, out, "of 30 seeds)")
+	require.Contains(t, out, "30 of 30 seeds: 0x1, ")
 	require.Contains(t, out, "a believes │", "one of them is played again for its picture")
 }
 
