@@ -92,6 +92,7 @@ func (j *judge) breachOfGrant(first, second *interval) breach {
 			if lost.copy == nil || c.To < lost.copy.To {
 				lost = breach{by: Server, copy: c, node: c.Node}
 			}
+		case history.Kept, history.Deleted: // as a client wanted it
 		}
 	}
 	if lost.by == Unclear && seen && votes == 1 {

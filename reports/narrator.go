@@ -249,7 +249,7 @@ func (t *narrator) ended() {
 
 // checkersWords tell what there are no other words for.
 func (t *narrator) checkersWords() {
-	t.add(clause{at: t.until, order: orderLast, what: t.view.told(t.violation.Text), silent: true})
+	t.add(clause{at: t.until, order: orderLast, what: t.told(t.violation.Text), silent: true})
 }
 
 // orderLast comes after all that happens at a moment.

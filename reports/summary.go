@@ -76,25 +76,25 @@ func (s *Summary) Add(r Run) {
 	s.worst = max(s.worst, t.status)
 }
 
-func (t *tally) add(r *Run) {
+func (c *tally) add(r *Run) {
 	for p, v := range r.Report.Verdicts {
-		t.counts[p][v]++
-		t.differs[p] = t.differs[p] || r.differs(checker.Property(p))
+		c.counts[p][v]++
+		c.differs[p] = c.differs[p] || r.differs(checker.Property(p))
 	}
-	t.fails = t.fails || r.failsAsExpected()
+	c.fails = c.fails || r.failsAsExpected()
 	status, reasons := r.Status()
 	if status == AsExpected {
 		if waived := r.waived(); len(waived) > 0 {
-			t.allowed.add(r, listing(waived)+" violated, which may be")
+			c.allowed.add(r, listing(waived)+" violated, which may be")
 		}
 		return
 	}
-	t.differ++
-	if status > t.status {
-		t.status, t.worst = status, outlier{}
+	c.differ++
+	if status > c.status {
+		c.status, c.worst = status, outlier{}
 	}
-	if status == t.status {
-		t.worst.add(r, strings.Join(reasons, "; "))
+	if status == c.status {
+		c.worst.add(r, strings.Join(reasons, "; "))
 	}
 }
 

@@ -195,7 +195,7 @@ func TestProcessThatStaysSaysSoAndWaits(t *testing.T) {
 	f := &fake{}
 	got := play(t, f, &lock{refusals: []error{locks.ErrNotAcquired}}, workload.Plan{Stays: true})
 	require.Equal(t, "0s start; 0s refused failed final=true: lock not acquired; 0s stays", got)
-	require.Equal(t, time.Duration(locks.Forever), f.now)
+	require.Equal(t, locks.Forever, f.now)
 }
 
 func TestTasksAndSectionsMultiply(t *testing.T) {

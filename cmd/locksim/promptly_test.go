@@ -40,7 +40,7 @@ func TestAnInterruptIsHeededWithinALongRun(t *testing.T) {
 			var said bytes.Buffer
 			command.Stderr = &said
 			require.NoError(t, command.Start())
-			time.Sleep(700 * time.Millisecond) //nolint:usetesting // a run has no sign of its being under way
+			time.Sleep(700 * time.Millisecond)
 			require.NoError(t, command.Process.Signal(signal))
 			asked := time.Now()
 			_ = command.Wait()

@@ -225,7 +225,6 @@ func (c *simSQLClient) receiver() sim.Receiver { return &simSQLReceiver{client: 
 
 type simSQLReceiver struct {
 	client *simSQLClient
-	over   bool
 }
 
 func (r *simSQLReceiver) Deliver(p sim.Payload) {

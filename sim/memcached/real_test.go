@@ -133,6 +133,7 @@ func (w *wire) do(r memcached.Request) *memcached.Response {
 		command += fmt.Sprintf(" 0 %d %d %d\r\n%s", r.Exptime, len(r.Value), w.base+r.CAS, r.Value)
 	case memcached.Touch:
 		command += fmt.Sprintf(" %d", r.Exptime)
+	case memcached.Get, memcached.Gets, memcached.Delete: // the key is all
 	}
 	first := w.send(command + "\r\n")
 	a := &memcached.Response{Request: &r, Result: memcached.Failed, Value: first}
