@@ -45,7 +45,7 @@ func TestTheSameScheduleGivesTheSameBytes(t *testing.T) {
 
 func TestPicturesAreSmall(t *testing.T) {
 	for _, name := range scheduleNames(t) {
-		require.Less(t, len(written(t, schedule(t, name))), 60_000, name)
+		require.Less(t, len(written(t, schedule(t, name))), 64_000, name)
 	}
 }
 
