@@ -102,7 +102,7 @@ func (j *judge) lastHold(of *history.Acquisition, c *history.Copy, over trace.In
 	return over, true
 }
 
-// dueBy returns the moment by which a copy should be gone; false if a fault that never heals excuses it for ever. What such
+// dueBy returns the moment by which a copy should be gone; false if a fault that never heals excuses it forever. What such
 // a fault cannot excuse is a key with an end of its own: only who lives and reaches the server can have renewed it.
 func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instant) (trace.Instant, bool) {
 	soon, quiet := over.Add(j.o.Lease/10), a.Outcome != history.Unknown

@@ -70,7 +70,7 @@ func (w *world) quiet() time.Duration {
 }
 
 // silent reports whether a client has asked no server for the lock for so long that it will not do so again. It waits for
-// an answer or a message that is lost, and whoever is to come must be another.
+// an answer or a message that is lost, so that only another client can acquire.
 func (w *world) silent(h *history.History, client string) bool {
 	last := trace.Instant(0)
 	for i := range h.Asks {

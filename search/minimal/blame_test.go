@@ -1,6 +1,7 @@
 package minimal_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,8 +23,14 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 		s, err = scenarios.Parse(scenario+".yaml", []byte(text))
 	}
 	require.NoError(t, err)
-	algorithm, ok := locks.Find(lock)
+	name, short := strings.CutSuffix(lock, " with a tenth of the lease")
+	algorithm, ok := locks.Find(name)
 	require.True(t, ok)
+	if short {
+		whole := algorithm.New
+		algorithm.Name = "short-lease"
+		algorithm.New = func(o locks.Options) locks.Builder { o.TTL /= 10; return whole(o) }
+	}
 	var r harness.Runner
 	defer r.Close()
 	for _, c := range s.Cases() {
@@ -60,6 +67,13 @@ network: {latency: 1ms}
 faults:
   - {before: {node: redis-1, does: reply, what: acquire, peer: a}, delay: 2s}
 expect: {mutual-exclusion: violated}`,
+	"brief-work": `
+name: brief-work
+title: Work of half a lease
+lock: {algorithm: set-nx-ex-del}
+clients: {a: {work: 5s}, b: {start: 1ms}}
+network: {latency: 1ms}
+expect: {mutual-exclusion: violated}`,
 	"evicted": `
 name: evicted
 title: The key is evicted, and a's section is over a moment after b has the lock
@@ -86,6 +100,7 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"redlock-gc-pause", "redlock", checker.MutualExclusion, "careless", minimal.Application},
 		{"redlock-clock-jump", "redlock", checker.MutualExclusion, "careless", minimal.Server},
 		{"redlock-crash-restart", "redlock", checker.MutualExclusion, "careless", minimal.Server},
+		{"brief-work", "set-nx-ex-del with a tenth of the lease", checker.MutualExclusion, "careless", minimal.ThisLock},
 		{"late-answer", "set-nx-lua", checker.MutualExclusion, "careless", minimal.ThisLock},
 		{"evicted", "set-nx-ex-del", checker.ExclusionAtService, "careless", minimal.Server},
 		{"zk-gc-pause", "zk-sequential", checker.MutualExclusion, "careless", minimal.AnyLock},
