@@ -27,11 +27,13 @@ var drawnLines = map[string][]string{
 		"SET $k $v PXAT $later", "SET $k $v KEEPTTL", "SET $k $v NX GET PX $ms", "SET $k $v PX $n", "SET $k $v PX $v", "SETNX $k $v",
 		"SETEX $k $n $v", "PSETEX $k $ms $v", "GETSET $k $v", "GETDEL $k", "GET $k", "GET $k", "MSET $k $v $k $v", "MSETNX $k $v $k $v",
 		"MGET $k $k", "APPEND $k $v", "STRLEN $k", "GETRANGE $k 0 $n", "SETRANGE $k 2 $v", "SUBSTR $k 0 1", "GETEX $k PX $ms",
+		"SET $k $v PXAT $far", "SET $k $v EX $far", "PSETEX $k $far $v", "SETEX $k $far $v", "GETEX $k EXAT $far",
 	},
 	"expire": {
 		"PEXPIRE $k $ms", "PEXPIRE $k $ms NX", "PEXPIRE $k $ms XX", "PEXPIRE $k $ms GT", "PEXPIRE $k $ms LT", "EXPIRE $k $n",
 		"EXPIRE $k -1", "PEXPIRE $k 0", "PEXPIREAT $k $date", "PEXPIREAT $k $date GT", "PEXPIREAT $k $date LT", "PTTL $k", "PTTL $k",
 		"TTL $k", "PEXPIRETIME $k", "EXPIRETIME $k", "PERSIST $k", "EXPIRE $k $v", "PEXPIRE $k $ms NX XX", "PEXPIRE $k $ms FOO",
+		"PEXPIREAT $k $far", "PEXPIREAT $k $far LT", "PEXPIREAT $k $far GT", "EXPIREAT $k $far", "EXPIRE $k $far NX", "PEXPIRE $k $far",
 	},
 	"generic": {
 		"DEL $k", "DEL $k $k", "UNLINK $k", "EXISTS $k $k", "TYPE $k", "RENAME $k $k", "RENAMENX $k $k", "COPY $k $k",
@@ -258,6 +260,9 @@ func drawWord(t *rapid.T, name string) string {
 		return strconv.FormatInt(noon.UnixMilli()+4*rapid.Int64Range(-20, 100).Draw(t, name)+1, 10)
 	case "later": // than the clock is ever set to
 		return strconv.FormatInt(noon.UnixMilli()+10_000_001+4*rapid.Int64Range(0, 100).Draw(t, name), 10)
+	case "far": // about the dates, in ms and s, that 64 bits of ns, or of ms, hold
+		return pick("4102444800000", "9223372036854", "9223372036855", "99999999999999",
+			"9223370256539575", "9223372036854775", "9223372036854776", "9223370256539575000", "9223372036854775807", "-9223372036854775807")
 	case "c", "c*":
 		return pick("news", "free") + strings.TrimPrefix(name, "c")
 	case "script":

@@ -173,6 +173,7 @@ var redisDifferences = []struct {
 		"0 HSET h b 1 a 2;0 EVAL \"return redis.call('hkeys', 'h')\" 0", "*2 $1 b $1 a ", "*2 $1 a $1 b ",
 	},
 	{"no commands that draw at random, or have streams for their subject", "0 XADD s 1-1 f v", "$3 1-1 ", "-ERR "},
+	{"WAITAOF came with Redis 7.2, and here is no append-only file", "0 WAITAOF 0 0 0", "-ERR ", "*2 :0 :0 "},
 	{"no sharded subscriptions", "0 SSUBSCRIBE c", "*3 $10 ssubscribe $1 c :1 ", "-ERR "},
 	{"no functions", "0 FUNCTION LIST", "*0 ", "-ERR "},
 	{"INFO tells of the server and its replication", "0 INFO memory", "used_memory:", "$0 "},

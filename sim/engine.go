@@ -123,6 +123,8 @@ type Ending struct {
 	Quiescent bool
 	// Panic is what a client's code panicked with; nil if none did.
 	Panic *Panic
+	// Working names the clients whose processes had neither ended nor come to rest.
+	Working []string
 	// Zombies names the clients whose code went on after their crash instead of unwinding.
 	Zombies []string
 }
@@ -150,6 +152,11 @@ func (p *Panic) Unwrap() error {
 func (e *Engine) Run() Ending {
 	ending := e.play()
 	ending.At, ending.Bound, ending.Panic = e.now, e.bound, e.failure
+	for _, n := range e.nodes {
+		if n.process != nil && !n.process.ended && !n.process.rests {
+			ending.Working = append(ending.Working, n.Name)
+		}
+	}
 	ending.Zombies = e.unwind()
 	clear(e.queue)
 	e.spare.queue, e.spare.ready, e.spare.list, e.spare.opened = e.queue, e.ready, e.nodes, e.conns

@@ -84,7 +84,7 @@ func TestTaskMayEndTheRunForABoundOfItsOwn(t *testing.T) {
 func TestRunEndsWhenTheTimeIsUp(t *testing.T) {
 	w := newWorldWith(t, sim.Config{Until: trace.Instant(5 * s)}, nil)
 	poll(w, "a")
-	require.Equal(t, sim.Ending{At: trace.Instant(5 * s)}, w.play())
+	require.Equal(t, sim.Ending{At: trace.Instant(5 * s), Working: []string{"a"}}, w.play())
 }
 
 func TestEventAtTheVeryEndStillHappens(t *testing.T) {
@@ -99,7 +99,7 @@ func TestEventAtTheVeryEndStillHappens(t *testing.T) {
 func TestRunIsQuiescentWhenEverybodyWaitsForEver(t *testing.T) {
 	w := newWorld(t)
 	keeper(w.Engine)
-	require.Equal(t, sim.Ending{Quiescent: true}, w.play())
+	require.Equal(t, sim.Ending{Quiescent: true, Working: []string{"keeper"}}, w.play())
 }
 
 func TestStoppedTimersBeyondTheEndDoNotMatter(t *testing.T) {
@@ -109,7 +109,7 @@ func TestStoppedTimersBeyondTheEndDoNotMatter(t *testing.T) {
 		l.call("SET k", 10*time.Hour) // leaves a timer behind
 		task.Wait(sim.Forever)
 	})
-	require.Equal(t, sim.Ending{At: trace.Instant(4 * ms), Quiescent: true}, w.play())
+	require.Equal(t, sim.Ending{At: trace.Instant(4 * ms), Quiescent: true, Working: []string{"a"}}, w.play())
 }
 
 func TestRunDoesNotWaitForServersTimers(t *testing.T) {

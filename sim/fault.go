@@ -29,6 +29,9 @@ const (
 	After              // when the step has been taken
 )
 
+// String returns "at", "before" or "after".
+func (w When) String() string { return [...]string{"at", "before", "after"}[w] }
+
 // Trigger says when a fault acts.
 type Trigger struct {
 	When When

@@ -372,7 +372,7 @@ func TestTheComparisonWithARealDatabaseSeesWhatIsWrong(t *testing.T) {
 				planted, _, _ := strings.Cut(strings.ReplaceAll(statement, m.old, m.new), "--") // a comment
 				return planted
 			}
-			for tries := 0; shown == 0 && tries < 20; tries++ {
+			for tries := 0; shown == 0 && tries < 100; tries++ {
 				rapid.Check(t, func(t *rapid.T) {
 					lines := drawn.Draw(t, "story")
 					if shown == 0 && !slices.Equal(simulateSQL(t, realConfigs[m.kind], lines, nil), simulateSQL(t, realConfigs[m.kind], lines, plant)) {

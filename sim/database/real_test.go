@@ -34,8 +34,8 @@ type sqlServer interface {
 	dial() (sqlWire, error)
 	makes() []string // the statements that make the tables
 	end(session int) string
-	// waits returns the sessions that there are, and who of them waits for a lock.
-	waits(monitor *realSQL) (sessions, waiting map[int]bool)
+	sessions(monitor *realSQL) map[int]bool
+	waits(monitor *realSQL) map[int]bool // sessions that wait for a lock
 	restart() error
 }
 
@@ -225,7 +225,9 @@ func (s *realSQL) settle() {
 		if len(s.waiting) == 0 && len(s.orphans) == 0 {
 			return
 		}
-		sessions, waiting := s.server.waits(s)
+		// In this order: a session that ends in between may only now give way to one that was seen to wait before.
+		sessions := s.server.sessions(s)
+		waiting := s.server.waits(s)
 		for id := range s.orphans {
 			if !sessions[id] {
 				delete(s.orphans, id)
@@ -298,8 +300,8 @@ func (postgresServer) makes() []string {
 }
 
 // waits goes by the table of locks, in which a lock is granted in the moment in which another lets it go.
-func (postgresServer) waits(s *realSQL) (sessions, waiting map[int]bool) {
-	sessions, waiting = make(map[int]bool), make(map[int]bool)
+func (postgresServer) waits(s *realSQL) map[int]bool {
+	waiting := make(map[int]bool)
 	blockers := make(map[int][]int)
 	for _, row := range s.ask("SELECT pid, pg_blocking_pids(pid) FROM pg_locks WHERE NOT granted") {
 		pid := numberOf(s.t, row[0])
@@ -309,12 +311,22 @@ func (postgresServer) waits(s *realSQL) (sessions, waiting map[int]bool) {
 		}
 	}
 	if s.resolves && circle(blockers) {
-		waiting = nil
+		return nil
 	}
-	for _, row := range s.ask("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'") {
-		sessions[numberOf(s.t, row[0])] = true
+	return waiting
+}
+
+func (postgresServer) sessions(s *realSQL) map[int]bool {
+	return s.numbers("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")
+}
+
+// numbers asks for a column of them.
+func (s *realSQL) numbers(statement string) map[int]bool {
+	set := make(map[int]bool)
+	for _, row := range s.ask(statement) {
+		set[numberOf(s.t, row[0])] = true
 	}
-	return sessions, waiting
+	return set
 }
 
 func numberOf(t require.TestingT, text string) int {
@@ -379,8 +391,8 @@ var (
 
 // waits goes by the engine's report for rows. For user locks it goes by what sessions say, unless the lock is theirs already
 // and they have only not woken.
-func (mariadbServer) waits(s *realSQL) (sessions, waiting map[int]bool) {
-	sessions, waiting = make(map[int]bool), make(map[int]bool)
+func (mariadbServer) waits(s *realSQL) map[int]bool {
+	waiting := make(map[int]bool)
 	report := s.ask("SHOW ENGINE INNODB STATUS")[0][2]
 	for _, transaction := range strings.Split(report, "---TRANSACTION") {
 		if found := innodbWaits.FindStringSubmatch(transaction); found != nil {
@@ -389,14 +401,17 @@ func (mariadbServer) waits(s *realSQL) (sessions, waiting map[int]bool) {
 	}
 	for _, row := range s.ask("SHOW FULL PROCESSLIST") {
 		id := numberOf(s.t, row[0])
-		sessions[id] = true
 		name := getLock.FindStringSubmatch(strings.ReplaceAll(row[7], "''", "'"))
 		if row[6] == "'User lock'" && name != nil {
 			holder := s.ask("SELECT IS_USED_LOCK(" + name[1] + ")")[0][0]
 			waiting[id] = holder != "NULL" && holder != row[0]
 		}
 	}
-	return sessions, waiting
+	return waiting
+}
+
+func (mariadbServer) sessions(s *realSQL) map[int]bool {
+	return s.numbers("SELECT id FROM information_schema.processlist")
 }
 
 // startSQL starts a real server with the tables that stories are about, or skips the test where none is installed.

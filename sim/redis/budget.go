@@ -7,8 +7,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// maxScriptSteps bounds the Lua instructions of one script. Redis has no such bound: it
-// answers BUSY to everybody else until the script ends.
+// maxScriptSteps bounds the Lua instructions of one script, and the steps in which it looks
+// for patterns. Redis has no such bound: it answers BUSY to everybody else until the script
+// ends, or is ended by SCRIPT KILL.
 const maxScriptSteps = 1_000_000
 
 var errScriptSteps = fmt.Errorf("script exceeded maxScriptSteps (%d)", maxScriptSteps)

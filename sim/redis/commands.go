@@ -153,11 +153,14 @@ func runLtrim(s *Store, _ *Peer, c *command, args []string) {
 
 // runRename changes nothing if it is to give a key its own name (db.c, renameGenericCommand).
 func runRename(s *Store, _ *Peer, c *command, args []string) {
-	if e := s.keys.find(args[1]); e != nil && args[1] == args[2] {
+	if e := s.keys.find(args[1]); e != nil && args[1] == args[2] && c.name == "RENAME" {
 		s.ok()
 		return
+	} else if e != nil && (c.name == "RENAME" || s.keys.find(args[2]) == nil) {
+		s.given = min(e.deadline, 0)
 	}
 	s.forward(c, args)
+	s.given = 0
 }
 
 // runFlush deletes key by key, so that watchers and the log hear of each (miniredis's

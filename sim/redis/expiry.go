@@ -45,6 +45,7 @@ func parseSet(args []string) (o setOptions, ok bool) {
 	return o, !(o.nx && o.xx) && !(o.keep && o.expiry != "")
 }
 
+// runSet is SET; SETEX and PSETEX come to it with other words.
 func runSet(s *Store, _ *Peer, c *command, args []string) {
 	o, ok := parseSet(args)
 	if !ok {
@@ -60,10 +61,12 @@ func runSet(s *Store, _ *Peer, c *command, args []string) {
 		}
 		deadline, ok := s.deadline(n, expiryUnit(o.expiry), strings.HasSuffix(o.expiry, "AT"))
 		if !ok || n <= 0 {
-			s.fail("ERR invalid expire time in 'set' command")
+			s.fail("ERR invalid expire time in '" + strings.ToLower(c.name) + "' command")
 			return
 		}
-		past, life = deadline <= s.now, time.Duration(deadline-s.now)
+		past, life = moment(deadline) <= s.now, time.Duration(moment(deadline)-s.now)
+		s.given = min(deadline, 0)
+		defer func() { s.given = 0 }()
 	}
 	before := s.keys.find(args[1])
 	write := !(o.nx && before != nil) && !(o.xx && before == nil) &&
@@ -77,18 +80,21 @@ func runSet(s *Store, _ *Peer, c *command, args []string) {
 		s.create(args[1], args[2], life)
 		return
 	}
-	if past {
+	if o.expiry != "" {
 		args = withoutExpiry(args)
 	}
-	s.dispatch(c.name, args[1:]...)
+	s.dispatch("SET", args[1:]...)
 	if !write {
 		return
 	}
-	if past {
+	switch {
+	case past:
 		// Redis stores the key and finds it expired at the next look; miniredis would leave a
 		// time behind that a later SET inherits.
 		s.db.Del(args[1])
 		s.disturb(args[1])
+	case o.expiry != "":
+		s.db.SetTTL(args[1], life)
 	}
 	s.note(args[1], true, OpSet)
 }
@@ -155,21 +161,9 @@ func runGetex(s *Store, p *Peer, _ *command, args []string) {
 	s.out = appendBulk(s.out[:start], value)
 }
 
-func runSetex(s *Store, _ *Peer, c *command, args []string) {
-	unit := time.Second
-	if c.name == "PSETEX" {
-		unit = time.Millisecond
-	}
-	n, err := strconv.ParseInt(args[2], 10, 64)
-	if err != nil {
-		s.fail(errInteger)
-		return
-	}
-	if _, ok := s.deadline(n, unit, false); !ok || n <= 0 {
-		s.fail("ERR invalid expire time in '" + strings.ToLower(c.name) + "' command")
-		return
-	}
-	s.forward(c, args)
+// runSetex is SET with a life.
+func runSetex(s *Store, p *Peer, c *command, args []string) {
+	runSet(s, p, c, []string{"SET", args[1], args[3], map[string]string{"SETEX": "EX", "PSETEX": "PX"}[c.name], args[2]})
 }
 
 // expireCondition is when EXPIRE and its kin change a deadline: only if there is none, or one, or an earlier or a later one.
@@ -202,9 +196,10 @@ func parseExpireCondition(words []string) (c expireCondition, problem string) {
 
 // holds compares milliseconds, as Redis does. No deadline is later than any.
 func (c expireCondition) holds(was, will int64) bool {
-	was, will = was/int64(time.Millisecond), will/int64(time.Millisecond)
+	timed := was != 0
+	was, will = date(was), date(will)
 	switch {
-	case was == 0:
+	case !timed:
 		return !c.xx && !c.gt
 	case c.nx:
 		return false
@@ -212,8 +207,7 @@ func (c expireCondition) holds(was, will int64) bool {
 	return !(c.gt && will <= was) && !(c.lt && will >= was)
 }
 
-// runExpire is EXPIRE and its kin. A deadline in the past deletes at once (expire.c,
-// checkAlreadyExpired); miniredis does that too.
+// runExpire is EXPIRE and its kin. A deadline in the past deletes at once (expire.c, checkAlreadyExpired).
 func runExpire(s *Store, _ *Peer, c *command, args []string) {
 	condition, problem := parseExpireCondition(args[3:])
 	if problem != "" {
@@ -239,8 +233,15 @@ func runExpire(s *Store, _ *Peer, c *command, args []string) {
 		return
 	}
 	s.sync()
-	s.dispatch(c.name, args[1:3]...)
+	if left := moment(deadline) - s.now; left > 0 {
+		s.db.SetTTL(args[1], time.Duration(left))
+	} else {
+		s.db.Del(args[1])
+	}
+	s.out = appendInteger(s.out, 1)
+	s.given = min(deadline, 0)
 	s.note(args[1], true, OpDeadline)
+	s.given = 0
 }
 
 func expiryUnit(option string) time.Duration {
@@ -250,20 +251,52 @@ func expiryUnit(option string) time.Duration {
 	return time.Second
 }
 
-// deadline is where n units from now (or from the epoch) lie on the wall clock. Not ok:
-// it or its distance does not fit 64 bits of nanoseconds, some 292 years; Redis goes to
-// 64 bits of milliseconds, and refuses what is beyond in the same words.
-func (s *Store) deadline(n int64, unit time.Duration, absolute bool) (int64, bool) {
-	if limit := math.MaxInt64 / int64(unit); n > limit || n < -limit {
+// A key's deadline is a reading of the wall clock in ns; 0 is none. What 64 bits of ns cannot hold, after the year 2262, is
+// the date in ms, negated: Redis's dates reach the year 292,278,994. No simulated clock gets there, so such a key never ends
+// by time, but is asked for its date, and replicated and stored with it.
+
+// never is where a far deadline lies for what counts in ns.
+const never = math.MaxInt64
+
+// moment is the reading in ns at which a key ends; never if it is too far to be reached.
+func moment(deadline int64) int64 {
+	if deadline < 0 {
+		return never
+	}
+	return deadline
+}
+
+// date is a deadline in ms.
+func date(deadline int64) int64 {
+	if deadline < 0 {
+		return -deadline
+	}
+	return deadline / int64(time.Millisecond)
+}
+
+// deadline is where n units from now (or from the epoch) lie. Not ok: Redis's 64 bits of milliseconds do not hold it (expire.c,
+// expireGenericCommand). All that is over is alike, and lies at the epoch's first nanosecond.
+func (s *Store) deadline(n int64, unit time.Duration, absolute bool) (deadline int64, ok bool) {
+	const whole = int64(time.Millisecond)
+	each := int64(unit) / whole
+	if n > math.MaxInt64/each || n < math.MinInt64/each {
 		return 0, false
 	}
-	d := n * int64(unit)
-	if absolute {
-		distance := d - s.now
-		return d, (distance < 0) == (d < s.now)
+	ms, base, rest := n*each, int64(0), int64(0)
+	if !absolute {
+		base, rest = s.now/whole, s.now%whole
 	}
-	at := s.now + d
-	return at, (at < s.now) == (d < 0)
+	if ms > math.MaxInt64-base {
+		return 0, false
+	}
+	switch ms += base; {
+	case ms >= never/whole:
+		return -ms, true
+	case ms < 0:
+		return 1, true
+	default:
+		return max(ms*whole+rest, 1), true
+	}
 }
 
 // runTTL answers from the mirror. Redis rounds TTL to the nearest second (expire.c,
@@ -281,15 +314,15 @@ func runTTL(s *Store, _ *Peer, c *command, args []string) {
 		return
 	}
 	const whole = int64(time.Millisecond)
-	ms := e.deadline / whole
+	ms := date(e.deadline)
 	switch left := strings.HasSuffix(c.name, "TTL"); {
-	case left && e.deadline%whole == 0:
+	case left && (e.deadline < 0 || e.deadline%whole == 0):
 		ms -= s.now / whole
 	case left:
 		ms = (e.deadline - s.now) / whole
 	}
 	if c.name[0] != 'P' {
-		ms = (ms + 500) / 1000
+		ms = int64((uint64(ms) + 500) / 1000) // the sum may have 64 bits
 	}
 	s.out = appendInteger(s.out, ms)
 }

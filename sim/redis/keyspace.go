@@ -36,7 +36,7 @@ type entry struct {
 	kind     Kind
 	value    string   // of a string
 	items    []string // of anything else: see Change.Items
-	deadline int64    // wall clock in ns, 0: none
+	deadline int64    // see Change.Deadline
 	writer   *Request // of what it holds
 	hidden   bool     // on a replica: its deadline has passed, so nobody finds it, but its master has not ended it yet
 }
@@ -94,6 +94,7 @@ func (ks *keyspace) remove(key string) {
 
 // retime keeps the earliest deadline when one entry's deadline changes.
 func (ks *keyspace) retime(was, is int64) {
+	was, is = moment(was), moment(is)
 	if was == is {
 		return
 	}
@@ -121,7 +122,7 @@ func (ks *keyspace) nextDeadline() (int64, bool) {
 	}
 	found := false
 	for i := range ks.entries {
-		d := ks.entries[i].deadline
+		d := moment(ks.entries[i].deadline)
 		if d != 0 && (!found || d < ks.next) {
 			ks.next, found = d, true
 		}
@@ -133,7 +134,7 @@ func (ks *keyspace) nextDeadline() (int64, bool) {
 // due appends the entries whose deadline has come, in the order in which they end.
 func (ks *keyspace) due(dst []entry, now int64) []entry {
 	for i := range ks.entries {
-		if d := ks.entries[i].deadline; d != 0 && d <= now {
+		if d := moment(ks.entries[i].deadline); d != 0 && d <= now {
 			dst = append(dst, ks.entries[i])
 		}
 	}

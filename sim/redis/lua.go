@@ -44,8 +44,8 @@ func (e *engine) run(sc *script, keys, argv []string, readOnly bool, caller Prot
 	e.globals.RawSetString("KEYS", e.list(keys))
 	e.globals.RawSetString("ARGV", e.list(argv))
 	e.readOnly, e.inCall, e.protocol, e.bytes = readOnly, false, RESP2, maxScriptBytes
+	e.budget.left = maxScriptSteps
 	if sc.bounded {
-		e.budget.left = maxScriptSteps
 		e.l.SetContext(e.budget)
 	}
 	e.l.Push(sc.fn)

@@ -15,6 +15,7 @@ type link struct {
 	feeding bool
 	sent    int64 // offset of the last unit that it was sent, or that its snapshot contains
 	acked   int64 // offset that it has acknowledged
+	flushed int64 // offset up to which it says that its disk has everything; 0 if it has no append-only file
 	heard   int64 // wall clock in seconds: when it last did, or went online
 }
 
@@ -28,7 +29,7 @@ func (s *Server) hear(c *sim.Conn, p sim.Payload) {
 	case q.kind == psync:
 		s.welcome(c, q)
 	case isLink && q.kind == ack:
-		l.acked, l.heard = max(l.acked, q.offset), s.unixTime()
+		l.acked, l.flushed, l.heard = max(l.acked, q.offset), max(l.flushed, q.flushed), s.unixTime()
 		s.acknowledged()
 	}
 }

@@ -147,6 +147,11 @@ func joined(l *lua.LState) (n int) {
 func (e *engine) gsub(call lua.LGFunction) *lua.LFunction {
 	return e.l.NewFunction(func(l *lua.LState) int {
 		e.spend(l, len(lua.LVAsString(l.Get(1))))
+		limit := -1
+		if l.GetTop() > 3 {
+			limit = int(truncate(lua.LVAsNumber(l.Get(4))))
+		}
+		e.walk(l, limit, false)
 		switch with := l.Get(3).(type) {
 		case lua.LString:
 			e.spend(l, e.replacements(l, call)*(len(with)+strings.Count(string(with), "%")*len(lua.LVAsString(l.Get(1)))))

@@ -34,6 +34,7 @@ type Peer struct {
 	tracking tracking
 
 	woff   int64      // the server's offset after the last request of this connection that was propagated
+	logged int        // how long the append-only file was after the last request of this connection that was logged
 	wait   *wait      // the request that blocks the connection; nil if none does
 	behind []*Request // those that came after it
 }

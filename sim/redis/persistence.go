@@ -36,9 +36,13 @@ func (p Persistence) period() time.Duration {
 type disk struct {
 	log       []Record // what the append-only file or the snapshot holds
 	durable   int      // how much of it the disk really has
+	reported  int      // how much of it the disk says that it has
 	survives  int      // how much of it the last crash left
 	flushing  int      // how much of it the flush in progress will have made durable; 0 if there is none
 	lastFlush int64    // monotonic clock
+
+	flushingOffset int64 // the server's when the flush in progress began, and
+	reportedOffset int64 // when the last one that has ended did
 }
 
 // flushTime is how long the disk takes for a flush in the background.
@@ -66,7 +70,7 @@ func (s *Server) startFlush() {
 		s.flush.Arm(false, due)
 		return
 	}
-	s.disk.lastFlush, s.disk.flushing = now, len(s.disk.log)
+	s.disk.lastFlush, s.disk.flushing, s.disk.flushingOffset = now, len(s.disk.log), s.offset
 	s.flush.Arm(false, now+int64(flushTime))
 }
 
@@ -79,7 +83,7 @@ func (a flushAlarm) Ring() {
 		s.node.Take(trace.Fsync, "", s.endFlush)
 		return
 	}
-	if s.disk.durable < len(s.disk.log) && !s.config.DiskLies {
+	if s.disk.reported < len(s.disk.log) {
 		s.startFlush()
 	}
 }
@@ -88,13 +92,39 @@ func (a flushAlarm) Ring() {
 func (s *Server) endFlush() bool {
 	s.flushed(s.disk.flushing)
 	s.disk.flushing = 0
-	if s.disk.durable < len(s.disk.log) && !s.config.DiskLies {
+	if s.config.Persistence == Everysec {
+		s.disk.reportedOffset = s.disk.flushingOffset
+	}
+	if s.disk.reported < len(s.disk.log) {
 		s.startFlush()
 	}
+	s.acknowledged()
 	return true
 }
 
+// reported reports whether the server knows so much of its append-only file to be on its disk. With appendfsync no it never asks
+// (aof.c, flushAppendOnlyFile).
+func (s *Server) reported(position int) bool {
+	switch d := &s.disk; s.config.Persistence {
+	case Everysec, Always:
+		return d.reported >= min(position, len(d.log))
+	case Lazy:
+		return position == 0
+	default:
+		return false
+	}
+}
+
+// flushedOffset is up to which offset a replica knows its disk to have everything (fsynced_reploff).
+func (s *Server) flushedOffset() int64 {
+	if s.reported(len(s.disk.log)) {
+		return s.offset
+	}
+	return s.disk.reportedOffset
+}
+
 func (s *Server) flushed(n int) {
+	s.disk.reported = n
 	if !s.config.DiskLies {
 		s.disk.durable = n
 	}
@@ -156,7 +186,8 @@ func (s *Server) Crash(host bool, keep string) {
 func (s *Server) Restart() {
 	d := &s.disk
 	d.log = d.log[:d.survives]
-	d.durable = d.survives
+	d.durable, d.reported = d.survives, d.survives
+	d.flushingOffset, d.reportedOffset = 0, 0
 	d.lastFlush = s.node.Monotonic()
 	now := s.node.Wall()
 	s.Store.Load(now, d.log)

@@ -18,7 +18,7 @@ type Record struct {
 	Kind     Kind
 	Value    string
 	Items    []string
-	Deadline int64    // wall clock in ns, 0: none
+	Deadline int64    // see Change.Deadline
 	Request  *Request // whose effect it is; in a snapshot, who wrote what the key holds. For observers; it may be nil
 }
 
@@ -45,7 +45,7 @@ func (r Record) String() string {
 	if r.DB != 0 {
 		line = "SELECT " + strconv.Itoa(r.DB) + ", " + line
 	}
-	ms := strconv.FormatInt(r.Deadline/1e6, 10)
+	ms := strconv.FormatInt(date(r.Deadline), 10)
 	switch r.Op {
 	case OpSet:
 		if r.Kind == KindString {
@@ -161,7 +161,7 @@ func (s *Store) restore(e *entry) {
 	}
 	s.out = s.out[:start]
 	if e.deadline != 0 {
-		s.db.SetTTL(e.key, time.Duration(e.deadline-s.synced))
+		s.db.SetTTL(e.key, time.Duration(moment(e.deadline)-s.synced))
 	}
 }
 

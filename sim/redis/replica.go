@@ -53,7 +53,7 @@ func (u *upstream) Ring() {
 	}
 	// The run begins: what looks like a connection being opened has long been open.
 	u.conn = u.s.node.Connect(u.master, u)
-	l := &link{conn: u.conn, sent: master.offset, acked: master.offset}
+	l := &link{conn: u.conn, sent: master.offset, acked: master.offset, flushed: u.s.flushedOffset()}
 	u.conn.Session = l
 	master.links = append(master.links, l)
 	master.putOnline(l)
@@ -75,7 +75,9 @@ func (u *upstream) send(p *packet) {
 	}
 }
 
-func (u *upstream) acknowledge() { u.send(&packet{kind: ack, offset: u.s.offset}) }
+func (u *upstream) acknowledge() {
+	u.send(&packet{kind: ack, offset: u.s.offset, flushed: u.s.flushedOffset()})
+}
 
 // Deliver takes what the master sends.
 func (u *upstream) Deliver(payload sim.Payload) {

@@ -255,6 +255,9 @@ func (e *engine) stringLibrary() *lua.LTable {
 	}))
 	t.RawSetString("format", e.spending(t.RawGetString("format"), formatted))
 	t.RawSetString("rep", e.spending(from.RawGetString("rep"), repeated))
+	t.RawSetString("find", e.matching(from.RawGetString("find"), 1, true))
+	t.RawSetString("match", e.matching(from.RawGetString("match"), 1, true))
+	t.RawSetString("gmatch", e.matching(from.RawGetString("gmatch"), -1, false))
 	t.RawSetString("gsub", e.gsub(from.RawGetString("gsub").(*lua.LFunction).GFunction))
 	for _, name := range []string{"lower", "reverse", "upper"} {
 		t.RawSetString(name, e.spending(from.RawGetString(name), lengths))

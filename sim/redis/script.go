@@ -148,6 +148,7 @@ func scriptRows() []command {
 		{name: "LOAD", arity: 3, run: runScriptLoad},
 		{name: "EXISTS", arity: -3, run: runScriptExists},
 		{name: "FLUSH", arity: -2, run: runScriptFlush},
+		{name: "KILL", arity: 2, run: runScriptKill},
 	}
 }
 
@@ -179,6 +180,11 @@ func runScriptFlush(s *Store, _ *Peer, _ *command, args []string) {
 	}
 	s.scripts.run++
 	s.ok()
+}
+
+// runScriptKill finds nothing to end: a script is over at the instant at which it began.
+func runScriptKill(s *Store, _ *Peer, _ *command, _ []string) {
+	s.fail("NOTBUSY No scripts in execution right now.")
 }
 
 func isSyncOption(word string) bool {

@@ -152,6 +152,9 @@ func (s *Server) conclude(p *Peer, r *Request, raw []byte) (reply Reply, ok bool
 	if s.propagate(r, changes) {
 		p.woff = s.offset
 	}
+	if len(changes) > 0 {
+		p.logged = len(s.disk.log)
+	}
 	s.finishUnit()
 	s.serveReady()
 	return reply, p.wait == nil

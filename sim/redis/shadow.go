@@ -36,7 +36,7 @@ func (s *Store) reveal() {
 }
 
 // due reports whether a key's deadline has passed.
-func (s *Store) due(e *entry) bool { return e.deadline != 0 && e.deadline <= s.now }
+func (s *Store) due(e *entry) bool { return e.deadline != 0 && moment(e.deadline) <= s.now }
 
 // show gives miniredis a key that it does not have, unless it must not be found.
 func (s *Store) show(e *entry) {

@@ -22,9 +22,8 @@
 //
 // # What is there
 //
-// The commands of table.go, in one database, in RESP2 and RESP3, with transactions, subscriptions and
-// tracking. All else is refused with an error that says so: commands that block until a
-// key is there, draws of random numbers, streams, geo and HyperLogLog. Error texts may
+// The commands of table.go, in numbered databases, in RESP2 and RESP3, with transactions, subscriptions and tracking. All
+// else is refused with an error that says so: draws of random numbers, streams, geo and HyperLogLog. Error texts may
 // differ from Redis's, error codes do not. Lua lacks load, loadstring, coroutine, bit,
 // struct, cmsgpack and the transcendental functions of math, which differ between
 // processors.
@@ -77,7 +76,8 @@ type Change struct {
 	// Before is the string held before, if Existed and the key was a string.
 	Before  string
 	Existed bool
-	// Deadline is when the key will end, on the server's wall clock in ns; 0: never.
+	// Deadline is when the key will end, on the server's wall clock in ns; 0: never. One beyond what ns can hold is the
+	// date in ms, negated.
 	Deadline int64
 	// Request made the change, on the master if the Store is a replica's; nil if none did.
 	Request *Request
@@ -115,6 +115,7 @@ type Store struct {
 	settings settings
 	server   *Server  // whose store this is; nil: it stands alone
 	request  *Request // the one in execution; nil if there is none
+	given    int64    // the far deadline that the command in execution gives a key; 0: none
 	refusal  string   // what commands that write are answered with; "": they are executed
 	held     bool     // no key ends, though reads do not find those that should have
 	replica  bool     // keys end by the master's word
@@ -247,7 +248,8 @@ func (s *Store) NextExpiry() (deadline int64, ok bool) {
 	if s.replica || s.held {
 		return 0, false
 	}
-	return s.nextDeadline()
+	deadline, ok = s.nextDeadline()
+	return deadline, ok && deadline != never
 }
 
 // Due returns the key whose deadline has passed first at a reading of the wall clock; false if none has.
@@ -266,13 +268,13 @@ func (s *Store) Due(now int64) (key string, ok bool) {
 func (s *Store) Changes() []Change { return s.changes }
 
 // Get looks at a key of the first database from outside: no time passes and nothing is touched. A key that is
-// no string has an empty value; deadline is 0 if it has none.
+// no string has an empty value; deadline is 0 if it has none, or none that a clock will reach.
 func (s *Store) Get(key string) (value string, deadline int64, ok bool) {
 	e := s.databases[0].find(key)
 	if e == nil {
 		return "", 0, false
 	}
-	return e.value, e.deadline, true
+	return e.value, max(e.deadline, 0), true
 }
 
 // Writer returns the request that wrote what a key of the first database holds; nil if the key is not there, or nobody knows.
@@ -516,8 +518,19 @@ func (s *Store) look(key string) (entry, bool) {
 	}
 	if left := s.db.TTL(key); left != 0 {
 		e.deadline = s.synced + int64(left)
+		if e.deadline == never {
+			e.deadline = s.farDeadline(key)
+		}
 	}
 	return e, true
+}
+
+// farDeadline is what the command in execution has given a key, or what it had.
+func (s *Store) farDeadline(key string) int64 {
+	if s.given < 0 {
+		return s.given
+	}
+	return s.keys.find(key).deadline
 }
 
 // items reads the whole of a value that is no string.

@@ -110,6 +110,30 @@ func TestTimesOutOfReachAreRefused(t *testing.T) {
 	require.Equal(t, "(error) ERR value is not an integer or out of range", x.do("SET lock b PX ten"))
 }
 
+// TestFarDeadlinesAreExactWhereverTheyAreCopiedTo gives keys dates that 64 bits of ns do not hold.
+func TestFarDeadlinesAreExactWhereverTheyAreCopiedTo(t *testing.T) {
+	const far = "9223372036854775807"
+	x := newSession(t)
+	replica := newSession(t)
+	replica.s.Follow(start)
+	for _, line := range []string{"SET lock a PXAT " + far, "SET other b", "PEXPIREAT other " + far, "RENAME other third"} {
+		x.do(line)
+		records := AppendRecords(nil, x.s.Changes())
+		replica.s.Apply(start, records)
+	}
+	again := newSession(t)
+	again.s.Load(start, x.s.Snapshot())
+	for _, s := range []*session{x, replica, again} {
+		s.now = start + 200*365*24*3600*second
+		for _, key := range []string{"lock", "third"} {
+			require.Equal(t, "(integer) "+far, s.do("PEXPIRETIME "+key))
+		}
+		_, ok := s.s.NextExpiry()
+		require.False(t, ok, "no clock gets there, so nothing is to happen")
+	}
+	require.Equal(t, "SET lock a PXAT "+far, again.s.Snapshot()[0].String())
+}
+
 func TestSetRefusesOptionsThatContradict(t *testing.T) {
 	x := newSession(t)
 	for _, line := range []string{

@@ -97,6 +97,7 @@ type packet struct {
 	kind    packetKind
 	id      string   // psync, fullResync, goOn: of the history
 	offset  int64    // psync, fullResync: what the replica has; ack
+	flushed int64    // ack: what the replica has on its disk (FACK). It follows from the trace, and is not told.
 	dataset []Record // fullResync
 	text    string   // refusal
 }

@@ -215,7 +215,7 @@ func (s *Store) tell(p *Peer, later bool, keys Reply) {
 	switch {
 	case to.protocol == RESP3:
 		s.push(to, later, bulk("invalidate"), keys)
-	case to != p && to.subscriptions() > 0:
+	case p.tracking.redirect != 0 && to.subscriptions() > 0:
 		s.push(to, later, bulk("message"), bulk("__redis__:invalidate"), keys)
 	}
 }

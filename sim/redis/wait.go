@@ -8,14 +8,17 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// wait is a request that has not been answered: WAIT, or one that waits for a key. What the client sends meanwhile is executed
+// wait is a request that has not been answered: WAIT, WAITAOF, or one that waits for a key. What the client sends meanwhile is executed
 // when it has been.
 type wait struct {
 	request *Request
 	timeout *sim.Timer
 
-	replicas int64 // of WAIT: how many are to have acknowledged
+	replicas int64 // of WAIT and WAITAOF: how many are to have acknowledged
 	offset   int64
+	disks    bool  // WAITAOF: they are to have it on their disks
+	local    int64 // WAITAOF: and this server too, if 1
+	position int   // WAITAOF: how much of the append-only file
 
 	postponed bool // it is put off by a pause
 
@@ -37,25 +40,44 @@ func runWait(s *Store, p *Peer, _ *command, args []string) {
 		s.fail(errInteger)
 		return
 	}
-	ms, err := strconv.ParseInt(args[2], 10, 64)
+	s.await(p, &wait{request: s.request, replicas: n, offset: p.woff}, args[2])
+}
+
+// runWaitaof is waitaofCommand of replication.c, of Redis 7.2.
+func runWaitaof(s *Store, p *Peer, _ *command, args []string) {
+	local, err1 := strconv.ParseInt(args[1], 10, 64)
+	replicas, err2 := strconv.ParseInt(args[2], 10, 64)
+	w := &wait{request: s.request, replicas: replicas, offset: p.woff, disks: true, local: local, position: p.logged}
 	switch {
+	case err1 != nil || err2 != nil:
+		s.fail(errInteger)
+	case local < 0 || local > 1:
+		s.fail("ERR value is out of range, value must between 0 and 1")
+	case replicas < 0:
+		s.fail("ERR value is out of range, must be positive")
+	case s.replica:
+		s.fail("ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local " +
+			"and are not propagated.")
+	case local > 0 && (s.server == nil || !s.server.config.Persistence.appends()):
+		s.fail("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.")
+	default:
+		s.await(p, w, args[3])
+	}
+}
+
+// await blocks a connection unless what it waits for is there, or nothing may block.
+func (s *Store) await(p *Peer, w *wait, timeout string) {
+	switch ms, err := strconv.ParseInt(timeout, 10, 64); {
 	case err != nil || ms > int64(sim.Forever/time.Millisecond):
 		s.fail("ERR timeout is not an integer or out of range")
-		return
 	case ms < 0:
 		s.fail("ERR timeout is negative")
-		return
+	case p.executing || s.server == nil || s.server.met(w):
+		s.out = s.server.tally(w).Append(s.out, s.protocol)
+	default:
+		s.server.block(p, w, ms)
+		s.server.after = append(s.server.after, s.server.askForAcks)
 	}
-	acked := int64(0)
-	if s.server != nil {
-		acked = s.server.acked(p.woff)
-	}
-	if acked >= n || p.executing || s.server == nil {
-		s.out = appendInteger(s.out, acked)
-		return
-	}
-	s.server.block(p, &wait{request: s.request, replicas: n, offset: p.woff}, ms)
-	s.server.after = append(s.server.after, s.server.askForAcks)
 }
 
 // block makes a connection wait. The time-out runs on the wall clock
@@ -80,20 +102,41 @@ func (s *Server) countAwaiting() {
 	}
 }
 
-// acked counts the replicas that have acknowledged a replication offset.
-func (s *Server) acked(offset int64) (n int64) {
+// acked counts the replicas that have acknowledged what is waited for. A store that stands alone has none.
+func (s *Server) acked(w *wait) (n int64) {
+	if s == nil {
+		return 0
+	}
 	for _, l := range s.links {
-		if l.online && l.acked >= offset {
+		if l.online && (!w.disks && l.acked >= w.offset || w.disks && l.flushed >= w.offset) {
 			n++
 		}
 	}
 	return n
 }
 
+// met reports whether enough have acknowledged what is waited for.
+func (s *Server) met(w *wait) bool {
+	return s.acked(w) >= w.replicas && (w.local == 0 || s.reported(w.position))
+}
+
+// tally is the answer to WAIT: who has acknowledged.
+func (s *Server) tally(w *wait) Reply {
+	replicas := Reply{Type: ReplyInteger, Int: s.acked(w)}
+	if !w.disks {
+		return replicas
+	}
+	local := Reply{Type: ReplyInteger}
+	if s != nil && s.reported(w.position) {
+		local.Int = 1
+	}
+	return Reply{Type: ReplyArray, Elems: []Reply{local, replicas}}
+}
+
 // acknowledged answers those whose acknowledgements are complete.
 func (s *Server) acknowledged() {
 	for _, p := range slices.Clone(s.waiting) {
-		if w := p.wait; w != nil && w.pop == nil && s.acked(w.offset) >= w.replicas {
+		if w := p.wait; w != nil && w.pop == nil && s.met(w) {
 			s.answerWait(p, w)
 		}
 	}
@@ -114,7 +157,7 @@ func (s *Server) answerWait(p *Peer, w *wait) {
 		s.endWait(p, w, Reply{Type: ReplyNilArray})
 		return
 	}
-	s.endWait(p, w, Reply{Type: ReplyInteger, Int: s.acked(w.offset)})
+	s.endWait(p, w, s.tally(w))
 }
 
 // endWait ends a wait, and executes what has come after it on its connection.

@@ -105,6 +105,67 @@ func TestWaitIsRefusedByAReplicaAndEndedByADemotion(t *testing.T) {
 	d.play()
 }
 
+func TestWaitaofAnswersWhenTheDiskHasTheWrite(t *testing.T) {
+	for _, c := range []struct {
+		persistence redis.Persistence
+		want        string
+		least, most time.Duration
+	}{
+		{redis.Always, "[(integer) 1, (integer) 0]", 2 * ms, 2 * ms},
+		{redis.Everysec, "[(integer) 1, (integer) 0]", 900 * ms, s + 3*ms},
+		{redis.Lazy, "[(integer) 0, (integer) 0]", 5 * s, 5*s + 2*ms},
+	} {
+		for _, lies := range []bool{false, true} {
+			d := deploy(t, 0, redis.Config{Persistence: c.persistence, DiskLies: lies})
+			d.fault(at(7*s), crash("redis-1", true, 10*ms), 0)
+			d.client("a", func(a *caller) {
+				a.expect("OK", 1, "SET lock a")
+				took := a.took(func() { a.expect(c.want, 1, "WAITAOF 1 0 5000") })
+				require.True(t, c.least <= took && took <= c.most, "%v %v", c.persistence, took)
+				a.sleepUntil(9 * s)
+				require.Equal(t, c.persistence != redis.Lazy && !lies, d.has(1, "lock"), "after a power failure")
+			})
+			d.play()
+		}
+	}
+}
+
+func TestWaitaofCountsReplicasWhoseDisksHaveTheWrite(t *testing.T) {
+	persistence := []redis.Persistence{redis.NoPersistence, redis.Everysec, redis.Always, redis.Lazy, redis.NoPersistence}
+	d := deployLike(t, 1, 4, func(i int) redis.Config { return redis.Config{Persistence: persistence[i]} })
+	d.client("a", func(c *caller) {
+		c.expect("OK", 1, "SET lock a")
+		c.expect("(integer) 4", 1, "WAIT 4 0")
+		took := c.took(func() { c.expect("[(integer) 0, (integer) 2]", 1, "WAITAOF 0 2 0") })
+		require.True(t, 100*ms < took && took <= 2*s+10*ms, "%v: a flush each second, told by the next acknowledgement", took)
+		c.expect("[(integer) 0, (integer) 2]", 1, "WAITAOF 0 3 3000")
+		c.expect("[(integer) 0, (integer) 2]", 1, "WAITAOF 0 2 0")
+	})
+	d.play()
+}
+
+func TestWaitaofRefusesWhatRedisRefuses(t *testing.T) {
+	d := deploy(t, 1, redis.Config{})
+	d.client("a", func(c *caller) {
+		for line, want := range map[string]string{
+			"WAITAOF 1 0 0":  "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.",
+			"WAITAOF 2 0 0":  "ERR value is out of range, value must between 0 and 1",
+			"WAITAOF 0 -1 0": "ERR value is out of range, must be positive",
+			"WAITAOF x 0 0":  "ERR value is not an integer or out of range",
+			"WAITAOF 0 0 -1": "ERR timeout is negative",
+			"WAITAOF 0 0 x":  "ERR timeout is not an integer or out of range",
+		} {
+			c.expect("(error) "+want, 1, line)
+		}
+		require.Contains(t, c.do(2, "WAITAOF 0 0 0"), "ERR WAITAOF cannot be used with replica instances.")
+		c.do(1, "SET k v")
+		c.do(1, "MULTI")
+		c.do(1, "WAITAOF 0 1 0")
+		c.expect("[[(integer) 0, (integer) 0]]", 1, "EXEC")
+	})
+	d.play()
+}
+
 func TestConnectionThatEndsIsNotWaitedFor(t *testing.T) {
 	d := deploy(t, 1, redis.Config{})
 	d.fault(at(0), link(sim.Stall, "redis-1", "redis-2"), 500*ms)
