@@ -11,8 +11,8 @@ import (
 // Leak: after a release that succeeded, or an acquire that failed, nothing of that acquisition keeps others out for longer
 // than is documented. What was left behind is a copy of the lock's key. It is due
 //
-//   - a tenth of a lease after the end of its acquisition, if no fault was active between its call and then, and the
-//     outcome is known: the requests that take it back have been carried out by then;
+//   - a tenth of a lease after the end of its acquisition, if no fault was active from a lease before its call until then, and
+//     the outcome is known: the requests that take it back have been carried out by then, and no older ones are under way;
 //   - else three lives of a lease after that, and after the last fault: by then a lease that nobody renews is over, and so is
 //     a session whose client is gone (Consul may wait twice the life, and begins it again when it has elected a leader).
 //
@@ -102,13 +102,22 @@ func (j *judge) lastHold(of *history.Acquisition, c *history.Copy, over trace.In
 	return over, true
 }
 
+// settled returns by when what was sent during a fault has arrived: as long after its end as it lasted, since the pauses of
+// TCP grow with an outage, up to two minutes (TCP_RTO_MAX).
+func settled(f *history.Fault) trace.Instant {
+	if f.End == trace.Never {
+		return f.End
+	}
+	return f.End.Add(min(f.End.Sub(f.Begin), 2*time.Minute))
+}
+
 // dueBy returns the moment by which a copy should be gone; false if a fault that never heals excuses it forever. What such
 // a fault cannot excuse is a key with an end of its own: only who lives and reaches the server can have renewed it.
 func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instant) (trace.Instant, bool) {
 	soon, quiet := over.Add(j.o.Lease/10), a.Outcome != history.Unknown
 	for i := range j.h.Faults {
 		f := &j.h.Faults[i]
-		quiet = quiet && (!f.Fired || f.Begin > soon || f.End < a.Invoked)
+		quiet = quiet && (!f.Fired || f.Begin > soon || longer(f.End, a.Invoked, j.o.Lease))
 	}
 	if inQueue := c.Expires == trace.Never; quiet && (c.From <= over || inQueue) { // where its turn may come later
 		return max(soon, c.From), true
@@ -118,7 +127,7 @@ func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instan
 		switch f := &j.h.Faults[i]; {
 		case !f.Fired:
 		case f.End != trace.Never:
-			healed = max(healed, f.End)
+			healed = max(healed, settled(f))
 		case c.Expires == trace.Never:
 			return 0, false
 		default:

@@ -11,7 +11,8 @@ import (
 // Unlock says so is too late: the work is done.
 //
 // A process that stands still, or reaches nobody, can be told nothing. So what counts are losses after which the holder
-// still believed one life of a lease later, and as long after the end of the last fault that had begun by then.
+// still believed one life of a lease later, and as long after the last fault that had begun by then was over and what was
+// sent during it had arrived.
 //
 // The danger is that a holder needs its lock to be kept: that it holds it for longer than a lease.
 
@@ -70,7 +71,7 @@ func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) boo
 		}
 		faults = faults || f.Begin <= lost
 		if f.Begin < until {
-			able = max(able, f.End)
+			able = max(able, settled(f))
 		}
 	}
 	v := Violation{Property: SilentLoss, At: lost, Acquisitions: []history.ID{a.ID}}

@@ -13,7 +13,8 @@ import (
 // Progress and availability: while somebody waits for the lock, somebody acquires within the bound. The clock starts
 // with the longest wait under way and anew with every acquisition. For progress it also starts anew when a fault
 // heals, and stands still while a fault that will heal is active; faults that do not heal are no excuse. Availability
-// knows no excuse at all, but is judged only of a stall in which a fault was active before the bound had elapsed.
+// knows no excuse at all, but is judged only of a stall in which a fault was active before the bound had elapsed. For
+// progress, a wait ends when its client has lost for good what every lock on these servers needs ([history.Outage]).
 //
 // A run that ends before the bound has elapsed accuses nobody, unless nothing could happen in it any more: then who
 // waits waits for ever.
@@ -38,6 +39,10 @@ func (j *judge) progress() {
 	}
 	reasons, faults := j.waitsForReason(w)
 	j.conclude(Progress, len(progress) > 0, reasons)
+	if len(j.h.Outages) > 0 && j.report.Verdicts[Progress] == Vacuous {
+		o := &j.h.Outages[0]
+		j.report.Reasons[Progress] = "from " + o.From.String() + " on " + o.Client + " waits in vain whatever the lock does: " + o.Text
+	}
 	j.conclude(Availability, availability > 0, faults)
 }
 
@@ -62,6 +67,7 @@ type turnKind uint8
 
 const (
 	waitEnds    turnKind = iota
+	waitExcused          // its client has lost for good what every lock needs
 	faultBegins          // of a fault that heals
 	faultEnds
 )
@@ -88,10 +94,25 @@ func newWaiting(h *history.History, r *room) *waiting {
 			w.events = append(w.events, turn{at: f.Begin, kind: faultBegins}, turn{at: f.End, kind: faultEnds})
 		}
 	}
+	for i := range h.Waits {
+		if at := w.outageOf(i); at < h.Waits[i].To {
+			w.events = append(w.events, turn{at: max(at, h.Waits[i].From), kind: waitExcused, wait: i})
+		}
+	}
 	slices.SortStableFunc(w.events, func(a, b turn) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.kind, b.kind))
 	})
 	return w
+}
+
+// outageOf is when the client of a wait has lost what every lock needs; Never if it has not.
+func (w *waiting) outageOf(wait int) trace.Instant {
+	for i := range w.h.Outages {
+		if o := &w.h.Outages[i]; o.Client == w.h.Waits[wait].Client {
+			return o.From
+		}
+	}
+	return trace.Never
 }
 
 // stalls replays the waits and returns the times for which nobody acquired.
@@ -129,6 +150,8 @@ func (w *waiting) stalls(bound time.Duration, excused bool) []stall {
 			if w.h.Waits[e.wait].Ended == history.GotIt {
 				restart = e.at
 			}
+		case waitExcused:
+			ended[e.wait] = ended[e.wait] || excused
 		case faultBegins:
 			active++
 		case faultEnds:
@@ -169,6 +192,9 @@ func (j *judge) waitsForReason(w *waiting) (reasons, faults int) {
 		fault := w.faultIn(wait.From, wait.To)
 		if fault {
 			faults++
+		}
+		if w.outageOf(i) < wait.To {
+			continue
 		}
 		if fault || j.held.othersIn(wait.From, wait.To, who) ||
 			j.granted.othersIn(wait.From, wait.To, who) {

@@ -38,7 +38,12 @@ func (j *judge) tellMisdelete(r *history.Removal) {
 		Text: fmt.Sprintf("a release by %s, executed by %s at %s, ended the grant of %s%s",
 			j.name(r.By), r.Node, r.At, j.name(r.Ended), b),
 	}
-	if r.Again {
+	switch {
+	case r.Shortened:
+		v.Kind = "shortened another's lock"
+		v.Text = fmt.Sprintf("a request of %s, executed by %s at %s, gave the lock of %s an earlier end%s",
+			j.name(r.By), r.Node, r.At, j.name(r.Ended), b)
+	case r.Again:
 		v.Kind = "released a later try"
 		v.Acquisitions = []history.ID{r.By}
 		v.Text = fmt.Sprintf("a late release by %s, executed by %s at %s, ended the grant of a later try of its own",

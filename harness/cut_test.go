@@ -21,7 +21,7 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 		reason     string
 	}{
 		{"work that is cut off", long + "until: 60s", checker.Undecided,
-			"the run ended at 1m0s while a was in its critical section"},
+			"the run ended at 60s while a was in its critical section"},
 		{"the same work with the default end", long, checker.Violated, ""},
 		{"a wait that is cut off", eternal + "clients: {a: {work: 20s}, b: {start: 1s}}\n" +
 			"faults: [{after: {node: a, does: acquired}, plus: 5s, crash: a}]\nuntil: 10s", checker.Undecided,
@@ -30,10 +30,24 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 			"faults: [{after: {node: a, does: acquired}, plus: 5s, crash: a}]\nuntil: 60s", checker.Held, ""},
 		{"a pause that heals too late", short + "clients: {a: {work: 1s}, b: {start: 1s, wait: try}}\n" +
 			"faults: [{after: {node: a, does: acquired}, pause: a, for: 90s}]\nuntil: 60s", checker.Undecided,
-			"the run ended at 1m0s while a was in its critical section"},
+			"the run ended at 60s while a was in its critical section"},
 		{"a pause for good", short + "clients: {a: {work: 1s}, b: {start: 1s, wait: try}}\n" +
 			"faults: [{after: {node: a, does: acquired}, pause: a}]\nuntil: 60s", checker.Held, ""},
 		{"work that hangs", eternal + "clients: {a: {work: forever}, b: {start: 1s}}\nuntil: 60s", checker.Held, ""},
+		{"a pause between sections", short + "clients: {a: {work: 1s, sections: 2, think: 90s}}\nuntil: 60s", checker.Undecided,
+			"the run ended at 60s while a had critical sections left"},
+		{"a pause between sections of one task, while another holds for good", eternal +
+			"clients: {a: {work: forever, tasks: 2, sections: 2, think: 90s, wait: try}, b: {start: 1s}}\nuntil: 60s", checker.Undecided,
+			"the run ended at 60s while a had critical sections left"},
+		{"a client that is yet to be restarted", short + "clients: {a: {work: 1s}, b: {start: 500ms, wait: 100ms}}\n" +
+			"faults: [{after: {node: a, does: release}, crash: a, restart: 90s}]\nuntil: 60s", checker.Undecided,
+			"the run ended at 60s while a had critical sections left"},
+		{"a wait that is not yet too long", eternal + "clients: {a: {work: forever}, b: {start: 1s}}\nprogress: 70s\nuntil: 60s",
+			checker.Undecided, "the run ended at 60s while b was waiting for the lock"},
+		{"a wait that is too long", eternal + "clients: {a: {work: forever}, b: {start: 1s}}\nprogress: 50s\nuntil: 60s", checker.Held, ""},
+		{"a release that a server has yet to execute", short + "clients: {a: {work: 1s, stays: true}, b: {start: 500ms, wait: 100ms}}\n" +
+			"faults: [{before: {node: redis-1, does: receive, what: release}, pause: redis-1, for: 90s}]\nuntil: 60s", checker.Undecided,
+			"the run ended at 60s while fault-1 kept back what clients had sent"},
 		{"a run that ends by itself", short + "clients: {a: {work: 1s}, b: {start: 500ms}}\nuntil: 60s", checker.Held, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

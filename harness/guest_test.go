@@ -177,13 +177,17 @@ func TestProgramsMeetFaultsAsNativeLocksDo(t *testing.T) {
 	lock := guestLock(t)
 	var r harness.Runner
 	defer r.Close()
+	seeds := uint64(5)
+	if testing.Short() {
+		seeds = 1
+	}
 	for _, story := range guestStories {
 		text := story.scenario
 		if !strings.Contains(text, "algorithm:") {
 			text += "lock: {algorithm: guest, ttl: 2s}\n"
 		}
 		p := guestPlan(t, lock, text)
-		for seed := range uint64(5) {
+		for seed := range seeds {
 			result, err := r.Run(p, seed, false)
 			require.NoError(t, err)
 			for property, verdict := range story.verdicts {

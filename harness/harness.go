@@ -69,7 +69,7 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	} else {
 		found, ok := locks.Find(s.Lock.Algorithm)
 		if !ok {
-			return nil, s.Errorf("lock.algorithm", "there is no lock named %q%s", s.Lock.Algorithm, nearestLock(s.Lock.Algorithm))
+			return nil, UnknownLock(s)
 		}
 		p.Algorithm = found
 	}
@@ -143,6 +143,12 @@ func (p *Plan) refuseTokenless() error {
 		}
 	}
 	return nil
+}
+
+// UnknownLock is the error that there is no lock of the name that a scenario has.
+func UnknownLock(s *scenarios.Scenario) *scenarios.Error {
+	name := s.Lock.Algorithm
+	return s.Errorf("lock.algorithm", "there is no lock named %q%s", name, nearestLock(name))
 }
 
 func nearestLock(name string) string {

@@ -374,7 +374,7 @@ func (t *redisTruth) prolong(i int) {
 func (t *redisTruth) time(i int, s *redis.Server, change *redis.Change) {
 	o := &t.origins[t.keyed[i].copy]
 	o.ends = trace.Never
-	if change.Deadline != 0 {
+	if change.Deadline > 0 {
 		o.ends = t.now().Add(time.Duration(change.Deadline - s.Node().Wall()))
 	}
 	t.expires(i, s)

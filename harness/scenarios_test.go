@@ -12,7 +12,15 @@ import (
 )
 
 // seeds is how many seeds every named scenario is held to: a seed decays with the next change, a story must not.
-var seeds = flag.Uint64("seeds", 1000, "seeds that every named scenario is run with")
+var seeds = flag.Uint64("seeds", 1000, "seeds that every named scenario is run with; with -short at most 20")
+
+// scenarioSeeds is that number for this run of the tests.
+func scenarioSeeds() uint64 {
+	if testing.Short() {
+		return min(*seeds, 20)
+	}
+	return *seeds
+}
 
 // TestNamedScenariosAreAsExpected runs every case of every named scenario. On failure it says which seed, and the
 // line that shows the run.
@@ -36,7 +44,7 @@ func checkCase(t *testing.T, r *harness.Runner, name string, c scenarios.Case) {
 	p, err := harness.Compile(c, nil)
 	require.NoError(t, err)
 	seen := make(map[string]int)
-	for seed := range *seeds {
+	for seed := range scenarioSeeds() {
 		result, err := r.Run(p, seed, false)
 		require.NoError(t, err)
 		for _, d := range c.Compare(result.History, &result.Report) {
@@ -48,7 +56,7 @@ func checkCase(t *testing.T, r *harness.Runner, name string, c scenarios.Case) {
 		}
 	}
 	for what, n := range seen {
-		t.Logf("variant %q, %v, %v: %s differs in %d of %d seeds", c.Variant, c.Style, c.Fencing, what, n, *seeds)
+		t.Logf("variant %q, %v, %v: %s differs in %d of %d seeds", c.Variant, c.Style, c.Fencing, what, n, scenarioSeeds())
 	}
 }
 

@@ -28,6 +28,24 @@ faults:
 expect: {mutual-exclusion: vacuous}
 measures: {wait-max-ns: {max: 1s}}
 `,
+	"a failover lasts until the old master is told, by when its keys keep nobody out": `
+lock: {algorithm: set-nx-lua-wait, ttl: 1s}
+servers: {replicas: 1}
+clients: {a: {sections: 2, wait: 5ms, again: 250ms}, b: {start: 1ms}}
+network: {latency: 1ms}
+clocks: {redis-1: {rate: 4400ppm}}
+faults: [{after: {node: a, does: release}, promote: redis-2, redirect: b, demote: 10s}]
+expect: {leak: held}
+`,
+	"a holder cannot be told while packets of an outage are still under way": `
+lock: {algorithm: etcd, ttl: 2s}
+servers: {kind: etcd}
+resource: {in: servers}
+clients: {a: {}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, cut: {from: a, to: etcd-1}, for: 3s}]
+expect: {silent-loss: held}
+`,
 	"a crash before the flush loses what it would have made durable": `
 lock: {algorithm: set-nx-lua, ttl: 20s}
 servers: {persistence: everysec}

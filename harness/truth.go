@@ -60,7 +60,7 @@ func (t *truth) grant(o sim.Origin, ends trace.Instant) {
 // end is yet to come. What was promised stands.
 func (t *truth) shortened(node string, by sim.Origin, whose history.ID) {
 	t.removals = append(t.removals, history.Removal{
-		By: history.ID(by.Tag), Client: by.Client, Node: node, At: t.now(), Ended: whose, Stale: true,
+		By: history.ID(by.Tag), Client: by.Client, Node: node, At: t.now(), Ended: whose, Stale: true, Shortened: true,
 	})
 }
 

@@ -121,7 +121,8 @@ func (w *world) history(end sim.Ending) *history.History {
 		Grants: w.truth.grants, Copies: w.truth.copies, Asks: w.truth.asks, Removals: w.truth.removals,
 		Keeps: w.plan.keeps(), Blocks: w.truth.blocks, Loads: w.loads,
 	}
-	for i, f := range w.engine.Faults() {
+	faults := w.engine.Faults()
+	for i, f := range faults {
 		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {
 			h.Waits = endWaits(h.Waits, f.Node, f.Begin)
 		}
@@ -129,12 +130,13 @@ func (w *world) history(end sim.Ending) *history.History {
 			continue
 		}
 		h.Faults = append(h.Faults, history.Fault{
-			Name: f.Fault.Name, Text: w.plan.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End,
+			Name: f.Fault.Name, Text: w.plan.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End.Add(f.Fault.Action.Demote),
 		})
 	}
 	if !end.Quiescent && end.Bound == "" {
-		h.Cut = w.cutOff(h)
+		h.Cut = w.plan.CutOff(h, faults, end.Working, false)
 	}
+	h.Outages = w.plan.Outages(faults)
 	return h
 }
 

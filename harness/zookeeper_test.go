@@ -93,6 +93,22 @@ expect: {mutual-exclusion: held, progress: held}
 variants:
   - {name: orphan, set: {lock: {algorithm: zk-sequential-unprotected}}, expect: {progress: violated, mutual-exclusion: vacuous}}
 `,
+	"a client that gives up without having learned of its create leaves no node behind": `
+lock: {algorithm: zk-sequential}
+clients: {a: {work: 20s}, b: {start: 2s, wait: try, sections: 2, think: 200s, stays: true}, c: {start: 6s}}
+until: 300s
+faults:
+  - {after: {node: "zk-*", does: reply, what: acquire, peer: b}, break: {from: b, to: "zk-*"}, how: rst, lose: reply}
+  - {before: {node: "zk-*", does: execute, what: sync, peer: b}, break: {from: b, to: "zk-*"}, how: rst, lose: reply}
+expect: {leak: held}
+`,
+	"a deletion that a server answers with an error is repeated": `
+lock: {algorithm: zk-sequential}
+clients: {a: {}, b: {start: 1ms, wait: try, again: 2.5s}, c: {start: 2ms}}
+network: {latency: 1ms}
+faults: [{before: {node: "zk-*", does: execute, what: release, peer: b}, error: runtimeInconsistency}]
+expect: {leak: held}
+`,
 	"whoever holds enters again, and has left with his last release": `
 lock: {algorithm: zk-sequential}
 clients: {a: {work: 2s, enters: 3, sections: 2}, b: {start: 500ms, work: 1s}}

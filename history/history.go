@@ -193,6 +193,8 @@ type Removal struct {
 	Ended ID
 	// Again says that Ended is the sender's own acquisition, but a later try of it.
 	Again bool
+	// Shortened says that the other's key was not removed, but given an earlier end.
+	Shortened bool
 }
 
 // Op is what an access does.
@@ -247,6 +249,13 @@ type Fault struct {
 	Begin, End trace.Instant // End is Never if it does not heal
 }
 
+// Outage says that a client has lost for good what every lock on these servers needs, since From.
+type Outage struct {
+	Client string
+	From   trace.Instant
+	Text   string // continues a sentence that begins with the client: "it cannot reach the only master any more"
+}
+
 // Note is something else that a reader wants to know of: a client has lost its connection, or is told of its session's
 // end. Nobody judges by it.
 type Note struct {
@@ -287,9 +296,12 @@ type History struct {
 	End          trace.Instant
 	// Bound names the bound that ended the run early ("steps", "messages", …); "" if none did.
 	Bound string
-	// Cut says what was still under way when the scenario's end came: "the run ended at 1m0s while a was in its critical
+	// Cut says what was still under way when the scenario's end came: "the run ended at 60s while a was in its critical
 	// section"; "" if nothing was.
 	Cut string
+	// Outages are the clients that have lost for good what every lock on these servers needs: their waits say nothing of the
+	// lock's progress from then on.
+	Outages []Outage
 	// Quiescent says that the run ended because nothing could happen any more: who still waits then waits for ever.
 	Quiescent bool
 

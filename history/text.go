@@ -143,6 +143,7 @@ func (r *Removal) fields() []field {
 		{"stale", &r.Stale},
 		{"ended", (*int)(&r.Ended)},
 		{"again", &r.Again},
+		{"shortened", &r.Shortened},
 	}
 }
 

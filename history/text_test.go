@@ -89,7 +89,7 @@ func drawHistory(t *rapid.T) *history.History {
 	h.Removals = drawList(t, "removals", func(t *rapid.T) history.Removal {
 		return history.Removal{
 			By: drawID(t, 0), Client: drawText(t, "client"), Node: drawText(t, "node"), At: drawInstant(t, "at"),
-			Stale: flag(t, "stale"), Ended: drawID(t, 0), Again: flag(t, "again"),
+			Stale: flag(t, "stale"), Ended: drawID(t, 0), Again: flag(t, "again"), Shortened: flag(t, "shortened"),
 		}
 	})
 	if len(h.Acquisitions) > 0 {

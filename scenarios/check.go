@@ -32,7 +32,7 @@ func check(s *Scenario, known Errors) Errors {
 	a.checkResource()
 	a.checkLinksAndClocks()
 	a.checkExpect()
-	if a.known.sound("clients", "servers") {
+	if a.known.named() {
 		a.checkFaults()
 	}
 	if a.nodes.matched > maxMatches {

@@ -30,7 +30,7 @@ func (a *audit) checkFaults() {
 		if f.Trigger.When == sim.At {
 			a.checkMoment(at+".at", f.Trigger.At)
 		} else {
-			a.checkStep(at+"."+whenName(f.Trigger.When), f.Trigger.Step, names, i)
+			a.checkStep(at+"."+f.Trigger.When.String(), f.Trigger.Step, names, i)
 		}
 		refuseForeign(a, at, &faultFields, "")
 		if field, _ := faultFields.field(f.Action.Kind.String()); field.knownTo(a.Servers.Kind) {
@@ -43,13 +43,6 @@ func (a *audit) checkMoment(at string, moment time.Duration) {
 	if a.known.sound("until") && moment > a.End() {
 		a.report(at, "a time up to "+Brief(a.End())+", the scenario's until", "%s is after the run's end", Brief(moment))
 	}
-}
-
-func whenName(w sim.When) string {
-	if w == sim.Before {
-		return "before"
-	}
-	return "after"
 }
 
 // stepsOf says whose steps they are; what it does not name is anybody's.

@@ -91,6 +91,14 @@ func (e Errors) sound(paths ...string) bool {
 	return true
 }
 
+// named reports whether the names of a scenario's nodes could be read, whatever else is wrong with its clients.
+func (e Errors) named() bool {
+	return e.sound("servers") && !slices.ContainsFunc(e, func(problem *Error) bool {
+		rest, ok := strings.CutPrefix(problem.Field, "clients")
+		return ok && (strings.Count(rest, ".") < 2 || strings.HasSuffix(rest, ".count"))
+	})
+}
+
 // within moves positions into the file: what is absent at its end stands behind it for the YAML library.
 func (e Errors) within(data []byte) Errors {
 	lines := strings.Split(string(data), "\n")
@@ -101,8 +109,8 @@ func (e Errors) within(data []byte) Errors {
 	return e
 }
 
-// inOrder sorts the problems by position, keeps one of each field and place, and returns nil if there are none.
-func (e Errors) inOrder() error {
+// InOrder sorts the problems by position, keeps one of each field and place, and returns nil if there are none.
+func (e Errors) InOrder() error {
 	if len(e) == 0 {
 		return nil
 	}

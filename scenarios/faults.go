@@ -19,7 +19,7 @@ func ParseFault(text string) (sim.Fault, error) {
 	if root := r.load([]byte(text)); root != nil {
 		f, _ = faultFields.read(r, "", root)
 	}
-	return f, r.problems.within([]byte(text)).inOrder()
+	return f, r.problems.within([]byte(text)).InOrder()
 }
 
 var faultFields = mapping[sim.Fault]{

@@ -64,8 +64,8 @@ var scenarioFields = mapping[Scenario]{
 			"How many requests per second the lock of one client process may send to its servers; without a bound load is not judged.").
 			or(nothingSet),
 		bind("until", omitted(atLeast(1)), func(s *Scenario) *time.Duration { return &s.Until },
-			"When the run ends at the latest, in true time. A run that ends while a client is in its critical section, or waits "+
-				"for the lock, is cut off: what it did not violate is `unknown`. Work that the scenario lets last forever, and waits "+
+			"When the run ends at the latest, in true time. A run that ends while a client is in its critical section, waits "+
+				"for the lock or has critical sections left, or while a fault that heals keeps back its requests, is cut off: what it did not violate is `unknown`. Work that the scenario lets last forever, and waits "+
 				"that nothing can end any more, do not count.").
 			otherwise("as long as all that the scenario asks for can take one after the other: the last start, all work and thinking, " +
 				"the longest waits, all faults with what they add, a lease for each fault and four more, twice `progress`; " +

@@ -18,21 +18,19 @@ import (
 const maxSize = 1 << 20
 
 // Parse reads a scenario; file is the name that errors mention. What is wrong with it comes back as [Errors], all of
-// it at once. Fields that are absent have their defaults, and each variant is a complete scenario of its own.
+// it at once, beside what could be read, which is nil if nothing could. Fields that are absent have their defaults, and each
+// variant is a complete scenario of its own.
 func Parse(file string, data []byte) (*Scenario, error) {
 	r := newReader(file)
 	root := r.load(data)
 	if root == nil {
-		return nil, r.problems.within(data).inOrder()
+		return nil, r.problems.within(data).InOrder()
 	}
 	s := r.scenario(root)
 	if root.Kind == yaml.MappingNode {
 		s.Variants = r.readVariants(root, processes(s.Clients))
 	}
-	if err := r.problems.within(data).inOrder(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, r.problems.within(data).InOrder()
 }
 
 // scenario reads a scenario from a tree and checks how its fields fit together.
