@@ -6,6 +6,8 @@ type Algorithm struct {
 	Name   string // as scenarios name it: "set-nx-lua"
 	Title  string // one line for a list
 	Source string // where the algorithm is from
+	// Status says whether it can be recommended: published mistakes are in the catalogue to be shown, not to be used.
+	Status Status
 	// Servers is the kind of servers that it needs, as scenarios name it: "redis" if empty.
 	Servers string
 	// New returns the builder for these options; nil if there is a Program.

@@ -18,6 +18,7 @@ func chubby() Algorithm {
 		Name:      "chubby",
 		Title:     "Chubby: a session's lease, a lock-delay, and a sequencer",
 		Source:    "Burrows, The Chubby lock service (OSDI 2006), 2.4 and 2.8",
+		Status:    Unavailable,
 		Servers:   "chubby",
 		New:       newChubby,
 		Authority: OneNode,

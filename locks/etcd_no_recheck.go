@@ -8,6 +8,7 @@ func etcdNoRecheck() Algorithm {
 	a.Name = "etcd-no-recheck"
 	a.Title = "etcd's mutex before 3.5: who has waited holds, even if its lease has ended"
 	a.Source = "etcd issue 11456; Jepsen, etcd 3.4.3 (2020)"
+	a.Status = Superseded
 	a.New = func(o Options) Builder { return newEtcd(o, false) }
 	return a
 }

@@ -13,6 +13,7 @@ func getThenSet() Algorithm {
 		Name:      "get-then-set",
 		Title:     "EXISTS, then SET: two commands, no expiry, no owner",
 		Source:    "the first attempt in many tutorials on Redis locks",
+		Status:    Mistake,
 		New:       newGetThenSet,
 		Authority: OneNode,
 		Identity:  "none",

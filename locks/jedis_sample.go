@@ -17,6 +17,7 @@ func jedisSample() Algorithm {
 		Name:      "jedis-sample",
 		Title:     "a much copied Jedis class: one owner id for all, unlock also after a failed lock",
 		Source:    "tutorials with Jedis code",
+		Status:    Mistake,
 		New:       newJedisSample,
 		Authority: OneNode,
 		Scripts:   []Script{releaseScript()},

@@ -14,6 +14,7 @@ func memcachedAdd() Algorithm {
 		Name:      "memcached-add",
 		Title:     "add with an expiry, released by a plain delete",
 		Source:    "tutorials; the FAQ of memcached, \"ghetto central locking\"",
+		Status:    Mistake,
 		Servers:   "memcached",
 		New:       newMemcachedAdd,
 		Authority: OneNode,

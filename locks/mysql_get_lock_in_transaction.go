@@ -14,6 +14,7 @@ func mysqlGetLockInTransaction() Algorithm {
 		Name:      "mysql-get-lock-in-transaction",
 		Title:     "GET_LOCK and RELEASE_LOCK within a transaction that begins before and ends after",
 		Source:    "questions about @Transactional methods; MySQL Reference Manual, \"Consistent Nonlocking Reads\"",
+		Status:    Mistake,
 		Servers:   "mysql",
 		Guard:     true,
 		New:       newMySQLGetLockInTransaction,

@@ -11,6 +11,7 @@ func redlockCounterToken() Algorithm {
 	a.Name = "redlock-counter-token"
 	a.Title = "redlock with the largest of the servers' counters as token"
 	a.Source = "Kleppmann 2016, on Redlock's want of a fencing token"
+	a.Status = Mistake
 	a.New = newRedlock(redlockRules{drift: onePercent, quorum: majority, ask: inTurn, counts: true})
 	a.Scripts = []Script{acquireScript(), releaseScript()}
 	a.Token = true

@@ -10,6 +10,7 @@ func redlockNoCheck() Algorithm {
 	a.Name = "redlock-no-check"
 	a.Title = "Redlock that counts votes only: it does not check how long acquiring took"
 	a.Source = "the Redlock algorithm less its third step"
+	a.Status = Mistake
 	a.New = newRedlock(redlockRules{drift: onePercent, quorum: majority, ask: inTurn, ignoresTime: true})
 	a.Deadline = NoClock
 	return a

@@ -12,6 +12,7 @@ func redlockNoDrift() Algorithm {
 	a.Name = "redlock-no-drift"
 	a.Title = "Redlock without an allowance for clock drift"
 	a.Source = "summaries of Redlock"
+	a.Status = Mistake
 	a.New = newRedlock(redlockRules{drift: noDrift, quorum: majority, ask: inTurn})
 	return a
 }

@@ -10,6 +10,7 @@ func redlockParallelFixedDelay() Algorithm {
 	a.Name = "redlock-parallel-fixed-delay"
 	a.Title = "Redlock asking all servers at once and retrying after a fixed delay: the votes stay split"
 	a.Source = "the retry delay of redlock-py"
+	a.Status = Mistake
 	a.New = newRedlock(redlockRules{drift: onePercent, quorum: majority, ask: atOnce, fixedDelay: true})
 	return a
 }

@@ -25,6 +25,7 @@ func redlockPy() Algorithm {
 		Name:      "redlock-py",
 		Title:     "the Python library: wall clock, one value for all tries, fixed delay, no time-out",
 		Source:    "redlock-py 1.0.8",
+		Status:    Superseded,
 		New:       newRedlockPy,
 		Authority: Majority,
 		Scripts:   []Script{releaseScript()},

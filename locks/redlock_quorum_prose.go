@@ -10,6 +10,7 @@ func redlockQuorumProse() Algorithm {
 	a.Name = "redlock-quorum-prose"
 	a.Title = "Redlock that needs more than N/2+1 votes: four of five"
 	a.Source = "a retelling whose prose differs from its code"
+	a.Status = Mistake
 	a.New = newRedlock(redlockRules{drift: onePercent, quorum: moreThanMajority, ask: inTurn})
 	return a
 }

@@ -12,6 +12,7 @@ func setNXExDel() Algorithm {
 		Name:      "set-nx-ex-del",
 		Title:     "SET NX PX, released by plain DEL: removes another's lock after an overrun",
 		Source:    "tutorials; the misdelete is what the Redis documentation's random value prevents",
+		Status:    Mistake,
 		New:       newSetNXExDel,
 		Authority: OneNode,
 		Identity:  "none",

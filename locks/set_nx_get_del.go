@@ -11,6 +11,7 @@ func setNXGetDel() Algorithm {
 		Name:      "set-nx-get-del",
 		Title:     "SET NX PX with a random value, released by GET, compare, DEL: not atomic",
 		Source:    "tutorials, as the step before the Lua release",
+		Status:    Mistake,
 		New:       newSetNXGetDel,
 		Authority: OneNode,
 		Identity:  "value",

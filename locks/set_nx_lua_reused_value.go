@@ -12,6 +12,7 @@ func setNXLuaReusedValue() Algorithm {
 		Name:      "set-nx-lua-reused-value",
 		Title:     "set-nx-lua with one value for all of its tries: a late release removes its own later lock",
 		Source:    "the value of redlock-py, moved to a single server",
+		Status:    Mistake,
 		New:       newSetNXLuaReusedValue,
 		Authority: OneNode,
 		Scripts:   []Script{releaseScript()},

@@ -13,6 +13,7 @@ func setNXLuaWaitElsewhere() Algorithm {
 	a.Name = "set-nx-lua-wait-elsewhere"
 	a.Title = "set-nx-lua-wait that sends WAIT on whatever connection there is"
 	a.Source = "code that calls WAIT like any other command; Redis documentation, WAIT"
+	a.Status = Mistake
 	a.New = newSetNXLuaWaitElsewhere
 	return a
 }

@@ -11,6 +11,7 @@ func setWithoutNX() Algorithm {
 		Name:      "set-without-nx",
 		Title:     "SET PX without NX: the second client overwrites the first",
 		Source:    "a mistake that explanations of SET NX PX warn of",
+		Status:    Mistake,
 		New:       newSetWithoutNX,
 		Authority: OneNode,
 		Scripts:   []Script{releaseScript()},

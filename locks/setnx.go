@@ -11,6 +11,7 @@ func setnx() Algorithm {
 		Name:      "setnx",
 		Title:     "SETNX, released by DEL: no expiry, no owner",
 		Source:    "Redis documentation of SETNX (the pattern it now discourages)",
+		Status:    Superseded,
 		New:       newSetnx,
 		Authority: OneNode,
 		Identity:  "none",

@@ -16,6 +16,7 @@ func setnxExpire() Algorithm {
 		Name:      "setnx-expire",
 		Title:     "SETNX, then EXPIRE as a second command, released by DEL",
 		Source:    "tutorials and code older than Redis 2.6.12",
+		Status:    Mistake,
 		New:       newSetnxExpire,
 		Authority: OneNode,
 		Identity:  "none",

@@ -16,6 +16,7 @@ func zkEphemeral() Algorithm {
 		Name:      "zk-ephemeral",
 		Title:     "one ephemeral node: whoever makes it holds, the others watch it",
 		Source:    "F. Junqueira, Note on fencing and distributed locks (2016)",
+		Status:    Mistake, // its release may delete the node of the next holder
 		Servers:   "zookeeper",
 		New:       newZKEphemeral,
 		Authority: OneNode,
@@ -54,7 +55,7 @@ func (l *zkEphemeralLock) Acquire(wait time.Duration) (Lease, error) {
 		case !errors.Is(err, ErrNodeExists) && !disturbed(err):
 			return Lease{}, fmt.Errorf("zookeeper create %s: %w", l.path, err)
 		case w.over() && disturbed(err):
-			l.p.Go(func(p Process) { abandon(onZooKeeper(p, l.options), l.path, value) })
+			l.insist(func(own zkClient) error { return abandon(own, l.path, value) })
 			return Lease{}, fmt.Errorf("zookeeper create %s: %w", l.path, err)
 		case w.over():
 			return Lease{}, ErrNotAcquired
@@ -91,14 +92,12 @@ func (l *zkEphemeralLock) take(value string, w patience) (ZKNode, Signal, error)
 }
 
 // abandon removes the node if it is an acquisition's own.
-func abandon(c zkClient, path, value string) {
-	_ = c.again(patienceOf(c.p, Forever), func() error {
-		node, err := c.zk.Get(path)
-		if err != nil || node.Data != value {
-			return err
-		}
-		return c.zk.Delete(path)
-	})
+func abandon(c zkClient, path, value string) error {
+	node, err := c.zk.Get(path)
+	if err != nil || node.Data != value {
+		return err
+	}
+	return c.zk.Delete(path)
 }
 
 // Release deletes the node, whoever has made it. Like Curator's retry loop it tries again when the connection is lost,

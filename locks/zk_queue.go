@@ -150,9 +150,26 @@ func (l *zkQueue) enqueue(w patience) (ZKNode, error) {
 			if (errors.Is(err, ErrNoNode) || disturbed(err)) && !w.over() {
 				continue // it was not executed, or its session is over
 			}
+			if leaves(err) {
+				l.withdraw(name)
+			}
 		}
 		return own, err
 	}
+}
+
+// withdraw removes the own node, of which it is not known whether it was made, in the background (Curator's
+// FindAndDeleteProtectedNodeInBackground: CURATOR-45, CURATOR-79).
+func (l *zkQueue) withdraw(name string) {
+	l.insist(func(c zkClient) error {
+		own := *l
+		own.zkClient = c
+		node, err := own.find(name, patienceOf(c.p, Try))
+		if err == nil {
+			err = c.zk.Delete(node.Path)
+		}
+		return err
+	})
 }
 
 // find looks for the own node by its random name. The server must catch up before: a list from a time before the create

@@ -8,5 +8,6 @@ func zkSequentialNoRecheck() Algorithm {
 		Name:   "zk-sequential-no-recheck",
 		Title:  "zk-sequential that holds as soon as it is woken, without another look at the queue",
 		Source: "tutorials on ZooKeeper locks",
+		Status: Mistake,
 	})
 }

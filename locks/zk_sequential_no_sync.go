@@ -8,5 +8,6 @@ func zkSequentialNoSync() Algorithm {
 		Name:   "zk-sequential-no-sync",
 		Title:  "zk-sequential that looks for its own node on a server that may not have heard of it yet",
 		Source: "Apache Curator, CreateBuilderImpl.findProtectedNode; go-zookeeper, CreateProtectedEphemeralSequential",
+		Status: Mistake,
 	})
 }

@@ -7,5 +7,6 @@ func zkSequentialNumberToken() Algorithm {
 		Name:   "zk-sequential-number-token",
 		Title:  "zk-sequential that takes the sequence number for a fencing token",
 		Source: "advice on fencing with ZooKeeper",
+		Status: Mistake,
 	})
 }

@@ -7,5 +7,6 @@ func zkSequentialUnprotected() Algorithm {
 		Name:   "zk-sequential-unprotected",
 		Title:  "zk-sequential that leaves an orphan behind when a create was not acknowledged",
 		Source: "ZooKeeper Recipes, Locks, without the note on recoverable errors and the GUID",
+		Status: Mistake,
 	})
 }

@@ -164,15 +164,28 @@ func (c *zkClient) makeParents(path string, w patience) error {
 	return nil
 }
 
-// remove deletes a node that nobody else would ever make. If that is disturbed it goes on in the background until the
-// node is gone, or the session is and the node with it (Curator's guaranteed deletes).
+// remove deletes a node that nobody else would ever make, in the background if that fails at first (Curator's guaranteed
+// deletes, which repeat after fewer kinds of errors).
 func (c *zkClient) remove(path string) error {
 	err := c.zk.Delete(path)
-	if disturbed(err) {
-		c.p.Go(func(p Process) {
-			own := onZooKeeper(p, c.options)
-			_ = own.again(patienceOf(p, Forever), func() error { return own.zk.Delete(path) })
-		})
+	if leaves(err) {
+		c.insist(func(own zkClient) error { return own.zk.Delete(path) })
 	}
 	return err
+}
+
+// leaves reports whether a node may still be there after an attempt to remove it: it is not if there was none, or if it has
+// gone with its session.
+func leaves(err error) bool {
+	return err != nil && !errors.Is(err, ErrNoNode) && !errors.Is(err, ErrSessionExpired)
+}
+
+// insist removes a node in the background, again and again until it is gone, or the session is.
+func (c *zkClient) insist(remove func(own zkClient) error) {
+	c.p.Go(func(p Process) {
+		own := onZooKeeper(p, c.options)
+		for lost := own.zk.Session().Lost; leaves(remove(own)) && !lost.Fired(); {
+			p.Wait(own.options.Retry.delay(p), lost)
+		}
+	})
 }
