@@ -133,7 +133,7 @@ copy node=redis-1 acquisition=1 client=a from=12s to=15s expires=22s gone=overwr
 copy node=redis-1 acquisition=3 client=c from=15s to=16s expires=25s gone=deleted`
 	renewal := step(12e9, "redis-1", trace.Execute)
 	renewal.What, renewal.Alt, renewal.Peer = "SET", "renew", "a"
-	require.Contains(t, storyOf(t, checker.ExclusionAtService, oneRedis, past, renewal), "its late renewal puts the key back at 12 s")
+	require.Contains(t, storyOf(t, checker.ExclusionAtService, oneRedis, past, renewal), "its late renewal (SET) puts the key back at 12 s")
 	require.NotContains(t, storyOf(t, checker.ExclusionAtService, oneRedis, past), "renewal", "no trace says what it was")
 }
 

@@ -14,9 +14,21 @@ import (
 // wrong, what the second holder did, and what came of it. It is "" if the run does not violate the property. Without the
 // run's events it cannot tell which server took another's place.
 func Story(r *Run, p checker.Property) string {
+	text, _ := tell(r, p)
+	return text
+}
+
+// Deciding names what a client did wrong in the run that came to violate a property first, so that it can be told whether two
+// runs show one mistake: "DEL deletes another's". It is "" where nothing that a client sent was wrong by itself.
+func Deciding(r *Run, p checker.Property) string {
+	_, decides := tell(r, p)
+	return decides
+}
+
+func tell(r *Run, p checker.Property) (text, decides string) {
 	i := slices.IndexFunc(r.Report.Violations, func(x checker.Violation) bool { return x.Property == p })
 	if i < 0 {
-		return ""
+		return "", ""
 	}
 	runs := keptTogether([]Run{*r})
 	s := newScope(runs)
@@ -26,7 +38,8 @@ func Story(r *Run, p checker.Property) string {
 		}
 	}
 	n := &narrator{story: &story{view: newView(&runs[0], s, unicodeGlyphs())}}
-	return n.narrate([]*checker.Violation{&r.Report.Violations[i]})
+	text = n.narrate([]*checker.Violation{&r.Report.Violations[i]})
+	return text, n.decides
 }
 
 // narrator explains how a run came to violate properties: a clause for each thing that happened, in the order of the trace.
@@ -42,6 +55,7 @@ type narrator struct {
 	until        trace.Instant      // its moment
 	clauses      []clause
 	participants []history.ID // acquisitions that have been told
+	decides      string       // what a client did wrong first, of what has been told
 }
 
 // clause is something that happens.
@@ -225,6 +239,7 @@ func (t *narrator) play(acquisitions ...*history.Acquisition) {
 			t.ends(a, by)
 		}
 		t.revives(a, by)
+		t.borrows(a, by)
 	}
 }
 

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/locksim/locksim/checker"
@@ -17,11 +16,18 @@ func (t *narrator) twoHolders() {
 		return
 	}
 	t.play(first, second)
+	t.strangersReleases(first, second.Returned)
 	b, _ := first.Belief()
 	c, _ := second.Belief()
 	for _, late := range []*history.Acquisition{second, first} {
 		if g := t.h.Belated(late.ID); g != nil {
-			t.conclude(late.Returned, orderBelief, takesWhatIsOver(g), t.placeOfBelief(late))
+			t.trusts(late, g)
+			return
+		}
+	}
+	for _, pair := range [][2]*history.Acquisition{{first, second}, {second, first}} {
+		if a, of := pair[0], pair[1]; t.assumed(a) && t.grantedAt(of.ID, a.Returned) {
+			t.conclude(a.Returned, orderBelief, ", while "+t.who(of)+" holds it: Lock should have returned without it", t.placeOfBelief(a))
 			return
 		}
 	}
@@ -31,13 +37,18 @@ func (t *narrator) twoHolders() {
 	t.conclude(second.Returned, orderBelief, t.goesOn(first, b, second.Returned), t.placeOfBelief(second))
 }
 
-// takesWhatIsOver says why Lock could return a grant that has ended.
-func takesWhatIsOver(g *history.Grant) string {
-	why := "the lock states no deadline and gives no notice of loss"
+// trusts tells that a client believes what has ended, and why Lock could return it.
+func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
+	what := "believes that it holds the lock: the lock states no deadline and gives no notice of loss"
 	if g.Outlived {
-		why = "its Lock went on in another session"
+		what = "believes that it holds the lock: its Lock went on in another session"
 	}
-	return " and believes that it holds the lock: " + why
+	others := func(c clause) bool { return c.at == a.Returned && c.order == orderBelief && c.who != t.who(a) }
+	if slices.ContainsFunc(t.clauses, others) {
+		t.tell(a.Returned, orderBelief, t.who(a), what, t.placeOfBelief(a))
+		return
+	}
+	t.conclude(a.Returned, orderBelief, " and "+what, t.placeOfBelief(a))
 }
 
 // goesOn says until when somebody believes to hold the lock that another one holds now, and what it does not notice. Why it
@@ -49,6 +60,8 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 		text = ", but " + who + " believes that it holds until " + t.ref(b.To, t.placeOfBelief(a).ended())
 	}
 	switch {
+	case t.assumed(a):
+		text += ": its Lock should have returned without the lock"
 	case t.ungranted(a) != "": // there is no end that it could have noticed
 	case t.pausedAt(a.Client, at) && t.isCause(checker.PausedHolder, a.Client):
 		text += ": it is paused and cannot notice"
@@ -59,7 +72,9 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 	case a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never && !a.CanLearn:
 		text += ": its lease says until " + t.time(a.Deadline)
 	case !a.HasDeadline && !a.CanLearn:
-		text += ": the lock states no deadline and gives no notice of loss"
+		if g := t.lastGrant(a.ID, at); g != nil && g.To <= at && g.Ended != history.ByUnlock { // else it could trust in what it has
+			text += ": the lock states no deadline and gives no notice of loss"
+		}
 	case a.CanLearn && a.Style == history.Careless:
 		if t.isCause(checker.IgnoredNotice, a.Client) {
 			text += ": it does not listen to notices of loss"
@@ -129,12 +144,15 @@ func (v *view) lastGrant(id history.ID, by trace.Instant) *history.Grant {
 }
 
 // revives tells of late requests of a holder that put back what was gone: a renewal that comes when its lease is over, or a
-// request for the lock that nobody waits for any more.
+// request for the lock that nobody waits for any more. One that adds a key to a grant that stands changes nothing.
 func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
 	for i := range t.h.Copies {
 		c := &t.h.Copies[i]
 		late := c.Acquisition == a.ID && c.From <= by && c.From > a.Returned && c.From != c.To
-		if !late || t.resurrected(c) {
+		stands := slices.ContainsFunc(t.h.Grants, func(g history.Grant) bool {
+			return g.Acquisition == a.ID && g.From < c.From && c.From < g.To
+		})
+		if !late || stands || t.resurrected(c) {
 			continue
 		}
 		before := slices.ContainsFunc(t.h.Copies, func(o history.Copy) bool {
@@ -145,7 +163,12 @@ func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
 			if before {
 				what = "puts the " + t.servers().Entry() + " back"
 			}
-			t.tellOf(c.From, orderService, t.who(a)+"'s late "+wordsOf(cmp.Or(request.Alt, request.What)), what, c.Node,
+			late := request.What
+			if request.Alt == "renew" {
+				late = "renewal (" + late + ")"
+			}
+			t.wrong(request.What, "comes late")
+			t.tellOf(c.From, orderService, t.who(a)+"'s late "+late, what, c.Node,
 				spot{laneTruth(t.who(a)), "grant"})
 		}
 	}

@@ -172,6 +172,9 @@ func (t *narrator) stall() {
 	}
 	if a := t.lastHolder(); a != nil {
 		t.acquires(a)
+		if g := t.lastGrant(a.ID, t.until); g != nil && t.believesAt(a.ID, t.until) {
+			t.revives(a, t.until)
+		}
 	}
 	votes := t.firstSplit()
 	for i := range t.h.Waits {
@@ -296,9 +299,12 @@ func (t *narrator) blocked() string {
 		}
 	}
 	if first == nil {
-		return cmp.Or(t.splitVotes(), t.refusals())
+		return cmp.Or(t.splitVotes(), t.exchanged(), t.refusals())
 	}
 	who := t.holder(first.Acquisition, first.Client)
+	if t.unheard(first) {
+		return "Lock does not return to " + who + ", and "
+	}
 	if !slices.Contains(t.participants, first.Acquisition) {
 		t.tellOrigin(first, who)
 	}
@@ -309,7 +315,7 @@ func (t *narrator) blocked() string {
 	if first.Expires == trace.Never && t.servers().Holds() == "" {
 		text += " and nothing ends it"
 	}
-	return text + t.omitted(first, who) + ", and "
+	return text + cmp.Or(t.kept(first, who), t.omitted(first, who)) + ", and "
 }
 
 // tellOrigin tells which request made an entry that a client does not hold, and what became of the request.
@@ -324,6 +330,8 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	switch {
 	case a.Unlocked != trace.Never && a.Unlocked <= c.From:
 		outcome = ", after Unlock was called"
+	case a.Returned <= c.From && a.Outcome == history.OK:
+		outcome = ", and puts the " + t.servers().Entry() + " back"
 	case a.Returned != trace.Never && a.Returned <= c.From:
 		outcome = ", after Lock has returned without the lock"
 	case m.answer < 0 || t.all[m.answer].Received == trace.Never:
@@ -337,12 +345,14 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 // omitted says what should have deleted an entry that stays.
 func (t *narrator) omitted(c *history.Copy, who string) string {
 	switch a := t.h.Acquisition(c.Acquisition); {
-	case a == nil || a.Crashed != trace.Never:
+	case a == nil || a.Crashed != trace.Never || t.gone(a.Client):
 		return ""
-	case a.Unlocked != trace.Never:
-		return ": " + who + "'s Unlock should have deleted it"
-	case a.Returned != trace.Never && a.Outcome != history.OK:
+	case a.Returned <= t.until && a.Outcome != history.OK:
+		t.wrong("Lock", "leaves an entry")
 		return ": " + who + "'s Lock should have deleted it when it gave up"
+	case a.Unlocked <= t.until:
+		t.wrong("Unlock", "leaves an entry")
+		return ": " + who + "'s Unlock should have deleted it"
 	}
 	return ""
 }

@@ -29,7 +29,7 @@ func (t *narrator) acquires(a *history.Acquisition) {
 	case a.Outcome != history.OK && g == nil:
 		return
 	case t.ungranted(a) != "" && g == nil:
-		t.tell(a.Returned, orderBelief, who, "believes that it holds the lock"+here+" without having been granted it", t.placeOfBelief(a))
+		t.assumes(a)
 	case g == nil:
 		t.tell(a.Returned, orderBelief, who, "acquires the lock"+again+t.tokenTerm(a, " with"), t.placeOfBelief(a))
 	case a.Outcome == history.Failed:
@@ -59,7 +59,15 @@ func (t *narrator) grants(a *history.Acquisition, g *history.Grant, again, also 
 		what += " with" + t.lease(a, g)
 	}
 	t.tell(g.From, orderService, by[len(" by "):], what+t.tokenTerm(a, " with")+here+also, t.placeOfGrant(g))
-	t.clauses[len(t.clauses)-1].grant = g
+	last := &t.clauses[len(t.clauses)-1]
+	last.grant = g
+	for i := range t.h.Copies {
+		if c := &t.h.Copies[i]; c.Acquisition == g.Acquisition && c.From == g.From {
+			if e := t.maker(c); e != nil {
+				last.step = e.Seq
+			}
+		}
+	}
 }
 
 // begins tells of the acquisition that came first by what its client believes and was granted, unless something else
@@ -75,7 +83,10 @@ func (t *narrator) begins() {
 		return
 	}
 	g, a := first.grant, t.h.Acquisition(first.grant.Acquisition)
-	between := func(c clause) bool { return first.at < c.at && first.first != nil && c.at < first.first.Returned }
+	between := func(c clause) bool {
+		after := first.at < c.at || first.at == c.at && first.step < c.step
+		return after && first.first != nil && c.at < first.first.Returned
+	}
 	if first.first == nil || slices.ContainsFunc(t.clauses, between) {
 		if lease := t.lease(a, g); lease != "" {
 			to := " the lock to " + t.who(a)
@@ -209,6 +220,7 @@ func (t *narrator) leaves(a *history.Acquisition, by trace.Instant) {
 	case g == nil || g.To > by:
 	case g.Ended != history.ByUnlock:
 		t.lapses(a, g)
+	case t.early(a, g):
 	case a.Unlocked <= by && !t.endedByAnother(a, g):
 		t.tell(a.Unlocked, orderUnlock, t.who(a), "releases the lock", t.placeOfBelief(a).ended())
 	}
@@ -232,6 +244,7 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 		verb = "ends"
 	}
 	if !ended {
+		t.lastRenewal(a, g)
 		t.tell(g.To, orderService, t.who(a)+"'s "+what, verb+here+t.meanwhile(a, g.To), t.placeOfGrant(g).ended())
 	}
 }
@@ -285,7 +298,15 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		if t.servers().Entry() == "lock" {
 			what = "is given " + t.entryOf(whose)
 		}
-		t.tellOf(c.To, orderLoss, t.holder(next.Acquisition, next.Client), what, c.Node, t.placeOfCopy(c))
+		who, e := t.holder(next.Acquisition, next.Client), t.maker(next)
+		if e != nil && t.servers().Entry() != "lock" {
+			who += "'s " + t.overwriter(e)
+		}
+		t.tellOf(c.To, orderLoss, who, what, c.Node, t.placeOfCopy(c))
+		if e != nil {
+			t.clauses[len(t.clauses)-1].step = e.Seq
+			t.wrong(e.What, "overwrites another's")
+		}
 		return
 	}
 }
@@ -298,14 +319,21 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	if by != nil && by.Unlocked != trace.Never && r.At.Sub(by.Unlocked) >= t.soon() {
 		release = who + "'s late release"
 	}
-	if e := t.requestAt(r.Node, r.Client, r.At); e != nil && e.What == "DEL" {
-		release += " (" + e.What + ")"
+	if e := t.removalAt(r); e != nil && !r.Shortened {
+		if e.What == "DEL" {
+			release += " (" + e.What + ")"
+		}
+		t.wrong(e.What, "deletes another's")
 	}
 	verb := "deletes "
 	if t.servers().Entry() == "lock" {
 		verb = "frees "
 	}
+	defer t.compares(r, by)
 	switch {
+	case r.Shortened:
+		t.shortens(r, who, whose)
+		return
 	case r.Again:
 		t.tellOf(r.At, orderService, who+"'s late release", verb+"the "+t.servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
 		return

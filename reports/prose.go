@@ -31,6 +31,7 @@ func (t *narrator) prose() string {
 	}
 	var text strings.Builder
 	for _, s := range w.sentences {
+		s = strings.TrimSuffix(strings.ReplaceAll(s, ",,", ","), ",")
 		if !t.beginsWithName(s) {
 			s = capital(s)
 		}
@@ -217,7 +218,7 @@ func (w *writer) join() {
 // spokenTime prints a time for a reader: to three digits, with a space before its unit.
 func spokenTime(d time.Duration) string {
 	unit := time.Duration(1)
-	for d >= 1000*unit {
+	for unit <= d/1000 {
 		unit *= 10
 	}
 	return spaced(exact(d.Round(unit)))

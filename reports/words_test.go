@@ -116,7 +116,7 @@ acquisition id=2 client=b invoked=5s returned=5.2s outcome=ok learns unlocked=6s
 grant acquisition=2 client=b from=5.1s to=6.001s ended=unlock
 copy node=zk-1 acquisition=2 client=b from=5.1s to=6.001s gone=deleted`)
 	require.Contains(t, text, "a believes that it holds the lock at ① without having been granted it")
-	require.Contains(t, text, ", but a believes that it holds until ⑤.")
+	require.Contains(t, text, ", but a believes that it holds until ⑤: its Lock should have returned without the lock.")
 	require.NotContains(t, text, "does not listen")
 }
 
