@@ -3,14 +3,17 @@ package replay
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/real"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -161,4 +164,97 @@ func TestTokensAreJudgedWhereItIsKnownWhichWasGrantedFirst(t *testing.T) {
 		require.Equal(t, c.want, judged.Verdicts[checker.FencingOrder], "%+v", c)
 		require.Equal(t, checker.NotJudged, judged.Verdicts[checker.ExclusionAtService])
 	}
+}
+
+// TestVerdictsAreComparedInSubstance counts cases that agree, differ, or say nothing, and what their verdicts are.
+func TestVerdictsAreComparedInSubstance(t *testing.T) {
+	verdicts := func(list ...checker.Verdict) (r checker.Report) {
+		for i, v := range list {
+			r.Verdicts[judgeable[i]] = v
+		}
+		return r
+	}
+	result := func(o Outcome, simulated checker.Report, played ...Attempt) *Result {
+		c := scenarios.Case{Scenario: &scenarios.Scenario{Name: "x"}}
+		return &Result{Case: c, Outcome: o, Simulated: simulated, Attempts: played, Compared: judgeable[:2]}
+	}
+	attempt := func(invalid string, list ...checker.Verdict) Attempt {
+		return Attempt{Speed: 1, Invalid: invalid, Report: verdicts(list...), History: &history.History{}}
+	}
+	const violated, held, vacuous, unknown = checker.Violated, checker.Held, checker.Vacuous, checker.Undecided
+	var b strings.Builder
+	table := NewTable(&b)
+	for _, r := range []*Result{
+		result(Agrees, verdicts(violated, held), attempt("late", held, held), attempt("", violated, held)),
+		result(Agrees, verdicts(held, vacuous), attempt("", vacuous, vacuous)),
+		result(Agrees, verdicts(vacuous, held), attempt("", held, vacuous)),
+		result(Differs, verdicts(violated, held), attempt("", held, held), attempt("late", vacuous, vacuous)),
+		result(Inconclusive, verdicts(held, held), attempt("cut off", unknown, held)),
+	} {
+		require.NoError(t, table.Add(r))
+	}
+	require.NoError(t, table.Close(false))
+	text := strings.Join(strings.Fields(b.String()), " ")
+	require.Contains(t, text, "x mutual-exclusion violated violated same 2 at speed 1 resource held held same attempt 1")
+	require.Contains(t, text, "x mutual-exclusion held vacuous exposed once 1 at speed 1")
+	require.Contains(t, text, "x mutual-exclusion violated held opposite 2 at speed 1")
+	require.Contains(t, text, "x mutual-exclusion held unknown unknown 1 at speed 1")
+	require.Contains(t, text, "verdicts: 1 violated as simulated, 2 held as simulated, 1 vacuous as simulated, "+
+		"2 simulated held, real vacuous (not the same), 1 simulated vacuous, real held (not the same), "+
+		"1 simulated violated, real held (differs) "+
+		"3 of 5 cases agree, 1 differ, 1 say nothing, in 7 attempts; 0 cannot be staged")
+}
+
+// TestARealRunThatIsCutOffIsUnknown ends a run in a critical section, and after it.
+func TestARealRunThatIsCutOffIsUnknown(t *testing.T) {
+	s, err := scenarios.Parse("x.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua, ttl: 70s}\nclients: {a: {work: 90s}}\nuntil: 60s"))
+	require.NoError(t, err)
+	plan, err := harness.Compile(s.Cases()[0], nil)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		released bool
+		want     checker.Verdict
+		invalid  string
+	}{
+		{false, checker.Undecided, "mutual-exclusion is unknown: the run ended at 60s while a was in its critical section"},
+		{true, checker.Vacuous, ""},
+	} {
+		now, err := real.Now()
+		require.NoError(t, err)
+		st := &stage{plan: plan, scenario: s, journal: newJournal(), zero: now - time.Minute}
+		st.actors = []*actor{{node: &node{name: "a"}, gone: c.released}}
+		id := st.journal.start(owner{"a", 0}, history.Careless, 1)
+		st.journal.acquired(&report{ID: id}, 0, 2)
+		if c.released {
+			st.journal.of(id).Unlocked = 50
+		}
+		h := st.history()
+		h.End = trace.Instant(time.Minute)
+		if h.Cut != "" {
+			h.Cut = plan.CutOff(h, nil, nil, true)
+		}
+		a := Attempt{History: h, Report: checker.Check(h, checker.Options{})}
+		require.Equal(t, c.want, a.Report.Verdicts[checker.MutualExclusion])
+		r := rehearsed{result: Result{Compared: judgeable[:1]}}
+		r.result.Simulated.Verdicts[checker.MutualExclusion] = checker.Vacuous
+		r.compare(&a, "")
+		require.Equal(t, c.invalid, a.Invalid)
+	}
+}
+
+// TestAWaitBehindAKeyThatLastsIsNotCutOff has a client wait for a holder that no grant names.
+func TestAWaitBehindAKeyThatLastsIsNotCutOff(t *testing.T) {
+	s, err := scenarios.Parse("x.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua}\nclients: {a: {work: 1s}}"))
+	require.NoError(t, err)
+	plan, err := harness.Compile(s.Cases()[0], nil)
+	require.NoError(t, err)
+	h := &history.History{
+		End:   trace.Instant(time.Minute),
+		Waits: []history.Wait{{Client: "a", From: trace.Instant(time.Second), To: trace.Never}},
+		Asks:  []history.Ask{{Client: "a", At: trace.Instant(time.Minute)}},
+	}
+	require.Empty(t, plan.CutOff(h, nil, nil, true))
+	require.Contains(t, plan.CutOff(h, nil, nil, false), "a was waiting for the lock")
+	h.Waits[0].From = trace.Instant(50 * time.Second)
+	require.Contains(t, plan.CutOff(h, nil, nil, true), "a was waiting for the lock", "it has only just begun")
 }

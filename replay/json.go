@@ -3,6 +3,7 @@ package replay
 import (
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/locksim/locksim/checker"
 )
@@ -29,6 +30,7 @@ type propertyOut struct {
 	Simulated string `json:"simulated"`
 	Real      string `json:"real"`
 	Compared  bool   `json:"compared"`
+	Agreement string `json:"agreement,omitempty"` // of what is compared
 }
 
 type attemptJSON struct {
@@ -57,7 +59,7 @@ func NewJSON(w io.Writer) Reporter { return &jsonReport{w: w} }
 
 // Add takes a result.
 func (j *jsonReport) Add(r *Result) error {
-	j.tally[r.Outcome]++
+	j.add(r)
 	out := resultJSON{
 		Scenario: r.Case.Scenario.Name, Variant: r.Case.Variant, Style: r.Case.Style.String(), Fencing: r.Case.Fencing.String(),
 		Outcome: r.Outcome.String(),
@@ -76,22 +78,29 @@ func (j *jsonReport) Add(r *Result) error {
 		}
 		out.Attempts = append(out.Attempts, attempt)
 	}
-	if n := len(r.Attempts); n > 0 {
-		compared := make(map[checker.Property]bool)
-		for _, p := range r.Compared {
-			compared[p] = true
-		}
-		for p := range checker.PropertyCount {
-			if p == checker.Survival { // no program is played
-				continue
-			}
-			out.Properties = append(out.Properties, propertyOut{
-				p.String(), r.Simulated.Verdicts[p].String(), r.Attempts[n-1].Report.Verdicts[p].String(), compared[p],
-			})
-		}
+	if len(r.Attempts) > 0 {
+		out.Properties = r.propertiesOut()
 	}
 	j.all.Results = append(j.all.Results, out)
 	return nil
+}
+
+// propertiesOut is what the last attempt says of each property.
+func (r *Result) propertiesOut() (list []propertyOut) {
+	for p := range checker.PropertyCount {
+		if p == checker.Survival { // no program is played
+			continue
+		}
+		out := propertyOut{
+			Property: p.String(), Simulated: r.Simulated.Verdicts[p].String(), Real: r.last().Report.Verdicts[p].String(),
+			Compared: slices.Contains(r.Compared, p),
+		}
+		if out.Compared {
+			out.Agreement = r.agreement(r.last(), p).String()
+		}
+		list = append(list, out)
+	}
+	return list
 }
 
 // Close writes the document.

@@ -78,7 +78,12 @@ func Play(ctx context.Context, c scenarios.Case, o *Options) (Result, error) {
 	if len(o.Program) == 0 {
 		return Result{}, errors.New("replay: no program is named that plays a client")
 	}
-	r, err := prepare(c, o)
+	runner := &harness.Runner{Stop: func() bool { return ctx.Err() != nil }}
+	defer runner.Close()
+	r, err := prepare(runner, c, o)
+	if ctx.Err() != nil {
+		return r.result, ctx.Err()
+	}
 	if err != nil || r.result.Outcome == Refused {
 		return r.result, err
 	}
@@ -122,6 +127,7 @@ func (r *rehearsed) unsafe(a *Attempt) bool {
 type rehearsed struct {
 	result   Result
 	original scenarios.Case
+	runner   *harness.Runner
 	plan     *harness.Plan // scaled
 	speed    float64
 }
@@ -144,16 +150,29 @@ func (r *rehearsed) once(ctx context.Context, o *Options) (a Attempt, err error)
 	a.History = s.history()
 	a.Report = checker.Check(a.History, checker.Options{ProgressWithin: s.scenario.Progress})
 	judgeTokens(a.History, &a.Report)
-	a.Invalid = r.notFired(a.History)
+	r.compare(&a, s.lateness())
+	return a, nil
+}
+
+// compare says in what an attempt differs from the simulation, and whether it says anything.
+func (r *rehearsed) compare(a *Attempt, lateness string) {
+	unknown := ""
 	for _, p := range r.result.Compared {
-		if violated(r.result.Simulated.Verdicts[p]) != violated(a.Report.Verdicts[p]) {
+		switch r.result.agreement(a, p) {
+		case Opposite:
 			a.Differs = append(a.Differs, p)
+		case Unknown:
+			unknown = fmt.Sprintf("%s is unknown: %s", p, a.Report.Reasons[p])
+		case Same, ExposedOnce:
 		}
 	}
-	if a.Invalid == "" && len(a.Differs) > 0 {
-		a.Invalid = s.lateness()
+	a.Invalid = r.notFired(a.History)
+	if len(a.Differs) > 0 {
+		a.Invalid = cmp.Or(a.Invalid, lateness)
 	}
-	return a, nil
+	if !r.unsafe(a) {
+		a.Invalid = cmp.Or(a.Invalid, unknown)
+	}
 }
 
 // staged is what is played on real servers.

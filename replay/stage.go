@@ -198,13 +198,18 @@ func (s *stage) over() bool {
 	if s.pending == 0 && s.now().Sub(s.stirred) > s.quiet() {
 		return true
 	}
-	working := 0
+	return len(s.working()) == 0
+}
+
+// working lists the clients that have not done all that they were to do, and may go on.
+func (s *stage) working() []string {
+	var list []string
 	for _, a := range s.actors {
 		if !a.gone && (!a.down || a.returns) && !(a.pauses > 0 && s.pending == 0) {
-			working++
+			list = append(list, a.name)
 		}
 	}
-	return working == 0
+	return list
 }
 
 // await waits until something is so; the error is what went wrong before.
@@ -355,13 +360,21 @@ func (s *stage) history() *history.History {
 		End: s.now(), Acquisitions: s.journal.acquisitions, Waits: s.journal.waits, Accesses: s.journal.accesses,
 		Asks: s.journal.asks, Notes: s.journal.notes,
 	}
+	var faults []sim.FaultReport
 	for _, f := range s.faults {
+		faults = append(faults, sim.FaultReport{
+			Fault: &f.Fault, Node: f.node, Fired: f.begin != trace.Never, Begin: f.begin, End: f.end,
+		})
 		if f.Action.Kind != sim.SameRandom {
 			h.Faults = append(h.Faults, history.Fault{
 				Name: f.Name, Text: f.Action.String(), Fired: f.begin != trace.Never, Begin: f.begin, End: f.end,
 			})
 		}
 	}
+	if !s.over() {
+		h.Cut = s.plan.CutOff(h, faults, s.working(), true)
+	}
+	h.Outages = s.plan.Outages(faults)
 	return h
 }
 

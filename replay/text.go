@@ -18,22 +18,6 @@ type Reporter interface {
 	Worst() Outcome
 }
 
-// tally counts outcomes.
-type tally [Refused + 1]int
-
-// Worst is the gravest outcome.
-func (t *tally) Worst() Outcome {
-	for _, o := range [...]Outcome{Differs, Inconclusive} {
-		if t[o] > 0 {
-			return o
-		}
-	}
-	if t[Agrees] == 0 && t[Refused] > 0 {
-		return Refused
-	}
-	return Agrees
-}
-
 // table is a line for each property of each case.
 type table struct {
 	tally
@@ -43,25 +27,25 @@ type table struct {
 // NewTable returns a reporter that writes lines of text.
 func NewTable(w io.Writer) Reporter { return &table{w: w} }
 
-const columns = "%-75s  %-17s %-10s %-10s %s\n"
+const columns = "%-75s  %-17s %-10s %-10s %-13s %s\n"
 
 // Add writes the lines of a case.
 func (t *table) Add(r *Result) error {
-	if t.tally == (tally{}) {
-		if _, err := fmt.Fprintf(t.w, columns, "case", "property", "simulated", "real", "attempts"); err != nil {
+	if t.outcomes == (tally{}).outcomes {
+		if _, err := fmt.Fprintf(t.w, columns, "case", "property", "simulated", "real", "agreement", "attempts"); err != nil {
 			return err
 		}
 	}
-	t.tally[r.Outcome]++
+	t.add(r)
 	var b strings.Builder
 	name := r.Name()
 	if r.Outcome == Refused {
 		fmt.Fprintf(&b, "%-75s  cannot be staged: %v\n", name, r.Refusal)
 	} else {
-		last := r.Attempts[len(r.Attempts)-1]
+		last := r.last()
 		told := fmt.Sprintf("%d at speed %g", len(r.Attempts), last.Speed)
 		for _, p := range r.Compared {
-			fmt.Fprintf(&b, columns, name, p, r.Simulated.Verdicts[p], last.Report.Verdicts[p], told)
+			fmt.Fprintf(&b, columns, name, p, r.Simulated.Verdicts[p], last.Report.Verdicts[p], r.agreement(last, p), told)
 			name, told = "", ""
 		}
 		for i := range r.Attempts {
@@ -103,11 +87,15 @@ func names(list []checker.Property) string {
 	return strings.Join(words, ", ")
 }
 
-// Close writes how many agree.
+// Close writes how many agree, and in what.
 func (t *table) Close(interrupted bool) error {
-	staged := t.tally[Agrees] + t.tally[Differs] + t.tally[Inconclusive]
-	text := fmt.Sprintf("\n%d of %d cases agree, %d differ, %d say nothing; %d cannot be staged\n", t.tally[Agrees], staged,
-		t.tally[Differs], t.tally[Inconclusive], t.tally[Refused])
+	n := &t.outcomes
+	text := "\n"
+	if list := t.verdicts(); len(list) > 0 {
+		text += "verdicts: " + strings.Join(list, ", ") + "\n"
+	}
+	text += fmt.Sprintf("%d of %d cases agree, %d differ, %d say nothing, in %d attempts; %d cannot be staged\n", n[Agrees],
+		n[Agrees]+n[Differs]+n[Inconclusive], n[Differs], n[Inconclusive], t.attempts, n[Refused])
 	if interrupted {
 		text += "interrupted\n"
 	}
