@@ -21,7 +21,7 @@ func rightOfCatalogue() []lock {
 	var list []lock
 	for _, name := range []string{
 		"set-nx-lua", "set-nx-lua-fenced", "set-nx-lua-wait", "watchdog", "reentrant", "redlock", "redlock-parallel",
-		"zk-sequential", "chubby", "etcd", "consul", "memcached-cas", "mysql-get-lock", "mysql-row",
+		"zk-sequential", "chubby", "etcd", "memcached-cas", "mysql-get-lock", "mysql-row",
 		"mysql-lease-row", "pg-advisory", "pg-advisory-xact",
 	} {
 		list = append(list, of(name, locks.Options{}))
@@ -30,13 +30,15 @@ func rightOfCatalogue() []lock {
 	impatient := of("reentrant", locks.Options{Timeout: time.Second})
 	impatient.name = "reentrant, with a time-out"
 	return append(list, impatient,
+		// Its notice is a query without an end, on a connection to a server that may have lost its power.
+		of("consul", none, locktest.NoSilentLoss),
 		of("setnx", none, locktest.Progress, locktest.ReleaseSafety),
 		of("set-nx-ex-del", none, locktest.ReleaseSafety),
 		of("set-nx-get-del", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
 		of("redlock-quorum-prose", none, locktest.Availability), // it wants four of five
 		of("redlock-counter-token", none, locktest.TokenOrder, locktest.FencedResource),
 		// A container that is made anew counts from 0, and has nodes of the same names.
-		of("zk-sequential-unprotected", none, locktest.Progress, locktest.ExclusionAtService, locktest.ReleaseSafety),
+		of("zk-sequential-unprotected", none, locktest.NothingLeft, locktest.Progress, locktest.ExclusionAtService, locktest.ReleaseSafety),
 		of("zk-sequential-number-token", none, locktest.TokenOrder, locktest.FencedResource),
 		of("memcached-add", none, locktest.ReleaseSafety),
 	)

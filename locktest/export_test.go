@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/search"
 )
 
 // SetStuckAfter changes how long one run may take, and returns what changes that back.
@@ -41,3 +42,24 @@ func Describe(newLock locks.Builder, o Options) (sentence string, promises []Pro
 
 // Artefacts are the files that a test leaves of a finding.
 func (f *Finding) Artefacts() map[string][]byte { return f.artefacts() }
+
+// Mistakes is what [Run] tells of a lock: what breaks a promise, each mistake once.
+func Mistakes(newLock locks.Builder, o Options) ([]*Finding, error) {
+	s, err := examine(newLock, o)
+	if err != nil {
+		return nil, err
+	}
+	var r player
+	defer r.Close()
+	list := s.promises()
+	tallies := make([]tally, len(list))
+	for i := range list {
+		p, c := &list[i], &tallies[i]
+		for n := 0; n < p.runs(&s.options) && !brief.enough(c) && c.found == nil; n++ {
+			if b := p.try(&r, s, search.Seeded(uint64(n)), c); b != nil {
+				c.found = newFinding(&r, s, b)
+			}
+		}
+	}
+	return mistakes(tallies), nil
+}

@@ -24,6 +24,7 @@ type Finding struct {
 	Scenario *scenarios.Scenario // as small as it could be made; it expects the promise to be kept
 	Needs    []minimal.Need      // how much of what is left in the scenario is needed
 	Blame    minimal.Blame       // whose promise was broken, if the scenario could be made small
+	Also     []Promise           // that the same mistake breaks, as far as that can be told
 	Schedule int                 // in which of the schedules for the promise it was found, from 1; 0 if it had been saved
 	run      *reports.Run        // of the scenario; nil if the lock's code failed in it
 	_        struct{}
@@ -36,6 +37,9 @@ func newFinding(r *player, s *subject, b *breach) *Finding {
 	if b.failed == nil {
 		if c := reduced(r, b); c != nil {
 			v, f.Text, f.Needs, f.Blame = c.Violation, c.Text, c.Needs, c.Blame
+			if f.Promise == Notice && f.Blame.Party == minimal.AnyLock && f.Blame.Deaf {
+				f.Blame = minimal.Untold(f.Blame.Reference)
+			}
 		}
 	}
 	f.Scenario = expecting(b.promise, &v)
@@ -145,26 +149,31 @@ func (f *Finding) property() checker.Property { return f.Scenario.Expect[0].Prop
 // String is all that a reader needs: which promise was broken, how it came about, the timeline, and the scenario.
 func (f *Finding) String() string {
 	blame := ""
-	if f.Blame.Party != minimal.Unclear {
+	if f.Blame.Text != "" {
 		blame = "\nwhose promise was broken: " + f.Blame.Sentence()
 	}
-	return fmt.Sprintf("%s%s\n\n%s\n%s", f.Headline(), blame, cmp.Or(f.Picture(), f.Story()+"\n"), f.Scenario.YAML())
+	also := ""
+	if len(f.Also) > 0 {
+		also = "\nthe same mistake breaks: " + listing(f.Also)
+	}
+	return fmt.Sprintf("%s%s%s\n\n%s\n%s", f.Headline(), also, blame, cmp.Or(f.Picture(), f.Story()+"\n"), f.Scenario.YAML())
 }
 
 // artefacts are the files that show a finding, by their names.
 func (f *Finding) artefacts() map[string][]byte {
-	files := map[string][]byte{"scenario.yaml": f.Scenario.YAML()}
+	name := string(f.Promise)
+	files := map[string][]byte{name + ".yaml": f.Scenario.YAML()}
 	if f.run == nil {
 		return files
 	}
-	files["picture.txt"] = []byte(f.Picture())
+	files[name+".txt"] = []byte(f.Picture())
 	drawn := reports.Schedules([]reports.Run{f.run.About(f.property())}, pictureColumns)
 	var image, paged bytes.Buffer
 	if svg.Write(&image, &drawn[0]) == nil {
-		files["picture.svg"] = image.Bytes()
+		files[name+".svg"] = image.Bytes()
 	}
 	if page.Write(&paged, drawn) == nil {
-		files["picture.html"] = paged.Bytes()
+		files[name+".html"] = paged.Bytes()
 	}
 	return files
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // Run tests a lock: saved scenarios first, then each promise in a subtest of its own, in a tenth of its schedules, and
-// if all are kept so far, in the others. What it plays is drawn by rapid, whose flags work: -rapid.checks for more or
+// if all are kept so far, in the others. A mistake that breaks several promises is told once, after all of them. What it plays is drawn by rapid, whose flags work: -rapid.checks for more or
 // fewer schedules, -rapid.seed for the same ones; with -short it is a tenth. A promise that was never at risk is skipped,
 // since nothing was learnt of it. The builder is called in many simulated processes, also of runs that are played at
 // once: locks must not share anything but their servers.
@@ -48,6 +48,9 @@ func runSubject(t *testing.T, s *subject) {
 	tallies := make([]tally, len(list))
 	if t.Run("promises", func(t *testing.T) { put(t, s, list, tallies, brief) }) {
 		t.Run("at-length", func(t *testing.T) { put(t, s, list, tallies, atLength) })
+	}
+	for _, f := range mistakes(tallies) {
+		report(t, f)
 	}
 	t.Log(s)
 	for i := range list {

@@ -24,6 +24,7 @@ type queuePlant struct {
 	byName        bool // orders nodes by their random names
 	keepsNode     bool // the release does nothing
 	leavesNode    bool // a client that gives up does not delete its node
+	errorLeaves   bool // an Acquire that fails otherwise than by its wait does not delete its node
 	tryLeaves     bool // a try that is refused does not delete its node
 	unlocksFirst  bool // an Unlock that is repeated deletes the first node
 }
@@ -50,7 +51,8 @@ func (l *queueLock) Acquire(wait time.Duration) (locks.Lease, error) {
 		if err == nil {
 			return lease, nil
 		}
-		if !l.leavesNode && !(l.tryLeaves && wait == locks.Try) {
+		kept := l.leavesNode || l.tryLeaves && wait == locks.Try || l.errorLeaves && !errors.Is(err, locks.ErrNotAcquired)
+		if !kept {
 			_ = l.remove(own.Path)
 		}
 		if wait != locks.Forever {

@@ -55,6 +55,7 @@ type plant struct {
 	looksAndProlongs bool // … after a look whether the key is its own
 	tells            bool // … and leases have a notice of loss …
 	isSilent         bool // … that never comes
+	endsAtError      bool // … until a renewal fails, of which the holder is not told
 	resets           bool // … and makes the key if it is gone
 	neverStops       bool // … and is not stopped by the release
 	tooLate          bool // … when the lease is over
@@ -289,6 +290,9 @@ func (l *leaseLock) renew(p locks.Process, value string, stop locks.Signal) {
 			}
 		default:
 			reply, err = locks.Eval(p.Redis(0), l.timeout, locks.Script{Body: renewOwn}, []string{"lock"}, value, millis(l.ttl))
+		}
+		if err != nil && l.endsAtError {
+			p.Wait(locks.Forever, stop)
 		}
 		if err == nil && reply.Int == 0 || l.once {
 			return

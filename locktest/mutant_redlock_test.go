@@ -1,6 +1,7 @@
 package locktest_test
 
 import (
+	"errors"
 	"time"
 
 	"github.com/locksim/locksim/locks"
@@ -10,6 +11,7 @@ import (
 type redPlant struct {
 	minority      bool // one vote less than a majority is enough
 	countsErrors  bool // a server that cannot be reached has not refused
+	countsLost    bool // a server that has not answered has not refused, if another one has answered with an error
 	ofReachable   bool // a majority of those that answered is enough
 	addsDrift     bool // the drift allowance is added to the lease
 	noDrift       bool // there is none
@@ -135,13 +137,18 @@ func (l *redLock) renew(value string, renewed locks.Monotonic, stop, lost locks.
 
 // ask sets the key on all servers.
 func (l *redLock) ask() (votes, quorum int) {
-	answered := 0
+	answered, lost, failed := 0, 0, 0
 	l.voted = nil
 	for i := range l.p.RedisNodes() {
 		l.last = l.p.Monotonic()
 		reply, err := l.p.Redis(i).Do(l.timeout(), "SET", "lock", l.value, "NX", "PX", millis(redTTL))
-		if err == nil {
+		switch {
+		case err == nil:
 			answered++
+		case errors.Is(err, locks.ErrUnknown):
+			lost++
+		case !errors.Is(err, locks.ErrNotDone):
+			failed++
 		}
 		if err == nil && reply.OK() {
 			l.voted = append(l.voted, i)
@@ -149,6 +156,9 @@ func (l *redLock) ask() (votes, quorum int) {
 		if err == nil && reply.OK() || err != nil && l.countsErrors {
 			votes++
 		}
+	}
+	if l.countsLost && failed > 0 {
+		votes += lost
 	}
 	quorum = l.p.RedisNodes()/2 + 1
 	switch {

@@ -30,7 +30,7 @@ func wrong() []lock {
 		{name: "looks first", breaks: locktest.ExclusionWithinLease, build: plant{looksFirst: true}.build},
 		{name: "overwrites", breaks: locktest.ExclusionWithinLease, build: plant{overwrites: true}.build},
 		{name: "expires later", breaks: locktest.Progress, build: plant{expiresLater: true}.build},
-		{name: "stays for ever", breaks: locktest.Progress, build: plant{staysForEver: true}.build},
+		{name: "stays forever", breaks: locktest.Progress, build: plant{staysForEver: true}.build},
 		{name: "one value, with a time-out", breaks: locktest.ReleaseSafety, build: plant{oneValue: true, timeout: fiveHundred}.build},
 		{name: "constant value", breaks: locktest.ReleaseSafety, build: plant{constant: true}.build},
 		{name: "cleans up", breaks: locktest.ExclusionWithinLease, build: plant{cleansUp: true}.build},
@@ -52,9 +52,9 @@ func wrong() []lock {
 		{name: "notice that never comes", breaks: locktest.Notice, build: plant{renews: true, tells: true, isSilent: true}.build},
 		{name: "renews any", breaks: locktest.ExclusionAtService, build: plant{renews: true, renewsAny: true}.build},
 		{name: "renews by setting", breaks: locktest.ExclusionAtService, build: plant{renews: true, resets: true}.build},
-		{name: "renews any for ever", breaks: locktest.ExclusionAtService, build: plant{renews: true, renewsAny: true, neverStops: true}.build},
-		{name: "renews by setting for ever", breaks: locktest.ExclusionAtService, build: plant{renews: true, resets: true, neverStops: true}.build},
-		{name: "renews for ever", breaks: locktest.Progress, build: plant{renews: true, neverStops: true}.build},
+		{name: "renews any forever", breaks: locktest.ExclusionAtService, build: plant{renews: true, renewsAny: true, neverStops: true}.build},
+		{name: "renews by setting forever", breaks: locktest.ExclusionAtService, build: plant{renews: true, resets: true, neverStops: true}.build},
+		{name: "renews forever", breaks: locktest.Progress, build: plant{renews: true, neverStops: true}.build},
 		{name: "renews too late", breaks: locktest.ExclusionWhileRenewed, build: plant{renews: true, tooLate: true}.build},
 		{name: "renews once", breaks: locktest.ExclusionWhileRenewed, build: plant{renews: true, once: true}.build},
 		{name: "leaves all", breaks: locktest.Reentrance, build: plant{countsEnter: true, leavesAll: true}.build},
@@ -81,6 +81,7 @@ func wrong() []lock {
 
 		{name: "minority", breaks: locktest.ExclusionWithinLease, build: redPlant{minority: true}.build},
 		{name: "counts errors", breaks: locktest.ExclusionWithinLease, build: redPlant{countsErrors: true}.build},
+		{name: "counts lost answers beside errors", breaks: locktest.ExclusionWithinLease, build: redPlant{countsLost: true}.build},
 		{name: "majority of the reachable", breaks: locktest.ExclusionWithinLease, build: redPlant{ofReachable: true}.build},
 		{name: "adds drift", breaks: locktest.ExclusionUntilDeadline, build: redPlant{addsDrift: true}.build},
 		{name: "no drift", breaks: locktest.ExclusionUntilDeadline, build: redPlant{noDrift: true}.build},
@@ -109,6 +110,13 @@ func wrong() []lock {
 		{name: "a retry with the old token", breaks: locktest.TokenOrder, build: plant{token: true, tokenKept: true}.build},
 		{name: "assumes its own key after two lost answers", breaks: locktest.ExclusionWithinLease, build: plant{assumesOwn: true}.build},
 		{name: "assumes its own key after two lost answers, with a time-out", breaks: locktest.ExclusionWithinLease, build: plant{assumesOwn: true, timeout: fiveHundred}.build},
+
+		{name: "revives a permit that was returned", breaks: locktest.ExclusionAtService, build: permitPlant{renews: true, revives: true}.build},
+		{name: "a failed Acquire leaves its node", breaks: locktest.NothingLeft, build: queuePlant{errorLeaves: true}.build},
+		{name: "a failed try leaves its votes", breaks: locktest.NothingLeft, build: redPlant{keepsFailed: true}.build},
+		{name: "a release that does nothing", breaks: locktest.NothingLeft, build: plant{neverDeletes: true}.build},
+		{name: "a watchdog that ends with an error", breaks: locktest.NoSilentLoss, build: plant{renews: true, tells: true, endsAtError: true}.build},
+		{name: "a watchdog that renews once", breaks: locktest.NoSilentLoss, build: plant{renews: true, once: true}.build},
 
 		{name: "trusts own node", breaks: locktest.ExclusionUntilSuspended, build: queuePlant{trustsOwn: true}.build},
 		{name: "watches own node", breaks: locktest.Progress, build: queuePlant{watchesOwn: true}.build},
@@ -139,6 +147,8 @@ func right() []lock {
 		{name: "note with an end", build: note().build},
 		{name: "line in a list", build: line().build},
 		{name: "hash that counts the refused", build: guests().build},
+		{name: "permit", build: permitPlant{}.build},
+		{name: "permit with a watchdog", build: permitPlant{renews: true}.build},
 		{name: "item", build: itemPlant{}.build},
 		{name: "name", build: namedPlant{}.build},
 		{name: "session", build: sessionPlant{}.build},
@@ -186,12 +196,48 @@ func TestWrongLocksAreCaught(t *testing.T) {
 	}
 }
 
+// TestEachFocusFindsItsMistake: what random faults seldom bring together is drawn on purpose, and found with any seed.
+func TestEachFocusFindsItsMistake(t *testing.T) {
+	for _, tc := range []struct {
+		focus  string
+		build  locks.Builder
+		breaks locktest.Promise
+		within int // schedules
+		faults int // that it needs
+	}{
+		{"others take and release what its holder has lost", permitPlant{renews: true, revives: true}.build, locktest.ExclusionAtService, 150, 1},
+		{"two faults at one acquisition", redPlant{countsLost: true}.build, locktest.ExclusionWithinLease, 700, 2},
+	} {
+		t.Run(tc.focus, func(t *testing.T) {
+			t.Parallel()
+			o := locktest.Options{Only: []locktest.Promise{tc.breaks}}
+			series := uint64(10)
+			if testing.Short() {
+				series = 3
+			}
+			for seed := range series {
+				o.Seed = seed << 32
+				schedule, text, err := locktest.FirstBreach(tc.build, o)
+				require.NoError(t, err)
+				require.NotZero(t, schedule, "not found with seed %#x", o.Seed)
+				require.LessOrEqual(t, schedule, tc.within, "seed %#x: %s", o.Seed, text)
+			}
+			found, err := locktest.Check(tc.build, o)
+			require.NoError(t, err)
+			require.Len(t, found.Scenario.Faults, tc.faults, "%s", found.Scenario.YAML())
+		})
+	}
+}
+
 func TestRightLocksPass(t *testing.T) {
 	for _, l := range append(right(), rightOfCatalogue()...) {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			if seeds(t) == 1 {
 				l.o.Runs = patience
+				if testing.Short() {
+					l.o.Runs /= 2
+				}
 			}
 			for seed := range seeds(t) {
 				l.o.Seed = seed << 32

@@ -21,7 +21,7 @@ func (s *subject) never(list []promise, tallies []tally) string {
 	var kinds, promises, parts []string
 	for _, k := range search.Kinds() {
 		on := func(p promise) bool { return slices.Contains(p.menu.Faults, k) }
-		if k.Befalls(&servers) && !slices.ContainsFunc(list, on) {
+		if k.CanHit(&servers) && !slices.ContainsFunc(list, on) {
 			kinds = append(kinds, k.String())
 		}
 	}

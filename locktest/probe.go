@@ -52,6 +52,11 @@ func probe(r *player, build locks.Builder, o Options) (*subject, error) {
 	p.findLease(s, seen)
 	p.findRenewal(s)
 	p.findReentrance(s)
+	s.algorithm.Lease, s.algorithm.Renews = s.expires, s.expires && s.renews
+	if s.reentrant && p.kind == "redis" && !s.several() {
+		s.algorithm.Reference = "reentrant"
+	}
+	s.algorithm.Keeps = s.renews || inSession(s.kind())
 	if p.stuck != nil {
 		return nil, p.stuck
 	}

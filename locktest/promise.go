@@ -54,6 +54,11 @@ const (
 	FencedResource Promise = "fenced-resource"
 	// GuardedResource: data that live with the lock, and are accessed through it, are not damaged.
 	GuardedResource Promise = "guarded-resource"
+	// NothingLeft: what is released, or was not acquired, keeps nobody out for longer than the lease or the session lives.
+	NothingLeft Promise = "nothing-left"
+	// NoSilentLoss: a lock that keeps its grant loses none without a fault, and tells a holder who loses it otherwise if his
+	// lease says that he will be.
+	NoSilentLoss Promise = "no-silent-loss"
 	// Survival: a program neither panics nor exits, nor runs out of memory, whatever happens. It is asked of programs alone.
 	Survival Promise = "survival"
 )
@@ -62,7 +67,7 @@ var promiseNames = []Promise{
 	ExclusionWithinLease, ExclusionWhileRenewed, ExclusionWithinSession, ExclusionUnlessForgotten,
 	ExclusionUntilDeadline, ExclusionUntilSuspended, ExclusionOfLostWaiters, Reentrance, ExclusionAtService,
 	ReleaseSafety, Handover, Progress, Expiry, Notice, Availability, TokenOrder, FencedResource, GuardedResource,
-	Survival,
+	NothingLeft, NoSilentLoss, Survival,
 }
 
 // promise is one of them as it is put to a lock.
@@ -133,7 +138,9 @@ func (s *subject) promises() []promise {
 
 // canJudge reports whether enough is known for a promise: what the servers grant, and what tokens say of it.
 func (s *subject) canJudge(p *promise) bool {
-	ofGrants := p.property == checker.ExclusionAtService || p.property == checker.ReleaseSafety
+	ofGrants := slices.Contains([]checker.Property{
+		checker.ExclusionAtService, checker.ReleaseSafety, checker.Leak, checker.SilentLoss,
+	}, p.property)
 	ofTokens := p.property == checker.FencingOrder
 	return s.algorithm.Authority != locks.NoAuthority && (!ofTokens || s.algorithm.Token) || !ofGrants && !ofTokens
 }
@@ -181,16 +188,18 @@ func common(list, only []search.Kind) []search.Kind {
 // draw draws a scenario for the promise.
 func (p *promise) draw(src search.Source) *scenarios.Scenario {
 	m := p.menu
-	foci := int64(len(p.focus)) + 1
+	// Two faults that aim at one acquisition are a focus of their own, and so is what comes between a loss and its notice.
+	choices := []func(){func() {}}
+	for i := range p.focus {
+		choices = append(choices, func() { m.Faults = p.focus[i] })
+	}
 	if m.Aims() {
-		foci++ // two faults that aim at one acquisition are a focus of their own
+		choices = append(choices, func() { m.Pairs, m.Votes = 1, true })
 	}
-	switch n := src.Below(foci); {
-	case n > int64(len(p.focus)):
-		m.Pairs = 1
-	case n > 0:
-		m.Faults = p.focus[n-1]
+	if m.Pauses() {
+		choices = append(choices, func() { m.Between = 1 })
 	}
+	choices[src.Below(int64(len(choices)))]()
 	s := search.Generate(src, m)
 	if p.extend != nil {
 		p.extend(src, s)

@@ -25,6 +25,7 @@ func (s *subject) everywhere() []promise {
 	if s.lost && (s.expires || inSession(s.kind())) { // of a connection that is over nobody hears who sends nothing on it
 		list = append(list, s.noticeOfLoss())
 	}
+	list = append(list, s.leftovers()...)
 	if s.reentrant {
 		list = append(list, promise{
 			name: Reentrance, property: checker.MutualExclusion, share: 25, menu: search.Menu{Enters: 3, Within: 50},
@@ -47,6 +48,35 @@ func (s *subject) everywhere() []promise {
 	}
 	return list
 }
+
+// leftovers is what is asked of whatever a lock leaves behind, and of what it keeps by itself.
+func (s *subject) leftovers() (list []promise) {
+	menu := search.Menu{Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Persistence: onDisk}
+	if s.expires || s.kind() != "redis" {
+		list = append(list, promise{
+			name: NothingLeft, property: checker.Leak, share: 50, menu: menu, focus: lostAnswer,
+			why: `What is left of an acquisition that is over goes at once, or with its lease, its session or its connection.`,
+		})
+	}
+	if !s.algorithm.Keeps {
+		return list
+	}
+	p := promise{
+		name: NoSilentLoss, property: checker.SilentLoss, share: 50, menu: menu, focus: [][]search.Kind{{search.Error, search.Break}},
+		extend: func(src search.Source, of *scenarios.Scenario) { // work lasts for as long as it takes to lose a lease and be told
+			of.Clients[src.Below(int64(len(of.Clients)))].Work = s.ttl * time.Duration(3+src.Below(4))
+		},
+		why: `A grant that is renewed lasts, and a lease that states a notice gives it.`,
+	}
+	p.menu.Renewed = true
+	if !s.lost {
+		p.forgives = untold
+	}
+	return append(list, p)
+}
+
+// untold is the kind of violation that is a loss of which the holder was not told.
+const untold = "not told"
 
 // shortestHandover is the lease below which a handover cannot be told from the end of a lease: clients poll as often as
 // five times a second.

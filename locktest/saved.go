@@ -162,15 +162,14 @@ func (s *subject) againFrom(file string) (*Finding, error) {
 // report saves what was found and shows it.
 func report(t *testing.T, f *Finding) {
 	t.Helper()
-	test := testOf(t)
-	file, err := save(test, f)
+	file, err := save(t.Name(), f)
 	if err != nil {
 		t.Logf("the scenario could not be saved: %v", err)
 		file = ""
 	}
 	present(t, f, file)
 	if file != "" {
-		t.Logf("saved as %s; to play it again:\n\n  %s\n", file, replayLine(test, file))
+		t.Logf("saved as %s; to play it again:\n\n  %s\n", file, replayLine(t.Name(), file))
 	}
 }
 
@@ -182,9 +181,6 @@ func replayLine(test, file string) string {
 	}
 	return "go test -run '" + strings.ReplaceAll(strings.Join(levels, "/"), "'", `'\''`) + "'"
 }
-
-// testOf returns the name of the test that called Run, of which a promise is a subtest.
-func testOf(t *testing.T) string { return filepath.ToSlash(filepath.Dir(filepath.Dir(t.Name()))) }
 
 // present shows a finding to whoever reads the test's output, be it a program.
 func present(t *testing.T, f *Finding, file string) {

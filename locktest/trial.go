@@ -17,6 +17,7 @@ type tally struct {
 	dangers   int // in which the promise was at risk
 	undecided int
 	reason    string // of the first that were not decided
+	found     *Finding
 }
 
 // String says how hard it was tried.

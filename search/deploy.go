@@ -1,6 +1,8 @@
 package search
 
 import (
+	"slices"
+
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -83,9 +85,11 @@ func choose[T any](g *generator, list []T) T {
 	return pick(g, list...)
 }
 
-// meets reports whether a kind of fault can befall what has been drawn.
-func (g *generator) meets(k Kind) bool {
-	return k.Befalls(&g.scenario.Servers) && (k != SameRandom || len(g.clients) > 1)
+// possible lists the kinds of the menu's faults that can hit what has been drawn.
+func (g *generator) possible() []Kind {
+	return slices.DeleteFunc(slices.Clone(g.menu.Faults), func(k Kind) bool {
+		return !k.CanHit(&g.scenario.Servers) || k == SameRandom && len(g.clients) < 2
+	})
 }
 
 // anyHost is a glob of all servers that clients talk to.

@@ -46,8 +46,7 @@ func (g *generator) fault(k Kind) (sim.Fault, bool) {
 	}
 }
 
-// server draws who is befallen by a kind of fault that befalls servers. If one of several leads that may be whoever does
-// so by then.
+// server draws which server a kind of fault hits. If one of several leads that may be whoever does so by then.
 func (g *generator) server(k Kind) string {
 	whom := slices.Clone(g.servers)
 	if g.role != "" {
@@ -81,7 +80,7 @@ func (g *generator) clientCrash() (sim.Fault, bool) {
 func (g *generator) serverCrash(k Kind, host bool) (sim.Fault, bool) {
 	node := g.server(k)
 	restart, ok := g.spend(2)
-	if g.forGood(16) {
+	if g.forGood(16) && g.spares(node) {
 		restart = 0
 	}
 	return sim.Fault{
@@ -90,14 +89,32 @@ func (g *generator) serverCrash(k Kind, host bool) (sim.Fault, bool) {
 	}, ok
 }
 
+// spares reports whether locks can do without a server for good, beside those that are gone already, and counts it among
+// them then. Where the only server or a majority is gone, nothing that follows says anything of the lock.
+func (g *generator) spares(node string) bool {
+	s := &g.scenario.Servers
+	most := (len(g.keepers) - 1) / 2
+	switch {
+	case node != g.role && !slices.Contains(g.keepers, node): // the storage and Sentinels, but no pooler
+		return !slices.Contains(g.hosts, node)
+	case s.Sentinels > 0 || s.Cluster: // they replace one
+		most = 1
+	case s.Replicas > 0: // nobody promotes one by itself
+		return slices.Index(g.keepers, node) >= s.Masters
+	}
+	g.gone++
+	return g.gone <= most
+}
+
 func (g *generator) pause(node string) (sim.Fault, bool) {
 	d, ok := g.spend(1)
 	return sim.Fault{Action: sim.Action{Kind: sim.Pause, Node: node}, For: d, Trigger: g.trigger(node)}, ok
 }
 
 func (g *generator) serverPause(k Kind) (sim.Fault, bool) {
-	f, ok := g.pause(g.server(k))
-	if g.forGood(16) {
+	node := g.server(k)
+	f, ok := g.pause(node)
+	if g.forGood(16) && g.spares(node) {
 		f.For = 0
 	}
 	return f, ok

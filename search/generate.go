@@ -38,10 +38,11 @@ func generate(s Source, m Menu) *generator {
 	return g
 }
 
-// Drawn returns which kinds of faults the scenario of the same choices has.
-func Drawn(s Source, m Menu) []Kind {
+// Drawn returns which kinds of faults the scenario of the same choices has, and which of the menu's can hit what it
+// deploys.
+func Drawn(s Source, m Menu) (drawn, possible []Kind) {
 	g := generate(s, m)
-	return g.drawn
+	return g.drawn, g.possible()
 }
 
 // A run ends after so many leases at the latest, and is cut short, which says nothing, by bounds that no scenario of
@@ -72,6 +73,7 @@ type generator struct {
 	role     string        // "master", "leader", or "" if nobody plays such a role
 	left     time.Duration // what faults may still take; unlimited if they may take any time
 	brief    bool          // all work is over before a lease is
+	gone     int           // servers that are never up again
 	drawn    []Kind        // of the faults, and of the clocks that drift
 }
 
@@ -153,7 +155,7 @@ func (g *generator) addFaults() {
 	if slices.Contains(kinds, Drift) {
 		g.drift()
 	}
-	if len(kinds) == 0 || g.pair() {
+	if len(kinds) == 0 || g.pair() || g.between() {
 		return
 	}
 	for range upTo(g, g.menu.Most) {

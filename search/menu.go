@@ -10,7 +10,7 @@ import (
 )
 
 // Menu says what [Generate] may put into a scenario: a lock, its deployment, what clients do, and which faults may
-// befall whom, how many and how long. A zero field stands for the default that its comment names.
+// hit whom, how many and how long. A zero field stands for the default that its comment names.
 type Menu struct {
 	Lock    string // a name of the catalogue of package locks, or of a lock that is given beside the scenario
 	Servers string // the kind of servers that it lives on; those that the catalogue names
@@ -59,12 +59,14 @@ type Menu struct {
 	Timeouts  []int64           // how long a call to a server may take: 10 is a tenth of the lease, 0 the lock's default
 	Uneven    bool              // clients may be near to some servers and far from others
 
-	Faults  []Kind // that may befall clients, servers, and what is between them; each scenario draws a part of them
-	Storage []Kind // those of them that may befall storage and the links to it, too
+	Faults  []Kind // that may hit clients, servers, and what is between them; each scenario draws a part of them
+	Storage []Kind // those of them that may hit storage and the links to it, too
 	AtHand  bool   // storage is where its clients are: an access takes no time
 	Most    int    // faults in one scenario; 3
 	ForGood bool   // a server that crashes or stands still, and the worker of a client that may pause, may do so for good
 	Pairs   int64  // in one of so many scenarios two faults aim at one acquisition (see generator.pair); 0: in none
+	Votes   bool   // these hit different servers at requests of one purpose, where independent servers vote
+	Between int64  // in one of so many others take and release a lock that its holder has lost (see generator.between); 0: in none
 	// Strategy says how faults are chosen and placed; step-keyed.
 	Strategy Strategy
 

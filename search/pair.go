@@ -26,7 +26,16 @@ func (g *generator) pair() bool {
 	if slices.Contains(kinds, Break) {
 		kinds = append(kinds, Break, Break) // what is lost matters most
 	}
-	a := aim{client: pick(g, g.clients...), nth: g.nth(), request: 1 + upTo(g, mostRequests-1), counted: oneIn(g, 2)}
+	a := aim{
+		client: pick(g, g.clients...), nth: g.nth(), request: 1 + upTo(g, mostRequests-1), counted: oneIn(g, 2),
+		hosts: slices.Clone(g.hosts),
+	}
+	if g.votes() {
+		a.what = pick(g, "acquire", "acquire", "release")
+		if slices.Contains(kinds, Error) {
+			kinds = append(kinds, Error) // one vote lost, and one refused
+		}
+	}
 	for range 2 {
 		k := pick(g, kinds...)
 		if f, ok := g.aimed(k, &a); ok {
@@ -40,10 +49,16 @@ func (g *generator) pair() bool {
 // aim says at which acquisition of a client two faults aim.
 type aim struct {
 	client  string
-	nth     int  // request of a purpose
-	counted bool // requests are counted whatever they are for …
-	request int  // … up to this one; the second fault aims at it too, at another server, or at one of the next two
+	nth     int      // request of a purpose
+	counted bool     // requests are counted whatever they are for …
+	request int      // … up to this one; the second fault aims at it too, or at one of the next two
+	what    string   // the purpose of both requests; "": each has its own
+	hosts   []string // that are left to aim at
 }
+
+// votes reports whether two faults are to undo two votes of one acquisition: each client asks several servers, none of
+// which hears of the others.
+func (g *generator) votes() bool { return g.menu.Votes && len(g.peers) == 0 && len(g.hosts) > 1 }
 
 // mostRequests is about how many requests to one server an acquisition and its release take, of whatever purpose.
 const mostRequests = 6
@@ -53,7 +68,10 @@ const mostRequests = 6
 func (g *generator) aimed(k Kind, a *aim) (sim.Fault, bool) {
 	server := g.anyHost()
 	if len(g.peers) == 0 {
-		server = pick(g, g.hosts...)
+		server = pick(g, a.hosts...)
+	}
+	if g.votes() {
+		a.hosts = slices.DeleteFunc(a.hosts, func(host string) bool { return host == server })
 	}
 	link := sim.Link{From: []string{a.client}, To: []string{server}}
 	f, ok, follows := sim.Fault{Trigger: g.aimedStep(server, a)}, true, len(g.scenario.Faults) > 0 && oneIn(g, 2)
@@ -90,7 +108,9 @@ func (g *generator) aimed(k Kind, a *aim) (sim.Fault, bool) {
 func (g *generator) aimedStep(server string, a *aim) sim.Trigger {
 	t := sim.Trigger{When: sim.Before, Nth: a.nth, Step: sim.Pattern{Node: server, Does: trace.Execute, Peer: a.client}}
 	if !a.counted {
-		t.Step.What = pick(g, g.whats(server)...)
+		if t.Step.What = a.what; a.what == "" {
+			t.Step.What = pick(g, g.whats(server)...)
+		}
 	} else if t.Nth = a.request; t.Nth == 1 {
 		t.Nth = 0 // which is the first already
 	}

@@ -25,7 +25,7 @@ var strategyNames = []string{"step-keyed", "swarm", "uniform"}
 // String returns the strategy's name.
 func (s Strategy) String() string { return strategyNames[s] }
 
-// Where steps tell nothing, faults strike within so many leases, last up to so many, and befall one of so many messages
+// Where steps tell nothing, faults strike within so many leases, last up to so many, and hit one of so many messages
 // of a client.
 const (
 	momentLeases   = 4
@@ -35,11 +35,10 @@ const (
 
 // kinds draws the kinds of faults that the scenario may have.
 func (g *generator) kinds() []Kind {
-	kinds := slices.DeleteFunc(slices.Clone(g.menu.Faults), func(k Kind) bool { return !g.meets(k) })
 	if g.menu.Strategy == Uniform {
-		return kinds
+		return g.possible()
 	}
-	return some(g, kinds)
+	return some(g, g.possible())
 }
 
 // blind says that a fault's moment and duration are drawn without regard to what happens in the run.
@@ -58,7 +57,7 @@ func (g *generator) length(limit time.Duration, telling ...time.Duration) time.D
 	return pick(g, within(limit, telling...)...)
 }
 
-// anyMessage draws a message that a fault befalls, whatever it says.
+// anyMessage draws a message that a fault hits, whatever it says.
 func (g *generator) anyMessage(k Kind) sim.Trigger {
 	server := g.anyHost()
 	if slices.Contains(g.menu.Storage, k) && oneIn(g, 2) {

@@ -29,7 +29,7 @@ func drawn(t *testing.T, menu search.Menu, each func(*scenarios.Scenario)) {
 	}
 }
 
-// TestBlindStrategiesHangNothingOnSteps: what has a moment of its own is at any time, what befalls a message is at the n-th
+// TestBlindStrategiesHangNothingOnSteps: what has a moment of its own is at any time, what happens to a message is at the n-th
 // of a client, whatever it says.
 func TestBlindStrategiesHangNothingOnSteps(t *testing.T) {
 	for _, strategy := range []search.Strategy{search.Swarm, search.Uniform} {

@@ -15,7 +15,7 @@ import (
 // anyClient draws one client or, being simplest, leaves open which.
 func (g *generator) anyClient() string { return pick(g, append([]string{""}, g.clients...)...) }
 
-// trigger draws a moment for a fault that befalls a node: mostly a step of that node, else a step of another one, of
+// trigger draws a moment for a fault that hits a node: mostly a step of that node, else a step of another one, of
 // another fault, or a time.
 func (g *generator) trigger(node string) sim.Trigger {
 	if g.blind() {
@@ -170,21 +170,21 @@ func (g *generator) nameOf(i int) string {
 	return cmp.Or(g.scenario.Faults[i].Name, "fault-"+strconv.Itoa(i+1))
 }
 
-// mayBefall reports whether a kind of fault may befall the message that a trigger hangs on.
-func (g *generator) mayBefall(k Kind, t *sim.Trigger) bool {
+// mayHit reports whether a kind of fault may hit the message that a trigger hangs on.
+func (g *generator) mayHit(k Kind, t *sim.Trigger) bool {
 	isMessage := t.When != sim.At && t.Step.Does <= trace.Reply
 	toStorage := t.Step.Node == scenarios.Storage || t.Step.Peer == scenarios.Storage
 	return isMessage && (!toStorage || slices.Contains(g.menu.Storage, k))
 }
 
-// onMessage draws the step of a message for a fault that befalls that message: while it is about to be sent, received,
-// executed or answered, or has just been sent. It may be one that another fault befalls, too.
+// onMessage draws the step of a message for a fault that hits that message: while it is about to be sent, received,
+// executed or answered, or has just been sent. It may be one that another fault hits, too.
 func (g *generator) onMessage(k Kind) sim.Trigger {
 	if g.blind() {
 		return g.anyMessage(k)
 	}
 	if n := len(g.scenario.Faults); n > 0 && oneIn(g, 4) {
-		if t := g.scenario.Faults[n-1].Trigger; g.mayBefall(k, &t) {
+		if t := g.scenario.Faults[n-1].Trigger; g.mayHit(k, &t) {
 			return t
 		}
 	}

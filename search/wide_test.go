@@ -8,6 +8,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
@@ -160,4 +161,42 @@ func TestALibraryThatExtendsIsToldToNowAndThen(t *testing.T) {
 	}
 	require.InDelta(t, 33, told(locks.Algorithm{Name: "library", Program: library{}, Extends: true}), 15)
 	require.Zero(t, told(locks.Algorithm{Name: "library", Program: library{}}))
+}
+
+// TestOthersTakeAndReleaseWhatAHolderHasLost: drawn on purpose that is mostly so, and nothing else goes wrong.
+func TestOthersTakeAndReleaseWhatAHolderHasLost(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	const runs = 200
+	between := func(m search.Menu) (n int) {
+		for seed := range uint64(runs) {
+			s := search.Generate(search.Seeded(seed), m)
+			search.Play(&r, s, nil, func(_ scenarios.Case, run *harness.Result, err error) bool {
+				require.NoError(t, err)
+				if len(run.History.Faults) == 1 && cameBetween(run.History) {
+					n++
+				}
+				return true
+			})
+		}
+		return n
+	}
+	for _, lock := range []string{"set-nx-lua", "watchdog", "redlock", "etcd", "memcached-cas"} {
+		m := search.Menu{Lock: lock, Faults: search.Kinds(), Between: 1}
+		require.Greater(t, between(m), runs*2/3, lock)
+		m.Between = 0
+		require.Less(t, between(m), runs/10, lock)
+		m.Between, m.Within = 1, 80
+		require.Less(t, between(m), runs/10, "%s: no holder may lose its lease", lock)
+	}
+}
+
+// cameBetween reports whether somebody acquired and released while the only fault, a pause, held a holder up.
+func cameBetween(h *history.History) bool {
+	f := &h.Faults[0]
+	return slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool {
+		return a.Outcome == history.OK && a.Returned > f.Begin && a.Released < f.End && a.Release == history.OK
+	}) && slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool {
+		return a.Outcome == history.OK && a.Returned <= f.Begin && a.Unlocked >= f.End
+	})
 }

@@ -36,8 +36,8 @@ be beside that.
   --save DIR         where broken promises are saved; the current directory
   --list             lists the promises and why they should hold, without playing
 
-The ledger is written every few seconds. After an interrupt, or a crash, the next campaign goes on from there; what it
-says in the end is what it would have said without.
+The ledger is written every few seconds, by one process at a time. After an interrupt, or a crash, the next campaign
+continues from there, and ends with the same ledger as without the interrupt.
 
 Exit codes: 0 no promise was broken, 1 one was, 2 usage, 3 a run was inconclusive, 130 interrupted.
 `
@@ -77,7 +77,7 @@ func campaignFlags(o *campaignOptions, e env) *flag.FlagSet {
 
 func runCampaign(c *call) int {
 	o := &campaignOptions{}
-	names, err := parseFlags(campaignFlags(o, c.env), c.args)
+	names, err := c.parse(campaignFlags(o, c.env))
 	switch {
 	case errors.Is(err, errHelp):
 		return c.help("campaign")
@@ -134,8 +134,7 @@ func (c *call) campaign(o *campaignOptions, promises []claims.Claim) int {
 		fmt.Fprintf(c.stderr, "locksim: %d of %d promises are in the ledger already\n", known, len(promises))
 	}
 	fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "at risk", "vacuous", "runs/s")
-	err = p.play()
-	if err != nil {
+	if err = errors.Join(p.play(), p.close()); err != nil {
 		return c.failures(err)
 	}
 	return p.code

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -54,8 +56,7 @@ func TestCampaignDoesNotPlayAgainWhatItsLedgerHas(t *testing.T) {
 
 	args[1] = "100"
 	_, _, _ = campaign(t, t.Context(), args...)
-	ledger, err := readLedger(file)
-	require.NoError(t, err)
+	ledger := ledgerIn(t, file)
 	require.Len(t, ledger.Lines, 1)
 	var release claims.Claim
 	for _, c := range claims.Promises() {
@@ -100,12 +101,53 @@ func TestCampaignThatIsKilledLosesAndRepeatsNothing(t *testing.T) {
 // played is how many scenarios a ledger knows of.
 func played(t *testing.T, file string) (runs int) {
 	t.Helper()
-	ledger, err := readLedger(file)
-	require.NoError(t, err)
-	for _, line := range ledger.Lines {
+	for _, line := range ledgerIn(t, file).Lines {
 		runs += line.Runs
 	}
 	return runs
+}
+
+// ledgerIn reads a ledger that another process may be writing.
+func ledgerIn(t *testing.T, file string) *claims.Ledger {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if !errors.Is(err, fs.ErrNotExist) {
+		require.NoError(t, err)
+	}
+	ledger, err := claims.ReadLedger(bytes.NewReader(text))
+	require.NoError(t, err)
+	return ledger
+}
+
+func TestCampaignsDoNotShareALedger(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ledger.txt")
+	args := []string{"--runs", "70", "--only", "set-nx-lua-release", "--untied", "--ledger"}
+	first, err := claims.OpenFile(file)
+	require.NoError(t, err)
+	require.NoError(t, first.Save(), "the lock is also on the file that has replaced it")
+	code, _, said := campaign(t, t.Context(), append(args, file)...)
+	require.Equal(t, exitUsage, code)
+	require.Equal(t, "locksim: "+file+": another process is writing to it\n", said)
+	require.NoError(t, first.Close())
+	code, _, said = campaign(t, t.Context(), append(args, file)...)
+	require.Equal(t, exitOK, code, said)
+	require.Positive(t, played(t, file))
+}
+
+func TestCampaignLedgersAreRegularFilesOfBoundedSize(t *testing.T) {
+	dir := t.TempDir()
+	long := filepath.Join(dir, "long.txt")
+	require.NoError(t, os.WriteFile(long, []byte(strings.Repeat("# note\n", 700_000)), 0o644))
+	for file, problem := range map[string]string{
+		dir:         "is not a regular file",
+		"/dev/zero": "is not a regular file",
+		"/dev/full": "is not a regular file",
+		long:        "it is longer than 4194304 bytes",
+	} {
+		code, _, said := campaign(t, t.Context(), "--runs", "70", "--only", "set-nx-lua-release", "--untied", "--ledger", file)
+		require.Equal(t, exitUsage, code, file)
+		require.Contains(t, said, problem)
+	}
 }
 
 func TestCampaignThatIsInterruptedSaysSo(t *testing.T) {

@@ -21,6 +21,7 @@ type campaigner struct {
 	*call
 	options *campaignOptions
 	ledger  *claims.Ledger
+	file    *claims.File // where that is saved; nil if nowhere
 	build   string
 	stints  []claims.Stint  // the first of them is under way
 	played  int             // scenarios of that one
@@ -42,16 +43,19 @@ func (c *call) campaigner(o *campaignOptions, promises []claims.Claim) (*campaig
 		return nil, fmt.Errorf("this build, %s, is of no commit, and the ledger is to say which code was played: build from a "+
 			"clean checkout, or add --untied for a ledger that is not to be published", build)
 	}
-	ledger, err := readLedger(o.ledger)
-	if err != nil {
-		return nil, err
+	p := &campaigner{call: c, options: o, ledger: &claims.Ledger{}, build: build}
+	if o.ledger != "" {
+		if p.file, err = claims.OpenFile(o.ledger); err != nil {
+			return nil, err
+		}
+		p.ledger = &p.file.Ledger
 	}
-	known := ledger
+	known := p.ledger
 	if o.again {
 		known = &claims.Ledger{}
 	}
-	stints := known.Missing(promises, o.demand(build))
-	return &campaigner{call: c, options: o, ledger: ledger, build: build, stints: stints}, nil
+	p.stints = known.Missing(promises, o.demand(build))
+	return p, nil
 }
 
 // play plays all stints, or those that it comes to before it is interrupted.
@@ -102,11 +106,19 @@ func (p *campaigner) take(parts []claims.Tally) error {
 // save writes the ledger, if there is to be one.
 func (p *campaigner) save() error {
 	p.saved = time.Now()
-	if p.options.ledger == "" {
+	if p.file == nil {
 		return nil
 	}
 	p.ledger.Arrange(claims.Promises())
-	return p.writeLedger(p.options.ledger, p.ledger)
+	return p.file.Save()
+}
+
+// close lets other processes write to the ledger.
+func (p *campaigner) close() error {
+	if p.file == nil {
+		return nil
+	}
+	return p.file.Close()
 }
 
 // lineFormat is a line of the table, which is printed as it grows.

@@ -118,6 +118,7 @@ func (c *call) chosenLocks(names []string) ([]locks.Algorithm, error) {
 func withSurvival(list []checker.Property, of []locks.Algorithm) []checker.Property {
 	if slices.ContainsFunc(of, func(lock locks.Algorithm) bool { return lock.Program != nil }) {
 		list = append(list, checker.Survival)
+		slices.Sort(list) // as they stand in a report
 	}
 	return list
 }

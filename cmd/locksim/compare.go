@@ -40,7 +40,7 @@ default settings it takes up to ten minutes on two cores. What was in danger in 
   --faults COLUMNS   kinds of faults, none, overrun (work outlasts the lease), together; all
   --fencing MODES    fencing modes of the resource; all. Beliefs are judged in the first of them
   --style STYLE      client style: careless, attentive or careful; careless
-  --property NAMES   properties, or all; mutual-exclusion and resource, and survival of libraries' programs
+  --property NAMES   properties, or all; mutual-exclusion, resource, leak and silent-loss, and survival of libraries' programs
   --confidence N     of the intervals, in percent: 95 or 99
   --rates-only       no costs, no heat maps, no advice
   --save DIR         a folder for index.html, index.md, comparison.json, and the counterexamples with their pictures
@@ -81,7 +81,9 @@ func compareFlags(o *compareOptions, e env) *flag.FlagSet {
 	o.faults = names{what: "column", allowed: compare.ColumnNames(), chosen: compare.ColumnNames()}
 	o.fencing, o.properties = all.fencing, all.properties
 	o.fencing.chosen = o.fencing.allowed
-	o.properties.chosen = []string{checker.MutualExclusion.String(), checker.Resource.String()}
+	o.properties.chosen = []string{
+		checker.MutualExclusion.String(), checker.Resource.String(), checker.Leak.String(), checker.SilentLoss.String(),
+	}
 	o.style = choice{history.Careless.String(), history.StyleNames()}
 	o.confidence = choice{"95", []string{"95", "99"}}
 	o.pictures = choice{"all", []string{"all", "svg", "none"}}
@@ -109,7 +111,7 @@ func compareFlags(o *compareOptions, e env) *flag.FlagSet {
 func runCompare(c *call) int {
 	o := &compareOptions{}
 	fs := compareFlags(o, c.env)
-	names, err := parseFlags(fs, c.args)
+	names, err := c.parse(fs)
 	if errors.Is(err, errHelp) {
 		return c.help("compare")
 	}

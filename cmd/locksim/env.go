@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"io"
 	"os"
 	"runtime"
@@ -18,6 +19,8 @@ type env struct {
 	stepSummary string // GITHUB_STEP_SUMMARY, the file that GitHub's actions show beside a step's log; "" if there is none
 
 	saveEvery time.Duration // how much of what a long search has played may be lost when it is killed
+
+	flags func(*flag.FlagSet) // is shown the flags of a command before they are read; may be nil
 }
 
 func environment() env {
@@ -31,6 +34,9 @@ func environment() env {
 
 // isTerminal reports whether somebody looks at what is written.
 func isTerminal(w io.Writer) bool {
+	for o, ok := w.(*outlet); ok; o, ok = w.(*outlet) {
+		w = o.Writer
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

@@ -26,7 +26,8 @@ const exploreUsage = `usage: locksim explore LOCK [flags]
        locksim explore SCENARIO|FILE [flags]
 
 Pins a base run: two clients that contend for a lock of the catalogue, on servers as it is usually deployed on; or one
-case of a scenario. Then it plays every placement of up to --max-faults faults from a menu at every step of the
+case of a scenario. Of a lock it pins variations, too, with at most one fault: a client that tries or gives up, lives on
+and comes back later; and one that calls Unlock again after an error. Then it plays every placement of up to --max-faults faults from a menu at every step of the
 protocol: the second fault at each step of the run that has the first one already. It says that no schedule violates a
 property, or which do, each cause as the smallest scenario that shows it; and what was covered if it had to end early.
 
@@ -35,9 +36,9 @@ property, or which do, each cause as the smallest scenario that shows it; and wh
   --full             short pauses, cuts and delays too, servers that are down for long, and clients that come back
   --fencing MODE     the fencing mode; none, or the scenario's first
   --style STYLE      the client style; careless, or the scenario's first
-  --variant NAME     the scenario's variant
+  --variant NAME     the scenario's variant; of a lock base, tries, gives-up or repeats alone, with --max-faults faults
   --client FOLDER    the lock is that of a client of one's own
-  --property NAMES   properties of which violations count; all but availability
+  --property NAMES   properties of which violations count; all but availability, leak, silent-loss and load
   --for DURATION     stop after that time, as 30s or 1h
   --stop-at-first    stop at the first violation
   --jobs N           runs at once; the output does not depend on it
@@ -96,7 +97,7 @@ func exploreFlags(o *exploreOptions, e env) *flag.FlagSet {
 
 func runExplore(c *call) int {
 	o := &exploreOptions{}
-	names, err := parseFlags(exploreFlags(o, c.env), c.args)
+	names, err := c.parse(exploreFlags(o, c.env))
 	if o.client != "" {
 		names = append(names, ownClient(o.client))
 	}
@@ -112,46 +113,36 @@ func runExplore(c *call) int {
 	if err != nil {
 		return c.wrong(err)
 	}
-	base, err := c.base(o, names[0])
+	bases, err := c.bases(o, names[0])
 	if err != nil {
 		return c.failures(err)
 	}
-	faults := chosen(&o.faults, search.ParseKind)
-	if len(faults) == 0 {
-		faults = explore.Usual(base.Scenario)
-	}
-	return c.explore(o, base, explore.Options{
-		Faults: faults, Full: bool(o.full), Most: o.most.value,
+	return c.explore(o, bases[0], explore.Options{
+		Faults: chosen(&o.faults, search.ParseKind), Full: bool(o.full), Most: o.most.value, Variations: bases[1:],
 		Properties:  chosen(&o.properties, checker.ParseProperty),
 		StopAtFirst: bool(o.toFirst), Jobs: o.report.jobs.value,
 	})
 }
 
-// base is the case in which the lock or the scenario is explored.
-func (c *call) base(o *exploreOptions, name string) (scenarios.Case, error) {
-	s, err := c.explored(o, name)
-	if err != nil {
-		return scenarios.Case{}, err
-	}
-	cases, err := o.selection().Cases(s)
-	if err != nil {
-		return scenarios.Case{}, err
-	}
-	return cases[0], nil
-}
-
-// explored is the scenario to which faults are added.
-func (c *call) explored(o *exploreOptions, name string) (*scenarios.Scenario, error) {
+// bases are the cases in which the lock or the scenario is explored: for a scenario one, for a lock the base first and
+// then its variations, unless one of them is chosen.
+func (c *call) bases(o *exploreOptions, name string) ([]scenarios.Case, error) {
 	if err := c.bring(name); err != nil {
 		return nil, err
 	}
+	selected := o.selection()
 	if lock, ok := locks.Find(name); ok {
-		if o.variant != "" {
-			return nil, fmt.Errorf("explore: --variant is for scenarios, and %s is a lock", name)
-		}
-		return explore.Base(&lock), nil
+		base := explore.Base(&lock)
+		all := append([]scenarios.Variant{{Name: base.Name, Scenario: base}}, explore.Variations(base)...)
+		return selected.Cases(&scenarios.Scenario{Name: name, Variants: all})
 	}
-	return c.baseScenario(name, o.variant)
+	s, err := c.baseScenario(name, o.variant)
+	if err != nil {
+		return nil, err
+	}
+	selected.Variant = "" // it is that one already
+	cases, err := selected.Cases(s)
+	return cases[:min(1, len(cases))], err
 }
 
 // explore explores a base, and reports what came of it.

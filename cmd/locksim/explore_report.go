@@ -76,6 +76,12 @@ func (e *explored) text(w io.Writer, o reports.TextOptions) error {
 		kind, what, _ := strings.Cut(line, ": ")
 		fmt.Fprintf(w, "  %-21s %s\n", kind, what)
 	}
+	if len(e.Variations) > 0 {
+		fmt.Fprintln(w, "variations")
+	}
+	for _, v := range e.Variations {
+		fmt.Fprintf(w, "  %-21s %s\n", v.Variant, v.Scenario.Title)
+	}
 	fmt.Fprintln(w, "schedules")
 	for n := range e.Levels {
 		fmt.Fprintf(w, "  %-21s %s\n", faultsInWords(n), levelInWords(&e.Levels[n]))
@@ -83,6 +89,9 @@ func (e *explored) text(w io.Writer, o reports.TextOptions) error {
 	fmt.Fprintln(w, "properties")
 	for _, p := range e.Properties {
 		fmt.Fprintf(w, "  %-21s %s\n", p, e.outcome(p))
+	}
+	if text := neverText(e.NeverActed, e.Properties, e.AtRisk[:]); text != "" {
+		fmt.Fprintf(w, "  %s\n", text)
 	}
 	_, err := fmt.Fprintln(w, e.conclusion())
 	return err
@@ -162,12 +171,17 @@ func (e *explored) outcome(p checker.Property) string {
 // conclusion is the sentence that all was done for.
 func (e *explored) conclusion() string {
 	all := counted(e.Schedules(), "schedule") + " of at most " + faultsInWords(e.Most)
+	if len(e.Variations) > 0 && e.Most > 1 {
+		all += ", or one in a variation"
+	}
 	covered := "covered " + e.covered()
 	switch violating := e.Violating(); {
+	case len(e.shown) > 0 && len(e.Levels) == 1 && len(e.Variations) > 0:
+		return fmt.Sprintf("%d of %s without any fault violate", violating, counted(e.Schedules(), "run"))
 	case len(e.shown) > 0 && len(e.Levels) == 1:
 		return "the base violates without any fault, so that none was placed"
 	case e.Most == 0 && e.Undecided() == 0:
-		return "no violation in the base"
+		return "no violation in " + counted(e.Schedules(), "run") + " without faults"
 	case len(e.shown) > 0 && e.Complete:
 		return fmt.Sprintf("%d of all %s violate", violating, all)
 	case len(e.shown) > 0:
@@ -213,7 +227,9 @@ type exploreDocument struct {
 	Style       string             `json:"style"`
 	Fencing     string             `json:"fencing"`
 	Digest      string             `json:"digest"` // of the base's run
+	Variations  []string           `json:"variations,omitempty"`
 	Menu        []string           `json:"menu"`
+	NeverDrawn  []string           `json:"never_drawn,omitempty"`
 	MaxFaults   int                `json:"max_faults"`
 	Schedules   int                `json:"schedules"`
 	Played      int                `json:"played"`
@@ -256,6 +272,10 @@ func (e *explored) json(w io.Writer) error {
 	for i := range e.shown {
 		d.Findings = append(d.Findings, e.shown[i].document())
 	}
+	for _, v := range e.Variations {
+		d.Variations = append(d.Variations, v.Variant)
+	}
+	d.NeverDrawn = kindNames(e.NeverActed)
 	for _, p := range e.Properties {
 		d.Properties = append(d.Properties, propertyDocument{p.String(), e.Judged[p], e.AtRisk[p]})
 	}

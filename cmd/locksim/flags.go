@@ -20,6 +20,14 @@ func newFlags(name string) *flag.FlagSet {
 	return fs
 }
 
+// parse reads the call's flags, and returns its other arguments.
+func (c *call) parse(fs *flag.FlagSet) (names []string, err error) {
+	if c.env.flags != nil {
+		c.env.flags(fs)
+	}
+	return parseFlags(fs, c.args)
+}
+
 // parseFlags reads flags wherever they stand, and returns the other arguments. What follows "--" is no flag.
 func parseFlags(fs *flag.FlagSet, args []string) (names []string, err error) {
 	for {

@@ -41,7 +41,7 @@ and how often it could have been.
   --drift PPM        how far clocks may run off, in parts per million; 20000, or far more for sessions
   --fencing MODES    fencing modes to play each scenario in, or all; none, or those of the scenario
   --style STYLES     client styles, likewise; careless, for a library careful, or those of the scenario
-  --property NAMES   properties of which violations count; all but availability
+  --property NAMES   properties of which violations count; all but availability and load
   --variant NAME     the scenario's variant
   --client FOLDER    the lock is that of a client of one's own
   --from N           the number of the first run; the same number draws the same scenario
@@ -83,7 +83,7 @@ type fuzzOptions struct {
 const fewRuns = 10_000
 
 func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
-	o.runs, o.drift = count{0, 1, maxSeeds}, count{0, 1, mostDrift}
+	o.runs, o.drift = count{0, 1, maxSeeds}, count{0, 1, fuzz.MostDrift}
 	o.aim = anything()
 	o.faults.orNone = true
 	fs := newFlags("fuzz")
@@ -104,13 +104,10 @@ func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
 	return fs
 }
 
-// mostDrift is how far a clock may run off: it then nearly stands still, or runs nearly twice as fast.
-const mostDrift = 999_999
-
 func runFuzz(c *call) int {
 	o := &fuzzOptions{}
 	fs := fuzzFlags(o, c.env)
-	names, err := parseFlags(fs, c.args)
+	names, err := c.parse(fs)
 	if o.client != "" {
 		names = append(names, ownClient(o.client))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/search"
 )
 
 // How many causes are printed, and of each how many findings beside the plainest. Of so many others, which take more to
@@ -40,21 +41,26 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 	for _, p := range r.hunt.Config.Properties {
 		fmt.Fprintf(w, "  %-21s %s\n", p, r.outcome(p))
 	}
-	if text := r.never(); text != "" {
+	atRisk := make([]int, checker.PropertyCount)
+	for p := range checker.PropertyCount {
+		atRisk[p] = r.tally.Properties[p].AtRisk
+	}
+	if text := neverText(r.neverDrawn, r.hunt.Config.Properties, atRisk); text != "" {
 		fmt.Fprintf(w, "  %s\n", text)
 	}
 	r.showLeft(w)
 	return nil
 }
 
-// never says what was never drawn, and what was never exposed; "" if all was.
-func (r *huntResult) never() string {
+// neverText says which kinds of faults were never drawn, and which of some properties were at risk in no run; "" if all
+// were.
+func neverText(drawn []search.Kind, of []checker.Property, atRisk []int) string {
 	var parts, properties []string
-	if len(r.neverDrawn) > 0 {
-		parts = append(parts, "never drawn: "+strings.Join(kindNames(r.neverDrawn), ", "))
+	if len(drawn) > 0 {
+		parts = append(parts, "never drawn: "+strings.Join(kindNames(drawn), ", "))
 	}
-	for _, p := range r.hunt.Config.Properties {
-		if r.tally.Properties[p].AtRisk == 0 {
+	for _, p := range of {
+		if atRisk[p] == 0 {
 			properties = append(properties, p.String())
 		}
 	}

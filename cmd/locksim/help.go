@@ -12,7 +12,7 @@ func helpCommand() command {
 		summary: "explain a command",
 		usage:   "usage: locksim help [COMMAND]\n",
 		run: func(c *call) int {
-			names, err := parseFlags(newFlags("help"), c.args)
+			names, err := c.parse(newFlags("help"))
 			switch {
 			case err != nil && !errors.Is(err, errHelp):
 				return c.wrong(err)

@@ -54,6 +54,8 @@ type lockEntry struct {
 	Identity string `json:"identity"` // what a release identifies the holder by
 	Lease    bool   `json:"lease"`    // a grant ends by itself
 	Source   string `json:"source"`
+	Status   string `json:"status,omitempty"` // why it cannot be recommended: "published mistake", "superseded", "unavailable"
+	line     string
 }
 
 // libraryEntry is a lock that a ready-made client brings.
@@ -74,7 +76,7 @@ func runList(c *call) int {
 	fs := newFlags("list")
 	var asJSON boolFlag
 	fs.Var(&asJSON, "json", "")
-	names, err := parseFlags(fs, c.args)
+	names, err := c.parse(fs)
 	switch {
 	case errors.Is(err, errHelp):
 		return c.help("list")
@@ -133,7 +135,7 @@ func gather(names []string) (*listing, error) {
 func lockEntryOf(a *locks.Algorithm) lockEntry {
 	return lockEntry{
 		Name: a.Name, Title: a.Title, Servers: serversOf(a), Token: a.Token, Deadline: clockName(a.Deadline),
-		Identity: a.Identity, Lease: a.Lease, Source: a.Source,
+		Identity: a.Identity, Lease: a.Lease, Source: a.Source, Status: a.Status.String(), line: a.Line(),
 	}
 }
 
@@ -212,7 +214,7 @@ func (l *listing) text(w io.Writer) error {
 			kind = k.Servers
 			head("locks on " + titleOf(kind) + ": locksim run NAME --lock LOCK")
 		}
-		fmt.Fprintf(t, "  %s\t%s\n", k.Name, k.Title)
+		fmt.Fprintf(t, "  %s\t%s\n", k.Name, k.line)
 	}
 	if len(l.Libraries) > 0 {
 		head("libraries, which are built when they are played: locksim fuzz LIBRARY")

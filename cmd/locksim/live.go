@@ -66,7 +66,7 @@ func liveFlags(o *liveOptions) *flag.FlagSet {
 
 func runLive(c *call) int {
 	o := &liveOptions{}
-	words, err := parseFlags(liveFlags(o), c.args)
+	words, err := c.parse(liveFlags(o))
 	if errors.Is(err, errHelp) {
 		return c.help("live")
 	}

@@ -114,12 +114,14 @@ func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) 
 	}
 	c.name, c.args = name, args[1:]
 	for _, cmd := range commands() {
-		switch code := exitInterrupted; {
+		switch code := 0; {
 		case cmd.name != name:
 		case cmd.ends:
 			return cmd.run(c)
 		default:
-			c.promptly(func() { code = cmd.run(c) })
+			if !c.promptly(func() { code = cmd.run(c) }) {
+				return exitInterrupted
+			}
 			return code
 		}
 	}
@@ -160,12 +162,24 @@ func (c *call) interrupted(err error) bool {
 // complain prints lines that may quote anything. None of them is a command to a build server, whatever is quoted.
 func (c *call) complain(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		line = reports.Visible(line)
+		line = reports.Visible(shortened(line))
 		if commands := strings.TrimLeft(line, " "); strings.HasPrefix(commands, "::") { // as GitHub reads it
 			line = strings.Replace(line, "::", `\u003a:`, 1)
 		}
 		fmt.Fprintln(c.stderr, line)
 	}
+}
+
+// mostQuoted is how much of a line of a complaint is printed, which may quote what is very long.
+const mostQuoted = 1000
+
+// shortened leaves out the middle of a line that is too long.
+func shortened(line string) string {
+	left := len(line) - mostQuoted
+	if left <= 0 {
+		return line
+	}
+	return fmt.Sprintf("%s … (%d bytes left out) … %s", line[:mostQuoted/2], left, line[len(line)-mostQuoted/2:])
 }
 
 // nearest returns the name that was probably meant, regardless of case; "" if none is near.

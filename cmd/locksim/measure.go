@@ -6,13 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/compare"
 	"github.com/locksim/locksim/search/measure"
 )
 
@@ -32,8 +32,9 @@ by McNemar's exact test. To find violations and stop, see locksim fuzz.
 
   --runs N           schedules; 10000
   --from N           the number of the first one; the same number draws the same schedule
-  --faults KINDS     kinds of faults, as client-pause,delay or all,-evict; all; or none
-  --each             each kind by itself, and none
+  --faults KINDS     kinds of faults, as client-pause,delay or all,-evict; none; or overrun: work that may outlast the
+                     lease (default all)
+  --each             each kind by itself, instead of all in the same schedules
   --fencing MODES    fencing modes, or all; none. A mode that a lock has no token for is left out
   --style STYLES     client styles, or all; careless
   --property NAMES   properties, or all; mutual-exclusion and resource
@@ -43,7 +44,8 @@ by McNemar's exact test. To find violations and stop, see locksim fuzz.
   --format FORMAT    text, json or csv
   --progress         tell how far it has come even if nobody looks at a terminal
 
-Kinds of faults: see locksim help fuzz. Servers that do not know one do not meet it.
+Kinds of faults: see locksim help fuzz. Work outlasts the lease of a lock that does not renew it only with overrun. If the
+servers of a lock know none of the kinds that were asked for, its line says "impossible", and why.
 
 An interrupt ends it early, with what was measured until then.
 
@@ -64,7 +66,7 @@ func measureFlags(o *measureOptions, e env) *flag.FlagSet {
 	o.runs = count{fewRuns, 1, maxSeeds}
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
 	o.aim = anything()
-	o.faults.allowed = append([]string{"none"}, o.faults.allowed...) // a condition of its own
+	o.faults.allowed = compare.ConditionNames()
 	o.faults.chosen = o.faults.allowed
 	o.properties.chosen = []string{checker.MutualExclusion.String(), checker.Resource.String()}
 	o.confidence = choice{"95", []string{"95", "99"}}
@@ -84,7 +86,7 @@ func measureFlags(o *measureOptions, e env) *flag.FlagSet {
 
 func runMeasure(c *call) int {
 	o := &measureOptions{}
-	names, err := parseFlags(measureFlags(o, c.env), c.args)
+	names, err := c.parse(measureFlags(o, c.env))
 	if errors.Is(err, errHelp) {
 		return c.help("measure")
 	}
@@ -101,7 +103,7 @@ func runMeasure(c *call) int {
 // planned is what is to be measured.
 func (c *call) planned(o *measureOptions, names []string) (measure.Plan, error) {
 	p := measure.Plan{
-		Conditions: o.conditions(), Styles: chosen(&o.styles, history.ParseStyle),
+		Styles:  chosen(&o.styles, history.ParseStyle),
 		Fencing: chosen(&o.fencing, history.ParseFencing), Properties: chosen(&o.properties, checker.ParseProperty),
 		Draws: search.Seeds{First: o.from.value, Count: o.runs.value}, Jobs: o.jobs.value,
 	}
@@ -118,26 +120,13 @@ func (c *call) planned(o *measureOptions, names []string) (measure.Plan, error) 
 	if !o.properties.given {
 		p.Properties = withSurvival(p.Properties, p.Locks)
 	}
-	if p.Runs() == 0 {
+	if p.Conditions, err = compare.Conditions(p.Locks, o.faults.chosen, bool(o.each)); err != nil {
+		return p, err
+	}
+	if p.Empty() {
 		return p, errors.New("there is nothing to measure: these locks have no token, and these fencing modes need one")
 	}
 	return p, nil
-}
-
-// conditions are what locks are to meet: all kinds together, or each by itself.
-func (o *measureOptions) conditions() []measure.Condition {
-	kinds := chosen(&o.faults, search.ParseKind)
-	if !o.each {
-		return []measure.Condition{measure.Under(kinds...)}
-	}
-	var list []measure.Condition
-	if slices.Contains(o.faults.chosen, "none") {
-		list = append(list, measure.Under())
-	}
-	for _, k := range kinds {
-		list = append(list, measure.Under(k))
-	}
-	return list
 }
 
 // measure plays a plan, and reports what came of it, whether it came to its end or not.

@@ -77,6 +77,28 @@ func TestMeasureOfEachKindHasALineForEach(t *testing.T) {
 	}
 }
 
+// TestMeasureAnswersAsCompareDoes asks for faults that five independent masters never meet, and for work that outlasts a lease.
+func TestMeasureAnswersAsCompareDoes(t *testing.T) {
+	args := []string{"measure", "redlock", "set-nx-lua", "--faults", "none,overrun,failover", "--property", "mutual-exclusion", "--runs", "200"}
+	_, text, _ := locksim(t.Context(), append(args, "--each", "--format", "json")...)
+	var d measureDocument
+	require.NoError(t, json.Unmarshal([]byte(text), &d))
+	require.Len(t, d.Cells, 6)
+	violated := map[string]int{}
+	for _, c := range d.Cells {
+		violated[c.Lock+" "+c.Faults] = c.Violated
+		require.Equal(t, c.Lock == "redlock" && c.Faults == "failover", c.Impossible != "", "%+v", c)
+		require.Equal(t, c.Impossible != "", c.Runs == 0, "%+v", c)
+	}
+	require.Zero(t, violated["set-nx-lua none"], "no work outlasts the lease")
+	require.Positive(t, violated["set-nx-lua overrun"])
+	require.Positive(t, violated["set-nx-lua failover"], "it is not safer with failovers than without")
+	_, text, _ = locksim(t.Context(), "measure", "redlock", "--faults", "failover,partition", "--runs", "10")
+	require.Regexp(t, `(?m)^redlock +mutual-exclusion .* impossible +– +its servers have no replicas or peers`, text)
+	_, text, _ = locksim(t.Context(), append(args, "--format", "csv")...)
+	require.Contains(t, text, `redlock,"none,overrun,failover",careless,none,mutual-exclusion,`, "some of it can happen")
+}
+
 func TestMeasureThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -161,7 +161,10 @@ func (r *measured) lines(w io.Writer) error {
 // outcome is the end of a cell's line, in columns.
 func (r *measured) outcome(cell int) []string {
 	c, interval := &r.table.Cells[cell], r.cells[cell].interval
-	if c.NotJudged == c.Runs {
+	switch {
+	case c.Impossible != "":
+		return []string{"–", "–", "impossible", "–", c.Impossible}
+	case c.NotJudged == c.Runs:
 		return []string{"–", "–", "not judged", "–", "–"}
 	}
 	columns := []string{

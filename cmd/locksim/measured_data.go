@@ -21,24 +21,26 @@ type measureDocument struct {
 }
 
 type cellDocument struct {
-	Lock      string              `json:"lock"`
-	Faults    string              `json:"faults"`
-	Style     string              `json:"style"`
-	Fencing   string              `json:"fencing"`
-	Property  string              `json:"property"`
-	Schedules int                 `json:"schedules"` // cells with the same number were played on the same ones
-	Runs      int                 `json:"runs"`
-	Violated  int                 `json:"violated"`
-	Held      int                 `json:"held"`
-	Vacuous   int                 `json:"vacuous"`
-	Undecided int                 `json:"undecided"`
-	NotJudged int                 `json:"not_judged"`
-	InDanger  int                 `json:"in_danger"`
-	Rate      float64             `json:"rate"`
-	Least     float64             `json:"rate_at_least"`
-	Most      float64             `json:"rate_at_most"`
-	First     *firstDocument      `json:"first_violation,omitempty"`
-	Compared  *comparisonDocument `json:"compared,omitempty"`
+	Lock      string  `json:"lock"`
+	Faults    string  `json:"faults"`
+	Style     string  `json:"style"`
+	Fencing   string  `json:"fencing"`
+	Property  string  `json:"property"`
+	Schedules int     `json:"schedules"` // cells with the same number were played on the same ones
+	Runs      int     `json:"runs"`
+	Violated  int     `json:"violated"`
+	Held      int     `json:"held"`
+	Vacuous   int     `json:"vacuous"`
+	Undecided int     `json:"undecided"`
+	NotJudged int     `json:"not_judged"`
+	InDanger  int     `json:"in_danger"`
+	Rate      float64 `json:"rate"`
+	Least     float64 `json:"rate_at_least"`
+	Most      float64 `json:"rate_at_most"`
+	// Impossible says why the faults cannot happen to the lock. It was not played.
+	Impossible string              `json:"impossible,omitempty"`
+	First      *firstDocument      `json:"first_violation,omitempty"`
+	Compared   *comparisonDocument `json:"compared,omitempty"`
 }
 
 type firstDocument struct {
@@ -77,7 +79,7 @@ func (r *measured) document(cell int) cellDocument {
 	d := cellDocument{
 		Lock: c.Lock, Faults: c.Condition, Style: c.Style.String(), Fencing: c.Fencing.String(),
 		Property: c.Property.String(), Schedules: c.Schedules, Runs: c.Runs, Violated: c.Violated, Held: c.Held,
-		Vacuous: c.Vacuous, Undecided: c.Undecided, NotJudged: c.NotJudged, InDanger: c.InDanger, Rate: c.Rate(),
+		Vacuous: c.Vacuous, Undecided: c.Undecided, NotJudged: c.NotJudged, InDanger: c.InDanger, Rate: c.Rate(), Impossible: c.Impossible,
 		Least: x.interval.Least, Most: x.interval.Most,
 	}
 	if c.Violated > 0 {
@@ -94,7 +96,7 @@ func (r *measured) document(cell int) cellDocument {
 // csvHead names the columns.
 var csvHead = []string{
 	"lock", "faults", "style", "fencing", "property", "schedules", "runs", "violated", "held", "vacuous", "undecided",
-	"not_judged", "in_danger", "rate", "rate_at_least", "rate_at_most", "first_run", "kind", "command",
+	"not_judged", "in_danger", "rate", "rate_at_least", "rate_at_most", "first_run", "kind", "impossible", "command",
 }
 
 // csv writes a line for each cell.
@@ -124,5 +126,5 @@ func (r *measured) record(c *measure.Cell, x *measuredCell) []string {
 	if c.Violated > 0 {
 		first = strconv.FormatUint(c.First, 10)
 	}
-	return append(record, first, c.Kind, x.replay)
+	return append(record, first, c.Kind, c.Impossible, x.replay)
 }

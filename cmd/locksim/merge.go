@@ -41,7 +41,7 @@ func runMerge(c *call) int {
 	fs.StringVar(&out, "o", "", "")
 	o.addTo(fs, c.env)
 	fs.Var(&e.all, "minimize-all", "")
-	names, err := parseFlags(fs, c.args)
+	names, err := c.parse(fs)
 	if errors.Is(err, flag.ErrHelp) {
 		return c.help("merge")
 	}

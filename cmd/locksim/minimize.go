@@ -65,7 +65,7 @@ func minimizeFlags(o *minimizeOptions) *flag.FlagSet {
 
 func runMinimize(c *call) int {
 	o := &minimizeOptions{}
-	names, err := parseFlags(minimizeFlags(o), c.args)
+	names, err := c.parse(minimizeFlags(o))
 	switch {
 	case errors.Is(err, errHelp):
 		return c.help("minimize")

@@ -2,6 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -10,8 +14,10 @@ const grace = 1500 * time.Millisecond
 
 // promptly does work that an interrupt ends, whatever it is at. Work that knows of interrupts ends by itself and tells what
 // it has come to; what has not ended after a while, as the writing of a report on a very long run, is abandoned, with the
-// files that it was writing. It reports false in that case, and the program is to end.
+// files that it was writing, and prints nothing more. It reports false in that case, and the program is to end.
 func (c *call) promptly(work func()) bool {
+	stdout, stderr := &outlet{Writer: c.stdout}, &outlet{Writer: c.stderr}
+	c.stdout, c.stderr = stdout, stderr
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -28,6 +34,33 @@ func (c *call) promptly(work func()) bool {
 	case <-time.After(grace):
 	}
 	c.abandon()
-	fmt.Fprintln(c.stderr, "locksim: interrupted")
+	stdout.shut()
+	stderr.shut()
+	fmt.Fprintln(stderr.Writer, "locksim: interrupted")
 	return false
+}
+
+// outlet is a writer that can be taken from the work that writes to it.
+type outlet struct {
+	io.Writer
+	mu   sync.Mutex
+	over atomic.Bool
+}
+
+// Write writes, unless the outlet is shut.
+func (o *outlet) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over.Load() {
+		return 0, fs.ErrClosed
+	}
+	return o.Writer.Write(b)
+}
+
+// shut has no other write begin. It does not wait for one that a reader holds up.
+func (o *outlet) shut() {
+	o.over.Store(true)
+	if o.mu.TryLock() {
+		o.mu.Unlock()
+	}
 }

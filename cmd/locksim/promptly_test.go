@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,23 +26,27 @@ until: 1000h
 bounds: {steps: 1000000000, messages: 1000000000}
 `
 
-// TestAnInterruptIsHeededWithinALongRun starts each command that plays a file, and asks it to end while it is at its first
-// run. The promise is two seconds; the rest is for machines with other things to do.
+// TestAnInterruptIsHeededWithinALongRun starts each command that plays something, and asks it to end while it is at work: within
+// its first run, if it plays a file. The promise is two seconds; the rest is for machines with other things to do.
 func TestAnInterruptIsHeededWithinALongRun(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("without /proc it cannot be told when a process is at work")
+	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "long.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(longRun), 0o644))
 	for _, line := range []string{
-		"run", "run --seeds 3 --format junit", "run --format html -o " + filepath.Join(dir, "page.html"), "minimize", "explore --save " + dir,
-		"fuzz --runs 5 --save " + dir,
+		"run FILE", "run FILE --seeds 3 --format junit", "run FILE --format html -o DIR/page.html", "minimize FILE",
+		"explore FILE --save DIR", "fuzz FILE --runs 5 --save DIR", "replay --live FILE", "compare all --save DIR/comparison",
+		"measure all --runs 1000000", "campaign --untied --ledger DIR/ledger --save DIR",
 	} {
 		for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-			command := program(t, append(strings.Fields(line), file)...)
+			command := program(t, strings.Fields(strings.NewReplacer("FILE", file, "DIR", dir).Replace(line))...)
 			command.Env = append(os.Environ(), asProgram+"=interruptible")
 			var said bytes.Buffer
 			command.Stderr = &said
 			require.NoError(t, command.Start())
-			time.Sleep(700 * time.Millisecond)
+			require.Eventually(t, func() bool { return worked(t, command.Process.Pid) }, time.Minute, 5*time.Millisecond, line)
 			require.NoError(t, command.Process.Signal(signal))
 			asked := time.Now()
 			_ = command.Wait()
@@ -54,13 +60,27 @@ func TestAnInterruptIsHeededWithinALongRun(t *testing.T) {
 	require.Empty(t, left, "temporary files")
 }
 
+// worked reports whether a process has used more of a processor's time than it needs to begin.
+func worked(t *testing.T, pid int) bool {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.NoError(t, err)
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')'):])) // see proc(5): these are behind the name
+	used := 0
+	for _, field := range fields[12:14] { // utime and stime, in hundredths of a second
+		n, err := strconv.Atoi(field)
+		require.NoError(t, err)
+		used += n
+	}
+	return used > 40
+}
+
 func TestWorkThatHeedsNoInterruptIsAbandonedWithItsFiles(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var said bytes.Buffer
 	c := &call{ctx: ctx, stderr: &said, stdout: &said, files: &unfinished{}}
 	dir := t.TempDir()
-	begun, forever := make(chan struct{}), make(chan struct{})
-	defer close(forever)
+	begun, forever, late := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
 		<-begun
 		cancel()
@@ -72,7 +92,11 @@ func TestWorkThatHeedsNoInterruptIsAbandonedWithItsFiles(t *testing.T) {
 		}
 		close(begun)
 		<-forever
+		_, err = fmt.Fprintln(c.stdout, "the rest of it")
+		late <- err
 	}))
+	close(forever)
+	require.Error(t, <-late, "what is abandoned prints nothing")
 	require.Equal(t, "locksim: interrupted\n", said.String())
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)

@@ -10,13 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const readme = "../../README.md"
+const (
+	readme     = "../../README.md"
+	quickStart = "../../docs/quick-start.md"
+	fuzzing    = "../../docs/fuzzing.md"
+)
 
 // between returns where the text between two marks begins and ends.
 func between(t *testing.T, text, open, closing string) (from, to int) {
 	t.Helper()
 	_, after, ok := strings.Cut(text, open)
-	require.True(t, ok, "the README has no %q", open)
+	require.True(t, ok, "the document has no %q", open)
 	from = len(text) - len(after)
 	n := strings.Index(after, closing)
 	require.GreaterOrEqual(t, n, 0)
@@ -44,9 +48,9 @@ func TestReadmeShowsWhatTheFirstCommandPrints(t *testing.T) {
 	require.Equal(t, strings.TrimRight(picture, "\n"), text[from:to], "UPDATE=1 go test ./cmd/locksim rewrites it")
 }
 
-// TestReadmeShowsWhatFuzzFinds keeps what the README shows of fuzz; UPDATE=1 rewrites it.
-func TestReadmeShowsWhatFuzzFinds(t *testing.T) {
-	data, err := os.ReadFile(readme)
+// TestFuzzingPageShowsWhatFuzzFinds keeps the example of the page on fuzzing up to date; UPDATE=1 rewrites it.
+func TestFuzzingPageShowsWhatFuzzFinds(t *testing.T) {
+	data, err := os.ReadFile(fuzzing)
 	require.NoError(t, err)
 	text := string(data)
 	from, to := between(t, text, "go run ./cmd/locksim fuzz ", "\n```")
@@ -56,19 +60,19 @@ func TestReadmeShowsWhatFuzzFinds(t *testing.T) {
 	found, _, ok := strings.Cut(out.String(), "\n\nredlock with a lease")
 	require.True(t, ok, out.String())
 
-	const open = "It prints, before the picture:\n\n```\n"
+	const open = "prints, before the picture:\n\n```\n"
 	from, to = between(t, text, open, "\n```")
 	if os.Getenv("UPDATE") != "" {
 		text = text[:from] + found + text[to:]
-		require.NoError(t, os.WriteFile(readme, []byte(text), 0o644))
+		require.NoError(t, os.WriteFile(fuzzing, []byte(text), 0o644))
 		from, to = between(t, text, open, "\n```")
 	}
 	require.Equal(t, found, text[from:to], "UPDATE=1 go test ./cmd/locksim rewrites it")
 }
 
-// TestReadmesStoryIsAsItSays plays the scenario that the README shows.
-func TestReadmesStoryIsAsItSays(t *testing.T) {
-	data, err := os.ReadFile(readme)
+// TestScenarioOfTheQuickStartIsAsExpected plays the scenario that the quick start shows.
+func TestScenarioOfTheQuickStartIsAsExpected(t *testing.T) {
+	data, err := os.ReadFile(quickStart)
 	require.NoError(t, err)
 	from, to := between(t, string(data), "```yaml\n", "```")
 	file := filepath.Join(t.TempDir(), "my-story.yaml")

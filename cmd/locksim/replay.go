@@ -24,8 +24,9 @@ const replayUsage = `usage: locksim replay --live NAME|FILE... [flags]
 
 Plays each scenario, or counterexample, on real servers: it starts them on loopback, and a process for every client, stages
 the faults (SIGSTOP, kill -9, proxies, libfaketime, REPLICAOF), has the checker judge what came of it, and prints that beside
-what the simulation says. What cannot be staged is refused by name. A run in which a fault did not act, or a process was
-late, is repeated.
+what the simulation says. What cannot be staged is refused by name. A run in which a fault did not act, a process was
+late, or that was cut off, is repeated. A verdict "held" beside "vacuous" does not differ, and is not the same either: one
+of the two runs did not expose the property. The totals count such pairs by themselves.
 
   --live             on real servers; there is no other way
   --all              every named scenario on Redis and ZooKeeper
@@ -82,7 +83,7 @@ func (s *speedFlag) Set(text string) error {
 
 func runReplay(c *call) int {
 	o := &replayOptions{}
-	names, err := parseFlags(replayFlags(o), c.args)
+	names, err := c.parse(replayFlags(o))
 	if errors.Is(err, errHelp) {
 		return c.help("replay")
 	}
@@ -174,6 +175,9 @@ var replayCodes = map[replay.Outcome]int{
 func (c *call) replayEnds(report replay.Reporter, code int) int {
 	if err := report.Close(code == exitInterrupted); err != nil {
 		return c.failures(err)
+	}
+	if code == exitInterrupted {
+		fmt.Fprintln(c.stderr, "locksim: interrupted")
 	}
 	return code
 }

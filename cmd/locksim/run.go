@@ -114,7 +114,7 @@ func runFlags(o *runOptions, e env) *flag.FlagSet {
 
 func runRun(c *call) int {
 	o := &runOptions{}
-	names, err := parseFlags(runFlags(o, c.env), c.args)
+	names, err := c.parse(runFlags(o, c.env))
 	if errors.Is(err, errHelp) {
 		return c.help("run")
 	}

@@ -56,7 +56,7 @@ func serveFlags(o *serveOptions) *flag.FlagSet {
 
 func runServe(c *call) int {
 	o := &serveOptions{}
-	words, err := parseFlags(serveFlags(o), c.args)
+	words, err := c.parse(serveFlags(o))
 	if errors.Is(err, errHelp) {
 		return c.help("serve")
 	}

@@ -12,7 +12,7 @@ func versionCommand() command {
 		summary: "say which version this is",
 		usage:   "usage: locksim version\n",
 		run: func(c *call) int {
-			names, err := parseFlags(newFlags("version"), c.args)
+			names, err := c.parse(newFlags("version"))
 			switch {
 			case errors.Is(err, errHelp):
 				return c.help("version")

@@ -16,10 +16,20 @@ var columns = []string{
 	"claim", "lock", "property", "runs", "first", "violations", "undecided", "dangers", "vacuous", "build",
 }
 
-// ReadLedger reads what Write has written.
+// longestLedger bounds what is read of a file that is no ledger, in bytes.
+const longestLedger = 4 << 20
+
+// ReadLedger reads what WriteTo has written.
 func ReadLedger(r io.Reader) (*Ledger, error) {
+	text, err := io.ReadAll(io.LimitReader(r, longestLedger+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > longestLedger {
+		return nil, fmt.Errorf("it is longer than %d bytes, and no ledger of a campaign is", longestLedger)
+	}
 	l := &Ledger{}
-	s := bufio.NewScanner(r)
+	s := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; s.Scan(); n++ {
 		words := strings.Fields(s.Text())
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") || slices.Equal(words, columns) {

@@ -12,7 +12,7 @@ import (
 // its twin survives; a right lock is caught by what it does not promise to survive.
 func Limits() []Claim {
 	list := slices.Concat(mistakes(), conditions(), gaps(), limitsOfReplicas(), limitsOfZooKeeper(), limitsOfSessions(),
-		limitsOfMemcached(), limitsOfDatabases())
+		limitsOfMemcached(), limitsOfDatabases(), limitsOfLeftovers())
 	for i := range list {
 		list[i].Name = list[i].Menu.Lock + "-" + list[i].Name
 	}

@@ -59,6 +59,8 @@ func limitsOfZooKeeper() []Claim {
 			Faults: []search.Kind{search.Break}},
 			Twin: "zk-sequential",
 			Why:  `A delete that was not acknowledged is repeated, and meets the node of the next holder.`},
+		{Name: "twins", Property: checker.ReleaseSafety, Menu: sequential(nil, search.SameRandom, search.EndSession),
+			Why: `Two clients draw the same name, and the numbers that tell their nodes apart begin anew.`},
 		{Name: "unfenced-careful", Property: checker.Resource, Menu: late,
 			Why: `The write is late, or the pause comes after the last look: no look can be late enough.`},
 		{Name: "fenced-write", Property: checker.Resource, Menu: fenced,

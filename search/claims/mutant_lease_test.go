@@ -19,6 +19,8 @@ type leaseMistakes struct {
 	fromReply      bool // … counted from the reply, rather than from before the request
 	renews         bool // a watchdog renews …
 	renewsAny      bool // … whatever key is there
+	tells          bool // … and tells the holder of a lease that is over …
+	endsAtError    bool // … but ends with the first error, and tells nobody
 	leavesAtOnce   bool // a lock that was entered twice is free when it is left once
 	countsEntering bool // may be entered again
 }
@@ -55,6 +57,12 @@ func leaseMutants() []mutant {
 			mistake: "renewal without owner check", property: checker.ExclusionAtService,
 			menu:  search.Menu{Lock: "watchdog", Faults: pause, Renewed: true},
 			wrong: leaseMistakes{renews: true, renewsAny: true}.build, right: leaseMistakes{renews: true}.build,
+		},
+		{
+			mistake: "watchdog that ends with an error", property: checker.SilentLoss,
+			menu:  search.Menu{Lock: "watchdog", Faults: []search.Kind{search.Error, search.Break, search.Cut}, Renewed: true},
+			wrong: leaseMistakes{renews: true, tells: true, endsAtError: true}.build,
+			right: leaseMistakes{renews: true, tells: true}.build,
 		},
 		{
 			mistake: "unlock at the first release", property: checker.MutualExclusion,
@@ -132,13 +140,16 @@ func (l *leaseLock) try() (locks.Lease, error) {
 	}
 	if l.renews {
 		l.stop = l.p.NewSignal()
-		value, stop := l.value, l.stop
-		l.p.Go(func(p locks.Process) { l.renew(p, value, stop) })
+		value, stop, lost := l.value, l.stop, l.p.NewSignal()
+		if l.tells {
+			lease.Lost = lost
+		}
+		l.p.Go(func(p locks.Process) { l.renew(p, value, stop, lost) })
 	}
 	return lease, nil
 }
 
-func (l *leaseLock) renew(p locks.Process, value string, stop locks.Signal) {
+func (l *leaseLock) renew(p locks.Process, value string, stop, lost locks.Signal) {
 	for p.Wait(l.o.TTL/3, stop) < 0 {
 		if l.renewsAny {
 			_, _ = p.Redis(0).Do(l.o.Timeout, "SET", l.o.Key, value, "XX", "PX", millis(l.o.TTL))
@@ -147,6 +158,9 @@ func (l *leaseLock) renew(p locks.Process, value string, stop locks.Signal) {
 		renewed, err := locks.Eval(p.Redis(0), l.o.Timeout, locks.Script{Name: "renew", Body: renewOwn},
 			[]string{l.o.Key}, value, millis(l.o.TTL))
 		if err == nil && renewed.Int == 0 {
+			lost.Fire()
+		}
+		if lost.Fired() || err != nil && l.endsAtError {
 			return
 		}
 	}

@@ -17,6 +17,7 @@ type queueMistakes struct {
 	watchesFirst  bool // watches the first node of the queue …
 	noRelisting   bool // woken, it holds
 	deletesFirst  bool // the release deletes the first node, whoever's it is
+	leavesNode    bool // a failed Acquire does not delete its node
 	staysAttached bool // neither stops when suspended nor asks whether its node is there after a reconnection
 }
 
@@ -35,7 +36,13 @@ func queueMutants() []mutant {
 	waiting := menu(nil, search.ClientCrash)
 	waiting.Progress = 20
 	right := queueMistakes{}.build
+	leftovers := menu(nil)
+	leftovers.Waits, leftovers.Stays = true, true
 	return []mutant{
+		{
+			mistake: "node left by a failed Acquire", property: checker.Leak, menu: leftovers,
+			wrong: queueMistakes{leavesNode: true}.build, right: right,
+		},
 		{
 			mistake: "own node not checked", property: exclusion, menu: menu(careful, search.SessionCut),
 			wrong: queueMistakes{trustsOwn: true}.build, right: right,
@@ -91,11 +98,13 @@ func (l *queueLock) Acquire(wait time.Duration) (locks.Lease, error) {
 			l.p.Sleep(l.o.Retry.Delay)
 			continue
 		}
-		lease, err := l.await(own)
+		lease, err := l.await(own, wait)
 		if err == nil {
 			return lease, nil
 		}
-		_ = l.zk.Delete(own.Path)
+		if !l.leavesNode {
+			_ = l.zk.Delete(own.Path)
+		}
 		if wait != locks.Forever {
 			return locks.Lease{}, err
 		}
@@ -113,7 +122,7 @@ func (l *queueLock) enqueue() (locks.ZKNode, error) {
 
 var errGone = errors.New("the own node is gone")
 
-func (l *queueLock) await(own locks.ZKNode) (locks.Lease, error) {
+func (l *queueLock) await(own locks.ZKNode, wait time.Duration) (locks.Lease, error) {
 	for {
 		session := l.zk.Session()
 		first, before, found, err := l.queue(own.Path)
@@ -138,7 +147,10 @@ func (l *queueLock) await(own locks.ZKNode) (locks.Lease, error) {
 		case err != nil:
 			return locks.Lease{}, err
 		}
-		if l.p.Wait(locks.Forever, gone); l.noRelisting && !session.Lost.Fired() {
+		if l.p.Wait(wait, gone) < 0 {
+			return locks.Lease{}, locks.ErrNotAcquired
+		}
+		if l.noRelisting && !session.Lost.Fired() {
 			return l.lease(own, l.zk.Session()), nil
 		}
 	}

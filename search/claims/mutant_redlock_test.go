@@ -17,6 +17,7 @@ type redlockMistakes struct {
 	ignoresTime bool // whether time is left of the lease is not checked, and no deadline stated
 	fromReply   bool // the lease is counted from when the votes are in
 	deletesAny  bool // the release does not compare
+	keepsVotes  bool // the votes of a failed try are not taken back
 }
 
 // redlockMutants are copies of redlock.
@@ -32,7 +33,12 @@ func redlockMutants() []mutant {
 	messages.Styles, messages.Timeouts = nil, []int64{10, 20}
 	slow := []search.Kind{search.ClientPause, search.ServerPause, search.Delay, search.Stall}
 	right := redlockMistakes{}.build
+	tries := search.Menu{Lock: "redlock", Masters: []int{3, 5}, Waits: true, Stays: true, Uneven: true}
 	return []mutant{
+		{
+			mistake: "votes left by a failed try", property: checker.Leak, menu: tries,
+			wrong: redlockMistakes{keepsVotes: true}.build, right: right,
+		},
 		{
 			mistake: "quorum off by one", property: exclusion, menu: careful(search.Cut, search.Stall),
 			wrong: redlockMistakes{minority: true}.build, right: right,
@@ -116,7 +122,9 @@ func (l *redlockLock) try() (locks.Lease, bool) {
 	case votes >= quorum && l.p.Monotonic() < end:
 		return locks.Lease{Value: l.value, Deadline: locks.MonotonicDeadline(end)}, true
 	}
-	_ = l.Release(locks.Lease{Value: l.value})
+	if !l.keepsVotes {
+		_ = l.Release(locks.Lease{Value: l.value})
+	}
 	return locks.Lease{}, false
 }
 

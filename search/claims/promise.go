@@ -32,7 +32,7 @@ type Claim struct {
 func Promises() []Claim {
 	return slices.Concat(exclusionWithinLease(), exclusionWithoutLease(), exclusionOfRedlock(), exclusionAtTheService(),
 		releases(), progress(), ofReplicas(), ofZooKeeper(), ofSessions(), ofMemcached(), ofDatabases(),
-		resourceBehindLock(), resourceBehindFence())
+		resourceBehindLock(), resourceBehindFence(), leavesNothing())
 }
 
 // The network may do to messages whatever TCP lets it do. Storage is honest and durable (see package sim/storage).

@@ -42,6 +42,7 @@ func ofZooKeeper() []Claim {
 	release := Claim{Name: "release", Property: checker.ReleaseSafety, Menu: everyEnsemble(), Why: `
 		A release deletes a node by its path, which is random and nobody else's. A late one deletes the sender's own node, or
 		none.`}
+	release.Menu.Faults = search.Kinds(search.SameRandom) // see the limit twins
 	rw := Claim{Name: "fenced-read-write", Property: checker.Resource, Menu: everyEnsemble(), Why: `
 		Tokens differ and grow from holder to holder, so that a resource which refuses every access with a smaller one than
 		it has seen applies sections in the order of their tokens. One register only.`}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/search/claims"
 )
@@ -123,6 +125,19 @@ func TestTwinsSurviveWhatCatchesUnsafeLocks(t *testing.T) {
 		if claim.Twin != "" {
 			claim.Menu.Lock = claim.Twin
 			t.Run(claim.Name+"-twin", func(t *testing.T) { keep(t, &claim) })
+		}
+	}
+}
+
+// TestFaultyLocksAreNotUsable holds the catalogue's statuses against what is played here: a lock whose limit has a twin that
+// keeps the promise is faulty, and is never to be advised.
+func TestFaultyLocksAreNotUsable(t *testing.T) {
+	deployed := []string{"set-nx-lua", "pg-advisory"} // sound, but not with a failover, and not behind a pooler
+	for _, claim := range claims.Limits() {
+		lock, ok := locks.Find(claim.Menu.Lock)
+		require.True(t, ok)
+		if claim.Twin != "" && !slices.Contains(deployed, lock.Name) {
+			require.NotEqual(t, locks.Usable, lock.Status, "%s: %s keeps what it breaks", claim.Name, claim.Twin)
 		}
 	}
 }

@@ -28,13 +28,14 @@ func (c *comparer) advise() {
 // toldReasons is how many locks at most are named as reasons, of those that do and of those that do not.
 const toldReasons = 3
 
-// answer answers one question; false if it was not asked of any lock.
+// answer answers one question by the locks that can be recommended; false if it was not asked of any.
 func (c *comparer) answer(q *question) (Advice, bool) {
 	a := Advice{Question: q.ask, Answer: q.some, Locks: []string{}, Because: []string{}}
 	var good, but, seldom, bad []*Lock
 	for i := range c.out.Comparison.Locks {
 		l := &c.out.Comparison.Locks[i]
 		switch verdict := c.verdict(q, l); {
+		case l.Status != "":
 		case verdict == Violated:
 			bad = append(bad, l)
 		case verdict == Held && c.danger(q, l) < EnoughDanger:
@@ -57,7 +58,7 @@ func (c *comparer) answer(q *question) (Advice, bool) {
 	switch {
 	case len(good) > 0:
 	case len(seldom) > 0:
-		a.Answer = "Nothing can be said: who was not violated was hardly ever in danger. Play more schedules, or more kinds of faults."
+		a.Answer = "Inconclusive: the locks that were not violated were hardly ever exposed. Play more schedules, or more kinds of faults."
 	default:
 		a.Answer = q.none
 	}
@@ -68,7 +69,7 @@ func (c *comparer) answer(q *question) (Advice, bool) {
 		a.Because = append(a.Because, whyNot(l))
 	}
 	for _, l := range seldom[:min(toldReasons, len(seldom))] {
-		a.Because = append(a.Because, fmt.Sprintf("%s: was not violated, but was in danger in %d runs only.", l.Name, c.danger(q, l)))
+		a.Because = append(a.Because, fmt.Sprintf("%s: was not violated, but was exposed in %d runs only.", l.Name, c.danger(q, l)))
 	}
 	for _, l := range bad[:min(toldReasons, len(bad))] {
 		a.Because = append(a.Because, c.whyBad(q, l))
@@ -92,11 +93,11 @@ func (c *comparer) inOrder(list []*Lock, better func(a, b *Lock) int) {
 func whyNot(l *Lock) string {
 	switch {
 	case l.AfterCrash.Count+l.AfterPowerLoss.Count == 0:
-		return l.Name + ": was not violated, but whoever dies with it keeps it for ever."
+		return l.Name + ": was not violated, but a client that dies while it holds the lock keeps it forever."
 	case l.NeverAfter == 0:
-		return l.Name + ": was not violated, but a machine that dies with it keeps it for ever."
+		return l.Name + ": was not violated, but a client whose machine dies while it holds the lock keeps it forever."
 	default:
-		return l.Name + ": was not violated, but some who die with it keep it for ever."
+		return l.Name + ": was not violated, but some clients that die while they hold the lock keep it forever."
 	}
 }
 
@@ -147,8 +148,8 @@ func (c *comparer) verdict(q *question, l *Lock) Outcome {
 	return verdict
 }
 
-// orderedBy are the properties by which locks are put in order: whoever is right, but ends another's grant or leaves
-// somebody waiting for ever, is not the better choice.
+// orderedBy are the properties by which locks are put in order: a lock that excludes others, but ends another client's grant
+// or leaves a client waiting forever, is not the better choice.
 var orderedBy = []checker.Property{checker.MutualExclusion, checker.ReleaseSafety, checker.Progress}
 
 // weakness is how often a lock was violated, over all columns: the sum of the rates.
@@ -177,9 +178,9 @@ func (c *comparer) whyGood(q *question, l *Lock) string {
 	}
 	where := strings.Join(in, ", ")
 	if len(in) > len(withoutOverrun())/2 {
-		where = fmt.Sprintf("all %d columns that it can meet", len(in))
+		where = fmt.Sprintf("all %d columns that apply to it", len(in))
 	}
-	text := fmt.Sprintf("%s: %s %s in none of %d runs under %s; it was in danger in %d of them", l.Name, q.property,
+	text := fmt.Sprintf("%s: %s %s in none of %d runs under %s; it was exposed in %d of them", l.Name, q.property,
 		violatedIn(q), runs, where, c.danger(q, l))
 	if q.better != nil {
 		text += fmt.Sprintf("; %s messages a section, the next holder %s after a crash", thousandths(l.Messages), seconds(l.AfterCrash.P50))

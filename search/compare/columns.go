@@ -3,12 +3,14 @@ package compare
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/search/measure"
 )
 
-// column is what may befall locks in one column of the matrix.
+// column is what may happen to locks in one column of the matrix.
 type column struct {
 	name    string
 	meaning string
@@ -67,6 +69,50 @@ func ColumnNames() []string {
 	return names
 }
 
+// Conditions returns what columns of these names ask of locks, for [measure.Plan]: each name by itself, or all of them as one
+// condition, which is called "all" if it is of all names. The error says that a lock's program cannot set the lock up.
+func Conditions(list []locks.Algorithm, names []string, each bool) ([]measure.Condition, error) {
+	known, err := probeAll(list)
+	if err != nil {
+		return nil, err
+	}
+	factsOf := func(lock *locks.Algorithm) *facts {
+		return &known[slices.IndexFunc(list, func(a locks.Algorithm) bool { return a.Name == lock.Name })]
+	}
+	together := column{name: strings.Join(names, ",")}
+	if len(names) == len(ConditionNames()) {
+		together.name = "all"
+	}
+	var conditions []measure.Condition
+	for _, c := range columns() {
+		if !slices.Contains(names, c.name) {
+			continue
+		}
+		together.kinds, together.overruns = append(together.kinds, c.kinds...), together.overruns || c.overruns
+		if each {
+			conditions = append(conditions, c.condition(factsOf))
+		}
+	}
+	if !each {
+		conditions = append(conditions, together.condition(factsOf))
+	}
+	return conditions, nil
+}
+
+// ConditionNames lists what [Conditions] knows: the columns but for the one that has all faults together.
+func ConditionNames() []string {
+	return slices.DeleteFunc(ColumnNames(), func(name string) bool { return name == allFaults })
+}
+
+// condition is what a column asks of locks of which this is known.
+func (c *column) condition(factsOf func(*locks.Algorithm) *facts) measure.Condition {
+	return measure.Condition{
+		Name:   c.name,
+		Menu:   func(lock *locks.Algorithm) search.Menu { return c.menu(lock, factsOf(lock)) },
+		Spares: func(lock *locks.Algorithm) string { return c.spares(lock, factsOf(lock)) },
+	}
+}
+
 // chosenColumns returns those that were asked for, in their order, and then the same with a resource that lives on the lock's
 // own servers.
 func chosenColumns(names []string) []column {
@@ -93,7 +139,7 @@ func (c *column) menu(lock *locks.Algorithm, f *facts) search.Menu {
 	if !f.lasts && !c.overruns {
 		m.Overrun = math.MaxInt64 // never
 	}
-	if c.name != allFaults {
+	if len(c.kinds) < len(search.Kinds()) {
 		m.IdleTimeouts, m.Pools = nil, nil // whoever is deployed so needs no fault to lose the lock
 	}
 	if m.Guarded = c.guarded; c.guarded {

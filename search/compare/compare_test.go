@@ -161,9 +161,9 @@ func TestWhatCannotHappenIsNotPlayedAndSaysWhy(t *testing.T) {
 	p.Faults = append(p.Faults, "failover", "snapshot")
 	c := played(t, p).Comparison
 	for _, x := range []struct{ lock, faults, fencing, why string }{
-		{"setnx", "session-cut", "none", "servers of the kind redis keep no sessions"},
-		{"etcd", "evict", "none", "servers of the kind etcd do not give keys up for room"},
-		{"etcd", "snapshot", "none", "servers of the kind etcd know no snapshot"},
+		{"setnx", "session-cut", "none", "Redis servers keep no sessions"},
+		{"etcd", "evict", "none", "etcd servers do not evict keys"},
+		{"etcd", "snapshot", "none", "etcd servers know no snapshot"},
 		{"setnx", "none", "fenced-read-write", "the lock hands out no token to compare"},
 		{"setnx", "none", "token-equality", "the lock's leases have no value to compare"},
 	} {
@@ -238,15 +238,15 @@ func TestAdviceFollowsFromCells(t *testing.T) {
 	cheap := advice("Efficiency")
 	own := advice("own servers")
 	require.Empty(t, own.Locks, "so few runs show too little danger")
-	require.Contains(t, strings.Join(own.Because, "\n"), "etcd: was not violated, but was in danger in")
+	require.Contains(t, strings.Join(own.Because, "\n"), "etcd: was not violated, but was exposed in")
 	require.Len(t, c.Guarded, len(p.Faults), "the others cannot keep the data")
 	require.NotContains(t, cheap.Locks, "get-then-set", "it is violated where nothing goes wrong")
 	require.Contains(t, cheap.Locks, "set-nx-lua-wait")
 	long := advice("how long the work takes")
 	require.Equal(t, []string{"etcd"}, long.Locks)
 	require.Contains(t, strings.Join(long.Because, "\n"), "set-nx-lua-wait: mutual-exclusion violated in")
-	require.Empty(t, advice("stand still").Locks)
-	require.Empty(t, advice("takes whatever comes").Locks)
+	require.Empty(t, advice("processes pause").Locks)
+	require.Empty(t, advice("accepts every write").Locks)
 	for _, a := range c.Advice {
 		require.NotEmpty(t, a.Because, a.Question)
 		require.NotEmpty(t, a.Answer)

@@ -40,6 +40,7 @@ type Lock struct {
 	Name    string `json:"name"`
 	Servers string `json:"servers"` // their kind
 	Summary string `json:"summary"`
+	Status  string `json:"status,omitempty"` // why it is never advised: "published mistake", "superseded", "unavailable"
 	// Library is which modules' code was played as it is, in which versions, divided by commas; "" of plain code of ours.
 	Library string `json:"library,omitempty"`
 

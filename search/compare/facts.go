@@ -1,12 +1,14 @@
 package compare
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/sim"
 )
 
@@ -21,6 +23,23 @@ type facts struct {
 
 // even is a network in which every message takes as long as any other.
 func even() sim.Latency { return sim.Constant(time.Millisecond) }
+
+// probeAll finds out about some locks. The error says that a lock's program cannot set it up.
+func probeAll(list []locks.Algorithm) ([]facts, error) {
+	var r harness.Runner
+	defer r.Close()
+	var known []facts
+	for i := range list {
+		lock := &list[i]
+		if isProgram(*lock) {
+			if err := search.Rehearse(lock, search.Wide(lock, nil)); err != nil {
+				return nil, fmt.Errorf("%s: %w", lock.Name, err)
+			}
+		}
+		known = append(known, probe(&r, lock))
+	}
+	return known, nil
+}
 
 // probe finds out about a lock.
 func probe(r *harness.Runner, lock *locks.Algorithm) facts {

@@ -138,7 +138,7 @@ func TestAdviceChangesWithTheCells(t *testing.T) {
 	}
 	cells := c.out.Comparison.Cells
 	require.Equal(t, []string{"first", "second"}, ask().Locks)
-	require.Equal(t, "first: mutual-exclusion violated in none of 200 runs under client-pause, drift; it was in danger in 120 of them.",
+	require.Equal(t, "first: mutual-exclusion violated in none of 200 runs under client-pause, drift; it was exposed in 120 of them.",
 		ask().Because[0])
 
 	cells[1].Outcome, cells[1].Violated, cells[1].Rate, cells[1].Kind = Violated, 2, 0.2, "double holder"
@@ -146,15 +146,20 @@ func TestAdviceChangesWithTheCells(t *testing.T) {
 	require.Equal(t, "some", ask().Answer)
 	require.Contains(t, ask().Because, "first: mutual-exclusion violated in 2 of 100 runs under drift (double holder).")
 
+	c.out.Comparison.Locks[1].Status = "published mistake"
+	require.Empty(t, ask().Locks, "a lock that is known to be faulty is never advised")
+	require.NotContains(t, strings.Join(ask().Because, ""), "second")
+	c.out.Comparison.Locks[1].Status = ""
+
 	q.also = func(l *Lock) bool { return l.Name != "second" }
 	require.Empty(t, ask().Locks)
-	require.Contains(t, ask().Because, "second: was not violated, but whoever dies with it keeps it for ever.")
+	require.Contains(t, ask().Because, "second: was not violated, but a client that dies while it holds the lock keeps it forever.")
 	q.also = nil
 
 	cells[2].InDanger = 2
 	require.Empty(t, ask().Locks, "it was hardly ever in danger")
-	require.Contains(t, ask().Answer, "Nothing can be said")
-	require.Contains(t, ask().Because, "second: was not violated, but was in danger in 62 runs only.")
+	require.Contains(t, ask().Answer, "Inconclusive")
+	require.Contains(t, ask().Because, "second: was not violated, but was exposed in 62 runs only.")
 
 	cells[2].Outcome, cells[3].Outcome = Vacuous, Vacuous
 	require.Empty(t, ask().Locks, "it was never in danger")

@@ -2,12 +2,10 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/search"
@@ -45,23 +43,16 @@ type table struct {
 // begin finds out what has to be known of the locks before they are played, and which plays there are. The error says that
 // a lock's program cannot set it up.
 func (c *comparer) begin() error {
-	var r harness.Runner
-	defer r.Close()
-	for i := range c.plan.Locks {
-		lock := &c.plan.Locks[i]
-		if isProgram(*lock) {
-			if err := search.Rehearse(lock, search.Wide(lock, nil)); err != nil {
-				return fmt.Errorf("%s: %w", lock.Name, err)
-			}
-		}
-		c.facts = append(c.facts, probe(&r, lock))
+	var err error
+	if c.facts, err = probeAll(c.plan.Locks); err != nil {
+		return err
 	}
 	c.frame()
 	schedules := 1
 	for i := range c.columns {
 		var missing []string
 		for k := range c.plan.Locks {
-			missing = append(missing, c.columns[i].befallsNone(&c.plan.Locks[k], &c.facts[k]))
+			missing = append(missing, c.columns[i].spares(&c.plan.Locks[k], &c.facts[k]))
 		}
 		c.spared = append(c.spared, missing)
 		c.tables = append(c.tables, table{plan: c.planOf(i), first: schedules})
@@ -70,14 +61,12 @@ func (c *comparer) begin() error {
 	return nil
 }
 
-// planOf is how a column is measured: with the locks that its faults can befall.
+// planOf is how a column is measured: with the locks that its faults can hit.
 func (c *comparer) planOf(k int) measure.Plan {
 	col := &c.columns[k]
 	p := measure.Plan{
 		Styles: []history.Style{c.plan.Style}, Fencing: c.plan.Fencing, Properties: c.counted(), Jobs: c.plan.Jobs,
-		Conditions: []measure.Condition{{Name: col.name, Menu: func(lock *locks.Algorithm) search.Menu {
-			return col.menu(lock, &c.facts[c.lockOf(lock.Name)])
-		}}},
+		Conditions: []measure.Condition{col.condition(func(lock *locks.Algorithm) *facts { return &c.facts[c.lockOf(lock.Name)] })},
 	}
 	if col.guarded {
 		p.Fencing, p.Properties = []history.Fencing{history.Unfenced}, []checker.Property{checker.Resource}

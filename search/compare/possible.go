@@ -2,39 +2,54 @@ package compare
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
 )
 
-// looks is in how many drawn deployments is looked for one that a kind of faults can befall.
+// looks is in how many drawn deployments is looked for one in which a fault of some kinds can happen.
 const looks = 64
 
-// befallsNone says why the faults of a column can befall none of the deployments of a lock; "" if they can.
-func (c *column) befallsNone(lock *locks.Algorithm, f *facts) string {
+// spares says why the faults of a column can happen in none of the deployments of a lock; "" if they can.
+func (c *column) spares(lock *locks.Algorithm, f *facts) string {
 	if c.guarded && !lock.Guard {
 		return "its servers do not keep the protected data"
 	}
-	if len(c.kinds) != 1 {
+	if len(c.kinds) == 0 || c.overruns {
 		return ""
 	}
-	kind, menu := c.kinds[0], c.menu(lock, f)
+	menu := c.menu(lock, f)
 	for n := range uint64(looks) {
-		if kind.Befalls(&search.Generate(search.Seeded(n), menu).Servers) {
+		servers := &search.Generate(search.Seeded(n), menu).Servers
+		if slices.ContainsFunc(c.kinds, func(k search.Kind) bool { return k.CanHit(servers) }) {
 			return ""
 		}
 	}
+	var why []string
+	for _, kind := range c.kinds {
+		if reason := lacks(kind, scenarios.Servers{Kind: serversOf(lock)}.Title()); !slices.Contains(why, reason) {
+			why = append(why, reason)
+		}
+	}
+	return strings.Join(why, "; ")
+}
+
+// lacks says why a kind of faults does not happen to servers of a kind.
+func lacks(kind search.Kind, servers string) string {
 	switch kind {
 	case search.Failover, search.Partition, search.Lag:
-		return "there is nobody among its servers to take another's place, or to talk to"
+		return "its servers have no replicas or peers"
 	case search.Evict:
-		return "servers of the kind " + serversOf(lock) + " do not give keys up for room"
+		return servers + " servers do not evict keys"
 	case search.SessionCut, search.EndSession:
-		return "servers of the kind " + serversOf(lock) + " keep no sessions"
+		return servers + " servers keep no sessions"
 	default:
-		return fmt.Sprintf("servers of the kind %s know no %s", serversOf(lock), kind)
+		return fmt.Sprintf("%s servers know no %s", servers, kind)
 	}
 }
 

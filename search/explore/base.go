@@ -1,6 +1,9 @@
 package explore
 
 import (
+	"slices"
+	"time"
+
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
@@ -34,4 +37,45 @@ func Base(lock *locks.Algorithm) *scenarios.Scenario {
 	a.Start = moment(ttl) // the servers have found each other by then
 	b.Start = a.Start + a.Work*3/5
 	return s
+}
+
+// Variations returns the base in other ways of using the lock, those that [search.Wide] has drawn. Each changes one habit
+// of the clients; and in all of them clients live on when they are refused, give up or are done, since the end of a process
+// cleans up what it left behind.
+//
+//   - tries, gives-up: b asks once while a holds, and is refused at once, or after a tenth of a lease. Both come back
+//     after two leases, when everything that was left behind should be over: b first, and then a, while b holds.
+//   - repeats: an Unlock that failed is called once more after half a lease, when the next one may hold.
+//
+// There are three for the sake of time: with them there are six to eight times as many schedules of one fault as in the
+// base alone. Combinations of them, and other times, are left to fuzz, which draws them.
+func Variations(base *scenarios.Scenario) []scenarios.Variant {
+	ttl := base.Lock.TTL
+	asksOnce := func(wait time.Duration) func(*scenarios.Client) {
+		return func(c *scenarios.Client) {
+			if c.Sections, c.Think = 2, 2*ttl; c.Name == "b" {
+				c.Wait, c.Again, c.Retry.Delay = wait, 0, ttl/20
+			}
+		}
+	}
+	var list []scenarios.Variant
+	for _, v := range []struct {
+		name, title string
+		change      func(*scenarios.Client)
+	}{
+		{"tries", "b tries once while a holds; both stay up, and come back after two leases", asksOnce(locks.Try)},
+		{"gives-up", "b waits for a tenth of a lease while a holds; both stay up, and come back after two leases", asksOnce(ttl / 10)},
+		{"repeats", "both stay up, and call Unlock again half a lease after one that failed", func(c *scenarios.Client) {
+			c.Unlock = ttl / 2
+		}},
+	} {
+		s := *base
+		s.Title, s.Clients = v.title, slices.Clone(s.Clients)
+		for i := range s.Clients {
+			s.Clients[i].Stays = true
+			v.change(&s.Clients[i])
+		}
+		list = append(list, scenarios.Variant{Name: v.name, Scenario: &s})
+	}
+	return list
 }

@@ -1,8 +1,11 @@
 package explore
 
 import (
+	"slices"
+
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/search"
 )
 
 // Result is what an exploration has covered and found.
@@ -10,6 +13,7 @@ type Result struct {
 	Base        scenarios.Case
 	Digest      uint64                     // of the base's run
 	Steps       int                        // of the base's run
+	Variations  []Variation                // that were explored, too
 	Menu        []string                   // what could go wrong, in words: a line for each kind of fault
 	Most        int                        // how many faults a schedule has at most
 	Properties  []checker.Property         // of which violations count
@@ -18,8 +22,17 @@ type Result struct {
 	Interrupted bool                       // the context was cancelled before they were
 	Judged      [checker.PropertyCount]int // in how many of the played runs a property was judged
 	AtRisk      [checker.PropertyCount]int // and in how many of them it was at risk
+	Acted       []search.Kind              // of which a fault found something to act on, in the order in which they did
+	NeverActed  []search.Kind              // of which none did, though they were asked for and could do something to the base
 	Findings    []Finding
 	_           struct{}
+}
+
+// Variation is another base, which was explored with fewer faults.
+type Variation struct {
+	scenarios.Case
+	Digest uint64
+	Steps  int
 }
 
 // Level is what has been covered of the schedules of so many faults. All but Played count schedules, each as often as
@@ -56,6 +69,9 @@ func (r *Result) count(l *Level, o *outcome) {
 	for p := range checker.PropertyCount {
 		r.Judged[p] += one(o.judged[p])
 		r.AtRisk[p] += one(o.atRisk[p])
+	}
+	if o.acted && !slices.Contains(r.Acted, o.kind) {
+		r.Acted = append(r.Acted, o.kind)
 	}
 }
 

@@ -12,6 +12,8 @@
 //
 // What it finds is made minimal, and grouped by what it needs.
 //
+// It does the same, with one fault at most, to the variations of the base that it is given, as [Variations] makes them.
+//
 // It says nothing of other bases: another seed, latency, order of what happens at one instant; of magnitudes that are
 // not on the menu; and of faults that act between steps, in which nothing of the run's own happens, or at the heartbeats
 // of servers.
@@ -32,10 +34,13 @@ import (
 
 // Options says what is explored.
 type Options struct {
-	Lock        *locks.Algorithm   // in the place of the scenario's; nil: the scenario's own
-	Faults      []search.Kind      // on the menu, but for those that can do nothing to the base; see Usual
-	Full        bool               // the menu has short faults, too, not only long ones
-	Most        int                // how many faults a schedule has at most
+	Lock   *locks.Algorithm // in the place of the scenario's; nil: the scenario's own
+	Faults []search.Kind    // on the menu, but for those that can do nothing to the base; those of Usual if none
+	Full   bool             // the menu has short faults, too, not only long ones
+	Most   int              // how many faults a schedule has at most
+	// Variations are other bases, on the same servers and with clients of the same names. A schedule of theirs has one fault
+	// at most: they have about twice the steps, and what two faults do to them takes four times as long as in the base.
+	Variations  []scenarios.Case
 	Properties  []checker.Property // of which violations count; those of DefaultProperties, and of a program's survival
 	StopAtFirst bool               // a violation is enough
 	Jobs        int                // runs at once; what is found does not depend on it
@@ -75,24 +80,29 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 			o.Properties = append(o.Properties, checker.Survival)
 		}
 	}
-	x := &explorer{
-		base: base, options: o, menu: newMenu(base.Scenario, o.Faults, o.Full),
-		violating: make(map[uint64]bool), known: make(map[cause]int),
-		// Whether somebody acquires while faults last is a matter of when they act, even if it changes nothing else.
-		all: o.whole || slices.Contains(o.Properties, checker.Availability),
+	asked := o.Faults
+	if len(asked) == 0 {
+		asked, o.Faults = search.Kinds(), Usual(base.Scenario)
 	}
+	found := &findings{known: make(map[cause]int), result: &Result{Base: base, Most: o.Most, Properties: o.Properties}}
+	x := newExplorer(base, o, found)
 	if o.Most > 0 && len(x.menu.kinds) == 0 {
 		return nil, fmt.Errorf("none of these faults can do anything to %s: %s",
 			base.Scenario.Servers.Title(), kindsInWords(o.Faults))
 	}
-	x.result = &Result{Base: base, Menu: x.menu.words(), Most: o.Most, Properties: o.Properties}
-	frontier, err := x.root(ctx)
-	if err != nil {
-		return nil, err
+	x.result.Menu = x.menu.words()
+	all := []*explorer{x}
+	for _, v := range o.Variations {
+		o.Most = min(o.Most, mostOfVariations)
+		all = append(all, newExplorer(v, o, found))
 	}
-	for n := 1; n <= o.Most && len(frontier) > 0 && err == nil; n++ {
-		frontier, err = x.level(ctx, n, frontier)
+	for _, e := range all {
+		if err := e.root(ctx); err != nil {
+			return nil, err
+		}
 	}
+	err := deepen(ctx, all)
+	x.result.NeverActed = x.neverActed(asked)
 	x.result.Complete, x.result.Interrupted = err == nil, errors.Is(err, context.Canceled)
 	ctx = context.WithoutCancel(ctx) // what was found is worth the time that it takes, even after an interrupt
 	if o.Reducing != nil {
@@ -101,6 +111,50 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 		ctx = until
 	}
 	return x.result, x.reduce(ctx)
+}
+
+// mostOfVariations is how many faults a schedule of a variation has at most.
+const mostOfVariations = 1
+
+// newExplorer returns the exploration of one base, of which the findings are entered among those of others.
+func newExplorer(base scenarios.Case, o Options, found *findings) *explorer {
+	return &explorer{
+		base: base, options: o, menu: newMenu(base.Scenario, o.Faults, o.Full), violating: make(map[uint64]bool),
+		// Whether somebody acquires while faults last is a matter of when they act, even if it changes nothing else.
+		all: o.whole || slices.Contains(o.Properties, checker.Availability), findings: found,
+	}
+}
+
+// deepen plays the schedules of one fault of all bases, then those of two, and so on. The error says why not all of
+// them were played.
+func deepen(ctx context.Context, all []*explorer) error {
+	result := all[0].result
+	for n := 1; n <= result.Most; n++ {
+		level := Level{}
+		for _, x := range all {
+			level.Placements += x.weight(n)
+		}
+		if level.Placements == 0 {
+			return nil
+		}
+		result.Levels = append(result.Levels, level)
+		for _, x := range all {
+			if err := x.level(ctx, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// neverActed lists the kinds of faults that are asked for and can do something to the base, of which none did.
+func (x *explorer) neverActed(asked []search.Kind) []search.Kind {
+	if x.result.Most == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(asked), func(k search.Kind) bool {
+		return slices.Contains(x.result.Acted, k) || !x.menu.hasUse(k, &x.base.Scenario.Servers)
+	})
 }
 
 // isProgram reports whether a program brings the lock of a base, or the one in its place.
@@ -112,38 +166,49 @@ func isProgram(base *scenarios.Case, lock *locks.Algorithm) bool {
 	return lock.Program != nil
 }
 
-// explorer is one exploration. What workers read of it does not change while a level is played.
+// findings are what explorations of several bases have come to.
+type findings struct {
+	result    *Result
+	known     map[cause]int // the place of each cause in sightings
+	sightings []sighting
+}
+
+// explorer is the exploration of one base. What workers read of it does not change while a level is played.
 type explorer struct {
 	base    scenarios.Case
 	options Options
 	menu    *menu
 	all     bool        // place faults also where others do the same
 	forks   []placement // of a first fault
-	result  *Result
+	*findings
 
+	frontier  []branch        // what is to be extended
 	violating map[uint64]bool // schedules that violate, by the digest of their faults
-	known     map[cause]int   // the place of each cause in sightings
-	sightings []sighting
 }
 
-// root plays the base, and returns it as what is to be extended, if it does not violate by itself.
-func (x *explorer) root(ctx context.Context) ([]branch, error) {
+// root plays the base, which is to be extended if it does not violate by itself.
+func (x *explorer) root(ctx context.Context) error {
 	r := harness.Runner{Stop: search.Until(ctx)}
 	defer r.Close()
 	run, err := x.play(&r, nil, true)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	x.result.Digest, x.result.Steps = run.Digest, len(run.Events)
+	if len(x.result.Levels) == 0 {
+		x.result.Levels = []Level{{}}
+		x.result.Digest, x.result.Steps = run.Digest, len(run.Events)
+	} else {
+		x.result.Variations = append(x.result.Variations, Variation{x.base, run.Digest, len(run.Events)})
+	}
 	o := outcome{branch: branch{stands: 1}}
 	x.judge(&r, &run, nil, &o)
-	x.result.Levels = []Level{{Placements: 1}}
+	x.result.Levels[0].Placements++
 	x.take(&o, 0)
-	if len(o.hits) > 0 {
-		return nil, nil
+	if len(o.hits) == 0 {
+		x.forks = x.menu.placements(&run, nil, x.all)
+		x.frontier = []branch{{stands: 1, forks: len(x.forks), weight: weigh(x.forks)}}
 	}
-	x.forks = x.menu.placements(&run, nil, x.all)
-	return []branch{{stands: 1, forks: len(x.forks), weight: weigh(x.forks)}}, nil
+	return nil
 }
 
 // take enters what came of a schedule of n faults.

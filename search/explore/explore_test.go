@@ -144,6 +144,9 @@ func TestTheReducedExplorationFindsWhatTheWholeOneFinds(t *testing.T) {
 		{based(t, "zk-sequential"), only(search.ServerPause, search.Failover), Options{Most: 1}},
 		{based(t, "zk-sequential"), only(search.ClientClock, search.EndSession), Options{Most: 1}},
 		{based(t, "zk-sequential"), only(search.Partition, search.SessionCut), Options{Most: 1}},
+		{variationsOf(based(t, "set-nx-lua"))[0], only(search.ServerCrash), Options{Most: 2}},
+		{variationsOf(based(t, "etcd"))[1], only(search.ServerPause, search.EndSession), Options{Most: 1}},
+		{variationsOf(based(t, "set-nx-lua"))[2], only(search.Cut, search.ClientCrash), Options{Most: 1}},
 	} {
 		tc.o.Faults = tc.faults
 		reduced := explored(t, tc.base, tc.o)

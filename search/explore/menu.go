@@ -26,7 +26,7 @@ type menu struct {
 	drift    int64           // of a clock, in ppm
 	refusal  string          // instead of an answer
 
-	befalling map[string][]mishap // what befalls a node as a whole
+	mishaps map[string][]mishap // what happens to a node as a whole
 }
 
 // role says what a node is.
@@ -38,7 +38,7 @@ const (
 	server
 )
 
-// mishap is what befalls a node as a whole, whatever it is about to do.
+// mishap is a fault that is not placed yet.
 type mishap struct {
 	kind  search.Kind
 	fault sim.Fault // without its trigger
@@ -64,7 +64,7 @@ const drift = 20_000 // ppm, twice what Redlock allows for
 func newMenu(base *scenarios.Scenario, kinds []search.Kind, full bool) *menu {
 	s, ttl := &base.Servers, base.Lock.TTL
 	m := &menu{
-		kind: s.Kind, servers: s.Names(), roles: make(map[string]role), befalling: make(map[string][]mishap),
+		kind: s.Kind, servers: s.Names(), roles: make(map[string]role), mishaps: make(map[string][]mishap),
 		lasting: []time.Duration{long(s.Kind, ttl)}, returns: []time.Duration{moment(ttl)}, comeback: []time.Duration{0},
 		step: long(s.Kind, ttl), drift: drift, refusal: search.Refusals(s.Kind)[0],
 	}
@@ -89,11 +89,8 @@ func newMenu(base *scenarios.Scenario, kinds []search.Kind, full bool) *menu {
 	for _, k := range search.Kinds() {
 		if slices.Contains(kinds, k) && m.hasUse(k, s) {
 			m.kinds = append(m.kinds, k)
-			m.befall(k)
+			m.hit(k)
 		}
-	}
-	if len(m.servers) == 1 && slices.Contains(m.kinds, search.Cut) { // which is to be cut off from all servers
-		m.kinds = slices.DeleteFunc(m.kinds, func(k search.Kind) bool { return k == search.SessionCut })
 	}
 	return m
 }
@@ -120,37 +117,45 @@ func (m *menu) hasUse(k search.Kind, s *scenarios.Servers) bool {
 		return !slices.Contains(monotonic, s.Kind)
 	case search.SameRandom:
 		return len(m.clients) > 1
+	case search.SessionCut: // to be cut off from the only server is to be cut off from all
+		return k.CanHit(s) && (len(m.servers) > 1 || !slices.Contains(m.kinds, search.Cut))
 	default:
-		return k.Befalls(s)
+		return k.CanHit(s)
 	}
 }
 
 // atStart lists the faults that are there from the start of a run on.
-func (m *menu) atStart() (list []sim.Fault) {
+func (m *menu) atStart() (list []mishap) {
 	if slices.Contains(m.kinds, search.SameRandom) {
-		list = append(list, sim.Fault{Action: sim.Action{Kind: sim.SameRandom, Nodes: m.clients[:2]}})
+		same := sim.Action{Kind: sim.SameRandom, Nodes: m.clients[:2]}
+		list = append(list, mishap{search.SameRandom, sim.Fault{Action: same}})
 	}
 	if slices.Contains(m.kinds, search.Drift) {
 		for _, node := range slices.Concat(m.clients, m.servers) {
 			for _, rate := range [...]int64{m.drift, -m.drift} {
-				list = append(list, sim.Fault{Action: sim.Action{Kind: sim.SetClock, Node: node, Rate: rate}})
+				drifts := sim.Action{Kind: sim.SetClock, Node: node, Rate: rate}
+				list = append(list, mishap{search.Drift, sim.Fault{Action: drifts}})
 			}
 		}
 	}
 	return list
 }
 
-// at lists what can go wrong at a point besides what befalls its node as a whole.
-func (m *menu) at(p *point) (list []sim.Fault) {
+// at lists what can go wrong at a point besides what happens to its node as a whole.
+func (m *menu) at(p *point) (list []mishap) {
 	for _, k := range m.kinds {
+		var faults []sim.Fault
 		switch k {
 		case search.Cut, search.Stall, search.Partition, search.SessionCut:
-			list = append(list, m.ofLink(k, p)...)
+			faults = m.ofLink(k, p)
 		case search.Delay, search.Lag, search.Break, search.Error:
-			list = append(list, m.ofMessage(k, p)...)
+			faults = m.ofMessage(k, p)
 		case search.Failover, search.EndSession, search.Evict, search.Snapshot:
-			list = append(list, m.ofService(k, p)...)
-		default: // it befalls nodes as a whole, or is there from the start on
+			faults = m.ofService(k, p)
+		default: // it hits nodes as a whole, or is there from the start on
+		}
+		for _, f := range faults {
+			list = append(list, mishap{k, f})
 		}
 	}
 	return list

@@ -37,7 +37,7 @@ func (m *menu) ofLink(k search.Kind, p *point) []sim.Fault {
 	})
 }
 
-// ofMessage lists what befalls a message just before it is received, or executed. It makes no difference where on its
+// ofMessage lists what happens to a message just before it is received, or executed. It makes no difference where on its
 // way that happens.
 func (m *menu) ofMessage(k search.Kind, p *point) []sim.Fault {
 	if p.trigger.When != sim.Before {

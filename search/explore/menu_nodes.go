@@ -7,21 +7,21 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// befall notes what a kind of fault does to each node.
-func (m *menu) befall(k search.Kind) {
+// hit notes what a kind of fault does to each node.
+func (m *menu) hit(k search.Kind) {
 	for _, node := range m.clients {
 		for _, f := range m.ofClient(k, node) {
-			m.befalling[node] = append(m.befalling[node], mishap{k, f})
+			m.mishaps[node] = append(m.mishaps[node], mishap{k, f})
 		}
 	}
 	for _, node := range m.servers {
 		for _, f := range m.ofServer(k, node) {
-			m.befalling[node] = append(m.befalling[node], mishap{k, f})
+			m.mishaps[node] = append(m.mishaps[node], mishap{k, f})
 		}
 	}
 }
 
-// ofClient lists what befalls a client.
+// ofClient lists what happens to a client.
 func (m *menu) ofClient(k search.Kind, node string) []sim.Fault {
 	switch k {
 	case search.ClientCrash:
@@ -37,7 +37,7 @@ func (m *menu) ofClient(k search.Kind, node string) []sim.Fault {
 	}
 }
 
-// ofServer lists what befalls a server. It comes back always: one that stays away forgets nothing and grants nothing.
+// ofServer lists what happens to a server. It comes back always: one that stays away forgets nothing and grants nothing.
 func (m *menu) ofServer(k search.Kind, node string) []sim.Fault {
 	switch k {
 	case search.ServerCrash, search.PowerLoss:

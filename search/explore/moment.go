@@ -8,7 +8,7 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// sameMoment reports whether a kind of fault that befalls a node does the same at two points that follow each other
+// sameMoment reports whether a kind of fault that hits a node does the same at two points that follow each other
 // there: whatever code runs between them cannot tell.
 //
 //   - Between the arrival of a message and its reception no code of the node runs, nor between the reception of a

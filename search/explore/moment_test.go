@@ -41,7 +41,7 @@ func (x *explorer) leaves(run *harness.Result, latest *sim.Fault) (list []leftOu
 	}
 	steads := make(map[string]*sim.Fault)
 	for _, p := range x.menu.placements(run, latest, true) {
-		f, what := p.fault(), p.what.String()
+		f, what := p.fault(), p.what.fault.String()
 		switch {
 		case kept[f.String()]:
 			steads[what] = &f

@@ -12,14 +12,14 @@ import (
 
 // placement is a fault at a point of a run.
 type placement struct {
-	what   *sim.Fault // without its trigger
+	what   *mishap
 	at     *sim.Trigger
 	stands int // how many placements do the same, this one included
 }
 
 // fault returns the fault in full.
 func (p *placement) fault() sim.Fault {
-	f := *p.what
+	f := p.what.fault
 	f.Trigger = *p.at
 	return f
 }
@@ -66,7 +66,7 @@ func (m *menu) placements(r *harness.Result, latest *sim.Fault, all bool) []plac
 			clear(l.acts)
 			continue
 		}
-		l.befall(i)
+		l.hit(i)
 		faults := m.at(p)
 		for k := range faults {
 			l.act(&faults[k], i)
@@ -100,16 +100,16 @@ type layout struct {
 	ends   trace.Instant // until when faults are placed
 	points []point
 	last   map[string]int // each node's point that was placed at last
-	acts   map[string]act // what has been placed besides what befalls nodes, by what it does
+	acts   map[string]act // what has been placed besides what happens to nodes, by what it does
 	begun  bool           // the latest fault has been met
-	places []int          // of what befalls nodes: for each point, where its placements are named in spots
-	spots  []int          // for each thing that befalls a node at a point, its placement; -1 if it is none
+	places []int          // of what happens to nodes: for each point, where its placements are named in spots
+	spots  []int          // for each thing that happens to a node at a point, its placement; -1 if it is none
 	list   []placement
 }
 
 // add adds a placement and returns its place; -1 if it is no later than the latest fault.
-func (l *layout) add(f *sim.Fault, at *sim.Trigger) int {
-	p := placement{f, at, 1}
+func (l *layout) add(what *mishap, at *sim.Trigger) int {
+	p := placement{what, at, 1}
 	if l.begun {
 		l.list = append(l.list, p)
 		return len(l.list) - 1
@@ -126,37 +126,37 @@ type act struct{ point, spot int }
 
 // act places a fault that is no matter of one node. Where it does the same as at a point before the latest fault it is
 // no placement: there it is the first of the two.
-func (l *layout) act(f *sim.Fault, i int) {
-	at := &l.points[i].trigger
+func (l *layout) act(m *mishap, i int) {
+	f, at := &m.fault, &l.points[i].trigger
 	if l.all || !l.menu.maySlip(f) {
-		l.add(f, at)
+		l.add(m, at)
 		return
 	}
 	what := f.String()
 	last, ok := l.acts[what]
 	switch {
 	case !ok || !l.menu.slips(f, l.points[last.point:i+1]):
-		last.spot = l.add(f, at)
+		last.spot = l.add(m, at)
 	case last.spot >= 0:
 		l.list[last.spot].stands++
 	}
 	l.acts[what] = act{i, last.spot}
 }
 
-// befall places what befalls the node of a point.
-func (l *layout) befall(i int) {
+// hit places what happens to the node of a point.
+func (l *layout) hit(i int) {
 	p := &l.points[i]
 	previous, ok := l.last[p.step.Node]
 	l.last[p.step.Node] = i
 	for len(l.places) <= i {
 		l.places = append(l.places, len(l.spots))
 	}
-	befalling := l.menu.befalling[p.step.Node]
-	for j := range befalling {
-		b := &befalling[j]
+	mishaps := l.menu.mishaps[p.step.Node]
+	for j := range mishaps {
+		b := &mishaps[j]
 		var spot int
 		if !ok || l.all || !l.menu.sameMoment(b.kind, &l.points[previous], p) {
-			spot = l.add(&b.fault, &p.trigger)
+			spot = l.add(b, &p.trigger)
 		} else if spot = l.spots[l.places[previous]+j]; spot >= 0 && b.kind != search.ClientClock {
 			l.list[spot].stands++
 		}

@@ -32,22 +32,34 @@ type outcome struct {
 	idle      bool // the last fault found nothing to act on
 	contains  bool // a smaller schedule that violates, so that it was not played
 	undecided bool
+	kind      search.Kind // of the last fault …
+	acted     bool        // … which found something to act on
 	judged    [checker.PropertyCount]bool
 	atRisk    [checker.PropertyCount]bool
 	hits      []hit
 }
 
-// level plays all schedules of n faults, and returns those that are to be extended. The error says why not all of them
-// were played.
-func (x *explorer) level(ctx context.Context, n int, frontier []branch) (next []branch, err error) {
-	level := Level{}
-	for i := range frontier {
-		level.Placements += frontier[i].stands * frontier[i].weight
+// weight is how many schedules of n faults there are.
+func (x *explorer) weight(n int) (sum int) {
+	if n > x.options.Most {
+		return 0
 	}
-	x.result.Levels = append(x.result.Levels, level)
+	for i := range x.frontier {
+		sum += x.frontier[i].stands * x.frontier[i].weight
+	}
+	return sum
+}
+
+// level plays all schedules of n faults, and notes those that are to be extended. The error says why not all of them
+// were played.
+func (x *explorer) level(ctx context.Context, n int) error {
+	if x.weight(n) == 0 {
+		return nil
+	}
 	seen := make(map[uint64]int) // the key of a run to its place in next
 	var violating []uint64
-	err = search.InOrder(ctx, x.options.Jobs, x.tasks(n, frontier), func(list []outcome) error {
+	var next []branch
+	err := search.InOrder(ctx, x.options.Jobs, x.tasks(n, x.frontier), func(list []outcome) error {
 		for i := range list {
 			o := &list[i]
 			x.take(o, n)
@@ -73,7 +85,8 @@ func (x *explorer) level(ctx context.Context, n int, frontier []branch) (next []
 	for _, faults := range violating {
 		x.violating[faults] = true
 	}
-	return next, err
+	x.frontier = next
+	return err
 }
 
 // chunkSize is how many placements a worker takes at once: enough for playing their common beginning again to cost
@@ -101,7 +114,7 @@ func (x *explorer) chunk(r *harness.Runner, b *branch, from, to int, extend bool
 	list := make([]outcome, 0, to-from)
 	for i := from; i < to && !r.Stopped(); i++ {
 		o := x.fork(r, append(slices.Clip(faults), forks[i].fault()), extend)
-		o.stands = b.stands * forks[i].stands
+		o.stands, o.kind = b.stands*forks[i].stands, forks[i].what.kind
 		if o.extends {
 			o.path = append(slices.Clip(b.path), int32(i))
 		}
@@ -139,7 +152,8 @@ func (x *explorer) fork(r *harness.Runner, faults []sim.Fault, extend bool) (o o
 		return o
 	}
 	latest := &faults[len(faults)-1]
-	o.idle = latest.Action.Kind != sim.SameRandom && !fired(&run)
+	o.acted = latest.Action.Kind == sim.SameRandom || fired(&run)
+	o.idle = !o.acted
 	x.judge(r, &run, faults, &o)
 	if o.extends = extend && (!o.idle && len(o.hits) == 0 || x.options.whole); o.extends {
 		forks := x.menu.placements(&run, latest, x.all)

@@ -28,12 +28,15 @@ type Config struct {
 	_          struct{}
 }
 
-// DefaultProperties lists what a lock is expected to keep. That somebody acquires while faults last is not among it. A
-// program is expected to survive, too.
+// MostDrift is how far a clock may run off: it then nearly stands still, or runs nearly twice as fast.
+const MostDrift = 999_999
+
+// DefaultProperties lists what a lock is expected to keep. That somebody acquires while faults last is not among it, nor how
+// much it sends, which only a scenario can bound. A program is expected to survive, too.
 func DefaultProperties() []checker.Property {
 	return []checker.Property{
 		checker.MutualExclusion, checker.ExclusionAtService, checker.Resource, checker.FencingOrder,
-		checker.ReleaseSafety, checker.Progress,
+		checker.ReleaseSafety, checker.Progress, checker.Leak, checker.SilentLoss,
 	}
 }
 
@@ -100,6 +103,9 @@ func (c *Config) UnmarshalJSON(text []byte) error {
 	var w words
 	if err := json.Unmarshal(text, &w); err != nil {
 		return err
+	}
+	if w.Drift < 0 || w.Drift > MostDrift {
+		return fmt.Errorf("the drift %d is not within 0 and %d", w.Drift, MostDrift)
 	}
 	*c = Config{Lock: w.Lock, Program: w.Program, Drift: w.Drift}
 	if w.Base != "" {

@@ -17,7 +17,8 @@ func TestAConfigurationHasOneText(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"lock": "redlock", "faults": ["client-pause", "delay"], "styles": ["careless"], "fencing": ["none"],
 		"properties": [
-			"mutual-exclusion", "exclusion-at-service", "resource", "fencing-order", "release-safety", "progress"
+			"mutual-exclusion", "exclusion-at-service", "resource", "fencing-order", "release-safety", "progress",
+			"leak", "silent-loss"
 		]}`, string(one))
 	other, err := json.Marshal(Config{
 		Lock: "redlock", Faults: []search.Kind{search.ClientPause, search.Delay, search.ClientPause},
@@ -76,5 +77,28 @@ func TestWhatCannotBeHuntedIsAnError(t *testing.T) {
 	} {
 		_, err := New(c, nil)
 		require.ErrorContains(t, err, problem)
+	}
+}
+
+// Kinds of faults that the deployed servers cannot meet are not missed: nobody could draw them.
+func TestNeverDrawnNamesOnlyWhatCanHitTheServers(t *testing.T) {
+	for _, tc := range []struct {
+		lock       string
+		impossible []search.Kind
+	}{
+		{"set-nx-lua", []search.Kind{search.SessionCut, search.EndSession}},
+		{"redlock", []search.Kind{
+			search.Failover, search.Partition, search.Lag, search.SessionCut, search.EndSession,
+		}},
+		{"zk-sequential", []search.Kind{search.Evict, search.Snapshot}},
+	} {
+		h, err := New(Config{Lock: tc.lock, Faults: search.Kinds()}, nil)
+		require.NoError(t, err)
+		require.Empty(t, h.NeverDrawn(0, 2_000), tc.lock)
+		one := h.NeverDrawn(0, 1)
+		require.NotEmpty(t, one, "%s: one run does not have every kind", tc.lock)
+		for _, k := range tc.impossible {
+			require.NotContains(t, one, k, tc.lock)
+		}
 	}
 }

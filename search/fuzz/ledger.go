@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/locksim/locksim/search/ledger"
 )
 
 // Ledger is a file to which a campaign adds a line for every stretch, as soon as that is played. One process at a time
@@ -20,7 +22,7 @@ type Ledger struct {
 
 // CreateLedger begins a ledger. It does not replace one.
 func CreateLedger(name, build string, c Config) (*Ledger, error) {
-	f, err := openToWrite(name, os.O_CREATE|os.O_EXCL)
+	f, err := ledger.Own(name, os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +50,7 @@ type Played struct {
 // ResumeLedger goes on with a ledger, or begins it, and tells what has been played of a shard, or at all. The error
 // says that the ledger is damaged, or of another build or configuration.
 func ResumeLedger(name, build string, c Config, shard Shard) (*Ledger, *Played, error) {
-	f, err := openToWrite(name, 0)
+	f, err := ledger.Own(name, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		l, err := CreateLedger(name, build, c)
 		return l, &Played{Done: Done{shard: shard}}, err
@@ -132,13 +134,6 @@ func (l *Ledger) Close() error {
 	if l.ordered {
 		return l.file.Close()
 	}
-	var closed error
-	if !replacesOpen {
-		closed = l.file.Close()
-	}
-	_, err := merge(l.name, l.name)
-	if replacesOpen { // it is this process's until it has been replaced
-		closed = l.file.Close()
-	}
-	return errors.Join(err, closed)
+	_, err := merge(l.file, l.name, []string{l.name})
+	return err
 }

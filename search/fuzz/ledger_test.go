@@ -128,7 +128,7 @@ func TestFilesThatAreNoLedgersAreLeftAlone(t *testing.T) {
 		"line 2: its checksum is wrong":                              head + strings.Replace(first, "256", "255", 1) + lines[2],
 		"line 2: it has no checksum":                                 head + first[:len(first)-sumLength] + "\n" + lines[2],
 		"line 2: invalid character":                                  head + summed("x") + first,
-		"line 1: a line is longer than":                              strings.Repeat("x", longestLine+1),
+		"line 1: a line is longer than":                              strings.Repeat("x", 16<<20+1),
 
 		"line 2: 257 runs from 0 on are no stretch":                   with(`"runs":256`, `"runs":257`),
 		`line 2: there is no property "luck"`:                         with(`{"resource"`, `{"luck"`),
@@ -145,6 +145,24 @@ func TestFilesThatAreNoLedgersAreLeftAlone(t *testing.T) {
 		after, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Equal(t, content, string(after))
+	}
+}
+
+func TestADriftThatNoClockHasIsRefused(t *testing.T) {
+	c := misdelete()
+	c.Drift = 17
+	good := writeLedger(t, filepath.Join(t.TempDir(), "good"), c, 0)
+	text, err := os.ReadFile(good)
+	require.NoError(t, err)
+	head, rest, _ := strings.Cut(string(text), "\n")
+	for _, drift := range []string{"1000000", "-1", "-9223372036854775808"} {
+		file := filepath.Join(t.TempDir(), "edited")
+		edited := strings.Replace(head[:len(head)+1-sumLength], `"drift":17`, `"drift":`+drift, 1)
+		require.NoError(t, os.WriteFile(file, []byte(summed(edited)+rest), 0o644))
+		_, err := Merge(filepath.Join(t.TempDir(), "merged"), file)
+		require.EqualError(t, err, file+": line 1: the drift "+drift+" is not within 0 and 999999")
+		_, _, err = ResumeLedger(file, "build", c, Shard{})
+		require.ErrorContains(t, err, "the drift "+drift)
 	}
 }
 
@@ -273,7 +291,7 @@ func TestALedgerOfOldWithoutChecksumsIsReadAndResumed(t *testing.T) {
 }
 
 func TestALedgerHasOneWriter(t *testing.T) {
-	if !replacesOpen {
+	if runtime.GOOS == "windows" {
 		t.Skip("there is no flock")
 	}
 	dir := t.TempDir()

@@ -7,7 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/locksim/locksim/search/ledger"
 )
 
 // Merged is what the ledgers that were merged tell of: what was played, by which build, and what came of it.
@@ -22,38 +23,24 @@ type Merged struct {
 // them. The result is the same in whatever order and grouping ledgers are merged. The error says that they are not of
 // one build and configuration, or contradict each other, or that another process is writing to the file.
 func Merge(to string, from ...string) (*Merged, error) {
-	own, err := openToWrite(to, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return merge(to, from...)
-	}
-	if err != nil {
+	own, err := ledger.Own(to, 0)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if !replacesOpen {
-		if err := own.Close(); err != nil {
-			return nil, err
-		}
-		return merge(to, from...)
-	}
-	merged, err := merge(to, from...)
-	return merged, errors.Join(err, own.Close())
+	return merge(own, to, from)
 }
 
-// merge is Merge to a file that no other process writes to.
-func merge(to string, from ...string) (*Merged, error) {
-	f, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".*")
+// merge is Merge to a file that this process owns, nil if there is none yet. It closes it.
+func merge(own *os.File, to string, from []string) (merged *Merged, err error) {
+	own, err = ledger.Replace(own, to, func(w io.Writer) (err error) {
+		merged, err = mergeTo(w, from)
+		return err
+	})
+	if own != nil {
+		err = errors.Join(err, own.Close())
+	}
 	if err != nil {
 		return nil, err
-	}
-	merged, err := mergeTo(f, from)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), to)
-	}
-	if err != nil {
-		return nil, errors.Join(err, os.Remove(f.Name()))
 	}
 	return merged, nil
 }

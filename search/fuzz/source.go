@@ -9,6 +9,8 @@ import (
 	"iter"
 	"os"
 	"strings"
+
+	"github.com/locksim/locksim/search/ledger"
 )
 
 // source is a ledger that is read: its head, and the parts of it in which stretches are in order. It keeps no line.
@@ -26,7 +28,7 @@ type source struct {
 type part struct{ from, to int64 }
 
 func openSource(name string) (*source, error) {
-	if err := regular(name); err != nil {
+	if err := ledger.Regular(name); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(name)
@@ -44,7 +46,7 @@ func openSource(name string) (*source, error) {
 func (s *source) survey() error {
 	r := bufio.NewReader(s.file)
 	for number := 1; ; number++ {
-		text, err := readLine(r)
+		text, err := ledger.ReadLine(r)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -95,7 +97,7 @@ func (s *source) entries(p part) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		r := bufio.NewReader(io.NewSectionReader(s.file, p.from, p.to-p.from))
 		for {
-			text, err := readLine(r)
+			text, err := ledger.ReadLine(r)
 			if errors.Is(err, io.EOF) {
 				return
 			}

@@ -8,7 +8,6 @@ package measure
 
 import (
 	"context"
-	"strings"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
@@ -29,29 +28,14 @@ type Plan struct {
 	_          struct{}
 }
 
-// Condition is what may befall locks.
+// Condition is a choice of faults, and of how locks are deployed and used meanwhile.
 type Condition struct {
 	Name string
-	// Menu is what may befall one lock. Lock, styles and fencing modes of the menu are left to the plan.
+	// Menu is what may happen to one lock. Lock, styles and fencing modes of the menu are left to the plan.
 	Menu func(*locks.Algorithm) search.Menu
-}
-
-// Under is the condition that faults of some kinds may happen, on servers as the lock is usually deployed; none at all if
-// no kind is named.
-func Under(kinds ...search.Kind) Condition {
-	var names []string
-	for _, k := range kinds {
-		names = append(names, k.String())
-	}
-	c := Condition{Name: strings.Join(names, ",")}
-	switch len(kinds) {
-	case 0:
-		c.Name = "none"
-	case len(search.Kinds()):
-		c.Name = "all"
-	}
-	c.Menu = func(lock *locks.Algorithm) search.Menu { return search.Wide(lock, kinds) }
-	return c
+	// Spares says why nothing of the condition can happen to a lock, which is then not played; "" if it can. A nil function
+	// spares none.
+	Spares func(*locks.Algorithm) string
 }
 
 // Measure plays a plan, several runs at once. Each, which may be nil, is told how many runs have been played, and in how
@@ -70,6 +54,9 @@ func Measure(ctx context.Context, p Plan, each func(runs, violated int)) (*Table
 	})
 	return t, err
 }
+
+// Empty reports whether a plan measures nothing: its locks have no token, and its fencing modes need one.
+func (p *Plan) Empty() bool { return len(newTable(*p).Cells) == 0 }
 
 // Runs is how many runs it takes to play a plan.
 func (p *Plan) Runs() int {

@@ -218,8 +218,19 @@ func TestAMeasurementThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 	require.Equal(t, table(t, p).Cells[0], tab.Cells[0], "nothing was skipped")
 }
 
-func TestConditionsAreNamedAfterTheirFaults(t *testing.T) {
-	require.Equal(t, "none", measure.Under().Name)
-	require.Equal(t, "all", measure.Under(search.Kinds()...).Name)
-	require.Equal(t, "drift,delay", measure.Under(search.Drift, search.Delay).Name)
+// TestWhatCannotHappenIsImpossible spares one lock of two: nothing is played of it, and its cells say why.
+func TestWhatCannotHappenIsImpossible(t *testing.T) {
+	p := pauses(t, 0, 10, "set-nx-lua", "set-nx-ex-del")
+	p.Conditions[0].Spares = func(lock *locks.Algorithm) string {
+		if lock.Name == "set-nx-lua" {
+			return "it never pauses"
+		}
+		return ""
+	}
+	require.Equal(t, 10, p.Runs())
+	for _, c := range table(t, p).Cells {
+		spared := c.Lock == "set-nx-lua"
+		require.Equal(t, spared, c.Impossible == "it never pauses")
+		require.Equal(t, spared, c.Runs == 0)
+	}
 }

@@ -29,6 +29,8 @@ type Cell struct {
 	Fencing   history.Fencing
 	Property  checker.Property
 	Schedules int // cells with the same number here were played on the same schedules
+	// Impossible says why the condition cannot happen to the lock; "" if it can. Such a cell has no runs.
+	Impossible string
 
 	Counts
 	First uint64 // the number of the first draw that violated the property, if any did
@@ -97,7 +99,12 @@ func newTable(p Plan) *Table {
 					r.fencing = append(r.fencing, mode)
 				}
 			}
-			if t.addCells(&r, condition.Name, schedules); r.cells > 0 {
+			impossible := ""
+			if condition.Spares != nil {
+				impossible = condition.Spares(r.lock)
+			}
+			t.addCells(&r, Cell{Lock: r.lock.Name, Condition: condition.Name, Schedules: schedules, Impossible: impossible})
+			if r.cells > 0 && impossible == "" {
 				t.rows = append(t.rows, r)
 			}
 		}
@@ -105,14 +112,13 @@ func newTable(p Plan) *Table {
 	return t
 }
 
-func (t *Table) addCells(r *row, condition string, schedules int) {
+// addCells adds a cell for each style, mode and property of a row.
+func (t *Table) addCells(r *row, cell Cell) {
 	for _, style := range r.styles {
 		for _, mode := range r.fencing {
 			for _, property := range t.Plan.Properties {
-				t.Cells = append(t.Cells, Cell{
-					Lock: r.lock.Name, Condition: condition, Style: style, Fencing: mode, Property: property,
-					Schedules: schedules,
-				})
+				cell.Style, cell.Fencing, cell.Property = style, mode, property
+				t.Cells = append(t.Cells, cell)
 			}
 		}
 	}

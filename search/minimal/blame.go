@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // Blame says whose promise a counterexample shows to be broken. It rests on runs: the minimal scenario is played with the
@@ -18,6 +20,12 @@ type Blame struct {
 	Party     Party
 	Reference string // the lock that was played in the place of the lock; "" if none was
 	Text      string // what was seen, a clause for a reader
+	Deaf      bool   // the reference lock tells its holders of no loss
+}
+
+// Untold is the blame for a loss of which the lock does not tell, though it should: the reference lock never does.
+func Untold(reference string) Blame {
+	return Blame{Reference: reference, Text: "the catalogue has no lock of this kind that tells its holder of a loss"}
 }
 
 // Party is one of those whose promises a violation can break.
@@ -72,6 +80,8 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
 	case c.Property == checker.Resource && disturbsStorage(r.now):
 		b.Party, b.Text = Application, "its way to the storage is disturbed, which no lock can see"
+	case b.Party == Unclear && newCast(r.now, r.seen).halfDone && r.stoppedInTime():
+		b.Party, b.Text = Application, "it stopped within its critical section, as who has lost the lock must, and left it half done"
 	case r.seen.violation.Broken == checker.Application:
 		b.Party, b.Text = Application, "it continued after the deadline, or after a notice of loss, or its access was late on the way"
 	}
@@ -83,11 +93,12 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	lock := c.played()
 	renewed := lock.Renews || lock.Extends && r.now.Lock.Renew > 0
 	name := locks.ReferenceOf(&lock, renewed)
-	if slices.Contains(c.form.causes, belated) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
-		name = "redlock" // on one server it does the same, and looks at the clock when the answer has come
+	states := r.states(func(a history.Acquisition) bool { return a.HasDeadline })
+	if (slices.Contains(c.form.causes, belated) || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
+		name = "redlock" // on one server it does the same, states a deadline, and looks at the clock when the answer has come
 	}
 	switch {
-	case c.OutOfTime() && lock.Lease && !renewed && r.lastsALease() && !r.states(func(a history.Acquisition) bool { return a.HasDeadline }):
+	case c.OutOfTime() && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
 		return Blame{Party: AnyLock, Text: "a lease ended while its holder continued, and leases of this kind state no deadline"}
 	case name == "":
 		return Blame{Text: "the catalogue has no lock of this kind that renews"}
@@ -99,24 +110,33 @@ func (r *reducer) compared(c *Counterexample) Blame {
 		return Blame{Text: "the catalogue has no lock " + name}
 	}
 	t := &twin{judge: judge{runner: r.runner, sought: r.sought, ctx: r.ctx}, of: c.form}
+	if ids := r.seen.violation.Acquisitions; lock.Program != nil && len(ids) > 0 {
+		t.behind = r.seen.result.History.Acquisition(ids[0]).Client
+	}
 	t.sought.Lock = &reference
-	kept := t.compare(r.inPlaceOf(&reference), r.seen.result.History)
+	s := r.inPlaceOf(&reference, states || lock.Authority == locks.Majority)
+	if renewed && s.Lock.Renew == 0 {
+		s.Lock.Renew = r.renewsAfter()
+	}
+	kept := t.compare(s, r.seen.result.History)
 	r.runs += t.runs
 	switch {
+	case t.shares && t.deaf && c.Property == checker.SilentLoss && r.states(tells):
+		return Untold(name)
 	case t.shares:
-		return Blame{AnyLock, name, name + " violates it in the same scenario, too"}
+		return Blame{Party: AnyLock, Reference: name, Text: name + " violates it in the same scenario, too", Deaf: t.deaf}
 	case kept == 0:
-		return Blame{Unclear, name, name + " never came into the same situation"}
+		return Blame{Reference: name, Text: name + " never came into the same situation"}
 	}
-	return Blame{ThisLock, name, fmt.Sprintf("%s keeps the property in the same scenario (%d of %d runs compared)", name, kept, t.runs)}
+	text := fmt.Sprintf("%s keeps the property in the same scenario (%d of %d runs compared)", name, kept, t.runs)
+	return Blame{Party: ThisLock, Reference: name, Text: text}
 }
 
 // inPlaceOf returns the scenario as it is played with the reference lock. Its clients are only as careful as the lock
-// lets them be: where no deadline is stated nobody can heed one.
-func (r *reducer) inPlaceOf(reference *locks.Algorithm) *scenarios.Scenario {
+// lets them be: where locks of its kind state no deadline nobody can heed one.
+func (r *reducer) inPlaceOf(reference *locks.Algorithm, deadline bool) *scenarios.Scenario {
 	s := clone(r.now)
 	s.Lock.Algorithm, s.Lock.Library = reference.Name, ""
-	deadline := r.states(func(a history.Acquisition) bool { return a.HasDeadline })
 	learns := r.states(func(a history.Acquisition) bool { return a.CanLearn })
 	able := func(style history.Style) history.Style {
 		switch {
@@ -137,6 +157,34 @@ func (r *reducer) inPlaceOf(reference *locks.Algorithm) *scenarios.Scenario {
 	return s
 }
 
+// renewsAfter is how long after it was acquired the accused lock sends its first renewal, so that the reference renews as
+// often; 0 if it sends none.
+func (r *reducer) renewsAfter() time.Duration {
+	plan, err := harness.Compile(r.now.Cases()[0], r.sought.Lock)
+	if err != nil {
+		return 0
+	}
+	result, err := r.runner.Run(plan, r.now.Seed, true)
+	if err != nil {
+		return 0
+	}
+	r.runs++
+	least, acquired := time.Duration(0), map[string]trace.Instant{}
+	for _, e := range result.Events {
+		since, holds := acquired[e.Node]
+		switch {
+		case e.Does == trace.Acquired:
+			acquired[e.Node] = e.At
+		case e.Does == trace.Send && e.Alt == "renew" && holds:
+			if after := e.At.Sub(since); least == 0 || after < least {
+				least = after
+			}
+			delete(acquired, e.Node)
+		}
+	}
+	return min(least, r.now.Lock.TTL*9/10).Truncate(time.Millisecond)
+}
+
 // lastsALease reports whether no grant ended before the scenario's lease was over. A lock that asks for less than it was
 // told to is not excused by what happens to every lease.
 func (r *reducer) lastsALease() bool {
@@ -151,11 +199,16 @@ func (r *reducer) states(what func(history.Acquisition) bool) bool {
 	return slices.ContainsFunc(r.seen.result.History.Acquisitions, what)
 }
 
+// tells reports whether a holder's lease would tell of a loss.
+func tells(a history.Acquisition) bool { return a.CanLearn }
+
 // twin plays scenarios with the reference lock in the place of the one that is accused.
 type twin struct {
 	judge
-	of     form // of the counterexample
-	shares bool // the reference lock violates the property for the same cause
+	of     form   // of the counterexample
+	behind string // the holder, if the connections of its program survive a failover; "" of a lock of the catalogue
+	shares bool   // the reference lock violates the property for the same cause …
+	deaf   bool   // … and tells nobody of a loss
 }
 
 // A minimal scenario's moments and numbers are only just right for the lock that it was made for: the next client asks a
@@ -171,14 +224,20 @@ func (t *twin) compare(s *scenarios.Scenario, seen *history.History) (kept int) 
 	schedules := []func(*scenarios.Scenario){
 		func(*scenarios.Scenario) {},
 		pollOften,
-		func(s *scenarios.Scenario) { pollOften(s); workFor(s, ttl/2) },
-		func(s *scenarios.Scenario) { pollOften(s); workFor(s, ttl/100*95) },
+	}
+	if p := t.sought.Property; p != checker.Progress && p != checker.Availability { // whose bound may be as short as that
+		schedules = append(schedules,
+			func(s *scenarios.Scenario) { pollOften(s); workFor(s, ttl/2) },
+			func(s *scenarios.Scenario) { pollOften(s); workFor(s, ttl/100*95) })
 	}
 	faults := []func(*scenarios.Scenario){
 		func(*scenarios.Scenario) {},
 		func(s *scenarios.Scenario) { stretch(s, 100, 20*time.Millisecond) },
 		func(s *scenarios.Scenario) { stretch(s, 10, 50*time.Millisecond) },
 		func(s *scenarios.Scenario) { atTheirMoments(s, seen); stretch(s, 100, 20*time.Millisecond) },
+	}
+	if t.behind != "" && fails(s) {
+		faults = append(faults, func(s *scenarios.Scenario) { leaveBehind(s, t.behind) })
 	}
 	for _, schedule := range schedules {
 		for _, fault := range faults {
@@ -199,6 +258,28 @@ func (t *twin) compare(s *scenarios.Scenario, seen *history.History) (kept int) 
 	return kept
 }
 
+// fails reports whether a fault has a replica promoted.
+func fails(s *scenarios.Scenario) bool {
+	return slices.ContainsFunc(s.Faults, func(f sim.Fault) bool { return f.Action.Kind == sim.Promote })
+}
+
+// leaveBehind has a client not hear of promotions, as a program does not whose connection to the old master stays open.
+func leaveBehind(s *scenarios.Scenario, client string) {
+	var told []string
+	for i := range s.Clients {
+		for _, name := range s.Clients[i].Names() {
+			if name != client {
+				told = append(told, name)
+			}
+		}
+	}
+	for i := range s.Faults {
+		if a := &s.Faults[i].Action; a.Kind == sim.Promote && len(told) > 0 {
+			a.Nodes = told
+		}
+	}
+}
+
 // keeps plays a scenario. It reports whether the run is evidence that the reference lock does not do the same.
 func (t *twin) keeps(s *scenarios.Scenario) bool {
 	seen := sighting{result: t.run(s)}
@@ -213,12 +294,32 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 		}
 		seen.violation = v
 		if t.isSame(newCast(s, seen).causes()) {
-			t.shares = true
+			t.shares, t.deaf = true, !slices.ContainsFunc(seen.result.History.Acquisitions, tells)
 			return false
 		}
 	}
 	verdict := report.Verdicts[t.sought.Property]
-	return seen.idle(s.Faults) == 0 && (verdict == checker.Held || verdict == checker.Violated)
+	quiet := len(s.Faults) == 0 && len(s.Clocks) == 0 // nothing but what its clients do can have been the danger
+	exposed := verdict == checker.Held || verdict == checker.Violated || quiet || t.survived(seen.result.History)
+	return seen.idle(s.Faults) == 0 && exposed
+}
+
+// survived reports whether a danger that a verdict does not count has passed: the lease of somebody was over, who stopped in
+// time; or another had the lock already when somebody released it.
+func (t *twin) survived(h *history.History) bool {
+	switch t.sought.Property {
+	case checker.MutualExclusion:
+		return slices.ContainsFunc(h.Beliefs(), func(b history.Belief) bool { return b.Ended == history.ByDeadline })
+	case checker.ReleaseSafety:
+		return slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool {
+			at := func(c history.Copy) bool { return c.From <= a.Unlocked && a.Unlocked < c.To }
+			own := func(c history.Copy) bool { return at(c) && c.Acquisition == a.ID }
+			others := func(c history.Copy) bool { return at(c) && c.Acquisition != a.ID }
+			return a.Outcome == history.OK && slices.ContainsFunc(h.Copies, others) && !slices.ContainsFunc(h.Copies, own)
+		})
+	default:
+		return false
+	}
 }
 
 // isSame reports whether a violation has a cause like that of the counterexample: where that is a mistake which a lock
@@ -284,7 +385,7 @@ func atTheirMoments(s *scenarios.Scenario, seen *history.History) {
 	for i := range s.Faults {
 		f := &s.Faults[i]
 		for _, was := range seen.Faults {
-			if was.Name == f.Name && was.Fired && !befallsMessage(f) {
+			if was.Name == f.Name && was.Fired && !hitsMessage(f) {
 				f.Trigger = sim.Trigger{When: sim.At, At: time.Duration(was.Begin)}
 			}
 		}
@@ -312,12 +413,34 @@ func (r *reducer) ignoresDeadline() bool {
 	return seen.idle(s.Faults) == 0 && (verdict == checker.Held || verdict == checker.Vacuous)
 }
 
+// stoppedInTime reports whether nobody who takes part stopped while the servers still had its entry.
+func (r *reducer) stoppedInTime() bool {
+	h := r.seen.result.History
+	return !slices.ContainsFunc(r.seen.violation.Acquisitions, func(id history.ID) bool {
+		b, ok := h.Acquisition(id).Belief()
+		stands := func(c history.Copy) bool { return c.Acquisition == id && b.To < c.To && b.To <= h.End }
+		early := ok && (b.Ended == history.ByNotice || b.Ended == history.ByDeadline || b.Ended == history.ByUnlock)
+		return early && r.isLeft(id) && slices.ContainsFunc(h.Copies, stands)
+	})
+}
+
+// isLeft reports whether an acquisition has written some registers, and not all.
+func (r *reducer) isLeft(id history.ID) bool {
+	writes := 0
+	for _, a := range r.seen.result.History.Accesses {
+		if a.Acquisition == id && a.Op == history.Write && a.Accepted {
+			writes++
+		}
+	}
+	return writes > 0 && writes < r.seen.result.History.Registers
+}
+
 // disturbsStorage reports whether a fault holds up what travels between a client and the storage.
 func disturbsStorage(s *scenarios.Scenario) bool {
 	has := func(list []string) bool { return slices.Contains(list, scenarios.Storage) }
 	return slices.ContainsFunc(s.Faults, func(f sim.Fault) bool {
 		at := f.Trigger.Step
 		return has(f.Action.Link.From) || has(f.Action.Link.To) || f.Action.Node == scenarios.Storage ||
-			befallsMessage(&f) && (at.Peer == scenarios.Storage || at.Node == scenarios.Storage)
+			hitsMessage(&f) && (at.Peer == scenarios.Storage || at.Node == scenarios.Storage)
 	})
 }

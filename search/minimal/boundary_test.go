@@ -41,3 +41,26 @@ func TestTheBoundaryOfAStoryAsItIs(t *testing.T) {
 	v.Property = checker.Progress
 	require.Empty(t, minimal.Boundary(&r, v, minimal.Options{}), "it is not violated")
 }
+
+// TestTheEndOfTheRunIsNoBoundary has a violation that an earlier end of the run hides, with and without a fault: how late the run
+// must end says nothing of the lock. A boundary of something else is told beside it.
+func TestTheEndOfTheRunIsNoBoundary(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	for text, told := range map[string]string{
+		"clients: {a: {work: 95s}, b: {start: 1s, work: 1s}}\n": "work of a",
+		"clients: {a: {work: 2s}, b: {start: 1s, work: 1s}}\n" +
+			"faults: [{after: {node: a, does: acquired}, pause: a, for: 95s}]\n": "pause of a",
+	} {
+		s, err := scenarios.Parse("until.yaml", []byte("name: until\ntitle: A violation\nlock: {algorithm: set-nx-lua, ttl: 90s}\n"+
+			"network: {latency: 1ms}\nuntil: 120s\n"+text))
+		require.NoError(t, err)
+		v := search.Violation{Case: s.Cases()[0], Seed: s.Seed, Property: checker.MutualExclusion, Kind: "double holder"}
+		c, err := minimal.Reduce(&r, v, minimal.Options{})
+		require.NoError(t, err)
+		for _, needs := range [][]minimal.Need{minimal.Boundary(&r, v, minimal.Options{}), c.Needs} {
+			require.Len(t, needs, 1)
+			require.Equal(t, told, needs[0].What)
+		}
+	}
+}

@@ -107,7 +107,7 @@ func (c *cast) holds(client string, at trace.Instant) bool {
 	return false
 }
 
-// phase says what is going on while a fault lasts that befalls clients: how far the acquisition is with which the story
+// phase says what is going on while a fault lasts that hits clients: how far the acquisition is with which the story
 // begins.
 func (c *cast) phase(begin, end trace.Instant) string {
 	a := c.first
@@ -190,24 +190,24 @@ func (c *cast) otherEnd(node, what string) string {
 	return c.scenario.Servers.Names()[0]
 }
 
-// parts are the parts of those whom a fault befalls, or between whom it does.
+// parts are the parts of the nodes that a fault hits, or between which it acts.
 func (c *cast) parts(f *sim.Fault, at trace.Instant) []string {
 	var roles []string
-	for _, name := range c.befallen(f) {
+	for _, name := range c.hitBy(f) {
 		roles = append(roles, c.role(name, at))
 	}
 	slices.Sort(roles)
 	return slices.Compact(roles)
 }
 
-// befallen lists the nodes that a fault befalls, or between which it does.
-func (c *cast) befallen(f *sim.Fault) []string {
+// hitBy lists the nodes that a fault hits, or between which it acts.
+func (c *cast) hitBy(f *sim.Fault) []string {
 	a, p := &f.Action, &f.Trigger.Step
 	names := []string{a.Node}
 	switch {
 	case a.Kind == sim.SameRandom:
 		names = nil
-	case befallsMessage(f):
+	case hitsMessage(f):
 		names = []string{p.Node, cmp.Or(p.Peer, c.otherEnd(p.Node, p.What))}
 	case len(a.Link.From) > 0:
 		names = slices.Concat(a.Link.From, a.Link.To)
@@ -223,7 +223,7 @@ func (c *cast) befallen(f *sim.Fault) []string {
 	return list
 }
 
-// mostAreWell reports whether there are several independent servers, and faults befall fewer than half of them.
+// mostAreWell reports whether there are several independent servers, and faults hit fewer than half of them.
 func (c *cast) mostAreWell() bool {
 	s := &c.scenario.Servers
 	if s.Kind != "redis" || s.Replicas > 0 || s.Masters < 3 {
@@ -231,7 +231,7 @@ func (c *cast) mostAreWell() bool {
 	}
 	ill := map[string]bool{}
 	for i := range c.scenario.Faults {
-		for _, name := range c.befallen(&c.scenario.Faults[i]) {
+		for _, name := range c.hitBy(&c.scenario.Faults[i]) {
 			if slices.Contains(s.Names(), name) {
 				ill[name] = true
 			}

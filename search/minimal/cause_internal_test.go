@@ -7,6 +7,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -23,4 +24,20 @@ func TestVotesThatAreSplitAreACause(t *testing.T) {
 	}
 	require.Equal(t, []string{splitVotes}, causes("redlock-split-vote", checker.Progress))
 	require.Equal(t, []string{outOfReach}, causes("redlock-majority-down", checker.Availability))
+}
+
+// Who stops within its section after the servers have lost its entry does what it must; who stops before that has been told wrong.
+func TestWhoStopsWithoutItsEntryStopsInTime(t *testing.T) {
+	stopped := func(until string) bool {
+		h, err := history.Parse(`history registers=2 authority end=10s
+acquisition id=1 client=a style=attentive returned=1s outcome=ok learns noticed=5s unlocked=5s released=6s release=failed
+copy node=redis-1 acquisition=1 client=a from=900ms to=` + until + ` gone=evicted
+access acquisition=1 client=a op=write invoked=2s applied=2s returned=3s accepted version=1`)
+		require.NoError(t, err)
+		v := &checker.Violation{Property: checker.Resource, Acquisitions: []history.ID{1}}
+		red := reducer{judge: judge{}, seen: sighting{result: &harness.Result{History: h}, violation: v}}
+		return red.stoppedInTime()
+	}
+	require.True(t, stopped("4s"))
+	require.False(t, stopped("7s"))
 }

@@ -50,12 +50,12 @@ faults:
 progress: 20s
 faults:
   - {at: 0s, crash: redis-1}
-`, checker.Progress, "servers out of reach"},
+`, checker.Availability, "servers out of reach"},
 		{"servers that are cut off", `
 progress: 20s
 faults:
   - {at: 0s, cut: {from: "*", to: redis-1}}
-`, checker.Progress, "servers out of reach"},
+`, checker.Availability, "servers out of reach"},
 	} {
 		t.Run(row.what, func(t *testing.T) {
 			work := "1s"

@@ -105,7 +105,7 @@ func withoutPauses(s *scenarios.Scenario, result *harness.Result, client string,
 	without := clone(s)
 	for i := len(without.Faults) - 1; i >= 0; i-- {
 		f := &without.Faults[i]
-		if f.Action.Kind != sim.Pause || !befalls(result, f.Name, client) {
+		if f.Action.Kind != sim.Pause || !hits(result, f.Name, client) {
 			continue
 		}
 		k := slices.IndexFunc(result.History.Faults, func(h history.Fault) bool { return h.Name == f.Name })
@@ -119,8 +119,8 @@ func withoutPauses(s *scenarios.Scenario, result *harness.Result, client string,
 	return without
 }
 
-// befalls reports whether a fault that has happened was one of a node, which the scenario may name by a role.
-func befalls(result *harness.Result, fault, node string) bool {
+// hits reports whether a fault that has happened was one of a node, which the scenario may name by a role.
+func hits(result *harness.Result, fault, node string) bool {
 	return slices.ContainsFunc(result.Events, func(e trace.Event) bool {
 		return e.Does == trace.Begin && e.What == fault && e.Node == node
 	})

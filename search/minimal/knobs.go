@@ -102,7 +102,7 @@ func faultKnobs(f *sim.Fault) []knob {
 	return list
 }
 
-// victim names whom or what a fault befalls, as a part of a sentence.
+// victim names whom or what a fault hits, as a part of a sentence.
 func victim(f *sim.Fault) string {
 	a := &f.Action
 	switch {

@@ -208,7 +208,7 @@ func lesser(s *scenarios.Scenario) iter.Seq2[string, *scenarios.Scenario] {
 	}
 }
 
-// dropClient takes a client out, with the faults that befall it or hang on it.
+// dropClient takes a client out, with the faults that hit it or hang on it.
 func dropClient(s *scenarios.Scenario, i int) {
 	name := s.Clients[i].Name
 	s.Clients = slices.Delete(s.Clients, i, i+1)

@@ -98,3 +98,34 @@ func violationOf(t *testing.T, r *harness.Runner, s *scenarios.Scenario, p check
 	require.Fail(t, "no such violation")
 	return search.Violation{}
 }
+
+// TestAFailoverThatAProgramDoesNotHearOfIsNoFaultOfItsLock plays one with a reference lock whose clients are all told of the
+// new master, and with one whose holder, like a program with an open connection to the old one, is not.
+func TestAFailoverThatAProgramDoesNotHearOfIsNoFaultOfItsLock(t *testing.T) {
+	s, err := scenarios.Parse("failover.yaml", []byte(`name: failover
+lock: {algorithm: watchdog, ttl: 10s}
+servers: {replicas: 1}
+clients: {a: {work: 12s}, b: {start: 20ms}}
+faults: [{after: {node: a, does: acquired}, promote: redis-2}]
+network: {latency: 1ms}
+`))
+	require.NoError(t, err)
+	var runner harness.Runner
+	defer runner.Close()
+	for behind, shares := range map[string]bool{"": false, "a": true} {
+		x := &twin{judge: judge{runner: &runner, sought: search.Violation{Property: checker.ExclusionAtService, Kind: "double grant"}}, behind: behind}
+		kept := x.compare(s, &history.History{})
+		require.Equal(t, shares, x.shares, "left behind: %q", behind)
+		require.Equal(t, !shares, kept > 0)
+	}
+}
+
+// TestTheEndOfTheRunHasNoNameAsABoundary holds that a number that is turned down to make a file plainer, and that says nothing
+// of the lock, is never told of: a run that ends before what matters is unknown, and if it were not this would be left.
+func TestTheEndOfTheRunHasNoNameAsABoundary(t *testing.T) {
+	s, err := scenarios.Parse("until.yaml", []byte("name: until\nlock: {algorithm: set-nx-lua}\nclients: {a: {work: 20s}}\nuntil: 120s\n"))
+	require.NoError(t, err)
+	k, ok := find(s, "until")
+	require.True(t, ok)
+	require.Empty(t, k.what)
+}

@@ -54,7 +54,7 @@ func (r *reducer) plainerTriggers() {
 		if f.Action.Kind == sim.SameRandom {
 			continue
 		}
-		if befallsMessage(f) {
+		if hitsMessage(f) {
 			r.plainerMessage(i)
 			continue
 		}
@@ -65,8 +65,8 @@ func (r *reducer) plainerTriggers() {
 	}
 }
 
-// befallsMessage reports whether a fault is about the message that it hangs on.
-func befallsMessage(f *sim.Fault) bool {
+// hitsMessage reports whether a fault is about the message that it hangs on.
+func hitsMessage(f *sim.Fault) bool {
 	return f.Action.Kind == sim.Delay || f.Action.Kind == sim.Error || f.Action.Kind == sim.Break && f.Action.This
 }
 
@@ -103,7 +103,7 @@ func (r *reducer) plainTriggers(f *sim.Fault) []sim.Trigger {
 	return list
 }
 
-// involved lists the clients that a fault may hang on: first the one that it befalls.
+// involved lists the clients that a fault may hang on: first the one that it hits.
 func involved(s *scenarios.Scenario, f *sim.Fault) []string {
 	names := clientNames(s)
 	for _, name := range []string{f.Trigger.Step.Node, f.Action.Node} {

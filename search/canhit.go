@@ -6,8 +6,8 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// Befalls reports whether a kind of fault can befall servers that are deployed so, or their clients.
-func (k Kind) Befalls(s *scenarios.Servers) bool {
+// CanHit reports whether a kind of fault can hit servers that are deployed so, or their clients.
+func (k Kind) CanHit(s *scenarios.Servers) bool {
 	knows := slices.Contains(traitOf(s.Kind).knows, k)
 	switch k {
 	case Failover:

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/scenarios"
+)
+
+// TestCheckReportsAllMistakesAtOnce wants one line for each mistake of a file, in the order of the file.
+func TestCheckReportsAllMistakesAtOnce(t *testing.T) {
+	code, out, stderr := locksim(t.Context(), "check", "testdata/mistakes.yaml")
+	require.Equal(t, exitUsage, code)
+	require.Empty(t, out)
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	for i, want := range []string{
+		`:4:19: lock.algorithm: there is no lock named "set-nx-lau"; did you mean "set-nx-lua"?`,
+		`:4:36: lock.ttl: "10sec" is no duration`, `:7:21: clients.b.wrok: unknown field`,
+		`:8:28: resource.fencing[1]: unknown word "fenced-wriet"`, `:11:5: faults[1]: the action is missing`,
+		`:11:14: faults[1].pausee: unknown field`, `:12:21: faults[2].crash: no node is called "redis-9"`,
+		`:14:21: expect.mutual-exclusion: unknown word "violatedd"`,
+	} {
+		require.Contains(t, lines[i], want)
+	}
+	require.Len(t, lines, 8)
+}
+
+// TestCheckReportsFaultsThatNeverHappen has two misspelt triggers, two faults on a dead server, and a fencing mode without
+// tokens; and the same file without these mistakes.
+func TestCheckReportsFaultsThatNeverHappen(t *testing.T) {
+	code, _, stderr := locksim(t.Context(), "check", "testdata/never.yaml")
+	require.Equal(t, exitUsage, code)
+	for _, want := range []string{
+		`:8:28: resource.fencing[1]: fenced-write compares fencing tokens, and the lock issues none`,
+		`:10:44: faults[0].before.what: the fault happened in none of 40 runs: no such step is about "wirte"; want read, write; did you mean "write"?`,
+		`:11:51: faults[1].before.what: the fault happened in none of 40 runs: no such step is about "SETT"; want SET, acquire; did you mean "SET"?`,
+		`:13:5: faults[3]: the fault happened in none of 40 runs: redis-1 is down from 1s on (fault-3)`,
+		`:14:5: faults[4]: the fault happened in none of 40 runs: redis-1 is down from 1s on (fault-3)`,
+	} {
+		require.Contains(t, stderr, want)
+	}
+	require.Len(t, strings.Split(strings.TrimSpace(stderr), "\n"), 5)
+
+	text, err := os.ReadFile("testdata/never.yaml")
+	require.NoError(t, err)
+	right := strings.NewReplacer("wirte", "write", "SETT", "acquire", "set-nx-lua,", "set-nx-lua-fenced,",
+		"{at: 1s, crash: redis-1}", "{at: 1s, crash: redis-1, restart: 500ms}").Replace(string(text))
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("right.yaml", []byte(right), 0o600))
+	code, out, stderr := locksim(t.Context(), "check", "right.yaml")
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, "right.yaml: ok\n", out)
+}
+
+func TestNamedScenariosPassCheck(t *testing.T) {
+	code, _, stderr := locksim(t.Context(), append([]string{"check"}, scenarios.Names()...)...)
+	require.Equal(t, exitOK, code, stderr)
+}

@@ -1,0 +1,93 @@
+package locktest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/locktest"
+	"github.com/locksim/locksim/search/minimal"
+)
+
+// deciding is what stories of wrong locks say of the request that decides: what it was, what became of it, what should have
+// followed. No story of another of these locks says it, since none has made that mistake.
+var deciding = map[string]string{
+	"looks first":    "'s SET without NX overwrites",
+	"trusts nil":     "a/1's second SET is answered (nil) at 206 ms",
+	"trusts unknown": "'s SET gets no answer",
+	"assumes its own key after two lost answers": "answered with an error, and a/1's second SET is answered (nil)",
+	"constant value":                "both have the value locked",
+	"deletes any":                   "a DEL does not compare whose key it is",
+	"looks and deletes":             "what its GET had found is no longer so",
+	"cuts short":                    "'s PEXPIRE gives b/0's key an earlier end",
+	"prolongs any":                  "the renewals (PEXPIRE) of a keep it, which b had made",
+	"looks and prolongs":            "late renewal (PEXPIRE) prolongs a/1's key as if it were its own",
+	"renews by setting":             "Its late SET puts the key back",
+	"renews any":                    "overwrite each other's key time after time",
+	"renews forever":               "its renewals (EVAL) went on after Unlock",
+	"never deletes":                 "a's Unlock should have deleted it",
+	"leaves its node":               "b's Lock should have deleted it when it gave up",
+	"watches own node":              "Lock does not return to b",
+	"leaves all":                    "a release (EVAL) of a deletes a's key while a is still in its critical section",
+	"minority":                      "though only redis-2 has granted it",
+	"deadline from the reply":       "when its lease ends by its own clock",
+	"first of a sorted set removed": "'s release (EVAL) is executed",
+}
+
+// unclear are wrong locks with which no lock of the catalogue can be compared in the scenario that shows their mistake.
+var unclear = []string{"renews forever", "first of a sorted set removed"}
+
+func TestTheDecidingRequestIsNamed(t *testing.T) {
+	for _, l := range wrong() {
+		mine, asked := deciding[l.name]
+		if !asked {
+			continue
+		}
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			found, err := locktest.Check(l.build, l.o)
+			require.NoError(t, err)
+			require.NotNil(t, found)
+			story := strings.Join(strings.Fields(found.Story()), " ")
+			require.Contains(t, story, mine)
+			for name, other := range deciding {
+				if name != l.name && !strings.Contains(mine, other) {
+					require.NotContains(t, story, other, "the mistake of %s", name)
+				}
+			}
+			if !slices.Contains(unclear, l.name) {
+				require.Equal(t, minimal.ThisLock, found.Blame.Party, found.Blame.Sentence())
+			}
+		})
+	}
+}
+
+func TestAMistakeIsToldOnce(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lock  plant
+		told  []locktest.Promise
+		least int // other promises that it breaks
+	}{
+		{"a DEL", plant{deletesAny: true}, []locktest.Promise{locktest.ReleaseSafety}, 1},
+		{"a SET without NX", plant{overwrites: true}, []locktest.Promise{locktest.ExclusionAtService}, 1},
+		{"an answer that is ignored", plant{trustsNil: true}, []locktest.Promise{locktest.ExclusionWithinLease}, 0},
+		{"two mistakes", plant{deletesAny: true, renews: true, tooLate: true}, []locktest.Promise{locktest.ReleaseSafety, locktest.NoSilentLoss}, 1},
+		{"a release that does nothing", plant{neverDeletes: true}, []locktest.Promise{locktest.NothingLeft}, 1},
+		{"none", plant{}, nil, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			found, err := locktest.Mistakes(c.lock.build, locktest.Options{Runs: 200})
+			require.NoError(t, err)
+			var told, also []locktest.Promise
+			for _, f := range found {
+				told, also = append(told, f.Promise), append(also, f.Also...)
+			}
+			require.Equal(t, c.told, told, "and %v", also)
+			require.GreaterOrEqual(t, len(also), c.least)
+		})
+	}
+}

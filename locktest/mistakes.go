@@ -1,0 +1,68 @@
+package locktest
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/reports"
+)
+
+// causeFirst are the properties in the order in which a mistake shows: who has broken the first, may break the others by it.
+var causeFirst = []checker.Property{
+	checker.ReleaseSafety, checker.FencingOrder, checker.ExclusionAtService, checker.SilentLoss, checker.MutualExclusion,
+	checker.Resource, checker.Leak,
+}
+
+// rank is where a finding stands in the order of causes.
+func (f *Finding) rank() int {
+	if i := slices.Index(causeFirst, f.property()); i >= 0 {
+		return i
+	}
+	return len(causeFirst)
+}
+
+// mistakes returns what was found so that no mistake is told twice: one finding of each, its cause first, which names the other
+// promises that the same mistake breaks.
+func mistakes(tallies []tally) []*Finding {
+	var found, told []*Finding
+	for i := range tallies {
+		if f := tallies[i].found; f != nil {
+			found = append(found, f)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *Finding) int { return a.rank() - b.rank() })
+	for _, f := range found {
+		if i := slices.IndexFunc(told, func(cause *Finding) bool { return cause.brings(f) }); i >= 0 {
+			told[i].Also = append(told[i].Also, f.Promise)
+		} else {
+			told = append(told, f)
+		}
+	}
+	return told
+}
+
+// brings reports whether what breaks one promise is what breaks another: in both runs the same request decides, or in the
+// other's run this one's property is violated first, in the same way.
+func (f *Finding) brings(other *Finding) bool {
+	if f.run == nil || other.run == nil {
+		return f.Text == other.Text
+	}
+	mine, own := f.first(f.property()), other.first(other.property())
+	if mine == nil || own == nil {
+		return false
+	}
+	if request := reports.Deciding(f.run, f.property()); request != "" && request == reports.Deciding(other.run, other.property()) {
+		return true
+	}
+	before := other.first(f.property())
+	return before != nil && before.Kind == mine.Kind && before.At <= own.At
+}
+
+// first returns the first violation of a property in the run of a finding; nil if there is none.
+func (f *Finding) first(p checker.Property) *checker.Violation {
+	list := f.run.Report.Violations
+	if i := slices.IndexFunc(list, func(v checker.Violation) bool { return v.Property == p }); i >= 0 {
+		return &list[i]
+	}
+	return nil
+}
