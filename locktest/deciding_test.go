@@ -26,7 +26,7 @@ var deciding = map[string]string{
 	"looks and prolongs":            "late renewal (PEXPIRE) prolongs a/1's key as if it were its own",
 	"renews by setting":             "Its late SET puts the key back",
 	"renews any":                    "overwrite each other's key time after time",
-	"renews forever":               "its renewals (EVAL) went on after Unlock",
+	"renews forever":                "its renewals (EVAL) went on after Unlock",
 	"never deletes":                 "a's Unlock should have deleted it",
 	"leaves its node":               "b's Lock should have deleted it when it gave up",
 	"watches own node":              "Lock does not return to b",
