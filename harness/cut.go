@@ -36,10 +36,11 @@ func (w *ending) cutOff(h *history.History) string {
 		}
 	}
 	still, lasting := w.steady(h)
+	due, left := w.leftover(h)
 	for i := range h.Waits {
 		x := &h.Waits[i]
 		unmoved := min(still, h.End.Sub(x.From)) // the bound on waiting counts from the later one
-		stands := unmoved >= w.quiet() && !w.due(h) && (lasting || w.silent(h, x.Client))
+		stands := unmoved >= w.quiet() && !due && (lasting || left || w.silent(h, x.Client))
 		if x.To > h.End && !stands {
 			return ended + x.Client + " was waiting for the lock"
 		}
@@ -99,19 +100,28 @@ func (w *ending) sectionsLeft(h *history.History, c *clientPlan) bool {
 	return judged < tasks && begun < tasks*c.work.Sections*max(c.work.Enters, 1)
 }
 
-// due reports whether the key of an acquisition that is over stands, and has not stood for so long that it must be a leak.
-func (w *ending) due(h *history.History) bool {
-	return slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
+// leftover reports of the keys that acquisitions have left behind whether one may yet go, since it has not stood for so long
+// that it must be a leak; and whether one will not, which has no end of its own.
+func (w *ending) leftover(h *history.History) (due, stays bool) {
+	for i := range h.Copies {
+		c := &h.Copies[i]
 		a := h.Acquisition(c.Acquisition)
 		if a == nil || c.To <= h.End {
-			return false
+			continue
 		}
 		over := a.Returned
 		if a.Outcome == history.OK {
 			over = a.Released
 		}
-		return over <= h.End && h.End.Sub(max(c.From, over)) <= 3*w.plan.Case.Scenario.Lock.TTL
-	})
+		switch {
+		case over > h.End:
+		case h.End.Sub(max(c.From, over)) <= 3*w.plan.Case.Scenario.Lock.TTL:
+			due = true
+		case c.Expires == trace.Never:
+			stays = true
+		}
+	}
+	return due, stays
 }
 
 // inSeconds prints a whole number of seconds as people set it as an end: 60s, not 1m0s.

@@ -15,6 +15,8 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 	const long = "lock: {algorithm: set-nx-lua, ttl: 70s}\nclients: {a: {work: 90s}, b: {start: 1s, work: 1s}}\n"
 	const short = "lock: {algorithm: set-nx-lua, ttl: 10s}\n"
 	const eternal = "lock: {algorithm: setnx}\n"
+	const lostRelease = "lock: {algorithm: setnx, timeout: 100ms}\nservers: {persistence: everysec}\nclients: {a: {work: 1s}, b: {start: 500ms}}\n" +
+		"faults: [{after: {node: redis-1, does: execute, what: release}, crash: redis-1, kind: host, restart: 2s}]\n"
 	for _, c := range []struct {
 		name, text string
 		verdict    checker.Verdict
@@ -48,6 +50,8 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 		{"a release that a server has yet to execute", short + "clients: {a: {work: 1s, stays: true}, b: {start: 500ms, wait: 100ms}}\n" +
 			"faults: [{before: {node: redis-1, does: receive, what: release}, pause: redis-1, for: 90s}]\nuntil: 60s", checker.Undecided,
 			"the run ended at 60s while fault-1 kept back what clients had sent"},
+		{"a released key that a power loss brings back", lostRelease + "until: 60s", checker.Held, ""},
+		{"one that may yet go", lostRelease + "until: 30s", checker.Undecided, "the run ended at 30s while b was waiting for the lock"},
 		{"a run that ends by itself", short + "clients: {a: {work: 1s}, b: {start: 500ms}}\nuntil: 60s", checker.Held, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

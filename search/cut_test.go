@@ -63,3 +63,32 @@ func playedUntil(t *testing.T, r *harness.Runner, c scenarios.Case, until time.D
 	require.NoError(t, err)
 	return result
 }
+
+// replicaGivesUpLate has a replica whose master loses its power in the handshake: it waits for an answer for 60 s (repl-timeout),
+// and until then nobody acquires a lock that waits for replicas.
+const replicaGivesUpLate = `name: replica-gives-up-late
+lock: {algorithm: set-nx-lua-wait, ttl: 1s, timeout: 50ms}
+servers: {replicas: 1, persistence: always}
+clients:
+  a: {sections: 2, retry: 250ms}
+faults:
+  - {at: 10ms, crash: redis-1, kind: host, restart: 100ms}
+  - {at: 2s, crash: redis-1, kind: host, restart: 1s}
+until: 40s
+`
+
+func TestARunThatItsEndCutsOffIsPlayedLonger(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	s, err := scenarios.Parse("x.yaml", []byte(replicaGivesUpLate))
+	require.NoError(t, err)
+	short := playedUntil(t, &r, s.Cases()[0], s.Until)
+	require.NotEmpty(t, short.History.Cut, "the twin: it is cut off")
+	search.Play(&r, s, nil, func(_ scenarios.Case, result *harness.Result, err error) bool {
+		require.NoError(t, err)
+		require.Empty(t, result.History.Cut)
+		require.Equal(t, checker.Held.String(), result.Report.Verdicts[checker.ReleaseSafety].String())
+		return true
+	})
+	require.Equal(t, 400*time.Second, s.Until, "the end that is saved")
+}

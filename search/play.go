@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/harness"
@@ -23,6 +24,9 @@ type Violation struct {
 // interrupted (see [harness.Runner.TakeCut]). The error that each is given says that the lock's code panicked or would not
 // end, or that programs cannot set theirs up. A lock takes the place of the scenario's unless it is nil. A panic, which is
 // the simulator's own mistake, passes on with the scenario that shows it.
+//
+// A run that its end cuts off is played again with a later end, which is then the scenario's: what is drawn says nothing of
+// how long servers take to recover (a replica that waits for a master's answer gives up after 60 s, repl-timeout).
 func Play(r *harness.Runner, s *scenarios.Scenario, lock *locks.Algorithm,
 	each func(c scenarios.Case, result *harness.Result, err error) bool,
 ) {
@@ -32,11 +36,11 @@ func Play(r *harness.Runner, s *scenarios.Scenario, lock *locks.Algorithm,
 		}
 	}()
 	for _, c := range s.Cases() {
-		plan, err := harness.Compile(c, lock)
-		if err != nil {
-			panic(fmt.Sprintf("a scenario should compile, but %v", err))
+		result, err := playCase(r, c, lock)
+		if until := &c.Scenario.Until; err == nil && result.History.Cut != "" && *until <= math.MaxInt64/later {
+			*until *= later
+			result, err = playCase(r, c, lock)
 		}
-		result, err := r.Run(plan, s.Seed, false)
 		if errors.Is(err, harness.ErrInterrupted) {
 			return
 		}
@@ -44,6 +48,17 @@ func Play(r *harness.Runner, s *scenarios.Scenario, lock *locks.Algorithm,
 			return
 		}
 	}
+}
+
+// later is how many times as late the end is of a run that is played again.
+const later = 10
+
+func playCase(r *harness.Runner, c scenarios.Case, lock *locks.Algorithm) (harness.Result, error) {
+	plan, err := harness.Compile(c, lock)
+	if err != nil {
+		panic(fmt.Sprintf("a scenario should compile, but %v", err))
+	}
+	return r.Run(plan, c.Scenario.Seed, false)
 }
 
 // FirstOf returns the first violation of a property in a report; nil if there is none.
