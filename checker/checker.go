@@ -103,7 +103,7 @@ var vacuousReasons = [PropertyCount]string{
 	Availability:       "nobody waited during a fault",
 	Survival:           "no program was asked for the lock",
 	Leak:               "nobody else wanted the lock after a release or a failed acquisition",
-	SilentLoss:         "nobody held the lock for longer than a lease",
+	SilentLoss:         "nobody held the lock for longer than a lease and could be told of a loss",
 	RequestLoad:        "nobody waited, or held the lock, for a second",
 }
 

@@ -14,7 +14,8 @@ import (
 // still believed one life of a lease later, and as long after the last fault that had begun by then was over and what was
 // sent during it had arrived.
 //
-// The danger is that a holder needs its lock to be kept: that it holds it for longer than a lease.
+// The danger is that a holder needs its lock to be kept, because it holds it for longer than a lease; where it loses it, also
+// that it can be told, and that the history shows whether it was.
 
 func (j *judge) silentLoss() {
 	switch {
@@ -34,9 +35,13 @@ func (j *judge) silentLoss() {
 		if a.Outcome != history.OK || !longer(a.Returned, until, j.o.Lease) {
 			continue
 		}
-		dangers++
+		verdict := Held
 		if lost, ok := j.lostAt(a, until); ok {
-			violated = j.judgeLoss(a, lost, until) || violated
+			verdict = j.judgeLoss(a, lost, until)
+		}
+		violated = violated || verdict == Violated
+		if verdict != Vacuous {
+			dangers++
 		}
 	}
 	j.conclude(SilentLoss, violated, dangers)
@@ -61,8 +66,9 @@ func (j *judge) lostAt(a *history.Acquisition, until trace.Instant) (trace.Insta
 	return last, last > a.Returned
 }
 
-// judgeLoss accuses a loss that nothing explains, or that nobody was told of, and reports whether it did.
-func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) bool {
+// judgeLoss accuses a loss that nothing explains, or that nobody was told of. It is vacuous if nobody could be told, or if it
+// is not known whether anybody was.
+func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) Verdict {
 	faults, able := false, lost
 	for i := range j.h.Faults {
 		f := &j.h.Faults[i]
@@ -79,14 +85,16 @@ func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) boo
 	case !faults:
 		v.Kind = "lost without a fault"
 		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + lost.String() + ", while it held it and nothing had gone wrong"
-	case j.hidden(a) || wasTold(a, until) || !longer(able, until, j.o.Lease):
-		return false
+	case wasTold(a, until):
+		return Held
+	case j.hidden(a) || !longer(able, until, j.o.Lease):
+		return Vacuous
 	default:
 		v.Kind, v.At = "not told", able.Add(j.o.Lease)
 		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + lost.String() + " and was not told of it until " + until.String()
 	}
 	j.accuse(v)
-	return true
+	return Violated
 }
 
 // wasTold reports whether a holder could know that it holds no longer.
