@@ -110,7 +110,10 @@ func (w *ending) leftover(h *history.History) (due, stays bool) {
 			continue
 		}
 		over := a.Returned
-		if a.Outcome == history.OK {
+		switch {
+		case a.Outcome == history.OK && a.Released == trace.Never && a.Unlocked != trace.Never:
+			over = a.Unlocked.Add(w.long(a.Client)) // an Unlock that has not returned by then will not
+		case a.Outcome == history.OK:
 			over = a.Released
 		}
 		switch {

@@ -31,6 +31,7 @@ type keyed struct {
 // origin is where a copy comes from.
 type origin struct {
 	sent  uint64 // place of the request that made it
+	wrote uint64 // place of the request that last wrote it: the same, or one that renews by writing it again
 	value string
 	ends  trace.Instant // when the life that it was given is over in true time; Never without expiry
 }
@@ -132,6 +133,7 @@ func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, change
 		case there && change.Op == redis.OpDeadline && !t.owns(i, r):
 			did.entered = t.meddled(i, r, s, change) || did.entered
 		case there && (change.Op == redis.OpDeadline || t.keeps(i, r, change)):
+			t.written(i, r, change)
 			t.renewed(i, s, change)
 			did.left = r.Purpose == release
 			did.entered = did.entered || t.enters(i, r)
@@ -258,6 +260,7 @@ func (t *redisTruth) Applied(s *redis.Server, changes []redis.Change) {
 			t.gone(i, history.Deleted)
 		case change.Request == nil:
 		case t.keyed[i].copy >= 0 && (change.Op == redis.OpDeadline || t.keeps(i, change.Request, change)):
+			t.written(i, change.Request, change)
 			t.prolonged(i, s)
 		default:
 			t.copied(i, change.Request, change.Kind, s)
@@ -275,7 +278,7 @@ func (t *redisTruth) confirmed(i int) {
 
 // isOf reports whether a copy is what a request left behind: its own, or that of a first hold to which it added one.
 func (t *redisTruth) isOf(c int, writer *redis.Request, kind redis.Kind) bool {
-	return t.origins[c].sent == writer.Sent || kind == redis.KindHash &&
+	return t.origins[c].sent == writer.Sent || t.origins[c].wrote == writer.Sent || kind == redis.KindHash &&
 		t.origins[c].sent < writer.Sent && t.sameOwner(t.copies[c].Acquisition, history.ID(writer.Tag))
 }
 
@@ -307,13 +310,13 @@ func (t *redisTruth) gone(i int, how history.Gone) {
 
 // made begins a copy at a place: the request has set the key.
 func (t *redisTruth) made(i int, r *redis.Request, s *redis.Server, change *redis.Change) {
-	t.begin(i, s, history.ID(r.Tag), r.Client, origin{sent: r.Sent, value: change.Value})
+	t.begin(i, s, history.ID(r.Tag), r.Client, origin{sent: r.Sent, wrote: r.Sent, value: change.Value})
 	t.time(i, s, change)
 }
 
 // copied begins a copy at a place that has it from elsewhere: from its master, or from its disk.
 func (t *redisTruth) copied(i int, writer *redis.Request, kind redis.Kind, s *redis.Server) {
-	id, o := history.ID(writer.Tag), origin{sent: writer.Sent, ends: trace.Never}
+	id, o := history.ID(writer.Tag), origin{sent: writer.Sent, wrote: writer.Sent, ends: trace.Never}
 	if from := t.source(writer, kind); from >= 0 {
 		id, o = t.copies[from].Acquisition, t.origins[from]
 	}
@@ -330,10 +333,36 @@ func (t *redisTruth) begin(i int, s *redis.Server, id history.ID, client string,
 	})
 }
 
-// keeps reports whether a request that writes the key leaves it with the owner that it has: it renews it, lets go of one
-// of several holds, or enters once more a lock that counts its owner's holds.
+// keeps reports whether a request that writes the key leaves it with the owner that it has: it renews it, perhaps by writing
+// the same value again, lets go of one of several holds, or enters once more a lock that counts its owner's holds.
 func (t *redisTruth) keeps(i int, r *redis.Request, change *redis.Change) bool {
-	return t.owns(i, r) && (r.Purpose == renew || r.Purpose == release || change.Kind == redis.KindHash)
+	return t.owns(i, r) && (r.Purpose == renew || r.Purpose == release || change.Kind == redis.KindHash || t.rewrites(i, r, change))
+}
+
+// rewrites reports whether a request writes the value by which its acquisition holds.
+func (t *redisTruth) rewrites(i int, r *redis.Request, change *redis.Change) bool {
+	c := t.keyed[i].copy
+	return t.copies[c].Acquisition == history.ID(r.Tag) && t.origins[c].value == change.Value && t.standing(c) >= 0
+}
+
+// standing returns the grant that stands and was begun by the try of which a copy is; -1 if there is none.
+func (t *redisTruth) standing(c int) int {
+	g := t.lastGrant(t.copies[c].Acquisition)
+	if g < 0 || t.grants[g].To <= t.now() {
+		return -1
+	}
+	by := slices.IndexFunc(t.origins, func(o origin) bool { return o.sent == t.granted[g] })
+	if by < 0 || t.origins[by].value != t.origins[c].value {
+		return -1
+	}
+	return g
+}
+
+// written notes who has written a copy that stays its owner's.
+func (t *redisTruth) written(i int, r *redis.Request, change *redis.Change) {
+	if change.Op != redis.OpDeadline {
+		t.origins[t.keyed[i].copy].wrote = r.Sent
+	}
 }
 
 // renewed gives the key a new life.
@@ -425,7 +454,11 @@ func (t *redisTruth) count(i int) {
 			ends = min(ends, t.origins[t.keyed[j].copy].ends)
 		}
 	}
-	if votes != t.quorum {
+	switch {
+	case votes != t.quorum:
+		return
+	case t.several() && t.standing(last) >= 0: // a vote has come in the place of one that was lost
+		t.prolong(i)
 		return
 	}
 	t.keyed[i].grant = len(t.grants)

@@ -56,6 +56,7 @@ type plant struct {
 	tells            bool // … and leases have a notice of loss …
 	isSilent         bool // … that never comes
 	endsAtError      bool // … until a renewal fails, of which the holder is not told
+	rewrites         bool // … by writing it again with the same value, which is right
 	resets           bool // … and makes the key if it is gone
 	neverStops       bool // … and is not stopped by the release
 	tooLate          bool // … when the lease is over
@@ -81,9 +82,10 @@ func (m plant) build(p locks.Process) (locks.Lock, error) {
 }
 
 const (
-	deleteOwn = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
-	renewOwn  = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end`
-	setCount  = `if redis.call("set", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
+	deleteOwn  = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
+	rewriteOwn = `if redis.call("get", KEYS[1]) == ARGV[1] then redis.call("set", KEYS[1], ARGV[1], "PX", ARGV[2]) return 1 else return 0 end`
+	renewOwn   = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end`
+	setCount   = `if redis.call("set", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
   local token = redis.call("incr", KEYS[2])
   if ARGV[3] == "1" then redis.call("pexpire", KEYS[2], ARGV[2]) end
   return token
@@ -279,6 +281,8 @@ func (l *leaseLock) renew(p locks.Process, value string, stop locks.Signal) {
 		case l.resets:
 			_, err = p.Redis(0).Do(l.timeout, "SET", "lock", value, "PX", millis(l.ttl))
 			reply.Int = 1
+		case l.rewrites:
+			reply, err = locks.Eval(p.Redis(0), l.timeout, locks.Script{Body: rewriteOwn}, []string{"lock"}, value, millis(l.ttl))
 		case l.renewsAny:
 			_, err = p.Redis(0).Do(l.timeout, "SET", "lock", value, "XX", "PX", millis(l.ttl))
 			reply.Int = 1

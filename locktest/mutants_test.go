@@ -141,6 +141,7 @@ func right() []lock {
 		{name: "deadline", build: plant{deadline: true}.build},
 		{name: "watchdog that tells", build: plant{renews: true, tells: true}.build},
 		{name: "watchdog", build: plant{renews: true}.build},
+		{name: "watchdog that writes the key again", build: plant{renews: true, tells: true, rewrites: true}.build},
 		{name: "reentrant", build: plant{countsEnter: true}.build},
 		{name: "token", build: plant{token: true}.build},
 		{name: "seat in a sorted set", build: seat().build},
