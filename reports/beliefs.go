@@ -97,7 +97,9 @@ func (s *story) unlockWords(a *history.Acquisition) string {
 		return "unlocks, and gets an error" + when + s.staysOn(a)
 	case history.Unknown:
 		return "unlocks, and gets no answer"
-	case history.Pending, history.OK:
+	case history.Pending:
+		return "unlocks, and Unlock does not return"
+	case history.OK:
 	}
 	return "unlocks"
 }

@@ -158,17 +158,22 @@ func linkWords(s *scenarios.Scenario, i int) string {
 func stepWords(s *scenarios.Scenario, i int) string {
 	p := &s.Faults[i].Trigger.Step
 	what := strings.TrimSpace(p.What)
-	if what == "" {
-		what = "message"
-	}
 	from, to := p.Node, p.Peer
 	if p.Does == trace.Receive || p.Does == trace.Execute {
 		from, to = to, from
 	}
-	if p.Does == trace.Reply || p.Does == trace.Receive && isClient(s, p.Node) {
+	switch answers := p.Does == trace.Reply || p.Does == trace.Receive && isClient(s, p.Node); {
+	case answers && what == "":
+		what = "answer"
+	case answers:
 		what = "answer to " + what
+	case what == "":
+		what = "message"
 	}
 	text := "a " + what
+	if strings.HasPrefix(what, "answer") {
+		text = "an " + what
+	}
 	if from != "" {
 		text = from + "'s " + what
 	}

@@ -333,11 +333,19 @@ func (v *view) lives(c *history.Copy) (lives []trace.Instant, life trace.Instant
 	for i := range v.renewals {
 		e := &v.renewals[i]
 		renews := e.Peer == c.Client || !nodes && e.Does == trace.Promote
-		if renews && e.Node == c.Node && e.At > c.From && e.At < c.To {
+		if renews && e.Node == c.Node && e.At > c.From && e.At < c.To && e.At <= v.crashed(c) {
 			lives = append(lives, e.At)
 		}
 	}
 	return lives, c.Expires - lives[len(lives)-1]
+}
+
+// crashed is when the process crashed whose copy it is: what is renewed for its client later is another session's.
+func (v *view) crashed(c *history.Copy) trace.Instant {
+	if a := v.h.Acquisition(c.Acquisition); a != nil {
+		return a.Crashed
+	}
+	return trace.Never
 }
 
 // levelAt is the height of a bar of SignLife: what is left of a life.

@@ -324,10 +324,15 @@ func (t *narrator) message(f *fault, i int) string {
 	if server != "" && server != scenarios.Storage {
 		text += " on " + t.end(server)
 	}
-	if p.Does == trace.Reply || p.Does == trace.Receive && isClient(s, p.Node) {
+	switch answers := p.Does == trace.Reply || p.Does == trace.Receive && isClient(s, p.Node); {
+	case !answers:
+		return text
+	case p.What != "":
 		return "the answer to " + text
+	case client == "":
+		return "an answer of " + t.end(server)
 	}
-	return text
+	return "an answer of " + t.end(server) + " to " + t.end(client)
 }
 
 // talker finds the client with whom a server exchanged a message at the moment of a fault; "" if that is not certain.

@@ -81,7 +81,7 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 		text += ", and " + who + " still believes"
 		weight, k = weightLoss, amber
 	} else if s.diedHolding(g.Acquisition) {
-		text += ": its holder is dead, and the lock is free again"
+		text += "; its holder is dead"
 		weight = weightBelief
 	} else {
 		weight = weightTrivia

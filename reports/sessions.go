@@ -17,7 +17,7 @@ func (v *view) sessionLives(c *history.Copy) (lives []trace.Instant, life trace.
 	life = trace.Instant(v.run.Case.Scenario.Lock.TTL)
 	lives = []trace.Instant{c.From}
 	for _, at := range v.heardOf(c.Client) {
-		if at < c.To && at > lives[len(lives)-1]+life/50 {
+		if at < c.To && at <= v.crashed(c) && at > lives[len(lives)-1]+life/50 {
 			lives = append(lives, at)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // knob is one number of a scenario that may be turned down.
@@ -149,7 +150,14 @@ func theMessage(p *sim.Pattern) string {
 	if p.What != "" {
 		text = "the " + p.What
 	}
-	if p.Node != "" {
+	if p.Does == trace.Reply {
+		text = "the answer to " + text
+	}
+	switch {
+	case p.Node == "":
+	case p.Does == trace.Reply:
+		text += " from " + theNode(p.Node)
+	default:
 		text += " that " + theNode(p.Node) + " is to " + p.Does.String()
 	}
 	return text
