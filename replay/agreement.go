@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/locksim/locksim/checker"
@@ -14,7 +15,7 @@ type Agreement uint8
 const (
 	Same        Agreement = iota // one verdict
 	ExposedOnce                  // it held where it was exposed, and the other run did not expose it
-	Unknown                      // of one run nothing is known
+	Unknown                      // one of the runs says nothing
 	Opposite                     // violated, and not violated
 )
 
@@ -27,14 +28,12 @@ func (a Agreement) String() string { return agreementNames[a] }
 // Compare compares the verdicts of a simulation and of real servers.
 func Compare(simulated, played checker.Verdict) Agreement {
 	switch {
-	case simulated == played && simulated != checker.Undecided:
-		return Same
-	case violated(simulated) && played == checker.Undecided, simulated == checker.Undecided:
+	case simulated == checker.Undecided || played == checker.Undecided:
 		return Unknown
+	case simulated == played:
+		return Same
 	case violated(simulated) || violated(played):
 		return Opposite
-	case played == checker.Undecided:
-		return Unknown
 	default:
 		return ExposedOnce
 	}
@@ -55,7 +54,7 @@ type tally struct {
 	pairs    map[pair]int
 }
 
-// add counts what came of a case. Of one that says nothing no verdict counts.
+// add counts the outcome of a case, and its verdicts unless the case says nothing.
 func (t *tally) add(r *Result) {
 	t.outcomes[r.Outcome]++
 	t.attempts += len(r.Attempts)
@@ -70,7 +69,7 @@ func (t *tally) add(r *Result) {
 	}
 }
 
-// last is the attempt that decides: the last one that says anything, if any does.
+// last is the attempt that decides: the last one that says anything, or else the last one.
 func (r *Result) last() *Attempt {
 	for i := range slices.Backward(r.Attempts) {
 		if r.Attempts[i].Invalid == "" {
@@ -95,14 +94,8 @@ func (t *tally) Worst() Outcome {
 
 // verdicts says how often which verdict stood beside which, the same ones first.
 func (t *tally) verdicts() (list []string) {
-	var pairs []pair
-	for p := range t.pairs {
-		pairs = append(pairs, p)
-	}
-	slices.SortFunc(pairs, func(a, b pair) int {
-		return slices.Compare(a.order(), b.order())
-	})
-	for _, p := range pairs {
+	byOrder := func(a, b pair) int { return slices.Compare(a.order(), b.order()) }
+	for _, p := range slices.SortedFunc(maps.Keys(t.pairs), byOrder) {
 		switch Compare(p.simulated, p.played) {
 		case Same:
 			list = append(list, fmt.Sprintf("%d %s as simulated", t.pairs[p], p.simulated))
