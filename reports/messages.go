@@ -16,6 +16,14 @@ type sent struct {
 	answer   int           // where in the list its reply is; -1 if it has none
 }
 
+// answered is when the answer to a request was received; Never if it was not.
+func (v *view) answered(m *sent) trace.Instant {
+	if m.answer < 0 {
+		return trace.Never
+	}
+	return v.all[m.answer].Received
+}
+
 // conversation is what two nodes said of one thing, in the order in which they said it.
 type conversation struct{ server, client, what, purpose string }
 

@@ -327,16 +327,16 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 		return
 	}
 	outcome := ""
-	switch {
+	switch answered := t.answered(m); {
 	case a.Unlocked != trace.Never && a.Unlocked <= c.From:
 		outcome = ", after Unlock was called"
 	case a.Returned <= c.From && a.Outcome == history.OK:
 		outcome = ", and puts the " + t.servers().Entry() + " back"
 	case a.Returned != trace.Never && a.Returned <= c.From:
 		outcome = ", after Lock has returned without the lock"
-	case m.answer < 0 || t.all[m.answer].Received == trace.Never:
+	case answered == trace.Never:
 		outcome = ", and its answer never arrives"
-	case a.Returned != trace.Never && a.Returned < t.all[m.answer].Received:
+	case a.Returned != trace.Never && a.Returned < answered:
 		outcome = ", and times out before its answer arrives"
 	}
 	t.tell(c.From, orderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, t.placeOfCopy(c))

@@ -300,7 +300,7 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		}
 		who, e := t.holder(next.Acquisition, next.Client), t.maker(next)
 		if e != nil && t.servers().Entry() != "lock" {
-			who += "'s " + t.overwriter(e)
+			who += "'s " + overwriter(e)
 		}
 		t.tellOf(c.To, orderLoss, who, what, c.Node, t.placeOfCopy(c))
 		if e != nil {
@@ -313,13 +313,16 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 
 // removes tells of a release that ended what was somebody's else.
 func (t *narrator) removes(r *history.Removal, whose string) {
-	by := t.h.Acquisition(r.By)
-	who := t.holder(r.By, r.Client)
+	by, who := t.h.Acquisition(r.By), t.holder(r.By, r.Client)
+	if r.Shortened {
+		t.shortens(r, who, whose)
+		return
+	}
 	release := who + "'s release"
 	if by != nil && by.Unlocked != trace.Never && r.At.Sub(by.Unlocked) >= t.soon() {
 		release = who + "'s late release"
 	}
-	if e := t.removalAt(r); e != nil && !r.Shortened {
+	if e := t.removalAt(r); e != nil {
 		if e.What == "DEL" {
 			release += " (" + e.What + ")"
 		}
@@ -329,11 +332,7 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	if t.servers().Entry() == "lock" {
 		verb = "frees "
 	}
-	defer t.compares(r, by)
 	switch {
-	case r.Shortened:
-		t.shortens(r, who, whose)
-		return
 	case r.Again:
 		t.tellOf(r.At, orderService, who+"'s late release", verb+"the "+t.servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
 		return
@@ -344,6 +343,7 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	default:
 		t.tellOf(r.At, orderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.entryOf(whose), r.Node, placeOfRemoval(r))
 	}
+	t.compares(r, by)
 }
 
 // accesses tells of an access to the resource.

@@ -40,10 +40,10 @@ func (t *narrator) wrong(request, did string) { t.decides = cmp.Or(t.decides, re
 
 // outcome says what became of a request for its sender up to a moment; "" if its answer cannot be quoted.
 func (t *narrator) outcome(m *sent, by trace.Instant) string {
-	switch {
-	case m.answer < 0 || t.all[m.answer].Received == trace.Never:
+	switch at := t.answered(m); {
+	case at == trace.Never:
 		return "gets no answer"
-	case t.all[m.answer].Received > by:
+	case at > by:
 		return "is not answered in time"
 	}
 	said := t.all[m.answer].Detail
@@ -53,16 +53,27 @@ func (t *narrator) outcome(m *sent, by trace.Instant) string {
 	return "is answered " + said
 }
 
-// lastAsk returns the last request for the lock that an acquisition has sent before Lock returned, and which of its kind it is;
-// nil if it cannot be told from those of other tasks of its client.
-func (t *narrator) lastAsk(a *history.Acquisition) (last *sent, nth string) {
-	tries := map[string]int{}
+// requests lists what the client of an acquisition sent for it from one moment to another, both included, for some purposes. It
+// leaves out what cannot be told from the requests of the client's other tasks.
+func (t *narrator) requests(a *history.Acquisition, from, to trace.Instant, purposes ...string) (list []*sent) {
 	for i := range t.all {
 		m := &t.all[i]
-		asks := m.Purpose == "acquire" || m.Purpose == "look"
-		if asks && !m.Reply && m.From == a.Client && a.Invoked <= m.Sent && m.Sent <= a.Returned && t.isOf(m, a) {
-			last = m
-			tries[m.What]++
+		asks := !m.Reply && m.From == a.Client && slices.Contains(purposes, m.Purpose)
+		if asks && from <= m.Sent && m.Sent <= to && t.isOf(m, a) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// lastAsk returns the last request for the lock that an acquisition sent before Lock returned, and which of its kind it was;
+// nil if there is none.
+func (t *narrator) lastAsk(a *history.Acquisition) (last *sent, nth string) {
+	tries := 0
+	for _, m := range slices.Backward(t.requests(a, a.Invoked, a.Returned, "acquire", "look")) {
+		last = cmp.Or(last, m)
+		if m.What == last.What {
+			tries++
 		}
 	}
 	if last == nil {
@@ -74,7 +85,7 @@ func (t *narrator) lastAsk(a *history.Acquisition) (last *sent, nth string) {
 			asked++
 		}
 	}
-	return last, ordinal(max(tries[last.What], asked+1))
+	return last, ordinal(max(tries, asked+1))
 }
 
 // isOf reports whether a request is an acquisition's: it bears its value, or a server has noted whose it is, or its client
@@ -110,15 +121,11 @@ func (t *narrator) voters(a *history.Acquisition) string {
 	if len(names) == 0 {
 		return "though no server has granted it"
 	}
-	return "though only " + listing(names) + verb(len(names), " has", " have") + " granted it"
-}
-
-// verb is one of two, by how many do something.
-func verb(n int, one, more string) string {
-	if n == 1 {
-		return one
+	have := " have"
+	if len(names) == 1 {
+		have = " has"
 	}
-	return more
+	return "though only " + listing(names) + have + " granted it"
 }
 
 // prolongers lists who has given a server's entry that is another's a longer life up to a moment, by requests of a name.
@@ -164,21 +171,17 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 
 // lastRenewal tells what became of the last renewal of a hold whose lease then ran out, if its client could have sent more.
 func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
-	var last *sent
-	for i := range t.all {
-		m := &t.all[i]
-		if !m.Reply && m.From == a.Client && m.Purpose == "renew" && a.Returned <= m.Sent && m.Sent < g.To && t.isOf(m, a) {
-			last = m
-		}
-	}
 	renews := slices.ContainsFunc(t.renewals, func(e trace.Event) bool { return e.Does == trace.Execute })
-	switch half := t.run.Case.Scenario.Lock.TTL / 2; {
-	case !renews || t.servers().Holds() != "" || t.pausedAt(a.Client, g.To) || !t.believesAt(a.ID, g.To):
+	if !renews || t.servers().Holds() != "" || t.pausedAt(a.Client, g.To) || !t.believesAt(a.ID, g.To) {
 		return
-	case last == nil:
+	}
+	sent := t.requests(a, a.Returned, g.To-1, "renew")
+	if len(sent) == 0 {
 		t.tell(g.To, orderLoss, "none of "+t.who(a)+"'s renewals", "has reached a server", t.placeOfGrant(g).ended())
 		return
-	case g.To.Sub(last.Sent) < half:
+	}
+	last := sent[len(sent)-1]
+	if g.To.Sub(last.Sent) < t.run.Case.Scenario.Lock.TTL/2 {
 		return
 	}
 	if outcome := t.outcome(last, g.To); outcome != "" {
@@ -281,7 +284,7 @@ func (t *narrator) compares(r *history.Removal, by *history.Acquisition) {
 	ended, e := t.h.Acquisition(r.Ended), t.removalAt(r)
 	why := ""
 	switch {
-	case e == nil || by == nil || r.Again || r.Shortened || t.servers().Count() > 1:
+	case e == nil || by == nil || t.servers().Count() > 1:
 		return
 	case ended != nil && by.Value != "" && by.Value == ended.Value:
 		why = ": both have the value " + by.Value
@@ -337,7 +340,7 @@ func (t *narrator) maker(c *history.Copy) *trace.Event {
 }
 
 // overwriter names the request that made an entry where another one was: with what it lacks, if that is known.
-func (t *narrator) overwriter(e *trace.Event) string {
+func overwriter(e *trace.Event) string {
 	if e.What == "SET" && e.Detail != "" && !strings.Contains(e.Detail, " NX") && !strings.Contains(e.Detail, " XX") {
 		return "SET without NX"
 	}
@@ -354,7 +357,7 @@ func (t *narrator) unheard(c *history.Copy) bool {
 	for i := range t.all { // whose request got no answer cannot know
 		m := &t.all[i]
 		asked := m.From == a.Client && !m.Reply && m.Purpose == "acquire" && a.Invoked <= m.Sent && m.Sent <= c.From
-		if asked && (m.answer < 0 || t.all[m.answer].Received == trace.Never) {
+		if asked && t.answered(m) == trace.Never {
 			return false
 		}
 	}
