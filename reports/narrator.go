@@ -18,8 +18,8 @@ func Story(r *Run, p checker.Property) string {
 	return text
 }
 
-// Deciding names what a client did wrong in the run that came to violate a property first, so that it can be told whether two
-// runs show one mistake: "DEL deletes another's". It is "" where nothing that a client sent was wrong by itself.
+// Deciding names the first wrong request of a run that violates a property, and what it did: "DEL deletes another's". Runs of a
+// lock in which the same request decides show the same mistake. It is "" where no request was wrong by itself.
 func Deciding(r *Run, p checker.Property) string {
 	_, decides := tell(r, p)
 	return decides
@@ -55,7 +55,7 @@ type narrator struct {
 	until        trace.Instant      // its moment
 	clauses      []clause
 	participants []history.ID // acquisitions that have been told
-	decides      string       // what a client did wrong first, of what has been told
+	decides      string       // the first wrong request that has been told, and what it did
 }
 
 // clause is something that happens.

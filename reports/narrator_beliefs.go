@@ -37,7 +37,7 @@ func (t *narrator) twoHolders() {
 	t.conclude(second.Returned, orderBelief, t.goesOn(first, b, second.Returned), t.placeOfBelief(second))
 }
 
-// trusts tells that a client believes what has ended, and why Lock could return it.
+// trusts tells that a client relies on a grant that has ended, and why Lock could return that grant.
 func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
 	what := "believes that it holds the lock: the lock states no deadline and gives no notice of loss"
 	if g.Outlived {
@@ -72,7 +72,7 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 	case a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never && !a.CanLearn:
 		text += ": its lease says until " + t.time(a.Deadline)
 	case !a.HasDeadline && !a.CanLearn:
-		if g := t.lastGrant(a.ID, at); g != nil && g.To <= at && g.Ended != history.ByUnlock { // else it could trust in what it has
+		if g := t.lastGrant(a.ID, at); g != nil && g.To <= at && g.Ended != history.ByUnlock { // else the grant stands, and there is nothing to notice
 			text += ": the lock states no deadline and gives no notice of loss"
 		}
 	case a.CanLearn && a.Style == history.Careless:
