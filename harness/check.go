@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,16 +13,15 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// How many seeds [Check] plays each case with; fewer of a program, whose runs take fifty times as long.
+// How many seeds [Check] plays each case with: fewer of a program, whose runs take fifty times as long.
 const checkSeeds, checkProgramSeeds = 20, 3
 
 // Check lists what is wrong with a scenario beyond its format: a lock that cannot be played so, fencing modes for tokens
-// that no lock of the scenario issues, and faults that happened in none of some seeds: their trigger is misspelt, or the
-// node that they act on was down. Other errors are those of [Runner.Run].
+// that no lock of the scenario issues, and faults that did not happen with any of some seeds: their trigger is misspelt, or
+// the node that they act on was down. Other errors are those of [Runner.Run].
 func Check(r *Runner, s *scenarios.Scenario) (scenarios.Errors, error) {
-	c := checking{runner: r, tokens: map[history.Fencing]bool{}, watched: map[*scenarios.Scenario]*watched{}}
-	cases := s.Cases()
-	for _, each := range cases {
+	c := checking{runner: r, tokens: map[history.Fencing]bool{}}
+	for _, each := range s.Cases() {
 		plan, err := Compile(each, nil)
 		var problem *scenarios.Error
 		switch {
@@ -41,11 +39,8 @@ func Check(r *Runner, s *scenarios.Scenario) (scenarios.Errors, error) {
 	if len(c.problems) == 0 {
 		c.refuseModes(s)
 	}
-	for _, each := range cases {
-		if w := c.watched[each.Scenario]; w != nil {
-			c.refuseIdle(each.Scenario, w)
-			delete(c.watched, each.Scenario)
-		}
+	for _, w := range c.watched {
+		c.refuseIdle(w)
 	}
 	return c.problems, nil
 }
@@ -60,71 +55,79 @@ type checking struct {
 	runner   *Runner
 	problems scenarios.Errors
 	tokens   map[history.Fencing]bool // modes that compare something in one case at least
-	watched  map[*scenarios.Scenario]*watched
+	watched  []*watched
 }
 
-// watched is what was seen of a scenario's faults.
+// watched is what was seen of the faults of a scenario or a variant of it.
 type watched struct {
-	runs  int
-	fired []bool          // by fault
-	begin []trace.Instant // of those that happened, in the last run
-	whats [][]string      // what the steps were about that each fault's trigger could mean
+	scenario *scenarios.Scenario
+	runs     int
+	faults   []watchedFault
+}
+
+type watchedFault struct {
+	*sim.Fault // with a name
+	fired      bool
+	begin      trace.Instant // in the last run, if it has fired
+	whats      []string      // what the steps were about that its trigger could mean
 }
 
 // play plays a case and notes which of its faults happened.
 func (c *checking) play(p *Plan) error {
 	s := p.Case.Scenario
-	w := c.watched[s]
-	if w == nil {
-		w = &watched{fired: make([]bool, len(s.Faults)), begin: make([]trace.Instant, len(s.Faults)), whats: make([][]string, len(s.Faults))}
-		c.watched[s] = w
+	k := slices.IndexFunc(c.watched, func(w *watched) bool { return w.scenario == s })
+	if k < 0 {
+		w := &watched{scenario: s}
+		for i := range p.faults {
+			w.faults = append(w.faults, watchedFault{Fault: &p.faults[i]})
+		}
+		k, c.watched = len(c.watched), append(c.watched, w)
 	}
-	seeds := uint64(checkSeeds)
+	w, seeds := c.watched[k], uint64(checkSeeds)
 	if p.Algorithm.Program != nil {
 		seeds = checkProgramSeeds
 	}
 	for n := range seeds {
-		if !slices.Contains(w.fired, false) {
+		if !slices.ContainsFunc(w.faults, func(f watchedFault) bool { return !f.fired }) {
 			return nil
 		}
 		result, err := c.runner.Run(p, s.Seed+n, true)
 		if err != nil {
 			return err
 		}
-		w.note(p, &result)
+		w.runs++
+		for i := range w.faults {
+			w.faults[i].note(&result)
+		}
 	}
 	return nil
 }
 
-// note looks at one run. A fault that is no report of the engine's holds from the start: clients that draw alike.
-func (w *watched) note(p *Plan, r *Result) {
-	w.runs++
-	for i := range p.faults {
-		f := &p.faults[i]
-		k := slices.IndexFunc(r.History.Faults, func(x history.Fault) bool { return x.Name == f.Name })
-		if k < 0 {
-			w.fired[i] = true
-		} else if w.fired[i] = w.fired[i] || r.History.Faults[k].Fired; w.fired[i] {
-			w.begin[i] = r.History.Faults[k].Begin
-		}
-		if f.Trigger.When == sim.At || w.fired[i] {
-			continue
-		}
-		step := f.Trigger.Step
-		step.What = ""
-		for _, node := range []*string{&step.Node, &step.Peer} {
-			if sim.IsRole(*node) {
-				*node = ""
-			}
-		}
-		for k := range r.Events {
-			if e := &r.Events[k].Step; step.Matches(e, nil) {
-				w.whats[i] = append(w.whats[i], e.What, e.Alt)
-			}
-		}
-		slices.Sort(w.whats[i])
-		w.whats[i] = slices.Compact(w.whats[i])
+// note looks at one run. A fault that the engine does not report holds from the start: clients that draw alike.
+func (f *watchedFault) note(r *Result) {
+	k := slices.IndexFunc(r.History.Faults, func(x history.Fault) bool { return x.Name == f.Name })
+	if k < 0 {
+		f.fired = true
+	} else if f.fired = f.fired || r.History.Faults[k].Fired; f.fired {
+		f.begin = r.History.Faults[k].Begin
 	}
+	if f.Trigger.When == sim.At || f.fired {
+		return
+	}
+	step := f.Trigger.Step
+	step.What = ""
+	for _, node := range []*string{&step.Node, &step.Peer} {
+		if sim.IsRole(*node) {
+			*node = ""
+		}
+	}
+	for k := range r.Events {
+		if e := &r.Events[k].Step; step.Matches(e, nil) {
+			f.whats = append(f.whats, e.What, e.Alt)
+		}
+	}
+	slices.Sort(f.whats)
+	f.whats = slices.Compact(f.whats)
 }
 
 // refuseModes refuses fencing modes for which there is nothing to compare in any variant.
@@ -138,45 +141,45 @@ func (c *checking) refuseModes(s *scenarios.Scenario) {
 }
 
 // refuseIdle refuses faults that happened in no run.
-func (c *checking) refuseIdle(s *scenarios.Scenario, w *watched) {
-	for i, fired := range w.fired {
-		if fired {
+func (c *checking) refuseIdle(w *watched) {
+	for i := range w.faults {
+		f := &w.faults[i]
+		if f.fired {
 			continue
 		}
-		f := &s.Faults[i]
-		at := fmt.Sprintf("faults[%d]", i)
-		why := w.downBy(s, i)
+		at, why := fmt.Sprintf("faults[%d]", i), w.downBy(f)
 		if f.Trigger.When != sim.At {
 			at += "." + f.Trigger.When.String()
-			if what := w.misspelt(i, f.Trigger.Step.What); what != "" {
+			if what := f.misspelt(); what != "" {
 				at, why = at+".what", what
 			}
 		}
-		c.problems = append(c.problems, s.Errorf(at, "the fault happened in none of %d runs%s", w.runs, why))
+		c.problems = append(c.problems, w.scenario.Errorf(at, "the fault happened in none of %d runs%s", w.runs, why))
 	}
 }
 
-// downBy says which fault had ended the process that another one acts on; "" if none had.
-func (w *watched) downBy(s *scenarios.Scenario, i int) string {
-	for k := range s.Faults {
-		on := s.Faults[k].Action.Node
-		if k == i || !w.fired[k] || s.Faults[k].Action.Kind != sim.Crash || on == "" {
+// downBy says which fault had ended the process that another one acts on or waits for; "" if none had.
+func (w *watched) downBy(f *watchedFault) string {
+	for i := range w.faults {
+		crash := &w.faults[i]
+		on := crash.Action.Node
+		if !crash.fired || crash.Action.Kind != sim.Crash || on == "" {
 			continue
 		}
-		f := &s.Faults[i]
 		if on == f.Action.Node || f.Trigger.When != sim.At && on == f.Trigger.Step.Node {
-			return fmt.Sprintf(": %s is down from %s on (%s)", on, w.begin[k], cmp.Or(s.Faults[k].Name, fmt.Sprintf("fault-%d", k+1)))
+			return fmt.Sprintf(": %s is down from %s on (%s)", on, crash.begin, crash.Name)
 		}
 	}
 	return ""
 }
 
-// misspelt says that there is no step of that kind about what a trigger names; "" if there is.
-func (w *watched) misspelt(i int, what string) string {
-	if what == "" || len(w.whats[i]) == 0 {
+// misspelt says that no step that the trigger could mean is about what it names; "" if one is.
+func (f *watchedFault) misspelt() string {
+	what := f.Trigger.Step.What
+	if what == "" || len(f.whats) == 0 {
 		return ""
 	}
-	known := slices.DeleteFunc(w.whats[i], func(name string) bool { return name == "" })
+	known := slices.DeleteFunc(f.whats, func(name string) bool { return name == "" })
 	if slices.ContainsFunc(known, func(name string) bool { return sim.Glob(what, name) }) {
 		return ""
 	}
