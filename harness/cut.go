@@ -13,57 +13,63 @@ import (
 // CutOff says what was under way when a run of the plan ended that could have gone on; "" if nothing was that could have come
 // to anything. A critical section that the scenario lets last forever is not cut short, nor is that of a process that stands
 // still for good, or has waited for an answer of the resource for so long that none will come. Working lists the clients that
-// had not done all that they were to do. Unheard says that the history has no grants, since nobody hears of them: then a wait
-// may always be one behind a grant that lasts.
+// had not done all that they were to do. Unheard says that the history has no grants, since no observer learns of them: then
+// any wait may be behind a grant that lasts.
 func (p *Plan) CutOff(h *history.History, faults []sim.FaultReport, working []string, unheard bool) string {
-	return (&ending{p, faults, working, unheard}).cutOff(h)
+	return (&ending{p, h, faults, working, unheard}).cutOff()
 }
 
-// ending is what the end of a run is judged by, beside its history.
+// ending is what the end of a run is judged by.
 type ending struct {
 	plan    *Plan
+	h       *history.History
 	faults  []sim.FaultReport
 	working []string
 	unheard bool
 }
 
-func (w *ending) cutOff(h *history.History) string {
-	ended := "the run ended at " + inSeconds(h.End) + " while "
-	for i := range h.Acquisitions {
-		a := &h.Acquisitions[i]
-		if b, ok := a.Belief(); ok && b.From <= h.End && h.End < b.To && !w.endless(h, a) && !w.stuck(h, a) {
+func (e *ending) cutOff() string {
+	ended := "the run ended at " + inSeconds(e.h.End) + " while "
+	for i := range e.h.Acquisitions {
+		if a := &e.h.Acquisitions[i]; e.holds(a) && !e.endless(a) && !e.stuck(a) {
 			return ended + a.Client + " was in its critical section"
 		}
 	}
-	still, lasting := w.steady(h)
-	due, left := w.leftover(h)
-	for i := range h.Waits {
-		x := &h.Waits[i]
-		unmoved := min(still, h.End.Sub(x.From)) // the bound on waiting counts from the later one
-		stands := unmoved >= w.quiet() && !due && (lasting || left || w.silent(h, x.Client))
-		if x.To > h.End && !stands {
+	still, lasting := e.steady()
+	due, left := e.leftover()
+	for i := range e.h.Waits {
+		x := &e.h.Waits[i]
+		unmoved := min(still, e.h.End.Sub(x.From)) // the bound on waiting counts from the later one
+		stands := unmoved >= e.quiet() && !due && (lasting || left || e.silent(x.Client))
+		if x.To > e.h.End && !stands {
 			return ended + x.Client + " was waiting for the lock"
 		}
 	}
-	for i := range w.plan.clients {
-		if c := &w.plan.clients[i]; still < w.long(c.name) && w.sectionsLeft(h, c) {
+	for i := range e.plan.clients {
+		if c := &e.plan.clients[i]; still < e.long(c.name) && e.sectionsLeft(c) {
 			return ended + c.name + " had critical sections left"
 		}
 	}
-	for _, f := range w.faults {
-		if f.Fired && f.End != trace.Never && f.End > h.End && w.keepsBack(f) {
+	for _, f := range e.faults {
+		if f.Fired && f.End != trace.Never && f.End > e.h.End && e.keepsBack(f) {
 			return ended + f.Fault.Name + " kept back what clients had sent"
 		}
 	}
 	return ""
 }
 
+// holds reports whether an acquisition's critical section lasts at the end.
+func (e *ending) holds(a *history.Acquisition) bool {
+	b, ok := a.Belief()
+	return ok && b.From <= e.h.End && e.h.End < b.To
+}
+
 // keepsBack reports whether a fault that heals may let requests of clients be executed then: a pause of a server does, a cut
 // between servers does not.
-func (w *ending) keepsBack(f sim.FaultReport) bool {
+func (e *ending) keepsBack(f sim.FaultReport) bool {
 	a := &f.Fault.Action
 	return a.Kind == sim.Pause || a.Kind == sim.Delay ||
-		(a.Kind == sim.Cut || a.Kind == sim.Stall) && slices.ContainsFunc(w.plan.clients, func(c clientPlan) bool {
+		(a.Kind == sim.Cut || a.Kind == sim.Stall) && slices.ContainsFunc(e.plan.clients, func(c clientPlan) bool {
 			return meant(a.Link.From, c.name) || meant(a.Link.To, c.name)
 		})
 }
@@ -71,28 +77,27 @@ func (w *ending) keepsBack(f sim.FaultReport) bool {
 // sectionsLeft reports whether a task of a client that neither waits nor holds has yet to ask for the lock, because it pauses
 // between sections, or has not begun, or is to be restarted. One that is about to leave its last section does not count: it
 // accesses nothing any more.
-func (w *ending) sectionsLeft(h *history.History, c *clientPlan) bool {
+func (e *ending) sectionsLeft(c *clientPlan) bool {
 	since := trace.Instant(0)
-	for _, f := range w.faults {
+	for _, f := range e.faults {
 		if f.Fired && f.Fault.Action.Kind == sim.Crash && f.Node == c.name && f.End != trace.Never {
-			since = max(since, f.End) // it begins anew
+			since = max(since, f.End) // its sections are counted from the restart on
 		}
 	}
-	if since <= h.End && !slices.Contains(w.working, c.name) {
+	if since <= e.h.End && !slices.Contains(e.working, c.name) {
 		return false
 	}
 	begun, judged := 0, 0
-	for i := range h.Waits {
-		if x := &h.Waits[i]; x.Client == c.name && x.From >= since {
+	for i := range e.h.Waits {
+		if x := &e.h.Waits[i]; x.Client == c.name && x.From >= since {
 			begun++
-			if x.To > h.End {
+			if x.To > e.h.End {
 				judged++
 			}
 		}
 	}
-	for i := range h.Acquisitions {
-		a := &h.Acquisitions[i]
-		if b, ok := a.Belief(); a.Client == c.name && ok && b.From <= h.End && h.End < b.To {
+	for i := range e.h.Acquisitions {
+		if a := &e.h.Acquisitions[i]; a.Client == c.name && e.holds(a) {
 			judged++
 		}
 	}
@@ -102,23 +107,23 @@ func (w *ending) sectionsLeft(h *history.History, c *clientPlan) bool {
 
 // leftover reports of the keys that acquisitions have left behind whether one may yet go, since it has not stood for so long
 // that it must be a leak; and whether one will not, which has no end of its own.
-func (w *ending) leftover(h *history.History) (due, stays bool) {
-	for i := range h.Copies {
-		c := &h.Copies[i]
-		a := h.Acquisition(c.Acquisition)
-		if a == nil || c.To <= h.End {
+func (e *ending) leftover() (due, stays bool) {
+	for i := range e.h.Copies {
+		c := &e.h.Copies[i]
+		a := e.h.Acquisition(c.Acquisition)
+		if a == nil || c.To <= e.h.End {
 			continue
 		}
 		over := a.Returned
 		switch {
 		case a.Outcome == history.OK && a.Released == trace.Never && a.Unlocked != trace.Never:
-			over = a.Unlocked.Add(w.long(a.Client)) // an Unlock that has not returned by then will not
+			over = a.Unlocked.Add(e.long(a.Client)) // an Unlock that has not returned by then will not
 		case a.Outcome == history.OK:
 			over = a.Released
 		}
 		switch {
-		case over > h.End:
-		case h.End.Sub(max(c.From, over)) <= 3*w.plan.Case.Scenario.Lock.TTL:
+		case over > e.h.End:
+		case e.h.End.Sub(max(c.From, over)) <= 3*e.plan.Case.Scenario.Lock.TTL:
 			due = true
 		case c.Expires == trace.Never:
 			stays = true
@@ -136,25 +141,23 @@ func inSeconds(at trace.Instant) string {
 }
 
 // endless reports whether an acquisition's critical section would not have ended however long the run had lasted.
-func (w *ending) endless(h *history.History, a *history.Acquisition) bool {
-	for i := range w.plan.clients {
-		if c := &w.plan.clients[i]; c.name == a.Client && c.work.Hangs {
-			return true
-		}
+func (e *ending) endless(a *history.Acquisition) bool {
+	if e.clientPlan(a.Client).work.Hangs {
+		return true
 	}
 	pending := false
-	for _, f := range w.faults {
+	for _, f := range e.faults {
 		switch {
 		case !f.Fired:
 		case f.End != trace.Never:
-			pending = pending || f.End > h.End
+			pending = pending || f.End > e.h.End
 		case f.Fault.Action.Kind == sim.Pause && f.Node == a.Client:
 			return true
 		}
 	}
-	for i := range h.Accesses {
-		x := &h.Accesses[i]
-		if x.Acquisition == a.ID && x.Returned == trace.Never && !pending && h.End.Sub(x.Invoked) >= w.quiet() {
+	for i := range e.h.Accesses {
+		x := &e.h.Accesses[i]
+		if x.Acquisition == a.ID && x.Returned == trace.Never && !pending && e.h.End.Sub(x.Invoked) >= e.quiet() {
 			return true
 		}
 	}
@@ -164,10 +167,10 @@ func (w *ending) endless(h *history.History, a *history.Acquisition) bool {
 // unchanged is for how many leases nothing may have changed in a run for it to be said that nothing will.
 const unchanged = 2
 
-// quiet is for how long nothing may have changed: leases are over by then, and who waits has waited for longer than the
+// quiet is for how long nothing may have changed: leases are over by then, and every wait has lasted for longer than the
 // scenario allows.
-func (w *ending) quiet() time.Duration {
-	s := w.plan.Case.Scenario
+func (e *ending) quiet() time.Duration {
+	s := e.plan.Case.Scenario
 	lease := s.Lock.TTL
 	if s.Lock.LockDelay != nil {
 		lease += *s.Lock.LockDelay
@@ -177,19 +180,19 @@ func (w *ending) quiet() time.Duration {
 
 // silent reports whether a client has asked no server for the lock for so long that it will not do so again. It waits for
 // an answer or a message that is lost, so that only another client can acquire.
-func (w *ending) silent(h *history.History, client string) bool {
+func (e *ending) silent(client string) bool {
 	last := trace.Instant(0)
-	for i := range h.Asks {
-		if a := &h.Asks[i]; a.Client == client {
+	for i := range e.h.Asks {
+		if a := &e.h.Asks[i]; a.Client == client {
 			last = max(last, a.At)
 		}
 	}
-	return h.End.Sub(last) >= w.quiet()+w.pause(client)
+	return e.h.End.Sub(last) >= e.quiet()+e.pause(client)
 }
 
 // pause is how long a client may wait before it asks again.
-func (w *ending) pause(client string) time.Duration {
-	c := w.clientPlan(client)
+func (e *ending) pause(client string) time.Duration {
+	c := e.clientPlan(client)
 	return max(c.work.Again, c.options.Retry.Delay+c.options.Retry.Jitter)
 }
 
@@ -198,60 +201,60 @@ func (w *ending) pause(client string) time.Duration {
 const standstill = 10
 
 // long is that time, and what a client may sleep in it.
-func (w *ending) long(client string) time.Duration {
-	return standstill*w.plan.Case.Scenario.Lock.TTL + w.pause(client)
+func (e *ending) long(client string) time.Duration {
+	return standstill*e.plan.Case.Scenario.Lock.TTL + e.pause(client)
 }
 
 // stuck reports whether a critical section should have ended long ago, and nothing has changed since: its client waits for
 // what does not come.
-func (w *ending) stuck(h *history.History, a *history.Acquisition) bool {
-	long := w.long(a.Client)
-	still, _ := w.steady(h)
-	return still >= long && h.End.Sub(a.Returned) >= w.clientPlan(a.Client).work.Work+long
+func (e *ending) stuck(a *history.Acquisition) bool {
+	long := e.long(a.Client)
+	still, _ := e.steady()
+	return still >= long && e.h.End.Sub(a.Returned) >= e.clientPlan(a.Client).work.Work+long
 }
 
-func (w *ending) clientPlan(name string) *clientPlan {
-	i := slices.IndexFunc(w.plan.clients, func(c clientPlan) bool { return c.name == name })
-	return &w.plan.clients[i]
+func (e *ending) clientPlan(name string) *clientPlan {
+	i := slices.IndexFunc(e.plan.clients, func(c clientPlan) bool { return c.name == name })
+	return &e.plan.clients[i]
 }
 
 // steady returns for how long nobody has begun or ceased to hold, and no fault has begun or healed; and whether there is
 // something that does not end because of which others wait: a permanent fault, or a hold that lasts.
-func (w *ending) steady(h *history.History) (still time.Duration, lasting bool) {
+func (e *ending) steady() (still time.Duration, lasting bool) {
 	last := trace.Instant(0)
-	lasting = w.unheard
-	for _, f := range w.faults { // a promotion is not undone
+	lasting = e.unheard
+	for _, f := range e.faults { // a promotion is not undone
 		lasting = lasting || f.Fired && f.Fault.Action.Kind == sim.Promote
 	}
 	note := func(at trace.Instant) {
-		if at <= h.End {
+		if at <= e.h.End {
 			last = max(last, at)
 		}
 	}
-	for i := range h.Faults {
-		f := &h.Faults[i]
+	for i := range e.h.Faults {
+		f := &e.h.Faults[i]
 		switch {
 		case !f.Fired:
 			continue
 		case f.End == trace.Never:
 			lasting = true
-		case f.End > h.End:
+		case f.End > e.h.End:
 			return 0, false
 		}
 		note(f.Begin)
 		note(f.End)
 	}
-	for i := range h.Grants {
-		lasting = lasting || h.Grants[i].To > h.End
-		note(h.Grants[i].From)
-		note(h.Grants[i].To)
+	for i := range e.h.Grants {
+		lasting = lasting || e.h.Grants[i].To > e.h.End
+		note(e.h.Grants[i].From)
+		note(e.h.Grants[i].To)
 	}
-	for i := range h.Acquisitions {
-		if b, ok := h.Acquisitions[i].Belief(); ok {
-			lasting = lasting || b.To > h.End
+	for i := range e.h.Acquisitions {
+		if b, ok := e.h.Acquisitions[i].Belief(); ok {
+			lasting = lasting || b.To > e.h.End
 			note(b.From)
 			note(b.To)
 		}
 	}
-	return h.End.Sub(last), lasting
+	return e.h.End.Sub(last), lasting
 }
