@@ -47,15 +47,15 @@ type remains struct {
 
 // missing says what the client has lost for good; "" if it can still do all that a lock needs.
 func (x *remains) missing() string {
-	s := x.servers
+	names := x.servers.Names()
 	switch {
-	case s.Kind == "zookeeper":
+	case x.servers.Kind == "zookeeper":
 		return x.ensemble()
-	case s.Kind == "redis":
+	case x.servers.Kind == "redis":
 		return x.masters()
-	case !x.lives(s.Names()[0]):
+	case !x.lives(names[0]):
 		return "the only server is gone"
-	case !x.reaches(s.Names()[s.Count()-1+min(s.Pool, 1)]):
+	case !x.reaches(names[len(names)-1]): // or its pooler
 		return "it cannot reach the only server"
 	default:
 		return ""
