@@ -26,8 +26,8 @@ func TestVotesThatAreSplitAreACause(t *testing.T) {
 	require.Equal(t, []string{outOfReach}, causes("redlock-majority-down", checker.Availability))
 }
 
-// Who stops within its section after the servers have lost its entry does what it must; who stops before that has been told wrong.
-func TestWhoStopsWithoutItsEntryStopsInTime(t *testing.T) {
+// A holder that stops within its section must do so when the servers have lost its entry; before that it has been misinformed.
+func TestStoppingWithoutAnEntryIsInTime(t *testing.T) {
 	stopped := func(until string) bool {
 		h, err := history.Parse(`history registers=2 authority end=10s
 acquisition id=1 client=a style=attentive returned=1s outcome=ok learns noticed=5s unlocked=5s released=6s release=failed

@@ -120,8 +120,8 @@ network: {latency: 1ms}
 	}
 }
 
-// TestTheEndOfTheRunHasNoNameAsABoundary holds that a number that is turned down to make a file plainer, and that says nothing
-// of the lock, is never told of: a run that ends before what matters is unknown, and if it were not this would be left.
+// TestTheEndOfTheRunHasNoNameAsABoundary: an earlier end makes a file plainer, but is no boundary of the lock. Today a run that
+// ends too early is unknown, so that the end would not be reported anyway; this holds if that changes.
 func TestTheEndOfTheRunHasNoNameAsABoundary(t *testing.T) {
 	s, err := scenarios.Parse("until.yaml", []byte("name: until\nlock: {algorithm: set-nx-lua}\nclients: {a: {work: 20s}}\nuntil: 120s\n"))
 	require.NoError(t, err)

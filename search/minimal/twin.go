@@ -1,0 +1,202 @@
+package minimal
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+)
+
+// twin plays scenarios with the reference lock in the place of the one that is accused.
+type twin struct {
+	judge
+	of     form   // of the counterexample
+	behind string // the holder, if its program's connections may survive a failover; "" for a lock of the catalogue
+	shares bool   // the reference lock violates the property for the same cause …
+	deaf   bool   // … and tells no holder of a loss
+}
+
+// A minimal scenario's moments and numbers are only just right for the lock that it was made for: the next client asks a
+// moment after the key is gone, a pause is as long as it takes. So that a reference lock is not said to keep what it
+// keeps by a few milliseconds, it is played with several schedules, and with faults that last a little longer or come at
+// the moments at which they came.
+const comparedSeeds = 3
+
+// compare returns in how many runs the reference lock kept the property, though every fault happened and the property was
+// exposed. It stops at the first one in which it does not.
+func (t *twin) compare(s *scenarios.Scenario, seen *history.History) (kept int) {
+	ttl := s.Lock.TTL
+	schedules := []func(*scenarios.Scenario){
+		func(*scenarios.Scenario) {},
+		pollOften,
+	}
+	if p := t.sought.Property; p != checker.Progress && p != checker.Availability { // longer work alone would exceed a short bound on waiting
+		schedules = append(schedules,
+			func(s *scenarios.Scenario) { pollOften(s); workFor(s, ttl/2) },
+			func(s *scenarios.Scenario) { pollOften(s); workFor(s, ttl/100*95) })
+	}
+	faults := []func(*scenarios.Scenario){
+		func(*scenarios.Scenario) {},
+		func(s *scenarios.Scenario) { stretch(s, 100, 20*time.Millisecond) },
+		func(s *scenarios.Scenario) { stretch(s, 10, 50*time.Millisecond) },
+		func(s *scenarios.Scenario) { atTheirMoments(s, seen); stretch(s, 100, 20*time.Millisecond) },
+	}
+	if t.behind != "" && failsOver(s) {
+		faults = append(faults, func(s *scenarios.Scenario) { leaveBehind(s, t.behind) })
+	}
+	for _, schedule := range schedules {
+		for _, fault := range faults {
+			for i := range uint64(comparedSeeds) {
+				if t.shares || t.ended() != nil {
+					return 0
+				}
+				changed := clone(s)
+				schedule(changed)
+				fault(changed)
+				changed.Seed += i
+				if t.keeps(changed) {
+					kept++
+				}
+			}
+		}
+	}
+	return kept
+}
+
+// failsOver reports whether a fault promotes a replica.
+func failsOver(s *scenarios.Scenario) bool {
+	return slices.ContainsFunc(s.Faults, func(f sim.Fault) bool { return f.Action.Kind == sim.Promote })
+}
+
+// leaveBehind keeps promotions from a client: a program whose connection to the old master stays open does not learn of them.
+func leaveBehind(s *scenarios.Scenario, client string) {
+	var told []string
+	for i := range s.Clients {
+		for _, name := range s.Clients[i].Names() {
+			if name != client {
+				told = append(told, name)
+			}
+		}
+	}
+	for i := range s.Faults {
+		if a := &s.Faults[i].Action; a.Kind == sim.Promote && len(told) > 0 {
+			a.Nodes = told
+		}
+	}
+}
+
+// keeps plays a scenario. It reports whether the run is evidence that the reference lock does not do the same.
+func (t *twin) keeps(s *scenarios.Scenario) bool {
+	seen := sighting{result: t.run(s)}
+	if seen.result == nil {
+		return false
+	}
+	report := &seen.result.Report
+	for i := range report.Violations {
+		v := &report.Violations[i]
+		if v.Property != t.sought.Property || v.Property != checker.Resource && v.Kind != t.sought.Kind {
+			continue
+		}
+		seen.violation = v
+		if t.isSame(newCast(s, seen).causes()) {
+			t.shares, t.deaf = true, !slices.ContainsFunc(seen.result.History.Acquisitions, tells)
+			return false
+		}
+	}
+	verdict := report.Verdicts[t.sought.Property]
+	quiet := len(s.Faults) == 0 && len(s.Clocks) == 0 // then what its clients do is all that could expose the property
+	exposed := verdict == checker.Held || verdict == checker.Violated || quiet || t.survived(seen.result.History)
+	return seen.idle(s.Faults) == 0 && exposed
+}
+
+// survived reports whether the property was exposed in a way that a verdict does not count: a holder stopped at its deadline,
+// or released the lock when another client had it already.
+func (t *twin) survived(h *history.History) bool {
+	switch t.sought.Property {
+	case checker.MutualExclusion:
+		return slices.ContainsFunc(h.Beliefs(), func(b history.Belief) bool { return b.Ended == history.ByDeadline })
+	case checker.ReleaseSafety:
+		return slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool {
+			at := func(c history.Copy) bool { return c.From <= a.Unlocked && a.Unlocked < c.To }
+			own := func(c history.Copy) bool { return at(c) && c.Acquisition == a.ID }
+			others := func(c history.Copy) bool { return at(c) && c.Acquisition != a.ID }
+			return a.Outcome == history.OK && slices.ContainsFunc(h.Copies, others) && !slices.ContainsFunc(h.Copies, own)
+		})
+	default:
+		return false
+	}
+}
+
+// isSame reports whether a violation has a cause like that of the counterexample: where that is a mistake which a lock
+// makes, the same mistake.
+func (t *twin) isSame(causes []string) bool {
+	return !slices.ContainsFunc(t.of.causes, func(cause string) bool {
+		return slices.Contains(mistakes, cause) && !slices.Contains(causes, cause)
+	})
+}
+
+// mistakes are the causes that speak of what a lock does, rather than of what happens to it.
+var mistakes = []string{misrelease, belated, fewOutOfReach, unrecovered, orphan, splitVotes}
+
+// pollOften has clients that poll for the lock ask again after a millisecond.
+func pollOften(s *scenarios.Scenario) {
+	for i := range s.Clients {
+		s.Clients[i].Retry.Delay, s.Clients[i].Retry.Jitter = time.Millisecond, 0
+	}
+}
+
+// workFor makes work last at least so long, if it is shorter than a lease.
+func workFor(s *scenarios.Scenario, least time.Duration) {
+	for i := range s.Clients {
+		s.Clients[i].Work = max(s.Clients[i].Work, least)
+	}
+}
+
+// stretch makes faults last longer and go further, by a part and some time; a clock's rate is wrong by a thousandth at
+// least.
+func stretch(s *scenarios.Scenario, part, more time.Duration) {
+	const leastRate = 1_000
+	longer := func(list ...*time.Duration) {
+		for _, d := range list {
+			switch {
+			case *d > 0 && *d < locks.Forever/2:
+				*d += *d/part + more
+			case *d < 0:
+				*d += *d/part - more
+			}
+		}
+	}
+	faster := func(rate *int64) {
+		switch {
+		case *rate > 0:
+			*rate = max(leastRate, *rate+*rate/int64(part))
+		case *rate < 0:
+			*rate = min(-leastRate, *rate+*rate/int64(part))
+		}
+	}
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		longer(&f.For, &f.Action.By, &f.Action.Restart, &f.Action.Demote, &f.Action.Step)
+		faster(&f.Action.Rate)
+	}
+	for i := range s.Clocks {
+		longer(&s.Clocks[i].Offset)
+		faster(&s.Clocks[i].Rate)
+	}
+}
+
+// atTheirMoments has faults that do not concern a message act at the moments at which they acted.
+func atTheirMoments(s *scenarios.Scenario, seen *history.History) {
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		for _, was := range seen.Faults {
+			if was.Name == f.Name && was.Fired && !hitsMessage(f) {
+				f.Trigger = sim.Trigger{When: sim.At, At: time.Duration(was.Begin)}
+			}
+		}
+	}
+}
