@@ -14,8 +14,8 @@ func (m *Menu) Pauses() bool { return m.Base == nil && m.Within == 0 && m.has(Cl
 // lost the lock. The others have little to do, so that one of them has mostly acquired and released the lock when the
 // holder goes on, and they come back then. Nothing else goes wrong.
 //
-// A lock that takes a key which is missing for its own is right as long as nobody has come between. And faults that are
-// drawn by themselves seldom leave the lock free again at the moment at which a late release or renewal arrives.
+// A lock that takes a missing key for its own does no harm unless another client has held the lock meanwhile. Faults that are
+// drawn independently seldom leave the lock free again at the moment at which a late release or renewal arrives.
 func (g *generator) between() bool {
 	if g.menu.Between == 0 || g.blind() || !g.menu.Pauses() || !oneIn(g, g.menu.Between) {
 		return false

@@ -46,7 +46,7 @@ func (g *generator) fault(k Kind) (sim.Fault, bool) {
 	}
 }
 
-// server draws which server a kind of fault hits. If one of several leads that may be whoever does so by then.
+// server draws which server a kind of fault hits. If one of several leads, it may be the leader at that time.
 func (g *generator) server(k Kind) string {
 	whom := slices.Clone(g.servers)
 	if g.role != "" {
@@ -90,7 +90,7 @@ func (g *generator) serverCrash(k Kind, host bool) (sim.Fault, bool) {
 }
 
 // spares reports whether locks can do without a server for good, beside those that are gone already, and counts it among
-// them then. Where the only server or a majority is gone, nothing that follows says anything of the lock.
+// them then. Once the only server or a majority is gone, the rest of a run says nothing of the lock.
 func (g *generator) spares(node string) bool {
 	s := &g.scenario.Servers
 	most := (len(g.keepers) - 1) / 2
@@ -99,7 +99,7 @@ func (g *generator) spares(node string) bool {
 		return !slices.Contains(g.hosts, node)
 	case s.Sentinels > 0 || s.Cluster: // they replace one
 		most = 1
-	case s.Replicas > 0: // nobody promotes one by itself
+	case s.Replicas > 0: // they are not promoted by themselves
 		return slices.Index(g.keepers, node) >= s.Masters
 	}
 	g.gone++

@@ -64,9 +64,9 @@ type Menu struct {
 	AtHand  bool   // storage is where its clients are: an access takes no time
 	Most    int    // faults in one scenario; 3
 	ForGood bool   // a server that crashes or stands still, and the worker of a client that may pause, may do so for good
-	Pairs   int64  // in one of so many scenarios two faults aim at one acquisition (see generator.pair); 0: in none
+	Pairs   int64  // in one of this many scenarios two faults aim at one acquisition (see generator.pair); 0: in none
 	Votes   bool   // these hit different servers at requests of one purpose, where independent servers vote
-	Between int64  // in one of so many others take and release a lock that its holder has lost (see generator.between); 0: in none
+	Between int64  // in one of this many, other clients take and release a lock that its holder has lost (see generator.between); 0: in none
 	// Strategy says how faults are chosen and placed; step-keyed.
 	Strategy Strategy
 

@@ -56,8 +56,8 @@ type aim struct {
 	hosts   []string // that are left to aim at
 }
 
-// votes reports whether two faults are to undo two votes of one acquisition: each client asks several servers, none of
-// which hears of the others.
+// votes reports whether two faults are to undo two votes of one acquisition: clients ask several servers that are independent of
+// each other.
 func (g *generator) votes() bool { return g.menu.Votes && len(g.peers) == 0 && len(g.hosts) > 1 }
 
 // mostRequests is about how many requests to one server an acquisition and its release take, of whatever purpose.

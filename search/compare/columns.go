@@ -69,8 +69,8 @@ func ColumnNames() []string {
 	return names
 }
 
-// Conditions returns what columns of these names ask of locks, for [measure.Plan]: each name by itself, or all of them as one
-// condition, which is called "all" if it is of all names. The error says that a lock's program cannot set the lock up.
+// Conditions returns the columns of these names as conditions of a [measure.Plan]: one for each, or one for all of them together,
+// which is called "all" if no name is missing. The error says that a lock's program cannot set the lock up.
 func Conditions(list []locks.Algorithm, names []string, each bool) ([]measure.Condition, error) {
 	known, err := probeAll(list)
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *column) menu(lock *locks.Algorithm, f *facts) search.Menu {
 		m.Overrun = math.MaxInt64 // never
 	}
 	if len(c.kinds) < len(search.Kinds()) {
-		m.IdleTimeouts, m.Pools = nil, nil // whoever is deployed so needs no fault to lose the lock
+		m.IdleTimeouts, m.Pools = nil, nil // deployed so, a lock can be lost without a fault
 	}
 	if m.Guarded = c.guarded; c.guarded {
 		m.Storage = nil

@@ -12,7 +12,7 @@ import (
 	"github.com/locksim/locksim/search"
 )
 
-// looks is in how many drawn deployments is looked for one in which a fault of some kinds can happen.
+// looks is how many drawn deployments are searched for one in which a fault of some kinds can happen.
 const looks = 64
 
 // spares says why the faults of a column can happen in none of the deployments of a lock; "" if they can.

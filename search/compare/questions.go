@@ -125,7 +125,7 @@ func withoutOverrun() []string {
 	return slices.DeleteFunc(ColumnNames(), func(name string) bool { return name == overruns || name == allFaults })
 }
 
-// recovers says that a dead holder does not keep the lock for ever.
+// recovers says that a dead holder does not keep the lock forever.
 func recovers(l *Lock) bool {
 	return l.NeverAfter == 0 && l.NeverAfterPowerLoss == 0 && l.AfterCrash.Count > 0
 }

@@ -22,8 +22,8 @@ type Result struct {
 	Interrupted bool                       // the context was cancelled before they were
 	Judged      [checker.PropertyCount]int // in how many of the played runs a property was judged
 	AtRisk      [checker.PropertyCount]int // and in how many of them it was at risk
-	Acted       []search.Kind              // of which a fault found something to act on, in the order in which they did
-	NeverActed  []search.Kind              // of which none did, though they were asked for and could do something to the base
+	Acted       []search.Kind              // kinds with a fault that found something to act on, in the order in which they did
+	NeverActed  []search.Kind              // kinds without one, though they were asked for and can do something to the base
 	Findings    []Finding
 	_           struct{}
 }

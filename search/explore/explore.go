@@ -92,8 +92,8 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 	}
 	x.result.Menu = x.menu.words()
 	all := []*explorer{x}
+	o.Most = min(o.Most, mostOfVariations)
 	for _, v := range o.Variations {
-		o.Most = min(o.Most, mostOfVariations)
 		all = append(all, newExplorer(v, o, found))
 	}
 	for _, e := range all {
@@ -116,7 +116,7 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 // mostOfVariations is how many faults a schedule of a variation has at most.
 const mostOfVariations = 1
 
-// newExplorer returns the exploration of one base, of which the findings are entered among those of others.
+// newExplorer returns the exploration of one base, which enters what it finds among the findings of others.
 func newExplorer(base scenarios.Case, o Options, found *findings) *explorer {
 	return &explorer{
 		base: base, options: o, menu: newMenu(base.Scenario, o.Faults, o.Full), violating: make(map[uint64]bool),
@@ -130,7 +130,7 @@ func newExplorer(base scenarios.Case, o Options, found *findings) *explorer {
 func deepen(ctx context.Context, all []*explorer) error {
 	result := all[0].result
 	for n := 1; n <= result.Most; n++ {
-		level := Level{}
+		var level Level
 		for _, x := range all {
 			level.Placements += x.weight(n)
 		}
@@ -147,7 +147,7 @@ func deepen(ctx context.Context, all []*explorer) error {
 	return nil
 }
 
-// neverActed lists the kinds of faults that are asked for and can do something to the base, of which none did.
+// neverActed lists the kinds of faults that were asked for and can do something to the base, but never did.
 func (x *explorer) neverActed(asked []search.Kind) []search.Kind {
 	if x.result.Most == 0 {
 		return nil

@@ -31,8 +31,8 @@ type Config struct {
 // MostDrift is how far a clock may run off: it then nearly stands still, or runs nearly twice as fast.
 const MostDrift = 999_999
 
-// DefaultProperties lists what a lock is expected to keep. That somebody acquires while faults last is not among it, nor how
-// much it sends, which only a scenario can bound. A program is expected to survive, too.
+// DefaultProperties lists what a lock is expected to keep: neither availability, since faults may well keep every client from the
+// lock while they last, nor load, which only a scenario can bound. A program is expected to survive, too.
 func DefaultProperties() []checker.Property {
 	return []checker.Property{
 		checker.MutualExclusion, checker.ExclusionAtService, checker.Resource, checker.FencingOrder,

@@ -80,7 +80,7 @@ func TestWhatCannotBeHuntedIsAnError(t *testing.T) {
 	}
 }
 
-// Kinds of faults that the deployed servers cannot meet are not missed: nobody could draw them.
+// Kinds of faults that cannot hit the deployed servers can never be drawn, so that their absence says nothing.
 func TestNeverDrawnNamesOnlyWhatCanHitTheServers(t *testing.T) {
 	for _, tc := range []struct {
 		lock       string

@@ -23,8 +23,8 @@ type Hunt struct {
 // rehearsed is how many draws are compiled before a hunt begins.
 const rehearsed = 64
 
-// between is in one of how many runs others take and release a lock that its holder has lost. Rates are measured without
-// such runs: they are there for what is rare, and would show again and again what a lease cannot prevent.
+// In one of this many runs other clients take and release a lock that its holder has lost. Rates are measured without such runs:
+// they search for rare mistakes, and would otherwise count again and again what a lease cannot prevent.
 const between = 12
 
 // New checks a configuration. A lock takes the place of the catalogue's unless it is nil. The error says what cannot be
@@ -108,10 +108,11 @@ func (h *Hunt) Draw(n uint64) *scenarios.Scenario { return search.Generate(searc
 // mostLooked is in how many draws a kind of fault is looked for: one that is in none of them will hardly be in others.
 const mostLooked = 20_000
 
-// NeverDrawn lists the kinds of faults that are in none of so many runs from a number on, though they can hit what one
-// of these deploys.
+// NeverDrawn lists the kinds of faults that none of the runs from a number on has, though they can hit what one of these runs
+// deploys.
 func (h *Hunt) NeverDrawn(from uint64, runs int) []search.Kind {
-	left, met := slices.Clone(h.Config.Faults), []search.Kind(nil)
+	left := slices.Clone(h.Config.Faults)
+	var met []search.Kind
 	for n := range uint64(min(runs, mostLooked)) {
 		if len(left) == 0 {
 			break
