@@ -11,8 +11,8 @@ import (
 	"github.com/locksim/locksim/search/minimal"
 )
 
-// deciding is what stories of wrong locks say of the request that decides: what it was, what became of it, what should have
-// followed. No story of another of these locks says it, since none has made that mistake.
+// deciding has for each faulty lock what its story must say of the deciding request: which it was, what became of it, or what
+// should have followed. The stories of the other locks must not say it, since they do not have that mistake.
 var deciding = map[string]string{
 	"looks first":    "'s SET without NX overwrites",
 	"trusts nil":     "a/1's second SET is answered (nil) at 206 ms",
@@ -36,7 +36,7 @@ var deciding = map[string]string{
 	"first of a sorted set removed": "'s release (EVAL) is executed",
 }
 
-// unclear are wrong locks with which no lock of the catalogue can be compared in the scenario that shows their mistake.
+// unclear are faulty locks that no lock of the catalogue can be compared with in the scenario that shows their mistake.
 var unclear = []string{"renews forever", "first of a sorted set removed"}
 
 func TestTheDecidingRequestIsNamed(t *testing.T) {

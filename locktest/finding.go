@@ -24,7 +24,7 @@ type Finding struct {
 	Scenario *scenarios.Scenario // as small as it could be made; it expects the promise to be kept
 	Needs    []minimal.Need      // how much of what is left in the scenario is needed
 	Blame    minimal.Blame       // whose promise was broken, if the scenario could be made small
-	Also     []Promise           // that the same mistake breaks, as far as that can be told
+	Also     []Promise           // other promises that the same mistake breaks, as far as that is known
 	Schedule int                 // in which of the schedules for the promise it was found, from 1; 0 if it had been saved
 	run      *reports.Run        // of the scenario; nil if the lock's code failed in it
 	_        struct{}

@@ -11,7 +11,7 @@ import (
 // usualChecks is how many checks rapid makes unless it is told otherwise.
 const usualChecks = 100
 
-// judge puts a promise to the lock in schedules that rapid draws, so many for each of its checks, and keeps what is found.
+// judge puts a promise to the lock in schedules that rapid draws, several for each of its checks, and keeps what is found.
 func judge(t *testing.T, s *subject, p *promise, part part, each int, c *tally) {
 	t.Helper()
 	leaveNoFailFiles()

@@ -22,10 +22,11 @@ import (
 )
 
 // Run tests a lock: saved scenarios first, then each promise in a subtest of its own, in a tenth of its schedules, and
-// if all are kept so far, in the others. A mistake that breaks several promises is told once, after all of them. What it plays is drawn by rapid, whose flags work: -rapid.checks for more or
-// fewer schedules, -rapid.seed for the same ones; with -short it is a tenth. A promise that was never at risk is skipped,
-// since nothing was learnt of it. The builder is called in many simulated processes, also of runs that are played at
-// once: locks must not share anything but their servers.
+// if all are kept so far, in the others. A mistake that breaks several promises is reported once, after all of them. What
+// it plays is drawn by rapid, whose flags work: -rapid.checks for more or fewer schedules, -rapid.seed for the same ones;
+// with -short it is a tenth. A promise that was never at risk is skipped, since nothing was learnt of it. The builder is
+// called in many simulated processes, also of runs that are played at once: locks must not share anything but their
+// servers.
 func Run(t *testing.T, newLock locks.Builder, o Options) {
 	t.Helper()
 	s, err := examine(newLock, o)

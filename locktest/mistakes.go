@@ -7,7 +7,7 @@ import (
 	"github.com/locksim/locksim/reports"
 )
 
-// causeFirst are the properties in the order in which a mistake shows: who has broken the first, may break the others by it.
+// causeFirst orders properties from cause to effect: a mistake that breaks one of them may thereby break those behind it.
 var causeFirst = []checker.Property{
 	checker.ReleaseSafety, checker.FencingOrder, checker.ExclusionAtService, checker.SilentLoss, checker.MutualExclusion,
 	checker.Resource, checker.Leak,
@@ -21,8 +21,8 @@ func (f *Finding) rank() int {
 	return len(causeFirst)
 }
 
-// mistakes returns what was found so that no mistake is told twice: one finding of each, its cause first, which names the other
-// promises that the same mistake breaks.
+// mistakes returns one finding for each mistake, the one nearest to the cause. It names the other promises that the same mistake
+// breaks.
 func mistakes(tallies []tally) []*Finding {
 	var found, told []*Finding
 	for i := range tallies {
@@ -41,8 +41,8 @@ func mistakes(tallies []tally) []*Finding {
 	return told
 }
 
-// brings reports whether what breaks one promise is what breaks another: in both runs the same request decides, or in the
-// other's run this one's property is violated first, in the same way.
+// brings reports whether the mistake of one finding is also that of another: the same request decides in both runs, or the
+// other's run violates this one's property first, in the same way.
 func (f *Finding) brings(other *Finding) bool {
 	if f.run == nil || other.run == nil {
 		return f.Text == other.Text

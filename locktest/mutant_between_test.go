@@ -6,8 +6,8 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// permitLock passes on a permit, as a semaphore does, beside the holder's key: the client that takes the permit makes the
-// key, and a client that finds neither key nor permit assumes that the holder died with the permit, and replaces it.
+// permitLock passes on a permit, as a semaphore does, beside the holder's key. The client that takes the permit makes the key. A
+// client that finds neither key nor permit assumes that the holder died with the permit, and replaces it.
 type permitLock struct {
 	permitPlant
 	p    locks.Process
@@ -17,7 +17,7 @@ type permitLock struct {
 // permitPlant says which mistakes such a lock has.
 type permitPlant struct {
 	renews  bool // a watchdog renews the key …
-	revives bool // … and makes it if there is none, as if nobody had taken and returned the permit since
+	revives bool // … and makes it if there is none, though another client may have taken and returned the permit since
 }
 
 func (m permitPlant) build(p locks.Process) (locks.Lock, error) {

@@ -11,7 +11,7 @@ import (
 type redPlant struct {
 	minority      bool // one vote less than a majority is enough
 	countsErrors  bool // a server that cannot be reached has not refused
-	countsLost    bool // a server that has not answered has not refused, if another one has answered with an error
+	countsLost    bool // a lost answer counts as a vote if another server has answered with an error
 	ofReachable   bool // a majority of those that answered is enough
 	addsDrift     bool // the drift allowance is added to the lease
 	noDrift       bool // there is none

@@ -70,7 +70,7 @@ func wrong() []lock {
 
 		{name: "touches any", breaks: locktest.Expiry, build: itemPlant{touchesAny: true}.build},
 		{name: "cuts an item short", breaks: locktest.ReleaseSafety, build: itemPlant{cutsShort: true}.build},
-		{name: "row for ever", breaks: locktest.Progress, build: rowPlant{staysForEver: true}.build},
+		{name: "row forever", breaks: locktest.Progress, build: rowPlant{staysForEver: true}.build},
 		{name: "renews any row", breaks: locktest.ExclusionAtService, build: rowPlant{renews: true, renewsAny: true}.build},
 		{name: "renews any row beside the dead", breaks: locktest.Expiry, build: rowPlant{renews: true, renewsAny: true}.build},
 
@@ -197,7 +197,7 @@ func TestWrongLocksAreCaught(t *testing.T) {
 	}
 }
 
-// TestEachFocusFindsItsMistake: what random faults seldom bring together is drawn on purpose, and found with any seed.
+// TestEachFocusFindsItsMistake: faults that seldom coincide by chance are drawn together on purpose, so that any seed finds the mistake.
 func TestEachFocusFindsItsMistake(t *testing.T) {
 	for _, tc := range []struct {
 		focus  string

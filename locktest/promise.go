@@ -56,8 +56,8 @@ const (
 	GuardedResource Promise = "guarded-resource"
 	// NothingLeft: what is released, or was not acquired, keeps nobody out for longer than the lease or the session lives.
 	NothingLeft Promise = "nothing-left"
-	// NoSilentLoss: a lock that keeps its grant loses none without a fault, and tells a holder who loses it otherwise if his
-	// lease says that he will be.
+	// NoSilentLoss: a lock that keeps its grants loses none without a fault, and notifies a holder that loses its grant
+	// otherwise, if the lease has such a notice.
 	NoSilentLoss Promise = "no-silent-loss"
 	// Survival: a program neither panics nor exits, nor runs out of memory, whatever happens. It is asked of programs alone.
 	Survival Promise = "survival"
@@ -188,7 +188,7 @@ func common(list, only []search.Kind) []search.Kind {
 // draw draws a scenario for the promise.
 func (p *promise) draw(src search.Source) *scenarios.Scenario {
 	m := p.menu
-	// Two faults that aim at one acquisition are a focus of their own, and so is what comes between a loss and its notice.
+	// Two faults that aim at one acquisition are a focus of their own, and so are clients that come between a loss and its notice.
 	choices := []func(){func() {}}
 	for i := range p.focus {
 		choices = append(choices, func() { m.Faults = p.focus[i] })

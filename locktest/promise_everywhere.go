@@ -49,7 +49,7 @@ func (s *subject) everywhere() []promise {
 	return list
 }
 
-// leftovers is what is asked of whatever a lock leaves behind, and of what it keeps by itself.
+// leftovers are the promises about what a lock leaves behind, and about what it keeps by itself.
 func (s *subject) leftovers() (list []promise) {
 	menu := search.Menu{Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Persistence: onDisk}
 	if s.expires || s.kind() != "redis" {
@@ -75,7 +75,7 @@ func (s *subject) leftovers() (list []promise) {
 	return append(list, p)
 }
 
-// untold is the kind of violation that is a loss of which the holder was not told.
+// untold is the kind of violation in which a holder was not told of its loss.
 const untold = "not told"
 
 // shortestHandover is the lease below which a handover cannot be told from the end of a lease: clients poll as often as
