@@ -251,11 +251,11 @@ func expiryUnit(option string) time.Duration {
 	return time.Second
 }
 
-// A key's deadline is a reading of the wall clock in ns; 0 is none. What 64 bits of ns cannot hold, after the year 2262, is
-// the date in ms, negated: Redis's dates reach the year 292,278,994. No simulated clock gets there, so such a key never ends
-// by time, but is asked for its date, and replicated and stored with it.
+// A key's deadline is a reading of the wall clock in ns; 0 is none. A date after the year 2262, which 64 bits of ns cannot
+// hold, is in ms, negated: Redis's dates reach the year 292,278,994. No simulated clock gets there, so such a key never
+// expires, but commands ask for its date, and it is replicated and stored with it.
 
-// never is where a far deadline lies for what counts in ns.
+// never is the reading in ns that stands for a far deadline.
 const never = math.MaxInt64
 
 // moment is the reading in ns at which a key ends; never if it is too far to be reached.
@@ -275,7 +275,7 @@ func date(deadline int64) int64 {
 }
 
 // deadline is where n units from now (or from the epoch) lie. Not ok: Redis's 64 bits of milliseconds do not hold it (expire.c,
-// expireGenericCommand). All that is over is alike, and lies at the epoch's first nanosecond.
+// expireGenericCommand). Dates before the epoch are all in the past, and are given as its first nanosecond.
 func (s *Store) deadline(n int64, unit time.Duration, absolute bool) (deadline int64, ok bool) {
 	const whole = int64(time.Millisecond)
 	each := int64(unit) / whole

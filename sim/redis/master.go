@@ -15,7 +15,7 @@ type link struct {
 	feeding bool
 	sent    int64 // offset of the last unit that it was sent, or that its snapshot contains
 	acked   int64 // offset that it has acknowledged
-	flushed int64 // offset up to which it says that its disk has everything; 0 if it has no append-only file
+	flushed int64 // offset up to which its disk has everything, as it says; 0 if it has no append-only file
 	heard   int64 // wall clock in seconds: when it last did, or went online
 }
 

@@ -2,15 +2,15 @@ package redis
 
 import lua "github.com/yuin/gopher-lua"
 
-// gopher-lua looks for the matches of a pattern in one go, which no bound ends: "a-a-a-b" has more ways to fail than there is
-// time, and a long match of "a*" is a deep recursion. So a pattern is walked here first, in the same way and without recursion
-// but for backtracking; each step counts as one of the script's. What takes too many never begins.
+// gopher-lua matches a pattern in one call that no bound interrupts: "a-a-a-b" can fail in more ways than there is time to try, and
+// a long match of "a*" is a deep recursion. So each pattern is first walked here, in the same order but with recursion only where
+// it backtracks, and each step counts as one of the script's. A match that would exceed the bound is never started.
 
 // copiedByStep is how many bytes may be compared or copied in the time of a step.
 const copiedByStep = 1024
 
-// matching is a function of the string library that looks for a pattern: at most so many matches, from its third argument on
-// if it has one (init).
+// matching guards a function of the string library that looks for a pattern: for at most limit matches, and from its third
+// argument on if init is set.
 func (e *engine) matching(f lua.LValue, limit int, init bool) *lua.LFunction {
 	library := f.(*lua.LFunction)
 	guard := e.l.NewFunction(func(l *lua.LState) int {
@@ -21,7 +21,7 @@ func (e *engine) matching(f lua.LValue, limit int, init bool) *lua.LFunction {
 	return guard
 }
 
-// walk has the script pay for what a pattern takes.
+// walk charges the script for the steps that a pattern takes.
 func (e *engine) walk(l *lua.LState, limit int, init bool) {
 	text, pattern := lua.LVAsString(l.Get(1)), lua.LVAsString(l.Get(2))
 	from := 0
@@ -203,7 +203,7 @@ type walker struct {
 
 func (w *walker) spend(steps int) { *w.left -= steps }
 
-// find counts the matches, at most so many; all if the limit is negative.
+// find counts the matches up to a limit; all of them if the limit is negative.
 func (w *walker) find(limit int) (matches int) {
 	w.marks = make([][2]int, w.pattern.captures)
 	for at := 0; at <= len(w.text) && *w.left >= 0; {
@@ -219,7 +219,7 @@ func (w *walker) find(limit int) (matches int) {
 	return matches
 }
 
-// match returns where the rest of the pattern ends that begins somewhere; -1 if it does not match there.
+// match returns where a match of the pattern from piece i on ends that begins at a place of the text; -1 if there is none.
 func (w *walker) match(i, at int) int {
 	for ; ; i++ {
 		if w.spend(1); *w.left < 0 {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// endlessPatterns are scripts that look for patterns for longer than anybody waits, or recurse too deeply, each in its own way.
+// endlessPatterns are scripts whose patterns take too long to match, or recurse too deeply, each in its own way.
 var endlessPatterns = map[string]string{
 	"backtracks":                "return string.find(string.rep('a', 30), string.rep('a-', 30) .. 'b')",
 	"backtracks greedily":       "return string.match(string.rep('a', 40), string.rep('a*', 20) .. 'b')",
@@ -25,7 +25,7 @@ var endlessPatterns = map[string]string{
 	"catches the error":         "for i = 1, 1000 do pcall(string.find, string.rep('a', 100000), 'a*b') end",
 }
 
-func TestAScriptThatLooksForAPatternForEverIsEnded(t *testing.T) {
+func TestEndlessPatternsExceedTheBoundOfAScript(t *testing.T) {
 	for name, script := range endlessPatterns {
 		t.Run(name, func(t *testing.T) {
 			x := newSession(t)
@@ -35,7 +35,7 @@ func TestAScriptThatLooksForAPatternForEverIsEnded(t *testing.T) {
 	}
 }
 
-// TestPatternsOfOrdinaryScriptsAreFound holds that what is walked first is found as before.
+// TestPatternsOfOrdinaryScriptsAreFound: the library's answers are the same although patterns are walked first.
 func TestPatternsOfOrdinaryScriptsAreFound(t *testing.T) {
 	x := newSession(t)
 	for script, want := range map[string]string{
@@ -55,8 +55,8 @@ func TestPatternsOfOrdinaryScriptsAreFound(t *testing.T) {
 	require.Equal(t, "(error) NOTBUSY No scripts in execution right now.", x.do("SCRIPT KILL"))
 }
 
-// TestAWalkFindsWhatTheLibraryFinds compares the matches of drawn patterns with gopher-lua's, so that no other pattern is walked
-// than is then looked for.
+// TestAWalkFindsWhatTheLibraryFinds compares the matches of drawn patterns with gopher-lua's: else a walk would charge for
+// another match than the one that follows.
 func TestAWalkFindsWhatTheLibraryFinds(t *testing.T) {
 	pieces := []string{"a", "b", ".", "%a", "%A", "%d", "%s", "[ab]", "[^a]", "[a-c]", "[%d-]", "[]]", "*", "+", "-", "?", "(", ")", "()", "%1", "%b()",
 		"$", "^", "%%", "%.", "%x", "x", "1"}

@@ -41,8 +41,8 @@ type disk struct {
 	flushing  int      // how much of it the flush in progress will have made durable; 0 if there is none
 	lastFlush int64    // monotonic clock
 
-	flushingOffset int64 // the server's when the flush in progress began, and
-	reportedOffset int64 // when the last one that has ended did
+	flushingOffset int64 // the server's offset when the flush in progress began
+	reportedOffset int64 // its offset when the last flush that has ended began
 }
 
 // flushTime is how long the disk takes for a flush in the background.
@@ -102,8 +102,8 @@ func (s *Server) endFlush() bool {
 	return true
 }
 
-// reported reports whether the server knows so much of its append-only file to be on its disk. With appendfsync no it never asks
-// (aof.c, flushAppendOnlyFile).
+// reported reports whether the server knows that its append-only file is on its disk up to a position. With appendfsync no it
+// never asks (aof.c, flushAppendOnlyFile).
 func (s *Server) reported(position int) bool {
 	switch d := &s.disk; s.config.Persistence {
 	case Everysec, Always:
@@ -115,7 +115,7 @@ func (s *Server) reported(position int) bool {
 	}
 }
 
-// flushedOffset is up to which offset a replica knows its disk to have everything (fsynced_reploff).
+// flushedOffset is the offset up to which a replica knows that its disk has everything (fsynced_reploff).
 func (s *Server) flushedOffset() int64 {
 	if s.reported(len(s.disk.log)) {
 		return s.offset

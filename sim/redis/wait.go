@@ -8,8 +8,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// wait is a request that has not been answered: WAIT, WAITAOF, or one that waits for a key. What the client sends meanwhile is executed
-// when it has been.
+// wait is a request that has not been answered: WAIT, WAITAOF, or one that waits for a key. What the client sends meanwhile is
+// executed after the answer.
 type wait struct {
 	request *Request
 	timeout *sim.Timer
@@ -120,7 +120,7 @@ func (s *Server) met(w *wait) bool {
 	return s.acked(w) >= w.replicas && (w.local == 0 || s.reported(w.position))
 }
 
-// tally is the answer to WAIT: who has acknowledged.
+// tally is the answer to WAIT or WAITAOF: how many have acknowledged.
 func (s *Server) tally(w *wait) Reply {
 	replicas := Reply{Type: ReplyInteger, Int: s.acked(w)}
 	if !w.disks {
