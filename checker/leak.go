@@ -112,7 +112,7 @@ func settled(f *history.Fault) trace.Instant {
 }
 
 // dueBy returns the moment by which a copy should be gone; false if a fault that never heals excuses it forever. What such
-// a fault cannot excuse is a key with an end of its own: only who lives and reaches the server can have renewed it.
+// a fault cannot excuse is a key with an end of its own: only a client that lives and reaches the server can have renewed it.
 func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instant) (trace.Instant, bool) {
 	soon, quiet := over.Add(j.o.Lease/10), a.Outcome != history.Unknown
 	for i := range j.h.Faults {

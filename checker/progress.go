@@ -16,8 +16,8 @@ import (
 // knows no excuse at all, but is judged only of a stall in which a fault was active before the bound had elapsed. For
 // progress, a wait ends when its client has lost for good what every lock on these servers needs ([history.Outage]).
 //
-// A run that ends before the bound has elapsed accuses nobody, unless nothing could happen in it any more: then who
-// waits waits for ever.
+// A run that ends before the bound has elapsed violates nothing, unless nothing could happen in it any more: then its
+// waits last forever.
 
 func (j *judge) progress() {
 	if j.o.ProgressWithin <= 0 {

@@ -302,7 +302,7 @@ type History struct {
 	// Outages are the clients that have lost for good what every lock on these servers needs: their waits say nothing of the
 	// lock's progress from then on.
 	Outages []Outage
-	// Quiescent says that the run ended because nothing could happen any more: who still waits then waits for ever.
+	// Quiescent says that the run ended because nothing could happen any more: a wait that had not ended by then lasts forever.
 	Quiescent bool
 
 	Acquisitions []Acquisition // Acquisitions[i].ID == i+1
