@@ -174,8 +174,8 @@ func (c *zkClient) remove(path string) error {
 	return err
 }
 
-// leaves reports whether a node may still be there after an attempt to remove it: it is not if there was none, or if it has
-// gone with its session.
+// leaves reports whether a node may still be there after an attempt to remove it: not if there was none, or if it has gone
+// with its session.
 func leaves(err error) bool {
 	return err != nil && !errors.Is(err, ErrNoNode) && !errors.Is(err, ErrSessionExpired)
 }

@@ -18,8 +18,8 @@ import (
 const maxSize = 1 << 20
 
 // Parse reads a scenario; file is the name that errors mention. What is wrong with it comes back as [Errors], all of
-// it at once, beside what could be read, which is nil if nothing could. Fields that are absent have their defaults, and each
-// variant is a complete scenario of its own.
+// it at once, beside what could be read; the scenario is nil if nothing could. Fields that are absent have their defaults, and
+// each variant is a complete scenario of its own.
 func Parse(file string, data []byte) (*Scenario, error) {
 	r := newReader(file)
 	root := r.load(data)

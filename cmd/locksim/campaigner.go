@@ -21,7 +21,7 @@ type campaigner struct {
 	*call
 	options *campaignOptions
 	ledger  *claims.Ledger
-	file    *claims.File // where that is saved; nil if nowhere
+	file    *claims.File // that the ledger is saved in; nil if in none
 	build   string
 	stints  []claims.Stint  // the first of them is under way
 	played  int             // scenarios of that one

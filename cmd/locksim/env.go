@@ -20,7 +20,7 @@ type env struct {
 
 	saveEvery time.Duration // how much of what a long search has played may be lost when it is killed
 
-	flags func(*flag.FlagSet) // is shown the flags of a command before they are read; may be nil
+	flags func(*flag.FlagSet) // called with the flags of a command before they are read; may be nil
 }
 
 func environment() env {

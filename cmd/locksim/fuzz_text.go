@@ -52,12 +52,11 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 	return nil
 }
 
-// neverText says which kinds of faults were never drawn, and which of some properties were at risk in no run; "" if all
-// were.
-func neverText(drawn []search.Kind, of []checker.Property, atRisk []int) string {
+// neverText says which kinds of faults were never drawn, and which properties were at risk in no run; "" if there are none.
+func neverText(neverDrawn []search.Kind, of []checker.Property, atRisk []int) string {
 	var parts, properties []string
-	if len(drawn) > 0 {
-		parts = append(parts, "never drawn: "+strings.Join(kindNames(drawn), ", "))
+	if len(neverDrawn) > 0 {
+		parts = append(parts, "never drawn: "+strings.Join(kindNames(neverDrawn), ", "))
 	}
 	for _, p := range of {
 		if atRisk[p] == 0 {

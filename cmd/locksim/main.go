@@ -170,7 +170,7 @@ func (c *call) complain(text string) {
 	}
 }
 
-// mostQuoted is how much of a line of a complaint is printed, which may quote what is very long.
+// mostQuoted is how much of a line of a complaint is printed: it may quote a very long argument.
 const mostQuoted = 1000
 
 // shortened leaves out the middle of a line that is too long.

@@ -68,7 +68,7 @@ func TestMinimizeNamesItsFileAfterTheCause(t *testing.T) {
 }
 
 func TestMinimizeWorksOnNamedScenariosOfAllKinds(t *testing.T) {
-	each := 12 // every so many, of a hundred
+	each := 12 // one in twelve, of a hundred
 	if testing.Short() {
 		each = 36
 	}

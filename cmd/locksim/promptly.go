@@ -60,7 +60,7 @@ func (o *outlet) Write(b []byte) (int, error) {
 // shut has no other write begin. It does not wait for one that a reader holds up.
 func (o *outlet) shut() {
 	o.over.Store(true)
-	if o.mu.TryLock() {
+	if o.mu.TryLock() { // so that earlier writes come before what the caller writes next
 		o.mu.Unlock()
 	}
 }

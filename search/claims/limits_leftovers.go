@@ -5,7 +5,7 @@ import (
 	"github.com/locksim/locksim/search"
 )
 
-// limitsOfLeftovers is where locks leave something behind, or lose in silence what they should keep.
+// limitsOfLeftovers are limits of locks that leave something behind, or lose silently what they should keep.
 func limitsOfLeftovers() []Claim {
 	waits := func(lock string, faults ...search.Kind) search.Menu {
 		return search.Menu{Lock: lock, Faults: faults, Waits: true, Stays: true}

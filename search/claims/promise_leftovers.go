@@ -7,7 +7,7 @@ import (
 	"github.com/locksim/locksim/search"
 )
 
-// leavesNothing is of locks that keep nobody out by what is left of an acquisition that is over, for longer than documented.
+// leavesNothing is promised by locks of which no acquisition keeps others out for longer than documented after its end.
 func leavesNothing() []Claim {
 	key := Claim{Name: "leaves-nothing", Property: checker.Leak, Menu: search.Menu{
 		Faults: search.Kinds(search.SameRandom, search.ServerAhead, search.ServerBack), Waits: true,
@@ -44,7 +44,7 @@ func leavesNothing() []Claim {
 		key.of("memcached-cas"), connection.of("mysql-get-lock", "mysql-row", "mysql-lease-row"), keptOrTold())
 }
 
-// keptOrTold is of locks that keep what they hold by themselves.
+// keptOrTold is promised by locks that keep by themselves what they hold.
 func keptOrTold() []Claim {
 	told := Claim{Name: "kept-or-told", Property: checker.SilentLoss, Menu: everySession(), Why: `
 		The session is kept alive while its client is connected. A client that is not takes the session for lost when its time
