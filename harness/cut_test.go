@@ -6,8 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
-	"github.com/locksim/locksim/scenarios"
 )
 
 // TestARunThatIsCutOffIsUnknown plays runs that end by until, and says which of them could have gone on otherwise.
@@ -55,14 +53,7 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 		{"a run that ends by itself", short + "clients: {a: {work: 1s}, b: {start: 500ms}}\nuntil: 60s", checker.Held, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := scenarios.Parse("x.yaml", []byte("name: x\n"+c.text))
-			require.NoError(t, err)
-			p, err := harness.Compile(s.Cases()[0], nil)
-			require.NoError(t, err)
-			r := new(harness.Runner)
-			defer r.Close()
-			result, err := r.Run(p, 1, false)
-			require.NoError(t, err)
+			result := playOnce(t, "name: x\n"+c.text)
 			require.Equal(t, c.verdict.String(), result.Report.Verdicts[checker.MutualExclusion].String())
 			require.Equal(t, c.reason, result.Report.Reasons[checker.MutualExclusion])
 		})

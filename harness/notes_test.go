@@ -4,9 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/locksim/locksim/harness"
-	"github.com/locksim/locksim/scenarios"
 )
 
 // TestReaderIsToldWhyALockWasNotHad looks at what clients say that give up, and when.
@@ -41,14 +38,7 @@ clients: {a: {work: 1s}}
 `, []string{"a asks for a TTL of 1.5s and is given 2s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := scenarios.Parse("story.yaml", []byte("name: story\ntitle: A story\nstory: See the test.\n"+c.text))
-			require.NoError(t, err)
-			p, err := harness.Compile(s.Cases()[0], nil)
-			require.NoError(t, err)
-			var r harness.Runner
-			defer r.Close()
-			result, err := r.Run(p, 1, false)
-			require.NoError(t, err)
+			result := playOnce(t, "name: story\ntitle: A story\nstory: See the test.\n"+c.text)
 			var said []string
 			for _, n := range result.History.Notes {
 				said = append(said, n.Node+" "+n.Text)

@@ -6,8 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
-	"github.com/locksim/locksim/scenarios"
 )
 
 // TestPermanentLossOfWhatEveryLockNeedsIsNoLackOfProgress has clients wait for servers that are gone for good: if no lock
@@ -49,14 +47,7 @@ func TestPermanentLossOfWhatEveryLockNeedsIsNoLackOfProgress(t *testing.T) {
 		{"a dead holder without a lease", "lock: {algorithm: setnx}\n" + pair + crash("a"), checker.Violated, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := scenarios.Parse("x.yaml", []byte("name: x\nprogress: 30s\nuntil: 120s\n"+c.text))
-			require.NoError(t, err)
-			p, err := harness.Compile(s.Cases()[0], nil)
-			require.NoError(t, err)
-			r := new(harness.Runner)
-			defer r.Close()
-			result, err := r.Run(p, 1, false)
-			require.NoError(t, err)
+			result := playOnce(t, "name: x\nprogress: 30s\nuntil: 120s\n"+c.text)
 			require.Equal(t, c.verdict.String(), result.Report.Verdicts[checker.Progress].String())
 			require.Contains(t, result.Report.Reasons[checker.Progress], c.reason)
 		})

@@ -31,3 +31,17 @@ func playStory(t *testing.T, text string) {
 		}
 	}
 }
+
+// playOnce plays the first case of a scenario with one seed.
+func playOnce(t *testing.T, text string) harness.Result {
+	t.Helper()
+	s, err := scenarios.Parse("x.yaml", []byte(text))
+	require.NoError(t, err)
+	p, err := harness.Compile(s.Cases()[0], nil)
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	result, err := r.Run(p, 1, false)
+	require.NoError(t, err)
+	return result
+}
