@@ -106,10 +106,11 @@ func (c *checking) play(p *Plan) error {
 // note looks at one run. A fault that the engine does not report holds from the start: clients that draw alike.
 func (f *watchedFault) note(r *Result) {
 	k := slices.IndexFunc(r.History.Faults, func(x history.Fault) bool { return x.Name == f.Name })
-	if k < 0 {
+	switch {
+	case k < 0:
 		f.fired = true
-	} else if f.fired = f.fired || r.History.Faults[k].Fired; f.fired {
-		f.begin = r.History.Faults[k].Begin
+	case r.History.Faults[k].Fired:
+		f.fired, f.begin = true, r.History.Faults[k].Begin
 	}
 	if f.Trigger.When == sim.At || f.fired {
 		return
@@ -148,6 +149,9 @@ func (c *checking) refuseIdle(w *watched) {
 			continue
 		}
 		at, why := fmt.Sprintf("faults[%d]", i), w.downBy(f)
+		if f.Action.Kind == sim.Delay && f.Trigger.When == sim.After && f.Trigger.Step.Does == trace.Execute {
+			why = ": no message is under way after execute; want before execute, or a reply"
+		}
 		if f.Trigger.When != sim.At {
 			at += "." + f.Trigger.When.String()
 			if what := f.misspelt(); what != "" {

@@ -72,8 +72,15 @@ func (a *audit) checkClients() bool {
 			a.report(at+".write", "a time after that", "writes at %s, before it reads at %s", *c.Write, c.Read)
 		}
 	}
-	if total > maxProcesses {
+	tasks := 0
+	for _, c := range a.Clients {
+		tasks += max(c.Count, 1) * max(c.Tasks, 1)
+	}
+	switch {
+	case total > maxProcesses:
 		a.report("clients", fmt.Sprintf("at most %d", maxProcesses), "%d client processes", total)
+	case tasks > maxProcesses:
+		a.report("clients", fmt.Sprintf("at most %d", maxProcesses), "%d tasks in all", tasks)
 	}
 	return total <= maxProcesses
 }

@@ -52,7 +52,7 @@ var scenarioFields = mapping[Scenario]{
 		bind("expect", expectations(), func(s *Scenario) *Expect { return &s.Expect },
 			"The verdicts that are expected, by property. Where they depend on the fencing mode or the client style, "+
 				"a mapping of modes, of styles, or of one within the other. A property that is not mentioned may not be "+
-				"violated; `any` allows every verdict, of one property or, in place of the mapping, of all.").
+				"violated; `any` allows every verdict but unknown, of one property or, in place of the mapping, of all.").
 			otherwise("no property may be violated"),
 		bind("measures", lines(keyed("measures", knownMeasure(), measureKind(), measureName)),
 			func(s *Scenario) *[]MeasureBound { return &s.Measures },

@@ -28,8 +28,8 @@ func TestCheckReportsAllMistakesAtOnce(t *testing.T) {
 	require.Len(t, lines, 8)
 }
 
-// TestCheckReportsFaultsThatNeverHappen has two misspelt triggers, two faults on a dead server, and a fencing mode without
-// tokens; and the same file without these mistakes.
+// TestCheckReportsFaultsThatNeverHappen has two misspelt triggers, two faults on a dead server, a fencing mode without
+// tokens, and a delay when no message is under way; and the same file without these mistakes.
 func TestCheckReportsFaultsThatNeverHappen(t *testing.T) {
 	code, _, stderr := locksim(t.Context(), "check", "testdata/never.yaml")
 	require.Equal(t, exitUsage, code)
@@ -39,15 +39,17 @@ func TestCheckReportsFaultsThatNeverHappen(t *testing.T) {
 		`:11:51: faults[1].before.what: the fault happened in none of 40 runs: no such step is about "SETT"; want SET, acquire; did you mean "SET"?`,
 		`:13:5: faults[3]: the fault happened in none of 40 runs: redis-1 is down from 1s on (fault-3)`,
 		`:14:5: faults[4]: the fault happened in none of 40 runs: redis-1 is down from 1s on (fault-3)`,
+		`:15:12: faults[5].after: the fault happened in none of 40 runs: no message is under way after execute`,
 	} {
 		require.Contains(t, stderr, want)
 	}
-	require.Len(t, strings.Split(strings.TrimSpace(stderr), "\n"), 5)
+	require.Len(t, strings.Split(strings.TrimSpace(stderr), "\n"), 6)
 
 	text, err := os.ReadFile("testdata/never.yaml")
 	require.NoError(t, err)
 	right := strings.NewReplacer("wirte", "write", "SETT", "acquire", "set-nx-lua,", "set-nx-lua-fenced,",
-		"{at: 1s, crash: redis-1}", "{at: 1s, crash: redis-1, restart: 500ms}").Replace(string(text))
+		"{at: 1s, crash: redis-1}", "{at: 1s, crash: redis-1, restart: 500ms}", "after: {node: redis-1, does: execute",
+		"before: {node: redis-1, does: execute").Replace(string(text))
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("right.yaml", []byte(right), 0o600))
 	code, out, stderr := locksim(t.Context(), "check", "right.yaml")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,10 @@ func (n *names) Set(text string) error {
 		}
 		switch {
 		case word == "all":
+		case word == "none" && n.orNone:
+			return errors.New("none stands alone")
+		case name == "all":
+			return errors.New("all cannot be left out; want none, or names")
 		case slices.Contains(n.allowed, name):
 			in[name] = !out
 		default:
