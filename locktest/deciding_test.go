@@ -25,7 +25,7 @@ var deciding = map[string]string{
 	"prolongs any":                  "the renewals (PEXPIRE) of a keep it, which b had made",
 	"looks and prolongs":            "late renewal (PEXPIRE) prolongs a/1's key as if it were its own",
 	"renews by setting":             "Its late SET puts the key back",
-	"renews any":                    "overwrite each other's key time after time",
+	"renews any":                    "fourth SET to redis-1 is executed at 30 s, and overwrites b's key",
 	"renews forever":                "its renewals (EVAL) went on after Unlock",
 	"never deletes":                 "a's Unlock should have deleted it",
 	"leaves its node":               "b's Lock should have deleted it when it gave up",

@@ -113,6 +113,9 @@ func (t *narrator) twoGrants() {
 	}
 	g, h := t.lastGrant(first.ID, t.until), t.lastGrant(second.ID, t.until)
 	if g != nil && h != nil {
+		if !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.at == h.From }) {
+			t.add(clause{at: h.From, order: orderService, who: t.who(second), what: "is granted the lock again", place: t.placeOfGrant(h)})
+		}
 		t.conclude(h.From, orderService, ", although it is promised to "+t.who(first)+t.promised(g), t.placeOfGrant(h))
 	}
 }

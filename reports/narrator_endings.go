@@ -318,6 +318,17 @@ func (t *narrator) blocked() string {
 	return text + cmp.Or(t.kept(first, who), t.omitted(first, who)) + ", and "
 }
 
+// displaced returns the entry in whose place another was put; nil if there was none.
+func (t *narrator) displaced(c *history.Copy) *history.Copy {
+	i := slices.IndexFunc(t.h.Copies, func(o history.Copy) bool {
+		return o.Node == c.Node && o.To == c.From && o.Gone == history.Overwritten
+	})
+	if i < 0 {
+		return nil
+	}
+	return &t.h.Copies[i]
+}
+
 // tellOrigin tells which request made an entry that a client does not hold, and what became of the request.
 func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	m, nth := t.request(c)
@@ -332,6 +343,9 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 		outcome = ", after Unlock was called"
 	case a.Returned <= c.From && a.Outcome == history.OK:
 		outcome = ", and puts the " + t.servers().Entry() + " back"
+		if o := t.displaced(c); o != nil {
+			outcome = ", and overwrites " + t.entryOf(t.holder(o.Acquisition, o.Client))
+		}
 	case a.Returned != trace.Never && a.Returned <= c.From:
 		outcome = ", after Lock has returned without the lock"
 	case answered == trace.Never:
