@@ -370,7 +370,7 @@ func (c *Conn) execute(g segment) {
 	if answer == nil {
 		answer = c.server.server.Execute(c, g.payload)
 	} else if s, ok := c.server.server.(Refuser); ok {
-		s.Refused(c, g.payload, answer)
+		answer = s.Refused(c, g.payload, answer)
 	}
 	sum := g.payload.Sum()
 	if answer != nil {

@@ -325,7 +325,7 @@ func TestClosedSpareLeavesNoGoroutine(t *testing.T) {
 	}
 	require.Greater(t, runtime.NumGoroutine(), before)
 	spare.Close()
-	require.Equal(t, before, runtime.NumGoroutine())
+	require.LessOrEqual(t, runtime.NumGoroutine(), before, "fewer if goroutines of other tests end meanwhile")
 }
 
 // wire follows what is sent and what arrives on one connection.

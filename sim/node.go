@@ -45,11 +45,12 @@ type Listener interface {
 	Disconnected(c *Conn)
 }
 
-// Refuser is a server that wants to learn of requests that a fault has answered with an error instead of having them
-// executed, because a request that fails changes it too.
+// Refuser is a server that wants to learn of requests that a fault answers with an error instead of having them executed,
+// because a request that fails changes it too, or because it would never answer that request so.
 type Refuser interface {
-	// Refused says that a request was answered so, at the moment at which it would have been executed.
-	Refused(c *Conn, request, answer Payload)
+	// Refused returns what a request is answered at the moment at which it would have been executed: the error, or what
+	// comes of executing it.
+	Refused(c *Conn, request, answer Payload) Payload
 }
 
 // AddServer adds a server node.

@@ -39,7 +39,7 @@ func TestCheckReportsFaultsThatNeverHappen(t *testing.T) {
 		`:11:51: faults[1].before.what: the fault happened in none of 40 runs: no such step is about "SETT"; want SET, acquire; did you mean "SET"?`,
 		`:13:5: faults[3]: the fault happened in none of 40 runs: redis-1 is down from 1s on (fault-3)`,
 		`:14:5: faults[4]: the fault happened in none of 40 runs: redis-1 is down from 1s on (fault-3)`,
-		`:15:12: faults[5].after: the fault happened in none of 40 runs: no message is under way after execute`,
+		`:15:13: faults[5].after: the fault happened in none of 40 runs: no message is under way after execute`,
 	} {
 		require.Contains(t, stderr, want)
 	}

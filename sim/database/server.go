@@ -106,9 +106,10 @@ func (s *Server) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 }
 
 // Refused sees to what an error does to a transaction that a fault has made the answer to a *Request.
-func (s *Server) Refused(c *sim.Conn, request, answer sim.Payload) {
+func (s *Server) Refused(c *sim.Conn, request, answer sim.Payload) sim.Payload {
 	s.sessionOf(c).refused(request.(*Request), answer.(*Response))
 	s.wake()
+	return answer
 }
 
 // wake lets those go on who have got what they waited for. It does so at the end of what happens at an instant, so that

@@ -53,6 +53,27 @@ var unsimulated = []string{
 	"SSUBSCRIBE", "SUNSUBSCRIBE", "XREAD", "XREADGROUP", "ZRANDMEMBER",
 }
 
+// whileLoading are the commands that Redis 7 executes while it loads its dataset (the flag loading of COMMAND INFO).
+var whileLoading = []string{
+	"ASKING", "AUTH", "CLIENT", "COMMAND", "CONFIG", "DISCARD", "ECHO", "EXEC", "HELLO", "INFO", "MULTI", "PSUBSCRIBE", "PUBLISH",
+	"PUNSUBSCRIBE", "QUIT", "READONLY", "READWRITE", "REPLCONF", "RESET", "ROLE", "SELECT", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE",
+	"TIME", "UNSUBSCRIBE", "UNWATCH", "WATCH",
+}
+
+// mayRefuse reports whether Redis may answer a command with an error of a code: with LOADING if it waits for the dataset, with
+// READONLY if it may write (server.c, processCommand).
+func (s *Store) mayRefuse(name, code string) bool {
+	name = strings.ToUpper(name)
+	switch code {
+	case "LOADING":
+		return !slices.Contains(whileLoading, name)
+	case "READONLY":
+		c, ok := s.commands[name]
+		return !ok || c.mayWrite() && c.name != "PUBLISH"
+	}
+	return true
+}
+
 // lookup finds the command of a line, or says why there is none. The texts are those of
 // server.c, processCommand.
 func (s *Store) lookup(args []string) (*command, string) {

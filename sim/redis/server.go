@@ -84,12 +84,7 @@ func (s *Server) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 		s.hear(c, p)
 		return nil
 	}
-	peer, ok := c.Session.(*Peer)
-	if !ok {
-		peer = s.Store.NewPeer()
-		peer.conn = c
-		c.Session = peer
-	}
+	peer := s.peerOf(c)
 	if peer.wait != nil {
 		peer.behind = append(peer.behind, r)
 		return nil
@@ -100,6 +95,37 @@ func (s *Server) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 		return nil
 	}
 	return s.answer(peer, r, reply)
+}
+
+func (s *Server) peerOf(c *sim.Conn) *Peer {
+	peer, ok := c.Session.(*Peer)
+	if !ok {
+		peer = s.Store.NewPeer()
+		peer.conn = c
+		c.Session = peer
+	}
+	return peer
+}
+
+// Refused answers a request with an error, unless Redis executes such a command all the same.
+func (s *Server) Refused(c *sim.Conn, p, answer sim.Payload) sim.Payload {
+	r, ok := p.(*Request)
+	switch {
+	case !ok:
+		return answer
+	case !s.Store.mayRefuse(r.Args[0], answer.(*Response).Reply.Code()):
+		return s.Execute(c, p)
+	}
+	s.refused(s.peerOf(c), r)
+	return answer
+}
+
+// refused does what a command that is refused does to a transaction (server.c, rejectCommand): nothing of it is executed.
+func (s *Server) refused(p *Peer, r *Request) {
+	if r.Command == "EXEC" && p.multi {
+		s.Store.endTransaction(p)
+	}
+	p.poisoned = p.multi
 }
 
 // answer returns the answer, which is then sent; nil if it is not wanted, or has been sent because something comes after it.
@@ -122,10 +148,9 @@ func (s *Server) answer(p *Peer, r *Request, reply Reply) sim.Payload {
 func (s *Server) serve(p *Peer, r *Request) (reply Reply, ok bool) {
 	if s.config.Gate != nil {
 		if reply, ok := s.config.Gate(r, p.conn); ok {
-			if r.Command == "EXEC" && p.multi {
-				s.Store.endTransaction(p)
+			if reply.Type == ReplyError {
+				s.refused(p, r)
 			}
-			p.poisoned = p.multi && (p.poisoned || reply.Type == ReplyError) // as any command that is refused
 			return reply, true
 		}
 	}

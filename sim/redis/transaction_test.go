@@ -37,6 +37,35 @@ func TestTransactionWithACommandThatDoesNotExistIsDiscarded(t *testing.T) {
 	}
 }
 
+// TestACommandThatIsRefusedEndsItsTransaction has a fault answer a queued command with an error.
+func TestACommandThatIsRefusedEndsItsTransaction(t *testing.T) {
+	x := newSession(t)
+	s := &Server{Store: x.s}
+	x.do("MULTI")
+	x.do("SET a 1")
+	s.refused(x.peer, &Request{Command: "PEXPIRE", Args: []string{"PEXPIRE", "a", "5"}})
+	require.Contains(t, x.do("EXEC"), "EXECABORT")
+	require.Equal(t, "(nil)", x.do("GET a"))
+
+	x.do("MULTI")
+	x.do("SET a 1")
+	s.refused(x.peer, &Request{Command: "EXEC", Args: []string{"EXEC"}})
+	require.Equal(t, "(nil)", x.do("GET a"), "executed at once: the transaction is over")
+}
+
+func TestCommandsAreRefusedAsRedisRefusesThem(t *testing.T) {
+	x := newSession(t)
+	for code, refuses := range map[string]map[string]bool{
+		"LOADING":  {"SET": true, "EVAL": true, "PING": true, "MULTI": false, "exec": false, "HELLO": false, "SUBSCRIBE": false},
+		"READONLY": {"SET": true, "eval": true, "PEXPIRE": true, "GET": false, "MULTI": false, "PUBLISH": false, "NOSUCH": true},
+		"ERR":      {"MULTI": true, "GET": true},
+	} {
+		for name, want := range refuses {
+			require.Equal(t, want, x.s.mayRefuse(name, code), "%s to %s", code, name)
+		}
+	}
+}
+
 func TestWatchNoticesEveryKindOfChange(t *testing.T) {
 	for _, step := range []struct {
 		line   string
