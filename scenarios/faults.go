@@ -74,7 +74,7 @@ var faultFields = mapping[sim.Fault]{
 		act("error", sim.Error, line("the text of an error reply, its code first: LOADING Redis is loading"),
 			func(a *sim.Action) *string { return &a.Text },
 			"Action: the request of the trigger (`send`, a server's `receive`, or before `execute`) is answered with this error "+
-				"instead of being executed."),
+				"instead of being executed. What Redis never refuses so, such as MULTI with LOADING or GET with READONLY, is executed."),
 		act("same-random", sim.SameRandom, list(line("a client process"), 100), func(a *sim.Action) *[]string { return &a.Nodes },
 			"Action: the client processes draw the same random numbers from the start on (`at: 0s`), as forked twins do."),
 		act("promote", sim.Promote, node(), nodeOf,
