@@ -189,3 +189,26 @@ func TestASessionIsWholeWheneverTheLeaderHearsOfItsClient(t *testing.T) {
 	}
 	require.Fail(t, "the servers have no row")
 }
+
+// TestNobodyRenewsTheKeyOfAProcessThatDied has a client whose process is started again, and renews what it has then.
+func TestNobodyRenewsTheKeyOfAProcessThatDied(t *testing.T) {
+	const story = "lock: {algorithm: watchdog, ttl: 10s}\nclients: {a: {work: 8s}, b: {work: 1s}}\n" +
+		"faults: [{name: dies, at: 3s, crash: a, restart: 1s}]"
+	const past = `
+history registers=1 authority end=20s
+acquisition id=1 client=a returned=6ms outcome=ok%s
+grant acquisition=1 client=a from=2ms to=%s ended=deadline
+copy node=redis-1 acquisition=1 client=a from=2ms to=%s expires=%s gone=expired
+fault name=dies text="crash: a" fired begin=3s end=4s`
+	renewed := func(at time.Duration) trace.Event {
+		return trace.Event{At: trace.Instant(at), Step: trace.Step{Node: "redis-1", Does: trace.Execute, What: "EVAL", Alt: "renew", Peer: "a"}}
+	}
+	livesOf := func(crashed, until string) []trace.Instant {
+		r := runOf(t, story, fmt.Sprintf(past, crashed, until, until, until), renewed(2*time.Second), renewed(7*time.Second))
+		lanes := drawnOf(r).Lanes
+		i := slices.IndexFunc(lanes, func(l reports.Lane) bool { return l.Name == "redis-1" })
+		return lanes[i].Bars[0].Lives
+	}
+	require.Equal(t, []trace.Instant{2e6, 2e9}, livesOf(" crashed=3s", "12s"))
+	require.Equal(t, []trace.Instant{2e6, 2e9, 7e9}, livesOf("", "17s"), "the twin: it lives")
+}

@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -180,4 +181,15 @@ access acquisition=2 client=b op=write register=1 invoked=10.001s applied=10.001
 	require.Contains(t, text, "10s b has its write of register 0 rolled back")
 	require.NotContains(t, text, "on its way", "it has been there for long")
 	require.Contains(t, text, "b writes register 1: refused ⑦ 10.001s b unlocks, and gets an error", "in the order in which it did that")
+}
+
+func TestAnUnlockThatDoesNotReturnIsNotToldAsOneThatDoes(t *testing.T) {
+	const past = `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=8s release=%s
+grant acquisition=1 client=a from=2ms to=10.002s ended=deadline
+copy node=redis-1 acquisition=1 client=a from=2ms to=10.002s expires=10.002s gone=expired`
+	const one = "lock: {algorithm: watchdog, ttl: 10s}\nclients: {a: {work: 8s}}"
+	require.Contains(t, told(t, one, fmt.Sprintf(past, "pending")), "8s a unlocks, and Unlock does not return")
+	require.NotContains(t, told(t, one, fmt.Sprintf(past, "ok released=8.001s")), "does not return")
 }
