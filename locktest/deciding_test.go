@@ -17,7 +17,7 @@ var deciding = map[string]string{
 	"looks first":    "'s SET without NX overwrites",
 	"trusts nil":     "a/1's second SET is answered (nil) at 206 ms",
 	"trusts unknown": "'s SET gets no answer",
-	"assumes its own key after two lost answers": "answered with an error, and a/1's second SET is answered (nil)",
+	"assumes its own key after two lost answers": "'s GET gets no answer",
 	"constant value":                "both have the value locked",
 	"deletes any":                   "a DEL does not compare whose key it is",
 	"looks and deletes":             "what its GET had found is no longer so",
