@@ -187,7 +187,11 @@ func playStories(t *testing.T, kind string, server sqlServer) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			told := annotated(string(text), playSQL(t, server, storyOf(string(text)), false))
+			tell := func() string { return annotated(string(text), playSQL(t, server, storyOf(string(text)), false)) }
+			told := tell()
+			for again := 0; told != string(text) && again < 2 && os.Getenv("UPDATE") == ""; again++ {
+				told = tell() // as in compareSQL: a machine under load can be later than a server's time-outs
+			}
 			if os.Getenv("UPDATE") != "" {
 				require.NoError(t, os.WriteFile(file, []byte(told), 0o600))
 				text = []byte(told)
