@@ -1,6 +1,7 @@
 package harness_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -30,13 +30,7 @@ func TestHistoriesAreAsTranscribed(t *testing.T) {
 	for _, name := range transcribed {
 		s, err := scenarios.Load(name)
 		require.NoError(t, err)
-		p, err := harness.Compile(s.Cases()[0], nil)
-		require.NoError(t, err)
-		var r harness.Runner
-		defer r.Close()
-		result, err := r.Run(p, 1, false)
-		require.NoError(t, err)
-		text := result.History.String()
+		text := playFirst(t, s).History.String()
 
 		file := filepath.Join("testdata", name+".txt")
 		if os.Getenv("UPDATE") != "" {
@@ -60,4 +54,21 @@ func TestTranscriptsHaveTheirScenario(t *testing.T) {
 		known := file == experimentsFile || file == playsFile || slices.Contains(transcribed, strings.TrimSuffix(filepath.Base(file), ".txt"))
 		require.True(t, known, file)
 	}
+}
+
+// TestAVoteInThePlaceOfALostOneProlongsTheGrant has redis-2 evict the key of a, which redis-1 and redis-3 have then. The twin has
+// a second critical section, whose grant is another one.
+func TestAVoteInThePlaceOfALostOneProlongsTheGrant(t *testing.T) {
+	const story = `name: x
+lock: {algorithm: redlock-parallel, timeout: 500ms}
+servers: {masters: 3}
+clients: {a: {work: 5s%s}}
+network: {latency: 1ms}
+faults:
+  - {before: {node: redis-1, does: receive, what: acquire, peer: a}, delay: 20ms}
+  - {after: {node: redis-2, does: execute, what: acquire, peer: a}, plus: 5ms, evict: redis-2}
+`
+	grants := func(more string) int { return len(playOnce(t, fmt.Sprintf(story, more)).History.Grants) }
+	require.Equal(t, 1, grants(""))
+	require.Equal(t, 2, grants(", sections: 2"), "the twin: the second section's is another")
 }

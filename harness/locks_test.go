@@ -419,15 +419,7 @@ func TestAConnectionOutlivesTheWorkOfAProcessThatStays(t *testing.T) {
 // TestARunDoesNotWaitForAProcessThatStays compares when runs end.
 func TestARunDoesNotWaitForAProcessThatStays(t *testing.T) {
 	for _, stays := range []string{"", ", stays: true"} {
-		s, err := scenarios.Parse("story.yaml", []byte(
-			"name: story\nlock: {algorithm: zk-sequential}\nservers: {kind: zookeeper}\nclients: {a: {work: 1s"+stays+"}}"))
-		require.NoError(t, err)
-		p, err := harness.Compile(s.Cases()[0], nil)
-		require.NoError(t, err)
-		var r harness.Runner
-		defer r.Close()
-		result, err := r.Run(p, 1, false)
-		require.NoError(t, err)
+		result := playOnce(t, "name: story\nlock: {algorithm: zk-sequential}\nservers: {kind: zookeeper}\nclients: {a: {work: 1s"+stays+"}}")
 		require.True(t, result.History.Quiescent)
 		require.Less(t, time.Duration(result.Virtual), 2*time.Second)
 	}

@@ -37,6 +37,11 @@ func playOnce(t *testing.T, text string) harness.Result {
 	t.Helper()
 	s, err := scenarios.Parse("x.yaml", []byte(text))
 	require.NoError(t, err)
+	return playFirst(t, s)
+}
+
+func playFirst(t *testing.T, s *scenarios.Scenario) harness.Result {
+	t.Helper()
 	p, err := harness.Compile(s.Cases()[0], nil)
 	require.NoError(t, err)
 	var r harness.Runner
