@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/locksim/locksim/checker"
@@ -183,7 +184,9 @@ func (t *narrator) add(c clause) {
 	if c.at == trace.Never || slices.ContainsFunc(t.clauses, same) {
 		return
 	}
-	c.step = t.stepAt(c.at, c.order, c.place)
+	if c.step = t.stepAt(c.at, c.order, c.place); c.concludes {
+		c.step = math.MaxUint64 // it concludes all that happens at that moment
+	}
 	t.clauses = append(t.clauses, c)
 }
 

@@ -19,7 +19,7 @@ const (
 // prose makes sentences of the clauses, in the order of the trace.
 func (t *narrator) prose() string {
 	slices.SortStableFunc(t.clauses, func(a, b clause) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), compareBool(a.concludes, b.concludes), cmp.Compare(a.step, b.step), cmp.Compare(a.order, b.order))
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step), cmp.Compare(a.order, b.order))
 	})
 	w := writer{narrator: t}
 	for _, g := range t.gathered() {
@@ -38,17 +38,6 @@ func (t *narrator) prose() string {
 		text.WriteString(" " + s + ".")
 	}
 	return strings.TrimSpace(text.String())
-}
-
-// compareBool puts false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // group is clauses that are told as one: the same on several servers, or of several subjects.
