@@ -2,6 +2,7 @@ package reports_test
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -369,4 +370,26 @@ func TestWhatAProgramWroteIsShownEverywhere(t *testing.T) {
 	r.Lock = "another"
 	status, _ = r.Status()
 	require.Equal(t, reports.Unexpected, status, "though the scenario expects nothing of it")
+}
+
+// TestKeysThatOverwriteEachOtherAreToldAsAnExchange has renewals of two clients go on after their Unlocks. The twin has one.
+func TestKeysThatOverwriteEachOtherAreToldAsAnExchange(t *testing.T) {
+	told := func(other string) string {
+		copies := ""
+		for i, client := range []string{"a", other, "a", other, "a"} {
+			copies += fmt.Sprintf("copy node=redis-1 acquisition=%d client=%s from=%ds to=%ds expires=%ds gone=overwritten\n",
+				strings.Index("ab", client)+1, client, 2+2*i, 4+2*i, 12+2*i)
+		}
+		return storyOf(t, checker.Progress, `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {work: 1s}, b: {work: 1s}, c: {work: 1s}}
+progress: 8s`, `
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=2s outcome=ok unlocked=3s release=unknown
+acquisition id=2 client=b returned=4s outcome=ok unlocked=5s release=unknown
+acquisition id=3 client=c invoked=6s outcome=pending
+`+copies+`wait client=c from=6s to=never ended=waiting`)
+	}
+	require.Contains(t, told("b"), "a and b overwrite each other's key time after time")
+	require.NotContains(t, told("a"), "overwrite each other's")
 }
