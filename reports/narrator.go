@@ -3,8 +3,8 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
@@ -61,17 +61,17 @@ type narrator struct {
 
 // clause is something that happens.
 type clause struct {
-	at        trace.Instant
-	step      uint64 // among the steps of the run, which orders those of one moment
-	order     int    // among clauses of one step
-	who       string // the subject; "" if what happens is a whole clause
-	what      string // with the mark here where its moment is to be named, which otherwise is the end
-	node      string // where, if it may happen on several servers
-	place     spot
-	grant     *history.Grant       // that it tells of; nil if of none
-	first     *history.Acquisition // whose grant it is that can be told by what its client believes
-	silent    bool                 // its moment is not named
-	concludes bool                 // it continues the clause before it, and ends the sentence
+	at     trace.Instant
+	step   uint64 // among the steps of the run, which orders those of one moment
+	order  int    // among clauses of one step
+	who    string // the subject; "" if what happens is a whole clause
+	what   string // with the mark here where its moment is to be named, which otherwise is the end
+	node   string // where, if it may happen on several servers
+	place  spot
+	grant  *history.Grant       // that it tells of; nil if of none
+	first  *history.Acquisition // whose grant it is that can be told by what its client believes
+	silent bool                 // its moment is not named
+	comes  string               // what comes of it, which ends the sentence
 }
 
 // here marks where a clause names its moment.
@@ -174,9 +174,24 @@ func (t *narrator) tellOf(at trace.Instant, order int, who, what, node string, i
 	t.add(clause{at: at, order: order, who: who, what: what, node: node, place: in})
 }
 
-// conclude continues what happens at a moment by what comes of it.
-func (t *narrator) conclude(at trace.Instant, order int, what string, in spot) {
-	t.add(clause{at: at, order: order, what: what, place: in, concludes: true})
+// conclude says what comes of what happens at a moment: of what is told of a place, or else of the last that is told by then.
+func (t *narrator) conclude(at trace.Instant, what string, in spot) {
+	var of *clause
+	there := func(c *clause) bool { return c.at == at && c.place == in }
+	for i := range t.clauses {
+		c := &t.clauses[i]
+		if c.at <= at && (of == nil || there(c) && !there(of) || there(c) == there(of) && of.compare(c) <= 0) {
+			of = c
+		}
+	}
+	if of != nil && !strings.Contains(of.comes, what) {
+		of.comes += what
+	}
+}
+
+// compare orders clauses as the trace does.
+func (c *clause) compare(o *clause) int {
+	return cmp.Or(cmp.Compare(c.at, o.at), cmp.Compare(c.step, o.step), cmp.Compare(c.order, o.order))
 }
 
 func (t *narrator) add(c clause) {
@@ -184,9 +199,7 @@ func (t *narrator) add(c clause) {
 	if c.at == trace.Never || slices.ContainsFunc(t.clauses, same) {
 		return
 	}
-	if c.step = t.stepAt(c.at, c.order, c.place); c.concludes {
-		c.step = math.MaxUint64 // it concludes all that happens at that moment
-	}
+	c.step = t.stepAt(c.at, c.order, c.place)
 	t.clauses = append(t.clauses, c)
 }
 

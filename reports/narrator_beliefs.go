@@ -27,14 +27,14 @@ func (t *narrator) twoHolders() {
 	}
 	for _, pair := range [][2]*history.Acquisition{{first, second}, {second, first}} {
 		if a, of := pair[0], pair[1]; t.assumed(a) && t.grantedAt(of.ID, a.Returned) {
-			t.conclude(a.Returned, orderBelief, ", while "+t.who(of)+" holds it: Lock should have returned without it", t.placeOfBelief(a))
+			t.conclude(a.Returned, ", while "+t.who(of)+" holds it: Lock should have returned without it", t.placeOfBelief(a))
 			return
 		}
 	}
 	if c.From < b.From { // the second was granted the lock later, and was told so earlier
 		first, second, b = second, first, c
 	}
-	t.conclude(second.Returned, orderBelief, t.goesOn(first, b, second.Returned), t.placeOfBelief(second))
+	t.conclude(second.Returned, t.goesOn(first, b, second.Returned), t.placeOfBelief(second))
 }
 
 // trusts tells that a client relies on a grant that has ended, and why Lock could return that grant.
@@ -48,7 +48,7 @@ func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
 		t.tell(a.Returned, orderBelief, t.who(a), what, t.placeOfBelief(a))
 		return
 	}
-	t.conclude(a.Returned, orderBelief, " and "+what, t.placeOfBelief(a))
+	t.conclude(a.Returned, " and "+what, t.placeOfBelief(a))
 }
 
 // goesOn says until when somebody believes to hold the lock that another one holds now, and what it does not notice. Why it
@@ -116,7 +116,7 @@ func (t *narrator) twoGrants() {
 		if !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.at == h.From }) {
 			t.add(clause{at: h.From, order: orderService, who: t.who(second), what: "is granted the lock again", place: t.placeOfGrant(h)})
 		}
-		t.conclude(h.From, orderService, ", although it is promised to "+t.who(first)+t.promised(g), t.placeOfGrant(h))
+		t.conclude(h.From, ", although it is promised to "+t.who(first)+t.promised(g), t.placeOfGrant(h))
 	}
 }
 

@@ -52,7 +52,7 @@ func (t *narrator) lost() {
 	if read := t.access(first.ID, history.Read, over.Register, under.Applied); read != nil {
 		based = fmt.Sprintf(", computed from version %d too: ", t.version(read))
 	}
-	t.conclude(over.Applied, orderEffect, based+t.who(first)+"'s update is lost"+t.taking(under, over), placeOfAccess(over))
+	t.conclude(over.Applied, based+t.who(first)+"'s update is lost"+t.taking(under, over), placeOfAccess(over))
 }
 
 // taking says why the resource took both writes, if it would not have taken them otherwise.
@@ -112,7 +112,7 @@ func (t *narrator) torn() {
 	if sameOwner(reader, writer) {
 		seen = ": " + t.who(reader) + " has seen one half of its own earlier critical section, and not the other"
 	}
-	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: seen, concludes: true})
+	t.conclude(t.until, seen, spot{})
 }
 
 // hasRead reports whether a section has read what another one wrote.
@@ -139,9 +139,9 @@ func (t *narrator) disorder() {
 	case g == nil || h == nil:
 		t.checkersWords()
 	case g.Token == h.Token:
-		t.conclude(h.From, orderService, ": the token is that of "+t.who(first)+" again, and no resource can tell the two apart", t.placeOfGrant(h))
+		t.conclude(h.From, ": the token is that of "+t.who(first)+" again, and no resource can tell the two apart", t.placeOfGrant(h))
 	default:
-		t.conclude(h.From, orderService, fmt.Sprintf(": the token is smaller than %s's, %s, and the older grant looks like the newer one",
+		t.conclude(h.From, fmt.Sprintf(": the token is smaller than %s's, %s, and the older grant looks like the newer one",
 			t.who(first), tokenText(g.Token)), t.placeOfGrant(h))
 	}
 }

@@ -56,7 +56,7 @@ func (t *narrator) compares(r *history.Removal, by *history.Acquisition) {
 	default:
 		why = ": a DEL does not compare whose key it is"
 	}
-	t.conclude(r.At, orderService, why, placeOfRemoval(r))
+	t.conclude(r.At, why, placeOfRemoval(r))
 }
 
 // looked reports whether a release read the key before it deleted it.

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +17,7 @@ const (
 
 // prose makes sentences of the clauses, in the order of the trace.
 func (t *narrator) prose() string {
-	slices.SortStableFunc(t.clauses, func(a, b clause) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step), cmp.Compare(a.order, b.order))
-	})
+	slices.SortStableFunc(t.clauses, func(a, b clause) int { return a.compare(&b) })
 	w := writer{narrator: t}
 	for _, g := range t.gathered() {
 		w.add(&g)
@@ -51,15 +48,15 @@ type group struct {
 func (t *narrator) gathered() []group {
 	var groups []group
 	for _, c := range t.clauses {
-		if n := len(groups); n > 0 && !c.concludes {
+		if n := len(groups); n > 0 {
 			g := &groups[n-1]
-			near := g.what == c.what && c.at.Sub(g.at) < t.soon() && !g.concludes
+			near := g.what == c.what && c.at.Sub(g.at) < t.soon() && g.comes == ""
 			switch {
 			case near && g.who == c.who && c.node != "" && len(g.also) == 0:
-				g.nodes = append(g.nodes, c.node)
+				g.nodes, g.comes = append(g.nodes, c.node), c.comes
 				continue
 			case near && g.who != c.who && c.who != "" && g.who != "" && c.node == "":
-				g.also = append(g.also, c.who)
+				g.also, g.comes = append(g.also, c.who), c.comes
 				continue
 			}
 		}
@@ -128,13 +125,6 @@ type part struct {
 }
 
 func (w *writer) add(g *group) {
-	if g.concludes {
-		w.finish()
-		if last := len(w.sentences) - 1; last >= 0 {
-			w.sentences[last] += g.what
-		}
-		return
-	}
 	same := len(w.parts) > 0 && w.parts[len(w.parts)-1].who == g.who && g.who != "" && len(g.also) == 0
 	later := g.at.Sub(w.said) >= w.soon()
 	full := w.clauses == maxClauses || g.silent || len(g.also) > 0 || !same && (len(w.parts) == maxSubjects || later && w.clauses > 1)
@@ -142,7 +132,14 @@ func (w *writer) add(g *group) {
 		w.finish()
 		same = false
 	}
-	what := g.text(w.moment(g, later))
+	if w.say(g, g.text(w.moment(g, later)), same); g.comes != "" {
+		w.finish()
+		w.sentences[len(w.sentences)-1] += g.comes
+	}
+}
+
+// say adds what is said of a subject, which may be the one of the clause before.
+func (w *writer) say(g *group, what string, same bool) {
 	w.clauses++
 	if same {
 		last := &w.parts[len(w.parts)-1]
