@@ -23,7 +23,7 @@ var deciding = map[string]string{
 	"looks and deletes":             "what its GET had found is no longer so",
 	"cuts short":                    "'s PEXPIRE gives b/0's key an earlier end",
 	"prolongs any":                  "the renewals (PEXPIRE) of a keep it, which b had made",
-	"looks and prolongs":            "late renewal (PEXPIRE) prolongs a/1's key as if it were its own",
+	"looks and prolongs":            "late renewal (PEXPIRE) prolongs b's key",
 	"renews by setting":             "Its late SET puts the key back",
 	"renews any":                    "fourth SET to redis-1 is executed at 30 s, and overwrites b's key",
 	"renews forever":                "its renewals (EVAL) went on after Unlock",

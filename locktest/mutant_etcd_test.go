@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/locksim/locksim/locks"
@@ -90,4 +91,69 @@ func (l *etcdLock) Release(locks.Lease) error {
 		l.leave()
 	}
 	return heldIf(found, err)
+}
+
+// watchedPlant is a lock that is one key in etcd, whose deletion the others watch from what they have read.
+type watchedPlant struct {
+	fromNow bool // they watch from now on
+}
+
+type watchedLock struct {
+	watchedPlant
+	p     locks.Process
+	lease uint64
+}
+
+func (m watchedPlant) build(p locks.Process) (locks.Lock, error) {
+	return &watchedLock{watchedPlant: m, p: p}, nil
+}
+
+func (l *watchedLock) Acquire(wait time.Duration) (locks.Lease, error) {
+	for start := l.p.Monotonic(); ; {
+		lease, err := l.try()
+		left := wait - l.p.Monotonic().Sub(start)
+		if err == nil || wait != locks.Forever && left <= 0 {
+			return lease, err
+		}
+		if wait == locks.Forever {
+			left = time.Minute
+		}
+		read, err := l.p.Etcd().Get(time.Second, locks.EtcdGet{Key: "lock"})
+		if err != nil || !read.Found {
+			l.p.Sleep(min(left, 50*time.Millisecond))
+			continue
+		}
+		from := read.Revision + 1
+		if l.fromNow {
+			from = 0
+		}
+		if l.p.Etcd().AwaitDeletion(min(left, time.Minute), "lock", from) != nil {
+			l.p.Sleep(min(left, 50*time.Millisecond))
+		}
+	}
+}
+
+func (l *watchedLock) try() (locks.Lease, error) {
+	lease, _, err := l.p.Etcd().Grant(time.Second, 10*time.Second)
+	if err != nil {
+		return locks.Lease{}, err
+	}
+	done := l.p.NewSignal()
+	l.p.Etcd().KeepAlive(lease, done)
+	r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: lease}})
+	if err == nil && r.Succeeded {
+		l.lease = lease
+		return locks.Lease{Value: strconv.FormatUint(lease, 10), Token: uint64(r.Revision), Lost: done}, nil
+	}
+	done.Fire()
+	l.p.Go(func(p locks.Process) { _ = p.Etcd().Revoke(time.Second, lease) })
+	if err == nil {
+		err = locks.ErrNotAcquired
+	}
+	return locks.Lease{}, err
+}
+
+func (l *watchedLock) Release(locks.Lease) error {
+	err := l.p.Etcd().Revoke(time.Second, l.lease)
+	return heldIf(!errors.Is(err, locks.ErrSessionExpired), err)
 }

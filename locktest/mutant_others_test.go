@@ -30,6 +30,7 @@ func heldIf(ok bool, err error) error {
 type itemPlant struct {
 	touchesAny bool // prolongs whatever item is there
 	cutsShort  bool // the release has the item end soon, whoever's it is
+	deletes    bool // the release gets and compares, and then deletes
 }
 
 type itemLock struct {
@@ -70,6 +71,9 @@ func (l *itemLock) Release(lease locks.Lease) error {
 	item, found, err := c.Gets(time.Second, "lock")
 	if err != nil || !found || item.Value != lease.Value {
 		return heldIf(false, err)
+	}
+	if l.deletes {
+		return heldIf(c.Delete(time.Second, "lock"))
 	}
 	return heldIf(c.CompareAndSwap(time.Second, item, "", -1))
 }

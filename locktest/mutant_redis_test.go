@@ -41,11 +41,13 @@ type plant struct {
 	looksAndDels  bool // GET, then DEL
 	neverDeletes  bool // the release does nothing
 	forces        bool // an Unlock that is repeated does not compare
+	looksAgain    bool // a release without an answer is repeated as GET, then DEL
 	keepsTrying   bool // a release that failed is repeated in the background, with the value that is the lock's by then
 	cutsShort     bool // the release has the key end at once, whoever's it is
 
 	deadline  bool // states a deadline …
 	fromReply bool // … counted from the reply
+	allows    bool // … and a fiftieth of the lease short of its end
 	twice     bool // … that is twice as long as the lease
 	wall      bool // … on the wall clock
 
@@ -257,8 +259,11 @@ func (l *leaseLock) complete(lease *locks.Lease, sent locks.Monotonic) error {
 		sent = l.p.Monotonic()
 	}
 	life := l.ttl
-	if l.twice {
+	switch {
+	case l.twice:
 		life *= 2
+	case l.allows:
+		life -= life / 50
 	}
 	switch {
 	case l.deadline && l.wall:
@@ -304,6 +309,14 @@ func (l *leaseLock) renew(p locks.Process, value string, stop locks.Signal) {
 	}
 }
 
+func (l *leaseLock) lookAndDelete(lease locks.Lease) (locks.Reply, error) {
+	reply, err := l.do("GET", "lock")
+	if err == nil && reply.Str == lease.Value {
+		reply, err = l.do("DEL", "lock")
+	}
+	return reply, err
+}
+
 func (l *leaseLock) Release(lease locks.Lease) error {
 	if l.holds--; l.countsEnter && l.holds > 0 && !l.leavesAll {
 		return nil
@@ -321,11 +334,12 @@ func (l *leaseLock) Release(lease locks.Lease) error {
 	case l.cutsShort:
 		reply, err = l.do("PEXPIRE", "lock", "1")
 	case l.looksAndDels:
-		if reply, err = l.do("GET", "lock"); err == nil && reply.Str == lease.Value {
-			reply, err = l.do("DEL", "lock")
-		}
+		reply, err = l.lookAndDelete(lease)
 	default:
 		reply, err = l.eval(deleteOwn, []string{"lock"}, lease.Value)
+		if err != nil && l.looksAgain {
+			reply, err = l.lookAndDelete(lease)
+		}
 	}
 	if l.again = err != nil; l.again && l.keepsTrying {
 		l.p.Go(func(p locks.Process) {

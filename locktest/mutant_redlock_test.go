@@ -28,6 +28,7 @@ type redPlant struct {
 	deletesAny    bool // the release does not compare
 	renews        bool // a watchdog renews the keys, so that no deadline is stated …
 	renewsAny     bool // … whosever they are
+	oneVote       bool // … and takes one that is renewed for all
 }
 
 type redLock struct {
@@ -124,7 +125,7 @@ func (l *redLock) renew(value string, renewed locks.Monotonic, stop, lost locks.
 			}
 		}
 		switch {
-		case kept > l.p.RedisNodes()/2:
+		case kept > l.p.RedisNodes()/2, kept > 0 && l.oneVote:
 			renewed, every = begin, redTTL/4
 		case begin.Sub(renewed) < redTTL:
 			every = redTTL / 50

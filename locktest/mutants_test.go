@@ -41,6 +41,7 @@ func wrong() []lock {
 		{name: "deletes any", breaks: locktest.ReleaseSafety, build: plant{deletesAny: true}.build},
 		{name: "deletes any, short lease", breaks: locktest.ReleaseSafety, build: plant{deletesAny: true, ttl: time.Second}.build},
 		{name: "looks and deletes", breaks: locktest.ReleaseSafety, build: plant{looksAndDels: true}.build},
+		{name: "looks and deletes when no answer has come", breaks: locktest.ReleaseSafety, build: plant{looksAgain: true}.build},
 		{name: "never deletes", breaks: locktest.Handover, build: plant{neverDeletes: true}.build},
 		{name: "deadline from the reply", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, fromReply: true}.build},
 		{name: "deadline twice as far", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, twice: true}.build},
@@ -70,6 +71,7 @@ func wrong() []lock {
 
 		{name: "touches any", breaks: locktest.Expiry, build: itemPlant{touchesAny: true}.build},
 		{name: "cuts an item short", breaks: locktest.ReleaseSafety, build: itemPlant{cutsShort: true}.build},
+		{name: "gets an item and deletes it", breaks: locktest.ReleaseSafety, build: itemPlant{deletes: true}.build},
 		{name: "row forever", breaks: locktest.Progress, build: rowPlant{staysForEver: true}.build},
 		{name: "renews any row", breaks: locktest.ExclusionAtService, build: rowPlant{renews: true, renewsAny: true}.build},
 		{name: "renews any row beside the dead", breaks: locktest.Expiry, build: rowPlant{renews: true, renewsAny: true}.build},
@@ -77,6 +79,7 @@ func wrong() []lock {
 		{name: "keeps a name", breaks: locktest.Handover, build: namedPlant{keeps: true}.build},
 		{name: "lost answer for a grant", breaks: locktest.ExclusionWithinSession, build: etcdPlant{unknownIsYes: true}.build},
 		{name: "lost answer for a grant, with a time-out", breaks: locktest.ExclusionWithinSession, build: etcdPlant{unknownIsYes: true, timeout: fiveHundred}.build},
+		{name: "watches from now", breaks: locktest.Handover, build: watchedPlant{fromNow: true}.build},
 		{name: "releases any session's key", breaks: locktest.ReleaseSafety, build: sessionPlant{releasesAny: true}.build},
 
 		{name: "minority", breaks: locktest.ExclusionWithinLease, build: redPlant{minority: true}.build},
@@ -90,6 +93,7 @@ func wrong() []lock {
 		{name: "validity from the reply", breaks: locktest.ExclusionUntilDeadline, build: redPlant{fromReply: true}.build},
 		{name: "validity from the last vote", breaks: locktest.ExclusionUntilDeadline, build: redPlant{fromLast: true}.build},
 		{name: "renews any everywhere", breaks: locktest.Expiry, build: redPlant{renews: true, renewsAny: true}.build},
+		{name: "renews by one vote", breaks: locktest.NoSilentLoss, build: redPlant{renews: true, oneVote: true}.build},
 		{name: "wall clock", breaks: locktest.ExclusionUntilDeadline, build: redPlant{wall: true}.build},
 		{name: "one value for all tries", breaks: locktest.ReleaseSafety, build: redPlant{oneValue: true}.build},
 		{name: "no time-out", breaks: locktest.Availability, build: redPlant{noTimeout: true}.build},
@@ -122,7 +126,7 @@ func wrong() []lock {
 		{name: "watches own node", breaks: locktest.Progress, build: queuePlant{watchesOwn: true}.build},
 		{name: "no re-listing", breaks: locktest.ExclusionWithinSession, build: queuePlant{noRelisting: true}.build},
 		{name: "watches first, no re-listing", breaks: locktest.ExclusionWithinSession, build: queuePlant{watchesFirst: true, noRelisting: true}.build},
-		{name: "sleeps through", breaks: locktest.Progress, build: queuePlant{sleepsThrough: true}.build},
+		{name: "sleeps through", breaks: locktest.Handover, build: queuePlant{sleepsThrough: true}.build},
 		{name: "deletes first", breaks: locktest.ReleaseSafety, build: queuePlant{deletesFirst: true}.build},
 		{name: "deletes all", breaks: locktest.ReleaseSafety, build: queuePlant{deletesAll: true}.build},
 		{name: "trusts failed lists", breaks: locktest.ExclusionUntilSuspended, build: queuePlant{trustsErrors: true}.build},
@@ -139,6 +143,7 @@ func right() []lock {
 		{name: "lease, with a time-out", build: plant{timeout: fiveHundred}.build},
 		{name: "short lease", build: plant{ttl: time.Second}.build},
 		{name: "deadline", build: plant{deadline: true}.build},
+		{name: "deadline with an allowance", build: plant{deadline: true, allows: true}.build},
 		{name: "watchdog that tells", build: plant{renews: true, tells: true}.build},
 		{name: "watchdog", build: plant{renews: true}.build},
 		{name: "watchdog that writes the key again", build: plant{renews: true, tells: true, rewrites: true}.build},
@@ -156,6 +161,7 @@ func right() []lock {
 		{name: "key with a lease", build: etcdPlant{}.build},
 		{name: "key with a lease, with a time-out", build: etcdPlant{timeout: fiveHundred}.build},
 		{name: "key with a long lease", build: etcdPlant{ttl: time.Minute}.build},
+		{name: "key that is watched", build: watchedPlant{}.build},
 		{name: "row", build: rowPlant{}.build},
 		{name: "row with a watchdog", build: rowPlant{renews: true}.build},
 		{name: "redlock", build: redPlant{}.build},
@@ -207,6 +213,11 @@ func TestEachFocusFindsItsMistake(t *testing.T) {
 		faults int // that it needs
 	}{
 		{"others take and release what its holder has lost", permitPlant{renews: true, revives: true}.build, locktest.ExclusionAtService, 150, 1},
+		{"a lost request, and a pause before the next", plant{looksAgain: true}.build, locktest.ReleaseSafety, 700, 2},
+		{"a pause while the answer waits", plant{deadline: true, allows: true, fromReply: true}.build, locktest.ExclusionUntilDeadline, 300, 1},
+		{"a pause between two requests of a release", itemPlant{deletes: true}.build, locktest.ReleaseSafety, 400, 1},
+		{"a majority out of reach", redPlant{renews: true, oneVote: true}.build, locktest.NoSilentLoss, 200, 1},
+		{"one comes while another leaves", watchedPlant{fromNow: true}.build, locktest.Handover, 100, 0},
 		{"two faults at one acquisition", redPlant{countsLost: true}.build, locktest.ExclusionWithinLease, 700, 2},
 	} {
 		t.Run(tc.focus, func(t *testing.T) {

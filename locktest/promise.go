@@ -149,6 +149,7 @@ func (s *subject) canJudge(p *promise) bool {
 func (s *subject) fit(p *promise) {
 	m := &p.menu
 	m.Lock, m.Servers, m.TTLs = s.algorithm.Name, s.kind(), append(m.TTLs, s.ttl)[:1]
+	m.Renews = s.algorithm.Renews
 	m.Stays = true                                                  // a client that is refused, gives up or has done its work may live on
 	m.GivesUp = !m.Waits && (p.extend == nil || p.name == Progress) // others say themselves who waits for how long
 	m.Repeats = p.property == checker.ReleaseSafety || p.property == checker.ExclusionAtService

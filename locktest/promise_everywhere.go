@@ -28,7 +28,7 @@ func (s *subject) everywhere() []promise {
 	list = append(list, s.leftovers()...)
 	if s.reentrant {
 		list = append(list, promise{
-			name: Reentrance, property: checker.MutualExclusion, share: 25, menu: search.Menu{Enters: 3, Within: 50},
+			name: Reentrance, property: checker.MutualExclusion, menu: search.Menu{Enters: 3, Within: 50},
 			why: `Without faults, a section that has entered several times and left once is still inside.`,
 		})
 	}
@@ -64,7 +64,10 @@ func (s *subject) leftovers() (list []promise) {
 	p := promise{
 		name: NoSilentLoss, property: checker.SilentLoss, share: 50, menu: menu, focus: [][]search.Kind{{search.Error, search.Break}},
 		extend: func(src search.Source, of *scenarios.Scenario) { // work lasts for as long as it takes to lose a lease and be told
-			of.Clients[src.Below(int64(len(of.Clients)))].Work = s.ttl * time.Duration(3+src.Below(4))
+			c := &of.Clients[src.Below(int64(len(of.Clients)))]
+			if c.Work = s.ttl * time.Duration(3+src.Below(4)); s.several() && src.Below(4) == 0 {
+				of.Faults = append(of.Faults, s.cutFromMajority(src, c.Name, of.Servers.Names()))
+			}
 		},
 		why: `A grant that is renewed lasts, and a lease that states a notice gives it.`,
 	}
@@ -73,6 +76,16 @@ func (s *subject) leftovers() (list []promise) {
 		p.forgives = untold
 	}
 	return append(list, p)
+}
+
+// cutFromMajority takes the answers of all servers but a minority from a holder, for longer than its lease.
+func (s *subject) cutFromMajority(src search.Source, client string, servers []string) sim.Fault {
+	first := int(src.Below(int64(len(servers))))
+	far := slices.Concat(servers[first:], servers[:first])[:len(servers)/2+1]
+	return sim.Fault{
+		Trigger: whenHolding(client, some(src, s.ttl)), For: s.tooLong() + some(src, 2*s.ttl),
+		Action: sim.Action{Kind: sim.Cut, Link: sim.Link{From: []string{client}, To: far}},
+	}
 }
 
 // untold is the kind of violation in which a holder was not told of its loss.
@@ -88,7 +101,7 @@ const shortestHandover = time.Second
 func (s *subject) handover() promise {
 	bound := s.ttl - s.ttl/10
 	return promise{
-		name: Handover, property: checker.Progress, share: 25, menu: search.Menu{Within: 20, Progress: 1},
+		name: Handover, property: checker.Progress, share: 50, menu: search.Menu{Within: 20, Progress: 1},
 		extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Progress = bound
 			n := int64(len(of.Clients))
@@ -100,6 +113,9 @@ func (s *subject) handover() promise {
 				if src.Below(2) == 1 {
 					c.Again = 0
 				}
+			}
+			if src.Below(2) == 1 { // one comes while another leaves
+				of.Clients[n-1].Start = of.Clients[0].Start + of.Clients[0].Work + time.Millisecond*time.Duration(src.Below(8))
 			}
 			after := src.Below(3)
 			for i := range of.Clients { // nothing is free because a connection or a session is over, unless they end

@@ -21,7 +21,7 @@ func (s *subject) onRedis() []promise {
 	}
 	// A value that serves a task for good cannot tell its acquisitions apart, nor can the servers then.
 	if s.expires && s.fresh && s.algorithm.Authority != locks.Replicated {
-		list = append(list, promise{name: ExclusionAtService, property: checker.ExclusionAtService, extend: s.lateRenewal, menu: search.Menu{
+		list = append(list, promise{name: ExclusionAtService, property: checker.ExclusionAtService, menu: search.Menu{
 			Faults:  search.Kinds(search.ServerAhead, search.Drift, search.SameRandom, search.Evict, search.Failover, search.Partition, search.Lag),
 			Storage: network, Tasks: 2, Waits: true, Persistence: onDisk,
 		}, why: `

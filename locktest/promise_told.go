@@ -151,20 +151,3 @@ func (s *subject) loss(src search.Source) sim.Fault {
 	f.Action, f.For = sim.Action{Kind: sim.Pause, Node: "a"}, s.ttl*time.Duration(2+src.Below(2))
 	return f
 }
-
-// lateRenewal has a client stand still when it is about to renew its lease, until that is over.
-func (s *subject) lateRenewal(src search.Source, of *scenarios.Scenario) {
-	if !s.renews || src.Below(16) != 0 {
-		return
-	}
-	client := of.Clients[src.Below(int64(len(of.Clients)))].Name
-	for i := range of.Clients {
-		of.Clients[i].Work = max(of.Clients[i].Work, 2*s.ttl)
-	}
-	of.Faults = append(of.Faults, sim.Fault{
-		Trigger: sim.Trigger{When: sim.Before, Nth: int(src.Below(3)), Step: sim.Pattern{
-			Node: client, Does: trace.Send, What: "renew",
-		}},
-		Action: sim.Action{Kind: sim.Pause, Node: client}, For: s.ttl + some(src, s.ttl),
-	})
-}

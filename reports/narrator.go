@@ -113,7 +113,7 @@ var tellers = [checker.PropertyCount]func(*narrator){
 	checker.Progress:           (*narrator).stall,
 	checker.Availability:       (*narrator).stall,
 	checker.Survival:           (*narrator).ended,
-	checker.Leak:               (*narrator).ended,
+	checker.Leak:               (*narrator).leftBehind,
 	checker.SilentLoss:         (*narrator).ended,
 	checker.RequestLoad:        (*narrator).ended,
 }
@@ -255,7 +255,7 @@ func (t *narrator) play(acquisitions ...*history.Acquisition) {
 			t.ends(a, by)
 		}
 		t.revives(a, by)
-		t.borrows(a, by)
+		t.borrows(a)
 	}
 }
 

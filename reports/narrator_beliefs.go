@@ -112,7 +112,10 @@ func (t *narrator) twoGrants() {
 		return
 	}
 	g, h := t.lastGrant(first.ID, t.until), t.lastGrant(second.ID, t.until)
-	if g != nil && h != nil {
+	if g == nil || h == nil {
+		return
+	}
+	if c, _ := t.lender(second, h); c == nil { // else it has been told
 		if !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.at == h.From }) {
 			t.add(clause{at: h.From, order: orderService, who: t.who(second), what: "is granted the lock again", place: t.placeOfGrant(h)})
 		}

@@ -318,6 +318,18 @@ func (t *narrator) blocked() string {
 	return text + cmp.Or(t.kept(first, who), t.omitted(first, who)) + ", and "
 }
 
+// leftBehind tells of an entry that keeps others out though its acquisition is over.
+func (t *narrator) leftBehind() {
+	t.ended()
+	a := t.taken(0)
+	for i := range t.h.Copies {
+		if c := &t.h.Copies[i]; a != nil && c.Acquisition == a.ID && c.From <= t.until && t.until < c.To {
+			t.conclude(t.until, t.omitted(c, t.who(a)), spot{})
+			return
+		}
+	}
+}
+
 // displaced returns the entry in whose place another was put; nil if there was none.
 func (t *narrator) displaced(c *history.Copy) *history.Copy {
 	i := slices.IndexFunc(t.h.Copies, func(o history.Copy) bool {
@@ -361,10 +373,10 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 	switch a := t.h.Acquisition(c.Acquisition); {
 	case a == nil || a.Crashed != trace.Never || t.gone(a.Client):
 		return ""
-	case a.Returned <= t.until && a.Outcome != history.OK:
+	case a.Returned <= t.until && a.Outcome != history.OK && c.From <= a.Returned:
 		t.wrong("Lock", "leaves an entry")
 		return ": " + who + "'s Lock should have deleted it when it gave up"
-	case a.Unlocked <= t.until:
+	case a.Unlocked <= t.until && c.From <= a.Unlocked:
 		t.wrong("Unlock", "leaves an entry")
 		return ": " + who + "'s Unlock should have deleted it"
 	}

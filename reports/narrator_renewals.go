@@ -63,27 +63,35 @@ func (t *narrator) prolongers(c *history.Copy, by trace.Instant) (clients []stri
 	return clients, what
 }
 
-// borrows tells of a grant that rests on another client's entry, which a late renewal has prolonged.
-func (t *narrator) borrows(a *history.Acquisition, by trace.Instant) {
+// borrows tells of grants that rest on another client's entry, which a late renewal has prolonged.
+func (t *narrator) borrows(a *history.Acquisition) {
 	for i := range t.h.Grants {
 		g := &t.h.Grants[i]
-		if g.Acquisition != a.ID || g.From <= a.Returned || g.From > by {
+		if g.Acquisition != a.ID || g.From > t.until {
 			continue
 		}
-		for k := range t.h.Copies {
-			c := &t.h.Copies[k]
-			if c.Acquisition == a.ID || c.From > g.From || g.From >= c.To || t.sameHolder(c, a) {
-				continue
-			}
-			for _, e := range t.renewals {
-				if e.Does == trace.Execute && e.At == g.From && e.Node == c.Node && e.Peer == a.Client {
-					t.tellOf(g.From, orderService, t.who(a)+"'s late renewal ("+e.What+")", "prolongs "+
-						t.entryOf(t.holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, t.placeOfGrant(g))
-					t.wrong(e.What, "prolongs another's")
-				}
+		if c, what := t.lender(a, g); c != nil {
+			t.tellOf(g.From, orderService, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
+				t.entryOf(t.holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, t.placeOfGrant(g))
+			t.wrong(what, "prolongs another's")
+		}
+	}
+}
+
+// lender returns the entry of another client on which a grant rests, and the renewal that prolonged it; nil if there is none.
+func (t *narrator) lender(a *history.Acquisition, g *history.Grant) (of *history.Copy, what string) {
+	for k := range t.h.Copies {
+		c := &t.h.Copies[k]
+		if g.From <= a.Returned || c.Acquisition == a.ID || c.From > g.From || g.From >= c.To || t.sameHolder(c, a) {
+			continue
+		}
+		for _, e := range t.renewals {
+			if e.Does == trace.Execute && e.At == g.From && e.Node == c.Node && e.Peer == a.Client {
+				return c, e.What
 			}
 		}
 	}
+	return nil, ""
 }
 
 // sameHolder reports whether a copy belongs to the same task as an acquisition.

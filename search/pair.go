@@ -31,7 +31,11 @@ func (g *generator) pair() bool {
 		hosts: slices.Clone(g.hosts),
 	}
 	if g.votes() {
-		a.what = pick(g, "acquire", "acquire", "release")
+		purposes := []string{"acquire", "acquire", "release"}
+		if g.menu.Renews {
+			purposes = append(purposes, "renew")
+		}
+		a.what = pick(g, purposes...)
 		if slices.Contains(kinds, Error) {
 			kinds = append(kinds, Error) // one vote lost, and one refused
 		}
