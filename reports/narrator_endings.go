@@ -370,13 +370,15 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 
 // omitted says what should have deleted an entry that stays.
 func (t *narrator) omitted(c *history.Copy, who string) string {
+	m, _ := t.request(c)
+	late := func(ended trace.Instant) bool { return m != nil && m.executed > ended } // in a queue it was made before its turn came
 	switch a := t.h.Acquisition(c.Acquisition); {
 	case a == nil || a.Crashed != trace.Never || t.gone(a.Client):
 		return ""
-	case a.Returned <= t.until && a.Outcome != history.OK && c.From <= a.Returned:
+	case a.Returned <= t.until && a.Outcome != history.OK && !late(a.Returned):
 		t.wrong("Lock", "leaves an entry")
 		return ": " + who + "'s Lock should have deleted it when it gave up"
-	case a.Unlocked <= t.until && c.From <= a.Unlocked:
+	case a.Unlocked <= t.until && !late(a.Unlocked):
 		t.wrong("Unlock", "leaves an entry")
 		return ": " + who + "'s Unlock should have deleted it"
 	}

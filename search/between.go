@@ -1,7 +1,6 @@
 package search
 
 import (
-	"slices"
 	"time"
 
 	"github.com/locksim/locksim/locks"
@@ -39,7 +38,7 @@ func (g *generator) betweenSteps() {
 	g.takeTurns(pick(g, 4*ttl, ttl/2), ttl/100, 0, ttl/10) // it goes on with its work, or is done and releases
 	g.standStill(sim.Trigger{
 		When: sim.After, Step: sim.Pattern{Node: holder, Does: trace.Acquired}, Plus: pick(g, ttl/100, 0, ttl/20),
-	})
+	}, 2*ttl, ttl+ttl/2, 3*ttl)
 }
 
 // betweenRequests has the holder stand still while an answer is under way to it, or before it sends a request. The others have
@@ -56,7 +55,7 @@ func (g *generator) betweenRequests() {
 	}
 	g.takeTurns(work, ttl/2, ttl-eps, ttl/10)
 	request := sim.Pattern{Node: holder, Does: trace.Send, What: purpose, Peer: g.anyHost()}
-	nth := pick(g, 0, 0, 2, 3)
+	nth := pick(g, 0, 0, 0, 2)
 	if g.menu.has(Break) && oneIn(g, 2) {
 		g.add(Break, sim.Fault{
 			Trigger: sim.Trigger{When: sim.Before, Step: request, Nth: nth},
@@ -64,7 +63,7 @@ func (g *generator) betweenRequests() {
 		})
 		nth = max(nth, 1) + 1 // the request that follows
 	}
-	g.standStill(sim.Trigger{When: pick(g, sim.After, sim.Before), Step: request, Nth: nth})
+	g.standStill(sim.Trigger{When: pick(g, sim.After, sim.Before), Step: request, Nth: nth}, ttl+ttl/5, ttl+ttl/2, 2*ttl)
 }
 
 // takeTurns gives the holder, who comes first, one section, and the others one or several, of which work has the lengths to
@@ -81,14 +80,13 @@ func (g *generator) takeTurns(holders time.Duration, others ...time.Duration) {
 		}
 		c.Start = pick(g, ttl/10, ttl/2)
 		c.Sections, c.Think = 1+upTo(g, 2), pick(g, ttl/10, 0, ttl/2, ttl)
-		c.Work = pick(g, slices.Clone(others)...)
+		c.Work = pick(g, others...)
 	}
 }
 
-// standStill pauses the holder for longer than its lease.
-func (g *generator) standStill(t sim.Trigger) {
-	ttl := g.ttl
+// standStill pauses the holder for one of some times, all longer than its lease.
+func (g *generator) standStill(t sim.Trigger, times ...time.Duration) {
 	g.add(ClientPause, sim.Fault{
-		Trigger: t, Action: sim.Action{Kind: sim.Pause, Node: g.clients[0]}, For: pick(g, 2*ttl, ttl+ttl/2, 3*ttl, ttl+ttl/5),
+		Trigger: t, Action: sim.Action{Kind: sim.Pause, Node: g.clients[0]}, For: pick(g, times...),
 	})
 }
