@@ -102,6 +102,7 @@ type watchedLock struct {
 	watchedPlant
 	p     locks.Process
 	lease uint64
+	done  locks.Signal
 }
 
 func (m watchedPlant) build(p locks.Process) (locks.Lock, error) {
@@ -142,7 +143,7 @@ func (l *watchedLock) try() (locks.Lease, error) {
 	l.p.Etcd().KeepAlive(lease, done)
 	r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: lease}})
 	if err == nil && r.Succeeded {
-		l.lease = lease
+		l.lease, l.done = lease, done
 		return locks.Lease{Value: strconv.FormatUint(lease, 10), Token: uint64(r.Revision), Lost: done}, nil
 	}
 	done.Fire()
@@ -154,6 +155,7 @@ func (l *watchedLock) try() (locks.Lease, error) {
 }
 
 func (l *watchedLock) Release(locks.Lease) error {
+	l.done.Fire() // the lease ends by itself if its revocation is lost
 	err := l.p.Etcd().Revoke(time.Second, l.lease)
 	return heldIf(!errors.Is(err, locks.ErrSessionExpired), err)
 }
