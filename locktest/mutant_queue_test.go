@@ -25,6 +25,7 @@ type queuePlant struct {
 	keepsNode     bool // the release does nothing
 	leavesNode    bool // a client that gives up does not delete its node
 	errorLeaves   bool // an Acquire that fails otherwise than by its wait does not delete its node
+	aside         bool // a client that gives up deletes its node in the background, which is right
 	tryLeaves     bool // a try that is refused does not delete its node
 	unlocksFirst  bool // an Unlock that is repeated deletes the first node
 }
@@ -52,7 +53,10 @@ func (l *queueLock) Acquire(wait time.Duration) (locks.Lease, error) {
 			return lease, nil
 		}
 		kept := l.leavesNode || l.tryLeaves && wait == locks.Try || l.errorLeaves && !errors.Is(err, locks.ErrNotAcquired)
-		if !kept {
+		switch {
+		case l.aside:
+			l.p.Go(func(p locks.Process) { removeAside(p, own.Path) })
+		case !kept:
 			_ = l.remove(own.Path)
 		}
 		if wait != locks.Forever {
@@ -66,16 +70,19 @@ func (l *queueLock) Acquire(wait time.Duration) (locks.Lease, error) {
 func (l *queueLock) remove(path string) error {
 	err := l.zk.Delete(path)
 	if err != nil && !errors.Is(err, locks.ErrNoNode) {
-		l.p.Go(func(p locks.Process) {
-			zk := p.ZooKeeper().Open("curator", 10*time.Second)
-			for lost := zk.Session().Lost; !lost.Fired(); p.Sleep(200 * time.Millisecond) {
-				if err := zk.Delete(path); err == nil || errors.Is(err, locks.ErrNoNode) {
-					return
-				}
-			}
-		})
+		l.p.Go(func(p locks.Process) { removeAside(p, path) })
 	}
 	return err
+}
+
+// removeAside deletes an own node as soon as it can, unless the session is over by then.
+func removeAside(p locks.Process, path string) {
+	zk := p.ZooKeeper().Open("curator", 10*time.Second)
+	for lost := zk.Session().Lost; !lost.Fired(); p.Sleep(200 * time.Millisecond) {
+		if err := zk.Delete(path); err == nil || errors.Is(err, locks.ErrNoNode) {
+			return
+		}
+	}
 }
 
 func (l *queueLock) enqueue() (locks.ZKNode, error) {

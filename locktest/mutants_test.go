@@ -167,6 +167,7 @@ func right() []lock {
 		{name: "redlock", build: redPlant{}.build},
 		{name: "redlock with a watchdog", build: redPlant{renews: true}.build},
 		{name: "queue", build: queuePlant{}.build},
+		{name: "queue that cleans up in the background", build: queuePlant{aside: true}.build},
 		{name: "queue that watches the first", build: queuePlant{watchesFirst: true}.build},
 		{name: "queue that does not tell of suspension", build: queuePlant{staysAttached: true}.build},
 		{name: "queue that tells nothing", build: queuePlant{deaf: true}.build},

@@ -55,7 +55,16 @@ func (s *subject) leftovers() (list []promise) {
 	if s.expires || s.kind() != "redis" {
 		list = append(list, promise{
 			name: NothingLeft, property: checker.Leak, share: 50, menu: menu, focus: lostAnswer,
-			why: `What is left of an acquisition that is over goes at once, or with its lease, its session or its connection.`,
+			extend: func(_ search.Source, of *scenarios.Scenario) {
+				for i := range of.Clients { // who ends at once may end before what its lock does in the background
+					of.Clients[i].Stays = true
+				}
+			},
+			keeps: func(of *scenarios.Scenario) bool {
+				return !slices.ContainsFunc(of.Clients, func(c scenarios.Client) bool { return !c.Stays })
+			},
+			why: `What is left of an acquisition that is over goes at once, or with its lease, its session or its connection. No
+				process ends before it can take back what it has asked for.`,
 		})
 	}
 	if !s.algorithm.Keeps {
@@ -120,7 +129,7 @@ func (s *subject) handover() promise {
 			after := src.Below(3)
 			for i := range of.Clients { // nothing is free because a connection or a session is over, unless they end
 				c := &of.Clients[i]
-				if c.Stays = after > 0; after > 1 {
+				if c.Stays = after > 0 || c.Wait != locks.Forever; after > 1 {
 					c.Sections, c.Think = 2, 2*s.ttl
 				}
 			}
@@ -132,7 +141,7 @@ func (s *subject) handover() promise {
 			impatient := 0
 			for i := range of.Clients {
 				if c := &of.Clients[i]; c.Wait != locks.Forever {
-					if impatient += c.Count * c.Tasks; c.Wait < s.ttl/10 && c.Wait != locks.Try {
+					if impatient += c.Count * c.Tasks; c.Wait < s.ttl/10 && c.Wait != locks.Try || !c.Stays {
 						return false
 					}
 				}
