@@ -29,10 +29,11 @@ var deciding = map[string]string{
 	"renews forever":                "its renewals (EVAL) went on after Unlock",
 	"never deletes":                 "a's Unlock should have deleted it",
 	"leaves its node":               "b's Lock should have deleted it when it gave up",
+	"watches from now":              "last request (Watch) is executed, when a's key is gone already",
 	"watches own node":              "Lock does not return to b",
 	"leaves all":                    "a release (EVAL) of a deletes a's key while a is still in its critical section",
 	"minority":                      "though only redis-2 has granted it",
-	"deadline from the reply":       "when its lease ends by its own clock",
+	"deadline from the reply":       " s after its SET was sent",
 	"first of a sorted set removed": "'s release (EVAL) is executed",
 }
 

@@ -1,10 +1,12 @@
 package reports
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -62,15 +64,17 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 	switch {
 	case t.assumed(a):
 		text += ": its Lock should have returned without the lock"
+	case t.ungranted(a) != "" && a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never:
+		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
 	case t.ungranted(a) != "": // there is no end that it could have noticed
 	case t.pausedAt(a.Client, at) && t.isCause(checker.PausedHolder, a.Client):
 		text += ": it is paused and cannot notice"
 	case b.Ended == history.ByDeadline:
-		text += ", when its lease ends by its own clock"
+		text += ", when its lease ends by its own clock" + t.overstated(a)
 	case a.HasDeadline && a.Deadline <= at && a.Style != history.Careful && t.isCause(checker.IgnoredDeadline, a.Client):
 		text += ": it does not look at the deadline of its lease, " + t.time(a.Deadline)
 	case a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never && !a.CanLearn:
-		text += ": its lease says until " + t.time(a.Deadline)
+		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
 	case !a.HasDeadline && !a.CanLearn:
 		if g := t.lastGrant(a.ID, at); g != nil && g.To <= at && g.Ended != history.ByUnlock { // else the grant stands, and there is nothing to notice
 			text += ": the lock states no deadline and gives no notice of loss"
@@ -87,6 +91,23 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 		text += ": nothing has told it of its loss"
 	}
 	return text
+}
+
+// overstated says how late a deadline is that is further from the request for the lock than a lease is long; "" if it is not, or
+// if clocks that are off may have moved it.
+func (t *narrator) overstated(a *history.Acquisition) string {
+	s := t.run.Case.Scenario
+	clock := func(f sim.Fault) bool { return f.Action.Kind == sim.SetClock }
+	i := slices.IndexFunc(t.h.Copies, func(c history.Copy) bool { return c.Acquisition == a.ID })
+	if i < 0 || len(s.Clocks) > 0 || slices.ContainsFunc(s.Faults, clock) {
+		return ""
+	}
+	m, _ := t.request(&t.h.Copies[i])
+	if m == nil || a.Deadline.Sub(m.Sent) <= s.Lock.TTL {
+		return ""
+	}
+	t.wrong("Lock", "states too late a deadline")
+	return fmt.Sprintf(", %s after its %s was sent", spokenExactly(a.Deadline.Sub(m.Sent)), m.What)
 }
 
 // isCause reports whether the run without a condition is right, which was found out by playing it.

@@ -157,6 +157,11 @@ func (t *narrator) misdelete() {
 	if ended == nil {
 		t.acquires(by)
 		t.ends(by, t.until)
+		for i := range t.h.Removals {
+			if r := &t.h.Removals[i]; r.By == by.ID && r.At == t.until {
+				t.removes(r, t.who(by))
+			}
+		}
 		return
 	}
 	t.play(by, ended)
@@ -186,7 +191,53 @@ func (t *narrator) stall() {
 	if t.h.Quiescent && waiter.To == trace.Never {
 		vain = "waits forever: nothing can happen any more"
 	}
-	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: t.blocked() + who + " " + vain + here, silent: true})
+	blocked := t.blocked()
+	if blocked == "" || strings.HasPrefix(blocked, notReturned) {
+		t.lastWord(waiter)
+	}
+	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: blocked + who + " " + vain + here, silent: true})
+}
+
+// lastWord tells which request was the last of somebody who could hold the lock and waits for a notice of it, and whether that
+// request came when there was nothing left to be notified of.
+func (t *narrator) lastWord(w *history.Wait) {
+	i := -1
+	for k := range t.h.Acquisitions {
+		if a := &t.h.Acquisitions[k]; a.Client == w.Client && a.Task == w.Task && a.Invoked <= t.until {
+			i = k
+		}
+	}
+	if i < 0 {
+		return
+	}
+	list := t.requests(&t.h.Acquisitions[i], w.From, t.until, "acquire", "look")
+	if len(list) == 0 {
+		return
+	}
+	last := list[len(list)-1]
+	if last.executed == trace.Never || t.until.Sub(last.executed) < t.run.Case.Scenario.Progress/2 {
+		return
+	}
+	what := "is executed"
+	if gone := t.goneBefore(last.executed); gone != nil {
+		what += here + ", when " + t.entryOf(t.holder(gone.Acquisition, gone.Client)) + " is gone already"
+		t.wrong(last.What, "comes when the entry is gone")
+	}
+	t.tellOf(last.executed, orderService, t.waiter(w)+"'s last request ("+last.What+")", what, last.To, spot{laneNode(last.To), ""})
+}
+
+// goneBefore returns the entry that went last before a moment at which there is none; nil if there is one, or was none.
+func (t *narrator) goneBefore(at trace.Instant) (last *history.Copy) {
+	for i := range t.h.Copies {
+		c := &t.h.Copies[i]
+		switch {
+		case c.From <= at && at < c.To:
+			return nil
+		case c.To <= at && (last == nil || last.To < c.To):
+			last = c
+		}
+	}
+	return last
 }
 
 // firstSplit are the votes that were split first; none if they were not split again.
@@ -283,6 +334,9 @@ func (t *narrator) lastHolder() *history.Acquisition {
 	return last
 }
 
+// notReturned begins what is said of somebody who was granted the lock and does not hear of it.
+const notReturned = "Lock does not return to "
+
 // blocked says what keeps those out who wait in vain: a holder, or an entry that has stayed at the servers.
 func (t *narrator) blocked() string {
 	if a := t.lastHolder(); a != nil && t.believesAt(a.ID, t.until) {
@@ -303,7 +357,7 @@ func (t *narrator) blocked() string {
 	}
 	who := t.holder(first.Acquisition, first.Client)
 	if t.unheard(first) {
-		return "Lock does not return to " + who + ", and "
+		return notReturned + who + ", and "
 	}
 	if !slices.Contains(t.participants, first.Acquisition) {
 		t.tellOrigin(first, who)

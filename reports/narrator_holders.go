@@ -335,7 +335,6 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	switch {
 	case r.Again:
 		t.tellOf(r.At, orderService, who+"'s late release", verb+"the "+t.servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
-		return
 	case by != nil && by.Outcome == history.OK:
 		t.acquires(by)
 		t.leaves(by, r.At)

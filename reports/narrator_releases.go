@@ -42,12 +42,14 @@ func (t *narrator) removalAt(r *history.Removal) *trace.Event {
 
 // compares adds why a release could delete another's entry, where its command or its value shows what it failed to compare.
 func (t *narrator) compares(r *history.Removal, by *history.Acquisition) {
-	ended, e := t.h.Acquisition(r.Ended), t.removalAt(r)
-	why := ""
+	e, why := t.removalAt(r), ""
 	switch {
 	case e == nil || by == nil || t.servers().Count() > 1:
 		return
-	case ended != nil && by.Value != "" && by.Value == ended.Value:
+	case by.Value != "" && slices.ContainsFunc(t.h.Acquisitions, func(o history.Acquisition) bool {
+		ended := o.ID == r.Ended || r.Again && o.Client == by.Client && o.Invoked <= r.At
+		return ended && o.ID != by.ID && o.Value == by.Value
+	}):
 		why = ": both have the value " + by.Value
 	case e.What != "DEL":
 		return
