@@ -45,7 +45,7 @@ var measures = []struct {
 	{MeasureDoc{"refused-writes", "writes that the resource refused"}, (*judge).refusedWrites},
 	{MeasureDoc{"releases-misreported", "calls of Unlock that said that the lock was not held although they ended their " +
 		"own grant, or success although they ended nothing; an error says neither"}, (*judge).misreported},
-	{MeasureDoc{"releases-of-others", "executed releases that ended another acquisition's grant"},
+	{MeasureDoc{"releases-of-others", "executed releases that ended another acquisition's grant, if its promise was not over"},
 		(*judge).releasesOfOthers},
 	{MeasureDoc{"requests", "requests that the lock's code sent to its servers"}, (*judge).requests},
 	{MeasureDoc{"stale-effects-serialisable", "writes accepted after the first access of a newer acquisition that did " +
@@ -171,7 +171,7 @@ func (j *judge) misreported() (int64, bool) {
 }
 
 func (j *judge) releasesOfOthers() (int64, bool) {
-	return count(j.h.Removals, func(r *history.Removal) bool { return r.Ended != 0 && !r.Again }), j.observed()
+	return count(j.h.Removals, func(r *history.Removal) bool { return r.Ended != 0 && !r.Again && !j.promiseOver(r) }), j.observed()
 }
 
 func (j *judge) nextAfterCrash() (int64, bool) {

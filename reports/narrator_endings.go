@@ -215,7 +215,7 @@ func (t *narrator) lastWord(w *history.Wait) {
 		return
 	}
 	last := list[len(list)-1]
-	if last.executed == trace.Never || t.until.Sub(last.executed) < t.run.Case.Scenario.Progress/2 {
+	if last.executed == trace.Never || t.isDown(last.To, t.until) || t.until.Sub(last.executed) < t.run.Case.Scenario.Progress/2 {
 		return
 	}
 	what := "is executed"
