@@ -120,15 +120,10 @@ func (s *subject) again(file string, text []byte) (*Finding, error) {
 	}
 	var r player
 	defer r.Close()
-	b := p.play(&r, s, scenario, &tally{})
-	if b == nil {
-		return nil, nil
+	if b := p.play(&r, s, scenario, &tally{}); b != nil {
+		return newFinding(&r, s, b), nil
 	}
-	f := &Finding{Promise: p.name, Why: p.why, Text: b.text, Scenario: scenario}
-	if b.failed == nil {
-		f.run = picture(&r, s, scenario)
-	}
-	return f, nil
+	return nil, nil
 }
 
 // promiseOf returns the promise that a saved scenario is about. The error says that it is not asked of the lock, or not in
