@@ -34,14 +34,14 @@ type Options struct {
 // Bounds of what porcupine is asked, and of what is told. Its search is exponential at worst, so a bound keeps every
 // check short: the fast judges see all of every history.
 const (
-	alwaysSections   = 20    // up to so many sections porcupine judges every history
-	accusedSections  = 200   // up to so many it judges a resource that the fast judge accuses
-	sampledSections  = 2_000 // up to so many it judges a sample
+	alwaysSections   = 20    // up to this many sections porcupine judges every history
+	accusedSections  = 200   // up to this many it judges a resource that the fast judge accuses
+	sampledSections  = 2_000 // up to this many it judges a sample
 	accusedAtOnce    = 10    // sections under way at once, in an accused history: the search is exponential in these
 	toldOfOneProblem = 100   // violations of one property that are told; double-holders counts them all
 )
 
-// Check judges a history under every property. It panics if the history is not [history.History.Valid]. Whoever has many
+// Check judges a history under every property. It panics if the history is not [history.History.Valid]. A caller that has many
 // to check uses a [Checker].
 func Check(h *history.History, o Options) Report { return new(Checker).Check(h, o) }
 

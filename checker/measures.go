@@ -230,7 +230,7 @@ func (j *judge) mostOvertakes() (int64, bool) {
 	return int64(most), len(waits) > 0
 }
 
-// requests and wake-ups are counted by whoever runs the servers; a history that has no requests was not counted.
+// requests and wake-ups are counted by the package that runs the servers; a history that has no requests was not counted.
 func (j *judge) requests() (int64, bool) { return int64(j.h.Requests), j.h.Requests > 0 }
 
 func (j *judge) wakeUps() (int64, bool) { return int64(j.h.WakeUps), j.h.Requests > 0 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Progress and availability: while somebody waits for the lock, somebody acquires within the bound. The clock starts
-// with the longest wait under way and anew with every acquisition. For progress it also starts anew when a fault
+// with the longest wait under way and again with every acquisition. For progress it also starts again when a fault
 // heals, and stands still while a fault that will heal is active; faults that do not heal are no excuse. Availability
 // knows no excuse at all, but is judged only of a stall in which a fault was active before the bound had elapsed. For
 // progress, a wait ends when its client has lost for good what every lock on these servers needs ([history.Outage]).
@@ -56,7 +56,7 @@ type waiting struct {
 	room   *room
 }
 
-// turn is a moment at which the clock may start, stop, or start anew.
+// turn is a moment at which the clock may start, stop, or start again.
 type turn struct {
 	at   trace.Instant
 	kind turnKind

@@ -16,7 +16,7 @@ func of(name string, o locks.Options, waive ...locktest.Promise) lock {
 	return lock{name: name, build: a.New(o), o: locktest.Options{Waive: waive}}
 }
 
-// rightOfCatalogue are those that keep all promises which locks of their kind make, or all but some that they never made.
+// rightOfCatalogue are those that keep all promises which locks of their kind make, or all except some that they never made.
 func rightOfCatalogue() []lock {
 	var list []lock
 	for _, name := range []string{
@@ -37,7 +37,7 @@ func rightOfCatalogue() []lock {
 		of("set-nx-get-del", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
 		of("redlock-quorum-prose", none, locktest.Availability), // it wants four of five
 		of("redlock-counter-token", none, locktest.TokenOrder, locktest.FencedResource),
-		// A container that is made anew counts from 0, and has nodes of the same names.
+		// A container that is made again counts from 0, and has nodes of the same names.
 		of("zk-sequential-unprotected", none, locktest.NothingLeft, locktest.Progress, locktest.ExclusionAtService, locktest.ReleaseSafety),
 		of("zk-sequential-number-token", none, locktest.TokenOrder, locktest.FencedResource),
 		of("memcached-add", none, locktest.ReleaseSafety),

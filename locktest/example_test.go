@@ -8,7 +8,7 @@ import (
 	"github.com/locksim/locksim/locktest"
 )
 
-// myLock is a whole lock: a key with an end that only one client can make. Whoever made it deletes it.
+// myLock is a whole lock: a key with an end that only one client can make. That client deletes it.
 type myLock struct {
 	p     locks.Process
 	redis locks.Redis
@@ -30,7 +30,7 @@ func (l *myLock) Acquire(wait time.Duration) (locks.Lease, error) {
 	}
 }
 
-// Release deletes the key, whoever's it is by now.
+// Release deletes the key, even if it is another client's by now.
 func (l *myLock) Release(locks.Lease) error {
 	_, err := l.redis.Do(time.Second, "DEL", "my-lock")
 	return err

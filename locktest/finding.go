@@ -54,7 +54,7 @@ func newFinding(r *player, s *subject, b *breach) *Finding {
 	return f
 }
 
-// Bounds of what is played to make a scenario small: runs, about so many steps of all of them together, and their time,
+// Bounds of what is played to make a scenario small: runs, the approximate number of steps of all of them together, and their time,
 // in which no more than a few of them may take as long as one may.
 const (
 	reductionRuns  = 3_000

@@ -29,7 +29,7 @@ func heldIf(ok bool, err error) error {
 // itemPlant says which mistakes a lock has that is an item of memcached.
 type itemPlant struct {
 	touchesAny bool // prolongs whatever item is there
-	cutsShort  bool // the release has the item end soon, whoever's it is
+	cutsShort  bool // the release has the item end soon, also another client's
 	deletes    bool // the release gets and compares, and then deletes
 }
 
@@ -82,7 +82,7 @@ func (l *itemLock) Release(lease locks.Lease) error {
 type rowPlant struct {
 	staysForEver bool // the row is there until it is deleted
 	renews       bool // a watchdog prolongs the lease …
-	renewsAny    bool // … whoever's it is
+	renewsAny    bool // … also another client's
 	forces       bool // an Unlock that is repeated does not compare
 }
 
@@ -200,7 +200,7 @@ func (l *namedLock) Acquire(wait time.Duration) (locks.Lease, error) {
 	})
 }
 
-// ask has the server wait for the lock for so many seconds.
+// ask has the server wait for the lock for a number of seconds.
 func (l *namedLock) ask(seconds int64) (bool, error) {
 	if l.conn == nil || l.conn.Over().Fired() {
 		conn, err := l.p.SQL().Connect(time.Second)

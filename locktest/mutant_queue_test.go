@@ -15,7 +15,7 @@ type queuePlant struct {
 	watchesFirst  bool // watches the first node of the queue …
 	noRelisting   bool // woken, it holds
 	sleepsThrough bool // that the watched node is gone already is not noticed
-	deletesFirst  bool // the release deletes the first node, whoever's it is
+	deletesFirst  bool // the release deletes the first node, also another client's
 	deletesAll    bool // the release deletes all nodes
 	staysAttached bool // neither stops when suspended nor asks whether its node is there after a reconnection
 	deaf          bool // leases have no notice of any kind

@@ -32,18 +32,18 @@ type plant struct {
 	milliseconds  bool // EX with milliseconds
 	oneValue      bool // all acquisitions of a handle have the same value, and failed tries are cleaned up
 	constant      bool // all clients have the same value
-	cleansUp      bool // a failed try deletes the key, whoever's it is
+	cleansUp      bool // a failed try deletes the key, also another client's
 	trustsErrors  bool // an error is a success
 	trustsUnknown bool // an outcome that is unknown is a success
 	assumesOwn    bool // a key that is there after a request without an answer is taken for its own if it cannot be read
-	trustsNil     bool // whoever asks a second time is taken to hold
+	trustsNil     bool // a client that asks a second time is taken to hold
 	deletesAny    bool // the release does not compare
 	looksAndDels  bool // GET, then DEL
 	neverDeletes  bool // the release does nothing
 	forces        bool // an Unlock that is repeated does not compare
 	looksAgain    bool // a release without an answer is repeated as GET, then DEL
 	keepsTrying   bool // a release that failed is repeated in the background, with the value that is the lock's by then
-	cutsShort     bool // the release has the key end at once, whoever's it is
+	cutsShort     bool // the release has the key end at once, also another client's
 
 	deadline  bool // states a deadline …
 	fromReply bool // … counted from the reply

@@ -21,13 +21,13 @@ type redPlant struct {
 	fromLast      bool // the lease is counted from when the last server is asked
 	wall          bool // … and measured with the wall clock
 	oneValue      bool // all tries of a handle have the same value
-	noTimeout     bool // calls wait for ever
+	noTimeout     bool // calls wait forever
 	keepsFailed   bool // failed tries are not cleaned up
 	cleansGranted bool // they are cleaned up where the server said yes only
 	frees         bool // the release turns to one server only
 	deletesAny    bool // the release does not compare
 	renews        bool // a watchdog renews the keys, so that no deadline is stated …
-	renewsAny     bool // … whosever they are
+	renewsAny     bool // … also other clients'
 	oneVote       bool // … and takes one that is renewed for all
 }
 

@@ -79,7 +79,7 @@ func TestCodeThatDoesNotComeBackIsGivenUp(t *testing.T) {
 	})
 }
 
-// sulking waits for ever when a release could not be told, or has no answer.
+// sulking waits forever when a release could not be told, or has no answer.
 type sulking struct{ locks.Lock }
 
 func (l *sulking) Release(lease locks.Lease) error {

@@ -76,7 +76,7 @@ func (p *prober) life(seen *sightings) (time.Duration, error) {
 }
 
 // lifeByItself returns how long somebody waits for a lock whose holder is gone, though its key has no end: that may be
-// written in it, for whoever comes later to read. 0 if he waits for ever.
+// written in it, for clients that come later to read. 0 if the client waits forever.
 func (p *prober) lifeByItself() time.Duration {
 	waits := alone
 	waits.Name, waits.Start, waits.Sections = "b", 100*time.Millisecond, 1

@@ -38,9 +38,9 @@ const (
 	ExclusionAtService Promise = "exclusion-at-service"
 	// ReleaseSafety: a release ends nothing but its own acquisition.
 	ReleaseSafety Promise = "release-safety"
-	// Handover: without any fault, whoever waits gets the lock soon after it was released.
+	// Handover: without any fault, a client that waits gets the lock soon after it was released.
 	Handover Promise = "handover"
-	// Progress: when faults are over, somebody gets the lock after some leases at most, whoever has died.
+	// Progress: when faults are over, somebody gets the lock after some leases at most, whichever client has died.
 	Progress Promise = "progress"
 	// Expiry: who dies while he holds keeps the lock for some leases at most, though another who had lost it works on.
 	Expiry Promise = "expiry"

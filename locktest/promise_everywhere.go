@@ -149,7 +149,7 @@ func (s *subject) handover() promise {
 			return impatient <= 1
 		},
 		why: `Nobody holds for longer than a fifth of a lease, and a release, or the clean-up after a try that failed, frees the
-			lock at once: whoever waits need not wait until a lease has ended, or a client is gone.`,
+			lock at once: a client that waits need not wait until a lease has ended, or another client is gone.`,
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *subject) lostWaiters(menu search.Menu) promise {
 				of.Faults = append(of.Faults, s.lossOfPlace(src, of))
 			}
 		},
-		why: `Whoever waits when his session ends has lost his place, and finds that out before he holds. No holder loses his own:
+		why: `A client that waits when its session ends has lost its place, and finds that out before it holds. No holder loses its own:
 			what happens begins while another one holds.`,
 	}
 }

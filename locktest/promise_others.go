@@ -70,7 +70,8 @@ func (s *subject) onDatabase() []promise {
 				return !slices.ContainsFunc(of.Faults, func(f sim.Fault) bool { return s.backTooEarly(&f.Action) })
 			},
 			why: `The connection of a dead client is over when its process is, or when the server misses its machine. Nothing else
-				happens to connections: who waits for ever for an answer would not hear that the server has given him up.`,
+				happens to connections: a client that waits forever for an answer would
+				not hear that the server has ended its session.`,
 		}}, s.fenced(every)...)
 	}
 	service.menu.Faults = search.Kinds(search.ServerAhead, search.Drift, search.SameRandom)

@@ -54,8 +54,8 @@ func (s *subject) onRedis() []promise {
 	return list
 }
 
-// releaseOnRedis is of releases that come late, or twice. Whoever may enter again is known to the servers by his name, not
-// by an acquisition of his: a late release may end a later hold of his own.
+// releaseOnRedis is of releases that come late, or twice. A client that may enter again is known to the servers by its name, not
+// by an acquisition: a late release may end a later hold of his own.
 func (s *subject) releaseOnRedis() promise {
 	late := []search.Kind{search.ClientPause, search.ServerPause, search.Delay, search.Stall}
 	p := promise{name: ReleaseSafety, property: checker.ReleaseSafety, focus: [][]search.Kind{late}, menu: search.Menu{
@@ -73,7 +73,7 @@ func (s *subject) releaseOnRedis() promise {
 // releasedLater is the kind of violation that is a late release which ends a later hold of its own client.
 const releasedLater = "released a later try"
 
-// exclusionOnRedis is exclusion as long as a key lives: for ever, for a lease, or while it is renewed.
+// exclusionOnRedis is exclusion as long as a key lives: forever, for a lease, or while it is renewed.
 func (s *subject) exclusionOnRedis() promise {
 	faults := slow(search.ServerBack, search.Drift)
 	switch {

@@ -46,7 +46,7 @@ func (s *subject) onZooKeeper() []promise {
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Partition, search.Lag,
 				search.Failover),
 			Nodes: []int{3}, Ticks: quick, SyncLimits: []int{5, 2}, Progress: 20,
-		}, why: `The node of a dead client goes with its session, and whoever waits hears of it.`},
+		}, why: `The node of a dead client goes with its session, and clients that wait hear of it.`},
 	}
 	if !s.suspends { // a holder who is told nothing has nothing to stop at
 		list = slices.DeleteFunc(list, func(p promise) bool { return p.name == ExclusionUntilSuspended })

@@ -177,7 +177,7 @@ func replayLine(test, file string) string {
 	return "go test -run '" + strings.ReplaceAll(strings.Join(levels, "/"), "'", `'\''`) + "'"
 }
 
-// present shows a finding to whoever reads the test's output, be it a program.
+// present shows a finding to a person or a program that reads the test's output.
 func present(t *testing.T, f *Finding, file string) {
 	t.Helper()
 	t.Attr("locksim.promise", string(f.Promise))

@@ -27,7 +27,7 @@ type subject struct {
 	notice    bool          // leases have a notice of loss, or of a connection that is suspended
 	lost      bool          // leases have a notice of loss
 	fresh     bool          // leases of one task differ in their values
-	reentrant bool          // whoever holds may enter again, or is told so …
+	reentrant bool          // a holder may enter again, or is told so …
 	byName    bool          // … by the servers, which know him by a name that all of his acquisitions have
 }
 
@@ -51,13 +51,13 @@ func (s *subject) String() string {
 	case a == locks.NoAuthority:
 		b.WriteString(", and which key its holder makes is not known")
 	case a == locks.Majority:
-		fmt.Fprintf(&b, ": whoever makes %q on a majority of the servers holds", s.key())
+		fmt.Fprintf(&b, ": the client that makes %q on a majority of the servers holds", s.key())
 	case a == locks.Queue:
-		fmt.Fprintf(&b, ": whoever is first in the queue under %q holds", s.key())
+		fmt.Fprintf(&b, ": the client that is first in the queue under %q holds", s.key())
 	case a == locks.Replicated:
-		fmt.Fprintf(&b, ": whoever makes %q on the master and a replica holds", s.key())
+		fmt.Fprintf(&b, ": the client that makes %q on the master and a replica holds", s.key())
 	default:
-		fmt.Fprintf(&b, ": whoever makes %q holds", s.key())
+		fmt.Fprintf(&b, ": the client that makes %q holds", s.key())
 	}
 	switch {
 	case inSession(s.kind()):

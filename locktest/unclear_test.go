@@ -30,7 +30,7 @@ func TestALockIsNotJudgedByAKeyThatDoesNotSayWhoHolds(t *testing.T) {
 		require.Contains(t, sentence, "for a lease of 10", c.name)
 		require.Contains(t, promises, locktest.ReleaseSafety, c.name)
 		if c.why == "" {
-			require.Contains(t, sentence, `whoever makes "lock" holds`, c.name)
+			require.Contains(t, sentence, `the client that makes "lock" holds`, c.name)
 			require.Contains(t, promises, locktest.ExclusionAtService, c.name)
 			continue
 		}

@@ -112,7 +112,7 @@ func describe(f *fault, r *Run, i int) {
 	}
 }
 
-// promotionWords say what a failover by hand does to the node that it befalls.
+// promotionWords say what a failover by hand does to the node that it affects.
 func promotionWords(s *scenarios.Scenario, i int) string {
 	role, nodes := s.Servers.Role()
 	if !nodes {

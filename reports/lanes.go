@@ -33,7 +33,7 @@ type bar struct {
 	ink      ink
 	label    string // written into it if there is room
 	last     Sign   // stands at its end
-	quiet    bool   // it may last for ever without anything going on
+	quiet    bool   // it may last forever without anything going on
 }
 
 // mark is something that happens at a moment.

@@ -223,7 +223,7 @@ func (f *fault) delayed(m *Message) bool {
 	return f.kind == "delay" && during && f.of.tells(m)
 }
 
-// ends are the two ends of the links that a fault befalls.
+// ends are the two ends of the links that a fault affects.
 type ends struct {
 	from, to []string
 	oneWay   bool

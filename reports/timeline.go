@@ -8,7 +8,7 @@ import (
 const TimelineSchema = "locksim.timeline/1"
 
 // Schedule is what a picture shows: runs that went alike but for how the resource is fenced, on one axis. It is data for
-// whoever draws it (text, SVG, a page); every moment is true time, in nanoseconds since the run began.
+// the package that draws it (text, SVG, a page); every moment is true time, in nanoseconds since the run began.
 type Schedule struct {
 	Schema   string   `json:"schema"`
 	Scenario string   `json:"scenario"`
@@ -94,7 +94,7 @@ type Verdict struct {
 	Tone     Tone   `json:"tone"`
 }
 
-// Tone says what something means to a reader; whoever draws chooses a colour and never shows it by colour alone. Amber is
+// Tone says what something means to a reader; the package that draws it chooses a colour and never shows it by colour alone. Amber is
 // for beliefs that overlap and broken promises of the lock, red for damage at the resource alone.
 type Tone string
 

@@ -51,7 +51,7 @@ func (g *generator) client(i int) scenarios.Client {
 	}
 	prolongs := g.menu.Renews || g.scenario.Lock.Renew > 0
 	if slices.Contains(g.menu.Faults, ClientPause) && g.kind.kind == "redis" && !prolongs && g.forGood(64) {
-		// Whose session is alive may hold for ever, and so may who has a library that prolongs its leases; a lease by itself
+		// A client whose session is alive may hold forever, and so may one whose library prolongs its leases; a lease by itself
 		// is there to end. That a watchdog of one's own outlives its worker is a story of the catalogue's.
 		c.Work, c.Hangs = 0, true
 	}
@@ -87,7 +87,7 @@ func (g *generator) patience(c *scenarios.Client) {
 	}
 }
 
-// forGood says once in so many times that something is not over before the run is.
+// forGood says once in a number of times that something is not over before the run is.
 func (g *generator) forGood(once int64) bool { return g.menu.ForGood && oneIn(g, once) }
 
 // home draws which servers a client connects to: all of them, one only, or one before the others.

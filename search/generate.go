@@ -3,7 +3,7 @@
 // Call [Generate] for a scenario: it makes one from a [Menu] of what may happen and a [Source] of choices. Random
 // numbers, the bytes of a fuzzer and a property-based test all drive the same generator.
 //
-// Nearly every known violation of a lock needs few faults at the right step of the protocol, and is all but never
+// Nearly every known violation of a lock needs few faults at the right step of the protocol, and is almost never
 // met by faults at random moments. So most faults hang on steps: after a client has acquired, before its release is
 // executed. Each scenario draws a part of the menu's kinds (swarm testing: Groce et al. 2012), so that some
 // scenarios have much of what others would drown out, and times are drawn from telling ones about the lease.
@@ -45,7 +45,7 @@ func Drawn(s Source, m Menu) (drawn, possible []Kind) {
 	return g.drawn, g.possible()
 }
 
-// A run ends after so many leases at the latest, and is cut short, which says nothing, by bounds that no scenario of
+// A run ends after this many leases at the latest, and is cut short, which says nothing, by bounds that no scenario of
 // the generator should reach.
 const (
 	leases       = 40

@@ -74,7 +74,7 @@ type Menu struct {
 	// together, so that no section can outlast its lease; 0: they may take any time. Each fault counts with the
 	// longest time by which it can hold somebody up, a cut twice (see generator.spend).
 	Within int64
-	// Overrun says that work may come near to the end of the lease or outlast it in one of so many scenarios only, so
+	// Overrun says that work may come near to the end of the lease or outlast it in one of this many scenarios only, so
 	// that a lock which that is enough to break has other weaknesses shown, too; 0: in each.
 	Overrun int64
 	// Renewed says that the lock prolongs its lease: work does not count, and may be longer than the lease.

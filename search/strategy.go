@@ -25,7 +25,7 @@ var strategyNames = []string{"step-keyed", "swarm", "uniform"}
 // String returns the strategy's name.
 func (s Strategy) String() string { return strategyNames[s] }
 
-// Where steps tell nothing, faults strike within so many leases, last up to so many, and hit one of so many messages
+// Where steps tell nothing, faults strike within a number of leases, last up to a number of leases, and hit one of a number of messages
 // of a client.
 const (
 	momentLeases   = 4

@@ -50,11 +50,11 @@ func lapses(lock *locks.Algorithm) bool {
 		!lock.Renews && sends[lock.Name] != "renew"
 }
 
-// widePairs is in how many scenarios of a wide menu, one of so many, two faults aim at one acquisition.
+// widePairs: in one of this many scenarios of a wide menu, two faults aim at one acquisition.
 const widePairs = 6
 
 // How far clocks may run off in a wide menu, in parts per million: twice what Redlock allows for. In how many scenarios,
-// one of so many, work may outlast its lease: to be found it takes a few. How many leases somebody may wait before that
+// one of this many, work may outlast its lease: to be found it takes a few. How many leases somebody may wait before that
 // counts as a lack of progress. And how many faults there are at most where it takes several to undo a majority.
 const (
 	wideDrift      = 20_000

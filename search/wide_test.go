@@ -97,7 +97,7 @@ func TestAWideMenuHasTheDeploymentsThatItsKindsCallFor(t *testing.T) {
 	}
 }
 
-// A library that prolongs its leases may hold for ever, and that others then wait is no finding.
+// A library that prolongs its leases may hold forever, and that others then wait is no finding.
 func TestNobodyHangsWhoseLibraryProlongsItsLease(t *testing.T) {
 	for renews, most := range map[bool]int{false: 40, true: 0} {
 		lock := locks.Algorithm{Name: "library", Program: library{}, Lease: true, Renews: renews}

@@ -62,7 +62,7 @@ func benchTakeover(b *strings.Builder, what string, name []string, q compare.Qua
 	benchLine(b, what, name, q.Count+never, values...)
 }
 
-// benchLine writes one result of so many iterations, with the keys and values that name it.
+// benchLine writes one result of a number of iterations, with the keys and values that name it.
 func benchLine(b *strings.Builder, name string, keys []string, iterations int, values ...string) {
 	if iterations <= 0 {
 		return

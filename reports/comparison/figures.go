@@ -17,7 +17,7 @@ const (
 	up               // for upper bounds, so that no interval gets narrower than it is
 )
 
-// percent prints a share in percent, with so many digits that count, and without the sign. A share that is not all is
+// percent prints a share in percent, with this many significant digits, and without the sign. A share that is not all is
 // never printed as 100.
 func percent(share float64, digits int, r rounding) string {
 	if share <= 0 {
@@ -117,7 +117,7 @@ func duration(ns int64) string {
 	return text[:i] + " " + text[i:]
 }
 
-// plural prints so many of something.
+// plural prints a number of things.
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -42,7 +42,7 @@ func (f field) tone(property string) tone {
 	return grey
 }
 
-// unseen is the upper end of the exact interval of Clopper and Pearson for what was never seen in so many runs: the
+// unseen is the upper end of the exact interval of Clopper and Pearson for what was never seen in this many runs: the
 // probability with which that would happen by chance as rarely as the confidence, in percent, leaves on one side.
 func unseen(runs, confidence int) float64 {
 	if runs == 0 {

@@ -179,7 +179,7 @@ func (m *markdown) heats() {
 	}
 }
 
-// noRoom is said of so many counterexamples.
+// noRoom says how many counterexamples are left out.
 const noRoom = " more have no room here; the page and the table of values have all of them."
 
 // counterexamples writes as many as there is room for.

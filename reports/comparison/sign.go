@@ -5,7 +5,7 @@ import "github.com/locksim/locksim/search/compare"
 // resource is the property whose violations are damage.
 const resource = "resource"
 
-// tone is what something means to a reader. Whoever draws makes a colour of it, and never says anything by that alone.
+// tone is what something means to a reader. A drawing makes a colour of it, and never says anything by that alone.
 type tone string
 
 const (

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// label is text for a note or an arrow, on several lines of so many characters if it is long.
+// label is text for a note or an arrow, on several lines of a given number of characters if it is long.
 func label(text string, width int) string {
 	text = shortened(strings.Join(strings.Fields(text), " "), maxLabel)
 	var lines []string
@@ -24,7 +24,7 @@ func label(text string, width int) string {
 	return strings.Join(lines, "<br/>")
 }
 
-// shortened cuts text that is longer than so many characters.
+// shortened cuts text that is longer than a number of characters.
 func shortened(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return strings.TrimRight(string(r[:most-1]), " ") + "…"

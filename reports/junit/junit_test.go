@@ -22,7 +22,7 @@ func TestADocumentCountsItsCases(t *testing.T) {
 			{Name: "skips", Class: "c", Skipped: &junit.Problem{Message: "m"}},
 		}},
 	}}
-	for range 2 { // counts begin anew
+	for range 2 { // counts begin again
 		var b bytes.Buffer
 		require.NoError(t, d.Write(&b))
 		require.Equal(t, `<?xml version="1.0" encoding="UTF-8"?>

@@ -238,7 +238,7 @@ func attribute(name, value string) string {
 	return " " + name + `="` + escape(value) + `"`
 }
 
-// escape makes text that whoever wrote it cannot use to say anything to the reader's machine. What no XML may hold is
+// escape makes text that its author cannot use to run anything on the reader's machine. What no XML may hold is
 // shown by escapes, or as a question mark.
 func escape(text string) string {
 	var b strings.Builder

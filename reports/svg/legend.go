@@ -88,7 +88,7 @@ func across(b Box, reply bool) arrow {
 	return a
 }
 
-// keeps reports whether something is to be seen that a server keeps, for ever or for a time.
+// keeps reports whether something is to be seen that a server keeps, forever or for a time.
 func (g *page) keeps(forever bool) bool {
 	life := func(b reports.Bar) bool { return b.Sign == reports.SignLife && (b.Life == 0) == forever }
 	lane := func(l reports.Lane) bool { return slices.ContainsFunc(l.Bars, life) }

@@ -37,7 +37,7 @@ func drawn(run *reports.Timeline) (list []*reports.Message, all bool) {
 	return list[:min(len(list), mostMessages)], false
 }
 
-// arrows draws the messages, from the lane of whoever sent one to that of whoever received it.
+// arrows draws the messages, from the sender's lane to the receiver's.
 func (p *panel) arrows() {
 	for _, m := range p.messages {
 		if a, ok := p.arrow(m); ok {

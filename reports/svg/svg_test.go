@@ -17,7 +17,7 @@ import (
 	"github.com/locksim/locksim/reports"
 )
 
-// golden are the schedules whose pictures are kept: UPDATE=1 go test ./reports/svg draws them anew.
+// golden are the schedules whose pictures are kept: UPDATE=1 go test ./reports/svg draws them again.
 var golden = []string{"fencing-33-34", "failover-lost-key", "redlock-crash-restart"}
 
 func TestPicturesLookAsThoseThatAreKept(t *testing.T) {
@@ -99,7 +99,7 @@ func TestCollisionsAreSeen(t *testing.T) {
 	require.Equal(t, []string{`"one" and "two"`, `"three" leaves the page`}, collisions(g))
 }
 
-// What a picture is made of, so that whoever opens it runs nothing and fetches nothing.
+// What a picture is made of, so that opening it runs nothing and fetches nothing.
 var (
 	elements   = []string{"svg", "title", "desc", "style", "g", "rect", "circle", "path", "text"}
 	attributes = []string{

@@ -10,7 +10,7 @@ import (
 	"github.com/locksim/locksim/search"
 )
 
-// Stint is so many scenarios to be drawn, by the numbers from one on, for claims that have one menu: each scenario is
+// Stint is a number of scenarios to be drawn, by the numbers from one on, for claims that have one menu: each scenario is
 // played once, and judged by all of them.
 type Stint struct {
 	Claims []*Claim

@@ -66,7 +66,7 @@ func include(sums []claims.Tally, part claims.Tally) []claims.Tally {
 // build is what the tests' ledgers take for what was played.
 const build = "a-build"
 
-// demand is so many scenarios for each claim, from a number on.
+// demand is a number of scenarios for each claim, from a number on.
 func demand(from uint64, runs int) claims.Demand {
 	return claims.Demand{From: from, Share: claims.Each(runs), Build: build}
 }

@@ -10,10 +10,10 @@ import (
 // Share says how many scenarios are to be played for a claim.
 type Share func(*Claim) int
 
-// Each gives every claim so many.
+// Each gives every claim this many.
 func Each(runs int) Share { return func(*Claim) int { return runs } }
 
-// Spread gives every lock so many, in equal parts for all the menus that its promises survive.
+// Spread gives every lock this many, in equal parts for all the menus that its promises survive.
 func Spread(runs int) Share {
 	menus := make(map[string][]*search.Menu) // by lock
 	promises := Promises()

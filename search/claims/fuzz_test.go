@@ -10,7 +10,7 @@ import (
 	"github.com/locksim/locksim/search/claims"
 )
 
-// FuzzGenerate makes a scenario of the fuzzer's bytes and plays it: no lock's code panics or goes on for ever, no run is
+// FuzzGenerate makes a scenario of the fuzzer's bytes and plays it: no lock's code panics or goes on forever, no run is
 // cut short, and compare-and-set protects the resource whatever happens. The checker's two judges look at every run,
 // and it panics if they disagree.
 func FuzzGenerate(f *testing.F) {

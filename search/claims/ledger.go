@@ -6,7 +6,7 @@ type Ledger struct {
 	_     struct{}
 }
 
-// Line is what one build has played of one claim: so many scenarios, drawn by the numbers from the first on.
+// Line is what one build has played of one claim: a number of scenarios, drawn by the numbers from the first on.
 type Line struct {
 	Claim, Lock, Property string
 	Runs                  int

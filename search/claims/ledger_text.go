@@ -68,8 +68,8 @@ func parseLine(words []string) (Line, error) {
 	return l, nil
 }
 
-const ledgerHead = `# What "locksim campaign" has played: of each promise so many scenarios, drawn by the numbers from "first" on.
-# In so many as stand under "dangers" the promise was at risk; vacuous are those in which its property never was.
+const ledgerHead = `# What "locksim campaign" has played: for each promise the number of scenarios, drawn by the numbers from "first" on.
+# "dangers" counts those in which the promise was at risk, "vacuous" those in which its property never was.
 `
 
 // WriteTo writes the ledger as a table.

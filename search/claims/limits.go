@@ -30,10 +30,10 @@ func mistakes() []Claim {
 			Twin: "setnx", Why: `Two clients look before either has made the key. No fault is needed.`},
 		{Name: "dead-holder", Property: checker.Progress, Menu: search.Menu{
 			Lock: "get-then-set", Faults: []search.Kind{search.ClientCrash}, Progress: 8,
-		}, Twin: "set-nx-lua", Why: `The key of a dead holder stays for ever.`},
+		}, Twin: "set-nx-lua", Why: `The key of a dead holder stays forever.`},
 		{Name: "dead-holder", Property: checker.Progress, Menu: search.Menu{
 			Lock: "setnx", Faults: []search.Kind{search.ClientCrash}, Progress: 8,
-		}, Twin: "set-nx-lua", Why: `The key of a dead holder stays for ever.`},
+		}, Twin: "set-nx-lua", Why: `The key of a dead holder stays forever.`},
 		{Name: "dead-client", Property: checker.Progress, Menu: search.Menu{
 			Lock: "setnx-expire", Faults: []search.Kind{search.ClientCrash}, Progress: 8,
 		}, Twin: "set-nx-ex-del", Why: `A client that dies between SETNX and EXPIRE leaves a key without a deadline.`},
@@ -127,7 +127,7 @@ func conditions() []Claim {
 			Why: `Two clients draw the same value: the late release of one deletes the key of the other.`},
 		{Name: "counter-lost", Property: checker.FencingOrder, Menu: search.Menu{Lock: "set-nx-lua-fenced",
 			Faults: loss},
-			Why: `The counter is lost with the key, and tokens begin anew.`},
+			Why: `The counter is lost with the key, and tokens begin again.`},
 	}
 }
 

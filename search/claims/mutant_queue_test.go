@@ -16,7 +16,7 @@ type queueMistakes struct {
 	watchesOwn    bool // watches its own node
 	watchesFirst  bool // watches the first node of the queue …
 	noRelisting   bool // woken, it holds
-	deletesFirst  bool // the release deletes the first node, whoever's it is
+	deletesFirst  bool // the release deletes the first node, also another client's
 	leavesNode    bool // a failed Acquire does not delete its node
 	staysAttached bool // neither stops when suspended nor asks whether its node is there after a reconnection
 }
@@ -61,7 +61,7 @@ func queueMutants() []mutant {
 			right: queueMistakes{watchesFirst: true}.build,
 		},
 		{
-			mistake: "release of whoever is first", property: checker.ReleaseSafety, menu: menu(nil,
+			mistake: "release of the first in the queue", property: checker.ReleaseSafety, menu: menu(nil,
 				search.ClientPause),
 			wrong: queueMistakes{deletesFirst: true}.build, right: right,
 		},

@@ -23,7 +23,7 @@ type mutant struct {
 	wrong, right func(locks.Options) locks.Builder
 }
 
-// A mistake must be found within so many runs in each of several series; its twin is played for as many as there are in
+// A mistake must be found within this many runs in each of several series; its twin is played for as many as there are in
 // all series together, but no fewer than rightRuns.
 const (
 	mutantRuns = 2_000

@@ -74,7 +74,7 @@ func (c Claim) of(algorithms ...string) []Claim {
 }
 
 // fit makes a menu's deployment one that its lock can do something with. One server more than a majority of three is all
-// of them, so the lock that wants so many is given five.
+// of them, so a lock that wants one more than a majority is given five.
 func fit(m *search.Menu) {
 	switch {
 	case serversOf(m.Lock) != "redis":

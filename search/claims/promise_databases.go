@@ -58,7 +58,7 @@ func ofLeaseRow() []Claim {
 		The release ends the row's time where the owner is the sender, whose name is one acquisition's.`}
 	release.Menu.Faults = search.Kinds(search.SameRandom)
 	tokens := Claim{Name: "tokens", Property: checker.FencingOrder, Menu: everyDatabase(), Why: `
-		Whoever takes the row over counts its version up in the same statement, and the row stays.`}
+		A client that takes the row over counts its version up in the same statement, and the row stays.`}
 	tokens.Menu.Fencing = []history.Fencing{history.FencedReadWrite}
 	rw := tokens
 	rw.Name, rw.Property = "fenced-read-write", checker.Resource

@@ -23,6 +23,6 @@ func ofMemcached() []Claim {
 		Waits: true, Timeouts: timeouts, Drift: 100_000,
 	}, Why: `
 		The release ends the item whose unique id it has read together with its own value: if another item is there by then
-		its id is another one. Ids are counted anew when the server starts again, which is not on the menu.`}
+		its id is another one. Ids are counted from 1 again when the server starts again, which is not on the menu.`}
 	return slices.Concat(within.of("memcached-add", "memcached-cas"), release.of("memcached-cas"))
 }

@@ -57,7 +57,7 @@ func exclusionWithoutLease() []Claim {
 	}, Why: `
 		The key has no deadline and the server writes it to its disk before it answers: only a DEL ends it. Each holder
 		sends one, and until it is executed nobody else can become holder. Whatever is late or lost keeps the others out
-		for longer, for ever at worst: it promises no progress.`}.of("setnx")
+		for longer, forever at worst: it promises no progress.`}.of("setnx")
 }
 
 // exclusionAtTheService is what servers promise whatever clients do.
@@ -97,6 +97,6 @@ func progress() []Claim {
 		Timeouts: []int64{10, 20}, Persistence: onDisk, Progress: 8,
 	}, Why: `
 		A key that nobody will release, of a dead holder or a late request, is gone after one lease, and each of the three
-		faults leaves one at most. Whoever waits polls at least four times a lease and waits for no answer longer than a
+		faults leaves one at most. A client that waits polls at least four times a lease and waits for no answer longer than a
 		tenth of it.`}.of("set-nx-ex-del", "set-nx-get-del", "set-nx-lua", "set-nx-lua-fenced", "watchdog")
 }

@@ -56,7 +56,7 @@ func ofReentrant() []Claim {
 		},
 		Timeouts: []int64{10, 20}, Persistence: onDisk, Progress: 10,
 	}, Why: `
-		The hash of a dead owner is gone after one lease. Whoever waits asks again when that time is over, if no message on the
+		The hash of a dead owner is gone after one lease. A client that waits asks again when that time is over, if no message on the
 		channel has woken him before.`}
 	return slices.Concat(renewed.of("reentrant"), release.of("reentrant"), progress.of("reentrant"))
 }

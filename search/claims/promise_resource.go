@@ -55,7 +55,7 @@ func resourceBehindFence() []Claim {
 	equal := Claim{Name: "token-equality", Property: checker.Resource, Menu: uniqueValues(), Why: `
 		A read registers its section's value, a write needs it to be the last that was registered. So no other section
 		has read between the read and the write of a section whose write was accepted, nor written, since it would have
-		had to read first. Values must be unique: of a section, not of a process, lest a late write of one section
+		had to read first. Values must be unique: of a section, not of a process, so that a late write of one section
 		pass for the next one's. One register only.`}
 	many := equal
 	many.Menu.Masters = []int{5, 3}

@@ -17,8 +17,8 @@ import (
 	"github.com/locksim/locksim/search/claims"
 )
 
-// Besides the scenarios that rapid draws, so many are drawn for each promise, and more until its danger has arisen; the
-// end of one must be found within so many, too.
+// Besides the scenarios that rapid draws, a number of them is drawn for each promise, and more until its danger has arisen; the
+// end of one must be found within a number of them, too.
 const (
 	manyDraws = 100
 	fewDraws  = 20 // with -short

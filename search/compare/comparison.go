@@ -88,7 +88,7 @@ const (
 )
 
 // EnoughDanger is in how many runs a lock must have been in danger for anybody to say that it was not violated. Of a lock
-// that fails in three of a hundred dangers, so many show it nineteen times out of twenty.
+// that fails in three of a hundred dangers, this many show it nineteen times out of twenty.
 const EnoughDanger = 100
 
 // Cell is what was measured of one lock under one kind of fault in one fencing mode.

@@ -10,7 +10,7 @@ import (
 	"github.com/locksim/locksim/search"
 )
 
-// conditions are what locks may need for two holders never to be there at once: whoever is broken by one of the kinds of
+// conditions are what locks may need for two holders never to be there at once: a lock that is broken by one of the kinds of
 // faults needs it. What breaks a lock by itself is no condition; nor is it if all that comes of the faults is a holder that
 // goes on after its lease, which no server can keep from it.
 var conditions = []struct {

@@ -35,14 +35,14 @@ type Variation struct {
 	Steps  int
 }
 
-// Level is what has been covered of the schedules of so many faults. All but Played count schedules, each as often as
+// Level is what has been covered of the schedules with a number of faults. All but Played count schedules, each as often as
 // there are others that are the same run.
 type Level struct {
 	Placements int // that there are
 	Covered    int // of them
 	Played     int // runs
 	Same       int // not extended, since what follows is the same as after another schedule
-	Idle       int // whose last fault found nothing to act on: these are no schedules of so many faults
+	Idle       int // whose last fault found nothing to act on: these are no schedules with that many faults
 	Contain    int // not played, since they contain a smaller schedule that violates
 	Violating  int // that violate a property, and are not extended
 	Undecided  int // of which not all can be said: cut short, or the lock's code panicked

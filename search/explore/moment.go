@@ -19,7 +19,7 @@ import (
 //   - To tell other servers one thing is one loop.
 //   - What a client's code does between two steps of one instant is in its own mind only, and is lost when it dies. A
 //     pause is another thing: the code may look at its clock before it, or after.
-//   - A clock that jumps shows the same to whoever looks at it next, even if that is at another instant.
+//   - A clock that jumps shows the same to the next reader, even if that is at another instant.
 func (m *menu) sameMoment(k search.Kind, p, q *point) bool {
 	switch {
 	case k == search.ClientClock && !q.looked:

@@ -65,7 +65,7 @@ func (l *looking) pass() {
 	l.passed++
 }
 
-// since reports whether somebody has looked at a node's clock since its last point, and begins anew.
+// since reports whether somebody has looked at a node's clock since its last point, and begins again.
 func (l *looking) since(node string) bool {
 	isNode := func(name string) bool { return name == node }
 	fresh := slices.ContainsFunc(l.fresh, isNode)

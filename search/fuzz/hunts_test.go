@@ -160,7 +160,7 @@ var tabulate = flag.Bool("hunts", false, "measure testdata/hunts.txt again")
 //	go test ./search/fuzz -run TestEveryUnsafeStory -args -all
 var all = flag.Bool("all", false, "hunt for each prey, not for every second one")
 
-// How the table is measured: from so many first runs, that far from one another, with so many runs at once.
+// How the table is measured: from several first runs, that far from one another, with several runs at once.
 const (
 	starts     = 9
 	startsGap  = 1_000_000

@@ -20,7 +20,7 @@ type Plan struct {
 // Forever is as many runs as there are from a number on.
 func Forever(from uint64) uint64 { return math.MaxUint64 - from }
 
-// Shard is the part of a campaign that one of several machines plays: of so many stretches that follow one another the
+// Shard is the part of a campaign that one of several machines plays: of a number of stretches that follow one another the
 // one with this index. The zero value is all of it.
 type Shard struct{ Index, Of uint64 }
 

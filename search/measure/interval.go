@@ -10,13 +10,13 @@ import (
 type Range struct{ Least, Most float64 }
 
 // Interval returns the exact interval of Clopper and Pearson (1934) for a probability, given how often something came true
-// in so many independent runs: no smaller probability makes as many hits, and no larger one as few, with more than half of
+// in a number of independent runs: no smaller probability makes as many hits, and no larger one as few, with more than half of
 // what the confidence leaves. The confidence is a share, as 0.95. It holds at least that often, whatever the probability.
 func Interval(hits, runs int, confidence float64) Range {
 	return bounds(hits, hits, runs, confidence)
 }
 
-// bounds is the interval where it is only known that there were at least so many hits, and at most so many.
+// bounds is the interval where only the least and the largest possible number of hits are known.
 func bounds(least, most, runs int, confidence float64) Range {
 	if least < 0 || least > most || most > runs || confidence <= 0 || confidence >= 1 {
 		panic(fmt.Sprintf("measure: no interval for %d to %d hits in %d runs with a confidence of %v", least, most, runs,

@@ -33,7 +33,7 @@ func TestIntervalsAreThosePublished(t *testing.T) {
 	}
 }
 
-// probability is how likely exactly so many hits are.
+// probability is how likely exactly that many hits are.
 func probability(hits, runs int, p float64) float64 {
 	if p == 0 || p == 1 {
 		if (hits == runs) == (p == 1) && (hits == 0 || hits == runs) {

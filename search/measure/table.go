@@ -40,7 +40,7 @@ type Cell struct {
 	_                   struct{}
 }
 
-// Counts is what came of so many runs.
+// Counts is what came of a number of runs.
 type Counts struct {
 	Runs      int
 	Violated  int

@@ -57,7 +57,7 @@ func (f *form) isStory() bool {
 	})
 }
 
-// OutOfTime reports whether nothing went wrong but that a holder went on after its lease, be it that it was held up or that
+// OutOfTime reports whether nothing went wrong except that a holder continued past its lease, because it was held up or because
 // it and its servers were out of touch: no server can keep that from it.
 func (c *Counterexample) OutOfTime() bool {
 	return len(c.form.causes) > 0 && !slices.ContainsFunc(c.form.causes, func(cause string) bool {
@@ -201,7 +201,7 @@ func isEarly(h *history.History, v *checker.Violation) bool {
 	})
 }
 
-// waitFor says for what somebody waits at a moment. Who waits for ever waits for what does not end.
+// waitFor says what a client waits for at a moment. A client that waits forever waits for something that does not end.
 func waitFor(h *history.History, at trace.Instant) string {
 	if h.Quiescent && at == h.End {
 		at = trace.Never - 1

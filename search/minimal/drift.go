@@ -8,8 +8,8 @@ import (
 )
 
 // How far clocks may run apart is a matter of the lock, and how much more it takes in one scenario is a matter of when
-// somebody happens to ask, and of how long messages take. So a rate is not made round but as small as it can be: whoever
-// asks too early may ask at a better moment, and the network may be quick.
+// somebody happens to ask, and of how long messages take. So a rate is not made round but as small as it can be: a client
+// that asks too early may ask at a better moment, and the network may be quick.
 
 // slowerDrift makes the rates of clocks smaller: of all together if they can be equal, then each by itself.
 func (r *reducer) slowerDrift() {

@@ -193,7 +193,7 @@ func sizesBelow(from, smallest int64) []int64 {
 	return tidySizes(list, smallest, from)
 }
 
-// A clock that is slow by so many parts per million stands still. Of rates below the smallest one nothing is told: that
+// A clock that is slow by a million parts per million stands still. Of rates below the smallest one nothing is told: that
 // much any clock is off, and what else it takes is a good moment.
 const (
 	stands    = 1_000_000

@@ -118,7 +118,7 @@ func (r *reducer) try(change edit) bool {
 
 // doWithout tries to take out something that may have done no more than to bring about a coincidence. Without it the
 // same may be had if the client that was first begins first, with another seed, by work that is clearly longer than a
-// lease where it was all but that long, or if the client that was second asks at a better moment.
+// lease where it was nearly that long, or if the client that was second asks at a better moment.
 func (r *reducer) doWithout(change edit) bool {
 	if s, ok := r.simpler(change); !ok || !readable(s) {
 		return false

@@ -26,7 +26,7 @@ func (t *taped) Below(n int64) int64 {
 }
 
 // mutate makes choices that are like those of a parent: one is changed, some are left out, those from somewhere on are
-// another's, or are drawn anew.
+// another's, or are drawn again.
 func mutate(s search.Source, parent, other choices) choices {
 	at := int(s.Below(int64(len(parent))))
 	switch s.Below(4) {
@@ -44,7 +44,7 @@ func mutate(s search.Source, parent, other choices) choices {
 	}
 }
 
-// A changed choice is one of so many, which is a multiple of all small numbers, and so many are left out at most.
+// A changed choice is one of anyChoice, a multiple of all small numbers, and mostLeftOut choices are left out at most.
 const (
 	anyChoice   = 720_720
 	mostLeftOut = 8

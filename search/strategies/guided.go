@@ -7,8 +7,8 @@ import (
 	"github.com/locksim/locksim/search"
 )
 
-// A guided search draws afresh for so many runs, and later once in so many. Its pool keeps so many scenarios, each for as
-// long as so many children in a row are not nearer.
+// A guided search only draws in its first warmUp runs, and later once in freshEvery. Its pool keeps poolSize scenarios, each
+// until patience children in a row are not nearer.
 const (
 	warmUp     = 128
 	freshEvery = 4

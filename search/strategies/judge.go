@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A guided search has to earn its place: it must never be worse than the baseline by more than noise, and so many times
-// better wherever the baseline needs more than so many runs.
+// A guided search has to earn its place: it must never be worse than the baseline by more than noise, and several
+// times better wherever the baseline needs more than a bound of runs.
 const (
 	muchBetter = 5
 	manyRuns   = 1_000

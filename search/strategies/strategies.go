@@ -3,7 +3,7 @@
 //
 // Call [Compare] for a row of a [Table]. There are two: of all strategies for the limits of what locks promise ([Limits]),
 // and of how package search's wide menus do with what the named stories show ([Hunts]). The rows that they lack, such as
-// have been deleted to be made anew, are played by
+// have been deleted to be made again, are played by
 //
 //	go test ./search/strategies -run TestTables -timeout 2h -args -tables
 package strategies
@@ -44,7 +44,7 @@ func Strategies() []Strategy {
 }
 
 // First returns how many runs a series needs until the first violation, and more than it may need if there is none
-// among so many. Series of different numbers have nothing in common.
+// among this many. Series of different numbers have nothing in common.
 func (s *Strategy) First(r *harness.Runner, q *Quarry, series uint64, most int) int {
 	lock, ok := locks.Find(q.Menu.Lock)
 	if !ok {

@@ -23,7 +23,7 @@ var (
 
 const limitsHead = `# Runs to the first violation, for each limit of what a lock promises and each way to search: the median of %d series,
 # and their quartiles. > says that a series ended without finding any. A row with a - has no faults: only guidance can
-# make a difference. Rows that have been deleted are played anew by
+# make a difference. Rows that have been deleted are played again by
 #   go test ./search/strategies -run TestTables -timeout 2h -args -tables
 #
 # step-keyed is search.Generate's default: faults hang on steps of the protocol, and each scenario draws a part of the
@@ -33,7 +33,7 @@ const limitsHead = `# Runs to the first violation, for each limit of what a lock
 
 const huntsHead = `# Runs to the first violation of what the named stories show to be violated, by search.Wide, which is told the lock, the
 # kinds of faults, the client style and the fencing mode: the median of %d series, and their quartiles. Behind them stands
-# a story that shows it. Rows that have been deleted are played anew by
+# a story that shows it. Rows that have been deleted are played again by
 #   go test ./search/strategies -run TestTables -timeout 2h -args -tables
 `
 
@@ -193,7 +193,7 @@ func TestTablesAreOfThisCode(t *testing.T) {
 				then := known.Cells[c]
 				require.True(t, 2*now.Median >= then.Low && now.Median <= 2*then.High,
 					"%s: a median of %d runs for %s, where %s says %d..%d; if the simulator or the generator has changed on "+
-						"purpose, delete its rows and have them played anew",
+						"purpose, delete its rows and have them played again",
 					row.Name, now.Median, table.Strategies[c], k.file, then.Low, then.High)
 			}
 		}
