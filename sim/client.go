@@ -11,8 +11,8 @@ import (
 )
 
 // Process is a client process: a set of tasks that share its node's clocks, its pauses and its crash. Its code is
-// plain blocking Go on coroutines. The engine does not care what runs inside: everything a task does to the world
-// goes through its methods.
+// plain blocking Go on coroutines. The engine does not depend on what that code is: a task affects the world only
+// through its methods.
 type Process struct {
 	node    *Node
 	main    func(*Task)
@@ -25,7 +25,8 @@ type Process struct {
 	zombies bool    // some task's code would not unwind
 }
 
-// AddClient adds a client node whose process runs main. It starts when the run does, and ends when main returns.
+// AddClient adds a client node whose process runs main. The process starts with the run and ends when main
+// returns.
 func (e *Engine) AddClient(name string, main func(*Task)) *Node {
 	n := e.addNode(name)
 	n.process = e.spare.processes.take()
@@ -122,7 +123,8 @@ const Forever time.Duration = math.MaxInt64
 // Node returns the node that the task runs on.
 func (t *Task) Node() *Node { return t.process.node }
 
-// Index numbers the tasks of a node over all lives of its process; 0 is the first main one.
+// Index returns the task's number among all tasks of its node, over all lives of the process; 0 is the first
+// main task.
 func (t *Task) Index() int { return t.index }
 
 // String names the task as "a" or, if it is not the first main one, "a/1".
@@ -133,7 +135,7 @@ func (t *Task) String() string {
 	return fmt.Sprintf("%s/%d", t.Node().Name, t.index)
 }
 
-// Go runs another task of the same process and returns the signal of its end.
+// Go runs another task of the same process and returns a signal that fires when the task ends.
 func (t *Task) Go(run func(*Task)) *Signal {
 	t.mustLive()
 	return &t.process.spawn(run).end
@@ -150,7 +152,7 @@ func (t *Task) Rest() {
 func (t *Task) Sleep(d time.Duration) { t.Wait(d) }
 
 // Wait blocks until one of the signals has fired, or d has passed on the monotonic clock. It returns the index of the
-// first fired signal, or -1. It is the one primitive that blocks; all others stand on it.
+// first fired signal, or -1. It is the one blocking primitive; all others are built on it.
 func (t *Task) Wait(d time.Duration, signals ...*Signal) int {
 	t.mustLive()
 	if first := firstFired(signals); first >= 0 {
@@ -174,11 +176,11 @@ func firstFired(signals []*Signal) int {
 	return slices.IndexFunc(signals, (*Signal).Fired)
 }
 
-// Ring wakes the task: its timer has run down.
+// Ring wakes the task: its timer has fired.
 func (t *Task) Ring() { t.makeReady() }
 
-// Step takes a step that is no message's: faults that wait for it act, which may pause or kill the task. Took is
-// called at the moment at which it is taken.
+// Step takes a step that is not a message. Faults that are triggered by it act, and may pause or kill the task.
+// Took is called at the moment at which the step is taken.
 func (t *Task) Step(s trace.Step, sum uint64, took func(), detail func() string) {
 	t.mustLive()
 	e := t.engine
@@ -248,8 +250,7 @@ func (t *Task) mustLive() {
 	}
 }
 
-// Exceed ends the run for a bound of the task's own that its code has reached, such as one on its computing. It does not
-// return.
+// Exceed ends the run because the task's code has reached a bound, such as one on its computation. It does not return.
 func (t *Task) Exceed(bound string) {
 	t.mustLive()
 	t.exceed(bound)
@@ -262,8 +263,8 @@ func (t *Task) exceed(bound string) {
 }
 
 // refuse refuses a call of a dead process before it has an effect, by a panic that ends the task's code. The code's
-// deferred functions run during it: their calls are refused likewise. Code that recovers and goes on for ever is cut
-// off: its coroutine is left behind for good, since to stop it would run that code on.
+// deferred functions run during it: their calls are refused likewise. Code that recovers and continues forever is
+// cut off: its coroutine is abandoned, since stopping it would run that code further.
 func (t *Task) refuse() {
 	t.refusals++
 	if t.refusals > stubborn {

@@ -18,8 +18,7 @@ const Epoch int64 = 1_577_836_800_000_000_000
 const fastest = 1000 * million
 
 // Clock is the pair of clocks of one node. Between changes both run at a rate of their own; steps change the wall
-// clock alone, unless they are said to change both. Nobody but the node's own code reads them, and none of them is
-// true time.
+// clock alone, unless they are said to change both. Only the node's own code reads them, and neither is true time.
 //
 // Invariant: reading(t) = reading(since) + floor((part + (t - since) * (1e6 + rate)) / 1e6). All of it is integers,
 // and what the floor cuts off is kept in part, so that a change of the clock loses nothing. A reading that would not

@@ -9,7 +9,8 @@ import (
 // Conn is a connection from a client to a server: two streams of segments, each of which arrives in order or not at
 // all. Between connections there is no order.
 type Conn struct {
-	// Session is the server's own state of the connection. It is gone when the server forgets the connection.
+	// Session is the server's own state of the connection. It is discarded when the server forgets the
+	// connection.
 	Session any
 
 	engine         *Engine
@@ -36,7 +37,7 @@ type mailbox struct {
 	held int // faults that delay the first of it
 }
 
-// Dial opens a connection from the task's node, which takes a round trip. A timeout of 0 waits for ever.
+// Dial opens a connection from the task's node, which takes a round trip. A timeout of 0 waits forever.
 func (t *Task) Dial(server *Node, r Receiver, timeout time.Duration) (*Conn, error) {
 	t.mustLive()
 	c := newConn(t.Node(), server, r)
@@ -57,8 +58,9 @@ func (t *Task) Dial(server *Node, r Receiver, timeout time.Duration) (*Conn, err
 	return c, nil
 }
 
-// Connect opens a connection from a server's code to a peer, without waiting for it: what is pushed before the peer has
-// accepted follows its opening. The receiver's Closed is called when it is over, or was refused.
+// Connect opens a connection from a server's code to a peer, without waiting for it: messages that are pushed before
+// the peer has accepted are delivered after the opening. The receiver's Closed is called when the connection has ended
+// or was refused.
 func (n *Node) Connect(peer *Node, r Receiver) *Conn {
 	c := newConn(n, peer, r)
 	c.ofServer = true
@@ -66,8 +68,8 @@ func (n *Node) Connect(peer *Node, r Receiver) *Conn {
 	return c
 }
 
-// Push sends a message on a connection that a server's code has opened. The error is ErrClosed if it is over; the
-// message was then certainly not sent.
+// Push sends a message on a connection that a server's code has opened. The error is ErrClosed if the connection
+// has ended; the message was then certainly not sent.
 func (c *Conn) Push(p Payload) error {
 	if c.clientOver {
 		return ErrClosed
@@ -136,8 +138,8 @@ func (c *Conn) giveUp() {
 	c.Close()
 }
 
-// Send puts a message of the client on the wire. The task may be paused or killed by a fault before it does. The
-// error is ErrClosed if the connection is over; the message was then certainly not sent.
+// Send puts a message of the client on the wire. A fault may pause or kill the task before it does. The error is
+// ErrClosed if the connection has ended; the message was then certainly not sent.
 func (c *Conn) Send(t *Task, p Payload) error {
 	t.mustLive()
 	if t.Node() != c.client {
@@ -159,7 +161,7 @@ func (c *Conn) Send(t *Task, p Payload) error {
 }
 
 // Reply sends a message from the server to the client: the answer to a request, or a push. Nothing is sent on a
-// connection that is over at the server's end, as all are when its process has died.
+// connection that has ended at the server's end, as all have when its process has died.
 func (c *Conn) Reply(p Payload) {
 	if c.serverOver {
 		return
@@ -187,7 +189,7 @@ func (c *Conn) holdReply(s trace.Step, m message) {
 	c.server.hold(func() { c.sendReply(&s, &m) })
 }
 
-// Close closes the client's end. What was sent before still arrives at the server and is executed.
+// Close closes the client's end. Messages that were sent before still arrive at the server and are executed.
 func (c *Conn) Close() {
 	if c.clientOver {
 		return
@@ -198,8 +200,9 @@ func (c *Conn) Close() {
 	c.down.lose()
 }
 
-// Hangup closes the server's end. What the server has sent still arrives, and the client's Receiver then learns that the
-// connection is over; what the client sends meanwhile is refused. The server is not told of an end that it made itself.
+// Hangup closes the server's end. Messages that the server has sent still arrive, and then the client's Receiver learns
+// that the connection has ended; messages that the client sends meanwhile are refused. The server's Disconnected is not
+// called.
 func (c *Conn) Hangup() {
 	switch {
 	case c.serverOver:
@@ -211,8 +214,8 @@ func (c *Conn) Hangup() {
 	}
 }
 
-// KeepAlive has the server's machine probe the client's, as TCP's keep-alive does: a connection whose client cannot be
-// reached for idle is over at the server's end. Without it a client that falls silent is never missed.
+// KeepAlive makes the server's machine probe the client's, as TCP's keep-alive does: a connection whose client cannot
+// be reached for idle ends at the server's end. Without it the server never notices a silent client.
 func (c *Conn) KeepAlive(idle time.Duration) {
 	const probes = 8 // within idle, so that the end is noticed late by an eighth of it at most
 	heard := c.engine.now

@@ -470,7 +470,7 @@ func TestPushesAreDeliveredInOrder(t *testing.T) {
 	w.expect("1.004s push 1", "2.004s push 2", "3.004s push 3")
 }
 
-// subscription sends a message a second to whoever has asked for it.
+// subscription sends a message a second to every client that has asked for it.
 type subscription struct {
 	echo
 	node  *sim.Node

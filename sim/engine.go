@@ -1,12 +1,12 @@
 // Package sim is a deterministic discrete-event engine: virtual time, nodes with clocks of their own, connections,
 // server and client processes, and faults. It knows nothing of locks, Redis or ZooKeeper.
 //
-// Start with [New]; add servers with [Engine.AddServer] and clients with [Engine.AddClient], hang faults with
-// [Engine.Inject], then call [Engine.Run]. A run is single-threaded and a pure function of what it was given:
-// client processes are coroutines, of which one runs at a time.
+// Start with [New]; add servers with [Engine.AddServer] and clients with [Engine.AddClient], inject faults with
+// [Engine.Inject], then call [Engine.Run]. A run is single-threaded and a pure function of its inputs: client
+// processes are coroutines, of which one runs at a time.
 //
 // Everything that happens is an event of the [Engine]: a [Timer] rings, a segment arrives at one end of a [Conn], a
-// [Fault] begins or heals. After each event the tasks that it has woken run until they block again.
+// [Fault] begins or heals. After each event the woken tasks run until they block again.
 package sim
 
 import (
@@ -20,25 +20,25 @@ import (
 // Config configures an engine.
 type Config struct {
 	Seed    uint64
-	Until   trace.Instant // the run ends then at the latest
+	Until   trace.Instant // the latest end of the run
 	Limits  Limits
 	Latency Latency // of every link that SetLatency does not name; LAN if nil
 	Keep    bool    // keep the trace's events, not only their digest
-	// Check is asked now and then, after the same events in every run, for the name of a bound that the run has reached;
-	// "" if it has reached none. It may be nil.
+	// Check is called now and then, after the same events in every run. It returns the name of a bound that the run has
+	// reached; "" if it has reached none. It may be nil.
 	Check func() string
 	_     struct{}
 }
 
 // Engine is one run of one simulated world.
 type Engine struct {
-	// Trace takes every step of the run.
+	// Trace records every step of the run.
 	Trace trace.Recorder
-	// Crashed is told of every client process that a fault kills. It may be nil.
+	// Crashed is called for every client process that a fault kills. It may be nil.
 	Crashed func(n *Node)
-	// Role finds the node that plays a role in a fault's pattern or action; "" if nobody does. It may be nil.
+	// Role returns the node that has a role of a fault's pattern or action; "" if none has. It may be nil.
 	Role func(role string) string
-	// Command has a node carry out an action that only its kind of server, or its client, understands: Promote, Evict,
+	// Command makes a node carry out an action that only its backend, or its client, supports: Promote, Evict,
 	// Snapshot, EndSession. It reports whether there was anything to do. It may be nil.
 	Command func(n *Node, a *Action) bool
 
@@ -89,7 +89,7 @@ func New(c Config, spare *Spare) *Engine {
 	return e
 }
 
-// Now returns true time. Only observers may ask: no simulated process can.
+// Now returns true time. Only observers may call it: simulated processes have no access to it.
 func (e *Engine) Now() trace.Instant { return e.now }
 
 // Steps returns how many events have happened.
@@ -113,17 +113,17 @@ func (e *Engine) schedule(at trace.Instant, do actor, arg uint64) {
 	e.queue.push(event{at: at, seq: e.seq, do: do, arg: arg})
 }
 
-// Ending says how a run ended.
+// Ending describes how a run ended.
 type Ending struct {
 	At trace.Instant
-	// Bound names the limit that ended the run early: one of [Limits], what [Config].Check said, or "calls" if the code
-	// of some client never waits; "" if none did.
+	// Bound names the limit that ended the run early: one of [Limits], the result of [Config].Check, or "calls" if the
+	// code of a client never waits; "" if none did.
 	Bound string
-	// Quiescent says that nothing could happen any more; false if Until came first.
+	// Quiescent says that no further event was possible; false if Until came first.
 	Quiescent bool
-	// Panic is what a client's code panicked with; nil if none did.
+	// Panic is the panic of a client's code; nil if there was none.
 	Panic *Panic
-	// Working names the clients whose processes had neither ended nor come to rest.
+	// Working names the clients whose processes had neither ended nor called Rest.
 	Working []string
 	// Zombies names the clients whose code went on after their crash instead of unwinding.
 	Zombies []string
@@ -136,19 +136,19 @@ type Panic struct {
 	Stack string
 }
 
-// Error says whose code panicked, and with what.
+// Error returns the client whose code panicked, and the value.
 func (p *Panic) Error() string {
 	return fmt.Sprintf("the code of client %s panicked: %v", p.Node, p.Value)
 }
 
-// Unwrap returns what it panicked with, if that is an error.
+// Unwrap returns the value of the panic, if that is an error.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
 
-// Run plays the world until nothing can happen any more, all clients have ended and nothing of theirs is on its way,
-// the configured end comes, or a limit is reached. It may be called once.
+// Run plays the world until no event is left, all clients have ended and none of their messages is on its way, the
+// configured end comes, or a limit is reached. It may be called once.
 func (e *Engine) Run() Ending {
 	ending := e.play()
 	ending.At, ending.Bound, ending.Panic = e.now, e.bound, e.failure
@@ -194,9 +194,9 @@ func (e *Engine) play() Ending {
 	return Ending{}
 }
 
-// Advance plays the world up to a moment and makes that the present, for whoever goes on with it in step with another clock
-// and acts in between. It returns the moment before which nothing will happen, [trace.Never] if nothing ever will. An engine that is advanced
-// cannot be run; its limits do not apply. The error is a *[Panic].
+// Advance plays the world up to a moment and makes that the present, for callers that run the engine in step with
+// another clock and act in between. It returns the moment before which nothing will happen, [trace.Never] if nothing
+// ever will. An engine that was advanced cannot be run; its limits do not apply. The error is a *[Panic].
 func (e *Engine) Advance(to trace.Instant) (next trace.Instant, err error) {
 	if !e.begun {
 		e.begun = true

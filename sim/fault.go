@@ -13,7 +13,7 @@ import (
 // Fault is something that goes wrong: a trigger says when, an action says what, For says how long.
 // Faults are data: they are drawn by generators, shortened by shrinkers, written to scenario files.
 type Fault struct {
-	Name    string // how the trace and the triggers of other faults call it; "fault-N" if empty
+	Name    string // its name in the trace and in other faults' triggers; "fault-N" if empty
 	Trigger Trigger
 	Action  Action
 	For     time.Duration // it heals after this long; 0: never
@@ -41,8 +41,8 @@ type Trigger struct {
 	Plus time.Duration // how long after the step; for After only
 }
 
-// Pattern matches steps. Its strings are globs as of path.Match; an empty one matches everything. Node and Peer may
-// also be the role "holder", "master" or "leader", whoever plays it at that moment.
+// Pattern matches steps. Its strings are globs as in path.Match; an empty one matches everything. Node and Peer may
+// also be the role "holder", "master" or "leader": the node that has it at that moment.
 type Pattern struct {
 	Node string
 	Does trace.Does
@@ -50,13 +50,13 @@ type Pattern struct {
 	Peer string
 }
 
-// Matches reports whether a step is one of those that are meant. Role tells who plays a role; nil: nobody plays any.
+// Matches reports whether the pattern matches a step. Role returns the node that has a role; nil: no node has one.
 func (p *Pattern) Matches(s *trace.Step, role func(string) string) bool {
 	return p.Does == s.Does && MatchesNode(p.Node, s.Node, role) && MatchesNode(p.Peer, s.Peer, role) &&
 		(p.What == "" || Glob(p.What, s.What) || s.Alt != "" && Glob(p.What, s.Alt))
 }
 
-// MatchesNode reports whether a node is one of those that a pattern's Node or Peer means.
+// MatchesNode reports whether a pattern's Node or Peer matches a node.
 func MatchesNode(pattern, name string, role func(string) string) bool {
 	return pattern == "" || Glob(pattern, name) ||
 		role != nil && name != "" && IsRole(pattern) && role(pattern) == name
@@ -76,19 +76,19 @@ type ActionKind uint8
 
 // The actions.
 const (
-	Pause      ActionKind = iota // the node's code stands still; its clocks run and what is sent to it waits
+	Pause      ActionKind = iota // the node's code stands still; its clocks run, and messages to it wait
 	Crash                        // the node loses its memory; see Action.Host and Action.Restart
 	SetClock                     // the node's clock steps or changes its rate
 	Cut                          // packets vanish silently between two sets of nodes
-	Stall                        // what is sent on a link waits, nobody is told
-	Delay                        // the message of the trigger is that much later, and what follows it on its connection
+	Stall                        // messages on a link wait, and neither end is told
+	Delay                        // the trigger's message arrives that much later, and so do those behind it on its connection
 	Break                        // a connection, or that of the trigger's message, is closed or reset
 	Error                        // the request of the trigger is answered with an error instead of being executed
 	SameRandom                   // processes share one stream of randomness, as forked twins do
 	Promote                      // the node is made master or leader, and clients are redirected to it
-	Evict                        // the node gives up a key for room
+	Evict                        // the node evicts a key
 	Snapshot                     // the node writes its dataset to its disk
-	EndSession                   // the servers take the node, a client, for dead, and end its session
+	EndSession                   // the servers consider the node, a client, dead and end its session
 	actionCount
 )
 
@@ -113,26 +113,26 @@ func ParseAction(name string) (ActionKind, bool) {
 	return 0, false
 }
 
-// ClockOf says which of a node's clocks an action changes.
+// ClockOf selects the clocks of a node that an action changes.
 type ClockOf uint8
 
-// The choices. A step is of the wall clock unless it says both; a rate is of both.
+// The choices. A step changes the wall clock only unless it says both; a rate changes both.
 const (
 	WallOnly ClockOf = iota
 	BothClocks
 )
 
-// Loss says what a breaking connection takes with it.
+// Loss says which messages are lost with a breaking connection.
 type Loss uint8
 
 // The choices.
 const (
-	LoseNothing Loss = iota // what was sent still arrives
-	LoseRequest             // what is on its way to the server is lost
-	LoseReply               // the server receives and executes, its answers are lost
+	LoseNothing Loss = iota // messages that were sent still arrive
+	LoseRequest             // messages on their way to the server are lost
+	LoseReply               // the server receives and executes; its answers are lost
 )
 
-// Action says what a fault does. Each kind uses the fields that name it.
+// Action says what a fault does. The comment of a field names the kinds that use it.
 type Action struct {
 	Kind ActionKind
 
@@ -140,7 +140,7 @@ type Action struct {
 
 	Host    bool          // Crash: the whole machine goes down, not just the process
 	Restart time.Duration // Crash: the node is up again after this long; 0: never
-	Keep    string        // Crash: "nothing" or "all" of what was written, in place of what its disk would keep
+	Keep    string        // Crash: "nothing" or "all" of the writes survive, rather than those that its disk would keep
 
 	Step time.Duration // SetClock: how far the clock jumps
 	Rate int64         // SetClock: how much faster than true time it runs, in parts per million
@@ -166,7 +166,7 @@ type Link struct {
 	OneWay   bool // only what travels from From to To
 }
 
-// String prints the fault as a scenario file has it.
+// String formats the fault as in a scenario file.
 func (f Fault) String() string {
 	var parts []string
 	if f.Name != "" {
@@ -179,7 +179,7 @@ func (f Fault) String() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// String prints the trigger as a scenario file has it, without the braces.
+// String formats the trigger as in a scenario file, without the braces.
 func (t Trigger) String() string {
 	if t.When == At {
 		return "at: " + t.At.String()
@@ -198,7 +198,7 @@ func (t Trigger) String() string {
 	return text
 }
 
-// String prints the pattern as a scenario file has it.
+// String formats the pattern as in a scenario file.
 func (p Pattern) String() string {
 	var parts []string
 	add := func(key, value string) {
@@ -215,7 +215,7 @@ func (p Pattern) String() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// String prints the action as a scenario file has it, without the braces.
+// String formats the action as in a scenario file, without the braces.
 func (a Action) String() string {
 	switch a.Kind {
 	case Pause:
@@ -299,7 +299,7 @@ func (a Action) breakFields() string {
 	return text
 }
 
-// String prints the link as a scenario file has it.
+// String formats the link as in a scenario file.
 func (l Link) String() string {
 	text := "{from: " + nodeList(l.From) + ", to: " + nodeList(l.To)
 	if l.OneWay {

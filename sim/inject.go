@@ -28,23 +28,23 @@ type armed struct {
 	matches    int  // of the trigger's step
 	triggered  bool // and not again
 	begin, end trace.Instant
-	node       string // whom it befell
+	node       string // the node that it affected
 }
 
-// FaultReport says what became of a fault.
+// FaultReport is the outcome of a fault.
 type FaultReport struct {
 	Fault      *Fault        // its name filled in
-	Node       string        // whom it befell; "" if no single node
-	Fired      bool          // its trigger came, and there was something to act on: a process that lives, a player of the role
+	Node       string        // the node that it affected; "" if no single one
+	Fired      bool          // its trigger came, and its target existed: a live process, a node with the role
 	Begin, End trace.Instant // Never if it has not begun, or does not heal; a run may end before the End
 }
 
-// ErrorReply makes the payload that answers a request with an error. Whoever builds the world supplies it, since
-// what an error looks like is the server's protocol.
+// ErrorReply makes the payload that answers a request with an error. The builder of the world supplies it, since
+// the form of an error is part of the server's protocol.
 type ErrorReply func(request Payload, text string) Payload
 
-// Inject hangs a fault. The scenario that it comes from has been checked: a name that is unknown here is a bug.
-// The errorReply is needed by faults of kind Error only. A fault at 0s acts before any process takes a step.
+// Inject adds a fault to the run. Its scenario has been checked: an unknown name here is a bug. Only faults of
+// kind Error need errorReply. A fault at 0s acts before any process takes a step.
 func (e *Engine) Inject(f Fault, errorReply ErrorReply) {
 	if f.Name == "" {
 		f.Name = fmt.Sprintf("fault-%d", len(e.faults)+1)
@@ -63,7 +63,7 @@ func (e *Engine) Inject(f Fault, errorReply ErrorReply) {
 	}
 }
 
-// Faults reports what became of the faults, in the order in which they were injected.
+// Faults returns the outcomes of the faults, in the order in which they were injected.
 func (e *Engine) Faults() []FaultReport {
 	reports := make([]FaultReport, len(e.faults))
 	for i, a := range e.faults {
@@ -107,10 +107,10 @@ func (e *Engine) trigger(when When, s *trace.Step, m *message) {
 	}
 }
 
-// Roles are the names that stand for whoever plays a part at the moment.
+// Roles returns the names of roles; each stands for the node that has the role at the moment.
 func Roles() []string { return []string{"holder", "leader", "master"} }
 
-// IsRole reports whether a name stands for whoever plays a part.
+// IsRole reports whether a name is that of a role.
 func IsRole(name string) bool { return slices.Contains(Roles(), name) }
 
 func (e *Engine) role(name string) string {
@@ -194,7 +194,7 @@ func (a *armed) act(m *message) (did bool, heal func()) {
 		return a.delay(m), nil
 	case Error:
 		return a.answer(m), nil
-	case SameRandom: // whoever builds the processes sees to it
+	case SameRandom: // the builder of the processes has applied it
 		return true, nil
 	default:
 		n := e.target(act.Node)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Latency is a distribution of one-way delays in integers, so that every machine draws the same: a table of
-// quantiles between which delays are interpolated. One entry is a constant, two are a uniform distribution.
+// Latency is a distribution of one-way delays in integers, so that every machine draws the same delays: a table
+// of quantiles between which delays are interpolated. One entry is a constant, two are a uniform distribution.
 //
 // Invariant: shares and delays rise from entry to entry, and no delay is negative.
 type Latency []Quantile

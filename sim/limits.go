@@ -1,18 +1,18 @@
 package sim
 
-// Limits bound a run; 0 is no bound. Reaching one ends the run and is reported by its name. The first two are exact; the
-// others, which bound the memory that a run takes, are looked at once in [checkEvery] events.
+// Limits bound a run; 0 is no bound. Reaching one ends the run and is reported by its name. The first two are exact;
+// the others, which bound the memory of a run, are checked once every [checkEvery] events.
 type Limits struct {
 	Steps       int // events popped from the queue
 	Messages    int // segments sent
 	Pending     int // events in the queue
-	Connections int // that are open, or not yet forgotten
+	Connections int // open ones, and those not yet forgotten
 	InFlight    int // segments on their way, or not yet read
 	Trace       int // steps and intents of the trace, kept or not
-	Stored      int // what servers store, see [Sized]
+	Stored      int // the servers' sizes, see [Sized]
 }
 
-// Sized is a server that stores what its clients write, and says how much that is: a number that grows with its memory.
+// Sized is a server that stores its clients' writes. Its size is a number that grows with its memory.
 type Sized interface {
 	Size() int
 }

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Payload is what a segment carries: a value for clients that live in this program, bytes for wire clients.
+// Payload is the content of a segment: a value for clients that run in this program, bytes for wire clients.
 type Payload interface {
-	// What names the message for traces and triggers, with a second name or none: ("SET", "acquire").
+	// What returns the message's name for traces and triggers, and a second name or none: ("SET", "acquire").
 	What() (what, alt string)
 	// Sum is a digest of the content.
 	Sum() uint64
-	// String shows the content to a reader.
+	// String formats the content.
 	String() string
 }
 
@@ -19,14 +19,14 @@ type Payload interface {
 type Receiver interface {
 	// Deliver takes a message that has arrived.
 	Deliver(p Payload)
-	// Closed says that a connection that was open is over: nothing more will arrive. It is not called when the
+	// Closed is called when an open connection has ended: nothing more will arrive. It is not called when the
 	// client itself has closed it.
 	Closed()
 }
 
-// What dialling and sending can meet.
+// The errors of dialing and sending.
 var (
-	// ErrRefused says that nobody listens at the other end.
+	// ErrRefused says that no process listens at the other end.
 	ErrRefused = errors.New("connection refused")
 	// ErrDialTimeout says that the other end did not answer in time.
 	ErrDialTimeout = errors.New("dial timed out")
@@ -40,8 +40,8 @@ type linkLatency struct {
 	latency Latency
 }
 
-// SetLatency gives the connections between two sets of nodes a latency of their own. What is named last counts. The
-// nodes must have been added before, and connections that are open keep what they have.
+// SetLatency gives the connections between two sets of nodes a latency of their own. The last call that matches a
+// connection counts. The nodes must have been added before, and open connections keep their latency.
 func (e *Engine) SetLatency(l Link, latency Latency) {
 	e.links = append(e.links, linkLatency{link: e.route(l), latency: latency})
 }
@@ -115,8 +115,8 @@ func (e *Engine) addConn(c *Conn) {
 	remember(&c.client.opened, &c.client.sweep, c)
 }
 
-// remember adds a connection to a list, and from time to time forgets those that are over, lest a run with many grow
-// slow.
+// remember adds a connection to a list, and from time to time removes closed ones, so that a run with many
+// connections does not slow down.
 func remember(list *[]*Conn, sweep *int, c *Conn) {
 	if len(*list) >= *sweep {
 		*list = slices.DeleteFunc(*list, (*Conn).finished)

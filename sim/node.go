@@ -30,26 +30,27 @@ type Node struct {
 
 // Server is the code of a server process. It runs at one instant of virtual time and must not keep its node busy.
 type Server interface {
-	// Execute carries out a request and returns the answer; nil if there is none (yet).
+	// Execute carries out a request and returns the answer; nil if there is none, or not yet.
 	Execute(c *Conn, request Payload) Payload
-	// Crash says that the process has died, with its machine or without.
+	// Crash is called when the process has died, with or without its machine.
 	Crash(host bool, keep string)
-	// Restart says that the process has been started again.
+	// Restart is called when the process has been started again.
 	Restart()
 }
 
-// Listener is a server that wants to learn of the ends of its connections.
+// Listener is a server that is told when its connections end.
 type Listener interface {
-	// Disconnected says that a connection is over: the client has closed it or died, it was reset, or its keep-alive has
-	// given up. It is not called for ends that the server made itself, by Conn.Hangup or its own death.
+	// Disconnected is called when a connection has ended: the client has closed it or died, it was reset, or its
+	// keep-alive has given up. It is not called if the server ended the connection itself, by Conn.Hangup or its own
+	// death.
 	Disconnected(c *Conn)
 }
 
-// Refuser is a server that wants to learn of requests that a fault answers with an error instead of having them executed,
-// because a request that fails changes it too, or because it would never answer that request so.
+// Refuser is a server that is told of requests that a fault answers with an error instead of executing them, because a
+// failing request changes the server too, or because the server would never answer that request so.
 type Refuser interface {
-	// Refused returns what a request is answered at the moment at which it would have been executed: the error, or what
-	// comes of executing it.
+	// Refused returns the answer to a request at the moment at which it would have been executed: the error, or the
+	// result of executing it.
 	Refused(c *Conn, request, answer Payload) Payload
 }
 
@@ -80,16 +81,16 @@ func (n *Node) emptied() Node {
 	}
 }
 
-// Wall returns the wall clock's reading in nanoseconds since 1970. Whoever asks has looked at it.
+// Wall returns the wall clock's reading in nanoseconds since 1970. The call counts as a look at the clock.
 func (n *Node) Wall() int64 {
 	n.engine.Trace.Look(n.Name, false)
 	return n.Clock.Wall()
 }
 
-// Up reports whether the node's process is alive, if perhaps paused.
+// Up reports whether the node's process is alive; it may be paused.
 func (n *Node) Up() bool { return !n.down }
 
-// Life counts the deaths of the node's process: what was begun in an earlier life does not reach this one.
+// Life counts the deaths of the node's process: nothing that an earlier life began reaches this one.
 func (n *Node) Life() int { return n.life }
 
 // Paused reports whether the node's code stands still.
@@ -98,7 +99,7 @@ func (n *Node) Paused() bool { return n.pauses > 0 }
 // running reports whether the node's code runs.
 func (n *Node) running() bool { return n.pauses == 0 && !n.down }
 
-// Step records a step of the node that is no message's, and lets faults act on it. The code of a client uses
+// Step records a step of the node that is not a message, and lets faults act on it. The code of a client uses
 // Task.Step instead.
 func (n *Node) Step(does trace.Does, what string, sum uint64, detail func() string) {
 	s := trace.Step{Node: n.Name, Does: does, What: what}
@@ -106,8 +107,8 @@ func (n *Node) Step(does trace.Does, what string, sum uint64, detail func() stri
 	n.engine.took(&s, &message{}, sum, detail)
 }
 
-// Take is Step for one that has an effect. Faults that are hung before it come first: a crash cancels it, a pause
-// postpones it. The effect reports whether there was one; else the step has not been taken.
+// Take is Step for a step that has an effect. Faults that are injected before it act first: a crash cancels it, a
+// pause postpones it. The function effect reports whether it had an effect; if not, the step has not been taken.
 func (n *Node) Take(does trace.Does, what string, effect func() bool) {
 	s := trace.Step{Node: n.Name, Does: does, What: what}
 	life := n.life
@@ -270,7 +271,7 @@ func (n *Node) die() {
 	}
 }
 
-// restart starts the node's process anew, and its machine if that was off.
+// restart starts the node's process again, and its machine if that was off.
 func (n *Node) restart() {
 	if !n.down {
 		return

@@ -1,10 +1,10 @@
 package sim
 
-// Origin says where a request comes from, for those who observe what servers do with it. The requests of every server
-// embed it; servers carry it about and do not look at it.
+// Origin says where a request comes from, for observers of the servers. The requests of every server embed it;
+// servers pass it on and do not read it.
 type Origin struct {
 	Client string // the node that sent it
-	Tag    int    // what it belongs to: an acquisition
+	Tag    int    // the acquisition that it belongs to
 	Sent   uint64 // its place among all requests that were sent
 	Asking bool   // it was sent while its sender was asking for the lock
 	Access int    // which access to the protected resource it is, from 1; 0: none

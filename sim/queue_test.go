@@ -12,7 +12,7 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// keeper is a client that waits for ever, so that a run goes on as long as there are events.
+// keeper is a client that waits forever, so that a run continues as long as there are events.
 func keeper(e *sim.Engine) {
 	e.AddClient("keeper", func(t *sim.Task) { t.Wait(sim.Forever) })
 }

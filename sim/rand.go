@@ -2,16 +2,16 @@ package sim
 
 import "math/rand/v2"
 
-// Rand is one stream of random numbers. Every (seed, purpose, node) has a stream of its own, so that one more draw
-// in one place changes no other place.
+// Rand is one stream of random numbers. Every (seed, purpose, node) has a stream of its own, so that an additional
+// draw in one place changes no other.
 type Rand struct {
 	*rand.Rand
 	numbers rand.Rand
 	source  rand.PCG
 }
 
-// NewRand returns the stream of a seed, a purpose and names. The algorithm is PCG, whose output the Go library keeps
-// from version to version.
+// NewRand returns the stream of a seed, a purpose and names. The algorithm is PCG, whose output is the same in all
+// versions of the Go library.
 func NewRand(seed uint64, purpose string, names ...string) *Rand {
 	r := &Rand{}
 	r.begin(seed, purpose, names...)

@@ -2,14 +2,14 @@ package sim
 
 import "slices"
 
-// Signal is something that happens once, for which tasks can wait.
+// Signal is an event that happens once, and for which tasks can wait.
 type Signal struct {
 	fired bool
 	first *Task   // that waits; nearly always there is only one
 	rest  []*Task // that wait, in order
 }
 
-// Fire makes it happen. Firing again does nothing.
+// Fire makes the event happen. Firing again does nothing.
 func (s *Signal) Fire() {
 	if s.fired {
 		return
@@ -24,7 +24,7 @@ func (s *Signal) Fire() {
 	s.first, s.rest = nil, nil
 }
 
-// Fired reports whether it has happened.
+// Fired reports whether the event has happened.
 func (s *Signal) Fired() bool { return s.fired }
 
 // add notes a task that waits for it, after those that already do.

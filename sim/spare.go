@@ -1,7 +1,7 @@
 package sim
 
-// Spare keeps what is costly to make, for the next run: coroutines, memory, and the values that every run needs some of.
-// One run at a time may use it, and what a run has made is over when the next begins. The zero value is ready.
+// Spare keeps costly resources for the next run: coroutines, memory, and values that every run needs some of. One run
+// at a time may use it, and the values of a run are invalid when the next begins. The zero value is ready.
 type Spare struct {
 	idle   []*coroutine
 	queue  queue
@@ -56,7 +56,7 @@ func emptied[T any](list []T) []T {
 	return list[:0]
 }
 
-// pool is values of one type that are given out anew in every run.
+// pool is a set of values of one type that every run reuses.
 type pool[T any] struct {
 	all   []*T
 	given int // how many of them are in use

@@ -2,8 +2,8 @@ package sim
 
 import "github.com/locksim/locksim/trace"
 
-// Timer rings when a node's clock shows a reading. It lives with the node's process: it waits while the process is
-// paused, and a crash clears it.
+// Timer rings when a node's clock reaches a reading. It belongs to the node's process: it does not ring while the
+// process is paused, and a crash clears it.
 type Timer struct {
 	node    *Node
 	ring    Alarm
@@ -24,15 +24,15 @@ type Timer struct {
 // Alarm is what a timer calls.
 type Alarm interface{ Ring() }
 
-// NewTimer returns a timer of the node that is not armed.
+// NewTimer returns an unarmed timer of the node.
 func (n *Node) NewTimer(ring Alarm) *Timer {
 	t := n.engine.spare.timers.take()
 	t.node, t.ring = n, ring
 	return t
 }
 
-// NewObserver returns a timer that rings even while the node is paused or its process is dead: for those who watch
-// what a clock shows, not for the node's own code.
+// NewObserver returns a timer that rings even while the node is paused or its process is dead. It is for observers
+// of a clock, not for the node's own code.
 func (n *Node) NewObserver(ring Alarm) *Timer {
 	t := n.NewTimer(ring)
 	t.always = true
@@ -75,8 +75,8 @@ func (t *Timer) At() trace.Instant { return t.at }
 // Reading returns the reading at which the timer was last armed to ring.
 func (t *Timer) Reading() int64 { return t.reading }
 
-// schedule makes an event of it, unless there is one that comes earlier. Most timers are time-outs, stopped and armed
-// anew for later many times before they would ring: one event serves them all.
+// schedule queues an event for the timer, unless an earlier one is queued. Most timers are time-outs that are stopped
+// and re-armed for a later moment many times before they ring; a single queued event serves them all.
 func (t *Timer) schedule(at trace.Instant) {
 	e := t.node.engine
 	e.seq++

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Dialect says whose server it is.
+// Dialect says which database product a server is.
 type Dialect uint8
 
 // The servers.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Key names what can be locked: a name in the space "user" (MySQL's GET_LOCK), a number in the space "advisory"
-// (PostgreSQL), or a row by its key in the space of its table.
+// Key identifies a lockable object: a name in the space "user" (MySQL's GET_LOCK), a number in the space
+// "advisory" (PostgreSQL), or a row by its key in the space of its table.
 type Key struct{ Space, Name string }
 
 // The spaces that are no tables.
@@ -21,22 +21,22 @@ func (k Key) String() string { return k.Space + "/" + k.Name }
 // row reports whether it is the lock of a row.
 func (k Key) row() bool { return k.Space != UserLocks && k.Space != AdvisoryLocks }
 
-// Why says how a lock was let go.
+// Why says how a lock was released.
 type Why uint8
 
 // The ways.
 const (
 	Released     Why = iota // by a statement that names it
 	Ended                   // with its transaction
-	Disconnected            // the server has learnt that the client is gone
+	Disconnected            // the server has noticed that the client is gone
 	Idle                    // the server has ended a session that was silent for too long
 	Killed                  // the session was ended by an administrator
 	Crashed                 // the server has lost its table of locks
 )
 
-// lock is an exclusive lock. It belongs to a connection: that is all there is to the locks of both servers, whatever
-// their statements are called. Those who wait for it get it in the order of their asking (MySQL: mdl.cc,
-// reschedule_waiters; PostgreSQL: proc.c, ProcLockWakeup), the next one in the same instant in which it becomes free.
+// lock is an exclusive lock that belongs to a connection; the locks of both servers are such locks, though their
+// statements have different names. Waiting sessions get it in the order of their requests (MySQL: mdl.cc,
+// reschedule_waiters; PostgreSQL: proc.c, ProcLockWakeup), the next one at the very instant at which it is released.
 //
 // Invariant: queue is empty unless holder != nil. Between statements holder != nil implies counts() > 0.
 type lock struct {
@@ -101,7 +101,7 @@ type blocked struct {
 	wait time.Duration // forever: without limit
 }
 
-// Error says so.
+// Error names the lock that the statement waits for.
 func (b *blocked) Error() string { return "waits for " + b.lock.key.String() }
 
 // detects reports whether waiting for a lock would close a circle of sessions that wait for each other. MySQL has two

@@ -53,8 +53,8 @@ func (x *execution) userLock(name Value) (Key, error) {
 	return Key{UserLocks, strings.ToLower(name.bare())}, nil
 }
 
-// getLock waits for so many seconds at most, for ever if they are negative; it answers 1 if the session holds the lock,
-// 0 if the time was over before. A session that holds the lock already holds it once more.
+// getLock waits for at most the given number of seconds, forever if it is negative. It returns 1 if the session holds
+// the lock, 0 if the time ran out. A session that already holds the lock holds it once more.
 func (x *execution) getLock(name, seconds Value) (Value, error) {
 	k, err := x.userLock(name)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // Pooler is a PgBouncer whose pool_mode is transaction: clients connect to it, and it lends each of them one of its
-// few connections to the server for the time of a transaction, or of a single statement. What belongs to a connection,
-// as an advisory lock does, is thereby everybody's.
+// few connections to the server for the time of a transaction, or of a single statement. State of a connection, such
+// as an advisory lock, is thereby shared by all clients.
 //
 // Create it with [NewPooler], add it with sim.Engine.AddServer, then call [Pooler.Attach].
 type Pooler struct {
@@ -35,10 +35,10 @@ type guest struct {
 	on    *backend   // what it has been lent; nil between transactions
 }
 
-// NewPooler returns a pooler that keeps so many connections to the server at most.
+// NewPooler returns a pooler that keeps at most size connections to the server.
 func NewPooler(size int) *Pooler { return &Pooler{size: size} }
 
-// Attach tells the pooler which node it runs on, and whose server it is in front of.
+// Attach tells the pooler which node it runs on, and which server's node it forwards to.
 func (p *Pooler) Attach(n, server *sim.Node) { p.node, p.server = n, server }
 
 // Execute passes a statement on as soon as there is a connection for it.
@@ -75,7 +75,7 @@ func (p *Pooler) lend(g *guest) {
 	_ = g.on.conn.Push(g.queue[0]) // if the connection is over, Closed says so
 }
 
-// Deliver passes an answer on, and takes the connection back if no transaction is open on it.
+// Deliver passes an answer on, and returns the connection to the pool if no transaction is open on it.
 func (b *backend) Deliver(payload sim.Payload) {
 	p, g, answer := b.pooler, b.lentTo, payload.(*Response)
 	g.queue = g.queue[1:]
@@ -114,8 +114,8 @@ func (p *Pooler) forget(b *backend) {
 	p.backends, p.idle = slices.DeleteFunc(p.backends, other), slices.DeleteFunc(p.idle, other)
 }
 
-// Disconnected closes the connection to the server that a client leaves in the middle of a transaction. One that was
-// not lent to anybody stays, with all that belongs to it.
+// Disconnected closes the server connection that a client leaves in the middle of a transaction. Idle server
+// connections stay open, with all their state.
 func (p *Pooler) Disconnected(c *sim.Conn) {
 	g, ok := c.Session.(*guest)
 	if !ok {
@@ -129,8 +129,8 @@ func (p *Pooler) Disconnected(c *sim.Conn) {
 	}
 }
 
-// Crash loses all connections.
+// Crash drops all connections.
 func (p *Pooler) Crash(bool, string) { p.backends, p.idle, p.waiting = nil, nil, nil }
 
-// Restart begins without a connection.
+// Restart starts the pooler without any connection.
 func (p *Pooler) Restart() {}

@@ -264,7 +264,7 @@ func (s *realSQL) allWait(waiting map[int]bool) bool {
 	return true
 }
 
-// deafen takes a client off the network, as its server sees it: the kernel drops whatever arrives, and nothing is sent.
+// deafen takes a client off the network, as its server sees it: the kernel drops all arriving packets, and sends none.
 func deafen(w sqlWire) error {
 	raw, err := w.socket().SyscallConn()
 	if err != nil {

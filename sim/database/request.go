@@ -12,12 +12,12 @@ import (
 type Request struct {
 	sim.Origin
 	Statement string
-	Args      []Value // what its ?, or $1, $2, … stand for
-	Purpose   string  // what the lock wants with it: "acquire", "renew", "release"; "" unknown
+	Args      []Value // the values of ?, or of $1, $2, …
+	Purpose   string  // the lock's purpose: "acquire", "renew", "release"; "" unknown
 }
 
-// What names the statement by its first word, or by the function that it calls if it is a SELECT of one, and its
-// purpose.
+// What returns the statement's first word, or the function that it calls if it is a SELECT of a function, and
+// its purpose.
 func (r *Request) What() (what, alt string) {
 	text := strings.TrimSpace(r.Statement)
 	word, rest, _ := strings.Cut(text, " ")
@@ -28,7 +28,7 @@ func (r *Request) What() (what, alt string) {
 	return word, r.Purpose
 }
 
-// Sum digests the statement.
+// Sum returns a digest of the statement.
 func (r *Request) Sum() uint64 {
 	var d trace.Digest
 	d.String(r.Statement)
@@ -38,7 +38,7 @@ func (r *Request) Sum() uint64 {
 	return d.Sum()
 }
 
-// String shows the statement to a reader.
+// String formats the statement.
 func (r *Request) String() string {
 	text := r.Statement
 	if len(r.Args) > 0 {
@@ -51,16 +51,16 @@ func (r *Request) String() string {
 type Response struct {
 	Request  *Request
 	Rows     [][]Value
-	Affected int64  // rows that it has inserted, deleted or changed
-	InsertID int64  // what LAST_INSERT_ID(…) was given in the statement
+	Affected int64  // number of rows inserted, deleted or changed
+	InsertID int64  // the argument of LAST_INSERT_ID(…) in the statement
 	Err      *Error // nil if it succeeded
 	Open     bool   // the session is in a transaction (ReadyForQuery, SERVER_STATUS_IN_TRANS)
 }
 
-// What names the statement that is answered.
+// What returns the name and purpose of the statement that is answered.
 func (r *Response) What() (what, alt string) { return r.Request.What() }
 
-// Sum digests the answer.
+// Sum returns a digest of the answer.
 func (r *Response) Sum() uint64 {
 	var d trace.Digest
 	for _, values := range r.Rows {
@@ -77,7 +77,7 @@ func (r *Response) Sum() uint64 {
 	return d.Sum()
 }
 
-// String shows the answer to a reader.
+// String formats the answer.
 func (r *Response) String() string {
 	switch {
 	case r.Err != nil:
@@ -108,7 +108,7 @@ func (r row) String() string {
 	return strings.Join(words, ", ")
 }
 
-// Error is how a server refuses a statement: by MySQL's number or PostgreSQL's SQLSTATE, and a text.
+// Error is a server's refusal of a statement: MySQL's number or PostgreSQL's SQLSTATE, and a text.
 type Error struct{ Code, Text string }
 
 // Error returns the code and the text.

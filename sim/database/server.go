@@ -27,23 +27,24 @@ type Config struct {
 	LockWait time.Duration
 	// DeadlockTimeout is how long a statement of PostgreSQL waits before it looks for a deadlock; one second if 0.
 	DeadlockTimeout time.Duration
-	// KeepAlive is after what silence of the client's machine the connection is taken for dead; if 0 it never is, since
-	// the operating systems' default of more than two hours is longer than a run.
+	// KeepAlive is how long the client's machine may be silent before its connection is considered dead; 0: forever,
+	// since the operating systems' default of more than two hours is longer than a run.
 	KeepAlive time.Duration
-	// Observer is told what happens; it may be nil.
+	// Observer is called for every event of the server; it may be nil.
 	Observer Observer
 	_        struct{}
 }
 
-// Observer sees the truth about a server's locks and rows, as no client can.
+// Observer sees the ground truth about a server's locks and rows, which no client can see.
 type Observer interface {
 	// Executed is called after a statement has been answered.
 	Executed(s *Server, r *Request, a *Response)
 	// Waits is called when a request has to wait for a lock.
 	Waits(s *Server, k Key, r *Request)
-	// Took is called when the connection of a request has got a lock, which it now holds that often.
+	// Took is called when the connection of a request has acquired a lock; times is how often it now holds it.
 	Took(s *Server, k Key, r *Request, times int)
-	// Left is called when a lock was let go, by a request if there is one, and is now held that often.
+	// Left is called when a lock was released, by the request unless r is nil; times is how often it is still
+	// held.
 	Left(s *Server, k Key, r *Request, why Why, times int)
 	// Committed is called when a request has committed changes of rows.
 	Committed(s *Server, r *Request, changes []Change)
@@ -69,7 +70,7 @@ type Server struct {
 	emptied    bool                  // the last crash has taken the data along
 }
 
-// New returns a server whose tables are as configured.
+// New returns a server with the configured tables.
 func New(c Config) *Server {
 	s := &Server{config: c, locks: make(map[Key]*lock), statements: make(map[string]*statement)}
 	s.load()
@@ -105,7 +106,7 @@ func (s *Server) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 	return answer
 }
 
-// Refused sees to what an error does to a transaction that a fault has made the answer to a *Request.
+// Refused applies the effect that an injected error has on the transaction of a *Request.
 func (s *Server) Refused(c *sim.Conn, request, answer sim.Payload) sim.Payload {
 	s.sessionOf(c).refused(request.(*Request), answer.(*Response))
 	s.wake()
@@ -148,7 +149,7 @@ func (s *Server) sessionOf(c *sim.Conn) *session {
 	return peer
 }
 
-// Disconnected ends the session of a connection that is over.
+// Disconnected ends the session of a closed connection.
 func (s *Server) Disconnected(c *sim.Conn) {
 	if peer, ok := c.Session.(*session); ok {
 		peer.disconnected()
@@ -195,7 +196,7 @@ func (s *Server) table(name string) *table {
 	return nil
 }
 
-// Crash loses the table of locks and what was not committed.
+// Crash discards the table of locks and uncommitted changes.
 func (s *Server) Crash(_ bool, keep string) {
 	for len(s.sessions) > 0 {
 		s.sessions[0].end(Crashed)
@@ -204,7 +205,7 @@ func (s *Server) Crash(_ bool, keep string) {
 	s.emptied = keep == "nothing"
 }
 
-// Restart begins with what had been committed, and without a lock.
+// Restart starts the server with all committed rows and no locks.
 func (s *Server) Restart() {
 	clear(s.locks)
 	if s.emptied {

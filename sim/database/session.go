@@ -109,8 +109,8 @@ func (s *session) settle(x *execution, err error) {
 	x.answer.Open = s.tx.explicit
 }
 
-// refused is settle for a statement that has failed for a reason of which nothing is simulated. A COMMIT that fails has
-// rolled back (xact.c, CommitTransaction; in InnoDB whatever makes it fail does so).
+// refused is settle for a statement that has failed for a reason that is not simulated. A COMMIT that fails has rolled
+// back (xact.c, CommitTransaction; in InnoDB every cause of such a failure does so).
 func (s *session) refused(r *Request, a *Response) {
 	parsed, err := s.server.statement(r.Statement)
 	switch {

@@ -127,9 +127,9 @@ func (s *simSQL) schedule(lines []string) {
 		case "sleep":
 			lasts = duration(s.t, rest)
 		case "restart":
-			s.befall(at, sim.Action{Kind: sim.Crash, Node: "db", Restart: beat / 2})
+			s.inject(at, sim.Action{Kind: sim.Crash, Node: "db", Restart: beat / 2})
 		case "vanish":
-			s.befall(at, sim.Action{Kind: sim.Crash, Node: rest, Host: true})
+			s.inject(at, sim.Action{Kind: sim.Crash, Node: rest, Host: true})
 		case "close", "kill":
 		default:
 			if s.clients[word] == nil {
@@ -148,7 +148,7 @@ func duration(t require.TestingT, text string) time.Duration {
 	return d
 }
 
-func (s *simSQL) befall(at time.Duration, a sim.Action) {
+func (s *simSQL) inject(at time.Duration, a sim.Action) {
 	s.engine.Inject(sim.Fault{Trigger: sim.Trigger{When: sim.At, At: at}, Action: a}, nil)
 }
 

@@ -2,14 +2,14 @@ package database
 
 import "slices"
 
-// Table is a table as it is before the run. Its first column is the primary key.
+// Table is the initial state of a table. Its first column is the primary key.
 type Table struct {
 	Name    string
 	Columns []string
 	Rows    [][]Value
 }
 
-// Change is what a transaction has made of a row. Nil stands for a row that is not there.
+// Change is a transaction's change of one row. Nil stands for a missing row.
 type Change struct {
 	Table         *Table
 	Before, After []Value

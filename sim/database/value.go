@@ -21,7 +21,7 @@ const (
 	KindInterval      // a length of time, in nanoseconds; it lives in expressions only
 )
 
-// Value is what a column holds, an argument or a result. The zero value is NULL.
+// Value is the value of a column, an argument or a result. The zero value is NULL.
 type Value struct {
 	Kind Kind
 	Int  int64
@@ -44,13 +44,13 @@ func truth(b bool) Value {
 	return Int(0)
 }
 
-// Null reports whether it is NULL.
+// Null reports whether the value is NULL.
 func (v Value) Null() bool { return v.Kind == KindNull }
 
 // holds reports whether a condition with this value is met: NULL does not meet any.
 func (v Value) holds() bool { return !v.Null() && v.Int != 0 }
 
-// String shows the value as SQL has it.
+// String formats the value as an SQL literal.
 func (v Value) String() string {
 	switch v.Kind {
 	case KindNull:

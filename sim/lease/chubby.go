@@ -2,12 +2,12 @@ package lease
 
 import "time"
 
-// Chubby is M. Burrows, "The Chubby lock service for loosely-coupled distributed systems" (OSDI 2006). The master
-// keeps a session alive by answering KeepAlives, which it holds back until the lease is close to its end (2.8); how
-// close is not said there. A new master has a new epoch, and gives every session a whole lease (2.9). A lock whose
-// holder has failed or become unreachable is kept from others for its lock-delay (2.4), for which there is no default
-// in the paper; a lock-delay is a session's here, not a lock's. That a new master serves nobody until all sessions have
-// heard of it is left out, as are the cache, directories and access control.
+// Chubby is M. Burrows, "The Chubby lock service for loosely-coupled distributed systems" (OSDI 2006). The master keeps
+// a session alive by answering KeepAlives, which it holds back until the lease is close to its end (2.8); how close is
+// not said there. A new master has a new epoch, and gives every session a whole lease (2.9). A lock whose holder has
+// failed or become unreachable is kept from others for its lock-delay (2.4), for which there is no default in the
+// paper; here a lock-delay belongs to a session, not to a lock. Not simulated: that a new master serves no client until
+// all sessions have heard of it, the cache, directories and access control.
 func Chubby() Dialect {
 	return Dialect{
 		Name:         "chubby",

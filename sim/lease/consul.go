@@ -3,8 +3,8 @@ package lease
 import "time"
 
 // Consul is Consul's KV store with sessions: the leader ends a session after twice its TTL (session_ttl.go,
-// SessionTTLMultiplier), and begins to count anew when it is renewed and when there is a new leader. Keys that a
-// session held when it ended, for whatever reason, cannot be acquired for the lock-delay.
+// SessionTTLMultiplier), and restarts the count when the session is renewed and when there is a new leader. Keys
+// that a session held when it ended, for any reason, cannot be acquired for the lock-delay.
 func Consul() Dialect {
 	return Dialect{
 		Name:         "consul",

@@ -62,7 +62,8 @@ func TestLockDelayFollowsEveryEndOfASessionAndNoRelease(t *testing.T) {
 	}))
 }
 
-// TestLockDelayIsForgottenWithASnapshotOnly: every server has it in memory, and applies it anew from its log.
+// TestLockDelayIsForgottenWithASnapshotOnly: every server has the delay in memory, and applies it again from
+// its log.
 func TestLockDelayIsForgottenWithASnapshotOnly(t *testing.T) {
 	destroys := func(c *client) {
 		c.until(5 * s)
@@ -74,7 +75,7 @@ func TestLockDelayIsForgottenWithASnapshotOnly(t *testing.T) {
 	}
 	crash := func(w *world) { w.at(9700*ms, sim.Action{Kind: sim.Crash, Host: true, Restart: 100 * ms}) }
 	require.Equal(t, 20*s, firstGrant(t, destroys, promote), "a new leader knows it")
-	require.Equal(t, 25*s, firstGrant(t, destroys, crash), "it begins anew with the server")
+	require.Equal(t, 25*s, firstGrant(t, destroys, crash), "the delay starts again with the server")
 	require.Equal(t, 25*s, firstGrant(t, destroys, snapshot(4*s), crash), "the snapshot came before the end")
 	require.Equal(t, 10*s, firstGrant(t, destroys, snapshot(7*s), crash), "the log has nothing left of it")
 }

@@ -2,25 +2,25 @@ package lease
 
 import "time"
 
-// Dialect is what sets one service apart from the others, as far as it is data.
+// Dialect is the data in which one service differs from the others.
 type Dialect struct {
 	Name string // of the service
 
 	TTL            time.Duration // of a session whose client does not ask for one; 0: MinTTL
 	MinTTL, MaxTTL time.Duration
-	Strict         bool          // a TTL out of bounds is refused; else the nearest bound is given
+	Strict         bool          // a TTL out of bounds is refused; else it is clamped
 	Unit           time.Duration // TTLs are whole multiples of it
-	Lives          int64         // a session ends after so many TTLs without a sign of life
-	Scan           time.Duration // how often the leader looks for sessions that are over; 0: each has a timer
-	Ahead          int64         // a KeepAlive is answered when the Ahead-th part of the TTL is left
+	Lives          int64         // a session ends after this many TTLs without a sign of life
+	Scan           time.Duration // how often the leader looks for expired sessions; 0: each has a timer
+	Ahead          int64         // a KeepAlive is answered when 1/Ahead of the TTL is left
 
-	Revision     int64         // of a store that has never been written to
-	Deletes      bool          // keys end with their session; else they are released, unless it asked for their end
+	Revision     int64         // of an empty store
+	Deletes      bool          // keys are deleted with their session; else they are released, unless it asked for deletion
 	LockDelay    time.Duration // how long a key that was lost with its session cannot be acquired
 	MaxLockDelay time.Duration // what a client may ask for at most
 	DelayOnEnd   bool          // also if the client has ended the session itself
 
 	Election     time.Duration // until there is a new leader
-	Extend       time.Duration // what a new leader gives every session beyond its whole life
-	MovesClients bool          // clients speak to the leader itself, and lose their connections with it
+	Extend       time.Duration // how much longer than its TTL a new leader lets every session live
+	MovesClients bool          // clients connect to the leader, and lose their connections when it changes
 }

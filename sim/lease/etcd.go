@@ -10,8 +10,8 @@ import (
 // Etcd is etcd 3: leases in whole seconds, of at least one and a half election time-outs (etcdserver/server.go,
 // minTTL), which the leader alone counts down on its monotonic clock and looks through every half second
 // (lease/lessor.go, runLoop). A new leader gives every lease its whole TTL and an election time-out more
-// (lessor.Promote); that a checkpoint may have recorded less is left out, as it is off by default and taken every five
-// minutes only.
+// (lessor.Promote). Checkpoints, which may record less, are not simulated: they are off by default, and taken only
+// every five minutes.
 func Etcd() Dialect {
 	return Dialect{
 		Name:     "etcd",

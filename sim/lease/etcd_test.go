@@ -51,7 +51,7 @@ func TestKeyIsMadeOnceAndQueuedByItsRevision(t *testing.T) {
 			upTo := c.must(lease.Request{
 				Op: lease.Range, Key: "lock/", Prefix: true, Order: lease.LastCreated, MaxCreate: 2,
 			})
-			require.Equal(t, first, upTo.Keys[0], "whoever waits waits for the youngest before it")
+			require.Equal(t, first, upTo.Keys[0], "a waiter waits for the youngest key before its own")
 		})
 	}
 	w.play()

@@ -2,8 +2,8 @@ package lease
 
 import "github.com/locksim/locksim/trace"
 
-// Promote has another server of the service take the leader's place, after an election. It reports whether there was a
-// leader to replace.
+// Promote makes another server of the service the leader, after an election. It reports whether there was a leader to
+// replace.
 func (s *Server) Promote() bool {
 	if !s.leading {
 		return false
@@ -80,8 +80,7 @@ func (s *Server) forget() {
 	}
 }
 
-// Crash is the death of all servers of the service at once: what the log has survives, unless the fault says that
-// nothing does.
+// Crash kills all servers of the service at once. The log survives, unless the fault says that nothing does.
 func (s *Server) Crash(_ bool, keep string) {
 	s.leading = false
 	s.epoch++
@@ -102,7 +101,7 @@ func (s *Server) wipe() {
 	s.store, s.sessions, s.delays, s.compact = newStore(s.dialect.Revision), nil, make(map[string]delay), 0
 }
 
-// Restart brings all servers back, which elect a leader.
+// Restart starts all servers again, and they elect a leader.
 func (s *Server) Restart() {
 	s.replay()
 	s.elect()

@@ -8,8 +8,9 @@ import (
 
 // delay keeps a key from being acquired. Consul decides so on the leader, before the request enters the log
 // (kvs_endpoint.go, kvsPreApply). Every server has the delay in memory, where it comes by applying the session's end
-// (state/session.go, deleteSessionTxn; state/delay_oss.go), so that it survives a change of leader. A server that is
-// started again applies what its log still has, and delays anew; what has gone into a snapshot is forgotten.
+// (state/session.go, deleteSessionTxn; state/delay_oss.go), so that it survives a change of leader. A restarted
+// server applies the entries that its log still has, and starts their delays again; delays whose entries were
+// compacted into a snapshot are forgotten.
 type delay struct {
 	length   time.Duration
 	until    int64 // on the monotonic clock
@@ -39,7 +40,7 @@ func (s *Server) replay() {
 	}
 }
 
-// Snapshot has the servers make a snapshot of their state, which takes the log's place.
+// Snapshot makes the servers take a snapshot of their state, which replaces the log.
 func (s *Server) Snapshot() { s.compact = s.store.revision }
 
 // acquire gives a lock to a session if it can be had at once.

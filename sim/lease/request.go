@@ -9,7 +9,7 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Op is what a client asks for, by the name that its service gives it.
+// Op is an operation that a client requests, by the name that its service gives it.
 type Op uint8
 
 // The operations: etcd's as its gRPC methods are called, Consul's as its Go client's, Chubby's as the paper's.
@@ -59,7 +59,7 @@ func (o Op) asks() bool {
 	}
 }
 
-// SessionID names a session or a lease. It is never used twice.
+// SessionID identifies a session or a lease. It is never reused.
 type SessionID uint64
 
 // String names the session.
@@ -85,13 +85,13 @@ type Compare struct {
 type Request struct {
 	sim.Origin
 	Op      Op
-	Purpose string    // what the lock wants with it: "acquire", "release"; "" unknown
-	Session SessionID // all but Range, DeleteRange, Watch, KVGet and CheckSequencer; Put: 0 for a key that does not end
+	Purpose string    // the lock's purpose: "acquire", "release"; "" unknown
+	Session SessionID // not for Range, DeleteRange, Watch, KVGet, CheckSequencer; Put: 0 for a key without a session
 	Key     string
 	Value   string // Put, KVAcquire, Acquire, TryAcquire
 
-	TTL       time.Duration // LeaseGrant, SessionCreate, CreateSession: 0 for the service's own, or its least
-	LockDelay time.Duration // SessionCreate, CreateSession: 0 for the service's own, negative for none
+	TTL       time.Duration // LeaseGrant, SessionCreate, CreateSession: 0 for the service's default or minimum
+	LockDelay time.Duration // SessionCreate, CreateSession: 0 for the service's default, negative for none
 	Delete    bool          // SessionCreate: the keys end with the session (behavior "delete")
 
 	If         []Compare // Txn
@@ -99,15 +99,15 @@ type Request struct {
 
 	Prefix    bool  // Range: all keys that begin with Key
 	Order     Order // Range
-	MaxCreate int64 // Range: only keys that were created then or before; 0: all
-	Revision  int64 // Watch: from which on; 0: the next
+	MaxCreate int64 // Range: only keys that were created at or before this revision; 0: all
+	Revision  int64 // Watch: the first revision to report; 0: the next
 
 	Index int64         // KVGet: wait for a later one; 0: do not wait. CheckSequencer: the sequencer's generation
-	Wait  time.Duration // KVGet: how long; 0 for the service's own
+	Wait  time.Duration // KVGet: how long; 0 for the service's default
 	Epoch int           // Chubby: the client's, as of its last answer
 }
 
-// What names the operation and its purpose.
+// What returns the operation's name and its purpose.
 func (r *Request) What() (what, alt string) { return r.Op.String(), r.Purpose }
 
 // Sum digests the request.
@@ -173,7 +173,7 @@ func (r *Request) String() string {
 	return strings.Join(words, " ")
 }
 
-// The errors of services. Where the services word them differently, the words here are one of them's.
+// The errors of services. Where services word an error differently, the text is that of one of them.
 const (
 	NoSession   = "session not found"
 	BadTTL      = "invalid session TTL"
@@ -186,7 +186,7 @@ type Key struct {
 	Name, Value string
 	Create, Mod int64     // revisions
 	LockIndex   int64     // how often it has been acquired: Consul's LockIndex, the generation of Chubby's sequencer
-	Session     SessionID // that holds it, or with which it ends; 0 if none
+	Session     SessionID // holds the key, or ends with it; 0 if none
 }
 
 func (k *Key) digest(d *trace.Digest) {
@@ -214,17 +214,17 @@ type Response struct {
 	Request   *Request
 	Err       string // "" is success
 	Succeeded bool   // whether Txn's condition held; a key was deleted, acquired, released; a sequencer is valid
-	Revision  int64  // of the store; KVGet: the index to wait for a change of
+	Revision  int64  // of the store; KVGet: the index for the next blocking query
 	Session   SessionID
-	TTL       time.Duration // of the session, which begins again with this answer
-	Held      time.Duration // KeepAlive: how long the master has kept it, by its own clock
+	TTL       time.Duration // of the session, which restarts with this answer
+	Held      time.Duration // KeepAlive: how long the master has held the request back, by its clock
 	Epoch     int           // Chubby: of the master
-	Woken     bool          // it had to wait for a change of the key; that is not said in the message
+	Woken     bool          // it had to wait for a change of the key; not part of the message
 	Keys      []Key         // Range, KVGet, KVAcquire, Acquire, TryAcquire
 	Results   []Response    // Txn: one for each operation
 }
 
-// What names the operation that is answered.
+// What returns the name and purpose of the operation that is answered.
 func (a *Response) What() (what, alt string) { return a.Request.What() }
 
 // Sum digests the answer.

@@ -1,13 +1,13 @@
 // Package lease simulates the lock services that are one model: etcd, Consul and Chubby. Each is a replicated store of
-// keys, sessions with which keys end or are let go, and a leader who alone counts down the sessions' lives. What sets
-// the three apart is mostly data: see [Dialect]. Call [New] with the engine and a dialect; clients dial the server's
-// node and send a [Request].
+// keys, sessions whose end deletes or releases their keys, and a leader that alone counts down the sessions' TTLs. The
+// three differ mostly in data: see [Dialect]. Call [New] with the engine and a dialect; clients dial the server's node
+// and send a [Request].
 //
-// One node stands for the whole service: a write or a linearizable read takes its quorum in one step, and who leads is
-// a state of the node. What only the leader remembers, and what a change of leader does to it, is there; so are
-// requests that wait for a leader, for a change, or for time to pass. What is not: the messages of consensus, reads
-// that may be stale, watches that lag, and everything that no lock can notice. What clients do to keep their sessions,
-// and when they take them for lost, is theirs.
+// One node stands for the whole service: a write or a linearizable read takes its quorum in one step, and the present
+// leader is a state of the node. The package simulates the state that only the leader has, what a change of leader
+// does to it, and requests that wait for a leader, for a change, or for time to pass. It does not simulate the
+// messages of consensus, stale reads, watches that lag, and everything that no lock can notice. How clients keep their
+// sessions alive, and when they consider them lost, is up to the clients.
 package lease
 
 import (
@@ -21,36 +21,36 @@ type Config struct {
 	Dialect  Dialect
 	Name     string // of its node; the dialect's, numbered 1, if empty
 	Observer Observer
-	// Stuck is how long a leader that has been replaced does not notice it, because its disk does not answer. When it
-	// goes on it ends, by its own old count, sessions that its successor has renewed meanwhile: etcd before 3.5.13
-	// (etcd issue 15247). 0: it notices at once.
+	// Stuck is how long a replaced leader does not notice that it was replaced, because its disk does not answer.
+	// When the disk answers again, it ends sessions by its own outdated count, though its successor has renewed them:
+	// etcd before 3.5.13 (etcd issue 15247). 0: it notices at once.
 	Stuck time.Duration
 	_     struct{}
 }
 
-// Observer sees the truth about a service, as no client can.
+// Observer sees the ground truth about a service, which no client can see.
 type Observer interface {
-	// Executed is called when a request has been carried out, with what it has changed. Requests that wait are carried
-	// out when their waiting is over.
+	// Executed is called when a request has been carried out, with its changes. A request that waits is carried out at
+	// the end of its wait.
 	Executed(s *Server, r *Request, a *Response, changes []Change)
-	// Waits is called when a request has come that cannot be carried out yet.
+	// Waits is called when a request has arrived that cannot be carried out yet.
 	Waits(s *Server, r *Request)
-	// Renewed is called when a session's life has begun, or begun anew: see [Server.Life].
+	// Renewed is called when a session's TTL has started or restarted: see [Server.Life].
 	Renewed(s *Server, id SessionID)
-	// Ended is called when a session has ended although its client did not ask for it.
+	// Ended is called when a session has ended without a request of its client.
 	Ended(s *Server, id SessionID, why Reason, changes []Change)
 	// Wiped is called when the disks have lost everything.
 	Wiped(s *Server, changes []Change)
 }
 
-// Reason says why a session has ended although its client did not ask for it.
+// Reason says why a session has ended without a request of its client.
 type Reason uint8
 
 // The reasons.
 const (
 	Expired  Reason = iota // its client was silent for too long
 	Killed                 // an operator or a health check has ended it
-	Mistaken               // a leader that was one no longer took it for expired
+	Mistaken               // a deposed leader considered it expired
 )
 
 // Server is a service in the simulation, with its leader's memory.
@@ -100,14 +100,14 @@ func New(e *sim.Engine, c Config) *Server {
 // alarm is a function that a timer calls.
 type alarm func()
 
-// Ring calls it.
+// Ring calls the alarm's function.
 func (a alarm) Ring() { a() }
 
 // Node returns the node that stands for the service.
 func (s *Server) Node() *sim.Node { return s.node }
 
-// Life returns when, on its node's monotonic clock, the leader takes a session for expired unless it is renewed; false
-// if there is no such session, or no leader.
+// Life returns the reading of the node's monotonic clock at which the leader considers a session expired unless it is
+// renewed; false if there is no such session, or no leader.
 func (s *Server) Life(id SessionID) (deadline int64, ok bool) {
 	v := s.session(id)
 	if v == nil || !s.leading {
@@ -191,5 +191,5 @@ func (s *Server) carryOut(c *call) *Response {
 	return a
 }
 
-// Size counts the keys that there are or were, and the sessions.
+// Size counts the present and deleted keys, and the sessions.
 func (s *Server) Size() int { return len(s.store.keys) + len(s.store.deleted) + len(s.sessions) }

@@ -53,7 +53,8 @@ func (s *Server) open(c *call) *Response {
 	return &Response{Request: r, Succeeded: true, Session: v.id, TTL: ttl, Epoch: s.epoch}
 }
 
-// Given returns what TTL a client gets that asks for one, 0 for the service's own; false if that is refused.
+// Given returns the TTL that a client gets if it asks for the given one, 0 for the service's default; false if
+// the service refuses it.
 func (d *Dialect) Given(asked time.Duration) (time.Duration, bool) {
 	if asked == 0 {
 		asked = d.TTL
@@ -72,7 +73,7 @@ func (d *Dialect) lockDelay(asked time.Duration) time.Duration {
 	return min(max(asked, 0), d.MaxLockDelay)
 }
 
-// refresh begins a session's life anew.
+// refresh restarts a session's TTL.
 func (s *Server) refresh(v *session, extend time.Duration) {
 	v.deadline = s.node.Monotonic() + int64(v.ttl)*s.dialect.Lives + int64(extend)
 	v.timer.Arm(false, s.noticed(v.deadline))
@@ -90,8 +91,8 @@ func (s *Server) noticed(deadline int64) int64 {
 	return s.phase + (deadline-s.phase+scan-1)/scan*scan
 }
 
-// renew begins a session's life anew at its client's wish. That of a lease which is over, but has not been found to be,
-// waits until it has (lease/lessor.go, Renew).
+// renew restarts a session's TTL at its client's request. For a lease that has run out but has not been revoked yet, it
+// waits until the lease is revoked (lease/lessor.go, Renew).
 func (s *Server) renew(c *call) *Response {
 	v := s.session(c.request.Session)
 	switch {
@@ -131,8 +132,8 @@ func (s *Server) expireFor(v *session, why Reason, still func() bool) {
 	})
 }
 
-// EndSessions ends the sessions of a client, as an operator does, or a health check that has failed. It reports whether
-// there were any.
+// EndSessions ends a client's sessions, as an operator or a failed health check does. It reports whether there were
+// any.
 func (s *Server) EndSessions(client string) bool {
 	theirs := slices.DeleteFunc(slices.Clone(s.sessions), func(v *session) bool { return v.client != client })
 	for _, v := range theirs {

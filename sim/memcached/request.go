@@ -11,14 +11,14 @@ import (
 // Op is a command of the text protocol.
 type Op uint8
 
-// The commands that a lock has a use for.
+// The commands that locks use.
 const (
 	Get    Op = iota // the value
 	Gets             // the value and its CAS id
 	Add              // stores unless there is an item
 	Set              // stores
 	CAS              // stores if the item still has the CAS id
-	Delete           // removes, whatever the item holds
+	Delete           // removes the item, regardless of its value
 	Touch            // gives the item another exptime
 	opCount
 )
@@ -39,10 +39,10 @@ type Request struct {
 	Value   string // Add, Set, CAS
 	Exptime int64  // Add, Set, CAS, Touch: life in seconds; 0: no end, negative: already over
 	CAS     uint64 // CAS: the id that the item must still have
-	Purpose string // what the lock wants with it: "acquire", "renew", "release"; "" unknown
+	Purpose string // the lock's purpose: "acquire", "renew", "release"; "" unknown
 }
 
-// What names the command and its purpose.
+// What returns the command's name and its purpose.
 func (r *Request) What() (what, alt string) { return r.Op.String(), r.Purpose }
 
 // Sum digests the command.
@@ -56,7 +56,7 @@ func (r *Request) Sum() uint64 {
 	return d.Sum()
 }
 
-// String shows the command to a reader; the text protocol has more words, which say nothing here.
+// String formats the command; words of the text protocol that carry no information here are left out.
 func (r *Request) String() string {
 	text := r.Op.String() + " " + r.Key
 	if r.Op.stores() {
@@ -103,7 +103,7 @@ type Response struct {
 	CAS     uint64 // of a Hit that answers Gets
 }
 
-// What names the command that is answered.
+// What returns the name and purpose of the command that is answered.
 func (r *Response) What() (what, alt string) { return r.Request.What() }
 
 // Sum digests the answer.

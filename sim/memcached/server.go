@@ -1,11 +1,10 @@
 // Package memcached simulates one memcached server, as far as a lock can notice it: items that are added, compared and
-// deleted, that live up to a second less than asked, that may be evicted at any time, and of which a restart keeps
-// none.
+// deleted, live up to a second less than requested, may be evicted at any time, and do not survive a restart.
 //
 // Create a server with [New], add it with sim.Engine.AddServer, then call [Server.Attach].
 //
-// Left out: slab classes and the order of the LRU lists (which item goes is a fault's to say, see [Server.Evict]),
-// flush_all, warm restarts, flags, and the meta commands. Sharding is the client's affair.
+// Left out: slab classes and the order of the LRU lists (a fault chooses the item to evict, see [Server.Evict]),
+// flush_all, warm restarts, flags, and the meta commands. Sharding is up to the client.
 package memcached
 
 import (
@@ -16,9 +15,9 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Observer sees the truth about a server's items, as no client can.
+// Observer sees the ground truth about a server's items, which no client can see.
 type Observer interface {
-	// Executed is called after a request has been executed, with what it did to its key's item.
+	// Executed is called after a request has been executed, with the change of its key's item.
 	Executed(s *Server, r *Request, a *Response, c Change)
 	// Gone is called when an item has ended without a request: expired, evicted, or lost in a crash.
 	Gone(s *Server, key string, c Change)
@@ -58,8 +57,8 @@ type item struct {
 // New returns a server without items. The observer may be nil.
 func New(o Observer) *Server { return &Server{observer: o} }
 
-// Attach tells the server which node it runs on. Its process began before the run, at a moment that the stream is drawn
-// from: by how much its looks at the clock miss the run's own seconds.
+// Attach tells the server which node it runs on. Its process started before the run, at a moment drawn from began: the
+// offset of its reads of the clock from the run's own seconds.
 func (s *Server) Attach(n *sim.Node, began *sim.Rand) {
 	s.node = n
 	s.begin(n.Monotonic() - began.Int64N(int64(time.Second)))
@@ -171,8 +170,8 @@ func (s *Server) remove(i *item) {
 	s.items = slices.Delete(s.items, n, n+1)
 }
 
-// Evict lets a key's item go, as the server does when it needs room: it takes those that were not used for long, and
-// does not ask whether their end has come. It reports whether there was one.
+// Evict removes a key's item, as the server does when it needs room: it evicts the least recently used items,
+// whether or not they have expired. It reports whether there was one.
 func (s *Server) Evict(key string) bool {
 	i := s.find(key)
 	if i == nil {
@@ -209,7 +208,7 @@ func (s *Server) armExpiry() {
 
 type expiryAlarm struct{ s *Server }
 
-// Ring lets the first item go whose end has come, and with it all others.
+// Ring removes the first expired item, and with it all other expired ones.
 func (a expiryAlarm) Ring() {
 	if n := slices.IndexFunc(a.s.items, a.s.over); n >= 0 {
 		a.s.node.Take(trace.Expire, a.s.items[n].key, a.s.expire)
@@ -230,14 +229,14 @@ func (s *Server) expire() (gone bool) {
 	return gone
 }
 
-// Crash loses all items, however the server died: there is no disk.
+// Crash discards all items, however the server died: there is no disk.
 func (s *Server) Crash(bool, string) {
 	for len(s.items) > 0 {
 		s.gone(s.items[0], Lost)
 	}
 }
 
-// Restart begins a process that counts its seconds and its CAS ids anew.
+// Restart starts a process whose seconds and CAS ids count from the beginning.
 func (s *Server) Restart() {
 	s.lastCAS = 0
 	s.begin(s.node.Monotonic())

@@ -83,7 +83,7 @@ func (s *Server) forget(p *Peer) {
 	s.unblock(p)
 }
 
-// Disconnected forgets a connection that is over.
+// Disconnected forgets a closed connection.
 func (s *Server) Disconnected(c *sim.Conn) {
 	switch session := c.Session.(type) {
 	case *Peer:

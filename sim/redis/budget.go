@@ -14,8 +14,8 @@ const maxScriptSteps = 1_000_000
 
 var errScriptSteps = fmt.Errorf("script exceeded maxScriptSteps (%d)", maxScriptSteps)
 
-// budget ends a script that loops for ever. gopher-lua asks Done before each instruction,
-// so the bound is a count and not a time.
+// budget ends a script that loops forever. gopher-lua asks Done before each instruction, so the bound is a
+// count and not a time.
 type budget struct {
 	context.Context
 	over context.Context // done from the start
@@ -28,7 +28,7 @@ func newBudget() *budget {
 	return &budget{Context: context.Background(), over: over}
 }
 
-// Done counts.
+// Done counts an instruction.
 func (b *budget) Done() <-chan struct{} { //tidy:ok never waited for: it is closed or nil
 	b.left--
 	if b.left < 0 {
@@ -40,8 +40,8 @@ func (b *budget) Done() <-chan struct{} { //tidy:ok never waited for: it is clos
 // Err names the bound.
 func (b *budget) Err() error { return errScriptSteps }
 
-// canLoop says whether a function can run for ever: it jumps back, or defines functions
-// that it could call. Most lock scripts cannot, and run without being counted.
+// canLoop reports whether a function can run forever: it jumps back, or defines functions that it could call.
+// Most lock scripts cannot, and run without being counted.
 func canLoop(proto *lua.FunctionProto) bool {
 	if len(proto.FunctionPrototypes) > 0 {
 		return true

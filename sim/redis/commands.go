@@ -109,7 +109,7 @@ func wrongNumber(c *command) string {
 	return "ERR wrong number of arguments for '" + strings.ToLower(c.name) + "' command"
 }
 
-// call executes a command, and takes note of what whoever is served may now have cached.
+// call executes a command, and records which keys the client may now have cached.
 func (s *Store) call(p *Peer, c *command, args []string) {
 	c.run(s, p, c, args)
 	if c.flags&reads != 0 && s.cached.began {

@@ -81,7 +81,7 @@ func runQuit(s *Store, p *Peer, _ *command, _ []string) {
 	s.ok()
 }
 
-// runReset makes the connection a new one in all but its number (clearClientConnectionState).
+// runReset resets all state of the connection except its number (clearClientConnectionState).
 func runReset(s *Store, p *Peer, _ *command, _ []string) {
 	s.cached.untrack(p)
 	s.endTransaction(p)

@@ -112,7 +112,7 @@ func (d *deployment) lead(leader int) {
 	}
 }
 
-// writeRandomly sends commands to a server for a minute, whatever comes of them.
+// writeRandomly sends commands to a server for a minute, and ignores their results.
 func (c *caller) writeRandomly(i int) {
 	dice := dice{c.d.Rand("writer", c.Node().Name)}
 	lines := []string{

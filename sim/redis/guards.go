@@ -2,9 +2,9 @@ package redis
 
 import "github.com/yuin/gopher-lua/ast"
 
-// Two operations of Lua can take any amount of memory in one instruction: joining texts with .., and giving a table an element far
-// beyond its last, up to which gopher-lua fills it. Before a script is compiled both are turned into calls of functions that have
-// the script pay for what it takes. No name in a script can be that of one of these functions.
+// Two operations of Lua can take any amount of memory in one instruction: joining texts with .., and giving a table an
+// element far beyond its last, up to which gopher-lua fills it. Before a script is compiled both are replaced by calls
+// of functions that charge the memory to the script. No name in a script can be that of one of these functions.
 const (
 	concatGuard = ".."
 	indexGuard  = "[]"

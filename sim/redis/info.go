@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Info is what INFO tells of a server's replication.
+// Info is the replication section of a server's INFO.
 type Info struct {
 	RunID        string // a new one for each life of the process
 	Role         Role
@@ -17,14 +17,14 @@ type Info struct {
 	Former       string // master_replid2; "" if there is none
 	FormerOffset int64  // second_repl_offset
 
-	Replicas []ReplicaInfo // of a master, or of a replica that has some of its own
+	Replicas []ReplicaInfo // of a master, or of a replica with replicas of its own
 
 	Master   string        // of a replica: the node's name
 	LinkUp   bool          // the stream flows
-	LinkDown time.Duration // for how long it has not, in whole seconds
+	LinkDown time.Duration // for how long it has not flowed, in whole seconds
 }
 
-// ReplicaInfo is what a server tells of one of its replicas.
+// ReplicaInfo is INFO's line about one of the server's replicas.
 type ReplicaInfo struct {
 	Node   string
 	Online bool
@@ -32,7 +32,7 @@ type ReplicaInfo struct {
 	Lag    time.Duration // since it last did, in whole seconds
 }
 
-// Info returns what INFO tells.
+// Info returns the server's replication section of INFO.
 func (s *Server) Info() Info {
 	now := s.unixTime()
 	i := Info{
@@ -64,7 +64,7 @@ const port = 6379
 // noHistory stands where there is no former history.
 const noHistory = "0000000000000000000000000000000000000000"
 
-// String writes the lines that INFO answers with, and Sentinels read (server.c, genRedisInfoString).
+// String formats the lines of INFO's answer, which Sentinels read (server.c, genRedisInfoString).
 func (i Info) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\r\n", args...) }
@@ -108,7 +108,7 @@ func upOrDown(up bool) string {
 	return "down"
 }
 
-// ParseInfo is the inverse of Info.String, and reads what Redis answers.
+// ParseInfo is the inverse of Info.String, and parses the answers of Redis.
 func ParseInfo(text string) (Info, error) {
 	i := Info{FormerOffset: -1}
 	for _, line := range strings.Split(text, "\r\n") {

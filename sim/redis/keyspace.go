@@ -19,7 +19,7 @@ const (
 
 var kindNames = [...]string{"string", "hash", "list", "set", "zset"}
 
-// String is the name that Redis's TYPE gives.
+// String returns the name that Redis's TYPE returns.
 func (k Kind) String() string { return kindNames[k] }
 
 func kindOf(name string) Kind {

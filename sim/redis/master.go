@@ -74,7 +74,7 @@ type snapshotAlarm struct {
 	l *link
 }
 
-// Ring makes the snapshot, unless the replica has left.
+// Ring makes the snapshot, unless the replica has disconnected.
 func (a snapshotAlarm) Ring() {
 	if slices.Contains(a.s.links, a.l) {
 		a.s.sendSnapshot(a.l)

@@ -9,8 +9,9 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// OutputLimit is how much a client may leave unread before it is disconnected (client-output-buffer-limit): more than Hard bytes
-// at any time, or more than Soft bytes for longer than SoftFor. A limit of 0 is none.
+// OutputLimit is how much output a client may leave unread before the server disconnects it
+// (client-output-buffer-limit): more than Hard bytes at any time, or more than Soft bytes for longer than SoftFor. A
+// limit of 0 is none.
 type OutputLimit struct {
 	Name    string // of the parameter and class
 	Hard    int

@@ -7,10 +7,10 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Peer is one connection's state: its transaction, what it watches, tracks and listens to, and what it waits for.
-// Transactions are kept here and not in miniredis, so that scripts can be in them, time stands still
-// while they run, and a queued command is judged as Redis judges it: its name and
-// number of words when it is queued, the rest when it runs.
+// Peer is one connection's state: its transaction, the keys that it watches and tracks, its subscriptions, and
+// what it waits for. Transactions are kept here and not in miniredis, so that scripts can be in them, time stands
+// still while they run, and a queued command is judged as Redis judges it: its name and number of words when it
+// is queued, the rest when it runs.
 type Peer struct {
 	id       int64 // counted from 1 in each life of the server
 	name     string

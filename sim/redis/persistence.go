@@ -6,7 +6,7 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Persistence says what a server writes to its disk.
+// Persistence says which data a server writes to its disk.
 type Persistence uint8
 
 // The choices: nothing; an append-only file that is flushed to the disk every second, before every reply, or when the
@@ -130,8 +130,8 @@ func (s *Server) flushed(n int) {
 	}
 }
 
-// Snapshot has a server with RDB persistence write its dataset to its disk, as BGSAVE does; here that takes no time. It
-// reports whether the server does such a thing.
+// Snapshot makes a server with RDB persistence write its dataset to its disk, as BGSAVE does; here that takes no time.
+// It reports whether the server has RDB persistence.
 func (s *Server) Snapshot() bool {
 	if s.config.Persistence != RDB || !s.node.Up() {
 		return false
@@ -156,12 +156,12 @@ func (s *Server) rewrite() {
 	s.flushed(len(s.disk.log))
 }
 
-// Crash loses the memory. What was written to the file survives the death of the process, what the disk has survives
-// the loss of power too.
+// Crash discards the memory. Data that was written to the file survive the death of the process; flushed data
+// survive the loss of power too.
 func (s *Server) Crash(host bool, keep string) {
 	d := &s.disk
 	switch {
-	case keep == "all": // as if all had been written and flushed, whatever the server is configured to write
+	case keep == "all": // as if all had been written and flushed, regardless of the server's configuration
 		if !s.config.Persistence.appends() {
 			d.log = s.Store.Snapshot()
 		}
@@ -181,8 +181,8 @@ func (s *Server) Crash(host bool, keep string) {
 	}
 }
 
-// Restart loads what the disk has kept. Keys whose deadline has passed meanwhile are loaded too, and end at once, unless
-// the server is a replica: it waits for its master to say so.
+// Restart loads the data that the disk has kept. Keys whose deadline has passed meanwhile are loaded too, and expire at
+// once, unless the server is a replica: it waits for its master to delete them.
 func (s *Server) Restart() {
 	d := &s.disk
 	d.log = d.log[:d.survives]

@@ -7,17 +7,18 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Message is what a subscriber is sent: at most once, and not at all while it is disconnected.
+// Message is a message to a subscriber: it is delivered at most once, and not at all while the subscriber is
+// disconnected.
 type Message struct {
 	Channel, Text string
 	Pattern       string   // the one that the channel matches; "" if the client has subscribed to the channel itself
 	Protocol      Protocol // that the connection speaks
 }
 
-// What names the message and its channel.
+// What returns "message" and the channel.
 func (m *Message) What() (what, alt string) { return "message", m.Channel }
 
-// Sum digests the message.
+// Sum returns a digest of the message.
 func (m *Message) Sum() uint64 {
 	var d trace.Digest
 	d.String(m.Channel)
@@ -28,7 +29,7 @@ func (m *Message) Sum() uint64 {
 	return d.Sum()
 }
 
-// String shows the message as redis-cli does.
+// String formats the message as redis-cli does.
 func (m *Message) String() string { return m.reply().String() }
 
 func (m *Message) reply() Reply {

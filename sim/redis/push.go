@@ -7,24 +7,24 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Push is what a server sends a client that has not asked for it, and that is no message of a channel: what the client must no
-// longer believe about keys that it tracks.
+// Push is an unsolicited message from a server to a client that is not a channel's message: it invalidates keys that
+// the client tracks.
 type Push struct {
 	Reply    Reply
 	Protocol Protocol // that the connection speaks
 }
 
-// What names the push by its first element, as invalidate.
+// What returns the push's first element, such as "invalidate".
 func (p *Push) What() (what, alt string) { return p.Reply.Elems[0].Text, "" }
 
-// Sum digests the push.
+// Sum returns a digest of the push.
 func (p *Push) Sum() uint64 {
 	var d trace.Digest
 	p.Reply.digest(&d)
 	return d.Sum()
 }
 
-// String shows the push as redis-cli does.
+// String formats the push as redis-cli does.
 func (p *Push) String() string { return p.Reply.String() }
 
 // delivery is something on its way to a connection that has not asked for it.

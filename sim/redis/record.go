@@ -8,9 +8,9 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Record is one effect, as Redis would append it to its file and send it to its replicas:
-// what a command did, not what was asked, with deadlines as dates (SET … PXAT, PEXPIREAT,
-// DEL). A value that is no string is recorded whole.
+// Record is one effect, as Redis would append it to its file and send it to its replicas: the effect of a
+// command, not the command as requested, with deadlines as dates (SET … PXAT, PEXPIREAT, DEL). A value that is
+// no string is recorded whole.
 type Record struct {
 	Op       Op
 	DB       int // the number of its database
@@ -19,7 +19,7 @@ type Record struct {
 	Value    string
 	Items    []string
 	Deadline int64    // see Change.Deadline
-	Request  *Request // whose effect it is; in a snapshot, who wrote what the key holds. For observers; it may be nil
+	Request  *Request // the request whose effect it is; in a snapshot, that which wrote the key. For observers; may be nil
 }
 
 // writers are the commands that write a value whole, by its kind.
@@ -75,8 +75,8 @@ func (r *Record) digest(d *trace.Digest) {
 	d.Uint64(uint64(r.Deadline))
 }
 
-// AppendRecords appends what one execution unit changed. The records of one unit belong
-// together: Redis wraps them in MULTI and EXEC, so a disk keeps all or none.
+// AppendRecords appends the changes of one execution unit. The records of one unit belong together: Redis wraps
+// them in MULTI and EXEC, so a disk keeps all or none.
 func AppendRecords(dst []Record, unit []Change) []Record {
 	for i := range unit {
 		c := &unit[i]
@@ -89,7 +89,7 @@ func AppendRecords(dst []Record, unit []Change) []Record {
 	return dst
 }
 
-// Snapshot is the whole dataset as records, by database and key.
+// Snapshot returns the whole dataset as records, by database and key.
 func (s *Store) Snapshot() []Record {
 	var all []Record
 	for _, d := range s.databases {
@@ -102,10 +102,10 @@ func (s *Store) Snapshot() []Record {
 	return all
 }
 
-// Load is a restart: the process is fresh and holds what the disk kept. Nothing expires
-// while it loads, whatever the clock says; a key whose deadline has passed ends with the
-// next Execute or Advance, unless the clock has been set back by then (db.c,
-// expireIfNeeded; Redis drops such keys when it loads a snapshot, which comes to the same).
+// Load is a restart: the process is fresh and holds the data that the disk kept. No key expires during the
+// load, whatever time the clock shows; a key whose deadline has passed expires with the next Execute or
+// Advance, unless the clock has been set back by then (db.c, expireIfNeeded; Redis drops such keys when it
+// loads a snapshot, which comes to the same).
 func (s *Store) Load(now int64, log []Record) {
 	s.Reset()
 	s.now, s.synced = now, now

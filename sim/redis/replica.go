@@ -79,7 +79,7 @@ func (u *upstream) acknowledge() {
 	u.send(&packet{kind: ack, offset: u.s.offset, flushed: u.s.flushedOffset()})
 }
 
-// Deliver takes what the master sends.
+// Deliver handles the master's packets.
 func (u *upstream) Deliver(payload sim.Payload) {
 	s := u.s
 	if s.upstream != u {
@@ -159,8 +159,8 @@ func (u *upstream) goOn(history string) {
 	}
 }
 
-// Closed says that the connection is over, or was refused. A replica that was in sync tries again at once, another when
-// the second is over (replicationHandleMasterDisconnection).
+// Closed is called when the connection has ended or was refused. A replica that was in sync reconnects at once, another
+// one at the end of the second (replicationHandleMasterDisconnection).
 func (u *upstream) Closed() {
 	if u.s.upstream != u {
 		return

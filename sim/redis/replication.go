@@ -16,7 +16,7 @@ import (
 // On the wire the replica opens the connection (does: send) and the master answers on it (does: reply): a trigger
 // {node: redis-1, does: reply, what: SET, peer: redis-2} is the effect of a SET on its way to a replica.
 
-// Role is what a server is to its dataset.
+// Role is a server's part in replication.
 type Role uint8
 
 // The roles.
@@ -25,10 +25,10 @@ const (
 	Replica
 )
 
-// String is the name that ROLE and INFO give.
+// String returns the name that ROLE and INFO use.
 func (r Role) String() string { return [...]string{"master", "slave"}[r] }
 
-// Role returns what the server takes itself for. A server that is down keeps the role that it had.
+// Role returns the role that the server believes to have. A server that is down keeps the role that it had.
 func (s *Server) Role() Role {
 	if s.upstream != nil {
 		return Replica
@@ -160,7 +160,7 @@ func (s *Server) startCron() {
 	}
 }
 
-// Ring is replicationCron, as long as there is a need for it.
+// Ring is replicationCron, as long as it is needed.
 func (a cronAlarm) Ring() {
 	s := a.s
 	if s.upstream == nil && s.backlog == nil && s.config.MinReplicas == 0 {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// ErrReply says that bytes given to ParseReply are not one whole reply.
+// ErrReply says that the bytes given to ParseReply are not exactly one reply.
 var ErrReply = errors.New("malformed reply")
 
-// ReplyType is what a reply is.
+// ReplyType is the type of a reply.
 type ReplyType uint8
 
-// The types of RESP2, then those that RESP3 adds. Clients tell a null bulk from a null array no more than Lua does, but
-// RESP2 writes them differently.
+// The types of RESP2, then those that RESP3 adds. Clients and Lua do not distinguish a null bulk from a null array, but
+// RESP2 encodes them differently.
 const (
 	ReplyNil ReplyType = iota
 	ReplyStatus
@@ -37,7 +37,7 @@ const (
 // Reply is one parsed reply.
 type Reply struct {
 	Type  ReplyType
-	Text  string // of a status, an error, a bulk, and what is written as text
+	Text  string // of a status, an error, a bulk, and types that are encoded as text
 	Int   int64
 	Elems []Reply
 }
@@ -64,7 +64,7 @@ func (r Reply) Code() string {
 	return code
 }
 
-// String writes the reply as redis-cli does, on one line.
+// String formats the reply as redis-cli does, on one line.
 func (r Reply) String() string {
 	switch r.Type {
 	case ReplyNil, ReplyNilArray:

@@ -12,12 +12,13 @@ type Request struct {
 	sim.Origin
 	Args    []string
 	Command string // its name in capitals
-	Purpose string // what the lock wants with it: "acquire", "renew", "release"; "" unknown
+	Purpose string // the lock's purpose: "acquire", "renew", "release"; "" unknown
 	sum     uint64
 	answer  Response // has its place here, since nearly every request is answered, and once
 }
 
-// NewRequest returns a request. Scripts are digested by their purpose, if they have one, rather than by their text.
+// NewRequest returns a request. The digest of a script is that of its purpose, if it has one, rather than of its
+// text.
 func NewRequest(args []string, purpose string) *Request {
 	r := &Request{Args: args, Command: strings.ToUpper(args[0]), Purpose: purpose}
 	var d trace.Digest
@@ -31,13 +32,13 @@ func NewRequest(args []string, purpose string) *Request {
 	return r
 }
 
-// What names the command and its purpose.
+// What returns the command's name and its purpose.
 func (r *Request) What() (what, alt string) { return r.Command, r.Purpose }
 
-// Sum digests the command.
+// Sum returns a digest of the command.
 func (r *Request) Sum() uint64 { return r.sum }
 
-// String shows the command as redis-cli would take it, a known script by its purpose.
+// String formats the command as input of redis-cli, a known script by its purpose.
 func (r *Request) String() string {
 	words := r.Args
 	if r.Purpose != "" && strings.HasPrefix(r.Command, "EVAL") && len(words) > 2 {
@@ -59,10 +60,10 @@ type Response struct {
 	Protocol Protocol // that the connection spoke when it was given
 }
 
-// What names the command that is answered.
+// What returns the name and purpose of the command that is answered.
 func (r *Response) What() (what, alt string) { return r.Request.What() }
 
-// Sum digests the reply.
+// Sum returns a digest of the reply.
 func (r *Response) Sum() uint64 {
 	var d trace.Digest
 	r.Reply.digest(&d)
@@ -82,10 +83,11 @@ func (r Reply) digest(d *trace.Digest) {
 	}
 }
 
-// String shows the reply to a reader.
+// String formats the reply.
 func (r *Response) String() string { return r.Reply.String() }
 
-// ErrorResponse answers with an error, for faults that inject one: a client's request, or what a replica asks its master.
+// ErrorResponse answers a client's request, or a replica's request to its master, with an error, for faults that inject
+// one.
 func ErrorResponse(p sim.Payload, text string) sim.Payload {
 	if r, ok := p.(*Request); ok {
 		return &Response{Request: r, Reply: Reply{Type: ReplyError, Text: text}}

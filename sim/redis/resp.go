@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ErrProtocol says that what a client has sent is no command line.
+// ErrProtocol says that a client's input is not a command line.
 var ErrProtocol = errors.New("protocol error")
 
 // The bounds of a command line (networking.c, processMultibulkBuffer, processInlineBuffer).
@@ -18,8 +18,8 @@ const (
 	maxInline = 64 * 1024
 )
 
-// ParseCommand takes the first command line from what a client has sent: an array of bulks, or words on a line. Args is nil
-// if more bytes are needed, and empty if the line is. The error is ErrProtocol: Redis answers with it and closes the
+// ParseCommand parses the first command line of a client's input: an array of bulks, or words on a line. Args is nil if
+// more bytes are needed, and empty if the line is. The error is ErrProtocol: Redis answers with it and closes the
 // connection.
 func ParseCommand(raw []byte) (args []string, rest []byte, err error) {
 	if len(raw) == 0 {
@@ -166,7 +166,7 @@ var heads = [...][2]byte{
 	ReplyArray: {'*', '*'}, ReplyMap: {'*', '%'}, ReplySet: {'*', '~'}, ReplyPush: {'*', '>'},
 }
 
-// Append writes the reply for a client (networking.c, addReply and its kin).
+// Append appends the reply's encoding (networking.c, addReply and related functions).
 func (r Reply) Append(dst []byte, p Protocol) []byte {
 	switch r.Type {
 	case ReplyNil, ReplyNilArray:
@@ -223,11 +223,11 @@ func (r Reply) appendScalar(dst []byte, p Protocol) []byte {
 	return appendLine(dst, '(', r.Text)
 }
 
-// Append writes the answer for a client.
+// Append appends the answer's encoding.
 func (r *Response) Append(dst []byte) []byte { return r.Reply.Append(dst, r.Protocol) }
 
-// Append writes the message for a subscriber.
+// Append appends the message's encoding.
 func (m *Message) Append(dst []byte) []byte { return m.reply().Append(dst, m.Protocol) }
 
-// Append writes the push for a client.
+// Append appends the push's encoding.
 func (p *Push) Append(dst []byte) []byte { return p.Reply.Append(dst, p.Protocol) }

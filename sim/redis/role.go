@@ -5,8 +5,8 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Promote makes a replica a master, for good, as who fails over does with REPLICAOF NO ONE and CONFIG REWRITE. It does
-// not ask whether that is wise. It reports whether there was anything to do.
+// Promote makes a replica a master permanently, as a failover does with REPLICAOF NO ONE and CONFIG REWRITE. It does
+// not check whether that is safe. It reports whether there was anything to do.
 func (s *Server) Promote() bool {
 	if s.upstream == nil || !s.node.Up() {
 		return false
@@ -19,7 +19,7 @@ func (s *Server) Promote() bool {
 	return true
 }
 
-// Demote makes a master a replica of another, or a replica the replica of another, for good, as who fails over does with
+// Demote makes a master a replica of another, or a replica the replica of another, permanently, as a failover does with
 // REPLICAOF and CONFIG REWRITE. It reports whether there was anything to do.
 func (s *Server) Demote(master *Server) bool {
 	if !s.node.Up() || s.upstream != nil && s.upstream.master == master.node {

@@ -10,8 +10,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// What scripts may see. Redis has an allow list too (script_lua.c, allow_lists); this one
-// is shorter by what is not deterministic or not needed.
+// The globals that scripts may use. Redis has an allow list too (script_lua.c, allow_lists); this one leaves
+// out functions that are not deterministic or not needed.
 var (
 	allowedGlobals = []string{
 		"assert", "error", "ipairs", "next", "pairs", "rawequal", "rawget",

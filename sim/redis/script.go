@@ -128,7 +128,7 @@ func splitKeys(words []string) (keys, argv []string, problem string) {
 	return words[1 : 1+n], words[1+n:], ""
 }
 
-// runScript executes a script. What it calls answers in RESP2, whatever the connection speaks.
+// runScript executes a script. Commands that it calls reply in RESP2, whichever protocol the connection speaks.
 func (s *Store) runScript(sc *script, keys, argv []string, readOnly bool) {
 	protocol, database := s.protocol, s.keys.number
 	s.scripted, s.declared, s.protocol = true, keys, RESP2

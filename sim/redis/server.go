@@ -22,15 +22,15 @@ type Config struct {
 	// MinReplicasMaxLag is how old the last acknowledgement of a good replica may be, in whole seconds
 	// (min-replicas-max-lag); 10 s if 0.
 	MinReplicasMaxLag time.Duration
-	// FullSyncDelay is how long a full resynchronisation takes the master: what it waits for before it makes the
-	// snapshot (repl-diskless-sync-delay, 5 s in redis.conf), and the transfer. It must be shorter than a minute.
+	// FullSyncDelay is how long a full resynchronisation takes the master: the delay before it makes the snapshot
+	// (repl-diskless-sync-delay, 5 s in redis.conf), and the transfer. It must be shorter than a minute.
 	FullSyncDelay time.Duration
-	// Gate is asked before each request is executed. If it answers, that is the reply, and the request is not executed:
-	// for layers above, which refuse with MOVED, CLUSTERDOWN or LOADING. It may be nil.
+	// Gate is called before each request is executed. If it answers, its reply is sent, and the request is not
+	// executed. It is for upper layers that refuse with MOVED, CLUSTERDOWN or LOADING. It may be nil.
 	Gate func(r *Request, c *sim.Conn) (reply Reply, answers bool)
 	// Resolve finds the node that listens at an address, for REPLICAOF; nil if none does. Without it a host is the name of a node.
 	Resolve func(host, port string) *sim.Node
-	// Observer is told what happens; it may be nil.
+	// Observer is called for every event of the server; it may be nil.
 	Observer Observer
 	_        struct{}
 }
@@ -76,8 +76,8 @@ func (s *Server) Attach(n *sim.Node) {
 // Node returns the node that the server runs on.
 func (s *Server) Node() *sim.Node { return s.node }
 
-// Execute takes a client's *Request or what a replica sends, at one instant. It returns the *Response; nil if there is
-// none, or not yet.
+// Execute carries out a client's *Request or a replica's packet, at one instant. It returns the *Response; nil if
+// there is none, or not yet.
 func (s *Server) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 	r, ok := p.(*Request)
 	if !ok {
@@ -107,7 +107,7 @@ func (s *Server) peerOf(c *sim.Conn) *Peer {
 	return peer
 }
 
-// Refused answers a request with an error, unless Redis executes such a command all the same.
+// Refused answers a request with an error, unless Redis would execute such a command regardless.
 func (s *Server) Refused(c *sim.Conn, p, answer sim.Payload) sim.Payload {
 	r, ok := p.(*Request)
 	switch {
@@ -211,7 +211,7 @@ func (s *Server) armExpiry() {
 
 type expiryAlarm struct{ s *Server }
 
-// Ring lets the key go whose deadline has come.
+// Ring expires the key whose deadline has come.
 func (a expiryAlarm) Ring() {
 	if key, ok := a.s.Store.Due(a.s.node.Wall()); ok {
 		a.s.node.Take(trace.Expire, key, a.s.expire)
@@ -240,8 +240,8 @@ func (s *Server) ended() bool {
 	return some
 }
 
-// Evict takes a key away for want of memory, as maxmemory does (evict.c, performEvictions). It reports whether the key
-// was there; replicas evict nothing of their own.
+// Evict removes a key for lack of memory, as maxmemory does (evict.c, performEvictions). It reports whether the key
+// was there; replicas evict nothing on their own.
 func (s *Server) Evict(key string) bool {
 	if s.upstream != nil || !s.node.Up() {
 		return false
@@ -251,5 +251,5 @@ func (s *Server) Evict(key string) bool {
 	return found
 }
 
-// Size counts the keys that there are, those that miniredis remembers, and the records on the disk.
+// Size counts the present keys, those that miniredis remembers, and the records on the disk.
 func (s *Server) Size() int { return len(s.Store.keys.entries) + s.Store.created + len(s.disk.log) }

@@ -4,13 +4,13 @@ package redis
 // has passed on the replica's own clock is still part of its dataset, but reads do not find it. Miniredis holds what
 // reads find, the mirror holds the dataset.
 
-// Follow makes the store a replica's.
+// Follow makes the store that of a replica.
 func (s *Store) Follow(now int64) {
 	s.replica = true
 	s.begin(now)
 }
 
-// Lead makes it a master's: it begins to let keys expire by its own clock, at once those that are overdue.
+// Lead makes the store that of a master: it begins to expire keys by its own clock, overdue ones at once.
 func (s *Store) Lead(now int64) {
 	s.begin(now)
 	s.replica = false
@@ -45,7 +45,7 @@ func (s *Store) show(e *entry) {
 	}
 }
 
-// Apply carries out what one unit of execution has changed on the master.
+// Apply carries out the changes that one unit of execution made on the master.
 func (s *Store) Apply(now int64, unit []Record) {
 	s.begin(now)
 	for i := range unit {
@@ -74,8 +74,7 @@ func (s *Store) carryOut(r *Record) {
 	}
 }
 
-// Replace puts another dataset in place of the one that is there; connections and scripts stay (replication.c,
-// readSyncBulkPayload).
+// Replace replaces the dataset; connections and scripts stay (replication.c, readSyncBulkPayload).
 func (s *Store) Replace(now int64, dataset []Record) {
 	s.begin(now)
 	for _, d := range s.databases {
@@ -90,7 +89,7 @@ func (s *Store) Replace(now int64, dataset []Record) {
 	s.fill(dataset)
 }
 
-// Evict takes a key of the first database away for want of memory. It reports whether it was there.
+// Evict removes a key of the first database for lack of memory. It reports whether the key was there.
 func (s *Store) Evict(now int64, key string) bool {
 	s.begin(now)
 	s.use(0)

@@ -1,24 +1,24 @@
-// Package redis simulates Redis servers: in-process and deterministic, with all that can change who holds a lock.
-// A [Server] is one process in the simulation, a master or a replica; start with [NewServer]. It executes commands
-// on a [Store], which can also stand alone: start with [NewStore], give it commands with [Store.Execute], let
-// time pass with [Store.Advance] at [Store.NextExpiry], and read what happened from [Store.Changes].
+// Package redis simulates Redis servers: in-process and deterministic, with every behaviour that can affect who
+// holds a lock. A [Server] is one process in the simulation, a master or a replica; start with [NewServer]. It
+// executes commands on a [Store], which can also stand alone: start with [NewStore], give it commands with
+// [Store.Execute], let time pass with [Store.Advance] at [Store.NextExpiry], and read what happened from
+// [Store.Changes].
 //
-// Commands run on miniredis, called without a network, goroutine or clock. Around it
-// this package puts what a lock's safety hangs on and miniredis does not have: absolute
-// deadlines on a wall clock that may step, truth that is not lazy, time frozen within
-// a script or transaction, a fast and sealed Lua, and the effects a disk would keep.
+// Commands run on miniredis, called without a network, goroutine or clock. Around it this package adds features
+// on which a lock's safety depends and which miniredis lacks: absolute deadlines on a wall clock that may step,
+// expiry that is not lazy, time frozen within a script or transaction, a fast and sealed Lua, and the effects
+// that a disk would keep.
 //
 // # Time
 //
-// Redis stores a key's deadline as a date (t_string.c, getExpireMillisecondsOrReply) and
-// compares it with gettimeofday; so does a Store with the wall clock that each call
-// brings. Redis counts in milliseconds and drops a key when now > deadline (db.c,
-// keyIsExpired), so a key set with PX p lives for between p and p+1 ms; here it lives
-// for exactly p. That is the shortest life Redis promises, hence the unsafest allowed.
+// Redis stores a key's deadline as a date (t_string.c, getExpireMillisecondsOrReply) and compares it with
+// gettimeofday; so does a Store with the wall clock that each call brings. Redis counts in milliseconds and
+// drops a key when now > deadline (db.c, keyIsExpired), so a key set with PX p lives for between p and p+1 ms;
+// here it lives for exactly p. That is the shortest life that Redis promises, hence the least safe one allowed.
 //
-// Expiry is perfectly active: a key is gone at its deadline, not at the next look or
-// the next of the ten sweeps a second (expire.c, activeExpireCycle). A clock that
-// visits the future while nobody calls loses nothing, as in Redis.
+// Expiry is perfectly active: a key is gone at its deadline, not at the next look or the next of the ten sweeps
+// a second (expire.c, activeExpireCycle). A clock that visits the future between two calls expires nothing, as
+// in Redis.
 //
 // # What is there
 //
@@ -49,7 +49,7 @@ const (
 	OpDeadline           // only its deadline was set or removed
 	OpDeleted            // removed by a command
 	OpExpired            // removed by time
-	OpEvicted            // removed for want of memory
+	OpEvicted            // removed for lack of memory
 )
 
 var opNames = [...]string{"set", "deadline", "deleted", "expired", "evicted"}
@@ -57,9 +57,8 @@ var opNames = [...]string{"set", "deadline", "deleted", "expired", "evicted"}
 // String names the operation.
 func (op Op) String() string { return opNames[op] }
 
-// Change is one thing that happened to one key. The changes of one command are the
-// truth about locks (who made or removed a lock's key) and the source of what a disk
-// holds (see [AppendRecords]).
+// Change is one thing that happened to one key. The changes of one command are the ground truth about locks
+// (which request made or removed a lock's key) and the source of the data on the disk (see [AppendRecords]).
 //
 // A write that leaves the key as it was is a change too, if Redis counts it as a write:
 // a SET to the same value is a grant.
@@ -68,18 +67,18 @@ type Change struct {
 	DB   int // the number of its database
 	Key  string
 	Kind Kind
-	// Value is the string now held; when the key is gone, or no string, empty.
+	// Value is the present string; it is empty if the key is gone or not a string.
 	Value string
-	// Items is what another kind now holds: a hash's fields each followed by its value, a
-	// sorted set's members each followed by its score, a list's or set's elements.
+	// Items is the present value of another kind: a hash's fields each followed by its value, a sorted set's
+	// members each followed by its score, a list's or set's elements.
 	Items []string
-	// Before is the string held before, if Existed and the key was a string.
+	// Before is the previous string, if Existed and the key was a string.
 	Before  string
 	Existed bool
 	// Deadline is when the key will end, on the server's wall clock in ns; 0: never. One beyond what ns can hold is the
 	// date in ms, negated.
 	Deadline int64
-	// Request made the change, on the master if the Store is a replica's; nil if none did.
+	// Request is the request that made the change, on the master if the Store is a replica's; nil if none did.
 	Request *Request
 }
 
@@ -87,8 +86,7 @@ type Change struct {
 // it: miniredis keeps a version of every key that ever was, for its WATCH.
 const rebuildAfter = 1 << 16
 
-// Store is one Redis server: what it holds and how it answers. It is not safe for
-// concurrent use.
+// Store is one Redis server: its data and its answers. It is not safe for concurrent use.
 type Store struct {
 	// LuaOnly runs every script on Lua, also those that have a native twin.
 	LuaOnly bool
@@ -138,7 +136,7 @@ type Store struct {
 	pushes      pushes
 }
 
-// NewStore makes an empty server. It costs some 100 µs: keep it and Reset it.
+// NewStore makes an empty server. It takes about 100 µs: keep it and Reset it.
 func NewStore() *Store {
 	s := &Store{
 		commands: newCommandTable(),
@@ -175,8 +173,8 @@ func (w *replyWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Reset makes the store a fresh process: no data, no scripts, no connections (all peers
-// become invalid), Lua as it starts. Nothing that ran before can be noticed.
+// Reset makes the store a fresh process: no data, no scripts, no connections (all peers become invalid), Lua as
+// it starts. No earlier run has any observable effect.
 func (s *Store) Reset() {
 	if s.created > rebuildAfter {
 		s.build()
@@ -237,13 +235,13 @@ func (s *Store) serveRequest(now int64, p *Peer, r *Request) []byte {
 	return s.out
 }
 
-// Advance lets time pass up to now: what is due expires.
+// Advance lets time pass up to now and expires the keys that are due.
 func (s *Store) Advance(now int64) {
 	s.begin(now)
 	s.broadcast()
 }
 
-// NextExpiry is the wall clock at which the next key ends, if one does.
+// NextExpiry returns the reading of the wall clock at which the next key expires, if one does.
 func (s *Store) NextExpiry() (deadline int64, ok bool) {
 	if s.replica || s.held {
 		return 0, false
@@ -264,11 +262,11 @@ func (s *Store) Due(now int64) (key string, ok bool) {
 	return key, ok
 }
 
-// Changes is what the last Execute or Advance did, in order; valid until the next call.
+// Changes returns the changes of the last Execute or Advance, in order; they are valid until the next call.
 func (s *Store) Changes() []Change { return s.changes }
 
-// Get looks at a key of the first database from outside: no time passes and nothing is touched. A key that is
-// no string has an empty value; deadline is 0 if it has none, or none that a clock will reach.
+// Get reads a key of the first database from outside: no time passes and nothing changes. A key that is not a
+// string has an empty value; deadline is 0 if it has none, or none that a clock will reach.
 func (s *Store) Get(key string) (value string, deadline int64, ok bool) {
 	e := s.databases[0].find(key)
 	if e == nil {
@@ -277,7 +275,8 @@ func (s *Store) Get(key string) (value string, deadline int64, ok bool) {
 	return e.value, max(e.deadline, 0), true
 }
 
-// Writer returns the request that wrote what a key of the first database holds; nil if the key is not there, or nobody knows.
+// Writer returns the request that wrote a key of the first database; nil if the key is not there, or the request is
+// unknown.
 func (s *Store) Writer(key string) *Request {
 	if e := s.databases[0].find(key); e != nil {
 		return e.writer

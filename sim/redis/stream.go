@@ -20,13 +20,13 @@ type unit struct {
 	request  *Request // whose execution it was; nil if it was nobody's
 }
 
-// The commands of a master's own.
+// The commands that a master sends on its own.
 const (
 	pingCommand   = "PING"
 	getAckCommand = "REPLCONF GETACK *"
 )
 
-// What names the command, and the purpose of the request.
+// What returns the command's name and the request's purpose.
 func (u *unit) What() (what, alt string) {
 	if u.request != nil {
 		alt = u.request.Purpose
@@ -45,7 +45,7 @@ func (u *unit) What() (what, alt string) {
 	}
 }
 
-// Sum digests the unit.
+// Sum returns a digest of the unit.
 func (u *unit) Sum() uint64 {
 	var d trace.Digest
 	d.Uint64(uint64(u.offset))
@@ -59,7 +59,7 @@ func (u *unit) Sum() uint64 {
 	return d.Sum()
 }
 
-// String shows the unit as the commands that Redis would send.
+// String formats the unit as the commands that Redis would send.
 func (u *unit) String() string {
 	if u.command != "" {
 		return u.command
@@ -102,7 +102,7 @@ type packet struct {
 	text    string   // refusal
 }
 
-// What names the packet.
+// What returns the packet's name.
 func (p *packet) What() (what, alt string) {
 	if p.kind == ack {
 		alt = "ACK"
@@ -110,7 +110,7 @@ func (p *packet) What() (what, alt string) {
 	return packetNames[p.kind], alt
 }
 
-// Sum digests the packet.
+// Sum returns a digest of the packet.
 func (p *packet) Sum() uint64 {
 	var d trace.Digest
 	d.Uint64(uint64(p.kind))
@@ -123,7 +123,7 @@ func (p *packet) Sum() uint64 {
 	return d.Sum()
 }
 
-// String shows the packet to a reader, as Redis would word it.
+// String formats the packet in Redis's words.
 func (p *packet) String() string {
 	switch p.kind {
 	case psync:

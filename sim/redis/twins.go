@@ -36,9 +36,8 @@ else
 end`
 )
 
-// twin does in Go what a script does in Lua, through the same commands. It declines,
-// before it has any effect, whatever is out of the ordinary: too few words, a number
-// that is none, a key of another kind. Then Lua runs, with its errors.
+// twin does in Go what a script does in Lua, through the same commands. It declines every unusual case before
+// it has any effect: too few words, a malformed number, a key of another kind. Then Lua runs, with its errors.
 type twin func(s *Store, keys, argv []string) (done bool)
 
 func twinTable() map[string]twin {

@@ -148,7 +148,7 @@ type waitAlarm struct {
 	w *wait
 }
 
-// Ring answers with what there is when the time is over. The write is not undone.
+// Ring ends the wait when its time is over. A write that waits for acknowledgements is not undone.
 func (a waitAlarm) Ring() { a.s.answerWait(a.p, a.w) }
 
 // answerWait ends a wait with the number of those who have acknowledged, or with nothing.

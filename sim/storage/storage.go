@@ -23,7 +23,7 @@ type Request struct {
 	Access   int    // number of the access in the history
 }
 
-// What names the access.
+// What returns the name of the access.
 func (r *Request) What() (what, alt string) { return r.Op.String(), "" }
 
 // Sum digests the access.
@@ -57,7 +57,7 @@ type Answer struct {
 	MaxToken uint64 // the largest token that the register has seen
 }
 
-// What names the access that is answered.
+// What returns the name of the access that is answered.
 func (a *Answer) What() (what, alt string) { return a.Op.String(), "" }
 
 // Sum digests the answer.
@@ -80,10 +80,10 @@ func (a *Answer) String() string {
 	return fmt.Sprintf("%s, version %d", verdict, a.Version)
 }
 
-// Observe is told of every access when storage decides on it.
+// Observe is called for every access when storage decides on it.
 type Observe func(r *Request, a *Answer)
 
-// Storage is a server with some registers.
+// Storage is a server with a number of registers.
 type Storage struct {
 	mode      history.Fencing
 	registers []register
@@ -170,7 +170,7 @@ func (r *register) mark(token uint64) bool {
 	return true
 }
 
-// Crash does nothing: what storage accepted it keeps.
+// Crash does nothing: storage keeps every accepted write.
 func (s *Storage) Crash(bool, string) {}
 
 // Restart does nothing.

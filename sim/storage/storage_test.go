@@ -67,7 +67,7 @@ func TestModesAcceptWhatTheirDefinitionSays(t *testing.T) {
 		{history.CheckThenWrite, overtaken, interleaved, refuse(checked, 5), lateRead},
 		{history.FencedWrite, refuse(overtaken, 3), interleaved, refuse(checked, 5, 6), refuse(lateRead, 2)},
 		{history.FencedReadWrite, refuse(overtaken, 3), refuse(interleaved, 2), refuse(checked, 5, 6), refuse(lateRead, 1, 2)},
-		// The last to register wins, whoever it is: in the last story that is 33, and 34 never registered.
+		// The last client to register wins: in the last case that is 33, and 34 never registered.
 		{history.TokenEquality, refuse(overtaken, 3), refuse(interleaved, 2), refuse(checked, 5, 6), refuse(lateRead, 0, 3)},
 		// In the last story 34 writes without having read what 33 wrote.
 		{history.CompareAndSet, refuse(overtaken, 3), refuse(interleaved, 3), refuse(checked, 5, 6), refuse(lateRead, 3)},

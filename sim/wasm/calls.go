@@ -6,7 +6,7 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// The modules that a program imports functions of.
+// The modules from which a program imports functions.
 const (
 	wasi = "wasi_snapshot_preview1"
 	ours = "locksim"

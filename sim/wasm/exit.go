@@ -9,17 +9,17 @@ import (
 // exiting is the panic by which a program ends that calls for its end.
 type exiting struct{ code uint32 }
 
-// Exit says that a program has ended before its work was done, and how.
+// Exit describes how a program ended before its work was done.
 type Exit struct {
 	Code   uint32 // its exit code; 2 after a panic
-	Reason string // why the machine has ended it; "" if it has done so itself
-	Output string // what it had written, or the end of that if it was much
+	Reason string // why the machine ended it; "" if it ended itself
+	Output string // its output, or the end of a long one
 }
 
-// Error shows how it ended, and what it wrote at last.
+// Error says how the program ended, and includes its last output.
 func (e *Exit) Error() string { return strings.TrimSpace(e.What() + "\n" + e.Stderr()) }
 
-// Kind is what ends have in common that come from one place: where the program panicked, or its exit code.
+// Kind identifies exits that have the same origin: the place of the panic, or the exit code.
 func (e *Exit) Kind() string {
 	message, place := e.failure()
 	fatal, isFatal := strings.CutPrefix(message, fatalHead)
@@ -53,22 +53,23 @@ func (e *Exit) What() string {
 	return "panics: " + strings.TrimPrefix(message, panicHead)
 }
 
-// How Go's runtime begins to tell why it ends a program (printpanics and throw in runtime/panic.go). A line of its own
-// comes before it when memory is short (mallocinit and persistentalloc in runtime/malloc.go).
+// The beginnings of the lines in which Go's runtime says why it ends a program (printpanics and throw in
+// runtime/panic.go). If memory is short, another line precedes them (mallocinit and persistentalloc in
+// runtime/malloc.go).
 const (
 	panicHead  = "panic: "
 	fatalHead  = "fatal error: "
 	memoryHead = "runtime: out of memory"
 )
 
-// AreLastWords reports whether a line is one with which Go's runtime begins to tell why it ends a program, after the line
-// before it.
+// AreLastWords reports whether a line, which follows the line before, is the first one in which Go's runtime says why
+// it ends a program.
 func AreLastWords(line, before string) bool {
 	return strings.HasPrefix(line, panicHead) || strings.HasPrefix(line, memoryHead) ||
 		strings.HasPrefix(line, fatalHead) && !strings.HasPrefix(before, memoryHead)
 }
 
-// Told reports whether Go's runtime told why it ended the program.
+// Told reports whether Go's runtime said why it ended the program.
 func (e *Exit) Told() bool {
 	message, _ := e.failure()
 	return message != ""
@@ -138,7 +139,7 @@ func isHidden(line string) bool {
 // mostLines is how much of a program's output is shown, in lines.
 const mostLines = 20
 
-// Stderr is the end of what the program wrote; of a trace those calls that are its own.
+// Stderr returns the end of the program's output; of a stack trace only the program's own calls.
 func (e *Exit) Stderr() string {
 	said, last := e.output()
 	last = last[:min(len(last), mostLines)] // it begins with what matters

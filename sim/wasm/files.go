@@ -48,7 +48,7 @@ func closeFile(i *Instance, a []uint64) errno {
 	return ok
 }
 
-// Types of files, and the flag of those that do not wait (WASI preview 1, filetype and fdflags).
+// Types of files, and the flag of non-blocking ones (WASI preview 1, filetype and fdflags).
 const (
 	characters = 2
 	stream     = 6
@@ -165,13 +165,13 @@ func (s *socket) dial(t *sim.Task, node *sim.Node) {
 	s.instance.wake.Fire()
 }
 
-// Deliver takes what the server sends.
+// Deliver handles the server's messages.
 func (s *socket) Deliver(p sim.Payload) {
 	s.in = s.talk.Append(s.in, p)
 	s.instance.wake.Fire()
 }
 
-// Closed says that nothing more will come.
+// Closed is called when nothing more will arrive.
 func (s *socket) Closed() {
 	s.over = true
 	s.instance.wake.Fire()

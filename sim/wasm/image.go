@@ -14,8 +14,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Images is how many different states a program can begin in. Go's runtime draws its random state once, before the
-// program's initialisation; an image of what comes of it would always be the same.
+// Images is the number of different states in which a program can begin. Go's runtime draws its random state once,
+// before the program's initialisation; a single image of the result would always be the same.
 const Images = 16
 
 // page is the grain in which memories are compared and restored.
@@ -62,8 +62,8 @@ func (m *Module) initialise(which int) (*image, []byte, error) {
 	defer func() { _ = i.wasm.Close(ctx) }()
 	if _, err := i.wasm.ExportedFunction(initExport).Call(ctx); err != nil {
 		if i.spent() {
-			return nil, nil, errors.New("the program loops for ever before it is a client: in an init function, or in what " +
-				"its variables begin as")
+			return nil, nil, errors.New("the program loops forever before it is a client: in an init function, or in the " +
+				"initialisation of a variable")
 		}
 		return nil, nil, fmt.Errorf("before it is a client the program %w", i.failure(err))
 	}

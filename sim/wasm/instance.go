@@ -9,17 +9,17 @@ import (
 	"github.com/locksim/locksim/sim/wire"
 )
 
-// Host is what a program can ask for that is not the business of an operating system.
+// Host provides the services to a program that an operating system does not have.
 type Host interface {
-	// Call carries out what the program asks for. The whole program waits for it.
+	// Call carries out a request of the program. The whole program waits for it.
 	Call(request []byte) (answer []byte)
-	// Ask does the same in a task beside the program's, which goes on meanwhile.
+	// Ask does the same in a task beside the program's, which continues meanwhile.
 	Ask(t *sim.Task, request []byte) (answer []byte)
-	// Resolve finds who has an address, and how to speak with him; nil if nobody has.
+	// Resolve returns the node that has an address, and a conversation in its protocol; nil if no node has it.
 	Resolve(address string) (*sim.Node, wire.Conversation)
-	// Said tells what the program has written to its standard output or error.
+	// Said is called with the program's writes to its standard output or error.
 	Said(text []byte)
-	// Stamp says where a request comes from that is about to be sent.
+	// Stamp sets the origin of a request that is about to be sent.
 	Stamp(request sim.Payload)
 }
 
@@ -27,7 +27,7 @@ type Host interface {
 // looping.
 const loops = 1 << 27
 
-// LoopBound names what ends the run of a program that goes round for ever.
+// LoopBound is the name of the bound that ends the run of a program that loops forever.
 const LoopBound = "loops"
 
 // Instance is one program with its memory.
@@ -55,17 +55,17 @@ type Instance struct {
 // clocks is what the clocks of a process show.
 type clocks struct{ wall, monotonic int64 }
 
-// Instance makes an instance, which has to be restored before it is run.
+// Instance makes an instance, which must be restored before it is run.
 func (m *Module) Instance() (*Instance, error) {
 	i := &Instance{module: m}
 	return i, i.instantiate(context.Background(), m.base)
 }
 
-// Module returns what the instance is one of.
+// Module returns the instance's module.
 func (i *Instance) Module() *Module { return i.module }
 
-// Restore makes the instance one that has been initialised and has not yet run, whatever it was before. Which of the
-// states to begin in that is, is a number below [Images].
+// Restore resets the instance to an initialised state in which it has not run yet. Which is the number of that
+// state, below [Images].
 func (i *Instance) Restore(which int) error {
 	im, err := i.module.image(which)
 	if err != nil {
@@ -84,7 +84,7 @@ func (i *Instance) Restore(which int) error {
 	return nil
 }
 
-// Run runs the client in a task until it ends. The error is an *[Exit] if the program has ended itself, by a panic or
+// Run runs the client in a task until it ends. The error is an *[Exit] if the program ended itself, by a panic or
 // otherwise.
 func (i *Instance) Run(t *sim.Task, h Host, random *sim.Rand) error {
 	i.task, i.host, i.random = t, h, random

@@ -53,7 +53,7 @@ func TestLoadSaysWhatIsWrongWithAProgram(t *testing.T) {
 		{build(t, "plain", shared), "does not import package guest"},
 		{build(t, "silent", shared), "calls guest.Register in none of its init functions"},
 		{build(t, "failing", shared), "before it is a client the program panics: runtime error: index out of range [1] with length 0"},
-		{build(t, "looping", shared), "the program loops for ever before it is a client"},
+		{build(t, "looping", shared), "the program loops forever before it is a client"},
 	} {
 		_, err := wasm.Load(wrong.code, compiled(t))
 		require.ErrorContains(t, err, wrong.text)

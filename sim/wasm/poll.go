@@ -105,7 +105,7 @@ func (i *Instance) wait(ends int64) {
 		i.task.Wait(left, &i.wake)
 		i.refill()
 	case ends == forever:
-		i.output = append(i.output, "it waits for ever\n"...)
+		i.output = append(i.output, "it waits forever\n"...)
 		panic(exiting{1})
 	default: // nobody else is there
 		i.boot.wall += ends - i.boot.monotonic

@@ -2,7 +2,7 @@ package wasm
 
 import "slices"
 
-// Pool keeps instances for those who run programs one after another. The zero value is ready.
+// Pool keeps instances for reuse by programs that run one after another. The zero value is ready.
 type Pool struct{ idle []*Instance }
 
 // Take returns an instance of a module that has been initialised, in one of the states to begin in.
@@ -20,7 +20,7 @@ func (p *Pool) Take(m *Module, which int) (*Instance, error) {
 	return i, i.Restore(which)
 }
 
-// Give takes an instance back, in whatever state it is.
+// Give returns an instance to the pool, in any state.
 func (p *Pool) Give(i *Instance) { p.idle = append(p.idle, i) }
 
 // Close frees the instances.

@@ -2,8 +2,7 @@ package wasm
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// MemoryLimit is how much memory a program may have, in bytes. One that wants more is told that there is none, which
-// ends a program of Go's.
+// MemoryLimit is how much memory a program may have, in bytes. A request for more fails, which ends a Go program.
 const MemoryLimit = 128 << 20
 
 // machinePage is the grain in which WebAssembly's memories grow.
@@ -23,10 +22,10 @@ type region struct {
 	mine    []int  // room for those that are its own
 }
 
-// Allocate makes it the memory of an instance.
+// Allocate makes the region the memory of an instance.
 func (r *region) Allocate(_, _ uint64) experimental.LinearMemory { return r }
 
-// Reallocate grows it.
+// Reallocate grows the memory.
 func (r *region) Reallocate(size uint64) []byte {
 	length := r.length + int(size) - r.shown
 	if length > len(r.bytes) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever was written, and however much, memory is afterwards what the image says.
+// After a restore the memory equals the image, regardless of what was written and how much.
 func TestMemoryIsRestoredWhateverWasWritten(t *testing.T) { requireRestored(t, randomBase(t)) }
 
 func randomBase(t *testing.T) *base {

@@ -77,9 +77,9 @@ func newRegion(b *base) (*region, error) {
 // mostOwn is how many bytes of pages of its own an instance may keep. A program that has written to more gives them back.
 const mostOwn = 16 << 20
 
-// rewind makes the memory the base's. The pages that have been written to are an instance's own: they are written to anew,
-// and stay, since the next run will write to most of them again, and a page that is asked for while a program runs takes
-// ten times as long as to copy it.
+// rewind restores the memory to the base's content. Pages that were written to are private to the instance: they are
+// overwritten and stay mapped, since the next run will write to most of them again, and a page fault while a program
+// runs takes ten times as long as a copy of the page.
 func (r *region) rewind(b *base) {
 	own, told := r.own(b)
 	if !r.used || !told || len(own)*os.Getpagesize() > mostOwn {

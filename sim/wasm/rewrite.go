@@ -16,10 +16,10 @@ const (
 // globalExport begins the names under which the globals are exported.
 const globalExport = "locksim.global."
 
-// rewrite returns the module with all of its variables within the host's reach, so that a snapshot can be restored, and
-// with a budget of loops, so that a program that goes round for ever ends at the same place on every machine. A budget
-// is taken off at the head of every loop; Go's compiler begins every function that calls another with one, so that
-// calls count too.
+// rewrite returns the module with all of its globals exported to the host, so that a snapshot can be restored, and with
+// a budget of loops, so that a program that loops forever ends at the same place on every machine. The head of every
+// loop decrements the budget; Go's compiler begins every function that calls another with a loop, so that calls count
+// too.
 func rewrite(code []byte) (out []byte, globals int, err error) {
 	if len(code) < 8 || string(code[:4]) != "\x00asm" {
 		return nil, 0, errors.New("it is not a WebAssembly module")

@@ -1,8 +1,8 @@
 // Package wasm runs client programs that were compiled to WebAssembly as processes of the engine: their clocks,
 // randomness and connections are the simulation's, and so are their pauses and crashes.
 //
-// [Load] compiles a program; [Module.Instance] makes one to be run by [Instance.Run] on a task of the engine. What a
-// program can do beyond computing it asks of its [Host], or of the system calls in this package (WASI preview 1, as far
+// [Load] compiles a program; [Module.Instance] makes an instance, which [Instance.Run] runs on a task of the engine.
+// Apart from computing, a program can only call its [Host], or the system calls in this package (WASI preview 1, as far
 // as Go's own runtime and its network poller use them).
 package wasm
 
@@ -18,7 +18,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// runExport is the function that package guest exports, which is the client's life; initExport is Go's own.
+// runExport is the function that package guest exports, which runs the client; initExport is Go's own.
 const (
 	runExport  = "locksim_run"
 	initExport = "_initialize"
@@ -36,8 +36,8 @@ type Module struct {
 	images [Images]*image // made when they are first wanted
 }
 
-// Load compiles a program. What the compiler yields is kept in a folder, unless that is "". The error says what is
-// wrong with the program, such as that it does not speak to a simulation.
+// Load compiles a program. The result is cached in cacheDir, unless that is "". The error says what is wrong with
+// the program, for example that it does not import package guest.
 func Load(code []byte, cacheDir string) (*Module, error) {
 	rewritten, globals, err := rewrite(code)
 	if err != nil {
@@ -150,7 +150,7 @@ func hostFunction(c call, params []api.ValueType) api.GoModuleFunc {
 // Digest identifies the program's code.
 func (m *Module) Digest() string { return m.digest }
 
-// Close frees what the module holds. None of its instances may be used any more.
+// Close frees the module's resources. None of its instances may be used any more.
 func (m *Module) Close() error {
 	return errors.Join(m.runtime.Close(context.Background()), m.base.close())
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/locksim/locksim/sim/redis"
 )
 
-// Redis returns a conversation in Redis's protocol. Purpose says what the lock wants with a command, for the trace and for
-// faults that wait for it; it may be nil.
+// Redis returns a conversation in Redis's protocol. Purpose returns the lock's purpose of a command, for the trace and
+// for the triggers of faults; it may be nil.
 func Redis(purpose func(args []string) string) Conversation {
 	return &redisConversation{purpose: purpose}
 }
@@ -19,7 +19,7 @@ type redisConversation struct {
 	farewell []byte
 }
 
-// Receive sends on what are whole commands.
+// Receive sends on all complete commands.
 func (c *redisConversation) Receive(bytes []byte, send func(sim.Payload) error) bool {
 	bytes = append(c.rest, bytes...)
 	for {
@@ -54,8 +54,8 @@ func protocolError(err error) []byte {
 	return redis.Reply{Type: redis.ReplyError, Text: text}.Append(nil, redis.RESP2)
 }
 
-// Append writes an answer, a message to a subscriber, or what tells a client of keys that have changed. Each knows in which
-// protocol the connection was to be spoken to when it was sent.
+// Append encodes an answer, a message to a subscriber, or an invalidation of tracked keys. Each has the protocol
+// version that the connection used when it was sent.
 func (c *redisConversation) Append(dst []byte, p sim.Payload) []byte {
 	switch p := p.(type) {
 	case *redis.Response:
@@ -68,5 +68,5 @@ func (c *redisConversation) Append(dst []byte, p sim.Payload) []byte {
 	return dst
 }
 
-// Farewell is the error that tells of malformed bytes.
+// Farewell returns the error that reports malformed bytes.
 func (c *redisConversation) Farewell() []byte { return c.farewell }

@@ -1,19 +1,20 @@
-// Package wire stands between the bytes of a connection and a simulated server's requests and answers, for clients that speak
-// the server's own protocol: those of [serve] on real sockets, and programs that run inside a simulation.
+// Package wire translates between the bytes of a connection and a simulated server's requests and answers, for clients
+// that speak the server's own protocol: those of [serve] on real sockets, and programs that run inside a simulation.
 //
-// A [Conversation] is the state of one connection. It knows nothing of sockets, of time, or of who carries the bytes.
+// A [Conversation] is the state of one connection. It is independent of sockets, of time, and of the transport of the
+// bytes.
 package wire
 
 import "github.com/locksim/locksim/sim"
 
-// Conversation is one connection, as the server's end of the wire sees it.
+// Conversation is the state of one connection at the server's end.
 type Conversation interface {
-	// Receive takes bytes of the client's and sends on each whole request in them; what is not whole yet waits for more. It is
-	// false if nothing that the client sends will be taken any more: the connection is to end when what was sent before has
-	// been answered, and after the farewell. An error of send ends it too.
+	// Receive takes bytes from the client and sends on each complete request in them; an incomplete one waits for more
+	// bytes. It returns false if no further bytes will be accepted: the connection is to end when the earlier requests
+	// have been answered, and after the farewell. An error of send ends it too.
 	Receive(bytes []byte, send func(sim.Payload) error) bool
-	// Append writes what the server has sent as the client reads it.
+	// Append encodes a server's message for the client.
 	Append(dst []byte, p sim.Payload) []byte
-	// Farewell is what the client reads last when Receive was false; often nothing.
+	// Farewell returns the last bytes to the client when Receive was false; often none.
 	Farewell() []byte
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/locksim/locksim/sim/zookeeper/jute"
 )
 
-// ZooKeeper returns a conversation in ZooKeeper's protocol, of a client of whom nobody says where it is.
+// ZooKeeper returns a conversation in ZooKeeper's protocol, with a client whose address is unknown.
 func ZooKeeper() Conversation { return ZooKeeperFrom("") }
 
-// ZooKeeperFrom returns a conversation with a client whose address, host and port, the server is told.
+// ZooKeeperFrom returns a conversation with a client at the given address, host and port.
 func ZooKeeperFrom(address string) Conversation {
 	return &zooKeeperConversation{address: address, headers: map[*zookeeper.Request]jute.Header{}}
 }
@@ -25,8 +25,8 @@ type zooKeeperConversation struct {
 	headers map[*zookeeper.Request]jute.Header // of what has not been answered
 }
 
-// Receive sends on what are whole frames. Four letters in place of the first frame's length may be a word that a server has
-// something to say to (NIOServerCnxn.readLength).
+// Receive sends on all complete frames. Four letters in place of the first frame's length may be a word that a server
+// answers (NIOServerCnxn.readLength).
 func (c *zooKeeperConversation) Receive(bytes []byte, send func(sim.Payload) error) bool {
 	c.rest = append(c.rest, bytes...)
 	for len(c.rest) >= 4 && !c.over {
@@ -77,7 +77,7 @@ func (c *zooKeeperConversation) greet(frame []byte, send func(sim.Payload) error
 	}) == nil
 }
 
-// Append writes an answer or an event of a watch.
+// Append encodes an answer or an event of a watch.
 func (c *zooKeeperConversation) Append(dst []byte, p sim.Payload) []byte {
 	switch p := p.(type) {
 	case *zookeeper.WatchEvent:
@@ -106,5 +106,5 @@ func framed(dst, frame []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(frame))), frame...)
 }
 
-// Farewell is nothing.
+// Farewell returns nothing.
 func (c *zooKeeperConversation) Farewell() []byte { return nil }

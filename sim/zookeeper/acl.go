@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Permission is what somebody may do with a node, as bits (ZooDefs.Perms).
+// Permission is a set of permitted operations on a node, as bits (ZooDefs.Perms).
 type Permission int32
 
-// The permissions. That to create and that to delete are about a node's children.
+// The permissions. Create and delete concern a node's children.
 const (
 	MayRead Permission = 1 << iota
 	MayWrite
@@ -22,11 +22,11 @@ const (
 	MayAll = MayRead | MayWrite | MayCreate | MayDelete | MayAdmin
 )
 
-// Identity is who somebody is, in a scheme by which that is known: "world", "ip", "digest"; or "auth", which stands for all
-// that a client has proved to be.
+// Identity is an identity in an authentication scheme: "world", "ip", "digest"; or "auth", which stands for all
+// identities that a client has proved.
 type Identity struct{ Scheme, ID string }
 
-// ACL says what an identity may do.
+// ACL lists the permissions of an identity.
 type ACL struct {
 	Permission Permission
 	Identity
@@ -38,8 +38,7 @@ var (
 	readForAll = []ACL{{MayRead, anyone}}
 )
 
-// OpenToAll reports whether a list says no more than that everybody may do everything, which is what an empty field of a
-// [Request] says too.
+// OpenToAll reports whether a list permits everything to every client, as an empty field of a [Request] does.
 func OpenToAll(list []ACL) bool { return slices.Equal(list, openToAll) }
 
 // listed is a list as clients know it.
@@ -100,7 +99,7 @@ func (a ACL) matches(id Identity) bool {
 	}
 }
 
-// Digest is the identity of who knows a name and a password (DigestAuthenticationProvider).
+// Digest returns the identity of a name and its password (DigestAuthenticationProvider).
 func Digest(nameAndPassword string) Identity {
 	name, _, _ := strings.Cut(nameAndPassword, ":")
 	sum := sha1.Sum([]byte(nameAndPassword))
@@ -118,7 +117,8 @@ func validAddress(id Identity) bool {
 	return id.Scheme == "ip" && ok
 }
 
-// network reads an address, or those that begin with so many bits of it (IPAuthenticationProvider, for version 4).
+// network parses an address, or an address and the length of its prefix in bits (IPAuthenticationProvider, for
+// version 4).
 func network(text string) (netip.Prefix, bool) {
 	address, bits, some := strings.Cut(text, "/")
 	a, err := netip.ParseAddr(address)

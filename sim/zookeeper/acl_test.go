@@ -27,7 +27,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}{
 		{name: "nothing is said"},
 		{name: "an empty list", acl: []zookeeper.ACL{}, code: zookeeper.InvalidACL},
-		{name: "whoever makes it", acl: []zookeeper.ACL{may(zookeeper.MayAll, auth)}, is: []zookeeper.Identity{user}},
+		{name: "the creator", acl: []zookeeper.ACL{may(zookeeper.MayAll, auth)}, is: []zookeeper.Identity{user}},
 		{name: "nobody makes it", acl: []zookeeper.ACL{may(zookeeper.MayAll, auth)}, code: zookeeper.InvalidACL},
 		{
 			name: "an address proves nothing", acl: []zookeeper.ACL{may(zookeeper.MayAll, auth)}, is: []zookeeper.Identity{here},

@@ -124,7 +124,7 @@ func (c *client) connect(r *Request) {
 		c.hangUp()
 	case r.Session != 0:
 		if old := s.hosted[r.Session]; old != nil {
-			old.hangUp() // what it has still to read is not executed; whoever asks need not know the password for that
+			old.hangUp() // its unread requests are not executed; this happens before the password is checked
 		}
 		c.queue = append(c.queue, r)
 		if r.Forged {
@@ -139,8 +139,8 @@ func (c *client) connect(r *Request) {
 	}
 }
 
-// authenticate believes who knows a name and a password to be somebody, and everybody to be where he is. Other schemes are
-// not known (ProviderRegistry), and end the connection. The answer waits for nothing.
+// authenticate accepts the identity of a name and a password (digest), and that of the client's address (ip). Other
+// schemes are unknown (ProviderRegistry) and end the connection. The server answers at once.
 func (c *client) authenticate(r *Request) {
 	a := &Response{Request: r}
 	switch {

@@ -2,14 +2,14 @@ package zookeeper
 
 import "fmt"
 
-// Code is the error of a reply, as ZooKeeper's wire protocol numbers it (KeeperException.Code).
+// Code is the error code of a reply in ZooKeeper's wire protocol (KeeperException.Code).
 type Code int32
 
-// The codes that a client can meet.
+// The codes that a client can receive.
 const (
 	OK                      Code = 0
-	RuntimeInconsistency    Code = -2 // of an operation in a multi that stands behind the one that failed
-	MarshallingError        Code = -5 // the request is no record of its kind
+	RuntimeInconsistency    Code = -2 // of an operation in a multi after the one that failed
+	MarshallingError        Code = -5 // the request is not a record of its type
 	Unimplemented           Code = -6
 	BadArguments            Code = -8
 	NoNode                  Code = -101

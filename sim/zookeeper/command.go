@@ -1,9 +1,9 @@
 package zookeeper
 
-// Promote makes a server the leader, for scripted faults: the present leader gives up, as if it had lost its followers,
-// and in the election that follows the server beats those whose logs are as new as its own, as if their votes had come
-// too late to count. One whose log is older loses all the same. It reports whether there was a leader to give up, and
-// the server able to stand.
+// Promote makes a server the leader, for scripted faults: the present leader resigns, as if it had lost its followers,
+// and in the election that follows the server wins against those whose logs are as new as its own, as if their votes
+// had come too late to count. A server whose log is older loses nevertheless. It reports whether there was a leader to
+// resign, and the server could take part.
 func (z *Ensemble) Promote(s *Server) bool {
 	old := z.Leader()
 	if old == nil || old == s || old.node.Paused() || !s.node.Up() || s.node.Paused() {
@@ -14,7 +14,7 @@ func (z *Ensemble) Promote(s *Server) bool {
 	return true
 }
 
-// EndSession has the leader decide that a session has expired, as if nothing of it had been heard for its whole
+// EndSession makes the leader decide that a session has expired, as if the client had been silent for its whole
 // time-out. It reports whether there was a leader that knew the session to be alive.
 func (z *Ensemble) EndSession(id SessionID) bool {
 	s := z.Leader()
@@ -36,7 +36,7 @@ type command struct {
 	do     func()
 }
 
-// Ring carries it out, if the leader still leads.
+// Ring carries out the command, if the leader still leads.
 func (c command) Ring() {
 	if c.leader.s.lead == c.leader {
 		c.do()

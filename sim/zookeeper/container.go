@@ -8,8 +8,8 @@ const sweepInterval = time.Minute
 type sweepAlarm struct{ l *leader }
 
 // Ring deletes the containers that have had children and have none any more (ContainerManager.checkContainers), so that
-// the sequence numbers of a node that takes their place begin anew. One that has never been used is kept, as is
-// ZooKeeper's default.
+// the sequence numbers of a node that is created in their place start from 0 again. An unused container is kept, which
+// is ZooKeeper's default.
 func (a sweepAlarm) Ring() {
 	l := a.l
 	for _, path := range l.s.tree.usedUp() {

@@ -7,8 +7,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Intervals of FastLeaderElection: how long a server that sees a majority waits for a better vote, and how often it
-// repeats its own, at first and at the least.
+// Intervals of FastLeaderElection: how long a server that sees a majority waits for a better vote, and the shortest
+// and longest interval at which it repeats its own.
 const (
 	finalizeWait    = 200 * time.Millisecond
 	maxNotification = time.Minute
@@ -97,7 +97,7 @@ func (e *election) cast(v vote) {
 
 type tellAlarm struct{ e *election }
 
-// Ring tells everybody of the vote.
+// Ring sends the vote to all peers.
 func (a tellAlarm) Ring() { a.e.tellAll() }
 
 func (e *election) tellAll() {
@@ -109,7 +109,7 @@ func (e *election) tellAll() {
 			e.lines[id] = &line{e: e, peer: id}
 			e.lines[id].conn = e.s.node.Connect(e.s.ensemble.Servers[id-1].node, e.lines[id])
 		}
-		_ = e.lines[id].conn.Push(e.s.notice()) // a line that is over is opened anew the next time
+		_ = e.lines[id].conn.Push(e.s.notice()) // a closed line is opened again the next time
 	}
 }
 
@@ -138,14 +138,14 @@ func (s *Server) hearVote(conn *sim.Conn, p *packet) {
 	}
 }
 
-// Deliver takes a peer's answer.
+// Deliver handles a peer's answer.
 func (l *line) Deliver(p sim.Payload) {
 	if l.e.s.election == l.e {
 		l.e.hear(p.(*packet))
 	}
 }
 
-// Closed says that the peer does not listen.
+// Closed is called when the peer does not listen.
 func (l *line) Closed() {
 	if l.e.lines[l.peer] == l {
 		l.e.lines[l.peer] = nil
@@ -217,7 +217,7 @@ func (e *election) join() {
 
 type finalizeAlarm struct{ e *election }
 
-// Ring ends the election: no better vote has come.
+// Ring ends the election: no better vote has arrived.
 func (a finalizeAlarm) Ring() {
 	e := a.e
 	if e.s.election != e || !e.agreed() {
@@ -233,7 +233,7 @@ func (a finalizeAlarm) Ring() {
 
 type repeatAlarm struct{ e *election }
 
-// Ring repeats the vote, at ever longer intervals: it may have found nobody.
+// Ring repeats the vote, at ever longer intervals: it may not have reached any peer.
 func (a repeatAlarm) Ring() {
 	e := a.e
 	if e.s.election != e {

@@ -1,14 +1,15 @@
 // Package zookeeper simulates a ZooKeeper ensemble: servers that are processes with clocks of their own, which elect a
-// leader, replicate its transactions, and serve clients from what each of them has applied. Call [New] with the engine;
-// a client process makes a [Handle], which keeps its session as one of the common client libraries does, or dials one
-// of [Ensemble.Servers] itself and sends a [Request] for Connect first.
+// leader, replicate its transactions, and serve clients from their own applied state. Call [New] with the engine; a
+// client process makes a [Handle], which keeps its session as one of the common client libraries does, or dials one of
+// [Ensemble.Servers] itself and sends a [Request] for Connect first.
 //
-// What can change who believes to hold a lock is there: sessions that only the leader tracks, in ticks; followers that
-// answer pings and reads while they are cut off; order per session; one-shot watches; a log that survives. What cannot
-// is not: quotas, observers, snapshots of the disk, and servers that close the connection of a client that says nothing
-// for its whole session and up to ten seconds more (NIOServerCnxnFactory): by then its session is over, or the server has
-// lost its leader, and either has closed it. What only other people's clients ask for, such as access control and nodes'
-// times, is there for them. Sources are the classes of ZooKeeper 3.8 and 3.9, named where they are followed.
+// The package simulates the behaviour that can change which client believes to hold a lock: sessions that only the
+// leader tracks, in ticks; followers that answer pings and reads while they are cut off; order per session; one-shot
+// watches; a log that survives. It leaves out quotas, observers, snapshots on the disk, and servers that close the
+// connection of a client that is silent for its whole session and up to ten seconds more (NIOServerCnxnFactory): by
+// then its session has expired, or the server has lost its leader, and either has closed the connection. Features that
+// only external clients use, such as access control and nodes' times, are included. Sources are the classes of
+// ZooKeeper 3.8 and 3.9, named where they are followed.
 package zookeeper
 
 import (
@@ -22,27 +23,27 @@ import (
 type Config struct {
 	Servers   int           // an odd number; 3 if 0
 	Names     string        // of the nodes, to which the server's number is appended; "zk-" if empty
-	Leader    int           // who leads when the run begins; the last if 0, which wins a vote among equals
+	Leader    int           // the leader when the run begins; the last if 0, which wins a vote among equals
 	Tick      time.Duration // 2 s if 0
 	InitLimit int           // in ticks: how long a new epoch may take to begin; 10 if 0
-	SyncLimit int           // in ticks: how long leader and follower bear silence; 5 if 0
-	LazyDisk  bool          // forceSync=no: a host's crash takes along what was written in the last half minute
-	Own       bool          // trees have the nodes that servers keep for themselves, below /zookeeper
+	SyncLimit int           // in ticks: how long leader and follower tolerate silence; 5 if 0
+	LazyDisk  bool          // forceSync=no: a host's crash loses the writes of the last half minute
+	Own       bool          // trees have the servers' own nodes, below /zookeeper
 	Observer  Observer      // may be nil
 	_         struct{}
 }
 
-// Observer sees the truth about an ensemble, as no client can.
+// Observer sees the ground truth about an ensemble, which no client can see.
 type Observer interface {
-	// Committed is called once for every transaction, when the leader knows that a majority has it and before anybody
-	// carries it out.
+	// Committed is called once for every transaction, when the leader knows that a majority has it and before any
+	// server applies it.
 	Committed(s *Server, txn *Txn)
-	// Expired is called when a leader decides that a session has expired. The session is over when that is committed;
-	// a leader that has been deposed without knowing it decides in vain.
+	// Expired is called when a leader decides that a session has expired. The session ends when that is committed;
+	// the decision of a leader that does not know that it was deposed has no effect.
 	Expired(s *Server, id SessionID)
-	// Answered is called when a server answers a client's read from what it has applied.
+	// Answered is called when a server answers a client's read from its applied state.
 	Answered(s *Server, a *Response)
-	// Elected is called when a server has become the leader. What its tree lacks, though it was committed, is lost.
+	// Elected is called when a server has become the leader. Committed transactions that its tree lacks are lost.
 	Elected(s *Server)
 }
 
@@ -55,7 +56,7 @@ type Ensemble struct {
 	favoured int  // who wins the next vote among equals; 0: whose id is the largest
 }
 
-// New adds an ensemble to an engine: the leader has been elected and the servers serve.
+// New adds an ensemble to an engine. Its leader has been elected, and its servers serve clients.
 func New(e *sim.Engine, c Config) *Ensemble {
 	z := &Ensemble{config: c.withDefaults()}
 	var sweep int64 // when the leader looks for containers
@@ -129,8 +130,8 @@ func (c *Config) newTree() *Tree {
 
 func (z *Ensemble) majority() int { return len(z.Servers)/2 + 1 }
 
-// Leader returns the server that leads: the one with the latest epoch if an earlier leader has not noticed its fall;
-// nil if there is none.
+// Leader returns the server that leads: the one with the latest epoch if an earlier leader has not noticed that it
+// was replaced; nil if there is none.
 func (z *Ensemble) Leader() *Server {
 	var found *Server
 	for _, s := range z.Servers {

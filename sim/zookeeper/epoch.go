@@ -79,7 +79,8 @@ func (l *leader) bringUpToDate(f *link) {
 	f.send(p)
 }
 
-// activate begins to serve when a majority has the log. All of it is committed then, and all sessions begin anew.
+// activate begins to serve when a majority has the log. All of it is committed then, and the time-outs of all
+// sessions start again.
 func (l *leader) activate() {
 	if l.active || !l.told() || l.following() < l.s.ensemble.majority() {
 		return

@@ -26,7 +26,7 @@ func (s *Server) follow(leader int) *upstream {
 	return u
 }
 
-// Ring opens the connection to the leader, unless the server has left it already.
+// Ring opens the connection to the leader, unless the server has abandoned it already.
 func (u *upstream) Ring() {
 	s := u.s
 	if s.upstream != u || u.conn != nil {
@@ -48,7 +48,7 @@ func (u *upstream) send(p *packet) {
 	}
 }
 
-// Deliver takes a packet from the leader.
+// Deliver handles a packet from the leader.
 func (u *upstream) Deliver(payload sim.Payload) {
 	s := u.s
 	if s.upstream != u {
@@ -100,8 +100,8 @@ func (u *upstream) promise(epoch uint32) {
 	u.send(&packet{kind: ackEpoch, zxid: d.last(), epoch: d.epoch, valid: first})
 }
 
-// adopt makes the log the leader's own. What is cut off was never committed; if some of it had been applied all the
-// same, because disks lost what they had acknowledged, the tree is built anew.
+// adopt makes the log the leader's own. The truncated entries were never committed; if some of them had been
+// applied nevertheless, because disks lost acknowledged writes, the tree is rebuilt.
 func (s *Server) adopt(p *packet) {
 	common := s.disk.upTo(p.zxid)
 	if common < s.applied {
@@ -128,12 +128,12 @@ func (u *upstream) pong() *packet {
 	return p
 }
 
-// Closed says that the connection to the leader is over.
+// Closed is called when the connection to the leader has ended.
 func (u *upstream) Closed() { u.abandon() }
 
 type silenceAlarm struct{ u *upstream }
 
-// Ring gives the leader up, of which nothing has been heard for too long.
+// Ring abandons the leader, which has been silent for too long.
 func (a silenceAlarm) Ring() { a.u.abandon() }
 
 // abandon leaves the leader: the clients lose their connections and the server looks for another

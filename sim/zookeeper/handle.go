@@ -8,13 +8,13 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// How a request ends that no server has answered.
+// The errors of requests that no server has answered.
 var (
 	// ErrConnectionLoss says that the connection was lost: the request may have been executed, or may yet be.
 	ErrConnectionLoss = errors.New("connection loss")
 	// ErrNoServer says that no server could be reached: the request was certainly not sent.
 	ErrNoServer = errors.New("no server")
-	// ErrSessionExpired says that the session is over: the request was certainly not sent.
+	// ErrSessionExpired says that the session has expired: the request was certainly not sent.
 	ErrSessionExpired = errors.New("session expired")
 	// ErrHandleClosed says that the handle was closed before: the request was certainly not sent.
 	ErrHandleClosed = errors.New("handle closed")
@@ -23,17 +23,17 @@ var (
 // HandleConfig configures a handle.
 type HandleConfig struct {
 	Flavour Flavour
-	Timeout time.Duration // of the session, which the server limits to 2 to 20 ticks
+	Timeout time.Duration // of the session, which the server limits to between 2 and 20 ticks
 	Servers []int         // ids of those to connect to, in the order in which they are tried; all, shuffled, if empty
 	Rand    *sim.Rand     // for the shuffle and the pauses between attempts
-	Woken   func()        // is told of every event of a watch that arrives; it may be nil
-	Tell    func(string)  // is told what becomes of connection and session, for a reader; it may be nil
+	Woken   func()        // called for every event of a watch that arrives; may be nil
+	Tell    func(string)  // called with every change of connection and session, as text; may be nil
 	_       struct{}
 }
 
-// Handle is what a client library keeps for a process: a session, the connection that keeps it alive, and what has been
-// asked and not answered. Any task of the process may use it. It lives until [Handle.Close]; a process that just ends
-// leaves its session to expire.
+// Handle is a client library's state in a process: a session, the connection that keeps it alive, and the pending
+// requests. Any task of the process may use it. It lives until [Handle.Close]; if a process ends without closing it,
+// its session expires.
 //
 // Invariant: pending is empty unless there is a connection.
 type Handle struct {
@@ -71,7 +71,7 @@ func (c *call) settle(answer *Response, err error) {
 	}
 }
 
-// NewHandle makes a handle for the task's process, and starts to connect. What is asked meanwhile waits.
+// NewHandle makes a handle for the task's process, and starts to connect. Requests wait until it is connected.
 func NewHandle(t *sim.Task, z *Ensemble, c HandleConfig) *Handle {
 	h := &Handle{config: c, node: t.Node(), heard: t.Node().Monotonic()}
 	h.servers.init(z, c.Servers, c.Rand)
@@ -80,15 +80,15 @@ func NewHandle(t *sim.Task, z *Ensemble, c HandleConfig) *Handle {
 	return h
 }
 
-// Session returns the session that the handle has or is about to open, or the one with which it has died.
+// Session returns the session that the handle has or is about to open, or the last one of a dead handle.
 func (h *Handle) Session() *Session { return h.session }
 
-// Dead reports whether the session is over and the handle with it: the application must make another.
+// Dead reports whether the session has expired and the handle with it: the application must make another.
 func (h *Handle) Dead() bool { return h.dead }
 
-// Do sends a request and waits for its answer, however long it takes: the loss of the connection ends the wait. The
-// watch, which may be nil, is set together with it. The errors are those of the handle; what the server answers stands
-// in the response.
+// Do sends a request and waits for its answer without a time limit: the loss of the connection ends the wait. The
+// watch, which may be nil, is set together with it. The errors are those of the handle; the server's answer, errors
+// included, is in the response.
 func (h *Handle) Do(t *sim.Task, r *Request, w *Watch) (*Response, error) {
 	switch {
 	case h.closed:
@@ -135,14 +135,14 @@ func (h *Handle) Close(t *sim.Task) {
 	h.fail(&h.unsent, ErrHandleClosed)
 }
 
-// answered gives the answer to whoever waits for it, and sets its watch.
+// answered passes the answer to the task that waits for it, and sets its watch.
 func (h *Handle) answered(r *Response) {
 	if r.Request.Op != Ping {
 		h.seen = max(h.seen, r.Zxid)
 	}
 	i := slices.IndexFunc(h.pending, func(c *call) bool { return c.request == r.Request })
 	if i < 0 {
-		return // a ping, or watches that were set anew
+		return // a ping, or watches that were set again
 	}
 	c := h.pending[i]
 	h.pending = slices.Delete(h.pending, i, i+1)

@@ -325,7 +325,7 @@ func (l *leader) revalidate(to *link, id SessionID, timeout time.Duration) bool 
 
 type beatAlarm struct{ l *leader }
 
-// Ring pings the followers, and at every second beat, which is a tick, looks whether a majority is still there
+// Ring pings the followers, and at every second beat, which is a tick, checks that a majority still answers
 // (Leader.lead).
 func (a beatAlarm) Ring() {
 	l := a.l
@@ -360,8 +360,8 @@ type linkAlarm struct {
 	f *link
 }
 
-// Ring gives up a follower that has said nothing for too long. One that still hears its leader learns by it that it is
-// not heard.
+// Ring drops a follower that has been silent for too long. A follower that can still receive learns by it that its own
+// packets are lost.
 func (a linkAlarm) Ring() {
 	if a.l.s.lead == a.l && a.l.links[a.f.id] == a.f {
 		a.l.links[a.f.id] = nil
@@ -390,7 +390,7 @@ func (s *Server) stepDown() {
 
 type expiryAlarm struct{ l *leader }
 
-// Ring closes the sessions whose time is up.
+// Ring closes the expired sessions.
 func (a expiryAlarm) Ring() {
 	l := a.l
 	s := l.s

@@ -14,7 +14,7 @@ import (
 
 // overlap plays the double holder that sees "connected" throughout: a's server is cut off from the rest of the
 // ensemble, b wants the node that a has. It returns when b got it and when a's connection ended, both counted from the
-// cut. If a is busy, a write of his is on its way from the cut on.
+// cut. If a is busy, a write of its own is on its way from the cut on.
 func overlap(t *testing.T, seed uint64, timeout time.Duration, busy bool) (granted, disconnected time.Duration) {
 	w := newWorld(t, seed, zookeeper.Config{})
 	moment := 20*s + time.Duration(w.Rand("moment").Int64N(int64(12*s)))

@@ -57,7 +57,7 @@ type touch struct {
 	timeout time.Duration
 }
 
-// What names the packet, and what is forwarded or proposed: by its purpose if it has one.
+// What returns the packet's name, and that of the forwarded or proposed request: its purpose if it has one.
 func (p *packet) What() (what, alt string) {
 	request := p.request
 	if len(p.txns) == 1 {
@@ -69,7 +69,7 @@ func (p *packet) What() (what, alt string) {
 	return packetNames[p.kind], alt
 }
 
-// Sum digests the packet.
+// Sum returns a digest of the packet.
 func (p *packet) Sum() uint64 {
 	var d trace.Digest
 	d.Uint64(uint64(p.kind) | uint64(p.from)<<8 | bit(p.valid)<<16 | uint64(p.epoch)<<32)
@@ -94,7 +94,7 @@ func (p *packet) Sum() uint64 {
 	return d.Sum()
 }
 
-// String shows the packet to a reader.
+// String formats the packet.
 func (p *packet) String() string {
 	name := packetNames[p.kind]
 	switch p.kind {
@@ -118,7 +118,7 @@ func (p *packet) String() string {
 	}
 }
 
-// String shows the transaction to a reader.
+// String formats the transaction.
 func (t *Txn) String() string {
 	switch {
 	case t.Request == nil:

@@ -114,8 +114,8 @@ func (w *watches) manage(r *Request, c *client) Code {
 	return OK
 }
 
-// reset sets the watches anew that a client had on another server, or tells it what it has missed
-// (DataTree.setWatches): a node that was created and deleted meanwhile is missed.
+// reset sets again the watches that a client had on another server, or sends it the events that it has missed
+// (DataTree.setWatches), except for a node that was created and deleted meanwhile.
 func (w *watches) reset(t *Tree, r *Request, c *client, applied Zxid) {
 	send := func(e EventType, path string) { c.send(&WatchEvent{Type: e, Path: path, Zxid: applied}) }
 	for _, path := range r.DataWatches {

@@ -9,7 +9,7 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Op is what a client asks for.
+// Op is an operation that a client requests.
 type Op uint8
 
 // The operations. Connect must be the first on a connection, and its answer awaited.
@@ -27,7 +27,7 @@ const (
 	Exists
 	GetData
 	GetChildren
-	SetWatches // what a client had set on the server that it has left
+	SetWatches // the watches that a client had set on its previous server
 	SetACL
 	Reconfig
 	GetACL
@@ -56,14 +56,14 @@ func (o Op) String() string { return opNames[o] }
 // writes reports whether it is ordered by the leader and needs a quorum.
 func (o Op) writes() bool { return o >= Create && o <= DeleteContainer || o == SetACL || o == Reconfig }
 
-// NodeMode says whether a node of the kind that a create asks for can be made.
+// NodeMode says whether the server supports the type of node that a create requests.
 type NodeMode uint8
 
 // The modes.
 const (
 	ModeKnown   NodeMode = iota
-	ModeTTL              // a node with a time to live, of which a server must be told that there may be any
-	ModeUnknown          // no mode of a node
+	ModeTTL              // a node with a time to live, which a server supports only if configured to
+	ModeUnknown          // not a mode of a node
 )
 
 // AnyVersion is a version that every node has.
@@ -74,40 +74,40 @@ type Request struct {
 	Op         Op
 	Path       string // FourLetterWord: the word
 	Data       string // Create, SetData; Authenticate: the proof
-	NoData     bool   // Create, SetData: not even none
+	NoData     bool   // Create, SetData: null data, which is not empty data
 	Ephemeral  bool   // Create
 	Sequential bool   // Create: the parent's counter is appended to the path
-	Container  bool   // Create: the leader deletes the node when it has had children and has none any more
+	Container  bool   // Create: the leader deletes the node when its last child is gone
 	Mode       NodeMode
-	Version    int32 // Delete, SetData, Check, SetACL: AnyVersion compares with none
+	Version    int32 // Delete, SetData, Check, SetACL: AnyVersion matches every version
 	Watch      bool  // Exists, GetData, GetChildren
 	WatchMode  WatchMode
-	Malformed  bool // it is no record of its kind: nothing but the operation is known
+	Malformed  bool // not a record of its type: only the operation is known
 	Ops        []Request
 
-	Session SessionID     // Connect: the one to go on with; 0 for a new one
+	Session SessionID     // Connect: the session to continue; 0 for a new one
 	Forged  bool          // Connect: the password is not the session's
-	Address string        // Connect, FourLetterWord: where the client is, if that is known
+	Address string        // Connect, FourLetterWord: the client's address, if known
 	Timeout time.Duration // Connect
-	Seen    Zxid          // Connect, SetWatches: the last that the client has seen
+	Seen    Zxid          // Connect, SetWatches: the last transaction that the client has seen
 
 	DataWatches, ExistWatches, ChildWatches []string // SetWatches
 	StandingWatches, RecursiveWatches       []string // SetWatches
 	WatchTypes                              WatchTypes
 
 	Scheme string     // Authenticate
-	ACL    []ACL      // Create, SetACL; nil: everybody may do everything
-	Auth   []Identity // who the client has proved to be; the server that hosts it says so
+	ACL    []ACL      // Create, SetACL; nil: everything is permitted to every client
+	Auth   []Identity // the client's proved identities; filled in by the server that hosts it
 
-	Cxid    int32  // the client's number for it, for statistics
-	Purpose string // what the lock wants with it: "acquire", "release"; "" unknown
+	Cxid    int32  // the client's number of the request, for statistics
+	Purpose string // the lock's purpose: "acquire", "release"; "" unknown
 	sim.Origin
 }
 
-// What names the operation and its purpose.
+// What returns the operation's name and its purpose.
 func (r *Request) What() (what, alt string) { return r.Op.String(), r.Purpose }
 
-// Sum digests the request.
+// Sum returns a digest of the request.
 func (r *Request) Sum() uint64 {
 	var d trace.Digest
 	r.digest(&d)
@@ -163,7 +163,7 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// String shows the request to a reader.
+// String formats the request.
 func (r *Request) String() string {
 	words := []string{r.Op.String()}
 	switch r.Op {
@@ -191,24 +191,24 @@ func (r *Request) String() string {
 type Response struct {
 	Request  *Request
 	Err      Code
-	Zxid     Zxid // the last that the server had applied
+	Zxid     Zxid // the last transaction that the server had applied
 	Path     string
 	Data     string
 	NoData   bool
 	Stat     Stat
-	Children []string      // names; of GetEphemerals paths
+	Children []string      // names; paths for GetEphemerals
 	Number   int32         // CountDescendants
 	ACL      []ACL         // GetACL
 	Auth     []Identity    // WhoAmI
-	Results  []Response    // of a multi, one for each operation
+	Results  []Response    // of a multi: one for each operation
 	Session  SessionID     // Connect: 0 says that the session has expired
 	Timeout  time.Duration // Connect: as negotiated
 }
 
-// What names the operation that is answered.
+// What returns the name and purpose of the operation that is answered.
 func (r *Response) What() (what, alt string) { return r.Request.What() }
 
-// Sum digests the answer.
+// Sum returns a digest of the answer.
 func (r *Response) Sum() uint64 {
 	var d trace.Digest
 	r.digest(&d)
@@ -232,7 +232,7 @@ func (r *Response) digest(d *trace.Digest) {
 	d.Uint64(uint64(r.Timeout))
 }
 
-// String shows the answer to a reader.
+// String formats the answer.
 func (r *Response) String() string {
 	if r.Err != OK {
 		return r.Err.String()
@@ -251,8 +251,8 @@ func (r *Response) String() string {
 	}
 }
 
-// ErrorResponse answers a request with an error, for faults that inject one. The text is a code's name. What servers
-// tell each other has no answer.
+// ErrorResponse answers a request with an error, for faults that inject one. The text is a code's name. Packets
+// between servers have no answer.
 func ErrorResponse(r sim.Payload, text string) sim.Payload {
 	request, ok := r.(*Request)
 	if !ok {
@@ -267,7 +267,7 @@ func ErrorResponse(r sim.Payload, text string) sim.Payload {
 	return &Response{Request: request, Err: code}
 }
 
-// EventType says what a watch has seen, as the wire protocol numbers it.
+// EventType is the type of a watch's event, as numbered in the wire protocol.
 type EventType uint8
 
 // The types of events.
@@ -283,18 +283,18 @@ var eventNames = [...]string{"none", "created", "deleted", "dataChanged", "child
 // String names the type.
 func (t EventType) String() string { return eventNames[t] }
 
-// WatchEvent is what a server sends when a watch has seen what it waits for, which uses the watch up. It stands on the
-// connection before any answer that shows the change.
+// WatchEvent is the event that a server sends when a watch fires, which uses the watch up. The server sends it before
+// any answer that shows the change.
 type WatchEvent struct {
 	Type EventType
 	Path string
 	Zxid Zxid
 }
 
-// What calls it an event, and by its type.
+// What returns "event" and the event's type.
 func (e *WatchEvent) What() (what, alt string) { return "event", e.Type.String() }
 
-// Sum digests the event.
+// Sum returns a digest of the event.
 func (e *WatchEvent) Sum() uint64 {
 	var d trace.Digest
 	d.Uint64(uint64(e.Type))
@@ -303,5 +303,5 @@ func (e *WatchEvent) Sum() uint64 {
 	return d.Sum()
 }
 
-// String shows the event to a reader.
+// String formats the event.
 func (e *WatchEvent) String() string { return e.Type.String() + " " + e.Path }

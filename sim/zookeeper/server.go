@@ -8,7 +8,7 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// State is what a server is to its ensemble.
+// State is a server's state in its ensemble.
 type State uint8
 
 // The states, as QuorumPeer has them.
@@ -101,13 +101,13 @@ func (s *Server) write(txns ...*Txn) {
 // Node returns the node that the server runs on.
 func (s *Server) Node() *sim.Node { return s.node }
 
-// State returns what the server takes itself for.
+// State returns the state that the server believes to be in.
 func (s *Server) State() State { return s.state }
 
 // Serving reports whether it serves clients.
 func (s *Server) Serving() bool { return s.serving }
 
-// Tree returns what it has applied. It must not be changed.
+// Tree returns the applied state. It must not be changed.
 func (s *Server) Tree() *Tree { return s.tree }
 
 // now returns the monotonic clock of the server's machine, which was switched on before the run began.
@@ -137,7 +137,7 @@ func (s *Server) newSession() SessionID {
 	return s.lastSession
 }
 
-// Execute takes a client's request or a peer's packet.
+// Execute handles a client's request or a peer's packet.
 func (s *Server) Execute(conn *sim.Conn, p sim.Payload) sim.Payload {
 	switch p := p.(type) {
 	case *Request:
@@ -311,7 +311,7 @@ func (s *Server) forgetClients() {
 	s.watches = newWatches()
 }
 
-// Crash loses everything but the disk. Without forced flushes the loss of power takes the log's tail along.
+// Crash discards everything but the disk. Without forced flushes the loss of power loses the log's tail too.
 func (s *Server) Crash(host bool, keep string) {
 	s.state, s.serving = Looking, false
 	s.lead, s.upstream, s.election, s.early = nil, nil, nil, nil
@@ -334,7 +334,7 @@ func (s *Server) Crash(host bool, keep string) {
 // writeback is how long Linux leaves written data in memory alone (vm.dirty_expire_centisecs).
 const writeback = 30 * time.Second
 
-// Restart begins with looking for a leader. What the log holds is not known to be committed.
+// Restart starts the server in the state LOOKING. It does not know which entries of its log are committed.
 func (s *Server) Restart() { s.look() }
 
 // Size counts the transactions in the log, nodes and sessions.

@@ -6,12 +6,13 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Session is a session as its client knows it.
+// Session is the client's view of a session.
 type Session struct {
 	ID      SessionID     // 0 until a server has opened it
-	Timeout time.Duration // as asked for, then as negotiated
-	// Lost fires when the client learns that the session has expired, or the library takes it to have: a session that
-	// was ended by nobody's decision may still be alive at the servers, and one that has expired may not be lost yet.
+	Timeout time.Duration // as requested, then as negotiated
+	// Lost fires when the client learns that the session has expired, or the library assumes that it has: a session
+	// that only the library considers expired may still be alive at the servers, and an expired one may not be lost
+	// yet.
 	Lost sim.Signal
 
 	handle    *Handle
@@ -26,7 +27,8 @@ func (h *Handle) newSession() *Session {
 	return s
 }
 
-// Suspended returns what fires when the present connection is lost; it has fired if there is none after an earlier one.
+// Suspended returns a signal that fires when the present connection is lost; it has fired if an earlier connection was
+// lost and there is none now.
 func (s *Session) Suspended() *sim.Signal { return s.suspended }
 
 // suspend says that the connection is lost.
@@ -57,8 +59,8 @@ func (s *Session) end() {
 // limit is how long after the loss of the connection the library takes the session for lost.
 func (s *Session) limit() int64 { return int64(s.Timeout) * s.handle.config.Flavour.LostAfter / 100 }
 
-// Ring looks whether the session is to be taken for lost. As in Curator, it is awaited on the monotonic clock and
-// judged by the wall clock (ConnectionStateManager.processEvents, checkSessionExpiration).
+// Ring checks whether the session is to be considered lost. As in Curator, the wait is on the monotonic clock and
+// the check on the wall clock (ConnectionStateManager.processEvents, checkSessionExpiration).
 func (s *Session) Ring() {
 	if left := s.limit() - (s.handle.node.Wall() - s.since); left > 0 {
 		s.timer.Arm(false, s.handle.node.Monotonic()+left)

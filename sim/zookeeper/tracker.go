@@ -11,7 +11,7 @@ import (
 type tracker struct {
 	tick     int64
 	sessions map[SessionID]*tracked
-	buckets  map[int64][]SessionID // whoever was put there; some have moved on since
+	buckets  map[int64][]SessionID // sessions that were put there; some have moved to later buckets since
 	next     int64                 // the first bucket that has not been emptied
 }
 

@@ -13,7 +13,7 @@ type Zxid uint64
 
 func newZxid(epoch uint32, counter uint32) Zxid { return Zxid(epoch)<<32 | Zxid(counter) }
 
-// Epoch returns the reign in which the transaction was ordered.
+// Epoch returns the epoch in which the transaction was ordered.
 func (z Zxid) Epoch() uint32 { return uint32(z >> 32) }
 
 // String shows the two halves in hexadecimal, as in "1.2f".
@@ -25,7 +25,7 @@ type SessionID uint64
 // String shows the id as ZooKeeper's log does.
 func (id SessionID) String() string { return fmt.Sprintf("0x%x", uint64(id)) }
 
-// Stat is what a server tells of a znode besides its data.
+// Stat is a znode's metadata.
 type Stat struct {
 	Czxid          Zxid  // the transaction that created it: the best fencing token there is
 	Mzxid          Zxid  // the last that changed its data
@@ -33,7 +33,7 @@ type Stat struct {
 	Ctime, Mtime   int64 // of the first two, by the leader's wall clock, in milliseconds since 1970
 	Version        int32
 	Cversion       int32 // twice the creates of children, less the children (DataNode.copyStat)
-	Aversion       int32 // how often it has been said who may do what
+	Aversion       int32 // how often its access control list was set
 	EphemeralOwner SessionID
 	DataLength     int32
 	NumChildren    int32
@@ -101,7 +101,7 @@ const (
 	NodeCreated ChangeKind = iota
 	NodeDeleted
 	DataChanged
-	Checked // a version was compared: nothing changes
+	Checked // a version was compared; nothing changes
 	SessionOpened
 	SessionClosed
 	ACLChanged
@@ -124,7 +124,7 @@ type Txn struct {
 	Zxid    Zxid
 	Time    int64 // of the leader's wall clock, in milliseconds since 1970
 	Session SessionID
-	Request *Request // what asked for it; nil if the session expired
+	Request *Request // the request that caused it; nil if the session expired
 	Err     Code     // why it changes nothing: failures are ordered like everything else
 	Failed  int      // which operation of a multi failed
 	Changes []Change
@@ -248,7 +248,7 @@ func (t *Tree) at(path string) *znode {
 	return t.nodes[path]
 }
 
-// Stat returns what is known of a node.
+// Stat returns a node's metadata.
 func (t *Tree) Stat(path string) (Stat, Code) {
 	n := t.at(path)
 	if n == nil {

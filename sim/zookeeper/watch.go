@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// WatchMode says how long a watch lives, and what it sees (WatcherMode).
+// WatchMode says how long a watch lives, and which nodes it covers (WatcherMode).
 type WatchMode uint8
 
 // The modes.
 const (
-	WatchOnce      WatchMode = iota // it is used up by what it has seen
-	WatchStanding                   // it stands until it is removed
-	WatchRecursive                  // it stands, and sees all nodes below
+	WatchOnce      WatchMode = iota // its first event removes it
+	WatchStanding                   // it stays until it is removed
+	WatchRecursive                  // it stays, and covers all nodes below
 )
 
-// WatchTypes says which of a client's watches on a path are meant (Watcher.WatcherType).
+// WatchTypes selects watches of a client on a path (Watcher.WatcherType).
 type WatchTypes uint8
 
 // The types, which may be combined.

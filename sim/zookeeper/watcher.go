@@ -6,8 +6,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Watch waits for one change of a node, at the client's end. It outlives connections: the library sets it anew on the
-// server that it turns to. A session's events do not use it up, of which Java tells the watchers too.
+// Watch waits for one change of a node, at the client's end. It outlives connections: the library sets it again on
+// the server that it connects to next. Events of the session, which Java passes to watchers too, do not use it up.
 type Watch struct {
 	Over  sim.Signal  // fires with the event, or with the session
 	Event *WatchEvent // nil if the session ended first
@@ -73,7 +73,7 @@ func (w *Watch) awaits(t EventType) bool {
 	}
 }
 
-// rearm makes the request that sets the watches anew on another server; nil if there are none.
+// rearm makes the request that sets the watches again on another server; nil if there are none.
 func (h *Handle) rearm() *Request {
 	if len(h.watches) == 0 {
 		return nil

@@ -15,7 +15,7 @@ type wire struct {
 	over   sim.Signal // the connection is lost or closed
 }
 
-// Deliver takes what a server has sent.
+// Deliver handles a server's message.
 func (w *wire) Deliver(p sim.Payload) {
 	h := w.handle
 	h.heard = h.node.Monotonic()
@@ -34,7 +34,7 @@ func (w *wire) Deliver(p sim.Payload) {
 	}
 }
 
-// Closed says that the server, or its machine, has closed the connection.
+// Closed is called when the server, or its machine, has closed the connection.
 func (w *wire) Closed() { w.handle.disconnected(w) }
 
 func (w *wire) send(t *sim.Task, r *Request) error {

@@ -30,7 +30,7 @@ func (n *counts) operation() string {
 	return strings.ToUpper(n.op.String()[:4])
 }
 
-// Version is that of the server that is simulated.
+// Version is the version of the simulated server.
 const Version = "3.8.0"
 
 // words are what a server says to who sends four letters instead of a first frame (package
@@ -78,7 +78,7 @@ var words = map[string]func(*Server, *strings.Builder){
 // fullVersion has the form in which clients look for it.
 const fullVersion = Version + "-locksim, built on 2022-02-25 08:49 UTC"
 
-// FourLetters reports whether a server has something to say to a word.
+// FourLetters reports whether a server answers a four-letter word.
 func FourLetters(word string) bool { return words[word] != nil }
 
 // word is what the server says.

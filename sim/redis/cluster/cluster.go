@@ -1,12 +1,12 @@
-// Package cluster simulates the bus of a Redis Cluster: how its nodes miss each other, agree that a master has
-// failed, and vote for a replica to take its place; and which requests they refuse meanwhile, with CLUSTERDOWN or
-// MOVED. Call [New] for each node, which makes its Redis server too, add and attach it, and then [Meet] with all of
-// them.
+// Package cluster simulates the bus of a Redis Cluster: how its nodes detect that others do not answer, agree that
+// a master has failed, and vote for a replica to take its place; and which requests they refuse meanwhile, with
+// CLUSTERDOWN or MOVED. Call [New] for each node, which makes its Redis server too, add and attach it, and then
+// [Meet] with all of them.
 //
 // It follows cluster_legacy.c of Redis 7, whose functions are named where they are followed. Slots are never moved
 // one by one: each master begins with a shard of them, and a shard changes its owner as a whole. All keys are of the
-// first shard, since a lock that needs several keys must put them into one slot. There is no manual failover but the
-// takeover, no migration of replicas or slots, no handshake; nodes have names, not addresses.
+// first shard, since a lock that needs several keys must put them into one slot. Left out: manual failover other
+// than the takeover, migration of replicas or slots, and the handshake; nodes have names, not addresses.
 package cluster
 
 import (
@@ -22,7 +22,7 @@ type Config struct {
 	_           struct{}
 }
 
-// Node is one node of a cluster: a Redis server, and what it knows of the others. Create it with [New].
+// Node is one node of a cluster: a Redis server, and its view of the others. Create it with [New].
 //
 // Its moments are readings of its wall clock since 1970, which may step (mstime); the zero is long ago.
 type Node struct {
@@ -74,8 +74,8 @@ func New(store *redis.Store, server redis.Config, c Config) *Node {
 	return n
 }
 
-// Meet makes nodes a cluster that has been one for some time. Those whose servers are masters own a shard each, in
-// their order.
+// Meet joins nodes to a cluster that has existed for some time. Each node whose server is a master owns a shard,
+// in the order of the nodes.
 func Meet(nodes []*Node) {
 	var masters []int
 	known := make([]config, len(nodes))
@@ -120,13 +120,13 @@ func (n *Node) scatter() {
 // now reads the wall clock.
 func (n *Node) now() time.Duration { return time.Duration(n.node.Wall()) }
 
-// Serving reports whether the node answers clients, rather than with CLUSTERDOWN.
+// Serving reports whether the node executes clients' requests rather than refusing them with CLUSTERDOWN.
 func (n *Node) Serving() bool { return n.serving }
 
 // Epoch returns the latest epoch that the node knows of.
 func (n *Node) Epoch() uint64 { return n.file.epoch }
 
-// Execute takes what clients and replicas ask of the server, and what other nodes say on the bus.
+// Execute handles requests of clients and replicas to the server, and packets of other nodes on the bus.
 func (n *Node) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 	if q, ok := p.(*packet); ok {
 		return n.hear(q, nil)
@@ -134,13 +134,14 @@ func (n *Node) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 	return n.Server.Execute(c, p)
 }
 
-// Disconnected tells the server that a connection is over. On the bus nobody asks who has one.
+// Disconnected tells the server that a connection has ended. The bus keeps no state of connections.
 func (n *Node) Disconnected(c *sim.Conn) { n.Server.Disconnected(c) }
 
-// Crash takes the server's memory, and all that is not in nodes.conf.
+// Crash discards the server's memory, and all state that is not in nodes.conf.
 func (n *Node) Crash(host bool, keep string) { n.Server.Crash(host, keep) }
 
-// Restart begins anew with what nodes.conf says. The node serves nobody until it has seen that the cluster is well.
+// Restart starts the node again from nodes.conf. The node serves no client until it has seen that the cluster is in
+// order.
 func (n *Node) Restart() {
 	n.Server.Restart()
 	n.serving, n.began, n.minority = false, n.now(), 0

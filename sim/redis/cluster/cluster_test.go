@@ -13,7 +13,8 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// others returns all nodes of a cluster with so many replicas of each master, but for those that are named.
+// others returns all nodes of a cluster with the given number of replicas of each master, except the named
+// ones.
 func others(replicas int, but ...string) (names []string) {
 	for i := range masters * (1 + replicas) {
 		if name := "redis-" + string(rune('1'+i)); !slices.Contains(but, name) {

@@ -15,8 +15,8 @@ type election struct {
 	rank   int // how many replicas of the same master have more of its history
 }
 
-// Delays of clusterHandleSlaveFailover. The news that the master has failed must spread before anybody asks for
-// votes, and those with less of the data let the others go first.
+// Delays of clusterHandleSlaveFailover. The news that the master has failed must spread before a replica
+// requests votes, and replicas with less of the data wait longer.
 const (
 	electionDelay  = 500 * time.Millisecond
 	electionJitter = 500 * time.Millisecond

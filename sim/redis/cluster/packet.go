@@ -47,10 +47,10 @@ type gossip struct {
 	ponged  time.Duration // when it last answered the sender, in whole seconds of the sender's clock
 }
 
-// What names the packet.
+// What returns the packet's name.
 func (p *packet) What() (what, alt string) { return kindNames[p.kind], "" }
 
-// Sum digests the packet.
+// Sum returns a digest of the packet.
 func (p *packet) Sum() uint64 {
 	var d trace.Digest
 	d.Uint64(uint64(p.kind) | uint64(p.from)<<8 | uint64(uint8(p.master))<<24 | uint64(p.about)<<32)
@@ -74,7 +74,7 @@ func (p *packet) Sum() uint64 {
 	return d.Sum()
 }
 
-// String shows the packet to a reader.
+// String formats the packet.
 func (p *packet) String() string {
 	text := fmt.Sprintf("%s from %s, epoch %d", kindNames[p.kind], p.name, p.epoch)
 	switch p.kind {

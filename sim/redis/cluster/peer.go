@@ -33,15 +33,15 @@ type report struct {
 	at time.Duration
 }
 
-// Deliver takes what comes back on the node's own connection.
+// Deliver handles packets that arrive on the node's own connection.
 func (p *peer) Deliver(payload sim.Payload) {
 	if q, ok := payload.(*packet); ok { // a fault may have answered in another language
 		p.n.hear(q, p)
 	}
 }
 
-// Closed says that the connection is over, or was refused. The cron opens it anew. One that nobody listens to counts
-// as a ping that was not answered, lest the peer is never missed (clusterNodeCronHandleReconnect).
+// Closed is called when the connection has ended or was refused. The cron opens it again. A refused connection
+// counts as an unanswered ping, so that the failure of the peer is noticed (clusterNodeCronHandleReconnect).
 func (p *peer) Closed() {
 	p.conn = nil
 	if p.sent == 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // Delays of clusterUpdateState: how long a master that has been started, or was alone, waits before it serves again,
-// lest it accepts writes before it learns that it has been replaced.
+// so that it accepts no writes before it can learn that it has been replaced.
 const (
 	writableDelay  = 2 * time.Second
 	minRejoinDelay = 500 * time.Millisecond
@@ -43,7 +43,7 @@ func (n *Node) updateState() {
 	n.serving = well
 }
 
-// keyless are the commands that a node answers whatever the cluster's state is (getNodeByQuery).
+// keyless are the commands that a node answers in every state of the cluster (getNodeByQuery).
 var keyless = map[string]bool{
 	"PING": true, "ECHO": true, "INFO": true, "ROLE": true, "TIME": true, "WAIT": true, "CLIENT": true, "CONFIG": true,
 	"MULTI": true, "DISCARD": true, "UNWATCH": true, "SCRIPT": true, "SUBSCRIBE": true, "UNSUBSCRIBE": true,

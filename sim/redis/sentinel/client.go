@@ -15,7 +15,7 @@ type listener struct {
 	channels []string
 }
 
-// Execute answers clients and other Sentinels, who speak Redis's protocol.
+// Execute answers clients and other Sentinels, which speak Redis's protocol.
 func (s *Sentinel) Execute(c *sim.Conn, p sim.Payload) sim.Payload {
 	r, ok := p.(*redis.Request)
 	if !ok {
@@ -82,7 +82,7 @@ func (s *Sentinel) publish(channel, text string) {
 	}
 }
 
-// Disconnected forgets who has subscribed on a connection that is over.
+// Disconnected removes the subscriptions of a closed connection.
 func (s *Sentinel) Disconnected(c *sim.Conn) {
 	if l, ok := c.Session.(*listener); ok {
 		s.listeners = slices.DeleteFunc(s.listeners, func(other *listener) bool { return other == l })

@@ -29,8 +29,8 @@ type link struct {
 	available         time.Duration // one came that says that all is well
 }
 
-// newLink is a link without connections. It counts as waiting from now on, lest a process that is never reached is
-// never missed (createInstanceLink).
+// newLink is a link without connections. It counts as waiting from now on, so that a process that is never reached
+// is noticed (createInstanceLink).
 func (s *Sentinel) newLink(n *sim.Node, listens bool) link {
 	now := s.now()
 	return link{s: s, node: n, listens: listens, waiting: now, ponged: now, available: now}
@@ -45,10 +45,10 @@ type ear struct {
 	lose  func()
 }
 
-// Deliver takes an answer, or a message of a channel.
+// Deliver handles an answer, or a message of a channel.
 func (e *ear) Deliver(p sim.Payload) { e.hear(p) }
 
-// Closed says that the connection is over, or was refused.
+// Closed is called when the connection has ended or was refused.
 func (e *ear) Closed() { e.lose() }
 
 // connected reports whether all connections are open, as far as the Sentinel knows.

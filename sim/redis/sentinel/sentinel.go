@@ -3,9 +3,9 @@
 // [Deploy] with the engine; clients ask a Sentinel for the master as they would ask Redis, with a request SENTINEL
 // get-master-addr-by-name, and subscribe to +switch-master.
 //
-// All of it follows sentinel.c of Redis 7, whose functions are named where they are followed. What cannot change who
-// takes which server for the master is not there: several masters, scripts, the discovery of Sentinels, and
-// addresses, for which nodes have names.
+// All of it follows sentinel.c of Redis 7, whose functions are named where they are followed. Features that cannot
+// change which server a process considers the master are left out: several masters, scripts, the discovery of
+// Sentinels, and addresses, in place of which nodes have names.
 package sentinel
 
 import (
@@ -23,9 +23,9 @@ type Config struct {
 	Replicas []*sim.Node
 
 	Sentinels       int           // how many watch the master; 3 if 0
-	Names           string        // of their nodes, to which a number is appended; "sentinel-" if empty
-	Quorum          int           // how many must take the master for down; a majority if 0
-	DownAfter       time.Duration // how long a server is silent before it is taken for down; 30 s if 0
+	Names           string        // prefix of their nodes' names, before a number; "sentinel-" if empty
+	Quorum          int           // how many must consider the master down; a majority if 0
+	DownAfter       time.Duration // how long a server is silent before it is considered down; 30 s if 0
 	FailoverTimeout time.Duration // 3 min if 0
 	ParallelSyncs   int           // how many replicas are given their new master at a time; 1 if 0
 	_               struct{}
@@ -62,7 +62,7 @@ const (
 	askPeriod       = time.Second
 )
 
-// MasterName is what the master is called at the Sentinels, whichever server it is.
+// MasterName is the master's name at the Sentinels, whichever server it is.
 const MasterName = "mymaster"
 
 // port is what clients read where a server's port stands. The name of the node says everything.
@@ -98,7 +98,7 @@ type file struct {
 }
 
 // Deploy adds Sentinels to an engine, which know each other, the master and its replicas. They have been watching for
-// some time: where in its periods each of them is when the run begins is up to chance.
+// some time: the phase of each one's periods at the start of the run is random.
 func Deploy(e *sim.Engine, c Config) []*Sentinel {
 	c = c.withDefaults()
 	all := make([]*Sentinel, c.Sentinels)
@@ -123,7 +123,7 @@ func Deploy(e *sim.Engine, c Config) []*Sentinel {
 // Node returns the node that the Sentinel runs on.
 func (s *Sentinel) Node() *sim.Node { return s.node }
 
-// Master returns the server that it tells clients is the master.
+// Master returns the server that it announces to clients as the master.
 func (s *Sentinel) Master() *sim.Node {
 	if f := &s.failover; f.state >= reconfReplicas { // sentinelGetCurrentMasterAddress
 		return f.promoted.node
@@ -134,7 +134,8 @@ func (s *Sentinel) Master() *sim.Node {
 // Epoch returns the latest epoch that it knows of.
 func (s *Sentinel) Epoch() uint64 { return s.file.epoch }
 
-// Tilted reports whether it refuses to act because time has behaved oddly.
+// Tilted reports whether it is in TILT mode: it does not act because its clock has jumped or its process was
+// delayed.
 func (s *Sentinel) Tilted() bool { return s.tilt.on }
 
 // now reads the wall clock.
@@ -177,8 +178,8 @@ func (s *Sentinel) scatter() {
 	}
 }
 
-// Crash takes what is not in the file. That names a promoted replica as soon as clients are told of it, and the old
-// master in its place (rewriteConfigSentinelOption).
+// Crash discards all state that is not in the file. As soon as clients are told of a promoted replica, the file
+// names it, and the old master in its place (rewriteConfigSentinelOption).
 func (s *Sentinel) Crash(bool, string) {
 	promoted := s.Master()
 	for i, n := range s.file.replicas {
@@ -189,7 +190,7 @@ func (s *Sentinel) Crash(bool, string) {
 	s.file.master = promoted
 }
 
-// Restart begins anew with what the file says.
+// Restart starts the Sentinel again from its configuration file.
 func (s *Sentinel) Restart() { s.start() }
 
 // servers returns the master and the replicas.

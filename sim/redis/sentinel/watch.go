@@ -22,10 +22,10 @@ func (s *Sentinel) watch(n *sim.Node, listens bool) watched {
 	return watched{link: s.newLink(n, listens), published: s.now()}
 }
 
-// A Sentinel looks after what it watches so many times a second, from minHz to less than maxHz.
+// A Sentinel's timer fires from minHz to less than maxHz times a second.
 const minHz, maxHz = 10, 20
 
-// armTick arms the next tick, at another interval each time, lest Sentinels act in step.
+// armTick arms the next tick, at another interval each time, so that Sentinels do not act in step.
 func (s *Sentinel) armTick() {
 	interval := time.Second / time.Duration(minHz+s.dice.Int64N(maxHz-minHz))
 	s.tick.Arm(false, s.node.Monotonic()+int64(interval))
@@ -55,8 +55,8 @@ func (s *Sentinel) Ring() {
 	}
 }
 
-// lookAfter is sentinelHandleRedisInstance, but for what is done about masters alone. A master that says for long
-// that it is none is down, whatever it answers.
+// lookAfter is sentinelHandleRedisInstance without the parts for masters only. A master that reports the role of
+// a replica for long is down, even if it answers.
 func (s *Sentinel) lookAfter(w *watched, infoIsDue, denies bool) {
 	w.reconnect()
 	w.sendPeriodically(infoIsDue)

@@ -1,8 +1,8 @@
-// Package jute writes and reads what ZooKeeper's clients and servers say to each other, as package zookeeper's requests and
-// answers: the records of zookeeper.jute, in the serialisation of that name.
+// Package jute encodes and decodes the messages between ZooKeeper's clients and servers, as package zookeeper's
+// requests and answers: the records of zookeeper.jute, in the serialisation of that name.
 //
-// A frame is what stands between two lengths on a connection. The first of a client's is read by [ParseConnect], all others
-// by [ParseRequest]; [AppendConnected], [AppendAnswer] and [AppendEvent] write a server's.
+// A frame is a message without the length that precedes it on a connection. [ParseConnect] reads a client's first
+// frame, [ParseRequest] all others; [AppendConnected], [AppendAnswer] and [AppendEvent] write a server's.
 package jute
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// ErrMalformed says that bytes are no record of the kind that stands here. A server closes the connection.
+// ErrMalformed says that bytes are not a record of the expected type. A server closes the connection.
 var ErrMalformed = errors.New("malformed record")
 
 // MaxFrame is how long a frame may be (jute.maxbuffer).
@@ -98,7 +98,7 @@ func (r *reader) among(first, last int32) int32 {
 	return n
 }
 
-// count reads the length of a list whose elements take so many bytes at least.
+// count reads the length of a list whose elements take at least the given number of bytes each.
 func (r *reader) count(least int) int {
 	n := int(r.int())
 	if n == -1 {

@@ -10,7 +10,7 @@ import (
 // Type is the number of an operation on the wire (ZooDefs.OpCode).
 type Type int32
 
-// The operations that a server knows.
+// The operations that a server supports.
 const (
 	Create           Type = 1
 	Delete           Type = 2
@@ -56,16 +56,16 @@ var operations = map[Type]zookeeper.Op{
 	WhoAmI: zookeeper.WhoAmI, Auth: zookeeper.Authenticate, CloseSession: zookeeper.CloseSession,
 }
 
-// Hello is the first frame of a connection: a client asks for a session, or for its own.
+// Hello is the first frame of a connection: a client requests a new session, or its present one.
 type Hello struct {
-	Session  zookeeper.SessionID // 0: a new one
+	Session  zookeeper.SessionID // 0: requests a new one
 	Password string              // that of the session
 	Timeout  time.Duration
-	Seen     zookeeper.Zxid // the last that the client has seen
-	Old      bool           // the client does not say whether it would be content with a server that only reads
+	Seen     zookeeper.Zxid // the last transaction that the client has seen
+	Old      bool           // the client does not say whether it accepts a read-only server
 }
 
-// ParseConnect reads the first frame (ConnectRequest). There are no servers that only read here.
+// ParseConnect reads the first frame (ConnectRequest). Read-only servers are not simulated.
 func ParseConnect(frame []byte) (Hello, error) {
 	r := &reader{rest: frame}
 	r.int() // the protocol's version, which has always been 0
@@ -77,15 +77,15 @@ func ParseConnect(frame []byte) (Hello, error) {
 	return h, r.err
 }
 
-// Header stands before every other request.
+// Header precedes every other request.
 type Header struct {
-	Xid  int32 // by which the client knows the answer
+	Xid  int32 // identifies the answer to the client
 	Type Type
 	Ops  []Type // of a transaction's operations, as they are answered
 }
 
-// ParseRequest reads a frame. The error says that there is not even a header: a server closes the connection. One that does
-// not fit its header is a request all the same, which is answered so.
+// ParseRequest reads a frame. The error says that there is not even a header: a server closes the connection. A frame
+// that does not fit its header is a request nevertheless, which the server answers with an error.
 func ParseRequest(frame []byte) (Header, *zookeeper.Request, error) {
 	r := &reader{rest: frame}
 	h := Header{Xid: r.int(), Type: Type(r.int())}

@@ -8,11 +8,11 @@ import (
 	"github.com/locksim/locksim/sim/zookeeper"
 )
 
-// EventXid is the number by which clients know what is no answer to a request (ClientCnxn.XID).
+// EventXid is the xid of a watch's event, which is not an answer to a request (ClientCnxn.XID).
 const EventXid int32 = -1
 
-// Password is that of a session: what java.util.Random draws from the session's id and a number that is the same in all
-// servers (ZooKeeperServer.generatePasswd).
+// Password returns a session's password: java.util.Random draws it from the session's id and a number that is the same
+// in all servers (ZooKeeperServer.generatePasswd).
 func Password(id zookeeper.SessionID) string {
 	const multiplier, mask = 0x5deece66d, 1<<48 - 1
 	state := (uint64(id) ^ 0xb3415c00 ^ multiplier) & mask
@@ -24,7 +24,8 @@ func Password(id zookeeper.SessionID) string {
 	return string(password)
 }
 
-// AppendConnected writes the answer to the first frame (ConnectResponse). A session of 0 says that the client's has expired.
+// AppendConnected writes the answer to the first frame (ConnectResponse). A session of 0 says that the client's session
+// has expired.
 func AppendConnected(dst []byte, to Hello, id zookeeper.SessionID, timeout time.Duration) []byte {
 	password := Password(id)
 	if id == 0 {
@@ -40,8 +41,7 @@ func AppendConnected(dst []byte, to Hello, id zookeeper.SessionID, timeout time.
 	return appendBool(dst, false) // the server also writes
 }
 
-// AppendEvent writes what a watch has seen (WatcherEvent). Watches are told of changes while the session is connected,
-// which is state 3.
+// AppendEvent writes a watch's event (WatcherEvent). Its state is 3, connected.
 func AppendEvent(dst []byte, e *zookeeper.WatchEvent) []byte {
 	dst = appendHeader(dst, EventXid, noZxid, zookeeper.OK)
 	dst = appendInt(dst, int32(e.Type))

@@ -1,4 +1,4 @@
-// Command looping is never done with its initialisation.
+// Command looping never completes its initialisation.
 package main
 
 import "github.com/locksim/locksim/guest"
