@@ -14,8 +14,8 @@ import (
 func (c *call) baseScenario(name, variant string) (*scenarios.Scenario, error) {
 	all := scenarios.Names()
 	if !slices.Contains(all, name) && !looksLikeFile(name) && !isFile(name) {
-		near := didYouMean(name, slices.Concat(lockNames(), clients.Names(), all))
-		return nil, fmt.Errorf("there is no lock and no scenario %q%s", name, near)
+		near := didYouMean(name, slices.Concat(lockNames(), clients.Names(), all), "list")
+		return nil, fmt.Errorf("there is no lock, library or scenario %q%s", name, near)
 	}
 	s, _, err := c.find(name)
 	if err != nil {
@@ -31,7 +31,7 @@ func (c *call) baseScenario(name, variant string) (*scenarios.Scenario, error) {
 			variants = append(variants, v.Name)
 		}
 		list := strings.Join(variants, ", ")
-		return nil, fmt.Errorf("%s has variants: choose one with --variant, of %s", s.Name, list)
+		return nil, fmt.Errorf("%s has variants: choose one with --variant: %s", s.Name, list)
 	}
 	return cases[0].Scenario, nil
 }

@@ -12,34 +12,34 @@ import (
 
 func campaignCommand() command {
 	return command{
-		name: "campaign", summary: "play what locks promise with many drawn scenarios", usage: campaignUsage, run: runCampaign,
+		name: "campaign", summary: "test the promises of all locks with many drawn scenarios", usage: campaignUsage, run: runCampaign,
 	}
 }
 
 const campaignUsage = `usage: locksim campaign [flags]
 
-Draws scenarios for each promise of each lock from all that the promise says it survives, plays them, and prints a line
-for each promise: how many scenarios were played and how many broke it, in what share of them it was at risk, in what
-share its property never was, and how many were played in a second, for all promises together that survive the same
-things. The first scenario that breaks a promise is saved as it was drawn, as PROMISE.yaml, and made as small as it can
-be beside that.
+Tests the promises of the catalogue's locks: draws scenarios for each promise from the fault model under which it must
+hold, runs them, and prints a line for each promise: how many scenarios were run, how many broke the promise, in which
+share of them its property was exposed and in which share it was vacuous, and how many were run per second (for all
+promises with the same fault model together). The first scenario that breaks a promise is saved as it was drawn, as
+PROMISE.yaml, and beside it the minimal one.
 
-  --runs N           scenarios for each lock, in equal parts for all that its promises survive; 100000
-  --per WHAT         lock, or promise: so many scenarios for each promise
-  --from N           the number of the first draw; the same number draws the same scenario
-  --jobs N           runs at once; the output does not depend on it
-  --only GLOB        promises whose names match, as 'zk-*' or '*-release'
-  --ledger FILE      writes down what was played, and does not play again what this build has played
-  --any-build        nor what another build has played to the end
-  --again            plays all of it again, from the first draw on
-  --untied           writes a ledger also if this build is of no commit, as one with uncommitted changes
-  --save DIR         where broken promises are saved; the current directory
-  --list             lists the promises and why they should hold, without playing
+  --runs N           scenarios for each lock, in equal parts for each of its fault models (default 100000)
+  --per WHAT         lock, or promise: N scenarios for each promise instead (default lock)
+  --from N           number of the first scenario (default 0); the same number always draws the same scenario
+  --jobs N           runs in parallel (default one for each processor); the output does not depend on it
+  --only GLOB        only promises whose names match, such as 'zk-*' or '*-release'
+  --ledger FILE      record the runs that were played, and skip those that this build has played already
+  --any-build        also skip promises that another build has played completely
+  --again            play everything again, from the first scenario on
+  --untied           write a ledger even if this build is not tied to a commit, such as one with uncommitted changes
+  --save DIR         save broken promises in this folder (default the current one)
+  --list             list the promises and why they should hold, and run nothing
 
-The ledger is written every few seconds, by one process at a time. After an interrupt, or a crash, the next campaign
-continues from there, and ends with the same ledger as without the interrupt.
+The ledger is written every few seconds, by one process at a time. After an interrupt or a crash the next campaign
+continues from there, and ends with the same ledger as an uninterrupted one.
 
-Exit codes: 0 no promise was broken, 1 one was, 2 usage, 3 a run was inconclusive, 130 interrupted.
+Exit codes: 0 no promise was broken, 1 a promise was broken, 2 wrong usage, 3 a run was inconclusive, 130 interrupted.
 `
 
 // campaignOptions are the flags of campaign.
@@ -84,7 +84,7 @@ func runCampaign(c *call) int {
 	case err == nil && len(names) > 0:
 		err = fmt.Errorf("it takes no names, but %q was given; see --only", names[0])
 	case err == nil && o.from.value > math.MaxUint64-uint64(o.runs.value):
-		err = fmt.Errorf("--from %d: there are not so many numbers above it", o.from.value)
+		err = fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
 	}
 	if err != nil {
 		return c.wrong(err)
@@ -115,7 +115,7 @@ func (o *campaignOptions) promises() ([]claims.Claim, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("--only %s: no promise is called so; see locksim campaign --list", o.only)
+		return nil, fmt.Errorf("--only %s: no such promise; see locksim campaign --list", o.only)
 	}
 	return list, nil
 }
@@ -133,7 +133,7 @@ func (c *call) campaign(o *campaignOptions, promises []claims.Claim) int {
 	if known > 0 {
 		fmt.Fprintf(c.stderr, "locksim: %d of %d promises are in the ledger already\n", known, len(promises))
 	}
-	fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "at risk", "vacuous", "runs/s")
+	fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "exposed", "vacuous", "runs/s")
 	if err = errors.Join(p.play(), p.close()); err != nil {
 		return c.failures(err)
 	}

@@ -171,7 +171,7 @@ func TestCampaignSavesWhatItFinds(t *testing.T) {
 	o := &campaignOptions{runs: count{value: 100}, jobs: count{value: 2}, save: dir}
 	require.Equal(t, exitDiffers, c.campaign(o, []claims.Claim{limit}))
 	file := filepath.Join(dir, "set-nx-ex-del-misdelete.yaml")
-	require.Contains(t, out.String(), "to see it as it was drawn: locksim run "+file)
+	require.Contains(t, out.String(), "the scenario as it was drawn: locksim run "+file)
 	require.Equal(t, exitDiffers, runIn(t.Context(), plainEnv(), []string{"run", file}, &out, &complaints))
 	small, err := filepath.Glob(filepath.Join(dir, "set-nx-ex-del-release-safety-*.yaml"))
 	require.NoError(t, err)
@@ -185,12 +185,12 @@ func TestCampaignIsToldWhatIsWrong(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken.txt")
 	require.NoError(t, os.WriteFile(broken, []byte("one two\n"), 0o644))
 	for problem, args := range map[string][]string{
-		"no promise is called so":          {"--only", "no-such-*"},
+		"no such promise":                  {"--only", "no-such-*"},
 		"syntax error in pattern":          {"--only", "[x"},
 		"it takes no names":                {"set-nx-lua"},
 		"line 1: 2 words":                  {"--untied", "--ledger", broken},
-		"is of no commit, and the ledger":  {"--ledger", broken},
-		"there are not so many":            {"--from", "18446744073709551615"},
+		"is not tied to a commit":          {"--ledger", broken},
+		"exceeds 2^64":                     {"--from", "18446744073709551615"},
 		"not a whole number from 1 to":     {"--runs", "0"},
 		"did you mean --ledger?":           {"--legder", "x"},
 		"campaign: --only needs a value":   {"--only"},

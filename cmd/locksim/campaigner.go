@@ -40,8 +40,8 @@ func (c *call) campaigner(o *campaignOptions, promises []claims.Claim) (*campaig
 		return nil, err
 	}
 	if _, tied := search.Commit(build); o.ledger != "" && !tied && !bool(o.untied) {
-		return nil, fmt.Errorf("this build, %s, is of no commit, and the ledger is to say which code was played: build from a "+
-			"clean checkout, or add --untied for a ledger that is not to be published", build)
+		return nil, fmt.Errorf("this build, %s, is not tied to a commit, which the ledger has to name: build from a clean checkout, or add "+
+			"--untied for a ledger that is not published", build)
 	}
 	p := &campaigner{call: c, options: o, ledger: &claims.Ledger{}, build: build}
 	if o.ledger != "" {
@@ -136,13 +136,12 @@ func (p *campaigner) print() {
 	}
 }
 
-// show saves and prints the first scenario that broke a promise: as it was drawn, and what is left when all is taken away
-// that the violation does not need.
+// show saves and prints the first scenario that broke a promise: as it was drawn, and minimized.
 func (p *campaigner) show(t claims.Tally) error {
 	story := t.Broken.Story(t.Claim)
 	file := filepath.Join(p.options.save, t.Claim.Name+".yaml")
 	p.progress.close()
-	fmt.Fprintf(p.stdout, "%s: %s\n  to see it as it was drawn: locksim run %s\n", t.Claim.Name, story.Finding, file)
+	fmt.Fprintf(p.stdout, "%s: %s\n  the scenario as it was drawn: locksim run %s\n", t.Claim.Name, story.Finding, file)
 	if err := errors.Join(os.MkdirAll(p.options.save, 0o755), p.writeWhole(file, story.YAML())); err != nil {
 		return err
 	}

@@ -12,14 +12,16 @@ import (
 )
 
 func checkCommand() command {
-	return command{name: "check", summary: "say what is wrong with scenario files", usage: checkUsage, run: runCheck}
+	return command{name: "check", summary: "find errors in scenario files", usage: checkUsage, run: runCheck}
 }
 
 const checkUsage = `usage: locksim check FILE...
 
-Reads scenarios and lists everything that is wrong with them: file:line:column, the field, and what would be right. A
-scenario whose fields are right is then played with a few seeds: a fault that never happens is an error, too, because its
-trigger is misspelt or the node that it acts on is down. Exit codes: 0 nothing is wrong, 2 something is, 130 interrupted.
+Reads scenario files and lists every error in them: file:line:column, the field, and which values are valid. A scenario
+whose fields are all valid is then simulated with up to 20 seeds (3 if its lock is a library's): a fault that none of
+these runs injects is an error, too, since its trigger is misspelt or the node that it acts on is down.
+
+Exit codes: 0 no errors, 2 errors were found, 130 interrupted.
 `
 
 func runCheck(c *call) int {
@@ -30,7 +32,7 @@ func runCheck(c *call) int {
 	case err != nil:
 		return c.wrong(err)
 	case len(names) == 0:
-		return c.fail("check: which file? See locksim help check")
+		return c.fail("check: no file given; see locksim help check")
 	}
 	code := exitOK
 	for _, name := range names {
@@ -43,7 +45,7 @@ func runCheck(c *call) int {
 	return code
 }
 
-// checkScenario lists all that is wrong with a scenario. It plays one whose fields are right, to see whether its faults happen.
+// checkScenario lists all errors of a scenario. One whose fields are valid is played, to see whether its faults happen.
 func (c *call) checkScenario(name string) error {
 	s, _, err := c.find(name)
 	var problems scenarios.Errors

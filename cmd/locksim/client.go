@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/checker"
@@ -14,10 +18,11 @@ import (
 	"github.com/locksim/locksim/search"
 )
 
-// clientsHelp says how a lock may be named that a program brings.
+// clientsHelp says how locks of libraries are named.
 const clientsHelp = `
-LOCK may also be a library's: a ready-made client that locksim list locks names, one with another version of the library, as
-redsync@v4.15.0, or the folder of a client of one's own, as ./mylock. It takes the Go toolchain. See docs/libraries.md.
+LOCK may also be a library: one that locksim list locks names, such as redsync, the same with another version, such as
+redsync@v4.15.0, or the folder of your own client of a library, such as ./mylock. This needs the Go toolchain. See
+docs/libraries.md.
 `
 
 // bring builds the clients that names stand for, so that their locks are played as any other. Other names are left alone.
@@ -108,7 +113,7 @@ func (c *call) chosenLocks(names []string) ([]locks.Algorithm, error) {
 			}
 			list = append(list, lock)
 		case !ok && name != "all":
-			return nil, fmt.Errorf("there is no lock %q%s", name, didYouMean(name, append(lockNames(), "all", libraries)))
+			return nil, fmt.Errorf("there is no lock %q%s", name, didYouMean(name, append(lockNames(), "all", libraries), "list locks"))
 		}
 	}
 	return list, nil
@@ -121,6 +126,16 @@ func withSurvival(list []checker.Property, of []locks.Algorithm) []checker.Prope
 		slices.Sort(list) // as they stand in a report
 	}
 	return list
+}
+
+// missing is the error of a --client that names a folder which does not exist.
+func missing(folder string) error {
+	if name := ownClient(folder); strings.ContainsAny(name, `/\`) {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("--client %s: no such folder; want the folder of a Go program, see docs/libraries.md", folder)
+		}
+	}
+	return nil
 }
 
 // ownClient is the name of a lock whose client's folder --client names, with or without a slash.

@@ -204,7 +204,7 @@ func TestClientsThatCannotBePlayedAreRefused(t *testing.T) {
 		{"elsewhere", "it cannot be built: golang.org/x/sys/windows is missing\n  build constraints exclude all Go files"},
 		{"mainless", "it has no func main: add func main() {}"},
 		{"unready", "the program of client a exits with status 1, before it asks for the lock for the first time\nno configuration\n"},
-		{"nowhere", "there is no folder ../../clients/testdata/nowhere"},
+		{"nowhere", "--client ../../clients/testdata/nowhere: no such folder"},
 	} {
 		t.Run(c.client, func(t *testing.T) {
 			code, out, problems := said(t, "fuzz", "--client", "../../clients/testdata/"+c.client, "--runs", "1")

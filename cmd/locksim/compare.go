@@ -30,31 +30,32 @@ func compareCommand() command {
 const compareUsage = `usage: locksim compare [LOCK...|all|libraries] [flags]
        locksim compare --from-json FILE [flags]
 
-Measures how often each lock is violated under each kind of faults by itself and in each fencing mode, on schedules that
-locks on servers of one kind share, with exact intervals; makes a minimal counterexample of every cell in which something
-is violated; measures what each lock costs in virtual time; and answers from all that which lock to take for what. With
-default settings it takes up to ten minutes on two cores. What was in danger in fewer than 100 runs is not said to hold.
+Measures how often each lock is violated under each kind of fault and in each fencing mode, with exact intervals; locks on
+the same backend run on the same schedules. For every cell with a violation it finds a minimal counterexample. It also
+measures what each lock costs in virtual time, and recommends locks for each purpose. With default settings it takes up to
+ten minutes on two cores. A property that was exposed in fewer than 100 runs of a cell is marked "seldom" instead of held.
 
-  --runs N           schedules of each cell; 3500, or 200 if there is a library, whose runs take fifty times as long
-  --from N           the number of the first one; the same number draws the same schedule
-  --faults COLUMNS   kinds of faults, none, overrun (work outlasts the lease), together; all
-  --fencing MODES    fencing modes of the resource; all. Beliefs are judged in the first of them
-  --style STYLE      client style: careless, attentive or careful; careless
-  --property NAMES   properties, or all; mutual-exclusion, resource, leak and silent-loss, and survival of libraries' programs
-  --confidence N     of the intervals, in percent: 95 or 99
+  --runs N           schedules of each cell (default 3500; 200 if there is a library, whose runs take fifty times as long)
+  --from N           number of the first one (default 0); the same number always draws the same schedule
+  --faults COLUMNS   fault kinds, none, overrun (work outlasts the lease), together (default all)
+  --fencing MODES    fencing modes of the resource (default all). Beliefs are judged in the first of them
+  --style STYLE      client style: careless, attentive or careful (default careless)
+  --property NAMES   properties, or all (default mutual-exclusion, resource, leak and silent-loss; for a library also
+                     survival)
+  --confidence N     confidence level of the intervals in percent, 95 or 99 (default 95)
   --rates-only       no costs, no heat maps, no advice
-  --save DIR         a folder for index.html, index.md, comparison.json, and the counterexamples with their pictures
-  --pictures WHICH   of the counterexamples: all, svg, or none, which saves much room; all
-  --from-json FILE   play nothing, but write a saved comparison in another format
-  --format FORMAT    text, markdown, html, json, csv, junit, or bench for benchstat
-  -o FILE            write to a file; it is replaced when all is done
-  --jobs N           runs at once; the output does not depend on it
-  --progress         tell how far it has come even if nobody looks at a terminal
+  --save DIR         folder for index.html, index.md, comparison.json, and the counterexamples with their pictures
+  --pictures WHICH   pictures of the counterexamples: all, svg, or none, which saves much space (default all)
+  --from-json FILE   run nothing, but print a saved comparison in another format
+  --format FORMAT    text, markdown, html, json, csv, junit, or bench for benchstat (default text)
+  -o FILE            write to this file, which is replaced when the comparison is complete
+  --jobs N           runs in parallel (default one for each processor); the output does not depend on it
+  --progress         show progress even if stderr is not a terminal
   --width N, --ascii, --color WHEN   as for locksim run
 
-An interrupt ends it early, with what was measured until then.
+After an interrupt, the results so far are printed.
 
-Exit codes: 0 it was measured, whatever came of it, 2 usage, 130 interrupted.
+Exit codes: 0 the comparison is complete, whatever its result, 2 wrong usage, 130 interrupted.
 ` + clientsHelp
 
 // compareOptions are the flags of compare.
@@ -71,7 +72,7 @@ type compareOptions struct {
 	plan                        compare.Plan
 }
 
-// How many schedules are played for each cell unless told otherwise; and if there are programs among the locks.
+// How many schedules are played for each cell by default, and if there are guest programs among the locks.
 const runsOfCell, runsOfPrograms = 3_500, 200
 
 func compareFlags(o *compareOptions, e env) *flag.FlagSet {
@@ -128,15 +129,15 @@ func runCompare(c *call) int {
 	return c.compare(o)
 }
 
-// checkComparison refuses what makes no sense, and makes a plan of the rest.
+// checkComparison refuses flags that contradict each other, and makes a plan.
 func (c *call) checkComparison(o *compareOptions, names []string) error {
 	switch {
 	case o.saved != "" && len(names) > 0:
-		return fmt.Errorf("--from-json plays nothing, but %q was given", names[0])
+		return fmt.Errorf("--from-json runs nothing, but %q was given", names[0])
 	case o.saved != "" && o.save != "":
-		return errors.New("--from-json plays nothing, so that there is nothing for --save to save; see -o")
+		return errors.New("--from-json runs nothing, so that --save has nothing to save; see -o")
 	case o.from.value > math.MaxUint64-uint64(o.runs.value):
-		return fmt.Errorf("--from %d: there are not so many numbers above it", o.from.value)
+		return fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
 	}
 	style, _ := history.ParseStyle(o.style.value)
 	percent, _ := strconv.Atoi(o.confidence.value)

@@ -86,8 +86,8 @@ func TestMistakesInComparingAreSaidInOneLine(t *testing.T) {
 		{[]string{"--from-json", other}, "is not a comparison: its form is"},
 		{[]string{"--from-json", none}, "is not a comparison"},
 		{[]string{"--from-json", "missing.json"}, "missing.json"},
-		{[]string{"redlock", "--from-json", other}, `--from-json plays nothing, but "redlock" was given`},
-		{[]string{"--save", dir, "--from-json", other}, "nothing for --save to save"},
+		{[]string{"redlock", "--from-json", other}, `--from-json runs nothing, but "redlock" was given`},
+		{[]string{"--save", dir, "--from-json", other}, "--save has nothing to save"},
 	} {
 		code, out, said := locksim(t.Context(), append([]string{"compare"}, x.args...)...)
 		require.Equal(t, exitUsage, code, x.args)

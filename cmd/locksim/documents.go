@@ -84,7 +84,7 @@ func (d *documents) distinct() []string {
 // tooMany says how to choose one of several documents.
 func tooMany(f format, n int, p *batch) error {
 	choose := strings.Join(p.choices(f.shows), ", ")
-	return fmt.Errorf("--format %s makes %d documents of this: choose %s, or have a file of each with -o FOLDER/", f.name, n, choose)
+	return fmt.Errorf("--format %s would write %d documents: choose %s, or write all with -o FOLDER/", f.name, n, choose)
 }
 
 // choices are the ways to choose one document: a scenario, or else what of it is to be played.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -17,7 +18,7 @@ import (
 
 func exploreCommand() command {
 	return command{
-		name: "explore", summary: "play every placement of a few faults in one run",
+		name: "explore", summary: "try every placement of a few faults in one run",
 		usage: exploreUsage, run: runExplore, ends: true,
 	}
 }
@@ -25,42 +26,46 @@ func exploreCommand() command {
 const exploreUsage = `usage: locksim explore LOCK [flags]
        locksim explore SCENARIO|FILE [flags]
 
-Pins a base run: two clients that contend for a lock of the catalogue, on servers as it is usually deployed on; or one
-case of a scenario. Of a lock it pins variations, too, with at most one fault: a client that tries or gives up, lives on
-and comes back later; and one that calls Unlock again after an error. Then it plays every placement of up to --max-faults faults from a menu at every step of the
-protocol: the second fault at each step of the run that has the first one already. It says that no schedule violates a
-property, or which do, each cause as the smallest scenario that shows it; and what was covered if it had to end early.
+Takes one base run and tries every placement of up to --max-faults faults in it: each fault of the fault model at each
+step of the protocol, and a second fault at each step of the run that has the first one. The base run of a lock has two
+clients that contend for it, on the servers on which it is usually deployed; the base run of a scenario is one of its
+cases. For a lock, three variations of the base run are explored, too, with at most one fault: a client that tries once,
+or gives up waiting, and asks again later; and a client that calls Unlock again after an error.
 
-  --max-faults K     faults in one schedule at most, 0 to 4; 1
-  --faults KINDS     kinds of faults on the menu, as client-pause,delay or all,-evict; those that act at a step
-  --full             short pauses, cuts and delays too, servers that are down for long, and clients that come back
-  --fencing MODE     the fencing mode; none, or the scenario's first
-  --style STYLE      the client style; careless, or the scenario's first
-  --variant NAME     the scenario's variant; of a lock base, tries, gives-up or repeats alone, with --max-faults faults
-  --client FOLDER    the lock is that of a client of one's own
-  --property NAMES   properties of which violations count; all but availability, leak, silent-loss and load
-  --for DURATION     stop after that time, as 30s or 1h
+The result is either that no schedule violates a property, or, for each cause, the smallest scenario that violates one.
+If the exploration ends early, the report says how much was covered.
+
+  --max-faults K     maximum number of faults in one schedule, 0 to 4 (default 1)
+  --faults KINDS     fault kinds, such as client-pause,delay or all,-evict: those that act at a step
+  --full             also short pauses, cuts and delays, long downtimes of servers, and clients that restart
+  --fencing MODE     fencing mode (default: for a lock, the mode none; for a scenario, the first that it names)
+  --style STYLE      client style (default: for a lock careless; for a scenario, the first that it names)
+  --variant NAME     the scenario's variant; for a lock only base, tries, gives-up or repeats, with --max-faults faults
+  --client FOLDER    explore your own client of a library, whose program is in this folder
+  --property NAMES   properties whose violations count (default all but availability, leak, silent-loss and load)
+  --for DURATION     stop after this time, such as 30s or 1h
   --stop-at-first    stop at the first violation
-  --jobs N           runs at once; the output does not depend on it
-  --save DIR         where findings are saved; the current directory
-  --pictures         draws each finding beside its file, as SVG and as a page to step through
-  --format FORMAT    text, json, or github: annotations, and the step's summary
-  --progress         tell how far it has come even if nobody looks at a terminal
+  --jobs N           runs in parallel (default one for each processor); the output does not depend on it
+  --save DIR         save findings in this folder (default the current one)
+  --pictures         draw each finding beside its file, as SVG and as an interactive HTML page
+  --format FORMAT    text, json, or github: annotations and a step summary (default text)
+  --progress         show progress even if stderr is not a terminal
   --width N, --ascii, --color WHEN   as for locksim run
 
-Faults act right before or after a step, from a client's first step until the last client lets go: after that nobody
-is left to be harmed. Schedules that are the same run are played once. One that violates is not extended, and one that
-contains it is not played. An interrupt ends the exploration early: what was found until then is made minimal, printed
-and saved. Another one, or one that comes when the exploration is over, has it saved as it is.
+Faults act right before or right after a step, from the first step of a client until the last client releases the lock.
+Schedules that lead to the same run are played once. No fault is added to a schedule that violates a property already,
+and no schedule that contains it is played. After an interrupt the exploration stops early, and its findings are
+minimized, printed and saved. A second interrupt, or one that comes while findings are being minimized, saves them as
+they are.
 
-What it does not place: faults at times between two steps, or at the heartbeats by which servers know of each other;
-other magnitudes than those of the menu that it prints; other latencies, orders and random numbers than the base's.
-Nor, unless --faults names them: stalls (the delay of a message does the same), drift and same-random (they are there
-from the start on), the loss of a machine's power if its disk has all that its process has written.
+Not explored: faults between two steps, or at the heartbeats between servers; durations other than those of the fault
+model, which the report prints; latencies, message orders and random numbers other than those of the base run. Unless
+--faults names them: stalls (delaying a message does the same), drift and same-random (both act from the start), and the
+power loss of a machine whose disk has everything that its process has written.
 
-Exit codes: 0 no violation in all schedules, 1 a violation, 2 usage, 3 no violation, but of some schedules nothing can
-be said, as when --for ended it early: it was asked about all of them. (fuzz then says 0: it was asked for as many runs
-as there is time for.) 130 interrupted.
+Exit codes: 0 no schedule violates a property, 1 a violation, 2 wrong usage, 3 no violation, but some schedules were
+inconclusive or not played, such as after --for ended the exploration (fuzz exits with 0 then, since its task is to run
+as much as the time allows), 130 interrupted.
 ` + clientsHelp
 
 // exploreOptions are the flags of explore.
@@ -100,13 +105,14 @@ func runExplore(c *call) int {
 	names, err := c.parse(exploreFlags(o, c.env))
 	if o.client != "" {
 		names = append(names, ownClient(o.client))
+		err = cmp.Or(err, missing(o.client))
 	}
 	switch {
 	case errors.Is(err, errHelp):
 		return c.help("explore")
 	case err != nil:
 	case len(names) == 0:
-		err = errors.New("which lock, or which scenario? See locksim list")
+		err = errors.New("no lock or scenario given; see locksim list")
 	case len(names) > 1:
 		err = fmt.Errorf("one lock or scenario at a time, but %q was given too", names[1])
 	}

@@ -64,13 +64,13 @@ func (e *explored) text(w io.Writer, o reports.TextOptions) error {
 		fmt.Fprintln(w)
 	}
 	base := e.Base
-	fmt.Fprintf(w, "%s: a base of %s, %s, fencing %s\n",
+	fmt.Fprintf(w, "%s: base run of %s, %s, fencing %s\n",
 		e.subject(), counted(e.Steps, "step"), base.Style, base.Fencing)
 	for _, line := range baseInLines(base.Scenario) {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
 	if len(e.Menu) > 0 {
-		fmt.Fprintln(w, "menu")
+		fmt.Fprintln(w, "fault model")
 	}
 	for _, line := range e.Menu {
 		kind, what, _ := strings.Cut(line, ": ")
@@ -97,7 +97,7 @@ func (e *explored) text(w io.Writer, o reports.TextOptions) error {
 	return err
 }
 
-// baseInLines is what a base consists of, without what is told and expected of it.
+// baseInLines prints the base scenario, without its texts and expectations.
 func baseInLines(base *scenarios.Scenario) []string {
 	s := *base
 	s.Title, s.Story, s.Source, s.Claims, s.Finding, s.Expect, s.Measures = "", "", "", "", "", nil, nil
@@ -125,7 +125,7 @@ func faultsInWords(n int) string {
 	return words[n] + " faults"
 }
 
-// levelInWords says what has been covered of the schedules of so many faults, and how.
+// levelInWords says how the schedules with a given number of faults were covered.
 func levelInWords(l *explore.Level) string {
 	text := fmt.Sprint(l.Placements)
 	if l.Covered < l.Placements {
@@ -138,15 +138,15 @@ func levelInWords(l *explore.Level) string {
 		}
 	}
 	add(l.Played, "played")
-	add(l.Merged(), "the same run as one of these")
-	add(l.Idle, "in which the last fault found nothing to act on")
-	add(l.Contain, "contain one that violates")
-	add(l.Violating, "violate")
-	add(l.Undecided, "undecided")
+	add(l.Merged(), "identical to one of these")
+	add(l.Idle, "whose last fault had nothing to act on")
+	add(l.Contain, "not played, since they contain one that violates a property")
+	add(l.Violating, "with a violation")
+	add(l.Undecided, "inconclusive")
 	return text + ": " + strings.Join(parts, ", ")
 }
 
-// outcome says what is known of a property now.
+// outcome summarizes the result for a property.
 func (e *explored) outcome(p checker.Property) string {
 	findings, first := 0, uint64(0)
 	for _, f := range e.shown {
@@ -161,14 +161,14 @@ func (e *explored) outcome(p checker.Property) string {
 	case findings > 0:
 		return fmt.Sprintf("violated: %s, the first in run %d", counted(findings, "finding"), first)
 	case e.Judged[p] == 0:
-		return "never judged: there was nothing to judge it by"
+		return "never judged: no run had anything to judge it by"
 	case e.AtRisk[p] == 0:
-		return fmt.Sprintf("no violation in %s, but it was never at risk: they say nothing of it", judged)
+		return fmt.Sprintf("no violation in %s, but it was never exposed: they show nothing", judged)
 	}
-	return fmt.Sprintf("no violation in %s; the danger arose in %d of them", judged, e.AtRisk[p])
+	return fmt.Sprintf("no violation in %s; exposed in %d of them", judged, e.AtRisk[p])
 }
 
-// conclusion is the sentence that all was done for.
+// conclusion is the last line: the result of the exploration.
 func (e *explored) conclusion() string {
 	all := counted(e.Schedules(), "schedule") + " of at most " + faultsInWords(e.Most)
 	if len(e.Variations) > 0 && e.Most > 1 {
@@ -177,24 +177,24 @@ func (e *explored) conclusion() string {
 	covered := "covered " + e.covered()
 	switch violating := e.Violating(); {
 	case len(e.shown) > 0 && len(e.Levels) == 1 && len(e.Variations) > 0:
-		return fmt.Sprintf("%d of %s without any fault violate", violating, counted(e.Schedules(), "run"))
+		return fmt.Sprintf("%d of %s without any fault violate a property", violating, counted(e.Schedules(), "run"))
 	case len(e.shown) > 0 && len(e.Levels) == 1:
-		return "the base violates without any fault, so that none was placed"
+		return "the base run violates a property without any fault, so that no fault was placed"
 	case e.Most == 0 && e.Undecided() == 0:
 		return "no violation in " + counted(e.Schedules(), "run") + " without faults"
 	case len(e.shown) > 0 && e.Complete:
-		return fmt.Sprintf("%d of all %s violate", violating, all)
+		return fmt.Sprintf("%d of all %s violate a property", violating, all)
 	case len(e.shown) > 0:
-		return fmt.Sprintf("%s: %d of these violate", covered, violating)
+		return fmt.Sprintf("%s: %d of these violate a property", covered, violating)
 	case !e.Complete:
 		return covered + ": no violation in these"
 	case e.Undecided() > 0:
-		return fmt.Sprintf("no violation in all %s, but of %d of them not all can be said", all, e.Undecided())
+		return fmt.Sprintf("no violation in all %s, but %d of them were inconclusive", all, e.Undecided())
 	}
-	return fmt.Sprintf("no violation in all %s (menu: %s)", all, e.kinds())
+	return fmt.Sprintf("no violation in all %s (fault kinds: %s)", all, e.kinds())
 }
 
-// kinds are the kinds of faults that are on the menu.
+// kinds lists the fault kinds of the fault model.
 func (e *explored) kinds() string {
 	list := make([]string, len(e.Menu))
 	for i, line := range e.Menu {
@@ -203,7 +203,7 @@ func (e *explored) kinds() string {
 	return strings.Join(list, ", ")
 }
 
-// covered says how much was: "all of one fault; 1234 of 5678 of two faults".
+// covered says how much was covered: "all of one fault; 1234 of 5678 of two faults".
 func (e *explored) covered() string {
 	var parts []string
 	for n := 1; n <= e.Most; n++ {

@@ -15,9 +15,9 @@ import (
 	"github.com/locksim/locksim/search/minimal"
 )
 
-// What a search has found is completed, saved and shown alike by all commands that search:
+// All commands that search complete, save and show their findings in the same way:
 //
-//	run, err := completeFinding(cx)        // plays it again, and writes its story into cx.Scenario
+//	run, err := completeFinding(cx)        // plays it again, and writes its explanation into cx.Scenario
 //	file, err := c.saveFinding(dir, cx)    // as a scenario file that locksim run plays
 //	err = showFinding(w, finding{cx: cx, run: run, file: file}, options, picture)
 
@@ -26,13 +26,13 @@ type finding struct {
 	cx    *minimal.Counterexample
 	run   reports.Run // as completeFinding returns it
 	file  string      // where it is saved; "" if nowhere
-	cause string      // what goes wrong, in a few words; "" if that is not told
-	hits  int         // violations that have the same cause; 0 if nobody counts
+	cause string      // what goes wrong, in a few words; "" if it is not printed
+	hits  int         // violations that have the same cause; 0 if they are not counted
 	first uint64      // the number of the run that showed it first; if hits are counted
 }
 
-// completeFinding plays a counterexample again, with its events kept, and fills in its story and what it needs. The
-// error says that the run is not the one that was found.
+// completeFinding plays a counterexample again, with its events kept, and fills in its explanation and its
+// boundaries. The error says that the run is not the one that was found.
 func completeFinding(cx *minimal.Counterexample) (reports.Run, error) {
 	plan, err := harness.Compile(cx.Scenario.Cases()[0], cx.Lock)
 	if err != nil {
@@ -55,7 +55,7 @@ func completeFinding(cx *minimal.Counterexample) (reports.Run, error) {
 	return run, nil
 }
 
-// needs says how much of what goes wrong is needed, a sentence for each boundary.
+// needs has a sentence for each boundary.
 func needs(cx *minimal.Counterexample) []string {
 	list := make([]string, len(cx.Needs))
 	for i, n := range cx.Needs {
@@ -64,9 +64,9 @@ func needs(cx *minimal.Counterexample) []string {
 	return list
 }
 
-// saveFinding writes a counterexample into a folder, which is made if there is none, under the scenario's name, which
-// says of which lock, property and cause it is. A file of that name with other contents is left alone: the scenario then
-// gets a number behind its name.
+// saveFinding writes a counterexample into a folder, which is created if necessary. The file has the scenario's name, which
+// consists of lock, property and cause. A file of that name with other contents is left alone: a number is then appended to
+// the name.
 func (c *call) saveFinding(dir string, cx *minimal.Counterexample) (file string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -114,11 +114,11 @@ func showFinding(w io.Writer, f finding, o reports.TextOptions, picture bool) er
 	return reports.Text(w, []reports.Run{f.run}, o)
 }
 
-// notes say what the cause is, and how often the violation was met.
+// notes say what the cause is, and how often the violation occurred.
 func (f *finding) notes() string {
-	note := fmt.Sprintf("of %d other seeds %d violate it, too", minimal.OtherSeeds, f.cx.Others)
+	note := fmt.Sprintf("%d of %d other seeds violate it, too", f.cx.Others, minimal.OtherSeeds)
 	if f.cx.Rough {
-		note = "not minimal: that was ended early; locksim minimize goes on with it"
+		note = "partially minimized, since that was interrupted; locksim minimize continues it"
 	}
 	if f.hits > 0 {
 		note = fmt.Sprintf("%s, the first in run %d; %s", counted(f.hits, "hit"), f.first, note)

@@ -91,7 +91,7 @@ func (b *boolFlag) IsBoolFlag() bool { return true }
 // Set reads what stands behind an equals sign; without one it is "true".
 func (b *boolFlag) Set(text string) error {
 	if text != "true" && text != "false" {
-		return errors.New("neither true nor false")
+		return errors.New("want true or false")
 	}
 	*b = text == "true"
 	return nil

@@ -35,23 +35,23 @@ type format struct {
 // imageColumns is how wide a picture is that is no text.
 const imageColumns = 150
 
-// formats lists all there are, for flags, help and whoever writes them.
+// formats lists all there are, for flags, help and reporters.
 func formats() []format {
 	return []format{
-		{name: "text", summary: "what happened, for a reader"},
-		{name: "json", summary: "verdicts and figures"},
-		{name: "timeline", summary: "what pictures are drawn of, as JSON"},
-		{name: "svg", summary: "the picture", shows: ofSchedule, ending: ".svg", columns: imageColumns, draw: drawn(svg.Write)},
-		{name: "html", summary: "the picture to step through, in one file that needs no network", shows: ofScenario,
+		{name: "text", summary: "verdicts, timeline and explanation"},
+		{name: "json", summary: "verdicts and measures"},
+		{name: "timeline", summary: "the data of the pictures, as JSON"},
+		{name: "svg", summary: "the timeline as a picture", shows: ofSchedule, ending: ".svg", columns: imageColumns, draw: drawn(svg.Write)},
+		{name: "html", summary: "an interactive page in one file, which needs no network", shows: ofScenario,
 			ending: ".html", columns: imageColumns, draw: drawPage},
 		{name: "mermaid", summary: "a sequence diagram for Markdown", shows: ofSchedule, ending: ".mmd", columns: imageColumns,
 			draw: drawn(export.Mermaid)},
-		{name: "chrome", summary: "trace events, for Perfetto", shows: ofSchedule, ending: ".trace.json",
+		{name: "chrome", summary: "trace events for Perfetto", shows: ofSchedule, ending: ".trace.json",
 			columns: imageColumns, draw: drawn(export.Chrome)},
 		{name: "porcupine", summary: "the page of the linearizability checker", shows: ofRun, ending: ".porcupine.html",
 			draw: drawLinearization},
 		{name: "junit", summary: "test results for build servers"},
-		{name: "github", summary: "annotations, and the step's summary, for GitHub's actions"},
+		{name: "github", summary: "annotations and a step summary for GitHub Actions"},
 	}
 }
 

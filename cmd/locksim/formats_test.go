@@ -61,12 +61,12 @@ func TestPicturesOfManySchedulesGoToAFolder(t *testing.T) {
 
 func TestOneDocumentTakesOneSchedule(t *testing.T) {
 	for _, x := range []struct{ args, says string }{
-		{"testdata/story.yaml --format svg", "--format svg makes 2 documents of this: choose --variant long or short, " +
-			"or have a file of each with -o FOLDER/"},
+		{"testdata/story.yaml --format svg", "--format svg would write 2 documents: choose --variant long or short, " +
+			"or write all with -o FOLDER/"},
 		{"testdata/story.yaml fencing-33-34 --format mermaid", "choose one scenario, or "},
 		{"testdata/story.yaml --variant short --format porcupine", "choose --fencing none or fenced-write"},
-		{"testdata/wrong.yaml testdata/wrong.yaml --format svg", "--format svg makes 2 documents of this: choose the scenario once"},
-		{"testdata/story.yaml --format html --seeds 2", "--format html shows runs of one seed"},
+		{"testdata/wrong.yaml testdata/wrong.yaml --format svg", "--format svg would write 2 documents: choose the scenario once"},
+		{"testdata/story.yaml --format html --seeds 2", "--format html shows one seed"},
 		{"testdata/story.yaml --format svgg", `did you mean "svg"?`},
 		{"testdata/story.yaml --format json -o testdata/", "testdata/ is a directory"},
 	} {

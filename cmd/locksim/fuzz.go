@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,50 +20,55 @@ import (
 )
 
 func fuzzCommand() command {
-	return command{name: "fuzz", summary: "hunt for what breaks a lock", usage: fuzzUsage, run: runFuzz, ends: true}
+	return command{name: "fuzz", summary: "search for schedules that break a lock", usage: fuzzUsage, run: runFuzz, ends: true}
 }
 
 const fuzzUsage = `usage: locksim fuzz LOCK [flags]
        locksim fuzz SCENARIO|FILE [flags]
 
-Draws scenarios for a lock of the catalogue (deployment, clients, times, faults), or adds faults to one scenario, plays
-them, and looks for violations. Those of one property and cause are one finding: of each the smallest scenario is saved
-as a file. Cause by cause, those with the fewest faults first, it prints what happens in one of them, how to play it,
-and what else has this cause; if there are many causes, only of the first ones. At the end it says what was not found,
-and how often it could have been.
+Draws random scenarios for a lock (deployment, clients, times, faults), or adds random faults to one scenario, runs them,
+and reports the violations. Violations of the same property with the same cause are one finding, which is saved as the
+smallest scenario file that shows it. The report goes cause by cause, those with the fewest faults first: what happens in
+one finding, the command that replays it, and the other findings with this cause. If there are many causes, only the
+first ones are described and the others are listed. At the end, for each property that was not violated, the report says
+in how many runs it could have been.
 
-  --runs N           scenarios to play; 10000, or as many as --for allows
-  --for DURATION     play for that time, such as 30s or 8h; minimizing comes after it, and is bounded by runs
-  --minimize-all     minimize all that was found, however long that takes; otherwise one violation of each property and
-                     kind is minimized, and then others, the rarest first, in as many runs as the campaign had, or in
-                     20000 (10000 of a library); what is left is listed
-  --stop-at-first    stop at the first violation, and show its minimal scenario in full
-  --faults KINDS     kinds of faults, as client-pause,delay or all,-evict; all, for a library all,-same-random; or none
-  --drift PPM        how far clocks may run off, in parts per million; 20000, or far more for sessions
-  --fencing MODES    fencing modes to play each scenario in, or all; none, or those of the scenario
-  --style STYLES     client styles, likewise; careless, for a library careful, or those of the scenario
-  --property NAMES   properties of which violations count; all but availability and load
+  --runs N           number of runs (default 10000; with --for, no limit)
+  --for DURATION     stop after this time, such as 30s or 8h. Minimizing the findings comes after it, and is limited by
+                     a number of runs
+  --minimize-all     minimize every violation, however long it takes. By default one violation of each property and kind
+                     is minimized, then others, the rarest first, within as many runs as the campaign had, or 20000
+                     (10000 for a library) if that is more; the rest is listed
+  --stop-at-first    stop at the first violation, and print its minimal scenario in full
+  --faults KINDS     fault kinds, such as client-pause,delay or all,-evict, or none (default all; for a library
+                     all,-same-random)
+  --drift PPM        maximum drift rate of clocks in parts per million (default 20000; more for locks with sessions)
+  --fencing MODES    fencing modes in which each scenario is run, or all (default: for a lock, the mode none; for a
+                     scenario, the modes that it names)
+  --style STYLES     client styles in which each scenario is run, or all (default: for a lock careless, for a library
+                     careful, for a scenario the styles that it names)
+  --property NAMES   properties whose violations count (default all but availability and load)
   --variant NAME     the scenario's variant
-  --client FOLDER    the lock is that of a client of one's own
-  --from N           the number of the first run; the same number draws the same scenario
-  --jobs N           runs at once; the output does not depend on it
-  --save DIR         where findings are saved; the current directory
-  --ledger FILE      writes down what was played
-  --resume           goes on where the ledger ends
-  --shard I/N        the I-th of N parts; locksim merge puts their ledgers together
-  --pictures         draws each finding beside its file, as SVG and as a page to step through
-  --format FORMAT    text, json, or github: annotations, and the step's summary
-  --progress         tell how far it has come even if nobody looks at a terminal
+  --client FOLDER    fuzz your own client of a library, whose program is in this folder
+  --from N           number of the first run (default 0); the same number always draws the same scenario
+  --jobs N           runs in parallel (default one for each processor); the output does not depend on it
+  --save DIR         save findings in this folder (default the current one)
+  --ledger FILE      record the runs that were played in this file
+  --resume           continue where the ledger ends
+  --shard I/N        run the I-th of N parts; locksim merge merges their ledgers
+  --pictures         draw each finding beside its file, as SVG and as an interactive HTML page
+  --format FORMAT    text, json, or github: annotations and a step summary (default text)
+  --progress         show progress even if stderr is not a terminal
   --width N, --ascii, --color WHEN   as for locksim run
 
 Kinds of faults: client-crash, client-pause, client-clock, server-crash, power-loss, server-pause, server-ahead,
 server-back, drift, cut, stall, delay, break, error, same-random, failover, partition, lag, session-cut, end-session,
-evict, snapshot. Kinds that servers of the lock do not know are not drawn.
+evict, snapshot. Fault kinds that the lock's backend does not support are skipped.
 
-An interrupt ends the search early: what was found until then is made minimal, printed and saved, and the ledger has it.
-Another one, or one that comes when the search is over, has it saved as it is.
+After an interrupt the campaign stops early: its findings are minimized, printed and saved, and the ledger is complete up
+to there. A second interrupt, or one that comes while findings are being minimized, saves them as they are.
 
-Exit codes: 0 no violation, 1 a violation, 2 usage, 3 of some runs nothing can be said, 130 interrupted.
+Exit codes: 0 no violation, 1 a violation, 2 wrong usage, 3 some runs were inconclusive, 130 interrupted.
 ` + clientsHelp
 
 // fuzzOptions are the flags of fuzz.
@@ -79,7 +85,7 @@ type fuzzOptions struct {
 	shard                   shardFlag
 }
 
-// fewRuns is how many runs are played unless told otherwise.
+// fewRuns is the default number of runs.
 const fewRuns = 10_000
 
 func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
@@ -110,13 +116,14 @@ func runFuzz(c *call) int {
 	names, err := c.parse(fs)
 	if o.client != "" {
 		names = append(names, ownClient(o.client))
+		err = cmp.Or(err, missing(o.client))
 	}
 	switch {
 	case errors.Is(err, errHelp):
 		return c.help("fuzz")
 	case err != nil:
 	case len(names) == 0:
-		err = errors.New("which lock, or which scenario? See locksim list")
+		err = errors.New("no lock or scenario given; see locksim list")
 	case len(names) > 1:
 		err = fmt.Errorf("one lock or scenario at a time, but %q was given too", names[1])
 	default:
@@ -161,7 +168,7 @@ func commandOf(fs *flag.FlagSet, name string) string {
 	return strings.Join(words, " ")
 }
 
-// asWord is a word as a shell reads it.
+// asWord quotes a word for a shell.
 func asWord(word string) string {
 	if strings.ContainsFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("-_./,:=+%@", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -171,21 +178,21 @@ func asWord(word string) string {
 	return word
 }
 
-// check refuses what makes no sense.
+// check refuses flags that contradict each other.
 func (o *fuzzOptions) check() error {
 	if o.runs.value == 0 && o.within.value == 0 {
 		o.runs.value = fewRuns
 	}
 	switch {
 	case o.from.value > math.MaxUint64-uint64(o.runs.value):
-		return fmt.Errorf("--from %d: there are not so many numbers above it", o.from.value)
+		return fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
 	case bool(o.resume) && o.ledger == "":
-		return errors.New("--resume goes on with a ledger: name it with --ledger FILE")
+		return errors.New("--resume needs --ledger FILE")
 	}
 	return nil
 }
 
-// config is what is hunted.
+// config is the configuration of the campaign.
 func (c *call) config(o *fuzzOptions, name string) (fuzz.Config, error) {
 	config := fuzz.Config{
 		Lock: name, Drift: int64(o.drift.value),
@@ -209,9 +216,9 @@ func (c *call) config(o *fuzzOptions, name string) (fuzz.Config, error) {
 	return config, err
 }
 
-// ofLibrary says how a library is hunted unless told otherwise. That a client which does not look at its deadline outlasts
-// it, and that twins with one random state release each other's locks, takes no defect of the library; both are so
-// frequent that rarer findings would not be come to.
+// ofLibrary sets the defaults for a library. A client that ignores its deadline outlasts its lease, and twins with one random
+// state release each other's locks: neither is a defect of the library, and both are so frequent that the minimization
+// would not reach rarer findings.
 func (o *fuzzOptions) ofLibrary(c *fuzz.Config) {
 	if !o.styles.given {
 		c.Styles = []history.Style{history.Careful}

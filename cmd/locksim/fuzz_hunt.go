@@ -45,7 +45,7 @@ func (h *hunter) play() int {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return h.failures(err)
 	}
-	h.progress.say("making what was found minimal")
+	h.progress.say("minimizing findings")
 	r := &huntResult{
 		hunt: h.hunt, tally: &h.tally, perSecond: perSecond(h.played, took), interrupted: err != nil,
 		picture: plan.ToFirst, again: h.o.again, neverDrawn: h.hunt.NeverDrawn(h.o.from.value, h.tally.Runs),
@@ -71,7 +71,7 @@ func (h *hunter) open(plan *fuzz.Plan) error {
 	if !h.o.resume {
 		h.ledger, err = fuzz.CreateLedger(name, build, h.hunt.Config)
 		if errors.Is(err, fs.ErrExist) {
-			err = fmt.Errorf("%s is there already: --resume goes on with it", name)
+			err = fmt.Errorf("%s exists already; --resume continues it", name)
 		}
 		return err
 	}

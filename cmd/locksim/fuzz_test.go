@@ -118,7 +118,7 @@ func TestFuzzThatFindsNothingSaysHowHardItTried(t *testing.T) {
 	require.Equal(t, exitOK, code)
 	require.Regexp(t, `^200 runs of set-nx-lua
   fencing-order         never judged: there was nothing to judge it by
-  release-safety        no violation in 200 runs; the danger arose in \d+ of them
+  release-safety        no violation in 200 runs; exposed in \d+ of them
   never exposed: fencing-order
 $`, text)
 	code, text, _ = fuzzed(t, t.Context(), "fuzz", "set-nx-lua", "--faults", "client-pause", "--runs", "200",
@@ -196,7 +196,7 @@ func huntOf(t *testing.T, lock string, flags ...string) (*huntResult, *call, *by
 	return r, h.call, out
 }
 
-// What was not made minimal is neither forgotten nor taken for a pass.
+// Violations that were not minimized are listed, and are not a pass.
 func TestFuzzTellsWhatItHasNotMadeMinimal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r, c, out := huntOf(t, "set-nx-ex-del", "--faults", "client-pause", "--property", "release-safety", "--runs", "50")
@@ -206,7 +206,7 @@ func TestFuzzTellsWhatItHasNotMadeMinimal(t *testing.T) {
 	r.findings, r.causes, r.left, r.again = nil, nil, fuzz.Left{Cores: []fuzz.LeftCore{left}, Hits: hits.Runs}, "locksim fuzz set-nx-ex-del"
 	require.Equal(t, exitDiffers, c.report(r, &huntReport{}))
 	require.Regexp(t, fmt.Sprintf(`^50 runs of set-nx-ex-del
-  release-safety        violated: %d hits, not made minimal, the first in run %d; at risk in \d+ runs
+  release-safety        violated: %d hits, not minimized, the first in run %d; exposed in \d+ runs
   %d hits in 1 core was not minimized: they may have these causes, or others; --minimize-all minimizes them
     release-safety, released another's lock: run %d \(%d hits\)
       locksim fuzz set-nx-ex-del --from %d --runs 1
@@ -257,7 +257,7 @@ func TestFuzzStopsWhenItsTimeIsOver(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, text, stderr := fuzzed(t, t.Context(), misdelete("--for", "1ns")...)
 	require.Equal(t, exitInconclusive, code, "nothing was played: %s", stderr)
-	require.Equal(t, "0 runs of set-nx-ex-del: nothing is known of it\n", text)
+	require.Equal(t, "0 runs of set-nx-ex-del: no result\n", text)
 	code, text, _ = fuzzed(t, t.Context(), misdelete("--for", "1h", "--runs", "20")...)
 	require.Equal(t, exitDiffers, code)
 	require.Contains(t, text, "20 runs of set-nx-ex-del", "whichever comes first")
@@ -343,7 +343,7 @@ func TestFuzzKeepsWhatItFoundWhenItIsInterrupted(t *testing.T) {
 
 func TestWhatAnInterruptLeavesIsSavedAsItIs(t *testing.T) {
 	dir := t.TempDir()
-	code, stdout, _ := interrupted(t, "minimal", misdelete("--runs", "1300", "--save", dir, "--progress", "--format", "json")...)
+	code, stdout, _ := interrupted(t, "minimizing", misdelete("--runs", "1300", "--save", dir, "--progress", "--format", "json")...)
 	require.Equal(t, exitInterrupted, code)
 	var r struct {
 		Findings []struct {
@@ -394,7 +394,7 @@ func TestMergedShardsAreAsTheWholeHunt(t *testing.T) {
 	requireSameFolders(t, "found", "others")
 	code, _, stderr = fuzzed(t, t.Context(), "merge", "merged", "1")
 	require.Equal(t, exitUsage, code)
-	require.Equal(t, "locksim: merge: merged is there already: with -o it is replaced\n", stderr)
+	require.Equal(t, "locksim: merge: merged exists already; with -o it would be replaced\n", stderr)
 
 	_, _, _ = fuzzed(t, t.Context(), "fuzz", "set-nx-ex-del", "--runs", "10", "--ledger", "other", "--faults", "delay",
 		"--property", "release-safety")
@@ -431,7 +431,7 @@ func TestAPanicOfALocksCodeIsInconclusive(t *testing.T) {
 	var out, stderr bytes.Buffer
 	c := &call{ctx: t.Context(), env: plainEnv(), stdout: &out, stderr: &stderr}
 	require.Equal(t, exitInconclusive, (&hunter{call: c, o: o, hunt: h}).play())
-	require.Contains(t, out.String(), "of 5 runs not all can be said; of run 0, since generated, seed 0x")
+	require.Contains(t, out.String(), "inconclusive: 5 runs, the first is run 0, since generated, seed 0x")
 	require.Contains(t, out.String(), "panicked: runtime error: index out of range [0] with length 0\n"+
 		"  locksim run broken-undecided-0.yaml\n")
 	require.NotContains(t, out.String(), "goroutine")

@@ -12,8 +12,8 @@ import (
 	"github.com/locksim/locksim/search"
 )
 
-// How many causes are printed, and of each how many findings beside the plainest. Of so many others, which take more to
-// happen or are rarer, the titles are; of the rest the files tell.
+// Limits of the report: causes that are described, further findings that are listed for each, and further causes that are
+// listed by title. The others are in the saved files only.
 const (
 	mostCauses = 12
 	mostAlso   = 6
@@ -30,11 +30,11 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 	}
 	r.nameCauses(w, r.causes[min(len(r.causes), mostCauses):])
 	if u := r.undecided; u != nil {
-		fmt.Fprintf(w, "of %s not all can be said; of run %d, since %s\n  locksim run %s\n\n",
+		fmt.Fprintf(w, "inconclusive: %s, the first is run %d, since %s\n  locksim run %s\n\n",
 			counted(u.Runs, "run"), u.First, reports.Visible(u.Why), u.Scenario)
 	}
 	if r.tally.Runs == 0 {
-		_, err := fmt.Fprintf(w, "0 runs of %s: nothing is known of it\n", r.subject())
+		_, err := fmt.Fprintf(w, "0 runs of %s: no result\n", r.subject())
 		return err
 	}
 	fmt.Fprintf(w, "%s of %s\n", counted(r.tally.Runs, "run"), r.subject())
@@ -52,7 +52,7 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 	return nil
 }
 
-// neverText says which kinds of faults were never drawn, and which properties were at risk in no run; "" if there are none.
+// neverText says which kinds of faults were never drawn, and which properties were exposed in no run; "" if there are none.
 func neverText(neverDrawn []search.Kind, of []checker.Property, atRisk []int) string {
 	var parts, properties []string
 	if len(neverDrawn) > 0 {
@@ -140,7 +140,7 @@ func (f *huntFinding) unlike(other *huntFinding) []string {
 	return append(parts, counted(f.Hits, "hit"))
 }
 
-// subject is what was played.
+// subject names what was played.
 func (r *huntResult) subject() string {
 	switch b := r.hunt.Config.Base; {
 	case b == nil:
@@ -152,7 +152,7 @@ func (r *huntResult) subject() string {
 	}
 }
 
-// outcome says what is known of a property now.
+// outcome summarizes the result for a property.
 func (r *huntResult) outcome(p checker.Property) string {
 	hits, share := r.tally.Of(p), r.tally.Properties[p]
 	found := 0
@@ -165,21 +165,21 @@ func (r *huntResult) outcome(p checker.Property) string {
 	case hits.Runs > 0:
 		what := counted(found, "finding")
 		if found == 0 {
-			what = counted(hits.Runs, "hit") + ", not made minimal"
+			what = counted(hits.Runs, "hit") + ", not minimized"
 		}
-		return fmt.Sprintf("violated: %s, the first in run %d; at risk in %s",
+		return fmt.Sprintf("violated: %s, the first in run %d; exposed in %s",
 			what, hits.First, counted(share.AtRisk, "run"))
 	case share.Judged == 0:
-		return "never judged: there was nothing to judge it by"
+		return "never judged: no run had anything to judge it by"
 	}
 	text := "no violation in " + counted(share.Judged, "run")
 	switch {
 	case r.isShown(p):
 		return text + " as drawn, but in a minimal scenario above"
 	case share.AtRisk == 0:
-		return text + ", but it was never at risk: they say nothing of it"
+		return text + ", but it was never exposed: they show nothing"
 	}
-	return fmt.Sprintf("%s; the danger arose in %d of them", text, share.AtRisk)
+	return fmt.Sprintf("%s; exposed in %d of them", text, share.AtRisk)
 }
 
 // isShown reports whether what is printed of a finding shows the violation of a property.
@@ -194,7 +194,7 @@ func counted(n int, thing string) string {
 	return plural(n, thing, thing+"s")
 }
 
-// plural is a number of things that are called otherwise if there are several.
+// plural is a number of things whose plural is irregular.
 func plural(n int, one, several string) string {
 	if n == 1 {
 		return "1 " + one

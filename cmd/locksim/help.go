@@ -9,7 +9,7 @@ import (
 func helpCommand() command {
 	return command{
 		name:    "help",
-		summary: "explain a command",
+		summary: "describe a command and its flags",
 		usage:   "usage: locksim help [COMMAND]\n",
 		run: func(c *call) int {
 			names, err := c.parse(newFlags("help"))
@@ -34,19 +34,19 @@ func (c *call) help(name string) int {
 			return exitOK
 		}
 	}
-	return c.fail("unknown command %q%s", name, didYouMean(name, commandNames()))
+	return c.fail("unknown command %q%s", name, didYouMean(name, commandNames(), "help"))
 }
 
 // overview is what is printed if nothing is asked for.
 func overview() string {
 	var b strings.Builder
-	b.WriteString("locksim plays distributed locks under faults, and shows what breaks.\n\n")
-	b.WriteString("  locksim run fencing-33-34    a story, its picture, and what fencing does to it\n")
-	b.WriteString("  locksim list                 all stories, locks and faults\n\ncommands:\n")
+	b.WriteString("locksim simulates distributed locks under faults, and shows which guarantees break.\n\n")
+	b.WriteString("  locksim run fencing-33-34    a scenario in each of its fencing modes, explained\n")
+	b.WriteString("  locksim list                 all scenarios, locks and faults\n\ncommands:\n")
 	for _, cmd := range commands() {
 		fmt.Fprintf(&b, "  %-9s %s\n", cmd.name, cmd.summary)
 	}
-	b.WriteString("\nlocksim help COMMAND tells more. ")
-	b.WriteString("Exit codes: 0 as expected, 1 not as expected, 2 usage or bad scenario, 3 inconclusive.\n")
+	b.WriteString("\nlocksim help COMMAND describes a command and its flags.\n")
+	b.WriteString("Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or invalid scenario, 3 inconclusive, 130 interrupted.\n")
 	return b.String()
 }

@@ -22,7 +22,7 @@ func listCommand() command {
 
 const listUsage = `usage: locksim list [scenarios|locks|faults] [--json]
 
-Lists what there is; without a word, everything.
+Lists the named scenarios, the locks and libraries, and the kinds of faults; without an argument, all of these.
 `
 
 // listing is what is listed; as JSON, the schema "locksim.list/1".
@@ -85,7 +85,7 @@ func runList(c *call) int {
 	}
 	for _, name := range names {
 		if !slices.Contains(listKinds, name) {
-			return c.fail("list: there is no list of %q%s", name, didYouMean(name, listKinds))
+			return c.fail("list: cannot list %q%s", name, didYouMean(name, listKinds, "help list"))
 		}
 	}
 	if len(names) == 0 {
@@ -217,13 +217,13 @@ func (l *listing) text(w io.Writer) error {
 		fmt.Fprintf(t, "  %s\t%s\n", k.Name, k.line)
 	}
 	if len(l.Libraries) > 0 {
-		head("libraries, which are built when they are played: locksim fuzz LIBRARY")
+		head("libraries, built at their first use: locksim fuzz LIBRARY")
 	}
 	for _, k := range l.Libraries {
 		fmt.Fprintf(t, "  %s\t%s\n", k.Name, k.Title)
 	}
 	if len(l.Faults) > 0 {
-		head("faults, as a scenario's list \"faults\" has them")
+		head("faults, for the list \"faults\" of a scenario")
 	}
 	for _, f := range l.Faults {
 		fmt.Fprintf(t, "  %s\t%s", f.Name, f.Doc)

@@ -18,27 +18,27 @@ import (
 )
 
 func liveCommand() command {
-	return command{name: "live", summary: "take a lock on real servers", usage: liveUsage, run: runLive, ends: true}
+	return command{name: "live", summary: "acquire a lock on real servers", usage: liveUsage, run: runLive, ends: true}
 }
 
 const liveUsage = `usage: locksim live acquire LOCK [flags]
 
-Takes a lock on real servers with the code that scenarios play, keeps it for a while, and gives it back. It says what it
-got and how long that took. It touches no other key than the lock's own; where that has a counter for its fencing tokens,
-the counter stays.
+Acquires a lock on real servers, with the same code that simulations run, holds it for a while, and releases it. Prints
+what the lock returned and how long each call took. It touches only the lock's own keys; a counter for fencing tokens
+stays behind.
 
   --redis HOST:PORT,…       independent Redis servers; with --master, Sentinels
-  --master NAME             the master that the Sentinels are asked for
+  --master NAME             the master's name at the Sentinels
   --zookeeper HOST:PORT,…   the servers of a ZooKeeper ensemble
-  --etcd URL                an etcd server's address for clients, as http://127.0.0.1:2379
-  --key KEY                 the lock's name at the servers; locksim-live
-  --ttl D                   life of the lease, or of the session; 10s
-  --timeout D               how long one call to a server may take; 3s
-  --wait D                  how long to wait for the lock; 0s is one try
-  --hold D                  how long to keep it; 0s
+  --etcd URL                client address of an etcd server, such as http://127.0.0.1:2379
+  --key KEY                 the lock's name on the servers (default locksim-live)
+  --ttl D                   time to live of the lease or session (default 10s)
+  --timeout D               time-out of one call to a server (default 3s)
+  --wait D                  how long to wait for the lock (default 0s: try once)
+  --hold D                  how long to hold it (default 0s)
 
-Exit codes: 0 it was taken and given back, 1 it was another's, or lost meanwhile, 2 usage, 3 nobody knows, or the servers
-cannot be reached, 130 interrupted.
+Exit codes: 0 acquired and released, 1 held by another client, or lost while it was held, 2 wrong usage, 3 outcome
+unknown, or the servers cannot be reached, 130 interrupted.
 `
 
 // liveOptions are the flags of live.
@@ -84,17 +84,17 @@ func runLive(c *call) int {
 func (o *liveOptions) check(words []string) (*locks.Algorithm, error) {
 	switch {
 	case len(words) == 0 || words[0] != "acquire":
-		return nil, errors.New("what is to be done? There is acquire LOCK; see locksim help live")
+		return nil, errors.New("want acquire LOCK; see locksim help live")
 	case len(words) == 1:
-		return nil, errors.New("which lock? See locksim list locks")
+		return nil, errors.New("no lock given; see locksim list locks")
 	case len(words) > 2:
 		return nil, fmt.Errorf("one lock at a time, but %q was given too", words[2])
 	case o.ttl < time.Millisecond || o.timeout < time.Millisecond || o.wait < 0 || o.hold < 0:
-		return nil, errors.New("--ttl and --timeout are a millisecond at least, --wait and --hold are not negative")
+		return nil, errors.New("--ttl and --timeout must be at least 1ms, --wait and --hold must not be negative")
 	}
 	a, ok := locks.Find(words[1])
 	if !ok {
-		return nil, fmt.Errorf("there is no lock %q%s", words[1], didYouMean(words[1], lockNames()))
+		return nil, fmt.Errorf("there is no lock %q%s", words[1], didYouMean(words[1], lockNames(), "list locks"))
 	}
 	var err error
 	if o.servers.Redis, err = addresses("redis", o.redis); err != nil {
@@ -104,21 +104,21 @@ func (o *liveOptions) check(words []string) (*locks.Algorithm, error) {
 		return nil, err
 	}
 	if u, err := url.Parse(o.servers.Etcd); o.servers.Etcd != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("--etcd %q is no address such as http://127.0.0.1:2379", o.servers.Etcd)
+		return nil, fmt.Errorf("--etcd %q is not an address such as http://127.0.0.1:2379", o.servers.Etcd)
 	}
 	there := map[string]bool{
 		"redis": len(o.servers.Redis) > 0, "zookeeper": len(o.servers.ZooKeeper) > 0, "etcd": o.servers.Etcd != "",
 	}
 	switch ready, known := there[serversOf(&a)]; {
 	case !known:
-		return nil, fmt.Errorf("the lock %s lives on %s, for which there is no client here: only for Redis, ZooKeeper and etcd",
+		return nil, fmt.Errorf("the lock %s needs %s, which live does not support: only Redis, ZooKeeper and etcd",
 			a.Name, titleOf(serversOf(&a)))
 	case !ready:
-		return nil, fmt.Errorf("the lock %s lives on %s: name the servers with --%s", a.Name, titleOf(serversOf(&a)), serversOf(&a))
+		return nil, fmt.Errorf("the lock %s needs %s: name the servers with --%s", a.Name, titleOf(serversOf(&a)), serversOf(&a))
 	}
 	for _, other := range slices.Sorted(maps.Keys(there)) {
 		if other != serversOf(&a) && there[other] {
-			return nil, fmt.Errorf("the lock %s lives on %s, and has no use for --%s", a.Name, titleOf(serversOf(&a)), other)
+			return nil, fmt.Errorf("the lock %s needs %s, and does not use --%s", a.Name, titleOf(serversOf(&a)), other)
 		}
 	}
 	if a.Check != nil {
@@ -146,7 +146,7 @@ func (o *liveOptions) options() locks.Options {
 	return locks.Options{Key: o.key, TTL: o.ttl, Timeout: o.timeout}
 }
 
-// acquire takes the lock, keeps it, and gives it back.
+// acquire acquires the lock, holds it, and releases it.
 func (c *call) acquire(o *liveOptions, a *locks.Algorithm) int {
 	if c.interrupted(c.ctx.Err()) {
 		return exitInterrupted
@@ -169,13 +169,13 @@ func (c *call) acquire(o *liveOptions, a *locks.Algorithm) int {
 	var lease locks.Lease
 	asked := p.Go(func(locks.Process) { lease, err = lock.Acquire(o.wait) })
 	if p.Wait(locks.Forever, asked, interrupted) != 0 {
-		c.complain("locksim: live: interrupted while the lock was asked for: it may be taken until its life is over")
+		c.complain("locksim: live: interrupted during the acquisition: the lock may stay taken until its lease expires")
 		return exitInterrupted
 	}
 	if err != nil {
-		return c.ended("was not taken", err)
+		return c.ended("was not acquired", err)
 	}
-	fmt.Fprintf(c.stdout, "%s: taken in %v%s\n", a.Name, time.Since(began).Round(time.Microsecond), described(p, &lease))
+	fmt.Fprintf(c.stdout, "%s: acquired in %v%s\n", a.Name, time.Since(began).Round(time.Microsecond), described(p, &lease))
 	signals := []locks.Signal{interrupted}
 	if lease.Lost != nil {
 		signals = append(signals, lease.Lost)
@@ -187,9 +187,9 @@ func (c *call) acquire(o *liveOptions, a *locks.Algorithm) int {
 	}
 	began = time.Now()
 	if err := lock.Release(lease); err != nil {
-		return c.ended("was not given back", err)
+		return c.ended("was not released", err)
 	}
-	fmt.Fprintf(c.stdout, "%s: given back in %v\n", a.Name, time.Since(began).Round(time.Microsecond))
+	fmt.Fprintf(c.stdout, "%s: released in %v\n", a.Name, time.Since(began).Round(time.Microsecond))
 	if ended == 0 {
 		return exitInterrupted
 	}

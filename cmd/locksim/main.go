@@ -125,7 +125,7 @@ func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) 
 			return code
 		}
 	}
-	return c.fail("unknown command %q%s", name, didYouMean(name, commandNames()))
+	return c.fail("unknown command %q%s", name, didYouMean(name, commandNames(), "help"))
 }
 
 func commandNames() []string {
@@ -190,9 +190,10 @@ func nearest(name string, names []string) string {
 	return scenarios.Nearest(strings.ToLower(name), names)
 }
 
-func didYouMean(name string, names []string) string {
+// didYouMean suggests one of the names; if none is near, it says which command lists them.
+func didYouMean(name string, names []string, see string) string {
 	if near := nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	return "; see locksim help"
+	return "; see locksim " + see
 }

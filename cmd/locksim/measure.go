@@ -18,38 +18,39 @@ import (
 
 func measureCommand() command {
 	return command{
-		name: "measure", summary: "count how often locks fail, on the same schedules", usage: measureUsage, run: runMeasure,
+		name: "measure", summary: "measure how often locks fail, on the same schedules", usage: measureUsage, run: runMeasure,
 	}
 }
 
 const measureUsage = `usage: locksim measure LOCK... [flags]
        locksim measure all|libraries [flags]
 
-Plays a fixed number of drawn scenarios for each lock, and prints how often a property was violated, with the exact
-interval of Clopper and Pearson, how often it was in danger, and how to see the first violation. Locks on servers of one
-kind, deployed alike, are played on the same schedules in all styles and fencing modes, and compared schedule by schedule
-by McNemar's exact test. To find violations and stop, see locksim fuzz.
+Runs a fixed number of drawn scenarios for each lock, and prints how often each property was violated, with the exact
+Clopper-Pearson interval, how often it was exposed, that is, could have been violated, and the command that shows the
+first violation. Locks on the same backend and deployment run on the same schedules, in all styles and fencing modes, and
+are compared schedule by schedule with McNemar's exact test. To stop at violations and minimize them, use locksim fuzz.
 
-  --runs N           schedules; 10000
-  --from N           the number of the first one; the same number draws the same schedule
-  --faults KINDS     kinds of faults, as client-pause,delay or all,-evict; none; or overrun: work that may outlast the
+  --runs N           number of schedules (default 10000)
+  --from N           number of the first one (default 0); the same number always draws the same schedule
+  --faults KINDS     fault kinds, such as client-pause,delay or all,-evict; none; or overrun: work that may outlast the
                      lease (default all)
-  --each             each kind by itself, instead of all in the same schedules
-  --fencing MODES    fencing modes, or all; none. A mode that a lock has no token for is left out
-  --style STYLES     client styles, or all; careless
-  --property NAMES   properties, or all; mutual-exclusion and resource
-  --confidence N     of the intervals, in percent: 95 or 99
-  --save DIR         makes the first violation of each line minimal, and saves it there
-  --jobs N           runs at once; the output does not depend on it
-  --format FORMAT    text, json or csv
-  --progress         tell how far it has come even if nobody looks at a terminal
+  --each             measure each kind by itself, instead of all in the same schedules
+  --fencing MODES    fencing modes, or all (default: the mode none). A mode that needs a token is skipped for a lock
+                     that issues none
+  --style STYLES     client styles, or all (default careless)
+  --property NAMES   properties, or all (default mutual-exclusion and resource; for a library also survival)
+  --confidence N     confidence level of the intervals in percent, 95 or 99 (default 95)
+  --save DIR         minimize the first violation of each line, and save it in this folder
+  --jobs N           runs in parallel (default one for each processor); the output does not depend on it
+  --format FORMAT    text, json or csv (default text)
+  --progress         show progress even if stderr is not a terminal
 
-Kinds of faults: see locksim help fuzz. Work outlasts the lease of a lock that does not renew it only with overrun. If the
-servers of a lock know none of the kinds that were asked for, its line says "impossible", and why.
+Kinds of faults: see locksim help fuzz. Only overrun makes work outlast the lease of a lock that does not renew it. If the
+backend of a lock supports none of the kinds that were asked for, its line says "impossible", and why.
 
-An interrupt ends it early, with what was measured until then.
+After an interrupt, the results so far are printed.
 
-Exit codes: 0 it was measured, whatever came of it, 2 usage, 130 interrupted.
+Exit codes: 0 the measurement is complete, whatever its result, 2 wrong usage, 130 interrupted.
 ` + clientsHelp
 
 // measureOptions are the flags of measure.
@@ -108,10 +109,10 @@ func (c *call) planned(o *measureOptions, names []string) (measure.Plan, error) 
 		Draws: search.Seeds{First: o.from.value, Count: o.runs.value}, Jobs: o.jobs.value,
 	}
 	if o.from.value > math.MaxUint64-uint64(o.runs.value) {
-		return p, fmt.Errorf("--from %d: there are not so many numbers above it", o.from.value)
+		return p, fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
 	}
 	if len(names) == 0 {
-		return p, errors.New("which locks? Name them, or all; see locksim list locks")
+		return p, errors.New("no lock given: name some, or all; see locksim list locks")
 	}
 	var err error
 	if p.Locks, err = c.chosenLocks(names); err != nil {
@@ -124,7 +125,7 @@ func (c *call) planned(o *measureOptions, names []string) (measure.Plan, error) 
 		return p, err
 	}
 	if p.Empty() {
-		return p, errors.New("there is nothing to measure: these locks have no token, and these fencing modes need one")
+		return p, errors.New("nothing to measure: these fencing modes need a token, and these locks issue none")
 	}
 	return p, nil
 }
@@ -143,7 +144,7 @@ func (c *call) measure(o *measureOptions, plan measure.Plan) int {
 	percent, _ := strconv.Atoi(o.confidence.value)
 	r := &measured{table: table, percent: percent, interrupted: interrupted}
 	if o.save != "" {
-		progress.say("making violations minimal")
+		progress.say("minimizing violations")
 	}
 	err = c.completeMeasured(o, r)
 	progress.close()

@@ -24,7 +24,7 @@ func TestMeasureDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
 	require.Empty(t, said)
 	_, eight, _ := locksim(t.Context(), append(fewPauses, "--jobs", "8")...)
 	require.Equal(t, one, eight)
-	require.Contains(t, one, "150 schedules, drawn by the numbers from 0 on; rates with exact intervals of 95 %")
+	require.Contains(t, one, "150 schedules, from number 0 on; rates with exact 95 % confidence intervals")
 	require.Contains(t, one, "faults: client-pause\nstyle: careless\nproperty: resource\nruns: 150\n")
 	require.Regexp(t, `(?m)^set-nx-lua +none +\d+ +[\d.]+ % +[\d.]+ % to [\d.]+ % +[\d.]+ % +\d+$`, one)
 	require.NotRegexp(t, `(?m)^set-nx-lua +fenced-write`, one, "it has no token")
@@ -114,13 +114,13 @@ func TestMeasureThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 func TestMeasureIsToldWhatIsWrong(t *testing.T) {
 	for problem, args := range map[string][]string{
 		`there is no lock "set-nx-lau"; did you mean "set-nx-lua"?`: {"set-nx-lau"},
-		"which locks?":                {},
-		"have no token":               {"set-nx-lua", "--fencing", "fenced-write"},
+		"no lock given":               {},
+		"need a token":                {"set-nx-lua", "--fencing", "fenced-write"},
 		"not one of 95, 99":           {"set-nx-lua", "--confidence", "90"},
 		"not one of text, json, csv":  {"set-nx-lua", "--format", "yaml"},
 		"there is no kind of fault":   {"set-nx-lua", "--faults", "rain"},
 		"there is no fencing mode":    {"set-nx-lua", "--fencing", "rain"},
-		"there are not so many":       {"set-nx-lua", "--from", "18446744073709551615"},
+		"exceeds 2^64":                {"set-nx-lua", "--from", "18446744073709551615"},
 		"unknown flag --run; did you": {"set-nx-lua", "--run", "1"},
 	} {
 		code, _, said := locksim(t.Context(), append([]string{"measure"}, args...)...)

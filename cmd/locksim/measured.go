@@ -104,7 +104,7 @@ func replayOf(c *measure.Cell) string {
 // text prints a table of the cells, one that compares them, and the commands that show what was violated.
 func (r *measured) text(w io.Writer) error {
 	draws := r.table.Plan.Draws
-	fmt.Fprintf(w, "%d schedules, drawn by the numbers from %d on; rates with exact intervals of %d %%\n",
+	fmt.Fprintf(w, "%d schedules, from number %d on; rates with exact %d %% confidence intervals\n",
 		draws.Count, draws.First, r.percent)
 	if err := r.lines(w); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (r *measured) lines(w io.Writer) error {
 			lines[i+1] = append(lines[i+1], d.of(&cells[i]))
 		}
 	}
-	lines[0] = append(lines[0], "violated", "rate", "interval", "in danger", "first")
+	lines[0] = append(lines[0], "violated", "rate", "interval", "exposed", "first")
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, line := range lines {
@@ -178,7 +178,7 @@ func (r *measured) outcome(cell int) []string {
 		columns[3] = "never"
 	}
 	if c.Undecided > 0 {
-		columns[4] += fmt.Sprintf(" (undecided: %d)", c.Undecided)
+		columns[4] += fmt.Sprintf(" (inconclusive: %d)", c.Undecided)
 	}
 	return columns
 }
@@ -233,7 +233,7 @@ func (r *measured) nameOf(cell int) string {
 	return name
 }
 
-// replays prints how to see what was violated first.
+// replays prints the commands that show the first violations.
 func (r *measured) replays(w io.Writer) error {
 	head := "\nTo see the first violation of a line:\n"
 	for i := range r.cells {

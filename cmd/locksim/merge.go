@@ -11,26 +11,27 @@ import (
 )
 
 func mergeCommand() command {
-	return command{name: "merge", summary: "put the ledgers of a split hunt together", usage: mergeUsage, run: runMerge, ends: true}
+	return command{name: "merge", summary: "merge the ledgers of a sharded campaign", usage: mergeUsage, run: runMerge, ends: true}
 }
 
 const mergeUsage = `usage: locksim merge -o FILE LEDGER...
        locksim merge FILE LEDGER...
 
-Makes one ledger of those that locksim fuzz has written, and prints and saves what all of them together have found, as
-fuzz does. What is merged in which order and how often makes no difference. Ledgers of another build or configuration
-are refused, and those that contradict each other. Without -o the first file is the result, and must not be there yet.
+Merges ledgers that locksim fuzz has written into one, and prints and saves the findings of all of them together, as fuzz
+does. The order of the ledgers makes no difference, and merging one twice does not either. Ledgers of different builds or
+configurations are refused, and so are ledgers that contradict each other. Without -o the first file is the result, and
+must not exist yet.
 
-  -o FILE            where to; it is replaced, and may be one of the ledgers
-  --jobs N           runs at once; the output does not depend on it
-  --minimize-all     make minimal whatever was found, however long that takes; otherwise as many runs are played for it
-                     as were merged, 20000 at least
-  --save DIR         where findings are saved; the current directory
-  --pictures         draws each finding beside its file, as SVG and as a page to step through
-  --format FORMAT    text, json, or github: annotations, and the step's summary
+  -o FILE            the merged ledger; an existing file is replaced, and may be one of the inputs
+  --jobs N           runs in parallel (default one for each processor); the output does not depend on it
+  --minimize-all     minimize every violation, however long it takes. By default minimizing is limited to as many runs as
+                     were merged, or 20000 if that is more
+  --save DIR         save findings in this folder (default the current one)
+  --pictures         draw each finding beside its file, as SVG and as an interactive HTML page
+  --format FORMAT    text, json, or github: annotations and a step summary (default text)
   --width N, --ascii, --color WHEN   as for locksim run
 
-Exit codes: 0 no violation, 1 a violation, 2 usage, 3 of some runs nothing can be said, 130 interrupted.
+Exit codes: 0 no violation, 1 a violation, 2 wrong usage, 3 some runs were inconclusive, 130 interrupted.
 `
 
 func runMerge(c *call) int {
@@ -47,11 +48,11 @@ func runMerge(c *call) int {
 	}
 	if err == nil && out == "" && len(names) > 0 {
 		if out, names = names[0], names[1:]; fileExists(out) {
-			err = fmt.Errorf("%s is there already: with -o it is replaced", out)
+			err = fmt.Errorf("%s exists already; with -o it would be replaced", out)
 		}
 	}
 	if err == nil && len(names) == 0 {
-		err = errors.New("which ledgers? See locksim help merge")
+		err = errors.New("no ledger given; see locksim help merge")
 	}
 	if err != nil {
 		return c.wrong(err)

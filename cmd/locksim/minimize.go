@@ -16,29 +16,31 @@ import (
 
 func minimizeCommand() command {
 	return command{
-		name: "minimize", summary: "make a scenario that violates something as small as it can be", usage: minimizeUsage,
+		name: "minimize", summary: "reduce a scenario to the smallest one that still violates a property", usage: minimizeUsage,
 		run: runMinimize,
 	}
 }
 
 const minimizeUsage = `usage: locksim minimize NAME|FILE [flags]
 
-Plays a scenario, takes out of it whatever a violation does not need, makes what is left weaker, earlier, shorter
-and rounder, and finds by bisection how much of it is needed. Writes the minimal scenario to a file, which locksim run
-plays, and prints what was taken out and what happens in what is left.
+Reduces a scenario that violates a property to the smallest one that still does: removes everything that the violation
+does not need, makes the rest weaker, earlier, shorter and rounder, and finds by bisection the smallest durations and
+rates that suffice. Writes the minimal scenario to a file that locksim run plays, and prints what was removed and what
+happens in the minimal scenario.
 
-  --property NAME    a violation of this property; otherwise of the first that is to be violated, or is
-  --fencing MODE     this fencing mode only; also one that the scenario does not name
-  --style STYLE      this client style only: careless, attentive or careful
-  --variant NAME     this variant only
-  --seed S           the seed, as 42 or 0x2a; otherwise the scenario's own
-  -o FILE            where to write; otherwise a file in the current directory that is named after lock, property and cause
-  --pictures         draws it beside the file, as SVG and as a page to step through
+  --property NAME    the property whose violation is kept (default the first that is expected to be violated, or else the
+                     first that is)
+  --fencing MODE     only this fencing mode, which the scenario need not name
+  --style STYLE      only this client style: careless, attentive or careful
+  --variant NAME     only this variant
+  --seed S           the seed, such as 42 or 0x2a (default the scenario's own)
+  -o FILE            the file to write (default one in the current folder, named after lock, property and cause)
+  --pictures         draw the scenario beside the file, as SVG and as an interactive HTML page
   --width N, --ascii, --color WHEN   as for locksim run
 
-An interrupt ends it early: what has been reached until then is written and printed.
+After an interrupt, the smallest scenario found so far is written and printed.
 
-Exit codes: 0 it is done, 2 usage, a bad scenario, or nothing is violated, 130 interrupted.
+Exit codes: 0 minimized, 2 wrong usage, an invalid scenario, or nothing is violated, 130 interrupted.
 `
 
 // minimizeOptions are the flags of minimize.
@@ -71,7 +73,7 @@ func runMinimize(c *call) int {
 		return c.help("minimize")
 	case err != nil:
 	case len(names) == 0:
-		err = errors.New("which scenario? Name one, or a file; see locksim list")
+		err = errors.New("no scenario given: name one, or a file; see locksim list scenarios")
 	case len(names) > 1:
 		err = fmt.Errorf("one scenario at a time, but %q was given too", names[1])
 	}
@@ -96,7 +98,7 @@ func runMinimize(c *call) int {
 		return c.failures(err)
 	}
 	if cx.Rough {
-		fmt.Fprintf(c.stderr, "locksim: interrupted after %s; what is left is not minimal\n", counted(cx.Runs, "run"))
+		fmt.Fprintf(c.stderr, "locksim: interrupted after %s; the scenario is not minimal\n", counted(cx.Runs, "run"))
 		return exitInterrupted
 	}
 	return exitOK
@@ -196,14 +198,14 @@ func tellReduction(w io.Writer, before *scenarios.Scenario, cx *minimal.Countere
 	after := cx.Scenario
 	add("fault", len(before.Faults)+len(before.Clocks), len(after.Faults)+len(after.Clocks))
 	add("client", processes(before), processes(after))
-	add("section", sections(before), sections(after))
+	add("critical section", sections(before), sections(after))
 	add("register", before.Resource.Registers, after.Resource.Registers)
 	add("server", len(before.Servers.Names()), len(after.Servers.Names()))
-	text := "nothing but what surrounds it and numbers"
+	text := "no fault, client, critical section, register or server"
 	if len(parts) > 0 {
 		text = strings.Join(parts, ", ")
 	}
-	fmt.Fprintf(w, "%s: taken out %s, in %s.\n\n", before.Name, text, counted(cx.Runs, "run"))
+	fmt.Fprintf(w, "%s: removed %s, in %s.\n\n", before.Name, text, counted(cx.Runs, "run"))
 }
 
 func processes(s *scenarios.Scenario) int {

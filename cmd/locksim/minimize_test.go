@@ -18,7 +18,7 @@ func TestMinimizeWritesAFileThatRunPlays(t *testing.T) {
 	}{
 		{
 			[]string{"redlock-crash-restart"},
-			[]string{"taken out 2 of 5 servers", "mutual-exclusion of redlock is violated: double holder"},
+			[]string{"removed 2 of 5 servers", "mutual-exclusion of redlock is violated: double holder"},
 		},
 		{
 			[]string{"fencing-33-34", "--property", "resource"},
@@ -41,7 +41,7 @@ func TestMinimizeWritesAFileThatRunPlays(t *testing.T) {
 		again := filepath.Join(t.TempDir(), "again.yaml")
 		code, stdout, stderr = locksim(t.Context(), "minimize", "-o", again, file)
 		require.Equal(t, exitOK, code, "%s%s", stdout, stderr)
-		require.Contains(t, stdout, "taken out nothing")
+		require.Contains(t, stdout, "removed no fault, client")
 		require.Equal(t, read(t, file), read(t, again))
 	}
 }
@@ -92,7 +92,7 @@ func TestMinimizeSaysWhatIsWrong(t *testing.T) {
 		args []string
 		says string
 	}{
-		{nil, "locksim: minimize: which scenario? Name one, or a file; see locksim list"},
+		{nil, "locksim: minimize: no scenario given: name one, or a file; see locksim list scenarios"},
 		{[]string{"misdelete", "lua-release"}, `one scenario at a time, but "lua-release" was given too`},
 		{[]string{"misdelte"}, `did you mean "misdelete"?`},
 		{[]string{"lua-release"}, "no property is violated by lua-release"},
@@ -113,8 +113,8 @@ func TestMinimizeWritesWhatItHasWhenItIsInterrupted(t *testing.T) {
 	cancel()
 	code, stdout, stderr := locksim(ctx, "minimize", "redlock-crash-restart", "-o", file)
 	require.Equal(t, exitInterrupted, code, stderr)
-	require.Contains(t, stderr, "what is left is not minimal")
-	require.Contains(t, stdout, "not minimal: that was ended early")
+	require.Contains(t, stderr, "the scenario is not minimal")
+	require.Contains(t, stdout, "partially minimized, since that was interrupted")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "# It is not minimal: that was ended early.")

@@ -38,9 +38,9 @@ func (n *names) Set(text string) error {
 		switch {
 		case word == "all":
 		case word == "none" && n.orNone:
-			return errors.New("none stands alone")
+			return errors.New("none cannot be combined with other names")
 		case name == "all":
-			return errors.New("all cannot be left out; want none, or names")
+			return errors.New("all cannot be excluded; want none, or names")
 		case slices.Contains(n.allowed, name):
 			in[name] = !out
 		default:

@@ -76,13 +76,22 @@ func (c *call) open(path string) (*output, error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return nil, err
+		return nil, asked(err, path)
 	}
 	if err := f.Chmod(mode); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	c.files.note(f.Name(), true)
 	return &output{Writer: bufio.NewWriter(f), under: f, path: path, file: f, files: c.files}, nil
+}
+
+// asked names the file that the user asked for in place of the temporary one.
+func asked(err error, path string) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return &fs.PathError{Op: failed.Op, Path: path, Err: failed.Err}
+	}
+	return err
 }
 
 // commit makes what was written the file's content.

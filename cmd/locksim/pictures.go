@@ -43,7 +43,7 @@ func (r *documentReporter) flush() error {
 // pictures returns the reporter of a format that draws pictures: into one file, or into a folder.
 func (c *call) pictures(o *runOptions, p *batch, f format) (reporter, destination, error) {
 	if o.seeds.value > 1 {
-		return nil, nil, fmt.Errorf("--format %s shows runs of one seed; choose it with --seed, or count with --format text", f.name)
+		return nil, nil, fmt.Errorf("--format %s shows one seed: choose it with --seed, or use --format text for several", f.name)
 	}
 	if o.width.value > 0 {
 		f.columns = o.width.value

@@ -15,32 +15,35 @@ import (
 
 func replayCommand() command {
 	return command{
-		name: "replay", summary: "play scenarios on real servers, beside their simulation", usage: replayUsage, run: runReplay, ends: true,
+		name: "replay", summary: "replay scenarios on real servers, and compare with the simulation", usage: replayUsage, run: runReplay, ends: true,
 	}
 }
 
 const replayUsage = `usage: locksim replay --live NAME|FILE... [flags]
        locksim replay --live --all [flags]
 
-Plays each scenario, or counterexample, on real servers: it starts them on loopback, and a process for every client, stages
-the faults (SIGSTOP, kill -9, proxies, libfaketime, REPLICAOF), has the checker judge what came of it, and prints that beside
-what the simulation says. What cannot be staged is refused by name. A run in which a fault did not act, a process was
-late, or that was cut off, is repeated. A verdict "held" beside "vacuous" does not differ, and is not the same either: one
-of the two runs did not expose the property. The totals count such pairs by themselves.
+Replays scenarios or counterexamples on real servers: starts the servers on loopback and a process for each client,
+injects the faults (SIGSTOP, kill -9, proxies, libfaketime, REPLICAOF), judges the history with the same checker, and
+prints the verdicts beside those of the simulation. Scenarios that cannot be replayed are refused with the reason. A run
+is repeated if a fault did not act, a process was late, or the run was cut off. The verdicts "held" and "vacuous" side by
+side are not a difference, but not an agreement either, since one of the runs did not expose the property; the totals
+count such pairs separately.
 
-  --live             on real servers; there is no other way
+  --live             on real servers (required; there is no other mode yet)
   --all              every named scenario on Redis and ZooKeeper
-  --variant NAME     this variant only
-  --style STYLE      this client style only: careless, attentive or careful
-  --fencing MODE     this fencing mode only
-  --speed N          how much faster than the scenario says; otherwise as fast as its verdicts allow, 20 at most
-  --attempts N       how often a case is played at most; 8
-  --format FORMAT    text or json; text
+  --variant NAME     only this variant
+  --style STYLE      only this client style: careless, attentive or careful
+  --fencing MODE     only this fencing mode
+  --speed N          replay N times as fast as the scenario says (default the fastest at which the simulation still gives
+                     the same verdicts, at most 20)
+  --attempts N       maximum number of runs of one case (default 8)
+  --format FORMAT    text or json (default text)
 
-It needs redis-server, or ZooKeeper and Java; for wrong clocks, libfaketime. Nothing is left behind.
+Needs redis-server, or ZooKeeper and Java, or etcd; for wrong clocks of servers also libfaketime. No process or file is
+left behind.
 
-Exit codes: 0 the verdicts agree, 1 they differ, 2 usage or bad scenario, 3 nothing could be compared: it cannot be staged, a
-program is missing, or no run was valid, 130 interrupted.
+Exit codes: 0 the verdicts agree, 1 they differ, 2 wrong usage or invalid scenario, 3 nothing could be compared: the
+scenario cannot be replayed, a program is missing, or no run was valid, 130 interrupted.
 `
 
 // replayOptions are the flags of replay.
@@ -103,11 +106,11 @@ func runReplay(c *call) int {
 func (o *replayOptions) check(names []string) error {
 	switch {
 	case !bool(o.live):
-		return errors.New("only --live, on real servers; to simulate, there is locksim run")
+		return errors.New("--live is required; to simulate, use locksim run")
 	case bool(o.all) && len(names) > 0:
 		return fmt.Errorf("--all takes no names, but %q was given", names[0])
 	case !bool(o.all) && len(names) == 0:
-		return errors.New("which scenario? Name one, or a file, or --all; see locksim list")
+		return errors.New("no scenario given: name one, or a file, or --all; see locksim list scenarios")
 	}
 	return nil
 }

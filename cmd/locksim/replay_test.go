@@ -15,8 +15,8 @@ import (
 
 func TestReplaySaysWhatIsWrongWithItsArguments(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"fencing-33-34", "only --live, on real servers; to simulate, there is locksim run"},
-		{"--live", "which scenario? Name one, or a file, or --all; see locksim list"},
+		{"fencing-33-34", "--live is required"},
+		{"--live", "no scenario given: name one, or a file, or --all; see locksim list scenarios"},
 		{"--live --all x", `--all takes no names, but "x" was given`},
 		{"--live fencing-33-43", `did you mean "fencing-33-34"?`},
 		{"--live fencing-33-34 --variant x", `fencing-33-34 has no variants, so none called "x"`},

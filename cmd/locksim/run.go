@@ -16,39 +16,41 @@ import (
 )
 
 func runCommand() command {
-	return command{name: "run", summary: "play scenarios, and show what happens", usage: runUsage(), run: runRun}
+	return command{name: "run", summary: "simulate scenarios, and show what happens", usage: runUsage(), run: runRun}
 }
 
 func runUsage() string {
 	return `usage: locksim run NAME|FILE... [flags]
        locksim run --all [flags]
 
-Plays each scenario under every variant, client style and fencing mode that it names, all with the same seed, and
-prints the verdicts beside the expected ones, a timeline, the events that matter, and the command that plays it again.
-With --all or --seeds it prints a table instead, and names the seeds that are not as expected. A property of which a
-scenario expects nothing may not be violated.
+Simulates each scenario in every variant, client style and fencing mode that it names, all with the same seed, and
+prints the verdicts beside the expected ones, a timeline, the key events, an explanation, and the command that replays
+the run. With --all or --seeds it prints a table instead, with the seeds whose verdicts are not as expected. A property
+that the scenario's expectations do not mention must not be violated.
 
   --all              every named scenario
-  --fencing MODE     this fencing mode only, or all; also one that the scenario does not name
-  --style STYLE      this client style only: careless, attentive or careful
-  --variant NAME     this variant only
-  --lock NAME        another lock on servers of that kind in place of the scenario's; it may not violate any property
-  --expect any       properties of which the scenario expects nothing may be violated
-  --seed S           the seed, as 42 or 0x2a; otherwise the scenario's own
-  --seeds N          N seeds from that one on
-  --jobs N           runs at once; the output does not depend on it
-  --format FORMAT    one of
-` + formatHelp() + `  -o FILE            write to a file; it is replaced when all is done
-  -o FOLDER/         of svg, html, mermaid, chrome and porcupine: write a file for each picture
-  --width N          columns of the text, from 72 on; otherwise COLUMNS, or 100; of svg and html otherwise ` +
-		fmt.Sprint(imageColumns) + `
-  --ascii            no character outside of ASCII
-  --color WHEN       auto, always or never; auto honours NO_COLOR
+  --fencing MODE     only this fencing mode, which the scenario need not name, or all modes
+  --style STYLE      only this client style: careless, attentive or careful
+  --variant NAME     only this variant
+  --lock NAME        use this lock, which needs the same backend, instead of the scenario's; it must not violate any
+                     property
+  --expect any       properties that the expectations do not mention may be violated
+  --seed S           the seed, such as 42 or 0x2a (default the scenario's own)
+  --seeds N          run N consecutive seeds, beginning with that one (default 1)
+  --jobs N           runs in parallel (default one for each processor); the output does not depend on it
+  --format FORMAT    one of these (default text)
+` + formatHelp() + `  -o FILE            write to this file, which is replaced when all runs are complete
+  -o FOLDER/         write a file for each picture into this folder (svg, html, mermaid, chrome and porcupine)
+  --width N          width in columns, at least 72 (default: the variable COLUMNS, or 100; for svg and html ` +
+		fmt.Sprint(imageColumns) + `)
+  --ascii            use ASCII characters only
+  --color WHEN       auto, always or never (default auto, which honours NO_COLOR)
 
-An interrupt, or a request to terminate, leaves what was played until then, marked as interrupted; -o FILE then is
+After an interrupt or SIGTERM, the report covers the runs so far and is marked as interrupted; -o FILE is then written to
 FILE.partial.
 
-Exit codes: 0 as expected, 1 not as expected or a violation that is not expected, 2 usage or bad scenario, 3 inconclusive, 130 interrupted.
+Exit codes: 0 as expected, 1 not as expected, or an unexpected violation, 2 wrong usage or invalid scenario,
+3 inconclusive, 130 interrupted.
 ` + clientsHelp
 }
 
@@ -123,7 +125,7 @@ func runRun(c *call) int {
 	case bool(o.all) && len(names) > 0:
 		err = fmt.Errorf("--all takes no names, but %q was given", names[0])
 	case !bool(o.all) && len(names) == 0:
-		err = errors.New("which scenario? Name one, or a file, or --all; see locksim list")
+		err = errors.New("no scenario given: name one, or a file, or --all; see locksim list scenarios")
 	}
 	if err != nil {
 		return c.wrong(err)
@@ -153,7 +155,7 @@ func (c *call) findLock(o *runOptions) error {
 	}
 	found, ok := locks.Find(o.lock)
 	if !ok {
-		return fmt.Errorf("there is no lock %q%s", o.lock, didYouMean(o.lock, append(lockNames(), clients.Names()...)))
+		return fmt.Errorf("there is no lock %q%s", o.lock, didYouMean(o.lock, append(lockNames(), clients.Names()...), "list locks"))
 	}
 	o.algorithm = &found
 	return nil
@@ -203,7 +205,7 @@ func (o *runOptions) fits(s *scenarios.Scenario) error {
 	if o.algorithm == nil || serversOf(o.algorithm) == s.Servers.Kind {
 		return nil
 	}
-	return fmt.Errorf("the lock %s lives on %s, but the servers of %s are %s; see locksim list locks", o.algorithm.Name,
+	return fmt.Errorf("the lock %s needs %s, but the servers of %s are %s; see locksim list locks", o.algorithm.Name,
 		titleOf(serversOf(o.algorithm)), s.Name, s.Servers.Title())
 }
 
@@ -213,9 +215,9 @@ func (o *runOptions) nothing() error {
 	case o.algorithm == nil:
 		return fmt.Errorf("no scenario has a variant %q", o.variant)
 	case o.variant == "":
-		return fmt.Errorf("no scenario is of %s", titleOf(serversOf(o.algorithm)))
+		return fmt.Errorf("no scenario runs on %s", titleOf(serversOf(o.algorithm)))
 	}
-	return fmt.Errorf("no scenario of %[2]s has a variant %[1]q", o.variant,
+	return fmt.Errorf("no scenario on %[2]s has a variant %[1]q", o.variant,
 		titleOf(serversOf(o.algorithm)))
 }
 

@@ -260,10 +260,10 @@ func TestALockIsPlayedOnItsOwnServersOnly(t *testing.T) {
 	require.NoError(t, err)
 	o.names, o.algorithm = []string{"fencing-33-34"}, &locks.Algorithm{Name: "zk", Servers: "zookeeper"}
 	_, err = compiled(t, o)
-	require.EqualError(t, err, "the lock zk lives on ZooKeeper, but the servers of fencing-33-34 are Redis; see locksim list locks")
+	require.EqualError(t, err, "the lock zk needs ZooKeeper, but the servers of fencing-33-34 are Redis; see locksim list locks")
 	o.all, o.names, o.algorithm.Servers = true, nil, "no such kind"
 	_, err = compiled(t, o)
-	require.ErrorContains(t, err, "no scenario is of ")
+	require.ErrorContains(t, err, "no scenario runs on ")
 }
 
 func TestEveryFaultIsListed(t *testing.T) {

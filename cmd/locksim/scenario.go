@@ -25,7 +25,7 @@ func find(name string) (s *scenarios.Scenario, file bool, err error) {
 		s, err = scenarios.Load(name)
 		return s, false, err
 	case !looksLikeFile(name) && !isFile(name):
-		return nil, false, fmt.Errorf("there is no scenario %q%s", name, didYouMean(name, names))
+		return nil, false, fmt.Errorf("there is no scenario %q%s", name, didYouMean(name, names, "list scenarios"))
 	}
 	s, err = readFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,13 +57,13 @@ func readFile(name string) (*scenarios.Scenario, error) {
 		return nil, err
 	}
 	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s: longer than a scenario may be, %d bytes", name, maxFile)
+		return nil, fmt.Errorf("%s: longer than %d bytes, the limit for scenarios", name, maxFile)
 	}
 	return scenarios.Parse(name, text)
 }
 
-// failures says one after another what is wrong. Problems of a scenario's text begin with where they are, as those of
-// a compiler do, so that editors can jump there. Of a panic it says where in a lock's code it came from.
+// failures prints errors, one a line. Errors in a scenario's text begin with their position, like those of a compiler, so
+// that editors can jump there. A panic is printed with its place in the lock's code.
 func (c *call) failures(err error) int {
 	if c.interrupted(err) {
 		return exitInterrupted

@@ -13,24 +13,25 @@ import (
 )
 
 func serveCommand() command {
-	return command{name: "serve", summary: "let other people's clients talk to the simulated servers", usage: serveUsage, run: runServe, ends: true}
+	return command{name: "serve", summary: "serve the simulated servers to other programs", usage: serveUsage, run: runServe, ends: true}
 }
 
 const serveUsage = `usage: locksim serve redis|zookeeper [flags]
 
-Has simulated servers listen on real sockets, in real time, until an interrupt: for the clients, tests and examples of other
-people. It prints the address of each server on a line of its own, and then serves.
+Runs simulated servers on real sockets, in real time, until it is interrupted, so that other programs, tests and examples
+can connect to them. It first prints the address of each server on a line of its own.
 
-  --servers N       how many: of Redis, independent ones, 1; of ZooKeeper, an ensemble, 3
-  --replicas        of Redis: the first is the master, the others are its replicas
-  --tick D          of ZooKeeper: sessions live for 2 to 20 ticks; 2s
-  --listen ADDRESS  host:port of the first server, the others have the ports that follow; 127.0.0.1:0, where 0 is any
-  --seed S          decides what the servers draw; 0x1
+  --servers N       number of servers (default: 1 independent Redis server; an ensemble of 3 for ZooKeeper)
+  --replicas        Redis only: the first server is the master, the others are its replicas
+  --tick D          ZooKeeper only: the tick time; session time-outs are 2 to 20 ticks (default 2s)
+  --listen ADDRESS  host:port of the first server; the others use the ports that follow (default 127.0.0.1:0, where port
+                    0 means any free port)
+  --seed S          seed of the servers' random choices (default 0x1)
 
-What is simulated is what a lock can notice: of Redis the commands that locks use; of ZooKeeper all that clients ask for,
-but no quotas, nodes with a time to live, SASL or reconfiguration. Anybody who can reach the address can use the servers.
+Redis supports the commands that locks use. ZooKeeper supports all requests of clients except quotas, nodes with a time to
+live, SASL and reconfiguration. There is no access control: any program that reaches the address can use the servers.
 
-Exit codes: 0 after an interrupt, 2 usage, or an address that is in use.
+Exit codes: 0 after an interrupt, 2 wrong usage, or an address that is in use.
 `
 
 // serveOptions are the flags of serve.
@@ -80,12 +81,12 @@ func runServe(c *call) int {
 func (o *serveOptions) world(words []string) (*serve.World, error) {
 	kinds := []string{"redis", "zookeeper"}
 	if len(words) != 1 {
-		return nil, errors.New("which servers? There are redis and zookeeper")
+		return nil, errors.New("want redis or zookeeper")
 	}
 	n := o.servers.value
 	switch kind := words[0]; {
 	case kind == "redis" && o.tick.value != 0:
-		return nil, errors.New("--tick is of ZooKeeper")
+		return nil, errors.New("--tick is for ZooKeeper only")
 	case kind == "redis":
 		addresses, err := consecutive(o.listen, max(n, 1))
 		if err != nil {
@@ -93,11 +94,11 @@ func (o *serveOptions) world(words []string) (*serve.World, error) {
 		}
 		return serve.Redis(o.seed.value, addresses, bool(o.replicas))
 	case kind != "zookeeper":
-		return nil, fmt.Errorf("there are no servers %q%s", kind, didYouMean(kind, kinds))
+		return nil, fmt.Errorf("there is no server %q%s", kind, didYouMean(kind, kinds, "help serve"))
 	case bool(o.replicas):
-		return nil, errors.New("--replicas is of Redis")
+		return nil, errors.New("--replicas is for Redis only")
 	case o.tick.value != 0 && o.tick.value < time.Millisecond:
-		return nil, fmt.Errorf("--tick %v: a millisecond at least", o.tick.value)
+		return nil, fmt.Errorf("--tick %v: want at least 1ms", o.tick.value)
 	case n != 0 && n%2 == 0:
 		return nil, fmt.Errorf("--servers %d: an ensemble has an odd number of servers", n)
 	case n == 0:
@@ -110,7 +111,7 @@ func (o *serveOptions) world(words []string) (*serve.World, error) {
 	return serve.ZooKeeper(o.seed.value, addresses, o.tick.value)
 }
 
-// consecutive are so many addresses, with a port each.
+// consecutive lists n addresses, with a port each.
 func consecutive(first string, n int) ([]string, error) {
 	host, text, err := net.SplitHostPort(first)
 	port, bad := strconv.Atoi(text)

@@ -10,24 +10,24 @@ import (
 
 func TestServersAreAskedForAndNamedInFull(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"serve", "serve: which servers? There are redis and zookeeper"},
-		{"serve redi", `serve: there are no servers "redi"; did you mean "redis"?`},
-		{"serve redis --tick 1s", "serve: --tick is of ZooKeeper"},
-		{"serve zookeeper --replicas", "serve: --replicas is of Redis"},
+		{"serve", "serve: want redis or zookeeper"},
+		{"serve redi", `serve: there is no server "redi"; did you mean "redis"?`},
+		{"serve redis --tick 1s", "serve: --tick is for ZooKeeper only"},
+		{"serve zookeeper --replicas", "serve: --replicas is for Redis only"},
 		{"serve zookeeper --servers 4", "serve: --servers 4: an ensemble has an odd number of servers"},
 		{"serve zookeeper --tick 0s", `serve: invalid value "0s" for --tick: not a duration such as 30s, 10m or 8h`},
-		{"serve zookeeper --tick 1us", "serve: --tick 1µs: a millisecond at least"},
+		{"serve zookeeper --tick 1us", "serve: --tick 1µs: want at least 1ms"},
 		{"serve redis --listen nowhere", `serve: --listen "nowhere" is not of the form host:port, with ports for 1 server`},
 
-		{"live", "live: what is to be done? There is acquire LOCK"},
-		{"live acquire", "live: which lock?"},
+		{"live", "live: want acquire LOCK"},
+		{"live acquire", "live: no lock given"},
 		{"live acquire redlok", `live: there is no lock "redlok"; did you mean "redlock"?`},
-		{"live acquire set-nx-lua", "live: the lock set-nx-lua lives on Redis: name the servers with --redis"},
+		{"live acquire set-nx-lua", "live: the lock set-nx-lua needs Redis: name the servers with --redis"},
 		{"live acquire set-nx-lua --redis localhost", `live: --redis "localhost": "localhost" is not of the form host:port`},
-		{"live acquire set-nx-lua --redis localhost:1 --etcd http://localhost:2", "live: the lock set-nx-lua lives on Redis, and has no use for --etcd"},
-		{"live acquire etcd --etcd localhost:2", `live: --etcd "localhost:2" is no address such as http://127.0.0.1:2379`},
-		{"live acquire chubby", "live: the lock chubby lives on Chubby, for which there is no client here"},
-		{"live acquire set-nx-lua --redis localhost:1 --ttl 0s", "live: --ttl and --timeout are a millisecond at least"},
+		{"live acquire set-nx-lua --redis localhost:1 --etcd http://localhost:2", "live: the lock set-nx-lua needs Redis, and does not use --etcd"},
+		{"live acquire etcd --etcd localhost:2", `live: --etcd "localhost:2" is not an address such as http://127.0.0.1:2379`},
+		{"live acquire chubby", "live: the lock chubby needs Chubby, which live does not support"},
+		{"live acquire set-nx-lua --redis localhost:1 --ttl 0s", "live: --ttl and --timeout must be at least 1ms"},
 	} {
 		code, out, stderr := locksim(t.Context(), strings.Fields(c.args)...)
 		require.Equal(t, exitUsage, code, c.args)

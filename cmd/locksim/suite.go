@@ -47,5 +47,5 @@ func (p *batch) again(runner *harness.Runner, run reports.Run) (reports.Run, err
 		played.File = run.File
 		return played, nil
 	}
-	return run, errors.New("a run is of no job: " + run.Case.Scenario.Name)
+	return run, errors.New("a run belongs to no job: " + run.Case.Scenario.Name)
 }

@@ -9,7 +9,7 @@ import (
 func versionCommand() command {
 	return command{
 		name:    "version",
-		summary: "say which version this is",
+		summary: "print the version of locksim",
 		usage:   "usage: locksim version\n",
 		run: func(c *call) int {
 			names, err := c.parse(newFlags("version"))
