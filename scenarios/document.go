@@ -20,9 +20,9 @@ type section interface {
 const (
 	formatIntro = `# The format of scenario files
 
-A scenario is one YAML mapping. It says who does what with which lock, on which servers, what goes wrong, and what is
-expected of it. The tables below are generated from the ones that the reader itself uses; ~schema.json~ is the same for
-editors. Begin a file with this line to have an editor complete and check it:
+A scenario is one YAML mapping. It names the lock, the servers, the clients and what they do, the faults, and the
+expected verdicts. The tables below are generated from those that the parser uses; ~schema.json~ is the same for
+editors. An editor completes and checks a file that begins with this line:
 
     # yaml-language-server: $schema=schema.json
 
@@ -31,21 +31,19 @@ An example:
 `
 	formatRules = `
 Times are written with a unit: ~250ms~, ~10s~, ~1m30s~. Anchors, aliases, merge keys, tags and a second document in
-the same file are refused. Whatever is wrong with a file is reported together, as far as its nodes can be told, each
-problem with its line and column.
+the same file are refused. The parser reports all errors of a file at once, each with its line and column.
 
-The nodes are the clients, the lock's servers and ~storage~, where the protected resource lives. What the servers are
-called follows from [their kind](#the-kinds-of-servers): ~redis-1~, ~zk-1~. Clients have connections to servers and to
+The nodes are the clients, the lock's servers and ~storage~, where the protected resource is. The names of the servers
+follow from [the backend](#the-kinds-of-servers): ~redis-1~, ~zk-1~. Clients have connections to servers and to
 ~storage~. Servers have connections to each other if they are a master and its replicas, with or without Sentinels, a
 cluster, an ensemble, or a database and its pooler; no other nodes have any.
 
-Where a field takes globs, they are those of Go's path.Match. Where it takes roles, a role stands for the node that
-plays it at that moment: ~holder~ is the client that was told last that it holds the lock; ~master~ and ~leader~ are
-the server that was made so last, where servers follow one of them.
+Globs are those of Go's path.Match. A role stands for the node that has it at that moment: ~holder~ is the client that
+was told last that it holds the lock; ~master~ and ~leader~ are the server that was promoted or elected last.
 
-What a variant sets is laid over the scenario: mappings are merged key by key, lists and single values replace, ~null~
-removes. What it expects replaces what the scenario expects of the same property or measure, and ~null~ removes there
-too.
+The fields that a variant sets are merged into the scenario: mappings key by key, while lists and single values replace
+those of the scenario, and ~null~ removes a field. Its expectations replace those of the scenario for the same property
+or measure, and ~null~ removes one.
 `
 )
 
@@ -75,8 +73,8 @@ func Fields() []byte {
 }
 
 func describeMeasures(b *bytes.Buffer) {
-	b.WriteString("\n## The measures\n\nNot every run has all of them: where nobody held the lock when it crashed, nobody " +
-		"took it after a crash.\n\n| Measure | What it is |\n|---|---|\n")
+	b.WriteString("\n## The measures\n\nA run has only those that apply to it: for example, without the crash of a holder there is no time until the next " +
+		"holder.\n\n| Measure | Meaning |\n|---|---|\n")
 	for _, m := range checker.Measures() {
 		fmt.Fprintf(b, "| `%s` | %s |\n", m.Name, m.Doc)
 	}
@@ -99,20 +97,20 @@ func (m *mapping[T]) describe(b *bytes.Buffer) {
 	for _, c := range m.choose {
 		fmt.Fprintf(b, "Exactly one %s: %s.\n\n", c.what, code(c.fields))
 	}
-	b.WriteString("| Field | What may stand there | If absent | Meaning |\n|---|---|---|---|\n")
+	b.WriteString("| Field | Value | Default | Meaning |\n|---|---|---|---|\n")
 	for _, f := range m.fields {
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, f.allowedText(), f.absentText(), f.meaning())
 	}
 }
 
-// meaning is the field's documentation, and where it means anything.
+// meaning is the field's documentation, and the fields and backends with which it applies.
 func (f field[T]) meaning() string {
 	text := f.doc
 	if len(f.beside) > 0 {
-		text += " Only beside " + code(f.beside) + "."
+		text += " Only with " + code(f.beside) + "."
 	}
 	if len(f.kinds) > 0 {
-		text += " Only of " + code(f.kinds) + "."
+		text += " Only for " + code(f.kinds) + "."
 	}
 	return text
 }
@@ -125,7 +123,7 @@ func code(names []string) string {
 	return listing(quoted)
 }
 
-// allowedText points to the table of a mapping rather than to repeat the names of its fields.
+// allowedText links to the table of a mapping instead of repeating the names of its fields.
 func (f field[T]) allowedText() string {
 	text := f.allowed
 	for _, part := range f.parts {

@@ -24,82 +24,85 @@ func ParseFault(text string) (sim.Fault, error) {
 
 var faultFields = mapping[sim.Fault]{
 	name: "fault",
-	doc: "Something that goes wrong, in one mapping: a trigger says when, an action says what, and the fields of the " +
-		"action stand beside it, as in `{after: {node: a, does: acquired}, plus: 100ms, clock: redis-3, step: 11s}`. " +
+	doc: "A fault in one mapping: a trigger says when, an action says what, and the fields of the action " +
+		"stand beside it, as in `{after: {node: a, does: acquired}, plus: 100ms, clock: redis-3, step: 11s}`. " +
 		"`before` acts while the step is pending: a crash cancels it, a pause or a delay postpones it.",
 	choose: []choice{{"trigger", []string{"at", "before", "after"}}, {"action", sim.ActionNames()}},
 	fields: []field[sim.Fault]{
 		bind("name", name("a name"), func(f *sim.Fault) *string { return &f.Name },
-			"What the trace and the triggers of other faults call it.").otherwise("`fault-N`"),
+			"The fault's name in the trace and in the triggers of other faults.").otherwise("`fault-N`"),
 		through("at", atLeast(0), func(f *sim.Fault) time.Duration { return f.Trigger.At },
 			func(f *sim.Fault, d time.Duration) { f.Trigger.When, f.Trigger.At = sim.At, d },
-			"Trigger: a moment of true time since the start."),
+			"Trigger: a moment in true time since the start."),
 		step("before", sim.Before, "Trigger: the moment at which a step is about to be taken."),
 		step("after", sim.After, "Trigger: the moment at which a step has been taken."),
 		bind("nth", first(integer(1, maxTries)), func(f *sim.Fault) *int { return &f.Trigger.Nth },
-			"Which of the steps that match. They are counted from the start of the run, those of the servers' start-up included: "+
-				"the NEWLEADER of an ensemble's first leader comes in the first milliseconds.").
+			"Which of the matching steps. They are counted from the start of the run and include the servers' start-up: for "+
+				"example, the NEWLEADER of an ensemble's first leader comes in the first milliseconds.").
 			otherwise("the first").with("before", "after"),
 		bind("plus", atLeast(0), func(f *sim.Fault) *time.Duration { return &f.Trigger.Plus },
-			"How long after the step.").otherwise("at once").with("after"),
+			"The delay after the step.").otherwise("at once").with("after"),
 
 		act("pause", sim.Pause, node(), nodeOf,
-			"Action: the node's code stands still; its clocks run, and what is sent to it waits."),
-		act("crash", sim.Crash, node(), nodeOf, "Action: the node loses its memory."),
+			"Action: the node's code stops; its clocks run on, and messages to it wait."),
+		act("crash", sim.Crash, node(), nodeOf, "Action: the node crashes and loses its memory."),
 		bind("kind", flag("process", "host"), func(f *sim.Fault) *bool { return &f.Action.Host },
-			"Whether the process dies, or the whole machine.").otherwise("`process`").with("crash"),
+			"Whether the process crashes, or the whole machine.").otherwise("`process`").with("crash"),
 		bind("restart", atLeast(1), func(f *sim.Fault) *time.Duration { return &f.Action.Restart },
-			"It is up again after this long. A client then begins at once, whatever its `start` says.").otherwise("never").with("crash"),
+			"How long the node stays down. A client then begins at once, regardless of its `start`.").otherwise("never").with("crash"),
 		bind("keep", wordOf("nothing", "all"), func(f *sim.Fault) *string { return &f.Action.Keep },
-			"What a server has kept when it is up again, whatever its `persistence` says: nothing, or its whole dataset as it "+
-				"was at the crash.").otherwise("what its disk keeps").with("restart"),
-		act("clock", sim.SetClock, node(), nodeOf, "Action: the node's clock steps (`step`) or changes its rate (`rate`)."),
+			"The data with which a crashed server restarts, regardless of its `persistence`: nothing, or the whole dataset that it "+
+				"had at the crash.").otherwise("what its disk has by its `persistence`").with("restart"),
+		act("clock", sim.SetClock, node(), nodeOf, "Action: the node's clock jumps (`step`) or changes its rate (`rate`)."),
 		bind("step", atLeast(-maxDuration), func(f *sim.Fault) *time.Duration { return &f.Action.Step },
-			"How far the clock jumps; it may be negative.").otherwise("it does not").with("clock"),
+			"How far the clock jumps; it may be negative.").otherwise("no jump").with("clock"),
 		bind("rate", rate(), func(f *sim.Fault) *int64 { return &f.Action.Rate },
-			"How much faster than true time both clocks run.").otherwise("as before").with("clock"),
+			"How much faster than true time both clocks run.").otherwise("unchanged").with("clock"),
 		bind("of", clockOf(), func(f *sim.Fault) *sim.ClockOf { return &f.Action.Of },
 			"Which clocks jump.").otherwise("`wall`").with("step"),
-		act("cut", sim.Cut, linkFields.kind(), linkOf, "Action: what is sent on the link vanishes silently."),
-		act("stall", sim.Stall, linkFields.kind(), linkOf, "Action: what is sent on the link waits, and nobody is told."),
+		act("cut", sim.Cut, linkFields.kind(), linkOf,
+			"Action: packets on the link are lost silently; as with TCP, they are sent again and arrive after the cut."),
+		act("stall", sim.Stall, linkFields.kind(), linkOf, "Action: messages on the link wait, and neither end is notified."),
 		act("delay", sim.Delay, atLeast(1), func(a *sim.Action) *time.Duration { return &a.By },
-			"Action: the message of the trigger is that much later, and what follows it on its connection."),
+			"Action: the message of the trigger is delayed by this much, and so are the messages that follow it on its connection."),
 		through("break", target(), func(f *sim.Fault) aim { return aim{f.Action.This, f.Action.Link} },
 			func(f *sim.Fault, a aim) { f.Action.Kind, f.Action.This, f.Action.Link = sim.Break, a.this, a.link },
 			"Action: connections are closed or reset: that of the trigger's message (`this`), or those between nodes."),
 		bind("how", flag("fin", "rst"), func(f *sim.Fault) *bool { return &f.Action.RST },
-			"Whether they are closed or reset.").otherwise("`fin`").with("break"),
+			"Whether the connections are closed (FIN) or reset (RST).").otherwise("`fin`").with("break"),
 		bind("lose", loss(), func(f *sim.Fault) *sim.Loss { return &f.Action.Lose },
-			"What is lost with it: requests on their way to the server, or the server's replies.").otherwise("nothing").with("break"),
+			"Which messages are lost with the connection: requests on their way to the server, or the server's replies.").
+			otherwise("nothing").with("break"),
 		act("error", sim.Error, line("the text of an error reply, its code first: LOADING Redis is loading"),
 			func(a *sim.Action) *string { return &a.Text },
 			"Action: the request of the trigger (`send`, a server's `receive`, or before `execute`) is answered with this error "+
-				"instead of being executed. What Redis never refuses so, such as MULTI with LOADING or GET with READONLY, is executed."),
+				"instead of being executed. Commands to which Redis never replies with this error, such as MULTI with LOADING or GET "+
+				"with READONLY, are executed."),
 		act("same-random", sim.SameRandom, list(line("a client process"), 100), func(a *sim.Action) *[]string { return &a.Nodes },
-			"Action: the client processes draw the same random numbers from the start on (`at: 0s`), as forked twins do."),
+			"Action: the client processes draw the same random numbers from the start (`at: 0s`), such as forked processes do."),
 		act("promote", sim.Promote, node(), nodeOf,
-			"Action: a failover by hand. A replica becomes master and the other replicas follow it, a server of an ensemble "+
-				"becomes leader, another server of a service that is one node leads it.").
+			"Action: a manual failover. A replica becomes master and the other replicas follow it, or a server of an ensemble "+
+				"becomes leader, or the service that one node stands for gets a new leader.").
 			of("redis", "zookeeper", "etcd", "consul", "chubby"),
 		bind("redirect", nodes(), func(f *sim.Fault) *[]string { return &f.Action.Nodes },
-			"Which clients learn of it. If the node is master already, these are told as well.").
+			"Which clients are told the new master. If the node is master already, they are told as well.").
 			otherwise("all").with("promote").of("redis"),
 		bind("demote", omitted(atLeast(1)), func(f *sim.Fault) *time.Duration { return &f.Action.Demote },
-			"The old master is told after this long, if it can be reached then.").
+			"How long after the promotion the old master is demoted, if it can be reached then.").
 			otherwise("never").with("promote").of("redis"),
-		act("evict", sim.Evict, node(), nodeOf, "Action: the server gives up a key to make room.").of("redis", "memcached"),
+		act("evict", sim.Evict, node(), nodeOf, "Action: the server evicts a key to free memory.").of("redis", "memcached"),
 		bind("key", line("a key"), func(f *sim.Fault) *string { return &f.Action.Key },
-			"Which key.").otherwise("the lock's").with("evict"),
+			"The evicted key.").otherwise("the lock's").with("evict"),
 		act("snapshot", sim.Snapshot, node(), nodeOf,
-			"Action: the server saves its dataset (BGSAVE), or has a snapshot take the place of its log.").
+			"Action: the server saves its dataset (BGSAVE), or replaces its log with a snapshot.").
 			of("redis", "consul"),
 		act("end-session", sim.EndSession, node(), nodeOf,
-			"Action: the servers take the client for dead and end its session or its connection, as an operator's KILL does. "+
-				"Nobody tells the client but its library.").
+			"Action: the servers end the client's session or connection, such as an operator's KILL does. The client learns of it only "+
+				"from its library.").
 			of("zookeeper", "etcd", "consul", "chubby", "mysql", "postgres"),
 
 		bind("for", atLeast(1), func(f *sim.Fault) *time.Duration { return &f.For },
-			"It heals after this long.").otherwise("never"),
+			"How long the fault lasts.").otherwise("never"),
 	},
 }
 
@@ -134,18 +137,18 @@ func linkOf(a *sim.Action) *sim.Link { return &a.Link }
 
 var patternFields = mapping[sim.Pattern]{
 	name: "step",
-	doc:  "A step of the protocol, as the trace shows it. What is left away matches everything.",
+	doc:  "A step of the protocol, as the trace shows it. An absent field matches everything.",
 	fields: []field[sim.Pattern]{
 		bind("node", globOrRole(), func(p *sim.Pattern) *string { return &p.Node },
-			"Who takes the step: a node, a glob, or a role. `holder` is the client that was told last that it holds the "+
-				"lock, and has not stopped to believe it; `master` and `leader` are the server that was made so last.").
+			"The node that takes the step: a node, a glob, or a role. `holder` is the client that was told last that it holds the "+
+				"lock, and still believes so; `master` and `leader` are the server that was promoted or elected last.").
 			otherwise("any"),
-		bind("does", does(), func(p *sim.Pattern) *trace.Does { return &p.Does }, "What it does.").must(),
+		bind("does", does(), func(p *sim.Pattern) *trace.Does { return &p.Does }, "The kind of step.").must(),
 		bind("what", glob("a glob"), func(p *sim.Pattern) *string { return &p.What },
 			"The command or its purpose (`SET`, `release`), the access (`read`, `check`, `write`), or the name of a "+
-				"fault (of `begin` and `end`).").otherwise("any"),
+				"fault (for `begin` and `end`).").otherwise("any"),
 		bind("peer", globOrRole(), func(p *sim.Pattern) *string { return &p.Peer },
-			"The other end of a message that is sent, received, executed or replied to.").otherwise("any"),
+			"The other end of the message that is sent, received, executed or replied to.").otherwise("any"),
 	},
 }
 

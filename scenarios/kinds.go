@@ -25,7 +25,7 @@ type serverKind struct {
 var serverKinds = []serverKind{
 	{
 		name: "redis", title: "Redis", node: "redis", entry: "key", role: "master",
-		doc: "Servers that know nothing of each other, a master and its replicas, the same with Sentinels (`sentinel-1`, …), or " +
+		doc: "Independent servers, a master and its replicas, the same with Sentinels (`sentinel-1`, …), or " +
 			"a Redis Cluster. The masters come first, then the replicas of each in turn.",
 	},
 	{
@@ -95,8 +95,9 @@ func nodePrefixes() []string {
 }
 
 func describeKinds(b *bytes.Buffer) {
-	b.WriteString("\n## The kinds of servers\n\nWhat some kinds alone know, the tables above say: \"Only of …\".\n\n" +
-		"| `kind` | Which | Nodes | Roles | What they are |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## The kinds of servers\n\nThe tables above mark fields that only some backends support: " +
+		"\"Only for …\".\n\n" +
+		"| `kind` | Backend | Nodes | Roles | What is simulated |\n|---|---|---|---|---|\n")
 	for _, k := range serverKinds {
 		nodes, role := "`"+k.node+"-1`", ""
 		if k.role != "" {

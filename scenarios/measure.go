@@ -13,10 +13,10 @@ import (
 
 var measureFields = mapping[MeasureBound]{
 	name: "measure",
-	doc:  "What a measured value is expected to be, bounds included.",
+	doc:  "The range in which a measured value is expected, bounds included.",
 	fields: []field[MeasureBound]{
-		bind("min", optional(amount()), func(m *MeasureBound) **int64 { return &m.Min }, "The least.").otherwise("no bound"),
-		bind("max", optional(amount()), func(m *MeasureBound) **int64 { return &m.Max }, "The most.").otherwise("no bound"),
+		bind("min", optional(amount()), func(m *MeasureBound) **int64 { return &m.Min }, "The minimum.").otherwise("no bound"),
+		bind("max", optional(amount()), func(m *MeasureBound) **int64 { return &m.Max }, "The maximum.").otherwise("no bound"),
 	},
 }
 

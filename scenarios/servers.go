@@ -89,59 +89,60 @@ func (s Servers) elects() bool { return s.kind().elects || s.kind().role != "" &
 
 var serverFields = mapping[Servers]{
 	name: "servers",
-	doc:  "The servers that the lock lives on, of one of [several kinds](#the-kinds-of-servers).",
+	doc:  "The servers that keep the lock: one of [several backends](#the-kinds-of-servers).",
 	fields: []field[Servers]{
-		bind("kind", wordOf(kindNames()...), func(s *Servers) *string { return &s.Kind }, "What they are.").or("redis"),
+		bind("kind", wordOf(kindNames()...), func(s *Servers) *string { return &s.Kind }, "The backend.").or("redis"),
 		bind("masters", integer(1, maxServers), func(s *Servers) *int { return &s.Masters },
-			"How many servers there are that do not replicate each other: `redis-1`, `redis-2`, …").or("1").of("redis"),
+			"The number of servers that do not replicate each other: `redis-1`, `redis-2`, …").or("1").of("redis"),
 		bind("replicas", integer(0, maxServers), func(s *Servers) *int { return &s.Replicas },
-			"How many replicas each master has.").or("0").of("redis"),
+			"The number of replicas of each master.").or("0").of("redis"),
 		bind("sentinels", integer(0, maxServers), func(s *Servers) *int { return &s.Sentinels },
-			"How many Sentinels watch the master, and have a replica take its place.").or("0").of("redis"),
+			"The number of Sentinels, which monitor the master and promote a replica if it is down.").or("0").of("redis"),
 		bind("cluster", truth(), func(s *Servers) *bool { return &s.Cluster },
-			"Whether the masters form a Redis Cluster; the lock's key is of the slots of `redis-1`.").otherwise("no").of("redis"),
+			"Whether the masters form a Redis Cluster; `redis-1` serves the hash slot of the lock's key.").otherwise("no").of("redis"),
 		bind("min-replicas", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.MinReplicas },
-			"How many replicas must be heard of for a master to accept writes (min-replicas-to-write).").
+			"How many connected replicas a master needs to accept writes (min-replicas-to-write).").
 			otherwise("none").of("redis"),
 		bind("max-lag", omitted(atLeast(time.Second)), func(s *Servers) *time.Duration { return &s.MaxLag },
-			"How long such a replica may be silent (min-replicas-max-lag).").
+			"How long ago such a replica may have reported last (min-replicas-max-lag).").
 			otherwise("`10s`").with("min-replicas").of("redis"),
 		bind("full-sync", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.FullSync },
-			"How long a replica that cannot go on where it was waits for its master's whole dataset. Meanwhile it keeps what it "+
-				"had, and acknowledges nothing. A master that sends it without a disk waits first for more replicas "+
-				"(repl-diskless-sync-delay); with repl-diskless-sync off it takes about `100ms`.").
+			"How long a full synchronization takes, for a replica that cannot continue where it was. Meanwhile the replica keeps its "+
+				"old data and acknowledges nothing. The default is that of a diskless synchronization, which first waits for more "+
+				"replicas (repl-diskless-sync-delay); with repl-diskless-sync off it takes about `100ms`.").
 			otherwise("`5s`").with("replicas").of("redis"),
 		bind("down-after", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.DownAfter },
-			"How long a server is silent before the others take it for down (Sentinel's down-after-milliseconds, the cluster's "+
+			"How long a server must be silent before the others consider it down (Sentinel's down-after-milliseconds, the cluster's "+
 				"cluster-node-timeout).").
 			otherwise("`30s` for Sentinel, `15s` in a cluster").with("sentinels", "cluster").of("redis"),
 		bind("failover-timeout", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.Failover },
 			"Sentinel's failover-timeout.").otherwise("`3m`").with("sentinels").of("redis"),
 		bind("nodes", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.Nodes },
-			"How many servers the ensemble has: `zk-1`, `zk-2`, … An odd number.").otherwise("3").of("zookeeper"),
+			"The number of servers of the ensemble, which must be odd: `zk-1`, `zk-2`, …").otherwise("3").of("zookeeper"),
 		bind("leader", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.Leader },
-			"The number of the server that leads at first.").otherwise("the last").of("zookeeper"),
+			"The number of the first leader.").otherwise("the last").of("zookeeper"),
 		bind("tick", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.Tick },
-			"tickTime: sessions end at multiples of it.").otherwise("`2s`").of("zookeeper"),
+			"The tickTime; sessions expire at multiples of it.").otherwise("`2s`").of("zookeeper"),
 		bind("sync-limit", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.SyncLimit },
-			"How many ticks leader and followers bear silence (syncLimit).").otherwise("5").of("zookeeper"),
+			"How many ticks of silence the leader and the followers tolerate (syncLimit).").otherwise("5").of("zookeeper"),
 		bind("keep-alive", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.KeepAlive },
-			"How long a client's machine may be silent before its connection is taken for dead.").
-			otherwise("for ever").of("mysql", "postgres"),
+			"How long a client's machine may be silent before the server drops its connection.").
+			otherwise("forever").of("mysql", "postgres"),
 		bind("idle-timeout", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.IdleTimeout },
 			"How long a connection may be idle before the server closes it (MySQL's wait_timeout; PostgreSQL's "+
-				"idle_session_timeout, which does not end a connection that is in a transaction).").otherwise("`8h` for MySQL, else for ever").of("mysql", "postgres"),
+				"idle_session_timeout, which does not close a connection that is in a transaction).").
+			otherwise("`8h` for MySQL, else forever").of("mysql", "postgres"),
 		bind("pool", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.Pool },
-			"How many connections to the server a pooler lends to one transaction at a time, as PgBouncer does with pool_mode "+
-				"transaction. Clients connect to the pooler: `pooler-1`.").otherwise("no pooler").of("postgres"),
+			"The number of server connections of a pooler, which assigns them to one transaction at a time, like PgBouncer with "+
+				"pool_mode transaction. Clients connect to the pooler: `pooler-1`.").otherwise("no pooler").of("postgres"),
 		bind("persistence", omitted(wordOf("none", "rdb", "lazy", "everysec", "always")),
 			func(s *Servers) *string { return &s.Persistence },
-			"When what was written reaches the disk. Of Redis: never, with a snapshot, when the machine likes, once a second, "+
-				"or before it is acknowledged (RDB, or appendonly and appendfsync); of ZooKeeper: when the machine likes, or "+
-				"before it is acknowledged (forceSync).").
+			"When a write reaches the disk. Redis: `none` never, `rdb` with a snapshot, `lazy` when the operating system flushes, "+
+				"`everysec` once a second, `always` before it is acknowledged (RDB, or appendonly and appendfsync). ZooKeeper: "+
+				"`lazy` or `always` (forceSync).").
 			otherwise("`none` for Redis, `always` for ZooKeeper").of("redis", "zookeeper"),
 		bind("disk", wordOf("honest", "lies"), func(s *Servers) *string { return &s.Disk },
-			"Whether the disk keeps what it acknowledges. To lie it must be written to: beside `persistence` everysec or "+
-				"always.").or("honest").of("redis"),
+			"Whether the disk keeps what it has acknowledged: an `honest` disk does, one that `lies` may lose it. Only with "+
+				"`persistence` everysec or always.").or("honest").of("redis"),
 	},
 }

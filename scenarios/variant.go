@@ -15,20 +15,20 @@ type variantText struct {
 
 var variantFields = mapping[variantText]{
 	name: "variant",
-	doc:  "Another way to play the scenario. If there are variants, they are what is played.",
+	doc:  "A variant of the scenario. If there are variants, only they are run, not the scenario itself.",
 	fields: []field[variantText]{
-		bind("name", name("a name"), func(v *variantText) *string { return &v.name }, "What the variant is called.").must(),
+		bind("name", name("a name"), func(v *variantText) *string { return &v.name }, "The variant's name.").must(),
 		bind("set", tree("any field of the scenario but "+listing(fixedFields), func(*schemas) object {
 			return object{"$ref": "#/definitions/scenario-part"}
-		}), func(v *variantText) **yaml.Node { return &v.set }, "What is different.").otherwise("nothing"),
+		}), func(v *variantText) **yaml.Node { return &v.set }, "The fields that differ from the scenario.").otherwise("nothing"),
 		bind("expect", expectTree(),
-			func(v *variantText) **yaml.Node { return &v.expect }, "What is expected instead, by property.").otherwise("the same"),
+			func(v *variantText) **yaml.Node { return &v.expect }, "Expected verdicts that replace those of the scenario, by property.").otherwise("the same"),
 		bind("measures", tree("measures as of the scenario", func(s *schemas) object {
 			return object{
 				"type": "object", "propertyNames": knownMeasure().schema(s),
 				"additionalProperties": s.orNull(measureKind().schema(s)),
 			}
-		}), func(v *variantText) **yaml.Node { return &v.measures }, "What is measured instead, by name.").otherwise("the same"),
+		}), func(v *variantText) **yaml.Node { return &v.measures }, "Expected measures that replace those of the scenario, by name.").otherwise("the same"),
 	},
 }
 
@@ -55,7 +55,7 @@ func expectTree() kind[*yaml.Node] {
 func variantsField() field[Scenario] {
 	f := through("variants", list(variantFields.kind(), maxVariants),
 		func(*Scenario) []variantText { return nil }, func(*Scenario, []variantText) {},
-		"Ways to play the scenario that differ in something.").otherwise("it is played as it is")
+		"Variants of the scenario.").otherwise("the scenario is run as it is")
 	read := list(variantFields.kind(), maxVariants).read
 	f.read = func(r *reader, path string, n *yaml.Node, _ *Scenario) {
 		r.variants, _ = read(r, path, n)
