@@ -15,8 +15,8 @@ func hostDial(address unsafe.Pointer, length uint32) uint32
 //go:wasmimport locksim dialled
 func hostDialled(fd uint32) uint32
 
-// Dial opens a connection to a server of the simulation. Network is "tcp", and address one of Config's. It is made to
-// be a library's dialer.
+// Dial opens a connection to a server of the simulation. Network is "tcp", and address one of Config's. It can
+// be used as a library's dialer.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	fail := func(err error) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: network, Addr: endpoint(address), Err: err}
@@ -68,7 +68,7 @@ func connected(ctx context.Context, conn net.Conn) error {
 // endpoint is an address as errors show it.
 type endpoint string
 
-// Network is TCP.
+// Network returns "tcp".
 func (endpoint) Network() string { return "tcp" }
 
 // String returns the address.

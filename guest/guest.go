@@ -1,8 +1,8 @@
-// Package guest is what a program imports to be a client inside a simulation: it is compiled for WebAssembly, and its
-// library runs there as it is.
+// Package guest makes a program that imports it a client inside a simulation: the program is compiled for
+// WebAssembly, and its library runs there unchanged.
 //
-// Call [Register] from an init function with what makes the library's lock; give the library [Dial] to open its
-// connections with. A whole client:
+// Call [Register] from an init function with a function that makes the library's lock; configure the library to
+// open its connections with [Dial]. A complete client:
 //
 //	func main() {}
 //
@@ -39,73 +39,73 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// Config is what a client is told: who it is, whom to ask for which lock, and how.
+// Config is the configuration of a client: its name, the lock's servers, the lock, and its parameters.
 type Config struct {
-	// Name is that of the client process.
+	// Name is the name of the client process.
 	Name string
-	// Servers are the addresses of the lock's servers, in the scenario's order. They are numbers, so that nobody has to
-	// ask for names.
+	// Servers are the addresses of the lock's servers, in the scenario's order. They are numeric, so that no
+	// name needs to be resolved.
 	Servers []string
-	// Key is what the lock is called.
+	// Key is the name of the lock.
 	Key string
-	// TTL is how long a lease lives, or a session without its client.
+	// TTL is the time to live of a lease, or of a session that its client does not renew.
 	TTL time.Duration
-	// Timeout is how long one call to a server may take; 0 is the library's own, as with what follows.
+	// Timeout is how long one call to a server may take; 0 is the library's default, as in the fields below.
 	Timeout time.Duration
 	// Renew is the time between two renewals of a lease.
 	Renew time.Duration
-	// Retry says how often, and how soon, a lock is asked for again that somebody else holds.
+	// Retry says how often, and how soon, the client requests a lock again that another client holds.
 	Retry locks.Retry
 }
 
-// Mutex is the library's lock, as it is used here.
+// Mutex is the interface to the library's lock.
 type Mutex struct {
-	// Lock asks for the lock and waits for it until ctx ends.
+	// Lock requests the lock and waits for it until ctx ends.
 	Lock func(ctx context.Context) (Lease, error)
-	// TryLock asks once; Lock if it is nil.
+	// TryLock requests the lock once without waiting; Lock is used if it is nil.
 	TryLock func(ctx context.Context) (Lease, error)
-	// Unlock gives the lock back.
+	// Unlock releases the lock.
 	Unlock func(ctx context.Context) error
-	// Extend prolongs the lease, and returns when it then ends; zero if the library does not say. A client that is told to
-	// renew calls it after every Config.Renew while it works, and gives up when it fails with ErrNotHeld or when the lease
-	// is over that it knows of: if the library states no end, a whole lease after Lock returned, or after the last Extend
-	// that succeeded was called. Nil if the library has nothing of the kind, or does it by itself.
+	// Extend prolongs the lease, and returns its new end; zero if the library does not say. If renewal is configured,
+	// the client calls it every Config.Renew during its critical section, and gives up when it fails with ErrNotHeld
+	// or when the last known lease has expired: if the library states no end, that is one TTL after Lock returned, or
+	// after the call of the last successful Extend. Nil if the library cannot extend leases, or does so by itself.
 	Extend func(ctx context.Context) (until time.Time, err error)
-	// Valid asks the servers whether the lock is still held, which careful clients do before each access; nil if the
-	// library has nothing of the kind.
+	// Valid asks the servers whether the lock is still held, which careful clients do before each access; nil
+	// if the library has no such function.
 	Valid func(ctx context.Context) error
 }
 
-// Lease is what the library tells of a lock that it has got.
+// Lease is the library's information about an acquired lock.
 type Lease struct {
-	// Value is what the servers know the holder by. It may be empty.
+	// Value identifies the holder at the servers. It may be empty.
 	Value string
 	// Token is the fencing token; 0 if there is none.
 	Token uint64
-	// Until is when the lease ends unless renewed; zero if the library does not say. It counts on the monotonic clock
-	// if it comes from time.Now, and else, as after Round, UTC or from a number, on the wall clock.
+	// Until is when the lease ends unless renewed; zero if the library does not say. It is on the monotonic clock if it
+	// is derived from time.Now, and on the wall clock otherwise, for example after Round or UTC or if made from a number.
 	Until time.Time
-	// Lost is closed when the library tells the holder that it holds no longer; nil if it never does. The Done of a
-	// context fits.
+	// Lost is closed when the library tells the holder that it no longer holds the lock; nil if it never does.
+	// The Done channel of a context can be used.
 	Lost <-chan struct{}
-	// Suspended is closed when the connection that keeps the lease is interrupted; nil if the library does not tell.
+	// Suspended is closed when the connection that keeps the lease is interrupted; nil if the library does not report it.
 	Suspended <-chan struct{}
 }
 
-// What Lock and Unlock can fail with, to be wrapped or returned as they are. After another error it is not known what
-// the servers have done.
+// The errors of Lock and Unlock, to be wrapped or returned unchanged. Any other error leaves open what the
+// servers have done.
 var (
-	// ErrNotAcquired says that somebody else holds the lock, or that too few servers granted it.
+	// ErrNotAcquired says that another client holds the lock, or that too few servers granted it.
 	ErrNotAcquired = locks.ErrNotAcquired
-	// ErrNotHeld says that the lock was not held by the one who released it.
+	// ErrNotHeld says that the client that released the lock did not hold it.
 	ErrNotHeld = locks.ErrNotHeld
 )
 
 // registered makes the program's lock.
 var registered func(Config) (Mutex, error)
 
-// Register makes known how the program takes its lock. It is to be called once, from an init function. Open is called
-// in every process when that begins, and again after each of its crashes.
+// Register registers the function that opens the program's lock. Call it once, from an init function. Open is
+// called at the start of every process, and again after each of its crashes.
 func Register(open func(Config) (Mutex, error)) {
 	if registered != nil {
 		panic("guest: Register is called twice")

@@ -12,7 +12,7 @@ type keeper struct {
 	extend func(context.Context) (time.Time, error)
 	every  time.Duration
 	ttl    time.Duration
-	lost   chan struct{} // closed when the lease is not the holder's any more, by all that he knows
+	lost   chan struct{} // closed when, to the holder's knowledge, it no longer has the lease
 	once   sync.Once
 	over   *time.Timer // when the lease ends that is known
 }

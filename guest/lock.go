@@ -33,7 +33,7 @@ func build(c Config, clock locks.Clock) (locks.Lock, error) {
 	return &verifier{l}, nil
 }
 
-// Acquire asks for the lock.
+// Acquire requests the lock.
 func (l *lock) Acquire(wait time.Duration) (locks.Lease, error) {
 	ctx, ask := context.Background(), l.mutex.Lock
 	switch {
@@ -54,7 +54,7 @@ func (l *lock) Acquire(wait time.Duration) (locks.Lease, error) {
 	return l.leaseOf(&lease), nil
 }
 
-// Release gives it back.
+// Release releases the lock.
 func (l *lock) Release(locks.Lease) error {
 	if l.rest != nil {
 		l.rest()
@@ -63,7 +63,7 @@ func (l *lock) Release(locks.Lease) error {
 	return orUnknown(l.mutex.Unlock(context.Background()), locks.ErrNotHeld)
 }
 
-// Verify asks whether it is still held.
+// Verify asks the servers whether the lock is still held.
 func (v *verifier) Verify(locks.Lease) error {
 	return orUnknown(v.mutex.Valid(context.Background()), locks.ErrNotHeld)
 }

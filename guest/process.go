@@ -35,10 +35,10 @@ func (process) Wait(d time.Duration, signals ...locks.Signal) int {
 // signal is a channel that is closed when something happens.
 type signal struct{ happens <-chan struct{} }
 
-// Fire is the library's to do.
+// Fire panics: only the library closes the channel.
 func (*signal) Fire() { panic("guest: a library closes its own channels") }
 
-// Fired reports whether it has happened.
+// Fired reports whether the signal has fired.
 func (s *signal) Fired() bool {
 	select {
 	case <-s.happens:

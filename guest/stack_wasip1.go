@@ -27,7 +27,7 @@ func deepen() {
 	gone.Wait()
 }
 
-// descend calls f with so many KiB of stack behind it.
+// descend calls f with the given number of KiB of stack already in use.
 //
 //go:noinline
 func descend(kib int, f func()) byte {

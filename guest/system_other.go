@@ -12,6 +12,6 @@ const onlyInside = "guest: this program is a client for simulations: " +
 
 func register() {}
 
-// Dial opens a connection to a server of the simulation. Network is "tcp", and address one of Config's. It is made to
-// be a library's dialer.
+// Dial opens a connection to a server of the simulation. Network is "tcp", and address one of Config's. It can
+// be used as a library's dialer.
 func Dial(context.Context, string, string) (net.Conn, error) { panic(onlyInside) }

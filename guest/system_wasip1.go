@@ -72,7 +72,7 @@ func stir() {
 //
 //go:wasmexport locksim_run
 func run() {
-	// Other parts of an application would go on while its lock waits for ever, and so it is no deadlock of all of it.
+	// The rest of an application would continue while its lock waits forever, so that is not a deadlock of the application.
 	time.AfterFunc(math.MaxInt64, func() {})
 	stir()
 	a := workload.ParseAssignment(call(nil))

@@ -1,12 +1,12 @@
-// Package history holds what was observed of one run, or of real clients on real servers: who asked for the lock
-// and when, who believed to hold it, what the lock service granted, and what the protected resource accepted. All
-// moments are true time.
+// Package history holds the observations of one run, or of real clients on real servers: which clients
+// requested the lock and when, which believed to hold it, what the lock service granted, and what the protected
+// resource accepted. All moments are true time.
 //
-// A [History] is filled by whoever observes (the harness, a replay on real servers, a test) and judged by package
-// checker. It has a text form, [History.String], of which [Parse] is the inverse.
+// An observer (the harness, a replay on real servers, a test) fills a [History], and package checker judges it.
+// It has a text form, [History.String], of which [Parse] is the inverse.
 //
-// Belief, truth and effect are kept apart on purpose: an [Acquisition] is what a client believes, a [Grant] what the
-// service gave, an [Access] what reached the resource.
+// Belief, ground truth and effect are kept apart on purpose: an [Acquisition] records a client's belief, a
+// [Grant] the lock that the service gave, an [Access] a request that reached the resource.
 package history
 
 import (
@@ -22,19 +22,19 @@ const (
 	Careless Style = iota
 	// Attentive clients also stop when a notice of loss reaches the application.
 	Attentive
-	// Careful clients also stop when the lease's stated deadline passes on the clock the lock measures with, and
-	// look before each access.
+	// Careful clients also stop when the lease's stated deadline passes on the clock that the lock uses, and
+	// check it before each access.
 	Careful
 )
 
-// Fencing says how the protected resource defends itself.
+// Fencing is the fencing mode of the protected resource.
 type Fencing uint8
 
 // The fencing modes.
 const (
 	// Unfenced accepts every write.
 	Unfenced Fencing = iota
-	// CheckThenWrite has a gateway compare the token, and write in a second step.
+	// CheckThenWrite makes a gateway compare the token, and write in a second step.
 	CheckThenWrite
 	// FencedWrite compares the token and writes in one step; reads are free.
 	FencedWrite
@@ -51,43 +51,43 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Pending Outcome = iota // it had not ended when the run did
+	Pending Outcome = iota // it had not ended by the end of the run
 	OK                     // it was done
-	Failed                 // it was certainly not done: the lock was another's, or not held
+	Failed                 // it was certainly not done: another client held the lock, or the caller did not hold it
 	Unknown                // it may have been done
-	Refused                // it was certainly not done, for another reason: who was to do it refused, or was not reached
+	Refused                // it was certainly not done, for another reason: the server refused it or was not reached
 )
 
 // ID numbers an acquisition within a history, from 1; 0 is none.
 type ID int
 
-// Acquisition is one call of Lock and what the caller believed because of it.
+// Acquisition is one call of Lock and the belief that resulted from it.
 type Acquisition struct {
 	ID     ID
 	Client string
-	Task   int // which task of the client, counted over all lives of its process; 0 is the first
+	Task   int // number of the client's task over all lives of its process; 0 is the first
 	Style  Style
 
 	Invoked  trace.Instant // Lock was called
 	Returned trace.Instant // Lock returned to the application; Never if it did not
 	Outcome  Outcome       // OK begins a belief; nothing else does
-	Said     string        // why Lock returned without the lock, as a program's library said it; "" of other locks
+	Said     string        // why Lock returned without the lock, in the words of a program's library; "" for other locks
 
-	Value       string        // who the holder is at the servers; "" if the lock has no owner
+	Value       string        // identifies the holder at the servers; "" if the lock has no owner
 	Token       uint64        // fencing token; 0 if the lock has none
 	HasDeadline bool          // the lease stated a deadline
 	Deadline    trace.Instant // when it passes on the holder's own clock, in true time; Never if it does not
 	CanLearn    bool          // the lease has a notice of loss
-	Told        bool          // that notice was there when Unlock was called, or when the run ended
+	Told        bool          // that notice had arrived when Unlock was called, or when the run ended
 
-	Noticed  trace.Instant // a notice of loss reached the application, or it saw the deadline passed; Never if not
+	Noticed  trace.Instant // a notice of loss reached the application, or it saw that the deadline had passed; Never if not
 	Unlocked trace.Instant // Unlock was called; Never if not
 	Crashed  trace.Instant // the client's process died while this was its last acquisition; Never if not
 	Released trace.Instant // Unlock returned; Never if not
 	Release  Outcome       // what Unlock reported: OK, Failed (not held), Refused or Unknown
 }
 
-// Belief is the time during which one acquisition's client thinks that it holds: From included, To not.
+// Belief is the time during which the client of an acquisition believes to hold the lock: From included, To not.
 type Belief struct {
 	Acquisition *Acquisition
 	From, To    trace.Instant
@@ -107,8 +107,8 @@ const (
 	BySessionLoss              // the session behind it rightfully expired (grant)
 )
 
-// Belief returns the acquisition's belief by the rule of its style; false if it begins none: because Lock did not
-// return success, or because its deadline had already passed when it returned.
+// Belief returns the acquisition's belief by the rule of its style; false if there is none, because Lock did
+// not return success, or its deadline had already passed when it returned.
 func (a *Acquisition) Belief() (Belief, bool) {
 	if a.Outcome != OK {
 		return Belief{}, false
@@ -134,26 +134,26 @@ func (b *Belief) endAt(t trace.Instant, why Cause) {
 	}
 }
 
-// Grant is what the lock service gave, as promised: it runs from its execution until it is released, its time to
-// live has elapsed in true time, or its session has rightfully expired.
+// Grant is a grant of the lock service, as promised: it lasts from its execution until it is released, its time
+// to live has elapsed in true time, or its session has rightfully expired.
 type Grant struct {
-	Acquisition ID // whose request was granted; 0 if it is of no known acquisition
+	Acquisition ID // the acquisition whose request was granted; 0 if unknown
 	Client      string
 	From, To    trace.Instant // From included, To not
 	Ended       Cause
 	Token       uint64 // token handed out with it; 0 if none
-	// Outlived says that the Lock call went on when the grant's session was over: the service has carried out a request
-	// of it in another session. Whoever does that could know.
+	// Outlived says that the Lock call continued after the end of the grant's session: the service has carried
+	// out a request of it in another session. A client that does that could know.
 	Outlived bool
 }
 
-// Copy is the lock's key as one server held it, the material that grants are made of.
+// Copy is the lock's key as one server stored it; grants are derived from copies.
 type Copy struct {
 	Node        string
-	Acquisition ID // whose request made it; 0 unknown
+	Acquisition ID // the acquisition whose request made it; 0 unknown
 	Client      string
 	From, To    trace.Instant
-	Expires     trace.Instant // when the server's own clock ends it, as foreseen at From; Never without expiry
+	Expires     trace.Instant // when it expires by the server's clock, as foreseen at From; Never without expiry
 	Gone        Gone
 }
 
@@ -167,7 +167,7 @@ const (
 	Overwritten             // another request took its place
 	Expired                 // its deadline passed on the server's clock
 	Wiped                   // the server lost it in a crash
-	Evicted                 // the server gave it up for room
+	Evicted                 // the server evicted it
 )
 
 // Ask is a request for the lock that reached a server.
@@ -185,15 +185,15 @@ type Removal struct {
 	Client string
 	Node   string
 	At     trace.Instant
-	// Stale says that the key was not the sender's when the release was executed: no longer, not ever, or made by a
-	// later request of its own. This is the danger that a release ends what is another's.
+	// Stale says that the key was not the sender's when the release was executed: no longer, never, or made by
+	// a later request of its own. Such a release is exposed to deleting another client's lock.
 	Stale bool
 	// Ended is the other acquisition whose grant it ended, 0 if it ended none but its own. A release that was sent
 	// before the request that made the key ended another grant even if both are of one acquisition (Again).
 	Ended ID
-	// Again says that Ended is the sender's own acquisition, but a later try of it.
+	// Again says that Ended is the sender's own acquisition, granted by a later try.
 	Again bool
-	// Shortened says that the other's key was not removed, but given an earlier end.
+	// Shortened says that the other's key was not removed, but given an earlier expiry.
 	Shortened bool
 }
 
@@ -216,13 +216,13 @@ type Access struct {
 	Invoked     trace.Instant // the client sent it
 	Applied     trace.Instant // the resource decided on it; Never if it never arrived
 	Returned    trace.Instant // the client had the answer; Never if it did not
-	Accepted    bool          // the resource's own truth; false if it never arrived
+	Accepted    bool          // the resource's decision; false if the request never arrived
 	Token       uint64
 	MaxToken    uint64 // the largest token that the resource had seen, after this access
-	Version     uint64 // the version that was read, or written; every write has its own; 0 is the initial one
+	Version     uint64 // the version that was read or written; every write has its own; 0 is the initial one
 }
 
-// Wait is the time in which a task wanted the lock and did not have it, over all its attempts.
+// Wait is the time during which a task requested the lock and did not have it, over all its attempts.
 type Wait struct {
 	Client   string
 	Task     int
@@ -238,43 +238,43 @@ const (
 	StillWaiting WaitEnd = iota
 	GotIt
 	GaveUp
-	Died // its process died, or was stopped for good
+	Died // its process died, or was stopped permanently
 )
 
 // Fault is an injected fault as it happened.
 type Fault struct {
 	Name       string
-	Text       string // what it did, for a reader
+	Text       string // its effect, as text
 	Fired      bool
 	Begin, End trace.Instant // End is Never if it does not heal
 }
 
-// Outage says that a client has lost for good what every lock on these servers needs, since From.
+// Outage says that since From a client has permanently lost something that every lock on these servers needs.
 type Outage struct {
 	Client string
 	From   trace.Instant
 	Text   string // continues a sentence that begins with the client: "it cannot reach the only master any more"
 }
 
-// Note is something else that a reader wants to know of: a client has lost its connection, or is told of its session's
-// end. Nobody judges by it.
+// Note is further information for a reader: a client has lost its connection, or is told of its session's end.
+// The checker ignores it.
 type Note struct {
 	Node string
 	At   trace.Instant
 	Text string // continues a sentence that begins with the node
 }
 
-// Exit is the end of a client's process by its own code: it panicked, or called for its end.
+// Exit is the end of a client's process by its own code: it panicked or exited.
 type Exit struct {
 	Client string
 	At     trace.Instant
-	Kind   string // what ends have in common that come from one place: "panic in main.lock", "exit with status 3"
+	Kind   string // identifies exits of the same origin: "panic in main.lock", "exit with status 3"
 	Text   string // continues a sentence that begins with the program: "panics: …"
-	Output string // the end of what the process wrote
+	Output string // the end of the process's output
 }
 
-// Load is the requests that a client's lock sent within a second that begins with the first of them: while it asked for the
-// lock, or at other times.
+// Load counts the requests that a client's lock sent within a second that begins with the first of them: while
+// it requested the lock, or at other times.
 type Load struct {
 	Client   string
 	Waiting  bool // the requests were sent within Lock
@@ -282,27 +282,27 @@ type Load struct {
 	Requests int
 }
 
-// History is all that was observed of one run.
+// History holds all observations of one run.
 type History struct {
 	Fencing      Fencing
 	Registers    int
-	HasAuthority bool // somebody declared whose word makes a grant: Grants, Copies, Removals mean something
+	HasAuthority bool // the lock's authority is declared: Grants, Copies and Removals are meaningful
 	HasTokens    bool // the lock hands out fencing tokens
-	HasPrograms  bool // the clients are programs whose ends are seen: Exits means something
-	Keeps        bool // the lock keeps what it holds by itself: it renews its lease, or keeps a session alive
-	Blocks       int  // how many copies keep everybody else from the lock; 0 is 1
-	Requests     int  // that the lock's code sent to its servers
-	WakeUps      int  // messages with which servers told clients of something unasked: events of watches, publications
+	HasPrograms  bool // the clients are programs whose exits are observed: Exits is meaningful
+	Keeps        bool // the lock prolongs its grants by itself: it renews its lease, or keeps a session alive
+	Blocks       int  // how many copies exclude all other clients from the lock; 0 is 1
+	Requests     int  // number of requests that the lock's code sent to its servers
+	WakeUps      int  // unsolicited messages from servers to clients: events of watches, publications
 	End          trace.Instant
 	// Bound names the bound that ended the run early ("steps", "messages", …); "" if none did.
 	Bound string
-	// Cut says what was still under way when the scenario's end came: "the run ended at 60s while a was in its critical
-	// section"; "" if nothing was.
+	// Cut describes an activity that the scenario's end interrupted: "the run ended at 60s while a was in its
+	// critical section"; "" if there was none.
 	Cut string
-	// Outages are the clients that have lost for good what every lock on these servers needs: their waits say nothing of the
-	// lock's progress from then on.
+	// Outages lists the clients that have permanently lost something that every lock on these servers needs:
+	// from then on their waits say nothing about the lock's progress.
 	Outages []Outage
-	// Quiescent says that the run ended because nothing could happen any more: a wait that had not ended by then lasts forever.
+	// Quiescent says that the run ended because no event was left: a wait that had not ended by then lasts forever.
 	Quiescent bool
 
 	Acquisitions []Acquisition // Acquisitions[i].ID == i+1
@@ -326,9 +326,9 @@ func (h *History) Acquisition(id ID) *Acquisition {
 	return &h.Acquisitions[id-1]
 }
 
-// Belated returns the grant that was over when Lock returned it as if it were not, in a way that its caller has no means
-// to see; nil if it is otherwise. One whose time is over says so by its deadline, or by a notice of loss, if the lock has
-// those; one whose session is over does not if Lock went on in another session.
+// Belated returns the grant of a stale acquisition: it had ended when Lock returned it as if it had not, and the caller
+// has no means to notice; nil if the acquisition is not stale. An expired grant is noticed by its deadline, or by a notice
+// of loss, if the lock has those; a grant whose session has ended is not noticed if Lock continued in another session.
 func (h *History) Belated(id ID) *Grant {
 	a := h.Acquisition(id)
 	if a == nil || a.Outcome != OK {

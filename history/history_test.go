@@ -56,7 +56,7 @@ func TestOnlySuccessBeforeTheDeadlineBeginsABelief(t *testing.T) {
 	}
 	late := history.Acquisition{Returned: 10, Outcome: history.OK, HasDeadline: true, Deadline: 10}
 	_, ok := late.Belief()
-	require.False(t, ok, "the deadline passed when Lock returned, whatever the style")
+	require.False(t, ok, "the deadline had passed when Lock returned, which counts for every style")
 	late.Deadline++
 	_, ok = late.Belief()
 	require.True(t, ok)

@@ -2,7 +2,7 @@ package history
 
 import "github.com/locksim/locksim/trace"
 
-// Holder returns the client that was last told that it holds, and has not stopped believing since; "" if none.
+// Holder returns the client that last acquired the lock and still believes to hold it; "" if none does.
 func Holder(list []Acquisition) string {
 	last := -1
 	for i := range list {

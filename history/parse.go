@@ -11,8 +11,8 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Parse reads a history's text form. Errors begin with line:column, and say what is allowed. A history that was
-// read is [History.Valid].
+// Parse reads a history's text form. Errors begin with line:column, and say what is allowed. A parsed history
+// is [History.Valid].
 func Parse(text string) (*History, error) {
 	p := parser{history: &History{}, lines: make(map[string][]int, len(recordNames))}
 	for n, line := range strings.Split(text, "\n") {

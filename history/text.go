@@ -18,8 +18,8 @@ import (
 //
 // Moments are written as durations since the start of the run. Blank lines and what follows a # are for readers.
 
-// String returns the history's text form, of which [Parse] is the inverse. The Deadline of an acquisition that
-// states none is not kept.
+// String returns the history's text form, of which [Parse] is the inverse. The Deadline of an acquisition
+// without HasDeadline is not written.
 func (h *History) String() string {
 	var b strings.Builder
 	writeRecord(&b, "history", h.fields())

@@ -2,9 +2,9 @@ package history
 
 import "fmt"
 
-// Valid says what is wrong with the history's structure: acquisitions are numbered from 1 without a gap, and nothing
-// refers to an acquisition or a register that does not exist. A grant, a copy, an ask or a removal may be of no known
-// acquisition, an access may not. Whether the moments are plausible is not looked at.
+// Valid returns an error if the history's structure is wrong: acquisitions must be numbered from 1 without a
+// gap, and nothing may refer to an acquisition or a register that does not exist. The acquisition of a grant, a
+// copy, an ask or a removal may be unknown, that of an access may not. Valid does not check the moments.
 func (h *History) Valid() error {
 	if bad, ok := h.invalid(); ok {
 		return fmt.Errorf("%s %d: %s", bad.record, bad.index+1, bad.problem)

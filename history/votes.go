@@ -7,9 +7,9 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// SplitVotes lists the times from one moment to another at which a majority of servers that know nothing of each other gave
-// their votes, but to several that asked, so that nobody was granted the lock: of each the votes that there were when there
-// were most. A time is over when all of them are. (Redis documentation, "Distributed Locks with Redis": retry on failure.)
+// SplitVotes lists the split votes between two moments: a majority of independent servers voted, but for different
+// acquisitions, so that none was granted the lock. It returns the votes of each at the moment when there were most. A
+// split vote ends when all its votes have ended. (Redis documentation, "Distributed Locks with Redis": retry on failure.)
 func (h *History) SplitVotes(from, to trace.Instant, majority int) (rounds [][]Copy) {
 	over := from // the last round
 	for _, c := range slices.SortedStableFunc(slices.Values(h.Copies), func(a, b Copy) int { return cmp.Compare(a.From, b.From) }) {

@@ -2,8 +2,8 @@ package trace
 
 import "math/bits"
 
-// Digest condenses a sequence of numbers and strings to 64 bits. It is no cryptographic hash: it must be equal on
-// every machine and cheap, since every step of every run goes through it. The zero value is ready.
+// Digest condenses a sequence of numbers and strings to 64 bits. It is not a cryptographic hash: it must be
+// equal on every machine and cheap, since it is computed over every step of every run. The zero value is ready.
 type Digest struct{ a, b uint64 }
 
 // Odd constants with evenly spread bits (fractions of the golden ratio and of the square root of two).
@@ -32,7 +32,7 @@ func (d *Digest) String(s string) {
 	d.Uint64(x)
 }
 
-// Sum returns the digest of all that was added.
+// Sum returns the digest of everything added so far.
 func (d *Digest) Sum() uint64 {
 	x := d.a ^ bits.RotateLeft64(d.b, 32)
 	x ^= x >> 29

@@ -1,8 +1,8 @@
 // Package trace records what happened in a run, in true time, and condenses it to a digest.
 //
 // Call [Recorder.Add] for every step; the digest is always computed, the events are kept only when asked for.
-// The same vocabulary of steps is used by the fault triggers of package sim: what the trace shows is exactly
-// what a fault can be hung on.
+// The fault triggers of package sim use the same vocabulary of steps: every step in the trace can trigger a
+// fault.
 package trace
 
 import (
@@ -38,11 +38,11 @@ func (t Instant) String() string {
 	return time.Duration(t).String()
 }
 
-// Does says what kind of step a node takes.
+// Does is the kind of a step.
 type Does uint8
 
 // The steps. Message steps belong to any node, the steps from Start to Done to clients, those from Expire to
-// Fsync to servers. Begin and End are the fault's own.
+// Fsync to servers. Begin and End belong to faults.
 const (
 	None Does = iota
 
@@ -51,20 +51,20 @@ const (
 	Execute // a server carries a request out
 	Reply   // a server answers
 
-	Start    // a client begins to ask for the lock
+	Start    // a client begins to request the lock
 	Acquired // Lock returned to the application, which now believes that it holds
 	Refused  // Lock returned without the lock
-	Check    // the application looks whether it still holds
-	Access   // the application turns to the protected resource
+	Check    // the application checks whether it still holds the lock
+	Access   // the application accesses the protected resource
 	Release  // the application calls Unlock
 	Released // Unlock returned to the application
-	Lost     // the application learns that it no longer holds
-	Done     // the client has finished all of its sections; or its program has ended itself, as What says
+	Lost     // the application learns that it no longer holds the lock
+	Done     // the client has finished all its critical sections; or its program has ended itself, as What says
 
 	Expire  // a key's deadline passes on the server's clock
 	Promote // a server becomes master or leader
-	Demote  // a server ceases to be
-	Fsync   // a server's disk has taken what was written
+	Demote  // a server ceases to be master or leader
+	Fsync   // a server's disk has flushed the writes
 
 	Begin // a fault begins
 	End   // a fault heals
@@ -99,12 +99,12 @@ func ParseDoes(name string) (Does, bool) {
 // DoesNames lists the steps a scenario may name, in the order of their definition.
 func DoesNames() []string { return slices.Clone(doesNames[Send:]) }
 
-// Step is one thing that one node does, as the trace shows it and as a fault's trigger matches it.
+// Step is one action of one node, as the trace shows it and as a fault's trigger matches it.
 type Step struct {
-	Node string // who
+	Node string // the node that takes the step
 	Does Does
 	What string // the command, the access, the name of a fault: "SET", "write", "pause-a"
-	Alt  string // a second name for What where it has one: the purpose of a command, as "acquire" for SET
+	Alt  string // a second name, if there is one: the purpose of a command, such as "acquire" for SET
 	Peer string // the other end of a message
 }
 
@@ -120,29 +120,29 @@ func (s Step) String() string {
 	return text
 }
 
-// Event is a step at its moment.
+// Event is a step and its moment.
 type Event struct {
 	At  Instant
 	Seq uint64 // position in the run, from 1
 	Step
-	Msg    uint64 // links the steps of one message; 0 if the step is of no message
+	Msg    uint64 // links the steps of one message; 0 if the step does not belong to a message
 	Sum    uint64 // digest of the content: command, arguments, reply, token
-	Detail string // the content for a reader; only in a recorded trace
+	Detail string // the content as text; only in a recorded trace
 }
 
-// Intent is a step that is about to be taken: the moment at which faults that are hung before it act. It may come to
-// nothing, and then is no event.
+// Intent is a step that is about to be taken: faults that are triggered before it act at this moment. The step
+// may not be taken; then no event follows.
 type Intent struct {
 	At    Instant
-	After uint64 // how many events there were before it
+	After uint64 // the number of events before it
 	Step
 }
 
-// Look is a moment at which something looks at a node's wall clock. It is no step: no fault can be hung on it.
+// Look is a moment at which code reads a node's wall clock. It is not a step: it cannot trigger a fault.
 type Look struct {
 	Node  string
-	Place int  // how many events and intents there were before it
-	Waits bool // for the clock to show a reading: from now on it is looked at always
+	Place int  // the number of events and intents before it
+	Waits bool // code waits for the clock to show a reading: from now on the clock is observed all the time
 }
 
 // Recorder takes the events of one run. The zero value computes the digest only.
@@ -177,10 +177,10 @@ func (r *Recorder) Add(e *Event, detail func() string) {
 	r.events = append(r.events, kept)
 }
 
-// Begin says that from now on faults act: what was intended before, or looked at, is not for them.
+// Begin is called when faults begin to act: it discards earlier intents and looks, which cannot concern them.
 func (r *Recorder) Begin() { r.intents, r.looks = nil, nil }
 
-// Intend records that a step is about to be taken. Intents are no part of the digest.
+// Intend records that a step is about to be taken. Intents are not part of the digest.
 func (r *Recorder) Intend(at Instant, s *Step) {
 	r.looked++
 	if r.Keep {
@@ -188,7 +188,7 @@ func (r *Recorder) Intend(at Instant, s *Step) {
 	}
 }
 
-// Look records that a node's wall clock is looked at, or waited for. Looks are no part of the digest.
+// Look records that code reads a node's wall clock, or waits for it. Looks are not part of the digest.
 func (r *Recorder) Look(node string, waits bool) {
 	r.looked++
 	if r.Keep {
@@ -199,13 +199,13 @@ func (r *Recorder) Look(node string, waits bool) {
 // Len counts events, intents and looks, whether they are kept or not.
 func (r *Recorder) Len() int { return int(r.seq) + r.looked }
 
-// Looks returns the kept looks in the order of their happening.
+// Looks returns the kept looks in order.
 func (r *Recorder) Looks() []Look { return r.looks }
 
-// Intents returns the kept intents in the order of their happening.
+// Intents returns the kept intents in order.
 func (r *Recorder) Intents() []Intent { return r.intents }
 
-// Events returns the kept events in the order of their happening.
+// Events returns the kept events in order.
 func (r *Recorder) Events() []Event { return r.events }
 
 // Digest returns the digest of all events so far.

@@ -7,19 +7,19 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// Assignment is what a client process elsewhere has to know: whom to ask for which lock, and what to do with it.
+// Assignment tells a remote client process which servers to use, which lock, and what to do with it.
 type Assignment struct {
 	Name    string   // of the process
 	Servers []string // addresses of the lock's servers
 	Key     string
 	TTL     time.Duration
-	Timeout time.Duration // of one call to a server; 0 is the library's own, as with what follows
+	Timeout time.Duration // of one call to a server; 0 is the library's default, as in the fields below
 	Renew   time.Duration
 	Retry   locks.Retry
 	Plan    Plan
 }
 
-// Frame returns the assignment as bytes.
+// Frame encodes the assignment.
 func (a *Assignment) Frame() []byte {
 	var f frame
 	f.text(a.Name)
@@ -46,7 +46,7 @@ func (a *Assignment) Frame() []byte {
 	return f
 }
 
-// ParseAssignment reads what Frame has written.
+// ParseAssignment is the inverse of Frame.
 func ParseAssignment(bytes []byte) Assignment {
 	f := frame(bytes)
 	a := Assignment{Name: f.takeText()}

@@ -26,13 +26,13 @@ const (
 	opFailed
 )
 
-// Remote is an Env whose steps are taken elsewhere: by [Answer], at the other end of whatever carries frames. What
-// blocks is the process's own that it runs in.
+// Remote is an Env whose steps are taken elsewhere: by [Answer], at the other end of a transport of frames.
+// Blocking calls are those of the process in which it runs.
 type Remote struct {
 	locks.Process // for Sleep, Wait and NewSignal; its clocks are not asked
-	// Call carries a request and its answer. Nothing of the process happens meanwhile.
+	// Call transports a request and its answer. The whole process waits for it.
 	Call func(request []byte) (answer []byte)
-	// Ask does the same while the rest of the process goes on.
+	// Ask does the same while the rest of the process continues.
 	Ask func(request []byte) (answer []byte)
 
 	looking   bool // within a step: what the clocks showed in it
@@ -68,13 +68,13 @@ func (r *Remote) Monotonic() locks.Monotonic {
 	return locks.Monotonic(answer.takeSigned())
 }
 
-// Start says that Lock is about to be called.
+// Start reports that Lock is about to be called.
 func (r *Remote) Start() history.ID {
 	answer := frame(r.Call(request(opStart)))
 	return history.ID(answer.takeNumber())
 }
 
-// Acquired says that Lock has returned with a lease.
+// Acquired reports that Lock has returned with a lease.
 func (r *Remote) Acquired(id history.ID, l locks.Lease) {
 	f := request(opAcquired, uint64(id))
 	f.lease(l)
@@ -83,7 +83,7 @@ func (r *Remote) Acquired(id history.ID, l locks.Lease) {
 	r.Call(f)
 }
 
-// Refused says that Lock has returned without one.
+// Refused reports that Lock has returned without a lease.
 func (r *Remote) Refused(id history.ID, o history.Outcome, why error, final bool) {
 	f := request(opRefused, uint64(id), uint64(o))
 	f.flag(final)
@@ -92,7 +92,7 @@ func (r *Remote) Refused(id history.ID, o history.Outcome, why error, final bool
 	r.Call(f)
 }
 
-// Check has the application look whether it still holds: within the step its clocks show what they showed there.
+// Check makes the application check whether it still holds the lock; during it the clocks show that step's readings.
 func (r *Remote) Check(id history.ID, look func()) {
 	answer := frame(r.Call(request(opCheck, uint64(id))))
 	r.looking, r.wall, r.monotonic = true, locks.Wall(answer.takeSigned()), locks.Monotonic(answer.takeSigned())
@@ -100,21 +100,21 @@ func (r *Remote) Check(id history.ID, look func()) {
 	r.looking = false
 }
 
-// Lost says that the application has learnt that it does not.
+// Lost reports that the application has learnt that it no longer holds the lock.
 func (r *Remote) Lost(id history.ID) { r.Call(request(opLost, uint64(id))) }
 
-// Release says that Unlock is about to be called.
+// Release reports that Unlock is about to be called.
 func (r *Remote) Release(id history.ID) { r.Call(request(opRelease, uint64(id))) }
 
-// Released says that Unlock has returned.
+// Released reports that Unlock has returned.
 func (r *Remote) Released(id history.ID, o history.Outcome) {
 	r.Call(request(opReleased, uint64(id), uint64(o)))
 }
 
-// Stays says that the process has done its work and stays up.
+// Stays reports that the process has done its work and stays up.
 func (r *Remote) Stays() { r.Call(request(opStays)) }
 
-// Access turns to a register of the resource.
+// Access accesses a register of the resource.
 func (r *Remote) Access(id history.ID, op history.Op, register int, l locks.Lease) (accepted bool, err error) {
 	f := request(opAccess, uint64(id), uint64(op), uint64(register))
 	f.lease(l)
@@ -131,12 +131,12 @@ func (r *Remote) Access(id history.ID, op history.Op, register int, l locks.Leas
 	}
 }
 
-// Guarded is for locks that are on this side.
+// Guarded is for locks on this side only.
 func (r *Remote) Guarded(history.ID, history.Op, int, locks.Lease, locks.Guard) (bool, error) {
 	panic("workload: a lock elsewhere guards no data here")
 }
 
-// Spawn is for tasks that are on this side.
+// Spawn is for tasks on this side only.
 func (r *Remote) Spawn(func(Env)) locks.Signal {
 	panic("workload: the tasks of a process elsewhere cannot be told apart here")
 }
@@ -156,7 +156,7 @@ func (f *frame) takeLease() locks.Lease {
 	}
 }
 
-// Answer has an Env do what a Remote asks for, and returns what is to be told it.
+// Answer makes an Env carry out a request of a Remote, and returns the answer to it.
 func Answer(env Env, request []byte) []byte {
 	f, a := frame(request[1:]), frame{}
 	switch op(request[0]) {
@@ -213,10 +213,10 @@ type refusal struct {
 	text   string
 }
 
-// Error returns what the lock said.
+// Error returns the text of the lock's error.
 func (r *refusal) Error() string { return r.text }
 
-// Is says whether it is locks.ErrNotAcquired.
+// Is reports whether the error is locks.ErrNotAcquired.
 func (r *refusal) Is(target error) bool { return r.others && target == locks.ErrNotAcquired }
 
 func textOf(err error) string {
@@ -226,14 +226,14 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// Failure returns what tells the other side that the workload has ended because a lock could not be built.
+// Failure returns the request that tells the other side that the workload has ended because a lock could not be built.
 func Failure(err error) []byte {
 	f := request(opFailed)
 	f.text(err.Error())
 	return f
 }
 
-// FailureIn returns why a lock could not be built, if a request tells that.
+// FailureIn returns why a lock could not be built, if the request was made by Failure.
 func FailureIn(request []byte) (why error, told bool) {
 	if op(request[0]) != opFailed {
 		return nil, false

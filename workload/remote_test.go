@@ -95,7 +95,7 @@ func TestWhatIsToldFarAwayArrives(t *testing.T) {
 	require.EqualError(t, why, "no such server")
 }
 
-// TestAssignmentsAreReadAsTheyWereWritten, whatever is in them.
+// TestAssignmentsAreReadAsTheyWereWritten, for arbitrary contents.
 func TestAssignmentsAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.Make[workload.Assignment]().Draw(t, "assignment")

@@ -1,7 +1,7 @@
-// Package workload is what a client does: it acquires the lock, accesses the protected resource, and releases, in
-// the style that it is told. Call [Run] in a client process.
+// Package workload is the work of a client: it acquires the lock, accesses the protected resource, and releases
+// the lock, in a given style. Call [Run] in a client process.
 //
-// The same code runs in simulation and against real servers: it knows its [Env], nothing else.
+// The same code runs in simulation and against real servers: it depends on its [Env] only.
 package workload
 
 import (
@@ -12,57 +12,57 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// Plan is what each task of a client does.
+// Plan is the work of each task of a client.
 type Plan struct {
 	Style     history.Style
 	Fencing   history.Fencing // under check-then-write a write is preceded by the gateway's check
 	Tasks     int             // tasks of the process that do all of this concurrently
-	Sections  int             // how often each acquires, works and releases
-	Enters    int             // how often a section enters the lock before it works, and leaves it again; 1 if 0
+	Sections  int             // how many critical sections each of them executes
+	Enters    int             // how often a task enters the lock for a critical section, and leaves it again; 1 if 0
 	Wait      time.Duration   // how long one Acquire may wait
-	Again     time.Duration   // pause before asking again after a failed Acquire; 0 means it does not ask again
-	Unlock    time.Duration   // pause before calling Unlock once more after it failed; 0 means it is not called again
-	Think     time.Duration   // pause between sections
-	Read      time.Duration   // when in a section the registers are read
-	Write     time.Duration   // when in a section they are written
-	Work      time.Duration   // length of a section
-	Hangs     bool            // the section never ends
-	Stays     bool            // the process stays up when its tasks have done their sections
+	Again     time.Duration   // pause before another Acquire after a failed one; 0 means that there is no other
+	Unlock    time.Duration   // pause before another Unlock after a failed one; 0 means that there is no other
+	Think     time.Duration   // pause between critical sections
+	Read      time.Duration   // when the registers are read, from the start of the critical section
+	Write     time.Duration   // when they are written, likewise
+	Work      time.Duration   // length of a critical section
+	Hangs     bool            // the critical section never ends
+	Stays     bool            // the process stays up when its tasks have finished
 	Registers int
 	Guarded   bool // the registers live on the lock's own servers
 	_         struct{}
 }
 
-// Env is what a task of the workload runs in. What it is told is a step of the client, on which faults may act, and
-// goes into the history in true time.
+// Env is the environment of a task of the workload. Each call is a step of the client, which may trigger
+// faults, and is recorded in the history in true time.
 type Env interface {
 	locks.Process
-	// Start says that Lock is about to be called, and numbers the acquisition.
+	// Start reports that Lock is about to be called, and numbers the acquisition.
 	Start() history.ID
-	// Acquired says that Lock has returned to the application with a lease.
+	// Acquired reports that Lock has returned to the application with a lease.
 	Acquired(id history.ID, l locks.Lease)
-	// Refused says that Lock has returned without one, and with what error. Final says that the task does not ask again.
+	// Refused reports that Lock has returned without a lease, and the error. Final says that the task does not try again.
 	Refused(id history.ID, o history.Outcome, why error, final bool)
-	// Check has the application look whether it still holds; look is called within the step.
+	// Check makes the application check whether it still holds the lock; look is called within the step.
 	Check(id history.ID, look func())
-	// Lost says that the application has learnt that it does not.
+	// Lost reports that the application has learnt that it no longer holds the lock.
 	Lost(id history.ID)
-	// Release says that Unlock is about to be called.
+	// Release reports that Unlock is about to be called.
 	Release(id history.ID)
-	// Released says that Unlock has returned.
+	// Released reports that Unlock has returned.
 	Released(id history.ID, o history.Outcome)
-	// Access turns to a register of the resource. It returns the register's version and whether the access was
+	// Access accesses a register of the resource. It returns the register's version and whether the access was
 	// accepted; ErrUnknown if no answer came.
 	Access(id history.ID, op history.Op, register int, l locks.Lease) (accepted bool, err error)
-	// Guarded is Access to a resource that lives on the lock's own servers, by way of the lock.
+	// Guarded is Access to a resource on the lock's own servers, by means of the lock.
 	Guarded(id history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (accepted bool, err error)
 	// Spawn runs f as another task of the process.
 	Spawn(f func(Env)) locks.Signal
-	// Stays says that the process has done its work and stays up, with its connections and sessions.
+	// Stays reports that the process has done its work and stays up, with its connections and sessions.
 	Stays()
 }
 
-// Run does what the plan says, in all of its tasks, and returns when all have ended, or not at all if the process is to
+// Run executes the plan in all of its tasks, and returns when all have ended, or never if the process is to
 // stay up. Each task builds a lock of its own, since a lock's handle belongs to one task.
 func Run(env Env, build locks.Builder, p *Plan) error {
 	others := make([]locks.Signal, 0, max(p.Tasks-1, 0))
