@@ -36,7 +36,7 @@ func (c *conversation) over() {
 	c.conn.Close()
 }
 
-// Deliver takes what the server sends.
+// Deliver handles the server's messages.
 func (c *conversation) Deliver(p sim.Payload) { c.send(c.Append(nil, p)) }
 
 // send has bytes sent, unless the client has left too many unread: then it is disconnected, and told of on the world's log.
@@ -53,5 +53,5 @@ func (c *conversation) send(bytes []byte) {
 	}
 }
 
-// Closed says that the server has closed the connection.
+// Closed is called when the server has closed the connection.
 func (c *conversation) Closed() { c.out.end() }

@@ -9,8 +9,8 @@ import (
 	"github.com/locksim/locksim/serve"
 )
 
-// TestASilentClientsSessionExpires has a client say nothing for longer than its session: the server ends the connection, and
-// whoever watches its node hears that it is gone.
+// TestASilentClientsSessionExpires keeps a client silent for longer than its session: the server ends the connection,
+// and a client that watches its node is told that the node is gone.
 func TestASilentClientsSessionExpires(t *testing.T) {
 	w, err := serve.ZooKeeper(1, anywhere(1), 100*time.Millisecond)
 	address := served(t, w, err)[0]

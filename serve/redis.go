@@ -7,8 +7,8 @@ import (
 	"github.com/locksim/locksim/sim/wire"
 )
 
-// Redis makes a world of Redis servers that know nothing of each other, one for each address; or, with replicas, of one master,
-// which listens on the first address, and its replicas. A port of 0 is any that is free.
+// Redis makes a world of independent Redis servers, one for each address; or, with replicas, of one master, which
+// listens on the first address, and its replicas. A port of 0 stands for any free port.
 func Redis(seed uint64, addresses []string, replicas bool) (*World, error) {
 	w := newWorld(seed)
 	var master *redis.Server

@@ -13,9 +13,10 @@ import (
 	"github.com/locksim/locksim/sim/redis"
 )
 
-// A story is what clients of one server do, a line each: "0 SET lock a" is client 0's command, its words as redis-cli takes them,
-// with @2 for the number of client 2's connection; "0> …" are bytes as they are; "+20" sets the clock forward by so many
-// milliseconds, "-20" back. "kill" kills the server's process and starts it again, "save" has it write a snapshot.
+// A story is a list of actions of one server's clients, one per line: "0 SET lock a" is client 0's command, its words
+// as redis-cli takes them, with @2 for the number of client 2's connection; "0> …" are bytes as they are; "+20" sets
+// the clock forward by 20 milliseconds, "-20" back. "kill" kills the server's process and starts it again, "save"
+// makes it write a snapshot.
 
 // noon is when stories begin. Its milliseconds, and those of all draws, are such that no date that is drawn is ever met exactly.
 var noon = time.Date(2026, 6, 1, 12, 0, 0, int(2*time.Millisecond), time.UTC)

@@ -1,4 +1,4 @@
-// Package serve has simulated servers listen on real sockets, in real time, so that other people's clients and tests can be
+// Package serve makes simulated servers listen on real sockets, in real time, so that external clients and tests can be
 // run against them.
 //
 // Call [Redis] or [ZooKeeper] with the addresses to listen on, and [World.Serve].
@@ -20,8 +20,8 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// World is a deployment of simulated servers with a socket for each. Its virtual time follows the wall clock; links take no
-// time, since real ones do.
+// World is a deployment of simulated servers with a socket for each. Its virtual time follows the wall clock; simulated
+// links have no latency, since the real ones have.
 type World struct {
 	engine    *sim.Engine
 	gateway   *sim.Node // whose code stands between sockets and servers
@@ -31,7 +31,7 @@ type World struct {
 	// MaxUnread is how many bytes of replies a client may leave unread if its server has no limit for it, as Redis has none for
 	// normal clients; a client that leaves more is disconnected. It may be changed before Serve is called.
 	MaxUnread int
-	// Log is told which clients were disconnected, and why.
+	// Log receives a line for every client that was disconnected, with the reason.
 	Log io.Writer
 
 	acts  chan func() // what sockets have brought, to be done at the present moment
@@ -89,7 +89,7 @@ func (w *World) closeListeners() error {
 	return errors.Join(errs...)
 }
 
-// Addresses are where the servers listen, in their order.
+// Addresses returns the addresses on which the servers listen, in their order.
 func (w *World) Addresses() []string {
 	var list []string
 	for _, l := range w.listeners {

@@ -10,9 +10,10 @@ import (
 	"github.com/locksim/locksim/serve"
 )
 
-// TestASessionIsKnownBeforeItsFirstAnswer has a task wait for its session without giving its turn away: the library says
-// it, not some task that must have the turn first. A lock that did not know its session when its node was made would take
-// the node for another's, make a second one and wait behind the first for ever, as it once did on a busy machine.
+// TestASessionIsKnownBeforeItsFirstAnswer lets a task wait for its session without yielding its turn: the library
+// itself reports the session, not a task that must get the turn first. A lock that did not know its session when its
+// node was made would take the node for another client's, make a second one and wait behind the first forever, as it
+// once did on a busy machine.
 func TestASessionIsKnownBeforeItsFirstAnswer(t *testing.T) {
 	w, err := serve.ZooKeeper(1, anywhere(1), 100*time.Millisecond)
 	p, err := live.Open(live.Config{ZooKeeper: served(t, w, err)})

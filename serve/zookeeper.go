@@ -7,7 +7,8 @@ import (
 	"github.com/locksim/locksim/sim/zookeeper"
 )
 
-// ZooKeeper makes a world of one ensemble, with a server for each address. A port of 0 is any that is free.
+// ZooKeeper makes a world of one ensemble, with a server for each address. A port of 0 stands for any free
+// port.
 func ZooKeeper(seed uint64, addresses []string, tick time.Duration) (*World, error) {
 	w := newWorld(seed)
 	z := zookeeper.New(w.engine, zookeeper.Config{Servers: len(addresses), Tick: tick, Own: true})

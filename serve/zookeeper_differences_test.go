@@ -19,7 +19,7 @@ var zkDifferences = []zkDifference{
 		"they are sets, for which ZooKeeper promises no order: they are sorted before they are compared"},
 	{zkStory{name: "zxids and session ids"}, "they are counted from another number; what follows from them is compared"},
 	{zkStory{name: "quotas, nodes with a time to live, reconfiguration, SASL"},
-		"all but quotas must be switched on in a real server, too; quotas are not enforced unless that is"},
+		"except for quotas, a real server must be configured for them too; quotas are not enforced unless configured"},
 	{zkStory{name: "/zookeeper/config is empty in an ensemble"}, "no lock reads where the servers are"},
 	{zkStory{name: "a connection on which nothing is ever said stays open; a real one is closed after ten seconds"},
 		"it has no session"},
@@ -31,7 +31,7 @@ var zkDifferences = []zkDifference{
 	}}, "no client asks for a session in another frame than the first; a real server opens a second one"},
 	{zkStory{name: "sasl", play: func(t require.TestingT, s *zkSide, _ string) {
 		s.only(t, frame{}.int(1).int(102).text(""))
-	}}, "whoever needs SASL needs a server that is configured for it; a real one that is not says nothing"},
+	}}, "SASL needs a server that is configured for it; a real one that is not configured does not answer"},
 	{zkStory{name: "reads-that-are-writes", play: func(t require.TestingT, s *zkSide, root string) {
 		s.only(t, append(frame{}.int(1).int(opMultiRead), frame{}.inMulti(opDelete, frame{}.text(root).int(-1)).ended()...))
 	}}, "no client does it; the error is the same, and a real server adds an empty list"},
