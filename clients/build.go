@@ -15,9 +15,8 @@ import (
 	"github.com/locksim/locksim/sim/wasm"
 )
 
-// Build builds a client, as [Is] knows it, and returns its lock, whose Program is set. What was built before is taken from
-// where it was put, so that only the first time takes long. The error says in one line what is wrong, and in those below what
-// the compiler says.
+// Build builds a client, named as for [Is], and returns its lock, whose Program is set. Builds are cached, so that only
+// the first one takes long. The first line of the error says what is wrong; the lines below are the compiler's output.
 func Build(ctx context.Context, what string) (locks.Algorithm, error) {
 	cache, err := cacheFolder()
 	if err != nil {

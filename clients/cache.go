@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// What is kept can be made again, and a program takes some 30 MB. So what nobody has used for some days goes, and what
-// was used longest ago if there is much: whoever works on a client of his own makes a new program with each change.
+// Cached programs can be rebuilt, and each takes about 30 MB. So programs that were not used for some days are
+// evicted, and the least recently used ones if there are many: an author of a client makes a new program with each
+// change.
 const (
 	keptFor  = 5 * 24 * time.Hour
 	mostKept = 50 // in each folder
@@ -27,14 +28,14 @@ func cacheFolder() (string, error) {
 	return folder, os.MkdirAll(folder, 0o755)
 }
 
-// The folders in the cache that have entries of their own.
+// The folders in the cache that have separate entries.
 const (
 	compiledFolder = "compiled" // what the compiler yielded, a folder for each program
 	versionsFolder = "versions" // clients with another version of their library
 )
 
-// mark notes that an entry of the cache is about to be used, lest another process clears it away, and reports whether it is
-// there.
+// mark records that an entry of the cache is about to be used, so that no other process evicts it, and reports whether
+// it exists.
 func mark(entry string, now time.Time) bool { return os.Chtimes(entry, now, now) == nil }
 
 // use notes that an entry is about to be used, as [mark] does, and clears away what is not used. What that fails for is left

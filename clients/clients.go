@@ -1,11 +1,12 @@
-// Package clients builds the programs that bring other people's lock libraries into a simulation, and knows of each what an
-// observer must know to see who holds its lock.
+// Package clients builds the guest programs that run third-party lock libraries in a simulation, and describes for each
+// how an observer sees which client holds its lock.
 //
-// Call [Build] with the name of one that is ready-made (see [Catalogue]), with that and another version of its library, as
-// "redsync@v4.15.0", or with a folder of Go code that imports package guest. What it returns is played like any other lock.
+// Call [Build] with the name of a ready-made client (see [Catalogue]), with that name and another version of its
+// library, such as "redsync@v4.15.0", or with a folder of Go code that imports package guest. The result is played like
+// any other lock.
 //
-// The ready-made ones are modules of their own in folders below this one, so that the libraries are no dependencies of
-// locksim; their go.mod says which version is tested.
+// The ready-made clients are separate modules in folders below this one, so that locksim does not depend on the
+// libraries; their go.mod says which version is tested.
 package clients
 
 import (
@@ -15,11 +16,11 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// Client is a program that brings a library's lock.
+// Client is a guest program that runs a library's lock.
 type Client struct {
-	Lock    locks.Algorithm // all that is known of the lock but its program
-	Folder  string          // of the program, below that of this package
-	Library string          // the module that is tested
+	Lock    locks.Algorithm // the description of the lock, without its program
+	Folder  string          // of the program, relative to this package's folder
+	Library string          // the module under test
 	_       struct{}
 }
 
@@ -89,7 +90,7 @@ func find(name string) (Client, bool) {
 	return Client{}, false
 }
 
-// Is reports whether a name stands for a client: a ready-made one, with or without a version of its library, or a folder.
+// Is reports whether a name denotes a client: a ready-made one, with or without a version of its library, or a folder.
 func Is(name string) bool {
 	if isFolder(name) {
 		return true

@@ -95,7 +95,7 @@ func TestVersionsAreWhatTheGoCommandTakes(t *testing.T) {
 	}
 }
 
-// Who has not tidied his go.mod has everything in it as if it were others' choice.
+// In a go.mod that is not tidied every requirement is marked as indirect.
 func TestTheLibrariesOfAProgramAreThoseThatItImports(t *testing.T) {
 	folder, err := filepath.Abs("redislock")
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ import (
 // holder.
 const directive = "//locksim:lock"
 
-// The words that a directive may have.
+// The allowed words of a directive.
 var (
 	kinds       = []string{"redis", "zookeeper"}
 	authorities = map[string]locks.Authority{

@@ -39,7 +39,7 @@ func TestACopyWithAnotherVersionIsMadeOnce(t *testing.T) {
 	require.Equal(t, made, again)
 	after, err := os.Stat(file)
 	require.NoError(t, err)
-	require.True(t, os.SameFile(before, after), "it was made anew")
+	require.True(t, os.SameFile(before, after), "it was made again")
 	entries, err := os.ReadDir(filepath.Join(cache, versionsFolder))
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "something is left of how it was made")

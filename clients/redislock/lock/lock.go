@@ -1,4 +1,4 @@
-// Package lock is redislock's lock as a simulation uses it, with the library's token or with one of the application's.
+// Package lock adapts redislock's lock to a simulation, with the library's token or with one that the application chooses.
 package lock
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/locksim/locksim/guest"
 )
 
-// Open returns the lock that is obtained with these options. Both libraries have their defaults, but for what the scenario
-// says; who waits asks again every 100 ms, since redislock by itself asks once.
+// Open returns the lock that is obtained with these options. Both libraries have their defaults, except for the
+// scenario's settings; a waiting client tries again every 100 ms, since redislock by itself tries once.
 func Open(c guest.Config, options redislock.Options) guest.Mutex {
 	locker := redislock.New(redis.NewClient(&redis.Options{
 		Addr: c.Servers[0], Dialer: guest.Dial, ReadTimeout: c.Timeout,

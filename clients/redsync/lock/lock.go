@@ -1,4 +1,4 @@
-// Package lock is redsync's lock as a simulation uses it, on whatever reaches its servers.
+// Package lock adapts redsync's lock to a simulation, on any Redis client.
 package lock
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/locksim/locksim/guest"
 )
 
-// Open returns the lock on servers of which each has a pool of connections. It has redsync's defaults, but for what the
-// scenario says.
+// Open returns the lock on servers that each have a pool of connections. It has redsync's defaults, except for
+// the settings of the scenario.
 func Open(c guest.Config, pools []redis.Pool) guest.Mutex {
 	options := []redsync.Option{redsync.WithExpiry(c.TTL)}
 	if c.Retry.Delay > 0 {

@@ -1,4 +1,4 @@
-// Command elsewhere needs a package that is not there on WebAssembly.
+// Command elsewhere needs a package that does not exist on WebAssembly.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command foreign speaks a protocol that none of the simulated servers understands.
+// Command foreign speaks a protocol that no simulated server supports.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command fragile is a client of a library that takes it for certain that its requests are answered in time.
+// Command fragile is a client of a library that assumes that its requests are always answered in time.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command mine is a client of a lock of one's own: SET NX PX, released by whoever releases it.
+// Command mine is a client of a hand-written lock: SET NX PX, and any client may release it.
 package main
 
 import (

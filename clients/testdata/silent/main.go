@@ -1,4 +1,4 @@
-// Command silent does not speak to a simulation.
+// Command silent does not communicate with a simulation.
 package main
 
 func main() {}

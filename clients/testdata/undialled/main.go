@@ -1,4 +1,4 @@
-// Command undialled opens connections with package net, which leads nowhere in a simulation.
+// Command undialled opens connections with package net, which does not work in a simulation.
 package main
 
 import (

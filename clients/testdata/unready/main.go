@@ -1,4 +1,4 @@
-// Command unready ends itself while it sets up its lock, always.
+// Command unready always exits while it sets up its lock.
 package main
 
 import (

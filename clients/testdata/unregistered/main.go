@@ -1,4 +1,4 @@
-// Command unregistered imports package guest, and brings no lock.
+// Command unregistered imports package guest, but registers no lock.
 package main
 
 import "github.com/locksim/locksim/guest"
