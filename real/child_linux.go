@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Now reads CLOCK_MONOTONIC, which all processes of a machine have in common.
+// Now reads CLOCK_MONOTONIC, which all processes of a machine share.
 func Now() (time.Duration, error) {
 	const clockMonotonic = 1
 	var t syscall.Timespec

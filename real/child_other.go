@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Now is known on Linux only.
+// Now is implemented on Linux only.
 func Now() (time.Duration, error) {
 	return 0, errors.New("only Linux has a clock that all processes have in common")
 }

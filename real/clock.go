@@ -24,7 +24,7 @@ func (c *Child) ownClock(dir string) error {
 	return c.SetClock(0, 0)
 }
 
-// SetClock has the process's wall clock show another time than this machine's from now on: later by step, or earlier if that is
+// SetClock makes the process's wall clock deviate from this machine's from now on: later by step, or earlier if that is
 // negative, and running at another rate, in parts per million.
 func (c *Child) SetClock(step time.Duration, ratePPM int64) error {
 	if c.clock == "" {
@@ -40,7 +40,7 @@ func (c *Child) SetClock(step time.Duration, ratePPM int64) error {
 	return c.show(text)
 }
 
-// FreezeClock has the process's clock show a moment, and stand still.
+// FreezeClock sets the process's clock to a moment, and stops it.
 func (c *Child) FreezeClock(at time.Time) error {
 	if c.clock == "" {
 		return fmt.Errorf("%s has no clock of its own", c.Name)

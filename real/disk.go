@@ -4,7 +4,7 @@ import (
 	"os"
 )
 
-// Flush notes what the process has on its disk now: that is what it will find there after [Child.SwitchOff].
+// Flush records the present content of the process's disk, which [Child.SwitchOff] restores.
 func (c *Child) Flush() error {
 	next := c.dir + ".flushing"
 	if err := os.RemoveAll(next); err != nil {
@@ -19,8 +19,8 @@ func (c *Child) Flush() error {
 	return os.Rename(next, c.dir+".flushed")
 }
 
-// SwitchOff puts the disk of a process that was killed back to what the last Flush has noted, as if its machine had lost
-// its power.
+// SwitchOff restores the disk of a killed process to the content that the last Flush recorded, as if its machine had
+// lost power.
 func (c *Child) SwitchOff() error {
 	if err := os.RemoveAll(c.dir); err != nil {
 		return err

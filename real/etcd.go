@@ -14,8 +14,8 @@ type Etcd struct {
 	Endpoint string
 }
 
-// Etcd starts an etcd server and waits until it is healthy. With elections as short as here, a lease lives for a second at
-// least, with etcd's defaults for two.
+// Etcd starts an etcd server and waits until it is healthy. With election time-outs as short as here, the minimum TTL
+// of a lease is one second; with etcd's defaults it is two.
 func (h *Host) Etcd(name string) (*Etcd, error) {
 	program, err := find("etcd", "etcd-server")
 	if err != nil {
@@ -39,7 +39,7 @@ func (h *Host) Etcd(name string) (*Etcd, error) {
 	return e, e.until(e.healthy)
 }
 
-// Restart starts it again after it was killed, with what it had.
+// Restart starts the server again after it was killed, with its data.
 func (e *Etcd) Restart() error {
 	if err := e.start(); err != nil {
 		return err

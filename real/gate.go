@@ -2,14 +2,14 @@ package real
 
 import "sync"
 
-// Gate lets what is sent in one direction pass, unless somebody holds it. The zero value is open.
+// Gate lets messages in one direction pass, unless it is held. The zero value is open.
 type Gate struct {
 	mu    sync.Mutex
 	holds int
 	open  chan struct{} // closed while nobody does; nil: nobody ever has
 }
 
-// Hold closes the gate until release is called. It stays closed while anybody holds it.
+// Hold closes the gate until release is called. The gate stays closed while any holder is left.
 func (g *Gate) Hold() (release func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -33,7 +33,7 @@ func (g *Gate) held() bool {
 	return g.holds > 0
 }
 
-// Pass waits until nobody holds the gate; false if it was over before.
+// Pass waits until the gate is open; it returns false if over was closed before.
 func (g *Gate) Pass(over <-chan struct{}) bool {
 	for g.held() {
 		g.mu.Lock()

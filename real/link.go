@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Link is a proxy between a client, or a replica, and a server. What is sent on it can be held up, delayed, looked at and
-// broken.
+// Link is a proxy between a client, or a replica, and a server. Messages on it can be held, delayed, inspected and
+// dropped, and its connections broken.
 type Link struct {
-	Address string // what the client is to connect to
+	Address string // the address for the client to connect to
 
 	config   LinkConfig
 	listener net.Listener
@@ -26,18 +26,18 @@ type Link struct {
 	over     bool
 }
 
-// LinkConfig says what a link does by itself.
+// LinkConfig configures a link.
 type LinkConfig struct {
-	Server string // where it leads
+	Server string // the address of the server
 	// Tap makes the filters of a connection through the link. It may be nil.
 	Tap func(*Passage) (requests, replies Filter)
-	// Latency is how long something is on its way. It may be nil.
+	// Latency returns the delay of the next message. It may be nil.
 	Latency func() time.Duration
 	_       struct{}
 }
 
-// Filter takes what has arrived in one direction of a connection, and sends on what it likes; the rest it may keep for the next
-// time. What comes later waits until it returns.
+// Filter receives the bytes that have arrived in one direction of a connection, and sends on any of them; it may keep
+// the rest for the next call. Later bytes wait until it returns.
 type Filter func(arrived []byte, way Way) error
 
 // Way is one direction of a connection.
@@ -47,7 +47,7 @@ type Way struct {
 	to        net.Conn
 }
 
-// Travel waits until nobody holds the link, and as long as something is on its way.
+// Travel waits until the link is not held, and for the link's latency.
 func (w Way) Travel() error {
 	g := &w.passage.link.there
 	if w.direction == 1 {
@@ -62,7 +62,7 @@ func (w Way) Travel() error {
 	return nil
 }
 
-// Deliver hands over what has travelled.
+// Deliver writes bytes to the receiving end.
 func (w Way) Deliver(b []byte) error { return w.passage.write(w.to, w.direction, b) }
 
 // Link makes a link to a server.
@@ -77,8 +77,8 @@ func (h *Host) Link(c LinkConfig) (*Link, error) {
 	return l, nil
 }
 
-// Hold has what is sent wait, in the direction of requests, of replies, or in both, until release is called; nobody is told.
-// A connection that is opened meanwhile, and given up before it could be, was never there.
+// Hold makes bytes wait, in the direction of requests, of replies, or in both, until release is called; neither end is
+// told. A connection that is opened meanwhile, and abandoned before release, never reaches the server.
 func (l *Link) Hold(requests, replies bool) (release func()) {
 	var list []func()
 	if requests {
@@ -94,7 +94,7 @@ func (l *Link) Hold(requests, replies bool) (release func()) {
 	}
 }
 
-// Refuse resets what connections there are, and every new one until accept is called.
+// Refuse resets all connections, and every new one until accept is called.
 func (l *Link) Refuse() (accept func()) {
 	l.mu.Lock()
 	l.refuses = true
@@ -107,14 +107,14 @@ func (l *Link) Refuse() (accept func()) {
 	}
 }
 
-// Reset resets what connections there are.
+// Reset resets all connections.
 func (l *Link) Reset() {
 	for _, p := range l.all() {
 		p.Break(true, LoseRequests)
 	}
 }
 
-// Break breaks what connections there are. It reports whether there were any.
+// Break breaks all connections. It reports whether there were any.
 func (l *Link) Break(reset bool, lose Loss) bool {
 	list := l.all()
 	for _, p := range list {
@@ -123,8 +123,8 @@ func (l *Link) Break(reset bool, lose Loss) bool {
 	return len(list) > 0
 }
 
-// Desert says that the client's machine, or the server's, is switched off: the other end does not learn that connections are
-// over. Those that are opened to the server meanwhile wait until it is back.
+// Desert simulates that the client's machine, or the server's, is switched off: the other end does not learn that
+// connections have ended. Connections that are opened to the server meanwhile wait until Revive.
 func (l *Link) Desert(client, server bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,7 +134,7 @@ func (l *Link) Desert(client, server bool) {
 	}
 }
 
-// Revive says that the server's machine is on again. It knows nothing of the connections that it had.
+// Revive simulates that the server's machine is on again. It has no state of its earlier connections.
 func (l *Link) Revive() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// MariaDB is a MariaDB server, which Debian has in place of MySQL. Everybody may do everything, without a password.
+// MariaDB is a MariaDB server, which Debian has in place of MySQL. Every user has all privileges, without a
+// password.
 type MariaDB struct {
 	*Child
 	Address string
 }
 
-// MariaDB starts a MariaDB server without a database and waits until it accepts connections. Options are more of its command
-// line. What it commits survives a kill, but not a crash of the machine.
+// MariaDB starts a MariaDB server without a database and waits until it accepts connections. Options are appended to
+// its command line. Commits survive a kill, but not a crash of the machine.
 func (h *Host) MariaDB(name string, options ...string) (*MariaDB, error) {
 	program, err := exec.LookPath("mariadbd")
 	if err != nil {
@@ -44,7 +45,7 @@ func (h *Host) MariaDB(name string, options ...string) (*MariaDB, error) {
 	return m, m.until(m.accepts)
 }
 
-// Restart starts it again after it was killed.
+// Restart starts the server again after it was killed.
 func (m *MariaDB) Restart() error {
 	if err := m.start(); err != nil {
 		return err

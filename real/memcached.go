@@ -11,7 +11,8 @@ type Memcached struct {
 	Address string
 }
 
-// Memcached starts a memcached server and waits until it accepts connections. Options are more of its command line.
+// Memcached starts a memcached server and waits until it accepts connections. Options are appended to its command
+// line.
 func (h *Host) Memcached(name string, options ...string) (*Memcached, error) {
 	program, err := find("memcached", "memcached")
 	if err != nil {
@@ -31,7 +32,7 @@ func (h *Host) Memcached(name string, options ...string) (*Memcached, error) {
 	return m, m.until(m.accepts)
 }
 
-// Restart starts it again after it was killed, with nothing.
+// Restart starts the server again after it was killed, without any items.
 func (m *Memcached) Restart() error {
 	if err := m.start(); err != nil {
 		return err

@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// Loss says what a connection that breaks takes along.
+// Loss says which bytes are lost with a broken connection.
 type Loss uint8
 
 // The losses.
 const (
-	LoseNothing  Loss = iota // what was sent still arrives
-	LoseRequests             // what is on its way to the server is lost
-	LoseReplies              // the server receives, its answers are lost
+	LoseNothing  Loss = iota // bytes that were sent still arrive
+	LoseRequests             // bytes on their way to the server are lost
+	LoseReplies              // the server receives; its answers are lost
 )
 
 // Passage is one connection through a link.
@@ -58,7 +58,8 @@ func (p *Passage) end() {
 	})
 }
 
-// Break has the client see the end of the connection. What was sent before still arrives, but for what is lost.
+// Break ends the connection at the client's end. Bytes that were sent before still arrive, unless lose drops
+// them.
 func (p *Passage) Break(byReset bool, lose Loss) {
 	p.mu.Lock()
 	p.lost[1] = true // nobody is there to read it
@@ -75,10 +76,10 @@ func (p *Passage) Break(byReset bool, lose Loss) {
 	}
 }
 
-// Answer writes to the client what no server has said.
+// Answer writes bytes to the client that do not come from the server.
 func (p *Passage) Answer(b []byte) error { return p.write(p.client, 1, b) }
 
-// Over is closed when the connection is over at both ends.
+// Over is closed when the connection has ended at both ends.
 func (p *Passage) Over() <-chan struct{} { return p.over }
 
 // run carries what is sent, until both ends are done.
@@ -154,8 +155,8 @@ func (p *Passage) carry(from net.Conn, way Way, filter Filter) error {
 		}
 	}
 	if err != nil && way.direction == 1 {
-		// The client reads no more: what the server still says is for nobody, but it is to be taken, lest the server's end is
-		// reset before it has read what was sent to it.
+		// The client reads no more. The server's remaining bytes are read and discarded, so that the server's end is
+		// not reset before it has read the bytes that were sent to it.
 		err = nil
 		for ok := true; ok; {
 			_, ok = queue.take(p.over)
@@ -188,8 +189,8 @@ func (p *Passage) write(to net.Conn, direction int, b []byte) error {
 	return err
 }
 
-// hasClosed reports whether the other end of a connection has closed it. The kernel is asked: whoever reads from the connection
-// may not have had the time to find out.
+// hasClosed reports whether the other end of a connection has closed it. It asks the kernel, since the goroutine that
+// reads from the connection may not have noticed yet.
 func hasClosed(c net.Conn) (closed bool) {
 	socket, ok := c.(syscall.Conn)
 	if !ok {

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// Postgres is a PostgreSQL server. Its superuser is postgres, who needs no password, and so is its first database.
+// Postgres is a PostgreSQL server. Its superuser is postgres, without a password, and so is its first database.
 type Postgres struct {
 	*Child
 	Address string
 }
 
-// Postgres starts a PostgreSQL server with an empty cluster of databases and waits until it accepts connections. Options
-// are settings of the command line, as "deadlock_timeout=20". What it commits survives a kill, but not a crash of the machine.
+// Postgres starts a PostgreSQL server with an empty cluster of databases and waits until it accepts connections.
+// Options are settings of the command line, such as "deadlock_timeout=20". Commits survive a kill, but not a crash of
+// the machine.
 func (h *Host) Postgres(name string, options ...string) (*Postgres, error) {
 	program, err := findPostgres("postgres")
 	if err != nil {
@@ -57,8 +58,8 @@ func (h *Host) Postgres(name string, options ...string) (*Postgres, error) {
 	return p, p.until(p.accepts)
 }
 
-// Restart starts it again after it was killed. The processes of its sessions end by themselves, but not at once, and until
-// then a new one refuses to start.
+// Restart starts the server again after it was killed. The processes of its sessions end by themselves, but not at
+// once, and until then a new server refuses to start.
 func (p *Postgres) Restart() error {
 	deadline := time.Now().Add(patience)
 	for {

@@ -6,7 +6,7 @@ import "io"
 type Program struct {
 	Name string
 	Args []string  // the path first
-	Env  []string  // beside that of this process
+	Env  []string  // added to the environment of this process
 	In   io.Reader // its standard input; may be nil
 	Out  io.Writer // its standard output; nil: its log
 	_    struct{}

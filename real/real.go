@@ -1,7 +1,7 @@
-// Package real starts real servers as child processes on loopback, each with a directory of its own, and stages faults for
-// them: stops and kills, restarts with and without persistence, clocks that are wrong, links that are slow or cut.
+// Package real starts real servers as child processes on loopback, each with a directory of its own, and stages faults
+// for them: stops and kills, restarts with and without persistence, wrong clocks, slow or cut links.
 //
-// Everything that is started ends with [Host.Close] and, on Linux, with this process, however that ends.
+// All child processes end with [Host.Close] and, on Linux, with this process, however that ends.
 package real
 
 import (
@@ -21,18 +21,18 @@ import (
 	"time"
 )
 
-// Host is what starts servers and links, and ends them.
+// Host starts servers and links, and ends them.
 type Host struct {
 	dir     string
 	janitor *janitor
 
-	ending sync.Mutex // whoever closes a host that is being closed waits
+	ending sync.Mutex // a concurrent second Close waits
 	mu     sync.Mutex
 	close  []func() error // what was started, and how it ends
 	over   bool
 }
 
-// NewHost returns a host with a temporary directory for all of its servers.
+// NewHost returns a host with a temporary directory for all its servers.
 func NewHost() (*Host, error) {
 	dir, err := os.MkdirTemp("", "locksim-real-")
 	if err != nil {
@@ -45,7 +45,7 @@ func NewHost() (*Host, error) {
 	return &Host{dir: dir, janitor: j}, nil
 }
 
-// Close ends all that was started, the last first, and removes the directory.
+// Close ends all servers and links, the last first, and removes the directory.
 func (h *Host) Close() error {
 	h.ending.Lock()
 	defer h.ending.Unlock()
@@ -66,7 +66,7 @@ func (h *Host) atEnd(f func() error) {
 	h.close = append(h.close, f)
 }
 
-// Missing says which program is not installed, and what would install it on Debian.
+// Missing says which program is not installed, and which Debian package contains it.
 type Missing struct{ Program, Package string }
 
 func (m *Missing) Error() string {
@@ -151,7 +151,7 @@ func (c *Child) start() error {
 	return nil
 }
 
-// Stop suspends the process, and returns when it stands still.
+// Stop suspends the process, and returns when it is suspended.
 func (c *Child) Stop() error {
 	if err := c.process.Signal(syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
@@ -159,7 +159,7 @@ func (c *Child) Stop() error {
 	return c.until(func() bool { return stopped(c.process.Pid) })
 }
 
-// Continue lets it go on.
+// Continue resumes the process.
 func (c *Child) Continue() error {
 	if err := c.process.Signal(syscall.SIGCONT); err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
@@ -167,7 +167,8 @@ func (c *Child) Continue() error {
 	return nil
 }
 
-// Kill ends it at once, as kill -9 does, and returns when it is gone. One that has ended stays so.
+// Kill ends the process at once, as kill -9 does, and returns when it is gone. It does nothing if the process
+// has ended.
 func (c *Child) Kill() error {
 	if c.process == nil {
 		return nil
@@ -182,10 +183,10 @@ func (c *Child) Kill() error {
 // Ended is closed when the process has ended.
 func (c *Child) Ended() <-chan struct{} { return c.ended }
 
-// Log is the end of what it has printed.
+// Log returns the end of the process's output.
 func (c *Child) Log() string { return c.log.String() }
 
-// Await waits for something to become true while the process is alive.
+// Await waits until ready returns true, as long as the process is alive.
 func (c *Child) Await(ready func() bool) error { return c.until(ready) }
 
 // patience is how long a server may take to be ready. A machine under load is slow.

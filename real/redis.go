@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// RedisConfig says how a Redis server is to be run.
+// RedisConfig configures a Redis server.
 type RedisConfig struct {
 	Name string
 	// Persistence is "none", "rdb" (Debian's save points), or the appendfsync of an append-only file: "no", "everysec",
 	// "always".
 	Persistence string
-	// ReplicaOf is the address of its master, or of a link to it; "" if it is none's replica.
+	// ReplicaOf is the address of its master, or of a link to it; "" if it is not a replica.
 	ReplicaOf string
 	// WrongClock gives the server a clock of its own, which [Child.SetClock] sets. It needs the library faketime.
 	WrongClock bool
-	Options    []string // more of the command line: "--maxmemory", "10mb"
+	Options    []string // appended to the command line: "--maxmemory", "10mb"
 	_          struct{}
 }
 
@@ -72,7 +72,7 @@ func (h *Host) Redis(c RedisConfig) (*Redis, error) {
 	return r, r.until(r.answers)
 }
 
-// Restart starts it again after it was killed, with what its persistence has kept.
+// Restart starts the server again after it was killed, with the data that its persistence has kept.
 func (r *Redis) Restart() error {
 	if err := r.start(); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (r *Redis) answers() bool {
 	return err == nil && reply == "+PONG"
 }
 
-// Ask sends an inline command on a connection of its own, and returns the first line of the reply. It is for the stage, not
-// for locks.
+// Ask sends an inline command on a separate connection, and returns the first line of the reply. It is for test
+// control, not for locks.
 func (r *Redis) Ask(command ...string) (string, error) {
 	conn, err := net.DialTimeout("tcp", r.Address, time.Second)
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *Redis) Ask(command ...string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// Info returns a section of what the server says of itself, by name.
+// Info returns the fields of a section of INFO.
 func (r *Redis) Info(section string) (map[string]string, error) {
 	conn, err := net.DialTimeout("tcp", r.Address, time.Second)
 	if err != nil {
@@ -136,7 +136,7 @@ func (r *Redis) Info(section string) (map[string]string, error) {
 	return info, nil
 }
 
-// Follow has the server be the replica of the one at an address; "" makes it a master.
+// Follow makes the server a replica of the server at an address; "" makes it a master.
 func (r *Redis) Follow(master string) error {
 	host, port := "NO", "ONE"
 	if master != "" {
@@ -149,7 +149,7 @@ func (r *Redis) Follow(master string) error {
 	return err
 }
 
-// Synced waits until the server, a replica, has its master's data and hears of every change.
+// Synced waits until the server, a replica, has its master's data and receives every change.
 func (r *Redis) Synced() error {
 	return r.until(func() bool {
 		info, err := r.Info("replication")

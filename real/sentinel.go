@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// SentinelConfig says how a Sentinel is to be run.
+// SentinelConfig configures a Sentinel.
 type SentinelConfig struct {
 	Name      string
-	Master    string // what the master is called
-	Address   string // where it is at first
+	Master    string // the master's name
+	Address   string // the master's initial address
 	Quorum    int
 	DownAfter time.Duration // 0: Sentinel's default
 	Failover  time.Duration // the failover-timeout; 0: Sentinel's default
 	_         struct{}
 }
 
-// Sentinel starts a redis-server as a Sentinel and waits until it answers. Of others it hears within seconds: see
-// [Redis.Knows].
+// Sentinel starts a redis-server as a Sentinel and waits until it answers. It discovers others within seconds:
+// see [Redis.Knows].
 func (h *Host) Sentinel(c SentinelConfig) (*Redis, error) {
 	program, err := find("redis-server", "redis-server")
 	if err != nil {
@@ -54,7 +54,7 @@ func (h *Host) Sentinel(c SentinelConfig) (*Redis, error) {
 	return r, r.until(r.answers)
 }
 
-// Knows waits until a Sentinel knows so many replicas and Sentinels, itself among them.
+// Knows waits until a Sentinel knows the given numbers of replicas and of Sentinels, including itself.
 func (r *Redis) Knows(replicas, sentinels int) error {
 	want := fmt.Sprintf("slaves=%d,sentinels=%d", replicas, sentinels)
 	return r.until(func() bool {

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// EnsembleConfig says how an ensemble of ZooKeeper servers is to be run.
+// EnsembleConfig configures an ensemble of ZooKeeper servers.
 type EnsembleConfig struct {
 	Name      string
 	Servers   int
-	Tick      time.Duration // sessions live between two and twenty of them
-	SyncLimit int           // how many ticks leader and followers bear silence; 5 if 0
-	// Peer returns the address by which one server reaches another, instead of its own: that of a link. Servers are numbered
-	// from 0. It may be nil.
+	Tick      time.Duration // time-outs of sessions are between 2 and 20 ticks
+	SyncLimit int           // how many ticks leader and followers tolerate silence; 5 if 0
+	// Peer returns the address at which one server reaches another, in place of the other's own: that of a link.
+	// Servers are numbered from 0. It may be nil.
 	Peer func(from, to int, port PeerPort, address string) (string, error)
 	_    struct{}
 }
 
-// PeerPort is one of the two ports on which servers listen for each other.
+// PeerPort is one of the two ports on which servers listen for other servers.
 type PeerPort uint8
 
 // The ports.
@@ -39,7 +39,7 @@ type ZooKeeper struct {
 	Address string
 }
 
-// ZooKeeper starts an ensemble of so many servers and waits until it serves.
+// ZooKeeper starts an ensemble of the given number of servers and waits until it serves.
 func (h *Host) ZooKeeper(name string, servers int, tick time.Duration) ([]*ZooKeeper, error) {
 	return h.Ensemble(EnsembleConfig{Name: name, Servers: servers, Tick: tick})
 }
@@ -118,7 +118,7 @@ func (c *EnsembleConfig) write(dir string, server int, addresses []string) error
 	return os.WriteFile(filepath.Join(dir, "myid"), fmt.Appendln(nil, server+1), 0o644)
 }
 
-// Restart starts it again after it was killed.
+// Restart starts the server again after it was killed.
 func (z *ZooKeeper) Restart() error {
 	if err := z.start(); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (z *ZooKeeper) serves() bool {
 	return err == nil && strings.Contains(status, "Mode:")
 }
 
-// Status is what the server says of itself: its mode, its last transaction.
+// Status returns the server's own report: its mode, its last transaction.
 func (z *ZooKeeper) Status() (string, error) {
 	conn, err := net.DialTimeout("tcp", z.Address, time.Second)
 	if err != nil {
@@ -155,7 +155,7 @@ func (z *ZooKeeper) Status() (string, error) {
 	return string(text), err
 }
 
-// EndSession has the server close a session, as its client would on another connection.
+// EndSession makes the server close a session, as its client could on another connection.
 func (z *ZooKeeper) EndSession(session int64, password []byte) error {
 	conn, err := net.DialTimeout("tcp", z.Address, time.Second)
 	if err != nil {

@@ -8,21 +8,21 @@ import (
 	"github.com/locksim/locksim/checker"
 )
 
-// Agreement is what two verdicts on one property, of the simulation and of real servers, say together.
+// Agreement says how two verdicts on one property, of the simulation and of real servers, relate.
 type Agreement uint8
 
 // The agreements, from the best to the worst.
 const (
-	Same        Agreement = iota // one verdict
+	Same        Agreement = iota // the verdicts are the same
 	ExposedOnce                  // it held where it was exposed, and the other run did not expose it
-	Unknown                      // one of the runs says nothing
+	Unknown                      // one of the runs is inconclusive
 	Opposite                     // violated, and not violated
 )
 
 // agreementNames are the words of the reports.
 var agreementNames = [...]string{Same: "same", ExposedOnce: "exposed once", Unknown: "unknown", Opposite: "opposite"}
 
-// String returns the agreement's words.
+// String describes the agreement in words.
 func (a Agreement) String() string { return agreementNames[a] }
 
 // Compare compares the verdicts of a simulation and of real servers.
@@ -79,7 +79,7 @@ func (r *Result) last() *Attempt {
 	return &r.Attempts[len(r.Attempts)-1]
 }
 
-// Worst is the gravest outcome.
+// Worst returns the worst outcome.
 func (t *tally) Worst() Outcome {
 	for _, o := range [...]Outcome{Differs, Inconclusive} {
 		if t.outcomes[o] > 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/locksim/locksim/workload"
 )
 
-// Client is the whole program of a client process: it reads its part, and plays it with the lock's real code. It is for
-// processes that [Play] starts.
+// Client is the whole program of a client process: it reads its instructions, and executes them with the lock's real
+// code. It is for processes that [Play] starts.
 func Client(in io.Reader, out io.Writer) error {
 	from := bufio.NewReader(in)
 	decoder := json.NewDecoder(from)
@@ -38,7 +38,7 @@ func Client(in io.Reader, out io.Writer) error {
 	}
 	c.process = process
 	go func() {
-		// When the stage is gone, so is this process, whatever it is at.
+		// When the stage is gone, this process ends, even in the middle of a step.
 		_ = hear(io.MultiReader(decoder.Buffered(), from), c.obey)
 		os.Exit(1)
 	}()

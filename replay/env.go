@@ -32,10 +32,10 @@ func (e *env) step(r report) order {
 	return e.client.ask(r)
 }
 
-// Start says that Lock is about to be called.
+// Start reports that Lock is about to be called.
 func (e *env) Start() history.ID { return e.step(report{Kind: start}).ID }
 
-// Acquired says that Lock has returned with a lease.
+// Acquired reports that Lock has returned with a lease.
 func (e *env) Acquired(id history.ID, l locks.Lease) {
 	clear(e.based)
 	r := report{
@@ -52,35 +52,35 @@ func (e *env) Acquired(id history.ID, l locks.Lease) {
 	e.step(r)
 }
 
-// Refused says that Lock has returned without one.
+// Refused reports that Lock has returned without a lease.
 func (e *env) Refused(id history.ID, o history.Outcome, why error, final bool) {
 	e.step(report{
 		Kind: refused, ID: id, Outcome: o, Why: why.Error(), Others: errors.Is(why, locks.ErrNotAcquired), Final: final,
 	})
 }
 
-// Check has the application look whether it still holds.
+// Check makes the application check whether it still holds the lock.
 func (e *env) Check(id history.ID, look func()) {
 	e.step(report{Kind: check, ID: id})
 	look()
 	e.step(report{Kind: checked, ID: id})
 }
 
-// Lost says that the application has learnt that it does not.
+// Lost reports that the application has learnt that it no longer holds the lock.
 func (e *env) Lost(id history.ID) { e.step(report{Kind: lost, ID: id}) }
 
-// Release says that Unlock is about to be called.
+// Release reports that Unlock is about to be called.
 func (e *env) Release(id history.ID) { e.step(report{Kind: release, ID: id}) }
 
-// Released says that Unlock has returned.
+// Released reports that Unlock has returned.
 func (e *env) Released(id history.ID, o history.Outcome) {
 	e.step(report{Kind: released, ID: id, Outcome: o})
 }
 
-// Stays says that the process has done its work. It runs until the stage ends it.
+// Stays reports that the process has done its work. It runs until the stage ends it.
 func (e *env) Stays() { e.step(report{Kind: done}) }
 
-// Access turns to a register of the resource, which the stage has.
+// Access accesses a register of the resource, which is part of the stage.
 func (e *env) Access(id history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
 	var o order
 	e.Block(func() {
@@ -105,7 +105,7 @@ func (e *env) read(op history.Op, register int, version uint64) {
 	}
 }
 
-// Guarded has the lock turn to a register that lives on its own servers.
+// Guarded makes the lock access a register on its own servers.
 func (e *env) Guarded(id history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (bool, error) {
 	o := e.step(report{Kind: guarded, ID: id, Op: op, Register: register, Token: l.Token})
 	version, err := uint64(0), error(nil)

@@ -24,7 +24,7 @@ type armed struct {
 	matches    int  // of the trigger's step
 	triggered  bool // and not again
 	begin, end trace.Instant
-	node       string // whom it befell
+	node       string // the node that it affected
 }
 
 // arm hangs the faults of the scenario.

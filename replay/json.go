@@ -30,7 +30,7 @@ type propertyOut struct {
 	Simulated string `json:"simulated"`
 	Real      string `json:"real"`
 	Compared  bool   `json:"compared"`
-	Agreement string `json:"agreement,omitempty"` // of what is compared
+	Agreement string `json:"agreement,omitempty"` // of the simulation and the real servers
 }
 
 type attemptJSON struct {
@@ -45,7 +45,7 @@ type attemptJSON struct {
 // outcomeNames are the words of the JSON form.
 var outcomeNames = [...]string{Agrees: "agrees", Differs: "differs", Inconclusive: "inconclusive", Refused: "refused"}
 
-// String returns the outcome's word.
+// String returns the outcome's name.
 func (o Outcome) String() string { return outcomeNames[o] }
 
 type jsonReport struct {
@@ -54,10 +54,10 @@ type jsonReport struct {
 	all document
 }
 
-// NewJSON returns a reporter that writes one document when it is closed.
+// NewJSON returns a reporter that writes one JSON document when it is closed.
 func NewJSON(w io.Writer) Reporter { return &jsonReport{w: w} }
 
-// Add takes a result.
+// Add adds a result.
 func (j *jsonReport) Add(r *Result) error {
 	j.add(r)
 	out := resultJSON{

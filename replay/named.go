@@ -9,7 +9,7 @@ import (
 // kinds are the servers that are found in most places; of the others few people have one at hand.
 var kinds = []string{"redis", "zookeeper"}
 
-// Named returns the named scenarios of which some variant is on Redis or ZooKeeper, with these variants alone.
+// Named returns the named scenarios that have a variant on Redis or ZooKeeper, with these variants only.
 func Named() ([]*scenarios.Scenario, error) {
 	all, err := scenarios.All()
 	if err != nil {

@@ -22,15 +22,15 @@ type part struct {
 	Algorithm string
 	Options   locks.Options
 	Work      workload.Plan
-	Random    string // the seed of its random values; "" if they are its own
+	Random    string // the seed of its random values; "" if it draws them itself
 	Redis     []string
 	Master    string
-	Routes    map[string]string // where it finds servers whose addresses Sentinels tell it
+	Routes    map[string]string // reachable addresses for those that Sentinels return
 	ZooKeeper []string
 	InOrder   bool // it connects to them in this order
 	Etcd      string
 	Clock     live.Clock
-	Patience  time.Duration // sleep that is longer by more than this is worth a report
+	Patience  time.Duration // it reports a sleep that takes longer by more than this
 }
 
 // kind says what a report is about.
@@ -63,12 +63,12 @@ type report struct {
 	Value    string        // acquired: of the lease; access: of the holder
 	Token    uint64        // likewise
 	On       int           // acquired: the clock of the deadline
-	Left     time.Duration // acquired: until the deadline, in true time, from At on
+	Left     time.Duration // acquired: time until the deadline, in true time, from At on
 	CanLearn bool          // acquired
 
 	Outcome history.Outcome // refused, released
-	Why     string          // refused; done: an error of the lock's
-	Others  bool            // refused: somebody else has the lock
+	Why     string          // refused; done: an error of the lock
+	Others  bool            // refused: another client holds the lock
 	Final   bool            // refused
 
 	Op       history.Op // access, guarded
@@ -76,22 +76,22 @@ type report struct {
 	Based    uint64     // likewise: the version that was read
 	Access   int        // settled: the number that the order gave
 	Accepted bool       // settled
-	Unknown  bool       // settled: nobody knows
+	Unknown  bool       // settled: the outcome is unknown
 	Version  uint64     // settled
 
-	From, At time.Duration // when it was to wake, and when it reported, on the clock that all processes share
+	From, At time.Duration // when it was due to wake, and when it reported, on the clock that all processes share
 }
 
 // order is what the stage says to a client.
 type order struct {
-	Number   int // of the report that it answers; 0 if of none
+	Number   int // of the report that it answers; 0 if none
 	ID       history.ID
 	Access   int
 	Version  uint64
 	Accepted bool
 	Failed   history.Outcome // of an access: why there is no answer
 
-	Redirect string        // the address of the server that is now to be taken
+	Redirect string        // the address of the server to use from now on
 	Step     time.Duration // by which its wall clock jumps
 }
 

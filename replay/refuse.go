@@ -10,7 +10,7 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Refusal says what of a scenario cannot be staged, and why.
+// Refusal names the part of a scenario that cannot be staged, and the reason.
 type Refusal struct {
 	What string // "servers", or a fault by its name
 	Why  string

@@ -1,10 +1,10 @@
-// Package replay plays a scenario on real servers, with real client processes and staged faults, and has the history judged by
-// the checker that judges simulations.
+// Package replay plays a scenario on real servers, with real client processes and staged faults. The checker that
+// judges simulations judges the history.
 //
-// Call [Play] with a case of a scenario. Servers are child processes on loopback (package real), and so are clients: this
-// program again, which runs [Client] there and plays the workload with the lock's own code over locks/live. Every client
-// waits at every step until it may go on, and every message passes a proxy that can read it, so that a fault that hangs on
-// a step acts there, as in a simulation. All moments are read from one clock.
+// Call [Play] with a case of a scenario. Servers are child processes on loopback (package real), and so are clients:
+// this program again, which runs [Client] there and plays the workload with the lock's own code over locks/live. Every
+// client waits at every step until the stage lets it continue, and every message passes a proxy that can read it, so
+// that a fault that a step triggers acts at that step, as in a simulation. All moments are read from one clock.
 package replay
 
 import (
@@ -22,43 +22,45 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// Options says how to play.
+// Options configures [Play].
 type Options struct {
 	// Program starts a client process: a command whose process calls Client.
 	Program []string
-	// Speed is how much faster than the scenario says; 0: chosen for the scenario.
+	// Speed is the factor by which the scenario is played faster; 0: chosen for the scenario.
 	Speed float64
-	// Attempts is how often a case is played at most; 0: DefaultAttempts.
+	// Attempts is the maximum number of runs of a case; 0: DefaultAttempts.
 	Attempts int
-	// Instead changes the servers that are started, and not those that are simulated: a comparison must notice. It may be nil.
+	// Instead changes the servers that are started, but not the simulated ones, so that a test can check that the
+	// comparison notices. It may be nil.
 	Instead func(*scenarios.Servers)
 	_       struct{}
 }
 
-// DefaultAttempts is how often a case is played at most.
+// DefaultAttempts is the default maximum number of runs of a case.
 const DefaultAttempts = 8
 
 // Attempt is one run on real servers.
 type Attempt struct {
 	Speed   float64
-	Took    time.Duration // with the start of the servers
+	Took    time.Duration // including the start of the servers
 	History *history.History
 	Report  checker.Report
-	// Invalid is why the run says nothing: a fault that did not act, or a process that was late; "" if it does.
+	// Invalid is why the run is inconclusive: a fault that did not act, or a process that was late; "" if it is
+	// valid.
 	Invalid string
-	// Differs are the properties of which the run says something else than the simulation.
+	// Differs lists the properties on which the run and the simulation differ.
 	Differs []checker.Property
 }
 
-// Outcome is what came of a case.
+// Outcome is the result of comparing a case.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Agrees       Outcome = iota // what happens on real servers is what is simulated
-	Differs                     // it is not
-	Inconclusive                // no attempt said anything
-	Refused                     // it cannot be staged
+	Agrees       Outcome = iota // real servers and the simulation agree
+	Differs                     // they differ
+	Inconclusive                // every attempt was inconclusive
+	Refused                     // the case cannot be staged
 )
 
 // Result is a case, simulated and played on real servers.
@@ -72,8 +74,9 @@ type Result struct {
 	Attempts  []Attempt // the last one decides
 }
 
-// Play plays a case on real servers until its verdicts are those of the simulation, or the attempts are used up. One run shows
-// that a violation happens; one valid run in which what the simulation holds safe is violated shows that it is not.
+// Play plays a case on real servers until its verdicts are those of the simulation, or the attempts are used up. A
+// single run shows that a violation is possible; a single valid run that violates a property which the simulation holds
+// to be safe shows that the simulation is wrong.
 func Play(ctx context.Context, c scenarios.Case, o *Options) (Result, error) {
 	if len(o.Program) == 0 {
 		return Result{}, errors.New("replay: no program is named that plays a client")

@@ -10,7 +10,7 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// What is so unless it is said has to be said to be scaled.
+// Defaults that must be written out so that they can be scaled.
 const (
 	defaultRetry = 200 * time.Millisecond // between two tries of a lock (locks.Options)
 	defaultTick  = 2 * time.Second        // of ZooKeeper
@@ -98,7 +98,8 @@ func (x scaler) optional(d *time.Duration) *time.Duration {
 	return &scaled
 }
 
-// time divides a time; what is some time stays some, and what is for ever stays so. Redis counts milliseconds.
+// time divides a duration; a positive duration stays positive, and an infinite one infinite. Redis counts
+// milliseconds.
 func (x scaler) time(d time.Duration) time.Duration {
 	if d == 0 || d == locks.Forever {
 		return d

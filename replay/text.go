@@ -9,12 +9,12 @@ import (
 	"github.com/locksim/locksim/checker"
 )
 
-// Reporter writes what came of cases, each at once.
+// Reporter writes the results of cases, each as soon as it is known.
 type Reporter interface {
 	Add(r *Result) error
-	// Close writes what stands at the end.
+	// Close writes the end of the report.
 	Close(interrupted bool) error
-	// Worst is the gravest outcome so far; a difference is graver than a case that says nothing.
+	// Worst returns the worst outcome so far; a difference is worse than an inconclusive case.
 	Worst() Outcome
 }
 
@@ -87,7 +87,7 @@ func names(list []checker.Property) string {
 	return strings.Join(words, ", ")
 }
 
-// Close writes how many agree, and in what.
+// Close writes how many cases agree, and how.
 func (t *table) Close(interrupted bool) error {
 	n := &t.outcomes
 	text := "\n"
@@ -103,7 +103,7 @@ func (t *table) Close(interrupted bool) error {
 	return err
 }
 
-// Name names a case: the scenario, and what it is played in.
+// Name returns the name of a case: the scenario, its variant, style and fencing mode.
 func (r *Result) Name() string {
 	words := []string{r.Case.Scenario.Name}
 	if r.Case.Variant != "" {

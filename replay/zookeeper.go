@@ -89,8 +89,8 @@ func warm(h locks.ZKHandle) error {
 	return err
 }
 
-// elect has a server lead before the run begins: whoever leads too early is kept away until the others have elected another,
-// which of those that know as much is the one with the largest number.
+// elect makes a server the leader before the run begins: a server that leads too early is isolated until the others
+// have elected another, which among servers with equal logs is the one with the largest number.
 func (d *zooKeeperServers) elect(leader int) error {
 	for range len(d.servers) {
 		now, err := d.leader(-1)
