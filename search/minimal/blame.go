@@ -1,6 +1,7 @@
 package minimal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -78,10 +79,14 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		b.Party, b.Text = Server, "it lost, evicted or ended early what it had granted"
 	case r.ignoresDeadline():
 		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
-	case c.Property == checker.Resource && disturbsStorage(r.now):
+	case (c.Property == checker.Resource || timed(c.Property) && c.holdsUp()) && disturbsStorage(r.now):
 		b.Party, b.Text = Application, "its way to the storage is disturbed, which no lock can see"
 	case b.Party == Unclear && newCast(r.now, r.seen).halfDone && r.stoppedInTime():
 		b.Party, b.Text = Application, "it stopped within its critical section, as who has lost the lock must, and left it half done"
+	case b.Party == Unclear && timed(c.Property) && c.holdsUp():
+		b.Party, b.Text = AnyLock, "its holder continues for that long, and a lock that is renewed is held meanwhile"
+	case b.Party == Unclear && c.OutOfTime() && r.standsStill():
+		b.Party, b.Text = AnyLock, "its holder is paused when its lease ends, and can neither renew it nor notice its end"
 	case r.seen.violation.Broken == checker.Application:
 		b.Party, b.Text = Application, "it continued after the deadline, or after a notice of loss, or its access was late on the way"
 	}
@@ -244,6 +249,28 @@ func (r *reducer) isHalfWritten(id history.ID) bool {
 		}
 	}
 	return writes > 0 && writes < h.Registers
+}
+
+// standsStill reports whether a participant was paused when its grant ended, and at the violation still was, or does not
+// listen to notices.
+func (r *reducer) standsStill() bool {
+	h, at := r.seen.result.History, r.seen.violation.At
+	faults := newCast(r.now, r.seen).faults
+	paused := func(client string, from trace.Instant, deaf bool) bool {
+		for i := range r.now.Faults {
+			f := &r.now.Faults[i]
+			was := faults[cmp.Or(f.Name, defaultName(i))]
+			if f.Action.Kind == sim.Pause && f.Action.Node == client && was.Fired && was.Begin <= from && from <= was.End && (deaf || at <= was.End) {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+		a := h.Acquisition(g.Acquisition)
+		over := a != nil && slices.Contains(r.seen.violation.Acquisitions, a.ID) && g.Ended == history.ByDeadline && g.To <= at
+		return over && paused(a.Client, g.To, a.Style == history.Careless)
+	})
 }
 
 // disturbsStorage reports whether a fault holds up what travels between a client and the storage.

@@ -24,8 +24,14 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 	}
 	require.NoError(t, err)
 	name, short := strings.CutSuffix(lock, " with a tenth of the lease")
+	name, alone := strings.CutSuffix(name, " without a reference lock")
 	algorithm, ok := locks.Find(name)
 	require.True(t, ok)
+	if alone {
+		whole := algorithm.New
+		algorithm.New = func(o locks.Options) locks.Builder { o.Renew = o.TTL / 10; return whole(o) }
+		algorithm.Name, algorithm.Renews, algorithm.Authority = "alone", true, locks.Majority // the catalogue has no such lock that renews
+	}
 	if short {
 		whole := algorithm.New
 		algorithm.Name = "short-lease"
@@ -85,6 +91,25 @@ network: {latency: 1ms}
 faults:
   - {after: {node: a, does: acquired}, evict: redis-1}
 expect: {exclusion-at-service: violated}`,
+	"stands-still": `
+name: stands-still
+title: The holder is paused for two leases
+lock: {algorithm: watchdog}
+clients: {a: {work: 15s}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults:
+  - {after: {node: a, does: acquired}, pause: a, for: 20s}
+expect: {mutual-exclusion: violated}`,
+	"far-storage": `
+name: far-storage
+title: The way to the storage is disturbed for 100 s
+lock: {algorithm: watchdog}
+clients: {a: {work: 1s, write: 500ms}, b: {start: 1ms}}
+network: {latency: 1ms}
+progress: 50s
+faults:
+  - {after: {node: a, does: acquired}, stall: {from: a, to: storage}, for: 100s}
+expect: {availability: violated}`,
 }
 
 func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
@@ -106,6 +131,8 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"zk-gc-pause", "zk-sequential", checker.MutualExclusion, "careless", minimal.AnyLock},
 		{"zk-gc-pause", "zk-sequential-no-recheck", checker.MutualExclusion, "careless", minimal.AnyLock},
 		{"redlock-py-same-value", "redlock-py", checker.ReleaseSafety, "careless", minimal.ThisLock},
+		{"stands-still", "watchdog without a reference lock", checker.MutualExclusion, "careless", minimal.AnyLock},
+		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
 	} {
 		got := blamed(t, x.scenario, x.lock, x.property, x.style)
 		assert.Equal(t, x.want, got.Party, "%s of %s in %s: %s", x.property, x.lock, x.scenario, got.Sentence())

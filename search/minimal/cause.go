@@ -65,6 +65,9 @@ func (c *Counterexample) OutOfTime() bool {
 	})
 }
 
+// holdsUp reports whether nothing went wrong except that a holder was held up.
+func (c *Counterexample) holdsUp() bool { return slices.Equal(c.form.causes, []string{heldUp}) }
+
 // causes are what was wrong, each once. Where a program ends itself that is wrong, whatever had gone wrong before.
 func (c *cast) causes() []string {
 	if c.ended != "" {

@@ -157,9 +157,9 @@ func workFor(s *scenarios.Scenario, least time.Duration) {
 }
 
 // stretch makes faults last longer and go further, by a part and some time; a clock's rate is wrong by a thousandth at
-// least.
+// least. A rate within what locks with deadlines allow for stays within it, and one beyond goes well beyond.
 func stretch(s *scenarios.Scenario, part, more time.Duration) {
-	const leastRate = 1_000
+	const leastRate, allowance = 1_000, 10_000 // parts per million; Redlock allows for a hundredth of the lease
 	longer := func(list ...*time.Duration) {
 		for _, d := range list {
 			switch {
@@ -171,11 +171,15 @@ func stretch(s *scenarios.Scenario, part, more time.Duration) {
 		}
 	}
 	faster := func(rate *int64) {
+		size, sign := max(*rate, -*rate), int64(1)
+		if *rate < 0 {
+			sign = -1
+		}
 		switch {
-		case *rate > 0:
-			*rate = max(leastRate, *rate+*rate/int64(part))
-		case *rate < 0:
-			*rate = min(-leastRate, *rate+*rate/int64(part))
+		case size > allowance:
+			*rate += *rate / 2
+		case size > 0:
+			*rate = sign * min(max(leastRate, size+size/int64(part)), allowance)
 		}
 	}
 	for i := range s.Faults {
