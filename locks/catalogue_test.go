@@ -297,8 +297,8 @@ func isRelease(q request) bool {
 	return q.name() == "DEL" || q.name() == "EVAL" && strings.Contains(q.args[1], `"del"`)
 }
 
-// A lost reply leaves the client without a lock that the server believes him to have. No lock may take it for a yes,
-// and none may call it a certain no.
+// After a lost reply the server believes that the client has the lock, but the client does not. No lock may
+// treat it as success, and none may report a certain failure.
 func TestLostReplyIsNeitherYesNorNo(t *testing.T) {
 	everyLock(t, func(t *testing.T, w *world, a locks.Algorithm) {
 		for _, s := range w.servers {

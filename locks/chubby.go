@@ -39,7 +39,7 @@ func newChubby(o Options) Builder {
 	return func(p Process) (Lock, error) { return &chubbyLock{p: p, options: o.withDefaults()}, nil }
 }
 
-// Acquire waits for the lock, through changes of the master.
+// Acquire waits for the lock, across changes of the master.
 func (l *chubbyLock) Acquire(wait time.Duration) (Lease, error) {
 	patience := patienceOf(l.p, wait)
 	if l.session == nil || l.session.expired.Fired() {
@@ -102,8 +102,8 @@ func (l *chubbyLock) lease(generation uint64) Lease {
 	}
 }
 
-// Release gives the lock back. The session lives on unless one of its calls had to be repeated. Without a session nothing is
-// held: a Release that failed has ended it.
+// Release releases the lock. The session continues unless one of its calls had to be repeated. Without a
+// session no lock is held: a Release that failed has ended it.
 func (l *chubbyLock) Release(Lease) error {
 	if l.session == nil {
 		return ErrNotHeld

@@ -52,7 +52,7 @@ func newConsul(o Options) Builder {
 	}
 }
 
-// Acquire makes a session, and waits until it can have the key.
+// Acquire makes a session, and waits until it can acquire the key.
 func (l *consulLock) Acquire(wait time.Duration) (Lease, error) {
 	patience := patienceOf(l.p, wait)
 	id, err := l.consul.CreateSession(patience.timeout(l.options.Timeout), l.options.TTL, l.options.LockDelay)
@@ -96,7 +96,7 @@ func (l *consulLock) await(s *consulSession, w patience) (ConsulPair, error) {
 		case err != nil:
 			return ConsulPair{}, err
 		case acquired && pair.Session == s.id:
-			return pair, nil // the library has its monitor read it, and whoever wants a sequencer
+			return pair, nil // the library's monitor reads it, and so do users of a sequencer
 		case pair.Session != 0:
 			index = pair.Index
 		default:
@@ -156,7 +156,7 @@ func (l *consulLock) monitor(p Process, s *consulSession, lost Signal) {
 	}
 }
 
-// Release gives the key back, and then the session.
+// Release releases the key, and then ends the session.
 func (l *consulLock) Release(Lease) error {
 	s := l.session
 	defer s.over.Fire()

@@ -151,7 +151,7 @@ func (l *etcdLock) reading(w patience, read func(timeout time.Duration) error) e
 	}
 }
 
-// Release leaves the queue. The session lives on if that is certain.
+// Release leaves the queue. The session continues if that is certain.
 func (l *etcdLock) Release(Lease) error {
 	found, err := l.etcd.Delete(l.options.Timeout, l.own.Name)
 	switch {
@@ -164,7 +164,7 @@ func (l *etcdLock) Release(Lease) error {
 	return nil
 }
 
-// Read reads a register that lives in etcd, if the lock's key is still the one that the lease came with.
+// Read reads a register in etcd, if the lock's key is still the one that belongs to the lease.
 func (l *etcdLock) Read(lease Lease, register int) (version uint64, err error) {
 	r, err := l.etcd.Txn(l.options.Timeout, EtcdTxn{If: l.isOwner(lease), Then: []EtcdGet{{Key: l.register(register)}}})
 	if err = owned(r, err); err != nil || !r.Gets[0].Found {
@@ -174,7 +174,7 @@ func (l *etcdLock) Read(lease Lease, register int) (version uint64, err error) {
 	return version, err
 }
 
-// Write writes a register that lives in etcd, if the lock's key is still the one that the lease came with.
+// Write writes a register in etcd, if the lock's key is still the one that belongs to the lease.
 func (l *etcdLock) Write(lease Lease, register int, _, version uint64) error {
 	put := &EtcdPut{Key: l.register(register), Value: fmt.Sprint(version)}
 	return owned(l.etcd.Txn(l.options.Timeout, EtcdTxn{If: l.isOwner(lease), Put: put}))

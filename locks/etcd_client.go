@@ -2,18 +2,18 @@ package locks
 
 import "time"
 
-// Etcd is a client of an etcd cluster, as its Go library is one: its Lease, KV and Watcher. Every call waits at most
-// its timeout for an answer; 0 waits for ever. The error is ErrSessionExpired if there is no such lease. Where no
-// answer came it is ErrNotDone or ErrUnknown.
+// Etcd is a client of an etcd cluster, as its Go library is one: its Lease, KV and Watcher. Every call waits at
+// most its timeout for an answer; 0 waits forever. The error is ErrSessionExpired if there is no such lease.
+// Where no answer came it is ErrNotDone or ErrUnknown.
 type Etcd interface {
-	// Grant makes a lease, and says how long it lives without being renewed.
+	// Grant makes a lease, and returns how long it lives without being renewed.
 	Grant(timeout, ttl time.Duration) (lease uint64, granted time.Duration, err error)
 	// Revoke ends a lease, and the keys with it.
 	Revoke(timeout time.Duration, lease uint64) error
-	// KeepAlive renews a lease in the background until the signal fires. It fires that itself when it takes the lease for
-	// lost: an answer says so, or none has come for a TTL. That TTL is counted from the moment at which the last answer was
-	// received, not from when it was asked for, and looked at once a second only; so the signal may fire a second after
-	// the servers have given the lock to somebody else.
+	// KeepAlive renews a lease in the background until the signal fires. It fires the signal itself when it
+	// considers the lease lost: an answer says so, or none has arrived for a TTL. That TTL counts from the
+	// moment at which the last answer was received, not from its request, and is checked only once a second; so
+	// the signal may fire a second after the servers have given the lock to another client.
 	KeepAlive(lease uint64, done Signal)
 	// Txn carries out one of two lists of operations, in one step.
 	Txn(timeout time.Duration, txn EtcdTxn) (EtcdTxnResult, error)
@@ -25,7 +25,7 @@ type Etcd interface {
 	AwaitDeletion(timeout time.Duration, key string, from int64) error
 }
 
-// EtcdKey is a key as etcd has it.
+// EtcdKey is a key as etcd stores it.
 type EtcdKey struct {
 	Name   string
 	Value  string
@@ -38,14 +38,14 @@ type EtcdCompare struct {
 	Create int64
 }
 
-// EtcdGet names what is read.
+// EtcdGet names the keys to read.
 type EtcdGet struct {
 	Key         string
-	First, Last bool  // of the keys that Key is a prefix of: the one made first, or last
-	UpTo        int64 // those only that were made at this revision or before; 0: all
+	First, Last bool  // of the keys with the prefix Key: the one made first, or last
+	UpTo        int64 // only keys that were made at or before this revision; 0: all
 }
 
-// EtcdGetResult is what was read.
+// EtcdGetResult is the result of an EtcdGet.
 type EtcdGetResult struct {
 	Found    bool
 	Key      EtcdKey
@@ -55,7 +55,7 @@ type EtcdGetResult struct {
 // EtcdPut writes a key.
 type EtcdPut struct {
 	Key, Value string
-	Lease      uint64 // with which it ends; 0: none
+	Lease      uint64 // the lease with which the key ends; 0: none
 }
 
 // EtcdTxn writes, then reads, if a condition holds; else it only reads.
@@ -66,7 +66,7 @@ type EtcdTxn struct {
 	Else []EtcdGet
 }
 
-// EtcdTxnResult is what became of it.
+// EtcdTxnResult is the result of a transaction.
 type EtcdTxnResult struct {
 	Succeeded bool  // the condition held
 	Revision  int64 // of the store, the write included

@@ -1,8 +1,8 @@
 package locks
 
-// etcdNoRecheck is etcd's mutex as it was before version 3.5: whoever has waited holds when the key before its own has
-// gone. If its lease ended meanwhile, its key is gone too, and Lock returns a lock that somebody else is given
-// (etcd issue 11456).
+// etcdNoRecheck is etcd's mutex before version 3.5: a waiting client holds the lock when the key before its own
+// is gone. If its lease ended meanwhile, its own key is gone too, and Lock returns a lock that another client
+// is granted (etcd issue 11456).
 func etcdNoRecheck() Algorithm {
 	a := etcd()
 	a.Name = "etcd-no-recheck"

@@ -16,7 +16,7 @@ type ticketLock struct {
 	ttl   time.Duration
 }
 
-// newTicketLock has the shape of a locks.Builder. Give it to whatever runs client processes.
+// newTicketLock has the shape of a locks.Builder. Give it to code that runs client processes.
 func newTicketLock(p locks.Process) (locks.Lock, error) {
 	return &ticketLock{p: p, redis: p.Redis(0), ttl: 10 * time.Second}, nil
 }

@@ -199,7 +199,7 @@ type signal struct{ fired bool }
 func (s *signal) Fire()       { s.fired = true }
 func (s *signal) Fired() bool { return s.fired }
 
-// fault is what befalls one request.
+// fault is the fault that affects one request.
 type fault struct {
 	refuse      bool          // the request is never sent
 	loseRequest bool          // it is sent and never arrives

@@ -2,12 +2,12 @@ package locks
 
 import "time"
 
-// getThenSet is the lock that everybody writes first: look whether the key is there, and make it if it is not. It
-// opens the tellings that build a Redis lock up from its mistakes.
+// getThenSet is the lock that many authors write first: check whether the key exists, and create it if it does
+// not. It is the first in the explanations that develop a Redis lock from its mistakes.
 //
-// It promises nothing. Looking and making are two commands, so two clients that look at the same time both get in,
-// without any fault. The key has no expiry: a holder that dies keeps the lock for ever. The key does not say whose it
-// is, so DEL removes whatever is there.
+// It promises nothing. Check and creation are two commands, so two clients that check at the same time both
+// acquire it, without any fault. The key has no expiry: a holder that dies keeps the lock forever. The key does
+// not identify its owner, so DEL removes any client's key.
 func getThenSet() Algorithm {
 	return Algorithm{
 		Name:      "get-then-set",
@@ -26,7 +26,7 @@ func newGetThenSet(o Options) Builder {
 	return func(p Process) (Lock, error) { return &getThenSetLock{onOneServer(p, o)}, nil }
 }
 
-// Acquire asks with EXISTS and, told that there is no key, makes it with SET.
+// Acquire checks with EXISTS and, if there is no key, creates it with SET.
 func (l *getThenSetLock) Acquire(wait time.Duration) (Lease, error) {
 	return l.options.Retry.until(l.p, wait, func() (Lease, error) {
 		there, err := l.do("EXISTS")
@@ -36,7 +36,7 @@ func (l *getThenSetLock) Acquire(wait time.Duration) (Lease, error) {
 		if there.Int != 0 {
 			return Lease{}, ErrNotAcquired
 		}
-		// Whoever asks now is told that the lock is free.
+		// A client that checks now is told that the lock is free.
 		if _, err := l.do("SET", taken); err != nil {
 			return Lease{}, err
 		}
@@ -44,5 +44,5 @@ func (l *getThenSetLock) Acquire(wait time.Duration) (Lease, error) {
 	})
 }
 
-// Release removes the key, whoever made it.
+// Release removes the key, even if another client made it.
 func (l *getThenSetLock) Release(Lease) error { return l.del() }

@@ -43,7 +43,7 @@ func (l *jedisSampleLock) Acquire(wait time.Duration) (Lease, error) {
 	return lease, err
 }
 
-// Release removes the key, whoever made it, and says that it has not: `"1L".equals(result)` is never true.
+// Release removes any client's key, and reports that it did not: `"1L".equals(result)` is never true.
 func (l *jedisSampleLock) Release(Lease) error {
 	if err := l.compareAndDelete(jedisOwner); err != nil {
 		return err

@@ -1,14 +1,14 @@
-// Package locks holds distributed locks as plain blocking Go, and the small ports that they need from the process
-// they run in.
+// Package locks contains distributed locks as plain blocking Go, and the small ports that they need from the
+// process in which they run.
 //
-// Start with [Catalogue] for the locks there are, or write a [Builder] of your own: a function that is run once in
-// every client process and returns a [Lock]. A lock sees only its [Process]: that process's clocks, its randomness,
-// its tasks and its connections. The same code runs under simulation and against real servers.
+// Start with [Catalogue] for the existing locks, or write your own [Builder]: a function that runs once in
+// every client process and returns a [Lock]. A lock sees only its [Process]: that process's clocks, its
+// randomness, its tasks and its connections. The same code runs under simulation and against real servers.
 //
-// A release names its lease by a random value, and how long a value lives decides what a late release can do: bytes
-// that a client has sent are executed even after it has given up on them. A value that names one try only can at
-// worst remove that try's key. So a good lock that releases after a failed try draws a fresh value for every try
-// (Redlock), and one that does not draws one for every acquisition (set-nx-lua).
+// A release names its lease by a random value, and the lifetime of that value decides what a late release can
+// do: servers execute bytes that a client has sent even after it has given up on them. A value that names a
+// single try can at worst remove that try's key. So a good lock that releases after a failed try draws a fresh
+// value for every try (Redlock), and one that does not draws one for every acquisition (set-nx-lua).
 package locks
 
 import (
@@ -19,11 +19,11 @@ import (
 
 // Lock is one process's handle of one distributed lock.
 type Lock interface {
-	// Acquire asks for the lock and waits for it at most wait: Try asks once and returns at once, Forever does not
-	// give up by itself. It returns ErrNotAcquired if the lock was not to be had, or an error of the servers; in
-	// both cases the caller does not hold the lock, though a server may believe that he does (see ErrUnknown).
+	// Acquire requests the lock and waits for it at most wait: Try requests once and returns at once, Forever does
+	// not give up by itself. It returns ErrNotAcquired if the lock was not available, or an error of the servers;
+	// in both cases the caller does not hold the lock, though a server may believe that it does (see ErrUnknown).
 	Acquire(wait time.Duration) (Lease, error)
-	// Release gives the lease back. ErrNotHeld says that the servers knew of no such lease (any more).
+	// Release releases the lease. ErrNotHeld says that the servers have no such lease, or no longer have it.
 	Release(Lease) error
 }
 
@@ -33,7 +33,7 @@ const (
 	Forever time.Duration = math.MaxInt64
 )
 
-// Lease is what a holder has been given.
+// Lease describes a holder's grant.
 type Lease struct {
 	// Value identifies the holder at the servers: a random value, a session, an owner. Locks that have no owner
 	// leave it empty.
@@ -42,41 +42,41 @@ type Lease struct {
 	Token uint64
 	// Deadline is when the lease ends unless renewed, on the clock that the lock measures with.
 	Deadline Deadline
-	// Lost fires when the holder learns that the lease is lost; nil if it cannot learn of it.
+	// Lost fires when the holder learns that the lease is lost; nil if it cannot learn that.
 	Lost Signal
-	// Suspended fires when the connection that keeps the lease alive is interrupted, so that the lease may end without
-	// its holder hearing of it; nil if there is no such connection.
+	// Suspended fires when the connection that keeps the lease alive is interrupted, so that the lease may end
+	// without its holder's knowledge; nil if there is no such connection.
 	Suspended Signal
 }
 
-// Verifier is a Lock that can ask the servers whether a lease still stands: a careful client does so before each
-// access. The error is ErrNotHeld if it does not stand; any other error leaves the question open.
+// Verifier is a Lock that can ask the servers whether a lease is still valid: a careful client does so before
+// each access. The error is ErrNotHeld if it is not; any other error leaves the question open.
 type Verifier interface {
 	Verify(Lease) error
 }
 
-// Guard is a Lock whose servers hold the protected data too, and take an access in one step, or one transaction, with
-// the proof that the lease stands. The data then need no token.
+// Guard is a Lock whose servers store the protected data too, and execute an access in one step, or one
+// transaction, with the check that the lease is valid. The data then need no token.
 type Guard interface {
 	// Read returns the version of a register.
 	Read(l Lease, register int) (version uint64, err error)
-	// Write replaces the version that was read by another. The error is ErrNotHeld if the servers refused it.
+	// Write replaces the version that was read with a new one. The error is ErrNotHeld if the servers refused it.
 	Write(l Lease, register int, read, version uint64) error
 }
 
 // Builder makes a lock inside a client process. Dialling takes time and may fail.
 type Builder func(p Process) (Lock, error)
 
-// How an operation ended that did not succeed. An operation ends in one of three ways: done, certainly not done, or
+// The errors of unsuccessful operations. An operation ends in one of three ways: done, certainly not done, or
 // unknown; no code may guess between the last two.
 var (
-	// ErrNotAcquired says that somebody else holds the lock, or that too few servers granted it.
+	// ErrNotAcquired says that another client holds the lock, or that too few servers granted it.
 	ErrNotAcquired = errors.New("lock not acquired")
-	// ErrNotHeld says that the lock was not held by the one who released it.
+	// ErrNotHeld says that the client that released the lock did not hold it.
 	ErrNotHeld = errors.New("lock not held")
 	// ErrNotDone says that the request was certainly not executed: it never left, or was refused before execution.
 	ErrNotDone = errors.New("certainly not done")
-	// ErrUnknown says that the request was sent and no answer came: it may have been executed, or may yet be.
+	// ErrUnknown says that the request was sent and no answer arrived: it may have been executed, or may yet be.
 	ErrUnknown = errors.New("outcome unknown")
 )
 
@@ -98,7 +98,7 @@ func (w Wall) Add(d time.Duration) Wall { return w + Wall(d) }
 // Sub returns the time from v to w as that clock showed it.
 func (w Wall) Sub(v Wall) time.Duration { return time.Duration(w - v) }
 
-// Clock is what a process can know of time.
+// Clock gives a process access to its clocks.
 type Clock interface {
 	Wall() Wall
 	Monotonic() Monotonic
@@ -107,7 +107,7 @@ type Clock interface {
 // ClockKind names one of a process's two clocks.
 type ClockKind uint8
 
-// The clocks a deadline can be measured on.
+// The clocks on which a deadline can be measured.
 const (
 	NoClock ClockKind = iota
 	OnMonotonic
@@ -129,7 +129,7 @@ func WallDeadline(at Wall) Deadline { return Deadline{On: OnWall, At: int64(at)}
 // Stated reports whether there is a deadline at all.
 func (d Deadline) Stated() bool { return d.On != NoClock }
 
-// Passed reports whether the deadline has come on the clock it is measured on.
+// Passed reports whether the deadline has passed on its clock.
 func (d Deadline) Passed(c Clock) bool {
 	switch d.On {
 	case OnMonotonic:
@@ -141,14 +141,14 @@ func (d Deadline) Passed(c Clock) bool {
 	}
 }
 
-// Signal is something that happens once: a task's end, a loss, a request to stop.
+// Signal is an event that happens once: a task's end, a loss, a request to stop.
 type Signal interface {
-	Fire() // makes it happen; firing again does nothing
+	Fire() // fires the signal; firing again does nothing
 	Fired() bool
 }
 
-// Process is all that a lock can see of the process it runs in. Its methods belong to the task that received it:
-// hand the Process that Go passes to fn to whatever runs in the new task.
+// Process is the only interface of a lock to the process in which it runs. Its methods belong to the task that
+// received it: pass the Process that Go passes to fn on to all code that runs in the new task.
 type Process interface {
 	Clock
 	Services
@@ -159,23 +159,23 @@ type Process interface {
 	Wait(d time.Duration, signals ...Signal) int
 	// NewSignal returns a signal that has not fired.
 	NewSignal() Signal
-	// Go runs fn as another task of this process and returns the signal of its end. Tasks share the process's
+	// Go runs fn as another task of this process and returns a signal of its end. Tasks share the process's
 	// pauses and its crash.
 	Go(fn func(p Process)) Signal
 	// Uniform returns a random number in [0, n); n must be positive.
 	Uniform(n int64) int64
-	// RandomValue returns a fresh random string that no other acquisition has (20 bytes, as the Redis documentation
-	// advises), unless two processes share their randomness.
+	// RandomValue returns a fresh random string that no other acquisition has (20 bytes, as the Redis
+	// documentation advises), unless two processes share their randomness.
 	RandomValue() string
-	// Owner names the task within the whole system, as Redisson's "uuid:threadId" does.
+	// Owner identifies the task within the whole system, as Redisson's "uuid:threadId" does.
 	Owner() string
 }
 
-// Services are the clients of what a process has been configured with. A client that there is none of is a mistake of
-// the lock's, and asking for it panics.
+// Services are the clients of the servers with which a process is configured. Requesting a client that is not
+// configured is a bug of the lock, and panics.
 type Services interface {
-	// Redis returns the client of the i-th Redis server, from 0. Of servers that replicate each other there is one
-	// client, of whichever server the process takes for the master.
+	// Redis returns the client of the i-th Redis server, from 0. For servers that replicate each other there is
+	// one client, of the server that the process considers the master.
 	Redis(i int) Redis
 	// RedisNodes returns how many independent Redis servers there are.
 	RedisNodes() int

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Memcached is a client of a memcached server: a pool of connections, each used by one call at a time. Each call takes
-// at most timeout; 0 waits for ever. An exptime is in seconds: 0 means no end, a negative one is over at once. An
-// error of the server comes back as a *MemcachedError. Where no answer came the error is ErrNotDone or ErrUnknown.
+// Memcached is a client of a memcached server: a pool of connections, each used by one call at a time. Each call
+// takes at most timeout; 0 waits forever. An exptime is in seconds: 0 means no end, a negative one expires at once.
+// An error of the server comes back as a *MemcachedError. If no answer arrived the error is ErrNotDone or ErrUnknown.
 type Memcached interface {
 	// Add stores an item unless there is one.
 	Add(timeout time.Duration, key, value string, exptime int64) (stored bool, err error)
@@ -17,9 +17,9 @@ type Memcached interface {
 	Gets(timeout time.Duration, key string) (item MemcachedItem, found bool, err error)
 	// CompareAndSwap stores a value in place of an item, if it has not been changed.
 	CompareAndSwap(timeout time.Duration, item MemcachedItem, value string, exptime int64) (swapped bool, err error)
-	// Touch gives an item another end.
+	// Touch changes the expiry of an item.
 	Touch(timeout time.Duration, key string, exptime int64) (found bool, err error)
-	// Delete removes an item, whatever it holds.
+	// Delete removes an item, regardless of its value.
 	Delete(timeout time.Duration, key string) (found bool, err error)
 }
 

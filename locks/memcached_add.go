@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// memcachedAdd adds an item with an end, and deletes it to release.
+// memcachedAdd adds an item with an exptime, and deletes it to release.
 //
-// It promises no more than that memcached stores one item of a key at a time: the item ends up to a second earlier than
-// asked, may be evicted before, and a restart keeps none; the delete removes whatever is there.
+// It promises no more than that memcached stores one item per key at a time: the item ends up to a second earlier
+// than requested, may be evicted before, and does not survive a restart; the delete removes any client's item.
 func memcachedAdd() Algorithm {
 	return Algorithm{
 		Name:      "memcached-add",
@@ -36,7 +36,7 @@ func (l *memcachedAddLock) Acquire(wait time.Duration) (Lease, error) {
 	return lease, err
 }
 
-// Release deletes the item, whoever added it.
+// Release deletes the item, even if another client added it.
 func (l *memcachedAddLock) Release(Lease) error {
 	found, err := l.server.Delete(l.options.Timeout, l.options.Key)
 	switch {

@@ -28,7 +28,7 @@ func newMySQLGetLock(o Options) Builder {
 	return func(p Process) (Lock, error) { return &mysqlGetLockLock{newConnection(p, o)}, nil }
 }
 
-// Acquire has the server wait, in whole seconds. A connection that breaks meanwhile has given up its place in the
+// Acquire makes the server wait, in whole seconds. A connection that breaks meanwhile loses its place in the
 // queue.
 func (l *mysqlGetLockLock) Acquire(wait time.Duration) (Lease, error) {
 	start := l.p.Monotonic()
@@ -48,7 +48,7 @@ func (l *mysqlGetLockLock) Acquire(wait time.Duration) (Lease, error) {
 	})
 }
 
-// Release frees the lock, if the connection still stands that holds it.
+// Release frees the lock, if the connection that holds it is still open.
 func (l *mysqlGetLockLock) Release(Lease) error {
 	freed, err := l.leave(SQLStatement{"release", "SELECT RELEASE_LOCK(?)"}, l.options.Key)
 	if err == nil && !freed.True() {
@@ -57,7 +57,7 @@ func (l *mysqlGetLockLock) Release(Lease) error {
 	return err
 }
 
-// Verify asks the server whose the lock is.
+// Verify asks the server which connection has the lock.
 func (l *mysqlGetLockLock) Verify(Lease) error {
 	own, err := l.on(l.conn, SQLStatement{"look", "SELECT IS_USED_LOCK(?) = CONNECTION_ID()"}, l.options.Key)
 	if err == nil && !own.True() {

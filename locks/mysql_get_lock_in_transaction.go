@@ -32,7 +32,7 @@ func newMySQLGetLockInTransaction(o Options) Builder {
 	}
 }
 
-// Acquire begins the transaction, reads something else, and asks for the lock.
+// Acquire begins the transaction, reads an unrelated row, and requests the lock.
 func (l *mysqlGetLockInTransactionLock) Acquire(wait time.Duration) (Lease, error) {
 	if _, err := l.do(begin()); err != nil {
 		return Lease{}, err

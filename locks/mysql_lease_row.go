@@ -28,7 +28,7 @@ func newMySQLLeaseRow(o Options) Builder {
 	return func(p Process) (Lock, error) { return &mysqlLeaseRowLock{newConnection(p, o)}, nil }
 }
 
-// Acquire takes the row over if its lease has ended, or makes it. Any connection will do.
+// Acquire takes the row over if its lease has ended, or makes it. It can use any connection.
 func (l *mysqlLeaseRowLock) Acquire(wait time.Duration) (Lease, error) {
 	owner, life := l.p.RandomValue(), l.options.TTL.Microseconds()
 	return l.options.Retry.until(l.p, wait, func() (Lease, error) {
@@ -56,7 +56,7 @@ func (l *mysqlLeaseRowLock) Acquire(wait time.Duration) (Lease, error) {
 	})
 }
 
-// Release ends the lease, if it is the holder's own. The row stays, so that the versions go on.
+// Release ends the lease, if it is the holder's own. The row stays, so that the versions continue.
 func (l *mysqlLeaseRowLock) Release(lease Lease) error {
 	ended, err := l.do(SQLStatement{
 		"release", "UPDATE leases SET owner = '', expires_at = NOW(6) WHERE name = ? AND owner = ?",

@@ -33,8 +33,8 @@ func newMySQLRow(o Options) Builder {
 func begin() SQLStatement    { return SQLStatement{"begin", "BEGIN"} }
 func rollback() SQLStatement { return SQLStatement{"rollback", "ROLLBACK"} }
 
-// Acquire begins a transaction and locks the row in it. InnoDB gives up waiting after innodb_lock_wait_timeout, which
-// is no reason to do so too.
+// Acquire begins a transaction and locks the row in it. InnoDB gives up waiting after innodb_lock_wait_timeout;
+// Acquire then continues to wait.
 func (l *mysqlRowLock) Acquire(wait time.Duration) (Lease, error) {
 	start := l.p.Monotonic()
 	return l.options.Retry.until(l.p, wait, func() (Lease, error) {
@@ -80,14 +80,14 @@ func waitedInVain(err error) error {
 	return err
 }
 
-// Release commits.
+// Release commits the transaction.
 func (l *mysqlRowLock) Release(Lease) error {
 	_, err := l.leave(SQLStatement{"release", "COMMIT"})
 	return err
 }
 
-// Read reads a register in the transaction. It is the transaction's first plain read, so that it sees what the last
-// holder has left.
+// Read reads a register in the transaction. It is the transaction's first plain read, so that it sees the last
+// holder's writes.
 func (l *mysqlRowLock) Read(_ Lease, register int) (uint64, error) { return l.read(register) }
 
 // Write writes a register in the transaction.

@@ -53,7 +53,7 @@ func (s *oneServer) compareAndDelete(value string) error {
 	return heldIfOne(reply, err)
 }
 
-// del removes the key, whoever made it.
+// del removes the key, even if another client made it.
 func (s *oneServer) del() error {
 	reply, err := s.do("DEL")
 	return heldIfOne(reply, err)

@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// Options configures a lock. The zero value of a field stands for the default that its comment names.
+// Options configures a lock. The zero value of a field stands for the default in its comment.
 type Options struct {
 	Key   string        // the lock's name at the servers; "lock"
 	TTL   time.Duration // life of a lease; 10 s
-	Renew time.Duration // how long a watchdog waits before it renews; the lock's own default
-	Retry Retry         // how a blocked Acquire asks again
-	// Timeout is how long one call to a server may take; the client's own limit if there is one, which is none on
+	Renew time.Duration // the watchdog's renewal interval; the lock's own default
+	Retry Retry         // how a blocked Acquire retries
+	// Timeout is how long one call to a server may take; by default the client's own limit, if any: none on
 	// independent servers, but 50 ms for the Redlock family.
 	Timeout time.Duration
-	// Acks is how many replicas must have acknowledged a grant, for locks that ask; 1.
+	// Acks is how many replicas must have acknowledged a grant, for locks that wait for them; 1.
 	Acks int
-	// Library names the client library whose handling of sessions is followed, where there are several; the lock's own
-	// default.
+	// Library names the client library whose session handling is simulated, where there are several; the lock's
+	// own default.
 	Library string
-	// LockDelay is how long the servers keep a lock from others that was lost rather than released, where the client
+	// LockDelay is how long the servers withhold a lock that was lost rather than released, where the client
 	// may choose it; nil: the servers' default.
 	LockDelay *time.Duration
 	_         struct{}
 }
 
-// Retry says how a blocked Acquire asks again.
+// Retry says how a blocked Acquire retries.
 type Retry struct {
 	Delay  time.Duration // between two tries; 200 ms. Redlock without Jitter draws its delay from [0, Delay]
-	Jitter time.Duration // up to this much is added at random to every delay
-	Tries  int           // give up after so many tries; 0: as many as the wait allows
+	Jitter time.Duration // the upper bound of a random addition to every delay
+	Tries  int           // the maximum number of tries; 0: as many as the wait allows
 }
 
 // The defaults that all locks share; a lock that differs says so in its own file.

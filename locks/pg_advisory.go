@@ -32,8 +32,8 @@ func newPgAdvisory(o Options) Builder {
 	return func(p Process) (Lock, error) { return &pgAdvisoryLock{newConnection(p, o)}, nil }
 }
 
-// Acquire waits at the server if it may wait for ever, and polls if it may not: there is no statement with a time
-// limit.
+// Acquire waits at the server if it may wait forever, and polls if it may not: there is no statement with a
+// time limit.
 func (l *pgAdvisoryLock) Acquire(wait time.Duration) (Lease, error) {
 	statement := SQLStatement{"acquire", "SELECT pg_try_advisory_lock($1)"}
 	if wait == Forever {
@@ -51,7 +51,7 @@ func (l *pgAdvisoryLock) Acquire(wait time.Duration) (Lease, error) {
 	})
 }
 
-// Release frees the lock, if the connection still stands that holds it.
+// Release frees the lock, if the connection that holds it is still open.
 func (l *pgAdvisoryLock) Release(Lease) error {
 	freed, err := l.leave(SQLStatement{"release", "SELECT pg_advisory_unlock($1)"}, advisoryKey(l.options))
 	if err == nil && !freed.True() {

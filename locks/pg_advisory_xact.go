@@ -28,7 +28,7 @@ func newPgAdvisoryXact(o Options) Builder {
 	return func(p Process) (Lock, error) { return &pgAdvisoryXactLock{newConnection(p, o)}, nil }
 }
 
-// Acquire begins a transaction and takes the lock in it. A transaction without the lock is of no use.
+// Acquire begins a transaction and takes the lock in it. A transaction without the lock is useless.
 func (l *pgAdvisoryXactLock) Acquire(wait time.Duration) (Lease, error) {
 	statement := SQLStatement{"acquire", "SELECT pg_try_advisory_xact_lock($1)"}
 	if wait == Forever {
@@ -51,7 +51,7 @@ func (l *pgAdvisoryXactLock) Acquire(wait time.Duration) (Lease, error) {
 	})
 }
 
-// Release commits.
+// Release commits the transaction.
 func (l *pgAdvisoryXactLock) Release(Lease) error {
 	_, err := l.leave(SQLStatement{"release", "COMMIT"})
 	return err

@@ -1,7 +1,7 @@
 package locks
 
-// Program is the code of a client that brings its lock with it, in place of a [Builder]. Whoever plays runs can run it.
+// Program is the code of a client that contains its own lock, in place of a [Builder]. The player of runs can run it.
 type Program interface {
-	// Digest identifies the code: what was found with another build of it says nothing of this one.
+	// Digest identifies the code: findings with another build of it say nothing about this one.
 	Digest() string
 }

@@ -82,7 +82,7 @@ func newRedlock(rules redlockRules) func(Options) Builder {
 	}
 }
 
-// Acquire tries until a try wins.
+// Acquire tries until a try succeeds.
 func (l *redlockLock) Acquire(wait time.Duration) (Lease, error) {
 	return l.options.Retry.until(l.p, wait, l.try)
 }
@@ -106,7 +106,7 @@ func (l *redlockLock) try() (Lease, error) {
 	return Lease{}, &refusal{votes, l.quorum(), validity, failures}
 }
 
-// Release removes the key on all servers where it is still the holder's own. The lock was held if that was a quorum.
+// Release removes the key on all servers where it is still the holder's own. The lock was held if they are a quorum.
 func (l *redlockLock) Release(lease Lease) error {
 	removed, failures := count(l.releaseOnAll(lease.Value))
 	if removed >= l.quorum() {
@@ -186,7 +186,7 @@ type refusal struct {
 	failures      serverErrors
 }
 
-// Error tells the votes, the time if that was the reason, and the servers that failed.
+// Error lists the votes, the time if that was the reason, and the failed servers.
 func (r *refusal) Error() string {
 	text := fmt.Sprintf("%v: %d votes, %d needed", ErrNotAcquired, r.votes, r.quorum)
 	if r.votes >= r.quorum {
@@ -198,5 +198,5 @@ func (r *refusal) Error() string {
 	return text
 }
 
-// Unwrap returns what the refusal is.
+// Unwrap returns ErrNotAcquired and the servers' errors.
 func (r *refusal) Unwrap() []error { return append([]error{ErrNotAcquired}, r.failures...) }

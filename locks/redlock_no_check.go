@@ -1,10 +1,10 @@
 package locks
 
-// redlockNoCheck is Redlock with one mistake, made on purpose: it counts votes and does not look at the clock. Whoever
-// has a majority of yes holds, however long it took to get them; so its lease has no deadline to state.
+// redlockNoCheck is Redlock with one deliberate mistake: it counts votes and does not check the clock. A client
+// with a majority of votes holds the lock, however long it took to get them; so its lease states no deadline.
 //
-// It promises mutual exclusion if acquiring takes no time. When servers are slow the first keys are gone before the
-// last vote is in, and the lock is held on no server.
+// It promises mutual exclusion if acquiring takes no time. When servers are slow the first keys have expired
+// before the last vote arrives, and the lock is held on no server.
 func redlockNoCheck() Algorithm {
 	a := redlock()
 	a.Name = "redlock-no-check"

@@ -51,7 +51,7 @@ func newRedlockPy(o Options) Builder {
 	return func(p Process) (Lock, error) { return &redlockPyLock{p, o}, nil }
 }
 
-// Acquire is the library's lock.
+// Acquire is the library's lock method.
 func (l *redlockPyLock) Acquire(wait time.Duration) (Lease, error) {
 	value := l.p.RandomValue() // one for all tries
 	asked := l.p.Monotonic()
@@ -100,7 +100,7 @@ func (l *redlockPyLock) try(value string) (Lease, error) {
 	return Lease{}, ErrNotAcquired // the failures are forgotten
 }
 
-// Release is the library's unlock, which never fails.
+// Release is the library's unlock method, which never fails.
 func (l *redlockPyLock) Release(lease Lease) error {
 	l.unlock(lease.Value)
 	return nil

@@ -2,16 +2,16 @@ package locks
 
 import "time"
 
-// reentrant is Redisson's lock (RedissonLock.java): a hash with one field, which names the owner and counts how often he
-// has entered. The owner is a process and a task of it, not an acquisition, so whoever holds the lock may enter again,
-// and must leave as often. Whoever is refused is told how long the lock will live, subscribes to a channel on which
-// releases are published, and sleeps until one is, or that time is over. A background task renews the lease after every
-// third of it.
+// reentrant is Redisson's lock (RedissonLock.java): a hash with one field, which names the owner and counts how
+// often it has entered. The owner is a process and a task of it, not an acquisition, so the holder may enter
+// again, and must leave as often. A refused client is told how long the lock will live, subscribes to a channel
+// on which releases are published, and sleeps until a release is published or that time is over. A background
+// task renews the lease after every third of it.
 //
-// It promises what watchdog does, and that its owner may enter again. The value that a release names is the owner's for
-// good: a release that arrives late can end a later hold of the same task, and a request to enter whose answer is lost
-// counts once more when it is repeated, so that the lock is left once too seldom and ends with its lease. A message that
-// is lost costs waiting, at most for the life of a lease, since waiters look again by themselves.
+// It promises what watchdog does, and that its owner may enter again. The value that a release names belongs to
+// the owner permanently: a late release can end a later hold of the same task, and a repeated request to enter
+// whose answer was lost counts twice, so that the owner leaves once too seldom and the lock ends with its
+// lease. A lost message delays waiters, at most by the life of a lease, since they check again by themselves.
 func reentrant() Algorithm {
 	return Algorithm{
 		Name:      "reentrant",
@@ -35,7 +35,7 @@ const (
 end
 return redis.call("pttl", KEYS[1])`
 
-	// leave counts the owner out. With his last hold the lock goes, and whoever waits is told.
+	// leave decrements the owner's count. Its last hold deletes the lock and notifies the waiters.
 	leave = `if redis.call("hexists", KEYS[1], ARGV[1]) == 0 then
   return false
 end
@@ -76,8 +76,8 @@ func newReentrant(o Options) Builder {
 	}
 }
 
-// Acquire enters, or waits for the lock to be left: whoever is refused subscribes, asks again, since a release may have
-// been published before he listened, and from then on asks after every wake-up.
+// Acquire enters, or waits for the lock to be left: a refused client subscribes, tries again, since a release
+// may have been published before it subscribed, and from then on tries after every wake-up.
 func (l *reentrantLock) Acquire(wait time.Duration) (Lease, error) {
 	w := patienceOf(l.p, wait)
 	var channel Subscription
@@ -89,7 +89,7 @@ func (l *reentrantLock) Acquire(wait time.Duration) (Lease, error) {
 	for {
 		wake := l.p.NewSignal()
 		if channel != nil {
-			wake = channel.Next() // before it asks, lest it sleep through what is published meanwhile
+			wake = channel.Next() // before it tries, so that no message is missed meanwhile
 		}
 		life, err := l.enter()
 		switch {
@@ -145,8 +145,8 @@ func (l *reentrantLock) keepRenewing(p Process, owner string, stop Signal) {
 	}
 }
 
-// forget counts the holds that are lost no more, so that entering anew starts another watchdog (RedissonBaseLock.java,
-// renewExpiration, which cancels the renewal of the whole entry). Releases that are still to come only ask the server.
+// forget resets the count of holds after they are lost, so that entering again starts another watchdog
+// (RedissonBaseLock.java, renewExpiration, which cancels the renewal of the whole entry). Later releases only ask the server.
 func (l *reentrantLock) forget(stop Signal) {
 	if l.stop == stop {
 		l.holds, l.stop = 0, nil

@@ -1,9 +1,9 @@
 package locks
 
-// ReferenceOf returns the name of the lock of the catalogue with which a lock's violations are compared: one that is
-// correct as published, for the same servers and the same authority, with a token or with renewal if the lock has
-// those. What violates it too is no mistake of the lock's own. Renewed says that leases are prolonged, by the lock itself
-// or because it was told to. The answer is "" if the catalogue has no such lock.
+// ReferenceOf returns the name of the lock of the catalogue with which a lock's violations are compared: one that
+// is correct as published, for the same servers and the same authority, with a token or with renewal if the lock
+// has those. A violation that the reference shows too is not specific to the lock. Renewed says that leases are
+// renewed, by the lock itself or because Options.Renew is set. The result is "" if the catalogue has no such lock.
 func ReferenceOf(a *Algorithm, renewed bool) string {
 	switch {
 	case a.Reference != "" && !renewed:

@@ -1,7 +1,7 @@
 package locks
 
-// The scripts of the locks here. Redis runs a script as one step with the time frozen, which is what makes a
-// comparison and its consequence atomic.
+// The scripts of these locks. Redis runs a script as one step with the time frozen, which makes a comparison
+// and its consequence atomic.
 const (
 	// compareAndDelete is the release of the Redis documentation ("Distributed Locks with Redis").
 	compareAndDelete = `if redis.call("get", KEYS[1]) == ARGV[1] then

@@ -5,8 +5,8 @@ import "time"
 // setNXExDel makes the key and its time to live in one command (SET NX with EX, or PX as here), and releases with a
 // plain DEL.
 //
-// It promises that a dead holder's lock ends by itself. After an overrun its DEL removes the lock of whoever has it
-// by then, and so lets a third client in beside the second.
+// It promises that a dead holder's lock ends by itself. After an overrun its DEL removes the lock of the client
+// that has it by then, and so lets a third client in beside the second.
 func setNXExDel() Algorithm {
 	return Algorithm{
 		Name:      "set-nx-ex-del",
@@ -31,5 +31,5 @@ func (l *setNXExDelLock) Acquire(wait time.Duration) (Lease, error) {
 	return l.options.Retry.until(l.p, wait, func() (Lease, error) { return Lease{}, l.set(taken) })
 }
 
-// Release removes the key, whoever made it.
+// Release removes the key, even if another client made it.
 func (l *setNXExDelLock) Release(Lease) error { return l.del() }

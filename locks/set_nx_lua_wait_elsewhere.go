@@ -2,12 +2,12 @@ package locks
 
 import "time"
 
-// setNXLuaWaitElsewhere is setNXLuaWait with SET and WAIT as calls of their own, each on whatever connection the client
-// library takes, as code does that asks for WAIT like for any other command.
+// setNXLuaWaitElsewhere is setNXLuaWait with SET and WAIT as separate calls, each on any connection that the
+// client library chooses, as in code that calls WAIT like any other command.
 //
-// WAIT speaks of the writes of its own connection. If the master is replaced between the two, the library sends WAIT to
-// the new one, on a connection that has written nothing: any replica will do for that, even the old master that has just
-// dropped the key. The lock is believed in, and no server has it.
+// WAIT refers to the writes of its own connection. If the master is replaced between the two, the library sends
+// WAIT to the new one, on a connection that has written nothing: then every replica counts, even the old master
+// that has just dropped the key. The client believes to hold the lock, and no server has it.
 func setNXLuaWaitElsewhere() Algorithm {
 	a := setNXLuaWait()
 	a.Name = "set-nx-lua-wait-elsewhere"
@@ -29,7 +29,7 @@ func newSetNXLuaWaitElsewhere(o Options) Builder {
 // oneByOne sends what belongs together as calls of their own.
 type oneByOne struct{ Redis }
 
-// Pipeline sends a command when the one before it has been answered.
+// Pipeline sends each command when the previous one has been answered.
 func (r oneByOne) Pipeline(timeout time.Duration, commands ...[]string) ([]Reply, error) {
 	var replies []Reply
 	for _, command := range commands {

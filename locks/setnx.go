@@ -2,10 +2,10 @@ package locks
 
 import "time"
 
-// setnx is the lock of the SETNX command's old documentation, without the time stamp that it advised to store.
+// setnx is the lock in the SETNX command's old documentation, without the time stamp that it advised to store.
 //
-// It promises mutual exclusion as long as the server keeps the key and nobody releases what he does not hold. The
-// key has no expiry: a holder that dies keeps the lock for ever.
+// It promises mutual exclusion as long as the server keeps the key and no client releases a lock that it does
+// not hold. The key has no expiry: a holder that dies keeps the lock forever.
 func setnx() Algorithm {
 	return Algorithm{
 		Name:      "setnx",
@@ -41,5 +41,5 @@ func (s *oneServer) setnx() error {
 	return nil
 }
 
-// Release removes the key, whoever made it.
+// Release removes the key, even if another client made it.
 func (l *setnxLock) Release(Lease) error { return l.del() }

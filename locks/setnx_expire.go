@@ -8,9 +8,9 @@ import (
 // setnxExpire gives the key of SETNX a time to live with a second command, as code did before SET took NX and PX
 // together (Redis 2.6.12).
 //
-// It promises that a dead holder's lock ends by itself, and does not keep it: if the client or the server dies
-// between the two commands, or EXPIRE is lost, the key stays for ever. It shares set-nx-ex-del's release, which
-// removes another's lock after an overrun.
+// It promises that a dead holder's lock ends by itself, and breaks the promise: if the client or the server
+// dies between the two commands, or EXPIRE is lost, the key stays forever. It shares set-nx-ex-del's release,
+// which removes another client's lock after an overrun.
 func setnxExpire() Algorithm {
 	return Algorithm{
 		Name:      "setnx-expire",
@@ -36,8 +36,8 @@ func (l *setnxExpireLock) Acquire(wait time.Duration) (Lease, error) {
 		if err := l.setnx(); err != nil {
 			return Lease{}, err
 		}
-		// Whatever happens here leaves a key that does not expire. So does an error: the next try meets the key
-		// that this one made.
+		// Any fault here leaves a key that does not expire. So does an error: the next try finds the key that
+		// this one made.
 		if _, err := l.do("EXPIRE", wholeSeconds(l.options.TTL)); err != nil {
 			return Lease{}, err
 		}
@@ -45,7 +45,7 @@ func (l *setnxExpireLock) Acquire(wait time.Duration) (Lease, error) {
 	})
 }
 
-// Release removes the key, whoever made it.
+// Release removes the key, even if another client made it.
 func (l *setnxExpireLock) Release(Lease) error { return l.del() }
 
 // wholeSeconds rounds up: EXPIRE counts in seconds, and 0 would remove the key at once.

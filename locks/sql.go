@@ -6,35 +6,35 @@ import (
 	"time"
 )
 
-// SQL is a client of a MySQL or PostgreSQL server. Their locks belong to a connection: a lock opens one of its own, and
-// takes none out of a pool that would give it to others.
+// SQL is a client of a MySQL or PostgreSQL server. Their locks belong to a connection: a lock opens its own,
+// and does not take one from a pool, which would give it to others.
 type SQL interface {
-	// Connect opens a connection within timeout; 0 waits for ever. The error is ErrNotDone.
+	// Connect opens a connection within timeout; 0 waits forever. The error is ErrNotDone.
 	Connect(timeout time.Duration) (SQLConn, error)
-	// Share returns a connection that another task of the process has opened, for this one to use.
+	// Share returns this task's handle of a connection that another task of the process has opened.
 	Share(c SQLConn) SQLConn
 }
 
 // SQLConn is one task's handle of a connection to a database. Tasks that use a connection at once take turns.
 type SQLConn interface {
-	// Do sends one statement and waits for its result, at most timeout; 0 waits for ever. An argument is a string or a
-	// number. An error of the server comes back as a *SQLError. Where no result came the error is ErrNotDone or
-	// ErrUnknown, and the connection is over: to go on with it would be to take an old answer for a new one.
+	// Do sends one statement and waits for its result, at most timeout; 0 waits forever. An argument is a string
+	// or a number. An error of the server comes back as a *SQLError. If no result arrived the error is ErrNotDone
+	// or ErrUnknown, and the connection is closed: on it an old answer could be mistaken for a new one.
 	Do(timeout time.Duration, s SQLStatement, args ...any) (SQLResult, error)
-	// Over fires when the library finds that the connection is over. It does not look unless a statement is sent.
+	// Over fires when the library finds that the connection is closed. It checks only when a statement is sent.
 	Over() Signal
-	// Close ends the connection. The server learns of it, if it can be reached.
+	// Close ends the connection. The server is told, if it can be reached.
 	Close()
 }
 
-// SQLStatement is a statement with the name by which faults and traces know it: "acquire", "release".
+// SQLStatement is a statement and its name in faults and traces: "acquire", "release".
 type SQLStatement struct{ Name, Text string }
 
-// SQLResult is what a database answered.
+// SQLResult is the result of a statement.
 type SQLResult struct {
 	Rows     [][]any // of strings, int64 and nil
 	Affected int64   // rows that were inserted, deleted or changed
-	InsertID int64   // what LAST_INSERT_ID(…) was given
+	InsertID int64   // the argument of LAST_INSERT_ID(…)
 }
 
 // True reports whether the first value of the first row is a number other than 0.
@@ -46,7 +46,7 @@ func (r SQLResult) True() bool {
 	return ok && n != 0
 }
 
-// SQLError is how a database refused a statement: by MySQL's number or PostgreSQL's SQLSTATE, and a text.
+// SQLError is a database's refusal of a statement: MySQL's number or PostgreSQL's SQLSTATE, and a text.
 type SQLError struct{ Code, Text string }
 
 // Error returns the code and the text.
@@ -124,7 +124,7 @@ func (c *onConnection) write(register int, version uint64) error {
 	return err
 }
 
-// Verify asks the server whether the connection stands, and with it the lock.
+// Verify asks the server whether the connection is open, and with it the lock held.
 func (c *onConnection) Verify(Lease) error {
 	_, err := c.on(c.conn, ping())
 	return err

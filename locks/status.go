@@ -5,18 +5,18 @@ type Status uint8
 
 // The statuses.
 const (
-	Usable      Status = iota // it keeps what it promises, and can be deployed
-	Mistake                   // a published mistake: it breaks a promise that locks of its kind keep
-	Superseded                // history: its authors have replaced it, or discourage its use
-	Unavailable               // it cannot be deployed outside of the company that built it
+	Usable      Status = iota // it keeps its promises, and can be deployed
+	Mistake                   // a published faulty lock: it breaks a promise that locks of its kind keep
+	Superseded                // outdated: its authors have replaced it, or discourage its use
+	Unavailable               // it cannot be deployed outside the company that built it
 )
 
-// String returns what a list says of a lock with the status; "" of one that is usable.
+// String returns a list's remark about a lock with the status; "" for a usable one.
 func (s Status) String() string {
 	return [...]string{"", "published mistake", "superseded", "unavailable"}[s]
 }
 
-// Line is the title with the status, as lists show it.
+// Line returns the title with the status, for lists.
 func (a *Algorithm) Line() string {
 	if a.Status == Usable {
 		return a.Title

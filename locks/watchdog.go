@@ -2,17 +2,17 @@ package locks
 
 import "time"
 
-// watchdog is setNXLua with a background task that renews the lease while the process lives. Redisson made the
-// scheme known: it renews a lease of 30 s after every third of it (set Options.TTL and Options.Renew for that); the
-// defaults here are those of the tutorials, a lease of 10 s renewed when 8 s of it have passed.
+// watchdog is setNXLua with a background task that renews the lease while the process lives. Redisson
+// popularized the scheme: it renews a lease of 30 s after every third of it (set Options.TTL and Options.Renew
+// for that); the defaults here are those of the tutorials, a lease of 10 s renewed when 8 s of it have passed.
 //
-// It promises that work may last longer than the lease, and that the lock of a dead process ends by itself. It fails
-// where the task cannot run or cannot be heard: a pause stops it together with the worker, a cut link hides it from
-// the server, and a worker that hangs is renewed for ever.
+// It promises that work may last longer than the lease, and that the lock of a dead process ends by itself. It
+// fails where the task cannot run or cannot reach the server: a pause stops it together with the worker, a cut
+// link separates it from the server, and the lease of a hung worker is renewed forever.
 //
-// A renewal that the server refuses tells the task that the lock is lost; the task ends. As in Redisson, nobody tells
-// the application: the lease has no notice of loss. A renewal that fails is tried again after the same time, where
-// Redisson stops renewing; with these defaults that next renewal comes too late either way.
+// A renewal that the server refuses tells the task that the lock is lost; the task ends. As in Redisson, the
+// application is not told: the lease has no notice of loss. A failed renewal is repeated after the same
+// interval, where Redisson stops renewing; with these defaults that next renewal is too late in either case.
 func watchdog() Algorithm {
 	return Algorithm{
 		Name:      "watchdog",
@@ -54,8 +54,8 @@ func (l *watchdogLock) Acquire(wait time.Duration) (Lease, error) {
 	return lease, nil
 }
 
-// Release ends the renewal, and removes the key if it is still the holder's own. A renewal that is under way meanwhile
-// can only prolong the holder's own key.
+// Release ends the renewal, and removes the key if it is still the holder's own. A concurrent renewal can only
+// prolong the holder's own key.
 func (l *watchdogLock) Release(lease Lease) error {
 	if stop, ok := l.stops[lease.Value]; ok {
 		stop.Fire()

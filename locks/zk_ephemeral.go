@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// zkEphemeral is the simple lock on ZooKeeper: whoever makes the lock's node holds, and it goes with his session. All
-// others watch it, and try again when it is gone: a herd of which one succeeds.
+// zkEphemeral is the simple lock on ZooKeeper: the client that makes the lock's node holds the lock, and the node
+// ends with its session. All others watch the node, and try again when it is gone: a herd of which one succeeds.
 //
-// It promises what zkSequential does, but no order, and less: its release deletes the node by its name, whoever has
-// made it. A client whose session has expired frees the lock of the next.
+// It promises what zkSequential does, but no order, and less: its release deletes the node by its name, even if
+// another client made it. A client whose session has expired frees the next holder's lock.
 func zkEphemeral() Algorithm {
 	return Algorithm{
 		Name:      "zk-ephemeral",
@@ -38,8 +38,8 @@ func newZKEphemeral(o Options) Builder {
 	return func(p Process) (Lock, error) { return &zkEphemeralLock{onZooKeeper(p, o), zkPath(o)}, nil }
 }
 
-// Acquire makes the node. Its data says which acquisition has made it, so that it is recognised if its making was not
-// acknowledged.
+// Acquire makes the node. Its data names the acquisition that made it, so that the node is recognised if its
+// creation was not acknowledged.
 func (l *zkEphemeralLock) Acquire(wait time.Duration) (Lease, error) {
 	l.open()
 	w := patienceOf(l.p, wait)
@@ -100,8 +100,8 @@ func abandon(c zkClient, path, value string) error {
 	return c.zk.Delete(path)
 }
 
-// Release deletes the node, whoever has made it. Like Curator's retry loop it tries again when the connection is lost,
-// and when the session is.
+// Release deletes the node, even if another client made it. Like Curator's retry loop it tries again when the
+// connection or the session is lost.
 func (l *zkEphemeralLock) Release(Lease) error {
 	err := l.zk.Delete(l.path)
 	for disturbed(err) || errors.Is(err, ErrSessionExpired) {
@@ -118,7 +118,7 @@ func (l *zkEphemeralLock) Release(Lease) error {
 	return nil
 }
 
-// Verify asks whether the node is still the acquisition's own, and of the present session.
+// Verify asks the server whether the node is still that of the acquisition, and of the present session.
 func (l *zkEphemeralLock) Verify(lease Lease) error {
 	node, err := l.zk.Get(l.path)
 	switch {

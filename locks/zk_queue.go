@@ -9,8 +9,8 @@ import (
 )
 
 // zkQueue is the lock recipe of ZooKeeper's documentation: under the lock's node every client makes an ephemeral
-// sequential child. Whoever has the first of them holds; everybody else watches the one before his own, and looks again
-// when it is gone. The switches leave away what some tutorial or client leaves away.
+// sequential child. The client with the first child holds the lock; each other client watches the child before
+// its own, and checks again when it is gone. The switches omit steps that some tutorial or client omits.
 type zkQueue struct {
 	zkClient
 	dir         string
@@ -34,9 +34,9 @@ func (l zkQueue) build(o Options) Builder {
 // errGone says that the own node is there no more: its session is over.
 var errGone = errors.New("the own node is gone")
 
-// Acquire makes a node and waits until it is the first. If it goes meanwhile, or the session with it, it makes another
-// (Curator's RetryLoop repeats after SESSIONEXPIRED, and InterProcessMutex after NONODE). Whoever has entered enters
-// again without asking anybody.
+// Acquire makes a node and waits until it is the first. If the node disappears meanwhile, or the session with
+// it, it makes another (Curator's RetryLoop repeats after SESSIONEXPIRED, and InterProcessMutex after NONODE).
+// A holder enters again without a request.
 func (l *zkQueue) Acquire(wait time.Duration) (Lease, error) {
 	if l.entered > 0 {
 		l.entered++
@@ -69,7 +69,7 @@ func (l *zkQueue) attempt(w patience) (Lease, error) {
 	return lease, err
 }
 
-// Release removes the own node, unless there are entries left.
+// Release removes the client's node, unless there are entries left.
 func (l *zkQueue) Release(lease Lease) error {
 	if l.entered--; l.entered > 0 {
 		return nil
@@ -84,8 +84,8 @@ func (l *zkQueue) Release(lease Lease) error {
 	return nil
 }
 
-// Verify asks whether the own node is still there, and of the present session: one that is being closed has its nodes
-// for a moment longer (CURATOR-498). The server that is asked may not have heard of its end.
+// Verify asks the server whether the client's node still exists, and is of the present session: a closing
+// session keeps its nodes for a moment longer (CURATOR-498). That server may not know of its end yet.
 func (l *zkQueue) Verify(lease Lease) error {
 	node, err := l.zk.Get(lease.Value)
 	switch {
@@ -99,8 +99,8 @@ func (l *zkQueue) Verify(lease Lease) error {
 	return nil
 }
 
-// Read reads a register that lives in ZooKeeper. A holder's server knows all that earlier holders have written: it
-// knows that their nodes are gone.
+// Read reads a register in ZooKeeper. A holder's server has all writes of earlier holders: it has the deletion
+// of their nodes.
 func (l *zkQueue) Read(_ Lease, register int) (version uint64, err error) {
 	node, err := l.zk.Get(registerPath(register))
 	switch {
@@ -112,7 +112,7 @@ func (l *zkQueue) Read(_ Lease, register int) (version uint64, err error) {
 	return strconv.ParseUint(node.Data, 10, 64)
 }
 
-// Write writes a register if the own node is there, in one transaction.
+// Write writes a register if the client's node exists, in one transaction.
 func (l *zkQueue) Write(lease Lease, register int, read, version uint64) error {
 	write := ZKOp{Kind: ZKSet, Path: registerPath(register), Data: strconv.FormatUint(version, 10)}
 	if read == 0 {

@@ -7,37 +7,37 @@ import (
 	"time"
 )
 
-// ZooKeeper is a ZooKeeper ensemble as a process knows it.
+// ZooKeeper is a process's access to a ZooKeeper ensemble.
 type ZooKeeper interface {
-	// Open returns the process's handle of the ensemble. The first call makes it, and the first after it has died, for
-	// a session of that time-out which is kept as the named client library keeps it: "java", "curator" or
-	// "go-zookeeper". It does not wait for the session.
+	// Open returns the process's handle of the ensemble. The first call makes it, and so does the first one
+	// after it has died. Its session has that time-out and is kept alive as the named client library does:
+	// "java", "curator" or "go-zookeeper". Open does not wait for the session.
 	Open(library string, timeout time.Duration) ZKHandle
 }
 
-// ZKHandle is a client handle: one session at a time, which the library keeps alive on one server of the ensemble after
-// the other. When that expires, the handles of some libraries open another, and those of others die: every request then
-// fails with ErrSessionExpired. The tasks of a process share it. A request waits for a connection, and for its answer
-// until the connection is lost; then its outcome is ErrUnknown. It is ErrNotDone if the request was certainly not
-// executed.
+// ZKHandle is a client handle: one session at a time, which the library keeps alive on one server of the
+// ensemble at a time. When it expires, the handles of some libraries open another, and those of others die:
+// every request then fails with ErrSessionExpired. The tasks of a process share it. A request waits for a
+// connection, and for its answer until the connection is lost; then its outcome is ErrUnknown. It is ErrNotDone
+// if the request was certainly not executed.
 type ZKHandle interface {
-	// Session returns what the library knows of its session now.
+	// Session returns the library's present view of its session.
 	Session() ZKSession
-	// Create makes a node. It returns ErrNodeExists if there is one, ErrNoNode if there is no parent.
+	// Create makes a node. It returns ErrNodeExists if the node exists, ErrNoNode if the parent does not.
 	Create(path, data string, kind ZKKind) (ZKNode, error)
-	// Delete removes a node, whatever its version. It returns ErrNoNode if there is none.
+	// Delete removes a node, regardless of its version. It returns ErrNoNode if there is none.
 	Delete(path string) error
-	// Get reads a node, as the server that the handle is connected to knows it. It returns ErrNoNode if there is none.
+	// Get reads a node from the server to which the handle is connected. It returns ErrNoNode if there is none.
 	Get(path string) (ZKNode, error)
-	// Watch is Get, and returns what fires with the node's next change, or with the session's end.
+	// Watch is Get, and returns a signal that fires with the node's next change, or with the session's end.
 	Watch(path string) (ZKNode, Signal, error)
 	// Children lists the names of a node's children, which the caller must not change. It returns ErrNoNode if there is
 	// no such node.
 	Children(path string) ([]string, error)
-	// Sync has the server catch up with what the leader had committed when it was asked.
+	// Sync makes the server catch up with all transactions that the leader has committed by now.
 	Sync(path string) error
-	// Multi carries out all operations in one transaction, or none. Failed is the first that could not be, if the error
-	// is a server's.
+	// Multi carries out all operations in one transaction, or none. Failed is the index of the first that
+	// failed, if the error is a server's.
 	Multi(ops ...ZKOp) (failed int, err error)
 }
 
@@ -45,7 +45,7 @@ type ZKHandle interface {
 type ZKOp struct {
 	Kind ZKOpKind
 	Path string
-	Data string // but for a check
+	Data string // unused by a check
 }
 
 // ZKOpKind says what an operation does.
@@ -58,12 +58,12 @@ const (
 	ZKSet                    // changes a node's data
 )
 
-// ZKSession is a session as its client knows it.
+// ZKSession is the client's view of a session.
 type ZKSession struct {
-	ID uint64 // 0 before a server has opened it
-	// Lost fires when the client is told that the session has expired, or its library takes it to have.
+	ID uint64 // 0 until a server has opened it
+	// Lost fires when the client is told that the session has expired, or its library assumes that it has.
 	Lost Signal
-	// Suspended fires when the connection is lost on which the session is kept alive; the next has a signal of its own.
+	// Suspended fires when the connection that keeps the session alive is lost; the next one has its own signal.
 	Suspended Signal
 }
 
@@ -72,21 +72,21 @@ type ZKNode struct {
 	Path  string // completed, if the node is sequential
 	Data  string
 	Czxid uint64 // the transaction that made it: it grows over the life of the ensemble
-	Owner uint64 // the session of an ephemeral node; 0 of one that stays
+	Owner uint64 // the session of an ephemeral node; 0 for a persistent one
 }
 
-// ZKKind says how long a node lives, and how it is called.
+// ZKKind says how long a node lives, and how it is named.
 type ZKKind uint8
 
 // The kinds of nodes.
 const (
 	ZKPersistent          ZKKind = iota
-	ZKContainer                  // the ensemble removes it when it has had children and has none any more
-	ZKEphemeral                  // it goes with the session that made it
-	ZKEphemeralSequential        // and the count of the children that its parent ever had is appended to its name
+	ZKContainer                  // the ensemble removes it when its last child is gone
+	ZKEphemeral                  // it ends with the session that made it
+	ZKEphemeralSequential        // and its parent's counter is appended to its name
 )
 
-// What a server of ZooKeeper says no with.
+// The errors of ZooKeeper servers.
 var (
 	ErrNoNode         = errors.New("no node")
 	ErrNodeExists     = errors.New("node exists")

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Clock is how far a process's clocks are from the machine's.
+// Clock is the deviation of a process's clocks from the machine's.
 type Clock struct {
 	Offset time.Duration // of the wall clock
-	Rate   int64         // of both, in parts per million; what is measured in them is longer by that
+	Rate   int64         // of both clocks, in parts per million: measured durations are longer by that
 }
 
 // clock is the same, while a process runs.
@@ -42,5 +42,5 @@ func (c *clock) passed(shown time.Duration) time.Duration {
 	return time.Duration(float64(shown) * million / float64(million+c.rate))
 }
 
-// TrueTime is how long it takes until the process's clocks show that so much has passed.
+// TrueTime returns the true duration in which the process's clocks advance by shown.
 func (p *Process) TrueTime(shown time.Duration) time.Duration { return p.clock.passed(shown) }

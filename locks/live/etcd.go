@@ -42,12 +42,12 @@ func (c *etcdClient) close() { c.http.CloseIdleConnections() }
 // etcdNumber is a number as the gateway writes it.
 type etcdNumber int64
 
-// MarshalJSON writes it as a string.
+// MarshalJSON encodes the number as a string.
 func (n etcdNumber) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + strconv.FormatInt(int64(n), 10) + `"`), nil
 }
 
-// UnmarshalJSON reads it as a string or as a number.
+// UnmarshalJSON decodes a string or a number.
 func (n *etcdNumber) UnmarshalJSON(b []byte) error {
 	x, err := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64)
 	*n = etcdNumber(x)
@@ -142,7 +142,7 @@ func unanswered(err error) error {
 	return fmt.Errorf("%w: %w", locks.ErrUnknown, err)
 }
 
-// Grant makes a lease. etcd counts in seconds, and gives more than was asked for where that is less than its least.
+// Grant makes a lease. etcd counts in seconds, and raises a TTL below its minimum.
 func (c *etcdClient) Grant(timeout, ttl time.Duration) (uint64, time.Duration, error) {
 	var a struct {
 		ID    etcdNumber `json:"ID"`
@@ -170,8 +170,9 @@ const (
 	etcdLookEvery     = time.Second            // for what is lost
 )
 
-// KeepAlive renews a lease in the background, as the Go library does: when a third of its life has passed, and again every
-// half second until that is answered. What has not been answered for a life is lost, which is looked at once a second.
+// KeepAlive renews a lease in the background, as the Go library does: when a third of its TTL has passed, and again
+// every half second until that is answered. A lease whose renewal is unanswered for a TTL is lost; this is checked once
+// a second.
 func (c *etcdClient) KeepAlive(lease uint64, done locks.Signal) {
 	p := &Process{machine: c.machine, owner: c.config.Owner}
 	deadline := p.Monotonic().Add(etcdFirstDeadline)

@@ -10,7 +10,7 @@ type inOrder struct {
 	last    int // the one that was connected last, or tried first
 }
 
-// Init takes the servers.
+// Init sets the servers.
 func (h *inOrder) Init(servers []string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -18,7 +18,7 @@ func (h *inOrder) Init(servers []string) error {
 	return nil
 }
 
-// Len returns how many there are.
+// Len returns the number of servers.
 func (h *inOrder) Len() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,7 +37,7 @@ func (h *inOrder) Next() (server string, round bool) {
 	return h.servers[h.at], round
 }
 
-// Connected says that the server was reached.
+// Connected is called when the server was reached.
 func (h *inOrder) Connected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

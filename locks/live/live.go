@@ -1,8 +1,8 @@
 // Package live runs the locks of package locks on real servers and the wall clock: the same code that runs under
 // simulation, unchanged.
 //
-// Call [Open] with the servers that a process has, give the [Process] to a lock's builder, and [Process.Close] it in the
-// end. What the lock does then is no function of a seed.
+// Call [Open] with the servers of a process, pass the [Process] to a lock's builder, and [Process.Close] it in the end.
+// Such a run is not a function of a seed.
 package live
 
 import (
@@ -19,31 +19,31 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// Config names the servers of a process, each as host:port. A kind that has none cannot be asked for.
+// Config names the servers of a process, each as host:port. A lock cannot request a backend without servers.
 type Config struct {
-	// Redis are independent servers, or the one there is. With Master they are Sentinels, which are asked for the master
-	// of that name.
+	// Redis are independent servers, or a single one. With Master they are Sentinels, which are asked for the master of
+	// that name.
 	Redis  []string
 	Master string
-	// Routes are other addresses for some that Sentinels tell; none if it is nil.
+	// Routes maps addresses that Sentinels return to the addresses to use; it may be nil.
 	Routes map[string]string
-	// ZooKeeper are the servers of one ensemble.
+	// ZooKeeper lists the servers of one ensemble.
 	ZooKeeper []string
-	InOrder   bool // they are tried in this order, rather than in any
+	InOrder   bool // they are tried in this order, rather than in a random one
 	// Etcd is an endpoint of a cluster, for its gateway to HTTP: "http://127.0.0.1:2379".
 	Etcd string
-	// Owner names the process within the whole system; its tasks have names that begin with it.
+	// Owner identifies the process within the whole system; the names of its tasks begin with it.
 	Owner string
-	// Clock says how wrong the process's clocks are; what libraries measure for themselves goes by the machine's.
+	// Clock is the error of the process's clocks; libraries' own measurements use the machine's clocks.
 	Clock Clock
-	// Random is where the process's random values come from; nil: from the operating system.
+	// Random is the source of the process's random values; nil: the operating system.
 	Random io.Reader
-	// Tell is told what a reader may want to know: the state of a session. It may be nil.
+	// Tell is called with news for a reader: the state of a session. It may be nil.
 	Tell func(news string)
 	_    struct{}
 }
 
-// Check says what is wrong with a configuration.
+// Check returns an error if the configuration is invalid.
 func (c *Config) Check() error {
 	switch {
 	case len(c.Redis) == 0 && len(c.ZooKeeper) == 0 && c.Etcd == "":
@@ -67,7 +67,7 @@ type machine struct {
 	config Config
 	began  time.Time
 	turn   sync.Mutex
-	tasks  int // so many have been started
+	tasks  int // how many have been started
 
 	clock   clock
 	clients sync.Mutex // of what follows: Redirect is not of a task
@@ -90,8 +90,8 @@ type Process struct {
 
 var _ locks.Process = (*Process)(nil)
 
-// Open makes the clients of what is configured, and returns the process's first task. It does not wait for the servers.
-// The task has the turn until it blocks, or until the process is closed.
+// Open makes the clients of the configured servers, and returns the process's first task. It does not wait for the
+// servers. The task has the turn until it blocks, or until the process is closed.
 func Open(c Config) (*Process, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func Open(c Config) (*Process, error) {
 	return &Process{machine: m, owner: c.Owner}, nil
 }
 
-// Close ends the process's sessions and connections, and with them whatever its tasks were waiting for.
+// Close ends the process's sessions and connections, and with them all waits of its tasks.
 func (p *Process) Close() error {
 	p.end()
 	var list []error
@@ -137,8 +137,8 @@ func (p *Process) Close() error {
 	return errors.Join(list...)
 }
 
-// Redirect has the process take another server of Redis for the first one. Calls that are under way stay where they are. It
-// may be called from any goroutine.
+// Redirect makes the process use another server in place of the first Redis server. Pending calls stay on the old
+// server. It may be called from any goroutine.
 func (p *Process) Redirect(address string) {
 	p.clients.Lock()
 	defer p.clients.Unlock()
@@ -146,14 +146,14 @@ func (p *Process) Redirect(address string) {
 	p.redis[0] = newRedisClient(address)
 }
 
-// StepWall has the process's wall clock jump.
+// StepWall makes the process's wall clock jump.
 func (p *Process) StepWall(by time.Duration) { p.clock.step(by) }
 
-// Block runs f, during which other tasks of the process may run. What f does must not touch what they share.
+// Block runs f, during which other tasks of the process may run. f must not access their shared data.
 func (p *Process) Block(f func()) { p.blocking(f) }
 
-// blocking gives the turn away while f blocks. What f does must not touch what tasks share. A task that comes back after
-// the process was closed ends here: it would try again for ever.
+// blocking yields the turn while f blocks. f must not access data that tasks share. A task that returns after the
+// process was closed ends here: it would try again forever.
 func (m *machine) blocking(f func()) {
 	func() {
 		m.turn.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/locksim/locksim/locks/live"
 )
 
-// listenTo has a function talk to whoever connects, and returns where.
+// listenTo makes a function serve every connection, and returns the address.
 func listenTo(t *testing.T, talk func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

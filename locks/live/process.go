@@ -21,10 +21,10 @@ type signal struct {
 
 func newSignal() *signal { return &signal{done: make(chan struct{})} }
 
-// Fire makes it happen.
+// Fire fires the signal.
 func (s *signal) Fire() { s.once.Do(func() { close(s.done) }) }
 
-// Fired reports whether it has happened.
+// Fired reports whether the signal has fired.
 func (s *signal) Fired() bool {
 	select {
 	case <-s.done:
@@ -40,8 +40,8 @@ func (p *Process) Wall() locks.Wall {
 	return locks.Wall(shown.UnixNano() + p.clock.offset.Load())
 }
 
-// Monotonic reads the monotonic clock, as nanoseconds since the process was opened. That clock goes on while the process
-// is stopped by a signal, as CLOCK_MONOTONIC does.
+// Monotonic reads the monotonic clock, as nanoseconds since the process was opened. That clock continues while the
+// process is stopped by a signal, as CLOCK_MONOTONIC does.
 func (p *Process) Monotonic() locks.Monotonic {
 	return locks.Monotonic(p.clock.shown(time.Since(p.began)))
 }
@@ -108,7 +108,7 @@ func (p *Process) RandomValue() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Owner names the task.
+// Owner identifies the task.
 func (p *Process) Owner() string { return p.owner }
 
 // Redis returns the client of the i-th server.
@@ -138,14 +138,14 @@ func (p *Process) Etcd() locks.Etcd {
 	return p.etcd
 }
 
-// Consul is not to be had.
+// Consul panics: it is not supported.
 func (p *Process) Consul() locks.Consul { panic("live: there is no client of Consul") }
 
-// Chubby is not to be had: it is not published.
+// Chubby panics: it is not published.
 func (p *Process) Chubby() locks.Chubby { panic("live: there is no client of Chubby") }
 
-// Memcached is not to be had.
+// Memcached panics: it is not supported.
 func (p *Process) Memcached() locks.Memcached { panic("live: there is no client of memcached") }
 
-// SQL is not to be had.
+// SQL panics: it is not supported.
 func (p *Process) SQL() locks.SQL { panic("live: there is no client of a database") }

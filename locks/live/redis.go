@@ -38,12 +38,12 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 // silence keeps go-redis from writing to the standard error: what failed is told by the errors.
 type silence struct{}
 
-// Printf writes nothing, as go-zookeeper asks for it.
+// Printf writes nothing; it implements go-zookeeper's logger.
 func (silence) Printf(string, ...any) {}
 
 type redisSilence struct{}
 
-// Printf writes nothing, as go-redis asks for it.
+// Printf writes nothing; it implements go-redis's logger.
 func (redisSilence) Printf(context.Context, string, ...any) {}
 
 var silenced = sync.OnceFunc(func() { redis.SetLogger(redisSilence{}) })
@@ -187,7 +187,7 @@ type subscription struct {
 	over   bool
 }
 
-// Subscribe opens a connection of its own and listens to a channel on it.
+// Subscribe opens a separate connection and subscribes to a channel on it.
 func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subscription, error) {
 	s := &subscription{machine: r.machine, next: newSignal()}
 	client := r.client()
@@ -225,11 +225,11 @@ func (s *subscription) listen() {
 	}
 }
 
-// Next returns what fires with the next message, or with the end of the connection.
+// Next returns a signal that fires with the next message, or with the end of the connection.
 func (s *subscription) Next() locks.Signal { return s.next }
 
 // Over reports whether the connection is lost.
 func (s *subscription) Over() bool { return s.over }
 
-// Close ends it.
+// Close ends the subscription.
 func (s *subscription) Close() { _ = s.pubsub.Close() }

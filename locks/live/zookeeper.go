@@ -15,9 +15,9 @@ import (
 // zooKeeper is the ensemble as a process knows it.
 type zooKeeper struct{ *machine }
 
-// Open returns the process's handle. It is go-zookeeper's connection whatever library is named; what another one does
-// beside that is done here: "java" makes nothing of a session that has expired, and "curator" takes it for lost when it has
-// not been connected for the session's time-out.
+// Open returns the process's handle. It is go-zookeeper's connection for every library; differences of the others are
+// simulated here: "java" opens no new session after one has expired, and "curator" considers the session lost when it
+// has been disconnected for the session's time-out.
 func (z zooKeeper) Open(library string, timeout time.Duration) locks.ZKHandle {
 	if z.handle == nil || z.handle.died() {
 		z.handle = openHandle(z.machine, library, timeout)
@@ -33,8 +33,8 @@ type zkHandle struct {
 	library string
 	timeout time.Duration
 
-	// What follows go-zookeeper changes itself, whoever has the turn: an answer that comes in a session must find the session
-	// known, or its own node would look like that of another.
+	// go-zookeeper changes the fields below itself, regardless of which task has the turn: when an answer arrives in a
+	// session, the session must be known already, or its own node would look like another client's.
 	mu        sync.Mutex
 	id        int64
 	lost      *signal
@@ -152,7 +152,7 @@ func (s *lastSocket) close() {
 	}
 }
 
-// Session returns what the library knows of its session.
+// Session returns the library's view of its session.
 func (h *zkHandle) Session() locks.ZKSession {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,7 +161,7 @@ func (h *zkHandle) Session() locks.ZKSession {
 
 var everybody = zk.WorldACL(zk.PermAll)
 
-// Create makes a node. Its answer has no zxid, so that the node is read in addition where it is a holder's.
+// Create makes a node. The answer has no zxid, so an ephemeral node, which makes a holder, is read in addition.
 func (h *zkHandle) Create(at, data string, kind locks.ZKKind) (locks.ZKNode, error) {
 	node := locks.ZKNode{Path: at, Data: data}
 	err := h.ask(func() (err error) {
@@ -181,7 +181,7 @@ func (h *zkHandle) Create(at, data string, kind locks.ZKKind) (locks.ZKNode, err
 		return node, err
 	}
 	got, err := h.Get(node.Path)
-	if err != nil && !errors.Is(err, locks.ErrSessionExpired) { // it was made, whatever became of the reading
+	if err != nil && !errors.Is(err, locks.ErrSessionExpired) { // it was made, even if the read failed
 		return node, fmt.Errorf("%w: created, but not read: %s", locks.ErrUnknown, err.Error())
 	}
 	return got, err
@@ -231,7 +231,7 @@ func (h *zkHandle) Children(at string) (names []string, err error) {
 	return names, err
 }
 
-// Sync has the server catch up.
+// Sync makes the server catch up.
 func (h *zkHandle) Sync(at string) error {
 	return h.ask(func() error {
 		_, err := h.conn.Sync(at)
