@@ -212,7 +212,7 @@ func (j *judge) tellStall(p Property, kind string, s stall) {
 		who, wait.From, s.from, j.o.ProgressWithin)
 	if s.until == trace.Never {
 		at = min(at, j.h.End)
-		text = fmt.Sprintf("%s has waited since %s and will wait for ever: nothing can happen any more", who, wait.From)
+		text = fmt.Sprintf("%s has waited since %s and will wait forever: nothing can happen any more", who, wait.From)
 	}
 	v := Violation{Property: p, Kind: kind, At: at, Text: text}
 	if id := j.asking(who, s.late); id != 0 {
