@@ -120,7 +120,7 @@ func (a *audit) checkNames() {
 	}
 }
 
-// checkHasClock refuses clocks that nobody looks at.
+// checkHasClock refuses clocks that no code reads.
 func (a *audit) checkHasClock(at, node string) {
 	if node == Storage {
 		a.report(at, "a client or a server", "%s has no clock", node)
@@ -158,7 +158,7 @@ func (a *audit) checkLinksAndClocks() {
 	for _, c := range a.Clocks {
 		at := "clocks." + c.Node
 		if isRole(c.Node) {
-			a.report(at, "the name of a node", "nobody plays a role before the run has begun")
+			a.report(at, "the name of a node", "no node has a role before the run begins")
 			continue
 		}
 		if a.mustFind(at, c.Node, false) {
@@ -173,7 +173,7 @@ func (a *audit) checkLinksAndClocks() {
 		a.checkEnds(at, l.From, l.To)
 		for j, name := range slices.Concat(l.From, l.To) {
 			if isRole(name) {
-				a.report(endPath(at, l.From, l.To, j), "nodes or globs", "nobody plays a role before the run has begun")
+				a.report(endPath(at, l.From, l.To, j), "nodes or globs", "no node has a role before the run begins")
 			}
 		}
 	}
@@ -196,10 +196,10 @@ func (a *audit) checkExpect() {
 		}
 		timed := x.Property == checker.Progress || x.Property == checker.Availability
 		if timed && a.Progress == 0 && x.Verdict != checker.NotJudged && !x.Any {
-			a.report(at, "progress to say how long somebody may wait", "%s is not judged without a bound", x.Property)
+			a.report(at, "progress, the limit on waiting", "%s is not judged without a bound", x.Property)
 		}
 		if x.Property == checker.RequestLoad && a.Load == (LoadBounds{}) && x.Verdict != checker.NotJudged {
-			a.report(at, "load to say how many requests per second are allowed", "%s is not judged without a bound", x.Property)
+			a.report(at, "load, the limit on requests per second", "%s is not judged without a bound", x.Property)
 		}
 	}
 	for i, x := range a.Expect {

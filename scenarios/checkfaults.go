@@ -45,7 +45,7 @@ func (a *audit) checkMoment(at string, moment time.Duration) {
 	}
 }
 
-// stepsOf says whose steps they are; what it does not name is anybody's.
+// stepsOf returns the class of nodes that take a step; other steps can be taken by any node.
 func (d *directory) stepsOf(does trace.Does) class {
 	switch {
 	case does == trace.Execute || does == trace.Reply:
@@ -62,7 +62,7 @@ func (d *directory) stepsOf(does trace.Does) class {
 	return anyNode
 }
 
-// checkStep refuses steps that nobody takes.
+// checkStep refuses steps that no node takes.
 func (a *audit) checkStep(at string, p sim.Pattern, faults []string, self int) {
 	if p.Does == trace.Begin || p.Does == trace.End {
 		a.checkOtherFault(at, p, faults, self)
@@ -87,7 +87,7 @@ func (a *audit) checkStep(at string, p sim.Pattern, faults []string, self int) {
 	}
 }
 
-// checkPeer refuses peers that whoever takes the step has no connection to.
+// checkPeer refuses peers to which the node that takes the step has no connection.
 func (a *audit) checkPeer(at string, p sim.Pattern, who class) {
 	peer := a.nodes.find(p.Peer)
 	switch {
@@ -134,7 +134,7 @@ func (a *audit) checkAction(at string, f sim.Fault) {
 	case sim.SameRandom:
 		a.checkTwins(field, action.Nodes)
 		if f.Trigger.When != sim.At || f.Trigger.At != 0 {
-			a.report(field, "at: 0s", "twins are alike from the start on")
+			a.report(field, "at: 0s", "same-random acts from the start of the run")
 		}
 	case sim.Error:
 		a.checkAnswered(field, f.Trigger)
@@ -283,7 +283,7 @@ func (a *audit) mustFind(at, name string, globs bool) bool {
 	}
 	if isRole(name) {
 		allowed := "a node, or the role of " + listing(a.nodes.roles)
-		a.report(at, allowed, "nobody plays the role of %s among these servers", name)
+		a.report(at, allowed, "none of these servers has the role of %s", name)
 		return false
 	}
 	what := "no node is called "

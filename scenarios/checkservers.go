@@ -32,7 +32,7 @@ func (a *audit) checkServers() {
 	refuseForeign(a, "servers", &serverFields, instead)
 	written := s.Persistence == "everysec" || s.Persistence == "always"
 	if kind.name == "redis" && s.Disk == "lies" && !written {
-		a.report("servers.disk", "persistence everysec or always", "nothing is written that a disk could lie about")
+		a.report("servers.disk", "persistence everysec or always", "without persistence nothing is written to the disk")
 	}
 	if kind.name == "zookeeper" && s.Persistence != "" && s.Persistence != "lazy" && s.Persistence != "always" {
 		a.report("servers.persistence", "lazy or always", "ZooKeeper has no persistence %q", s.Persistence)
@@ -58,7 +58,7 @@ func (a *audit) checkReplicas() {
 		a.report("servers", fmt.Sprintf("at most %d", maxServers), "%d servers, replicas and Sentinels together", n)
 	}
 	if s.Replicas > 0 && s.Masters > 1 && !s.Cluster {
-		a.report("servers.replicas", "one master, or a cluster", "the locks that ask %d masters know no replicas", s.Masters)
+		a.report("servers.replicas", "one master, or a cluster", "locks on %d masters do not use replicas", s.Masters)
 	}
 	switch {
 	case s.Sentinels == 0:
@@ -79,7 +79,7 @@ func (a *audit) checkReplicas() {
 		a.report("servers.full-sync", "less than "+Brief(replicaTimeout), "a replica gives up a master that is silent for so long")
 	}
 	if s.DownAfter > 0 && s.Sentinels == 0 && !s.Cluster {
-		a.report("servers.down-after", "Sentinels or a cluster", "nobody watches the servers")
+		a.report("servers.down-after", "Sentinels or a cluster", "nothing monitors the servers")
 	}
 }
 
@@ -108,8 +108,8 @@ func (a *audit) checkLock() {
 	}
 }
 
-// isMasterAnyway reports whether a promotion has nothing to do: the server is a master when the run begins, and nobody
-// ever takes its place, so that clients have not been told of another one either.
+// isMasterAnyway reports whether a promotion has nothing to do: the server is a master when the run begins, and it
+// is never replaced, so that clients know no other master either.
 func (a *audit) isMasterAnyway(node string) bool {
 	s := &a.Servers
 	if s.Kind != "redis" || s.Cluster || s.Sentinels > 0 {

@@ -58,7 +58,7 @@ func (c Case) unexpected(p checker.Property, r *checker.Report) []Difference {
 	return []Difference{{Text: fmt.Sprintf("%s is violated, which is not expected", p)}}
 }
 
-// compareMeasures refuses a measure that is absent, too: "recovers within 11s" does not hold where nobody recovered.
+// compareMeasures refuses a measure that is absent, too: "recovers within 11s" does not hold if nothing recovered.
 func (c Case) compareMeasures(r *checker.Report) []Difference {
 	var differences []Difference
 	for _, b := range c.Scenario.Measures {

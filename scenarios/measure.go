@@ -54,7 +54,7 @@ func measureKind() kind[MeasureBound] {
 		schema:  func(s *schemas) object { return object{"anyOf": []object{value.schema(s), table.schema(s)}} },
 		read: func(r *reader, path string, n *yaml.Node) (MeasureBound, bool) {
 			if !isMeasure(path[strings.LastIndexByte(path, '.')+1:]) {
-				return MeasureBound{}, false // nobody knows what its values look like
+				return MeasureBound{}, false // the format of its values is unknown
 			}
 			if n.Kind != yaml.MappingNode {
 				v, ok := value.read(r, path, n)

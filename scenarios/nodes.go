@@ -124,7 +124,7 @@ func (d *directory) find(name string) class {
 	return found
 }
 
-// few returns so many names that a suggestion can be sought among them.
+// few returns the names, if they are few enough to search for a suggestion.
 func (d *directory) few() []string {
 	const most = 100
 	if len(d.names) <= most {

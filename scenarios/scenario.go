@@ -35,7 +35,7 @@ type Scenario struct {
 	Expect   Expect
 	Measures []MeasureBound
 
-	Progress time.Duration // how long somebody may wait before somebody acquires; 0: not judged
+	Progress time.Duration // how long clients may wait without any of them acquiring; 0: not judged
 	Load     LoadBounds    // how many requests per second a client may send; not judged if zero
 	Until    time.Duration // when the run ends at the latest; 0: when the scenario's own data says, see End
 	Bounds   Bounds

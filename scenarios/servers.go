@@ -70,8 +70,7 @@ func (s Servers) keeps(name string) bool {
 	return slices.Contains(s.Names()[:s.Count()], name)
 }
 
-// roles are the parts that somebody may play in the deployment. Servers that know nothing of each other have no master
-// or leader among them.
+// roles lists the roles in the deployment. Independent servers have no master or leader among them.
 func (s Servers) roles() []string {
 	if s.peers() && s.kind().role != "" {
 		return []string{"holder", s.kind().role}

@@ -93,8 +93,8 @@ func index(n *yaml.Node) map[string]*yaml.Node {
 	return values
 }
 
-// merge lays one tree over another, so many levels of mappings deep: mappings are merged key by key, anything else
-// replaces what it lies over, and null removes it (as in JSON Merge Patch, RFC 7396). Neither tree is changed, and
+// merge merges one tree into another, down to a number of levels of mappings: mappings are merged key by key, anything
+// else replaces the base's value, and null removes it (as in JSON Merge Patch, RFC 7396). Neither tree is changed, and
 // positions stay those of the file. The base may be nil.
 func (r *reader) merge(path string, base, over *yaml.Node, levels int) *yaml.Node {
 	if over.Kind != yaml.MappingNode || levels == 0 {
