@@ -7,8 +7,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Bounds of a run's memory, beside those of the scenario: far above what any scenario of ours comes to, and low enough
-// for a run to stay below some two gigabytes. A run that reaches one ends, and its verdicts are unknown.
+// Bounds of a run's memory, in addition to those of the scenario: far above the use of any scenario here, and low
+// enough for a run to stay below about two gigabytes. A run that reaches one ends, and its verdicts are unknown.
 const (
 	mostPending     = 2_000_000
 	mostConnections = 1_000_000
@@ -25,7 +25,7 @@ func limitsOf(s *scenarios.Scenario) sim.Limits {
 	}
 }
 
-// ErrInterrupted says that a run was ended from outside: see [Runner].Stop.
+// ErrInterrupted says that [Runner].Stop ended a run.
 var ErrInterrupted = errors.New("interrupted")
 
 // patience is how many events a run may have before it can be interrupted. Short runs come to their end, so that what an

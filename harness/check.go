@@ -16,9 +16,9 @@ import (
 // How many seeds [Check] plays each case with: fewer of a program, whose runs take fifty times as long.
 const checkSeeds, checkProgramSeeds = 20, 3
 
-// Check lists what is wrong with a scenario beyond its format: a lock that cannot be played so, fencing modes for tokens
-// that no lock of the scenario issues, and faults that did not happen with any of some seeds: their trigger is misspelt, or
-// the node that they act on was down. Other errors are those of [Runner.Run].
+// Check lists errors in a scenario beyond its format: a lock that does not support it, fencing modes for tokens that no
+// lock of the scenario issues, and faults that did not happen with any of several seeds: their trigger is misspelt, or
+// the node on which they act was down. Other errors are those of [Runner.Run].
 func Check(r *Runner, s *scenarios.Scenario) (scenarios.Errors, error) {
 	c := checking{runner: r, tokens: map[history.Fencing]bool{}}
 	for _, each := range s.Cases() {

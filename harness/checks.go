@@ -8,7 +8,7 @@ import (
 	"github.com/locksim/locksim/history"
 )
 
-// What a history and its judge must know beside what was observed: which promises the lock makes.
+// Facts that a history and the checker need in addition to the observations: the lock's promises.
 
 // checks are the checker's options for a run of the plan.
 func (p *Plan) checks(seed uint64) checker.Options {

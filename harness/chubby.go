@@ -64,8 +64,8 @@ func (c chubbyClient) EndSession(timeout time.Duration, id uint64) error {
 	return err
 }
 
-// KeepAlive asks for the session to be extended. If it is not, the connection is given up, since the master may be
-// another.
+// KeepAlive requests an extension of the session. If that fails, it closes the connection, since the master may
+// have changed.
 func (c chubbyClient) KeepAlive(timeout time.Duration, id uint64) (held, lives time.Duration, err error) {
 	w := c.of(id)
 	a, err := c.call(timeout, w, &lease.Request{Op: lease.KeepAlive, Purpose: renew})
@@ -81,7 +81,7 @@ func (c chubbyClient) Acquire(timeout time.Duration, id uint64, lock string) (ge
 	return c.acquire(timeout, id, &lease.Request{Op: lease.Acquire, Key: lock, Purpose: acquire})
 }
 
-// TryAcquire asks for a lock.
+// TryAcquire requests a lock without waiting.
 func (c chubbyClient) TryAcquire(timeout time.Duration, id uint64, lock string) (generation uint64, err error) {
 	return c.acquire(timeout, id, &lease.Request{Op: lease.TryAcquire, Key: lock, Purpose: acquire})
 }
@@ -97,7 +97,7 @@ func (c chubbyClient) acquire(timeout time.Duration, id uint64, r *lease.Request
 	return uint64(a.Keys[0].LockIndex), nil
 }
 
-// Release gives a lock back.
+// Release releases a lock.
 func (c chubbyClient) Release(timeout time.Duration, id uint64, lock string) (bool, error) {
 	a, err := c.call(timeout, c.of(id), &lease.Request{Op: lease.Release, Key: lock, Purpose: release})
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/locksim/locksim/workload"
 )
 
-// Client is what one client process of a plan does, for whoever runs it elsewhere than in a simulation.
+// Client describes one client process of a plan, for running it outside a simulation.
 type Client struct {
 	Name    string
-	Random  string   // whose randomness it has: its own, unless it is a forked twin
+	Random  string   // the client whose random stream it uses: its own, unless it is a forked twin
 	Servers []string // of an ensemble, to which it connects in this order; all if empty
 	Options locks.Options
 	Start   time.Duration
@@ -29,8 +29,8 @@ func (p *Plan) Clients() []Client {
 	return list
 }
 
-// Purpose is what the plan's lock wants with a command of Redis: the second name by which faults know it.
+// Purpose returns the purpose of a Redis command of the plan's lock: its second name for faults.
 func (p *Plan) Purpose(args []string) string { return (&world{plan: p}).purpose(args) }
 
-// Key is the key whose maker holds the lock.
+// Key returns the key whose creator holds the lock.
 func (p *Plan) Key() string { return p.key }

@@ -53,7 +53,7 @@ func lockDelay(delay *time.Duration) time.Duration {
 	return *delay
 }
 
-// RenewSession begins the session's life anew.
+// RenewSession restarts the session's TTL.
 func (c consulClient) RenewSession(timeout time.Duration, id uint64) (time.Duration, error) {
 	a, err := c.call(timeout, &lease.Request{Op: lease.SessionRenew, Session: lease.SessionID(id), Purpose: renew})
 	if err != nil {
@@ -68,12 +68,12 @@ func (c consulClient) DestroySession(timeout time.Duration, id uint64) error {
 	return err
 }
 
-// Acquire gives a key to the session.
+// Acquire acquires a key for the session.
 func (c consulClient) Acquire(timeout time.Duration, key string, id uint64) (bool, error) {
 	return c.apply(timeout, &lease.Request{Op: lease.KVAcquire, Key: key, Session: lease.SessionID(id), Purpose: acquire})
 }
 
-// Release takes a key from the session.
+// Release releases the session's key.
 func (c consulClient) Release(timeout time.Duration, key string, id uint64) (bool, error) {
 	return c.apply(timeout, &lease.Request{Op: lease.KVRelease, Key: key, Session: lease.SessionID(id), Purpose: release})
 }

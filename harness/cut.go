@@ -10,11 +10,11 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// CutOff says what was under way when a run of the plan ended that could have gone on; "" if nothing was that could have come
-// to anything. A critical section that the scenario lets last forever is not cut short, nor is that of a process that stands
-// still for good, or has waited for an answer of the resource for so long that none will come. Working lists the clients that
-// had not done all that they were to do. Unheard says that the history has no grants, since no observer learns of them: then
-// any wait may be behind a grant that lasts.
+// CutOff describes an activity that the end of a run of the plan interrupted; "" if there was none that could have made
+// progress. A critical section that lasts forever by the scenario is not interrupted, nor is that of a process that is
+// stopped permanently, or has waited for an answer of the resource for so long that none will arrive. Working lists the
+// clients that had not finished their work. Unheard says that the history has no grants, since no observer sees them:
+// then any wait may be behind a lasting grant.
 func (p *Plan) CutOff(h *history.History, faults []sim.FaultReport, working []string, unheard bool) string {
 	return (&ending{p, h, faults, working, unheard}).cutOff()
 }
@@ -196,8 +196,8 @@ func (e *ending) pause(client string) time.Duration {
 	return max(c.work.Again, c.options.Retry.Delay+c.options.Retry.Jitter)
 }
 
-// standstill is for how many leases nothing may have changed in a run for it to be said that more time changes nothing,
-// whatever its clients do.
+// standstill is for how many leases a run must not have changed before CutOff concludes that more time would not change
+// it either.
 const standstill = 10
 
 // long is that time, and what a client may sleep in it.

@@ -54,7 +54,7 @@ func tables(registers int) []database.Table {
 	}
 }
 
-// The tables of which the truth must know more than the name.
+// The tables whose columns the observer of ground truth must know.
 const (
 	leaseTable    = "leases"
 	resourceTable = "resource"
@@ -92,7 +92,7 @@ func (c *databaseClients) Connect(timeout time.Duration) (locks.SQLConn, error) 
 	return &databaseConn{c.process, &sharedLine{line: l}}, nil
 }
 
-// Share returns a connection of the process for this task.
+// Share returns this task's handle of a connection of the process.
 func (c *databaseClients) Share(conn locks.SQLConn) locks.SQLConn {
 	return &databaseConn{c.process, conn.(*databaseConn).sharedLine}
 }
@@ -111,7 +111,7 @@ type sharedLine struct {
 	free sim.Signal // a task has had its turn
 }
 
-// Over fires when a statement has found that the connection is over.
+// Over fires when a statement has found that the connection is closed.
 func (c *databaseConn) Over() locks.Signal { return &c.over }
 
 // Close ends the connection.
@@ -120,7 +120,7 @@ func (c *databaseConn) Close() {
 	c.over.Fire()
 }
 
-// Do sends one statement, when it is its turn.
+// Do sends one statement, when it is the task's turn.
 func (c *databaseConn) Do(timeout time.Duration, s locks.SQLStatement, args ...any) (locks.SQLResult, error) {
 	p := c.process
 	for c.busy {

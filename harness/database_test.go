@@ -20,7 +20,7 @@ clients: {a: {work: 5s, wait: try}, b: {start: 1s, work: 1s, wait: try}, c: {sta
 expect: {mutual-exclusion: held}
 measures: {acquisitions: 2, refusals: 1, wait-max-ns: {max: 100ms}}
 `,
-	"who may not wait for ever gives up in time": `
+	"a client that may not wait forever gives up in time": `
 clients: {a: {work: 5s}, b: {start: 1s, work: 1s, wait: 2s}, c: {start: 1500ms, work: 1s, wait: 20s}}
 expect: {mutual-exclusion: held}
 measures: {acquisitions: 2, refusals: 1}

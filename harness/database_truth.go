@@ -10,8 +10,9 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// databaseTruth observes a database server. The lock is one of the server's own, which whoever's connection has got it
-// holds; or a row of the table of leases, which whoever is named in it holds until it ends by the server's clock.
+// databaseTruth observes a database server. The lock is one of the server's own locks, and its holder is the client
+// whose connection has it; or it is a row of the table of leases, and its holder is the client that the row names,
+// until the lease ends by the server's clock.
 type databaseTruth struct {
 	*succession
 	key   database.Key
@@ -35,15 +36,15 @@ func (t *databaseTruth) watch(n *sim.Node) {
 // leased reports whether the lock is a row of the table of leases.
 func (t *databaseTruth) leased() bool { return t.key.Space == leaseTable }
 
-// Waits sees a request come while somebody holds the lock.
+// Waits sees a request arrive while the lock is held.
 func (t *databaseTruth) Waits(_ *database.Server, k database.Key, r *database.Request) {
 	if k == t.key && !t.leased() {
 		t.asked(t.node.Name, r.Origin, false)
 	}
 }
 
-// Took sees a connection get a lock. One that has it already is given it once more: rightly if it is the same task that
-// asks, but to another one if somebody lends the connection to both.
+// Took sees a connection acquire a lock. A connection that has the lock already acquires it once more: rightly for the
+// same task, but wrongly for another client if a pooler lends the connection to both.
 func (t *databaseTruth) Took(_ *database.Server, k database.Key, r *database.Request, times int) {
 	if k != t.key || t.leased() || makes(r) {
 		return
@@ -54,7 +55,7 @@ func (t *databaseTruth) Took(_ *database.Server, k database.Key, r *database.Req
 	}
 }
 
-// Left sees a connection let a lock go.
+// Left sees a connection release a lock.
 func (t *databaseTruth) Left(_ *database.Server, k database.Key, r *database.Request, why database.Why, times int) {
 	switch {
 	case k != t.key || t.leased() || makes(r):
@@ -75,7 +76,7 @@ func (t *databaseTruth) Left(_ *database.Server, k database.Key, r *database.Req
 // nobody holds anything by that.
 func makes(r *database.Request) bool { return r != nil && r.Purpose == "make" }
 
-// Committed sees what has become of the row of leases, and of the protected registers.
+// Committed sees changes of the row of leases, and of the protected registers.
 func (t *databaseTruth) Committed(_ *database.Server, r *database.Request, changes []database.Change) {
 	for i := range changes {
 		switch c := &changes[i]; {
@@ -87,7 +88,7 @@ func (t *databaseTruth) Committed(_ *database.Server, r *database.Request, chang
 	}
 }
 
-// RolledBack sees that writes of the protected registers count for nothing.
+// RolledBack sees that writes of the protected registers are void.
 func (t *databaseTruth) RolledBack(_ *database.Server, changes []database.Change) {
 	for i := range changes {
 		if c := &changes[i]; c.Table.Name == resourceTable && c.After != nil {
@@ -128,10 +129,10 @@ func (t *databaseTruth) changed(r *database.Request, c *database.Change) {
 // leaseEnd is the end of the lease by the server's clock.
 type leaseEnd struct{ t *databaseTruth }
 
-// Ring sees the lease end. The grant was promised for so long in true time, and is judged by that.
+// Ring sees the lease end. The duration of the grant was promised in true time, by which it is judged.
 func (e leaseEnd) Ring() { e.t.gone(history.Expired) }
 
-// Executed sees what a request was answered.
+// Executed sees the answer to a request.
 func (t *databaseTruth) Executed(_ *database.Server, r *database.Request, a *database.Response) {
 	if r.Access != 0 && a.Err == nil {
 		t.accessed(r, a)
@@ -144,7 +145,7 @@ func (t *databaseTruth) Executed(_ *database.Server, r *database.Request, a *dat
 	}
 }
 
-// accessed sees a read of the resource. What was written counts when it is committed.
+// accessed sees a read of the resource. A write counts when it is committed.
 func (t *databaseTruth) accessed(r *database.Request, a *database.Response) {
 	if len(a.Rows) == 1 {
 		t.world.journal.settled(r.Access, true, uint64(a.Rows[0][0].Int))

@@ -60,7 +60,7 @@ func (c etcdClient) KeepAlive(id uint64, done locks.Signal) {
 	c.shared().lessor.keep(c.process, lease.SessionID(id), done)
 }
 
-// Txn carries out one of two lists of operations. One that makes a key with a lease is what makes a holder.
+// Txn carries out one of two lists of operations. A Txn that makes a key with a lease makes a holder.
 func (c etcdClient) Txn(timeout time.Duration, txn locks.EtcdTxn) (locks.EtcdTxnResult, error) {
 	r := &lease.Request{
 		Op: lease.Txn, If: []lease.Compare{{Key: txn.If.Key, Create: txn.If.Create}}, Else: rangesOf(txn.Else),

@@ -9,9 +9,9 @@ import (
 	"github.com/locksim/locksim/sim/lease"
 )
 
-// etcdLessor keeps leases alive. A client has one, with one loop that receives, one that sends and one that looks for
-// what is lost, whatever the number of its leases (client/v3/lease.go, lessor): those of a later lease go in the step of
-// the first.
+// etcdLessor keeps leases alive. A client has one lessor, with one loop that receives, one that sends and one that
+// looks for lost leases, for any number of leases (client/v3/lease.go, lessor): a later lease follows the ticks of the
+// first.
 type etcdLessor struct {
 	wire   *wire
 	leases []*keptLease // those that are kept alive, in the order in which they came

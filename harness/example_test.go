@@ -39,7 +39,7 @@ func (l hopeful) Release(locks.Lease) error {
 func ExampleCompile() {
 	lock := locks.Algorithm{
 		Name:      "hopeful",
-		Authority: locks.OneNode, // whoever makes the key on the first server has been granted the lock
+		Authority: locks.OneNode, // the client that makes the key on the first server has been granted the lock
 		New: func(locks.Options) locks.Builder {
 			return func(p locks.Process) (locks.Lock, error) { return hopeful{p}, nil }
 		},

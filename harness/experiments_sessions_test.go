@@ -128,9 +128,9 @@ type fault struct {
 	lasts         time.Duration
 }
 
-// befall plays it at a random moment, and returns when A heard that it was disconnected, and when B had the lock, both
-// after the beginning, and when A heard that its session had expired, after the end.
-func (b *bench) befall(seed uint64, f fault) (l loss, expired time.Duration) {
+// strike plays the fault at a random moment, and returns when A was told that it was disconnected, and when B had the
+// lock, both from the fault's beginning, and when A was told that its session had expired, from the fault's end.
+func (b *bench) strike(seed uint64, f fault) (l loss, expired time.Duration) {
 	var a heard
 	at := moment(seed, 5*second, 2*second)
 	r := b.play(seed, fmt.Sprintf(loopback+`
@@ -156,7 +156,7 @@ func (b *bench) stoppedHolders() {
 			what: fmt.Sprintf("tick %v, session %v: B has the lock after", c.tick, c.session), on: zk3,
 			note: "The last ping is up to a third of the session old; the leader ends it up to a tick late.",
 		}, []time.Duration{c.least, c.most}, c.session-c.session/3, c.session+c.tick+10*msec, 60, func(seed uint64) time.Duration {
-			l, _ := b.befall(seed, fault{1, c.tick, c.session, "pause: a", 8 * second})
+			l, _ := b.strike(seed, fault{1, c.tick, c.session, "pause: a", 8 * second})
 			return l.next
 		})
 	}
@@ -167,14 +167,14 @@ func (b *bench) stoppedHolders() {
 			note: "A session is from two to twenty ticks long, whatever is asked for. How long it is here shows in when B has the " +
 				"lock.",
 		}, nil, c.session-c.session/3, c.session+60*msec, 40, func(seed uint64) time.Duration {
-			l, _ := b.befall(seed, fault{1, 50 * msec, c.asked, "pause: a", 8 * second})
+			l, _ := b.strike(seed, fault{1, 50 * msec, c.asked, "pause: a", 8 * second})
 			return l.next
 		})
 	}
 	const pause = 500 * msec
 	b.times(experiment{what: "session 150ms: A is Disconnected after SIGCONT", on: zk3},
 		[]time.Duration{200 * usec, 500 * usec}, 0, msec, 40, func(seed uint64) time.Duration {
-			l, _ := b.befall(seed, fault{1, 50 * msec, 150 * msec, "pause: a", pause})
+			l, _ := b.strike(seed, fault{1, 50 * msec, 150 * msec, "pause: a", pause})
 			return l.disconnected - pause
 		})
 	for _, c := range []struct {
@@ -187,7 +187,7 @@ func (b *bench) stoppedHolders() {
 		{"… and Expired, with three", 3, []time.Duration{1300 * usec, 2 * msec}, 0, 5 * msec},
 	} {
 		b.times(experiment{what: c.what, on: zk3}, c.there, c.least, c.most, 40, func(seed uint64) time.Duration {
-			_, expired := b.befall(seed, fault{c.servers, 50 * msec, 150 * msec, "pause: a", pause})
+			_, expired := b.strike(seed, fault{c.servers, 50 * msec, 150 * msec, "pause: a", pause})
 			return expired
 		})
 	}
@@ -208,7 +208,7 @@ func (b *bench) cutHolders() {
 		}
 		play := remembered(func(seed uint64) (o outcome) {
 			lasts := moment(^seed, 2*second, 2*second) // not in step with the beginning
-			o.loss, o.expired = b.befall(seed, fault{1, 50 * msec, c.session, "cut: {from: a, to: zk-1}", lasts})
+			o.loss, o.expired = b.strike(seed, fault{1, 50 * msec, c.session, "cut: {from: a, to: zk-1}", lasts})
 			return o
 		})
 		b.times(experiment{what: fmt.Sprintf("session %v: A is Disconnected after", c.session), on: zk3}, c.disconnected,

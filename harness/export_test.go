@@ -7,12 +7,12 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// shortly is when a fault happens that code of a simulated process asks for.
+// shortly is the delay of a fault that code of a simulated process injects.
 const shortly = time.Millisecond
 
-// Befall has a fault happen to what a simulated process lives with, and returns when whoever
-// is connected to that may have noticed.
-func Befall(p locks.Process, a sim.Action, lasts time.Duration) {
+// Inject injects a fault into the world of a simulated process, and returns when connected clients and servers
+// may have noticed it.
+func Inject(p locks.Process, a sim.Action, lasts time.Duration) {
 	w := p.(*process).world
 	w.plan.texts = append(w.plan.texts, a.String())
 	w.engine.Inject(sim.Fault{

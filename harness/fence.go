@@ -8,9 +8,10 @@ import (
 	"github.com/locksim/locksim/sim/storage"
 )
 
-// Indifferent reports whether a run whose resource took whatever came would have gone the same way with a resource in
-// another fencing mode: it is asked the same in both modes, and would have refused nothing. Clients learn of the mode by
-// refusals alone, so then all that happened is the same, and so are the verdicts. False may also mean that nobody knows.
+// Indifferent reports whether a run whose resource accepted every access would have been the same with a resource in
+// another fencing mode: the requests are the same in both modes, and it would have refused none. Clients notice the
+// mode by refusals only, so the whole run is the same, and so are the verdicts. False may also mean that the answer is
+// unknown.
 func Indifferent(h *history.History, mode history.Fencing) bool {
 	switch {
 	case h.Fencing != history.Unfenced || mode == history.CheckThenWrite: // which asks before it writes

@@ -18,8 +18,8 @@ import (
 	"github.com/locksim/locksim/workload"
 )
 
-// guest is a client process that runs a program of somebody else's. What it says of its workload its process does, what
-// it sends becomes requests of the acquisition that the process is concerned with.
+// guest is a client process that runs a guest program. Its process carries out the program's calls of the workload, and
+// the program's messages become requests of the process's current acquisition.
 type guest struct {
 	process *process
 	beside  *process // its task carries out an access, while the program goes on
@@ -96,16 +96,17 @@ func (g *guest) wrote(n *history.Note) (line string, ok bool) {
 	return line, ok && n.Node == g.process.client.name
 }
 
-// Unborn says that the programs of all clients ended themselves before they asked for the lock, though nothing had gone
-// wrong: they cannot set it up, and nothing can be said of it.
+// Unborn says that the programs of all clients ended themselves before they requested the lock, though no fault had
+// occurred: they cannot set it up, and the run says nothing about it.
 type Unborn struct{ history.Exit }
 
-// Error says how the first of them ended, and what it wrote.
+// Error says how the first of them ended, and includes its output.
 func (u *Unborn) Error() string {
 	return fmt.Sprintf("the program of client %s %s, before it asks for the lock for the first time\n%s", u.Client, u.Text, u.Output)
 }
 
-// unborn reports whether nobody lived to ask for the lock; nil if somebody did, or a fault may have kept him from it.
+// unborn returns the first exit if no client lived to request the lock; nil if one did, or a fault may have prevented
+// it.
 func (w *world) unborn() *Unborn {
 	j := &w.journal
 	if len(j.ends) == 0 || len(j.acquisitions) > 0 || len(w.plan.Case.Scenario.Clocks) > 0 {
@@ -117,7 +118,7 @@ func (w *world) unborn() *Unborn {
 	return &Unborn{j.ends[0]}
 }
 
-// Call does what the program's workload asks for: to be told what to do, if the request is empty.
+// Call carries out a request of the program's workload; an empty request asks for its assignment.
 func (g *guest) Call(request []byte) []byte {
 	if len(request) == 0 {
 		return g.assignment().Frame()
@@ -162,7 +163,7 @@ const writes = "writes: "
 // mostSaid is how many lines of a program's output a reader is shown as notes.
 const mostSaid = 10
 
-// Said notes the lines that a program writes.
+// Said records the lines that a program writes.
 func (g *guest) Said(text []byte) {
 	g.saying = append(g.saying, text...)
 	for g.said < mostSaid {
@@ -177,7 +178,7 @@ func (g *guest) Said(text []byte) {
 	g.saying = nil
 }
 
-// Stamp says where a request comes from, and what it is for.
+// Stamp sets the origin and the purpose of a request.
 func (g *guest) Stamp(request sim.Payload) {
 	switch r := request.(type) {
 	case *redis.Request:
@@ -211,7 +212,7 @@ type introduced struct {
 	client  *sim.Node
 }
 
-// Append writes an answer.
+// Append encodes an answer.
 func (i introduced) Append(dst []byte, p sim.Payload) []byte {
 	if a, ok := p.(*zookeeper.Response); ok && a.Request.Op == zookeeper.Connect && a.Session != 0 {
 		i.service.sessions[i.client] = func() zookeeper.SessionID { return a.Session }
@@ -263,7 +264,7 @@ func (a *addresses) of(names []string) (list []string) {
 	return named
 }
 
-// Resolve finds the server at an address.
+// Resolve returns the server at an address.
 func (g *guest) Resolve(address string) (*sim.Node, talk.Conversation) {
 	i := slices.Index(g.of(nil), address)
 	if i < 0 {

@@ -354,8 +354,8 @@ func TestAProgramThatGoesRoundForEverIsUnknown(t *testing.T) {
 	require.Empty(t, result.History.Bound, "a program that computes much, and waits in between")
 }
 
-// TestAProgramMayWaitForEver, and is not ended as one in which all goroutines are asleep: in an application there are others.
-func TestAProgramMayWaitForEver(t *testing.T) {
+// TestAProgramMayWaitForever, and is not ended as one in which all goroutines are asleep: in an application there are others.
+func TestAProgramMayWaitForever(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	p := guestPlan(t, guestLock(t), keyed("lock")+"until: 30s\nclients: {a: {work: forever}, b: {start: 1s}}\n")
@@ -368,8 +368,8 @@ func TestAProgramMayWaitForEver(t *testing.T) {
 	require.Equal(t, checker.Violated, result.Report.Verdicts[checker.Progress])
 }
 
-// TestWhatAProgramWritesIsNoted shows a reader what a library logs.
-func TestWhatAProgramWritesIsNoted(t *testing.T) {
+// TestOutputOfAProgramIsRecorded: the notes of a run contain the lines that a library logs.
+func TestOutputOfAProgramIsRecorded(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	p := guestPlan(t, guestLock(t), keyed("writes")+"clients: {a: {work: 1s}}\n")
@@ -384,8 +384,8 @@ func TestWhatAProgramWritesIsNoted(t *testing.T) {
 	require.Equal(t, history.Failed, result.History.Acquisitions[0].Outcome)
 }
 
-// TestWhatALibrarySaysOfARefusalIsKept has it in its own words; that others have the lock is no words of its own.
-func TestWhatALibrarySaysOfARefusalIsKept(t *testing.T) {
+// TestReasonOfALibrarysRefusalIsKept in the words of the library, unless the reason is that others have the lock.
+func TestReasonOfALibrarysRefusalIsKept(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	for key, said := range map[string]string{"refuses": "the door is shut", "breaks": "the key does not fit", "lock": ""} {

@@ -1,5 +1,5 @@
 // Package harness plays one case of a scenario: it builds the world of servers, clients and resource, drives the
-// workload, observes what the lock service grants, joins all of it to a history and has it judged.
+// workload, observes what the lock service grants, joins the observations to a history and has it judged.
 //
 // Call [Compile] once for a case and [Runner.Run] for every seed. This is the only place where locks meet servers.
 package harness
@@ -45,7 +45,7 @@ type clientPlan struct {
 	work    workload.Plan
 }
 
-// Result is what one run yielded. Its history and events are the caller's to keep.
+// Result is the result of one run. The caller may keep its history and events.
 type Result struct {
 	Seed     uint64
 	Digest   uint64
@@ -60,7 +60,7 @@ type Result struct {
 }
 
 // Compile checks a case and prepares it. The lock is the one that the scenario names, unless another is given. The
-// error is a *scenarios.Error that says where in the scenario the mistake is.
+// error is a *scenarios.Error with the position of the mistake in the scenario.
 func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	s := c.Scenario
 	p := &Plan{Case: c}
@@ -145,7 +145,7 @@ func (p *Plan) refuseTokenless() error {
 	return nil
 }
 
-// UnknownLock is the error that there is no lock of the name that a scenario has.
+// UnknownLock returns the error for a scenario's unknown name of a lock.
 func UnknownLock(s *scenarios.Scenario) *scenarios.Error {
 	name := s.Lock.Algorithm
 	return s.Errorf("lock.algorithm", "there is no lock named %q%s", name, nearestLock(name))
@@ -219,11 +219,11 @@ func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 	return w
 }
 
-// Runner runs plans one after another and reuses what is costly to build. A goroutine needs a Runner of its own. The
-// zero value is ready.
+// Runner runs plans one after another and reuses costly resources. Each goroutine needs its own Runner. The zero
+// value is ready.
 type Runner struct {
-	// Stop is asked now and then during a long run whether to end it; Run then returns [ErrInterrupted]. What a run comes to
-	// does not depend on it otherwise. It may be nil.
+	// Stop is called now and then during a long run. If it returns true, Run ends and returns [ErrInterrupted]; the
+	// result of a run does not depend on it otherwise. It may be nil.
 	Stop func() bool
 
 	spare    sim.Spare
@@ -234,18 +234,19 @@ type Runner struct {
 	cut      bool
 }
 
-// Stopped reports whether Stop wants runs to end, for work of many short runs. The work is then cut, too.
+// Stopped reports whether Stop wants runs to end, for work that consists of many short runs. The work then
+// counts as cut, too.
 func (r *Runner) Stopped() bool {
 	stopped := r.Stop != nil && r.Stop()
 	r.cut = r.cut || stopped
 	return stopped
 }
 
-// Cut is TakeCut that leaves it as it is.
+// Cut is TakeCut without the reset.
 func (r *Runner) Cut() bool { return r.cut }
 
-// TakeCut reports whether work has been cut since it was asked before: a run was interrupted, or Stopped was true. What was
-// made of it is to be thrown away.
+// TakeCut reports whether work has been cut since its last call: a run was interrupted, or Stopped was true. The
+// results of that work must be discarded.
 func (r *Runner) TakeCut() bool {
 	cut := r.cut
 	r.cut = false
@@ -262,9 +263,9 @@ func sizesOf(h *history.History) sizes {
 }
 
 // Run plays the plan with a seed. With keep, the trace's events are kept. The error says that a native lock's code
-// panicked or would not end after a crash, or that programs cannot set theirs up (see [Unborn]); everything else is a
-// verdict. A native lock's panic is none, since the code of harness and engine is on its stack, too. A run that Stop has
-// ended is [ErrInterrupted].
+// panicked or did not end after a crash, or that programs cannot set up their locks (see [Unborn]); every other outcome
+// is a verdict. A native lock's panic is not a verdict, since the code of harness and engine is on its stack, too. If
+// Stop has ended the run, the error is [ErrInterrupted].
 func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 	w := newWorld(r, p, seed, keep)
 	ending := w.engine.Run()
@@ -295,7 +296,7 @@ func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 // sampled is the share of runs, one in this many, that porcupine judges even if they are long and look right.
 const sampled = 100
 
-// Close frees what the runner keeps.
+// Close frees the runner's resources.
 func (r *Runner) Close() {
 	r.spare.Close()
 	r.programs.Close()

@@ -73,8 +73,8 @@ func (n notices) given() bool {
 	return n.lost != nil && n.lost.Fired() || n.suspended != nil && n.suspended.Fired()
 }
 
-// unlocked notes that Unlock is called, and whether the holder could know of a loss by then. What is called again after an
-// error says nothing new.
+// unlocked records that Unlock is called, and whether the holder could know of a loss by then. A repeated call after an
+// error adds nothing.
 func (j *journal) unlocked(id history.ID) {
 	if a := j.of(id); a.Unlocked == trace.Never {
 		a.Unlocked, a.Told = j.engine.Now(), j.notices[id-1].given()
@@ -101,7 +101,7 @@ type deadlineAlarm struct {
 	id      history.ID
 }
 
-// Ring says that the deadline has passed.
+// Ring records that the deadline has passed.
 func (d deadlineAlarm) Ring() {
 	d.journal.of(d.id).Deadline = d.journal.engine.Now()
 	d.journal.deadlines[d.id-1] = nil

@@ -25,7 +25,7 @@ clients:
 expect: {mutual-exclusion: held, exclusion-at-service: held, fencing-order: held}
 measures: {overtakes-max: 0}
 `,
-		"whoever gives up leaves the queue, and those behind it still wait for those before it": `
+		"a client that gives up leaves the queue, and those behind it still wait for those before it": `
 lock: {algorithm: etcd}
 clients:
   a: {work: 8s}
@@ -184,8 +184,8 @@ func TestStoriesOfLeases(t *testing.T) {
 	}
 }
 
-// TestLeasesOfAnEtcdClientAreKeptInOneStep holds clientv3's loops to be the client's: whatever the number of its leases,
-// and whenever each was granted, it asks twice a second and looks once a second.
+// TestLeasesOfAnEtcdClientAreKeptInOneStep checks that clientv3's loops belong to the client: for any number of leases,
+// granted at any time, it sends twice a second and checks once a second.
 func TestLeasesOfAnEtcdClientAreKeptInOneStep(t *testing.T) {
 	s, err := scenarios.Parse("story.yaml", []byte(`
 name: story

@@ -40,7 +40,7 @@ func (l *leaseTruth) isEntry(name string) bool {
 	return name == l.key
 }
 
-// Executed sees what a request did to the entries.
+// Executed sees a request's changes of the entries.
 func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, changes []lease.Change) {
 	node := s.Node().Name
 	left := false
@@ -69,8 +69,8 @@ func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Respon
 	}
 }
 
-// asks reports whether a request asks for the lock. In Consul whoever wants a lock that another has looks for a change
-// of it, and asks no more; but so does the holder, when Lock has returned.
+// asks reports whether a request asks for the lock. In Consul a client that waits for another's lock only queries for
+// a change of it; but so does the holder, when Lock has returned.
 func (l *leaseTruth) asks(r *lease.Request) bool {
 	return r.Purpose == acquire ||
 		r.Purpose == look && r.Asking && l.world.journal.of(history.ID(r.Tag)).Returned == trace.Never
@@ -120,15 +120,15 @@ func (l *leaseTruth) Waits(s *lease.Server, r *lease.Request) {
 	}
 }
 
-// Renewed sees the holder's session begin its life anew.
+// Renewed sees the TTL of the holder's session restart.
 func (l *leaseTruth) Renewed(s *lease.Server, id lease.SessionID) {
 	if l.copy >= 0 && l.entries[0].session == id {
 		l.renewed(l.holder(), l.promised(s, id))
 	}
 }
 
-// Ended sees a session end, and with it what it held or waited for. One that the service ends by mistake had been
-// promised more.
+// Ended sees a session end, and with it its locks and waits. A session that the service ends by mistake had been
+// promised a longer life.
 func (l *leaseTruth) Ended(s *lease.Server, _ lease.SessionID, why lease.Reason, changes []lease.Change) {
 	for i := range changes {
 		if c := &changes[i]; l.isEntry(c.Key.Name) {
@@ -144,7 +144,7 @@ func (l *leaseTruth) Ended(s *lease.Server, _ lease.SessionID, why lease.Reason,
 	l.succeed(s)
 }
 
-// Wiped sees the disks lose everything.
+// Wiped sees the disks lose all data.
 func (l *leaseTruth) Wiped(*lease.Server, []lease.Change) {
 	l.entries = nil
 	l.forgot(history.Wiped)

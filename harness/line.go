@@ -31,7 +31,7 @@ func openLine(t *sim.Task, server *sim.Node, timeout time.Duration) (*line, erro
 	return l, nil
 }
 
-// Deliver takes an answer.
+// Deliver handles an answer.
 func (l *line) Deliver(p sim.Payload) {
 	l.answers = append(l.answers, p)
 	if len(l.answers) == l.due {
@@ -45,7 +45,7 @@ func (l *line) Closed() {
 	l.settled.Fire()
 }
 
-// call sends a request and waits for the answer, at most timeout; 0 waits for ever.
+// call sends a request and waits for the answer, at most timeout; 0 waits forever.
 func (l *line) call(t *sim.Task, request sim.Payload, timeout time.Duration) (sim.Payload, error) {
 	l.expect(1)
 	if err := l.conn.Send(t, request); err != nil {
@@ -89,7 +89,7 @@ func (l *line) await(t *sim.Task, timeout time.Duration) error {
 	return nil
 }
 
-// close gives the connection up. Whoever waits for an answer on it waits no longer.
+// close abandons the connection and ends all waits for answers on it.
 func (l *line) close() {
 	l.over = true
 	l.conn.Close()

@@ -72,7 +72,7 @@ func (c *memcachedClients) Gets(timeout time.Duration, key string) (locks.Memcac
 	return locks.MemcachedItem{Key: key, Value: a.Value, CAS: a.CAS}, a.Result == memcached.Hit, err
 }
 
-// CompareAndSwap stores a value in place of an item. What has ended when it is stored is a release.
+// CompareAndSwap replaces an item's value. Storing an item that has already expired is a release.
 func (c *memcachedClients) CompareAndSwap(
 	timeout time.Duration, item locks.MemcachedItem, value string, exptime int64,
 ) (bool, error) {
@@ -86,7 +86,7 @@ func (c *memcachedClients) CompareAndSwap(
 	return a.Result == memcached.Stored, err
 }
 
-// Touch gives an item another end.
+// Touch changes the expiry of an item.
 func (c *memcachedClients) Touch(timeout time.Duration, key string, exptime int64) (bool, error) {
 	a, err := c.do(timeout, &memcached.Request{Op: memcached.Touch, Key: key, Exptime: exptime, Purpose: renew})
 	return a.Result == memcached.Touched, err
@@ -136,13 +136,13 @@ func (c *memcachedClients) connection(timeout time.Duration) (*line, error) {
 	return openLine(c.process.task, c.server, timeout)
 }
 
-// memcachedTruth observes a memcached server: whoever makes the lock's item holds it.
+// memcachedTruth observes a memcached server: the client that makes the lock's item holds the lock.
 type memcachedTruth struct {
 	*succession
 	key string
 }
 
-// Executed sees what a request did to the lock's item.
+// Executed sees a request's change of the lock's item.
 func (t *memcachedTruth) Executed(
 	s *memcached.Server, r *memcached.Request, a *memcached.Response, c memcached.Change,
 ) {
@@ -183,7 +183,7 @@ func (t *memcachedTruth) end(s *memcached.Server) {
 	}
 }
 
-// Gone sees the item end without a request. The grant goes on: it was promised.
+// Gone sees the item end without a request. The grant continues, as promised.
 func (t *memcachedTruth) Gone(_ *memcached.Server, key string, c memcached.Change) {
 	if key == t.key {
 		t.forgot(map[memcached.Change]history.Gone{

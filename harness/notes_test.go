@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReaderIsToldWhyALockWasNotHad looks at what clients say that give up, and when.
-func TestReaderIsToldWhyALockWasNotHad(t *testing.T) {
+// TestNoteSaysWhyALockWasNotAcquired checks the notes of clients that give up, and their moments.
+func TestNoteSaysWhyALockWasNotAcquired(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want []string

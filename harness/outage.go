@@ -10,9 +10,9 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Outages lists the clients that, by faults that never heal, have lost what every lock on these servers needs: the only
-// server, or a majority where one is needed. A replica that nobody promotes does not count as a server; one that Sentinels or
-// a cluster could promote does, whether they promote it or not.
+// Outages lists the clients that, by faults that never heal, have lost access to servers that every lock on them needs:
+// the only server, or a majority where one is needed. A replica that cannot be promoted does not count as a server; one
+// that Sentinels or a cluster could promote does, whether they promote it or not.
 func (p *Plan) Outages(faults []sim.FaultReport) []history.Outage {
 	var lasting []sim.FaultReport
 	for _, f := range faults {

@@ -29,17 +29,17 @@ type play struct {
 	run     func(p locks.Process, s stage, tell func(format string, args ...any))
 }
 
-// stage is what befalls the server, or the process's connections to it, while a play is on.
+// stage carries out the faults of a play on the server, or on the process's connections to it.
 type stage interface {
 	pause()               // the server stands still …
-	resume()              // … and goes on
+	resume()              // … and continues
 	kill()                // the server dies …
 	restart()             // … and is back
 	reset()               // connections are reset
-	hold(d time.Duration) // for so long what is sent is on its way
+	hold(d time.Duration) // messages are delayed by this long
 }
 
-// playsFile is what plays tell, for readers; UPDATE=1 rewrites it.
+// playsFile is the output of the plays, for readers; UPDATE=1 rewrites it.
 const playsFile = "testdata/plays.txt"
 
 // TestPortsAreTheSameOnRealServers plays all plays on simulated and on real servers.
@@ -177,7 +177,7 @@ type simStage struct {
 
 const absence = 5 * time.Second
 
-func (s *simStage) happen(a sim.Action, lasts time.Duration) { harness.Befall(s.process, a, lasts) }
+func (s *simStage) happen(a sim.Action, lasts time.Duration) { harness.Inject(s.process, a, lasts) }
 
 func (s *simStage) link() sim.Link { return sim.Link{From: []string{"a"}, To: s.servers} }
 
@@ -195,8 +195,7 @@ func (s *simStage) hold(d time.Duration) {
 	s.process.Sleep(d)
 }
 
-// theatre is where plays are on in reality. What befalls ZooKeeper befalls connections only, so that all plays share its
-// server.
+// theatre plays on real servers. Faults on ZooKeeper affect connections only, so that all plays share its server.
 type theatre struct {
 	host      *real.Host
 	zooKeeper func() (*real.ZooKeeper, error)

@@ -84,8 +84,8 @@ func (p *process) NewSignal() locks.Signal { return &sim.Signal{} }
 
 // Go runs fn as another task.
 func (p *process) Go(fn func(locks.Process)) locks.Signal {
-	// What is started within an acquisition belongs to it, for as long as it runs; what a lock's builder starts
-	// serves whatever acquisition its process is at.
+	// A task that is started within an acquisition belongs to it, for as long as it runs; a task that a lock's
+	// builder starts belongs to the current acquisition of its process.
 	phase, asking := p.phase, p.asking
 	return p.task.Go(func(t *sim.Task) {
 		child := taskOf(p.world, p.client, t, p.shared)
@@ -135,7 +135,7 @@ func (p *process) RandomValue() string {
 	return string(text[:])
 }
 
-// Owner names the task within the whole system.
+// Owner identifies the task within the whole system.
 func (p *process) Owner() string { return fmt.Sprintf("%s:%d", p.client.name, p.task.Index()) }
 
 // unbuilt notes that a lock could not be built: it was not even asked for.
@@ -151,7 +151,7 @@ func (p *process) Start() history.ID {
 	return id
 }
 
-// Acquired notes that Lock has returned with a lease.
+// Acquired records that Lock has returned with a lease.
 func (p *process) Acquired(id history.ID, l locks.Lease) {
 	p.asking = false
 	clear(p.based)
@@ -167,7 +167,8 @@ func describe(l locks.Lease) string {
 	return ""
 }
 
-// Refused notes that Lock has returned without one. A reader is told why, unless it is that others have the lock.
+// Refused records that Lock has returned without a lease, and a note with the reason, unless that is that others
+// have the lock.
 func (p *process) Refused(id history.ID, o history.Outcome, why error, final bool) {
 	p.asking = false
 	p.task.Step(trace.Step{Does: trace.Refused}, uint64(o), func() {
@@ -196,19 +197,19 @@ func ownWords(why error) string {
 	return text
 }
 
-// Check is a step of a careful client, in which it looks at its clock.
+// Check is a step of a careful client, in which it reads its clock.
 func (p *process) Check(_ history.ID, look func()) {
 	p.task.Step(trace.Step{Does: trace.Check}, 0, look, nil)
 }
 
-// Lost notes that the application has learnt of its loss.
+// Lost records that the application has learnt of its loss.
 func (p *process) Lost(id history.ID) {
 	p.task.Step(trace.Step{Does: trace.Lost}, 0, func() {
 		p.world.journal.of(id).Noticed = p.world.engine.Now()
 	}, nil)
 }
 
-// Release notes that Unlock is called. Of a call that is repeated the first one ends the belief.
+// Release records that Unlock is called. If the call is repeated, the first one ends the belief.
 func (p *process) Release(id history.ID) {
 	p.phase = id
 	p.task.Step(trace.Step{Does: trace.Release}, 0, func() {
@@ -216,12 +217,12 @@ func (p *process) Release(id history.ID) {
 	}, nil)
 }
 
-// Stays notes that the process has done its work, and stays up.
+// Stays records that the process has done its work, and stays up.
 func (p *process) Stays() {
 	p.task.Step(trace.Step{Does: trace.Done, What: "stays"}, 0, p.task.Rest, nil)
 }
 
-// Released notes what Unlock said.
+// Released records the result of Unlock.
 func (p *process) Released(id history.ID, o history.Outcome) {
 	p.task.Step(trace.Step{Does: trace.Released}, uint64(o), func() {
 		a := p.world.journal.of(id)
@@ -246,7 +247,7 @@ func (p *process) Access(id history.ID, op history.Op, register int, l locks.Lea
 	return answer.Accepted, nil
 }
 
-// Guarded has the lock carry out one access, on its own servers.
+// Guarded makes the lock carry out one access, on its own servers.
 func (p *process) Guarded(id history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (bool, error) {
 	index := p.turnTo(id, op, register, l)
 	p.access = index + 1
@@ -289,7 +290,7 @@ type storagePort struct {
 	settled sim.Signal
 }
 
-// Deliver takes the answer.
+// Deliver handles the answer.
 func (s *storagePort) Deliver(p sim.Payload) {
 	s.answer = p.(*storage.Answer)
 	s.settled.Fire()

@@ -14,9 +14,9 @@ const (
 	release = "release" // may remove it
 )
 
-// purpose says what a lock wants with a command: with a script what its name says, or what its text suggests if it has
-// not been declared; with another command what it does to keys. What a request really did is never guessed: that the
-// observer sees.
+// purpose returns a lock's purpose of a command: that of a script follows from its name, or from its text if it is not
+// declared; that of another command from its effect on keys. The actual effect of a request is never guessed: the
+// observer sees it.
 func (w *world) purpose(args []string) string {
 	switch strings.ToUpper(args[0]) {
 	case "EVAL":

@@ -177,10 +177,10 @@ func (s *redisService) clients(p *process) locks.Services {
 	return c
 }
 
-// RedisNodes returns how many servers there are that know nothing of each other.
+// RedisNodes returns the number of independent servers.
 func (c *redisClients) RedisNodes() int { return len(c.ports) }
 
-// Redis returns the client of the i-th of them.
+// Redis returns the client of the i-th of these servers.
 func (c *redisClients) Redis(i int) locks.Redis {
 	if i < 0 || i >= len(c.ports) {
 		panic(fmt.Sprintf("there is no Redis server %d of %d: they are counted from 0", i, len(c.ports)))

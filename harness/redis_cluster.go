@@ -15,7 +15,7 @@ type clusterRouter struct {
 	service *redisService
 	state   *redisState
 	owner   int              // the master by the table; -1 if there is none yet
-	next    map[*process]int // where a task goes next, whatever the table says: it was told MOVED, or tries once more
+	next    map[*process]int // the node that a task tries next, in place of the table's: it was told MOVED, or tries again
 	loaded  locks.Monotonic
 	loading bool
 	again   bool // a new table was wanted while one was being asked for
@@ -25,8 +25,8 @@ func newClusterRouter(s *redisService, state *redisState) *clusterRouter {
 	return &clusterRouter{service: s, state: state, owner: -1, next: make(map[*process]int)}
 }
 
-// go-redis's defaults: after how long a table is old, and the least time between two (ClusterStateReloadInterval,
-// clusterStateHolder.LazyReload).
+// go-redis's defaults: the maximum age of a table, and the minimum time between two reloads
+// (ClusterStateReloadInterval, clusterStateHolder.LazyReload).
 const (
 	reloadInterval = time.Minute
 	reloadPause    = 200 * time.Millisecond
@@ -67,7 +67,7 @@ func (r *clusterRouter) load(p *process) error {
 	return fmt.Errorf("no node of the cluster answers: %w", locks.ErrNotDone)
 }
 
-// reload asks for a new table in the background. What is wanted meanwhile is one more.
+// reload asks for a new table in the background. A request during a reload causes another one.
 func (r *clusterRouter) reload(p *process) {
 	if r.loading {
 		r.again = true
@@ -106,7 +106,7 @@ func (r *clusterRouter) answered(p *process, at int, reply *redis.Reply, n int) 
 	}
 }
 
-// failed tries again, and has the table asked for anew: there may be another master.
+// failed tries again, and reloads the table: there may be another master.
 func (r *clusterRouter) failed(p *process, at, n int) bool {
 	r.reload(p)
 	return r.retry(p, at, n)

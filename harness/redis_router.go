@@ -34,7 +34,7 @@ func (s *redisService) router(state *redisState) router {
 	}
 }
 
-// How often go-redis tries, and the pauses in between, by default (options.go, osscluster.go, internal.RetryBackoff).
+// go-redis's default number of tries, and the pauses between them (options.go, osscluster.go, internal.RetryBackoff).
 const (
 	lastAttempt = 4
 	minBackoff  = 10 * time.Millisecond

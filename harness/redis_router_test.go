@@ -63,7 +63,7 @@ clients: {a: {wait: try, work: 1s}}
 faults: [{before: {node: redis-1, does: execute, what: SET}, error: LOADING Redis is loading the dataset in memory}]
 measures: {acquisitions: 0, refusals: 1}
 `,
-	"who was told of a new master waits for the old one no longer than his time-out": `
+	"a client that was told of a new master waits for the old one no longer than its time-out": `
 servers: {replicas: 1}
 clients: {a: {start: 1s, work: 1s}}
 faults: [{at: 500ms, pause: redis-1}, {at: 2s, promote: redis-2}]

@@ -23,9 +23,9 @@ func (s *redisService) deploySentinels() {
 	})
 }
 
-// sentinelRouter finds the master as go-redis's FailoverClient does (sentinel.go). Whoever opens a connection asks a
-// Sentinel before; connections that are open are used without asking, until a server says READONLY or closes them, or
-// the Sentinel tells of another master.
+// sentinelRouter finds the master as go-redis's FailoverClient does (sentinel.go). It asks a Sentinel before it opens
+// a connection; it uses open connections without asking, until a server answers READONLY or closes them, or the
+// Sentinel announces another master.
 type sentinelRouter struct {
 	service   *redisService
 	state     *redisState
@@ -187,7 +187,7 @@ func (e *tidings) listen(p *process, at *sim.Node) {
 	})
 }
 
-// Deliver takes what the Sentinel publishes: the master's name, its old address and its new one.
+// Deliver handles the Sentinel's messages: the master's name, its old address and its new one.
 func (e *tidings) Deliver(p sim.Payload) {
 	m, ok := p.(*redis.Message)
 	if !ok {
@@ -198,7 +198,7 @@ func (e *tidings) Deliver(p sim.Payload) {
 	}
 }
 
-// Closed has the connection opened again.
+// Closed makes the router open the connection again.
 func (e *tidings) Closed() { e.over.Fire() }
 
 func (e *tidings) close() {

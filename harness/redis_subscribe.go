@@ -19,7 +19,7 @@ type subscription struct {
 	woken   func()
 }
 
-// Deliver takes the answer to SUBSCRIBE, and messages.
+// Deliver handles the answer to SUBSCRIBE, and messages.
 func (s *subscription) Deliver(p sim.Payload) {
 	switch p := p.(type) {
 	case *redis.Response:
@@ -34,14 +34,14 @@ func (s *subscription) Deliver(p sim.Payload) {
 	}
 }
 
-// Closed wakes whoever waits: what is published from now on is not heard.
+// Closed wakes the waiting task: later messages are lost.
 func (s *subscription) Closed() {
 	s.over = true
 	s.ready.Fire()
 	s.next.Fire()
 }
 
-// Next returns what fires with the next message, or with the end of the connection.
+// Next returns a signal that fires with the next message, or with the end of the connection.
 func (s *subscription) Next() locks.Signal { return s.next }
 
 // Over reports whether the connection is lost.
@@ -50,7 +50,7 @@ func (s *subscription) Over() bool { return s.over }
 // Close closes the connection.
 func (s *subscription) Close() { s.conn.Close() }
 
-// Subscribe opens a connection of its own to the server, or to the master, and listens to a channel on it.
+// Subscribe opens a separate connection to the server, or to the master, and subscribes to a channel on it.
 func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subscription, error) {
 	p, at, l := r.process, r.server, limitOf(r.process, timeout)
 	if r.state.router != nil {

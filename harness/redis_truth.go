@@ -85,7 +85,7 @@ func (t *redisTruth) place(server int, args []string, changes []redis.Change) (i
 	return server * len(t.keys), false
 }
 
-// Executed sees what a request did to the lock's keys.
+// Executed sees a request's changes of the lock's keys.
 func (t *redisTruth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, changes []redis.Change) {
 	server := t.service.index(s)
 	t.ended(server, changes)
@@ -118,7 +118,8 @@ type done struct {
 	left    bool // it took one of several away
 }
 
-// carriedOut follows the changes that a request has made. A release makes nobody a holder, whatever it writes.
+// carriedOut follows the changes that a request has made. A release makes no client a holder, even if it writes
+// the key.
 func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []redis.Change) (did done) {
 	for c := range changes {
 		change := &changes[c]
@@ -152,9 +153,9 @@ func (t *redisTruth) owns(i int, r *redis.Request) bool {
 	return t.sameOwner(t.copies[t.keyed[i].copy].Acquisition, history.ID(r.Tag))
 }
 
-// meddled follows a request that gives another's key a new end. An earlier one takes the key away, though it was promised
-// for longer. A later one tells the sender that he holds, which is a grant, unless it takes a majority to grant: meddled
-// reports whether it is one.
+// meddled follows a request that changes the expiry of another client's key. An earlier expiry takes the key away,
+// though it was promised for longer. A later one tells the sender that it holds the lock, which is a grant, unless a
+// grant takes a majority: meddled reports whether it is one.
 func (t *redisTruth) meddled(i int, r *redis.Request, s *redis.Server, change *redis.Change) bool {
 	k := t.keyed[i]
 	before := t.origins[k.copy].ends
@@ -209,14 +210,14 @@ func (t *redisTruth) Expired(s *redis.Server, changes []redis.Change) {
 	t.ended(t.service.index(s), changes)
 }
 
-// Crashed waits for what the restart brings back: while the server is down nobody is granted anything by it.
+// Crashed does nothing until the restart: while the server is down it grants nothing.
 func (t *redisTruth) Crashed(*redis.Server) {}
 
-// Restarted sees what the disk had kept.
+// Restarted sees the keys that the disk had kept.
 func (t *redisTruth) Restarted(s *redis.Server) { t.Replaced(s, s.Store.Snapshot()) }
 
-// Replaced sees what a server holds whose whole dataset is another. A copy that is back, because its deletion or what
-// took its place was lost, grants nothing anew.
+// Replaced sees the keys of a server whose whole dataset was replaced. A copy that reappears, because its deletion or
+// replacement was lost, is not a new grant.
 func (t *redisTruth) Replaced(s *redis.Server, keys []redis.Record) {
 	for _, key := range t.keys {
 		i := t.at(t.service.index(s), key)
@@ -232,7 +233,7 @@ func (t *redisTruth) Replaced(s *redis.Server, keys []redis.Record) {
 	}
 }
 
-// Promoted sees a replica become a master: the grants that stand are kept up by it from now on.
+// Promoted sees a replica become a master: existing grants depend on it from now on.
 func (t *redisTruth) Promoted(s *redis.Server) {
 	server := t.service.index(s)
 	if t.service.sameShard(server, 0) {
@@ -245,10 +246,10 @@ func (t *redisTruth) Promoted(s *redis.Server) {
 	}
 }
 
-// Demoted sees a master become a replica. What it holds changes only later.
+// Demoted sees a master become a replica. Its keys change only later.
 func (t *redisTruth) Demoted(*redis.Server) {}
 
-// Applied sees what a replica carries out of what its master sends.
+// Applied sees the changes that a replica makes by its master's commands.
 func (t *redisTruth) Applied(s *redis.Server, changes []redis.Change) {
 	server := t.service.index(s)
 	t.ended(server, changes)
@@ -372,7 +373,7 @@ func (t *redisTruth) renewed(i int, s *redis.Server, change *redis.Change) {
 		t.prolong(i)
 		return
 	}
-	// The grants that stand on the copy are that of whoever made it, and those of further holds.
+	// The grants that rest on the copy are that of the acquisition that made it, and those of further holds.
 	k := &t.keyed[i]
 	for g := k.grant; g >= 0 && g < len(t.grants); g++ {
 		if grant := &t.grants[g]; grant.Ended != history.ByUnlock && t.sameOwner(grant.Acquisition, t.copies[k.copy].Acquisition) {
@@ -490,8 +491,8 @@ func (t *redisTruth) removed(i int, r *redis.Request, s *redis.Server, held int)
 	}
 }
 
-// stillMost reports whether an acquisition that has given one of its keys back has enough of them left. Who takes several may
-// let go of one that it got too late, and hold by the others.
+// stillMost reports whether an acquisition that has given one of its keys back has enough of them left. A client that
+// takes several keys may release one that it got too late, and hold the lock by the others.
 func (t *redisTruth) stillMost(i int, id history.ID) bool {
 	first, left := t.server(i)*len(t.keys), 0
 	for j := range t.keys {

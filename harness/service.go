@@ -14,7 +14,8 @@ import (
 type service interface {
 	// servers returns the nodes that serve the lock, in the order of their numbers.
 	servers() []*sim.Node
-	// clients makes a task's clients of the servers. What the tasks of a process share is kept in shared.clients.
+	// clients makes a task's clients of the servers. State that the tasks of a process share is in
+	// shared.clients.
 	clients(p *process) locks.Services
 	// role finds the node that plays a role of servers; "" if none does.
 	role(name string) string
@@ -61,26 +62,26 @@ func (n none) missing(client string) string {
 	return fmt.Sprintf("the lock asks for a client of %s, but its servers are of the kind %s", client, n.kind)
 }
 
-// Redis is not there.
+// Redis panics: there is no Redis server.
 func (n none) Redis(int) locks.Redis { panic(n.missing("Redis")) }
 
-// RedisNodes returns that there are none.
+// RedisNodes returns 0.
 func (none) RedisNodes() int { return 0 }
 
-// ZooKeeper is not there.
+// ZooKeeper panics: there is no ensemble.
 func (n none) ZooKeeper() locks.ZooKeeper { panic(n.missing("ZooKeeper")) }
 
-// Etcd is not there.
+// Etcd panics: there is no cluster.
 func (n none) Etcd() locks.Etcd { panic(n.missing("etcd")) }
 
-// Consul is not there.
+// Consul panics: there is no cluster.
 func (n none) Consul() locks.Consul { panic(n.missing("Consul")) }
 
-// Chubby is not there.
+// Chubby panics: there is no cell.
 func (n none) Chubby() locks.Chubby { panic(n.missing("Chubby")) }
 
-// Memcached is not there.
+// Memcached panics: there is no server.
 func (n none) Memcached() locks.Memcached { panic(n.missing("memcached")) }
 
-// SQL is not there.
+// SQL panics: there is no database.
 func (n none) SQL() locks.SQL { panic(n.missing("a database")) }

@@ -19,7 +19,7 @@ clients: {a: {work: 3s, sections: 3}, b: {work: 1s, start: 1ms, retry: 100ms}}
 faults: [{after: {node: a, does: acquired}, nth: 3, plus: 1s, crash: redis-1, restart: 500ms, keep: all}]
 expect: {exclusion-at-service: held, mutual-exclusion: held, release-safety: vacuous}
 `,
-	"a server without persistence has nothing to bring back, whatever an earlier crash kept": `
+	"a server without persistence restores no key, even if an earlier crash kept all": `
 lock: {algorithm: set-nx-lua, ttl: 60s}
 clients: {a: {work: 3s}, b: {start: 12s, work: 1s, retry: 100ms}}
 faults:
@@ -91,7 +91,7 @@ faults:
   - {after: {does: begin, what: held-up}, plus: 100s, crash: a}
 expect: {progress: held}
 `,
-	"who enters anew what he had lost has a watchdog again": `
+	"a client that enters again after a loss has a watchdog again": `
 lock: {algorithm: reentrant, ttl: 3s}
 clients: {a: {enters: 2, work: 10s}, b: {start: 4s, work: 1s, again: 100ms}}
 faults:

@@ -44,8 +44,9 @@ func (s *succession) renewed(id history.ID, ends trace.Instant) {
 	}
 }
 
-// prolonged notes that a node has carried out a request for the hold to have another end. A stranger's takes it away if
-// that is earlier; if it is later he is told that he holds, which is a grant to him, too.
+// prolonged records that a node has carried out a request that changes the end of the hold. Another client's request
+// takes the hold away if the new end is earlier; if it is later, that client is told that it holds the lock, which is a
+// grant to it, too.
 func (s *succession) prolonged(node string, by sim.Origin, ends trace.Instant) {
 	holder := s.holder()
 	if s.sameOwner(holder, history.ID(by.Tag)) {

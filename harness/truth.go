@@ -10,7 +10,7 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// truth writes down what the lock service grants. Whoever observes the servers of a kind tells it.
+// truth records the grants of the lock service. The observers of the backends call it.
 type truth struct {
 	world     *world
 	authority locks.Authority
@@ -56,8 +56,8 @@ func (t *truth) grant(o sim.Origin, ends trace.Instant) {
 	})
 }
 
-// shortened notes that a node has carried out a stranger's request for another's hold to end earlier: a removal, though the
-// end is yet to come. What was promised stands.
+// shortened records that a node has carried out a client's request to end another client's hold earlier: a removal,
+// though the end is yet to come. The promised end stays.
 func (t *truth) shortened(node string, by sim.Origin, whose history.ID) {
 	t.removals = append(t.removals, history.Removal{
 		By: history.ID(by.Tag), Client: by.Client, Node: node, At: t.now(), Ended: whose, Stale: true, Shortened: true,
@@ -93,8 +93,8 @@ func (t *truth) lastGrant(id history.ID) int {
 // held reports whether an acquisition has ever held the lock.
 func (t *truth) held(id history.ID) bool { return t.lastGrant(id) >= 0 }
 
-// endOwners ends what the owner of an acquisition was granted, in all of his holds, by requests that were sent before
-// some place.
+// endOwners ends the grants of an acquisition's owner, in all its holds, that were made by requests sent before a
+// given place.
 func (t *truth) endOwners(id history.ID, before uint64) {
 	for t.over < len(t.grants) && t.grants[t.over].To <= t.now() {
 		t.over++
@@ -135,7 +135,7 @@ func (t *truth) sameOwner(a, b history.ID) bool {
 }
 
 // tellTokens gives the grants the tokens that came with them: that of a lease belongs to the last grant of its
-// acquisition before Lock returned. What is granted later, to a request that was late, nobody was told.
+// acquisition before Lock returned. A grant to a late request after that was reported to no client.
 func (t *truth) tellTokens() {
 	told := make(map[history.ID]bool)
 	for g := range slices.Backward(t.grants) {

@@ -9,8 +9,8 @@ import (
 	"github.com/locksim/locksim/sim/lease"
 )
 
-// wire is a connection that many calls share, as those of gRPC do: each is answered when its time has come. The tasks
-// of a process share it, and whoever finds it closed opens it again.
+// wire is a connection that many calls share, as in gRPC: each is answered when its answer is ready. The tasks of a
+// process share it, and a task that finds it closed opens it again.
 type wire struct {
 	server  *sim.Node
 	woken   func()      // is told of answers that had to wait for what somebody else does
@@ -26,13 +26,13 @@ type outstanding struct {
 	settle  func(a *lease.Response) // nil: the connection is over
 }
 
-// wireEnd is the process's end of one connection of a wire. What an earlier one still delivers is for nobody.
+// wireEnd is the process's end of one connection of a wire. Messages on an earlier connection are discarded.
 type wireEnd struct {
 	wire *wire
 	conn *sim.Conn
 }
 
-// Deliver takes an answer.
+// Deliver handles an answer.
 func (e *wireEnd) Deliver(p sim.Payload) {
 	a := p.(*lease.Response)
 	w := e.wire
@@ -46,7 +46,7 @@ func (e *wireEnd) Deliver(p sim.Payload) {
 	}
 }
 
-// Closed ends the wait for all answers. Who opens a connection that is over by the time he looks at it is told by Dial.
+// Closed ends the wait for all answers. If a connection closes while a task opens it, Dial reports that.
 func (e *wireEnd) Closed() {
 	if e.conn != nil && e.wire.conn == e.conn {
 		e.wire.drop()
@@ -120,7 +120,7 @@ func (w *wire) forget(r *lease.Request) {
 	w.calls = slices.DeleteFunc(w.calls, func(o *outstanding) bool { return o.request == r })
 }
 
-// call sends a request and waits for its answer, at most timeout; 0 waits for ever.
+// call sends a request and waits for its answer, at most timeout; 0 waits forever.
 func (w *wire) call(p *process, timeout time.Duration, r *lease.Request) (*lease.Response, error) {
 	began := p.Monotonic()
 	if err := w.open(p.task, timeout); err != nil {

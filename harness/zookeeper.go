@@ -108,13 +108,13 @@ type zooKeeperPort struct {
 	handle  *zookeeper.Handle
 }
 
-// Session returns what the library knows of its session.
+// Session returns the library's view of its session.
 func (z *zooKeeperPort) Session() locks.ZKSession {
 	s := z.handle.Session()
 	return locks.ZKSession{ID: uint64(s.ID), Lost: &s.Lost, Suspended: s.Suspended()}
 }
 
-// Create makes a node. An ephemeral one is what makes a holder.
+// Create makes a node. An ephemeral node makes a holder.
 func (z *zooKeeperPort) Create(path, data string, kind locks.ZKKind) (locks.ZKNode, error) {
 	r := &zookeeper.Request{Op: zookeeper.Create, Path: path, Data: data}
 	switch kind {
@@ -168,7 +168,7 @@ func (z *zooKeeperPort) Children(path string) ([]string, error) {
 	return a.Children, nil
 }
 
-// Sync has the server catch up.
+// Sync makes the server catch up.
 func (z *zooKeeperPort) Sync(path string) error {
 	_, err := z.do(&zookeeper.Request{Op: zookeeper.Sync, Path: path, Purpose: look}, nil)
 	return err

@@ -109,7 +109,7 @@ network: {latency: 1ms}
 faults: [{before: {node: "zk-*", does: execute, what: release, peer: b}, error: runtimeInconsistency}]
 expect: {leak: held}
 `,
-	"whoever holds enters again, and has left with his last release": `
+	"a holder enters again, and has left with its last release": `
 lock: {algorithm: zk-sequential}
 clients: {a: {work: 2s, enters: 3, sections: 2}, b: {start: 500ms, work: 1s}}
 progress: 10s

@@ -39,7 +39,7 @@ func (z *zooKeeperTruth) isEntry(path string) bool {
 	return path == z.key
 }
 
-// Committed sees what a transaction does to the entries.
+// Committed sees a transaction's changes of the entries.
 func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 	node, r := s.Node().Name, txn.Request
 	for i := range txn.Changes {
@@ -67,7 +67,7 @@ func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 	}
 }
 
-// Answered sees the reads of locks, and those of a resource that lives in the ensemble.
+// Answered sees the reads of locks, and those of a resource in the ensemble.
 func (z *zooKeeperTruth) Answered(_ *zookeeper.Server, a *zookeeper.Response) {
 	z.outlives(history.ID(a.Request.Tag))
 	if r := a.Request; r.Access != 0 {
@@ -121,10 +121,10 @@ func (z *zooKeeperTruth) leave(node string, r *zookeeper.Request, path string) {
 	}
 }
 
-// Expired waits for what is committed: until then the nodes are there.
+// Expired does nothing until the end of the session is committed: until then its nodes exist.
 func (z *zooKeeperTruth) Expired(*zookeeper.Server, zookeeper.SessionID) {}
 
-// Elected sees what a new leader has. What it lacks, though it had been committed, the disks have lost.
+// Elected sees the tree of a new leader. Committed entries that it lacks were lost by the disks.
 func (z *zooKeeperTruth) Elected(s *zookeeper.Server) {
 	lost := func(e entry) bool {
 		_, code := s.Tree().Stat(e.path)

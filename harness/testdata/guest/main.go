@@ -1,4 +1,5 @@
-// Command guest is a client that speaks to Redis by hand: the smallest program that brings a lock into a simulation.
+// Command guest is a client that speaks Redis's protocol by hand: the smallest program that runs a lock in a
+// simulation.
 package main
 
 import (
