@@ -300,7 +300,7 @@ func (t *Task) resume() {
 func (t *Task) execute() {
 	defer func() {
 		t.ended = true
-		// What dead code panics with on its way out is no news: nobody is there to see it.
+		// A panic of dead code while it unwinds is ignored: no process is left to see it.
 		if v := recover(); v != nil && t.alive() {
 			t.engine.failure = &Panic{Node: t.Node().Name, Value: v, Stack: string(debug.Stack())}
 		}

@@ -34,7 +34,7 @@ func TestStepsOfOneMessageShareItsNumber(t *testing.T) {
 	require.Equal(t, 2, w.Messages())
 }
 
-func TestConnectionKeepsOrderWhateverTheDelays(t *testing.T) {
+func TestConnectionKeepsOrderForAnyDelays(t *testing.T) {
 	w := newWorldWith(t, sim.Config{Seed: 7, Latency: sim.UniformLatency(0, time.Second)}, nil)
 	sent := []string{"m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8"}
 	var got []string
@@ -67,7 +67,7 @@ func TestConnectionsHaveNoOrderBetweenThem(t *testing.T) {
 	require.Less(t, overtaken, 80)
 }
 
-func TestWhatAClientSentBeforeItClosedIsStillExecuted(t *testing.T) {
+func TestRequestsSentBeforeACloseAreStillExecuted(t *testing.T) {
 	w := newWorld(t)
 	w.client("a", func(_ *sim.Task, l *line) {
 		l.send("SET k")

@@ -245,7 +245,7 @@ func TestCrashOfTheDeadFindsNothingToActOn(t *testing.T) {
 	require.False(t, reports[2].Fired)
 }
 
-func TestCodeThatRecoversForEverIsCutOffAndReported(t *testing.T) {
+func TestCodeThatRecoversForeverIsCutOffAndReported(t *testing.T) {
 	spare := &sim.Spare{}
 	w := newWorldWith(t, sim.Config{}, spare)
 	w.faults(at(s, crash("a")))
@@ -278,7 +278,7 @@ func TestCodeThatWouldNotEndIsReportedAtTheEndOfTheRunToo(t *testing.T) {
 	require.Equal(t, []string{"a"}, w.Run().Zombies)
 }
 
-func TestWhatADeadProcessPanicsWithIsNoNews(t *testing.T) {
+func TestPanicsOfDeadProcessesAreIgnored(t *testing.T) {
 	w := newWorld(t)
 	w.hangs = []string{"a"}
 	w.faults(at(s, crash("a")))

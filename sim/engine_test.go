@@ -96,7 +96,7 @@ func TestEventAtTheVeryEndStillHappens(t *testing.T) {
 	w.expect("5s there")
 }
 
-func TestRunIsQuiescentWhenEverybodyWaitsForEver(t *testing.T) {
+func TestRunIsQuiescentWhenAllClientsWaitForever(t *testing.T) {
 	w := newWorld(t)
 	keeper(w.Engine)
 	require.Equal(t, sim.Ending{Quiescent: true, Working: []string{"keeper"}}, w.play())
@@ -214,7 +214,7 @@ func TestSignalThatNobodyWaitsForAnyMoreWakesNobody(t *testing.T) {
 	w.expect("11s slept", "11.5s slept")
 }
 
-func TestSleepOfNothingLetsOthersRun(t *testing.T) {
+func TestSleepZeroYields(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a", "b"} {
 		w.AddClient(name, func(task *sim.Task) {
@@ -333,11 +333,11 @@ type wire struct {
 	sent, executed, replied, delivered []string
 }
 
-// TestWhatArrivesIsAPrefixOfWhatWasSent holds the rules of TCP under every fault that the network knows: on each
+// TestReceivedMessagesAreAPrefixOfThoseSent holds the rules of TCP under every fault that the network knows: on each
 // connection what the server executes is a prefix of what the client has sent, and what the client receives is a
 // prefix of what the server has replied: nothing is lost in the middle, doubled or reordered. Without faults, all of
 // it arrives.
-func TestWhatArrivesIsAPrefixOfWhatWasSent(t *testing.T) {
+func TestReceivedMessagesAreAPrefixOfThoseSent(t *testing.T) {
 	triggers := []string{
 		"before a send m*", "after a send m*", "before srv receive m*", "after srv receive m*", "before srv execute m*",
 		"after srv execute m*", "before srv reply m*", "after srv reply m*", "before a receive m*", "after a receive m*",

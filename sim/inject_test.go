@@ -93,7 +93,7 @@ func TestPatternsAreGlobsOverNodeWhatAndPeer(t *testing.T) {
 	}
 }
 
-func TestRoleIsWhoeverPlaysItAtThatMoment(t *testing.T) {
+func TestRoleIsResolvedAtTheMomentOfTheFault(t *testing.T) {
 	w := newWorld(t)
 	holder := ""
 	w.Role = func(role string) string {
@@ -255,7 +255,7 @@ func TestBreakOfALinkWithoutConnectionsFindsNothingToActOn(t *testing.T) {
 	require.False(t, w.Faults()[0].Fired)
 }
 
-func TestSameRandomIsLeftToWhoeverBuildsTheProcesses(t *testing.T) {
+func TestSameRandomIsLeftToTheBuilderOfTheProcesses(t *testing.T) {
 	w := newWorld(t)
 	w.faults(at(0, sim.Action{Kind: sim.SameRandom, Nodes: []string{"a", "b"}}))
 	w.AddClient("a", func(*sim.Task) {})

@@ -223,8 +223,8 @@ func (n *Node) drop(c *Conn) {
 	}
 }
 
-// crash kills the node's process, and switches its machine off if host. What was written to sockets still travels.
-// It reports whether there was anything left to kill.
+// crash kills the node's process, and switches its machine off if host. Data that was written to sockets still
+// travels. It reports whether there was anything left to kill.
 func (n *Node) crash(host bool, keep string) bool {
 	if n.down && (!host || n.hostOff || n.process != nil) {
 		return false

@@ -88,7 +88,7 @@ func TestCutBetweenPeersDeliversLate(t *testing.T) {
 	}
 }
 
-func TestRestartedServerConnectsAnew(t *testing.T) {
+func TestRestartedServerReconnects(t *testing.T) {
 	w := newWorld(t)
 	newLeader(w)
 	w.faults(at(1500*ms, crash("chief", s)))

@@ -86,7 +86,7 @@ func (q *fifo) find(msg uint64) (place int, g *segment) {
 	return 0, nil
 }
 
-// stream is one direction of a connection. What is sent on it arrives in order, late perhaps, or not at all.
+// stream is one direction of a connection. Data arrives in order, perhaps late, or not at all.
 type stream struct {
 	conn     *Conn
 	from, to *Node

@@ -94,7 +94,8 @@ func (t *Timer) enqueue() {
 	t.node.engine.queue.push(event{at: t.at, seq: t.seq, do: t, arg: t.seq})
 }
 
-// retime follows a change of the clock. What stays in its place in time keeps its place in the order of events.
+// retime follows a change of the clock. An event whose time stays the same keeps its place in the order of
+// events.
 func (t *Timer) retime() {
 	at := t.node.When(t.wall, t.reading)
 	if at != t.at {

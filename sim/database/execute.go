@@ -87,8 +87,8 @@ func (x *execution) set(s *statement) error {
 	return err
 }
 
-// compute answers a SELECT without rows. What it has computed before it had to wait it does not compute again:
-// functions that take locks count.
+// compute answers a SELECT without rows. After a wait it does not repeat earlier computations, since each call of a
+// function that takes a lock counts.
 func (x *execution) compute(s *statement) error {
 	for len(x.computed) < len(s.list) {
 		v, err := s.list[len(x.computed)].eval(x, nil, nil)

@@ -8,8 +8,8 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// session is a session, or a lease. Who it is and what it asked for is replicated; when it ends is known to the leader
-// alone, who keeps it in memory: a renewal takes no quorum (etcd: lease/lessor.go, Renew; Consul: session_ttl.go).
+// session is a session, or a lease. Its identity and parameters are replicated; its end is known to the leader alone,
+// which keeps it in memory: a renewal takes no quorum (etcd: lease/lessor.go, Renew; Consul: session_ttl.go).
 type session struct {
 	id        SessionID
 	client    string // who opened it

@@ -2,8 +2,8 @@ package memcached
 
 import "time"
 
-// clock is the server's own time: whole seconds of the machine's monotonic clock, looked at once a second. What lies
-// between two looks is no time: an item that is stored just before a look loses nearly a second of its life, which is
+// clock is the server's own time: whole seconds of the machine's monotonic clock, read once a second. Between two
+// reads the time stands still: an item that is stored just before a read loses nearly a second of its life, which is
 // therefore longer than exptime - 1 and at most exptime seconds (memcached.c, clock_handler and realtime).
 //
 // Invariant: now(m) = first + floor((m - began) / 1 s).

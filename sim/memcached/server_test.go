@@ -194,7 +194,7 @@ func TestGetsAndCASWithAnEndInThePastDeleteWhatWasCompared(t *testing.T) {
 	}, w.seen)
 }
 
-func TestARestartKeepsNoItemAndCountsCASIdsAnew(t *testing.T) {
+func TestRestartDropsItemsAndResetsCASIDs(t *testing.T) {
 	w := newWorld(t, 1)
 	w.Inject(sim.Fault{
 		Trigger: sim.Trigger{When: sim.At, At: s},

@@ -61,8 +61,8 @@ func TestServersTellTheirRoles(t *testing.T) {
 	d.play()
 }
 
-// TestWhatSentinelSendsIsOneTransaction is sentinelSendSlaveOf of sentinel.c.
-func TestWhatSentinelSendsIsOneTransaction(t *testing.T) {
+// TestSentinelCommandsAreOneTransaction is sentinelSendSlaveOf of sentinel.c.
+func TestSentinelCommandsAreOneTransaction(t *testing.T) {
 	d := deploy(t, 1, redis.Config{})
 	d.client("b", func(c *caller) {
 		c.expect("OK", 2, "SCRIPT FLUSH")

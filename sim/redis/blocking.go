@@ -182,9 +182,10 @@ func (w *wait) awaits(key watched) bool {
 	return w != nil && w.pop != nil && w.database == key.database && slices.Contains(w.pop.keys, key.key)
 }
 
-// serveReady serves those who wait for the keys that units of execution have made (blocked.c, handleClientsBlockedOnKeys). Each
-// is a unit of its own, and may make a key that somebody else waits for. What the served clients have sent meanwhile is
-// executed when all have been served (server.c, processUnblockedClients).
+// serveReady serves the clients that wait for keys that units of execution have made (blocked.c,
+// handleClientsBlockedOnKeys). Each is a separate unit, and may make a key for which another client waits. Commands
+// that the served clients have sent meanwhile are executed when all have been served (server.c,
+// processUnblockedClients).
 func (s *Server) serveReady() {
 	var served []*Peer
 	for len(s.Store.ready) > 0 {

@@ -13,7 +13,7 @@ func (p Protocol) version() int { return int(p) + 2 }
 
 const errPassword = "WRONGPASS invalid username-password pair or user is disabled."
 
-// runHello chooses the protocol (networking.c, helloCommand). What its options do before one of them fails stays done.
+// runHello chooses the protocol (networking.c, helloCommand). Options before a failing one keep their effects.
 func runHello(s *Store, p *Peer, _ *command, args []string) {
 	protocol := p.protocol
 	if len(args) > 1 {

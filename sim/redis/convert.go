@@ -6,9 +6,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// toLua converts a reply (script_lua.c, redisProtocolToLuaType): a nil becomes false, a
-// status {ok=}, an error within an array {err=}. What RESP3 has types for is only there
-// if the script has asked for it: {map=}, {set=}, {double=}, and a nil that is one.
+// toLua converts a reply (script_lua.c, redisProtocolToLuaType): a nil becomes false, a status {ok=}, an error
+// within an array {err=}. Types of RESP3 appear only if the script has requested RESP3: {map=}, {set=},
+// {double=}, and a nil that is one.
 func (e *engine) toLua(reply []byte) lua.LValue {
 	r, err := ParseReply(reply)
 	if err != nil {

@@ -299,10 +299,9 @@ func (s *Store) deadline(n int64, unit time.Duration, absolute bool) (deadline i
 	}
 }
 
-// runTTL answers from the mirror. Redis rounds TTL to the nearest second (expire.c,
-// ttlGenericCommand), miniredis down. What is left of a life is whole milliseconds to its end,
-// which is exact here, and may be one less than between Redis's two dates; what is left to a
-// date is as in Redis.
+// runTTL answers from the mirror. Redis rounds TTL to the nearest second (expire.c, ttlGenericCommand),
+// miniredis down. The rest of a relative time to live is whole milliseconds to its end, which is exact here,
+// and may be one less than between Redis's two dates; the rest to an absolute date is as in Redis.
 func runTTL(s *Store, _ *Peer, c *command, args []string) {
 	e := s.keys.find(args[1])
 	switch {

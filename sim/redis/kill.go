@@ -13,8 +13,8 @@ type victims struct {
 	spared  *Peer // the caller, unless it wants to be killed too
 }
 
-// runClientKill closes connections: one by its address, or those that pass all filters. What was sent on them before is
-// answered. Addresses are the names of the nodes that the connections come from.
+// runClientKill closes connections: one by its address, or those that pass all filters. Earlier requests on them are
+// answered. Addresses are the names of the nodes that opened the connections.
 func runClientKill(s *Store, p *Peer, _ *command, args []string) {
 	if s.server == nil {
 		s.fail(errNoServer)

@@ -98,7 +98,7 @@ func TestScriptErrorsKeepTheirCode(t *testing.T) {
 	}
 }
 
-func TestWhatAScriptDidBeforeItsErrorStays(t *testing.T) {
+func TestEffectsOfAScriptBeforeItsErrorStay(t *testing.T) {
 	x := newSession(t)
 	x.eval("redis.call('set','a','1') redis.call('hget','a','f')")
 	require.Equal(t, []Change{{Op: OpSet, Key: "a", Value: "1"}}, x.s.Changes())
@@ -171,7 +171,7 @@ func TestScriptsCannotChangeWhatTheNextOneSees(t *testing.T) {
 		x.eval("return {rawget(redis,'x') or false, string.x or false, ('X'):lower(), #_G, type(redis.sha1hex('x'))}"))
 }
 
-func TestWhatIsNotDeterministicIsNotThere(t *testing.T) {
+func TestNondeterministicFunctionsAreAbsent(t *testing.T) {
 	x := newSession(t)
 	for _, name := range []string{
 		"os", "io", "debug", "require", "module", "dofile", "loadfile", "loadstring", "load", "print", "setfenv", "getfenv",

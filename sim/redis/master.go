@@ -81,7 +81,7 @@ func (a snapshotAlarm) Ring() {
 	}
 }
 
-// sendSnapshot sends a replica the dataset as it is now. What follows it waits in the stream.
+// sendSnapshot sends a replica the present dataset. Later changes wait in the stream.
 func (s *Server) sendSnapshot(l *link) {
 	l.sent = s.offset
 	l.conn.Reply(&packet{kind: fullResync, id: s.history, offset: s.offset, dataset: s.Store.Snapshot()})

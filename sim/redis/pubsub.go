@@ -121,7 +121,8 @@ func runPublish(s *Store, _ *Peer, _ *command, args []string) {
 	s.out = appendInteger(s.out, s.publish(m))
 }
 
-// publish sends a message to the subscribers of this server. Who reaches it in several ways is sent it as often.
+// publish sends a message to the subscribers of this server. A client with several matching subscriptions
+// receives it several times.
 func (s *Store) publish(m Message) (receivers int64) {
 	send := func(p *Peer, pattern string) {
 		copied := m

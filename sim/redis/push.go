@@ -54,8 +54,8 @@ func (s *Server) pushAll() {
 	s.pushLater()
 }
 
-// deliver empties a list and sends what was on it. What is sent may be what a fault waits for, and the fault may have the server
-// send more.
+// deliver empties a list and sends its messages. A message may trigger a fault, and the fault may make the server send
+// more.
 func deliver(list *[]delivery) {
 	if len(*list) == 0 {
 		return

@@ -117,8 +117,8 @@ func (s *Server) feedAll() {
 	}
 }
 
-// feed sends a replica what it has not been sent. What is sent may be what a fault waits for, and the fault may have the
-// server write more: that follows in its turn.
+// feed sends a replica the units that it has not been sent. A unit may trigger a fault, and the fault may make the
+// server write more: that follows in order.
 func (s *Server) feed(l *link) {
 	if l.feeding {
 		return

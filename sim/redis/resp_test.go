@@ -53,7 +53,7 @@ func TestWordsOnALineAreACommand(t *testing.T) {
 	require.NotNil(t, args, "an empty line is whole")
 }
 
-func TestWhatIsNoCommandIsRefused(t *testing.T) {
+func TestMalformedCommandIsRefused(t *testing.T) {
 	for _, bytes := range []string{
 		"*x\r\n", "*1\r\n:1\r\n", "*1\r\n$-1\r\n", "*1\r\n$x\r\n", "*99999999\r\n", strings.Repeat("x", 70_000),
 		"*" + strings.Repeat("1", 70_000),

@@ -83,7 +83,7 @@ func (e *engine) functions(t *lua.LTable, fns map[string]lua.LGFunction) {
 	}
 }
 
-// seal puts an empty guard in front of a table. What is in neither goes to missing.
+// seal puts an empty guard in front of a table. Accesses to names in neither call missing.
 func (e *engine) seal(t *lua.LTable, missing lua.LGFunction) *lua.LTable {
 	if missing != nil {
 		behind := e.l.NewTable()

@@ -30,7 +30,7 @@ func TestStaleSnapshotBringsAReleasedLockBack(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatADiskHasKeptOfASnapshotComesBack(t *testing.T) {
+func TestOnlyTheSnapshotOnTheDiskComesBack(t *testing.T) {
 	for name, f := range map[string]struct {
 		config redis.Config
 		crash  sim.Action

@@ -74,7 +74,8 @@ func (t *cached) track(p *Peer, want tracking) {
 	}
 }
 
-// untrack turns it off. What the connection has read is still remembered, for when it is turned on again.
+// untrack turns tracking off. The keys that the connection has read are still remembered, in case it is turned
+// on again.
 func (t *cached) untrack(p *Peer) {
 	if !p.tracking.on {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// wait is a request that has not been answered: WAIT, WAITAOF, or one that waits for a key. What the client sends meanwhile is
-// executed after the answer.
+// wait is a request that has not been answered: WAIT, WAITAOF, or one that waits for a key. Requests that the client
+// sends meanwhile are executed after the answer.
 type wait struct {
 	request *Request
 	timeout *sim.Timer

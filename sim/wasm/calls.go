@@ -29,8 +29,8 @@ const (
 	errBrokePipe errno = 64
 )
 
-// calls are those that a process answers. What else of WASI a program imports, such as what has to do with folders, it
-// is told not to be there.
+// calls are those that a process answers. Other imports from WASI, such as those for folders, answer that they are not
+// implemented.
 var calls = map[string]map[string]call{
 	wasi: {
 		"args_sizes_get": noTexts, "args_get": nothing, "sched_yield": nothing, "proc_exit": exit,

@@ -36,7 +36,7 @@ func (e *Exit) Kind() string {
 	return "panic in " + place
 }
 
-// What continues a sentence that begins with the program: "panics: …", or "exits with status 3".
+// What returns text that continues a sentence about the program: "panics: …", or "exits with status 3".
 func (e *Exit) What() string {
 	message, _ := e.failure()
 	fatal, isFatal := strings.CutPrefix(message, fatalHead)

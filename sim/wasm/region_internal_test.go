@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// After a restore the memory equals the image, regardless of what was written and how much.
-func TestMemoryIsRestoredWhateverWasWritten(t *testing.T) { requireRestored(t, randomBase(t)) }
+// After a restore the memory equals the image, regardless of the writes before.
+func TestMemoryIsRestoredAfterAnyWrites(t *testing.T) { requireRestored(t, randomBase(t)) }
 
 func randomBase(t *testing.T) *base {
 	random := rand.New(rand.NewPCG(1, 2))

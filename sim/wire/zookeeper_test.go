@@ -38,7 +38,7 @@ func TestRequestsAreWholeHoweverTheirBytesCome(t *testing.T) {
 	}
 }
 
-func TestWhatEndsAConversation(t *testing.T) {
+func TestInputThatEndsAConversation(t *testing.T) {
 	over := errors.New("over")
 	for name, c := range map[string]struct {
 		bytes string

@@ -8,8 +8,8 @@ import (
 	"github.com/locksim/locksim/sim/zookeeper"
 )
 
-// TestWhoMayDoWhat asks for nodes on behalf of somebody who has proved to be somebody.
-func TestWhoMayDoWhat(t *testing.T) {
+// TestAccessControlLists makes and changes nodes as a client that has proved some identities.
+func TestAccessControlLists(t *testing.T) {
 	user, other := zookeeper.Digest("user:secret"), zookeeper.Digest("user:wrong")
 	here := zookeeper.Identity{Scheme: "ip", ID: "10.1.2.3"}
 	auth := zookeeper.Identity{Scheme: "auth"}

@@ -51,7 +51,7 @@ func TestServerThatLacksACommittedWriteIsNotPromoted(t *testing.T) {
 	require.Equal(t, zookeeper.OK, code(w, 1, "/p"))
 }
 
-func TestUsedContainerIsDeletedWithinAMinuteAndItsSequenceBeginsAnew(t *testing.T) {
+func TestUsedContainerIsDeletedWithinAMinuteAndItsSequenceRestarts(t *testing.T) {
 	w := newWorld(t, 1, zookeeper.Config{})
 	container := func(path string) *zookeeper.Request {
 		return &zookeeper.Request{Op: zookeeper.Create, Path: path, Container: true}

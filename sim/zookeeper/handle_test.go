@@ -90,8 +90,8 @@ func TestHandleKeepsItsSessionAlive(t *testing.T) {
 	})
 }
 
-// TestPingsOfGoComeWhateverElseIsSent, while Java pings when it has nothing else to send.
-func TestPingsOfGoComeWhateverElseIsSent(t *testing.T) {
+// TestGoZooKeeperPingsEvenIfItSendsRequests: Java's client pings only when it has nothing else to send.
+func TestGoZooKeeperPingsEvenIfItSendsRequests(t *testing.T) {
 	for name, pings := range map[string]int{"java": 0, "curator": 0, "go-zookeeper": 10} {
 		w := newWorld(t, 1, zookeeper.Config{})
 		w.user("a", flavour(name), 9*s, func(u *user) {

@@ -44,7 +44,7 @@ func TestEventComesBeforeWhatShowsTheChange(t *testing.T) {
 	w.play()
 }
 
-func TestWatchesAreSetAnewOnAnotherServer(t *testing.T) {
+func TestWatchesAreSetAgainOnAnotherServer(t *testing.T) {
 	w := newWorld(t, 1, zookeeper.Config{})
 	w.client("a", func(k *keeper) {
 		k.open(1, 10*s)

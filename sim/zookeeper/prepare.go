@@ -112,7 +112,7 @@ func (t *Tree) creation(session SessionID, r *Request, is []Identity) (Change, C
 	return c, OK
 }
 
-// deletion checks a delete. What a server keeps for itself cannot be deleted (ZKDatabase.isSpecialPath).
+// deletion checks a delete. A server's own nodes cannot be deleted (ZKDatabase.isSpecialPath).
 func (t *Tree) deletion(r *Request, is []Identity) (Change, Code) {
 	parent, n := t.nodes[parentOf(r.Path)], t.nodes[r.Path]
 	switch {

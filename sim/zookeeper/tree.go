@@ -288,7 +288,7 @@ func (t *Tree) descendants(path string) int32 {
 	return count
 }
 
-// ephemeralsBelow lists a session's nodes whose paths begin with something. What is blank, or the root, all paths begin with.
+// ephemeralsBelow lists a session's nodes whose paths have a prefix. A blank prefix, or the root, matches all paths.
 func (t *Tree) ephemeralsBelow(id SessionID, prefix string) []string {
 	if blank := strings.TrimSpace(prefix); blank == "" || blank == "/" {
 		prefix = ""
@@ -305,8 +305,8 @@ func (t *Tree) ephemeralsBelow(id SessionID, prefix string) []string {
 // Sessions lists the sessions that have been opened and not closed.
 func (t *Tree) Sessions() []SessionID { return slices.Sorted(maps.Keys(t.sessions)) }
 
-// insert and remove keep a list sorted. What is not there need not be removed: a session of a log that does not fit may have
-// ended without all of its nodes (DataTree.deleteNode asks, too).
+// insert and remove keep a list sorted. A missing entry need not be removed: a session of a log that does not fit may
+// have ended without all its nodes (DataTree.deleteNode checks that, too).
 func insert(sorted []string, s string) []string {
 	i, _ := slices.BinarySearch(sorted, s)
 	return slices.Insert(sorted, i, s)

@@ -96,7 +96,7 @@ func (w *watchTable) watching(path string) []*client {
 	return slices.DeleteFunc(slices.Clone(w.on[path]), (*client).gone)
 }
 
-// purge forgets the watches of clients who are gone. Who looks for watches does not see them before.
+// purge removes the watches of disconnected clients. Searches for watches skip them before that.
 func (w *watches) purge() {
 	for _, table := range []*watchTable{&w.data, &w.child} {
 		for _, path := range slices.Sorted(maps.Keys(table.on)) {

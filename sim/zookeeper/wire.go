@@ -135,9 +135,9 @@ func (h *Handle) stay(t *sim.Task, w *wire) {
 	}
 }
 
-// drop ends an attempt to connect, or a connection. What waits for one has waited in vain, unless the library lets it
-// wait on. If it was silence that ended it, the library looks at once whether that was too long; if it was the server,
-// only when it has begun to connect again: a client that has stood still does not know yet that its session is over.
+// drop ends an attempt to connect, or a connection. Requests that wait for one fail, unless the library lets them wait
+// on. If silence ended it, the library checks at once whether that was too long; if the server did, only when it has
+// begun to connect again: a client that was paused does not know yet that its session has expired.
 func (h *Handle) drop(w *wire) {
 	silent := w == nil || !w.over.Fired()
 	if w != nil {

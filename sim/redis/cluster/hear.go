@@ -167,8 +167,8 @@ func (n *Node) condemn(p *peer) {
 	n.updateState()
 }
 
-// trust takes a third node for alive as long as somebody has it answer, and nobody misses it. What the clock of another
-// says of the future is not believed.
+// trust considers a third node alive if another node reports its answers, and none reports it missing. Times in the
+// future, by another node's clock, are ignored.
 func (n *Node) trust(g gossip) {
 	const tolerance = 500 * time.Millisecond
 	p := n.peers[g.place]

@@ -102,8 +102,8 @@ func (p *peer) told(r redis.Reply) {
 	}
 }
 
-// voteFor gives the vote to who asks first in an epoch, and returns the last vote (sentinelVoteLeader). Who has voted
-// for another does not try itself for some time.
+// voteFor votes for the first Sentinel that asks in an epoch, and returns the last vote (sentinelVoteLeader). A
+// Sentinel that has voted for another does not start its own failover for some time.
 func (s *Sentinel) voteFor(candidate string, epoch uint64) (vote string, voted uint64) {
 	s.file.epoch = max(s.file.epoch, epoch)
 	if s.file.voted < epoch && s.file.epoch <= epoch {

@@ -222,7 +222,7 @@ func TestASentinelVotesOnceAnEpoch(t *testing.T) {
 	require.Greater(t, votes, 60)
 }
 
-func TestClientsAreAnsweredAndTold(t *testing.T) {
+func TestClientsAreAnsweredAndNotified(t *testing.T) {
 	d := deploy(t, 1, 1, 20*s, sentinel.Config{})
 	d.at(5*s, pause("redis-1"))
 	c := d.client(func(task *sim.Task, do func(args ...string)) {

@@ -82,7 +82,7 @@ func (w *watched) reconnect() {
 // but look old to the Sentinel.
 const longAgo time.Duration = 1
 
-// open opens a connection. What comes on it counts only as long as it is the one that is in use.
+// open opens a connection. Messages on it count only as long as it is the one in use.
 func (w *watched) open(place **ear, hear func(sim.Payload), since time.Duration) {
 	e := &ear{since: since, heard: w.s.now()}
 	e.hear = func(p sim.Payload) {

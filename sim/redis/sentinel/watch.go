@@ -122,8 +122,8 @@ func (w *watched) hear(p sim.Payload) {
 	}
 }
 
-// tilt is a Sentinel's refusal to act when time has behaved oddly: its clock was set, or its process stood still. What
-// it has not heard meanwhile proves nothing (sentinelCheckTiltCondition).
+// tilt is a Sentinel's TILT mode, in which it does not act: its clock was set, or its process stood still, so that
+// missing answers prove nothing (sentinelCheckTiltCondition).
 type tilt struct {
 	on    bool
 	since time.Duration

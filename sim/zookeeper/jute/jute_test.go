@@ -48,8 +48,9 @@ func TestPasswordsAreThoseOfRealServers(t *testing.T) {
 	require.Equal(t, "\xff\x94\x62\x50\x20\xbc\x7f\x15\x75\xa5\xe8\xbf\x69\xd9\x33\x4e", jute.Password(0x100022356630000))
 }
 
-// TestNoBytesAreTooStrange reads anything: what is no request is an error, and lists that do not fit take no memory.
-func TestNoBytesAreTooStrange(t *testing.T) {
+// TestArbitraryBytesAreHandled parses random frames: malformed requests are errors, and lists that do not fit take no
+// memory.
+func TestArbitraryBytesAreHandled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		frame := rapid.SliceOf(rapid.Byte()).Draw(t, "frame")
 		if rapid.Bool().Draw(t, "request") {
