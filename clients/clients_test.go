@@ -32,7 +32,7 @@ func TestEveryModuleIsInTheCatalogueWithItsLibrary(t *testing.T) {
 	require.True(t, Is("./redlock"))
 }
 
-func TestAProgramThatIsBuiltAnewIsTheSame(t *testing.T) {
+func TestRebuiltProgramIsTheSame(t *testing.T) {
 	folder, err := filepath.Abs("testdata/mine")
 	require.NoError(t, err)
 	lock, err := declared(folder)
@@ -48,7 +48,7 @@ func TestAProgramThatIsBuiltAnewIsTheSame(t *testing.T) {
 	}
 }
 
-func TestWhatAProgramDeclaresIsUnderstoodOrRefused(t *testing.T) {
+func TestDeclarationsOfAProgramAreParsedOrRefused(t *testing.T) {
 	a, err := parse(strings.Fields("servers=zookeeper key=/locks/{key} deadline=wall token renews"))
 	require.NoError(t, err)
 	require.Equal(t, "zookeeper", a.Servers)

@@ -103,7 +103,7 @@ func TestNobodyHearsOfAMachineThatIsOffUntilItIsOnAgain(t *testing.T) {
 	require.Equal(t, "hello\n", hear(t, <-accepted))
 }
 
-func TestWhatAConnectionTakesAlongWhenItBreaks(t *testing.T) {
+func TestBrokenConnectionLosesTheChosenMessages(t *testing.T) {
 	for lose, want := range map[real.Loss]string{real.LoseNothing: "a request\n", real.LoseReplies: "a request\n", real.LoseRequests: ""} {
 		address, accepted := server(t)
 		l, err := newHost(t).Link(real.LinkConfig{Server: address})

@@ -131,7 +131,7 @@ func (p *Passage) repliesEnd(err error) {
 	p.end()
 }
 
-// carry passes on what comes from one end until that is closed. What has been read waits its turn behind what is held.
+// carry passes on the bytes from one end until that is closed. Bytes that have been read wait behind held ones.
 func (p *Passage) carry(from net.Conn, way Way, filter Filter) error {
 	if filter == nil {
 		filter = passAll

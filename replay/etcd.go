@@ -8,7 +8,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// etcdServers are one etcd server. What it and its clients say is not read: faults hang on the clients' steps.
+// etcdServers are one etcd server. Messages between it and its clients are not parsed: faults are triggered by
+// the clients' steps.
 type etcdServers struct {
 	stage *stage
 	etcd  *real.Etcd

@@ -13,8 +13,8 @@ import (
 	"github.com/locksim/locksim/workload"
 )
 
-// What the stage and a client process say to each other: lines of JSON on the process's standard input and output. A client
-// reports every step and waits until it may go on, so that a fault that hangs on the step acts exactly there.
+// The protocol between the stage and a client process: lines of JSON on the process's standard input and output. A
+// client reports every step and waits until it may continue, so that a fault that the step triggers acts exactly there.
 
 // part is what a client process is to play; it is the first line that it reads.
 type part struct {

@@ -94,7 +94,7 @@ func TestAWrongServerIsNoticed(t *testing.T) {
 	require.Equal(t, replay.Differs, r.Outcome)
 }
 
-func TestWhatCannotBeStagedIsRefusedByName(t *testing.T) {
+func TestUnsupportedScenarioIsRefusedByName(t *testing.T) {
 	for _, c := range []struct{ lock, text, want string }{
 		{"consul", "servers: {kind: consul}", "servers: no servers of the kind consul are started"},
 		{
@@ -123,8 +123,8 @@ func TestWhatCannotBeStagedIsRefusedByName(t *testing.T) {
 	}
 }
 
-// TestNothingComparedIsNoAgreement has a scenario whose one expectation is judged by what the servers grant.
-func TestNothingComparedIsNoAgreement(t *testing.T) {
+// TestComparisonOfNothingIsNotAgreement plays a scenario whose only expectation needs the servers' grants.
+func TestComparisonOfNothingIsNotAgreement(t *testing.T) {
 	s, err := scenarios.Parse("x.yaml", []byte(`
 name: x
 lock: {algorithm: set-nx-lua, ttl: 1s}

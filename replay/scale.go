@@ -19,8 +19,8 @@ const (
 // scaler divides times by a speed.
 type scaler struct{ speed float64 }
 
-// scale returns the scenario with all of its times divided by the speed, so that it plays that much faster. What a lock has as
-// a constant of its own stays as it is, and so do rates.
+// scale returns the scenario with all of its times divided by the speed, so that it plays that much faster. A lock's
+// own constants stay unchanged, and so do rates.
 func scale(s *scenarios.Scenario, speed float64) *scenarios.Scenario {
 	x, out := scaler{speed}, *s
 	out.Lock.TTL, out.Lock.Renew, out.Lock.Timeout = x.time(s.Lock.TTL), x.time(s.Lock.Renew), x.time(s.Lock.Timeout)

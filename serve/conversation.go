@@ -30,7 +30,8 @@ func (w *World) converse(f front, client string, out *outbox) *conversation {
 // receive takes bytes of the client's. False ends the connection.
 func (c *conversation) receive(bytes []byte) bool { return c.Receive(bytes, c.conn.Push) }
 
-// over says that the client has gone, or is to go. What it sent before has been answered: the loop goes on before every act.
+// over says that the client has disconnected, or is to be disconnected. Its earlier requests have been answered: the
+// loop continues before every act.
 func (c *conversation) over() {
 	c.send(c.Farewell())
 	c.conn.Close()

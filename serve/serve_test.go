@@ -101,7 +101,7 @@ func TestReplicasFollowTheirMaster(t *testing.T) {
 	require.Contains(t, ask(addresses[1], "SET lock b"), "READONLY")
 }
 
-func TestWhoeverSpeaksNoProtocolIsTurnedAway(t *testing.T) {
+func TestUnknownProtocolIsRejected(t *testing.T) {
 	redis, err := serve.Redis(1, anywhere(1), false)
 	zookeeper, err2 := serve.ZooKeeper(1, anywhere(1), time.Second)
 	for address, bytes := range map[string]string{

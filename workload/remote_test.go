@@ -72,8 +72,8 @@ type hearing struct {
 func (h *hearing) Acquired(_ history.ID, l locks.Lease)                       { h.lease = l }
 func (h *hearing) Refused(_ history.ID, _ history.Outcome, why error, _ bool) { h.why = why }
 
-// TestWhatIsToldFarAwayArrives looks at what a lease and a refusal are made of.
-func TestWhatIsToldFarAwayArrives(t *testing.T) {
+// TestRemoteCallsArrive checks all fields of a lease and of a refusal.
+func TestRemoteCallsArrive(t *testing.T) {
 	h := &hearing{}
 	answer := func(request []byte) []byte { return workload.Answer(h, request) }
 	r := &workload.Remote{Call: answer}

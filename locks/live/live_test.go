@@ -98,7 +98,7 @@ func TestLocksWorkOnRealServers(t *testing.T) {
 	}
 }
 
-func TestWhatWasNeverSentIsCertainlyNotDone(t *testing.T) {
+func TestUnsentRequestIsCertainlyNotDone(t *testing.T) {
 	p := open(t, live.Config{Redis: []string{"127.0.0.1:1"}, Etcd: "http://127.0.0.1:1"})
 	_, err := p.Redis(0).Do(time.Second, "SET", "lock", "a")
 	require.ErrorIs(t, err, locks.ErrNotDone)
@@ -106,7 +106,7 @@ func TestWhatWasNeverSentIsCertainlyNotDone(t *testing.T) {
 	require.ErrorIs(t, err, locks.ErrNotDone)
 }
 
-func TestWhatIsNotAnsweredIsUnknown(t *testing.T) {
+func TestUnansweredRequestIsUnknown(t *testing.T) {
 	h, err := real.NewHost()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.Close()) })

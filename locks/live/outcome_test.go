@@ -76,7 +76,7 @@ func TestAMasterIsNotAskedTwice(t *testing.T) {
 	require.EqualValues(t, 1, sets.Load())
 }
 
-func TestAProcessEndsWhateverItsTasksWereTrying(t *testing.T) {
+func TestProcessEndsWhileItsTasksAreBlocked(t *testing.T) {
 	silent := listenTo(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	for _, server := range []string{silent, "127.0.0.1:1"} {
 		p, err := live.Open(live.Config{ZooKeeper: []string{server}})
@@ -98,7 +98,7 @@ func TestAProcessEndsWhateverItsTasksWereTrying(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotBeFoundIsRefused(t *testing.T) {
+func TestUnknownServerIsRefused(t *testing.T) {
 	_, err := live.Open(live.Config{ZooKeeper: []string{"127.0.0.1:99999"}})
 	require.ErrorContains(t, err, "99999")
 	_, err = live.Open(live.Config{ZooKeeper: []string{"nowhere.invalid:2181"}})

@@ -142,8 +142,8 @@ func words(args []string) []any {
 	return list
 }
 
-// answer tells a command's outcome in the words of the locks. What failed before there was a connection was certainly not
-// done; of everything else nothing is known.
+// answer tells a command's outcome in the words of the locks. A failure before there was a connection means certainly
+// not done; every other failure leaves the outcome unknown.
 func answer(reply any, err error) (locks.Reply, error) {
 	var refused redis.Error
 	switch before := (errNoConnection{}); {
