@@ -164,7 +164,7 @@ func (b *bench) stoppedHolders() {
 		b.times(experiment{
 			what: fmt.Sprintf("tick 50ms, %v asked for: B has the lock after", c.asked), on: zk3,
 			measured: "session " + inWords(c.session),
-			note: "A session is from two to twenty ticks long, whatever is asked for. How long it is here shows in when B has the " +
+			note: "A session lasts from two to twenty ticks, regardless of the requested time. Its length here shows in when B has the " +
 				"lock.",
 		}, nil, c.session-c.session/3, c.session+60*msec, 40, func(seed uint64) time.Duration {
 			l, _ := b.strike(seed, fault{1, 50 * msec, c.asked, "pause: a", 8 * second})
