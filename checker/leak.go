@@ -11,8 +11,9 @@ import (
 // Leak: after a release that succeeded, or an acquire that failed, nothing of that acquisition keeps others out for longer
 // than is documented. What was left behind is a copy of the lock's key. It is due
 //
-//   - a tenth of a lease after the end of its acquisition, if no fault was active from a lease before its call until then, and
-//     the outcome is known: the requests that take it back have been carried out by then, and no older ones are under way;
+//   - a tenth of a lease after the end of its acquisition, and in a queue after its turn has come, if no fault was active from a
+//     lease before its call until then, and the outcome is known: the requests that take it back have been carried out by
+//     then, and no older ones are under way;
 //   - else three lives of a lease after that, and after the last fault: by then a lease that nobody renews is over, and so is
 //     a session whose client is gone (Consul may wait twice the life, and begins it again when it has elected a leader).
 //
@@ -120,7 +121,7 @@ func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instan
 		quiet = quiet && (!f.Fired || f.Begin > soon || longer(f.End, a.Invoked, j.o.Lease))
 	}
 	if inQueue := c.Expires == trace.Never; quiet && (c.From <= over || inQueue) { // where its turn may come later
-		return max(soon, c.From), true
+		return max(soon, c.From.Add(j.o.Lease/10)), true
 	}
 	healed := over
 	for i := range j.h.Faults {
