@@ -8,10 +8,10 @@ import (
 	"github.com/locksim/locksim/search"
 )
 
-// aim is the flags by which a hunt and a measurement say what may happen, how it is to be played, and what is judged.
+// aim is the flags of fuzz and measure that select faults, fencing modes, client styles and properties.
 type aim struct{ faults, fencing, styles, properties names }
 
-// anything aims at all that there is; what a flag leaves out is for the command to choose.
+// anything selects everything; commands set their own defaults.
 func anything() aim {
 	kinds := kindNames(search.Kinds())
 	return aim{

@@ -9,22 +9,22 @@ import (
 	"github.com/locksim/locksim/search/minimal"
 )
 
-// How much is played to find out how much of what happened is needed: so little that nobody waits for it. It is measured
-// in steps of the engine, and is not a function of how fast this machine is.
+// Limits of the search for boundaries, which must not take noticeable time. They are in steps of the engine, so that the
+// result does not depend on the speed of the machine.
 const (
 	boundarySteps = 250_000
 	boundaryRuns  = 500
-	// leastRuns is what one boundary takes, about.
+	// leastRuns is about the number of runs that one boundary takes.
 	leastRuns = 120
 )
 
-// boundary finds out how much of what happens in runs is needed for what they violate.
+// boundary finds the smallest durations and rates with which runs violate a property.
 type boundary struct {
 	runner harness.Runner
 	lock   *locks.Algorithm // in the place of the scenarios'; nil if there is none
 }
 
-// fill says so in the first run of each schedule that violates something, and in each run what causes it has.
+// fill adds boundaries to the first run of each schedule with a violation, and causes to each run.
 func (b *boundary) fill(runs []reports.Run) {
 	defer b.runner.Close()
 	for i := range runs {
@@ -40,7 +40,7 @@ func (b *boundary) fill(runs []reports.Run) {
 	}
 }
 
-// causes plays a run without what may be why it violates something, unless that would take long.
+// causes finds the causes of a run's violation by running it without each of them, unless that would take long.
 func causes(r *harness.Runner, plan *harness.Plan, run *reports.Run) []checker.Cause {
 	most := boundarySteps / max(run.Steps, 1)
 	if most == 0 {
@@ -49,7 +49,7 @@ func causes(r *harness.Runner, plan *harness.Plan, run *reports.Run) []checker.C
 	return minimal.Causes(r, plan, run.Seed, &run.Report, minimal.Options{Runs: most})
 }
 
-// sameSchedule reports whether two runs differ in how the resource is fenced alone. A variant is a scenario of its own.
+// sameSchedule reports whether two runs differ only in the fencing mode. A variant is a scenario of its own.
 func sameSchedule(a, b *reports.Run) bool {
 	return a.Case.Scenario == b.Case.Scenario && a.Case.Style == b.Case.Style && a.Seed == b.Seed
 }

@@ -120,7 +120,7 @@ func (o *campaignOptions) promises() ([]claims.Claim, error) {
 	return list, nil
 }
 
-// campaign plays what the ledger lacks.
+// campaign runs the scenarios that the ledger lacks.
 func (c *call) campaign(o *campaignOptions, promises []claims.Claim) int {
 	p, err := c.campaigner(o, promises)
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *call) campaign(o *campaignOptions, promises []claims.Claim) int {
 	return p.code
 }
 
-// demand is what the ledger is to hold in the end.
+// demand is what the ledger must contain at the end.
 func (o *campaignOptions) demand(build string) claims.Demand {
 	d := claims.Demand{Share: claims.Spread(o.runs.value), From: o.from.value, Build: build, AnyBuild: bool(o.anyBuild)}
 	if o.per.value == "promise" {

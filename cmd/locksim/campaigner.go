@@ -16,12 +16,12 @@ import (
 	"github.com/locksim/locksim/search/minimal"
 )
 
-// campaigner plays stints one after the other, and writes down what comes of them.
+// campaigner runs stints one after another, and records their results.
 type campaigner struct {
 	*call
 	options *campaignOptions
 	ledger  *claims.Ledger
-	file    *claims.File // that the ledger is saved in; nil if in none
+	file    *claims.File // in which the ledger is saved; nil if there is none
 	build   string
 	stints  []claims.Stint  // the first of them is under way
 	played  int             // scenarios of that one
@@ -58,7 +58,7 @@ func (c *call) campaigner(o *campaignOptions, promises []claims.Claim) (*campaig
 	return p, nil
 }
 
-// play plays all stints, or those that it comes to before it is interrupted.
+// play runs all stints, or those before an interrupt.
 func (p *campaigner) play() error {
 	planned := uint64(0)
 	for _, s := range p.stints {
@@ -77,7 +77,7 @@ func (p *campaigner) play() error {
 	return err
 }
 
-// take enters what came of a few draws.
+// take records the results of a few draws.
 func (p *campaigner) take(parts []claims.Tally) error {
 	for _, t := range parts {
 		p.ledger.Enter(t, p.build)
@@ -124,7 +124,7 @@ func (p *campaigner) close() error {
 // lineFormat is a line of the table, which is printed as it grows.
 const lineFormat = "%-52s %-28s %9s %7s %8s %8s %8s\n"
 
-// print prints what the ledger says of the promises of the stint that is under way.
+// print prints the ledger's lines for the promises of the current stint.
 func (p *campaigner) print() {
 	p.progress.close()
 	rate := perSecond(uint64(p.played), time.Since(p.since))

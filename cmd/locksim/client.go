@@ -25,7 +25,7 @@ redsync@v4.15.0, or the folder of your own client of a library, such as ./mylock
 docs/libraries.md.
 `
 
-// bring builds the clients that names stand for, so that their locks are played as any other. Other names are left alone.
+// bring builds the clients that names stand for, so that their locks can be run like any other. Other names are left alone.
 func (c *call) bring(names ...string) error {
 	for _, name := range names {
 		lock, known := locks.Find(name)
@@ -55,10 +55,10 @@ func (c *call) build(name string) (locks.Algorithm, error) {
 	return lock, err
 }
 
-// reality says what of a lock that a program brings is real and what is not.
+// reality says which parts of a guest program's lock are real, and which are simulated.
 func reality(lock *locks.Algorithm) string {
-	return fmt.Sprintf("%s: the library's own code (%s), compiled to WebAssembly; not real are Go's scheduler, which has one "+
-		"thread, randomness, which is seeded, and clocks, network and servers, which are simulated.", lock.Name, lock.Source)
+	return fmt.Sprintf("%s: the library's own code (%s), compiled to WebAssembly; simulated are Go's scheduler (one "+
+		"thread), randomness (from the seed), clocks, network and servers.", lock.Name, lock.Source)
 }
 
 // bringOf builds the clients whose locks a scenario plays.
@@ -119,7 +119,7 @@ func (c *call) chosenLocks(names []string) ([]locks.Algorithm, error) {
 	return list, nil
 }
 
-// withSurvival adds to what is counted unless told otherwise that programs live, where there are any.
+// withSurvival adds survival to the default properties if there are guest programs.
 func withSurvival(list []checker.Property, of []locks.Algorithm) []checker.Property {
 	if slices.ContainsFunc(of, func(lock locks.Algorithm) bool { return lock.Program != nil }) {
 		list = append(list, checker.Survival)

@@ -161,8 +161,8 @@ func (c *call) checkComparison(o *compareOptions, names []string) error {
 	return nil
 }
 
-// besideEachOther has locks in the order in which they were named, so that a library can stand beside what it implements.
-// Those that a word stands for stay as they are.
+// besideEachOther orders locks as they were named, so that a library can be next to the algorithm that it implements. Locks
+// that are named by a word for several keep their order.
 func besideEachOther(list []locks.Algorithm, names []string) []locks.Algorithm {
 	if !slices.Contains(names, "all") && !slices.Contains(names, libraries) {
 		slices.SortStableFunc(list, func(a, b locks.Algorithm) int {
@@ -172,9 +172,9 @@ func besideEachOther(list []locks.Algorithm, names []string) []locks.Algorithm {
 	return list
 }
 
-// compare plays a plan, and reports what came of it, whether it came to its end or not.
+// compare plays a plan, and reports the results, also after an interrupt.
 func (c *call) compare(o *compareOptions) int {
-	out, err := c.open(o.out) // before all else: what was measured must have somewhere to go
+	out, err := c.open(o.out) // first, since the results must have a destination
 	if err != nil {
 		return c.wrong(err)
 	}

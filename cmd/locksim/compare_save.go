@@ -22,7 +22,7 @@ const heatFolder = "heats"
 // matrixFile is the picture of the matrix.
 const matrixFile = "matrix.svg"
 
-// savedLinks is where a saved report finds what is saved beside it, with pictures of so many formats.
+// savedLinks are the links of a saved report to the files beside it, with pictures in the given formats.
 func savedLinks(pictures []string) comparison.Links {
 	links := comparison.Links{Examples: compare.ExampleFolder + "/", Heats: heatFolder + "/", Matrix: matrixFile}
 	for _, name := range pictures {
@@ -31,7 +31,7 @@ func savedLinks(pictures []string) comparison.Links {
 	return links
 }
 
-// tellStories writes the story of each example into the cells that it shows, and into the example itself.
+// tellStories writes the explanation of each example into its cells, and into the example itself.
 func tellStories(result *compare.Result) error {
 	var r harness.Runner
 	defer r.Close()
@@ -55,13 +55,13 @@ func tellStories(result *compare.Result) error {
 	return nil
 }
 
-// playExample plays an example in all of its modes, and keeps what pictures need.
+// playExample runs an example in all of its modes, and keeps the data for pictures.
 func playExample(r *harness.Runner, e *compare.Counterexample) ([]reports.Run, error) {
 	return playScenario(r, e.Scenario, "", e.Boundaries())
 }
 
-// playScenario plays a scenario in all of its modes, and keeps what pictures need: also the file that it was read from, and
-// how much of what goes wrong is needed.
+// playScenario runs a scenario in all of its modes, and keeps the data for pictures, including the file that it was read from
+// and the boundaries.
 func playScenario(r *harness.Runner, s *scenarios.Scenario, file string, needs []string) ([]reports.Run, error) {
 	var runs []reports.Run
 	for _, x := range s.Cases() {
@@ -86,13 +86,13 @@ type saver struct {
 	pictures []string // their formats
 }
 
-// makeFolders makes those that a comparison is saved in.
+// makeFolders creates the folders in which a comparison is saved.
 func makeFolders(dir string) error {
 	return errors.Join(os.MkdirAll(filepath.Join(dir, compare.ExampleFolder), 0o755),
 		os.MkdirAll(filepath.Join(dir, heatFolder), 0o755))
 }
 
-// saveCompared writes the report in all forms in which people read it, and the counterexamples with their pictures.
+// saveCompared writes the report in all formats, and the counterexamples with their pictures.
 func (c *call) saveCompared(dir, pictures string, result *compare.Result) error {
 	s := &saver{folder: folder{c, dir}, pictures: map[string][]string{"all": {"svg", "html"}, "svg": {"svg"}}[pictures]}
 	x := result.Comparison

@@ -134,7 +134,7 @@ func TestLibrariesAreComparedBesideWhatTheyImplement(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	require.Positive(t, red, "whoever draws the value that another has drawn has his lock")
+	require.Positive(t, red, "a client with another client's random value has its lock")
 	read := func(name string) ([]byte, error) {
 		return os.ReadFile(filepath.Join(dir, compare.ExampleFolder, name+".yaml"))
 	}

@@ -52,7 +52,7 @@ func documentsOf(p *batch, shows unit) documents {
 	return d
 }
 
-// differ reports whether some job of a job's scenario is not like it.
+// differ reports whether a job of the same scenario differs from a job.
 func (p *batch) differ(i int, alike func(job int) bool) bool {
 	for k := range p.jobs {
 		same := p.files[k] == p.files[i] && p.jobs[k].Plan.Case.Scenario.Name == p.jobs[i].Plan.Case.Scenario.Name
@@ -63,7 +63,7 @@ func (p *batch) differ(i int, alike func(job int) bool) bool {
 	return false
 }
 
-// unused is a name with a number behind it if another document has it.
+// unused appends a number to a name that another document has.
 func (d *documents) unused(name string) string {
 	free := name
 	for n := 2; slices.Contains(d.names, free); n++ {

@@ -20,7 +20,7 @@ var (
 	quoted = regexp.MustCompile("`locksim ([^`]+)`")
 )
 
-// asksFor finds what a document leaves to the reader: a name, or all but the beginning of a command.
+// asksFor finds what a document leaves to the reader: a name, or most of a command.
 var asksFor = regexp.MustCompile(`\b(NAME|FILE)\b|^(run|replay --live)$`)
 
 // commandsIn lists what a document tells a reader to type.

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// env is what the program takes from around it, apart from its arguments.
+// env is the program's environment.
 type env struct {
 	noColor bool // NO_COLOR is set (no-color.org)
 	dumb    bool // TERM says that the terminal knows no escape sequences
 	columns int  // COLUMNS; 0 if it is not set
-	jobs    int  // how many runs are played at once unless told otherwise
+	jobs    int  // the default number of parallel runs
 
 	stepSummary string // GITHUB_STEP_SUMMARY, the file that GitHub's actions show beside a step's log; "" if there is none
 
-	saveEvery time.Duration // how much of what a long search has played may be lost when it is killed
+	saveEvery time.Duration // how often a long search saves its progress
 
 	flags func(*flag.FlagSet) // called with the flags of a command before they are read; may be nil
 }
@@ -32,7 +32,7 @@ func environment() env {
 	return e
 }
 
-// isTerminal reports whether somebody looks at what is written.
+// isTerminal reports whether the output goes to a terminal.
 func isTerminal(w io.Writer) bool {
 	for o, ok := w.(*outlet); ok; o, ok = w.(*outlet) {
 		w = o.Writer

@@ -79,7 +79,7 @@ type exploreOptions struct {
 	client                  string
 }
 
-// mostExplored is how many faults a schedule may have: with more there is no end to it.
+// mostExplored limits the faults of a schedule: with more, an exploration would never end.
 const mostExplored = 4
 
 func exploreFlags(o *exploreOptions, e env) *flag.FlagSet {
@@ -151,7 +151,7 @@ func (c *call) bases(o *exploreOptions, name string) ([]scenarios.Case, error) {
 	return cases[:min(1, len(cases))], err
 }
 
-// explore explores a base, and reports what came of it.
+// explore explores a base, and reports the result.
 func (c *call) explore(o *exploreOptions, base scenarios.Case, options explore.Options) int {
 	ctx, cancel, until := c.ctx, context.CancelFunc(func() {}), time.Time{}
 	if d := o.within.value; d > 0 {

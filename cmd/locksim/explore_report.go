@@ -15,16 +15,16 @@ import (
 	"github.com/locksim/locksim/search/explore"
 )
 
-// explored is what came of an exploration, with its findings saved.
+// explored is the result of an exploration, with its findings saved.
 type explored struct {
 	*explore.Result
 	took        time.Duration
 	interrupted bool
-	picture     bool // show more than the story
+	picture     bool // print more than the explanation
 	shown       []finding
 }
 
-// reportExplored prints what came of an exploration, and returns its exit code.
+// reportExplored prints the result of an exploration, and returns its exit code.
 func (c *call) reportExplored(e *explored, o *huntReport) int {
 	out, err := c.open("")
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *call) reportExplored(e *explored, o *huntReport) int {
 	return exitOK
 }
 
-// text prints the findings, and then what was explored and what came of it.
+// text prints the findings, then the explored schedules and the results.
 func (e *explored) text(w io.Writer, o reports.TextOptions) error {
 	for _, f := range e.shown {
 		if err := showFinding(w, f, o, e.picture); err != nil {
@@ -254,7 +254,7 @@ type levelDocument struct {
 	Undecided  int `json:"undecided"`
 }
 
-// json writes all that is known.
+// json writes the complete result.
 func (e *explored) json(w io.Writer) error {
 	d := exploreDocument{
 		Schema: "locksim.explore/1", Base: e.subject(), Style: e.Base.Style.String(), Fencing: e.Base.Fencing.String(),

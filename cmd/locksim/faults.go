@@ -1,21 +1,21 @@
 package main
 
-// faultEntries describes what a scenario can have go wrong, one entry an action. A test holds the names against the
-// actions that there are.
+// faultEntries describes the faults of scenarios, one entry for each action. A test compares the names with the existing
+// actions.
 func faultEntries() []faultEntry {
 	return []faultEntry{
-		{"pause", "a process stands still; its clocks run, and what is sent to it waits", []string{"for"}},
-		{"crash", "a process dies, or its whole machine, and loses its memory", []string{"kind", "restart", "keep"}},
+		{"pause", "a process is paused; its clocks run on, and messages to it wait", []string{"for"}},
+		{"crash", "a process or its whole machine crashes, and loses its memory", []string{"kind", "restart", "keep"}},
 		{"clock", "a node's clock jumps, or runs at another rate", []string{"step", "rate", "of", "for"}},
-		{"cut", "packets vanish between two sets of nodes", []string{"from", "to", "oneway", "for"}},
-		{"stall", "what is sent on a link waits, and nobody is told", []string{"from", "to", "oneway", "for"}},
-		{"delay", "the message of the trigger is late, and what follows it on its connection", []string{}},
+		{"cut", "packets between two sets of nodes are lost until the cut ends", []string{"from", "to", "oneway", "for"}},
+		{"stall", "messages on a link wait, and neither end is notified", []string{"from", "to", "oneway", "for"}},
+		{"delay", "the trigger's message is delayed, with all that follow it on its connection", []string{}},
 		{"break", "connections are closed or reset", []string{"from", "to", "how", "lose"}},
 		{"error", "a request is answered with an error instead of being executed", []string{}},
-		{"same-random", "processes draw the same random numbers, as forked twins do", []string{}},
-		{"promote", "a replica becomes master, or another server leader", []string{"redirect", "demote"}},
-		{"evict", "a server gives up a key to make room", []string{"key"}},
+		{"same-random", "processes draw the same random numbers, like forked processes", []string{}},
+		{"promote", "a replica becomes master, or another server becomes leader", []string{"redirect", "demote"}},
+		{"evict", "a server evicts a key to free memory", []string{"key"}},
 		{"snapshot", "a server saves its dataset", []string{}},
-		{"end-session", "the servers take a client for dead, and end its session or its connection", []string{}},
+		{"end-session", "the servers end a client's session or connection", []string{}},
 	}
 }

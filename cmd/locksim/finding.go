@@ -100,8 +100,8 @@ func (c *call) writeWhole(file string, text []byte) error {
 	return out.commit()
 }
 
-// showFinding prints a counterexample: what is violated, its story, what it needs, and how to see it again; with the
-// timeline and all else that locksim run prints if a picture is wanted.
+// showFinding prints a counterexample: the violation, its explanation, its boundaries, and the command that replays it; with
+// picture, also the timeline and everything else that locksim run prints.
 func showFinding(w io.Writer, f finding, o reports.TextOptions, picture bool) error {
 	f.run.File = f.file
 	headline := fmt.Sprintf("%s of %s is violated: %s", f.cx.Property, f.run.Lock, f.cx.Kind)

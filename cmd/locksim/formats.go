@@ -17,7 +17,7 @@ type unit uint8
 
 const (
 	ofAnything unit = iota // any number of runs
-	ofScenario             // likewise, but in a folder a file for each scenario
+	ofScenario             // the same, but in a folder one file for each scenario
 	ofSchedule             // runs that differ in the fencing mode alone
 	ofRun
 )
@@ -32,7 +32,7 @@ type format struct {
 	draw    func(io.Writer, []reports.Run, int) error
 }
 
-// imageColumns is how wide a picture is that is no text.
+// imageColumns is the width of pictures other than text.
 const imageColumns = 150
 
 // formats lists all there are, for flags, help and reporters.

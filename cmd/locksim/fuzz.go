@@ -81,7 +81,7 @@ type fuzzOptions struct {
 	toFirst, resume, progress boolFlag
 	aim
 	variant, client, ledger string
-	again                   string // the command without what says which runs are played, and what comes of them
+	again                   string // the command without the flags for runs and output
 	shard                   shardFlag
 }
 
@@ -147,10 +147,10 @@ func runFuzz(c *call) int {
 	return (&hunter{call: c, o: o, hunt: hunt}).play()
 }
 
-// drawing are the flags that a run of a number depends on.
+// drawing lists the flags on which the run with a given number depends.
 var drawing = []string{"client", "drift", "faults", "fencing", "property", "style", "variant"}
 
-// commandOf is the command with the flags that a run of a number depends on.
+// commandOf is the command with the flags on which the run with a given number depends.
 func commandOf(fs *flag.FlagSet, name string) string {
 	words := []string{"locksim fuzz"}
 	if fs.Lookup("client").Value.String() == "" {

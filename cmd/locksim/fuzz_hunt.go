@@ -16,13 +16,13 @@ type hunter struct {
 	*call
 	o        *fuzzOptions
 	hunt     *fuzz.Hunt
-	tally    fuzz.Tally   // with what the ledger had
-	played   uint64       // runs without that
+	tally    fuzz.Tally   // including the ledger's
+	played   uint64       // runs without those of the ledger
 	ledger   *fuzz.Ledger // nil if none is kept
 	progress *progress
 }
 
-// play plays a campaign, and reports what it has found whether it came to its end or not.
+// play runs a campaign, and reports its findings, also after an interrupt.
 func (h *hunter) play() int {
 	plan := fuzz.Plan{
 		From: h.o.from.value, Runs: uint64(h.o.runs.value), Shard: h.o.shard.value, ToFirst: bool(h.o.toFirst),
@@ -83,7 +83,7 @@ func (h *hunter) open(plan *fuzz.Plan) error {
 	return nil
 }
 
-// campaign plays what is planned. The error is that of an interrupt, but not of the end of the time for it.
+// campaign runs the plan. It returns the error of an interrupt, but not of the end of --for.
 func (h *hunter) campaign(plan fuzz.Plan) error {
 	ctx, cancel, until, planned := h.ctx, context.CancelFunc(func() {}), time.Time{}, uint64(0)
 	if d := h.o.within.value; d > 0 {
@@ -104,7 +104,7 @@ func (h *hunter) campaign(plan fuzz.Plan) error {
 	return err
 }
 
-// take takes what came of the next stretch.
+// take records the results of the next stretch.
 func (h *hunter) take(s *fuzz.Stretch) error {
 	h.tally.Add(&s.Tally)
 	h.played += uint64(s.Runs)

@@ -38,7 +38,7 @@ type scenarioEntry struct {
 	Name     string   `json:"name"`
 	Title    string   `json:"title"`
 	Lock     string   `json:"lock"`
-	Servers  []string `json:"servers"` // their kinds
+	Servers  []string `json:"servers"` // their backends
 	Fencing  []string `json:"fencing"`
 	Styles   []string `json:"styles"`
 	Variants []string `json:"variants"`
@@ -48,7 +48,7 @@ type scenarioEntry struct {
 type lockEntry struct {
 	Name     string `json:"name"`
 	Title    string `json:"title"`
-	Servers  string `json:"servers"`  // the kind that it lives on
+	Servers  string `json:"servers"`  // the backend
 	Token    bool   `json:"token"`    // its leases carry a fencing token
 	Deadline string `json:"deadline"` // the clock on which they state one: "none", "wall" or "monotonic"
 	Identity string `json:"identity"` // what a release identifies the holder by
@@ -139,7 +139,7 @@ func lockEntryOf(a *locks.Algorithm) lockEntry {
 	}
 }
 
-// scenarioEntryOf lists every kind of servers, mode, style and variant in which a scenario is played, in the order of its
+// scenarioEntryOf lists every backend, mode, style and variant in which a scenario is played, in the order of its
 // cases.
 func scenarioEntryOf(s *scenarios.Scenario) scenarioEntry {
 	e := scenarioEntry{Name: s.Name, Title: s.Title, Lock: s.Lock.Algorithm, Variants: []string{}, Source: s.Source}
@@ -169,7 +169,7 @@ func lockNames() []string {
 	return names
 }
 
-// serversOf is the kind of servers that a lock needs.
+// serversOf is the backend that a lock needs.
 func serversOf(a *locks.Algorithm) string { return cmp.Or(a.Servers, "redis") }
 
 func titleOf(kind string) string { return scenarios.Servers{Kind: kind}.Title() }

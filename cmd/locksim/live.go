@@ -80,7 +80,7 @@ func runLive(c *call) int {
 	return c.acquire(o, a)
 }
 
-// check refuses what makes no sense, and finds the lock.
+// check validates the flags, and finds the lock.
 func (o *liveOptions) check(words []string) (*locks.Algorithm, error) {
 	switch {
 	case len(words) == 0 || words[0] != "acquire":
@@ -196,7 +196,7 @@ func (c *call) acquire(o *liveOptions, a *locks.Algorithm) int {
 	return exitOK
 }
 
-// described is what a lease says of itself.
+// described describes a lease.
 func described(p *live.Process, l *locks.Lease) string {
 	text := ""
 	if l.Value != "" {

@@ -1,12 +1,12 @@
-// Command locksim plays scenarios in which distributed locks meet faults, and says what came of it.
+// Command locksim simulates distributed locks under faults, and reports which guarantees break.
 //
 //	locksim run fencing-33-34
 //	locksim list
 //	locksim help
 //
-// It exits with 0 if all was as expected, 1 if a verdict differs from what was expected, 2 if it was called wrongly, a
-// scenario is bad, a native lock's code panics or a program cannot set up its lock, 3 if a run was inconclusive, and 130
-// if it was interrupted before the end.
+// It exits with 0 if everything is as expected, 1 if a verdict differs from the expected one, 2 for wrong usage, an invalid
+// scenario, a panic of a native lock or a guest program that cannot set up its lock, 3 if a run was inconclusive, and 130
+// after an interrupt.
 package main
 
 import (
@@ -36,8 +36,8 @@ const (
 	exitInterrupted  = 130 // as a shell reports a command that an interrupt ended
 )
 
-// sweeps is how much the memory in use may grow before it is swept, in percent. What one of many runs leaves behind is
-// small, and sweeping it up as often as Go does by default would cost a fifth of the time.
+// sweeps is the default of GOGC. The garbage of one run is small, and collecting it as often as Go does by default would cost
+// a fifth of the time.
 const sweeps = 800
 
 func main() {
@@ -51,7 +51,7 @@ func main() {
 }
 
 // run is the program in the environment that it was started in. The first interrupt, or request to terminate, ends it
-// in good order, the second at once.
+// gracefully, the second at once.
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -59,8 +59,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return runIn(ctx, environment(), args, stdout, stderr)
 }
 
-// nextInterrupt is a context that is done with the first interrupt that nobody has heeded yet: the second, if the first has
-// ended what came before. The one after it ends the program at once.
+// nextInterrupt returns a context that is cancelled by the first interrupt that was not handled yet: the second one, if the
+// first has ended the previous work. The one after it ends the program at once.
 func (c *call) nextInterrupt(heeded bool) (ctx context.Context, stop func()) {
 	if !heeded {
 		return c.ctx, func() {}
@@ -74,7 +74,7 @@ func (c *call) nextInterrupt(heeded bool) (ctx context.Context, stop func()) {
 type command struct {
 	name    string
 	summary string // one line
-	usage   string // all that help says of it
+	usage   string // the help text
 	run     func(*call) int
 	ends    bool // it has work to do after an interrupt, and ends by itself
 }
@@ -94,11 +94,11 @@ type call struct {
 	env    env
 	stdout io.Writer
 	stderr io.Writer
-	told   []string // locks of programs of which it has been said what is real
+	told   []string // guest programs for which reality was printed
 	files  *unfinished
 }
 
-// runIn is the program: what it reads is in its arguments, what it has to say goes to the writers and into the code.
+// runIn is the program, with its environment and output as arguments.
 func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) int {
 	c := &call{ctx: ctx, env: e, stdout: stdout, stderr: stderr, files: &unfinished{}}
 	if len(args) == 0 {
@@ -136,13 +136,13 @@ func commandNames() []string {
 	return names
 }
 
-// fail says on one line what is wrong with how the program was called.
+// fail prints a usage error on one line.
 func (c *call) fail(format string, args ...any) int {
 	c.complain("locksim: " + fmt.Sprintf(format, args...))
 	return exitUsage
 }
 
-// wrong says what is wrong with how the subcommand was called. If that is that it was interrupted, it says so.
+// wrong prints a usage error of the subcommand, or that it was interrupted.
 func (c *call) wrong(err error) int {
 	if c.interrupted(err) {
 		return exitInterrupted
@@ -150,7 +150,7 @@ func (c *call) wrong(err error) int {
 	return c.fail("%s: %v", c.name, err)
 }
 
-// interrupted reports whether an error says no more than that the program was interrupted, and says so.
+// interrupted reports whether an error only means that the program was interrupted, and prints that.
 func (c *call) interrupted(err error) bool {
 	if c.ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, harness.ErrInterrupted) {
 		return false
@@ -159,7 +159,7 @@ func (c *call) interrupted(err error) bool {
 	return true
 }
 
-// complain prints lines that may quote anything. None of them is a command to a build server, whatever is quoted.
+// complain prints lines that may quote any text. It escapes quoted text that a build server would take for a command.
 func (c *call) complain(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		line = reports.Visible(shortened(line))

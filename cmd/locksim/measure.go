@@ -101,7 +101,7 @@ func runMeasure(c *call) int {
 	return c.measure(o, plan)
 }
 
-// planned is what is to be measured.
+// planned makes the plan of a measurement.
 func (c *call) planned(o *measureOptions, names []string) (measure.Plan, error) {
 	p := measure.Plan{
 		Styles:  chosen(&o.styles, history.ParseStyle),
@@ -130,7 +130,7 @@ func (c *call) planned(o *measureOptions, names []string) (measure.Plan, error) 
 	return p, nil
 }
 
-// measure plays a plan, and reports what came of it, whether it came to its end or not.
+// measure plays a plan, and reports the results, also after an interrupt.
 func (c *call) measure(o *measureOptions, plan measure.Plan) int {
 	progress := c.newProgress(o.progress, uint64(plan.Runs()), time.Time{})
 	table, err := measure.Measure(c.ctx, plan, func(runs, violated int) {

@@ -16,7 +16,7 @@ import (
 	"github.com/locksim/locksim/search/minimal"
 )
 
-// measured is what was measured, and what is said of it.
+// measured is the result of a measurement, with derived values.
 type measured struct {
 	table       *measure.Table
 	percent     int // the confidence of intervals
@@ -24,7 +24,7 @@ type measured struct {
 	cells       []measuredCell // one for each of the table's
 }
 
-// measuredCell is what is said of a cell besides what it says itself.
+// measuredCell has the derived values of a cell.
 type measuredCell struct {
 	interval   measure.Range
 	with       int                 // the first cell of its property and schedules
@@ -74,7 +74,7 @@ func (r *measured) reference(cell int) int {
 	return cell
 }
 
-// saveMeasured makes a violation minimal and saves it.
+// saveMeasured minimizes a violation and saves it.
 func (c *call) saveMeasured(r *harness.Runner, dir string, v search.Violation) (string, error) {
 	v.Lock = nil // it is the catalogue's, and the scenario names it
 	cx, err := minimal.Reduce(r, v, minimal.Options{})
@@ -87,7 +87,7 @@ func (c *call) saveMeasured(r *harness.Runner, dir string, v search.Violation) (
 	return c.saveFinding(dir, cx)
 }
 
-// replayOf is the command that measures nothing but the first violation of a cell, and saves it.
+// replayOf is the command that measures only the first violation of a cell, and saves it.
 func replayOf(c *measure.Cell) string {
 	command := "locksim measure " + c.Lock
 	for _, flag := range []struct{ name, value, fallback string }{
@@ -183,7 +183,7 @@ func (r *measured) outcome(cell int) []string {
 	return columns
 }
 
-// percent is a share with three digits that count.
+// percent is a share with three significant digits.
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 3, 64) + " %" }
 
 // compared prints what the cells of one property say of the same schedules, each beside the first of them.

@@ -69,7 +69,7 @@ func fileExists(name string) bool {
 	return err == nil
 }
 
-// merged reports what ledgers have found together. Only the build that has played them can play it again.
+// merged reports the findings of merged ledgers. Only the build that wrote them can replay the runs.
 func (c *call) merged(m *fuzz.Merged, o *huntReport, e *effort) int {
 	build, err := search.Build()
 	if err != nil {

@@ -155,7 +155,7 @@ func (o *minimizeOptions) wanted(c scenarios.Case, r *checker.Report) *checker.V
 	return any
 }
 
-// showMinimal writes the minimal scenario to its file, and prints what has become of the other.
+// showMinimal writes the minimal scenario to its file, and prints what was removed.
 func (c *call) showMinimal(o *minimizeOptions, v *search.Violation, cx *minimal.Counterexample) error {
 	run, err := completeFinding(cx)
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *call) showMinimal(o *minimizeOptions, v *search.Violation, cx *minimal.
 	return out.commit()
 }
 
-// tellReduction says what has been taken out.
+// tellReduction prints what was removed.
 func tellReduction(w io.Writer, before *scenarios.Scenario, cx *minimal.Counterexample) {
 	var parts []string
 	add := func(what string, was, is int) {

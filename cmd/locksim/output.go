@@ -15,7 +15,7 @@ import (
 // a run that fails destroys nothing.
 type output struct {
 	*bufio.Writer
-	under io.Writer // what stands below the buffer
+	under io.Writer // below the buffer
 	path  string    // "" for the standard output
 	file  *os.File  // the temporary file; nil if there is none
 	files *unfinished
@@ -27,7 +27,7 @@ type unfinished struct {
 	names map[string]bool
 }
 
-// note enters a file, or takes it out. A call that is not a program's keeps no account.
+// note adds a file, or removes it. It does nothing for a nil receiver.
 func (u *unfinished) note(name string, there bool) {
 	if u == nil {
 		return
@@ -94,7 +94,7 @@ func asked(err error, path string) error {
 	return err
 }
 
-// commit makes what was written the file's content.
+// commit gives the file its name and content.
 func (o *output) commit() error {
 	if err := o.Flush(); err != nil || o.file == nil {
 		return errors.Join(err, o.discard())

@@ -10,7 +10,7 @@ import (
 // progress is the line on a terminal that tells how far a long search has come. It is written over itself, and is gone
 // when the search has ended.
 type progress struct {
-	w       io.Writer // nil: nobody looks
+	w       io.Writer // nil: not shown
 	planned uint64    // runs; 0 if only the time is limited
 	until   time.Time // zero if only the runs are
 	since   time.Time
@@ -21,7 +21,7 @@ type progress struct {
 // redrawn is how long a line stands at least.
 const redrawn = 250 * time.Millisecond
 
-// newProgress begins to tell how far a search has come, if it is asked for or somebody looks.
+// newProgress begins to show progress, if it was requested or stderr is a terminal.
 func (c *call) newProgress(asked boolFlag, planned uint64, until time.Time) *progress {
 	p := &progress{planned: planned, until: until, since: time.Now()}
 	if bool(asked) || isTerminal(c.stderr) && !c.env.dumb {
@@ -30,7 +30,7 @@ func (c *call) newProgress(asked boolFlag, planned uint64, until time.Time) *pro
 	return p
 }
 
-// show tells how many runs were played by now, and in how many something was violated.
+// show prints the number of runs so far, and of those with a violation.
 func (p *progress) show(runs, violated uint64) {
 	now := time.Now()
 	if p.w == nil || now.Sub(p.drawn) < redrawn {
@@ -45,7 +45,7 @@ func (p *progress) show(runs, violated uint64) {
 	p.write(text)
 }
 
-// left is how long the search will take yet; negative if nobody knows.
+// left is the remaining time; negative if it is unknown.
 func (p *progress) left(now time.Time, runs, rate uint64) time.Duration {
 	left := time.Duration(-1)
 	if p.planned > 0 && rate > 0 {

@@ -12,9 +12,9 @@ import (
 // grace is how long work may take to end by itself after an interrupt.
 const grace = 1500 * time.Millisecond
 
-// promptly does work that an interrupt ends, whatever it is at. Work that knows of interrupts ends by itself and tells what
-// it has come to; what has not ended after a while, as the writing of a report on a very long run, is abandoned, with the
-// files that it was writing, and prints nothing more. It reports false in that case, and the program is to end.
+// promptly does work that an interrupt ends at any point. Work that handles interrupts ends by itself and reports its results;
+// work that has not ended after a grace period, such as writing a report on a very long run, is abandoned, with the files that
+// it was writing, and prints nothing more. In that case promptly returns false, and the program must end.
 func (c *call) promptly(work func()) bool {
 	stdout, stderr := &outlet{Writer: c.stdout}, &outlet{Writer: c.stderr}
 	c.stdout, c.stderr = stdout, stderr

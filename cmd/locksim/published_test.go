@@ -24,7 +24,7 @@ import (
 	"github.com/locksim/locksim/search/compare"
 )
 
-// publishedFolder holds what anybody can look at without running anything.
+// publishedFolder has results for readers who run nothing.
 const publishedFolder = "../../reports/published"
 
 // telling are the published pictures: what each shows, and the run that it is of.
@@ -93,7 +93,7 @@ func TestPublishedPicturesAreThoseOfTheScenarios(t *testing.T) {
 	holdFile(t, filepath.Join(publishedFolder, "README.md"), index.String())
 }
 
-var compareAnew = flag.Bool("compare", false, "measure the published comparisons anew, which takes some minutes")
+var compareAnew = flag.Bool("compare", false, "repeat the published comparisons, which takes some minutes")
 
 // publishedComparison is one that is published: where, what is typed for it, and which pictures its counterexamples have.
 type publishedComparison struct {
@@ -116,7 +116,7 @@ var (
 	}
 )
 
-// measure measures it anew.
+// measure repeats the measurement.
 func (p *publishedComparison) measure(t *testing.T) {
 	require.NoError(t, os.RemoveAll(p.folder))
 	code, _, stderr := locksim(t.Context(), append(strings.Fields(p.command), "--save", p.folder)...)
@@ -131,7 +131,7 @@ func (p *publishedComparison) read(t *testing.T) *compare.Comparison {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	require.NoError(t, d.Decode(c))
-	require.Contains(t, p.command, fmt.Sprintf("--runs %d ", c.Runs), "-args -compare measures it anew")
+	require.Contains(t, p.command, fmt.Sprintf("--runs %d ", c.Runs), "-args -compare repeats the measurement")
 	return c
 }
 
@@ -214,7 +214,7 @@ func (p *publishedComparison) holdPictures(t *testing.T, c *compare.Comparison) 
 }
 
 // TestPublishedComparisonIsWhatIsMeasured plays a part of the comparison again, and renders all of it from its data. With
-// -compare it is measured anew as a whole.
+// -compare it is repeated as a whole.
 func TestPublishedComparisonIsWhatIsMeasured(t *testing.T) {
 	t.Chdir("../..") // where the commands that it prints are typed
 	p := &publishedLocks

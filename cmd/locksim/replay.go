@@ -134,7 +134,7 @@ func (c *call) replayed(o *replayOptions, names []string) (cases []scenarios.Cas
 	for _, s := range list {
 		some, err := selection.Cases(s)
 		if err != nil && bool(o.all) {
-			continue // a variant is of few scenarios
+			continue // few scenarios have a given variant
 		}
 		if err != nil {
 			return nil, err

@@ -57,7 +57,7 @@ func TestNothingIsLeftOfAReplayThatIsInterrupted(t *testing.T) {
 			command := program(t, "replay", "--live", "fencing-33-34", "--speed", "1")
 			command.Env = append(command.Env, mark, "TMPDIR="+dir, asProgram+"=interruptible")
 			require.NoError(t, command.Start())
-			const all = 5 // the program, redis-1, a, b, and who removes the directory
+			const all = 5 // the program, redis-1, a, b, and the process that removes the directory
 			require.Eventually(t, func() bool { return marked(t, mark) == all }, 20*time.Second, 5*time.Millisecond)
 			require.NoError(t, command.Process.Signal(signal))
 			err := command.Wait()

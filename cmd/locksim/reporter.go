@@ -105,7 +105,7 @@ func (r *tableReporter) close(cut int) error {
 func (r *tableReporter) status() reports.Status { return r.summary.Status() }
 func (r *tableReporter) keeps() bool            { return false }
 
-// gathered are runs that are told together, since those of one schedule are.
+// gathered collects runs for one document, since the runs of a schedule belong together.
 type gathered struct {
 	runs  []reports.Run
 	worst reports.Status
@@ -142,7 +142,7 @@ func (r *storyReporter) close(cut int) error {
 	return r.write(r.w, r.told(), r.options)
 }
 
-// timelineJSON writes what pictures are drawn of.
+// timelineJSON writes the data of the pictures.
 func timelineJSON(w io.Writer, runs []reports.Run, o reports.TextOptions) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -68,13 +68,13 @@ type runOptions struct {
 	algorithm          *locks.Algorithm
 }
 
-// batch is what is to be played: jobs, and from which files their scenarios are.
+// batch is the jobs to run, with the files of their scenarios.
 type batch struct {
 	jobs  []search.Job
 	files []string // of each job; "" if the scenario is a named one
 }
 
-// planned is how many runs there are to be.
+// planned is the number of planned runs.
 func (p *batch) planned() int {
 	n := 0
 	for _, job := range p.jobs {
@@ -145,7 +145,7 @@ func runRun(c *call) int {
 	return c.play(o, p)
 }
 
-// findLock finds the lock that is to be played in the place of those of the scenarios, if one is.
+// findLock finds the lock of --lock, if it is set.
 func (c *call) findLock(o *runOptions) error {
 	if o.lock == "" {
 		return nil
@@ -170,7 +170,7 @@ func (o *runOptions) compile(list []loaded) (*batch, error) {
 		}
 		cases, err := chosen.Cases(l.scenario)
 		if err != nil && bool(o.all) {
-			continue // a variant is of few scenarios
+			continue // few scenarios have a given variant
 		}
 		if err != nil {
 			return nil, err

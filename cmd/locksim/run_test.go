@@ -164,7 +164,7 @@ func TestALockThatPanicsIsShownWhere(t *testing.T) {
 		"index out of range [0] with length 0", lines[0])
 	require.Regexp(t, `^  .*/cmd/locksim\.\(\*broken\)\.count$`, lines[1], "first what panicked")
 	require.Regexp(t, `^      .*/run_test\.go:\d+$`, lines[2])
-	require.Regexp(t, `\(\*broken\)\.Acquire$`, lines[3], "then who called it")
+	require.Regexp(t, `\(\*broken\)\.Acquire$`, lines[3], "then the caller")
 	require.NotContains(t, stderr.String(), "/workload.", "the simulator's own calls are left out")
 	require.NotContains(t, stderr.String(), "debug.Stack")
 }
