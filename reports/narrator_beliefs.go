@@ -6,7 +6,6 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -97,9 +96,9 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 // if clocks that are off may have moved it.
 func (t *narrator) overstated(a *history.Acquisition) string {
 	s := t.run.Case.Scenario
-	clock := func(f sim.Fault) bool { return f.Action.Kind == sim.SetClock }
+	clock := func(f fault) bool { return f.kind == "clock" }
 	i := slices.IndexFunc(t.h.Copies, func(c history.Copy) bool { return c.Acquisition == a.ID })
-	if i < 0 || len(s.Clocks) > 0 || slices.ContainsFunc(s.Faults, clock) {
+	if i < 0 || len(s.Clocks) > 0 || slices.ContainsFunc(t.faults, clock) {
 		return ""
 	}
 	m, _ := t.request(&t.h.Copies[i])
