@@ -14,7 +14,7 @@ import (
 func zkEphemeral() Algorithm {
 	return Algorithm{
 		Name:      "zk-ephemeral",
-		Title:     "one ephemeral node: whoever makes it holds, the others watch it",
+		Title:     "one ephemeral node: its maker holds, the others watch it",
 		Source:    "F. Junqueira, Note on fencing and distributed locks (2016)",
 		Status:    Mistake, // its release may delete the node of the next holder
 		Servers:   "zookeeper",

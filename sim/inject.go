@@ -178,7 +178,7 @@ func (a *armed) act(m *message) (did bool, heal func()) {
 		if n == nil {
 			return false, nil
 		}
-		return a.befall(n)
+		return a.strike(n)
 	case Cut, Stall:
 		r := e.route(act.Link)
 		if r.empty() {
@@ -202,7 +202,7 @@ func (a *armed) act(m *message) (did bool, heal func()) {
 	}
 }
 
-func (a *armed) befall(n *Node) (did bool, heal func()) {
+func (a *armed) strike(n *Node) (did bool, heal func()) {
 	act := &a.Action
 	switch act.Kind {
 	case Pause:

@@ -10,8 +10,8 @@ import (
 )
 
 // JUnit writes the cells as an XML file of the form that build servers read: a suite for each lock, a case for each cell. A
-// case claims that the property holds. Where it is violated the case has failed, with the command that shows it; whoever
-// wants some locks or properties to decide over a build compares these alone. Where nothing is shown, for want of danger or
+// case claims that the property holds. Where it is violated the case has failed, with the command that shows it; a build
+// that only some locks or properties may fail compares these alone. Where nothing is shown, for want of danger or
 // because it is impossible, the case is skipped, so that nobody counts it as a pass; where the checker came to no verdict,
 // it is in error.
 func JUnit(w io.Writer, c *compare.Comparison) error {

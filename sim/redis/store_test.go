@@ -137,7 +137,7 @@ func TestFarDeadlinesAreExactWhereverTheyAreCopiedTo(t *testing.T) {
 func TestSetRefusesOptionsThatContradict(t *testing.T) {
 	x := newSession(t)
 	for _, line := range []string{
-		"SET k v NX XX", "SET k v PX 10 KEEPTTL", "SET k v PX 1 EX 1", "SET k v PX", "SET k v FOR EVER",
+		"SET k v NX XX", "SET k v PX 10 KEEPTTL", "SET k v PX 1 EX 1", "SET k v PX", "SET k v FOR LIFE",
 	} {
 		require.Equal(t, "(error) ERR syntax error", x.do(line), line)
 	}
