@@ -73,8 +73,8 @@ func Fields() []byte {
 }
 
 func describeMeasures(b *bytes.Buffer) {
-	b.WriteString("\n## The measures\n\nA run has only those that apply to it: for example, without the crash of a holder there is no time until the next " +
-		"holder.\n\n| Measure | Meaning |\n|---|---|\n")
+	b.WriteString("\n## The measures\n\nA run has only those that apply to it: for example, without the crash of a holder " +
+		"there is no time until the next holder.\n\n| Measure | Meaning |\n|---|---|\n")
 	for _, m := range checker.Measures() {
 		fmt.Fprintf(b, "| `%s` | %s |\n", m.Name, m.Doc)
 	}

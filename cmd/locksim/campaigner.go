@@ -40,8 +40,8 @@ func (c *call) campaigner(o *campaignOptions, promises []claims.Claim) (*campaig
 		return nil, err
 	}
 	if _, tied := search.Commit(build); o.ledger != "" && !tied && !bool(o.untied) {
-		return nil, fmt.Errorf("this build, %s, is not tied to a commit, which the ledger has to name: build from a clean checkout, or add "+
-			"--untied for a ledger that is not published", build)
+		return nil, fmt.Errorf("this build, %s, is not tied to a commit, which the ledger has to name: build from a clean "+
+			"checkout, or add --untied for a ledger that is not published", build)
 	}
 	p := &campaigner{call: c, options: o, ledger: &claims.Ledger{}, build: build}
 	if o.ledger != "" {

@@ -117,7 +117,7 @@ func TestFuzzThatFindsNothingSaysHowHardItTried(t *testing.T) {
 		"--property", "release-safety,fencing-order")
 	require.Equal(t, exitOK, code)
 	require.Regexp(t, `^200 runs of set-nx-lua
-  fencing-order         never judged: there was nothing to judge it by
+  fencing-order         never judged: no run had anything to judge it by
   release-safety        no violation in 200 runs; exposed in \d+ of them
   never exposed: fencing-order
 $`, text)

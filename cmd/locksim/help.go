@@ -47,6 +47,7 @@ func overview() string {
 		fmt.Fprintf(&b, "  %-9s %s\n", cmd.name, cmd.summary)
 	}
 	b.WriteString("\nlocksim help COMMAND describes a command and its flags.\n")
-	b.WriteString("Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or invalid scenario, 3 inconclusive, 130 interrupted.\n")
+	b.WriteString("Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or invalid scenario, ")
+	b.WriteString("3 inconclusive, 130 interrupted.\n")
 	return b.String()
 }

@@ -82,7 +82,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		runCommand(), listCommand(), checkCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
-		mergeCommand(), measureCommand(), campaignCommand(), liveCommand(), replayCommand(), serveCommand(), versionCommand(), helpCommand(),
+		mergeCommand(), measureCommand(), campaignCommand(), liveCommand(), replayCommand(), serveCommand(),
+		versionCommand(), helpCommand(),
 	}
 }
 

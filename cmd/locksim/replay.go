@@ -15,7 +15,8 @@ import (
 
 func replayCommand() command {
 	return command{
-		name: "replay", summary: "replay scenarios on real servers, and compare with the simulation", usage: replayUsage, run: runReplay, ends: true,
+		name: "replay", summary: "replay scenarios on real servers, and compare with the simulation", usage: replayUsage,
+		run: runReplay, ends: true,
 	}
 }
 

@@ -38,7 +38,9 @@ func (c *call) reporterOn(o *runOptions, p *batch, f format, out *output) report
 	case "github":
 		return &suiteReporter{batch: p, write: func(s *reports.Suite) error { return c.gitHub(out, s) }}
 	case "timeline":
-		return &storyReporter{gathered: gathered{lock: o.algorithm}, w: out, write: timelineJSON, options: reports.TextOptions{Width: o.width.value}}
+		return &storyReporter{
+			gathered: gathered{lock: o.algorithm}, w: out, write: timelineJSON, options: reports.TextOptions{Width: o.width.value},
+		}
 	}
 	text := reports.TextOptions{Width: o.width.value, ASCII: bool(o.ascii), Color: c.colored(o, out)}
 	if text.Width == 0 {

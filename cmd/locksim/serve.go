@@ -13,7 +13,9 @@ import (
 )
 
 func serveCommand() command {
-	return command{name: "serve", summary: "serve the simulated servers to other programs", usage: serveUsage, run: runServe, ends: true}
+	return command{
+		name: "serve", summary: "serve the simulated servers to other programs", usage: serveUsage, run: runServe, ends: true,
+	}
 }
 
 const serveUsage = `usage: locksim serve redis|zookeeper [flags]
