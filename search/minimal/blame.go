@@ -98,6 +98,9 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	lock := c.played()
 	renewed := lock.Renews || lock.Extends && r.now.Lock.Renew > 0
 	name := locks.ReferenceOf(&lock, renewed)
+	if name == "" && c.Property == checker.ReleaseSafety { // a release has to compare, whether the lease was renewed or not
+		renewed, name = false, locks.ReferenceOf(&lock, false)
+	}
 	states := r.states(func(a history.Acquisition) bool { return a.HasDeadline })
 	if (slices.Contains(c.form.causes, belated) || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
 		name = "redlock" // on one server it does the same, states a deadline, and looks at the clock when the answer has come
@@ -120,7 +123,10 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	}
 	t.sought.Lock = &reference
 	s := r.inPlaceOf(&reference, states || lock.Authority == locks.Majority)
-	if renewed && s.Lock.Renew == 0 {
+	switch {
+	case !renewed:
+		s.Lock.Renew = 0
+	case s.Lock.Renew == 0:
 		s.Lock.Renew = r.renewsAfter()
 	}
 	kept := t.compare(s, r.seen.result.History)
