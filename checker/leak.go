@@ -115,13 +115,13 @@ func settled(f *history.Fault) trace.Instant {
 // dueBy returns the moment by which a copy should be gone; false if a fault that never heals excuses it forever. What such
 // a fault cannot excuse is a key with an end of its own: only a client that lives and reaches the server can have renewed it.
 func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instant) (trace.Instant, bool) {
-	soon, quiet := over.Add(j.o.Lease/10), a.Outcome != history.Unknown
+	soon, quiet := max(over, c.From).Add(j.o.Lease/10), a.Outcome != history.Unknown // in a queue its turn may come later
 	for i := range j.h.Faults {
 		f := &j.h.Faults[i]
 		quiet = quiet && (!f.Fired || f.Begin > soon || longer(f.End, a.Invoked, j.o.Lease))
 	}
-	if inQueue := c.Expires == trace.Never; quiet && (c.From <= over || inQueue) { // where its turn may come later
-		return max(soon, c.From.Add(j.o.Lease/10)), true
+	if inQueue := c.Expires == trace.Never; quiet && (c.From <= over || inQueue) {
+		return soon, true
 	}
 	healed := over
 	for i := range j.h.Faults {
