@@ -73,7 +73,7 @@ func (l *permitLock) kept(value string) locks.Lease {
 	l.stop = stop
 	l.p.Go(func(p locks.Process) {
 		for own := true; own && p.Wait(3*time.Second, stop) < 0; {
-			reply, err := locks.Eval(p.Redis(0), 0, locks.Script{Body: body}, []string{"lock"}, value, "10000")
+			reply, err := locks.Eval(p.Redis(0), fiveHundred, locks.Script{Body: body}, []string{"lock"}, value, "10000")
 			own = err != nil || reply.Int == 1
 		}
 		lost.Fire()

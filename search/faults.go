@@ -32,7 +32,7 @@ func (g *generator) fault(k Kind) (sim.Fault, bool) {
 	case Cut:
 		return g.onLink(k, sim.Cut, 2)
 	case Stall:
-		return g.onLink(k, sim.Stall, 1)
+		return g.onLink(k, sim.Stall, g.timesOfStall())
 	case Delay:
 		return g.delay(k)
 	case Break:
@@ -157,6 +157,15 @@ func (g *generator) onLink(k Kind, action sim.ActionKind, times time.Duration) (
 		f.Trigger = g.trigger(pick(g, g.clients...))
 	}
 	return f, ok
+}
+
+// timesOfStall is how often a stall counts: beside a cut, which loses packets, the sender's kernel may send again as late as
+// one stall after it is over.
+func (g *generator) timesOfStall() time.Duration {
+	if g.menu.has(Cut) {
+		return 2
+	}
+	return 1
 }
 
 // link draws the connections between one client and servers.

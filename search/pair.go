@@ -92,7 +92,7 @@ func (g *generator) aimed(k Kind, a *aim) (sim.Fault, bool) {
 		f.For, ok = g.spend(2)
 	case Stall:
 		f.Action.Kind, f.Action.Link = sim.Stall, link
-		f.For, ok = g.spend(1)
+		f.For, ok = g.spend(g.timesOfStall())
 	default:
 		f.Action = sim.Action{Kind: sim.Break, RST: oneIn(g, 2), Lose: pick(g, sim.LoseReply, sim.LoseRequest)}
 		if f.Action.This = !follows; follows {
