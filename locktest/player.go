@@ -8,9 +8,9 @@ import (
 	"github.com/locksim/locksim/harness"
 )
 
-// stuckAfter is how long one run may take in real time. Runs take milliseconds, so that nothing hangs on it unless a
-// lock's code never comes back to the simulator, which cannot interrupt it.
-var stuckAfter = 10 * time.Second
+// stuckAfter is how long one run may take in real time. Runs take milliseconds, so that nothing hangs on it, even on a busy
+// machine, unless a lock's code never comes back to the simulator, which cannot interrupt it.
+var stuckAfter = 30 * time.Second
 
 // errStuck is of a lock whose code never comes back.
 var errStuck = errors.New("the lock's code does not come back to the simulator")
