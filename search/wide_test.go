@@ -3,6 +3,7 @@ package search_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -214,4 +215,22 @@ func cameBetween(h *history.History) bool {
 	}) && slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool {
 		return a.Outcome == history.OK && a.Returned <= f.Begin && a.Unlocked >= f.End
 	})
+}
+
+// TestAStallBesideACutCountsTwice: a packet that the cut has lost is sent again as late as one stall after the stall is over.
+func TestAStallBesideACutCountsTwice(t *testing.T) {
+	stalls := 0
+	for seed := range uint64(500) {
+		m := search.Menu{Lock: "set-nx-lua", Faults: []search.Kind{search.Cut, search.Stall}, Within: 80, Pairs: 2}
+		s := search.Generate(search.Seeded(seed), m)
+		held := time.Duration(0)
+		for i := range s.Faults {
+			held += 2 * s.Faults[i].For
+			if s.Faults[i].Action.Kind == sim.Stall {
+				stalls++
+			}
+		}
+		require.LessOrEqual(t, held, s.Lock.TTL*80/100, "%s", s.YAML())
+	}
+	require.Greater(t, stalls, 100)
 }

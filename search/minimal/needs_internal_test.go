@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -128,4 +129,16 @@ func TestTheEndOfTheRunHasNoNameAsABoundary(t *testing.T) {
 	k, ok := find(s, "until")
 	require.True(t, ok)
 	require.Empty(t, k.what)
+}
+
+// TestRatesAreStretchedToTheirSideOfTheAllowance: what Redlock allows for is not stretched beyond it, and what is beyond goes
+// far enough to show with a lock that is some milliseconds faster.
+func TestRatesAreStretchedToTheirSideOfTheAllowance(t *testing.T) {
+	for rate, want := range map[int64]int64{
+		0: 0, 50: 1_000, -50: -1_000, 5_000: 5_500, 9_800: 10_000, -9_800: -10_000, 10_000: 10_000, 10_720: 16_080, -20_000: -30_000,
+	} {
+		s := &scenarios.Scenario{Clocks: []scenarios.Clock{{Node: "a", Rate: rate}}}
+		stretch(s, 10, time.Millisecond)
+		require.Equal(t, want, s.Clocks[0].Rate, "%d ppm", rate)
+	}
 }
