@@ -110,48 +110,50 @@ func (m watchedPlant) build(p locks.Process) (locks.Lock, error) {
 }
 
 func (l *watchedLock) Acquire(wait time.Duration) (locks.Lease, error) {
-	for start := l.p.Monotonic(); ; {
-		lease, err := l.try()
-		left := wait - l.p.Monotonic().Sub(start)
-		if err == nil || wait != locks.Forever && left <= 0 {
-			return lease, err
+	start := l.p.Monotonic()
+	return poll(l.p, wait, func() (locks.Lease, bool) {
+		lease, ok := l.try()
+		left := time.Minute
+		if wait != locks.Forever {
+			left = min(left, wait-l.p.Monotonic().Sub(start))
 		}
-		if wait == locks.Forever {
-			left = time.Minute
+		if !ok && left > 0 {
+			l.watch(left)
 		}
-		read, err := l.p.Etcd().Get(time.Second, locks.EtcdGet{Key: "lock"})
-		if err != nil || !read.Found {
-			l.p.Sleep(min(left, 50*time.Millisecond))
-			continue
-		}
-		from := read.Revision + 1
-		if l.fromNow {
-			from = 0
-		}
-		if l.p.Etcd().AwaitDeletion(min(left, time.Minute), "lock", from) != nil {
-			l.p.Sleep(min(left, 50*time.Millisecond))
-		}
-	}
+		return lease, ok
+	})
 }
 
-func (l *watchedLock) try() (locks.Lease, error) {
+// watch waits until the key is gone, if it is there.
+func (l *watchedLock) watch(wait time.Duration) {
+	read, err := l.p.Etcd().Get(time.Second, locks.EtcdGet{Key: "lock"})
+	if err != nil || !read.Found {
+		return
+	}
+	from := read.Revision + 1
+	if l.fromNow {
+		from = 0
+	}
+	_ = l.p.Etcd().AwaitDeletion(wait, "lock", from)
+}
+
+func (l *watchedLock) try() (locks.Lease, bool) {
 	lease, _, err := l.p.Etcd().Grant(time.Second, 10*time.Second)
 	if err != nil {
-		return locks.Lease{}, err
+		return locks.Lease{}, false
 	}
 	done := l.p.NewSignal()
 	l.p.Etcd().KeepAlive(lease, done)
-	r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: lease}})
+	r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{
+		If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: lease},
+	})
 	if err == nil && r.Succeeded {
 		l.lease, l.done = lease, done
-		return locks.Lease{Value: strconv.FormatUint(lease, 10), Token: uint64(r.Revision), Lost: done}, nil
+		return locks.Lease{Value: strconv.FormatUint(lease, 10), Token: uint64(r.Revision), Lost: done}, true
 	}
 	done.Fire()
 	l.p.Go(func(p locks.Process) { _ = p.Etcd().Revoke(time.Second, lease) })
-	if err == nil {
-		err = locks.ErrNotAcquired
-	}
-	return locks.Lease{}, err
+	return locks.Lease{}, false
 }
 
 func (l *watchedLock) Release(locks.Lease) error {
