@@ -6,10 +6,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/trace"
 )
 
 // onRedis is what locks on Redis are asked.
@@ -125,23 +122,9 @@ func (s *subject) untilDeadline() promise {
 	if m.Drift > 0 {
 		focus = append(focus, []search.Kind{search.Drift})
 	}
-	return promise{name: ExclusionUntilDeadline, property: checker.MutualExclusion, menu: m, focus: focus, extend: s.lateVote, why: `
+	return promise{name: ExclusionUntilDeadline, property: checker.MutualExclusion, menu: m, focus: focus, why: `
 		The deadline is counted from before the first request, so that no key of the holder's is older; and what it falls short
 		of the lease by covers how far clocks may drift apart. How long processes pause and messages travel plays no part.`}
-}
-
-// lateVote has a client stand still when it has some of the votes.
-func (s *subject) lateVote(src search.Source, of *scenarios.Scenario) {
-	if !s.several() || src.Below(4) != 0 {
-		return
-	}
-	client, servers := of.Clients[src.Below(int64(len(of.Clients)))].Name, of.Servers.Names()
-	of.Faults = append(of.Faults, sim.Fault{
-		Trigger: sim.Trigger{When: sim.After, Nth: int(src.Below(2)), Step: sim.Pattern{
-			Node: client, Does: trace.Receive, Peer: servers[src.Below(int64(len(servers)))],
-		}},
-		Action: sim.Action{Kind: sim.Pause, Node: client}, For: some(src, s.ttl),
-	})
 }
 
 // coveredDrift is how far clocks may drift, in parts per million: for several servers what Redlock's specification says,
