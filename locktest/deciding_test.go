@@ -30,7 +30,11 @@ var deciding = map[string]string{
 	"never deletes":                 "a's Unlock should have deleted it",
 	"leaves its node":               "b's Lock should have deleted it when it gave up",
 	"watches from now":              "last request (Watch) is executed, when a's key is gone already",
-	"watches own node":              "Lock does not return to b",
+	"watches own node":              "last request (getData) watches its own znode",
+	"sleeps through":                "last request (getData) finds that a's znode is gone, and b asks for nothing more",
+	"watches once":                  "last request (getChildren) watches nothing",
+	"deletes first":                 "release (delete) deletes a/1's znode",
+	"row forever":                   "Each time its INSERT is answered 0 rows",
 	"leaves all":                    "a release (EVAL) of a deletes a's key while a is still in its critical section",
 	"minority":                      "though only redis-2 has granted it",
 	"deadline from the reply":       " s after its SET was sent",
@@ -38,7 +42,7 @@ var deciding = map[string]string{
 }
 
 // unclear are faulty locks that no lock of the catalogue can be compared with in the scenario that shows their mistake.
-var unclear = []string{"renews forever", "first of a sorted set removed"}
+var unclear = []string{"renews forever", "row forever", "first of a sorted set removed"}
 
 func TestTheDecidingRequestIsNamed(t *testing.T) {
 	for _, l := range wrong() {

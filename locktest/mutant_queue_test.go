@@ -15,6 +15,7 @@ type queuePlant struct {
 	watchesFirst  bool // watches the first node of the queue …
 	noRelisting   bool // woken, it holds
 	sleepsThrough bool // that the watched node is gone already is not noticed
+	watchesOnce   bool // a watch that has fired is not set again
 	deletesFirst  bool // the release deletes the first node, also another client's
 	deletesAll    bool // the release deletes all nodes
 	staysAttached bool // neither stops when suspended nor asks whether its node is there after a reconnection
@@ -121,6 +122,7 @@ func (l *queueLock) find(prefix string) (locks.ZKNode, error) {
 var errGone = errors.New("the own node is gone")
 
 func (l *queueLock) await(own locks.ZKNode, wait time.Duration) (locks.Lease, error) {
+	watched := false
 	for start := l.p.Monotonic(); ; {
 		session := l.zk.Session()
 		first, before, found, err := l.queue(own.Path)
@@ -142,7 +144,13 @@ func (l *queueLock) await(own locks.ZKNode, wait time.Duration) (locks.Lease, er
 		if wait != locks.Forever {
 			left = wait - l.p.Monotonic().Sub(start)
 		}
-		_, gone, err := l.zk.Watch(before)
+		var gone locks.Signal
+		if watched && l.watchesOnce {
+			gone = l.p.NewSignal()
+		} else {
+			_, gone, err = l.zk.Watch(before)
+			watched = true
+		}
 		switch {
 		case errors.Is(err, locks.ErrNoNode) && l.sleepsThrough:
 			gone = l.p.NewSignal()

@@ -127,6 +127,7 @@ func wrong() []lock {
 		{name: "no re-listing", breaks: locktest.ExclusionWithinSession, build: queuePlant{noRelisting: true}.build},
 		{name: "watches first, no re-listing", breaks: locktest.ExclusionWithinSession, build: queuePlant{watchesFirst: true, noRelisting: true}.build},
 		{name: "sleeps through", breaks: locktest.Handover, build: queuePlant{sleepsThrough: true}.build},
+		{name: "watches once", breaks: locktest.Progress, build: queuePlant{watchesOnce: true}.build},
 		{name: "deletes first", breaks: locktest.ReleaseSafety, build: queuePlant{deletesFirst: true}.build},
 		{name: "deletes all", breaks: locktest.ReleaseSafety, build: queuePlant{deletesAll: true}.build},
 		{name: "trusts failed lists", breaks: locktest.ExclusionUntilSuspended, build: queuePlant{trustsErrors: true}.build},

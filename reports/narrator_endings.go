@@ -198,19 +198,10 @@ func (t *narrator) stall() {
 	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: blocked + who + " " + vain + here, silent: true})
 }
 
-// lastWord tells which request was the last of somebody who could hold the lock and waits for a notice of it, and whether that
-// request came when there was nothing left to be notified of.
+// lastWord tells which request was the last of somebody who could hold the lock and waits for a notice of it: what it watches,
+// and whether it came when there was nothing left to be notified of.
 func (t *narrator) lastWord(w *history.Wait) {
-	i := -1
-	for k := range t.h.Acquisitions {
-		if a := &t.h.Acquisitions[k]; a.Client == w.Client && a.Task == w.Task && a.Invoked <= t.until {
-			i = k
-		}
-	}
-	if i < 0 {
-		return
-	}
-	list := t.requests(&t.h.Acquisitions[i], w.From, t.until, "acquire", "look")
+	a, list := t.asked(w)
 	if len(list) == 0 {
 		return
 	}
@@ -218,12 +209,66 @@ func (t *narrator) lastWord(w *history.Wait) {
 	if last.executed == trace.Never || t.isDown(last.To, t.until) || t.until.Sub(last.executed) < t.run.Case.Scenario.Progress/2 {
 		return
 	}
-	what := "is executed"
-	if gone := t.goneBefore(last.executed); gone != nil {
-		what += here + ", when " + t.entryOf(t.holder(gone.Acquisition, gone.Client)) + " is gone already"
+	what := "is executed" + here
+	if watched := t.watched(last, a); watched != "" {
+		what = "watches " + watched + here
+		if t.outcome(last, t.until) == "is answered no node" {
+			what = "finds that " + watched + " is gone" + here + ", and " + t.waiter(w) + " asks for nothing more"
+		}
+		t.wrong(last.What, strings.ReplaceAll(what, here, ""))
+	} else if gone := t.goneBefore(last.executed); gone != nil {
+		what += ", when " + t.entryOf(t.holder(gone.Acquisition, gone.Client)) + " is gone already"
 		t.wrong(last.What, "comes when the entry is gone")
 	}
 	t.tellOf(last.executed, orderService, t.waiter(w)+"'s last request ("+last.What+")", what, last.To, spot{laneNode(last.To), ""})
+}
+
+// asked returns the acquisition that somebody waits for, and its requests for the lock since the wait began; nil if it has none.
+func (t *narrator) asked(w *history.Wait) (a *history.Acquisition, list []*sent) {
+	for i := range t.h.Acquisitions {
+		if o := &t.h.Acquisitions[i]; o.Client == w.Client && o.Task == w.Task && o.Invoked <= t.until {
+			a = o
+		}
+	}
+	if a == nil {
+		return nil, nil
+	}
+	return a, t.requests(a, w.From, t.until, "acquire", "look")
+}
+
+// watched says what a look of an acquisition at ZooKeeper watches; "" if it is none, or if the path does not tell whose znode it is.
+func (t *narrator) watched(m *sent, by *history.Acquisition) string {
+	looks := m.What == "getData" || m.What == "exists" || m.What == "getChildren"
+	path, watches := strings.CutSuffix(m.Detail, " watch")
+	if looks && !watches {
+		return "nothing"
+	}
+	path = strings.TrimPrefix(path, m.What+" ")
+	var of *history.Acquisition
+	for i := range t.h.Acquisitions {
+		a := &t.h.Acquisitions[i]
+		made := looks && slices.ContainsFunc(t.requests(a, a.Invoked, min(a.Returned, m.Sent), "acquire"), func(c *sent) bool {
+			prefix, _, _ := strings.Cut(strings.TrimPrefix(c.Detail, "create "), " ")
+			return c.What == "create" && strings.HasPrefix(path, prefix)
+		})
+		switch {
+		case !made:
+		case of != nil:
+			return "" // names that are alike
+		default:
+			of = a
+		}
+	}
+	switch entry := t.servers().Entry(); {
+	case of == nil:
+		return ""
+	case of == by:
+		return "its own " + entry
+	case sameOwner(of, by):
+		return "the " + entry + " of its own earlier try"
+	default:
+		return t.entryOf(t.who(of))
+	}
 }
 
 // goneBefore returns the entry that went last before a moment at which there is none; nil if there is one, or was none.
@@ -290,7 +335,8 @@ func (t *narrator) splitVotes() string {
 // longestWords is up to how many bytes a library is quoted.
 const longestWords = 120
 
-// refusals is what Lock says each time to the one who waits, in its own words, if that is always the same and can be quoted.
+// refusals is what Lock says each time to the one who waits, in its own words, or else what a server answers, if that is always
+// the same and can be quoted.
 func (t *narrator) refusals() string {
 	w, said, times := t.waiting(), "", 0
 	for i := range t.h.Acquisitions {
@@ -304,10 +350,32 @@ func (t *narrator) refusals() string {
 		said = a.Said
 		times++
 	}
-	if times < 2 || len(said) > longestWords || strings.Contains(said, "\n") {
+	switch {
+	case times == 0 && w != nil:
+		return t.answers(w)
+	case times < 2 || len(said) > longestWords || strings.Contains(said, "\n"):
 		return ""
 	}
 	return fmt.Sprintf("each time Lock says %q, and ", said)
+}
+
+// answers says what the one who waits is answered each time; "" if it asks once only, or not always the same.
+func (t *narrator) answers(w *history.Wait) (text string) {
+	_, list := t.asked(w)
+	for i, m := range list {
+		said := "each time its " + m.What + " " + t.outcome(m, t.until) + ", and "
+		last := i == len(list)-1 && t.answered(m) > t.until // not answered yet
+		if !last && (t.answered(m) == trace.Never || t.outcome(m, t.until) == "" || text != "" && text != said) {
+			return ""
+		}
+		if !last {
+			text = said
+		}
+	}
+	if len(list) < 3 {
+		return ""
+	}
+	return text
 }
 
 // waiting is the longest wait under way at the violation, of whom it names if it names somebody.

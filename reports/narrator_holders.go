@@ -319,13 +319,11 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 		return
 	}
 	release := who + "'s release"
-	if by != nil && by.Unlocked != trace.Never && r.At.Sub(by.Unlocked) >= t.soon() {
+	if r.Again || by != nil && by.Unlocked != trace.Never && r.At.Sub(by.Unlocked) >= t.soon() {
 		release = who + "'s late release"
 	}
 	if e := t.removalAt(r); e != nil {
-		if e.What == "DEL" {
-			release += " (" + e.What + ")"
-		}
+		release += " (" + e.What + ")"
 		t.wrong(e.What, "deletes another's")
 	}
 	verb := "deletes "
@@ -334,7 +332,7 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	}
 	switch {
 	case r.Again:
-		t.tellOf(r.At, orderService, who+"'s late release", verb+"the "+t.servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
+		t.tellOf(r.At, orderService, release, verb+"the "+t.servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
 	case by != nil && by.Outcome == history.OK:
 		t.acquires(by)
 		t.leaves(by, r.At)

@@ -37,7 +37,15 @@ func (t *narrator) removalAt(r *history.Removal) *trace.Event {
 			return e
 		}
 	}
-	return t.requestAt(r.Node, r.Client, r.At)
+	if e := t.requestAt(r.Node, r.Client, r.At); e != nil || r.Node != keeperOf(t.servers()) {
+		return e
+	}
+	for i := len(t.run.Events) - 1; i >= 0; i-- { // servers that agree on a release first
+		if e := &t.run.Events[i]; e.At < r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Alt == "release" {
+			return e
+		}
+	}
+	return nil
 }
 
 // compares adds why a release could delete another's entry, where its command or its value shows what it failed to compare.

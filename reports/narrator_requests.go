@@ -88,13 +88,15 @@ func (t *narrator) lastAsk(a *history.Acquisition) (last *sent, nth string) {
 	return last, ordinal(max(tries, asked+1))
 }
 
-// isOf reports whether a request belongs to an acquisition: it has the acquisition's value, a server has noted it, or its client
-// has only one task.
+// isOf reports whether a request belongs to an acquisition: it has the acquisition's value, a server has noted it, or no other
+// task of its client lives.
 func (t *narrator) isOf(m *sent, a *history.Acquisition) bool {
 	if a.Value != "" && strings.Contains(m.Detail, a.Value) {
 		return true
 	}
-	others := slices.ContainsFunc(t.h.Acquisitions, func(o history.Acquisition) bool { return o.Client == a.Client && o.Task != a.Task })
+	others := slices.ContainsFunc(t.h.Acquisitions, func(o history.Acquisition) bool {
+		return o.Client == a.Client && o.Task != a.Task && m.Sent <= o.Crashed
+	})
 	if !others {
 		return true
 	}
