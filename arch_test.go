@@ -18,6 +18,7 @@ const module = "github.com/locksim/locksim"
 
 // arrows says which packages of this module a package may import. ARCHITECTURE.md prints the same table.
 var arrows = map[string][]string{
+	"internal/long":      {},
 	"trace":              {},
 	"locks":              {},
 	"locks/live":         {"locks", "real"},
@@ -151,6 +152,9 @@ func TestArrows(t *testing.T) {
 		}
 		seen[f.folder] = true
 		for _, imported := range f.imports {
+			if f.test && imported == module+"/internal/long" { // any test may ask how much to play
+				continue
+			}
 			checkImport(t, f, allowed, imported)
 		}
 	}
@@ -199,6 +203,6 @@ func TestArchitectureShowsTheArrows(t *testing.T) {
 		if len(arrows[folder]) == 0 {
 			line += "–"
 		}
-		require.Contains(t, string(document), line+" |", "ARCHITECTURE.md must have this line in its table of arrows")
+		require.True(t, strings.Contains(string(document), line+" |\n"), "the table of arrows in ARCHITECTURE.md lacks %s |", line)
 	}
 }

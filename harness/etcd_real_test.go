@@ -2,8 +2,8 @@ package harness_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
+	"github.com/locksim/locksim/internal/long"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +16,8 @@ import (
 	"github.com/locksim/locksim/sim/lease"
 )
 
-var commands = flag.Int("commands", 1_000, "how many generated requests the real and the simulated etcd are compared on")
+// commands is on how many generated requests the real and the simulated etcd are compared.
+func commands() int { return long.Pick(300, 1_000, 10_000) }
 
 // A conversation is what one client asks of etcd, one request after the other. Leases are named by the order in which they
 // were granted, from 1; a revision below 0 counts back from the last that the client has heard of. Watches are answered in
@@ -189,9 +190,9 @@ func TestEtcdAnswersAsTheRealOneDoes(t *testing.T) {
 		require.Equal(t, transcript(c, gateway.converse(t, c)), transcript(c, model.converse(t, c)))
 	}
 	played, rounds := 0, 0
-	for played < *commands {
+	for played < commands() {
 		rapid.Check(t, func(t *rapid.T) {
-			if played >= *commands {
+			if played >= commands() {
 				return
 			}
 			c := drawConversation(t)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"github.com/locksim/locksim/internal/long"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -177,10 +178,7 @@ func TestProgramsMeetFaultsAsNativeLocksDo(t *testing.T) {
 	lock := guestLock(t)
 	var r harness.Runner
 	defer r.Close()
-	seeds := uint64(5)
-	if testing.Short() {
-		seeds = 1
-	}
+	seeds := uint64(long.Pick(1, 2, 5))
 	for _, story := range guestStories {
 		text := story.scenario
 		if !strings.Contains(text, "algorithm:") {

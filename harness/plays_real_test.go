@@ -10,12 +10,12 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// long is longer than anything that is waited for takes on a machine under load.
-const long = 30 * time.Second
+// forever is longer than anything that is waited for takes on a machine under load.
+const forever = 30 * time.Second
 
 // came tells whether a signal fires.
 func came(p locks.Process, s locks.Signal) string {
-	if p.Wait(long, s) == 0 {
+	if p.Wait(forever, s) == 0 {
 		return "comes"
 	}
 	return "does not come"

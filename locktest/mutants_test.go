@@ -1,6 +1,7 @@
 package locktest_test
 
 import (
+	"github.com/locksim/locksim/internal/long"
 	"os"
 	"strconv"
 	"testing"
@@ -225,10 +226,7 @@ func TestEachFocusFindsItsMistake(t *testing.T) {
 		t.Run(tc.focus, func(t *testing.T) {
 			t.Parallel()
 			o := locktest.Options{Only: []locktest.Promise{tc.breaks}}
-			series := uint64(10)
-			if testing.Short() {
-				series = 3
-			}
+			series := uint64(long.Pick(3, 5, 10))
 			for seed := range series {
 				o.Seed = seed << 32
 				schedule, text, err := locktest.FirstBreach(tc.build, o)
@@ -236,6 +234,7 @@ func TestEachFocusFindsItsMistake(t *testing.T) {
 				require.NotZero(t, schedule, "not found with seed %#x", o.Seed)
 				require.LessOrEqual(t, schedule, tc.within, "seed %#x: %s", o.Seed, text)
 			}
+			o.Seed = 9 << 32
 			found, err := locktest.Check(tc.build, o)
 			require.NoError(t, err)
 			require.Len(t, found.Scenario.Faults, tc.faults, "%s", found.Scenario.YAML())
@@ -248,10 +247,7 @@ func TestRightLocksPass(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			if seeds(t) == 1 {
-				l.o.Runs = patience
-				if testing.Short() {
-					l.o.Runs /= 2
-				}
+				l.o.Runs = long.Pick(patience/2, patience/2, patience)
 			}
 			for seed := range seeds(t) {
 				l.o.Seed = seed << 32

@@ -66,7 +66,7 @@ func TestRedisKeepsThroughKillsWhatTheRealOneKeeps(t *testing.T) {
 			theirs := startRealRedis(t, real.RedisConfig{Persistence: name})
 			ours := newSimulatedRedis(redis.Config{Persistence: persistence})
 			story := rapid.Custom(func(t *rapid.T) []string { return drawLives(t, persistence == redis.RDB) })
-			for seed := range max(3, *commands/2_000) {
+			for seed := range max(3, commands()/2_000) {
 				compare(t, theirs, ours, story.Example(seed))
 			}
 		})

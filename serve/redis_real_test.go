@@ -68,7 +68,7 @@ func TestRedisAnswersAsTheRealOneDoes(t *testing.T) {
 	t.Run("scripts of all locks", func(t *testing.T) { compare(t, theirs, ours, lockScripts()) })
 	t.Run("drawn", func(t *testing.T) {
 		played, rounds := 0, 0
-		for played < *commands {
+		for played < commands() {
 			rapid.Check(t, func(t *rapid.T) {
 				rounds++
 				lines := drawStory(t)

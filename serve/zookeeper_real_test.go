@@ -2,8 +2,8 @@ package serve_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
+	"github.com/locksim/locksim/internal/long"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +15,8 @@ import (
 	"github.com/locksim/locksim/serve"
 )
 
-var commands = flag.Int("commands", 2_000, "how many generated commands real and simulated servers are compared on")
+// commands is on how many generated commands real and simulated servers are compared.
+func commands() int { return long.Pick(500, 2_000, 10_000) }
 
 // bothZK starts as many real servers and as many simulated ones.
 func bothZK(t *testing.T, servers int, tick time.Duration) []*zkSide {
@@ -72,7 +73,7 @@ func TestZooKeeperAnswersAsTheRealOneDoes(t *testing.T) {
 			}, 20*time.Second, 50*time.Millisecond)
 		}
 		played, rounds := 0, 0
-		for played < *commands {
+		for played < commands() {
 			rapid.Check(t, func(t *rapid.T) {
 				rounds++
 				root := fmt.Sprintf("/round-%d", rounds)

@@ -3,8 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
+	"github.com/locksim/locksim/internal/long"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -25,8 +25,6 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-var lateReplies = flag.Int("late-replies", 20, "runs of redsync with late replies only")
-
 const mine = "../../clients/testdata/mine"
 
 // said runs a command, and returns its exit code, its output and its complaints.
@@ -38,9 +36,7 @@ func said(t *testing.T, args ...string) (code int, out, problems string) {
 }
 
 func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("libraries take minutes each under the race detector")
-	}
+	long.Only(t)
 	files, err := filepath.Glob("../../clients/testdata/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -116,7 +112,7 @@ func TestLibrariesAreSeenToHold(t *testing.T) {
 
 func TestRedsyncKeepsItsPromiseWhenRepliesAreLate(t *testing.T) {
 	lock := built(t, "redsync")
-	for n := range *lateReplies {
+	for n := range long.Pick(5, 20, 500) {
 		random := rand.New(rand.NewPCG(uint64(n), 0))
 		s := contended(t, &lock)
 		for range 1 + random.IntN(4) {

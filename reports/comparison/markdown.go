@@ -2,7 +2,6 @@ package comparison
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"strings"
 
@@ -10,11 +9,9 @@ import (
 	"github.com/locksim/locksim/search/compare"
 )
 
-// markdownLimit is how long a report may be that GitHub shows, as a step's summary or a file: 1 MiB.
-const markdownLimit = 1 << 20
-
-// Markdown writes the report as GitHub shows it. Counterexamples come last; where there is no room for all of them, it
-// says how many are missing.
+// Markdown writes the short form of the report: which lock for which purpose, all locks at a glance, and what each costs. The
+// single cells and the counterexamples are in the page. It ends with the sums by which [compare.Check] tells whether what is
+// measured today is still the same.
 func Markdown(w io.Writer, c *compare.Comparison, l Links) error {
 	m := &markdown{board: newBoard(c), links: l}
 	m.line("# " + literal(m.title()))
@@ -24,18 +21,13 @@ func Markdown(w io.Writer, c *compare.Comparison, l Links) error {
 	}
 	m.decisions()
 	m.table(m.overview())
-	m.line("## All cells")
-	for _, fencing := range m.Fencing {
-		m.matrix(m.matrixOf(fencing))
-	}
-	m.heats()
 	m.table(m.costs())
 	m.section(librariesTitle, m.libraries())
 	m.section("How to read it", m.reading())
 	m.section("What the conditions are", m.conditions())
 	m.section("What the numbers do not show", m.threats())
 	m.section("Settings", m.settings())
-	m.counterexamples()
+	m.sums()
 	_, err := io.WriteString(w, m.out.String())
 	return err
 }
@@ -105,12 +97,6 @@ func (m *markdown) table(t table) {
 	m.rows(t)
 }
 
-// matrix writes the table of a fencing mode, and of locks that cannot use it only the reason.
-func (m *markdown) matrix(t table) {
-	m.line("### " + literal(t.title))
-	m.rows(t)
-}
-
 func (m *markdown) rows(t table) {
 	m.items("", t.notes)
 	if len(t.rows) == 0 {
@@ -167,66 +153,11 @@ func (m *markdown) entry(e *entry) string {
 // squares are the colours that Markdown has. The sign beside one says the same.
 var squares = map[tone]string{red: "🟥", amber: "🟧", green: "🟩", grey: "⬜"}
 
-func (m *markdown) heats() {
-	for i := range m.Heats {
-		h := &m.Heats[i]
-		t := heatTable(h)
-		m.line("## " + literal(t.title))
-		if link := m.links.heat(h); link != "" {
-			m.line("![" + literal(t.title) + ", in numbers below](" + link + ")")
-		}
-		m.rows(t)
+func (m *markdown) sums() {
+	m.line("## Sums of the first runs")
+	for _, sum := range m.Sums() {
+		m.out.WriteString("- " + code(sum.String()) + "\n")
 	}
-}
-
-// noRoom says how many counterexamples are left out.
-const noRoom = " more have no room here; the page and the table of values have all of them."
-
-// counterexamples writes as many as there is room for.
-func (m *markdown) counterexamples() {
-	list := m.examples()
-	if len(list) == 0 {
-		return
-	}
-	m.line("## Counterexamples")
-	const end = 200 // for saying how many are missing
-	for i := range list {
-		text := m.counterexample(&list[i])
-		if m.out.Len()+len(text)+end > markdownLimit {
-			m.line("\n" + count(len(list)-i) + noRoom)
-			return
-		}
-		m.out.WriteString(text)
-	}
-}
-
-func (m *markdown) counterexample(x *counterexample) string {
-	var b strings.Builder
-	c := x.first()
-	sign := signOf(c)
-	fmt.Fprintf(&b, "- %s %s **%s**, %s", squares[sign.tone], sign.glyph, literal(c.Lock), literal(c.Property))
-	if c.Kind != "" {
-		b.WriteString(": " + literal(c.Kind))
-	}
-	if x.Example != nil {
-		for _, f := range exampleFiles {
-			if link := m.links.example(x.Example, f.ending); link != "" {
-				fmt.Fprintf(&b, " · [%s](%s)", f.name, link)
-			}
-		}
-		if text := tells(x.Example); len(text) > 0 {
-			b.WriteString("<br>" + literal(strings.Join(text, " ")))
-		}
-	}
-	b.WriteString("\n")
-	for i := range x.plays {
-		b.WriteString("  - " + literal(x.plays[i].where()))
-		if command := x.plays[i].command; command != "" {
-			b.WriteString("<br>" + code(command))
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
 }
 
 // literal makes text that Markdown and HTML show as it is.

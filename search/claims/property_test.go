@@ -3,6 +3,7 @@ package claims_test
 import (
 	"flag"
 	"fmt"
+	"github.com/locksim/locksim/internal/long"
 	"os"
 	"slices"
 	"testing"
@@ -20,8 +21,6 @@ import (
 // Besides the scenarios that rapid draws, a number of them is drawn for each promise, and more until its danger has arisen; the
 // end of one must be found within a number of them, too.
 const (
-	manyDraws = 100
-	fewDraws  = 20 // with -short
 	mostDraws = 4_000
 )
 
@@ -67,10 +66,7 @@ func keep(t *testing.T, claim *claims.Claim) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) { check(t, rapidSource{t}) })
-	draws := manyDraws
-	if testing.Short() {
-		draws = fewDraws
-	}
+	draws := long.Pick(20, 20, 100)
 	for n := 0; n < draws || c.dangers == 0 && n < mostDraws; n++ {
 		check(t, search.Seeded(uint64(n)))
 	}

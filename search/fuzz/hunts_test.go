@@ -2,8 +2,8 @@ package fuzz
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
+	"github.com/locksim/locksim/internal/long"
 	"iter"
 	"os"
 	"regexp"
@@ -150,16 +150,6 @@ func (p *prey) config(t testing.TB) Config {
 	return c
 }
 
-// tabulate says that the table of the hunts is to be measured again:
-//
-//	go test ./search/fuzz -run TestTheTableOfHunts -timeout 1h -args -hunts
-var tabulate = flag.Bool("hunts", false, "measure testdata/hunts.txt again")
-
-// all says that each prey is hunted for, rather than every second one: those of one story follow one another.
-//
-//	go test ./search/fuzz -run TestEveryUnsafeStory -args -all
-var all = flag.Bool("all", false, "hunt for each prey, not for every second one")
-
 // How the table is measured: from several first runs, that far from one another, with several runs at once.
 const (
 	starts     = 9
@@ -173,7 +163,7 @@ const tableFile = "testdata/hunts.txt"
 const tableHead = `# Runs and time until a known violation is found by somebody who knows the lock and the kinds of faults alone, style and
 # fencing mode included: the median of 9 campaigns, with the least and the most runs. The first time is until the
 # violation, the second until its minimal scenario. Two runs at once; other programs may have been running.
-# go test ./search/fuzz -run TestTheTableOfHunts -timeout 1h -args -hunts
+# UPDATE=1 LONG=1 go test ./search/fuzz -run TestTheTableOfHunts -timeout 1h
 `
 
 // hunted is a line of the table.
@@ -212,7 +202,7 @@ var lineOfTable = regexp.MustCompile(`^(.+?) {2,}\d+ \(\d+ to \d+\) +(\d+) ms +(
 
 // TestTheTableOfHuntsIsWhole holds the table against the list of preys and against its aim.
 func TestTheTableOfHuntsIsWhole(t *testing.T) {
-	if *tabulate {
+	if long.Measures() {
 		var b strings.Builder
 		b.WriteString(tableHead)
 		for i := range preys {
@@ -249,7 +239,7 @@ func (p *prey) name() string {
 // TestEveryUnsafeStoryIsFoundAgain hunts for preys and looks whether what is found is minimal.
 func TestEveryUnsafeStoryIsFoundAgain(t *testing.T) {
 	for i := range preys {
-		if !*all && (i%2 != 0 || testing.Short() && i%5 != 0) {
+		if i%long.Pick(10, 3, 1) != 0 {
 			continue
 		}
 		p := &preys[i]

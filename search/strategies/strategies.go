@@ -5,7 +5,7 @@
 // and of how package search's wide menus do with what the named stories show ([Hunts]). The rows that they lack, such as
 // have been deleted to be made again, are played by
 //
-//	go test ./search/strategies -run TestTables -timeout 2h -args -tables
+//	UPDATE=1 LONG=1 go test ./search/strategies -run TestTables -timeout 2h
 package strategies
 
 import (

@@ -2,8 +2,8 @@ package strategies_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
+	"github.com/locksim/locksim/internal/long"
 	"io/fs"
 	"os"
 	"path"
@@ -16,15 +16,10 @@ import (
 	"github.com/locksim/locksim/search/strategies"
 )
 
-var (
-	complete = flag.Bool("tables", false, "play the rows that the tables lack; all of them take a quarter of an hour")
-	jobs     = flag.Int("jobs", 2, "series that are played at once")
-)
-
 const limitsHead = `# Runs to the first violation, for each limit of what a lock promises and each way to search: the median of %d series,
 # and their quartiles. > says that a series ended without finding any. A row with a - has no faults: only guidance can
 # make a difference. Rows that have been deleted are played again by
-#   go test ./search/strategies -run TestTables -timeout 2h -args -tables
+#   UPDATE=1 LONG=1 go test ./search/strategies -run TestTables -timeout 2h
 #
 # step-keyed is search.Generate's default: faults hang on steps of the protocol, and each scenario draws a part of the
 # kinds; swarm places them at any moment, for any time; uniform has all kinds in every scenario; guided is step-keyed,
@@ -34,7 +29,7 @@ const limitsHead = `# Runs to the first violation, for each limit of what a lock
 const huntsHead = `# Runs to the first violation of what the named stories show to be violated, by search.Wide, which is told the lock, the
 # kinds of faults, the client style and the fencing mode: the median of %d series, and their quartiles. Behind them stands
 # a story that shows it. Rows that have been deleted are played again by
-#   go test ./search/strategies -run TestTables -timeout 2h -args -tables
+#   UPDATE=1 LONG=1 go test ./search/strategies -run TestTables -timeout 2h
 `
 
 // kept is a table in a file.
@@ -97,7 +92,7 @@ func (k *kept) complete(t *testing.T) {
 		if _, ok := rows[q.Name]; ok {
 			continue
 		}
-		row, err := strategies.Compare(t.Context(), q, k.strategies, known.Series, known.Most, *jobs)
+		row, err := strategies.Compare(t.Context(), q, k.strategies, known.Series, known.Most, 2)
 		require.NoError(t, err)
 		rows[q.Name] = row
 		k.write(t, known, rows)
@@ -120,7 +115,7 @@ func (k *kept) write(t *testing.T, table *strategies.Table, rows map[string]stra
 func TestTables(t *testing.T) {
 	for _, k := range []*kept{limits(), hunts(t)} {
 		t.Run(path.Base(k.file), func(t *testing.T) {
-			if *complete {
+			if long.Measures() {
 				k.complete(t)
 			}
 			table, text := k.read(t)

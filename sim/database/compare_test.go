@@ -1,8 +1,8 @@
 package database_test
 
 import (
-	"flag"
 	"fmt"
+	"github.com/locksim/locksim/internal/long"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +16,8 @@ import (
 	"github.com/locksim/locksim/sim/database"
 )
 
-var commands = flag.Int("commands", 300, "how many lines of drawn stories real and simulated servers are compared on")
+// commands is on how many lines of drawn stories real and simulated servers are compared.
+func commands() int { return long.Pick(100, 300, 2_000) }
 
 // drawSQL draws a story of three clients from what a dialect's statements are drawn from.
 func drawSQL(statement func(*rapid.T) string) *rapid.Generator[[]string] {
@@ -256,9 +257,9 @@ func compareSQL(t *testing.T, kind string, server sqlServer, drawn *rapid.Genera
 	t.Helper()
 	played, told, again := 0, 0, 0
 	began := time.Now()
-	for played < *commands {
+	for played < commands() {
 		rapid.Check(t, func(t *rapid.T) {
-			if played >= *commands {
+			if played >= commands() {
 				return
 			}
 			lines := drawn.Draw(t, "story")

@@ -3,8 +3,8 @@ package memcached_test
 import (
 	"bufio"
 	"errors"
-	"flag"
 	"fmt"
+	"github.com/locksim/locksim/internal/long"
 	"net"
 	"slices"
 	"strconv"
@@ -20,7 +20,8 @@ import (
 	"github.com/locksim/locksim/sim/memcached"
 )
 
-var commands = flag.Int("commands", 1_000, "how many drawn commands the real and the simulated memcached are compared on")
+// commands is on how many drawn commands the real and the simulated memcached are compared.
+func commands() int { return long.Pick(300, 1_000, 10_000) }
 
 // A story of memcached is a list of requests. CAS ids are counted from its beginning, or from the last restart.
 type story []memcached.Request
@@ -218,9 +219,9 @@ func TestMemcachedForgetsInARestartWhatTheRealOneForgets(t *testing.T) {
 // TestMemcachedAnswersAsTheRealOneDoes tells drawn stories of both.
 func TestMemcachedAnswersAsTheRealOneDoes(t *testing.T) {
 	wire, played := dialReal(t, startReal(t)), 0
-	for played < *commands {
+	for played < commands() {
 		rapid.Check(t, func(r *rapid.T) {
-			if played >= *commands {
+			if played >= commands() {
 				return
 			}
 			list := drawStory(r)

@@ -2,8 +2,8 @@ package sentinel_test
 
 import (
 	"bufio"
-	"flag"
 	"fmt"
+	"github.com/locksim/locksim/internal/long"
 	"net"
 	"os"
 	"os/exec"
@@ -15,8 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-var real = flag.Bool("real", false, "measure real Sentinels of this machine too, which takes a quarter of a minute")
 
 // realRedis is a redis-server, perhaps as a Sentinel, on loopback.
 type realRedis struct {
@@ -79,9 +77,7 @@ func until(t *testing.T, condition func() bool) time.Duration {
 }
 
 func TestRealSentinelsTakeAsLong(t *testing.T) {
-	if !*real {
-		t.Skip("only with -args -real")
-	}
+	long.Only(t)
 	master := startReal(t, "", "save \"\"")
 	replica := startReal(t, "", fmt.Sprintf("save \"\"\nreplicaof 127.0.0.1 %d\nrepl-diskless-sync-delay 0", master.port))
 	require.Eventually(t, func() bool { return master.ask("WAIT 1 100") == ":1" }, 5*time.Second, 10*time.Millisecond)

@@ -1,0 +1,45 @@
+// Package long tells tests how much to play: little with -short, what somebody waits for by default, and everything with
+// LONG=1. LONG=10 draws ten times as much. UPDATE=1 LONG=1 measures the tables of measurements again.
+package long
+
+import (
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Pick returns how much a test plays: short with -short, long times the number in LONG if that is set, else usual.
+func Pick(short, usual, long int) int {
+	switch times := times(); {
+	case times > 0:
+		return times * long
+	case testing.Short():
+		return short
+	default:
+		return usual
+	}
+}
+
+// Only skips a test unless LONG is set, which says what the shorter run does not show.
+func Only(t testing.TB) {
+	t.Helper()
+	if times() == 0 {
+		t.Skip("played with LONG=1 only")
+	}
+}
+
+// Measures reports whether tests measure their tables again, rather than check them.
+func Measures() bool { return times() > 0 && os.Getenv("UPDATE") != "" }
+
+// times is the number in LONG; 0 if it is not set.
+func times() int {
+	text, ok := os.LookupEnv("LONG")
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		panic("LONG is how many times as much tests play: want a number such as 1, not " + strconv.Quote(text))
+	}
+	return n
+}

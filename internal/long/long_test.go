@@ -1,0 +1,37 @@
+package long
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPick(t *testing.T) {
+	t.Setenv("UPDATE", "1")
+	t.Setenv("LONG", "0")
+	usual := 100
+	if testing.Short() {
+		usual = 20
+	}
+	require.Equal(t, usual, Pick(20, 100, 1000))
+	require.False(t, Measures())
+	t.Setenv("LONG", "1")
+	require.Equal(t, 1000, Pick(20, 100, 1000))
+	require.True(t, Measures())
+	t.Setenv("LONG", "10")
+	require.Equal(t, 10_000, Pick(20, 100, 1000))
+	t.Setenv("LONG", "yes")
+	require.PanicsWithValue(t, `LONG is how many times as much tests play: want a number such as 1, not "yes"`, func() { Pick(1, 2, 3) })
+}
+
+func TestOnly(t *testing.T) {
+	for value, played := range map[string]bool{"0": false, "1": true} {
+		t.Setenv("LONG", value)
+		reached := false
+		t.Run(value, func(t *testing.T) {
+			Only(t)
+			reached = true
+		})
+		require.Equal(t, played, reached)
+	}
+}
