@@ -58,6 +58,7 @@ func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
 // A violation is made smaller to one of its own cause: Lock returns what is over, and in each there is a plainer story, of
 // a holder that stands still.
 func TestALockThatIsOverWhenItReturnsIsAFindingOfItsOwn(t *testing.T) {
+	long.Only(t)
 	for _, c := range []struct{ scenario, says string }{
 		{"go-zookeeper-ghost", "takes the grant, which has ended, for its own"},
 		{"redislock-late-reply", "which has ended, and believes that it holds the lock"},
@@ -88,7 +89,7 @@ func TestALockThatIsOverWhenItReturnsIsAFindingOfItsOwn(t *testing.T) {
 func TestLibrariesAreSeenToHold(t *testing.T) {
 	known := []string{"redsync", "redislock", "go-zookeeper"} // those that other tests compile, which takes a minute under the race detector
 	for _, c := range clients.Catalogue() {
-		if testing.Short() && !slices.Contains(known, c.Lock.Name) {
+		if !long.Enabled() && !slices.Contains(known, c.Lock.Name) {
 			continue
 		}
 		t.Run(c.Lock.Name, func(t *testing.T) {
@@ -263,6 +264,7 @@ func TestAProgramThatEndsItselfIsFoundAndToldWithItsOutput(t *testing.T) {
 }
 
 func TestAProgramThatEndsItselfIsCountedAmongWhatGoesWrong(t *testing.T) {
+	long.Only(t)
 	dir := t.TempDir()
 	code, out, problems := said(t, "measure", fragile, "--runs", "64", "--faults", "server-pause", "--save", dir)
 	require.Equal(t, exitOK, code, problems)

@@ -20,16 +20,19 @@ func Pick(short, usual, long int) int {
 	}
 }
 
+// Enabled reports whether LONG asks for the long form.
+func Enabled() bool { return times() > 0 }
+
 // Only skips a test unless LONG is set, which says what the shorter run does not show.
 func Only(t testing.TB) {
 	t.Helper()
-	if times() == 0 {
+	if !Enabled() {
 		t.Skip("played with LONG=1 only")
 	}
 }
 
 // Measures reports whether tests measure their tables again, rather than check them.
-func Measures() bool { return times() > 0 && os.Getenv("UPDATE") != "" }
+func Measures() bool { return Enabled() && os.Getenv("UPDATE") != "" }
 
 // times is the number in LONG; 0 if it is not set.
 func times() int {

@@ -1,11 +1,13 @@
 package claims_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"github.com/locksim/locksim/internal/long"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,7 +78,8 @@ func keep(t *testing.T, claim *claims.Claim) {
 
 // TestMain keeps rapid from leaving files behind: a failure prints the scenario itself.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+	flag.Parse()
+	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.checks", strconv.Itoa(long.Pick(20, 30, 100)))); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
