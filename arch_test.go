@@ -21,8 +21,8 @@ var arrows = map[string][]string{
 	"internal/long":      {},
 	"trace":              {},
 	"locks":              {},
-	"locks/live":         {"locks", "real"},
-	"real":               {},
+	"locks/live":         {"locks", "internal/real"},
+	"internal/real":      {},
 	"history":            {"trace"},
 	"sim":                {"trace"},
 	"sim/redis":          {"sim", "trace"},
@@ -33,46 +33,46 @@ var arrows = map[string][]string{
 	"sim/wire":           {"sim", "sim/redis", "sim/zookeeper", "sim/zookeeper/jute"},
 	"sim/wasm":           {"sim", "sim/wire", "trace"},
 	"sim/lease":          {"sim", "trace"},
-	"sim/memcached":      {"real", "sim", "trace"},
-	"sim/database":       {"real", "sim", "trace"},
+	"sim/memcached":      {"internal/real", "sim", "trace"},
+	"sim/database":       {"internal/real", "sim", "trace"},
 	"sim/storage":        {"sim", "trace", "history"},
 	"checker":            {"history", "trace"},
 	"scenarios":          {"sim", "history", "checker", "trace"},
-	"workload":           {"locks", "history"},
-	"harness": {
-		"scenarios", "checker", "workload", "locks", "locks/live", "real", "sim", "sim/database", "sim/lease", "sim/memcached", "sim/redis",
+	"internal/workload":  {"locks", "history"},
+	"internal/harness": {
+		"scenarios", "checker", "internal/workload", "locks", "locks/live", "internal/real", "sim", "sim/database", "sim/lease", "sim/memcached", "sim/redis",
 		"sim/redis/cluster", "sim/redis/sentinel",
 		"sim/storage", "sim/wasm", "sim/wire", "sim/zookeeper", "history", "trace",
 	},
-	"guest":   {"workload", "locks", "history"},
+	"guest":   {"internal/workload", "locks", "history"},
 	"clients": {"locks", "sim/wasm"},
-	"replay": {
-		"real", "locks/live", "workload", "harness", "scenarios", "checker", "locks", "sim", "sim/redis", "sim/storage",
+	"internal/replay": {
+		"internal/real", "locks/live", "internal/workload", "internal/harness", "scenarios", "checker", "locks", "sim", "sim/redis", "sim/storage",
 		"sim/zookeeper", "sim/zookeeper/jute", "history", "trace",
 	},
-	"search":            {"harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"search/claims":     {"search", "search/ledger", "harness", "scenarios", "checker", "locks", "sim", "history"},
-	"search/minimal":    {"search", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"search/fuzz":       {"search", "search/ledger", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"search/explore":    {"search", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"search/ledger":     {},
-	"search/measure":    {"search", "harness", "scenarios", "checker", "locks", "sim", "history"},
-	"search/strategies": {"search", "search/claims", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/wire", "locks", "locks/live", "real", "trace"},
-	"locktest":          {"clients", "search", "search/minimal", "reports", "reports/page", "reports/svg", "harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"search/compare": {
-		"search", "search/measure", "search/minimal", "harness", "scenarios", "checker", "locks", "sim", "history", "trace",
+	"internal/search":            {"internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"internal/search/claims":     {"internal/search", "internal/search/ledger", "internal/harness", "scenarios", "checker", "locks", "sim", "history"},
+	"internal/search/minimal":    {"internal/search", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"internal/search/fuzz":       {"internal/search", "internal/search/ledger", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"internal/search/explore":    {"internal/search", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"internal/search/ledger":     {},
+	"internal/search/measure":    {"internal/search", "internal/harness", "scenarios", "checker", "locks", "sim", "history"},
+	"internal/search/strategies": {"internal/search", "internal/search/claims", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"internal/serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/wire", "locks", "locks/live", "internal/real", "trace"},
+	"locktest":                   {"clients", "internal/search", "internal/search/minimal", "reports", "reports/page", "reports/svg", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"internal/search/compare": {
+		"internal/search", "internal/search/measure", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace",
 	},
 	"reports":            {"reports/junit", "scenarios", "checker", "history", "trace"},
 	"reports/junit":      {},
 	"reports/svg":        {"reports", "trace"},
 	"reports/page":       {"reports", "reports/svg", "trace"},
 	"reports/export":     {"reports", "checker", "history", "trace"},
-	"reports/comparison": {"reports", "reports/junit", "reports/svg", "search/compare"},
+	"reports/comparison": {"reports", "reports/junit", "reports/svg", "internal/search/compare"},
 	"cmd/locksim": {
-		"search", "search/claims", "search/minimal", "search/fuzz", "search/explore", "search/measure", "search/compare",
-		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "serve", "clients", "replay",
-		"harness", "scenarios", "checker", "history", "locks", "sim", "trace",
+		"internal/search", "internal/search/claims", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare",
+		"reports", "reports/svg", "reports/page", "reports/export", "reports/comparison", "locks/live", "internal/serve", "clients", "internal/replay",
+		"internal/harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},
 }
 
@@ -86,7 +86,7 @@ var behind = map[string]string{
 	"github.com/anishathalye/porcupine": "checker",
 	"go.yaml.in/yaml/v3":                "scenarios",
 	"pgregory.net/rapid":                "locktest",
-	"gonum.org/v1/gonum":                "search/measure",
+	"gonum.org/v1/gonum":                "internal/search/measure",
 	"github.com/redis/go-redis/v9":      "locks/live",
 	"github.com/go-zookeeper/zk":        "locks/live",
 	"github.com/tetratelabs/wazero":     "sim/wasm",
@@ -203,6 +203,8 @@ func TestArchitectureShowsTheArrows(t *testing.T) {
 		if len(arrows[folder]) == 0 {
 			line += "–"
 		}
-		require.True(t, strings.Contains(string(document), line+" |\n"), "the table of arrows in ARCHITECTURE.md lacks %s |", line)
+		if !strings.Contains(string(document), line+" |\n") {
+			t.Errorf("the table of arrows in ARCHITECTURE.md lacks %s |", line)
+		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/workload"
 )
 
 //go:wasmimport locksim register

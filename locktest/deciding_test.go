@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/locktest"
-	"github.com/locksim/locksim/search/minimal"
 )
 
 // deciding has for each faulty lock what its story must say of the deciding request: which it was, what became of it, or what

@@ -3,8 +3,8 @@ package locktest
 import (
 	"time"
 
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/search"
 )
 
 // SetStuckAfter changes how long one run may take, and returns what changes that back.

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/reports/page"
 	"github.com/locksim/locksim/reports/svg"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/minimal"
 )
 
 // Finding is a promise that a lock does not keep.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/search"
 )
 
 // Fuzz tests a lock with schedules that the fuzzer of go test makes out of bytes: the first names the promise, each of

@@ -17,8 +17,8 @@ package locktest
 import (
 	"testing"
 
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/search"
 )
 
 // Run tests a lock: saved scenarios first, then each promise in a subtest of its own, in a tenth of its schedules, and

@@ -1,11 +1,12 @@
 package locktest_test
 
 import (
-	"github.com/locksim/locksim/internal/long"
 	"os"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/locksim/locksim/internal/long"
 
 	"github.com/stretchr/testify/require"
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
 )
 
 // never says which kinds of faults that the lock's servers know are on no promise's fault model, and which promises were

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/search"
 )
 
 // Options says what cannot be found out of a lock, and what it does not promise. The zero value finds out all that it

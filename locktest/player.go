@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
 )
 
 // stuckAfter is how long one run may take in real time. Runs take milliseconds, so that nothing hangs on it, even on a busy

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/sim"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/search"
 )
 
 // RunProgram is [Run] for a lock that a program brings: the folder of a package of Go that imports package guest, or the name

@@ -6,9 +6,9 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
 )
 
 // Promise is something that a lock is asked to keep, whatever happens of what the promise is to survive. Which of them

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/sim"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
 	"github.com/locksim/locksim/sim"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/internal/search"
 )
 
 // everyEnsemble is all that can happen to an ensemble whose disks are honest.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/serve"
+	"github.com/locksim/locksim/internal/serve"
 )
 
 // served serves simulated Redis servers until the test ends, and returns where.

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/scenarios"
 )
 

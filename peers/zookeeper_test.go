@@ -11,8 +11,8 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/real"
-	"github.com/locksim/locksim/serve"
+	"github.com/locksim/locksim/internal/real"
+	"github.com/locksim/locksim/internal/serve"
 )
 
 // TestGoZooKeeperSeesWhatItSeesOfTheRealServer has programs that use github.com/go-zookeeper/zk as it is talk to a real server

@@ -5,7 +5,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/internal/search"
 )
 
 // aim is the flags of fuzz and measure that select faults, fencing modes, client styles and properties.

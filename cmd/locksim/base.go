@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
 )
 
 // baseScenario is a scenario to which faults are to be added, in one of its variants.

@@ -2,11 +2,11 @@ package main
 
 import (
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/minimal"
 )
 
 // Limits of the search for boundaries, which must not take noticeable time. They are in steps of the engine, so that the

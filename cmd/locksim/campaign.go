@@ -7,7 +7,7 @@ import (
 	"math"
 	"path"
 
-	"github.com/locksim/locksim/search/claims"
+	"github.com/locksim/locksim/internal/search/claims"
 )
 
 func campaignCommand() command {

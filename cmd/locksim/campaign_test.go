@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/search/claims"
+	"github.com/locksim/locksim/internal/search/claims"
 )
 
 // speed is what differs from one campaign to the next.

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/claims"
+	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/claims"
-	"github.com/locksim/locksim/search/minimal"
 )
 
 // campaigner runs stints one after another, and records their results.

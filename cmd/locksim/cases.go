@@ -4,7 +4,7 @@ import (
 	"flag"
 
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/search"
+	"github.com/locksim/locksim/internal/search"
 )
 
 // caseFlags are the flags that choose among the cases of a scenario.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/locksim/locksim/clients"
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
 )
 
 func checkCommand() command {

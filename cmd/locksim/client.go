@@ -12,10 +12,10 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
 )
 
 // clientsHelp says how locks of libraries are named.

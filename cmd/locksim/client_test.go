@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"github.com/locksim/locksim/internal/long"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,11 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locksim/locksim/internal/long"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/clients"
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"

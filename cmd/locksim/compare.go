@@ -14,10 +14,10 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports/comparison"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/compare"
 )
 
 func compareCommand() command {

@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search/compare"
+	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/reports/comparison"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search/compare"
-	"github.com/locksim/locksim/search/minimal"
 )
 
 // heatFolder is where the heat maps are, in the folder of a comparison.
@@ -24,7 +24,7 @@ const matrixFile = "matrix.svg"
 
 // savedLinks are the links of a saved report to the files beside it, with pictures in the given formats.
 func savedLinks(pictures []string) comparison.Links {
-	links := comparison.Links{Examples: compare.ExampleFolder + "/", Heats: heatFolder + "/", Matrix: matrixFile}
+	links := comparison.Links{Examples: compare.ExampleFolder + "/", Matrix: matrixFile}
 	for _, name := range pictures {
 		links.Pictures = append(links.Pictures, formatOf(name).ending)
 	}

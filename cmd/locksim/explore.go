@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/explore"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/explore"
 )
 
 func exploreCommand() command {

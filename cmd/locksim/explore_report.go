@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search/explore"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search/explore"
 )
 
 // explored is the result of an exploration, with its findings saved.

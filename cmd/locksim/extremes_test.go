@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"github.com/locksim/locksim/internal/long"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/locksim/locksim/internal/long"
 
 	"github.com/stretchr/testify/require"
 )

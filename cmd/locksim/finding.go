@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/search/minimal"
 )
 
 // All commands that search complete, save and show their findings in the same way:

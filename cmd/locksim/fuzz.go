@@ -14,9 +14,9 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/fuzz"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/fuzz"
 )
 
 func fuzzCommand() command {

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/fuzz"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/fuzz"
 )
 
 // hunter is a campaign under way.

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/fuzz"
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/fuzz"
 )
 
 // huntReport is the flags that say where findings go, and how they look.

@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/fuzz"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/fuzz"
 )
 
 // misdelete is a hunt that finds something, quickly.

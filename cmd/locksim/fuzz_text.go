@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/search"
 )
 
 // Limits of the report: causes that are described, further findings that are listed for each, and further causes that are

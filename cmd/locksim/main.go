@@ -21,8 +21,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/locksim/locksim/harness"
-	"github.com/locksim/locksim/replay"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/replay"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
 )

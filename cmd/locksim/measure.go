@@ -11,9 +11,9 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/compare"
-	"github.com/locksim/locksim/search/measure"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/compare"
+	"github.com/locksim/locksim/internal/search/measure"
 )
 
 func measureCommand() command {

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/locksim/locksim/harness"
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/measure"
-	"github.com/locksim/locksim/search/minimal"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/measure"
+	"github.com/locksim/locksim/internal/search/minimal"
 )
 
 // measured is the result of a measurement, with derived values.

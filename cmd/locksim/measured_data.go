@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/locksim/locksim/search/measure"
+	"github.com/locksim/locksim/internal/search/measure"
 )
 
 // measureDocument is what was measured as JSON.

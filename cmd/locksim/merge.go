@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/fuzz"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/fuzz"
 )
 
 func mergeCommand() command {

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
-	"github.com/locksim/locksim/search/minimal"
 )
 
 func minimizeCommand() command {

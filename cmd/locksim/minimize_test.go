@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"github.com/locksim/locksim/internal/long"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/locksim/locksim/internal/long"
 
 	"github.com/stretchr/testify/require"
 

@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/locksim/locksim/replay"
+	"github.com/locksim/locksim/internal/replay"
 )
 
 // asProgram is the environment variable that has the test's executable be locksim.

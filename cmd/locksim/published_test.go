@@ -3,9 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/internal/long"
-	"github.com/locksim/locksim/scenarios"
 	"io"
 	"os"
 	"os/exec"
@@ -14,10 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/long"
+	"github.com/locksim/locksim/scenarios"
+
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/search/compare"
 )
 
 // publishedFolder has results for readers who run nothing.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/locksim/locksim/replay"
+	"github.com/locksim/locksim/internal/replay"
 	"github.com/locksim/locksim/scenarios"
 )
 

@@ -8,11 +8,11 @@ import (
 	"math"
 
 	"github.com/locksim/locksim/clients"
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/search"
 )
 
 func runCommand() command {

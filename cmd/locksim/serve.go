@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locksim/locksim/serve"
+	"github.com/locksim/locksim/internal/serve"
 )
 
 func serveCommand() command {

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"github.com/locksim/locksim/harness"
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/reports"
 )
 

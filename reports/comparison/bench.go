@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/search/compare"
 )
 
 // units says of the units of [Bench] what is better. None of them is a measurement that varies: the same comparison

@@ -3,7 +3,7 @@ package comparison
 import (
 	"slices"
 
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // board finds the cells of a comparison.

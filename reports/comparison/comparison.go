@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // Links says where the files are that a report points at, as a report's reader gets there: "examples/" if they are in a
@@ -18,7 +18,6 @@ import (
 type Links struct {
 	Examples string   // NAME.yaml of each counterexample, and its pictures
 	Pictures []string // which there are: ".svg", ".html"
-	Heats    string   // NAME.svg of each heat map
 	Matrix   string   // the file that MatrixSVG has written
 	_        struct{}
 }
@@ -29,11 +28,4 @@ func (l *Links) example(e *compare.Example, ending string) string {
 		return ""
 	}
 	return l.Examples + url.PathEscape(e.Name) + ending
-}
-
-func (l *Links) heat(h *compare.Heat) string {
-	if l.Heats == "" {
-		return ""
-	}
-	return l.Heats + url.PathEscape(h.Name) + ".svg"
 }

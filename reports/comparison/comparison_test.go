@@ -20,9 +20,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/reports/junit"
-	"github.com/locksim/locksim/search/compare"
 )
 
 var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the golden files")
@@ -76,7 +76,7 @@ func difference(want, got string) string {
 	return fmt.Sprintf("%d lines, not %d", len(b), len(a))
 }
 
-var links = Links{Examples: "examples/", Pictures: []string{".svg", ".html"}, Heats: "heats/", Matrix: "matrix.svg"}
+var links = Links{Examples: "examples/", Pictures: []string{".svg", ".html"}, Matrix: "matrix.svg"}
 
 // forms are all that this package writes of a comparison, by the names of their files.
 func forms(c *compare.Comparison) map[string]func(io.Writer) error {

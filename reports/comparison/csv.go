@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // csvHead names the columns.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // rounding says what becomes of digits that there is no room for.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // field is one of a heat map.

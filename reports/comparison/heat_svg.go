@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/reports/svg"
-	"github.com/locksim/locksim/search/compare"
 )
 
 // px makes a length of pixels.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // pageMode shows what became of the resource in a fencing mode: a bar with a piece for each lock, and words.

@@ -3,7 +3,7 @@ package comparison
 import (
 	"fmt"
 
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // pageTable is a table as the template draws it.

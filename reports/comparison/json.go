@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // JSON writes all that is known, as one document. Its members stand on lines of their own, and so do the elements of

@@ -3,7 +3,7 @@ package comparison
 import (
 	"strings"
 
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // fact is a column of what is known of each lock, and of what it costs.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/search/compare"
 )
 
 // Markdown writes the short form of the report: which lock for which purpose, all locks at a glance, and what each costs. The

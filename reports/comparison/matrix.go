@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // matrixOf is the table of all locks under all conditions in one fencing mode.

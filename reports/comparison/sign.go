@@ -1,6 +1,6 @@
 package comparison
 
-import "github.com/locksim/locksim/search/compare"
+import "github.com/locksim/locksim/internal/search/compare"
 
 // resource is the property whose violations are damage.
 const resource = "resource"

@@ -1,7 +1,7 @@
 package comparison
 
 import (
-	"github.com/locksim/locksim/search/compare"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // table is what all forms of the report draw their tables of.

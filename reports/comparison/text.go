@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/search/compare"
 )
 
 // TextOptions says how a text is to look.

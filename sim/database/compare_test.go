@@ -2,13 +2,14 @@ package database_test
 
 import (
 	"fmt"
-	"github.com/locksim/locksim/internal/long"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/locksim/locksim/internal/long"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/real"
+	"github.com/locksim/locksim/internal/real"
 )
 
 // realSQL is the real side of a story: a database server, and a connection to it for each client.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"github.com/locksim/locksim/internal/long"
 	"net"
 	"slices"
 	"strconv"
@@ -12,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locksim/locksim/internal/long"
+
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/locksim/locksim/real"
+	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/memcached"
 )

@@ -132,7 +132,7 @@ func isHidden(line string) bool {
 	line = strings.TrimPrefix(line, "created by ")
 	return slices.ContainsFunc([]string{
 		"panic(", "runtime.", "internal/runtime/", runExport + "(",
-		"github.com/locksim/locksim/guest.", "github.com/locksim/locksim/workload.",
+		"github.com/locksim/locksim/guest.", "github.com/locksim/locksim/internal/workload.",
 	}, func(prefix string) bool { return strings.HasPrefix(line, prefix) })
 }
 

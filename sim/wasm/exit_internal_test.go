@@ -19,8 +19,8 @@ main.open.func1({0x59038, 0x482000})
 	example.test/mine/main.go:38 +0x30
 github.com/locksim/locksim/guest.(*lock).Acquire(0x2ca150, 0x0)
 	github.com/locksim/locksim/guest/lock.go:51 +0x11
-created by github.com/locksim/locksim/workload.Run in goroutine 1
-	github.com/locksim/locksim/workload/workload.go:20 +0x4
+created by github.com/locksim/locksim/internal/workload.Run in goroutine 1
+	github.com/locksim/locksim/internal/workload/workload.go:20 +0x4
 
 goroutine 8 [select]:
 main.keep()

@@ -3,7 +3,6 @@ package sentinel_test
 import (
 	"bufio"
 	"fmt"
-	"github.com/locksim/locksim/internal/long"
 	"net"
 	"os"
 	"os/exec"
@@ -12,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/locksim/locksim/internal/long"
 
 	"github.com/stretchr/testify/require"
 )

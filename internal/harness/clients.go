@@ -1,0 +1,36 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/internal/workload"
+	"github.com/locksim/locksim/locks"
+)
+
+// Client describes one client process of a plan, for running it outside a simulation.
+type Client struct {
+	Name    string
+	Random  string   // the client whose random stream it uses: its own, unless it is a forked twin
+	Servers []string // of an ensemble, to which it connects in this order; all if empty
+	Options locks.Options
+	Start   time.Duration
+	Work    workload.Plan
+}
+
+// Clients lists the plan's client processes.
+func (p *Plan) Clients() []Client {
+	list := make([]Client, len(p.clients))
+	for i := range p.clients {
+		c := &p.clients[i]
+		list[i] = Client{
+			Name: c.name, Random: c.random, Servers: c.servers, Options: c.options, Start: c.start, Work: c.work,
+		}
+	}
+	return list
+}
+
+// Purpose returns the purpose of a Redis command of the plan's lock: its second name for faults.
+func (p *Plan) Purpose(args []string) string { return (&world{plan: p}).purpose(args) }
+
+// Key returns the key whose creator holds the lock.
+func (p *Plan) Key() string { return p.key }

@@ -1,0 +1,89 @@
+package harness_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+func compileText(t *testing.T, text string, lock *locks.Algorithm) error {
+	t.Helper()
+	s, err := scenarios.Parse("x.yaml", []byte("name: x\ntitle: x\nstory: x\nclients: {a: {work: 1s}, b: {work: 1s}}\n"+text))
+	require.NoError(t, err)
+	_, err = harness.Compile(s.Cases()[0], lock)
+	return err
+}
+
+func TestLockThatDoesNotExistIsRefusedWithTheNearestName(t *testing.T) {
+	err := compileText(t, "lock: {algorithm: set-nx-lau}\nexpect: {mutual-exclusion: held}\n", nil)
+	require.EqualError(t, err, `x.yaml:5:19: lock.algorithm: there is no lock named "set-nx-lau"; did you mean "set-nx-lua"?`)
+}
+
+func TestExpectationOfATokenThatTheLockHasNotIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"expect: {fencing-order: held}\n": "x.yaml:6:25: expect.fencing-order: the lock redlock hands out no fencing token",
+		"resource: {fencing: fenced-write}\nexpect: {resource: {fenced-write: held}}\n": "x.yaml:7:35: expect.resource.fenced-write: " +
+			"the lock redlock hands out no fencing token to compare; want not-judged, or a mode that needs none",
+		"resource: {fencing: fenced-write}\nexpect: {resource: {fenced-write: not-judged}}\n": "",
+	} {
+		err := compileText(t, "lock: {algorithm: redlock}\n"+text, nil)
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, want)
+		}
+	}
+}
+
+func TestLockWithoutABuilderIsRefused(t *testing.T) {
+	err := compileText(t, "lock: {algorithm: own}\nexpect: {mutual-exclusion: held}\n", &locks.Algorithm{Name: "own"})
+	require.ErrorContains(t, err, `the lock "own" has no builder`)
+}
+
+func TestTTLThatTheServersRefuseIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"lock: {algorithm: consul, ttl: 4s}\nservers: {kind: consul}\n": "x.yaml:5:32: lock.ttl: Consul refuses sessions with a " +
+			"TTL of 4s: want 10s to 24h0m0s",
+		"lock: {algorithm: consul, ttl: 25h}\nservers: {kind: consul}\n": "x.yaml:5:32: lock.ttl: Consul refuses sessions with a " +
+			"TTL of 25h0m0s: want 10s to 24h0m0s",
+		"lock: {algorithm: consul, ttl: 10s}\nservers: {kind: consul}\n":          "",
+		"lock: {algorithm: etcd, ttl: 1ms}\nservers: {kind: etcd}\n":              "",
+		"lock: {algorithm: chubby, ttl: 2m}\nservers: {kind: chubby}\n":           "",
+		"lock: {algorithm: zk-sequential, ttl: 1s}\nservers: {kind: zookeeper}\n": "",
+	} {
+		err := compileText(t, text+"expect: {mutual-exclusion: held}\n", nil)
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, want)
+		}
+	}
+}
+
+func TestDeploymentsThatTheLockCannotUseAreRefused(t *testing.T) {
+	const knowNothing = "the lock redlock asks servers that know nothing of each other, of which "
+	for text, want := range map[string]string{
+		"lock: {algorithm: set-nx-lua-wait}\nservers: {replicas: 0}\n": "servers.replicas: " +
+			"the lock set-nx-lua-wait waits for replicas, and there are none: want 1 or more",
+		"lock: {algorithm: set-nx-lua-wait}\n":                         "servers.replicas: the lock set-nx-lua-wait waits for replicas, ",
+		"lock: {algorithm: set-nx-lua-wait}\nservers: {replicas: 1}\n": "",
+		"lock: {algorithm: set-nx-lua, acks: 1}\nservers: {replicas: 1}\n": "x.yaml:5:37: lock.acks: " +
+			"the lock set-nx-lua asks no replicas; want it left away, or set-nx-lua-wait",
+		"lock: {algorithm: redlock}\nservers: {replicas: 2}\n": "x.yaml:6:21: servers.replicas: " + knowNothing +
+			"a master with its replicas is one: want masters alone",
+		"lock: {algorithm: redlock}\nservers: {masters: 3, replicas: 1, cluster: true}\n": "x.yaml:6:45: servers.cluster: " +
+			knowNothing + "a cluster is one: want masters alone",
+		"lock: {algorithm: redlock}\nservers: {masters: 3}\n": "",
+	} {
+		err := compileText(t, text+"expect: {mutual-exclusion: held}\n", nil)
+		if want == "" {
+			require.NoError(t, err, text)
+		} else {
+			require.ErrorContains(t, err, want, text)
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/workload"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/sim/wasm"
+	talk "github.com/locksim/locksim/sim/wire" // wire is a connection that calls share
+	"github.com/locksim/locksim/sim/zookeeper"
+	"github.com/locksim/locksim/trace"
+)
+
+// guest is a client process that runs a guest program. Its process carries out the program's calls of the workload, and
+// the program's messages become requests of the process's current acquisition.
+type guest struct {
+	process *process
+	beside  *process // its task carries out an access, while the program goes on
+	saying  []byte   // a line that it has not ended
+	said    int      // lines that have been noted
+	addresses
+}
+
+// newGuest gives a process a program to run.
+func newGuest(p *process) *guest {
+	beside := &process{world: p.world, client: p.client, shared: p.shared, wait: -1, based: p.based}
+	return &guest{process: p, beside: beside, addresses: addressesOf(p.world)}
+}
+
+// run runs the program, until its work is done or it ends itself.
+func (g *guest) run(programs *wasm.Pool, m *wasm.Module) {
+	p := g.process
+	engine, random, life := p.world.engine, p.client.random, p.shared.life
+	instance, err := programs.Take(m, int(engine.Rand("image", random, life).Int64N(wasm.Images)))
+	if err != nil {
+		panic(err)
+	}
+	defer programs.Give(instance)
+	err = instance.Run(p.task, g, engine.Rand("program", random, life))
+	var exit *wasm.Exit
+	switch {
+	case err == nil:
+		p.task.Step(trace.Step{Does: trace.Done}, 0, nil, nil)
+	case errors.As(err, &exit):
+		g.exits(exit)
+	default:
+		panic(err)
+	}
+}
+
+// exits is the end of a process by its program: it runs nothing more, and nobody starts it again. Its connections are
+// closed with it, as by an operating system.
+func (g *guest) exits(exit *wasm.Exit) {
+	p := g.process
+	if exit.Told() {
+		g.forgetLastWords()
+	}
+	p.task.Step(trace.Step{Does: trace.Done, What: exit.Kind()}, 0, func() {
+		p.world.journal.exits(p.task.Node(), history.Exit{
+			Client: p.client.name, At: p.world.engine.Now(), Kind: exit.Kind(), Text: exit.What(), Output: exit.Stderr(),
+		})
+	}, exit.What)
+}
+
+// forgetLastWords drops the notes with what Go's runtime has said of why it ends the program, which is told with its end.
+func (g *guest) forgetLastWords() {
+	w, before, last := g.process.world, "", len(g.process.world.notes)
+	for i := range w.notes {
+		if line, wrote := g.wrote(&w.notes[i]); wrote {
+			if wasm.AreLastWords(line, before) {
+				last = i
+			}
+			before = line
+		}
+	}
+	kept := w.notes[:last]
+	for i := range w.notes[last:] {
+		n := w.notes[last+i]
+		if _, wrote := g.wrote(&n); !wrote {
+			kept = append(kept, n)
+		}
+	}
+	w.notes = kept
+}
+
+// wrote returns the line that the program has written, if a note is of one.
+func (g *guest) wrote(n *history.Note) (line string, ok bool) {
+	line, ok = strings.CutPrefix(n.Text, writes)
+	return line, ok && n.Node == g.process.client.name
+}
+
+// Unborn says that the programs of all clients ended themselves before they requested the lock, though no fault had
+// occurred: they cannot set it up, and the run says nothing about it.
+type Unborn struct{ history.Exit }
+
+// Error says how the first of them ended, and includes its output.
+func (u *Unborn) Error() string {
+	return fmt.Sprintf("the program of client %s %s, before it asks for the lock for the first time\n%s", u.Client, u.Text, u.Output)
+}
+
+// unborn returns the first exit if no client lived to request the lock; nil if one did, or a fault may have prevented
+// it.
+func (w *world) unborn() *Unborn {
+	j := &w.journal
+	if len(j.ends) == 0 || len(j.acquisitions) > 0 || len(w.plan.Case.Scenario.Clocks) > 0 {
+		return nil
+	}
+	if slices.ContainsFunc(w.engine.Faults(), func(f sim.FaultReport) bool { return f.Fired && f.Begin <= j.ends[0].At }) {
+		return nil
+	}
+	return &Unborn{j.ends[0]}
+}
+
+// Call carries out a request of the program's workload; an empty request asks for its assignment.
+func (g *guest) Call(request []byte) []byte {
+	if len(request) == 0 {
+		return g.assignment().Frame()
+	}
+	if err, failed := workload.FailureIn(request); failed {
+		g.unopened(err)
+		return nil
+	}
+	return workload.Answer(g.process, request)
+}
+
+// CannotSetUp begins the note with the error for which a program could not set up its lock.
+const CannotSetUp = "cannot set up its lock: "
+
+// unopened notes that the program could not set up its lock. It wanted the lock, and does not get it: nobody is to take a program
+// that never asks for one that is never in danger.
+func (g *guest) unopened(why error) {
+	p := g.process
+	p.task.Step(trace.Step{Does: trace.Refused}, 0, func() {
+		p.world.journal.refused(p, p.world.journal.start(p), history.Failed, true)
+		p.world.note(p.client.name, CannotSetUp+why.Error())
+	}, why.Error)
+}
+
+// Ask carries out an access to the resource.
+func (g *guest) Ask(t *sim.Task, request []byte) []byte {
+	g.beside.task = t
+	return workload.Answer(g.beside, request)
+}
+
+func (g *guest) assignment() *workload.Assignment {
+	c := g.process.client
+	return &workload.Assignment{
+		Name: c.name, Servers: g.of(c.servers), Key: c.options.Key,
+		TTL: c.options.TTL, Timeout: c.options.Timeout, Renew: c.options.Renew, Retry: c.options.Retry, Plan: c.work,
+	}
+}
+
+// writes begins a note with a line that a program has written.
+const writes = "writes: "
+
+// mostSaid is how many lines of a program's output a reader is shown as notes.
+const mostSaid = 10
+
+// Said records the lines that a program writes.
+func (g *guest) Said(text []byte) {
+	g.saying = append(g.saying, text...)
+	for g.said < mostSaid {
+		line, rest, whole := bytes.Cut(g.saying, []byte("\n"))
+		if !whole {
+			return
+		}
+		g.process.world.note(g.process.client.name, writes+string(line))
+		g.saying = rest
+		g.said++
+	}
+	g.saying = nil
+}
+
+// Stamp sets the origin and the purpose of a request.
+func (g *guest) Stamp(request sim.Payload) {
+	switch r := request.(type) {
+	case *redis.Request:
+		r.Origin = g.process.origin()
+		r.Asking = r.Asking && r.Purpose != "" // what a library asks on its own account asks for no lock
+	case *zookeeper.Request:
+		r.Origin, r.Purpose = g.process.origin(), zooKeeperPurpose(r)
+	default:
+		panic(fmt.Sprintf("harness: a request of a kind that no program sends: %T", request))
+	}
+}
+
+// zooKeeperPurpose is what a request is for, by what it does.
+func zooKeeperPurpose(r *zookeeper.Request) string {
+	switch {
+	case r.Op == zookeeper.Create && r.Ephemeral:
+		return acquire
+	case r.Op == zookeeper.Delete:
+		return release
+	case r.Op == zookeeper.GetData, r.Op == zookeeper.GetChildren, r.Op == zookeeper.Exists, r.Op == zookeeper.Sync:
+		return look
+	default:
+		return ""
+	}
+}
+
+// introduced is a conversation with an ensemble that learns which session its process has, for a fault that ends it.
+type introduced struct {
+	talk.Conversation
+	service *zooKeeperService
+	client  *sim.Node
+}
+
+// Append encodes an answer.
+func (i introduced) Append(dst []byte, p sim.Payload) []byte {
+	if a, ok := p.(*zookeeper.Response); ok && a.Request.Op == zookeeper.Connect && a.Session != 0 {
+		i.service.sessions[i.client] = func() zookeeper.SessionID { return a.Session }
+	}
+	return i.Conversation.Append(dst, p)
+}
+
+// addresses are those of the lock's servers, by the last number: 10.0.0.1 is the first server's. Servers that replicate
+// each other have one for all of them, which leads to the master: where a library knows one address only, that is what
+// operators give it.
+type addresses struct {
+	port   int
+	nodes  []*sim.Node
+	shared bool
+	speak  func(client *sim.Node) talk.Conversation
+}
+
+func addressesOf(w *world) addresses {
+	switch s := w.service.(type) {
+	case *zooKeeperService:
+		return addresses{port: 2181, nodes: s.nodes, speak: func(client *sim.Node) talk.Conversation {
+			return introduced{talk.ZooKeeper(), s, client}
+		}}
+	case *redisService:
+		speak := func(*sim.Node) talk.Conversation { return talk.Redis(w.purpose) }
+		return addresses{port: 6379, nodes: s.nodes, shared: !s.independent(), speak: speak}
+	default:
+		panic("harness: a program speaks to Redis or ZooKeeper")
+	}
+}
+
+func (a *addresses) at(i int) string { return fmt.Sprintf("10.0.0.%d:%d", i+1, a.port) }
+
+// of returns the addresses of servers with these names, in that order; of all if there are no names.
+func (a *addresses) of(names []string) (list []string) {
+	if a.shared {
+		return []string{a.at(0)}
+	}
+	for i := range a.nodes {
+		list = append(list, a.at(i))
+	}
+	if len(names) == 0 {
+		return list
+	}
+	var named []string
+	for _, name := range names {
+		named = append(named, list[slices.IndexFunc(a.nodes, func(n *sim.Node) bool { return n.Name == name })])
+	}
+	return named
+}
+
+// Resolve returns the server at an address.
+func (g *guest) Resolve(address string) (*sim.Node, talk.Conversation) {
+	i := slices.Index(g.of(nil), address)
+	if i < 0 {
+		return nil, nil
+	}
+	node := g.nodes[i]
+	if w := g.process.world; g.shared && w.engine.Node(w.service.role("master")) != nil {
+		node = w.engine.Node(w.service.role("master"))
+	}
+	return node, g.speak(g.process.task.Node())
+}
+
+// refusePrograms refuses what a client program cannot be asked to do.
+func (p *Plan) refusePrograms() error {
+	s := p.Case.Scenario
+	name := p.Algorithm.Name
+	if _, known := p.Algorithm.Program.(*wasm.Module); !known {
+		return s.Errorf("lock.algorithm", "the program of the lock %s is of a kind that cannot be run here", name)
+	}
+	if kind := s.Servers.Kind; kind != "redis" && kind != "zookeeper" && kind != "" {
+		return s.Errorf("servers.kind", "a client program speaks to redis or zookeeper, not %s", kind)
+	}
+	if s.Lock.Renew > 0 && !p.Algorithm.Renews && !p.Algorithm.Extends {
+		return s.Errorf("lock.renew", "the lock %s is not known to prolong its leases: its client says so by //locksim:lock extends", name)
+	}
+	i := slices.IndexFunc(s.Clients, func(c scenarios.Client) bool { return c.Tasks > 1 })
+	if i >= 0 {
+		return s.Errorf(fmt.Sprintf("clients[%d].tasks", i),
+			"the lock %s is a client program, whose tasks cannot be told apart from outside: want 1 task", name)
+	}
+	return nil
+}

@@ -1,0 +1,313 @@
+// Package harness plays one case of a scenario: it builds the world of servers, clients and resource, drives the
+// workload, observes what the lock service grants, joins the observations to a history and has it judged.
+//
+// Call [Compile] once for a case and [Runner.Run] for every seed. This is the only place where locks meet servers.
+package harness
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/workload"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/sim/wasm"
+	"github.com/locksim/locksim/trace"
+)
+
+// Plan is a case that has been checked and is ready to be run with any seed.
+type Plan struct {
+	Case      scenarios.Case
+	Algorithm locks.Algorithm
+
+	faults  []sim.Fault // the scenario's, each with a name
+	texts   []string    // what each of them does, for a reader
+	clients []clientPlan
+	servers []string // their names
+	key     string   // whose maker holds the lock
+	keys    []string // it, or the several that the lock takes
+}
+
+// clientPlan is one client process.
+type clientPlan struct {
+	name    string
+	random  string   // whose stream of randomness it draws from: its own, unless it is a forked twin
+	servers []string // of an ensemble, to which it connects in this order; all if empty
+	options locks.Options
+	build   locks.Builder // nil if a program is run
+	start   time.Duration
+	work    workload.Plan
+}
+
+// Result is the result of one run. The caller may keep its history and events.
+type Result struct {
+	Seed     uint64
+	Digest   uint64
+	Steps    int
+	Messages int
+	Virtual  trace.Instant
+	History  *history.History
+	Events   []trace.Event  // nil unless kept
+	Intents  []trace.Intent // likewise
+	Looks    []trace.Look   // likewise
+	Report   checker.Report
+}
+
+// Compile checks a case and prepares it. The lock is the one that the scenario names, unless another is given. The
+// error is a *scenarios.Error with the position of the mistake in the scenario.
+func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
+	s := c.Scenario
+	p := &Plan{Case: c}
+	if lock != nil {
+		p.Algorithm = *lock
+	} else {
+		found, ok := locks.Find(s.Lock.Algorithm)
+		if !ok {
+			return nil, UnknownLock(s)
+		}
+		p.Algorithm = found
+	}
+	if p.Algorithm.New == nil && p.Algorithm.Program == nil {
+		return nil, s.Errorf("lock.algorithm", "the lock %q has no builder and no program", p.Algorithm.Name)
+	}
+	if needs := cmp.Or(p.Algorithm.Servers, "redis"); needs != s.Servers.Kind {
+		return nil, s.Errorf("lock.algorithm", "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}",
+			p.Algorithm.Name, needs, s.Servers.Kind, needs)
+	}
+	if p.Algorithm.Check != nil {
+		if err := p.Algorithm.Check(locks.Options{Key: s.Lock.Key}); err != nil {
+			return nil, s.Errorf("lock.key", "%v", err)
+		}
+	}
+	if s.Resource.Guarded && !p.Algorithm.Guard {
+		return nil, s.Errorf("resource.in", "the lock %s cannot guard data on its own servers", p.Algorithm.Name)
+	}
+	if lock == nil {
+		if err := p.refuseTokenless(); err != nil {
+			return nil, err
+		}
+		if err := p.refuseReplicas(); err != nil {
+			return nil, err
+		}
+	}
+	if p.Algorithm.Program != nil {
+		if err := p.refusePrograms(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.refuseTTL(); err != nil {
+		return nil, err
+	}
+	for i, f := range s.Faults {
+		if f.Name == "" {
+			f.Name = fmt.Sprintf("fault-%d", i+1)
+		}
+		p.faults = append(p.faults, f)
+		p.texts = append(p.texts, f.Action.String())
+	}
+	p.key = s.Lock.Key
+	if p.Algorithm.Key != nil {
+		p.key = p.Algorithm.Key(locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
+	}
+	p.keys = []string{p.key}
+	if p.Algorithm.Keys != nil {
+		p.keys = p.Algorithm.Keys(locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
+		p.key = p.keys[0]
+	}
+	p.servers = s.Servers.Names()
+	p.addClients()
+	return p, nil
+}
+
+// refuseTokenless refuses a scenario that expects something of tokens which its lock does not hand out.
+func (p *Plan) refuseTokenless() error {
+	s := p.Case.Scenario
+	if p.Algorithm.Token {
+		return nil
+	}
+	for _, e := range s.Expect {
+		judged := !e.Any && (e.Verdict == checker.Held || e.Verdict == checker.Violated)
+		switch {
+		case !judged:
+		case e.Property == checker.FencingOrder:
+			return s.Errorf("expect.fencing-order", "the lock %s hands out no fencing token", p.Algorithm.Name)
+		case e.Property == checker.Resource && e.Fencing != nil && e.Fencing.NeedsToken():
+			return s.Errorf("expect.resource."+e.Fencing.String(),
+				"the lock %s hands out no fencing token to compare; want not-judged, or a mode that needs none", p.Algorithm.Name)
+		}
+	}
+	return nil
+}
+
+// UnknownLock returns the error for a scenario's unknown name of a lock.
+func UnknownLock(s *scenarios.Scenario) *scenarios.Error {
+	name := s.Lock.Algorithm
+	return s.Errorf("lock.algorithm", "there is no lock named %q%s", name, nearestLock(name))
+}
+
+func nearestLock(name string) string {
+	var names []string
+	for _, a := range locks.Catalogue() {
+		names = append(names, a.Name)
+	}
+	if near := scenarios.Nearest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "; the locks are " + strings.Join(names, ", ")
+}
+
+func (p *Plan) addClients() {
+	s := p.Case.Scenario
+	twins := make(map[string]string)
+	for _, f := range s.Faults {
+		if f.Action.Kind == sim.SameRandom {
+			for _, name := range f.Action.Nodes {
+				twins[name] = f.Action.Nodes[0]
+			}
+		}
+	}
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		for _, name := range c.Names() {
+			random := name
+			if twin := twins[name]; twin != "" {
+				random = twin
+			}
+			options := p.lockOptions(c)
+			plan := clientPlan{
+				name: name, random: random, servers: c.Servers, options: options, start: c.Start, work: p.workOf(c),
+			}
+			if p.Algorithm.New != nil {
+				plan.build = p.Algorithm.New(options)
+			}
+			p.clients = append(p.clients, plan)
+		}
+	}
+}
+
+func (p *Plan) lockOptions(c *scenarios.Client) locks.Options {
+	l := &p.Case.Scenario.Lock
+	return locks.Options{
+		Key: l.Key, TTL: l.TTL, Renew: l.Renew, Timeout: l.Timeout,
+		Retry: locks.Retry{Delay: c.Retry.Delay, Jitter: c.Retry.Jitter, Tries: c.Retry.Tries},
+		Acks:  l.Acks, Library: l.Library, LockDelay: l.LockDelay,
+	}
+}
+
+func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
+	w := workload.Plan{
+		Style: p.Case.Style, Fencing: p.Case.Fencing, Tasks: c.Tasks, Sections: c.Sections, Enters: c.Enters, Wait: c.Wait,
+		Again: c.Again, Unlock: c.Unlock, Think: c.Think, Read: c.Read, Write: c.Work, Work: c.Work, Hangs: c.Hangs,
+		Stays:     c.Stays,
+		Registers: p.Case.Scenario.Resource.Registers, Guarded: p.Case.Scenario.Resource.Guarded,
+	}
+	if c.Style != nil {
+		w.Style = *c.Style
+	}
+	switch {
+	case c.Write != nil:
+		w.Write = *c.Write
+	case c.Hangs: // the end at which it would write never comes
+		w.Write = locks.Forever
+	}
+	return w
+}
+
+// Runner runs plans one after another and reuses costly resources. Each goroutine needs its own Runner. The zero
+// value is ready.
+type Runner struct {
+	// Stop is called now and then during a long run. If it returns true, Run ends and returns [ErrInterrupted]; the
+	// result of a run does not depend on it otherwise. It may be nil.
+	Stop func() bool
+
+	spare    sim.Spare
+	stores   []*redis.Store
+	programs wasm.Pool
+	checker  checker.Checker
+	last     sizes
+	cut      bool
+}
+
+// Stopped reports whether Stop wants runs to end, for work that consists of many short runs. The work then
+// counts as cut, too.
+func (r *Runner) Stopped() bool {
+	stopped := r.Stop != nil && r.Stop()
+	r.cut = r.cut || stopped
+	return stopped
+}
+
+// Cut is TakeCut without the reset.
+func (r *Runner) Cut() bool { return r.cut }
+
+// TakeCut reports whether work has been cut since its last call: a run was interrupted, or Stopped was true. The
+// results of that work must be discarded.
+func (r *Runner) TakeCut() bool {
+	cut := r.cut
+	r.cut = false
+	return cut
+}
+
+// sizes is how much the last run observed, so that the next one can make room for as much at once.
+type sizes struct{ acquisitions, waits, accesses, grants, copies, asks, removals int }
+
+func sizesOf(h *history.History) sizes {
+	return sizes{
+		len(h.Acquisitions), len(h.Waits), len(h.Accesses), len(h.Grants), len(h.Copies), len(h.Asks), len(h.Removals),
+	}
+}
+
+// Run plays the plan with a seed. With keep, the trace's events are kept. The error says that a native lock's code
+// panicked or did not end after a crash, or that programs cannot set up their locks (see [Unborn]); every other outcome
+// is a verdict. A native lock's panic is not a verdict, since the code of harness and engine is on its stack, too. If
+// Stop has ended the run, the error is [ErrInterrupted].
+func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
+	w := newWorld(r, p, seed, keep)
+	ending := w.engine.Run()
+	if w.interrupted {
+		r.cut = true
+		return Result{}, ErrInterrupted
+	}
+	if ending.Panic != nil {
+		return Result{}, fmt.Errorf("%s, seed %#x: %w", p.Case.Scenario.Name, seed, ending.Panic)
+	}
+	if len(ending.Zombies) > 0 {
+		return Result{}, fmt.Errorf("%s, seed %#x: the code of client %s does not end when its process does: it recovers from everything",
+			p.Case.Scenario.Name, seed, strings.Join(ending.Zombies, ", "))
+	}
+	if u := w.unborn(); u != nil {
+		return Result{}, fmt.Errorf("%s: %w", p.Algorithm.Name, u)
+	}
+	h := w.history(ending)
+	r.last = sizesOf(h)
+	return Result{
+		Seed: seed, Digest: w.engine.Trace.Digest(), Steps: w.engine.Steps(), Messages: w.engine.Messages(),
+		Virtual: ending.At, History: h, Events: w.engine.Trace.Events(),
+		Intents: w.engine.Trace.Intents(), Looks: w.engine.Trace.Looks(),
+		Report: r.checker.Check(h, p.checks(seed)),
+	}, nil
+}
+
+// sampled is the share of runs, one in this many, that porcupine judges even if they are long and look right.
+const sampled = 100
+
+// Close frees the runner's resources.
+func (r *Runner) Close() {
+	r.spare.Close()
+	r.programs.Close()
+}
+
+// store returns the i-th pooled store, as if fresh.
+func (r *Runner) store(i int) *redis.Store {
+	if i == len(r.stores) {
+		r.stores = append(r.stores, redis.NewStore())
+	} else {
+		r.stores[i].Reset()
+	}
+	return r.stores[i]
+}

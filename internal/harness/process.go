@@ -1,0 +1,323 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/workload"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/storage"
+	"github.com/locksim/locksim/trace"
+)
+
+// process is what one task of a simulated client sees: the port that locks and the workload know, on the engine.
+type process struct {
+	locks.Services
+	world   *world
+	client  *clientPlan
+	task    *sim.Task
+	shared  *shared
+	storage storagePort
+	wait    int           // index of the wait that is going on, -1 if none
+	parent  *process      // who started the task outside of any acquisition; nil otherwise
+	phase   history.ID    // the acquisition that the task is concerned with; 0: the parent's
+	asking  bool          // it is inside Lock
+	based   []uint64      // versions read in this section, by register
+	access  int           // the access that the lock is carrying out, from 1; 0 if none
+	waiting []*sim.Signal // scratch
+}
+
+// shared is what the tasks of a process have in common.
+type shared struct {
+	life           string    // a process that has been restarted draws other numbers than the one before it
+	jitter, values *sim.Rand // nil until the first draw
+	clients        any       // what the service keeps for the process
+	loads          [2]int    // by whether they were sent within Lock: the requests of the last second, from 1, in world.loads
+}
+
+var _ workload.Env = (*process)(nil)
+
+func newProcess(w *world, c *clientPlan, t *sim.Task) *process {
+	return taskOf(w, c, t, &shared{life: strconv.Itoa(t.Node().Life())})
+}
+
+func taskOf(w *world, c *clientPlan, t *sim.Task, s *shared) *process {
+	p := &process{world: w, client: c, task: t, shared: s, wait: -1}
+	p.Services = w.service.clients(p)
+	p.based = make([]uint64, c.work.Registers)
+	return p
+}
+
+// draw returns a stream of the process's own randomness, made when it is first needed.
+func (p *process) draw(stream **sim.Rand, purpose string) *sim.Rand {
+	if *stream == nil {
+		*stream = p.world.engine.Rand(purpose, p.client.random, p.shared.life)
+	}
+	return *stream
+}
+
+// Wall reads the process's wall clock.
+func (p *process) Wall() locks.Wall { return locks.Wall(p.task.Node().Wall()) }
+
+// Monotonic reads the process's monotonic clock.
+func (p *process) Monotonic() locks.Monotonic { return locks.Monotonic(p.task.Node().Monotonic()) }
+
+// Sleep blocks for d on the monotonic clock.
+func (p *process) Sleep(d time.Duration) { p.task.Sleep(d) }
+
+// Wait blocks until a signal fires or d has passed.
+func (p *process) Wait(d time.Duration, signals ...locks.Signal) int {
+	p.waiting = p.waiting[:0]
+	for _, s := range signals {
+		p.waiting = append(p.waiting, s.(*sim.Signal))
+	}
+	return p.task.Wait(d, p.waiting...)
+}
+
+// NewSignal returns a signal that has not fired.
+func (p *process) NewSignal() locks.Signal { return &sim.Signal{} }
+
+// Go runs fn as another task.
+func (p *process) Go(fn func(locks.Process)) locks.Signal {
+	// A task that is started within an acquisition belongs to it, for as long as it runs; a task that a lock's
+	// builder starts belongs to the current acquisition of its process.
+	phase, asking := p.phase, p.asking
+	return p.task.Go(func(t *sim.Task) {
+		child := taskOf(p.world, p.client, t, p.shared)
+		child.parent, child.phase, child.asking = p, phase, asking
+		fn(child)
+	})
+}
+
+// concern returns the acquisition that the task's requests belong to, and whether they are sent from within Lock.
+func (p *process) concern() (id history.ID, asking bool) {
+	for p.phase == 0 && p.parent != nil {
+		p = p.parent
+	}
+	return p.phase, p.asking
+}
+
+// origin says where a request of the task comes from, and numbers it.
+func (p *process) origin() sim.Origin {
+	id, asking := p.concern()
+	p.world.sent++
+	if p.world.plan.limitsLoad() {
+		p.countRequest(asking)
+	}
+	return sim.Origin{Client: p.client.name, Tag: int(id), Sent: p.world.sent, Asking: asking, Access: p.access}
+}
+
+// Spawn runs f as another task of the workload.
+func (p *process) Spawn(f func(workload.Env)) locks.Signal {
+	return p.task.Go(func(t *sim.Task) { f(taskOf(p.world, p.client, t, p.shared)) })
+}
+
+// Uniform returns a random number in [0, n).
+func (p *process) Uniform(n int64) int64 { return p.draw(&p.shared.jitter, "jitter").Int64N(n) }
+
+// RandomValue returns 20 random bytes in hexadecimal.
+func (p *process) RandomValue() string {
+	const digits, bytes = "0123456789abcdef", 20
+	values := p.draw(&p.shared.values, "values")
+	var text [2 * bytes]byte
+	for i := 0; i < len(text); {
+		for x, n := values.Uint64(), 0; n < 16 && i < len(text); n++ {
+			text[i] = digits[x&15]
+			x >>= 4
+			i++
+		}
+	}
+	return string(text[:])
+}
+
+// Owner identifies the task within the whole system.
+func (p *process) Owner() string { return fmt.Sprintf("%s:%d", p.client.name, p.task.Index()) }
+
+// unbuilt notes that a lock could not be built: it was not even asked for.
+func (p *process) unbuilt(why error) {
+	p.task.Step(trace.Step{Does: trace.Refused}, 0, nil, why.Error)
+}
+
+// Start numbers an acquisition.
+func (p *process) Start() history.ID {
+	id := history.ID(0)
+	p.task.Step(trace.Step{Does: trace.Start}, 0, func() { id = p.world.journal.start(p) }, nil)
+	p.phase, p.asking = id, true
+	return id
+}
+
+// Acquired records that Lock has returned with a lease.
+func (p *process) Acquired(id history.ID, l locks.Lease) {
+	p.asking = false
+	clear(p.based)
+	p.task.Step(trace.Step{Does: trace.Acquired}, l.Token,
+		func() { p.world.journal.acquired(p, id, l) },
+		func() string { return describe(l) })
+}
+
+func describe(l locks.Lease) string {
+	if l.Token != 0 {
+		return fmt.Sprintf("token %d", l.Token)
+	}
+	return ""
+}
+
+// Refused records that Lock has returned without a lease, and a note with the reason, unless that is that others
+// have the lock.
+func (p *process) Refused(id history.ID, o history.Outcome, why error, final bool) {
+	p.asking = false
+	p.task.Step(trace.Step{Does: trace.Refused}, uint64(o), func() {
+		p.world.journal.refused(p, id, o, final)
+		if p.world.plan.Algorithm.Program != nil {
+			p.world.journal.of(id).Said = ownWords(why)
+		}
+		switch {
+		case !final || errors.Is(why, locks.ErrNotAcquired):
+		case o == history.Unknown:
+			p.world.note(p.client.name, "has no answer: "+why.Error())
+		default:
+			p.world.note(p.client.name, "is refused: "+why.Error())
+		}
+	}, o.String)
+}
+
+// ownWords are what a library says of a refusal, without what guest's errors say of it.
+func ownWords(why error) string {
+	text := why.Error()
+	for _, ours := range []error{locks.ErrNotAcquired, locks.ErrUnknown} {
+		if rest, ok := strings.CutPrefix(text, ours.Error()); ok {
+			text = strings.TrimPrefix(rest, ": ")
+		}
+	}
+	return text
+}
+
+// Check is a step of a careful client, in which it reads its clock.
+func (p *process) Check(_ history.ID, look func()) {
+	p.task.Step(trace.Step{Does: trace.Check}, 0, look, nil)
+}
+
+// Lost records that the application has learnt of its loss.
+func (p *process) Lost(id history.ID) {
+	p.task.Step(trace.Step{Does: trace.Lost}, 0, func() {
+		p.world.journal.of(id).Noticed = p.world.engine.Now()
+	}, nil)
+}
+
+// Release records that Unlock is called. If the call is repeated, the first one ends the belief.
+func (p *process) Release(id history.ID) {
+	p.phase = id
+	p.task.Step(trace.Step{Does: trace.Release}, 0, func() {
+		p.world.journal.unlocked(id)
+	}, nil)
+}
+
+// Stays records that the process has done its work, and stays up.
+func (p *process) Stays() {
+	p.task.Step(trace.Step{Does: trace.Done, What: "stays"}, 0, p.task.Rest, nil)
+}
+
+// Released records the result of Unlock.
+func (p *process) Released(id history.ID, o history.Outcome) {
+	p.task.Step(trace.Step{Does: trace.Released}, uint64(o), func() {
+		a := p.world.journal.of(id)
+		a.Released, a.Release = p.world.engine.Now(), o
+		if o == history.Failed {
+			p.world.truth.givenUp(id)
+		}
+	}, o.String)
+}
+
+// Access sends one access to the resource and waits for its answer.
+func (p *process) Access(id history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
+	index := p.turnTo(id, op, register, l)
+	answer, err := p.askStorage(&storage.Request{
+		Op: op, Register: register, Token: l.Token, Holder: l.Value, Based: p.based[register],
+		Version: p.world.journal.accesses[index].Version, Access: index,
+	})
+	if err != nil {
+		return false, err
+	}
+	p.answered(index, op, register, answer.Version)
+	return answer.Accepted, nil
+}
+
+// Guarded makes the lock carry out one access, on its own servers.
+func (p *process) Guarded(id history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (bool, error) {
+	index := p.turnTo(id, op, register, l)
+	p.access = index + 1
+	defer func() { p.access = 0 }()
+	version, err := uint64(0), error(nil)
+	if op == history.Read {
+		version, err = g.Read(l, register)
+	} else {
+		err = g.Write(l, register, p.based[register], p.world.journal.accesses[index].Version)
+	}
+	if err != nil && !errors.Is(err, locks.ErrNotHeld) {
+		return false, err
+	}
+	p.answered(index, op, register, version)
+	return err == nil, nil
+}
+
+// turnTo is the step of an access that is about to be sent.
+func (p *process) turnTo(id history.ID, op history.Op, register int, l locks.Lease) (index int) {
+	p.task.Step(trace.Step{Does: trace.Access, What: op.String()}, l.Token, func() {
+		index = p.world.journal.invoked(history.Access{
+			Acquisition: id, Client: p.client.name, Op: op, Register: register, Token: l.Token,
+		})
+	}, nil)
+	return index
+}
+
+// answered notes that the answer to an access is there.
+func (p *process) answered(index int, op history.Op, register int, version uint64) {
+	p.world.journal.accesses[index].Returned = p.world.engine.Now()
+	if op == history.Read {
+		p.based[register] = version
+	}
+}
+
+// storagePort is the task's connection to the resource.
+type storagePort struct {
+	conn    *sim.Conn
+	answer  *storage.Answer
+	settled sim.Signal
+}
+
+// Deliver handles the answer.
+func (s *storagePort) Deliver(p sim.Payload) {
+	s.answer = p.(*storage.Answer)
+	s.settled.Fire()
+}
+
+// Closed ends the wait for an answer.
+func (s *storagePort) Closed() {
+	s.conn = nil
+	s.settled.Fire()
+}
+
+func (p *process) askStorage(r *storage.Request) (*storage.Answer, error) {
+	s := &p.storage
+	if s.conn == nil {
+		conn, err := p.task.Dial(p.world.storage, s, 0)
+		if err != nil {
+			return nil, fmt.Errorf("storage: %w: %w", locks.ErrNotDone, err)
+		}
+		s.conn = conn
+	}
+	s.answer, s.settled = nil, sim.Signal{}
+	if err := s.conn.Send(p.task, r); err != nil {
+		return nil, fmt.Errorf("storage: %w: %w", locks.ErrNotDone, err)
+	}
+	p.task.Wait(sim.Forever, &s.settled)
+	if s.answer == nil {
+		return nil, fmt.Errorf("storage: %w", locks.ErrUnknown)
+	}
+	return s.answer, nil
+}

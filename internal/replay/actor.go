@@ -1,0 +1,266 @@
+package replay
+
+import (
+	"os"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/real"
+	"github.com/locksim/locksim/sim/storage"
+	"github.com/locksim/locksim/trace"
+)
+
+// actor is the stage's end of a client process.
+type actor struct {
+	*node
+	plan  harness.Client
+	part  part
+	to    *line
+	ready int // number of the report with which it says so; 0 before
+	gone  bool
+	route *route       // to the resource
+	gates [2]real.Gate // of requests to it, and of its answers
+}
+
+// launch starts the process of an actor.
+func (s *stage) launch(a *actor) error {
+	in, orders, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	reports, out, err := os.Pipe()
+	if err != nil {
+		_, _ = in.Close(), orders.Close()
+		return err
+	}
+	child, err := s.host.Start(real.Program{Name: a.plan.Name, Args: s.program, Env: clientEnv(), In: in, Out: out})
+	_, _ = in.Close(), out.Close()
+	if err != nil {
+		_, _ = orders.Close(), reports.Close()
+		return err
+	}
+	s.mu.Lock()
+	a.child, a.to, a.ready = child, newLine(orders), 0
+	s.mu.Unlock()
+	s.alive.Go(func() {
+		_ = hear(reports, func(r report) { s.alive.Go(func() { s.take(a, child, &r) }) })
+		_, _ = orders.Close(), reports.Close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if a.child == child && !a.down && !a.gone && s.ctx.Err() == nil {
+			s.fail(&ended{a.plan.Name, child.Log()})
+		}
+	})
+	return a.to.say(a.part)
+}
+
+// take deals with a report: it is a step of the client, on which faults may act, and goes into the history.
+func (s *stage) take(a *actor, from *real.Child, r *report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.child != from || a.down {
+		return
+	}
+	answer := order{Number: r.Number}
+	switch r.Kind {
+	case late:
+		s.overslept(a, r)
+		return
+	case ready:
+		a.ready = r.Number
+		s.changed()
+		if a.life > 0 {
+			s.answer(a, from, answer) // a restarted process begins at once
+		}
+		return
+	case access:
+		answer = s.access(a, r)
+	case guarded:
+		if !s.stepOf(a, trace.Access, r.Op.String(), func(now trace.Instant) {
+			answer.Access = s.journal.invoked(a.name, r, now)
+			answer.Version = s.journal.access(answer.Access).Version
+		}) {
+			return
+		}
+	case settled:
+		if !r.Unknown {
+			s.journal.applied(r.Access, r.Accepted, r.Version, 0, s.now())
+			s.journal.access(r.Access).Returned = s.now()
+		}
+	default:
+		if !s.report(a, r, &answer) {
+			return
+		}
+	}
+	s.answer(a, from, answer)
+}
+
+// report deals with the reports that are steps of the client alone; false if the client did not live to take the step.
+func (s *stage) report(a *actor, r *report, answer *order) bool {
+	o := owner{a.name, r.Task}
+	switch r.Kind {
+	case start:
+		return s.stepOf(a, trace.Start, "", func(now trace.Instant) { answer.ID = s.journal.start(o, a.plan.Work.Style, now) })
+	case acquired:
+		deadline := s.instant(r.At + r.Left)
+		return s.stepOf(a, trace.Acquired, "", func(now trace.Instant) { s.journal.acquired(r, deadline, now) })
+	case refused:
+		return s.stepOf(a, trace.Refused, "", func(now trace.Instant) { s.journal.refused(r, now) })
+	case check:
+		s.before(trace.Step{Node: a.name, Does: trace.Check}, &message{})
+		return s.running(a.node)
+	case checked:
+		s.took(trace.Step{Node: a.name, Does: trace.Check}, &message{})
+		return true
+	case lost:
+		return s.stepOf(a, trace.Lost, "", func(now trace.Instant) { s.journal.of(r.ID).Noticed = now })
+	case release:
+		return s.stepOf(a, trace.Release, "", func(now trace.Instant) {
+			x := s.journal.of(r.ID)
+			x.Unlocked = min(x.Unlocked, now) // of a call that is repeated the first one ends the belief
+		})
+	case released:
+		return s.stepOf(a, trace.Released, "", func(now trace.Instant) {
+			x := s.journal.of(r.ID)
+			x.Released, x.Release = now, r.Outcome
+		})
+	case done:
+		a.gone = true
+		if r.Why != "" {
+			s.journal.notes = append(s.journal.notes, history.Note{Node: a.name, At: s.now(), Text: "has no lock: " + r.Why})
+		}
+		s.changed()
+		return s.stepOf(a, trace.Done, "", func(trace.Instant) {})
+	default:
+		return true
+	}
+}
+
+// stepOf is a step of a client: faults act before it, it is taken when the process is not paused, faults act after it.
+func (s *stage) stepOf(a *actor, does trace.Does, what string, take func(now trace.Instant)) bool {
+	step := trace.Step{Node: a.name, Does: does, What: what}
+	s.before(step, &message{})
+	if !s.running(a.node) {
+		return false
+	}
+	take(s.now())
+	s.took(step, &message{})
+	return true
+}
+
+func (s *stage) answer(a *actor, to *real.Child, o order) {
+	if a.child == to && !a.down {
+		_ = a.to.say(o) // of one that is dead nobody reads
+	}
+}
+
+// access carries an access to the resource and back.
+func (s *stage) access(a *actor, r *report) order {
+	answer := order{Number: r.Number, Failed: history.Unknown}
+	number, life := 0, a.life
+	if !s.stepOf(a, trace.Access, r.Op.String(), func(now trace.Instant) { number = s.journal.invoked(a.name, r, now) }) {
+		return answer
+	}
+	s.inFlight++
+	defer func() {
+		s.inFlight--
+		s.changed()
+	}()
+	request := &storage.Request{
+		Op: r.Op, Register: r.Register, Token: r.Token, Holder: r.Value, Based: r.Based,
+		Version: s.journal.access(number).Version, Access: number,
+	}
+	what, _ := request.What()
+	m := &message{route: a.route}
+	if !s.sends(a.node, what, "", resourceNode, m) || !s.travel(a, 0) || !s.arrives(resourceNode, what, "", a.name, m) {
+		return answer
+	}
+	decided := s.resource.Execute(nil, request).(*storage.Answer)
+	back := &message{route: a.route, reply: true}
+	s.replies(resourceNode, what, "", a.name, back)
+	if !s.travel(a, 1) || a.life != life || !s.receives(a.node, what, "", resourceNode, back) {
+		return answer
+	}
+	s.journal.access(number).Returned = s.now()
+	return order{Number: r.Number, Accepted: decided.Accepted, Version: decided.Version}
+}
+
+// travel has what is sent to the resource, or from it, be on its way. It gives the lock away meanwhile.
+func (s *stage) travel(a *actor, direction int) bool {
+	latency := s.latency(a.name, resourceNode)
+	s.mu.Unlock()
+	ok := a.gates[direction].Pass(s.ctx.Done())
+	if latency != nil {
+		time.Sleep(latency())
+	}
+	s.mu.Lock()
+	return ok
+}
+
+// sends is a client's sending a message; false if it did not live to, or the message is lost.
+func (s *stage) sends(n *node, what, alt, peer string, m *message) bool {
+	step := trace.Step{Node: n.name, Does: trace.Send, What: what, Alt: alt, Peer: peer}
+	s.before(step, m)
+	if m.lost || !s.running(n) {
+		return false
+	}
+	s.delayed(m)
+	if !s.running(n) {
+		return false
+	}
+	s.took(step, m)
+	s.delayed(m)
+	return !m.lost
+}
+
+// arrives is a request's arriving at a server, up to its execution; false if it is not to be executed.
+func (s *stage) arrives(server, what, alt, peer string, m *message) bool {
+	for _, does := range [...]trace.Does{trace.Receive, trace.Execute} {
+		step := trace.Step{Node: server, Does: does, What: what, Alt: alt, Peer: peer}
+		s.before(step, m)
+		s.delayed(m)
+		if n := s.nodes[server]; m.lost || n != nil && n.down {
+			return false
+		}
+		if does == trace.Receive {
+			s.took(step, m)
+		}
+	}
+	return true
+}
+
+// replies is a server's having executed a request, and answering it; false if the answer is lost.
+func (s *stage) replies(server, what, alt, peer string, m *message) bool {
+	s.took(trace.Step{Node: server, Does: trace.Execute, What: what, Alt: alt, Peer: peer}, m)
+	step := trace.Step{Node: server, Does: trace.Reply, What: what, Alt: alt, Peer: peer}
+	s.before(step, m)
+	s.delayed(m)
+	if m.lost {
+		return false
+	}
+	s.took(step, m)
+	s.delayed(m)
+	return !m.lost
+}
+
+// receives is a client's taking an answer; false if it does not live to.
+func (s *stage) receives(n *node, what, alt, peer string, m *message) bool {
+	step := trace.Step{Node: n.name, Does: trace.Receive, What: what, Alt: alt, Peer: peer}
+	s.before(step, m)
+	s.delayed(m)
+	if m.lost || !s.running(n) {
+		return false
+	}
+	s.took(step, m)
+	return true
+}
+
+// delayed has a message wait for as long as faults say.
+func (s *stage) delayed(m *message) {
+	if m.delay != nil {
+		wait := m.delay
+		m.delay = nil
+		wait()
+	}
+}

@@ -1,0 +1,41 @@
+package claims
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search"
+)
+
+// limitsOfDatabases is where the promises of MySQL's and PostgreSQL's locks end.
+func limitsOfDatabases() []Claim {
+	const exclusion = checker.MutualExclusion
+	broken := []search.Kind{search.Break, search.EndSession}
+	pooler := search.Menu{Lock: "pg-advisory", Pools: []int{2, 1}, TTLs: []time.Duration{time.Second}}
+	keepAlive := search.Menu{
+		Lock: "mysql-get-lock", Faults: []search.Kind{search.SessionCut}, KeepAlives: []time.Duration{5 * time.Second},
+	}
+	snapshot := search.Menu{Lock: "mysql-get-lock-in-transaction", Guarded: true}
+	return []Claim{
+		{Name: "connection-lost", Property: exclusion, Menu: search.Menu{Lock: "mysql-get-lock", Faults: broken},
+			Why: `The connection ends, and the lock with it; the client hears of it when it sends the next statement.`},
+		{Name: "given-up", Property: exclusion, Menu: keepAlive,
+			Why: `The server gives up a client that is cut off, and the client works on.`},
+		{Name: "connection-lost", Property: exclusion, Menu: search.Menu{Lock: "mysql-row", Faults: broken},
+			Why: `The transaction ends with its connection; the client hears of it when it sends the next statement.`},
+		{Name: "connection-lost", Property: exclusion, Menu: search.Menu{Lock: "pg-advisory", Faults: broken},
+			Why: `The connection ends, and the lock with it.`},
+		{Name: "connection-lost", Property: exclusion, Menu: search.Menu{Lock: "pg-advisory-xact", Faults: broken},
+			Why: `The transaction ends with its connection.`},
+		{Name: "pooled", Property: exclusion, Menu: pooler, Twin: "pg-advisory-xact",
+			Why: `The pooler lends the connection that has the lock to another client, for whom it is free. No fault is needed.`},
+		{Name: "old-snapshot", Property: checker.Resource, Menu: snapshot, Twin: "mysql-row",
+			Why: `The transaction sees the data as they were before the lock, and writes them after it. No fault is needed.`},
+		{Name: "overrun", Property: exclusion, Menu: search.Menu{Lock: "mysql-lease-row",
+			Faults: []search.Kind{search.ClientPause}},
+			Why: `The lease ends while its holder stands still.`},
+		{Name: "ahead", Property: exclusion, Menu: search.Menu{Lock: "mysql-lease-row",
+			Faults: []search.Kind{search.ServerAhead}, Within: 80},
+			Why: `The server's clock jumps, and the lease ends.`},
+	}
+}

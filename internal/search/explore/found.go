@@ -1,0 +1,124 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
+	"github.com/locksim/locksim/sim"
+)
+
+// Finding is a cause of violations.
+type Finding struct {
+	*minimal.Counterexample
+	Hits  int // runs that were violated by it
+	First int // the number of the first of them; the base is 0
+	_     struct{}
+}
+
+// cause is what violations of probably one form have in common.
+type cause struct {
+	property     checker.Property
+	kind, sketch string
+}
+
+// hit is a violation that a run shows.
+type hit struct {
+	cause
+	violation search.Violation
+}
+
+// sighting is the first violation of a cause, and how often there were others.
+type sighting struct {
+	hit
+	hits, first int
+}
+
+// judge notes how a run violates the properties that count: one hit for each property and kind.
+func (x *explorer) judge(r *harness.Runner, run *harness.Result, faults []sim.Fault, o *outcome) {
+	for _, p := range x.options.Properties {
+		verdict := run.Report.Verdicts[p]
+		o.judged[p] = verdict != checker.NotJudged
+		o.atRisk[p] = verdict == checker.Violated || run.Report.Dangers[p] > 0
+		o.undecided = o.undecided || verdict == checker.Undecided
+	}
+	for i := range run.Report.Violations {
+		v := &run.Report.Violations[i]
+		known := func(h hit) bool { return h.property == v.Property && h.kind == v.Kind }
+		if !slices.Contains(x.options.Properties, v.Property) || slices.ContainsFunc(o.hits, known) {
+			continue
+		}
+		found := search.Violation{
+			Case: x.with(faults), Seed: run.Seed, Property: v.Property, Kind: v.Kind, Lock: x.options.Lock,
+		}
+		o.hits = append(o.hits, hit{cause{v.Property, v.Kind, sketch(minimal.Core(r, found))}, found})
+	}
+}
+
+// sketch is the part of a core that its form has, too. The rest, at which step each fault acts, tells apart what is of
+// one cause: here every step has had its turn.
+func sketch(core string) string {
+	const parts = 5
+	list := strings.SplitN(core, "; ", parts+1)
+	return strings.Join(list[:min(parts, len(list))], "; ")
+}
+
+// sight enters a violation.
+func (x *explorer) sight(h *hit, run int) {
+	at, ok := x.known[h.cause]
+	if !ok {
+		at = len(x.sightings)
+		x.known[h.cause] = at
+		x.sightings = append(x.sightings, sighting{hit: *h, first: run})
+	}
+	x.sightings[at].hits++
+}
+
+// reduce makes what was sighted minimal, and groups it by form; what only this lock does comes first. When the context is done what has been sighted is left as
+// far as it has come.
+func (x *explorer) reduce(ctx context.Context) error {
+	type reduced struct {
+		*sighting
+		counterexample *minimal.Counterexample
+		err            error
+	}
+	plays := func(yield func(func(*harness.Runner) reduced) bool) {
+		for i := range x.sightings {
+			s := &x.sightings[i]
+			if !yield(func(r *harness.Runner) reduced {
+				r.Stop = func() bool { return x.result.Interrupted || ctx.Err() != nil }
+				c, err := minimal.Reduce(r, s.violation, minimal.Options{Context: ctx})
+				r.TakeCut() // the error says it
+				return reduced{s, c, err}
+			}) {
+				return
+			}
+		}
+	}
+	known := make(map[cause]int)
+	err := search.InOrder(context.WithoutCancel(ctx), x.options.Jobs, plays, func(s reduced) error {
+		if errors.Is(s.err, harness.ErrInterrupted) {
+			return nil
+		}
+		if s.err != nil {
+			return s.err
+		}
+		form := cause{s.property, s.kind, s.counterexample.Form()}
+		at, ok := known[form]
+		if !ok {
+			at = len(x.result.Findings)
+			known[form] = at
+			x.result.Findings = append(x.result.Findings, Finding{Counterexample: s.counterexample, First: s.first})
+		}
+		x.result.Findings[at].Hits += s.hits
+		return nil
+	})
+	slices.SortStableFunc(x.result.Findings, func(a, b Finding) int { return cmp.Compare(a.Blame.Rank(), b.Blame.Rank()) })
+	return err
+}

@@ -1,0 +1,43 @@
+package fuzz
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+)
+
+// errFirst ends a campaign that is to end with the first violation.
+var errFirst = errors.New("the first violation")
+
+// Campaign plays what is planned, several runs at once, and delivers what came of it stretch by stretch in the order of
+// the runs' numbers. It ends early with the first error of deliver, or of the context when that is done; what has been
+// delivered until then has no gap.
+func (h *Hunt) Campaign(ctx context.Context, p Plan, deliver func(*Stretch) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	plays := func(yield func(func(*harness.Runner) Stretch) bool) {
+		for s := range p.spans() {
+			if !yield(func(r *harness.Runner) Stretch { return h.playStretch(ctx, r, s, p.ToFirst) }) {
+				return
+			}
+		}
+	}
+	err := search.InOrder(ctx, p.Jobs, iter.Seq[func(*harness.Runner) Stretch](plays), func(s Stretch) error {
+		switch {
+		case p.ToFirst && s.Violated > 0:
+			cancel() // nobody needs to play on
+			return cmp.Or(deliver(&s), errFirst)
+		case s.Cut:
+			return cmp.Or(deliver(&s), context.Cause(ctx)) // what it has begun with has no gap
+		}
+		return deliver(&s)
+	})
+	if errors.Is(err, errFirst) {
+		return nil
+	}
+	return err
+}

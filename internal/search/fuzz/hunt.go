@@ -1,0 +1,125 @@
+package fuzz
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// Hunt is a configuration that has been checked: any of its runs can be played.
+type Hunt struct {
+	Config Config // with its defaults
+	menu   search.Menu
+	lock   *locks.Algorithm // in the place of the scenarios' own; nil: theirs
+	given  []Core           // that the scenario has to which faults are added
+}
+
+// rehearsed is how many draws are compiled before a hunt begins.
+const rehearsed = 64
+
+// In one of this many runs other clients take and release a lock that its holder has lost. Rates are measured without such runs:
+// they search for rare mistakes, and would otherwise count again and again what a lease cannot prevent.
+const between = 12
+
+// New checks a configuration. A lock takes the place of the catalogue's unless it is nil. The error says what cannot be
+// played, or that nothing could be found.
+func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
+	usual := len(c.Properties) == 0
+	c = c.canonical()
+	h := &Hunt{Config: c, lock: lock}
+	if err := h.checkBase(); err != nil {
+		return nil, err
+	}
+	algorithm := lock
+	if lock == nil {
+		found, ok := locks.Find(c.Lock)
+		if !ok {
+			return nil, fmt.Errorf("there is no lock %q", c.Lock)
+		}
+		algorithm = &found
+	}
+	if h.Config.Program = ""; algorithm.Program != nil {
+		h.Config.Program = algorithm.Program.Digest()
+		if usual {
+			h.Config.Properties = append(h.Config.Properties, checker.Survival)
+		}
+	}
+	h.menu = search.Wide(algorithm, c.Faults)
+	h.menu.Styles, h.menu.Fencing, h.menu.Votes, h.menu.Between = c.Styles, c.Fencing, true, between
+	if c.Drift > 0 {
+		h.menu.Drift = c.Drift
+	}
+	if h.menu.Base = c.Base; c.Base != nil && c.Base.Progress > 0 {
+		h.menu.Progress = 0 // the scenario's own stands
+	}
+	if err := h.rehearse(); err != nil {
+		return nil, err
+	}
+	if algorithm.Program != nil {
+		if err := search.Rehearse(lock, h.menu); err != nil {
+			return nil, err
+		}
+	}
+	h.given = h.givenCores()
+	return h, nil
+}
+
+// checkBase refuses a scenario that does not run as it stands.
+func (h *Hunt) checkBase() error {
+	base := h.Config.Base
+	switch {
+	case base == nil:
+		return nil
+	case len(base.Variants) > 0:
+		return fmt.Errorf("%s has variants: one of them must be chosen", base.Name)
+	}
+	_, err := harness.Compile(base.Cases()[0], h.lock)
+	return err
+}
+
+// rehearse compiles a few draws, so that what does not go together is said before anything runs.
+func (h *Hunt) rehearse() error {
+	met := len(h.Config.Faults) == 0
+	for n := range uint64(rehearsed) {
+		s := h.Draw(n)
+		for _, c := range s.Cases() {
+			if _, err := harness.Compile(c, h.lock); err != nil {
+				return err
+			}
+		}
+		met = met || slices.ContainsFunc(h.Config.Faults, func(k search.Kind) bool { return k.CanHit(&s.Servers) })
+	}
+	if !met {
+		return fmt.Errorf("the servers of %s never meet any of these faults: %s", h.Config.Lock,
+			strings.Join(names(h.Config.Faults), ", "))
+	}
+	return nil
+}
+
+// Draw returns the scenario of a run.
+func (h *Hunt) Draw(n uint64) *scenarios.Scenario { return search.Generate(search.Seeded(n), h.menu) }
+
+// mostLooked is in how many draws a kind of fault is looked for: one that is in none of them will hardly be in others.
+const mostLooked = 20_000
+
+// NeverDrawn lists the kinds of faults that none of the runs from a number on has, though they can hit what one of these runs
+// deploys.
+func (h *Hunt) NeverDrawn(from uint64, runs int) []search.Kind {
+	left := slices.Clone(h.Config.Faults)
+	var met []search.Kind
+	for n := range uint64(min(runs, mostLooked)) {
+		if len(left) == 0 {
+			break
+		}
+		drawn, possible := search.Drawn(search.Seeded(from+n), h.menu)
+		left = slices.DeleteFunc(left, func(k search.Kind) bool { return slices.Contains(drawn, k) })
+		met = append(met, slices.DeleteFunc(possible, func(k search.Kind) bool { return slices.Contains(met, k) })...)
+	}
+	return slices.DeleteFunc(left, func(k search.Kind) bool { return !slices.Contains(met, k) })
+}

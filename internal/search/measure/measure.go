@@ -1,0 +1,68 @@
+// Package measure plays a fixed number of scenarios and says how often a property was violated, with an exact interval. Call
+// [Measure] with a [Plan]; what it returns is a [Table] of cells, which can be compared.
+//
+// All locks whose menus are alike are played on the same schedules, in all styles and fencing modes: draw number n is one
+// deployment with its clients, their times, and faults. What a cell says is a function of its lock, condition, style, mode
+// and property, and of the numbers of its draws: not of what else is measured beside it.
+package measure
+
+import (
+	"context"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/locks"
+)
+
+// Plan says what is measured: each lock under each condition, in each style and each fencing mode that it has a token for,
+// by each property.
+type Plan struct {
+	Locks      []locks.Algorithm
+	Conditions []Condition
+	Styles     []history.Style   // careless
+	Fencing    []history.Fencing // unfenced
+	Properties []checker.Property
+	Draws      search.Seeds // by whose numbers scenarios are drawn
+	Jobs       int          // runs at once; what is measured does not depend on it
+	_          struct{}
+}
+
+// Condition is a choice of faults, and of how locks are deployed and used meanwhile.
+type Condition struct {
+	Name string
+	// Menu is what may happen to one lock. Lock, styles and fencing modes of the menu are left to the plan.
+	Menu func(*locks.Algorithm) search.Menu
+	// Spares says why nothing of the condition can happen to a lock, which is then not played; "" if it can. A nil function
+	// spares none.
+	Spares func(*locks.Algorithm) string
+}
+
+// Measure plays a plan, several runs at once. Each, which may be nil, is told how many runs have been played, and in how
+// many of them anything was violated. When the context is done, what was played until then is returned with the error.
+func Measure(ctx context.Context, p Plan, each func(runs, violated int)) (*Table, error) {
+	t := newTable(p)
+	runs, violated := 0, 0
+	err := search.InOrder(ctx, p.Jobs, t.stretches(), func(s stretch) error {
+		t.take(&s)
+		runs += s.runs
+		violated += s.violated
+		if each != nil {
+			each(runs, violated)
+		}
+		return nil
+	})
+	return t, err
+}
+
+// Empty reports whether a plan measures nothing: its locks have no token, and its fencing modes need one.
+func (p *Plan) Empty() bool { return len(newTable(*p).Cells) == 0 }
+
+// Runs is how many runs it takes to play a plan.
+func (p *Plan) Runs() int {
+	runs := 0
+	for _, r := range newTable(*p).rows {
+		runs += len(r.styles) * len(r.fencing) * p.Draws.Count
+	}
+	return runs
+}

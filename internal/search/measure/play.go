@@ -1,0 +1,118 @@
+package measure
+
+import (
+	"iter"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// stretch is what came of a few draws of one row.
+type stretch struct {
+	row            *row
+	cells          []Cell // of the row
+	runs, violated int    // in how many of them anything was
+}
+
+// stretchSize is how many draws a worker takes at once.
+const stretchSize = 64
+
+// stretches yields the draws, each few of them for all rows before the next ones, so that a table is even whenever it ends.
+func (t *Table) stretches() iter.Seq[func(*harness.Runner) stretch] {
+	return func(yield func(func(*harness.Runner) stretch) bool) {
+		all := t.Plan.Draws
+		for from := 0; from < all.Count; from += stretchSize {
+			draws := search.Seeds{First: all.First + uint64(from), Count: min(stretchSize, all.Count-from)}
+			for i := range t.rows {
+				if !yield(func(r *harness.Runner) stretch { return t.rows[i].play(r, draws, t.Plan.Properties) }) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// play plays some draws for a row.
+func (r *row) play(runner *harness.Runner, draws search.Seeds, properties []checker.Property) stretch {
+	s := stretch{row: r, cells: make([]Cell, r.cells)}
+	for k := range draws.Count {
+		n := draws.First + uint64(k)
+		next := 0 // the cells are in the order of the cases
+		r.playCases(runner, r.draw(n), func(result *harness.Result, err error) {
+			violated := false
+			for i, p := range properties {
+				verdict := s.cells[next+i].count(n, p, result, err)
+				violated = violated || verdict == checker.Violated
+			}
+			next += len(properties)
+			if s.runs++; violated {
+				s.violated++
+			}
+		})
+	}
+	return s
+}
+
+// playCases plays a scenario in every style and, within each, in every fencing mode. A mode in which nothing would have
+// gone otherwise than without fencing is not played: what came of that run came of this one, too.
+func (r *row) playCases(runner *harness.Runner, drawn *scenarios.Scenario, each func(*harness.Result, error)) {
+	for _, style := range r.styles {
+		var unfenced *harness.Result
+		for _, mode := range r.fencing {
+			if unfenced != nil && harness.Indifferent(unfenced.History, mode) {
+				each(unfenced, nil)
+				continue
+			}
+			one := *drawn
+			one.Styles, one.Resource.Fencing = []history.Style{style}, []history.Fencing{mode}
+			search.Play(runner, &one, r.lock, func(_ scenarios.Case, result *harness.Result, err error) bool {
+				if err == nil && mode == history.Unfenced {
+					unfenced = result
+				}
+				each(result, err)
+				return true
+			})
+		}
+	}
+}
+
+// count counts one run, and returns its verdict.
+func (c *Cell) count(n uint64, p checker.Property, result *harness.Result, err error) checker.Verdict {
+	k := c.Runs
+	c.Runs++
+	verdict := checker.Undecided
+	if err == nil {
+		verdict = result.Report.Verdicts[p]
+		if verdict == checker.Violated || result.Report.Dangers[p] > 0 {
+			c.InDanger++
+		}
+	}
+	switch verdict {
+	case checker.Violated:
+		if c.Violated == 0 {
+			c.First, c.Kind = n, search.FirstOf(p, &result.Report).Kind
+		}
+		c.Violated++
+		c.violated.put(k)
+	case checker.Undecided:
+		c.Undecided++
+		c.undecided.put(k)
+	case checker.Held:
+		c.Held++
+	case checker.Vacuous:
+		c.Vacuous++
+	case checker.NotJudged:
+		c.NotJudged++
+	}
+	return verdict
+}
+
+// take enters what came of some draws.
+func (t *Table) take(s *stretch) {
+	for i := range s.cells {
+		t.Cells[s.row.first+i].add(&s.cells[i])
+	}
+}

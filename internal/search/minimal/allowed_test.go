@@ -1,0 +1,35 @@
+package minimal_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
+)
+
+// TestAReductionStaysWithinWhatIsAllowed reduces violations freely, which makes some sections longer than they were, and
+// within what a promise would allow.
+func TestAReductionStaysWithinWhatIsAllowed(t *testing.T) {
+	h := hunt{"set-nx-lua", history.Careless, history.Unfenced, checker.MutualExclusion, search.Kinds()}
+	var r harness.Runner
+	defer r.Close()
+	left := 0
+	for from := range uint64(12) {
+		v := h.violation(t, &r, from*100)
+		allowed := minimal.Within(v.Case.Scenario)
+		free, err := minimal.Reduce(&r, v, minimal.Options{})
+		require.NoError(t, err)
+		if !allowed(free.Scenario) {
+			left++
+		}
+		bound, err := minimal.Reduce(&r, v, minimal.Options{Allowed: allowed})
+		require.NoError(t, err)
+		require.True(t, allowed(bound.Scenario), "%s", bound.Scenario.YAML())
+	}
+	require.Positive(t, left, "nothing would have been longer anyway")
+}

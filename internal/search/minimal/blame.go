@@ -1,0 +1,288 @@
+package minimal
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// Blame says whose promise a counterexample shows to be broken. It rests on runs: the minimal scenario is played with the
+// reference lock ([locks.ReferenceOf]) in the place of the lock, and with more careful clients.
+type Blame struct {
+	Party     Party
+	Reference string // the lock that was played in the place of the lock; "" if none was
+	Text      string // what was seen, a clause for a reader
+	Deaf      bool   // the reference lock tells its holders of no loss
+}
+
+// Untold is the blame for a loss that the lock should have told its holder of: a reference lock that never tells shows nothing.
+func Untold(reference string) Blame {
+	return Blame{Reference: reference, Text: "the catalogue has no lock of this kind that tells its holder of a loss"}
+}
+
+// Party is one of those whose promises a violation can break.
+type Party uint8
+
+// The parties.
+const (
+	// Unclear: the reference lock never came into the same situation, or there is none.
+	Unclear Party = iota
+	// ThisLock: the reference lock keeps the property in the same scenario.
+	ThisLock
+	// AnyLock: the reference lock violates the property in the same scenario, so any lock of this kind does.
+	AnyLock
+	// Server: so may the reference lock, since a server has broken its promise: it lost or ended early what it had granted.
+	Server
+	// Application: so may the reference lock, since the application has ignored the lease's stated deadline or a notice of
+	// loss, or its way to the storage is disturbed.
+	Application
+)
+
+var partyNames = []string{"unclear", "this-lock", "any-lock", "server", "application"}
+
+// String returns the name that JSON documents use.
+func (p Party) String() string { return partyNames[p] }
+
+// Rank orders findings: what only this lock does comes first, what is not the lock's at all comes last.
+func (b *Blame) Rank() int {
+	return slices.Index([]Party{ThisLock, Unclear, AnyLock, Server, Application}, b.Party)
+}
+
+// Sentence says it in a line for a reader.
+func (b *Blame) Sentence() string {
+	return map[Party]string{
+		Unclear: "not compared with a reference lock", ThisLock: "only this lock", AnyLock: "any lock of this kind",
+		Server: "a server", Application: "the application",
+	}[b.Party] + ": " + b.Text
+}
+
+// blame finds out whose promise the minimal scenario shows to be broken.
+func (r *reducer) blame(c *Counterexample) Blame {
+	if c.Property == checker.Survival {
+		return Blame{Party: ThisLock, Text: "its own code ends the process"}
+	}
+	b := r.compared(c)
+	switch {
+	case r.ended() != nil:
+		return Blame{Text: "the work was interrupted before that"}
+	case b.Party == ThisLock:
+	case r.seen.violation.Broken == checker.Server:
+		b.Party, b.Text = Server, "it lost, evicted or ended early what it had granted"
+	case r.ignoresDeadline():
+		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
+	case (c.Property == checker.Resource || timed(c.Property) && c.holdsUp()) && disturbsStorage(r.now):
+		b.Party, b.Text = Application, "its way to the storage is disturbed, which no lock can see"
+	case b.Party == Unclear && newCast(r.now, r.seen).halfDone && r.stoppedInTime():
+		b.Party, b.Text = Application, "it stopped within its critical section, as who has lost the lock must, and left it half done"
+	case b.Party == Unclear && c.OutOfTime() && r.standsStill():
+		b.Party, b.Text = AnyLock, "its holder is paused when its lease ends, and can neither renew it nor notice its end"
+	case r.seen.violation.Broken == checker.Application:
+		b.Party, b.Text = Application, "it continued after the deadline, or after a notice of loss, or its access was late on the way"
+	}
+	return b
+}
+
+// compared plays the scenario with the reference lock.
+func (r *reducer) compared(c *Counterexample) Blame {
+	lock := c.played()
+	renewed := lock.Renews || lock.Extends && r.now.Lock.Renew > 0
+	name := locks.ReferenceOf(&lock, renewed)
+	if name == "" && c.Property == checker.ReleaseSafety { // a release has to compare, whether the lease was renewed or not
+		renewed, name = false, locks.ReferenceOf(&lock, false)
+	}
+	states := r.states(func(a history.Acquisition) bool { return a.HasDeadline })
+	if (slices.Contains(c.form.causes, belated) || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
+		name = "redlock" // on one server it does the same, states a deadline, and looks at the clock when the answer has come
+	}
+	switch {
+	case c.OutOfTime() && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
+		return Blame{Party: AnyLock, Text: "a lease ended while its holder continued, and leases of this kind state no deadline"}
+	case name == "":
+		return Blame{Text: "the catalogue has no lock of this kind that renews"}
+	case name == lock.Name:
+		return Blame{Party: AnyLock, Reference: name, Text: "it is the reference lock for these servers"}
+	}
+	reference, ok := locks.Find(name)
+	if !ok {
+		return Blame{Text: "the catalogue has no lock " + name}
+	}
+	t := &twin{judge: judge{runner: r.runner, sought: r.sought, ctx: r.ctx}, of: c.form}
+	if ids := r.seen.violation.Acquisitions; lock.Program != nil && len(ids) > 0 {
+		t.behind = r.seen.result.History.Acquisition(ids[0]).Client
+	}
+	t.sought.Lock = &reference
+	s := r.inPlaceOf(&reference, states || lock.Authority == locks.Majority)
+	switch {
+	case !renewed:
+		s.Lock.Renew = 0
+	case s.Lock.Renew == 0:
+		s.Lock.Renew = r.renewsAfter()
+	}
+	kept := t.compare(s, r.seen.result.History)
+	r.runs += t.runs
+	switch {
+	case t.shares && t.deaf && c.Property == checker.SilentLoss && r.states(tells):
+		return Untold(name)
+	case t.shares:
+		return Blame{Party: AnyLock, Reference: name, Text: name + " violates it in the same scenario, too", Deaf: t.deaf}
+	case kept == 0:
+		return Blame{Reference: name, Text: name + " never came into the same situation"}
+	}
+	text := fmt.Sprintf("%s keeps the property in the same scenario (%d of %d runs compared)", name, kept, t.runs)
+	return Blame{Party: ThisLock, Reference: name, Text: text}
+}
+
+// inPlaceOf returns the scenario as it is played with the reference lock. Its clients are only as careful as the lock
+// lets them be: no client can heed a deadline where locks of this kind state none.
+func (r *reducer) inPlaceOf(reference *locks.Algorithm, deadline bool) *scenarios.Scenario {
+	s := clone(r.now)
+	s.Lock.Algorithm, s.Lock.Library = reference.Name, ""
+	learns := r.states(func(a history.Acquisition) bool { return a.CanLearn })
+	able := func(style history.Style) history.Style {
+		switch {
+		case style == history.Careful && deadline, style == history.Careless:
+			return style
+		case learns:
+			return history.Attentive
+		}
+		return history.Careless
+	}
+	s.Styles = []history.Style{able(s.Styles[0])}
+	for i := range s.Clients {
+		if style := s.Clients[i].Style; style != nil {
+			own := able(*style)
+			s.Clients[i].Style = &own
+		}
+	}
+	return s
+}
+
+// renewsAfter is how long after an acquisition the accused lock sends its first renewal, so that the reference lock renews as
+// often; 0 if it sends none.
+func (r *reducer) renewsAfter() time.Duration {
+	plan, err := harness.Compile(r.now.Cases()[0], r.sought.Lock)
+	if err != nil {
+		return 0
+	}
+	result, err := r.runner.Run(plan, r.now.Seed, true)
+	if err != nil {
+		return 0
+	}
+	r.runs++
+	least, acquired := time.Duration(0), map[string]trace.Instant{}
+	for _, e := range result.Events {
+		since, holds := acquired[e.Node]
+		switch {
+		case e.Does == trace.Acquired:
+			acquired[e.Node] = e.At
+		case e.Does == trace.Send && e.Alt == "renew" && holds:
+			if after := e.At.Sub(since); least == 0 || after < least {
+				least = after
+			}
+			delete(acquired, e.Node)
+		}
+	}
+	return min(least, r.now.Lock.TTL*9/10).Truncate(time.Millisecond)
+}
+
+// lastsALease reports whether no grant ended before the scenario's lease was over. A lock that asks for less than it was
+// told to is not excused by what happens to every lease.
+func (r *reducer) lastsALease() bool {
+	ttl := r.now.Lock.TTL
+	return !slices.ContainsFunc(r.seen.result.History.Grants, func(g history.Grant) bool {
+		return g.Ended == history.ByDeadline && g.To.Sub(g.From) < ttl-ttl/100
+	})
+}
+
+// states reports whether the lock tells its holders something.
+func (r *reducer) states(what func(history.Acquisition) bool) bool {
+	return slices.ContainsFunc(r.seen.result.History.Acquisitions, what)
+}
+
+// tells reports whether a holder's lease would tell of a loss.
+func tells(a history.Acquisition) bool { return a.CanLearn }
+
+// ignoresDeadline reports whether the violation is gone, with every fault as before, if clients heed the deadline that
+// the lease states.
+func (r *reducer) ignoresDeadline() bool {
+	stated := r.states(func(a history.Acquisition) bool { return a.HasDeadline })
+	if p := r.sought.Property; !stated || p != checker.MutualExclusion && p != checker.Resource {
+		return false
+	}
+	s := clone(r.now)
+	s.Styles = []history.Style{history.Careful}
+	for i := range s.Clients {
+		s.Clients[i].Style = nil
+	}
+	result := r.run(s)
+	if result == nil {
+		return false
+	}
+	seen := sighting{result: result}
+	verdict := result.Report.Verdicts[r.sought.Property]
+	return seen.idle(s.Faults) == 0 && (verdict == checker.Held || verdict == checker.Vacuous)
+}
+
+// stoppedInTime reports whether each client that takes part and left its section half done stopped only when the servers no
+// longer had its entry.
+func (r *reducer) stoppedInTime() bool {
+	h := r.seen.result.History
+	return !slices.ContainsFunc(r.seen.violation.Acquisitions, func(id history.ID) bool {
+		b, ok := h.Acquisition(id).Belief()
+		stands := func(c history.Copy) bool { return c.Acquisition == id && b.To < c.To && b.To <= h.End }
+		early := ok && (b.Ended == history.ByNotice || b.Ended == history.ByDeadline || b.Ended == history.ByUnlock)
+		return early && r.isHalfWritten(id) && slices.ContainsFunc(h.Copies, stands)
+	})
+}
+
+// isHalfWritten reports whether an acquisition has written some registers, and not all.
+func (r *reducer) isHalfWritten(id history.ID) bool {
+	h, writes := r.seen.result.History, 0
+	for _, a := range h.Accesses {
+		if a.Acquisition == id && a.Op == history.Write && a.Accepted {
+			writes++
+		}
+	}
+	return writes > 0 && writes < h.Registers
+}
+
+// standsStill reports whether a participant was paused when its grant ended, and at the violation still was, or does not
+// listen to notices.
+func (r *reducer) standsStill() bool {
+	h, at := r.seen.result.History, r.seen.violation.At
+	faults := newCast(r.now, r.seen).faults
+	paused := func(client string, from trace.Instant, deaf bool) bool {
+		for i := range r.now.Faults {
+			f := &r.now.Faults[i]
+			was := faults[cmp.Or(f.Name, defaultName(i))]
+			if f.Action.Kind == sim.Pause && f.Action.Node == client && was.Fired && was.Begin <= from && from <= was.End && (deaf || at <= was.End) {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+		a := h.Acquisition(g.Acquisition)
+		over := a != nil && slices.Contains(r.seen.violation.Acquisitions, a.ID) && g.Ended == history.ByDeadline && g.To <= at
+		return over && paused(a.Client, g.To, a.Style == history.Careless)
+	})
+}
+
+// disturbsStorage reports whether a fault holds up what travels between a client and the storage.
+func disturbsStorage(s *scenarios.Scenario) bool {
+	has := func(list []string) bool { return slices.Contains(list, scenarios.Storage) }
+	return slices.ContainsFunc(s.Faults, func(f sim.Fault) bool {
+		at := f.Trigger.Step
+		return has(f.Action.Link.From) || has(f.Action.Link.To) || f.Action.Node == scenarios.Storage ||
+			hitsMessage(&f) && (at.Peer == scenarios.Storage || at.Node == scenarios.Storage)
+	})
+}

@@ -1,0 +1,140 @@
+package minimal_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// blamed makes the violation of a property in a case of a named scenario minimal, and returns whom it blames.
+func blamed(t *testing.T, scenario, lock string, p checker.Property, style string) minimal.Blame {
+	t.Helper()
+	s, err := scenarios.Load(scenario)
+	if text, ok := blamedStories[scenario]; ok {
+		s, err = scenarios.Parse(scenario+".yaml", []byte(text))
+	}
+	require.NoError(t, err)
+	name, short := strings.CutSuffix(lock, " with a tenth of the lease")
+	name, alone := strings.CutSuffix(name, " without a reference lock")
+	algorithm, ok := locks.Find(name)
+	require.True(t, ok)
+	if alone {
+		whole := algorithm.New
+		algorithm.New = func(o locks.Options) locks.Builder { o.Renew = o.TTL / 10; return whole(o) }
+		algorithm.Name, algorithm.Renews, algorithm.Authority = "alone", true, locks.Majority // the catalogue has no such lock that renews
+	}
+	if short {
+		whole := algorithm.New
+		algorithm.Name = "short-lease"
+		algorithm.New = func(o locks.Options) locks.Builder { o.TTL /= 10; return whole(o) }
+	}
+	var r harness.Runner
+	defer r.Close()
+	for _, c := range s.Cases() {
+		if c.Style.String() != style {
+			continue
+		}
+		plan, err := harness.Compile(c, &algorithm)
+		require.NoError(t, err)
+		result, err := r.Run(plan, c.Scenario.Seed, false)
+		require.NoError(t, err)
+		if first := search.FirstOf(p, &result.Report); first != nil {
+			cx, err := minimal.Reduce(&r, search.Violation{
+				Case: c, Seed: c.Scenario.Seed, Property: p, Kind: first.Kind, Lock: &algorithm,
+			}, minimal.Options{})
+			require.NoError(t, err)
+			t.Logf("%s\n%s", cx.Blame.Sentence(), cx.Scenario.YAML())
+			return cx.Blame
+		}
+	}
+	t.Fatalf("%s of %s is not violated in %s with %s clients", p, lock, scenario, style)
+	return minimal.Blame{}
+}
+
+// blamedStories are violations that are kept or shared by a few milliseconds.
+var blamedStories = map[string]string{
+	"late-answer": `
+name: late-answer
+title: The answer to a's request comes when the lease is over
+lock: {algorithm: set-nx-lua, ttl: 1s, timeout: 5s}
+clients:
+  a: {work: 100ms}
+  b: {start: 1.5s, work: 3s}
+network: {latency: 1ms}
+faults:
+  - {before: {node: redis-1, does: reply, what: acquire, peer: a}, delay: 2s}
+expect: {mutual-exclusion: violated}`,
+	"brief-work": `
+name: brief-work
+title: Work of half a lease
+lock: {algorithm: set-nx-ex-del}
+clients: {a: {work: 5s}, b: {start: 1ms}}
+network: {latency: 1ms}
+expect: {mutual-exclusion: violated}`,
+	"evicted": `
+name: evicted
+title: The key is evicted, and a's section is over a moment after b has the lock
+lock: {algorithm: set-nx-ex-del}
+clients:
+  a: {work: 2ms}
+  b: {start: 1ms, retry: {delay: 3ms}}
+network: {latency: 1ms}
+faults:
+  - {after: {node: a, does: acquired}, evict: redis-1}
+expect: {exclusion-at-service: violated}`,
+	"stands-still": `
+name: stands-still
+title: The holder is paused for two leases
+lock: {algorithm: watchdog}
+clients: {a: {work: 15s}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults:
+  - {after: {node: a, does: acquired}, pause: a, for: 20s}
+expect: {mutual-exclusion: violated}`,
+	"far-storage": `
+name: far-storage
+title: The way to the storage is disturbed for 100 s
+lock: {algorithm: watchdog}
+clients: {a: {work: 1s, write: 500ms}, b: {start: 1ms}}
+network: {latency: 1ms}
+progress: 50s
+faults:
+  - {after: {node: a, does: acquired}, stall: {from: a, to: storage}, for: 100s}
+expect: {availability: violated}`,
+}
+
+func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
+	for _, x := range []struct {
+		scenario, lock string
+		property       checker.Property
+		style          string
+		want           minimal.Party
+	}{
+		{"lease-overrun", "set-nx-lua", checker.MutualExclusion, "careless", minimal.AnyLock},
+		{"lease-overrun", "set-nx-ex-del", checker.MutualExclusion, "careless", minimal.AnyLock},
+		{"lease-overrun", "set-nx-ex-del", checker.ReleaseSafety, "careless", minimal.ThisLock},
+		{"redlock-gc-pause", "redlock", checker.MutualExclusion, "careless", minimal.Application},
+		{"redlock-clock-jump", "redlock", checker.MutualExclusion, "careless", minimal.Server},
+		{"redlock-crash-restart", "redlock", checker.MutualExclusion, "careless", minimal.Server},
+		{"brief-work", "set-nx-ex-del with a tenth of the lease", checker.MutualExclusion, "careless", minimal.ThisLock},
+		{"late-answer", "set-nx-lua", checker.MutualExclusion, "careless", minimal.ThisLock},
+		{"evicted", "set-nx-ex-del", checker.ExclusionAtService, "careless", minimal.Server},
+		{"zk-gc-pause", "zk-sequential", checker.MutualExclusion, "careless", minimal.AnyLock},
+		{"zk-gc-pause", "zk-sequential-no-recheck", checker.MutualExclusion, "careless", minimal.AnyLock},
+		{"redlock-py-same-value", "redlock-py", checker.ReleaseSafety, "careless", minimal.ThisLock},
+		{"stands-still", "watchdog without a reference lock", checker.MutualExclusion, "careless", minimal.AnyLock},
+		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
+	} {
+		got := blamed(t, x.scenario, x.lock, x.property, x.style)
+		assert.Equal(t, x.want, got.Party, "%s of %s in %s: %s", x.property, x.lock, x.scenario, got.Sentence())
+	}
+}

@@ -1,0 +1,43 @@
+package minimal
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// Those who ask at the same moments, and wait for the same time, meet again. Of servers that are down nobody has a vote.
+func TestVotesThatAreSplitAreACause(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	causes := func(name string, p checker.Property) []string {
+		s, err := scenarios.Load(name)
+		require.NoError(t, err)
+		red, err := newReducer(&r, violationOf(t, &r, s, p, ""), Options{Context: t.Context()})
+		require.NoError(t, err)
+		return newCast(red.now, red.seen).causes()
+	}
+	require.Equal(t, []string{splitVotes}, causes("redlock-split-vote", checker.Progress))
+	require.Equal(t, []string{outOfReach}, causes("redlock-majority-down", checker.Availability))
+}
+
+// A holder that stops within its section must do so when the servers have lost its entry; before that it has been misinformed.
+func TestStoppingWithoutAnEntryIsInTime(t *testing.T) {
+	stopped := func(until string) bool {
+		h, err := history.Parse(`history registers=2 authority end=10s
+acquisition id=1 client=a style=attentive returned=1s outcome=ok learns noticed=5s unlocked=5s released=6s release=failed
+copy node=redis-1 acquisition=1 client=a from=900ms to=` + until + ` gone=evicted
+access acquisition=1 client=a op=write invoked=2s applied=2s returned=3s accepted version=1`)
+		require.NoError(t, err)
+		v := &checker.Violation{Property: checker.Resource, Acquisitions: []history.ID{1}}
+		red := reducer{judge: judge{}, seen: sighting{result: &harness.Result{History: h}, violation: v}}
+		return red.stoppedInTime()
+	}
+	require.True(t, stopped("4s"))
+	require.False(t, stopped("7s"))
+}

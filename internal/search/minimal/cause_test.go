@@ -1,0 +1,96 @@
+package minimal_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// What several kinds of faults come to is one cause; what else goes wrong is one by itself.
+func TestACauseIsWhatHappenedAndNotWhichFaultItTook(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	for _, row := range []struct {
+		what, scenario string
+		property       checker.Property
+		cause          string
+	}{
+		{"a pause", `
+faults:
+  - {after: {node: a, does: acquired}, pause: a, for: 12s}
+`, checker.MutualExclusion, "a holder that goes on after its lease"},
+		{"long work", `
+`, checker.MutualExclusion, "a holder that goes on after its lease"},
+		{"a late write", `
+faults:
+  - {after: {node: a, does: send, what: write}, delay: 12s}
+`, checker.Resource, "a holder that goes on after its lease"},
+		{"an answer that is heard late", `
+faults:
+  - {before: {node: a, does: receive, what: acquire}, pause: a, for: 10500ms}
+`, checker.MutualExclusion, "a lock that is over when Lock returns"},
+		{"an eviction", `
+faults:
+  - {after: {node: a, does: acquired}, evict: redis-1}
+`, checker.MutualExclusion, "evict server"},
+		{"a restart", `
+servers: {persistence: none}
+faults:
+  - {after: {node: a, does: acquired}, crash: redis-1, restart: 100ms}
+`, checker.ExclusionAtService, "crash of server"},
+		{"a clock that jumps", `
+faults:
+  - {after: {node: a, does: acquired}, clock: redis-1, step: 20s}
+`, checker.ExclusionAtService, "jump ahead: clock of server"},
+		{"servers that are down", `
+progress: 20s
+faults:
+  - {at: 0s, crash: redis-1}
+`, checker.Availability, "servers out of reach"},
+		{"servers that are cut off", `
+progress: 20s
+faults:
+  - {at: 0s, cut: {from: "*", to: redis-1}}
+`, checker.Availability, "servers out of reach"},
+	} {
+		t.Run(row.what, func(t *testing.T) {
+			work := "1s"
+			if row.what == "long work" {
+				work = "12s"
+			}
+			s, err := scenarios.Parse("cause.yaml", []byte(`name: cause
+lock: {algorithm: set-nx-lua}
+clients:
+  a: {work: `+work+`}
+  b: {start: 10ms, work: 1s}
+resource: {fencing: none}
+styles: careless
+`+row.scenario))
+			require.NoError(t, err)
+			require.Equal(t, row.cause, first(t, &r, s, row.property).Cause())
+		})
+	}
+}
+
+// Who is told too late that its first write is done leaves its section, careful as it is, without the second.
+func TestASectionMayBeLeftHalfDone(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	s, err := scenarios.Parse("half.yaml", []byte(`name: half
+lock: {algorithm: redlock, ttl: 1s}
+servers: {masters: 3}
+clients:
+  a: {sections: 2}
+resource: {fencing: none, registers: 2}
+network: {latency: 1ms}
+faults:
+  - {after: {node: storage, does: reply, what: write}, delay: 1s}
+styles: careful
+`))
+	require.NoError(t, err)
+	require.Equal(t, "a section that is left half done", first(t, &r, s, checker.Resource).Cause())
+}

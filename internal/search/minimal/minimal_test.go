@@ -1,0 +1,289 @@
+package minimal_test
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+)
+
+// hunt is a lock, what may go wrong, and which property is then violated.
+type hunt struct {
+	lock     string
+	style    history.Style
+	fencing  history.Fencing
+	property checker.Property
+	kinds    []search.Kind
+}
+
+// hunts are of many kinds: clients, servers, networks and clocks that fail, and none that does.
+var hunts = []hunt{
+	{"set-without-nx", history.Careless, history.Unfenced, checker.MutualExclusion, nil},
+	{"set-nx-lua", history.Careless, history.Unfenced, checker.MutualExclusion, []search.Kind{search.ClientPause}},
+	{"set-nx-lua", history.Careless, history.Unfenced, checker.ReleaseSafety, search.Kinds()},
+	{"set-nx-lua", history.Careless, history.Unfenced, checker.ExclusionAtService, search.Kinds()},
+	{"set-nx-lua-fenced", history.Careless, history.FencedWrite, checker.Resource,
+		[]search.Kind{search.ClientPause, search.Delay}},
+	{"set-nx-lua-fenced", history.Careless, history.FencedReadWrite, checker.Resource, search.Kinds()},
+	{"setnx-expire", history.Careless, history.Unfenced, checker.Progress, []search.Kind{search.ClientCrash}},
+	{"redlock", history.Careful, history.Unfenced, checker.MutualExclusion, []search.Kind{search.PowerLoss, search.Cut}},
+	{"redlock", history.Careful, history.Unfenced, checker.MutualExclusion, []search.Kind{search.Drift}},
+	{"zk-sequential", history.Careless, history.Unfenced, checker.MutualExclusion,
+		[]search.Kind{search.ClientPause, search.SessionCut}},
+	{"etcd", history.Careless, history.Unfenced, checker.MutualExclusion,
+		[]search.Kind{search.EndSession, search.ClientPause}},
+	{"pg-advisory", history.Careless, history.Unfenced, checker.MutualExclusion, search.Kinds()},
+}
+
+func (h *hunt) String() string {
+	return fmt.Sprintf("%s %s %s of %d kinds", h.lock, h.fencing, h.property, len(h.kinds))
+}
+
+// violation draws scenarios from a number on until one violates the property.
+func (h *hunt) violation(t *testing.T, r *harness.Runner, from uint64) search.Violation {
+	t.Helper()
+	lock, ok := locks.Find(h.lock)
+	require.True(t, ok, h.lock)
+	menu := search.Wide(&lock, h.kinds)
+	menu.Styles, menu.Fencing = []history.Style{h.style}, []history.Fencing{h.fencing}
+	var found *search.Violation
+	for n := from; found == nil; n++ {
+		require.Less(t, n, from+2000, "no violation of %s", h)
+		s := search.Generate(search.Seeded(n), menu)
+		search.Play(r, s, nil, func(c scenarios.Case, result *harness.Result, err error) bool {
+			require.NoError(t, err)
+			if x := search.FirstOf(h.property, &result.Report); x != nil {
+				found = &search.Violation{Case: c, Seed: s.Seed, Property: h.property, Kind: x.Kind}
+			}
+			return found == nil
+		})
+	}
+	return *found
+}
+
+// shows plays a scenario and reports whether it shows the violation with all of its faults. Scenarios that cannot be
+// read do not.
+func shows(t *testing.T, r *harness.Runner, s *scenarios.Scenario, v *search.Violation) bool {
+	t.Helper()
+	read, err := scenarios.Parse("changed.yaml", s.YAML())
+	if err != nil {
+		return false
+	}
+	plan, err := harness.Compile(read.Cases()[0], nil)
+	if err != nil {
+		return false
+	}
+	result, err := r.Run(plan, read.Seed, false)
+	require.NoError(t, err)
+	happened := !slices.ContainsFunc(result.History.Faults, func(f history.Fault) bool { return !f.Fired })
+	return happened && slices.ContainsFunc(result.Report.Violations, func(x checker.Violation) bool {
+		return x.Property == v.Property && x.Kind == v.Kind
+	})
+}
+
+func TestMinimalScenariosOfManyKinds(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	boundaries := 0
+	for _, h := range hunts {
+		t.Run(h.String(), func(t *testing.T) {
+			v := h.violation(t, &r, 0)
+			before := string(v.Case.Scenario.YAML())
+			c, err := minimal.Reduce(&r, v, minimal.Options{})
+			require.NoError(t, err)
+			require.Equal(t, before, string(v.Case.Scenario.YAML()), "what is reduced must stay as it is")
+
+			nothingCanBeTakenOut(t, &r, &v, c)
+			itIsAFixedPoint(t, &r, c)
+			itDependsOnNothingElse(t, v, c)
+			itsFilePlaysTheSameRun(t, &r, c)
+			itIsFitToBeRead(t, c)
+			boundaries += itsBoundariesAreTrue(t, &r, c)
+		})
+	}
+	require.GreaterOrEqual(t, boundaries, 5)
+}
+
+func nothingCanBeTakenOut(t *testing.T, r *harness.Runner, v *search.Violation, c *minimal.Counterexample) {
+	t.Helper()
+	require.True(t, shows(t, r, c.Scenario, v))
+	for what, less := range lesser(c.Scenario) {
+		require.False(t, shows(t, r, less, v), "without %s it is violated, too:\n%s", what, c.Scenario.YAML())
+	}
+}
+
+func itIsAFixedPoint(t *testing.T, r *harness.Runner, c *minimal.Counterexample) {
+	t.Helper()
+	again, err := minimal.Reduce(r, c.Violation, minimal.Options{})
+	require.NoError(t, err)
+	require.Equal(t, string(minimal.File(c)), string(minimal.File(again)))
+	require.Equal(t, c.Form(), again.Form())
+}
+
+// itDependsOnNothingElse reduces the violation again with a runner that has played nothing.
+func itDependsOnNothingElse(t *testing.T, v search.Violation, c *minimal.Counterexample) {
+	t.Helper()
+	var fresh harness.Runner
+	defer fresh.Close()
+	again, err := minimal.Reduce(&fresh, v, minimal.Options{})
+	require.NoError(t, err)
+	require.Equal(t, c, again)
+}
+
+func itsFilePlaysTheSameRun(t *testing.T, r *harness.Runner, c *minimal.Counterexample) {
+	t.Helper()
+	file := minimal.File(c)
+	require.Contains(t, string(file), fmt.Sprintf("%#x", c.Digest))
+	require.Contains(t, string(file), "locksim run "+c.Scenario.Name+".yaml")
+	read, err := scenarios.Parse(c.Scenario.Name+".yaml", file)
+	require.NoError(t, err)
+	require.Len(t, read.Cases(), 1)
+	plan, err := harness.Compile(read.Cases()[0], nil)
+	require.NoError(t, err)
+	result, err := r.Run(plan, read.Seed, false)
+	require.NoError(t, err)
+	require.Equal(t, c.Digest, result.Digest)
+	require.Empty(t, plan.Case.Compare(result.History, &result.Report), "it is as its file expects")
+}
+
+func itIsFitToBeRead(t *testing.T, c *minimal.Counterexample) {
+	t.Helper()
+	require.NotEmpty(t, c.Scenario.Title)
+	require.NotContains(t, c.Scenario.Title, "\n")
+	for i, client := range c.Scenario.Clients {
+		require.Equal(t, string(rune('a'+i)), client.Name)
+	}
+	for _, f := range c.Scenario.Faults {
+		require.Empty(t, f.Name)
+	}
+}
+
+// lesser yields the scenario without each of its faults, clients, tasks, sections, entrances and registers.
+func lesser(s *scenarios.Scenario) iter.Seq2[string, *scenarios.Scenario] {
+	return func(yield func(string, *scenarios.Scenario) bool) {
+		change := func(what string, edit func(*scenarios.Scenario)) {
+			other := *s
+			other.Clients, other.Faults = slices.Clone(s.Clients), slices.Clone(s.Faults)
+			other.Clocks = slices.Clone(s.Clocks)
+			edit(&other)
+			if !yield(what, &other) {
+				panic("the test goes on")
+			}
+		}
+		for i := range s.Faults {
+			change(s.Faults[i].String(), func(o *scenarios.Scenario) { o.Faults = slices.Delete(o.Faults, i, i+1) })
+		}
+		for i := range s.Clocks {
+			change("the clock of "+s.Clocks[i].Node, func(o *scenarios.Scenario) {
+				o.Clocks = slices.Delete(o.Clocks, i, i+1)
+			})
+		}
+		for i := range s.Clients {
+			c := &s.Clients[i]
+			change("client "+c.Name, func(o *scenarios.Scenario) { dropClient(o, i) })
+			for n := 1; n < c.Tasks; n++ {
+				change("a task of "+c.Name, func(o *scenarios.Scenario) { o.Clients[i].Tasks = n })
+			}
+			for n := 1; n < c.Sections; n++ {
+				change("a section of "+c.Name, func(o *scenarios.Scenario) { o.Clients[i].Sections = n })
+			}
+			for n := 0; n < c.Enters; n++ {
+				change("an entrance of "+c.Name, func(o *scenarios.Scenario) { o.Clients[i].Enters = n })
+			}
+		}
+		for n := 1; n < s.Resource.Registers; n++ {
+			change("a register", func(o *scenarios.Scenario) { o.Resource.Registers = n })
+		}
+	}
+}
+
+// dropClient takes a client out, with the faults that hit it or hang on it.
+func dropClient(s *scenarios.Scenario, i int) {
+	name := s.Clients[i].Name
+	s.Clients = slices.Delete(s.Clients, i, i+1)
+	s.Faults = slices.DeleteFunc(s.Faults, func(f sim.Fault) bool {
+		a := &f.Action
+		return a.Node == name || f.Trigger.Step.Node == name || f.Trigger.Step.Peer == name ||
+			slices.Contains(slices.Concat(a.Nodes, a.Link.From, a.Link.To), name)
+	})
+	s.Clocks = slices.DeleteFunc(s.Clocks, func(c scenarios.Clock) bool { return c.Node == name })
+}
+
+func TestARunBudgetIsKept(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	v := hunts[1].violation(t, &r, 0)
+	whole, err := minimal.Reduce(&r, v, minimal.Options{})
+	require.NoError(t, err)
+	const toFinish = minimal.OtherSeeds + 1
+	for _, runs := range []int{1, 10, 50} {
+		c, err := minimal.Reduce(&r, v, minimal.Options{Runs: runs})
+		require.NoError(t, err)
+		require.Less(t, c.Runs, whole.Runs)
+		require.LessOrEqual(t, c.Runs, runs+toFinish+10)
+		require.True(t, shows(t, &r, c.Scenario, &v))
+	}
+}
+
+func TestWhatIsNotViolatedCannotBeReduced(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	v := hunts[1].violation(t, &r, 0)
+	v.Kind = "something else"
+	_, err := minimal.Reduce(&r, v, minimal.Options{})
+	require.ErrorContains(t, err, "mutual-exclusion")
+	require.Empty(t, minimal.Core(&r, v))
+}
+
+func TestNamedScenariosHaveMinimalForms(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	for _, row := range []struct {
+		name     string
+		property checker.Property
+		want     string
+	}{
+		{"redlock-clock-jump", checker.MutualExclusion, "jump ahead: clock of server"},
+		{"redlock-crash-restart", checker.MutualExclusion, "crash of server"},
+		{"fencing-33-34", checker.Resource, "a holder that goes on after its lease"},
+		{"memcached-early-expiry", checker.ExclusionAtService, "a key that ends before its time"},
+		{"misdelete", checker.ExclusionAtService, "a release that ends another's grant"},
+		{"zk-network-wobble", checker.MutualExclusion, "out of touch for longer than a lease"},
+		{"failover-lost-key", checker.ExclusionAtService, "failover"},
+		{"setnx-crash-deadlock", checker.Progress, "crash of"},
+	} {
+		s, err := scenarios.Load(row.name)
+		require.NoError(t, err)
+		c := first(t, &r, s, row.property)
+		require.Contains(t, c.Form(), row.want)
+		require.LessOrEqual(t, len(c.Scenario.Servers.Names()), 3)
+	}
+}
+
+// first reduces the first violation of a property.
+func first(t *testing.T, r *harness.Runner, s *scenarios.Scenario, p checker.Property) *minimal.Counterexample {
+	t.Helper()
+	var found *minimal.Counterexample
+	search.Play(r, s, nil, func(c scenarios.Case, result *harness.Result, err error) bool {
+		require.NoError(t, err)
+		if x := search.FirstOf(p, &result.Report); x != nil {
+			v := search.Violation{Case: c, Seed: s.Seed, Property: p, Kind: x.Kind}
+			found, err = minimal.Reduce(r, v, minimal.Options{})
+			require.NoError(t, err)
+		}
+		return found == nil
+	})
+	require.NotNil(t, found)
+	return found
+}

@@ -1,0 +1,149 @@
+package minimal
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/locksim/locksim/internal/long"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// tornViolation is that of a scenario whose resource is damaged in one kind of way.
+func tornViolation(t *testing.T, r *harness.Runner) search.Violation {
+	t.Helper()
+	s, err := scenarios.Load("torn-section")
+	require.NoError(t, err)
+	return violationOf(t, r, s, checker.Resource, "torn section")
+}
+
+// A reducer that accepts what does not show the violation, as one that forgets to compare kinds would, is found out when
+// the file is played.
+func TestAnUnsoundStepDoesNotGetIntoAFile(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	v := tornViolation(t, &r)
+	for what, unsound := range map[string]func(s *scenarios.Scenario){
+		"not played":         func(s *scenarios.Scenario) { s.Faults = nil },
+		"kinds not compared": func(s *scenarios.Scenario) { s.Resource.Fencing = []history.Fencing{history.Unfenced} },
+	} {
+		red, err := newReducer(&r, v, Options{})
+		require.NoError(t, err)
+		s := clone(red.now)
+		unsound(s)
+		require.True(t, red.accept(s, red.seen))
+		require.ErrorContains(t, red.finish(&Counterexample{Violation: v}), "resource is not violated", what)
+	}
+	red, err := newReducer(&r, v, Options{})
+	require.NoError(t, err)
+	require.NoError(t, red.finish(&Counterexample{Violation: v}))
+}
+
+// Without its fence the resource of that scenario is damaged, but in another way: there the kinds make the difference.
+func TestAnotherKindOfViolationIsAnother(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	red, err := newReducer(&r, tornViolation(t, &r), Options{})
+	require.NoError(t, err)
+	s := clone(red.now)
+	s.Resource.Fencing = []history.Fencing{history.Unfenced}
+	seen, ok := red.play(s)
+	require.False(t, ok)
+	require.Equal(t, checker.Violated, seen.result.Report.Verdicts[checker.Resource])
+}
+
+// Each step makes a scenario cheaper, so that a reduction ends.
+func TestEachStepIsCheaper(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	red, err := newReducer(&r, tornViolation(t, &r), Options{})
+	require.NoError(t, err)
+	last := red.size
+	for _, pass := range slices.Concat(essentials(), refinements()) {
+		before := red.now
+		pass(red)
+		require.Equal(t, red.now != before, red.size.less(last))
+		require.Equal(t, costOf(red.now), red.size)
+		last = red.size
+	}
+}
+
+func TestAFaultThatHangsOnOneThatIsGoneTakesItsPlace(t *testing.T) {
+	cut := sim.Fault{
+		Name:    "fault-1",
+		Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Node: "a", Does: trace.Release}},
+		Action:  sim.Action{Kind: sim.Cut}, For: time.Second,
+	}
+	crash := sim.Fault{Name: "fault-2", Trigger: sim.Trigger{
+		When: sim.After, Step: sim.Pattern{Does: trace.End, What: "fault-1"}, Plus: time.Minute,
+	}, Action: sim.Action{Kind: sim.Crash, Node: "a"}}
+	s := &scenarios.Scenario{Faults: []sim.Fault{cut, crash}}
+	dropFaults(s, 0, 1)
+	require.Len(t, s.Faults, 1)
+	require.Equal(t, sim.Trigger{When: sim.After, Step: cut.Trigger.Step, Plus: time.Minute + time.Second}, s.Faults[0].Trigger)
+}
+
+func TestNamesOfFaultsAreGivenAndTakenAwayAgain(t *testing.T) {
+	hangs := sim.Trigger{When: sim.After, Step: sim.Pattern{Does: trace.Begin, What: "gc"}}
+	s := &scenarios.Scenario{Faults: []sim.Fault{{}, {Name: "gc"}, {Trigger: hangs}}}
+	nameFaults(s)
+	require.Equal(t, []string{"fault-1", "gc", "fault-3"}, []string{s.Faults[0].Name, s.Faults[1].Name, s.Faults[2].Name})
+	dropFaults(s, 0, 1)
+	unnameFaults(s)
+	require.Empty(t, s.Faults[0].Name+s.Faults[1].Name)
+	require.Equal(t, "fault-1", s.Faults[1].Trigger.Step.What)
+}
+
+func TestRoundNumbers(t *testing.T) {
+	for v, want := range map[int64]int64{
+		0: 0, 1: 1, 50: 1, 2000: 1, 3: 2, 900: 2, 11: 3, 120: 3, 999: 4, 1001: 5,
+	} {
+		require.Equal(t, want, roughness(v), "%d", v)
+	}
+	require.Equal(t, []int64{1, 2, 5, 10, 20, 50}, numbersOf(1, 1, 50))
+	require.Equal(t, []int64{1, 2, 5, 10, 20, 50, 100}, numbersOf(1, 1, 51))
+	require.Equal(t, []int64{30, 40, 60, 70, 80, 90, 300}, numbersOf(2, 15, 100))
+	for rough := int64(1); rough <= maxRoughness; rough++ {
+		for _, v := range numbersOf(rough, 1, 5000) {
+			require.Equal(t, rough, roughness(v))
+		}
+	}
+}
+
+func TestServersThatAreKeptGetTheFirstNames(t *testing.T) {
+	s := &scenarios.Scenario{
+		Servers: scenarios.Servers{Kind: "redis", Masters: 5},
+		Faults: []sim.Fault{
+			{Action: sim.Action{Kind: sim.Cut, Link: sim.Link{From: []string{"a"}, To: []string{"redis-4", "redis-5"}}}},
+			{Action: sim.Action{Kind: sim.Crash, Node: "redis-3"}},
+			{Action: sim.Action{Kind: sim.Crash, Node: "redis-1"}},
+		},
+	}
+	require.True(t, keepServers(s, []string{"redis-2", "redis-3", "redis-5"}))
+	require.Equal(t, 3, s.Servers.Masters)
+	require.Len(t, s.Faults, 2)
+	require.Equal(t, []string{"redis-3"}, s.Faults[0].Action.Link.To)
+	require.Equal(t, "redis-2", s.Faults[1].Action.Node)
+	require.Len(t, choices(s.Servers.Names(), 2), 3)
+}
+
+// Violations of one cause have one form, whatever their numbers and names; those of different causes do not.
+func TestAThousandHitsOfOneCauseAreOneFinding(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	forms := map[string]bool{}
+	for _, c := range reduced(t, &r, "set-nx-lua", history.Careless, checker.MutualExclusion, long.Pick(30, 40, 100), search.Kinds()...) {
+		forms[c.Form()] = true
+	}
+	require.Greater(t, len(forms), 1)
+	require.LessOrEqual(t, len(forms), 8, "%v", forms)
+}

@@ -1,0 +1,83 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/locksim/locksim/internal/harness"
+)
+
+// task is some runs that one worker plays one after another.
+type task[T any] struct {
+	play   func(*harness.Runner) T
+	result T
+	cut    bool // by the end of the context: the result is of no use
+	done   chan struct{}
+}
+
+// Until is a [harness.Runner]'s Stop: long runs end when the context does.
+func Until(ctx context.Context) func() bool {
+	return func() bool { return ctx.Err() != nil }
+}
+
+// InOrder has workers do what a sequence yields, and delivers what came of it in the sequence's order, however many work
+// at once. It ends early with the first error of deliver, or when the context is done, which also ends long runs; what has
+// been delivered until then has no gap, and nothing is delivered afterwards.
+func InOrder[T any](ctx context.Context, workers int, plays iter.Seq[func(*harness.Runner) T], deliver func(T) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	workers = max(workers, 1)
+	ordered := make(chan *task[T], 16*workers) // bounds how far the workers run ahead of the caller, or of a long task
+	todo := make(chan *task[T])
+	var running sync.WaitGroup
+	running.Go(func() { hand(ctx, plays, ordered, todo) })
+	for range workers {
+		running.Go(func() { work(ctx, todo) })
+	}
+	defer running.Wait()
+	defer cancel()
+	for t := range ordered {
+		<-t.done
+		if t.cut {
+			return cmp.Or(context.Cause(ctx), harness.ErrInterrupted)
+		}
+		if err := deliver(t.result); err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// hand gives each task to the collector, for its place in the order, and to a worker.
+func hand[T any](ctx context.Context, plays iter.Seq[func(*harness.Runner) T], ordered, todo chan<- *task[T]) {
+	defer close(ordered)
+	defer close(todo)
+	for play := range plays {
+		t := &task[T]{play: play, done: make(chan struct{})}
+		if ctx.Err() != nil { // a select chooses at random
+			return
+		}
+		// A worker first: a task that the collector waits for must be in somebody's hands.
+		select {
+		case <-ctx.Done():
+			return
+		case todo <- t:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case ordered <- t:
+		}
+	}
+}
+
+func work[T any](ctx context.Context, todo <-chan *task[T]) {
+	r := harness.Runner{Stop: Until(ctx)}
+	defer r.Close()
+	for t := range todo {
+		t.result = t.play(&r)
+		t.cut = r.TakeCut()
+		close(t.done)
+	}
+}

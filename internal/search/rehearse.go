@@ -1,0 +1,76 @@
+package search
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// Rehearse plays a scenario of a menu without faults, and returns why a program cannot set up or acquire its lock in it, in
+// which case nothing can be learned from faults; nil if it can. A lock takes the place of the menu's unless it is nil.
+func Rehearse(lock *locks.Algorithm, m Menu) error {
+	var r harness.Runner
+	defer r.Close()
+	m.Faults = nil
+	if m.Base != nil {
+		bare := *m.Base
+		bare.Faults, bare.Clocks = nil, nil
+		m.Base = &bare
+	}
+	var failed error
+	Play(&r, Generate(FromBytes(nil), m), lock, func(_ scenarios.Case, result *harness.Result, err error) bool {
+		var unborn *harness.Unborn
+		switch {
+		case errors.As(err, &unborn):
+			failed = unborn
+		case err == nil:
+			failed = unable(result)
+		}
+		return failed == nil
+	})
+	return failed
+}
+
+// unable returns why nobody acquired the lock in a run without faults; nil if somebody did.
+func unable(result *harness.Result) error {
+	h := result.History
+	if slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool { return a.Outcome == history.OK }) {
+		return nil
+	}
+	text, said := "the lock was never acquired in a rehearsal without faults", lastWords(h)
+	if said != "" {
+		text += "; the library's last error: " + said
+	} else {
+		text += ": its Lock does not return"
+	}
+	switch {
+	case result.Messages == 0:
+		text += "\nhint: no connection was opened to any server; have the library dial with guest.Dial and the addresses in guest.Config.Servers"
+	case h.Requests == 0 || strings.Contains(said, "unknown command"):
+		text += "\nhint: the servers do not understand what the program sends; it has to speak the protocol of its servers, of Redis " +
+			"or ZooKeeper, without TLS"
+	}
+	return errors.New(text)
+}
+
+// lastWords returns the last error that a library returned; "" if it returned none.
+func lastWords(h *history.History) (said string) {
+	for i := range h.Acquisitions {
+		if a := &h.Acquisitions[i]; a.Outcome != history.Pending {
+			said = cmp.Or(a.Said, said, fmt.Sprint(locks.ErrNotAcquired))
+		}
+	}
+	for _, n := range h.Notes {
+		if why, ok := strings.CutPrefix(n.Text, harness.CannotSetUp); ok {
+			said = why
+		}
+	}
+	return said
+}
