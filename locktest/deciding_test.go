@@ -63,7 +63,7 @@ func TestTheDecidingRequestIsNamed(t *testing.T) {
 				}
 			}
 			if !slices.Contains(unclear, l.name) {
-				require.Equal(t, minimal.ThisLock, found.Blame.Party, found.Blame.Sentence())
+				require.Equal(t, minimal.ThisLock, found.Party(), found.Blame)
 			}
 		})
 	}

@@ -51,7 +51,7 @@ func ExampleCheck() {
 	default:
 		fmt.Println(found.Promise)
 		fmt.Println(found.Story())
-		fmt.Println(found.Blame.Sentence())
+		fmt.Println(found.Blame)
 	}
 	// Output:
 	// release-safety

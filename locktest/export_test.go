@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/locks"
 )
 
@@ -39,6 +40,9 @@ func Describe(newLock locks.Builder, o Options) (sentence string, promises []Pro
 	}
 	return s.String(), promises, nil
 }
+
+// Party is whose promise was broken.
+func (f *Finding) Party() minimal.Party { return f.party }
 
 // Artefacts are the files that a test leaves of a finding.
 func (f *Finding) Artefacts() map[string][]byte { return f.artefacts() }

@@ -22,10 +22,11 @@ type Finding struct {
 	Why      string              // it should be kept
 	Text     string              // how it was broken, in one sentence
 	Scenario *scenarios.Scenario // as small as it could be made; it expects the promise to be kept
-	Needs    []minimal.Need      // how much of what is left in the scenario is needed
-	Blame    minimal.Blame       // whose promise was broken, if the scenario could be made small
+	Needs    []string            // how much of what is left in the scenario is needed, a sentence each
+	Blame    string              // whose promise was broken, and how that is known; "" if the scenario could not be made small
 	Also     []Promise           // other promises that the same mistake breaks, as far as that is known
 	Schedule int                 // in which of the schedules for the promise it was found, from 1; 0 if it had been saved
+	party    minimal.Party       // whose promise
 	run      *reports.Run        // of the scenario; nil if the lock's code failed in it
 	_        struct{}
 }
@@ -36,9 +37,15 @@ func newFinding(r *player, s *subject, b *breach) *Finding {
 	v := b.violation
 	if b.failed == nil {
 		if c := reduced(r, b); c != nil {
-			v, f.Text, f.Needs, f.Blame = c.Violation, c.Text, c.Needs, c.Blame
-			if f.Promise == Notice && f.Blame.Party == minimal.AnyLock && f.Blame.Deaf {
-				f.Blame = minimal.Untold(f.Blame.Reference)
+			v, f.Text = c.Violation, c.Text
+			for _, n := range c.Needs {
+				f.Needs = append(f.Needs, n.Sentence("the promise is kept"))
+			}
+			if f.Promise == Notice && c.Blame.Party == minimal.AnyLock && c.Blame.Deaf {
+				c.Blame = minimal.Untold(c.Blame.Reference)
+			}
+			if c.Blame.Text != "" {
+				f.party, f.Blame = c.Blame.Party, c.Blame.Sentence()
 			}
 		}
 	}
@@ -47,9 +54,7 @@ func newFinding(r *player, s *subject, b *breach) *Finding {
 		f.run = picture(r, s, f.Scenario)
 	}
 	if f.run != nil {
-		for _, n := range f.Needs {
-			f.run.Needs = append(f.run.Needs, n.Sentence("the promise is kept"))
-		}
+		f.run.Needs = f.Needs
 	}
 	return f
 }
@@ -126,7 +131,7 @@ func (f *Finding) Story() string {
 		b.WriteString(f.Text)
 	}
 	for _, n := range f.Needs {
-		b.WriteString("\n  " + n.Sentence("the promise is kept"))
+		b.WriteString("\n  " + n)
 	}
 	return b.String()
 }
@@ -149,8 +154,8 @@ func (f *Finding) property() checker.Property { return f.Scenario.Expect[0].Prop
 // String is all that a reader needs: which promise was broken, how it came about, the timeline, and the scenario.
 func (f *Finding) String() string {
 	blame := ""
-	if f.Blame.Text != "" {
-		blame = "\nwhose promise was broken: " + f.Blame.Sentence()
+	if f.Blame != "" {
+		blame = "\nwhose promise was broken: " + f.Blame
 	}
 	also := ""
 	if len(f.Also) > 0 {

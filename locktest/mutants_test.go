@@ -270,6 +270,7 @@ func TestLocksThatCannotBeTestedAreRefused(t *testing.T) {
 		{plant{milliseconds: true}.build, locktest.Options{}, "keep the lock for 2h46m40"},
 		{queuePlant{keepsNode: true}.build, locktest.Options{}, "it was acquired and released once, and is not free"},
 		{plant{}.build, locktest.Options{Waive: []locktest.Promise{"fairness"}}, `there is no promise "fairness"`},
+		{plant{}.build, locktest.Options{Faults: []string{"pause"}}, `there is no kind of faults "pause": there are client-crash, `},
 		{plant{}.build, locktest.Options{Servers: "postgre"}, `there are no servers of the kind "postgre"`},
 		{plant{}.build, locktest.Options{Servers: "etcd"}, "the lock asks for a client of Redis"},
 	} {

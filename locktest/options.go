@@ -36,8 +36,9 @@ type Options struct {
 	// no deadline, or asks several servers; else what the deadlines that it states allow for.
 	Drift int64
 
-	// Faults are the kinds of faults that may happen; all that the promise at hand is to survive.
-	Faults []search.Kind
+	// Faults are the kinds of faults that may happen, by their names, such as "client-pause"; nil: all that the promise at
+	// hand must survive.
+	Faults []string
 	// Waive names promises that the lock does not make.
 	Waive []Promise
 	// Only names the promises that are judged; all that suit the lock.
@@ -72,6 +73,11 @@ func (o *Options) check() error {
 			}
 		}
 	}
+	for _, name := range o.Faults {
+		if _, ok := search.ParseKind(name); !ok {
+			return fmt.Errorf("there is no kind of faults %q: there are %s", name, listing(kindNames()))
+		}
+	}
 	if o.Servers != "" && !slices.Contains(kinds, o.Servers) {
 		return fmt.Errorf("there are no servers of the kind %q: there are %s", o.Servers, listing(kinds))
 	}
@@ -79,6 +85,23 @@ func (o *Options) check() error {
 		return fmt.Errorf("options cannot be negative: %+v", *o)
 	}
 	return nil
+}
+
+// faults are the kinds of faults that may happen; nil: all.
+func (o *Options) faults() (list []search.Kind) {
+	for _, name := range o.Faults {
+		k, _ := search.ParseKind(name)
+		list = append(list, k)
+	}
+	return list
+}
+
+// kindNames lists the kinds of faults.
+func kindNames() (names []string) {
+	for _, k := range search.Kinds() {
+		names = append(names, k.String())
+	}
+	return names
 }
 
 // wants reports whether a promise is to be judged.

@@ -221,7 +221,7 @@ func TestALockThatIsNeverFreeAgainDoesNotTakeLong(t *testing.T) {
 
 func TestFaultsThatAreLeftOutForOneLockAreThereForOthers(t *testing.T) {
 	a, _ := locks.Find("consul")
-	for _, only := range [][]search.Kind{{search.Drift}, nil} {
+	for _, only := range [][]string{{"drift"}, nil} {
 		s, err := examine(a.New(locks.Options{}), Options{Faults: only})
 		require.NoError(t, err)
 		list := s.promises()

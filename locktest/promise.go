@@ -165,7 +165,7 @@ func (s *subject) fit(p *promise) {
 			m.Persistence = nil
 		}
 	}
-	if only := s.options.Faults; only != nil {
+	if only := s.options.faults(); only != nil {
 		m.Faults, m.Storage = common(m.Faults, only), common(m.Storage, only)
 		p.focus = slices.Clone(p.focus)
 		for i := range p.focus {
