@@ -146,7 +146,7 @@ func TestAnExplanationInASCIINamesTheSameMoments(t *testing.T) {
 func TestAScenarioThatTellsWhatTheRunTellsIsToldOnce(t *testing.T) {
 	r := loadStory(t, "pause-and-fence")[0]
 	s := *r.Case.Scenario
-	s.Story = reports.Story(&r, checker.MutualExclusion)
+	s.Source, s.Story = "", reports.Story(&r, checker.MutualExclusion) // as in a file that a search has saved
 	r.Case.Scenario = &s
 	oneLine := func() string {
 		return strings.Join(strings.Fields(textOf(t, []reports.Run{r}, reports.TextOptions{})), " ")

@@ -24,39 +24,49 @@ func (v *view) answered(m *sent) trace.Instant {
 	return v.all[m.answer].Received
 }
 
-// conversation is what two nodes said of one thing, in the order in which they said it.
-type conversation struct{ server, client, what, purpose string }
+// conversation is what a server has executed for a client.
+type conversation struct{ server, client string }
 
 // messagesOf are all messages of a run, in the order in which they were sent, and which replies are of which requests:
 // on a connection servers answer in the order in which they were asked.
 func messagesOf(r *Run) []sent {
-	place := map[uint64]int{} // of a message in the list, by what links its steps
+	last, count := uint64(0), 0
+	for i := range r.Events {
+		if e := &r.Events[i]; e.Msg != 0 && (e.Does == trace.Send || e.Does == trace.Reply) {
+			last, count = max(last, e.Msg), count+1
+		}
+	}
+	place := make([]int, last+1) // of a message in the list, from 1, by what links its steps
 	asked := map[conversation][]int{}
-	var list []sent
+	list := make([]sent, 0, count)
 	for i := range r.Events {
 		e := &r.Events[i]
 		switch {
 		case e.Msg == 0:
 		case e.Does == trace.Send || e.Does == trace.Reply:
-			place[e.Msg] = len(list)
-			about := conversation{e.Node, e.Peer, e.What, e.Alt}
-			if open := asked[about]; e.Does == trace.Reply && len(open) > 0 {
-				list[open[0]].answer = len(list)
-				asked[about] = open[1:]
+			place[e.Msg] = len(list) + 1
+			if e.Does == trace.Reply {
+				about := conversation{e.Node, e.Peer}
+				open := asked[about]
+				of := func(k int) bool { return list[k].What == e.What && list[k].Purpose == e.Alt }
+				if at := slices.IndexFunc(open, of); at >= 0 {
+					list[open[at]].answer = len(list)
+					asked[about] = slices.Delete(open, at, at+1)
+				}
 			}
 			list = append(list, sent{Message: Message{
 				ID: e.Msg, From: e.Node, To: e.Peer, Sent: e.At, Received: trace.Never, What: e.What, Purpose: e.Alt,
 				Detail: e.Detail, Reply: e.Does == trace.Reply,
 			}, executed: trace.Never, answer: -1})
 		case e.Does == trace.Receive || e.Does == trace.Execute:
-			k, ok := place[e.Msg]
-			if !ok {
+			if e.Msg > last || place[e.Msg] == 0 {
 				continue
 			}
+			k := place[e.Msg] - 1
 			list[k].Received = min(list[k].Received, e.At)
 			if e.Does == trace.Execute && list[k].executed == trace.Never {
 				list[k].executed = e.At
-				about := conversation{e.Node, e.Peer, e.What, e.Alt}
+				about := conversation{e.Node, e.Peer}
 				asked[about] = append(asked[about], k)
 			}
 		}

@@ -127,11 +127,12 @@ func (t *text) item(bullet, s string, k ink) {
 	}
 }
 
-// storyToTell is the scenario's own text, unless that is the explanation of the run, which is told with its moments.
+// storyToTell is the scenario's own text, unless that is the explanation of the run, which is told with its moments. Only files
+// that a search has saved have such a text, and they name no source.
 func storyToTell(r *Run) string {
 	s := r.Case.Scenario
 	for p := range checker.PropertyCount {
-		if s.Story != "" && slices.Equal(strings.Fields(Story(r, p)), strings.Fields(s.Story)) {
+		if s.Story != "" && s.Source == "" && slices.Equal(strings.Fields(Story(r, p)), strings.Fields(s.Story)) {
 			return ""
 		}
 	}
