@@ -6,6 +6,8 @@
 // Two judges look at the two properties that need a search, exclusion of beliefs and the resource: a fast one of our
 // own and porcupine, a linearizability checker. They must agree; if they do not the checker panics, since only a
 // mistake in it can be the cause.
+//
+// Stability: the API of this package keeps working within a major version; properties may be added.
 package checker
 
 import (

@@ -30,6 +30,8 @@
 // In that form main never runs. Clocks, randomness and connections are the simulation's, and Go's scheduler has one
 // thread; all else is the program's own code. It also compiles for other systems, so that editors and go vet know it,
 // but cannot be run there.
+//
+// Stability: the API of this package keeps working within a major version.
 package guest
 
 import (

@@ -7,6 +7,8 @@
 //
 // Belief, ground truth and effect are kept apart on purpose: an [Acquisition] records a client's belief, a
 // [Grant] the lock that the service gave, an [Access] a request that reached the resource.
+//
+// Stability: the API of this package and the text form keep working within a major version.
 package history
 
 import (

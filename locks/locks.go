@@ -9,6 +9,8 @@
 // do: servers execute bytes that a client has sent even after it has given up on them. A value that names a
 // single try can at worst remove that try's key. So a good lock that releases after a failed try draws a fresh
 // value for every try (Redlock), and one that does not draws one for every acquisition (set-nx-lua).
+//
+// Stability: the API of this package keeps working within a major version.
 package locks
 
 import (

@@ -12,6 +12,8 @@
 //
 // [Fuzz] is the same under go test -fuzz, and [Check] outside of tests. [RunProgram] tests a library as it is, by way of a
 // program that imports package guest.
+//
+// Stability: the API of this package keeps working within a major version; which schedules a seed draws may change.
 package locktest
 
 import (

@@ -3,6 +3,8 @@
 //
 // Call [Text] for a reader, [JSON] or a [JSONWriter] for a program, [Schedules] for what pictures are drawn of, and a
 // [Summary] for very many runs.
+//
+// Stability: documents keep their schemas; the Go API may change in any version.
 package reports
 
 import (

@@ -3,6 +3,8 @@
 // Call [Load] for a named scenario or [Parse] for a file's text. Named scenarios, generated ones, minimal
 // counterexamples and regression tests are all of the one type [Scenario]. [Scenario.Cases] unfolds a scenario into
 // the cases it is to be played in: every variant, client style and fencing mode.
+//
+// Stability: the file format keeps working within a major version (FORMAT.md); the Go API may change.
 package scenarios
 
 import (

@@ -7,6 +7,8 @@
 //
 // Everything that happens is an event of the [Engine]: a [Timer] rings, a segment arrives at one end of a [Conn], a
 // [Fault] begins or heals. After each event the woken tasks run until they block again.
+//
+// Stability: the Go API may change in any version.
 package sim
 
 import (

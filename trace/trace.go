@@ -3,6 +3,8 @@
 // Call [Recorder.Add] for every step; the digest is always computed, the events are kept only when asked for.
 // The fault triggers of package sim use the same vocabulary of steps: every step in the trace can trigger a
 // fault.
+//
+// Stability: the Go API may change in any version.
 package trace
 
 import (
