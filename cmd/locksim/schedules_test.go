@@ -19,21 +19,16 @@ import (
 // The schedules that the packages below reports draw in their tests: they may not play a scenario themselves. Each is
 // named for its file in reports/testdata/schedules and played by a command line.
 var schedules = []struct{ name, command string }{
-	{"careful-check-then-pause", "careful-check-then-pause"},
 	{"chubby-jeopardy", "chubby-jeopardy --variant a-minute --style careless"},
 	{"etcd-lease-expired", "etcd-lease-expired"},
 	{"failover-lost-key", "failover-lost-key --variant lagging-link"},
 	{"fencing-33-34", "fencing-33-34"},
-	{"get-del-race", "get-del-race --variant a-third-client-waits"},
 	{"mysql-connection-lost", "mysql-connection-lost --variant killed"},
 	{"poll-or-watch", "poll-or-watch --variant chubby"},
 	{"redis-eviction", "redis-eviction"},
-	{"redlock-clock-jump", "redlock-clock-jump"},
 	{"redlock-crash-restart", "redlock-crash-restart"},
-	{"redlock-within-validity", "redlock-within-validity --variant past-the-deadline"},
 	{"setnx-crash-deadlock", "setnx-crash-deadlock"},
 	{"split-brain-old-master", "split-brain-old-master --variant two-masters"},
-	{"watchdog-paused", "watchdog-paused"},
 	{"zk-gc-pause", "zk-gc-pause --variant new-holder-writes-first --style careless"},
 }
 
