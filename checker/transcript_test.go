@@ -122,7 +122,7 @@ func formatReport(r checker.Report) string {
 			fmt.Fprintf(&b, ": %s", r.Reasons[p])
 		}
 		if r.Dangers[p] != 0 {
-			fmt.Fprintf(&b, " (in danger: %d)", r.Dangers[p])
+			fmt.Fprintf(&b, " (exposed: %d)", r.Dangers[p])
 		}
 		b.WriteByte('\n')
 	}

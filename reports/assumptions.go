@@ -17,7 +17,7 @@ func (p *picture) assumptions() []string {
 		p.clockWords(),
 		"what servers have acknowledged " + diskWords(s.Servers),
 		p.faultWords(),
-		"the lock's code " + scriptWords(s.Servers) + " real, all around it simulated",
+		"the lock's code " + scriptWords(s.Servers) + " real, everything else is simulated",
 	}
 }
 
@@ -106,9 +106,9 @@ func (p *picture) clockWords() string {
 	}
 	slices.SortFunc(wrong, compareNames)
 	if wrong = slices.Compact(wrong); len(wrong) == 0 {
-		return "right clocks"
+		return "accurate clocks"
 	}
-	return "right clocks but for " + listing(wrong)
+	return "accurate clocks but for " + listing(wrong)
 }
 
 // diskWords say what a crash leaves of what servers have acknowledged.
@@ -146,12 +146,12 @@ func (p *picture) faultWords() string {
 		count[kind]++
 	}
 	if len(kinds) == 0 {
-		return "nothing fails"
+		return "no fault"
 	}
 	for i, kind := range kinds {
 		kinds[i] = counted(count[kind], kind)
 	}
-	return "nothing fails but for " + listing(kinds)
+	return listing(kinds) + ", no other fault"
 }
 
 // faultNames are what one of each kind of faults is called.

@@ -161,9 +161,9 @@ func TestAScenarioThatTellsWhatTheRunTellsIsToldOnce(t *testing.T) {
 func TestTheModelIsSaidOnce(t *testing.T) {
 	r := runOf(t, mastered+"network: {latency: [1ms, 5ms]}", uneventful, step(4e9, "redis-2", trace.Promote))
 	text := textOf(t, []reports.Run{r}, reports.TextOptions{Width: 400})
-	require.Contains(t, text, "Assumes: an asynchronous network, where messages take 1ms to 5ms unless a fault holds them up; right clocks; "+
-		"what servers have acknowledged is in memory alone; nothing fails; the lock's code and its scripts are real, all around it "+
-		"simulated.\n")
+	require.Contains(t, text, "Assumes: an asynchronous network, where messages take 1ms to 5ms unless a fault holds them up; accurate clocks; "+
+		"what servers have acknowledged is in memory alone; no fault; the lock's code and its scripts are real, "+
+		"everything else is simulated.\n")
 	other := r
 	other.Seed = 7
 	twice := textOf(t, []reports.Run{r, other}, reports.TextOptions{Width: 400})
@@ -180,8 +180,8 @@ func TestTheFaultsOfAModelAreCounted(t *testing.T) {
 	past := uneventful + "\nfault name=one text=\"crash: redis-2\" fired begin=1s\nfault name=two text=\"crash: redis-3\" fired begin=2s" +
 		"\nfault name=jump text=\"clock: redis-1\" fired begin=2s\nfault name=no text=\"pause: a\""
 	model := strings.Join(reports.Schedules([]reports.Run{runOf(t, faults, past)}, 100)[0].Assumptions, "; ")
-	require.Contains(t, model, "right clocks but for redis-1; ")
-	require.Contains(t, model, "; nothing fails but for 2 crashes; ")
+	require.Contains(t, model, "accurate clocks but for redis-1; ")
+	require.Contains(t, model, "; 2 crashes, no other fault; ")
 }
 
 func TestABoundaryIsPrinted(t *testing.T) {

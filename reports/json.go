@@ -90,7 +90,7 @@ type jsonRun struct {
 	Steps          int             `json:"steps"`
 	Messages       int             `json:"messages"`
 	VirtualTime    int64           `json:"virtual_time_ns"`
-	Dangers        members         `json:"dangers"` // how often each property was in danger
+	Dangers        members         `json:"dangers"` // how often each property was exposed
 	FaultsNotFired []string        `json:"faults_not_fired"`
 	Violations     []jsonViolation `json:"violations"`
 }

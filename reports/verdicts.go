@@ -139,9 +139,9 @@ func inkOf(p checker.Property, v checker.Verdict) ink {
 func (r *Run) note(p checker.Property, v checker.Verdict) string {
 	switch v {
 	case checker.Held:
-		return "in danger " + times(r.Report.Dangers[p])
+		return "exposed " + times(r.Report.Dangers[p])
 	case checker.Vacuous:
-		return "the danger never arose"
+		return "never exposed"
 	case checker.Violated:
 		n := 0
 		kind := ""

@@ -36,7 +36,7 @@ func TestASummaryIsTheWorstOfAllConditions(t *testing.T) {
 			"✗ 2 of 6 2.0 b",
 		},
 		{[]compare.Cell{unknown, known, vacuous, impossible}, compare.Held, "d", "✓ 0 of 3 <90, ○ 1"},
-		{[]compare.Cell{few, fewer}, compare.Seldom, "d", "◐ 0 of 2 in danger in 99 runs"},
+		{[]compare.Cell{few, fewer}, compare.Seldom, "d", "◐ 0 of 2 exposed in 99 runs"},
 		{[]compare.Cell{some, fewer}, compare.Held, "d", "✓ 0 of 2 <90"},
 		{[]compare.Cell{fewer, rare}, compare.Violated, "a", "✗ 1 of 2 1.0 a"},
 		{[]compare.Cell{known, undecided}, compare.Undecided, "c", "? 1 of 2 "},
@@ -80,7 +80,7 @@ func TestTheMatrixShowsDamageBeforeAnythingElse(t *testing.T) {
 	for _, title := range []string{
 		"set-nx-lua, client-pause: resource damaged, 7.4 %",
 		"set-nx-lua, delay: mutual-exclusion violated, 0.040 %", // the resource was not damaged
-		"redlock, none: mutual-exclusion held",                  // the resource was never in danger
+		"redlock, none: mutual-exclusion held",                  // the resource was never exposed
 		"zk-sequential, failover: resource undecided",           // which mutual exclusion, which held, must not hide
 		"set-nx-lua-fenced, fencing fenced-write: resource damaged, 0.70 %",
 		"zk-sequential, fencing fenced-read-write: resource held",

@@ -80,12 +80,12 @@ func TestACellIsSaidWithItsWholeInterval(t *testing.T) {
 		Rate: 0.0742, Least: 0.067091, Most: 0.081812,
 	}
 	require.Equal(t, "6.7–8.2", bounds(c, 2))
-	require.Equal(t, "violated in 371 of 5,000 runs: 7.42 %, interval 6.70–8.19 %; in danger in 1,400 (28.0 %); "+
+	require.Equal(t, "violated in 371 of 5,000 runs: 7.42 %, interval 6.70–8.19 %; exposed in 1,400 (28.0 %); "+
 		"undecided in 2", statement(c))
 	c.Outcome, c.Violated, c.Undecided, c.Most = compare.Held, 0, 0, 0.000737499
-	require.Equal(t, "never violated in 5,000 runs: below 0.0738 %; in danger in 1,400 (28.0 %)", statement(c))
+	require.Equal(t, "never violated in 5,000 runs: below 0.0738 %; exposed in 1,400 (28.0 %)", statement(c))
 	c.Outcome, c.InDanger = compare.Vacuous, 0
-	require.Equal(t, "never in danger in 5,000 runs: nothing is known of it", statement(c))
+	require.Equal(t, "never exposed in 5,000 runs: nothing is known of it", statement(c))
 }
 
 func TestTheRampRises(t *testing.T) {

@@ -55,7 +55,7 @@ func unseen(runs, confidence int) float64 {
 func heatTable(h *compare.Heat) table {
 	t := table{
 		id: "heat-" + h.Name, title: h.Title, corner: h.Down + " \\ " + h.Across,
-		notes: []string{fmt.Sprintf("%s, fencing %s: %s violated, in percent of %s for each field. ○: never in danger.",
+		notes: []string{fmt.Sprintf("%s, fencing %s: %s violated, in percent of %s for each field. ○: never exposed.",
 			h.Lock, h.Fencing, h.Property, plural(h.Runs, "run"))},
 	}
 	if h.Line != nil {

@@ -72,8 +72,8 @@ func heatWords(h *compare.Heat, confidence int) []string {
 	if h.Line != nil {
 		text = append(text, "Violations are expected to the right of the line: "+sentence(h.LineText))
 	}
-	return append(text, fmt.Sprintf("Hatched: never seen, so below %s %% with a confidence of %d %%; a ring: never in "+
-		"danger.", percent(unseen(h.Runs, confidence), 2, up), confidence))
+	return append(text, fmt.Sprintf("Hatched: never seen, so below %s %% with a confidence of %d %%; a ring: never "+
+		"exposed.", percent(unseen(h.Runs, confidence), 2, up), confidence))
 }
 
 // captions says what the picture is of, and returns where that ends.
@@ -122,7 +122,7 @@ func (p *heatPicture) field(x, y int) {
 	tone := f.tone(p.h.Property)
 	ink := inkOf(tone, step(share(f.violated, f.runs)))
 	box := svg.Box{X: p.left + p.wide*svg.Length(x), Y: p.top + p.high*svg.Length(y), W: p.wide, H: p.high}
-	title := fmt.Sprintf("%s %s, %s %s: violated in %s of %s, in danger in %s", p.h.Down, p.h.Rows[y], p.h.Across,
+	title := fmt.Sprintf("%s %s, %s %s: violated in %s of %s, exposed in %s", p.h.Down, p.h.Rows[y], p.h.Across,
 		p.h.Columns[x], count(f.violated), plural(f.runs, "run"), count(f.inDanger))
 	p.Group(title, func() {
 		p.Rect(box, svg.Paint{Fill: ink.wash, Stroke: svg.Paper, Width: px(1)})

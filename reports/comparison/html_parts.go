@@ -51,9 +51,9 @@ func legend() []pageKey {
 	return []pageKey{
 		{"✗", "the resource was damaged", reds[3].wash.Class},
 		{"✗", "another promise was broken, as by two holders", ambers[3].wash.Class},
-		{"✓", "in danger, never violated: below this bound", string(green)},
-		{"◐", "in danger in so few runs only: says little", string(grey)},
-		{"○", "never in danger: says nothing", string(grey)},
+		{"✓", "exposed, never violated: below this bound", string(green)},
+		{"◐", "exposed in too few runs: says little", string(grey)},
+		{"○", "never exposed: says nothing", string(grey)},
 		{"?", "undecided", string(grey)},
 		{"–", "impossible", "none"},
 		{"*", "happens without any fault, too", "none"},

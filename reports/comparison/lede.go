@@ -65,7 +65,7 @@ func (m *mode) locks() int { return m.damaged + m.safe + m.unclear }
 func (m *mode) says() string {
 	text := fmt.Sprintf("The resource was damaged with %d of %s", m.damaged, plural(m.locks(), "lock"))
 	if m.safe > 0 {
-		text += fmt.Sprintf("; with %d it was in danger and never damaged", m.safe)
+		text += fmt.Sprintf("; with %d it was exposed and never damaged", m.safe)
 	}
 	if m.unclear > 0 {
 		text += fmt.Sprintf("; of %d nothing can be said", m.unclear)

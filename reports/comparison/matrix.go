@@ -117,7 +117,7 @@ func (b *board) overview() table {
 			"In how many of the conditions that a lock can meet a property was violated, and where that was most " +
 				"likely (percent of the runs).",
 			"✗ of " + resource + " is damage, ✗ of other properties is a broken promise that did no damage by " +
-				"itself; ✓ was in danger and never violated; ◐ was in danger too seldom to say so; ○ was never in danger; – is impossible.",
+				"itself; ✓ was exposed and never violated; ◐ was exposed too seldom to say so; ○ was never exposed; – is impossible.",
 		},
 	}
 	for _, lock := range b.Locks {
@@ -167,7 +167,7 @@ func (b *board) summed(lock, fencing, property string) entry {
 			e.small += ", ○ " + count(t.vacuous)
 		}
 	case compare.Seldom:
-		e.text, e.small = "0"+of, "in danger in "+plural(t.danger, "run")
+		e.text, e.small = "0"+of, "exposed in "+plural(t.danger, "run")
 	case compare.Vacuous:
 		e.small = "no risk"
 	default:

@@ -206,9 +206,9 @@ func (p *matrixPicture) legend(width svg.Length) svg.Length {
 	}{
 		{red, 3, compare.Cell{Rate: 0.01}, "damage at the resource, in percent of the runs: darker is more"},
 		{amber, 3, compare.Cell{}, "two holders, or another broken promise, and no damage"},
-		{green, 0, compare.Cell{}, "in danger, never violated"},
-		{grey, 0, compare.Cell{Outcome: compare.Seldom, InDanger: 9}, "not violated, but in danger in so few runs only"},
-		{grey, 0, compare.Cell{Outcome: compare.Vacuous}, "never in danger: says nothing"},
+		{green, 0, compare.Cell{}, "exposed, never violated"},
+		{grey, 0, compare.Cell{Outcome: compare.Seldom, InDanger: 9}, "not violated, but exposed in too few runs"},
+		{grey, 0, compare.Cell{Outcome: compare.Vacuous}, "never exposed: says nothing"},
 		{plain, 0, compare.Cell{}, "impossible"},
 		{
 			red, 3, compare.Cell{Rate: 0.01, Example: &compare.Example{Faultless: true}},

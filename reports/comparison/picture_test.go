@@ -109,7 +109,7 @@ func TestAHeatMapShowsEachField(t *testing.T) {
 	for y, row := range h.Violated {
 		for x, n := range row {
 			f := fieldOf(h, y, x)
-			require.Contains(t, text, fmt.Sprintf("lease %s, pause %s: violated in %d of 500 runs, in danger in %d<",
+			require.Contains(t, text, fmt.Sprintf("lease %s, pause %s: violated in %d of 500 runs, exposed in %d<",
 				h.Rows[y], h.Columns[x], n, h.InDanger[y][x]))
 			if f.tone(h.Property) == green {
 				hatched++
@@ -117,6 +117,6 @@ func TestAHeatMapShowsEachField(t *testing.T) {
 		}
 	}
 	lines := strings.Count(text, `class="s-green"`)
-	require.Equal(t, hatched+1, lines, "hatched is what was in danger and never violated, and its key")
+	require.Equal(t, hatched+1, lines, "hatched is what was exposed and never violated, and its key")
 	require.Contains(t, text, "below 0.74 % with a confidence of 95 %")
 }

@@ -45,16 +45,16 @@ func statement(c *compare.Cell) string {
 	case compare.Held:
 		text = fmt.Sprintf("never violated in %s: below %s %%", plural(c.Runs, "run"), percent(c.Most, 3, up))
 	case compare.Seldom:
-		return fmt.Sprintf("not violated in %s, but in danger in %s of them only: too few to say more", plural(c.Runs, "run"),
+		return fmt.Sprintf("not violated in %s, but exposed in %s of them only: too few to say more", plural(c.Runs, "run"),
 			count(c.InDanger))
 	case compare.Vacuous:
-		return fmt.Sprintf("never in danger in %s: nothing is known of it", plural(c.Runs, "run"))
+		return fmt.Sprintf("never exposed in %s: nothing is known of it", plural(c.Runs, "run"))
 	case compare.Undecided:
 		return "in every run something kept the checker from a verdict"
 	default:
 		return c.Why
 	}
-	text += fmt.Sprintf("; in danger in %s (%s %%)", count(c.InDanger), risk(c, 3))
+	text += fmt.Sprintf("; exposed in %s (%s %%)", count(c.InDanger), risk(c, 3))
 	if c.Undecided > 0 {
 		text += "; undecided in " + count(c.Undecided)
 	}

@@ -15,12 +15,12 @@ func (b *board) reading() []string {
 			"interval of Clopper and Pearson, with a confidence of %d %%. Red is damage at the resource. Amber is a "+
 			"broken promise that is no damage by itself, as when two clients believe at once that they hold the lock.",
 			b.Confidence),
-		"✓ and a bound: the property was in danger and was never violated; the probability is below the bound with " +
-			"the same confidence. “risk” says in how many percent of the runs it was in danger, since a pass without " +
-			"danger means nothing.",
-		fmt.Sprintf("◐ and a number: it was not violated, but was in danger in so many runs only, fewer than %d: too few to say "+
-			"that it holds. A row of the overview counts the dangers of all its conditions together.", compare.EnoughDanger),
-		"○ The property was never in danger: the cell says nothing. ? In every run something kept the checker from a " +
+		"✓ and a bound: the property was exposed and was never violated; the probability is below the bound with " +
+			"the same confidence. “risk” says in how many percent of the runs it was exposed, since a pass without " +
+			"exposure means nothing.",
+		fmt.Sprintf("◐ and a number: it was not violated, but was exposed in this many runs only, fewer than %d: too few to say "+
+			"that it holds. A row of the overview counts the exposed runs of all its conditions together.", compare.EnoughDanger),
+		"○ The property was never exposed: the cell says nothing. ? In every run something kept the checker from a " +
 			"verdict. · There was nothing to judge by. – It cannot be: the servers do not know such faults, or there " +
 			"is nothing for the fencing mode to compare.",
 		"* The counterexample needs no fault: work that outlasts the lease, or a server's own time-out, is enough.",
@@ -39,7 +39,7 @@ func (b *board) threats() []string {
 	}
 	text := []string{
 		"A red cell is a proof: its command plays a run in which it happens. A green cell is none: it says that " +
-			"nothing was found in so many runs, while the danger arose.",
+			"nothing was found in this many runs in which the property was exposed.",
 		"Rates are properties of the fault profile as much as of the locks. Faults are far more frequent here than " +
 			"in a data centre, and they are placed at steps where they matter. What compares is a row with another, " +
 			"or a column with another; no number is the probability that production fails.",

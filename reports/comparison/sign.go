@@ -37,9 +37,9 @@ func signOf(c *compare.Cell) sign {
 	case compare.Held:
 		return sign{"✓", "+", "held", green}
 	case compare.Seldom:
-		return sign{"◐", "~", "seldom in danger", grey}
+		return sign{"◐", "~", "seldom exposed", grey}
 	case compare.Vacuous:
-		return sign{"○", "o", "never in danger", grey}
+		return sign{"○", "o", "never exposed", grey}
 	case compare.Undecided:
 		return sign{"?", "?", "undecided", grey}
 	case compare.NotJudged:

@@ -48,7 +48,7 @@ func (c *Cell) valid() error {
 	case !property:
 		return fmt.Errorf("%s: there is no such property", where)
 	case min(c.Runs, c.Violated, c.InDanger, c.Undecided) < 0 || max(c.Violated, c.InDanger, c.Undecided) > c.Runs:
-		return fmt.Errorf("%s: of %d runs %d were violated, %d in danger and %d undecided, which cannot be", where, c.Runs,
+		return fmt.Errorf("%s: of %d runs %d were violated, %d exposed and %d undecided, which cannot be", where, c.Runs,
 			c.Violated, c.InDanger, c.Undecided)
 	}
 	return nil
