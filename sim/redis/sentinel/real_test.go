@@ -79,8 +79,8 @@ func until(t *testing.T, condition func() bool) time.Duration {
 
 func TestRealSentinelsTakeAsLong(t *testing.T) {
 	long.Only(t)
-	master := startReal(t, "", "save \"\"")
-	replica := startReal(t, "", fmt.Sprintf("save \"\"\nreplicaof 127.0.0.1 %d\nrepl-diskless-sync-delay 0", master.port))
+	master := startReal(t, "", "save \"\"\nrepl-diskless-sync-delay 0")
+	replica := startReal(t, "", fmt.Sprintf("save \"\"\nreplicaof 127.0.0.1 %d", master.port))
 	require.Eventually(t, func() bool { return master.ask("WAIT 1 100") == ":1" }, 5*time.Second, 10*time.Millisecond)
 	sentinels := make([]*realRedis, 3)
 	for i := range sentinels {
