@@ -217,7 +217,7 @@ func (s *realSQL) take(e sqlEvent) {
 const sqlPatience = 20 * time.Second
 
 // settle takes what is answered until all who have no answer wait for locks, so that nothing happens any more by itself. On
-// PostgreSQL they have then looked for a deadlock, which each does once: whoever closes a circle later is its victim.
+// PostgreSQL they have then looked for a deadlock, which each does once: the session that closes a circle later is its victim.
 func (s *realSQL) settle() {
 	_, looks := s.server.(postgresServer)
 	deadline := time.Now().Add(sqlPatience)
