@@ -24,8 +24,8 @@ func (v *view) answered(m *sent) trace.Instant {
 	return v.all[m.answer].Received
 }
 
-// conversation is what a server has executed for a client.
-type conversation struct{ server, client string }
+// conversation is what two nodes said of one thing, in the order in which they said it.
+type conversation struct{ server, client, what, purpose string }
 
 // messagesOf are all messages of a run, in the order in which they were sent, and which replies are of which requests:
 // on a connection servers answer in the order in which they were asked.
@@ -45,14 +45,10 @@ func messagesOf(r *Run) []sent {
 		case e.Msg == 0:
 		case e.Does == trace.Send || e.Does == trace.Reply:
 			place[e.Msg] = len(list) + 1
-			if e.Does == trace.Reply {
-				about := conversation{e.Node, e.Peer}
-				open := asked[about]
-				of := func(k int) bool { return list[k].What == e.What && list[k].Purpose == e.Alt }
-				if at := slices.IndexFunc(open, of); at >= 0 {
-					list[open[at]].answer = len(list)
-					asked[about] = slices.Delete(open, at, at+1)
-				}
+			about := conversation{e.Node, e.Peer, e.What, e.Alt}
+			if open := asked[about]; e.Does == trace.Reply && len(open) > 0 {
+				list[open[0]].answer = len(list)
+				asked[about] = open[1:]
 			}
 			list = append(list, sent{Message: Message{
 				ID: e.Msg, From: e.Node, To: e.Peer, Sent: e.At, Received: trace.Never, What: e.What, Purpose: e.Alt,
@@ -66,7 +62,7 @@ func messagesOf(r *Run) []sent {
 			list[k].Received = min(list[k].Received, e.At)
 			if e.Does == trace.Execute && list[k].executed == trace.Never {
 				list[k].executed = e.At
-				about := conversation{e.Node, e.Peer}
+				about := conversation{e.Node, e.Peer, e.What, e.Alt}
 				asked[about] = append(asked[about], k)
 			}
 		}

@@ -210,7 +210,7 @@ func (t *narrator) lastWord(w *history.Wait) {
 		return
 	}
 	what := "is executed" + here
-	if watched := t.watched(last, a); watched != "" {
+	if watched := t.watched(last, a); watched != "" && (watched != nothing || !t.watches(list)) {
 		what = "watches " + watched + here
 		if t.outcome(last, t.until) == "is answered no node" {
 			what = "finds that " + watched + " is gone" + here + ", and " + t.waiter(w) + " asks for nothing more"
@@ -236,12 +236,25 @@ func (t *narrator) asked(w *history.Wait) (a *history.Acquisition, list []*sent)
 	return a, t.requests(a, w.From, t.until, "acquire", "look")
 }
 
+// watches reports whether one of some requests has set a watch that has not fired.
+func (t *narrator) watches(list []*sent) bool {
+	return slices.ContainsFunc(list, func(m *sent) bool {
+		path, sets := strings.CutSuffix(m.Detail, " watch")
+		return sets && !slices.ContainsFunc(t.all, func(n sent) bool {
+			return n.What == "event" && n.To == m.From && n.Sent >= m.executed && strings.HasSuffix(path, strings.TrimPrefix(n.Detail, n.Purpose))
+		})
+	})
+}
+
+// nothing is what a look watches that sets no watch.
+const nothing = "nothing"
+
 // watched says what a look of an acquisition at ZooKeeper watches; "" if it is none, or if the path does not tell whose znode it is.
 func (t *narrator) watched(m *sent, by *history.Acquisition) string {
 	looks := m.What == "getData" || m.What == "exists" || m.What == "getChildren"
 	path, watches := strings.CutSuffix(m.Detail, " watch")
 	if looks && !watches {
-		return "nothing"
+		return nothing
 	}
 	path = strings.TrimPrefix(path, m.What+" ")
 	var of *history.Acquisition

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -392,4 +393,32 @@ acquisition id=3 client=c invoked=6s outcome=pending
 	}
 	require.Contains(t, told("b"), "a and b overwrite each other's key time after time")
 	require.NotContains(t, told("a"), "overwrite each other's")
+}
+
+// TestAWatchThatIsStillSetIsNotDenied has a waiter list the queue after it has set its watch: that its last request watches nothing
+// is said only if the watch has fired.
+func TestAWatchThatIsStillSetIsNotDenied(t *testing.T) {
+	const path = "/queue/x-0000000001"
+	detailed := func(events []trace.Event, detail string) []trace.Event {
+		events[0].Detail, events[2].Detail = detail, detail
+		return events
+	}
+	story := func(more ...trace.Event) string {
+		r := runOf(t, `
+lock: {algorithm: zk-sequential, ttl: 10s}
+servers: {kind: zookeeper, nodes: 1}
+clients: {a: {work: 2s}}
+progress: 5s`, `
+history registers=1 authority end=30s
+acquisition id=1 client=a outcome=pending
+wait client=a from=0s to=never ended=waiting`, inOrder(
+			detailed(called(1, "a", "zk-1", "getData", "look", time.Second), "getData "+path+" watch"),
+			detailed(called(3, "a", "zk-1", "getChildren", "look", 2*time.Second), "getChildren /queue"), more)...)
+		return strings.Join(strings.Fields(reports.Story(&r, checker.Progress)), " ")
+	}
+	require.Contains(t, story(), "last request (getChildren) is executed")
+	fired := trace.Event{
+		At: 1.5e9, Step: trace.Step{Node: "zk-1", Does: trace.Reply, What: "event", Alt: "deleted", Peer: "a"}, Msg: 9, Detail: "deleted " + path,
+	}
+	require.Contains(t, story(fired), "last request (getChildren) watches nothing")
 }
