@@ -75,7 +75,7 @@ func (o *Options) check() error {
 	}
 	for _, name := range o.Faults {
 		if _, ok := search.ParseKind(name); !ok {
-			return fmt.Errorf("there is no kind of faults %q: there are %s", name, listing(kindNames()))
+			return fmt.Errorf("there is no kind of faults %q: there are %s", name, listing(search.Names(search.Kinds())))
 		}
 	}
 	if o.Servers != "" && !slices.Contains(kinds, o.Servers) {
@@ -94,14 +94,6 @@ func (o *Options) faults() (list []search.Kind) {
 		list = append(list, k)
 	}
 	return list
-}
-
-// kindNames lists the kinds of faults.
-func kindNames() (names []string) {
-	for _, k := range search.Kinds() {
-		names = append(names, k.String())
-	}
-	return names
 }
 
 // wants reports whether a promise is to be judged.

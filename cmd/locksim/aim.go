@@ -13,7 +13,7 @@ type aim struct{ faults, fencing, styles, properties names }
 
 // anything selects everything; commands set their own defaults.
 func anything() aim {
-	kinds := kindNames(search.Kinds())
+	kinds := search.Names(search.Kinds())
 	return aim{
 		faults:     names{what: "kind of fault", allowed: kinds, chosen: kinds},
 		fencing:    names{what: "fencing mode", allowed: history.FencingNames()},
@@ -27,11 +27,4 @@ func (a *aim) addTo(fs *flag.FlagSet) {
 	fs.Var(&a.fencing, "fencing", "")
 	fs.Var(&a.styles, "style", "")
 	fs.Var(&a.properties, "property", "")
-}
-
-func kindNames(kinds []search.Kind) (list []string) {
-	for _, k := range kinds {
-		list = append(list, k.String())
-	}
-	return list
 }

@@ -84,7 +84,7 @@ const mostExplored = 4
 
 func exploreFlags(o *exploreOptions, e env) *flag.FlagSet {
 	o.most = count{1, 0, mostExplored}
-	o.faults = names{what: "kind of fault", allowed: kindNames(search.Kinds())}
+	o.faults = names{what: "kind of fault", allowed: search.Names(search.Kinds())}
 	o.properties = names{what: "property", allowed: checker.PropertyNames()}
 	fs := newFlags("explore")
 	o.report.addTo(fs, e)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locksim/locksim/internal/search"
+
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/search/explore"
 	"github.com/locksim/locksim/reports"
@@ -275,7 +277,7 @@ func (e *explored) json(w io.Writer) error {
 	for _, v := range e.Variations {
 		d.Variations = append(d.Variations, v.Variant)
 	}
-	d.NeverDrawn = kindNames(e.NeverActed)
+	d.NeverDrawn = search.Names(e.NeverActed)
 	for _, p := range e.Properties {
 		d.Properties = append(d.Properties, propertyDocument{p.String(), e.Judged[p], e.AtRisk[p]})
 	}

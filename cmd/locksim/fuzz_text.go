@@ -56,7 +56,7 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 func neverText(neverDrawn []search.Kind, of []checker.Property, atRisk []int) string {
 	var parts, properties []string
 	if len(neverDrawn) > 0 {
-		parts = append(parts, "never drawn: "+strings.Join(kindNames(neverDrawn), ", "))
+		parts = append(parts, "never drawn: "+strings.Join(search.Names(neverDrawn), ", "))
 	}
 	for _, p := range of {
 		if atRisk[p] == 0 {

@@ -3,6 +3,7 @@
 package long
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -23,7 +24,7 @@ func Pick(short, usual, long int) int {
 // Enabled reports whether LONG asks for the long form.
 func Enabled() bool { return times() > 0 }
 
-// Only skips a test unless LONG is set, which says what the shorter run does not show.
+// Only skips a test unless LONG is set.
 func Only(t testing.TB) {
 	t.Helper()
 	if !Enabled() {
@@ -40,9 +41,18 @@ func times() int {
 	if !ok {
 		return 0
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		panic("LONG is how many times as much tests play: want a number such as 1, not " + strconv.Quote(text))
+	n, err := parse(text)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
 	}
 	return n
+}
+
+func parse(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("LONG says how many times as much tests play: want a number such as 1, not %q", text)
+	}
+	return n, nil
 }

@@ -20,8 +20,10 @@ func TestPick(t *testing.T) {
 	require.True(t, Measures())
 	t.Setenv("LONG", "10")
 	require.Equal(t, 10_000, Pick(20, 100, 1000))
-	t.Setenv("LONG", "yes")
-	require.PanicsWithValue(t, `LONG is how many times as much tests play: want a number such as 1, not "yes"`, func() { Pick(1, 2, 3) })
+	for _, wrong := range []string{"yes", "", "-1", "1.5"} {
+		_, err := parse(wrong)
+		require.ErrorContains(t, err, "want a number such as 1")
+	}
 }
 
 func TestOnly(t *testing.T) {

@@ -48,6 +48,14 @@ func ParseKind(name string) (Kind, bool) {
 	return Kind(max(i, 0)), i >= 0
 }
 
+// Names lists the names of kinds.
+func Names(kinds []Kind) (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.String())
+	}
+	return names
+}
+
 // Kinds lists all kinds of faults but those that are named.
 func Kinds(but ...Kind) []Kind {
 	var list []Kind
