@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/harness"
