@@ -11,7 +11,7 @@ import (
 )
 
 func (s *story) access(a *history.Access) {
-	who := s.holder(a.Acquisition, a.Client)
+	who := s.v.holder(a.Acquisition, a.Client)
 	m := moment{
 		at: a.Applied, lane: laneStorage, order: orderEffect, who: who, weight: weightWrite,
 		key: fmt.Sprintf("%s %d %d", a.Op, a.Acquisition, a.Register),
@@ -20,7 +20,7 @@ func (s *story) access(a *history.Access) {
 	switch {
 	case a.Applied == trace.Never:
 		sign, m.at = SignUnknown, a.Invoked
-	case s.harmful[a]:
+	case s.v.harmful[a]:
 		sign, m.ink, m.weight = SignHarmful, red, weightDamage
 	case !a.Accepted:
 		sign, m.ink, m.weight = SignRefused, green, weightWrite+10
@@ -29,7 +29,7 @@ func (s *story) access(a *history.Access) {
 	case a.Op == history.Check:
 		m.weight = weightRead
 	}
-	m.label = strings.ToUpper(a.Op.String()[:1]) + s.mark(a)
+	m.label = strings.ToUpper(a.Op.String()[:1]) + s.v.mark(a)
 	m.sign = sign
 	m.text = s.accessWords(a)
 	s.add(m, a.Acquisition)
@@ -42,31 +42,31 @@ func (s *story) accessWords(a *history.Access) string {
 	}
 	text := map[history.Op]string{
 		history.Read: "reads", history.Check: "asks whether it may write", history.Write: "writes",
-	}[a.Op] + s.register(a)
+	}[a.Op] + s.v.register(a)
 	if a.Token != 0 {
 		text += " with token " + tokenText(a.Token)
 	}
 	switch {
 	case a.Applied == trace.Never && a.Returned != trace.Never:
 		return text + ": is answered with an error, and nothing is done"
-	case a.Applied == trace.Never && s.underway(a):
+	case a.Applied == trace.Never && s.v.underway(a):
 		return text + ": it is on its way when the run ends"
 	case a.Applied == trace.Never:
 		return text + ": it never arrives"
-	case !a.Accepted && a.Token < a.MaxToken && s.h.Fencing.NeedsToken():
+	case !a.Accepted && a.Token < a.MaxToken && s.v.h.Fencing.NeedsToken():
 		return text + fmt.Sprintf(": refused, since %s has been seen", tokenText(a.MaxToken))
 	case !a.Accepted:
 		return text + ": refused"
-	case a.Op == history.Read && s.harmful[a]:
-		return text + fmt.Sprintf(": finds version %d, DAMAGE", s.version(a))
+	case a.Op == history.Read && s.v.harmful[a]:
+		return text + fmt.Sprintf(": finds version %d, DAMAGE", s.v.version(a))
 	case a.Op == history.Read:
-		return text + fmt.Sprintf(": finds version %d", s.version(a))
+		return text + fmt.Sprintf(": finds version %d", s.v.version(a))
 	case a.Op == history.Check:
 		return text + ": it may"
-	case s.harmful[a]:
-		return text + fmt.Sprintf(": accepted as version %d, DAMAGE", s.version(a))
+	case s.v.harmful[a]:
+		return text + fmt.Sprintf(": accepted as version %d, DAMAGE", s.v.version(a))
 	}
-	return text + fmt.Sprintf(": accepted as version %d", s.version(a))
+	return text + fmt.Sprintf(": accepted as version %d", s.v.version(a))
 }
 
 // commits reports whether a write had been answered before it was decided what becomes of it: it is part of a
@@ -89,10 +89,10 @@ func (s *story) commitWords(a *history.Access) string {
 	switch {
 	case !a.Accepted:
 		return text + " rolled back"
-	case s.harmful[a]:
-		return text + fmt.Sprintf(" committed as version %d, DAMAGE", s.version(a))
+	case s.v.harmful[a]:
+		return text + fmt.Sprintf(" committed as version %d, DAMAGE", s.v.version(a))
 	}
-	return text + fmt.Sprintf(" committed as version %d", s.version(a))
+	return text + fmt.Sprintf(" committed as version %d", s.v.version(a))
 }
 
 // damages are the violations that befell the resource.

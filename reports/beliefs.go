@@ -11,24 +11,24 @@ import (
 
 func (s *story) belief(a *history.Acquisition) {
 	b, ok := a.Belief()
-	who := s.holder(a.ID, a.Client)
+	who := s.v.holder(a.ID, a.Client)
 	lane := laneBelief(who)
 	if !ok {
 		s.noBelief(a, who)
 		return
 	}
-	text, k := "believes that it holds the lock"+s.tokenNote(a.Token), plain
-	if s.entersAgain(a) {
+	text, k := "believes that it holds the lock"+s.v.tokenNote(a.Token), plain
+	if s.v.entersAgain(a) {
 		text = "enters the lock again, which it holds"
 	}
 	if a.HasDeadline && a.Deadline != trace.Never {
 		text += ", its lease says until " + precise(a.Deadline.Sub(0))
 	}
 	weight := weightBelief
-	if doubt := s.ungranted(a); doubt != "" {
+	if doubt := s.v.ungranted(a); doubt != "" {
 		text, k, weight = text+doubt, amber, weightLoss
 	}
-	others := s.believersAt(b.From, a)
+	others := s.v.believersAt(b.From, a)
 	if len(others) > 0 {
 		verb := "believe"
 		if len(others) == 1 {
@@ -41,7 +41,7 @@ func (s *story) belief(a *history.Acquisition) {
 		at: b.From, lane: lane, order: orderBelief, key: fmt.Sprintf("belief %d", a.ID), label: tokenMark(a.Token), sign: SignBegins,
 		who: who, text: text, ink: k, weight: weight,
 	}, a.ID)
-	if b.To > s.h.End || b.Ended == history.ByCrash {
+	if b.To > s.v.h.End || b.Ended == history.ByCrash {
 		return // a crash is told as the fault that it is
 	}
 	order := orderBelief
@@ -73,7 +73,7 @@ func (s *story) endOfBelief(a *history.Acquisition, b history.Belief) string {
 	switch {
 	case b.Ended == history.ByDeadline:
 		return "its own deadline passes: it no longer believes"
-	case heeds && a.Noticed == b.To && s.grantedAt(a.ID, b.To):
+	case heeds && a.Noticed == b.To && s.v.grantedAt(a.ID, b.To):
 		return "can no longer be sure that it holds, and stops"
 	case heeds && a.Noticed == b.To:
 		return "learns that it no longer holds"
@@ -94,7 +94,7 @@ func (s *story) unlockWords(a *history.Acquisition) string {
 	case history.Failed:
 		return "unlocks, and is told" + when + " that the lock was not its own"
 	case history.Refused:
-		return "unlocks, and gets an error" + when + s.staysOn(a)
+		return "unlocks, and gets an error" + when + s.v.staysOn(a)
 	case history.Unknown:
 		return "unlocks, and gets no answer"
 	case history.Pending:
@@ -147,15 +147,15 @@ func (s *story) noBelief(a *history.Acquisition, who string) {
 }
 
 func (s *story) waits() {
-	for i := range s.h.Waits {
-		w := &s.h.Waits[i]
-		who := s.waiter(w)
+	for i := range s.v.h.Waits {
+		w := &s.v.h.Waits[i]
+		who := s.v.waiter(w)
 		switch w.Ended {
 		case history.GaveUp:
 			s.add(moment{at: w.To, lane: laneBelief(who), order: orderBelief, key: "wait ends", who: who,
 				text: "gives up after " + precise(w.To.Sub(w.From)), weight: weightGrant})
 		case history.StillWaiting:
-			s.add(moment{at: s.h.End, lane: laneBelief(who), order: orderBelief, key: "waits", who: who,
+			s.add(moment{at: s.v.h.End, lane: laneBelief(who), order: orderBelief, key: "waits", who: who,
 				text: "still waits, since " + precise(w.From.Sub(0)), weight: weightBelief})
 		case history.GotIt, history.Died:
 		}

@@ -16,19 +16,19 @@ func (t *narrator) claim() string {
 		return t.claimOfRelease()
 	case p == checker.Progress || p == checker.Availability:
 		if w := t.waiting(); w != nil {
-			return fmt.Sprintf("%s has waited since %s", t.waiter(w), t.ref(w.From, spot{laneBelief(t.waiter(w)), ""}))
+			return fmt.Sprintf("%s has waited since %s", t.v.waiter(w), t.ref(w.From, spot{laneBelief(t.v.waiter(w)), ""}))
 		}
 	case first == nil || second == nil:
 	case p == checker.MutualExclusion:
 		return t.claimOfHolders(first, second)
 	case p == checker.ExclusionAtService:
-		g, h := t.lastGrant(first.ID, t.until), t.lastGrant(second.ID, t.until)
+		g, h := t.v.lastGrant(first.ID, t.until), t.v.lastGrant(second.ID, t.until)
 		if g != nil && h != nil {
 			return fmt.Sprintf("the lock is granted to %s at %s while it is promised to %s%s", t.who(second),
 				t.ref(h.From, t.placeOfGrant(h)), t.who(first), t.promised(g))
 		}
 	case p == checker.FencingOrder:
-		g, h := t.lastGrant(first.ID, t.until), t.lastGrant(second.ID, t.until)
+		g, h := t.v.lastGrant(first.ID, t.until), t.v.lastGrant(second.ID, t.until)
 		if g != nil && h != nil {
 			return fmt.Sprintf("%s to %s, then %s to %s", tokenText(g.Token), t.who(first), tokenText(h.Token), t.who(second))
 		}
@@ -48,27 +48,27 @@ func (t *narrator) claimOfHolders(first, second *history.Acquisition) string {
 		end, whose = c.To, second
 	}
 	until := "the end of the run"
-	if end <= t.h.End {
+	if end <= t.v.h.End {
 		until = t.ref(end, t.placeOfBelief(whose).ended())
 	}
-	end = min(end, t.h.End)
+	end = min(end, t.v.h.End)
 	return fmt.Sprintf("%s and %s both believe that they hold the lock, from %s to %s (%s)", t.who(first), t.who(second),
 		t.ref(second.Returned, t.placeOfBelief(second)), until, precise(end.Sub(c.From)))
 }
 
 func (t *narrator) claimOfRelease() string {
-	i := slices.IndexFunc(t.h.Removals, func(r history.Removal) bool {
+	i := slices.IndexFunc(t.v.h.Removals, func(r history.Removal) bool {
 		return r.At == t.until && (r.Again || r.Ended != 0) && t.taken(0) != nil && r.By == t.taken(0).ID
 	})
 	if i < 0 {
 		return ""
 	}
-	r := &t.h.Removals[i]
-	at, who := t.ref(r.At, placeOfRemoval(r)), t.holder(r.By, r.Client)
+	r := &t.v.h.Removals[i]
+	at, who := t.ref(r.At, placeOfRemoval(r)), t.v.holder(r.By, r.Client)
 	if r.Again {
 		return fmt.Sprintf("%s's, on %s at %s", who, r.Node, at)
 	}
-	return fmt.Sprintf("%s's, by %s on %s at %s", t.holder(r.Ended, ""), who, r.Node, at)
+	return fmt.Sprintf("%s's, by %s on %s at %s", t.v.holder(r.Ended, ""), who, r.Node, at)
 }
 
 func (t *narrator) claimOfUpdates(first, second *history.Acquisition) string {

@@ -9,12 +9,12 @@ import (
 
 // copies tells of what servers lost, or whose time was over before it should have been.
 func (s *story) copies() {
-	for i := range s.h.Copies {
-		c := &s.h.Copies[i]
-		if !s.within(c.From, c.To) {
+	for i := range s.v.h.Copies {
+		c := &s.v.h.Copies[i]
+		if !s.v.within(c.From, c.To) {
 			continue
 		}
-		who := s.holder(c.Acquisition, c.Client)
+		who := s.v.holder(c.Acquisition, c.Client)
 		text := s.lossWords(c, who)
 		m := moment{
 			at: c.To, lane: laneNode(c.Node), order: orderLoss, key: fmt.Sprintf("copy %d", c.Acquisition),
@@ -23,13 +23,13 @@ func (s *story) copies() {
 		if text == "" {
 			m.weight = 0 // a sign on the lane, no line in the list
 		}
-		if c.To <= s.h.End {
+		if c.To <= s.v.h.End {
 			s.add(m, c.Acquisition)
 		}
-		if s.resurrected(c) {
+		if s.v.resurrected(c) {
 			s.add(moment{
 				at: c.From, lane: laneNode(c.Node), order: orderService, key: fmt.Sprintf("again %d", c.Acquisition),
-				who: c.Node, text: "comes back with " + s.entryOf(who) + ", which had been gone", weight: weightLoss,
+				who: c.Node, text: "comes back with " + s.v.entryOf(who) + ", which had been gone", weight: weightLoss,
 			}, c.Acquisition)
 		}
 	}
@@ -39,15 +39,15 @@ func (s *story) copies() {
 func (s *story) lossWords(c *history.Copy, who string) string {
 	switch {
 	case c.Gone == history.Wiped:
-		return s.wipeWords(c, who)
+		return s.v.wipeWords(c, who)
 	case c.Gone == history.Overwritten:
-		return s.entryOf(who) + " " + s.overwritten()
-	case s.toldToDelete(c) && (c.Gone == history.Evicted || s.tooEarly(c)):
-		return "deletes " + s.entryOf(who) + ", as its master did"
+		return s.v.entryOf(who) + " " + s.v.overwritten()
+	case s.v.toldToDelete(c) && (c.Gone == history.Evicted || s.v.tooEarly(c)):
+		return "deletes " + s.v.entryOf(who) + ", as its master did"
 	case c.Gone == history.Evicted:
-		return "evicts " + s.entryOf(who) + " to make room"
-	case s.tooEarly(c):
-		return s.entryOf(who) + " expires by the server's clock, too early"
+		return "evicts " + s.v.entryOf(who) + " to make room"
+	case s.v.tooEarly(c):
+		return s.v.entryOf(who) + " expires by the server's clock, too early"
 	}
 	return ""
 }
@@ -70,44 +70,44 @@ func (v *view) resurrected(c *history.Copy) bool {
 	})
 }
 
-func (s *story) wipeWords(c *history.Copy, who string) string {
-	switch lost, back := s.wiped(c); {
+func (v *view) wipeWords(c *history.Copy, who string) string {
+	switch lost, back := v.wiped(c); {
 	case lost:
-		return "loses " + s.entryOf(who)
+		return "loses " + v.entryOf(who)
 	case back:
-		return "comes back without " + s.entryOf(who)
+		return "comes back without " + v.entryOf(who)
 	}
 	text := "takes over another server's dataset, "
-	i := slices.IndexFunc(s.h.Copies, func(o history.Copy) bool {
+	i := slices.IndexFunc(v.h.Copies, func(o history.Copy) bool {
 		return o.Node == c.Node && o.From == c.To && o.To > o.From
 	})
 	if i < 0 {
-		return text + "without " + s.entryOf(who)
+		return text + "without " + v.entryOf(who)
 	}
-	next := &s.h.Copies[i]
-	return text + "with " + s.entryOf(s.holder(next.Acquisition, next.Client)) + " in the place of " + who + "'s"
+	next := &v.h.Copies[i]
+	return text + "with " + v.entryOf(v.holder(next.Acquisition, next.Client)) + " in the place of " + who + "'s"
 }
 
 // removals tells of releases that did what they should not, and once for each acquisition of one that came too late.
 func (s *story) removals() {
 	late := map[history.ID]bool{}
-	for i := range s.h.Removals {
-		r := &s.h.Removals[i]
-		who := s.holder(r.By, r.Client)
+	for i := range s.v.h.Removals {
+		r := &s.v.h.Removals[i]
+		who := s.v.holder(r.By, r.Client)
 		m := moment{
 			at: r.At, lane: laneNode(r.Node), order: orderService, key: fmt.Sprintf("removal %d", r.By), who: r.Node,
 			ink: amber, weight: weightLoss, sign: SignDeleted,
 		}
 		switch {
 		case r.Again:
-			m.text = who + "'s late release deletes the " + s.servers().Entry() + " of its own later try"
+			m.text = who + "'s late release deletes the " + s.v.servers().Entry() + " of its own later try"
 		case r.Ended != 0:
-			m.text = who + "'s release deletes " + s.entryOf(s.holder(r.Ended, ""))
+			m.text = who + "'s release deletes " + s.v.entryOf(s.v.holder(r.Ended, ""))
 		case r.Stale && !late[r.By]:
 			late[r.By] = true
 			m.text = who + "'s release " + s.staleWords(r)
 			m.ink, m.weight, m.sign = plain, weightStale, SignNone
-			if a := s.h.Acquisition(r.By); a != nil && a.Outcome != history.OK {
+			if a := s.v.h.Acquisition(r.By); a != nil && a.Outcome != history.OK {
 				m.weight = weightTrivia // it cleans up after a try that failed
 			}
 		default:
@@ -120,14 +120,14 @@ func (s *story) removals() {
 // staleWords says what became of a release that found no entry of its sender's. A database that reports it as done has
 // counted one hold less of the connection's that it came by, which was lent to another client meanwhile.
 func (s *story) staleWords(r *history.Removal) string {
-	if a := s.h.Acquisition(r.By); a != nil && a.Release == history.OK && s.servers().Holds() == "connection" {
-		for i := range s.h.Copies {
-			if c := &s.h.Copies[i]; c.Node == r.Node && c.From <= r.At && r.At < c.To {
-				return "takes one hold off " + s.entryOf(s.holder(c.Acquisition, c.Client))
+	if a := s.v.h.Acquisition(r.By); a != nil && a.Release == history.OK && s.v.servers().Holds() == "connection" {
+		for i := range s.v.h.Copies {
+			if c := &s.v.h.Copies[i]; c.Node == r.Node && c.From <= r.At && r.At < c.To {
+				return "takes one hold off " + s.v.entryOf(s.v.holder(c.Acquisition, c.Client))
 			}
 		}
 	}
-	return "finds no " + s.servers().Entry() + " of its own, and does nothing"
+	return "finds no " + s.v.servers().Entry() + " of its own, and does nothing"
 }
 
 func goneSign(gone history.Gone) Sign {

@@ -72,7 +72,7 @@ func messagesOf(r *Run) []sent {
 
 // messages are the messages of a run within what is drawn of it.
 func (v *view) messages() []Message {
-	w := witness{view: v, matters: make([]bool, len(v.all))}
+	w := witness{v: v, matters: make([]bool, len(v.all))}
 	w.hear()
 	list := []Message{}
 	for i := range v.all {
@@ -95,34 +95,34 @@ func (v *view) messages() []Message {
 // lock, turned to the resource and gave the lock back; with which that reached other servers; and with which a server
 // became the master. Renewals are not among them, nor tries that came to nothing.
 type witness struct {
-	*view
+	v       *view
 	matters []bool
 }
 
 func (w *witness) hear() {
-	told := len(w.scope.witnesses) == 0 // where nothing was violated, all are alike
-	for i := range w.h.Acquisitions {
-		if a := &w.h.Acquisitions[i]; told || w.scope.witnesses[a.ID] {
-			w.called(a.Client, a.Invoked, min(a.Returned, w.h.End))
+	told := len(w.v.scope.witnesses) == 0 // where nothing was violated, all are alike
+	for i := range w.v.h.Acquisitions {
+		if a := &w.v.h.Acquisitions[i]; told || w.v.scope.witnesses[a.ID] {
+			w.called(a.Client, a.Invoked, min(a.Returned, w.v.h.End))
 			if a.Unlocked != trace.Never {
-				w.called(a.Client, a.Unlocked, min(a.Released, w.h.End))
+				w.called(a.Client, a.Unlocked, min(a.Released, w.v.h.End))
 			}
 		}
 	}
 	executed := map[place]bool{}
-	for i := range w.h.Accesses {
-		if a := &w.h.Accesses[i]; told || w.scope.witnesses[a.Acquisition] {
+	for i := range w.v.h.Accesses {
+		if a := &w.v.h.Accesses[i]; told || w.v.scope.witnesses[a.Acquisition] {
 			executed[place{a.Client, a.Applied}] = true
 			executed[place{a.Client, a.Invoked}] = true
 		}
 	}
-	for i := range w.h.Removals {
-		if r := &w.h.Removals[i]; r.Ended != 0 && (w.scope.witnesses[r.By] || w.scope.witnesses[r.Ended]) {
+	for i := range w.v.h.Removals {
+		if r := &w.v.h.Removals[i]; r.Ended != 0 && (w.v.scope.witnesses[r.By] || w.v.scope.witnesses[r.Ended]) {
 			executed[place{r.Client, r.At}] = true
 		}
 	}
-	for i := range w.h.Asks {
-		if a := &w.h.Asks[i]; a.Granted && w.scope.witnesses[a.Acquisition] {
+	for i := range w.v.h.Asks {
+		if a := &w.v.h.Asks[i]; a.Granted && w.v.scope.witnesses[a.Acquisition] {
 			executed[place{a.Client, a.At}] = true
 		}
 	}
@@ -141,9 +141,9 @@ type place struct {
 func (w *witness) called(client string, from, to trace.Instant) {
 	type aim struct{ server, purpose string }
 	last := map[aim]int{}
-	i, _ := slices.BinarySearchFunc(w.all, from, func(m sent, t trace.Instant) int { return cmp.Compare(m.Sent, t) })
-	for ; i < len(w.all) && w.all[i].Sent <= to; i++ {
-		if m := &w.all[i]; m.From == client && (writesLock(m.Purpose) || m.Purpose == "look") {
+	i, _ := slices.BinarySearchFunc(w.v.all, from, func(m sent, t trace.Instant) int { return cmp.Compare(m.Sent, t) })
+	for ; i < len(w.v.all) && w.v.all[i].Sent <= to; i++ {
+		if m := &w.v.all[i]; m.From == client && (writesLock(m.Purpose) || m.Purpose == "look") {
 			last[aim{m.To, m.Purpose}] = i
 		}
 	}
@@ -154,34 +154,34 @@ func (w *witness) called(client string, from, to trace.Instant) {
 
 // mark marks what clients sent at certain moments, or what was executed for them then, and all answers.
 func (w *witness) mark(executed map[place]bool) {
-	for i := range w.all {
-		m := &w.all[i]
+	for i := range w.v.all {
+		m := &w.v.all[i]
 		told := executed[place{m.From, m.executed}] || isAccess(m.What) && executed[place{m.From, m.Sent}]
 		if told && !m.Reply && m.Purpose != "renew" && m.Purpose != "look" {
 			w.matters[i] = true
 		}
 	}
-	for i := range w.all {
-		if w.matters[i] && w.all[i].answer >= 0 {
-			w.matters[w.all[i].answer] = true
+	for i := range w.v.all {
+		if w.matters[i] && w.v.all[i].answer >= 0 {
+			w.matters[w.v.all[i].answer] = true
 		}
 	}
 }
 
 // passOn marks what a server tells others of a request that matters, until it answers.
 func (w *witness) passOn() {
-	for i := range w.all {
-		m := &w.all[i]
-		if !w.matters[i] || m.Reply || m.executed == trace.Never || w.isServer(m.From) || !writesLock(m.Purpose) {
+	for i := range w.v.all {
+		m := &w.v.all[i]
+		if !w.matters[i] || m.Reply || m.executed == trace.Never || w.v.isServer(m.From) || !writesLock(m.Purpose) {
 			continue
 		}
 		answered := m.executed
 		if m.answer >= 0 {
-			answered = w.all[m.answer].Sent
+			answered = w.v.all[m.answer].Sent
 		}
-		for k := i + 1; k < len(w.all) && w.all[k].Sent <= answered; k++ {
-			other := &w.all[k]
-			between := w.isServer(other.From) && w.isServer(other.To)
+		for k := i + 1; k < len(w.v.all) && w.v.all[k].Sent <= answered; k++ {
+			other := &w.v.all[k]
+			between := w.v.isServer(other.From) && w.v.isServer(other.To)
 			if between && other.Sent >= m.executed && other.Purpose == m.Purpose {
 				w.matters[k] = true
 			}
@@ -192,13 +192,13 @@ func (w *witness) passOn() {
 // promotions marks what a server hears and says at the moment at which it becomes the master or the leader.
 func (w *witness) promotions() {
 	promoted := map[place]bool{}
-	for i := range w.roles {
-		if e := &w.roles[i]; e.Does == trace.Promote && e.At > 0 {
+	for i := range w.v.roles {
+		if e := &w.v.roles[i]; e.Does == trace.Promote && e.At > 0 {
 			promoted[place{e.Node, e.At}] = true
 		}
 	}
-	for i := range w.all {
-		m := &w.all[i]
+	for i := range w.v.all {
+		m := &w.v.all[i]
 		w.matters[i] = w.matters[i] || promoted[place{m.To, m.Received}] || promoted[place{m.From, m.Sent}]
 	}
 }

@@ -55,12 +55,12 @@ const (
 
 // story gathers the moments of one run.
 type story struct {
-	*view
+	v       *view
 	moments []moment
 }
 
 func (v *view) tell() []moment {
-	s := &story{view: v}
+	s := &story{v: v}
 	for i := range v.faults {
 		s.fault(&v.faults[i])
 	}
@@ -94,20 +94,20 @@ func (s *story) add(m moment, ids ...history.ID) {
 		return
 	}
 	for _, id := range ids {
-		if m.weight > weightStale && s.witness(id) {
+		if m.weight > weightStale && s.v.witness(id) {
 			m.weight += weightWitness
 			break
 		}
 	}
-	m.step = s.stepAt(m.at, m.order, spot{m.lane, m.key})
+	m.step = s.v.stepAt(m.at, m.order, spot{m.lane, m.key})
 	s.moments = append(s.moments, m)
 }
 
 func (s *story) fault(f *fault) {
-	if !f.fired || f.kind == "evict" && s.evicts(f) {
+	if !f.fired || f.kind == "evict" && s.v.evicts(f) {
 		return
 	}
-	lane := s.laneOfFault(f)
+	lane := s.v.laneOfFault(f)
 	who := f.node
 	if who == "" {
 		who = laneNetwork
@@ -125,19 +125,19 @@ func (s *story) fault(f *fault) {
 }
 
 // evicts reports whether a fault took somebody's entry away, which is told as such.
-func (s *story) evicts(f *fault) bool {
-	return slices.ContainsFunc(s.h.Copies, func(c history.Copy) bool {
+func (v *view) evicts(f *fault) bool {
+	return slices.ContainsFunc(v.h.Copies, func(c history.Copy) bool {
 		return c.Node == f.node && c.To == f.begin && c.Gone == history.Evicted
 	})
 }
 
 // notes tells what else became of a node: on a client's lane, of its connection and its session.
 func (s *story) notes() {
-	for i := range s.h.Notes {
-		n := &s.h.Notes[i]
+	for i := range s.v.h.Notes {
+		n := &s.v.h.Notes[i]
 		lane := laneNode(n.Node)
-		if slices.ContainsFunc(s.h.Waits, func(w history.Wait) bool { return w.Client == n.Node }) {
-			lane = laneBelief(s.scope.name(n.Node, 0))
+		if slices.ContainsFunc(s.v.h.Waits, func(w history.Wait) bool { return w.Client == n.Node }) {
+			lane = laneBelief(s.v.scope.name(n.Node, 0))
 		}
 		s.add(moment{
 			at: n.At, lane: lane, order: orderService, key: "note " + n.Text, who: n.Node, text: n.Text, weight: weightNote,
@@ -147,16 +147,16 @@ func (s *story) notes() {
 
 // exits tells of the ends of programs by their own code.
 func (s *story) exits() {
-	for i := range s.h.Exits {
-		e := &s.h.Exits[i]
+	for i := range s.v.h.Exits {
+		e := &s.v.h.Exits[i]
 		var ids []history.ID
-		for k := range s.h.Acquisitions {
-			if a := &s.h.Acquisitions[k]; a.Client == e.Client && a.Crashed == e.At {
+		for k := range s.v.h.Acquisitions {
+			if a := &s.v.h.Acquisitions[k]; a.Client == e.Client && a.Crashed == e.At {
 				ids = append(ids, a.ID)
 			}
 		}
 		s.add(moment{
-			at: e.At, lane: laneBelief(s.scope.name(e.Client, 0)), order: orderUnlock, key: "exit", sign: SignDies, who: e.Client,
+			at: e.At, lane: laneBelief(s.v.scope.name(e.Client, 0)), order: orderUnlock, key: "exit", sign: SignDies, who: e.Client,
 			text: e.Text, ink: amber, weight: weightLoss,
 		}, ids...)
 	}

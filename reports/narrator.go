@@ -38,7 +38,7 @@ func tell(r *Run, p checker.Property) (text, decides string) {
 			s.tasks[name] = s.tasks[name] && c.Tasks > 1 // lives of one task are told as one
 		}
 	}
-	n := &narrator{story: &story{view: newView(&runs[0], s, unicodeGlyphs())}}
+	n := &narrator{v: newView(&runs[0], s, unicodeGlyphs())}
 	text = n.narrate([]*checker.Violation{&r.Report.Violations[i]})
 	return text, n.decides
 }
@@ -46,7 +46,7 @@ func tell(r *Run, p checker.Property) (text, decides string) {
 // narrator explains how a run came to violate properties: a clause for each thing that happened, in the order of the trace.
 // Moments are named by their numbers in the picture, or by their times where there is no picture.
 type narrator struct {
-	*story
+	v      *view
 	listed []moment      // in the picture; nil if there is none
 	cites  func(*moment) // is called with every moment that is named; nil if nobody wants to know
 
@@ -85,7 +85,7 @@ func (t *narrator) placeOfBelief(a *history.Acquisition) spot {
 }
 
 func (t *narrator) placeOfGrant(g *history.Grant) spot {
-	return spot{laneTruth(t.holder(g.Acquisition, g.Client)), fmt.Sprintf("grant %d", g.Acquisition)}
+	return spot{laneTruth(t.v.holder(g.Acquisition, g.Client)), fmt.Sprintf("grant %d", g.Acquisition)}
 }
 
 func (t *narrator) placeOfCopy(c *history.Copy) spot {
@@ -154,7 +154,7 @@ func (p *picture) explain(run int, cites func(*moment)) string {
 }
 
 func (p *picture) narrator(run int, cites func(*moment)) *narrator {
-	return &narrator{story: &story{view: p.views[run]}, listed: p.tales[run], cites: cites}
+	return &narrator{v: p.views[run], listed: p.tales[run], cites: cites}
 }
 
 // tells reports whether a violation of one of some properties is told.
@@ -168,7 +168,7 @@ func (t *narrator) tell(at trace.Instant, order int, who, what string, in spot) 
 
 // tellOf tells of what happens on a server, which is named where there are several.
 func (t *narrator) tellOf(at trace.Instant, order int, who, what, node string, in spot) {
-	if t.servers().Count() < 2 || keeperOf(t.servers()) != "" {
+	if t.v.servers().Count() < 2 || keeperOf(t.v.servers()) != "" {
 		node = ""
 	}
 	t.add(clause{at: at, order: order, who: who, what: what, node: node, place: in})
@@ -199,14 +199,14 @@ func (t *narrator) add(c clause) {
 	if c.at == trace.Never || slices.ContainsFunc(t.clauses, same) {
 		return
 	}
-	c.step = t.stepAt(c.at, c.order, c.place)
+	c.step = t.v.stepAt(c.at, c.order, c.place)
 	t.clauses = append(t.clauses, c)
 }
 
 // ref names a moment by its number, or by its time if it has none.
 func (t *narrator) ref(at trace.Instant, in spot) string {
 	if m := t.find(at, in); m != nil && m.number > 0 {
-		return t.g.number(m.number)
+		return t.v.g.number(m.number)
 	}
 	return t.time(at)
 }
@@ -239,7 +239,7 @@ func (t *narrator) taken(i int) *history.Acquisition {
 	if i >= len(t.violation.Acquisitions) {
 		return nil
 	}
-	return t.h.Acquisition(t.violation.Acquisitions[i])
+	return t.v.h.Acquisition(t.violation.Acquisitions[i])
 }
 
 // play tells of acquisitions in the order in which they came, and of the end of each before the next one.
@@ -267,7 +267,7 @@ func (t *narrator) begin(a *history.Acquisition) trace.Instant {
 	return a.Returned
 }
 
-func (t *narrator) who(a *history.Acquisition) string { return t.holder(a.ID, a.Client) }
+func (t *narrator) who(a *history.Acquisition) string { return t.v.holder(a.ID, a.Client) }
 
 // ended tells how far the first who takes part had come, and what the checker says.
 func (t *narrator) ended() {
@@ -280,7 +280,7 @@ func (t *narrator) ended() {
 
 // checkersWords tell what there are no other words for.
 func (t *narrator) checkersWords() {
-	t.add(clause{at: t.until, order: orderLast, what: t.told(t.violation.Text), silent: true})
+	t.add(clause{at: t.until, order: orderLast, what: t.v.told(t.violation.Text), silent: true})
 }
 
 // orderLast comes after all that happens at a moment.

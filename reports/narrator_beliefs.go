@@ -21,13 +21,13 @@ func (t *narrator) twoHolders() {
 	b, _ := first.Belief()
 	c, _ := second.Belief()
 	for _, late := range []*history.Acquisition{second, first} {
-		if g := t.h.Belated(late.ID); g != nil {
+		if g := t.v.h.Belated(late.ID); g != nil {
 			t.trusts(late, g)
 			return
 		}
 	}
 	for _, pair := range [][2]*history.Acquisition{{first, second}, {second, first}} {
-		if a, of := pair[0], pair[1]; t.assumed(a) && t.grantedAt(of.ID, a.Returned) {
+		if a, of := pair[0], pair[1]; t.assumed(a) && t.v.grantedAt(of.ID, a.Returned) {
 			t.conclude(a.Returned, ", while "+t.who(of)+" holds it: Lock should have returned without it", t.placeOfBelief(a))
 			return
 		}
@@ -57,15 +57,15 @@ func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
 func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Instant) string {
 	who := t.who(a)
 	text := ", but " + who + " believes that it holds to the end of the run"
-	if b.To <= t.h.End {
+	if b.To <= t.v.h.End {
 		text = ", but " + who + " believes that it holds until " + t.ref(b.To, t.placeOfBelief(a).ended())
 	}
 	switch {
 	case t.assumed(a):
 		text += ": its Lock should have returned without the lock"
-	case t.ungranted(a) != "" && a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never:
+	case t.v.ungranted(a) != "" && a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never:
 		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
-	case t.ungranted(a) != "": // there is no end that it could have noticed
+	case t.v.ungranted(a) != "": // there is no end that it could have noticed
 	case t.pausedAt(a.Client, at) && t.isCause(checker.PausedHolder, a.Client):
 		text += ": it is paused and cannot notice"
 	case b.Ended == history.ByDeadline:
@@ -75,7 +75,7 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 	case a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never && !a.CanLearn:
 		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
 	case !a.HasDeadline && !a.CanLearn:
-		if g := t.lastGrant(a.ID, at); g != nil && g.To <= at && g.Ended != history.ByUnlock { // else the grant stands, and there is nothing to notice
+		if g := t.v.lastGrant(a.ID, at); g != nil && g.To <= at && g.Ended != history.ByUnlock { // else the grant stands, and there is nothing to notice
 			text += ": the lock states no deadline and gives no notice of loss"
 		}
 	case a.CanLearn && a.Style == history.Careless:
@@ -95,13 +95,13 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 // overstated says how late a deadline is that is further from the request for the lock than a lease is long; "" if it is not, or
 // if clocks that are off may have moved it.
 func (t *narrator) overstated(a *history.Acquisition) string {
-	s := t.run.Case.Scenario
+	s := t.v.run.Case.Scenario
 	clock := func(f fault) bool { return f.kind == "clock" }
-	i := slices.IndexFunc(t.h.Copies, func(c history.Copy) bool { return c.Acquisition == a.ID })
-	if i < 0 || len(s.Clocks) > 0 || slices.ContainsFunc(t.faults, clock) {
+	i := slices.IndexFunc(t.v.h.Copies, func(c history.Copy) bool { return c.Acquisition == a.ID })
+	if i < 0 || len(s.Clocks) > 0 || slices.ContainsFunc(t.v.faults, clock) {
 		return ""
 	}
-	m, _ := t.request(&t.h.Copies[i])
+	m, _ := t.v.request(&t.v.h.Copies[i])
 	if m == nil || a.Deadline.Sub(m.Sent) <= s.Lock.TTL {
 		return ""
 	}
@@ -111,11 +111,11 @@ func (t *narrator) overstated(a *history.Acquisition) string {
 
 // isCause reports whether the run without a condition is right, which was found out by playing it.
 func (t *narrator) isCause(condition checker.Condition, client string) bool {
-	return slices.Contains(t.run.Causes, checker.Cause{Property: t.violation.Property, Condition: condition, Client: client})
+	return slices.Contains(t.v.run.Causes, checker.Cause{Property: t.violation.Property, Condition: condition, Client: client})
 }
 
 func (t *narrator) pausedAt(client string, at trace.Instant) bool {
-	return slices.ContainsFunc(t.faults, func(f fault) bool {
+	return slices.ContainsFunc(t.v.faults, func(f fault) bool {
 		return f.fired && f.kind == "pause" && f.node == client && f.begin <= at && at < f.end
 	})
 }
@@ -131,7 +131,7 @@ func (t *narrator) twoGrants() {
 	if t.alsoBelieved() {
 		return
 	}
-	g, h := t.lastGrant(first.ID, t.until), t.lastGrant(second.ID, t.until)
+	g, h := t.v.lastGrant(first.ID, t.until), t.v.lastGrant(second.ID, t.until)
 	if g == nil || h == nil {
 		return
 	}
@@ -172,22 +172,22 @@ func (v *view) lastGrant(id history.ID, by trace.Instant) *history.Grant {
 // revives tells of late requests of a holder that put back what was gone: a renewal that comes when its lease is over, or a
 // request for the lock that nobody waits for any more. One that adds a key to a grant that stands changes nothing.
 func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
-	for i := range t.h.Copies {
-		c := &t.h.Copies[i]
+	for i := range t.v.h.Copies {
+		c := &t.v.h.Copies[i]
 		late := c.Acquisition == a.ID && c.From <= by && c.From > a.Returned && c.From != c.To
-		stands := slices.ContainsFunc(t.h.Grants, func(g history.Grant) bool {
+		stands := slices.ContainsFunc(t.v.h.Grants, func(g history.Grant) bool {
 			return g.Acquisition == a.ID && g.From < c.From && c.From < g.To
 		})
-		if !late || stands || t.resurrected(c) {
+		if !late || stands || t.v.resurrected(c) {
 			continue
 		}
-		before := slices.ContainsFunc(t.h.Copies, func(o history.Copy) bool {
+		before := slices.ContainsFunc(t.v.h.Copies, func(o history.Copy) bool {
 			return o.Acquisition == a.ID && o.Node == c.Node && o.To <= c.From && o.Gone != history.Kept
 		})
-		if request := t.requestAt(c.Node, a.Client, c.From); request != nil {
-			what := "makes a " + t.servers().Entry()
+		if request := t.v.requestAt(c.Node, a.Client, c.From); request != nil {
+			what := "makes a " + t.v.servers().Entry()
 			if before {
-				what = "puts the " + t.servers().Entry() + " back"
+				what = "puts the " + t.v.servers().Entry() + " back"
 			}
 			late := request.What
 			if request.Alt == "renew" {

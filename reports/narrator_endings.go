@@ -16,7 +16,7 @@ import (
 func (t *narrator) damaged() {
 	var list []*history.Acquisition
 	for _, id := range t.violation.Acquisitions {
-		if a := t.h.Acquisition(id); a != nil {
+		if a := t.v.h.Acquisition(id); a != nil {
 			list = append(list, a)
 		}
 	}
@@ -50,26 +50,26 @@ func (t *narrator) lost() {
 	t.accesses(over)
 	based := ", and "
 	if read := t.access(first.ID, history.Read, over.Register, under.Applied); read != nil {
-		based = fmt.Sprintf(", computed from version %d too: ", t.version(read))
+		based = fmt.Sprintf(", computed from version %d too: ", t.v.version(read))
 	}
 	t.conclude(over.Applied, based+t.who(first)+"'s update is lost"+t.taking(under, over), placeOfAccess(over))
 }
 
 // taking says why the resource took both writes, if it would not have taken them otherwise.
 func (t *narrator) taking(under, over *history.Access) string {
-	if under.Token == over.Token && (t.h.Fencing == history.FencedWrite || t.h.Fencing == history.FencedReadWrite) {
+	if under.Token == over.Token && (t.v.h.Fencing == history.FencedWrite || t.v.h.Fencing == history.FencedReadWrite) {
 		return ", since both have token " + tokenText(over.Token)
 	}
 	if !t.isCause(checker.WeakFencing, "") {
 		return ""
 	}
-	switch t.h.Fencing {
+	switch t.v.h.Fencing {
 	case history.Unfenced:
 		return ", since the resource compares nothing"
 	case history.CheckThenWrite:
 		return ", since the token is compared in one step and the write done in another"
 	case history.FencedWrite, history.FencedReadWrite:
-		return ", since reads show no token, and no larger one than " + t.holder(under.Acquisition, "") + "'s had come with a write"
+		return ", since reads show no token, and no larger one than " + t.v.holder(under.Acquisition, "") + "'s had come with a write"
 	case history.TokenEquality, history.CompareAndSet:
 	}
 	return ""
@@ -78,8 +78,8 @@ func (t *narrator) taking(under, over *history.Access) string {
 // access returns an acquisition's last accepted access of a kind to a register, or to any of them, up to a moment.
 func (t *narrator) access(id history.ID, op history.Op, register int, until trace.Instant) *history.Access {
 	var last *history.Access
-	for i := range t.h.Accesses {
-		a := &t.h.Accesses[i]
+	for i := range t.v.h.Accesses {
+		a := &t.v.h.Accesses[i]
 		of := a.Acquisition == id && (register < 0 || a.Register == register)
 		if of && a.Op == op && a.Accepted && a.Applied <= until {
 			last = a
@@ -92,8 +92,8 @@ func (t *narrator) access(id history.ID, op history.Op, register int, until trac
 // one that contradicts itself it tells both.
 func (t *narrator) torn() {
 	writer, reader := t.taken(0), t.taken(1)
-	for i := range t.h.Accesses {
-		a := &t.h.Accesses[i]
+	for i := range t.v.h.Accesses {
+		a := &t.v.h.Accesses[i]
 		alone := reader == nil && a.Acquisition == writer.ID && a.Applied <= t.violation.At
 		wrote := reader != nil && a.Acquisition == writer.ID && a.Op == history.Write
 		read := reader != nil && a.Acquisition == reader.ID && a.Op == history.Read
@@ -117,8 +117,8 @@ func (t *narrator) torn() {
 
 // hasRead reports whether a section has read what another one wrote.
 func (t *narrator) hasRead(reader, writer *history.Acquisition) bool {
-	return slices.ContainsFunc(t.h.Accesses, func(r history.Access) bool {
-		return r.Acquisition == reader.ID && r.Op == history.Read && r.Accepted && slices.ContainsFunc(t.h.Accesses,
+	return slices.ContainsFunc(t.v.h.Accesses, func(r history.Access) bool {
+		return r.Acquisition == reader.ID && r.Op == history.Read && r.Accepted && slices.ContainsFunc(t.v.h.Accesses,
 			func(w history.Access) bool {
 				same := w.Register == r.Register && w.Version == r.Version
 				return w.Acquisition == writer.ID && w.Op == history.Write && same
@@ -134,7 +134,7 @@ func (t *narrator) disorder() {
 		return
 	}
 	t.play(first, second)
-	g, h := t.lastGrant(first.ID, t.until), t.lastGrant(second.ID, t.until)
+	g, h := t.v.lastGrant(first.ID, t.until), t.v.lastGrant(second.ID, t.until)
 	switch {
 	case g == nil || h == nil:
 		t.checkersWords()
@@ -157,8 +157,8 @@ func (t *narrator) misdelete() {
 	if ended == nil {
 		t.acquires(by)
 		t.ends(by, t.until)
-		for i := range t.h.Removals {
-			if r := &t.h.Removals[i]; r.By == by.ID && r.At == t.until {
+		for i := range t.v.h.Removals {
+			if r := &t.v.h.Removals[i]; r.By == by.ID && r.At == t.until {
 				t.removes(r, t.who(by))
 			}
 		}
@@ -177,18 +177,18 @@ func (t *narrator) stall() {
 	}
 	if a := t.lastHolder(); a != nil {
 		t.acquires(a)
-		if g := t.lastGrant(a.ID, t.until); g != nil && t.believesAt(a.ID, t.until) {
+		if g := t.v.lastGrant(a.ID, t.until); g != nil && t.v.believesAt(a.ID, t.until) {
 			t.revives(a, t.until)
 		}
 	}
 	votes := t.firstSplit()
-	for i := range t.h.Waits {
-		if w := &t.h.Waits[i]; w.From <= t.until && t.until <= w.To || t.hasVote(w, votes) {
-			t.tell(w.From, orderBelief, t.waiter(w), "asks for the lock", spot{laneBelief(t.waiter(w)), ""})
+	for i := range t.v.h.Waits {
+		if w := &t.v.h.Waits[i]; w.From <= t.until && t.until <= w.To || t.hasVote(w, votes) {
+			t.tell(w.From, orderBelief, t.v.waiter(w), "asks for the lock", spot{laneBelief(t.v.waiter(w)), ""})
 		}
 	}
-	who, vain := t.waiter(waiter), "waits in vain: nobody acquires the lock for "+spokenExactly(t.run.Case.Scenario.Progress)
-	if t.h.Quiescent && waiter.To == trace.Never {
+	who, vain := t.v.waiter(waiter), "waits in vain: nobody acquires the lock for "+spokenExactly(t.v.run.Case.Scenario.Progress)
+	if t.v.h.Quiescent && waiter.To == trace.Never {
 		vain = "waits forever: nothing can happen any more"
 	}
 	blocked := t.blocked()
@@ -206,27 +206,27 @@ func (t *narrator) lastWord(w *history.Wait) {
 		return
 	}
 	last := list[len(list)-1]
-	if last.executed == trace.Never || t.isDown(last.To, t.until) || t.until.Sub(last.executed) < t.run.Case.Scenario.Progress/2 {
+	if last.executed == trace.Never || t.v.isDown(last.To, t.until) || t.until.Sub(last.executed) < t.v.run.Case.Scenario.Progress/2 {
 		return
 	}
 	what := "is executed" + here
 	if watched := t.watched(last, a); watched != "" && (watched != nothing || !t.watches(list)) {
 		what = "watches " + watched + here
 		if t.outcome(last, t.until) == "is answered no node" {
-			what = "finds that " + watched + " is gone" + here + ", and " + t.waiter(w) + " asks for nothing more"
+			what = "finds that " + watched + " is gone" + here + ", and " + t.v.waiter(w) + " asks for nothing more"
 		}
 		t.wrong(last.What, strings.ReplaceAll(what, here, ""))
 	} else if gone := t.goneBefore(last.executed); gone != nil {
-		what += ", when " + t.entryOf(t.holder(gone.Acquisition, gone.Client)) + " is gone already"
+		what += ", when " + t.v.entryOf(t.v.holder(gone.Acquisition, gone.Client)) + " is gone already"
 		t.wrong(last.What, "comes when the entry is gone")
 	}
-	t.tellOf(last.executed, orderService, t.waiter(w)+"'s last request ("+last.What+")", what, last.To, spot{laneNode(last.To), ""})
+	t.tellOf(last.executed, orderService, t.v.waiter(w)+"'s last request ("+last.What+")", what, last.To, spot{laneNode(last.To), ""})
 }
 
 // asked returns the acquisition that somebody waits for, and its requests for the lock since the wait began; nil if it has none.
 func (t *narrator) asked(w *history.Wait) (a *history.Acquisition, list []*sent) {
-	for i := range t.h.Acquisitions {
-		if o := &t.h.Acquisitions[i]; o.Client == w.Client && o.Task == w.Task && o.Invoked <= t.until {
+	for i := range t.v.h.Acquisitions {
+		if o := &t.v.h.Acquisitions[i]; o.Client == w.Client && o.Task == w.Task && o.Invoked <= t.until {
 			a = o
 		}
 	}
@@ -240,7 +240,7 @@ func (t *narrator) asked(w *history.Wait) (a *history.Acquisition, list []*sent)
 func (t *narrator) watches(list []*sent) bool {
 	return slices.ContainsFunc(list, func(m *sent) bool {
 		path, sets := strings.CutSuffix(m.Detail, " watch")
-		return sets && !slices.ContainsFunc(t.all, func(n sent) bool {
+		return sets && !slices.ContainsFunc(t.v.all, func(n sent) bool {
 			return n.What == "event" && n.To == m.From && n.Sent >= m.executed && strings.HasSuffix(path, strings.TrimPrefix(n.Detail, n.Purpose))
 		})
 	})
@@ -258,8 +258,8 @@ func (t *narrator) watched(m *sent, by *history.Acquisition) string {
 	}
 	path = strings.TrimPrefix(path, m.What+" ")
 	var of *history.Acquisition
-	for i := range t.h.Acquisitions {
-		a := &t.h.Acquisitions[i]
+	for i := range t.v.h.Acquisitions {
+		a := &t.v.h.Acquisitions[i]
 		made := looks && slices.ContainsFunc(t.requests(a, a.Invoked, min(a.Returned, m.Sent), "acquire"), func(c *sent) bool {
 			prefix, _, _ := strings.Cut(strings.TrimPrefix(c.Detail, "create "), " ")
 			return c.What == "create" && strings.HasPrefix(path, prefix)
@@ -272,7 +272,7 @@ func (t *narrator) watched(m *sent, by *history.Acquisition) string {
 			of = a
 		}
 	}
-	switch entry := t.servers().Entry(); {
+	switch entry := t.v.servers().Entry(); {
 	case of == nil:
 		return ""
 	case of == by:
@@ -280,14 +280,14 @@ func (t *narrator) watched(m *sent, by *history.Acquisition) string {
 	case sameOwner(of, by):
 		return "the " + entry + " of its own earlier try"
 	default:
-		return t.entryOf(t.who(of))
+		return t.v.entryOf(t.who(of))
 	}
 }
 
 // goneBefore returns the entry that went last before a moment at which there is none; nil if there is one, or was none.
 func (t *narrator) goneBefore(at trace.Instant) (last *history.Copy) {
-	for i := range t.h.Copies {
-		c := &t.h.Copies[i]
+	for i := range t.v.h.Copies {
+		c := &t.v.h.Copies[i]
 		switch {
 		case c.From <= at && at < c.To:
 			return nil
@@ -300,10 +300,10 @@ func (t *narrator) goneBefore(at trace.Instant) (last *history.Copy) {
 
 // firstSplit are the votes that were split first; none if they were not split again.
 func (t *narrator) firstSplit() []history.Copy {
-	if !t.votes() {
+	if !t.v.votes() {
 		return nil
 	}
-	rounds := t.h.SplitVotes(t.until.Add(-t.run.Case.Scenario.Progress), t.until, t.servers().Masters/2+1)
+	rounds := t.v.h.SplitVotes(t.until.Add(-t.v.run.Case.Scenario.Progress), t.until, t.v.servers().Masters/2+1)
 	if len(rounds) < 2 {
 		return nil
 	}
@@ -313,7 +313,7 @@ func (t *narrator) firstSplit() []history.Copy {
 // hasVote reports whether one of some votes is for somebody who waited then.
 func (t *narrator) hasVote(w *history.Wait, votes []history.Copy) bool {
 	return slices.ContainsFunc(votes, func(c history.Copy) bool {
-		return t.holder(c.Acquisition, c.Client) == t.waiter(w) && w.From <= c.From && c.From <= w.To
+		return t.v.holder(c.Acquisition, c.Client) == t.v.waiter(w) && w.From <= c.From && c.From <= w.To
 	})
 }
 
@@ -322,7 +322,7 @@ func (t *narrator) splitVotes() string {
 	var who []string
 	nodes := map[string][]string{}
 	for _, c := range t.firstSplit() {
-		name := t.holder(c.Acquisition, c.Client)
+		name := t.v.holder(c.Acquisition, c.Client)
 		if !slices.Contains(who, name) {
 			who = append(who, name)
 		}
@@ -352,8 +352,8 @@ const longestWords = 120
 // the same and can be quoted.
 func (t *narrator) refusals() string {
 	w, said, times := t.waiting(), "", 0
-	for i := range t.h.Acquisitions {
-		a := &t.h.Acquisitions[i]
+	for i := range t.v.h.Acquisitions {
+		a := &t.v.h.Acquisitions[i]
 		if w == nil || a.Client != w.Client || a.Task != w.Task || a.Invoked < w.From || a.Returned > t.until {
 			continue
 		}
@@ -377,8 +377,8 @@ func (t *narrator) answers(w *history.Wait) (text string) {
 	_, list := t.asked(w)
 	for i, m := range list {
 		said := "each time its " + m.What + " " + t.outcome(m, t.until) + ", and "
-		last := i == len(list)-1 && t.answered(m) > t.until // not answered yet
-		if !last && (t.answered(m) == trace.Never || t.outcome(m, t.until) == "" || text != "" && text != said) {
+		last := i == len(list)-1 && t.v.answered(m) > t.until // not answered yet
+		if !last && (t.v.answered(m) == trace.Never || t.outcome(m, t.until) == "" || text != "" && text != said) {
 			return ""
 		}
 		if !last {
@@ -394,8 +394,8 @@ func (t *narrator) answers(w *history.Wait) (text string) {
 // waiting is the longest wait under way at the violation, of whom it names if it names somebody.
 func (t *narrator) waiting() *history.Wait {
 	var longest *history.Wait
-	for i := range t.h.Waits {
-		w := &t.h.Waits[i]
+	for i := range t.v.h.Waits {
+		w := &t.v.h.Waits[i]
 		named := t.taken(0) == nil || t.taken(0).Client == w.Client && t.taken(0).Task == w.Task
 		if named && w.From <= t.until && w.To >= t.until && (longest == nil || w.From < longest.From) {
 			longest = w
@@ -407,7 +407,7 @@ func (t *narrator) waiting() *history.Wait {
 // lastHolder is who believed last that it holds before the violation.
 func (t *narrator) lastHolder() *history.Acquisition {
 	var last *history.Acquisition
-	for _, b := range t.beliefs {
+	for _, b := range t.v.beliefs {
 		if b.From <= t.until && (last == nil || last.Returned <= b.From) {
 			last = b.Acquisition
 		}
@@ -420,15 +420,15 @@ const notReturned = "Lock does not return to "
 
 // blocked says what keeps those out who wait in vain: a holder, or an entry that has stayed at the servers.
 func (t *narrator) blocked() string {
-	if a := t.lastHolder(); a != nil && t.believesAt(a.ID, t.until) {
+	if a := t.lastHolder(); a != nil && t.v.believesAt(a.ID, t.until) {
 		return t.who(a) + " still holds it, and "
 	}
-	within := t.run.Case.Scenario.Progress / 2
+	within := t.v.run.Case.Scenario.Progress / 2
 	var first *history.Copy
 	var nodes []string
-	for i := range t.h.Copies {
-		c := &t.h.Copies[i]
-		stays := c.From <= t.until.Add(-within) && t.until < c.To && !t.isDown(c.Node, t.until)
+	for i := range t.v.h.Copies {
+		c := &t.v.h.Copies[i]
+		stays := c.From <= t.until.Add(-within) && t.until < c.To && !t.v.isDown(c.Node, t.until)
 		if stays && (first == nil || first.Acquisition == c.Acquisition) && !slices.Contains(nodes, c.Node) {
 			first, nodes = c, append(nodes, c.Node)
 		}
@@ -436,18 +436,18 @@ func (t *narrator) blocked() string {
 	if first == nil {
 		return cmp.Or(t.splitVotes(), t.exchanged(), t.refusals())
 	}
-	who := t.holder(first.Acquisition, first.Client)
+	who := t.v.holder(first.Acquisition, first.Client)
 	if t.unheard(first) {
 		return notReturned + who + ", and "
 	}
 	if !slices.Contains(t.participants, first.Acquisition) {
 		t.tellOrigin(first, who)
 	}
-	text := t.entryOf(who) + " stays"
-	if t.servers().Count() > 1 && keeperOf(t.servers()) == "" {
+	text := t.v.entryOf(who) + " stays"
+	if t.v.servers().Count() > 1 && keeperOf(t.v.servers()) == "" {
 		text += " on " + listing(nodes)
 	}
-	if first.Expires == trace.Never && t.servers().Holds() == "" {
+	if first.Expires == trace.Never && t.v.servers().Holds() == "" {
 		text += " and nothing ends it"
 	}
 	return text + cmp.Or(t.kept(first, who), t.omitted(first, who)) + ", and "
@@ -457,8 +457,8 @@ func (t *narrator) blocked() string {
 func (t *narrator) leftBehind() {
 	t.ended()
 	a := t.taken(0)
-	for i := range t.h.Copies {
-		if c := &t.h.Copies[i]; a != nil && c.Acquisition == a.ID && c.From <= t.until && t.until < c.To {
+	for i := range t.v.h.Copies {
+		if c := &t.v.h.Copies[i]; a != nil && c.Acquisition == a.ID && c.From <= t.until && t.until < c.To {
 			t.conclude(t.until, t.omitted(c, t.who(a)), spot{})
 			return
 		}
@@ -467,31 +467,31 @@ func (t *narrator) leftBehind() {
 
 // displaced returns the entry in whose place another was put; nil if there was none.
 func (t *narrator) displaced(c *history.Copy) *history.Copy {
-	i := slices.IndexFunc(t.h.Copies, func(o history.Copy) bool {
+	i := slices.IndexFunc(t.v.h.Copies, func(o history.Copy) bool {
 		return o.Node == c.Node && o.To == c.From && o.Gone == history.Overwritten
 	})
 	if i < 0 {
 		return nil
 	}
-	return &t.h.Copies[i]
+	return &t.v.h.Copies[i]
 }
 
 // tellOrigin tells which request made an entry that a client does not hold, and what became of the request.
 func (t *narrator) tellOrigin(c *history.Copy, who string) {
-	m, nth := t.request(c)
-	a := t.h.Acquisition(c.Acquisition)
+	m, nth := t.v.request(c)
+	a := t.v.h.Acquisition(c.Acquisition)
 	if m == nil || a == nil {
-		t.tell(c.From, orderService, t.entryOf(who), "is made", t.placeOfCopy(c))
+		t.tell(c.From, orderService, t.v.entryOf(who), "is made", t.placeOfCopy(c))
 		return
 	}
 	outcome := ""
-	switch answered := t.answered(m); {
+	switch answered := t.v.answered(m); {
 	case a.Unlocked != trace.Never && a.Unlocked <= c.From:
 		outcome = ", after Unlock was called"
 	case a.Returned <= c.From && a.Outcome == history.OK:
-		outcome = ", and puts the " + t.servers().Entry() + " back"
+		outcome = ", and puts the " + t.v.servers().Entry() + " back"
 		if o := t.displaced(c); o != nil {
-			outcome = ", and overwrites " + t.entryOf(t.holder(o.Acquisition, o.Client))
+			outcome = ", and overwrites " + t.v.entryOf(t.v.holder(o.Acquisition, o.Client))
 		}
 	case a.Returned != trace.Never && a.Returned <= c.From:
 		outcome = ", after Lock has returned without the lock"
@@ -505,9 +505,9 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 
 // omitted says what should have deleted an entry that stays.
 func (t *narrator) omitted(c *history.Copy, who string) string {
-	m, _ := t.request(c)
+	m, _ := t.v.request(c)
 	late := func(ended trace.Instant) bool { return m != nil && m.executed > ended } // in a queue it was made before its turn came
-	switch a := t.h.Acquisition(c.Acquisition); {
+	switch a := t.v.h.Acquisition(c.Acquisition); {
 	case a == nil || a.Crashed != trace.Never || t.gone(a.Client):
 		return ""
 	case a.Returned <= t.until && a.Outcome != history.OK && !late(a.Returned):

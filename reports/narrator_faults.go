@@ -16,9 +16,9 @@ func (t *narrator) surroundings() {
 	t.twins()
 	t.elected()
 	next := 0
-	for i := range t.faults {
-		f := &t.faults[i]
-		k := indexOfFault(t.run.Case.Scenario, &t.h.Faults[i], next)
+	for i := range t.v.faults {
+		f := &t.v.faults[i]
+		k := indexOfFault(t.v.run.Case.Scenario, &t.v.h.Faults[i], next)
 		if k < 0 {
 			continue
 		}
@@ -31,7 +31,7 @@ func (t *narrator) surroundings() {
 
 // clocks tells which clocks run wrong, those that do so alike together.
 func (t *narrator) clocks() {
-	list := slices.Clone(t.run.Case.Scenario.Clocks)
+	list := slices.Clone(t.v.run.Case.Scenario.Clocks)
 	for len(list) > 0 {
 		rate, offset := list[0].Rate, list[0].Offset
 		var names []string
@@ -54,8 +54,8 @@ func (t *narrator) clocks() {
 
 // twins tells which clients draw the same random numbers. They do so from the start, and no history speaks of it.
 func (t *narrator) twins() {
-	for i := range t.run.Case.Scenario.Faults {
-		if a := &t.run.Case.Scenario.Faults[i].Action; a.Kind.String() == "same-random" {
+	for i := range t.v.run.Case.Scenario.Faults {
+		if a := &t.v.run.Case.Scenario.Faults[i].Action; a.Kind.String() == "same-random" {
 			t.tell(0, orderFault, "", "clients "+listing(a.Nodes)+" draw the same random numbers", spot{})
 		}
 	}
@@ -67,25 +67,25 @@ const orderMessage = orderUnlock + 1
 
 // happens tells of one fault, the scenario's i-th.
 func (t *narrator) happens(f *fault, i int) {
-	a := &t.run.Case.Scenario.Faults[i].Action
+	a := &t.v.run.Case.Scenario.Faults[i].Action
 	last := lasting(f.begin, f.end)
 	order := orderFault
 	switch f.kind {
 	case "pause", "crash":
-		if isClient(t.run.Case.Scenario, f.node) && t.beforeWhat(f, i) != "" {
+		if isClient(t.v.run.Case.Scenario, f.node) && t.beforeWhat(f, i) != "" {
 			order = orderMessage // it has done what comes before that
 		}
 	case "delay", "break":
-		if t.run.Case.Scenario.Faults[i].Trigger.Step.What == "release" {
+		if t.v.run.Case.Scenario.Faults[i].Trigger.Step.What == "release" {
 			order = orderMessage
 		}
 	}
-	say := func(who, what string) { t.tell(f.begin, order, who, what, spot{t.laneOfFault(f), f.name}) }
+	say := func(who, what string) { t.tell(f.begin, order, who, what, spot{t.v.laneOfFault(f), f.name}) }
 	switch f.kind {
 	case "pause":
 		say(f.node, "is paused"+here+last+t.beforeWhat(f, i))
 		if f.end <= t.until {
-			t.tell(f.end, orderFault, f.node, "goes on", spot{t.laneOfFault(f), f.name}.ended())
+			t.tell(f.end, orderFault, f.node, "goes on", spot{t.v.laneOfFault(f), f.name}.ended())
 		}
 	case "crash":
 		what := "crashes"
@@ -110,11 +110,11 @@ func (t *narrator) happens(f *fault, i int) {
 	case "error":
 		say(t.message(f, i), "is answered with an error")
 	case "evict":
-		if !t.evicts(f) {
+		if !t.v.evicts(f) {
 			say(f.node, "evicts "+cmp.Or(a.Key, "the lock's key"))
 		}
 	case "end-session":
-		say("", "the servers end the "+t.servers().Holds()+" of "+f.node)
+		say("", "the servers end the "+t.v.servers().Holds()+" of "+f.node)
 	case "promote":
 		say(f.node, f.start+here+t.knowing(f.node, f.begin))
 	default:
@@ -125,12 +125,12 @@ func (t *narrator) happens(f *fault, i int) {
 // knowing says whose entry a server lacks that takes a master's place.
 func (t *narrator) knowing(node string, at trace.Instant) string {
 	for _, id := range t.participants {
-		if a := t.h.Acquisition(id); t.begin(a) <= at && t.believesAt(id, at) {
-			has := slices.ContainsFunc(t.h.Copies, func(c history.Copy) bool {
+		if a := t.v.h.Acquisition(id); t.begin(a) <= at && t.v.believesAt(id, at) {
+			has := slices.ContainsFunc(t.v.h.Copies, func(c history.Copy) bool {
 				return c.Node == node && c.Acquisition == id && c.From <= at && at < c.To
 			})
 			if !has {
-				return " without " + t.entryOf(t.who(a))
+				return " without " + t.v.entryOf(t.who(a))
 			}
 		}
 	}
@@ -139,10 +139,10 @@ func (t *narrator) knowing(node string, at trace.Instant) string {
 
 // elected tells of servers that took another's place by themselves.
 func (t *narrator) elected() {
-	role, nodes := t.servers().Role()
-	for i := range t.roles {
-		e := &t.roles[i]
-		told := slices.ContainsFunc(t.faults, func(f fault) bool {
+	role, nodes := t.v.servers().Role()
+	for i := range t.v.roles {
+		e := &t.v.roles[i]
+		told := slices.ContainsFunc(t.v.faults, func(f fault) bool {
 			return f.fired && f.kind == "promote" && f.begin == e.At
 		})
 		if e.Does != trace.Promote || e.At == 0 || e.At > t.until || told || role != "master" || !nodes || t.gaveAll(e) {
@@ -156,8 +156,8 @@ func (t *narrator) elected() {
 // election then explains nothing.
 func (t *narrator) gaveAll(e *trace.Event) bool {
 	return !slices.ContainsFunc(t.participants, func(id history.ID) bool {
-		g := t.granted(t.h.Acquisition(id))
-		return g != nil && (g.From < e.At || !slices.ContainsFunc(t.h.Copies, func(c history.Copy) bool {
+		g := t.granted(t.v.h.Acquisition(id))
+		return g != nil && (g.From < e.At || !slices.ContainsFunc(t.v.h.Copies, func(c history.Copy) bool {
 			return c.Node == e.Node && stoodOn(&c, g)
 		}))
 	})
@@ -172,15 +172,15 @@ func (t *narrator) comesBack(f *fault) string {
 	var lost []string
 	for _, id := range t.participants {
 		entry, several := "", ""
-		for i := range t.h.Copies {
-			c := &t.h.Copies[i]
+		for i := range t.v.h.Copies {
+			c := &t.v.h.Copies[i]
 			if c.Acquisition != id || c.Gone != history.Wiped || c.To > t.until || t.wipedInCrash(c) != f {
 				continue
 			}
 			if entry != "" {
 				several = "s" // a lock may have several keys on a server
 			}
-			entry = t.entryOf(t.holder(id, c.Client))
+			entry = t.v.entryOf(t.v.holder(id, c.Client))
 		}
 		if entry != "" {
 			lost = append(lost, entry+several)
@@ -194,7 +194,7 @@ func (t *narrator) comesBack(f *fault) string {
 
 // unkept says why a disk has not kept what was lost with a crash.
 func (t *narrator) unkept(f *fault) string {
-	s := t.servers()
+	s := t.v.servers()
 	switch {
 	case s.Kind != "redis" || !slices.Contains(s.Names(), f.node):
 		return ""
@@ -212,7 +212,7 @@ func (t *narrator) unkept(f *fault) string {
 
 // cutOff says who is cut off from whom.
 func (t *narrator) cutOff(i int) (who, what string) {
-	l := &t.run.Case.Scenario.Faults[i].Action.Link
+	l := &t.v.run.Case.Scenario.Faults[i].Action.Link
 	from, to := t.sides(l.From), t.sides(l.To)
 	switch {
 	case l.OneWay:
@@ -225,7 +225,7 @@ func (t *narrator) cutOff(i int) (who, what string) {
 
 // runsWrong says what becomes of a clock.
 func (t *narrator) runsWrong(f *fault, i int) string {
-	a := &t.run.Case.Scenario.Faults[i].Action
+	a := &t.v.run.Case.Scenario.Faults[i].Action
 	what := "runs " + wrongBy(a.Rate) + " from now on"
 	if a.Step > 0 {
 		what = "jumps forward by " + spokenExactly(a.Step)
@@ -240,7 +240,7 @@ func (t *narrator) runsWrong(f *fault, i int) string {
 
 // beforeWhat says what a node was about to do when a fault happened to it.
 func (t *narrator) beforeWhat(f *fault, i int) string {
-	trigger := &t.run.Case.Scenario.Faults[i].Trigger
+	trigger := &t.v.run.Case.Scenario.Faults[i].Trigger
 	own := trigger.Step.Node == f.node || trigger.Step.Node == "holder"
 	if !own || !strings.HasPrefix(trigger.String(), "before: ") {
 		return ""
@@ -279,7 +279,7 @@ func wordsOf(what string) string {
 
 // link names the two ends of a link.
 func (t *narrator) link(i int) string {
-	l := &t.run.Case.Scenario.Faults[i].Action.Link
+	l := &t.v.run.Case.Scenario.Faults[i].Action.Link
 	from, to := t.sides(l.From), t.sides(l.To)
 	if l.OneWay {
 		return "from " + from + " to " + to
@@ -310,7 +310,7 @@ func (t *narrator) end(name string) string {
 
 // message names the message of a fault's trigger.
 func (t *narrator) message(f *fault, i int) string {
-	s := t.run.Case.Scenario
+	s := t.v.run.Case.Scenario
 	p := &s.Faults[i].Trigger.Step
 	client, server := p.Node, p.Peer
 	if p.Does == trace.Execute || p.Does == trace.Reply || p.Does == trace.Receive && !isClient(s, p.Node) {
@@ -338,12 +338,12 @@ func (t *narrator) message(f *fault, i int) string {
 // talker finds the client with whom a server exchanged a message at the moment of a fault; "" if that is not certain.
 func (t *narrator) talker(f *fault, server, what string) string {
 	found := ""
-	for i := range t.run.Events {
-		e := &t.run.Events[i]
+	for i := range t.v.run.Events {
+		e := &t.v.run.Events[i]
 		if e.At != f.begin || e.Msg == 0 || e.Node != server || what != "" && e.What != what && e.Alt != what {
 			continue
 		}
-		if found != "" && found != e.Peer || !isClient(t.run.Case.Scenario, e.Peer) {
+		if found != "" && found != e.Peer || !isClient(t.v.run.Case.Scenario, e.Peer) {
 			return ""
 		}
 		found = e.Peer
@@ -353,7 +353,7 @@ func (t *narrator) talker(f *fault, server, what string) string {
 
 // breaks tells of a connection that breaks, and of what is lost with it.
 func (t *narrator) breaks(i int) string {
-	is := &t.run.Case.Scenario.Faults[i]
+	is := &t.v.run.Case.Scenario.Faults[i]
 	p := &is.Trigger.Step
 	text := "the connection between " + t.end(p.Node) + " and " + t.end(p.Peer) + " breaks"
 	switch {

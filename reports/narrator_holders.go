@@ -28,7 +28,7 @@ func (t *narrator) acquires(a *history.Acquisition) {
 	switch {
 	case a.Outcome != history.OK && g == nil:
 		return
-	case t.ungranted(a) != "" && g == nil:
+	case t.v.ungranted(a) != "" && g == nil:
 		t.assumes(a)
 	case g == nil:
 		t.tell(a.Returned, orderBelief, who, "acquires the lock"+again+t.tokenTerm(a, " with"), t.placeOfBelief(a))
@@ -47,7 +47,7 @@ func (t *narrator) acquires(a *history.Acquisition) {
 
 // grants tells that servers grant the lock.
 func (t *narrator) grants(a *history.Acquisition, g *history.Grant, again, also string) {
-	by, verb := t.byServers(g), " grant"
+	by, verb := t.v.byServers(g), " grant"
 	switch {
 	case by == "":
 		by, verb = " by the service", " grants"
@@ -61,8 +61,8 @@ func (t *narrator) grants(a *history.Acquisition, g *history.Grant, again, also 
 	t.tell(g.From, orderService, by[len(" by "):], what+t.tokenTerm(a, " with")+here+also, t.placeOfGrant(g))
 	last := &t.clauses[len(t.clauses)-1]
 	last.grant = g
-	for i := range t.h.Copies {
-		if c := &t.h.Copies[i]; c.Acquisition == g.Acquisition && c.From == g.From {
+	for i := range t.v.h.Copies {
+		if c := &t.v.h.Copies[i]; c.Acquisition == g.Acquisition && c.From == g.From {
 			if e := t.maker(c); e != nil {
 				last.step = e.Seq
 			}
@@ -82,7 +82,7 @@ func (t *narrator) begins() {
 	if first == nil {
 		return
 	}
-	g, a := first.grant, t.h.Acquisition(first.grant.Acquisition)
+	g, a := first.grant, t.v.h.Acquisition(first.grant.Acquisition)
 	between := func(c clause) bool {
 		after := first.at < c.at || first.at == c.at && first.step < c.step
 		return after && first.first != nil && c.at < first.first.Returned
@@ -96,14 +96,14 @@ func (t *narrator) begins() {
 	}
 	first.at, first.order, first.who, first.place = a.Returned, orderBelief, t.who(a), t.placeOfBelief(a)
 	first.what = "acquires the lock" + t.terms(a, g)
-	first.step = t.stepAt(first.at, first.order, first.place)
+	first.step = t.v.stepAt(first.at, first.order, first.place)
 }
 
 // before returns the acquisition with which the same owner held the lock before.
 func (t *narrator) before(a *history.Acquisition) *history.Acquisition {
 	var last *history.Acquisition
-	for i := range t.h.Acquisitions {
-		o := &t.h.Acquisitions[i]
+	for i := range t.v.h.Acquisitions {
+		o := &t.v.h.Acquisitions[i]
 		if sameOwner(o, a) && o.Outcome == history.OK && o.Returned <= a.Invoked && o.ID != a.ID {
 			last = o
 		}
@@ -114,9 +114,9 @@ func (t *narrator) before(a *history.Acquisition) *history.Acquisition {
 // granted returns what an acquisition was granted when its Lock returned; of grants that followed one another without a
 // gap, as when more servers than needed vote, the first.
 func (t *narrator) granted(a *history.Acquisition) *history.Grant {
-	g := t.lastGrant(a.ID, min(a.Returned, t.h.End))
-	for i := range slices.Backward(t.h.Grants) {
-		if o := &t.h.Grants[i]; g != nil && o.Acquisition == a.ID && o.From < g.From && g.From <= o.To {
+	g := t.v.lastGrant(a.ID, min(a.Returned, t.v.h.End))
+	for i := range slices.Backward(t.v.h.Grants) {
+		if o := &t.v.h.Grants[i]; g != nil && o.Acquisition == a.ID && o.From < g.From && g.From <= o.To {
 			g = o
 		}
 	}
@@ -125,9 +125,9 @@ func (t *narrator) granted(a *history.Acquisition) *history.Grant {
 
 // learns says how a client hears of what it was granted, and whether that has ended.
 func (t *narrator) learns(a *history.Acquisition) string {
-	last := t.lastGrant(a.ID, a.Returned)
+	last := t.v.lastGrant(a.ID, a.Returned)
 	ended := last.From < last.To && last.To <= a.Returned
-	switch g := t.h.Belated(a.ID); {
+	switch g := t.v.h.Belated(a.ID); {
 	case ended && g != nil && g.Outlived:
 		return "takes the grant, which has ended, for its own" + here
 	case ended:
@@ -138,14 +138,14 @@ func (t *narrator) learns(a *history.Acquisition) string {
 
 // isLate reports whether the answer to a request for the lock is told by itself: it takes long, or what it grants has ended.
 func (t *narrator) isLate(a *history.Acquisition, g *history.Grant) bool {
-	last := t.lastGrant(a.ID, a.Returned)
+	last := t.v.lastGrant(a.ID, a.Returned)
 	return a.Returned.Sub(g.From) >= time.Duration(slowAnswer) || last.From < last.To && last.To <= a.Returned
 }
 
 // heldBefore says that a story has told already of an earlier acquisition of the same client.
 func (t *narrator) heldBefore(a *history.Acquisition) string {
 	for _, id := range t.participants {
-		if o := t.h.Acquisition(id); sameOwner(o, a) && o.Returned <= a.Returned {
+		if o := t.v.h.Acquisition(id); sameOwner(o, a) && o.Returned <= a.Returned {
 			return " again"
 		}
 	}
@@ -155,8 +155,8 @@ func (t *narrator) heldBefore(a *history.Acquisition) string {
 // terms are what a client is granted first: on which servers, for how long, with which token.
 func (t *narrator) terms(a *history.Acquisition, g *history.Grant) string {
 	text := ""
-	if t.servers().Count() > 1 && keeperOf(t.servers()) == "" {
-		if by := t.byServers(g); by != "" {
+	if t.v.servers().Count() > 1 && keeperOf(t.v.servers()) == "" {
+		if by := t.v.byServers(g); by != "" {
 			text = " on" + by[len(" by"):]
 		}
 	}
@@ -169,7 +169,7 @@ func (t *narrator) terms(a *history.Acquisition, g *history.Grant) string {
 
 // tokenTerm is the token that a client is given, where it matters.
 func (t *narrator) tokenTerm(a *history.Acquisition, with string) string {
-	if a.Token == 0 || !t.h.HasTokens || !t.tells(checker.Resource, checker.FencingOrder) {
+	if a.Token == 0 || !t.v.h.HasTokens || !t.tells(checker.Resource, checker.FencingOrder) {
 		return ""
 	}
 	return with + " token " + tokenText(a.Token)
@@ -177,9 +177,9 @@ func (t *narrator) tokenTerm(a *history.Acquisition, with string) string {
 
 // lease says for how long somebody is granted the lock.
 func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
-	ttl := t.run.Case.Scenario.Lock.TTL
-	what := t.servers().Holds()
-	ends := slices.ContainsFunc(t.h.Copies, func(c history.Copy) bool {
+	ttl := t.v.run.Case.Scenario.Lock.TTL
+	what := t.v.servers().Holds()
+	ends := slices.ContainsFunc(t.v.h.Copies, func(c history.Copy) bool {
 		return c.Acquisition == a.ID && c.Expires != trace.Never
 	})
 	if what == "" || what == "connection" {
@@ -202,13 +202,13 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 func (t *narrator) ends(a *history.Acquisition, by trace.Instant) {
 	who := t.who(a)
 	t.leaves(a, by)
-	for i := range t.h.Copies {
-		if c := &t.h.Copies[i]; c.Acquisition == a.ID && c.To <= by {
+	for i := range t.v.h.Copies {
+		if c := &t.v.h.Copies[i]; c.Acquisition == a.ID && c.To <= by {
 			t.losesCopy(c, who)
 		}
 	}
-	for i := range t.h.Removals {
-		if r := &t.h.Removals[i]; r.Ended == a.ID && r.At <= by {
+	for i := range t.v.h.Removals {
+		if r := &t.v.h.Removals[i]; r.Ended == a.ID && r.At <= by {
 			t.removes(r, who)
 		}
 	}
@@ -216,7 +216,7 @@ func (t *narrator) ends(a *history.Acquisition, by trace.Instant) {
 
 // leaves tells how somebody's hold was over before a moment: it was released, or came to its end.
 func (t *narrator) leaves(a *history.Acquisition, by trace.Instant) {
-	switch g := t.lastGrant(a.ID, by); {
+	switch g := t.v.lastGrant(a.ID, by); {
 	case g == nil || g.To > by:
 	case g.Ended != history.ByUnlock:
 		t.lapses(a, g)
@@ -228,16 +228,16 @@ func (t *narrator) leaves(a *history.Acquisition, by trace.Instant) {
 
 // endedByAnother reports whether it was somebody else's release that ended a grant.
 func (t *narrator) endedByAnother(a *history.Acquisition, g *history.Grant) bool {
-	return slices.ContainsFunc(t.h.Removals, func(r history.Removal) bool { return r.Ended == a.ID && r.At == g.To })
+	return slices.ContainsFunc(t.v.h.Removals, func(r history.Removal) bool { return r.Ended == a.ID && r.At == g.To })
 }
 
 // lapses tells that a lease, a session or a connection is over.
 func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
-	ended := slices.ContainsFunc(t.faults, func(f fault) bool {
+	ended := slices.ContainsFunc(t.v.faults, func(f fault) bool {
 		return f.fired && f.kind == "end-session" && f.node == a.Client && f.begin == g.To
 	})
 	what, verb := "lease", "expires"
-	if holds := t.servers().Holds(); g.Ended == history.BySessionLoss || holds == "session" {
+	if holds := t.v.servers().Holds(); g.Ended == history.BySessionLoss || holds == "session" {
 		what = holds
 	}
 	if what == "connection" {
@@ -255,7 +255,7 @@ func (t *narrator) meanwhile(a *history.Acquisition, at trace.Instant) string {
 	case t.tells(checker.MutualExclusion): // which says so
 	case t.pausedAt(a.Client, at):
 		return " while " + t.who(a) + " is paused"
-	case t.believesAt(a.ID, at):
+	case t.v.believesAt(a.ID, at):
 		return " while " + t.who(a) + " is still in its critical section"
 	}
 	return ""
@@ -266,21 +266,21 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 	switch {
 	case c.Gone == history.Wiped && t.wipedInCrash(c) != nil:
 	case c.Gone == history.Wiped:
-		t.tell(c.To, orderLoss, c.Node, strings.Replace(t.wipeWords(c, who), " dataset,", " dataset"+here+",", 1), t.placeOfCopy(c))
-	case t.toldToDelete(c):
+		t.tell(c.To, orderLoss, c.Node, strings.Replace(t.v.wipeWords(c, who), " dataset,", " dataset"+here+",", 1), t.placeOfCopy(c))
+	case t.v.toldToDelete(c):
 	case c.Gone == history.Evicted:
-		t.tell(c.To, orderLoss, c.Node, "evicts "+t.entryOf(who)+" to make room", t.placeOfCopy(c))
+		t.tell(c.To, orderLoss, c.Node, "evicts "+t.v.entryOf(who)+" to make room", t.placeOfCopy(c))
 	case c.Gone == history.Overwritten:
 		t.overwrites(c, who)
-	case t.tooEarly(c):
-		t.tellOf(c.To, orderLoss, t.entryOf(who), "expires too early", c.Node, t.placeOfCopy(c))
+	case t.v.tooEarly(c):
+		t.tellOf(c.To, orderLoss, t.v.entryOf(who), "expires too early", c.Node, t.placeOfCopy(c))
 	}
 }
 
 // wipedInCrash returns the crash in which a server lost what it kept; nil if it was none.
 func (t *narrator) wipedInCrash(c *history.Copy) *fault {
-	for i := range t.faults {
-		if f := &t.faults[i]; f.fired && f.kind == "crash" && f.node == c.Node && f.begin <= c.To && c.To <= f.end {
+	for i := range t.v.faults {
+		if f := &t.v.faults[i]; f.fired && f.kind == "crash" && f.node == c.Node && f.begin <= c.To && c.To <= f.end {
 			return f
 		}
 	}
@@ -289,17 +289,17 @@ func (t *narrator) wipedInCrash(c *history.Copy) *fault {
 
 // overwrites tells who has put an entry of its own in the place of another's.
 func (t *narrator) overwrites(c *history.Copy, whose string) {
-	for i := range t.h.Copies {
-		next := &t.h.Copies[i]
+	for i := range t.v.h.Copies {
+		next := &t.v.h.Copies[i]
 		if next.Node != c.Node || next.From != c.To || next.Acquisition == c.Acquisition {
 			continue
 		}
-		what := "overwrites " + t.entryOf(whose)
-		if t.servers().Entry() == "lock" {
-			what = "is given " + t.entryOf(whose)
+		what := "overwrites " + t.v.entryOf(whose)
+		if t.v.servers().Entry() == "lock" {
+			what = "is given " + t.v.entryOf(whose)
 		}
-		who, e := t.holder(next.Acquisition, next.Client), t.maker(next)
-		if e != nil && t.servers().Entry() != "lock" {
+		who, e := t.v.holder(next.Acquisition, next.Client), t.maker(next)
+		if e != nil && t.v.servers().Entry() != "lock" {
 			who += "'s " + overwriter(e)
 		}
 		t.tellOf(c.To, orderLoss, who, what, c.Node, t.placeOfCopy(c))
@@ -313,7 +313,7 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 
 // removes tells of a release that ended what was somebody's else.
 func (t *narrator) removes(r *history.Removal, whose string) {
-	by, who := t.h.Acquisition(r.By), t.holder(r.By, r.Client)
+	by, who := t.v.h.Acquisition(r.By), t.v.holder(r.By, r.Client)
 	if r.Shortened {
 		t.shortens(r, who, whose)
 		return
@@ -327,25 +327,25 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 		t.wrong(e.What, "deletes another's")
 	}
 	verb := "deletes "
-	if t.servers().Entry() == "lock" {
+	if t.v.servers().Entry() == "lock" {
 		verb = "frees "
 	}
 	switch {
 	case r.Again:
-		t.tellOf(r.At, orderService, release, verb+"the "+t.servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
+		t.tellOf(r.At, orderService, release, verb+"the "+t.v.servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
 	case by != nil && by.Outcome == history.OK:
 		t.acquires(by)
 		t.leaves(by, r.At)
-		t.tellOf(r.At, orderService, release, verb+t.entryOf(whose), r.Node, placeOfRemoval(r))
+		t.tellOf(r.At, orderService, release, verb+t.v.entryOf(whose), r.Node, placeOfRemoval(r))
 	default:
-		t.tellOf(r.At, orderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.entryOf(whose), r.Node, placeOfRemoval(r))
+		t.tellOf(r.At, orderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.entryOf(whose), r.Node, placeOfRemoval(r))
 	}
 	t.compares(r, by)
 }
 
 // accesses tells of an access to the resource.
 func (t *narrator) accesses(a *history.Access) {
-	who := t.holder(a.Acquisition, a.Client)
+	who := t.v.holder(a.Acquisition, a.Client)
 	if a.Applied == trace.Never {
 		if a.Returned == trace.Never {
 			t.tell(a.Invoked, orderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "never arrives", placeOfAccess(a))
@@ -377,8 +377,8 @@ func (t *narrator) accesses(a *history.Access) {
 // which writes have from when they are sent, then confuse.
 func (t *narrator) overtaken(register int) bool {
 	var writes []*history.Access
-	for i := range t.h.Accesses {
-		if a := &t.h.Accesses[i]; a.Op == history.Write && a.Accepted && a.Register == register {
+	for i := range t.v.h.Accesses {
+		if a := &t.v.h.Accesses[i]; a.Op == history.Write && a.Accepted && a.Register == register {
 			writes = append(writes, a)
 		}
 	}
@@ -386,11 +386,13 @@ func (t *narrator) overtaken(register int) bool {
 	return !slices.IsSortedFunc(writes, func(a, b *history.Access) int { return cmp.Compare(a.Version, b.Version) })
 }
 
-func (t *narrator) versionText(a *history.Access) string { return strconv.FormatUint(t.version(a), 10) }
+func (t *narrator) versionText(a *history.Access) string {
+	return strconv.FormatUint(t.v.version(a), 10)
+}
 
 // ofRegister names the register of an access where there are several.
 func (t *narrator) ofRegister(a *history.Access) string {
-	if text := t.register(a); text != "" {
+	if text := t.v.register(a); text != "" {
 		return " of" + text
 	}
 	return ""

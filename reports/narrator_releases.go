@@ -10,16 +10,16 @@ import (
 
 // early tells of a grant that its own client's release ended before Unlock was called, and reports whether there was one.
 func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
-	if !t.believesAt(a.ID, g.To) || t.endedByAnother(a, g) {
+	if !t.v.believesAt(a.ID, g.To) || t.endedByAnother(a, g) {
 		return false
 	}
-	for i := range t.h.Copies {
-		c := &t.h.Copies[i]
+	for i := range t.v.h.Copies {
+		c := &t.v.h.Copies[i]
 		if c.Acquisition != a.ID || c.To != g.To || c.Gone != history.Deleted {
 			continue
 		}
-		if e := t.requestAt(c.Node, a.Client, c.To); e != nil {
-			t.tellOf(c.To, orderService, "a release ("+e.What+") of "+a.Client, "deletes "+t.entryOf(t.who(a))+here+
+		if e := t.v.requestAt(c.Node, a.Client, c.To); e != nil {
+			t.tellOf(c.To, orderService, "a release ("+e.What+") of "+a.Client, "deletes "+t.v.entryOf(t.who(a))+here+
 				" while "+t.who(a)+" is still in its critical section", c.Node, t.placeOfCopy(c).ended())
 			t.wrong(e.What, "deletes its own too early")
 			return true
@@ -30,18 +30,18 @@ func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
 
 // removalAt returns the request that deleted or shortened another's entry; nil if the trace has none.
 func (t *narrator) removalAt(r *history.Removal) *trace.Event {
-	for i := range t.run.Events {
-		e := &t.run.Events[i]
+	for i := range t.v.run.Events {
+		e := &t.v.run.Events[i]
 		asks := e.Alt == "acquire" || e.Alt == "look"
 		if e.At == r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Node == r.Node && !asks {
 			return e
 		}
 	}
-	if e := t.requestAt(r.Node, r.Client, r.At); e != nil || r.Node != keeperOf(t.servers()) {
+	if e := t.v.requestAt(r.Node, r.Client, r.At); e != nil || r.Node != keeperOf(t.v.servers()) {
 		return e
 	}
-	for i := len(t.run.Events) - 1; i >= 0; i-- { // servers that agree on a release first
-		if e := &t.run.Events[i]; e.At < r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Alt == "release" {
+	for i := len(t.v.run.Events) - 1; i >= 0; i-- { // servers that agree on a release first
+		if e := &t.v.run.Events[i]; e.At < r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Alt == "release" {
 			return e
 		}
 	}
@@ -52,9 +52,9 @@ func (t *narrator) removalAt(r *history.Removal) *trace.Event {
 func (t *narrator) compares(r *history.Removal, by *history.Acquisition) {
 	e, why := t.removalAt(r), ""
 	switch {
-	case e == nil || by == nil || t.servers().Count() > 1:
+	case e == nil || by == nil || t.v.servers().Count() > 1:
 		return
-	case by.Value != "" && slices.ContainsFunc(t.h.Acquisitions, func(o history.Acquisition) bool {
+	case by.Value != "" && slices.ContainsFunc(t.v.h.Acquisitions, func(o history.Acquisition) bool {
 		ended := o.ID == r.Ended || r.Again && o.Client == by.Client && o.Invoked <= r.At
 		return ended && o.ID != by.ID && o.Value == by.Value
 	}):
@@ -75,14 +75,14 @@ func (t *narrator) looked(r *history.Removal, by *history.Acquisition) bool {
 	if from == trace.Never {
 		from = by.Invoked
 	}
-	return slices.ContainsFunc(t.all, func(m sent) bool {
+	return slices.ContainsFunc(t.v.all, func(m sent) bool {
 		return !m.Reply && m.From == r.Client && m.To == r.Node && m.What == "GET" && m.Sent >= from && m.executed <= r.At
 	})
 }
 
 // shortens tells of a request that gave another's entry an earlier end.
 func (t *narrator) shortens(r *history.Removal, who, whose string) {
-	if by := t.h.Acquisition(r.By); by != nil && by.Outcome == history.OK {
+	if by := t.v.h.Acquisition(r.By); by != nil && by.Outcome == history.OK {
 		t.acquires(by)
 		t.leaves(by, r.At)
 	}
@@ -91,7 +91,7 @@ func (t *narrator) shortens(r *history.Removal, who, whose string) {
 		what = who + "'s " + e.What
 		t.wrong(e.What, "shortens another's")
 	}
-	t.tellOf(r.At, orderService, what, "gives "+t.entryOf(whose)+" an earlier end", r.Node, placeOfRemoval(r))
+	t.tellOf(r.At, orderService, what, "gives "+t.v.entryOf(whose)+" an earlier end", r.Node, placeOfRemoval(r))
 }
 
 // refused reports whether a server refused a request: it answered nil, zero, or an error.
@@ -103,12 +103,12 @@ func refused(detail string) bool {
 // strangersReleases tells of other clients' releases that servers executed while a client held the lock, where no observer knows
 // what a release ended.
 func (t *narrator) strangersReleases(holder *history.Acquisition, until trace.Instant) {
-	if t.h.HasAuthority {
+	if t.v.h.HasAuthority {
 		return
 	}
 	releasing := map[string]bool{}
-	for i := range t.run.Events {
-		e := &t.run.Events[i]
+	for i := range t.v.run.Events {
+		e := &t.v.run.Events[i]
 		switch e.Does {
 		case trace.Release:
 			releasing[e.Node] = true
@@ -116,7 +116,7 @@ func (t *narrator) strangersReleases(holder *history.Acquisition, until trace.In
 			releasing[e.Node] = false
 		case trace.Execute:
 			within := holder.Returned <= e.At && e.At <= until
-			if within && releasing[e.Peer] && e.Peer != holder.Client && t.isServer(e.Node) && !refused(e.Detail) {
+			if within && releasing[e.Peer] && e.Peer != holder.Client && t.v.isServer(e.Node) && !refused(e.Detail) {
 				t.tellOf(e.At, orderService, e.Peer+"'s release ("+e.What+")", "is executed", e.Node, spot{laneNode(e.Node), ""})
 			}
 		default:

@@ -9,8 +9,8 @@ import (
 
 // lastRenewal tells what became of the last renewal before a lease expired, unless the client could not have sent another one.
 func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
-	renews := slices.ContainsFunc(t.renewals, func(e trace.Event) bool { return e.Does == trace.Execute })
-	if !renews || t.servers().Holds() != "" || t.pausedAt(a.Client, g.To) || !t.believesAt(a.ID, g.To) {
+	renews := slices.ContainsFunc(t.v.renewals, func(e trace.Event) bool { return e.Does == trace.Execute })
+	if !renews || t.v.servers().Holds() != "" || t.pausedAt(a.Client, g.To) || !t.v.believesAt(a.ID, g.To) {
 		return
 	}
 	sent := t.requests(a, a.Returned, g.To-1, "renew")
@@ -19,7 +19,7 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 		return
 	}
 	last := sent[len(sent)-1]
-	if g.To.Sub(last.Sent) < t.run.Case.Scenario.Lock.TTL/2 {
+	if g.To.Sub(last.Sent) < t.v.run.Case.Scenario.Lock.TTL/2 {
 		return
 	}
 	if outcome := t.outcome(last, g.To); outcome != "" {
@@ -35,7 +35,7 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 	}
 	clients, what := t.prolongers(c, t.until)
 	others := slices.DeleteFunc(slices.Clone(clients), func(name string) bool { return name == c.Client })
-	a := t.h.Acquisition(c.Acquisition)
+	a := t.v.h.Acquisition(c.Acquisition)
 	switch {
 	case len(others) > 0 && t.gone(c.Client):
 		t.wrong(what, "prolongs another's")
@@ -43,7 +43,7 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 	case len(others) == 0 && len(clients) > 0 && a != nil && a.Unlocked < t.until:
 		t.wrong(what, "goes on after Unlock")
 		return ": its renewals (" + what + ") went on after Unlock, and keep it"
-	case len(others) == 0 && len(clients) > 0 && t.believesAt(c.Acquisition, t.until):
+	case len(others) == 0 && len(clients) > 0 && t.v.believesAt(c.Acquisition, t.until):
 		return ": its renewals (" + what + ") keep it"
 	}
 	return ""
@@ -51,8 +51,8 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 
 // prolongers lists the clients whose renewals have prolonged an entry up to a moment, and names the last of these requests.
 func (t *narrator) prolongers(c *history.Copy, by trace.Instant) (clients []string, what string) {
-	for i := range t.renewals {
-		e := &t.renewals[i]
+	for i := range t.v.renewals {
+		e := &t.v.renewals[i]
 		if e.Does != trace.Execute || e.Node != c.Node || e.At <= c.From || e.At > by || refused(e.Detail) {
 			continue
 		}
@@ -65,14 +65,14 @@ func (t *narrator) prolongers(c *history.Copy, by trace.Instant) (clients []stri
 
 // borrows tells of grants that rest on another client's entry, which a late renewal has prolonged.
 func (t *narrator) borrows(a *history.Acquisition) {
-	for i := range t.h.Grants {
-		g := &t.h.Grants[i]
+	for i := range t.v.h.Grants {
+		g := &t.v.h.Grants[i]
 		if g.Acquisition != a.ID || g.From > t.until {
 			continue
 		}
 		if c, what := t.lender(a, g); c != nil {
 			t.tellOf(g.From, orderService, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
-				t.entryOf(t.holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, t.placeOfGrant(g))
+				t.v.entryOf(t.v.holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, t.placeOfGrant(g))
 			t.wrong(what, "prolongs another's")
 		}
 	}
@@ -80,12 +80,12 @@ func (t *narrator) borrows(a *history.Acquisition) {
 
 // lender returns the entry of another client on which a grant rests, and the renewal that prolonged it; nil if there is none.
 func (t *narrator) lender(a *history.Acquisition, g *history.Grant) (of *history.Copy, what string) {
-	for k := range t.h.Copies {
-		c := &t.h.Copies[k]
+	for k := range t.v.h.Copies {
+		c := &t.v.h.Copies[k]
 		if g.From <= a.Returned || c.Acquisition == a.ID || c.From > g.From || g.From >= c.To || t.sameHolder(c, a) {
 			continue
 		}
-		for _, e := range t.renewals {
+		for _, e := range t.v.renewals {
 			if e.Does == trace.Execute && e.At == g.From && e.Node == c.Node && e.Peer == a.Client {
 				return c, e.What
 			}
@@ -96,7 +96,7 @@ func (t *narrator) lender(a *history.Acquisition, g *history.Grant) (of *history
 
 // sameHolder reports whether a copy belongs to the same task as an acquisition.
 func (t *narrator) sameHolder(c *history.Copy, a *history.Acquisition) bool {
-	o := t.h.Acquisition(c.Acquisition)
+	o := t.v.h.Acquisition(c.Acquisition)
 	return o != nil && sameOwner(o, a)
 }
 
@@ -104,13 +104,13 @@ func (t *narrator) sameHolder(c *history.Copy, a *history.Acquisition) bool {
 func (t *narrator) exchanged() string {
 	var who []string
 	n := 0
-	for i := range t.h.Copies {
-		c := &t.h.Copies[i]
+	for i := range t.v.h.Copies {
+		c := &t.v.h.Copies[i]
 		if c.Gone != history.Overwritten || c.To > t.until {
 			continue
 		}
 		n++
-		if name := t.holder(c.Acquisition, c.Client); !slices.Contains(who, name) {
+		if name := t.v.holder(c.Acquisition, c.Client); !slices.Contains(who, name) {
 			who = append(who, name)
 		}
 	}
@@ -118,12 +118,12 @@ func (t *narrator) exchanged() string {
 		return ""
 	}
 	t.wrong("renewal", "overwrites another's")
-	return listing(who) + " overwrite each other's " + t.servers().Entry() + " time after time, and "
+	return listing(who) + " overwrite each other's " + t.v.servers().Entry() + " time after time, and "
 }
 
 // gone reports whether a client has crashed for good before the violation.
 func (t *narrator) gone(client string) bool {
-	return slices.ContainsFunc(t.faults, func(f fault) bool {
+	return slices.ContainsFunc(t.v.faults, func(f fault) bool {
 		return f.fired && f.kind == "crash" && f.node == client && f.begin <= t.until && f.end == trace.Never
 	})
 }

@@ -14,7 +14,7 @@ const longestAnswer = 40
 
 // assumed reports whether an acquisition's client came to believe that it holds without having been granted the lock.
 func (t *narrator) assumed(a *history.Acquisition) bool {
-	return a.Outcome == history.OK && t.ungranted(a) != "" && t.granted(a) == nil
+	return a.Outcome == history.OK && t.v.ungranted(a) != "" && t.granted(a) == nil
 }
 
 // assumes tells of a client that believes that it holds the lock without a grant, and what it relied on: its last request for
@@ -26,7 +26,7 @@ func (t *narrator) assumes(a *history.Acquisition) {
 		if m, nth := t.lastAsk(a); m != nil {
 			if outcome := t.outcome(m, a.Returned); outcome != "" { // told where it is heard of
 				t.tell(a.Returned, orderBelief-1, t.who(a)+"'s "+nth+m.What, outcome, spot{})
-				t.clauses[len(t.clauses)-1].step = t.stepAt(a.Returned, orderBelief, t.placeOfBelief(a))
+				t.clauses[len(t.clauses)-1].step = t.v.stepAt(a.Returned, orderBelief, t.placeOfBelief(a))
 				t.wrong(m.What, outcome)
 			}
 		}
@@ -40,13 +40,13 @@ func (t *narrator) wrong(request, did string) { t.decides = cmp.Or(t.decides, re
 
 // outcome says what the sender of a request knew of it at a moment; "" if its answer cannot be quoted.
 func (t *narrator) outcome(m *sent, by trace.Instant) string {
-	switch at := t.answered(m); {
+	switch at := t.v.answered(m); {
 	case at == trace.Never:
 		return "gets no answer"
 	case at > by:
 		return "is not answered in time"
 	}
-	said := t.all[m.answer].Detail
+	said := t.v.all[m.answer].Detail
 	if said == "" || len(said) > longestAnswer {
 		return ""
 	}
@@ -56,8 +56,8 @@ func (t *narrator) outcome(m *sent, by trace.Instant) string {
 // requests lists what the client of an acquisition sent for it from one moment to another, both included, for some purposes. It
 // leaves out what cannot be told from the requests of the client's other tasks.
 func (t *narrator) requests(a *history.Acquisition, from, to trace.Instant, purposes ...string) (list []*sent) {
-	for i := range t.all {
-		m := &t.all[i]
+	for i := range t.v.all {
+		m := &t.v.all[i]
 		asks := !m.Reply && m.From == a.Client && slices.Contains(purposes, m.Purpose)
 		if asks && from <= m.Sent && m.Sent <= to && t.isOf(m, a) {
 			list = append(list, m)
@@ -80,8 +80,8 @@ func (t *narrator) lastAsk(a *history.Acquisition) (last *sent, nth string) {
 		return nil, ""
 	}
 	asked := 0 // with other values, before
-	for i := range t.h.Asks {
-		if k := &t.h.Asks[i]; k.Acquisition == a.ID && k.Node == last.To && k.At < last.Sent && last.Purpose == "acquire" {
+	for i := range t.v.h.Asks {
+		if k := &t.v.h.Asks[i]; k.Acquisition == a.ID && k.Node == last.To && k.At < last.Sent && last.Purpose == "acquire" {
 			asked++
 		}
 	}
@@ -94,14 +94,14 @@ func (t *narrator) isOf(m *sent, a *history.Acquisition) bool {
 	if a.Value != "" && strings.Contains(m.Detail, a.Value) {
 		return true
 	}
-	others := slices.ContainsFunc(t.h.Acquisitions, func(o history.Acquisition) bool {
+	others := slices.ContainsFunc(t.v.h.Acquisitions, func(o history.Acquisition) bool {
 		return o.Client == a.Client && o.Task != a.Task && m.Sent <= o.Crashed
 	})
 	if !others {
 		return true
 	}
 	asks := func(of history.ID) bool {
-		return slices.ContainsFunc(t.h.Asks, func(k history.Ask) bool {
+		return slices.ContainsFunc(t.v.h.Asks, func(k history.Ask) bool {
 			return (k.Acquisition == of) == (of == a.ID) && k.Client == a.Client && k.Node == m.To && k.At == m.executed
 		})
 	}
@@ -110,12 +110,12 @@ func (t *narrator) isOf(m *sent, a *history.Acquisition) bool {
 
 // voters says which servers have granted an acquisition the lock when Lock returns, where a grant takes several.
 func (t *narrator) voters(a *history.Acquisition) string {
-	if !t.votes() {
+	if !t.v.votes() {
 		return ""
 	}
 	var names []string
-	for i := range t.h.Copies {
-		c := &t.h.Copies[i]
+	for i := range t.v.h.Copies {
+		c := &t.v.h.Copies[i]
 		if c.Acquisition == a.ID && c.From <= a.Returned && a.Returned < c.To && !slices.Contains(names, c.Node) {
 			names = append(names, c.Node)
 		}
@@ -133,17 +133,17 @@ func (t *narrator) voters(a *history.Acquisition) string {
 // maker returns the step in which a server made an entry; nil if the trace has none.
 func (t *narrator) maker(c *history.Copy) *trace.Event {
 	value := ""
-	if a := t.h.Acquisition(c.Acquisition); a != nil {
+	if a := t.v.h.Acquisition(c.Acquisition); a != nil {
 		value = a.Value
 	}
-	i := slices.IndexFunc(t.run.Events, func(e trace.Event) bool {
+	i := slices.IndexFunc(t.v.run.Events, func(e trace.Event) bool {
 		of := e.Does == trace.Execute && e.Node == c.Node && e.Peer == c.Client
 		return of && e.At == c.From && (strings.Contains(e.Detail, value) || e.Detail == "")
 	})
 	if i < 0 {
 		return nil
 	}
-	return &t.run.Events[i]
+	return &t.v.run.Events[i]
 }
 
 // overwriter names a request that overwrote an entry: a SET by the option that it lacks.
@@ -157,18 +157,18 @@ func overwriter(e *trace.Event) string {
 // unheard reports whether an entry belongs to a client that was granted the lock and still waits for Lock to return, though it
 // has all answers. If so it tells of the grant.
 func (t *narrator) unheard(c *history.Copy) bool {
-	a, w := t.h.Acquisition(c.Acquisition), t.waiting()
-	if a == nil || w == nil || a.Client != w.Client || a.Task != w.Task || a.Returned <= t.until || !t.grantedAt(a.ID, t.until) {
+	a, w := t.v.h.Acquisition(c.Acquisition), t.waiting()
+	if a == nil || w == nil || a.Client != w.Client || a.Task != w.Task || a.Returned <= t.until || !t.v.grantedAt(a.ID, t.until) {
 		return false
 	}
-	for i := range t.all { // without an answer the client cannot know of its grant
-		m := &t.all[i]
+	for i := range t.v.all { // without an answer the client cannot know of its grant
+		m := &t.v.all[i]
 		asked := m.From == a.Client && !m.Reply && m.Purpose == "acquire" && a.Invoked <= m.Sent && m.Sent <= c.From
-		if asked && t.answered(m) == trace.Never {
+		if asked && t.v.answered(m) == trace.Never {
 			return false
 		}
 	}
 	t.participants = append(t.participants, a.ID)
-	t.grants(a, t.lastGrant(a.ID, t.until), "", "")
+	t.grants(a, t.v.lastGrant(a.ID, t.until), "", "")
 	return true
 }

@@ -18,7 +18,7 @@ const (
 // prose makes sentences of the clauses, in the order of the trace.
 func (t *narrator) prose() string {
 	slices.SortStableFunc(t.clauses, func(a, b clause) int { return a.compare(&b) })
-	w := writer{narrator: t}
+	w := writer{t: t}
 	for _, g := range t.gathered() {
 		w.add(&g)
 	}
@@ -97,12 +97,12 @@ func (g *group) text(moment string) string {
 
 // soon is how long things take that happen at about one moment.
 func (t *narrator) soon() time.Duration {
-	return min(max(t.run.Case.Scenario.Lock.TTL/100, time.Millisecond), 100*time.Millisecond)
+	return min(max(t.v.run.Case.Scenario.Lock.TTL/100, time.Millisecond), 100*time.Millisecond)
 }
 
 // writer writes sentences, clause by clause.
 type writer struct {
-	*narrator
+	t         *narrator
 	sentences []string // without their full stops
 	parts     []part   // of the sentence at hand
 	clauses   int      // likewise
@@ -114,7 +114,7 @@ type writer struct {
 func (t *narrator) beginsWithName(sentence string) bool {
 	first, _, _ := strings.Cut(sentence, " ")
 	first, _, _ = strings.Cut(strings.TrimSuffix(strings.TrimSuffix(first, ","), "'s"), "/")
-	return isClient(t.run.Case.Scenario, first) || slices.Contains(t.servers().Names(), first)
+	return isClient(t.v.run.Case.Scenario, first) || slices.Contains(t.v.servers().Names(), first)
 }
 
 // part is what a sentence says of one subject.
@@ -126,7 +126,7 @@ type part struct {
 
 func (w *writer) add(g *group) {
 	same := len(w.parts) > 0 && w.parts[len(w.parts)-1].who == g.who && g.who != "" && len(g.also) == 0
-	later := g.at.Sub(w.said) >= w.soon()
+	later := g.at.Sub(w.said) >= w.t.soon()
 	full := w.clauses == maxClauses || g.silent || len(g.also) > 0 || !same && (len(w.parts) == maxSubjects || later && w.clauses > 1)
 	if full && len(w.parts) > 0 {
 		w.finish()
@@ -164,16 +164,16 @@ func (w *writer) moment(g *group, later bool) string {
 		return ""
 	}
 	if g.place != (spot{}) {
-		if m := w.find(g.at, g.place); m != nil && m.number > 0 {
+		if m := w.t.find(g.at, g.place); m != nil && m.number > 0 {
 			w.said = g.at
-			return " at " + w.g.number(m.number)
+			return " at " + w.t.v.g.number(m.number)
 		}
 	}
 	if !later {
 		return ""
 	}
 	w.said = g.at
-	return " at " + w.ref(g.at, spot{})
+	return " at " + w.t.ref(g.at, spot{})
 }
 
 func (w *writer) finish() {

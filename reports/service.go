@@ -11,9 +11,9 @@ import (
 // elections tell which server became master or leader, and which ceased to be, as far as that is not told as the fault
 // that it was.
 func (s *story) elections() {
-	role, nodes := s.servers().Role()
-	for i := range s.roles {
-		e := &s.roles[i]
+	role, nodes := s.v.servers().Role()
+	for i := range s.v.roles {
+		e := &s.v.roles[i]
 		text := ""
 		switch {
 		case e.Does == trace.Promote && nodes:
@@ -23,7 +23,7 @@ func (s *story) elections() {
 		case e.Does == trace.Demote && nodes:
 			text = "is " + role + " no longer"
 		}
-		told := slices.ContainsFunc(s.faults, func(f fault) bool {
+		told := slices.ContainsFunc(s.v.faults, func(f fault) bool {
 			return f.fired && f.kind == "promote" && f.begin == e.At && (f.node == e.Node) == (e.Does == trace.Promote)
 		})
 		if text == "" || told {
@@ -38,21 +38,21 @@ func (s *story) elections() {
 
 // grants tells when the service gave the lock, and when what it gave was over.
 func (s *story) grants() {
-	for i := range s.h.Grants {
-		g := &s.h.Grants[i]
-		if !s.within(g.From, g.To) {
+	for i := range s.v.h.Grants {
+		g := &s.v.h.Grants[i]
+		if !s.v.within(g.From, g.To) {
 			continue
 		}
-		text := fmt.Sprintf("is granted the lock%s%s", s.byServers(g), s.tokenNote(g.Token))
+		text := fmt.Sprintf("is granted the lock%s%s", s.v.byServers(g), s.v.tokenNote(g.Token))
 		if g.Acquisition == 0 {
-			text = "somebody who is gone is granted the lock" + s.byServers(g)
+			text = "somebody who is gone is granted the lock" + s.v.byServers(g)
 		}
-		who := s.holder(g.Acquisition, g.Client)
+		who := s.v.holder(g.Acquisition, g.Client)
 		weight, k := weightGrant, plain
-		if a := s.h.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
+		if a := s.v.h.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
 			text += ", and no longer waits for it"
-			if s.believesAt(g.Acquisition, g.From) {
-				text = fmt.Sprintf("is granted the lock again%s, by a late request of its own", s.byServers(g))
+			if s.v.believesAt(g.Acquisition, g.From) {
+				text = fmt.Sprintf("is granted the lock again%s, by a late request of its own", s.v.byServers(g))
 			}
 			weight, k = weightLoss, amber
 		}
@@ -65,22 +65,22 @@ func (s *story) grants() {
 }
 
 func (s *story) grantEnds(g *history.Grant, who string) {
-	if g.To > s.h.End || g.Ended == history.ByUnlock && !s.believesAt(g.Acquisition, g.To) {
+	if g.To > s.v.h.End || g.Ended == history.ByUnlock && !s.v.believesAt(g.Acquisition, g.To) {
 		return // the unlock that ended it is told already
 	}
 	text, sign := "the lease is over", SignExpired
 	var weight int
-	switch holds := s.servers().Holds(); {
+	switch holds := s.v.servers().Holds(); {
 	case g.Ended == history.ByUnlock:
 		text, sign = "a release ends what was granted", SignDeleted
 	case g.Ended == history.BySessionLoss, holds == "session":
 		text = "the " + holds + " is over"
 	}
 	k := plain
-	if s.believesAt(g.Acquisition, g.To) {
+	if s.v.believesAt(g.Acquisition, g.To) {
 		text += ", and " + who + " still believes"
 		weight, k = weightLoss, amber
-	} else if s.diedHolding(g.Acquisition) {
+	} else if s.v.diedHolding(g.Acquisition) {
 		text += "; its holder is dead"
 		weight = weightBelief
 	} else {

@@ -108,7 +108,7 @@ func (s *Summary) Status() Status { return s.worst }
 func (s *Summary) Text(w io.Writer, o TextOptions) error {
 	t := newText(o)
 	rows := s.rows(t)
-	grouped := total(widthsOf(rows)) > t.Width
+	grouped := total(widthsOf(rows)) > t.o.Width
 	if grouped {
 		for i := range rows {
 			rows[i] = append(rows[i][:1:1], rows[i][2:]...)

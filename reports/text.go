@@ -57,13 +57,13 @@ func sameStory(a, b *Run) bool {
 
 // interrupted marks a text that is not complete.
 func (t *text) interrupted(played int) {
-	if t.Planned == 0 {
+	if t.o.Planned == 0 {
 		return
 	}
 	if played > 0 {
 		t.line("")
 	}
-	t.line(t.ink(differs, fmt.Sprintf("interrupted: %d of %s played", played, counted(t.Planned, "run"))))
+	t.line(t.ink(differs, fmt.Sprintf("interrupted: %d of %s played", played, counted(t.o.Planned, "run"))))
 }
 
 // sameSchedule reports whether two runs differ in how the resource is fenced alone.
@@ -77,7 +77,7 @@ const narrowest = 72
 
 // text gathers what is to be printed.
 type text struct {
-	TextOptions
+	o       TextOptions
 	g       *glyphs
 	out     strings.Builder
 	assumed string // the last model that was printed
@@ -88,7 +88,7 @@ func newText(o TextOptions) *text {
 		o.Width = 100
 	}
 	o.Width = max(o.Width, narrowest)
-	t := &text{TextOptions: o, g: unicodeGlyphs()}
+	t := &text{o: o, g: unicodeGlyphs()}
 	if o.ASCII {
 		t.g = asciiGlyphs()
 	}
@@ -98,7 +98,7 @@ func newText(o TextOptions) *text {
 func (t *text) flush(w io.Writer) error {
 	s := t.out.String()
 	t.out.Reset()
-	if t.ASCII {
+	if t.o.ASCII {
 		s = PlainASCII(s)
 	}
 	_, err := io.WriteString(w, s)
@@ -107,18 +107,18 @@ func (t *text) flush(w io.Writer) error {
 
 func (t *text) line(s string) { t.out.WriteString(s + "\n") }
 
-func (t *text) ink(k ink, s string) string { return inked(t.Color, k, s) }
+func (t *text) ink(k ink, s string) string { return inked(t.o.Color, k, s) }
 
 // paragraph prints text wrapped and indented.
 func (t *text) paragraph(indent, s string, k ink) {
-	for _, line := range Wrap(s, t.Width-Columns(indent), "") {
+	for _, line := range Wrap(s, t.o.Width-Columns(indent), "") {
 		t.line(indent + t.ink(k, line))
 	}
 }
 
 // item prints a text behind a bullet.
 func (t *text) item(bullet, s string, k ink) {
-	for i, line := range Wrap(s, t.Width-2-Columns(bullet)-1, "") {
+	for i, line := range Wrap(s, t.o.Width-2-Columns(bullet)-1, "") {
 		head := bullet
 		if i > 0 {
 			head = strings.Repeat(" ", Columns(bullet))
@@ -145,7 +145,7 @@ func (t *text) story(r *Run) {
 	if s.Title != "" {
 		title += " " + t.g.dash + " " + s.Title
 	}
-	for _, line := range Wrap(title, t.Width, "  ") {
+	for _, line := range Wrap(title, t.o.Width, "  ") {
 		t.line(t.ink(strong, line))
 	}
 	if story := storyToTell(r); story != "" {
@@ -165,7 +165,7 @@ func (t *text) story(r *Run) {
 
 // schedule prints runs of one schedule: the first in full, of the others what differs.
 func (t *text) schedule(runs []Run) {
-	p := newPicture(runs, t.Width, t.Color, t.g)
+	p := newPicture(runs, t.o.Width, t.o.Color, t.g)
 	said := map[string]bool{}
 	t.items(heading(&runs[0]), " "+t.g.dot+" ", strong)
 	t.headline(&runs[0])
@@ -306,7 +306,7 @@ func (t *text) timeline(p *picture) {
 func (t *text) items(entries []string, between string, k ink) {
 	line := ""
 	for _, entry := range entries {
-		if line != "" && Columns(line)+Columns(between)+Columns(entry) > t.Width {
+		if line != "" && Columns(line)+Columns(between)+Columns(entry) > t.o.Width {
 			t.line(t.ink(k, line))
 			line = ""
 		}
@@ -351,7 +351,7 @@ func (t *text) events(p *picture, run int) {
 	for _, m := range list {
 		head := PadLeft(t.g.number(m.number), Columns(t.g.number(maxNumber))) + "  " +
 			PadLeft(precise(m.at.Sub(0)), when) + "  " + Pad(m.who, who) + "  "
-		lines := Wrap(m.text, t.Width-2-Columns(head), "")
+		lines := Wrap(m.text, t.o.Width-2-Columns(head), "")
 		for i, line := range lines {
 			if i > 0 {
 				head = strings.Repeat(" ", Columns(head))

@@ -85,7 +85,7 @@ func (t *text) verdict(r *Run, p checker.Property, width int) {
 	head := "  " + t.ink(k, sign) + " " + left + "  " + found + "  " + wanted + " "
 	plainHead := 2 + Columns(sign) + 1 + width + 2 + 10 + 2 + 10 + 1
 	note := r.note(p, got)
-	lines := Wrap(note, max(t.Width-plainHead-2, 20), "")
+	lines := Wrap(note, max(t.o.Width-plainHead-2, 20), "")
 	if differing != " " {
 		head += t.ink(differs, differing) + " "
 		plainHead += Columns(differing) + 1
