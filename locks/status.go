@@ -1,5 +1,7 @@
 package locks
 
+import "cmp"
+
 // Status says whether a lock can be recommended.
 type Status uint8
 
@@ -15,6 +17,9 @@ const (
 func (s Status) String() string {
 	return [...]string{"", "published mistake", "superseded", "unavailable"}[s]
 }
+
+// Backend returns the name of the servers that the lock lives on, as scenarios have it.
+func (a *Algorithm) Backend() string { return cmp.Or(a.Servers, "redis") }
 
 // Line returns the title with the status, for lists.
 func (a *Algorithm) Line() string {

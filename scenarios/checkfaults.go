@@ -192,7 +192,7 @@ func (a *audit) checkCommand(at string, action sim.Action) {
 		a.report(field, "a server that has the lock", "%s only watches others", action.Node)
 	case action.Kind == sim.Promote && !a.Servers.elects():
 		a.report(field, "servers that replicate each other", "%s is not one of several of which one leads", action.Node)
-	case action.Kind == sim.Snapshot && a.Servers.Kind == "redis" && a.Servers.Persistence != "rdb":
+	case action.Kind == sim.Snapshot && !a.Servers.Shape().Snapshots:
 		a.report(field, "persistence rdb", "the servers take no snapshots")
 	}
 	if action.Kind != sim.Promote {

@@ -22,7 +22,7 @@ func ParseFault(text string) (sim.Fault, error) {
 	return f, r.problems.within([]byte(text)).InOrder()
 }
 
-var faultFields = mapping[sim.Fault]{
+var faultFields = ofBackends(mapping[sim.Fault]{
 	name: "fault",
 	doc: "A fault in one mapping: a trigger says when, an action says what, and the fields of the action " +
 		"stand beside it, as in `{after: {node: a, does: acquired}, plus: 100ms, clock: redis-3, step: 11s}`. " +
@@ -82,29 +82,26 @@ var faultFields = mapping[sim.Fault]{
 			"Action: the client processes draw the same random numbers from the start (`at: 0s`), such as forked processes do."),
 		act("promote", sim.Promote, node(), nodeOf,
 			"Action: a manual failover. A replica becomes master and the other replicas follow it, or a server of an ensemble "+
-				"becomes leader, or the service that one node stands for gets a new leader.").
-			of("redis", "zookeeper", "etcd", "consul", "chubby"),
+				"becomes leader, or the service that one node stands for gets a new leader."),
 		bind("redirect", nodes(), func(f *sim.Fault) *[]string { return &f.Action.Nodes },
 			"Which clients are told the new master. If the node is master already, they are told as well.").
-			otherwise("all").with("promote").of("redis"),
+			otherwise("all").with("promote"),
 		bind("demote", omitted(atLeast(1)), func(f *sim.Fault) *time.Duration { return &f.Action.Demote },
 			"How long after the promotion the old master is demoted, if it can be reached then.").
-			otherwise("never").with("promote").of("redis"),
-		act("evict", sim.Evict, node(), nodeOf, "Action: the server evicts a key to free memory.").of("redis", "memcached"),
+			otherwise("never").with("promote"),
+		act("evict", sim.Evict, node(), nodeOf, "Action: the server evicts a key to free memory."),
 		bind("key", line("a key"), func(f *sim.Fault) *string { return &f.Action.Key },
 			"The evicted key.").otherwise("the lock's").with("evict"),
 		act("snapshot", sim.Snapshot, node(), nodeOf,
-			"Action: the server saves its dataset (BGSAVE), or replaces its log with a snapshot.").
-			of("redis", "consul"),
+			"Action: the server saves its dataset (BGSAVE), or replaces its log with a snapshot."),
 		act("end-session", sim.EndSession, node(), nodeOf,
 			"Action: the servers end the client's session or connection, such as an operator's KILL does. The client learns of it only "+
-				"from its library.").
-			of("zookeeper", "etcd", "consul", "chubby", "mysql", "postgres"),
+				"from its library."),
 
 		bind("for", atLeast(1), func(f *sim.Fault) *time.Duration { return &f.For },
 			"How long the fault lasts.").otherwise("never"),
 	},
-}
+})
 
 // faultKind writes a fault as package sim prints it.
 func faultKind() kind[sim.Fault] {

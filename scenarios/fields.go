@@ -87,7 +87,7 @@ func clockNode(c *Clock) *string { return &c.Node }
 
 func measureName(m *MeasureBound) *string { return &m.Name }
 
-var lockFields = mapping[Lock]{
+var lockFields = ofBackends(mapping[Lock]{
 	name: "lock",
 	doc:  "The lock under test.",
 	fields: []field[Lock]{
@@ -109,16 +109,16 @@ var lockFields = mapping[Lock]{
 				"with its own time-out.").otherwise("the algorithm's own"),
 		bind("acks", omitted(integer(1, maxServers)), func(l *Lock) *int { return &l.Acks },
 			"How many replicas must acknowledge a grant, for locks that wait for replicas (WAIT).").
-			otherwise("the algorithm's own").of("redis"),
+			otherwise("the algorithm's own"),
 		bind("library", omitted(wordOf("java", "curator", "go-zookeeper")), func(l *Lock) *string { return &l.Library },
-			"The client library whose session handling is simulated.").otherwise("the algorithm's own").of("zookeeper"),
+			"The client library whose session handling is simulated.").otherwise("the algorithm's own"),
 		bind("lock-delay", optional(atLeast(0)), func(l *Lock) **time.Duration { return &l.LockDelay },
 			"How long a lock that was lost, rather than released, stays unavailable to others.").
-			otherwise("the servers' own").of("consul", "chubby"),
+			otherwise("the servers' own"),
 	},
-}
+})
 
-var clientFields = mapping[Client]{
+var clientFields = ofBackends(mapping[Client]{
 	name: "client",
 	doc:  "One client process, or several identical ones.",
 	fields: []field[Client]{
@@ -172,9 +172,9 @@ var clientFields = mapping[Client]{
 				"not wait for it. Otherwise the process ends, and its connections close."),
 		bind("servers", oneOrMore(line("a server"), maxServers), func(c *Client) *[]string { return &c.Servers },
 			"The servers of the ensemble to which it connects, in this order.").
-			otherwise("all, in random order").of("zookeeper"),
+			otherwise("all, in random order"),
 	},
-}
+})
 
 var retryFields = mapping[Retry]{
 	name: "retry",

@@ -106,7 +106,7 @@ type deployment struct {
 // hosts are globs and names of servers, and those that clients connect to besides.
 func (d deployment) hosts() []string {
 	names := d.Names()
-	list := []string{names[0], names[len(names)-1], d.kind().node + "-*", d.kind().node + "-?"}
+	list := []string{names[0], names[len(names)-1], d.Facts().Node + "-*", d.Facts().Node + "-?"}
 	return append(list, d.roles()[1:]...)
 }
 
@@ -157,7 +157,7 @@ func redisServers(t *rapid.T, s *Servers) {
 		s.Cluster, s.Masters, s.Replicas = true, rapid.IntRange(3, 9).Draw(t, "masters"), rapid.IntRange(0, 2).Draw(t, "replicas")
 	}
 	if s.Replicas > 0 {
-		s.FullSync = orZero(t, durationsUpTo(time.Millisecond, replicaTimeout-1), "full-sync")
+		s.FullSync = orZero(t, durationsUpTo(time.Millisecond, time.Minute-1), "full-sync")
 	}
 	if s.MinReplicas = rapid.IntRange(0, s.Replicas).Draw(t, "min-replicas"); s.MinReplicas > 0 {
 		s.MaxLag = orZero(t, durations(time.Second), "max-lag")
@@ -263,7 +263,7 @@ func links(t *rapid.T, d deployment) sim.Link {
 		return rapid.SliceOfN(rapid.SampledFrom(names), 1, 3).Draw(t, "ends")
 	}
 	l := sim.Link{OneWay: rapid.Bool().Draw(t, "oneway")}
-	if d.peers() && rapid.Bool().Draw(t, "between servers") {
+	if d.connects() && rapid.Bool().Draw(t, "between servers") {
 		l.From, l.To = ends(d.hosts()[0], d.hosts()[2]), ends(d.hosts()[1:]...)
 		return l
 	}
@@ -272,7 +272,7 @@ func links(t *rapid.T, d deployment) sim.Link {
 }
 
 func triggers(d deployment, others []string) *rapid.Generator[sim.Trigger] {
-	nodes := &directory{peers: d.peers()}
+	nodes := &directory{peers: d.connects()}
 	return rapid.Custom(func(t *rapid.T) sim.Trigger {
 		when := rapid.SampledFrom([]sim.When{sim.At, sim.Before, sim.After}).Draw(t, "when")
 		if when == sim.At {

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/all"
 )
 
 // kind is what may stand in one place of a file. Reading, writing, the messages about what is wrong, the JSON Schema
@@ -160,10 +163,17 @@ func (f field[T]) with(names ...string) field[T] {
 	return f
 }
 
-// of says that the field means something only to servers of these kinds.
-func (f field[T]) of(kinds ...string) field[T] {
-	f.kinds = kinds
-	return f
+// ofBackends notes which of a mapping's fields mean something to some kinds of servers only: the backends list them.
+func ofBackends[T any](m mapping[T]) mapping[T] {
+	for i := range m.fields {
+		f := &m.fields[i]
+		for _, k := range all.Kinds() {
+			if k.Facts().Has(backend.Field(m.name + "." + f.name)) {
+				f.kinds = append(f.kinds, k.Facts().Name)
+			}
+		}
+	}
+	return m
 }
 
 func (f field[T]) knownTo(kind string) bool {

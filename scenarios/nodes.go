@@ -72,7 +72,7 @@ type directory struct {
 
 func newDirectory(s *Scenario) *directory {
 	d := &directory{
-		roles: s.Servers.roles(), peers: s.Servers.peers(), class: map[string]class{}, globs: map[string]class{},
+		roles: s.Servers.roles(), peers: s.Servers.connects(), class: map[string]class{}, globs: map[string]class{},
 	}
 	for _, c := range s.Clients {
 		d.add(isClient, c.Names()...)

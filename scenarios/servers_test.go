@@ -1,9 +1,12 @@
 package scenarios
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/backend/all"
 )
 
 func TestServersAreCalledByTheirKind(t *testing.T) {
@@ -40,22 +43,20 @@ func TestServersAreCalledByTheirKind(t *testing.T) {
 	}
 }
 
-func TestFieldsOfKindsNameKindsThatThereAre(t *testing.T) {
-	check := func(name string, kinds []string) {
-		for _, kind := range kinds {
-			require.Contains(t, kindNames(), kind, name)
+// TestFieldsOfBackendsAreFieldsThatThereAre: a backend that misspells a field would leave it to all kinds.
+func TestFieldsOfBackendsAreFieldsThatThereAre(t *testing.T) {
+	known := slices.Concat(namesOf(&serverFields), namesOf(&lockFields), namesOf(&clientFields), namesOf(&faultFields))
+	for _, k := range all.Kinds() {
+		for _, f := range k.Facts().Fields {
+			require.Contains(t, known, string(f), k.Facts().Name)
 		}
 	}
-	for _, f := range serverFields.fields {
-		check(f.name, f.kinds)
+	require.NotContains(t, known, "servers.mastres")
+}
+
+func namesOf[T any](m *mapping[T]) (names []string) {
+	for _, f := range m.fields {
+		names = append(names, m.name+"."+f.name)
 	}
-	for _, f := range lockFields.fields {
-		check(f.name, f.kinds)
-	}
-	for _, f := range clientFields.fields {
-		check(f.name, f.kinds)
-	}
-	for _, f := range faultFields.fields {
-		check(f.name, f.kinds)
-	}
+	return names
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,7 +133,7 @@ func gather(names []string) (*listing, error) {
 
 func lockEntryOf(a *locks.Algorithm) lockEntry {
 	return lockEntry{
-		Name: a.Name, Title: a.Title, Servers: serversOf(a), Token: a.Token, Deadline: clockName(a.Deadline),
+		Name: a.Name, Title: a.Title, Servers: a.Backend(), Token: a.Token, Deadline: clockName(a.Deadline),
 		Identity: a.Identity, Lease: a.Lease, Source: a.Source, Status: a.Status.String(), line: a.Line(),
 	}
 }
@@ -168,9 +167,6 @@ func lockNames() []string {
 	}
 	return names
 }
-
-// serversOf is the backend that a lock needs.
-func serversOf(a *locks.Algorithm) string { return cmp.Or(a.Servers, "redis") }
 
 func titleOf(kind string) string { return scenarios.Servers{Kind: kind}.Title() }
 

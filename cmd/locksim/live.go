@@ -109,16 +109,16 @@ func (o *liveOptions) check(words []string) (*locks.Algorithm, error) {
 	there := map[string]bool{
 		"redis": len(o.servers.Redis) > 0, "zookeeper": len(o.servers.ZooKeeper) > 0, "etcd": o.servers.Etcd != "",
 	}
-	switch ready, known := there[serversOf(&a)]; {
+	switch ready, known := there[a.Backend()]; {
 	case !known:
 		return nil, fmt.Errorf("the lock %s needs %s, which live does not support: only Redis, ZooKeeper and etcd",
-			a.Name, titleOf(serversOf(&a)))
+			a.Name, titleOf(a.Backend()))
 	case !ready:
-		return nil, fmt.Errorf("the lock %s needs %s: name the servers with --%s", a.Name, titleOf(serversOf(&a)), serversOf(&a))
+		return nil, fmt.Errorf("the lock %s needs %s: name the servers with --%s", a.Name, titleOf(a.Backend()), a.Backend())
 	}
 	for _, other := range slices.Sorted(maps.Keys(there)) {
-		if other != serversOf(&a) && there[other] {
-			return nil, fmt.Errorf("the lock %s needs %s, and does not use --%s", a.Name, titleOf(serversOf(&a)), other)
+		if other != a.Backend() && there[other] {
+			return nil, fmt.Errorf("the lock %s needs %s, and does not use --%s", a.Name, titleOf(a.Backend()), other)
 		}
 	}
 	if a.Check != nil {

@@ -202,11 +202,11 @@ func (o *runOptions) compile(list []loaded) (*batch, error) {
 
 // fits refuses a lock that does not live on the scenario's servers.
 func (o *runOptions) fits(s *scenarios.Scenario) error {
-	if o.algorithm == nil || serversOf(o.algorithm) == s.Servers.Kind {
+	if o.algorithm == nil || o.algorithm.Backend() == s.Servers.Kind {
 		return nil
 	}
 	return fmt.Errorf("the lock %s needs %s, but the servers of %s are %s; see locksim list locks", o.algorithm.Name,
-		titleOf(serversOf(o.algorithm)), s.Name, s.Servers.Title())
+		titleOf(o.algorithm.Backend()), s.Name, s.Servers.Title())
 }
 
 // nothing says why no case is left to be played.
@@ -215,10 +215,10 @@ func (o *runOptions) nothing() error {
 	case o.algorithm == nil:
 		return fmt.Errorf("no scenario has a variant %q", o.variant)
 	case o.variant == "":
-		return fmt.Errorf("no scenario runs on %s", titleOf(serversOf(o.algorithm)))
+		return fmt.Errorf("no scenario runs on %s", titleOf(o.algorithm.Backend()))
 	}
 	return fmt.Errorf("no scenario on %[2]s has a variant %[1]q", o.variant,
-		titleOf(serversOf(o.algorithm)))
+		titleOf(o.algorithm.Backend()))
 }
 
 // seedsOf is the seeds that a scenario is played with. They do not begin again at 0 after the last one.

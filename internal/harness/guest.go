@@ -284,8 +284,8 @@ func (p *Plan) refusePrograms() error {
 	if _, known := p.Algorithm.Program.(*wasm.Module); !known {
 		return s.Errorf("lock.algorithm", "the program of the lock %s is of a kind that cannot be run here", name)
 	}
-	if kind := s.Servers.Kind; kind != "redis" && kind != "zookeeper" && kind != "" {
-		return s.Errorf("servers.kind", "a client program speaks to redis or zookeeper, not %s", kind)
+	if !s.Servers.Facts().Serves {
+		return s.Errorf("servers.kind", "a client program speaks to redis or zookeeper, not %s", s.Servers.Kind)
 	}
 	if s.Lock.Renew > 0 && !p.Algorithm.Renews && !p.Algorithm.Extends {
 		return s.Errorf("lock.renew", "the lock %s is not known to prolong its leases: its client says so by //locksim:lock extends", name)

@@ -5,13 +5,13 @@
 package harness
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -76,7 +76,7 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	if p.Algorithm.New == nil && p.Algorithm.Program == nil {
 		return nil, s.Errorf("lock.algorithm", "the lock %q has no builder and no program", p.Algorithm.Name)
 	}
-	if needs := cmp.Or(p.Algorithm.Servers, "redis"); needs != s.Servers.Kind {
+	if needs := p.Algorithm.Backend(); needs != s.Servers.Kind {
 		return nil, s.Errorf("lock.algorithm", "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}",
 			p.Algorithm.Name, needs, s.Servers.Kind, needs)
 	}
@@ -92,8 +92,10 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 		if err := p.refuseTokenless(); err != nil {
 			return nil, err
 		}
-		if err := p.refuseReplicas(); err != nil {
-			return nil, err
+		servers, a := &s.Servers, &p.Algorithm
+		field, problem := servers.Backend().Refuses((*backend.Servers)(servers), a.Authority, a.Name, s.Lock.Acks)
+		if field != "" {
+			return nil, s.Errorf(field, "%s", problem)
 		}
 	}
 	if p.Algorithm.Program != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -50,7 +51,7 @@ func (g *generator) client(i int) scenarios.Client {
 		c.Write = &write
 	}
 	prolongs := g.menu.Renews || g.scenario.Lock.Renew > 0
-	if slices.Contains(g.menu.Faults, ClientPause) && g.kind.kind == "redis" && !prolongs && g.forGood(64) {
+	if slices.Contains(g.menu.Faults, ClientPause) && g.kind.Hangs && !prolongs && g.forGood(64) {
 		// A client whose session is alive may hold forever, and so may one whose library prolongs its leases; a lease by itself
 		// is there to end. That a watchdog of one's own outlives its worker is a story of the catalogue's.
 		c.Work, c.Hangs = 0, true
@@ -58,7 +59,7 @@ func (g *generator) client(i int) scenarios.Client {
 	if g.menu.Enters > 1 {
 		c.Enters = 1 + upTo(g, g.menu.Enters-1)
 	}
-	if g.kind.kind == "zookeeper" && len(g.servers) > 1 {
+	if g.kind.Has(backend.Home) && len(g.servers) > 1 {
 		c.Servers = g.home()
 	}
 	if g.menu.Stays {

@@ -3,21 +3,22 @@ package search
 import (
 	"slices"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/scenarios"
 )
 
 // deploy draws the servers.
 func (g *generator) deploy() {
 	m, s := &g.menu, &g.scenario.Servers
-	s.Kind, s.Masters, s.Disk = g.kind.kind, 1, "honest"
-	switch g.kind.kind {
-	case "redis":
-		g.deployRedis()
-	case "zookeeper":
+	s.Kind, s.Masters, s.Disk = g.kind.Name, 1, "honest"
+	switch {
+	case g.kind.Has(backend.Masters):
+		g.deployMasters()
+	case g.kind.Has(backend.Leader):
 		s.Nodes, s.Tick, s.SyncLimit = choose(g, m.Nodes), choose(g, m.Ticks), choose(g, m.SyncLimits)
 		s.Persistence = choose(g, m.Persistence)
 		s.Leader = upTo(g, s.Count())
-	case "mysql", "postgres":
+	case g.kind.Has(backend.KeepAlive):
 		s.KeepAlive, s.Pool = choose(g, m.KeepAlives), choose(g, m.Pools)
 		s.IdleTimeout = choose(g, m.IdleTimeouts)
 	}
@@ -27,21 +28,21 @@ func (g *generator) deploy() {
 // lookAround notes which servers there are, and what they are to each other.
 func (g *generator) lookAround() {
 	s := &g.scenario.Servers
-	g.servers = s.Names()
-	g.keepers = g.servers[:s.Count()]
-	if g.hosts = g.keepers; s.Pool > 0 {
-		g.hosts = g.servers[s.Count():]
+	g.servers, g.shape = s.Names(), s.Shape()
+	g.keepers = g.servers[:g.shape.Keepers]
+	if g.hosts = g.keepers; g.shape.Fronted {
+		g.hosts = g.servers[g.shape.Keepers:]
 	}
-	if peers(s) {
-		g.peers, g.role = g.servers, g.kind.role
+	if g.shape.Peers {
+		g.peers, g.role = g.servers, g.kind.Role
 	}
-	if replicates(s) {
+	if g.shape.Replicates {
 		g.hosts = append([]string{g.role}, g.keepers...) // a replica says little to clients
 	}
 }
 
-// deployRedis draws independent masters, or those that replicas, Sentinels or a cluster stand behind.
-func (g *generator) deployRedis() {
+// deployMasters draws independent masters, or those that replicas, Sentinels or a cluster stand behind.
+func (g *generator) deployMasters() {
 	m, s := &g.menu, &g.scenario.Servers
 	s.Masters = pick(g, m.Masters...)
 	s.Persistence, s.Disk = pick(g, orDefault(m.Persistence, "")...), pick(g, orDefault(m.Disk, "honest")...)
@@ -97,8 +98,11 @@ func (g *generator) anyHost() string {
 	if len(g.hosts) == 1 {
 		return g.hosts[0]
 	}
-	return g.kind.glob()
+	return g.glob()
 }
+
+// glob is a pattern of all servers that keep data.
+func (g *generator) glob() string { return g.kind.Node + "-*" }
 
 // storage is the node of the protected resource, unless that lives on the lock's servers.
 func (g *generator) storage() []string {

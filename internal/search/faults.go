@@ -181,7 +181,7 @@ func (g *generator) link(k Kind) sim.Link {
 	}
 	link.To = some(g, g.hosts)
 	if len(link.To) == len(g.hosts) && len(g.hosts) > 1 {
-		link.To = []string{g.kind.glob()}
+		link.To = []string{g.glob()}
 	}
 	return link
 }
@@ -209,7 +209,7 @@ func (g *generator) breakUp(k Kind) sim.Fault {
 func (g *generator) refuse(k Kind) sim.Fault {
 	return sim.Fault{
 		Trigger: g.request(k),
-		Action:  sim.Action{Kind: sim.Error, Text: pick(g, g.kind.refuses...)},
+		Action:  sim.Action{Kind: sim.Error, Text: pick(g, g.kind.Refuses...)},
 	}
 }
 

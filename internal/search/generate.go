@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
@@ -62,7 +63,8 @@ const eps = time.Millisecond
 type generator struct {
 	Source
 	menu     Menu
-	kind     *trait
+	kind     *backend.Facts
+	shape    backend.Shape
 	scenario scenarios.Scenario
 	ttl      time.Duration
 	clients  []string

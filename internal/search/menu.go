@@ -1,10 +1,10 @@
 package search
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -97,7 +97,7 @@ func orDefault[T any](list []T, fallback ...T) []T {
 	return list
 }
 
-func (m Menu) withDefaults() (Menu, *trait) {
+func (m Menu) withDefaults() (Menu, *backend.Facts) {
 	if m.Base != nil {
 		m.Lock, m.Servers, m.TTLs = m.Base.Lock.Algorithm, m.Base.Servers.Kind, []time.Duration{m.Base.Lock.TTL}
 		m.Styles, m.Fencing = orDefault(m.Styles, m.Base.Styles...), orDefault(m.Fencing, m.Base.Resource.Fencing...)
@@ -105,11 +105,11 @@ func (m Menu) withDefaults() (Menu, *trait) {
 	}
 	if m.Servers == "" {
 		a, _ := locks.Find(m.Lock)
-		m.Servers = cmp.Or(a.Servers, "redis")
+		m.Servers = a.Backend()
 	}
-	kind := traitOf(m.Servers)
+	kind := scenarios.Servers{Kind: m.Servers}.Facts()
 	m.Masters = orDefault(m.Masters, 1)
-	m.TTLs = orDefault(m.TTLs, kind.ttls...)
+	m.TTLs = orDefault(m.TTLs, kind.TTLs...)
 	m.Styles = orDefault(m.Styles, history.Careless)
 	m.Fencing = orDefault(m.Fencing, history.Unfenced)
 	m.Timeouts = orDefault(m.Timeouts, 0)

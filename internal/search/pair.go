@@ -81,7 +81,7 @@ func (g *generator) aimed(k Kind, a *aim) (sim.Fault, bool) {
 	f, ok, follows := sim.Fault{Trigger: g.aimedStep(server, a)}, true, len(g.scenario.Faults) > 0 && oneIn(g, 2)
 	switch k {
 	case Error:
-		f.Action = sim.Action{Kind: sim.Error, Text: pick(g, g.kind.refuses...)}
+		f.Action = sim.Action{Kind: sim.Error, Text: pick(g, g.kind.Refuses...)}
 		return f, true
 	case Delay:
 		f.Action.Kind, f.Trigger.Step.Does = sim.Delay, pick(g, trace.Execute, trace.Reply)

@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
@@ -40,15 +41,15 @@ func (g *generator) failover() sim.Fault {
 		return g.told(sim.Promote, g.keepers[0])
 	}
 	able := g.keepers
-	if g.kind.kind == "redis" && !slices.ContainsFunc(g.scenario.Faults, promotes) {
-		able = g.keepers[1:] // the first is the master already
+	if !slices.ContainsFunc(g.scenario.Faults, promotes) {
+		able = g.keepers[g.shape.Masters:] // the first is the master already
 	}
 	f := sim.Fault{
 		Action: sim.Action{Kind: sim.Promote, Node: pick(g, able...)},
 		// Who is to be promoted does little before it by itself that a fault could hang on.
 		Trigger: g.trigger(pick(g, append([]string{g.role}, g.clients...)...)),
 	}
-	if g.kind.kind != "redis" {
+	if !g.kind.Has(backend.Redirect) {
 		return f
 	}
 	if oneIn(g, 2) {
@@ -68,7 +69,7 @@ func (g *generator) told(command sim.ActionKind, node string) sim.Fault {
 // partition cuts a server off from its peers; half of the time also from all clients, or from some.
 func (g *generator) partition() (sim.Fault, bool) {
 	node := g.peerOrRole()
-	link := sim.Link{From: []string{node}, To: []string{g.kind.glob()}}
+	link := sim.Link{From: []string{node}, To: []string{g.glob()}}
 	if oneIn(g, 2) {
 		link.To = append(link.To, some(g, g.clients)...)
 	}
@@ -87,7 +88,7 @@ func (g *generator) lag() (sim.Fault, bool) {
 		}
 		return sim.Fault{Action: sim.Action{Kind: sim.Delay, By: d}, Trigger: t}, ok
 	}
-	link := sim.Link{From: []string{node}, To: []string{g.kind.glob()}, OneWay: true}
+	link := sim.Link{From: []string{node}, To: []string{g.glob()}, OneWay: true}
 	if oneIn(g, 2) {
 		link.From, link.To = link.To, link.From
 	}

@@ -75,7 +75,7 @@ func (g *generator) clientStep(node string) sim.Pattern {
 
 // serverStep draws a step of a server or of storage. A server that has peers mostly talks to them, and fares as they do.
 func (g *generator) serverStep(node string) sim.Pattern {
-	watches := node != g.role && len(g.kind.among) > 0 && slices.Contains(g.servers[len(g.keepers):], node)
+	watches := node != g.role && len(g.kind.Among) > 0 && slices.Contains(g.servers[len(g.keepers):], node)
 	switch {
 	case node != scenarios.Storage && oneIn(g, 6):
 		return sim.Pattern{Node: node, Does: pick(g, g.serverSteps()...)}
@@ -89,7 +89,7 @@ func (g *generator) serverStep(node string) sim.Pattern {
 
 // serverSteps are what servers do besides talking.
 func (g *generator) serverSteps() []trace.Does {
-	if len(g.peers) > 0 || slices.Contains(g.kind.knows, Failover) {
+	if len(g.peers) > 0 || g.kind.Elects {
 		return []trace.Does{trace.Expire, trace.Fsync, trace.Promote, trace.Demote}
 	}
 	return []trace.Does{trace.Expire, trace.Fsync}
@@ -98,7 +98,7 @@ func (g *generator) serverSteps() []trace.Does {
 // amongServers draws a step of a message between a server and its peers.
 func (g *generator) amongServers(node string) sim.Pattern {
 	return sim.Pattern{
-		Node: node, Does: pick(g, trace.Receive, trace.Send), What: pick(g, g.kind.among...), Peer: g.kind.glob(),
+		Node: node, Does: pick(g, trace.Receive, trace.Send), What: pick(g, g.kind.Among...), Peer: g.glob(),
 	}
 }
 
@@ -136,7 +136,7 @@ func (g *generator) whats(server string) []string {
 	case g.menu.Renews, g.scenario.Lock.Renew > 0:
 		return []string{"acquire", "release", "", "renew"}
 	default:
-		return append([]string{"acquire", "release", ""}, g.kind.says...)
+		return append([]string{"acquire", "release", ""}, g.kind.Says...)
 	}
 }
 

@@ -1,11 +1,12 @@
 package search
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
 )
 
 // Wide returns the menu of a hunt: whatever the given kinds of faults can do to a lock, on servers as it is usually
@@ -22,21 +23,27 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 	if len(kinds) > 0 && lapses(lock) {
 		m.Overrun = wideOverrun
 	}
-	kind := traitOf(cmp.Or(lock.Servers, "redis"))
-	if slices.Contains(kinds, Cut) && slices.Contains(kind.knows, SessionCut) && !slices.Contains(kinds, SessionCut) {
+	kind := scenarios.Servers{Kind: lock.Backend()}.Facts()
+	if slices.Contains(kinds, Cut) && kind.Has(backend.EndSession) && !slices.Contains(kinds, SessionCut) {
 		m.Faults = append(slices.Clone(kinds), SessionCut) // a cut, of a length that tells
 	}
-	switch kind.kind {
-	case "redis":
-		m.wideRedis(lock)
-	case "zookeeper":
-		if m.has(PowerLoss) {
-			m.Persistence = []string{"", "lazy"}
-		}
-	case "consul", "chubby":
+	switch {
+	case kind.Has(backend.Masters):
+		m.wideMasters(lock)
+	case kind.Has(backend.Persistence) && m.has(PowerLoss):
+		m.Persistence = []string{"", "lazy"}
+	}
+	if kind.Has(backend.LockDelay) {
 		m.LockDelays = []time.Duration{15 * time.Second, time.Second, 0}
-	case "mysql", "postgres":
-		m.wideDatabase()
+	}
+	if kind.Has(backend.KeepAlive) && m.has(Cut) {
+		m.KeepAlives = []time.Duration{0, 5 * time.Second}
+	}
+	if kind.Has(backend.IdleTimeout) { // servers that now and then end idle connections
+		m.IdleTimeouts = []time.Duration{0, 0, 0, 5 * time.Second}
+	}
+	if kind.Has(backend.Pool) {
+		m.Pools = []int{0, 0, 0, 2}
 	}
 	return m
 }
@@ -45,8 +52,7 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 // session lasts as long as its client, a lock that renews its lease is not outlasted, and of a lease that states a
 // deadline a careful client knows the end.
 func lapses(lock *locks.Algorithm) bool {
-	kind := cmp.Or(lock.Servers, "redis")
-	return lock.Lease && lock.Deadline == locks.NoClock && (kind == "redis" || kind == "memcached") &&
+	return lock.Lease && lock.Deadline == locks.NoClock && scenarios.Servers{Kind: lock.Backend()}.Holds() == "" &&
 		!lock.Renews && sends[lock.Name] != "renew"
 }
 
@@ -68,7 +74,7 @@ func (m *Menu) has(list ...Kind) bool {
 	return slices.ContainsFunc(list, func(k Kind) bool { return slices.Contains(m.Faults, k) })
 }
 
-func (m *Menu) wideRedis(lock *locks.Algorithm) {
+func (m *Menu) wideMasters(lock *locks.Algorithm) {
 	if m.has(ServerCrash, PowerLoss) {
 		m.Persistence = []string{"", "everysec"}
 	}
@@ -90,16 +96,5 @@ func (m *Menu) wideRedis(lock *locks.Algorithm) {
 	}
 	if m.Replicas != nil {
 		m.FullSyncs = []time.Duration{0, time.Millisecond}
-	}
-}
-
-// wideDatabase has servers that give up silent clients, and now and then idle ones, or a pooler.
-func (m *Menu) wideDatabase() {
-	if m.has(Cut) {
-		m.KeepAlives = []time.Duration{0, 5 * time.Second}
-	}
-	m.IdleTimeouts = []time.Duration{0, 0, 0, 5 * time.Second}
-	if m.Servers == "postgres" {
-		m.Pools = []int{0, 0, 0, 2}
 	}
 }

@@ -41,14 +41,14 @@ var zkSessions = []zkStory{
 		s.step(2, opGetChildren2, frame{}.text(root).bool(true))
 		s.step(2, opAddWatch, frame{}.text(root).int(1))
 		s.clients = s.clients[:3]
-		began := time.Now()
+		began, clients := time.Now(), s.clients
 		require.Eventually(t, func() bool {
-			for _, c := range s.clients {
+			for _, c := range clients {
 				if _, err := c.ask(opSync, frame{}.text("/")); err != nil {
 					return true // to be told below
 				}
 			}
-			return len(s.clients[2].events) > 0
+			return len(clients[2].events) > 0
 		}, 20*time.Second, 10*time.Millisecond)
 		took := time.Since(began)
 		s.say("not before its time %v, and within a tick, give or take what machines take %v",

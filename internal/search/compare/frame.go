@@ -25,7 +25,7 @@ func (c *comparer) frame() {
 	for i := range p.Locks {
 		l, f := &p.Locks[i], &c.facts[i]
 		out.Locks = append(out.Locks, Lock{
-			Name: l.Name, Servers: serversOf(l), Summary: l.Line(), Status: l.Status.String(), Library: libraryOf(l), Token: tokenOf(l), Lasts: f.lasts, Reentrant: f.reentrant,
+			Name: l.Name, Servers: l.Backend(), Summary: l.Line(), Status: l.Status.String(), Library: libraryOf(l), Token: tokenOf(l), Lasts: f.lasts, Reentrant: f.reentrant,
 			Try: f.try, Guard: l.Guard, Needs: []string{},
 		})
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
@@ -81,7 +83,7 @@ func pauseLine() []int {
 
 // tickFor is a tick with which an ensemble grants sessions of that length: from 2 to 20 ticks.
 func tickFor(kind string, session time.Duration) time.Duration {
-	if kind != "zookeeper" {
+	if !(scenarios.Servers{Kind: kind}).Facts().Has(backend.Tick) {
 		return 0
 	}
 	return session / 5

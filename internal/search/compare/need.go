@@ -1,13 +1,13 @@
 package compare
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
 )
 
 // conditions are what locks may need for two holders never to be there at once: a lock that is broken by one of the kinds of
@@ -56,11 +56,7 @@ func servers(lock *locks.Algorithm, f *facts) string {
 	case lock.Authority == locks.Replicated:
 		return "a Redis master, and replicas that acknowledge"
 	}
-	return cmp.Or(map[string]string{
-		"redis": "one Redis server", "zookeeper": "a ZooKeeper ensemble", "etcd": "an etcd cluster", "consul": "a Consul cluster",
-		"chubby": "a Chubby cell", "memcached": "one memcached server", "mysql": "one MySQL server",
-		"postgres": "one PostgreSQL server",
-	}[serversOf(lock)], serversOf(lock))
+	return scenarios.Servers{Kind: lock.Backend()}.Facts().Place
 }
 
 // at returns a cell without fencing, or in the first mode if there is none without; nil if it was not asked for.

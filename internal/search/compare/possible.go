@@ -32,7 +32,7 @@ func (c *column) spares(lock *locks.Algorithm, f *facts) string {
 	}
 	var why []string
 	for _, kind := range c.kinds {
-		if reason := lacks(kind, scenarios.Servers{Kind: serversOf(lock)}.Title()); !slices.Contains(why, reason) {
+		if reason := lacks(kind, scenarios.Servers{Kind: lock.Backend()}.Title()); !slices.Contains(why, reason) {
 			why = append(why, reason)
 		}
 	}
@@ -77,11 +77,4 @@ func endsNothing(p checker.Property, lock *locks.Algorithm) string {
 		return "the scenarios of a comparison state no bound on requests"
 	}
 	return ""
-}
-
-func serversOf(lock *locks.Algorithm) string {
-	if lock.Servers == "" {
-		return "redis"
-	}
-	return lock.Servers
 }

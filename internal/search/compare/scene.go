@@ -34,16 +34,7 @@ func newScene(lock *locks.Algorithm, ttl time.Duration, latency sim.Latency) *sc
 
 // deployment is how a lock's servers are usually deployed.
 func deployment(lock *locks.Algorithm) scenarios.Servers {
-	s := scenarios.Servers{Kind: serversOf(lock), Masters: 1, Disk: "honest"}
-	switch {
-	case lock.Authority == locks.Majority:
-		s.Masters = 5
-	case lock.Authority == locks.Replicated:
-		s.Replicas = 1
-	case s.Kind == "zookeeper":
-		s.Nodes, s.Leader = 3, 3
-	}
-	return s
+	return scenarios.Servers(scenarios.Servers{Kind: lock.Backend()}.Backend().Usual(lock.Authority))
 }
 
 // client adds one that takes the lock once, as long as work says, and waits for it as long as it takes.

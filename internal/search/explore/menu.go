@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -12,12 +13,13 @@ import (
 // menu is what may go wrong in runs of a base: actions of each kind, of a few telling magnitudes about the lease.
 type menu struct {
 	kinds   []search.Kind
-	kind    string          // of the servers
+	facts   *backend.Facts  // of the servers
 	roles   map[string]role // of nodes
 	clients []string
 	servers []string // of the lock
 	keepers []string // those that keep its data
-	masters int      // how many of these are masters that have replicas: the first
+	masters int      // how many of these, the first, are masters when a run begins
+	led     bool     // one of several servers leads them
 
 	lasting  []time.Duration // of pauses, cuts and delays
 	returns  []time.Duration // of a server after a crash
@@ -49,13 +51,9 @@ type mishap struct {
 func short(ttl time.Duration) time.Duration  { return ttl / 2 }
 func moment(ttl time.Duration) time.Duration { return ttl / 100 }
 
-// long asks the servers how long their patience is. Consul ends a session up to twice its life after it was last heard of,
-// and Chubby's clients wait for a new master; both then keep the lock from others for a while.
-func long(servers string, ttl time.Duration) time.Duration {
-	if servers == "consul" || servers == "chubby" {
-		return ttl * 4
-	}
-	return ttl * 5 / 4
+// long asks the servers how long their patience is.
+func long(servers *backend.Facts, ttl time.Duration) time.Duration {
+	return ttl * time.Duration(servers.Patience) / 100
 }
 
 const drift = 20_000 // ppm, twice what Redlock allows for
@@ -63,20 +61,18 @@ const drift = 20_000 // ppm, twice what Redlock allows for
 // newMenu returns the menu of some kinds of faults for a base. A full one has short faults, too.
 func newMenu(base *scenarios.Scenario, kinds []search.Kind, full bool) *menu {
 	s, ttl := &base.Servers, base.Lock.TTL
+	facts, shape := s.Facts(), s.Shape()
 	m := &menu{
-		kind: s.Kind, servers: s.Names(), roles: make(map[string]role), mishaps: make(map[string][]mishap),
-		lasting: []time.Duration{long(s.Kind, ttl)}, returns: []time.Duration{moment(ttl)}, comeback: []time.Duration{0},
-		step: long(s.Kind, ttl), drift: drift, refusal: search.Refusals(s.Kind)[0],
+		facts: facts, masters: shape.Masters, led: facts.Role == "leader" && shape.Peers, servers: s.Names(), roles: make(map[string]role), mishaps: make(map[string][]mishap),
+		lasting: []time.Duration{long(facts, ttl)}, returns: []time.Duration{moment(ttl)}, comeback: []time.Duration{0},
+		step: long(facts, ttl), drift: drift, refusal: search.Refusals(s.Kind)[0],
 	}
 	if full {
 		m.lasting = append(m.lasting, short(ttl))
-		m.returns = append(m.returns, long(s.Kind, ttl))
+		m.returns = append(m.returns, long(facts, ttl))
 		m.comeback = append(m.comeback, moment(ttl))
 	}
-	m.keepers = m.servers[:s.Count()]
-	if s.Kind == "redis" {
-		m.masters = s.Masters
-	}
+	m.keepers = m.servers[:shape.Keepers]
 	for i := range base.Clients {
 		m.clients = append(m.clients, base.Clients[i].Names()...)
 	}
@@ -107,14 +103,11 @@ func Usual(base *scenarios.Scenario) []search.Kind {
 	return search.Kinds(but...)
 }
 
-// monotonic are the kinds of servers that never look at their wall clocks: they measure with monotonic ones.
-var monotonic = []string{"zookeeper", "etcd", "consul", "chubby"}
-
 // hasUse reports whether a kind of fault can do anything to the base.
 func (m *menu) hasUse(k search.Kind, s *scenarios.Servers) bool {
 	switch k {
 	case search.ServerAhead, search.ServerBack:
-		return !slices.Contains(monotonic, s.Kind)
+		return !m.facts.Monotonic
 	case search.SameRandom:
 		return len(m.clients) > 1
 	case search.SessionCut: // to be cut off from the only server is to be cut off from all

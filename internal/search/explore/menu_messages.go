@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -97,7 +98,7 @@ func (m *menu) failovers() (list []sim.Fault) {
 	for _, node := range m.keepers[m.masters:] {
 		list = append(list, command(sim.Promote, node))
 		for _, name := range m.clients {
-			if m.kind == "redis" {
+			if m.facts.Has(backend.Redirect) {
 				f := command(sim.Promote, node)
 				f.Action.Nodes = []string{name}
 				list = append(list, f)

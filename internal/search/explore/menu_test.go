@@ -87,13 +87,13 @@ func TestServersThatNeverLookAtTheirWallClocksDoNotMindThem(t *testing.T) {
 	defer r.Close()
 	for _, lock := range []string{"zk-sequential", "etcd", "consul", "chubby"} {
 		x := &explorer{base: based(t, lock)}
-		require.Contains(t, monotonic, x.base.Scenario.Servers.Kind)
+		require.True(t, x.base.Scenario.Servers.Facts().Monotonic)
 		run, err := x.play(&r, nil, true)
 		require.NoError(t, err)
 		points, untouched := pointsOf(&run), seen(&run)
 		for i := 0; i < len(points); i += 5 {
 			for _, node := range x.base.Scenario.Servers.Names() {
-				f := clock(node, long(x.base.Scenario.Servers.Kind, x.base.Scenario.Lock.TTL))
+				f := clock(node, long(x.base.Scenario.Servers.Facts(), x.base.Scenario.Lock.TTL))
 				f.Trigger = points[i].trigger
 				touched, err := x.play(&r, []sim.Fault{f}, true)
 				require.NoError(t, err)

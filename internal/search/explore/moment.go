@@ -52,7 +52,7 @@ func (m *menu) maySlip(f *sim.Fault) bool {
 	case sim.Cut, sim.Stall, sim.EndSession:
 		return true
 	case sim.Promote:
-		return m.kind == "zookeeper"
+		return m.led
 	default:
 		return false
 	}

@@ -129,7 +129,7 @@ func (c *cast) action(f *sim.Fault, at trace.Instant) string {
 	case sim.SetClock:
 		return c.clockAction(a, at)
 	case sim.Crash:
-		if a.Host && (whom != server || !keepsNothing(&c.scenario.Servers)) {
+		if a.Host && (whom != server || !c.scenario.Servers.Shape().Volatile) {
 			return "power loss of " + whom
 		}
 		return "crash of " + whom
@@ -226,7 +226,8 @@ func (c *cast) hitBy(f *sim.Fault) []string {
 // mostAreWell reports whether there are several independent servers, and faults hit fewer than half of them.
 func (c *cast) mostAreWell() bool {
 	s := &c.scenario.Servers
-	if s.Kind != "redis" || s.Replicas > 0 || s.Masters < 3 {
+	voters := s.Shape().Voters
+	if voters < 3 {
 		return false
 	}
 	ill := map[string]bool{}
@@ -237,7 +238,7 @@ func (c *cast) mostAreWell() bool {
 			}
 		}
 	}
-	return 2*len(ill) < s.Masters
+	return 2*len(ill) < voters
 }
 
 // isOfServers reports whether all parts are those of servers.
@@ -269,9 +270,4 @@ func (c *cast) overrun() string {
 		}
 	}
 	return ""
-}
-
-// keepsNothing reports whether what servers had is gone however they go down.
-func keepsNothing(s *scenarios.Servers) bool {
-	return s.Kind == "memcached" || s.Kind == "redis" && (s.Persistence == "" || s.Persistence == "none")
 }

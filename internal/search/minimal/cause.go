@@ -144,7 +144,7 @@ func (c *cast) isTimely() bool {
 
 // hasSessions reports whether a grant lasts for as long as its holder is heard of, rather than for a time of its own.
 func (c *cast) hasSessions() bool {
-	return c.scenario.Servers.Kind != "redis" && c.scenario.Servers.Kind != "memcached"
+	return c.scenario.Servers.Holds() != ""
 }
 
 // holdsUp reports whether a fault does no more than to hold somebody up.
@@ -174,12 +174,12 @@ func (c *cast) keepsApart(f *sim.Fault) bool {
 
 // failsOver reports whether a fault has another server take over: somebody says so, or the others find one missing.
 func (c *cast) failsOver(f *sim.Fault, parts []string) bool {
-	v := &c.scenario.Servers
-	if v.Kind != "redis" {
+	shape := c.scenario.Servers.Shape()
+	if !shape.Replicates {
 		return false
 	}
 	missed := f.Action.Kind == sim.Crash || holdsUp(f)
-	return f.Action.Kind == sim.Promote || missed && isOfServers(parts) && (v.Cluster || v.Sentinels > 0)
+	return f.Action.Kind == sim.Promote || missed && isOfServers(parts) && shape.Watched
 }
 
 // isMisreleased reports whether somebody's release has ended the grant of one that takes part.

@@ -3,6 +3,7 @@ package minimal
 import (
 	"slices"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -28,28 +29,8 @@ func tidy(s *scenarios.Scenario) {
 		tidyClient(&s.Clients[i])
 	}
 	v := &s.Servers
-	if v.Leader > v.Count() {
-		v.Leader = 0
-	}
-	v.MinReplicas = min(v.MinReplicas, v.Replicas)
-	if v.MinReplicas == 0 {
-		v.MaxLag = 0
-	}
-	if v.Replicas == 0 {
-		v.FullSync, v.Sentinels = 0, 0
-	}
-	if v.Sentinels == 0 {
-		v.Failover = 0
-		if !v.Cluster {
-			v.DownAfter = 0
-		}
-	}
-	if v.Kind == "redis" {
-		s.Lock.Acks = min(s.Lock.Acks, v.Replicas)
-		if v.Persistence != "everysec" && v.Persistence != "always" {
-			v.Disk = "honest" // nothing is written that it could lie about
-		}
-	}
+	v.Backend().Tidy((*backend.Servers)(v))
+	s.Lock.Acks = min(s.Lock.Acks, v.Replicas)
 }
 
 // tidyClient keeps a section's accesses within it. A write at its end needs not be mentioned.

@@ -1,0 +1,38 @@
+// Package all lists the backends. To add one is to add a line here.
+package all
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/database"
+	"github.com/locksim/locksim/internal/backend/lease"
+	"github.com/locksim/locksim/internal/backend/memcached"
+	"github.com/locksim/locksim/internal/backend/redis"
+	"github.com/locksim/locksim/internal/backend/zookeeper"
+)
+
+// kinds are in the order of the documentation. The first is that of a scenario which names none.
+var kinds = []backend.Kind{
+	redis.Kind,
+	zookeeper.Kind,
+	lease.Etcd,
+	lease.Consul,
+	lease.Chubby,
+	memcached.Kind,
+	database.MySQL,
+	database.Postgres,
+}
+
+// Kinds returns the backends, in the order of the documentation.
+func Kinds() []backend.Kind { return slices.Clone(kinds) }
+
+// Find returns the backend of that name.
+func Find(name string) (backend.Kind, bool) {
+	for _, k := range kinds {
+		if k.Facts().Name == name {
+			return k, true
+		}
+	}
+	return nil, false
+}

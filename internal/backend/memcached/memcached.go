@@ -1,0 +1,28 @@
+// Package memcached says what there is to know of memcached before a server runs.
+package memcached
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/internal/backend"
+)
+
+// Kind is a memcached server.
+var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
+	Name: "memcached", Title: "memcached", Node: "memcached", Entry: "key", Doc: "One server.",
+	Place:    "one memcached server",
+	Fields:   []backend.Field{backend.Evict},
+	Patience: 125,
+	TTLs:     []time.Duration{10 * time.Second, 2 * time.Second},
+	Says:     []string{"look"},
+	Refuses:  []string{"SERVER_ERROR out of memory storing object"},
+}}}
+
+type kind struct{ backend.One }
+
+// Shape is that of one server, which keeps nothing on disk.
+func (k *kind) Shape(s *backend.Servers) backend.Shape {
+	d := k.One.Shape(s)
+	d.Volatile = true
+	return d
+}
