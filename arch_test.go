@@ -49,7 +49,9 @@ var arrows = map[string][]string{
 	},
 	"scenarios":         {"internal/backend", "internal/backend/all", "sim", "history", "checker", "trace"},
 	"internal/workload": {"locks", "history"},
+	"internal/record":   {"history", "locks", "sim", "trace"},
 	"internal/harness": {
+		"internal/record",
 		"internal/backend", "scenarios", "checker", "internal/workload", "locks", "locks/live", "internal/real", "sim", "sim/database", "sim/lease", "sim/memcached", "sim/redis",
 		"sim/redis/cluster", "sim/redis/sentinel",
 		"sim/storage", "sim/wasm", "sim/wire", "sim/zookeeper", "history", "trace",

@@ -46,7 +46,7 @@ func (w *world) check(r *Runner) string {
 
 // records counts what has been observed.
 func (w *world) records() int {
-	j, t := &w.journal, &w.truth
+	j, t := &w.journal, w.truth
 	return len(j.acquisitions) + len(j.waits) + len(j.accesses) + len(w.notes) +
-		len(t.grants) + len(t.copies) + len(t.asks) + len(t.removals)
+		len(t.Grants) + len(t.Copies) + len(t.Asks) + len(t.Removals)
 }

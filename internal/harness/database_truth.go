@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/database"
 	"github.com/locksim/locksim/trace"
@@ -14,7 +15,8 @@ import (
 // whose connection has it; or it is a row of the table of leases, and its holder is the client that the row names,
 // until the lease ends by the server's clock.
 type databaseTruth struct {
-	*succession
+	*record.Succession
+	world *world
 	key   database.Key
 	node  *sim.Node
 	end   *sim.Timer        // of the lease that is in the row
@@ -24,7 +26,7 @@ type databaseTruth struct {
 
 func newDatabaseTruth(w *world) *databaseTruth {
 	space, name, _ := strings.Cut(w.plan.key, "/")
-	return &databaseTruth{succession: newSuccession(&w.truth), key: database.Key{Space: space, Name: name}}
+	return &databaseTruth{Succession: record.NewSuccession(w.truth), world: w, key: database.Key{Space: space, Name: name}}
 }
 
 // watch tells the truth which node the server runs on.
@@ -39,7 +41,7 @@ func (t *databaseTruth) leased() bool { return t.key.Space == leaseTable }
 // Waits sees a request arrive while the lock is held.
 func (t *databaseTruth) Waits(_ *database.Server, k database.Key, r *database.Request) {
 	if k == t.key && !t.leased() {
-		t.asked(t.node.Name, r.Origin, false)
+		t.Asked(t.node.Name, r.Origin, false)
 	}
 }
 
@@ -50,8 +52,8 @@ func (t *databaseTruth) Took(_ *database.Server, k database.Key, r *database.Req
 		return
 	}
 	t.given = r
-	if times == 1 || !t.sameOwner(t.holder(), history.ID(r.Tag)) {
-		t.took(t.node.Name, r.Origin, trace.Never)
+	if times == 1 || !t.SameOwner(t.Holder(), history.ID(r.Tag)) {
+		t.Succession.Took(t.node.Name, r.Origin, trace.Never)
 	}
 }
 
@@ -60,15 +62,15 @@ func (t *databaseTruth) Left(_ *database.Server, k database.Key, r *database.Req
 	switch {
 	case k != t.key || t.leased() || makes(r):
 	case why == database.Crashed:
-		t.ended(t.holder(), history.Wiped, history.BySessionLoss)
+		t.Ended(t.Holder(), history.Wiped, history.BySessionLoss)
 	case r == nil:
-		t.ended(t.holder(), history.Expired, history.BySessionLoss)
+		t.Ended(t.Holder(), history.Expired, history.BySessionLoss)
 	case times > 0:
 		t.freed = r
-		t.released(t.node.Name, r.Origin, 0)
+		t.Released(t.node.Name, r.Origin, 0)
 	default:
 		t.freed = r
-		t.released(t.node.Name, r.Origin, t.holder())
+		t.Released(t.node.Name, r.Origin, t.Holder())
 	}
 }
 
@@ -112,16 +114,16 @@ func (t *databaseTruth) changed(r *database.Request, c *database.Change) {
 	switch {
 	case owner.Text == "" || life <= 0:
 		t.freed = r
-		t.released(t.node.Name, r.Origin, t.holder())
-	case t.copy < 0 || owner != c.Value(c.Before, "owner"): // one that asks again may take what has been its own
+		t.Released(t.node.Name, r.Origin, t.Holder())
+	case !t.Holding() || owner != c.Value(c.Before, "owner"): // one that asks again may take what has been its own
 		t.given = r
-		t.took(t.node.Name, r.Origin, t.now().Add(life))
+		t.Succession.Took(t.node.Name, r.Origin, t.Now().Add(life))
 	default:
-		t.prolonged(t.node.Name, r.Origin, t.now().Add(life))
+		t.Prolonged(t.node.Name, r.Origin, t.Now().Add(life))
 	}
 	t.end.Stop()
-	if t.copy >= 0 {
-		t.copies[t.copy].Expires = t.node.When(true, ends)
+	if t.Holding() {
+		t.Expires(t.node.When(true, ends))
 		t.end.Arm(true, ends)
 	}
 }
@@ -130,7 +132,7 @@ func (t *databaseTruth) changed(r *database.Request, c *database.Change) {
 type leaseEnd struct{ t *databaseTruth }
 
 // Ring sees the lease end. The duration of the grant was promised in true time, by which it is judged.
-func (e leaseEnd) Ring() { e.t.gone(history.Expired) }
+func (e leaseEnd) Ring() { e.t.Forgot(history.Expired) }
 
 // Executed sees the answer to a request.
 func (t *databaseTruth) Executed(_ *database.Server, r *database.Request, a *database.Response) {
@@ -139,9 +141,9 @@ func (t *databaseTruth) Executed(_ *database.Server, r *database.Request, a *dat
 	}
 	switch {
 	case r.Purpose == release && t.freed != r && a.Err == nil:
-		t.released(t.node.Name, r.Origin, 0)
+		t.Released(t.node.Name, r.Origin, 0)
 	case r.Purpose == acquire && (t.given == r || r.Asking):
-		t.asked(t.node.Name, r.Origin, t.given == r)
+		t.Asked(t.node.Name, r.Origin, t.given == r)
 	}
 }
 

@@ -21,7 +21,7 @@ type leaseService struct {
 func newLeaseService(w *world, d lease.Dialect, clientOf func(leaseClient) locks.Services) *leaseService {
 	s := &leaseService{dialect: d, clientOf: clientOf}
 	s.server = lease.New(w.engine, lease.Config{
-		Dialect: d, Name: w.plan.Case.Scenario.Servers.Names()[0], Observer: newLeaseTruth(&w.truth),
+		Dialect: d, Name: w.plan.Case.Scenario.Servers.Names()[0], Observer: newLeaseTruth(w),
 	})
 	s.node = s.server.Node()
 	return s

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/lease"
@@ -16,7 +17,8 @@ import (
 // leaseTruth observes a service of leases and sessions. In a queue (etcd) the entries are the keys under the lock's,
 // and the first one made holds; else (Consul, Chubby) the lock's key is an entry while a session has it.
 type leaseTruth struct {
-	*succession
+	*record.Succession
+	world   *world
 	key     string
 	entries []leaseEntry // by creation
 }
@@ -28,13 +30,13 @@ type leaseEntry struct {
 	made    sim.Origin // the request that made it, or acquired it
 }
 
-func newLeaseTruth(t *truth) *leaseTruth {
-	return &leaseTruth{succession: newSuccession(t), key: t.world.plan.key}
+func newLeaseTruth(w *world) *leaseTruth {
+	return &leaseTruth{Succession: record.NewSuccession(w.truth), world: w, key: w.plan.key}
 }
 
 // isEntry reports whether a change is of a key that holds the lock, or waits for it.
 func (l *leaseTruth) isEntry(name string) bool {
-	if l.authority == locks.Queue {
+	if l.Authority == locks.Queue {
 		return strings.HasPrefix(name, l.key+"/")
 	}
 	return name == l.key
@@ -55,14 +57,14 @@ func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Respon
 			if !first {
 				owner = 0
 			}
-			l.released(node, r.Origin, owner)
+			l.Released(node, r.Origin, owner)
 		}
 	}
 	if r.Purpose == release && !left {
-		l.released(node, r.Origin, 0)
+		l.Released(node, r.Origin, 0)
 	}
 	if took := l.succeed(s); took || l.asks(r) {
-		l.asked(node, r.Origin, took)
+		l.Asked(node, r.Origin, took)
 	}
 	if r.Access > 0 {
 		l.settle(r, a)
@@ -73,7 +75,7 @@ func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Respon
 // a change of it; but so does the holder, when Lock has returned.
 func (l *leaseTruth) asks(r *lease.Request) bool {
 	return r.Purpose == acquire ||
-		r.Purpose == look && r.Asking && l.world.journal.of(history.ID(r.Tag)).Returned == trace.Never
+		r.Purpose == look && r.Asking && l.Of(history.ID(r.Tag)).Returned == trace.Never
 }
 
 // settle notes what the service has decided on an access to data that it guards.
@@ -97,10 +99,10 @@ func (l *leaseTruth) leave(name string) (owner history.ID, first bool) {
 
 // succeed lets the first entry hold if nobody does.
 func (l *leaseTruth) succeed(s *lease.Server) bool {
-	if len(l.entries) == 0 || l.copy >= 0 {
+	if len(l.entries) == 0 || l.Holding() {
 		return false
 	}
-	l.took(s.Node().Name, l.entries[0].made, l.promised(s, l.entries[0].session))
+	l.Took(s.Node().Name, l.entries[0].made, l.promised(s, l.entries[0].session))
 	return true
 }
 
@@ -108,22 +110,22 @@ func (l *leaseTruth) succeed(s *lease.Server) bool {
 func (l *leaseTruth) promised(s *lease.Server, id lease.SessionID) trace.Instant {
 	deadline, ok := s.Life(id)
 	if !ok {
-		return l.now()
+		return l.Now()
 	}
-	return l.now().Add(time.Duration(deadline - s.Node().Monotonic()))
+	return l.Now().Add(time.Duration(deadline - s.Node().Monotonic()))
 }
 
 // Waits sees a request that cannot be carried out yet.
 func (l *leaseTruth) Waits(s *lease.Server, r *lease.Request) {
 	if l.asks(r) {
-		l.asked(s.Node().Name, r.Origin, false)
+		l.Asked(s.Node().Name, r.Origin, false)
 	}
 }
 
 // Renewed sees the TTL of the holder's session restart.
 func (l *leaseTruth) Renewed(s *lease.Server, id lease.SessionID) {
-	if l.copy >= 0 && l.entries[0].session == id {
-		l.renewed(l.holder(), l.promised(s, id))
+	if l.Holding() && l.entries[0].session == id {
+		l.Succession.Renewed(l.Holder(), l.promised(s, id))
 	}
 }
 
@@ -135,9 +137,9 @@ func (l *leaseTruth) Ended(s *lease.Server, _ lease.SessionID, why lease.Reason,
 			switch owner, first := l.leave(c.Key.Name); {
 			case !first:
 			case why == lease.Mistaken:
-				l.forgot(history.Expired)
+				l.Forgot(history.Expired)
 			default:
-				l.ended(owner, history.Expired, history.BySessionLoss)
+				l.Succession.Ended(owner, history.Expired, history.BySessionLoss)
 			}
 		}
 	}
@@ -147,5 +149,5 @@ func (l *leaseTruth) Ended(s *lease.Server, _ lease.SessionID, why lease.Reason,
 // Wiped sees the disks lose all data.
 func (l *leaseTruth) Wiped(*lease.Server, []lease.Change) {
 	l.entries = nil
-	l.forgot(history.Wiped)
+	l.Forgot(history.Wiped)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/memcached"
@@ -21,7 +22,7 @@ type memcachedService struct {
 func newMemcachedService(w *world) *memcachedService {
 	name := w.plan.Case.Scenario.Servers.Names()[0]
 	key := w.plan.key
-	s := &memcachedService{key: key, server: memcached.New(&memcachedTruth{newSuccession(&w.truth), key})}
+	s := &memcachedService{key: key, server: memcached.New(&memcachedTruth{record.NewSuccession(w.truth), key})}
 	s.node = w.engine.AddServer(name, s.server)
 	s.server.Attach(s.node, w.engine.Rand("began", name))
 	return s
@@ -138,7 +139,7 @@ func (c *memcachedClients) connection(timeout time.Duration) (*line, error) {
 
 // memcachedTruth observes a memcached server: the client that makes the lock's item holds the lock.
 type memcachedTruth struct {
-	*succession
+	*record.Succession
 	key string
 }
 
@@ -153,18 +154,18 @@ func (t *memcachedTruth) Executed(
 	took := c == memcached.Made || c == memcached.Replaced && r.Purpose != renew
 	switch {
 	case took:
-		t.took(node, r.Origin, t.promised(r))
+		t.Took(node, r.Origin, t.promised(r))
 		t.end(s)
 	case c == memcached.Prolonged || c == memcached.Replaced:
-		t.prolonged(node, r.Origin, t.promised(r))
+		t.Prolonged(node, r.Origin, t.promised(r))
 		t.end(s)
 	case c == memcached.Removed:
-		t.released(node, r.Origin, t.holder())
+		t.Released(node, r.Origin, t.Holder())
 	case r.Purpose == release:
-		t.released(node, r.Origin, 0)
+		t.Released(node, r.Origin, 0)
 	}
 	if took || r.Asking && r.Purpose == acquire {
-		t.asked(node, r.Origin, took)
+		t.Asked(node, r.Origin, took)
 	}
 }
 
@@ -173,20 +174,20 @@ func (t *memcachedTruth) promised(r *memcached.Request) trace.Instant {
 	if r.Exptime == 0 {
 		return trace.Never
 	}
-	return t.now().Add(time.Duration(r.Exptime) * time.Second)
+	return t.Now().Add(time.Duration(r.Exptime) * time.Second)
 }
 
 // end notes when the server will really let the item go.
 func (t *memcachedTruth) end(s *memcached.Server) {
 	if end, there := s.Life(t.key); there {
-		t.copies[t.copy].Expires = end
+		t.Expires(end)
 	}
 }
 
 // Gone sees the item end without a request. The grant continues, as promised.
 func (t *memcachedTruth) Gone(_ *memcached.Server, key string, c memcached.Change) {
 	if key == t.key {
-		t.forgot(map[memcached.Change]history.Gone{
+		t.Forgot(map[memcached.Change]history.Gone{
 			memcached.Expired: history.Expired, memcached.Evicted: history.Evicted, memcached.Lost: history.Wiped,
 		}[c])
 	}

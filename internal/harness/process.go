@@ -228,7 +228,7 @@ func (p *process) Released(id history.ID, o history.Outcome) {
 		a := p.world.journal.of(id)
 		a.Released, a.Release = p.world.engine.Now(), o
 		if o == history.Failed {
-			p.world.truth.givenUp(id)
+			p.world.truth.GivenUp(id)
 		}
 	}, o.String)
 }

@@ -31,7 +31,7 @@ func newRedisService(w *world, r *Runner) *redisService {
 	s := &redisService{world: w, deployed: w.plan.Case.Scenario.Servers}
 	n := s.deployed.Count()
 	s.nodes, s.redis = make([]*sim.Node, 0, n), make([]*redis.Server, 0, n)
-	s.truth = newRedisTruth(s, &w.truth)
+	s.truth = newRedisTruth(s, w)
 	for i, name := range w.plan.servers[:n] {
 		server, process := s.build(r.store(i), s.config(i))
 		n := w.engine.AddServer(name, process)

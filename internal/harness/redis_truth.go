@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/redis"
@@ -14,7 +15,7 @@ import (
 // redisTruth observes Redis servers: it sees every change of the lock's keys on every server, and attributes it to the
 // request that made it, not to the value that is stored. A key on a server is a place; most locks have one key.
 type redisTruth struct {
-	*truth
+	*record.Truth
 	service *redisService
 	keys    []string
 	quorum  int      // at how many places a key must be for it to be a grant
@@ -36,20 +37,21 @@ type origin struct {
 	ends  trace.Instant // when the life that it was given is over in true time; Never without expiry
 }
 
-func newRedisTruth(s *redisService, t *truth) *redisTruth {
+func newRedisTruth(s *redisService, w *world) *redisTruth {
+	t := w.truth
 	r := &redisTruth{
-		truth: t, service: s, keys: t.world.plan.keys, quorum: 1,
-		origins: make([]origin, 0, cap(t.copies)), keyed: make([]keyed, s.deployed.Count()*len(t.world.plan.keys)),
+		Truth: t, service: s, keys: w.plan.keys, quorum: 1,
+		origins: make([]origin, 0, cap(t.Copies)), keyed: make([]keyed, s.deployed.Count()*len(w.plan.keys)),
 	}
-	switch t.authority {
+	switch t.Authority {
 	case locks.Majority:
 		r.quorum = s.deployed.Masters/2 + 1
-		t.blocks = s.deployed.Masters - r.quorum + 1
+		t.Blocks = s.deployed.Masters - r.quorum + 1
 	case locks.Replicated:
-		r.quorum = 1 + max(t.world.plan.Case.Scenario.Lock.Acks, 1)
+		r.quorum = 1 + max(w.plan.Case.Scenario.Lock.Acks, 1)
 	case locks.MostKeys:
 		r.quorum = len(r.keys)/2 + 1
-		t.blocks = len(r.keys) - r.quorum + 1
+		t.Blocks = len(r.keys) - r.quorum + 1
 	default:
 	}
 	for i := range r.keyed {
@@ -99,12 +101,12 @@ func (t *redisTruth) Executed(s *redis.Server, r *redis.Request, reply redis.Rep
 		t.count(i)
 	}
 	if did.made || did.entered || r.Asking && r.Purpose != release && r.Purpose != renew && r.Command != "WAIT" {
-		t.asked(s.Node().Name, r.Origin, did.made || did.entered)
+		t.Asked(s.Node().Name, r.Origin, did.made || did.entered)
 	}
 	switch {
-	case !t.judges():
+	case !t.Judges():
 	case did.left:
-		t.endGrants(history.ID(r.Tag), r.Sent, history.ByUnlock)
+		t.EndGrants(history.ID(r.Tag), r.Sent, history.ByUnlock)
 	case did.removed || concerns && r.Purpose == release && reply.Type != redis.ReplyError:
 		t.removed(i, r, s, held)
 	}
@@ -150,7 +152,7 @@ func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, change
 
 // owns reports whether the key at a place is of the owner who sends a request.
 func (t *redisTruth) owns(i int, r *redis.Request) bool {
-	return t.sameOwner(t.copies[t.keyed[i].copy].Acquisition, history.ID(r.Tag))
+	return t.SameOwner(t.Copies[t.keyed[i].copy].Acquisition, history.ID(r.Tag))
 }
 
 // meddled follows a request that changes the expiry of another client's key. An earlier expiry takes the key away,
@@ -162,32 +164,32 @@ func (t *redisTruth) meddled(i int, r *redis.Request, s *redis.Server, change *r
 	t.time(i, s, change)
 	ends := t.origins[k.copy].ends
 	switch {
-	case !t.judges():
+	case !t.Judges():
 		return false
 	case ends < before:
-		t.shortened(s.Node().Name, r.Origin, t.copies[k.copy].Acquisition)
+		t.Shortened(s.Node().Name, r.Origin, t.Copies[k.copy].Acquisition)
 		return false
 	}
 	t.renewed(i, s, change)
 	if k.grant < 0 || t.several() {
 		return false
 	}
-	t.grant(r.Origin, ends)
+	t.Grant(r.Origin, ends)
 	return true
 }
 
 // several reports whether it takes more than one place to grant, of which none is above the others.
 func (t *redisTruth) several() bool {
-	return t.authority == locks.Majority || t.authority == locks.MostKeys
+	return t.Authority == locks.Majority || t.Authority == locks.MostKeys
 }
 
 // enters begins a grant for an acquisition that adds a hold to one that its owner has, and reports whether it does.
 func (t *redisTruth) enters(i int, r *redis.Request) bool {
 	id, c := history.ID(r.Tag), t.keyed[i].copy
-	if r.Purpose != acquire || t.keyed[i].grant < 0 || t.copies[c].Acquisition == id || t.held(id) {
+	if r.Purpose != acquire || t.keyed[i].grant < 0 || t.Copies[c].Acquisition == id || t.Held(id) {
 		return false
 	}
-	t.grant(r.Origin, t.origins[c].ends)
+	t.Grant(r.Origin, t.origins[c].ends)
 	return true
 }
 
@@ -241,7 +243,7 @@ func (t *redisTruth) Promoted(s *redis.Server) {
 	}
 	for _, key := range t.keys {
 		if k := &t.keyed[t.at(server, key)]; k.copy >= 0 {
-			k.grant = t.lastGrant(t.copies[k.copy].Acquisition)
+			k.grant = t.LastGrant(t.Copies[k.copy].Acquisition)
 		}
 	}
 }
@@ -272,7 +274,7 @@ func (t *redisTruth) Applied(s *redis.Server, changes []redis.Change) {
 
 // confirmed counts a copy that a replica has made. A grant that stands already is not begun again.
 func (t *redisTruth) confirmed(i int) {
-	if t.authority == locks.Replicated && !slices.Contains(t.granted, t.origins[t.keyed[i].copy].sent) {
+	if t.Authority == locks.Replicated && !slices.Contains(t.Granted, t.origins[t.keyed[i].copy].sent) {
 		t.count(i)
 	}
 }
@@ -280,7 +282,7 @@ func (t *redisTruth) confirmed(i int) {
 // isOf reports whether a copy is what a request left behind: its own, or that of a first hold to which it added one.
 func (t *redisTruth) isOf(c int, writer *redis.Request, kind redis.Kind) bool {
 	return t.origins[c].sent == writer.Sent || t.origins[c].wrote == writer.Sent || kind == redis.KindHash &&
-		t.origins[c].sent < writer.Sent && t.sameOwner(t.copies[c].Acquisition, history.ID(writer.Tag))
+		t.origins[c].sent < writer.Sent && t.SameOwner(t.Copies[c].Acquisition, history.ID(writer.Tag))
 }
 
 // source returns the last copy, on any server, of which a request's is a copy: what it made itself, or else what it
@@ -304,8 +306,8 @@ func (t *redisTruth) gone(i int, how history.Gone) {
 	if k.copy < 0 {
 		return
 	}
-	c := &t.copies[k.copy]
-	c.To, c.Gone = t.now(), how
+	c := &t.Copies[k.copy]
+	c.To, c.Gone = t.Now(), how
 	k.copy, k.grant = -1, -1
 }
 
@@ -319,7 +321,7 @@ func (t *redisTruth) made(i int, r *redis.Request, s *redis.Server, change *redi
 func (t *redisTruth) copied(i int, writer *redis.Request, kind redis.Kind, s *redis.Server) {
 	id, o := history.ID(writer.Tag), origin{sent: writer.Sent, wrote: writer.Sent, ends: trace.Never}
 	if from := t.source(writer, kind); from >= 0 {
-		id, o = t.copies[from].Acquisition, t.origins[from]
+		id, o = t.Copies[from].Acquisition, t.origins[from]
 	}
 	t.begin(i, s, id, writer.Client, o)
 	t.expires(i, s)
@@ -327,10 +329,10 @@ func (t *redisTruth) copied(i int, writer *redis.Request, kind redis.Kind, s *re
 
 func (t *redisTruth) begin(i int, s *redis.Server, id history.ID, client string, o origin) {
 	t.gone(i, history.Overwritten)
-	t.keyed[i] = keyed{copy: len(t.copies), grant: -1}
+	t.keyed[i] = keyed{copy: len(t.Copies), grant: -1}
 	t.origins = append(t.origins, o)
-	t.copies = append(t.copies, history.Copy{
-		Node: s.Node().Name, Acquisition: id, Client: client, From: t.now(), To: trace.Never, Expires: trace.Never,
+	t.Copies = append(t.Copies, history.Copy{
+		Node: s.Node().Name, Acquisition: id, Client: client, From: t.Now(), To: trace.Never, Expires: trace.Never,
 	})
 }
 
@@ -343,16 +345,16 @@ func (t *redisTruth) keeps(i int, r *redis.Request, change *redis.Change) bool {
 // rewrites reports whether a request writes the value by which its acquisition holds.
 func (t *redisTruth) rewrites(i int, r *redis.Request, change *redis.Change) bool {
 	c := t.keyed[i].copy
-	return t.copies[c].Acquisition == history.ID(r.Tag) && t.origins[c].value == change.Value && t.standing(c) >= 0
+	return t.Copies[c].Acquisition == history.ID(r.Tag) && t.origins[c].value == change.Value && t.standing(c) >= 0
 }
 
 // standing returns the grant that stands and was begun by the try of which a copy is; -1 if there is none.
 func (t *redisTruth) standing(c int) int {
-	g := t.lastGrant(t.copies[c].Acquisition)
-	if g < 0 || t.grants[g].To <= t.now() {
+	g := t.LastGrant(t.Copies[c].Acquisition)
+	if g < 0 || t.Grants[g].To <= t.Now() {
 		return -1
 	}
-	by := slices.IndexFunc(t.origins, func(o origin) bool { return o.sent == t.granted[g] })
+	by := slices.IndexFunc(t.origins, func(o origin) bool { return o.sent == t.Granted[g] })
 	if by < 0 || t.origins[by].value != t.origins[c].value {
 		return -1
 	}
@@ -375,9 +377,9 @@ func (t *redisTruth) renewed(i int, s *redis.Server, change *redis.Change) {
 	}
 	// The grants that rest on the copy are that of the acquisition that made it, and those of further holds.
 	k := &t.keyed[i]
-	for g := k.grant; g >= 0 && g < len(t.grants); g++ {
-		if grant := &t.grants[g]; grant.Ended != history.ByUnlock && t.sameOwner(grant.Acquisition, t.copies[k.copy].Acquisition) {
-			t.promise(g, t.origins[k.copy].ends)
+	for g := k.grant; g >= 0 && g < len(t.Grants); g++ {
+		if grant := &t.Grants[g]; grant.Ended != history.ByUnlock && t.SameOwner(grant.Acquisition, t.Copies[k.copy].Acquisition) {
+			t.Promise(g, t.origins[k.copy].ends)
 		}
 	}
 }
@@ -395,8 +397,8 @@ func (t *redisTruth) prolong(i int) {
 		return
 	}
 	slices.Sort(ends)
-	if g := t.lastGrant(t.copies[last].Acquisition); g >= 0 && t.grants[g].Ended == history.ByDeadline {
-		t.promise(g, max(t.grants[g].To, ends[len(ends)-t.quorum]))
+	if g := t.LastGrant(t.Copies[last].Acquisition); g >= 0 && t.Grants[g].Ended == history.ByDeadline {
+		t.Promise(g, max(t.Grants[g].To, ends[len(ends)-t.quorum]))
 	}
 }
 
@@ -405,14 +407,14 @@ func (t *redisTruth) time(i int, s *redis.Server, change *redis.Change) {
 	o := &t.origins[t.keyed[i].copy]
 	o.ends = trace.Never
 	if change.Deadline > 0 {
-		o.ends = t.now().Add(time.Duration(change.Deadline - s.Node().Wall()))
+		o.ends = t.Now().Add(time.Duration(change.Deadline - s.Node().Wall()))
 	}
 	t.expires(i, s)
 }
 
 // expires notes when the server's own clock will end the key.
 func (t *redisTruth) expires(i int, s *redis.Server) {
-	c := &t.copies[t.keyed[i].copy]
+	c := &t.Copies[t.keyed[i].copy]
 	c.Expires = trace.Never
 	if _, deadline, there := s.Store.Get(t.keys[i%len(t.keys)]); there && deadline != 0 {
 		c.Expires = s.Node().When(true, deadline)
@@ -435,16 +437,16 @@ func (t *redisTruth) prolonged(i int, s *redis.Server) {
 // left over from an earlier try of it.
 func (t *redisTruth) votes(j, i int) bool {
 	switch {
-	case t.authority == locks.OneNode && j != i, t.authority == locks.MostKeys && t.server(j) != t.server(i):
+	case t.Authority == locks.OneNode && j != i, t.Authority == locks.MostKeys && t.server(j) != t.server(i):
 		return false
 	}
 	c, last := t.keyed[j].copy, t.keyed[i].copy
-	return c >= 0 && t.copies[c].Acquisition == t.copies[last].Acquisition && t.origins[c].value == t.origins[last].value
+	return c >= 0 && t.Copies[c].Acquisition == t.Copies[last].Acquisition && t.origins[c].value == t.origins[last].value
 }
 
 // count begins a grant if the copy that has just come to a place completes a quorum.
 func (t *redisTruth) count(i int) {
-	if !t.judges() || t.authority == locks.OneNode && t.service.independent() && t.server(i) != 0 {
+	if !t.Judges() || t.Authority == locks.OneNode && t.service.independent() && t.server(i) != 0 {
 		return
 	}
 	last := t.keyed[i].copy
@@ -462,32 +464,32 @@ func (t *redisTruth) count(i int) {
 		t.prolong(i)
 		return
 	}
-	t.keyed[i].grant = len(t.grants)
-	c := &t.copies[last]
-	t.grant(sim.Origin{Client: c.Client, Tag: int(c.Acquisition), Sent: t.origins[last].sent}, ends)
+	t.keyed[i].grant = len(t.Grants)
+	c := &t.Copies[last]
+	t.Grant(sim.Origin{Client: c.Client, Tag: int(c.Acquisition), Sent: t.origins[last].sent}, ends)
 }
 
 // removed notes a release that was executed, and the grants that it rightfully ended.
 func (t *redisTruth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	id := history.ID(r.Tag)
-	removal := history.Removal{By: id, Client: r.Client, Node: s.Node().Name, At: t.now()}
-	own := held >= 0 && t.sameOwner(t.copies[held].Acquisition, id)
+	removal := history.Removal{By: id, Client: r.Client, Node: s.Node().Name, At: t.Now()}
+	own := held >= 0 && t.SameOwner(t.Copies[held].Acquisition, id)
 	later := own && t.origins[held].sent > r.Sent
 	removal.Stale = held >= 0 && !own || later || held < 0 && t.hadCopy(i, id)
-	keeps := t.authority == locks.MostKeys && t.stillMost(i, id)
-	if held >= 0 && t.keyed[i].copy != held && t.copies[held].Gone == history.Deleted {
+	keeps := t.Authority == locks.MostKeys && t.stillMost(i, id)
+	if held >= 0 && t.keyed[i].copy != held && t.Copies[held].Gone == history.Deleted {
 		switch {
 		case !own:
-			removal.Ended = t.copies[held].Acquisition
+			removal.Ended = t.Copies[held].Acquisition
 		case later:
-			removal.Ended, removal.Again = t.copies[held].Acquisition, true
+			removal.Ended, removal.Again = t.Copies[held].Acquisition, true
 		case !keeps:
-			t.endOwners(id, r.Sent)
+			t.EndOwners(id, r.Sent)
 		}
 	}
-	t.removals = append(t.removals, removal)
+	t.Removals = append(t.Removals, removal)
 	if !keeps {
-		t.endGrants(id, r.Sent, history.ByUnlock)
+		t.EndGrants(id, r.Sent, history.ByUnlock)
 	}
 }
 
@@ -496,7 +498,7 @@ func (t *redisTruth) removed(i int, r *redis.Request, s *redis.Server, held int)
 func (t *redisTruth) stillMost(i int, id history.ID) bool {
 	first, left := t.server(i)*len(t.keys), 0
 	for j := range t.keys {
-		if c := t.keyed[first+j].copy; c >= 0 && t.copies[c].Acquisition == id {
+		if c := t.keyed[first+j].copy; c >= 0 && t.Copies[c].Acquisition == id {
 			left++
 		}
 	}
@@ -505,9 +507,9 @@ func (t *redisTruth) stillMost(i int, id history.ID) bool {
 
 // hadCopy reports whether a server has ever had a copy of the acquisition.
 func (t *redisTruth) hadCopy(i int, id history.ID) bool {
-	node, began := t.service.nodes[t.server(i)].Name, t.began(id)
-	for c := len(t.copies) - 1; c >= 0 && t.copies[c].From >= began; c-- {
-		if t.copies[c].Acquisition == id && t.copies[c].Node == node {
+	node, began := t.service.nodes[t.server(i)].Name, t.Began(id)
+	for c := len(t.Copies) - 1; c >= 0 && t.Copies[c].From >= began; c-- {
+		if t.Copies[c].Acquisition == id && t.Copies[c].Node == node {
 			return true
 		}
 	}

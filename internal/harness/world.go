@@ -2,6 +2,7 @@ package harness
 
 import (
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/storage"
@@ -16,7 +17,7 @@ type world struct {
 	service service // the lock's servers
 	storage *sim.Node
 	journal journal
-	truth   truth
+	truth   *record.Truth
 	sent    uint64 // requests to the lock's servers
 	notes   []history.Note
 	loads   []history.Load    // requests by second, where the scenario bounds them
@@ -34,7 +35,9 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 		Limits: limitsOf(s), Check: func() string { return w.check(r) },
 	}, &r.spare)
 	w.journal.init(w.engine, r.last)
-	w.truth.init(w, r.last)
+	w.truth = record.NewTruth(p.Algorithm.Authority, record.Room{
+		Grants: r.last.grants, Copies: r.last.copies, Asks: r.last.asks, Removals: r.last.removals,
+	}, w.engine.Now, w.journal.of)
 	w.service = newService(w, r)
 	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, s.Resource.Registers, w.journal.applied))
 	for i := range p.clients {
@@ -111,15 +114,15 @@ func (w *world) note(node, text string) {
 
 // history joins what was observed.
 func (w *world) history(end sim.Ending) *history.History {
-	w.truth.close()
+	w.truth.Close(w.plan.Algorithm.Token)
 	w.journal.close()
 	h := &history.History{
 		Fencing: w.plan.Case.Fencing, Registers: w.plan.Case.Scenario.Resource.Registers,
-		HasAuthority: w.truth.judges(), HasTokens: w.plan.Algorithm.Token, HasPrograms: w.plan.Algorithm.Program != nil, Exits: w.journal.ends,
+		HasAuthority: w.truth.Judges(), HasTokens: w.plan.Algorithm.Token, HasPrograms: w.plan.Algorithm.Program != nil, Exits: w.journal.ends,
 		Notes: w.notes, Requests: int(w.sent), WakeUps: w.wakeUps, End: end.At, Bound: end.Bound, Quiescent: end.Quiescent,
 		Acquisitions: w.journal.acquisitions, Waits: w.journal.waits, Accesses: w.journal.accesses,
-		Grants: w.truth.grants, Copies: w.truth.copies, Asks: w.truth.asks, Removals: w.truth.removals,
-		Keeps: w.plan.keeps(), Blocks: w.truth.blocks, Loads: w.loads,
+		Grants: w.truth.Grants, Copies: w.truth.Copies, Asks: w.truth.Asks, Removals: w.truth.Removals,
+		Keeps: w.plan.keeps(), Blocks: w.truth.Blocks, Loads: w.loads,
 	}
 	faults := w.engine.Faults()
 	for i, f := range faults {

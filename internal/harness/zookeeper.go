@@ -24,7 +24,7 @@ func newZooKeeperService(w *world) *zooKeeperService {
 	s := &zooKeeperService{world: w, sessions: make(map[*sim.Node]func() zookeeper.SessionID)}
 	s.ensemble = zookeeper.New(w.engine, zookeeper.Config{
 		Servers: deployed.Count(), Leader: deployed.Leader, Tick: deployed.Tick, SyncLimit: deployed.SyncLimit,
-		LazyDisk: deployed.Persistence == "lazy", Observer: newZooKeeperTruth(&w.truth),
+		LazyDisk: deployed.Persistence == "lazy", Observer: newZooKeeperTruth(w),
 	})
 	for _, server := range s.ensemble.Servers {
 		s.nodes = append(s.nodes, server.Node())

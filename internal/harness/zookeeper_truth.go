@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/zookeeper"
@@ -16,7 +17,8 @@ import (
 // zooKeeperTruth observes an ensemble: it sees every transaction when it is committed. The entries of the lock are the
 // node under its key, or that node's children; the first of them by number holds.
 type zooKeeperTruth struct {
-	*succession
+	*record.Succession
+	world   *world
 	key     string
 	entries []entry // by number
 }
@@ -27,13 +29,13 @@ type entry struct {
 	made sim.Origin // the request that made it
 }
 
-func newZooKeeperTruth(t *truth) *zooKeeperTruth {
-	return &zooKeeperTruth{succession: newSuccession(t), key: t.world.plan.key}
+func newZooKeeperTruth(w *world) *zooKeeperTruth {
+	return &zooKeeperTruth{Succession: record.NewSuccession(w.truth), world: w, key: w.plan.key}
 }
 
 // isEntry reports whether a node of that path holds the lock, or waits for it.
 func (z *zooKeeperTruth) isEntry(path string) bool {
-	if z.authority == locks.Queue {
+	if z.Authority == locks.Queue {
 		return strings.HasPrefix(path, z.key) && strings.LastIndexByte(path, '/') == len(z.key)
 	}
 	return path == z.key
@@ -53,7 +55,7 @@ func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 	}
 	took := z.succeed(node)
 	if r != nil {
-		z.outlives(history.ID(r.Tag))
+		z.Outlives(history.ID(r.Tag))
 	}
 	if r != nil && r.Access != 0 {
 		z.world.journal.settled(r.Access, txn.Err == zookeeper.OK, 0)
@@ -61,15 +63,15 @@ func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 	switch {
 	case r == nil || !z.isEntry(r.Path):
 	case r.Op == zookeeper.Create:
-		z.asked(node, r.Origin, took)
+		z.Asked(node, r.Origin, took)
 	case r.Op == zookeeper.Delete && txn.Err != zookeeper.OK:
-		z.released(node, r.Origin, 0)
+		z.Released(node, r.Origin, 0)
 	}
 }
 
 // Answered sees the reads of locks, and those of a resource in the ensemble.
 func (z *zooKeeperTruth) Answered(_ *zookeeper.Server, a *zookeeper.Response) {
-	z.outlives(history.ID(a.Request.Tag))
+	z.Outlives(history.ID(a.Request.Tag))
 	if r := a.Request; r.Access != 0 {
 		version, _ := strconv.ParseUint(a.Data, 10, 64) // of a register that has never been written, 0
 		z.world.journal.settled(r.Access, true, version)
@@ -78,10 +80,10 @@ func (z *zooKeeperTruth) Answered(_ *zookeeper.Server, a *zookeeper.Response) {
 
 // succeed lets the first entry hold if nobody does.
 func (z *zooKeeperTruth) succeed(node string) bool {
-	if len(z.entries) == 0 || z.copy >= 0 {
+	if len(z.entries) == 0 || z.Holding() {
 		return false
 	}
-	z.took(node, z.entries[0].made, trace.Never)
+	z.Took(node, z.entries[0].made, trace.Never)
 	return true
 }
 
@@ -110,14 +112,14 @@ func (z *zooKeeperTruth) leave(node string, r *zookeeper.Request, path string) {
 	}
 	switch {
 	case r != nil && r.Op != zookeeper.CloseSession && i == 0:
-		z.released(node, r.Origin, owner)
+		z.Released(node, r.Origin, owner)
 	case r != nil && r.Op != zookeeper.CloseSession:
-		z.released(node, r.Origin, 0)
+		z.Released(node, r.Origin, 0)
 	case i > 0:
 	case r != nil:
-		z.ended(owner, history.Deleted, history.ByUnlock)
+		z.Ended(owner, history.Deleted, history.ByUnlock)
 	default:
-		z.ended(owner, history.Expired, history.BySessionLoss)
+		z.Ended(owner, history.Expired, history.BySessionLoss)
 	}
 }
 
@@ -131,7 +133,7 @@ func (z *zooKeeperTruth) Elected(s *zookeeper.Server) {
 		return code != zookeeper.OK
 	}
 	if len(z.entries) > 0 && lost(z.entries[0]) {
-		z.forgot(history.Wiped)
+		z.Forgot(history.Wiped)
 	}
 	z.entries = slices.DeleteFunc(z.entries, lost)
 	z.succeed(s.Node().Name)
