@@ -15,9 +15,7 @@ import (
 func (a *audit) checkFaults() {
 	names := make([]string, len(a.Faults))
 	for i, f := range a.Faults {
-		if names[i] = f.Name; f.Name == "" {
-			names[i] = fmt.Sprintf("fault-%d", i+1)
-		}
+		names[i] = f.NameAt(i)
 	}
 	for i, f := range a.Faults {
 		at := fmt.Sprintf("faults[%d]", i)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,14 @@ type Fault struct {
 	Trigger Trigger
 	Action  Action
 	For     time.Duration // it heals after this long; 0: never
+}
+
+// NameAt returns the name of a fault that is the i-th of its run, from 0: its own, or "fault-N" if it has none.
+func (f Fault) NameAt(i int) string {
+	if f.Name != "" {
+		return f.Name
+	}
+	return "fault-" + strconv.Itoa(i+1)
 }
 
 // When says how a trigger relates to its step.

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -46,9 +45,7 @@ type ErrorReply func(request Payload, text string) Payload
 // Inject adds a fault to the run. Its scenario has been checked: an unknown name here is a bug. Only faults of
 // kind Error need errorReply. A fault at 0s acts before any process takes a step.
 func (e *Engine) Inject(f Fault, errorReply ErrorReply) {
-	if f.Name == "" {
-		f.Name = fmt.Sprintf("fault-%d", len(e.faults)+1)
-	}
+	f.Name = f.NameAt(len(e.faults))
 	if f.Action.Kind == Error && errorReply == nil {
 		panic("sim: fault " + f.Name + " has no way to make an error reply")
 	}

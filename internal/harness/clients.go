@@ -5,6 +5,7 @@ import (
 
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
 )
 
 // Client describes one client process of a plan, for running it outside a simulation.
@@ -28,6 +29,9 @@ func (p *Plan) Clients() []Client {
 	}
 	return list
 }
+
+// Faults lists the faults of the plan, each with a name.
+func (p *Plan) Faults() []sim.Fault { return p.faults }
 
 // Purpose returns the purpose of a Redis command of the plan's lock: its second name for faults.
 func (p *Plan) Purpose(args []string) string { return (&world{plan: p}).purpose(args) }

@@ -107,9 +107,7 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 		return nil, err
 	}
 	for i, f := range s.Faults {
-		if f.Name == "" {
-			f.Name = fmt.Sprintf("fault-%d", i+1)
-		}
+		f.Name = f.NameAt(i)
 		p.faults = append(p.faults, f)
 		p.texts = append(p.texts, f.Action.String())
 	}

@@ -29,10 +29,7 @@ type armed struct {
 
 // arm hangs the faults of the scenario.
 func (s *stage) arm(faults []sim.Fault) {
-	for i, f := range faults {
-		if f.Name == "" {
-			f.Name = fmt.Sprintf("fault-%d", i+1)
-		}
+	for _, f := range faults {
 		s.faults = append(s.faults, &armed{Fault: f, begin: trace.Never, end: trace.Never})
 	}
 }

@@ -38,10 +38,7 @@ func refuse(p *harness.Plan) error {
 			return &Refusal{"clocks." + c.Node, why}
 		}
 	}
-	for i, f := range s.Faults {
-		if f.Name == "" {
-			f.Name = fmt.Sprintf("fault-%d", i+1)
-		}
+	for _, f := range p.Faults() {
 		why := badTrigger(s, &f)
 		if why == "" {
 			why = badAction(s, &f)

@@ -92,7 +92,7 @@ func newStage(ctx context.Context, p *harness.Plan, program []string, patience t
 	}()
 	s.resource = storage.New(p.Case.Fencing, s.scenario.Resource.Registers, s.applied)
 	s.servers = newServers(s)
-	s.arm(s.scenario.Faults)
+	s.arm(p.Faults())
 	if err := s.servers.start(s); err != nil {
 		return s, err
 	}

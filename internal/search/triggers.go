@@ -1,9 +1,7 @@
 package search
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -167,7 +165,7 @@ func (g *generator) besideFault(i int) sim.Trigger {
 
 // nameOf returns what another fault calls the i-th.
 func (g *generator) nameOf(i int) string {
-	return cmp.Or(g.scenario.Faults[i].Name, "fault-"+strconv.Itoa(i+1))
+	return g.scenario.Faults[i].NameAt(i)
 }
 
 // mayHit reports whether a kind of fault may hit the message that a trigger hangs on.

@@ -1,7 +1,6 @@
 package minimal
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -263,7 +262,7 @@ func (r *reducer) standsStill() bool {
 	paused := func(client string, from trace.Instant, deaf bool) bool {
 		for i := range r.now.Faults {
 			f := &r.now.Faults[i]
-			was := faults[cmp.Or(f.Name, defaultName(i))]
+			was := faults[f.NameAt(i)]
 			if f.Action.Kind == sim.Pause && f.Action.Node == client && was.Fired && was.Begin <= from && from <= was.End && (deaf || at <= was.End) {
 				return true
 			}

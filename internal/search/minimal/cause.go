@@ -1,7 +1,6 @@
 package minimal
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/locksim/locksim/checker"
@@ -106,7 +105,7 @@ func (c *cast) causes() []string {
 // cause is what a fault comes to; "" if that is told already.
 func (c *cast) cause(i int) string {
 	f := &c.scenario.Faults[i]
-	h := c.faults[cmp.Or(f.Name, defaultName(i))]
+	h := c.faults[f.NameAt(i)]
 	parts := c.parts(f, h.Begin)
 	atServers := slices.Contains(parts, server) || slices.Contains(parts, sentinel)
 	switch {

@@ -2,7 +2,6 @@ package minimal
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/locksim/locksim/scenarios"
@@ -78,15 +77,10 @@ func lasts(f *sim.Fault) time.Duration {
 	return f.For
 }
 
-// defaultName is what a fault is called that has no name.
-func defaultName(i int) string { return "fault-" + strconv.Itoa(i+1) }
-
 // nameFaults gives each fault the name that it has by default, so that it keeps it when others are gone.
 func nameFaults(s *scenarios.Scenario) {
 	for i := range s.Faults {
-		if s.Faults[i].Name == "" {
-			s.Faults[i].Name = defaultName(i)
-		}
+		s.Faults[i].Name = s.Faults[i].NameAt(i)
 	}
 }
 
@@ -105,7 +99,7 @@ func unnameFaults(s *scenarios.Scenario) {
 		f := &s.Faults[i]
 		f.Name = ""
 		if isOfFault(&f.Trigger) && f.Trigger.Step.What != "" {
-			f.Trigger.Step.What = defaultName(slices.Index(names, f.Trigger.Step.What))
+			f.Trigger.Step.What = sim.Fault{}.NameAt(slices.Index(names, f.Trigger.Step.What))
 		}
 	}
 }
