@@ -59,14 +59,13 @@ type Engine struct {
 	conns    []*Conn // in the order in which they were opened
 	sweep    int     // how many conns there may be before those that are over are forgotten
 
-	faults  []*armed
-	watched [32]bool // which steps some fault waits for, by trace.Does
+	injector   Injector
+	errorReply ErrorReply
 
 	begun    bool // by Advance
 	steps    int
 	messages int
 	arrivals int // messages on their way to servers whose arrival is an event
-	mending  int // faults that are going to heal
 	alive    int // client processes that have work to do, or will restart
 	calls    int // of tasks since the last event
 	bound    string
@@ -88,6 +87,7 @@ func New(c Config, spare *Spare) *Engine {
 		nodes: spare.list, byName: spare.byName, conns: spare.opened,
 	}
 	e.Trace.Keep = c.Keep
+	e.injector = Injector{host: (*faultHost)(e), spare: &spare.faults}
 	return e
 }
 
@@ -228,11 +228,7 @@ func (e *Engine) Advance(to trace.Instant) (next trace.Instant, err error) {
 // begin lets the faults act that are there from the beginning, and then the processes start.
 func (e *Engine) begin() {
 	e.Trace.Begin()
-	for _, a := range e.faults {
-		if a.Trigger.When == At && a.Trigger.At == 0 {
-			a.fire(nil)
-		}
-	}
+	e.injector.Begin()
 	e.drain()
 }
 
@@ -242,7 +238,7 @@ func (e *Engine) still() bool {
 	if len(e.queue) == 0 {
 		return true
 	}
-	return e.alive == 0 && e.arrivals == 0 && (e.mending == 0 || !slices.ContainsFunc(e.conns, (*Conn).waits))
+	return e.alive == 0 && e.arrivals == 0 && (e.injector.healing == 0 || !slices.ContainsFunc(e.conns, (*Conn).waits))
 }
 
 // drain lets go on what was paused, and resumes the tasks that have become ready.

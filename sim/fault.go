@@ -28,6 +28,14 @@ func (f Fault) NameAt(i int) string {
 	return "fault-" + strconv.Itoa(i+1)
 }
 
+// Lasts returns after which time the fault heals; 0 if it does not.
+func (f *Fault) Lasts() time.Duration {
+	if f.Action.Kind == Crash {
+		return f.Action.Restart
+	}
+	return f.For
+}
+
 // When says how a trigger relates to its step.
 type When uint8
 

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/sim"
@@ -18,35 +19,6 @@ type message struct {
 	lost    bool
 }
 
-// armed is a fault on its way to happen.
-type armed struct {
-	sim.Fault
-	matches    int  // of the trigger's step
-	triggered  bool // and not again
-	begin, end trace.Instant
-	node       string // the node that it affected
-}
-
-// arm hangs the faults of the scenario.
-func (s *stage) arm(faults []sim.Fault) {
-	for _, f := range faults {
-		s.faults = append(s.faults, &armed{Fault: f, begin: trace.Never, end: trace.Never})
-	}
-}
-
-// atTheStart carries out what is to be so before anybody takes a step, and has the rest wait for its moment.
-func (s *stage) atTheStart() {
-	for _, a := range s.faults {
-		switch {
-		case a.Trigger.When != sim.At:
-		case a.Trigger.At == 0:
-			s.fire(a, nil)
-		default:
-			s.after(a.Trigger.At, func() { s.fire(a, nil) })
-		}
-	}
-}
-
 // before lets the faults act that wait for a step that is about to be taken. It is called with the lock.
 func (s *stage) before(step trace.Step, m *message) { s.trigger(sim.Before, step, m) }
 
@@ -55,64 +27,40 @@ func (s *stage) took(step trace.Step, m *message) { s.trigger(sim.After, step, m
 
 func (s *stage) trigger(when sim.When, step trace.Step, m *message) {
 	if step.What != "ping" {
-		s.stirred = s.now()
+		s.stirred = s.Now()
 	}
-	for _, a := range s.faults {
-		if a.triggered || a.Trigger.When != when || !a.Trigger.Step.Matches(&step, s.role) {
-			continue
-		}
-		a.matches++
-		if a.matches < a.Trigger.Nth {
-			continue
-		}
-		a.triggered = true
-		if a.Trigger.Plus == 0 {
-			s.fire(a, m)
-			continue
-		}
-		s.after(a.Trigger.Plus, func() { s.fire(a, nil) })
+	act := func(m *message) sim.Act {
+		return func(f *sim.Fault, node string) (bool, func()) { return s.carryOut(f, node, m) }
 	}
+	s.injector.Step(when, &step, act(m), func() sim.Act {
+		then := *m // the message has been passed on by then, but its connection may still be broken
+		return act(&then)
+	})
 }
 
-// fire carries a fault out. It is called with the lock.
-func (s *stage) fire(a *armed, m *message) {
-	name := a.Action.Node
-	if sim.IsRole(name) {
-		name = s.role(name)
-	}
-	step := trace.Step{Node: name, Does: trace.Begin, What: a.Name}
-	s.before(step, &message{})
-	did, heal, err := s.act(a, name, m)
+// Act carries out a fault that no message triggers. It is called with the lock.
+func (s *stage) Act(f *sim.Fault, node string) (did bool, heal func()) {
+	return s.carryOut(f, node, &message{})
+}
+
+// Announce makes the beginning or the end of a fault a step. It is called with the lock.
+func (s *stage) Announce(when sim.When, step trace.Step, _ *sim.Fault) {
+	s.trigger(when, step, &message{})
+}
+
+// carryOut does what a fault says; an error is a failure of the stage.
+func (s *stage) carryOut(f *sim.Fault, node string, m *message) (did bool, heal func()) {
+	did, undo, err := s.act(&f.Action, node, m)
 	if err != nil {
-		s.fail(fmt.Errorf("fault %s: %w", a.Name, err))
-		return
+		s.fail(fmt.Errorf("fault %s: %w", f.Name, err))
+		return false, nil
 	}
-	if !did {
-		return
+	if undo == nil {
+		return did, nil
 	}
-	a.begin, a.node = s.now(), name
-	s.took(step, &message{})
-	lasts := a.For
-	if a.Action.Kind == sim.Crash {
-		lasts = a.Action.Restart
+	return did, func() {
+		if err := undo(); err != nil {
+			s.fail(fmt.Errorf("the end of fault %s: %w", f.Name, err))
+		}
 	}
-	switch {
-	case heal == nil:
-		a.end = a.begin.Add(a.Action.By)
-	case lasts > 0:
-		a.end = a.begin.Add(lasts)
-		s.after(lasts, func() { s.mend(a, heal) })
-	}
-}
-
-// mend ends what a fault does. It is called with the lock.
-func (s *stage) mend(a *armed, heal func() error) {
-	step := trace.Step{Node: a.node, Does: trace.End, What: a.Name}
-	s.before(step, &message{})
-	if err := heal(); err != nil {
-		s.fail(fmt.Errorf("the end of fault %s: %w", a.Name, err))
-		return
-	}
-	a.end = s.now()
-	s.took(step, &message{})
 }

@@ -2,7 +2,6 @@ package minimal
 
 import (
 	"slices"
-	"time"
 
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -57,7 +56,7 @@ func isOfFault(t *sim.Trigger) bool {
 func inherited(gone *sim.Fault, of *sim.Trigger) sim.Trigger {
 	later := of.Plus
 	if of.Step.Does == trace.End {
-		later += lasts(gone)
+		later += gone.Lasts()
 	}
 	t := gone.Trigger
 	switch {
@@ -67,14 +66,6 @@ func inherited(gone *sim.Fault, of *sim.Trigger) sim.Trigger {
 		t.When, t.Plus = sim.After, t.Plus+later
 	}
 	return t
-}
-
-// lasts is how long a fault lasts; 0 if it does not heal.
-func lasts(f *sim.Fault) time.Duration {
-	if f.Action.Kind == sim.Crash {
-		return f.Action.Restart
-	}
-	return f.For
 }
 
 // nameFaults gives each fault the name that it has by default, so that it keeps it when others are gone.
