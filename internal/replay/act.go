@@ -9,8 +9,7 @@ import (
 
 // act does what a fault's action says, if there is something to do it to. It returns what heals it; nil if there is nothing
 // to heal. It is called with the lock.
-func (s *stage) act(a *armed, name string, m *message) (did bool, heal func() error, err error) {
-	action := &a.Action
+func (s *stage) act(action *sim.Action, name string, m *message) (did bool, heal func() error, err error) {
 	switch action.Kind {
 	case sim.Pause:
 		n := s.nodes[name]
@@ -29,7 +28,7 @@ func (s *stage) act(a *armed, name string, m *message) (did bool, heal func() er
 	case sim.Break:
 		return s.breakUp(action, m), nil, nil
 	case sim.Delay:
-		if m == nil || m.route == nil {
+		if m.route == nil {
 			return false, nil, nil
 		}
 		by, earlier := action.By, m.delay
@@ -41,7 +40,7 @@ func (s *stage) act(a *armed, name string, m *message) (did bool, heal func() er
 		}
 		return true, nil, nil
 	case sim.Error:
-		if m == nil || m.route == nil || m.reply {
+		if m.route == nil || m.reply {
 			return false, nil, nil
 		}
 		m.answer = action.Text
@@ -72,7 +71,7 @@ func (s *stage) crash(name string, action *sim.Action) (did bool, heal func() er
 	}
 	actor := s.actor(name)
 	if actor != nil {
-		s.journal.died(name, s.now())
+		s.journal.died(name, s.Now())
 	} else if err := s.servers.crashed(name, action); err != nil {
 		return false, nil, err
 	}
@@ -110,7 +109,7 @@ func (s *stage) setClock(name string, action *sim.Action) (did bool, heal func()
 		return false, nil, nil
 	}
 	step := func(by time.Duration) error {
-		s.journal.stepped(name, by, s.now())
+		s.journal.stepped(name, by, s.Now())
 		return actor.to.say(order{Step: by})
 	}
 	return true, func() error { return step(-action.Step) }, step(action.Step)
@@ -122,7 +121,7 @@ func (s *stage) breakUp(action *sim.Action, m *message) (did bool) {
 		sim.LoseNothing: real.LoseNothing, sim.LoseRequest: real.LoseRequests, sim.LoseReply: real.LoseReplies,
 	}[action.Lose]
 	if action.This {
-		if m == nil || m.passage == nil {
+		if m.passage == nil {
 			return false
 		}
 		m.lost = m.lost || action.Lose == sim.LoseRequest && !m.reply || action.Lose == sim.LoseReply && m.reply

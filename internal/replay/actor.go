@@ -85,8 +85,8 @@ func (s *stage) take(a *actor, from *real.Child, r *report) {
 		}
 	case settled:
 		if !r.Unknown {
-			s.journal.applied(r.Access, r.Accepted, r.Version, 0, s.now())
-			s.journal.access(r.Access).Returned = s.now()
+			s.journal.applied(r.Access, r.Accepted, r.Version, 0, s.Now())
+			s.journal.access(r.Access).Returned = s.Now()
 		}
 	default:
 		if !s.report(a, r, &answer) {
@@ -128,7 +128,7 @@ func (s *stage) report(a *actor, r *report, answer *order) bool {
 	case done:
 		a.gone = true
 		if r.Why != "" {
-			s.journal.notes = append(s.journal.notes, history.Note{Node: a.name, At: s.now(), Text: "has no lock: " + r.Why})
+			s.journal.notes = append(s.journal.notes, history.Note{Node: a.name, At: s.Now(), Text: "has no lock: " + r.Why})
 		}
 		s.changed()
 		return s.stepOf(a, trace.Done, "", func(trace.Instant) {})
@@ -144,7 +144,7 @@ func (s *stage) stepOf(a *actor, does trace.Does, what string, take func(now tra
 	if !s.running(a.node) {
 		return false
 	}
-	take(s.now())
+	take(s.Now())
 	s.took(step, &message{})
 	return true
 }
@@ -182,7 +182,7 @@ func (s *stage) access(a *actor, r *report) order {
 	if !s.travel(a, 1) || a.life != life || !s.receives(a.node, what, "", resourceNode, back) {
 		return answer
 	}
-	s.journal.access(number).Returned = s.now()
+	s.journal.access(number).Returned = s.Now()
 	return order{Number: r.Number, Accepted: decided.Accepted, Version: decided.Version}
 }
 

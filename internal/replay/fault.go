@@ -2,7 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/sim"

@@ -222,6 +222,7 @@ func TestARealRunThatIsCutOffIsUnknown(t *testing.T) {
 		now, err := real.Now()
 		require.NoError(t, err)
 		st := &stage{plan: plan, scenario: s, journal: newJournal(), zero: now - time.Minute}
+		st.injector = sim.NewInjector(st)
 		st.actors = []*actor{{node: &node{name: "a"}, gone: c.released}}
 		id := st.journal.start(owner{"a", 0}, history.Careless, 1)
 		st.journal.acquired(&report{ID: id}, 0, 2)

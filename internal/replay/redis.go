@@ -281,7 +281,7 @@ func (d *redisServers) promote(i int, a *sim.Action) (did bool, err error) {
 			case j == i || d.shard(j) != d.shard(i):
 			case j == old && a.Demote == 0:
 			case j == old:
-				d.stage.after(a.Demote, func() {
+				d.stage.After(a.Demote, func() {
 					if err := d.follow(j, i); err != nil {
 						d.stage.fail(err)
 					}
@@ -320,7 +320,7 @@ func (d *redisServers) wrote(i int) {
 	d.flushing[i] = true
 	n := d.stage.nodes[d.names[i]]
 	life := n.life
-	d.stage.after(flushEvery, func() {
+	d.stage.After(flushEvery, func() {
 		d.flushing[i] = false
 		if n.down || n.life != life {
 			return

@@ -73,7 +73,7 @@ func (t *redisTalk) request(args []string, raw []byte, way real.Way) error {
 	if m.answer != "" {
 		return t.passage.Answer([]byte("-" + m.answer + "\r\n"))
 	}
-	n.at = s.now()
+	n.at = s.Now()
 	t.asked = append(t.asked, n)
 	return way.Deliver(raw)
 }
@@ -105,7 +105,7 @@ func (t *redisTalk) reply(raw []byte, way real.Way) error {
 			s.served(t.route.server, n.at)
 		}
 		if n.alt == "acquire" {
-			s.journal.asked(t.actor.name, t.route.server, s.now())
+			s.journal.asked(t.actor.name, t.route.server, s.Now())
 		}
 	}
 	t.servers.wrote(t.server)

@@ -42,7 +42,7 @@ func (s *stage) names(patterns []string) (list []string) {
 	}
 	for _, p := range patterns {
 		if sim.IsRole(p) {
-			p = s.role(p)
+			p = s.RoleOf(p)
 		}
 		for _, name := range all {
 			if name != "" && sim.Glob(p, name) && !slices.Contains(list, name) {

@@ -40,7 +40,7 @@ type stage struct {
 	servers  servers
 	routes   []*route
 	resource *storage.Storage
-	faults   []*armed
+	injector *sim.Injector
 	journal  journal
 	stirred  trace.Instant // when something happened last
 	pending  int           // timers that have not run down
@@ -92,7 +92,10 @@ func newStage(ctx context.Context, p *harness.Plan, program []string, patience t
 	}()
 	s.resource = storage.New(p.Case.Fencing, s.scenario.Resource.Registers, s.applied)
 	s.servers = newServers(s)
-	s.arm(p.Faults())
+	s.injector = sim.NewInjector(s)
+	for _, f := range p.Faults() {
+		s.injector.Arm(f)
+	}
 	if err := s.servers.start(s); err != nil {
 		return s, err
 	}
@@ -155,11 +158,11 @@ func (s *stage) play() error {
 		return err
 	}
 	s.zero = zero
-	s.atTheStart()
+	s.injector.Begin()
 	for _, a := range s.actors {
 		begin := func() { s.answer(a, a.child, order{Number: a.ready}) }
 		if a.plan.Start > 0 {
-			s.after(a.plan.Start, begin)
+			s.After(a.plan.Start, begin)
 		} else {
 			begin()
 		}
@@ -176,7 +179,7 @@ func (s *stage) play() error {
 			}
 		}
 	})
-	return s.await(func() bool { return s.now() >= trace.Instant(s.scenario.End()) || s.over() })
+	return s.await(func() bool { return s.Now() >= trace.Instant(s.scenario.End()) || s.over() })
 }
 
 // quiet is longer than anybody in the scenario waits without taking a step: who has taken none for so long never will.
@@ -195,7 +198,7 @@ func (s *stage) over() bool {
 	if s.inFlight > 0 {
 		return false
 	}
-	if s.pending == 0 && s.now().Sub(s.stirred) > s.quiet() {
+	if s.pending == 0 && s.Now().Sub(s.stirred) > s.quiet() {
 		return true
 	}
 	return len(s.working()) == 0
@@ -256,8 +259,8 @@ func (s *stage) close() error {
 	return err
 }
 
-// now is the time since the run began.
-func (s *stage) now() trace.Instant {
+// Now is the time since the run began.
+func (s *stage) Now() trace.Instant {
 	now, err := real.Now()
 	if err != nil {
 		panic("replay: the clock could be read before: " + err.Error())
@@ -267,10 +270,10 @@ func (s *stage) now() trace.Instant {
 
 func (s *stage) instant(at time.Duration) trace.Instant { return trace.Instant(max(at-s.zero, 0)) }
 
-// after has something done later, with the lock.
-func (s *stage) after(d time.Duration, f func()) {
+// After has something done later, with the lock.
+func (s *stage) After(d time.Duration, f func()) {
 	s.pending++
-	due := s.now().Add(d)
+	due := s.Now().Add(d)
 	s.alive.Go(func() {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
@@ -284,12 +287,12 @@ func (s *stage) after(d time.Duration, f func()) {
 		if s.ctx.Err() != nil {
 			return
 		}
-		if by := s.now().Sub(due); by > s.patience {
+		if by := s.Now().Sub(due); by > s.patience {
 			s.tardy = append(s.tardy, tardiness{"the stage", by})
 		}
 		f()
 		s.pending--
-		s.stirred = s.now()
+		s.stirred = s.Now()
 		s.changed()
 	})
 }
@@ -303,8 +306,8 @@ type tardiness struct {
 // overslept notes that a client woke late, unless it was paused.
 func (s *stage) overslept(a *actor, r *report) {
 	from, at := s.instant(r.From), s.instant(r.At)
-	for _, f := range s.faults {
-		if f.Action.Kind == sim.Pause && f.node == a.name && f.begin <= at && (f.end >= from || f.end < f.begin) {
+	for _, f := range s.injector.Reports() {
+		if f.Fault.Action.Kind == sim.Pause && f.Node == a.name && f.Begin <= at && f.End >= from {
 			return
 		}
 	}
@@ -313,12 +316,12 @@ func (s *stage) overslept(a *actor, r *report) {
 
 // served notes that a server took its time for an answer, unless a fault is the cause.
 func (s *stage) served(server string, since trace.Instant) {
-	by := s.now().Sub(since)
+	by := s.Now().Sub(since)
 	if by <= s.patience {
 		return
 	}
-	for _, f := range s.faults {
-		if f.begin <= s.now() && (f.end >= since || f.end < f.begin) {
+	for _, f := range s.injector.Reports() {
+		if f.Begin <= s.Now() && f.End >= since {
 			return
 		}
 	}
@@ -334,7 +337,8 @@ func (s *stage) actor(name string) *actor {
 	return nil
 }
 
-func (s *stage) role(name string) string {
+// RoleOf finds the node that plays a role; "" if none does.
+func (s *stage) RoleOf(name string) string {
 	if name == "holder" {
 		return history.Holder(s.journal.acquisitions)
 	}
@@ -343,31 +347,28 @@ func (s *stage) role(name string) string {
 
 // applied notes what the resource has decided.
 func (s *stage) applied(r *storage.Request, a *storage.Answer) {
-	s.journal.applied(r.Access, a.Accepted, a.Version, a.MaxToken, s.now())
+	s.journal.applied(r.Access, a.Accepted, a.Version, a.MaxToken, s.Now())
 }
 
 // history joins what was observed.
 func (s *stage) history() *history.History {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range s.faults {
-		if f.begin != trace.Never && f.Action.Kind == sim.Pause && f.end == trace.Never {
-			s.journal.leave(f.node, f.begin)
+	faults := s.injector.Reports()
+	for _, f := range faults {
+		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {
+			s.journal.leave(f.Node, f.Begin)
 		}
 	}
 	h := &history.History{
 		Fencing: s.plan.Case.Fencing, Registers: s.scenario.Resource.Registers, HasTokens: s.plan.Algorithm.Token,
-		End: s.now(), Acquisitions: s.journal.acquisitions, Waits: s.journal.waits, Accesses: s.journal.accesses,
+		End: s.Now(), Acquisitions: s.journal.acquisitions, Waits: s.journal.waits, Accesses: s.journal.accesses,
 		Asks: s.journal.asks, Notes: s.journal.notes,
 	}
-	var faults []sim.FaultReport
-	for _, f := range s.faults {
-		faults = append(faults, sim.FaultReport{
-			Fault: &f.Fault, Node: f.node, Fired: f.begin != trace.Never, Begin: f.begin, End: f.end,
-		})
-		if f.Action.Kind != sim.SameRandom {
+	for _, f := range faults {
+		if f.Fault.Action.Kind != sim.SameRandom {
 			h.Faults = append(h.Faults, history.Fault{
-				Name: f.Name, Text: f.Action.String(), Fired: f.begin != trace.Never, Begin: f.begin, End: f.end,
+				Name: f.Fault.Name, Text: f.Fault.Action.String(), Fired: f.Fired, Begin: f.Begin, End: f.End,
 			})
 		}
 	}

@@ -72,7 +72,7 @@ func (t *zooKeeperTalk) request(frame []byte, way real.Way) error {
 	if !s.arrives(t.route.server, n.what, n.alt, t.actor.name, m) {
 		return errDropped
 	}
-	n.at = s.now()
+	n.at = s.Now()
 	t.asked[number] = n
 	return way.Deliver(frame)
 }
@@ -151,7 +151,7 @@ func (t *zooKeeperTalk) answered(body []byte) naming {
 		t.made = string(body[header+4 : min(header+4+length, len(body))])
 	}
 	if n.alt == "acquire" {
-		t.stage.journal.asked(t.actor.name, t.route.server, t.stage.now())
+		t.stage.journal.asked(t.actor.name, t.route.server, t.stage.Now())
 	}
 	return n
 }
