@@ -25,7 +25,7 @@ func TestEveryModuleIsInTheCatalogueWithItsLibrary(t *testing.T) {
 		require.Contains(t, string(text), c.Library+" v")
 		require.True(t, Is(c.Lock.Name))
 		require.True(t, Is(c.Lock.Name+"@v1.2.3"))
-		_, taken := locks.Find(c.Lock.Name)
+		_, taken := locks.Catalogue().Find(c.Lock.Name)
 		require.False(t, taken, "a lock of the catalogue has that name")
 	}
 	require.False(t, Is("redlock"))

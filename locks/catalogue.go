@@ -1,5 +1,7 @@
 package locks
 
+import "slices"
+
 // Algorithm describes a lock of the catalogue: its name, how it is built, and how an observer determines which
 // client holds it.
 type Algorithm struct {
@@ -60,73 +62,87 @@ const (
 	Queue                        // the holder made the first of the entries in the queue under the key
 )
 
-// Catalogue returns all locks: those on one server from the first attempt to the correct one, then Redlock and
-// its variants.
-func Catalogue() []Algorithm {
-	return []Algorithm{
-		getThenSet(),
-		setnx(),
-		setnxExpire(),
-		setWithoutNX(),
-		setNXExDel(),
-		setNXGetDel(),
-		jedisSample(),
-		setNXLua(),
-		setNXLuaReusedValue(),
-		setNXLuaFenced(),
-		setNXLuaWait(),
-		setNXLuaWaitElsewhere(),
-		watchdog(),
-		reentrant(),
-		redlock(),
-		redlockNoDrift(),
-		redlockNoCheck(),
-		redlockQuorumProse(),
-		redlockPy(),
-		redlockParallel(),
-		redlockParallelFixedDelay(),
-		redlockCounterToken(),
-		zkEphemeral(),
-		zkSequential(),
-		zkSequentialNoRecheck(),
-		zkSequentialUnprotected(),
-		zkSequentialNoSync(),
-		zkSequentialNumberToken(),
-		chubby(),
-		etcd(),
-		etcdNoRecheck(),
-		consul(),
-		memcachedAdd(),
-		memcachedCAS(),
-		mysqlGetLock(),
-		mysqlGetLockInTransaction(),
-		mysqlRow(),
-		mysqlLeaseRow(),
-		pgAdvisory(),
-		pgAdvisoryXact(),
-	}
+// catalogue lists all locks: those on one server from the first attempt to the correct one, then Redlock and its variants,
+// then those on other servers. It is made once, since every run looks its lock up.
+var catalogue = []Algorithm{
+	getThenSet(),
+	setnx(),
+	setnxExpire(),
+	setWithoutNX(),
+	setNXExDel(),
+	setNXGetDel(),
+	jedisSample(),
+	setNXLua(),
+	setNXLuaReusedValue(),
+	setNXLuaFenced(),
+	setNXLuaWait(),
+	setNXLuaWaitElsewhere(),
+	watchdog(),
+	reentrant(),
+	redlock(),
+	redlockNoDrift(),
+	redlockNoCheck(),
+	redlockQuorumProse(),
+	redlockPy(),
+	redlockParallel(),
+	redlockParallelFixedDelay(),
+	redlockCounterToken(),
+	zkEphemeral(),
+	zkSequential(),
+	zkSequentialNoRecheck(),
+	zkSequentialUnprotected(),
+	zkSequentialNoSync(),
+	zkSequentialNumberToken(),
+	chubby(),
+	etcd(),
+	etcdNoRecheck(),
+	consul(),
+	memcachedAdd(),
+	memcachedCAS(),
+	mysqlGetLock(),
+	mysqlGetLockInTransaction(),
+	mysqlRow(),
+	mysqlLeaseRow(),
+	pgAdvisory(),
+	pgAdvisoryXact(),
 }
 
-// catalogue is made once: every scenario that is drawn and played looks its lock up.
-var catalogue = Catalogue()
+// Set is a set of locks, which scenarios name. The zero Set is the catalogue. A Set never changes: [Set.With] returns another.
+type Set struct{ list []Algorithm }
 
-// Add makes another lock known to [Find], and replaces one of the same name. It must be called before any run.
-func Add(a Algorithm) {
-	for i := range catalogue {
-		if catalogue[i].Name == a.Name {
-			catalogue[i] = a
-			return
-		}
+// Catalogue returns the locks of this package.
+func Catalogue() Set { return Set{} }
+
+func (s Set) locks() []Algorithm {
+	if s.list == nil {
+		return catalogue
 	}
-	catalogue = append(catalogue, a)
+	return s.list
 }
+
+// All returns the locks: the catalogue's in its order, then the others.
+func (s Set) All() []Algorithm { return slices.Clone(s.locks()) }
 
 // Find returns the lock of that name.
-func Find(name string) (Algorithm, bool) {
-	for i := range catalogue {
-		if catalogue[i].Name == name {
-			return catalogue[i], true
+func (s Set) Find(name string) (Algorithm, bool) {
+	for i := range s.locks() {
+		if a := &s.locks()[i]; a.Name == name {
+			return *a, true
 		}
 	}
 	return Algorithm{}, false
+}
+
+// With returns the set with more locks. A lock takes the place of one of the same name.
+func (s Set) With(more ...Algorithm) Set {
+	list := s.All()
+	for i := range more {
+		named := func(a Algorithm) bool { return a.Name == more[i].Name }
+		if at := slices.IndexFunc(list, named); at >= 0 {
+			list[at] = more[i]
+		} else {
+			list = append(list, more[i])
+		}
+	}
+	return Set{list}
 }

@@ -23,15 +23,11 @@ func TestEveryAlgorithmIsInTheCatalogue(t *testing.T) {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		require.NoError(t, err)
 		for _, d := range tree.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			if makesAlgorithm(f) {
+			if f, ok := d.(*ast.FuncDecl); ok && makesAlgorithm(f) {
 				made[f.Name.Name] = file
 			}
-			if f.Name.Name == "Catalogue" {
-				ast.Inspect(f, func(n ast.Node) bool {
+			if v, ok := d.(*ast.GenDecl); ok && v.Tok == token.VAR && v.Specs[0].(*ast.ValueSpec).Names[0].Name == "catalogue" {
+				ast.Inspect(v, func(n ast.Node) bool {
 					if call, ok := n.(*ast.CallExpr); ok {
 						listed[call.Fun.(*ast.Ident).Name] = true
 					}
@@ -41,9 +37,9 @@ func TestEveryAlgorithmIsInTheCatalogue(t *testing.T) {
 		}
 	}
 	for name, file := range made {
-		require.True(t, listed[name], "%s makes an Algorithm with %s, which Catalogue does not list", file, name)
+		require.True(t, listed[name], "%s makes an Algorithm with %s, which the catalogue does not list", file, name)
 	}
-	require.Len(t, locks.Catalogue(), len(made))
+	require.Len(t, locks.Catalogue().All(), len(made))
 }
 
 // identities are what a release may name the holder by.
@@ -51,7 +47,7 @@ var identities = []string{"none", "constant", "value", "owner", "session", "leas
 
 func TestEveryLockHasAFileOfItsName(t *testing.T) {
 	files := sources(t)
-	for _, a := range locks.Catalogue() {
+	for _, a := range locks.Catalogue().All() {
 		require.Contains(t, files, strings.ReplaceAll(a.Name, "-", "_")+".go")
 		require.NotEmpty(t, a.Title, a.Name)
 		require.NotEmpty(t, a.Source, a.Name)
@@ -61,15 +57,32 @@ func TestEveryLockHasAFileOfItsName(t *testing.T) {
 
 func TestFindKnowsEveryNameOnce(t *testing.T) {
 	seen := map[string]bool{}
-	for _, a := range locks.Catalogue() {
-		found, ok := locks.Find(a.Name)
+	for _, a := range locks.Catalogue().All() {
+		found, ok := locks.Catalogue().Find(a.Name)
 		require.True(t, ok)
 		require.Equal(t, a.Title, found.Title)
 		require.False(t, seen[a.Name], "%s twice", a.Name)
 		seen[a.Name] = true
 	}
-	_, ok := locks.Find("set-nx-luau")
+	_, ok := locks.Catalogue().Find("set-nx-luau")
 	require.False(t, ok)
+}
+
+func TestSetWithMoreLocksLeavesTheOriginalAsItIs(t *testing.T) {
+	before := locks.Catalogue().All()
+	one := locks.Catalogue().With(locks.Algorithm{Name: "own", Title: "one"}, locks.Algorithm{Name: "setnx", Title: "another"})
+	two := one.With(locks.Algorithm{Name: "own", Title: "two"})
+	titleOf := func(s locks.Set, name string) string { a, _ := s.Find(name); return a.Title }
+	require.Equal(t, "one", titleOf(one, "own"))
+	require.Equal(t, "two", titleOf(two, "own"))
+	require.Equal(t, "another", titleOf(two, "setnx"))
+	require.Len(t, two.All(), len(before)+1)
+	_, ok := locks.Set{}.Find("own")
+	require.False(t, ok)
+	one.All()[0].Title = "changed"
+	require.NotEqual(t, "changed", one.All()[0].Title)
+	require.Equal(t, titleOf(locks.Set{}, "setnx"), before[1].Title)
+	require.Len(t, locks.Set{}.All(), len(before))
 }
 
 func sources(t *testing.T) []string {
@@ -96,7 +109,7 @@ func makesAlgorithm(f *ast.FuncDecl) bool {
 // everyLock runs a subtest for each lock of the catalogue that the fake world's Redis servers can carry, but the named
 // ones, in a world of five servers. The others are tried on simulated servers, by package harness.
 func everyLock(t *testing.T, test func(t *testing.T, w *world, a locks.Algorithm), except ...string) {
-	for _, a := range locks.Catalogue() {
+	for _, a := range locks.Catalogue().All() {
 		if a.Servers != "" || a.Name == "reentrant" || slices.Contains(except, a.Name) {
 			continue
 		}

@@ -85,8 +85,8 @@ func ExampleBuilder() {
 }
 
 // Take a lock from the catalogue, wait for it a second at most, and look at the lease's deadline before acting.
-func ExampleFind() {
-	redlock, ok := locks.Find("redlock")
+func ExampleSet_Find() {
+	redlock, ok := locks.Catalogue().Find("redlock")
 	if !ok {
 		return
 	}

@@ -399,7 +399,7 @@ func count(yes bool) locks.Reply {
 // mustBuild makes the named lock in a process.
 func mustBuild(t testing.TB, p locks.Process, name string, o locks.Options) locks.Lock {
 	t.Helper()
-	a, ok := locks.Find(name)
+	a, ok := locks.Catalogue().Find(name)
 	if !ok {
 		t.Fatalf("no lock %q in the catalogue", name)
 	}

@@ -9,7 +9,7 @@ import (
 
 // of returns a lock of the catalogue.
 func of(name string, o locks.Options, waive ...locktest.Promise) lock {
-	a, ok := locks.Find(name)
+	a, ok := locks.Catalogue().Find(name)
 	if !ok {
 		panic("there is no lock " + name)
 	}

@@ -98,7 +98,7 @@ func expecting(p *promise, v *search.Violation) *scenarios.Scenario {
 // picture plays a scenario once more, for a reader; nil if the lock's code fails in it.
 func picture(r *player, s *subject, scenario *scenarios.Scenario) *reports.Run {
 	c := scenario.Cases()[0]
-	plan, err := harness.Compile(c, &s.algorithm)
+	plan, err := harness.Compile(c, s.played())
 	if err != nil {
 		return nil
 	}

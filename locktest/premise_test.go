@@ -17,7 +17,7 @@ import (
 // promiseOfLock is a promise of a lock of the catalogue.
 func promiseOfLock(t *testing.T, name string, p Promise) (*subject, *promise) {
 	t.Helper()
-	a, _ := locks.Find(name)
+	a, _ := locks.Catalogue().Find(name)
 	s, err := examine(a.New(locks.Options{}), Options{})
 	require.NoError(t, err)
 	list := s.promises()
@@ -31,7 +31,7 @@ func TestWhatIsDrawnForAPromiseIsWhatItAllows(t *testing.T) {
 		"set-nx-lua", "watchdog", "redlock", "set-nx-lua-wait", "zk-sequential", "etcd", "consul", "chubby", "memcached-cas",
 		"mysql-get-lock", "mysql-lease-row", "pg-advisory",
 	} {
-		a, _ := locks.Find(name)
+		a, _ := locks.Catalogue().Find(name)
 		s, err := examine(a.New(locks.Options{}), Options{})
 		require.NoError(t, err, name)
 		list := s.promises()
@@ -97,13 +97,13 @@ func TestWhatIsMadeSmallIsStillAllowed(t *testing.T) {
 		{"set-nx-get-del", ReleaseSafety, "set-nx-lua"},
 		{"zk-sequential-no-recheck", ExclusionWithinSession, "zk-sequential"},
 	} {
-		a, _ := locks.Find(c.lock)
+		a, _ := locks.Catalogue().Find(c.lock)
 		found, err := Check(a.New(locks.Options{}), Options{Only: []Promise{c.of}})
 		require.NoError(t, err)
 		require.NotNil(t, found, c.lock)
 		_, p := promiseOfLock(t, c.lock, c.of)
 		require.True(t, p.allows(found.Scenario), "%s", found.Scenario.YAML())
-		b, _ := locks.Find(c.right)
+		b, _ := locks.Catalogue().Find(c.right)
 		kept, err := Replay(b.New(locks.Options{}), Options{}, "saved.yaml", found.Scenario.YAML())
 		require.NoError(t, err)
 		require.Nil(t, kept, "%s", kept)
@@ -111,7 +111,7 @@ func TestWhatIsMadeSmallIsStillAllowed(t *testing.T) {
 }
 
 func TestSettingsOfDisksAreLeftOutWhereTheyDoNotMatter(t *testing.T) {
-	a, _ := locks.Find("set-nx-get-del")
+	a, _ := locks.Catalogue().Find("set-nx-get-del")
 	found, err := Check(a.New(locks.Options{}), Options{Only: []Promise{ReleaseSafety}})
 	require.NoError(t, err)
 	require.Empty(t, found.Scenario.Servers.Persistence)
@@ -119,7 +119,7 @@ func TestSettingsOfDisksAreLeftOutWhereTheyDoNotMatter(t *testing.T) {
 }
 
 func TestASavedScenarioIsAskedOfLocksThatMakeItsPromiseOnly(t *testing.T) {
-	wrong, _ := locks.Find("set-nx-get-del")
+	wrong, _ := locks.Catalogue().Find("set-nx-get-del")
 	found, err := Check(wrong.New(locks.Options{}), Options{Only: []Promise{ReleaseSafety}})
 	require.NoError(t, err)
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestASavedScenarioIsAskedOfLocksThatMakeItsPromiseOnly(t *testing.T) {
 		{"set-nx-get-del", Options{Waive: []Promise{ReleaseSafety}}, "release-safety"},
 		{"set-nx-get-del", Options{TTL: time.Second}, "its lease is 10s, not 1s"},
 	} {
-		a, _ := locks.Find(c.lock)
+		a, _ := locks.Catalogue().Find(c.lock)
 		again, err := Replay(a.New(locks.Options{}), c.options, "saved.yaml", found.Scenario.YAML())
 		require.ErrorIs(t, err, ErrNotAsked)
 		require.ErrorContains(t, err, c.why)
@@ -220,7 +220,7 @@ func TestALockThatIsNeverFreeAgainDoesNotTakeLong(t *testing.T) {
 }
 
 func TestFaultsThatAreLeftOutForOneLockAreThereForOthers(t *testing.T) {
-	a, _ := locks.Find("consul")
+	a, _ := locks.Catalogue().Find("consul")
 	for _, only := range [][]string{{"drift"}, nil} {
 		s, err := examine(a.New(locks.Options{}), Options{Faults: only})
 		require.NoError(t, err)
@@ -234,7 +234,7 @@ func TestFaultsThatAreLeftOutForOneLockAreThereForOthers(t *testing.T) {
 }
 
 func TestAPassSaysWhatWasNeverDrawnAndNeverExposed(t *testing.T) {
-	a, _ := locks.Find("set-nx-lua")
+	a, _ := locks.Catalogue().Find("set-nx-lua")
 	s, err := examine(a.New(locks.Options{}), Options{Only: []Promise{ReleaseSafety, Progress}})
 	require.NoError(t, err)
 	list := s.promises()

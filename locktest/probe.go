@@ -177,7 +177,7 @@ func (p *prober) playAll(clients []scenarios.Client, faults ...sim.Fault) (*sigh
 	s := search.Generate(search.FromBytes(nil), menu)
 	s.Clients, s.Faults, s.Until = clients, faults, probeTime
 	s.Bounds = scenarios.Bounds{Steps: probeSteps, Messages: probeSteps}
-	plan, err := harness.Compile(s.Cases()[0], &a)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{Instead: &a})
 	if err != nil {
 		return seen, nil, err
 	}

@@ -46,7 +46,7 @@ func examineProgram(ctx context.Context, program string, o Options) (*subject, e
 		return nil, err
 	}
 	s := declared(lock, o)
-	if err := search.Rehearse(&s.algorithm, s.plainly()); err != nil {
+	if err := search.Rehearse(s.plainly(), s.played()); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -67,7 +67,6 @@ const halfway = 50
 
 // declared is a lock of which all is known that its program declares.
 func declared(lock locks.Algorithm, o Options) *subject {
-	locks.Add(lock) // for saved scenarios, which name it
 	s := &subject{
 		algorithm: lock, options: o, ttl: o.TTL, expires: lock.Lease && !inSession(lock.Servers), renews: lock.Renews,
 		margin: halfway, deadline: lock.Deadline != locks.NoClock, notice: lock.Renews, lost: lock.Renews, fresh: true,

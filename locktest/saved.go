@@ -115,7 +115,7 @@ func (s *subject) again(file string, text []byte) (*Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if _, err := harness.Compile(scenario.Cases()[0], &s.algorithm); err != nil {
+	if _, err := harness.Compile(scenario.Cases()[0], s.played()); err != nil {
 		return nil, fmt.Errorf("%w (remove the file if the lock is another one now)", err)
 	}
 	var r player

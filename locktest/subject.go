@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/locks"
 )
 
@@ -30,6 +31,9 @@ type subject struct {
 	reentrant bool          // a holder may enter again, or is told so …
 	byName    bool          // … by the servers, which know him by a name that all of his acquisitions have
 }
+
+// played says that the lock under test is played, whatever a saved scenario calls it.
+func (s *subject) played() harness.Options { return harness.Options{Instead: &s.algorithm} }
 
 func (s *subject) kind() string { return s.algorithm.Servers }
 

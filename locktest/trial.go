@@ -6,7 +6,6 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -62,13 +61,13 @@ func (p *promise) try(r *player, s *subject, src search.Source, c *tally) *breac
 
 // play plays a scenario in all of its cases; nil if the promise is kept.
 func (p *promise) play(r *player, s *subject, scenario *scenarios.Scenario, c *tally) *breach {
-	t := trial{promise: p, seed: scenario.Seed, lock: &s.algorithm}
+	t := trial{promise: p, seed: scenario.Seed, options: s.played()}
 	c.runs++
 	stuck := r.do(1, "a schedule for "+string(p.name), func(r *harness.Runner) {
-		search.Play(r, scenario, &s.algorithm, t.judge)
+		search.Play(r, scenario, t.options, t.judge)
 	})
 	if stuck != nil {
-		v := search.Violation{Case: scenario.Cases()[0], Seed: scenario.Seed, Property: p.property, Lock: &s.algorithm}
+		v := search.Violation{Case: scenario.Cases()[0], Seed: scenario.Seed, Property: p.property, Options: t.options}
 		return &breach{promise: p, violation: v, text: stuck.Error(), schedule: c.runs, failed: stuck}
 	}
 	c.add(&t)
@@ -79,7 +78,7 @@ func (p *promise) play(r *player, s *subject, scenario *scenarios.Scenario, c *t
 type trial struct {
 	promise *promise
 	seed    uint64
-	lock    *locks.Algorithm
+	options harness.Options
 
 	found     *breach
 	steps     int
@@ -92,7 +91,7 @@ type trial struct {
 func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) bool {
 	p := t.promise
 	t.steps += result.Steps
-	v := search.Violation{Case: way, Seed: t.seed, Property: p.property, Lock: t.lock}
+	v := search.Violation{Case: way, Seed: t.seed, Property: p.property, Options: t.options}
 	if err != nil {
 		t.found = &breach{promise: p, violation: v, text: err.Error(), failed: err}
 		return false

@@ -19,7 +19,7 @@ type simulation struct {
 func simulate(t testing.TB, w work) *simulation {
 	s, err := scenarios.Parse("peers.yaml", []byte(w.scenario()))
 	require.NoError(t, err)
-	plan, err := harness.Compile(s.Cases()[0], nil)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	return &simulation{plan: plan}
 }

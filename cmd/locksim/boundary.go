@@ -5,7 +5,6 @@ import (
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/minimal"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 )
 
@@ -21,7 +20,7 @@ const (
 // boundary finds the smallest durations and rates with which runs violate a property.
 type boundary struct {
 	runner harness.Runner
-	lock   *locks.Algorithm // in the place of the scenarios'; nil if there is none
+	play   harness.Options
 }
 
 // fill adds boundaries to the first run of each schedule with a violation, and causes to each run.
@@ -29,7 +28,7 @@ func (b *boundary) fill(runs []reports.Run) {
 	defer b.runner.Close()
 	for i := range runs {
 		r := &runs[i]
-		if plan, err := harness.Compile(r.Case, b.lock); err == nil {
+		if plan, err := harness.Compile(r.Case, b.play); err == nil {
 			r.Causes = causes(&b.runner, plan, r)
 		}
 		x := gravest(&r.Report)
@@ -59,7 +58,7 @@ func (b *boundary) needs(r *reports.Run, x *checker.Violation) []string {
 	if most < leastRuns {
 		return nil
 	}
-	v := search.Violation{Case: r.Case, Seed: r.Seed, Property: x.Property, Kind: x.Kind, Lock: b.lock}
+	v := search.Violation{Case: r.Case, Seed: r.Seed, Property: x.Property, Kind: x.Kind, Options: b.play}
 	var list []string
 	for _, n := range minimal.Boundary(&b.runner, v, minimal.Options{Runs: most}) {
 		list = append(list, n.Sentence(kept(x.Property)))

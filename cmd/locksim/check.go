@@ -54,15 +54,15 @@ func (c *call) checkScenario(name string) error {
 	}
 	if err != nil {
 		for _, each := range s.Cases() { // of what could be read
-			if lock := each.Scenario.Lock.Algorithm; lock != "" && !isLock(lock) && !clients.Is(lock) {
-				problems = append(problems, harness.UnknownLock(each.Scenario))
+			if lock := each.Scenario.Lock.Algorithm; lock != "" && !c.isLock(lock) && !clients.Is(lock) {
+				problems = append(problems, harness.UnknownLock(each.Scenario, c.locks))
 			}
 		}
 		return problems.InOrder()
 	}
 	r := harness.Runner{Stop: search.Until(c.ctx)}
 	defer r.Close()
-	if problems, err = harness.Check(&r, s); err != nil {
+	if problems, err = harness.Check(&r, s, c.played()); err != nil {
 		return err
 	}
 	return problems.InOrder()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
@@ -28,7 +29,7 @@ docs/libraries.md.
 // bring builds the clients that names stand for, so that their locks can be run like any other. Other names are left alone.
 func (c *call) bring(names ...string) error {
 	for _, name := range names {
-		lock, known := locks.Find(name)
+		lock, known := c.locks.Find(name)
 		if !known && clients.Is(name) && !looksLikeScenario(name) {
 			var err error
 			if lock, err = c.build(name); err != nil {
@@ -43,14 +44,14 @@ func (c *call) bring(names ...string) error {
 	return nil
 }
 
-// build builds a client, and makes its lock known.
+// build builds a client, and adds its lock to those that scenarios can name.
 func (c *call) build(name string) (locks.Algorithm, error) {
 	progress := c.newProgress(false, 0, time.Time{})
 	progress.say("building " + name)
 	lock, err := clients.Build(c.ctx, name)
 	progress.close()
 	if err == nil {
-		locks.Add(lock)
+		c.locks = c.locks.With(lock)
 	}
 	return lock, err
 }
@@ -80,10 +81,13 @@ func (c *call) find(name string) (s *scenarios.Scenario, file bool, err error) {
 }
 
 // isLock reports whether a name is that of a lock, once bring has seen it.
-func isLock(name string) bool {
-	_, ok := locks.Find(name)
+func (c *call) isLock(name string) bool {
+	_, ok := c.locks.Find(name)
 	return ok
 }
+
+// played says that scenarios are played with the locks that they name.
+func (c *call) played() harness.Options { return harness.Options{Locks: c.locks} }
 
 // libraries stands for all ready-made clients where locks are named, as all does for the catalogue.
 const libraries = "libraries"
@@ -98,17 +102,17 @@ func (c *call) chosenLocks(names []string) ([]locks.Algorithm, error) {
 	}
 	all := len(names) == 0 || slices.Contains(names, "all")
 	var list []locks.Algorithm
-	for _, lock := range locks.Catalogue() {
+	for _, lock := range locks.Catalogue().All() {
 		if all || slices.Contains(names, lock.Name) {
 			list = append(list, lock)
 		}
 	}
 	for i, name := range names {
-		lock, ok := locks.Find(name)
+		lock, ok := c.locks.Find(name)
 		switch {
 		case slices.Contains(names[:i], name):
 		case ok && lock.Program != nil:
-			if err := search.Rehearse(nil, search.Wide(&lock, nil)); err != nil {
+			if err := search.Rehearse(search.Wide(&lock, nil), c.played()); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 			list = append(list, lock)

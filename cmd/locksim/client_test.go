@@ -161,7 +161,7 @@ func contended(t *testing.T, lock *locks.Algorithm) *scenarios.Scenario {
 
 func playedOnce(t *testing.T, s *scenarios.Scenario, lock *locks.Algorithm, seed uint64) harness.Result {
 	t.Helper()
-	plan, err := harness.Compile(s.Cases()[0], lock)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{Instead: lock})
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()
@@ -181,8 +181,7 @@ func TestAProgramOfOnesOwnIsHuntedInByItsFolder(t *testing.T) {
 
 	text, err := os.ReadFile(ledger)
 	require.NoError(t, err)
-	lock, ok := locks.Find(mine)
-	require.True(t, ok)
+	lock := built(t, mine)
 	digest := lock.Program.Digest()
 	require.Contains(t, string(text), `"program":"`+digest+`"`)
 	other := bytes.ReplaceAll(text, []byte(digest), []byte("another"))

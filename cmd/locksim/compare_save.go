@@ -37,7 +37,7 @@ func tellStories(result *compare.Result) error {
 	defer r.Close()
 	for i := range result.Examples {
 		e := &result.Examples[i]
-		runs, err := playExample(&r, e)
+		runs, err := playExample(&r, e, "")
 		if err != nil {
 			return err
 		}
@@ -55,17 +55,12 @@ func tellStories(result *compare.Result) error {
 	return nil
 }
 
-// playExample runs an example in all of its modes, and keeps the data for pictures.
-func playExample(r *harness.Runner, e *compare.Counterexample) ([]reports.Run, error) {
-	return playScenario(r, e.Scenario, "", e.Boundaries())
-}
-
-// playScenario runs a scenario in all of its modes, and keeps the data for pictures, including the file that it was read from
+// playExample runs an example in all of its modes, and keeps the data for pictures, including the file that it was read from
 // and the boundaries.
-func playScenario(r *harness.Runner, s *scenarios.Scenario, file string, needs []string) ([]reports.Run, error) {
+func playExample(r *harness.Runner, e *compare.Counterexample, file string) ([]reports.Run, error) {
 	var runs []reports.Run
-	for _, x := range s.Cases() {
-		plan, err := harness.Compile(x, nil)
+	for _, x := range e.Scenario.Cases() {
+		plan, err := harness.Compile(x, e.Options)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +69,7 @@ func playScenario(r *harness.Runner, s *scenarios.Scenario, file string, needs [
 			return nil, err
 		}
 		run := runOf(plan, result)
-		run.File, run.Needs, run.Causes = file, needs, causes(r, plan, &run)
+		run.File, run.Needs, run.Causes = file, e.Boundaries(), causes(r, plan, &run)
 		runs = append(runs, run)
 	}
 	return runs, nil
@@ -136,7 +131,7 @@ func (s *saver) example(r *harness.Runner, e *compare.Counterexample) error {
 	if e.Scenario, err = scenarios.Parse(name+".yaml", text); err != nil {
 		return err
 	}
-	runs, err := playScenario(r, e.Scenario, filepath.Join(s.dir, name+".yaml"), e.Boundaries())
+	runs, err := playExample(r, e, filepath.Join(s.dir, name+".yaml"))
 	if err != nil {
 		return err
 	}

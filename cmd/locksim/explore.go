@@ -12,7 +12,6 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/explore"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -124,7 +123,7 @@ func runExplore(c *call) int {
 		return c.failures(err)
 	}
 	return c.explore(o, bases[0], explore.Options{
-		Faults: chosen(&o.faults, search.ParseKind), Full: bool(o.full), Most: o.most.value, Variations: bases[1:],
+		Play: c.played(), Faults: chosen(&o.faults, search.ParseKind), Full: bool(o.full), Most: o.most.value, Variations: bases[1:],
 		Properties:  chosen(&o.properties, checker.ParseProperty),
 		StopAtFirst: bool(o.toFirst), Jobs: o.report.jobs.value,
 	})
@@ -137,7 +136,7 @@ func (c *call) bases(o *exploreOptions, name string) ([]scenarios.Case, error) {
 		return nil, err
 	}
 	selected := o.selection()
-	if lock, ok := locks.Find(name); ok {
+	if lock, ok := c.locks.Find(name); ok {
 		base := explore.Base(&lock)
 		all := append([]scenarios.Variant{{Name: base.Name, Scenario: base}}, explore.Variations(base)...)
 		return selected.Cases(&scenarios.Scenario{Name: name, Variants: all})

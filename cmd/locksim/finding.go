@@ -34,7 +34,7 @@ type finding struct {
 // completeFinding plays a counterexample again, with its events kept, and fills in its explanation and its
 // boundaries. The error says that the run is not the one that was found.
 func completeFinding(cx *minimal.Counterexample) (reports.Run, error) {
-	plan, err := harness.Compile(cx.Scenario.Cases()[0], cx.Lock)
+	plan, err := harness.Compile(cx.Scenario.Cases()[0], cx.Options)
 	if err != nil {
 		return reports.Run{}, err
 	}

@@ -35,7 +35,7 @@ func playCases(t *testing.T, name string) []reports.Run {
 	defer r.Close()
 	var runs []reports.Run
 	for _, c := range s.Cases() {
-		plan, err := harness.Compile(c, nil)
+		plan, err := harness.Compile(c, harness.Options{})
 		require.NoError(t, err)
 		result, err := r.Run(plan, s.Seed, true)
 		require.NoError(t, err)
@@ -223,7 +223,7 @@ func TestEveryReasonIsConfirmedByPlaying(t *testing.T) {
 					c := run.Case
 					c.Scenario = &s
 					reason.undo(&s, &c, &run, x)
-					plan, err := harness.Compile(c, nil)
+					plan, err := harness.Compile(c, harness.Options{})
 					require.NoError(t, err)
 					result, err := r.Run(plan, run.Seed, false)
 					require.NoError(t, err)

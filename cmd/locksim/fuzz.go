@@ -16,7 +16,6 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/fuzz"
-	"github.com/locksim/locksim/locks"
 )
 
 func fuzzCommand() command {
@@ -138,7 +137,7 @@ func runFuzz(c *call) int {
 		return c.failures(err)
 	}
 	var hunt *fuzz.Hunt
-	if !c.promptly(func() { hunt, err = fuzz.New(config, nil) }) {
+	if !c.promptly(func() { hunt, err = fuzz.New(config, c.locks) }) {
 		return exitInterrupted
 	}
 	if err != nil {
@@ -202,11 +201,11 @@ func (c *call) config(o *fuzzOptions, name string) (fuzz.Config, error) {
 	if err := c.bring(name); err != nil {
 		return config, err
 	}
-	if isLock(name) {
+	if c.isLock(name) {
 		if o.variant != "" {
 			return config, fmt.Errorf("fuzz: --variant is for scenarios, and %s is a lock", name)
 		}
-		if lock, _ := locks.Find(name); lock.Program != nil {
+		if lock, _ := c.locks.Find(name); lock.Program != nil {
 			o.ofLibrary(&config)
 		}
 		return config, nil

@@ -186,7 +186,7 @@ func huntOf(t *testing.T, lock string, flags ...string) (*huntResult, *call, *by
 	require.NoError(t, err)
 	config, err := (&call{}).config(o, lock)
 	require.NoError(t, err)
-	hunt, err := fuzz.New(config, nil)
+	hunt, err := fuzz.New(config, locks.Set{})
 	require.NoError(t, err)
 	out := &bytes.Buffer{}
 	h := &hunter{call: &call{ctx: t.Context(), env: plainEnv(), stdout: out, stderr: out}, o: o, hunt: hunt}
@@ -421,9 +421,9 @@ func TestAPanicOfALocksCodeIsInconclusive(t *testing.T) {
 	t.Chdir(t.TempDir())
 	h, err := fuzz.New(
 		fuzz.Config{Lock: "broken", Properties: []checker.Property{checker.Progress}},
-		&locks.Algorithm{Name: "broken", New: func(locks.Options) locks.Builder {
+		locks.Catalogue().With(locks.Algorithm{Name: "broken", New: func(locks.Options) locks.Builder {
 			return func(locks.Process) (locks.Lock, error) { return &broken{}, nil }
-		}})
+		}}))
 	require.NoError(t, err)
 	o := &fuzzOptions{}
 	_, err = parseFlags(fuzzFlags(o, plainEnv()), []string{"--runs", "5"})

@@ -118,7 +118,7 @@ func gather(names []string) (*listing, error) {
 		}
 	}
 	if slices.Contains(names, "locks") {
-		for _, a := range locks.Catalogue() {
+		for _, a := range locks.Catalogue().All() {
 			l.Locks = append(l.Locks, lockEntryOf(&a))
 		}
 		for _, c := range clients.Catalogue() {
@@ -162,7 +162,7 @@ func appendNew(list []string, word string) []string {
 
 func lockNames() []string {
 	var names []string
-	for _, a := range locks.Catalogue() {
+	for _, a := range locks.Catalogue().All() {
 		names = append(names, a.Name)
 	}
 	return names

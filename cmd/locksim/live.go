@@ -92,7 +92,7 @@ func (o *liveOptions) check(words []string) (*locks.Algorithm, error) {
 	case o.ttl < time.Millisecond || o.timeout < time.Millisecond || o.wait < 0 || o.hold < 0:
 		return nil, errors.New("--ttl and --timeout must be at least 1ms, --wait and --hold must not be negative")
 	}
-	a, ok := locks.Find(words[1])
+	a, ok := locks.Catalogue().Find(words[1])
 	if !ok {
 		return nil, fmt.Errorf("there is no lock %q%s", words[1], didYouMean(words[1], lockNames(), "list locks"))
 	}

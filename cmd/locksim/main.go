@@ -23,6 +23,7 @@ import (
 
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/replay"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -95,7 +96,8 @@ type call struct {
 	env    env
 	stdout io.Writer
 	stderr io.Writer
-	told   []string // guest programs for which reality was printed
+	locks  locks.Set // the catalogue, and the guest programs that were built
+	told   []string  // guest programs for which reality was printed
 	files  *unfinished
 }
 

@@ -76,7 +76,7 @@ func (r *measured) reference(cell int) int {
 
 // saveMeasured minimizes a violation and saves it.
 func (c *call) saveMeasured(r *harness.Runner, dir string, v search.Violation) (string, error) {
-	v.Lock = nil // it is the catalogue's, and the scenario names it
+	v.Options = c.played() // the scenario names the lock
 	cx, err := minimal.Reduce(r, v, minimal.Options{})
 	if err != nil {
 		return "", err

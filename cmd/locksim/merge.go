@@ -80,7 +80,7 @@ func (c *call) merged(m *fuzz.Merged, o *huntReport, e *effort) int {
 			counted(m.Tally.Runs, "run"), m.Build, build)
 		return exitOK
 	}
-	hunt, err := fuzz.New(m.Config, nil)
+	hunt, err := fuzz.New(m.Config, c.locks)
 	if err != nil {
 		return c.failures(err)
 	}

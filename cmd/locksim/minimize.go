@@ -86,7 +86,7 @@ func runMinimize(c *call) int {
 	}
 	r := harness.Runner{Stop: search.Until(c.ctx)}
 	defer r.Close()
-	v, err := o.violation(&r, s)
+	v, err := o.violation(&r, s, c.played())
 	if err != nil {
 		return c.failures(err)
 	}
@@ -105,13 +105,13 @@ func runMinimize(c *call) int {
 }
 
 // violation plays the scenario's cases until one violates something.
-func (o *minimizeOptions) violation(r *harness.Runner, s *scenarios.Scenario) (*search.Violation, error) {
+func (o *minimizeOptions) violation(r *harness.Runner, s *scenarios.Scenario, play harness.Options) (*search.Violation, error) {
 	cases, err := o.selection().Cases(s)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range cases {
-		plan, err := harness.Compile(c, nil)
+		plan, err := harness.Compile(c, play)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +124,7 @@ func (o *minimizeOptions) violation(r *harness.Runner, s *scenarios.Scenario) (*
 			return nil, err
 		}
 		if x := o.wanted(c, &result.Report); x != nil {
-			return &search.Violation{Case: c, Seed: seed, Property: x.Property, Kind: x.Kind}, nil
+			return &search.Violation{Case: c, Seed: seed, Property: x.Property, Kind: x.Kind, Options: play}, nil
 		}
 	}
 	if o.property.value != "" {

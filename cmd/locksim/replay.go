@@ -154,7 +154,9 @@ func (c *call) replay(o *replayOptions, cases []scenarios.Case) int {
 	if err != nil {
 		return c.failures(err)
 	}
-	options := &replay.Options{Program: []string{self}, Speed: float64(o.speed), Attempts: o.attempts.value}
+	options := &replay.Options{
+		Program: []string{self}, Speed: float64(o.speed), Play: c.played(), Attempts: o.attempts.value,
+	}
 	report := replayReport(o.format.value, c.stdout)
 	for _, each := range cases {
 		r, err := replay.Play(c.ctx, each, options)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/reports"
 )
 
@@ -39,7 +39,7 @@ func (c *call) reporterOn(o *runOptions, p *batch, f format, out *output) report
 		return &suiteReporter{batch: p, write: func(s *reports.Suite) error { return c.gitHub(out, s) }}
 	case "timeline":
 		return &storyReporter{
-			gathered: gathered{lock: o.algorithm}, w: out, write: timelineJSON, options: reports.TextOptions{Width: o.width.value},
+			gathered: gathered{play: o.play}, w: out, write: timelineJSON, options: reports.TextOptions{Width: o.width.value},
 		}
 	}
 	text := reports.TextOptions{Width: o.width.value, ASCII: bool(o.ascii), Color: c.colored(o, out)}
@@ -52,7 +52,7 @@ func (c *call) reporterOn(o *runOptions, p *batch, f format, out *output) report
 	if bool(o.all) || o.seeds.value > 1 {
 		return &tableReporter{w: out, options: text}
 	}
-	return &storyReporter{gathered: gathered{lock: o.algorithm}, w: out, options: text, write: reports.Text}
+	return &storyReporter{gathered: gathered{play: o.play}, w: out, options: text, write: reports.Text}
 }
 
 func (c *call) colored(o *runOptions, out *output) bool {
@@ -111,7 +111,7 @@ func (r *tableReporter) keeps() bool            { return false }
 type gathered struct {
 	runs  []reports.Run
 	worst reports.Status
-	lock  *locks.Algorithm // in the place of the scenarios'
+	play  harness.Options
 }
 
 func (g *gathered) add(_ int, run reports.Run) error {
@@ -123,7 +123,7 @@ func (g *gathered) add(_ int, run reports.Run) error {
 
 // told are the runs, with all that is known of them.
 func (g *gathered) told() []reports.Run {
-	b := &boundary{lock: g.lock}
+	b := &boundary{play: g.play}
 	b.fill(g.runs)
 	return g.runs
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -65,7 +64,7 @@ type runOptions struct {
 	seeds, jobs, width count
 	ascii              boolFlag
 	names              []string
-	algorithm          *locks.Algorithm
+	play               harness.Options // with the lock of --lock
 }
 
 // batch is the jobs to run, with the files of their scenarios.
@@ -145,19 +144,20 @@ func runRun(c *call) int {
 	return c.play(o, p)
 }
 
-// findLock finds the lock of --lock, if it is set.
+// findLock finds the lock that is played: that of --lock, if it is set.
 func (c *call) findLock(o *runOptions) error {
 	if o.lock == "" {
+		o.play = c.played()
 		return nil
 	}
 	if err := c.bring(o.lock); err != nil {
 		return err
 	}
-	found, ok := locks.Find(o.lock)
+	found, ok := c.locks.Find(o.lock)
 	if !ok {
 		return fmt.Errorf("there is no lock %q%s", o.lock, didYouMean(o.lock, append(lockNames(), clients.Names()...), "list locks"))
 	}
-	o.algorithm = &found
+	o.play = harness.Options{Locks: c.locks, Instead: &found}
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (o *runOptions) compile(list []loaded) (*batch, error) {
 				}
 				return nil, err
 			}
-			plan, err := harness.Compile(each, o.algorithm)
+			plan, err := harness.Compile(each, o.play)
 			if err != nil {
 				return nil, err
 			}
@@ -202,23 +202,23 @@ func (o *runOptions) compile(list []loaded) (*batch, error) {
 
 // fits refuses a lock that does not live on the scenario's servers.
 func (o *runOptions) fits(s *scenarios.Scenario) error {
-	if o.algorithm == nil || o.algorithm.Backend() == s.Servers.Kind {
+	if o.play.Instead == nil || o.play.Instead.Backend() == s.Servers.Kind {
 		return nil
 	}
-	return fmt.Errorf("the lock %s needs %s, but the servers of %s are %s; see locksim list locks", o.algorithm.Name,
-		titleOf(o.algorithm.Backend()), s.Name, s.Servers.Title())
+	return fmt.Errorf("the lock %s needs %s, but the servers of %s are %s; see locksim list locks", o.play.Instead.Name,
+		titleOf(o.play.Instead.Backend()), s.Name, s.Servers.Title())
 }
 
 // nothing says why no case is left to be played.
 func (o *runOptions) nothing() error {
 	switch {
-	case o.algorithm == nil:
+	case o.play.Instead == nil:
 		return fmt.Errorf("no scenario has a variant %q", o.variant)
 	case o.variant == "":
-		return fmt.Errorf("no scenario runs on %s", titleOf(o.algorithm.Backend()))
+		return fmt.Errorf("no scenario runs on %s", titleOf(o.play.Instead.Backend()))
 	}
 	return fmt.Errorf("no scenario on %[2]s has a variant %[1]q", o.variant,
-		titleOf(o.algorithm.Backend()))
+		titleOf(o.play.Instead.Backend()))
 }
 
 // seedsOf is the seeds that a scenario is played with. They do not begin again at 0 after the last one.

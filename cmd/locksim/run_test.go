@@ -151,7 +151,7 @@ func TestALockThatPanicsIsShownWhere(t *testing.T) {
 	_, err := parseFlags(runFlags(o, plainEnv()), nil)
 	require.NoError(t, err)
 	o.names = []string{"fencing-33-34"}
-	o.algorithm = &locks.Algorithm{Name: "broken", New: func(locks.Options) locks.Builder {
+	o.play.Instead = &locks.Algorithm{Name: "broken", New: func(locks.Options) locks.Builder {
 		return func(locks.Process) (locks.Lock, error) { return &broken{}, nil }
 	}}
 	batch, err := compiled(t, o)
@@ -245,7 +245,7 @@ func TestListHasTheSchemasKeys(t *testing.T) {
 
 func TestLocksAreListedByTheirServers(t *testing.T) {
 	_, stdout, _ := locksim(t.Context(), "list", "locks")
-	for _, a := range locks.Catalogue() {
+	for _, a := range locks.Catalogue().All() {
 		head := "locks on " + titleOf(a.Backend()) + ": "
 		require.Equal(t, 1, strings.Count(stdout, head), stdout)
 		_, after, _ := strings.Cut(stdout, head)
@@ -258,10 +258,10 @@ func TestALockIsPlayedOnItsOwnServersOnly(t *testing.T) {
 	o := &runOptions{}
 	_, err := parseFlags(runFlags(o, plainEnv()), nil)
 	require.NoError(t, err)
-	o.names, o.algorithm = []string{"fencing-33-34"}, &locks.Algorithm{Name: "zk", Servers: "zookeeper"}
+	o.names, o.play.Instead = []string{"fencing-33-34"}, &locks.Algorithm{Name: "zk", Servers: "zookeeper"}
 	_, err = compiled(t, o)
 	require.EqualError(t, err, "the lock zk needs ZooKeeper, but the servers of fencing-33-34 are Redis; see locksim list locks")
-	o.all, o.names, o.algorithm.Servers = true, nil, "no such kind"
+	o.all, o.names, o.play.Instead.Servers = true, nil, "no such kind"
 	_, err = compiled(t, o)
 	require.ErrorContains(t, err, "no scenario runs on ")
 }

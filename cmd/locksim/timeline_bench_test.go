@@ -17,7 +17,7 @@ func BenchmarkTimeline(b *testing.B) {
 	for _, name := range []string{"fencing-33-34", "redlock-clock-jump", "zk-gc-pause"} {
 		s, err := scenarios.Load(name)
 		require.NoError(b, err)
-		p, err := harness.Compile(s.Cases()[0], nil)
+		p, err := harness.Compile(s.Cases()[0], harness.Options{})
 		require.NoError(b, err)
 		var r harness.Runner
 		defer r.Close()

@@ -23,7 +23,7 @@ func benchmarkFile(b *testing.B, name string) {
 func benchmark(b *testing.B, text string) {
 	s, err := scenarios.Parse("benchmark.yaml", []byte(text))
 	require.NoError(b, err)
-	p, err := harness.Compile(s.Cases()[0], nil)
+	p, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(b, err)
 	var r harness.Runner
 	defer r.Close()

@@ -28,7 +28,7 @@ func endlessPlan(t *testing.T, lock, servers string) *harness.Plan {
 	text := strings.NewReplacer("LOCK", lock, "SERVERS", servers).Replace(endless)
 	s, err := scenarios.Parse("endless.yaml", []byte(text))
 	require.NoError(t, err)
-	plan, err := harness.Compile(s.Cases()[0], nil)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	return plan
 }
@@ -77,7 +77,7 @@ func harnessCase(t *testing.T, name string) *harness.Plan {
 	t.Helper()
 	s, err := scenarios.Load(name)
 	require.NoError(t, err)
-	plan, err := harness.Compile(s.Cases()[0], nil)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	return plan
 }

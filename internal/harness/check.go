@@ -19,10 +19,10 @@ const checkSeeds, checkProgramSeeds = 20, 3
 // Check lists errors in a scenario beyond its format: a lock that does not support it, fencing modes for tokens that no
 // lock of the scenario issues, and faults that did not happen with any of several seeds: their trigger is misspelt, or
 // the node on which they act was down. Other errors are those of [Runner.Run].
-func Check(r *Runner, s *scenarios.Scenario) (scenarios.Errors, error) {
+func Check(r *Runner, s *scenarios.Scenario, o Options) (scenarios.Errors, error) {
 	c := checking{runner: r, tokens: map[history.Fencing]bool{}}
 	for _, each := range s.Cases() {
-		plan, err := Compile(each, nil)
+		plan, err := Compile(each, o)
 		var problem *scenarios.Error
 		switch {
 		case errors.As(err, &problem):

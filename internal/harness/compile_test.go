@@ -10,16 +10,16 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-func compileText(t *testing.T, text string, lock *locks.Algorithm) error {
+func compileText(t *testing.T, text string, known ...locks.Algorithm) error {
 	t.Helper()
 	s, err := scenarios.Parse("x.yaml", []byte("name: x\ntitle: x\nstory: x\nclients: {a: {work: 1s}, b: {work: 1s}}\n"+text))
 	require.NoError(t, err)
-	_, err = harness.Compile(s.Cases()[0], lock)
+	_, err = harness.Compile(s.Cases()[0], harness.Options{Locks: locks.Catalogue().With(known...)})
 	return err
 }
 
 func TestLockThatDoesNotExistIsRefusedWithTheNearestName(t *testing.T) {
-	err := compileText(t, "lock: {algorithm: set-nx-lau}\nexpect: {mutual-exclusion: held}\n", nil)
+	err := compileText(t, "lock: {algorithm: set-nx-lau}\nexpect: {mutual-exclusion: held}\n")
 	require.EqualError(t, err, `x.yaml:5:19: lock.algorithm: there is no lock named "set-nx-lau"; did you mean "set-nx-lua"?`)
 }
 
@@ -30,7 +30,7 @@ func TestExpectationOfATokenThatTheLockHasNotIsRefused(t *testing.T) {
 			"the lock redlock hands out no fencing token to compare; want not-judged, or a mode that needs none",
 		"resource: {fencing: fenced-write}\nexpect: {resource: {fenced-write: not-judged}}\n": "",
 	} {
-		err := compileText(t, "lock: {algorithm: redlock}\n"+text, nil)
+		err := compileText(t, "lock: {algorithm: redlock}\n"+text)
 		if want == "" {
 			require.NoError(t, err)
 		} else {
@@ -40,7 +40,7 @@ func TestExpectationOfATokenThatTheLockHasNotIsRefused(t *testing.T) {
 }
 
 func TestLockWithoutABuilderIsRefused(t *testing.T) {
-	err := compileText(t, "lock: {algorithm: own}\nexpect: {mutual-exclusion: held}\n", &locks.Algorithm{Name: "own"})
+	err := compileText(t, "lock: {algorithm: own}\nexpect: {mutual-exclusion: held}\n", locks.Algorithm{Name: "own"})
 	require.ErrorContains(t, err, `the lock "own" has no builder`)
 }
 
@@ -55,7 +55,7 @@ func TestTTLThatTheServersRefuseIsRefused(t *testing.T) {
 		"lock: {algorithm: chubby, ttl: 2m}\nservers: {kind: chubby}\n":           "",
 		"lock: {algorithm: zk-sequential, ttl: 1s}\nservers: {kind: zookeeper}\n": "",
 	} {
-		err := compileText(t, text+"expect: {mutual-exclusion: held}\n", nil)
+		err := compileText(t, text+"expect: {mutual-exclusion: held}\n")
 		if want == "" {
 			require.NoError(t, err)
 		} else {
@@ -79,7 +79,7 @@ func TestDeploymentsThatTheLockCannotUseAreRefused(t *testing.T) {
 			knowNothing + "a cluster is one: want masters alone",
 		"lock: {algorithm: redlock}\nservers: {masters: 3}\n": "",
 	} {
-		err := compileText(t, text+"expect: {mutual-exclusion: held}\n", nil)
+		err := compileText(t, text+"expect: {mutual-exclusion: held}\n")
 		if want == "" {
 			require.NoError(t, err, text)
 		} else {

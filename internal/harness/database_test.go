@@ -52,7 +52,7 @@ expect: {progress: held}
 }
 
 func TestStoriesOfDatabases(t *testing.T) {
-	for _, lock := range locks.Catalogue() {
+	for _, lock := range locks.Catalogue().All() {
 		switch lock.Servers {
 		default:
 			continue

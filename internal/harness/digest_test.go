@@ -47,7 +47,7 @@ func eachCase(f func(name string, run func(r *harness.Runner, keep bool) harness
 		s, err := scenarios.Load(name)
 		must(err)
 		for _, c := range s.Cases() {
-			p, err := harness.Compile(c, nil)
+			p, err := harness.Compile(c, harness.Options{})
 			must(err)
 			for seed := range uint64(digestSeeds) {
 				f(caseName(c, seed), func(r *harness.Runner, keep bool) harness.Result {

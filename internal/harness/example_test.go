@@ -61,7 +61,7 @@ expect: {mutual-exclusion: violated}
 		return
 	}
 	for _, c := range s.Cases() {
-		plan, err := harness.Compile(c, &lock)
+		plan, err := harness.Compile(c, harness.Options{Instead: &lock})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -248,7 +248,7 @@ func (b *bench) playAndKeep(seed uint64, situation string, acts map[string]act, 
 	const frame = "name: experiment\ntitle: An experiment\nstory: See the test.\n"
 	s, err := scenarios.Parse("experiment.yaml", []byte(frame+situation))
 	require.NoError(b.t, err)
-	algorithm, ok := locks.Find(s.Lock.Algorithm)
+	algorithm, ok := locks.Catalogue().Find(s.Lock.Algorithm)
 	require.True(b.t, ok, s.Lock.Algorithm)
 	build := algorithm.New
 	algorithm.New = func(o locks.Options) locks.Builder {
@@ -261,7 +261,7 @@ func (b *bench) playAndKeep(seed uint64, situation string, acts map[string]act, 
 			return lock, err
 		}
 	}
-	plan, err := harness.Compile(s.Cases()[0], &algorithm)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{Instead: &algorithm})
 	require.NoError(b.t, err)
 	result, err := b.runner.Run(plan, seed, trace)
 	require.NoError(b.t, err)

@@ -83,7 +83,7 @@ func guestLock(t *testing.T) *locks.Algorithm {
 
 func guestPlan(t testing.TB, lock *locks.Algorithm, text string) *harness.Plan {
 	t.Helper()
-	p, err := harness.Compile(guestScenarioOf(t, text).Cases()[0], lock)
+	p, err := harness.Compile(guestScenarioOf(t, text).Cases()[0], harness.Options{Instead: lock})
 	require.NoError(t, err)
 	return p
 }
@@ -400,7 +400,7 @@ func TestReasonOfALibrarysRefusalIsKept(t *testing.T) {
 		}
 		require.Positive(t, refused, key)
 	}
-	lock, _ := locks.Find("set-nx-lua")
+	lock, _ := locks.Catalogue().Find("set-nx-lua")
 	native := guestPlan(t, &lock, keyed("lock")+"clients: {a: {work: 5s}, b: {start: 1s, wait: try}}\n")
 	result, err := r.Run(native, 1, false)
 	require.NoError(t, err)
@@ -415,7 +415,7 @@ func TestProgramsAreRefusedWhatTheyCannotDo(t *testing.T) {
 		{"lock: {algorithm: guest}\nclients: {a: {tasks: 2}}\n", "want 1 task"},
 		{"lock: {algorithm: guest, renew: 1s}\nclients: {a: {}}\n", "not known to prolong its leases"},
 	} {
-		_, err := harness.Compile(guestScenarioOf(t, refused.scenario).Cases()[0], lock)
+		_, err := harness.Compile(guestScenarioOf(t, refused.scenario).Cases()[0], harness.Options{Instead: lock})
 		require.ErrorContains(t, err, refused.text)
 	}
 }

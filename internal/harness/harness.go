@@ -59,20 +59,31 @@ type Result struct {
 	Report   checker.Report
 }
 
-// Compile checks a case and prepares it. The lock is the one that the scenario names, unless another is given. The
-// error is a *scenarios.Error with the position of the mistake in the scenario.
-func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
-	s := c.Scenario
-	p := &Plan{Case: c}
-	if lock != nil {
-		p.Algorithm = *lock
-	} else {
-		found, ok := locks.Find(s.Lock.Algorithm)
-		if !ok {
-			return nil, UnknownLock(s)
-		}
-		p.Algorithm = found
+// Options says which lock a case is played with. The zero Options is for locks of the catalogue.
+type Options struct {
+	Locks locks.Set // those that scenarios can name
+	// Instead is played in place of the lock that the scenario names; nil: that lock. What the scenario says of its own
+	// lock's tokens and replicas is then not checked.
+	Instead *locks.Algorithm
+	_       struct{}
+}
+
+// Lock returns the lock that a scenario is played with; false if it names none of the set.
+func (o *Options) Lock(s *scenarios.Scenario) (locks.Algorithm, bool) {
+	if o.Instead != nil {
+		return *o.Instead, true
 	}
+	return o.Locks.Find(s.Lock.Algorithm)
+}
+
+// Compile checks a case and prepares it. The error is a *scenarios.Error with the position of the mistake in the scenario.
+func Compile(c scenarios.Case, o Options) (*Plan, error) {
+	s := c.Scenario
+	algorithm, ok := o.Lock(s)
+	if !ok {
+		return nil, UnknownLock(s, o.Locks)
+	}
+	p := &Plan{Case: c, Algorithm: algorithm}
 	if p.Algorithm.New == nil && p.Algorithm.Program == nil {
 		return nil, s.Errorf("lock.algorithm", "the lock %q has no builder and no program", p.Algorithm.Name)
 	}
@@ -88,7 +99,7 @@ func Compile(c scenarios.Case, lock *locks.Algorithm) (*Plan, error) {
 	if s.Resource.Guarded && !p.Algorithm.Guard {
 		return nil, s.Errorf("resource.in", "the lock %s cannot guard data on its own servers", p.Algorithm.Name)
 	}
-	if lock == nil {
+	if o.Instead == nil {
 		if err := p.refuseTokenless(); err != nil {
 			return nil, err
 		}
@@ -146,14 +157,14 @@ func (p *Plan) refuseTokenless() error {
 }
 
 // UnknownLock returns the error for a scenario's unknown name of a lock.
-func UnknownLock(s *scenarios.Scenario) *scenarios.Error {
+func UnknownLock(s *scenarios.Scenario, known locks.Set) *scenarios.Error {
 	name := s.Lock.Algorithm
-	return s.Errorf("lock.algorithm", "there is no lock named %q%s", name, nearestLock(name))
+	return s.Errorf("lock.algorithm", "there is no lock named %q%s", name, nearestLock(name, known))
 }
 
-func nearestLock(name string) string {
+func nearestLock(name string, known locks.Set) string {
 	var names []string
-	for _, a := range locks.Catalogue() {
+	for _, a := range known.All() {
 		names = append(names, a.Name)
 	}
 	if near := scenarios.Nearest(name, names); near != "" {

@@ -198,7 +198,7 @@ faults: [{at: 10s, cut: {from: a, to: etcd-1}, for: 60s}]
 `))
 	require.NoError(t, err)
 	var granted, lost []locks.Monotonic
-	p, err := harness.Compile(s.Cases()[0], &locks.Algorithm{
+	p, err := harness.Compile(s.Cases()[0], harness.Options{Instead: &locks.Algorithm{
 		Name: "handmade", Servers: "etcd", Authority: locks.OneNode,
 		New: func(locks.Options) locks.Builder {
 			return func(p locks.Process) (locks.Lock, error) {
@@ -218,7 +218,7 @@ faults: [{at: 10s, cut: {from: a, to: etcd-1}, for: 60s}]
 				return handmade{p: p, try: refuse}, nil
 			}
 		},
-	})
+	}})
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()

@@ -80,7 +80,7 @@ func verdicts(t *testing.T, a *locks.Algorithm, clients string) map[checker.Prop
 	s, err := scenarios.Parse("story.yaml", []byte(
 		"name: story\ntitle: A story\nstory: Clients contend.\nlock: {algorithm: handmade}\nprogress: 15s\n"+clients))
 	require.NoError(t, err)
-	p, err := harness.Compile(s.Cases()[0], a)
+	p, err := harness.Compile(s.Cases()[0], harness.Options{Instead: a})
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()

@@ -19,7 +19,7 @@ func playStory(t *testing.T, text string) {
 	var r harness.Runner
 	defer r.Close()
 	for _, c := range s.Cases() {
-		p, err := harness.Compile(c, nil)
+		p, err := harness.Compile(c, harness.Options{})
 		require.NoError(t, err)
 		for seed := range uint64(30) {
 			result, err := r.Run(p, seed, false)
@@ -42,7 +42,7 @@ func playOnce(t *testing.T, text string) harness.Result {
 
 func playFirst(t *testing.T, s *scenarios.Scenario) harness.Result {
 	t.Helper()
-	p, err := harness.Compile(s.Cases()[0], nil)
+	p, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()

@@ -138,7 +138,7 @@ func simulated(t *testing.T, p *play, m *mistaken) (told []string) {
 		"servers: {kind: "+p.servers+tick+"}\nclients: {a: {sections: 1}}\nnetwork: {latency: 1ms}\n"))
 	require.NoError(t, err)
 	ended := false
-	plan, err := harness.Compile(s.Cases()[0], &locks.Algorithm{
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{Instead: &locks.Algorithm{
 		Name: "play", Servers: p.servers,
 		New: func(locks.Options) locks.Builder {
 			return func(process locks.Process) (locks.Lock, error) {
@@ -155,7 +155,7 @@ func simulated(t *testing.T, p *play, m *mistaken) (told []string) {
 				}, release: func(locks.Lease) error { return nil }}, nil
 			}
 		},
-	})
+	}})
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()

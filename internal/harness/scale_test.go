@@ -25,7 +25,7 @@ bounds: {steps: 100000000, messages: 100000000}
 expect: {mutual-exclusion: held}
 `, lock, servers, clients))
 	require.NoError(t, err)
-	p, err := harness.Compile(s.Cases()[0], nil)
+	p, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	return p
 }

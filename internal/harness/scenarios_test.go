@@ -35,7 +35,7 @@ func TestNamedScenariosAreAsExpected(t *testing.T) {
 
 func checkCase(t *testing.T, r *harness.Runner, name string, c scenarios.Case) {
 	t.Helper()
-	p, err := harness.Compile(c, nil)
+	p, err := harness.Compile(c, harness.Options{})
 	require.NoError(t, err)
 	seen := make(map[string]int)
 	for seed := range scenarioSeeds() {

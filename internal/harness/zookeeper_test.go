@@ -213,7 +213,7 @@ func TestKeyThatIsNoPathIsRefused(t *testing.T) {
 			"lock: {algorithm: zk-sequential, key: "+key+"}\nservers: {kind: zookeeper}\nclients: {a: {}}\n"+
 			"expect: {mutual-exclusion: vacuous}\n"))
 		require.NoError(t, err)
-		_, err = harness.Compile(s.Cases()[0], nil)
+		_, err = harness.Compile(s.Cases()[0], harness.Options{})
 		require.ErrorContains(t, err, "lock.key", key)
 	}
 }

@@ -24,7 +24,7 @@ func Client(in io.Reader, out io.Writer) error {
 	if err := decoder.Decode(&p); err != nil {
 		return fmt.Errorf("no part to play: %w", err)
 	}
-	algorithm, ok := locks.Find(p.Algorithm)
+	algorithm, ok := locks.Catalogue().Find(p.Algorithm)
 	if !ok {
 		return fmt.Errorf("there is no lock named %q", p.Algorithm)
 	}

@@ -209,7 +209,7 @@ func TestVerdictsAreComparedInSubstance(t *testing.T) {
 func TestARealRunThatIsCutOffIsUnknown(t *testing.T) {
 	s, err := scenarios.Parse("x.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua, ttl: 70s}\nclients: {a: {work: 90s}}\nuntil: 60s"))
 	require.NoError(t, err)
-	plan, err := harness.Compile(s.Cases()[0], nil)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		released bool
@@ -247,7 +247,7 @@ func TestARealRunThatIsCutOffIsUnknown(t *testing.T) {
 func TestAWaitBehindAKeyThatLastsIsNotCutOff(t *testing.T) {
 	s, err := scenarios.Parse("x.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua}\nclients: {a: {work: 1s}}"))
 	require.NoError(t, err)
-	plan, err := harness.Compile(s.Cases()[0], nil)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	h := &history.History{
 		End:   trace.Instant(time.Minute),

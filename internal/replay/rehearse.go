@@ -36,8 +36,8 @@ var judgeable = []checker.Property{
 
 // prepare simulates a case, and chooses the speed.
 func prepare(runner *harness.Runner, c scenarios.Case, o *Options) (*rehearsed, error) {
-	r := &rehearsed{result: Result{Case: c, Outcome: Inconclusive}, original: c, runner: runner}
-	plan, err := harness.Compile(c, nil)
+	r := &rehearsed{result: Result{Case: c, Outcome: Inconclusive}, original: c, play: o.Play, runner: runner}
+	plan, err := harness.Compile(c, o.Play)
 	if err != nil {
 		return r, err
 	}
@@ -86,13 +86,13 @@ func (r *rehearsed) rehearse(speed float64) error {
 		return fmt.Errorf("it cannot be played faster than at the speed %g", limit)
 	}
 	c.Scenario = scale(c.Scenario, speed)
-	plan, err := harness.Compile(c, nil)
+	plan, err := harness.Compile(c, r.play)
 	if err != nil {
 		return err
 	}
 	noisy := c
 	noisy.Scenario = disturbed(c.Scenario)
-	rough, err := harness.Compile(noisy, nil)
+	rough, err := harness.Compile(noisy, r.play)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,8 @@ type Options struct {
 	Program []string
 	// Speed is the factor by which the scenario is played faster; 0: chosen for the scenario.
 	Speed float64
+	// Play says which lock each case is played with; on real servers, locks of the catalogue alone.
+	Play harness.Options
 	// Attempts is the maximum number of runs of a case; 0: DefaultAttempts.
 	Attempts int
 	// Instead changes the servers that are started, but not the simulated ones, so that a test can check that the
@@ -130,6 +132,7 @@ func (r *rehearsed) unsafe(a *Attempt) bool {
 type rehearsed struct {
 	result   Result
 	original scenarios.Case
+	play     harness.Options
 	runner   *harness.Runner
 	plan     *harness.Plan // scaled
 	speed    float64

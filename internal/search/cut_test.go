@@ -22,7 +22,7 @@ func TestAnEarlyEndHidesNoViolation(t *testing.T) {
 	drawn := []string{"setnx", "set-nx-lua", "zk-sequential-number-token", "etcd", "consul",
 		"memcached-add", "mysql-get-lock", "pg-advisory"}
 	early, said := 0, 0
-	for _, lock := range locks.Catalogue() {
+	for _, lock := range locks.Catalogue().All() {
 		if !slices.Contains(drawn, lock.Name) {
 			continue
 		}
@@ -57,7 +57,7 @@ func playedUntil(t *testing.T, r *harness.Runner, c scenarios.Case, until time.D
 	t.Helper()
 	s := *c.Scenario
 	s.Until, c.Scenario = until, &s
-	p, err := harness.Compile(c, nil)
+	p, err := harness.Compile(c, harness.Options{})
 	require.NoError(t, err)
 	result, err := r.Run(p, s.Seed, false)
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestARunThatItsEndCutsOffIsPlayedLonger(t *testing.T) {
 	require.NoError(t, err)
 	short := playedUntil(t, &r, s.Cases()[0], s.Until)
 	require.NotEmpty(t, short.History.Cut, "the twin: it is cut off")
-	search.Play(&r, s, nil, func(_ scenarios.Case, result *harness.Result, err error) bool {
+	search.Play(&r, s, harness.Options{}, func(_ scenarios.Case, result *harness.Result, err error) bool {
 		require.NoError(t, err)
 		require.Empty(t, result.History.Cut)
 		require.Equal(t, checker.Held.String(), result.Report.Verdicts[checker.ReleaseSafety].String())

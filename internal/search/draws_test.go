@@ -21,7 +21,7 @@ import (
 func TestDrawsStayAsTheyAre(t *testing.T) {
 	const file = "testdata/draws"
 	var text strings.Builder
-	for _, a := range locks.Catalogue() {
+	for _, a := range locks.Catalogue().All() {
 		drawn, played := drawsOf(t, &a, 200, 10)
 		fmt.Fprintf(&text, "%016x drawn %016x played %s\n", drawn, played, a.Name)
 	}
@@ -46,7 +46,7 @@ func drawsOf(t *testing.T, a *locks.Algorithm, draws, plays uint64) (drawn, play
 		if n >= plays {
 			continue
 		}
-		search.Play(&r, s, nil, func(_ scenarios.Case, result *harness.Result, err error) bool {
+		search.Play(&r, s, harness.Options{}, func(_ scenarios.Case, result *harness.Result, err error) bool {
 			if err != nil {
 				runs.String(err.Error())
 				return true
@@ -60,9 +60,9 @@ func drawsOf(t *testing.T, a *locks.Algorithm, draws, plays uint64) (drawn, play
 
 // TestDrawsOfAnotherMenuAreOthers: digests that agreed for any menu would hold nothing.
 func TestDrawsOfAnotherMenuAreOthers(t *testing.T) {
-	a, there := locks.Find("set-nx-lua")
+	a, there := locks.Catalogue().Find("set-nx-lua")
 	require.True(t, there)
-	b, there := locks.Find("watchdog")
+	b, there := locks.Catalogue().Find("watchdog")
 	require.True(t, there)
 	drawn, played := drawsOf(t, &a, 3, 1)
 	others, runs := drawsOf(t, &b, 3, 1)

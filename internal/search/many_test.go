@@ -18,7 +18,7 @@ func jobsOf(t *testing.T, seeds int) []Job {
 	require.NoError(t, err)
 	var jobs []Job
 	for _, c := range s.Cases() {
-		p, err := harness.Compile(c, nil)
+		p, err := harness.Compile(c, harness.Options{})
 		require.NoError(t, err)
 		jobs = append(jobs, Job{Plan: p, Seeds: Seeds{First: 7, Count: seeds}})
 	}

@@ -104,7 +104,7 @@ func (m Menu) withDefaults() (Menu, *backend.Facts) {
 		m.Guarded = m.Base.Resource.Guarded
 	}
 	if m.Servers == "" {
-		a, _ := locks.Find(m.Lock)
+		a, _ := locks.Catalogue().Find(m.Lock)
 		m.Servers = a.Backend()
 	}
 	kind := scenarios.Servers{Kind: m.Servers}.Facts()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -16,18 +15,18 @@ type Violation struct {
 	Case     scenarios.Case
 	Seed     uint64
 	Property checker.Property
-	Kind     string           // "double holder", "lost update", "torn section", …
-	Lock     *locks.Algorithm // in the place of the scenario's; nil: the scenario's own
+	Kind     string          // "double holder", "lost update", "torn section", …
+	Options  harness.Options // with which it is played
 }
 
 // Play plays a scenario in every case that it is to be played in, with its own seed, until each returns false or a run is
 // interrupted (see [harness.Runner.TakeCut]). The error that each is given says that the lock's code panicked or would not
-// end, or that programs cannot set theirs up. A lock takes the place of the scenario's unless it is nil. A panic, which is
-// the simulator's own mistake, passes on with the scenario that shows it.
+// end, or that programs cannot set theirs up. A panic, which is the simulator's own mistake, passes on with the scenario
+// that shows it.
 //
 // A run that its end cuts off is played again with a later end, which is then the scenario's: what is drawn says nothing of
 // how long servers take to recover (a replica that waits for a master's answer gives up after 60 s, repl-timeout).
-func Play(r *harness.Runner, s *scenarios.Scenario, lock *locks.Algorithm,
+func Play(r *harness.Runner, s *scenarios.Scenario, o harness.Options,
 	each func(c scenarios.Case, result *harness.Result, err error) bool,
 ) {
 	defer func() {
@@ -36,10 +35,10 @@ func Play(r *harness.Runner, s *scenarios.Scenario, lock *locks.Algorithm,
 		}
 	}()
 	for _, c := range s.Cases() {
-		result, err := playCase(r, c, lock)
+		result, err := playCase(r, c, o)
 		if until := &c.Scenario.Until; err == nil && result.History.Cut != "" && *until <= math.MaxInt64/later {
 			*until *= later
-			result, err = playCase(r, c, lock)
+			result, err = playCase(r, c, o)
 		}
 		if errors.Is(err, harness.ErrInterrupted) {
 			return
@@ -53,8 +52,8 @@ func Play(r *harness.Runner, s *scenarios.Scenario, lock *locks.Algorithm,
 // later is how many times as late the end is of a run that is played again.
 const later = 10
 
-func playCase(r *harness.Runner, c scenarios.Case, lock *locks.Algorithm) (harness.Result, error) {
-	plan, err := harness.Compile(c, lock)
+func playCase(r *harness.Runner, c scenarios.Case, o harness.Options) (harness.Result, error) {
+	plan, err := harness.Compile(c, o)
 	if err != nil {
 		panic(fmt.Sprintf("a scenario should compile, but %v", err))
 	}

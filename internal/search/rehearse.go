@@ -14,8 +14,8 @@ import (
 )
 
 // Rehearse plays a scenario of a menu without faults, and returns why a program cannot set up or acquire its lock in it, in
-// which case nothing can be learned from faults; nil if it can. A lock takes the place of the menu's unless it is nil.
-func Rehearse(lock *locks.Algorithm, m Menu) error {
+// which case nothing can be learned from faults; nil if it can.
+func Rehearse(m Menu, o harness.Options) error {
 	var r harness.Runner
 	defer r.Close()
 	m.Faults = nil
@@ -25,7 +25,7 @@ func Rehearse(lock *locks.Algorithm, m Menu) error {
 		m.Base = &bare
 	}
 	var failed error
-	Play(&r, Generate(FromBytes(nil), m), lock, func(_ scenarios.Case, result *harness.Result, err error) bool {
+	Play(&r, Generate(FromBytes(nil), m), o, func(_ scenarios.Case, result *harness.Result, err error) bool {
 		var unborn *harness.Unborn
 		switch {
 		case errors.As(err, &unborn):

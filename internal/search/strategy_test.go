@@ -21,7 +21,7 @@ func drawn(t *testing.T, menu search.Menu, each func(*scenarios.Scenario)) {
 		read, err := scenarios.Parse("drawn.yaml", s.YAML())
 		require.NoError(t, err, "%s", s.YAML())
 		require.Equal(t, s.Faults, read.Faults)
-		search.Play(&r, s, nil, func(_ scenarios.Case, _ *harness.Result, err error) bool {
+		search.Play(&r, s, harness.Options{}, func(_ scenarios.Case, _ *harness.Result, err error) bool {
 			require.NoError(t, err)
 			return true
 		})

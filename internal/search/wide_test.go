@@ -19,10 +19,10 @@ import (
 func TestAWideMenuSuitsEveryLock(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
-	for _, lock := range locks.Catalogue() {
+	for _, lock := range locks.Catalogue().All() {
 		menu := search.Wide(&lock, search.Kinds())
 		for n := range uint64(20) {
-			search.Play(&r, search.Generate(search.Seeded(n), menu), nil,
+			search.Play(&r, search.Generate(search.Seeded(n), menu), harness.Options{},
 				func(c scenarios.Case, _ *harness.Result, err error) bool {
 					require.NoError(t, err, "%s", c.Scenario.YAML())
 					return true
@@ -47,7 +47,7 @@ func TestFaultsAreAddedToABase(t *testing.T) {
 		read, err := scenarios.Parse("added.yaml", s.YAML())
 		require.NoError(t, err, "%s", s.YAML())
 		require.Equal(t, string(s.YAML()), string(read.YAML()))
-		search.Play(&r, s, nil, func(_ scenarios.Case, result *harness.Result, err error) bool {
+		search.Play(&r, s, harness.Options{}, func(_ scenarios.Case, result *harness.Result, err error) bool {
 			require.NoError(t, err)
 			violated = violated || result.Report.Verdicts[checker.Resource] == checker.Violated
 			return true
@@ -84,7 +84,7 @@ func TestAWideMenuHasTheDeploymentsThatItsKindsCallFor(t *testing.T) {
 		{"pg-advisory", search.Cut, "a pooler", func(s drawn) bool { return s.on.Pool > 0 }},
 		{"consul", search.Cut, "no lock-delay", func(s drawn) bool { return *s.Lock.LockDelay == 0 }},
 	} {
-		lock, ok := locks.Find(c.lock)
+		lock, ok := locks.Catalogue().Find(c.lock)
 		require.True(t, ok)
 		menu, n := search.Wide(&lock, []search.Kind{c.kind}), 0
 		const draws = 400
@@ -116,7 +116,7 @@ func TestNobodyHangsWhoseLibraryProlongsItsLease(t *testing.T) {
 // TestWorkLongerThanTheLeaseLeavesRoomForOtherCauses counts scenarios in which somebody works for longer than the lease.
 func TestWorkLongerThanTheLeaseLeavesRoomForOtherCauses(t *testing.T) {
 	share := func(name string, kinds ...search.Kind) int {
-		lock, ok := locks.Find(name)
+		lock, ok := locks.Catalogue().Find(name)
 		require.True(t, ok)
 		menu, overruns := search.Wide(&lock, kinds), 0
 		for n := range uint64(100) {
@@ -173,7 +173,7 @@ func TestOthersTakeWhatAHolderHasLost(t *testing.T) {
 	between := func(m search.Menu) (released, held int) {
 		for seed := range uint64(runs) {
 			s := search.Generate(search.Seeded(seed), m)
-			search.Play(&r, s, nil, func(_ scenarios.Case, run *harness.Result, err error) bool {
+			search.Play(&r, s, harness.Options{}, func(_ scenarios.Case, run *harness.Result, err error) bool {
 				require.NoError(t, err)
 				switch f := run.History.Faults; {
 				case len(f) == 1 && cameBetween(run.History):

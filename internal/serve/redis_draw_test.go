@@ -294,7 +294,7 @@ var drawnScripts = slices.Concat(catalogueScripts(), []string{
 })
 
 func catalogueScripts() (bodies []string) {
-	for _, a := range locks.Catalogue() {
+	for _, a := range locks.Catalogue().All() {
 		for _, s := range a.Scripts {
 			if !slices.Contains(bodies, s.Body) {
 				bodies = append(bodies, s.Body)

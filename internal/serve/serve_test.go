@@ -40,7 +40,7 @@ func anywhere(n int) []string {
 // takesTurns has two processes take a lock one after the other.
 func takesTurns(t *testing.T, name string, servers live.Config) {
 	t.Helper()
-	a, ok := locks.Find(name)
+	a, ok := locks.Catalogue().Find(name)
 	require.True(t, ok)
 	options := locks.Options{Key: "key-of-" + name, TTL: 2 * time.Second, Timeout: time.Second}
 	var list []locks.Lock

@@ -69,7 +69,7 @@ var unfit = []string{"set-without-nx", "jedis-sample", "set-nx-lua-wait", "set-n
 // TestLocksWorkOnRealServers has one process take each lock, another be refused, and then take it when it is released.
 func TestLocksWorkOnRealServers(t *testing.T) {
 	found := servers(t)
-	for _, a := range locks.Catalogue() {
+	for _, a := range locks.Catalogue().All() {
 		c, ok := found[cmp.Or(a.Servers, "redis")]
 		if !ok || slices.Contains(unfit, a.Name) {
 			continue

@@ -81,7 +81,7 @@ func TestProcessEndsWhileItsTasksAreBlocked(t *testing.T) {
 	for _, server := range []string{silent, "127.0.0.1:1"} {
 		p, err := live.Open(live.Config{ZooKeeper: []string{server}})
 		require.NoError(t, err)
-		a, ok := locks.Find("zk-ephemeral")
+		a, ok := locks.Catalogue().Find("zk-ephemeral")
 		require.True(t, ok)
 		lock, err := a.New(locks.Options{Key: "lock", TTL: 10 * time.Second})(p)
 		require.NoError(t, err)

@@ -29,7 +29,7 @@ func try(b *testing.B, claim *claims.Claim) {
 	defer r.Close()
 	steps, n := 0, uint64(0)
 	for b.Loop() {
-		trial := claim.Try(&r, search.Seeded(n), nil)
+		trial := claim.Try(&r, search.Seeded(n), harness.Options{})
 		steps += trial.Steps
 		n++
 	}

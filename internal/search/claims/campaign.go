@@ -7,7 +7,6 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
-	"github.com/locksim/locksim/locks"
 )
 
 // Stint is a number of scenarios to be drawn, by the numbers from one on, for claims that have one menu: each scenario is
@@ -66,14 +65,9 @@ const stretchSize = 64
 func stretches(stints []Stint) iter.Seq[func(*harness.Runner) []Tally] {
 	return func(yield func(func(*harness.Runner) []Tally) bool) {
 		for _, s := range stints {
-			name := s.Claims[0].Menu.Lock
-			lock, ok := locks.Find(name)
-			if !ok {
-				panic("claims: there is no lock " + name)
-			}
 			for from := 0; from < s.Draws.Count; from += stretchSize {
 				draws := search.Seeds{First: s.Draws.First + uint64(from), Count: min(stretchSize, s.Draws.Count-from)}
-				if !yield(func(r *harness.Runner) []Tally { return playStretch(r, s.Claims, &lock, draws) }) {
+				if !yield(func(r *harness.Runner) []Tally { return playStretch(r, s.Claims, draws) }) {
 					return
 				}
 			}
@@ -81,7 +75,7 @@ func stretches(stints []Stint) iter.Seq[func(*harness.Runner) []Tally] {
 	}
 }
 
-func playStretch(r *harness.Runner, claims []*Claim, lock *locks.Algorithm, draws search.Seeds) []Tally {
+func playStretch(r *harness.Runner, claims []*Claim, draws search.Seeds) []Tally {
 	tallies := make([]Tally, len(claims))
 	for i, c := range claims {
 		tallies[i] = Tally{Claim: c, First: draws.First}
@@ -90,7 +84,7 @@ func playStretch(r *harness.Runner, claims []*Claim, lock *locks.Algorithm, draw
 		if r.Stopped() {
 			break
 		}
-		for i, trial := range try(claims, r, search.Seeded(draws.First+uint64(k)), lock) {
+		for i, trial := range try(claims, r, search.Seeded(draws.First+uint64(k)), harness.Options{}) {
 			tallies[i].count(trial)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // run plays the first case of a scenario.
 func run(t *testing.T, r *harness.Runner, s *scenarios.Scenario) harness.Result {
 	t.Helper()
-	p, err := harness.Compile(s.Cases()[0], nil)
+	p, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	result, err := r.Run(p, s.Seed, false)
 	require.NoError(t, err)
@@ -178,14 +178,14 @@ func TestEveryClaimHasANameAndAnArgument(t *testing.T) {
 		require.False(t, names[claim.Name], "%s twice", claim.Name)
 		names[claim.Name] = true
 		require.NotEmpty(t, claim.Why)
-		_, ok := locks.Find(claim.Menu.Lock)
+		_, ok := locks.Catalogue().Find(claim.Menu.Lock)
 		require.True(t, ok, "there is no lock %s", claim.Menu.Lock)
 	}
 }
 
 func TestEveryLockOfTheCatalogueHasAPromiseOrALimit(t *testing.T) {
 	list := slices.Concat(claims.Promises(), claims.Limits())
-	for _, a := range locks.Catalogue() {
+	for _, a := range locks.Catalogue().All() {
 		require.True(t, slices.ContainsFunc(list, func(c claims.Claim) bool { return c.Menu.Lock == a.Name }), a.Name)
 	}
 }

@@ -53,19 +53,19 @@ func TestPlantedMistakesAreFoundAndTheirTwinsAreNot(t *testing.T) {
 }
 
 // standIn returns the catalogue's lock with another builder.
-func (m *mutant) standIn(build func(locks.Options) locks.Builder) *locks.Algorithm {
-	a, ok := locks.Find(m.menu.Lock)
+func (m *mutant) standIn(build func(locks.Options) locks.Builder) harness.Options {
+	a, ok := locks.Catalogue().Find(m.menu.Lock)
 	if !ok {
 		panic(fmt.Sprintf("there is no lock %s", m.menu.Lock))
 	}
 	a.New = build
-	return &a
+	return harness.Options{Locks: locks.Catalogue().With(a)}
 }
 
 // runsUntilFound returns in which run the claim is violated; 0 if it is in none.
-func runsUntilFound(r *harness.Runner, c *claims.Claim, lock *locks.Algorithm, from uint64) int {
+func runsUntilFound(r *harness.Runner, c *claims.Claim, o harness.Options, from uint64) int {
 	for n := range uint64(mutantRuns) {
-		if trial := c.Try(r, search.Seeded(from+n), lock); trial.Verdict == checker.Violated {
+		if trial := c.Try(r, search.Seeded(from+n), o); trial.Verdict == checker.Violated {
 			return int(n) + 1
 		}
 	}

@@ -91,7 +91,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // serversOf returns the kind of servers that a lock needs.
 func serversOf(lock string) string {
-	a, ok := locks.Find(lock)
+	a, ok := locks.Catalogue().Find(lock)
 	if !ok {
 		panic("claims: there is no lock " + lock)
 	}

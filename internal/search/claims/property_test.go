@@ -42,7 +42,7 @@ type counted struct {
 
 // play draws one scenario, plays it, and returns the report of how the property was violated; "" if it was not.
 func (c *counted) play(t require.TestingT, src search.Source) string {
-	trial := c.claim.Try(&c.runner, src, nil)
+	trial := c.claim.Try(&c.runner, src, harness.Options{})
 	c.runs++
 	c.steps += trial.Steps
 	if trial.InDanger {
@@ -134,7 +134,7 @@ func TestTwinsSurviveWhatCatchesUnsafeLocks(t *testing.T) {
 func TestFaultyLocksAreNotUsable(t *testing.T) {
 	deployed := []string{"set-nx-lua", "pg-advisory"} // sound, but not with a failover, and not behind a pooler
 	for _, claim := range claims.Limits() {
-		lock, ok := locks.Find(claim.Menu.Lock)
+		lock, ok := locks.Catalogue().Find(claim.Menu.Lock)
 		require.True(t, ok)
 		if claim.Twin != "" && !slices.Contains(deployed, lock.Name) {
 			require.NotEqual(t, locks.Usable, lock.Status, "%s: %s keeps what it breaks", claim.Name, claim.Twin)

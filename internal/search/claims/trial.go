@@ -7,7 +7,6 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -23,20 +22,19 @@ type Trial struct {
 	_        struct{}
 }
 
-// Try draws a scenario for the claim and plays it in all of its cases. The lock is the claim's, unless another is given in
-// its place.
-func (c *Claim) Try(r *harness.Runner, s search.Source, lock *locks.Algorithm) Trial {
-	return try([]*Claim{c}, r, s, lock)[0]
+// Try draws a scenario for the claim and plays it in all of its cases.
+func (c *Claim) Try(r *harness.Runner, s search.Source, o harness.Options) Trial {
+	return try([]*Claim{c}, r, s, o)[0]
 }
 
 // try is Try for several claims of one menu, which need one scenario only.
-func try(claims []*Claim, r *harness.Runner, s search.Source, lock *locks.Algorithm) []Trial {
+func try(claims []*Claim, r *harness.Runner, s search.Source, o harness.Options) []Trial {
 	scenario := search.Generate(s, claims[0].Menu)
 	trials := make([]Trial, len(claims))
 	for i := range trials {
 		trials[i] = Trial{Scenario: scenario, Verdict: checker.NotJudged}
 	}
-	search.Play(r, scenario, lock, func(way scenarios.Case, result *harness.Result, err error) bool {
+	search.Play(r, scenario, o, func(way scenarios.Case, result *harness.Result, err error) bool {
 		for i, c := range claims {
 			if !trials[i].decided() {
 				trials[i].take(c, way, result, err)

@@ -20,7 +20,7 @@ func BenchmarkWorkers(b *testing.B) {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			tries := func(yield func(func(*harness.Runner) claims.Trial) bool) {
 				for n := range uint64(b.N) {
-					if !yield(func(r *harness.Runner) claims.Trial { return claim.Try(r, search.Seeded(n), nil) }) {
+					if !yield(func(r *harness.Runner) claims.Trial { return claim.Try(r, search.Seeded(n), harness.Options{}) }) {
 						return
 					}
 				}

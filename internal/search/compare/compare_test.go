@@ -26,7 +26,7 @@ func small(t *testing.T, runs int, names ...string) compare.Plan {
 		Draws:      search.Seeds{First: 3, Count: runs}, Confidence: 95, Folder: "here", RatesOnly: true, Jobs: 2,
 	}
 	for _, name := range names {
-		lock, ok := locks.Find(name)
+		lock, ok := locks.Catalogue().Find(name)
 		require.True(t, ok, name)
 		p.Locks = append(p.Locks, lock)
 	}

@@ -42,6 +42,10 @@ type gallery struct {
 	list   []*Counterexample
 }
 
+func (g *gallery) options() harness.Options {
+	return harness.Options{Locks: locks.Catalogue().With(*g.lock)}
+}
+
 // add finds an example for a violation that a column has shown, or makes one. It returns its index.
 func (g *gallery) add(column string, v search.Violation) (int, error) {
 	bare, faultless := g.bare(v)
@@ -53,7 +57,7 @@ func (g *gallery) add(column string, v search.Violation) (int, error) {
 			return i, nil
 		}
 	}
-	v.Lock = nil // it is the catalogue's, and the scenario names it
+	v.Options = g.options() // the scenario names the lock
 	cx, err := minimal.Reduce(g.runner, v, minimal.Options{Runs: reductionRuns, Allowed: keeping(v.Case.Scenario), Context: g.ctx})
 	if err != nil {
 		return 0, fmt.Errorf("%s under %s: %w", g.lock.Name, column, err)
@@ -127,7 +131,7 @@ func (g *gallery) shows(e *Counterexample, v *search.Violation) bool {
 
 // play plays a case with its scenario's own seed; nil if the lock's code panics.
 func (g *gallery) play(c scenarios.Case) *harness.Result {
-	plan, err := harness.Compile(c, nil)
+	plan, err := harness.Compile(c, g.options())
 	if err != nil {
 		panic(fmt.Sprintf("compare: an example should compile, but %v", err))
 	}

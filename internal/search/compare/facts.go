@@ -32,7 +32,7 @@ func probeAll(list []locks.Algorithm) ([]facts, error) {
 	for i := range list {
 		lock := &list[i]
 		if isProgram(*lock) {
-			if err := search.Rehearse(lock, search.Wide(lock, nil)); err != nil {
+			if err := search.Rehearse(search.Wide(lock, nil), harness.Options{Instead: lock}); err != nil {
 				return nil, fmt.Errorf("%s: %w", lock.Name, err)
 			}
 		}

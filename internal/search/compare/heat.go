@@ -102,7 +102,7 @@ func heatMaps() []heatMap {
 }
 
 func lockNamed(name string) locks.Algorithm {
-	lock, ok := locks.Find(name)
+	lock, ok := locks.Catalogue().Find(name)
 	if !ok {
 		panic("compare: there is no lock " + name)
 	}

@@ -20,7 +20,7 @@ func TestFactsAreWhatProbesFind(t *testing.T) {
 	defer r.Close()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-30s %-6s %-6s %-6s %-10s %-6s %s\n", "lock", "token", "value", "lasts", "reentrant", "try", "servers")
-	for _, lock := range locks.Catalogue() {
+	for _, lock := range locks.Catalogue().All() {
 		f := probe(&r, &lock)
 		fmt.Fprintf(&b, "%-30s %-6t %-6t %-6t %-10t %-6t %d\n", lock.Name, f.token, f.value, f.lasts, f.reentrant, f.try, f.fewest)
 		require.Equal(t, lock.Token, f.token, lock.Name)

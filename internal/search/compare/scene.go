@@ -48,7 +48,7 @@ func (s *scene) client(name string, start, work time.Duration) *scenarios.Client
 // play plays the scene. It panics if the lock does and is of the catalogue. Of a program's run that cannot be ended nothing
 // is known, not even that anybody acquired.
 func (s *scene) play(r *harness.Runner, lock *locks.Algorithm, seed uint64) *harness.Result {
-	plan, err := harness.Compile(s.Cases()[0], lock)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{Instead: lock})
 	if err != nil {
 		panic(fmt.Sprintf("compare: a probe of %s should compile, but %v", lock.Name, err))
 	}

@@ -28,16 +28,15 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
 
 // Options says what is explored.
 type Options struct {
-	Lock   *locks.Algorithm // in the place of the scenario's; nil: the scenario's own
-	Faults []search.Kind    // on the menu, but for those that can do nothing to the base; those of Usual if none
-	Full   bool             // the menu has short faults, too, not only long ones
-	Most   int              // how many faults a schedule has at most
+	Play   harness.Options // with which every schedule is played
+	Faults []search.Kind   // on the menu, but for those that can do nothing to the base; those of Usual if none
+	Full   bool            // the menu has short faults, too, not only long ones
+	Most   int             // how many faults a schedule has at most
 	// Variations are other bases, on the same servers and with clients of the same names. A schedule of theirs has one fault
 	// at most: they have about twice the steps, and what two faults do to them takes four times as long as in the base.
 	Variations  []scenarios.Case
@@ -76,7 +75,8 @@ var errEnough = errors.New("a violation is enough")
 // is done early the result says what was covered until then.
 func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, error) {
 	if len(o.Properties) == 0 {
-		if o.Properties = DefaultProperties(); isProgram(&base, o.Lock) {
+		o.Properties = DefaultProperties()
+		if lock, _ := o.Play.Lock(base.Scenario); lock.Program != nil {
 			o.Properties = append(o.Properties, checker.Survival)
 		}
 	}
@@ -155,15 +155,6 @@ func (x *explorer) neverActed(asked []search.Kind) []search.Kind {
 	return slices.DeleteFunc(slices.Clone(asked), func(k search.Kind) bool {
 		return slices.Contains(x.result.Acted, k) || !x.menu.hasUse(k, &x.base.Scenario.Servers)
 	})
-}
-
-// isProgram reports whether a program brings the lock of a base, or the one in its place.
-func isProgram(base *scenarios.Case, lock *locks.Algorithm) bool {
-	if lock == nil {
-		found, _ := locks.Find(base.Scenario.Lock.Algorithm)
-		lock = &found
-	}
-	return lock.Program != nil
 }
 
 // findings are what explorations of several bases have come to.

@@ -19,7 +19,7 @@ import (
 // based returns the base of a lock of the catalogue.
 func based(t *testing.T, lock string, change ...func(*scenarios.Scenario)) scenarios.Case {
 	t.Helper()
-	algorithm, ok := locks.Find(lock)
+	algorithm, ok := locks.Catalogue().Find(lock)
 	require.True(t, ok, lock)
 	s := Base(&algorithm)
 	for _, c := range change {

@@ -55,7 +55,7 @@ func (x *explorer) judge(r *harness.Runner, run *harness.Result, faults []sim.Fa
 			continue
 		}
 		found := search.Violation{
-			Case: x.with(faults), Seed: run.Seed, Property: v.Property, Kind: v.Kind, Lock: x.options.Lock,
+			Case: x.with(faults), Seed: run.Seed, Property: v.Property, Kind: v.Kind, Options: x.options.Play,
 		}
 		o.hits = append(o.hits, hit{cause{v.Property, v.Kind, sketch(minimal.Core(r, found))}, found})
 	}

@@ -62,7 +62,7 @@ func requireText(t *testing.T, base *scenarios.Scenario, f sim.Fault) {
 func TestEveryLockHasABase(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
-	for _, lock := range locks.Catalogue() {
+	for _, lock := range locks.Catalogue().All() {
 		s := Base(&lock)
 		read, err := scenarios.Parse("base.yaml", s.YAML())
 		require.NoError(t, err)

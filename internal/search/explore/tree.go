@@ -172,7 +172,7 @@ func fired(run *harness.Result) bool {
 // play plays the base with faults in addition to its own.
 func (x *explorer) play(r *harness.Runner, faults []sim.Fault, keep bool) (harness.Result, error) {
 	c := x.with(faults)
-	plan, err := harness.Compile(c, x.options.Lock)
+	plan, err := harness.Compile(c, x.options.Play)
 	if err != nil {
 		return harness.Result{}, err
 	}

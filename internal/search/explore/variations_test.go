@@ -44,7 +44,7 @@ const deleteOwn = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.ca
 
 func (h habit) algorithm(t *testing.T) *locks.Algorithm {
 	t.Helper()
-	a, ok := locks.Find("set-nx-lua")
+	a, ok := locks.Catalogue().Find("set-nx-lua")
 	require.True(t, ok)
 	a.New = func(o locks.Options) locks.Builder {
 		return func(p locks.Process) (locks.Lock, error) { return &habitLock{habit: h, p: p, o: o}, nil }
@@ -120,7 +120,7 @@ func TestMistakesOfOneHabitAreFoundInItsVariationOnly(t *testing.T) {
 		{habit{forces: true}, "repeats", checker.ReleaseSafety, 1},
 		{habit{}, "", 0, 0},
 	} {
-		o.Lock, o.Variations = tc.mistake.algorithm(t), nil
+		o.Play.Instead, o.Variations = tc.mistake.algorithm(t), nil
 		require.Empty(t, explored(t, base, o).Findings, "the base does not show it")
 		found := 0
 		for _, v := range variationsOf(base) {
@@ -146,7 +146,7 @@ func TestMistakesOfOneHabitAreFoundInItsVariationOnly(t *testing.T) {
 func TestEveryLockHasVariations(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
-	for _, lock := range locks.Catalogue() {
+	for _, lock := range locks.Catalogue().All() {
 		base := Base(&lock)
 		before := string(base.YAML())
 		for _, v := range Variations(base) {

@@ -29,7 +29,7 @@ func BenchmarkCampaign(b *testing.B) {
 
 func benchmark(b *testing.B, c Config) {
 	b.Helper()
-	h := hunt(b, c, nil)
+	h := hunt(b, c)
 	b.ReportAllocs()
 	b.ResetTimer()
 	require.NoError(b, h.Campaign(b.Context(), Plan{Runs: uint64(b.N), Jobs: 1}, func(*Stretch) error { return nil }))

@@ -25,9 +25,9 @@ func misdelete() Config {
 	}
 }
 
-func hunt(t testing.TB, c Config, lock *locks.Algorithm) *Hunt {
+func hunt(t testing.TB, c Config, own ...locks.Algorithm) *Hunt {
 	t.Helper()
-	h, err := New(c, lock)
+	h, err := New(c, locks.Catalogue().With(own...))
 	require.NoError(t, err)
 	return h
 }
@@ -46,7 +46,7 @@ func play(t *testing.T, h *Hunt, p Plan) ([]Stretch, *Tally) {
 }
 
 func TestWhatIsFoundDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
-	h := hunt(t, misdelete(), nil)
+	h := hunt(t, misdelete())
 	one, sum := play(t, h, Plan{From: 7, Runs: 700, Jobs: 1})
 	eight, same := play(t, h, Plan{From: 7, Runs: 700, Jobs: 8})
 	require.Equal(t, one, eight)
@@ -62,7 +62,7 @@ func TestWhatIsFoundDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
 }
 
 func TestEveryHitIsOfOneFinding(t *testing.T) {
-	h := hunt(t, misdelete(), nil)
+	h := hunt(t, misdelete())
 	_, sum := play(t, h, Plan{Runs: 500, Jobs: 2})
 	found, err := h.Findings(t.Context(), h.UsualEffort(sum, 2), sum)
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestEveryHitIsOfOneFinding(t *testing.T) {
 			require.LessOrEqual(t, found.Findings[i-1].faults(), f.faults(), "the simplest first")
 		}
 		require.Equal(t, checker.ReleaseSafety, f.Property)
-		plan, err := harness.Compile(f.Counterexample.Scenario.Cases()[0], nil)
+		plan, err := harness.Compile(f.Counterexample.Scenario.Cases()[0], harness.Options{})
 		require.NoError(t, err)
 		var r harness.Runner
 		result, err := r.Run(plan, f.Counterexample.Scenario.Seed, false)
@@ -90,7 +90,7 @@ func TestEveryHitIsOfOneFinding(t *testing.T) {
 }
 
 func TestACampaignToTheFirstViolationStopsThere(t *testing.T) {
-	h := hunt(t, misdelete(), nil)
+	h := hunt(t, misdelete())
 	_, whole := play(t, h, Plan{Runs: stretchSize, Jobs: 1})
 	first := whole.Cores[whole.inOrder()[0]].First
 	for _, jobs := range []int{1, 8} {
@@ -106,7 +106,7 @@ func TestACampaignToTheFirstViolationStopsThere(t *testing.T) {
 func TestDangerIsCountedWhereNothingIsViolated(t *testing.T) {
 	c := misdelete()
 	c.Lock = "set-nx-lua"
-	_, sum := play(t, hunt(t, c, nil), Plan{Runs: 300, Jobs: 2})
+	_, sum := play(t, hunt(t, c), Plan{Runs: 300, Jobs: 2})
 	require.Zero(t, sum.Violated)
 	share := sum.Properties[checker.ReleaseSafety]
 	require.Positive(t, share.AtRisk)
@@ -125,7 +125,9 @@ func (f *forgetful) Acquire(time.Duration) (locks.Lease, error) {
 func (f *forgetful) Release(locks.Lease) error { return nil }
 
 func TestALockThatPanicsIsNotTheEndOfTheCampaign(t *testing.T) {
-	h := hunt(t, misdelete(), &locks.Algorithm{Name: "forgetful", New: func(locks.Options) locks.Builder {
+	c := misdelete()
+	c.Lock = "forgetful"
+	h := hunt(t, c, locks.Algorithm{Name: c.Lock, New: func(locks.Options) locks.Builder {
 		return func(locks.Process) (locks.Lock, error) { return &forgetful{}, nil }
 	}})
 	_, sum := play(t, h, Plan{Runs: 50, Jobs: 2})
@@ -141,6 +143,24 @@ func TestALockThatPanicsIsNotTheEndOfTheCampaign(t *testing.T) {
 	require.Empty(t, why)
 }
 
+// Two sets have a lock of one name: one that releases only its own lock, and one that deletes any. Campaigns for both run at
+// once, on the same schedules.
+func TestLocksOfOneNameInTwoSetsAreComparedInParallel(t *testing.T) {
+	for of, violates := range map[string]bool{"set-nx-lua": false, "set-nx-ex-del": true} {
+		t.Run(of, func(t *testing.T) {
+			t.Parallel()
+			lock, ok := locks.Catalogue().Find(of)
+			require.True(t, ok)
+			lock.Name = "mine"
+			c := misdelete()
+			c.Lock = lock.Name
+			_, sum := play(t, hunt(t, c, lock), Plan{Runs: 200, Jobs: 2})
+			require.Equal(t, violates, sum.Violated > 0)
+			require.Positive(t, sum.Properties[checker.ReleaseSafety].AtRisk)
+		})
+	}
+}
+
 func firstDecided(r *harness.Runner, h *Hunt) uint64 {
 	for n := uint64(0); ; n++ {
 		if _, why := h.Undecided(r, n); why == "" {
@@ -151,7 +171,7 @@ func firstDecided(r *harness.Runner, h *Hunt) uint64 {
 
 // TestAnInterruptedCampaignGoesOn stops a campaign again and again, at any moment, and resumes it from its ledger.
 func TestAnInterruptedCampaignGoesOn(t *testing.T) {
-	h := hunt(t, misdelete(), nil)
+	h := hunt(t, misdelete())
 	const runs = 1500
 	whole := filepath.Join(t.TempDir(), "whole")
 	want := record(t, t.Context(), h, whole, Plan{Runs: runs, Jobs: 2}, nil)

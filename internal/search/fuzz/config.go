@@ -17,7 +17,7 @@ import (
 // Config says what is hunted. Of two campaigns with one text of it, played by one build, every run with the same number
 // is the same run.
 type Config struct {
-	Lock       string              // a name of the catalogue, or of a lock that is given to [New] in its place
+	Lock       string              // a name of the catalogue, or of a lock that is given to [New]
 	Base       *scenarios.Scenario // to which faults are added, instead of drawing everything; without variants
 	Faults     []search.Kind
 	Styles     []history.Style    // in which each scenario is played; careless, or those of Base

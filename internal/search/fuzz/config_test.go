@@ -9,6 +9,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -43,9 +44,9 @@ func TestAConfigurationIsReadAsItWasWritten(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(again))
 		require.Empty(t, c.differences(read))
-		a, err := New(c, nil)
+		a, err := New(c, locks.Set{})
 		require.NoError(t, err)
-		b, err := New(read, nil)
+		b, err := New(read, locks.Set{})
 		require.NoError(t, err)
 		for n := range uint64(30) {
 			require.Equal(t, string(a.Draw(n).YAML()), string(b.Draw(n).YAML()), "what is read draws the same")
@@ -75,7 +76,7 @@ func TestWhatCannotBeHuntedIsAnError(t *testing.T) {
 		"lease-overrun has variants":      {Base: story},
 		`there is no lock named "redlok"`: {Base: &wrong},
 	} {
-		_, err := New(c, nil)
+		_, err := New(c, locks.Set{})
 		require.ErrorContains(t, err, problem)
 	}
 }
@@ -92,7 +93,7 @@ func TestNeverDrawnNamesOnlyWhatCanHitTheServers(t *testing.T) {
 		}},
 		{"zk-sequential", []search.Kind{search.Evict, search.Snapshot}},
 	} {
-		h, err := New(Config{Lock: tc.lock, Faults: search.Kinds()}, nil)
+		h, err := New(Config{Lock: tc.lock, Faults: search.Kinds()}, locks.Set{})
 		require.NoError(t, err)
 		require.Empty(t, h.NeverDrawn(0, 2_000), tc.lock)
 		one := h.NeverDrawn(0, 1)

@@ -52,7 +52,7 @@ func (h *Hunt) cores(
 // hit returns the violation by which a run met a core.
 func (h *Hunt) hit(r *harness.Runner, core Core, n uint64) (*search.Violation, error) {
 	var v *search.Violation
-	search.Play(r, h.Draw(n), h.lock, func(c scenarios.Case, result *harness.Result, err error) bool {
+	search.Play(r, h.Draw(n), h.options, func(c scenarios.Case, result *harness.Result, err error) bool {
 		if c.Style != core.Style || c.Fencing != core.Fencing || err != nil {
 			return true
 		}
@@ -72,7 +72,7 @@ func (h *Hunt) hit(r *harness.Runner, core Core, n uint64) (*search.Violation, e
 }
 
 func (h *Hunt) violation(c scenarios.Case, v *checker.Violation) search.Violation {
-	return search.Violation{Case: c, Seed: c.Scenario.Seed, Property: v.Property, Kind: v.Kind, Lock: h.lock}
+	return search.Violation{Case: c, Seed: c.Scenario.Seed, Property: v.Property, Kind: v.Kind, Options: h.options}
 }
 
 // fewSeeds is with how many seeds a scenario to which faults are added is played without them.
@@ -91,7 +91,7 @@ func (h *Hunt) givenCores() []Core {
 	var always []Core
 	for seed := range uint64(fewSeeds) {
 		var now []Core
-		search.Play(&r, search.Generate(search.Seeded(seed), bare), h.lock,
+		search.Play(&r, search.Generate(search.Seeded(seed), bare), h.options,
 			func(c scenarios.Case, result *harness.Result, err error) bool {
 				for _, p := range h.Config.Properties {
 					if v := search.FirstOf(p, &result.Report); err == nil && v != nil {

@@ -14,10 +14,10 @@ import (
 
 // Hunt is a configuration that has been checked: any of its runs can be played.
 type Hunt struct {
-	Config Config // with its defaults
-	menu   search.Menu
-	lock   *locks.Algorithm // in the place of the scenarios' own; nil: theirs
-	given  []Core           // that the scenario has to which faults are added
+	Config  Config // with its defaults
+	menu    search.Menu
+	options harness.Options
+	given   []Core // that the scenario has to which faults are added
 }
 
 // rehearsed is how many draws are compiled before a hunt begins.
@@ -27,30 +27,26 @@ const rehearsed = 64
 // they search for rare mistakes, and would otherwise count again and again what a lease cannot prevent.
 const between = 12
 
-// New checks a configuration. A lock takes the place of the catalogue's unless it is nil. The error says what cannot be
-// played, or that nothing could be found.
-func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
+// New checks a configuration, whose lock is one of the set. The error says what cannot be played, or that nothing could be
+// found.
+func New(c Config, known locks.Set) (*Hunt, error) {
 	usual := len(c.Properties) == 0
 	c = c.canonical()
-	h := &Hunt{Config: c, lock: lock}
+	h := &Hunt{Config: c, options: harness.Options{Locks: known}}
 	if err := h.checkBase(); err != nil {
 		return nil, err
 	}
-	algorithm := lock
-	if lock == nil {
-		found, ok := locks.Find(c.Lock)
-		if !ok {
-			return nil, fmt.Errorf("there is no lock %q", c.Lock)
-		}
-		algorithm = &found
+	lock, ok := known.Find(c.Lock)
+	if !ok {
+		return nil, fmt.Errorf("there is no lock %q", c.Lock)
 	}
-	if h.Config.Program = ""; algorithm.Program != nil {
-		h.Config.Program = algorithm.Program.Digest()
+	if h.Config.Program = ""; lock.Program != nil {
+		h.Config.Program = lock.Program.Digest()
 		if usual {
 			h.Config.Properties = append(h.Config.Properties, checker.Survival)
 		}
 	}
-	h.menu = search.Wide(algorithm, c.Faults)
+	h.menu = search.Wide(&lock, c.Faults)
 	h.menu.Styles, h.menu.Fencing, h.menu.Votes, h.menu.Between = c.Styles, c.Fencing, true, between
 	if c.Drift > 0 {
 		h.menu.Drift = c.Drift
@@ -61,8 +57,8 @@ func New(c Config, lock *locks.Algorithm) (*Hunt, error) {
 	if err := h.rehearse(); err != nil {
 		return nil, err
 	}
-	if algorithm.Program != nil {
-		if err := search.Rehearse(lock, h.menu); err != nil {
+	if lock.Program != nil {
+		if err := search.Rehearse(h.menu, h.options); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +75,7 @@ func (h *Hunt) checkBase() error {
 	case len(base.Variants) > 0:
 		return fmt.Errorf("%s has variants: one of them must be chosen", base.Name)
 	}
-	_, err := harness.Compile(base.Cases()[0], h.lock)
+	_, err := harness.Compile(base.Cases()[0], h.options)
 	return err
 }
 
@@ -89,7 +85,7 @@ func (h *Hunt) rehearse() error {
 	for n := range uint64(rehearsed) {
 		s := h.Draw(n)
 		for _, c := range s.Cases() {
-			if _, err := harness.Compile(c, h.lock); err != nil {
+			if _, err := harness.Compile(c, h.options); err != nil {
 				return err
 			}
 		}

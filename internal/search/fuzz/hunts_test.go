@@ -185,7 +185,7 @@ func (m *hunted) String() string {
 // measure hunts for a prey several times.
 func (p *prey) measure(t *testing.T) *hunted {
 	t.Helper()
-	h, m := hunt(t, p.config(t), nil), &hunted{}
+	h, m := hunt(t, p.config(t)), &hunted{}
 	for i := range uint64(starts) {
 		begin := time.Now()
 		_, sum := play(t, h, Plan{From: i * startsGap, Runs: startsGap, Jobs: tableJobs, ToFirst: true})
@@ -245,7 +245,7 @@ func TestEveryUnsafeStoryIsFoundAgain(t *testing.T) {
 		p := &preys[i]
 		t.Run(p.name(), func(t *testing.T) {
 			t.Parallel()
-			h := hunt(t, p.config(t), nil)
+			h := hunt(t, p.config(t))
 			_, sum := play(t, h, Plan{Runs: most, Jobs: 1, ToFirst: true})
 			require.Positive(t, sum.Violated, "nothing was found in %d runs", sum.Runs)
 			found, err := h.Findings(t.Context(), Effort{Jobs: 1}, sum)
@@ -270,7 +270,7 @@ func requireMinimal(t *testing.T, cx *minimal.Counterexample) {
 // shows reports whether a scenario shows the violation of a counterexample, and each of its faults happens.
 func shows(t *testing.T, r *harness.Runner, cx *minimal.Counterexample, s *scenarios.Scenario) bool {
 	t.Helper()
-	plan, err := harness.Compile(s.Cases()[0], cx.Lock)
+	plan, err := harness.Compile(s.Cases()[0], cx.Options)
 	if err != nil {
 		return false
 	}

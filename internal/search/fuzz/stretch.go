@@ -46,7 +46,7 @@ func (h *Hunt) play(r *harness.Runner, n uint64, t *Tally) {
 	var judged, atRisk [checker.PropertyCount]bool
 	undecided, violated := false, false
 	scenario := h.Draw(n)
-	search.Play(r, scenario, h.lock, func(c scenarios.Case, result *harness.Result, err error) bool {
+	search.Play(r, scenario, h.options, func(c scenarios.Case, result *harness.Result, err error) bool {
 		if err != nil {
 			undecided = true
 			return true
@@ -93,7 +93,7 @@ func one(b bool) int {
 
 // Undecided says why nothing can be said of a run, and of which of its cases; the empty text if all can be said.
 func (h *Hunt) Undecided(r *harness.Runner, n uint64) (which scenarios.Case, why string) {
-	search.Play(r, h.Draw(n), h.lock, func(c scenarios.Case, result *harness.Result, err error) bool {
+	search.Play(r, h.Draw(n), h.options, func(c scenarios.Case, result *harness.Result, err error) bool {
 		if which = c; err != nil {
 			why = err.Error()
 			return false

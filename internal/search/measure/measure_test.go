@@ -20,7 +20,7 @@ func find(t *testing.T, names ...string) []locks.Algorithm {
 	t.Helper()
 	var list []locks.Algorithm
 	for _, name := range names {
-		lock, ok := locks.Find(name)
+		lock, ok := locks.Catalogue().Find(name)
 		require.True(t, ok, name)
 		list = append(list, lock)
 	}
@@ -184,7 +184,7 @@ func TestTheFirstViolationOfACellCanBePlayedAgain(t *testing.T) {
 		v, ok := tab.Violation(i)
 		require.Equal(t, c.Violated > 0, ok)
 		require.True(t, ok, "a pause breaks it")
-		plan, err := harness.Compile(v.Case, nil)
+		plan, err := harness.Compile(v.Case, harness.Options{})
 		require.NoError(t, err)
 		result, err := r.Run(plan, v.Seed, false)
 		require.NoError(t, err)

@@ -68,7 +68,7 @@ func (r *row) playCases(runner *harness.Runner, drawn *scenarios.Scenario, each 
 			}
 			one := *drawn
 			one.Styles, one.Resource.Fencing = []history.Style{style}, []history.Fencing{mode}
-			search.Play(runner, &one, r.lock, func(_ scenarios.Case, result *harness.Result, err error) bool {
+			search.Play(runner, &one, r.options(), func(_ scenarios.Case, result *harness.Result, err error) bool {
 				if err == nil && mode == history.Unfenced {
 					unfenced = result
 				}

@@ -21,7 +21,7 @@ func TestModesThatShareRunsSayWhatTheyWouldSayAlone(t *testing.T) {
 		modes = append(modes, mode)
 	}
 	p := measure.Plan{
-		Locks: locks.Catalogue(), Conditions: []measure.Condition{{
+		Locks: locks.Catalogue().All(), Conditions: []measure.Condition{{
 			Name: "all", Menu: func(lock *locks.Algorithm) search.Menu { return search.Wide(lock, search.Kinds()) },
 		}}, Fencing: modes,
 		Draws: search.Seeds{First: 7, Count: 8}, Jobs: 2,

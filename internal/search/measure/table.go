@@ -7,6 +7,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -151,6 +152,9 @@ func (r *row) draw(n uint64) *scenarios.Scenario {
 	return s
 }
 
+// options says that the row's lock is played, whatever the menu says.
+func (r *row) options() harness.Options { return harness.Options{Instead: r.lock} }
+
 // Violation returns the first violation of a cell, for package minimal; false if there is none. Its lock is the plan's.
 func (t *Table) Violation(cell int) (search.Violation, bool) {
 	c := &t.Cells[cell]
@@ -161,7 +165,7 @@ func (t *Table) Violation(cell int) (search.Violation, bool) {
 	s := t.rows[i].draw(c.First)
 	return search.Violation{
 		Case: scenarios.Case{Scenario: s, Style: c.Style, Fencing: c.Fencing}, Seed: s.Seed, Property: c.Property,
-		Kind: c.Kind, Lock: t.rows[i].lock,
+		Kind: c.Kind, Options: t.rows[i].options(),
 	}, true
 }
 

@@ -110,7 +110,7 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	case name == lock.Name:
 		return Blame{Party: AnyLock, Reference: name, Text: "it is the reference lock for these servers"}
 	}
-	reference, ok := locks.Find(name)
+	reference, ok := locks.Catalogue().Find(name)
 	if !ok {
 		return Blame{Text: "the catalogue has no lock " + name}
 	}
@@ -118,7 +118,7 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	if ids := r.seen.violation.Acquisitions; lock.Program != nil && len(ids) > 0 {
 		t.behind = r.seen.result.History.Acquisition(ids[0]).Client
 	}
-	t.sought.Lock = &reference
+	t.sought.Options = harness.Options{Instead: &reference}
 	s := r.inPlaceOf(&reference, states || lock.Authority == locks.Majority)
 	switch {
 	case !renewed:
@@ -168,7 +168,7 @@ func (r *reducer) inPlaceOf(reference *locks.Algorithm, deadline bool) *scenario
 // renewsAfter is how long after an acquisition the accused lock sends its first renewal, so that the reference lock renews as
 // often; 0 if it sends none.
 func (r *reducer) renewsAfter() time.Duration {
-	plan, err := harness.Compile(r.now.Cases()[0], r.sought.Lock)
+	plan, err := harness.Compile(r.now.Cases()[0], r.sought.Options)
 	if err != nil {
 		return 0
 	}

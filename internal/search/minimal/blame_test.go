@@ -25,7 +25,7 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 	require.NoError(t, err)
 	name, short := strings.CutSuffix(lock, " with a tenth of the lease")
 	name, alone := strings.CutSuffix(name, " without a reference lock")
-	algorithm, ok := locks.Find(name)
+	algorithm, ok := locks.Catalogue().Find(name)
 	require.True(t, ok)
 	if alone {
 		whole := algorithm.New
@@ -43,13 +43,14 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 		if c.Style.String() != style {
 			continue
 		}
-		plan, err := harness.Compile(c, &algorithm)
+		plan, err := harness.Compile(c, harness.Options{Instead: &algorithm})
 		require.NoError(t, err)
 		result, err := r.Run(plan, c.Scenario.Seed, false)
 		require.NoError(t, err)
 		if first := search.FirstOf(p, &result.Report); first != nil {
 			cx, err := minimal.Reduce(&r, search.Violation{
-				Case: c, Seed: c.Scenario.Seed, Property: p, Kind: first.Kind, Lock: &algorithm,
+				Case: c, Seed: c.Scenario.Seed, Property: p, Kind: first.Kind,
+				Options: harness.Options{Instead: &algorithm},
 			}, minimal.Options{})
 			require.NoError(t, err)
 			t.Logf("%s\n%s", cx.Blame.Sentence(), cx.Scenario.YAML())

@@ -31,7 +31,7 @@ func TestTheBoundaryOfAStoryAsItIs(t *testing.T) {
 		}
 		tried.Until = tried.End() + time.Duration(size)
 		require.True(t, needs[0].Turn(tried, size))
-		plan, err := harness.Compile(tried.Cases()[0], nil)
+		plan, err := harness.Compile(tried.Cases()[0], harness.Options{})
 		require.NoError(t, err)
 		result, err := r.Run(plan, s.Seed, false)
 		require.NoError(t, err)

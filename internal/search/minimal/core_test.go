@@ -16,12 +16,12 @@ import (
 // hits plays drawn scenarios and yields those that violate something.
 func hits(t *testing.T, r *harness.Runner, name string, runs uint64, each func(h *minimal.Hit, c scenarios.Case)) {
 	t.Helper()
-	lock, ok := locks.Find(name)
+	lock, ok := locks.Catalogue().Find(name)
 	require.True(t, ok)
 	menu := search.Wide(&lock, search.Kinds())
 	for n := range runs {
 		s := search.Generate(search.Seeded(n), menu)
-		search.Play(r, s, nil, func(c scenarios.Case, result *harness.Result, err error) bool {
+		search.Play(r, s, harness.Options{}, func(c scenarios.Case, result *harness.Result, err error) bool {
 			require.NoError(t, err)
 			h := &minimal.Hit{Result: result}
 			for p := range checker.PropertyCount {

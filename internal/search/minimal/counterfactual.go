@@ -20,7 +20,7 @@ func Causes(r *harness.Runner, plan *harness.Plan, seed uint64, report *checker.
 	var causes []checker.Cause
 	for _, p := range []checker.Property{checker.MutualExclusion, checker.Resource} {
 		if x := search.FirstOf(p, report); x != nil {
-			v := search.Violation{Case: plan.Case, Seed: seed, Property: p, Kind: x.Kind, Lock: &plan.Algorithm}
+			v := search.Violation{Case: plan.Case, Seed: seed, Property: p, Kind: x.Kind, Options: harness.Options{Instead: &plan.Algorithm}}
 			j := &judge{runner: r, sought: v, most: o.Runs, ctx: o.Context}
 			causes = append(causes, j.causes()...)
 		}
@@ -31,7 +31,7 @@ func Causes(r *harness.Runner, plan *harness.Plan, seed uint64, report *checker.
 // causes are those of the first violation of the property that is sought.
 func (j *judge) causes() []checker.Cause {
 	s := single(&j.sought)
-	plan, err := harness.Compile(s.Cases()[0], j.sought.Lock)
+	plan, err := harness.Compile(s.Cases()[0], j.sought.Options)
 	if err != nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ func causesOf(t *testing.T, text string) []checker.Cause {
 	t.Helper()
 	s, err := scenarios.Parse("cause.yaml", []byte("name: cause\ntitle: A violation and its causes\n"+text))
 	require.NoError(t, err)
-	plan, err := harness.Compile(s.Cases()[0], nil)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()

@@ -40,9 +40,6 @@ func File(c *Counterexample) []byte {
 
 // played is the lock that was played.
 func (c *Counterexample) played() locks.Algorithm {
-	if c.Lock != nil {
-		return *c.Lock
-	}
-	found, _ := locks.Find(c.Scenario.Lock.Algorithm)
-	return found
+	lock, _ := c.Options.Lock(c.Scenario)
+	return lock
 }

@@ -34,16 +34,13 @@ func (f *form) includes(other *form) bool {
 // formOf describes the run of a scenario by what has happened to whom and when in the story of the violation, rather
 // than by the steps that faults hang on: of those there are many for one cause.
 func formOf(v *search.Violation, s *scenarios.Scenario, seen sighting) form {
-	algorithm := s.Lock.Algorithm
-	if v.Lock != nil {
-		algorithm = v.Lock.Name
-	}
+	lock, _ := v.Options.Lock(s)
 	what := v.Property.String()
 	if v.Property != checker.Resource { // its kinds say what the damage looks like, and not where it comes from
 		what += ": " + v.Kind
 	}
 	return form{
-		about:  strings.Join([]string{algorithm, v.Case.Style.String(), v.Case.Fencing.String(), what}, "; "),
+		about:  strings.Join([]string{lock.Name, v.Case.Style.String(), v.Case.Fencing.String(), what}, "; "),
 		causes: newCast(s, seen).causes(), isEnd: v.Property == checker.Survival,
 	}
 }

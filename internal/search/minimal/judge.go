@@ -68,7 +68,7 @@ func (j *judge) playOut(s *scenarios.Scenario) *harness.Result {
 			panic(fmt.Sprintf("minimal: %v\nwhile playing\n%s", p, s.YAML()))
 		}
 	}()
-	plan, err := harness.Compile(s.Cases()[0], j.sought.Lock)
+	plan, err := harness.Compile(s.Cases()[0], j.sought.Options)
 	if err != nil {
 		return nil
 	}

@@ -53,7 +53,7 @@ func (h *hunt) String() string {
 // violation draws scenarios from a number on until one violates the property.
 func (h *hunt) violation(t *testing.T, r *harness.Runner, from uint64) search.Violation {
 	t.Helper()
-	lock, ok := locks.Find(h.lock)
+	lock, ok := locks.Catalogue().Find(h.lock)
 	require.True(t, ok, h.lock)
 	menu := search.Wide(&lock, h.kinds)
 	menu.Styles, menu.Fencing = []history.Style{h.style}, []history.Fencing{h.fencing}
@@ -61,7 +61,7 @@ func (h *hunt) violation(t *testing.T, r *harness.Runner, from uint64) search.Vi
 	for n := from; found == nil; n++ {
 		require.Less(t, n, from+2000, "no violation of %s", h)
 		s := search.Generate(search.Seeded(n), menu)
-		search.Play(r, s, nil, func(c scenarios.Case, result *harness.Result, err error) bool {
+		search.Play(r, s, harness.Options{}, func(c scenarios.Case, result *harness.Result, err error) bool {
 			require.NoError(t, err)
 			if x := search.FirstOf(h.property, &result.Report); x != nil {
 				found = &search.Violation{Case: c, Seed: s.Seed, Property: h.property, Kind: x.Kind}
@@ -80,7 +80,7 @@ func shows(t *testing.T, r *harness.Runner, s *scenarios.Scenario, v *search.Vio
 	if err != nil {
 		return false
 	}
-	plan, err := harness.Compile(read.Cases()[0], nil)
+	plan, err := harness.Compile(read.Cases()[0], harness.Options{})
 	if err != nil {
 		return false
 	}
@@ -149,7 +149,7 @@ func itsFilePlaysTheSameRun(t *testing.T, r *harness.Runner, c *minimal.Countere
 	read, err := scenarios.Parse(c.Scenario.Name+".yaml", file)
 	require.NoError(t, err)
 	require.Len(t, read.Cases(), 1)
-	plan, err := harness.Compile(read.Cases()[0], nil)
+	plan, err := harness.Compile(read.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	result, err := r.Run(plan, read.Seed, false)
 	require.NoError(t, err)
@@ -275,7 +275,7 @@ func TestNamedScenariosHaveMinimalForms(t *testing.T) {
 func first(t *testing.T, r *harness.Runner, s *scenarios.Scenario, p checker.Property) *minimal.Counterexample {
 	t.Helper()
 	var found *minimal.Counterexample
-	search.Play(r, s, nil, func(c scenarios.Case, result *harness.Result, err error) bool {
+	search.Play(r, s, harness.Options{}, func(c scenarios.Case, result *harness.Result, err error) bool {
 		require.NoError(t, err)
 		if x := search.FirstOf(p, &result.Report); x != nil {
 			v := search.Violation{Case: c, Seed: s.Seed, Property: p, Kind: x.Kind}

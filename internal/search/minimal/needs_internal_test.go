@@ -21,7 +21,7 @@ func reduced(t *testing.T, r *harness.Runner, lock string, style history.Style, 
 	kinds ...search.Kind,
 ) []*Counterexample {
 	t.Helper()
-	a, ok := locks.Find(lock)
+	a, ok := locks.Catalogue().Find(lock)
 	require.True(t, ok)
 	menu := search.Wide(&a, kinds)
 	menu.Styles = []history.Style{style}
@@ -29,7 +29,7 @@ func reduced(t *testing.T, r *harness.Runner, lock string, style history.Style, 
 	for n := uint64(0); len(list) < count; n++ {
 		require.Less(t, n, uint64(3000))
 		s := search.Generate(search.Seeded(n), menu)
-		search.Play(r, s, nil, func(way scenarios.Case, result *harness.Result, err error) bool {
+		search.Play(r, s, harness.Options{}, func(way scenarios.Case, result *harness.Result, err error) bool {
 			require.NoError(t, err)
 			if x := search.FirstOf(p, &result.Report); x != nil {
 				c, err := Reduce(r, search.Violation{Case: way, Seed: s.Seed, Property: p, Kind: x.Kind}, Options{})
@@ -86,7 +86,7 @@ func TestNothingIsToldOfNumbersThatMakeNoDifference(t *testing.T) {
 func violationOf(t *testing.T, r *harness.Runner, s *scenarios.Scenario, p checker.Property, kind string) search.Violation {
 	t.Helper()
 	for _, way := range s.Cases() {
-		plan, err := harness.Compile(way, nil)
+		plan, err := harness.Compile(way, harness.Options{})
 		require.NoError(t, err)
 		result, err := r.Run(plan, way.Scenario.Seed, false)
 		require.NoError(t, err)

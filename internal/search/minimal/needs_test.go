@@ -25,7 +25,7 @@ func itsBoundariesAreTrue(t *testing.T, r *harness.Runner, c *minimal.Counterexa
 				continue // not a size that a fault may have
 			}
 			require.True(t, need.Turn(s, size))
-			plan, err := harness.Compile(s.Cases()[0], nil)
+			plan, err := harness.Compile(s.Cases()[0], harness.Options{})
 			require.NoError(t, err)
 			result, err := r.Run(plan, s.Seed, false)
 			require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestArtefactsAreNoBoundaries(t *testing.T) {
 		s, err := scenarios.Parse("need.yaml", []byte("name: need\ntitle: A violation\nlock: {algorithm: set-nx-lua-fenced, ttl: 10s}\n"+
 			"network: {latency: 1ms}\n"+text))
 		require.NoError(t, err)
-		plan, err := harness.Compile(s.Cases()[0], nil)
+		plan, err := harness.Compile(s.Cases()[0], harness.Options{})
 		require.NoError(t, err)
 		result, err := r.Run(plan, s.Seed, false)
 		require.NoError(t, err)

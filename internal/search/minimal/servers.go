@@ -44,12 +44,7 @@ func (r *reducer) fewerServers() {
 // fewestMasters is how many independent servers a reader expects at least: a majority of one or two would be none, and
 // what is said of it would be said of a single server.
 func (r *reducer) fewestMasters() int {
-	lock := r.sought.Lock
-	if lock == nil {
-		found, _ := locks.Find(r.now.Lock.Algorithm)
-		lock = &found
-	}
-	if lock.Authority == locks.Majority {
+	if lock, _ := r.sought.Options.Lock(r.now); lock.Authority == locks.Majority {
 		return 3
 	}
 	return 1

@@ -19,7 +19,7 @@ func distance(t *testing.T, p checker.Property, yaml string) float64 {
 	t.Helper()
 	s, err := scenarios.Parse("near.yaml", []byte(yaml))
 	require.NoError(t, err)
-	plan, err := harness.Compile(s.Cases()[0], nil)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()
@@ -103,7 +103,7 @@ func TestMutantsAreScenarios(t *testing.T) {
 			s := search.Generate(child, q.Menu)
 			_, err := scenarios.Parse("child.yaml", s.YAML())
 			require.NoError(t, err, "%s", s.YAML())
-			search.Play(&r, s, nil, func(_ scenarios.Case, _ *harness.Result, err error) bool {
+			search.Play(&r, s, harness.Options{}, func(_ scenarios.Case, _ *harness.Result, err error) bool {
 				require.NoError(t, err)
 				return false
 			})

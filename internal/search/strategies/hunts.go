@@ -59,7 +59,7 @@ func lasts(r *harness.Runner, c scenarios.Case, p checker.Property) bool {
 	s.Progress = s.Lock.TTL * time.Duration(wide.Progress)
 	s.Until = max(s.End(), 3*s.Progress)
 	c.Scenario = &s
-	plan, err := harness.Compile(c, nil)
+	plan, err := harness.Compile(c, harness.Options{})
 	if err != nil {
 		return false
 	}
@@ -70,7 +70,7 @@ func lasts(r *harness.Runner, c scenarios.Case, p checker.Property) bool {
 // huntOf makes a case and what it violates a quarry. Its name says what is known of it, its note where it is from.
 func huntOf(c scenarios.Case, p checker.Property) (Quarry, error) {
 	s := c.Scenario
-	lock, ok := locks.Find(s.Lock.Algorithm)
+	lock, ok := locks.Catalogue().Find(s.Lock.Algorithm)
 	if !ok {
 		return Quarry{}, fmt.Errorf("%s: there is no lock %s", s.Name, s.Lock.Algorithm)
 	}

@@ -46,7 +46,7 @@ func Strategies() []Strategy {
 // First returns how many runs a series needs until the first violation, and more than it may need if there is none
 // among this many. Series of different numbers have nothing in common.
 func (s *Strategy) First(r *harness.Runner, q *Quarry, series uint64, most int) int {
-	lock, ok := locks.Find(q.Menu.Lock)
+	lock, ok := locks.Catalogue().Find(q.Menu.Lock)
 	if !ok {
 		panic("strategies: there is no lock " + q.Menu.Lock)
 	}
@@ -63,7 +63,7 @@ type hunter struct {
 // play plays a scenario in all of its cases, shows each one's history, and reports whether one violates the property.
 func (h *hunter) play(s *scenarios.Scenario, show func(*history.History)) bool {
 	found := false
-	search.Play(h.runner, s, h.lock, func(_ scenarios.Case, result *harness.Result, err error) bool {
+	search.Play(h.runner, s, harness.Options{Instead: h.lock}, func(_ scenarios.Case, result *harness.Result, err error) bool {
 		if err != nil {
 			panic("strategies: " + err.Error())
 		}
