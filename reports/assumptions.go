@@ -10,13 +10,13 @@ import (
 )
 
 // assumptions say in which model of time and of faults runs took place, in clauses of one sentence.
-func (p *picture) assumptions() []string {
-	s := p.views[0].run.Case.Scenario
+func (v *view) assumptions() []string {
+	s := v.run.Case.Scenario
 	return []string{
 		"an asynchronous network, where " + latencyWords(s) + " unless a fault holds them up",
-		p.clockWords(),
+		v.clockWords(),
 		"what servers have acknowledged " + diskWords(s.Servers),
-		p.faultWords(),
+		v.faultWords(),
 		"the lock's code " + scriptWords(s.Servers) + " real, everything else is simulated",
 	}
 }
@@ -25,10 +25,10 @@ func (p *picture) assumptions() []string {
 func settings(s *scenarios.Scenario) []string {
 	list := []string{"servers: " + serverWords(s.Servers), "network: " + latencyWords(s)}
 	if s.Lock.TTL > 0 {
-		list = append(list, "lease: "+precise(s.Lock.TTL))
+		list = append(list, "lease: "+Precise(s.Lock.TTL))
 	}
 	if s.Lock.Renew > 0 {
-		list = append(list, "renewal: every "+precise(s.Lock.Renew))
+		list = append(list, "renewal: every "+Precise(s.Lock.Renew))
 	}
 	if s.Resource.Registers > 1 {
 		list = append(list, fmt.Sprintf("resource: %d registers", s.Resource.Registers))
@@ -88,19 +88,19 @@ func latencyWords(s *scenarios.Scenario) string {
 
 func span(shortest, longest time.Duration) string {
 	if shortest == longest {
-		return precise(longest)
+		return Precise(longest)
 	}
-	return precise(shortest) + " to " + precise(longest)
+	return Precise(shortest) + " to " + Precise(longest)
 }
 
 // clockWords say whose clocks are wrong.
-func (p *picture) clockWords() string {
+func (v *view) clockWords() string {
 	var wrong []string
-	for _, c := range p.views[0].run.Case.Scenario.Clocks {
+	for _, c := range v.run.Case.Scenario.Clocks {
 		wrong = append(wrong, c.Node)
 	}
-	for i := range p.views[0].faults {
-		if f := &p.views[0].faults[i]; f.fired && f.kind == "clock" {
+	for i := range v.faults {
+		if f := &v.faults[i]; f.fired && f.kind == "clock" {
 			wrong = append(wrong, f.node)
 		}
 	}
@@ -131,11 +131,11 @@ func diskWords(s scenarios.Servers) string {
 }
 
 // faultWords count the faults of each kind but for those of clocks.
-func (p *picture) faultWords() string {
+func (v *view) faultWords() string {
 	var kinds []string
 	count := map[string]int{}
-	for i := range p.views[0].faults {
-		f := &p.views[0].faults[i]
+	for i := range v.faults {
+		f := &v.faults[i]
 		if !f.fired || f.kind == "clock" {
 			continue
 		}

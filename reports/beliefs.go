@@ -22,7 +22,7 @@ func (s *story) belief(a *history.Acquisition) {
 		text = "enters the lock again, which it holds"
 	}
 	if a.HasDeadline && a.Deadline != trace.Never {
-		text += ", its lease says until " + precise(a.Deadline.Sub(0))
+		text += ", its lease says until " + Precise(a.Deadline.Sub(0))
 	}
 	weight := weightBelief
 	if doubt := s.v.ungranted(a); doubt != "" {
@@ -88,7 +88,7 @@ const slowAnswer = trace.Instant(time.Second)
 func (s *story) unlockWords(a *history.Acquisition) string {
 	when := ""
 	if a.Released != trace.Never && a.Released > a.Unlocked+slowAnswer {
-		when = " at " + precise(a.Released.Sub(0))
+		when = " at " + Precise(a.Released.Sub(0))
 	}
 	switch a.Release {
 	case history.Failed:
@@ -153,10 +153,10 @@ func (s *story) waits() {
 		switch w.Ended {
 		case history.GaveUp:
 			s.add(moment{at: w.To, lane: laneBelief(who), order: orderBelief, key: "wait ends", who: who,
-				text: "gives up after " + precise(w.To.Sub(w.From)), weight: weightGrant})
+				text: "gives up after " + Precise(w.To.Sub(w.From)), weight: weightGrant})
 		case history.StillWaiting:
 			s.add(moment{at: s.v.h.End, lane: laneBelief(who), order: orderBelief, key: "waits", who: who,
-				text: "still waits, since " + precise(w.From.Sub(0)), weight: weightBelief})
+				text: "still waits, since " + Precise(w.From.Sub(0)), weight: weightBelief})
 		case history.GotIt, history.Died:
 		}
 	}

@@ -53,7 +53,7 @@ func (t *narrator) claimOfHolders(first, second *history.Acquisition) string {
 	}
 	end = min(end, t.v.h.End)
 	return fmt.Sprintf("%s and %s both believe that they hold the lock, from %s to %s (%s)", t.who(first), t.who(second),
-		t.ref(second.Returned, t.placeOfBelief(second)), until, precise(end.Sub(c.From)))
+		t.ref(second.Returned, t.placeOfBelief(second)), until, Precise(end.Sub(c.From)))
 }
 
 func (t *narrator) claimOfRelease() string {

@@ -99,9 +99,9 @@ func drift(t trace.Instant, rate int64) time.Duration {
 // ahead says how far a clock is ahead, or behind.
 func ahead(d time.Duration) string {
 	if d > 0 {
-		return "+" + precise(d)
+		return "+" + Precise(d)
 	}
-	return precise(d)
+	return Precise(d)
 }
 
 // rateWords says how fast a clock runs: "+5%", "-200ppm".

@@ -12,7 +12,7 @@ func Explained(w io.Writer, r *Run, p checker.Property, o TextOptions) error {
 	t := newText(o)
 	runs := []Run{r.About(p)}
 	drawn := newPicture(runs, t.o.Width, t.o.Color, t.g)
-	t.paragraph("", drawn.explain(0, nil), plain)
+	t.paragraph("", drawn.runs[0].explain(nil), plain)
 	for i := range runs[0].Report.Violations {
 		t.output("    ", runs[0].Report.Violations[i].Output)
 	}

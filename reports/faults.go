@@ -65,7 +65,7 @@ func describe(f *fault, r *Run, i int) {
 	f.kind = a.Kind.String()
 	last := ""
 	if f.end != trace.Never {
-		last = " " + precise(f.end.Sub(f.begin))
+		last = " " + Precise(f.end.Sub(f.begin))
 	}
 	switch f.kind {
 	case "pause":
@@ -86,7 +86,7 @@ func describe(f *fault, r *Run, i int) {
 	case "stall":
 		f.start, f.over, f.short = "what is sent "+linkWords(s, i)+" waits", "what is sent "+linkWords(s, i)+" flows again", "stalled"
 	case "delay":
-		f.start, f.over = stepWords(s, i)+" is delayed by "+precise(a.By), ""
+		f.start, f.over = stepWords(s, i)+" is delayed by "+Precise(a.By), ""
 	case "break":
 		f.start, f.over = "a connection breaks", ""
 		if !a.This {
@@ -143,7 +143,7 @@ func clockWords(step time.Duration, rate int64) string {
 	if step < 0 {
 		sign, step = "back", -step
 	}
-	return "has its clock jump " + sign + " by " + precise(step)
+	return "has its clock jump " + sign + " by " + Precise(step)
 }
 
 func linkWords(s *scenarios.Scenario, i int) string {

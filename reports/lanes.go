@@ -87,10 +87,10 @@ func (l *lane) stops() []stop {
 }
 
 // lanes builds all rows of the picture, from the clients down to the resource, but for those without anything on them.
-func (v *view) lanes(moments []moment) []lane {
-	list := v.candidates()
+func (n *narrative) lanes() []lane {
+	list := n.v.candidates()
 	for i := range list {
-		v.place(&list[i], moments)
+		n.place(&list[i])
 	}
 	return slices.DeleteFunc(list, func(l lane) bool { return len(l.bars)+len(l.marks)+len(l.levels) == 0 })
 }
@@ -130,19 +130,24 @@ func (v *view) candidates() []lane {
 }
 
 // place puts the moments of a lane on it.
-func (v *view) place(l *lane, moments []moment) {
-	for i := range moments {
-		m := &moments[i]
+func (n *narrative) place(l *lane) {
+	for i := range l.marks {
+		if m := &l.marks[i]; m.sign == SignDamage {
+			m.text = string(n.g.of(m.sign)) + " " + m.label
+		}
+	}
+	for i := range n.moments {
+		m := &n.moments[i]
 		if m.lane != l.name {
 			continue
 		}
 		text := ""
 		if m.number > 0 {
-			text = v.g.number(m.number)
-		} else if glyph := v.g.of(m.sign); glyph != 0 {
+			text = n.g.number(m.number)
+		} else if glyph := n.g.of(m.sign); glyph != 0 {
 			text = string(glyph)
 		}
-		text += m.label + v.g.decided(m.sign)
+		text += m.label + n.g.decided(m.sign)
 		if text == "" {
 			continue
 		}
@@ -261,7 +266,7 @@ func (v *view) overlaps() []stretch {
 func (v *view) overlapLane() lane {
 	l := lane{name: laneBoth, kind: LaneOverlap, ink: amber}
 	for _, o := range v.both {
-		v.bar(&l, bar{from: o.from, to: o.to, sign: SignOverlap, ink: amber, label: precise(o.to.Sub(o.from))})
+		v.bar(&l, bar{from: o.from, to: o.to, sign: SignOverlap, ink: amber, label: Precise(o.to.Sub(o.from))})
 	}
 	return l
 }
@@ -381,9 +386,7 @@ func (v *view) damageLane() lane {
 	l := lane{name: laneDamage, kind: LaneDamage, ink: red}
 	for _, d := range v.damages() {
 		if d.At >= v.from && d.At <= v.to {
-			l.marks = append(l.marks, mark{
-				at: d.At, text: string(v.g.damage) + " " + d.Kind, ink: red, pad: 1, sign: SignDamage, label: d.Kind,
-			})
+			l.marks = append(l.marks, mark{at: d.At, ink: red, pad: 1, sign: SignDamage, label: d.Kind})
 		}
 	}
 	return l

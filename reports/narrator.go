@@ -38,7 +38,7 @@ func tell(r *Run, p checker.Property) (text, decides string) {
 			s.tasks[name] = s.tasks[name] && c.Tasks > 1 // lives of one task are told as one
 		}
 	}
-	n := &narrator{v: newView(&runs[0], s, unicodeGlyphs())}
+	n := &narrator{v: newView(&runs[0], s), g: unicodeGlyphs()}
 	text = n.narrate([]*checker.Violation{&r.Report.Violations[i]})
 	return text, n.decides
 }
@@ -47,6 +47,7 @@ func tell(r *Run, p checker.Property) (text, decides string) {
 // Moments are named by their numbers in the picture, or by their times where there is no picture.
 type narrator struct {
 	v      *view
+	g      *glyphs
 	listed []moment      // in the picture; nil if there is none
 	cites  func(*moment) // is called with every moment that is named; nil if nobody wants to know
 
@@ -137,9 +138,21 @@ func (t *narrator) narrate(list []*checker.Violation) string {
 	return t.prose()
 }
 
-// explain explains the first violations of the i-th run: of each property one.
-func (p *picture) explain(run int, cites func(*moment)) string {
-	report := &p.views[run].run.Report
+// narrative is what there is to tell of one run of a schedule: its moments, and sentences that name them.
+type narrative struct {
+	v       *view
+	g       *glyphs
+	moments []moment
+	twin    bool // it comes after another run of its schedule, which was explained
+}
+
+func newNarrative(v *view, g *glyphs, twin bool) *narrative {
+	return &narrative{v: v, g: g, moments: v.tell(), twin: twin}
+}
+
+// explain explains the first violations of the run: of each property one.
+func (n *narrative) explain(cites func(*moment)) string {
+	report := &n.v.run.Report
 	var list []*checker.Violation
 	for property := range checker.PropertyCount {
 		i := slices.IndexFunc(report.Violations, func(x checker.Violation) bool { return x.Property == property })
@@ -150,11 +163,11 @@ func (p *picture) explain(run int, cites func(*moment)) string {
 	if len(list) == 0 {
 		return ""
 	}
-	return p.narrator(run, cites).narrate(list)
+	return n.narrator(cites).narrate(list)
 }
 
-func (p *picture) narrator(run int, cites func(*moment)) *narrator {
-	return &narrator{v: p.views[run], listed: p.tales[run], cites: cites}
+func (n *narrative) narrator(cites func(*moment)) *narrator {
+	return &narrator{v: n.v, g: n.g, listed: n.moments, cites: cites}
 }
 
 // tells reports whether a violation of one of some properties is told.
@@ -206,7 +219,7 @@ func (t *narrator) add(c clause) {
 // ref names a moment by its number, or by its time if it has none.
 func (t *narrator) ref(at trace.Instant, in spot) string {
 	if m := t.find(at, in); m != nil && m.number > 0 {
-		return t.v.g.number(m.number)
+		return t.g.number(m.number)
 	}
 	return t.time(at)
 }
@@ -216,7 +229,7 @@ func (t *narrator) time(at trace.Instant) string {
 	if t.listed == nil {
 		return spokenMoment(at)
 	}
-	return precise(at.Sub(0))
+	return Precise(at.Sub(0))
 }
 
 // find returns the moment of the picture at a place; of several on its lane that with the key. It is nil if there is none.

@@ -11,17 +11,17 @@ import (
 // the same number in every run, whatever came of it.
 func (p *picture) number() {
 	type slot struct {
-		moment
+		m  moment
 		id string
 	}
 	id := func(m *moment) string { return m.at.String() + "|" + m.lane + "|" + m.key }
 	var slots []slot
 	seen := map[string]int{}
 	hidden := map[string]bool{}
-	for run, tale := range p.tales {
-		drawn := p.views[run].laneNames()
-		for i := range tale {
-			m := &tale[i]
+	for _, told := range p.runs {
+		drawn := told.v.laneNames()
+		for i := range told.moments {
+			m := &told.moments[i]
 			if m.weight == 0 || m.text == "" { // there is nothing to say of it
 				continue
 			}
@@ -30,8 +30,8 @@ func (p *picture) number() {
 				continue
 			}
 			if k, ok := seen[id(m)]; ok {
-				slots[k].weight = max(slots[k].weight, m.weight)
-				slots[k].cited = slots[k].cited || m.cited
+				slots[k].m.weight = max(slots[k].m.weight, m.weight)
+				slots[k].m.cited = slots[k].m.cited || m.cited
 				continue
 			}
 			seen[id(m)] = len(slots)
@@ -39,36 +39,36 @@ func (p *picture) number() {
 		}
 	}
 	slices.SortStableFunc(slots, func(a, b slot) int {
-		return cmp.Or(cmp.Compare(b.priority(), a.priority()), cmp.Compare(b.weight, a.weight))
+		return cmp.Or(cmp.Compare(b.m.priority(), a.m.priority()), cmp.Compare(b.m.weight, a.m.weight))
 	})
 	chosen := slots[:min(len(slots), maxNumber)]
-	for len(chosen) > maxNumber/2 && chosen[len(chosen)-1].trivial() {
+	for len(chosen) > maxNumber/2 && chosen[len(chosen)-1].m.trivial() {
 		chosen = chosen[:len(chosen)-1]
 	}
 	p.more = len(slots) + len(hidden) - len(chosen)
-	slices.SortStableFunc(chosen, func(a, b slot) int { return compareMoments(a.moment, b.moment) })
+	slices.SortStableFunc(chosen, func(a, b slot) int { return compareMoments(a.m, b.m) })
 	numbers := map[string]int{}
 	for i := range chosen {
 		numbers[chosen[i].id] = i + 1
 	}
-	for _, tale := range p.tales {
-		for i := range tale {
-			tale[i].number = numbers[id(&tale[i])]
+	for _, told := range p.runs {
+		for i := range told.moments {
+			told.moments[i].number = numbers[id(&told.moments[i])]
 		}
 	}
 }
 
-// cite marks the moments that are named of the first run: its explanation and its violations.
-func (p *picture) cite() {
+// cite marks the moments that are named of the run: by its explanation and of its violations.
+func (t *narrative) cite() {
 	mark := func(m *moment) { m.cited = true }
-	p.explain(0, mark)
+	t.explain(mark)
 	var told [checker.PropertyCount]int
-	for i := range p.views[0].run.Report.Violations {
-		x := &p.views[0].run.Report.Violations[i]
+	for i := range t.v.run.Report.Violations {
+		x := &t.v.run.Report.Violations[i]
 		if told[x.Property]++; told[x.Property] > maxTold {
 			continue
 		}
-		n := p.narrator(0, mark)
+		n := t.narrator(mark)
 		n.violation, n.until = x, x.At
 		n.claim()
 		if x.Property == checker.Resource && told[x.Property] == 1 { // until then it was consistent

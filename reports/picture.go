@@ -12,10 +12,9 @@ import (
 
 // picture is the timeline of one schedule, which several runs may share: the same case under several fencing modes.
 type picture struct {
-	views []*view
-	tales [][]moment // what each run's story tells, numbered alike
-	rows  [][]lane   // the lanes of each run
-	drawn [][]row    // what stands on them
+	runs  []*narrative // with moments that are numbered alike
+	rows  [][]lane     // the lanes of each run
+	drawn [][]row      // what stands on them
 	scale *scale
 	g     *glyphs
 	label int // width of the names of the lanes
@@ -28,11 +27,9 @@ func newPicture(runs []Run, width int, color bool, g *glyphs) *picture {
 	runs = keptTogether(runs)
 	s := newScope(runs)
 	for i := range runs {
-		v := newView(&runs[i], s, g)
-		p.views = append(p.views, v)
-		p.tales = append(p.tales, v.tell())
+		p.runs = append(p.runs, newNarrative(newView(&runs[i], s), g, i > 0))
 	}
-	p.cite()
+	p.runs[0].cite()
 	p.number()
 	p.layOut(width)
 	if p.scale.width > thinPanels*p.scale.panel {
@@ -56,8 +53,8 @@ const thinPanels = 2
 func (p *picture) layOut(width int) {
 	p.rows, p.label = nil, 0
 	var stops [][]stop
-	for i, v := range p.views {
-		lanes := v.lanes(p.tales[i])
+	for _, told := range p.runs {
+		lanes := told.lanes()
 		p.rows = append(p.rows, lanes)
 		for k := range lanes {
 			stops = append(stops, lanes[k].stops())
@@ -65,14 +62,14 @@ func (p *picture) layOut(width int) {
 		}
 	}
 	p.label = min(p.label, 20)
-	s := p.views[0].scope
+	s := p.runs[0].v.scope
 	p.scale = newScale(max(width-p.label-2, 20), s.from, max(s.to, s.from+1), stops, p.idle)
 }
 
 // thin forgets the moments without a number.
 func (p *picture) thin() {
-	for i := range p.tales {
-		p.tales[i] = slices.DeleteFunc(p.tales[i], func(m moment) bool { return m.number == 0 })
+	for _, told := range p.runs {
+		told.moments = slices.DeleteFunc(told.moments, func(m moment) bool { return m.number == 0 })
 	}
 }
 
@@ -175,7 +172,7 @@ func (p *picture) axis() row {
 		if !cut {
 			continue
 		}
-		text := string(p.g.gap) + " " + precise(s.at[i+1].Sub(s.at[i])) + " " + string(p.g.gap)
+		text := string(p.g.gap) + " " + Precise(s.at[i+1].Sub(s.at[i])) + " " + string(p.g.gap)
 		if n := len([]rune(text)); s.col[i+1]-s.col[i] < n+2 {
 			text = string(p.g.gap)
 		}
@@ -186,7 +183,7 @@ func (p *picture) axis() row {
 		}
 	}
 	for col := s.panel; col < s.width; col += s.panel { // every panel says where it begins
-		r.put(col, string(p.g.tick)+p.words(precise(s.moment(col).Sub(0))), faint)
+		r.put(col, string(p.g.tick)+p.words(Precise(s.moment(col).Sub(0))), faint)
 	}
 	for _, t := range s.ticks() {
 		text := string(p.g.tick) + p.words(brief(t))
@@ -253,8 +250,8 @@ func (p *picture) nameOf(l *lane) string {
 // told is the set of lines that a run's list of events has.
 func (p *picture) told(run int) map[string]bool {
 	lines := map[string]bool{}
-	for i := range p.tales[run] {
-		if m := &p.tales[run][i]; m.number > 0 {
+	for i := range p.runs[run].moments {
+		if m := &p.runs[run].moments[i]; m.number > 0 {
 			lines[m.line()] = true
 		}
 	}
@@ -321,8 +318,8 @@ func (p *picture) legend(run int) []string {
 	add(g.lapsed, "believed but not granted")
 	if slices.ContainsFunc(g.levels[:7], func(r rune) bool { return used[r] }) {
 		wedge := string(g.levels[7]) + string(g.levels[4]) + string(g.levels[1])
-		what := p.views[run].servers().Entry()
-		if p.views[run].servers().Holds() == "session" {
+		what := p.runs[run].v.servers().Entry()
+		if p.runs[run].v.servers().Holds() == "session" {
 			what = "session"
 		}
 		list = append(list, wedge+" the "+what+"'s time to live")
@@ -331,7 +328,7 @@ func (p *picture) legend(run int) []string {
 	add(g.changes, "changes")
 	add(g.expired, "expired")
 	add(g.deleted, "deleted")
-	add(g.travels, p.views[run].undecided())
+	add(g.travels, p.runs[run].v.undecided())
 	effects := p.effects(run)
 	for _, sign := range []struct{ sign, meaning string }{
 		{"R", "read"}, {"W", "write"}, {"C", "check"},
@@ -351,8 +348,8 @@ func (p *picture) legend(run int) []string {
 // skips reports whether the list of a run leaves out numbers, which other runs of its schedule have.
 func (p *picture) skips(run int) bool {
 	seen, last := map[int]bool{}, 0
-	for i := range p.tales[run] {
-		n := p.tales[run][i].number
+	for i := range p.runs[run].moments {
+		n := p.runs[run].moments[i].number
 		seen[n] = n > 0
 		last = max(last, n)
 	}

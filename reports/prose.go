@@ -166,7 +166,7 @@ func (w *writer) moment(g *group, later bool) string {
 	if g.place != (spot{}) {
 		if m := w.t.find(g.at, g.place); m != nil && m.number > 0 {
 			w.said = g.at
-			return " at " + w.t.v.g.number(m.number)
+			return " at " + w.t.g.number(m.number)
 		}
 	}
 	if !later {
@@ -225,7 +225,7 @@ func spokenTime(d time.Duration) string {
 func spokenMoment(at trace.Instant) string { return spokenTime(time.Duration(at)) }
 
 // spokenExactly prints a time that somebody chose, and that is what it is because of its last digit.
-func spokenExactly(d time.Duration) string { return spaced(precise(d)) }
+func spokenExactly(d time.Duration) string { return spaced(Precise(d)) }
 
 // spaced puts a space between a number and its unit.
 func spaced(text string) string {

@@ -104,7 +104,7 @@ func TestTimesAreShort(t *testing.T) {
 		"400h": 400 * time.Hour, "10h30m1.5s": 10*time.Hour + 30*time.Minute + 1500*time.Millisecond,
 		"312µs": 312 * time.Microsecond, "-1.5s": -1500 * time.Millisecond, "90s": 90 * time.Second, "1ms": time.Millisecond - 1,
 	} {
-		require.Equal(t, text, precise(d))
+		require.Equal(t, text, Precise(d))
 	}
 	require.Equal(t, "from 10.015s to 65.0147s (1.0019s) by redis-3 of lease-10s",
 		shortened("from 10.015023256s to 1m5.01473529s (1.00188658s) by redis-3 of lease-10s"))
@@ -126,11 +126,12 @@ func TestARenewalMakesTheWedgeWholeAgain(t *testing.T) {
 		s := &scenarios.Scenario{Servers: scenarios.Servers{Kind: kind, Masters: 1}}
 		c := &history.Copy{Node: node, Client: "a", From: 0, To: trace.Never, Expires: 18 * second}
 		e.At, e.Node = 8*second, node
-		v := &view{g: asciiGlyphs(), run: &Run{Case: scenarios.Case{Scenario: s}, Events: []trace.Event{e}}}
+		g := asciiGlyphs()
+		v := &view{run: &Run{Case: scenarios.Case{Scenario: s}, Events: []trace.Event{e}}}
 		v.sift()
 		b := &bar{}
 		b.lives, b.life = v.lives(c)
-		height := func(t trace.Instant) rune { return b.levelAt(v.g, t) }
+		height := func(t trace.Instant) rune { return b.levelAt(g, t) }
 		return string([]rune{height(0), ' ', height(8*second - 1), ' ', height(8 * second)})
 	}
 	renewal := trace.Event{Step: trace.Step{Does: trace.Execute, What: "EVAL", Alt: "renew", Peer: "a"}}

@@ -27,16 +27,16 @@ func Schedules(runs []Run, columns int) []Schedule {
 func newSchedule(runs []Run, columns int) Schedule {
 	g := unicodeGlyphs()
 	p := newPicture(runs, columns, false, g)
-	s := p.views[0].scope
+	s := p.runs[0].v.scope
 	about := runs[0].Case.Scenario
 	d := Schedule{
 		Schema: TimelineSchema, Scenario: about.Name, Title: about.Title, Story: storyToTell(&runs[0]), Source: about.Source,
 		Claims: about.Claims, Finding: about.Finding,
 		Heading: heading(&runs[0]), Settings: settings(about), Commands: commands(runs), Axis: p.dataOfAxis(),
 		Partial: s.partial, More: Hidden{Clients: s.moreHolders, Servers: s.moreNodes, Moments: p.more},
-		Assumptions: p.assumptions(), Boundary: boundary(runs),
+		Assumptions: p.runs[0].v.assumptions(), Boundary: boundary(runs),
 	}
-	for i := range p.views {
+	for i := range p.runs {
 		d.End = max(d.End, runs[i].History.End)
 		d.Runs = append(d.Runs, p.timeline(i))
 	}
@@ -57,12 +57,13 @@ func (p *picture) dataOfAxis() Axis {
 
 // timeline is what there is to draw of the i-th run, and to say of it.
 func (p *picture) timeline(i int) Timeline {
-	v := p.views[i]
+	told := p.runs[i]
+	v := told.v
 	r := v.run
 	words, verdict, of := r.headline()
 	t := Timeline{
 		Fencing: r.Case.Fencing.String(), Headline: words, Tone: r.toneOfHeadline(inkOf(of, verdict)), LikeRun: -1,
-		Messages: v.messages(), Why: []string{}, Proof: []string{}, Measures: list(r.measured()), Legend: p.legend(i),
+		Messages: v.messages(), Why: []string{}, Proof: []string{}, Measures: append([]string{}, r.measured()...), Legend: p.legend(i),
 	}
 	if i > 0 {
 		t.Twin = twin(r, v)
@@ -78,18 +79,18 @@ func (p *picture) timeline(i int) Timeline {
 			t.Lanes = append(t.Lanes, p.rows[i][k].data())
 		}
 	}
-	for k := range p.tales[i] {
-		if m := &p.tales[i][k]; m.text != "" {
+	for k := range told.moments {
+		if m := &told.moments[k]; m.text != "" {
 			t.Moments = append(t.Moments, Moment{
 				At: m.at, Number: m.number, Lane: m.lane, Who: m.who, Text: m.text, Tone: m.ink.tone(),
 				Witness: m.weight > weightWitness,
 			})
 		}
 	}
-	if explained := p.explain(i, nil); explained != "" {
+	if explained := told.explain(nil); explained != "" {
 		t.Proof = append(t.Proof, explained)
 	}
-	for _, x := range p.reasons(i, nil, map[string]bool{}) {
+	for _, x := range told.reasons(nil, map[string]bool{}) {
 		t.Why = append(t.Why, cmp.Or(x.told, x.claim))
 		if x.claim != x.told && !x.more {
 			t.Proof = append(t.Proof, x.claim)
@@ -98,7 +99,7 @@ func (p *picture) timeline(i int) Timeline {
 			t.Why = append(t.Why, beginning(x.output))
 		}
 	}
-	if kept := p.kept(i); kept != "" {
+	if kept := told.kept(); kept != "" {
 		t.Proof = append(t.Proof, kept)
 	}
 	return t

@@ -176,7 +176,7 @@ func (r Run) bounds() []bound {
 // amount prints a measured value in its unit.
 func amount(name string, value int64) string {
 	if strings.HasSuffix(name, "-ns") {
-		return precise(time.Duration(value))
+		return Precise(time.Duration(value))
 	}
 	return fmt.Sprint(value)
 }

@@ -89,4 +89,4 @@ func sketch(r *Run) string {
 }
 
 // virtual is how long a run lasted in its own time, as "16.0077s".
-func virtual(t trace.Instant) string { return precise(t.Sub(0)) }
+func virtual(t trace.Instant) string { return Precise(t.Sub(0)) }

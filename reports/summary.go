@@ -138,7 +138,7 @@ func (t *text) row(row []entry, widths []int) {
 			b.WriteString(strings.Repeat(" ", widths[i]-Columns(c.text)+gapAfter(i)))
 		}
 	}
-	t.line(trimRight(b.String()))
+	t.line(strings.TrimRight(b.String(), " "))
 }
 
 func widthsOf(rows [][]entry) []int {

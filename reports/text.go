@@ -173,11 +173,11 @@ func (t *text) schedule(runs []Run) {
 	t.line("")
 	t.timeline(p)
 	t.events(p, 0)
-	t.why(p, 0, said)
+	t.why(p.runs[0], nil, said)
 	t.measures(&runs[0], false)
 	for i := 1; i < len(runs); i++ {
 		t.line("")
-		t.paragraph("", twin(&runs[i], p.views[i]), strong)
+		t.paragraph("", twin(&runs[i], p.runs[i].v), strong)
 		t.verdicts(&runs[i], &runs[0])
 		if k := p.twinOf(i); k >= 0 {
 			t.line("")
@@ -188,7 +188,7 @@ func (t *text) schedule(runs []Run) {
 			t.paragraph("", "Rows that are not shown look as above.", faint)
 			t.events(p, i)
 		}
-		t.why(p, i, said)
+		t.why(p.runs[i], &runs[0], said)
 		t.measures(&runs[i], true)
 	}
 	t.line("")
@@ -201,7 +201,7 @@ func (t *text) model(p *picture, r *Run) {
 	if len(r.Needs) > 0 {
 		t.paragraph("", "Boundary: "+strings.Join(r.Needs, " "), plain)
 	}
-	if assumes := "Assumes: " + strings.Join(p.assumptions(), "; ") + "."; assumes != t.assumed {
+	if assumes := "Assumes: " + strings.Join(p.runs[0].v.assumptions(), "; ") + "."; assumes != t.assumed {
 		t.paragraph("", assumes, faint)
 		t.assumed = assumes
 	}
@@ -224,7 +224,7 @@ func (t *text) headline(r *Run) {
 // heading names the case.
 func heading(r *Run) []string {
 	parts := []string{r.Lock}
-	switch ttl := precise(r.Case.Scenario.Lock.TTL); {
+	switch ttl := Precise(r.Case.Scenario.Lock.TTL); {
 	case r.Case.Scenario.Servers.Holds() == "session":
 		parts[0] += " with sessions of " + ttl
 	case hasLease(r):
@@ -248,7 +248,7 @@ func twin(r *Run, v *view) string {
 	for i := range v.h.Accesses {
 		a := &v.h.Accesses[i]
 		if a.Applied != trace.Never && !a.Accepted {
-			refused = append(refused, fmt.Sprintf("the %s of %s at %s", a.Op, v.sender(a), precise(a.Applied.Sub(0))))
+			refused = append(refused, fmt.Sprintf("the %s of %s at %s", a.Op, v.sender(a), Precise(a.Applied.Sub(0))))
 		}
 	}
 	joint := "; "
@@ -288,7 +288,7 @@ func (v *view) sender(a *history.Access) string {
 // timeline prints the first picture of a schedule, and what it leaves out.
 func (t *text) timeline(p *picture) {
 	p.write(&t.out, 0, -1)
-	s := p.views[0].scope
+	s := p.runs[0].v.scope
 	if n := len(s.moreHolders); n > 0 {
 		t.paragraph("", fmt.Sprintf("%d more clients are not drawn: %s.", n, t.some(s.moreHolders)), plain)
 	}
@@ -296,8 +296,8 @@ func (t *text) timeline(p *picture) {
 		t.paragraph("", fmt.Sprintf("%d more servers are not drawn: %s.", n, t.some(s.moreNodes)), plain)
 	}
 	if s.partial {
-		t.paragraph("", fmt.Sprintf("This is the time from %s to %s of a run of %s.", precise(s.from.Sub(0)),
-			precise(s.to.Sub(0)), precise(p.views[0].h.End.Sub(0))), plain)
+		t.paragraph("", fmt.Sprintf("This is the time from %s to %s of a run of %s.", Precise(s.from.Sub(0)),
+			Precise(s.to.Sub(0)), Precise(p.runs[0].v.h.End.Sub(0))), plain)
 	}
 	t.items(p.legend(0), "   ", faint)
 }
@@ -335,13 +335,13 @@ func (t *text) events(p *picture, run int) {
 	}
 	var list []*moment
 	when, who := 0, 0
-	for i := range p.tales[run] {
-		m := &p.tales[run][i]
+	for i := range p.runs[run].moments {
+		m := &p.runs[run].moments[i]
 		if m.number == 0 || told[m.line()] {
 			continue
 		}
 		list = append(list, m)
-		when = max(when, Columns(precise(m.at.Sub(0))))
+		when = max(when, Columns(Precise(m.at.Sub(0))))
 		who = max(who, Columns(m.who))
 	}
 	if len(list) == 0 {
@@ -350,7 +350,7 @@ func (t *text) events(p *picture, run int) {
 	t.line("")
 	for _, m := range list {
 		head := PadLeft(t.g.number(m.number), Columns(t.g.number(maxNumber))) + "  " +
-			PadLeft(precise(m.at.Sub(0)), when) + "  " + Pad(m.who, who) + "  "
+			PadLeft(Precise(m.at.Sub(0)), when) + "  " + Pad(m.who, who) + "  "
 		lines := Wrap(m.text, t.o.Width-2-Columns(head), "")
 		for i, line := range lines {
 			if i > 0 {

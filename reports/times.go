@@ -18,15 +18,12 @@ func brief(t trace.Instant) string {
 	return exact(time.Duration(t))
 }
 
-// Precise prints a duration as all reports do, for packages that draw what they are given: "312µs", "12.3s".
-func Precise(d time.Duration) string { return precise(d) }
-
-// precise prints a moment or a duration to four digits after the point of its unit at most. The unit is that of
+// Precise prints a moment or a duration to four digits after the point of its unit at most. The unit is that of
 // the value, so that "312µs" and "12.3s" are both short; finer differences are for the trace.
-func precise(d time.Duration) string {
+func Precise(d time.Duration) string {
 	switch {
 	case d < 0:
-		return "-" + precise(-d)
+		return "-" + Precise(-d)
 	case d < time.Microsecond:
 		return exact(d)
 	case d < time.Millisecond:
@@ -95,6 +92,6 @@ func shortened(text string) string {
 		if err != nil {
 			return found
 		}
-		return found[:start] + precise(d)
+		return found[:start] + Precise(d)
 	})
 }

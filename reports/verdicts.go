@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/locksim/locksim/checker"
 )
@@ -25,7 +26,7 @@ func (t *text) verdicts(r, like *Run) {
 		expected = ""
 	}
 	t.line("")
-	t.line(trimRight("    " + Pad("property", width) + "  " + Pad("found", 10) + "  " + expected))
+	t.line(strings.TrimRight("    "+Pad("property", width)+"  "+Pad("found", 10)+"  "+expected, " "))
 	for _, p := range rows {
 		t.verdict(r, p, width)
 	}
@@ -91,7 +92,7 @@ func (t *text) verdict(r *Run, p checker.Property, width int) {
 		plainHead += Columns(differing) + 1
 	}
 	if len(lines) == 0 {
-		t.line(trimRight(head))
+		t.line(strings.TrimRight(head, " "))
 		return
 	}
 	for i, line := range lines {
@@ -100,13 +101,6 @@ func (t *text) verdict(r *Run, p checker.Property, width int) {
 		}
 		t.line(head + t.ink(faint, line))
 	}
-}
-
-func trimRight(s string) string {
-	for len(s) > 0 && s[len(s)-1] == ' ' {
-		s = s[:len(s)-1]
-	}
-	return s
 }
 
 // sign is the glyph of a verdict. Only damage at the resource is red.

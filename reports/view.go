@@ -31,7 +31,6 @@ const nobody = "nobody"
 type view struct {
 	run      *Run
 	h        *history.History
-	g        *glyphs
 	scope    *scope
 	from     trace.Instant
 	to       trace.Instant
@@ -46,9 +45,9 @@ type view struct {
 	versions map[uint64]uint64
 }
 
-func newView(r *Run, s *scope, g *glyphs) *view {
+func newView(r *Run, s *scope) *view {
 	v := &view{
-		run: r, h: r.History, g: g, scope: s, from: s.from, to: min(s.to, r.History.End),
+		run: r, h: r.History, scope: s, from: s.from, to: min(s.to, r.History.End),
 		beliefs: r.History.Beliefs(), faults: faultsOf(r), harmful: map[*history.Access]bool{},
 		versions: versionsOf(r.History),
 	}

@@ -13,17 +13,13 @@ const maxTold = 2
 
 // why explains what a run violates, and lists the violations. After another run of the same schedule it keeps to what
 // became of the resource, and to what happened in this run alone.
-func (t *text) why(p *picture, run int, said map[string]bool) {
-	r := p.views[run].run
-	var like *Run
-	if run > 0 {
-		like = p.views[0].run
-	}
-	list := p.reasons(run, like, said)
+func (t *text) why(told *narrative, like *Run, said map[string]bool) {
+	r := told.v.run
+	list := told.reasons(like, said)
 	if len(list) > 0 {
 		t.line("")
 	}
-	if explained := p.explain(run, nil); explained != "" && like == nil {
+	if explained := told.explain(nil); explained != "" && like == nil {
 		t.paragraph("  ", explained, plain)
 		t.line("")
 	}
@@ -39,7 +35,7 @@ func (t *text) why(p *picture, run int, said map[string]bool) {
 		}
 		t.output("    ", x.output)
 	}
-	if kept := p.kept(run); kept != "" && like == nil {
+	if kept := told.kept(); kept != "" && like == nil {
 		t.item(t.g.bullet, kept, plain)
 	}
 	status, reasons := r.Status()
@@ -89,8 +85,8 @@ type reason struct {
 }
 
 // reasons tells of the violations of a run, of each property the first ones, and what has not been said before.
-func (p *picture) reasons(run int, like *Run, said map[string]bool) []reason {
-	r := p.views[run].run
+func (n *narrative) reasons(like *Run, said map[string]bool) []reason {
+	r := n.v.run
 	var list []reason
 	var told [checker.PropertyCount]int
 	for i := range r.Report.Violations {
@@ -100,7 +96,7 @@ func (p *picture) reasons(run int, like *Run, said map[string]bool) []reason {
 		}
 		said[x.Text] = true
 		if told[x.Property]++; told[x.Property] <= maxTold {
-			list = append(list, p.reason(run, x))
+			list = append(list, n.reason(x))
 		}
 	}
 	for property := range checker.PropertyCount {
@@ -112,19 +108,19 @@ func (p *picture) reasons(run int, like *Run, said map[string]bool) []reason {
 	return list
 }
 
-func (p *picture) reason(run int, x *checker.Violation) reason {
-	why := reason{property: x.Property, output: x.Output, told: capital(x.Kind) + ": " + p.views[run].told(x.Text) + "."}
-	n := p.narrator(run, nil)
-	n.violation, n.until, n.alone = x, x.At, run > 0
-	if why.claim = why.told; n.claim() != "" {
-		why.claim = capital(x.Kind) + ": " + n.claim() + "."
+func (n *narrative) reason(x *checker.Violation) reason {
+	why := reason{property: x.Property, output: x.Output, told: capital(x.Kind) + ": " + n.v.told(x.Text) + "."}
+	t := n.narrator(nil)
+	t.violation, t.until, t.alone = x, x.At, n.twin
+	if why.claim = why.told; t.claim() != "" {
+		why.claim = capital(x.Kind) + ": " + t.claim() + "."
 	}
 	return why
 }
 
 // kept says what was not violated in spite of all; "" if there is nothing to say.
-func (p *picture) kept(run int) string {
-	r := p.views[run].run
+func (n *narrative) kept() string {
+	r := n.v.run
 	found := &r.Report.Verdicts
 	var list []string
 	if found[checker.MutualExclusion] == checker.Violated && found[checker.ExclusionAtService] == checker.Held {
@@ -135,7 +131,7 @@ func (p *picture) kept(run int) string {
 	}
 	for i := range r.Report.Violations {
 		if x := &r.Report.Violations[i]; x.Property == checker.Resource {
-			list = append(list, "the resource was consistent until "+p.narrator(run, nil).ref(x.At, spot{laneStorage, ""}))
+			list = append(list, "the resource was consistent until "+n.narrator(nil).ref(x.At, spot{laneStorage, ""}))
 			break
 		}
 	}
