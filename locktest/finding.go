@@ -11,8 +11,6 @@ import (
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/reports/page"
-	"github.com/locksim/locksim/reports/svg"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -174,10 +172,10 @@ func (f *Finding) artefacts() map[string][]byte {
 	files[name+".txt"] = []byte(f.Picture())
 	drawn := reports.Schedules([]reports.Run{f.run.About(f.property())}, pictureColumns)
 	var image, paged bytes.Buffer
-	if svg.Write(&image, &drawn[0]) == nil {
+	if reports.SVG(&image, &drawn[0]) == nil {
 		files[name+".svg"] = image.Bytes()
 	}
-	if page.Write(&paged, drawn) == nil {
+	if reports.Page(&paged, drawn) == nil {
 		files[name+".html"] = paged.Bytes()
 	}
 	return files

@@ -8,16 +8,17 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/internal/timeline"
 	"github.com/locksim/locksim/trace"
 )
 
 func TestWhatIsNotAsExpectedIsNeverShownGreen(t *testing.T) {
 	r := loadStory(t, "majority-forgets")[0]
 	drawn := drawnOf(r)
-	require.Equal(t, reports.ToneDiffers, drawn.Tone)
+	require.Equal(t, timeline.ToneDiffers, drawn.Tone)
 	for _, v := range drawn.Verdicts {
 		unlike := v.Expected != "" && v.Expected != v.Found
-		require.Equal(t, unlike, v.Tone == reports.ToneDiffers, v.Property)
+		require.Equal(t, unlike, v.Tone == timeline.ToneDiffers, v.Property)
 	}
 }
 
@@ -28,7 +29,7 @@ func TestAHeadlineTellsOfABrokenPromise(t *testing.T) {
 	require.Contains(t, drawnOf(r).Headline, "; yet the tokens did not grow")
 	r.Report.Verdicts[checker.ReleaseSafety] = checker.Violated
 	require.Contains(t, drawnOf(r).Headline, "; yet a release took away what was not its own")
-	require.Equal(t, reports.ToneAmber, drawnOf(r).Tone)
+	require.Equal(t, timeline.ToneAmber, drawnOf(r).Tone)
 	r.Report.Verdicts[checker.MutualExclusion] = checker.Violated
 	require.NotContains(t, drawnOf(r).Headline, "yet", "that two believed says more")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/internal/timeline"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/trace"
 )
@@ -30,7 +31,7 @@ func runOf(t testing.TB, scenario, past string, events ...trace.Event) reports.R
 }
 
 // drawnOf is what there is to draw of a run.
-func drawnOf(r reports.Run) reports.Timeline {
+func drawnOf(r reports.Run) timeline.Timeline {
 	return reports.Schedules([]reports.Run{r}, 100)[0].Runs[0]
 }
 
@@ -70,9 +71,9 @@ func TestVotesAreTheServersThatHaveAClientsKey(t *testing.T) {
 	r := loadStory(t, "majority-forgets")[0]
 	require.Equal(t, "3ms 1 of 5, 7ms 2 of 5, 11ms 3 of 5, 412ms 2 of 5, 3.119s 1 of 5, 3.121s", levelsOf(r, "a votes"))
 	drawn := drawnOf(r)
-	i := slices.IndexFunc(drawn.Lanes, func(l reports.Lane) bool { return l.Name == "a votes" })
+	i := slices.IndexFunc(drawn.Lanes, func(l timeline.Lane) bool { return l.Name == "a votes" })
 	require.Equal(t, int64(3), drawn.Lanes[i].Threshold.Value)
-	require.Equal(t, reports.LaneLevel, drawn.Lanes[i].Kind)
+	require.Equal(t, timeline.LaneLevel, drawn.Lanes[i].Kind)
 	require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 120}), "3 of 5━")
 	require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 120, ASCII: true}), "2 of 5:")
 	require.Empty(t, levelsOf(loadStory(t, "replica-forgets")[0], "a votes"), "replicas do not vote")
@@ -181,7 +182,7 @@ func TestASessionIsWholeWheneverTheLeaderHearsOfItsClient(t *testing.T) {
 	r := runOf(t, ensemble, ephemeral, inOrder(says(1, "a", "zk-3", "ping", 2*s), says(2, "a", "zk-1", "ping", 4*s),
 		says(3, "zk-1", "zk-3", "PONG", 5*s), says(4, "zk-1", "zk-3", "PONG", 7*s), says(5, "b", "zk-3", "ping", 8*s))...)
 	for _, l := range drawnOf(r).Lanes {
-		if l.Kind == reports.LaneNode {
+		if l.Kind == timeline.LaneNode {
 			require.Equal(t, []trace.Instant{2e6, 2.001e9, 5.001e9}, l.Bars[0].Lives, "a server tells what it has heard, once")
 			require.Equal(t, trace.Instant(10e9), l.Bars[0].Life)
 			return
@@ -206,7 +207,7 @@ fault name=dies text="crash: a" fired begin=3s end=4s`
 	livesOf := func(crashed, until string) []trace.Instant {
 		r := runOf(t, story, fmt.Sprintf(past, crashed, until, until, until), renewed(2*time.Second), renewed(7*time.Second))
 		lanes := drawnOf(r).Lanes
-		i := slices.IndexFunc(lanes, func(l reports.Lane) bool { return l.Name == "redis-1" })
+		i := slices.IndexFunc(lanes, func(l timeline.Lane) bool { return l.Name == "redis-1" })
 		return lanes[i].Bars[0].Lives
 	}
 	require.Equal(t, []trace.Instant{2e6, 2e9}, livesOf(" crashed=3s", "12s"))

@@ -13,6 +13,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/internal/timeline"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -200,7 +201,7 @@ func TestAViolationThatNobodyExpectsIsRed(t *testing.T) {
 		require.Equal(t, status == reports.AsExpected, len(reasons) == 0, expect)
 		drawn := drawnOf(r)
 		require.True(t, strings.HasSuffix(drawn.Headline, want.ending), "%s: %s", expect, drawn.Headline)
-		require.Equal(t, status == reports.Unexpected, drawn.Tone == reports.ToneDiffers, expect)
+		require.Equal(t, status == reports.Unexpected, drawn.Tone == timeline.ToneDiffers, expect)
 	}
 }
 

@@ -7,9 +7,6 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/reports/export"
-	"github.com/locksim/locksim/reports/page"
-	"github.com/locksim/locksim/reports/svg"
 )
 
 // unit is what one document of a format can show.
@@ -42,13 +39,13 @@ func formats() []format {
 		{name: "json", summary: "verdicts and measures"},
 		{name: "timeline", summary: "the data of the pictures, as JSON"},
 		{name: "svg", summary: "the timeline as a picture", shows: ofSchedule, ending: ".svg",
-			columns: imageColumns, draw: drawn(svg.Write)},
+			columns: imageColumns, draw: drawn(reports.SVG)},
 		{name: "html", summary: "an interactive page in one file, which needs no network", shows: ofScenario,
 			ending: ".html", columns: imageColumns, draw: drawPage},
 		{name: "mermaid", summary: "a sequence diagram for Markdown", shows: ofSchedule, ending: ".mmd", columns: imageColumns,
-			draw: drawn(export.Mermaid)},
+			draw: drawn(reports.Mermaid)},
 		{name: "chrome", summary: "trace events for Perfetto", shows: ofSchedule, ending: ".trace.json",
-			columns: imageColumns, draw: drawn(export.Chrome)},
+			columns: imageColumns, draw: drawn(reports.Chrome)},
 		{name: "porcupine", summary: "the page of the linearizability checker", shows: ofRun, ending: ".porcupine.html",
 			draw: drawLinearization},
 		{name: "junit", summary: "test results for build servers"},
@@ -96,7 +93,7 @@ func drawn(write func(io.Writer, *reports.Schedule) error) func(io.Writer, []rep
 }
 
 func drawPage(w io.Writer, runs []reports.Run, columns int) error {
-	return page.Write(w, reports.Schedules(runs, columns))
+	return reports.Page(w, reports.Schedules(runs, columns))
 }
 
 func drawLinearization(w io.Writer, runs []reports.Run, _ int) error {

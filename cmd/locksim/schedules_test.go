@@ -70,8 +70,8 @@ func TestTheNetworkOfASettingIsTheSimulators(t *testing.T) {
 	var played []reports.Schedule
 	require.NoError(t, json.Unmarshal([]byte(stdout), &played))
 	lan := sim.LAN()
-	require.Contains(t, played[0].Settings, "network: messages take "+reports.Precise(lan[0].Delay)+" to "+
-		reports.Precise(lan[len(lan)-1].Delay))
+	require.Contains(t, played[0].Settings, "network: messages take "+lan[0].Delay.String()+" to "+
+		lan[len(lan)-1].Delay.String())
 }
 
 // leaf finds an object of an indented document that holds no other object or list.

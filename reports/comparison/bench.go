@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/internal/search/compare"
-	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/internal/wording"
 )
 
 // units says of the units of [Bench] what is better. None of them is a measurement that varies: the same comparison
@@ -23,7 +23,7 @@ var units = []struct{ name, better string }{
 // two builds or two locks: -col /lock puts locks side by side. Times are virtual.
 func Bench(w io.Writer, c *compare.Comparison) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "schema: %s\nruns: %d\nfirst: %d\nconfidence: %d\n", reports.Visible(c.Schema), c.Runs, c.First,
+	fmt.Fprintf(&b, "schema: %s\nruns: %d\nfirst: %d\nconfidence: %d\n", wording.Visible(c.Schema), c.Runs, c.First,
 		c.Confidence)
 	for _, u := range units {
 		fmt.Fprintf(&b, "Unit %s assume=exact better=%s\n", u.name, u.better)
@@ -82,6 +82,6 @@ func benchLine(b *strings.Builder, name string, keys []string, iterations int, v
 
 // oneWord makes a name of a text that no part of a benchmark's name, nor its end, is taken for.
 func oneWord(text string) string {
-	text = strings.Join(strings.Fields(reports.Visible(text)), "_")
+	text = strings.Join(strings.Fields(wording.Visible(text)), "_")
 	return strings.NewReplacer("/", "_", "=", "_").Replace(text)
 }

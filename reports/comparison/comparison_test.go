@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/search/compare"
-	"github.com/locksim/locksim/reports"
-	"github.com/locksim/locksim/reports/junit"
+	"github.com/locksim/locksim/reports/internal/junit"
+	"github.com/locksim/locksim/reports/internal/wording"
 )
 
 var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the golden files")
@@ -251,7 +251,7 @@ func TestTextKeepsItsWidth(t *testing.T) {
 			if strings.HasPrefix(line, "    locksim run ") || !strings.Contains(strings.TrimSpace(line), " ") {
 				continue // commands and words are not broken
 			}
-			require.LessOrEqual(t, reports.Columns(line), width, "%q", line)
+			require.LessOrEqual(t, wording.Columns(line), width, "%q", line)
 		}
 	}
 	for _, r := range written(t, forms(c)["report.ascii.txt"]) {

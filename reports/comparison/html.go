@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/internal/search/compare"
-	"github.com/locksim/locksim/reports/svg"
+	"github.com/locksim/locksim/reports/internal/svg"
 )
 
 //go:embed assets

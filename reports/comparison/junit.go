@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/internal/search/compare"
-	"github.com/locksim/locksim/reports/junit"
+	"github.com/locksim/locksim/reports/internal/junit"
 )
 
 // JUnit writes the cells as an XML file of the form that build servers read: a suite for each lock, a case for each cell. A

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/internal/search/compare"
-	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/internal/wording"
 )
 
 // Markdown writes the short form of the report: which lock for which purpose, all locks at a glance, and what each costs. The
@@ -163,7 +163,7 @@ func (m *markdown) sums() {
 // literal makes text that Markdown and HTML show as it is.
 func literal(text string) string {
 	var b strings.Builder
-	for _, r := range reports.Visible(strings.Join(strings.Fields(text), " ")) {
+	for _, r := range wording.Visible(strings.Join(strings.Fields(text), " ")) {
 		switch {
 		case r == '<':
 			b.WriteString("&lt;")
@@ -184,7 +184,7 @@ func literal(text string) string {
 
 // code writes a command within a line, so that it can be copied.
 func code(command string) string {
-	command = reports.Visible(command)
+	command = wording.Visible(command)
 	fence := "`"
 	for strings.Contains(command, fence) {
 		fence += "`"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/internal/search/compare"
-	"github.com/locksim/locksim/reports/svg"
+	"github.com/locksim/locksim/reports/internal/svg"
 )
 
 // matrixPicture is a matrix that is being drawn.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/reports/svg"
+	"github.com/locksim/locksim/reports/internal/svg"
 )
 
 // contrast is that of two colours, as WCAG 2.2 defines it.

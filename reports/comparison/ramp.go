@@ -1,7 +1,7 @@
 package comparison
 
 import (
-	"github.com/locksim/locksim/reports/svg"
+	"github.com/locksim/locksim/reports/internal/svg"
 )
 
 // shadeInk is a shade of a colour, and what is written on it. Contrasts are at least 4.5 to 1.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/internal/search/compare"
-	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/internal/wording"
 )
 
 // TextOptions says how a text is to look.
@@ -69,7 +69,7 @@ type textWriter struct {
 func (t *textWriter) flush(w io.Writer) error {
 	text := t.out.String()
 	if t.ASCII {
-		text = reports.PlainASCII(text)
+		text = wording.PlainASCII(text)
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -79,7 +79,7 @@ func (t *textWriter) heading(text string) {
 	if t.out.Len() > 0 {
 		t.out.WriteString("\n")
 	}
-	for _, line := range reports.Wrap(text, t.Width, "") {
+	for _, line := range wording.Wrap(text, t.Width, "") {
 		t.out.WriteString(t.ink(strong, line) + "\n")
 	}
 	t.out.WriteString("\n")
@@ -93,8 +93,8 @@ func (t *textWriter) items(bullet string, texts []string) {
 }
 
 func (t *textWriter) paragraph(lead, text string) {
-	indent := strings.Repeat(" ", reports.Columns(lead))
-	for i, line := range reports.Wrap(text, min(t.Width, proseWidth)-reports.Columns(lead), "") {
+	indent := strings.Repeat(" ", wording.Columns(lead))
+	for i, line := range wording.Wrap(text, min(t.Width, proseWidth)-wording.Columns(lead), "") {
 		if i > 0 {
 			lead = indent
 		}
@@ -146,9 +146,9 @@ func (t *textWriter) worst() {
 func (t *textWriter) violated(c *compare.Cell) {
 	sign := signOf(c)
 	head := fmt.Sprintf("%s, %s, fencing %s, %s", c.Lock, c.Faults, c.Fencing, c.Property)
-	t.out.WriteString(t.ink(sign.tone, sign.glyph+" "+reports.Visible(head)) + "\n")
+	t.out.WriteString(t.ink(sign.tone, sign.glyph+" "+wording.Visible(head)) + "\n")
 	t.paragraph("    ", statement(c))
 	if c.Command != "" {
-		t.out.WriteString("    " + reports.Visible(c.Command) + "\n") // in one piece, to be copied
+		t.out.WriteString("    " + wording.Visible(c.Command) + "\n") // in one piece, to be copied
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/internal/wording"
 )
 
 // byProperty makes a table for each kind of rows that a table has: a terminal has no room for both.
@@ -56,11 +56,11 @@ func (t *textWriter) table(k table) {
 	if len(k.rows) == 0 {
 		return
 	}
-	first := column{head: []string{reports.Visible(k.corner)}, width: reports.Columns(reports.Visible(k.corner))}
+	first := column{head: []string{wording.Visible(k.corner)}, width: wording.Columns(wording.Visible(k.corner))}
 	for _, r := range k.rows {
-		name := reports.Visible(r.head)
+		name := wording.Visible(r.head)
 		first.cells, first.tones = append(first.cells, []string{name}), append(first.tones, plain)
-		first.width = max(first.width, reports.Columns(name))
+		first.width = max(first.width, wording.Columns(name))
 	}
 	list := k.columns()
 	for i := 0; len(list) > 0; i++ {
@@ -90,13 +90,13 @@ func (k *table) columns() []column {
 				c.tones = append(c.tones, r.entries[i].sign.tone)
 			}
 			for _, line := range lines {
-				c.width = max(c.width, reports.Columns(line))
+				c.width = max(c.width, wording.Columns(line))
 			}
 			c.cells = append(c.cells, lines)
 		}
-		c.head = headLines(reports.Visible(h.text), c.width)
+		c.head = headLines(wording.Visible(h.text), c.width)
 		for _, line := range c.head {
-			c.width = max(c.width, reports.Columns(line))
+			c.width = max(c.width, wording.Columns(line))
 		}
 		list = append(list, c)
 	}
@@ -105,11 +105,11 @@ func (k *table) columns() []column {
 
 // lines is an entry as a terminal shows it. A matrix has room for its rates alone.
 func (e *entry) lines() []string {
-	text := strings.TrimSpace(e.sign.glyph + " " + reports.Visible(e.text))
+	text := strings.TrimSpace(e.sign.glyph + " " + wording.Visible(e.text))
 	if e.small != "" && (e.cell == nil || strings.Contains(e.text, " ")) {
-		text = strings.TrimSpace(text + " (" + reports.Visible(e.small) + ")")
+		text = strings.TrimSpace(text + " (" + wording.Visible(e.small) + ")")
 	}
-	if lines := reports.Wrap(text, wordsColumn, ""); len(lines) > 0 {
+	if lines := wording.Wrap(text, wordsColumn, ""); len(lines) > 0 {
 		return lines
 	}
 	return []string{""}
@@ -125,7 +125,7 @@ func headLines(text string, width int) []string {
 			if line != "" && !strings.HasSuffix(line, "-") {
 				joint = " "
 			}
-			if line != "" && reports.Columns(line+joint+piece) > width {
+			if line != "" && wording.Columns(line+joint+piece) > width {
 				lines = append(lines, line)
 				line, joint = "", ""
 			}
@@ -193,7 +193,7 @@ func gap(i int) string {
 
 func (c *column) place(text string) string {
 	if c.right {
-		return reports.PadLeft(text, c.width)
+		return wording.PadLeft(text, c.width)
 	}
-	return reports.Pad(text, c.width)
+	return wording.Pad(text, c.width)
 }

@@ -1,0 +1,180 @@
+// Package document writes runs as JSON, of the schema "locksim.run/1".
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/wording"
+)
+
+// Write writes runs as one document of the schema "locksim.run/1".
+func Write(w io.Writer, runs []model.Run) error {
+	j := NewWriter(w)
+	for i := range runs {
+		if err := j.Add(runs[i]); err != nil {
+			return err
+		}
+	}
+	return j.Close()
+}
+
+// Writer writes the document run by run, one run a line, so that it may be as long as it likes. Until it is closed
+// the document lacks its end.
+type Writer struct {
+	w     io.Writer
+	begun bool
+	buf   bytes.Buffer
+	enc   *json.Encoder
+}
+
+// NewWriter returns a writer of a document without any runs yet.
+func NewWriter(w io.Writer) *Writer {
+	j := &Writer{w: w}
+	j.enc = json.NewEncoder(&j.buf)
+	j.enc.SetEscapeHTML(false)
+	return j
+}
+
+// Add writes one run.
+func (j *Writer) Add(r model.Run) error {
+	j.buf.Reset()
+	if j.begun {
+		j.buf.WriteString(",\n")
+	} else {
+		j.buf.WriteString(jsonHead + "\n")
+		j.begun = true
+	}
+	if err := j.enc.Encode(jsonOf(&r)); err != nil {
+		return fmt.Errorf("run %s: %w", r.Case.Scenario.Name, err)
+	}
+	j.buf.Truncate(j.buf.Len() - 1) // the encoder's newline comes after the comma
+	_, err := j.w.Write(j.buf.Bytes())
+	return err
+}
+
+// Close writes the end of the document.
+func (j *Writer) Close() error { return j.end("") }
+
+// CloseInterrupted writes the end of a document that lacks runs, and says so in it.
+func (j *Writer) CloseInterrupted() error { return j.end(`,"interrupted":true`) }
+
+func (j *Writer) end(members string) error {
+	end := "\n]" + members + "}\n"
+	if !j.begun {
+		end = jsonHead + "]" + members + "}\n"
+	}
+	_, err := io.WriteString(j.w, end)
+	return err
+}
+
+const jsonHead = `{"schema":"locksim.run/1","runs":[`
+
+// jsonRun fixes the keys and their order.
+type jsonRun struct {
+	Scenario       string          `json:"scenario"`
+	Variant        string          `json:"variant"`
+	Lock           string          `json:"lock"`
+	Servers        string          `json:"servers"` // their kind
+	Style          string          `json:"style"`
+	Fencing        string          `json:"fencing"`
+	Seed           string          `json:"seed"`
+	Digest         string          `json:"digest"`
+	Verdicts       members         `json:"verdicts"`
+	Expected       members         `json:"expected"`
+	Measures       members         `json:"measures"`
+	AsExpected     bool            `json:"as_expected"`
+	Reasons        []string        `json:"reasons"` // why it is not as expected, or inconclusive
+	Steps          int             `json:"steps"`
+	Messages       int             `json:"messages"`
+	VirtualTime    int64           `json:"virtual_time_ns"`
+	Dangers        members         `json:"dangers"` // how often each property was exposed
+	FaultsNotFired []string        `json:"faults_not_fired"`
+	Violations     []jsonViolation `json:"violations"`
+}
+
+type jsonViolation struct {
+	Property string   `json:"property"`
+	Kind     string   `json:"kind"`
+	At       int64    `json:"at_ns"`
+	Clients  []string `json:"clients"`
+	Tokens   []uint64 `json:"tokens"`
+	Text     string   `json:"text"`
+	Output   string   `json:"output,omitempty"`
+}
+
+func jsonOf(r *model.Run) *jsonRun {
+	status, reasons := r.Status()
+	j := &jsonRun{
+		Scenario: r.Case.Scenario.Name, Variant: r.Case.Variant, Lock: r.Lock, Servers: r.Case.Scenario.Servers.Kind,
+		Style: r.Case.Style.String(), Fencing: r.Case.Fencing.String(),
+		Seed: wording.Hex(r.Seed), Digest: wording.Hex(r.Digest),
+		AsExpected: status == model.AsExpected, Reasons: list(reasons),
+		Steps: r.Steps, Messages: r.Messages, VirtualTime: int64(r.Virtual),
+		FaultsNotFired: list(r.FaultsNotFired()), Violations: []jsonViolation{},
+	}
+	for p := range checker.PropertyCount {
+		if model.ConcernsNobody(r, p) {
+			continue
+		}
+		j.Verdicts.text(p.String(), r.Report.Verdicts[p].String())
+		if want := model.Allowed(r, p); want != "" {
+			j.Expected.text(p.String(), want)
+		}
+		j.Dangers.number(p.String(), int64(r.Report.Dangers[p]))
+	}
+	for _, m := range r.Report.Measures {
+		j.Measures.number(m.Name, m.Value)
+	}
+	for i := range r.Report.Violations {
+		j.Violations = append(j.Violations, violationOf(r, &r.Report.Violations[i]))
+	}
+	return j
+}
+
+func violationOf(r *model.Run, v *checker.Violation) jsonViolation {
+	j := jsonViolation{
+		Property: v.Property.String(), Kind: v.Kind, At: int64(v.At), Clients: []string{}, Tokens: []uint64{}, Text: v.Text,
+		Output: v.Output,
+	}
+	for _, id := range v.Acquisitions {
+		if a := r.History.Acquisition(id); a != nil {
+			j.Clients = append(j.Clients, a.Client)
+			j.Tokens = append(j.Tokens, a.Token)
+		}
+	}
+	return j
+}
+
+// list makes an empty list of none: a reader should not have to tell [] from null.
+func list(items []string) []string {
+	if items == nil {
+		return []string{}
+	}
+	return items
+}
+
+// members is a JSON object whose keys keep the order in which they were added.
+type members struct{ json []byte }
+
+func (m *members) text(key, value string) { m.add(key, strconv.Quote(value)) }
+
+func (m *members) number(key string, value int64) { m.add(key, strconv.FormatInt(value, 10)) }
+
+// add takes keys and values of our own making, which need no escapes.
+func (m *members) add(key, value string) {
+	if len(m.json) > 0 {
+		m.json = append(m.json, ',')
+	}
+	m.json = append(m.json, strconv.Quote(key)+":"+value...)
+}
+
+// MarshalJSON returns the object.
+func (m members) MarshalJSON() ([]byte, error) {
+	return []byte("{" + string(m.json) + "}"), nil
+}

@@ -1,0 +1,151 @@
+// Package layout lays runs out on lanes and one axis. [Schedules] makes data for pictures of it, [New] a picture in columns.
+package layout
+
+import (
+	"cmp"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/paint"
+	"github.com/locksim/locksim/reports/internal/tell"
+	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/reports/internal/wording"
+)
+
+// Endless is a width that leaves a picture in one panel, however many columns it takes.
+const Endless = 1 << 20
+
+// Schedules makes data for pictures of runs: runs that follow one another and differ in the fencing mode alone share one.
+// The runs must have kept their events. Columns is the width of a panel; a picture of less than 60 would show nothing.
+func Schedules(runs []model.Run, columns int) []timeline.Schedule {
+	var list []timeline.Schedule
+	for from := 0; from < len(runs); {
+		to := from + 1
+		for to < len(runs) && model.SameSchedule(&runs[from], &runs[to]) {
+			to++
+		}
+		list = append(list, newSchedule(runs[from:to], max(columns, 60)))
+		from = to
+	}
+	return list
+}
+
+func newSchedule(runs []model.Run, columns int) timeline.Schedule {
+	g := paint.Unicode()
+	p := New(runs, columns, false, g)
+	s := p.Runs[0].View.Scope
+	about := runs[0].Case.Scenario
+	d := timeline.Schedule{
+		Schema: timeline.Schema, Scenario: about.Name, Title: about.Title, Story: tell.StoryToTell(&runs[0]), Source: about.Source,
+		Claims: about.Claims, Finding: about.Finding,
+		Heading: tell.Heading(&runs[0]), Settings: tell.Settings(about), Commands: tell.Commands(runs), Axis: p.dataOfAxis(),
+		Partial: s.Partial, More: timeline.Hidden{Clients: s.MoreHolders, Servers: s.MoreNodes, Moments: p.More},
+		Assumptions: tell.Assumptions(p.Runs[0].View), Boundary: boundary(runs),
+	}
+	for i := range p.Runs {
+		d.End = max(d.End, runs[i].History.End)
+		d.Runs = append(d.Runs, p.timeline(i))
+	}
+	return d
+}
+
+func (p *Picture) dataOfAxis() timeline.Axis {
+	s := p.Scale
+	a := timeline.Axis{From: s.at[0], To: s.at[len(s.at)-1], Panel: min(s.Panel, s.Width), Width: s.Width}
+	for i, at := range s.at {
+		a.Stops = append(a.Stops, timeline.Stop{At: at, Column: s.col[i], Cut: s.cut[i]})
+	}
+	for _, t := range s.ticks() {
+		a.Ticks = append(a.Ticks, timeline.Tick{At: t, Text: wording.Brief(t)})
+	}
+	return a
+}
+
+// timeline is what there is to draw of the i-th run, and to say of it.
+func (p *Picture) timeline(i int) timeline.Timeline {
+	told := p.Runs[i]
+	v := told.View
+	r := v.Run
+	words, verdict, of := tell.Headline(r)
+	t := timeline.Timeline{
+		Fencing: r.Case.Fencing.String(), Headline: words, Tone: tell.ToneOfHeadline(r, tell.InkOf(of, verdict)), LikeRun: -1,
+		Messages: messages(v), Why: []string{}, Proof: []string{}, Measures: append([]string{}, tell.Measured(r)...), Legend: p.Legend(i),
+	}
+	if i > 0 {
+		t.Twin = tell.Twin(r, v)
+		t.LikeRun = p.TwinOf(i)
+	}
+	for property := range checker.PropertyCount {
+		if model.IsShown(r, nil, property) {
+			t.Verdicts = append(t.Verdicts, dataOfVerdict(r, property))
+		}
+	}
+	for k := range p.Rows[i] {
+		if !p.Drawn[i][k].Blank() {
+			t.Lanes = append(t.Lanes, p.Rows[i][k].data())
+		}
+	}
+	for k := range told.Moments {
+		if m := &told.Moments[k]; m.Text != "" {
+			t.Moments = append(t.Moments, timeline.Moment{
+				At: m.At, Number: m.Number, Lane: m.Lane, Who: m.Who, Text: m.Text, Tone: m.Ink.Tone(),
+				Witness: m.Weight > tell.WeightWitness,
+			})
+		}
+	}
+	if explained := told.Explain(nil); explained != "" {
+		t.Proof = append(t.Proof, explained)
+	}
+	for _, x := range told.Reasons(nil, map[string]bool{}) {
+		t.Why = append(t.Why, cmp.Or(x.Told, x.Claim))
+		if x.Claim != x.Told && !x.More {
+			t.Proof = append(t.Proof, x.Claim)
+		}
+		if x.Output != "" {
+			t.Why = append(t.Why, tell.Beginning(x.Output))
+		}
+	}
+	if kept := told.Kept(); kept != "" {
+		t.Proof = append(t.Proof, kept)
+	}
+	return t
+}
+
+func dataOfVerdict(r *model.Run, p checker.Property) timeline.Verdict {
+	got := r.Report.Verdicts[p]
+	d := timeline.Verdict{Property: p.String(), Found: got.String(), Note: tell.Note(r, p, got), Tone: tell.InkOf(p, got).Tone()}
+	d.Expected = model.Allowed(r, p)
+	if model.Differs(r, p) {
+		d.Tone = timeline.ToneDiffers
+	}
+	return d
+}
+
+// data is the lane for other pictures. Its marks were sorted when it was drawn.
+func (l *Lane) data() timeline.Lane {
+	d := timeline.Lane{
+		Name: l.Name, Title: l.Heading(), Kind: l.kind, Node: l.Node, Tone: l.Ink.Tone(), Bars: []timeline.Bar{}, Marks: []timeline.Mark{},
+		Levels: l.levels, Threshold: l.threshold,
+	}
+	for i := range l.bars {
+		b := &l.bars[i]
+		d.Bars = append(d.Bars, timeline.Bar{
+			From: b.from, To: b.to, Sign: b.sign, Ends: b.last, Tone: b.ink.Tone(), Label: b.label, Lives: b.lives, Life: b.life,
+		})
+	}
+	for i := range l.marks {
+		m := &l.marks[i]
+		d.Marks = append(d.Marks, timeline.Mark{At: m.at, Number: m.number, Sign: m.sign, Label: m.label, Tone: m.ink.Tone()})
+	}
+	return d
+}
+
+// boundary is how much is needed for what the first run shows in which anything is known to be needed.
+func boundary(runs []model.Run) []string {
+	for i := range runs {
+		if len(runs[i].Needs) > 0 {
+			return runs[i].Needs
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package model
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/trace"
+)
+
+// lanSlowest is the longest of these.
+const lanSlowest = 10 * time.Millisecond
+
+// OnItsWay reports whether a message had not been received yet when the run ended, but was not lost: nothing took it
+// off its link, and it was not late, or something held it up.
+func (v *View) OnItsWay(m *timeline.Message) bool {
+	if m.Received != trace.Never {
+		return false
+	}
+	if v.IsServer(m.From) && v.IsServer(m.To) && v.regrouped(m) {
+		return false
+	}
+	held := v.History.End.Sub(m.Sent) <= v.slowest()
+	for i := range v.Faults {
+		f := &v.Faults[i]
+		if !f.Fired {
+			continue
+		}
+		if f.loses(m) {
+			return false
+		}
+		held = held || f.holds(m, v.History.End)
+	}
+	return held
+}
+
+// regrouped reports whether what one server told another is no longer waited for: one of the two has taken up another
+// role since, or the sender went down, and with that they close their connection.
+func (v *View) regrouped(m *timeline.Message) bool {
+	for i := range v.Roles {
+		if e := &v.Roles[i]; e.At >= m.Sent && (e.Node == m.From || e.Node == m.To) {
+			return true
+		}
+	}
+	return v.crashes(m.From, m.Sent) != trace.Never
+}
+
+// loses reports whether a message that was never received is lost by a fault: its link is cut, its connection breaks,
+// or whom it is for goes down.
+func (f *Fault) loses(m *timeline.Message) bool {
+	switch f.Kind {
+	case "cut":
+		return m.Sent < f.End && f.link.joins(m.From, m.To)
+	case "break":
+		return m.Sent <= f.Begin && (len(f.link.from) == 0 || f.link.joins(m.From, m.To))
+	case "crash":
+		return m.Sent < f.End && f.Node == m.To
+	}
+	return false
+}
+
+// holds reports whether a message still waits for a fault at the end of the run: it is delayed, or behind one that is,
+// its link is stalled, or whom it is for is paused.
+func (f *Fault) holds(m *timeline.Message, end trace.Instant) bool {
+	switch f.Kind {
+	case "delay":
+		between := f.of
+		between.what = ""
+		return f.Begin.Add(f.by) >= end && between.tells(m)
+	case "stall":
+		return f.End >= end && f.link.joins(m.From, m.To)
+	case "pause":
+		return f.End >= end && f.Node == m.To
+	}
+	return false
+}
+
+// slowest is how long a message takes at most if no fault holds it up.
+func (v *View) slowest() time.Duration {
+	s := v.Run.Case.Scenario
+	most := lanSlowest
+	if l := s.Network.Latency; len(l) > 0 {
+		most = l[len(l)-1].Delay
+	}
+	if l := s.Resource.Latency; len(l) > 0 {
+		most = max(most, l[len(l)-1].Delay)
+	}
+	for i := range s.Network.Links {
+		if l := s.Network.Links[i].Latency; len(l) > 0 {
+			most = max(most, l[len(l)-1].Delay)
+		}
+	}
+	return most
+}
+
+// Underway reports whether an access that was never applied was on its way to the resource when the run ended.
+func (v *View) Underway(a *history.Access) bool {
+	for i := range v.Messages {
+		m := &v.Messages[i]
+		if m.From == a.Client && m.Sent == a.Invoked && m.What == a.Op.String() && v.OnItsWay(&m.Message) {
+			return true
+		}
+	}
+	return false
+}

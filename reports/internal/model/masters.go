@@ -1,0 +1,84 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// Where servers replicate, what became of a copy means one thing on a master, another on its replicas, and a third on a
+// master that has been replaced.
+
+// ToldToDelete reports whether a server gave a copy up since its master did: a replica neither evicts nor lets expire.
+func (v *View) ToldToDelete(c *history.Copy) bool {
+	switch role, _ := v.Servers().Role(); {
+	case role != "master":
+		return false
+	case c.Gone == history.Evicted:
+		return !slices.ContainsFunc(v.Faults, func(f Fault) bool {
+			return f.Fired && f.Kind == "evict" && f.Node == c.Node && f.Begin == c.To
+		})
+	}
+	return c.Gone == history.Expired && !v.isMaster(c.Node, c.To)
+}
+
+// TooEarly reports whether a server's clock ended a copy while its grant should have lasted. On a master that another
+// has replaced, which is asked for the renewals now, the copy lasts for as long as that server itself has promised.
+func (v *View) TooEarly(c *history.Copy) bool {
+	if c.Gone != history.Expired || !v.grantedBeyond(c) {
+		return false
+	}
+	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
+}
+
+// isMaster reports whether a server took itself for a master or the leader at that moment.
+func (v *View) isMaster(node string, at trace.Instant) bool {
+	servers := v.Servers()
+	role, _ := servers.Role()
+	is := role == "master" && slices.Index(v.Names, node) < servers.Masters
+	for i := range v.Roles {
+		if e := &v.Roles[i]; e.Node == node && e.At <= at {
+			is = e.Does == trace.Promote
+		}
+	}
+	return is
+}
+
+// replacedAsMaster reports whether another server that had a copy of the same acquisition had become master last when
+// this one went.
+func (v *View) replacedAsMaster(c *history.Copy) bool {
+	latest := c.Node
+	for i := range v.Roles {
+		if e := &v.Roles[i]; e.Does == trace.Promote && e.At <= c.To && v.hadCopy(e.Node, c.Acquisition) {
+			latest = e.Node
+		}
+	}
+	return latest != c.Node
+}
+
+func (v *View) hadCopy(node string, id history.ID) bool {
+	return slices.ContainsFunc(v.History.Copies, func(c history.Copy) bool { return c.Node == node && c.Acquisition == id })
+}
+
+// OfEarlierTry reports whether a copy was made before its acquisition last asked one master, which replicates what it
+// grants: a server that has been replaced as master may have kept that of an earlier try.
+func (v *View) OfEarlierTry(c *history.Copy, g *history.Grant) bool {
+	servers := v.Servers()
+	if servers.Replicas == 0 || servers.Masters > 1 && !servers.Cluster {
+		return false
+	}
+	return slices.ContainsFunc(v.History.Asks, func(a history.Ask) bool {
+		return a.Acquisition == g.Acquisition && a.Granted && c.From < a.At && a.At <= g.From
+	})
+}
+
+// redisMillisecond is what servers count in.
+const redisMillisecond = 1_000_000
+
+// grantedBeyond reports whether a copy went while its grant should have lasted.
+func (v *View) grantedBeyond(c *history.Copy) bool {
+	return slices.ContainsFunc(v.History.Grants, func(g history.Grant) bool {
+		return g.Acquisition == c.Acquisition && g.From < c.To && g.To > c.To+redisMillisecond
+	})
+}

@@ -1,0 +1,122 @@
+package model
+
+import (
+	"path"
+	"slices"
+
+	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/trace"
+)
+
+// Sent is a message as it travelled.
+type Sent struct {
+	timeline.Message
+	Executed trace.Instant // by a server; Never if it was not
+	Answer   int           // where in the list its reply is; -1 if it has none
+}
+
+// Answered is when the answer to a request was received; Never if it was not.
+func (v *View) Answered(m *Sent) trace.Instant {
+	if m.Answer < 0 {
+		return trace.Never
+	}
+	return v.Messages[m.Answer].Received
+}
+
+// conversation is what two nodes said of one thing, in the order in which they said it.
+type conversation struct{ server, client, what, purpose string }
+
+// messagesOf are all messages of a run, in the order in which they were sent, and which replies are of which requests:
+// on a connection servers answer in the order in which they were asked.
+func messagesOf(r *Run) []Sent {
+	last, count := uint64(0), 0
+	for i := range r.Events {
+		if e := &r.Events[i]; e.Msg != 0 && (e.Does == trace.Send || e.Does == trace.Reply) {
+			last, count = max(last, e.Msg), count+1
+		}
+	}
+	place := make([]int, last+1) // of a message in the list, from 1, by what links its steps
+	asked := map[conversation][]int{}
+	list := make([]Sent, 0, count)
+	for i := range r.Events {
+		e := &r.Events[i]
+		switch {
+		case e.Msg == 0:
+		case e.Does == trace.Send || e.Does == trace.Reply:
+			place[e.Msg] = len(list) + 1
+			about := conversation{e.Node, e.Peer, e.What, e.Alt}
+			if open := asked[about]; e.Does == trace.Reply && len(open) > 0 {
+				list[open[0]].Answer = len(list)
+				asked[about] = open[1:]
+			}
+			list = append(list, Sent{Message: timeline.Message{
+				ID: e.Msg, From: e.Node, To: e.Peer, Sent: e.At, Received: trace.Never, What: e.What, Purpose: e.Alt,
+				Detail: e.Detail, Reply: e.Does == trace.Reply,
+			}, Executed: trace.Never, Answer: -1})
+		case e.Does == trace.Receive || e.Does == trace.Execute:
+			if e.Msg > last || place[e.Msg] == 0 {
+				continue
+			}
+			k := place[e.Msg] - 1
+			list[k].Received = min(list[k].Received, e.At)
+			if e.Does == trace.Execute && list[k].Executed == trace.Never {
+				list[k].Executed = e.At
+				about := conversation{e.Node, e.Peer, e.What, e.Alt}
+				asked[about] = append(asked[about], k)
+			}
+		}
+	}
+	return list
+}
+
+// HeldUp returns the fault that a message had to wait for; nil if there was none. What passes a link again only after
+// it was cut has waited, and so has what never passes it.
+func (v *View) HeldUp(m *timeline.Message) *Fault {
+	for i := range v.Faults {
+		if f := &v.Faults[i]; f.Fired && (f.heldOnLink(m) || f.delayed(m)) {
+			return f
+		}
+	}
+	return nil
+}
+
+func (f *Fault) heldOnLink(m *timeline.Message) bool {
+	during := m.Sent < f.End && f.Begin < m.Received && f.End <= m.Received
+	return (f.Kind == "cut" || f.Kind == "stall") && during && f.link.joins(m.From, m.To)
+}
+
+func (f *Fault) delayed(m *timeline.Message) bool {
+	during := m.Sent <= f.Begin && m.Received != trace.Never && m.Received.Sub(f.Begin) >= f.by
+	return f.Kind == "delay" && during && f.of.tells(m)
+}
+
+// ends are the two ends of the links that a fault affects.
+type ends struct {
+	from, to []string
+	oneWay   bool
+}
+
+func (l *ends) joins(from, to string) bool {
+	return matches(l.from, from) && matches(l.to, to) || !l.oneWay && matches(l.from, to) && matches(l.to, from)
+}
+
+// matches reports whether one of several names, globs or roles may mean a node. Who plays a role changes.
+func matches(names []string, node string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		if name == "holder" || name == "master" || name == "leader" {
+			return true
+		}
+		matched, err := path.Match(name, node)
+		return name == node || err == nil && matched
+	})
+}
+
+// about is what the trigger of a fault says of a message.
+type about struct{ node, peer, what string }
+
+func (a about) tells(m *timeline.Message) bool {
+	one := (a.node == "" || matches([]string{a.node}, m.From)) && (a.peer == "" || matches([]string{a.peer}, m.To))
+	other := (a.node == "" || matches([]string{a.node}, m.To)) && (a.peer == "" || matches([]string{a.peer}, m.From))
+	what := a.what == "" || matches([]string{a.what}, m.What) || matches([]string{a.what}, m.Purpose)
+	return what && (one || other)
+}

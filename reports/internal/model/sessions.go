@@ -1,0 +1,78 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// Lives are the moments from which a copy had its whole life before it, and that life: every renewal makes it whole
+// again. It is 0 of what does not end by itself.
+func (v *View) Lives(c *history.Copy) (lives []trace.Instant, life trace.Instant) {
+	if c.Expires == trace.Never {
+		return v.sessionLives(c)
+	}
+	_, nodes := v.Servers().Role() // where one node is a whole service, a new leader gives a session its life again
+	lives = []trace.Instant{c.From}
+	for i := range v.Renewals {
+		e := &v.Renewals[i]
+		renews := e.Peer == c.Client || !nodes && e.Does == trace.Promote
+		if renews && e.Node == c.Node && e.At > c.From && e.At < c.To && e.At <= v.crashed(c) {
+			lives = append(lives, e.At)
+		}
+	}
+	return lives, c.Expires - lives[len(lives)-1]
+}
+
+// crashed is when the process crashed whose copy it is: what is renewed for its client later is another session's.
+func (v *View) crashed(c *history.Copy) trace.Instant {
+	if a := v.History.Acquisition(c.Acquisition); a != nil {
+		return a.Crashed
+	}
+	return trace.Never
+}
+
+// sessionLives are lives of what ends with the session of a client: the leader of an ensemble gives a session its whole
+// life again whenever it hears of its client. The life is 0 of what ends with something else. Of moments close to one
+// another one is enough.
+func (v *View) sessionLives(c *history.Copy) (lives []trace.Instant, life trace.Instant) {
+	if role, nodes := v.Servers().Role(); role != "leader" || !nodes || c.Client == "" {
+		return nil, 0
+	}
+	life = trace.Instant(v.Run.Case.Scenario.Lock.TTL)
+	lives = []trace.Instant{c.From}
+	for _, at := range v.heardOf(c.Client) {
+		if at < c.To && at <= v.crashed(c) && at > lives[len(lives)-1]+life/50 {
+			lives = append(lives, at)
+		}
+	}
+	return lives, life
+}
+
+// heardOf are the moments at which the leader hears of a client: from itself, or from the server that the client is
+// connected to, with its next request or PONG (Learner.ping sends the sessions that were heard of since the last one).
+func (v *View) heardOf(client string) []trace.Instant {
+	var list []trace.Instant
+	reigns := v.Reigns()
+	leads := func(node string, at trace.Instant) bool {
+		return slices.ContainsFunc(reigns, func(r Reign) bool { return r.Node == node && r.From <= at && at < r.To })
+	}
+	alive := map[string]bool{} // servers that have something to tell
+	tells := map[uint64]bool{} // messages with which they do
+	for i := range v.Run.Events {
+		e := &v.Run.Events[i]
+		switch {
+		case e.Does == trace.Receive && e.Peer == client && v.IsServer(e.Node):
+			alive[e.Node] = true
+			if leads(e.Node, e.At) {
+				list = append(list, e.At)
+			}
+		case e.Does == trace.Send && alive[e.Node] && (e.What == "PONG" || e.What == "REQUEST"):
+			alive[e.Node], tells[e.Msg] = false, true
+		case e.Does == trace.Receive && tells[e.Msg]:
+			list = append(list, e.At)
+		}
+	}
+	return list
+}

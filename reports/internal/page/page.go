@@ -1,0 +1,93 @@
+// Package page makes of schedules one HTML file that needs no network: the picture of a run to zoom into, to step through
+// and to hold against its twin under another fencing mode. [Write] writes it.
+package page
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/locksim/locksim/reports/internal/svg"
+	"github.com/locksim/locksim/reports/internal/timeline"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// script is in its order: what comes later uses what comes before.
+var script = []string{
+	"dom.js", "data.js", "scale.js", "shapes.js", "pointer.js", "chart.js", "lists.js", "link.js", "main.js", "controls.js",
+}
+
+// content is what the template is filled with. Texts of scenarios are plain strings, for the template to escape; only
+// what this package or package svg made itself is trusted.
+type content struct {
+	Title, Name string
+	Policy      string // what the page may do: load nothing, and run the one script that it brings
+	Style       template.CSS
+	Script      template.JS
+	Data        template.JS
+	Picture     template.HTML // what is seen where scripts are off
+}
+
+// Write writes a page of schedules. The same schedules make the same bytes.
+func Write(w io.Writer, schedules []timeline.Schedule) error {
+	if len(schedules) == 0 {
+		return errors.New("page: there is no schedule to show")
+	}
+	code := joined()
+	// encoding/json writes <, > and & as escapes, so that nothing in a text can end the element around it.
+	data, err := json.Marshal(schedules)
+	if err != nil {
+		return err
+	}
+	first := &schedules[0]
+	var picture strings.Builder
+	if err := svg.Write(&picture, first); err != nil {
+		return err
+	}
+	c := content{
+		Title: first.Title, Name: first.Scenario, Policy: policy(code), Style: template.CSS(asset("page.css")),
+		Script: template.JS(code), Data: template.JS(data),
+		Picture: template.HTML(picture.String()),
+	}
+	if c.Title == "" {
+		c.Title = first.Scenario
+	}
+	t, err := template.New("page").Parse(asset("page.html"))
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, c)
+}
+
+// joined is the script in one piece.
+func joined() string {
+	var b strings.Builder
+	b.WriteString("\"use strict\";\n")
+	for _, name := range script {
+		b.WriteString(asset(name))
+	}
+	return b.String()
+}
+
+func asset(name string) string {
+	text, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic("page: an asset is missing: " + err.Error())
+	}
+	return string(text)
+}
+
+// policy is the page's content security policy (w3.org/TR/CSP3): it knows the script by its hash, so that no other one
+// could run even if it got into the page. Styles may stand at elements; they can load nothing either.
+func policy(code string) string {
+	sum := sha256.Sum256([]byte(code))
+	return "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+}

@@ -1,0 +1,89 @@
+package tell
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/paint"
+	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/trace"
+)
+
+func (s *story) access(a *history.Access) {
+	who := s.v.Holder(a.Acquisition, a.Client)
+	m := Moment{
+		At: a.Applied, Lane: StorageLane, order: orderEffect, Who: who, Weight: weightWrite,
+		Key: fmt.Sprintf("%s %d %d", a.Op, a.Acquisition, a.Register),
+	}
+	sign := timeline.SignAccepted
+	switch {
+	case a.Applied == trace.Never:
+		sign, m.At = timeline.SignUnknown, a.Invoked
+	case s.v.Harmful[a]:
+		sign, m.Ink, m.Weight = timeline.SignHarmful, paint.Red, weightDamage
+	case !a.Accepted:
+		sign, m.Ink, m.Weight = timeline.SignRefused, paint.Green, weightWrite+10
+	case a.Op == history.Read:
+		sign, m.Weight = timeline.SignRead, weightRead
+	case a.Op == history.Check:
+		m.Weight = weightRead
+	}
+	m.Label = strings.ToUpper(a.Op.String()[:1]) + mark(s.v, a)
+	m.Sign = sign
+	m.Text = s.accessWords(a)
+	s.add(m, a.Acquisition)
+}
+
+// accessWords says what was asked of the resource, and how it decided.
+func (s *story) accessWords(a *history.Access) string {
+	if s.commits(a) {
+		return s.commitWords(a)
+	}
+	text := map[history.Op]string{
+		history.Read: "reads", history.Check: "asks whether it may write", history.Write: "writes",
+	}[a.Op] + register(s.v, a)
+	if a.Token != 0 {
+		text += " with token " + wording.TokenText(a.Token)
+	}
+	switch {
+	case a.Applied == trace.Never && a.Returned != trace.Never:
+		return text + ": is answered with an error, and nothing is done"
+	case a.Applied == trace.Never && s.v.Underway(a):
+		return text + ": it is on its way when the run ends"
+	case a.Applied == trace.Never:
+		return text + ": it never arrives"
+	case !a.Accepted && a.Token < a.MaxToken && s.v.History.Fencing.NeedsToken():
+		return text + fmt.Sprintf(": refused, since %s has been seen", wording.TokenText(a.MaxToken))
+	case !a.Accepted:
+		return text + ": refused"
+	case a.Op == history.Read && s.v.Harmful[a]:
+		return text + fmt.Sprintf(": finds version %d, DAMAGE", s.v.Version(a))
+	case a.Op == history.Read:
+		return text + fmt.Sprintf(": finds version %d", s.v.Version(a))
+	case a.Op == history.Check:
+		return text + ": it may"
+	case s.v.Harmful[a]:
+		return text + fmt.Sprintf(": accepted as version %d, DAMAGE", s.v.Version(a))
+	}
+	return text + fmt.Sprintf(": accepted as version %d", s.v.Version(a))
+}
+
+// commits reports whether a write had been answered before it was decided what becomes of it: it is part of a
+// transaction.
+func (s *story) commits(a *history.Access) bool {
+	return a.Op == history.Write && a.Applied != trace.Never && a.Invoked < a.Returned && a.Returned <= a.Applied
+}
+
+func (s *story) commitWords(a *history.Access) string {
+	text := "has its write of register " + strconv.Itoa(a.Register)
+	switch {
+	case !a.Accepted:
+		return text + " rolled back"
+	case s.v.Harmful[a]:
+		return text + fmt.Sprintf(" committed as version %d, DAMAGE", s.v.Version(a))
+	}
+	return text + fmt.Sprintf(" committed as version %d", s.v.Version(a))
+}

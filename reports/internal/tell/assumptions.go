@@ -1,0 +1,154 @@
+package tell
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// Assumptions say in which model of time and of faults runs took place, in clauses of one sentence.
+func Assumptions(v *model.View) []string {
+	s := v.Run.Case.Scenario
+	return []string{
+		"an asynchronous network, where " + latencyWords(s) + " unless a fault holds them up",
+		clockWords(v),
+		"what servers have acknowledged " + diskWords(s.Servers),
+		faultWords(v),
+		"the lock's code " + scriptWords(s.Servers) + " real, everything else is simulated",
+	}
+}
+
+// serverWords say which servers there are.
+func serverWords(s scenarios.Servers) string {
+	name := s.Title()
+	switch {
+	case s.Kind == "zookeeper":
+		return fmt.Sprintf("an ensemble of %d %s servers", s.Count(), name)
+	case s.Kind != "redis":
+		return name
+	case s.Cluster:
+		return fmt.Sprintf("a %s Cluster of %s with %s each", name, wording.Counted(s.Masters, "master"),
+			wording.Counted(s.Replicas, "replica"))
+	case s.Masters > 1 && s.Replicas == 0:
+		return fmt.Sprintf("%d %s servers that know nothing of each other", s.Masters, name)
+	}
+	text := "1 " + name + " server"
+	if s.Replicas > 0 {
+		text = fmt.Sprintf("%s, %s with %s", name, wording.Counted(s.Masters, "master"), wording.Counted(s.Replicas, "replica"))
+	}
+	if s.Sentinels > 0 {
+		text += " and " + wording.Counted(s.Sentinels, "Sentinel")
+	}
+	return text
+}
+
+// lan is what messages take unless a scenario says otherwise, in words: that of package sim.
+const lan = "100µs to 10ms"
+
+// latencyWords say how long messages take.
+func latencyWords(s *scenarios.Scenario) string {
+	text := lan
+	if l := s.Network.Latency; len(l) > 0 {
+		text = span(l[0].Delay, l[len(l)-1].Delay)
+	}
+	var links []string
+	for i := range s.Network.Links {
+		link := &s.Network.Links[i]
+		if l := link.Latency; len(l) > 0 {
+			takes := span(l[0].Delay, l[len(l)-1].Delay)
+			links = append(links, takes+" between "+wording.Listing(link.From)+" and "+wording.Listing(link.To))
+		}
+	}
+	if len(links) > 0 {
+		text += " (" + strings.Join(links, ", ") + ")"
+	}
+	return "messages take " + text
+}
+
+func span(shortest, longest time.Duration) string {
+	if shortest == longest {
+		return wording.Precise(longest)
+	}
+	return wording.Precise(shortest) + " to " + wording.Precise(longest)
+}
+
+// clockWords say whose clocks are wrong.
+func clockWords(v *model.View) string {
+	var wrong []string
+	for _, c := range v.Run.Case.Scenario.Clocks {
+		wrong = append(wrong, c.Node)
+	}
+	for i := range v.Faults {
+		if f := &v.Faults[i]; f.Fired && f.Kind == "clock" {
+			wrong = append(wrong, f.Node)
+		}
+	}
+	slices.SortFunc(wrong, model.CompareNames)
+	if wrong = slices.Compact(wrong); len(wrong) == 0 {
+		return "accurate clocks"
+	}
+	return "accurate clocks but for " + wording.Listing(wrong)
+}
+
+// diskWords say what a crash leaves of what servers have acknowledged.
+func diskWords(s scenarios.Servers) string {
+	switch {
+	case s.Disk == "lies":
+		return "is kept by disks that lie"
+	case s.Persistence == "always" || s.Kind == "zookeeper" && s.Persistence == "":
+		return "has been written to disk"
+	case s.Persistence == "everysec":
+		return "is written to disk once a second"
+	case s.Persistence == "lazy":
+		return "is written to disk when the machine likes"
+	case s.Persistence == "rdb":
+		return "is written to disk with a snapshot"
+	case s.Kind == "redis" || s.Kind == "memcached":
+		return "is in memory alone"
+	}
+	return "has been written to disk"
+}
+
+// faultWords count the faults of each kind but for those of clocks.
+func faultWords(v *model.View) string {
+	var kinds []string
+	count := map[string]int{}
+	for i := range v.Faults {
+		f := &v.Faults[i]
+		if !f.Fired || f.Kind == "clock" {
+			continue
+		}
+		kind := faultNames[f.Kind]
+		if count[kind] == 0 {
+			kinds = append(kinds, kind)
+		}
+		count[kind]++
+	}
+	if len(kinds) == 0 {
+		return "no fault"
+	}
+	for i, kind := range kinds {
+		kinds[i] = wording.Counted(count[kind], kind)
+	}
+	return wording.Listing(kinds) + ", no other fault"
+}
+
+// faultNames are what one of each kind of faults is called.
+var faultNames = map[string]string{
+	"pause": "pause", "crash": "crash", "cut": "cut", "stall": "stalled link", "delay": "delay", "break": "broken connection",
+	"error": "error reply", "same-random": "shared random source", "promote": "manual failover", "evict": "eviction",
+	"snapshot": "snapshot", "end-session": "ended session",
+}
+
+// scriptWords say which code of the servers' is real.
+func scriptWords(s scenarios.Servers) string {
+	if s.Kind == "redis" {
+		return "and its scripts are"
+	}
+	return "is"
+}

@@ -1,0 +1,159 @@
+package tell
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/paint"
+	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/trace"
+)
+
+func (s *story) belief(a *history.Acquisition) {
+	b, ok := a.Belief()
+	who := s.v.Holder(a.ID, a.Client)
+	lane := BeliefLane(who)
+	if !ok {
+		s.noBelief(a, who)
+		return
+	}
+	text, k := "believes that it holds the lock"+tokenNote(s.v, a.Token), paint.Plain
+	if s.v.EntersAgain(a) {
+		text = "enters the lock again, which it holds"
+	}
+	if a.HasDeadline && a.Deadline != trace.Never {
+		text += ", its lease says until " + wording.Precise(a.Deadline.Sub(0))
+	}
+	weight := weightBelief
+	if doubt := ungranted(s.v, a); doubt != "" {
+		text, k, weight = text+doubt, paint.Amber, weightLoss
+	}
+	others := s.v.BelieversAt(b.From, a)
+	if len(others) > 0 {
+		verb := "believe"
+		if len(others) == 1 {
+			verb = "believes"
+		}
+		text += ", while " + wording.Listing(others) + " " + verb + " so too"
+		weight, k = weightLoss, paint.Amber
+	}
+	s.add(Moment{
+		At: b.From, Lane: lane, order: orderBelief, Key: fmt.Sprintf("belief %d", a.ID), Label: tokenMark(a.Token), Sign: timeline.SignBegins,
+		Who: who, Text: text, Ink: k, Weight: weight,
+	}, a.ID)
+	if b.To > s.v.History.End || b.Ended == history.ByCrash {
+		return // a crash is told as the fault that it is
+	}
+	order := orderBelief
+	if b.Ended == history.ByUnlock {
+		order = orderUnlock
+	}
+	s.add(Moment{
+		At: b.To, Lane: lane, order: order, Key: fmt.Sprintf("belief %d ends", a.ID), Sign: timeline.SignEnds,
+		Who: who, Text: s.endOfBelief(a, b), Weight: weightUnlock,
+	}, a.ID)
+}
+
+// ungranted says that what an acquisition begins to believe is not so: nothing was granted to it, or that is over. Who
+// enters its lock again needs no grant for that.
+func ungranted(v *model.View, a *history.Acquisition) string {
+	switch g := lastGrant(v, a.ID, a.Returned); {
+	case !v.History.HasAuthority || v.EntersAgain(a):
+	case g == nil:
+		return ", but has not been granted it"
+	case g.To <= a.Returned:
+		return ", but what it was granted is over"
+	}
+	return ""
+}
+
+// endOfBelief says why a client believes no longer. A notice after which it unlocks at once is what ended the belief.
+func (s *story) endOfBelief(a *history.Acquisition, b history.Belief) string {
+	heeds := a.Style == history.Careful || a.Style == history.Attentive && a.CanLearn
+	switch {
+	case b.Ended == history.ByDeadline:
+		return "its own deadline passes: it no longer believes"
+	case heeds && a.Noticed == b.To && s.v.GrantedAt(a.ID, b.To):
+		return "can no longer be sure that it holds, and stops"
+	case heeds && a.Noticed == b.To:
+		return "learns that it no longer holds"
+	}
+	return s.unlockWords(a)
+}
+
+// slowAnswer is how long an answer takes that is told with its time.
+const slowAnswer = trace.Instant(time.Second)
+
+// unlockWords says that a client unlocks, and what it is told.
+func (s *story) unlockWords(a *history.Acquisition) string {
+	when := ""
+	if a.Released != trace.Never && a.Released > a.Unlocked+slowAnswer {
+		when = " at " + wording.Precise(a.Released.Sub(0))
+	}
+	switch a.Release {
+	case history.Failed:
+		return "unlocks, and is told" + when + " that the lock was not its own"
+	case history.Refused:
+		return "unlocks, and gets an error" + when + staysOn(s.v, a)
+	case history.Unknown:
+		return "unlocks, and gets no answer"
+	case history.Pending:
+		return "unlocks, and Unlock does not return"
+	case history.OK:
+	}
+	return "unlocks"
+}
+
+// staysOn names the servers that are up and still have an acquisition's entry when its release has failed.
+func staysOn(v *model.View, a *history.Acquisition) string {
+	var names []string
+	for i := range v.History.Copies {
+		c := &v.History.Copies[i]
+		if c.Acquisition == a.ID && c.From <= a.Released && a.Released < c.To && !v.IsDown(c.Node, a.Released) {
+			names = append(names, c.Node)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ": its " + v.Servers().Entry() + " stays on " + wording.Listing(names)
+}
+
+// noBelief tells of acquisitions that ended in doubt, or too late.
+func (s *story) noBelief(a *history.Acquisition, who string) {
+	var text string
+	weight := weightGrant
+	switch a.Outcome {
+	case history.Unknown:
+		text = "cannot know whether it got the lock, and believes nothing"
+	case history.OK:
+		text = "gets the lock after its own deadline, and does not believe"
+	case history.Failed:
+		text, weight = "does not get the lock", weightTrivia
+	default:
+		return
+	}
+	s.add(Moment{
+		At: a.Returned, Lane: BeliefLane(who), order: orderBelief, Key: fmt.Sprintf("no belief %d", a.ID), Who: who,
+		Text: text, Weight: weight,
+	}, a.ID)
+}
+
+func (s *story) waits() {
+	for i := range s.v.History.Waits {
+		w := &s.v.History.Waits[i]
+		who := s.v.Waiter(w)
+		switch w.Ended {
+		case history.GaveUp:
+			s.add(Moment{At: w.To, Lane: BeliefLane(who), order: orderBelief, Key: "wait ends", Who: who,
+				Text: "gives up after " + wording.Precise(w.To.Sub(w.From)), Weight: weightGrant})
+		case history.StillWaiting:
+			s.add(Moment{At: s.v.History.End, Lane: BeliefLane(who), order: orderBelief, Key: "waits", Who: who,
+				Text: "still waits, since " + wording.Precise(w.From.Sub(0)), Weight: weightBelief})
+		case history.GotIt, history.Died:
+		}
+	}
+}

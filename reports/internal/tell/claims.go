@@ -1,0 +1,92 @@
+package tell
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/wording"
+)
+
+// claim says what a violation is, and when, without how it came about. It is "" where the checker's own words are better.
+func (t *narrator) claim() string {
+	first, second := t.taken(0), t.taken(1)
+	switch p := t.violation.Property; {
+	case p == checker.ReleaseSafety:
+		return t.claimOfRelease()
+	case p == checker.Progress || p == checker.Availability:
+		if w := t.waiting(); w != nil {
+			return fmt.Sprintf("%s has waited since %s", t.v.Waiter(w), t.ref(w.From, spot{BeliefLane(t.v.Waiter(w)), ""}))
+		}
+	case first == nil || second == nil:
+	case p == checker.MutualExclusion:
+		return t.claimOfHolders(first, second)
+	case p == checker.ExclusionAtService:
+		g, h := lastGrant(t.v, first.ID, t.until), lastGrant(t.v, second.ID, t.until)
+		if g != nil && h != nil {
+			return fmt.Sprintf("the lock is granted to %s at %s while it is promised to %s%s", t.who(second),
+				t.ref(h.From, t.placeOfGrant(h)), t.who(first), t.promised(g))
+		}
+	case p == checker.FencingOrder:
+		g, h := lastGrant(t.v, first.ID, t.until), lastGrant(t.v, second.ID, t.until)
+		if g != nil && h != nil {
+			return fmt.Sprintf("%s to %s, then %s to %s", wording.TokenText(g.Token), t.who(first), wording.TokenText(h.Token), t.who(second))
+		}
+	case p == checker.Resource && t.violation.Kind == "lost update":
+		return t.claimOfUpdates(first, second)
+	case p == checker.Resource && t.hasRead(second, first):
+		return fmt.Sprintf("%s sees one half of a critical section of %s", t.who(second), t.who(first))
+	}
+	return ""
+}
+
+func (t *narrator) claimOfHolders(first, second *history.Acquisition) string {
+	b, _ := first.Belief()
+	c, _ := second.Belief()
+	end, whose := b.To, first
+	if c.To < end {
+		end, whose = c.To, second
+	}
+	until := "the end of the run"
+	if end <= t.v.History.End {
+		until = t.ref(end, t.placeOfBelief(whose).ended())
+	}
+	end = min(end, t.v.History.End)
+	return fmt.Sprintf("%s and %s both believe that they hold the lock, from %s to %s (%s)", t.who(first), t.who(second),
+		t.ref(second.Returned, t.placeOfBelief(second)), until, wording.Precise(end.Sub(c.From)))
+}
+
+func (t *narrator) claimOfRelease() string {
+	i := slices.IndexFunc(t.v.History.Removals, func(r history.Removal) bool {
+		return r.At == t.until && (r.Again || r.Ended != 0) && t.taken(0) != nil && r.By == t.taken(0).ID
+	})
+	if i < 0 {
+		return ""
+	}
+	r := &t.v.History.Removals[i]
+	at, who := t.ref(r.At, placeOfRemoval(r)), t.v.Holder(r.By, r.Client)
+	if r.Again {
+		return fmt.Sprintf("%s's, on %s at %s", who, r.Node, at)
+	}
+	return fmt.Sprintf("%s's, by %s on %s at %s", t.v.Holder(r.Ended, ""), who, r.Node, at)
+}
+
+func (t *narrator) claimOfUpdates(first, second *history.Acquisition) string {
+	over := t.access(second.ID, history.Write, -1, t.until)
+	if over == nil {
+		return ""
+	}
+	under := t.access(first.ID, history.Write, over.Register, t.until)
+	mine := t.access(first.ID, history.Read, over.Register, t.until)
+	theirs := t.access(second.ID, history.Read, over.Register, t.until)
+	if under == nil || mine == nil || theirs == nil || mine.Version != theirs.Version {
+		return ""
+	}
+	why := ""
+	if t.alone {
+		why = t.taking(under, over)
+	}
+	return fmt.Sprintf("%s overwrites at %s what %s wrote at %s, without having read it%s", t.who(second),
+		t.ref(over.Applied, placeOfAccess(over)), t.who(first), t.ref(under.Applied, placeOfAccess(under)), why)
+}

@@ -1,0 +1,175 @@
+package tell
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/paint"
+	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/reports/internal/wording"
+)
+
+// copies tells of what servers lost, or whose time was over before it should have been.
+func (s *story) copies() {
+	for i := range s.v.History.Copies {
+		c := &s.v.History.Copies[i]
+		if !s.v.Within(c.From, c.To) {
+			continue
+		}
+		who := s.v.Holder(c.Acquisition, c.Client)
+		text := s.lossWords(c, who)
+		m := Moment{
+			At: c.To, Lane: NodeLane(c.Node), order: orderLoss, Key: fmt.Sprintf("copy %d", c.Acquisition),
+			Sign: goneSign(c.Gone), Who: c.Node, Text: text, Weight: weightLoss,
+		}
+		if text == "" {
+			m.Weight = 0 // a sign on the lane, no line in the list
+		}
+		if c.To <= s.v.History.End {
+			s.add(m, c.Acquisition)
+		}
+		if resurrected(s.v, c) {
+			s.add(Moment{
+				At: c.From, Lane: NodeLane(c.Node), order: orderService, Key: fmt.Sprintf("again %d", c.Acquisition),
+				Who: c.Node, Text: "comes back with " + s.v.EntryOf(who) + ", which had been gone", Weight: weightLoss,
+			}, c.Acquisition)
+		}
+	}
+}
+
+// lossWords says how a server lost what it kept of somebody's lock; "" if that is as it should be.
+func (s *story) lossWords(c *history.Copy, who string) string {
+	switch {
+	case c.Gone == history.Wiped:
+		return wipeWords(s.v, c, who)
+	case c.Gone == history.Overwritten:
+		return s.v.EntryOf(who) + " " + overwritten(s.v)
+	case s.v.ToldToDelete(c) && (c.Gone == history.Evicted || s.v.TooEarly(c)):
+		return "deletes " + s.v.EntryOf(who) + ", as its master did"
+	case c.Gone == history.Evicted:
+		return "evicts " + s.v.EntryOf(who) + " to make room"
+	case s.v.TooEarly(c):
+		return s.v.EntryOf(who) + " expires by the server's clock, too early"
+	}
+	return ""
+}
+
+// overwritten says what it is for somebody else's entry to take the place of one.
+func overwritten(v *model.View) string {
+	if v.Servers().Entry() == "lock" {
+		return "was given to another"
+	}
+	return "was overwritten"
+}
+
+// resurrected reports whether a server had a copy again when it came back that had been gone before its crash.
+func resurrected(v *model.View, c *history.Copy) bool {
+	back := slices.ContainsFunc(v.Faults, func(f model.Fault) bool {
+		return f.Fired && f.Kind == "crash" && f.Node == c.Node && f.End == c.From
+	})
+	return back && slices.ContainsFunc(v.History.Copies, func(o history.Copy) bool {
+		return o.Node == c.Node && o.Acquisition == c.Acquisition && o.To < c.From && o.Gone != history.Wiped
+	})
+}
+
+func wipeWords(v *model.View, c *history.Copy, who string) string {
+	switch lost, back := v.Wiped(c); {
+	case lost:
+		return "loses " + v.EntryOf(who)
+	case back:
+		return "comes back without " + v.EntryOf(who)
+	}
+	text := "takes over another server's dataset, "
+	i := slices.IndexFunc(v.History.Copies, func(o history.Copy) bool {
+		return o.Node == c.Node && o.From == c.To && o.To > o.From
+	})
+	if i < 0 {
+		return text + "without " + v.EntryOf(who)
+	}
+	next := &v.History.Copies[i]
+	return text + "with " + v.EntryOf(v.Holder(next.Acquisition, next.Client)) + " in the place of " + who + "'s"
+}
+
+// removals tells of releases that did what they should not, and once for each acquisition of one that came too late.
+func (s *story) removals() {
+	late := map[history.ID]bool{}
+	for i := range s.v.History.Removals {
+		r := &s.v.History.Removals[i]
+		who := s.v.Holder(r.By, r.Client)
+		m := Moment{
+			At: r.At, Lane: NodeLane(r.Node), order: orderService, Key: fmt.Sprintf("removal %d", r.By), Who: r.Node,
+			Ink: paint.Amber, Weight: weightLoss, Sign: timeline.SignDeleted,
+		}
+		switch {
+		case r.Again:
+			m.Text = who + "'s late release deletes the " + s.v.Servers().Entry() + " of its own later try"
+		case r.Ended != 0:
+			m.Text = who + "'s release deletes " + s.v.EntryOf(s.v.Holder(r.Ended, ""))
+		case r.Stale && !late[r.By]:
+			late[r.By] = true
+			m.Text = who + "'s release " + s.staleWords(r)
+			m.Ink, m.Weight, m.Sign = paint.Plain, weightStale, timeline.SignNone
+			if a := s.v.History.Acquisition(r.By); a != nil && a.Outcome != history.OK {
+				m.Weight = weightTrivia // it cleans up after a try that failed
+			}
+		default:
+			continue
+		}
+		s.add(m, r.By, r.Ended)
+	}
+}
+
+// staleWords says what became of a release that found no entry of its sender's. A database that reports it as done has
+// counted one hold less of the connection's that it came by, which was lent to another client meanwhile.
+func (s *story) staleWords(r *history.Removal) string {
+	if a := s.v.History.Acquisition(r.By); a != nil && a.Release == history.OK && s.v.Servers().Holds() == "connection" {
+		for i := range s.v.History.Copies {
+			if c := &s.v.History.Copies[i]; c.Node == r.Node && c.From <= r.At && r.At < c.To {
+				return "takes one hold off " + s.v.EntryOf(s.v.Holder(c.Acquisition, c.Client))
+			}
+		}
+	}
+	return "finds no " + s.v.Servers().Entry() + " of its own, and does nothing"
+}
+
+func goneSign(gone history.Gone) timeline.Sign {
+	switch gone {
+	case history.Expired:
+		return timeline.SignExpired
+	case history.Deleted:
+		return timeline.SignDeleted
+	case history.Wiped, history.Evicted, history.Overwritten:
+		return timeline.SignLost
+	case history.Kept:
+	}
+	return timeline.SignNone
+}
+
+// byServers names the servers on which a grant stood when it was given.
+func byServers(v *model.View, g *history.Grant) string {
+	var names []string
+	for i := range v.History.Copies {
+		c := &v.History.Copies[i]
+		if stoodOn(c, g) && !countedBefore(v, c, g) && !v.OfEarlierTry(c, g) && !slices.Contains(names, c.Node) {
+			names = append(names, c.Node)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " by " + wording.Listing(names)
+}
+
+// countedBefore reports whether an earlier grant of the same acquisition stood on a copy: a later one does not come of it.
+func countedBefore(v *model.View, c *history.Copy, g *history.Grant) bool {
+	return slices.ContainsFunc(v.History.Grants, func(o history.Grant) bool {
+		return o.Acquisition == g.Acquisition && o.From < g.From && stoodOn(c, &o)
+	})
+}
+
+// stoodOn reports whether a copy was what a grant was made of, or part of it. It may be over at once.
+func stoodOn(c *history.Copy, g *history.Grant) bool {
+	return c.Acquisition == g.Acquisition && c.From <= g.From && (g.From < c.To || g.From == c.From)
+}

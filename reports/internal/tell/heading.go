@@ -1,0 +1,105 @@
+package tell
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
+)
+
+// Settings are the knobs of a scenario, with their values.
+func Settings(s *scenarios.Scenario) []string {
+	list := []string{"servers: " + serverWords(s.Servers), "network: " + latencyWords(s)}
+	if s.Lock.TTL > 0 {
+		list = append(list, "lease: "+wording.Precise(s.Lock.TTL))
+	}
+	if s.Lock.Renew > 0 {
+		list = append(list, "renewal: every "+wording.Precise(s.Lock.Renew))
+	}
+	if s.Resource.Registers > 1 {
+		list = append(list, fmt.Sprintf("resource: %d registers", s.Resource.Registers))
+	}
+	return list
+}
+
+// StoryToTell is the scenario's own text, unless that is the explanation of the run, which is told with its moments. Only files
+// that a search has saved have such a text, and they name no source.
+func StoryToTell(r *model.Run) string {
+	s := r.Case.Scenario
+	for p := range checker.PropertyCount {
+		if s.Story != "" && s.Source == "" && slices.Equal(strings.Fields(Story(r, p)), strings.Fields(s.Story)) {
+			return ""
+		}
+	}
+	return s.Story
+}
+
+// Heading names the case.
+func Heading(r *model.Run) []string {
+	parts := []string{r.Lock}
+	switch ttl := wording.Precise(r.Case.Scenario.Lock.TTL); {
+	case r.Case.Scenario.Servers.Holds() == "session":
+		parts[0] += " with sessions of " + ttl
+	case hasLease(r):
+		parts[0] += " with a lease of " + ttl
+	}
+	if r.Case.Variant != "" {
+		parts = append(parts, "variant "+r.Case.Variant)
+	}
+	return append(parts, r.Case.Style.String()+" clients", "fencing "+r.Case.Fencing.String(), "seed "+wording.Hex(r.Seed))
+}
+
+// hasLease reports whether what servers grant in this run ends by itself.
+func hasLease(r *model.Run) bool {
+	return slices.ContainsFunc(r.History.Copies, func(c history.Copy) bool { return c.Expires != trace.Never })
+}
+
+// Twin introduces a run of a schedule that has been shown already.
+func Twin(r *model.Run, v *model.View) string {
+	text := "The same schedule with fencing " + r.Case.Fencing.String()
+	var refused []string
+	for i := range v.History.Accesses {
+		a := &v.History.Accesses[i]
+		if a.Applied != trace.Never && !a.Accepted {
+			refused = append(refused, fmt.Sprintf("the %s of %s at %s", a.Op, sender(v, a), wording.Precise(a.Applied.Sub(0))))
+		}
+	}
+	joint := "; "
+	switch {
+	case len(refused) > 3:
+		text += fmt.Sprintf(": %d accesses are refused", len(refused))
+	case len(refused) > 1:
+		text += ": " + wording.Listing(refused) + " are refused"
+	case len(refused) == 1:
+		text += ": " + refused[0] + " is refused"
+	default:
+		joint = ": "
+	}
+	switch r.Report.Verdicts[checker.Resource] {
+	case checker.Held:
+		text += joint + "the resource is safe"
+	case checker.Violated:
+		text += joint + "the resource is damaged"
+	case checker.NotJudged:
+		if model.UnjudgedResource(r) {
+			text += joint + "whether the resource is safe is not judged, " + model.Reason(r, checker.Resource)
+		}
+	case checker.Vacuous, checker.Undecided:
+	}
+	return text + "."
+}
+
+// sender names who sent an access, by the token where there is one.
+func sender(v *model.View, a *history.Access) string {
+	who := v.Holder(a.Acquisition, a.Client)
+	if a.Token != 0 {
+		return fmt.Sprintf("%s (%s)", who, wording.TokenText(a.Token))
+	}
+	return who
+}

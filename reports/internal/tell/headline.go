@@ -1,0 +1,169 @@
+package tell
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/paint"
+	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/reports/internal/wording"
+)
+
+// Headline says in one sentence what came of a run, and which verdict weighs most in it.
+func Headline(r *model.Run) (words string, weighs checker.Verdict, of checker.Property) {
+	v := &r.Report.Verdicts
+	of = checker.MutualExclusion
+	switch v[checker.MutualExclusion] {
+	case checker.Violated:
+		words = "Two believed to hold the lock at once"
+	case checker.Held:
+		words = "Never did two believe to hold the lock at once"
+	case checker.Vacuous:
+		words = "Two holders at once were never near"
+	case checker.NotJudged, checker.Undecided:
+		words = "Whether two held the lock at once is not known"
+	}
+	broken := brokenPromise(r)
+	if broken != checker.PropertyCount {
+		of = broken
+		words += "; yet " + promises[broken]
+	}
+	switch v[checker.Resource] {
+	case checker.Violated:
+		of = checker.Resource
+		joint := "; yet"
+		if v[checker.MutualExclusion] == checker.Violated || broken != checker.PropertyCount {
+			joint = ", and"
+		}
+		words += joint + " the resource was damaged"
+	case checker.Held:
+		words += "; the resource stayed safe"
+	case checker.NotJudged:
+		if model.UnjudgedResource(r) {
+			words += "; whether the resource is safe is not judged"
+		}
+	case checker.Vacuous, checker.Undecided:
+	}
+	if v[checker.Progress] == checker.Violated {
+		words += "; somebody waited " + howLong(r)
+		if v[of] != checker.Violated {
+			of = checker.Progress
+		}
+	}
+	if v[checker.Survival] == checker.Violated {
+		words += "; a client's program ended itself"
+		if v[of] != checker.Violated {
+			of = checker.Survival
+		}
+	}
+	return words + neverHappened(r) + ending(r), v[of], of
+}
+
+// ending says how what came of a run compares with what its scenario expects. That a failure was expected is no success of
+// the lock, and is not said in words that could be read so.
+func ending(r *model.Run) string {
+	asks := r.Compared() && (asks(r) || len(r.Case.Scenario.Measures) > 0)
+	switch status, _ := r.Status(); {
+	case status == model.Inconclusive:
+		return ": inconclusive."
+	case status == model.Unexpected && (asks || unexpected(r) == ""):
+		return ": NOT as expected."
+	case status == model.Unexpected:
+		return ": " + unexpected(r) + " VIOLATED."
+	case model.FailsAsExpected(r):
+		return ". This is the failure that the scenario shows."
+	case asks:
+		return ": as expected."
+	}
+	return "."
+}
+
+// unexpected names what the run violates and may not.
+func unexpected(r *model.Run) string {
+	var names []string
+	for p := range checker.PropertyCount {
+		if model.Differs(r, p) {
+			names = append(names, p.String())
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0] + " is"
+	}
+	return wording.Listing(names) + " are"
+}
+
+// asks reports whether the scenario expects a verdict of the run.
+func asks(r *model.Run) bool {
+	for p := range checker.PropertyCount {
+		if _, expected := r.Expected(p); expected {
+			return true
+		}
+	}
+	return false
+}
+
+// promises are what a lock that excludes well may break all the same, in words.
+var promises = map[checker.Property]string{
+	checker.ExclusionAtService: "the service granted the lock to two at once",
+	checker.ReleaseSafety:      "a release took away what was not its own",
+	checker.FencingOrder:       "the tokens did not grow",
+	checker.SilentLoss:         "a holder lost the lock and was not told",
+	checker.Leak:               "something that was left behind kept others out",
+	checker.RequestLoad:        "a client sent more requests than it may",
+}
+
+// brokenPromise is the gravest of those that a run shows, unless two believed to hold the lock at once, which says
+// more; else PropertyCount.
+func brokenPromise(r *model.Run) checker.Property {
+	v := &r.Report.Verdicts
+	if v[checker.MutualExclusion] != checker.Violated {
+		for _, p := range []checker.Property{checker.ExclusionAtService, checker.ReleaseSafety, checker.FencingOrder, checker.SilentLoss, checker.Leak, checker.RequestLoad} {
+			if v[p] == checker.Violated {
+				return p
+			}
+		}
+	}
+	return checker.PropertyCount
+}
+
+// howLong says of who waited longer than the bound whether they got the lock at last.
+func howLong(r *model.Run) string {
+	for i := range r.Report.Violations {
+		x := &r.Report.Violations[i]
+		if x.Property == checker.Progress && !slices.ContainsFunc(r.History.Waits, func(w history.Wait) bool {
+			return w.From <= x.At && x.At <= w.To && w.Ended == history.GotIt
+		}) {
+			return "in vain"
+		}
+	}
+	return "too long"
+}
+
+// neverHappened names the faults without which the run is not the one that its scenario tells of.
+func neverHappened(r *model.Run) string {
+	switch faults := r.FaultsNotFired(); {
+	case len(faults) == 0 || !r.Compared():
+		return ""
+	case len(faults) == 1:
+		return "; the fault " + faults[0] + " never happened"
+	default:
+		return "; the faults " + wording.Listing(faults) + " never happened"
+	}
+}
+
+// ToneOfHeadline is that of what was found, unless a run is not what its scenario expects.
+func ToneOfHeadline(r *model.Run, found paint.Ink) timeline.Tone {
+	switch status, _ := r.Status(); status {
+	case model.Unexpected:
+		return timeline.ToneDiffers
+	case model.Inconclusive:
+		return timeline.ToneStrong
+	case model.AsExpected:
+	}
+	return found.Tone()
+}

@@ -1,0 +1,213 @@
+package tell
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/trace"
+)
+
+// twoHolders tells of two that believed to hold the lock at once.
+func (t *narrator) twoHolders() {
+	first, second := t.taken(0), t.taken(1)
+	if first == nil || second == nil {
+		t.checkersWords()
+		return
+	}
+	t.play(first, second)
+	t.strangersReleases(first, second.Returned)
+	b, _ := first.Belief()
+	c, _ := second.Belief()
+	for _, late := range []*history.Acquisition{second, first} {
+		if g := t.v.History.Belated(late.ID); g != nil {
+			t.trusts(late, g)
+			return
+		}
+	}
+	for _, pair := range [][2]*history.Acquisition{{first, second}, {second, first}} {
+		if a, of := pair[0], pair[1]; t.assumed(a) && t.v.GrantedAt(of.ID, a.Returned) {
+			t.conclude(a.Returned, ", while "+t.who(of)+" holds it: Lock should have returned without it", t.placeOfBelief(a))
+			return
+		}
+	}
+	if c.From < b.From { // the second was granted the lock later, and was told so earlier
+		first, second, b = second, first, c
+	}
+	t.conclude(second.Returned, t.goesOn(first, b, second.Returned), t.placeOfBelief(second))
+}
+
+// trusts tells that a client relies on a grant that has ended, and why Lock could return that grant.
+func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
+	what := "believes that it holds the lock: the lock states no deadline and gives no notice of loss"
+	if g.Outlived {
+		what = "believes that it holds the lock: its Lock went on in another session"
+	}
+	others := func(c clause) bool { return c.at == a.Returned && c.order == orderBelief && c.who != t.who(a) }
+	if slices.ContainsFunc(t.clauses, others) {
+		t.tell(a.Returned, orderBelief, t.who(a), what, t.placeOfBelief(a))
+		return
+	}
+	t.conclude(a.Returned, " and "+what, t.placeOfBelief(a))
+}
+
+// goesOn says until when somebody believes to hold the lock that another one holds now, and what it does not notice. Why it
+// does not is said only if the run without that reason is right.
+func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Instant) string {
+	who := t.who(a)
+	text := ", but " + who + " believes that it holds to the end of the run"
+	if b.To <= t.v.History.End {
+		text = ", but " + who + " believes that it holds until " + t.ref(b.To, t.placeOfBelief(a).ended())
+	}
+	switch {
+	case t.assumed(a):
+		text += ": its Lock should have returned without the lock"
+	case ungranted(t.v, a) != "" && a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never:
+		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
+	case ungranted(t.v, a) != "": // there is no end that it could have noticed
+	case t.pausedAt(a.Client, at) && t.isCause(checker.PausedHolder, a.Client):
+		text += ": it is paused and cannot notice"
+	case b.Ended == history.ByDeadline:
+		text += ", when its lease ends by its own clock" + t.overstated(a)
+	case a.HasDeadline && a.Deadline <= at && a.Style != history.Careful && t.isCause(checker.IgnoredDeadline, a.Client):
+		text += ": it does not look at the deadline of its lease, " + t.time(a.Deadline)
+	case a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never && !a.CanLearn:
+		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
+	case !a.HasDeadline && !a.CanLearn:
+		if g := lastGrant(t.v, a.ID, at); g != nil && g.To <= at && g.Ended != history.ByUnlock { // else the grant stands, and there is nothing to notice
+			text += ": the lock states no deadline and gives no notice of loss"
+		}
+	case a.CanLearn && a.Style == history.Careless:
+		if t.isCause(checker.IgnoredNotice, a.Client) {
+			text += ": it does not listen to notices of loss"
+		}
+	case a.CanLearn && a.Noticed > at && a.Noticed < trace.Never && a.Noticed != b.To:
+		text += ": it is told of its loss only at " + t.ref(a.Noticed, spot{BeliefLane(who), ""})
+	case a.CanLearn && a.Noticed == b.To:
+		text += ", when it is told of its loss"
+	case a.CanLearn:
+		text += ": nothing has told it of its loss"
+	}
+	return text
+}
+
+// overstated says how late a deadline is that is further from the request for the lock than a lease is long; "" if it is not, or
+// if clocks that are off may have moved it.
+func (t *narrator) overstated(a *history.Acquisition) string {
+	s := t.v.Run.Case.Scenario
+	clock := func(f model.Fault) bool { return f.Kind == "clock" }
+	i := slices.IndexFunc(t.v.History.Copies, func(c history.Copy) bool { return c.Acquisition == a.ID })
+	if i < 0 || len(s.Clocks) > 0 || slices.ContainsFunc(t.v.Faults, clock) {
+		return ""
+	}
+	m, _ := request(t.v, &t.v.History.Copies[i])
+	if m == nil || a.Deadline.Sub(m.Sent) <= s.Lock.TTL {
+		return ""
+	}
+	t.wrong("Lock", "states too late a deadline")
+	return fmt.Sprintf(", %s after its %s was sent", spokenExactly(a.Deadline.Sub(m.Sent)), m.What)
+}
+
+// isCause reports whether the run without a condition is right, which was found out by playing it.
+func (t *narrator) isCause(condition checker.Condition, client string) bool {
+	return slices.Contains(t.v.Run.Causes, checker.Cause{Property: t.violation.Property, Condition: condition, Client: client})
+}
+
+func (t *narrator) pausedAt(client string, at trace.Instant) bool {
+	return slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
+		return f.Fired && f.Kind == "pause" && f.Node == client && f.Begin <= at && at < f.End
+	})
+}
+
+// twoGrants tells of two that were granted the lock at once.
+func (t *narrator) twoGrants() {
+	first, second := t.taken(0), t.taken(1)
+	if first == nil || second == nil {
+		t.checkersWords()
+		return
+	}
+	t.play(first, second)
+	if t.alsoBelieved() {
+		return
+	}
+	g, h := lastGrant(t.v, first.ID, t.until), lastGrant(t.v, second.ID, t.until)
+	if g == nil || h == nil {
+		return
+	}
+	if c, _ := t.lender(second, h); c == nil { // else it has been told
+		if !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.at == h.From }) {
+			t.add(clause{at: h.From, order: orderService, who: t.who(second), what: "is granted the lock again", place: t.placeOfGrant(h)})
+		}
+		t.conclude(h.From, ", although it is promised to "+t.who(first)+t.promised(g), t.placeOfGrant(h))
+	}
+}
+
+// alsoBelieved reports whether the two that take part in a violation also believed to hold the lock at once, which is told.
+func (t *narrator) alsoBelieved() bool {
+	return slices.ContainsFunc(t.violations, func(x *checker.Violation) bool {
+		return x.Property == checker.MutualExclusion && slices.Equal(x.Acquisitions, t.violation.Acquisitions)
+	})
+}
+
+// promised says until when a grant was to last; "" if something else ended it.
+func (t *narrator) promised(g *history.Grant) string {
+	if g.Ended != history.ByDeadline || g.To == trace.Never {
+		return ""
+	}
+	return " until " + t.time(g.To)
+}
+
+// lastGrant is what an acquisition was last given up to a moment.
+func lastGrant(v *model.View, id history.ID, by trace.Instant) *history.Grant {
+	var last *history.Grant
+	for i := range v.History.Grants {
+		if g := &v.History.Grants[i]; g.Acquisition == id && g.From <= by {
+			last = g
+		}
+	}
+	return last
+}
+
+// revives tells of late requests of a holder that put back what was gone: a renewal that comes when its lease is over, or a
+// request for the lock that nobody waits for any more. One that adds a key to a grant that stands changes nothing.
+func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
+	for i := range t.v.History.Copies {
+		c := &t.v.History.Copies[i]
+		late := c.Acquisition == a.ID && c.From <= by && c.From > a.Returned && c.From != c.To
+		stands := slices.ContainsFunc(t.v.History.Grants, func(g history.Grant) bool {
+			return g.Acquisition == a.ID && g.From < c.From && c.From < g.To
+		})
+		if !late || stands || resurrected(t.v, c) {
+			continue
+		}
+		before := slices.ContainsFunc(t.v.History.Copies, func(o history.Copy) bool {
+			return o.Acquisition == a.ID && o.Node == c.Node && o.To <= c.From && o.Gone != history.Kept
+		})
+		if request := requestAt(t.v, c.Node, a.Client, c.From); request != nil {
+			what := "makes a " + t.v.Servers().Entry()
+			if before {
+				what = "puts the " + t.v.Servers().Entry() + " back"
+			}
+			late := request.What
+			if request.Alt == "renew" {
+				late = "renewal (" + late + ")"
+			}
+			t.wrong(request.What, "comes late")
+			t.tellOf(c.From, orderService, t.who(a)+"'s late "+late, what, c.Node,
+				spot{GrantLane(t.who(a)), "grant"})
+		}
+	}
+}
+
+// requestAt returns the request of a client that a server carries out at a moment; nil if the trace has none.
+func requestAt(v *model.View, node, client string, at trace.Instant) *trace.Event {
+	for i := range v.Run.Events {
+		e := &v.Run.Events[i]
+		if e.At == at && e.Does == trace.Execute && e.Peer == client && (e.Node == node || node == model.KeeperOf(v.Servers())) {
+			return e
+		}
+	}
+	return nil
+}

@@ -1,0 +1,553 @@
+package tell
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/trace"
+)
+
+// damaged tells of what became of the resource.
+func (t *narrator) damaged() {
+	var list []*history.Acquisition
+	for _, id := range t.violation.Acquisitions {
+		if a := t.v.History.Acquisition(id); a != nil {
+			list = append(list, a)
+		}
+	}
+	t.play(list...)
+	if t.violation.Kind == "lost update" {
+		t.lost()
+		return
+	}
+	t.torn()
+}
+
+// lost tells of an update that another one has destroyed.
+func (t *narrator) lost() {
+	first, second := t.taken(0), t.taken(1)
+	over := t.access(second.ID, history.Write, -1, t.until)
+	if over == nil {
+		t.checkersWords()
+		return
+	}
+	for _, a := range []*history.Acquisition{first, second} {
+		if read := t.access(a.ID, history.Read, over.Register, t.until); read != nil {
+			t.accesses(read)
+		}
+	}
+	under := t.access(first.ID, history.Write, over.Register, t.until)
+	if under == nil {
+		t.checkersWords()
+		return
+	}
+	t.accesses(under)
+	t.accesses(over)
+	based := ", and "
+	if read := t.access(first.ID, history.Read, over.Register, under.Applied); read != nil {
+		based = fmt.Sprintf(", computed from version %d too: ", t.v.Version(read))
+	}
+	t.conclude(over.Applied, based+t.who(first)+"'s update is lost"+t.taking(under, over), placeOfAccess(over))
+}
+
+// taking says why the resource took both writes, if it would not have taken them otherwise.
+func (t *narrator) taking(under, over *history.Access) string {
+	if under.Token == over.Token && (t.v.History.Fencing == history.FencedWrite || t.v.History.Fencing == history.FencedReadWrite) {
+		return ", since both have token " + wording.TokenText(over.Token)
+	}
+	if !t.isCause(checker.WeakFencing, "") {
+		return ""
+	}
+	switch t.v.History.Fencing {
+	case history.Unfenced:
+		return ", since the resource compares nothing"
+	case history.CheckThenWrite:
+		return ", since the token is compared in one step and the write done in another"
+	case history.FencedWrite, history.FencedReadWrite:
+		return ", since reads show no token, and no larger one than " + t.v.Holder(under.Acquisition, "") + "'s had come with a write"
+	case history.TokenEquality, history.CompareAndSet:
+	}
+	return ""
+}
+
+// access returns an acquisition's last accepted access of a kind to a register, or to any of them, up to a moment.
+func (t *narrator) access(id history.ID, op history.Op, register int, until trace.Instant) *history.Access {
+	var last *history.Access
+	for i := range t.v.History.Accesses {
+		a := &t.v.History.Accesses[i]
+		of := a.Acquisition == id && (register < 0 || a.Register == register)
+		if of && a.Op == op && a.Accepted && a.Applied <= until {
+			last = a
+		}
+	}
+	return last
+}
+
+// torn tells of a section of which somebody saw a part: what the one wrote, or would have, and what the other read. Of
+// one that contradicts itself it tells both.
+func (t *narrator) torn() {
+	writer, reader := t.taken(0), t.taken(1)
+	for i := range t.v.History.Accesses {
+		a := &t.v.History.Accesses[i]
+		alone := reader == nil && a.Acquisition == writer.ID && a.Applied <= t.violation.At
+		wrote := reader != nil && a.Acquisition == writer.ID && a.Op == history.Write
+		read := reader != nil && a.Acquisition == reader.ID && a.Op == history.Read
+		if alone || wrote || read {
+			t.accesses(a)
+			if a.Applied != trace.Never {
+				t.until = max(t.until, a.Applied)
+			}
+		}
+	}
+	if len(t.violation.Acquisitions) != 2 || !t.hasRead(reader, writer) {
+		t.checkersWords()
+		return
+	}
+	seen := ": " + t.who(reader) + " has seen one half of what " + t.who(writer) + " does in its critical section, and not the other"
+	if model.SameOwner(reader, writer) {
+		seen = ": " + t.who(reader) + " has seen one half of its own earlier critical section, and not the other"
+	}
+	t.conclude(t.until, seen, spot{})
+}
+
+// hasRead reports whether a section has read what another one wrote.
+func (t *narrator) hasRead(reader, writer *history.Acquisition) bool {
+	return slices.ContainsFunc(t.v.History.Accesses, func(r history.Access) bool {
+		return r.Acquisition == reader.ID && r.Op == history.Read && r.Accepted && slices.ContainsFunc(t.v.History.Accesses,
+			func(w history.Access) bool {
+				same := w.Register == r.Register && w.Version == r.Version
+				return w.Acquisition == writer.ID && w.Op == history.Write && same
+			})
+	})
+}
+
+// disorder tells of tokens that do not grow.
+func (t *narrator) disorder() {
+	first, second := t.taken(0), t.taken(1)
+	if first == nil || second == nil {
+		t.checkersWords()
+		return
+	}
+	t.play(first, second)
+	g, h := lastGrant(t.v, first.ID, t.until), lastGrant(t.v, second.ID, t.until)
+	switch {
+	case g == nil || h == nil:
+		t.checkersWords()
+	case g.Token == h.Token:
+		t.conclude(h.From, ": the token is that of "+t.who(first)+" again, and no resource can tell the two apart", t.placeOfGrant(h))
+	default:
+		t.conclude(h.From, fmt.Sprintf(": the token is smaller than %s's, %s, and the older grant looks like the newer one",
+			t.who(first), wording.TokenText(g.Token)), t.placeOfGrant(h))
+	}
+}
+
+// misdelete tells of a release that ended what it should not have.
+func (t *narrator) misdelete() {
+	by := t.taken(0)
+	if by == nil {
+		t.checkersWords()
+		return
+	}
+	ended := t.taken(1)
+	if ended == nil {
+		t.acquires(by)
+		t.ends(by, t.until)
+		for i := range t.v.History.Removals {
+			if r := &t.v.History.Removals[i]; r.By == by.ID && r.At == t.until {
+				t.removes(r, t.who(by))
+			}
+		}
+		return
+	}
+	t.play(by, ended)
+	t.ends(ended, t.until)
+}
+
+// stall tells of somebody who waits in vain.
+func (t *narrator) stall() {
+	waiter := t.waiting()
+	if waiter == nil {
+		t.checkersWords()
+		return
+	}
+	if a := t.lastHolder(); a != nil {
+		t.acquires(a)
+		if g := lastGrant(t.v, a.ID, t.until); g != nil && t.v.BelievesAt(a.ID, t.until) {
+			t.revives(a, t.until)
+		}
+	}
+	votes := t.firstSplit()
+	for i := range t.v.History.Waits {
+		if w := &t.v.History.Waits[i]; w.From <= t.until && t.until <= w.To || t.hasVote(w, votes) {
+			t.tell(w.From, orderBelief, t.v.Waiter(w), "asks for the lock", spot{BeliefLane(t.v.Waiter(w)), ""})
+		}
+	}
+	who, vain := t.v.Waiter(waiter), "waits in vain: nobody acquires the lock for "+spokenExactly(t.v.Run.Case.Scenario.Progress)
+	if t.v.History.Quiescent && waiter.To == trace.Never {
+		vain = "waits forever: nothing can happen any more"
+	}
+	blocked := t.blocked()
+	if blocked == "" || strings.HasPrefix(blocked, notReturned) {
+		t.lastWord(waiter)
+	}
+	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: blocked + who + " " + vain + here, silent: true})
+}
+
+// lastWord tells which request was the last of somebody who could hold the lock and waits for a notice of it: what it watches,
+// and whether it came when there was nothing left to be notified of.
+func (t *narrator) lastWord(w *history.Wait) {
+	a, list := t.asked(w)
+	if len(list) == 0 {
+		return
+	}
+	last := list[len(list)-1]
+	if last.Executed == trace.Never || t.v.IsDown(last.To, t.until) || t.until.Sub(last.Executed) < t.v.Run.Case.Scenario.Progress/2 {
+		return
+	}
+	what := "is executed" + here
+	if watched := t.watched(last, a); watched != "" && (watched != nothing || !t.watches(list)) {
+		what = "watches " + watched + here
+		if t.outcome(last, t.until) == "is answered no node" {
+			what = "finds that " + watched + " is gone" + here + ", and " + t.v.Waiter(w) + " asks for nothing more"
+		}
+		t.wrong(last.What, strings.ReplaceAll(what, here, ""))
+	} else if gone := t.goneBefore(last.Executed); gone != nil {
+		what += ", when " + t.v.EntryOf(t.v.Holder(gone.Acquisition, gone.Client)) + " is gone already"
+		t.wrong(last.What, "comes when the entry is gone")
+	}
+	t.tellOf(last.Executed, orderService, t.v.Waiter(w)+"'s last request ("+last.What+")", what, last.To, spot{NodeLane(last.To), ""})
+}
+
+// asked returns the acquisition that somebody waits for, and its requests for the lock since the wait began; nil if it has none.
+func (t *narrator) asked(w *history.Wait) (a *history.Acquisition, list []*model.Sent) {
+	for i := range t.v.History.Acquisitions {
+		if o := &t.v.History.Acquisitions[i]; o.Client == w.Client && o.Task == w.Task && o.Invoked <= t.until {
+			a = o
+		}
+	}
+	if a == nil {
+		return nil, nil
+	}
+	return a, t.requests(a, w.From, t.until, "acquire", "look")
+}
+
+// watches reports whether one of some requests has set a watch that has not fired.
+func (t *narrator) watches(list []*model.Sent) bool {
+	return slices.ContainsFunc(list, func(m *model.Sent) bool {
+		path, sets := strings.CutSuffix(m.Detail, " watch")
+		return sets && !slices.ContainsFunc(t.v.Messages, func(n model.Sent) bool {
+			return n.What == "event" && n.To == m.From && n.Sent >= m.Executed && strings.HasSuffix(path, strings.TrimPrefix(n.Detail, n.Purpose))
+		})
+	})
+}
+
+// nothing is what a look watches that sets no watch.
+const nothing = "nothing"
+
+// watched says what a look of an acquisition at ZooKeeper watches; "" if it is none, or if the path does not tell whose znode it is.
+func (t *narrator) watched(m *model.Sent, by *history.Acquisition) string {
+	looks := m.What == "getData" || m.What == "exists" || m.What == "getChildren"
+	path, watches := strings.CutSuffix(m.Detail, " watch")
+	if looks && !watches {
+		return nothing
+	}
+	path = strings.TrimPrefix(path, m.What+" ")
+	var of *history.Acquisition
+	for i := range t.v.History.Acquisitions {
+		a := &t.v.History.Acquisitions[i]
+		made := looks && slices.ContainsFunc(t.requests(a, a.Invoked, min(a.Returned, m.Sent), "acquire"), func(c *model.Sent) bool {
+			prefix, _, _ := strings.Cut(strings.TrimPrefix(c.Detail, "create "), " ")
+			return c.What == "create" && strings.HasPrefix(path, prefix)
+		})
+		switch {
+		case !made:
+		case of != nil:
+			return "" // names that are alike
+		default:
+			of = a
+		}
+	}
+	switch entry := t.v.Servers().Entry(); {
+	case of == nil:
+		return ""
+	case of == by:
+		return "its own " + entry
+	case model.SameOwner(of, by):
+		return "the " + entry + " of its own earlier try"
+	default:
+		return t.v.EntryOf(t.who(of))
+	}
+}
+
+// goneBefore returns the entry that went last before a moment at which there is none; nil if there is one, or was none.
+func (t *narrator) goneBefore(at trace.Instant) (last *history.Copy) {
+	for i := range t.v.History.Copies {
+		c := &t.v.History.Copies[i]
+		switch {
+		case c.From <= at && at < c.To:
+			return nil
+		case c.To <= at && (last == nil || last.To < c.To):
+			last = c
+		}
+	}
+	return last
+}
+
+// firstSplit are the votes that were split first; none if they were not split again.
+func (t *narrator) firstSplit() []history.Copy {
+	if !t.v.Votes() {
+		return nil
+	}
+	rounds := t.v.History.SplitVotes(t.until.Add(-t.v.Run.Case.Scenario.Progress), t.until, t.v.Servers().Masters/2+1)
+	if len(rounds) < 2 {
+		return nil
+	}
+	return rounds[0]
+}
+
+// hasVote reports whether one of some votes is for somebody who waited then.
+func (t *narrator) hasVote(w *history.Wait, votes []history.Copy) bool {
+	return slices.ContainsFunc(votes, func(c history.Copy) bool {
+		return t.v.Holder(c.Acquisition, c.Client) == t.v.Waiter(w) && w.From <= c.From && c.From <= w.To
+	})
+}
+
+// splitVotes says how those who ask share the votes, if they do so again and again.
+func (t *narrator) splitVotes() string {
+	var who []string
+	nodes := map[string][]string{}
+	for _, c := range t.firstSplit() {
+		name := t.v.Holder(c.Acquisition, c.Client)
+		if !slices.Contains(who, name) {
+			who = append(who, name)
+		}
+		nodes[name] = append(nodes[name], c.Node)
+	}
+	var parts []string
+	for i, name := range who {
+		verb := ""
+		switch {
+		case i == 0 && len(nodes[name]) == 1:
+			verb = " votes"
+		case i == 0:
+			verb = " vote"
+		}
+		parts = append(parts, wording.Listing(nodes[name])+verb+" for "+name)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "time after time " + wording.Listing(parts) + " and nobody has a majority, and "
+}
+
+// longestWords is up to how many bytes a library is quoted.
+const longestWords = 120
+
+// refusals is what Lock says each time to the one who waits, in its own words, or else what a server answers, if that is always
+// the same and can be quoted.
+func (t *narrator) refusals() string {
+	w, said, times := t.waiting(), "", 0
+	for i := range t.v.History.Acquisitions {
+		a := &t.v.History.Acquisitions[i]
+		if w == nil || a.Client != w.Client || a.Task != w.Task || a.Invoked < w.From || a.Returned > t.until {
+			continue
+		}
+		if a.Said == "" || times > 0 && a.Said != said {
+			return ""
+		}
+		said = a.Said
+		times++
+	}
+	switch {
+	case times == 0 && w != nil:
+		return t.answers(w)
+	case times < 2 || len(said) > longestWords || strings.Contains(said, "\n"):
+		return ""
+	}
+	return fmt.Sprintf("each time Lock says %q, and ", said)
+}
+
+// answers says what the one who waits is answered each time; "" if it asks once only, or not always the same.
+func (t *narrator) answers(w *history.Wait) (text string) {
+	_, list := t.asked(w)
+	for i, m := range list {
+		said := "each time its " + m.What + " " + t.outcome(m, t.until) + ", and "
+		last := i == len(list)-1 && t.v.Answered(m) > t.until // not answered yet
+		if !last && (t.v.Answered(m) == trace.Never || t.outcome(m, t.until) == "" || text != "" && text != said) {
+			return ""
+		}
+		if !last {
+			text = said
+		}
+	}
+	if len(list) < 3 {
+		return ""
+	}
+	return text
+}
+
+// waiting is the longest wait under way at the violation, of whom it names if it names somebody.
+func (t *narrator) waiting() *history.Wait {
+	var longest *history.Wait
+	for i := range t.v.History.Waits {
+		w := &t.v.History.Waits[i]
+		named := t.taken(0) == nil || t.taken(0).Client == w.Client && t.taken(0).Task == w.Task
+		if named && w.From <= t.until && w.To >= t.until && (longest == nil || w.From < longest.From) {
+			longest = w
+		}
+	}
+	return longest
+}
+
+// lastHolder is who believed last that it holds before the violation.
+func (t *narrator) lastHolder() *history.Acquisition {
+	var last *history.Acquisition
+	for _, b := range t.v.Beliefs {
+		if b.From <= t.until && (last == nil || last.Returned <= b.From) {
+			last = b.Acquisition
+		}
+	}
+	return last
+}
+
+// notReturned begins what is said of somebody who was granted the lock and does not hear of it.
+const notReturned = "Lock does not return to "
+
+// blocked says what keeps those out who wait in vain: a holder, or an entry that has stayed at the servers.
+func (t *narrator) blocked() string {
+	if a := t.lastHolder(); a != nil && t.v.BelievesAt(a.ID, t.until) {
+		return t.who(a) + " still holds it, and "
+	}
+	within := t.v.Run.Case.Scenario.Progress / 2
+	var first *history.Copy
+	var nodes []string
+	for i := range t.v.History.Copies {
+		c := &t.v.History.Copies[i]
+		stays := c.From <= t.until.Add(-within) && t.until < c.To && !t.v.IsDown(c.Node, t.until)
+		if stays && (first == nil || first.Acquisition == c.Acquisition) && !slices.Contains(nodes, c.Node) {
+			first, nodes = c, append(nodes, c.Node)
+		}
+	}
+	if first == nil {
+		return cmp.Or(t.splitVotes(), t.exchanged(), t.refusals())
+	}
+	who := t.v.Holder(first.Acquisition, first.Client)
+	if t.unheard(first) {
+		return notReturned + who + ", and "
+	}
+	if !slices.Contains(t.participants, first.Acquisition) {
+		t.tellOrigin(first, who)
+	}
+	text := t.v.EntryOf(who) + " stays"
+	if t.v.Servers().Count() > 1 && model.KeeperOf(t.v.Servers()) == "" {
+		text += " on " + wording.Listing(nodes)
+	}
+	if first.Expires == trace.Never && t.v.Servers().Holds() == "" {
+		text += " and nothing ends it"
+	}
+	return text + cmp.Or(t.kept(first, who), t.omitted(first, who)) + ", and "
+}
+
+// leftBehind tells of an entry that keeps others out though its acquisition is over.
+func (t *narrator) leftBehind() {
+	t.ended()
+	a := t.taken(0)
+	for i := range t.v.History.Copies {
+		if c := &t.v.History.Copies[i]; a != nil && c.Acquisition == a.ID && c.From <= t.until && t.until < c.To {
+			t.conclude(t.until, t.omitted(c, t.who(a)), spot{})
+			return
+		}
+	}
+}
+
+// displaced returns the entry in whose place another was put; nil if there was none.
+func (t *narrator) displaced(c *history.Copy) *history.Copy {
+	i := slices.IndexFunc(t.v.History.Copies, func(o history.Copy) bool {
+		return o.Node == c.Node && o.To == c.From && o.Gone == history.Overwritten
+	})
+	if i < 0 {
+		return nil
+	}
+	return &t.v.History.Copies[i]
+}
+
+// tellOrigin tells which request made an entry that a client does not hold, and what became of the request.
+func (t *narrator) tellOrigin(c *history.Copy, who string) {
+	m, nth := request(t.v, c)
+	a := t.v.History.Acquisition(c.Acquisition)
+	if m == nil || a == nil {
+		t.tell(c.From, orderService, t.v.EntryOf(who), "is made", t.placeOfCopy(c))
+		return
+	}
+	outcome := ""
+	switch answered := t.v.Answered(m); {
+	case a.Unlocked != trace.Never && a.Unlocked <= c.From:
+		outcome = ", after Unlock was called"
+	case a.Returned <= c.From && a.Outcome == history.OK:
+		outcome = ", and puts the " + t.v.Servers().Entry() + " back"
+		if o := t.displaced(c); o != nil {
+			outcome = ", and overwrites " + t.v.EntryOf(t.v.Holder(o.Acquisition, o.Client))
+		}
+	case a.Returned != trace.Never && a.Returned <= c.From:
+		outcome = ", after Lock has returned without the lock"
+	case answered == trace.Never:
+		outcome = ", and its answer never arrives"
+	case a.Returned != trace.Never && a.Returned < answered:
+		outcome = ", and times out before its answer arrives"
+	}
+	t.tell(c.From, orderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, t.placeOfCopy(c))
+}
+
+// omitted says what should have deleted an entry that stays.
+func (t *narrator) omitted(c *history.Copy, who string) string {
+	m, _ := request(t.v, c)
+	late := func(ended trace.Instant) bool { return m != nil && m.Executed > ended } // in a queue it was made before its turn came
+	switch a := t.v.History.Acquisition(c.Acquisition); {
+	case a == nil || a.Crashed != trace.Never || t.gone(a.Client):
+		return ""
+	case a.Returned <= t.until && a.Outcome != history.OK && !late(a.Returned):
+		t.wrong("Lock", "leaves an entry")
+		return ": " + who + "'s Lock should have deleted it when it gave up"
+	case a.Unlocked <= t.until && !late(a.Unlocked):
+		t.wrong("Unlock", "leaves an entry")
+		return ": " + who + "'s Unlock should have deleted it"
+	}
+	return ""
+}
+
+// request returns the request that made an entry, and which of its kind it was of those that its client has sent to the
+// server; nil if the trace has none.
+func request(v *model.View, c *history.Copy) (m *model.Sent, nth string) {
+	n := 0
+	for i := range v.Messages {
+		o := &v.Messages[i]
+		if o.Reply || o.From != c.Client || o.To != c.Node || o.Executed != c.From {
+			continue
+		}
+		for k := range i {
+			if e := &v.Messages[k]; !e.Reply && e.From == o.From && e.To == o.To && e.What == o.What {
+				n++
+			}
+		}
+		return o, ordinal(n + 1)
+	}
+	return nil, ""
+}
+
+// ordinal names the how manieth request it is; "" if it is the first.
+func ordinal(n int) string {
+	switch {
+	case n == 1:
+		return ""
+	case n <= 5:
+		return [...]string{"second ", "third ", "fourth ", "fifth "}[n-2]
+	}
+	return fmt.Sprintf("%dth ", n)
+}

@@ -1,0 +1,377 @@
+package tell
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
+)
+
+// surroundings tells of clocks that are wrong from the start on, and of the faults before the violation.
+func (t *narrator) surroundings() {
+	t.clocks()
+	t.twins()
+	t.elected()
+	next := 0
+	for i := range t.v.Faults {
+		f := &t.v.Faults[i]
+		k := model.IndexOfFault(t.v.Run.Case.Scenario, &t.v.History.Faults[i], next)
+		if k < 0 {
+			continue
+		}
+		next = k + 1
+		if f.Fired && f.Begin <= t.until {
+			t.happens(f, k)
+		}
+	}
+}
+
+// clocks tells which clocks run wrong, those that do so alike together.
+func (t *narrator) clocks() {
+	list := slices.Clone(t.v.Run.Case.Scenario.Clocks)
+	for len(list) > 0 {
+		rate, offset := list[0].Rate, list[0].Offset
+		var names []string
+		list = slices.DeleteFunc(list, func(c scenarios.Clock) bool {
+			alike := c.Rate == rate && c.Offset == offset
+			if alike {
+				names = append(names, c.Node)
+			}
+			return alike
+		})
+		subject, verb := "the clock of "+wording.Listing(names), " runs "
+		if len(names) > 1 {
+			subject, verb = "the clocks of "+wording.Listing(names), " run "
+		}
+		if rate != 0 {
+			t.tell(0, orderFault, "", subject+verb+wrongBy(rate), spot{})
+		}
+	}
+}
+
+// twins tells which clients draw the same random numbers. They do so from the start, and no history speaks of it.
+func (t *narrator) twins() {
+	for i := range t.v.Run.Case.Scenario.Faults {
+		if a := &t.v.Run.Case.Scenario.Faults[i].Action; a.Kind.String() == "same-random" {
+			t.tell(0, orderFault, "", "clients "+wording.Listing(a.Nodes)+" draw the same random numbers", spot{})
+		}
+	}
+}
+
+// orderMessage is the order of what happens to a release, or to a client that is about to do something: it comes after
+// what led to that.
+const orderMessage = orderUnlock + 1
+
+// happens tells of one fault, the scenario's i-th.
+func (t *narrator) happens(f *model.Fault, i int) {
+	a := &t.v.Run.Case.Scenario.Faults[i].Action
+	last := lasting(f.Begin, f.End)
+	order := orderFault
+	switch f.Kind {
+	case "pause", "crash":
+		if model.IsClient(t.v.Run.Case.Scenario, f.Node) && t.beforeWhat(f, i) != "" {
+			order = orderMessage // it has done what comes before that
+		}
+	case "delay", "break":
+		if t.v.Run.Case.Scenario.Faults[i].Trigger.Step.What == "release" {
+			order = orderMessage
+		}
+	}
+	say := func(who, what string) { t.tell(f.Begin, order, who, what, spot{laneOfFault(t.v, f), f.Name}) }
+	switch f.Kind {
+	case "pause":
+		say(f.Node, "is paused"+here+last+t.beforeWhat(f, i))
+		if f.End <= t.until {
+			t.tell(f.End, orderFault, f.Node, "goes on", spot{laneOfFault(t.v, f), f.Name}.ended())
+		}
+	case "crash":
+		what := "crashes"
+		if a.Host {
+			what = "loses its power"
+		}
+		if f.End == trace.Never {
+			what += " for good"
+		}
+		say(f.Node, what+here+t.beforeWhat(f, i)+t.comesBack(f))
+	case "clock":
+		say("the clock of "+f.Node, t.runsWrong(f, i))
+	case "cut":
+		who, what := t.cutOff(i)
+		say(who, what+here+last)
+	case "stall":
+		say("", "what is sent "+t.link(i)+" waits"+here+last)
+	case "delay":
+		say(t.message(f, i), "is delayed by "+spokenExactly(a.By))
+	case "break":
+		say("", t.breaks(i))
+	case "error":
+		say(t.message(f, i), "is answered with an error")
+	case "evict":
+		if !evicts(t.v, f) {
+			say(f.Node, "evicts "+cmp.Or(a.Key, "the lock's key"))
+		}
+	case "end-session":
+		say("", "the servers end the "+t.v.Servers().Holds()+" of "+f.Node)
+	case "promote":
+		say(f.Node, f.Start+here+t.knowing(f.Node, f.Begin))
+	default:
+		say(f.Node, f.Start)
+	}
+}
+
+// knowing says whose entry a server lacks that takes a master's place.
+func (t *narrator) knowing(node string, at trace.Instant) string {
+	for _, id := range t.participants {
+		if a := t.v.History.Acquisition(id); t.begin(a) <= at && t.v.BelievesAt(id, at) {
+			has := slices.ContainsFunc(t.v.History.Copies, func(c history.Copy) bool {
+				return c.Node == node && c.Acquisition == id && c.From <= at && at < c.To
+			})
+			if !has {
+				return " without " + t.v.EntryOf(t.who(a))
+			}
+		}
+	}
+	return ""
+}
+
+// elected tells of servers that took another's place by themselves.
+func (t *narrator) elected() {
+	role, nodes := t.v.Servers().Role()
+	for i := range t.v.Roles {
+		e := &t.v.Roles[i]
+		told := slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
+			return f.Fired && f.Kind == "promote" && f.Begin == e.At
+		})
+		if e.Does != trace.Promote || e.At == 0 || e.At > t.until || told || role != "master" || !nodes || t.gaveAll(e) {
+			continue
+		}
+		t.tell(e.At, orderFault, e.Node, "becomes "+role+here+t.knowing(e.Node, e.At), spot{NodeLane(e.Node), e.Does.String()})
+	}
+}
+
+// gaveAll reports whether a server that took another's place had done so before the first grant, and gave all of them: its
+// election then explains nothing.
+func (t *narrator) gaveAll(e *trace.Event) bool {
+	return !slices.ContainsFunc(t.participants, func(id history.ID) bool {
+		g := t.granted(t.v.History.Acquisition(id))
+		return g != nil && (g.From < e.At || !slices.ContainsFunc(t.v.History.Copies, func(c history.Copy) bool {
+			return c.Node == e.Node && stoodOn(&c, g)
+		}))
+	})
+}
+
+// comesBack says when a node is up again, and without whose entry.
+func (t *narrator) comesBack(f *model.Fault) string {
+	if f.End == trace.Never {
+		return ""
+	}
+	text := " and is up again " + spokenExactly(f.End.Sub(f.Begin)) + " later"
+	var lost []string
+	for _, id := range t.participants {
+		entry, several := "", ""
+		for i := range t.v.History.Copies {
+			c := &t.v.History.Copies[i]
+			if c.Acquisition != id || c.Gone != history.Wiped || c.To > t.until || t.wipedInCrash(c) != f {
+				continue
+			}
+			if entry != "" {
+				several = "s" // a lock may have several keys on a server
+			}
+			entry = t.v.EntryOf(t.v.Holder(id, c.Client))
+		}
+		if entry != "" {
+			lost = append(lost, entry+several)
+		}
+	}
+	if len(lost) > 0 {
+		text += " without " + wording.Listing(lost) + t.unkept(f)
+	}
+	return text
+}
+
+// unkept says why a disk has not kept what was lost with a crash.
+func (t *narrator) unkept(f *model.Fault) string {
+	s := t.v.Servers()
+	switch {
+	case s.Kind != "redis" || !slices.Contains(s.Names(), f.Node):
+		return ""
+	case s.Disk == "lies":
+		return ", which its disk had only said to have"
+	case s.Persistence == "everysec" || s.Persistence == "lazy":
+		return ", which had not reached its disk"
+	case s.Persistence == "rdb":
+		return ", which its last snapshot had not"
+	case s.Persistence == "" || s.Persistence == "none":
+		return ", since nothing is kept on disk"
+	}
+	return ""
+}
+
+// cutOff says who is cut off from whom.
+func (t *narrator) cutOff(i int) (who, what string) {
+	l := &t.v.Run.Case.Scenario.Faults[i].Action.Link
+	from, to := t.sides(l.From), t.sides(l.To)
+	switch {
+	case l.OneWay:
+		return "", "nothing that " + from + " would send to " + to + " arrives"
+	case len(l.From) > 1:
+		return "", from + " are cut off from " + to
+	}
+	return from, "is cut off from " + to
+}
+
+// runsWrong says what becomes of a clock.
+func (t *narrator) runsWrong(f *model.Fault, i int) string {
+	a := &t.v.Run.Case.Scenario.Faults[i].Action
+	what := "runs " + wrongBy(a.Rate) + " from now on"
+	if a.Step > 0 {
+		what = "jumps forward by " + spokenExactly(a.Step)
+	} else if a.Step < 0 {
+		what = "jumps back by " + spokenExactly(-a.Step)
+	}
+	if f.End != trace.Never {
+		what += lasting(f.Begin, f.End)
+	}
+	return what
+}
+
+// beforeWhat says what a node was about to do when a fault happened to it.
+func (t *narrator) beforeWhat(f *model.Fault, i int) string {
+	trigger := &t.v.Run.Case.Scenario.Faults[i].Trigger
+	own := trigger.Step.Node == f.Node || trigger.Step.Node == "holder"
+	if !own || !strings.HasPrefix(trigger.String(), "before: ") {
+		return ""
+	}
+	what := wordsOf(trigger.Step.What)
+	switch trigger.Step.Does {
+	case trace.Access:
+		what = " before it " + trigger.Step.What + "s"
+		if trigger.Step.What == "" {
+			what = " before it turns to the resource"
+		}
+		if trigger.Nth > 1 {
+			what += " again"
+		}
+		return what
+	case trace.Release:
+		return " before it releases"
+	case trace.Acquired:
+		return " before it knows that it has the lock"
+	case trace.Check:
+		return " before it looks whether it still holds"
+	case trace.Send:
+		return " before it sends its " + what
+	case trace.Receive:
+		return " before it sees the answer to its " + what
+	default:
+		return ""
+	}
+}
+
+// wordsOf names a message by what it is for.
+func wordsOf(what string) string {
+	words := map[string]string{"acquire": "request for the lock", "renew": "renewal", "look": "question", "": "message"}
+	return cmp.Or(words[what], what)
+}
+
+// link names the two ends of a link.
+func (t *narrator) link(i int) string {
+	l := &t.v.Run.Case.Scenario.Faults[i].Action.Link
+	from, to := t.sides(l.From), t.sides(l.To)
+	if l.OneWay {
+		return "from " + from + " to " + to
+	}
+	return "between " + from + " and " + to
+}
+
+func (t *narrator) sides(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = t.end(name)
+	}
+	return wording.Listing(list)
+}
+
+// end names one end of a link: a node, a role, or all servers.
+func (t *narrator) end(name string) string {
+	switch {
+	case name == "holder" || name == "master" || name == "leader":
+		return "the " + name
+	case strings.HasSuffix(name, "-*"):
+		return "the servers"
+	case name == "*" || name == "":
+		return "all others"
+	}
+	return name
+}
+
+// message names the message of a fault's trigger.
+func (t *narrator) message(f *model.Fault, i int) string {
+	s := t.v.Run.Case.Scenario
+	p := &s.Faults[i].Trigger.Step
+	client, server := p.Node, p.Peer
+	if p.Does == trace.Execute || p.Does == trace.Reply || p.Does == trace.Receive && !model.IsClient(s, p.Node) {
+		client, server = server, client
+	}
+	client = cmp.Or(client, t.talker(f, p.Node, p.What))
+	text := "a " + wordsOf(p.What)
+	if client != "" {
+		text = t.end(client) + "'s " + wordsOf(p.What)
+	}
+	if server != "" && server != scenarios.Storage {
+		text += " on " + t.end(server)
+	}
+	switch answers := p.Does == trace.Reply || p.Does == trace.Receive && model.IsClient(s, p.Node); {
+	case !answers:
+		return text
+	case p.What != "":
+		return "the answer to " + text
+	case client == "":
+		return "an answer of " + t.end(server)
+	}
+	return "an answer of " + t.end(server) + " to " + t.end(client)
+}
+
+// talker finds the client with whom a server exchanged a message at the moment of a fault; "" if that is not certain.
+func (t *narrator) talker(f *model.Fault, server, what string) string {
+	found := ""
+	for i := range t.v.Run.Events {
+		e := &t.v.Run.Events[i]
+		if e.At != f.Begin || e.Msg == 0 || e.Node != server || what != "" && e.What != what && e.Alt != what {
+			continue
+		}
+		if found != "" && found != e.Peer || !model.IsClient(t.v.Run.Case.Scenario, e.Peer) {
+			return ""
+		}
+		found = e.Peer
+	}
+	return found
+}
+
+// breaks tells of a connection that breaks, and of what is lost with it.
+func (t *narrator) breaks(i int) string {
+	is := &t.v.Run.Case.Scenario.Faults[i]
+	p := &is.Trigger.Step
+	text := "the connection between " + t.end(p.Node) + " and " + t.end(p.Peer) + " breaks"
+	switch {
+	case p.Node == "" && p.Peer == "":
+		text = "a connection breaks"
+	case p.Node == "" || p.Peer == "":
+		text = "a connection of " + t.end(p.Node+p.Peer) + " breaks"
+	}
+	if !is.Action.This {
+		text = "connections " + t.link(i) + " break"
+	}
+	switch what := is.Action.String(); {
+	case strings.Contains(what, "lose: request"):
+		text += " before the request has arrived"
+	case strings.Contains(what, "lose: reply"):
+		text += " before the answer has arrived"
+	}
+	return text
+}

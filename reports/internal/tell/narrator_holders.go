@@ -1,0 +1,421 @@
+package tell
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/trace"
+)
+
+// acquires tells how a client came to believe that it holds the lock.
+func (t *narrator) acquires(a *history.Acquisition) {
+	if slices.Contains(t.participants, a.ID) {
+		return
+	}
+	g := t.granted(a)
+	if before := t.before(a); before != nil && g != nil && g.To <= g.From && !slices.Contains(t.participants, before.ID) {
+		t.acquires(before) // which tells whose lease it is that was over before it was granted
+		t.leaves(before, g.From)
+	}
+	who, again := t.who(a), t.heldBefore(a)
+	t.participants = append(t.participants, a.ID)
+	switch {
+	case a.Outcome != history.OK && g == nil:
+		return
+	case ungranted(t.v, a) != "" && g == nil:
+		t.assumes(a)
+	case g == nil:
+		t.tell(a.Returned, orderBelief, who, "acquires the lock"+again+t.tokenTerm(a, " with"), t.placeOfBelief(a))
+	case a.Outcome == history.Failed:
+		t.grants(a, g, again, ", which does not take it")
+	case a.Outcome != history.OK:
+		t.grants(a, g, again, ", which does not learn of it")
+	case t.isLate(a, g):
+		t.grants(a, g, again, "")
+		t.tell(a.Returned, orderBelief, who, t.learns(a), t.placeOfBelief(a))
+	default:
+		t.grants(a, g, again, "")
+		t.clauses[len(t.clauses)-1].first = a
+	}
+}
+
+// grants tells that servers grant the lock.
+func (t *narrator) grants(a *history.Acquisition, g *history.Grant, again, also string) {
+	by, verb := byServers(t.v, g), " grant"
+	switch {
+	case by == "":
+		by, verb = " by the service", " grants"
+	case !strings.Contains(by, " and "):
+		verb = " grants"
+	}
+	what := verb[1:] + " the lock to " + t.who(a) + again
+	if g.To <= g.From {
+		what += " with" + t.lease(a, g)
+	}
+	t.tell(g.From, orderService, by[len(" by "):], what+t.tokenTerm(a, " with")+here+also, t.placeOfGrant(g))
+	last := &t.clauses[len(t.clauses)-1]
+	last.grant = g
+	for i := range t.v.History.Copies {
+		if c := &t.v.History.Copies[i]; c.Acquisition == g.Acquisition && c.From == g.From {
+			if e := t.maker(c); e != nil {
+				last.step = e.Seq
+			}
+		}
+	}
+}
+
+// begins tells of the acquisition that came first by what its client believes and was granted, unless something else
+// happens before the client is told.
+func (t *narrator) begins() {
+	var first *clause
+	for i := range t.clauses {
+		if c := &t.clauses[i]; c.grant != nil && (first == nil || c.at < first.at) {
+			first = c
+		}
+	}
+	if first == nil {
+		return
+	}
+	g, a := first.grant, t.v.History.Acquisition(first.grant.Acquisition)
+	between := func(c clause) bool {
+		after := first.at < c.at || first.at == c.at && first.step < c.step
+		return after && first.first != nil && c.at < first.first.Returned
+	}
+	if first.first == nil || slices.ContainsFunc(t.clauses, between) {
+		if lease := t.lease(a, g); lease != "" {
+			to := " the lock to " + t.who(a)
+			first.what = strings.Replace(first.what, to, to+" with"+lease, 1)
+		}
+		return
+	}
+	first.at, first.order, first.who, first.place = a.Returned, orderBelief, t.who(a), t.placeOfBelief(a)
+	first.what = "acquires the lock" + t.terms(a, g)
+	first.step = stepAt(t.v, first.at, first.order, first.place)
+}
+
+// before returns the acquisition with which the same owner held the lock before.
+func (t *narrator) before(a *history.Acquisition) *history.Acquisition {
+	var last *history.Acquisition
+	for i := range t.v.History.Acquisitions {
+		o := &t.v.History.Acquisitions[i]
+		if model.SameOwner(o, a) && o.Outcome == history.OK && o.Returned <= a.Invoked && o.ID != a.ID {
+			last = o
+		}
+	}
+	return last
+}
+
+// granted returns what an acquisition was granted when its Lock returned; of grants that followed one another without a
+// gap, as when more servers than needed vote, the first.
+func (t *narrator) granted(a *history.Acquisition) *history.Grant {
+	g := lastGrant(t.v, a.ID, min(a.Returned, t.v.History.End))
+	for i := range slices.Backward(t.v.History.Grants) {
+		if o := &t.v.History.Grants[i]; g != nil && o.Acquisition == a.ID && o.From < g.From && g.From <= o.To {
+			g = o
+		}
+	}
+	return g
+}
+
+// learns says how a client hears of what it was granted, and whether that has ended.
+func (t *narrator) learns(a *history.Acquisition) string {
+	last := lastGrant(t.v, a.ID, a.Returned)
+	ended := last.From < last.To && last.To <= a.Returned
+	switch g := t.v.History.Belated(a.ID); {
+	case ended && g != nil && g.Outlived:
+		return "takes the grant, which has ended, for its own" + here
+	case ended:
+		return "learns of the grant" + here + ", which has ended,"
+	}
+	return "learns of the grant"
+}
+
+// isLate reports whether the answer to a request for the lock is told by itself: it takes long, or what it grants has ended.
+func (t *narrator) isLate(a *history.Acquisition, g *history.Grant) bool {
+	last := lastGrant(t.v, a.ID, a.Returned)
+	return a.Returned.Sub(g.From) >= time.Duration(slowAnswer) || last.From < last.To && last.To <= a.Returned
+}
+
+// heldBefore says that a story has told already of an earlier acquisition of the same client.
+func (t *narrator) heldBefore(a *history.Acquisition) string {
+	for _, id := range t.participants {
+		if o := t.v.History.Acquisition(id); model.SameOwner(o, a) && o.Returned <= a.Returned {
+			return " again"
+		}
+	}
+	return ""
+}
+
+// terms are what a client is granted first: on which servers, for how long, with which token.
+func (t *narrator) terms(a *history.Acquisition, g *history.Grant) string {
+	text := ""
+	if t.v.Servers().Count() > 1 && model.KeeperOf(t.v.Servers()) == "" {
+		if by := byServers(t.v, g); by != "" {
+			text = " on" + by[len(" by"):]
+		}
+	}
+	with := " with"
+	if lease := t.lease(a, g); lease != "" {
+		text, with = text+" with"+lease, " and"
+	}
+	return text + t.tokenTerm(a, with)
+}
+
+// tokenTerm is the token that a client is given, where it matters.
+func (t *narrator) tokenTerm(a *history.Acquisition, with string) string {
+	if a.Token == 0 || !t.v.History.HasTokens || !t.tells(checker.Resource, checker.FencingOrder) {
+		return ""
+	}
+	return with + " token " + wording.TokenText(a.Token)
+}
+
+// lease says for how long somebody is granted the lock.
+func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
+	ttl := t.v.Run.Case.Scenario.Lock.TTL
+	what := t.v.Servers().Holds()
+	ends := slices.ContainsFunc(t.v.History.Copies, func(c history.Copy) bool {
+		return c.Acquisition == a.ID && c.Expires != trace.Never
+	})
+	if what == "" || what == "connection" {
+		what = "lease"
+		if !ends {
+			return ""
+		}
+	}
+	if g.To <= g.From {
+		return " a " + what + " that has ended"
+	}
+	text := " a " + what + " of " + spokenExactly(ttl)
+	if what == "lease" && g.To != trace.Never && g.To.Sub(g.From) > ttl+ttl/10 {
+		text += " that it renews"
+	}
+	return text
+}
+
+// ends tells how what somebody was granted came to an end, or was lost by servers, up to a moment.
+func (t *narrator) ends(a *history.Acquisition, by trace.Instant) {
+	who := t.who(a)
+	t.leaves(a, by)
+	for i := range t.v.History.Copies {
+		if c := &t.v.History.Copies[i]; c.Acquisition == a.ID && c.To <= by {
+			t.losesCopy(c, who)
+		}
+	}
+	for i := range t.v.History.Removals {
+		if r := &t.v.History.Removals[i]; r.Ended == a.ID && r.At <= by {
+			t.removes(r, who)
+		}
+	}
+}
+
+// leaves tells how somebody's hold was over before a moment: it was released, or came to its end.
+func (t *narrator) leaves(a *history.Acquisition, by trace.Instant) {
+	switch g := lastGrant(t.v, a.ID, by); {
+	case g == nil || g.To > by:
+	case g.Ended != history.ByUnlock:
+		t.lapses(a, g)
+	case t.early(a, g):
+	case a.Unlocked <= by && !t.endedByAnother(a, g):
+		t.tell(a.Unlocked, orderUnlock, t.who(a), "releases the lock", t.placeOfBelief(a).ended())
+	}
+}
+
+// endedByAnother reports whether it was somebody else's release that ended a grant.
+func (t *narrator) endedByAnother(a *history.Acquisition, g *history.Grant) bool {
+	return slices.ContainsFunc(t.v.History.Removals, func(r history.Removal) bool { return r.Ended == a.ID && r.At == g.To })
+}
+
+// lapses tells that a lease, a session or a connection is over.
+func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
+	ended := slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
+		return f.Fired && f.Kind == "end-session" && f.Node == a.Client && f.Begin == g.To
+	})
+	what, verb := "lease", "expires"
+	if holds := t.v.Servers().Holds(); g.Ended == history.BySessionLoss || holds == "session" {
+		what = holds
+	}
+	if what == "connection" {
+		verb = "ends"
+	}
+	if !ended {
+		t.lastRenewal(a, g)
+		t.tell(g.To, orderService, t.who(a)+"'s "+what, verb+here+t.meanwhile(a, g.To), t.placeOfGrant(g).ended())
+	}
+}
+
+// meanwhile says what a client is doing at a moment.
+func (t *narrator) meanwhile(a *history.Acquisition, at trace.Instant) string {
+	switch {
+	case t.tells(checker.MutualExclusion): // which says so
+	case t.pausedAt(a.Client, at):
+		return " while " + t.who(a) + " is paused"
+	case t.v.BelievesAt(a.ID, at):
+		return " while " + t.who(a) + " is still in its critical section"
+	}
+	return ""
+}
+
+// losesCopy tells of a server that no longer has what it should have.
+func (t *narrator) losesCopy(c *history.Copy, who string) {
+	switch {
+	case c.Gone == history.Wiped && t.wipedInCrash(c) != nil:
+	case c.Gone == history.Wiped:
+		t.tell(c.To, orderLoss, c.Node, strings.Replace(wipeWords(t.v, c, who), " dataset,", " dataset"+here+",", 1), t.placeOfCopy(c))
+	case t.v.ToldToDelete(c):
+	case c.Gone == history.Evicted:
+		t.tell(c.To, orderLoss, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", t.placeOfCopy(c))
+	case c.Gone == history.Overwritten:
+		t.overwrites(c, who)
+	case t.v.TooEarly(c):
+		t.tellOf(c.To, orderLoss, t.v.EntryOf(who), "expires too early", c.Node, t.placeOfCopy(c))
+	}
+}
+
+// wipedInCrash returns the crash in which a server lost what it kept; nil if it was none.
+func (t *narrator) wipedInCrash(c *history.Copy) *model.Fault {
+	for i := range t.v.Faults {
+		if f := &t.v.Faults[i]; f.Fired && f.Kind == "crash" && f.Node == c.Node && f.Begin <= c.To && c.To <= f.End {
+			return f
+		}
+	}
+	return nil
+}
+
+// overwrites tells who has put an entry of its own in the place of another's.
+func (t *narrator) overwrites(c *history.Copy, whose string) {
+	for i := range t.v.History.Copies {
+		next := &t.v.History.Copies[i]
+		if next.Node != c.Node || next.From != c.To || next.Acquisition == c.Acquisition {
+			continue
+		}
+		what := "overwrites " + t.v.EntryOf(whose)
+		if t.v.Servers().Entry() == "lock" {
+			what = "is given " + t.v.EntryOf(whose)
+		}
+		who, e := t.v.Holder(next.Acquisition, next.Client), t.maker(next)
+		if e != nil && t.v.Servers().Entry() != "lock" {
+			who += "'s " + overwriter(e)
+		}
+		t.tellOf(c.To, orderLoss, who, what, c.Node, t.placeOfCopy(c))
+		if e != nil {
+			t.clauses[len(t.clauses)-1].step = e.Seq
+			t.wrong(e.What, "overwrites another's")
+		}
+		return
+	}
+}
+
+// removes tells of a release that ended what was somebody's else.
+func (t *narrator) removes(r *history.Removal, whose string) {
+	by, who := t.v.History.Acquisition(r.By), t.v.Holder(r.By, r.Client)
+	if r.Shortened {
+		t.shortens(r, who, whose)
+		return
+	}
+	release := who + "'s release"
+	if r.Again || by != nil && by.Unlocked != trace.Never && r.At.Sub(by.Unlocked) >= t.soon() {
+		release = who + "'s late release"
+	}
+	if e := t.removalAt(r); e != nil {
+		release += " (" + e.What + ")"
+		t.wrong(e.What, "deletes another's")
+	}
+	verb := "deletes "
+	if t.v.Servers().Entry() == "lock" {
+		verb = "frees "
+	}
+	switch {
+	case r.Again:
+		t.tellOf(r.At, orderService, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
+	case by != nil && by.Outcome == history.OK:
+		t.acquires(by)
+		t.leaves(by, r.At)
+		t.tellOf(r.At, orderService, release, verb+t.v.EntryOf(whose), r.Node, placeOfRemoval(r))
+	default:
+		t.tellOf(r.At, orderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, placeOfRemoval(r))
+	}
+	t.compares(r, by)
+}
+
+// accesses tells of an access to the resource.
+func (t *narrator) accesses(a *history.Access) {
+	who := t.v.Holder(a.Acquisition, a.Client)
+	if a.Applied == trace.Never {
+		if a.Returned == trace.Never {
+			t.tell(a.Invoked, orderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "never arrives", placeOfAccess(a))
+		}
+		return
+	}
+	arrives := a.Applied.Sub(a.Invoked) >= t.soon() || t.pausedAt(a.Client, a.Applied)
+	switch {
+	case a.Op == history.Check && a.Accepted:
+		t.tell(a.Applied, orderEffect, who, "asks whether it may write and is told that it may", placeOfAccess(a))
+	case !a.Accepted:
+		t.tell(a.Applied, orderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "is refused", placeOfAccess(a))
+	case a.Op == history.Write && t.overtaken(a.Register):
+		if arrives {
+			t.tell(a.Applied, orderEffect, who+"'s write"+t.ofRegister(a), "arrives"+here+" and is accepted", placeOfAccess(a))
+		} else {
+			t.tell(a.Applied, orderEffect, who, "writes"+t.ofRegister(a), placeOfAccess(a))
+		}
+	case arrives && a.Op == history.Write:
+		t.tell(a.Applied, orderEffect, who+"'s write"+t.ofRegister(a), "arrives"+here+" and becomes version "+t.versionText(a), placeOfAccess(a))
+	case arrives:
+		t.tell(a.Applied, orderEffect, who+"'s read"+t.ofRegister(a), "arrives"+here+" and finds version "+t.versionText(a), placeOfAccess(a))
+	default:
+		t.tell(a.Applied, orderEffect, who, a.Op.String()+"s version "+t.versionText(a)+t.ofRegister(a), placeOfAccess(a))
+	}
+}
+
+// overtaken reports whether a write of a register came later than one that was sent after it. The numbers of versions,
+// which writes have from when they are sent, then confuse.
+func (t *narrator) overtaken(register int) bool {
+	var writes []*history.Access
+	for i := range t.v.History.Accesses {
+		if a := &t.v.History.Accesses[i]; a.Op == history.Write && a.Accepted && a.Register == register {
+			writes = append(writes, a)
+		}
+	}
+	slices.SortStableFunc(writes, func(a, b *history.Access) int { return cmp.Compare(a.Applied, b.Applied) })
+	return !slices.IsSortedFunc(writes, func(a, b *history.Access) int { return cmp.Compare(a.Version, b.Version) })
+}
+
+func (t *narrator) versionText(a *history.Access) string {
+	return strconv.FormatUint(t.v.Version(a), 10)
+}
+
+// ofRegister names the register of an access where there are several.
+func (t *narrator) ofRegister(a *history.Access) string {
+	if text := register(t.v, a); text != "" {
+		return " of" + text
+	}
+	return ""
+}
+
+// wrongBy says how much too fast or too slow a clock runs.
+func wrongBy(rate int64) string {
+	direction, unit := "fast", "ppm"
+	if rate < 0 {
+		direction, rate = "slow", -rate
+	}
+	if rate%wording.Percent == 0 {
+		rate, unit = rate/wording.Percent, "%"
+	}
+	return fmt.Sprintf("%d %s too %s", rate, unit, direction)
+}
+
+// lasting says how long something takes.
+func lasting(from, to trace.Instant) string {
+	if to == trace.Never {
+		return " for good"
+	}
+	return " for " + spokenExactly(time.Duration(to-from))
+}

@@ -1,0 +1,126 @@
+package tell
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/trace"
+)
+
+// early tells of a grant that its own client's release ended before Unlock was called, and reports whether there was one.
+func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
+	if !t.v.BelievesAt(a.ID, g.To) || t.endedByAnother(a, g) {
+		return false
+	}
+	for i := range t.v.History.Copies {
+		c := &t.v.History.Copies[i]
+		if c.Acquisition != a.ID || c.To != g.To || c.Gone != history.Deleted {
+			continue
+		}
+		if e := requestAt(t.v, c.Node, a.Client, c.To); e != nil {
+			t.tellOf(c.To, orderService, "a release ("+e.What+") of "+a.Client, "deletes "+t.v.EntryOf(t.who(a))+here+
+				" while "+t.who(a)+" is still in its critical section", c.Node, t.placeOfCopy(c).ended())
+			t.wrong(e.What, "deletes its own too early")
+			return true
+		}
+	}
+	return false
+}
+
+// removalAt returns the request that deleted or shortened another's entry; nil if the trace has none.
+func (t *narrator) removalAt(r *history.Removal) *trace.Event {
+	for i := range t.v.Run.Events {
+		e := &t.v.Run.Events[i]
+		asks := e.Alt == "acquire" || e.Alt == "look"
+		if e.At == r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Node == r.Node && !asks {
+			return e
+		}
+	}
+	if e := requestAt(t.v, r.Node, r.Client, r.At); e != nil || r.Node != model.KeeperOf(t.v.Servers()) {
+		return e
+	}
+	for i := len(t.v.Run.Events) - 1; i >= 0; i-- { // servers that agree on a release first
+		if e := &t.v.Run.Events[i]; e.At < r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Alt == "release" {
+			return e
+		}
+	}
+	return nil
+}
+
+// compares adds why a release could delete another's entry, where its command or its value shows what it failed to compare.
+func (t *narrator) compares(r *history.Removal, by *history.Acquisition) {
+	e, why := t.removalAt(r), ""
+	switch {
+	case e == nil || by == nil || t.v.Servers().Count() > 1:
+		return
+	case by.Value != "" && slices.ContainsFunc(t.v.History.Acquisitions, func(o history.Acquisition) bool {
+		ended := o.ID == r.Ended || r.Again && o.Client == by.Client && o.Invoked <= r.At
+		return ended && o.ID != by.ID && o.Value == by.Value
+	}):
+		why = ": both have the value " + by.Value
+	case e.What != "DEL":
+		return
+	case t.looked(r, by):
+		why = ": what its GET had found is no longer so"
+	default:
+		why = ": a DEL does not compare whose key it is"
+	}
+	t.conclude(r.At, why, placeOfRemoval(r))
+}
+
+// looked reports whether a release read the key before it deleted it.
+func (t *narrator) looked(r *history.Removal, by *history.Acquisition) bool {
+	from := by.Unlocked
+	if from == trace.Never {
+		from = by.Invoked
+	}
+	return slices.ContainsFunc(t.v.Messages, func(m model.Sent) bool {
+		return !m.Reply && m.From == r.Client && m.To == r.Node && m.What == "GET" && m.Sent >= from && m.Executed <= r.At
+	})
+}
+
+// shortens tells of a request that gave another's entry an earlier end.
+func (t *narrator) shortens(r *history.Removal, who, whose string) {
+	if by := t.v.History.Acquisition(r.By); by != nil && by.Outcome == history.OK {
+		t.acquires(by)
+		t.leaves(by, r.At)
+	}
+	what := who + "'s request"
+	if e := t.removalAt(r); e != nil {
+		what = who + "'s " + e.What
+		t.wrong(e.What, "shortens another's")
+	}
+	t.tellOf(r.At, orderService, what, "gives "+t.v.EntryOf(whose)+" an earlier end", r.Node, placeOfRemoval(r))
+}
+
+// refused reports whether a server refused a request: it answered nil, zero, or an error.
+func refused(detail string) bool {
+	_, answer, ok := strings.Cut(detail, " -> ")
+	return ok && (answer == "(nil)" || answer == "(integer) 0" || strings.HasPrefix(answer, "(error)"))
+}
+
+// strangersReleases tells of other clients' releases that servers executed while a client held the lock, where no observer knows
+// what a release ended.
+func (t *narrator) strangersReleases(holder *history.Acquisition, until trace.Instant) {
+	if t.v.History.HasAuthority {
+		return
+	}
+	releasing := map[string]bool{}
+	for i := range t.v.Run.Events {
+		e := &t.v.Run.Events[i]
+		switch e.Does {
+		case trace.Release:
+			releasing[e.Node] = true
+		case trace.Released, trace.Acquired, trace.Start:
+			releasing[e.Node] = false
+		case trace.Execute:
+			within := holder.Returned <= e.At && e.At <= until
+			if within && releasing[e.Peer] && e.Peer != holder.Client && t.v.IsServer(e.Node) && !refused(e.Detail) {
+				t.tellOf(e.At, orderService, e.Peer+"'s release ("+e.What+")", "is executed", e.Node, spot{NodeLane(e.Node), ""})
+			}
+		default:
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package tell
+
+import (
+	"slices"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/trace"
+)
+
+// lastRenewal tells what became of the last renewal before a lease expired, unless the client could not have sent another one.
+func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
+	renews := slices.ContainsFunc(t.v.Renewals, func(e trace.Event) bool { return e.Does == trace.Execute })
+	if !renews || t.v.Servers().Holds() != "" || t.pausedAt(a.Client, g.To) || !t.v.BelievesAt(a.ID, g.To) {
+		return
+	}
+	sent := t.requests(a, a.Returned, g.To-1, "renew")
+	if len(sent) == 0 {
+		t.tell(g.To, orderLoss, "none of "+t.who(a)+"'s renewals", "has reached a server", t.placeOfGrant(g).ended())
+		return
+	}
+	last := sent[len(sent)-1]
+	if g.To.Sub(last.Sent) < t.v.Run.Case.Scenario.Lock.TTL/2 {
+		return
+	}
+	if outcome := t.outcome(last, g.To); outcome != "" {
+		t.tell(last.Sent, orderService, t.who(a)+"'s last renewal ("+last.What+")", outcome, spot{})
+		t.wrong(last.What, "is the last renewal")
+	}
+}
+
+// kept says which renewals keep an entry that should have ended: another client's, or its own after Unlock; "" if none do.
+func (t *narrator) kept(c *history.Copy, who string) string {
+	if c.Expires == trace.Never {
+		return ""
+	}
+	clients, what := t.prolongers(c, t.until)
+	others := slices.DeleteFunc(slices.Clone(clients), func(name string) bool { return name == c.Client })
+	a := t.v.History.Acquisition(c.Acquisition)
+	switch {
+	case len(others) > 0 && t.gone(c.Client):
+		t.wrong(what, "prolongs another's")
+		return ": the renewals (" + what + ") of " + wording.Listing(others) + " keep it, which " + who + " had made"
+	case len(others) == 0 && len(clients) > 0 && a != nil && a.Unlocked < t.until:
+		t.wrong(what, "goes on after Unlock")
+		return ": its renewals (" + what + ") went on after Unlock, and keep it"
+	case len(others) == 0 && len(clients) > 0 && t.v.BelievesAt(c.Acquisition, t.until):
+		return ": its renewals (" + what + ") keep it"
+	}
+	return ""
+}
+
+// prolongers lists the clients whose renewals have prolonged an entry up to a moment, and names the last of these requests.
+func (t *narrator) prolongers(c *history.Copy, by trace.Instant) (clients []string, what string) {
+	for i := range t.v.Renewals {
+		e := &t.v.Renewals[i]
+		if e.Does != trace.Execute || e.Node != c.Node || e.At <= c.From || e.At > by || refused(e.Detail) {
+			continue
+		}
+		if what = e.What; !slices.Contains(clients, e.Peer) {
+			clients = append(clients, e.Peer)
+		}
+	}
+	return clients, what
+}
+
+// borrows tells of grants that rest on another client's entry, which a late renewal has prolonged.
+func (t *narrator) borrows(a *history.Acquisition) {
+	for i := range t.v.History.Grants {
+		g := &t.v.History.Grants[i]
+		if g.Acquisition != a.ID || g.From > t.until {
+			continue
+		}
+		if c, what := t.lender(a, g); c != nil {
+			t.tellOf(g.From, orderService, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
+				t.v.EntryOf(t.v.Holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, t.placeOfGrant(g))
+			t.wrong(what, "prolongs another's")
+		}
+	}
+}
+
+// lender returns the entry of another client on which a grant rests, and the renewal that prolonged it; nil if there is none.
+func (t *narrator) lender(a *history.Acquisition, g *history.Grant) (of *history.Copy, what string) {
+	for k := range t.v.History.Copies {
+		c := &t.v.History.Copies[k]
+		if g.From <= a.Returned || c.Acquisition == a.ID || c.From > g.From || g.From >= c.To || t.sameHolder(c, a) {
+			continue
+		}
+		for _, e := range t.v.Renewals {
+			if e.Does == trace.Execute && e.At == g.From && e.Node == c.Node && e.Peer == a.Client {
+				return c, e.What
+			}
+		}
+	}
+	return nil, ""
+}
+
+// sameHolder reports whether a copy belongs to the same task as an acquisition.
+func (t *narrator) sameHolder(c *history.Copy, a *history.Acquisition) bool {
+	o := t.v.History.Acquisition(c.Acquisition)
+	return o != nil && model.SameOwner(o, a)
+}
+
+// exchanged says that clients overwrite each other's entries again and again; "" if they do not.
+func (t *narrator) exchanged() string {
+	var who []string
+	n := 0
+	for i := range t.v.History.Copies {
+		c := &t.v.History.Copies[i]
+		if c.Gone != history.Overwritten || c.To > t.until {
+			continue
+		}
+		n++
+		if name := t.v.Holder(c.Acquisition, c.Client); !slices.Contains(who, name) {
+			who = append(who, name)
+		}
+	}
+	if n < 3 || len(who) < 2 {
+		return ""
+	}
+	t.wrong("renewal", "overwrites another's")
+	return wording.Listing(who) + " overwrite each other's " + t.v.Servers().Entry() + " time after time, and "
+}
+
+// gone reports whether a client has crashed for good before the violation.
+func (t *narrator) gone(client string) bool {
+	return slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
+		return f.Fired && f.Kind == "crash" && f.Node == client && f.Begin <= t.until && f.End == trace.Never
+	})
+}

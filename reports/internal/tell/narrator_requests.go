@@ -1,0 +1,176 @@
+package tell
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/trace"
+)
+
+// longestAnswer is how long an answer may be, in bytes, to be quoted.
+const longestAnswer = 40
+
+// assumed reports whether an acquisition's client came to believe that it holds without having been granted the lock.
+func (t *narrator) assumed(a *history.Acquisition) bool {
+	return a.Outcome == history.OK && ungranted(t.v, a) != "" && t.granted(a) == nil
+}
+
+// assumes tells of a client that believes that it holds the lock without a grant, and what it relied on: its last request for
+// the lock, or, where a grant takes several votes, the votes that it has.
+func (t *narrator) assumes(a *history.Acquisition) {
+	how := t.voters(a)
+	if how == "" {
+		how = "without having been granted it"
+		if m, nth := t.lastAsk(a); m != nil {
+			if outcome := t.outcome(m, a.Returned); outcome != "" { // told where it is heard of
+				t.tell(a.Returned, orderBelief-1, t.who(a)+"'s "+nth+m.What, outcome, spot{})
+				t.clauses[len(t.clauses)-1].step = stepAt(t.v, a.Returned, orderBelief, t.placeOfBelief(a))
+				t.wrong(m.What, outcome)
+			}
+		}
+	}
+	t.tell(a.Returned, orderBelief, t.who(a), "believes that it holds the lock"+here+" "+how, t.placeOfBelief(a))
+	t.wrong("Lock", "returns without a grant")
+}
+
+// wrong notes the first thing that a client did wrong: a request and what the request did.
+func (t *narrator) wrong(request, did string) { t.decides = cmp.Or(t.decides, request+" "+did) }
+
+// outcome says what the sender of a request knew of it at a moment; "" if its answer cannot be quoted.
+func (t *narrator) outcome(m *model.Sent, by trace.Instant) string {
+	switch at := t.v.Answered(m); {
+	case at == trace.Never:
+		return "gets no answer"
+	case at > by:
+		return "is not answered in time"
+	}
+	said := t.v.Messages[m.Answer].Detail
+	if said == "" || len(said) > longestAnswer {
+		return ""
+	}
+	return "is answered " + said
+}
+
+// requests lists what the client of an acquisition sent for it from one moment to another, both included, for some purposes. It
+// leaves out what cannot be told from the requests of the client's other tasks.
+func (t *narrator) requests(a *history.Acquisition, from, to trace.Instant, purposes ...string) (list []*model.Sent) {
+	for i := range t.v.Messages {
+		m := &t.v.Messages[i]
+		asks := !m.Reply && m.From == a.Client && slices.Contains(purposes, m.Purpose)
+		if asks && from <= m.Sent && m.Sent <= to && t.isOf(m, a) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// lastAsk returns the last request for the lock that an acquisition sent before Lock returned, and which of its kind it was;
+// nil if there is none.
+func (t *narrator) lastAsk(a *history.Acquisition) (last *model.Sent, nth string) {
+	tries := 0
+	for _, m := range slices.Backward(t.requests(a, a.Invoked, a.Returned, "acquire", "look")) {
+		last = cmp.Or(last, m)
+		if m.What == last.What {
+			tries++
+		}
+	}
+	if last == nil {
+		return nil, ""
+	}
+	asked := 0 // with other values, before
+	for i := range t.v.History.Asks {
+		if k := &t.v.History.Asks[i]; k.Acquisition == a.ID && k.Node == last.To && k.At < last.Sent && last.Purpose == "acquire" {
+			asked++
+		}
+	}
+	return last, ordinal(max(tries, asked+1))
+}
+
+// isOf reports whether a request belongs to an acquisition: it has the acquisition's value, a server has noted it, or no other
+// task of its client lives.
+func (t *narrator) isOf(m *model.Sent, a *history.Acquisition) bool {
+	if a.Value != "" && strings.Contains(m.Detail, a.Value) {
+		return true
+	}
+	others := slices.ContainsFunc(t.v.History.Acquisitions, func(o history.Acquisition) bool {
+		return o.Client == a.Client && o.Task != a.Task && m.Sent <= o.Crashed
+	})
+	if !others {
+		return true
+	}
+	asks := func(of history.ID) bool {
+		return slices.ContainsFunc(t.v.History.Asks, func(k history.Ask) bool {
+			return (k.Acquisition == of) == (of == a.ID) && k.Client == a.Client && k.Node == m.To && k.At == m.Executed
+		})
+	}
+	return asks(a.ID) && !asks(0)
+}
+
+// voters says which servers have granted an acquisition the lock when Lock returns, where a grant takes several.
+func (t *narrator) voters(a *history.Acquisition) string {
+	if !t.v.Votes() {
+		return ""
+	}
+	var names []string
+	for i := range t.v.History.Copies {
+		c := &t.v.History.Copies[i]
+		if c.Acquisition == a.ID && c.From <= a.Returned && a.Returned < c.To && !slices.Contains(names, c.Node) {
+			names = append(names, c.Node)
+		}
+	}
+	if len(names) == 0 {
+		return "though no server has granted it"
+	}
+	have := " have"
+	if len(names) == 1 {
+		have = " has"
+	}
+	return "though only " + wording.Listing(names) + have + " granted it"
+}
+
+// maker returns the step in which a server made an entry; nil if the trace has none.
+func (t *narrator) maker(c *history.Copy) *trace.Event {
+	value := ""
+	if a := t.v.History.Acquisition(c.Acquisition); a != nil {
+		value = a.Value
+	}
+	i := slices.IndexFunc(t.v.Run.Events, func(e trace.Event) bool {
+		of := e.Does == trace.Execute && e.Node == c.Node && e.Peer == c.Client
+		return of && e.At == c.From && (strings.Contains(e.Detail, value) || e.Detail == "")
+	})
+	if i < 0 {
+		return nil
+	}
+	return &t.v.Run.Events[i]
+}
+
+// overwriter names a request that overwrote an entry: a SET by the option that it lacks.
+func overwriter(e *trace.Event) string {
+	if e.What == "SET" && e.Detail != "" && !strings.Contains(e.Detail, " NX") && !strings.Contains(e.Detail, " XX") {
+		return "SET without NX"
+	}
+	return e.What
+}
+
+// unheard reports whether an entry belongs to a client that was granted the lock and still waits for Lock to return, though it
+// has all answers. If so it tells of the grant.
+func (t *narrator) unheard(c *history.Copy) bool {
+	a, w := t.v.History.Acquisition(c.Acquisition), t.waiting()
+	if a == nil || w == nil || a.Client != w.Client || a.Task != w.Task || a.Returned <= t.until || !t.v.GrantedAt(a.ID, t.until) {
+		return false
+	}
+	for i := range t.v.Messages { // without an answer the client cannot know of its grant
+		m := &t.v.Messages[i]
+		asked := m.From == a.Client && !m.Reply && m.Purpose == "acquire" && a.Invoked <= m.Sent && m.Sent <= c.From
+		if asked && t.v.Answered(m) == trace.Never {
+			return false
+		}
+	}
+	t.participants = append(t.participants, a.ID)
+	t.grants(a, lastGrant(t.v, a.ID, t.until), "", "")
+	return true
+}

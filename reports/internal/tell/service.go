@@ -1,0 +1,96 @@
+package tell
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/paint"
+	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/trace"
+)
+
+// elections tell which server became master or leader, and which ceased to be, as far as that is not told as the fault
+// that it was.
+func (s *story) elections() {
+	role, nodes := s.v.Servers().Role()
+	for i := range s.v.Roles {
+		e := &s.v.Roles[i]
+		text := ""
+		switch {
+		case e.Does == trace.Promote && nodes:
+			text = "becomes " + role
+		case e.Does == trace.Promote:
+			text = "has a new " + role
+		case e.Does == trace.Demote && nodes:
+			text = "is " + role + " no longer"
+		}
+		told := slices.ContainsFunc(s.v.Faults, func(f model.Fault) bool {
+			return f.Fired && f.Kind == "promote" && f.Begin == e.At && (f.Node == e.Node) == (e.Does == trace.Promote)
+		})
+		if text == "" || told {
+			continue
+		}
+		s.add(Moment{
+			At: e.At, Lane: NodeLane(e.Node), order: orderFault, Key: e.Does.String(), Who: e.Node, Text: text,
+			Weight: weightElection,
+		})
+	}
+}
+
+// grants tells when the service gave the lock, and when what it gave was over.
+func (s *story) grants() {
+	for i := range s.v.History.Grants {
+		g := &s.v.History.Grants[i]
+		if !s.v.Within(g.From, g.To) {
+			continue
+		}
+		text := fmt.Sprintf("is granted the lock%s%s", byServers(s.v, g), tokenNote(s.v, g.Token))
+		if g.Acquisition == 0 {
+			text = "somebody who is gone is granted the lock" + byServers(s.v, g)
+		}
+		who := s.v.Holder(g.Acquisition, g.Client)
+		weight, k := weightGrant, paint.Plain
+		if a := s.v.History.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
+			text += ", and no longer waits for it"
+			if s.v.BelievesAt(g.Acquisition, g.From) {
+				text = fmt.Sprintf("is granted the lock again%s, by a late request of its own", byServers(s.v, g))
+			}
+			weight, k = weightLoss, paint.Amber
+		}
+		s.add(Moment{
+			At: g.From, Lane: GrantLane(who), order: orderService, Key: fmt.Sprintf("grant %d", g.Acquisition),
+			Who: who, Text: text, Ink: k, Weight: weight,
+		}, g.Acquisition)
+		s.grantEnds(g, who)
+	}
+}
+
+func (s *story) grantEnds(g *history.Grant, who string) {
+	if g.To > s.v.History.End || g.Ended == history.ByUnlock && !s.v.BelievesAt(g.Acquisition, g.To) {
+		return // the unlock that ended it is told already
+	}
+	text, sign := "the lease is over", timeline.SignExpired
+	var weight int
+	switch holds := s.v.Servers().Holds(); {
+	case g.Ended == history.ByUnlock:
+		text, sign = "a release ends what was granted", timeline.SignDeleted
+	case g.Ended == history.BySessionLoss, holds == "session":
+		text = "the " + holds + " is over"
+	}
+	k := paint.Plain
+	if s.v.BelievesAt(g.Acquisition, g.To) {
+		text += ", and " + who + " still believes"
+		weight, k = weightLoss, paint.Amber
+	} else if s.v.DiedHolding(g.Acquisition) {
+		text += "; its holder is dead"
+		weight = weightBelief
+	} else {
+		weight = weightTrivia
+	}
+	s.add(Moment{
+		At: g.To, Lane: GrantLane(who), order: orderService, Key: fmt.Sprintf("grant %d ends", g.Acquisition),
+		Sign: sign, Who: who, Text: text, Ink: k, Weight: weight,
+	}, g.Acquisition)
+}

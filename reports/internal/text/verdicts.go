@@ -1,0 +1,82 @@
+package text
+
+import (
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/paint"
+	"github.com/locksim/locksim/reports/internal/tell"
+	"github.com/locksim/locksim/reports/internal/wording"
+)
+
+// verdicts prints what was found of each property beside what was expected; after another run of the same schedule,
+// only where something is different.
+func (t *Printer) verdicts(r, like *model.Run) {
+	var rows []checker.Property
+	width := 0
+	for p := range checker.PropertyCount {
+		width = max(width, wording.Columns(p.String()))
+		if model.IsShown(r, like, p) {
+			rows = append(rows, p)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	expected := "expected"
+	if !r.Compared() {
+		expected = ""
+	}
+	t.Line("")
+	t.Line(strings.TrimRight("    "+wording.Pad("property", width)+"  "+wording.Pad("found", 10)+"  "+expected, " "))
+	for _, p := range rows {
+		t.verdict(r, p, width)
+	}
+	if !r.Compared() && like == nil {
+		t.paragraph("    ", "The scenario's verdicts are of another lock, mode or style: here no property may be violated.", paint.Faint)
+	}
+}
+
+func (t *Printer) verdict(r *model.Run, p checker.Property, width int) {
+	got := r.Report.Verdicts[p]
+	sign, k := t.Sign(p, got)
+	wanted, differing := model.Allowed(r, p), " "
+	if model.Differs(r, p) {
+		differing = t.Glyphs.Mismatch
+	}
+	left := wording.Pad(p.String(), width)
+	found := t.Ink(k, wording.Pad(got.String(), 10))
+	if differing != " " {
+		wanted = t.Ink(paint.Differs, wanted) + wording.Pad("", 10-wording.Columns(wanted))
+	} else {
+		wanted = wording.Pad(wanted, 10)
+	}
+	head := "  " + t.Ink(k, sign) + " " + left + "  " + found + "  " + wanted + " "
+	plainHead := 2 + wording.Columns(sign) + 1 + width + 2 + 10 + 2 + 10 + 1
+	note := tell.Note(r, p, got)
+	lines := wording.Wrap(note, max(t.Options.Width-plainHead-2, 20), "")
+	if differing != " " {
+		head += t.Ink(paint.Differs, differing) + " "
+		plainHead += wording.Columns(differing) + 1
+	}
+	if len(lines) == 0 {
+		t.Line(strings.TrimRight(head, " "))
+		return
+	}
+	for i, line := range lines {
+		if i > 0 {
+			head = wording.Pad("", plainHead)
+		}
+		t.Line(head + t.Ink(paint.Faint, line))
+	}
+}
+
+// Sign is the glyph of a verdict. Only damage at the resource is red.
+func (t *Printer) Sign(p checker.Property, v checker.Verdict) (string, paint.Ink) {
+	signs := [...]string{
+		checker.Held: t.Glyphs.Held, checker.Violated: t.Glyphs.Violated, checker.Vacuous: t.Glyphs.Vacuous,
+		checker.Undecided: t.Glyphs.Undecided, checker.NotJudged: t.Glyphs.Unjudged,
+	}
+	return signs[v], tell.InkOf(p, v)
+}
