@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"sim/zookeeper":              {"sim", "trace"},
 	"sim/zookeeper/jute":         {"sim/zookeeper"},
 	"sim/wire":                   {"sim", "sim/redis", "sim/zookeeper", "sim/zookeeper/jute"},
-	"sim/wasm":                   {"sim", "sim/wire", "trace"},
+	"sim/wasm":                   {"sim", "sim/wire"},
 	"sim/lease":                  {"sim", "trace"},
 	"sim/memcached":              {"internal/real", "sim", "trace"},
 	"sim/database":               {"internal/real", "sim", "trace"},
@@ -47,28 +47,48 @@ var arrows = map[string][]string{
 		"internal/backend", "internal/backend/database", "internal/backend/lease", "internal/backend/memcached", "internal/backend/redis",
 		"internal/backend/zookeeper",
 	},
+	"internal/backend/simulated": {"internal/record", "locks", "scenarios", "sim", "sim/wire"},
+	"internal/backend/redis/servers": {
+		"internal/backend", "internal/backend/redis", "internal/backend/simulated", "internal/record", "history", "locks", "scenarios", "sim", "sim/redis",
+		"sim/redis/cluster", "sim/redis/sentinel", "sim/wire", "trace",
+	},
+	"internal/backend/zookeeper/servers": {
+		"internal/backend", "internal/backend/simulated", "internal/record", "history", "locks", "sim", "sim/wire", "sim/zookeeper", "trace",
+	},
+	"internal/backend/lease/servers": {
+		"internal/backend", "internal/backend/simulated", "internal/record", "history", "locks", "scenarios", "sim", "sim/lease", "trace",
+	},
+	"internal/backend/memcached/servers": {
+		"internal/backend", "internal/backend/simulated", "internal/record", "history", "locks", "sim", "sim/memcached", "trace",
+	},
+	"internal/backend/database/servers": {
+		"internal/backend", "internal/backend/simulated", "internal/record", "history", "locks", "sim", "sim/database", "trace",
+	},
+	"internal/backend/all/servers": {
+		"internal/backend", "internal/backend/database", "internal/backend/database/servers", "internal/backend/lease", "internal/backend/lease/servers",
+		"internal/backend/memcached", "internal/backend/memcached/servers", "internal/backend/redis", "internal/backend/redis/servers",
+		"internal/backend/simulated", "internal/backend/zookeeper", "internal/backend/zookeeper/servers",
+	},
 	"scenarios":         {"internal/backend", "internal/backend/all", "sim", "history", "checker", "trace"},
 	"internal/workload": {"locks", "history"},
 	"internal/record":   {"history", "locks", "sim", "trace"},
-	"internal/harness": {
+	"internal/harness": {"internal/backend/all/servers", "internal/backend/simulated",
 		"internal/record",
-		"internal/backend", "scenarios", "checker", "internal/workload", "locks", "locks/live", "internal/real", "sim", "sim/database", "sim/lease", "sim/memcached", "sim/redis",
-		"sim/redis/cluster", "sim/redis/sentinel",
-		"sim/storage", "sim/wasm", "sim/wire", "sim/zookeeper", "history", "trace",
+		"internal/backend", "scenarios", "checker", "internal/workload", "locks", "locks/live", "internal/real", "sim", "sim/lease", "sim/storage", "sim/wasm", "sim/wire", "history", "trace",
 	},
-	"guest":   {"internal/workload", "locks", "history"},
+	"guest":   {"internal/workload", "locks"},
 	"clients": {"locks", "sim/wasm"},
-	"internal/replay": {
+	"internal/replay": {"internal/backend/redis",
 		"internal/real", "locks/live", "internal/workload", "internal/harness", "scenarios", "checker", "locks", "sim", "sim/redis", "sim/storage",
 		"sim/zookeeper", "sim/zookeeper/jute", "history", "trace",
 	},
 	"internal/search":            {"internal/backend", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/claims":     {"internal/search", "internal/search/ledger", "internal/harness", "scenarios", "checker", "locks", "sim", "history"},
 	"internal/search/minimal":    {"internal/backend", "internal/search", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"internal/search/fuzz":       {"internal/search", "internal/search/ledger", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"internal/search/fuzz":       {"internal/search", "internal/search/ledger", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "history", "trace"},
 	"internal/search/explore":    {"internal/backend", "internal/search", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/ledger":     {},
-	"internal/search/measure":    {"internal/search", "internal/harness", "scenarios", "checker", "locks", "sim", "history"},
+	"internal/search/measure":    {"internal/search", "internal/harness", "scenarios", "checker", "locks", "history"},
 	"internal/search/strategies": {"internal/search", "internal/search/claims", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/wire", "locks", "locks/live", "internal/real", "trace"},
 	"locktest":                   {"clients", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
@@ -164,7 +184,7 @@ func sources(t *testing.T) []goFile {
 
 // TestArrows holds every import, those of test files too, against the table.
 func TestArrows(t *testing.T) {
-	seen := make(map[string]bool)
+	seen, used := make(map[string]bool), make(map[[2]string]bool)
 	for _, f := range sources(t) {
 		allowed, ok := arrows[f.folder]
 		if !ok {
@@ -177,11 +197,17 @@ func TestArrows(t *testing.T) {
 				continue
 			}
 			checkImport(t, f, allowed, imported)
+			used[[2]string{f.folder, strings.TrimPrefix(imported, module+"/")}] = true
 		}
 	}
 	for folder := range arrows {
 		if !seen[folder] {
 			t.Errorf("the table of arrows has a line for %q, which does not exist", folder)
+		}
+		for _, to := range arrows[folder] {
+			if !used[[2]string{folder, to}] {
+				t.Errorf("the table of arrows allows %s to import %s, which it does not", folder, to)
+			}
 		}
 	}
 }

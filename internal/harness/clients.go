@@ -33,8 +33,5 @@ func (p *Plan) Clients() []Client {
 // Faults lists the faults of the plan, each with a name.
 func (p *Plan) Faults() []sim.Fault { return p.faults }
 
-// Purpose returns the purpose of a Redis command of the plan's lock: its second name for faults.
-func (p *Plan) Purpose(args []string) string { return (&world{plan: p}).purpose(args) }
-
 // Key returns the key whose creator holds the lock.
 func (p *Plan) Key() string { return p.key }

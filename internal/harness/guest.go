@@ -8,13 +8,12 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
 	"github.com/locksim/locksim/sim/wasm"
 	talk "github.com/locksim/locksim/sim/wire" // wire is a connection that calls share
-	"github.com/locksim/locksim/sim/zookeeper"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -179,76 +178,24 @@ func (g *guest) Said(text []byte) {
 }
 
 // Stamp sets the origin and the purpose of a request.
-func (g *guest) Stamp(request sim.Payload) {
-	switch r := request.(type) {
-	case *redis.Request:
-		r.Origin = g.process.origin()
-		r.Asking = r.Asking && r.Purpose != "" // what a library asks on its own account asks for no lock
-	case *zookeeper.Request:
-		r.Origin, r.Purpose = g.process.origin(), zooKeeperPurpose(r)
-	default:
-		panic(fmt.Sprintf("harness: a request of a kind that no program sends: %T", request))
-	}
-}
+func (g *guest) Stamp(request sim.Payload) { g.Front.Stamp(request, g.process.Origin()) }
 
-// zooKeeperPurpose is what a request is for, by what it does.
-func zooKeeperPurpose(r *zookeeper.Request) string {
-	switch {
-	case r.Op == zookeeper.Create && r.Ephemeral:
-		return acquire
-	case r.Op == zookeeper.Delete:
-		return release
-	case r.Op == zookeeper.GetData, r.Op == zookeeper.GetChildren, r.Op == zookeeper.Exists, r.Op == zookeeper.Sync:
-		return look
-	default:
-		return ""
-	}
-}
-
-// introduced is a conversation with an ensemble that learns which session its process has, for a fault that ends it.
-type introduced struct {
-	talk.Conversation
-	service *zooKeeperService
-	client  *sim.Node
-}
-
-// Append encodes an answer.
-func (i introduced) Append(dst []byte, p sim.Payload) []byte {
-	if a, ok := p.(*zookeeper.Response); ok && a.Request.Op == zookeeper.Connect && a.Session != 0 {
-		i.service.sessions[i.client] = func() zookeeper.SessionID { return a.Session }
-	}
-	return i.Conversation.Append(dst, p)
-}
-
-// addresses are those of the lock's servers, by the last number: 10.0.0.1 is the first server's. Servers that replicate
-// each other have one for all of them, which leads to the master: where a library knows one address only, that is what
-// operators give it.
+// addresses are those of the lock's servers, by the last number: 10.0.0.1 is the first server's.
 type addresses struct {
-	port   int
-	nodes  []*sim.Node
-	shared bool
-	speak  func(client *sim.Node) talk.Conversation
+	simulated.Front
+	nodes []*sim.Node
 }
 
 func addressesOf(w *world) addresses {
-	switch s := w.service.(type) {
-	case *zooKeeperService:
-		return addresses{port: 2181, nodes: s.nodes, speak: func(client *sim.Node) talk.Conversation {
-			return introduced{talk.ZooKeeper(), s, client}
-		}}
-	case *redisService:
-		speak := func(*sim.Node) talk.Conversation { return talk.Redis(w.purpose) }
-		return addresses{port: 6379, nodes: s.nodes, shared: !s.independent(), speak: speak}
-	default:
-		panic("harness: a program speaks to Redis or ZooKeeper")
-	}
+	front := w.service.(simulated.Front) // the plan has been refused otherwise
+	return addresses{front, front.Servers()}
 }
 
-func (a *addresses) at(i int) string { return fmt.Sprintf("10.0.0.%d:%d", i+1, a.port) }
+func (a *addresses) at(i int) string { return fmt.Sprintf("10.0.0.%d:%d", i+1, a.Port()) }
 
 // of returns the addresses of servers with these names, in that order; of all if there are no names.
 func (a *addresses) of(names []string) (list []string) {
-	if a.shared {
+	if a.Shared() {
 		return []string{a.at(0)}
 	}
 	for i := range a.nodes {
@@ -271,10 +218,10 @@ func (g *guest) Resolve(address string) (*sim.Node, talk.Conversation) {
 		return nil, nil
 	}
 	node := g.nodes[i]
-	if w := g.process.world; g.shared && w.engine.Node(w.service.role("master")) != nil {
-		node = w.engine.Node(w.service.role("master"))
+	if w := g.process.world; g.Shared() && w.engine.Node(w.service.Role("master")) != nil {
+		node = w.engine.Node(w.service.Role("master"))
 	}
-	return node, g.speak(g.process.task.Node())
+	return node, g.Talk(g.process.task.Node())
 }
 
 // refusePrograms refuses what a client program cannot be asked to do.

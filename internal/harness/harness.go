@@ -12,11 +12,11 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/all/servers"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
 	"github.com/locksim/locksim/sim/wasm"
 	"github.com/locksim/locksim/trace"
 )
@@ -103,8 +103,8 @@ func Compile(c scenarios.Case, o Options) (*Plan, error) {
 		if err := p.refuseTokenless(); err != nil {
 			return nil, err
 		}
-		servers, a := &s.Servers, &p.Algorithm
-		field, problem := servers.Backend().Refuses((*backend.Servers)(servers), a.Authority, a.Name, s.Lock.Acks)
+		a := &p.Algorithm
+		field, problem := s.Servers.Backend().Refuses((*backend.Servers)(&s.Servers), a.Authority, a.Name, s.Lock.Acks)
 		if field != "" {
 			return nil, s.Errorf(field, "%s", problem)
 		}
@@ -114,8 +114,8 @@ func Compile(c scenarios.Case, o Options) (*Plan, error) {
 			return nil, err
 		}
 	}
-	if err := p.refuseTTL(); err != nil {
-		return nil, err
+	if field, problem := servers.Of(s.Servers.Backend()).Refuses(s); field != "" {
+		return nil, s.Errorf(field, "%s", problem)
 	}
 	for i, f := range s.Faults {
 		f.Name = f.NameAt(i)
@@ -238,7 +238,7 @@ type Runner struct {
 	Stop func() bool
 
 	spare    sim.Spare
-	stores   []*redis.Store
+	spares   map[string]*any // of simulated servers, by their kind
 	programs wasm.Pool
 	checker  checker.Checker
 	last     sizes
@@ -313,12 +313,13 @@ func (r *Runner) Close() {
 	r.programs.Close()
 }
 
-// store returns the i-th pooled store, as if fresh.
-func (r *Runner) store(i int) *redis.Store {
-	if i == len(r.stores) {
-		r.stores = append(r.stores, redis.NewStore())
-	} else {
-		r.stores[i].Reset()
+// spareOf returns where servers of a kind keep what the next run can use again.
+func (r *Runner) spareOf(kind string) *any {
+	if r.spares == nil {
+		r.spares = make(map[string]*any)
 	}
-	return r.stores[i]
+	if r.spares[kind] == nil {
+		r.spares[kind] = new(any)
+	}
+	return r.spares[kind]
 }

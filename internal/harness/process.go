@@ -36,7 +36,7 @@ type process struct {
 type shared struct {
 	life           string    // a process that has been restarted draws other numbers than the one before it
 	jitter, values *sim.Rand // nil until the first draw
-	clients        any       // what the service keeps for the process
+	clients        any       // what a client library of the servers keeps for the process
 	loads          [2]int    // by whether they were sent within Lock: the requests of the last second, from 1, in world.loads
 }
 
@@ -48,7 +48,7 @@ func newProcess(w *world, c *clientPlan, t *sim.Task) *process {
 
 func taskOf(w *world, c *clientPlan, t *sim.Task, s *shared) *process {
 	p := &process{world: w, client: c, task: t, shared: s, wait: -1}
-	p.Services = w.service.clients(p)
+	p.Services = w.service.Clients(p)
 	p.based = make([]uint64, c.work.Registers)
 	return p
 }
@@ -102,8 +102,8 @@ func (p *process) concern() (id history.ID, asking bool) {
 	return p.phase, p.asking
 }
 
-// origin says where a request of the task comes from, and numbers it.
-func (p *process) origin() sim.Origin {
+// Origin says where a request of the task comes from, and numbers it.
+func (p *process) Origin() sim.Origin {
 	id, asking := p.concern()
 	p.world.sent++
 	if p.world.plan.limitsLoad() {

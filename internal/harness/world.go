@@ -2,6 +2,8 @@ package harness
 
 import (
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend/all/servers"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/sim"
@@ -14,15 +16,15 @@ import (
 type world struct {
 	plan    *Plan
 	engine  *sim.Engine
-	service service // the lock's servers
+	service simulated.Service // the lock's servers
+	spare   *any              // what the servers keep for the next run
 	storage *sim.Node
 	journal journal
 	truth   *record.Truth
 	sent    uint64 // requests to the lock's servers
 	notes   []history.Note
-	loads   []history.Load    // requests by second, where the scenario bounds them
-	wakeUps int               // messages with which they told clients of something unasked
-	scripts map[string]string // purposes that were not at hand, by the script's text or digest
+	loads   []history.Load // requests by second, where the scenario bounds them
+	wakeUps int            // messages with which they told clients of something unasked
 
 	interrupted bool // by the runner's Stop
 }
@@ -38,7 +40,8 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	w.truth = record.NewTruth(p.Algorithm.Authority, record.Room{
 		Grants: r.last.grants, Copies: r.last.copies, Asks: r.last.asks, Removals: r.last.removals,
 	}, w.engine.Now, w.journal.of)
-	w.service = newService(w, r)
+	w.spare = r.spareOf(s.Servers.Kind)
+	w.service = servers.Of(s.Servers.Backend()).Build(w)
 	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, s.Resource.Registers, w.journal.applied))
 	for i := range p.clients {
 		w.addClient(&p.clients[i], &r.programs)
@@ -46,7 +49,7 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	w.setLatencies()
 	w.setClocks()
 	w.engine.Role = w.role
-	w.engine.Command = w.service.command
+	w.engine.Command = w.service.Command
 	w.engine.Crashed = w.journal.crashed
 	for _, f := range p.faults {
 		w.engine.Inject(f, w.errorReply)
@@ -94,18 +97,15 @@ func (w *world) role(name string) string {
 	if name == "holder" {
 		return history.Holder(w.journal.acquisitions)
 	}
-	return w.service.role(name)
+	return w.service.Role(name)
 }
 
 func (w *world) errorReply(request sim.Payload, text string) sim.Payload {
 	if q, ok := request.(*storage.Request); ok {
 		return &storage.Answer{Op: q.Op}
 	}
-	return w.service.errorReply(request, text)
+	return w.service.ErrorReply(request, text)
 }
-
-// woken counts a message that tells a client of something that it has not just asked for.
-func (w *world) woken() { w.wakeUps++ }
 
 // note writes down what a reader wants to know of a node.
 func (w *world) note(node, text string) {

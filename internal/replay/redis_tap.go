@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	commands "github.com/locksim/locksim/internal/backend/redis"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/sim/redis"
 	"github.com/locksim/locksim/trace"
@@ -59,7 +60,7 @@ func (t *redisTalk) request(args []string, raw []byte, way real.Way) error {
 	s := t.stage
 	n := naming{}
 	if len(args) > 0 {
-		n = naming{what: strings.ToUpper(args[0]), alt: s.plan.Purpose(args)}
+		n = naming{what: strings.ToUpper(args[0]), alt: commands.PurposesOf(s.plan.Algorithm.Scripts).Of(args)}
 	}
 	m := &message{passage: t.passage, route: t.route}
 	if err := t.sends(n, m, way); err != nil {

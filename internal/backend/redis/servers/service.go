@@ -1,4 +1,5 @@
-package harness
+// Package servers simulates Redis servers in a run: independent ones, replicas, Sentinels, a cluster.
+package servers
 
 import (
 	"cmp"
@@ -6,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	kind "github.com/locksim/locksim/internal/backend/redis"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -16,8 +19,9 @@ import (
 
 // redisService is Redis servers: independent ones, masters with replicas, with Sentinels perhaps, or a cluster.
 type redisService struct {
-	world     *world
+	world     simulated.World
 	deployed  scenarios.Servers
+	purposes  *kind.Purposes
 	truth     *redisTruth
 	nodes     []*sim.Node
 	redis     []*redis.Server // by the same index
@@ -27,14 +31,18 @@ type redisService struct {
 	told      map[string]int  // which server a client was told to be the master, by its name; nil before the first is
 }
 
-func newRedisService(w *world, r *Runner) *redisService {
-	s := &redisService{world: w, deployed: w.plan.Case.Scenario.Servers}
+// Servers builds Redis servers.
+type Servers struct{ simulated.Anywhere }
+
+// Build builds the servers, with Sentinels or as a cluster if they are deployed so.
+func (Servers) Build(w simulated.World) simulated.Service {
+	s := &redisService{world: w, deployed: w.Scenario().Servers, purposes: kind.PurposesOf(w.Lock().Scripts)}
 	n := s.deployed.Count()
 	s.nodes, s.redis = make([]*sim.Node, 0, n), make([]*redis.Server, 0, n)
 	s.truth = newRedisTruth(s, w)
-	for i, name := range w.plan.servers[:n] {
-		server, process := s.build(r.store(i), s.config(i))
-		n := w.engine.AddServer(name, process)
+	for i, name := range w.Scenario().Servers.Names()[:n] {
+		server, process := s.build(s.store(i), s.config(i))
+		n := w.Engine().AddServer(name, process)
 		s.nodes, s.redis = append(s.nodes, n), append(s.redis, server)
 	}
 	for i, server := range s.redis {
@@ -43,6 +51,19 @@ func newRedisService(w *world, r *Runner) *redisService {
 	s.deploySentinels()
 	cluster.Meet(s.cluster)
 	return s
+}
+
+// store returns the i-th store that runs share, as if fresh.
+func (s *redisService) store(i int) *redis.Store {
+	spare := s.world.Spare()
+	stores, _ := (*spare).([]*redis.Store)
+	if i == len(stores) {
+		stores = append(stores, redis.NewStore())
+		*spare = stores
+	} else {
+		stores[i].Reset()
+	}
+	return stores[i]
 }
 
 // build makes a server, and what runs it: itself, unless it is part of a cluster.
@@ -84,7 +105,8 @@ func (s *redisService) config(i int) redis.Config {
 	return c
 }
 
-func (s *redisService) servers() []*sim.Node { return s.nodes }
+// Servers returns the nodes.
+func (s *redisService) Servers() []*sim.Node { return s.nodes }
 
 // independent reports whether the servers know nothing of each other.
 func (s *redisService) independent() bool { return s.deployed.Replicas == 0 && !s.deployed.Cluster }
@@ -93,13 +115,13 @@ func (s *redisService) independent() bool { return s.deployed.Replicas == 0 && !
 func (s *redisService) index(server *redis.Server) int {
 	i := slices.Index(s.redis, server)
 	if i < 0 {
-		panic("harness: an observed server is not part of the world")
+		panic("servers: an observed server is not part of the world")
 	}
 	return i
 }
 
-// role finds the server that takes itself for the master; of several, the one that became it last.
-func (s *redisService) role(name string) string {
+// Role finds the server that takes itself for the master; of several, the one that became it last.
+func (s *redisService) Role(name string) string {
 	if name != "master" || s.independent() {
 		return ""
 	}
@@ -117,7 +139,8 @@ func (s *redisService) role(name string) string {
 	return ""
 }
 
-func (s *redisService) command(n *sim.Node, a *sim.Action) bool {
+// Command carries out an action on a server.
+func (s *redisService) Command(n *sim.Node, a *sim.Action) bool {
 	i := slices.Index(s.nodes, n)
 	if i < 0 {
 		return false // a Sentinel keeps no data
@@ -138,26 +161,29 @@ func (s *redisService) command(n *sim.Node, a *sim.Action) bool {
 	}
 }
 
-func (s *redisService) errorReply(request sim.Payload, text string) sim.Payload {
+// ErrorReply answers a request with an error.
+func (s *redisService) ErrorReply(request sim.Payload, text string) sim.Payload {
 	return redis.ErrorResponse(request, text)
 }
 
 // redisClients is a task's clients of the servers.
 type redisClients struct {
-	none
+	simulated.None
 	ports []redisPort
 }
 
 // redisState is what the tasks of a process share of their clients.
 type redisState struct {
-	pools  []pool
-	router router // nil if each client is of one server
+	service *redisService
+	pools   []pool
+	router  router // nil if each client is of one server
 }
 
-func (s *redisService) clients(p *process) locks.Services {
-	state, ok := p.shared.clients.(*redisState)
+// Clients makes a task's clients of the servers.
+func (s *redisService) Clients(p simulated.Process) locks.Services {
+	state, ok := (*p.Own()).(*redisState)
 	if !ok {
-		state = &redisState{pools: make([]pool, len(s.nodes))}
+		state = &redisState{service: s, pools: make([]pool, len(s.nodes))}
 		for i, n := range s.nodes {
 			from := &state.pools[i]
 			from.server, from.idle, from.busy = n, from.firstIdle[:0], from.firstBusy[:0]
@@ -165,9 +191,9 @@ func (s *redisService) clients(p *process) locks.Services {
 		if !s.independent() {
 			state.router = s.router(state)
 		}
-		p.shared.clients = state
+		*p.Own() = state
 	}
-	c := &redisClients{none: none{"redis"}, ports: make([]redisPort, s.deployed.Masters)}
+	c := &redisClients{None: simulated.None{Kind: "redis"}, ports: make([]redisPort, s.deployed.Masters)}
 	for i := range c.ports {
 		c.ports[i] = redisPort{process: p, state: state, server: i}
 	}

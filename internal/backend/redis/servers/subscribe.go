@@ -1,9 +1,10 @@
-package harness
+package servers
 
 import (
 	"cmp"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/redis"
@@ -61,24 +62,24 @@ func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subs
 		}
 	}
 	from := &r.state.pools[at]
-	s := &subscription{next: &sim.Signal{}, woken: p.world.woken}
+	s := &subscription{next: &sim.Signal{}, woken: p.World().Woken}
 	var err error
-	if s.conn, err = p.task.Dial(from.server, s, l.left()); err != nil {
-		return nil, failed(from.server, locks.ErrNotDone, err)
+	if s.conn, err = p.Task().Dial(from.server, s, l.left()); err != nil {
+		return nil, simulated.Failed(from.server, locks.ErrNotDone, err)
 	}
 	request := redis.NewRequest([]string{"SUBSCRIBE", channel}, "")
-	request.Origin = p.origin()
-	if err := s.conn.Send(p.task, request); err != nil {
-		return nil, failed(from.server, locks.ErrNotDone, err)
+	request.Origin = p.Origin()
+	if err := s.conn.Send(p.Task(), request); err != nil {
+		return nil, simulated.Failed(from.server, locks.ErrNotDone, err)
 	}
-	p.task.Wait(l.left(), &s.ready)
+	p.Task().Wait(l.left(), &s.ready)
 	switch {
 	case s.refused != nil:
 		s.conn.Close()
 		return nil, &locks.RedisError{Text: s.refused.Text}
 	case s.over || !s.ready.Fired():
 		s.conn.Close()
-		return nil, failed(from.server, locks.ErrUnknown, nil)
+		return nil, simulated.Failed(from.server, locks.ErrUnknown, nil)
 	}
 	return s, nil
 }

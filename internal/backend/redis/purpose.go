@@ -1,76 +1,80 @@
-package harness
+package redis
 
 import (
 	"crypto/sha1"
 	"encoding/hex"
 	"strings"
+
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/locks"
 )
 
-// The purposes of a command: the second name by which traces and faults know a message.
-const (
-	acquire = "acquire" // may make the lock's key
-	look    = "look"    // looks whether it is there
-	renew   = "renew"   // prolongs its life
-	release = "release" // may remove it
-)
+// Purposes are what the commands of a lock are for.
+type Purposes struct {
+	declared []locks.Script
+	known    map[string]string // purposes that were not at hand, by the script's text or digest
+}
 
-// purpose returns a lock's purpose of a command: that of a script follows from its name, or from its text if it is not
+// PurposesOf returns the purposes of the commands of a lock that declares these scripts.
+func PurposesOf(declared []locks.Script) *Purposes { return &Purposes{declared: declared} }
+
+// Of returns a lock's purpose of a command: that of a script follows from its name, or from its text if it is not
 // declared; that of another command from its effect on keys. The actual effect of a request is never guessed: the
 // observer sees it.
-func (w *world) purpose(args []string) string {
+func (q *Purposes) Of(args []string) string {
 	switch strings.ToUpper(args[0]) {
 	case "EVAL":
 		if len(args) < 2 {
 			return ""
 		}
-		return w.scriptPurpose(args[1])
+		return q.scriptPurpose(args[1])
 	case "EVALSHA":
 		if len(args) < 2 {
 			return ""
 		}
-		return w.digestPurpose(strings.ToLower(args[1]))
+		return q.digestPurpose(strings.ToLower(args[1]))
 	case "SCRIPT":
 		if len(args) == 3 && strings.EqualFold(args[1], "LOAD") {
-			w.scriptPurpose(args[2])
+			q.scriptPurpose(args[2])
 		}
 		return ""
 	case "SET", "SETNX", "SETEX", "PSETEX", "GETSET", "MSETNX", "HSETNX":
-		return acquire
+		return backend.Acquire
 	case "DEL", "UNLINK", "GETDEL":
-		return release
+		return backend.Release
 	case "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT", "PERSIST":
-		return renew
+		return backend.Renew
 	case "GET", "EXISTS", "TTL", "PTTL":
-		return look
+		return backend.Look
 	}
 	return ""
 }
 
 // scriptPurpose returns the purpose of a script. One that was not declared is remembered by the digest under which
 // EVALSHA may name it.
-func (w *world) scriptPurpose(body string) string {
-	for _, script := range w.plan.Algorithm.Scripts {
+func (q *Purposes) scriptPurpose(body string) string {
+	for _, script := range q.declared {
 		if script.Body == body {
 			return script.Name
 		}
 	}
-	if purpose, ok := w.scripts[body]; ok {
+	if purpose, ok := q.known[body]; ok {
 		return purpose
 	}
 	purpose := purposeOfText(body)
-	w.remember(body, purpose)
-	w.remember(digest(body), purpose)
+	q.remember(body, purpose)
+	q.remember(digest(body), purpose)
 	return purpose
 }
 
 // digestPurpose returns the purpose of the script that has a digest; "" if none is known that has.
-func (w *world) digestPurpose(sha string) string {
-	if purpose, ok := w.scripts[sha]; ok {
+func (q *Purposes) digestPurpose(sha string) string {
+	if purpose, ok := q.known[sha]; ok {
 		return purpose
 	}
-	for _, script := range w.plan.Algorithm.Scripts {
+	for _, script := range q.declared {
 		if digest(script.Body) == sha {
-			w.remember(sha, script.Name)
+			q.remember(sha, script.Name)
 			return script.Name
 		}
 	}
@@ -78,11 +82,11 @@ func (w *world) digestPurpose(sha string) string {
 }
 
 // remember notes the purpose of a script by its text or its digest.
-func (w *world) remember(name, purpose string) {
-	if w.scripts == nil {
-		w.scripts = make(map[string]string)
+func (q *Purposes) remember(name, purpose string) {
+	if q.known == nil {
+		q.known = make(map[string]string)
 	}
-	w.scripts[name] = purpose
+	q.known[name] = purpose
 }
 
 // digest is the name that EVALSHA gives a script.
@@ -96,10 +100,10 @@ func digest(body string) string {
 func purposeOfText(body string) string {
 	body = strings.ToLower(body)
 	for _, p := range []struct{ command, purpose string }{
-		{"del", release}, {"unlink", release}, {"set", acquire}, {"setnx", acquire}, {"hset", acquire},
-		{"hsetnx", acquire}, {"hincrby", acquire}, {"psetex", acquire}, {"expire", renew}, {"pexpire", renew},
-		{"expireat", renew}, {"pexpireat", renew},
-		{"get", look}, {"exists", look},
+		{"del", backend.Release}, {"unlink", backend.Release}, {"set", backend.Acquire}, {"setnx", backend.Acquire}, {"hset", backend.Acquire},
+		{"hsetnx", backend.Acquire}, {"hincrby", backend.Acquire}, {"psetex", backend.Acquire}, {"expire", backend.Renew}, {"pexpire", backend.Renew},
+		{"expireat", backend.Renew}, {"pexpireat", backend.Renew},
+		{"get", backend.Look}, {"exists", backend.Look},
 	} {
 		if strings.Contains(body, "'"+p.command+"'") || strings.Contains(body, `"`+p.command+`"`) {
 			return p.purpose

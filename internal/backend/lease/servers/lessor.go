@@ -1,9 +1,11 @@
-package harness
+package servers
 
 import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/lease"
@@ -35,19 +37,14 @@ const (
 )
 
 // keep begins to keep a lease alive (KeepAlive).
-func (l *etcdLessor) keep(p *process, id lease.SessionID, done locks.Signal) {
+func (l *etcdLessor) keep(p simulated.Process, id lease.SessionID, done locks.Signal) {
 	now := p.Monotonic()
 	l.leases = append(l.leases, &keptLease{id: id, done: done, deadline: now.Add(etcdFirstDeadline), next: now})
 	if !l.begun {
 		l.begun = true
-		l.spawn(p, l.receive)
-		l.spawn(p, l.look)
+		p.Serve(l.receive)
+		p.Serve(l.look)
 	}
-}
-
-// spawn starts a loop, which serves the process rather than one of its acquisitions.
-func (l *etcdLessor) spawn(p *process, loop func(p *process)) {
-	p.task.Go(func(t *sim.Task) { loop(taskOf(p.world, p.client, t, p.shared)) })
 }
 
 // kept returns the leases that are still wanted.
@@ -66,11 +63,11 @@ type etcdStream struct {
 }
 
 // receive takes the answers, on one stream after the other (recvKeepAliveLoop).
-func (l *etcdLessor) receive(p *process) {
+func (l *etcdLessor) receive(p simulated.Process) {
 	for {
-		if l.wire.open(p.task, 0) == nil {
+		if l.wire.open(p.Task(), 0) == nil {
 			s := &etcdStream{conn: l.wire.conn, gone: l.wire.gone}
-			l.spawn(p, func(p *process) { l.send(p, s) })
+			p.Serve(func(p simulated.Process) { l.send(p, s) })
 			l.receiveOn(p, s)
 			s.broken.Fire()
 		}
@@ -79,7 +76,7 @@ func (l *etcdLessor) receive(p *process) {
 }
 
 // receiveOn takes the answers of a stream until it is broken.
-func (l *etcdLessor) receiveOn(p *process, s *etcdStream) {
+func (l *etcdLessor) receiveOn(p simulated.Process, s *etcdStream) {
 	for {
 		for _, a := range s.answers {
 			if a.Err != "" && a.Err != lease.NoSession {
@@ -88,14 +85,14 @@ func (l *etcdLessor) receiveOn(p *process, s *etcdStream) {
 			l.renewed(p, a)
 		}
 		s.answers, s.news = nil, sim.Signal{}
-		if p.task.Wait(sim.Forever, &s.news, s.gone) == 1 {
+		if p.Task().Wait(sim.Forever, &s.news, s.gone) == 1 {
 			return
 		}
 	}
 }
 
 // renewed takes an answer (recvKeepAlive).
-func (l *etcdLessor) renewed(p *process, a *lease.Response) {
+func (l *etcdLessor) renewed(p simulated.Process, a *lease.Response) {
 	for _, k := range l.kept() {
 		switch {
 		case k.id != a.Request.Session:
@@ -110,25 +107,25 @@ func (l *etcdLessor) renewed(p *process, a *lease.Response) {
 
 // send asks for a renewal when a third of a TTL has passed, and again every half second until it is answered
 // (sendKeepAliveLoop).
-func (l *etcdLessor) send(p *process, s *etcdStream) {
+func (l *etcdLessor) send(p simulated.Process, s *etcdStream) {
 	for {
 		for _, k := range slices.Clone(l.kept()) {
 			if p.Monotonic() >= k.next && !l.ask(p, s, k.id) {
 				return
 			}
 		}
-		if p.task.Wait(etcdSendEvery, s.gone, &s.broken) >= 0 {
+		if p.Task().Wait(etcdSendEvery, s.gone, &s.broken) >= 0 {
 			return
 		}
 	}
 }
 
 // ask sends a renewal on a stream; false if it is broken.
-func (l *etcdLessor) ask(p *process, s *etcdStream, id lease.SessionID) bool {
+func (l *etcdLessor) ask(p simulated.Process, s *etcdStream, id lease.SessionID) bool {
 	if l.wire.conn != s.conn {
 		return false
 	}
-	r := &lease.Request{Op: lease.LeaseKeepAlive, Session: id, Purpose: renew}
+	r := &lease.Request{Op: lease.LeaseKeepAlive, Session: id, Purpose: backend.Renew}
 	return l.wire.send(p, r, func(a *lease.Response) {
 		if a != nil {
 			s.answers = append(s.answers, a)
@@ -138,7 +135,7 @@ func (l *etcdLessor) ask(p *process, s *etcdStream, id lease.SessionID) bool {
 }
 
 // look takes leases for lost of which nothing has been heard (deadlineLoop).
-func (l *etcdLessor) look(p *process) {
+func (l *etcdLessor) look(p simulated.Process) {
 	for {
 		p.Sleep(etcdLookEvery)
 		for _, k := range l.kept() {

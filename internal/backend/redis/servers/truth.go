@@ -1,10 +1,12 @@
-package harness
+package servers
 
 import (
 	"slices"
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
@@ -37,18 +39,18 @@ type origin struct {
 	ends  trace.Instant // when the life that it was given is over in true time; Never without expiry
 }
 
-func newRedisTruth(s *redisService, w *world) *redisTruth {
-	t := w.truth
+func newRedisTruth(s *redisService, w simulated.World) *redisTruth {
+	t := w.Truth()
 	r := &redisTruth{
-		Truth: t, service: s, keys: w.plan.keys, quorum: 1,
-		origins: make([]origin, 0, cap(t.Copies)), keyed: make([]keyed, s.deployed.Count()*len(w.plan.keys)),
+		Truth: t, service: s, keys: w.Keys(), quorum: 1,
+		origins: make([]origin, 0, cap(t.Copies)), keyed: make([]keyed, s.deployed.Count()*len(w.Keys())),
 	}
 	switch t.Authority {
 	case locks.Majority:
 		r.quorum = s.deployed.Masters/2 + 1
 		t.Blocks = s.deployed.Masters - r.quorum + 1
 	case locks.Replicated:
-		r.quorum = 1 + max(w.plan.Case.Scenario.Lock.Acks, 1)
+		r.quorum = 1 + max(w.Scenario().Lock.Acks, 1)
 	case locks.MostKeys:
 		r.quorum = len(r.keys)/2 + 1
 		t.Blocks = len(r.keys) - r.quorum + 1
@@ -100,14 +102,14 @@ func (t *redisTruth) Executed(s *redis.Server, r *redis.Request, reply redis.Rep
 	if did.made && t.keyed[i].copy >= 0 {
 		t.count(i)
 	}
-	if did.made || did.entered || r.Asking && r.Purpose != release && r.Purpose != renew && r.Command != "WAIT" {
+	if did.made || did.entered || r.Asking && r.Purpose != backend.Release && r.Purpose != backend.Renew && r.Command != "WAIT" {
 		t.Asked(s.Node().Name, r.Origin, did.made || did.entered)
 	}
 	switch {
 	case !t.Judges():
 	case did.left:
 		t.EndGrants(history.ID(r.Tag), r.Sent, history.ByUnlock)
-	case did.removed || concerns && r.Purpose == release && reply.Type != redis.ReplyError:
+	case did.removed || concerns && r.Purpose == backend.Release && reply.Type != redis.ReplyError:
 		t.removed(i, r, s, held)
 	}
 }
@@ -138,13 +140,13 @@ func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, change
 		case there && (change.Op == redis.OpDeadline || t.keeps(i, r, change)):
 			t.written(i, r, change)
 			t.renewed(i, s, change)
-			did.left = r.Purpose == release
+			did.left = r.Purpose == backend.Release
 			did.entered = did.entered || t.enters(i, r)
-		case r.Purpose == release && there:
+		case r.Purpose == backend.Release && there:
 			t.time(i, s, change)
 		default:
 			t.made(i, r, s, change)
-			did.made = r.Purpose != release
+			did.made = r.Purpose != backend.Release
 		}
 	}
 	return did
@@ -186,7 +188,7 @@ func (t *redisTruth) several() bool {
 // enters begins a grant for an acquisition that adds a hold to one that its owner has, and reports whether it does.
 func (t *redisTruth) enters(i int, r *redis.Request) bool {
 	id, c := history.ID(r.Tag), t.keyed[i].copy
-	if r.Purpose != acquire || t.keyed[i].grant < 0 || t.Copies[c].Acquisition == id || t.Held(id) {
+	if r.Purpose != backend.Acquire || t.keyed[i].grant < 0 || t.Copies[c].Acquisition == id || t.Held(id) {
 		return false
 	}
 	t.Grant(r.Origin, t.origins[c].ends)
@@ -339,7 +341,7 @@ func (t *redisTruth) begin(i int, s *redis.Server, id history.ID, client string,
 // keeps reports whether a request that writes the key leaves it with the owner that it has: it renews it, perhaps by writing
 // the same value again, lets go of one of several holds, or enters once more a lock that counts its owner's holds.
 func (t *redisTruth) keeps(i int, r *redis.Request, change *redis.Change) bool {
-	return t.owns(i, r) && (r.Purpose == renew || r.Purpose == release || change.Kind == redis.KindHash || t.rewrites(i, r, change))
+	return t.owns(i, r) && (r.Purpose == backend.Renew || r.Purpose == backend.Release || change.Kind == redis.KindHash || t.rewrites(i, r, change))
 }
 
 // rewrites reports whether a request writes the value by which its acquisition holds.

@@ -1,10 +1,11 @@
-package harness
+package servers
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim/redis"
 )
@@ -14,15 +15,15 @@ import (
 type clusterRouter struct {
 	service *redisService
 	state   *redisState
-	owner   int              // the master by the table; -1 if there is none yet
-	next    map[*process]int // the node that a task tries next, in place of the table's: it was told MOVED, or tries again
+	owner   int                       // the master by the table; -1 if there is none yet
+	next    map[simulated.Process]int // the node that a task tries next, in place of the table's: it was told MOVED, or tries again
 	loaded  locks.Monotonic
 	loading bool
 	again   bool // a new table was wanted while one was being asked for
 }
 
 func newClusterRouter(s *redisService, state *redisState) *clusterRouter {
-	return &clusterRouter{service: s, state: state, owner: -1, next: make(map[*process]int)}
+	return &clusterRouter{service: s, state: state, owner: -1, next: make(map[simulated.Process]int)}
 }
 
 // go-redis's defaults: the maximum age of a table, and the minimum time between two reloads
@@ -32,7 +33,7 @@ const (
 	reloadPause    = 200 * time.Millisecond
 )
 
-func (r *clusterRouter) master(p *process, _ limit) (int, error) {
+func (r *clusterRouter) master(p simulated.Process, _ limit) (int, error) {
 	if at, ok := r.next[p]; ok {
 		delete(r.next, p)
 		return at, nil
@@ -49,7 +50,7 @@ func (r *clusterRouter) master(p *process, _ limit) (int, error) {
 }
 
 // load asks the nodes for the table, in random order, until one answers. Each has the library's own time to do so.
-func (r *clusterRouter) load(p *process) error {
+func (r *clusterRouter) load(p simulated.Process) error {
 	nodes := make([]int, len(r.state.pools))
 	for i := range nodes {
 		j := int(p.Uniform(int64(i + 1)))
@@ -68,14 +69,14 @@ func (r *clusterRouter) load(p *process) error {
 }
 
 // reload asks for a new table in the background. A request during a reload causes another one.
-func (r *clusterRouter) reload(p *process) {
+func (r *clusterRouter) reload(p simulated.Process) {
 	if r.loading {
 		r.again = true
 		return
 	}
 	r.loading = true
 	p.Go(func(child locks.Process) {
-		q := child.(*process)
+		q := child.(simulated.Process)
 		for more := true; more; more = r.again {
 			if r.load(q) != nil {
 				break
@@ -88,7 +89,7 @@ func (r *clusterRouter) reload(p *process) {
 }
 
 // answered follows MOVED, and tries again where a node says that it cannot serve for now.
-func (r *clusterRouter) answered(p *process, at int, reply *redis.Reply, n int) bool {
+func (r *clusterRouter) answered(p simulated.Process, at int, reply *redis.Reply, n int) bool {
 	switch {
 	case reply.Code() == "MOVED": // slot host:port
 		r.reload(p)
@@ -107,13 +108,13 @@ func (r *clusterRouter) answered(p *process, at int, reply *redis.Reply, n int) 
 }
 
 // failed tries again, and reloads the table: there may be another master.
-func (r *clusterRouter) failed(p *process, at, n int) bool {
+func (r *clusterRouter) failed(p simulated.Process, at, n int) bool {
 	r.reload(p)
 	return r.retry(p, at, n)
 }
 
 // retry tries the same node once more, then whichever is the master by the table (osscluster.go, process).
-func (r *clusterRouter) retry(p *process, at, n int) bool {
+func (r *clusterRouter) retry(p simulated.Process, at, n int) bool {
 	if !backOff(p, n) {
 		return false
 	}

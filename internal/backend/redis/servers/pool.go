@@ -1,9 +1,10 @@
-package harness
+package servers
 
 import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/redis"
@@ -13,20 +14,20 @@ import (
 // connection, or opens one; a call that times out closes its own.
 type pool struct {
 	server *sim.Node
-	idle   []*line
-	busy   []*line
+	idle   []*simulated.Line
+	busy   []*simulated.Line
 
-	firstIdle, firstBusy [1]*line // where they begin: nearly always there is one
+	firstIdle, firstBusy [1]*simulated.Line // where they begin: nearly always there is one
 }
 
 // limit is when a call has to be over, on the process's monotonic clock.
 type limit struct {
-	process *process
+	process simulated.Process
 	ends    locks.Monotonic
 	none    bool
 }
 
-func limitOf(p *process, timeout time.Duration) limit {
+func limitOf(p simulated.Process, timeout time.Duration) limit {
 	if timeout <= 0 {
 		return limit{process: p, none: true}
 	}
@@ -42,20 +43,20 @@ func (l limit) left() time.Duration {
 }
 
 // connection takes an idle connection of the pool, or opens one.
-func (from *pool) connection(p *process, l limit) (*line, error) {
+func (from *pool) connection(p simulated.Process, l limit) (*simulated.Line, error) {
 	if from.ready() {
 		n := len(from.idle) - 1
 		c := from.idle[n]
 		from.idle = from.idle[:n]
 		return c, nil
 	}
-	return openLine(p.task, from.server, l.left())
+	return simulated.Open(p.Task(), from.server, l.left())
 }
 
 // ready forgets idle connections that are over, up to one that is not. It reports whether there is one.
 func (from *pool) ready() bool {
 	for n := len(from.idle); n > 0; n-- {
-		if !from.idle[n-1].over {
+		if !from.idle[n-1].Over {
 			return true
 		}
 		from.idle = from.idle[:n-1]
@@ -64,9 +65,9 @@ func (from *pool) ready() bool {
 }
 
 // exchange sends a request on a connection of the pool and waits for its reply.
-func (from *pool) exchange(p *process, c *line, l limit, r *redis.Request) (*redis.Reply, error) {
+func (from *pool) exchange(p simulated.Process, c *simulated.Line, l limit, r *redis.Request) (*redis.Reply, error) {
 	from.lend(c)
-	answer, err := c.call(p.task, r, l.left())
+	answer, err := c.Call(p.Task(), r, l.left())
 	from.giveBack(c, err)
 	if err != nil {
 		return nil, err
@@ -75,9 +76,9 @@ func (from *pool) exchange(p *process, c *line, l limit, r *redis.Request) (*red
 }
 
 // batch sends requests on a connection of the pool and waits for their replies.
-func (from *pool) batch(p *process, c *line, l limit, requests []sim.Payload) ([]*redis.Reply, error) {
+func (from *pool) batch(p simulated.Process, c *simulated.Line, l limit, requests []sim.Payload) ([]*redis.Reply, error) {
 	from.lend(c)
-	answers, err := c.batch(p.task, requests, l.left())
+	answers, err := c.Batch(p.Task(), requests, l.left())
 	replies := make([]*redis.Reply, len(answers))
 	for i, answer := range answers {
 		replies[i] = &answer.(*redis.Response).Reply
@@ -87,14 +88,14 @@ func (from *pool) batch(p *process, c *line, l limit, requests []sim.Payload) ([
 }
 
 // lend notes that a connection is used.
-func (from *pool) lend(c *line) { from.busy = append(from.busy, c) }
+func (from *pool) lend(c *simulated.Line) { from.busy = append(from.busy, c) }
 
 // giveBack puts a connection back into the pool that has been used, unless that failed.
-func (from *pool) giveBack(c *line, err error) {
+func (from *pool) giveBack(c *simulated.Line, err error) {
 	if last := len(from.busy) - 1; from.busy[last] == c { // nearly always there is one
 		from.busy = from.busy[:last]
 	} else {
-		from.busy = slices.DeleteFunc(from.busy, func(other *line) bool { return other == c })
+		from.busy = slices.DeleteFunc(from.busy, func(other *simulated.Line) bool { return other == c })
 	}
 	if err == nil {
 		from.idle = append(from.idle, c)
@@ -104,7 +105,7 @@ func (from *pool) giveBack(c *line, err error) {
 // drop closes the connections of the pool, and with them what is being asked on them.
 func (from *pool) drop() {
 	for _, c := range slices.Concat(from.idle, from.busy) {
-		c.close()
+		c.Close()
 	}
 	from.idle = nil
 }
@@ -112,7 +113,7 @@ func (from *pool) drop() {
 // dropLast closes the connection that was used last.
 func (from *pool) dropLast() {
 	if n := len(from.idle) - 1; n >= 0 {
-		from.idle[n].close()
+		from.idle[n].Close()
 		from.idle = from.idle[:n]
 	}
 }

@@ -1,10 +1,12 @@
-package harness
+package servers
 
 import (
 	"strings"
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/database"
@@ -16,7 +18,7 @@ import (
 // until the lease ends by the server's clock.
 type databaseTruth struct {
 	*record.Succession
-	world *world
+	world simulated.World
 	key   database.Key
 	node  *sim.Node
 	end   *sim.Timer        // of the lease that is in the row
@@ -24,9 +26,9 @@ type databaseTruth struct {
 	freed *database.Request // the last that let it go
 }
 
-func newDatabaseTruth(w *world) *databaseTruth {
-	space, name, _ := strings.Cut(w.plan.key, "/")
-	return &databaseTruth{Succession: record.NewSuccession(w.truth), world: w, key: database.Key{Space: space, Name: name}}
+func newDatabaseTruth(w simulated.World) *databaseTruth {
+	space, name, _ := strings.Cut(w.Keys()[0], "/")
+	return &databaseTruth{Succession: record.NewSuccession(w.Truth()), world: w, key: database.Key{Space: space, Name: name}}
 }
 
 // watch tells the truth which node the server runs on.
@@ -83,7 +85,7 @@ func (t *databaseTruth) Committed(_ *database.Server, r *database.Request, chang
 	for i := range changes {
 		switch c := &changes[i]; {
 		case c.Table.Name == resourceTable && c.After != nil:
-			t.world.journal.written(uint64(c.Value(c.After, "version").Int), true)
+			t.world.Written(uint64(c.Value(c.After, "version").Int), true)
 		case c.Table.Name == t.key.Space && t.leased() && t.isLease(c):
 			t.changed(r, c)
 		}
@@ -94,7 +96,7 @@ func (t *databaseTruth) Committed(_ *database.Server, r *database.Request, chang
 func (t *databaseTruth) RolledBack(_ *database.Server, changes []database.Change) {
 	for i := range changes {
 		if c := &changes[i]; c.Table.Name == resourceTable && c.After != nil {
-			t.world.journal.written(uint64(c.Value(c.After, "version").Int), false)
+			t.world.Written(uint64(c.Value(c.After, "version").Int), false)
 		}
 	}
 }
@@ -140,9 +142,9 @@ func (t *databaseTruth) Executed(_ *database.Server, r *database.Request, a *dat
 		t.accessed(r, a)
 	}
 	switch {
-	case r.Purpose == release && t.freed != r && a.Err == nil:
+	case r.Purpose == backend.Release && t.freed != r && a.Err == nil:
 		t.Released(t.node.Name, r.Origin, 0)
-	case r.Purpose == acquire && (t.given == r || r.Asking):
+	case r.Purpose == backend.Acquire && (t.given == r || r.Asking):
 		t.Asked(t.node.Name, r.Origin, t.given == r)
 	}
 }
@@ -150,6 +152,6 @@ func (t *databaseTruth) Executed(_ *database.Server, r *database.Request, a *dat
 // accessed sees a read of the resource. A write counts when it is committed.
 func (t *databaseTruth) accessed(r *database.Request, a *database.Response) {
 	if len(a.Rows) == 1 {
-		t.world.journal.settled(r.Access, true, uint64(a.Rows[0][0].Int))
+		t.world.Settled(r.Access, true, uint64(a.Rows[0][0].Int))
 	}
 }

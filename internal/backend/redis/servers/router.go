@@ -1,10 +1,11 @@
-package harness
+package servers
 
 import (
 	"path"
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/redis"
 )
@@ -14,12 +15,12 @@ import (
 // then meet its own key.
 type router interface {
 	// master returns the server that the process now takes for the master of the lock's key.
-	master(p *process, l limit) (server int, err error)
+	master(p simulated.Process, l limit) (server int, err error)
 	// answered looks at a server's answer to the n-th attempt, from 1. It reports whether the request is to be sent again,
 	// wherever master says then.
-	answered(p *process, at int, reply *redis.Reply, n int) (again bool)
+	answered(p simulated.Process, at int, reply *redis.Reply, n int) (again bool)
 	// failed says that for the n-th attempt a server could not be reached, or has not answered. It reports the same.
-	failed(p *process, at, n int) (again bool)
+	failed(p simulated.Process, at, n int) (again bool)
 }
 
 // router returns how a process finds the master: by what it was told, unless somebody can be asked.
@@ -42,7 +43,7 @@ const (
 )
 
 // backOff waits after the n-th attempt. It reports whether there is to be another.
-func backOff(p *process, n int) bool {
+func backOff(p simulated.Process, n int) bool {
 	if n >= lastAttempt {
 		return false
 	}
@@ -64,13 +65,13 @@ func passing(r *redis.Reply) bool {
 // are open stay open, and are not used any more. Nothing is sent again but by the lock.
 type toldRouter struct{ service *redisService }
 
-func (r toldRouter) master(p *process, _ limit) (int, error) {
-	return r.service.told[p.client.name], nil
+func (r toldRouter) master(p simulated.Process, _ limit) (int, error) {
+	return r.service.told[p.Client()], nil
 }
 
-func (toldRouter) answered(*process, int, *redis.Reply, int) bool { return false }
+func (toldRouter) answered(simulated.Process, int, *redis.Reply, int) bool { return false }
 
-func (toldRouter) failed(*process, int, int) bool { return false }
+func (toldRouter) failed(simulated.Process, int, int) bool { return false }
 
 // promote is a failover by hand: the server is made master, the other replicas of its master are told to follow it, and
 // clients are told where it is.
@@ -89,8 +90,7 @@ func (s *redisService) promote(server *redis.Server, a *sim.Action) bool {
 			}
 		}
 	}
-	for i := range s.world.plan.clients {
-		name := s.world.plan.clients[i].name
+	for _, name := range s.world.Clients() {
 		if len(a.Nodes) > 0 && !matchesAny(a.Nodes, name) {
 			continue
 		}
@@ -116,7 +116,7 @@ func (s *redisService) shard(i int) int {
 // demoteLater has the old master told after a while; never if that is 0.
 func (s *redisService) demoteLater(old, master *redis.Server, after time.Duration) {
 	if after > 0 {
-		s.world.engine.After(after, func() { old.Demote(master) })
+		s.world.Engine().After(after, func() { old.Demote(master) })
 	}
 }
 

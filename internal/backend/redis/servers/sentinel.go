@@ -1,4 +1,4 @@
-package harness
+package servers
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/redis"
@@ -17,7 +18,7 @@ func (s *redisService) deploySentinels() {
 	if s.deployed.Sentinels == 0 {
 		return
 	}
-	s.sentinels = sentinel.Deploy(s.world.engine, sentinel.Config{
+	s.sentinels = sentinel.Deploy(s.world.Engine(), sentinel.Config{
 		Master: s.nodes[0], Replicas: s.nodes[1:], Sentinels: s.deployed.Sentinels,
 		DownAfter: s.deployed.DownAfter, FailoverTimeout: s.deployed.Failover,
 	})
@@ -46,7 +47,7 @@ func (s *redisService) newSentinelRouter(state *redisState) *sentinelRouter {
 // impatient cuts a limit down to what the client library itself would wait.
 func (l limit) impatient() limit { return limitOf(l.process, min(l.left(), readTimeout)) }
 
-func (r *sentinelRouter) master(p *process, l limit) (int, error) {
+func (r *sentinelRouter) master(p simulated.Process, l limit) (int, error) {
 	if r.current >= 0 && r.state.pools[r.current].ready() {
 		return r.current, nil
 	}
@@ -59,7 +60,7 @@ func (r *sentinelRouter) master(p *process, l limit) (int, error) {
 }
 
 // ask asks the Sentinel that answered last. If it fails, all are asked, and the first that answers is chosen.
-func (r *sentinelRouter) ask(p *process, l limit) (int, error) {
+func (r *sentinelRouter) ask(p simulated.Process, l limit) (int, error) {
 	if chosen := r.chosen; chosen >= 0 {
 		at, err := r.askOne(p, l, chosen)
 		if err == nil {
@@ -72,7 +73,7 @@ func (r *sentinelRouter) ask(p *process, l limit) (int, error) {
 	found, done, open := -1, &sim.Signal{}, len(r.sentinels)
 	for i := range r.sentinels {
 		p.Go(func(child locks.Process) {
-			q := child.(*process)
+			q := child.(simulated.Process)
 			at, err := r.askOne(q, limitOf(q, l.left()), i)
 			open--
 			if err == nil && found < 0 {
@@ -84,14 +85,14 @@ func (r *sentinelRouter) ask(p *process, l limit) (int, error) {
 			}
 		})
 	}
-	p.task.Wait(l.left(), done)
+	p.Task().Wait(l.left(), done)
 	if found < 0 {
 		return 0, fmt.Errorf("no Sentinel answers: %w", locks.ErrNotDone)
 	}
 	return found, nil
 }
 
-func (r *sentinelRouter) askOne(p *process, l limit, i int) (int, error) {
+func (r *sentinelRouter) askOne(p simulated.Process, l limit, i int) (int, error) {
 	reply, err := r.sentinels[i].inquire(p, l, "SENTINEL", "get-master-addr-by-name", sentinel.MasterName)
 	switch {
 	case err != nil:
@@ -103,13 +104,13 @@ func (r *sentinelRouter) askOne(p *process, l limit, i int) (int, error) {
 }
 
 // inquire asks a server on the client library's own account, for no lock.
-func (from *pool) inquire(p *process, l limit, args ...string) (*redis.Reply, error) {
+func (from *pool) inquire(p simulated.Process, l limit, args ...string) (*redis.Reply, error) {
 	c, err := from.connection(p, l)
 	if err != nil {
 		return nil, err
 	}
 	request := redis.NewRequest(args, "")
-	request.Client = p.client.name
+	request.Client = p.Client()
 	return from.exchange(p, c, l, request)
 }
 
@@ -119,7 +120,7 @@ func (s *redisService) named(name string) int {
 }
 
 // choose asks this Sentinel from now on, and listens to what it tells.
-func (r *sentinelRouter) choose(p *process, i int) {
+func (r *sentinelRouter) choose(p simulated.Process, i int) {
 	if r.chosen >= 0 {
 		return
 	}
@@ -149,7 +150,7 @@ func (r *sentinelRouter) switchTo(at int) {
 
 // answered closes a connection on which a server has said that it is not the master, and tries again as go-redis does
 // (redis.go, process; error.go, isBadConn).
-func (r *sentinelRouter) answered(p *process, at int, reply *redis.Reply, n int) bool {
+func (r *sentinelRouter) answered(p simulated.Process, at int, reply *redis.Reply, n int) bool {
 	if reply.Code() == "READONLY" {
 		r.state.pools[at].dropLast()
 	}
@@ -157,7 +158,7 @@ func (r *sentinelRouter) answered(p *process, at int, reply *redis.Reply, n int)
 }
 
 // failed tries again, on another connection.
-func (*sentinelRouter) failed(p *process, _, n int) bool { return backOff(p, n) }
+func (*sentinelRouter) failed(p simulated.Process, _, n int) bool { return backOff(p, n) }
 
 // tidings is a connection on which a Sentinel tells of a new master. If it is lost it is opened again.
 type tidings struct {
@@ -168,9 +169,9 @@ type tidings struct {
 }
 
 // listen keeps the connection open in a task of its own (go-redis's PubSub and its channel).
-func (e *tidings) listen(p *process, at *sim.Node) {
+func (e *tidings) listen(p simulated.Process, at *sim.Node) {
 	const pause = 100 * time.Millisecond
-	p.task.Go(func(t *sim.Task) {
+	p.Task().Go(func(t *sim.Task) {
 		for ; !e.closed; t.Sleep(pause) {
 			e.over = sim.Signal{}
 			conn, err := t.Dial(at, e, readTimeout)
@@ -179,7 +180,7 @@ func (e *tidings) listen(p *process, at *sim.Node) {
 			}
 			e.conn = conn
 			request := redis.NewRequest([]string{"SUBSCRIBE", "+switch-master"}, "")
-			request.Client = p.client.name
+			request.Client = p.Client()
 			if conn.Send(t, request) == nil {
 				t.Wait(sim.Forever, &e.over)
 			}

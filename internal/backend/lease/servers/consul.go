@@ -1,8 +1,9 @@
-package harness
+package servers
 
 import (
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim/lease"
 )
@@ -18,18 +19,18 @@ func (c consulClient) Consul() locks.Consul { return c }
 
 func (c consulClient) call(timeout time.Duration, r *lease.Request) (*lease.Response, error) {
 	p := c.process
-	idle, _ := p.shared.clients.([]*wire)
-	w := &wire{server: c.server, woken: p.world.woken}
+	idle, _ := (*p.Own()).([]*wire)
+	w := &wire{server: c.server, woken: p.World().Woken}
 	if n := len(idle); n > 0 {
-		w, p.shared.clients = idle[n-1], idle[:n-1]
+		w, *p.Own() = idle[n-1], idle[:n-1]
 	}
 	a, err := w.call(p, timeout, r)
 	if err != nil {
 		w.close()
 		return nil, err
 	}
-	idle, _ = p.shared.clients.([]*wire)
-	p.shared.clients = append(idle, w)
+	idle, _ = (*p.Own()).([]*wire)
+	*p.Own() = append(idle, w)
 	return a, refused(a)
 }
 
@@ -55,7 +56,7 @@ func lockDelay(delay *time.Duration) time.Duration {
 
 // RenewSession restarts the session's TTL.
 func (c consulClient) RenewSession(timeout time.Duration, id uint64) (time.Duration, error) {
-	a, err := c.call(timeout, &lease.Request{Op: lease.SessionRenew, Session: lease.SessionID(id), Purpose: renew})
+	a, err := c.call(timeout, &lease.Request{Op: lease.SessionRenew, Session: lease.SessionID(id), Purpose: backend.Renew})
 	if err != nil {
 		return 0, err
 	}
@@ -70,12 +71,12 @@ func (c consulClient) DestroySession(timeout time.Duration, id uint64) error {
 
 // Acquire acquires a key for the session.
 func (c consulClient) Acquire(timeout time.Duration, key string, id uint64) (bool, error) {
-	return c.apply(timeout, &lease.Request{Op: lease.KVAcquire, Key: key, Session: lease.SessionID(id), Purpose: acquire})
+	return c.apply(timeout, &lease.Request{Op: lease.KVAcquire, Key: key, Session: lease.SessionID(id), Purpose: backend.Acquire})
 }
 
 // Release releases the session's key.
 func (c consulClient) Release(timeout time.Duration, key string, id uint64) (bool, error) {
-	return c.apply(timeout, &lease.Request{Op: lease.KVRelease, Key: key, Session: lease.SessionID(id), Purpose: release})
+	return c.apply(timeout, &lease.Request{Op: lease.KVRelease, Key: key, Session: lease.SessionID(id), Purpose: backend.Release})
 }
 
 func (c consulClient) apply(timeout time.Duration, r *lease.Request) (bool, error) {
@@ -90,7 +91,7 @@ func (c consulClient) apply(timeout time.Duration, r *lease.Request) (bool, erro
 func (c consulClient) Get(
 	timeout time.Duration, key string, index int64, wait time.Duration,
 ) (locks.ConsulPair, error) {
-	a, err := c.call(timeout, &lease.Request{Op: lease.KVGet, Key: key, Index: index, Wait: wait, Purpose: look})
+	a, err := c.call(timeout, &lease.Request{Op: lease.KVGet, Key: key, Index: index, Wait: wait, Purpose: backend.Look})
 	if err != nil {
 		return locks.ConsulPair{}, err
 	}

@@ -1,4 +1,5 @@
-package harness
+// Package servers simulates a ZooKeeper ensemble in a run.
+package servers
 
 import (
 	"errors"
@@ -6,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/zookeeper"
@@ -13,16 +16,20 @@ import (
 
 // zooKeeperService is a ZooKeeper ensemble.
 type zooKeeperService struct {
-	world    *world
+	world    simulated.World
 	ensemble *zookeeper.Ensemble
 	nodes    []*sim.Node
 	sessions map[*sim.Node]func() zookeeper.SessionID // the present one of every client process
 }
 
-func newZooKeeperService(w *world) *zooKeeperService {
-	deployed := &w.plan.Case.Scenario.Servers
+// Servers builds an ensemble.
+type Servers struct{ simulated.Anywhere }
+
+// Build builds the ensemble.
+func (Servers) Build(w simulated.World) simulated.Service {
+	deployed := &w.Scenario().Servers
 	s := &zooKeeperService{world: w, sessions: make(map[*sim.Node]func() zookeeper.SessionID)}
-	s.ensemble = zookeeper.New(w.engine, zookeeper.Config{
+	s.ensemble = zookeeper.New(w.Engine(), zookeeper.Config{
 		Servers: deployed.Count(), Leader: deployed.Leader, Tick: deployed.Tick, SyncLimit: deployed.SyncLimit,
 		LazyDisk: deployed.Persistence == "lazy", Observer: newZooKeeperTruth(w),
 	})
@@ -32,16 +39,19 @@ func newZooKeeperService(w *world) *zooKeeperService {
 	return s
 }
 
-func (s *zooKeeperService) servers() []*sim.Node { return s.nodes }
+// Servers returns the nodes.
+func (s *zooKeeperService) Servers() []*sim.Node { return s.nodes }
 
-func (s *zooKeeperService) role(name string) string {
+// Role finds the node that plays a role.
+func (s *zooKeeperService) Role(name string) string {
 	if leader := s.ensemble.Leader(); name == "leader" && leader != nil {
 		return leader.Node().Name
 	}
 	return ""
 }
 
-func (s *zooKeeperService) command(n *sim.Node, a *sim.Action) bool {
+// Command carries out an action on a server.
+func (s *zooKeeperService) Command(n *sim.Node, a *sim.Action) bool {
 	switch a.Kind {
 	case sim.Promote:
 		i := slices.Index(s.nodes, n)
@@ -54,20 +64,21 @@ func (s *zooKeeperService) command(n *sim.Node, a *sim.Action) bool {
 	}
 }
 
-func (s *zooKeeperService) errorReply(request sim.Payload, text string) sim.Payload {
+// ErrorReply answers a request with an error.
+func (s *zooKeeperService) ErrorReply(request sim.Payload, text string) sim.Payload {
 	return zookeeper.ErrorResponse(request, text)
 }
 
 // open makes the handle of a process.
-func (s *zooKeeperService) open(p *process, f zookeeper.Flavour, timeout time.Duration) *zookeeper.Handle {
+func (s *zooKeeperService) open(p simulated.Process, f zookeeper.Flavour, timeout time.Duration) *zookeeper.Handle {
 	var servers []int
-	for _, name := range p.client.servers {
+	for _, name := range p.Home() {
 		servers = append(servers, 1+slices.IndexFunc(s.nodes, func(n *sim.Node) bool { return n.Name == name }))
 	}
-	node := p.task.Node()
-	h := zookeeper.NewHandle(p.task, s.ensemble, zookeeper.HandleConfig{
-		Flavour: f, Timeout: timeout, Servers: servers, Rand: p.world.engine.Rand("handle", node.Name, p.shared.life),
-		Woken: p.world.woken, Tell: func(news string) { p.world.note(node.Name, news) },
+	node := p.Task().Node()
+	h := zookeeper.NewHandle(p.Task(), s.ensemble, zookeeper.HandleConfig{
+		Flavour: f, Timeout: timeout, Servers: servers, Rand: p.World().Engine().Rand("handle", node.Name, p.Life()),
+		Woken: p.World().Woken, Tell: func(news string) { p.World().Note(node.Name, news) },
 	})
 	s.sessions[node] = func() zookeeper.SessionID { return h.Session().ID }
 	return h
@@ -75,13 +86,14 @@ func (s *zooKeeperService) open(p *process, f zookeeper.Flavour, timeout time.Du
 
 // zooKeeperClients is a task's clients of the servers.
 type zooKeeperClients struct {
-	none
+	simulated.None
 	service *zooKeeperService
-	process *process
+	process simulated.Process
 }
 
-func (s *zooKeeperService) clients(p *process) locks.Services {
-	return &zooKeeperClients{none: none{"zookeeper"}, service: s, process: p}
+// Clients makes a task's clients of the servers.
+func (s *zooKeeperService) Clients(p simulated.Process) locks.Services {
+	return &zooKeeperClients{None: simulated.None{Kind: "zookeeper"}, service: s, process: p}
 }
 
 // ZooKeeper returns the ensemble.
@@ -90,21 +102,21 @@ func (c *zooKeeperClients) ZooKeeper() locks.ZooKeeper { return c }
 // Open returns the process's handle.
 func (c *zooKeeperClients) Open(library string, timeout time.Duration) locks.ZKHandle {
 	p := c.process
-	handle, ok := p.shared.clients.(*zookeeper.Handle)
+	handle, ok := (*p.Own()).(*zookeeper.Handle)
 	if !ok || handle.Dead() {
 		flavour, known := zookeeper.FindFlavour(library)
 		if !known {
-			panic("harness: there is no client library of ZooKeeper named " + library)
+			panic("servers: there is no client library of ZooKeeper named " + library)
 		}
 		handle = c.service.open(p, flavour, timeout)
-		p.shared.clients = handle
+		*p.Own() = handle
 	}
 	return &zooKeeperPort{process: p, handle: handle}
 }
 
 // zooKeeperPort is the locks.ZKHandle of one task.
 type zooKeeperPort struct {
-	process *process
+	process simulated.Process
 	handle  *zookeeper.Handle
 }
 
@@ -121,9 +133,9 @@ func (z *zooKeeperPort) Create(path, data string, kind locks.ZKKind) (locks.ZKNo
 	case locks.ZKContainer:
 		r.Container = true
 	case locks.ZKEphemeral:
-		r.Ephemeral, r.Purpose = true, acquire
+		r.Ephemeral, r.Purpose = true, backend.Acquire
 	case locks.ZKEphemeralSequential:
-		r.Ephemeral, r.Sequential, r.Purpose = true, true, acquire
+		r.Ephemeral, r.Sequential, r.Purpose = true, true, backend.Acquire
 	case locks.ZKPersistent:
 	}
 	a, err := z.do(r, nil)
@@ -136,7 +148,7 @@ func (z *zooKeeperPort) Create(path, data string, kind locks.ZKKind) (locks.ZKNo
 // Delete removes a node.
 func (z *zooKeeperPort) Delete(path string) error {
 	_, err := z.do(&zookeeper.Request{
-		Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion, Purpose: release,
+		Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion, Purpose: backend.Release,
 	}, nil)
 	return err
 }
@@ -152,7 +164,7 @@ func (z *zooKeeperPort) Watch(path string) (locks.ZKNode, locks.Signal, error) {
 }
 
 func (z *zooKeeperPort) get(path string, w *zookeeper.Watch) (locks.ZKNode, error) {
-	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetData, Path: path, Purpose: look}, w)
+	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetData, Path: path, Purpose: backend.Look}, w)
 	if err != nil {
 		return locks.ZKNode{}, err
 	}
@@ -161,7 +173,7 @@ func (z *zooKeeperPort) get(path string, w *zookeeper.Watch) (locks.ZKNode, erro
 
 // Children lists a node's children.
 func (z *zooKeeperPort) Children(path string) ([]string, error) {
-	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetChildren, Path: path, Purpose: look}, nil)
+	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetChildren, Path: path, Purpose: backend.Look}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +182,7 @@ func (z *zooKeeperPort) Children(path string) ([]string, error) {
 
 // Sync makes the server catch up.
 func (z *zooKeeperPort) Sync(path string) error {
-	_, err := z.do(&zookeeper.Request{Op: zookeeper.Sync, Path: path, Purpose: look}, nil)
+	_, err := z.do(&zookeeper.Request{Op: zookeeper.Sync, Path: path, Purpose: backend.Look}, nil)
 	return err
 }
 
@@ -201,8 +213,8 @@ func nodeOf(path, data string, s *zookeeper.Stat) locks.ZKNode {
 
 // do sends a request and tells its outcome in the words of the locks.
 func (z *zooKeeperPort) do(r *zookeeper.Request, w *zookeeper.Watch) (*zookeeper.Response, error) {
-	r.Origin = z.process.origin()
-	a, err := z.handle.Do(z.process.task, r, w)
+	r.Origin = z.process.Origin()
+	a, err := z.handle.Do(z.process.Task(), r, w)
 	switch {
 	case err == nil:
 		return a, refusal(a.Err)

@@ -1,4 +1,4 @@
-package harness
+package servers
 
 import (
 	"slices"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
@@ -18,7 +20,7 @@ import (
 // and the first one made holds; else (Consul, Chubby) the lock's key is an entry while a session has it.
 type leaseTruth struct {
 	*record.Succession
-	world   *world
+	world   simulated.World
 	key     string
 	entries []leaseEntry // by creation
 }
@@ -30,8 +32,8 @@ type leaseEntry struct {
 	made    sim.Origin // the request that made it, or acquired it
 }
 
-func newLeaseTruth(w *world) *leaseTruth {
-	return &leaseTruth{Succession: record.NewSuccession(w.truth), world: w, key: w.plan.key}
+func newLeaseTruth(w simulated.World) *leaseTruth {
+	return &leaseTruth{Succession: record.NewSuccession(w.Truth()), world: w, key: w.Keys()[0]}
 }
 
 // isEntry reports whether a change is of a key that holds the lock, or waits for it.
@@ -60,7 +62,7 @@ func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Respon
 			l.Released(node, r.Origin, owner)
 		}
 	}
-	if r.Purpose == release && !left {
+	if r.Purpose == backend.Release && !left {
 		l.Released(node, r.Origin, 0)
 	}
 	if took := l.succeed(s); took || l.asks(r) {
@@ -74,8 +76,8 @@ func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Respon
 // asks reports whether a request asks for the lock. In Consul a client that waits for another's lock only queries for
 // a change of it; but so does the holder, when Lock has returned.
 func (l *leaseTruth) asks(r *lease.Request) bool {
-	return r.Purpose == acquire ||
-		r.Purpose == look && r.Asking && l.Of(history.ID(r.Tag)).Returned == trace.Never
+	return r.Purpose == backend.Acquire ||
+		r.Purpose == backend.Look && r.Asking && l.Of(history.ID(r.Tag)).Returned == trace.Never
 }
 
 // settle notes what the service has decided on an access to data that it guards.
@@ -86,7 +88,7 @@ func (l *leaseTruth) settle(r *lease.Request, a *lease.Response) {
 			version, _ = strconv.ParseUint(k.Value, 10, 64) // a register that nobody has written is not there
 		}
 	}
-	l.world.journal.settled(r.Access, a.Succeeded, version)
+	l.world.Settled(r.Access, a.Succeeded, version)
 }
 
 // leave takes an entry away, and says whose it was and whether it was the first.

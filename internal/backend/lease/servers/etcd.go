@@ -1,8 +1,9 @@
-package harness
+package servers
 
 import (
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim/lease"
 )
@@ -22,11 +23,11 @@ type etcdConnection struct {
 }
 
 func (c etcdClient) shared() *etcdConnection {
-	s, ok := c.process.shared.clients.(*etcdConnection)
+	s, ok := (*c.process.Own()).(*etcdConnection)
 	if !ok {
-		s = &etcdConnection{wire: wire{server: c.server, woken: c.process.world.woken}}
+		s = &etcdConnection{wire: wire{server: c.server, woken: c.process.World().Woken}}
 		s.lessor.wire = &s.wire
-		c.process.shared.clients = s
+		*c.process.Own() = s
 	}
 	return s
 }
@@ -72,7 +73,7 @@ func (c etcdClient) Txn(timeout time.Duration, txn locks.EtcdTxn) (locks.EtcdTxn
 			Op: lease.Put, Key: put.Key, Value: put.Value, Session: lease.SessionID(put.Lease),
 		})
 		if put.Lease != 0 {
-			r.Purpose = acquire
+			r.Purpose = backend.Acquire
 		}
 	}
 	r.Then = append(r.Then, rangesOf(txn.Then)...)
@@ -121,7 +122,7 @@ func gotten(a *lease.Response) locks.EtcdGetResult {
 // Get reads a key.
 func (c etcdClient) Get(timeout time.Duration, get locks.EtcdGet) (locks.EtcdGetResult, error) {
 	r := rangeOf(get)
-	r.Purpose = look
+	r.Purpose = backend.Look
 	a, err := c.call(timeout, &r)
 	if err != nil {
 		return locks.EtcdGetResult{}, err
@@ -131,7 +132,7 @@ func (c etcdClient) Get(timeout time.Duration, get locks.EtcdGet) (locks.EtcdGet
 
 // Delete removes a key.
 func (c etcdClient) Delete(timeout time.Duration, key string) (bool, error) {
-	a, err := c.call(timeout, &lease.Request{Op: lease.DeleteRange, Key: key, Purpose: release})
+	a, err := c.call(timeout, &lease.Request{Op: lease.DeleteRange, Key: key, Purpose: backend.Release})
 	if err != nil {
 		return false, err
 	}
@@ -140,6 +141,6 @@ func (c etcdClient) Delete(timeout time.Duration, key string) (bool, error) {
 
 // AwaitDeletion watches a key until it is deleted.
 func (c etcdClient) AwaitDeletion(timeout time.Duration, key string, from int64) error {
-	_, err := c.call(timeout, &lease.Request{Op: lease.Watch, Key: key, Revision: from, Purpose: look})
+	_, err := c.call(timeout, &lease.Request{Op: lease.Watch, Key: key, Revision: from, Purpose: backend.Look})
 	return err
 }

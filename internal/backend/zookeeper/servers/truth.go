@@ -1,4 +1,4 @@
-package harness
+package servers
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
@@ -18,7 +19,7 @@ import (
 // node under its key, or that node's children; the first of them by number holds.
 type zooKeeperTruth struct {
 	*record.Succession
-	world   *world
+	world   simulated.World
 	key     string
 	entries []entry // by number
 }
@@ -29,8 +30,8 @@ type entry struct {
 	made sim.Origin // the request that made it
 }
 
-func newZooKeeperTruth(w *world) *zooKeeperTruth {
-	return &zooKeeperTruth{Succession: record.NewSuccession(w.truth), world: w, key: w.plan.key}
+func newZooKeeperTruth(w simulated.World) *zooKeeperTruth {
+	return &zooKeeperTruth{Succession: record.NewSuccession(w.Truth()), world: w, key: w.Keys()[0]}
 }
 
 // isEntry reports whether a node of that path holds the lock, or waits for it.
@@ -58,7 +59,7 @@ func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 		z.Outlives(history.ID(r.Tag))
 	}
 	if r != nil && r.Access != 0 {
-		z.world.journal.settled(r.Access, txn.Err == zookeeper.OK, 0)
+		z.world.Settled(r.Access, txn.Err == zookeeper.OK, 0)
 	}
 	switch {
 	case r == nil || !z.isEntry(r.Path):
@@ -74,7 +75,7 @@ func (z *zooKeeperTruth) Answered(_ *zookeeper.Server, a *zookeeper.Response) {
 	z.Outlives(history.ID(a.Request.Tag))
 	if r := a.Request; r.Access != 0 {
 		version, _ := strconv.ParseUint(a.Data, 10, 64) // of a register that has never been written, 0
-		z.world.journal.settled(r.Access, true, version)
+		z.world.Settled(r.Access, true, version)
 	}
 }
 

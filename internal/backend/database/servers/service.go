@@ -1,10 +1,12 @@
-package harness
+// Package servers simulates MySQL and PostgreSQL servers in a run.
+package servers
 
 import (
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/database"
@@ -16,30 +18,45 @@ type databaseService struct {
 	nodes  []*sim.Node // the server, and the pooler if there is one
 }
 
-func newDatabaseService(w *world, d database.Dialect) *databaseService {
-	deployed := &w.plan.Case.Scenario.Servers
+// Servers builds a server of one dialect.
+type Servers struct {
+	simulated.Anywhere
+	dialect database.Dialect
+}
+
+// MySQL simulates a MySQL server.
+func MySQL() Servers { return Servers{dialect: database.MySQL} }
+
+// Postgres simulates a PostgreSQL server.
+func Postgres() Servers { return Servers{dialect: database.PostgreSQL} }
+
+// Build builds the server, and its pooler if there is one.
+func (k Servers) Build(w simulated.World) simulated.Service {
+	deployed := &w.Scenario().Servers
 	truth := newDatabaseTruth(w)
 	s := &databaseService{server: database.New(database.Config{
-		Dialect: d, Tables: tables(w.plan.Case.Scenario.Resource.Registers),
+		Dialect: k.dialect, Tables: tables(w.Scenario().Resource.Registers),
 		Idle: deployed.IdleTimeout, KeepAlive: deployed.KeepAlive, Observer: truth,
 	})}
 	names := deployed.Names()
-	node := w.engine.AddServer(names[0], s.server)
+	node := w.Engine().AddServer(names[0], s.server)
 	s.nodes = append(s.nodes, node)
 	s.server.Attach(node)
 	truth.watch(node)
 	if deployed.Pool > 0 {
 		pooler := database.NewPooler(deployed.Pool)
-		front := w.engine.AddServer(names[1], pooler)
+		front := w.Engine().AddServer(names[1], pooler)
 		pooler.Attach(front, node)
 		s.nodes = append(s.nodes, front)
 	}
 	return s
 }
 
-func (s *databaseService) servers() []*sim.Node { return s.nodes }
+// Servers returns the nodes.
+func (s *databaseService) Servers() []*sim.Node { return s.nodes }
 
-func (*databaseService) role(string) string { return "" }
+// Role finds the node that plays a role.
+func (*databaseService) Role(string) string { return "" }
 
 // tables are those that somebody has made for the locks, and for the protected resource.
 func tables(registers int) []database.Table {
@@ -60,24 +77,26 @@ const (
 	resourceTable = "resource"
 )
 
-// command ends the sessions of a client.
-func (s *databaseService) command(n *sim.Node, a *sim.Action) bool {
+// Command ends the sessions of a client.
+func (s *databaseService) Command(n *sim.Node, a *sim.Action) bool {
 	return a.Kind == sim.EndSession && s.server.Kill(n.Name)
 }
 
-func (s *databaseService) errorReply(request sim.Payload, text string) sim.Payload {
+// ErrorReply answers a request with an error.
+func (s *databaseService) ErrorReply(request sim.Payload, text string) sim.Payload {
 	return database.ErrorResponse(request, text)
 }
 
 // databaseClients is a task's client of the server.
 type databaseClients struct {
-	none
-	process *process
+	simulated.None
+	process simulated.Process
 	front   *sim.Node // what it connects to
 }
 
-func (s *databaseService) clients(p *process) locks.Services {
-	return &databaseClients{none: none{"mysql or postgres"}, process: p, front: s.nodes[len(s.nodes)-1]}
+// Clients makes a task's clients of the servers.
+func (s *databaseService) Clients(p simulated.Process) locks.Services {
+	return &databaseClients{None: simulated.None{Kind: "mysql or postgres"}, process: p, front: s.nodes[len(s.nodes)-1]}
 }
 
 // SQL returns the client.
@@ -85,7 +104,7 @@ func (c *databaseClients) SQL() locks.SQL { return c }
 
 // Connect opens a connection.
 func (c *databaseClients) Connect(timeout time.Duration) (locks.SQLConn, error) {
-	l, err := openLine(c.process.task, c.front, timeout)
+	l, err := simulated.Open(c.process.Task(), c.front, timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +118,13 @@ func (c *databaseClients) Share(conn locks.SQLConn) locks.SQLConn {
 
 // databaseConn is the locks.SQLConn of one task.
 type databaseConn struct {
-	process *process
+	process simulated.Process
 	*sharedLine
 }
 
 // sharedLine is a connection that the tasks of a process use in turns.
 type sharedLine struct {
-	line *line
+	line *simulated.Line
 	over sim.Signal
 	busy bool
 	free sim.Signal // a task has had its turn
@@ -116,7 +135,7 @@ func (c *databaseConn) Over() locks.Signal { return &c.over }
 
 // Close ends the connection.
 func (c *databaseConn) Close() {
-	c.line.close()
+	c.line.Close()
 	c.over.Fire()
 }
 
@@ -124,17 +143,17 @@ func (c *databaseConn) Close() {
 func (c *databaseConn) Do(timeout time.Duration, s locks.SQLStatement, args ...any) (locks.SQLResult, error) {
 	p := c.process
 	for c.busy {
-		p.task.Wait(sim.Forever, &c.free)
+		p.Task().Wait(sim.Forever, &c.free)
 	}
 	c.busy, c.free = true, sim.Signal{}
-	r := &database.Request{Origin: p.origin(), Statement: s.Text, Args: values(args), Purpose: s.Name}
-	answer, err := c.line.call(p.task, r, timeout)
+	r := &database.Request{Origin: p.Origin(), Statement: s.Text, Args: values(args), Purpose: s.Name}
+	answer, err := c.line.Call(p.Task(), r, timeout)
 	c.busy = false
 	c.free.Fire()
 	if err != nil {
 		c.over.Fire()
 		if r.Access != 0 && errors.Is(err, locks.ErrNotDone) { // the end of the connection has refused it
-			p.world.journal.settled(r.Access, false, 0)
+			p.World().Settled(r.Access, false, 0)
 		}
 		return locks.SQLResult{}, err
 	}
@@ -154,7 +173,7 @@ func values(args []any) []database.Value {
 		case int64:
 			list[i] = database.Int(arg)
 		default:
-			panic(fmt.Sprintf("harness: an argument of a statement is a string or an int64, not a %T", arg))
+			panic(fmt.Sprintf("servers: an argument of a statement is a string or an int64, not a %T", arg))
 		}
 	}
 	return list

@@ -1,9 +1,10 @@
-package harness
+package servers
 
 import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim/lease"
 )
@@ -25,7 +26,7 @@ type chubbyWire struct {
 
 // of returns the connection of a session.
 func (c chubbyClient) of(id uint64) *chubbyWire {
-	wires, _ := c.process.shared.clients.([]*chubbyWire)
+	wires, _ := (*c.process.Own()).([]*chubbyWire)
 	i := slices.IndexFunc(wires, func(w *chubbyWire) bool { return w.session == lease.SessionID(id) })
 	return wires[i]
 }
@@ -46,15 +47,15 @@ func (c chubbyClient) call(timeout time.Duration, w *chubbyWire, r *lease.Reques
 func (c chubbyClient) CreateSession(
 	timeout, ttl time.Duration, delay *time.Duration,
 ) (id uint64, lives time.Duration, err error) {
-	w := &chubbyWire{wire: wire{server: c.server, woken: c.process.world.woken}}
+	w := &chubbyWire{wire: wire{server: c.server, woken: c.process.World().Woken}}
 	a, err := c.call(timeout, w, &lease.Request{Op: lease.CreateSession, TTL: ttl, LockDelay: lockDelay(delay)})
 	if err != nil {
 		return 0, 0, err
 	}
 	c.tellTTL(ttl, a.TTL)
 	w.session = a.Session
-	wires, _ := c.process.shared.clients.([]*chubbyWire)
-	c.process.shared.clients = append(wires, w)
+	wires, _ := (*c.process.Own()).([]*chubbyWire)
+	*c.process.Own() = append(wires, w)
 	return uint64(a.Session), a.TTL, nil
 }
 
@@ -68,7 +69,7 @@ func (c chubbyClient) EndSession(timeout time.Duration, id uint64) error {
 // have changed.
 func (c chubbyClient) KeepAlive(timeout time.Duration, id uint64) (held, lives time.Duration, err error) {
 	w := c.of(id)
-	a, err := c.call(timeout, w, &lease.Request{Op: lease.KeepAlive, Purpose: renew})
+	a, err := c.call(timeout, w, &lease.Request{Op: lease.KeepAlive, Purpose: backend.Renew})
 	if err != nil {
 		w.close()
 		return 0, 0, err
@@ -78,12 +79,12 @@ func (c chubbyClient) KeepAlive(timeout time.Duration, id uint64) (held, lives t
 
 // Acquire waits for a lock.
 func (c chubbyClient) Acquire(timeout time.Duration, id uint64, lock string) (generation uint64, err error) {
-	return c.acquire(timeout, id, &lease.Request{Op: lease.Acquire, Key: lock, Purpose: acquire})
+	return c.acquire(timeout, id, &lease.Request{Op: lease.Acquire, Key: lock, Purpose: backend.Acquire})
 }
 
 // TryAcquire requests a lock without waiting.
 func (c chubbyClient) TryAcquire(timeout time.Duration, id uint64, lock string) (generation uint64, err error) {
-	return c.acquire(timeout, id, &lease.Request{Op: lease.TryAcquire, Key: lock, Purpose: acquire})
+	return c.acquire(timeout, id, &lease.Request{Op: lease.TryAcquire, Key: lock, Purpose: backend.Acquire})
 }
 
 func (c chubbyClient) acquire(timeout time.Duration, id uint64, r *lease.Request) (generation uint64, err error) {
@@ -99,7 +100,7 @@ func (c chubbyClient) acquire(timeout time.Duration, id uint64, r *lease.Request
 
 // Release releases a lock.
 func (c chubbyClient) Release(timeout time.Duration, id uint64, lock string) (bool, error) {
-	a, err := c.call(timeout, c.of(id), &lease.Request{Op: lease.Release, Key: lock, Purpose: release})
+	a, err := c.call(timeout, c.of(id), &lease.Request{Op: lease.Release, Key: lock, Purpose: backend.Release})
 	if err != nil {
 		return false, err
 	}

@@ -1,9 +1,10 @@
-package harness
+package servers
 
 import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/lease"
@@ -74,8 +75,8 @@ func (w *wire) close() {
 // open opens the connection unless it is open.
 func (w *wire) open(t *sim.Task, timeout time.Duration) error {
 	for w.dialled != nil {
-		if t.Wait(orForever(timeout), w.dialled) < 0 {
-			return failed(w.server, locks.ErrNotDone, sim.ErrDialTimeout)
+		if t.Wait(simulated.OrForever(timeout), w.dialled) < 0 {
+			return simulated.Failed(w.server, locks.ErrNotDone, sim.ErrDialTimeout)
 		}
 	}
 	if w.conn != nil {
@@ -87,30 +88,23 @@ func (w *wire) open(t *sim.Task, timeout time.Duration) error {
 	w.dialled.Fire()
 	w.dialled = nil
 	if err != nil {
-		return failed(w.server, locks.ErrNotDone, err)
+		return simulated.Failed(w.server, locks.ErrNotDone, err)
 	}
 	end.conn, w.conn, w.gone = conn, conn, &sim.Signal{}
 	return nil
 }
 
-func orForever(timeout time.Duration) time.Duration {
-	if timeout <= 0 {
-		return sim.Forever
-	}
-	return timeout
-}
-
 // send sends a request, whose answer goes to settle.
-func (w *wire) send(p *process, r *lease.Request, settle func(a *lease.Response)) error {
+func (w *wire) send(p simulated.Process, r *lease.Request, settle func(a *lease.Response)) error {
 	if w.conn == nil {
-		return failed(w.server, locks.ErrNotDone, sim.ErrClosed)
+		return simulated.Failed(w.server, locks.ErrNotDone, sim.ErrClosed)
 	}
-	r.Origin = p.origin()
+	r.Origin = p.Origin()
 	o := &outstanding{request: r, settle: settle}
 	w.calls = append(w.calls, o)
-	if err := w.conn.Send(p.task, r); err != nil {
+	if err := w.conn.Send(p.Task(), r); err != nil {
 		w.forget(r)
-		return failed(w.server, locks.ErrNotDone, err)
+		return simulated.Failed(w.server, locks.ErrNotDone, err)
 	}
 	return nil
 }
@@ -121,9 +115,9 @@ func (w *wire) forget(r *lease.Request) {
 }
 
 // call sends a request and waits for its answer, at most timeout; 0 waits forever.
-func (w *wire) call(p *process, timeout time.Duration, r *lease.Request) (*lease.Response, error) {
+func (w *wire) call(p simulated.Process, timeout time.Duration, r *lease.Request) (*lease.Response, error) {
 	began := p.Monotonic()
-	if err := w.open(p.task, timeout); err != nil {
+	if err := w.open(p.Task(), timeout); err != nil {
 		return nil, err
 	}
 	var answer *lease.Response
@@ -139,10 +133,10 @@ func (w *wire) call(p *process, timeout time.Duration, r *lease.Request) (*lease
 	if timeout > 0 {
 		left = timeout - p.Monotonic().Sub(began)
 	}
-	p.task.Wait(left, &settled)
+	p.Task().Wait(left, &settled)
 	if answer != nil {
 		return answer, nil
 	}
 	w.forget(r)
-	return nil, failed(w.server, locks.ErrUnknown, nil)
+	return nil, simulated.Failed(w.server, locks.ErrUnknown, nil)
 }

@@ -1,10 +1,11 @@
-package harness
+package servers
 
 import (
 	"cmp"
 	"errors"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/sim/redis"
@@ -14,7 +15,7 @@ import (
 // becomes of it is the lock's business. Where servers replicate each other a router finds the master, and has requests
 // sent again if it is that of a library which does so.
 type redisPort struct {
-	process *process
+	process simulated.Process
 	state   *redisState
 	server  int // unless there is a router
 }
@@ -127,8 +128,8 @@ func (r *redisPort) askAll(from *pool, l limit, commands [][]string) ([]*redis.R
 }
 
 func (r *redisPort) request(args []string) *redis.Request {
-	request := redis.NewRequest(args, r.process.world.purpose(args))
-	request.Origin = r.process.origin()
+	request := redis.NewRequest(args, r.state.service.purposes.Of(args))
+	request.Origin = r.process.Origin()
 	return request
 }
 

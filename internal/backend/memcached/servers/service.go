@@ -1,0 +1,202 @@
+// Package servers simulates a memcached server in a run.
+package servers
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/memcached"
+	"github.com/locksim/locksim/trace"
+)
+
+// service is one memcached server.
+type service struct {
+	simulated.One
+	key    string // of the lock
+	server *memcached.Server
+}
+
+// Servers builds a memcached server.
+type Servers struct{ simulated.Anywhere }
+
+// Build builds the server.
+func (Servers) Build(w simulated.World) simulated.Service {
+	name, key := w.Scenario().Servers.Names()[0], w.Keys()[0]
+	s := &service{key: key, server: memcached.New(&truth{record.NewSuccession(w.Truth()), key})}
+	s.Node = w.Engine().AddServer(name, s.server)
+	s.server.Attach(s.Node, w.Engine().Rand("began", name))
+	return s
+}
+
+// Command evicts an item.
+func (s *service) Command(n *sim.Node, a *sim.Action) bool {
+	return n == s.Node && a.Kind == sim.Evict && s.server.Evict(cmp.Or(a.Key, s.key))
+}
+
+// ErrorReply answers a request with an error.
+func (s *service) ErrorReply(request sim.Payload, text string) sim.Payload {
+	return memcached.ErrorResponse(request, text)
+}
+
+// clients is a task's client of the server.
+type clients struct {
+	simulated.None
+	process simulated.Process
+	server  *sim.Node
+}
+
+// Clients makes a task's clients of the servers.
+func (s *service) Clients(p simulated.Process) locks.Services {
+	return &clients{None: simulated.None{Kind: "memcached"}, process: p, server: s.Node}
+}
+
+// Memcached returns the client.
+func (c *clients) Memcached() locks.Memcached { return c }
+
+// Add stores an item unless there is one.
+func (c *clients) Add(timeout time.Duration, key, value string, exptime int64) (bool, error) {
+	a, err := c.do(timeout, &memcached.Request{
+		Op: memcached.Add, Key: key, Value: value, Exptime: exptime, Purpose: backend.Acquire,
+	})
+	return a.Result == memcached.Stored, err
+}
+
+// Set stores an item.
+func (c *clients) Set(timeout time.Duration, key, value string, exptime int64) error {
+	_, err := c.do(timeout, &memcached.Request{
+		Op: memcached.Set, Key: key, Value: value, Exptime: exptime, Purpose: backend.Acquire,
+	})
+	return err
+}
+
+// Gets returns an item with its CAS id.
+func (c *clients) Gets(timeout time.Duration, key string) (locks.MemcachedItem, bool, error) {
+	a, err := c.do(timeout, &memcached.Request{Op: memcached.Gets, Key: key, Purpose: backend.Look})
+	return locks.MemcachedItem{Key: key, Value: a.Value, CAS: a.CAS}, a.Result == memcached.Hit, err
+}
+
+// CompareAndSwap replaces an item's value. Storing an item that has already expired is a release.
+func (c *clients) CompareAndSwap(
+	timeout time.Duration, item locks.MemcachedItem, value string, exptime int64,
+) (bool, error) {
+	r := &memcached.Request{
+		Op: memcached.CAS, Key: item.Key, Value: value, Exptime: exptime, CAS: item.CAS, Purpose: backend.Acquire,
+	}
+	if exptime < 0 {
+		r.Purpose = backend.Release
+	}
+	a, err := c.do(timeout, r)
+	return a.Result == memcached.Stored, err
+}
+
+// Touch changes the expiry of an item.
+func (c *clients) Touch(timeout time.Duration, key string, exptime int64) (bool, error) {
+	a, err := c.do(timeout, &memcached.Request{Op: memcached.Touch, Key: key, Exptime: exptime, Purpose: backend.Renew})
+	return a.Result == memcached.Touched, err
+}
+
+// Delete removes an item.
+func (c *clients) Delete(timeout time.Duration, key string) (bool, error) {
+	a, err := c.do(timeout, &memcached.Request{Op: memcached.Delete, Key: key, Purpose: backend.Release})
+	return a.Result == memcached.Deleted, err
+}
+
+// do sends a command on an idle connection of the process, or on a new one.
+func (c *clients) do(timeout time.Duration, r *memcached.Request) (memcached.Response, error) {
+	p := c.process
+	began := p.Monotonic()
+	l, err := c.connection(timeout)
+	if err != nil {
+		return memcached.Response{}, err
+	}
+	r.Origin = p.Origin()
+	if timeout > 0 {
+		timeout = max(timeout-p.Monotonic().Sub(began), 1)
+	}
+	answer, err := l.Call(p.Task(), r, timeout)
+	if err != nil {
+		return memcached.Response{}, err
+	}
+	idle, _ := (*p.Own()).([]*simulated.Line)
+	*p.Own() = append(idle, l)
+	a := answer.(*memcached.Response)
+	if a.Result == memcached.Failed {
+		return memcached.Response{}, &locks.MemcachedError{Text: a.Value}
+	}
+	return *a, nil
+}
+
+func (c *clients) connection(timeout time.Duration) (*simulated.Line, error) {
+	idle, _ := (*c.process.Own()).([]*simulated.Line)
+	for n := len(idle); n > 0; n = len(idle) {
+		l := idle[n-1]
+		idle = idle[:n-1]
+		*c.process.Own() = idle
+		if !l.Over {
+			return l, nil
+		}
+	}
+	return simulated.Open(c.process.Task(), c.server, timeout)
+}
+
+// truth observes a memcached server: the client that makes the lock's item holds the lock.
+type truth struct {
+	*record.Succession
+	key string
+}
+
+// Executed sees a request's change of the lock's item.
+func (t *truth) Executed(
+	s *memcached.Server, r *memcached.Request, a *memcached.Response, c memcached.Change,
+) {
+	if r.Key != t.key {
+		return
+	}
+	node := s.Node().Name
+	took := c == memcached.Made || c == memcached.Replaced && r.Purpose != backend.Renew
+	switch {
+	case took:
+		t.Took(node, r.Origin, t.promised(r))
+		t.end(s)
+	case c == memcached.Prolonged || c == memcached.Replaced:
+		t.Prolonged(node, r.Origin, t.promised(r))
+		t.end(s)
+	case c == memcached.Removed:
+		t.Released(node, r.Origin, t.Holder())
+	case r.Purpose == backend.Release:
+		t.Released(node, r.Origin, 0)
+	}
+	if took || r.Asking && r.Purpose == backend.Acquire {
+		t.Asked(node, r.Origin, took)
+	}
+}
+
+// promised is until when an item is promised: as long as was asked for, though it ends up to a second earlier.
+func (t *truth) promised(r *memcached.Request) trace.Instant {
+	if r.Exptime == 0 {
+		return trace.Never
+	}
+	return t.Now().Add(time.Duration(r.Exptime) * time.Second)
+}
+
+// end notes when the server will really let the item go.
+func (t *truth) end(s *memcached.Server) {
+	if end, there := s.Life(t.key); there {
+		t.Expires(end)
+	}
+}
+
+// Gone sees the item end without a request. The grant continues, as promised.
+func (t *truth) Gone(_ *memcached.Server, key string, c memcached.Change) {
+	if key == t.key {
+		t.Forgot(map[memcached.Change]history.Gone{
+			memcached.Expired: history.Expired, memcached.Evicted: history.Evicted, memcached.Lost: history.Wiped,
+		}[c])
+	}
+}

@@ -1,0 +1,90 @@
+// Package simulated is what the simulated servers of a backend need of a run, and what they offer to it. Each backend has
+// its own in a folder servers.
+package simulated
+
+import (
+	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/wire"
+)
+
+// Backend is the simulated side of a kind of servers.
+type Backend interface {
+	// Refuses says why the servers cannot be played in a scenario, with the field at fault; "" if they can.
+	Refuses(*scenarios.Scenario) (field, problem string)
+	// Build makes the servers that the scenario of a run names.
+	Build(World) Service
+}
+
+// Anywhere refuses no scenario. Backends that do not either embed it.
+type Anywhere struct{}
+
+// Refuses refuses nothing.
+func (Anywhere) Refuses(*scenarios.Scenario) (field, problem string) { return "", "" }
+
+// World is a run, as the servers of its lock see it.
+type World interface {
+	Engine() *sim.Engine
+	Scenario() *scenarios.Scenario
+	Lock() *locks.Algorithm
+	Keys() []string    // those of the lock on its servers
+	Clients() []string // the names of the client processes
+	Truth() *record.Truth
+	// Spare returns where servers of this kind keep what the next run can use again.
+	Spare() *any
+	// Note writes down what a reader wants to know of a node.
+	Note(node, text string)
+	// Woken counts a message that tells a client of something that it has not just asked for.
+	Woken()
+	// Settled notes what the servers decided on an access to data that they guard, which is numbered from 1. A version counts
+	// for reads.
+	Settled(access int, accepted bool, version uint64)
+	// Written notes what the servers made of the write of a version in the end, of which its answer told nothing.
+	Written(version uint64, accepted bool)
+}
+
+// Process is a task of a client process, as the client libraries of its servers see it.
+type Process interface {
+	locks.Process
+	World() World
+	Task() *sim.Task
+	Client() string // its name
+	Home() []string // the servers that it is to connect to, in this order; nil: all
+	Life() string   // tells the process from itself before a restart
+	// Origin says where a request of the task comes from, and numbers it.
+	Origin() sim.Origin
+	// Own returns where the client library keeps what the tasks of the process share.
+	Own() *any
+	// Serve starts a loop that serves the process rather than one of its acquisitions.
+	Serve(loop func(Process))
+}
+
+// Service is a deployment of the lock's servers in one run.
+type Service interface {
+	// Servers returns the nodes that serve the lock, in the order of their numbers.
+	Servers() []*sim.Node
+	// Clients makes a task's clients of the servers. State that the tasks of a process share is in Process.Own.
+	Clients(Process) locks.Services
+	// Role finds the node that plays a role of servers; "" if none does.
+	Role(name string) string
+	// Command carries out an action that only this kind of servers understands.
+	Command(*sim.Node, *sim.Action) bool
+	// ErrorReply answers a request with an error.
+	ErrorReply(request sim.Payload, text string) sim.Payload
+}
+
+// Front is a service that programs can talk to in bytes.
+type Front interface {
+	Service
+	// Port is the number of the port that the servers usually have.
+	Port() int
+	// Shared reports whether a program is given one address for all servers, which leads to the master: where a library
+	// knows one address only, that is what operators give it.
+	Shared() bool
+	// Talk begins a conversation with a client process on a new connection.
+	Talk(client *sim.Node) wire.Conversation
+	// Stamp sets the origin and the purpose of a request that came in bytes.
+	Stamp(request sim.Payload, from sim.Origin)
+}

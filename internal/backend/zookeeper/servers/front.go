@@ -1,0 +1,54 @@
+package servers
+
+import (
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/sim/wire"
+	"github.com/locksim/locksim/sim/zookeeper"
+)
+
+// Port is that of a client's connection.
+func (*zooKeeperService) Port() int { return 2181 }
+
+// Shared reports that each server has an address.
+func (*zooKeeperService) Shared() bool { return false }
+
+// Talk begins a conversation in the protocol of jute.
+func (s *zooKeeperService) Talk(client *sim.Node) wire.Conversation {
+	return introduced{wire.ZooKeeper(), s, client}
+}
+
+// Stamp sets the origin and the purpose of a request.
+func (*zooKeeperService) Stamp(request sim.Payload, from sim.Origin) {
+	r := request.(*zookeeper.Request)
+	r.Origin, r.Purpose = from, purposeOf(r)
+}
+
+// purposeOf is what a request is for, by what it does.
+func purposeOf(r *zookeeper.Request) string {
+	switch {
+	case r.Op == zookeeper.Create && r.Ephemeral:
+		return backend.Acquire
+	case r.Op == zookeeper.Delete:
+		return backend.Release
+	case r.Op == zookeeper.GetData, r.Op == zookeeper.GetChildren, r.Op == zookeeper.Exists, r.Op == zookeeper.Sync:
+		return backend.Look
+	default:
+		return ""
+	}
+}
+
+// introduced is a conversation with an ensemble that learns which session its process has, for a fault that ends it.
+type introduced struct {
+	wire.Conversation
+	service *zooKeeperService
+	client  *sim.Node
+}
+
+// Append encodes an answer.
+func (i introduced) Append(dst []byte, p sim.Payload) []byte {
+	if a, ok := p.(*zookeeper.Response); ok && a.Request.Op == zookeeper.Connect && a.Session != 0 {
+		i.service.sessions[i.client] = func() zookeeper.SessionID { return a.Session }
+	}
+	return i.Conversation.Append(dst, p)
+}
