@@ -98,7 +98,7 @@ var arrows = map[string][]string{
 	"reports/internal/wording":  {"trace"},
 	"reports/internal/timeline": {"trace"},
 	"reports/internal/paint":    {"reports/internal/timeline"},
-	"reports/internal/model":    {"checker", "history", "reports/internal/timeline", "reports/internal/wording", "scenarios", "trace"},
+	"reports/internal/model":    {"checker", "history", "reports/internal/timeline", "reports/internal/wording", "scenarios", "sim", "trace"},
 	"reports/internal/tell":     {"checker", "history", "reports/internal/model", "reports/internal/paint", "reports/internal/timeline", "reports/internal/wording", "scenarios", "trace"},
 	"reports/internal/layout":   {"checker", "history", "reports/internal/model", "reports/internal/paint", "reports/internal/tell", "reports/internal/timeline", "reports/internal/wording", "scenarios", "trace"},
 	"reports/internal/text":     {"checker", "reports/internal/layout", "reports/internal/model", "reports/internal/paint", "reports/internal/tell", "reports/internal/wording"},

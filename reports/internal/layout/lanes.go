@@ -198,15 +198,15 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 	}
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		if !f.Fired || !f.Concerns(who) {
+		if !f.Concerns(who) {
 			continue
 		}
 		from, to := f.Span(v.History)
 		switch f.Kind {
 		case "pause":
-			put(v, &l, bar{from: from, to: to, sign: timeline.SignPaused, ink: k, label: f.Short})
+			put(v, &l, bar{from: from, to: to, sign: timeline.SignPaused, ink: k, label: tell.FaultLabel(f)})
 		case "crash":
-			put(v, &l, bar{from: from, to: to, sign: timeline.SignDown, ink: paint.Faint, label: f.Short, quiet: true})
+			put(v, &l, bar{from: from, to: to, sign: timeline.SignDown, ink: paint.Faint, label: tell.FaultLabel(f), quiet: true})
 		}
 	}
 	for _, o := range v.Overlaps {
@@ -244,9 +244,9 @@ func networkLane(v *model.View) Lane {
 	l := Lane{Name: tell.NetworkLane, kind: timeline.LaneNetwork}
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		if f.Fired && (f.Kind == "cut" || f.Kind == "stall") {
+		if f.Kind == "cut" || f.Kind == "stall" {
 			from, to := f.Span(v.History)
-			put(v, &l, bar{from: from, to: to, sign: timeline.SignCut, label: f.Short, quiet: true})
+			put(v, &l, bar{from: from, to: to, sign: timeline.SignCut, label: tell.FaultLabel(f), quiet: true})
 		}
 	}
 	return l
@@ -276,13 +276,13 @@ func nodeLane(v *model.View, node string) Lane {
 	}
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		if f.Fired && f.Node == node {
+		if f.Node == node {
 			from, to := f.Span(v.History)
 			switch f.Kind {
 			case "pause":
-				put(v, &l, bar{from: from, to: to, sign: timeline.SignPaused, label: f.Short})
+				put(v, &l, bar{from: from, to: to, sign: timeline.SignPaused, label: tell.FaultLabel(f)})
 			case "crash":
-				put(v, &l, bar{from: from, to: to, sign: timeline.SignDown, ink: paint.Faint, label: f.Short, quiet: true})
+				put(v, &l, bar{from: from, to: to, sign: timeline.SignDown, ink: paint.Faint, label: tell.FaultLabel(f), quiet: true})
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func turns(v *model.View, reigns []model.Reign) []trace.Instant {
 		list = append(list, r.From, r.To)
 	}
 	for i := range v.Faults {
-		if f := &v.Faults[i]; f.Fired && f.Kind == "crash" {
+		if f := &v.Faults[i]; f.Kind == "crash" {
 			list = append(list, f.Begin, f.End)
 		}
 	}

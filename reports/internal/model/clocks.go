@@ -30,10 +30,10 @@ func (v *View) ClockTurns(node string) []clockTurn {
 	}
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		if f.Kind != "clock" || !f.Fired || f.Node != node {
+		if f.Kind != "clock" || f.Node != node {
 			continue
 		}
-		list = append(list, clockTurn{At: f.Begin, Step: f.step}, clockTurn{At: f.End, Step: -f.step})
+		list = append(list, clockTurn{At: f.Begin, Step: f.Of.Action.Step}, clockTurn{At: f.End, Step: -f.Of.Action.Step})
 	}
 	list = slices.DeleteFunc(list, func(t clockTurn) bool { return t.At > v.History.End })
 	slices.SortStableFunc(list, func(a, b clockTurn) int { return cmp.Compare(a.At, b.At) })
@@ -47,9 +47,9 @@ func (v *View) rateAt(node string, at trace.Instant, own int64) int64 {
 	rate, since := own, trace.Instant(-1)
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		imposed := f.Kind == "clock" && f.Fired && f.Node == node && f.rate != 0
+		imposed := f.Kind == "clock" && f.Node == node && f.Of.Action.Rate != 0
 		if imposed && f.Begin <= at && at < f.End && f.Begin > since {
-			rate, since = f.rate, f.Begin
+			rate, since = f.Of.Action.Rate, f.Begin
 		}
 	}
 	return rate

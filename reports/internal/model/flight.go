@@ -23,9 +23,6 @@ func (v *View) OnItsWay(m *timeline.Message) bool {
 	held := v.History.End.Sub(m.Sent) <= v.slowest()
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		if !f.Fired {
-			continue
-		}
 		if f.loses(m) {
 			return false
 		}
@@ -50,9 +47,9 @@ func (v *View) regrouped(m *timeline.Message) bool {
 func (f *Fault) loses(m *timeline.Message) bool {
 	switch f.Kind {
 	case "cut":
-		return m.Sent < f.End && f.link.joins(m.From, m.To)
+		return m.Sent < f.End && f.joins(m.From, m.To)
 	case "break":
-		return m.Sent <= f.Begin && (len(f.link.from) == 0 || f.link.joins(m.From, m.To))
+		return m.Sent <= f.Begin && (len(f.Of.Action.Link.From) == 0 || f.joins(m.From, m.To))
 	case "crash":
 		return m.Sent < f.End && f.Node == m.To
 	}
@@ -64,11 +61,9 @@ func (f *Fault) loses(m *timeline.Message) bool {
 func (f *Fault) holds(m *timeline.Message, end trace.Instant) bool {
 	switch f.Kind {
 	case "delay":
-		between := f.of
-		between.what = ""
-		return f.Begin.Add(f.by) >= end && between.tells(m)
+		return f.Begin.Add(f.Of.Action.By) >= end && f.between(m)
 	case "stall":
-		return f.End >= end && f.link.joins(m.From, m.To)
+		return f.End >= end && f.joins(m.From, m.To)
 	case "pause":
 		return f.End >= end && f.Node == m.To
 	}

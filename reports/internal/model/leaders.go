@@ -47,7 +47,7 @@ func (v *View) Reigns() []Reign {
 func (v *View) crashes(node string, after trace.Instant) trace.Instant {
 	first := trace.Never
 	for i := range v.Faults {
-		if f := &v.Faults[i]; f.Fired && f.Kind == "crash" && f.Node == node && f.Begin >= after {
+		if f := &v.Faults[i]; f.Kind == "crash" && f.Node == node && f.Begin >= after {
 			first = min(first, f.Begin)
 		}
 	}

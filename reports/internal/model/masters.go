@@ -17,7 +17,7 @@ func (v *View) ToldToDelete(c *history.Copy) bool {
 		return false
 	case c.Gone == history.Evicted:
 		return !slices.ContainsFunc(v.Faults, func(f Fault) bool {
-			return f.Fired && f.Kind == "evict" && f.Node == c.Node && f.Begin == c.To
+			return f.Kind == "evict" && f.Node == c.Node && f.Begin == c.To
 		})
 	}
 	return c.Gone == history.Expired && !v.isMaster(c.Node, c.To)

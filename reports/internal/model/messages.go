@@ -73,7 +73,7 @@ func messagesOf(r *Run) []Sent {
 // it was cut has waited, and so has what never passes it.
 func (v *View) HeldUp(m *timeline.Message) *Fault {
 	for i := range v.Faults {
-		if f := &v.Faults[i]; f.Fired && (f.heldOnLink(m) || f.delayed(m)) {
+		if f := &v.Faults[i]; f.heldOnLink(m) || f.delayed(m) {
 			return f
 		}
 	}
@@ -82,22 +82,18 @@ func (v *View) HeldUp(m *timeline.Message) *Fault {
 
 func (f *Fault) heldOnLink(m *timeline.Message) bool {
 	during := m.Sent < f.End && f.Begin < m.Received && f.End <= m.Received
-	return (f.Kind == "cut" || f.Kind == "stall") && during && f.link.joins(m.From, m.To)
+	return (f.Kind == "cut" || f.Kind == "stall") && during && f.joins(m.From, m.To)
 }
 
 func (f *Fault) delayed(m *timeline.Message) bool {
-	during := m.Sent <= f.Begin && m.Received != trace.Never && m.Received.Sub(f.Begin) >= f.by
-	return f.Kind == "delay" && during && f.of.tells(m)
+	late := m.Sent <= f.Begin && m.Received != trace.Never
+	return f.Kind == "delay" && late && m.Received.Sub(f.Begin) >= f.Of.Action.By && f.triggeredBy(m)
 }
 
-// ends are the two ends of the links that a fault affects.
-type ends struct {
-	from, to []string
-	oneWay   bool
-}
-
-func (l *ends) joins(from, to string) bool {
-	return matches(l.from, from) && matches(l.to, to) || !l.oneWay && matches(l.from, to) && matches(l.to, from)
+// joins reports whether a fault affects the link from one node to another.
+func (f *Fault) joins(from, to string) bool {
+	l := &f.Of.Action.Link
+	return matches(l.From, from) && matches(l.To, to) || !l.OneWay && matches(l.From, to) && matches(l.To, from)
 }
 
 // matches reports whether one of several names, globs or roles may mean a node. Who plays a role changes.
@@ -111,12 +107,15 @@ func matches(names []string, node string) bool {
 	})
 }
 
-// about is what the trigger of a fault says of a message.
-type about struct{ node, peer, what string }
+// triggeredBy reports whether the trigger of a fault may mean a message.
+func (f *Fault) triggeredBy(m *timeline.Message) bool {
+	what := f.Of.Trigger.Step.What
+	return f.between(m) && (what == "" || matches([]string{what}, m.What) || matches([]string{what}, m.Purpose))
+}
 
-func (a about) tells(m *timeline.Message) bool {
-	one := (a.node == "" || matches([]string{a.node}, m.From)) && (a.peer == "" || matches([]string{a.peer}, m.To))
-	other := (a.node == "" || matches([]string{a.node}, m.To)) && (a.peer == "" || matches([]string{a.peer}, m.From))
-	what := a.what == "" || matches([]string{a.what}, m.What) || matches([]string{a.what}, m.Purpose)
-	return what && (one || other)
+// between reports whether a message is between the nodes that the trigger of a fault names.
+func (f *Fault) between(m *timeline.Message) bool {
+	s := &f.Of.Trigger.Step
+	means := func(name, node string) bool { return name == "" || matches([]string{name}, node) }
+	return means(s.Node, m.From) && means(s.Peer, m.To) || means(s.Node, m.To) && means(s.Peer, m.From)
 }

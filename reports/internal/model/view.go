@@ -21,7 +21,7 @@ type View struct {
 	From     trace.Instant
 	To       trace.Instant
 	Beliefs  []history.Belief
-	Faults   []Fault
+	Faults   []Fault   // that happened
 	Overlaps []stretch // when more than one believes
 	Harmful  map[*history.Access]bool
 	Names    []string      // of the servers
@@ -35,7 +35,7 @@ type View struct {
 func New(r *Run, s *scope) *View {
 	v := &View{
 		Run: r, History: r.History, Scope: s, From: s.From, To: min(s.To, r.History.End),
-		Beliefs: r.History.Beliefs(), Faults: faultsOf(r), Harmful: map[*history.Access]bool{},
+		Beliefs: r.History.Beliefs(), Faults: slices.DeleteFunc(faultsOf(r), func(f Fault) bool { return !f.Fired }), Harmful: map[*history.Access]bool{},
 		versions: versionsOf(r.History),
 	}
 	v.sift()
@@ -150,7 +150,7 @@ func (v *View) Wiped(c *history.Copy) (lost, back bool) {
 	role, _ := v.Servers().Role()
 	lost = role != "master"
 	for i := range v.Faults {
-		if f := &v.Faults[i]; f.Fired && f.Kind == "crash" && f.Node == c.Node {
+		if f := &v.Faults[i]; f.Kind == "crash" && f.Node == c.Node {
 			lost = lost || f.Begin <= c.To && c.To < f.End
 			back = back || f.End == c.To
 		}
@@ -161,7 +161,7 @@ func (v *View) Wiped(c *history.Copy) (lost, back bool) {
 // IsDown reports whether a crash has taken a node down at that moment.
 func (v *View) IsDown(node string, at trace.Instant) bool {
 	return slices.ContainsFunc(v.Faults, func(f Fault) bool {
-		return f.Fired && f.Kind == "crash" && f.Node == node && f.Begin <= at && at < f.End
+		return f.Kind == "crash" && f.Node == node && f.Begin <= at && at < f.End
 	})
 }
 

@@ -84,7 +84,7 @@ func clockWords(v *model.View) string {
 		wrong = append(wrong, c.Node)
 	}
 	for i := range v.Faults {
-		if f := &v.Faults[i]; f.Fired && f.Kind == "clock" {
+		if f := &v.Faults[i]; f.Kind == "clock" {
 			wrong = append(wrong, f.Node)
 		}
 	}
@@ -120,7 +120,7 @@ func faultWords(v *model.View) string {
 	count := map[string]int{}
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		if !f.Fired || f.Kind == "clock" {
+		if f.Kind == "clock" {
 			continue
 		}
 		kind := faultNames[f.Kind]

@@ -67,7 +67,7 @@ func overwritten(v *model.View) string {
 // resurrected reports whether a server had a copy again when it came back that had been gone before its crash.
 func resurrected(v *model.View, c *history.Copy) bool {
 	back := slices.ContainsFunc(v.Faults, func(f model.Fault) bool {
-		return f.Fired && f.Kind == "crash" && f.Node == c.Node && f.End == c.From
+		return f.Kind == "crash" && f.Node == c.Node && f.End == c.From
 	})
 	return back && slices.ContainsFunc(v.History.Copies, func(o history.Copy) bool {
 		return o.Node == c.Node && o.Acquisition == c.Acquisition && o.To < c.From && o.Gone != history.Wiped

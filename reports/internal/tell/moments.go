@@ -110,7 +110,7 @@ func (s *story) add(m Moment, ids ...history.ID) {
 }
 
 func (s *story) fault(f *model.Fault) {
-	if !f.Fired || f.Kind == "evict" && evicts(s.v, f) {
+	if f.Kind == "evict" && evicts(s.v, f) {
 		return
 	}
 	lane := laneOfFault(s.v, f)
@@ -118,7 +118,8 @@ func (s *story) fault(f *model.Fault) {
 	if who == "" {
 		who = NetworkLane
 	}
-	m := Moment{At: f.Begin, Lane: lane, order: orderFault, Key: f.Name, Who: who, Text: f.Start, Weight: weightFault}
+	begins, ends := faultLines(s.v.Run.Case.Scenario, f)
+	m := Moment{At: f.Begin, Lane: lane, order: orderFault, Key: f.Name, Who: who, Text: begins, Weight: weightFault}
 	if f.Node != "" {
 		m.Weight += 5
 	}
@@ -126,7 +127,7 @@ func (s *story) fault(f *model.Fault) {
 	if f.End == trace.Never || f.End <= f.Begin {
 		return
 	}
-	m.At, m.Text, m.Key = f.End, f.Over, f.Name+" ends"
+	m.At, m.Text, m.Key = f.End, ends, f.Name+" ends"
 	s.add(m)
 }
 

@@ -117,7 +117,7 @@ func (t *narrator) isCause(condition checker.Condition, client string) bool {
 
 func (t *narrator) pausedAt(client string, at trace.Instant) bool {
 	return slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
-		return f.Fired && f.Kind == "pause" && f.Node == client && f.Begin <= at && at < f.End
+		return f.Kind == "pause" && f.Node == client && f.Begin <= at && at < f.End
 	})
 }
 

@@ -17,16 +17,9 @@ func (t *narrator) surroundings() {
 	t.clocks()
 	t.twins()
 	t.elected()
-	next := 0
 	for i := range t.v.Faults {
-		f := &t.v.Faults[i]
-		k := model.IndexOfFault(t.v.Run.Case.Scenario, &t.v.History.Faults[i], next)
-		if k < 0 {
-			continue
-		}
-		next = k + 1
-		if f.Fired && f.Begin <= t.until {
-			t.happens(f, k)
+		if f := &t.v.Faults[i]; f.Of != nil && f.Begin <= t.until {
+			t.happens(f)
 		}
 	}
 }
@@ -67,25 +60,26 @@ func (t *narrator) twins() {
 // what led to that.
 const orderMessage = orderUnlock + 1
 
-// happens tells of one fault, the scenario's i-th.
-func (t *narrator) happens(f *model.Fault, i int) {
-	a := &t.v.Run.Case.Scenario.Faults[i].Action
+// happens tells of one fault.
+func (t *narrator) happens(f *model.Fault) {
+	a := &f.Of.Action
+	begins, _ := faultLines(t.v.Run.Case.Scenario, f)
 	last := lasting(f.Begin, f.End)
 	order := orderFault
 	switch f.Kind {
 	case "pause", "crash":
-		if model.IsClient(t.v.Run.Case.Scenario, f.Node) && t.beforeWhat(f, i) != "" {
+		if model.IsClient(t.v.Run.Case.Scenario, f.Node) && t.beforeWhat(f) != "" {
 			order = orderMessage // it has done what comes before that
 		}
 	case "delay", "break":
-		if t.v.Run.Case.Scenario.Faults[i].Trigger.Step.What == "release" {
+		if f.Of.Trigger.Step.What == "release" {
 			order = orderMessage
 		}
 	}
 	say := func(who, what string) { t.tell(f.Begin, order, who, what, spot{laneOfFault(t.v, f), f.Name}) }
 	switch f.Kind {
 	case "pause":
-		say(f.Node, "is paused"+here+last+t.beforeWhat(f, i))
+		say(f.Node, "is paused"+here+last+t.beforeWhat(f))
 		if f.End <= t.until {
 			t.tell(f.End, orderFault, f.Node, "goes on", spot{laneOfFault(t.v, f), f.Name}.ended())
 		}
@@ -97,20 +91,20 @@ func (t *narrator) happens(f *model.Fault, i int) {
 		if f.End == trace.Never {
 			what += " for good"
 		}
-		say(f.Node, what+here+t.beforeWhat(f, i)+t.comesBack(f))
+		say(f.Node, what+here+t.beforeWhat(f)+t.comesBack(f))
 	case "clock":
-		say("the clock of "+f.Node, t.runsWrong(f, i))
+		say("the clock of "+f.Node, t.runsWrong(f))
 	case "cut":
-		who, what := t.cutOff(i)
+		who, what := t.cutOff(f)
 		say(who, what+here+last)
 	case "stall":
-		say("", "what is sent "+t.link(i)+" waits"+here+last)
+		say("", "what is sent "+t.link(f)+" waits"+here+last)
 	case "delay":
-		say(t.message(f, i), "is delayed by "+spokenExactly(a.By))
+		say(t.message(f), "is delayed by "+spokenExactly(a.By))
 	case "break":
-		say("", t.breaks(i))
+		say("", t.breaks(f))
 	case "error":
-		say(t.message(f, i), "is answered with an error")
+		say(t.message(f), "is answered with an error")
 	case "evict":
 		if !evicts(t.v, f) {
 			say(f.Node, "evicts "+cmp.Or(a.Key, "the lock's key"))
@@ -118,9 +112,9 @@ func (t *narrator) happens(f *model.Fault, i int) {
 	case "end-session":
 		say("", "the servers end the "+t.v.Servers().Holds()+" of "+f.Node)
 	case "promote":
-		say(f.Node, f.Start+here+t.knowing(f.Node, f.Begin))
+		say(f.Node, begins+here+t.knowing(f.Node, f.Begin))
 	default:
-		say(f.Node, f.Start)
+		say(f.Node, begins)
 	}
 }
 
@@ -145,7 +139,7 @@ func (t *narrator) elected() {
 	for i := range t.v.Roles {
 		e := &t.v.Roles[i]
 		told := slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
-			return f.Fired && f.Kind == "promote" && f.Begin == e.At
+			return f.Kind == "promote" && f.Begin == e.At
 		})
 		if e.Does != trace.Promote || e.At == 0 || e.At > t.until || told || role != "master" || !nodes || t.gaveAll(e) {
 			continue
@@ -213,8 +207,8 @@ func (t *narrator) unkept(f *model.Fault) string {
 }
 
 // cutOff says who is cut off from whom.
-func (t *narrator) cutOff(i int) (who, what string) {
-	l := &t.v.Run.Case.Scenario.Faults[i].Action.Link
+func (t *narrator) cutOff(f *model.Fault) (who, what string) {
+	l := &f.Of.Action.Link
 	from, to := t.sides(l.From), t.sides(l.To)
 	switch {
 	case l.OneWay:
@@ -226,8 +220,8 @@ func (t *narrator) cutOff(i int) (who, what string) {
 }
 
 // runsWrong says what becomes of a clock.
-func (t *narrator) runsWrong(f *model.Fault, i int) string {
-	a := &t.v.Run.Case.Scenario.Faults[i].Action
+func (t *narrator) runsWrong(f *model.Fault) string {
+	a := &f.Of.Action
 	what := "runs " + wrongBy(a.Rate) + " from now on"
 	if a.Step > 0 {
 		what = "jumps forward by " + spokenExactly(a.Step)
@@ -241,8 +235,8 @@ func (t *narrator) runsWrong(f *model.Fault, i int) string {
 }
 
 // beforeWhat says what a node was about to do when a fault happened to it.
-func (t *narrator) beforeWhat(f *model.Fault, i int) string {
-	trigger := &t.v.Run.Case.Scenario.Faults[i].Trigger
+func (t *narrator) beforeWhat(f *model.Fault) string {
+	trigger := &f.Of.Trigger
 	own := trigger.Step.Node == f.Node || trigger.Step.Node == "holder"
 	if !own || !strings.HasPrefix(trigger.String(), "before: ") {
 		return ""
@@ -280,8 +274,8 @@ func wordsOf(what string) string {
 }
 
 // link names the two ends of a link.
-func (t *narrator) link(i int) string {
-	l := &t.v.Run.Case.Scenario.Faults[i].Action.Link
+func (t *narrator) link(f *model.Fault) string {
+	l := &f.Of.Action.Link
 	from, to := t.sides(l.From), t.sides(l.To)
 	if l.OneWay {
 		return "from " + from + " to " + to
@@ -311,9 +305,9 @@ func (t *narrator) end(name string) string {
 }
 
 // message names the message of a fault's trigger.
-func (t *narrator) message(f *model.Fault, i int) string {
+func (t *narrator) message(f *model.Fault) string {
 	s := t.v.Run.Case.Scenario
-	p := &s.Faults[i].Trigger.Step
+	p := &f.Of.Trigger.Step
 	client, server := p.Node, p.Peer
 	if p.Does == trace.Execute || p.Does == trace.Reply || p.Does == trace.Receive && !model.IsClient(s, p.Node) {
 		client, server = server, client
@@ -354,9 +348,8 @@ func (t *narrator) talker(f *model.Fault, server, what string) string {
 }
 
 // breaks tells of a connection that breaks, and of what is lost with it.
-func (t *narrator) breaks(i int) string {
-	is := &t.v.Run.Case.Scenario.Faults[i]
-	p := &is.Trigger.Step
+func (t *narrator) breaks(f *model.Fault) string {
+	p := &f.Of.Trigger.Step
 	text := "the connection between " + t.end(p.Node) + " and " + t.end(p.Peer) + " breaks"
 	switch {
 	case p.Node == "" && p.Peer == "":
@@ -364,10 +357,10 @@ func (t *narrator) breaks(i int) string {
 	case p.Node == "" || p.Peer == "":
 		text = "a connection of " + t.end(p.Node+p.Peer) + " breaks"
 	}
-	if !is.Action.This {
-		text = "connections " + t.link(i) + " break"
+	if !f.Of.Action.This {
+		text = "connections " + t.link(f) + " break"
 	}
-	switch what := is.Action.String(); {
+	switch what := f.Of.Action.String(); {
 	case strings.Contains(what, "lose: request"):
 		text += " before the request has arrived"
 	case strings.Contains(what, "lose: reply"):

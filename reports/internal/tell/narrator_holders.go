@@ -236,7 +236,7 @@ func (t *narrator) endedByAnother(a *history.Acquisition, g *history.Grant) bool
 // lapses tells that a lease, a session or a connection is over.
 func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 	ended := slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
-		return f.Fired && f.Kind == "end-session" && f.Node == a.Client && f.Begin == g.To
+		return f.Kind == "end-session" && f.Node == a.Client && f.Begin == g.To
 	})
 	what, verb := "lease", "expires"
 	if holds := t.v.Servers().Holds(); g.Ended == history.BySessionLoss || holds == "session" {
@@ -282,7 +282,7 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 // wipedInCrash returns the crash in which a server lost what it kept; nil if it was none.
 func (t *narrator) wipedInCrash(c *history.Copy) *model.Fault {
 	for i := range t.v.Faults {
-		if f := &t.v.Faults[i]; f.Fired && f.Kind == "crash" && f.Node == c.Node && f.Begin <= c.To && c.To <= f.End {
+		if f := &t.v.Faults[i]; f.Kind == "crash" && f.Node == c.Node && f.Begin <= c.To && c.To <= f.End {
 			return f
 		}
 	}

@@ -126,6 +126,6 @@ func (t *narrator) exchanged() string {
 // gone reports whether a client has crashed for good before the violation.
 func (t *narrator) gone(client string) bool {
 	return slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
-		return f.Fired && f.Kind == "crash" && f.Node == client && f.Begin <= t.until && f.End == trace.Never
+		return f.Kind == "crash" && f.Node == client && f.Begin <= t.until && f.End == trace.Never
 	})
 }

@@ -27,7 +27,7 @@ func (s *story) elections() {
 			text = "is " + role + " no longer"
 		}
 		told := slices.ContainsFunc(s.v.Faults, func(f model.Fault) bool {
-			return f.Fired && f.Kind == "promote" && f.Begin == e.At && (f.Node == e.Node) == (e.Does == trace.Promote)
+			return f.Kind == "promote" && f.Begin == e.At && (f.Node == e.Node) == (e.Does == trace.Promote)
 		})
 		if text == "" || told {
 			continue
