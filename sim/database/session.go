@@ -22,10 +22,11 @@ type session struct {
 	executing *execution // nil between statements
 	queue     []*Request // what came while it was executing
 	awaits    *lock      // what the statement waits for; nil if it does not
-	orphan    bool       // its client is gone, which it will notice when it has stopped waiting
+	orphan    bool       // its client is gone, which it has not noticed
 	over      bool
 	timer     *sim.Timer // of the wait, see patience; between statements the end of an idle session
-	waitEnds  int64      // reading of the monotonic clock at which the wait is too long; never
+	waits     int64      // reading of the monotonic clock when the wait began
+	waitEnds  int64      // the one at which the wait is too long; never
 }
 
 // never is no reading of a clock.
@@ -75,8 +76,24 @@ func (s *session) await(b *blocked) {
 	if o := s.server.config.Observer; o != nil {
 		o.Waits(s.server, b.lock.key, s.executing.request)
 	}
-	s.waitEnds = s.after(b.wait)
+	s.waits, s.waitEnds = s.server.node.Monotonic(), s.after(b.wait)
 	s.armWait(s.after(s.settings.deadlock))
+	if s.orphan {
+		s.lookAfterClient()
+	}
+}
+
+// lookAfterClient ends a wait for a user lock when the server finds that the client is gone, as if it had waited for too long
+// (mdl.cc, MDL_context::acquire_lock): it looks once in a second, and takes a client for connected from whom it still has
+// something to read (vio_is_connected). Any other wait goes on: InnoDB does not look, and PostgreSQL does if it is told to
+// (client_connection_check_interval, 0 by default).
+func (s *session) lookAfterClient() {
+	if s.awaits.key.Space != UserLocks || len(s.queue) > 0 {
+		return
+	}
+	now := s.server.node.Monotonic()
+	s.waitEnds = min(s.waitEnds, now+int64(time.Second)-(now-s.waits)%int64(time.Second))
+	s.armWait(never)
 }
 
 // armWait has the wait looked at when it is too long, when the statement is, or when a deadlock is looked for.
@@ -204,15 +221,14 @@ func (s *session) end(why Why) {
 	s.server.sessions = slices.DeleteFunc(s.server.sessions, func(other *session) bool { return other == s })
 }
 
-// disconnected ends the session when the client is gone, unless it waits for something that keeps it from noticing: a
-// wait for a user lock looks after the connection every second (MDL_context::acquire_lock), any other does not
-// (PostgreSQL: client_connection_check_interval is 0).
+// disconnected ends the session when the client is gone; one that waits for a lock does not notice it at once.
 func (s *session) disconnected() {
-	if s.awaits != nil && s.awaits.key.Space != UserLocks {
-		s.orphan = true
+	if s.awaits == nil {
+		s.end(Disconnected)
 		return
 	}
-	s.end(Disconnected)
+	s.orphan = true
+	s.lookAfterClient()
 }
 
 // patience is how long a statement may wait for a row, in PostgreSQL for any lock.

@@ -70,8 +70,14 @@ func sortedNames[V any](m map[string]V) []string {
 	return names
 }
 
-// beat is how long a line takes in the simulation: longer than what a server does at its leisure.
-const beat = 100 * time.Millisecond
+// beat is how long a line takes in the simulation: in PostgreSQL until deadlocks have been looked for. A drawn story of MySQL
+// ends within a second, its sleeps apart, as it does on a real server, where the state of clients is looked at once a second.
+func beat(d database.Dialect) time.Duration {
+	if d == database.MySQL {
+		return 10 * time.Millisecond
+	}
+	return 100 * time.Millisecond
+}
 
 // simSQL is the simulated side of a story.
 type simSQL struct {
@@ -81,7 +87,7 @@ type simSQL struct {
 	dialect database.Dialect
 	server  *database.Server
 	clients map[string]*simSQLClient
-	plant   func(line string) string // a mistake that is made with each line; nil: none
+	plant   func(text string) string // a mistake that is made with each statement, or with the end of a connection; nil: none
 }
 
 // simSQLClient is a process that sends what the story says.
@@ -122,12 +128,12 @@ func (s *simSQL) schedule(lines []string) {
 	at := time.Duration(0)
 	for _, line := range lines {
 		word, rest, _ := strings.Cut(line, " ")
-		lasts := beat
+		lasts := beat(s.dialect)
 		switch word {
 		case "sleep":
 			lasts = duration(s.t, rest)
 		case "restart":
-			s.inject(at, sim.Action{Kind: sim.Crash, Node: "db", Restart: beat / 2})
+			s.inject(at, sim.Action{Kind: sim.Crash, Node: "db", Restart: beat(s.dialect) / 2})
 		case "vanish":
 			s.inject(at, sim.Action{Kind: sim.Crash, Node: rest, Host: true})
 		case "close", "kill":
@@ -164,12 +170,15 @@ func (s *simSQL) act(task *sim.Task, line string) {
 		delete(s.waiting, rest)
 	case "close":
 		s.clients[rest].close()
+		if s.plant != nil && s.plant(line) != line {
+			s.server.Kill(rest)
+		}
 	case "kill":
 		s.server.Kill(rest)
 	default:
 		s.clients[word].statement(rest)
 	}
-	task.Sleep(beat)
+	task.Sleep(beat(s.dialect))
 }
 
 func (c *simSQLClient) close() {
