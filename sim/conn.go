@@ -25,6 +25,7 @@ type Conn struct {
 	hungUp         bool       // the client's machine has told the server that it is over
 	clientOver     bool       // the client has closed it, died, or learnt that it is over
 	serverOver     bool       // the server has, or knows nothing of it
+	unheard        bool       // something that the server has sent will not be acknowledged
 	hostOff        bool       // the server's machine is off: what is sent to it waits for retransmission
 	inbox          mailbox    // of the server
 	buffer         mailbox    // of the client
@@ -214,8 +215,12 @@ func (c *Conn) Hangup() {
 	}
 }
 
+// retransmission is how long Linux repeats what is not acknowledged before it ends a connection (tcp(7), tcp_retries2).
+const retransmission = 924600 * time.Millisecond
+
 // KeepAlive makes the server's machine probe the client's, as TCP's keep-alive does: a connection whose client cannot
-// be reached for idle ends at the server's end. Without it the server never notices a silent client.
+// be reached for idle ends at the server's end. Without it the server never notices a silent client. While something that the
+// server has sent is not acknowledged it is repeated, and nothing is probed (Linux, tcp_keepalive_timer).
 func (c *Conn) KeepAlive(idle time.Duration) {
 	const probes = 8 // within idle, so that the end is noticed late by an eighth of it at most
 	heard := c.engine.now
@@ -225,8 +230,8 @@ func (c *Conn) KeepAlive(idle time.Duration) {
 		case c.serverOver:
 			return
 		case c.reachable():
-			heard = c.engine.now
-		case c.engine.now.Sub(heard) >= idle:
+			heard, c.unheard = c.engine.now, false
+		case c.engine.now.Sub(heard) >= retransmission, c.engine.now.Sub(heard) >= idle && !c.unheard && c.down.flight.len() == 0:
 			c.inbox.push(&segment{kind: over})
 			c.serveInbox()
 			return
@@ -388,6 +393,7 @@ func (c *Conn) execute(g segment) {
 
 // arriveAtClient is what the client's machine does with a segment.
 func (c *Conn) arriveAtClient(g *segment) {
+	c.unheard = c.unheard || !c.reachable()
 	switch {
 	case c.client.hostOff:
 	case c.client.down || c.clientOver:

@@ -24,6 +24,7 @@ type realSQL struct {
 	monitor sqlWire
 	clients map[string]*realSQLClient
 	orphans map[int]bool // sessions whose client is gone, by their number at the server
+	silent  map[int]bool // those whose client's machine is
 	events  chan sqlEvent
 
 	resolves bool // circles of sessions that wait for each other are waited for to be resolved
@@ -57,7 +58,7 @@ type sqlEvent struct {
 func playSQL(t require.TestingT, server sqlServer, lines []string, resolves bool) []string {
 	s := &realSQL{
 		sqlTelling: newSQLTelling(), t: t, server: server,
-		clients: make(map[string]*realSQLClient), orphans: make(map[int]bool), events: make(chan sqlEvent, 100),
+		clients: make(map[string]*realSQLClient), orphans: make(map[int]bool), silent: make(map[int]bool), events: make(chan sqlEvent, 100),
 		resolves: resolves,
 	}
 	s.connect()
@@ -73,7 +74,7 @@ func playSQL(t require.TestingT, server sqlServer, lines []string, resolves bool
 	for _, name := range sortedNames(s.clients) {
 		s.close(name)
 	}
-	for _, id := range sortedKeys(s.orphans) { // what waits in vain
+	for _, id := range slices.Concat(sortedKeys(s.orphans), sortedKeys(s.silent)) { // what waits in vain
 		_, _ = s.monitor.query(s.server.end(id))
 	}
 	s.settle()
@@ -121,6 +122,7 @@ func (s *realSQL) act(line string) {
 	case "restart":
 		require.NoError(s.t, s.server.restart())
 		clear(s.orphans)
+		clear(s.silent)
 		for _, name := range sortedNames(s.clients) {
 			s.awaitEnd(name)
 		}
@@ -130,6 +132,7 @@ func (s *realSQL) act(line string) {
 		require.NoError(s.t, deafen(s.clients[rest].wire))
 		delete(s.waiting, rest)
 		s.clients[rest].over = true
+		s.silent[s.clients[rest].wire.id()] = true
 		delete(s.clients, rest) // its session lives on until the server misses it
 	case "close":
 		s.close(rest)
