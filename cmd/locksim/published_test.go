@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/reports/comparison"
 )
 
 // publishedFolder has results for readers who run nothing.
@@ -215,10 +217,70 @@ func (p *publishedComparison) check(t *testing.T, every int) {
 			o.plan.Locks = append(o.plan.Locks, all[i])
 		}
 	}
-	sums, err := compare.Check(t.Context(), o.plan)
+	checked, err := compare.Check(t.Context(), o.plan)
 	require.NoError(t, err)
-	for _, sum := range sums {
-		require.Contains(t, published, "`"+sum.String()+"`", "%s is stale: UPDATE=1 LONG=1 go test ./cmd/locksim -run Published", p.file)
+	stale := p.file + " is stale: UPDATE=1 LONG=1 go test ./cmd/locksim -run Published"
+	for _, sum := range checked.Sums() {
+		if !strings.Contains(published, "`"+sum.String()+"`") { // it is too long to be printed
+			t.Fatalf("%s, now %s", stale, sum)
+		}
+	}
+	checked.Runs = o.plan.Draws.Count
+	var now strings.Builder
+	require.NoError(t, comparison.Markdown(&now, checked, comparison.Links{}))
+	require.Empty(t, staleText(published, now.String()), stale)
+}
+
+// intervals is the one number in the notes that depends on which locks were measured.
+var intervals = regexp.MustCompile(`There are [0-9,]+ intervals`)
+
+// stableText is what a published comparison says whatever was measured: its notes, a line each, and the heads of its tables.
+func stableText(text string) (notes, heads []string) {
+	_, text, _ = strings.Cut(text, "## At a glance")
+	text, _, _ = strings.Cut(text, "## Sums of the first runs")
+	for line := range strings.Lines(text) {
+		line = intervals.ReplaceAllString(strings.TrimSpace(line), "There are intervals")
+		switch {
+		case strings.HasPrefix(line, "| lock |"):
+			heads = append(heads, strings.Split(strings.Trim(line, "| "), " | ")...)
+		case !strings.HasPrefix(line, "|"):
+			notes = append(notes, line)
+		}
+	}
+	return notes, heads
+}
+
+// staleText returns the notes of a published comparison that are other ones now, and new heads of its tables: the comparison of
+// some of the locks may lack heads.
+func staleText(published, now string) []string {
+	notes, heads := stableText(published)
+	notesNow, headsNow := stableText(now)
+	return slices.Concat(without(notes, notesNow), without(notesNow, notes), without(headsNow, heads))
+}
+
+// without returns the lines that are not among others.
+func without(lines, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
+}
+
+// TestAStalePublishedTextIsNoticed changes what is published, a word in each kind of text.
+func TestAStalePublishedTextIsNoticed(t *testing.T) {
+	published := read(t, filepath.Join(publishedFolder, "locks.md"))
+	for _, text := range []string{
+		"A cell is a lock", "two clients draw the same", "A red cell is a proof", "Clients are careless", "In how many of the conditions",
+		"Times are virtual", "| messages |", "| leak, fencing none |", "- evict:",
+	} {
+		require.Contains(t, published, text)
+		require.NotEmpty(t, staleText(strings.ReplaceAll(published, text, strings.Replace(text, "e", "3", 1)), published), text)
+	}
+	require.Empty(t, staleText(intervals.ReplaceAllString(published, "There are 7 intervals"), published))
+}
+
+// TestTheSiteIsMadeByTheCommandsThatAreHeldAgainstThePublishedFiles compares .ci/site with the constants above.
+func TestTheSiteIsMadeByTheCommandsThatAreHeldAgainstThePublishedFiles(t *testing.T) {
+	script := strings.ReplaceAll(read(t, "../../.ci/site"), "\\\n\t", "")
+	for _, p := range []publishedComparison{publishedLocks, publishedLibraries} {
+		require.Contains(t, script, "./locksim "+p.command+" --save "+p.site+" ")
 	}
 }
 

@@ -108,7 +108,7 @@ func TestAPublishedComparisonIsCheckedByPlayingAPartOfIt(t *testing.T) {
 	require.NotEqual(t, published[0].Digest, published[1].Digest)
 	now, err := compare.Check(t.Context(), p)
 	require.NoError(t, err)
-	require.Equal(t, published, now)
+	require.Equal(t, published, now.Sums())
 	for name, change := range map[string]func(){
 		"another count":  func() { cell(t, c, "set-nx-lua-fenced", "client-pause", "resource", "none").Sample.InDanger++ },
 		"a cell less":    func() { c.Cells = c.Cells[1:] },
