@@ -35,7 +35,7 @@ func Schema() []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
+	encoder.SetIndent("", " ")
 	if err := encoder.Encode(root); err != nil {
 		panic("a schema should be JSON: " + err.Error())
 	}

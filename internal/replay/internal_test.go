@@ -195,10 +195,10 @@ func TestVerdictsAreComparedInSubstance(t *testing.T) {
 	}
 	require.NoError(t, table.Close(false))
 	text := strings.Join(strings.Fields(b.String()), " ")
-	require.Contains(t, text, "x mutual-exclusion violated violated same 2 at speed 1 resource held held same attempt 1")
-	require.Contains(t, text, "x mutual-exclusion held vacuous exposed once 1 at speed 1")
-	require.Contains(t, text, "x mutual-exclusion violated held opposite 2 at speed 1")
-	require.Contains(t, text, "x mutual-exclusion held unknown unknown 1 at speed 1")
+	require.Contains(t, text, "x: attempts 2, speed 1 mutual-exclusion violated violated same resource held held same attempt 1")
+	require.Contains(t, text, "x: attempts 1, speed 1 mutual-exclusion held vacuous exposed once")
+	require.Contains(t, text, "x: attempts 2, speed 1 mutual-exclusion violated held opposite")
+	require.Contains(t, text, "x: attempts 1, speed 1 mutual-exclusion held unknown unknown")
 	require.Contains(t, text, "verdicts: 1 violated as simulated, 2 held as simulated, 1 vacuous as simulated, "+
 		"2 simulated held, real vacuous (not the same), 1 simulated vacuous, real held (not the same), "+
 		"1 simulated violated, real held (differs) "+

@@ -30,7 +30,7 @@ func TestTheTableHasEveryNamedCase(t *testing.T) {
 		if strings.HasPrefix(line, " ") {
 			continue
 		}
-		name, _, ok := strings.Cut(line, "  ")
+		name, _, ok := strings.Cut(line, ": ")
 		require.True(t, ok, line)
 		got = append(got, name)
 	}

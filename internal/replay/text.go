@@ -18,7 +18,7 @@ type Reporter interface {
 	Worst() Outcome
 }
 
-// table is a line for each property of each case.
+// table is a line for each case, and one for each of its properties.
 type table struct {
 	tally
 	w io.Writer
@@ -27,26 +27,22 @@ type table struct {
 // NewTable returns a reporter that writes lines of text.
 func NewTable(w io.Writer) Reporter { return &table{w: w} }
 
-const columns = "%-75s  %-17s %-10s %-10s %-13s %s\n"
+const columns = "    %-25s %-10s %-10s %s\n"
 
 // Add writes the lines of a case.
 func (t *table) Add(r *Result) error {
+	var b strings.Builder
 	if t.outcomes == (tally{}).outcomes {
-		if _, err := fmt.Fprintf(t.w, columns, "case", "property", "simulated", "real", "agreement", "attempts"); err != nil {
-			return err
-		}
+		fmt.Fprintf(&b, columns, "property", "simulated", "real", "agreement")
 	}
 	t.add(r)
-	var b strings.Builder
-	name := r.Name()
-	if r.Outcome == Refused {
-		fmt.Fprintf(&b, "%-75s  cannot be staged: %v\n", name, r.Refusal)
+	if name := r.Name(); r.Outcome == Refused {
+		fmt.Fprintf(&b, "%s: cannot be staged: %v\n", name, r.Refusal)
 	} else {
 		last := r.last()
-		told := fmt.Sprintf("%d at speed %g", len(r.Attempts), last.Speed)
+		fmt.Fprintf(&b, "%s: attempts %d, speed %g\n", name, len(r.Attempts), last.Speed)
 		for _, p := range r.Compared {
-			fmt.Fprintf(&b, columns, name, p, r.Simulated.Verdicts[p], last.Report.Verdicts[p], r.agreement(last, p), told)
-			name, told = "", ""
+			fmt.Fprintf(&b, columns, p, r.Simulated.Verdicts[p], last.Report.Verdicts[p], r.agreement(last, p))
 		}
 		for i := range r.Attempts {
 			b.WriteString(r.Attempts[i].complaint(i))
