@@ -71,7 +71,7 @@ var arrows = map[string][]string{
 	},
 	"scenarios":         {"internal/backend", "internal/backend/all", "sim", "history", "checker", "trace"},
 	"internal/workload": {"locks", "history"},
-	"internal/record":   {"history", "locks", "sim", "trace"},
+	"internal/record":   {"history", "locks", "sim", "sim/storage", "trace"},
 	"internal/harness": {"internal/backend/all/servers", "internal/backend/simulated",
 		"internal/record",
 		"internal/backend", "scenarios", "checker", "internal/workload", "locks", "locks/live", "internal/real", "sim", "sim/lease", "sim/storage", "sim/wasm", "sim/wire", "history", "trace",

@@ -85,7 +85,11 @@ func (h *faultHost) Announce(when When, s trace.Step, f *Fault) {
 		e.before(&s, &message{})
 		return
 	}
-	e.took(&s, &message{}, 0, f.Action.String)
+	var detail func() string
+	if e.Trace.Keep {
+		detail = f.Action.String
+	}
+	e.took(&s, &message{}, 0, detail)
 }
 
 // Roles returns the names of roles; each stands for the node that has the role at the moment.

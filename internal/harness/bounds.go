@@ -34,7 +34,7 @@ const patience = 20_000
 
 // check returns why the run is to end now; "" if it is to go on.
 func (w *world) check(r *Runner) string {
-	if w.records() > mostRecords {
+	if w.journal.Records() > mostRecords {
 		return "history records"
 	}
 	if w.engine.Steps() >= patience && r.Stop != nil && r.Stop() {
@@ -42,11 +42,4 @@ func (w *world) check(r *Runner) string {
 		return "interrupt"
 	}
 	return ""
-}
-
-// records counts what has been observed.
-func (w *world) records() int {
-	j, t := &w.journal, w.truth
-	return len(j.acquisitions) + len(j.waits) + len(j.accesses) + len(w.notes) +
-		len(t.Grants) + len(t.Copies) + len(t.Asks) + len(t.Removals)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -29,7 +30,7 @@ type guest struct {
 
 // newGuest gives a process a program to run.
 func newGuest(p *process) *guest {
-	beside := &process{world: p.world, client: p.client, shared: p.shared, wait: -1, based: p.based}
+	beside := &process{world: p.world, client: p.client, shared: p.shared, based: p.based}
 	return &guest{process: p, beside: beside, addresses: addressesOf(p.world)}
 }
 
@@ -62,31 +63,32 @@ func (g *guest) exits(exit *wasm.Exit) {
 		g.forgetLastWords()
 	}
 	p.task.Step(trace.Step{Does: trace.Done, What: exit.Kind()}, 0, func() {
-		p.world.journal.exits(p.task.Node(), history.Exit{
-			Client: p.client.name, At: p.world.engine.Now(), Kind: exit.Kind(), Text: exit.What(), Output: exit.Stderr(),
+		p.world.journal.Exited(history.Exit{
+			Client: p.client.name, Kind: exit.Kind(), Text: exit.What(), Output: exit.Stderr(),
 		})
 	}, exit.What)
 }
 
 // forgetLastWords drops the notes with what Go's runtime has said of why it ends the program, which is told with its end.
 func (g *guest) forgetLastWords() {
-	w, before, last := g.process.world, "", len(g.process.world.notes)
-	for i := range w.notes {
-		if line, wrote := g.wrote(&w.notes[i]); wrote {
+	h := g.process.world.journal.History
+	before, last := "", len(h.Notes)
+	for i := range h.Notes {
+		if line, wrote := g.wrote(&h.Notes[i]); wrote {
 			if wasm.AreLastWords(line, before) {
 				last = i
 			}
 			before = line
 		}
 	}
-	kept := w.notes[:last]
-	for i := range w.notes[last:] {
-		n := w.notes[last+i]
+	kept := h.Notes[:last]
+	for i := range h.Notes[last:] {
+		n := h.Notes[last+i]
 		if _, wrote := g.wrote(&n); !wrote {
 			kept = append(kept, n)
 		}
 	}
-	w.notes = kept
+	h.Notes = kept
 }
 
 // wrote returns the line that the program has written, if a note is of one.
@@ -107,14 +109,14 @@ func (u *Unborn) Error() string {
 // unborn returns the first exit if no client lived to request the lock; nil if one did, or a fault may have prevented
 // it.
 func (w *world) unborn() *Unborn {
-	j := &w.journal
-	if len(j.ends) == 0 || len(j.acquisitions) > 0 || len(w.plan.Case.Scenario.Clocks) > 0 {
+	h := w.journal.History
+	if len(h.Exits) == 0 || len(h.Acquisitions) > 0 || len(w.plan.Case.Scenario.Clocks) > 0 {
 		return nil
 	}
-	if slices.ContainsFunc(w.engine.Faults(), func(f sim.FaultReport) bool { return f.Fired && f.Begin <= j.ends[0].At }) {
+	if slices.ContainsFunc(w.engine.Faults(), func(f sim.FaultReport) bool { return f.Fired && f.Begin <= h.Exits[0].At }) {
 		return nil
 	}
-	return &Unborn{j.ends[0]}
+	return &Unborn{h.Exits[0]}
 }
 
 // Call carries out a request of the program's workload; an empty request asks for its assignment.
@@ -137,8 +139,8 @@ const CannotSetUp = "cannot set up its lock: "
 func (g *guest) unopened(why error) {
 	p := g.process
 	p.task.Step(trace.Step{Does: trace.Refused}, 0, func() {
-		p.world.journal.refused(p, p.world.journal.start(p), history.Failed, true)
-		p.world.note(p.client.name, CannotSetUp+why.Error())
+		p.world.journal.Refused(p.world.journal.start(&p.owner), record.Refusal{Outcome: history.Failed, Final: true})
+		p.world.Note(p.client.name, CannotSetUp+why.Error())
 	}, why.Error)
 }
 
@@ -170,7 +172,7 @@ func (g *guest) Said(text []byte) {
 		if !whole {
 			return
 		}
-		g.process.world.note(g.process.client.name, writes+string(line))
+		g.process.world.Note(g.process.client.name, writes+string(line))
 		g.saying = rest
 		g.said++
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/all/servers"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -241,7 +242,7 @@ type Runner struct {
 	spares   map[string]*any // of simulated servers, by their kind
 	programs wasm.Pool
 	checker  checker.Checker
-	last     sizes
+	last     record.Room
 	cut      bool
 }
 
@@ -262,15 +263,6 @@ func (r *Runner) TakeCut() bool {
 	cut := r.cut
 	r.cut = false
 	return cut
-}
-
-// sizes is how much the last run observed, so that the next one can make room for as much at once.
-type sizes struct{ acquisitions, waits, accesses, grants, copies, asks, removals int }
-
-func sizesOf(h *history.History) sizes {
-	return sizes{
-		len(h.Acquisitions), len(h.Waits), len(h.Accesses), len(h.Grants), len(h.Copies), len(h.Asks), len(h.Removals),
-	}
 }
 
 // Run plays the plan with a seed. With keep, the trace's events are kept. The error says that a native lock's code
@@ -295,7 +287,7 @@ func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 		return Result{}, fmt.Errorf("%s: %w", p.Algorithm.Name, u)
 	}
 	h := w.history(ending)
-	r.last = sizesOf(h)
+	r.last = record.RoomFor(h)
 	return Result{
 		Seed: seed, Digest: w.engine.Trace.Digest(), Steps: w.engine.Steps(), Messages: w.engine.Messages(),
 		Virtual: ending.At, History: h, Events: w.engine.Trace.Events(),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
@@ -23,7 +24,7 @@ type process struct {
 	task    *sim.Task
 	shared  *shared
 	storage storagePort
-	wait    int           // index of the wait that is going on, -1 if none
+	owner   record.Owner
 	parent  *process      // who started the task outside of any acquisition; nil otherwise
 	phase   history.ID    // the acquisition that the task is concerned with; 0: the parent's
 	asking  bool          // it is inside Lock
@@ -47,7 +48,8 @@ func newProcess(w *world, c *clientPlan, t *sim.Task) *process {
 }
 
 func taskOf(w *world, c *clientPlan, t *sim.Task, s *shared) *process {
-	p := &process{world: w, client: c, task: t, shared: s, wait: -1}
+	p := &process{world: w, client: c, task: t, shared: s}
+	p.owner = record.Owner{Client: c.name, Task: t.Index(), Style: c.work.Style}
 	p.Services = w.service.Clients(p)
 	p.based = make([]uint64, c.work.Registers)
 	return p
@@ -146,7 +148,7 @@ func (p *process) unbuilt(why error) {
 // Start numbers an acquisition.
 func (p *process) Start() history.ID {
 	id := history.ID(0)
-	p.task.Step(trace.Step{Does: trace.Start}, 0, func() { id = p.world.journal.start(p) }, nil)
+	p.task.Step(trace.Step{Does: trace.Start}, 0, func() { id = p.world.journal.start(&p.owner) }, nil)
 	p.phase, p.asking = id, true
 	return id
 }
@@ -156,7 +158,7 @@ func (p *process) Acquired(id history.ID, l locks.Lease) {
 	p.asking = false
 	clear(p.based)
 	p.task.Step(trace.Step{Does: trace.Acquired}, l.Token,
-		func() { p.world.journal.acquired(p, id, l) },
+		func() { p.world.journal.acquired(p.task.Node(), id, l) },
 		func() string { return describe(l) })
 }
 
@@ -172,17 +174,14 @@ func describe(l locks.Lease) string {
 func (p *process) Refused(id history.ID, o history.Outcome, why error, final bool) {
 	p.asking = false
 	p.task.Step(trace.Step{Does: trace.Refused}, uint64(o), func() {
-		p.world.journal.refused(p, id, o, final)
+		x := record.Refusal{Outcome: o, Final: final}
+		if !errors.Is(why, locks.ErrNotAcquired) {
+			x.Why = why
+		}
 		if p.world.plan.Algorithm.Program != nil {
-			p.world.journal.of(id).Said = ownWords(why)
+			x.Said = ownWords(why)
 		}
-		switch {
-		case !final || errors.Is(why, locks.ErrNotAcquired):
-		case o == history.Unknown:
-			p.world.note(p.client.name, "has no answer: "+why.Error())
-		default:
-			p.world.note(p.client.name, "is refused: "+why.Error())
-		}
+		p.world.journal.Refused(id, x)
 	}, o.String)
 }
 
@@ -204,16 +203,14 @@ func (p *process) Check(_ history.ID, look func()) {
 
 // Lost records that the application has learnt of its loss.
 func (p *process) Lost(id history.ID) {
-	p.task.Step(trace.Step{Does: trace.Lost}, 0, func() {
-		p.world.journal.of(id).Noticed = p.world.engine.Now()
-	}, nil)
+	p.task.Step(trace.Step{Does: trace.Lost}, 0, func() { p.world.journal.Noticed(id) }, nil)
 }
 
 // Release records that Unlock is called. If the call is repeated, the first one ends the belief.
 func (p *process) Release(id history.ID) {
 	p.phase = id
 	p.task.Step(trace.Step{Does: trace.Release}, 0, func() {
-		p.world.journal.unlocked(id)
+		p.world.journal.Unlocked(id, p.world.journal.terms[id-1].told())
 	}, nil)
 }
 
@@ -224,60 +221,54 @@ func (p *process) Stays() {
 
 // Released records the result of Unlock.
 func (p *process) Released(id history.ID, o history.Outcome) {
-	p.task.Step(trace.Step{Does: trace.Released}, uint64(o), func() {
-		a := p.world.journal.of(id)
-		a.Released, a.Release = p.world.engine.Now(), o
-		if o == history.Failed {
-			p.world.truth.GivenUp(id)
-		}
-	}, o.String)
+	p.task.Step(trace.Step{Does: trace.Released}, uint64(o), func() { p.world.journal.Released(id, o) }, o.String)
 }
 
 // Access sends one access to the resource and waits for its answer.
 func (p *process) Access(id history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
-	index := p.turnTo(id, op, register, l)
+	number, version := p.turnTo(id, op, register, l)
 	answer, err := p.askStorage(&storage.Request{
 		Op: op, Register: register, Token: l.Token, Holder: l.Value, Based: p.based[register],
-		Version: p.world.journal.accesses[index].Version, Access: index,
+		Version: version, Access: number,
 	})
 	if err != nil {
 		return false, err
 	}
-	p.answered(index, op, register, answer.Version)
+	p.answered(number, op, register, answer.Version)
 	return answer.Accepted, nil
 }
 
 // Guarded makes the lock carry out one access, on its own servers.
 func (p *process) Guarded(id history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (bool, error) {
-	index := p.turnTo(id, op, register, l)
-	p.access = index + 1
+	number, written := p.turnTo(id, op, register, l)
+	p.access = number
 	defer func() { p.access = 0 }()
 	version, err := uint64(0), error(nil)
 	if op == history.Read {
 		version, err = g.Read(l, register)
 	} else {
-		err = g.Write(l, register, p.based[register], p.world.journal.accesses[index].Version)
+		err = g.Write(l, register, p.based[register], written)
 	}
 	if err != nil && !errors.Is(err, locks.ErrNotHeld) {
 		return false, err
 	}
-	p.answered(index, op, register, version)
+	p.answered(number, op, register, version)
 	return err == nil, nil
 }
 
-// turnTo is the step of an access that is about to be sent.
-func (p *process) turnTo(id history.ID, op history.Op, register int, l locks.Lease) (index int) {
+// turnTo is the step of an access that is about to be sent. It numbers it, and the version that a write makes.
+func (p *process) turnTo(id history.ID, op history.Op, register int, l locks.Lease) (number int, version uint64) {
 	p.task.Step(trace.Step{Does: trace.Access, What: op.String()}, l.Token, func() {
-		index = p.world.journal.invoked(history.Access{
+		number, version = p.world.journal.Invoked(history.Access{
 			Acquisition: id, Client: p.client.name, Op: op, Register: register, Token: l.Token,
 		})
 	}, nil)
-	return index
+	return number, version
 }
 
 // answered notes that the answer to an access is there.
-func (p *process) answered(index int, op history.Op, register int, version uint64) {
-	p.world.journal.accesses[index].Returned = p.world.engine.Now()
+func (p *process) answered(number int, op history.Op, register int, version uint64) {
+	p.world.journal.Answered(number)
 	if op == history.Read {
 		p.based[register] = version
 	}

@@ -20,9 +20,7 @@ type world struct {
 	spare   *any              // what the servers keep for the next run
 	storage *sim.Node
 	journal journal
-	truth   *record.Truth
-	sent    uint64 // requests to the lock's servers
-	notes   []history.Note
+	sent    uint64         // requests to the lock's servers
 	loads   []history.Load // requests by second, where the scenario bounds them
 	wakeUps int            // messages with which they told clients of something unasked
 
@@ -36,13 +34,12 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 		Seed: seed, Until: trace.Instant(s.End()), Latency: s.Network.Latency, Keep: keep,
 		Limits: limitsOf(s), Check: func() string { return w.check(r) },
 	}, &r.spare)
-	w.journal.init(w.engine, r.last)
-	w.truth = record.NewTruth(p.Algorithm.Authority, record.Room{
-		Grants: r.last.grants, Copies: r.last.copies, Asks: r.last.asks, Removals: r.last.removals,
-	}, w.engine.Now, w.journal.of)
+	w.journal.Recorder = record.New(w.engine.Now, record.Options{
+		Authority: p.Algorithm.Authority, HasTokens: p.Algorithm.Token, HasPrograms: p.Algorithm.Program != nil, Room: r.last,
+	})
 	w.spare = r.spareOf(s.Servers.Kind)
 	w.service = servers.Of(s.Servers.Backend()).Build(w)
-	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, s.Resource.Registers, w.journal.applied))
+	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, s.Resource.Registers, w.journal.Decided))
 	for i := range p.clients {
 		w.addClient(&p.clients[i], &r.programs)
 	}
@@ -50,7 +47,7 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	w.setClocks()
 	w.engine.Role = w.role
 	w.engine.Command = w.service.Command
-	w.engine.Crashed = w.journal.crashed
+	w.engine.Crashed = func(n *sim.Node) { w.journal.Died(n.Name) }
 	for _, f := range p.faults {
 		w.engine.Inject(f, w.errorReply)
 	}
@@ -95,7 +92,7 @@ func (w *world) setClocks() {
 // role finds who plays a part: the holder is the client that was last told that it holds and has not stopped since.
 func (w *world) role(name string) string {
 	if name == "holder" {
-		return history.Holder(w.journal.acquisitions)
+		return history.Holder(w.journal.Acquisitions)
 	}
 	return w.service.Role(name)
 }
@@ -107,48 +104,34 @@ func (w *world) errorReply(request sim.Payload, text string) sim.Payload {
 	return w.service.ErrorReply(request, text)
 }
 
-// note writes down what a reader wants to know of a node.
-func (w *world) note(node, text string) {
-	w.notes = append(w.notes, history.Note{Node: node, At: w.engine.Now(), Text: text})
-}
-
 // history joins what was observed.
 func (w *world) history(end sim.Ending) *history.History {
-	w.truth.Close(w.plan.Algorithm.Token)
 	w.journal.close()
-	h := &history.History{
-		Fencing: w.plan.Case.Fencing, Registers: w.plan.Case.Scenario.Resource.Registers,
-		HasAuthority: w.truth.Judges(), HasTokens: w.plan.Algorithm.Token, HasPrograms: w.plan.Algorithm.Program != nil, Exits: w.journal.ends,
-		Notes: w.notes, Requests: int(w.sent), WakeUps: w.wakeUps, End: end.At, Bound: end.Bound, Quiescent: end.Quiescent,
-		Acquisitions: w.journal.acquisitions, Waits: w.journal.waits, Accesses: w.journal.accesses,
-		Grants: w.truth.Grants, Copies: w.truth.Copies, Asks: w.truth.Asks, Removals: w.truth.Removals,
-		Keeps: w.plan.keeps(), Blocks: w.truth.Blocks, Loads: w.loads,
-	}
-	faults := w.engine.Faults()
+	h := w.plan.Conclude(w.journal.Recorder, w.engine.Faults(), end, false)
+	h.Requests, h.WakeUps, h.Loads = int(w.sent), w.wakeUps, w.loads
+	return h
+}
+
+// Conclude completes the history of a run of the plan: in a simulation, or on real servers, where unheard says that no
+// observer sees what they grant.
+func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.Ending, unheard bool) *history.History {
+	h := r.Close()
+	h.Fencing, h.Registers, h.Keeps = p.Case.Fencing, p.Case.Scenario.Resource.Registers, p.keeps()
+	h.End, h.Bound, h.Quiescent = end.At, end.Bound, end.Quiescent
 	for i, f := range faults {
 		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {
-			h.Waits = endWaits(h.Waits, f.Node, f.Begin)
+			r.Left(f.Node, f.Begin)
 		}
 		if f.Fault.Action.Kind == sim.SameRandom {
 			continue
 		}
 		h.Faults = append(h.Faults, history.Fault{
-			Name: f.Fault.Name, Text: w.plan.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End.Add(f.Fault.Action.Demote),
+			Name: f.Fault.Name, Text: p.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End.Add(f.Fault.Action.Demote),
 		})
 	}
 	if !end.Quiescent && end.Bound == "" {
-		h.Cut = w.plan.CutOff(h, faults, end.Working, false)
+		h.Cut = p.CutOff(h, faults, end.Working, unheard)
 	}
-	h.Outages = w.plan.Outages(faults)
+	h.Outages = p.Outages(faults)
 	return h
-}
-
-// endWaits ends the waits of a client whose process has been stopped for good: nobody can give it the lock any more.
-func endWaits(waits []history.Wait, client string, at trace.Instant) []history.Wait {
-	for i := range waits {
-		if w := &waits[i]; w.Client == client && w.From <= at && w.To == trace.Never {
-			w.To, w.Ended = at, history.Died
-		}
-	}
-	return waits
 }

@@ -95,7 +95,7 @@ func (s *Succession) Ended(id history.ID, how history.Gone, why history.Cause) {
 // Outlives notes that the service has carried out a request of an acquisition. If its session is over that was in another one,
 // and the Lock call has outlived its grant.
 func (s *Succession) Outlives(id history.ID) {
-	if id == 0 || s.Holder() == id || s.of(id).Returned != trace.Never {
+	if id == 0 || s.Holder() == id || s.Acquisition(id).Returned != trace.Never {
 		return
 	}
 	if g := s.LastGrant(id); g >= 0 && s.Grants[g].Ended == history.BySessionLoss {

@@ -1,4 +1,3 @@
-// Package record writes down what happens in a run: the ground truth about grants, as the observers of servers tell it.
 package record
 
 import (
@@ -13,46 +12,23 @@ import (
 
 // Truth records the grants of the lock service. The observers of the backends call it.
 type Truth struct {
+	*history.History // its Grants, Copies, Asks, Removals, and Blocks
+
 	Authority locks.Authority
-	Blocks    int // how many copies keep everybody else from the lock; 0 is 1
-	Copies    []history.Copy
-	Grants    []history.Grant
 	Granted   []uint64 // by grant: the place of the request that completed it
-	Asks      []history.Ask
-	Removals  []history.Removal
 
 	over int // how many grants, from the first on, are known to be over
 	now  func() trace.Instant
-	of   func(history.ID) *history.Acquisition
 }
 
 // Later is a place behind all requests.
 const Later uint64 = math.MaxUint64
-
-// Room is how much there will be to record, so that room can be made for it at once.
-type Room struct{ Grants, Copies, Asks, Removals int }
-
-// NewTruth returns the truth about a lock of which nothing is granted yet. It reads the time of a clock, and is given the
-// acquisitions that it asks for by their numbers.
-func NewTruth(a locks.Authority, room Room, now func() trace.Instant, of func(history.ID) *history.Acquisition) *Truth {
-	return &Truth{
-		Authority: a, now: now, of: of,
-		Copies:   make([]history.Copy, 0, room.Copies),
-		Grants:   make([]history.Grant, 0, room.Grants),
-		Granted:  make([]uint64, 0, room.Grants),
-		Asks:     make([]history.Ask, 0, room.Asks),
-		Removals: make([]history.Removal, 0, room.Removals),
-	}
-}
 
 // Judges reports whether the service's grants are judged.
 func (t *Truth) Judges() bool { return t.Authority != locks.NoAuthority }
 
 // Now returns the present.
 func (t *Truth) Now() trace.Instant { return t.now() }
-
-// Of returns an acquisition. Its number is not 0.
-func (t *Truth) Of(id history.ID) *history.Acquisition { return t.of(id) }
 
 // Asked notes a request for the lock that has reached a node, and whether the node gave its vote.
 func (t *Truth) Asked(node string, o sim.Origin, granted bool) {
@@ -89,7 +65,7 @@ func (t *Truth) Began(id history.ID) trace.Instant {
 	if id == 0 {
 		return 0
 	}
-	return t.Of(id).Invoked
+	return t.Acquisition(id).Invoked
 }
 
 // LastGrant returns the index of the last grant of an acquisition; -1 if it has none.
@@ -129,9 +105,9 @@ func (t *Truth) EndGrants(id history.ID, before uint64, why history.Cause) {
 	}
 }
 
-// GivenUp notes that a holder has been told that it does not hold. A release that looks first, and finds the key gone, removes
+// givenUp notes that a holder has been told that it does not hold. A release that looks first, and finds the key gone, removes
 // nothing that an observer could see; but who is told so claims nothing of what it was promised any more.
-func (t *Truth) GivenUp(id history.ID) {
+func (t *Truth) givenUp(id history.ID) {
 	if t.Judges() {
 		t.EndGrants(id, Later, history.ByUnlock)
 	}
@@ -143,7 +119,7 @@ func (t *Truth) SameOwner(a, b history.ID) bool {
 	if a == b || a == 0 || b == 0 {
 		return a == b
 	}
-	x, y := t.Of(a), t.Of(b)
+	x, y := t.Acquisition(a), t.Acquisition(b)
 	return x.Client == y.Client && x.Task == y.Task
 }
 
@@ -156,15 +132,15 @@ func (t *Truth) tellTokens() {
 		if grant.Acquisition == 0 || told[grant.Acquisition] {
 			continue
 		}
-		if a := t.Of(grant.Acquisition); grant.From <= a.Returned {
+		if a := t.Acquisition(grant.Acquisition); grant.From <= a.Returned {
 			grant.Token, told[grant.Acquisition] = a.Token, true
 		}
 	}
 }
 
-// Close makes what never ends say so, and gives grants their tokens if the lock has any.
-func (t *Truth) Close(tokens bool) {
-	if tokens {
+// close makes what never ends say so, and gives grants their tokens if the lock has any.
+func (t *Truth) close() {
+	if t.HasTokens {
 		t.tellTokens()
 	}
 	for g := range t.Grants {

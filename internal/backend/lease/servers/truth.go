@@ -77,7 +77,7 @@ func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Respon
 // a change of it; but so does the holder, when Lock has returned.
 func (l *leaseTruth) asks(r *lease.Request) bool {
 	return r.Purpose == backend.Acquire ||
-		r.Purpose == backend.Look && r.Asking && l.Of(history.ID(r.Tag)).Returned == trace.Never
+		r.Purpose == backend.Look && r.Asking && l.Acquisition(history.ID(r.Tag)).Returned == trace.Never
 }
 
 // settle notes what the service has decided on an access to data that it guards.
