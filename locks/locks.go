@@ -193,4 +193,6 @@ type Services interface {
 	Memcached() Memcached
 	// SQL returns the client of a MySQL or PostgreSQL server.
 	SQL() SQL
+	// Other returns the client of servers of a kind that has no method here. Its backend says of what type it is.
+	Other(kind string) any
 }

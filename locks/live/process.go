@@ -149,3 +149,6 @@ func (p *Process) Memcached() locks.Memcached { panic("live: there is no client 
 
 // SQL panics: it is not supported.
 func (p *Process) SQL() locks.SQL { panic("live: there is no client of a database") }
+
+// Other panics: no other client is supported.
+func (p *Process) Other(kind string) any { panic("live: there is no client of " + kind) }

@@ -46,3 +46,6 @@ func (n None) Memcached() locks.Memcached { panic(n.missing("memcached")) }
 
 // SQL panics: there is no database.
 func (n None) SQL() locks.SQL { panic(n.missing("a database")) }
+
+// Other panics: there is no server of the kind.
+func (n None) Other(kind string) any { panic(n.missing(kind)) }

@@ -4,30 +4,30 @@ package servers
 import (
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/database"
-	mysqlpostgres "github.com/locksim/locksim/internal/backend/database/servers"
+	databaseservers "github.com/locksim/locksim/internal/backend/database/servers"
 	"github.com/locksim/locksim/internal/backend/lease"
-	leases "github.com/locksim/locksim/internal/backend/lease/servers"
+	leaseservers "github.com/locksim/locksim/internal/backend/lease/servers"
 	"github.com/locksim/locksim/internal/backend/memcached"
-	memcacheds "github.com/locksim/locksim/internal/backend/memcached/servers"
+	memcachedservers "github.com/locksim/locksim/internal/backend/memcached/servers"
 	"github.com/locksim/locksim/internal/backend/redis"
-	redises "github.com/locksim/locksim/internal/backend/redis/servers"
+	redisservers "github.com/locksim/locksim/internal/backend/redis/servers"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/backend/zookeeper"
-	ensembles "github.com/locksim/locksim/internal/backend/zookeeper/servers"
+	zookeeperservers "github.com/locksim/locksim/internal/backend/zookeeper/servers"
 )
 
 var list = []struct {
 	kind    backend.Kind
 	servers simulated.Backend
 }{
-	{redis.Kind, redises.Servers{}},
-	{zookeeper.Kind, ensembles.Servers{}},
-	{lease.Etcd, leases.Etcd()},
-	{lease.Consul, leases.Consul()},
-	{lease.Chubby, leases.Chubby()},
-	{memcached.Kind, memcacheds.Servers{}},
-	{database.MySQL, mysqlpostgres.MySQL()},
-	{database.Postgres, mysqlpostgres.Postgres()},
+	{redis.Kind, redisservers.Servers{}},
+	{zookeeper.Kind, zookeeperservers.Servers{}},
+	{lease.Etcd, leaseservers.Etcd()},
+	{lease.Consul, leaseservers.Consul()},
+	{lease.Chubby, leaseservers.Chubby()},
+	{memcached.Kind, memcachedservers.Servers{}},
+	{database.MySQL, databaseservers.MySQL()},
+	{database.Postgres, databaseservers.Postgres()},
 }
 
 // Of returns the simulated servers of a kind. It panics if there are none.
