@@ -101,7 +101,7 @@ var arrows = map[string][]string{
 	"reports/internal/model":    {"checker", "history", "reports/internal/timeline", "reports/internal/wording", "scenarios", "sim", "trace"},
 	"reports/internal/tell":     {"checker", "history", "reports/internal/model", "reports/internal/paint", "reports/internal/timeline", "reports/internal/wording", "scenarios", "trace"},
 	"reports/internal/layout":   {"checker", "history", "reports/internal/model", "reports/internal/paint", "reports/internal/tell", "reports/internal/timeline", "reports/internal/wording", "scenarios", "trace"},
-	"reports/internal/text":     {"checker", "reports/internal/layout", "reports/internal/model", "reports/internal/paint", "reports/internal/tell", "reports/internal/wording"},
+	"reports/internal/text":     {"checker", "reports/internal/layout", "reports/internal/model", "reports/internal/paint", "reports/internal/tell", "reports/internal/timeline", "reports/internal/wording"},
 	"reports/internal/document": {"checker", "reports/internal/model", "reports/internal/wording"},
 	"reports/internal/ci":       {"checker", "reports/internal/junit", "reports/internal/model", "reports/internal/paint", "reports/internal/tell", "reports/internal/text", "reports/internal/wording", "trace"},
 	"reports/internal/svg":      {"reports/internal/timeline", "reports/internal/wording", "trace"},

@@ -41,7 +41,7 @@ func clockLane(v *model.View, node string, k paint.Ink) Lane {
 		}
 		offset += model.Drift(next-t.At, t.Rate)
 	}
-	l.levels = drawn(v, levels)
+	l.Levels = drawn(v, levels)
 	return l
 }
 

@@ -20,7 +20,7 @@ func lagLane(v *model.View, node string) Lane {
 			changes = append(changes, change{m.Sent, 1}, change{m.Received, -1})
 		}
 	}
-	l.levels = drawn(v, sum(changes, func(n int64) string { return wording.Counted(int(n), "write") }))
+	l.Levels = drawn(v, sum(changes, func(n int64) string { return wording.Counted(int(n), "write") }))
 	return l
 }
 

@@ -20,33 +20,51 @@ type Lane struct {
 	kind  timeline.LaneKind
 	Node  string    // the client or the server that it is of
 	Ink   paint.Ink // of that
-	bars  []bar
-	marks []mark
+	Bars  []Bar
+	Marks []Mark
 	// Of LaneLevel:
-	levels    []timeline.Level
-	threshold *timeline.Level
+	Levels    []timeline.Level
+	Threshold *timeline.Level
 }
 
 // Heading is what stands before the lane.
 func (l *Lane) Heading() string { return cmp.Or(l.title, l.Name) }
 
-// bar is something that lasts. Bars are painted in their order, marks over them.
-type bar struct {
-	from, to trace.Instant
-	sign     timeline.Sign
-	lives    []trace.Instant // of SignLife: see [Bar]
-	life     trace.Instant   // likewise
-	ink      paint.Ink
-	label    string        // written into it if there is room
-	last     timeline.Sign // stands at its end
+// Blank reports whether there is nothing to be seen on the lane.
+func (l *Lane) Blank() bool {
+	bars := slices.ContainsFunc(l.Bars, func(b Bar) bool { return b.Sign != timeline.SignTint })
+	return !bars && len(l.Marks) == 0 && !slices.ContainsFunc(l.Levels, func(l timeline.Level) bool { return l.Text != "" })
+}
+
+// equal reports whether two lanes show the same. What lends its tone to others follows from the overlaps, which have a lane.
+func (l *Lane) equal(o *Lane) bool {
+	shown := func(bars []Bar) []Bar {
+		return slices.DeleteFunc(slices.Clone(bars), func(b Bar) bool { return b.Sign == timeline.SignTint })
+	}
+	same := func(a, b Bar) bool {
+		return a.From == b.From && a.To == b.To && a.Sign == b.Sign && a.Ink == b.Ink && a.Label == b.Label && a.Last == b.Last &&
+			a.Life == b.Life && slices.Equal(a.Lives, b.Lives)
+	}
+	return slices.EqualFunc(shown(l.Bars), shown(o.Bars), same) && slices.Equal(l.Marks, o.Marks) && slices.Equal(l.Levels, o.Levels)
+}
+
+// Bar is something that lasts. Bars are painted in their order, marks over them.
+type Bar struct {
+	From, To trace.Instant
+	Sign     timeline.Sign
+	Lives    []trace.Instant // of SignLife: see [Bar]
+	Life     trace.Instant   // likewise
+	Ink      paint.Ink
+	Label    string        // written into it if there is room
+	Last     timeline.Sign // stands at its end
 	quiet    bool          // it may last forever without anything going on
 }
 
-// mark is something that happens at a moment.
-type mark struct {
-	at   trace.Instant
-	text string
-	ink  paint.Ink
+// Mark is something that happens at a moment.
+type Mark struct {
+	At   trace.Instant
+	Text string
+	Ink  paint.Ink
 	pad  int  // blanks to keep free behind it
 	last bool // it stands behind other marks of its moment
 
@@ -62,14 +80,14 @@ const crowded = 30
 // stops are the places of the lane that need columns of their own, sorted and distinct.
 func (l *Lane) stops() []stop {
 	var list []stop
-	for i := range l.bars {
-		if b := &l.bars[i]; b.sign != timeline.SignTint && len(l.bars) <= crowded {
-			list = append(list, stop{b.from, -1}, stop{b.to, -1})
+	for i := range l.Bars {
+		if b := &l.Bars[i]; b.Sign != timeline.SignTint && len(l.Bars) <= crowded {
+			list = append(list, stop{b.From, -1}, stop{b.To, -1})
 		}
 	}
-	for i := range l.marks {
-		m := &l.marks[i]
-		list = append(list, stop{m.at, len([]rune(m.text)) + m.pad})
+	for i := range l.Marks {
+		m := &l.Marks[i]
+		list = append(list, stop{m.At, len([]rune(m.Text)) + m.pad})
 	}
 	list = append(list, l.rivals()...)
 	slices.SortStableFunc(list, func(a, b stop) int { return cmp.Compare(a.at, b.at) })
@@ -97,8 +115,17 @@ func lanesOf(n *tell.Narrative) []Lane {
 	list := candidates(n.View)
 	for i := range list {
 		placeMoments(n, &list[i])
+		slices.SortStableFunc(list[i].Marks, func(a, b Mark) int {
+			switch {
+			case a.At != b.At || a.last == b.last:
+				return cmp.Compare(a.At, b.At)
+			case a.last:
+				return 1
+			}
+			return -1
+		})
 	}
-	return slices.DeleteFunc(list, func(l Lane) bool { return len(l.bars)+len(l.marks)+len(l.levels) == 0 })
+	return slices.DeleteFunc(list, func(l Lane) bool { return len(l.Bars)+len(l.Marks)+len(l.Levels) == 0 })
 }
 
 // laneNames are those of all rows that the picture has if there is anything on them.
@@ -137,9 +164,9 @@ func candidates(v *model.View) []Lane {
 
 // placeMoments puts the moments of a lane on it.
 func placeMoments(n *tell.Narrative, l *Lane) {
-	for i := range l.marks {
-		if m := &l.marks[i]; m.sign == timeline.SignDamage {
-			m.text = string(n.Glyphs.Of(m.sign)) + " " + m.label
+	for i := range l.Marks {
+		if m := &l.Marks[i]; m.sign == timeline.SignDamage {
+			m.Text = string(n.Glyphs.Of(m.sign)) + " " + m.label
 		}
 	}
 	for i := range n.Moments {
@@ -165,14 +192,14 @@ func placeMoments(n *tell.Narrative, l *Lane) {
 		if k == paint.Plain && l.Name != tell.StorageLane {
 			k = paint.Strong
 		}
-		l.marks = append(l.marks, mark{at: m.At, text: text, ink: k, pad: pad, sign: m.Sign, label: m.Label, number: m.Number})
+		l.Marks = append(l.Marks, Mark{At: m.At, Text: text, Ink: k, pad: pad, sign: m.Sign, label: m.Label, number: m.Number})
 	}
 }
 
-func put(v *model.View, l *Lane, b bar) {
-	b.from, b.to = max(b.from, v.From), min(b.to, v.To)
-	if b.from < b.to {
-		l.bars = append(l.bars, b)
+func put(v *model.View, l *Lane, b Bar) {
+	b.From, b.To = max(b.From, v.From), min(b.To, v.To)
+	if b.From < b.To {
+		l.Bars = append(l.Bars, b)
 	}
 }
 
@@ -180,7 +207,7 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 	l := Lane{Name: tell.BeliefLane(who), kind: timeline.LaneBelief, Node: who, Ink: k}
 	for i := range v.History.Waits {
 		if w := &v.History.Waits[i]; v.Waiter(w) == who {
-			put(v, &l, bar{from: w.From, to: w.To, sign: timeline.SignWaits, ink: paint.Faint, quiet: true})
+			put(v, &l, Bar{From: w.From, To: w.To, Sign: timeline.SignWaits, Ink: paint.Faint, quiet: true})
 		}
 	}
 	for _, b := range v.Beliefs {
@@ -194,7 +221,7 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 		if b.To > v.To {
 			last = timeline.SignNone
 		}
-		put(v, &l, bar{from: b.From, to: b.To, sign: timeline.SignBelieves, ink: k, last: last})
+		put(v, &l, Bar{From: b.From, To: b.To, Sign: timeline.SignBelieves, Ink: k, Last: last})
 	}
 	for i := range v.Faults {
 		f := &v.Faults[i]
@@ -204,13 +231,13 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 		from, to := f.Span(v.History)
 		switch f.Kind {
 		case "pause":
-			put(v, &l, bar{from: from, to: to, sign: timeline.SignPaused, ink: k, label: tell.FaultLabel(f)})
+			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignPaused, Ink: k, Label: tell.FaultLabel(f)})
 		case "crash":
-			put(v, &l, bar{from: from, to: to, sign: timeline.SignDown, ink: paint.Faint, label: tell.FaultLabel(f), quiet: true})
+			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: tell.FaultLabel(f), quiet: true})
 		}
 	}
 	for _, o := range v.Overlaps {
-		put(v, &l, bar{from: o.From, to: o.To, sign: timeline.SignTint, ink: paint.Amber})
+		put(v, &l, Bar{From: o.From, To: o.To, Sign: timeline.SignTint, Ink: paint.Amber})
 	}
 	return l
 }
@@ -220,13 +247,13 @@ func truthLane(v *model.View, who string, k paint.Ink) Lane {
 	l := Lane{Name: tell.GrantLane(who), kind: timeline.LaneTruth, Node: who, Ink: k}
 	for _, b := range v.Beliefs {
 		if v.Holder(b.Acquisition.ID, "") == who {
-			put(v, &l, bar{from: b.From, to: b.To, sign: timeline.SignLapsed, ink: paint.Faint, label: "no longer granted"})
+			put(v, &l, Bar{From: b.From, To: b.To, Sign: timeline.SignLapsed, Ink: paint.Faint, Label: "no longer granted"})
 		}
 	}
 	for i := range v.History.Grants {
 		g := &v.History.Grants[i]
 		if v.Holder(g.Acquisition, g.Client) == who {
-			put(v, &l, bar{from: g.From, to: g.To, sign: timeline.SignGranted, ink: k, quiet: g.To == trace.Never})
+			put(v, &l, Bar{From: g.From, To: g.To, Sign: timeline.SignGranted, Ink: k, quiet: g.To == trace.Never})
 		}
 	}
 	return l
@@ -235,7 +262,7 @@ func truthLane(v *model.View, who string, k paint.Ink) Lane {
 func overlapLane(v *model.View) Lane {
 	l := Lane{Name: tell.OverlapLane, kind: timeline.LaneOverlap, Ink: paint.Amber}
 	for _, o := range v.Overlaps {
-		put(v, &l, bar{from: o.From, to: o.To, sign: timeline.SignOverlap, ink: paint.Amber, label: wording.Precise(o.To.Sub(o.From))})
+		put(v, &l, Bar{From: o.From, To: o.To, Sign: timeline.SignOverlap, Ink: paint.Amber, Label: wording.Precise(o.To.Sub(o.From))})
 	}
 	return l
 }
@@ -246,7 +273,7 @@ func networkLane(v *model.View) Lane {
 		f := &v.Faults[i]
 		if f.Kind == "cut" || f.Kind == "stall" {
 			from, to := f.Span(v.History)
-			put(v, &l, bar{from: from, to: to, sign: timeline.SignCut, label: tell.FaultLabel(f), quiet: true})
+			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignCut, Label: tell.FaultLabel(f), quiet: true})
 		}
 	}
 	return l
@@ -269,9 +296,9 @@ func nodeLane(v *model.View, node string) Lane {
 		who := v.Holder(c.Acquisition, c.Client)
 		k := inkOf(v, who)
 		lives, life := v.Lives(c)
-		put(v, &l, bar{from: c.From, to: c.To, sign: timeline.SignLife, lives: lives, life: life, ink: k, quiet: c.Expires == trace.Never})
+		put(v, &l, Bar{From: c.From, To: c.To, Sign: timeline.SignLife, Lives: lives, Life: life, Ink: k, quiet: c.Expires == trace.Never})
 		if c.From >= v.From && c.From < v.To && copies <= crowded {
-			l.marks = append(l.marks, mark{at: c.From, text: who, ink: k, last: true, label: who})
+			l.Marks = append(l.Marks, Mark{At: c.From, Text: who, Ink: k, last: true, label: who})
 		}
 	}
 	for i := range v.Faults {
@@ -280,9 +307,9 @@ func nodeLane(v *model.View, node string) Lane {
 			from, to := f.Span(v.History)
 			switch f.Kind {
 			case "pause":
-				put(v, &l, bar{from: from, to: to, sign: timeline.SignPaused, label: tell.FaultLabel(f)})
+				put(v, &l, Bar{From: from, To: to, Sign: timeline.SignPaused, Label: tell.FaultLabel(f)})
 			case "crash":
-				put(v, &l, bar{from: from, to: to, sign: timeline.SignDown, ink: paint.Faint, label: tell.FaultLabel(f), quiet: true})
+				put(v, &l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: tell.FaultLabel(f), quiet: true})
 			}
 		}
 	}
@@ -296,18 +323,19 @@ func inkOf(v *model.View, who string) paint.Ink {
 	return paint.Faint
 }
 
-// levelAt is the height of a bar of SignLife: what is left of a life.
-func (b *bar) levelAt(g *paint.Glyphs, t trace.Instant) rune {
-	if b.life == 0 {
-		return g.Levels[len(g.Levels)-1]
+// Left is how much is left of the life that a bar of SignLife shows, and how long that is; 0 and 0 if it does not end by
+// itself.
+func (b *Bar) Left(t trace.Instant) (left, whole int64) {
+	if b.Life == 0 {
+		return 0, 0
 	}
-	began := b.lives[0]
-	for _, r := range b.lives {
+	began := b.Lives[0]
+	for _, r := range b.Lives {
 		if r <= t {
 			began = r
 		}
 	}
-	return g.Level(int64(began+b.life-t), int64(b.life))
+	return int64(began + b.Life - t), int64(b.Life)
 }
 
 func storageLane(v *model.View) Lane {
@@ -319,7 +347,7 @@ func storageLane(v *model.View) Lane {
 	for i := range v.History.Accesses {
 		a := &v.History.Accesses[i]
 		if a.Applied != trace.Never && a.Applied-a.Invoked > late {
-			put(v, &l, bar{from: a.Invoked, to: a.Applied, sign: timeline.SignTravels, ink: paint.Faint, label: undecided(v)})
+			put(v, &l, Bar{From: a.Invoked, To: a.Applied, Sign: timeline.SignTravels, Ink: paint.Faint, Label: undecided(v)})
 		}
 	}
 	return l
@@ -338,7 +366,7 @@ func damageLane(v *model.View) Lane {
 	l := Lane{Name: tell.DamageLane, kind: timeline.LaneDamage, Ink: paint.Red}
 	for _, d := range v.Damages() {
 		if d.At >= v.From && d.At <= v.To {
-			l.marks = append(l.marks, mark{at: d.At, ink: paint.Red, pad: 1, sign: timeline.SignDamage, label: d.Kind})
+			l.Marks = append(l.Marks, Mark{At: d.At, Ink: paint.Red, pad: 1, sign: timeline.SignDamage, label: d.Kind})
 		}
 	}
 	return l

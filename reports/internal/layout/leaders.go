@@ -30,7 +30,7 @@ func leadersLane(v *model.View) Lane {
 		}
 	}
 	if levels = drawn(v, levels); len(levels) > 1 && len(reigns) > 1 {
-		l.levels = levels
+		l.Levels = levels
 	}
 	return l
 }

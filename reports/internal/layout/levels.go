@@ -82,9 +82,9 @@ func votesLane(v *model.View, who string, k paint.Ink) Lane {
 			changes = append(changes, change{c.From, 1}, change{c.To, -1})
 		}
 	}
-	l.levels = drawn(v, sum(changes, func(n int64) string { return fmt.Sprintf("%d of %d", n, servers) }))
+	l.Levels = drawn(v, sum(changes, func(n int64) string { return fmt.Sprintf("%d of %d", n, servers) }))
 	majority := int64(servers/2 + 1)
-	l.threshold = &timeline.Level{At: v.From, Value: majority, Text: fmt.Sprintf("majority %d", majority)}
+	l.Threshold = &timeline.Level{At: v.From, Value: majority, Text: fmt.Sprintf("majority %d", majority)}
 	return l
 }
 
@@ -111,18 +111,18 @@ func tokensLane(v *model.View) Lane {
 		}
 	}
 	if slices.ContainsFunc(seen, func(a *history.Access) bool { return a.Token != seen[0].Token }) {
-		l.levels = drawn(v, levels)
+		l.Levels = drawn(v, levels)
 	}
 	return l
 }
 
 // rivals are the places of a lane on which several lead at once: these need room to be named, however short it was.
 func (l *Lane) rivals() []stop {
-	if l.Name != laneLeads || !slices.ContainsFunc(l.levels, func(l timeline.Level) bool { return l.Value > 1 }) {
+	if l.Name != laneLeads || !slices.ContainsFunc(l.Levels, func(l timeline.Level) bool { return l.Value > 1 }) {
 		return nil
 	}
-	list := make([]stop, len(l.levels))
-	for i, level := range l.levels {
+	list := make([]stop, len(l.Levels))
+	for i, level := range l.Levels {
 		list[i] = stop{level.At, 1}
 		if level.Value > 1 {
 			list[i].width = min(wording.Columns(level.Text)+2, mostRivalColumns)
@@ -134,56 +134,49 @@ func (l *Lane) rivals() []stop {
 // jumps reports whether a level is the same until it changes, and all that shows a change is what is written there: a
 // clock drifts, tokens change with every grant, and votes have their threshold.
 func (l *Lane) jumps() bool {
-	return l.threshold == nil && l.Name != laneClock(l.Node) && l.Name != laneTokens
+	return l.Threshold == nil && l.Name != laneClock(l.Node) && l.Name != laneTokens
 }
 
 // mostRivalColumns is the most room that names of those who lead at once may take.
 const mostRivalColumns = 24
 
-// drawLevels writes what a number is where it changes, if there is room, and goes on with a line: a broken one where
-// the number is too small.
-func (p *Picture) drawLevels(r paint.Row, l *Lane) {
+// Changes stands where a number changes and has no room.
+const Changes = "\x00"
+
+// Said is what stands where the number of a lane changes: the number if there is room for it, else that it changes, or
+// nothing.
+func (p *Picture) Said(l *Lane) []string {
+	list := make([]string, len(l.Levels))
 	said := "" // what stands there already
-	for i := range l.levels {
-		level := &l.levels[i]
+	for i := range l.Levels {
+		level := &l.Levels[i]
 		if level.Text == "" {
 			said = ""
 			continue
 		}
-		from := p.Scale.column(level.At)
-		to, room := p.Scale.column(p.Scale.at[len(p.Scale.at)-1])+1, len(r)
-		if i+1 < len(l.levels) {
-			to = p.Scale.column(l.levels[i+1].At)
-			room = to
-		}
-		if !isNumber(level.Text) {
-			room = p.free(r, l.levels[i+1:])
+		from, room := p.Scale.Column(level.At), p.Scale.Width
+		if next := l.Levels[i+1:]; !isNumber(level.Text) {
+			room = p.free(next)
+		} else if len(next) > 0 {
+			room = p.Scale.Column(next[0].At)
 		}
 		room = min(room, from-from%p.Scale.Panel+p.Scale.Panel) - from
-		line := p.Glyphs.Enough
-		if l.threshold != nil && level.Value < l.threshold.Value {
-			line = p.Glyphs.TooFew
-		}
-		for col := from; col < to; col++ {
-			r[col] = paint.Cell{Rune: line, Ink: l.Ink}
-		}
-		if text := fitting(p.words(level.Text), room); text != "" && text != said {
-			r.Put(from, text, l.Ink)
-			said = text
+		if text := fitting(p.Words(level.Text), room); text != "" && text != said {
+			list[i], said = text, text
 		} else if text == "" && i > 0 && l.jumps() && level.Text != said {
-			r.Put(from, string(p.Glyphs.Changes), l.Ink)
-			said = ""
+			list[i], said = Changes, ""
 		}
 	}
+	return list
 }
 
 // free is how far a name may reach into the emptiness behind it.
-func (p *Picture) free(r paint.Row, levels []timeline.Level) int {
+func (p *Picture) free(levels []timeline.Level) int {
 	i := slices.IndexFunc(levels, func(l timeline.Level) bool { return l.Text != "" })
 	if i < 0 {
-		return len(r)
+		return p.Scale.Width
 	}
-	return p.Scale.column(levels[i].At)
+	return p.Scale.Column(levels[i].At)
 }
 
 // fitting is a text, or if there is no room for it and some of the line its first word if that has a number, or

@@ -9,11 +9,11 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// scale maps moments to columns. Time runs from left to right and never backwards, but not evenly: a moment at which
+// Scale maps moments to columns. Time runs from left to right and never backwards, but not evenly: a moment at which
 // something happens gets the columns that its label needs, and the rest of the width is shared out by duration. So a
 // reply after 300 µs and a pause of 12 s are both to be seen. Long stretches in which nothing happens are cut short,
 // and the axis says so.
-type scale struct {
+type Scale struct {
 	at    []trace.Instant // sorted, distinct
 	col   []int           // the column of at[i]
 	cut   []bool          // the stretch from at[i] to at[i+1] is cut short
@@ -31,8 +31,8 @@ type stop struct {
 const maxPanels = 4
 
 // newScale lays out the stops of all lanes within [from, to]. Idle says whether nothing at all goes on in a stretch.
-func newScale(panel int, from, to trace.Instant, lanes [][]stop, idle func(a, b trace.Instant) bool) *scale {
-	s := &scale{Panel: panel, at: []trace.Instant{from, to}}
+func newScale(panel int, from, to trace.Instant, lanes [][]stop, idle func(a, b trace.Instant) bool) *Scale {
+	s := &Scale{Panel: panel, at: []trace.Instant{from, to}}
 	for _, stops := range lanes {
 		for _, p := range stops {
 			if p.at >= from && p.at <= to {
@@ -52,7 +52,7 @@ func newScale(panel int, from, to trace.Instant, lanes [][]stop, idle func(a, b 
 }
 
 // pack gives every moment the leftmost column at which no label covers another.
-func (s *scale) pack(lanes [][]stop) {
+func (s *Scale) pack(lanes [][]stop) {
 	n := len(s.at)
 	small := (s.at[n-1] - s.at[0]) / 2000 // moments closer than this may share a column
 	s.col = make([]int, n)
@@ -83,7 +83,7 @@ func (s *scale) pack(lanes [][]stop) {
 }
 
 // keepWhole moves a moment to the next panel if one of its labels would cross the edge.
-func (s *scale) keepWhole(i int, lanes [][]stop) {
+func (s *Scale) keepWhole(i int, lanes [][]stop) {
 	column := s.col[i] % s.Panel
 	for _, stops := range lanes {
 		k, ok := slices.BinarySearchFunc(stops, s.at[i], func(p stop, t trace.Instant) int { return cmp.Compare(p.at, t) })
@@ -95,7 +95,7 @@ func (s *scale) keepWhole(i int, lanes [][]stop) {
 }
 
 // stretch shares out the columns that are left by the durations between the moments.
-func (s *scale) stretch(idle func(a, b trace.Instant) bool) {
+func (s *Scale) stretch(idle func(a, b trace.Instant) bool) {
 	if s.Width > s.Panel*maxPanels {
 		for i := range s.col { // too much for any screen: labels will cover one another
 			s.col[i] = s.col[i] * s.Panel * maxPanels / s.Width
@@ -122,7 +122,7 @@ func (s *scale) stretch(idle func(a, b trace.Instant) bool) {
 
 // weights are the durations between the moments, but no idle stretch takes more than a third of the width. They are in
 // millionths of the whole, so that products stay small.
-func (s *scale) weights(idle func(a, b trace.Instant) bool) (weights []int64, whole int64) {
+func (s *Scale) weights(idle func(a, b trace.Instant) bool) (weights []int64, whole int64) {
 	n := len(s.at) - 1
 	weights = make([]int64, n)
 	unit := max((int64(s.at[n])-int64(s.at[0]))/1_000_000, 1)
@@ -140,8 +140,8 @@ func (s *scale) weights(idle func(a, b trace.Instant) bool) (weights []int64, wh
 	return weights, whole
 }
 
-// column returns where a moment stands; moments outside of the scale stand at its ends.
-func (s *scale) column(t trace.Instant) int {
+// Column returns where a moment stands; moments outside of the scale stand at its ends.
+func (s *Scale) Column(t trace.Instant) int {
 	i, found := slices.BinarySearch(s.at, t)
 	switch {
 	case found:
@@ -159,8 +159,11 @@ func (s *scale) column(t trace.Instant) int {
 	return s.col[i-1] + int(columns*part/whole)
 }
 
-// moment returns the earliest moment that stands in a column.
-func (s *scale) moment(col int) trace.Instant {
+// To is the last moment of the scale.
+func (s *Scale) To() trace.Instant { return s.at[len(s.at)-1] }
+
+// Moment returns the earliest moment that stands in a column.
+func (s *Scale) Moment(col int) trace.Instant {
 	i, found := slices.BinarySearch(s.col, col)
 	switch {
 	case found:
@@ -177,7 +180,7 @@ func (s *scale) moment(col int) trace.Instant {
 }
 
 // ticks returns round moments far enough apart that their labels do not touch.
-func (s *scale) ticks() []trace.Instant {
+func (s *Scale) ticks() []trace.Instant {
 	from, to := s.at[0], s.at[len(s.at)-1]
 	wanted := max(s.Width/10, 2)
 	step := trace.Instant(roundStep(time.Duration(s.drawnInFull()) / time.Duration(wanted)))
@@ -191,7 +194,7 @@ func (s *scale) ticks() []trace.Instant {
 		if t < from {
 			continue
 		}
-		if col := s.column(t); col >= free {
+		if col := s.Column(t); col >= free {
 			ticks = append(ticks, t)
 			free = col + len([]rune(wording.Brief(t))) + 2
 		}
@@ -200,7 +203,7 @@ func (s *scale) ticks() []trace.Instant {
 }
 
 // drawnInFull is how much time there is outside of the stretches that are cut short.
-func (s *scale) drawnInFull() trace.Instant {
+func (s *Scale) drawnInFull() trace.Instant {
 	sum := trace.Instant(0)
 	for i, cut := range s.cut[:len(s.at)-1] {
 		if !cut {
@@ -211,7 +214,7 @@ func (s *scale) drawnInFull() trace.Instant {
 }
 
 // cutUntil returns the end of the stretch that is cut short in which a moment lies; the moment itself if it is drawn.
-func (s *scale) cutUntil(t trace.Instant) trace.Instant {
+func (s *Scale) cutUntil(t trace.Instant) trace.Instant {
 	i, found := slices.BinarySearch(s.at, t)
 	if !found && i > 0 && i < len(s.at) && s.cut[i-1] {
 		return s.at[i]

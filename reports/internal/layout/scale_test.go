@@ -47,7 +47,7 @@ func TestTimeNeverRunsBackwards(t *testing.T) {
 		last := 0
 		for k := range 200 {
 			at := end / 200 * trace.Instant(k)
-			col := s.column(at)
+			col := s.Column(at)
 			require.GreaterOrEqual(t, col, last)
 			require.Less(t, col, s.Width)
 			last = col
@@ -65,10 +65,10 @@ func TestLabelsDoNotCoverOneAnother(t *testing.T) {
 		}
 		for _, stops := range lanes {
 			for i, p := range stops {
-				from := s.column(p.at)
+				from := s.Column(p.at)
 				require.LessOrEqual(t, from%panel+p.width, panel, "a label crosses the edge of a panel")
 				if i+1 < len(stops) {
-					require.LessOrEqual(t, from+p.width, s.column(stops[i+1].at))
+					require.LessOrEqual(t, from+p.width, s.Column(stops[i+1].at))
 				}
 			}
 		}
@@ -78,8 +78,8 @@ func TestLabelsDoNotCoverOneAnother(t *testing.T) {
 func TestColumnsTurnBackIntoTheirMoments(t *testing.T) {
 	lanes := [][]stop{{{0, 1}, {trace.Instant(10 * time.Second), 3}, {trace.Instant(10*time.Second + 50), 3}}}
 	s := newScale(100, 0, trace.Instant(20*time.Second), lanes, never)
-	for col := range s.column(20*trace.Instant(time.Second)) + 1 {
-		require.Equal(t, col, s.column(s.moment(col)))
+	for col := range s.Column(20*trace.Instant(time.Second)) + 1 {
+		require.Equal(t, col, s.Column(s.Moment(col)))
 	}
 }
 
@@ -89,8 +89,8 @@ func TestALongIdleStretchIsCutShortAndMarked(t *testing.T) {
 	idle := func(from, to trace.Instant) bool { return from >= second && to <= 1000*second }
 	s := newScale(90, 0, 1001*second, lanes, idle)
 	require.Equal(t, []bool{false, true, false, false}, s.cut)
-	require.Less(t, s.column(1000*second)-s.column(second), 45, "at most half")
-	require.Greater(t, s.column(second), 20, "what happens has the room")
+	require.Less(t, s.Column(1000*second)-s.Column(second), 45, "at most half")
+	require.Greater(t, s.Column(second), 20, "what happens has the room")
 }
 
 func TestTicksAreRound(t *testing.T) {
@@ -108,9 +108,9 @@ func TestARenewalMakesTheWedgeWholeAgain(t *testing.T) {
 		e.At, e.Node = 8*second, node
 		r := model.Run{Case: scenarios.Case{Scenario: s}, History: &history.History{End: 18 * second}, Events: []trace.Event{e}}
 		g, v := paint.ASCII(), model.New(&r, model.NewScope([]model.Run{r}))
-		b := &bar{}
-		b.lives, b.life = v.Lives(c)
-		height := func(t trace.Instant) rune { return b.levelAt(g, t) }
+		b := &Bar{}
+		b.Lives, b.Life = v.Lives(c)
+		height := func(t trace.Instant) rune { return g.Level(b.Left(t)) }
 		return string([]rune{height(0), ' ', height(8*second - 1), ' ', height(8 * second)})
 	}
 	renewal := trace.Event{Step: trace.Step{Does: trace.Execute, What: "EVAL", Alt: "renew", Peer: "a"}}

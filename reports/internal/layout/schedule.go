@@ -32,13 +32,13 @@ func Schedules(runs []model.Run, columns int) []timeline.Schedule {
 
 func newSchedule(runs []model.Run, columns int) timeline.Schedule {
 	g := paint.Unicode()
-	p := New(runs, columns, false, g)
+	p := New(runs, columns, g)
 	s := p.Runs[0].View.Scope
 	about := runs[0].Case.Scenario
 	d := timeline.Schedule{
 		Schema: timeline.Schema, Scenario: about.Name, Title: about.Title, Story: tell.StoryToTell(&runs[0]), Source: about.Source,
 		Claims: about.Claims, Finding: about.Finding,
-		Heading: tell.Heading(&runs[0]), Settings: tell.Settings(about), Commands: tell.Commands(runs), Axis: p.dataOfAxis(),
+		Heading: tell.Heading(&runs[0]), Settings: tell.Settings(about), Commands: tell.Commands(runs), Axis: p.Axis(),
 		Partial: s.Partial, More: timeline.Hidden{Clients: s.MoreHolders, Servers: s.MoreNodes, Moments: p.More},
 		Assumptions: tell.Assumptions(p.Runs[0].View), Boundary: boundary(runs),
 	}
@@ -49,9 +49,10 @@ func newSchedule(runs []model.Run, columns int) timeline.Schedule {
 	return d
 }
 
-func (p *Picture) dataOfAxis() timeline.Axis {
+// Axis is the scale as data.
+func (p *Picture) Axis() timeline.Axis {
 	s := p.Scale
-	a := timeline.Axis{From: s.at[0], To: s.at[len(s.at)-1], Panel: min(s.Panel, s.Width), Width: s.Width}
+	a := timeline.Axis{From: s.at[0], To: s.To(), Panel: min(s.Panel, s.Width), Width: s.Width}
 	for i, at := range s.at {
 		a.Stops = append(a.Stops, timeline.Stop{At: at, Column: s.col[i], Cut: s.cut[i]})
 	}
@@ -81,7 +82,7 @@ func (p *Picture) timeline(i int) timeline.Timeline {
 		}
 	}
 	for k := range p.Rows[i] {
-		if !p.Drawn[i][k].Blank() {
+		if !p.Rows[i][k].Blank() {
 			t.Lanes = append(t.Lanes, p.Rows[i][k].data())
 		}
 	}
@@ -121,21 +122,21 @@ func dataOfVerdict(r *model.Run, p checker.Property) timeline.Verdict {
 	return d
 }
 
-// data is the lane for other pictures. Its marks were sorted when it was drawn.
+// data is the lane for other pictures.
 func (l *Lane) data() timeline.Lane {
 	d := timeline.Lane{
 		Name: l.Name, Title: l.Heading(), Kind: l.kind, Node: l.Node, Tone: l.Ink.Tone(), Bars: []timeline.Bar{}, Marks: []timeline.Mark{},
-		Levels: l.levels, Threshold: l.threshold,
+		Levels: l.Levels, Threshold: l.Threshold,
 	}
-	for i := range l.bars {
-		b := &l.bars[i]
+	for i := range l.Bars {
+		b := &l.Bars[i]
 		d.Bars = append(d.Bars, timeline.Bar{
-			From: b.from, To: b.to, Sign: b.sign, Ends: b.last, Tone: b.ink.Tone(), Label: b.label, Lives: b.lives, Life: b.life,
+			From: b.From, To: b.To, Sign: b.Sign, Ends: b.Last, Tone: b.Ink.Tone(), Label: b.Label, Lives: b.Lives, Life: b.Life,
 		})
 	}
-	for i := range l.marks {
-		m := &l.marks[i]
-		d.Marks = append(d.Marks, timeline.Mark{At: m.at, Number: m.number, Sign: m.sign, Label: m.label, Tone: m.ink.Tone()})
+	for i := range l.Marks {
+		m := &l.Marks[i]
+		d.Marks = append(d.Marks, timeline.Mark{At: m.At, Number: m.number, Sign: m.sign, Label: m.label, Tone: m.Ink.Tone()})
 	}
 	return d
 }

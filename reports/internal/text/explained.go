@@ -15,7 +15,7 @@ import (
 func Explained(w io.Writer, r *model.Run, p checker.Property, o Options) error {
 	t := New(o)
 	runs := []model.Run{r.About(p)}
-	drawn := layout.New(runs, t.Options.Width, t.Options.Color, t.Glyphs)
+	drawn := layout.New(runs, t.Options.Width, t.Glyphs)
 	t.paragraph("", drawn.Runs[0].Explain(nil), paint.Plain)
 	for i := range runs[0].Report.Violations {
 		t.output("    ", runs[0].Report.Violations[i].Output)

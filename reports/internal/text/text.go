@@ -150,7 +150,7 @@ func (t *Printer) story(r *model.Run) {
 
 // schedule prints runs of one schedule: the first in full, of the others what differs.
 func (t *Printer) schedule(runs []model.Run) {
-	p := layout.New(runs, t.Options.Width, t.Options.Color, t.Glyphs)
+	p := layout.New(runs, t.Options.Width, t.Glyphs)
 	said := map[string]bool{}
 	t.Items(tell.Heading(&runs[0]), " "+t.Glyphs.Dot+" ", paint.Strong)
 	t.headline(&runs[0])
@@ -169,7 +169,7 @@ func (t *Printer) schedule(runs []model.Run) {
 			t.paragraph("  ", "All of it went as with fencing "+runs[k].Case.Fencing.String()+".", paint.Faint)
 		} else {
 			t.Line("")
-			write(p, &t.out, i, 0)
+			t.picture(p, i, 0)
 			t.paragraph("", "Rows that are not shown look as above.", paint.Faint)
 			t.events(p, i)
 		}
@@ -208,7 +208,7 @@ func (t *Printer) headline(r *model.Run) {
 
 // timeline prints the first picture of a schedule, and what it leaves out.
 func (t *Printer) timeline(p *layout.Picture) {
-	write(p, &t.out, 0, -1)
+	t.picture(p, 0, -1)
 	s := p.Runs[0].View.Scope
 	if n := len(s.MoreHolders); n > 0 {
 		t.paragraph("", fmt.Sprintf("%d more clients are not drawn: %s.", n, t.some(s.MoreHolders)), paint.Plain)

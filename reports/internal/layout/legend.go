@@ -1,0 +1,136 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/reports/internal/tell"
+	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/reports/internal/wording"
+)
+
+// seen is what a reader sees on the lanes of a run.
+type seen struct {
+	signs   map[timeline.Sign]bool
+	wedge   bool // a life of which some is over
+	tooFew  bool // a number that may be below its threshold
+	changes bool // a number that changes where there is no room for it
+	hidden  []bool
+}
+
+// look notes what is seen of a lane: a bar is seen where no later bar and no mark stands over it.
+func (p *Picture) look(s *seen, l *Lane) {
+	if l.kind == timeline.LaneLevel {
+		s.tooFew = s.tooFew || l.Threshold != nil
+		s.changes = s.changes || slices.ContainsFunc(p.Said(l), func(text string) bool { return text == Changes })
+		return
+	}
+	clear(s.hidden)
+	hide := func(from, to int) (seen []int) {
+		for col := from; col < min(to, len(s.hidden)); col++ {
+			if !s.hidden[col] {
+				s.hidden[col] = true
+				seen = append(seen, col)
+			}
+		}
+		return seen
+	}
+	columns := p.Columns(l)
+	for i := range slices.Backward(l.Marks) {
+		m := &l.Marks[i]
+		if cols := hide(columns[i], columns[i]+wording.Columns(m.Text)); len(cols) > 0 && m.number == 0 && m.label == "" {
+			s.signs[m.sign] = true
+		}
+	}
+	for i := range slices.Backward(l.Bars) {
+		b := &l.Bars[i]
+		if b.Sign == timeline.SignTint {
+			continue
+		}
+		from, to := p.Span(b)
+		if b.Last != timeline.SignNone {
+			hide(to, to+1)
+		}
+		cols := hide(from, to)
+		s.signs[b.Sign] = s.signs[b.Sign] || len(cols) > 0
+		s.wedge = s.wedge || b.Sign == timeline.SignLife && slices.ContainsFunc(cols, func(col int) bool {
+			left, whole := b.Left(max(p.Scale.Moment(col), b.From))
+			return whole > 0 && p.Glyphs.Level(left, whole) != p.Glyphs.Level(whole, whole)
+		})
+	}
+}
+
+// Legend explains the signs that the pictures of these runs use.
+func (p *Picture) Legend(run int) []string {
+	g, v := p.Glyphs, p.Runs[run].View
+	s := &seen{signs: map[timeline.Sign]bool{}, hidden: make([]bool, p.Scale.Width)}
+	for i := range p.Rows[run] {
+		p.look(s, &p.Rows[run][i])
+	}
+	var list []string
+	add := func(used bool, sign, meaning string) {
+		if used {
+			list = append(list, sign+" "+meaning)
+		}
+	}
+	sign := func(sign timeline.Sign, meaning string) { add(s.signs[sign], string(g.Of(sign)), meaning) }
+	sign(timeline.SignWaits, "waits")
+	sign(timeline.SignBelieves, "believes")
+	sign(timeline.SignPaused, "paused")
+	sign(timeline.SignDown, "down")
+	sign(timeline.SignGranted, "granted by the service")
+	sign(timeline.SignLapsed, "believed but not granted")
+	what := v.Servers().Entry()
+	if v.Servers().Holds() == "session" {
+		what = "session"
+	}
+	add(s.wedge, string([]rune{g.Levels[7], g.Levels[4], g.Levels[1]}), "the "+what+"'s time to live")
+	add(s.tooFew, string(g.TooFew), "fewer than a majority")
+	add(s.changes, string(g.Changes), "changes")
+	sign(timeline.SignExpired, "expired")
+	sign(timeline.SignDeleted, "deleted")
+	sign(timeline.SignTravels, undecided(v))
+	effects := p.effects(run)
+	for _, e := range []struct{ sign, meaning string }{
+		{"R", "read"}, {"W", "write"}, {"C", "check"},
+		{g.Accepted, "accepted"}, {g.Refused, "refused"}, {g.Harmful, "damage"}, {g.Unsure, "never done"},
+	} {
+		add(strings.Contains(effects, e.sign), e.sign, e.meaning)
+	}
+	list = append(list, "time is stretched where labels need room")
+	if p.skips(run) {
+		list = append(list, "numbers that are missing are of the pictures below")
+	}
+	return list
+}
+
+// skips reports whether the list of a run leaves out numbers, which other runs of its schedule have.
+func (p *Picture) skips(run int) bool {
+	seen, last := map[int]bool{}, 0
+	for i := range p.Runs[run].Moments {
+		n := p.Runs[run].Moments[i].Number
+		seen[n] = n > 0
+		last = max(last, n)
+	}
+	for n := 1; n < last; n++ {
+		if !seen[n] {
+			return true
+		}
+	}
+	return false
+}
+
+// effects is all that stands on the storage lanes of this run and of those that share its picture.
+func (p *Picture) effects(run int) string {
+	var b strings.Builder
+	for _, lanes := range p.Rows[run:] {
+		for i := range lanes {
+			for k := range lanes[i].Marks {
+				if lanes[i].Name == tell.StorageLane {
+					b.WriteString(lanes[i].Marks[k].Text)
+				}
+			}
+		}
+	}
+	return b.String()
+}
