@@ -220,7 +220,7 @@ func (v *View) DiedHolding(id history.ID) bool {
 // Votes reports whether clients ask several servers that know nothing of each other.
 func (v *View) Votes() bool {
 	s := v.Servers()
-	if s.Kind != "redis" || s.Masters < 2 || s.Cluster {
+	if s.Shape().Voters < 2 {
 		return false
 	}
 	asked := map[history.ID]string{}

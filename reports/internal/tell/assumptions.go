@@ -1,7 +1,6 @@
 package tell
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,37 +13,17 @@ import (
 // Assumptions say in which model of time and of faults runs took place, in clauses of one sentence.
 func Assumptions(v *model.View) []string {
 	s := v.Run.Case.Scenario
+	code := "the lock's code is"
+	if s.Servers.Facts().Scripts {
+		code = "the lock's code and its scripts are"
+	}
 	return []string{
 		"an asynchronous network, where " + latencyWords(s) + " unless a fault holds them up",
 		clockWords(v),
 		"what servers have acknowledged " + diskWords(s.Servers),
 		faultWords(v),
-		"the lock's code " + scriptWords(s.Servers) + " real, everything else is simulated",
+		code + " real, everything else is simulated",
 	}
-}
-
-// serverWords say which servers there are.
-func serverWords(s scenarios.Servers) string {
-	name := s.Title()
-	switch {
-	case s.Kind == "zookeeper":
-		return fmt.Sprintf("an ensemble of %d %s servers", s.Count(), name)
-	case s.Kind != "redis":
-		return name
-	case s.Cluster:
-		return fmt.Sprintf("a %s Cluster of %s with %s each", name, wording.Counted(s.Masters, "master"),
-			wording.Counted(s.Replicas, "replica"))
-	case s.Masters > 1 && s.Replicas == 0:
-		return fmt.Sprintf("%d %s servers that know nothing of each other", s.Masters, name)
-	}
-	text := "1 " + name + " server"
-	if s.Replicas > 0 {
-		text = fmt.Sprintf("%s, %s with %s", name, wording.Counted(s.Masters, "master"), wording.Counted(s.Replicas, "replica"))
-	}
-	if s.Sentinels > 0 {
-		text += " and " + wording.Counted(s.Sentinels, "Sentinel")
-	}
-	return text
 }
 
 // lan is what messages take unless a scenario says otherwise, in words: that of package sim.
@@ -100,15 +79,13 @@ func diskWords(s scenarios.Servers) string {
 	switch {
 	case s.Disk == "lies":
 		return "is kept by disks that lie"
-	case s.Persistence == "always" || s.Kind == "zookeeper" && s.Persistence == "":
-		return "has been written to disk"
 	case s.Persistence == "everysec":
 		return "is written to disk once a second"
 	case s.Persistence == "lazy":
 		return "is written to disk when the machine likes"
 	case s.Persistence == "rdb":
 		return "is written to disk with a snapshot"
-	case s.Kind == "redis" || s.Kind == "memcached":
+	case s.Shape().Volatile:
 		return "is in memory alone"
 	}
 	return "has been written to disk"
@@ -143,12 +120,4 @@ var faultNames = map[string]string{
 	"pause": "pause", "crash": "crash", "cut": "cut", "stall": "stalled link", "delay": "delay", "break": "broken connection",
 	"error": "error reply", "same-random": "shared random source", "promote": "manual failover", "evict": "eviction",
 	"snapshot": "snapshot", "end-session": "ended session",
-}
-
-// scriptWords say which code of the servers' is real.
-func scriptWords(s scenarios.Servers) string {
-	if s.Kind == "redis" {
-		return "and its scripts are"
-	}
-	return "is"
 }

@@ -15,7 +15,7 @@ import (
 
 // Settings are the knobs of a scenario, with their values.
 func Settings(s *scenarios.Scenario) []string {
-	list := []string{"servers: " + serverWords(s.Servers), "network: " + latencyWords(s)}
+	list := []string{"servers: " + s.Servers.Words(), "network: " + latencyWords(s)}
 	if s.Lock.TTL > 0 {
 		list = append(list, "lease: "+wording.Precise(s.Lock.TTL))
 	}

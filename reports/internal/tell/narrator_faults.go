@@ -192,7 +192,7 @@ func (t *narrator) comesBack(f *model.Fault) string {
 func (t *narrator) unkept(f *model.Fault) string {
 	s := t.v.Servers()
 	switch {
-	case s.Kind != "redis" || !slices.Contains(s.Names(), f.Node):
+	case !slices.Contains(s.Names(), f.Node):
 		return ""
 	case s.Disk == "lies":
 		return ", which its disk had only said to have"
@@ -200,7 +200,7 @@ func (t *narrator) unkept(f *model.Fault) string {
 		return ", which had not reached its disk"
 	case s.Persistence == "rdb":
 		return ", which its last snapshot had not"
-	case s.Persistence == "" || s.Persistence == "none":
+	case s.Shape().Volatile:
 		return ", since nothing is kept on disk"
 	}
 	return ""
