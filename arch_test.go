@@ -83,7 +83,8 @@ var arrows = map[string][]string{
 		"sim/zookeeper", "sim/zookeeper/jute", "history", "trace",
 	},
 	"internal/search":            {"internal/backend", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
-	"internal/search/claims":     {"internal/search", "internal/search/ledger", "internal/harness", "scenarios", "checker", "locks", "sim", "history"},
+	"internal/promise":           {"internal/backend", "internal/search", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"internal/search/claims":     {"internal/promise", "internal/search", "internal/search/ledger", "internal/harness", "scenarios", "checker", "locks", "sim", "history"},
 	"internal/search/minimal":    {"internal/backend", "internal/search", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/fuzz":       {"internal/search", "internal/search/ledger", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "history", "trace"},
 	"internal/search/explore":    {"internal/backend", "internal/search", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
@@ -91,7 +92,7 @@ var arrows = map[string][]string{
 	"internal/search/measure":    {"internal/search", "internal/harness", "scenarios", "checker", "locks", "history"},
 	"internal/search/strategies": {"internal/search", "internal/search/claims", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/wire", "locks", "locks/live", "internal/real", "trace"},
-	"locktest":                   {"clients", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"locktest":                   {"clients", "internal/promise", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/compare": {
 		"internal/backend", "internal/search", "internal/search/measure", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace",
 	},

@@ -36,7 +36,7 @@ func Describe(newLock locks.Builder, o Options) (sentence string, promises []Pro
 		return "", nil, err
 	}
 	for _, p := range s.promises() {
-		promises = append(promises, p.name)
+		promises = append(promises, p.Name)
 	}
 	return s.String(), promises, nil
 }

@@ -31,7 +31,7 @@ type Finding struct {
 
 // newFinding makes what was found small.
 func newFinding(r *player, s *subject, b *breach) *Finding {
-	f := &Finding{Promise: b.promise.name, Why: b.promise.why, Text: b.text, Schedule: b.schedule}
+	f := &Finding{Promise: b.promise.Name, Why: b.promise.Why, Text: b.text, Schedule: b.schedule}
 	v := b.violation
 	if b.failed == nil {
 		if c := reduced(r, b); c != nil {
@@ -82,14 +82,14 @@ func reduced(r *player, b *breach) *minimal.Counterexample {
 }
 
 // expecting returns the violation's scenario as one that expects the promise to be kept: a file to keep.
-func expecting(p *promise, v *search.Violation) *scenarios.Scenario {
+func expecting(p *pledge, v *search.Violation) *scenarios.Scenario {
 	s := *v.Case.Scenario
-	s.Name, s.Seed = string(p.name), v.Seed
-	s.Title, s.Claims = cmp.Or(s.Title, "A schedule found by locktest"), p.why
+	s.Name, s.Seed = string(p.Name), v.Seed
+	s.Title, s.Claims = cmp.Or(s.Title, "A schedule found by locktest"), p.Why
 	s.Styles, s.Resource.Fencing = s.Styles[:0:0], s.Resource.Fencing[:0:0]
 	s.Styles = append(s.Styles, v.Case.Style)
 	s.Resource.Fencing = append(s.Resource.Fencing, v.Case.Fencing)
-	s.Expect = scenarios.Expect{{Property: p.property, Verdict: checker.Held}}
+	s.Expect = scenarios.Expect{{Property: p.Property, Verdict: checker.Held}}
 	return &s
 }
 
@@ -111,7 +111,7 @@ func picture(r *player, s *subject, scenario *scenarios.Scenario) *reports.Run {
 		causes = nil
 	}
 	return &reports.Run{
-		Case: c, Lock: s.algorithm.Name, Seed: result.Seed, Digest: result.Digest, Steps: result.Steps,
+		Case: c, Lock: s.Algorithm.Name, Seed: result.Seed, Digest: result.Digest, Steps: result.Steps,
 		Messages: result.Messages, Virtual: result.Virtual, History: result.History, Events: result.Events,
 		Report: result.Report, Causes: causes,
 	}

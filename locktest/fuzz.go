@@ -45,10 +45,10 @@ func Fuzz(f *testing.F, newLock locks.Builder, o Options) {
 		if b == nil {
 			return
 		}
-		if known[p.name] == nil { // the fuzzer goes on to make its bytes fewer, which changes nothing
-			known[p.name] = newFinding(r, s, b)
+		if known[p.Name] == nil { // the fuzzer goes on to make its bytes fewer, which changes nothing
+			known[p.Name] = newFinding(r, s, b)
 		}
-		reportFuzzed(t, f.Name(), known[p.name])
+		reportFuzzed(t, f.Name(), known[p.Name])
 	})
 }
 
@@ -61,7 +61,7 @@ func seedsOfFuzz() uint64 {
 }
 
 // bytes are what the fuzzer makes the schedule of that a source has drawn.
-func (p *promise) bytes(number byte, src search.Source) []byte {
+func (p *pledge) bytes(number byte, src search.Source) []byte {
 	w := &writer{source: src, bytes: []byte{number}}
 	p.draw(w)
 	return w.bytes

@@ -12,7 +12,7 @@ import (
 const usualChecks = 100
 
 // judge puts a promise to the lock in schedules that rapid draws, several for each of its checks, and keeps what is found.
-func judge(t *testing.T, s *subject, p *promise, part part, each int, c *tally) {
+func judge(t *testing.T, s *subject, p *pledge, part part, each int, c *tally) {
 	t.Helper()
 	leaveNoFailFiles()
 	var r player
@@ -31,7 +31,7 @@ func judge(t *testing.T, s *subject, p *promise, part part, each int, c *tally) 
 			found = p.try(&r, s, &rapidSource{t, draws}, c)
 		}
 		if found != nil {
-			t.Fatalf("%s is broken: %s", p.name, found.text)
+			t.Fatalf("%s is broken: %s", p.Name, found.text)
 		}
 	})
 }

@@ -57,7 +57,7 @@ func runSubject(t *testing.T, s *subject) {
 	}
 	t.Log(s)
 	for i := range list {
-		t.Logf("%s: %v", list[i].name, &tallies[i])
+		t.Logf("%s: %v", list[i].Name, &tallies[i])
 	}
 	if text := s.never(list, tallies); text != "" {
 		t.Log(text)
@@ -65,7 +65,7 @@ func runSubject(t *testing.T, s *subject) {
 }
 
 // put puts promises to the lock, each in a part of its schedules.
-func put(t *testing.T, s *subject, list []promise, tallies []tally, part part) {
+func put(t *testing.T, s *subject, list []pledge, tallies []tally, part part) {
 	t.Helper()
 	for i := range list {
 		p, c := &list[i], &tallies[i]
@@ -74,7 +74,7 @@ func put(t *testing.T, s *subject, list []promise, tallies []tally, part part) {
 		if from == to {
 			continue
 		}
-		t.Run(string(p.name), func(t *testing.T) {
+		t.Run(string(p.Name), func(t *testing.T) {
 			t.Parallel()
 			judge(t, s, p, part, to-from, c)
 			if to == each {

@@ -10,24 +10,24 @@ import (
 
 // never says which kinds of faults that the lock's servers know are on no promise's fault model, and which promises were
 // never at risk; "" if there is nothing of either.
-func (s *subject) never(list []promise, tallies []tally) string {
-	servers := scenarios.Servers{Kind: s.kind(), Masters: 1}
-	if len(s.masters) > 0 {
-		servers.Masters = s.masters[0]
+func (s *subject) never(list []pledge, tallies []tally) string {
+	servers := scenarios.Servers{Kind: s.Kind(), Masters: 1}
+	if len(s.Masters) > 0 {
+		servers.Masters = s.Masters[0]
 	}
-	if len(s.replicas) > 0 {
-		servers.Replicas = s.replicas[0]
+	if len(s.Replicas) > 0 {
+		servers.Replicas = s.Replicas[0]
 	}
 	var kinds, promises, parts []string
 	for _, k := range search.Kinds() {
-		on := func(p promise) bool { return slices.Contains(p.menu.Faults, k) }
+		on := func(p pledge) bool { return slices.Contains(p.Menu.Faults, k) }
 		if k.CanHit(&servers) && !slices.ContainsFunc(list, on) {
 			kinds = append(kinds, k.String())
 		}
 	}
 	for i := range list {
 		if tallies[i].dangers == 0 {
-			promises = append(promises, string(list[i].name))
+			promises = append(promises, string(list[i].Name))
 		}
 	}
 	if len(kinds) > 0 {

@@ -10,15 +10,15 @@ import (
 
 // allows reports whether a scenario is one in which the promise is to be kept: what is drawn from the menu is, and what
 // is made of that, or has been saved for another lock, need not be. A right lock may be broken by any other.
-func (p *promise) allows(s *scenarios.Scenario) bool {
-	return p.allowsServers(&s.Servers) && slices.Contains(p.menu.TTLs, s.Lock.TTL) && p.allowsClocks(s) &&
-		(p.menu.Within == 0 || p.spent(s) <= s.Lock.TTL/100*time.Duration(p.menu.Within)) &&
-		(p.keeps == nil || p.keeps(s))
+func (p *pledge) allows(s *scenarios.Scenario) bool {
+	return p.allowsServers(&s.Servers) && slices.Contains(p.Menu.TTLs, s.Lock.TTL) && p.allowsClocks(s) &&
+		(p.Menu.Within == 0 || p.spent(s) <= s.Lock.TTL/100*time.Duration(p.Menu.Within)) &&
+		(p.Keeps == nil || p.Keeps(s))
 }
 
 // allowsServers reports whether servers are on the menu. Too few of them cannot survive what more can.
-func (p *promise) allowsServers(v *scenarios.Servers) bool {
-	m := &p.menu
+func (p *pledge) allowsServers(v *scenarios.Servers) bool {
+	m := &p.Menu
 	switch {
 	case v.Kind != m.Servers:
 		return false
@@ -44,15 +44,15 @@ func offers[T comparable](list []T, x, usual T) bool {
 }
 
 // allowsClocks reports whether no clock runs faster or slower than the menu has it.
-func (p *promise) allowsClocks(s *scenarios.Scenario) bool {
-	far := func(rate int64) bool { return max(rate, -rate) > p.menu.Drift }
+func (p *pledge) allowsClocks(s *scenarios.Scenario) bool {
+	far := func(rate int64) bool { return max(rate, -rate) > p.Menu.Drift }
 	return !slices.ContainsFunc(s.Clocks, func(c scenarios.Clock) bool { return far(c.Rate) }) &&
 		!slices.ContainsFunc(s.Faults, func(f sim.Fault) bool { return far(f.Action.Rate) })
 }
 
 // spent is how long sections and faults can hold somebody up together, as the menu counts it: a cut twice, and so the time
 // that a server is down.
-func (p *promise) spent(s *scenarios.Scenario) time.Duration {
+func (p *pledge) spent(s *scenarios.Scenario) time.Duration {
 	longest, clients := time.Duration(0), []string(nil)
 	for i := range s.Clients {
 		c := &s.Clients[i]
@@ -61,7 +61,7 @@ func (p *promise) spent(s *scenarios.Scenario) time.Duration {
 			longest = max(longest, *c.Write)
 		}
 	}
-	if p.menu.Renewed {
+	if p.Menu.Renewed {
 		longest = 0
 	}
 	for i := range s.Faults {

@@ -15,13 +15,13 @@ import (
 )
 
 // promiseOfLock is a promise of a lock of the catalogue.
-func promiseOfLock(t *testing.T, name string, p Promise) (*subject, *promise) {
+func promiseOfLock(t *testing.T, name string, p Promise) (*subject, *pledge) {
 	t.Helper()
 	a, _ := locks.Catalogue().Find(name)
 	s, err := examine(a.New(locks.Options{}), Options{})
 	require.NoError(t, err)
 	list := s.promises()
-	i := slices.IndexFunc(list, func(x promise) bool { return x.name == p })
+	i := slices.IndexFunc(list, func(x pledge) bool { return x.Name == p })
 	require.GreaterOrEqual(t, i, 0, "%s is not asked of %s", p, name)
 	return s, &list[i]
 }
@@ -39,9 +39,9 @@ func TestWhatIsDrawnForAPromiseIsWhatItAllows(t *testing.T) {
 			p := &list[i]
 			for n := range uint64(50) {
 				drawn := p.draw(search.Seeded(n))
-				require.True(t, p.allows(drawn), "%s of %s\n%s", p.name, name, drawn.YAML())
+				require.True(t, p.allows(drawn), "%s of %s\n%s", p.Name, name, drawn.YAML())
 				again := p.draw(search.FromBytes(p.bytes(byte(i), search.Seeded(n))[1:]))
-				require.Equal(t, string(drawn.YAML()), string(again.YAML()), "bytes of %s of %s", p.name, name)
+				require.Equal(t, string(drawn.YAML()), string(again.YAML()), "bytes of %s of %s", p.Name, name)
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func TestNamesOfTestsAreFoldersAndPatterns(t *testing.T) {
 func TestADeadlineIsCountedFromTheFirstRequest(t *testing.T) {
 	s, err := examine(func(p locks.Process) (locks.Lock, error) { return &tardy{p}, nil }, Options{})
 	require.NoError(t, err)
-	require.Zero(t, s.allowance)
+	require.Zero(t, s.Allowance)
 }
 
 // tardy is a lock that waits before its first request.
@@ -226,8 +226,8 @@ func TestFaultsThatAreLeftOutForOneLockAreThereForOthers(t *testing.T) {
 		require.NoError(t, err)
 		list := s.promises()
 		for i := range list {
-			for _, kinds := range list[i].focus {
-				require.Equal(t, only != nil, len(kinds) == 0, "%s with %v", list[i].name, only)
+			for _, kinds := range list[i].Focus {
+				require.Equal(t, only != nil, len(kinds) == 0, "%s with %v", list[i].Name, only)
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func TestAPassSaysWhatWasNeverDrawnAndNeverExposed(t *testing.T) {
 	list := s.promises()
 	tallies := make([]tally, len(list))
 	for i := range list {
-		tallies[i].dangers = one(list[i].name == Progress)
+		tallies[i].dangers = one(list[i].Name == Progress)
 	}
 	require.Equal(t, "never drawn: same-random; never exposed: release-safety", s.never(list, tallies))
 	s.options.Only = nil

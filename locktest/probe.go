@@ -46,17 +46,17 @@ func probe(r *player, build locks.Builder, o Options) (*subject, error) {
 	if err := p.findLife(s, seen); err != nil {
 		return nil, err
 	}
-	s.algorithm, s.unclear = p.algorithm(build), p.unclear
-	s.algorithm.Token = slices.ContainsFunc(seen.acquired, func(a acquired) bool { return a.lease.Token != 0 })
-	s.algorithm.Guard = seen.guards
+	s.Algorithm, s.unclear = p.algorithm(build), p.unclear
+	s.Algorithm.Token = slices.ContainsFunc(seen.acquired, func(a acquired) bool { return a.lease.Token != 0 })
+	s.Algorithm.Guard = seen.guards
 	p.findLease(s, seen)
 	p.findRenewal(s)
 	p.findReentrance(s)
-	s.algorithm.Lease, s.algorithm.Renews = s.expires, s.expires && s.renews
-	if s.reentrant && p.kind == "redis" && !s.several() {
-		s.algorithm.Reference = "reentrant"
+	s.Algorithm.Lease, s.Algorithm.Renews = s.Expires, s.Expires && s.Renews
+	if s.Reentrant && p.kind == "redis" && !s.Several() {
+		s.Algorithm.Reference = "reentrant"
 	}
-	s.algorithm.Keeps = s.renews || inSession(s.kind())
+	s.Algorithm.Keeps = s.Renews || s.InSession()
 	if p.stuck != nil {
 		return nil, p.stuck
 	}
@@ -216,16 +216,16 @@ func (p *prober) deploy(s *subject, seen *sightings) {
 	case p.kind != "redis":
 		return
 	case p.replicas > 0:
-		s.replicas = []int{p.replicas}
+		s.Replicas = []int{p.replicas}
 	case len(p.options.Masters) > 0:
-		s.masters = p.options.Masters
+		s.Masters = p.options.Masters
 	case slices.Max(append(seen.nodes, 0)) > 0:
-		s.masters = []int{5, 3}
+		s.Masters = []int{5, 3}
 	default:
-		s.masters = []int{1}
+		s.Masters = []int{1}
 	}
-	if s.masters != nil {
-		p.masters = slices.Max(s.masters)
+	if s.Masters != nil {
+		p.masters = slices.Max(s.Masters)
 	}
 }
 

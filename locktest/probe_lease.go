@@ -21,21 +21,21 @@ const (
 // findLife finds out for how long the servers keep a grant whose holder is gone.
 func (p *prober) findLife(s *subject, seen *sightings) error {
 	life, err := p.life(seen)
-	s.expires = life > 0 && !inSession(p.kind)
+	s.Expires = life > 0 && !scenarios.Servers{Kind: p.kind}.Facts().InSession()
 	switch {
 	case err != nil:
 		return err
 	case p.options.TTL > 0:
-		s.ttl = p.options.TTL
+		s.TTL = p.options.TTL
 	case life == 0:
-		s.ttl = unit
+		s.TTL = unit
 	case life < shortestLease || life > longestLease:
 		return fmt.Errorf("locktest: the servers are told to keep the lock for %v: is that the unit that was meant? "+
 			"If it is, say so in Options.TTL", life)
 	default:
-		s.ttl = meant(life)
+		s.TTL = meant(life)
 	}
-	p.ttl = s.ttl
+	p.ttl = s.TTL
 	return nil
 }
 
@@ -119,32 +119,32 @@ const unit = 10 * time.Second
 // findLease finds out what leases say.
 func (p *prober) findLease(s *subject, seen *sightings) {
 	values := make(map[string]bool)
-	s.allowance = s.ttl
+	s.Allowance = s.TTL
 	for _, a := range seen.acquired {
 		values[a.lease.Value] = true
-		s.lost = s.lost || a.lease.Lost != nil
-		s.notice = s.notice || a.lease.Lost != nil || a.lease.Suspended != nil
-		s.suspends = s.suspends || a.lease.Suspended != nil
+		s.Lost = s.Lost || a.lease.Lost != nil
+		s.Notice = s.Notice || a.lease.Lost != nil || a.lease.Suspended != nil
+		s.Suspends = s.Suspends || a.lease.Suspended != nil
 		if d := a.lease.Deadline; d.On != locks.NoClock {
-			s.deadline = true
-			s.algorithm.Deadline = d.On
+			s.Deadline = true
+			s.Algorithm.Deadline = d.On
 			if d.On == locks.OnMonotonic {
-				s.allowance = min(s.allowance, s.ttl-locks.Monotonic(d.At).Sub(a.first))
+				s.Allowance = min(s.Allowance, s.TTL-locks.Monotonic(d.At).Sub(a.first))
 			} else {
-				s.allowance = 0
+				s.Allowance = 0
 			}
 		}
 	}
-	s.fresh = len(values) == len(seen.acquired)
+	s.Fresh = len(values) == len(seen.acquired)
 }
 
 // findRenewal has a client hold for three leases, and looks whether it sends anything meanwhile.
 func (p *prober) findRenewal(s *subject) {
-	if !s.expires {
+	if !s.Expires {
 		return
 	}
 	c := alone
-	c.Sections, c.Work = 1, 3*s.ttl
+	c.Sections, c.Work = 1, 3*s.TTL
 	seen, _, err := p.play(c)
 	if err != nil || len(seen.acquired) == 0 {
 		return
@@ -155,14 +155,14 @@ func (p *prober) findRenewal(s *subject) {
 		if at <= a.returned || a.released != 0 && at >= a.released {
 			continue
 		}
-		if s.renews && at.Sub(last) > s.ttl {
+		if s.Renews && at.Sub(last) > s.TTL {
 			break // it has noticed that there is nothing left to renew
 		}
-		s.renews = true
+		s.Renews = true
 		longest = max(longest, at.Sub(last))
 		last = at
 	}
-	s.margin = max(100-int64(longest*100/s.ttl), 0)
+	s.Margin = max(100-int64(longest*100/s.TTL), 0)
 }
 
 // findReentrance has a client enter twice. A lock that lets it in may be entered again if it did not have to ask, or if
@@ -177,6 +177,6 @@ func (p *prober) findReentrance(s *subject) {
 	inner := &h.Acquisitions[1]
 	held := slices.ContainsFunc(h.Copies, func(c history.Copy) bool { return c.To > inner.Released })
 	asked := seen.acquired[1].requests > 0
-	s.byName = asked && held && s.algorithm.Authority != locks.NoAuthority
-	s.reentrant = s.byName || !asked
+	s.ByName = asked && held && s.Algorithm.Authority != locks.NoAuthority
+	s.Reentrant = s.ByName || !asked
 }

@@ -1,12 +1,14 @@
 package locktest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/internal/promise"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 )
@@ -46,17 +48,10 @@ func examineProgram(ctx context.Context, program string, o Options) (*subject, e
 		return nil, err
 	}
 	s := declared(lock, o)
-	if err := search.Rehearse(s.plainly(), s.played()); err != nil {
+	if err := search.Rehearse(s.Plain(), s.played()); err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-// plainly is a menu of the lock's servers, and of nothing else.
-func (s *subject) plainly() search.Menu {
-	p := promise{}
-	s.fit(&p)
-	return p.menu
 }
 
 // usualTTL is the life of a lease or a session unless it is told.
@@ -67,25 +62,14 @@ const halfway = 50
 
 // declared is a lock of which all is known that its program declares.
 func declared(lock locks.Algorithm, o Options) *subject {
-	s := &subject{
-		algorithm: lock, options: o, ttl: o.TTL, expires: lock.Lease && !inSession(lock.Servers), renews: lock.Renews,
-		margin: halfway, deadline: lock.Deadline != locks.NoClock, notice: lock.Renews, lost: lock.Renews, fresh: true,
-	}
-	s.algorithm.Name = o.Name
-	if s.algorithm.Servers == "" {
-		s.algorithm.Servers = "redis"
-	}
-	if s.ttl == 0 {
-		s.ttl = usualTTL
-	}
-	switch {
-	case s.kind() != "redis":
-	case len(o.Masters) > 0:
-		s.masters = slices.Clone(o.Masters)
-	case s.several():
-		s.masters = []int{5, 3}
-	default:
-		s.masters = []int{1}
+	lock.Name, lock.Servers = o.Name, lock.Backend()
+	s := &subject{options: o, Subject: promise.Subject{
+		Algorithm: lock, TTL: cmp.Or(o.TTL, usualTTL), Renews: lock.Renews, Margin: halfway,
+		Deadline: lock.Deadline != locks.NoClock, Notice: lock.Renews, Lost: lock.Renews, Fresh: true,
+	}}
+	s.Expires = lock.Lease && !s.InSession()
+	if s.Deploy(); s.Masters != nil && len(o.Masters) > 0 {
+		s.Masters = slices.Clone(o.Masters)
 	}
 	return s
 }

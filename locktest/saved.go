@@ -128,18 +128,18 @@ func (s *subject) again(file string, text []byte) (*Finding, error) {
 
 // promiseOf returns the promise that a saved scenario is about. The error says that it is not asked of the lock, or not in
 // such a scenario.
-func (s *subject) promiseOf(scenario *scenarios.Scenario) (*promise, error) {
+func (s *subject) promiseOf(scenario *scenarios.Scenario) (*pledge, error) {
 	list := s.promises()
-	i := slices.IndexFunc(list, func(p promise) bool {
-		return p.name == Promise(scenario.Name) && p.property == scenario.Expect[0].Property
+	i := slices.IndexFunc(list, func(p pledge) bool {
+		return p.Name == Promise(scenario.Name) && p.Property == scenario.Expect[0].Property
 	})
 	switch {
-	case scenario.Servers.Kind != s.kind():
+	case scenario.Servers.Kind != s.Kind():
 		return nil, fmt.Errorf("%w: it is of a lock on %s", ErrNotAsked, scenario.Servers.Kind)
 	case i < 0:
 		return nil, fmt.Errorf("%w: %s", ErrNotAsked, scenario.Name)
-	case scenario.Lock.TTL != s.ttl:
-		return nil, fmt.Errorf("%w: its lease is %v, not %v", ErrNotAsked, scenario.Lock.TTL, s.ttl)
+	case scenario.Lock.TTL != s.TTL:
+		return nil, fmt.Errorf("%w: its lease is %v, not %v", ErrNotAsked, scenario.Lock.TTL, s.TTL)
 	case !list[i].allows(scenario):
 		return nil, fmt.Errorf("%w: %s need not survive as much", ErrNotAsked, scenario.Name)
 	}

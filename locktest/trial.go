@@ -46,7 +46,7 @@ func (c *tally) given() bool { return c.undecided >= mostUndecided }
 
 // breach is a run in which a promise was broken, or the lock's code failed.
 type breach struct {
-	promise   *promise
+	promise   *pledge
 	violation search.Violation // without a property's kind if the code failed
 	text      string
 	schedule  int   // the how manieth of those for the promise it is
@@ -55,19 +55,19 @@ type breach struct {
 }
 
 // try draws one schedule for a promise and plays it; nil if the promise is kept.
-func (p *promise) try(r *player, s *subject, src search.Source, c *tally) *breach {
+func (p *pledge) try(r *player, s *subject, src search.Source, c *tally) *breach {
 	return p.play(r, s, p.draw(src), c)
 }
 
 // play plays a scenario in all of its cases; nil if the promise is kept.
-func (p *promise) play(r *player, s *subject, scenario *scenarios.Scenario, c *tally) *breach {
+func (p *pledge) play(r *player, s *subject, scenario *scenarios.Scenario, c *tally) *breach {
 	t := trial{promise: p, seed: scenario.Seed, options: s.played()}
 	c.runs++
-	stuck := r.do(1, "a schedule for "+string(p.name), func(r *harness.Runner) {
+	stuck := r.do(1, "a schedule for "+string(p.Name), func(r *harness.Runner) {
 		search.Play(r, scenario, t.options, t.judge)
 	})
 	if stuck != nil {
-		v := search.Violation{Case: scenario.Cases()[0], Seed: scenario.Seed, Property: p.property, Options: t.options}
+		v := search.Violation{Case: scenario.Cases()[0], Seed: scenario.Seed, Property: p.Property, Options: t.options}
 		return &breach{promise: p, violation: v, text: stuck.Error(), schedule: c.runs, failed: stuck}
 	}
 	c.add(&t)
@@ -76,7 +76,7 @@ func (p *promise) play(r *player, s *subject, scenario *scenarios.Scenario, c *t
 
 // trial is what comes of a scenario that is played in all of its cases.
 type trial struct {
-	promise *promise
+	promise *pledge
 	seed    uint64
 	options harness.Options
 
@@ -91,13 +91,13 @@ type trial struct {
 func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) bool {
 	p := t.promise
 	t.steps += result.Steps
-	v := search.Violation{Case: way, Seed: t.seed, Property: p.property, Options: t.options}
+	v := search.Violation{Case: way, Seed: t.seed, Property: p.Property, Options: t.options}
 	if err != nil {
 		t.found = &breach{promise: p, violation: v, text: err.Error(), failed: err}
 		return false
 	}
-	t.danger = t.danger || result.Report.Dangers[p.property] > 0
-	switch result.Report.Verdicts[p.property] {
+	t.danger = t.danger || result.Report.Dangers[p.Property] > 0
+	switch result.Report.Verdicts[p.Property] {
 	case checker.Violated:
 		if first := p.firstOf(&result.Report); first != nil {
 			v.Kind = first.Kind
@@ -105,16 +105,16 @@ func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) boo
 		}
 	case checker.Undecided:
 		t.undecided++
-		t.reason = result.Report.Reasons[p.property]
+		t.reason = result.Report.Reasons[p.Property]
 	default:
 	}
 	return t.found == nil
 }
 
 // firstOf returns the first violation that breaks the promise; nil if there is none.
-func (p *promise) firstOf(r *checker.Report) *checker.Violation {
+func (p *pledge) firstOf(r *checker.Report) *checker.Violation {
 	for i := range r.Violations {
-		if v := &r.Violations[i]; v.Property == p.property && (p.forgives == "" || v.Kind != p.forgives) {
+		if v := &r.Violations[i]; v.Property == p.Property && (p.Forgives == "" || v.Kind != p.Forgives) {
 			return v
 		}
 	}

@@ -1,7 +1,11 @@
 package claims_test
 
 import (
+	"fmt"
+	"hash/fnv"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -170,6 +174,27 @@ func TestNumberedDrawsStayAsTheyAre(t *testing.T) {
 		draws = append(draws, s.Below(1000))
 	}
 	require.Equal(t, []int64{503, 231, 749, 848, 46, 126, 190, 116}, draws)
+}
+
+// TestDrawsOfCampaignsStayAsTheyAre holds what the first numbers stand for under every claim: lines of the ledger name numbers, and
+// would be of other scenarios if a menu changed.
+func TestDrawsOfCampaignsStayAsTheyAre(t *testing.T) {
+	const file = "testdata/draws"
+	var text strings.Builder
+	for _, claim := range slices.Concat(claims.Promises(), claims.Limits()) {
+		sum := fnv.New64a()
+		for n := range uint64(50) {
+			_, err := sum.Write(search.Generate(search.Seeded(n), claim.Menu).YAML())
+			require.NoError(t, err)
+		}
+		fmt.Fprintf(&text, "%016x %s\n", sum.Sum64(), claim.Name)
+	}
+	if os.Getenv("UPDATE") != "" {
+		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text.String(), "play the claim's line of the ledger again if other draws are meant")
 }
 
 func TestEveryClaimHasANameAndAnArgument(t *testing.T) {

@@ -1,4 +1,4 @@
-package locktest
+package promise
 
 import (
 	"slices"
@@ -17,10 +17,10 @@ import (
 // for their moments: drawn at random they would hardly ever come together.
 
 // worker is a client that waits for the lock and has one section.
-func (s *subject) worker(name string, start, work time.Duration) scenarios.Client {
+func (s *Subject) worker(name string, start, work time.Duration) scenarios.Client {
 	return scenarios.Client{
 		Name: name, Count: 1, Tasks: 1, Sections: 1, Start: start, Work: work,
-		Wait: locks.Forever, Again: s.ttl / 4, Retry: scenarios.Retry{Delay: s.ttl / 10},
+		Wait: locks.Forever, Again: s.TTL / 4, Retry: scenarios.Retry{Delay: s.TTL / 10},
 	}
 }
 
@@ -35,42 +35,42 @@ func whenHolding(client string, plus time.Duration) sim.Trigger {
 }
 
 // told is the menu of a promise whose clients and faults are told: it draws what is around them.
-func (s *subject) told() search.Menu {
+func (s *Subject) told() search.Menu {
 	m := search.Menu{}
-	if s.kind() == "redis" {
+	if s.Kind() == "redis" {
 		m.Persistence = onDisk
 	}
 	return m
 }
 
 // expiry has a holder die beside another who has lost the lock, does not notice, and works on.
-func (s *subject) expiry() promise {
-	menu, brief := s.told(), 5*s.ttl
+func (s *Subject) expiry() Promise {
+	menu, brief := s.told(), 5*s.TTL
 	menu.Progress = 6
-	return promise{
-		name: Expiry, property: checker.Progress, share: 2, menu: menu,
-		extend: func(src search.Source, of *scenarios.Scenario) {
+	return Promise{
+		Name: Expiry, Property: checker.Progress, Share: 2, Menu: menu,
+		Extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Clients = []scenarios.Client{
-				s.worker("a", 0, 14*s.ttl), s.worker("b", s.ttl/10, brief), s.worker("c", 2*s.ttl, s.ttl/10),
+				s.worker("a", 0, 14*s.TTL), s.worker("b", s.TTL/10, brief), s.worker("c", 2*s.TTL, s.TTL/10),
 			}
 			of.Faults = []sim.Fault{{
-				Trigger: whenHolding("a", some(src, s.ttl)),
-				Action:  sim.Action{Kind: sim.Pause, Node: "a"}, For: s.tooLong() + some(src, s.ttl),
+				Trigger: whenHolding("a", some(src, s.TTL)),
+				Action:  sim.Action{Kind: sim.Pause, Node: "a"}, For: s.tooLong() + some(src, s.TTL),
 			}, {
-				Trigger: whenHolding("b", some(src, 3*s.ttl)), Action: sim.Action{Kind: sim.Crash, Node: "b"},
+				Trigger: whenHolding("b", some(src, 3*s.TTL)), Action: sim.Action{Kind: sim.Crash, Node: "b"},
 			}}
 		},
-		keeps: func(of *scenarios.Scenario) bool { // who works for so long, and has not lost the lock, holds it rightly
+		Keeps: func(of *scenarios.Scenario) bool { // who works for so long, and has not lost the lock, holds it rightly
 			return !slices.ContainsFunc(of.Clients, func(c scenarios.Client) bool {
 				return c.Work > brief && !s.loses(of, c.Name)
 			})
 		},
-		why: `A lease that its holder does not renew any more is over in time, since nobody else may renew it.`,
+		Why: `A lease that its holder does not renew any more is over in time, since nobody else may renew it.`,
 	}
 }
 
 // loses reports whether a client that holds stands still until its lease is over.
-func (s *subject) loses(of *scenarios.Scenario, client string) bool {
+func (s *Subject) loses(of *scenarios.Scenario, client string) bool {
 	return slices.ContainsFunc(of.Faults, func(f sim.Fault) bool {
 		return f.Action.Kind == sim.Pause && f.Action.Node == client && f.For >= s.tooLong() &&
 			f.Trigger.Step.Does == trace.Acquired && f.Trigger.Step.Node == client
@@ -78,19 +78,19 @@ func (s *subject) loses(of *scenarios.Scenario, client string) bool {
 }
 
 // tooLong is a time after which a lease is over that has not been renewed, whatever was still under way.
-func (s *subject) tooLong() time.Duration { return s.ttl + s.ttl/10 }
+func (s *Subject) tooLong() time.Duration { return s.TTL + s.TTL/10 }
 
 // lateRelease has a release come late, when another client holds, or be repeated then, since its answer was lost, of a lock
 // of which only beliefs can be judged: if it ends the other's hold, the next client comes to hold beside that one.
-func (s *subject) lateRelease() promise {
-	return promise{
-		name: ReleaseSafety, property: checker.MutualExclusion, share: 2, menu: s.told(),
-		extend: func(src search.Source, of *scenarios.Scenario) {
+func (s *Subject) lateRelease() Promise {
+	return Promise{
+		Name: ReleaseSafety, Property: checker.MutualExclusion, Share: 2, Menu: s.told(),
+		Extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Clients = []scenarios.Client{
-				s.worker("a", 0, s.ttl/10), s.worker("b", s.ttl/10, s.ttl/2), s.worker("c", s.ttl/5, s.ttl/2),
+				s.worker("a", 0, s.TTL/10), s.worker("b", s.TTL/10, s.TTL/2), s.worker("c", s.TTL/5, s.TTL/2),
 			}
 			if src.Below(2) == 1 {
-				of.Clients[0].Unlock = some(src, s.ttl/4)
+				of.Clients[0].Unlock = some(src, s.TTL/4)
 				of.Faults = []sim.Fault{{
 					Trigger: sim.Trigger{
 						When: sim.After, Step: sim.Pattern{Node: "a", Does: trace.Release},
@@ -103,32 +103,32 @@ func (s *subject) lateRelease() promise {
 			of.Faults = []sim.Fault{{
 				Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Node: "a", Does: trace.Release}},
 				Action:  sim.Action{Kind: sim.Stall, Link: sim.Link{From: []string{"a"}, To: of.Servers.Names(), OneWay: true}},
-				For:     s.ttl + some(src, s.ttl/2),
+				For:     s.TTL + some(src, s.TTL/2),
 			}}
 		},
-		keeps: func(of *scenarios.Scenario) bool {
-			return !slices.ContainsFunc(of.Clients, func(c scenarios.Client) bool { return c.Work > s.ttl/2 }) &&
+		Keeps: func(of *scenarios.Scenario) bool {
+			return !slices.ContainsFunc(of.Clients, func(c scenarios.Client) bool { return c.Work > s.TTL/2 }) &&
 				!slices.ContainsFunc(of.Faults, func(f sim.Fault) bool {
 					return f.Action.Kind != sim.Stall && f.Action.Kind != sim.Break || f.Trigger.Step.Does != trace.Release
 				})
 		},
-		why: `A release ends one acquisition. If it is late, and that has ended, it ends nothing.`,
+		Why: `A release ends one acquisition. If it is late, and that has ended, it ends nothing.`,
 	}
 }
 
 // noticeOfLoss has a holder lose the lock, and another one come when he has long been told.
-func (s *subject) noticeOfLoss() promise {
-	menu, long := s.told(), 12*s.ttl
+func (s *Subject) noticeOfLoss() Promise {
+	menu, long := s.told(), 12*s.TTL
 	menu.Styles = []history.Style{history.Attentive}
-	return promise{
-		name: Notice, property: checker.MutualExclusion, share: 2, menu: menu,
-		extend: func(src search.Source, of *scenarios.Scenario) {
-			asks := s.worker("c", s.ttl/20, 0) // and is refused, which says that the lock was held
+	return Promise{
+		Name: Notice, Property: checker.MutualExclusion, Share: 2, Menu: menu,
+		Extend: func(src search.Source, of *scenarios.Scenario) {
+			asks := s.worker("c", s.TTL/20, 0) // and is refused, which says that the lock was held
 			asks.Wait, asks.Again = locks.Try, 0
-			of.Clients = []scenarios.Client{s.worker("a", 0, 20*s.ttl), s.worker("b", long, s.ttl/10), asks}
+			of.Clients = []scenarios.Client{s.worker("a", 0, 20*s.TTL), s.worker("b", long, s.TTL/10), asks}
 			of.Faults = []sim.Fault{s.loss(src)}
 		},
-		keeps: func(of *scenarios.Scenario) bool { // the holder alone waits so early: else nobody may have been told yet
+		Keeps: func(of *scenarios.Scenario) bool { // the holder alone waits so early: else nobody may have been told yet
 			early := 0
 			for i := range of.Clients {
 				if c := &of.Clients[i]; c.Start < long && (c.Wait != locks.Try || c.Again != 0) {
@@ -137,17 +137,17 @@ func (s *subject) noticeOfLoss() promise {
 			}
 			return early <= 1
 		},
-		why: `A lease that states a notice gives it: some leases after the holder has lost the lock he has stopped.`,
+		Why: `A lease that states a notice gives it: some leases after the holder has lost the lock he has stopped.`,
 	}
 }
 
 // loss draws how the holder loses the lock.
-func (s *subject) loss(src search.Source) sim.Fault {
-	f := sim.Fault{Trigger: whenHolding("a", s.ttl/10+some(src, s.ttl))}
-	if inSession(s.kind()) && src.Below(2) == 1 {
+func (s *Subject) loss(src search.Source) sim.Fault {
+	f := sim.Fault{Trigger: whenHolding("a", s.TTL/10+some(src, s.TTL))}
+	if s.InSession() && src.Below(2) == 1 {
 		f.Action = sim.Action{Kind: sim.EndSession, Node: "a"}
 		return f
 	}
-	f.Action, f.For = sim.Action{Kind: sim.Pause, Node: "a"}, s.ttl*time.Duration(2+src.Below(2))
+	f.Action, f.For = sim.Action{Kind: sim.Pause, Node: "a"}, s.TTL*time.Duration(2+src.Below(2))
 	return f
 }

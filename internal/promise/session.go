@@ -1,4 +1,4 @@
-package locktest
+package promise
 
 import (
 	"slices"
@@ -23,53 +23,75 @@ var lostHolders = [][]search.Kind{{search.ClientPause, search.EndSession}}
 var lostAnswer = [][]search.Kind{{search.Break, search.Delay}}
 
 // onSessions is what locks on etcd, Consul and Chubby are asked.
-func (s *subject) onSessions() []promise {
-	list := []promise{
+func (s *Subject) onSessions() []Promise {
+	list := []Promise{
 		s.exclusionWithinSession(),
 		s.lostWaiters(search.Menu{}),
-		{name: ExclusionAtService, property: checker.ExclusionAtService, menu: everySession(), focus: lostHolders, why: `
+		Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Menu: everySession(), Focus: lostHolders, Why: `
 			One log decides, and survives every crash. A lock goes to the next when its holder's release is in the log, or the end
-			of its session.`},
-		{name: ReleaseSafety, property: checker.ReleaseSafety, menu: everySession(), focus: lostHolders, why: `
-			A release names the session that holds, or the key that its lease made: if it is late it finds that gone.`},
-		{name: Progress, property: checker.Progress, focus: deaths, extend: s.lateAtMost, keeps: s.isLateAtMost, menu: search.Menu{
+			of its session.`}.played("service", s.widen),
+		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Menu: everySession(), Focus: lostHolders, Why: `
+			A release names the session that holds, or the key that its lease made: if it is late it finds that gone.`}.
+			played("release", s.widen),
+		Promise{Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Menu: search.Menu{
 			Faults:   slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Failover),
 			Progress: 20,
-		}, why: `The session of a dead client ends within twice its time, a lock-delay passes after it, and each fault ends.`},
+		}, Why: `The session of a dead client ends within twice its time, a lock-delay passes after it, and each fault ends.`}.
+			played("progress", alike),
 	}
-	if s.kind() == "chubby" && s.notice {
-		list = append(list, untilSuspended())
+	if s.Kind() == "chubby" && s.Notice {
+		list = append(list, s.untilSuspended())
+	}
+	if s.Kind() == "consul" {
+		list = append(list, lockDelay())
 	}
 	return append(list, s.fenced(everySession())...)
 }
 
 // untilSuspended is of holders that stop when Chubby's client is in jeopardy.
-func untilSuspended() promise {
+func (s *Subject) untilSuspended() Promise {
 	m := everySession()
 	m.Faults = search.Kinds(search.ClientPause, search.EndSession, search.Drift, search.SameRandom)
 	m.Storage, m.Drift, m.AtHand, m.Styles = nil, 0, true, []history.Style{history.Attentive}
-	return promise{
-		name: ExclusionUntilSuspended, property: checker.MutualExclusion, menu: m,
-		keeps: func(of *scenarios.Scenario) bool { return slices.Equal(of.Resource.Latency, sim.Constant(0)) },
-		why: `
+	p := Promise{
+		Name: ExclusionUntilSuspended, Property: checker.MutualExclusion, Menu: m,
+		Keeps: func(of *scenarios.Scenario) bool { return slices.Equal(of.Resource.Latency, sim.Constant(0)) },
+		Why: `
 			The client counts its lease from when it sent the KeepAlive, so it is in jeopardy before the cell ends the session, and
 			it stops. No process stands still, and none waits for storage, which is at hand: nobody hears of it only after an
 			access.`,
 	}
+	return p.played("jeopardy", func(m *search.Menu) {
+		m.Faults, m.Timeouts = search.Kinds(search.ClientPause, search.EndSession, search.Drift), timeouts
+		m.Drift = 100_000
+	})
+}
+
+// lockDelay is of holders whose session ends: Consul keeps the lock from others for some time.
+func lockDelay() Promise {
+	return Promise{Property: checker.MutualExclusion, Why: `
+		Whenever a session ends, its lock is kept from others for 15 s, by when the section is over: it takes less than 8 s,
+		with all that holds it up. The leader stays, so that nobody forgets the delay.`}.played("lock-delay", func(m *search.Menu) {
+		*m = search.Menu{
+			Faults:  slow(search.ServerBack, search.Stall, search.Delay, search.SessionCut, search.EndSession),
+			Storage: waiting, Within: 80,
+		}
+	})
 }
 
 // exclusionWithinSession is exclusion while no session can end.
-func (s *subject) exclusionWithinSession() promise {
-	p := promise{name: ExclusionWithinSession, property: checker.MutualExclusion, menu: search.Menu{
+func (s *Subject) exclusionWithinSession() Promise {
+	p := Promise{Name: ExclusionWithinSession, Property: checker.MutualExclusion, Menu: search.Menu{
 		Faults: slow(search.ServerAhead, search.ServerBack, search.Drift, search.Stall, search.Delay, search.Failover),
 		Within: 25, Renewed: true, Drift: 5_000, Storage: waiting,
-	}, why: `
+	}, Why: `
 		Sessions are renewed when a third or a half of their time is over, and all faults together take less than a fourth of
 		it: none ends while its client holds.`}
-	if s.kind() == "etcd" {
-		p.menu.Within = min(p.menu.Within, max(int64(100*etcdPatience/s.ttl), 1))
-		if s.ttl >= survivesBreaks {
-			p.menu.Faults, p.focus = append(p.menu.Faults, search.Break), lostAnswer
+	p = p.played("within-session", func(m *search.Menu) { m.TTLs = []time.Duration{12 * time.Second} })
+	if s.Kind() == "etcd" {
+		p.Menu.Within = min(p.Menu.Within, max(int64(100*etcdPatience/s.TTL), 1))
+		if s.TTL >= survivesBreaks {
+			p.Menu.Faults, p.Focus = append(p.Menu.Faults, search.Break), lostAnswer
 		}
 	}
 	return p

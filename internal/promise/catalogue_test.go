@@ -1,0 +1,43 @@
+package promise
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// What is written down by name is of locks that there are, and of promises that they would make.
+func TestExceptionsNameLocksAndPromises(t *testing.T) {
+	rows := map[string][]string{}
+	for _, a := range locks.Catalogue().All() {
+		for _, p := range For(Of(a)) {
+			rows[a.Name] = append(rows[a.Name], p.Row)
+		}
+	}
+	for lock, list := range kept {
+		require.Contains(t, rows, lock)
+		for _, row := range strings.Fields(list) {
+			require.Contains(t, rows[lock], row, lock)
+			require.NotContains(t, sampled, row)
+		}
+	}
+	for row, list := range sampled {
+		for _, lock := range list {
+			require.Contains(t, rows[lock], row, lock)
+		}
+	}
+}
+
+func TestPromisesHaveANameOrARowAndAnArgument(t *testing.T) {
+	for _, a := range locks.Catalogue().All() {
+		for _, p := range For(Of(a)) {
+			require.True(t, p.Name != "" || p.Row != "", "%s: %s", a.Name, p.Why)
+			require.NotEmpty(t, p.Why, "%s: %s", a.Name, p.Name)
+			require.False(t, slices.Contains([]string{p.Why[:1], p.Why[len(p.Why)-1:]}, " "), p.Why)
+		}
+	}
+}

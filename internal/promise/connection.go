@@ -1,0 +1,78 @@
+package promise
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+)
+
+// everyDatabase is all that can happen to one, but that clients draw alike.
+func everyDatabase() search.Menu {
+	return search.Menu{
+		Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
+		KeepAlives: []time.Duration{0, 10 * time.Second},
+	}
+}
+
+// onDatabase is what locks of MySQL and PostgreSQL are asked: those of a connection, and rows that say until when.
+func (s *Subject) onDatabase() []Promise {
+	every := everyDatabase()
+	service := Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Menu: every, Why: `
+		The server gives the lock to one connection at a time, until that releases it or is over.`}
+	release := Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Menu: every, Why: `
+		A release ends the acquisition that it is for and no other.`}
+	release.Menu.Faults = search.Kinds(search.SameRandom)
+	if !s.Expires {
+		return append([]Promise{service.played("service", s.widen), release, Promise{
+			Name: ExclusionUnlessForgotten, Property: checker.MutualExclusion, Menu: search.Menu{
+				Faults: slow(search.ServerAhead, search.ServerBack, search.Drift, search.Stall, search.Delay), Storage: waiting,
+				Tasks: 2, Waits: true, Drift: 100_000,
+			}, Why: `While its connection stands a client holds until it releases, and here nothing breaks connections.`,
+		}.played("unless-broken", alike), {
+			Name: Progress, Property: checker.Progress, Focus: deaths, Menu: search.Menu{
+				Faults:     []search.Kind{search.ClientCrash, search.ClientPause, search.ClientClock},
+				KeepAlives: []time.Duration{s.TTL}, Progress: 10,
+			},
+			Extend: func(_ search.Source, of *scenarios.Scenario) {
+				for i := range of.Faults {
+					if a := &of.Faults[i].Action; s.backTooEarly(a) {
+						a.Restart = 2 * s.TTL
+					}
+				}
+			},
+			Keeps: func(of *scenarios.Scenario) bool {
+				return !slices.ContainsFunc(of.Faults, func(f sim.Fault) bool { return s.backTooEarly(&f.Action) })
+			},
+			Why: `The connection of a dead client is over when its process is, or when the server misses its machine. Nothing else
+				happens to connections: a client that waits forever for an answer would
+				not hear that the server has ended its session.`,
+		}}, s.fenced(every)...)
+	}
+	service.Menu.Faults = search.Kinds(search.ServerAhead, search.Drift, search.SameRandom)
+	service.Menu.KeepAlives, service.Menu.Drift = nil, 0
+	service.Why = `A statement takes the row over only if its time has passed on the server's clock, which is right or late.`
+	late := func(m *search.Menu) { m.Timeouts = timeouts }
+	return append([]Promise{service.played("service", late), release.played("release", late), Promise{
+		Name: ExclusionWithinLease, Property: checker.MutualExclusion, Menu: search.Menu{
+			Faults:  append(slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift), network...),
+			Storage: waiting, Within: 80, Drift: 5_000, Tasks: 2,
+		}, Why: `The row is on the disk, and ends by the server's clock. Sections and faults take less than the lease together.`,
+	}.played("within-lease", func(m *search.Menu) {
+		m.Faults = slices.Concat(network, slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift))
+		m.TTLs = []time.Duration{s.TTL, s.TTL / 10}
+	}), {
+		Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Menu: search.Menu{
+			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break), Progress: 10,
+		}, Why: `The lease of a dead holder is over by the server's clock.`,
+	}}, s.fenced(every)...)
+}
+
+// backTooEarly reports whether a machine dies and is back before the server has missed it. Its kernel would then reset the
+// old connection when the server's next probe arrives, which is not simulated.
+func (s *Subject) backTooEarly(a *sim.Action) bool {
+	return a.Kind == sim.Crash && a.Host && a.Restart != 0 && a.Restart < 2*s.TTL
+}

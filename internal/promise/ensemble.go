@@ -1,0 +1,83 @@
+package promise
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/search"
+)
+
+// everyEnsemble is all that can happen to an ensemble whose disks are honest.
+func everyEnsemble() search.Menu {
+	return search.Menu{
+		Faults: search.Kinds(search.SameRandom), Storage: append(slices.Clone(network), search.ServerPause, search.ServerCrash,
+			search.PowerLoss),
+		Tasks: 2, Waits: true, Drift: 100_000,
+		Nodes: []int{3, 5, 1}, Ticks: []time.Duration{500 * time.Millisecond, 2 * time.Second}, SyncLimits: []int{5, 2},
+	}
+}
+
+// onEnsemble is what locks on ZooKeeper are asked.
+func (s *Subject) onEnsemble() []Promise {
+	quick := []time.Duration{500 * time.Millisecond}
+	long := everyEnsemble()
+	long.Faults, long.Storage, long.Styles = search.Kinds(search.ClientPause, search.EndSession, search.Drift, search.SameRandom), nil, careful
+	long.Ticks = quick
+	brief := long
+	brief.Faults = slow(search.ServerAhead, search.ServerBack, search.Stall, search.Delay)
+	brief.Within, brief.Renewed, brief.Styles = 25, true, []history.Style{history.Careless}
+	cuts := [][]search.Kind{{search.SessionCut}, {search.SessionCut, search.Cut}}
+	list := []Promise{
+		Promise{Name: ExclusionWithinSession, Property: checker.MutualExclusion, Menu: brief, Why: `
+			A client is heard of at least once in a third of its session, and all faults together take less than half of it: no
+			session ends while its client holds.`}.played("within-session", s.withinSession),
+		Promise{Name: ExclusionUntilSuspended, Property: checker.MutualExclusion, Menu: long, Focus: cuts, Why: `
+			A client takes its connection for suspended when two thirds of the session have passed without a word from its server,
+			and stops; the session is not over before a whole one has passed. No process stands still or waits for storage.`}.
+			played("careful", s.untilSession),
+		s.lostWaiters(search.Menu{Nodes: []int{3}, Ticks: quick}),
+		Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Menu: everyEnsemble(), Focus: lostHolders, Why: `
+			Holders follow each other in the order of the transactions that made their nodes, and a node goes when its client
+			deletes it, or with its session.`}.played("service", s.widen),
+		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Menu: everyEnsemble(), Focus: lostHolders, Why: `
+			A release deletes a node that is nobody else's: a late one deletes the sender's own, or none.`}.
+			played("release", func(m *search.Menu) {
+				s.widen(m)
+				m.Faults = search.Kinds(search.SameRandom) // see the limit twins
+			}),
+		Promise{Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Menu: search.Menu{
+			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Partition, search.Lag,
+				search.Failover),
+			Nodes: []int{3}, Ticks: quick, SyncLimits: []int{5, 2}, Progress: 20,
+		}, Why: `The node of a dead client goes with its session, and clients that wait hear of it.`}.
+			played("progress", func(m *search.Menu) { m.TTLs = []time.Duration{s.TTL} }),
+	}
+	if !s.Suspends { // a holder who is told nothing has nothing to stop at
+		list = slices.DeleteFunc(list, func(p Promise) bool { return p.Name == ExclusionUntilSuspended })
+	}
+	return append(list, s.fenced(everyEnsemble())...)
+}
+
+// untilSession is the menu of campaigns for holders that stop when their connection is suspended: no process stands still or
+// waits for storage, no clock errs, and nobody ends a session that lives.
+func (s *Subject) untilSession(m *search.Menu) {
+	*m = everyEnsemble()
+	s.widen(m)
+	m.Faults = search.Kinds(search.ClientPause, search.EndSession, search.Drift)
+	m.Styles, m.Fencing, m.Storage = careful, nil, nil
+	m.Ticks, m.TTLs = zkTicks[:1], []time.Duration{s.TTL}
+}
+
+// withinSession is the menu of campaigns in which no session ends while its client holds, but those of clients that are dead or
+// have been suspended. A lock that may repeat a delete loses no connection either: it would meet the next holder's node.
+func (s *Subject) withinSession(m *search.Menu) {
+	s.untilSession(m)
+	m.Faults, m.Within, m.Renewed, m.Ticks = search.Kinds(search.EndSession, search.Drift), 40, true, zkTicks
+	if !s.Fresh {
+		m.Within, m.Faults = 25, []search.Kind{
+			search.ClientCrash, search.ClientPause, search.ClientClock, search.ServerAhead, search.ServerBack, search.Stall, search.Delay,
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package promise
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/locks"
+)
+
+// onRedis is what locks on Redis are asked.
+func (s *Subject) onRedis() []Promise {
+	list := s.exclusionOnRedis()
+	// Votes take time, and only a deadline can say how much of the lease is left, unless that is made whole again.
+	if s.Deadline || s.Several() && !s.Renews {
+		list = append(list, s.untilDeadline())
+	}
+	// A value that serves a task for good cannot tell its acquisitions apart, nor can the servers then.
+	if s.Expires && s.Fresh && s.Algorithm.Authority != locks.Replicated {
+		service := Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Menu: search.Menu{
+			Faults:  search.Kinds(search.ServerAhead, search.Drift, search.SameRandom, search.Evict, search.Failover, search.Partition, search.Lag),
+			Storage: network, Tasks: 2, Waits: true, Persistence: onDisk,
+		}, Why: `
+			The key is made only if there is none, it ends when its lease has elapsed on a clock that is right or late, and nobody
+			but its owner deletes it or prolongs its life.`}
+		list = append(list, service.played("service", func(m *search.Menu) {
+			m.Faults, m.Timeouts = search.Kinds(search.ServerAhead, search.Drift, search.SameRandom, search.Evict), timeouts
+		}))
+	}
+	if s.Expires && s.Algorithm.Authority == locks.NoAuthority {
+		list = append(list, s.lateRelease())
+	}
+	list = append(list, s.releaseOnRedis(), s.progressOnRedis())
+	if s.Several() {
+		list = append(list, s.availability())
+	}
+	list = append(list, s.fencedOnRedis()...)
+	for i := range list { // runs on several servers take long, and most of what can go wrong there goes wrong often
+		switch p := &list[i]; {
+		case !s.Several():
+		case p.Name == ExclusionUntilDeadline:
+			p.Share = 200
+		case p.Property != checker.MutualExclusion:
+			p.Share = 25
+		}
+	}
+	return list
+}
+
+// onMemcached is what locks on memcached are asked.
+func (s *Subject) onMemcached() []Promise {
+	faults := slow(search.ServerAhead, search.ServerBack, search.Drift, search.Cut, search.Stall, search.Delay, search.Break,
+		search.Error)
+	// Whole seconds are counted, so that an item ends up to one early; a fourth of the rest is left for messages.
+	whole := max(s.TTL-time.Second, 0)
+	list := []Promise{
+		Promise{Name: ExclusionWithinLease, Property: checker.MutualExclusion, Menu: search.Menu{
+			Faults: faults, Storage: waiting, Within: max(int64(whole*75/s.TTL), 1), Drift: 5_000, Tasks: 2, Waits: true,
+		}, Why: `
+			The item is there until it is deleted, unless the server dies, needs the room, or its time is over: a second early at
+			worst. Sections and faults take less than that together.`}.played("within-lease", func(m *search.Menu) {
+			m.Faults = slices.Concat(network, slow(search.ServerAhead, search.ServerBack, search.Drift))
+			m.Within, m.Waits, m.TTLs = 60, false, []time.Duration{s.TTL, s.TTL / 2}
+		}),
+		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Menu: search.Menu{
+			Faults:  search.Kinds(search.SameRandom, search.ServerCrash, search.PowerLoss),
+			Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
+		}, Why: `
+			A release ends the acquisition that it is for and no other.`}.
+			played("release", func(m *search.Menu) { m.Timeouts = timeouts }),
+		{Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Menu: search.Menu{
+			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error), Progress: 10,
+		}, Why: `An item that nobody will delete is gone after one lease.`},
+	}
+	return append(list, s.fenced(search.Menu{
+		Faults:  search.Kinds(search.ServerCrash, search.PowerLoss, search.Evict),
+		Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
+	})...)
+}
+
+// exclusionOnRedis is exclusion as long as a key lives: forever, for a lease, or while it is renewed.
+func (s *Subject) exclusionOnRedis() []Promise {
+	faults, late := slow(search.ServerBack, search.Drift), []search.Kind{
+		search.ClientCrash, search.ClientPause, search.ClientClock, search.ServerBack, search.Drift,
+	}
+	switch {
+	case !s.Expires:
+		p := Promise{Name: ExclusionUnlessForgotten, Property: checker.MutualExclusion, Menu: search.Menu{
+			Faults: search.Kinds(search.Evict), Storage: network, Tasks: 2, Waits: true, Drift: 100_000, Persistence: onDisk,
+		}, Why: `The key has no deadline, and the server does not forget it: only its holder's release ends it.`}
+		return []Promise{p.played("unless-forgotten", func(m *search.Menu) { m.Timeouts = timeouts })}
+	case s.Renews:
+		p := Promise{Name: ExclusionWhileRenewed, Property: checker.MutualExclusion, Menu: search.Menu{
+			Faults: append(faults, search.Stall, search.Delay), Storage: waiting, Persistence: onDisk,
+			Within: s.spare(), Renewed: true, Drift: 5_000, Tasks: 2,
+		}, Why: `
+			Faults take less than three quarters of what is left of the lease when it is renewed. No answer is an error, or lost.`}
+		p = p.played("renewed", func(m *search.Menu) {
+			m.Faults, m.TTLs = slices.Concat(waiting, late), []time.Duration{s.TTL, 3 * s.TTL}
+			if s.Reentrant {
+				m.Enters = 3
+			}
+		})
+		if within := s.withinLease(); !s.Reentrant {
+			within.Name = "" // of campaigns alone: clients that are done before the lease is renewed
+			return []Promise{p, within}
+		}
+		return []Promise{p}
+	}
+	return []Promise{s.withinLease()}
+}
+
+// withinLease is of holders that are done before their lease is over. Between the request that makes the key and the one that
+// releases it lie the section's work, messages, and what faults take: four fifths of the lease at most. A fifth is left for
+// messages that are merely slow, and for clocks that are wrong by half a percent at either end. Asking five servers in turn, or
+// waiting for a replica, takes another fifth of a short lease.
+func (s *Subject) withinLease() Promise {
+	faults := slow(search.ServerBack, search.Drift)
+	m := search.Menu{
+		Faults:  append(slices.Concat(network, faults), search.ServerCrash, search.PowerLoss),
+		Storage: waiting, Within: 80, Drift: 5_000, Tasks: 2, Waits: true, Persistence: onDisk,
+	}
+	var focus [][]search.Kind
+	switch {
+	case s.Algorithm.Authority == locks.Replicated:
+		m.Within, m.Drift, m.Replicas = 60, 0, []int{1}
+		m.Faults = slices.DeleteFunc(m.Faults, func(k search.Kind) bool { return k == search.Drift })
+		m.Faults = append(m.Faults, search.Failover, search.Partition, search.Lag)
+		m.FullSyncs = []time.Duration{0, 10 * time.Millisecond}
+		focus = [][]search.Kind{{search.Failover, search.Lag, search.ClientPause}}
+	case s.Several():
+		m.Within, focus = 60, [][]search.Kind{{search.Cut, search.Stall, search.Break, search.Error}}
+	}
+	p := Promise{Name: ExclusionWithinLease, Property: checker.MutualExclusion, Menu: m, Focus: focus, Why: `
+		The key is there from the request that made it until its holder's release, since nobody else removes it, and the
+		servers neither forget it nor end it too early. Sections and faults take less than the lease together.`}
+	return p.played("within-lease", func(m *search.Menu) {
+		m.Waits = false
+		switch {
+		case s.Algorithm.Authority == locks.Replicated:
+			m.Faults = slices.Concat(network, slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Failover,
+				search.Partition, search.Lag))
+			m.TTLs = []time.Duration{s.TTL, 3 * s.TTL}
+		case s.Fresh || s.Algorithm.Identity != "value":
+			m.Faults = slices.Concat(network, slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift))
+		default: // the late clean-up of a try whose answer was lost may meet a later one, which has the same value
+			m.Faults = slices.Concat(waiting, []search.Kind{
+				search.ClientCrash, search.ClientPause, search.ClientClock, search.ServerBack, search.Drift, search.Error,
+			})
+		}
+	})
+}
+
+// spare is how much of a lease faults may take if it is renewed so late, and messages take their time, too.
+func (s *Subject) spare() int64 { return max(s.Margin*3/4, 8) }
+
+// untilDeadline is of holders that stop at the deadline that their lease states.
+func (s *Subject) untilDeadline() Promise {
+	m := search.Menu{
+		Faults:  search.Kinds(search.ServerAhead, search.SameRandom, search.Evict, search.Drift, search.Failover, search.Partition, search.Lag),
+		Storage: network, Persistence: onDisk, Styles: careful, Waits: true,
+	}
+	if m.Drift = s.coveredDrift(); m.Drift > 0 {
+		m.Faults = append(m.Faults, search.Drift)
+	}
+	late := []search.Kind{search.ClientPause, search.ServerPause, search.Delay, search.Stall}
+	focus := [][]search.Kind{late, late, {search.ClientClock}, {search.ClientClock}}
+	if m.Drift > 0 {
+		focus = append(focus, []search.Kind{search.Drift})
+	}
+	p := Promise{Name: ExclusionUntilDeadline, Property: checker.MutualExclusion, Menu: m, Focus: focus, Why: `
+		The deadline is counted from before the first request, so that no key of the holder's is older; and what it falls short
+		of the lease by covers how far clocks may drift apart. How long processes pause and messages travel plays no part.`}
+	row, wall := "careful", s.Algorithm.Deadline == locks.OnWall
+	if s.Allowance == 0 && !wall {
+		row = "careful-without-drift"
+	}
+	if !s.Several() || !s.Deadline {
+		return p
+	}
+	return p.played(row, func(m *search.Menu) {
+		m.Faults, m.Timeouts = search.Kinds(search.ServerAhead, search.SameRandom, search.Evict), timeouts
+		switch {
+		case wall: // nobody may set its clock; and one value serves all tries, so that no late clean-up may meet it
+			m.Timeouts, m.Faults = nil, search.Kinds(search.ServerAhead, search.SameRandom, search.Evict, search.ClientClock, search.Break,
+				search.ServerCrash, search.PowerLoss)
+		case s.Allowance == 0:
+			m.Faults = search.Kinds(search.ServerAhead, search.SameRandom, search.Evict, search.Drift)
+		}
+	})
+}
+
+// coveredDrift is how far clocks may drift, in parts per million: for several servers what Redlock's specification says,
+// for one what the deadline allows for. With the lease T and the allowance d a rate r is covered if r <= d/(2T-d).
+func (s *Subject) coveredDrift() int64 {
+	if s.Several() {
+		return 5_000
+	}
+	d := s.Allowance - 2*time.Millisecond // for the milliseconds in which Redis counts
+	if d <= 0 {
+		return 0
+	}
+	return int64(d/time.Microsecond) * 900_000 / int64((2*s.TTL-d)/time.Microsecond)
+}

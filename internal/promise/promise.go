@@ -1,0 +1,213 @@
+// Package promise says what locks promise, and where their promises end: fault models, each with the property that survives,
+// or does not survive, whatever of it happens.
+//
+// Call [For] with a [Subject]: what package locktest finds out of a lock in runs without faults, or what [Of] declares of a
+// lock of the catalogue. Call [Limits] for the fault models that locks of the catalogue do not survive.
+package promise
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// Name is what a promise is called; package locktest says what each means.
+type Name string
+
+// The promises.
+const (
+	ExclusionWithinLease     Name = "exclusion-within-lease"
+	ExclusionWhileRenewed    Name = "exclusion-while-renewed"
+	ExclusionWithinSession   Name = "exclusion-within-session"
+	ExclusionUnlessForgotten Name = "exclusion-unless-forgotten"
+	ExclusionUntilDeadline   Name = "exclusion-until-deadline"
+	ExclusionUntilSuspended  Name = "exclusion-until-suspended"
+	ExclusionOfLostWaiters   Name = "exclusion-of-lost-waiters"
+	Reentrance               Name = "reentrance"
+	ExclusionAtService       Name = "exclusion-at-service"
+	ReleaseSafety            Name = "release-safety"
+	Handover                 Name = "handover"
+	Progress                 Name = "progress"
+	Expiry                   Name = "expiry"
+	Notice                   Name = "notice"
+	Availability             Name = "availability"
+	TokenOrder               Name = "token-order"
+	FencedResource           Name = "fenced-resource"
+	GuardedResource          Name = "guarded-resource"
+	NothingLeft              Name = "nothing-left"
+	NoSilentLoss             Name = "no-silent-loss"
+	Survival                 Name = "survival"
+)
+
+// Promise is something that a lock keeps, whatever happens of what the promise is to survive.
+type Promise struct {
+	Name     Name
+	Property checker.Property
+	Menu     search.Menu
+	// Focus are parts of the menu's faults that are drawn alone in their turn, since others would drown them out.
+	Focus [][]search.Kind
+	// Extend adds to a scenario what is on no menu; nil: nothing.
+	Extend func(search.Source, *scenarios.Scenario)
+	// Keeps reports whether a scenario is one to which that has been added; nil: any is.
+	Keeps func(*scenarios.Scenario) bool
+	// Forgives is a kind of violation that breaks nothing which this lock promises; "": none.
+	Forgives string
+	Why      string // the argument for it
+	Share    int    // percent of the usual number of schedules that it takes; 0 is all of it
+
+	// Row is its name in campaigns, after the lock's; "": no campaign has played it. A promise of campaigns alone has no Name.
+	Row string
+	// Narrow is the menu of campaigns. It differs from Menu where a lock of the catalogue keeps more than can be asked of any
+	// lock, and where another one would be other draws than those that campaigns have recorded.
+	Narrow search.Menu
+	_      struct{}
+}
+
+// Two clients that draw the same random numbers are on no menu that is asked of any lock: it may take its random names and values
+// for its own.
+//
+// The network may do to messages whatever TCP lets it do. Storage is honest and durable.
+var (
+	network = []search.Kind{search.Cut, search.Stall, search.Delay, search.Break, search.Error}
+	// Nothing is lost, all may be late.
+	waiting = []search.Kind{search.ServerPause, search.Cut, search.Stall, search.Delay}
+	careful = []history.Style{history.Careful}
+	onDisk  = []string{"always"}
+	// What a lock is most often asked to go on after.
+	deaths = [][]search.Kind{{search.ClientCrash}}
+	// How long locks of the catalogue wait for an answer, in percent of the lease; 0: as long as they usually do.
+	timeouts = []int64{0, 10, 20}
+	zkTicks  = []time.Duration{500 * time.Millisecond, 2 * time.Second}
+)
+
+// played returns the promise as one that campaigns play under a name, with another menu.
+func (p Promise) played(row string, change func(m *search.Menu)) Promise {
+	p.Row, p.Narrow = row, p.Menu
+	change(&p.Narrow)
+	return p
+}
+
+// alike plays a menu in campaigns as it is.
+func alike(*search.Menu) {}
+
+// For lists what a lock promises.
+func For(s *Subject) []Promise {
+	var list []Promise
+	switch f := s.facts(); {
+	case f.Holds == "connection":
+		list = s.onDatabase()
+	case f.InSession() && f.Elects:
+		list = s.onSessions()
+	case f.InSession():
+		list = s.onEnsemble()
+	case f.Has(backend.Masters):
+		list = s.onRedis()
+	default:
+		list = s.onMemcached()
+	}
+	list = append(list, s.everywhere()...)
+	list = append(list, s.onResource()...)
+	list = slices.DeleteFunc(list, func(p Promise) bool { return !s.canJudge(&p) })
+	for i := range list {
+		s.fit(&list[i])
+		s.narrow(&list[i].Narrow)
+	}
+	return list
+}
+
+// everywhere is what locks of all kinds are asked.
+func (s *Subject) everywhere() []Promise {
+	var list []Promise
+	if s.TTL >= shortestHandover {
+		list = append(list, s.handover())
+	}
+	if s.Expires && s.Renews {
+		list = append(list, s.expiry())
+	}
+	if s.Lost && (s.Expires || s.InSession()) { // of a connection that is over nobody hears who sends nothing on it
+		list = append(list, s.noticeOfLoss())
+	}
+	list = append(list, s.leftovers()...)
+	if s.Reentrant {
+		list = append(list, Promise{
+			Name: Reentrance, Property: checker.MutualExclusion, Menu: search.Menu{Enters: 3, Within: 50},
+			Why: `Without faults, a section that has entered several times and left once is still inside.`,
+		})
+	}
+	if s.Algorithm.Program != nil {
+		list = append(list, Promise{
+			Name: Survival, Property: checker.Survival, Menu: search.Wide(&s.Algorithm, search.Kinds()),
+			Why: `A library tells its caller what goes wrong, by an error. It does not end his process.`,
+		})
+	}
+	if s.Algorithm.Guard {
+		list = append(list, Promise{
+			Name: GuardedResource, Property: checker.Resource, Menu: search.Menu{
+				Faults: search.Kinds(search.SameRandom), Tasks: 2, Waits: true, Drift: 100_000, Guarded: true,
+			},
+			Why: `The lock's servers take an access in one step with the proof that the lease stands.`,
+		}.played(s.guardRow(), func(m *search.Menu) {
+			*m = s.every()
+			s.widen(m)
+			m.Guarded, m.Storage, m.Fencing = true, nil, nil
+		}))
+	}
+	return list
+}
+
+// canJudge reports whether enough is known for a promise: what the servers grant, and what tokens say of it.
+func (s *Subject) canJudge(p *Promise) bool {
+	ofGrants := slices.Contains([]checker.Property{
+		checker.ExclusionAtService, checker.ReleaseSafety, checker.Leak, checker.SilentLoss,
+	}, p.Property)
+	ofTokens := p.Property == checker.FencingOrder
+	return s.Algorithm.Authority != locks.NoAuthority && (!ofTokens || s.Algorithm.Token) || !ofGrants && !ofTokens
+}
+
+// Plain is a menu of the lock's servers, and of nothing else.
+func (s *Subject) Plain() search.Menu {
+	var p Promise
+	s.fit(&p)
+	return p.Menu
+}
+
+// fit makes the menu of a promise the lock's.
+func (s *Subject) fit(p *Promise) {
+	m := &p.Menu
+	m.TTLs = append(m.TTLs, s.TTL)[:1]
+	m.Stays = true                                                  // a client that is refused, gives up or has done its work may live on
+	m.GivesUp = !m.Waits && (p.Extend == nil || p.Name == Progress) // others say themselves who waits for how long
+	m.Repeats = p.Property == checker.ReleaseSafety || p.Property == checker.ExclusionAtService
+	if s.Algorithm.Program != nil {
+		m.Tasks = 1 // of a program's tasks nobody can say which asks
+	}
+	m.Lock, m.Servers, m.Renews = s.Algorithm.Name, s.Kind(), s.Algorithm.Renews
+	if m.Masters == nil {
+		m.Masters = s.Masters
+	}
+	if m.Replicas == nil {
+		m.Replicas = s.Replicas
+	}
+	if !s.facts().Has(backend.Masters) {
+		m.Masters, m.Disk = nil, nil
+	}
+	if !s.facts().Has(backend.Persistence) {
+		m.Persistence = nil
+	}
+	p.Why = oneLine(p.Why)
+}
+
+// oneLine joins the lines of an argument.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// slow allows for faults that hold clients up, and for clocks that nobody should trust.
+func slow(more ...search.Kind) []search.Kind {
+	return append([]search.Kind{search.ClientCrash, search.ClientPause, search.ClientClock, search.ServerPause}, more...)
+}

@@ -1,0 +1,54 @@
+package promise
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// Subject is what is known of a lock for which promises are listed.
+type Subject struct {
+	Algorithm locks.Algorithm
+	Masters   []int // numbers of independent Redis servers to choose from
+	Replicas  []int
+
+	TTL       time.Duration // of a lease or session; a unit of time where grants do not end
+	Expires   bool          // grants end by themselves, without a session
+	Renews    bool          // it sends requests while it holds, to servers that would end its grant
+	Margin    int64         // percent of a lease that is left when it renews
+	Deadline  bool          // leases state one
+	Allowance time.Duration // by which it falls short of the lease
+	Suspends  bool          // leases tell of a connection that is suspended
+	Notice    bool          // leases have a notice of loss, or of a connection that is suspended
+	Lost      bool          // leases have a notice of loss
+	Fresh     bool          // leases of one task differ in their values
+	Reentrant bool          // a holder may enter again, or is told so …
+	ByName    bool          // … by the servers, which know him by a name that all of his acquisitions have
+}
+
+// Kind is the kind of its servers.
+func (s *Subject) Kind() string { return s.Algorithm.Servers }
+
+// Several reports whether the lock turns to more than one Redis server.
+func (s *Subject) Several() bool { return s.Algorithm.Authority == locks.Majority }
+
+// facts is what is true of its servers.
+func (s *Subject) facts() *backend.Facts { return scenarios.Servers{Kind: s.Kind()}.Facts() }
+
+// InSession reports whether the lock lives in a session that a client library keeps.
+func (s *Subject) InSession() bool { return s.facts().InSession() }
+
+// Deploy decides how many Redis servers there are to be, as is usual for such locks.
+func (s *Subject) Deploy() {
+	switch {
+	case !s.facts().Has(backend.Masters):
+	case s.Several():
+		s.Masters = []int{5, 3}
+	case s.Algorithm.Authority == locks.Replicated:
+		s.Replicas = []int{2}
+	default:
+		s.Masters = []int{1}
+	}
+}
