@@ -6,6 +6,7 @@ import (
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/tell"
 	"github.com/locksim/locksim/reports/internal/timeline"
@@ -185,11 +186,11 @@ func placeMoments(n *tell.Narrative, l *Lane) {
 			continue
 		}
 		pad := 0
-		if l.Name == tell.StorageLane {
+		if l.Name == moments.StorageLane {
 			pad = 1
 		}
 		k := m.Ink
-		if k == paint.Plain && l.Name != tell.StorageLane {
+		if k == paint.Plain && l.Name != moments.StorageLane {
 			k = paint.Strong
 		}
 		l.Marks = append(l.Marks, Mark{At: m.At, Text: text, Ink: k, pad: pad, sign: m.Sign, label: m.Label, number: m.Number})
@@ -204,7 +205,7 @@ func put(v *model.View, l *Lane, b Bar) {
 }
 
 func beliefLane(v *model.View, who string, k paint.Ink) Lane {
-	l := Lane{Name: tell.BeliefLane(who), kind: timeline.LaneBelief, Node: who, Ink: k}
+	l := Lane{Name: moments.BeliefLane(who), kind: timeline.LaneBelief, Node: who, Ink: k}
 	for i := range v.History.Waits {
 		if w := &v.History.Waits[i]; v.Waiter(w) == who {
 			put(v, &l, Bar{From: w.From, To: w.To, Sign: timeline.SignWaits, Ink: paint.Faint, quiet: true})
@@ -231,9 +232,9 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 		from, to := f.Span(v.History)
 		switch f.Kind {
 		case "pause":
-			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignPaused, Ink: k, Label: tell.FaultLabel(f)})
+			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignPaused, Ink: k, Label: moments.FaultLabel(f)})
 		case "crash":
-			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: tell.FaultLabel(f), quiet: true})
+			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: moments.FaultLabel(f), quiet: true})
 		}
 	}
 	for _, o := range v.Overlaps {
@@ -244,7 +245,7 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 
 // truthLane shows what the service granted, and where belief outlasts it.
 func truthLane(v *model.View, who string, k paint.Ink) Lane {
-	l := Lane{Name: tell.GrantLane(who), kind: timeline.LaneTruth, Node: who, Ink: k}
+	l := Lane{Name: moments.GrantLane(who), kind: timeline.LaneTruth, Node: who, Ink: k}
 	for _, b := range v.Beliefs {
 		if v.Holder(b.Acquisition.ID, "") == who {
 			put(v, &l, Bar{From: b.From, To: b.To, Sign: timeline.SignLapsed, Ink: paint.Faint, Label: "no longer granted"})
@@ -260,7 +261,7 @@ func truthLane(v *model.View, who string, k paint.Ink) Lane {
 }
 
 func overlapLane(v *model.View) Lane {
-	l := Lane{Name: tell.OverlapLane, kind: timeline.LaneOverlap, Ink: paint.Amber}
+	l := Lane{Name: moments.OverlapLane, kind: timeline.LaneOverlap, Ink: paint.Amber}
 	for _, o := range v.Overlaps {
 		put(v, &l, Bar{From: o.From, To: o.To, Sign: timeline.SignOverlap, Ink: paint.Amber, Label: wording.Precise(o.To.Sub(o.From))})
 	}
@@ -268,12 +269,12 @@ func overlapLane(v *model.View) Lane {
 }
 
 func networkLane(v *model.View) Lane {
-	l := Lane{Name: tell.NetworkLane, kind: timeline.LaneNetwork}
+	l := Lane{Name: moments.NetworkLane, kind: timeline.LaneNetwork}
 	for i := range v.Faults {
 		f := &v.Faults[i]
 		if f.Kind == "cut" || f.Kind == "stall" {
 			from, to := f.Span(v.History)
-			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignCut, Label: tell.FaultLabel(f), quiet: true})
+			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignCut, Label: moments.FaultLabel(f), quiet: true})
 		}
 	}
 	return l
@@ -281,7 +282,7 @@ func networkLane(v *model.View) Lane {
 
 // nodeLane shows what one server keeps of the lock: how much of its life is left, and whose it is.
 func nodeLane(v *model.View, node string) Lane {
-	l := Lane{Name: tell.NodeLane(node), kind: timeline.LaneNode, Node: node}
+	l := Lane{Name: moments.NodeLane(node), kind: timeline.LaneNode, Node: node}
 	copies := 0
 	for i := range v.History.Copies {
 		if c := &v.History.Copies[i]; c.Node == node && c.From < v.To && c.To > v.From {
@@ -307,9 +308,9 @@ func nodeLane(v *model.View, node string) Lane {
 			from, to := f.Span(v.History)
 			switch f.Kind {
 			case "pause":
-				put(v, &l, Bar{From: from, To: to, Sign: timeline.SignPaused, Label: tell.FaultLabel(f)})
+				put(v, &l, Bar{From: from, To: to, Sign: timeline.SignPaused, Label: moments.FaultLabel(f)})
 			case "crash":
-				put(v, &l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: tell.FaultLabel(f), quiet: true})
+				put(v, &l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: moments.FaultLabel(f), quiet: true})
 			}
 		}
 	}
@@ -339,7 +340,7 @@ func (b *Bar) Left(t trace.Instant) (left, whole int64) {
 }
 
 func storageLane(v *model.View) Lane {
-	l := Lane{Name: tell.StorageLane, kind: timeline.LaneStorage}
+	l := Lane{Name: moments.StorageLane, kind: timeline.LaneStorage}
 	if v.Run.Case.Scenario.Resource.Guarded {
 		l.title = "data"
 	}
@@ -363,7 +364,7 @@ func undecided(v *model.View) string {
 }
 
 func damageLane(v *model.View) Lane {
-	l := Lane{Name: tell.DamageLane, kind: timeline.LaneDamage, Ink: paint.Red}
+	l := Lane{Name: moments.DamageLane, kind: timeline.LaneDamage, Ink: paint.Red}
 	for _, d := range v.Damages() {
 		if d.At >= v.From && d.At <= v.To {
 			l.Marks = append(l.Marks, Mark{At: d.At, Ink: paint.Red, pad: 1, sign: timeline.SignDamage, label: d.Kind})

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/locksim/locksim/reports/internal/tell"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/timeline"
 	"github.com/locksim/locksim/reports/internal/wording"
 )
@@ -126,7 +126,7 @@ func (p *Picture) effects(run int) string {
 	for _, lanes := range p.Rows[run:] {
 		for i := range lanes {
 			for k := range lanes[i].Marks {
-				if lanes[i].Name == tell.StorageLane {
+				if lanes[i].Name == moments.StorageLane {
 					b.WriteString(lanes[i].Marks[k].Text)
 				}
 			}

@@ -4,18 +4,18 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/paint"
-	"github.com/locksim/locksim/reports/internal/tell"
 )
 
 // number gives the weightiest moments of all runs their numbers. What happens at the same moment on the same lane has
 // the same number in every run, whatever came of it.
 func (p *Picture) number() {
 	type slot struct {
-		m  tell.Moment
+		m  moments.Moment
 		id string
 	}
-	id := func(m *tell.Moment) string { return m.At.String() + "|" + m.Lane + "|" + m.Key }
+	id := func(m *moments.Moment) string { return m.At.String() + "|" + m.Lane + "|" + m.Key }
 	var slots []slot
 	seen := map[string]int{}
 	hidden := map[string]bool{}
@@ -47,7 +47,7 @@ func (p *Picture) number() {
 		chosen = chosen[:len(chosen)-1]
 	}
 	p.More = len(slots) + len(hidden) - len(chosen)
-	slices.SortStableFunc(chosen, func(a, b slot) int { return tell.CompareMoments(a.m, b.m) })
+	slices.SortStableFunc(chosen, func(a, b slot) int { return moments.Compare(a.m, b.m) })
 	numbers := map[string]int{}
 	for i := range chosen {
 		numbers[chosen[i].id] = i + 1

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/tell"
 	"github.com/locksim/locksim/reports/internal/timeline"
@@ -66,7 +67,7 @@ func (p *Picture) layOut(width int) {
 // thin forgets the moments without a number.
 func (p *Picture) thin() {
 	for _, told := range p.Runs {
-		told.Moments = slices.DeleteFunc(told.Moments, func(m tell.Moment) bool { return m.Number == 0 })
+		told.Moments = slices.DeleteFunc(told.Moments, func(m moments.Moment) bool { return m.Number == 0 })
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/tell"
 	"github.com/locksim/locksim/reports/internal/timeline"
@@ -90,7 +91,7 @@ func (p *Picture) timeline(i int) timeline.Timeline {
 		if m := &told.Moments[k]; m.Text != "" {
 			t.Moments = append(t.Moments, timeline.Moment{
 				At: m.At, Number: m.Number, Lane: m.Lane, Who: m.Who, Text: m.Text, Tone: m.Ink.Tone(),
-				Witness: m.Weight > tell.WeightWitness,
+				Witness: m.Weight > moments.WeightWitness,
 			})
 		}
 	}

@@ -242,6 +242,17 @@ func (v *View) Damages() []checker.Violation {
 	return list
 }
 
+// LastGrant is what an acquisition was last given up to a moment.
+func (v *View) LastGrant(id history.ID, by trace.Instant) *history.Grant {
+	var last *history.Grant
+	for i := range v.History.Grants {
+		if g := &v.History.Grants[i]; g.Acquisition == id && g.From <= by {
+			last = g
+		}
+	}
+	return last
+}
+
 // GrantedAt reports whether what an acquisition was granted lasts at that moment.
 func (v *View) GrantedAt(id history.ID, at trace.Instant) bool {
 	return slices.ContainsFunc(v.History.Grants, func(g history.Grant) bool {

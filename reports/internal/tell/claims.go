@@ -6,6 +6,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
 )
 
@@ -17,19 +18,19 @@ func (t *narrator) claim() string {
 		return t.claimOfRelease()
 	case p == checker.Progress || p == checker.Availability:
 		if w := t.waiting(); w != nil {
-			return fmt.Sprintf("%s has waited since %s", t.v.Waiter(w), t.ref(w.From, spot{BeliefLane(t.v.Waiter(w)), ""}))
+			return fmt.Sprintf("%s has waited since %s", t.v.Waiter(w), t.ref(w.From, moments.Place{Lane: moments.BeliefLane(t.v.Waiter(w)), Key: ""}))
 		}
 	case first == nil || second == nil:
 	case p == checker.MutualExclusion:
 		return t.claimOfHolders(first, second)
 	case p == checker.ExclusionAtService:
-		g, h := lastGrant(t.v, first.ID, t.until), lastGrant(t.v, second.ID, t.until)
+		g, h := t.v.LastGrant(first.ID, t.until), t.v.LastGrant(second.ID, t.until)
 		if g != nil && h != nil {
 			return fmt.Sprintf("the lock is granted to %s at %s while it is promised to %s%s", t.who(second),
 				t.ref(h.From, t.placeOfGrant(h)), t.who(first), t.promised(g))
 		}
 	case p == checker.FencingOrder:
-		g, h := lastGrant(t.v, first.ID, t.until), lastGrant(t.v, second.ID, t.until)
+		g, h := t.v.LastGrant(first.ID, t.until), t.v.LastGrant(second.ID, t.until)
 		if g != nil && h != nil {
 			return fmt.Sprintf("%s to %s, then %s to %s", wording.TokenText(g.Token), t.who(first), wording.TokenText(h.Token), t.who(second))
 		}
@@ -50,7 +51,7 @@ func (t *narrator) claimOfHolders(first, second *history.Acquisition) string {
 	}
 	until := "the end of the run"
 	if end <= t.v.History.End {
-		until = t.ref(end, t.placeOfBelief(whose).ended())
+		until = t.ref(end, t.placeOfBelief(whose).Ended())
 	}
 	end = min(end, t.v.History.End)
 	return fmt.Sprintf("%s and %s both believe that they hold the lock, from %s to %s (%s)", t.who(first), t.who(second),

@@ -1,5 +1,5 @@
-// Package tell puts a run into words. A [Narrative] has the moments of a run, one line each, and explains with them how it
-// came to violate something; [Story] explains without a picture, [Headline] says in one sentence what came of a run.
+// Package tell explains runs in sentences. A [Narrative] explains with the moments of a picture how a run came to violate
+// something; [Story] explains without a picture, [Headline] says in one sentence what came of a run.
 package tell
 
 import (
@@ -9,6 +9,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/wording"
 )
@@ -20,17 +21,17 @@ const maxTold = 2
 type Narrative struct {
 	View    *model.View
 	Glyphs  *paint.Glyphs
-	Moments []Moment
+	Moments []moments.Moment
 	twin    bool // it comes after another run of its schedule, which was explained
 }
 
 // NewNarrative gathers the moments of a run.
 func NewNarrative(v *model.View, g *paint.Glyphs, twin bool) *Narrative {
-	return &Narrative{View: v, Glyphs: g, Moments: momentsOf(v), twin: twin}
+	return &Narrative{View: v, Glyphs: g, Moments: moments.Of(v), twin: twin}
 }
 
 // Explain explains the first violations of the run: of each property one.
-func (n *Narrative) Explain(cites func(*Moment)) string {
+func (n *Narrative) Explain(cites func(*moments.Moment)) string {
 	report := &n.View.Run.Report
 	var list []*checker.Violation
 	for property := range checker.PropertyCount {
@@ -45,13 +46,13 @@ func (n *Narrative) Explain(cites func(*Moment)) string {
 	return n.narrator(cites).narrate(list)
 }
 
-func (n *Narrative) narrator(cites func(*Moment)) *narrator {
+func (n *Narrative) narrator(cites func(*moments.Moment)) *narrator {
 	return &narrator{v: n.View, g: n.Glyphs, listed: n.Moments, cites: cites}
 }
 
 // Cite marks the moments that are named of the run: by its explanation and of its violations.
 func (n *Narrative) Cite() {
-	mark := func(m *Moment) { m.Cited = true }
+	mark := func(m *moments.Moment) { m.Cited = true }
 	n.Explain(mark)
 	var told [checker.PropertyCount]int
 	for i := range n.View.Run.Report.Violations {
@@ -63,7 +64,7 @@ func (n *Narrative) Cite() {
 		t.violation, t.until = x, x.At
 		t.claim()
 		if x.Property == checker.Resource && told[x.Property] == 1 { // until then it was consistent
-			t.ref(x.At, spot{StorageLane, ""})
+			t.ref(x.At, moments.Place{Lane: moments.StorageLane, Key: ""})
 		}
 	}
 }
@@ -124,7 +125,7 @@ func (n *Narrative) Kept() string {
 	}
 	for i := range r.Report.Violations {
 		if x := &r.Report.Violations[i]; x.Property == checker.Resource {
-			list = append(list, "the resource was consistent until "+n.narrator(nil).ref(x.At, spot{StorageLane, ""}))
+			list = append(list, "the resource was consistent until "+n.narrator(nil).ref(x.At, moments.Place{Lane: moments.StorageLane, Key: ""}))
 			break
 		}
 	}

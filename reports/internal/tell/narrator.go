@@ -8,6 +8,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/trace"
@@ -50,8 +51,8 @@ func tell(r *model.Run, p checker.Property) (text, decides string) {
 type narrator struct {
 	v      *model.View
 	g      *paint.Glyphs
-	listed []Moment      // in the picture; nil if there is none
-	cites  func(*Moment) // is called with every moment that is named; nil if nobody wants to know
+	listed []moments.Moment      // in the picture; nil if there is none
+	cites  func(*moments.Moment) // is called with every moment that is named; nil if nobody wants to know
 
 	alone        bool // what a violation is, is told without how it came about
 	violations   []*checker.Violation
@@ -70,7 +71,7 @@ type clause struct {
 	who    string // the subject; "" if what happens is a whole clause
 	what   string // with the mark here where its moment is to be named, which otherwise is the end
 	node   string // where, if it may happen on several servers
-	place  spot
+	place  moments.Place
 	grant  *history.Grant       // that it tells of; nil if of none
 	first  *history.Acquisition // whose grant it is that can be told by what its client believes
 	silent bool                 // its moment is not named
@@ -119,12 +120,12 @@ func (t *narrator) tells(properties ...checker.Property) bool {
 	return slices.ContainsFunc(t.violations, func(x *checker.Violation) bool { return slices.Contains(properties, x.Property) })
 }
 
-func (t *narrator) tell(at trace.Instant, order int, who, what string, in spot) {
+func (t *narrator) tell(at trace.Instant, order int, who, what string, in moments.Place) {
 	t.add(clause{at: at, order: order, who: who, what: what, place: in})
 }
 
 // tellOf tells of what happens on a server, which is named where there are several.
-func (t *narrator) tellOf(at trace.Instant, order int, who, what, node string, in spot) {
+func (t *narrator) tellOf(at trace.Instant, order int, who, what, node string, in moments.Place) {
 	if t.v.Servers().Count() < 2 || model.KeeperOf(t.v.Servers()) != "" {
 		node = ""
 	}
@@ -132,7 +133,7 @@ func (t *narrator) tellOf(at trace.Instant, order int, who, what, node string, i
 }
 
 // conclude says what comes of what happens at a moment: of what is told of a place, or else of the last that is told by then.
-func (t *narrator) conclude(at trace.Instant, what string, in spot) {
+func (t *narrator) conclude(at trace.Instant, what string, in moments.Place) {
 	var of *clause
 	there := func(c *clause) bool { return c.at == at && c.place == in }
 	for i := range t.clauses {
@@ -156,12 +157,12 @@ func (t *narrator) add(c clause) {
 	if c.at == trace.Never || slices.ContainsFunc(t.clauses, same) {
 		return
 	}
-	c.step = stepAt(t.v, c.at, c.order, c.place)
+	c.step = moments.StepAt(t.v, c.at, c.order, c.place)
 	t.clauses = append(t.clauses, c)
 }
 
 // ref names a moment by its number, or by its time if it has none.
-func (t *narrator) ref(at trace.Instant, in spot) string {
+func (t *narrator) ref(at trace.Instant, in moments.Place) string {
 	if m := t.find(at, in); m != nil && m.Number > 0 {
 		return t.g.Number(m.Number)
 	}
@@ -177,11 +178,11 @@ func (t *narrator) time(at trace.Instant) string {
 }
 
 // find returns the moment of the picture at a place; of several on its lane that with the key. It is nil if there is none.
-func (t *narrator) find(at trace.Instant, in spot) *Moment {
-	var found *Moment
+func (t *narrator) find(at trace.Instant, in moments.Place) *moments.Moment {
+	var found *moments.Moment
 	for i := range t.listed {
 		m := &t.listed[i]
-		if m.At == at && m.Lane == in.lane && (m.Number > 0 || t.cites != nil) && (found == nil || m.Key == in.key) {
+		if m.At == at && m.Lane == in.Lane && (m.Number > 0 || t.cites != nil) && (found == nil || m.Key == in.Key) {
 			found = m
 		}
 	}
@@ -241,7 +242,7 @@ func (t *narrator) checkersWords() {
 }
 
 // orderLast comes after all that happens at a moment.
-const orderLast = orderUnlock + 2
+const orderLast = moments.OrderUnlock + 2
 
 // told makes of a text of the checker what the list of events says too.
 func told(v *model.View, text string) string { return v.Renumbered(wording.Shortened(text)) }

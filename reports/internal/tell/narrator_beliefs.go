@@ -7,6 +7,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -45,9 +46,9 @@ func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
 	if g.Outlived {
 		what = "believes that it holds the lock: its Lock went on in another session"
 	}
-	others := func(c clause) bool { return c.at == a.Returned && c.order == orderBelief && c.who != t.who(a) }
+	others := func(c clause) bool { return c.at == a.Returned && c.order == moments.OrderBelief && c.who != t.who(a) }
 	if slices.ContainsFunc(t.clauses, others) {
-		t.tell(a.Returned, orderBelief, t.who(a), what, t.placeOfBelief(a))
+		t.tell(a.Returned, moments.OrderBelief, t.who(a), what, t.placeOfBelief(a))
 		return
 	}
 	t.conclude(a.Returned, " and "+what, t.placeOfBelief(a))
@@ -59,14 +60,14 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 	who := t.who(a)
 	text := ", but " + who + " believes that it holds to the end of the run"
 	if b.To <= t.v.History.End {
-		text = ", but " + who + " believes that it holds until " + t.ref(b.To, t.placeOfBelief(a).ended())
+		text = ", but " + who + " believes that it holds until " + t.ref(b.To, t.placeOfBelief(a).Ended())
 	}
 	switch {
 	case t.assumed(a):
 		text += ": its Lock should have returned without the lock"
-	case ungranted(t.v, a) != "" && a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never:
+	case moments.Ungranted(t.v, a) != "" && a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never:
 		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
-	case ungranted(t.v, a) != "": // there is no end that it could have noticed
+	case moments.Ungranted(t.v, a) != "": // there is no end that it could have noticed
 	case t.pausedAt(a.Client, at) && t.isCause(checker.PausedHolder, a.Client):
 		text += ": it is paused and cannot notice"
 	case b.Ended == history.ByDeadline:
@@ -76,7 +77,7 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 	case a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never && !a.CanLearn:
 		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
 	case !a.HasDeadline && !a.CanLearn:
-		if g := lastGrant(t.v, a.ID, at); g != nil && g.To <= at && g.Ended != history.ByUnlock { // else the grant stands, and there is nothing to notice
+		if g := t.v.LastGrant(a.ID, at); g != nil && g.To <= at && g.Ended != history.ByUnlock { // else the grant stands, and there is nothing to notice
 			text += ": the lock states no deadline and gives no notice of loss"
 		}
 	case a.CanLearn && a.Style == history.Careless:
@@ -84,7 +85,7 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 			text += ": it does not listen to notices of loss"
 		}
 	case a.CanLearn && a.Noticed > at && a.Noticed < trace.Never && a.Noticed != b.To:
-		text += ": it is told of its loss only at " + t.ref(a.Noticed, spot{BeliefLane(who), ""})
+		text += ": it is told of its loss only at " + t.ref(a.Noticed, moments.Place{Lane: moments.BeliefLane(who), Key: ""})
 	case a.CanLearn && a.Noticed == b.To:
 		text += ", when it is told of its loss"
 	case a.CanLearn:
@@ -132,13 +133,13 @@ func (t *narrator) twoGrants() {
 	if t.alsoBelieved() {
 		return
 	}
-	g, h := lastGrant(t.v, first.ID, t.until), lastGrant(t.v, second.ID, t.until)
+	g, h := t.v.LastGrant(first.ID, t.until), t.v.LastGrant(second.ID, t.until)
 	if g == nil || h == nil {
 		return
 	}
 	if c, _ := t.lender(second, h); c == nil { // else it has been told
 		if !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.at == h.From }) {
-			t.add(clause{at: h.From, order: orderService, who: t.who(second), what: "is granted the lock again", place: t.placeOfGrant(h)})
+			t.add(clause{at: h.From, order: moments.OrderService, who: t.who(second), what: "is granted the lock again", place: t.placeOfGrant(h)})
 		}
 		t.conclude(h.From, ", although it is promised to "+t.who(first)+t.promised(g), t.placeOfGrant(h))
 	}
@@ -159,17 +160,6 @@ func (t *narrator) promised(g *history.Grant) string {
 	return " until " + t.time(g.To)
 }
 
-// lastGrant is what an acquisition was last given up to a moment.
-func lastGrant(v *model.View, id history.ID, by trace.Instant) *history.Grant {
-	var last *history.Grant
-	for i := range v.History.Grants {
-		if g := &v.History.Grants[i]; g.Acquisition == id && g.From <= by {
-			last = g
-		}
-	}
-	return last
-}
-
 // revives tells of late requests of a holder that put back what was gone: a renewal that comes when its lease is over, or a
 // request for the lock that nobody waits for any more. One that adds a key to a grant that stands changes nothing.
 func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
@@ -179,7 +169,7 @@ func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
 		stands := slices.ContainsFunc(t.v.History.Grants, func(g history.Grant) bool {
 			return g.Acquisition == a.ID && g.From < c.From && c.From < g.To
 		})
-		if !late || stands || resurrected(t.v, c) {
+		if !late || stands || moments.Resurrected(t.v, c) {
 			continue
 		}
 		before := slices.ContainsFunc(t.v.History.Copies, func(o history.Copy) bool {
@@ -195,8 +185,8 @@ func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
 				late = "renewal (" + late + ")"
 			}
 			t.wrong(request.What, "comes late")
-			t.tellOf(c.From, orderService, t.who(a)+"'s late "+late, what, c.Node,
-				spot{GrantLane(t.who(a)), "grant"})
+			t.tellOf(c.From, moments.OrderService, t.who(a)+"'s late "+late, what, c.Node,
+				moments.Place{Lane: moments.GrantLane(t.who(a)), Key: "grant"})
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/trace"
 )
@@ -114,7 +115,7 @@ func (t *narrator) torn() {
 	if model.SameOwner(reader, writer) {
 		seen = ": " + t.who(reader) + " has seen one half of its own earlier critical section, and not the other"
 	}
-	t.conclude(t.until, seen, spot{})
+	t.conclude(t.until, seen, moments.Place{})
 }
 
 // hasRead reports whether a section has read what another one wrote.
@@ -136,7 +137,7 @@ func (t *narrator) disorder() {
 		return
 	}
 	t.play(first, second)
-	g, h := lastGrant(t.v, first.ID, t.until), lastGrant(t.v, second.ID, t.until)
+	g, h := t.v.LastGrant(first.ID, t.until), t.v.LastGrant(second.ID, t.until)
 	switch {
 	case g == nil || h == nil:
 		t.checkersWords()
@@ -179,14 +180,14 @@ func (t *narrator) stall() {
 	}
 	if a := t.lastHolder(); a != nil {
 		t.acquires(a)
-		if g := lastGrant(t.v, a.ID, t.until); g != nil && t.v.BelievesAt(a.ID, t.until) {
+		if g := t.v.LastGrant(a.ID, t.until); g != nil && t.v.BelievesAt(a.ID, t.until) {
 			t.revives(a, t.until)
 		}
 	}
 	votes := t.firstSplit()
 	for i := range t.v.History.Waits {
 		if w := &t.v.History.Waits[i]; w.From <= t.until && t.until <= w.To || t.hasVote(w, votes) {
-			t.tell(w.From, orderBelief, t.v.Waiter(w), "asks for the lock", spot{BeliefLane(t.v.Waiter(w)), ""})
+			t.tell(w.From, moments.OrderBelief, t.v.Waiter(w), "asks for the lock", moments.Place{Lane: moments.BeliefLane(t.v.Waiter(w)), Key: ""})
 		}
 	}
 	who, vain := t.v.Waiter(waiter), "waits in vain: nobody acquires the lock for "+spokenExactly(t.v.Run.Case.Scenario.Progress)
@@ -222,7 +223,7 @@ func (t *narrator) lastWord(w *history.Wait) {
 		what += ", when " + t.v.EntryOf(t.v.Holder(gone.Acquisition, gone.Client)) + " is gone already"
 		t.wrong(last.What, "comes when the entry is gone")
 	}
-	t.tellOf(last.Executed, orderService, t.v.Waiter(w)+"'s last request ("+last.What+")", what, last.To, spot{NodeLane(last.To), ""})
+	t.tellOf(last.Executed, moments.OrderService, t.v.Waiter(w)+"'s last request ("+last.What+")", what, last.To, moments.Place{Lane: moments.NodeLane(last.To), Key: ""})
 }
 
 // asked returns the acquisition that somebody waits for, and its requests for the lock since the wait began; nil if it has none.
@@ -461,7 +462,7 @@ func (t *narrator) leftBehind() {
 	a := t.taken(0)
 	for i := range t.v.History.Copies {
 		if c := &t.v.History.Copies[i]; a != nil && c.Acquisition == a.ID && c.From <= t.until && t.until < c.To {
-			t.conclude(t.until, t.omitted(c, t.who(a)), spot{})
+			t.conclude(t.until, t.omitted(c, t.who(a)), moments.Place{})
 			return
 		}
 	}
@@ -483,7 +484,7 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	m, nth := request(t.v, c)
 	a := t.v.History.Acquisition(c.Acquisition)
 	if m == nil || a == nil {
-		t.tell(c.From, orderService, t.v.EntryOf(who), "is made", t.placeOfCopy(c))
+		t.tell(c.From, moments.OrderService, t.v.EntryOf(who), "is made", t.placeOfCopy(c))
 		return
 	}
 	outcome := ""
@@ -502,7 +503,7 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	case a.Returned != trace.Never && a.Returned < answered:
 		outcome = ", and times out before its answer arrives"
 	}
-	t.tell(c.From, orderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, t.placeOfCopy(c))
+	t.tell(c.From, moments.OrderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, t.placeOfCopy(c))
 }
 
 // omitted says what should have deleted an entry that stays.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/trace"
@@ -42,7 +43,7 @@ func (t *narrator) clocks() {
 			subject, verb = "the clocks of "+wording.Listing(names), " run "
 		}
 		if rate != 0 {
-			t.tell(0, orderFault, "", subject+verb+wrongBy(rate), spot{})
+			t.tell(0, moments.OrderFault, "", subject+verb+wrongBy(rate), moments.Place{})
 		}
 	}
 }
@@ -51,37 +52,35 @@ func (t *narrator) clocks() {
 func (t *narrator) twins() {
 	for i := range t.v.Run.Case.Scenario.Faults {
 		if a := &t.v.Run.Case.Scenario.Faults[i].Action; a.Kind.String() == "same-random" {
-			t.tell(0, orderFault, "", "clients "+wording.Listing(a.Nodes)+" draw the same random numbers", spot{})
+			t.tell(0, moments.OrderFault, "", "clients "+wording.Listing(a.Nodes)+" draw the same random numbers", moments.Place{})
 		}
 	}
 }
 
-// orderMessage is the order of what happens to a release, or to a client that is about to do something: it comes after
-// what led to that.
-const orderMessage = orderUnlock + 1
-
 // happens tells of one fault.
 func (t *narrator) happens(f *model.Fault) {
 	a := &f.Of.Action
-	begins, _ := faultLines(t.v.Run.Case.Scenario, f)
+	begins, _ := moments.FaultLines(t.v.Run.Case.Scenario, f)
 	last := lasting(f.Begin, f.End)
-	order := orderFault
+	order := moments.OrderFault
 	switch f.Kind {
 	case "pause", "crash":
 		if model.IsClient(t.v.Run.Case.Scenario, f.Node) && t.beforeWhat(f) != "" {
-			order = orderMessage // it has done what comes before that
+			order = moments.OrderMessage // it has done what comes before that
 		}
 	case "delay", "break":
 		if f.Of.Trigger.Step.What == "release" {
-			order = orderMessage
+			order = moments.OrderMessage
 		}
 	}
-	say := func(who, what string) { t.tell(f.Begin, order, who, what, spot{laneOfFault(t.v, f), f.Name}) }
+	say := func(who, what string) {
+		t.tell(f.Begin, order, who, what, moments.Place{Lane: moments.LaneOfFault(t.v, f), Key: f.Name})
+	}
 	switch f.Kind {
 	case "pause":
 		say(f.Node, "is paused"+here+last+t.beforeWhat(f))
 		if f.End <= t.until {
-			t.tell(f.End, orderFault, f.Node, "goes on", spot{laneOfFault(t.v, f), f.Name}.ended())
+			t.tell(f.End, moments.OrderFault, f.Node, "goes on", moments.Place{Lane: moments.LaneOfFault(t.v, f), Key: f.Name}.Ended())
 		}
 	case "crash":
 		what := "crashes"
@@ -106,7 +105,7 @@ func (t *narrator) happens(f *model.Fault) {
 	case "error":
 		say(t.message(f), "is answered with an error")
 	case "evict":
-		if !evicts(t.v, f) {
+		if !moments.Evicts(t.v, f) {
 			say(f.Node, "evicts "+cmp.Or(a.Key, "the lock's key"))
 		}
 	case "end-session":
@@ -144,7 +143,7 @@ func (t *narrator) elected() {
 		if e.Does != trace.Promote || e.At == 0 || e.At > t.until || told || role != "master" || !nodes || t.gaveAll(e) {
 			continue
 		}
-		t.tell(e.At, orderFault, e.Node, "becomes "+role+here+t.knowing(e.Node, e.At), spot{NodeLane(e.Node), e.Does.String()})
+		t.tell(e.At, moments.OrderFault, e.Node, "becomes "+role+here+t.knowing(e.Node, e.At), moments.Place{Lane: moments.NodeLane(e.Node), Key: e.Does.String()})
 	}
 }
 
@@ -154,7 +153,7 @@ func (t *narrator) gaveAll(e *trace.Event) bool {
 	return !slices.ContainsFunc(t.participants, func(id history.ID) bool {
 		g := t.granted(t.v.History.Acquisition(id))
 		return g != nil && (g.From < e.At || !slices.ContainsFunc(t.v.History.Copies, func(c history.Copy) bool {
-			return c.Node == e.Node && stoodOn(&c, g)
+			return c.Node == e.Node && moments.StoodOn(&c, g)
 		}))
 	})
 }

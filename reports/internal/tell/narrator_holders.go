@@ -11,6 +11,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/trace"
 )
@@ -30,17 +31,17 @@ func (t *narrator) acquires(a *history.Acquisition) {
 	switch {
 	case a.Outcome != history.OK && g == nil:
 		return
-	case ungranted(t.v, a) != "" && g == nil:
+	case moments.Ungranted(t.v, a) != "" && g == nil:
 		t.assumes(a)
 	case g == nil:
-		t.tell(a.Returned, orderBelief, who, "acquires the lock"+again+t.tokenTerm(a, " with"), t.placeOfBelief(a))
+		t.tell(a.Returned, moments.OrderBelief, who, "acquires the lock"+again+t.tokenTerm(a, " with"), t.placeOfBelief(a))
 	case a.Outcome == history.Failed:
 		t.grants(a, g, again, ", which does not take it")
 	case a.Outcome != history.OK:
 		t.grants(a, g, again, ", which does not learn of it")
 	case t.isLate(a, g):
 		t.grants(a, g, again, "")
-		t.tell(a.Returned, orderBelief, who, t.learns(a), t.placeOfBelief(a))
+		t.tell(a.Returned, moments.OrderBelief, who, t.learns(a), t.placeOfBelief(a))
 	default:
 		t.grants(a, g, again, "")
 		t.clauses[len(t.clauses)-1].first = a
@@ -49,7 +50,7 @@ func (t *narrator) acquires(a *history.Acquisition) {
 
 // grants tells that servers grant the lock.
 func (t *narrator) grants(a *history.Acquisition, g *history.Grant, again, also string) {
-	by, verb := byServers(t.v, g), " grant"
+	by, verb := moments.ByServers(t.v, g), " grant"
 	switch {
 	case by == "":
 		by, verb = " by the service", " grants"
@@ -60,7 +61,7 @@ func (t *narrator) grants(a *history.Acquisition, g *history.Grant, again, also 
 	if g.To <= g.From {
 		what += " with" + t.lease(a, g)
 	}
-	t.tell(g.From, orderService, by[len(" by "):], what+t.tokenTerm(a, " with")+here+also, t.placeOfGrant(g))
+	t.tell(g.From, moments.OrderService, by[len(" by "):], what+t.tokenTerm(a, " with")+here+also, t.placeOfGrant(g))
 	last := &t.clauses[len(t.clauses)-1]
 	last.grant = g
 	for i := range t.v.History.Copies {
@@ -96,9 +97,9 @@ func (t *narrator) begins() {
 		}
 		return
 	}
-	first.at, first.order, first.who, first.place = a.Returned, orderBelief, t.who(a), t.placeOfBelief(a)
+	first.at, first.order, first.who, first.place = a.Returned, moments.OrderBelief, t.who(a), t.placeOfBelief(a)
 	first.what = "acquires the lock" + t.terms(a, g)
-	first.step = stepAt(t.v, first.at, first.order, first.place)
+	first.step = moments.StepAt(t.v, first.at, first.order, first.place)
 }
 
 // before returns the acquisition with which the same owner held the lock before.
@@ -116,7 +117,7 @@ func (t *narrator) before(a *history.Acquisition) *history.Acquisition {
 // granted returns what an acquisition was granted when its Lock returned; of grants that followed one another without a
 // gap, as when more servers than needed vote, the first.
 func (t *narrator) granted(a *history.Acquisition) *history.Grant {
-	g := lastGrant(t.v, a.ID, min(a.Returned, t.v.History.End))
+	g := t.v.LastGrant(a.ID, min(a.Returned, t.v.History.End))
 	for i := range slices.Backward(t.v.History.Grants) {
 		if o := &t.v.History.Grants[i]; g != nil && o.Acquisition == a.ID && o.From < g.From && g.From <= o.To {
 			g = o
@@ -127,7 +128,7 @@ func (t *narrator) granted(a *history.Acquisition) *history.Grant {
 
 // learns says how a client hears of what it was granted, and whether that has ended.
 func (t *narrator) learns(a *history.Acquisition) string {
-	last := lastGrant(t.v, a.ID, a.Returned)
+	last := t.v.LastGrant(a.ID, a.Returned)
 	ended := last.From < last.To && last.To <= a.Returned
 	switch g := t.v.History.Belated(a.ID); {
 	case ended && g != nil && g.Outlived:
@@ -140,8 +141,8 @@ func (t *narrator) learns(a *history.Acquisition) string {
 
 // isLate reports whether the answer to a request for the lock is told by itself: it takes long, or what it grants has ended.
 func (t *narrator) isLate(a *history.Acquisition, g *history.Grant) bool {
-	last := lastGrant(t.v, a.ID, a.Returned)
-	return a.Returned.Sub(g.From) >= time.Duration(slowAnswer) || last.From < last.To && last.To <= a.Returned
+	last := t.v.LastGrant(a.ID, a.Returned)
+	return a.Returned.Sub(g.From) >= time.Duration(moments.SlowAnswer) || last.From < last.To && last.To <= a.Returned
 }
 
 // heldBefore says that a story has told already of an earlier acquisition of the same client.
@@ -158,7 +159,7 @@ func (t *narrator) heldBefore(a *history.Acquisition) string {
 func (t *narrator) terms(a *history.Acquisition, g *history.Grant) string {
 	text := ""
 	if t.v.Servers().Count() > 1 && model.KeeperOf(t.v.Servers()) == "" {
-		if by := byServers(t.v, g); by != "" {
+		if by := moments.ByServers(t.v, g); by != "" {
 			text = " on" + by[len(" by"):]
 		}
 	}
@@ -218,13 +219,13 @@ func (t *narrator) ends(a *history.Acquisition, by trace.Instant) {
 
 // leaves tells how somebody's hold was over before a moment: it was released, or came to its end.
 func (t *narrator) leaves(a *history.Acquisition, by trace.Instant) {
-	switch g := lastGrant(t.v, a.ID, by); {
+	switch g := t.v.LastGrant(a.ID, by); {
 	case g == nil || g.To > by:
 	case g.Ended != history.ByUnlock:
 		t.lapses(a, g)
 	case t.early(a, g):
 	case a.Unlocked <= by && !t.endedByAnother(a, g):
-		t.tell(a.Unlocked, orderUnlock, t.who(a), "releases the lock", t.placeOfBelief(a).ended())
+		t.tell(a.Unlocked, moments.OrderUnlock, t.who(a), "releases the lock", t.placeOfBelief(a).Ended())
 	}
 }
 
@@ -247,7 +248,7 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 	}
 	if !ended {
 		t.lastRenewal(a, g)
-		t.tell(g.To, orderService, t.who(a)+"'s "+what, verb+here+t.meanwhile(a, g.To), t.placeOfGrant(g).ended())
+		t.tell(g.To, moments.OrderService, t.who(a)+"'s "+what, verb+here+t.meanwhile(a, g.To), t.placeOfGrant(g).Ended())
 	}
 }
 
@@ -268,14 +269,14 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 	switch {
 	case c.Gone == history.Wiped && t.wipedInCrash(c) != nil:
 	case c.Gone == history.Wiped:
-		t.tell(c.To, orderLoss, c.Node, strings.Replace(wipeWords(t.v, c, who), " dataset,", " dataset"+here+",", 1), t.placeOfCopy(c))
+		t.tell(c.To, moments.OrderLoss, c.Node, strings.Replace(moments.WipeWords(t.v, c, who), " dataset,", " dataset"+here+",", 1), t.placeOfCopy(c))
 	case t.v.ToldToDelete(c):
 	case c.Gone == history.Evicted:
-		t.tell(c.To, orderLoss, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", t.placeOfCopy(c))
+		t.tell(c.To, moments.OrderLoss, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", t.placeOfCopy(c))
 	case c.Gone == history.Overwritten:
 		t.overwrites(c, who)
 	case t.v.TooEarly(c):
-		t.tellOf(c.To, orderLoss, t.v.EntryOf(who), "expires too early", c.Node, t.placeOfCopy(c))
+		t.tellOf(c.To, moments.OrderLoss, t.v.EntryOf(who), "expires too early", c.Node, t.placeOfCopy(c))
 	}
 }
 
@@ -304,7 +305,7 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		if e != nil && t.v.Servers().Entry() != "lock" {
 			who += "'s " + overwriter(e)
 		}
-		t.tellOf(c.To, orderLoss, who, what, c.Node, t.placeOfCopy(c))
+		t.tellOf(c.To, moments.OrderLoss, who, what, c.Node, t.placeOfCopy(c))
 		if e != nil {
 			t.clauses[len(t.clauses)-1].step = e.Seq
 			t.wrong(e.What, "overwrites another's")
@@ -334,13 +335,13 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	}
 	switch {
 	case r.Again:
-		t.tellOf(r.At, orderService, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
+		t.tellOf(r.At, moments.OrderService, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
 	case by != nil && by.Outcome == history.OK:
 		t.acquires(by)
 		t.leaves(by, r.At)
-		t.tellOf(r.At, orderService, release, verb+t.v.EntryOf(whose), r.Node, placeOfRemoval(r))
+		t.tellOf(r.At, moments.OrderService, release, verb+t.v.EntryOf(whose), r.Node, placeOfRemoval(r))
 	default:
-		t.tellOf(r.At, orderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, placeOfRemoval(r))
+		t.tellOf(r.At, moments.OrderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, placeOfRemoval(r))
 	}
 	t.compares(r, by)
 }
@@ -350,28 +351,28 @@ func (t *narrator) accesses(a *history.Access) {
 	who := t.v.Holder(a.Acquisition, a.Client)
 	if a.Applied == trace.Never {
 		if a.Returned == trace.Never {
-			t.tell(a.Invoked, orderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "never arrives", placeOfAccess(a))
+			t.tell(a.Invoked, moments.OrderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "never arrives", placeOfAccess(a))
 		}
 		return
 	}
 	arrives := a.Applied.Sub(a.Invoked) >= t.soon() || t.pausedAt(a.Client, a.Applied)
 	switch {
 	case a.Op == history.Check && a.Accepted:
-		t.tell(a.Applied, orderEffect, who, "asks whether it may write and is told that it may", placeOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who, "asks whether it may write and is told that it may", placeOfAccess(a))
 	case !a.Accepted:
-		t.tell(a.Applied, orderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "is refused", placeOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "is refused", placeOfAccess(a))
 	case a.Op == history.Write && t.overtaken(a.Register):
 		if arrives {
-			t.tell(a.Applied, orderEffect, who+"'s write"+t.ofRegister(a), "arrives"+here+" and is accepted", placeOfAccess(a))
+			t.tell(a.Applied, moments.OrderEffect, who+"'s write"+t.ofRegister(a), "arrives"+here+" and is accepted", placeOfAccess(a))
 		} else {
-			t.tell(a.Applied, orderEffect, who, "writes"+t.ofRegister(a), placeOfAccess(a))
+			t.tell(a.Applied, moments.OrderEffect, who, "writes"+t.ofRegister(a), placeOfAccess(a))
 		}
 	case arrives && a.Op == history.Write:
-		t.tell(a.Applied, orderEffect, who+"'s write"+t.ofRegister(a), "arrives"+here+" and becomes version "+t.versionText(a), placeOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who+"'s write"+t.ofRegister(a), "arrives"+here+" and becomes version "+t.versionText(a), placeOfAccess(a))
 	case arrives:
-		t.tell(a.Applied, orderEffect, who+"'s read"+t.ofRegister(a), "arrives"+here+" and finds version "+t.versionText(a), placeOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who+"'s read"+t.ofRegister(a), "arrives"+here+" and finds version "+t.versionText(a), placeOfAccess(a))
 	default:
-		t.tell(a.Applied, orderEffect, who, a.Op.String()+"s version "+t.versionText(a)+t.ofRegister(a), placeOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who, a.Op.String()+"s version "+t.versionText(a)+t.ofRegister(a), placeOfAccess(a))
 	}
 }
 
@@ -394,7 +395,7 @@ func (t *narrator) versionText(a *history.Access) string {
 
 // ofRegister names the register of an access where there are several.
 func (t *narrator) ofRegister(a *history.Access) string {
-	if text := register(t.v, a); text != "" {
+	if text := moments.RegisterName(t.v, a); text != "" {
 		return " of" + text
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/trace"
 )
@@ -17,7 +18,7 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	}
 	sent := t.requests(a, a.Returned, g.To-1, "renew")
 	if len(sent) == 0 {
-		t.tell(g.To, orderLoss, "none of "+t.who(a)+"'s renewals", "has reached a server", t.placeOfGrant(g).ended())
+		t.tell(g.To, moments.OrderLoss, "none of "+t.who(a)+"'s renewals", "has reached a server", t.placeOfGrant(g).Ended())
 		return
 	}
 	last := sent[len(sent)-1]
@@ -25,7 +26,7 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 		return
 	}
 	if outcome := t.outcome(last, g.To); outcome != "" {
-		t.tell(last.Sent, orderService, t.who(a)+"'s last renewal ("+last.What+")", outcome, spot{})
+		t.tell(last.Sent, moments.OrderService, t.who(a)+"'s last renewal ("+last.What+")", outcome, moments.Place{})
 		t.wrong(last.What, "is the last renewal")
 	}
 }
@@ -73,7 +74,7 @@ func (t *narrator) borrows(a *history.Acquisition) {
 			continue
 		}
 		if c, what := t.lender(a, g); c != nil {
-			t.tellOf(g.From, orderService, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
+			t.tellOf(g.From, moments.OrderService, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
 				t.v.EntryOf(t.v.Holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, t.placeOfGrant(g))
 			t.wrong(what, "prolongs another's")
 		}

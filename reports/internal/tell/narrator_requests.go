@@ -7,6 +7,7 @@ import (
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/trace"
 )
@@ -16,7 +17,7 @@ const longestAnswer = 40
 
 // assumed reports whether an acquisition's client came to believe that it holds without having been granted the lock.
 func (t *narrator) assumed(a *history.Acquisition) bool {
-	return a.Outcome == history.OK && ungranted(t.v, a) != "" && t.granted(a) == nil
+	return a.Outcome == history.OK && moments.Ungranted(t.v, a) != "" && t.granted(a) == nil
 }
 
 // assumes tells of a client that believes that it holds the lock without a grant, and what it relied on: its last request for
@@ -27,13 +28,13 @@ func (t *narrator) assumes(a *history.Acquisition) {
 		how = "without having been granted it"
 		if m, nth := t.lastAsk(a); m != nil {
 			if outcome := t.outcome(m, a.Returned); outcome != "" { // told where it is heard of
-				t.tell(a.Returned, orderBelief-1, t.who(a)+"'s "+nth+m.What, outcome, spot{})
-				t.clauses[len(t.clauses)-1].step = stepAt(t.v, a.Returned, orderBelief, t.placeOfBelief(a))
+				t.tell(a.Returned, moments.OrderBelief-1, t.who(a)+"'s "+nth+m.What, outcome, moments.Place{})
+				t.clauses[len(t.clauses)-1].step = moments.StepAt(t.v, a.Returned, moments.OrderBelief, t.placeOfBelief(a))
 				t.wrong(m.What, outcome)
 			}
 		}
 	}
-	t.tell(a.Returned, orderBelief, t.who(a), "believes that it holds the lock"+here+" "+how, t.placeOfBelief(a))
+	t.tell(a.Returned, moments.OrderBelief, t.who(a), "believes that it holds the lock"+here+" "+how, t.placeOfBelief(a))
 	t.wrong("Lock", "returns without a grant")
 }
 
@@ -171,6 +172,6 @@ func (t *narrator) unheard(c *history.Copy) bool {
 		}
 	}
 	t.participants = append(t.participants, a.ID)
-	t.grants(a, lastGrant(t.v, a.ID, t.until), "", "")
+	t.grants(a, t.v.LastGrant(a.ID, t.until), "", "")
 	return true
 }

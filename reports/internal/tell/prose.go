@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/trace"
 )
@@ -165,7 +166,7 @@ func (w *writer) moment(g *group, later bool) string {
 	if g.silent {
 		return ""
 	}
-	if g.place != (spot{}) {
+	if g.place != (moments.Place{}) {
 		if m := w.t.find(g.at, g.place); m != nil && m.Number > 0 {
 			w.said = g.at
 			return " at " + w.t.g.Number(m.Number)
@@ -175,7 +176,7 @@ func (w *writer) moment(g *group, later bool) string {
 		return ""
 	}
 	w.said = g.at
-	return " at " + w.t.ref(g.at, spot{})
+	return " at " + w.t.ref(g.at, moments.Place{})
 }
 
 func (w *writer) finish() {

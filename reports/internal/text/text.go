@@ -8,6 +8,7 @@ import (
 
 	"github.com/locksim/locksim/reports/internal/layout"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/tell"
 	"github.com/locksim/locksim/reports/internal/wording"
@@ -254,7 +255,7 @@ func (t *Printer) events(p *layout.Picture, run int) {
 	if run > 0 {
 		told = p.Told(0)
 	}
-	var list []*tell.Moment
+	var list []*moments.Moment
 	when, who := 0, 0
 	for i := range p.Runs[run].Moments {
 		m := &p.Runs[run].Moments[i]

@@ -1,4 +1,6 @@
-package tell
+// Package moments lists what happened in a run: a [Moment] for each thing that matters, with a line that tells it and a place
+// on a lane of the picture. [Of] gathers them.
+package moments
 
 import (
 	"cmp"
@@ -50,12 +52,12 @@ const (
 
 // orders of moments of one step, and of one instant where there is no trace: causes first.
 const (
-	orderFault = iota
-	orderLoss
-	orderService
-	orderBelief
-	orderEffect
-	orderUnlock // it ends a section, after its last access
+	OrderFault = iota
+	OrderLoss
+	OrderService
+	OrderBelief
+	OrderEffect
+	OrderUnlock // it ends a section, after its last access
 )
 
 // story gathers the moments of one run.
@@ -64,7 +66,8 @@ type story struct {
 	moments []Moment
 }
 
-func momentsOf(v *model.View) []Moment {
+// Of gathers the moments of a run, in the order in which they are listed.
+func Of(v *model.View) []Moment {
 	s := &story{v: v}
 	for i := range v.Faults {
 		s.fault(&v.Faults[i])
@@ -85,12 +88,12 @@ func momentsOf(v *model.View) []Moment {
 	s.notes()
 	s.exits()
 	s.moments = slices.DeleteFunc(s.moments, func(m Moment) bool { return m.At < v.From || m.At > v.To })
-	slices.SortStableFunc(s.moments, CompareMoments)
-	return slices.CompactFunc(s.moments, func(a, b Moment) bool { return CompareMoments(a, b) == 0 && a.Text == b.Text })
+	slices.SortStableFunc(s.moments, Compare)
+	return slices.CompactFunc(s.moments, func(a, b Moment) bool { return Compare(a, b) == 0 && a.Text == b.Text })
 }
 
-// CompareMoments orders moments as they are listed.
-func CompareMoments(a, b Moment) int {
+// Compare orders moments as they are listed.
+func Compare(a, b Moment) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.step, b.step), cmp.Compare(a.order, b.order), cmp.Compare(a.Lane, b.Lane),
 		cmp.Compare(a.Key, b.Key))
 }
@@ -105,21 +108,21 @@ func (s *story) add(m Moment, ids ...history.ID) {
 			break
 		}
 	}
-	m.step = stepAt(s.v, m.At, m.order, spot{m.Lane, m.Key})
+	m.step = StepAt(s.v, m.At, m.order, Place{m.Lane, m.Key})
 	s.moments = append(s.moments, m)
 }
 
 func (s *story) fault(f *model.Fault) {
-	if f.Kind == "evict" && evicts(s.v, f) {
+	if f.Kind == "evict" && Evicts(s.v, f) {
 		return
 	}
-	lane := laneOfFault(s.v, f)
+	lane := LaneOfFault(s.v, f)
 	who := f.Node
 	if who == "" {
 		who = NetworkLane
 	}
-	begins, ends := faultLines(s.v.Run.Case.Scenario, f)
-	m := Moment{At: f.Begin, Lane: lane, order: orderFault, Key: f.Name, Who: who, Text: begins, Weight: weightFault}
+	begins, ends := FaultLines(s.v.Run.Case.Scenario, f)
+	m := Moment{At: f.Begin, Lane: lane, order: OrderFault, Key: f.Name, Who: who, Text: begins, Weight: weightFault}
 	if f.Node != "" {
 		m.Weight += 5
 	}
@@ -131,7 +134,8 @@ func (s *story) fault(f *model.Fault) {
 	s.add(m)
 }
 
-func laneOfFault(v *model.View, f *model.Fault) string {
+// LaneOfFault names the lane on which a fault is shown.
+func LaneOfFault(v *model.View, f *model.Fault) string {
 	switch {
 	case f.Node == "":
 		return NetworkLane
@@ -148,8 +152,8 @@ func laneOfFault(v *model.View, f *model.Fault) string {
 	return NetworkLane
 }
 
-// evicts reports whether a fault took somebody's entry away, which is told as such.
-func evicts(v *model.View, f *model.Fault) bool {
+// Evicts reports whether a fault took somebody's entry away, which is told as such.
+func Evicts(v *model.View, f *model.Fault) bool {
 	return slices.ContainsFunc(v.History.Copies, func(c history.Copy) bool {
 		return c.Node == f.Node && c.To == f.Begin && c.Gone == history.Evicted
 	})
@@ -164,7 +168,7 @@ func (s *story) notes() {
 			lane = BeliefLane(s.v.Scope.Name(n.Node, 0))
 		}
 		s.add(Moment{
-			At: n.At, Lane: lane, order: orderService, Key: "note " + n.Text, Who: n.Node, Text: n.Text, Weight: weightNote,
+			At: n.At, Lane: lane, order: OrderService, Key: "note " + n.Text, Who: n.Node, Text: n.Text, Weight: weightNote,
 		})
 	}
 }
@@ -180,7 +184,7 @@ func (s *story) exits() {
 			}
 		}
 		s.add(Moment{
-			At: e.At, Lane: BeliefLane(s.v.Scope.Name(e.Client, 0)), order: orderUnlock, Key: "exit", Sign: timeline.SignDies, Who: e.Client,
+			At: e.At, Lane: BeliefLane(s.v.Scope.Name(e.Client, 0)), order: OrderUnlock, Key: "exit", Sign: timeline.SignDies, Who: e.Client,
 			Text: e.Text, Ink: paint.Amber, Weight: weightLoss,
 		}, ids...)
 	}

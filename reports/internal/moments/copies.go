@@ -1,4 +1,4 @@
-package tell
+package moments
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func (s *story) copies() {
 		who := s.v.Holder(c.Acquisition, c.Client)
 		text := s.lossWords(c, who)
 		m := Moment{
-			At: c.To, Lane: NodeLane(c.Node), order: orderLoss, Key: fmt.Sprintf("copy %d", c.Acquisition),
+			At: c.To, Lane: NodeLane(c.Node), order: OrderLoss, Key: fmt.Sprintf("copy %d", c.Acquisition),
 			Sign: goneSign(c.Gone), Who: c.Node, Text: text, Weight: weightLoss,
 		}
 		if text == "" {
@@ -30,9 +30,9 @@ func (s *story) copies() {
 		if c.To <= s.v.History.End {
 			s.add(m, c.Acquisition)
 		}
-		if resurrected(s.v, c) {
+		if Resurrected(s.v, c) {
 			s.add(Moment{
-				At: c.From, Lane: NodeLane(c.Node), order: orderService, Key: fmt.Sprintf("again %d", c.Acquisition),
+				At: c.From, Lane: NodeLane(c.Node), order: OrderService, Key: fmt.Sprintf("again %d", c.Acquisition),
 				Who: c.Node, Text: "comes back with " + s.v.EntryOf(who) + ", which had been gone", Weight: weightLoss,
 			}, c.Acquisition)
 		}
@@ -43,7 +43,7 @@ func (s *story) copies() {
 func (s *story) lossWords(c *history.Copy, who string) string {
 	switch {
 	case c.Gone == history.Wiped:
-		return wipeWords(s.v, c, who)
+		return WipeWords(s.v, c, who)
 	case c.Gone == history.Overwritten:
 		return s.v.EntryOf(who) + " " + overwritten(s.v)
 	case s.v.ToldToDelete(c) && (c.Gone == history.Evicted || s.v.TooEarly(c)):
@@ -64,8 +64,8 @@ func overwritten(v *model.View) string {
 	return "was overwritten"
 }
 
-// resurrected reports whether a server had a copy again when it came back that had been gone before its crash.
-func resurrected(v *model.View, c *history.Copy) bool {
+// Resurrected reports whether a server had a copy again when it came back that had been gone before its crash.
+func Resurrected(v *model.View, c *history.Copy) bool {
 	back := slices.ContainsFunc(v.Faults, func(f model.Fault) bool {
 		return f.Kind == "crash" && f.Node == c.Node && f.End == c.From
 	})
@@ -74,7 +74,8 @@ func resurrected(v *model.View, c *history.Copy) bool {
 	})
 }
 
-func wipeWords(v *model.View, c *history.Copy, who string) string {
+// WipeWords say how a server lost what it kept of a client's lock.
+func WipeWords(v *model.View, c *history.Copy, who string) string {
 	switch lost, back := v.Wiped(c); {
 	case lost:
 		return "loses " + v.EntryOf(who)
@@ -99,7 +100,7 @@ func (s *story) removals() {
 		r := &s.v.History.Removals[i]
 		who := s.v.Holder(r.By, r.Client)
 		m := Moment{
-			At: r.At, Lane: NodeLane(r.Node), order: orderService, Key: fmt.Sprintf("removal %d", r.By), Who: r.Node,
+			At: r.At, Lane: NodeLane(r.Node), order: OrderService, Key: fmt.Sprintf("removal %d", r.By), Who: r.Node,
 			Ink: paint.Amber, Weight: weightLoss, Sign: timeline.SignDeleted,
 		}
 		switch {
@@ -147,12 +148,12 @@ func goneSign(gone history.Gone) timeline.Sign {
 	return timeline.SignNone
 }
 
-// byServers names the servers on which a grant stood when it was given.
-func byServers(v *model.View, g *history.Grant) string {
+// ByServers names the servers on which a grant stood when it was given.
+func ByServers(v *model.View, g *history.Grant) string {
 	var names []string
 	for i := range v.History.Copies {
 		c := &v.History.Copies[i]
-		if stoodOn(c, g) && !countedBefore(v, c, g) && !v.OfEarlierTry(c, g) && !slices.Contains(names, c.Node) {
+		if StoodOn(c, g) && !countedBefore(v, c, g) && !v.OfEarlierTry(c, g) && !slices.Contains(names, c.Node) {
 			names = append(names, c.Node)
 		}
 	}
@@ -165,11 +166,11 @@ func byServers(v *model.View, g *history.Grant) string {
 // countedBefore reports whether an earlier grant of the same acquisition stood on a copy: a later one does not come of it.
 func countedBefore(v *model.View, c *history.Copy, g *history.Grant) bool {
 	return slices.ContainsFunc(v.History.Grants, func(o history.Grant) bool {
-		return o.Acquisition == g.Acquisition && o.From < g.From && stoodOn(c, &o)
+		return o.Acquisition == g.Acquisition && o.From < g.From && StoodOn(c, &o)
 	})
 }
 
-// stoodOn reports whether a copy was what a grant was made of, or part of it. It may be over at once.
-func stoodOn(c *history.Copy, g *history.Grant) bool {
+// StoodOn reports whether a copy was what a grant was made of, or part of it. It may be over at once.
+func StoodOn(c *history.Copy, g *history.Grant) bool {
 	return c.Acquisition == g.Acquisition && c.From <= g.From && (g.From < c.To || g.From == c.From)
 }

@@ -1,4 +1,4 @@
-package tell
+package moments
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// faultLines say what a fault did and what happened when it was over, as sentences without their subject.
-func faultLines(s *scenarios.Scenario, f *model.Fault) (begins, ends string) {
+// FaultLines say what a fault did and what happened when it was over, as sentences without their subject.
+func FaultLines(s *scenarios.Scenario, f *model.Fault) (begins, ends string) {
 	begins, ends = f.Text, "is over: "+f.Text
 	if f.Of == nil {
 		return begins, ends

@@ -1,4 +1,4 @@
-package tell
+package moments
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func (s *story) belief(a *history.Acquisition) {
 		text += ", its lease says until " + wording.Precise(a.Deadline.Sub(0))
 	}
 	weight := weightBelief
-	if doubt := ungranted(s.v, a); doubt != "" {
+	if doubt := Ungranted(s.v, a); doubt != "" {
 		text, k, weight = text+doubt, paint.Amber, weightLoss
 	}
 	others := s.v.BelieversAt(b.From, a)
@@ -41,15 +41,15 @@ func (s *story) belief(a *history.Acquisition) {
 		weight, k = weightLoss, paint.Amber
 	}
 	s.add(Moment{
-		At: b.From, Lane: lane, order: orderBelief, Key: fmt.Sprintf("belief %d", a.ID), Label: tokenMark(a.Token), Sign: timeline.SignBegins,
+		At: b.From, Lane: lane, order: OrderBelief, Key: fmt.Sprintf("belief %d", a.ID), Label: tokenMark(a.Token), Sign: timeline.SignBegins,
 		Who: who, Text: text, Ink: k, Weight: weight,
 	}, a.ID)
 	if b.To > s.v.History.End || b.Ended == history.ByCrash {
 		return // a crash is told as the fault that it is
 	}
-	order := orderBelief
+	order := OrderBelief
 	if b.Ended == history.ByUnlock {
-		order = orderUnlock
+		order = OrderUnlock
 	}
 	s.add(Moment{
 		At: b.To, Lane: lane, order: order, Key: fmt.Sprintf("belief %d ends", a.ID), Sign: timeline.SignEnds,
@@ -57,10 +57,10 @@ func (s *story) belief(a *history.Acquisition) {
 	}, a.ID)
 }
 
-// ungranted says that what an acquisition begins to believe is not so: nothing was granted to it, or that is over. Who
+// Ungranted says that what an acquisition begins to believe is not so: nothing was granted to it, or that is over. Who
 // enters its lock again needs no grant for that.
-func ungranted(v *model.View, a *history.Acquisition) string {
-	switch g := lastGrant(v, a.ID, a.Returned); {
+func Ungranted(v *model.View, a *history.Acquisition) string {
+	switch g := v.LastGrant(a.ID, a.Returned); {
 	case !v.History.HasAuthority || v.EntersAgain(a):
 	case g == nil:
 		return ", but has not been granted it"
@@ -84,13 +84,13 @@ func (s *story) endOfBelief(a *history.Acquisition, b history.Belief) string {
 	return s.unlockWords(a)
 }
 
-// slowAnswer is how long an answer takes that is told with its time.
-const slowAnswer = trace.Instant(time.Second)
+// SlowAnswer is how long an answer takes that is told with its time.
+const SlowAnswer = trace.Instant(time.Second)
 
 // unlockWords says that a client unlocks, and what it is told.
 func (s *story) unlockWords(a *history.Acquisition) string {
 	when := ""
-	if a.Released != trace.Never && a.Released > a.Unlocked+slowAnswer {
+	if a.Released != trace.Never && a.Released > a.Unlocked+SlowAnswer {
 		when = " at " + wording.Precise(a.Released.Sub(0))
 	}
 	switch a.Release {
@@ -137,7 +137,7 @@ func (s *story) noBelief(a *history.Acquisition, who string) {
 		return
 	}
 	s.add(Moment{
-		At: a.Returned, Lane: BeliefLane(who), order: orderBelief, Key: fmt.Sprintf("no belief %d", a.ID), Who: who,
+		At: a.Returned, Lane: BeliefLane(who), order: OrderBelief, Key: fmt.Sprintf("no belief %d", a.ID), Who: who,
 		Text: text, Weight: weight,
 	}, a.ID)
 }
@@ -148,10 +148,10 @@ func (s *story) waits() {
 		who := s.v.Waiter(w)
 		switch w.Ended {
 		case history.GaveUp:
-			s.add(Moment{At: w.To, Lane: BeliefLane(who), order: orderBelief, Key: "wait ends", Who: who,
+			s.add(Moment{At: w.To, Lane: BeliefLane(who), order: OrderBelief, Key: "wait ends", Who: who,
 				Text: "gives up after " + wording.Precise(w.To.Sub(w.From)), Weight: weightGrant})
 		case history.StillWaiting:
-			s.add(Moment{At: s.v.History.End, Lane: BeliefLane(who), order: orderBelief, Key: "waits", Who: who,
+			s.add(Moment{At: s.v.History.End, Lane: BeliefLane(who), order: OrderBelief, Key: "waits", Who: who,
 				Text: "still waits, since " + wording.Precise(w.From.Sub(0)), Weight: weightBelief})
 		case history.GotIt, history.Died:
 		}

@@ -1,4 +1,4 @@
-package tell
+package moments
 
 import (
 	"cmp"
@@ -10,9 +10,13 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// stepAt returns the step of the trace that something is which happens at a moment: what happens at one moment is told in
+// OrderMessage is the order of what happens to a release, or to a client that is about to do something: it comes after
+// what led to that.
+const OrderMessage = OrderUnlock + 1
+
+// StepAt returns the step of the trace that something is which happens at a moment: what happens at one moment is told in
 // the order of the trace. What is no step of its own comes after those that are; without a trace it is 0.
-func stepAt(v *model.View, at trace.Instant, order int, in spot) uint64 {
+func StepAt(v *model.View, at trace.Instant, order int, in Place) uint64 {
 	events := v.Run.Events
 	i, _ := slices.BinarySearchFunc(events, at, func(e trace.Event, at trace.Instant) int { return cmp.Compare(e.At, at) })
 	if len(events) == 0 {
@@ -27,23 +31,23 @@ func stepAt(v *model.View, at trace.Instant, order int, in spot) uint64 {
 }
 
 // is reports whether a step is what a moment of the picture is about.
-func is(e *trace.Event, order int, in spot) bool {
-	node := e.Node == in.lane || e.Peer == in.lane
-	who, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimSuffix(in.lane, BeliefLane("")), GrantLane("")), "/")
+func is(e *trace.Event, order int, in Place) bool {
+	node := e.Node == in.Lane || e.Peer == in.Lane
+	who, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimSuffix(in.Lane, BeliefLane("")), GrantLane("")), "/")
 	client := e.Node == who || e.Peer == who
 	switch order {
-	case orderFault, orderMessage:
-		begins, ends := e.Does == trace.Begin && e.What == in.key, e.Does == trace.End && e.What+" ends" == in.key
-		return begins || ends || (e.Does == trace.Promote || e.Does == trace.Demote) && node && e.Does.String() == in.key
-	case orderLoss:
+	case OrderFault, OrderMessage:
+		begins, ends := e.Does == trace.Begin && e.What == in.Key, e.Does == trace.End && e.What+" ends" == in.Key
+		return begins || ends || (e.Does == trace.Promote || e.Does == trace.Demote) && node && e.Does.String() == in.Key
+	case OrderLoss:
 		return node && (e.Does == trace.Expire || e.Does == trace.Execute || e.Does == trace.Begin || e.Does == trace.End)
-	case orderService:
+	case OrderService:
 		return e.Does == trace.Execute && (node || client) || e.Does == trace.Expire
-	case orderBelief:
+	case OrderBelief:
 		return client && (e.Does == trace.Acquired || e.Does == trace.Refused || e.Does == trace.Lost || e.Does == trace.Start)
-	case orderEffect:
+	case OrderEffect:
 		return node && e.Does == trace.Execute
-	case orderUnlock:
+	case OrderUnlock:
 		return client && (e.Does == trace.Release || e.Does == trace.Done)
 	}
 	return false

@@ -1,4 +1,4 @@
-package tell
+package moments
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 func (s *story) access(a *history.Access) {
 	who := s.v.Holder(a.Acquisition, a.Client)
 	m := Moment{
-		At: a.Applied, Lane: StorageLane, order: orderEffect, Who: who, Weight: weightWrite,
+		At: a.Applied, Lane: StorageLane, order: OrderEffect, Who: who, Weight: weightWrite,
 		Key: fmt.Sprintf("%s %d %d", a.Op, a.Acquisition, a.Register),
 	}
 	sign := timeline.SignAccepted
@@ -44,7 +44,7 @@ func (s *story) accessWords(a *history.Access) string {
 	}
 	text := map[history.Op]string{
 		history.Read: "reads", history.Check: "asks whether it may write", history.Write: "writes",
-	}[a.Op] + register(s.v, a)
+	}[a.Op] + RegisterName(s.v, a)
 	if a.Token != 0 {
 		text += " with token " + wording.TokenText(a.Token)
 	}

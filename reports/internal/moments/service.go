@@ -1,4 +1,4 @@
-package tell
+package moments
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ func (s *story) elections() {
 			continue
 		}
 		s.add(Moment{
-			At: e.At, Lane: NodeLane(e.Node), order: orderFault, Key: e.Does.String(), Who: e.Node, Text: text,
+			At: e.At, Lane: NodeLane(e.Node), order: OrderFault, Key: e.Does.String(), Who: e.Node, Text: text,
 			Weight: weightElection,
 		})
 	}
@@ -46,21 +46,21 @@ func (s *story) grants() {
 		if !s.v.Within(g.From, g.To) {
 			continue
 		}
-		text := fmt.Sprintf("is granted the lock%s%s", byServers(s.v, g), tokenNote(s.v, g.Token))
+		text := fmt.Sprintf("is granted the lock%s%s", ByServers(s.v, g), tokenNote(s.v, g.Token))
 		if g.Acquisition == 0 {
-			text = "somebody who is gone is granted the lock" + byServers(s.v, g)
+			text = "somebody who is gone is granted the lock" + ByServers(s.v, g)
 		}
 		who := s.v.Holder(g.Acquisition, g.Client)
 		weight, k := weightGrant, paint.Plain
 		if a := s.v.History.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
 			text += ", and no longer waits for it"
 			if s.v.BelievesAt(g.Acquisition, g.From) {
-				text = fmt.Sprintf("is granted the lock again%s, by a late request of its own", byServers(s.v, g))
+				text = fmt.Sprintf("is granted the lock again%s, by a late request of its own", ByServers(s.v, g))
 			}
 			weight, k = weightLoss, paint.Amber
 		}
 		s.add(Moment{
-			At: g.From, Lane: GrantLane(who), order: orderService, Key: fmt.Sprintf("grant %d", g.Acquisition),
+			At: g.From, Lane: GrantLane(who), order: OrderService, Key: fmt.Sprintf("grant %d", g.Acquisition),
 			Who: who, Text: text, Ink: k, Weight: weight,
 		}, g.Acquisition)
 		s.grantEnds(g, who)
@@ -90,7 +90,7 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 		weight = weightTrivia
 	}
 	s.add(Moment{
-		At: g.To, Lane: GrantLane(who), order: orderService, Key: fmt.Sprintf("grant %d ends", g.Acquisition),
+		At: g.To, Lane: GrantLane(who), order: OrderService, Key: fmt.Sprintf("grant %d ends", g.Acquisition),
 		Sign: sign, Who: who, Text: text, Ink: k, Weight: weight,
 	}, g.Acquisition)
 }

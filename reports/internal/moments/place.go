@@ -1,0 +1,69 @@
+package moments
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/wording"
+)
+
+// The lanes of a picture are known by their names.
+const (
+	OverlapLane = "overlap"
+	NetworkLane = "network"
+	StorageLane = "storage"
+	DamageLane  = "damage"
+)
+
+// BeliefLane is the lane of what a client or one of its tasks believes.
+func BeliefLane(who string) string { return who + " believes" }
+
+// GrantLane is the lane of what the service granted to a client or one of its tasks.
+func GrantLane(who string) string { return who + " granted" }
+
+// NodeLane is the lane of what a server keeps.
+func NodeLane(node string) string { return node }
+
+// Place is what a moment of the picture is known by.
+type Place struct{ Lane, Key string }
+
+// Ended is the place of the end of what has a place.
+func (p Place) Ended() Place { return Place{p.Lane, p.Key + " ends"} }
+
+// tokenNote tells a token. Of a lock without tokens a grant may have a number too: whatever the server replied.
+func tokenNote(v *model.View, token uint64) string {
+	if token == 0 || !v.History.HasTokens {
+		return ""
+	}
+	return ", token " + wording.TokenText(token)
+}
+
+// mostTokenLetters is how long a token may be to stand on a lane.
+const mostTokenLetters = 4
+
+// tokenMark is a token on a lane; "" if there is none, or one that is too long.
+func tokenMark(token uint64) string {
+	if text := wording.TokenText(token); token != 0 && len(text) <= mostTokenLetters {
+		return text
+	}
+	return ""
+}
+
+// RegisterName names the register of an access where there are several.
+func RegisterName(v *model.View, a *history.Access) string {
+	if v.History.Registers < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" register %d", a.Register)
+}
+
+// mark is how the storage lane calls the sender of an access: by the token, or else by the name.
+func mark(v *model.View, a *history.Access) string {
+	text := cmp.Or(tokenMark(a.Token), ":"+v.Holder(a.Acquisition, a.Client))
+	if v.History.Registers > 1 {
+		text += fmt.Sprintf(".%d", a.Register)
+	}
+	return text
+}
