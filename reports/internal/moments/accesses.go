@@ -15,8 +15,7 @@ import (
 func (s *story) access(a *history.Access) {
 	who := s.v.Holder(a.Acquisition, a.Client)
 	m := Moment{
-		At: a.Applied, Lane: StorageLane, order: OrderEffect, Who: who, Weight: weightWrite,
-		Key: fmt.Sprintf("%s %d %d", a.Op, a.Acquisition, a.Register),
+		At: a.Applied, Place: PlaceOfAccess(a), order: OrderEffect, Who: who, Weight: weightWrite,
 	}
 	sign := timeline.SignAccepted
 	switch {

@@ -15,7 +15,7 @@ import (
 func (s *story) belief(a *history.Acquisition) {
 	b, ok := a.Belief()
 	who := s.v.Holder(a.ID, a.Client)
-	lane := BeliefLane(who)
+	place := PlaceOfBelief(s.v, a)
 	if !ok {
 		s.noBelief(a, who)
 		return
@@ -41,7 +41,7 @@ func (s *story) belief(a *history.Acquisition) {
 		weight, k = weightLoss, paint.Amber
 	}
 	s.add(Moment{
-		At: b.From, Lane: lane, order: OrderBelief, Key: fmt.Sprintf("belief %d", a.ID), Label: tokenMark(a.Token), Sign: timeline.SignBegins,
+		At: b.From, Place: place, order: OrderBelief, Label: tokenMark(a.Token), Sign: timeline.SignBegins,
 		Who: who, Text: text, Ink: k, Weight: weight,
 	}, a.ID)
 	if b.To > s.v.History.End || b.Ended == history.ByCrash {
@@ -52,7 +52,7 @@ func (s *story) belief(a *history.Acquisition) {
 		order = OrderUnlock
 	}
 	s.add(Moment{
-		At: b.To, Lane: lane, order: order, Key: fmt.Sprintf("belief %d ends", a.ID), Sign: timeline.SignEnds,
+		At: b.To, Place: place.Ended(), order: order, Sign: timeline.SignEnds,
 		Who: who, Text: s.endOfBelief(a, b), Weight: weightUnlock,
 	}, a.ID)
 }
@@ -137,7 +137,7 @@ func (s *story) noBelief(a *history.Acquisition, who string) {
 		return
 	}
 	s.add(Moment{
-		At: a.Returned, Lane: BeliefLane(who), order: OrderBelief, Key: fmt.Sprintf("no belief %d", a.ID), Who: who,
+		At: a.Returned, Place: Place{BeliefLane(who), fmt.Sprintf("no belief %d", a.ID)}, order: OrderBelief, Who: who,
 		Text: text, Weight: weight,
 	}, a.ID)
 }
@@ -148,10 +148,10 @@ func (s *story) waits() {
 		who := s.v.Waiter(w)
 		switch w.Ended {
 		case history.GaveUp:
-			s.add(Moment{At: w.To, Lane: BeliefLane(who), order: OrderBelief, Key: "wait ends", Who: who,
+			s.add(Moment{At: w.To, Place: Place{BeliefLane(who), "wait ends"}, order: OrderBelief, Who: who,
 				Text: "gives up after " + wording.Precise(w.To.Sub(w.From)), Weight: weightGrant})
 		case history.StillWaiting:
-			s.add(Moment{At: s.v.History.End, Lane: BeliefLane(who), order: OrderBelief, Key: "waits", Who: who,
+			s.add(Moment{At: s.v.History.End, Place: Place{BeliefLane(who), "waits"}, order: OrderBelief, Who: who,
 				Text: "still waits, since " + wording.Precise(w.From.Sub(0)), Weight: weightBelief})
 		case history.GotIt, history.Died:
 		}

@@ -21,7 +21,7 @@ func (s *story) copies() {
 		who := s.v.Holder(c.Acquisition, c.Client)
 		text := s.lossWords(c, who)
 		m := Moment{
-			At: c.To, Lane: NodeLane(c.Node), order: OrderLoss, Key: fmt.Sprintf("copy %d", c.Acquisition),
+			At: c.To, Place: PlaceOfCopy(c), order: OrderLoss,
 			Sign: goneSign(c.Gone), Who: c.Node, Text: text, Weight: weightLoss,
 		}
 		if text == "" {
@@ -32,7 +32,7 @@ func (s *story) copies() {
 		}
 		if Resurrected(s.v, c) {
 			s.add(Moment{
-				At: c.From, Lane: NodeLane(c.Node), order: OrderService, Key: fmt.Sprintf("again %d", c.Acquisition),
+				At: c.From, Place: Place{NodeLane(c.Node), fmt.Sprintf("again %d", c.Acquisition)}, order: OrderService,
 				Who: c.Node, Text: "comes back with " + s.v.EntryOf(who) + ", which had been gone", Weight: weightLoss,
 			}, c.Acquisition)
 		}
@@ -100,7 +100,7 @@ func (s *story) removals() {
 		r := &s.v.History.Removals[i]
 		who := s.v.Holder(r.By, r.Client)
 		m := Moment{
-			At: r.At, Lane: NodeLane(r.Node), order: OrderService, Key: fmt.Sprintf("removal %d", r.By), Who: r.Node,
+			At: r.At, Place: PlaceOfRemoval(r), order: OrderService, Who: r.Node,
 			Ink: paint.Amber, Weight: weightLoss, Sign: timeline.SignDeleted,
 		}
 		switch {

@@ -18,11 +18,10 @@ import (
 // Moment is something that matters to the story of a run: it has a place on a lane of the picture, and a line in the
 // list below it.
 type Moment struct {
-	At     trace.Instant
-	Lane   string
+	At trace.Instant
+	Place
 	step   uint64        // of the trace, which orders the moments of one instant
 	order  int           // among the moments of one step
-	Key    string        // tells moments of one instant and lane apart, whatever the run
 	Label  string        // what stands on the lane, after the number
 	Sign   timeline.Sign // what stands there if it has no number
 	Who    string
@@ -108,7 +107,7 @@ func (s *story) add(m Moment, ids ...history.ID) {
 			break
 		}
 	}
-	m.step = StepAt(s.v, m.At, m.order, Place{m.Lane, m.Key})
+	m.step = StepAt(s.v, m.At, m.order, m.Place)
 	s.moments = append(s.moments, m)
 }
 
@@ -122,7 +121,7 @@ func (s *story) fault(f *model.Fault) {
 		who = NetworkLane
 	}
 	begins, ends := FaultLines(s.v.Run.Case.Scenario, f)
-	m := Moment{At: f.Begin, Lane: lane, order: OrderFault, Key: f.Name, Who: who, Text: begins, Weight: weightFault}
+	m := Moment{At: f.Begin, Place: Place{lane, f.Name}, order: OrderFault, Who: who, Text: begins, Weight: weightFault}
 	if f.Node != "" {
 		m.Weight += 5
 	}
@@ -130,7 +129,7 @@ func (s *story) fault(f *model.Fault) {
 	if f.End == trace.Never || f.End <= f.Begin {
 		return
 	}
-	m.At, m.Text, m.Key = f.End, ends, f.Name+" ends"
+	m.At, m.Text, m.Place = f.End, ends, m.Ended()
 	s.add(m)
 }
 
@@ -168,7 +167,7 @@ func (s *story) notes() {
 			lane = BeliefLane(s.v.Scope.Name(n.Node, 0))
 		}
 		s.add(Moment{
-			At: n.At, Lane: lane, order: OrderService, Key: "note " + n.Text, Who: n.Node, Text: n.Text, Weight: weightNote,
+			At: n.At, Place: Place{lane, "note " + n.Text}, order: OrderService, Who: n.Node, Text: n.Text, Weight: weightNote,
 		})
 	}
 }
@@ -184,7 +183,7 @@ func (s *story) exits() {
 			}
 		}
 		s.add(Moment{
-			At: e.At, Lane: BeliefLane(s.v.Scope.Name(e.Client, 0)), order: OrderUnlock, Key: "exit", Sign: timeline.SignDies, Who: e.Client,
+			At: e.At, Place: Place{BeliefLane(s.v.Scope.Name(e.Client, 0)), "exit"}, order: OrderUnlock, Sign: timeline.SignDies, Who: e.Client,
 			Text: e.Text, Ink: paint.Amber, Weight: weightLoss,
 		}, ids...)
 	}

@@ -26,11 +26,37 @@ func GrantLane(who string) string { return who + " granted" }
 // NodeLane is the lane of what a server keeps.
 func NodeLane(node string) string { return node }
 
-// Place is what a moment of the picture is known by.
+// Place is what a moment of the picture is known by: its lane, and what tells moments of one instant and lane apart, whatever
+// the run.
 type Place struct{ Lane, Key string }
 
 // Ended is the place of the end of what has a place.
 func (p Place) Ended() Place { return Place{p.Lane, p.Key + " ends"} }
+
+// PlaceOfBelief is where a client begins to believe that it holds.
+func PlaceOfBelief(v *model.View, a *history.Acquisition) Place {
+	return Place{BeliefLane(v.Holder(a.ID, a.Client)), fmt.Sprintf("belief %d", a.ID)}
+}
+
+// PlaceOfGrant is where the service grants the lock.
+func PlaceOfGrant(v *model.View, g *history.Grant) Place {
+	return Place{GrantLane(v.Holder(g.Acquisition, g.Client)), fmt.Sprintf("grant %d", g.Acquisition)}
+}
+
+// PlaceOfCopy is where a server loses what it kept.
+func PlaceOfCopy(c *history.Copy) Place {
+	return Place{NodeLane(c.Node), fmt.Sprintf("copy %d", c.Acquisition)}
+}
+
+// PlaceOfRemoval is where a release deletes what a server kept.
+func PlaceOfRemoval(r *history.Removal) Place {
+	return Place{NodeLane(r.Node), fmt.Sprintf("removal %d", r.By)}
+}
+
+// PlaceOfAccess is where the resource decides on an access.
+func PlaceOfAccess(x *history.Access) Place {
+	return Place{StorageLane, fmt.Sprintf("%s %d %d", x.Op, x.Acquisition, x.Register)}
+}
 
 // tokenNote tells a token. Of a lock without tokens a grant may have a number too: whatever the server replied.
 func tokenNote(v *model.View, token uint64) string {

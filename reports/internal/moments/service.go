@@ -33,7 +33,7 @@ func (s *story) elections() {
 			continue
 		}
 		s.add(Moment{
-			At: e.At, Lane: NodeLane(e.Node), order: OrderFault, Key: e.Does.String(), Who: e.Node, Text: text,
+			At: e.At, Place: Place{NodeLane(e.Node), e.Does.String()}, order: OrderFault, Who: e.Node, Text: text,
 			Weight: weightElection,
 		})
 	}
@@ -60,7 +60,7 @@ func (s *story) grants() {
 			weight, k = weightLoss, paint.Amber
 		}
 		s.add(Moment{
-			At: g.From, Lane: GrantLane(who), order: OrderService, Key: fmt.Sprintf("grant %d", g.Acquisition),
+			At: g.From, Place: PlaceOfGrant(s.v, g), order: OrderService,
 			Who: who, Text: text, Ink: k, Weight: weight,
 		}, g.Acquisition)
 		s.grantEnds(g, who)
@@ -90,7 +90,7 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 		weight = weightTrivia
 	}
 	s.add(Moment{
-		At: g.To, Lane: GrantLane(who), order: OrderService, Key: fmt.Sprintf("grant %d ends", g.Acquisition),
+		At: g.To, Place: PlaceOfGrant(s.v, g).Ended(), order: OrderService,
 		Sign: sign, Who: who, Text: text, Ink: k, Weight: weight,
 	}, g.Acquisition)
 }

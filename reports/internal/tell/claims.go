@@ -27,7 +27,7 @@ func (t *narrator) claim() string {
 		g, h := t.v.LastGrant(first.ID, t.until), t.v.LastGrant(second.ID, t.until)
 		if g != nil && h != nil {
 			return fmt.Sprintf("the lock is granted to %s at %s while it is promised to %s%s", t.who(second),
-				t.ref(h.From, t.placeOfGrant(h)), t.who(first), t.promised(g))
+				t.ref(h.From, moments.PlaceOfGrant(t.v, h)), t.who(first), t.promised(g))
 		}
 	case p == checker.FencingOrder:
 		g, h := t.v.LastGrant(first.ID, t.until), t.v.LastGrant(second.ID, t.until)
@@ -51,11 +51,11 @@ func (t *narrator) claimOfHolders(first, second *history.Acquisition) string {
 	}
 	until := "the end of the run"
 	if end <= t.v.History.End {
-		until = t.ref(end, t.placeOfBelief(whose).Ended())
+		until = t.ref(end, moments.PlaceOfBelief(t.v, whose).Ended())
 	}
 	end = min(end, t.v.History.End)
 	return fmt.Sprintf("%s and %s both believe that they hold the lock, from %s to %s (%s)", t.who(first), t.who(second),
-		t.ref(second.Returned, t.placeOfBelief(second)), until, wording.Precise(end.Sub(c.From)))
+		t.ref(second.Returned, moments.PlaceOfBelief(t.v, second)), until, wording.Precise(end.Sub(c.From)))
 }
 
 func (t *narrator) claimOfRelease() string {
@@ -66,7 +66,7 @@ func (t *narrator) claimOfRelease() string {
 		return ""
 	}
 	r := &t.v.History.Removals[i]
-	at, who := t.ref(r.At, placeOfRemoval(r)), t.v.Holder(r.By, r.Client)
+	at, who := t.ref(r.At, moments.PlaceOfRemoval(r)), t.v.Holder(r.By, r.Client)
 	if r.Again {
 		return fmt.Sprintf("%s's, on %s at %s", who, r.Node, at)
 	}
@@ -89,5 +89,5 @@ func (t *narrator) claimOfUpdates(first, second *history.Acquisition) string {
 		why = t.taking(under, over)
 	}
 	return fmt.Sprintf("%s overwrites at %s what %s wrote at %s, without having read it%s", t.who(second),
-		t.ref(over.Applied, placeOfAccess(over)), t.who(first), t.ref(under.Applied, placeOfAccess(under)), why)
+		t.ref(over.Applied, moments.PlaceOfAccess(over)), t.who(first), t.ref(under.Applied, moments.PlaceOfAccess(under)), why)
 }

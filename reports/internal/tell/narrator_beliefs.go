@@ -30,14 +30,14 @@ func (t *narrator) twoHolders() {
 	}
 	for _, pair := range [][2]*history.Acquisition{{first, second}, {second, first}} {
 		if a, of := pair[0], pair[1]; t.assumed(a) && t.v.GrantedAt(of.ID, a.Returned) {
-			t.conclude(a.Returned, ", while "+t.who(of)+" holds it: Lock should have returned without it", t.placeOfBelief(a))
+			t.conclude(a.Returned, ", while "+t.who(of)+" holds it: Lock should have returned without it", moments.PlaceOfBelief(t.v, a))
 			return
 		}
 	}
 	if c.From < b.From { // the second was granted the lock later, and was told so earlier
 		first, second, b = second, first, c
 	}
-	t.conclude(second.Returned, t.goesOn(first, b, second.Returned), t.placeOfBelief(second))
+	t.conclude(second.Returned, t.goesOn(first, b, second.Returned), moments.PlaceOfBelief(t.v, second))
 }
 
 // trusts tells that a client relies on a grant that has ended, and why Lock could return that grant.
@@ -48,10 +48,10 @@ func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
 	}
 	others := func(c clause) bool { return c.at == a.Returned && c.order == moments.OrderBelief && c.who != t.who(a) }
 	if slices.ContainsFunc(t.clauses, others) {
-		t.tell(a.Returned, moments.OrderBelief, t.who(a), what, t.placeOfBelief(a))
+		t.tell(a.Returned, moments.OrderBelief, t.who(a), what, moments.PlaceOfBelief(t.v, a))
 		return
 	}
-	t.conclude(a.Returned, " and "+what, t.placeOfBelief(a))
+	t.conclude(a.Returned, " and "+what, moments.PlaceOfBelief(t.v, a))
 }
 
 // goesOn says until when somebody believes to hold the lock that another one holds now, and what it does not notice. Why it
@@ -60,7 +60,7 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 	who := t.who(a)
 	text := ", but " + who + " believes that it holds to the end of the run"
 	if b.To <= t.v.History.End {
-		text = ", but " + who + " believes that it holds until " + t.ref(b.To, t.placeOfBelief(a).Ended())
+		text = ", but " + who + " believes that it holds until " + t.ref(b.To, moments.PlaceOfBelief(t.v, a).Ended())
 	}
 	switch {
 	case t.assumed(a):
@@ -139,9 +139,9 @@ func (t *narrator) twoGrants() {
 	}
 	if c, _ := t.lender(second, h); c == nil { // else it has been told
 		if !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.at == h.From }) {
-			t.add(clause{at: h.From, order: moments.OrderService, who: t.who(second), what: "is granted the lock again", place: t.placeOfGrant(h)})
+			t.add(clause{at: h.From, order: moments.OrderService, who: t.who(second), what: "is granted the lock again", place: moments.PlaceOfGrant(t.v, h)})
 		}
-		t.conclude(h.From, ", although it is promised to "+t.who(first)+t.promised(g), t.placeOfGrant(h))
+		t.conclude(h.From, ", although it is promised to "+t.who(first)+t.promised(g), moments.PlaceOfGrant(t.v, h))
 	}
 }
 

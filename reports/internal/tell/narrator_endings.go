@@ -55,7 +55,7 @@ func (t *narrator) lost() {
 	if read := t.access(first.ID, history.Read, over.Register, under.Applied); read != nil {
 		based = fmt.Sprintf(", computed from version %d too: ", t.v.Version(read))
 	}
-	t.conclude(over.Applied, based+t.who(first)+"'s update is lost"+t.taking(under, over), placeOfAccess(over))
+	t.conclude(over.Applied, based+t.who(first)+"'s update is lost"+t.taking(under, over), moments.PlaceOfAccess(over))
 }
 
 // taking says why the resource took both writes, if it would not have taken them otherwise.
@@ -142,10 +142,10 @@ func (t *narrator) disorder() {
 	case g == nil || h == nil:
 		t.checkersWords()
 	case g.Token == h.Token:
-		t.conclude(h.From, ": the token is that of "+t.who(first)+" again, and no resource can tell the two apart", t.placeOfGrant(h))
+		t.conclude(h.From, ": the token is that of "+t.who(first)+" again, and no resource can tell the two apart", moments.PlaceOfGrant(t.v, h))
 	default:
 		t.conclude(h.From, fmt.Sprintf(": the token is smaller than %s's, %s, and the older grant looks like the newer one",
-			t.who(first), wording.TokenText(g.Token)), t.placeOfGrant(h))
+			t.who(first), wording.TokenText(g.Token)), moments.PlaceOfGrant(t.v, h))
 	}
 }
 
@@ -484,7 +484,7 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	m, nth := request(t.v, c)
 	a := t.v.History.Acquisition(c.Acquisition)
 	if m == nil || a == nil {
-		t.tell(c.From, moments.OrderService, t.v.EntryOf(who), "is made", t.placeOfCopy(c))
+		t.tell(c.From, moments.OrderService, t.v.EntryOf(who), "is made", moments.PlaceOfCopy(c))
 		return
 	}
 	outcome := ""
@@ -503,7 +503,7 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	case a.Returned != trace.Never && a.Returned < answered:
 		outcome = ", and times out before its answer arrives"
 	}
-	t.tell(c.From, moments.OrderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, t.placeOfCopy(c))
+	t.tell(c.From, moments.OrderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, moments.PlaceOfCopy(c))
 }
 
 // omitted says what should have deleted an entry that stays.

@@ -34,14 +34,14 @@ func (t *narrator) acquires(a *history.Acquisition) {
 	case moments.Ungranted(t.v, a) != "" && g == nil:
 		t.assumes(a)
 	case g == nil:
-		t.tell(a.Returned, moments.OrderBelief, who, "acquires the lock"+again+t.tokenTerm(a, " with"), t.placeOfBelief(a))
+		t.tell(a.Returned, moments.OrderBelief, who, "acquires the lock"+again+t.tokenTerm(a, " with"), moments.PlaceOfBelief(t.v, a))
 	case a.Outcome == history.Failed:
 		t.grants(a, g, again, ", which does not take it")
 	case a.Outcome != history.OK:
 		t.grants(a, g, again, ", which does not learn of it")
 	case t.isLate(a, g):
 		t.grants(a, g, again, "")
-		t.tell(a.Returned, moments.OrderBelief, who, t.learns(a), t.placeOfBelief(a))
+		t.tell(a.Returned, moments.OrderBelief, who, t.learns(a), moments.PlaceOfBelief(t.v, a))
 	default:
 		t.grants(a, g, again, "")
 		t.clauses[len(t.clauses)-1].first = a
@@ -61,7 +61,7 @@ func (t *narrator) grants(a *history.Acquisition, g *history.Grant, again, also 
 	if g.To <= g.From {
 		what += " with" + t.lease(a, g)
 	}
-	t.tell(g.From, moments.OrderService, by[len(" by "):], what+t.tokenTerm(a, " with")+here+also, t.placeOfGrant(g))
+	t.tell(g.From, moments.OrderService, by[len(" by "):], what+t.tokenTerm(a, " with")+here+also, moments.PlaceOfGrant(t.v, g))
 	last := &t.clauses[len(t.clauses)-1]
 	last.grant = g
 	for i := range t.v.History.Copies {
@@ -97,7 +97,7 @@ func (t *narrator) begins() {
 		}
 		return
 	}
-	first.at, first.order, first.who, first.place = a.Returned, moments.OrderBelief, t.who(a), t.placeOfBelief(a)
+	first.at, first.order, first.who, first.place = a.Returned, moments.OrderBelief, t.who(a), moments.PlaceOfBelief(t.v, a)
 	first.what = "acquires the lock" + t.terms(a, g)
 	first.step = moments.StepAt(t.v, first.at, first.order, first.place)
 }
@@ -225,7 +225,7 @@ func (t *narrator) leaves(a *history.Acquisition, by trace.Instant) {
 		t.lapses(a, g)
 	case t.early(a, g):
 	case a.Unlocked <= by && !t.endedByAnother(a, g):
-		t.tell(a.Unlocked, moments.OrderUnlock, t.who(a), "releases the lock", t.placeOfBelief(a).Ended())
+		t.tell(a.Unlocked, moments.OrderUnlock, t.who(a), "releases the lock", moments.PlaceOfBelief(t.v, a).Ended())
 	}
 }
 
@@ -248,7 +248,7 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 	}
 	if !ended {
 		t.lastRenewal(a, g)
-		t.tell(g.To, moments.OrderService, t.who(a)+"'s "+what, verb+here+t.meanwhile(a, g.To), t.placeOfGrant(g).Ended())
+		t.tell(g.To, moments.OrderService, t.who(a)+"'s "+what, verb+here+t.meanwhile(a, g.To), moments.PlaceOfGrant(t.v, g).Ended())
 	}
 }
 
@@ -269,14 +269,14 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 	switch {
 	case c.Gone == history.Wiped && t.wipedInCrash(c) != nil:
 	case c.Gone == history.Wiped:
-		t.tell(c.To, moments.OrderLoss, c.Node, strings.Replace(moments.WipeWords(t.v, c, who), " dataset,", " dataset"+here+",", 1), t.placeOfCopy(c))
+		t.tell(c.To, moments.OrderLoss, c.Node, strings.Replace(moments.WipeWords(t.v, c, who), " dataset,", " dataset"+here+",", 1), moments.PlaceOfCopy(c))
 	case t.v.ToldToDelete(c):
 	case c.Gone == history.Evicted:
-		t.tell(c.To, moments.OrderLoss, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", t.placeOfCopy(c))
+		t.tell(c.To, moments.OrderLoss, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", moments.PlaceOfCopy(c))
 	case c.Gone == history.Overwritten:
 		t.overwrites(c, who)
 	case t.v.TooEarly(c):
-		t.tellOf(c.To, moments.OrderLoss, t.v.EntryOf(who), "expires too early", c.Node, t.placeOfCopy(c))
+		t.tellOf(c.To, moments.OrderLoss, t.v.EntryOf(who), "expires too early", c.Node, moments.PlaceOfCopy(c))
 	}
 }
 
@@ -305,7 +305,7 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		if e != nil && t.v.Servers().Entry() != "lock" {
 			who += "'s " + overwriter(e)
 		}
-		t.tellOf(c.To, moments.OrderLoss, who, what, c.Node, t.placeOfCopy(c))
+		t.tellOf(c.To, moments.OrderLoss, who, what, c.Node, moments.PlaceOfCopy(c))
 		if e != nil {
 			t.clauses[len(t.clauses)-1].step = e.Seq
 			t.wrong(e.What, "overwrites another's")
@@ -335,13 +335,13 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	}
 	switch {
 	case r.Again:
-		t.tellOf(r.At, moments.OrderService, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, placeOfRemoval(r))
+		t.tellOf(r.At, moments.OrderService, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, moments.PlaceOfRemoval(r))
 	case by != nil && by.Outcome == history.OK:
 		t.acquires(by)
 		t.leaves(by, r.At)
-		t.tellOf(r.At, moments.OrderService, release, verb+t.v.EntryOf(whose), r.Node, placeOfRemoval(r))
+		t.tellOf(r.At, moments.OrderService, release, verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(r))
 	default:
-		t.tellOf(r.At, moments.OrderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, placeOfRemoval(r))
+		t.tellOf(r.At, moments.OrderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(r))
 	}
 	t.compares(r, by)
 }
@@ -351,28 +351,28 @@ func (t *narrator) accesses(a *history.Access) {
 	who := t.v.Holder(a.Acquisition, a.Client)
 	if a.Applied == trace.Never {
 		if a.Returned == trace.Never {
-			t.tell(a.Invoked, moments.OrderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "never arrives", placeOfAccess(a))
+			t.tell(a.Invoked, moments.OrderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "never arrives", moments.PlaceOfAccess(a))
 		}
 		return
 	}
 	arrives := a.Applied.Sub(a.Invoked) >= t.soon() || t.pausedAt(a.Client, a.Applied)
 	switch {
 	case a.Op == history.Check && a.Accepted:
-		t.tell(a.Applied, moments.OrderEffect, who, "asks whether it may write and is told that it may", placeOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who, "asks whether it may write and is told that it may", moments.PlaceOfAccess(a))
 	case !a.Accepted:
-		t.tell(a.Applied, moments.OrderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "is refused", placeOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "is refused", moments.PlaceOfAccess(a))
 	case a.Op == history.Write && t.overtaken(a.Register):
 		if arrives {
-			t.tell(a.Applied, moments.OrderEffect, who+"'s write"+t.ofRegister(a), "arrives"+here+" and is accepted", placeOfAccess(a))
+			t.tell(a.Applied, moments.OrderEffect, who+"'s write"+t.ofRegister(a), "arrives"+here+" and is accepted", moments.PlaceOfAccess(a))
 		} else {
-			t.tell(a.Applied, moments.OrderEffect, who, "writes"+t.ofRegister(a), placeOfAccess(a))
+			t.tell(a.Applied, moments.OrderEffect, who, "writes"+t.ofRegister(a), moments.PlaceOfAccess(a))
 		}
 	case arrives && a.Op == history.Write:
-		t.tell(a.Applied, moments.OrderEffect, who+"'s write"+t.ofRegister(a), "arrives"+here+" and becomes version "+t.versionText(a), placeOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who+"'s write"+t.ofRegister(a), "arrives"+here+" and becomes version "+t.versionText(a), moments.PlaceOfAccess(a))
 	case arrives:
-		t.tell(a.Applied, moments.OrderEffect, who+"'s read"+t.ofRegister(a), "arrives"+here+" and finds version "+t.versionText(a), placeOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who+"'s read"+t.ofRegister(a), "arrives"+here+" and finds version "+t.versionText(a), moments.PlaceOfAccess(a))
 	default:
-		t.tell(a.Applied, moments.OrderEffect, who, a.Op.String()+"s version "+t.versionText(a)+t.ofRegister(a), placeOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who, a.Op.String()+"s version "+t.versionText(a)+t.ofRegister(a), moments.PlaceOfAccess(a))
 	}
 }
 

@@ -18,7 +18,7 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	}
 	sent := t.requests(a, a.Returned, g.To-1, "renew")
 	if len(sent) == 0 {
-		t.tell(g.To, moments.OrderLoss, "none of "+t.who(a)+"'s renewals", "has reached a server", t.placeOfGrant(g).Ended())
+		t.tell(g.To, moments.OrderLoss, "none of "+t.who(a)+"'s renewals", "has reached a server", moments.PlaceOfGrant(t.v, g).Ended())
 		return
 	}
 	last := sent[len(sent)-1]
@@ -75,7 +75,7 @@ func (t *narrator) borrows(a *history.Acquisition) {
 		}
 		if c, what := t.lender(a, g); c != nil {
 			t.tellOf(g.From, moments.OrderService, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
-				t.v.EntryOf(t.v.Holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, t.placeOfGrant(g))
+				t.v.EntryOf(t.v.Holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, moments.PlaceOfGrant(t.v, g))
 			t.wrong(what, "prolongs another's")
 		}
 	}

@@ -29,12 +29,12 @@ func (t *narrator) assumes(a *history.Acquisition) {
 		if m, nth := t.lastAsk(a); m != nil {
 			if outcome := t.outcome(m, a.Returned); outcome != "" { // told where it is heard of
 				t.tell(a.Returned, moments.OrderBelief-1, t.who(a)+"'s "+nth+m.What, outcome, moments.Place{})
-				t.clauses[len(t.clauses)-1].step = moments.StepAt(t.v, a.Returned, moments.OrderBelief, t.placeOfBelief(a))
+				t.clauses[len(t.clauses)-1].step = moments.StepAt(t.v, a.Returned, moments.OrderBelief, moments.PlaceOfBelief(t.v, a))
 				t.wrong(m.What, outcome)
 			}
 		}
 	}
-	t.tell(a.Returned, moments.OrderBelief, t.who(a), "believes that it holds the lock"+here+" "+how, t.placeOfBelief(a))
+	t.tell(a.Returned, moments.OrderBelief, t.who(a), "believes that it holds the lock"+here+" "+how, moments.PlaceOfBelief(t.v, a))
 	t.wrong("Lock", "returns without a grant")
 }
 
