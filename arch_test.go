@@ -78,7 +78,7 @@ var arrows = map[string][]string{
 	},
 	"guest":   {"internal/workload", "locks"},
 	"clients": {"locks", "sim/wasm"},
-	"internal/replay": {"internal/backend/redis",
+	"internal/replay": {"internal/backend/redis", "internal/record",
 		"internal/real", "locks/live", "internal/workload", "internal/harness", "scenarios", "checker", "locks", "sim", "sim/redis", "sim/storage",
 		"sim/zookeeper", "sim/zookeeper/jute", "history", "trace",
 	},

@@ -71,7 +71,7 @@ func (s *stage) crash(name string, action *sim.Action) (did bool, heal func() er
 	}
 	actor := s.actor(name)
 	if actor != nil {
-		s.journal.died(name, s.Now())
+		s.journal.Died(name)
 	} else if err := s.servers.crashed(name, action); err != nil {
 		return false, nil, err
 	}
@@ -109,7 +109,7 @@ func (s *stage) setClock(name string, action *sim.Action) (did bool, heal func()
 		return false, nil, nil
 	}
 	step := func(by time.Duration) error {
-		s.journal.stepped(name, by, s.Now())
+		s.journal.stepped(name, by)
 		return actor.to.say(order{Step: by})
 	}
 	return true, func() error { return step(-action.Step) }, step(action.Step)

@@ -7,6 +7,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/real"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/sim/storage"
 	"github.com/locksim/locksim/trace"
 )
@@ -21,6 +22,27 @@ type actor struct {
 	gone  bool
 	route *route       // to the resource
 	gates [2]real.Gate // of requests to it, and of its answers
+
+	owners map[int]*record.Owner // the tasks of its process that have asked for the lock, by the process's own numbers
+	tasks  int                   // of processes before it
+}
+
+// owner returns a task of the process; its number goes on from those of the processes before.
+func (a *actor) owner(task int) *record.Owner {
+	o := a.owners[task]
+	if o == nil {
+		o = &record.Owner{Client: a.name, Task: a.tasks + task, Style: a.plan.Work.Style}
+		a.owners[task] = o
+	}
+	return o
+}
+
+// begins forgets the tasks of the process before.
+func (a *actor) begins() {
+	for _, o := range a.owners {
+		a.tasks = max(a.tasks, o.Task+1)
+	}
+	a.owners = map[int]*record.Owner{}
 }
 
 // launch starts the process of an actor.
@@ -42,6 +64,7 @@ func (s *stage) launch(a *actor) error {
 	}
 	s.mu.Lock()
 	a.child, a.to, a.ready = child, newLine(orders), 0
+	a.begins()
 	s.mu.Unlock()
 	s.alive.Go(func() {
 		_ = hear(reports, func(r report) { s.alive.Go(func() { s.take(a, child, &r) }) })
@@ -49,6 +72,9 @@ func (s *stage) launch(a *actor) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if a.child == child && !a.down && !a.gone && s.ctx.Err() == nil {
+			s.journal.Exited(history.Exit{
+				Client: a.name, Kind: "end of the process", Text: "ends by itself", Output: child.Log(),
+			})
 			s.fail(&ended{a.plan.Name, child.Log()})
 		}
 	})
@@ -77,16 +103,13 @@ func (s *stage) take(a *actor, from *real.Child, r *report) {
 	case access:
 		answer = s.access(a, r)
 	case guarded:
-		if !s.stepOf(a, trace.Access, r.Op.String(), func(now trace.Instant) {
-			answer.Access = s.journal.invoked(a.name, r, now)
-			answer.Version = s.journal.access(answer.Access).Version
-		}) {
+		if !s.stepOf(a, trace.Access, r.Op.String(), func() { answer.Access, answer.Version = s.invoked(a, r) }) {
 			return
 		}
 	case settled:
 		if !r.Unknown {
-			s.journal.applied(r.Access, r.Accepted, r.Version, 0, s.Now())
-			s.journal.access(r.Access).Returned = s.Now()
+			s.journal.Settled(r.Access, r.Accepted, r.Version)
+			s.journal.Answered(r.Access)
 		}
 	default:
 		if !s.report(a, r, &answer) {
@@ -98,15 +121,13 @@ func (s *stage) take(a *actor, from *real.Child, r *report) {
 
 // report deals with the reports that are steps of the client alone; false if the client did not live to take the step.
 func (s *stage) report(a *actor, r *report, answer *order) bool {
-	o := owner{a.name, r.Task}
 	switch r.Kind {
 	case start:
-		return s.stepOf(a, trace.Start, "", func(now trace.Instant) { answer.ID = s.journal.start(o, a.plan.Work.Style, now) })
+		return s.stepOf(a, trace.Start, "", func() { answer.ID = s.journal.Start(a.owner(r.Task)) })
 	case acquired:
-		deadline := s.instant(r.At + r.Left)
-		return s.stepOf(a, trace.Acquired, "", func(now trace.Instant) { s.journal.acquired(r, deadline, now) })
+		return s.stepOf(a, trace.Acquired, "", func() { s.journal.acquired(r, s.instant(r.At+r.Left)) })
 	case refused:
-		return s.stepOf(a, trace.Refused, "", func(now trace.Instant) { s.journal.refused(r, now) })
+		return s.stepOf(a, trace.Refused, "", func() { s.journal.refused(r) })
 	case check:
 		s.before(trace.Step{Node: a.name, Does: trace.Check}, &message{})
 		return s.running(a.node)
@@ -114,37 +135,31 @@ func (s *stage) report(a *actor, r *report, answer *order) bool {
 		s.took(trace.Step{Node: a.name, Does: trace.Check}, &message{})
 		return true
 	case lost:
-		return s.stepOf(a, trace.Lost, "", func(now trace.Instant) { s.journal.of(r.ID).Noticed = now })
+		return s.stepOf(a, trace.Lost, "", func() { s.journal.Noticed(r.ID) })
 	case release:
-		return s.stepOf(a, trace.Release, "", func(now trace.Instant) {
-			x := s.journal.of(r.ID)
-			x.Unlocked = min(x.Unlocked, now) // of a call that is repeated the first one ends the belief
-		})
+		return s.stepOf(a, trace.Release, "", func() { s.journal.Unlocked(r.ID, r.Told) })
 	case released:
-		return s.stepOf(a, trace.Released, "", func(now trace.Instant) {
-			x := s.journal.of(r.ID)
-			x.Released, x.Release = now, r.Outcome
-		})
+		return s.stepOf(a, trace.Released, "", func() { s.journal.Released(r.ID, r.Outcome) })
 	case done:
 		a.gone = true
 		if r.Why != "" {
-			s.journal.notes = append(s.journal.notes, history.Note{Node: a.name, At: s.Now(), Text: "has no lock: " + r.Why})
+			s.journal.Note(a.name, "has no lock: "+r.Why)
 		}
 		s.changed()
-		return s.stepOf(a, trace.Done, "", func(trace.Instant) {})
+		return s.stepOf(a, trace.Done, "", func() {})
 	default:
 		return true
 	}
 }
 
 // stepOf is a step of a client: faults act before it, it is taken when the process is not paused, faults act after it.
-func (s *stage) stepOf(a *actor, does trace.Does, what string, take func(now trace.Instant)) bool {
+func (s *stage) stepOf(a *actor, does trace.Does, what string, take func()) bool {
 	step := trace.Step{Node: a.name, Does: does, What: what}
 	s.before(step, &message{})
 	if !s.running(a.node) {
 		return false
 	}
-	take(s.Now())
+	take()
 	s.took(step, &message{})
 	return true
 }
@@ -155,11 +170,18 @@ func (s *stage) answer(a *actor, to *real.Child, o order) {
 	}
 }
 
+// invoked records an access that is about to be sent, and numbers it.
+func (s *stage) invoked(a *actor, r *report) (number int, version uint64) {
+	return s.journal.Invoked(history.Access{
+		Acquisition: r.ID, Client: a.name, Op: r.Op, Register: r.Register, Token: r.Token,
+	})
+}
+
 // access carries an access to the resource and back.
 func (s *stage) access(a *actor, r *report) order {
 	answer := order{Number: r.Number, Failed: history.Unknown}
-	number, life := 0, a.life
-	if !s.stepOf(a, trace.Access, r.Op.String(), func(now trace.Instant) { number = s.journal.invoked(a.name, r, now) }) {
+	number, version, life := 0, uint64(0), a.life
+	if !s.stepOf(a, trace.Access, r.Op.String(), func() { number, version = s.invoked(a, r) }) {
 		return answer
 	}
 	s.inFlight++
@@ -169,7 +191,7 @@ func (s *stage) access(a *actor, r *report) order {
 	}()
 	request := &storage.Request{
 		Op: r.Op, Register: r.Register, Token: r.Token, Holder: r.Value, Based: r.Based,
-		Version: s.journal.access(number).Version, Access: number,
+		Version: version, Access: number,
 	}
 	what, _ := request.What()
 	m := &message{route: a.route}
@@ -182,7 +204,7 @@ func (s *stage) access(a *actor, r *report) order {
 	if !s.travel(a, 1) || a.life != life || !s.receives(a.node, what, "", resourceNode, back) {
 		return answer
 	}
-	s.journal.access(number).Returned = s.Now()
+	s.journal.Answered(number)
 	return order{Number: r.Number, Accepted: decided.Accepted, Version: decided.Version}
 }
 

@@ -18,7 +18,8 @@ type env struct {
 	*live.Process
 	client *client
 	task   int
-	based  []uint64 // versions read in this section, by register
+	based  []uint64                   // versions read in this section, by register
+	leases map[history.ID]locks.Lease // that Lock has returned
 }
 
 var _ workload.Env = (*env)(nil)
@@ -38,6 +39,10 @@ func (e *env) Start() history.ID { return e.step(report{Kind: start}).ID }
 // Acquired reports that Lock has returned with a lease.
 func (e *env) Acquired(id history.ID, l locks.Lease) {
 	clear(e.based)
+	if e.leases == nil {
+		e.leases = map[history.ID]locks.Lease{}
+	}
+	e.leases[id] = l
 	r := report{
 		Kind: acquired, ID: id, Value: l.Value, Token: l.Token, On: int(l.Deadline.On),
 		CanLearn: l.Lost != nil || l.Suspended != nil,
@@ -70,7 +75,11 @@ func (e *env) Check(id history.ID, look func()) {
 func (e *env) Lost(id history.ID) { e.step(report{Kind: lost, ID: id}) }
 
 // Release reports that Unlock is about to be called.
-func (e *env) Release(id history.ID) { e.step(report{Kind: release, ID: id}) }
+func (e *env) Release(id history.ID) {
+	l := e.leases[id]
+	told := l.Lost != nil && l.Lost.Fired() || l.Suspended != nil && l.Suspended.Fired()
+	e.step(report{Kind: release, ID: id, Told: told})
+}
 
 // Released reports that Unlock has returned.
 func (e *env) Released(id history.ID, o history.Outcome) {

@@ -18,9 +18,9 @@ func emptyStage(t *testing.T) *stage {
 	t.Helper()
 	now, err := real.Now()
 	require.NoError(t, err)
-	s := &stage{zero: now, patience: time.Minute, nodes: map[string]*node{}, wake: make(chan struct{}, 1), journal: newJournal()}
+	s := &stage{zero: now, patience: time.Minute, nodes: map[string]*node{}, wake: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(t.Context())
-	s.injector = sim.NewInjector(s)
+	s.journal, s.injector = newJournal(s.Now, false), sim.NewInjector(s)
 	t.Cleanup(func() {
 		s.cancel()
 		s.alive.Wait()

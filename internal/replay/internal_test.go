@@ -13,6 +13,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/real"
+	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -111,30 +112,41 @@ func TestDelaysAreDrawnFromTheirDistribution(t *testing.T) {
 }
 
 func TestTheJournalJoinsWhatClientsReport(t *testing.T) {
-	j := newJournal()
-	a, b := owner{"a", 0}, owner{"b", 0}
-	first := j.start(a, history.Careful, 10)
-	second := j.start(b, history.Careless, 20)
-	j.acquired(&report{ID: first, Value: "v", Token: 7, On: int(locks.OnWall)}, 1000, 30)
-	require.Equal(t, "a", history.Holder(j.acquisitions))
-	j.stepped("a", 300, 100)
-	require.Equal(t, trace.Instant(700), j.of(first).Deadline, "the clock that shows more passes the deadline earlier")
-	j.stepped("a", 5000, 200)
-	require.Equal(t, trace.Instant(200), j.of(first).Deadline, "and at once if it shows that it has passed")
-	j.refused(&report{ID: second, Outcome: history.Failed, Others: true}, 210)
-	third := j.start(b, history.Careless, 220)
-	n := j.invoked("a", &report{ID: first, Op: history.Write}, 230)
-	j.died("a", 240)
-	j.applied(n, true, 1, 0, 250)
-	j.refused(&report{ID: third, Outcome: history.Failed, Final: true, Why: "no"}, 260)
+	var now trace.Instant
+	j := newJournal(func() trace.Instant { return now }, true)
+	at := func(moment trace.Instant) journal {
+		now = moment
+		return j
+	}
+	a, b := &record.Owner{Client: "a", Style: history.Careful}, &record.Owner{Client: "b"}
+	first := at(10).Start(a)
+	second := at(20).Start(b)
+	j = at(30)
+	j.acquired(&report{ID: first, Value: "v", Token: 7, On: int(locks.OnWall)}, 1000)
+	require.Equal(t, "a", history.Holder(j.Acquisitions))
+	j = at(100)
+	j.stepped("a", 300)
+	require.Equal(t, trace.Instant(700), j.Acquisition(first).Deadline, "the clock that shows more passes the deadline earlier")
+	j = at(200)
+	j.stepped("a", 5000)
+	require.Equal(t, trace.Instant(200), j.Acquisition(first).Deadline, "and at once if it shows that it has passed")
+	j = at(210)
+	j.refused(&report{ID: second, Outcome: history.Failed, Others: true})
+	third := at(220).Start(b)
+	n, version := at(230).Invoked(history.Access{Acquisition: first, Client: "a", Op: history.Write})
+	require.EqualValues(t, 1, version)
+	at(240).Died("a")
+	at(250).Settled(n, true, 1)
+	j = at(260)
+	j.refused(&report{ID: third, Outcome: history.Unknown, Final: true, Why: "no"})
 
 	require.Equal(t, []history.Wait{
 		{Client: "a", From: 10, To: 30, Ended: history.GotIt}, {Client: "b", From: 20, To: 260, Ended: history.GaveUp},
-	}, j.waits)
-	require.Equal(t, trace.Instant(240), j.of(first).Crashed)
-	require.Empty(t, history.Holder(j.acquisitions))
-	require.Equal(t, trace.Instant(250), j.access(n).Applied, "what was sent arrives")
-	require.Equal(t, []history.Note{{Node: "b", At: 260, Text: "is refused: no"}}, j.notes)
+	}, j.Waits)
+	require.Equal(t, trace.Instant(240), j.Acquisition(first).Crashed)
+	require.Empty(t, history.Holder(j.Acquisitions))
+	require.Equal(t, trace.Instant(250), j.Accesses[n-1].Applied, "what was sent arrives")
+	require.Equal(t, []history.Note{{Node: "b", At: 260, Text: "has no answer: no"}}, j.Notes)
 }
 
 func TestTokensAreJudgedWhereItIsKnownWhichWasGrantedFirst(t *testing.T) {
@@ -149,16 +161,13 @@ func TestTokensAreJudgedWhereItIsKnownWhichWasGrantedFirst(t *testing.T) {
 		{9, 4, checker.Vacuous}, // it may have been granted before, and learnt of it later
 		{9, 6, checker.Vacuous},
 	} {
-		j := newJournal()
-		first := j.start(owner{"a", 0}, history.Careless, 1)
-		second := j.start(owner{"b", 0}, history.Careless, 2)
-		j.asks = []history.Ask{
-			{Acquisition: first, Client: "a", Node: "n", At: 3}, {Acquisition: second, Client: "b", Node: "n", At: 4},
-			{Acquisition: second, Client: "b", Node: "n", At: c.answered},
-		}
-		j.acquired(&report{ID: first, Token: 5}, 0, 10)
-		j.acquired(&report{ID: second, Token: c.token}, 0, 20)
-		h := &history.History{HasTokens: true, End: 30, Acquisitions: j.acquisitions, Asks: j.asks}
+		h := &history.History{HasTokens: true, End: 30, Acquisitions: []history.Acquisition{
+			{ID: 1, Client: "a", Invoked: 1, Returned: 10, Outcome: history.OK, Token: 5, Unlocked: trace.Never, Crashed: trace.Never},
+			{ID: 2, Client: "b", Invoked: 2, Returned: 20, Outcome: history.OK, Token: c.token, Unlocked: trace.Never, Crashed: trace.Never},
+		}, Asks: []history.Ask{
+			{Acquisition: 1, Client: "a", Node: "n", At: 3}, {Acquisition: 2, Client: "b", Node: "n", At: 4},
+			{Acquisition: 2, Client: "b", Node: "n", At: c.answered},
+		}}
 		judged := checker.Check(h, checker.Options{})
 		judgeTokens(h, &judged)
 		require.Equal(t, c.want, judged.Verdicts[checker.FencingOrder], "%+v", c)
@@ -221,13 +230,13 @@ func TestARealRunThatIsCutOffIsUnknown(t *testing.T) {
 	} {
 		now, err := real.Now()
 		require.NoError(t, err)
-		st := &stage{plan: plan, scenario: s, journal: newJournal(), zero: now - time.Minute}
-		st.injector = sim.NewInjector(st)
+		st := &stage{plan: plan, scenario: s, zero: now - time.Minute}
+		st.journal, st.injector = newJournal(func() trace.Instant { return trace.Instant(time.Second) }, false), sim.NewInjector(st)
 		st.actors = []*actor{{node: &node{name: "a"}, gone: c.released}}
-		id := st.journal.start(owner{"a", 0}, history.Careless, 1)
-		st.journal.acquired(&report{ID: id}, 0, 2)
+		id := st.journal.Start(&record.Owner{Client: "a"})
+		st.journal.Acquired(id, record.Lease{})
 		if c.released {
-			st.journal.of(id).Unlocked = 50
+			st.journal.Unlocked(id, false)
 		}
 		h := st.history()
 		h.End = trace.Instant(time.Minute)

@@ -65,6 +65,7 @@ type report struct {
 	On       int           // acquired: the clock of the deadline
 	Left     time.Duration // acquired: time until the deadline, in true time, from At on
 	CanLearn bool          // acquired
+	Told     bool          // release: a notice of loss has arrived
 
 	Outcome history.Outcome // refused, released
 	Why     string          // refused; done: an error of the lock

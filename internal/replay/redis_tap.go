@@ -106,7 +106,7 @@ func (t *redisTalk) reply(raw []byte, way real.Way) error {
 			s.served(t.route.server, n.at)
 		}
 		if n.alt == "acquire" {
-			s.journal.asked(t.actor.name, t.route.server, s.Now())
+			s.journal.asked(t.actor.name, t.route.server)
 		}
 	}
 	t.servers.wrote(t.server)

@@ -102,7 +102,7 @@ func Play(ctx context.Context, c scenarios.Case, o *Options) (Result, error) {
 			r.result.Outcome, r.result.Refusal = Refused, missing
 			return r.result, nil
 		case err != nil:
-			a.Invalid, a.History = "the stage failed: "+err.Error(), &history.History{}
+			a.Invalid, a.History = "the stage failed: "+err.Error(), cmp.Or(a.History, &history.History{})
 		}
 		r.result.Attempts = append(r.result.Attempts, a)
 		switch {
@@ -150,10 +150,11 @@ func (r *rehearsed) once(ctx context.Context, o *Options) (a Attempt, err error)
 		err = errors.Join(err, s.close())
 		a.Took = time.Since(began)
 	}()
-	if err := s.play(); err != nil {
+	err = s.play()
+	a.History = s.history()
+	if err != nil {
 		return a, err
 	}
-	a.History = s.history()
 	a.Report = checker.Check(a.History, checker.Options{ProgressWithin: s.scenario.Progress})
 	judgeTokens(a.History, &a.Report)
 	r.compare(&a, s.lateness())

@@ -81,7 +81,7 @@ func newStage(ctx context.Context, p *harness.Plan, program []string, patience t
 	}
 	s = &stage{
 		plan: p, scenario: p.Case.Scenario, program: program, patience: patience, host: host,
-		nodes: map[string]*node{}, journal: newJournal(), wake: make(chan struct{}, 1),
+		nodes: map[string]*node{}, wake: make(chan struct{}, 1),
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	context.AfterFunc(s.ctx, func() { _ = host.Close() }) // also what is being started
@@ -90,7 +90,8 @@ func newStage(ctx context.Context, p *harness.Plan, program []string, patience t
 			err = errors.Join(err, s.close())
 		}
 	}()
-	s.resource = storage.New(p.Case.Fencing, s.scenario.Resource.Registers, s.applied)
+	s.journal = newJournal(s.Now, p.Algorithm.Token)
+	s.resource = storage.New(p.Case.Fencing, s.scenario.Resource.Registers, s.journal.Decided)
 	s.servers = newServers(s)
 	s.injector = sim.NewInjector(s)
 	for _, f := range p.Faults() {
@@ -340,43 +341,17 @@ func (s *stage) actor(name string) *actor {
 // RoleOf finds the node that plays a role; "" if none does.
 func (s *stage) RoleOf(name string) string {
 	if name == "holder" {
-		return history.Holder(s.journal.acquisitions)
+		return history.Holder(s.journal.Acquisitions)
 	}
 	return s.servers.role(name)
-}
-
-// applied notes what the resource has decided.
-func (s *stage) applied(r *storage.Request, a *storage.Answer) {
-	s.journal.applied(r.Access, a.Accepted, a.Version, a.MaxToken, s.Now())
 }
 
 // history joins what was observed.
 func (s *stage) history() *history.History {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	faults := s.injector.Reports()
-	for _, f := range faults {
-		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {
-			s.journal.leave(f.Node, f.Begin)
-		}
-	}
-	h := &history.History{
-		Fencing: s.plan.Case.Fencing, Registers: s.scenario.Resource.Registers, HasTokens: s.plan.Algorithm.Token,
-		End: s.Now(), Acquisitions: s.journal.acquisitions, Waits: s.journal.waits, Accesses: s.journal.accesses,
-		Asks: s.journal.asks, Notes: s.journal.notes,
-	}
-	for _, f := range faults {
-		if f.Fault.Action.Kind != sim.SameRandom {
-			h.Faults = append(h.Faults, history.Fault{
-				Name: f.Fault.Name, Text: f.Fault.Action.String(), Fired: f.Fired, Begin: f.Begin, End: f.End,
-			})
-		}
-	}
-	if !s.over() {
-		h.Cut = s.plan.CutOff(h, faults, s.working(), true)
-	}
-	h.Outages = s.plan.Outages(faults)
-	return h
+	ending := sim.Ending{At: s.Now(), Quiescent: s.over(), Working: s.working()}
+	return s.plan.Conclude(s.journal.Recorder, s.injector.Reports(), ending, true)
 }
 
 // clientEnv is what the environment of a client process has in addition.

@@ -151,7 +151,7 @@ func (t *zooKeeperTalk) answered(body []byte) naming {
 		t.made = string(body[header+4 : min(header+4+length, len(body))])
 	}
 	if n.alt == "acquire" {
-		t.stage.journal.asked(t.actor.name, t.route.server, t.stage.Now())
+		t.stage.journal.asked(t.actor.name, t.route.server)
 	}
 	return n
 }
