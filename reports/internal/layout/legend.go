@@ -26,19 +26,10 @@ func (p *Picture) look(s *seen, l *Lane) {
 		return
 	}
 	clear(s.hidden)
-	hide := func(from, to int) (seen []int) {
-		for col := from; col < min(to, len(s.hidden)); col++ {
-			if !s.hidden[col] {
-				s.hidden[col] = true
-				seen = append(seen, col)
-			}
-		}
-		return seen
-	}
 	columns := p.Columns(l)
 	for i := range slices.Backward(l.Marks) {
 		m := &l.Marks[i]
-		if cols := hide(columns[i], columns[i]+wording.Columns(m.Text)); len(cols) > 0 && m.number == 0 && m.label == "" {
+		if s.hide(columns[i], columns[i]+wording.Columns(m.Text), func(int) {}) && m.number == 0 && m.label == "" {
 			s.signs[m.sign] = true
 		}
 	}
@@ -49,15 +40,32 @@ func (p *Picture) look(s *seen, l *Lane) {
 		}
 		from, to := p.Span(b)
 		if b.Last != timeline.SignNone {
-			hide(to, to+1)
+			s.hide(to, to+1, func(int) {})
 		}
-		cols := hide(from, to)
-		s.signs[b.Sign] = s.signs[b.Sign] || len(cols) > 0
-		s.wedge = s.wedge || b.Sign == timeline.SignLife && slices.ContainsFunc(cols, func(col int) bool {
-			left, whole := b.Left(max(p.Scale.Moment(col), b.From))
-			return whole > 0 && p.Glyphs.Level(left, whole) != p.Glyphs.Level(whole, whole)
-		})
+		if s.hide(from, to, func(col int) { s.wedge = s.wedge || p.falls(b, col) }) {
+			s.signs[b.Sign] = true
+		}
 	}
+}
+
+// hide hides columns, calls see with those that were seen until now, and reports whether there were any.
+func (s *seen) hide(from, to int, see func(col int)) (found bool) {
+	for col := from; col < min(to, len(s.hidden)); col++ {
+		if !s.hidden[col] {
+			s.hidden[col], found = true, true
+			see(col)
+		}
+	}
+	return found
+}
+
+// falls reports whether a bar shows a life in a column of which some is over.
+func (p *Picture) falls(b *Bar, col int) bool {
+	if b.Sign != timeline.SignLife {
+		return false
+	}
+	left, whole := b.Left(max(p.Scale.Moment(col), b.From))
+	return whole > 0 && p.Glyphs.Level(left, whole) != p.Glyphs.Level(whole, whole)
 }
 
 // Legend explains the signs that the pictures of these runs use.
