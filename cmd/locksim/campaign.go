@@ -33,7 +33,7 @@ PROMISE.yaml, and beside it the minimal one.
   --any-build        also skip promises that another build has played completely
   --again            play everything again, from the first scenario on
   --untied           write a ledger even if this build is not tied to a commit, such as one with uncommitted changes
-  --save DIR         save broken promises in this folder (default the current one)
+  --save DIR         save broken promises in this folder (default findings)
   --list             list the promises and why they should hold, and run nothing
 
 The ledger is written every few seconds, by one process at a time. After an interrupt or a crash the next campaign
@@ -67,7 +67,7 @@ func campaignFlags(o *campaignOptions, e env) *flag.FlagSet {
 	flags.Var(&o.from, "from", "")
 	flags.StringVar(&o.only, "only", "*", "")
 	flags.StringVar(&o.ledger, "ledger", "", "")
-	flags.StringVar(&o.save, "save", ".", "")
+	flags.StringVar(&o.save, "save", findingsFolder, "")
 	flags.Var(&o.anyBuild, "any-build", "")
 	flags.Var(&o.again, "again", "")
 	flags.Var(&o.untied, "untied", "")

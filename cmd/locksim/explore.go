@@ -45,7 +45,7 @@ If the exploration ends early, the report says how much was covered.
   --for DURATION     stop after this time, such as 30s or 1h
   --stop-at-first    stop at the first violation
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
-  --save DIR         save findings in this folder (default the current one)
+  --save DIR         save findings in this folder (default findings)
   --pictures         draw each finding beside its file, as SVG and as an interactive HTML page
   --format FORMAT    text, json, or github: annotations and a step summary (default text)
   --progress         show progress even if stderr is not a terminal

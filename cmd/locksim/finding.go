@@ -64,11 +64,32 @@ func needs(cx *minimal.Counterexample) []string {
 	return list
 }
 
+// findingsFolder is where findings are saved by default.
+const findingsFolder = "findings"
+
+// aboutFindings is the README of a folder of findings.
+const aboutFindings = `# Findings of locksim
+
+Each file is the smallest scenario that locksim found for one cause of a violation. The file explains it, and
+
+    locksim run FILE.yaml
+
+plays it again. Nothing else needs these files: delete what you have understood, or move it to where your tests play it.
+`
+
+// makeFindings creates a folder for findings, with a README, unless it exists.
+func (c *call) makeFindings(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errors.Join(os.MkdirAll(dir, 0o755), c.writeWhole(filepath.Join(dir, "README.md"), []byte(aboutFindings)))
+}
+
 // saveFinding writes a counterexample into a folder, which is created if necessary. The file has the scenario's name, which
 // consists of lock, property and cause. A file of that name with other contents is left alone: a number is then appended to
 // the name.
 func (c *call) saveFinding(dir string, cx *minimal.Counterexample) (file string, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := c.makeFindings(dir); err != nil {
 		return "", err
 	}
 	name := cx.Scenario.Name

@@ -51,7 +51,7 @@ in how many runs it could have been.
   --client FOLDER    fuzz your own client of a library, whose program is in this folder
   --from N           number of the first run (default 0); the same number always draws the same scenario
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
-  --save DIR         save findings in this folder (default the current one)
+  --save DIR         save findings in this folder (default findings)
   --ledger FILE      record the runs that were played in this file
   --resume           continue where the ledger ends
   --shard I/N        run the I-th of N parts; locksim merge merges their ledgers

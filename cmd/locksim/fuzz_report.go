@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,7 +29,7 @@ func (o *huntReport) addTo(fs *flag.FlagSet, e env) {
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
 	o.format = choice{"text", []string{"text", "json", "github"}}
 	fs.Var(&o.jobs, "jobs", "")
-	fs.StringVar(&o.save, "save", ".", "")
+	fs.StringVar(&o.save, "save", findingsFolder, "")
 	fs.Var(&o.pictures, "pictures", "")
 	fs.Var(&o.format, "format", "")
 	o.look.addTo(fs)
@@ -120,7 +119,7 @@ func (c *call) saveUndecided(r *huntResult, o *huntReport) (*undecidedRun, error
 	s.Styles, s.Resource.Fencing = []history.Style{which.Style}, []history.Fencing{which.Fencing}
 	file := filepath.Join(o.save, fmt.Sprintf("%s-undecided-%d.yaml", s.Lock.Algorithm, n))
 	u := &undecidedRun{Runs: r.tally.Undecided, First: n, Why: why, Scenario: file}
-	return u, errors.Join(os.MkdirAll(o.save, 0o755), c.writeWhole(file, s.YAML()))
+	return u, errors.Join(c.makeFindings(o.save), c.writeWhole(file, s.YAML()))
 }
 
 // report prints what came of a campaign, and returns its exit code.

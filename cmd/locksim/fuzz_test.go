@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -68,9 +69,21 @@ func TestFuzzSavesFindingsThatReplay(t *testing.T) {
 		require.Equal(t, exitOK, code, "as expected:\n%s%s", told, stderr)
 		require.Contains(t, told, "release-safety")
 	}
-	again := t.TempDir()
-	_, _, _ = fuzzed(t, t.Context(), misdelete("--runs", "300", "--save", again, "--jobs", "1")...)
-	requireSameFolders(t, dir, again)
+	t.Chdir(t.TempDir())
+	_, text, _ = fuzzed(t, t.Context(), misdelete("--runs", "300", "--jobs", "1")...)
+	require.Contains(t, text, "locksim run findings/set-nx-ex-del")
+	require.Equal(t, aboutFindings, read(t, "findings/README.md"))
+	requireSameFolders(t, dir, "findings")
+}
+
+// TestAFolderThatIsThereIsNotExplained leaves a folder alone that somebody else has made.
+func TestAFolderThatIsThereIsNotExplained(t *testing.T) {
+	dir := t.TempDir()
+	c := &call{ctx: t.Context(), env: plainEnv(), stderr: io.Discard}
+	require.NoError(t, c.makeFindings(dir))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
 }
 
 // fuzzResult is the JSON as others read it.
@@ -166,7 +179,7 @@ func TestFuzzPrintsWhatItFoundCauseByCause(t *testing.T) {
 	require.Equal(t, len(r.findings), strings.Count(text, "locksim run found"))
 	saved, err := os.ReadDir("found")
 	require.NoError(t, err)
-	require.Len(t, saved, len(r.findings))
+	require.Len(t, saved, len(r.findings)+1, "and the README")
 
 	out.Reset()
 	r.causes = slices.Repeat([][]int{{0}}, mostCauses+2)
@@ -433,9 +446,9 @@ func TestAPanicOfALocksCodeIsInconclusive(t *testing.T) {
 	require.Equal(t, exitInconclusive, (&hunter{call: c, o: o, hunt: h}).play())
 	require.Contains(t, out.String(), "inconclusive: 5 runs, the first is run 0, since generated, seed 0x")
 	require.Contains(t, out.String(), "panicked: runtime error: index out of range [0] with length 0\n"+
-		"  locksim run broken-undecided-0.yaml\n")
+		"  locksim run findings/broken-undecided-0.yaml\n")
 	require.NotContains(t, out.String(), "goroutine")
-	s, _, err := find("broken-undecided-0.yaml")
+	s, _, err := find("findings/broken-undecided-0.yaml")
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()

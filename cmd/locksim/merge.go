@@ -26,7 +26,7 @@ must not exist yet.
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --minimize-all     minimize every violation, however long it takes. By default minimizing is limited to as many runs as
                      were merged, or 20000 if that is more
-  --save DIR         save findings in this folder (default the current one)
+  --save DIR         save findings in this folder (default findings)
   --pictures         draw each finding beside its file, as SVG and as an interactive HTML page
   --format FORMAT    text, json, or github: annotations and a step summary (default text)
   --width N, --ascii, --color WHEN   as for locksim run
