@@ -185,6 +185,7 @@ func TestALeaseCountsFromTheAnswerOfLock(t *testing.T) {
 		lease, err := lock.Acquire(locks.Forever)
 		require.NoError(t, err)
 		require.Equal(t, -1, process{}.Wait(69*time.Minute, lease.Lost), "it holds for a lease after Lock returned")
+		synctest.Wait()
 		require.Equal(t, 3, extended)
 		require.Equal(t, 0, process{}.Wait(2*time.Minute, lease.Lost))
 		require.NoError(t, lock.Release(lease))
