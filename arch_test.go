@@ -92,7 +92,7 @@ var arrows = map[string][]string{
 	"internal/search/measure":    {"internal/search", "internal/harness", "scenarios", "checker", "locks", "history"},
 	"internal/search/strategies": {"internal/search", "internal/search/claims", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/serve":             {"sim", "sim/redis", "sim/zookeeper", "sim/wire", "locks", "locks/live", "internal/real", "trace"},
-	"locktest":                   {"clients", "internal/promise", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"locktest":                   {"internal/backend", "internal/backend/all", "clients", "internal/promise", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/compare": {
 		"internal/backend", "internal/search", "internal/search/measure", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace",
 	},

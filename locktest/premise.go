@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
@@ -18,11 +19,11 @@ func (p *pledge) allows(s *scenarios.Scenario) bool {
 
 // allowsServers reports whether servers are on the menu. Too few of them cannot survive what more can.
 func (p *pledge) allowsServers(v *scenarios.Servers) bool {
-	m := &p.Menu
+	m, facts := &p.Menu, v.Facts()
 	switch {
 	case v.Kind != m.Servers:
 		return false
-	case v.Kind == "redis":
+	case facts.Has(backend.Masters):
 		persistence, disk := v.Persistence, v.Disk
 		if persistence == "" && slices.Contains(m.Persistence, "none") {
 			persistence = "none" // which it is
@@ -30,7 +31,7 @@ func (p *pledge) allowsServers(v *scenarios.Servers) bool {
 		return offers(m.Masters, v.Masters, 1) && offers(m.Replicas, v.Replicas, 0) &&
 			offers(m.FullSyncs, v.FullSync, 0) && offers(m.Persistence, persistence, "") &&
 			(offers(m.Disk, disk, "honest") || disk == "honest")
-	case v.Kind == "zookeeper":
+	case facts.Has(backend.Leader):
 		nodes := scenarios.Servers{Kind: v.Kind}.Count()
 		return offers(m.Nodes, v.Count(), nodes) && offers(m.Ticks, v.Tick, 0) &&
 			offers(m.SyncLimits, v.SyncLimit, 0) && offers(m.Persistence, v.Persistence, "")

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/all"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
@@ -15,7 +17,20 @@ import (
 )
 
 // kinds are the kinds of servers that a lock may live on.
-var kinds = []string{"redis", "zookeeper", "etcd", "consul", "chubby", "memcached", "mysql", "postgres"}
+var kinds = kindsWith(func(*backend.Facts) bool { return true })
+
+// kindsWith lists the kinds of servers of which something is true.
+func kindsWith(is func(*backend.Facts) bool) (names []string) {
+	for _, k := range all.Kinds() {
+		if is(k.Facts()) {
+			names = append(names, k.Facts().Name)
+		}
+	}
+	return names
+}
+
+// facts are those of the servers on which the lock is probed.
+func (p *prober) facts() *backend.Facts { return scenarios.Servers{Kind: p.kind}.Facts() }
 
 // prober finds out what a lock is like, in runs without faults.
 type prober struct {
@@ -53,7 +68,7 @@ func probe(r *player, build locks.Builder, o Options) (*subject, error) {
 	p.findRenewal(s)
 	p.findReentrance(s)
 	s.Algorithm.Lease, s.Algorithm.Renews = s.Expires, s.Expires && s.Renews
-	if s.Reentrant && p.kind == "redis" && !s.Several() {
+	if s.Reentrant && p.facts().Holds == "" && !s.Several() {
 		s.Algorithm.Reference = "reentrant"
 	}
 	s.Algorithm.Keeps = s.Renews || s.InSession()
@@ -91,7 +106,7 @@ func (p *prober) settle() (*sightings, error) {
 	found, most := p.kind, -1
 	for _, kind := range asked {
 		for _, replicas := range []int{p.options.Replicas, max(p.options.Replicas, 2)} {
-			if replicas > 0 && kind != "redis" {
+			if replicas > 0 && !(scenarios.Servers{Kind: kind}).Facts().Has(backend.Replicas) {
 				continue
 			}
 			p.kind, p.replicas = kind, replicas
@@ -140,13 +155,13 @@ func (s *sightings) unasked(failed error) error {
 
 // asksFor returns the kinds of servers of which the lock asks for a client.
 func (p *prober) asksFor() []string {
-	p.kind = "redis"
+	p.kind = kinds[0]
 	seen, _, _ := p.play(alone)
 	if len(seen.kinds) == 0 {
 		return nil
 	}
 	if seen.kinds[0] == "sql" {
-		return []string{"mysql", "postgres"}
+		return kindsWith(func(f *backend.Facts) bool { return f.Holds == "connection" })
 	}
 	return seen.kinds[:1]
 }
@@ -213,7 +228,7 @@ func (p *prober) algorithm(build locks.Builder) locks.Algorithm {
 // deploy decides how many Redis servers there are to be.
 func (p *prober) deploy(s *subject, seen *sightings) {
 	switch {
-	case p.kind != "redis":
+	case !p.facts().Has(backend.Masters):
 		return
 	case p.replicas > 0:
 		s.Replicas = []int{p.replicas}
@@ -236,7 +251,7 @@ func (p *prober) authority(c candidate) locks.Authority {
 		return p.options.Authority
 	case p.replicas > p.options.Replicas: // it could not be had without any
 		return locks.Replicated
-	case p.kind == "redis" && p.masters > 1:
+	case p.facts().Has(backend.Masters) && p.masters > 1:
 		return locks.Majority
 	}
 	return c.authority
@@ -268,7 +283,7 @@ func (p *prober) findKey(seen *sightings) {
 // doubtKey has clients refused beside a holder, and gives the key up if they write it, too, as when it has a queue in it:
 // who holds depends on what it says then, which only the lock knows. Of a majority such tries are a part.
 func (p *prober) doubtKey() {
-	if p.kind != "redis" || p.masters > 1 || p.key.key == "" {
+	if p.facts().Holds != "" || p.masters > 1 || p.key.key == "" {
 		return
 	}
 	holds, tries, waits := alone, alone, alone

@@ -61,7 +61,7 @@ func (p *prober) life(seen *sightings) (time.Duration, error) {
 	}
 	if len(h.Copies) > 0 {
 		switch c := &h.Copies[0]; {
-		case p.kind != "redis" && c.Expires == trace.Never: // it goes with the client's connection
+		case p.facts().Holds != "" && c.Expires == trace.Never: // it goes with the client's connection
 			return 0, nil
 		case c.Gone == history.Expired:
 			return c.To.Sub(c.From), nil
@@ -69,7 +69,7 @@ func (p *prober) life(seen *sightings) (time.Duration, error) {
 			return c.Expires.Sub(c.From), nil
 		}
 	}
-	if p.kind != "redis" {
+	if p.facts().Holds != "" {
 		return 0, nil
 	}
 	return p.lifeByItself(), nil

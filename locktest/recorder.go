@@ -129,6 +129,12 @@ func (r *recorder) SQL() locks.SQL {
 	return &sqlRecorder{r.Process.SQL(), r}
 }
 
+// Other notes the kind of servers alone: what their client is asked is not known here.
+func (r *recorder) Other(kind string) any {
+	r.asks(kind)
+	return r.Process.Other(kind)
+}
+
 // recordedLock notes leases.
 type recordedLock struct {
 	locks.Lock

@@ -42,6 +42,7 @@ type Field string
 // The fields that the code asks for by name. A backend lists all that it has in its Facts, these and others.
 const (
 	Masters     Field = "servers.masters"
+	Replicas    Field = "servers.replicas"
 	Leader      Field = "servers.leader"
 	Tick        Field = "servers.tick"
 	KeepAlive   Field = "servers.keep-alive"
