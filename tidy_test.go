@@ -17,8 +17,8 @@ import (
 
 // deterministic are the packages in which a run happens: nothing but scenario and seed may enter there.
 var deterministic = []string{
-	"trace", "locks", "history", "sim", "sim/redis", "sim/redis/sentinel", "sim/redis/cluster", "sim/storage", "sim/zookeeper",
-	"sim/zookeeper/jute", "sim/wire", "sim/lease", "sim/memcached", "sim/database", "checker", "scenarios", "internal/workload", "internal/record", "internal/harness",
+	"trace", "locks", "history", "sim", "internal/sim/redis", "internal/sim/redis/sentinel", "internal/sim/redis/cluster", "internal/sim/storage", "internal/sim/zookeeper",
+	"internal/sim/zookeeper/jute", "internal/sim/wire", "internal/sim/lease", "internal/sim/memcached", "internal/sim/database", "checker", "scenarios", "internal/workload", "internal/record", "internal/harness",
 }
 
 // forbiddenImports name what brings the outer world in, and what to use instead.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locksim/locksim/internal/sim/wasm"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/sim/wasm"
 )
 
 // Build builds a client, named as for [Is], and returns its lock, whose Program is set. Builds are cached, so that only

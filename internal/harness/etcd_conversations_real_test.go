@@ -3,7 +3,7 @@ package harness_test
 import (
 	"time"
 
-	"github.com/locksim/locksim/sim/lease"
+	"github.com/locksim/locksim/internal/sim/lease"
 )
 
 // conversations are told by hand: what locks say, and what is at the edges.

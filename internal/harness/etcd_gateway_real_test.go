@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/sim/lease"
+	"github.com/locksim/locksim/internal/sim/lease"
 )
 
 // etcdGateway is a real etcd, spoken to in JSON (etcd's documentation, "gRPC gateway"). Every conversation has keys of its

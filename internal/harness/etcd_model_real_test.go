@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/lease"
 	"github.com/locksim/locksim/trace"
 )
 

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locksim/locksim/internal/real"
-	"github.com/locksim/locksim/sim/lease"
+	"github.com/locksim/locksim/internal/sim/lease"
 )
 
 // commands is on how many generated requests the real and the simulated etcd are compared.

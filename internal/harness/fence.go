@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/sim/storage"
+	"github.com/locksim/locksim/internal/sim/storage"
 )
 
 // Indifferent reports whether a run whose resource accepted every access would have been the same with a resource in

@@ -10,11 +10,11 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/wasm"
+	talk "github.com/locksim/locksim/internal/sim/wire" // wire is a connection that calls share
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/wasm"
-	talk "github.com/locksim/locksim/sim/wire" // wire is a connection that calls share
 	"github.com/locksim/locksim/trace"
 )
 

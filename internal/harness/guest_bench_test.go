@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/sim/wasm"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/sim/wasm"
 )
 
 // BenchmarkPrograms: two clients with one section each that run compiled programs: the small one of this package's

@@ -18,9 +18,9 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/sim/wasm"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/sim/wasm"
 	"github.com/locksim/locksim/trace"
 )
 

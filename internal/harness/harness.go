@@ -14,11 +14,11 @@ import (
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/all/servers"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/wasm"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/wasm"
 	"github.com/locksim/locksim/trace"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/storage"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/storage"
 	"github.com/locksim/locksim/trace"
 )
 

@@ -5,10 +5,10 @@ import (
 	"github.com/locksim/locksim/internal/backend/all/servers"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/storage"
+	"github.com/locksim/locksim/internal/sim/wasm"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/storage"
-	"github.com/locksim/locksim/sim/wasm"
 	"github.com/locksim/locksim/trace"
 )
 

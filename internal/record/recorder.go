@@ -8,8 +8,8 @@ package record
 
 import (
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/sim/storage"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/sim/storage"
 	"github.com/locksim/locksim/trace"
 )
 

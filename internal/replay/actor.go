@@ -8,7 +8,7 @@ import (
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/internal/record"
-	"github.com/locksim/locksim/sim/storage"
+	"github.com/locksim/locksim/internal/sim/storage"
 	"github.com/locksim/locksim/trace"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	commands "github.com/locksim/locksim/internal/backend/redis"
 	"github.com/locksim/locksim/internal/real"
-	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/internal/sim/redis"
 	"github.com/locksim/locksim/trace"
 )
 

@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"github.com/locksim/locksim/internal/real"
-	"github.com/locksim/locksim/sim/zookeeper"
-	"github.com/locksim/locksim/sim/zookeeper/jute"
+	"github.com/locksim/locksim/internal/sim/zookeeper"
+	"github.com/locksim/locksim/internal/sim/zookeeper/jute"
 )
 
 // zooKeeperTap looks at what a client and a server of ZooKeeper say to each other.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/locksim/locksim/internal/sim/redis"
+	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
-	"github.com/locksim/locksim/sim/wire"
 )
 
 // conversation is one client's: the bytes of a socket on one side, a connection to the simulated server on the other. Its

@@ -5,7 +5,7 @@ import (
 	"net"
 	"sync"
 
-	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/internal/sim/redis"
 	"github.com/locksim/locksim/trace"
 )
 

@@ -3,8 +3,8 @@ package serve
 import (
 	"fmt"
 
-	"github.com/locksim/locksim/sim/redis"
-	"github.com/locksim/locksim/sim/wire"
+	"github.com/locksim/locksim/internal/sim/redis"
+	"github.com/locksim/locksim/internal/sim/wire"
 )
 
 // Redis makes a world of independent Redis servers, one for each address; or, with replicas, of one master, which

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/internal/sim/redis"
 )
 
 // TestPauseOfAllPutsOffEverything cannot be held against a real server: the connection that the comparison asks on is put off too,

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locksim/locksim/internal/real"
-	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/internal/sim/redis"
 )
 
 // lookAtAll is what a client asks for to see a whole dataset, the first database last: of each key its type, when it ends, and what it holds.

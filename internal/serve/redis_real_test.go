@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locksim/locksim/internal/real"
-	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/internal/sim/redis"
 )
 
 // compare has both sides act a story. Every reply and every push must be the same byte by byte, but for the texts of errors, and

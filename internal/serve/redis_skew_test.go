@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/real"
+	"github.com/locksim/locksim/internal/sim/redis"
+	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
-	"github.com/locksim/locksim/sim/wire"
 	"github.com/locksim/locksim/trace"
 )
 

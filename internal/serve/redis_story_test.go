@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/sim/redis"
+	"github.com/locksim/locksim/internal/sim/redis"
 )
 
 // A story is a list of actions of one server's clients, one per line: "0 SET lock a" is client 0's command, its words

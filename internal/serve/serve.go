@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/locksim/locksim/internal/sim/redis"
+	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
-	"github.com/locksim/locksim/sim/wire"
 	"github.com/locksim/locksim/trace"
 )
 

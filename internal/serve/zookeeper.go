@@ -3,8 +3,8 @@ package serve
 import (
 	"time"
 
-	"github.com/locksim/locksim/sim/wire"
-	"github.com/locksim/locksim/sim/zookeeper"
+	"github.com/locksim/locksim/internal/sim/wire"
+	"github.com/locksim/locksim/internal/sim/zookeeper"
 )
 
 // ZooKeeper makes a world of one ensemble, with a server for each address. A port of 0 stands for any free

@@ -4,10 +4,10 @@ package simulated
 
 import (
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/wire"
 )
 
 // Backend is the simulated side of a kind of servers.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/database"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/database"
 )
 
 // databaseService is one MySQL or PostgreSQL server, perhaps behind a pooler.

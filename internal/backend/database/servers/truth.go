@@ -8,8 +8,8 @@ import (
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/database"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/database"
 	"github.com/locksim/locksim/trace"
 )
 

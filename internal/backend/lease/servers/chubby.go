@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/sim/lease"
 )
 
 // chubbyClient is a task's client of a Chubby cell. Every session has a connection of its own.

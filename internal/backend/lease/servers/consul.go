@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/sim/lease"
 )
 
 // consulClient is a task's client of a Consul cluster. As HTTP clients do it takes a connection for each call, idle

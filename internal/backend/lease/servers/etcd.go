@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/sim/lease"
 )
 
 // etcdClient is a task's client of an etcd cluster. The process has one connection, on which all calls are.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/lease"
 )
 
 // etcdLessor keeps leases alive. A client has one lessor, with one loop that receives, one that sends and one that

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/lease"
 )
 
 // leaseService is a service of leases and sessions: etcd, Consul or Chubby.

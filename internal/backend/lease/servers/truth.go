@@ -10,9 +10,9 @@ import (
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/lease"
 	"github.com/locksim/locksim/trace"
 )
 

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/lease"
 )
 
 // wire is a connection that many calls share, as in gRPC: each is answered when its answer is ready. The tasks of a

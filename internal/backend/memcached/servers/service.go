@@ -9,9 +9,9 @@ import (
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/memcached"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/memcached"
 	"github.com/locksim/locksim/trace"
 )
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/redis"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/sim/redis"
 )
 
 // clusterRouter finds the master of the lock's key as go-redis's ClusterClient does (osscluster.go): by a table of

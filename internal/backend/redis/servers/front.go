@@ -1,9 +1,9 @@
 package servers
 
 import (
+	"github.com/locksim/locksim/internal/sim/redis"
+	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
-	"github.com/locksim/locksim/sim/wire"
 )
 
 // Port is that of a client's connection.

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/redis"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
 )
 
 // pool is a process's connections to one Redis server. As in the common client libraries a call takes an idle

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/redis"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
 )
 
 // redisPort is the locks.Redis of one task. On independent servers it is a plain client: a call is one request, and what

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/redis"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
 )
 
 // router is how a process finds the master, where that can change. Those of Sentinel and of a cluster do as the clients of

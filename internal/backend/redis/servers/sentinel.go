@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/redis"
+	"github.com/locksim/locksim/internal/sim/redis/sentinel"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
-	"github.com/locksim/locksim/sim/redis/sentinel"
 )
 
 // deploySentinels adds the Sentinels that watch the master.

@@ -9,12 +9,12 @@ import (
 
 	kind "github.com/locksim/locksim/internal/backend/redis"
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/redis"
+	"github.com/locksim/locksim/internal/sim/redis/cluster"
+	"github.com/locksim/locksim/internal/sim/redis/sentinel"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
-	"github.com/locksim/locksim/sim/redis/cluster"
-	"github.com/locksim/locksim/sim/redis/sentinel"
 )
 
 // redisService is Redis servers: independent ones, masters with replicas, with Sentinels perhaps, or a cluster.

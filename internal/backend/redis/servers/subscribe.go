@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/redis"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
 )
 
 // subscription is a connection on which a channel is listened to.

@@ -8,9 +8,9 @@ import (
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/redis"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/redis"
 	"github.com/locksim/locksim/trace"
 )
 

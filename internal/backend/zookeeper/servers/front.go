@@ -2,9 +2,9 @@ package servers
 
 import (
 	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/sim/wire"
+	"github.com/locksim/locksim/internal/sim/zookeeper"
 	"github.com/locksim/locksim/sim"
-	"github.com/locksim/locksim/sim/wire"
-	"github.com/locksim/locksim/sim/zookeeper"
 )
 
 // Port is that of a client's connection.

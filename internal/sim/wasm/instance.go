@@ -1,0 +1,114 @@
+package wasm
+
+import (
+	"context"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/locksim/locksim/internal/sim/wire"
+	"github.com/locksim/locksim/sim"
+)
+
+// Host provides the services to a program that an operating system does not have.
+type Host interface {
+	// Call carries out a request of the program. The whole program waits for it.
+	Call(request []byte) (answer []byte)
+	// Ask does the same in a task beside the program's, which continues meanwhile.
+	Ask(t *sim.Task, request []byte) (answer []byte)
+	// Resolve returns the node that has an address, and a conversation in its protocol; nil if no node has it.
+	Resolve(address string) (*sim.Node, wire.Conversation)
+	// Said is called with the program's writes to its standard output or error.
+	Said(text []byte)
+	// Stamp sets the origin of a request that is about to be sent.
+	Stamp(request sim.Payload)
+}
+
+// loops is how often the head of a loop may be passed before the program waits again: about a second of endless
+// looping.
+const loops = 1 << 27
+
+// LoopBound is the name of the bound that ends the run of a program that loops forever.
+const LoopBound = "loops"
+
+// Instance is one program with its memory.
+type Instance struct {
+	module  *Module
+	wasm    api.Module
+	memory  api.Memory
+	region  *region
+	run     api.Function
+	globals []api.MutableGlobal // the last is the budget of loops
+
+	task       *sim.Task // nil during the initialisation
+	host       Host
+	random     *sim.Rand
+	boot       clocks // during the initialisation what its clocks show; later what they showed at its end
+	files      []file // from firstFile
+	wake       sim.Signal
+	output     []byte // what it has written to its standard output and error
+	thrown     any    // the panic that has ended it
+	registered bool
+	ends       []int64 // scratch: when what it waits for is over
+	events     []byte  // scratch: what has happened
+}
+
+// clocks is what the clocks of a process show.
+type clocks struct{ wall, monotonic int64 }
+
+// Instance makes an instance, which must be restored before it is run.
+func (m *Module) Instance() (*Instance, error) {
+	i := &Instance{module: m}
+	return i, i.instantiate(context.Background(), m.base)
+}
+
+// Module returns the instance's module.
+func (i *Instance) Module() *Module { return i.module }
+
+// Restore resets the instance to an initialised state in which it has not run yet. Which is the number of that
+// state, below [Images].
+func (i *Instance) Restore(which int) error {
+	im, err := i.module.image(which)
+	if err != nil {
+		return err
+	}
+	if lacks := im.length - i.region.shown; lacks > 0 { // the machine has to know of it
+		i.memory.Grow(uint32(lacks / machinePage))
+	}
+	i.region.restore(i.module.base, im)
+	for n, g := range i.globals {
+		g.Set(im.globals[n])
+	}
+	clear(i.files)
+	i.files, i.output, i.thrown = i.files[:0], i.output[:0], nil
+	i.boot = clocks{im.wall, im.monotonic}
+	return nil
+}
+
+// Run runs the client in a task until it ends. The error is an *[Exit] if the program ended itself, by a panic or
+// otherwise.
+func (i *Instance) Run(t *sim.Task, h Host, random *sim.Rand) error {
+	i.task, i.host, i.random = t, h, random
+	i.refill()
+	_, err := i.run.Call(context.WithValue(context.Background(), instanceKey{}, i))
+	if err == nil {
+		return nil
+	}
+	if _, exits := i.thrown.(exiting); i.thrown != nil && !exits {
+		panic(i.thrown) // the task has been killed, or the engine has found a mistake
+	}
+	if i.spent() {
+		t.Exceed(LoopBound)
+	}
+	return i.failure(err)
+}
+
+// Close frees the instance.
+func (i *Instance) Close() { _ = i.wasm.Close(context.Background()) }
+
+func (i *Instance) budget() api.MutableGlobal { return i.globals[len(i.globals)-1] }
+
+// refill gives the program as many loops as it may make before it waits again.
+func (i *Instance) refill() { i.budget().Set(loops) }
+
+// spent reports whether it has made them.
+func (i *Instance) spent() bool { return int64(i.budget().Get()) < 0 }
