@@ -4,4 +4,4 @@ go 1.26.0
 
 require github.com/locksim/locksim v0.0.0
 
-replace github.com/locksim/locksim => ../../../..
+replace github.com/locksim/locksim => ../../../../..
