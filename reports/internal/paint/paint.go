@@ -12,14 +12,14 @@ import (
 // broken promises of the lock, red for damage at the resource alone.
 type Ink uint8
 
-// The inks.
+// The inks. Of several results that share a cell the last ink counts: what held does not hide what was violated.
 const (
 	Plain Ink = iota
 	Strong
 	Faint
+	Green
 	Amber
 	Red
-	Green
 	Differs // a result that was not expected
 	firstClient
 )
