@@ -23,8 +23,8 @@ type realSQL struct {
 	server  sqlServer
 	monitor sqlWire
 	clients map[string]*realSQLClient
-	orphans map[int]bool // sessions whose client is gone, by their number at the server
-	silent  map[int]bool // those whose client's machine is
+	orphans map[int]string // whose sessions lost their client, by their number at the server
+	silent  map[int]bool   // those whose client's machine is
 	events  chan sqlEvent
 
 	resolves bool // circles of sessions that wait for each other are waited for to be resolved
@@ -58,7 +58,7 @@ type sqlEvent struct {
 func playSQL(t require.TestingT, server sqlServer, lines []string, resolves bool) []string {
 	s := &realSQL{
 		sqlTelling: newSQLTelling(), t: t, server: server,
-		clients: make(map[string]*realSQLClient), orphans: make(map[int]bool), silent: make(map[int]bool), events: make(chan sqlEvent, 100),
+		clients: make(map[string]*realSQLClient), orphans: make(map[int]string), silent: make(map[int]bool), events: make(chan sqlEvent, 100),
 		resolves: resolves,
 	}
 	s.connect()
@@ -87,7 +87,7 @@ var resetsSQL = []string{
 	"INSERT INTO locks VALUES ('p', '', 0), ('q', 'o', 0)", "INSERT INTO resource VALUES (0, 0), (1, 0)",
 }
 
-func sortedKeys(m map[int]bool) (list []int) {
+func sortedKeys[V any](m map[int]V) (list []int) {
 	for k := range m {
 		list = append(list, k)
 	}
@@ -136,7 +136,12 @@ func (s *realSQL) act(line string) {
 		delete(s.clients, rest) // its session lives on until the server misses it
 	case "close":
 		s.close(rest)
-	case "kill":
+	case "kill": // all sessions of the client, those that have lost it too
+		for _, id := range sortedKeys(s.orphans) {
+			if s.orphans[id] == rest {
+				_, _ = s.monitor.query(s.server.end(id))
+			}
+		}
 		if c := s.clients[rest]; c != nil {
 			_, _ = s.monitor.query(s.server.end(c.wire.id()))
 			s.awaitEnd(rest)
@@ -150,7 +155,7 @@ func (s *realSQL) act(line string) {
 func (s *realSQL) orphan(name string) {
 	c := s.clients[name]
 	c.over = true
-	s.orphans[c.wire.id()] = true
+	s.orphans[c.wire.id()] = name
 	delete(s.clients, name)
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // A story of SQL is what clients of one database server do, a line each: "a SELECT 1" is client a's statement, on the
-// connection that it has or opens; "close a" has it close its connection, "kill a" has the server end its session,
+// connection that it has or opens; "close a" has it close its connection, "kill a" has the server end all its sessions,
 // "vanish a" takes its machine off the network, "restart" kills the server and starts it again, "sleep 2s" lets time pass. A
 // client that waits for an answer sends nothing; its line is told to be skipped.
 //
