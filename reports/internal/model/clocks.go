@@ -15,8 +15,8 @@ type clockTurn struct {
 	Rate int64 // from then on, in parts per million
 }
 
-// ClockTurns are what the scenario says of a node's clock, and the faults that befell it. Of several rates that faults
-// impose the latest counts.
+// ClockTurns are the scenario's settings of a node's clock and the faults that changed it. Of several rates that faults
+// set, the latest counts.
 func (v *View) ClockTurns(node string) []clockTurn {
 	var list []clockTurn
 	for _, c := range v.Run.Case.Scenario.Clocks {

@@ -38,7 +38,7 @@ func faultsOf(r *Run) []Fault {
 		f.Of = &r.Case.Scenario.Faults[k]
 		f.Kind = f.Of.Action.Kind.String()
 		if name := f.Of.Action.Node; name != "" {
-			f.Node = befallen(r, f, name)
+			f.Node = hitBy(r, f, name)
 		}
 	}
 	return list
@@ -62,8 +62,8 @@ func IsClient(s *scenarios.Scenario, name string) bool {
 	})
 }
 
-// befallen finds who it was: a trace knows, and where none was kept the scenario does, unless it names servers by a role.
-func befallen(r *Run, f *Fault, name string) string {
+// hitBy returns the node that a fault hit: by the trace, or where none was kept by the scenario, which may name a role.
+func hitBy(r *Run, f *Fault, name string) string {
 	for i := range r.Events {
 		if e := &r.Events[i]; e.Does == trace.Begin && e.What == f.Name && e.Node != "" {
 			return e.Node
@@ -80,7 +80,7 @@ func befallen(r *Run, f *Fault, name string) string {
 	return name
 }
 
-// Concerns reports whether a fault befell the client behind a name.
+// Concerns reports whether a fault hit the client behind a name.
 func (f *Fault) Concerns(who string) bool {
 	return f.Node != "" && (who == f.Node || strings.HasPrefix(who, f.Node+"/"))
 }

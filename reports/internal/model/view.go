@@ -231,7 +231,7 @@ func (v *View) Votes() bool {
 	})
 }
 
-// Damages are the violations that befell the resource.
+// Damages are the violations at the resource.
 func (v *View) Damages() []checker.Violation {
 	var list []checker.Violation
 	for _, x := range v.Run.Report.Violations {
