@@ -12,8 +12,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// databaseService is one MySQL or PostgreSQL server, perhaps behind a pooler.
-type databaseService struct {
+// service is one MySQL or PostgreSQL server, perhaps behind a pooler.
+type service struct {
 	server *database.Server
 	nodes  []*sim.Node // the server, and the pooler if there is one
 }
@@ -33,16 +33,16 @@ func Postgres() Servers { return Servers{dialect: database.PostgreSQL} }
 // Build builds the server, and its pooler if there is one.
 func (k Servers) Build(w simulated.World) simulated.Service {
 	deployed := &w.Scenario().Servers
-	truth := newDatabaseTruth(w)
-	s := &databaseService{server: database.New(database.Config{
+	observer := newTruth(w)
+	s := &service{server: database.New(database.Config{
 		Dialect: k.dialect, Tables: tables(w.Scenario().Resource.Registers),
-		Idle: deployed.IdleTimeout, KeepAlive: deployed.KeepAlive, Observer: truth,
+		Idle: deployed.IdleTimeout, KeepAlive: deployed.KeepAlive, Observer: observer,
 	})}
 	names := deployed.Names()
 	node := w.Engine().AddServer(names[0], s.server)
 	s.nodes = append(s.nodes, node)
 	s.server.Attach(node)
-	truth.watch(node)
+	observer.watch(node)
 	if deployed.Pool > 0 {
 		pooler := database.NewPooler(deployed.Pool)
 		front := w.Engine().AddServer(names[1], pooler)
@@ -53,10 +53,10 @@ func (k Servers) Build(w simulated.World) simulated.Service {
 }
 
 // Servers returns the nodes.
-func (s *databaseService) Servers() []*sim.Node { return s.nodes }
+func (s *service) Servers() []*sim.Node { return s.nodes }
 
 // Role finds the node that plays a role.
-func (*databaseService) Role(string) string { return "" }
+func (*service) Role(string) string { return "" }
 
 // tables are those that somebody has made for the locks, and for the protected resource.
 func tables(registers int) []database.Table {
@@ -78,46 +78,46 @@ const (
 )
 
 // Command ends the sessions of a client.
-func (s *databaseService) Command(n *sim.Node, a *sim.Action) bool {
+func (s *service) Command(n *sim.Node, a *sim.Action) bool {
 	return a.Kind == sim.EndSession && s.server.Kill(n.Name)
 }
 
 // ErrorReply answers a request with an error.
-func (s *databaseService) ErrorReply(request sim.Payload, text string) sim.Payload {
+func (s *service) ErrorReply(request sim.Payload, text string) sim.Payload {
 	return database.ErrorResponse(request, text)
 }
 
-// databaseClients is a task's client of the server.
-type databaseClients struct {
+// clients is a task's client of the server.
+type clients struct {
 	simulated.None
 	process simulated.Process
 	front   *sim.Node // what it connects to
 }
 
 // Clients makes a task's clients of the servers.
-func (s *databaseService) Clients(p simulated.Process) locks.Services {
-	return &databaseClients{None: simulated.None{Kind: "mysql or postgres"}, process: p, front: s.nodes[len(s.nodes)-1]}
+func (s *service) Clients(p simulated.Process) locks.Services {
+	return &clients{None: simulated.None{Kind: "mysql or postgres"}, process: p, front: s.nodes[len(s.nodes)-1]}
 }
 
 // SQL returns the client.
-func (c *databaseClients) SQL() locks.SQL { return c }
+func (c *clients) SQL() locks.SQL { return c }
 
 // Connect opens a connection.
-func (c *databaseClients) Connect(timeout time.Duration) (locks.SQLConn, error) {
+func (c *clients) Connect(timeout time.Duration) (locks.SQLConn, error) {
 	l, err := simulated.Open(c.process.Task(), c.front, timeout)
 	if err != nil {
 		return nil, err
 	}
-	return &databaseConn{c.process, &sharedLine{line: l}}, nil
+	return &conn{c.process, &sharedLine{line: l}}, nil
 }
 
 // Share returns this task's handle of a connection of the process.
-func (c *databaseClients) Share(conn locks.SQLConn) locks.SQLConn {
-	return &databaseConn{c.process, conn.(*databaseConn).sharedLine}
+func (c *clients) Share(other locks.SQLConn) locks.SQLConn {
+	return &conn{c.process, other.(*conn).sharedLine}
 }
 
-// databaseConn is the locks.SQLConn of one task.
-type databaseConn struct {
+// conn is the locks.SQLConn of one task.
+type conn struct {
 	process simulated.Process
 	*sharedLine
 }
@@ -131,16 +131,16 @@ type sharedLine struct {
 }
 
 // Over fires when a statement has found that the connection is closed.
-func (c *databaseConn) Over() locks.Signal { return &c.over }
+func (c *conn) Over() locks.Signal { return &c.over }
 
 // Close ends the connection.
-func (c *databaseConn) Close() {
+func (c *conn) Close() {
 	c.line.Close()
 	c.over.Fire()
 }
 
 // Do sends one statement, when it is the task's turn.
-func (c *databaseConn) Do(timeout time.Duration, s locks.SQLStatement, args ...any) (locks.SQLResult, error) {
+func (c *conn) Do(timeout time.Duration, s locks.SQLStatement, args ...any) (locks.SQLResult, error) {
 	p := c.process
 	for c.busy {
 		p.Task().Wait(sim.Forever, &c.free)

@@ -13,10 +13,10 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// databaseTruth observes a database server. The lock is one of the server's own locks, and its holder is the client
+// truth observes a database server. The lock is one of the server's own locks, and its holder is the client
 // whose connection has it; or it is a row of the table of leases, and its holder is the client that the row names,
 // until the lease ends by the server's clock.
-type databaseTruth struct {
+type truth struct {
 	*record.Succession
 	world simulated.World
 	key   database.Key
@@ -26,22 +26,22 @@ type databaseTruth struct {
 	freed *database.Request // the last that let it go
 }
 
-func newDatabaseTruth(w simulated.World) *databaseTruth {
+func newTruth(w simulated.World) *truth {
 	space, name, _ := strings.Cut(w.Keys()[0], "/")
-	return &databaseTruth{Succession: record.NewSuccession(w.Truth()), world: w, key: database.Key{Space: space, Name: name}}
+	return &truth{Succession: record.NewSuccession(w.Truth()), world: w, key: database.Key{Space: space, Name: name}}
 }
 
 // watch tells the truth which node the server runs on.
-func (t *databaseTruth) watch(n *sim.Node) {
+func (t *truth) watch(n *sim.Node) {
 	t.node = n
 	t.end = n.NewObserver(leaseEnd{t})
 }
 
 // leased reports whether the lock is a row of the table of leases.
-func (t *databaseTruth) leased() bool { return t.key.Space == leaseTable }
+func (t *truth) leased() bool { return t.key.Space == leaseTable }
 
 // Waits sees a request arrive while the lock is held.
-func (t *databaseTruth) Waits(_ *database.Server, k database.Key, r *database.Request) {
+func (t *truth) Waits(_ *database.Server, k database.Key, r *database.Request) {
 	if k == t.key && !t.leased() {
 		t.Asked(t.node.Name, r.Origin, false)
 	}
@@ -49,7 +49,7 @@ func (t *databaseTruth) Waits(_ *database.Server, k database.Key, r *database.Re
 
 // Took sees a connection acquire a lock. A connection that has the lock already acquires it once more: rightly for the
 // same task, but wrongly for another client if a pooler lends the connection to both.
-func (t *databaseTruth) Took(_ *database.Server, k database.Key, r *database.Request, times int) {
+func (t *truth) Took(_ *database.Server, k database.Key, r *database.Request, times int) {
 	if k != t.key || t.leased() || makes(r) {
 		return
 	}
@@ -60,7 +60,7 @@ func (t *databaseTruth) Took(_ *database.Server, k database.Key, r *database.Req
 }
 
 // Left sees a connection release a lock.
-func (t *databaseTruth) Left(_ *database.Server, k database.Key, r *database.Request, why database.Why, times int) {
+func (t *truth) Left(_ *database.Server, k database.Key, r *database.Request, why database.Why, times int) {
 	switch {
 	case k != t.key || t.leased() || makes(r):
 	case why == database.Crashed:
@@ -81,7 +81,7 @@ func (t *databaseTruth) Left(_ *database.Server, k database.Key, r *database.Req
 func makes(r *database.Request) bool { return r != nil && r.Purpose == "make" }
 
 // Committed sees changes of the row of leases, and of the protected registers.
-func (t *databaseTruth) Committed(_ *database.Server, r *database.Request, changes []database.Change) {
+func (t *truth) Committed(_ *database.Server, r *database.Request, changes []database.Change) {
 	for i := range changes {
 		switch c := &changes[i]; {
 		case c.Table.Name == resourceTable && c.After != nil:
@@ -93,7 +93,7 @@ func (t *databaseTruth) Committed(_ *database.Server, r *database.Request, chang
 }
 
 // RolledBack sees that writes of the protected registers are void.
-func (t *databaseTruth) RolledBack(_ *database.Server, changes []database.Change) {
+func (t *truth) RolledBack(_ *database.Server, changes []database.Change) {
 	for i := range changes {
 		if c := &changes[i]; c.Table.Name == resourceTable && c.After != nil {
 			t.world.Written(uint64(c.Value(c.After, "version").Int), false)
@@ -101,7 +101,7 @@ func (t *databaseTruth) RolledBack(_ *database.Server, changes []database.Change
 	}
 }
 
-func (t *databaseTruth) isLease(c *database.Change) bool {
+func (t *truth) isLease(c *database.Change) bool {
 	row := c.After
 	if row == nil {
 		row = c.Before
@@ -110,7 +110,7 @@ func (t *databaseTruth) isLease(c *database.Change) bool {
 }
 
 // changed sees what a request has made of the lease.
-func (t *databaseTruth) changed(r *database.Request, c *database.Change) {
+func (t *truth) changed(r *database.Request, c *database.Change) {
 	owner, ends := c.Value(c.After, "owner"), c.Value(c.After, "expires_at").Int
 	life := time.Duration(ends - t.node.Wall())
 	switch {
@@ -131,13 +131,13 @@ func (t *databaseTruth) changed(r *database.Request, c *database.Change) {
 }
 
 // leaseEnd is the end of the lease by the server's clock.
-type leaseEnd struct{ t *databaseTruth }
+type leaseEnd struct{ t *truth }
 
 // Ring sees the lease end. The duration of the grant was promised in true time, by which it is judged.
 func (e leaseEnd) Ring() { e.t.Forgot(history.Expired) }
 
 // Executed sees the answer to a request.
-func (t *databaseTruth) Executed(_ *database.Server, r *database.Request, a *database.Response) {
+func (t *truth) Executed(_ *database.Server, r *database.Request, a *database.Response) {
 	if r.Access != 0 && a.Err == nil {
 		t.accessed(r, a)
 	}
@@ -150,7 +150,7 @@ func (t *databaseTruth) Executed(_ *database.Server, r *database.Request, a *dat
 }
 
 // accessed sees a read of the resource. A write counts when it is committed.
-func (t *databaseTruth) accessed(r *database.Request, a *database.Response) {
+func (t *truth) accessed(r *database.Request, a *database.Response) {
 	if len(a.Rows) == 1 {
 		t.world.Settled(r.Access, true, uint64(a.Rows[0][0].Int))
 	}

@@ -10,35 +10,35 @@ import (
 )
 
 // chubbyClient is a task's client of a Chubby cell. Every session has a connection of its own.
-type chubbyClient struct{ leaseClient }
+type chubbyClient struct{ client }
 
-func newChubbyClient(c leaseClient) locks.Services { return chubbyClient{c} }
+func newChubbyClient(c client) locks.Services { return chubbyClient{c} }
 
 // Chubby returns the client.
 func (c chubbyClient) Chubby() locks.Chubby { return c }
 
-// chubbyWire is the connection of a session, and the epoch of the master that it knows.
-type chubbyWire struct {
-	wire
+// chubbySession is the connection of a session, and the epoch of the master that it knows.
+type chubbySession struct {
+	connection
 	session lease.SessionID
 	epoch   int
 }
 
 // of returns the connection of a session.
-func (c chubbyClient) of(id uint64) *chubbyWire {
-	wires, _ := (*c.process.Own()).([]*chubbyWire)
-	i := slices.IndexFunc(wires, func(w *chubbyWire) bool { return w.session == lease.SessionID(id) })
-	return wires[i]
+func (c chubbyClient) of(id uint64) *chubbySession {
+	sessions, _ := (*c.process.Own()).([]*chubbySession)
+	i := slices.IndexFunc(sessions, func(s *chubbySession) bool { return s.session == lease.SessionID(id) })
+	return sessions[i]
 }
 
-func (c chubbyClient) call(timeout time.Duration, w *chubbyWire, r *lease.Request) (*lease.Response, error) {
-	r.Session, r.Epoch = w.session, w.epoch
-	a, err := w.call(c.process, timeout, r)
+func (c chubbyClient) call(timeout time.Duration, s *chubbySession, r *lease.Request) (*lease.Response, error) {
+	r.Session, r.Epoch = s.session, s.epoch
+	a, err := s.call(c.process, timeout, r)
 	if err != nil {
 		return nil, err
 	}
 	if a.Err == "" && (r.Op == lease.KeepAlive || r.Op == lease.CreateSession) {
-		w.epoch = a.Epoch
+		s.epoch = a.Epoch
 	}
 	return a, refused(a)
 }
@@ -47,15 +47,15 @@ func (c chubbyClient) call(timeout time.Duration, w *chubbyWire, r *lease.Reques
 func (c chubbyClient) CreateSession(
 	timeout, ttl time.Duration, delay *time.Duration,
 ) (id uint64, lives time.Duration, err error) {
-	w := &chubbyWire{wire: wire{server: c.server, woken: c.process.World().Woken}}
-	a, err := c.call(timeout, w, &lease.Request{Op: lease.CreateSession, TTL: ttl, LockDelay: lockDelay(delay)})
+	s := &chubbySession{connection: connection{server: c.server, woken: c.process.World().Woken}}
+	a, err := c.call(timeout, s, &lease.Request{Op: lease.CreateSession, TTL: ttl, LockDelay: lockDelay(delay)})
 	if err != nil {
 		return 0, 0, err
 	}
 	c.tellTTL(ttl, a.TTL)
-	w.session = a.Session
-	wires, _ := (*c.process.Own()).([]*chubbyWire)
-	*c.process.Own() = append(wires, w)
+	s.session = a.Session
+	sessions, _ := (*c.process.Own()).([]*chubbySession)
+	*c.process.Own() = append(sessions, s)
 	return uint64(a.Session), a.TTL, nil
 }
 
@@ -68,10 +68,10 @@ func (c chubbyClient) EndSession(timeout time.Duration, id uint64) error {
 // KeepAlive requests an extension of the session. If that fails, it closes the connection, since the master may
 // have changed.
 func (c chubbyClient) KeepAlive(timeout time.Duration, id uint64) (held, lives time.Duration, err error) {
-	w := c.of(id)
-	a, err := c.call(timeout, w, &lease.Request{Op: lease.KeepAlive, Purpose: backend.Renew})
+	s := c.of(id)
+	a, err := c.call(timeout, s, &lease.Request{Op: lease.KeepAlive, Purpose: backend.Renew})
 	if err != nil {
-		w.close()
+		s.close()
 		return 0, 0, err
 	}
 	return a.Held, a.TTL, nil

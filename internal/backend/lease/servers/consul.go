@@ -10,27 +10,27 @@ import (
 
 // consulClient is a task's client of a Consul cluster. As HTTP clients do it takes a connection for each call, idle
 // ones first.
-type consulClient struct{ leaseClient }
+type consulClient struct{ client }
 
-func newConsulClient(c leaseClient) locks.Services { return consulClient{c} }
+func newConsulClient(c client) locks.Services { return consulClient{c} }
 
 // Consul returns the client.
 func (c consulClient) Consul() locks.Consul { return c }
 
 func (c consulClient) call(timeout time.Duration, r *lease.Request) (*lease.Response, error) {
 	p := c.process
-	idle, _ := (*p.Own()).([]*wire)
-	w := &wire{server: c.server, woken: p.World().Woken}
+	idle, _ := (*p.Own()).([]*connection)
+	conn := &connection{server: c.server, woken: p.World().Woken}
 	if n := len(idle); n > 0 {
-		w, *p.Own() = idle[n-1], idle[:n-1]
+		conn, *p.Own() = idle[n-1], idle[:n-1]
 	}
-	a, err := w.call(p, timeout, r)
+	a, err := conn.call(p, timeout, r)
 	if err != nil {
-		w.close()
+		conn.close()
 		return nil, err
 	}
-	idle, _ = (*p.Own()).([]*wire)
-	*p.Own() = append(idle, w)
+	idle, _ = (*p.Own()).([]*connection)
+	*p.Own() = append(idle, conn)
 	return a, refused(a)
 }
 

@@ -9,31 +9,31 @@ import (
 )
 
 // etcdClient is a task's client of an etcd cluster. The process has one connection, on which all calls are.
-type etcdClient struct{ leaseClient }
+type etcdClient struct{ client }
 
-func newEtcdClient(c leaseClient) locks.Services { return etcdClient{c} }
+func newEtcdClient(c client) locks.Services { return etcdClient{c} }
 
 // Etcd returns the client.
 func (c etcdClient) Etcd() locks.Etcd { return c }
 
-// etcdConnection is what the tasks of a process share: its connection, and what keeps its leases alive.
-type etcdConnection struct {
-	wire   wire
-	lessor etcdLessor
+// etcdShared is what the tasks of a process share: its connection, and what keeps its leases alive.
+type etcdShared struct {
+	connection connection
+	lessor     etcdLessor
 }
 
-func (c etcdClient) shared() *etcdConnection {
-	s, ok := (*c.process.Own()).(*etcdConnection)
+func (c etcdClient) shared() *etcdShared {
+	s, ok := (*c.process.Own()).(*etcdShared)
 	if !ok {
-		s = &etcdConnection{wire: wire{server: c.server, woken: c.process.World().Woken}}
-		s.lessor.wire = &s.wire
+		s = &etcdShared{connection: connection{server: c.server, woken: c.process.World().Woken}}
+		s.lessor.connection = &s.connection
 		*c.process.Own() = s
 	}
 	return s
 }
 
 func (c etcdClient) call(timeout time.Duration, r *lease.Request) (*lease.Response, error) {
-	a, err := c.shared().wire.call(c.process, timeout, r)
+	a, err := c.shared().connection.call(c.process, timeout, r)
 	if err != nil {
 		return nil, err
 	}

@@ -13,18 +13,18 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// leaseService is a service of leases and sessions: etcd, Consul or Chubby.
-type leaseService struct {
+// service is a service of leases and sessions: etcd, Consul or Chubby.
+type service struct {
 	simulated.One
 	server   *lease.Server
 	dialect  lease.Dialect
-	clientOf func(leaseClient) locks.Services
+	clientOf func(client) locks.Services
 }
 
 // Servers builds a service of one dialect.
 type Servers struct {
 	dialect  lease.Dialect
-	clientOf func(leaseClient) locks.Services
+	clientOf func(client) locks.Services
 }
 
 // Etcd simulates an etcd cluster.
@@ -47,16 +47,16 @@ func (k Servers) Refuses(s *scenarios.Scenario) (field, problem string) {
 
 // Build builds the service.
 func (k Servers) Build(w simulated.World) simulated.Service {
-	s := &leaseService{dialect: k.dialect, clientOf: k.clientOf}
+	s := &service{dialect: k.dialect, clientOf: k.clientOf}
 	s.server = lease.New(w.Engine(), lease.Config{
-		Dialect: k.dialect, Name: w.Scenario().Servers.Names()[0], Observer: newLeaseTruth(w),
+		Dialect: k.dialect, Name: w.Scenario().Servers.Names()[0], Observer: newTruth(w),
 	})
 	s.Node = s.server.Node()
 	return s
 }
 
 // Command carries out an action on a server.
-func (s *leaseService) Command(n *sim.Node, a *sim.Action) bool {
+func (s *service) Command(n *sim.Node, a *sim.Action) bool {
 	switch {
 	case a.Kind == sim.EndSession:
 		return s.server.EndSessions(n.Name)
@@ -72,24 +72,24 @@ func (s *leaseService) Command(n *sim.Node, a *sim.Action) bool {
 }
 
 // ErrorReply answers a request with an error.
-func (s *leaseService) ErrorReply(request sim.Payload, text string) sim.Payload {
+func (s *service) ErrorReply(request sim.Payload, text string) sim.Payload {
 	return lease.ErrorResponse(request, text)
 }
 
-// leaseClient is a task's client of the service.
-type leaseClient struct {
+// client is a task's client of the service.
+type client struct {
 	simulated.None
 	process simulated.Process
 	server  *sim.Node
 }
 
 // Clients makes a task's clients of the servers.
-func (s *leaseService) Clients(p simulated.Process) locks.Services {
-	return s.clientOf(leaseClient{None: simulated.None{Kind: s.dialect.Name}, process: p, server: s.Node})
+func (s *service) Clients(p simulated.Process) locks.Services {
+	return s.clientOf(client{None: simulated.None{Kind: s.dialect.Name}, process: p, server: s.Node})
 }
 
 // tellTTL tells a reader if a session has been given another TTL than its client asked for.
-func (c leaseClient) tellTTL(asked, given time.Duration) {
+func (c client) tellTTL(asked, given time.Duration) {
 	if asked != given {
 		c.process.World().Note(c.process.Client(), fmt.Sprintf("asks for a TTL of %v and is given %v", asked, given))
 	}

@@ -16,28 +16,28 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// leaseTruth observes a service of leases and sessions. In a queue (etcd) the entries are the keys under the lock's,
+// truth observes a service of leases and sessions. In a queue (etcd) the entries are the keys under the lock's,
 // and the first one made holds; else (Consul, Chubby) the lock's key is an entry while a session has it.
-type leaseTruth struct {
+type truth struct {
 	*record.Succession
 	world   simulated.World
 	key     string
-	entries []leaseEntry // by creation
+	entries []entry // by creation
 }
 
-// leaseEntry is a key that holds the lock, or waits for it.
-type leaseEntry struct {
+// entry is a key that holds the lock, or waits for it.
+type entry struct {
 	name    string
 	session lease.SessionID
 	made    sim.Origin // the request that made it, or acquired it
 }
 
-func newLeaseTruth(w simulated.World) *leaseTruth {
-	return &leaseTruth{Succession: record.NewSuccession(w.Truth()), world: w, key: w.Keys()[0]}
+func newTruth(w simulated.World) *truth {
+	return &truth{Succession: record.NewSuccession(w.Truth()), world: w, key: w.Keys()[0]}
 }
 
 // isEntry reports whether a change is of a key that holds the lock, or waits for it.
-func (l *leaseTruth) isEntry(name string) bool {
+func (l *truth) isEntry(name string) bool {
 	if l.Authority == locks.Queue {
 		return strings.HasPrefix(name, l.key+"/")
 	}
@@ -45,14 +45,14 @@ func (l *leaseTruth) isEntry(name string) bool {
 }
 
 // Executed sees a request's changes of the entries.
-func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, changes []lease.Change) {
+func (l *truth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, changes []lease.Change) {
 	node := s.Node().Name
 	left := false
 	for i := range changes {
 		switch c := &changes[i]; {
 		case !l.isEntry(c.Key.Name):
 		case c.Kind == lease.Created || c.Kind == lease.Acquired:
-			l.entries = append(l.entries, leaseEntry{c.Key.Name, c.Key.Session, r.Origin})
+			l.entries = append(l.entries, entry{c.Key.Name, c.Key.Session, r.Origin})
 		case c.Kind == lease.Deleted || c.Kind == lease.Released:
 			owner, first := l.leave(c.Key.Name)
 			left = true
@@ -75,13 +75,13 @@ func (l *leaseTruth) Executed(s *lease.Server, r *lease.Request, a *lease.Respon
 
 // asks reports whether a request asks for the lock. In Consul a client that waits for another's lock only queries for
 // a change of it; but so does the holder, when Lock has returned.
-func (l *leaseTruth) asks(r *lease.Request) bool {
+func (l *truth) asks(r *lease.Request) bool {
 	return r.Purpose == backend.Acquire ||
 		r.Purpose == backend.Look && r.Asking && l.Acquisition(history.ID(r.Tag)).Returned == trace.Never
 }
 
 // settle notes what the service has decided on an access to data that it guards.
-func (l *leaseTruth) settle(r *lease.Request, a *lease.Response) {
+func (l *truth) settle(r *lease.Request, a *lease.Response) {
 	version := uint64(0)
 	for i := range a.Results {
 		for _, k := range a.Results[i].Keys {
@@ -92,15 +92,15 @@ func (l *leaseTruth) settle(r *lease.Request, a *lease.Response) {
 }
 
 // leave takes an entry away, and says whose it was and whether it was the first.
-func (l *leaseTruth) leave(name string) (owner history.ID, first bool) {
-	i := slices.IndexFunc(l.entries, func(e leaseEntry) bool { return e.name == name })
+func (l *truth) leave(name string) (owner history.ID, first bool) {
+	i := slices.IndexFunc(l.entries, func(e entry) bool { return e.name == name })
 	owner = history.ID(l.entries[i].made.Tag)
 	l.entries = slices.Delete(l.entries, i, i+1)
 	return owner, i == 0
 }
 
 // succeed lets the first entry hold if nobody does.
-func (l *leaseTruth) succeed(s *lease.Server) bool {
+func (l *truth) succeed(s *lease.Server) bool {
 	if len(l.entries) == 0 || l.Holding() {
 		return false
 	}
@@ -109,7 +109,7 @@ func (l *leaseTruth) succeed(s *lease.Server) bool {
 }
 
 // promised returns until when a session lives as the service has promised, in true time, unless it is renewed.
-func (l *leaseTruth) promised(s *lease.Server, id lease.SessionID) trace.Instant {
+func (l *truth) promised(s *lease.Server, id lease.SessionID) trace.Instant {
 	deadline, ok := s.Life(id)
 	if !ok {
 		return l.Now()
@@ -118,14 +118,14 @@ func (l *leaseTruth) promised(s *lease.Server, id lease.SessionID) trace.Instant
 }
 
 // Waits sees a request that cannot be carried out yet.
-func (l *leaseTruth) Waits(s *lease.Server, r *lease.Request) {
+func (l *truth) Waits(s *lease.Server, r *lease.Request) {
 	if l.asks(r) {
 		l.Asked(s.Node().Name, r.Origin, false)
 	}
 }
 
 // Renewed sees the TTL of the holder's session restart.
-func (l *leaseTruth) Renewed(s *lease.Server, id lease.SessionID) {
+func (l *truth) Renewed(s *lease.Server, id lease.SessionID) {
 	if l.Holding() && l.entries[0].session == id {
 		l.Succession.Renewed(l.Holder(), l.promised(s, id))
 	}
@@ -133,7 +133,7 @@ func (l *leaseTruth) Renewed(s *lease.Server, id lease.SessionID) {
 
 // Ended sees a session end, and with it its locks and waits. A session that the service ends by mistake had been
 // promised a longer life.
-func (l *leaseTruth) Ended(s *lease.Server, _ lease.SessionID, why lease.Reason, changes []lease.Change) {
+func (l *truth) Ended(s *lease.Server, _ lease.SessionID, why lease.Reason, changes []lease.Change) {
 	for i := range changes {
 		if c := &changes[i]; l.isEntry(c.Key.Name) {
 			switch owner, first := l.leave(c.Key.Name); {
@@ -149,7 +149,7 @@ func (l *leaseTruth) Ended(s *lease.Server, _ lease.SessionID, why lease.Reason,
 }
 
 // Wiped sees the disks lose all data.
-func (l *leaseTruth) Wiped(*lease.Server, []lease.Change) {
+func (l *truth) Wiped(*lease.Server, []lease.Change) {
 	l.entries = nil
 	l.Forgot(history.Wiped)
 }

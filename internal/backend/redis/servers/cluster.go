@@ -13,8 +13,8 @@ import (
 // clusterRouter finds the master of the lock's key as go-redis's ClusterClient does (osscluster.go): by a table of
 // slots that it has from some node. A node that answers MOVED has it go elsewhere at once, and ask for a new table.
 type clusterRouter struct {
-	service *redisService
-	state   *redisState
+	service *service
+	state   *shared
 	owner   int                       // the master by the table; -1 if there is none yet
 	next    map[simulated.Process]int // the node that a task tries next, in place of the table's: it was told MOVED, or tries again
 	loaded  locks.Monotonic
@@ -22,7 +22,7 @@ type clusterRouter struct {
 	again   bool // a new table was wanted while one was being asked for
 }
 
-func newClusterRouter(s *redisService, state *redisState) *clusterRouter {
+func newClusterRouter(s *service, state *shared) *clusterRouter {
 	return &clusterRouter{service: s, state: state, owner: -1, next: make(map[simulated.Process]int)}
 }
 

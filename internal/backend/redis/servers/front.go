@@ -7,16 +7,16 @@ import (
 )
 
 // Port is that of a client's connection.
-func (*redisService) Port() int { return 6379 }
+func (*service) Port() int { return 6379 }
 
 // Shared reports whether one address leads to the master of servers that replicate each other.
-func (s *redisService) Shared() bool { return !s.independent() }
+func (s *service) Shared() bool { return !s.independent() }
 
 // Talk begins a conversation in RESP.
-func (s *redisService) Talk(*sim.Node) wire.Conversation { return wire.Redis(s.purposes.Of) }
+func (s *service) Talk(*sim.Node) wire.Conversation { return wire.Redis(s.purposes.Of) }
 
 // Stamp sets the origin of a request. What a library asks on its own account asks for no lock.
-func (*redisService) Stamp(request sim.Payload, from sim.Origin) {
+func (*service) Stamp(request sim.Payload, from sim.Origin) {
 	r := request.(*redis.Request)
 	r.Origin = from
 	r.Asking = r.Asking && r.Purpose != ""

@@ -75,6 +75,17 @@ func (from *pool) exchange(p simulated.Process, c *simulated.Line, l limit, r *r
 	return &answer.(*redis.Response).Reply, nil
 }
 
+// inquire asks a server on the client library's own account, for no lock.
+func (from *pool) inquire(p simulated.Process, l limit, args ...string) (*redis.Reply, error) {
+	c, err := from.connection(p, l)
+	if err != nil {
+		return nil, err
+	}
+	request := redis.NewRequest(args, "")
+	request.Client = p.Client()
+	return from.exchange(p, c, l, request)
+}
+
 // batch sends requests on a connection of the pool and waits for their replies.
 func (from *pool) batch(p simulated.Process, c *simulated.Line, l limit, requests []sim.Payload) ([]*redis.Reply, error) {
 	from.lend(c)

@@ -11,12 +11,12 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// redisPort is the locks.Redis of one task. On independent servers it is a plain client: a call is one request, and what
+// port is the locks.Redis of one task. On independent servers it is a plain client: a call is one request, and what
 // becomes of it is the lock's business. Where servers replicate each other a router finds the master, and has requests
 // sent again if it is that of a library which does so.
-type redisPort struct {
+type port struct {
 	process simulated.Process
-	state   *redisState
+	state   *shared
 	server  int // unless there is a router
 }
 
@@ -27,7 +27,7 @@ const readTimeout = 3 * time.Second
 var errNoCommand = &locks.RedisError{Text: "ERR wrong number of arguments"}
 
 // Do sends a command and waits for its reply.
-func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, error) {
+func (r *port) Do(timeout time.Duration, args ...string) (locks.Reply, error) {
 	if len(args) == 0 {
 		return locks.Reply{}, errNoCommand
 	}
@@ -46,7 +46,7 @@ func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, erro
 }
 
 // Pipeline sends commands on one connection and waits for all replies.
-func (r *redisPort) Pipeline(timeout time.Duration, commands ...[]string) ([]locks.Reply, error) {
+func (r *port) Pipeline(timeout time.Duration, commands ...[]string) ([]locks.Reply, error) {
 	for _, args := range commands {
 		if len(args) == 0 {
 			return nil, errNoCommand
@@ -76,7 +76,7 @@ func (r *redisPort) Pipeline(timeout time.Duration, commands ...[]string) ([]loc
 // route sends commands to whichever server the router takes for the master, and again if the router says so. Every
 // attempt has the whole time, as in go-redis, whose time-outs are of reads. Several commands belong to one connection:
 // they are not sent again once the first of them may have been executed.
-func (r *redisPort) route(timeout time.Duration, commands ...[]string) ([]*redis.Reply, error) {
+func (r *port) route(timeout time.Duration, commands ...[]string) ([]*redis.Reply, error) {
 	p, router := r.process, r.state.router
 	var doubt error // why it is not known whether an earlier attempt was executed
 	for n := 1; ; n++ {
@@ -106,7 +106,7 @@ func (r *redisPort) route(timeout time.Duration, commands ...[]string) ([]*redis
 }
 
 // ask sends a command on a connection of a pool and waits for its reply.
-func (r *redisPort) ask(from *pool, l limit, args []string) (*redis.Reply, error) {
+func (r *port) ask(from *pool, l limit, args []string) (*redis.Reply, error) {
 	c, err := from.connection(r.process, l)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (r *redisPort) ask(from *pool, l limit, args []string) (*redis.Reply, error
 }
 
 // askAll sends commands on one connection of a pool and waits for their replies.
-func (r *redisPort) askAll(from *pool, l limit, commands [][]string) ([]*redis.Reply, error) {
+func (r *port) askAll(from *pool, l limit, commands [][]string) ([]*redis.Reply, error) {
 	c, err := from.connection(r.process, l)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (r *redisPort) askAll(from *pool, l limit, commands [][]string) ([]*redis.R
 	return from.batch(r.process, c, l, requests)
 }
 
-func (r *redisPort) request(args []string) *redis.Request {
+func (r *port) request(args []string) *redis.Request {
 	request := redis.NewRequest(args, r.state.service.purposes.Of(args))
 	request.Origin = r.process.Origin()
 	return request

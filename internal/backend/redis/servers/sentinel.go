@@ -2,7 +2,6 @@ package servers
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // deploySentinels adds the Sentinels that watch the master.
-func (s *redisService) deploySentinels() {
+func (s *service) deploySentinels() {
 	if s.deployed.Sentinels == 0 {
 		return
 	}
@@ -28,15 +27,15 @@ func (s *redisService) deploySentinels() {
 // a connection; it uses open connections without asking, until a server answers READONLY or closes them, or the
 // Sentinel announces another master.
 type sentinelRouter struct {
-	service   *redisService
-	state     *redisState
+	service   *service
+	state     *shared
 	sentinels []pool
 	current   int      // the server that the process takes for the master; -1 if it does not know
 	chosen    int      // the Sentinel that it asks and listens to; -1 if none
 	events    *tidings // of that Sentinel
 }
 
-func (s *redisService) newSentinelRouter(state *redisState) *sentinelRouter {
+func (s *service) newSentinelRouter(state *shared) *sentinelRouter {
 	r := &sentinelRouter{service: s, state: state, current: -1, chosen: -1}
 	for _, n := range s.sentinels {
 		r.sentinels = append(r.sentinels, pool{server: n.Node()})
@@ -101,22 +100,6 @@ func (r *sentinelRouter) askOne(p simulated.Process, l limit, i int) (int, error
 		return 0, fmt.Errorf("%s: %v: %w", r.sentinels[i].server.Name, reply, locks.ErrNotDone)
 	}
 	return r.service.named(reply.Elems[0].Text), nil
-}
-
-// inquire asks a server on the client library's own account, for no lock.
-func (from *pool) inquire(p simulated.Process, l limit, args ...string) (*redis.Reply, error) {
-	c, err := from.connection(p, l)
-	if err != nil {
-		return nil, err
-	}
-	request := redis.NewRequest(args, "")
-	request.Client = p.Client()
-	return from.exchange(p, c, l, request)
-}
-
-// named numbers the server of that name.
-func (s *redisService) named(name string) int {
-	return slices.IndexFunc(s.nodes, func(n *sim.Node) bool { return n.Name == name })
 }
 
 // choose asks this Sentinel from now on, and listens to what it tells.

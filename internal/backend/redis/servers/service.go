@@ -4,6 +4,7 @@ package servers
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
@@ -17,12 +18,12 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// redisService is Redis servers: independent ones, masters with replicas, with Sentinels perhaps, or a cluster.
-type redisService struct {
+// service is Redis servers: independent ones, masters with replicas, with Sentinels perhaps, or a cluster.
+type service struct {
 	world     simulated.World
 	deployed  scenarios.Servers
 	purposes  *kind.Purposes
-	truth     *redisTruth
+	truth     *truth
 	nodes     []*sim.Node
 	redis     []*redis.Server // by the same index
 	sentinels []*sentinel.Sentinel
@@ -36,10 +37,10 @@ type Servers struct{ simulated.Anywhere }
 
 // Build builds the servers, with Sentinels or as a cluster if they are deployed so.
 func (Servers) Build(w simulated.World) simulated.Service {
-	s := &redisService{world: w, deployed: w.Scenario().Servers, purposes: kind.PurposesOf(w.Lock().Scripts)}
+	s := &service{world: w, deployed: w.Scenario().Servers, purposes: kind.PurposesOf(w.Lock().Scripts)}
 	n := s.deployed.Count()
 	s.nodes, s.redis = make([]*sim.Node, 0, n), make([]*redis.Server, 0, n)
-	s.truth = newRedisTruth(s, w)
+	s.truth = newTruth(s, w)
 	for i, name := range w.Scenario().Servers.Names()[:n] {
 		server, process := s.build(s.store(i), s.config(i))
 		n := w.Engine().AddServer(name, process)
@@ -54,7 +55,7 @@ func (Servers) Build(w simulated.World) simulated.Service {
 }
 
 // store returns the i-th store that runs share, as if fresh.
-func (s *redisService) store(i int) *redis.Store {
+func (s *service) store(i int) *redis.Store {
 	spare := s.world.Spare()
 	stores, _ := (*spare).([]*redis.Store)
 	if i == len(stores) {
@@ -67,7 +68,7 @@ func (s *redisService) store(i int) *redis.Store {
 }
 
 // build makes a server, and what runs it: itself, unless it is part of a cluster.
-func (s *redisService) build(store *redis.Store, c redis.Config) (*redis.Server, sim.Server) {
+func (s *service) build(store *redis.Store, c redis.Config) (*redis.Server, sim.Server) {
 	if !s.deployed.Cluster {
 		server := redis.NewServer(store, c)
 		return server, server
@@ -82,7 +83,7 @@ func (s *redisService) build(store *redis.Store, c redis.Config) (*redis.Server,
 const fullSync = 5 * time.Second
 
 // config is that of the i-th server. Masters come first, then the replicas of each in turn.
-func (s *redisService) config(i int) redis.Config {
+func (s *service) config(i int) redis.Config {
 	d := &s.deployed
 	c := redis.Config{
 		Databases: 1, // keys are followed by their names
@@ -106,13 +107,13 @@ func (s *redisService) config(i int) redis.Config {
 }
 
 // Servers returns the nodes.
-func (s *redisService) Servers() []*sim.Node { return s.nodes }
+func (s *service) Servers() []*sim.Node { return s.nodes }
 
 // independent reports whether the servers know nothing of each other.
-func (s *redisService) independent() bool { return s.deployed.Replicas == 0 && !s.deployed.Cluster }
+func (s *service) independent() bool { return s.deployed.Replicas == 0 && !s.deployed.Cluster }
 
 // index numbers a server from 0.
-func (s *redisService) index(server *redis.Server) int {
+func (s *service) index(server *redis.Server) int {
 	i := slices.Index(s.redis, server)
 	if i < 0 {
 		panic("servers: an observed server is not part of the world")
@@ -120,8 +121,23 @@ func (s *redisService) index(server *redis.Server) int {
 	return i
 }
 
+// named numbers the server of that name.
+func (s *service) named(name string) int {
+	return slices.IndexFunc(s.nodes, func(n *sim.Node) bool { return n.Name == name })
+}
+
+// sameShard reports whether two servers were deployed as a master and its replica, or as replicas of one master.
+func (s *service) sameShard(i, j int) bool { return s.shard(i) == s.shard(j) }
+
+func (s *service) shard(i int) int {
+	if i < s.deployed.Masters {
+		return i
+	}
+	return (i - s.deployed.Masters) / s.deployed.Replicas
+}
+
 // Role finds the server that takes itself for the master; of several, the one that became it last.
-func (s *redisService) Role(name string) string {
+func (s *service) Role(name string) string {
 	if name != "master" || s.independent() {
 		return ""
 	}
@@ -140,7 +156,7 @@ func (s *redisService) Role(name string) string {
 }
 
 // Command carries out an action on a server.
-func (s *redisService) Command(n *sim.Node, a *sim.Action) bool {
+func (s *service) Command(n *sim.Node, a *sim.Action) bool {
 	i := slices.Index(s.nodes, n)
 	if i < 0 {
 		return false // a Sentinel keeps no data
@@ -161,29 +177,73 @@ func (s *redisService) Command(n *sim.Node, a *sim.Action) bool {
 	}
 }
 
+// promote is a failover by hand: the server is made master, the other replicas of its master are told to follow it, and
+// clients are told where it is.
+func (s *service) promote(server *redis.Server, a *sim.Action) bool {
+	did := false
+	if server.Role() != redis.Master {
+		old := server.Info().Master
+		did = server.Promote()
+		for i, other := range s.redis {
+			switch {
+			case other == server || !s.sameShard(i, s.index(server)):
+			case s.nodes[i].Name == old:
+				s.demoteLater(other, server, a.Demote)
+			case other.Role() != redis.Master:
+				other.Demote(server)
+			}
+		}
+	}
+	for _, name := range s.world.Clients() {
+		if len(a.Nodes) > 0 && !matchesAny(a.Nodes, name) {
+			continue
+		}
+		did = did || s.told[name] != s.index(server)
+		if s.told == nil {
+			s.told = make(map[string]int)
+		}
+		s.told[name] = s.index(server)
+	}
+	return did
+}
+
+// demoteLater has the old master told after a while; never if that is 0.
+func (s *service) demoteLater(old, master *redis.Server, after time.Duration) {
+	if after > 0 {
+		s.world.Engine().After(after, func() { old.Demote(master) })
+	}
+}
+
+func matchesAny(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		ok, err := path.Match(glob, name)
+		return ok && err == nil
+	})
+}
+
 // ErrorReply answers a request with an error.
-func (s *redisService) ErrorReply(request sim.Payload, text string) sim.Payload {
+func (s *service) ErrorReply(request sim.Payload, text string) sim.Payload {
 	return redis.ErrorResponse(request, text)
 }
 
-// redisClients is a task's clients of the servers.
-type redisClients struct {
+// clients is a task's clients of the servers.
+type clients struct {
 	simulated.None
-	ports []redisPort
+	ports []port
 }
 
-// redisState is what the tasks of a process share of their clients.
-type redisState struct {
-	service *redisService
+// shared is what the tasks of a process share of their clients.
+type shared struct {
+	service *service
 	pools   []pool
 	router  router // nil if each client is of one server
 }
 
 // Clients makes a task's clients of the servers.
-func (s *redisService) Clients(p simulated.Process) locks.Services {
-	state, ok := (*p.Own()).(*redisState)
+func (s *service) Clients(p simulated.Process) locks.Services {
+	state, ok := (*p.Own()).(*shared)
 	if !ok {
-		state = &redisState{service: s, pools: make([]pool, len(s.nodes))}
+		state = &shared{service: s, pools: make([]pool, len(s.nodes))}
 		for i, n := range s.nodes {
 			from := &state.pools[i]
 			from.server, from.idle, from.busy = n, from.firstIdle[:0], from.firstBusy[:0]
@@ -193,9 +253,9 @@ func (s *redisService) Clients(p simulated.Process) locks.Services {
 		}
 		*p.Own() = state
 	}
-	c := &redisClients{None: simulated.None{Kind: "redis"}, ports: make([]redisPort, s.deployed.Masters)}
+	c := &clients{None: simulated.None{Kind: "redis"}, ports: make([]port, s.deployed.Masters)}
 	for i := range c.ports {
-		c.ports[i] = redisPort{process: p, state: state, server: i}
+		c.ports[i] = port{process: p, state: state, server: i}
 	}
 	if !s.independent() {
 		c.ports = c.ports[:1]
@@ -204,10 +264,10 @@ func (s *redisService) Clients(p simulated.Process) locks.Services {
 }
 
 // RedisNodes returns the number of independent servers.
-func (c *redisClients) RedisNodes() int { return len(c.ports) }
+func (c *clients) RedisNodes() int { return len(c.ports) }
 
 // Redis returns the client of the i-th of these servers.
-func (c *redisClients) Redis(i int) locks.Redis {
+func (c *clients) Redis(i int) locks.Redis {
 	if i < 0 || i >= len(c.ports) {
 		panic(fmt.Sprintf("there is no Redis server %d of %d: they are counted from 0", i, len(c.ports)))
 	}

@@ -52,7 +52,7 @@ func (s *subscription) Over() bool { return s.over }
 func (s *subscription) Close() { s.conn.Close() }
 
 // Subscribe opens a separate connection to the server, or to the master, and subscribes to a channel on it.
-func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subscription, error) {
+func (r *port) Subscribe(timeout time.Duration, channel string) (locks.Subscription, error) {
 	p, at, l := r.process, r.server, limitOf(r.process, timeout)
 	if r.state.router != nil {
 		l = limitOf(p, cmp.Or(timeout, readTimeout))

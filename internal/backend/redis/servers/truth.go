@@ -14,11 +14,11 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// redisTruth observes Redis servers: it sees every change of the lock's keys on every server, and attributes it to the
+// truth observes Redis servers: it sees every change of the lock's keys on every server, and attributes it to the
 // request that made it, not to the value that is stored. A key on a server is a place; most locks have one key.
-type redisTruth struct {
+type truth struct {
 	*record.Truth
-	service *redisService
+	service *service
 	keys    []string
 	quorum  int      // at how many places a key must be for it to be a grant
 	keyed   []keyed  // by place: first those of the first server, in the order of the keys
@@ -39,9 +39,9 @@ type origin struct {
 	ends  trace.Instant // when the life that it was given is over in true time; Never without expiry
 }
 
-func newRedisTruth(s *redisService, w simulated.World) *redisTruth {
+func newTruth(s *service, w simulated.World) *truth {
 	t := w.Truth()
-	r := &redisTruth{
+	r := &truth{
 		Truth: t, service: s, keys: w.Keys(), quorum: 1,
 		origins: make([]origin, 0, cap(t.Copies)), keyed: make([]keyed, s.deployed.Count()*len(w.Keys())),
 	}
@@ -63,7 +63,7 @@ func newRedisTruth(s *redisService, w simulated.World) *redisTruth {
 }
 
 // at returns the place of a key on a server; -1 if it is none of the lock's.
-func (t *redisTruth) at(server int, key string) int {
+func (t *truth) at(server int, key string) int {
 	if k := slices.Index(t.keys, key); k >= 0 {
 		return server*len(t.keys) + k
 	}
@@ -71,11 +71,11 @@ func (t *redisTruth) at(server int, key string) int {
 }
 
 // server returns the server of a place.
-func (t *redisTruth) server(i int) int { return i / len(t.keys) }
+func (t *truth) server(i int) int { return i / len(t.keys) }
 
 // place returns where a request acts: no lock acts on several of its keys at once. Of one that acts on none it is the first
 // place of the server.
-func (t *redisTruth) place(server int, args []string, changes []redis.Change) (i int, concerns bool) {
+func (t *truth) place(server int, args []string, changes []redis.Change) (i int, concerns bool) {
 	for _, arg := range args {
 		if i := t.at(server, arg); i >= 0 {
 			return i, true
@@ -90,7 +90,7 @@ func (t *redisTruth) place(server int, args []string, changes []redis.Change) (i
 }
 
 // Executed sees a request's changes of the lock's keys.
-func (t *redisTruth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, changes []redis.Change) {
+func (t *truth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, changes []redis.Change) {
 	server := t.service.index(s)
 	t.ended(server, changes)
 	if reply.Type == redis.ReplyStatus && reply.Text == "QUEUED" {
@@ -124,7 +124,7 @@ type done struct {
 
 // carriedOut follows the changes that a request has made. A release makes no client a holder, even if it writes
 // the key.
-func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []redis.Change) (did done) {
+func (t *truth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []redis.Change) (did done) {
 	for c := range changes {
 		change := &changes[c]
 		if t.at(t.server(i), change.Key) != i || change.Op == redis.OpExpired {
@@ -153,14 +153,14 @@ func (t *redisTruth) carriedOut(i int, s *redis.Server, r *redis.Request, change
 }
 
 // owns reports whether the key at a place is of the owner who sends a request.
-func (t *redisTruth) owns(i int, r *redis.Request) bool {
+func (t *truth) owns(i int, r *redis.Request) bool {
 	return t.SameOwner(t.Copies[t.keyed[i].copy].Acquisition, history.ID(r.Tag))
 }
 
 // meddled follows a request that changes the expiry of another client's key. An earlier expiry takes the key away,
 // though it was promised for longer. A later one tells the sender that it holds the lock, which is a grant, unless a
 // grant takes a majority: meddled reports whether it is one.
-func (t *redisTruth) meddled(i int, r *redis.Request, s *redis.Server, change *redis.Change) bool {
+func (t *truth) meddled(i int, r *redis.Request, s *redis.Server, change *redis.Change) bool {
 	k := t.keyed[i]
 	before := t.origins[k.copy].ends
 	t.time(i, s, change)
@@ -181,12 +181,12 @@ func (t *redisTruth) meddled(i int, r *redis.Request, s *redis.Server, change *r
 }
 
 // several reports whether it takes more than one place to grant, of which none is above the others.
-func (t *redisTruth) several() bool {
+func (t *truth) several() bool {
 	return t.Authority == locks.Majority || t.Authority == locks.MostKeys
 }
 
 // enters begins a grant for an acquisition that adds a hold to one that its owner has, and reports whether it does.
-func (t *redisTruth) enters(i int, r *redis.Request) bool {
+func (t *truth) enters(i int, r *redis.Request) bool {
 	id, c := history.ID(r.Tag), t.keyed[i].copy
 	if r.Purpose != backend.Acquire || t.keyed[i].grant < 0 || t.Copies[c].Acquisition == id || t.Held(id) {
 		return false
@@ -196,7 +196,7 @@ func (t *redisTruth) enters(i int, r *redis.Request) bool {
 }
 
 // ended notes a key that was found expired, or was evicted.
-func (t *redisTruth) ended(server int, changes []redis.Change) {
+func (t *truth) ended(server int, changes []redis.Change) {
 	for c := range changes {
 		change := &changes[c]
 		switch i := t.at(server, change.Key); {
@@ -210,19 +210,19 @@ func (t *redisTruth) ended(server int, changes []redis.Change) {
 }
 
 // Expired sees keys end without a request.
-func (t *redisTruth) Expired(s *redis.Server, changes []redis.Change) {
+func (t *truth) Expired(s *redis.Server, changes []redis.Change) {
 	t.ended(t.service.index(s), changes)
 }
 
 // Crashed does nothing until the restart: while the server is down it grants nothing.
-func (t *redisTruth) Crashed(*redis.Server) {}
+func (t *truth) Crashed(*redis.Server) {}
 
 // Restarted sees the keys that the disk had kept.
-func (t *redisTruth) Restarted(s *redis.Server) { t.Replaced(s, s.Store.Snapshot()) }
+func (t *truth) Restarted(s *redis.Server) { t.Replaced(s, s.Store.Snapshot()) }
 
 // Replaced sees the keys of a server whose whole dataset was replaced. A copy that reappears, because its deletion or
 // replacement was lost, is not a new grant.
-func (t *redisTruth) Replaced(s *redis.Server, keys []redis.Record) {
+func (t *truth) Replaced(s *redis.Server, keys []redis.Record) {
 	for _, key := range t.keys {
 		i := t.at(t.service.index(s), key)
 		here := slices.IndexFunc(keys, func(r redis.Record) bool { return r.Key == key && r.Request != nil })
@@ -238,7 +238,7 @@ func (t *redisTruth) Replaced(s *redis.Server, keys []redis.Record) {
 }
 
 // Promoted sees a replica become a master: existing grants depend on it from now on.
-func (t *redisTruth) Promoted(s *redis.Server) {
+func (t *truth) Promoted(s *redis.Server) {
 	server := t.service.index(s)
 	if t.service.sameShard(server, 0) {
 		t.service.latest = server
@@ -251,10 +251,10 @@ func (t *redisTruth) Promoted(s *redis.Server) {
 }
 
 // Demoted sees a master become a replica. Its keys change only later.
-func (t *redisTruth) Demoted(*redis.Server) {}
+func (t *truth) Demoted(*redis.Server) {}
 
 // Applied sees the changes that a replica makes by its master's commands.
-func (t *redisTruth) Applied(s *redis.Server, changes []redis.Change) {
+func (t *truth) Applied(s *redis.Server, changes []redis.Change) {
 	server := t.service.index(s)
 	t.ended(server, changes)
 	for c := range changes {
@@ -275,21 +275,21 @@ func (t *redisTruth) Applied(s *redis.Server, changes []redis.Change) {
 }
 
 // confirmed counts a copy that a replica has made. A grant that stands already is not begun again.
-func (t *redisTruth) confirmed(i int) {
+func (t *truth) confirmed(i int) {
 	if t.Authority == locks.Replicated && !slices.Contains(t.Granted, t.origins[t.keyed[i].copy].sent) {
 		t.count(i)
 	}
 }
 
 // isOf reports whether a copy is what a request left behind: its own, or that of a first hold to which it added one.
-func (t *redisTruth) isOf(c int, writer *redis.Request, kind redis.Kind) bool {
+func (t *truth) isOf(c int, writer *redis.Request, kind redis.Kind) bool {
 	return t.origins[c].sent == writer.Sent || t.origins[c].wrote == writer.Sent || kind == redis.KindHash &&
 		t.origins[c].sent < writer.Sent && t.SameOwner(t.Copies[c].Acquisition, history.ID(writer.Tag))
 }
 
 // source returns the last copy, on any server, of which a request's is a copy: what it made itself, or else what it
 // added to; -1 if none is known.
-func (t *redisTruth) source(writer *redis.Request, kind redis.Kind) int {
+func (t *truth) source(writer *redis.Request, kind redis.Kind) int {
 	added := -1
 	for c := range slices.Backward(t.origins) {
 		if t.origins[c].sent == writer.Sent {
@@ -303,7 +303,7 @@ func (t *redisTruth) source(writer *redis.Request, kind redis.Kind) int {
 }
 
 // gone ends the copy at a place.
-func (t *redisTruth) gone(i int, how history.Gone) {
+func (t *truth) gone(i int, how history.Gone) {
 	k := &t.keyed[i]
 	if k.copy < 0 {
 		return
@@ -314,13 +314,13 @@ func (t *redisTruth) gone(i int, how history.Gone) {
 }
 
 // made begins a copy at a place: the request has set the key.
-func (t *redisTruth) made(i int, r *redis.Request, s *redis.Server, change *redis.Change) {
+func (t *truth) made(i int, r *redis.Request, s *redis.Server, change *redis.Change) {
 	t.begin(i, s, history.ID(r.Tag), r.Client, origin{sent: r.Sent, wrote: r.Sent, value: change.Value})
 	t.time(i, s, change)
 }
 
 // copied begins a copy at a place that has it from elsewhere: from its master, or from its disk.
-func (t *redisTruth) copied(i int, writer *redis.Request, kind redis.Kind, s *redis.Server) {
+func (t *truth) copied(i int, writer *redis.Request, kind redis.Kind, s *redis.Server) {
 	id, o := history.ID(writer.Tag), origin{sent: writer.Sent, wrote: writer.Sent, ends: trace.Never}
 	if from := t.source(writer, kind); from >= 0 {
 		id, o = t.Copies[from].Acquisition, t.origins[from]
@@ -329,7 +329,7 @@ func (t *redisTruth) copied(i int, writer *redis.Request, kind redis.Kind, s *re
 	t.expires(i, s)
 }
 
-func (t *redisTruth) begin(i int, s *redis.Server, id history.ID, client string, o origin) {
+func (t *truth) begin(i int, s *redis.Server, id history.ID, client string, o origin) {
 	t.gone(i, history.Overwritten)
 	t.keyed[i] = keyed{copy: len(t.Copies), grant: -1}
 	t.origins = append(t.origins, o)
@@ -340,18 +340,18 @@ func (t *redisTruth) begin(i int, s *redis.Server, id history.ID, client string,
 
 // keeps reports whether a request that writes the key leaves it with the owner that it has: it renews it, perhaps by writing
 // the same value again, lets go of one of several holds, or enters once more a lock that counts its owner's holds.
-func (t *redisTruth) keeps(i int, r *redis.Request, change *redis.Change) bool {
+func (t *truth) keeps(i int, r *redis.Request, change *redis.Change) bool {
 	return t.owns(i, r) && (r.Purpose == backend.Renew || r.Purpose == backend.Release || change.Kind == redis.KindHash || t.rewrites(i, r, change))
 }
 
 // rewrites reports whether a request writes the value by which its acquisition holds.
-func (t *redisTruth) rewrites(i int, r *redis.Request, change *redis.Change) bool {
+func (t *truth) rewrites(i int, r *redis.Request, change *redis.Change) bool {
 	c := t.keyed[i].copy
 	return t.Copies[c].Acquisition == history.ID(r.Tag) && t.origins[c].value == change.Value && t.standing(c) >= 0
 }
 
 // standing returns the grant that stands and was begun by the try of which a copy is; -1 if there is none.
-func (t *redisTruth) standing(c int) int {
+func (t *truth) standing(c int) int {
 	g := t.LastGrant(t.Copies[c].Acquisition)
 	if g < 0 || t.Grants[g].To <= t.Now() {
 		return -1
@@ -364,14 +364,14 @@ func (t *redisTruth) standing(c int) int {
 }
 
 // written notes who has written a copy that stays its owner's.
-func (t *redisTruth) written(i int, r *redis.Request, change *redis.Change) {
+func (t *truth) written(i int, r *redis.Request, change *redis.Change) {
 	if change.Op != redis.OpDeadline {
 		t.origins[t.keyed[i].copy].wrote = r.Sent
 	}
 }
 
 // renewed gives the key a new life.
-func (t *redisTruth) renewed(i int, s *redis.Server, change *redis.Change) {
+func (t *truth) renewed(i int, s *redis.Server, change *redis.Change) {
 	t.time(i, s, change)
 	if t.several() {
 		t.prolong(i)
@@ -387,7 +387,7 @@ func (t *redisTruth) renewed(i int, s *redis.Server, change *redis.Change) {
 }
 
 // prolong gives the grant of several places the end until which a quorum of its copies is promised.
-func (t *redisTruth) prolong(i int) {
+func (t *truth) prolong(i int) {
 	last := t.keyed[i].copy
 	var ends []trace.Instant
 	for j := range t.keyed {
@@ -405,7 +405,7 @@ func (t *redisTruth) prolong(i int) {
 }
 
 // time notes how long the key lives, as promised in true time, and as the server's clock will have it.
-func (t *redisTruth) time(i int, s *redis.Server, change *redis.Change) {
+func (t *truth) time(i int, s *redis.Server, change *redis.Change) {
 	o := &t.origins[t.keyed[i].copy]
 	o.ends = trace.Never
 	if change.Deadline > 0 {
@@ -415,7 +415,7 @@ func (t *redisTruth) time(i int, s *redis.Server, change *redis.Change) {
 }
 
 // expires notes when the server's own clock will end the key.
-func (t *redisTruth) expires(i int, s *redis.Server) {
+func (t *truth) expires(i int, s *redis.Server) {
 	c := &t.Copies[t.keyed[i].copy]
 	c.Expires = trace.Never
 	if _, deadline, there := s.Store.Get(t.keys[i%len(t.keys)]); there && deadline != 0 {
@@ -424,7 +424,7 @@ func (t *redisTruth) expires(i int, s *redis.Server) {
 }
 
 // prolonged notes a renewal that a replica has heard of: what the promise is, its master has said.
-func (t *redisTruth) prolonged(i int, s *redis.Server) {
+func (t *truth) prolonged(i int, s *redis.Server) {
 	here := t.keyed[i].copy
 	for c := range slices.Backward(t.origins) {
 		if c != here && t.origins[c].sent == t.origins[here].sent {
@@ -437,7 +437,7 @@ func (t *redisTruth) prolonged(i int, s *redis.Server) {
 
 // votes reports whether what is at a place counts together with what is at another: it is of the same acquisition, and not
 // left over from an earlier try of it.
-func (t *redisTruth) votes(j, i int) bool {
+func (t *truth) votes(j, i int) bool {
 	switch {
 	case t.Authority == locks.OneNode && j != i, t.Authority == locks.MostKeys && t.server(j) != t.server(i):
 		return false
@@ -447,7 +447,7 @@ func (t *redisTruth) votes(j, i int) bool {
 }
 
 // count begins a grant if the copy that has just come to a place completes a quorum.
-func (t *redisTruth) count(i int) {
+func (t *truth) count(i int) {
 	if !t.Judges() || t.Authority == locks.OneNode && t.service.independent() && t.server(i) != 0 {
 		return
 	}
@@ -472,7 +472,7 @@ func (t *redisTruth) count(i int) {
 }
 
 // removed notes a release that was executed, and the grants that it rightfully ended.
-func (t *redisTruth) removed(i int, r *redis.Request, s *redis.Server, held int) {
+func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	id := history.ID(r.Tag)
 	removal := history.Removal{By: id, Client: r.Client, Node: s.Node().Name, At: t.Now()}
 	own := held >= 0 && t.SameOwner(t.Copies[held].Acquisition, id)
@@ -497,7 +497,7 @@ func (t *redisTruth) removed(i int, r *redis.Request, s *redis.Server, held int)
 
 // stillMost reports whether an acquisition that has given one of its keys back has enough of them left. A client that
 // takes several keys may release one that it got too late, and hold the lock by the others.
-func (t *redisTruth) stillMost(i int, id history.ID) bool {
+func (t *truth) stillMost(i int, id history.ID) bool {
 	first, left := t.server(i)*len(t.keys), 0
 	for j := range t.keys {
 		if c := t.keyed[first+j].copy; c >= 0 && t.Copies[c].Acquisition == id {
@@ -508,7 +508,7 @@ func (t *redisTruth) stillMost(i int, id history.ID) bool {
 }
 
 // hadCopy reports whether a server has ever had a copy of the acquisition.
-func (t *redisTruth) hadCopy(i int, id history.ID) bool {
+func (t *truth) hadCopy(i int, id history.ID) bool {
 	node, began := t.service.nodes[t.server(i)].Name, t.Began(id)
 	for c := len(t.Copies) - 1; c >= 0 && t.Copies[c].From >= began; c-- {
 		if t.Copies[c].Acquisition == id && t.Copies[c].Node == node {

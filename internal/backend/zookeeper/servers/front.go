@@ -8,18 +8,18 @@ import (
 )
 
 // Port is that of a client's connection.
-func (*zooKeeperService) Port() int { return 2181 }
+func (*service) Port() int { return 2181 }
 
 // Shared reports that each server has an address.
-func (*zooKeeperService) Shared() bool { return false }
+func (*service) Shared() bool { return false }
 
 // Talk begins a conversation in the protocol of jute.
-func (s *zooKeeperService) Talk(client *sim.Node) wire.Conversation {
+func (s *service) Talk(client *sim.Node) wire.Conversation {
 	return introduced{wire.ZooKeeper(), s, client}
 }
 
 // Stamp sets the origin and the purpose of a request.
-func (*zooKeeperService) Stamp(request sim.Payload, from sim.Origin) {
+func (*service) Stamp(request sim.Payload, from sim.Origin) {
 	r := request.(*zookeeper.Request)
 	r.Origin, r.Purpose = from, purposeOf(r)
 }
@@ -41,7 +41,7 @@ func purposeOf(r *zookeeper.Request) string {
 // introduced is a conversation with an ensemble that learns which session its process has, for a fault that ends it.
 type introduced struct {
 	wire.Conversation
-	service *zooKeeperService
+	service *service
 	client  *sim.Node
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// zooKeeperService is a ZooKeeper ensemble.
-type zooKeeperService struct {
+// service is a ZooKeeper ensemble.
+type service struct {
 	world    simulated.World
 	ensemble *zookeeper.Ensemble
 	nodes    []*sim.Node
@@ -28,10 +28,10 @@ type Servers struct{ simulated.Anywhere }
 // Build builds the ensemble.
 func (Servers) Build(w simulated.World) simulated.Service {
 	deployed := &w.Scenario().Servers
-	s := &zooKeeperService{world: w, sessions: make(map[*sim.Node]func() zookeeper.SessionID)}
+	s := &service{world: w, sessions: make(map[*sim.Node]func() zookeeper.SessionID)}
 	s.ensemble = zookeeper.New(w.Engine(), zookeeper.Config{
 		Servers: deployed.Count(), Leader: deployed.Leader, Tick: deployed.Tick, SyncLimit: deployed.SyncLimit,
-		LazyDisk: deployed.Persistence == "lazy", Observer: newZooKeeperTruth(w),
+		LazyDisk: deployed.Persistence == "lazy", Observer: newTruth(w),
 	})
 	for _, server := range s.ensemble.Servers {
 		s.nodes = append(s.nodes, server.Node())
@@ -40,10 +40,10 @@ func (Servers) Build(w simulated.World) simulated.Service {
 }
 
 // Servers returns the nodes.
-func (s *zooKeeperService) Servers() []*sim.Node { return s.nodes }
+func (s *service) Servers() []*sim.Node { return s.nodes }
 
 // Role finds the node that plays a role.
-func (s *zooKeeperService) Role(name string) string {
+func (s *service) Role(name string) string {
 	if leader := s.ensemble.Leader(); name == "leader" && leader != nil {
 		return leader.Node().Name
 	}
@@ -51,7 +51,7 @@ func (s *zooKeeperService) Role(name string) string {
 }
 
 // Command carries out an action on a server.
-func (s *zooKeeperService) Command(n *sim.Node, a *sim.Action) bool {
+func (s *service) Command(n *sim.Node, a *sim.Action) bool {
 	switch a.Kind {
 	case sim.Promote:
 		i := slices.Index(s.nodes, n)
@@ -65,12 +65,12 @@ func (s *zooKeeperService) Command(n *sim.Node, a *sim.Action) bool {
 }
 
 // ErrorReply answers a request with an error.
-func (s *zooKeeperService) ErrorReply(request sim.Payload, text string) sim.Payload {
+func (s *service) ErrorReply(request sim.Payload, text string) sim.Payload {
 	return zookeeper.ErrorResponse(request, text)
 }
 
 // open makes the handle of a process.
-func (s *zooKeeperService) open(p simulated.Process, f zookeeper.Flavour, timeout time.Duration) *zookeeper.Handle {
+func (s *service) open(p simulated.Process, f zookeeper.Flavour, timeout time.Duration) *zookeeper.Handle {
 	var servers []int
 	for _, name := range p.Home() {
 		servers = append(servers, 1+slices.IndexFunc(s.nodes, func(n *sim.Node) bool { return n.Name == name }))
@@ -84,23 +84,23 @@ func (s *zooKeeperService) open(p simulated.Process, f zookeeper.Flavour, timeou
 	return h
 }
 
-// zooKeeperClients is a task's clients of the servers.
-type zooKeeperClients struct {
+// clients is a task's clients of the servers.
+type clients struct {
 	simulated.None
-	service *zooKeeperService
+	service *service
 	process simulated.Process
 }
 
 // Clients makes a task's clients of the servers.
-func (s *zooKeeperService) Clients(p simulated.Process) locks.Services {
-	return &zooKeeperClients{None: simulated.None{Kind: "zookeeper"}, service: s, process: p}
+func (s *service) Clients(p simulated.Process) locks.Services {
+	return &clients{None: simulated.None{Kind: "zookeeper"}, service: s, process: p}
 }
 
 // ZooKeeper returns the ensemble.
-func (c *zooKeeperClients) ZooKeeper() locks.ZooKeeper { return c }
+func (c *clients) ZooKeeper() locks.ZooKeeper { return c }
 
 // Open returns the process's handle.
-func (c *zooKeeperClients) Open(library string, timeout time.Duration) locks.ZKHandle {
+func (c *clients) Open(library string, timeout time.Duration) locks.ZKHandle {
 	p := c.process
 	handle, ok := (*p.Own()).(*zookeeper.Handle)
 	if !ok || handle.Dead() {
@@ -111,23 +111,23 @@ func (c *zooKeeperClients) Open(library string, timeout time.Duration) locks.ZKH
 		handle = c.service.open(p, flavour, timeout)
 		*p.Own() = handle
 	}
-	return &zooKeeperPort{process: p, handle: handle}
+	return &port{process: p, handle: handle}
 }
 
-// zooKeeperPort is the locks.ZKHandle of one task.
-type zooKeeperPort struct {
+// port is the locks.ZKHandle of one task.
+type port struct {
 	process simulated.Process
 	handle  *zookeeper.Handle
 }
 
 // Session returns the library's view of its session.
-func (z *zooKeeperPort) Session() locks.ZKSession {
+func (z *port) Session() locks.ZKSession {
 	s := z.handle.Session()
 	return locks.ZKSession{ID: uint64(s.ID), Lost: &s.Lost, Suspended: s.Suspended()}
 }
 
 // Create makes a node. An ephemeral node makes a holder.
-func (z *zooKeeperPort) Create(path, data string, kind locks.ZKKind) (locks.ZKNode, error) {
+func (z *port) Create(path, data string, kind locks.ZKKind) (locks.ZKNode, error) {
 	r := &zookeeper.Request{Op: zookeeper.Create, Path: path, Data: data}
 	switch kind {
 	case locks.ZKContainer:
@@ -146,7 +146,7 @@ func (z *zooKeeperPort) Create(path, data string, kind locks.ZKKind) (locks.ZKNo
 }
 
 // Delete removes a node.
-func (z *zooKeeperPort) Delete(path string) error {
+func (z *port) Delete(path string) error {
 	_, err := z.do(&zookeeper.Request{
 		Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion, Purpose: backend.Release,
 	}, nil)
@@ -154,16 +154,16 @@ func (z *zooKeeperPort) Delete(path string) error {
 }
 
 // Get reads a node.
-func (z *zooKeeperPort) Get(path string) (locks.ZKNode, error) { return z.get(path, nil) }
+func (z *port) Get(path string) (locks.ZKNode, error) { return z.get(path, nil) }
 
 // Watch reads a node and watches it.
-func (z *zooKeeperPort) Watch(path string) (locks.ZKNode, locks.Signal, error) {
+func (z *port) Watch(path string) (locks.ZKNode, locks.Signal, error) {
 	w := &zookeeper.Watch{}
 	node, err := z.get(path, w)
 	return node, &w.Over, err
 }
 
-func (z *zooKeeperPort) get(path string, w *zookeeper.Watch) (locks.ZKNode, error) {
+func (z *port) get(path string, w *zookeeper.Watch) (locks.ZKNode, error) {
 	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetData, Path: path, Purpose: backend.Look}, w)
 	if err != nil {
 		return locks.ZKNode{}, err
@@ -172,7 +172,7 @@ func (z *zooKeeperPort) get(path string, w *zookeeper.Watch) (locks.ZKNode, erro
 }
 
 // Children lists a node's children.
-func (z *zooKeeperPort) Children(path string) ([]string, error) {
+func (z *port) Children(path string) ([]string, error) {
 	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetChildren, Path: path, Purpose: backend.Look}, nil)
 	if err != nil {
 		return nil, err
@@ -181,13 +181,13 @@ func (z *zooKeeperPort) Children(path string) ([]string, error) {
 }
 
 // Sync makes the server catch up.
-func (z *zooKeeperPort) Sync(path string) error {
+func (z *port) Sync(path string) error {
 	_, err := z.do(&zookeeper.Request{Op: zookeeper.Sync, Path: path, Purpose: backend.Look}, nil)
 	return err
 }
 
 // Multi carries out operations in one transaction.
-func (z *zooKeeperPort) Multi(ops ...locks.ZKOp) (failed int, err error) {
+func (z *port) Multi(ops ...locks.ZKOp) (failed int, err error) {
 	r := &zookeeper.Request{Op: zookeeper.Multi}
 	for _, op := range ops {
 		kind := [...]zookeeper.Op{
@@ -212,7 +212,7 @@ func nodeOf(path, data string, s *zookeeper.Stat) locks.ZKNode {
 }
 
 // do sends a request and tells its outcome in the words of the locks.
-func (z *zooKeeperPort) do(r *zookeeper.Request, w *zookeeper.Watch) (*zookeeper.Response, error) {
+func (z *port) do(r *zookeeper.Request, w *zookeeper.Watch) (*zookeeper.Response, error) {
 	r.Origin = z.process.Origin()
 	a, err := z.handle.Do(z.process.Task(), r, w)
 	switch {

@@ -15,9 +15,9 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// zooKeeperTruth observes an ensemble: it sees every transaction when it is committed. The entries of the lock are the
+// truth observes an ensemble: it sees every transaction when it is committed. The entries of the lock are the
 // node under its key, or that node's children; the first of them by number holds.
-type zooKeeperTruth struct {
+type truth struct {
 	*record.Succession
 	world   simulated.World
 	key     string
@@ -30,12 +30,12 @@ type entry struct {
 	made sim.Origin // the request that made it
 }
 
-func newZooKeeperTruth(w simulated.World) *zooKeeperTruth {
-	return &zooKeeperTruth{Succession: record.NewSuccession(w.Truth()), world: w, key: w.Keys()[0]}
+func newTruth(w simulated.World) *truth {
+	return &truth{Succession: record.NewSuccession(w.Truth()), world: w, key: w.Keys()[0]}
 }
 
 // isEntry reports whether a node of that path holds the lock, or waits for it.
-func (z *zooKeeperTruth) isEntry(path string) bool {
+func (z *truth) isEntry(path string) bool {
 	if z.Authority == locks.Queue {
 		return strings.HasPrefix(path, z.key) && strings.LastIndexByte(path, '/') == len(z.key)
 	}
@@ -43,7 +43,7 @@ func (z *zooKeeperTruth) isEntry(path string) bool {
 }
 
 // Committed sees a transaction's changes of the entries.
-func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
+func (z *truth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 	node, r := s.Node().Name, txn.Request
 	for i := range txn.Changes {
 		switch c := &txn.Changes[i]; {
@@ -71,7 +71,7 @@ func (z *zooKeeperTruth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 }
 
 // Answered sees the reads of locks, and those of a resource in the ensemble.
-func (z *zooKeeperTruth) Answered(_ *zookeeper.Server, a *zookeeper.Response) {
+func (z *truth) Answered(_ *zookeeper.Server, a *zookeeper.Response) {
 	z.Outlives(history.ID(a.Request.Tag))
 	if r := a.Request; r.Access != 0 {
 		version, _ := strconv.ParseUint(a.Data, 10, 64) // of a register that has never been written, 0
@@ -80,7 +80,7 @@ func (z *zooKeeperTruth) Answered(_ *zookeeper.Server, a *zookeeper.Response) {
 }
 
 // succeed lets the first entry hold if nobody does.
-func (z *zooKeeperTruth) succeed(node string) bool {
+func (z *truth) succeed(node string) bool {
 	if len(z.entries) == 0 || z.Holding() {
 		return false
 	}
@@ -89,7 +89,7 @@ func (z *zooKeeperTruth) succeed(node string) bool {
 }
 
 // enter puts an entry where its number places it.
-func (z *zooKeeperTruth) enter(e entry) {
+func (z *truth) enter(e entry) {
 	i, _ := slices.BinarySearchFunc(z.entries, e, func(a, b entry) int {
 		return cmp.Compare(number(a.path), number(b.path))
 	})
@@ -100,7 +100,7 @@ func (z *zooKeeperTruth) enter(e entry) {
 func number(path string) string { return path[max(0, len(path)-10):] }
 
 // leave takes an entry away, which a client has deleted or which has gone with its session. Only the first one holds.
-func (z *zooKeeperTruth) leave(node string, r *zookeeper.Request, path string) {
+func (z *truth) leave(node string, r *zookeeper.Request, path string) {
 	i := slices.IndexFunc(z.entries, func(e entry) bool { return e.path == path })
 	if i < 0 {
 		return
@@ -125,10 +125,10 @@ func (z *zooKeeperTruth) leave(node string, r *zookeeper.Request, path string) {
 }
 
 // Expired does nothing until the end of the session is committed: until then its nodes exist.
-func (z *zooKeeperTruth) Expired(*zookeeper.Server, zookeeper.SessionID) {}
+func (z *truth) Expired(*zookeeper.Server, zookeeper.SessionID) {}
 
 // Elected sees the tree of a new leader. Committed entries that it lacks were lost by the disks.
-func (z *zooKeeperTruth) Elected(s *zookeeper.Server) {
+func (z *truth) Elected(s *zookeeper.Server) {
 	lost := func(e entry) bool {
 		_, code := s.Tree().Stat(e.path)
 		return code != zookeeper.OK

@@ -15,9 +15,9 @@ import (
 // looks for lost leases, for any number of leases (client/v3/lease.go, lessor): a later lease follows the ticks of the
 // first.
 type etcdLessor struct {
-	wire   *wire
-	leases []*keptLease // those that are kept alive, in the order in which they came
-	begun  bool
+	connection *connection
+	leases     []*keptLease // those that are kept alive, in the order in which they came
+	begun      bool
 }
 
 // keptLease is a lease that is kept alive.
@@ -65,8 +65,8 @@ type etcdStream struct {
 // receive takes the answers, on one stream after the other (recvKeepAliveLoop).
 func (l *etcdLessor) receive(p simulated.Process) {
 	for {
-		if l.wire.open(p.Task(), 0) == nil {
-			s := &etcdStream{conn: l.wire.conn, gone: l.wire.gone}
+		if l.connection.open(p.Task(), 0) == nil {
+			s := &etcdStream{conn: l.connection.conn, gone: l.connection.gone}
 			p.Serve(func(p simulated.Process) { l.send(p, s) })
 			l.receiveOn(p, s)
 			s.broken.Fire()
@@ -122,11 +122,11 @@ func (l *etcdLessor) send(p simulated.Process, s *etcdStream) {
 
 // ask sends a renewal on a stream; false if it is broken.
 func (l *etcdLessor) ask(p simulated.Process, s *etcdStream, id lease.SessionID) bool {
-	if l.wire.conn != s.conn {
+	if l.connection.conn != s.conn {
 		return false
 	}
 	r := &lease.Request{Op: lease.LeaseKeepAlive, Session: id, Purpose: backend.Renew}
-	return l.wire.send(p, r, func(a *lease.Response) {
+	return l.connection.send(p, r, func(a *lease.Response) {
 		if a != nil {
 			s.answers = append(s.answers, a)
 			s.news.Fire()
