@@ -1,4 +1,5 @@
-// Package all lists the backends. To add one is to add a line here.
+// Package all lists the backends. To add one is to add a line here, and its own fields of a scenario elsewhere if it has any:
+// see docs/backends.md.
 package all
 
 import (
