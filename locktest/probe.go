@@ -161,7 +161,7 @@ func (p *prober) asksFor() []string {
 		return nil
 	}
 	if seen.kinds[0] == "sql" {
-		return kindsWith(func(f *backend.Facts) bool { return f.Holds == "connection" })
+		return kindsWith(func(f *backend.Facts) bool { return f.Holds == backend.ByConnection })
 	}
 	return seen.kinds[:1]
 }

@@ -43,7 +43,7 @@ func (s Servers) Title() string { return s.Facts().Title }
 func (s Servers) Entry() string { return s.Facts().Entry }
 
 // Holds returns the word for what a hold ends with: "session", "lease" or "connection"; "" if its time to live is its own.
-func (s Servers) Holds() string { return s.Facts().Holds }
+func (s Servers) Holds() string { return string(s.Facts().Holds) }
 
 // Role returns the part that one of several servers plays, "master" or "leader", and whether each of them has a node of
 // its own.

@@ -50,12 +50,23 @@ const (
 	Pool        Field = "servers.pool"
 	Persistence Field = "servers.persistence"
 	LockDelay   Field = "lock.lock-delay"
+	Library     Field = "lock.library"
 	Home        Field = "client.servers" // which of several servers a client connects to
 	Promote     Field = "fault.promote"
 	Redirect    Field = "fault.redirect" // which clients are told of a new master
 	Evict       Field = "fault.evict"
 	Snapshot    Field = "fault.snapshot"
 	EndSession  Field = "fault.end-session"
+)
+
+// Hold is what a hold ends with; "" if it has a time to live of its own.
+type Hold string
+
+// What holds may end with.
+const (
+	BySession    Hold = "session"    // of a client, which sends something to keep it alive
+	ByLease      Hold = "lease"      // the same, of a client that may have several
+	ByConnection Hold = "connection" // of a client
 )
 
 // Facts is what is true of all deployments of a kind.
@@ -69,7 +80,7 @@ type Facts struct {
 	Node   string   // what its nodes are called, with a number behind
 	Beside []string // what nodes are called that keep no data: they watch the others, or stand in front of them
 	Entry  string   // what they keep of a lock that is held
-	Holds  string   // what a hold ends with: "session", "lease" or "connection"; "" if it has a time to live of its own
+	Holds  Hold     // what a hold ends with
 	Role   string   // the part that one node of several plays; "" if there is none
 	Elects bool     // one node stands for several servers, which elect a leader among themselves
 	Fields []Field  // of scenarios
@@ -81,6 +92,12 @@ type Facts struct {
 	// Patience is how long servers may keep a lock for a client that they no longer hear of, in percent of its time to live.
 	Patience int64
 
+	Answers  bool          // a request for a lock that is held is answered when its turn comes, so that a client need not ask again
+	Delays   bool          // a lock is kept from others for its lock-delay even if its client ends the session that had it
+	Jeopardy bool          // a client is told that its session may end before it can have ended
+	Silence  time.Duration // of servers, after which a client library takes a lease for lost that it renews; 0: it has no such limit
+	Early    time.Duration // by which an entry may end before its time to live is over, since that is counted in such units
+
 	TTLs    []time.Duration // lives of a lease: the usual one, and the shortest that servers grant or people use
 	Says    []string        // what clients and servers tell each other besides what locks acquire and release with
 	Among   []string        // what servers tell each other
@@ -91,7 +108,7 @@ type Facts struct {
 func (f *Facts) Has(field Field) bool { return slices.Contains(f.Fields, field) }
 
 // InSession reports whether a lock lives as long as a session that a client library keeps alive.
-func (f *Facts) InSession() bool { return f.Holds == "session" || f.Holds == "lease" }
+func (f *Facts) InSession() bool { return f.Holds == BySession || f.Holds == ByLease }
 
 // Shape is what a deployment comes to.
 type Shape struct {

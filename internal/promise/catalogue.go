@@ -14,10 +14,10 @@ import (
 func Of(a locks.Algorithm) *Subject {
 	a.Servers = a.Backend()
 	s := &Subject{
-		Algorithm: a, TTL: 10 * time.Second, Deadline: a.Deadline != locks.NoClock, Suspends: a.Servers == "zookeeper",
+		Algorithm: a, TTL: 10 * time.Second, Deadline: a.Deadline != locks.NoClock,
 		Fresh: slices.Contains([]string{"value", "session", "lease", "own node"}, a.Identity),
 	}
-	s.Expires = a.Lease && !s.InSession()
+	s.Suspends, s.Expires = s.ensemble(), a.Lease && !s.InSession()
 	s.Renews = s.Expires && a.Keeps
 	s.Lost = s.InSession() || slices.Contains([]string{"connection", "transaction"}, a.Identity)
 	s.Notice, s.Allowance = s.Lost, s.TTL
@@ -28,7 +28,7 @@ func Of(a locks.Algorithm) *Subject {
 		s.Margin = 100
 	}
 	s.Deploy()
-	s.Reentrant = a.Authority == locks.Queue && s.Kind() == "zookeeper" || a.Identity == "connection"
+	s.Reentrant = a.Authority == locks.Queue && s.ensemble() || a.Identity == "connection"
 	s.ByName = a.Identity == "connection"
 	return s.particular()
 }
@@ -89,6 +89,7 @@ var kept = map[string]string{
 // sampled lists of some promises the locks on which campaigns play them. What protects the resource from one lock protects it
 // from any.
 var sampled = map[string][]string{
+	"lock-delay": {"consul"},
 	"compare-and-set": {
 		"get-then-set", "setnx", "set-without-nx", "set-nx-get-del", "jedis-sample", "set-nx-lua", "set-nx-lua-wait", "reentrant",
 		"redlock", "redlock-py", "zk-sequential-no-recheck", "etcd-no-recheck", "memcached-add", "mysql-get-lock",

@@ -48,18 +48,17 @@ func (s *Subject) onRedis() []Promise {
 	return list
 }
 
-// onMemcached is what locks on memcached are asked.
-func (s *Subject) onMemcached() []Promise {
+// onLease is what locks are asked that live on one server which forgets them when it dies, as on memcached.
+func (s *Subject) onLease() []Promise {
 	faults := slow(search.ServerAhead, search.ServerBack, search.Drift, search.Cut, search.Stall, search.Delay, search.Break,
 		search.Error)
-	// Whole seconds are counted, so that an item ends up to one early; a fourth of the rest is left for messages.
-	whole := max(s.TTL-time.Second, 0)
+	whole := max(s.TTL-s.facts().Early, 0) // a fourth of it is left for messages
 	list := []Promise{
 		Promise{Name: ExclusionWithinLease, Property: checker.MutualExclusion, Menu: search.Menu{
 			Faults: faults, Storage: waiting, Within: max(int64(whole*75/s.TTL), 1), Drift: 5_000, Tasks: 2, Waits: true,
 		}, Why: `
-			The item is there until it is deleted, unless the server dies, needs the room, or its time is over: a second early at
-			worst. Sections and faults take less than that together.`}.played("within-lease", func(m *search.Menu) {
+			The item is there until it is deleted, unless the server dies, needs the room, or its time is over, by the units in
+			which the server counts it. Sections and faults take less than that together.`}.played("within-lease", func(m *search.Menu) {
 			m.Faults = slices.Concat(network, slow(search.ServerAhead, search.ServerBack, search.Drift))
 			m.Within, m.Waits, m.TTLs = 60, false, []time.Duration{s.TTL, s.TTL / 2}
 		}),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -14,7 +15,7 @@ import (
 // leftovers are the promises about what a lock leaves behind, and about what it keeps by itself.
 func (s *Subject) leftovers() (list []Promise) {
 	menu := search.Menu{Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Persistence: onDisk}
-	if s.Expires || s.Kind() != "redis" {
+	if s.Expires || s.facts().Holds != "" {
 		left := Promise{
 			Name: NothingLeft, Property: checker.Leak, Share: 50, Menu: menu, Focus: lostAnswer,
 			Extend: func(_ search.Source, of *scenarios.Scenario) {
@@ -93,7 +94,7 @@ func (s *Subject) brief() search.Menu {
 // every is all that can happen to servers which keep what they have acknowledged.
 func (s *Subject) every() search.Menu {
 	switch {
-	case s.Kind() == "zookeeper":
+	case s.ensemble():
 		return everyEnsemble()
 	case s.InSession():
 		return everySession()
@@ -105,7 +106,7 @@ func (s *Subject) every() search.Menu {
 // they make their names and values of more; calls that are given up early; and client libraries to choose from.
 func (s *Subject) widen(m *search.Menu) {
 	m.Faults = search.Kinds()
-	if s.Kind() == "zookeeper" {
+	if s.facts().Has(backend.Library) {
 		m.Libraries = []string{"curator", "go-zookeeper", "java"}
 	} else {
 		m.Timeouts = timeouts

@@ -66,7 +66,7 @@ func (s *Subject) handover() Promise {
 		Extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Progress = bound
 			n := int64(len(of.Clients))
-			if i := src.Below(2 * n); i < n && s.Kind() != "consul" { // where a session that is given up delays the next one
+			if i := src.Below(2 * n); i < n && !s.facts().Delays { // else a session that is given up delays the next one
 				c := &of.Clients[i]
 				if c.Wait = s.TTL / 10; src.Below(2) == 1 {
 					c.Wait = locks.Try
@@ -98,7 +98,7 @@ func (s *Subject) handover() Promise {
 					}
 				}
 			}
-			return impatient <= 1 && (impatient == 0 || s.Kind() != "consul")
+			return impatient <= 1 && (impatient == 0 || !s.facts().Delays)
 		},
 		Why: `Nobody holds for longer than a fifth of a lease, and a release, or the clean-up after a try that failed, frees the
 			lock at once: a client that waits need not wait until a lease has ended, or another client is gone.`,

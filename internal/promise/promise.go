@@ -101,7 +101,7 @@ func alike(*search.Menu) {}
 func For(s *Subject) []Promise {
 	var list []Promise
 	switch f := s.facts(); {
-	case f.Holds == "connection":
+	case f.Holds == backend.ByConnection:
 		list = s.onDatabase()
 	case f.InSession() && f.Elects:
 		list = s.onSessions()
@@ -110,7 +110,7 @@ func For(s *Subject) []Promise {
 	case f.Has(backend.Masters):
 		list = s.onRedis()
 	default:
-		list = s.onMemcached()
+		list = s.onLease()
 	}
 	list = append(list, s.everywhere()...)
 	list = append(list, s.onResource()...)

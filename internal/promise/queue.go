@@ -43,7 +43,7 @@ func (s *Subject) lossOfPlace(src search.Source, of *scenarios.Scenario) sim.Fau
 		Nth: int(src.Below(2)), Plus: s.TTL / 100 * time.Duration(1+src.Below(20)),
 	}}
 	ways := int64(3)
-	if s.Kind() == "chubby" { // it answers who waits when his turn comes, and a client that pauses reads that when it goes on
+	if s.facts().Answers { // and a client that pauses reads that it holds when it goes on
 		ways = 2
 	}
 	switch src.Below(ways) {

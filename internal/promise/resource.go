@@ -42,11 +42,11 @@ func (s *Subject) fencedOnRedis() []Promise {
 
 // guardRow is what campaigns call it that the servers take accesses with the proof that the lease stands.
 func (s *Subject) guardRow() string {
-	switch s.Kind() {
-	case "etcd":
-		return "txn-owner"
-	case "mysql":
+	switch f := s.facts(); {
+	case f.Holds == backend.ByConnection:
 		return "same-transaction"
+	case f.Elects:
+		return "txn-owner"
 	}
 	return "" // of ZooKeeper's it has not been played
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -39,10 +40,10 @@ func (s *Subject) onSessions() []Promise {
 		}, Why: `The session of a dead client ends within twice its time, a lock-delay passes after it, and each fault ends.`}.
 			played("progress", alike),
 	}
-	if s.Kind() == "chubby" && s.Notice {
+	if s.facts().Jeopardy && s.Notice {
 		list = append(list, s.untilSuspended())
 	}
-	if s.Kind() == "consul" {
+	if s.facts().Has(backend.LockDelay) {
 		list = append(list, lockDelay())
 	}
 	return append(list, s.fenced(everySession())...)
@@ -67,7 +68,7 @@ func (s *Subject) untilSuspended() Promise {
 	})
 }
 
-// lockDelay is of holders whose session ends: Consul keeps the lock from others for some time.
+// lockDelay is of holders whose session ends: the servers keep the lock from others for some time.
 func lockDelay() Promise {
 	return Promise{Property: checker.MutualExclusion, Why: `
 		Whenever a session ends, its lock is kept from others for 15 s, by when the section is over: it takes less than 8 s,
@@ -88,8 +89,8 @@ func (s *Subject) exclusionWithinSession() Promise {
 		Sessions are renewed when a third or a half of their time is over, and all faults together take less than a fourth of
 		it: none ends while its client holds.`}
 	p = p.played("within-session", func(m *search.Menu) { m.TTLs = []time.Duration{12 * time.Second} })
-	if s.Kind() == "etcd" {
-		p.Menu.Within = min(p.Menu.Within, max(int64(100*etcdPatience/s.TTL), 1))
+	if silence := s.facts().Silence; silence > 0 {
+		p.Menu.Within = min(p.Menu.Within, max(int64(100*(silence-reconnecting)/s.TTL), 1))
 		if s.TTL >= survivesBreaks {
 			p.Menu.Faults, p.Focus = append(p.Menu.Faults, search.Break), lostAnswer
 		}
@@ -97,9 +98,8 @@ func (s *Subject) exclusionWithinSession() Promise {
 	return p
 }
 
-// In etcd it is the library that renews leases, not the lock. It asks again half a second after a connection broke, and
-// takes a lease for lost of which it has heard nothing for five seconds from the start (client/v3/lease.go).
+// A library that renews leases by itself asks again half a second after a connection broke.
 const (
-	etcdPatience   = 3 * time.Second // with what three broken connections take these are less than five seconds
+	reconnecting   = 2 * time.Second // more than three broken connections take
 	survivesBreaks = 4 * time.Second // a lease of which a third, a fourth, and what these take is not all
 )

@@ -40,6 +40,10 @@ func (s *Subject) facts() *backend.Facts { return scenarios.Servers{Kind: s.Kind
 // InSession reports whether the lock lives in a session that a client library keeps.
 func (s *Subject) InSession() bool { return s.facts().InSession() }
 
+// ensemble reports whether the lock lives in a session of several servers that are simulated one by one. Their client libraries
+// tell it when the connection to one of them is suspended.
+func (s *Subject) ensemble() bool { return s.InSession() && !s.facts().Elects }
+
 // Deploy decides how many Redis servers there are to be, as is usual for such locks.
 func (s *Subject) Deploy() {
 	switch {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -37,7 +38,7 @@ func whenHolding(client string, plus time.Duration) sim.Trigger {
 // told is the menu of a promise whose clients and faults are told: it draws what is around them.
 func (s *Subject) told() search.Menu {
 	m := search.Menu{}
-	if s.Kind() == "redis" {
+	if s.facts().Has(backend.Masters) {
 		m.Persistence = onDisk
 	}
 	return m

@@ -7,27 +7,27 @@ import (
 	"github.com/locksim/locksim/internal/backend"
 )
 
-// MySQL is one MySQL or MariaDB server.
+// MySQL is one MySQL or MariaDB server. GET_LOCK returns when its turn comes.
 var MySQL backend.Kind = &kind{backend.One{Is: backend.Facts{
-	Name: "mysql", Title: "MySQL", Node: "mysql", Entry: "lock", Holds: "connection", Doc: "One server.",
+	Name: "mysql", Title: "MySQL", Node: "mysql", Entry: "lock", Holds: backend.ByConnection, Doc: "One server.",
 	Place: "one MySQL server", Token: "the row's number (AUTO_INCREMENT)",
 	Fields:   []backend.Field{backend.KeepAlive, backend.IdleTimeout, backend.EndSession},
-	Patience: 125,
-	TTLs:     []time.Duration{10 * time.Second},
-	Says:     []string{"look"},
-	Refuses:  []string{"Lock wait timeout exceeded; try restarting transaction"},
+	Patience: 125, Answers: true,
+	TTLs:    []time.Duration{10 * time.Second},
+	Says:    []string{"look"},
+	Refuses: []string{"Lock wait timeout exceeded; try restarting transaction"},
 }}}
 
-// Postgres is one PostgreSQL server.
+// Postgres is one PostgreSQL server. pg_advisory_lock returns when its turn comes.
 var Postgres backend.Kind = &kind{backend.One{Is: backend.Facts{
-	Name: "postgres", Title: "PostgreSQL", Node: "postgres", Beside: []string{"pooler"}, Entry: "lock", Holds: "connection",
+	Name: "postgres", Title: "PostgreSQL", Node: "postgres", Beside: []string{"pooler"}, Entry: "lock", Holds: backend.ByConnection,
 	Doc:      "One server, perhaps behind a pooler (`pooler-1`).",
 	Place:    "one PostgreSQL server",
 	Fields:   []backend.Field{backend.KeepAlive, backend.IdleTimeout, backend.Pool, backend.EndSession},
-	Patience: 125,
-	TTLs:     []time.Duration{10 * time.Second},
-	Says:     []string{"look"},
-	Refuses:  []string{"canceling statement due to user request"},
+	Patience: 125, Answers: true,
+	TTLs:    []time.Duration{10 * time.Second},
+	Says:    []string{"look"},
+	Refuses: []string{"canceling statement due to user request"},
 }}}
 
 type kind struct{ backend.One }

@@ -7,15 +7,15 @@ import (
 	"github.com/locksim/locksim/internal/backend"
 )
 
-// Kind is a memcached server.
+// Kind is a memcached server, which counts times to live in seconds of a clock of its own (doc/protocol.txt, "Expiration times").
 var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
 	Name: "memcached", Title: "memcached", Node: "memcached", Entry: "key", Doc: "One server.",
 	Place:    "one memcached server",
 	Fields:   []backend.Field{backend.Evict},
-	Patience: 125,
-	TTLs:     []time.Duration{10 * time.Second, 2 * time.Second},
-	Says:     []string{"look"},
-	Refuses:  []string{"SERVER_ERROR out of memory storing object"},
+	Patience: 125, Early: time.Second,
+	TTLs:    []time.Duration{10 * time.Second, 2 * time.Second},
+	Says:    []string{"look"},
+	Refuses: []string{"SERVER_ERROR out of memory storing object"},
 }}}
 
 type kind struct{ backend.One }

@@ -13,11 +13,11 @@ import (
 
 // Kind is a ZooKeeper ensemble.
 var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
-	Name: "zookeeper", Title: "ZooKeeper", Node: "zk", Entry: "znode", Holds: "session", Role: "leader",
+	Name: "zookeeper", Title: "ZooKeeper", Node: "zk", Entry: "znode", Holds: backend.BySession, Role: "leader",
 	Doc:   "The servers of an ensemble.",
 	Place: "a ZooKeeper ensemble", Token: "the transaction that made the node (czxid)",
 	Fields: []backend.Field{
-		"servers.nodes", backend.Leader, backend.Tick, "servers.sync-limit", backend.Persistence, "lock.library", backend.Home,
+		"servers.nodes", backend.Leader, backend.Tick, "servers.sync-limit", backend.Persistence, backend.Library, backend.Home,
 		backend.Promote, backend.EndSession,
 	},
 	Monotonic: true, Serves: true, Patience: 125,
