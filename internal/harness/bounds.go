@@ -32,8 +32,8 @@ var ErrInterrupted = errors.New("interrupted")
 // interrupt leaves to be done, in short runs, is done as if there were none.
 const patience = 20_000
 
-// check returns why the run is to end now; "" if it is to go on.
-func (w *world) check(r *Runner) string {
+// mustEnd returns why the run is to end now; "" if it is to go on.
+func (w *world) mustEnd(r *Runner) string {
 	if w.journal.Records() > mostRecords {
 		return "history records"
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/sim/wasm"
-	talk "github.com/locksim/locksim/internal/sim/wire" // wire is a connection that calls share
+	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -214,7 +214,7 @@ func (a *addresses) of(names []string) (list []string) {
 }
 
 // Resolve returns the server at an address.
-func (g *guest) Resolve(address string) (*sim.Node, talk.Conversation) {
+func (g *guest) Resolve(address string) (*sim.Node, wire.Conversation) {
 	i := slices.Index(g.of(nil), address)
 	if i < 0 {
 		return nil, nil

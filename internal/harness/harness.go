@@ -292,7 +292,7 @@ func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
 		Seed: seed, Digest: w.engine.Trace.Digest(), Steps: w.engine.Steps(), Messages: w.engine.Messages(),
 		Virtual: ending.At, History: h, Events: w.engine.Trace.Events(),
 		Intents: w.engine.Trace.Intents(), Looks: w.engine.Trace.Looks(),
-		Report: r.checker.Check(h, p.checks(seed)),
+		Report: r.checker.Check(h, p.judging(seed)),
 	}, nil
 }
 

@@ -32,7 +32,7 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	w := &world{plan: p}
 	w.engine = sim.New(sim.Config{
 		Seed: seed, Until: trace.Instant(s.End()), Latency: s.Network.Latency, Keep: keep,
-		Limits: limitsOf(s), Check: func() string { return w.check(r) },
+		Limits: limitsOf(s), Check: func() string { return w.mustEnd(r) },
 	}, &r.spare)
 	w.journal.Recorder = record.New(w.engine.Now, record.Options{
 		Authority: p.Algorithm.Authority, HasTokens: p.Algorithm.Token, HasPrograms: p.Algorithm.Program != nil, Room: r.last,
@@ -109,29 +109,5 @@ func (w *world) history(end sim.Ending) *history.History {
 	w.journal.close()
 	h := w.plan.Conclude(w.journal.Recorder, w.engine.Faults(), end, false)
 	h.Requests, h.WakeUps, h.Loads = int(w.sent), w.wakeUps, w.loads
-	return h
-}
-
-// Conclude completes the history of a run of the plan: in a simulation, or on real servers, where unheard says that no
-// observer sees what they grant.
-func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.Ending, unheard bool) *history.History {
-	h := r.Close()
-	h.Fencing, h.Registers, h.Keeps = p.Case.Fencing, p.Case.Scenario.Resource.Registers, p.keeps()
-	h.End, h.Bound, h.Quiescent = end.At, end.Bound, end.Quiescent
-	for i, f := range faults {
-		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {
-			r.Left(f.Node, f.Begin)
-		}
-		if f.Fault.Action.Kind == sim.SameRandom {
-			continue
-		}
-		h.Faults = append(h.Faults, history.Fault{
-			Name: f.Fault.Name, Text: p.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End.Add(f.Fault.Action.Demote),
-		})
-	}
-	if !end.Quiescent && end.Bound == "" {
-		h.Cut = p.CutOff(h, faults, end.Working, unheard)
-	}
-	h.Outages = p.Outages(faults)
 	return h
 }

@@ -1,0 +1,55 @@
+package harness
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// Conclude completes the history of a run of the plan: in a simulation, or on real servers, where unheard says that no
+// observer sees what they grant.
+func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.Ending, unheard bool) *history.History {
+	h := r.Close()
+	h.Fencing, h.Registers, h.Keeps = p.Case.Fencing, p.Case.Scenario.Resource.Registers, p.keeps()
+	h.End, h.Bound, h.Quiescent = end.At, end.Bound, end.Quiescent
+	for i, f := range faults {
+		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {
+			r.Left(f.Node, f.Begin)
+		}
+		if f.Fault.Action.Kind == sim.SameRandom {
+			continue
+		}
+		h.Faults = append(h.Faults, history.Fault{
+			Name: f.Fault.Name, Text: p.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End.Add(f.Fault.Action.Demote),
+		})
+	}
+	if !end.Quiescent && end.Bound == "" {
+		h.Cut = p.CutOff(h, faults, end.Working, unheard)
+	}
+	h.Outages = p.Outages(faults)
+	return h
+}
+
+// judging returns what the checker judges a run of the plan by, in addition to its history.
+func (p *Plan) judging(seed uint64) checker.Options {
+	s := p.Case.Scenario
+	return checker.Options{
+		ProgressWithin: s.Progress, Lease: cmp.Or(s.Lock.TTL, defaultLease),
+		Load:   checker.Load{Waiter: s.Load.Waiter, Holder: s.Load.Holder},
+		Sample: seed%sampled == 0,
+	}
+}
+
+// defaultLease is the life of a lease where a scenario states none (package scenarios).
+const defaultLease = 10 * time.Second
+
+// keeps reports whether the lock keeps what it holds by itself.
+func (p *Plan) keeps() bool {
+	a := &p.Algorithm
+	return a.Keeps || a.Renews || a.Extends && p.Case.Scenario.Lock.Renew > 0
+}
