@@ -27,6 +27,12 @@ func locksim(ctx context.Context, args ...string) (code int, stdout, stderr stri
 	return code, out.String(), errs.String()
 }
 
+func TestEveryScenarioIsAsExpected(t *testing.T) {
+	code, stdout, stderr := locksim(t.Context(), "run", "--all")
+	require.Equal(t, exitOK, code, stdout[strings.LastIndex(stdout, "\n\n"):])
+	require.Empty(t, stderr)
+}
+
 func TestAFileIsReplacedWhenAllIsDone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.json")
 	require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))

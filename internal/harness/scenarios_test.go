@@ -1,6 +1,7 @@
 package harness_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -16,8 +18,8 @@ import (
 // 100 seeds miss 37 in 100, and 1,000 seeds hardly any.
 func scenarioSeeds() uint64 { return uint64(long.Pick(20, 100, 1000)) }
 
-// TestNamedScenariosAreAsExpected runs every case of every named scenario. On failure it says which seed, and the
-// line that shows the run.
+// TestNamedScenariosAreAsExpected runs every case of every named scenario: it is as expected, and nothing is unknown. On
+// failure it says which seed, and the line that shows the run.
 func TestNamedScenariosAreAsExpected(t *testing.T) {
 	for _, name := range scenarios.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +43,14 @@ func checkCase(t *testing.T, r *harness.Runner, name string, c scenarios.Case) {
 	for seed := range scenarioSeeds() {
 		result, err := r.Run(p, seed, false)
 		require.NoError(t, err)
-		for _, d := range c.Compare(result.History, &result.Report) {
+		differences := c.Compare(result.History, &result.Report)
+		for p := range checker.PropertyCount {
+			if result.Report.Verdicts[p] == checker.Undecided {
+				differences = append(differences, scenarios.Difference{
+					Text: fmt.Sprintf("%s is unknown: %s", p, result.Report.Reasons[p])})
+			}
+		}
+		for _, d := range differences {
 			what, _, _ := strings.Cut(d.Text, " is ") // a measure is off by another number with every seed
 			if seen[what]++; seen[what] == 1 {
 				t.Errorf("%s\n  locksim run %s%s --style %v --fencing %v --seed %#x", d.Text, name,
