@@ -8,6 +8,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -143,7 +144,7 @@ func (r *reducer) compared(c *Counterexample) Blame {
 // inPlaceOf returns the scenario as it is played with the reference lock. Its clients are only as careful as the lock
 // lets them be: no client can heed a deadline where locks of this kind state none.
 func (r *reducer) inPlaceOf(reference *locks.Algorithm, deadline bool) *scenarios.Scenario {
-	s := clone(r.now)
+	s := parameter.Clone(r.now)
 	s.Lock.Algorithm, s.Lock.Library = reference.Name, ""
 	learns := r.states(func(a history.Acquisition) bool { return a.CanLearn })
 	able := func(style history.Style) history.Style {
@@ -217,7 +218,7 @@ func (r *reducer) ignoresDeadline() bool {
 	if p := r.sought.Property; !stated || p != checker.MutualExclusion && p != checker.Resource {
 		return false
 	}
-	s := clone(r.now)
+	s := parameter.Clone(r.now)
 	s.Styles = []history.Style{history.Careful}
 	for i := range s.Clients {
 		s.Clients[i].Style = nil

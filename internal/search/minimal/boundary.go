@@ -6,6 +6,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parameter"
 )
 
 // Boundary returns how much of what a violation's scenario has is needed for it, without making the scenario smaller
@@ -33,7 +34,7 @@ const longest = 4
 
 // cutShort reports whether a boundary above is that of the run's end: what would have gone wrong came after it.
 func (r *reducer) cutShort(n *Need) bool {
-	s := clone(r.now)
+	s := parameter.Clone(r.now)
 	s.Until = s.End() + time.Duration(n.over)
 	if !turnAll(n.ids, n.over)(s) {
 		return false

@@ -6,6 +6,7 @@ import (
 
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
@@ -56,7 +57,7 @@ func (h *Hit) core(r *harness.Runner, v search.Violation, tried *attempts) strin
 		return ""
 	}
 	tried.add(red.now, h.Result)
-	without := clone(red.now)
+	without := parameter.Clone(red.now)
 	red.fewestServers(without)
 	dropFaults(without, min(given, len(without.Faults)), len(without.Faults))
 	without.Clocks = without.Clocks[:min(h.Clocks, len(without.Clocks))]

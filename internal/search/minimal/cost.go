@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -32,12 +33,12 @@ func costOf(s *scenarios.Scenario) cost {
 		c[7] += strength(f)
 		c[8] += exoticism(f)
 	}
-	for _, k := range knobs(s) {
-		v := k.size()
+	for _, k := range parameter.Of(s) {
+		v := k.Size()
 		switch {
-		case k.rate:
+		case k.Rate:
 			c[5] += v
-		case k.fault:
+		case k.OfFault:
 			c[9] += roughness(v)
 			c[10] = sum(c[10], v)
 		default:

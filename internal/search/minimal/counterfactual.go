@@ -7,6 +7,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -102,7 +103,7 @@ func counterfactuals(s *scenarios.Scenario, result *harness.Result, x *checker.V
 
 // withoutPauses is a scenario in which a client is not paused at a moment; nil if it is not paused then.
 func withoutPauses(s *scenarios.Scenario, result *harness.Result, client string, at trace.Instant) *scenarios.Scenario {
-	without := clone(s)
+	without := parameter.Clone(s)
 	for i := len(without.Faults) - 1; i >= 0; i-- {
 		f := &without.Faults[i]
 		if f.Action.Kind != sim.Pause || !hits(result, f.Name, client) {
@@ -128,7 +129,7 @@ func hits(result *harness.Result, fault, node string) bool {
 
 // withStyle is a scenario in which a client has another style.
 func withStyle(s *scenarios.Scenario, client string, style history.Style) *scenarios.Scenario {
-	other := clone(s)
+	other := parameter.Clone(s)
 	i := slices.IndexFunc(other.Clients, func(c scenarios.Client) bool { return slices.Contains(c.Names(), client) })
 	if i < 0 {
 		return nil
@@ -152,7 +153,7 @@ func withStrongerFencing(s *scenarios.Scenario, h *history.History) *scenarios.S
 	default:
 		return nil
 	}
-	other := clone(s)
+	other := parameter.Clone(s)
 	other.Resource.Fencing = []history.Fencing{stronger}
 	return other
 }

@@ -3,6 +3,7 @@ package minimal
 import (
 	"time"
 
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
@@ -14,14 +15,14 @@ import (
 // slowerDrift makes the rates of clocks smaller: of all together if they can be equal, then each by itself.
 func (r *reducer) slowerDrift() {
 	var ids []string
-	for _, k := range knobs(r.now) {
-		if k.rate {
-			ids = append(ids, k.id)
+	for _, k := range parameter.Of(r.now) {
+		if k.Rate {
+			ids = append(ids, k.ID)
 		}
 	}
 	if len(ids) > 1 {
 		for _, id := range ids {
-			if k, ok := find(r.now, id); ok && r.tryQuickly(turnAll(ids, k.size())) {
+			if k, ok := parameter.Find(r.now, id); ok && r.tryQuickly(turnAll(ids, k.Size())) {
 				break
 			}
 		}
@@ -47,15 +48,15 @@ func (r *reducer) tryQuickly(change edit) bool {
 func equalRates(s *scenarios.Scenario) []string {
 	var ids []string
 	size := int64(-1)
-	for _, k := range knobs(s) {
+	for _, k := range parameter.Of(s) {
 		switch {
-		case !k.rate:
+		case !k.Rate:
 			continue
-		case size >= 0 && k.size() != size:
+		case size >= 0 && k.Size() != size:
 			return nil
 		}
-		size = k.size()
-		ids = append(ids, k.id)
+		size = k.Size()
+		ids = append(ids, k.ID)
 	}
 	return ids
 }
@@ -65,11 +66,11 @@ const finestRate = 10
 
 // slower bisects for the smallest size of rates.
 func (r *reducer) slower(ids []string) {
-	k, ok := find(r.now, ids[0])
+	k, ok := parameter.Find(r.now, ids[0])
 	if !ok {
 		return
 	}
-	low, high := int64(0), (k.size()+finestRate-1)/finestRate
+	low, high := int64(0), (k.Size()+finestRate-1)/finestRate
 	for low+1 < high {
 		middle := (low + high) / 2
 		if r.tryQuickly(turnAll(ids, middle*finestRate)) {
@@ -84,11 +85,11 @@ func (r *reducer) slower(ids []string) {
 func turnAll(ids []string, size int64) edit {
 	return func(s *scenarios.Scenario) bool {
 		for _, id := range ids {
-			k, ok := find(s, id)
+			k, ok := parameter.Find(s, id)
 			if !ok {
 				return false
 			}
-			k.turn(size)
+			k.Set(size)
 		}
 		return true
 	}

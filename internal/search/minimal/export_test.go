@@ -3,6 +3,7 @@ package minimal
 import (
 	"strings"
 
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -34,9 +35,9 @@ func (n *Need) Tried(ttl int64) map[int64]bool {
 // Turn gives what is needed another size in a scenario.
 func (n *Need) Turn(s *scenarios.Scenario, size int64) bool {
 	turned := false
-	for _, k := range knobs(s) {
-		if k.what == n.What || n.What == eachRate && k.rate {
-			k.turn(size)
+	for _, k := range parameter.Of(s) {
+		if k.What == n.What || n.What == eachRate && k.Rate {
+			k.Set(size)
 			turned = true
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -108,7 +109,7 @@ func (c *Counterexample) Extends(other *Counterexample) bool { return c.form.ext
 
 // single is a violation's scenario as one that is played in one way only, with faults that have names.
 func single(v *search.Violation) *scenarios.Scenario {
-	s := clone(v.Case.Scenario)
+	s := parameter.Clone(v.Case.Scenario)
 	s.Name, s.Title = "minimal", ""
 	s.Story, s.Source, s.Claims, s.Finding = "", "", "", ""
 	s.Styles, s.Resource.Fencing = []history.Style{v.Case.Style}, []history.Fencing{v.Case.Fencing}
@@ -120,7 +121,7 @@ func single(v *search.Violation) *scenarios.Scenario {
 
 // finish gives the minimal scenario its name and title, and plays it as its file will be read.
 func (r *reducer) finish(c *Counterexample) error {
-	s := clone(r.now)
+	s := parameter.Clone(r.now)
 	unnameFaults(s)
 	c.form = formOf(&r.sought, r.now, r.seen)
 	s.Name, s.Title = nameOf(s, r.sought.Property, c.Form()), titleOf(s, r.seen)

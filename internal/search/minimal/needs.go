@@ -7,6 +7,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
@@ -41,22 +42,22 @@ func (n *Need) Sentence(isKept string) string {
 func (r *reducer) needs() []Need {
 	var list []Need
 	named := map[string]int{}
-	for _, k := range knobs(r.now) {
-		named[k.what]++
+	for _, k := range parameter.Of(r.now) {
+		named[k.What]++
 	}
 	together := equalRates(r.now)
-	for _, k := range knobs(r.now) {
-		if k.what == "" || named[k.what] > 1 || k.fault == (len(r.now.Faults)+len(r.now.Clocks) == 0) || !r.takesPart(k) {
+	for _, k := range parameter.Of(r.now) {
+		if k.What == "" || named[k.What] > 1 || k.OfFault == (len(r.now.Faults)+len(r.now.Clocks) == 0) || !r.takesPart(k) {
 			continue
 		}
-		ids := []string{k.id}
-		if k.rate && len(together) > 1 {
-			if k.id != together[0] {
+		ids := []string{k.ID}
+		if k.Rate && len(together) > 1 {
+			if k.ID != together[0] {
 				continue
 			}
-			ids, k.what = together, eachRate
+			ids, k.What = together, eachRate
 		}
-		if n, ok := r.need(k, ids); ok && (k.rate || n.least > int64(r.requests())) {
+		if n, ok := r.need(k, ids); ok && (k.Rate || n.least > int64(r.requests())) {
 			list = append(list, n)
 		}
 	}
@@ -65,11 +66,11 @@ func (r *reducer) needs() []Need {
 
 // takesPart reports whether a number is not of a client that takes no part in the violation. Where nobody takes part by an
 // acquisition, as if all wait in vain, each client does.
-func (r *reducer) takesPart(k knob) bool {
-	if k.client == "" || len(r.seen.participants()) == 0 {
+func (r *reducer) takesPart(k parameter.Parameter) bool {
+	if k.Client == "" || len(r.seen.participants()) == 0 {
 		return true
 	}
-	i := slices.IndexFunc(r.now.Clients, func(c scenarios.Client) bool { return c.Name == k.client })
+	i := slices.IndexFunc(r.now.Clients, func(c scenarios.Client) bool { return c.Name == k.Client })
 	return slices.ContainsFunc(r.seen.participants(), func(a *history.Acquisition) bool {
 		return slices.Contains(r.now.Clients[i].Names(), a.Client)
 	})
@@ -101,7 +102,7 @@ const (
 
 // ask plays the scenario with other sizes of some numbers.
 func (r *reducer) ask(ids []string, size int64) answer {
-	s := clone(r.now)
+	s := parameter.Clone(r.now)
 	if r.spent() || !turnAll(ids, size)(s) {
 		return unclear
 	}
@@ -122,20 +123,20 @@ func (r *reducer) ask(ids []string, size int64) answer {
 // need looks for the sizes between which the property is violated. It returns false if the size makes no difference, or
 // if there are more boundaries than two: saying nothing is better than something wrong. That a client must work so long
 // and hardly longer, or a clock be so wrong and hardly more, is a coincidence, and not told.
-func (r *reducer) need(k knob, ids []string) (Need, bool) {
-	low, high := int64(1), k.size()
-	if k.zero {
+func (r *reducer) need(k parameter.Parameter, ids []string) (Need, bool) {
+	low, high := int64(1), k.Size()
+	if k.Zero {
 		low = 0
 	}
 	if high <= low || r.ask(ids, low) != kept {
 		return Need{}, false
 	}
-	n := Need{What: k.what, ids: ids}
+	n := Need{What: k.What, ids: ids}
 	n.held, n.least = r.edge(k, ids, low, high, kept)
-	if k.rate && n.least < leastRate || !r.all(kept, ids, sizesBelow(n.held, low)) {
+	if k.Rate && n.least < leastRate || !r.all(kept, ids, sizesBelow(n.held, low)) {
 		return Need{}, false
 	}
-	n.Least, n.Held = k.amount(n.least), k.amount(n.held)
+	n.Least, n.Held = k.Amount(n.least), k.Amount(n.held)
 	above := r.sizesAbove(n.least, k)
 	end := slices.IndexFunc(above, func(size int64) bool { return r.ask(ids, size) != violated })
 	if end < 0 {
@@ -146,7 +147,7 @@ func (r *reducer) need(k knob, ids []string) (Need, bool) {
 
 // upTo finds the upper boundary, between the last size with which the property is violated and others above. It returns
 // false if it is not the only one, or so close to the lower one that it cannot be told from it.
-func (r *reducer) upTo(n *Need, k knob, last int64, above []int64) bool {
+func (r *reducer) upTo(n *Need, k parameter.Parameter, last int64, above []int64) bool {
 	if !r.all(kept, n.ids, above) {
 		return false
 	}
@@ -155,14 +156,14 @@ func (r *reducer) upTo(n *Need, k knob, last int64, above []int64) bool {
 	if n.over < over {
 		n.over += unitOf(over, k)
 	}
-	n.Most, n.HeldAbove = k.amount(n.most), k.amount(n.over)
+	n.Most, n.HeldAbove = k.Amount(n.most), k.Amount(n.over)
 	beyond := r.sizesAbove(n.over, k)
 	wide := n.most >= n.least+n.least/2
-	return n.most > n.least && (wide || k.fault && !k.rate) && r.all(violated, n.ids, inBetween(n.least, n.most)) && r.all(kept, n.ids, beyond)
+	return n.most > n.least && (wide || k.OfFault && !k.Rate) && r.all(violated, n.ids, inBetween(n.least, n.most)) && r.all(kept, n.ids, beyond)
 }
 
 // edge bisects between two sizes, of which the first has an answer that the second has not.
-func (r *reducer) edge(k knob, ids []string, with, without int64, want answer) (last, next int64) {
+func (r *reducer) edge(k parameter.Parameter, ids []string, with, without int64, want answer) (last, next int64) {
 	for {
 		middle := rounded(min(with, without)+max(with-without, without-with)/2, k)
 		switch {
@@ -201,16 +202,16 @@ const (
 )
 
 // sizesAbove lists sizes from one up to ten times as much, and beyond two leases more.
-func (r *reducer) sizesAbove(from int64, k knob) []int64 {
+func (r *reducer) sizesAbove(from int64, k parameter.Parameter) []int64 {
 	top := max(10*from, from+2*int64(r.now.Lock.TTL))
-	if k.rate {
+	if k.Rate {
 		top = min(10*from, stands-1)
 	}
 	list := append(inBetween(from, top), from, top)
 	for step := closest(from); step < top-from; step *= 3 {
 		list = append(list, from+step)
 	}
-	if !k.rate {
+	if !k.Rate {
 		list = append(list, inBetween(from, from+int64(r.now.Lock.TTL))...)
 	}
 	return tidySizes(list, from, top)
@@ -243,12 +244,12 @@ const (
 )
 
 // rounded rounds a size down to as many digits as are told of it.
-func rounded(size int64, k knob) int64 { return size - size%unitOf(size, k) }
+func rounded(size int64, k parameter.Parameter) int64 { return size - size%unitOf(size, k) }
 
 // unitOf is that of the last digit that is told of a size.
-func unitOf(size int64, k knob) int64 {
+func unitOf(size int64, k parameter.Parameter) int64 {
 	digits := durationDigits
-	if k.rate {
+	if k.Rate {
 		digits = rateDigits
 	}
 	most := int64(1)
@@ -269,7 +270,7 @@ func (r *reducer) others() int {
 		if r.ended() != nil {
 			break
 		}
-		s := clone(r.now)
+		s := parameter.Clone(r.now)
 		s.Seed += i + 1
 		if _, ok := r.play(s); ok {
 			n++

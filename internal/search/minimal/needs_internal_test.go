@@ -12,6 +12,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -54,7 +55,7 @@ func TestTheDriftThatRedlockAllowsForComesOut(t *testing.T) {
 			drift[strings.HasPrefix(clock.Node, "redis")] = max(clock.Rate, -clock.Rate)
 		}
 		total, ttl := drift[false]+drift[true], c.Scenario.Lock.TTL.Seconds()
-		require.InDelta(t, 10_000+2_000/ttl, total, 400+1_500/ttl, "%s", File(c)) //ZZ
+		require.InDelta(t, 10_000+2_000/ttl, total, 400+1_500/ttl, "%s", File(c))
 		require.NotEmpty(t, c.Needs, "%s", File(c))
 		for _, need := range c.Needs {
 			least, err := strconv.ParseInt(strings.TrimSuffix(need.Least, "ppm"), 10, 64)
@@ -72,11 +73,11 @@ func TestNothingIsToldOfNumbersThatMakeNoDifference(t *testing.T) {
 	red, err := newReducer(&r, violationOf(t, &r, s, checker.MutualExclusion, ""), Options{})
 	require.NoError(t, err)
 	idle := 0
-	for _, k := range knobs(red.now) {
-		if k.zero && red.ask([]string{k.id}, 0) == violated {
+	for _, k := range parameter.Of(red.now) {
+		if k.Zero && red.ask([]string{k.ID}, 0) == violated {
 			idle++
-			_, told := red.need(k, []string{k.id})
-			require.False(t, told, k.id)
+			_, told := red.need(k, []string{k.ID})
+			require.False(t, told, k.ID)
 		}
 	}
 	require.Positive(t, idle)
@@ -126,9 +127,9 @@ network: {latency: 1ms}
 func TestTheEndOfTheRunHasNoNameAsABoundary(t *testing.T) {
 	s, err := scenarios.Parse("until.yaml", []byte("name: until\nlock: {algorithm: set-nx-lua}\nclients: {a: {work: 20s}}\nuntil: 120s\n"))
 	require.NoError(t, err)
-	k, ok := find(s, "until")
+	k, ok := parameter.Find(s, "until")
 	require.True(t, ok)
-	require.Empty(t, k.what)
+	require.Empty(t, k.What)
 }
 
 // TestRatesAreStretchedToTheirSideOfTheAllowance: what Redlock allows for is not stretched beyond it, and what is beyond goes

@@ -2,18 +2,20 @@ package minimal
 
 import (
 	"slices"
+
+	"github.com/locksim/locksim/internal/search/parameter"
 )
 
 // rounderNumbers makes numbers zero, or rounder, or as round and smaller: those of the faults first.
 func (r *reducer) rounderNumbers() {
 	var ids []string
-	for _, k := range knobs(r.now) {
-		if !k.rate {
-			ids = append(ids, k.id)
+	for _, k := range parameter.Of(r.now) {
+		if !k.Rate {
+			ids = append(ids, k.ID)
 		}
 	}
 	for _, id := range ids {
-		if k, ok := find(r.now, id); ok {
+		if k, ok := parameter.Find(r.now, id); ok {
 			r.roundOff(k)
 		}
 	}
@@ -26,11 +28,11 @@ func (r *reducer) turn(id string, size int64) bool { return r.try(turnAll([]stri
 const maxRoughness = 4
 
 // roundOff looks for the roundest number that will do, and for the smallest of those.
-func (r *reducer) roundOff(k knob) {
-	if k.zero && r.turn(k.id, 0) {
+func (r *reducer) roundOff(k parameter.Parameter) {
+	if k.Zero && r.turn(k.ID, 0) {
 		return
 	}
-	for rough := int64(1); rough <= min(roughness(k.size()), maxRoughness); rough++ {
+	for rough := int64(1); rough <= min(roughness(k.Size()), maxRoughness); rough++ {
 		if r.smallest(k, rough) {
 			return
 		}
@@ -39,9 +41,9 @@ func (r *reducer) roundOff(k knob) {
 
 // smallest looks for the smallest number of a roughness by bisection, as if all above one that will do would do, too.
 // If there is none below the present one, the next above may be rounder.
-func (r *reducer) smallest(k knob, rough int64) bool {
-	now := k.size()
-	list := numbersOf(rough, min(k.precise, now), now)
+func (r *reducer) smallest(k parameter.Parameter, rough int64) bool {
+	now := k.Size()
+	list := numbersOf(rough, min(k.Finest, now), now)
 	above := list[len(list)-1]
 	if above >= now {
 		list = list[:len(list)-1]
@@ -49,13 +51,13 @@ func (r *reducer) smallest(k knob, rough int64) bool {
 	found := false
 	for low, high := 0, len(list); low < high; {
 		middle := (low + high) / 2
-		if r.turn(k.id, list[middle]) {
+		if r.turn(k.ID, list[middle]) {
 			high, found = middle, true
 		} else {
 			low = middle + 1
 		}
 	}
-	return found || above > now && r.turn(k.id, above)
+	return found || above > now && r.turn(k.ID, above)
 }
 
 // numbersOf lists the numbers of a roughness from about a smallest one up to the first that is not below a bound.

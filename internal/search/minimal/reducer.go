@@ -5,6 +5,7 @@ import (
 
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -97,7 +98,7 @@ func (r *reducer) isFirm(s *scenarios.Scenario) bool {
 		if r.ended() != nil {
 			return false
 		}
-		other := clone(s)
+		other := parameter.Clone(s)
 		other.Seed += 1 + i
 		if _, ok := r.play(other); !ok {
 			return false
@@ -145,7 +146,7 @@ func (r *reducer) simpler(change edit) (*scenarios.Scenario, bool) {
 	if r.spent() {
 		return nil, false
 	}
-	s := clone(r.now)
+	s := parameter.Clone(r.now)
 	if !change(s) {
 		return nil, false
 	}

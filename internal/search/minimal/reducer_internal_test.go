@@ -13,6 +13,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -38,7 +39,7 @@ func TestAnUnsoundStepDoesNotGetIntoAFile(t *testing.T) {
 	} {
 		red, err := newReducer(&r, v, Options{})
 		require.NoError(t, err)
-		s := clone(red.now)
+		s := parameter.Clone(red.now)
 		unsound(s)
 		require.True(t, red.accept(s, red.seen))
 		require.ErrorContains(t, red.finish(&Counterexample{Violation: v}), "resource is not violated", what)
@@ -54,7 +55,7 @@ func TestAnotherKindOfViolationIsAnother(t *testing.T) {
 	defer r.Close()
 	red, err := newReducer(&r, tornViolation(t, &r), Options{})
 	require.NoError(t, err)
-	s := clone(red.now)
+	s := parameter.Clone(red.now)
 	s.Resource.Fencing = []history.Fencing{history.Unfenced}
 	seen, ok := red.play(s)
 	require.False(t, ok)

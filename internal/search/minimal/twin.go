@@ -6,6 +6,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -54,7 +55,7 @@ func (t *twin) compare(s *scenarios.Scenario, seen *history.History) (kept int) 
 				if t.shares || t.ended() != nil {
 					return 0
 				}
-				changed := clone(s)
+				changed := parameter.Clone(s)
 				schedule(changed)
 				fault(changed)
 				changed.Seed += i

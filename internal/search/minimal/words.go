@@ -10,6 +10,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -97,25 +98,25 @@ func deed(s *scenarios.Scenario, f *sim.Fault) string {
 	case sim.Stall:
 		return theTraffic(&a.Link) + " waits"
 	case sim.Delay:
-		return theMessage(&f.Trigger.Step) + " is late"
+		return parameter.TheMessage(&f.Trigger.Step) + " is late"
 	case sim.Break:
 		if a.This {
-			return "the connection of " + theMessage(&f.Trigger.Step) + " breaks"
+			return "the connection of " + parameter.TheMessage(&f.Trigger.Step) + " breaks"
 		}
-		return "the connection between " + theLink(&a.Link) + " breaks"
+		return "the connection between " + parameter.TheLink(&a.Link) + " breaks"
 	case sim.Error:
-		return theMessage(&f.Trigger.Step) + " is answered with an error"
+		return parameter.TheMessage(&f.Trigger.Step) + " is answered with an error"
 	case sim.SameRandom:
 		return "clients " + strings.Join(a.Nodes, " and ") + " draw the same random numbers"
 	case sim.Promote:
 		role, _ := s.Servers.Role()
-		return theNode(a.Node) + " is made " + role
+		return parameter.TheNode(a.Node) + " is made " + role
 	case sim.Evict:
-		return theNode(a.Node) + " evicts the key"
+		return parameter.TheNode(a.Node) + " evicts the key"
 	case sim.Snapshot:
-		return theNode(a.Node) + " takes a snapshot"
+		return parameter.TheNode(a.Node) + " takes a snapshot"
 	default: // EndSession
-		return "the session of " + theNode(a.Node) + " is ended"
+		return "the session of " + parameter.TheNode(a.Node) + " is ended"
 	}
 }
 
@@ -124,11 +125,11 @@ func subject(s *scenarios.Scenario, node string) string {
 	if slices.Contains(clientNames(s), node) {
 		return "client " + node
 	}
-	return theNode(node)
+	return parameter.TheNode(node)
 }
 
 func clockDeed(a *sim.Action) string {
-	of := "the clock of " + theNode(a.Node)
+	of := "the clock of " + parameter.TheNode(a.Node)
 	switch {
 	case a.Step > 0:
 		return of + " is ahead"
@@ -142,7 +143,7 @@ func clockDeed(a *sim.Action) string {
 
 // moment says when a fault happens, if it hangs on something that clients do.
 func moment(f *sim.Fault) string {
-	t, who := &f.Trigger, theNode(f.Trigger.Step.Node)
+	t, who := &f.Trigger, parameter.TheNode(f.Trigger.Step.Node)
 	if f.Action.Node == t.Step.Node {
 		who = "it"
 	}
@@ -210,9 +211,9 @@ func damage(seen *sighting) string {
 // theTraffic is what travels on a link, as a part of a sentence.
 func theTraffic(l *sim.Link) string {
 	if l.OneWay {
-		return "what travels from " + theLink(l)
+		return "what travels from " + parameter.TheLink(l)
 	}
-	return "what travels between " + theLink(l)
+	return "what travels between " + parameter.TheLink(l)
 }
 
 // deployment says what kind of servers there are, not how many, and what their disks keep if that matters.
