@@ -27,8 +27,12 @@ import (
 
 // Run is one run of one case of a scenario, and what was found of it. Its fields: Case, File, Lock and Seed say what was
 // played; History is what was observed, Report what the checker says of it; Events are its trace, nil unless that was kept;
-// Digest, Steps, Messages and Virtual describe it; Needs and Causes say what is known of why it violates something.
+// Digest, Steps, Messages and Virtual describe it; Needs, Causes and
+// Margins say what is known of why it violates something, and of how little is missing for it to do so.
 type Run = model.Run
+
+// Margin is a change of one length of the scenario that violates a property which held without it.
+type Margin = model.Margin
 
 // Status sums up how the verdicts of a run compare with what its scenario expects.
 type Status = model.Status

@@ -4,6 +4,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/margin"
 	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/reports"
 )
@@ -17,17 +18,21 @@ const (
 	leastRuns = 120
 )
 
-// boundary finds the smallest durations and rates with which runs violate a property.
+// boundary finds the smallest durations and rates with which runs violate a property, and the smallest changes with which one
+// that held is violated.
 type boundary struct {
-	runner harness.Runner
-	play   harness.Options
+	runner  harness.Runner
+	play    harness.Options
+	margins bool        // they are wanted
+	stop    func() bool // reports whether the search for margins is to end
 }
 
-// fill adds boundaries to the first run of each schedule with a violation, and causes to each run.
+// fill adds boundaries to the first run of each schedule with a violation, and causes and margins to each run.
 func (b *boundary) fill(runs []reports.Run) {
 	defer b.runner.Close()
 	for i := range runs {
 		r := &runs[i]
+		b.measure(r)
 		if plan, err := harness.Compile(r.Case, b.play); err == nil {
 			r.Causes = causes(&b.runner, plan, r)
 		}
@@ -37,6 +42,43 @@ func (b *boundary) fill(runs []reports.Run) {
 		}
 		r.Needs = b.needs(r, x)
 	}
+}
+
+// measure adds to a run by how much properties held, if that is wanted and does not take long. How the gravest one comes to be violated is told.
+func (b *boundary) measure(r *reports.Run) {
+	if !b.margins {
+		return
+	}
+	b.runner.Stop = b.stop
+	defer func() { b.runner.Stop = nil }()
+	found, ok := margin.Of(&b.runner, r.Case, &harness.Result{Seed: r.Seed, Steps: r.Steps, Report: r.Report}, b.play)
+	if !ok {
+		return
+	}
+	r.UpTo = margin.Most(r.Case.Scenario)
+	for i := range found {
+		m := &found[i]
+		told := reports.Margin{Property: m.Property, What: m.What, From: m.From, To: m.To, Kept: m.Kept}
+		if r.Margin(m.Property) == nil {
+			told.Story = b.story(m, r)
+		}
+		r.Margins = append(r.Margins, told)
+	}
+}
+
+// story tells how a property comes to be violated with a margin's change.
+func (b *boundary) story(m *margin.Margin, r *reports.Run) string {
+	plan, err := harness.Compile(m.Case, b.play)
+	if err != nil {
+		return ""
+	}
+	result, err := b.runner.Run(plan, r.Seed, true)
+	if err != nil {
+		return ""
+	}
+	violated := runOf(plan, result)
+	violated.Causes = causes(&b.runner, plan, &violated)
+	return reports.Story(&violated, m.Property)
 }
 
 // causes finds the causes of a run's violation by running it without each of them, unless that would take long.

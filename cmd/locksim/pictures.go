@@ -48,7 +48,7 @@ func (c *call) pictures(o *runOptions, p *batch, f format) (reporter, destinatio
 	if o.width.value > 0 {
 		f.columns = o.width.value
 	}
-	r := &documentReporter{gathered: gathered{play: o.play}, format: f}
+	r := &documentReporter{gathered: o.gathered(c), format: f}
 	if isFolder(o.out) {
 		to := &folder{c, o.out}
 		r.names, r.write = documentsOf(p, f.shows), to.write

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/reports"
 )
 
@@ -32,14 +31,14 @@ func (c *call) reporter(o *runOptions, p *batch) (reporter, destination, error) 
 func (c *call) reporterOn(o *runOptions, p *batch, f format, out *output) reporter {
 	switch f.name {
 	case "json":
-		return &jsonReporter{w: reports.NewJSONWriter(out)}
+		return &jsonReporter{w: reports.NewJSONWriter(out), margins: o.gathered(c).boundary}
 	case "junit":
 		return &suiteReporter{batch: p, write: func(s *reports.Suite) error { return s.JUnit(out) }}
 	case "github":
 		return &suiteReporter{batch: p, write: func(s *reports.Suite) error { return c.gitHub(out, s) }}
 	case "timeline":
 		return &storyReporter{
-			gathered: gathered{play: o.play}, w: out, write: timelineJSON, options: reports.TextOptions{Width: o.width.value},
+			gathered: o.gathered(c), w: out, write: timelineJSON, options: reports.TextOptions{Width: o.width.value},
 		}
 	}
 	text := reports.TextOptions{Width: o.width.value, ASCII: bool(o.ascii), Color: c.colored(o, out)}
@@ -52,7 +51,7 @@ func (c *call) reporterOn(o *runOptions, p *batch, f format, out *output) report
 	if bool(o.all) || o.seeds.value > 1 {
 		return &tableReporter{w: out, options: text}
 	}
-	return &storyReporter{gathered: gathered{play: o.play}, w: out, options: text, write: reports.Text}
+	return &storyReporter{gathered: o.gathered(c), w: out, options: text, write: reports.Text}
 }
 
 func (c *call) colored(o *runOptions, out *output) bool {
@@ -67,17 +66,20 @@ func (c *call) colored(o *runOptions, out *output) bool {
 
 // jsonReporter writes every run at once.
 type jsonReporter struct {
-	w     *reports.JSONWriter
-	worst reports.Status
+	w       *reports.JSONWriter
+	worst   reports.Status
+	margins boundary
 }
 
 func (r *jsonReporter) add(_ int, run reports.Run) error {
 	status, _ := run.Status()
 	r.worst = max(r.worst, status)
+	r.margins.measure(&run)
 	return r.w.Add(run)
 }
 
 func (r *jsonReporter) close(cut int) error {
+	r.margins.runner.Close()
 	if cut > 0 {
 		return r.w.CloseInterrupted()
 	}
@@ -109,9 +111,16 @@ func (r *tableReporter) keeps() bool            { return false }
 
 // gathered collects runs for one document, since the runs of a schedule belong together.
 type gathered struct {
-	runs  []reports.Run
-	worst reports.Status
-	play  harness.Options
+	runs     []reports.Run
+	worst    reports.Status
+	boundary boundary
+}
+
+// gathered has no runs yet. Margins are looked for unless there are very many runs.
+func (o *runOptions) gathered(c *call) gathered {
+	return gathered{boundary: boundary{
+		play: o.play, margins: !bool(o.noMargin) && !bool(o.all) && o.seeds.value == 1, stop: func() bool { return c.ctx.Err() != nil },
+	}}
 }
 
 func (g *gathered) add(_ int, run reports.Run) error {
@@ -123,8 +132,7 @@ func (g *gathered) add(_ int, run reports.Run) error {
 
 // told are the runs, with all that is known of them.
 func (g *gathered) told() []reports.Run {
-	b := &boundary{play: g.play}
-	b.fill(g.runs)
+	g.boundary.fill(g.runs)
 	return g.runs
 }
 

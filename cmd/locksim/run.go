@@ -34,6 +34,7 @@ that the scenario's expectations do not mention must not be violated.
   --lock NAME        use this lock, which needs the same backend, instead of the scenario's; it must not violate any
                      property
   --expect any       properties that the expectations do not mention may be violated
+  --no-margin        do not look for the smallest changes of lengths that violate what held
   --seed S           the seed, such as 42 or 0x2a (default the scenario's own)
   --seeds N          run N consecutive seeds, beginning with that one (default 1)
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
@@ -60,6 +61,7 @@ type runOptions struct {
 	lock, out          string
 	format, color      choice
 	expect             choice
+	noMargin           boolFlag
 	seed               seedFlag
 	seeds, jobs, width count
 	ascii              boolFlag
@@ -102,6 +104,7 @@ func runFlags(o *runOptions, e env) *flag.FlagSet {
 	fs.Var(&o.all, "all", "")
 	fs.StringVar(&o.lock, "lock", "", "")
 	fs.Var(&o.expect, "expect", "")
+	fs.Var(&o.noMargin, "no-margin", "")
 	fs.Var(&o.seed, "seed", "")
 	fs.Var(&o.seeds, "seeds", "")
 	fs.Var(&o.jobs, "jobs", "")

@@ -276,7 +276,7 @@ func (c *tally) cell(t *text.Printer, p checker.Property) entry {
 		if n == 0 {
 			continue
 		}
-		sign, signInk := t.Sign(p, checker.Verdict(v))
+		sign, signInk := t.Sign(checker.Verdict(v)), tell.InkOf(p, checker.Verdict(v))
 		if n < c.runs {
 			sign += fmt.Sprint(n)
 		}

@@ -41,7 +41,7 @@ func newSchedule(runs []model.Run, columns int) timeline.Schedule {
 		Claims: about.Claims, Finding: about.Finding,
 		Heading: tell.Heading(&runs[0]), Settings: tell.Settings(about), Commands: tell.Commands(runs), Axis: p.Axis(),
 		Partial: s.Partial, More: timeline.Hidden{Clients: s.MoreHolders, Servers: s.MoreNodes, Moments: p.More},
-		Assumptions: tell.Assumptions(p.Runs[0].View), Boundary: boundary(runs),
+		Assumptions: tell.Assumptions(p.Runs[0].View), Boundary: boundary(runs), Margins: tell.Margins(runs),
 	}
 	for i := range p.Runs {
 		d.End = max(d.End, runs[i].History.End)
@@ -70,7 +70,7 @@ func (p *Picture) timeline(i int) timeline.Timeline {
 	r := v.Run
 	words, verdict, of := tell.Headline(r)
 	t := timeline.Timeline{
-		Fencing: r.Case.Fencing.String(), Headline: words, Tone: tell.ToneOfHeadline(r, tell.InkOf(of, verdict)), LikeRun: -1,
+		Fencing: r.Case.Fencing.String(), Headline: words, Tone: tell.ToneOfHeadline(r, tell.InkOfHeadline(r, of, verdict)), LikeRun: -1,
 		Messages: messages(v), Why: []string{}, Proof: []string{}, Measures: append([]string{}, tell.Measured(r)...), Legend: p.Legend(i),
 	}
 	if i > 0 {
@@ -115,7 +115,7 @@ func (p *Picture) timeline(i int) timeline.Timeline {
 
 func dataOfVerdict(r *model.Run, p checker.Property) timeline.Verdict {
 	got := r.Report.Verdicts[p]
-	d := timeline.Verdict{Property: p.String(), Found: got.String(), Note: tell.Note(r, p, got), Tone: tell.InkOf(p, got).Tone()}
+	d := timeline.Verdict{Property: p.String(), Found: got.String(), Note: tell.Note(r, p, got), Tone: tell.InkOfRun(r, p).Tone()}
 	d.Expected = model.Allowed(r, p)
 	if model.Differs(r, p) {
 		d.Tone = timeline.ToneDiffers

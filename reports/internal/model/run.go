@@ -4,6 +4,8 @@
 package model
 
 import (
+	"time"
+
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
@@ -28,6 +30,42 @@ type Run struct {
 	// Causes are the conditions without which the run does not violate a property, as far as it was played without them.
 	// An explanation gives no other conditions as reasons.
 	Causes []checker.Cause
+	// Margins say by how much properties held: of each property the smallest changes of the scenario's lengths that violate it, the
+	// smallest in relation to its length first. UpTo is by how much lengths were changed to find out; 0 if nothing is known.
+	Margins []Margin
+	UpTo    time.Duration
+}
+
+// Margin is a change of one length of the scenario that violates a property which held without it.
+type Margin struct {
+	Property checker.Property
+	What     string        // "pause of a", "lease"
+	From, To time.Duration // what it is, or 0 if it is drawn, and the closest to that with which the property is violated
+	Kept     time.Duration // the farthest towards To with which it still holds
+	Story    string        // how it comes to that; "" if it is not told
+}
+
+// By is the size of the change.
+func (m *Margin) By() time.Duration { return max(m.To-m.From, m.From-m.To) }
+
+// IsNear reports whether the change is at most a tenth of what is changed: then the run is a near miss.
+func (m *Margin) IsNear() bool { return 10*m.By() <= m.From }
+
+// Margin is the smallest change that violates a property that held; nil if none is known.
+func (r *Run) Margin(p checker.Property) *Margin {
+	for i := range r.Margins {
+		if r.Margins[i].Property == p {
+			return &r.Margins[i]
+		}
+	}
+	return nil
+}
+
+// NearMiss reports whether a property held in a run, but only just: the run would violate it if one length were up to a tenth
+// longer or shorter.
+func (r *Run) NearMiss(p checker.Property) bool {
+	m := r.Margin(p)
+	return m != nil && m.IsNear()
 }
 
 // Status sums up how the verdicts of a run compare with what its scenario expects.

@@ -18,6 +18,7 @@ const (
 	Strong
 	Faint
 	Green
+	Near // it held, but only just
 	Amber
 	Red
 	Differs // a result that was not expected
@@ -28,6 +29,7 @@ const (
 func (k Ink) Tone() timeline.Tone {
 	return [...]timeline.Tone{
 		Plain: timeline.TonePlain, Strong: timeline.ToneStrong, Faint: timeline.ToneFaint, Amber: timeline.ToneAmber, Red: timeline.ToneRed, Green: timeline.ToneGreen,
+		Near:    timeline.ToneNear,
 		Differs: timeline.ToneDiffers, firstClient: timeline.ToneClient1, firstClient + 1: timeline.ToneClient2, firstClient + 2: timeline.ToneClient3,
 		firstClient + 3: timeline.ToneClient4,
 	}[k]
@@ -41,7 +43,7 @@ func InkOfClient(i int) Ink { return firstClient + Ink(i%clientInks) }
 
 // palette holds the escape sequences of the inks (ECMA-48, Select Graphic Rendition).
 var palette = [...]string{
-	Plain: "", Strong: "1", Faint: "2", Amber: "33", Red: "1;31", Green: "32", Differs: "7;1",
+	Plain: "", Strong: "1", Faint: "2", Near: "33", Amber: "33", Red: "1;31", Green: "32", Differs: "7;1",
 	firstClient: "36", firstClient + 1: "35", firstClient + 2: "34", firstClient + 3: "96",
 }
 
@@ -143,6 +145,7 @@ type Glyphs struct {
 
 	Accepted, Refused, Harmful, Unsure string
 	Held, Violated, Vacuous, Undecided string
+	Near                               string
 	Unjudged, Mismatch                 string
 	Dash, Dot, Ellipsis, arrow, Bullet string
 }
@@ -161,7 +164,7 @@ func Unicode() *Glyphs {
 		Bar: '│', Tick: '╷', Gap: '⫽',
 
 		Accepted: "✓", Refused: "✗", Harmful: "!", Unsure: "?",
-		Held: "✓", Violated: "✗", Vacuous: "○", Undecided: "?", Unjudged: "·", Mismatch: "≠",
+		Held: "✓", Violated: "✗", Vacuous: "○", Undecided: "?", Near: "≈", Unjudged: "·", Mismatch: "≠",
 		Dash: "—", Dot: "·", Ellipsis: "…", arrow: "→", Bullet: "•",
 	}
 }
@@ -181,7 +184,7 @@ func ASCII() *Glyphs {
 		Bar: '|', Tick: '|', Gap: '/',
 
 		Accepted: "+", Refused: "x", Harmful: "!", Unsure: "?",
-		Held: "+", Violated: "x", Vacuous: "o", Undecided: "?", Unjudged: ".", Mismatch: "!=",
+		Held: "+", Violated: "x", Vacuous: "o", Undecided: "?", Near: "~", Unjudged: ".", Mismatch: "!=",
 		Dash: "-", Dot: "-", Ellipsis: "...", arrow: "->", Bullet: "*",
 	}
 }

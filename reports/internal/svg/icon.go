@@ -13,6 +13,7 @@ const (
 	Circle             // nothing was to be seen
 	Question
 	Differs // not as expected
+	Near    // held, but only just
 )
 
 // Icon draws a sign of the given size around a point.
@@ -45,6 +46,11 @@ func (c *Canvas) Icon(i Icon, at Point, size Length, k Ink) {
 		o.Move(p(-3, -3)).Curve(p(-3, -7), p(4, -7), p(4, -3)).Curve(p(4, 0), p(0, 0), p(0, 3))
 		c.Path(o, thin)
 		c.Circle(p(0, 6), size/12, Paint{Fill: k})
+	case Near:
+		for _, y := range []Length{-3, 3} {
+			o.Move(p(-6, y+1)).Curve(p(-3, y-4), p(-1, y-1), p(0, y)).Curve(p(1, y+1), p(3, y+4), p(6, y-1))
+		}
+		c.Path(o, thin)
 	case Differs:
 		c.Path(o.Move(p(-5, -2)).Line(p(5, -2)).Move(p(-5, 3)).Line(p(5, 3)).Move(p(3, -6)).Line(p(-3, 7)), thin)
 	}

@@ -86,6 +86,7 @@ var looks = map[timeline.Tone]look{
 	timeline.ToneRed:     {Red, RedWash, Cross},
 	timeline.ToneGreen:   {Green, GreenWash, Check},
 	timeline.ToneDiffers: {Words, Shade, Differs},
+	timeline.ToneNear:    {Amber, AmberWash, Near},
 }
 
 func lookOf(t timeline.Tone) look {

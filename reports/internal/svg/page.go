@@ -146,11 +146,12 @@ func sentence(parts []string) string {
 // footer says in which model the runs took place.
 func (g *page) footer() {
 	s := g.schedule
-	if len(s.Boundary)+len(s.Assumptions) == 0 {
+	if len(s.Boundary)+len(s.Margins)+len(s.Assumptions) == 0 {
 		return
 	}
 	g.rule()
 	g.section(margin, textWidth, "Boundary", s.Boundary, prose)
+	g.section(margin, textWidth, "Margin", s.Margins, prose)
 	if len(s.Assumptions) > 0 {
 		g.section(margin, textWidth, "Assumptions", []string{sentence(s.Assumptions)}, aside)
 	}

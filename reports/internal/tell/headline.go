@@ -19,7 +19,7 @@ func Headline(r *model.Run) (words string, weighs checker.Verdict, of checker.Pr
 	case checker.Violated:
 		words = "Two believed to hold the lock at once"
 	case checker.Held:
-		words = "Never did two believe to hold the lock at once"
+		words = "Never did two believe to hold the lock at once" + onlyJust(r, checker.MutualExclusion)
 	case checker.Vacuous:
 		words = "Two holders at once were never near"
 	case checker.NotJudged, checker.Undecided:
@@ -39,7 +39,7 @@ func Headline(r *model.Run) (words string, weighs checker.Verdict, of checker.Pr
 		}
 		words += joint + " the resource was damaged"
 	case checker.Held:
-		words += "; the resource stayed safe"
+		words += "; the resource stayed safe" + onlyJust(r, checker.Resource)
 	case checker.NotJudged:
 		if model.UnjudgedResource(r) {
 			words += "; whether the resource is safe is not judged"
@@ -154,6 +154,14 @@ func neverHappened(r *model.Run) string {
 	default:
 		return "; the faults " + wording.Listing(faults) + " never happened"
 	}
+}
+
+// InkOfHeadline is that of the verdict that weighs most in it, or of a near miss.
+func InkOfHeadline(r *model.Run, of checker.Property, weighs checker.Verdict) paint.Ink {
+	if weighs == checker.Held && (r.NearMiss(checker.MutualExclusion) || r.NearMiss(checker.Resource)) {
+		return paint.Near
+	}
+	return InkOf(of, weighs)
 }
 
 // ToneOfHeadline is that of what was found, unless a run is not what its scenario expects.

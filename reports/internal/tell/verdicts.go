@@ -40,11 +40,19 @@ func InkOf(p checker.Property, v checker.Verdict) paint.Ink {
 	return paint.Faint
 }
 
+// InkOfRun is that of what was found of a property in a run: of a near miss, too.
+func InkOfRun(r *model.Run, p checker.Property) paint.Ink {
+	if r.NearMiss(p) {
+		return paint.Near
+	}
+	return InkOf(p, r.Report.Verdicts[p])
+}
+
 // Note says how serious a verdict is to be taken.
 func Note(r *model.Run, p checker.Property, v checker.Verdict) string {
 	switch v {
 	case checker.Held:
-		return "exposed " + times(r.Report.Dangers[p])
+		return "exposed " + times(r.Report.Dangers[p]) + noteOfMargin(r, p)
 	case checker.Vacuous:
 		return "never exposed"
 	case checker.Violated:

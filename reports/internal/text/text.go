@@ -178,14 +178,17 @@ func (t *Printer) schedule(runs []model.Run) {
 		t.measures(&runs[i], true)
 	}
 	t.Line("")
-	t.model(p, &runs[0])
+	t.model(p, runs)
 	t.reproduce(runs)
 }
 
 // model prints how much of what happened is needed, and in which model it took place unless that has just been said.
-func (t *Printer) model(p *layout.Picture, r *model.Run) {
-	if len(r.Needs) > 0 {
-		t.paragraph("", "Boundary: "+strings.Join(r.Needs, " "), paint.Plain)
+func (t *Printer) model(p *layout.Picture, runs []model.Run) {
+	if needs := runs[0].Needs; len(needs) > 0 {
+		t.paragraph("", "Boundary: "+strings.Join(needs, " "), paint.Plain)
+	}
+	for _, m := range tell.Margins(runs) {
+		t.paragraph("", "Margin: "+m, paint.Plain)
 	}
 	if assumes := "Assumes: " + strings.Join(tell.Assumptions(p.Runs[0].View), "; ") + "."; assumes != t.assumed {
 		t.paragraph("", assumes, paint.Faint)
@@ -196,7 +199,10 @@ func (t *Printer) model(p *layout.Picture, r *model.Run) {
 // headline prints in one sentence what came of it.
 func (t *Printer) headline(r *model.Run) {
 	words, v, p := tell.Headline(r)
-	sign, k := t.Sign(p, v)
+	sign, k := t.Sign(v), tell.InkOfHeadline(r, p, v)
+	if k == paint.Near {
+		sign = t.Glyphs.Near
+	}
 	switch status, _ := r.Status(); status {
 	case model.AsExpected:
 	case model.Inconclusive:

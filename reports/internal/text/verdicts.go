@@ -40,7 +40,10 @@ func (t *Printer) verdicts(r, like *model.Run) {
 
 func (t *Printer) verdict(r *model.Run, p checker.Property, width int) {
 	got := r.Report.Verdicts[p]
-	sign, k := t.Sign(p, got)
+	sign, k := t.Sign(got), tell.InkOfRun(r, p)
+	if k == paint.Near {
+		sign = t.Glyphs.Near
+	}
 	wanted, differing := model.Allowed(r, p), " "
 	if model.Differs(r, p) {
 		differing = t.Glyphs.Mismatch
@@ -72,11 +75,11 @@ func (t *Printer) verdict(r *model.Run, p checker.Property, width int) {
 	}
 }
 
-// Sign is the glyph of a verdict. Only damage at the resource is red.
-func (t *Printer) Sign(p checker.Property, v checker.Verdict) (string, paint.Ink) {
+// Sign is the glyph of a verdict.
+func (t *Printer) Sign(v checker.Verdict) string {
 	signs := [...]string{
 		checker.Held: t.Glyphs.Held, checker.Violated: t.Glyphs.Violated, checker.Vacuous: t.Glyphs.Vacuous,
 		checker.Undecided: t.Glyphs.Undecided, checker.NotJudged: t.Glyphs.Unjudged,
 	}
-	return signs[v], tell.InkOf(p, v)
+	return signs[v]
 }

@@ -32,6 +32,8 @@ type Schedule struct {
 	Assumptions []string `json:"assumptions"`
 	// Boundary says how much of what happened is needed for it, as far as that is known.
 	Boundary []string `json:"boundary,omitempty"`
+	// Margins say by how much properties held, as far as that is known.
+	Margins []string `json:"margins,omitempty"`
 
 	Runs []Timeline `json:"runs"` // at least one; the first is the one that the text shows in full
 }
@@ -109,6 +111,7 @@ const (
 	ToneRed     Tone = "red"
 	ToneGreen   Tone = "green"
 	ToneDiffers Tone = "differs" // a result that was not expected
+	ToneNear    Tone = "near"    // a near miss: what held did so only just
 	// ToneClient1 and those after it are the clients' own; they take turns.
 	ToneClient1 Tone = "client-1"
 	ToneClient2 Tone = "client-2"

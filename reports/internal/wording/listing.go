@@ -25,6 +25,15 @@ func Listing(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
+// Alternatives joins sentences of which one is enough.
+func Alternatives(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
 // Capital is text that begins with a capital letter.
 func Capital(s string) string {
 	if s == "" {

@@ -4,7 +4,7 @@ const schedules = JSON.parse($("data").textContent);
 const never = 2 ** 62; // trace.Never is larger, whatever a float makes of it
 
 const broken = (m) => m.tone === "amber" || m.tone === "red";
-const glyphOf = { red: "✗", amber: "◆", green: "✓", differs: "≠" };
+const glyphOf = { red: "✗", amber: "◆", green: "✓", near: "≈", differs: "≠" };
 
 // A node has a place of its own in a picture: the lane of what a client believes, of a server, of the resource.
 const home = { belief: 1, node: 1, storage: 1 };
@@ -16,7 +16,7 @@ const lists = (of, ...names) => {
 };
 
 for (const schedule of schedules) {
-  lists(schedule, "heading", "settings", "commands", "assumptions", "boundary");
+  lists(schedule, "heading", "settings", "commands", "assumptions", "boundary", "margins");
   lists(schedule.axis, "stops", "ticks");
   for (const run of schedule.runs) {
     lists(run, "lanes", "moments", "messages", "verdicts", "why", "proof", "measures");

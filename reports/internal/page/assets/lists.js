@@ -298,6 +298,7 @@ function renderProse(page) {
     ...some(run.why, (x) => chapter("Why", items(x, "ul", go))),
     ...some(twins, (x) => chapter("Fenced otherwise", items(x.map((r) => r.twin)))),
     ...some(schedule.boundary, (x) => chapter("Where it begins", items(x))),
+    ...some(schedule.margins, (x) => chapter("By how much it held", items(x))),
     ...some(schedule.assumptions, (x) => chapter("Assumed", items(x))),
     ...some(schedule.settings, (x) => chapter("Settings", items(x))),
     ...some(run.measures, (x) => chapter("Measured", items(x))),
