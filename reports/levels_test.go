@@ -213,3 +213,24 @@ fault name=dies text="crash: a" fired begin=3s end=4s`
 	require.Equal(t, []trace.Instant{2e6, 2e9}, livesOf(" crashed=3s", "12s"))
 	require.Equal(t, []trace.Instant{2e6, 2e9, 7e9}, livesOf("", "17s"), "the twin: it lives")
 }
+
+// TestAmberLiesOnBeliefsAlone looks at the rows of all stories: what marks a belief as one of several lies within it.
+func TestAmberLiesOnBeliefsAlone(t *testing.T) {
+	tints := 0
+	for _, story := range stories {
+		for _, run := range loadStory(t, story) {
+			for _, lane := range drawnOf(run).Lanes {
+				for _, tint := range lane.Bars {
+					if tint.Sign != timeline.SignTint {
+						continue
+					}
+					tints++
+					require.True(t, slices.ContainsFunc(lane.Bars, func(b timeline.Bar) bool {
+						return b.Sign == timeline.SignBelieves && b.From <= tint.From && tint.To <= b.To
+					}), "%s: %s is marked from %d to %d", story, lane.Name, tint.From, tint.To)
+				}
+			}
+		}
+	}
+	require.Positive(t, tints)
+}

@@ -206,6 +206,7 @@ func put(v *model.View, l *Lane, b Bar) {
 
 func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 	l := Lane{Name: moments.BeliefLane(who), kind: timeline.LaneBelief, Node: who, Ink: k}
+	var shared []Bar // where it is not the only one that believes
 	for i := range v.History.Waits {
 		if w := &v.History.Waits[i]; v.Waiter(w) == who {
 			put(v, &l, Bar{From: w.From, To: w.To, Sign: timeline.SignWaits, Ink: paint.Faint, quiet: true})
@@ -223,6 +224,12 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 			last = timeline.SignNone
 		}
 		put(v, &l, Bar{From: b.From, To: b.To, Sign: timeline.SignBelieves, Ink: k, Last: last})
+		for _, o := range v.Overlaps {
+			from, to := max(b.From, o.From), min(b.To, o.To)
+			if !slices.ContainsFunc(shared, func(s Bar) bool { return s.From <= from && to <= s.To }) { // it may hold twice
+				shared = append(shared, Bar{From: from, To: to, Sign: timeline.SignTint, Ink: paint.Amber})
+			}
+		}
 	}
 	for i := range v.Faults {
 		f := &v.Faults[i]
@@ -237,8 +244,8 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: moments.FaultLabel(f), quiet: true})
 		}
 	}
-	for _, o := range v.Overlaps {
-		put(v, &l, Bar{From: o.From, To: o.To, Sign: timeline.SignTint, Ink: paint.Amber})
+	for _, b := range shared {
+		put(v, &l, b)
 	}
 	return l
 }

@@ -68,31 +68,18 @@ func (p *panel) labels(t *track) {
 // stretch is a part of the time that a bar takes.
 type stretch struct{ from, to trace.Instant }
 
-// rest is what is to be seen of a bar: of what was not granted the time in which nothing was, of what lends its colour
-// the time in which there is something that may have it.
+// rest is what is to be seen of a bar: of what was not granted the time in which nothing was.
 func rest(l *timeline.Lane, b *timeline.Bar) []stretch {
-	switch b.Sign {
-	case timeline.SignLapsed:
-		left := []stretch{{b.From, b.To}}
-		for i := range l.Bars {
-			if over := &l.Bars[i]; over.Sign == timeline.SignGranted {
-				left = without(left, stretch{over.From, over.To})
-			}
-		}
+	left := []stretch{{b.From, b.To}}
+	if b.Sign != timeline.SignLapsed {
 		return left
-	case timeline.SignTint:
-		var list []stretch
-		for i := range l.Bars {
-			under := &l.Bars[i]
-			both := stretch{max(b.From, under.From), min(b.To, under.To)}
-			if under.Sign == timeline.SignBelieves && both.from < both.to {
-				list = append(list, both)
-			}
-		}
-		return list
-	default:
-		return []stretch{{b.From, b.To}}
 	}
+	for i := range l.Bars {
+		if over := &l.Bars[i]; over.Sign == timeline.SignGranted {
+			left = without(left, stretch{over.From, over.To})
+		}
+	}
+	return left
 }
 
 // without takes a stretch off others.

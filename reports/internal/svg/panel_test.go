@@ -147,14 +147,6 @@ func TestWhatOutlastsTheGrantIsShownAloneAsNotGranted(t *testing.T) {
 		rest(&lane, &timeline.Bar{From: 10, To: 90, Sign: timeline.SignLapsed}))
 }
 
-func TestAmberLiesOnBeliefsAlone(t *testing.T) {
-	lane := timeline.Lane{Bars: []timeline.Bar{
-		{From: 20, To: 40, Sign: timeline.SignBelieves}, {From: 0, To: 20, Sign: timeline.SignWaits},
-	}}
-	require.Equal(t, []stretch{{30, 40}}, rest(&lane, &timeline.Bar{From: 30, To: 50, Sign: timeline.SignTint}))
-	require.Empty(t, rest(&lane, &timeline.Bar{From: 5, To: 15, Sign: timeline.SignTint}))
-}
-
 func TestWhatAServerKeepsShrinksAndIsWholeAgainWhenItIsRenewed(t *testing.T) {
 	p := laidOut(server)
 	b := timeline.Bar{From: 0, To: 60, Sign: timeline.SignLife, Lives: []trace.Instant{0, 20}, Life: 40}

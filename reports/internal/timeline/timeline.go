@@ -236,5 +236,5 @@ const (
 	SignRefused  Sign = "refused"
 	SignHarmful  Sign = "harmful" // an access that did damage
 	SignUnknown  Sign = "unknown" // an access of which nobody knows whether it was done
-	SignTint     Sign = "tint"    // lends its tone to what is there
+	SignTint     Sign = "tint"    // a belief that is not the only one; lends its tone to what is there
 )
