@@ -18,7 +18,7 @@ const (
 	over = now + `redis.call("zremrangebyscore", KEYS[1], 0, now) `
 )
 
-// seat is a sorted set with room for one, whose score is until when he holds.
+// seat is a sorted set with room for one, whose score is until when it is held.
 func seat() insidePlant {
 	return insidePlant{
 		enter: over + `if redis.call("zcard", KEYS[1]) > 0 then return 0 end
@@ -41,7 +41,7 @@ return 0`,
 }
 
 // line is a list whose first entry holds. Each entry says until when it may be there, which is soon for one that waits,
-// and later whenever he asks.
+// and later whenever it asks.
 func line() insidePlant {
 	return insidePlant{
 		enter: now + `local function lives(e) return tonumber(string.match(e, "%d+")) > now end
@@ -101,7 +101,7 @@ func (l *insideLock) Acquire(wait time.Duration) (locks.Lease, error) {
 		reply, err := l.eval("acquire", l.enter, me)
 		return locks.Lease{Value: me}, err == nil && reply.Int == 1
 	})
-	if err != nil { // he may be in line
+	if err != nil { // it may be in line
 		_, _ = l.eval("release", l.leave, me)
 	}
 	return lease, err

@@ -23,13 +23,13 @@ const (
 	ExclusionWithinSession = promise.ExclusionWithinSession
 	// ExclusionUnlessForgotten: a lock whose grants do not end by themselves excludes for as long as its servers remember.
 	ExclusionUnlessForgotten = promise.ExclusionUnlessForgotten
-	// ExclusionUntilDeadline: nobody holds beside another who stops at the deadline that his lease states.
+	// ExclusionUntilDeadline: nobody holds beside another client that stops at the deadline that its lease states.
 	ExclusionUntilDeadline = promise.ExclusionUntilDeadline
-	// ExclusionUntilSuspended: nobody holds beside another who stops when he hears that his session may end.
+	// ExclusionUntilSuspended: nobody holds beside another client that stops when it hears that its session may end.
 	ExclusionUntilSuspended = promise.ExclusionUntilSuspended
-	// ExclusionOfLostWaiters: who has lost his place while he waited does not come to hold beside another.
+	// ExclusionOfLostWaiters: a client that has lost its place while it waited does not come to hold beside another.
 	ExclusionOfLostWaiters = promise.ExclusionOfLostWaiters
-	// Reentrance: who enters a lock that he holds has it until he has left as often.
+	// Reentrance: a client that enters a lock that it holds has it until it has left as often.
 	Reentrance = promise.Reentrance
 	// ExclusionAtService: the servers do not grant the lock while it is promised to another.
 	ExclusionAtService = promise.ExclusionAtService
@@ -39,9 +39,10 @@ const (
 	Handover = promise.Handover
 	// Progress: when faults are over, somebody gets the lock after some leases at most, whichever client has died.
 	Progress = promise.Progress
-	// Expiry: who dies while he holds keeps the lock for some leases at most, though another who had lost it works on.
+	// Expiry: a client that dies while it holds keeps the lock for some leases at most, though another that had lost it
+	// works on.
 	Expiry = promise.Expiry
-	// Notice: who loses the lock is told within some leases, if his lease says that he will be.
+	// Notice: a holder that loses the lock is told within some leases, if its lease says that it will be.
 	Notice = promise.Notice
 	// Availability: while only a minority of the servers fails, somebody gets the lock after some leases at most.
 	Availability = promise.Availability

@@ -8,8 +8,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// refuseForeign refuses the fields of a mapping that mean something to servers of other kinds alone. Who has mistaken the
-// field, rather than the kind, is told what there is instead.
+// refuseForeign refuses the fields of a mapping that mean something to servers of other kinds alone. An author
+// who has mistaken the field, rather than the kind, is told what there is instead.
 func refuseForeign[T any](a *audit, at string, m *mapping[T], instead string) {
 	kind := a.Servers.Facts()
 	for _, f := range m.fields {

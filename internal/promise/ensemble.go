@@ -54,7 +54,7 @@ func (s *Subject) onEnsemble() []Promise {
 		}, Why: `The node of a dead client goes with its session, and clients that wait hear of it.`}.
 			played("progress", func(m *search.Menu) { m.TTLs = []time.Duration{s.TTL} }),
 	}
-	if !s.Suspends { // a holder who is told nothing has nothing to stop at
+	if !s.Suspends { // a holder that is told nothing has nothing to stop at
 		list = slices.DeleteFunc(list, func(p Promise) bool { return p.Name == ExclusionUntilSuspended })
 	}
 	return append(list, s.fenced(everyEnsemble())...)

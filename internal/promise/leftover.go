@@ -19,7 +19,7 @@ func (s *Subject) leftovers() (list []Promise) {
 		left := Promise{
 			Name: NothingLeft, Property: checker.Leak, Share: 50, Menu: menu, Focus: lostAnswer,
 			Extend: func(_ search.Source, of *scenarios.Scenario) {
-				for i := range of.Clients { // who ends at once may end before what its lock does in the background
+				for i := range of.Clients { // a client that ends at once may do so before what its lock does in the background
 					of.Clients[i].Stays = true
 				}
 			},

@@ -57,8 +57,8 @@ func (s *Subject) isLateAtMost(of *scenarios.Scenario) bool {
 const shortestHandover = time.Second
 
 // handover has clients wait for each other without faults, one of them with less patience than it may take or none, and
-// stay up when they are done, or come back later. Of several servers it lets a majority execute requests whose answers are lost, so that failed tries
-// are to be cleaned up.
+// stay up when they are done, or come back later. Of several servers it lets a majority execute requests whose answers are
+// lost, so that failed tries are to be cleaned up.
 func (s *Subject) handover() Promise {
 	bound := s.TTL - s.TTL/10
 	return Promise{
@@ -89,7 +89,7 @@ func (s *Subject) handover() Promise {
 				of.Faults = append(of.Faults, lostAnswers(src, of)...)
 			}
 		},
-		Keeps: func(of *scenarios.Scenario) bool { // several who come and go may keep each other from a queue's head
+		Keeps: func(of *scenarios.Scenario) bool { // several that come and go may keep each other from a queue's head
 			impatient := 0
 			for i := range of.Clients {
 				if c := &of.Clients[i]; c.Wait != locks.Forever {

@@ -131,7 +131,7 @@ func (s *Subject) everywhere() []Promise {
 	if s.Expires && s.Renews {
 		list = append(list, s.expiry())
 	}
-	if s.Lost && (s.Expires || s.InSession()) { // of a connection that is over nobody hears who sends nothing on it
+	if s.Lost && (s.Expires || s.InSession()) { // a client hears that a connection is over if it sends something on it
 		list = append(list, s.noticeOfLoss())
 	}
 	list = append(list, s.leftovers()...)
@@ -144,7 +144,7 @@ func (s *Subject) everywhere() []Promise {
 	if s.Algorithm.Program != nil {
 		list = append(list, Promise{
 			Name: Survival, Property: checker.Survival, Menu: search.Wide(&s.Algorithm, search.Kinds()),
-			Why: `A library tells its caller what goes wrong, by an error. It does not end his process.`,
+			Why: `A library tells its caller what goes wrong, by an error. It does not end the process.`,
 		})
 	}
 	if s.Algorithm.Guard {
@@ -183,7 +183,7 @@ func (s *Subject) fit(p *Promise) {
 	m := &p.Menu
 	m.TTLs = append(m.TTLs, s.TTL)[:1]
 	m.Stays = true                                                  // a client that is refused, gives up or has done its work may live on
-	m.GivesUp = !m.Waits && (p.Extend == nil || p.Name == Progress) // others say themselves who waits for how long
+	m.GivesUp = !m.Waits && (p.Extend == nil || p.Name == Progress) // others say themselves which clients wait for how long
 	m.Repeats = p.Property == checker.ReleaseSafety || p.Property == checker.ExclusionAtService
 	if s.Algorithm.Program != nil {
 		m.Tasks = 1 // of a program's tasks nobody can say which asks

@@ -9,7 +9,7 @@ import (
 )
 
 // releaseOnRedis is of releases that come late, or twice. A client that may enter again is known to the servers by its name, not
-// by an acquisition: a late release may end a later hold of his own.
+// by an acquisition: a late release may end a later hold of its own.
 func (s *Subject) releaseOnRedis() Promise {
 	late := []search.Kind{search.ClientPause, search.ServerPause, search.Delay, search.Stall}
 	p := Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Focus: [][]search.Kind{late}, Menu: search.Menu{

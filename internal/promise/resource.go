@@ -76,8 +76,8 @@ func (s *Subject) onResource() []Promise {
 		list = append(list, Promise{Property: checker.Resource, Row: "token-equality", Narrow: uniqueValues(), Why: `
 		A read registers its section's value, a write needs it to be the last that was registered. So no other section
 		has read between the read and the write of a section whose write was accepted, nor written, since it would have
-		had to read first. Values must be unique: of a section, not of a process, so that a late write of one section
-		pass for the next one's. One register only.`})
+		had to read first. Values must be unique: of a section, not of a process, so that no late write of one section
+		passes for one of the next. One register only.`})
 	}
 	if s.Fresh && !s.Several() {
 		list = append(list, amongReplicas()...)

@@ -25,7 +25,7 @@ type Subject struct {
 	Lost      bool          // leases have a notice of loss
 	Fresh     bool          // leases of one task differ in their values
 	Reentrant bool          // a holder may enter again, or is told so …
-	ByName    bool          // … by the servers, which know him by a name that all of his acquisitions have
+	ByName    bool          // … by the servers, which know it by a name that all of its acquisitions have
 }
 
 // Kind is the kind of its servers.

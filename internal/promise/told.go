@@ -44,7 +44,7 @@ func (s *Subject) told() search.Menu {
 	return m
 }
 
-// expiry has a holder die beside another who has lost the lock, does not notice, and works on.
+// expiry has a holder die beside another that has lost the lock, does not notice, and works on.
 func (s *Subject) expiry() Promise {
 	menu, brief := s.told(), 5*s.TTL
 	menu.Progress = 6
@@ -61,7 +61,7 @@ func (s *Subject) expiry() Promise {
 				Trigger: whenHolding("b", some(src, 3*s.TTL)), Action: sim.Action{Kind: sim.Crash, Node: "b"},
 			}}
 		},
-		Keeps: func(of *scenarios.Scenario) bool { // who works for so long, and has not lost the lock, holds it rightly
+		Keeps: func(of *scenarios.Scenario) bool { // a client that works for so long, and has not lost the lock, holds it rightly
 			return !slices.ContainsFunc(of.Clients, func(c scenarios.Client) bool {
 				return c.Work > brief && !s.loses(of, c.Name)
 			})
@@ -117,7 +117,7 @@ func (s *Subject) lateRelease() Promise {
 	}
 }
 
-// noticeOfLoss has a holder lose the lock, and another one come when he has long been told.
+// noticeOfLoss has a holder lose the lock, and another one come when it has long been told.
 func (s *Subject) noticeOfLoss() Promise {
 	menu, long := s.told(), 12*s.TTL
 	menu.Styles = []history.Style{history.Attentive}
@@ -138,7 +138,7 @@ func (s *Subject) noticeOfLoss() Promise {
 			}
 			return early <= 1
 		},
-		Why: `A lease that states a notice gives it: some leases after the holder has lost the lock he has stopped.`,
+		Why: `A lease that states a notice gives it: some leases after the holder has lost the lock it has stopped.`,
 	}
 }
 

@@ -106,7 +106,8 @@ func (t *Truth) EndGrants(id history.ID, before uint64, why history.Cause) {
 }
 
 // givenUp notes that a holder has been told that it does not hold. A release that looks first, and finds the key gone, removes
-// nothing that an observer could see; but who is told so claims nothing of what it was promised any more.
+// nothing that an observer could see; but a client that is told so claims nothing of what
+// it was promised any more.
 func (t *Truth) givenUp(id history.ID) {
 	if t.Judges() {
 		t.EndGrants(id, Later, history.ByUnlock)

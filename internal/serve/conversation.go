@@ -17,7 +17,7 @@ type conversation struct {
 	conn  *sim.Conn
 	limit func(*sim.Conn) redis.OutputLimit // how much may be unread; nil: the world's own limit is the only one
 	out   *outbox
-	name  string // of the client, for who runs the server
+	name  string // of the client, for those who run the server
 }
 
 // converse begins a conversation with a server. Out takes what is to be sent to the client.

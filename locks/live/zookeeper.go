@@ -54,7 +54,7 @@ func openHandle(m *machine, library string, timeout time.Duration) *zkHandle {
 	conn, events, err := zk.Connect(m.config.ZooKeeper, timeout, zk.WithLogger(silence{}), zk.WithHostProvider(hosts),
 		zk.WithDialer(h.socket.dial), zk.WithEventCallback(h.changed))
 	if err != nil {
-		panic("live: " + err.Error()) // addresses are checked by who names them
+		panic("live: " + err.Error()) // addresses are checked where they are named
 	}
 	h.conn = conn
 	m.alive.Go(func() {

@@ -110,7 +110,7 @@ type Cell struct {
 	Rate      float64 `json:"rate"`
 	Least     float64 `json:"least"` // of the exact interval
 	Most      float64 `json:"most"`
-	// Sample is what came of its first few runs, for who wants to know whether the comparison is still true.
+	// Sample is what came of its first few runs, by which a reader can check whether the comparison is still true.
 	Sample *Sample `json:"sample,omitempty"`
 
 	Kind    string   `json:"kind,omitempty"` // how it is violated first

@@ -53,7 +53,7 @@ func (s *Server) exists(c *client, r *Request, a *Response) {
 	}
 }
 
-// lookAt reads a node's data or its children's names, for who may.
+// lookAt reads a node's data or its children's names, for a client that may.
 func (s *Server) lookAt(c *client, r *Request, a *Response) {
 	if a.Err = s.mayRead(r.Path, c); a.Err != OK {
 		return

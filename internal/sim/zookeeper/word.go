@@ -33,7 +33,7 @@ func (n *counts) operation() string {
 // Version is the version of the simulated server.
 const Version = "3.8.0"
 
-// words are what a server says to who sends four letters instead of a first frame (package
+// words are what a server says to a client that sends four letters instead of a first frame (package
 // org.apache.zookeeper.server.command). Of each there is what a client might look for.
 var words = map[string]func(*Server, *strings.Builder){
 	"ruok": func(_ *Server, b *strings.Builder) { b.WriteString("imok") },

@@ -53,7 +53,7 @@ func (l *Lane) equal(o *Lane) bool {
 type Bar struct {
 	From, To trace.Instant
 	Sign     timeline.Sign
-	Lives    []trace.Instant // of SignLife: see [Bar]
+	Lives    []trace.Instant // of SignLife: see [timeline.Bar]
 	Life     trace.Instant   // likewise
 	Ink      paint.Ink
 	Label    string        // written into it if there is room

@@ -5,11 +5,18 @@ import (
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
-// lanSlowest is the longest of these.
-const lanSlowest = 10 * time.Millisecond
+// Delays returns how long messages take, but for those of links that have their own delays.
+func Delays(s *scenarios.Scenario) sim.Latency {
+	if len(s.Network.Latency) > 0 {
+		return s.Network.Latency
+	}
+	return sim.LAN()
+}
 
 // OnItsWay reports whether a message had not been received yet when the run ended, but was not lost: nothing took it
 // off its link, and it was not late, or something held it up.
@@ -73,19 +80,20 @@ func (f *Fault) holds(m *timeline.Message, end trace.Instant) bool {
 // slowest is how long a message takes at most if no fault holds it up.
 func (v *View) slowest() time.Duration {
 	s := v.Run.Case.Scenario
-	most := lanSlowest
-	if l := s.Network.Latency; len(l) > 0 {
-		most = l[len(l)-1].Delay
-	}
-	if l := s.Resource.Latency; len(l) > 0 {
-		most = max(most, l[len(l)-1].Delay)
-	}
+	most := longest(Delays(s))
+	most = max(most, longest(s.Resource.Latency))
 	for i := range s.Network.Links {
-		if l := s.Network.Links[i].Latency; len(l) > 0 {
-			most = max(most, l[len(l)-1].Delay)
-		}
+		most = max(most, longest(s.Network.Links[i].Latency))
 	}
 	return most
+}
+
+// longest returns the longest of some delays; 0 if there are none.
+func longest(l sim.Latency) time.Duration {
+	if len(l) == 0 {
+		return 0
+	}
+	return l[len(l)-1].Delay
 }
 
 // Underway reports whether an access that was never applied was on its way to the resource when the run ended.

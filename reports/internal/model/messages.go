@@ -96,7 +96,7 @@ func (f *Fault) joins(from, to string) bool {
 	return matches(l.From, from) && matches(l.To, to) || !l.OneWay && matches(l.From, to) && matches(l.To, from)
 }
 
-// matches reports whether one of several names, globs or roles may mean a node. Who plays a role changes.
+// matches reports whether one of several names, globs or roles may mean a node. The node that plays a role changes.
 func matches(names []string, node string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		if name == "holder" || name == "master" || name == "leader" {

@@ -26,15 +26,10 @@ func Assumptions(v *model.View) []string {
 	}
 }
 
-// lan is what messages take unless a scenario says otherwise, in words: that of package sim.
-const lan = "100µs to 10ms"
-
 // latencyWords say how long messages take.
 func latencyWords(s *scenarios.Scenario) string {
-	text := lan
-	if l := s.Network.Latency; len(l) > 0 {
-		text = span(l[0].Delay, l[len(l)-1].Delay)
-	}
+	l := model.Delays(s)
+	text := span(l[0].Delay, l[len(l)-1].Delay)
 	var links []string
 	for i := range s.Network.Links {
 		link := &s.Network.Links[i]

@@ -252,7 +252,8 @@ func (t *narrator) watches(list []*model.Sent) bool {
 // nothing is what a look watches that sets no watch.
 const nothing = "nothing"
 
-// watched says what a look of an acquisition at ZooKeeper watches; "" if it is none, or if the path does not tell whose znode it is.
+// watched says what a look of an acquisition at ZooKeeper watches; "" if it is none, or if the path does not tell whose
+// znode it is.
 func (t *narrator) watched(m *model.Sent, by *history.Acquisition) string {
 	looks := m.What == "getData" || m.What == "exists" || m.What == "getChildren"
 	path, watches := strings.CutSuffix(m.Detail, " watch")

@@ -9,8 +9,8 @@ import (
 	"github.com/locksim/locksim/reports/internal/tell"
 )
 
-// Brief prints a run for who wants to know what happened, and no more: a headline, the story of its scenario, how it was
-// played, a note, and the command that plays it again. The text for who wants to see it, too, is [Text].
+// Brief prints a run for readers who want to know what happened, and no more: a headline, the story of its scenario, how it
+// was played, a note, and the command that plays it again. [Write] draws the run as well.
 func Brief(w io.Writer, r *model.Run, headline, note string, o Options) error {
 	t := New(o)
 	t.Item(t.Glyphs.Violated, headline, paint.Strong)

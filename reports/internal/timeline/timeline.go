@@ -98,8 +98,8 @@ type Verdict struct {
 	Tone     Tone   `json:"tone"`
 }
 
-// Tone says what something means to a reader; the package that draws it chooses a colour and never shows it by colour alone. Amber is
-// for beliefs that overlap and broken promises of the lock, red for damage at the resource alone.
+// Tone says what something means to a reader; the package that draws it chooses a colour and never shows it by colour
+// alone. Amber is for beliefs that overlap and broken promises of the lock, red for damage at the resource alone.
 type Tone string
 
 // The tones.
