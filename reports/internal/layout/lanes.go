@@ -232,16 +232,8 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 		}
 	}
 	for i := range v.Faults {
-		f := &v.Faults[i]
-		if !f.Concerns(who) {
-			continue
-		}
-		from, to := f.Span(v.History)
-		switch f.Kind {
-		case "pause":
-			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignPaused, Ink: k, Label: moments.FaultLabel(f)})
-		case "crash":
-			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: moments.FaultLabel(f), quiet: true})
+		if f := &v.Faults[i]; f.Concerns(who) {
+			putStop(v, &l, f, k)
 		}
 	}
 	for _, b := range shared {
@@ -310,18 +302,22 @@ func nodeLane(v *model.View, node string) Lane {
 		}
 	}
 	for i := range v.Faults {
-		f := &v.Faults[i]
-		if f.Node == node {
-			from, to := f.Span(v.History)
-			switch f.Kind {
-			case "pause":
-				put(v, &l, Bar{From: from, To: to, Sign: timeline.SignPaused, Label: moments.FaultLabel(f)})
-			case "crash":
-				put(v, &l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: moments.FaultLabel(f), quiet: true})
-			}
+		if f := &v.Faults[i]; f.Node == node {
+			putStop(v, &l, f, paint.Plain)
 		}
 	}
 	return l
+}
+
+// putStop shows on a node's lane when a fault has paused or crashed the node.
+func putStop(v *model.View, l *Lane, f *model.Fault, k paint.Ink) {
+	from, to := f.Span(v.History)
+	switch f.Kind {
+	case "pause":
+		put(v, l, Bar{From: from, To: to, Sign: timeline.SignPaused, Ink: k, Label: moments.FaultLabel(f)})
+	case "crash":
+		put(v, l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: moments.FaultLabel(f), quiet: true})
+	}
 }
 
 func inkOf(v *model.View, who string) paint.Ink {

@@ -8,8 +8,8 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// clockTurn is a moment at which a clock begins to be wrong in another way.
-type clockTurn struct {
+// ClockTurn is a moment at which a clock begins to be wrong in another way.
+type ClockTurn struct {
 	At   trace.Instant
 	Step time.Duration
 	Rate int64 // from then on, in parts per million
@@ -17,11 +17,11 @@ type clockTurn struct {
 
 // ClockTurns are the scenario's settings of a node's clock and the faults that changed it. Of several rates that faults
 // set, the latest counts.
-func (v *View) ClockTurns(node string) []clockTurn {
-	var list []clockTurn
+func (v *View) ClockTurns(node string) []ClockTurn {
+	var list []ClockTurn
 	for _, c := range v.Run.Case.Scenario.Clocks {
 		if c.Node == node {
-			list = append(list, clockTurn{0, c.Offset, c.Rate})
+			list = append(list, ClockTurn{0, c.Offset, c.Rate})
 		}
 	}
 	own := int64(0)
@@ -33,10 +33,10 @@ func (v *View) ClockTurns(node string) []clockTurn {
 		if f.Kind != "clock" || f.Node != node {
 			continue
 		}
-		list = append(list, clockTurn{At: f.Begin, Step: f.Of.Action.Step}, clockTurn{At: f.End, Step: -f.Of.Action.Step})
+		list = append(list, ClockTurn{At: f.Begin, Step: f.Of.Action.Step}, ClockTurn{At: f.End, Step: -f.Of.Action.Step})
 	}
-	list = slices.DeleteFunc(list, func(t clockTurn) bool { return t.At > v.History.End })
-	slices.SortStableFunc(list, func(a, b clockTurn) int { return cmp.Compare(a.At, b.At) })
+	list = slices.DeleteFunc(list, func(t ClockTurn) bool { return t.At > v.History.End })
+	slices.SortStableFunc(list, func(a, b ClockTurn) int { return cmp.Compare(a.At, b.At) })
 	for i := range list {
 		list[i].Rate = v.rateAt(node, list[i].At, own)
 	}

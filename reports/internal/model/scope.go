@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -17,9 +18,9 @@ const (
 	maxNarrators = 4  // acquisitions of a longer run that choose the time that is drawn
 )
 
-// scope is the part of one schedule that is drawn. It is the same for all runs of the schedule, so that their pictures
+// Scope is the part of one schedule that is drawn. It is the same for all runs of the schedule, so that their pictures
 // can be laid beside one another.
-type scope struct {
+type Scope struct {
 	Witnesses map[history.ID]bool // take part in a violation
 	Tasks     map[string]bool     // clients of which more than one task asks for the lock
 	Holders   []string            // who has lanes, in the order in which they first asked
@@ -32,8 +33,8 @@ type scope struct {
 }
 
 // NewScope chooses what is drawn of runs of one schedule.
-func NewScope(runs []Run) *scope {
-	s := &scope{Witnesses: map[history.ID]bool{}, Tasks: map[string]bool{}, To: 0}
+func NewScope(runs []Run) *Scope {
+	s := &Scope{Witnesses: map[history.ID]bool{}, Tasks: map[string]bool{}, To: 0}
 	for i := range runs {
 		s.findTasks(runs[i].History)
 		for _, v := range runs[i].Report.Violations {
@@ -54,7 +55,7 @@ func NewScope(runs []Run) *scope {
 	return s
 }
 
-func (s *scope) findTasks(h *history.History) {
+func (s *Scope) findTasks(h *history.History) {
 	first := map[string]int{}
 	see := func(client string, task int) {
 		if _, seen := first[client]; !seen {
@@ -73,7 +74,7 @@ func (s *scope) findTasks(h *history.History) {
 }
 
 // Name is how a picture calls a task of a client.
-func (s *scope) Name(client string, task int) string {
+func (s *Scope) Name(client string, task int) string {
 	if s.Tasks[client] {
 		return client + "/" + strconv.Itoa(task)
 	}
@@ -82,7 +83,7 @@ func (s *scope) Name(client string, task int) string {
 
 // findWindow chooses the time that is drawn: the whole run if it is short, else the time of those who take part in
 // violations.
-func (s *scope) findWindow(runs []Run) {
+func (s *Scope) findWindow(runs []Run) {
 	for i := range runs {
 		h := runs[i].History
 		s.To = max(s.To, lastMoment(h))
@@ -158,7 +159,7 @@ func lastMoment(h *history.History) trace.Instant {
 
 // findHolders lists who asked for the lock within the window: who takes part in violations first, then the others as
 // far as there is room.
-func (s *scope) findHolders(runs []Run) {
+func (s *Scope) findHolders(runs []Run) {
 	var order, chosen []string
 	note := func(list *[]string, name string) {
 		if !slices.Contains(*list, name) {
@@ -194,7 +195,7 @@ func (s *scope) findHolders(runs []Run) {
 
 // findNodes lists the servers that have something to show: the lock, requests for it, faults. Those that only vote or
 // watch have not.
-func (s *scope) findNodes(runs []Run) {
+func (s *Scope) findNodes(runs []Run) {
 	var names []string
 	for i := range runs {
 		h := runs[i].History
@@ -226,14 +227,5 @@ func (s *scope) findNodes(runs []Run) {
 
 // CompareNames sorts "redis-2" before "redis-10".
 func CompareNames(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	if a < b {
-		return -1
-	}
-	if a > b {
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }

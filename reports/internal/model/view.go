@@ -17,12 +17,12 @@ const Nobody = "nobody"
 type View struct {
 	Run      *Run
 	History  *history.History
-	Scope    *scope
+	Scope    *Scope
 	From     trace.Instant
 	To       trace.Instant
 	Beliefs  []history.Belief
 	Faults   []Fault   // that happened
-	Overlaps []stretch // when more than one believes
+	Overlaps []Stretch // when more than one believes
 	Harmful  map[*history.Access]bool
 	Names    []string      // of the servers
 	Roles    []trace.Event // promotions and demotions
@@ -32,7 +32,7 @@ type View struct {
 }
 
 // New is the view of a run within a scope.
-func New(r *Run, s *scope) *View {
+func New(r *Run, s *Scope) *View {
 	v := &View{
 		Run: r, History: r.History, Scope: s, From: s.From, To: min(s.To, r.History.End),
 		Beliefs: r.History.Beliefs(), Faults: slices.DeleteFunc(faultsOf(r), func(f Fault) bool { return !f.Fired }), Harmful: map[*history.Access]bool{},
@@ -65,10 +65,11 @@ func (v *View) sift() {
 	}
 }
 
-type stretch struct{ From, To trace.Instant }
+// Stretch is a time during which something lasts.
+type Stretch struct{ From, To trace.Instant }
 
 // overlaps are the times during which more than one believes.
-func (v *View) overlaps() []stretch {
+func (v *View) overlaps() []Stretch {
 	type edge struct {
 		at   trace.Instant
 		step int
@@ -88,18 +89,18 @@ func (v *View) overlaps() []stretch {
 	slices.SortStableFunc(edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step))
 	})
-	var list []stretch
+	var list []Stretch
 	n := 0
 	for _, e := range edges {
 		n += e.step
 		switch {
 		case n == 2 && e.step > 0:
-			list = append(list, stretch{From: e.at})
+			list = append(list, Stretch{From: e.at})
 		case n == 1 && e.step < 0:
 			list[len(list)-1].To = e.at
 		}
 	}
-	return slices.DeleteFunc(list, func(s stretch) bool { return s.From >= s.To })
+	return slices.DeleteFunc(list, func(s Stretch) bool { return s.From >= s.To })
 }
 
 // Servers are those of the scenario.

@@ -147,7 +147,7 @@ type Glyphs struct {
 	Held, Violated, Vacuous, Undecided string
 	Near                               string
 	Unjudged, Mismatch                 string
-	Dash, Dot, Ellipsis, arrow, Bullet string
+	Dash, Dot, Ellipsis, Bullet        string
 }
 
 // Unicode are the glyphs for terminals that show all of them.
@@ -165,7 +165,7 @@ func Unicode() *Glyphs {
 
 		Accepted: "✓", Refused: "✗", Harmful: "!", Unsure: "?",
 		Held: "✓", Violated: "✗", Vacuous: "○", Undecided: "?", Near: "≈", Unjudged: "·", Mismatch: "≠",
-		Dash: "—", Dot: "·", Ellipsis: "…", arrow: "→", Bullet: "•",
+		Dash: "—", Dot: "·", Ellipsis: "…", Bullet: "•",
 	}
 }
 
@@ -185,7 +185,7 @@ func ASCII() *Glyphs {
 
 		Accepted: "+", Refused: "x", Harmful: "!", Unsure: "?",
 		Held: "+", Violated: "x", Vacuous: "o", Undecided: "?", Near: "~", Unjudged: ".", Mismatch: "!=",
-		Dash: "-", Dot: "-", Ellipsis: "...", arrow: "->", Bullet: "*",
+		Dash: "-", Dot: "-", Ellipsis: "...", Bullet: "*",
 	}
 }
 

@@ -97,7 +97,7 @@ func without(list []stretch, off stretch) []stretch {
 
 // bar draws one bar into a box.
 func (p *panel) bar(b *timeline.Bar, box Box) {
-	hue := HueOf(b.Tone)
+	hue := hueOf(b.Tone)
 	middle := box.Y + box.H/2
 	switch b.Sign {
 	case timeline.SignWaits:
@@ -105,7 +105,7 @@ func (p *panel) bar(b *timeline.Bar, box Box) {
 	case timeline.SignBelieves:
 		p.Rect(box, Paint{Fill: hue.Wash, Stroke: hue.Line, Width: 15, Round: 3 * Pixel})
 	case timeline.SignTint:
-		p.Rect(Box{box.X, box.Y + 25, box.W, box.H - 50}, Paint{Fill: AmberTint})
+		p.Rect(Box{box.X, box.Y + 25, box.W, box.H - 50}, Paint{Fill: amberTint})
 	case timeline.SignPaused:
 		p.hatch(box, 6*Pixel, false, Paint{Stroke: hue.Line, Faint: 55})
 		p.Rect(box, Paint{Stroke: hue.Line, Width: 15})
@@ -120,7 +120,7 @@ func (p *panel) bar(b *timeline.Bar, box Box) {
 	case timeline.SignLife:
 		p.wedge(b, box)
 	case timeline.SignOverlap:
-		p.Rect(box, Paint{Fill: AmberWash, Stroke: AmberFill, Width: 15, Round: 2 * Pixel})
+		p.Rect(box, Paint{Fill: amberWash, Stroke: amberFill, Width: 15, Round: 2 * Pixel})
 	case timeline.SignTravels:
 		p.Line(Point{box.X, middle}, Point{box.X + box.W, middle}, Paint{Stroke: Quiet, Width: 15, Dash: "6 3"})
 	case timeline.SignCut:
@@ -157,7 +157,7 @@ func (c *Canvas) hatch(b Box, gap Length, falls bool, pen Paint) {
 // wedge draws what is left of the life of what a server keeps: from all of it down to nothing, and up again with
 // every renewal.
 func (p *panel) wedge(b *timeline.Bar, box Box) {
-	hue := HueOf(b.Tone)
+	hue := hueOf(b.Tone)
 	floor := box.Y + box.H
 	if b.Life == 0 || len(b.Lives) == 0 {
 		p.Rect(box, Paint{Fill: hue.Wash, Stroke: hue.Line})

@@ -80,7 +80,7 @@ func (g *page) cells(verdicts []timeline.Verdict, width Length) (list []cell, ro
 	var at Point
 	for i := range verdicts {
 		v := &verdicts[i]
-		c := cell{icon: foundIcon(v.Found), ink: InkOf(v.Tone)}
+		c := cell{icon: foundIcon(v.Found), ink: inkOf(v.Tone)}
 		x := 14 * Pixel
 		add := func(text string, f Font) {
 			c.parts = append(c.parts, cellPart{x, text, f})

@@ -17,22 +17,22 @@ var (
 	Solid = Ink{"solid", "#8c959f", "#6e7681"} // lines that mean something
 
 	Amber     = Ink{"amber", "#845306", "#e3b341"}
-	AmberWash = Ink{"amber-wash", "#ffefc2", "#3b2e0a"}
-	AmberTint = Ink{"amber-tint", "#f9d684", "#6d5410"}
-	AmberFill = Ink{"amber-fill", "#e69f00", "#bb8009"}
+	amberWash = Ink{"amber-wash", "#ffefc2", "#3b2e0a"}
+	amberTint = Ink{"amber-tint", "#f9d684", "#6d5410"}
+	amberFill = Ink{"amber-fill", "#e69f00", "#bb8009"}
 	Red       = Ink{"red", "#c4162a", "#ff7b72"}
-	RedWash   = Ink{"red-wash", "#ffebe9", "#3d1418"}
+	redWash   = Ink{"red-wash", "#ffebe9", "#3d1418"}
 	Green     = Ink{"green", "#13702f", "#3fb950"}
 	GreenWash = Ink{"green-wash", "#e3f8e8", "#10291a"}
 )
 
-// Hue is the colour of a client: for its letters and lines, for what is filled, and for a wash of that.
-type Hue struct{ Line, Fill, Wash Ink }
+// clientHue is the colour of a client: for its letters and lines, for what is filled, and for a wash of that.
+type clientHue struct{ Line, Fill, Wash Ink }
 
 // hues are colours that people tell apart who see colours differently (Okabe and Ito, "Color Universal Design",
 // 2002): blue, reddish purple, sky blue and black. Orange, vermillion and bluish green are too near to what amber, red
 // and green mean.
-var hues = [...]Hue{
+var hues = [...]clientHue{
 	{
 		Line: Ink{"client-1", "#0062a0", "#6cb6ff"},
 		Fill: Ink{"client-1-fill", "#0072b2", "#3d8fd1"},
@@ -56,10 +56,10 @@ var hues = [...]Hue{
 }
 
 // nobodys is the hue of what is no client's that the picture knows.
-var nobodys = Hue{Quiet, Solid, Shade}
+var nobodys = clientHue{Quiet, Solid, Shade}
 
-// HueOf returns the hue of a client's tone; a quiet one for other tones.
-func HueOf(t timeline.Tone) Hue {
+// hueOf returns the hue of a client's tone; a quiet one for other tones.
+func hueOf(t timeline.Tone) clientHue {
 	switch t {
 	case timeline.ToneClient1:
 		return hues[0]
@@ -82,11 +82,11 @@ type look struct {
 
 var looks = map[timeline.Tone]look{
 	timeline.ToneFaint:   {Quiet, Shade, Circle},
-	timeline.ToneAmber:   {Amber, AmberWash, Cross},
-	timeline.ToneRed:     {Red, RedWash, Cross},
+	timeline.ToneAmber:   {Amber, amberWash, Cross},
+	timeline.ToneRed:     {Red, redWash, Cross},
 	timeline.ToneGreen:   {Green, GreenWash, Check},
 	timeline.ToneDiffers: {Words, Shade, Differs},
-	timeline.ToneNear:    {Amber, AmberWash, Near},
+	timeline.ToneNear:    {Amber, amberWash, Near},
 }
 
 func lookOf(t timeline.Tone) look {
@@ -94,11 +94,11 @@ func lookOf(t timeline.Tone) look {
 		return l
 	}
 	l := look{Words, Shade, Circle}
-	if hue := HueOf(t); hue != nobodys {
+	if hue := hueOf(t); hue != nobodys {
 		l.words = hue.Line
 	}
 	return l
 }
 
-// InkOf returns the ink for words of a tone.
-func InkOf(t timeline.Tone) Ink { return lookOf(t).words }
+// inkOf returns the ink for words of a tone.
+func inkOf(t timeline.Tone) Ink { return lookOf(t).words }

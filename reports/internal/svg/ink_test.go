@@ -38,7 +38,7 @@ func TestLettersCanBeReadOnWhateverTheyStandOn(t *testing.T) {
 		letters = append(letters, h.Line)
 	}
 	for _, k := range letters {
-		for _, ground := range []Ink{Paper, Shade, AmberWash, RedWash, GreenWash} {
+		for _, ground := range []Ink{Paper, Shade, amberWash, redWash, GreenWash} {
 			require.GreaterOrEqual(t, contrast(t, k.Light, ground.Light), 4.5, "%s on %s", k.Class, ground.Class)
 			require.GreaterOrEqual(t, contrast(t, k.Dark, ground.Dark), 4.5, "%s on %s, dark", k.Class, ground.Class)
 		}
@@ -58,7 +58,7 @@ func TestBarsCanBeToldFromThePaper(t *testing.T) {
 
 func TestNoTwoInksShareAClass(t *testing.T) {
 	inks := []Ink{
-		Paper, Shade, Words, Quiet, Rule, Solid, Amber, AmberWash, AmberTint, AmberFill, Red, RedWash, Green, GreenWash,
+		Paper, Shade, Words, Quiet, Rule, Solid, Amber, amberWash, amberTint, amberFill, Red, redWash, Green, GreenWash,
 	}
 	for _, h := range hues {
 		inks = append(inks, h.Line, h.Fill, h.Wash)

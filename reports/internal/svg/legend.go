@@ -21,7 +21,7 @@ func (g *page) legend() {
 		return func(b Box) { g.Icon(i, Point{b.X + b.W/2, b.Y + b.H/2}, 13*Pixel, k) }
 	}
 	wedge := func(b Box) {
-		hue, floor := HueOf(timeline.ToneClient1), b.Y+b.H
+		hue, floor := hueOf(timeline.ToneClient1), b.Y+b.H
 		g.Polygon([]Point{{b.X, b.Y}, {b.X + b.W, floor}, {b.X, floor}}, Paint{Fill: hue.Wash, Stroke: hue.Line})
 	}
 	entries := []entry{

@@ -6,7 +6,7 @@ import (
 
 // levels draws a number that changes as a line of steps, and the level that matters as a dashed one.
 func (p *panel) levels(t *track) {
-	hue := HueOf(t.Tone)
+	hue := hueOf(t.Tone)
 	var line []Point
 	for i := range t.Levels {
 		v := &t.Levels[i]

@@ -15,7 +15,7 @@ func (p *panel) tagsOf(l *timeline.Lane) []tag {
 		if !p.shows(p.axis.at(m.At)) {
 			continue
 		}
-		t := tag{at: p.x(m.At), number: m.Number, label: wording.Visible(m.Label), ink: InkOf(m.Tone)}
+		t := tag{at: p.x(m.At), number: m.Number, label: wording.Visible(m.Label), ink: inkOf(m.Tone)}
 		t.fill = ground(m.Tone)
 		switch {
 		case l.Kind == timeline.LaneBelief && m.Sign == timeline.SignBegins && t.label != "":

@@ -144,7 +144,7 @@ func (p *panel) span(from, to trace.Instant) (left, right Length, seen bool) {
 // background shades the times of faults in the network and those of overlapping beliefs, and parts the lanes.
 func (p *panel) background() {
 	p.shade(timeline.SignCut, Shade, func(*track) Length { return p.bottom })
-	p.shade(timeline.SignOverlap, AmberWash, func(t *track) Length { return t.bottom })
+	p.shade(timeline.SignOverlap, amberWash, func(t *track) Length { return t.bottom })
 	for i := range p.tracks {
 		if i > 0 && !p.tracks[i].near {
 			y := p.tracks[i-1].bottom + laneGap/2
@@ -199,7 +199,7 @@ func (p *panel) nameAt(t *track, y Length) {
 	if t.Node != "" && strings.HasPrefix(t.Title, t.Node+" ") {
 		who, rest = t.Node, t.Title[len(t.Node)+1:]
 	}
-	bold := Font{Bold: true, Ink: InkOf(t.Tone)}
+	bold := Font{Bold: true, Ink: inkOf(t.Tone)}
 	if t.Kind == timeline.LaneTruth {
 		bold.Bold, bold.Ink = false, Quiet
 	}

@@ -130,7 +130,7 @@ func (g *page) moments(left, width Length, list []timeline.Moment) {
 		g.Text(Point{x, y}, name.Cut(wording.Visible(m.Who), names, "…"), name)
 		x += names + 10*Pixel
 		words := prose
-		words.Ink = InkOf(m.Tone)
+		words.Ink = inkOf(m.Tone)
 		g.y += Pixel
 		g.paragraph(x, left+width-x, m.Text, words)
 		g.y += 3 * Pixel
@@ -141,7 +141,7 @@ func (g *page) moments(left, width Length, list []timeline.Moment) {
 func ground(t timeline.Tone) Ink {
 	switch t {
 	case timeline.ToneAmber, timeline.ToneRed, timeline.ToneGreen:
-		return InkOf(t)
+		return inkOf(t)
 	default:
 		return Words
 	}

@@ -69,8 +69,8 @@ func (n *Narrative) Cite() {
 	}
 }
 
-// reason is what is said of a violation.
-type reason struct {
+// Reason is what is said of a violation.
+type Reason struct {
 	Property checker.Property
 	Told     string // the checker's own sentence
 	Claim    string // what took place, and when, by the numbers of moments
@@ -79,9 +79,9 @@ type reason struct {
 }
 
 // Reasons tells of the violations of a run, of each property the first ones, and what has not been said before.
-func (n *Narrative) Reasons(like *model.Run, said map[string]bool) []reason {
+func (n *Narrative) Reasons(like *model.Run, said map[string]bool) []Reason {
 	r := n.View.Run
-	var list []reason
+	var list []Reason
 	var told [checker.PropertyCount]int
 	for i := range r.Report.Violations {
 		x := &r.Report.Violations[i]
@@ -96,14 +96,14 @@ func (n *Narrative) Reasons(like *model.Run, said map[string]bool) []reason {
 	for property := range checker.PropertyCount {
 		if n := told[property] - maxTold; n > 0 {
 			more := fmt.Sprintf("(%s: %d more)", property, n)
-			list = append(list, reason{Property: property, Claim: more, More: true})
+			list = append(list, Reason{Property: property, Claim: more, More: true})
 		}
 	}
 	return list
 }
 
-func (n *Narrative) reason(x *checker.Violation) reason {
-	why := reason{Property: x.Property, Output: x.Output, Told: wording.Capital(x.Kind) + ": " + told(n.View, x.Text) + "."}
+func (n *Narrative) reason(x *checker.Violation) Reason {
+	why := Reason{Property: x.Property, Output: x.Output, Told: wording.Capital(x.Kind) + ": " + told(n.View, x.Text) + "."}
 	t := n.narrator(nil)
 	t.violation, t.until, t.alone = x, x.At, n.twin
 	if why.Claim = why.Told; t.claim() != "" {
