@@ -11,6 +11,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/tell"
 	"github.com/locksim/locksim/reports/internal/timeline"
 	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -271,7 +272,7 @@ func networkLane(v *model.View) Lane {
 	l := Lane{Name: moments.NetworkLane, kind: timeline.LaneNetwork}
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		if f.Kind == "cut" || f.Kind == "stall" {
+		if f.Kind == sim.Cut || f.Kind == sim.Stall {
 			from, to := f.Span(v.History)
 			put(v, &l, Bar{From: from, To: to, Sign: timeline.SignCut, Label: moments.FaultLabel(f), quiet: true})
 		}
@@ -313,10 +314,11 @@ func nodeLane(v *model.View, node string) Lane {
 func putStop(v *model.View, l *Lane, f *model.Fault, k paint.Ink) {
 	from, to := f.Span(v.History)
 	switch f.Kind {
-	case "pause":
+	case sim.Pause:
 		put(v, l, Bar{From: from, To: to, Sign: timeline.SignPaused, Ink: k, Label: moments.FaultLabel(f)})
-	case "crash":
+	case sim.Crash:
 		put(v, l, Bar{From: from, To: to, Sign: timeline.SignDown, Ink: paint.Faint, Label: moments.FaultLabel(f), quiet: true})
+	default:
 	}
 }
 

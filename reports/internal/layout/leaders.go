@@ -7,6 +7,7 @@ import (
 
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -58,7 +59,7 @@ func turns(v *model.View, reigns []model.Reign) []trace.Instant {
 		list = append(list, r.From, r.To)
 	}
 	for i := range v.Faults {
-		if f := &v.Faults[i]; f.Kind == "crash" {
+		if f := &v.Faults[i]; f.Kind == sim.Crash {
 			list = append(list, f.Begin, f.End)
 		}
 	}

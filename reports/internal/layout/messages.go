@@ -7,6 +7,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -25,7 +26,7 @@ func messages(v *model.View) []timeline.Message {
 		}
 		held := v.HeldUp(&m)
 		m.Late, m.OnItsWay = held != nil, v.OnItsWay(&m)
-		m.Matters = w.matters[i] || m.Late && (writesLock(m.Purpose) || isAccess(m.What) || held.Kind == "delay")
+		m.Matters = w.matters[i] || m.Late && (writesLock(m.Purpose) || isAccess(m.What) || held.Kind == sim.Delay)
 		list = append(list, m)
 	}
 	return list

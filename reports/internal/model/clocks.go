@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -30,7 +31,7 @@ func (v *View) ClockTurns(node string) []ClockTurn {
 	}
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		if f.Kind != "clock" || f.Node != node {
+		if f.Kind != sim.SetClock || f.Node != node {
 			continue
 		}
 		list = append(list, ClockTurn{At: f.Begin, Step: f.Of.Action.Step}, ClockTurn{At: f.End, Step: -f.Of.Action.Step})
@@ -47,7 +48,7 @@ func (v *View) rateAt(node string, at trace.Instant, own int64) int64 {
 	rate, since := own, trace.Instant(-1)
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		imposed := f.Kind == "clock" && f.Node == node && f.Of.Action.Rate != 0
+		imposed := f.Kind == sim.SetClock && f.Node == node && f.Of.Action.Rate != 0
 		if imposed && f.Begin <= at && at < f.End && f.Begin > since {
 			rate, since = f.Of.Action.Rate, f.Begin
 		}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -10,12 +11,15 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
+// Unlisted is the kind of a fault that the scenario does not have.
+const Unlisted sim.ActionKind = math.MaxUint8
+
 // Fault is an injected fault, with what the scenario says of it.
 type Fault struct {
 	Name  string
-	Kind  string // "pause", "crash", "clock", …; "" if the scenario does not have it
-	Node  string // the node that it affected; "" if it affected a link
-	Text  string // as the history has it
+	Kind  sim.ActionKind // Unlisted if the scenario does not have it
+	Node  string         // the node that it affected; "" if it affected a link
+	Text  string         // as the history has it
 	Fired bool
 	Begin trace.Instant
 	End   trace.Instant
@@ -29,14 +33,14 @@ func faultsOf(r *Run) []Fault {
 	next := 0 // of the scenario's faults
 	for i := range list {
 		h, f := &r.History.Faults[i], &list[i]
-		*f = Fault{Name: h.Name, Text: h.Text, Fired: h.Fired, Begin: h.Begin, End: h.End}
+		*f = Fault{Name: h.Name, Kind: Unlisted, Text: h.Text, Fired: h.Fired, Begin: h.Begin, End: h.End}
 		k := indexOfFault(r.Case.Scenario, h, next)
 		if k < 0 {
 			continue
 		}
 		next = k + 1
 		f.Of = &r.Case.Scenario.Faults[k]
-		f.Kind = f.Of.Action.Kind.String()
+		f.Kind = f.Of.Action.Kind
 		if name := f.Of.Action.Node; name != "" {
 			f.Node = hitBy(r, f, name)
 		}

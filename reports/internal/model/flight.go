@@ -53,35 +53,36 @@ func (v *View) regrouped(m *timeline.Message) bool {
 // or whom it is for goes down.
 func (f *Fault) loses(m *timeline.Message) bool {
 	switch f.Kind {
-	case "cut":
+	case sim.Cut:
 		return m.Sent < f.End && f.joins(m.From, m.To)
-	case "break":
+	case sim.Break:
 		return m.Sent <= f.Begin && (len(f.Of.Action.Link.From) == 0 || f.joins(m.From, m.To))
-	case "crash":
+	case sim.Crash:
 		return m.Sent < f.End && f.Node == m.To
+	default:
+		return false
 	}
-	return false
 }
 
 // holds reports whether a message still waits for a fault at the end of the run: it is delayed, or behind one that is,
 // its link is stalled, or whom it is for is paused.
 func (f *Fault) holds(m *timeline.Message, end trace.Instant) bool {
 	switch f.Kind {
-	case "delay":
+	case sim.Delay:
 		return f.Begin.Add(f.Of.Action.By) >= end && f.between(m)
-	case "stall":
+	case sim.Stall:
 		return f.End >= end && f.joins(m.From, m.To)
-	case "pause":
+	case sim.Pause:
 		return f.End >= end && f.Node == m.To
+	default:
+		return false
 	}
-	return false
 }
 
 // slowest is how long a message takes at most if no fault holds it up.
 func (v *View) slowest() time.Duration {
 	s := v.Run.Case.Scenario
-	most := longest(Delays(s))
-	most = max(most, longest(s.Resource.Latency))
+	most := max(longest(Delays(s)), longest(s.Resource.Latency))
 	for i := range s.Network.Links {
 		most = max(most, longest(s.Network.Links[i].Latency))
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -47,7 +48,7 @@ func (v *View) Reigns() []Reign {
 func (v *View) crashes(node string, after trace.Instant) trace.Instant {
 	first := trace.Never
 	for i := range v.Faults {
-		if f := &v.Faults[i]; f.Kind == "crash" && f.Node == node && f.Begin >= after {
+		if f := &v.Faults[i]; f.Kind == sim.Crash && f.Node == node && f.Begin >= after {
 			first = min(first, f.Begin)
 		}
 	}

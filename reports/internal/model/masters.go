@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -17,7 +18,7 @@ func (v *View) ToldToDelete(c *history.Copy) bool {
 		return false
 	case c.Gone == history.Evicted:
 		return !slices.ContainsFunc(v.Faults, func(f Fault) bool {
-			return f.Kind == "evict" && f.Node == c.Node && f.Begin == c.To
+			return f.Kind == sim.Evict && f.Node == c.Node && f.Begin == c.To
 		})
 	}
 	return c.Gone == history.Expired && !v.isMaster(c.Node, c.To)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -82,12 +83,12 @@ func (v *View) HeldUp(m *timeline.Message) *Fault {
 
 func (f *Fault) heldOnLink(m *timeline.Message) bool {
 	during := m.Sent < f.End && f.Begin < m.Received && f.End <= m.Received
-	return (f.Kind == "cut" || f.Kind == "stall") && during && f.joins(m.From, m.To)
+	return (f.Kind == sim.Cut || f.Kind == sim.Stall) && during && f.joins(m.From, m.To)
 }
 
 func (f *Fault) delayed(m *timeline.Message) bool {
 	late := m.Sent <= f.Begin && m.Received != trace.Never
-	return f.Kind == "delay" && late && m.Received.Sub(f.Begin) >= f.Of.Action.By && f.triggeredBy(m)
+	return f.Kind == sim.Delay && late && m.Received.Sub(f.Begin) >= f.Of.Action.By && f.triggeredBy(m)
 }
 
 // joins reports whether a fault affects the link from one node to another.

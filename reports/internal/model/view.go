@@ -7,6 +7,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -151,7 +152,7 @@ func (v *View) Wiped(c *history.Copy) (lost, back bool) {
 	role, _ := v.Servers().Role()
 	lost = role != "master"
 	for i := range v.Faults {
-		if f := &v.Faults[i]; f.Kind == "crash" && f.Node == c.Node {
+		if f := &v.Faults[i]; f.Kind == sim.Crash && f.Node == c.Node {
 			lost = lost || f.Begin <= c.To && c.To < f.End
 			back = back || f.End == c.To
 		}
@@ -162,7 +163,7 @@ func (v *View) Wiped(c *history.Copy) (lost, back bool) {
 // IsDown reports whether a crash has taken a node down at that moment.
 func (v *View) IsDown(node string, at trace.Instant) bool {
 	return slices.ContainsFunc(v.Faults, func(f Fault) bool {
-		return f.Kind == "crash" && f.Node == node && f.Begin <= at && at < f.End
+		return f.Kind == sim.Crash && f.Node == node && f.Begin <= at && at < f.End
 	})
 }
 

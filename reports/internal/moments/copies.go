@@ -9,6 +9,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/timeline"
 	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/sim"
 )
 
 // copies tells of what servers lost, or whose time was over before it should have been.
@@ -67,7 +68,7 @@ func overwritten(v *model.View) string {
 // Resurrected reports whether a server had a copy again when it came back that had been gone before its crash.
 func Resurrected(v *model.View, c *history.Copy) bool {
 	back := slices.ContainsFunc(v.Faults, func(f model.Fault) bool {
-		return f.Kind == "crash" && f.Node == c.Node && f.End == c.From
+		return f.Kind == sim.Crash && f.Node == c.Node && f.End == c.From
 	})
 	return back && slices.ContainsFunc(v.History.Copies, func(o history.Copy) bool {
 		return o.Node == c.Node && o.Acquisition == c.Acquisition && o.To < c.From && o.Gone != history.Wiped

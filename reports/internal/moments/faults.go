@@ -9,6 +9,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -20,9 +21,9 @@ func FaultLines(s *scenarios.Scenario, f *model.Fault) (begins, ends string) {
 	}
 	a := &f.Of.Action
 	switch f.Kind {
-	case "pause":
+	case sim.Pause:
 		begins, ends = "is paused"+within(lasted(f)), "goes on"
-	case "crash":
+	case sim.Crash:
 		begins, ends = "crashes", "is up again"
 		if a.Host {
 			begins = "loses its power"
@@ -30,30 +31,30 @@ func FaultLines(s *scenarios.Scenario, f *model.Fault) (begins, ends string) {
 		if a.Host && !model.IsClient(s, a.Node) {
 			begins += ": all that its disk has not got is gone"
 		}
-	case "clock":
+	case sim.SetClock:
 		begins, ends = jumpWords(a.Step, a.Rate), "has its clock back as it was"
-	case "cut":
+	case sim.Cut:
 		begins, ends = "cut: nothing passes "+linkWords(f), "healed: packets pass "+linkWords(f)+" again"
-	case "stall":
+	case sim.Stall:
 		begins, ends = "what is sent "+linkWords(f)+" waits", "what is sent "+linkWords(f)+" flows again"
-	case "delay":
+	case sim.Delay:
 		begins, ends = stepWords(s, f)+" is delayed by "+wording.Precise(a.By), ""
-	case "break":
+	case sim.Break:
 		begins, ends = "a connection breaks", ""
 		if !a.This {
 			begins = "connections " + linkWords(f) + " break"
 		}
-	case "error":
+	case sim.Error:
 		begins, ends = stepWords(s, f)+" is answered with an error: "+a.Text, ""
-	case "same-random":
+	case sim.SameRandom:
 		begins, ends = wording.Listing(a.Nodes)+" draw the same random numbers", ""
-	case "promote":
+	case sim.Promote:
 		begins, ends = promotionWords(s, f), ""
-	case "evict":
+	case sim.Evict:
 		begins, ends = "evicts "+cmp.Or(a.Key, "the lock's key"), ""
-	case "snapshot":
+	case sim.Snapshot:
 		begins, ends = "takes a snapshot", ""
-	case "end-session":
+	case sim.EndSession:
 		begins, ends = "has its "+s.Servers.Holds()+" ended by the servers", ""
 	}
 	return begins, ends
@@ -62,16 +63,17 @@ func FaultLines(s *scenarios.Scenario, f *model.Fault) (begins, ends string) {
 // FaultLabel is what a bar says of a fault: "paused 12s"; "" if it has none.
 func FaultLabel(f *model.Fault) string {
 	switch f.Kind {
-	case "pause":
+	case sim.Pause:
 		return "paused" + lasted(f)
-	case "crash":
+	case sim.Crash:
 		return "down" + lasted(f)
-	case "cut":
+	case sim.Cut:
 		return "cut"
-	case "stall":
+	case sim.Stall:
 		return "stalled"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // lasted is for how long a fault lasted, after a space; "" if it did not end.

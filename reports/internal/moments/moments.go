@@ -12,6 +12,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -112,7 +113,7 @@ func (s *story) add(m Moment, ids ...history.ID) {
 }
 
 func (s *story) fault(f *model.Fault) {
-	if f.Kind == "evict" && Evicts(s.v, f) {
+	if f.Kind == sim.Evict && Evicts(s.v, f) {
 		return
 	}
 	lane := LaneOfFault(s.v, f)

@@ -8,6 +8,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/timeline"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -27,7 +28,7 @@ func (s *story) elections() {
 			text = "is " + role + " no longer"
 		}
 		told := slices.ContainsFunc(s.v.Faults, func(f model.Fault) bool {
-			return f.Kind == "promote" && f.Begin == e.At && (f.Node == e.Node) == (e.Does == trace.Promote)
+			return f.Kind == sim.Promote && f.Begin == e.At && (f.Node == e.Node) == (e.Does == trace.Promote)
 		})
 		if text == "" || told {
 			continue

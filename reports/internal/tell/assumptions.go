@@ -8,6 +8,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 )
 
 // Assumptions say in which model of time and of faults runs took place, in clauses of one sentence.
@@ -58,7 +59,7 @@ func clockWords(v *model.View) string {
 		wrong = append(wrong, c.Node)
 	}
 	for i := range v.Faults {
-		if f := &v.Faults[i]; f.Kind == "clock" {
+		if f := &v.Faults[i]; f.Kind == sim.SetClock {
 			wrong = append(wrong, f.Node)
 		}
 	}
@@ -92,7 +93,7 @@ func faultWords(v *model.View) string {
 	count := map[string]int{}
 	for i := range v.Faults {
 		f := &v.Faults[i]
-		if f.Kind == "clock" {
+		if f.Kind == sim.SetClock {
 			continue
 		}
 		kind := faultNames[f.Kind]
@@ -111,8 +112,8 @@ func faultWords(v *model.View) string {
 }
 
 // faultNames are what one of each kind of faults is called.
-var faultNames = map[string]string{
-	"pause": "pause", "crash": "crash", "cut": "cut", "stall": "stalled link", "delay": "delay", "break": "broken connection",
-	"error": "error reply", "same-random": "shared random source", "promote": "manual failover", "evict": "eviction",
-	"snapshot": "snapshot", "end-session": "ended session",
+var faultNames = map[sim.ActionKind]string{
+	sim.Pause: "pause", sim.Crash: "crash", sim.Cut: "cut", sim.Stall: "stalled link", sim.Delay: "delay", sim.Break: "broken connection",
+	sim.Error: "error reply", sim.SameRandom: "shared random source", sim.Promote: "manual failover", sim.Evict: "eviction",
+	sim.Snapshot: "snapshot", sim.EndSession: "ended session",
 }

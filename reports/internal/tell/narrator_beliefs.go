@@ -8,6 +8,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/moments"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -98,7 +99,7 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 // if clocks that are off may have moved it.
 func (t *narrator) overstated(a *history.Acquisition) string {
 	s := t.v.Run.Case.Scenario
-	clock := func(f model.Fault) bool { return f.Kind == "clock" }
+	clock := func(f model.Fault) bool { return f.Kind == sim.SetClock }
 	i := slices.IndexFunc(t.v.History.Copies, func(c history.Copy) bool { return c.Acquisition == a.ID })
 	if i < 0 || len(s.Clocks) > 0 || slices.ContainsFunc(t.v.Faults, clock) {
 		return ""
@@ -118,7 +119,7 @@ func (t *narrator) isCause(condition checker.Condition, client string) bool {
 
 func (t *narrator) pausedAt(client string, at trace.Instant) bool {
 	return slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
-		return f.Kind == "pause" && f.Node == client && f.Begin <= at && at < f.End
+		return f.Kind == sim.Pause && f.Node == client && f.Begin <= at && at < f.End
 	})
 }
 

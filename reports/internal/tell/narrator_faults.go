@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -51,7 +52,7 @@ func (t *narrator) clocks() {
 // twins tells which clients draw the same random numbers. They do so from the start, and no history speaks of it.
 func (t *narrator) twins() {
 	for i := range t.v.Run.Case.Scenario.Faults {
-		if a := &t.v.Run.Case.Scenario.Faults[i].Action; a.Kind.String() == "same-random" {
+		if a := &t.v.Run.Case.Scenario.Faults[i].Action; a.Kind == sim.SameRandom {
 			t.tell(0, moments.OrderFault, "", "clients "+wording.Listing(a.Nodes)+" draw the same random numbers", moments.Place{})
 		}
 	}
@@ -64,25 +65,26 @@ func (t *narrator) happens(f *model.Fault) {
 	last := lasting(f.Begin, f.End)
 	order := moments.OrderFault
 	switch f.Kind {
-	case "pause", "crash":
+	case sim.Pause, sim.Crash:
 		if model.IsClient(t.v.Run.Case.Scenario, f.Node) && t.beforeWhat(f) != "" {
 			order = moments.OrderMessage // it has done what comes before that
 		}
-	case "delay", "break":
+	case sim.Delay, sim.Break:
 		if f.Of.Trigger.Step.What == "release" {
 			order = moments.OrderMessage
 		}
+	default:
 	}
 	say := func(who, what string) {
 		t.tell(f.Begin, order, who, what, moments.Place{Lane: moments.LaneOfFault(t.v, f), Key: f.Name})
 	}
 	switch f.Kind {
-	case "pause":
+	case sim.Pause:
 		say(f.Node, "is paused"+here+last+t.beforeWhat(f))
 		if f.End <= t.until {
 			t.tell(f.End, moments.OrderFault, f.Node, "goes on", moments.Place{Lane: moments.LaneOfFault(t.v, f), Key: f.Name}.Ended())
 		}
-	case "crash":
+	case sim.Crash:
 		what := "crashes"
 		if a.Host {
 			what = "loses its power"
@@ -91,26 +93,26 @@ func (t *narrator) happens(f *model.Fault) {
 			what += " for good"
 		}
 		say(f.Node, what+here+t.beforeWhat(f)+t.comesBack(f))
-	case "clock":
+	case sim.SetClock:
 		say("the clock of "+f.Node, t.runsWrong(f))
-	case "cut":
+	case sim.Cut:
 		who, what := t.cutOff(f)
 		say(who, what+here+last)
-	case "stall":
+	case sim.Stall:
 		say("", "what is sent "+t.link(f)+" waits"+here+last)
-	case "delay":
+	case sim.Delay:
 		say(t.message(f), "is delayed by "+spokenExactly(a.By))
-	case "break":
+	case sim.Break:
 		say("", t.breaks(f))
-	case "error":
+	case sim.Error:
 		say(t.message(f), "is answered with an error")
-	case "evict":
+	case sim.Evict:
 		if !moments.Evicts(t.v, f) {
 			say(f.Node, "evicts "+cmp.Or(a.Key, "the lock's key"))
 		}
-	case "end-session":
+	case sim.EndSession:
 		say("", "the servers end the "+t.v.Servers().Holds()+" of "+f.Node)
-	case "promote":
+	case sim.Promote:
 		say(f.Node, begins+here+t.knowing(f.Node, f.Begin))
 	default:
 		say(f.Node, begins)
@@ -138,7 +140,7 @@ func (t *narrator) elected() {
 	for i := range t.v.Roles {
 		e := &t.v.Roles[i]
 		told := slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
-			return f.Kind == "promote" && f.Begin == e.At
+			return f.Kind == sim.Promote && f.Begin == e.At
 		})
 		if e.Does != trace.Promote || e.At == 0 || e.At > t.until || told || role != "master" || !nodes || t.gaveAll(e) {
 			continue

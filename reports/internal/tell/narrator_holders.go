@@ -13,6 +13,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -237,7 +238,7 @@ func (t *narrator) endedByAnother(a *history.Acquisition, g *history.Grant) bool
 // lapses tells that a lease, a session or a connection is over.
 func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 	ended := slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
-		return f.Kind == "end-session" && f.Node == a.Client && f.Begin == g.To
+		return f.Kind == sim.EndSession && f.Node == a.Client && f.Begin == g.To
 	})
 	what, verb := "lease", "expires"
 	if holds := t.v.Servers().Holds(); g.Ended == history.BySessionLoss || holds == "session" {
@@ -283,7 +284,7 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 // wipedInCrash returns the crash in which a server lost what it kept; nil if it was none.
 func (t *narrator) wipedInCrash(c *history.Copy) *model.Fault {
 	for i := range t.v.Faults {
-		if f := &t.v.Faults[i]; f.Kind == "crash" && f.Node == c.Node && f.Begin <= c.To && c.To <= f.End {
+		if f := &t.v.Faults[i]; f.Kind == sim.Crash && f.Node == c.Node && f.Begin <= c.To && c.To <= f.End {
 			return f
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -127,6 +128,6 @@ func (t *narrator) exchanged() string {
 // gone reports whether a client has crashed for good before the violation.
 func (t *narrator) gone(client string) bool {
 	return slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
-		return f.Kind == "crash" && f.Node == client && f.Begin <= t.until && f.End == trace.Never
+		return f.Kind == sim.Crash && f.Node == client && f.Begin <= t.until && f.End == trace.Never
 	})
 }
