@@ -39,31 +39,31 @@ var arrows = map[string][]string{
 	"internal/sim/storage":        {"sim", "trace", "history"},
 	"checker":                     {"history", "trace"},
 	"internal/backend":            {"locks", "sim"},
-	"internal/backend/redis":      {"internal/backend", "locks"},
-	"internal/backend/zookeeper":  {"internal/backend", "locks"},
-	"internal/backend/lease":      {"internal/backend"},
-	"internal/backend/memcached":  {"internal/backend"},
-	"internal/backend/database":   {"internal/backend"},
+	"internal/backend/redis":      {"internal/backend", "locks", "trace"},
+	"internal/backend/zookeeper":  {"internal/backend", "locks", "trace"},
+	"internal/backend/lease":      {"internal/backend", "trace"},
+	"internal/backend/memcached":  {"internal/backend", "trace"},
+	"internal/backend/database":   {"internal/backend", "trace"},
 	"internal/backend/all": {
 		"internal/backend", "internal/backend/database", "internal/backend/lease", "internal/backend/memcached", "internal/backend/redis",
 		"internal/backend/zookeeper",
 	},
 	"internal/backend/simulated": {"internal/record", "locks", "scenarios", "sim", "internal/sim/wire"},
 	"internal/backend/redis/servers": {
-		"internal/backend", "internal/backend/redis", "internal/backend/simulated", "internal/record", "history", "locks", "scenarios", "sim", "internal/sim/redis",
-		"internal/sim/redis/cluster", "internal/sim/redis/sentinel", "internal/sim/wire", "trace",
+		"history", "internal/backend/redis", "internal/backend/simulated", "internal/record", "internal/sim/redis",
+		"internal/sim/redis/cluster", "internal/sim/redis/sentinel", "internal/sim/wire", "locks", "scenarios", "sim", "trace",
 	},
 	"internal/backend/zookeeper/servers": {
-		"internal/backend", "internal/backend/simulated", "internal/record", "history", "locks", "sim", "internal/sim/wire", "internal/sim/zookeeper", "trace",
+		"history", "internal/backend/simulated", "internal/record", "internal/sim/wire", "internal/sim/zookeeper", "locks", "sim", "trace",
 	},
 	"internal/backend/lease/servers": {
-		"internal/backend", "internal/backend/simulated", "internal/record", "history", "locks", "scenarios", "sim", "internal/sim/lease", "trace",
+		"history", "internal/backend/simulated", "internal/record", "internal/sim/lease", "locks", "scenarios", "sim", "trace",
 	},
 	"internal/backend/memcached/servers": {
-		"internal/backend", "internal/backend/simulated", "internal/record", "history", "locks", "sim", "internal/sim/memcached", "trace",
+		"history", "internal/backend/simulated", "internal/record", "internal/sim/memcached", "locks", "sim", "trace",
 	},
 	"internal/backend/database/servers": {
-		"internal/backend", "internal/backend/simulated", "internal/record", "history", "locks", "sim", "internal/sim/database", "trace",
+		"history", "internal/backend/simulated", "internal/record", "internal/sim/database", "locks", "sim", "trace",
 	},
 	"internal/backend/all/servers": {
 		"internal/backend", "internal/backend/database", "internal/backend/database/servers", "internal/backend/lease", "internal/backend/lease/servers",

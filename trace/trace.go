@@ -106,9 +106,17 @@ type Step struct {
 	Node string // the node that takes the step
 	Does Does
 	What string // the command, the access, the name of a fault: "SET", "write", "pause-a"
-	Alt  string // a second name, if there is one: the purpose of a command, such as "acquire" for SET
+	Alt  string // a second name, if there is one: the purpose of a command, such as ToAcquire for SET
 	Peer string // the other end of a message
 }
+
+// The purposes of requests to a lock's servers.
+const (
+	ToAcquire = "acquire" // may make the lock's key
+	ToLook    = "look"    // looks whether it is there
+	ToRenew   = "renew"   // prolongs its life
+	ToRelease = "release" // may remove it
+)
 
 // String prints the step in the order of a sentence.
 func (s Step) String() string {

@@ -115,7 +115,7 @@ func lostAnswers(src search.Source, of *scenarios.Scenario) []sim.Fault {
 		server := servers[(first+i)%len(servers)]
 		faults = append(faults, sim.Fault{
 			Trigger: sim.Trigger{When: sim.Before, Nth: nth, Step: sim.Pattern{
-				Node: server, Does: trace.Execute, What: "acquire", Peer: client,
+				Node: server, Does: trace.Execute, What: trace.ToAcquire, Peer: client,
 			}},
 			Action: sim.Action{Kind: sim.Break, This: true, RST: true, Lose: sim.LoseReply},
 		})

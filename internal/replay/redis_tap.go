@@ -105,7 +105,7 @@ func (t *redisTalk) reply(raw []byte, way real.Way) error {
 		if n.what != "WAIT" {
 			s.served(t.route.server, n.at)
 		}
-		if n.alt == "acquire" {
+		if n.alt == trace.ToAcquire {
 			s.journal.asked(t.actor.name, t.route.server)
 		}
 	}

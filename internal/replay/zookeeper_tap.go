@@ -7,6 +7,7 @@ import (
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/internal/sim/zookeeper"
 	"github.com/locksim/locksim/internal/sim/zookeeper/jute"
+	"github.com/locksim/locksim/trace"
 )
 
 // zooKeeperTap looks at what a client and a server of ZooKeeper say to each other.
@@ -87,17 +88,17 @@ func (t *zooKeeperTalk) name(body []byte) naming {
 	switch q.Op {
 	case zookeeper.Create:
 		if q.Ephemeral {
-			n.alt = "acquire"
+			n.alt = trace.ToAcquire
 		}
 	case zookeeper.Delete:
-		n.alt = "release"
+		n.alt = trace.ToRelease
 	case zookeeper.GetData:
-		n.alt = "look"
+		n.alt = trace.ToLook
 		if q.Path == t.made && !q.Watch {
 			n = naming{what: "its own node"} // which no lock has asked for: see locks/live
 		}
 	case zookeeper.GetChildren, zookeeper.Sync:
-		n.alt = "look"
+		n.alt = trace.ToLook
 	default:
 	}
 	return n
@@ -150,7 +151,7 @@ func (t *zooKeeperTalk) answered(body []byte) naming {
 		length := int(binary.BigEndian.Uint32(body[header:]))
 		t.made = string(body[header+4 : min(header+4+length, len(body))])
 	}
-	if n.alt == "acquire" {
+	if n.alt == trace.ToAcquire {
 		t.stage.journal.asked(t.actor.name, t.route.server)
 	}
 	return n

@@ -44,13 +44,13 @@ func (g *generator) betweenSteps() {
 // betweenRequests has the holder stand still while an answer is under way to it, or before it sends a request. The others have
 // more to do, so that one of them mostly holds the lock when it goes on.
 func (g *generator) betweenRequests() {
-	ttl, holder, purposes := g.ttl, g.clients[0], []string{"release", "acquire"}
+	ttl, holder, purposes := g.ttl, g.clients[0], []string{trace.ToRelease, trace.ToAcquire}
 	if g.menu.Renews {
-		purposes = append(purposes, "renew")
+		purposes = append(purposes, trace.ToRenew)
 	}
 	purpose := pick(g, purposes...)
 	work := pick(g, ttl/10, ttl/2)
-	if purpose == "renew" {
+	if purpose == trace.ToRenew {
 		work = 2 * ttl
 	}
 	g.takeTurns(work, ttl/2, ttl-eps, ttl/10)

@@ -31,9 +31,9 @@ func (g *generator) pair() bool {
 		hosts: slices.Clone(g.hosts),
 	}
 	if g.votes() {
-		purposes := []string{"acquire", "acquire", "release"}
+		purposes := []string{trace.ToAcquire, trace.ToAcquire, trace.ToRelease}
 		if g.menu.Renews {
-			purposes = append(purposes, "renew")
+			purposes = append(purposes, trace.ToRenew)
 		}
 		a.what = pick(g, purposes...)
 		if slices.Contains(kinds, Error) {

@@ -119,7 +119,7 @@ func (g *generator) message(node, peer string, does ...trace.Does) sim.Pattern {
 
 // sends names what locks send besides requests that acquire and release.
 var sends = map[string]string{
-	"get-then-set": "look", "set-nx-get-del": "look", "setnx-expire": "renew", "watchdog": "renew",
+	"get-then-set": trace.ToLook, "set-nx-get-del": trace.ToLook, "setnx-expire": trace.ToRenew, "watchdog": trace.ToRenew,
 }
 
 // whats names the messages between clients and a server.
@@ -130,11 +130,11 @@ func (g *generator) whats(server string) []string {
 	case server == scenarios.Storage:
 		return []string{"write", "read"}
 	case sends[g.menu.Lock] != "":
-		return []string{"acquire", "release", "", sends[g.menu.Lock]}
+		return []string{trace.ToAcquire, trace.ToRelease, "", sends[g.menu.Lock]}
 	case g.menu.Renews, g.scenario.Lock.Renew > 0:
-		return []string{"acquire", "release", "", "renew"}
+		return []string{trace.ToAcquire, trace.ToRelease, "", trace.ToRenew}
 	default:
-		return append([]string{"acquire", "release", ""}, g.kind.Says...)
+		return append([]string{trace.ToAcquire, trace.ToRelease, ""}, g.kind.Says...)
 	}
 }
 

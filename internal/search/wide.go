@@ -7,6 +7,7 @@ import (
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
 )
 
 // Wide returns the menu of a hunt: whatever the given kinds of faults can do to a lock, on servers as it is usually
@@ -53,7 +54,7 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 // deadline a careful client knows the end.
 func lapses(lock *locks.Algorithm) bool {
 	return lock.Lease && lock.Deadline == locks.NoClock && scenarios.Servers{Kind: lock.Backend()}.Holds() == "" &&
-		!lock.Renews && sends[lock.Name] != "renew"
+		!lock.Renews && sends[lock.Name] != trace.ToRenew
 }
 
 // widePairs: in one of this many scenarios of a wide menu, two faults aim at one acquisition.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/trace"
 )
 
 // MySQL is one MySQL or MariaDB server. GET_LOCK returns when its turn comes.
@@ -14,7 +15,7 @@ var MySQL backend.Kind = &kind{backend.One{Is: backend.Facts{
 	Fields:   []backend.Field{backend.KeepAlive, backend.IdleTimeout, backend.EndSession},
 	Patience: 125, Answers: true,
 	TTLs:    []time.Duration{10 * time.Second},
-	Says:    []string{"look"},
+	Says:    []string{trace.ToLook},
 	Refuses: []string{"Lock wait timeout exceeded; try restarting transaction"},
 }}}
 
@@ -26,7 +27,7 @@ var Postgres backend.Kind = &kind{backend.One{Is: backend.Facts{
 	Fields:   []backend.Field{backend.KeepAlive, backend.IdleTimeout, backend.Pool, backend.EndSession},
 	Patience: 125, Answers: true,
 	TTLs:    []time.Duration{10 * time.Second},
-	Says:    []string{"look"},
+	Says:    []string{trace.ToLook},
 	Refuses: []string{"canceling statement due to user request"},
 }}}
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/trace"
 )
 
 // Etcd is an etcd cluster. Its client library renews leases, and gives one up after five seconds of silence unless an answer has
@@ -16,7 +17,7 @@ var Etcd backend.Kind = &backend.One{Is: backend.Facts{
 	Fields:    []backend.Field{backend.Promote, backend.EndSession},
 	Monotonic: true, Patience: 125, Silence: 5 * time.Second,
 	TTLs:    []time.Duration{10 * time.Second, 2 * time.Second},
-	Says:    []string{"look", "LeaseKeepAlive", "LeaseGrant", "Watch", "LeaseRevoke"},
+	Says:    []string{trace.ToLook, "LeaseKeepAlive", "LeaseGrant", "Watch", "LeaseRevoke"},
 	Refuses: []string{"etcdserver: request timed out"},
 }}
 
@@ -29,7 +30,7 @@ var Consul backend.Kind = &backend.One{Is: backend.Facts{
 	Fields:    []backend.Field{backend.LockDelay, backend.Promote, backend.Snapshot, backend.EndSession},
 	Monotonic: true, Patience: 400, Delays: true,
 	TTLs:    []time.Duration{10 * time.Second},
-	Says:    []string{"look", "Session.Renew", "Session.Create", "KV.Get", "Session.Destroy"},
+	Says:    []string{trace.ToLook, "Session.Renew", "Session.Create", "KV.Get", "Session.Destroy"},
 	Refuses: []string{"No cluster leader"},
 }}
 
@@ -42,6 +43,6 @@ var Chubby backend.Kind = &backend.One{Is: backend.Facts{
 	Fields:    []backend.Field{backend.LockDelay, backend.Promote, backend.EndSession},
 	Monotonic: true, Patience: 400, Answers: true, Jeopardy: true,
 	TTLs:    []time.Duration{12 * time.Second},
-	Says:    []string{"look", "KeepAlive", "CreateSession", "CheckSequencer", "EndSession"},
+	Says:    []string{trace.ToLook, "KeepAlive", "CreateSession", "CheckSequencer", "EndSession"},
 	Refuses: []string{"the master has changed"},
 }}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/trace"
 )
 
 // Kind is a memcached server, which counts times to live in seconds of a clock of its own (doc/protocol.txt, "Expiration times").
@@ -14,7 +15,7 @@ var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
 	Fields:   []backend.Field{backend.Evict},
 	Patience: 125, Early: time.Second,
 	TTLs:    []time.Duration{10 * time.Second, 2 * time.Second},
-	Says:    []string{"look"},
+	Says:    []string{trace.ToLook},
 	Refuses: []string{"SERVER_ERROR out of memory storing object"},
 }}}
 

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/trace"
 )
 
 // Purposes are what the commands of a lock are for.
@@ -39,13 +39,13 @@ func (q *Purposes) Of(args []string) string {
 		}
 		return ""
 	case "SET", "SETNX", "SETEX", "PSETEX", "GETSET", "MSETNX", "HSETNX":
-		return backend.Acquire
+		return trace.ToAcquire
 	case "DEL", "UNLINK", "GETDEL":
-		return backend.Release
+		return trace.ToRelease
 	case "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT", "PERSIST":
-		return backend.Renew
+		return trace.ToRenew
 	case "GET", "EXISTS", "TTL", "PTTL":
-		return backend.Look
+		return trace.ToLook
 	}
 	return ""
 }
@@ -100,10 +100,10 @@ func digest(body string) string {
 func purposeOfText(body string) string {
 	body = strings.ToLower(body)
 	for _, p := range []struct{ command, purpose string }{
-		{"del", backend.Release}, {"unlink", backend.Release}, {"set", backend.Acquire}, {"setnx", backend.Acquire}, {"hset", backend.Acquire},
-		{"hsetnx", backend.Acquire}, {"hincrby", backend.Acquire}, {"psetex", backend.Acquire}, {"expire", backend.Renew}, {"pexpire", backend.Renew},
-		{"expireat", backend.Renew}, {"pexpireat", backend.Renew},
-		{"get", backend.Look}, {"exists", backend.Look},
+		{"del", trace.ToRelease}, {"unlink", trace.ToRelease}, {"set", trace.ToAcquire}, {"setnx", trace.ToAcquire}, {"hset", trace.ToAcquire},
+		{"hsetnx", trace.ToAcquire}, {"hincrby", trace.ToAcquire}, {"psetex", trace.ToAcquire}, {"expire", trace.ToRenew}, {"pexpire", trace.ToRenew},
+		{"expireat", trace.ToRenew}, {"pexpireat", trace.ToRenew},
+		{"get", trace.ToLook}, {"exists", trace.ToLook},
 	} {
 		if strings.Contains(body, "'"+p.command+"'") || strings.Contains(body, `"`+p.command+`"`) {
 			return p.purpose

@@ -7,6 +7,7 @@ import (
 
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/trace"
 )
 
 // Kind is Redis: independent masters, masters with replicas, the same with Sentinels, or a cluster.
@@ -22,7 +23,7 @@ var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
 	},
 	Scripts: true, Serves: true, Hangs: true, Patience: 125,
 	TTLs:  []time.Duration{10 * time.Second, time.Second},
-	Among: []string{"acquire", "", "ACK", "release", "PSYNC", "REPLCONF"},
+	Among: []string{trace.ToAcquire, "", "ACK", trace.ToRelease, "PSYNC", "REPLCONF"},
 	Refuses: []string{
 		"LOADING Redis is loading the dataset in memory", "READONLY You can't write against a read only replica.",
 	},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/trace"
 )
 
 // Kind is a ZooKeeper ensemble.
@@ -22,7 +23,7 @@ var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
 	},
 	Monotonic: true, Serves: true, Patience: 125,
 	TTLs:    []time.Duration{10 * time.Second, 4 * time.Second},
-	Says:    []string{"look", "ping", "connect", "event"},
+	Says:    []string{trace.ToLook, "ping", "connect", "event"},
 	Among:   []string{"PROPOSAL", "ACK", "COMMIT", "REQUEST", "PONG", "PING", "REVALIDATE", "NEWLEADER"},
 	Refuses: []string{"runtimeInconsistency"},
 }}}

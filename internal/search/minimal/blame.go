@@ -184,7 +184,7 @@ func (r *reducer) renewsAfter() time.Duration {
 		switch {
 		case e.Does == trace.Acquired:
 			acquired[e.Node] = e.At
-		case e.Does == trace.Send && e.Alt == "renew" && holds:
+		case e.Does == trace.Send && e.Alt == trace.ToRenew && holds:
 			if after := e.At.Sub(since); least == 0 || after < least {
 				least = after
 			}

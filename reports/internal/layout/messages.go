@@ -84,7 +84,7 @@ func (w *witness) called(client string, from, to trace.Instant) {
 	last := map[aim]int{}
 	i, _ := slices.BinarySearchFunc(w.v.Messages, from, func(m model.Sent, t trace.Instant) int { return cmp.Compare(m.Sent, t) })
 	for ; i < len(w.v.Messages) && w.v.Messages[i].Sent <= to; i++ {
-		if m := &w.v.Messages[i]; m.From == client && (writesLock(m.Purpose) || m.Purpose == "look") {
+		if m := &w.v.Messages[i]; m.From == client && (writesLock(m.Purpose) || m.Purpose == trace.ToLook) {
 			last[aim{m.To, m.Purpose}] = i
 		}
 	}
@@ -98,7 +98,7 @@ func (w *witness) mark(executed map[place]bool) {
 	for i := range w.v.Messages {
 		m := &w.v.Messages[i]
 		told := executed[place{m.From, m.Executed}] || isAccess(m.What) && executed[place{m.From, m.Sent}]
-		if told && !m.Reply && m.Purpose != "renew" && m.Purpose != "look" {
+		if told && !m.Reply && m.Purpose != trace.ToRenew && m.Purpose != trace.ToLook {
 			w.matters[i] = true
 		}
 	}
@@ -151,5 +151,5 @@ func isAccess(what string) bool {
 
 // writesLock reports whether a message of that purpose changes the lock.
 func writesLock(purpose string) bool {
-	return purpose == "acquire" || purpose == "renew" || purpose == "release"
+	return purpose == trace.ToAcquire || purpose == trace.ToRenew || purpose == trace.ToRelease
 }

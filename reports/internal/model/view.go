@@ -60,7 +60,7 @@ func (v *View) sift() {
 		if e.Does == trace.Promote || e.Does == trace.Demote {
 			v.Roles = append(v.Roles, *e)
 		}
-		if e.Does == trace.Promote || e.Does == trace.Execute && e.Alt == "renew" {
+		if e.Does == trace.Promote || e.Does == trace.Execute && e.Alt == trace.ToRenew {
 			v.Renewals = append(v.Renewals, *e)
 		}
 	}

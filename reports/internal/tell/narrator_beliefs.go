@@ -182,7 +182,7 @@ func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
 				what = "puts the " + t.v.Servers().Entry() + " back"
 			}
 			late := request.What
-			if request.Alt == "renew" {
+			if request.Alt == trace.ToRenew {
 				late = "renewal (" + late + ")"
 			}
 			t.wrong(request.What, "comes late")

@@ -236,7 +236,7 @@ func (t *narrator) asked(w *history.Wait) (a *history.Acquisition, list []*model
 	if a == nil {
 		return nil, nil
 	}
-	return a, t.requests(a, w.From, t.until, "acquire", "look")
+	return a, t.requests(a, w.From, t.until, trace.ToAcquire, trace.ToLook)
 }
 
 // watches reports whether one of some requests has set a watch that has not fired.
@@ -264,7 +264,7 @@ func (t *narrator) watched(m *model.Sent, by *history.Acquisition) string {
 	var of *history.Acquisition
 	for i := range t.v.History.Acquisitions {
 		a := &t.v.History.Acquisitions[i]
-		made := looks && slices.ContainsFunc(t.requests(a, a.Invoked, min(a.Returned, m.Sent), "acquire"), func(c *model.Sent) bool {
+		made := looks && slices.ContainsFunc(t.requests(a, a.Invoked, min(a.Returned, m.Sent), trace.ToAcquire), func(c *model.Sent) bool {
 			prefix, _, _ := strings.Cut(strings.TrimPrefix(c.Detail, "create "), " ")
 			return c.What == "create" && strings.HasPrefix(path, prefix)
 		})

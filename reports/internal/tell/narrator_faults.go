@@ -70,7 +70,7 @@ func (t *narrator) happens(f *model.Fault) {
 			order = moments.OrderMessage // it has done what comes before that
 		}
 	case sim.Delay, sim.Break:
-		if f.Of.Trigger.Step.What == "release" {
+		if f.Of.Trigger.Step.What == trace.ToRelease {
 			order = moments.OrderMessage
 		}
 	default:
@@ -270,7 +270,7 @@ func (t *narrator) beforeWhat(f *model.Fault) string {
 
 // wordsOf names a message by what it is for.
 func wordsOf(what string) string {
-	words := map[string]string{"acquire": "request for the lock", "renew": "renewal", "look": "question", "": "message"}
+	words := map[string]string{trace.ToAcquire: "request for the lock", trace.ToRenew: "renewal", trace.ToLook: "question", "": "message"}
 	return cmp.Or(words[what], what)
 }
 

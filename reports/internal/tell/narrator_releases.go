@@ -34,7 +34,7 @@ func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
 func (t *narrator) removalAt(r *history.Removal) *trace.Event {
 	for i := range t.v.Run.Events {
 		e := &t.v.Run.Events[i]
-		asks := e.Alt == "acquire" || e.Alt == "look"
+		asks := e.Alt == trace.ToAcquire || e.Alt == trace.ToLook
 		if e.At == r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Node == r.Node && !asks {
 			return e
 		}
@@ -43,7 +43,7 @@ func (t *narrator) removalAt(r *history.Removal) *trace.Event {
 		return e
 	}
 	for i := len(t.v.Run.Events) - 1; i >= 0; i-- { // servers that agree on a release first
-		if e := &t.v.Run.Events[i]; e.At < r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Alt == "release" {
+		if e := &t.v.Run.Events[i]; e.At < r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Alt == trace.ToRelease {
 			return e
 		}
 	}

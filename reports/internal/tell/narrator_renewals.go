@@ -17,7 +17,7 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	if !renews || t.v.Servers().Holds() != "" || t.pausedAt(a.Client, g.To) || !t.v.BelievesAt(a.ID, g.To) {
 		return
 	}
-	sent := t.requests(a, a.Returned, g.To-1, "renew")
+	sent := t.requests(a, a.Returned, g.To-1, trace.ToRenew)
 	if len(sent) == 0 {
 		t.tell(g.To, moments.OrderLoss, "none of "+t.who(a)+"'s renewals", "has reached a server", moments.PlaceOfGrant(t.v, g).Ended())
 		return

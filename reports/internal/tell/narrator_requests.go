@@ -73,7 +73,7 @@ func (t *narrator) requests(a *history.Acquisition, from, to trace.Instant, purp
 // nil if there is none.
 func (t *narrator) lastAsk(a *history.Acquisition) (last *model.Sent, nth string) {
 	tries := 0
-	for _, m := range slices.Backward(t.requests(a, a.Invoked, a.Returned, "acquire", "look")) {
+	for _, m := range slices.Backward(t.requests(a, a.Invoked, a.Returned, trace.ToAcquire, trace.ToLook)) {
 		last = cmp.Or(last, m)
 		if m.What == last.What {
 			tries++
@@ -84,7 +84,7 @@ func (t *narrator) lastAsk(a *history.Acquisition) (last *model.Sent, nth string
 	}
 	asked := 0 // with other values, before
 	for i := range t.v.History.Asks {
-		if k := &t.v.History.Asks[i]; k.Acquisition == a.ID && k.Node == last.To && k.At < last.Sent && last.Purpose == "acquire" {
+		if k := &t.v.History.Asks[i]; k.Acquisition == a.ID && k.Node == last.To && k.At < last.Sent && last.Purpose == trace.ToAcquire {
 			asked++
 		}
 	}
@@ -166,7 +166,7 @@ func (t *narrator) unheard(c *history.Copy) bool {
 	}
 	for i := range t.v.Messages { // without an answer the client cannot know of its grant
 		m := &t.v.Messages[i]
-		asked := m.From == a.Client && !m.Reply && m.Purpose == "acquire" && a.Invoked <= m.Sent && m.Sent <= c.From
+		asked := m.From == a.Client && !m.Reply && m.Purpose == trace.ToAcquire && a.Invoked <= m.Sent && m.Sent <= c.From
 		if asked && t.v.Answered(m) == trace.Never {
 			return false
 		}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/sim/database"
@@ -142,9 +141,9 @@ func (t *truth) Executed(_ *database.Server, r *database.Request, a *database.Re
 		t.accessed(r, a)
 	}
 	switch {
-	case r.Purpose == backend.Release && t.freed != r && a.Err == nil:
+	case r.Purpose == trace.ToRelease && t.freed != r && a.Err == nil:
 		t.Released(t.node.Name, r.Origin, 0)
-	case r.Purpose == backend.Acquire && (t.given == r || r.Asking):
+	case r.Purpose == trace.ToAcquire && (t.given == r || r.Asking):
 		t.Asked(t.node.Name, r.Origin, t.given == r)
 	}
 }

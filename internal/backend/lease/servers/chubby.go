@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/trace"
 )
 
 // chubbyClient is a task's client of a Chubby cell. Every session has a connection of its own.
@@ -69,7 +69,7 @@ func (c chubbyClient) EndSession(timeout time.Duration, id uint64) error {
 // have changed.
 func (c chubbyClient) KeepAlive(timeout time.Duration, id uint64) (held, lives time.Duration, err error) {
 	s := c.of(id)
-	a, err := c.call(timeout, s, &lease.Request{Op: lease.KeepAlive, Purpose: backend.Renew})
+	a, err := c.call(timeout, s, &lease.Request{Op: lease.KeepAlive, Purpose: trace.ToRenew})
 	if err != nil {
 		s.close()
 		return 0, 0, err
@@ -79,12 +79,12 @@ func (c chubbyClient) KeepAlive(timeout time.Duration, id uint64) (held, lives t
 
 // Acquire waits for a lock.
 func (c chubbyClient) Acquire(timeout time.Duration, id uint64, lock string) (generation uint64, err error) {
-	return c.acquire(timeout, id, &lease.Request{Op: lease.Acquire, Key: lock, Purpose: backend.Acquire})
+	return c.acquire(timeout, id, &lease.Request{Op: lease.Acquire, Key: lock, Purpose: trace.ToAcquire})
 }
 
 // TryAcquire requests a lock without waiting.
 func (c chubbyClient) TryAcquire(timeout time.Duration, id uint64, lock string) (generation uint64, err error) {
-	return c.acquire(timeout, id, &lease.Request{Op: lease.TryAcquire, Key: lock, Purpose: backend.Acquire})
+	return c.acquire(timeout, id, &lease.Request{Op: lease.TryAcquire, Key: lock, Purpose: trace.ToAcquire})
 }
 
 func (c chubbyClient) acquire(timeout time.Duration, id uint64, r *lease.Request) (generation uint64, err error) {
@@ -100,7 +100,7 @@ func (c chubbyClient) acquire(timeout time.Duration, id uint64, r *lease.Request
 
 // Release releases a lock.
 func (c chubbyClient) Release(timeout time.Duration, id uint64, lock string) (bool, error) {
-	a, err := c.call(timeout, c.of(id), &lease.Request{Op: lease.Release, Key: lock, Purpose: backend.Release})
+	a, err := c.call(timeout, c.of(id), &lease.Request{Op: lease.Release, Key: lock, Purpose: trace.ToRelease})
 	if err != nil {
 		return false, err
 	}

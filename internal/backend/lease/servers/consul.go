@@ -3,9 +3,9 @@ package servers
 import (
 	"time"
 
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/trace"
 )
 
 // consulClient is a task's client of a Consul cluster. As HTTP clients do it takes a connection for each call, idle
@@ -56,7 +56,7 @@ func lockDelay(delay *time.Duration) time.Duration {
 
 // RenewSession restarts the session's TTL.
 func (c consulClient) RenewSession(timeout time.Duration, id uint64) (time.Duration, error) {
-	a, err := c.call(timeout, &lease.Request{Op: lease.SessionRenew, Session: lease.SessionID(id), Purpose: backend.Renew})
+	a, err := c.call(timeout, &lease.Request{Op: lease.SessionRenew, Session: lease.SessionID(id), Purpose: trace.ToRenew})
 	if err != nil {
 		return 0, err
 	}
@@ -71,12 +71,12 @@ func (c consulClient) DestroySession(timeout time.Duration, id uint64) error {
 
 // Acquire acquires a key for the session.
 func (c consulClient) Acquire(timeout time.Duration, key string, id uint64) (bool, error) {
-	return c.apply(timeout, &lease.Request{Op: lease.KVAcquire, Key: key, Session: lease.SessionID(id), Purpose: backend.Acquire})
+	return c.apply(timeout, &lease.Request{Op: lease.KVAcquire, Key: key, Session: lease.SessionID(id), Purpose: trace.ToAcquire})
 }
 
 // Release releases the session's key.
 func (c consulClient) Release(timeout time.Duration, key string, id uint64) (bool, error) {
-	return c.apply(timeout, &lease.Request{Op: lease.KVRelease, Key: key, Session: lease.SessionID(id), Purpose: backend.Release})
+	return c.apply(timeout, &lease.Request{Op: lease.KVRelease, Key: key, Session: lease.SessionID(id), Purpose: trace.ToRelease})
 }
 
 func (c consulClient) apply(timeout time.Duration, r *lease.Request) (bool, error) {
@@ -91,7 +91,7 @@ func (c consulClient) apply(timeout time.Duration, r *lease.Request) (bool, erro
 func (c consulClient) Get(
 	timeout time.Duration, key string, index int64, wait time.Duration,
 ) (locks.ConsulPair, error) {
-	a, err := c.call(timeout, &lease.Request{Op: lease.KVGet, Key: key, Index: index, Wait: wait, Purpose: backend.Look})
+	a, err := c.call(timeout, &lease.Request{Op: lease.KVGet, Key: key, Index: index, Wait: wait, Purpose: trace.ToLook})
 	if err != nil {
 		return locks.ConsulPair{}, err
 	}

@@ -3,9 +3,9 @@ package servers
 import (
 	"time"
 
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/trace"
 )
 
 // etcdClient is a task's client of an etcd cluster. The process has one connection, on which all calls are.
@@ -73,7 +73,7 @@ func (c etcdClient) Txn(timeout time.Duration, txn locks.EtcdTxn) (locks.EtcdTxn
 			Op: lease.Put, Key: put.Key, Value: put.Value, Session: lease.SessionID(put.Lease),
 		})
 		if put.Lease != 0 {
-			r.Purpose = backend.Acquire
+			r.Purpose = trace.ToAcquire
 		}
 	}
 	r.Then = append(r.Then, rangesOf(txn.Then)...)
@@ -122,7 +122,7 @@ func gotten(a *lease.Response) locks.EtcdGetResult {
 // Get reads a key.
 func (c etcdClient) Get(timeout time.Duration, get locks.EtcdGet) (locks.EtcdGetResult, error) {
 	r := rangeOf(get)
-	r.Purpose = backend.Look
+	r.Purpose = trace.ToLook
 	a, err := c.call(timeout, &r)
 	if err != nil {
 		return locks.EtcdGetResult{}, err
@@ -132,7 +132,7 @@ func (c etcdClient) Get(timeout time.Duration, get locks.EtcdGet) (locks.EtcdGet
 
 // Delete removes a key.
 func (c etcdClient) Delete(timeout time.Duration, key string) (bool, error) {
-	a, err := c.call(timeout, &lease.Request{Op: lease.DeleteRange, Key: key, Purpose: backend.Release})
+	a, err := c.call(timeout, &lease.Request{Op: lease.DeleteRange, Key: key, Purpose: trace.ToRelease})
 	if err != nil {
 		return false, err
 	}
@@ -141,6 +141,6 @@ func (c etcdClient) Delete(timeout time.Duration, key string) (bool, error) {
 
 // AwaitDeletion watches a key until it is deleted.
 func (c etcdClient) AwaitDeletion(timeout time.Duration, key string, from int64) error {
-	_, err := c.call(timeout, &lease.Request{Op: lease.Watch, Key: key, Revision: from, Purpose: backend.Look})
+	_, err := c.call(timeout, &lease.Request{Op: lease.Watch, Key: key, Revision: from, Purpose: trace.ToLook})
 	return err
 }

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // etcdLessor keeps leases alive. A client has one lessor, with one loop that receives, one that sends and one that
@@ -125,7 +125,7 @@ func (l *etcdLessor) ask(p simulated.Process, s *etcdStream, id lease.SessionID)
 	if l.connection.conn != s.conn {
 		return false
 	}
-	r := &lease.Request{Op: lease.LeaseKeepAlive, Session: id, Purpose: backend.Renew}
+	r := &lease.Request{Op: lease.LeaseKeepAlive, Session: id, Purpose: trace.ToRenew}
 	return l.connection.send(p, r, func(a *lease.Response) {
 		if a != nil {
 			s.answers = append(s.answers, a)

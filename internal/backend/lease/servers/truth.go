@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/sim/lease"
@@ -62,7 +61,7 @@ func (l *truth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, c
 			l.Released(node, r.Origin, owner)
 		}
 	}
-	if r.Purpose == backend.Release && !left {
+	if r.Purpose == trace.ToRelease && !left {
 		l.Released(node, r.Origin, 0)
 	}
 	if took := l.succeed(s); took || l.asks(r) {
@@ -76,8 +75,8 @@ func (l *truth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, c
 // asks reports whether a request asks for the lock. In Consul a client that waits for another's lock only queries for
 // a change of it; but so does the holder, when Lock has returned.
 func (l *truth) asks(r *lease.Request) bool {
-	return r.Purpose == backend.Acquire ||
-		r.Purpose == backend.Look && r.Asking && l.Acquisition(history.ID(r.Tag)).Returned == trace.Never
+	return r.Purpose == trace.ToAcquire ||
+		r.Purpose == trace.ToLook && r.Asking && l.Acquisition(history.ID(r.Tag)).Returned == trace.Never
 }
 
 // settle notes what the service has decided on an access to data that it guards.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/sim/memcached"
@@ -62,7 +61,7 @@ func (c *clients) Memcached() locks.Memcached { return c }
 // Add stores an item unless there is one.
 func (c *clients) Add(timeout time.Duration, key, value string, exptime int64) (bool, error) {
 	a, err := c.do(timeout, &memcached.Request{
-		Op: memcached.Add, Key: key, Value: value, Exptime: exptime, Purpose: backend.Acquire,
+		Op: memcached.Add, Key: key, Value: value, Exptime: exptime, Purpose: trace.ToAcquire,
 	})
 	return a.Result == memcached.Stored, err
 }
@@ -70,14 +69,14 @@ func (c *clients) Add(timeout time.Duration, key, value string, exptime int64) (
 // Set stores an item.
 func (c *clients) Set(timeout time.Duration, key, value string, exptime int64) error {
 	_, err := c.do(timeout, &memcached.Request{
-		Op: memcached.Set, Key: key, Value: value, Exptime: exptime, Purpose: backend.Acquire,
+		Op: memcached.Set, Key: key, Value: value, Exptime: exptime, Purpose: trace.ToAcquire,
 	})
 	return err
 }
 
 // Gets returns an item with its CAS id.
 func (c *clients) Gets(timeout time.Duration, key string) (locks.MemcachedItem, bool, error) {
-	a, err := c.do(timeout, &memcached.Request{Op: memcached.Gets, Key: key, Purpose: backend.Look})
+	a, err := c.do(timeout, &memcached.Request{Op: memcached.Gets, Key: key, Purpose: trace.ToLook})
 	return locks.MemcachedItem{Key: key, Value: a.Value, CAS: a.CAS}, a.Result == memcached.Hit, err
 }
 
@@ -86,10 +85,10 @@ func (c *clients) CompareAndSwap(
 	timeout time.Duration, item locks.MemcachedItem, value string, exptime int64,
 ) (bool, error) {
 	r := &memcached.Request{
-		Op: memcached.CAS, Key: item.Key, Value: value, Exptime: exptime, CAS: item.CAS, Purpose: backend.Acquire,
+		Op: memcached.CAS, Key: item.Key, Value: value, Exptime: exptime, CAS: item.CAS, Purpose: trace.ToAcquire,
 	}
 	if exptime < 0 {
-		r.Purpose = backend.Release
+		r.Purpose = trace.ToRelease
 	}
 	a, err := c.do(timeout, r)
 	return a.Result == memcached.Stored, err
@@ -97,13 +96,13 @@ func (c *clients) CompareAndSwap(
 
 // Touch changes the expiry of an item.
 func (c *clients) Touch(timeout time.Duration, key string, exptime int64) (bool, error) {
-	a, err := c.do(timeout, &memcached.Request{Op: memcached.Touch, Key: key, Exptime: exptime, Purpose: backend.Renew})
+	a, err := c.do(timeout, &memcached.Request{Op: memcached.Touch, Key: key, Exptime: exptime, Purpose: trace.ToRenew})
 	return a.Result == memcached.Touched, err
 }
 
 // Delete removes an item.
 func (c *clients) Delete(timeout time.Duration, key string) (bool, error) {
-	a, err := c.do(timeout, &memcached.Request{Op: memcached.Delete, Key: key, Purpose: backend.Release})
+	a, err := c.do(timeout, &memcached.Request{Op: memcached.Delete, Key: key, Purpose: trace.ToRelease})
 	return a.Result == memcached.Deleted, err
 }
 
@@ -159,7 +158,7 @@ func (t *truth) Executed(
 		return
 	}
 	node := s.Node().Name
-	took := c == memcached.Made || c == memcached.Replaced && r.Purpose != backend.Renew
+	took := c == memcached.Made || c == memcached.Replaced && r.Purpose != trace.ToRenew
 	switch {
 	case took:
 		t.Took(node, r.Origin, t.promised(r))
@@ -169,10 +168,10 @@ func (t *truth) Executed(
 		t.end(s)
 	case c == memcached.Removed:
 		t.Released(node, r.Origin, t.Holder())
-	case r.Purpose == backend.Release:
+	case r.Purpose == trace.ToRelease:
 		t.Released(node, r.Origin, 0)
 	}
-	if took || r.Asking && r.Purpose == backend.Acquire {
+	if took || r.Asking && r.Purpose == trace.ToAcquire {
 		t.Asked(node, r.Origin, took)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/sim/redis"
@@ -102,14 +101,14 @@ func (t *truth) Executed(s *redis.Server, r *redis.Request, reply redis.Reply, c
 	if did.made && t.keyed[i].copy >= 0 {
 		t.count(i)
 	}
-	if did.made || did.entered || r.Asking && r.Purpose != backend.Release && r.Purpose != backend.Renew && r.Command != "WAIT" {
+	if did.made || did.entered || r.Asking && r.Purpose != trace.ToRelease && r.Purpose != trace.ToRenew && r.Command != "WAIT" {
 		t.Asked(s.Node().Name, r.Origin, did.made || did.entered)
 	}
 	switch {
 	case !t.Judges():
 	case did.left:
 		t.EndGrants(history.ID(r.Tag), r.Sent, history.ByUnlock)
-	case did.removed || concerns && r.Purpose == backend.Release && reply.Type != redis.ReplyError:
+	case did.removed || concerns && r.Purpose == trace.ToRelease && reply.Type != redis.ReplyError:
 		t.removed(i, r, s, held)
 	}
 }
@@ -140,13 +139,13 @@ func (t *truth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []r
 		case there && (change.Op == redis.OpDeadline || t.keeps(i, r, change)):
 			t.written(i, r, change)
 			t.renewed(i, s, change)
-			did.left = r.Purpose == backend.Release
+			did.left = r.Purpose == trace.ToRelease
 			did.entered = did.entered || t.enters(i, r)
-		case r.Purpose == backend.Release && there:
+		case r.Purpose == trace.ToRelease && there:
 			t.time(i, s, change)
 		default:
 			t.made(i, r, s, change)
-			did.made = r.Purpose != backend.Release
+			did.made = r.Purpose != trace.ToRelease
 		}
 	}
 	return did
@@ -188,7 +187,7 @@ func (t *truth) several() bool {
 // enters begins a grant for an acquisition that adds a hold to one that its owner has, and reports whether it does.
 func (t *truth) enters(i int, r *redis.Request) bool {
 	id, c := history.ID(r.Tag), t.keyed[i].copy
-	if r.Purpose != backend.Acquire || t.keyed[i].grant < 0 || t.Copies[c].Acquisition == id || t.Held(id) {
+	if r.Purpose != trace.ToAcquire || t.keyed[i].grant < 0 || t.Copies[c].Acquisition == id || t.Held(id) {
 		return false
 	}
 	t.Grant(r.Origin, t.origins[c].ends)
@@ -341,7 +340,7 @@ func (t *truth) begin(i int, s *redis.Server, id history.ID, client string, o or
 // keeps reports whether a request that writes the key leaves it with the owner that it has: it renews it, perhaps by writing
 // the same value again, lets go of one of several holds, or enters once more a lock that counts its owner's holds.
 func (t *truth) keeps(i int, r *redis.Request, change *redis.Change) bool {
-	return t.owns(i, r) && (r.Purpose == backend.Renew || r.Purpose == backend.Release || change.Kind == redis.KindHash || t.rewrites(i, r, change))
+	return t.owns(i, r) && (r.Purpose == trace.ToRenew || r.Purpose == trace.ToRelease || change.Kind == redis.KindHash || t.rewrites(i, r, change))
 }
 
 // rewrites reports whether a request writes the value by which its acquisition holds.

@@ -1,10 +1,10 @@
 package servers
 
 import (
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/internal/sim/zookeeper"
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // Port is that of a client's connection.
@@ -28,11 +28,11 @@ func (*service) Stamp(request sim.Payload, from sim.Origin) {
 func purposeOf(r *zookeeper.Request) string {
 	switch {
 	case r.Op == zookeeper.Create && r.Ephemeral:
-		return backend.Acquire
+		return trace.ToAcquire
 	case r.Op == zookeeper.Delete:
-		return backend.Release
+		return trace.ToRelease
 	case r.Op == zookeeper.GetData, r.Op == zookeeper.GetChildren, r.Op == zookeeper.Exists, r.Op == zookeeper.Sync:
-		return backend.Look
+		return trace.ToLook
 	default:
 		return ""
 	}

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/sim/zookeeper"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // service is a ZooKeeper ensemble.
@@ -133,9 +133,9 @@ func (z *port) Create(path, data string, kind locks.ZKKind) (locks.ZKNode, error
 	case locks.ZKContainer:
 		r.Container = true
 	case locks.ZKEphemeral:
-		r.Ephemeral, r.Purpose = true, backend.Acquire
+		r.Ephemeral, r.Purpose = true, trace.ToAcquire
 	case locks.ZKEphemeralSequential:
-		r.Ephemeral, r.Sequential, r.Purpose = true, true, backend.Acquire
+		r.Ephemeral, r.Sequential, r.Purpose = true, true, trace.ToAcquire
 	case locks.ZKPersistent:
 	}
 	a, err := z.do(r, nil)
@@ -148,7 +148,7 @@ func (z *port) Create(path, data string, kind locks.ZKKind) (locks.ZKNode, error
 // Delete removes a node.
 func (z *port) Delete(path string) error {
 	_, err := z.do(&zookeeper.Request{
-		Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion, Purpose: backend.Release,
+		Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion, Purpose: trace.ToRelease,
 	}, nil)
 	return err
 }
@@ -164,7 +164,7 @@ func (z *port) Watch(path string) (locks.ZKNode, locks.Signal, error) {
 }
 
 func (z *port) get(path string, w *zookeeper.Watch) (locks.ZKNode, error) {
-	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetData, Path: path, Purpose: backend.Look}, w)
+	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetData, Path: path, Purpose: trace.ToLook}, w)
 	if err != nil {
 		return locks.ZKNode{}, err
 	}
@@ -173,7 +173,7 @@ func (z *port) get(path string, w *zookeeper.Watch) (locks.ZKNode, error) {
 
 // Children lists a node's children.
 func (z *port) Children(path string) ([]string, error) {
-	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetChildren, Path: path, Purpose: backend.Look}, nil)
+	a, err := z.do(&zookeeper.Request{Op: zookeeper.GetChildren, Path: path, Purpose: trace.ToLook}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (z *port) Children(path string) ([]string, error) {
 
 // Sync makes the server catch up.
 func (z *port) Sync(path string) error {
-	_, err := z.do(&zookeeper.Request{Op: zookeeper.Sync, Path: path, Purpose: backend.Look}, nil)
+	_, err := z.do(&zookeeper.Request{Op: zookeeper.Sync, Path: path, Purpose: trace.ToLook}, nil)
 	return err
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/locks"
@@ -25,9 +24,9 @@ type request struct {
 // What returns the request's name and its purpose.
 func (r *request) What() (what, alt string) {
 	if r.number != 0 {
-		return "drop", backend.Release
+		return "drop", trace.ToRelease
 	}
-	return "take", backend.Acquire
+	return "take", trace.ToAcquire
 }
 
 // Sum digests the request.
