@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 		"history", "internal/backend/simulated", "internal/record", "internal/sim/wire", "internal/sim/zookeeper", "locks", "sim", "trace",
 	},
 	"internal/backend/lease/servers": {
-		"history", "internal/backend/simulated", "internal/record", "internal/sim/lease", "locks", "scenarios", "sim", "trace",
+		"history", "internal/backend/simulated", "internal/record", "internal/sim/lease", "locks", "sim", "trace",
 	},
 	"internal/backend/memcached/servers": {
 		"history", "internal/backend/simulated", "internal/record", "internal/sim/memcached", "locks", "sim", "trace",

@@ -98,6 +98,9 @@ type Facts struct {
 	Silence  time.Duration // of servers, after which a client library takes a lease for lost that it renews; 0: it has no such limit
 	Early    time.Duration // by which an entry may end before its time to live is over, since that is counted in such units
 
+	// What servers demand of a lease's time to live that refuse others; 0: they refuse none.
+	MinTTL, MaxTTL time.Duration
+
 	TTLs    []time.Duration // lives of a lease: the usual one, and the shortest that servers grant or people use
 	Says    []string        // what clients and servers tell each other besides what locks acquire and release with
 	Among   []string        // what servers tell each other

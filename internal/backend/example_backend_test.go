@@ -38,7 +38,7 @@ func TestABackendIsAFolderAndALine(t *testing.T) {
 		{"all/all.go", at + "leased\"\n", "	database.Postgres,\n", "	leased.Kind,\n"},
 		{
 			"all/servers/servers.go", at + "leased\"\n	leasedservers " + at + "leased/servers\"\n",
-			"	{database.Postgres, databaseservers.Postgres()},\n", "	{leased.Kind, leasedservers.Servers{}},\n",
+			"	{database.Postgres, databaseservers.Postgres},\n", "	{leased.Kind, leasedservers.Build},\n",
 		},
 	} {
 		text, err := os.ReadFile(list.file)

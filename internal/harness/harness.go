@@ -12,7 +12,6 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend"
-	"github.com/locksim/locksim/internal/backend/all/servers"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/sim/wasm"
 	"github.com/locksim/locksim/internal/workload"
@@ -115,8 +114,8 @@ func Compile(c scenarios.Case, o Options) (*Plan, error) {
 			return nil, err
 		}
 	}
-	if field, problem := servers.Of(s.Servers.Backend()).Refuses(s); field != "" {
-		return nil, s.Errorf(field, "%s", problem)
+	if f := s.Servers.Facts(); f.MaxTTL > 0 && (s.Lock.TTL < f.MinTTL || s.Lock.TTL > f.MaxTTL) {
+		return nil, s.Errorf("lock.ttl", "%s refuses sessions with a TTL of %v: want %v to %v", f.Title, s.Lock.TTL, f.MinTTL, f.MaxTTL)
 	}
 	for i, f := range s.Faults {
 		f.Name = f.NameAt(i)

@@ -7,10 +7,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/trace"
 )
+
+// TestRefusedTimesToLiveAreThoseOfTheServers: what scenarios are refused for is what the simulated servers refuse.
+func TestRefusedTimesToLiveAreThoseOfTheServers(t *testing.T) {
+	for _, d := range []lease.Dialect{lease.Etcd(), lease.Consul(), lease.Chubby()} {
+		f := scenarios.Servers{Kind: d.Name}.Facts()
+		require.Equal(t, d.Name, f.Name)
+		require.Equal(t, d.Strict, f.MaxTTL > 0, d.Name)
+		if d.Strict {
+			require.Equal(t, []time.Duration{d.MinTTL, d.MaxTTL}, []time.Duration{f.MinTTL, f.MaxTTL}, d.Name)
+		}
+	}
+}
 
 // leaseStories are what etcd, Consul and Chubby can do to a lock, by the kind of servers.
 var leaseStories = map[string]map[string]string{

@@ -38,7 +38,7 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 		Authority: p.Algorithm.Authority, HasTokens: p.Algorithm.Token, HasPrograms: p.Algorithm.Program != nil, Room: r.last,
 	})
 	w.spare = r.spareOf(s.Servers.Kind)
-	w.service = servers.Of(s.Servers.Backend()).Build(w)
+	w.service = servers.Build(s.Servers.Backend(), w)
 	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, s.Resource.Registers, w.journal.Decided))
 	for i := range p.clients {
 		w.addClient(&p.clients[i], &r.programs)

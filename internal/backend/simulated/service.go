@@ -17,10 +17,10 @@ func (s One) Servers() []*sim.Node { return []*sim.Node{s.Node} }
 func (One) Role(string) string { return "" }
 
 // None is the clients that a process has none of. Those of a service embed it.
-type None struct{ Kind string }
+type None struct{ Process Process }
 
 func (n None) missing(client string) string {
-	return fmt.Sprintf("the lock asks for a client of %s, but its servers are of the kind %s", client, n.Kind)
+	return fmt.Sprintf("the lock asks for a client of %s, but its servers are of the kind %s", client, n.Process.World().Scenario().Servers.Kind)
 }
 
 // Redis panics: there is no Redis server.

@@ -10,20 +10,6 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Backend is the simulated side of a kind of servers.
-type Backend interface {
-	// Refuses says why the servers cannot be played in a scenario, with the field at fault; "" if they can.
-	Refuses(*scenarios.Scenario) (field, problem string)
-	// Build makes the servers that the scenario of a run names.
-	Build(World) Service
-}
-
-// Anywhere refuses no scenario. Backends that do not either embed it.
-type Anywhere struct{}
-
-// Refuses refuses nothing.
-func (Anywhere) Refuses(*scenarios.Scenario) (field, problem string) { return "", "" }
-
 // World is a run, as the servers of its lock see it.
 type World interface {
 	Engine() *sim.Engine

@@ -17,24 +17,24 @@ import (
 )
 
 var list = []struct {
-	kind    backend.Kind
-	servers simulated.Backend
+	kind  backend.Kind
+	build func(simulated.World) simulated.Service
 }{
-	{redis.Kind, redisservers.Servers{}},
-	{zookeeper.Kind, zookeeperservers.Servers{}},
-	{lease.Etcd, leaseservers.Etcd()},
-	{lease.Consul, leaseservers.Consul()},
-	{lease.Chubby, leaseservers.Chubby()},
-	{memcached.Kind, memcachedservers.Servers{}},
-	{database.MySQL, databaseservers.MySQL()},
-	{database.Postgres, databaseservers.Postgres()},
+	{redis.Kind, redisservers.Build},
+	{zookeeper.Kind, zookeeperservers.Build},
+	{lease.Etcd, leaseservers.Etcd},
+	{lease.Consul, leaseservers.Consul},
+	{lease.Chubby, leaseservers.Chubby},
+	{memcached.Kind, memcachedservers.Build},
+	{database.MySQL, databaseservers.MySQL},
+	{database.Postgres, databaseservers.Postgres},
 }
 
-// Of returns the simulated servers of a kind. It panics if there are none.
-func Of(kind backend.Kind) simulated.Backend {
+// Build builds the simulated servers of a kind in a run. It panics if there are none.
+func Build(kind backend.Kind, w simulated.World) simulated.Service {
 	for _, each := range list {
 		if each.kind == kind {
-			return each.servers
+			return each.build(w)
 		}
 	}
 	panic("servers: nothing simulates " + kind.Facts().Title)

@@ -18,24 +18,18 @@ type service struct {
 	nodes  []*sim.Node // the server, and the pooler if there is one
 }
 
-// Servers builds a server of one dialect.
-type Servers struct {
-	simulated.Anywhere
-	dialect database.Dialect
-}
+// MySQL builds a MySQL server.
+func MySQL(w simulated.World) simulated.Service { return build(w, database.MySQL) }
 
-// MySQL simulates a MySQL server.
-func MySQL() Servers { return Servers{dialect: database.MySQL} }
+// Postgres builds a PostgreSQL server.
+func Postgres(w simulated.World) simulated.Service { return build(w, database.PostgreSQL) }
 
-// Postgres simulates a PostgreSQL server.
-func Postgres() Servers { return Servers{dialect: database.PostgreSQL} }
-
-// Build builds the server, and its pooler if there is one.
-func (k Servers) Build(w simulated.World) simulated.Service {
+// build builds a server, and its pooler if there is one.
+func build(w simulated.World, dialect database.Dialect) simulated.Service {
 	deployed := &w.Scenario().Servers
 	observer := newTruth(w)
 	s := &service{server: database.New(database.Config{
-		Dialect: k.dialect, Tables: tables(w.Scenario().Resource.Registers),
+		Dialect: dialect, Tables: tables(w.Scenario().Resource.Registers),
 		Idle: deployed.IdleTimeout, KeepAlive: deployed.KeepAlive, Observer: observer,
 	})}
 	names := deployed.Names()
@@ -90,13 +84,12 @@ func (s *service) ErrorReply(request sim.Payload, text string) sim.Payload {
 // clients is a task's client of the server.
 type clients struct {
 	simulated.None
-	process simulated.Process
-	front   *sim.Node // what it connects to
+	front *sim.Node // what it connects to
 }
 
 // Clients makes a task's clients of the servers.
 func (s *service) Clients(p simulated.Process) locks.Services {
-	return &clients{None: simulated.None{Kind: "mysql or postgres"}, process: p, front: s.nodes[len(s.nodes)-1]}
+	return &clients{None: simulated.None{Process: p}, front: s.nodes[len(s.nodes)-1]}
 }
 
 // SQL returns the client.
@@ -104,16 +97,16 @@ func (c *clients) SQL() locks.SQL { return c }
 
 // Connect opens a connection.
 func (c *clients) Connect(timeout time.Duration) (locks.SQLConn, error) {
-	l, err := simulated.Open(c.process.Task(), c.front, timeout)
+	l, err := simulated.Open(c.Process.Task(), c.front, timeout)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c.process, &sharedLine{line: l}}, nil
+	return &conn{c.Process, &sharedLine{line: l}}, nil
 }
 
 // Share returns this task's handle of a connection of the process.
 func (c *clients) Share(other locks.SQLConn) locks.SQLConn {
-	return &conn{c.process, other.(*conn).sharedLine}
+	return &conn{c.Process, other.(*conn).sharedLine}
 }
 
 // conn is the locks.SQLConn of one task.

@@ -26,14 +26,14 @@ type chubbySession struct {
 
 // of returns the connection of a session.
 func (c chubbyClient) of(id uint64) *chubbySession {
-	sessions, _ := (*c.process.Own()).([]*chubbySession)
+	sessions, _ := (*c.Process.Own()).([]*chubbySession)
 	i := slices.IndexFunc(sessions, func(s *chubbySession) bool { return s.session == lease.SessionID(id) })
 	return sessions[i]
 }
 
 func (c chubbyClient) call(timeout time.Duration, s *chubbySession, r *lease.Request) (*lease.Response, error) {
 	r.Session, r.Epoch = s.session, s.epoch
-	a, err := s.call(c.process, timeout, r)
+	a, err := s.call(c.Process, timeout, r)
 	if err != nil {
 		return nil, err
 	}
@@ -47,15 +47,15 @@ func (c chubbyClient) call(timeout time.Duration, s *chubbySession, r *lease.Req
 func (c chubbyClient) CreateSession(
 	timeout, ttl time.Duration, delay *time.Duration,
 ) (id uint64, lives time.Duration, err error) {
-	s := &chubbySession{connection: connection{server: c.server, woken: c.process.World().Woken}}
+	s := &chubbySession{connection: connection{server: c.server, woken: c.Process.World().Woken}}
 	a, err := c.call(timeout, s, &lease.Request{Op: lease.CreateSession, TTL: ttl, LockDelay: lockDelay(delay)})
 	if err != nil {
 		return 0, 0, err
 	}
 	c.tellTTL(ttl, a.TTL)
 	s.session = a.Session
-	sessions, _ := (*c.process.Own()).([]*chubbySession)
-	*c.process.Own() = append(sessions, s)
+	sessions, _ := (*c.Process.Own()).([]*chubbySession)
+	*c.Process.Own() = append(sessions, s)
 	return uint64(a.Session), a.TTL, nil
 }
 

@@ -18,7 +18,7 @@ func newConsulClient(c client) locks.Services { return consulClient{c} }
 func (c consulClient) Consul() locks.Consul { return c }
 
 func (c consulClient) call(timeout time.Duration, r *lease.Request) (*lease.Response, error) {
-	p := c.process
+	p := c.Process
 	idle, _ := (*p.Own()).([]*connection)
 	conn := &connection{server: c.server, woken: p.World().Woken}
 	if n := len(idle); n > 0 {

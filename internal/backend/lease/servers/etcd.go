@@ -23,17 +23,17 @@ type etcdShared struct {
 }
 
 func (c etcdClient) shared() *etcdShared {
-	s, ok := (*c.process.Own()).(*etcdShared)
+	s, ok := (*c.Process.Own()).(*etcdShared)
 	if !ok {
-		s = &etcdShared{connection: connection{server: c.server, woken: c.process.World().Woken}}
+		s = &etcdShared{connection: connection{server: c.server, woken: c.Process.World().Woken}}
 		s.lessor.connection = &s.connection
-		*c.process.Own() = s
+		*c.Process.Own() = s
 	}
 	return s
 }
 
 func (c etcdClient) call(timeout time.Duration, r *lease.Request) (*lease.Response, error) {
-	a, err := c.shared().connection.call(c.process, timeout, r)
+	a, err := c.shared().connection.call(c.Process, timeout, r)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (c etcdClient) Revoke(timeout time.Duration, id uint64) error {
 
 // KeepAlive keeps a lease alive.
 func (c etcdClient) KeepAlive(id uint64, done locks.Signal) {
-	c.shared().lessor.keep(c.process, lease.SessionID(id), done)
+	c.shared().lessor.keep(c.Process, lease.SessionID(id), done)
 }
 
 // Txn carries out one of two lists of operations. A Txn that makes a key with a lease makes a holder.

@@ -9,7 +9,6 @@ import (
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
 
@@ -17,39 +16,22 @@ import (
 type service struct {
 	simulated.One
 	server   *lease.Server
-	dialect  lease.Dialect
 	clientOf func(client) locks.Services
 }
 
-// Servers builds a service of one dialect.
-type Servers struct {
-	dialect  lease.Dialect
-	clientOf func(client) locks.Services
-}
+// Etcd builds an etcd cluster.
+func Etcd(w simulated.World) simulated.Service { return build(w, lease.Etcd(), newEtcdClient) }
 
-// Etcd simulates an etcd cluster.
-func Etcd() Servers { return Servers{lease.Etcd(), newEtcdClient} }
+// Consul builds the servers of a Consul datacenter.
+func Consul(w simulated.World) simulated.Service { return build(w, lease.Consul(), newConsulClient) }
 
-// Consul simulates the servers of a Consul datacenter.
-func Consul() Servers { return Servers{lease.Consul(), newConsulClient} }
+// Chubby builds a Chubby cell.
+func Chubby(w simulated.World) simulated.Service { return build(w, lease.Chubby(), newChubbyClient) }
 
-// Chubby simulates a Chubby cell.
-func Chubby() Servers { return Servers{lease.Chubby(), newChubbyClient} }
-
-// Refuses refuses a TTL that the servers would refuse.
-func (k Servers) Refuses(s *scenarios.Scenario) (field, problem string) {
-	if _, ok := k.dialect.Given(s.Lock.TTL); ok {
-		return "", ""
-	}
-	return "lock.ttl", fmt.Sprintf("%s refuses sessions with a TTL of %v: want %v to %v",
-		s.Servers.Title(), s.Lock.TTL, k.dialect.MinTTL, k.dialect.MaxTTL)
-}
-
-// Build builds the service.
-func (k Servers) Build(w simulated.World) simulated.Service {
-	s := &service{dialect: k.dialect, clientOf: k.clientOf}
+func build(w simulated.World, dialect lease.Dialect, clientOf func(client) locks.Services) simulated.Service {
+	s := &service{clientOf: clientOf}
 	s.server = lease.New(w.Engine(), lease.Config{
-		Dialect: k.dialect, Name: w.Scenario().Servers.Names()[0], Observer: newTruth(w),
+		Dialect: dialect, Name: w.Scenario().Servers.Names()[0], Observer: newTruth(w),
 	})
 	s.Node = s.server.Node()
 	return s
@@ -79,19 +61,18 @@ func (s *service) ErrorReply(request sim.Payload, text string) sim.Payload {
 // client is a task's client of the service.
 type client struct {
 	simulated.None
-	process simulated.Process
-	server  *sim.Node
+	server *sim.Node
 }
 
 // Clients makes a task's clients of the servers.
 func (s *service) Clients(p simulated.Process) locks.Services {
-	return s.clientOf(client{None: simulated.None{Kind: s.dialect.Name}, process: p, server: s.Node})
+	return s.clientOf(client{simulated.None{Process: p}, s.Node})
 }
 
 // tellTTL tells a reader if a session has been given another TTL than its client asked for.
 func (c client) tellTTL(asked, given time.Duration) {
 	if asked != given {
-		c.process.World().Note(c.process.Client(), fmt.Sprintf("asks for a TTL of %v and is given %v", asked, given))
+		c.Process.World().Note(c.Process.Client(), fmt.Sprintf("asks for a TTL of %v and is given %v", asked, given))
 	}
 }
 

@@ -21,11 +21,8 @@ type service struct {
 	server *memcached.Server
 }
 
-// Servers builds a memcached server.
-type Servers struct{ simulated.Anywhere }
-
 // Build builds the server.
-func (Servers) Build(w simulated.World) simulated.Service {
+func Build(w simulated.World) simulated.Service {
 	name, key := w.Scenario().Servers.Names()[0], w.Keys()[0]
 	s := &service{key: key, server: memcached.New(&truth{record.NewSuccession(w.Truth()), key})}
 	s.Node = w.Engine().AddServer(name, s.server)
@@ -46,13 +43,12 @@ func (s *service) ErrorReply(request sim.Payload, text string) sim.Payload {
 // clients is a task's client of the server.
 type clients struct {
 	simulated.None
-	process simulated.Process
-	server  *sim.Node
+	server *sim.Node
 }
 
 // Clients makes a task's clients of the servers.
 func (s *service) Clients(p simulated.Process) locks.Services {
-	return &clients{None: simulated.None{Kind: "memcached"}, process: p, server: s.Node}
+	return &clients{None: simulated.None{Process: p}, server: s.Node}
 }
 
 // Memcached returns the client.
@@ -108,7 +104,7 @@ func (c *clients) Delete(timeout time.Duration, key string) (bool, error) {
 
 // do sends a command on an idle connection of the process, or on a new one.
 func (c *clients) do(timeout time.Duration, r *memcached.Request) (memcached.Response, error) {
-	p := c.process
+	p := c.Process
 	began := p.Monotonic()
 	l, err := c.connection(timeout)
 	if err != nil {
@@ -132,16 +128,16 @@ func (c *clients) do(timeout time.Duration, r *memcached.Request) (memcached.Res
 }
 
 func (c *clients) connection(timeout time.Duration) (*simulated.Line, error) {
-	idle, _ := (*c.process.Own()).([]*simulated.Line)
+	idle, _ := (*c.Process.Own()).([]*simulated.Line)
 	for n := len(idle); n > 0; n = len(idle) {
 		l := idle[n-1]
 		idle = idle[:n-1]
-		*c.process.Own() = idle
+		*c.Process.Own() = idle
 		if !l.Over {
 			return l, nil
 		}
 	}
-	return simulated.Open(c.process.Task(), c.server, timeout)
+	return simulated.Open(c.Process.Task(), c.server, timeout)
 }
 
 // truth observes a memcached server: the client that makes the lock's item holds the lock.

@@ -32,11 +32,8 @@ type service struct {
 	told      map[string]int  // which server a client was told to be the master, by its name; nil before the first is
 }
 
-// Servers builds Redis servers.
-type Servers struct{ simulated.Anywhere }
-
 // Build builds the servers, with Sentinels or as a cluster if they are deployed so.
-func (Servers) Build(w simulated.World) simulated.Service {
+func Build(w simulated.World) simulated.Service {
 	s := &service{world: w, deployed: w.Scenario().Servers, purposes: kind.PurposesOf(w.Lock().Scripts)}
 	n := s.deployed.Count()
 	s.nodes, s.redis = make([]*sim.Node, 0, n), make([]*redis.Server, 0, n)
@@ -253,7 +250,7 @@ func (s *service) Clients(p simulated.Process) locks.Services {
 		}
 		*p.Own() = state
 	}
-	c := &clients{None: simulated.None{Kind: "redis"}, ports: make([]port, s.deployed.Masters)}
+	c := &clients{None: simulated.None{Process: p}, ports: make([]port, s.deployed.Masters)}
 	for i := range c.ports {
 		c.ports[i] = port{process: p, state: state, server: i}
 	}

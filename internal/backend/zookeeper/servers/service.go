@@ -22,11 +22,8 @@ type service struct {
 	sessions map[*sim.Node]func() zookeeper.SessionID // the present one of every client process
 }
 
-// Servers builds an ensemble.
-type Servers struct{ simulated.Anywhere }
-
 // Build builds the ensemble.
-func (Servers) Build(w simulated.World) simulated.Service {
+func Build(w simulated.World) simulated.Service {
 	deployed := &w.Scenario().Servers
 	s := &service{world: w, sessions: make(map[*sim.Node]func() zookeeper.SessionID)}
 	s.ensemble = zookeeper.New(w.Engine(), zookeeper.Config{
@@ -88,12 +85,11 @@ func (s *service) open(p simulated.Process, f zookeeper.Flavour, timeout time.Du
 type clients struct {
 	simulated.None
 	service *service
-	process simulated.Process
 }
 
 // Clients makes a task's clients of the servers.
 func (s *service) Clients(p simulated.Process) locks.Services {
-	return &clients{None: simulated.None{Kind: "zookeeper"}, service: s, process: p}
+	return &clients{None: simulated.None{Process: p}, service: s}
 }
 
 // ZooKeeper returns the ensemble.
@@ -101,7 +97,7 @@ func (c *clients) ZooKeeper() locks.ZooKeeper { return c }
 
 // Open returns the process's handle.
 func (c *clients) Open(library string, timeout time.Duration) locks.ZKHandle {
-	p := c.process
+	p := c.Process
 	handle, ok := (*p.Own()).(*zookeeper.Handle)
 	if !ok || handle.Dead() {
 		flavour, known := zookeeper.FindFlavour(library)

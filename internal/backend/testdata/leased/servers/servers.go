@@ -134,11 +134,8 @@ func (t *truth) executed(node *sim.Node, r *request, done bool) {
 	}
 }
 
-// Servers builds the server.
-type Servers struct{ simulated.Anywhere }
-
 // Build builds the server.
-func (Servers) Build(w simulated.World) simulated.Service {
+func Build(w simulated.World) simulated.Service {
 	s := &server{leases: make(map[string]*given), truth: &truth{record.NewSuccession(w.Truth()), w.Keys()[0]}}
 	s.node = w.Engine().AddServer(w.Scenario().Servers.Names()[0], s)
 	return &service{simulated.One{Node: s.node}}
@@ -148,7 +145,7 @@ type service struct{ simulated.One }
 
 // Clients makes a task's clients of the server.
 func (s *service) Clients(p simulated.Process) locks.Services {
-	return &client{simulated.None{Kind: "leased"}, p, s.Node}
+	return &client{simulated.None{Process: p}, s.Node}
 }
 
 // Command knows none.
@@ -162,8 +159,7 @@ func (*service) ErrorReply(p sim.Payload, text string) sim.Payload {
 // client is a task's client. The tasks of a process open a connection for each call.
 type client struct {
 	simulated.None
-	process simulated.Process
-	server  *sim.Node
+	server *sim.Node
 }
 
 // Other returns the client.
@@ -181,13 +177,13 @@ func (c *client) Drop(timeout time.Duration, name string, number uint64) (bool, 
 }
 
 func (c *client) ask(timeout time.Duration, r *request) (uint64, error) {
-	line, err := simulated.Open(c.process.Task(), c.server, timeout)
+	line, err := simulated.Open(c.Process.Task(), c.server, timeout)
 	if err != nil {
 		return 0, err
 	}
 	defer line.Close()
-	r.Origin = c.process.Origin()
-	p, err := line.Call(c.process.Task(), r, timeout)
+	r.Origin = c.Process.Origin()
+	p, err := line.Call(c.Process.Task(), r, timeout)
 	if err != nil {
 		return 0, err
 	}
