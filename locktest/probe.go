@@ -30,7 +30,7 @@ func kindsWith(is func(*backend.Facts) bool) (names []string) {
 }
 
 // facts are those of the servers on which the lock is probed.
-func (p *prober) facts() *backend.Facts { return scenarios.Servers{Kind: p.kind}.Facts() }
+func (p *prober) facts() *backend.Facts { return scenarios.Kind(p.kind).Facts() }
 
 // prober finds out what a lock is like, in runs without faults.
 type prober struct {
@@ -106,7 +106,7 @@ func (p *prober) settle() (*sightings, error) {
 	found, most := p.kind, -1
 	for _, kind := range asked {
 		for _, replicas := range []int{p.options.Replicas, max(p.options.Replicas, 2)} {
-			if replicas > 0 && !(scenarios.Servers{Kind: kind}).Facts().Has(backend.Replicas) {
+			if replicas > 0 && !scenarios.Kind(kind).Facts().Has(backend.Replicas) {
 				continue
 			}
 			p.kind, p.replicas = kind, replicas

@@ -21,7 +21,7 @@ const (
 // findLife finds out for how long the servers keep a grant whose holder is gone.
 func (p *prober) findLife(s *subject, seen *sightings) error {
 	life, err := p.life(seen)
-	s.Expires = life > 0 && !scenarios.Servers{Kind: p.kind}.Facts().InSession()
+	s.Expires = life > 0 && !scenarios.Kind(p.kind).Facts().InSession()
 	switch {
 	case err != nil:
 		return err

@@ -18,14 +18,11 @@ func kindNames() []string {
 	return names
 }
 
-// Backend returns what there is to know of servers of the kind; of those that a scenario has without naming a kind, or with
-// a name that is none.
-func (s Servers) Backend() backend.Kind {
-	if k, ok := all.Find(s.Kind); ok {
-		return k
-	}
-	return all.Kinds()[0]
-}
+// Kind returns what there is to know of servers of a kind; of those of a scenario that names no kind if the name is none.
+func Kind(name string) backend.Kind { return all.Find(name) }
+
+// Backend returns what there is to know of servers of the kind.
+func (s Servers) Backend() backend.Kind { return Kind(s.Kind) }
 
 // Facts returns what is true of all servers of the kind.
 func (s Servers) Facts() *backend.Facts { return s.Backend().Facts() }

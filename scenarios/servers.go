@@ -8,8 +8,7 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Servers is the deployment of the lock's servers. Each kind has fields of its own; of those, zero stands for the kind's
-// default.
+// Servers is the deployment of the lock's servers, with what reports and checks ask of it.
 type Servers backend.Servers
 
 // Count returns how many servers there are, but for those that only watch others.
@@ -45,7 +44,7 @@ var serverFields = ofBackends(mapping[Servers]{
 	name: "servers",
 	doc:  "The servers that keep the lock: one of [several backends](#the-kinds-of-servers).",
 	fields: []field[Servers]{
-		bind("kind", wordOf(kindNames()...), func(s *Servers) *string { return &s.Kind }, "The backend.").or("redis"),
+		bind("kind", wordOf(kindNames()...), func(s *Servers) *string { return &s.Kind }, "The backend.").or(kindNames()[0]),
 		bind("masters", integer(1, maxServers), func(s *Servers) *int { return &s.Masters },
 			"The number of servers that do not replicate each other: `redis-1`, `redis-2`, …").or("1"),
 		bind("replicas", integer(0, maxServers), func(s *Servers) *int { return &s.Replicas },

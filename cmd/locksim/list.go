@@ -168,7 +168,7 @@ func lockNames() []string {
 	return names
 }
 
-func titleOf(kind string) string { return scenarios.Servers{Kind: kind}.Title() }
+func titleOf(kind string) string { return scenarios.Kind(kind).Facts().Title }
 
 func clockName(k locks.ClockKind) string {
 	switch k {

@@ -35,7 +35,7 @@ func (s *Subject) Kind() string { return s.Algorithm.Servers }
 func (s *Subject) Several() bool { return s.Algorithm.Authority == locks.Majority }
 
 // facts is what is true of its servers.
-func (s *Subject) facts() *backend.Facts { return scenarios.Servers{Kind: s.Kind()}.Facts() }
+func (s *Subject) facts() *backend.Facts { return scenarios.Kind(s.Kind()).Facts() }
 
 // InSession reports whether the lock lives in a session that a client library keeps.
 func (s *Subject) InSession() bool { return s.facts().InSession() }

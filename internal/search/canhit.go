@@ -30,5 +30,5 @@ func (k Kind) CanHit(s *scenarios.Servers) bool {
 
 // Refusals lists errors with which servers of a kind may answer a request.
 func Refusals(servers string) []string {
-	return slices.Clone(scenarios.Servers{Kind: servers}.Facts().Refuses)
+	return slices.Clone(scenarios.Kind(servers).Facts().Refuses)
 }

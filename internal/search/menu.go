@@ -107,7 +107,7 @@ func (m Menu) withDefaults() (Menu, *backend.Facts) {
 		a, _ := locks.Catalogue().Find(m.Lock)
 		m.Servers = a.Backend()
 	}
-	kind := scenarios.Servers{Kind: m.Servers}.Facts()
+	kind := scenarios.Kind(m.Servers).Facts()
 	m.Masters = orDefault(m.Masters, 1)
 	m.TTLs = orDefault(m.TTLs, kind.TTLs...)
 	m.Styles = orDefault(m.Styles, history.Careless)

@@ -24,7 +24,7 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 	if len(kinds) > 0 && lapses(lock) {
 		m.Overrun = wideOverrun
 	}
-	kind := scenarios.Servers{Kind: lock.Backend()}.Facts()
+	kind := scenarios.Kind(lock.Backend()).Facts()
 	if slices.Contains(kinds, Cut) && kind.Has(backend.EndSession) && !slices.Contains(kinds, SessionCut) {
 		m.Faults = append(slices.Clone(kinds), SessionCut) // a cut, of a length that tells
 	}
@@ -53,7 +53,7 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 // session lasts as long as its client, a lock that renews its lease is not outlasted, and of a lease that states a
 // deadline a careful client knows the end.
 func lapses(lock *locks.Algorithm) bool {
-	return lock.Lease && lock.Deadline == locks.NoClock && scenarios.Servers{Kind: lock.Backend()}.Holds() == "" &&
+	return lock.Lease && lock.Deadline == locks.NoClock && scenarios.Kind(lock.Backend()).Facts().Holds == "" &&
 		!lock.Renews && sends[lock.Name] != trace.ToRenew
 }
 

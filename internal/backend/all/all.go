@@ -28,12 +28,8 @@ var kinds = []backend.Kind{
 // Kinds returns the backends, in the order of the documentation.
 func Kinds() []backend.Kind { return slices.Clone(kinds) }
 
-// Find returns the backend of that name.
-func Find(name string) (backend.Kind, bool) {
-	for _, k := range kinds {
-		if k.Facts().Name == name {
-			return k, true
-		}
-	}
-	return nil, false
+// Find returns the backend of that name; the first if none has it.
+func Find(name string) backend.Kind {
+	named := func(k backend.Kind) bool { return k.Facts().Name == name }
+	return kinds[max(slices.IndexFunc(kinds, named), 0)]
 }

@@ -83,7 +83,7 @@ func pauseLine() []int {
 
 // tickFor is a tick with which an ensemble grants sessions of that length: from 2 to 20 ticks.
 func tickFor(kind string, session time.Duration) time.Duration {
-	if !(scenarios.Servers{Kind: kind}).Facts().Has(backend.Tick) {
+	if !scenarios.Kind(kind).Facts().Has(backend.Tick) {
 		return 0
 	}
 	return session / 5

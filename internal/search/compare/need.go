@@ -56,7 +56,7 @@ func servers(lock *locks.Algorithm, f *facts) string {
 	case lock.Authority == locks.Replicated:
 		return "a Redis master, and replicas that acknowledge"
 	}
-	return scenarios.Servers{Kind: lock.Backend()}.Facts().Place
+	return scenarios.Kind(lock.Backend()).Facts().Place
 }
 
 // at returns a cell without fencing, or in the first mode if there is none without; nil if it was not asked for.

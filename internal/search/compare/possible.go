@@ -32,7 +32,7 @@ func (c *column) spares(lock *locks.Algorithm, f *facts) string {
 	}
 	var why []string
 	for _, kind := range c.kinds {
-		if reason := lacks(kind, scenarios.Servers{Kind: lock.Backend()}.Title()); !slices.Contains(why, reason) {
+		if reason := lacks(kind, scenarios.Kind(lock.Backend()).Facts().Title); !slices.Contains(why, reason) {
 			why = append(why, reason)
 		}
 	}

@@ -34,7 +34,7 @@ func newScene(lock *locks.Algorithm, ttl time.Duration, latency sim.Latency) *sc
 
 // deployment is how a lock's servers are usually deployed.
 func deployment(lock *locks.Algorithm) scenarios.Servers {
-	return scenarios.Servers(scenarios.Servers{Kind: lock.Backend()}.Backend().Usual(lock.Authority))
+	return scenarios.Servers(scenarios.Kind(lock.Backend()).Usual(lock.Authority))
 }
 
 // client adds one that takes the lock once, as long as work says, and waits for it as long as it takes.

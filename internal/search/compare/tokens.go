@@ -19,5 +19,5 @@ func tokenOf(lock *locks.Algorithm) string {
 	if other, ok := otherTokens[lock.Name]; ok {
 		return other
 	}
-	return scenarios.Servers{Kind: lock.Backend()}.Facts().Token
+	return scenarios.Kind(lock.Backend()).Facts().Token
 }
