@@ -140,7 +140,7 @@ func (g *guest) unopened(why error) {
 	p := g.process
 	p.task.Step(trace.Step{Does: trace.Refused}, 0, func() {
 		p.world.journal.Refused(p.world.journal.start(&p.owner), record.Refusal{Outcome: history.Failed, Final: true})
-		p.world.Note(p.client.name, CannotSetUp+why.Error())
+		p.world.journal.Note(p.client.name, CannotSetUp+why.Error())
 	}, why.Error)
 }
 
@@ -172,7 +172,7 @@ func (g *guest) Said(text []byte) {
 		if !whole {
 			return
 		}
-		g.process.world.Note(g.process.client.name, writes+string(line))
+		g.process.world.journal.Note(g.process.client.name, writes+string(line))
 		g.saying = rest
 		g.said++
 	}

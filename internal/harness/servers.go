@@ -35,22 +35,11 @@ func (w *world) Clients() []string {
 	return names
 }
 
-// Truth returns the truth about grants.
-func (w *world) Truth() *record.Truth { return w.journal.Truth }
+// Recorder returns what observes the run.
+func (w *world) Recorder() *record.Recorder { return w.journal.Recorder }
 
 // Spare returns where servers keep what the next run of this runner can use again.
 func (w *world) Spare() *any { return w.spare }
-
-// Settled notes what the lock's own servers decided on an access.
-func (w *world) Settled(access int, accepted bool, version uint64) {
-	w.journal.Settled(access, accepted, version)
-}
-
-// Written notes what the lock's own servers made of the write of a version in the end.
-func (w *world) Written(version uint64, accepted bool) { w.journal.Written(version, accepted) }
-
-// Note writes down what a reader wants to know of a node.
-func (w *world) Note(node, text string) { w.journal.Note(node, text) }
 
 // Woken counts a message that tells a client of something that it has not just asked for.
 func (w *world) Woken() { w.wakeUps++ }

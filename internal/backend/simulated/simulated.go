@@ -17,18 +17,12 @@ type World interface {
 	Lock() *locks.Algorithm
 	Keys() []string    // those of the lock on its servers
 	Clients() []string // the names of the client processes
-	Truth() *record.Truth
+	// Recorder is told what the servers grant, and what they decide on accesses to data that they guard.
+	Recorder() *record.Recorder
 	// Spare returns where servers of this kind keep what the next run can use again.
 	Spare() *any
-	// Note writes down what a reader wants to know of a node.
-	Note(node, text string)
 	// Woken counts a message that tells a client of something that it has not just asked for.
 	Woken()
-	// Settled notes what the servers decided on an access to data that they guard, which is numbered from 1. A version counts
-	// for reads.
-	Settled(access int, accepted bool, version uint64)
-	// Written notes what the servers made of the write of a version in the end, of which its answer told nothing.
-	Written(version uint64, accepted bool)
 }
 
 // Process is a task of a client process, as the client libraries of its servers see it.

@@ -146,7 +146,7 @@ func (c *conn) Do(timeout time.Duration, s locks.SQLStatement, args ...any) (loc
 	if err != nil {
 		c.over.Fire()
 		if r.Access != 0 && errors.Is(err, locks.ErrNotDone) { // the end of the connection has refused it
-			p.World().Settled(r.Access, false, 0)
+			p.World().Recorder().Settled(r.Access, false, 0)
 		}
 		return locks.SQLResult{}, err
 	}

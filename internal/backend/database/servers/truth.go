@@ -27,7 +27,7 @@ type truth struct {
 
 func newTruth(w simulated.World) *truth {
 	space, name, _ := strings.Cut(w.Keys()[0], "/")
-	return &truth{Succession: record.NewSuccession(w.Truth()), world: w, key: database.Key{Space: space, Name: name}}
+	return &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, key: database.Key{Space: space, Name: name}}
 }
 
 // watch tells the truth which node the server runs on.
@@ -84,7 +84,7 @@ func (t *truth) Committed(_ *database.Server, r *database.Request, changes []dat
 	for i := range changes {
 		switch c := &changes[i]; {
 		case c.Table.Name == resourceTable && c.After != nil:
-			t.world.Written(uint64(c.Value(c.After, "version").Int), true)
+			t.world.Recorder().Written(uint64(c.Value(c.After, "version").Int), true)
 		case c.Table.Name == t.key.Space && t.leased() && t.isLease(c):
 			t.changed(r, c)
 		}
@@ -95,7 +95,7 @@ func (t *truth) Committed(_ *database.Server, r *database.Request, changes []dat
 func (t *truth) RolledBack(_ *database.Server, changes []database.Change) {
 	for i := range changes {
 		if c := &changes[i]; c.Table.Name == resourceTable && c.After != nil {
-			t.world.Written(uint64(c.Value(c.After, "version").Int), false)
+			t.world.Recorder().Written(uint64(c.Value(c.After, "version").Int), false)
 		}
 	}
 }
@@ -151,6 +151,6 @@ func (t *truth) Executed(_ *database.Server, r *database.Request, a *database.Re
 // accessed sees a read of the resource. A write counts when it is committed.
 func (t *truth) accessed(r *database.Request, a *database.Response) {
 	if len(a.Rows) == 1 {
-		t.world.Settled(r.Access, true, uint64(a.Rows[0][0].Int))
+		t.world.Recorder().Settled(r.Access, true, uint64(a.Rows[0][0].Int))
 	}
 }

@@ -72,7 +72,7 @@ func (s *service) Clients(p simulated.Process) locks.Services {
 // tellTTL tells a reader if a session has been given another TTL than its client asked for.
 func (c client) tellTTL(asked, given time.Duration) {
 	if asked != given {
-		c.Process.World().Note(c.Process.Client(), fmt.Sprintf("asks for a TTL of %v and is given %v", asked, given))
+		c.Process.World().Recorder().Note(c.Process.Client(), fmt.Sprintf("asks for a TTL of %v and is given %v", asked, given))
 	}
 }
 

@@ -32,7 +32,7 @@ type entry struct {
 }
 
 func newTruth(w simulated.World) *truth {
-	return &truth{Succession: record.NewSuccession(w.Truth()), world: w, key: w.Keys()[0]}
+	return &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, key: w.Keys()[0]}
 }
 
 // isEntry reports whether a change is of a key that holds the lock, or waits for it.
@@ -87,7 +87,7 @@ func (l *truth) settle(r *lease.Request, a *lease.Response) {
 			version, _ = strconv.ParseUint(k.Value, 10, 64) // a register that nobody has written is not there
 		}
 	}
-	l.world.Settled(r.Access, a.Succeeded, version)
+	l.world.Recorder().Settled(r.Access, a.Succeeded, version)
 }
 
 // leave takes an entry away, and says whose it was and whether it was the first.

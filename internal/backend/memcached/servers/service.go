@@ -24,7 +24,7 @@ type service struct {
 // Build builds the server.
 func Build(w simulated.World) simulated.Service {
 	name, key := w.Scenario().Servers.Names()[0], w.Keys()[0]
-	s := &service{key: key, server: memcached.New(&truth{record.NewSuccession(w.Truth()), key})}
+	s := &service{key: key, server: memcached.New(&truth{record.NewSuccession(w.Recorder().Truth), key})}
 	s.Node = w.Engine().AddServer(name, s.server)
 	s.server.Attach(s.Node, w.Engine().Rand("began", name))
 	return s

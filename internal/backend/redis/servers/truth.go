@@ -39,7 +39,7 @@ type origin struct {
 }
 
 func newTruth(s *service, w simulated.World) *truth {
-	t := w.Truth()
+	t := w.Recorder().Truth
 	r := &truth{
 		Truth: t, service: s, keys: w.Keys(), quorum: 1,
 		origins: make([]origin, 0, cap(t.Copies)), keyed: make([]keyed, s.deployed.Count()*len(w.Keys())),

@@ -75,7 +75,7 @@ func (s *service) open(p simulated.Process, f zookeeper.Flavour, timeout time.Du
 	node := p.Task().Node()
 	h := zookeeper.NewHandle(p.Task(), s.ensemble, zookeeper.HandleConfig{
 		Flavour: f, Timeout: timeout, Servers: servers, Rand: p.World().Engine().Rand("handle", node.Name, p.Life()),
-		Woken: p.World().Woken, Tell: func(news string) { p.World().Note(node.Name, news) },
+		Woken: p.World().Woken, Tell: func(news string) { p.World().Recorder().Note(node.Name, news) },
 	})
 	s.sessions[node] = func() zookeeper.SessionID { return h.Session().ID }
 	return h

@@ -31,7 +31,7 @@ type entry struct {
 }
 
 func newTruth(w simulated.World) *truth {
-	return &truth{Succession: record.NewSuccession(w.Truth()), world: w, key: w.Keys()[0]}
+	return &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, key: w.Keys()[0]}
 }
 
 // isEntry reports whether a node of that path holds the lock, or waits for it.
@@ -59,7 +59,7 @@ func (z *truth) Committed(s *zookeeper.Server, txn *zookeeper.Txn) {
 		z.Outlives(history.ID(r.Tag))
 	}
 	if r != nil && r.Access != 0 {
-		z.world.Settled(r.Access, txn.Err == zookeeper.OK, 0)
+		z.world.Recorder().Settled(r.Access, txn.Err == zookeeper.OK, 0)
 	}
 	switch {
 	case r == nil || !z.isEntry(r.Path):
@@ -75,7 +75,7 @@ func (z *truth) Answered(_ *zookeeper.Server, a *zookeeper.Response) {
 	z.Outlives(history.ID(a.Request.Tag))
 	if r := a.Request; r.Access != 0 {
 		version, _ := strconv.ParseUint(a.Data, 10, 64) // of a register that has never been written, 0
-		z.world.Settled(r.Access, true, version)
+		z.world.Recorder().Settled(r.Access, true, version)
 	}
 }
 

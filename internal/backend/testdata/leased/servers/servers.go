@@ -136,7 +136,7 @@ func (t *truth) executed(node *sim.Node, r *request, done bool) {
 
 // Build builds the server.
 func Build(w simulated.World) simulated.Service {
-	s := &server{leases: make(map[string]*given), truth: &truth{record.NewSuccession(w.Truth()), w.Keys()[0]}}
+	s := &server{leases: make(map[string]*given), truth: &truth{record.NewSuccession(w.Recorder().Truth), w.Keys()[0]}}
 	s.node = w.Engine().AddServer(w.Scenario().Servers.Names()[0], s)
 	return &service{simulated.One{Node: s.node}}
 }
