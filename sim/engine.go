@@ -43,6 +43,9 @@ type Engine struct {
 	// Command makes a node carry out an action that only its backend, or its client, supports: Promote, Evict,
 	// Snapshot, EndSession. It reports whether there was anything to do. It may be nil.
 	Command func(n *Node, a *Action) bool
+	// ErrorReply answers a request with an error, for faults of kind Error alone. The form of an error is part of the server's
+	// protocol.
+	ErrorReply func(request Payload, text string) Payload
 
 	config  Config
 	now     trace.Instant
@@ -59,8 +62,7 @@ type Engine struct {
 	conns    []*Conn // in the order in which they were opened
 	sweep    int     // how many conns there may be before those that are over are forgotten
 
-	injector   Injector
-	errorReply ErrorReply
+	injector Injector
 
 	begun    bool // by Advance
 	steps    int

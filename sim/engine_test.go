@@ -261,7 +261,7 @@ func turmoil(t testing.TB, seed uint64, keep bool, spare *sim.Spare) (*sim.Engin
 	for range 8 {
 		f := actions[r.IntN(len(actions))]()
 		f.Trigger.At = time.Duration(r.Int64N(int64(20 * s)))
-		e.Inject(f, nil)
+		e.Inject(f)
 	}
 	return e, e.Run()
 }
@@ -387,7 +387,7 @@ func TestReceivedMessagesAreAPrefixOfThoseSent(t *testing.T) {
 			if f.Trigger.When == sim.After && rapid.Bool().Draw(t, "later") {
 				f.Trigger.Plus = time.Duration(rapid.IntRange(1, 20).Draw(t, "plus")) * ms
 			}
-			w.Inject(f, nil)
+			w.Inject(f)
 		}
 		for _, name := range []string{"a", "b"} {
 			w.AddClient(name, func(task *sim.Task) { chatter(w, wires, task) })

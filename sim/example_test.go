@@ -19,7 +19,7 @@ func ExampleEngine() {
 		Trigger: sim.Trigger{When: sim.At, At: 500 * time.Millisecond},
 		Action:  sim.Action{Kind: sim.Pause, Node: "a"},
 		For:     10 * time.Second,
-	}, nil)
+	})
 	e.Run()
 	// Output:
 	// a wakes at 10.5s

@@ -19,17 +19,10 @@ type message struct {
 	lost     bool          // its connection broke and took it along
 }
 
-// ErrorReply makes the payload that answers a request with an error. The builder of the world supplies it, since
-// the form of an error is part of the server's protocol.
-type ErrorReply func(request Payload, text string) Payload
-
-// Inject adds a fault to the run. Its scenario has been checked: an unknown name here is a bug. Only faults of
-// kind Error need errorReply, which is the same for all of a run. A fault at 0s acts before any process takes a step.
-func (e *Engine) Inject(f Fault, errorReply ErrorReply) {
-	if errorReply != nil {
-		e.errorReply = errorReply
-	}
-	if f.Action.Kind == Error && e.errorReply == nil {
+// Inject adds a fault to the run. Its scenario has been checked: an unknown name here is a bug. A fault at 0s acts before any
+// process takes a step.
+func (e *Engine) Inject(f Fault) {
+	if f.Action.Kind == Error && e.ErrorReply == nil {
 		panic("sim: fault " + f.Name + " has no way to make an error reply")
 	}
 	e.injector.Arm(f)
@@ -193,7 +186,7 @@ func (e *Engine) refuse(m *message, f *Fault) bool {
 	if m == nil || m.conn == nil || m.reply {
 		return false
 	}
-	answer := e.errorReply(m.payload, f.Action.Text)
+	answer := e.ErrorReply(m.payload, f.Action.Text)
 	if f.Trigger.When == Before {
 		m.answer = answer
 		return true

@@ -226,7 +226,7 @@ func TestErrorCannotReplaceWhatHasBeenDone(t *testing.T) {
 }
 
 func TestErrorNeedsAWayToMakeOne(t *testing.T) {
-	require.Panics(t, func() { newWorld(t).Inject(on("before srv execute SET", errorReply("ERR")), nil) })
+	require.Panics(t, func() { newWorld(t).Inject(on("before srv execute SET", errorReply("ERR"))) })
 }
 
 func TestFaultsThatNeverFiredAreReported(t *testing.T) {

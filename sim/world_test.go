@@ -90,8 +90,9 @@ func (w *world) note(format string, args ...any) {
 
 // faults hangs faults.
 func (w *world) faults(faults ...sim.Fault) {
+	w.ErrorReply = func(_ sim.Payload, text string) sim.Payload { return word(text) }
 	for _, f := range faults {
-		w.Inject(f, func(_ sim.Payload, text string) sim.Payload { return word(text) })
+		w.Inject(f)
 	}
 }
 

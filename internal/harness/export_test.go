@@ -17,6 +17,6 @@ func Inject(p locks.Process, a sim.Action, lasts time.Duration) {
 	w.plan.texts = append(w.plan.texts, a.String())
 	w.engine.Inject(sim.Fault{
 		Trigger: sim.Trigger{At: time.Duration(w.engine.Now()) + shortly}, Action: a, For: lasts,
-	}, w.errorReply)
+	})
 	p.Sleep(5 * shortly)
 }

@@ -48,8 +48,9 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	w.engine.Role = w.role
 	w.engine.Command = w.service.Command
 	w.engine.Crashed = func(n *sim.Node) { w.journal.Died(n.Name) }
+	w.engine.ErrorReply = w.errorReply
 	for _, f := range p.faults {
-		w.engine.Inject(f, w.errorReply)
+		w.engine.Inject(f)
 	}
 	return w
 }

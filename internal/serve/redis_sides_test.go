@@ -241,7 +241,7 @@ func (s *simulatedRedis) restart(t require.TestingT) {
 	s.engine.Inject(sim.Fault{
 		Trigger: sim.Trigger{When: sim.At, At: time.Duration(s.now) + takes},
 		Action:  sim.Action{Kind: sim.Crash, Node: "redis", Restart: takes},
-	}, nil)
+	})
 	s.now = s.now.Add(2 * takes)
 	s.advance(t)
 	s.setClock(t, s.clock)

@@ -20,7 +20,7 @@ func (w *world) holder(name string, then func(t *sim.Task)) {
 }
 
 func (w *world) at(moment time.Duration, a sim.Action) {
-	w.Inject(sim.Fault{Trigger: sim.Trigger{When: sim.At, At: moment}, Action: a}, nil)
+	w.Inject(sim.Fault{Trigger: sim.Trigger{When: sim.At, At: moment}, Action: a})
 }
 
 func linger(t *sim.Task) { t.Sleep(time.Minute) }
@@ -143,12 +143,13 @@ func TestAnInjectedErrorEndsTheTransactionAsARealOneDoes(t *testing.T) {
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			w := newWorld(t, database.Config{Dialect: d.dialect})
+			w.ErrorReply = database.ErrorResponse
 			w.Inject(sim.Fault{
 				Trigger: sim.Trigger{
 					When: sim.Before, Nth: 1, Step: sim.Pattern{Node: "db", Does: trace.Execute, What: d.what},
 				},
 				Action: sim.Action{Kind: sim.Error, Text: d.text},
-			}, database.ErrorResponse)
+			})
 			var got []string
 			w.AddClient("driver", func(task *sim.Task) {
 				for _, step := range [][2]string{

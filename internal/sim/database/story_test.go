@@ -155,7 +155,7 @@ func duration(t require.TestingT, text string) time.Duration {
 }
 
 func (s *simSQL) inject(at time.Duration, a sim.Action) {
-	s.engine.Inject(sim.Fault{Trigger: sim.Trigger{When: sim.At, At: at}, Action: a}, nil)
+	s.engine.Inject(sim.Fault{Trigger: sim.Trigger{When: sim.At, At: at}, Action: a})
 }
 
 func (s *simSQL) act(task *sim.Task, line string) {

@@ -111,7 +111,7 @@ func (w *world) at(moment time.Duration, a sim.Action, lasts ...time.Duration) {
 	if len(lasts) > 0 {
 		f.For = lasts[0]
 	}
-	w.Inject(f, nil)
+	w.Inject(f)
 }
 
 // client does only what it is told: nobody renews its sessions.

@@ -193,7 +193,7 @@ func TestFaultsComeBetweenADeadlineAndItsEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, 5, lease.Etcd())
-			w.Inject(c.fault, nil)
+			w.Inject(c.fault)
 			w.client("a", func(c *client) {
 				c.begin(lease.Request{Op: lease.LeaseGrant, TTL: 10 * s})
 				c.must(lease.Request{Op: lease.Put, Key: "k", Session: c.session})

@@ -56,7 +56,7 @@ func (list story) simulated(t *testing.T, plant func(*memcached.Request)) (lines
 		if r.Key == restart {
 			w.Inject(sim.Fault{Trigger: sim.Trigger{When: sim.At, At: time.Duration(i)*ms + ms/4}, Action: sim.Action{
 				Kind: sim.Crash, Node: "memcached", Restart: ms / 4,
-			}}, nil)
+			}})
 		}
 	}
 	w.play(func(c *client) {

@@ -199,7 +199,7 @@ func TestRestartDropsItemsAndResetsCASIDs(t *testing.T) {
 	w.Inject(sim.Fault{
 		Trigger: sim.Trigger{When: sim.At, At: s},
 		Action:  sim.Action{Kind: sim.Crash, Node: "memcached", Restart: 500 * ms, Keep: "all"},
-	}, nil)
+	})
 	w.play(func(c *client) {
 		c.do(add("a", 100))
 		c.task.Sleep(1700 * ms)

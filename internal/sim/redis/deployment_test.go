@@ -146,7 +146,8 @@ func (d *deployment) client(name string, main func(c *caller)) {
 }
 
 func (d *deployment) fault(when sim.Trigger, a sim.Action, lasts time.Duration) {
-	d.Inject(sim.Fault{Trigger: when, Action: a, For: lasts}, redis.ErrorResponse)
+	d.ErrorReply = redis.ErrorResponse
+	d.Inject(sim.Fault{Trigger: when, Action: a, For: lasts})
 }
 
 func at(moment time.Duration) sim.Trigger { return sim.Trigger{When: sim.At, At: moment} }

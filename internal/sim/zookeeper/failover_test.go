@@ -98,7 +98,7 @@ func TestEpochThatNobodyHeardOfWinsNoElection(t *testing.T) {
 				When: sim.Before, Nth: 3 + i, Step: sim.Pattern{Node: "zk-3", Does: trace.Reply, What: "LEADERINFO"},
 			},
 			Action: crash("zk-3", false, down),
-		}, nil)
+		})
 	}
 	w.at(15*s, crash("zk-2", false, time.Minute))
 	w.client("a", func(k *keeper) {
@@ -148,7 +148,7 @@ func TestUncommittedWriteSurvivesWithTheWinner(t *testing.T) {
 	w.Inject(sim.Fault{
 		Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Node: "zk-3", Does: trace.Execute, What: "ACK", Peer: "zk-2"}, Nth: 3},
 		Action:  sim.Action{Kind: sim.Crash, Node: "zk-3"},
-	}, nil)
+	})
 	w.at(5*s, cut("zk-1", "zk-3"), 3*s)
 	w.client("a", func(k *keeper) {
 		k.open(3, 10*s)
@@ -277,7 +277,7 @@ func TestNothingIsReportedTwice(t *testing.T) {
 	w.Inject(sim.Fault{
 		Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Node: "zk-3", Does: trace.Execute, What: "ACK"}, Nth: 3},
 		Action:  sim.Action{Kind: sim.Pause, Node: "zk-3"}, For: 25 * s,
-	}, nil)
+	})
 	w.client("a", func(k *keeper) {
 		k.open(1, 30*s)
 		k.call(create("/p"))

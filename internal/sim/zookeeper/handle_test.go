@@ -148,7 +148,7 @@ func TestRequestOnALostConnectionHasAnUnknownOutcome(t *testing.T) {
 		w.Inject(sim.Fault{
 			Trigger: sim.Trigger{When: sim.After, Step: sim.Pattern{Node: "zk-1", Does: trace.Receive, What: "create"}},
 			Action:  cut("a", "zk-1"),
-		}, nil)
+		})
 		w.user("a", f, 9*s, func(u *user) {
 			require.ErrorIs(t, u.fails(create("/p")), zookeeper.ErrConnectionLoss)
 			require.Equal(t, zookeeper.OK, u.must(ask(zookeeper.Exists, "/p")).Err, "it was executed")

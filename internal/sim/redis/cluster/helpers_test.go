@@ -84,7 +84,7 @@ func (w *world) at(moment time.Duration, a sim.Action, lasts ...time.Duration) {
 	if len(lasts) > 0 {
 		f.For = lasts[0]
 	}
-	w.Inject(f, nil)
+	w.Inject(f)
 }
 
 func cut(from, to []string) sim.Action {

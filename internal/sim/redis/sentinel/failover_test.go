@@ -190,7 +190,7 @@ func TestIfTheLeaderDiesAnotherTriesAfterTwiceTheFailoverTimeout(t *testing.T) {
 			d.Inject(sim.Fault{
 				Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Node: name, Does: trace.Send, What: "MULTI"}},
 				Action:  crash(name, 20*s),
-			}, nil)
+			})
 		}
 		d.play()
 		require.Len(t, d.promoted, 1, "seed %d", seed)

@@ -91,7 +91,7 @@ func (d *deployment) at(moment time.Duration, a sim.Action, lasts ...time.Durati
 	if len(lasts) > 0 {
 		f.For = lasts[0]
 	}
-	d.Inject(f, nil)
+	d.Inject(f)
 }
 
 func pause(node string) sim.Action { return sim.Action{Kind: sim.Pause, Node: node} }
