@@ -8,7 +8,7 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Client describes one client process of a plan, for running it outside a simulation.
+// Client describes one client process of a plan.
 type Client struct {
 	Name    string
 	Random  string   // the client whose random stream it uses: its own, unless it is a forked twin
@@ -18,14 +18,17 @@ type Client struct {
 	Work    workload.Plan
 }
 
+// clientPlan is one client process, for running it in a simulation.
+type clientPlan struct {
+	Client
+	build locks.Builder // nil if a program is run
+}
+
 // Clients lists the plan's client processes.
 func (p *Plan) Clients() []Client {
 	list := make([]Client, len(p.clients))
 	for i := range p.clients {
-		c := &p.clients[i]
-		list[i] = Client{
-			Name: c.name, Random: c.random, Servers: c.servers, Options: c.options, Start: c.start, Work: c.work,
-		}
+		list[i] = p.clients[i].Client
 	}
 	return list
 }
@@ -34,4 +37,4 @@ func (p *Plan) Clients() []Client {
 func (p *Plan) Faults() []sim.Fault { return p.faults }
 
 // Key returns the key whose creator holds the lock.
-func (p *Plan) Key() string { return p.key }
+func (p *Plan) Key() string { return p.keys[0] }

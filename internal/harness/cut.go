@@ -46,8 +46,8 @@ func (e *ending) cutOff() string {
 		}
 	}
 	for i := range e.plan.clients {
-		if c := &e.plan.clients[i]; still < e.long(c.name) && e.sectionsLeft(c) {
-			return ended + c.name + " had critical sections left"
+		if c := &e.plan.clients[i]; still < e.long(c.Name) && e.sectionsLeft(c) {
+			return ended + c.Name + " had critical sections left"
 		}
 	}
 	for _, f := range e.faults {
@@ -70,7 +70,7 @@ func (e *ending) keepsBack(f sim.FaultReport) bool {
 	a := &f.Fault.Action
 	return a.Kind == sim.Pause || a.Kind == sim.Delay ||
 		(a.Kind == sim.Cut || a.Kind == sim.Stall) && slices.ContainsFunc(e.plan.clients, func(c clientPlan) bool {
-			return meant(a.Link.From, c.name) || meant(a.Link.To, c.name)
+			return meant(a.Link.From, c.Name) || meant(a.Link.To, c.Name)
 		})
 }
 
@@ -80,16 +80,16 @@ func (e *ending) keepsBack(f sim.FaultReport) bool {
 func (e *ending) sectionsLeft(c *clientPlan) bool {
 	since := trace.Instant(0)
 	for _, f := range e.faults {
-		if f.Fired && f.Fault.Action.Kind == sim.Crash && f.Node == c.name && f.End != trace.Never {
+		if f.Fired && f.Fault.Action.Kind == sim.Crash && f.Node == c.Name && f.End != trace.Never {
 			since = max(since, f.End) // its sections are counted from the restart on
 		}
 	}
-	if since <= e.h.End && !slices.Contains(e.working, c.name) {
+	if since <= e.h.End && !slices.Contains(e.working, c.Name) {
 		return false
 	}
 	begun, judged := 0, 0
 	for i := range e.h.Waits {
-		if x := &e.h.Waits[i]; x.Client == c.name && x.From >= since {
+		if x := &e.h.Waits[i]; x.Client == c.Name && x.From >= since {
 			begun++
 			if x.To > e.h.End {
 				judged++
@@ -97,12 +97,12 @@ func (e *ending) sectionsLeft(c *clientPlan) bool {
 		}
 	}
 	for i := range e.h.Acquisitions {
-		if a := &e.h.Acquisitions[i]; a.Client == c.name && e.holds(a) {
+		if a := &e.h.Acquisitions[i]; a.Client == c.Name && e.holds(a) {
 			judged++
 		}
 	}
-	tasks := max(c.work.Tasks, 1)
-	return judged < tasks && begun < tasks*c.work.Sections*max(c.work.Enters, 1)
+	tasks := max(c.Work.Tasks, 1)
+	return judged < tasks && begun < tasks*c.Work.Sections*max(c.Work.Enters, 1)
 }
 
 // leftover reports of the keys that acquisitions have left behind whether one may yet go, since it has not stood for so long
@@ -142,7 +142,7 @@ func inSeconds(at trace.Instant) string {
 
 // endless reports whether an acquisition's critical section would not have ended however long the run had lasted.
 func (e *ending) endless(a *history.Acquisition) bool {
-	if e.clientPlan(a.Client).work.Hangs {
+	if e.clientPlan(a.Client).Work.Hangs {
 		return true
 	}
 	pending := false
@@ -193,7 +193,7 @@ func (e *ending) silent(client string) bool {
 // pause is how long a client may wait before it asks again.
 func (e *ending) pause(client string) time.Duration {
 	c := e.clientPlan(client)
-	return max(c.work.Again, c.options.Retry.Delay+c.options.Retry.Jitter)
+	return max(c.Work.Again, c.Options.Retry.Delay+c.Options.Retry.Jitter)
 }
 
 // standstill is for how many leases a run must not have changed before CutOff concludes that more time would not change
@@ -210,11 +210,11 @@ func (e *ending) long(client string) time.Duration {
 func (e *ending) stuck(a *history.Acquisition) bool {
 	long := e.long(a.Client)
 	still, _ := e.steady()
-	return still >= long && e.h.End.Sub(a.Returned) >= e.clientPlan(a.Client).work.Work+long
+	return still >= long && e.h.End.Sub(a.Returned) >= e.clientPlan(a.Client).Work.Work+long
 }
 
 func (e *ending) clientPlan(name string) *clientPlan {
-	i := slices.IndexFunc(e.plan.clients, func(c clientPlan) bool { return c.name == name })
+	i := slices.IndexFunc(e.plan.clients, func(c clientPlan) bool { return c.Name == name })
 	return &e.plan.clients[i]
 }
 

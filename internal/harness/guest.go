@@ -37,7 +37,7 @@ func newGuest(p *process) *guest {
 // run runs the program, until its work is done or it ends itself.
 func (g *guest) run(programs *wasm.Pool, m *wasm.Module) {
 	p := g.process
-	engine, random, life := p.world.engine, p.client.random, p.shared.life
+	engine, random, life := p.world.engine, p.client.Random, p.shared.life
 	instance, err := programs.Take(m, int(engine.Rand("image", random, life).Int64N(wasm.Images)))
 	if err != nil {
 		panic(err)
@@ -64,7 +64,7 @@ func (g *guest) exits(exit *wasm.Exit) {
 	}
 	p.task.Step(trace.Step{Does: trace.Done, What: exit.Kind()}, 0, func() {
 		p.world.journal.Exited(history.Exit{
-			Client: p.client.name, Kind: exit.Kind(), Text: exit.What(), Output: exit.Stderr(),
+			Client: p.client.Name, Kind: exit.Kind(), Text: exit.What(), Output: exit.Stderr(),
 		})
 	}, exit.What)
 }
@@ -94,7 +94,7 @@ func (g *guest) forgetLastWords() {
 // wrote returns the line that the program has written, if a note is of one.
 func (g *guest) wrote(n *history.Note) (line string, ok bool) {
 	line, ok = strings.CutPrefix(n.Text, writes)
-	return line, ok && n.Node == g.process.client.name
+	return line, ok && n.Node == g.process.client.Name
 }
 
 // Unborn says that the programs of all clients ended themselves before they requested the lock, though no fault had
@@ -140,7 +140,7 @@ func (g *guest) unopened(why error) {
 	p := g.process
 	p.task.Step(trace.Step{Does: trace.Refused}, 0, func() {
 		p.world.journal.Refused(p.world.journal.start(&p.owner), record.Refusal{Outcome: history.Failed, Final: true})
-		p.world.journal.Note(p.client.name, CannotSetUp+why.Error())
+		p.world.journal.Note(p.client.Name, CannotSetUp+why.Error())
 	}, why.Error)
 }
 
@@ -153,8 +153,8 @@ func (g *guest) Ask(t *sim.Task, request []byte) []byte {
 func (g *guest) assignment() *workload.Assignment {
 	c := g.process.client
 	return &workload.Assignment{
-		Name: c.name, Servers: g.of(c.servers), Key: c.options.Key,
-		TTL: c.options.TTL, Timeout: c.options.Timeout, Renew: c.options.Renew, Retry: c.options.Retry, Plan: c.work,
+		Name: c.Name, Servers: g.of(c.Servers), Key: c.Options.Key,
+		TTL: c.Options.TTL, Timeout: c.Options.Timeout, Renew: c.Options.Renew, Retry: c.Options.Retry, Plan: c.Work,
 	}
 }
 
@@ -172,7 +172,7 @@ func (g *guest) Said(text []byte) {
 		if !whole {
 			return
 		}
-		g.process.world.journal.Note(g.process.client.name, writes+string(line))
+		g.process.world.journal.Note(g.process.client.Name, writes+string(line))
 		g.saying = rest
 		g.said++
 	}

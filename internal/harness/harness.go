@@ -7,7 +7,6 @@ package harness
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
@@ -29,20 +28,7 @@ type Plan struct {
 	faults  []sim.Fault // the scenario's, each with a name
 	texts   []string    // what each of them does, for a reader
 	clients []clientPlan
-	servers []string // their names
-	key     string   // whose maker holds the lock
-	keys    []string // it, or the several that the lock takes
-}
-
-// clientPlan is one client process.
-type clientPlan struct {
-	name    string
-	random  string   // whose stream of randomness it draws from: its own, unless it is a forked twin
-	servers []string // of an ensemble, to which it connects in this order; all if empty
-	options locks.Options
-	build   locks.Builder // nil if a program is run
-	start   time.Duration
-	work    workload.Plan
+	keys    []string // of the lock, or the several that it takes: the maker of the first holds it
 }
 
 // Result is the result of one run. The caller may keep its history and events.
@@ -84,56 +70,68 @@ func Compile(c scenarios.Case, o Options) (*Plan, error) {
 		return nil, UnknownLock(s, o.Locks)
 	}
 	p := &Plan{Case: c, Algorithm: algorithm}
-	if p.Algorithm.New == nil && p.Algorithm.Program == nil {
-		return nil, s.Errorf("lock.algorithm", "the lock %q has no builder and no program", p.Algorithm.Name)
-	}
-	if needs := p.Algorithm.Backend(); needs != s.Servers.Kind {
-		return nil, s.Errorf("lock.algorithm", "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}",
-			p.Algorithm.Name, needs, s.Servers.Kind, needs)
-	}
-	if p.Algorithm.Check != nil {
-		if err := p.Algorithm.Check(locks.Options{Key: s.Lock.Key}); err != nil {
-			return nil, s.Errorf("lock.key", "%v", err)
-		}
-	}
-	if s.Resource.Guarded && !p.Algorithm.Guard {
-		return nil, s.Errorf("resource.in", "the lock %s cannot guard data on its own servers", p.Algorithm.Name)
-	}
-	if o.Instead == nil {
-		if err := p.refuseTokenless(); err != nil {
-			return nil, err
-		}
-		a := &p.Algorithm
-		field, problem := s.Servers.Backend().Refuses((*backend.Servers)(&s.Servers), a.Authority, a.Name, s.Lock.Acks)
-		if field != "" {
-			return nil, s.Errorf(field, "%s", problem)
-		}
-	}
-	if p.Algorithm.Program != nil {
-		if err := p.refusePrograms(); err != nil {
-			return nil, err
-		}
-	}
-	if f := s.Servers.Facts(); f.MaxTTL > 0 && (s.Lock.TTL < f.MinTTL || s.Lock.TTL > f.MaxTTL) {
-		return nil, s.Errorf("lock.ttl", "%s refuses sessions with a TTL of %v: want %v to %v", f.Title, s.Lock.TTL, f.MinTTL, f.MaxTTL)
+	if err := p.check(o.Instead != nil); err != nil {
+		return nil, err
 	}
 	for i, f := range s.Faults {
 		f.Name = f.NameAt(i)
 		p.faults = append(p.faults, f)
 		p.texts = append(p.texts, f.Action.String())
 	}
-	p.key = s.Lock.Key
-	if p.Algorithm.Key != nil {
-		p.key = p.Algorithm.Key(locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
-	}
-	p.keys = []string{p.key}
-	if p.Algorithm.Keys != nil {
-		p.keys = p.Algorithm.Keys(locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
-		p.key = p.keys[0]
-	}
-	p.servers = s.Servers.Names()
+	p.keys = keysOf(&p.Algorithm, locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
 	p.addClients()
 	return p, nil
+}
+
+// keysOf lists the keys of a lock on its servers.
+func keysOf(a *locks.Algorithm, o locks.Options) []string {
+	switch {
+	case a.Keys != nil:
+		return a.Keys(o)
+	case a.Key != nil:
+		return []string{a.Key(o)}
+	default:
+		return []string{o.Key}
+	}
+}
+
+// check says why the lock cannot be played in the scenario. Of a lock that is played instead of the scenario's own, tokens and
+// replicas are not asked.
+func (p *Plan) check(instead bool) error {
+	s, a := p.Case.Scenario, &p.Algorithm
+	if a.New == nil && a.Program == nil {
+		return s.Errorf("lock.algorithm", "the lock %q has no builder and no program", a.Name)
+	}
+	if needs := a.Backend(); needs != s.Servers.Kind {
+		return s.Errorf("lock.algorithm", "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}",
+			a.Name, needs, s.Servers.Kind, needs)
+	}
+	if a.Check != nil {
+		if err := a.Check(locks.Options{Key: s.Lock.Key}); err != nil {
+			return s.Errorf("lock.key", "%v", err)
+		}
+	}
+	if s.Resource.Guarded && !a.Guard {
+		return s.Errorf("resource.in", "the lock %s cannot guard data on its own servers", a.Name)
+	}
+	if !instead {
+		if err := p.refuseTokenless(); err != nil {
+			return err
+		}
+		field, problem := s.Servers.Backend().Refuses((*backend.Servers)(&s.Servers), a.Authority, a.Name, s.Lock.Acks)
+		if field != "" {
+			return s.Errorf(field, "%s", problem)
+		}
+	}
+	if a.Program != nil {
+		if err := p.refusePrograms(); err != nil {
+			return err
+		}
+	}
+	if f := s.Servers.Facts(); f.MaxTTL > 0 && (s.Lock.TTL < f.MinTTL || s.Lock.TTL > f.MaxTTL) {
+		return s.Errorf("lock.ttl", "%s refuses sessions with a TTL of %v: want %v to %v", f.Title, s.Lock.TTL, f.MinTTL, f.MaxTTL)
+	}
+	return nil
 }
 
 // refuseTokenless refuses a scenario that expects something of tokens which its lock does not hand out.
@@ -191,9 +189,9 @@ func (p *Plan) addClients() {
 				random = twin
 			}
 			options := p.lockOptions(c)
-			plan := clientPlan{
-				name: name, random: random, servers: c.Servers, options: options, start: c.Start, work: p.workOf(c),
-			}
+			plan := clientPlan{Client: Client{
+				Name: name, Random: random, Servers: c.Servers, Options: options, Start: c.Start, Work: p.workOf(c),
+			}}
 			if p.Algorithm.New != nil {
 				plan.build = p.Algorithm.New(options)
 			}

@@ -20,7 +20,7 @@ func (p *process) countRequest(asking bool) {
 		i = &p.shared.loads[1]
 	}
 	if *i == 0 || now.Sub(w.loads[*i-1].From) >= time.Second {
-		w.loads = append(w.loads, history.Load{Client: p.client.name, Waiting: asking, From: now})
+		w.loads = append(w.loads, history.Load{Client: p.client.Name, Waiting: asking, From: now})
 		*i = len(w.loads)
 	}
 	w.loads[*i-1].Requests++

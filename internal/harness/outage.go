@@ -28,7 +28,7 @@ func (p *Plan) Outages(faults []sim.FaultReport) []history.Outage {
 		c := &p.clients[i]
 		for n := range lasting {
 			if text := servers.Backend().Lost((*backend.Servers)(servers), remains{c, lasting[:n+1], promotes}); text != "" {
-				list = append(list, history.Outage{Client: c.name, From: lasting[n].Begin, Text: text})
+				list = append(list, history.Outage{Client: c.Name, From: lasting[n].Begin, Text: text})
 				break
 			}
 		}
@@ -44,7 +44,7 @@ type remains struct {
 }
 
 // Mine returns the servers that the client may connect to.
-func (x remains) Mine() []string { return x.client.servers }
+func (x remains) Mine() []string { return x.client.Servers }
 
 // Promotes reports whether a fault made a replica master.
 func (x remains) Promotes() bool { return x.promotes }
@@ -56,7 +56,7 @@ func (x remains) Lives(server string) bool {
 
 // Reaches reports whether a server lives, and nothing holds up for good what the client and the server send each other.
 func (x remains) Reaches(server string) bool {
-	joins := func(from, to []string) bool { return meant(from, x.client.name) && meant(to, server) }
+	joins := func(from, to []string) bool { return meant(from, x.client.Name) && meant(to, server) }
 	return x.Lives(server) && !slices.ContainsFunc(x.faults, func(f sim.FaultReport) bool {
 		l := &f.Fault.Action.Link
 		return joins(l.From, l.To) || joins(l.To, l.From)

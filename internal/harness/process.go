@@ -49,16 +49,16 @@ func newProcess(w *world, c *clientPlan, t *sim.Task) *process {
 
 func taskOf(w *world, c *clientPlan, t *sim.Task, s *shared) *process {
 	p := &process{world: w, client: c, task: t, shared: s}
-	p.owner = record.Owner{Client: c.name, Task: t.Index(), Style: c.work.Style}
+	p.owner = record.Owner{Client: c.Name, Task: t.Index(), Style: c.Work.Style}
 	p.Services = w.service.Clients(p)
-	p.based = make([]uint64, c.work.Registers)
+	p.based = make([]uint64, c.Work.Registers)
 	return p
 }
 
 // draw returns a stream of the process's own randomness, made when it is first needed.
 func (p *process) draw(stream **sim.Rand, purpose string) *sim.Rand {
 	if *stream == nil {
-		*stream = p.world.engine.Rand(purpose, p.client.random, p.shared.life)
+		*stream = p.world.engine.Rand(purpose, p.client.Random, p.shared.life)
 	}
 	return *stream
 }
@@ -111,7 +111,7 @@ func (p *process) Origin() sim.Origin {
 	if p.world.plan.limitsLoad() {
 		p.countRequest(asking)
 	}
-	return sim.Origin{Client: p.client.name, Tag: int(id), Sent: p.world.sent, Asking: asking, Access: p.access}
+	return sim.Origin{Client: p.client.Name, Tag: int(id), Sent: p.world.sent, Asking: asking, Access: p.access}
 }
 
 // Spawn runs f as another task of the workload.
@@ -138,7 +138,7 @@ func (p *process) RandomValue() string {
 }
 
 // Owner identifies the task within the whole system.
-func (p *process) Owner() string { return fmt.Sprintf("%s:%d", p.client.name, p.task.Index()) }
+func (p *process) Owner() string { return fmt.Sprintf("%s:%d", p.client.Name, p.task.Index()) }
 
 // unbuilt notes that a lock could not be built: it was not even asked for.
 func (p *process) unbuilt(why error) {
@@ -260,7 +260,7 @@ func (p *process) Guarded(id history.ID, op history.Op, register int, l locks.Le
 func (p *process) turnTo(id history.ID, op history.Op, register int, l locks.Lease) (number int, version uint64) {
 	p.task.Step(trace.Step{Does: trace.Access, What: op.String()}, l.Token, func() {
 		number, version = p.world.journal.Invoked(history.Access{
-			Acquisition: id, Client: p.client.name, Op: op, Register: register, Token: l.Token,
+			Acquisition: id, Client: p.client.Name, Op: op, Register: register, Token: l.Token,
 		})
 	}, nil)
 	return number, version

@@ -30,7 +30,7 @@ func (w *world) Keys() []string { return w.plan.keys }
 func (w *world) Clients() []string {
 	names := make([]string, len(w.plan.clients))
 	for i := range w.plan.clients {
-		names[i] = w.plan.clients[i].name
+		names[i] = w.plan.clients[i].Name
 	}
 	return names
 }
@@ -51,10 +51,10 @@ func (p *process) World() simulated.World { return p.world }
 func (p *process) Task() *sim.Task { return p.task }
 
 // Client returns the name of the process.
-func (p *process) Client() string { return p.client.name }
+func (p *process) Client() string { return p.client.Name }
 
 // Home returns the servers that the process is to connect to.
-func (p *process) Home() []string { return p.client.servers }
+func (p *process) Home() []string { return p.client.Servers }
 
 // Life tells the process from itself before a restart.
 func (p *process) Life() string { return p.shared.life }

@@ -56,16 +56,16 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 }
 
 func (w *world) addClient(c *clientPlan, programs *wasm.Pool) {
-	w.engine.AddClient(c.name, func(t *sim.Task) {
+	w.engine.AddClient(c.Name, func(t *sim.Task) {
 		p := newProcess(w, c, t)
 		if t.Node().Life() == 0 { // a restarted process begins at once
-			t.Sleep(c.start)
+			t.Sleep(c.Start)
 		}
 		if module, ok := w.plan.Algorithm.Program.(*wasm.Module); ok {
 			newGuest(p).run(programs, module)
 			return
 		}
-		if err := workload.Run(p, c.build, &c.work); err != nil {
+		if err := workload.Run(p, c.build, &c.Work); err != nil {
 			p.unbuilt(err)
 		}
 		t.Step(trace.Step{Does: trace.Done}, 0, nil, nil)
