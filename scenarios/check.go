@@ -157,7 +157,7 @@ func (a *audit) checkLinksAndClocks() {
 	}
 	for _, c := range a.Clocks {
 		at := "clocks." + c.Node
-		if isRole(c.Node) {
+		if sim.IsRole(c.Node) {
 			a.report(at, "the name of a node", "no node has a role before the run begins")
 			continue
 		}
@@ -172,7 +172,7 @@ func (a *audit) checkLinksAndClocks() {
 		}
 		a.checkEnds(at, l.From, l.To)
 		for j, name := range slices.Concat(l.From, l.To) {
-			if isRole(name) {
+			if sim.IsRole(name) {
 				a.report(endPath(at, l.From, l.To, j), "nodes or globs", "no node has a role before the run begins")
 			}
 		}

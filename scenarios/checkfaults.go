@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -100,11 +99,7 @@ func (a *audit) checkOtherFault(at string, p sim.Pattern, faults []string, self 
 	if p.What == "" {
 		return
 	}
-	matches := func(name string) bool {
-		ok, err := path.Match(p.What, name)
-		return ok && err == nil
-	}
-	if !slices.ContainsFunc(faults, matches) {
+	if !slices.ContainsFunc(faults, func(name string) bool { return sim.Glob(p.What, name) }) {
 		a.report(at+".what", didYouMean("one of "+listing(faults[:min(len(faults), 20)]), p.What, faults), "no fault %q", p.What)
 	} else if p.What == faults[self] {
 		a.report(at+".what", "another fault", "%s waits for itself", p.What)
@@ -186,7 +181,7 @@ func (a *audit) checkCommand(at string, action sim.Action) {
 	case action.Kind == sim.EndSession:
 	case is != isServer:
 		a.report(field, "a server", "%s is no server of the lock", action.Node)
-	case !isRole(action.Node) && !a.Servers.keeps(action.Node):
+	case !sim.IsRole(action.Node) && !a.Servers.keeps(action.Node):
 		a.report(field, "a server that has the lock", "%s only watches others", action.Node)
 	case action.Kind == sim.Promote && !a.Servers.elects():
 		a.report(field, "servers that replicate each other", "%s is not one of several of which one leads", action.Node)
@@ -229,7 +224,7 @@ func (a *audit) checkTwins(at string, nodes []string) {
 		here := fmt.Sprintf("%s[%d]", at, i)
 		if slices.Contains(nodes[:i], name) {
 			a.report(here, "each process once", "%s is listed twice", name)
-		} else if !isRole(name) && !a.mustFind(here, name, false) {
+		} else if !sim.IsRole(name) && !a.mustFind(here, name, false) {
 			continue
 		} else if a.nodes.class[name] != isClient {
 			a.report(here, "client processes", "%s is no client process", name)
@@ -279,7 +274,7 @@ func (a *audit) mustFind(at, name string, globs bool) bool {
 	if a.nodes.find(name) != 0 {
 		return true
 	}
-	if isRole(name) {
+	if sim.IsRole(name) {
 		allowed := "a node, or the role of " + listing(a.nodes.roles)
 		a.report(at, allowed, "none of these servers has the role of %s", name)
 		return false

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"path"
 	"slices"
 	"strconv"
 
@@ -24,8 +23,6 @@ func (c Client) Names() []string {
 }
 
 // isRole reports whether a name is that of a role in any deployment.
-func isRole(name string) bool { return slices.Contains(sim.Roles(), name) }
-
 func processes(clients []Client) int {
 	total := 0
 	for _, c := range clients {
@@ -98,11 +95,11 @@ func (d *directory) add(is class, names ...string) {
 // maxMatches allows have been looked up, the rest is taken to match; check complains.
 func (d *directory) find(name string) class {
 	switch {
-	case isRole(name) && !slices.Contains(d.roles, name):
+	case sim.IsRole(name) && !slices.Contains(d.roles, name):
 		return 0
 	case name == "holder":
 		return isClient
-	case isRole(name):
+	case sim.IsRole(name):
 		return isServer
 	}
 	if !isGlob(name) {
@@ -116,7 +113,7 @@ func (d *directory) find(name string) class {
 	}
 	var found class
 	for _, n := range d.names {
-		if ok, err := path.Match(name, n); ok && err == nil {
+		if sim.Glob(name, n) {
 			found |= d.class[n]
 		}
 	}
@@ -135,5 +132,5 @@ func (d *directory) few() []string {
 
 // reserved reports whether a client cannot be called so.
 func reserved(name string) bool {
-	return name == Storage || isRole(name) || serverName.MatchString(name)
+	return name == Storage || sim.IsRole(name) || serverName.MatchString(name)
 }

@@ -88,6 +88,11 @@ func Glob(pattern, name string) bool {
 	return ok
 }
 
+// MatchesAny reports whether one of several globs matches.
+func MatchesAny(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool { return Glob(g, name) })
+}
+
 // ActionKind says what a fault does.
 type ActionKind uint8
 

@@ -70,7 +70,7 @@ func (e *ending) keepsBack(f sim.FaultReport) bool {
 	a := &f.Fault.Action
 	return a.Kind == sim.Pause || a.Kind == sim.Delay ||
 		(a.Kind == sim.Cut || a.Kind == sim.Stall) && slices.ContainsFunc(e.plan.clients, func(c clientPlan) bool {
-			return meant(a.Link.From, c.Name) || meant(a.Link.To, c.Name)
+			return sim.MatchesAny(a.Link.From, c.Name) || sim.MatchesAny(a.Link.To, c.Name)
 		})
 }
 

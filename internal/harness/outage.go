@@ -56,13 +56,9 @@ func (x remains) Lives(server string) bool {
 
 // Reaches reports whether a server lives, and nothing holds up for good what the client and the server send each other.
 func (x remains) Reaches(server string) bool {
-	joins := func(from, to []string) bool { return meant(from, x.client.Name) && meant(to, server) }
+	joins := func(from, to []string) bool { return sim.MatchesAny(from, x.client.Name) && sim.MatchesAny(to, server) }
 	return x.Lives(server) && !slices.ContainsFunc(x.faults, func(f sim.FaultReport) bool {
 		l := &f.Fault.Action.Link
 		return joins(l.From, l.To) || joins(l.To, l.From)
 	})
-}
-
-func meant(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return sim.Glob(p, name) })
 }

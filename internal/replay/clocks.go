@@ -29,7 +29,7 @@ func (s *stage) touchesClock(name string) bool {
 // isTwin reports whether a client shares its randomness with another one.
 func (s *stage) isTwin(name string) bool {
 	for _, f := range s.scenario.Faults {
-		if f.Action.Kind == sim.SameRandom && matchesAny(f.Action.Nodes, name) {
+		if f.Action.Kind == sim.SameRandom && sim.MatchesAny(f.Action.Nodes, name) {
 			return true
 		}
 	}

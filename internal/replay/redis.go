@@ -294,7 +294,7 @@ func (d *redisServers) promote(i int, a *sim.Action) (did bool, err error) {
 		}
 	}
 	for _, each := range d.stage.actors {
-		if len(a.Nodes) > 0 && !matchesAny(a.Nodes, each.name) {
+		if len(a.Nodes) > 0 && !sim.MatchesAny(a.Nodes, each.name) {
 			continue
 		}
 		did = did || d.told[each.name] != i

@@ -79,7 +79,7 @@ func (s *stage) latency(from, to string) func() time.Duration {
 		found = s.scenario.Resource.Latency
 	}
 	for _, l := range network.Links {
-		if matchesAny(l.From, from) && matchesAny(l.To, to) || matchesAny(l.To, from) && matchesAny(l.From, to) {
+		if sim.MatchesAny(l.From, from) && sim.MatchesAny(l.To, to) || sim.MatchesAny(l.To, from) && sim.MatchesAny(l.From, to) {
 			found = l.Latency
 		}
 	}
@@ -87,8 +87,4 @@ func (s *stage) latency(from, to string) func() time.Duration {
 		return nil
 	}
 	return func() time.Duration { return draw(found) }
-}
-
-func matchesAny(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(g string) bool { return sim.Glob(g, name) })
 }

@@ -4,7 +4,6 @@ package servers
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"time"
 
@@ -192,7 +191,7 @@ func (s *service) promote(server *redis.Server, a *sim.Action) bool {
 		}
 	}
 	for _, name := range s.world.Clients() {
-		if len(a.Nodes) > 0 && !matchesAny(a.Nodes, name) {
+		if len(a.Nodes) > 0 && !sim.MatchesAny(a.Nodes, name) {
 			continue
 		}
 		did = did || s.told[name] != s.index(server)
@@ -209,13 +208,6 @@ func (s *service) demoteLater(old, master *redis.Server, after time.Duration) {
 	if after > 0 {
 		s.world.Engine().After(after, func() { old.Demote(master) })
 	}
-}
-
-func matchesAny(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(glob string) bool {
-		ok, err := path.Match(glob, name)
-		return ok && err == nil
-	})
 }
 
 // ErrorReply answers a request with an error.
