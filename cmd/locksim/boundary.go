@@ -25,6 +25,7 @@ type boundary struct {
 	play    harness.Options
 	margins bool        // they are wanted
 	stop    func() bool // reports whether the search for margins is to end
+	before  reports.Run // whose margins were looked for last
 }
 
 // fill adds boundaries to the first run of each schedule with a violation, and causes and margins to each run.
@@ -44,18 +45,26 @@ func (b *boundary) fill(runs []reports.Run) {
 	}
 }
 
-// measure adds to a run by how much properties held, if that is wanted and does not take long. How the gravest one comes to be violated is told.
+// measure adds to a run by how much properties held, if that is wanted and does not take long. In another fencing mode the same
+// schedule differs in what becomes of the resource, so that nothing else is looked for again.
 func (b *boundary) measure(r *reports.Run) {
 	if !b.margins {
 		return
 	}
+	twin := sameSchedule(&b.before, r)
+	var properties []checker.Property
+	for p := range checker.PropertyCount {
+		if r.Report.Verdicts[p] == checker.Held && (!twin || p == checker.Resource || b.before.Report.Verdicts[p] != checker.Held) {
+			properties = append(properties, p)
+		}
+	}
+	b.before = *r
 	b.runner.Stop = b.stop
 	defer func() { b.runner.Stop = nil }()
-	found, ok := margin.Of(&b.runner, r.Case, &harness.Result{Seed: r.Seed, Steps: r.Steps, Report: r.Report}, b.play)
+	found, ok := margin.Of(&b.runner, r.Case, &harness.Result{Seed: r.Seed, Steps: r.Steps, Report: r.Report}, properties, b.play)
 	if !ok {
 		return
 	}
-	r.UpTo = margin.Most(r.Case.Scenario)
 	for i := range found {
 		m := &found[i]
 		told := reports.Margin{Property: m.Property, What: m.What, From: m.From, To: m.To, Kept: m.Kept}
@@ -63,6 +72,11 @@ func (b *boundary) measure(r *reports.Run) {
 			told.Story = b.story(m, r)
 		}
 		r.Margins = append(r.Margins, told)
+	}
+	for _, p := range properties {
+		if r.Margin(p) == nil {
+			r.Margins = append(r.Margins, reports.Margin{Property: p, Over: margin.Most(r.Case.Scenario)})
+		}
 	}
 }
 

@@ -44,20 +44,24 @@ const (
 	longest   = 4 // times as long as the run that held may one be that is tried
 )
 
-// Of looks for the margins of all properties that held in a run of a case, changing each length by up to Most. It returns those of
+// Of looks for the margins of properties that held in a run of a case, changing each length by up to Most. It returns those of
 // one property after the other, the smallest in relation to its length first; false if there was not enough to play with, so that some that are smaller
 // may be missing.
-func Of(runner *harness.Runner, c scenarios.Case, was *harness.Result, o harness.Options) ([]Margin, bool) {
+func Of(runner *harness.Runner, c scenarios.Case, was *harness.Result, properties []checker.Property, o harness.Options) ([]Margin, bool) {
 	list := lengths(c.Scenario)
 	s := &search{runner: runner, of: c, seed: was.Seed, play: o, steps: longest * max(was.Steps, 1), left: mostSteps}
-	s.tried = changes(c.Scenario, min(mostRuns, mostSteps/max(was.Steps, 1))/(4*len(list)))
-	var held [checker.PropertyCount]bool
-	for p := range checker.PropertyCount {
-		held[p] = was.Report.Verdicts[p] == checker.Held
+	runs := min(mostRuns, mostSteps/max(was.Steps, 1))
+	if a, ok := o.Lock(c.Scenario); ok && a.Program != nil {
+		runs = 1 // a guest program is slow, so that as few changes are tried as can be
+	}
+	s.tried = changes(c.Scenario, runs/(4*len(list)))
+	var open [checker.PropertyCount]bool
+	for _, p := range properties {
+		open[p] = true
 	}
 	for _, l := range list {
-		s.widen(&l, 1, held)
-		s.widen(&l, -1, held)
+		s.widen(&l, 1, open)
+		s.widen(&l, -1, open)
 	}
 	slices.SortStableFunc(s.found, func(a, b Margin) int {
 		return cmp.Or(cmp.Compare(a.Property, b.Property), cmp.Compare(a.share(), b.share()))

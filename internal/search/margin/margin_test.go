@@ -26,6 +26,16 @@ func run(t *testing.T, r *harness.Runner, c scenarios.Case, seed uint64) harness
 	return result
 }
 
+func held(r *harness.Result) []checker.Property {
+	var list []checker.Property
+	for p, v := range r.Report.Verdicts {
+		if v == checker.Held {
+			list = append(list, checker.Property(p))
+		}
+	}
+	return list
+}
+
 // found plays a scenario that is a file, and looks for its margins.
 func found(t *testing.T, text string) ([]margin.Margin, harness.Result) {
 	t.Helper()
@@ -35,7 +45,7 @@ func found(t *testing.T, text string) ([]margin.Margin, harness.Result) {
 	defer r.Close()
 	c := s.Cases()[0]
 	result := run(t, &r, c, s.Seed)
-	list, ok := margin.Of(&r, c, &result, harness.Options{})
+	list, ok := margin.Of(&r, c, &result, held(&result), harness.Options{})
 	require.True(t, ok)
 	return list, result
 }
@@ -106,7 +116,7 @@ func TestMarginsAreTrue(t *testing.T) {
 	margins, near := 0, 0
 	check := func(c scenarios.Case, seed uint64) {
 		result := run(t, &r, c, seed)
-		list, _ := margin.Of(&r, c, &result, harness.Options{})
+		list, _ := margin.Of(&r, c, &result, held(&result), harness.Options{})
 		for i := range list {
 			m := &list[i]
 			margins++
@@ -156,6 +166,6 @@ func TestNothingIsSaidOfRunsThatAreTooLongToBePlayedOften(t *testing.T) {
 	defer r.Close()
 	c := s.Cases()[slices.IndexFunc(s.Cases(), func(c scenarios.Case) bool { return c.Variant == "no-delay" })]
 	result := run(t, &r, c, s.Seed)
-	_, ok := margin.Of(&r, c, &result, harness.Options{})
+	_, ok := margin.Of(&r, c, &result, held(&result), harness.Options{})
 	require.False(t, ok)
 }

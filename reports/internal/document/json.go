@@ -96,18 +96,18 @@ type jsonRun struct {
 	Dangers        members         `json:"dangers"` // how often each property was exposed
 	FaultsNotFired []string        `json:"faults_not_fired"`
 	Violations     []jsonViolation `json:"violations"`
-	Margins        []jsonMargin    `json:"margins,omitempty"`          // of properties that held
-	UpTo           int64           `json:"margins_up_to_ns,omitempty"` // lengths were changed by up to so much to find them
+	Margins        []jsonMargin    `json:"margins,omitempty"` // of properties that held
 }
 
 // jsonMargin is a change of one length that violates a property that held without it.
 type jsonMargin struct {
 	Property string `json:"property"`
-	Length   string `json:"length"`
-	From     int64  `json:"from_ns"` // 0 if it is drawn: then the others are what is added to it
-	Kept     int64  `json:"kept_ns"` // the last that was tried with which the property is not violated
-	To       int64  `json:"to_ns"`   // the first with which it is
-	Near     bool   `json:"near_miss"`
+	Over     int64  `json:"over_ns,omitempty"` // no change by up to so much violates it; then there are no other members
+	Length   string `json:"length,omitempty"`
+	From     int64  `json:"from_ns,omitempty"` // not there if it is drawn: then the others are what is added to it
+	Kept     int64  `json:"kept_ns,omitempty"` // the last that was tried with which the property is not violated
+	To       int64  `json:"to_ns,omitempty"`   // the first with which it is
+	Near     bool   `json:"near_miss,omitempty"`
 	Story    string `json:"story,omitempty"`
 }
 
@@ -129,7 +129,7 @@ func jsonOf(r *model.Run) *jsonRun {
 		Seed: wording.Hex(r.Seed), Digest: wording.Hex(r.Digest),
 		AsExpected: status == model.AsExpected, Reasons: list(reasons),
 		Steps: r.Steps, Messages: r.Messages, VirtualTime: int64(r.Virtual),
-		FaultsNotFired: list(r.FaultsNotFired()), Violations: []jsonViolation{}, UpTo: int64(r.UpTo),
+		FaultsNotFired: list(r.FaultsNotFired()), Violations: []jsonViolation{},
 	}
 	for p := range checker.PropertyCount {
 		if model.ConcernsNobody(r, p) {
@@ -147,7 +147,7 @@ func jsonOf(r *model.Run) *jsonRun {
 	for i := range r.Margins {
 		m := &r.Margins[i]
 		j.Margins = append(j.Margins, jsonMargin{
-			Property: m.Property.String(), Length: m.What, From: int64(m.From), Kept: int64(m.Kept), To: int64(m.To), Near: m.IsNear(), Story: m.Story,
+			Property: m.Property.String(), Over: int64(m.Over), Length: m.What, From: int64(m.From), Kept: int64(m.Kept), To: int64(m.To), Near: m.IsNear(), Story: m.Story,
 		})
 	}
 	for i := range r.Report.Violations {

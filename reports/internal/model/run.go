@@ -31,9 +31,8 @@ type Run struct {
 	// An explanation gives no other conditions as reasons.
 	Causes []checker.Cause
 	// Margins say by how much properties held: of each property the smallest changes of the scenario's lengths that violate it, the
-	// smallest in relation to its length first. UpTo is by how much lengths were changed to find out; 0 if nothing is known.
+	// smallest in relation to its length first.
 	Margins []Margin
-	UpTo    time.Duration
 }
 
 // Margin is a change of one length of the scenario that violates a property which held without it.
@@ -43,15 +42,17 @@ type Margin struct {
 	From, To time.Duration // what it is, or 0 if it is drawn, and the closest to that with which the property is violated
 	Kept     time.Duration // the farthest towards To with which it still holds
 	Story    string        // how it comes to that; "" if it is not told
+	// Over is not 0 if there is no such change: lengths were changed by up to so much.
+	Over time.Duration
 }
 
 // By is the size of the change.
 func (m *Margin) By() time.Duration { return max(m.To-m.From, m.From-m.To) }
 
 // IsNear reports whether the change is at most a tenth of what is changed: then the run is a near miss.
-func (m *Margin) IsNear() bool { return 10*m.By() <= m.From }
+func (m *Margin) IsNear() bool { return m.Over == 0 && 10*m.By() <= m.From }
 
-// Margin is the smallest change that violates a property that held; nil if none is known.
+// Margin is the smallest change that violates a property that held, or says that there is none; nil if nothing is known.
 func (r *Run) Margin(p checker.Property) *Margin {
 	for i := range r.Margins {
 		if r.Margins[i].Property == p {

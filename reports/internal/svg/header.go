@@ -80,7 +80,7 @@ func (g *page) cells(verdicts []timeline.Verdict, width Length) (list []cell, ro
 	var at Point
 	for i := range verdicts {
 		v := &verdicts[i]
-		c := cell{icon: foundIcon(v.Found), ink: inkOf(v.Tone)}
+		c := cell{icon: foundIcon(v), ink: inkOf(v.Tone)}
 		x := 14 * Pixel
 		add := func(text string, f Font) {
 			c.parts = append(c.parts, cellPart{x, text, f})
@@ -109,13 +109,15 @@ func (g *page) cells(verdicts []timeline.Verdict, width Length) (list []cell, ro
 	return list, rows
 }
 
-func foundIcon(found string) Icon {
-	switch found {
-	case "held":
+func foundIcon(v *timeline.Verdict) Icon {
+	switch {
+	case v.Tone == timeline.ToneNear:
+		return Near
+	case v.Found == "held":
 		return Check
-	case "violated":
+	case v.Found == "violated":
 		return Cross
-	case "undecided":
+	case v.Found == "unknown":
 		return Question
 	default:
 		return Circle

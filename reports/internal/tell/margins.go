@@ -36,19 +36,20 @@ func Margins(runs []model.Run) []string {
 // noteOfMargin says beside a property that held by how much; "" if nothing is known.
 func noteOfMargin(r *model.Run, p checker.Property) string {
 	switch m := r.Margin(p); {
-	case m != nil:
+	case m == nil:
+		return ""
+	case m.Over > 0:
+		return "; margin over " + wording.Precise(m.Over)
+	default:
 		return "; margin " + wording.Precise(m.By())
-	case r.UpTo > 0:
-		return "; margin over " + wording.Precise(r.UpTo)
 	}
-	return ""
 }
 
 // violatedIf names the smallest changes that violate a property; "" if none does.
 func violatedIf(r *model.Run, p checker.Property) string {
 	var changes []string
 	for i := range r.Margins {
-		if m := &r.Margins[i]; m.Property == p && len(changes) < mostChanges {
+		if m := &r.Margins[i]; m.Property == p && m.Over == 0 && len(changes) < mostChanges {
 			changes = append(changes, change(m))
 		}
 	}
