@@ -113,12 +113,18 @@ func (r *reader) reportPlace(field, problem, allowed string) {
 // mergeVariant returns the variant's whole tree.
 func (r *reader) mergeVariant(path string, base *yaml.Node, v variantText) *yaml.Node {
 	if v.set != nil {
+		refused := slices.Clone(fixedFields)
+		settable := slices.DeleteFunc(scenarioFields.names(), func(name string) bool { return slices.Contains(fixedFields, name) })
 		for key := range pairs(v.set) {
+			at := path + ".set." + key.Value
 			if slices.Contains(fixedFields, key.Value) {
-				r.report(key, path+".set."+key.Value, "a variant cannot set it", "expect and measures beside set")
+				r.report(key, at, "a variant cannot set it", "expect and measures beside set")
+			} else if !slices.Contains(settable, key.Value) {
+				r.report(key, at, "unknown field", didYouMean("one of "+listing(settable), key.Value, settable))
+				refused = append(refused, key.Value)
 			}
 		}
-		base = r.merge(path+".set", base, without(v.set, fixedFields...), maxDepth)
+		base = r.merge(path+".set", base, without(v.set, refused...), maxDepth)
 	}
 	base = r.mergeBeside(path, base, "expect", v.expect)
 	return r.mergeBeside(path, base, "measures", v.measures)
