@@ -120,12 +120,13 @@ func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) 
 		switch code := 0; {
 		case cmd.name != name:
 		case cmd.ends:
-			return cmd.run(c)
+			c.stdout = &outlet{Writer: stdout}
+			return c.delivered(cmd.run(c))
 		default:
 			if !c.promptly(func() { code = cmd.run(c) }) {
 				return exitInterrupted
 			}
-			return code
+			return c.delivered(code)
 		}
 	}
 	return c.fail("unknown command %q%s", name, didYouMean(name, commandNames(), "help"))

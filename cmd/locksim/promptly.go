@@ -43,8 +43,9 @@ func (c *call) promptly(work func()) bool {
 // outlet is a writer that can be taken from the work that writes to it.
 type outlet struct {
 	io.Writer
-	mu   sync.Mutex
-	over atomic.Bool
+	mu     sync.Mutex
+	over   atomic.Bool
+	failed error // of the first write that failed
 }
 
 // Write writes, unless the outlet is shut.
@@ -54,7 +55,22 @@ func (o *outlet) Write(b []byte) (int, error) {
 	if o.over.Load() {
 		return 0, fs.ErrClosed
 	}
-	return o.Writer.Write(b)
+	n, err := o.Writer.Write(b)
+	if o.failed == nil {
+		o.failed = err
+	}
+	return n, err
+}
+
+// delivered is the exit code of work that is done: it has failed if some of its output was lost.
+func (c *call) delivered(code int) int {
+	out := c.stdout.(*outlet)
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	if out.failed == nil || code == exitUsage || code == exitInterrupted {
+		return code
+	}
+	return c.wrong(out.failed)
 }
 
 // shut has no other write begin. It does not wait for one that a reader holds up.

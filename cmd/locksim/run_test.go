@@ -47,6 +47,26 @@ func TestAFileIsReplacedWhenAllIsDone(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "it keeps its mode")
 }
 
+// full is an output without any room, such as /dev/full.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestLostOutputIsAnError has commands write where nothing can be written.
+func TestLostOutputIsAnError(t *testing.T) {
+	for _, args := range [][]string{
+		{"help"}, {"help", "run"}, {"run", "--help"}, {"version"}, {"check", "testdata/story.yaml"}, {"list"}, {"run", "misdelete"},
+		{"run", "testdata/wrong.yaml"}, {"campaign", "--list"},
+		{"fuzz", "--help"}, {"merge", "--help"},
+	} {
+		var stderr bytes.Buffer
+		code := runIn(t.Context(), plainEnv(), args, full{}, &stderr)
+		require.Equal(t, exitUsage, code, args)
+		require.Contains(t, stderr.String(), syscall.ENOSPC.Error(), args)
+		require.Equal(t, 1, strings.Count(stderr.String(), "\n"), "%s: %s", args, &stderr)
+	}
+}
+
 func TestAFailedRunDestroysNoFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "out.txt")
