@@ -71,14 +71,16 @@ func (s *Scenario) OrAny() *Scenario {
 }
 
 // Waiving returns the expectations of a case, and that anything may come of what a run of it violated without their
-// mentioning it. With them the run is as expected unless they contradict it.
+// mentioning it. With them the run is as expected unless they contradict it. They also say so if a mode that compares
+// fencing tokens had none to compare.
 func (c Case) Waiving(r *checker.Report) Expect {
 	out := slices.Clone(c.Scenario.Expect)
 	for p := range checker.PropertyCount {
-		if _, said := c.expectation(p); said || r.Verdicts[p] != checker.Violated {
+		idle := p == checker.Resource && r.Verdicts[p] == checker.NotJudged && c.Fencing.NeedsToken()
+		if _, said := c.expectation(p); said || r.Verdicts[p] != checker.Violated && !idle {
 			continue
 		}
-		x := Expectation{Property: p, Any: true}
+		x := Expectation{Property: p, Any: !idle}
 		if len(c.Scenario.Resource.Fencing) > 1 {
 			x.Fencing = &c.Fencing
 		}

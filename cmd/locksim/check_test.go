@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,6 +56,37 @@ func TestCheckReportsFaultsThatNeverHappen(t *testing.T) {
 	code, out, stderr := locksim(t.Context(), "check", "right.yaml")
 	require.Equal(t, exitOK, code, stderr)
 	require.Equal(t, "right.yaml: ok\n", out)
+}
+
+// TestRunRefusesWhatCheckRefuses plays a lock without tokens in a mode that compares them: refused, unless the scenario says
+// that the resource is then not judged, as what fuzz saves does.
+func TestRunRefusesWhatCheckRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const text = "name: idle\nlock: {algorithm: set-nx-lua, ttl: 10s}\nclients: {a: {work: 1s}, b: {start: 500ms}}\n" +
+		"resource: {fencing: [none, fenced-write]}\n"
+	require.NoError(t, os.WriteFile("idle.yaml", []byte(text), 0o600))
+	require.NoError(t, os.WriteFile("meant.yaml", []byte(text+"expect: {resource: {fenced-write: not-judged}}\n"), 0o600))
+	const want = "idle.yaml:4:28: resource.fencing[1]: fenced-write compares fencing tokens, and the lock issues none; " +
+		"want a lock that does, or a mode that needs none\n"
+	for _, command := range []string{"check", "run"} {
+		code, stdout, stderr := locksim(t.Context(), command, "idle.yaml")
+		require.Equal(t, exitUsage, code, stdout)
+		require.Equal(t, want, stderr)
+		code, _, stderr = locksim(t.Context(), command, "meant.yaml")
+		require.Equal(t, exitOK, code, stderr)
+	}
+	code, _, stderr := locksim(t.Context(), "run", "idle.yaml", "--lock", "set-nx-lua-fenced")
+	require.Equal(t, exitOK, code, stderr)
+
+	code, _, stderr = locksim(t.Context(), "fuzz", "set-nx-lua", "--fencing", "fenced-write", "--runs", "20", "--save", "found")
+	require.Equal(t, exitDiffers, code, stderr)
+	saved, err := filepath.Glob("found/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, saved)
+	for _, command := range []string{"check", "run"} {
+		code, stdout, stderr := locksim(t.Context(), append([]string{command}, saved...)...)
+		require.Equal(t, exitOK, code, stdout+stderr)
+	}
 }
 
 func TestNamedScenariosPassCheck(t *testing.T) {

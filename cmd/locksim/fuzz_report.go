@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/fuzz"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
 )
 
 // huntReport is the flags that say where findings go, and how they look.
@@ -117,6 +119,9 @@ func (c *call) saveUndecided(r *huntResult, o *huntReport) (*undecidedRun, error
 	which, why := r.hunt.Undecided(&runner, n)
 	s := *which.Scenario
 	s.Styles, s.Resource.Fencing = []history.Style{which.Style}, []history.Fencing{which.Fencing}
+	if len(harness.RefuseModes(&s, harness.Options{Locks: c.locks})) > 0 {
+		s.Expect = append(s.Expect[:0:0], scenarios.Expectation{Property: checker.Resource, Verdict: checker.NotJudged})
+	}
 	file := filepath.Join(o.save, fmt.Sprintf("%s-undecided-%d.yaml", s.Lock.Algorithm, n))
 	u := &undecidedRun{Runs: r.tally.Undecided, First: n, Why: why, Scenario: file}
 	return u, errors.Join(c.makeFindings(o.save), c.writeWhole(file, s.YAML()))

@@ -171,6 +171,9 @@ func (o *runOptions) compile(list []loaded) (*batch, error) {
 		if o.expect.value != "" {
 			l.scenario = l.scenario.OrAny()
 		}
+		if idle := harness.RefuseModes(l.scenario, o.play); o.play.Instead == nil && len(idle) > 0 {
+			return nil, idle
+		}
 		cases, err := chosen.Cases(l.scenario)
 		if err != nil && bool(o.all) {
 			continue // few scenarios have a given variant

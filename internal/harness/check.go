@@ -20,7 +20,7 @@ const checkSeeds, checkProgramSeeds = 20, 3
 // lock of the scenario issues, and faults that did not happen with any of several seeds: their trigger is misspelt, or
 // the node on which they act was down. Other errors are those of [Runner.Run].
 func Check(r *Runner, s *scenarios.Scenario, o Options) (scenarios.Errors, error) {
-	c := checking{runner: r, tokens: map[history.Fencing]bool{}}
+	c := checking{runner: r}
 	for _, each := range s.Cases() {
 		plan, err := Compile(each, o)
 		var problem *scenarios.Error
@@ -31,13 +31,12 @@ func Check(r *Runner, s *scenarios.Scenario, o Options) (scenarios.Errors, error
 		case err != nil:
 			return nil, err
 		}
-		c.tokens[each.Fencing] = c.tokens[each.Fencing] || plan.Algorithm.Token || judged(each)
 		if err := c.play(plan); err != nil {
 			return nil, err
 		}
 	}
 	if len(c.problems) == 0 {
-		c.refuseModes(s)
+		c.problems = RefuseModes(s, o)
 	}
 	for _, w := range c.watched {
 		c.refuseIdle(w)
@@ -45,16 +44,9 @@ func Check(r *Runner, s *scenarios.Scenario, o Options) (scenarios.Errors, error
 	return c.problems, nil
 }
 
-// judged reports whether a case says what it expects of the resource, if only that it is not judged.
-func judged(c scenarios.Case) bool {
-	_, ok := c.Expected(checker.Resource)
-	return ok
-}
-
 type checking struct {
 	runner   *Runner
 	problems scenarios.Errors
-	tokens   map[history.Fencing]bool // modes that compare something in one case at least
 	watched  []*watched
 }
 
@@ -131,14 +123,26 @@ func (f *watchedFault) note(r *Result) {
 	f.whats = slices.Compact(f.whats)
 }
 
-// refuseModes refuses fencing modes for which there is nothing to compare in any variant.
-func (c *checking) refuseModes(s *scenarios.Scenario) {
+// RefuseModes lists the fencing modes of a scenario that compare fencing tokens although its lock issues none, in any
+// variant. A scenario that expects something of the resource in such a mode, if only that it is not judged, means it.
+func RefuseModes(s *scenarios.Scenario, o Options) scenarios.Errors {
+	var problems scenarios.Errors
 	for i, mode := range s.Resource.Fencing {
-		if usable, played := c.tokens[mode]; played && !usable && mode.NeedsToken() {
-			c.problems = append(c.problems, s.Errorf(fmt.Sprintf("resource.fencing[%d]", i),
+		played, useful := false, false
+		for _, c := range s.Cases() {
+			if c.Fencing != mode {
+				continue
+			}
+			lock, known := o.Lock(c.Scenario)
+			_, meant := c.Expected(checker.Resource)
+			played, useful = true, useful || !known || lock.Token || meant
+		}
+		if played && !useful && mode.NeedsToken() {
+			problems = append(problems, s.Errorf(fmt.Sprintf("resource.fencing[%d]", i),
 				"%s compares fencing tokens, and the lock issues none; want a lock that does, or a mode that needs none", mode))
 		}
 	}
+	return problems
 }
 
 // refuseIdle refuses faults that happened in no run.
