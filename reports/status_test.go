@@ -104,12 +104,27 @@ func TestAnotherLockMayNotViolateAnything(t *testing.T) {
 	require.Equal(t, reports.Inconclusive, status)
 }
 
-func TestAModeThatTheScenarioDoesNotNameIsNotCompared(t *testing.T) {
-	r := loadStory(t, "pause-and-fence")[0]
-	r.Case.Fencing = history.CompareAndSet
-	require.False(t, r.Compared())
-	r.Case.Fencing, r.Case.Style = history.Unfenced, history.Careful
-	require.False(t, r.Compared())
+// TestWhatIsExpectedInEveryModeIsExpectedInOneThatIsNotNamed plays modes that a scenario does not name: what it expects in
+// every mode holds there, but for the resource and the measures; of a style that it does not name it expects nothing.
+func TestWhatIsExpectedInEveryModeIsExpectedInOneThatIsNotNamed(t *testing.T) {
+	compared := func(mode history.Fencing, style history.Style, expect string) (reports.Status, []string) {
+		r := runOf(t, "lock: {algorithm: set-nx-lua}\nclients: {a: {work: 1s}, b: {work: 1s}}\nprogress: 1s\n"+expect, "history registers=1 authority end=12s")
+		r.Case.Fencing, r.Case.Style = mode, style
+		r.Report = checker.Report{}
+		for _, p := range []checker.Property{checker.MutualExclusion, checker.Resource} {
+			r.Report.Verdicts[p] = checker.Violated
+		}
+		return r.Status()
+	}
+	const every = "expect: {mutual-exclusion: violated, resource: violated}\nmeasures: {acquisitions: 2}\n"
+	status, reasons := compared(history.CompareAndSet, history.Careless, every)
+	require.Equal(t, reports.AsExpected, status, reasons)
+	_, reasons = compared(history.Unfenced, history.Careless, every)
+	require.Equal(t, []string{"acquisitions was not measured: expected 2"}, reasons)
+	_, reasons = compared(history.CompareAndSet, history.Careless, "expect: {mutual-exclusion: held, resource: held}\n")
+	require.Equal(t, []string{"mutual-exclusion is violated, expected held", "resource is violated, which is not expected"}, reasons)
+	_, reasons = compared(history.CompareAndSet, history.Careful, every)
+	require.Equal(t, []string{"mutual-exclusion is violated, which is not expected", "resource is violated, which is not expected"}, reasons)
 }
 
 // document is the part of the schema that readers rely on.

@@ -22,8 +22,9 @@ func (c Case) Compare(h *history.History, r *checker.Report) []Difference {
 		want, ok := c.Expected(p)
 		got := r.Verdicts[p]
 		switch {
+		case !ok && got == checker.Violated && !c.MayBreak(p):
+			differences = append(differences, unexpected(p))
 		case !ok:
-			differences = append(differences, c.unexpected(p, r)...)
 		case got != want:
 			differences = append(differences, Difference{
 				Text:         fmt.Sprintf("%s is %s, expected %s", p, got, want),
@@ -31,7 +32,9 @@ func (c Case) Compare(h *history.History, r *checker.Report) []Difference {
 			})
 		}
 	}
-	differences = append(differences, c.compareMeasures(r)...)
+	if c.NamesMode() {
+		differences = append(differences, c.compareMeasures(r)...)
+	}
 	for _, f := range h.Faults {
 		if !f.Fired {
 			differences = append(differences, Difference{Text: fmt.Sprintf("%s (%s) never happened", f.Name, f.Text)})
@@ -40,22 +43,20 @@ func (c Case) Compare(h *history.History, r *checker.Report) []Difference {
 	return differences
 }
 
-// CompareOther does the same for a run that the scenario's verdicts are not about, since it is of another lock, style or
-// fencing mode: no property may be violated.
+// CompareOther does the same for a run that the scenario's verdicts are not about, since it is of another lock or
+// style: no property may be violated.
 func (c Case) CompareOther(r *checker.Report) []Difference {
 	var differences []Difference
 	for p := range checker.PropertyCount {
-		differences = append(differences, c.unexpected(p, r)...)
+		if r.Verdicts[p] == checker.Violated && !c.AllowsAny(p) {
+			differences = append(differences, unexpected(p))
+		}
 	}
 	return differences
 }
 
-// unexpected refuses that a property is violated, unless anything may come of it.
-func (c Case) unexpected(p checker.Property, r *checker.Report) []Difference {
-	if r.Verdicts[p] != checker.Violated || c.AllowsAny(p) {
-		return nil
-	}
-	return []Difference{{Text: fmt.Sprintf("%s is violated, which is not expected", p)}}
+func unexpected(p checker.Property) Difference {
+	return Difference{Text: fmt.Sprintf("%s is violated, which is not expected", p)}
 }
 
 // compareMeasures refuses a measure that is absent, too: "recovers within 11s" does not hold if nothing recovered.

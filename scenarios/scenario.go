@@ -8,6 +8,7 @@
 package scenarios
 
 import (
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/checker"
@@ -197,12 +198,34 @@ func (c Case) AllowsAny(p checker.Property) bool {
 	return x.Any
 }
 
-// expectation returns the one that is about a property; false if there is none.
+// expectation returns the one that is about a property; false if there is none. What the resource accepts depends on the
+// fencing mode, so that of a mode that the scenario does not name there is none.
 func (c Case) expectation(p checker.Property) (Expectation, bool) {
+	e, ok := c.matching(p)
+	if ok && p == checker.Resource && !e.Any && !c.NamesMode() {
+		return Expectation{}, false
+	}
+	return e, ok
+}
+
+func (c Case) matching(p checker.Property) (Expectation, bool) {
 	for _, e := range c.Scenario.Expect {
 		if e.Property == p && (e.Fencing == nil || *e.Fencing == c.Fencing) && (e.Style == nil || *e.Style == c.Style) {
 			return e, true
 		}
 	}
 	return Expectation{}, false
+}
+
+// NamesMode reports whether the scenario names the case's fencing mode. In another one it expects what it expects in every
+// mode, but not of the resource, and its measures are not about it.
+func (c Case) NamesMode() bool {
+	return slices.Contains(orDefault(c.Scenario.Resource.Fencing, history.Unfenced), c.Fencing)
+}
+
+// MayBreak reports whether a property of which nothing in particular is expected may be violated: anything may come of it,
+// or it is the resource, in a mode that the scenario does not name, and violated in every mode that it names.
+func (c Case) MayBreak(p checker.Property) bool {
+	e, ok := c.matching(p)
+	return ok && (e.Any || p == checker.Resource && !c.NamesMode() && e.Verdict == checker.Violated)
 }

@@ -47,6 +47,13 @@ func TestAFileIsReplacedWhenAllIsDone(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "it keeps its mode")
 }
 
+// TestTheQuickStartsModesAreAsExpected plays a scenario in all fencing modes, one of which it does not name.
+func TestTheQuickStartsModesAreAsExpected(t *testing.T) {
+	code, stdout, _ := locksim(t.Context(), "run", "lease-overrun", "--fencing", "all", "--seeds", "2")
+	require.Equal(t, exitOK, code, stdout)
+	require.Contains(t, stdout, "token-equality")
+}
+
 // full is an output without any room, such as /dev/full.
 type full struct{}
 

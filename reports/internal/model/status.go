@@ -81,11 +81,11 @@ func Reason(r *Run, p checker.Property) string {
 }
 
 // Compared reports whether the scenario's expectations are about a run like this one: with the scenario's lock, in a
-// mode and style that it names.
+// style that it names. In a fencing mode that it does not name it expects what it expects in every mode.
 func (r Run) Compared() bool {
 	s := r.Case.Scenario
 	return r.Lock == s.Lock.Algorithm && slices.ContainsFunc(s.Cases(), func(c scenarios.Case) bool {
-		return c.Style == r.Case.Style && c.Fencing == r.Case.Fencing
+		return c.Style == r.Case.Style
 	})
 }
 
@@ -116,7 +116,7 @@ func Differs(r *Run, p checker.Property) bool {
 	if want, expected := r.Expected(p); expected {
 		return got != want
 	}
-	return got == checker.Violated && !r.Case.AllowsAny(p)
+	return got == checker.Violated && !r.Case.AllowsAny(p) && !(r.Compared() && r.Case.MayBreak(p))
 }
 
 // Waived lists the properties that the run violates and the scenario lets be violated.
@@ -149,9 +149,12 @@ type Bound struct {
 	Met     bool
 }
 
-// Bounds holds the run's measures against the bounds that its scenario sets.
+// Bounds holds the run's measures against the bounds that its scenario sets; nil in a mode that it does not name.
 func Bounds(r Run) []Bound {
 	var list []Bound
+	if !r.Case.NamesMode() {
+		return nil
+	}
 	for _, m := range r.Case.Scenario.Measures {
 		b := Bound{Name: m.Name, Value: "not measured"}
 		for _, got := range r.Report.Measures {

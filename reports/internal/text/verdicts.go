@@ -34,7 +34,7 @@ func (t *Printer) verdicts(r, like *model.Run) {
 		t.verdict(r, p, width)
 	}
 	if !r.Compared() && like == nil {
-		t.paragraph("    ", "The scenario's verdicts are of another lock, mode or style: here no property may be violated.", paint.Faint)
+		t.paragraph("    ", "The scenario's verdicts are of another lock or style: here no property may be violated.", paint.Faint)
 	}
 }
 
