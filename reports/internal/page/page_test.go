@@ -90,6 +90,12 @@ func TestTheScriptTakesTextForText(t *testing.T) {
 	require.Equal(t, 1, strings.Count(joined(), "createElement("))
 }
 
+// TestANumberWithoutWordsIsNotWritten holds the script to what the other forms write: where there is nothing to say, such as of
+// who leads while nobody does, the level's value is not its text.
+func TestANumberWithoutWordsIsNotWritten(t *testing.T) {
+	require.NotRegexp(t, `\.text \|\| String\(`, joined())
+}
+
 // TestEveryAssetIsUsed finds a script that nobody has put into its order.
 func TestEveryAssetIsUsed(t *testing.T) {
 	files, err := assets.ReadDir("assets")

@@ -262,8 +262,9 @@ class Chart {
       i++
     ) {
       const end = list[i + 1] ? this.px(list[i + 1].at) : this.right;
+      if (!list[i].text) continue; // nobody leads, or votes: the other forms write nothing either
       put(
-        list[i].text || String(list[i].value),
+        list[i].text,
         Math.max(this.px(list[i].at), this.left) + 3,
         "text",
         end,

@@ -168,7 +168,7 @@ function stateOf(lane, at) {
     }
     case "level": {
       const level = lane.levels.findLast((l) => l.at <= at);
-      return say(level ? level.text || String(level.value) : "–");
+      return say(level?.text || "–");
     }
     case "storage": {
       const mark = last((m) => m.label);
