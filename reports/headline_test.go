@@ -72,6 +72,13 @@ func TestALongNameIsCutNotWhatTheRowIsAbout(t *testing.T) {
 		}
 	}
 	text := textOf(t, []reports.Run{r}, reports.TextOptions{Width: 120})
-	require.Contains(t, text, "longlonglo… believes │")
-	require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 120, ASCII: true}), "longlong... believes |")
+	require.Contains(t, text, "longl…glong believes │")
+	require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 120, ASCII: true}), "long...long believes |")
+	r = runOf(t, "lock: {algorithm: set-nx-lua}\nclients: {worker-with-a-very-long-name: {count: 3, work: 1s}}", `
+history registers=1 authority end=12s
+acquisition id=1 client=worker-with-a-very-long-name-1 invoked=0s returned=1ms outcome=ok
+acquisition id=2 client=worker-with-a-very-long-name-2 invoked=0s returned=1s outcome=ok`)
+	text = textOf(t, []reports.Run{r}, reports.TextOptions{Width: 120})
+	require.Contains(t, text, "worke…ame-1 believes │")
+	require.Contains(t, text, "worke…ame-2 believes │")
 }

@@ -149,3 +149,17 @@ func (f Font) Cut(text string, width Length, ending string) string {
 	}
 	return text + ending
 }
+
+// CutMiddle does the same, but leaves the text its end: names that are numbered differ in it.
+func (f Font) CutMiddle(text string, width Length, middle string) string {
+	if f.Width(text) <= width {
+		return text
+	}
+	letters := []rune(text)
+	at := len(letters)
+	for at > 0 && 2*f.Width(string(letters[at-1:])) <= width-f.Width(middle) {
+		at--
+	}
+	end := string(letters[at:])
+	return f.Cut(string(letters[:at]), width-f.Width(end), middle) + end
+}

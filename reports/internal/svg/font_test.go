@@ -19,6 +19,11 @@ func TestTextThatIsCutSaysSo(t *testing.T) {
 	f := Font{Size: 10 * Pixel}
 	require.Equal(t, "short", f.Cut("short", 50*Pixel, "…"))
 	require.Equal(t, "too lon…", f.Cut("too long a text", 50*Pixel, "…"))
+	require.Equal(t, "short", f.CutMiddle("short", 50*Pixel, "…"))
+	for _, name := range []string{"worker-17", "worker-with-a-very-long-name-17"} {
+		require.LessOrEqual(t, f.Width(f.CutMiddle(name, 50*Pixel, "…")), 50*Pixel)
+	}
+	require.Equal(t, "work…-17", f.CutMiddle("worker-with-a-very-long-name-17", 50*Pixel, "…"))
 }
 
 func TestLettersThatFontsLackAreTakenToBeWide(t *testing.T) {

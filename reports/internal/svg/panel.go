@@ -209,7 +209,7 @@ func (p *panel) nameAt(t *track, y Length) {
 	if rest = wording.Visible(rest); rest != "" {
 		kind = min(quiet.Width(" "+rest), room*2/3)
 	}
-	who = bold.Cut(wording.Visible(who), room-kind, "…")
+	who = bold.CutMiddle(wording.Visible(who), room-kind, "…")
 	p.Text(Point{margin, y}, who, bold)
 	w := bold.Width(who + " ")
 	p.Text(Point{margin + w, y}, quiet.Cut(rest, room-w, "…"), quiet)

@@ -136,7 +136,7 @@ func TestALongNameIsCutAndTheKindOfTheLaneIsNot(t *testing.T) {
 	p := laidOut(client)
 	p.nameAt(&track{Lane: &long}, 0)
 	require.Contains(t, p.body.String(), ">granted</text>")
-	require.Contains(t, p.body.String(), "long-lo…</text>")
+	require.Contains(t, p.body.String(), "long…ng-</text>")
 }
 
 func TestWhatOutlastsTheGrantIsShownAloneAsNotGranted(t *testing.T) {

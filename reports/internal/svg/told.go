@@ -127,7 +127,7 @@ func (g *page) moments(left, width Length, list []timeline.Moment) {
 		x += circle/2 + 8*Pixel + times
 		g.Text(Point{x, y}, when(m.At), data)
 		x += 10 * Pixel
-		g.Text(Point{x, y}, name.Cut(wording.Visible(m.Who), names, "…"), name)
+		g.Text(Point{x, y}, name.CutMiddle(wording.Visible(m.Who), names, "…"), name)
 		x += names + 10*Pixel
 		words := prose
 		words.Ink = inkOf(m.Tone)

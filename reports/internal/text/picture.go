@@ -52,14 +52,14 @@ func drawnIn(p *layout.Picture, run int, name string, r paint.Row) bool {
 	return i >= 0 && slices.Equal(draw(p, &p.Rows[run][i]), r)
 }
 
-// nameOf is what stands before a lane. Of a long one the name of the node is cut, never what the lane is about.
+// nameOf is what stands before a lane. Of a long one the name of the node is cut in its middle, never what the lane is about.
 func nameOf(p *layout.Picture, l *layout.Lane) string {
 	name := l.Heading()
 	about, of := strings.CutPrefix(name, l.Node)
 	if wording.Columns(name) <= p.Label || !of || l.Node == "" || wording.Columns(about)+wording.Columns(p.Glyphs.Ellipsis) >= p.Label {
 		return wording.CutTo(name, p.Label)
 	}
-	return wording.CutTo(l.Node, p.Label-wording.Columns(about)-wording.Columns(p.Glyphs.Ellipsis)) + p.Glyphs.Ellipsis + about
+	return wording.CutMiddle(l.Node, p.Label-wording.Columns(about), p.Glyphs.Ellipsis) + about
 }
 
 // axis paints the ticks, and where the scale is cut short.

@@ -71,6 +71,16 @@ func CutTo(text string, width int) string {
 	return string([]rune(text)[:width])
 }
 
+// CutMiddle is the beginning and the end of a text that is wider than so many columns, with an ellipsis between them: names that
+// are numbered differ in their ends.
+func CutMiddle(text string, width int, ellipsis string) string {
+	if Columns(text) <= width {
+		return text
+	}
+	letters, left := []rune(text), max(width-Columns(ellipsis), 0)
+	return string(letters[:left-left/2]) + ellipsis + string(letters[len(letters)-left/2:])
+}
+
 // PlainASCII replaces what is not ASCII: the signs of reports and of typesetting by what is like them, all else by question
 // marks.
 func PlainASCII(text string) string {

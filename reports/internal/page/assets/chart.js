@@ -329,7 +329,10 @@ class Chart {
     const kind = node && titleOf(row.lane).startsWith(`${node} `) ? titleOf(row.lane).slice(node.length) : "";
     const cut = (words) => {
       const end = words.endsWith(kind) && kind.length < room / 2 ? kind : "";
-      return `${words.slice(0, room - 1 - end.length)}…${end}`;
+      const name = words.slice(0, words.length - end.length),
+        left = Math.max(room - 1 - end.length, 0),
+        tail = Math.floor(left / 2); // numbered names differ in their ends
+      return `${name.slice(0, left - tail)}…${name.slice(name.length - tail)}${end}`;
     };
     const text = (words, y, look) =>
       words.length <= room
