@@ -70,6 +70,8 @@ func parseLine(words []string) (Line, error) {
 
 const ledgerHead = `# What "locksim campaign" has played: for each promise the number of scenarios, drawn by the numbers from "first" on.
 # "dangers" counts those in which the promise was at risk, "vacuous" those in which its property never was.
+# Where a resource takes every access ("unfenced"), "dangers" counts those in which mutual exclusion was at risk: an access that
+# came too late would be no risk there, but the damage.
 `
 
 // WriteTo writes the ledger as a table.
