@@ -64,10 +64,12 @@ func campaignFlags(o *campaignOptions, e env) *flag.FlagSet {
 	flags.Var(&o.runs, "runs", "")
 	flags.Var(&o.per, "per", "")
 	flags.Var(&o.jobs, "jobs", "")
+	o.from.what = "the number of a run"
 	flags.Var(&o.from, "from", "")
 	flags.StringVar(&o.only, "only", "*", "")
 	flags.StringVar(&o.ledger, "ledger", "", "")
-	flags.StringVar(&o.save, "save", findingsFolder, "")
+	o.save = findingsFolder
+	flags.Var(notEmpty{&o.save}, "save", "")
 	flags.Var(&o.anyBuild, "any-build", "")
 	flags.Var(&o.again, "again", "")
 	flags.Var(&o.untied, "untied", "")

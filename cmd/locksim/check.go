@@ -15,9 +15,9 @@ func checkCommand() command {
 	return command{name: "check", summary: "find errors in scenario files", usage: checkUsage, run: runCheck}
 }
 
-const checkUsage = `usage: locksim check FILE...
+const checkUsage = `usage: locksim check NAME|FILE...
 
-Reads scenario files and lists every error in them: file:line:column, the field, and which values are valid. A scenario
+Reads scenarios and lists every error in them: file:line:column, the field, and which values are valid. A scenario
 whose fields are all valid is then simulated with up to 20 seeds (3 if its lock is a library's): a fault that none of
 these runs injects is an error, too, since its trigger is misspelt or the node that it acts on is down.
 

@@ -91,6 +91,7 @@ func compareFlags(o *compareOptions, e env) *flag.FlagSet {
 	o.format = choice{"text", []string{"text", "markdown", "html", "json", "csv", "junit", "bench"}}
 	fs := newFlags("compare")
 	fs.Var(&o.runs, "runs", "")
+	o.from.what = "the number of a run"
 	fs.Var(&o.from, "from", "")
 	fs.Var(&o.faults, "faults", "")
 	fs.Var(&o.fencing, "fencing", "")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -115,6 +116,7 @@ func (c *count) Set(text string) error {
 
 // seedFlag is a seed in decimal, or in hexadecimal after 0x.
 type seedFlag struct {
+	what  string // "a seed" if empty
 	value uint64
 	set   bool
 }
@@ -130,9 +132,29 @@ func (s *seedFlag) Set(text string) error {
 	}
 	value, err := strconv.ParseUint(digits, base, 64)
 	if err != nil {
-		return errors.New("not a seed: a number of 64 bits, such as 42 or 0x2a")
+		return fmt.Errorf("not %s: a number of 64 bits, such as 42 or 0x2a", cmp.Or(s.what, "a seed"))
 	}
 	s.value, s.set = value, true
+	return nil
+}
+
+// notEmpty is a text that may not be empty.
+type notEmpty struct{ value *string }
+
+// String returns the word.
+func (w notEmpty) String() string {
+	if w.value == nil {
+		return ""
+	}
+	return *w.value
+}
+
+// Set reads the word.
+func (w notEmpty) Set(text string) error {
+	if text == "" {
+		return errors.New("it is empty")
+	}
+	*w.value = text
 	return nil
 }
 

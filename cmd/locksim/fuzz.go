@@ -100,6 +100,7 @@ func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
 	fs.Var(&o.drift, "drift", "")
 	fs.StringVar(&o.variant, "variant", "", "")
 	fs.StringVar(&o.client, "client", "", "")
+	o.from.what = "the number of a run"
 	fs.Var(&o.from, "from", "")
 	fs.StringVar(&o.ledger, "ledger", "", "")
 	fs.Var(&o.resume, "resume", "")

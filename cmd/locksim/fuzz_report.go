@@ -31,7 +31,8 @@ func (o *huntReport) addTo(fs *flag.FlagSet, e env) {
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
 	o.format = choice{"text", []string{"text", "json", "github"}}
 	fs.Var(&o.jobs, "jobs", "")
-	fs.StringVar(&o.save, "save", findingsFolder, "")
+	o.save = findingsFolder
+	fs.Var(notEmpty{&o.save}, "save", "")
 	fs.Var(&o.pictures, "pictures", "")
 	fs.Var(&o.format, "format", "")
 	o.look.addTo(fs)

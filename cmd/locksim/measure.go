@@ -74,6 +74,7 @@ func measureFlags(o *measureOptions, e env) *flag.FlagSet {
 	o.format = choice{"text", []string{"text", "json", "csv"}}
 	flags := newFlags("measure")
 	flags.Var(&o.runs, "runs", "")
+	o.from.what = "the number of a run"
 	flags.Var(&o.from, "from", "")
 	o.addTo(flags)
 	flags.Var(&o.each, "each", "")

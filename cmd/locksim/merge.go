@@ -53,6 +53,9 @@ func runMerge(c *call) int {
 	}
 	if err == nil && len(names) == 0 {
 		err = errors.New("no ledger given; see locksim help merge")
+		if out != "" {
+			err = fmt.Errorf("no ledger given to be merged into %s; see locksim help merge", out)
+		}
 	}
 	if err != nil {
 		return c.wrong(err)

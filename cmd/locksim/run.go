@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/internal/harness"
@@ -102,7 +103,7 @@ func runFlags(o *runOptions, e env) *flag.FlagSet {
 	o.addTo(fs)
 	o.fencing.allowed = append(o.fencing.allowed, everyMode)
 	fs.Var(&o.all, "all", "")
-	fs.StringVar(&o.lock, "lock", "", "")
+	fs.Var(notEmpty{&o.lock}, "lock", "")
 	fs.Var(&o.expect, "expect", "")
 	fs.Var(&o.noMargin, "no-margin", "")
 	fs.Var(&o.seed, "seed", "")
@@ -263,6 +264,9 @@ func (c *call) load(o *runOptions) ([]loaded, error) {
 		l := loaded{scenario: s}
 		if file {
 			l.file = name
+		}
+		if strings.HasPrefix(l.file, "-") { // so that it can be played again without "--"
+			l.file = "./" + l.file
 		}
 		list = append(list, l)
 	}

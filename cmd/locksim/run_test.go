@@ -54,6 +54,29 @@ func TestTheQuickStartsModesAreAsExpected(t *testing.T) {
 	require.Contains(t, stdout, "token-equality")
 }
 
+// TestSmallMistakesAreNamed plays commands that were taken for others, or that failed without naming what was wrong.
+func TestSmallMistakesAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"run", "misdelete", "--lock", ""}, `invalid value "" for --lock: it is empty`},
+		{[]string{"fuzz", "redlock", "--save", ""}, `invalid value "" for --save: it is empty`},
+		{[]string{"fuzz", "redlock", "--from", "-1"}, "not the number of a run: a number of 64 bits"},
+		{[]string{"merge", "nosuch"}, "no ledger given to be merged into nosuch"},
+	} {
+		code, _, stderr := locksim(t.Context(), c.args...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stderr, c.want)
+	}
+	text, err := os.ReadFile("testdata/story.yaml")
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("-x.yaml", text, 0o600))
+	_, stdout, _ := locksim(t.Context(), "run", "--variant", "short", "--", "-x.yaml")
+	require.Contains(t, stdout, "reproduce: locksim run ./-x.yaml --variant short")
+}
+
 // full is an output without any room, such as /dev/full.
 type full struct{}
 
