@@ -58,6 +58,17 @@ func TestCheckReportsFaultsThatNeverHappen(t *testing.T) {
 	require.Equal(t, "right.yaml: ok\n", out)
 }
 
+// TestAFaultThatNeverHappensIsExplained has a fault after the end of all runs, and one that waits for a step of nobody.
+func TestAFaultThatNeverHappensIsExplained(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("x.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua, ttl: 10s}\nclients: {a: {work: 1s}}\n"+
+		"faults: [{at: 50s, pause: a, for: 1s}, {after: {node: a, does: lost}, pause: a, for: 1s}]\n"), 0o600))
+	code, _, stderr := locksim(t.Context(), "check", "x.yaml")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "faults[0]: the fault happened in none of 20 runs: they end before; want an earlier time")
+	require.Contains(t, stderr, "faults[1].after: the fault happened in none of 20 runs: no step of them is the one that it waits for")
+}
+
 // TestRunRefusesWhatCheckRefuses plays a lock without tokens in a mode that compares them: refused, unless the scenario says
 // that the resource is then not judged, as what fuzz saves does.
 func TestRunRefusesWhatCheckRefuses(t *testing.T) {

@@ -162,6 +162,11 @@ func (c *checking) refuseIdle(w *watched) {
 				at, why = at+".what", what
 			}
 		}
+		if why == "" && f.Trigger.When == sim.At {
+			why = ": they end before; want an earlier time, or longer runs"
+		} else if why == "" {
+			why = ": no step of them is the one that it waits for; want one that happens, or check its node, does and peer"
+		}
 		c.problems = append(c.problems, w.scenario.Errorf(at, "the fault happened in none of %d runs%s", w.runs, why))
 	}
 }
