@@ -107,12 +107,19 @@ func newWaiting(h *history.History, r *room) *waiting {
 
 // outageOf is when the client of a wait has lost what every lock needs; Never if it has not.
 func (w *waiting) outageOf(wait int) trace.Instant {
-	for i := range w.h.Outages {
-		if o := &w.h.Outages[i]; o.Client == w.h.Waits[wait].Client {
-			return o.From
-		}
+	if o := outageOf(w.h, w.h.Waits[wait].Client); o != nil {
+		return o.From
 	}
 	return trace.Never
+}
+
+// outageOf is what a client has lost of what every lock needs; nil if nothing.
+func outageOf(h *history.History, client string) *history.Outage {
+	i := slices.IndexFunc(h.Outages, func(o history.Outage) bool { return o.Client == client })
+	if i < 0 {
+		return nil
+	}
+	return &h.Outages[i]
 }
 
 // stalls replays the waits and returns the times for which nobody acquired.
@@ -213,6 +220,9 @@ func (j *judge) tellStall(p Property, kind string, s stall) {
 	if s.until == trace.Never {
 		at = min(at, j.h.End)
 		text = fmt.Sprintf("%s has waited since %s and will wait forever: nothing can happen any more", who, wait.From)
+	}
+	if o := outageOf(j.h, wait.Client); o != nil && o.From <= at {
+		text += ", whatever the lock does: " + o.Text
 	}
 	v := Violation{Property: p, Kind: kind, At: at, Text: text}
 	if id := j.asking(who, s.late); id != 0 {

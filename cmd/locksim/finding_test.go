@@ -58,6 +58,7 @@ var told = []struct {
 	{"get-then-set-race", "look-then-set"},
 	{"jedis-constant-owner", "constant-owner"},
 	{"setnx-crash-deadlock", ""},
+	{"redis-down", ""},
 	{"setnx-expire-client-crash", ""},
 	{"torn-section", "between-the-writes"},
 	{"redlock-clock-jump", ""},
@@ -408,5 +409,30 @@ func TestAStoryNeedsAViolation(t *testing.T) {
 			require.Empty(t, reports.Story(&run, checker.Resource))
 			require.NotEmpty(t, reports.Story(&run, checker.MutualExclusion))
 		}
+	}
+}
+
+// TestAWaitInVainIsForTheServersThatAreGone has a client that waits for servers of which none, or no majority, is left. What they
+// answered before is not why it waits.
+func TestAWaitInVainIsForTheServersThatAreGone(t *testing.T) {
+	const clients = "progress: 20s\nclients: {a: {work: 2s}, b: {start: 500ms, work: 1s}}\n"
+	for text, want := range map[string]string{
+		"lock: {algorithm: set-nx-lua, ttl: 10s}\n" + clients + "faults: [{at: 1s, crash: redis-1}]\n": "b cannot reach the only master any more, and waits in vain",
+		"lock: {algorithm: redlock, ttl: 10s}\nservers: {masters: 5}\n" + clients +
+			"faults: [{at: 1s, crash: redis-1}, {at: 1s, crash: redis-2}, {at: 1s, crash: redis-3}]\n": "b cannot reach a majority of the servers any more, and waits in vain",
+		"lock: {algorithm: set-nx-lua, ttl: 10s}\n" + clients + "faults: [{at: 1s, pause: redis-1, for: 60s}]\n": "redis-1 is paused, and b waits in vain",
+	} {
+		s, err := scenarios.Parse("gone.yaml", []byte("name: gone\ntitle: Servers that are gone\n"+text))
+		require.NoError(t, err)
+		var r harness.Runner
+		plan, err := harness.Compile(s.Cases()[0], harness.Options{})
+		require.NoError(t, err)
+		result, err := r.Run(plan, s.Seed, true)
+		require.NoError(t, err)
+		run := runOf(plan, result)
+		story := reports.Story(&run, checker.Availability)
+		require.Contains(t, story, want)
+		require.NotContains(t, story, "answered")
+		r.Close()
 	}
 }

@@ -194,11 +194,50 @@ func (t *narrator) stall() {
 	if t.v.History.Quiescent && waiter.To == trace.Never {
 		vain = "waits forever: nothing can happen any more"
 	}
-	blocked := t.blocked()
+	blocked := cmp.Or(t.unserved(waiter), t.blocked())
 	if blocked == "" || strings.HasPrefix(blocked, notReturned) {
 		t.lastWord(waiter)
 	}
-	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: blocked + who + " " + vain + here, silent: true})
+	if !strings.HasPrefix(blocked, who+" ") {
+		blocked += who + " "
+	}
+	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: blocked + vain + here, silent: true})
+}
+
+// unserved says that the one who waits lacks the servers that any lock needs: for good, or because most of those that it asks are
+// down or paused. It is "" if it has them.
+func (t *narrator) unserved(w *history.Wait) string {
+	for i := range t.v.History.Outages {
+		if o := &t.v.History.Outages[i]; o.Client == w.Client && o.From <= t.until {
+			if own, is := strings.CutPrefix(o.Text, "it "); is {
+				return t.v.Waiter(w) + " " + own + ", and "
+			}
+			return o.Text + ", and "
+		}
+	}
+	_, list := t.asked(w)
+	var servers, stand []string
+	state := "paused"
+	for _, m := range list {
+		if slices.Contains(servers, m.To) {
+			continue
+		}
+		servers = append(servers, m.To)
+		if down := t.v.IsDown(m.To, t.until); down || t.pausedAt(m.To, t.until) {
+			stand = append(stand, m.To)
+			if down {
+				state = "down"
+			}
+		}
+	}
+	switch slices.SortFunc(stand, model.CompareNames); {
+	case len(stand) <= len(servers)/2:
+		return ""
+	case len(stand) == 1:
+		return stand[0] + " is " + state + ", and "
+	default:
+		return wording.Listing(stand) + " are " + state + ", and "
+	}
 }
 
 // lastWord tells which request was the last of somebody who could hold the lock and waits for a notice of it: what it watches,
@@ -376,9 +415,20 @@ func (t *narrator) refusals() string {
 	return fmt.Sprintf("each time Lock says %q, and ", said)
 }
 
-// answers says what the one who waits is answered each time; "" if it asks once only, or not always the same.
+// answers says what the one who waits is answered each time until the violation, or that its last request is not answered; ""
+// if it asks once only, or not always the same, or if no answer decides because several servers vote.
 func (t *narrator) answers(w *history.Wait) (text string) {
 	_, list := t.asked(w)
+	if len(list) < 3 || t.v.Votes() {
+		return ""
+	}
+	long := t.until.Add(-t.v.Run.Case.Scenario.Progress / 2)
+	if m := list[len(list)-1]; m.Sent < long {
+		if t.v.Answered(m) > t.until {
+			return "its last " + m.What + " gets no answer, and "
+		}
+		return ""
+	}
 	for i, m := range list {
 		said := "each time its " + m.What + " " + t.outcome(m, t.until) + ", and "
 		last := i == len(list)-1 && t.v.Answered(m) > t.until // not answered yet
@@ -388,9 +438,6 @@ func (t *narrator) answers(w *history.Wait) (text string) {
 		if !last {
 			text = said
 		}
-	}
-	if len(list) < 3 {
-		return ""
 	}
 	return text
 }
