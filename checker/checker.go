@@ -100,7 +100,7 @@ var vacuousReasons = [PropertyCount]string{
 	ExclusionAtService: "nobody else's request was executed while a grant was running",
 	Resource:           "no access arrived after the first access of a newer acquisition",
 	FencingOrder:       "fewer than two acquisitions were given a token",
-	ReleaseSafety:      "no release was executed after its sender's grant was over",
+	ReleaseSafety:      "no release was executed where somebody else had the lock",
 	Progress:           "nobody had to wait for another holder or a fault",
 	Availability:       "nobody waited during a fault",
 	Survival:           "no program was asked for the lock",

@@ -157,8 +157,12 @@ func (j *judge) misreported() (int64, bool) {
 	endedOwn, endedAny := ended[:n], ended[n:]
 	for i := range j.h.Grants {
 		if g := &j.h.Grants[i]; g.Ended == history.ByUnlock {
-			endedOwn[g.Acquisition], endedAny[g.Acquisition] = true, true
+			endedAny[g.Acquisition] = true
 		}
+	}
+	for i := range j.h.Removals {
+		r := &j.h.Removals[i]
+		endedOwn[r.By] = endedOwn[r.By] || !r.Stale && endedAny[r.By] // a server that had lost the key had nothing to end
 	}
 	for i := range j.h.Removals {
 		if r := &j.h.Removals[i]; r.Ended != 0 {

@@ -2,12 +2,14 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/locksim/locksim/history"
 )
 
 // Release safety: no executed release ended another acquisition's grant, nor a later grant of its own acquisition
 // than the one it was sent for. A key that is removed when nothing is promised to its owner any more ends no grant.
+// A release is in danger of that only if it was executed where somebody else had the lock at that moment.
 
 func (j *judge) releaseSafety() {
 	if j.passUnobserved(ReleaseSafety) {
@@ -16,7 +18,7 @@ func (j *judge) releaseSafety() {
 	violated, dangers := false, 0
 	for i := range j.h.Removals {
 		r := &j.h.Removals[i]
-		if r.Stale {
+		if r.Ended != 0 || r.Stale && j.anothers(r) {
 			dangers++
 		}
 		if r.Ended != 0 && !j.promiseOver(r) {
@@ -25,6 +27,13 @@ func (j *judge) releaseSafety() {
 		}
 	}
 	j.conclude(ReleaseSafety, violated, dangers)
+}
+
+// anothers reports whether somebody else had the lock on the server that executed a release, when it did.
+func (j *judge) anothers(r *history.Removal) bool {
+	return slices.ContainsFunc(j.h.Copies, func(c history.Copy) bool {
+		return c.Node == r.Node && c.Acquisition != r.By && c.From <= r.At && r.At < c.To
+	})
 }
 
 func (j *judge) tellMisdelete(r *history.Removal) {

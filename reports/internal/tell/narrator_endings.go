@@ -415,19 +415,16 @@ func (t *narrator) refusals() string {
 	return fmt.Sprintf("each time Lock says %q, and ", said)
 }
 
-// answers says what the one who waits is answered each time until the violation, or that its last request is not answered; ""
-// if it asks once only, or not always the same, or if no answer decides because several servers vote.
+// answers says what the one who waits is answered each time until the violation; "" if it asks once only, or not always the same, or
+// if no answer decides because several servers vote.
 func (t *narrator) answers(w *history.Wait) (text string) {
 	_, list := t.asked(w)
 	if len(list) < 3 || t.v.Votes() {
 		return ""
 	}
 	long := t.until.Add(-t.v.Run.Case.Scenario.Progress / 2)
-	if m := list[len(list)-1]; m.Sent < long {
-		if t.v.Answered(m) > t.until {
-			return "its last " + m.What + " gets no answer, and "
-		}
-		return ""
+	if list[len(list)-1].Sent < long {
+		return "" // it has long stopped asking
 	}
 	for i, m := range list {
 		said := "each time its " + m.What + " " + t.outcome(m, t.until) + ", and "
