@@ -87,28 +87,41 @@ func diskWords(s scenarios.Servers) string {
 	return "has been written to disk"
 }
 
-// faultWords count the faults of each kind but for those of clocks.
+// faultWords count the faults of each kind but for those of clocks, of which the words before tell. A shared random source is not
+// injected, and is in the scenario alone.
 func faultWords(v *model.View) string {
 	var kinds []string
 	count := map[string]int{}
-	for i := range v.Faults {
-		f := &v.Faults[i]
-		if f.Kind == sim.SetClock {
-			continue
+	add := func(kind sim.ActionKind) {
+		name := faultNames[kind]
+		if count[name] == 0 {
+			kinds = append(kinds, name)
 		}
-		kind := faultNames[f.Kind]
-		if count[kind] == 0 {
-			kinds = append(kinds, kind)
-		}
-		count[kind]++
+		count[name]++
 	}
-	if len(kinds) == 0 {
-		return "no fault"
+	wrong := len(v.Run.Case.Scenario.Clocks) > 0
+	for i := range v.Run.Case.Scenario.Faults {
+		if v.Run.Case.Scenario.Faults[i].Action.Kind == sim.SameRandom {
+			add(sim.SameRandom)
+		}
+	}
+	for i := range v.Faults {
+		if kind := v.Faults[i].Kind; kind == sim.SetClock {
+			wrong = true
+		} else {
+			add(kind)
+		}
 	}
 	for i, kind := range kinds {
 		kinds[i] = wording.Counted(count[kind], kind)
 	}
-	return wording.Listing(kinds) + ", no other fault"
+	switch {
+	case len(kinds) > 0:
+		return wording.Listing(kinds) + ", no other fault"
+	case wrong:
+		return "no other fault"
+	}
+	return "no fault"
 }
 
 // faultNames are what one of each kind of faults is called.

@@ -52,7 +52,22 @@ func Heading(r *model.Run) []string {
 	if r.Case.Variant != "" {
 		parts = append(parts, "variant "+r.Case.Variant)
 	}
-	return append(parts, r.Case.Style.String()+" clients", "fencing "+r.Case.Fencing.String(), "seed "+wording.Hex(r.Seed))
+	return append(parts, styles(r), "fencing "+r.Case.Fencing.String(), "seed "+wording.Hex(r.Seed))
+}
+
+// styles names the style of the clients, and that of each client with one of its own.
+func styles(r *model.Run) string {
+	var own []string
+	for _, c := range r.Case.Scenario.Clients {
+		if c.Style != nil && *c.Style != r.Case.Style {
+			own = append(own, c.Name+" "+c.Style.String())
+		}
+	}
+	text := r.Case.Style.String() + " clients"
+	if len(own) > 0 {
+		text += " (" + strings.Join(own, ", ") + ")"
+	}
+	return text
 }
 
 // hasLease reports whether what servers grant in this run ends by itself.
