@@ -67,7 +67,7 @@ func badTrigger(s *scenarios.Scenario, f *sim.Fault) string {
 		if s.Servers.Kind == "etcd" && !sim.Glob(resourceNode, t.Step.Peer) && t.Step.Node != resourceNode {
 			return "what etcd and its clients say to each other is not read"
 		}
-		if peers(s) && isServer(s, t.Step.Node) && !isClient(s, t.Step.Peer) {
+		if s.Servers.Shape().Peers && isServer(s, t.Step.Node) && !isClient(s, t.Step.Peer) {
 			return "what servers send each other cannot be read; name the client as peer"
 		}
 	default:
@@ -131,11 +131,6 @@ func badClock(s *scenarios.Scenario, node string, rate int64) string {
 	default:
 		return ""
 	}
-}
-
-// peers reports whether servers send each other messages.
-func peers(s *scenarios.Scenario) bool {
-	return s.Servers.Replicas > 0 || s.Servers.Kind == "zookeeper" && s.Servers.Count() > 1
 }
 
 func isServer(s *scenarios.Scenario, pattern string) bool {
