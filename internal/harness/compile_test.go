@@ -72,7 +72,7 @@ func TestDeploymentsThatTheLockCannotUseAreRefused(t *testing.T) {
 		"lock: {algorithm: set-nx-lua-wait}\n":                         "servers.replicas: the lock set-nx-lua-wait waits for replicas, ",
 		"lock: {algorithm: set-nx-lua-wait}\nservers: {replicas: 1}\n": "",
 		"lock: {algorithm: set-nx-lua, acks: 1}\nservers: {replicas: 1}\n": "x.yaml:5:37: lock.acks: " +
-			"the lock set-nx-lua asks no replicas; want it left away, or set-nx-lua-wait",
+			"the lock set-nx-lua asks no replicas; want it left away, or a lock that waits for replicas",
 		"lock: {algorithm: redlock}\nservers: {replicas: 2}\n": "x.yaml:6:21: servers.replicas: " + knowNothing +
 			"a master with its replicas is one: want masters alone",
 		"lock: {algorithm: redlock}\nservers: {masters: 3, replicas: 1, cluster: true}\n": "x.yaml:6:45: servers.cluster: " +

@@ -103,7 +103,7 @@ func (*kind) Refuses(s *backend.Servers, by locks.Authority, lock string, acks i
 	case by == locks.Replicated && s.Replicas == 0:
 		return "servers.replicas", fmt.Sprintf("the lock %s waits for replicas, and there are none: want 1 or more", lock)
 	case by != locks.Replicated && acks > 0:
-		return "lock.acks", fmt.Sprintf("the lock %s asks no replicas; want it left away, or set-nx-lua-wait", lock)
+		return "lock.acks", fmt.Sprintf("the lock %s asks no replicas; want it left away, or a lock that waits for replicas", lock)
 	case by == locks.Majority && s.Cluster:
 		return "servers.cluster", fmt.Sprintf("the lock %s asks servers that know nothing of each other, of which a cluster is one: "+
 			"want masters alone", lock)
