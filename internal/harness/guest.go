@@ -25,13 +25,13 @@ type guest struct {
 	beside  *process // its task carries out an access, while the program goes on
 	saying  []byte   // a line that it has not ended
 	said    int      // lines that have been noted
-	addresses
+	simulated.Front
 }
 
 // newGuest gives a process a program to run.
 func newGuest(p *process) *guest {
 	beside := &process{world: p.world, client: p.client, shared: p.shared, based: p.based}
-	return &guest{process: p, beside: beside, addresses: addressesOf(p.world)}
+	return &guest{process: p, beside: beside, Front: p.world.service.(simulated.Front)} // Compile refuses others
 }
 
 // run runs the program, until its work is done or it ends itself.
@@ -182,35 +182,21 @@ func (g *guest) Said(text []byte) {
 // Stamp sets the origin and the purpose of a request.
 func (g *guest) Stamp(request sim.Payload) { g.Front.Stamp(request, g.process.Origin()) }
 
-// addresses are those of the lock's servers, by the last number: 10.0.0.1 is the first server's.
-type addresses struct {
-	simulated.Front
-	nodes []*sim.Node
-}
-
-func addressesOf(w *world) addresses {
-	front := w.service.(simulated.Front) // the plan has been refused otherwise
-	return addresses{front, front.Servers()}
-}
-
-func (a *addresses) at(i int) string { return fmt.Sprintf("10.0.0.%d:%d", i+1, a.Port()) }
+// at is the address of a server, by the last number: 10.0.0.1 is the first that has one.
+func (g *guest) at(i int) string { return fmt.Sprintf("10.0.0.%d:%d", i+1, g.Port()) }
 
 // of returns the addresses of servers with these names, in that order; of all if there are no names.
-func (a *addresses) of(names []string) (list []string) {
-	if a.Shared() {
-		return []string{a.at(0)}
-	}
-	for i := range a.nodes {
-		list = append(list, a.at(i))
-	}
-	if len(names) == 0 {
-		return list
-	}
-	var named []string
+func (g *guest) of(names []string) (list []string) {
+	nodes := g.Addressed()
 	for _, name := range names {
-		named = append(named, list[slices.IndexFunc(a.nodes, func(n *sim.Node) bool { return n.Name == name })])
+		list = append(list, g.at(slices.IndexFunc(nodes, func(n *sim.Node) bool { return n.Name == name })))
 	}
-	return named
+	for i := range nodes {
+		if len(names) == 0 {
+			list = append(list, g.at(i))
+		}
+	}
+	return list
 }
 
 // Resolve returns the server at an address.
@@ -219,11 +205,7 @@ func (g *guest) Resolve(address string) (*sim.Node, wire.Conversation) {
 	if i < 0 {
 		return nil, nil
 	}
-	node := g.nodes[i]
-	if w := g.process.world; g.Shared() && w.engine.Node(w.service.Role("master")) != nil {
-		node = w.engine.Node(w.service.Role("master"))
-	}
-	return node, g.Talk(g.process.task.Node())
+	return g.Addressed()[i], g.Talk(g.process.task.Node())
 }
 
 // refusePrograms refuses what a client program cannot be asked to do.
@@ -234,7 +216,7 @@ func (p *Plan) refusePrograms() error {
 		return s.Errorf("lock.algorithm", "the program of the lock %s is of a kind that cannot be run here", name)
 	}
 	if !s.Servers.Facts().Serves {
-		return s.Errorf("servers.kind", "a client program speaks to redis or zookeeper, not %s", s.Servers.Kind)
+		return s.Errorf("servers.kind", "client programs cannot speak to the simulated %s", s.Servers.Facts().Title)
 	}
 	if s.Lock.Renew > 0 && !p.Algorithm.Renews && !p.Algorithm.Extends {
 		return s.Errorf("lock.renew", "the lock %s is not known to prolong its leases: its client says so by //locksim:lock extends", name)

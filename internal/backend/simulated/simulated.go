@@ -60,9 +60,9 @@ type Front interface {
 	Service
 	// Port is the number of the port that the servers usually have.
 	Port() int
-	// Shared reports whether a program is given one address for all servers, which leads to the master: where a library
-	// knows one address only, that is what operators give it.
-	Shared() bool
+	// Addressed returns the nodes to which the addresses lead that a program is given. Where a library knows one address only,
+	// operators give it one that leads to the master.
+	Addressed() []*sim.Node
 	// Talk begins a conversation with a client process on a new connection.
 	Talk(client *sim.Node) wire.Conversation
 	// Stamp sets the origin and the purpose of a request that came in bytes.

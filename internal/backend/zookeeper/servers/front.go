@@ -10,8 +10,8 @@ import (
 // Port is that of a client's connection.
 func (*service) Port() int { return 2181 }
 
-// Shared reports that each server has an address.
-func (*service) Shared() bool { return false }
+// Addressed returns all servers.
+func (s *service) Addressed() []*sim.Node { return s.Servers() }
 
 // Talk begins a conversation in the protocol of jute.
 func (s *service) Talk(client *sim.Node) wire.Conversation {
