@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
@@ -112,6 +113,16 @@ func claims(lock, row string) bool {
 	}
 	list, mistaken := kept[lock]
 	return row != "" && (!mistaken || slices.Contains(strings.Fields(list), row))
+}
+
+// Claim says of a property of a lock of the catalogue whether it survives everything that is on a menu.
+type Claim struct {
+	Name     string // unique; begins with the lock's
+	Property checker.Property
+	Menu     search.Menu
+	Why      string // the argument, in a few sentences
+	// Twin is, for a lock with a mistake, a lock without it, which survives the same menu; "" if there is none.
+	Twin string
 }
 
 // OfCatalogue lists what the locks of the catalogue promise, as campaigns play it.

@@ -12,10 +12,9 @@ import (
 
 // everyDatabase is all that can happen to one, but that clients draw alike.
 func everyDatabase() search.Menu {
-	return search.Menu{
-		Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
-		KeepAlives: []time.Duration{0, 10 * time.Second},
-	}
+	m := everySession()
+	m.KeepAlives = []time.Duration{0, 10 * time.Second}
+	return m
 }
 
 // onDatabase is what locks of MySQL and PostgreSQL are asked: those of a connection, and rows that say until when.

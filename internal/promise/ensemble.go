@@ -12,16 +12,15 @@ import (
 // everyEnsemble is all that can happen to an ensemble whose disks are honest.
 func everyEnsemble() search.Menu {
 	return search.Menu{
-		Faults: search.Kinds(search.SameRandom), Storage: append(slices.Clone(network), search.ServerPause, search.ServerCrash,
-			search.PowerLoss),
+		Faults: search.Kinds(search.SameRandom), Storage: failing,
 		Tasks: 2, Waits: true, Drift: 100_000,
-		Nodes: []int{3, 5, 1}, Ticks: []time.Duration{500 * time.Millisecond, 2 * time.Second}, SyncLimits: []int{5, 2},
+		Nodes: []int{3, 5, 1}, Ticks: zkTicks, SyncLimits: []int{5, 2},
 	}
 }
 
 // onEnsemble is what locks on ZooKeeper are asked.
 func (s *Subject) onEnsemble() []Promise {
-	quick := []time.Duration{500 * time.Millisecond}
+	quick := zkTicks[:1]
 	long := everyEnsemble()
 	long.Faults, long.Storage, long.Styles = search.Kinds(search.ClientPause, search.EndSession, search.Drift, search.SameRandom), nil, careful
 	long.Ticks = quick

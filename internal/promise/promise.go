@@ -76,6 +76,8 @@ type Promise struct {
 // The network may do to messages whatever TCP lets it do. Storage is honest and durable.
 var (
 	network = []search.Kind{search.Cut, search.Stall, search.Delay, search.Break, search.Error}
+	// That, and a resource that fails.
+	failing = slices.Concat(network, []search.Kind{search.ServerPause, search.ServerCrash, search.PowerLoss})
 	// Nothing is lost, all may be late.
 	waiting = []search.Kind{search.ServerPause, search.Cut, search.Stall, search.Delay}
 	careful = []history.Style{history.Careful}

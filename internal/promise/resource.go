@@ -30,8 +30,7 @@ func (s *Subject) fenced(menu search.Menu) []Promise {
 // fencedOnRedis is of tokens, as durable as the keys.
 func (s *Subject) fencedOnRedis() []Promise {
 	list := s.fenced(search.Menu{
-		Faults: search.Kinds(search.SameRandom), Storage: append(slices.Clone(network), search.ServerPause, search.ServerCrash,
-			search.PowerLoss), Persistence: onDisk, Tasks: 2, Waits: true, Drift: 100_000,
+		Faults: search.Kinds(search.SameRandom), Storage: failing, Persistence: onDisk, Tasks: 2, Waits: true, Drift: 100_000,
 	})
 	for i := range list {
 		m := &list[i].Narrow
@@ -90,8 +89,7 @@ func anything(fencing history.Fencing, masters ...int) search.Menu {
 	return search.Menu{
 		Fencing: []history.Fencing{fencing}, Masters: masters, Persistence: []string{"none", "everysec", "always"},
 		Disk: []string{"honest", "lies"}, Tasks: 2, Waits: true, Timeouts: timeouts, Drift: 100_000,
-		Faults: search.Kinds(), Storage: append(slices.Clone(network), search.ServerPause, search.ServerCrash,
-			search.PowerLoss),
+		Faults: search.Kinds(), Storage: failing,
 	}
 }
 
