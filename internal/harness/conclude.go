@@ -31,7 +31,7 @@ func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.En
 	if !end.Quiescent && end.Bound == "" {
 		h.Cut = p.CutOff(h, faults, end.Working, unheard)
 	}
-	h.Outages = p.Outages(faults)
+	h.Outages = p.outages(faults)
 	return h
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Outages lists the clients that, by faults that never heal, have lost access to servers that every lock on them needs:
+// outages lists the clients that, by faults that never heal, have lost access to servers that every lock on them needs:
 // the only server, or a majority where one is needed.
-func (p *Plan) Outages(faults []sim.FaultReport) []history.Outage {
+func (p *Plan) outages(faults []sim.FaultReport) []history.Outage {
 	var lasting []sim.FaultReport
 	for _, f := range faults {
 		takes := slices.Contains([]sim.ActionKind{sim.Crash, sim.Pause, sim.Cut, sim.Stall}, f.Fault.Action.Kind)

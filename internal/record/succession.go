@@ -79,7 +79,7 @@ func (s *Succession) Released(node string, by sim.Origin, freed history.ID) {
 		s.gone(history.Deleted)
 	}
 	if freed != own && s.SameOwner(freed, own) { // it had not left when it entered again, and leaves both
-		s.EndGrants(freed, Later, history.ByUnlock)
+		s.EndGrants(freed, later, history.ByUnlock)
 	}
 	s.EndGrants(own, by.Sent, history.ByUnlock)
 }
@@ -89,7 +89,7 @@ func (s *Succession) Ended(id history.ID, how history.Gone, why history.Cause) {
 	if s.Holder() == id {
 		s.gone(how)
 	}
-	s.EndGrants(id, Later, why)
+	s.EndGrants(id, later, why)
 }
 
 // Outlives notes that the service has carried out a request of an acquisition. If its session is over that was in another one,

@@ -21,8 +21,8 @@ type Truth struct {
 	now  func() trace.Instant
 }
 
-// Later is a place behind all requests.
-const Later uint64 = math.MaxUint64
+// later is a place behind all requests.
+const later uint64 = math.MaxUint64
 
 // Judges reports whether the service's grants are judged.
 func (t *Truth) Judges() bool { return t.Authority != locks.NoAuthority }
@@ -110,7 +110,7 @@ func (t *Truth) EndGrants(id history.ID, before uint64, why history.Cause) {
 // it was promised any more.
 func (t *Truth) givenUp(id history.ID) {
 	if t.Judges() {
-		t.EndGrants(id, Later, history.ByUnlock)
+		t.EndGrants(id, later, history.ByUnlock)
 	}
 }
 
