@@ -21,6 +21,14 @@ func Pick(short, usual, long int) int {
 	}
 }
 
+// Every returns k if of a table each k-th row is played: each usual-th, and every one if LONG is set.
+func Every(usual int) int {
+	if Enabled() {
+		return 1
+	}
+	return usual
+}
+
 // Enabled reports whether LONG asks for the long form.
 func Enabled() bool { return times() > 0 }
 

@@ -26,6 +26,13 @@ func TestPick(t *testing.T) {
 	}
 }
 
+func TestEvery(t *testing.T) {
+	for value, k := range map[string]int{"0": 8, "1": 1, "10": 1} {
+		t.Setenv("LONG", value)
+		require.Equal(t, k, Every(8), value)
+	}
+}
+
 func TestOnly(t *testing.T) {
 	for value, played := range map[string]bool{"0": false, "1": true} {
 		t.Setenv("LONG", value)
