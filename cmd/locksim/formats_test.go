@@ -24,7 +24,7 @@ func TestEveryFormatIsWrittenAndListed(t *testing.T) {
 	_, help, _ := locksim(t.Context(), "help", "run")
 	for _, f := range formats() {
 		t.Run(f.name, func(t *testing.T) {
-			args := []string{"run", "testdata/story.yaml", "--variant", "short", "--fencing", "none", "--format", f.name}
+			args := []string{"run", "testdata/story.yaml", "--variant", "short", "--fencing", "none", "--no-margin", "--format", f.name}
 			code, out, stderr := locksim(t.Context(), args...)
 			require.Equal(t, exitOK, code, stderr)
 			require.NotEmpty(t, begins[f.name])
@@ -40,7 +40,7 @@ func TestEveryFormatIsWrittenAndListed(t *testing.T) {
 func TestPicturesOfManySchedulesGoToAFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pictures") + "/"
 	write := func(format string, args ...string) {
-		_, stdout, stderr := locksim(t.Context(), append([]string{"run", "--format", format, "-o", dir}, args...)...)
+		_, stdout, stderr := locksim(t.Context(), append([]string{"run", "--no-margin", "--format", format, "-o", dir}, args...)...)
 		require.Empty(t, stderr)
 		require.Empty(t, stdout)
 	}
@@ -52,7 +52,7 @@ func TestPicturesOfManySchedulesGoToAFolder(t *testing.T) {
 		"story-short-fenced-write.porcupine.html", "story-short-none.porcupine.html", "story-short.svg", "story.html")
 	text, err := os.ReadFile(dir + "story-short.svg")
 	require.NoError(t, err)
-	alone := []string{"run", "--format", "svg", "testdata/story.yaml", "--style", "careful", "--variant", "short"}
+	alone := []string{"run", "--no-margin", "--format", "svg", "testdata/story.yaml", "--style", "careful", "--variant", "short"}
 	_, stdout, _ := locksim(t.Context(), alone...)
 	require.Equal(t, stdout, string(text))
 	_, narrow, _ := locksim(t.Context(), append(alone, "--width", "80")...)

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/replay"
 )
 
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(runIn(context.Background(), plainEnv(), os.Args[1:], os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	os.Exit(long.Run(m))
 }
 
 // program returns the program as a process that can be started.

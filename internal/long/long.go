@@ -5,6 +5,7 @@ package long
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"testing"
 )
@@ -42,6 +43,18 @@ func Only(t testing.TB) {
 
 // Measures reports whether tests measure their tables again, rather than check them.
 func Measures() bool { return Enabled() && os.Getenv("UPDATE") != "" }
+
+// Run runs a package's tests, for its TestMain. Like the program it collects garbage seldom unless GOGC says how often: tests
+// of runs make much of it and keep little, and spent a quarter of their time on it.
+func Run(m *testing.M) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(sweeps)
+	}
+	return m.Run()
+}
+
+// sweeps is how much a heap may grow before it is swept, in percent.
+const sweeps = 400
 
 // times is the number in LONG; 0 if it is not set.
 func times() int {

@@ -83,7 +83,7 @@ func TestMain(m *testing.M) {
 	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.checks", strconv.Itoa(long.Pick(20, 30, 100)))); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	os.Exit(long.Run(m))
 }
 
 func TestRightLocksAreNeverAccused(t *testing.T) {
