@@ -7,13 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/internal/long"
-
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/trace"
 )
@@ -68,15 +68,18 @@ func must(err error) {
 	}
 }
 
-func digests() []string {
+// digests are those of all cases and seeds, played once by one runner.
+var digests = sync.OnceValue(func() []string {
 	var lines []string
 	var r harness.Runner
 	defer r.Close()
 	eachCase(func(name string, run func(*harness.Runner, bool) harness.Result) {
-		lines = append(lines, fmt.Sprintf("%s %016x", name, run(&r, false).Digest))
+		lines = append(lines, digestLine(name, run(&r, false)))
 	})
 	return lines
-}
+})
+
+func digestLine(name string, r harness.Result) string { return fmt.Sprintf("%s %016x", name, r.Digest) }
 
 func traceOf(wanted string) string {
 	var text strings.Builder
@@ -137,13 +140,14 @@ func firstDifference(a, b string) string {
 
 // TestRunsDoNotKnowOfEachOther runs every case with a runner of its own, and keeps the trace: neither may matter.
 func TestRunsDoNotKnowOfEachOther(t *testing.T) {
-	var shared harness.Runner
-	defer shared.Close()
+	shared := digests()
 	eachCase(func(name string, run func(*harness.Runner, bool) harness.Result) {
 		var alone harness.Runner
 		defer alone.Close()
-		require.Equal(t, run(&alone, true).Digest, run(&shared, false).Digest, name)
+		require.Equal(t, shared[0], digestLine(name, run(&alone, true)))
+		shared = shared[1:]
 	})
+	require.Empty(t, shared)
 }
 
 // TestDigestSeesTheSeed makes sure that equal digests mean something.

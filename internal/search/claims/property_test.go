@@ -80,7 +80,7 @@ func keep(t *testing.T, claim *claims.Claim) {
 // TestMain keeps rapid from leaving files behind: a failure prints the scenario itself.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.checks", strconv.Itoa(long.Pick(20, 30, 100)))); err != nil {
+	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.checks", strconv.Itoa(long.Pick(20, 20, 100)))); err != nil {
 		panic(err)
 	}
 	os.Exit(long.Run(m))

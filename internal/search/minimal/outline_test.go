@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -16,7 +17,7 @@ func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	same, sketched, reduced := 0, 0, 0
-	const each = 4
+	each := long.Pick(2, 2, 4)
 	for i := range each * len(hunts) {
 		h, known := hunts[i%len(hunts)], []*minimal.Counterexample(nil)
 		v := h.violation(t, &r, uint64(i/len(hunts))*1000)
