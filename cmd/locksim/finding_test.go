@@ -26,9 +26,15 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// playCases plays the cases of a named scenario, with their events.
+// playedCases are the cases of named scenarios that were played, for all tests that look at them.
+var playedCases = map[string][]reports.Run{}
+
+// playCases plays the cases of a named scenario, with their events, unless they have been played.
 func playCases(t *testing.T, name string) []reports.Run {
 	t.Helper()
+	if runs, ok := playedCases[name]; ok {
+		return slices.Clone(runs)
+	}
 	s, err := scenarios.Load(name)
 	require.NoError(t, err)
 	var r harness.Runner
@@ -43,7 +49,8 @@ func playCases(t *testing.T, name string) []reports.Run {
 		run.Causes = causes(&r, plan, &run)
 		runs = append(runs, run)
 	}
-	return runs
+	playedCases[name] = runs
+	return slices.Clone(runs)
 }
 
 // told are scenarios that violate every property in every way, and those of their variants that are told; all if none.
