@@ -11,6 +11,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	tests "github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -132,7 +133,7 @@ func TestABaseThatViolatesIsNotExtended(t *testing.T) {
 
 // What is left out on purpose must change nothing but the work.
 func TestTheReducedExplorationFindsWhatTheWholeOneFinds(t *testing.T) {
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		base   scenarios.Case
 		faults []search.Kind
 		o      Options
@@ -148,6 +149,9 @@ func TestTheReducedExplorationFindsWhatTheWholeOneFinds(t *testing.T) {
 		{variationsOf(based(t, "etcd"))[1], only(search.ServerPause, search.EndSession), Options{Most: 1}},
 		{variationsOf(based(t, "set-nx-lua"))[2], only(search.Cut, search.ClientCrash), Options{Most: 1}},
 	} {
+		if i%tests.Every(2) != 0 {
+			continue
+		}
 		tc.o.Faults = tc.faults
 		reduced := explored(t, tc.base, tc.o)
 		tc.o.whole = true

@@ -17,7 +17,7 @@ func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	same, sketched, reduced := 0, 0, 0
-	each := long.Pick(2, 2, 4)
+	each := long.Pick(3, 3, 4)
 	for i := range each * len(hunts) {
 		h, known := hunts[i%len(hunts)], []*minimal.Counterexample(nil)
 		v := h.violation(t, &r, uint64(i/len(hunts))*1000)
