@@ -210,7 +210,7 @@ fault name=x text="crash: redis-1" fired begin=0s end=20s
 fault name=y text="crash: redis-2" fired begin=0s end=20s
 fault name=z text="crash: redis-3" fired begin=0s end=20s`)
 	require.Equal(t, "redis-1 crashes and is up again 20 s later, and so do redis-2 and redis-3. a asks for the lock, "+
-		"and so does b. a waits in vain: nobody acquires the lock for 5 s.", story)
+		"and so does b. redis-1, redis-2 and redis-3 are down, and a waits in vain: nobody acquires the lock for 5 s.", story)
 }
 
 func TestWhatLockSaysEachTimeIsTold(t *testing.T) {

@@ -215,22 +215,15 @@ func (t *narrator) unserved(w *history.Wait) string {
 			return o.Text + ", and "
 		}
 	}
-	_, list := t.asked(w)
-	var servers, stand []string
-	state := "paused"
-	for _, m := range list {
-		if slices.Contains(servers, m.To) {
-			continue
+	servers, state := t.needed(w), "paused"
+	stand := slices.DeleteFunc(slices.Clone(servers), func(name string) bool {
+		down := t.v.IsDown(name, t.until)
+		if down {
+			state = "down"
 		}
-		servers = append(servers, m.To)
-		if down := t.v.IsDown(m.To, t.until); down || t.pausedAt(m.To, t.until) {
-			stand = append(stand, m.To)
-			if down {
-				state = "down"
-			}
-		}
-	}
-	switch slices.SortFunc(stand, model.CompareNames); {
+		return !down && !t.pausedAt(name, t.until)
+	})
+	switch {
 	case len(stand) <= len(servers)/2:
 		return ""
 	case len(stand) == 1:
@@ -238,6 +231,24 @@ func (t *narrator) unserved(w *history.Wait) string {
 	default:
 		return wording.Listing(stand) + " are " + state + ", and "
 	}
+}
+
+// needed are the servers of which the one who waits needs most: those that vote, or else those that it asks, or might have asked.
+// Of servers that are down from the start on, no message tells.
+func (t *narrator) needed(w *history.Wait) (names []string) {
+	s := t.v.Servers()
+	if t.v.Votes() {
+		return s.Names()[:s.Shape().Voters]
+	}
+	_, list := t.asked(w)
+	for _, m := range list {
+		names = append(names, m.To)
+	}
+	if len(names) == 0 {
+		return s.Names()[:s.Count()]
+	}
+	slices.SortFunc(names, model.CompareNames)
+	return slices.Compact(names)
 }
 
 // lastWord tells which request was the last of somebody who could hold the lock and waits for a notice of it: what it watches,
