@@ -69,6 +69,10 @@ func (s *stage) launch(a *actor) error {
 	s.alive.Go(func() {
 		_ = hear(reports, func(r report) { s.alive.Go(func() { s.take(a, child, &r) }) })
 		_, _ = orders.Close(), reports.Close()
+		select {
+		case <-child.Ended(): // what it wrote last is in its log only then
+		case <-time.After(time.Second): // it has closed its output, and goes on
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if a.child == child && !a.down && !a.gone && s.ctx.Err() == nil {

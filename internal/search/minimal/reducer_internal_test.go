@@ -142,7 +142,7 @@ func TestAThousandHitsOfOneCauseAreOneFinding(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	forms := map[string]bool{}
-	for _, c := range reduced(t, &r, "set-nx-lua", history.Careless, checker.MutualExclusion, long.Pick(30, 40, 100), search.Kinds()...) {
+	for _, c := range reduced(t, &r, "set-nx-lua", history.Careless, checker.MutualExclusion, long.Pick(40, 40, 100), search.Kinds()...) {
 		forms[c.Form()] = true
 	}
 	require.Greater(t, len(forms), 1)
