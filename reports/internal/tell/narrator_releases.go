@@ -10,6 +10,28 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
+// misdelete tells of a release that ended what it should not have.
+func (t *narrator) misdelete() {
+	by := t.taken(0)
+	if by == nil {
+		t.checkersWords()
+		return
+	}
+	ended := t.taken(1)
+	if ended == nil {
+		t.acquires(by)
+		t.ends(by, t.until)
+		for i := range t.v.History.Removals {
+			if r := &t.v.History.Removals[i]; r.By == by.ID && r.At == t.until {
+				t.removes(r, t.who(by))
+			}
+		}
+		return
+	}
+	t.play(by, ended)
+	t.ends(ended, t.until)
+}
+
 // early tells of a grant that its own client's release ended before Unlock was called, and reports whether there was one.
 func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
 	if !t.v.BelievesAt(a.ID, g.To) || t.endedByAnother(a, g) {

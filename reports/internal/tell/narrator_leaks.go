@@ -1,0 +1,108 @@
+package tell
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
+	"github.com/locksim/locksim/trace"
+)
+
+// leftBehind tells of an entry that keeps others out though its acquisition is over.
+func (t *narrator) leftBehind() {
+	t.ended()
+	a := t.taken(0)
+	for i := range t.v.History.Copies {
+		if c := &t.v.History.Copies[i]; a != nil && c.Acquisition == a.ID && c.From <= t.until && t.until < c.To {
+			t.conclude(t.until, t.omitted(c, t.who(a)), moments.Place{})
+			return
+		}
+	}
+}
+
+// displaced returns the entry in whose place another was put; nil if there was none.
+func (t *narrator) displaced(c *history.Copy) *history.Copy {
+	i := slices.IndexFunc(t.v.History.Copies, func(o history.Copy) bool {
+		return o.Node == c.Node && o.To == c.From && o.Gone == history.Overwritten
+	})
+	if i < 0 {
+		return nil
+	}
+	return &t.v.History.Copies[i]
+}
+
+// tellOrigin tells which request made an entry that a client does not hold, and what became of the request.
+func (t *narrator) tellOrigin(c *history.Copy, who string) {
+	m, nth := request(t.v, c)
+	a := t.v.History.Acquisition(c.Acquisition)
+	if m == nil || a == nil {
+		t.tell(c.From, moments.OrderService, t.v.EntryOf(who), "is made", moments.PlaceOfCopy(c))
+		return
+	}
+	outcome := ""
+	switch answered := t.v.Answered(m); {
+	case a.Unlocked != trace.Never && a.Unlocked <= c.From:
+		outcome = ", after Unlock was called"
+	case a.Returned <= c.From && a.Outcome == history.OK:
+		outcome = ", and puts the " + t.v.Servers().Entry() + " back"
+		if o := t.displaced(c); o != nil {
+			outcome = ", and overwrites " + t.v.EntryOf(t.v.Holder(o.Acquisition, o.Client))
+		}
+	case a.Returned != trace.Never && a.Returned <= c.From:
+		outcome = ", after Lock has returned without the lock"
+	case answered == trace.Never:
+		outcome = ", and its answer never arrives"
+	case a.Returned != trace.Never && a.Returned < answered:
+		outcome = ", and times out before its answer arrives"
+	}
+	t.tell(c.From, moments.OrderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, moments.PlaceOfCopy(c))
+}
+
+// omitted says what should have deleted an entry that stays.
+func (t *narrator) omitted(c *history.Copy, who string) string {
+	m, _ := request(t.v, c)
+	late := func(ended trace.Instant) bool { return m != nil && m.Executed > ended } // in a queue it was made before its turn came
+	switch a := t.v.History.Acquisition(c.Acquisition); {
+	case a == nil || a.Crashed != trace.Never || t.gone(a.Client):
+		return ""
+	case a.Returned <= t.until && a.Outcome != history.OK && !late(a.Returned):
+		t.wrong("Lock", "leaves an entry")
+		return ": " + who + "'s Lock should have deleted it when it gave up"
+	case a.Unlocked <= t.until && !late(a.Unlocked):
+		t.wrong("Unlock", "leaves an entry")
+		return ": " + who + "'s Unlock should have deleted it"
+	}
+	return ""
+}
+
+// request returns the request that made an entry, and which of its kind it was of those that its client has sent to the
+// server; nil if the trace has none.
+func request(v *model.View, c *history.Copy) (m *model.Sent, nth string) {
+	n := 0
+	for i := range v.Messages {
+		o := &v.Messages[i]
+		if o.Reply || o.From != c.Client || o.To != c.Node || o.Executed != c.From {
+			continue
+		}
+		for k := range i {
+			if e := &v.Messages[k]; !e.Reply && e.From == o.From && e.To == o.To && e.What == o.What {
+				n++
+			}
+		}
+		return o, ordinal(n + 1)
+	}
+	return nil, ""
+}
+
+// ordinal names the how manieth request it is; "" if it is the first.
+func ordinal(n int) string {
+	switch {
+	case n == 1:
+		return ""
+	case n <= 5:
+		return [...]string{"second ", "third ", "fourth ", "fifth "}[n-2]
+	}
+	return fmt.Sprintf("%dth ", n)
+}
