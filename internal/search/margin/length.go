@@ -2,6 +2,7 @@ package margin
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/locksim/locksim/internal/search/parameter"
@@ -17,9 +18,11 @@ type length struct {
 	set   func(s *scenarios.Scenario, size time.Duration)
 }
 
-// lengths lists what is changed: the lengths of faults and of work, the lease, and how long messages take.
+// lengths lists what is changed: the lengths of faults and of work, the lease, and how long messages take. Those that would be called
+// the same are numbered.
 func lengths(s *scenarios.Scenario) []length {
 	var list []length
+	times := map[string]int{}
 	for i, p := range parameter.Of(s) {
 		if p.What == "" || p.Rate {
 			continue
@@ -28,7 +31,11 @@ func lengths(s *scenarios.Scenario) []length {
 		if p.Zero {
 			least = 0
 		}
-		list = append(list, length{what: p.What, size: time.Duration(p.Size()), least: least, set: func(s *scenarios.Scenario, size time.Duration) {
+		what := p.What
+		if times[what]++; times[what] > 1 {
+			what += " (no. " + strconv.Itoa(times[what]) + ")"
+		}
+		list = append(list, length{what: what, size: time.Duration(p.Size()), least: least, set: func(s *scenarios.Scenario, size time.Duration) {
 			parameter.Of(s)[i].Set(int64(size))
 		}})
 	}

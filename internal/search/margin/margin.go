@@ -44,9 +44,9 @@ const (
 	longest   = 4 // times as long as the run that held may one be that is tried
 )
 
-// Of looks for the margins of properties that held in a run of a case, changing each length by up to Most. It returns those of
-// one property after the other, the smallest in relation to its length first; false if there was not enough to play with, so that some that are smaller
-// may be missing.
+// Of looks for the margins of properties that held in a run of a case, changing each length by up to [Most]. It returns those of
+// one property after the other, the smallest in relation to its length first; false if there were not enough steps to try all
+// changes, so that smaller ones may be missing.
 func Of(runner *harness.Runner, c scenarios.Case, was *harness.Result, properties []checker.Property, o harness.Options) ([]Margin, bool) {
 	list := lengths(c.Scenario)
 	s := &search{runner: runner, of: c, seed: was.Seed, play: o, steps: longest * max(was.Steps, 1), left: mostSteps}

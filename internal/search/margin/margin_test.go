@@ -108,6 +108,14 @@ func TestAFaultHasAMarginToo(t *testing.T) {
 	require.Contains(t, strings.Join(texts, "\n"), "pause of a: 60ms to 95.1ms", "the 35.1ms that the lease leaves")
 }
 
+func TestLengthsThatWouldBeCalledTheSameAreNumbered(t *testing.T) {
+	list, _ := found(t, overrun+"faults:\n  - {after: {node: a, does: acquired}, plus: 1ms, pause: a, for: 60ms}\n"+
+		"  - {after: {node: a, does: acquired}, plus: 1s, pause: a, for: 10ms}\n")
+	texts := strings.Join(of(list, checker.MutualExclusion), "\n")
+	require.Contains(t, texts, "pause of a: 60ms")
+	require.Contains(t, texts, "pause of a (no. 2): 10ms")
+}
+
 // TestMarginsAreTrue plays what is said of drawn runs and of all named scenarios: just below, the property is kept, and with the
 // margin it is violated.
 func TestMarginsAreTrue(t *testing.T) {

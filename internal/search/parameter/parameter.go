@@ -52,8 +52,7 @@ func Of(s *scenarios.Scenario) []Parameter {
 	for i := range s.Clients {
 		list = append(list, ofClient(&s.Clients[i])...)
 	}
-	list = append(list, duration("timeout", "", &s.Lock.Timeout), duration("renew", "", &s.Lock.Renew))
-	list = append(list, duration("until", "", &s.Until))
+	list = append(list, duration("timeout", "", &s.Lock.Timeout), duration("renew", "", &s.Lock.Renew), duration("until", "", &s.Until))
 	used := list[:0]
 	for _, p := range list {
 		if *p.at != 0 {
@@ -118,7 +117,8 @@ func victim(f *sim.Fault) string {
 	return TheNode(a.Node)
 }
 
-// ofClient tells nothing of when clients do something: what hangs on that hangs on who meets whom. It leaves out how often a client asks again: to do so more often would make nothing simpler.
+// ofClient tells nothing of when clients do something: what hangs on that hangs on who meets whom. It leaves out how often a client
+// asks again: to do so more often would make nothing simpler.
 func ofClient(c *scenarios.Client) []Parameter {
 	id := c.Name + " "
 	list := []Parameter{

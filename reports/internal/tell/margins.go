@@ -69,22 +69,22 @@ func story(r *model.Run, p checker.Property, said map[string]bool) string {
 	return " With " + size(m) + ": " + m.Story
 }
 
-// change is what is changed, and by how much: "the pause of a is 5.06s (60ms longer)".
+// change is what is changed, and by how much: "the pause of a is 5.06s (60ms more)".
 func change(m *model.Margin) string {
-	by, direction := wording.Precise(m.By()), "longer"
+	by, direction := wording.Precise(m.By()), "more" // a jump of a clock is not longer
 	if m.To < m.From {
-		direction = "shorter"
+		direction = "less"
 	}
 	if m.From == 0 {
-		return fmt.Sprintf("the %s is %s %s", m.What, by, direction)
+		return fmt.Sprintf("the %s grows by %s", m.What, by)
 	}
 	return fmt.Sprintf("the %s is %s (%s %s)", m.What, wording.Precise(m.To), by, direction)
 }
 
-// size is what is changed as it is then: "a pause of a of 5.06s".
+// size is what is changed as it is then: "the pause of a at 5.06s".
 func size(m *model.Margin) string {
 	if m.From == 0 {
-		return fmt.Sprintf("the %s %s longer", m.What, wording.Precise(m.By()))
+		return fmt.Sprintf("%s more %s", wording.Precise(m.By()), m.What)
 	}
 	return fmt.Sprintf("the %s at %s", m.What, wording.Precise(m.To))
 }
