@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,7 +117,9 @@ func TestAHeatMapShowsEachField(t *testing.T) {
 			}
 		}
 	}
-	lines := strings.Count(text, `class="s-green"`)
+	green := regexp.MustCompile(` \.(\w+)\{stroke:` + svg.Green.Light + `;opacity:0\.35\}`).FindStringSubmatch(text)
+	require.Len(t, green, 2)
+	lines := strings.Count(text, `class="`+green[1]+`"`)
 	require.Equal(t, hatched+1, lines, "hatched is what was exposed and never violated, and its key")
 	require.Contains(t, text, "below 0.74 % with a confidence of 95 %")
 }

@@ -1,7 +1,6 @@
 package svg
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -49,9 +48,9 @@ type Paint struct {
 
 // Canvas gathers the elements of a picture. It is ready for use as it is.
 type Canvas struct {
-	body  strings.Builder
-	used  []Ink
-	texts []Written
+	body   strings.Builder
+	styles []style // that elements have, each named by its place
+	texts  []Written
 }
 
 // Written is a text on a canvas, and the room that it takes at most.
@@ -111,32 +110,7 @@ func (c *Canvas) Text(at Point, text string, f Font) {
 	if f.Turned {
 		place += attribute("transform", "rotate(-90 "+at.X.String()+" "+at.Y.String()+")")
 	}
-	c.body.WriteString("<text" + place + c.look(f) + ">" + escape(text) + "</text>\n")
-}
-
-func (c *Canvas) look(f Font) string {
-	var b strings.Builder
-	b.WriteString(c.paint(Paint{Fill: f.Ink, Stroke: f.Halo, Width: 3 * Pixel}))
-	if f.Halo.Class != "" {
-		b.WriteString(` paint-order="stroke"`)
-	}
-	if f.Size != 0 && f.Size != usualSize {
-		b.WriteString(attribute("font-size", f.Size.String()))
-	}
-	if f.Bold {
-		b.WriteString(` font-weight="700"`)
-	}
-	if f.Prose {
-		b.WriteString(attribute("font-family", proseFonts))
-	}
-	switch f.Anchor {
-	case Start:
-	case Middle:
-		b.WriteString(` text-anchor="middle"`)
-	case End:
-		b.WriteString(` text-anchor="end"`)
-	}
-	return b.String()
+	c.body.WriteString("<text" + place + c.class(f.style()) + ">" + escape(text) + "</text>\n")
 }
 
 // Group puts what is drawn within a call together under a title, which a browser shows when somebody points at it,
@@ -152,42 +126,7 @@ func (c *Canvas) Group(title string, draw func()) {
 }
 
 func (c *Canvas) element(name, attributes string, p Paint) {
-	c.body.WriteString("<" + name + attributes + c.paint(p) + "/>\n")
-}
-
-// paint returns the attributes of a paint: the colours for light surroundings, and classes by which the style sheet
-// exchanges them in dark ones.
-func (c *Canvas) paint(p Paint) string {
-	var classes []string
-	fill := "" // the root says "none"
-	if p.Fill.Class != "" {
-		c.use(p.Fill)
-		classes = append(classes, "f-"+p.Fill.Class)
-		fill = attribute("fill", p.Fill.Light)
-	}
-	stroke := ""
-	if p.Stroke.Class != "" {
-		c.use(p.Stroke)
-		classes = append(classes, "s-"+p.Stroke.Class)
-		stroke = attribute("stroke", p.Stroke.Light)
-		if p.Width != 0 && p.Width != Pixel {
-			stroke += attribute("stroke-width", p.Width.String())
-		}
-		if p.Dash != "" {
-			stroke += attribute("stroke-dasharray", p.Dash)
-		}
-	}
-	faint := ""
-	if p.Faint > 0 {
-		faint = attribute("opacity", fmt.Sprintf("0.%02d", p.Faint))
-	}
-	return attribute("class", strings.Join(classes, " ")) + fill + stroke + faint
-}
-
-func (c *Canvas) use(k Ink) {
-	if !slices.Contains(c.used, k) {
-		c.used = append(c.used, k)
-	}
+	c.body.WriteString("<" + name + attributes + c.class(p.style()) + "/>\n")
 }
 
 // Sheet is what a picture is drawn on, and what it is called.
@@ -200,35 +139,24 @@ type Sheet struct {
 
 // Write writes what has been drawn as one SVG, on a sheet that is as dark as its surroundings.
 func (c *Canvas) Write(w io.Writer, s Sheet) error {
-	paper := Canvas{used: c.used}
+	paper := Canvas{styles: slices.Clone(c.styles)}
 	paper.Rect(Box{W: s.Width, H: s.Height}, Paint{Fill: Paper, Round: 8 * Pixel})
 	size := s.Width.String() + " " + s.Height.String()
 	title, desc := s.ID+"-title", s.ID+"-desc"
 	var b strings.Builder
-	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg"` + attribute("viewBox", "0 0 "+size) +
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg"` + attribute("id", s.ID) + attribute("viewBox", "0 0 "+size) +
 		attribute("width", s.Width.String()) + attribute("height", s.Height.String()) +
 		` fill="none" stroke-linejoin="round" role="img"` +
 		attribute("aria-labelledby", title+" "+desc) + attribute("font-family", dataFonts) +
 		attribute("font-size", usualSize.String()) + `>` + "\n")
 	b.WriteString("<title" + attribute("id", title) + ">" + escape(s.Title) + "</title>\n")
 	b.WriteString("<desc" + attribute("id", desc) + ">" + escape(s.Desc) + "</desc>\n")
-	b.WriteString("<style>\n@media (prefers-color-scheme: dark) {\n" + darkRules(paper.used) + "}\n</style>\n")
+	b.WriteString(sheetOf(s.ID, paper.styles))
 	b.WriteString(paper.body.String())
 	b.WriteString(c.body.String())
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// darkRules lists the inks in the order of their names, whatever was drawn first.
-func darkRules(inks []Ink) string {
-	inks = slices.Clone(inks)
-	slices.SortFunc(inks, func(a, b Ink) int { return strings.Compare(a.Class, b.Class) })
-	var b strings.Builder
-	for _, k := range inks {
-		b.WriteString(".f-" + k.Class + " { fill: " + k.Dark + " } .s-" + k.Class + " { stroke: " + k.Dark + " }\n")
-	}
-	return b.String()
 }
 
 func attribute(name, value string) string {

@@ -53,7 +53,10 @@ func messageWords(a arrow) string {
 	if a.answers {
 		words += "answer to "
 	}
-	words += strings.TrimSpace(a.What + " " + a.Detail)
+	if !strings.HasPrefix(a.Detail, a.What) {
+		words += a.What + " "
+	}
+	words = strings.TrimSpace(words + a.Detail)
 	if a.fate == arrived {
 		return words + ", on its way for " + wording.Precise(a.Received.Sub(a.Sent))
 	}

@@ -18,7 +18,14 @@ func (o *Outline) Move(to Point) *Outline {
 
 // Line goes on to a point.
 func (o *Outline) Line(to Point) *Outline {
-	o.step("l", to)
+	switch {
+	case to.X == o.last.X:
+		o.d.WriteString("v" + (to.Y - o.last.Y).String())
+	case to.Y == o.last.Y:
+		o.d.WriteString("h" + (to.X - o.last.X).String())
+	default:
+		o.step("l", to)
+	}
 	o.last = to
 	return o
 }

@@ -96,8 +96,11 @@ func TestRepliesAreDashedLateOnesBoldWithTheirDelay(t *testing.T) {
 	p.arrows()
 	p.delays()
 	drawing := p.body.String()
-	require.Contains(t, drawing, `stroke-width="2.5"`)
-	require.Contains(t, drawing, `stroke-dasharray="4 3"`)
+	request, reply := p.styles[0], p.styles[2] // each is followed by its head
+	require.Contains(t, request.form, "stroke-width:2.5")
+	require.NotContains(t, request.form, "stroke-dasharray")
+	require.Contains(t, reply.form, "stroke-dasharray:4 3")
+	require.NotContains(t, reply.form, "stroke-width")
 	require.Contains(t, drawing, ">SET 20ns</text>")
 	require.Contains(t, drawing, ">DEL lost</text>")
 }

@@ -96,9 +96,7 @@ var (
 	elements   = []string{"svg", "title", "desc", "style", "g", "rect", "circle", "path", "text"}
 	attributes = []string{
 		"xmlns", "viewBox", "width", "height", "fill", "role", "aria-labelledby", "font-family", "font-size", "id",
-		"class",
-		"x", "y", "rx", "d", "cx", "cy", "r", "stroke", "stroke-width", "stroke-dasharray", "opacity", "paint-order",
-		"stroke-linejoin", "font-weight", "text-anchor",
+		"class", "x", "y", "rx", "d", "cx", "cy", "r", "stroke-linejoin",
 	}
 )
 
