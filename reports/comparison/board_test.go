@@ -68,7 +68,7 @@ func TestWhatNeedsNoFaultIsSaidFirst(t *testing.T) {
 
 func TestModesCountLocks(t *testing.T) {
 	require.Equal(t, []mode{
-		{"none", 5, 0, 0},
+		{"none", 3, 0, 0},
 		{"fenced-write", 2, 0, 0},
 		{"fenced-read-write", 1, 1, 0},
 	}, newBoard(load(t)).modes())
@@ -78,14 +78,14 @@ func TestModesCountLocks(t *testing.T) {
 func TestTheMatrixShowsDamageBeforeAnythingElse(t *testing.T) {
 	text := written(t, func(w io.Writer) error { return MatrixSVG(w, load(t)) })
 	for _, title := range []string{
-		"set-nx-lua, client-pause: resource damaged, 7.4 %",
-		"set-nx-lua, delay: mutual-exclusion violated, 0.040 %", // the resource was not damaged
-		"redlock, none: mutual-exclusion held",                  // the resource was never exposed
-		"zk-sequential, failover: resource undecided",           // which mutual exclusion, which held, must not hide
+		"set-nx-lua-fenced, client-pause: resource damaged, 7.4 %",
+		"set-nx-lua-fenced, delay: mutual-exclusion violated, 0.040 %", // the resource was not damaged
+		"zk-sequential, none: mutual-exclusion held",                   // the resource was never exposed
+		"zk-sequential, failover: resource undecided",                  // which mutual exclusion, which held, must not hide
 		"set-nx-lua-fenced, fencing fenced-write: resource damaged, 0.70 %",
 		"zk-sequential, fencing fenced-read-write: resource held",
 	} {
 		require.Contains(t, text, "<title>"+title+"</title>")
 	}
-	require.NotContains(t, text, "<title>set-nx-lua, failover:", "what is impossible is a dash")
+	require.NotContains(t, text, "<title>set-nx-lua-fenced, failover:", "what is impossible is a dash")
 }
