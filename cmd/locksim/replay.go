@@ -25,7 +25,7 @@ const replayUsage = `usage: locksim replay --live NAME|FILE... [flags]
 
 Replays scenarios or counterexamples on real servers: starts the servers on loopback and a process for each client,
 injects the faults (SIGSTOP, kill -9, proxies, libfaketime, REPLICAOF), judges the history with the same checker, and
-prints the verdicts beside those of the simulation. Scenarios that cannot be replayed are refused with the reason. A run
+prints which verdicts are those of the simulation. Scenarios that cannot be replayed are refused with the reason. A run
 is repeated if a fault did not act, a process was late, or the run was cut off. The verdicts "held" and "vacuous" side by
 side are not a difference, but not an agreement either, since one of the runs did not expose the property; the totals
 count such pairs separately.

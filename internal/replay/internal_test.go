@@ -204,10 +204,11 @@ func TestVerdictsAreComparedInSubstance(t *testing.T) {
 	}
 	require.NoError(t, table.Close(false))
 	text := strings.Join(strings.Fields(b.String()), " ")
-	require.Contains(t, text, "x: attempts 2, speed 1 mutual-exclusion violated violated same resource held held same attempt 1")
-	require.Contains(t, text, "x: attempts 1, speed 1 mutual-exclusion held vacuous exposed once")
-	require.Contains(t, text, "x: attempts 2, speed 1 mutual-exclusion violated held opposite")
-	require.Contains(t, text, "x: attempts 1, speed 1 mutual-exclusion held unknown unknown")
+	require.Contains(t, text, "x (speed 1, attempt 2), as simulated: mutual-exclusion violated, resource held attempt 1")
+	require.Contains(t, text, "x (speed 1), as simulated: resource vacuous mutual-exclusion: exposed once: simulated held, real vacuous")
+	require.Contains(t, text, "x (speed 1), nothing as simulated mutual-exclusion: exposed once")
+	require.Contains(t, text, "x (speed 1, attempt 2), as simulated: resource held mutual-exclusion: opposite: simulated violated, real held")
+	require.Contains(t, text, "x (speed 1), as simulated: resource held mutual-exclusion: unknown: simulated held, real unknown")
 	require.Contains(t, text, "verdicts: 1 violated as simulated, 2 held as simulated, 1 vacuous as simulated, "+
 		"2 simulated held, real vacuous (not the same), 1 simulated vacuous, real held (not the same), "+
 		"1 simulated violated, real held (differs) "+

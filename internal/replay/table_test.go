@@ -24,18 +24,20 @@ func TestTheTableHasEveryNamedCase(t *testing.T) {
 			want = append(want, r.Name())
 		}
 	}
-	agree, staged := 0, 0
+	agree, all := 0, 0
 	rows, totals, _ := strings.Cut(strings.TrimSpace(string(text)), "\n\n")
-	for _, line := range strings.Split(rows, "\n")[1:] {
+	for _, line := range strings.Split(rows, "\n") {
 		if strings.HasPrefix(line, " ") {
 			continue
 		}
-		name, _, ok := strings.Cut(line, ": ")
-		require.True(t, ok, line)
+		name, _, staged := strings.Cut(line, " (speed ")
+		if !staged {
+			name, _, _ = strings.Cut(line, ": cannot be staged: ")
+		}
 		got = append(got, name)
 	}
 	require.Equal(t, want, got, "go run ./cmd/locksim replay --live --all > internal/replay/testdata/table.txt")
-	_, err = fmt.Sscanf(totals[strings.LastIndex(totals, "\n")+1:], "%d of %d cases agree", &agree, &staged)
+	_, err = fmt.Sscanf(totals[strings.LastIndex(totals, "\n")+1:], "%d of %d cases agree", &agree, &all)
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, 10*agree, 9*staged)
+	require.GreaterOrEqual(t, 10*agree, 9*all)
 }

@@ -18,7 +18,7 @@ type Reporter interface {
 	Worst() Outcome
 }
 
-// table is a line for each case, and one for each of its properties.
+// table is a line for each case, and one more for each of its properties of which the real verdict is another one.
 type table struct {
 	tally
 	w io.Writer
@@ -27,33 +27,43 @@ type table struct {
 // NewTable returns a reporter that writes lines of text.
 func NewTable(w io.Writer) Reporter { return &table{w: w} }
 
-const columns = "    %-25s %-10s %-10s %s\n"
-
 // Add writes the lines of a case.
 func (t *table) Add(r *Result) error {
-	var b strings.Builder
-	if t.outcomes == (tally{}).outcomes {
-		fmt.Fprintf(&b, columns, "property", "simulated", "real", "agreement")
-	}
 	t.add(r)
-	if name := r.Name(); r.Outcome == Refused {
-		fmt.Fprintf(&b, "%s: cannot be staged: %v\n", name, r.Refusal)
+	text := r.Name()
+	if r.Outcome == Refused {
+		text += fmt.Sprintf(": cannot be staged: %v", r.Refusal)
 	} else {
-		last := r.last()
-		fmt.Fprintf(&b, "%s: attempts %d, speed %g\n", name, len(r.Attempts), last.Speed)
-		for _, p := range r.Compared {
-			fmt.Fprintf(&b, columns, p, r.Simulated.Verdicts[p], last.Report.Verdicts[p], r.agreement(last, p))
-		}
+		text += r.compared()
 		for i := range r.Attempts {
-			b.WriteString(r.Attempts[i].complaint(i))
+			text += r.Attempts[i].complaint(i)
 		}
 	}
-	text := ""
-	for line := range strings.Lines(b.String()) {
-		text += strings.TrimRight(line, " \n") + "\n"
-	}
-	_, err := io.WriteString(t.w, text)
+	_, err := fmt.Fprintln(t.w, strings.TrimRight(text, "\n"))
 	return err
+}
+
+// compared says how the last attempt was played, and what it came to beside the simulation.
+func (r *Result) compared() string {
+	last := r.last()
+	played := fmt.Sprintf(" (speed %g", last.Speed)
+	if n := len(r.Attempts); n > 1 {
+		played += fmt.Sprintf(", attempt %d", n)
+	}
+	var same []string
+	others := ""
+	for _, p := range r.Compared {
+		simulated, real := r.Simulated.Verdicts[p], last.Report.Verdicts[p]
+		if agreement := r.agreement(last, p); agreement == Same {
+			same = append(same, fmt.Sprintf("%s %s", p, real))
+		} else {
+			others += fmt.Sprintf("    %s: %s: simulated %s, real %s\n", p, agreement, simulated, real)
+		}
+	}
+	if len(same) == 0 {
+		return played + "), nothing as simulated\n" + others
+	}
+	return played + "), as simulated: " + strings.Join(same, ", ") + "\n" + others
 }
 
 // complaint says what was wrong with an attempt; "" if nothing was.
