@@ -2,7 +2,6 @@ package checker
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/locksim/locksim/history"
 )
@@ -18,7 +17,7 @@ func (j *judge) releaseSafety() {
 	violated, dangers := false, 0
 	for i := range j.h.Removals {
 		r := &j.h.Removals[i]
-		if r.Ended != 0 || r.Stale && j.anothers(r) {
+		if r.Exposed || r.Ended != 0 {
 			dangers++
 		}
 		if r.Ended != 0 && !j.promiseOver(r) {
@@ -27,13 +26,6 @@ func (j *judge) releaseSafety() {
 		}
 	}
 	j.conclude(ReleaseSafety, violated, dangers)
-}
-
-// anothers reports whether somebody else had the lock on the server that executed a release, when it did.
-func (j *judge) anothers(r *history.Removal) bool {
-	return slices.ContainsFunc(j.h.Copies, func(c history.Copy) bool {
-		return c.Node == r.Node && c.Acquisition != r.By && c.From <= r.At && r.At < c.To
-	})
 }
 
 func (j *judge) tellMisdelete(r *history.Removal) {

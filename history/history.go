@@ -188,8 +188,10 @@ type Removal struct {
 	Node   string
 	At     trace.Instant
 	// Stale says that the key was not the sender's when the release was executed: no longer, never, or made by
-	// a later request of its own. Such a release is exposed to deleting another client's lock.
+	// a later request of its own.
 	Stale bool
+	// Exposed says that somebody else had the key then, or a later request of its sender: it could have removed that.
+	Exposed bool
 	// Ended is the other acquisition whose grant it ended, 0 if it ended none but its own. A release that was sent
 	// before the request that made the key ended another grant even if both are of one acquisition (Again).
 	Ended ID

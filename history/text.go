@@ -141,6 +141,7 @@ func (r *Removal) fields() []field {
 		{"node", &r.Node},
 		{"at", &r.At},
 		{"stale", &r.Stale},
+		{"exposed", &r.Exposed},
 		{"ended", (*int)(&r.Ended)},
 		{"again", &r.Again},
 		{"shortened", &r.Shortened},

@@ -71,8 +71,9 @@ func (s *Succession) Prolonged(node string, by sim.Origin, ends trace.Instant) {
 func (s *Succession) Released(node string, by sim.Origin, freed history.ID) {
 	own := history.ID(by.Tag)
 	r := history.Removal{By: own, Client: by.Client, Node: node, At: s.Now(), Stale: s.Holder() != own && s.Held(own)}
+	r.Exposed = r.Stale && s.Holding()
 	if freed != 0 && !s.SameOwner(freed, own) {
-		r.Ended, r.Stale = freed, true
+		r.Ended, r.Stale, r.Exposed = freed, true, true
 	}
 	s.Removals = append(s.Removals, r)
 	if freed != 0 {

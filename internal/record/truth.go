@@ -49,7 +49,7 @@ func (t *Truth) Grant(o sim.Origin, ends trace.Instant) {
 // though the end is yet to come. The promised end stays.
 func (t *Truth) Shortened(node string, by sim.Origin, whose history.ID) {
 	t.Removals = append(t.Removals, history.Removal{
-		By: history.ID(by.Tag), Client: by.Client, Node: node, At: t.Now(), Ended: whose, Stale: true, Shortened: true,
+		By: history.ID(by.Tag), Client: by.Client, Node: node, At: t.Now(), Ended: whose, Stale: true, Exposed: true, Shortened: true,
 	})
 }
 

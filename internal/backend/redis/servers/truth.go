@@ -476,7 +476,8 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	removal := history.Removal{By: id, Client: r.Client, Node: s.Node().Name, At: t.Now()}
 	own := held >= 0 && t.SameOwner(t.Copies[held].Acquisition, id)
 	later := own && t.origins[held].sent > r.Sent
-	removal.Stale = held >= 0 && !own || later || held < 0 && t.hadCopy(i, id)
+	removal.Exposed = held >= 0 && !own || later
+	removal.Stale = removal.Exposed || held < 0 && t.hadCopy(i, id)
 	keeps := t.Authority == locks.MostKeys && t.stillMost(i, id)
 	if held >= 0 && t.keyed[i].copy != held && t.Copies[held].Gone == history.Deleted {
 		switch {
