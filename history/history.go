@@ -80,7 +80,7 @@ type Acquisition struct {
 	HasDeadline bool          // the lease stated a deadline
 	Deadline    trace.Instant // when it passes on the holder's own clock, in true time; Never if it does not
 	CanLearn    bool          // the lease has a notice of loss
-	Told        bool          // that notice had arrived when Unlock was called, or when the run ended
+	Told        bool          // that notice, as its style hears it, had arrived when Unlock was called, or when the run ended
 
 	Noticed  trace.Instant // a notice of loss reached the application, or it saw that the deadline had passed; Never if not
 	Unlocked trace.Instant // Unlock was called; Never if not

@@ -3,6 +3,7 @@ package harness
 import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -17,13 +18,8 @@ type journal struct {
 
 // terms are how a lease ends.
 type terms struct {
-	deadline        *sim.Timer   // nil if none is stated, or it has passed
-	lost, suspended locks.Signal // nil if there is none
-}
-
-// told reports whether a notice of loss is there.
-func (t *terms) told() bool {
-	return t.lost != nil && t.lost.Fired() || t.suspended != nil && t.suspended.Fired()
+	deadline *sim.Timer     // nil if none is stated, or it has passed
+	notices  []locks.Signal // of its loss
 }
 
 func (j *journal) start(o *record.Owner) history.ID {
@@ -35,7 +31,7 @@ func (j *journal) acquired(n *sim.Node, id history.ID, l locks.Lease) {
 	j.Acquired(id, record.Lease{
 		Value: l.Value, Token: l.Token, HasDeadline: l.Deadline.Stated(), CanLearn: l.Lost != nil || l.Suspended != nil,
 	})
-	j.terms[id-1] = terms{lost: l.Lost, suspended: l.Suspended}
+	j.terms[id-1] = terms{notices: workload.Notices(l, j.Acquisition(id).Style)}
 	if l.Deadline.Stated() {
 		j.watch(n, id, l.Deadline)
 	}
@@ -76,7 +72,7 @@ func (j *journal) close() {
 			j.DeadlineAt(a.ID, t.deadline.At())
 		}
 		if a.Unlocked == trace.Never {
-			a.Told = t.told()
+			a.Told = workload.Told(t.notices)
 		}
 	}
 }

@@ -210,7 +210,7 @@ func (p *process) Lost(id history.ID) {
 func (p *process) Release(id history.ID) {
 	p.phase = id
 	p.task.Step(trace.Step{Does: trace.Release}, 0, func() {
-		p.world.journal.Unlocked(id, p.world.journal.terms[id-1].told())
+		p.world.journal.Unlocked(id, workload.Told(p.world.journal.terms[id-1].notices))
 	}, nil)
 }
 

@@ -194,6 +194,13 @@ clients: {a: {work: 40s}, b: {start: 1s, work: 1s, again: 1s}}
 faults: [{at: 5s, crash: zk-1, kind: host, restart: 1s}, {at: 5s, crash: zk-2, kind: host, restart: 1s}, {at: 5s, crash: zk-3, kind: host, restart: 1s}]
 expect: {mutual-exclusion: violated, exclusion-at-service: violated}
 `,
+	"an interrupted connection tells only a careful client that its session may be over": `
+lock: {algorithm: zk-ephemeral, ttl: 12s}
+clients: {a: {work: 27s}}
+faults: [{at: 12500ms, cut: {from: a, to: "zk-*"}, for: 30s}]
+styles: [attentive, careful]
+expect: {silent-loss: {attentive: vacuous, careful: held}}
+`,
 }
 
 func TestStoriesOfAnEnsemble(t *testing.T) {

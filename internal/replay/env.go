@@ -16,10 +16,10 @@ import (
 // simulation do: nothing else of the process happens meanwhile.
 type env struct {
 	*live.Process
-	client *client
-	task   int
-	based  []uint64                   // versions read in this section, by register
-	leases map[history.ID]locks.Lease // that Lock has returned
+	client  *client
+	task    int
+	based   []uint64                      // versions read in this section, by register
+	notices map[history.ID][]locks.Signal // of the loss of what Lock has returned
 }
 
 var _ workload.Env = (*env)(nil)
@@ -39,10 +39,10 @@ func (e *env) Start() history.ID { return e.step(report{Kind: start}).ID }
 // Acquired reports that Lock has returned with a lease.
 func (e *env) Acquired(id history.ID, l locks.Lease) {
 	clear(e.based)
-	if e.leases == nil {
-		e.leases = map[history.ID]locks.Lease{}
+	if e.notices == nil {
+		e.notices = map[history.ID][]locks.Signal{}
 	}
-	e.leases[id] = l
+	e.notices[id] = workload.Notices(l, e.client.part.Work.Style)
 	r := report{
 		Kind: acquired, ID: id, Value: l.Value, Token: l.Token, On: int(l.Deadline.On),
 		CanLearn: l.Lost != nil || l.Suspended != nil,
@@ -76,9 +76,7 @@ func (e *env) Lost(id history.ID) { e.step(report{Kind: lost, ID: id}) }
 
 // Release reports that Unlock is about to be called.
 func (e *env) Release(id history.ID) {
-	l := e.leases[id]
-	told := l.Lost != nil && l.Lost.Fired() || l.Suspended != nil && l.Suspended.Fired()
-	e.step(report{Kind: release, ID: id, Told: told})
+	e.step(report{Kind: release, ID: id, Told: workload.Told(e.notices[id])})
 }
 
 // Released reports that Unlock has returned.

@@ -6,6 +6,7 @@ package workload
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -185,13 +186,26 @@ type holder struct {
 	spent   time.Duration             // how much of the section is over
 }
 
+// Notices lists what tells a holder that it has lost its lease. A careful one also takes the interruption of its connection for
+// that; to others it says nothing.
+func Notices(l locks.Lease, s history.Style) []locks.Signal {
+	var list []locks.Signal
+	if l.Lost != nil {
+		list = append(list, l.Lost)
+	}
+	if l.Suspended != nil && s == history.Careful {
+		list = append(list, l.Suspended)
+	}
+	return list
+}
+
+// Told reports whether one of the notices is there.
+func Told(notices []locks.Signal) bool { return slices.ContainsFunc(notices, locks.Signal.Fired) }
+
 func newHolder(env Env, lock locks.Lock, p *Plan, id history.ID, lease locks.Lease) holder {
 	h := holder{env: env, plan: p, id: id, lease: lease}
-	if p.Style >= history.Attentive && lease.Lost != nil {
-		h.notices = append(h.notices, lease.Lost)
-	}
-	if p.Style == history.Careful && lease.Suspended != nil {
-		h.notices = append(h.notices, lease.Suspended)
+	if p.Style >= history.Attentive {
+		h.notices = Notices(lease, p.Style)
 	}
 	if p.Guarded {
 		h.guard = lock.(locks.Guard)
