@@ -99,10 +99,13 @@ func (e Errors) named() bool {
 	})
 }
 
-// within moves positions into the file: what is absent at its end stands behind it for the YAML library.
+// within moves positions into the file: what is absent at its end stands behind it for the YAML library. Changes have none.
 func (e Errors) within(data []byte) Errors {
 	lines := strings.Split(string(data), "\n")
 	for _, problem := range e {
+		if problem.Line == 0 {
+			continue
+		}
 		problem.Line = min(problem.Line, len(lines))
 		problem.Column = min(problem.Column, utf8.RuneCountInString(lines[problem.Line-1])+1)
 	}

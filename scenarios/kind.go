@@ -29,9 +29,12 @@ type reader struct {
 	places   map[string]place
 	problems Errors
 	variants []variantText
+	changes  *changes
 }
 
-func newReader(file string) *reader { return &reader{file: file, places: map[string]place{}} }
+func newReader(file string) *reader {
+	return &reader{file: file, places: map[string]place{}, changes: &changes{}}
+}
 
 // report adds a problem at a node.
 func (r *reader) report(n *yaml.Node, field, problem, allowed string) {

@@ -29,6 +29,15 @@ func Names() []string {
 
 // Load returns a named scenario.
 func Load(name string) (*Scenario, error) {
+	text, err := Text(name)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name+".yaml", text)
+}
+
+// Text returns the file of a named scenario.
+func Text(name string) ([]byte, error) {
 	text, err := files.ReadFile(name + ".yaml")
 	if err != nil {
 		hint := ""
@@ -37,7 +46,7 @@ func Load(name string) (*Scenario, error) {
 		}
 		return nil, fmt.Errorf("there is no scenario %s%s", shown(name), hint)
 	}
-	return Parse(name+".yaml", text)
+	return text, nil
 }
 
 // All returns all named scenarios, sorted by name.

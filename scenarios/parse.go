@@ -19,24 +19,30 @@ const maxSize = 1 << 20
 
 // Parse reads a scenario; file is the name that errors mention. What is wrong with it comes back as [Errors], all of
 // it at once, beside what could be read; the scenario is nil if nothing could. Fields that are absent have their defaults, and
-// each variant is a complete scenario of its own.
-func Parse(file string, data []byte) (*Scenario, error) {
+// each variant is a complete scenario of its own. With changes the scenario, and each variant, is read as if the file had them;
+// what the file expects and tells is then left out.
+func Parse(file string, data []byte, changes ...Change) (*Scenario, error) {
 	r := newReader(file)
 	root := r.load(data)
 	if root == nil {
 		return nil, r.problems.within(data).InOrder()
 	}
+	r.readChanges(changes)
 	s := r.scenario(root)
 	if root.Kind == yaml.MappingNode {
 		s.Variants = r.readVariants(root, processes(s.Clients))
 	}
+	r.reportChanges()
 	return s, r.problems.within(data).InOrder()
 }
 
 // scenario reads a scenario from a tree and checks how its fields fit together.
 func (r *reader) scenario(root *yaml.Node) *Scenario {
-	s, _ := scenarioFields.read(r, "", root)
-	s.source = &source{file: r.file, places: r.places}
+	s, _ := scenarioFields.read(r, "", r.changed(root))
+	if len(r.changes.list) > 0 {
+		s.Title = strings.TrimSpace(s.Title + " (with " + listed(r.changes.list) + ")")
+	}
+	s.source = &source{file: r.file, places: r.places, changes: r.changes.list}
 	r.problems = append(r.problems, check(&s, r.problems)...)
 	return &s
 }

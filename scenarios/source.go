@@ -12,8 +12,9 @@ type place struct{ line, column int }
 
 // source remembers where the fields of a parsed scenario stand.
 type source struct {
-	file   string
-	places map[string]place // by path, as in "faults[0].after.node"
+	file    string
+	places  map[string]place // by path, as in "faults[0].after.node"
+	changes []Change
 }
 
 // Errorf returns an error about a field, positioned where the field stands in the file, or else the nearest field

@@ -84,6 +84,7 @@ func (r *reader) readVariants(root *yaml.Node, processes int) []Variant {
 		}
 		seen[v.name] = true
 		inner := newReader(r.file)
+		inner.changes = r.changes
 		s := inner.scenario(r.mergeVariant(at, base, v))
 		for _, problem := range inner.problems {
 			if !slices.ContainsFunc(known, func(k *Error) bool { return *k == *problem }) {

@@ -15,7 +15,7 @@ import (
 
 // Parameter is one number of a scenario.
 type Parameter struct {
-	ID      string // the same in every copy of the scenario
+	ID      string // the path of its field: "faults.fault-1.for"
 	Client  string // whose it is; "" if of no client
 	What    string // as a reader would call it; "" if no boundary of it is worth telling
 	Zero    bool   // it may be 0, which is the same as leaving it away
@@ -41,18 +41,18 @@ func (p Parameter) Set(size int64) {
 func Of(s *scenarios.Scenario) []Parameter {
 	var list []Parameter
 	for i := range s.Faults {
-		list = append(list, ofFault(&s.Faults[i])...)
+		list = append(list, ofFault(&s.Faults[i], i)...)
 	}
 	for i := range s.Clocks {
 		c := &s.Clocks[i]
 		list = append(list,
-			duration("clock "+c.Node+" offset", "offset of "+c.Node+"'s clock", &c.Offset).asFault(),
-			rateOf("clock "+c.Node, c.Node, &c.Rate))
+			duration("clocks."+c.Node+".offset", "offset of "+c.Node+"'s clock", &c.Offset).asFault(),
+			rateOf("clocks."+c.Node, c.Node, &c.Rate))
 	}
 	for i := range s.Clients {
 		list = append(list, ofClient(&s.Clients[i])...)
 	}
-	list = append(list, duration("timeout", "", &s.Lock.Timeout), duration("renew", "", &s.Lock.Renew), duration("until", "", &s.Until))
+	list = append(list, duration("lock.timeout", "", &s.Lock.Timeout), duration("lock.renew", "", &s.Lock.Renew), duration("until", "", &s.Until))
 	used := list[:0]
 	for _, p := range list {
 		if *p.at != 0 {
@@ -67,7 +67,7 @@ func duration(id, what string, at *time.Duration) Parameter {
 }
 
 func rateOf(id, node string, at *int64) Parameter {
-	return Parameter{ID: id + " rate", What: "rate of " + node + "'s clock", at: at, OfFault: true, Rate: true}
+	return Parameter{ID: id + ".rate", What: "rate of " + node + "'s clock", at: at, OfFault: true, Rate: true}
 }
 
 func (p Parameter) orNothing() Parameter {
@@ -80,15 +80,16 @@ func (p Parameter) asFault() Parameter {
 	return p
 }
 
-func ofFault(f *sim.Fault) []Parameter {
-	id, t, a := f.Name+" ", &f.Trigger, &f.Action
+func ofFault(f *sim.Fault, i int) []Parameter {
+	name := "faults." + f.NameAt(i)
+	id, t, a := name+".", &f.Trigger, &f.Action
 	what, of := a.Kind.String(), " of "+victim(f)
 	list := []Parameter{
 		duration(id+"for", what+of, &f.For),
 		duration(id+"restart", "downtime"+of, &a.Restart),
-		duration(id+"by", "delay"+of, &a.By),
+		duration(id+"delay", "delay"+of, &a.By),
 		duration(id+"step", "jump of "+a.Node+"'s clock", &a.Step),
-		rateOf(f.Name, a.Node, &a.Rate),
+		rateOf(name, a.Node, &a.Rate),
 		duration(id+"demote", "late demotion", &a.Demote),
 		duration(id+"plus", "", &t.Plus).orNothing(),
 	}
@@ -120,7 +121,7 @@ func victim(f *sim.Fault) string {
 // ofClient tells nothing of when clients do something: what hangs on that hangs on who meets whom. It leaves out how often a client
 // asks again: to do so more often would make nothing simpler.
 func ofClient(c *scenarios.Client) []Parameter {
-	id := c.Name + " "
+	id := "clients." + c.Name + "."
 	list := []Parameter{
 		duration(id+"start", "", &c.Start).orNothing(),
 		duration(id+"read", "", &c.Read).orNothing(),
