@@ -47,7 +47,7 @@ func runCheck(c *call) int {
 
 // checkScenario lists all errors of a scenario. One whose fields are valid is played, to see whether its faults happen.
 func (c *call) checkScenario(name string) error {
-	s, _, err := c.find(name)
+	s, err := c.find(name)
 	var problems scenarios.Errors
 	if err != nil && (s == nil || !errors.As(err, &problems)) {
 		return err

@@ -73,11 +73,12 @@ func (c *call) bringOf(s *scenarios.Scenario) error {
 }
 
 // find reads a scenario, and builds the clients whose locks it plays.
-func (c *call) find(name string) (s *scenarios.Scenario, file bool, err error) {
-	if s, file, err = find(name); err == nil {
+func (c *call) find(name string) (*scenarios.Scenario, error) {
+	s, err := find(name)
+	if err == nil {
 		err = c.bringOf(s)
 	}
-	return s, file, err
+	return s, err
 }
 
 // isLock reports whether a name is that of a lock, once bring has seen it.

@@ -448,7 +448,7 @@ func TestAPanicOfALocksCodeIsInconclusive(t *testing.T) {
 	require.Contains(t, out.String(), "panicked: runtime error: index out of range [0] with length 0\n"+
 		"  locksim run findings/broken-undecided-0.yaml\n")
 	require.NotContains(t, out.String(), "goroutine")
-	s, _, err := find("findings/broken-undecided-0.yaml")
+	s, err := find("findings/broken-undecided-0.yaml")
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()

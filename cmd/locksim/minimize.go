@@ -80,7 +80,7 @@ func runMinimize(c *call) int {
 	if err != nil {
 		return c.wrong(err)
 	}
-	s, _, err := c.find(names[0])
+	s, err := c.find(names[0])
 	if err != nil {
 		return c.failures(err)
 	}

@@ -125,7 +125,7 @@ func (c *call) replayed(o *replayOptions, names []string) (cases []scenarios.Cas
 		}
 	}
 	for _, name := range names {
-		s, _, err := c.find(name)
+		s, err := c.find(name)
 		if err != nil {
 			return nil, err
 		}

@@ -34,6 +34,8 @@ that the scenario's expectations do not mention must not be violated.
   --variant NAME     only this variant
   --lock NAME        use this lock, which needs the same backend, instead of the scenario's; it must not violate any
                      property
+  --set PATH=VALUE   change a field of the scenario, such as lock.ttl=4s, a.work=2s or a.pause=3s (see locksim help
+                     measure); no property may be violated then. Several are allowed
   --expect any       properties that the expectations do not mention may be violated
   --no-margin        do not look for the smallest changes of lengths that violate what held
   --seed S           the seed, such as 42 or 0x2a (default the scenario's own)
@@ -58,6 +60,7 @@ Exit codes: 0 as expected, 1 not as expected, or an unexpected violation, 2 wron
 // runOptions are the flags of run.
 type runOptions struct {
 	caseFlags
+	set                changeList
 	all                boolFlag
 	lock, out          string
 	format, color      choice
@@ -104,6 +107,7 @@ func runFlags(o *runOptions, e env) *flag.FlagSet {
 	o.fencing.allowed = append(o.fencing.allowed, everyMode)
 	fs.Var(&o.all, "all", "")
 	fs.Var(notEmpty{&o.lock}, "lock", "")
+	fs.Var(&o.set, "set", "")
 	fs.Var(&o.expect, "expect", "")
 	fs.Var(&o.noMargin, "no-margin", "")
 	fs.Var(&o.seed, "seed", "")
@@ -125,6 +129,8 @@ func runRun(c *call) int {
 	}
 	switch {
 	case err != nil:
+	case bool(o.all) && len(o.set.list) > 0:
+		err = errors.New("--set changes the scenarios that are named, and --all names none")
 	case bool(o.all) && len(names) > 0:
 		err = fmt.Errorf("--all takes no names, but %q was given", names[0])
 	case !bool(o.all) && len(names) == 0:
@@ -257,12 +263,19 @@ func (c *call) load(o *runOptions) ([]loaded, error) {
 		return list, err
 	}
 	for _, name := range o.names {
-		s, file, err := c.find(name)
+		t, err := readText(name)
+		if err != nil {
+			return nil, err
+		}
+		s, err := t.with(o.set.list, o.selection())
+		if err == nil {
+			err = c.bringOf(s)
+		}
 		if err != nil {
 			return nil, err
 		}
 		l := loaded{scenario: s}
-		if file {
+		if t.isFile {
 			l.file = name
 		}
 		if strings.HasPrefix(l.file, "-") { // so that it can be played again without "--"

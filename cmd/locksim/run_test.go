@@ -354,3 +354,21 @@ func TestVersionIsOneLine(t *testing.T) {
 	require.Equal(t, exitOK, code)
 	require.Regexp(t, `^locksim .*go1\.\d+.*\n$`, stdout)
 }
+
+// TestSetChangesTheScenario plays a scenario as its file has it, and with a lease that ends before the work does.
+func TestSetChangesTheScenario(t *testing.T) {
+	code, _, _ := locksim(t.Context(), "run", "lua-release", "--no-margin")
+	require.Equal(t, exitOK, code)
+	code, text, said := locksim(t.Context(), "run", "lua-release", "--set", "lock.ttl=5s", "--set", "b.work=2s", "--no-margin")
+	require.Equal(t, exitDiffers, code, said)
+	require.Contains(t, text, "(with lock.ttl=5s, clients.b.work=2s)")
+	require.Contains(t, text, "mutual-exclusion is violated, which is not expected")
+	command := "run lua-release --set lock.ttl=5s --set clients.b.work=2s --seed 0x1"
+	require.Contains(t, text, "locksim "+command)
+	code, again, _ := locksim(t.Context(), append(strings.Fields(command), "--no-margin")...)
+	require.Equal(t, exitDiffers, code)
+	require.Equal(t, text, again)
+	code, _, said = locksim(t.Context(), "run", "lease-overrun", "--set", "clients.a.work=5s", "--set", "clients.b.work=5s",
+		"--variant", "lease-10s-work-12s")
+	require.Equal(t, exitOK, code, "it is not expected to be violated any more: %s", said)
+}

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parameter"
+	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
@@ -18,23 +21,89 @@ import (
 const maxFile = 1 << 20
 
 // find reads a scenario: a named one, or that of a file. What looks like a path, or is no name but a file, is a file.
-func find(name string) (s *scenarios.Scenario, file bool, err error) {
+func find(name string) (*scenarios.Scenario, error) {
+	t, err := readText(name)
+	if err != nil {
+		return nil, err
+	}
+	return scenarios.Parse(t.called, t.text)
+}
+
+// scenarioText is a scenario as it is written.
+type scenarioText struct {
+	called string // in errors
+	text   []byte
+	isFile bool // rather than a named scenario
+}
+
+func readText(name string) (t scenarioText, err error) {
 	names := scenarios.Names()
 	switch {
 	case slices.Contains(names, name):
-		s, err = scenarios.Load(name)
-		return s, false, err
+		t.called = name + ".yaml"
+		t.text, err = scenarios.Text(name)
+		return t, err
 	case !looksLikeFile(name) && !isFile(name):
-		return nil, false, fmt.Errorf("there is no scenario %q%s", name, didYouMean(name, names, "list scenarios"))
+		return t, fmt.Errorf("there is no scenario %q%s", name, didYouMean(name, names, "list scenarios"))
 	}
-	s, err = readFile(name)
+	t.called, t.isFile = name, true
+	t.text, err = readFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		base := filepath.Base(name)
 		if near := nearest(strings.TrimSuffix(base, filepath.Ext(base)), names); near != "" {
 			err = fmt.Errorf("%w; did you mean the scenario %q?", err, near)
 		}
 	}
-	return s, true, err
+	return t, err
+}
+
+// with reads the scenario as if it had some changes, whose paths may be short. The case that is asked for says what they are short
+// for.
+func (t *scenarioText) with(list []scenarios.Change, chosen search.Selection) (*scenarios.Scenario, error) {
+	s, err := scenarios.Parse(t.called, t.text)
+	if err != nil || len(list) == 0 {
+		return s, err
+	}
+	cases, err := chosen.Cases(s)
+	if err != nil {
+		return nil, err
+	}
+	full := slices.Clone(list)
+	for i := range full {
+		if full[i].Path, err = parameter.Path(cases[0].Scenario, full[i].Path); err != nil {
+			return nil, err
+		}
+	}
+	s, err = scenarios.Parse(t.called, t.text, full...)
+	if err != nil {
+		return nil, fmt.Errorf("with %s: %w", sentenceOf(list), err)
+	}
+	return s, nil
+}
+
+// sentenceOf lists changes.
+func sentenceOf(list []scenarios.Change) string {
+	words := make([]string, len(list))
+	for i := range list {
+		words[i] = list[i].String()
+	}
+	return reports.Visible(strings.Join(words, ", "))
+}
+
+// changeList is a flag that may be given several times: PATH=VALUE.
+type changeList struct{ list []scenarios.Change }
+
+// String returns the changes.
+func (c *changeList) String() string { return sentenceOf(c.list) }
+
+// Set reads a change.
+func (c *changeList) Set(text string) error {
+	change, ok := scenarios.ParseChange(text)
+	if !ok {
+		return errors.New("not PATH=VALUE, such as lock.ttl=4s")
+	}
+	c.list = append(c.list, change)
+	return nil
 }
 
 func looksLikeFile(name string) bool {
@@ -46,7 +115,7 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func readFile(name string) (*scenarios.Scenario, error) {
+func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -59,7 +128,7 @@ func readFile(name string) (*scenarios.Scenario, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("%s: longer than %d bytes, the limit for scenarios", name, maxFile)
 	}
-	return scenarios.Parse(name, text)
+	return text, nil
 }
 
 // failures prints errors, one a line. Errors in a scenario's text begin with their position, like those of a compiler, so

@@ -41,6 +41,9 @@ func Command(r *model.Run, fencing bool) string {
 		name = r.File
 	}
 	words := []string{"locksim run", quoteWord(name)}
+	for _, change := range s.Changes() {
+		words = append(words, "--set", quoteWord(change.String()))
+	}
 	if r.Lock != s.Lock.Algorithm {
 		words = append(words, "--lock", r.Lock)
 	}
