@@ -20,7 +20,7 @@ func (m *Menu) Pauses() bool { return m.Base == nil && m.Within == 0 && m.has(Cl
 // compares in one request and deletes in the next does none unless another client holds it then. Faults that are drawn
 // independently seldom meet so.
 func (g *generator) between() bool {
-	if g.menu.Between == 0 || g.blind() || !g.menu.Pauses() || !oneIn(g, g.menu.Between) {
+	if g.menu.Between == 0 || !g.menu.Pauses() || !oneIn(g, g.menu.Between) {
 		return false
 	}
 	if oneIn(g, 2) {

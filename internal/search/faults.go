@@ -153,7 +153,7 @@ func (g *generator) onLink(k Kind, action sim.ActionKind, times time.Duration) (
 	}
 	d, ok := g.spend(times)
 	f := sim.Fault{Action: sim.Action{Kind: action, Link: link}, For: d}
-	if g.blind() || oneIn(g, 2) {
+	if oneIn(g, 2) {
 		f.Trigger = g.trigger(pick(g, g.clients...))
 	}
 	return f, ok

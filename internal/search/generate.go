@@ -153,7 +153,7 @@ func (g *generator) latency() sim.Latency {
 
 // addFaults draws the kinds that this scenario may have, and then the faults.
 func (g *generator) addFaults() {
-	kinds := g.kinds()
+	kinds := some(g, g.possible())
 	if slices.Contains(kinds, Drift) {
 		g.drift()
 	}
@@ -185,7 +185,7 @@ func (g *generator) drift() {
 // anyTime draws a time that no bound applies to.
 func (g *generator) anyTime() time.Duration {
 	ttl := g.ttl
-	return g.length(unlimited, ttl/100, ttl/10, ttl/2, ttl-eps, ttl+eps, 2*ttl, 10*ttl)
+	return pick(g, ttl/100, ttl/10, ttl/2, ttl-eps, ttl+eps, 2*ttl, 10*ttl)
 }
 
 // spend draws how long a fault takes, out of what is left for all of them; false if nothing is. A fault counts as
@@ -199,13 +199,13 @@ func (g *generator) spend(times time.Duration) (time.Duration, bool) {
 // spendAbout is spend with other telling times.
 func (g *generator) spendAbout(times time.Duration, telling ...time.Duration) (time.Duration, bool) {
 	if g.left == unlimited {
-		return g.length(unlimited, telling...), true
+		return pick(g, telling...), true
 	}
 	limit := g.left / times
 	if limit < eps {
 		return 0, false
 	}
-	d := g.length(limit, telling...)
+	d := pick(g, within(limit, telling...)...)
 	g.left -= d * times
 	return d, true
 }

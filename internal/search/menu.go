@@ -67,8 +67,6 @@ type Menu struct {
 	Pairs   int64  // in one of this many scenarios two faults aim at one acquisition (see generator.pair); 0: in none
 	Votes   bool   // these hit different servers at requests of one purpose, where independent servers vote
 	Between int64  // in one of this many, other clients take and release a lock that its holder has lost (see generator.between); 0: in none
-	// Strategy says how faults are chosen and placed; step-keyed.
-	Strategy Strategy
 
 	// Within bounds, in percent of the lease, what the work of one section and all faults of a scenario may take
 	// together, so that no section can outlast its lease; 0: they may take any time. Each fault counts with the

@@ -19,7 +19,7 @@ func (m *Menu) Aims() bool { return m.has(aimed...) }
 // request on. What takes two faults mostly takes two of these,
 // and faults that are drawn by themselves seldom meet in one acquisition.
 func (g *generator) pair() bool {
-	if g.menu.Pairs == 0 || g.blind() || !g.menu.Aims() || !oneIn(g, g.menu.Pairs) {
+	if g.menu.Pairs == 0 || !g.menu.Aims() || !oneIn(g, g.menu.Pairs) {
 		return false
 	}
 	kinds := slices.DeleteFunc(slices.Clone(aimed), func(k Kind) bool { return !slices.Contains(g.menu.Faults, k) })

@@ -81,7 +81,7 @@ func (g *generator) partition() (sim.Fault, bool) {
 func (g *generator) lag() (sim.Fault, bool) {
 	node := g.peerOrRole()
 	d, ok := g.spend(1)
-	if !g.blind() && oneIn(g, 3) {
+	if oneIn(g, 3) {
 		t := sim.Trigger{When: pick(g, sim.Before, sim.After), Nth: g.nth(), Step: g.amongServers(node)}
 		if t.Step.Does == trace.Receive {
 			t.When = sim.Before

@@ -16,9 +16,6 @@ func (g *generator) anyClient() string { return pick(g, append([]string{""}, g.c
 // trigger draws a moment for a fault that hits a node: mostly a step of that node, else a step of another one, of
 // another fault, or a time.
 func (g *generator) trigger(node string) sim.Trigger {
-	if g.blind() {
-		return g.anyMoment()
-	}
 	switch g.Below(8) {
 	case 5:
 		return g.stepOf(pick(g, g.nodes()...))
@@ -178,9 +175,6 @@ func (g *generator) mayHit(k Kind, t *sim.Trigger) bool {
 // onMessage draws the step of a message for a fault that hits that message: while it is about to be sent, received,
 // executed or answered, or has just been sent. It may be one that another fault hits, too.
 func (g *generator) onMessage(k Kind) sim.Trigger {
-	if g.blind() {
-		return g.anyMessage(k)
-	}
 	if n := len(g.scenario.Faults); n > 0 && oneIn(g, 4) {
 		if t := g.scenario.Faults[n-1].Trigger; g.mayHit(k, &t) {
 			return t
@@ -207,9 +201,6 @@ func (g *generator) onMessage(k Kind) sim.Trigger {
 
 // request draws a request that a server refuses.
 func (g *generator) request(k Kind) sim.Trigger {
-	if g.blind() {
-		return g.anyRequest(k)
-	}
 	server := g.host(k)
 	return sim.Trigger{When: sim.Before, Nth: g.nth(), Step: sim.Pattern{
 		Node: server, Does: pick(g, trace.Execute, trace.Receive), What: pick(g, g.whats(server)...), Peer: g.anyClient(),
