@@ -39,6 +39,9 @@ type Algorithm struct {
 	// Extends reports whether it renews its leases if [Options.Renew] says how often, and only then; it then
 	// tells the holder if it cannot.
 	Extends bool
+	// HeedsRenew reports whether [Options.Renew] means something to it: so often it renews its lease, or keeps its connection
+	// from being idle. Of a lock with a Program, Renews and Extends say so.
+	HeedsRenew bool
 	// Reference is the lock of the catalogue whose algorithm it implements, for [ReferenceOf]; "" if none is known.
 	Reference string
 	// Keeps reports whether a grant lasts until it is released if nothing goes wrong: the lock renews its lease, or keeps a

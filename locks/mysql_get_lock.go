@@ -11,14 +11,15 @@ import "time"
 // token.
 func mysqlGetLock() Algorithm {
 	return Algorithm{
-		Name:      "mysql-get-lock",
-		Title:     "MySQL's GET_LOCK and RELEASE_LOCK, bound to the connection",
-		Source:    "MySQL Reference Manual, \"Locking Functions\"",
-		Servers:   "mysql",
-		New:       newMySQLGetLock,
-		Authority: OneNode,
-		Key:       func(o Options) string { return "user/" + o.withDefaults().Key },
-		Identity:  "connection",
+		Name:       "mysql-get-lock",
+		Title:      "MySQL's GET_LOCK and RELEASE_LOCK, bound to the connection",
+		Source:     "MySQL Reference Manual, \"Locking Functions\"",
+		Servers:    "mysql",
+		New:        newMySQLGetLock,
+		Authority:  OneNode,
+		Key:        func(o Options) string { return "user/" + o.withDefaults().Key },
+		Identity:   "connection",
+		HeedsRenew: true,
 	}
 }
 

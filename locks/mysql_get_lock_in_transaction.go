@@ -11,16 +11,17 @@ import "time"
 // commit, which is after it.
 func mysqlGetLockInTransaction() Algorithm {
 	return Algorithm{
-		Name:      "mysql-get-lock-in-transaction",
-		Title:     "GET_LOCK and RELEASE_LOCK within a transaction that begins before and ends after",
-		Source:    "questions about @Transactional methods; MySQL Reference Manual, \"Consistent Nonlocking Reads\"",
-		Status:    Mistake,
-		Servers:   "mysql",
-		Guard:     true,
-		New:       newMySQLGetLockInTransaction,
-		Authority: OneNode,
-		Key:       mysqlGetLock().Key,
-		Identity:  "connection",
+		Name:       "mysql-get-lock-in-transaction",
+		Title:      "GET_LOCK and RELEASE_LOCK within a transaction that begins before and ends after",
+		Source:     "questions about @Transactional methods; MySQL Reference Manual, \"Consistent Nonlocking Reads\"",
+		Status:     Mistake,
+		Servers:    "mysql",
+		Guard:      true,
+		New:        newMySQLGetLockInTransaction,
+		Authority:  OneNode,
+		Key:        mysqlGetLock().Key,
+		Identity:   "connection",
+		HeedsRenew: true,
 	}
 }
 

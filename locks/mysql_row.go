@@ -12,15 +12,16 @@ import (
 // then it keeps its promise to the end: with the lock goes everything that was done under it.
 func mysqlRow() Algorithm {
 	return Algorithm{
-		Name:      "mysql-row",
-		Title:     "SELECT … FOR UPDATE on a row, bound to the transaction",
-		Source:    "MySQL Reference Manual, \"Locking Reads\"",
-		Servers:   "mysql",
-		Guard:     true,
-		New:       newMySQLRow,
-		Authority: OneNode,
-		Key:       func(o Options) string { return "locks/" + o.withDefaults().Key },
-		Identity:  "transaction",
+		Name:       "mysql-row",
+		Title:      "SELECT … FOR UPDATE on a row, bound to the transaction",
+		Source:     "MySQL Reference Manual, \"Locking Reads\"",
+		Servers:    "mysql",
+		Guard:      true,
+		New:        newMySQLRow,
+		Authority:  OneNode,
+		Key:        func(o Options) string { return "locks/" + o.withDefaults().Key },
+		Identity:   "transaction",
+		HeedsRenew: true,
 	}
 }
 

@@ -13,14 +13,15 @@ import (
 // time takes even the promise away.
 func pgAdvisory() Algorithm {
 	return Algorithm{
-		Name:      "pg-advisory",
-		Title:     "PostgreSQL's advisory lock, bound to the connection",
-		Source:    "PostgreSQL documentation, \"Advisory Locks\"",
-		Servers:   "postgres",
-		New:       newPgAdvisory,
-		Authority: OneNode,
-		Key:       func(o Options) string { return "advisory/" + strconv.FormatInt(advisoryKey(o), 10) },
-		Identity:  "connection",
+		Name:       "pg-advisory",
+		Title:      "PostgreSQL's advisory lock, bound to the connection",
+		Source:     "PostgreSQL documentation, \"Advisory Locks\"",
+		Servers:    "postgres",
+		New:        newPgAdvisory,
+		Authority:  OneNode,
+		Key:        func(o Options) string { return "advisory/" + strconv.FormatInt(advisoryKey(o), 10) },
+		Identity:   "connection",
+		HeedsRenew: true,
 	}
 }
 

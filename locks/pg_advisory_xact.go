@@ -11,14 +11,15 @@ import (
 // It promises what pgAdvisory does, also behind a pooler that lends its connections to one transaction at a time.
 func pgAdvisoryXact() Algorithm {
 	return Algorithm{
-		Name:      "pg-advisory-xact",
-		Title:     "PostgreSQL's advisory lock, bound to the transaction",
-		Source:    "PostgreSQL documentation, \"Advisory Locks\"",
-		Servers:   "postgres",
-		New:       newPgAdvisoryXact,
-		Authority: OneNode,
-		Key:       func(o Options) string { return "advisory/" + strconv.FormatInt(advisoryKey(o), 10) },
-		Identity:  "transaction",
+		Name:       "pg-advisory-xact",
+		Title:      "PostgreSQL's advisory lock, bound to the transaction",
+		Source:     "PostgreSQL documentation, \"Advisory Locks\"",
+		Servers:    "postgres",
+		New:        newPgAdvisoryXact,
+		Authority:  OneNode,
+		Key:        func(o Options) string { return "advisory/" + strconv.FormatInt(advisoryKey(o), 10) },
+		Identity:   "transaction",
+		HeedsRenew: true,
 	}
 }
 

@@ -14,15 +14,16 @@ import "time"
 // lease. A lost message delays waiters, at most by the life of a lease, since they check again by themselves.
 func reentrant() Algorithm {
 	return Algorithm{
-		Name:      "reentrant",
-		Title:     "Redisson's lock: a hash that counts its owner's holds, with a watchdog and wake-ups by pub/sub",
-		Source:    "Redisson, RedissonLock.java",
-		New:       newReentrant,
-		Authority: OneNode,
-		Scripts:   []Script{enterScript(), leaveScript(), renewOwnScript()},
-		Identity:  "owner",
-		Lease:     true,
-		Keeps:     true,
+		Name:       "reentrant",
+		Title:      "Redisson's lock: a hash that counts its owner's holds, with a watchdog and wake-ups by pub/sub",
+		Source:     "Redisson, RedissonLock.java",
+		New:        newReentrant,
+		Authority:  OneNode,
+		Scripts:    []Script{enterScript(), leaveScript(), renewOwnScript()},
+		Identity:   "owner",
+		HeedsRenew: true,
+		Lease:      true,
+		Keeps:      true,
 	}
 }
 

@@ -15,15 +15,16 @@ import "time"
 // interval, where Redisson stops renewing; with these defaults that next renewal is too late in either case.
 func watchdog() Algorithm {
 	return Algorithm{
-		Name:      "watchdog",
-		Title:     "set-nx-lua whose lease a background task renews",
-		Source:    "Redisson's lock watchdog, in the tutorials' simplified form",
-		New:       newWatchdog,
-		Authority: OneNode,
-		Scripts:   []Script{releaseScript(), renewScript()},
-		Identity:  "value",
-		Lease:     true,
-		Keeps:     true,
+		Name:       "watchdog",
+		Title:      "set-nx-lua whose lease a background task renews",
+		Source:     "Redisson's lock watchdog, in the tutorials' simplified form",
+		New:        newWatchdog,
+		Authority:  OneNode,
+		Scripts:    []Script{releaseScript(), renewScript()},
+		Identity:   "value",
+		HeedsRenew: true,
+		Lease:      true,
+		Keeps:      true,
 	}
 }
 

@@ -58,6 +58,23 @@ func TestCheckReportsFaultsThatNeverHappen(t *testing.T) {
 	require.Equal(t, "right.yaml: ok\n", out)
 }
 
+// TestAnIntervalOfRenewalsThatNobodyHeedsIsRefused names renew for a lock that lets its lease end, and for two that heed it.
+func TestAnIntervalOfRenewalsThatNobodyHeedsIsRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for lock, want := range map[string]string{
+		"{algorithm: set-nx-lua, renew: 3s}":                             "x.yaml:2:38: lock.renew: set-nx-lua does not renew its lease",
+		"{algorithm: watchdog, renew: 3s}":                               "",
+		"{algorithm: mysql-get-lock, renew: 3s}\nservers: {kind: mysql}": "",
+	} {
+		require.NoError(t, os.WriteFile("x.yaml", []byte("name: x\nlock: "+lock+"\nclients: {a: {work: 1s}}\n"), 0o600))
+		for _, command := range []string{"check", "run"} {
+			code, _, stderr := locksim(t.Context(), command, "x.yaml")
+			require.Contains(t, stderr, want)
+			require.Equal(t, want != "", code == exitUsage, "%s: %s", lock, stderr)
+		}
+	}
+}
+
 // TestAFaultThatNeverHappensIsExplained has a fault after the end of all runs, and one that waits for a step of nobody.
 func TestAFaultThatNeverHappensIsExplained(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -178,7 +178,7 @@ func (o *runOptions) compile(list []loaded) (*batch, error) {
 		if o.expect.value != "" {
 			l.scenario = l.scenario.OrAny()
 		}
-		if idle := harness.RefuseModes(l.scenario, o.play); o.play.Instead == nil && len(idle) > 0 {
+		if idle := harness.Refuse(l.scenario, o.play); o.play.Instead == nil && len(idle) > 0 {
 			return nil, idle
 		}
 		cases, err := chosen.Cases(l.scenario)

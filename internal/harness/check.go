@@ -36,7 +36,7 @@ func Check(r *Runner, s *scenarios.Scenario, o Options) (scenarios.Errors, error
 		}
 	}
 	if len(c.problems) == 0 {
-		c.problems = RefuseModes(s, o)
+		c.problems = Refuse(s, o)
 	}
 	for _, w := range c.watched {
 		c.refuseIdle(w)
@@ -121,6 +121,21 @@ func (f *watchedFault) note(r *Result) {
 	}
 	slices.Sort(f.whats)
 	f.whats = slices.Compact(f.whats)
+}
+
+// Refuse lists what a scenario asks in vain of its lock: fencing modes that need a token, and an interval of renewals.
+func Refuse(s *scenarios.Scenario, o Options) scenarios.Errors {
+	problems, last := RefuseModes(s, o), (*scenarios.Scenario)(nil)
+	for _, c := range s.Cases() {
+		lock, known := o.Lock(c.Scenario)
+		if c.Scenario == last || !known || c.Scenario.Lock.Renew == 0 || lock.HeedsRenew || lock.Program != nil {
+			continue
+		}
+		last = c.Scenario
+		problems = append(problems, last.Errorf("lock.renew", "%s does not renew its lease; want a lock that does, such as "+
+			"watchdog, or no interval", lock.Name))
+	}
+	return problems
 }
 
 // RefuseModes lists the fencing modes of a scenario that compare fencing tokens although its lock issues none, in any
