@@ -211,7 +211,7 @@ func TestRunsUnderOtherFencingShowWhatDiffersAlone(t *testing.T) {
 	twins := picture[strings.LastIndex(picture, escape(s.Runs[1].Twin)):]
 	require.Contains(t, twins, ">storage</text>")
 	require.NotContains(t, twins, "> believes</text>")
-	require.Contains(t, twins, "All of it went as with fencing "+s.Runs[1].Fencing+".")
+	require.Contains(t, twins, "The events are those of fencing "+s.Runs[1].Fencing+".")
 }
 
 func TestAllThatIsSaidBelowThePictureIsThere(t *testing.T) {

@@ -21,7 +21,7 @@ func (g *page) twin(run *timeline.Timeline) {
 	g.verdict(run.Twin, tone, verdicts)
 	g.y += 6 * Pixel
 	if k := run.LikeRun; k >= 0 && k < len(s.Runs) {
-		g.paragraph(margin, textWidth, "All of it went as with fencing "+s.Runs[k].Fencing+".", aside)
+		g.paragraph(margin, textWidth, "The events are those of fencing "+s.Runs[k].Fencing+".", aside)
 		g.told(nil, run)
 		return
 	}

@@ -351,8 +351,12 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 func (t *narrator) accesses(a *history.Access) {
 	who := t.v.Holder(a.Acquisition, a.Client)
 	if a.Applied == trace.Never {
+		fate := "never arrives"
+		if t.v.Underway(a) {
+			fate = "is on its way when the run ends"
+		}
 		if a.Returned == trace.Never {
-			t.tell(a.Invoked, moments.OrderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), "never arrives", moments.PlaceOfAccess(a))
+			t.tell(a.Invoked, moments.OrderEffect, who+"'s "+a.Op.String()+t.ofRegister(a), fate, moments.PlaceOfAccess(a))
 		}
 		return
 	}

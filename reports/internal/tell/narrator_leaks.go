@@ -52,6 +52,8 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 		}
 	case a.Returned != trace.Never && a.Returned <= c.From:
 		outcome = ", after Lock has returned without the lock"
+	case answered == trace.Never && m.Answer >= 0 && t.v.OnItsWay(&t.v.Messages[m.Answer].Message):
+		outcome = ", and its answer is on its way when the run ends"
 	case answered == trace.Never:
 		outcome = ", and its answer never arrives"
 	case a.Returned != trace.Never && a.Returned < answered:

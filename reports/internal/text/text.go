@@ -167,7 +167,7 @@ func (t *Printer) schedule(runs []model.Run) {
 		t.verdicts(&runs[i], &runs[0])
 		if k := p.TwinOf(i); k >= 0 {
 			t.Line("")
-			t.paragraph("  ", "All of it went as with fencing "+runs[k].Case.Fencing.String()+".", paint.Faint)
+			t.paragraph("  ", "The events are those of fencing "+runs[k].Case.Fencing.String()+".", paint.Faint)
 		} else {
 			t.Line("")
 			t.picture(p, i, 0)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
@@ -33,8 +34,32 @@ func (t *Printer) verdicts(r, like *model.Run) {
 	for _, p := range rows {
 		t.verdict(r, p, width)
 	}
+	if like == nil {
+		t.exposure(r, rows)
+	}
 	if !r.Compared() && like == nil {
 		t.paragraph("    ", "The scenario's verdicts are of another lock or style: here no property may be violated.", paint.Faint)
+	}
+}
+
+// exposure says what it is to be exposed, and which properties never were, so that nobody takes those without a row for held.
+func (t *Printer) exposure(r *model.Run, shown []checker.Property) {
+	held := slices.ContainsFunc(shown, func(p checker.Property) bool { return r.Report.Verdicts[p] == checker.Held })
+	var never []string
+	for p := range checker.PropertyCount {
+		if r.Report.Verdicts[p] == checker.Vacuous && !slices.Contains(shown, p) {
+			never = append(never, p.String())
+		}
+	}
+	var text []string
+	if held {
+		text = append(text, "Exposed: something happened that could have violated the property.")
+	}
+	if len(never) > 0 {
+		text = append(text, "Never exposed: "+wording.Listing(never)+".")
+	}
+	if len(text) > 0 {
+		t.paragraph("    ", strings.Join(text, " "), paint.Faint)
 	}
 }
 
