@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/claims"
 )
 
@@ -160,16 +162,13 @@ func TestCampaignThatIsInterruptedSaysSo(t *testing.T) {
 
 func TestCampaignSavesWhatItFinds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "found")
-	var limit claims.Claim
-	for _, c := range claims.Limits() {
-		if c.Name == "set-nx-ex-del-misdelete" {
-			limit = c
-		}
-	}
+	broken := claims.Claim{Name: "set-nx-ex-del-misdelete", Property: checker.ReleaseSafety, Menu: search.Menu{
+		Lock: "set-nx-ex-del", Faults: []search.Kind{search.ClientPause},
+	}}
 	var out, complaints bytes.Buffer
 	c := &call{ctx: t.Context(), env: plainEnv(), stdout: &out, stderr: &complaints}
 	o := &campaignOptions{runs: count{value: 100}, jobs: count{value: 2}, save: dir}
-	require.Equal(t, exitDiffers, c.campaign(o, []claims.Claim{limit}))
+	require.Equal(t, exitDiffers, c.campaign(o, []claims.Claim{broken}))
 	file := filepath.Join(dir, "set-nx-ex-del-misdelete.yaml")
 	require.Contains(t, out.String(), "the scenario as it was drawn: locksim run "+file)
 	require.Equal(t, exitDiffers, runIn(t.Context(), plainEnv(), []string{"run", file}, &out, &complaints))

@@ -121,8 +121,6 @@ type Claim struct {
 	Property checker.Property
 	Menu     search.Menu
 	Why      string // the argument, in a few sentences
-	// Twin is, for a lock with a mistake, a lock without it, which survives the same menu; "" if there is none.
-	Twin string
 }
 
 // OfCatalogue lists what the locks of the catalogue promise, as campaigns play it.

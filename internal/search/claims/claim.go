@@ -1,8 +1,7 @@
-// Package claims plays what the locks of the catalogue promise, and where their promises end, and keeps in a ledger what has
-// been played.
+// Package claims plays what the locks of the catalogue promise, and keeps in a ledger what has been played.
 //
-// Call [Promises] and [Limits] for the lists, which package promise makes, [Claim.Try] to draw and play one scenario for one
-// of them, and [Campaign] for as many as a [Ledger] still lacks.
+// Call [Promises] for the list, which package promise makes, [Claim.Try] to draw and play one scenario for one of them, and
+// [Campaign] for as many as a [Ledger] still lacks.
 package claims
 
 import (
@@ -15,16 +14,11 @@ import (
 type Claim promise.Claim
 
 // Promises lists what each lock of the catalogue promises: whatever of its menu happens, the property is not violated.
-// What no promise speaks of a lock does not promise. [Limits] shows that it would often be promised in vain.
-func Promises() []Claim { return claimsOf(promise.OfCatalogue()) }
-
-// Limits lists where promises end: something on the menu violates the property.
-func Limits() []Claim { return claimsOf(promise.Limits()) }
-
-func claimsOf(from []promise.Claim) []Claim {
-	list := make([]Claim, len(from))
-	for i := range from {
-		list[i] = Claim(from[i])
+// What no promise speaks of a lock does not promise; the tests' limits show that it would often be promised in vain.
+func Promises() []Claim {
+	var list []Claim
+	for _, c := range promise.OfCatalogue() {
+		list = append(list, Claim(c))
 	}
 	return list
 }

@@ -31,7 +31,7 @@ func run(t *testing.T, r *harness.Runner, s *scenarios.Scenario) harness.Result 
 func TestGeneratedScenarioIsTheSameReadFromItsFile(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
-	for i, claim := range slices.Concat(claims.Promises(), claims.Limits()) {
+	for i, claim := range everyClaim() {
 		for n := range uint64(5) {
 			s := search.Generate(search.Seeded(uint64(i)<<8|n), claim.Menu)
 			text := s.YAML()
@@ -181,7 +181,7 @@ func TestNumberedDrawsStayAsTheyAre(t *testing.T) {
 func TestDrawsOfCampaignsStayAsTheyAre(t *testing.T) {
 	const file = "testdata/draws"
 	var text strings.Builder
-	for _, claim := range slices.Concat(claims.Promises(), claims.Limits()) {
+	for _, claim := range everyClaim() {
 		sum := fnv.New64a()
 		for n := range uint64(50) {
 			_, err := sum.Write(search.Generate(search.Seeded(n), claim.Menu).YAML())
@@ -199,7 +199,7 @@ func TestDrawsOfCampaignsStayAsTheyAre(t *testing.T) {
 
 func TestEveryClaimHasANameAndAnArgument(t *testing.T) {
 	names := map[string]bool{}
-	for _, claim := range slices.Concat(claims.Promises(), claims.Limits()) {
+	for _, claim := range everyClaim() {
 		require.False(t, names[claim.Name], "%s twice", claim.Name)
 		names[claim.Name] = true
 		require.NotEmpty(t, claim.Why)
@@ -209,7 +209,7 @@ func TestEveryClaimHasANameAndAnArgument(t *testing.T) {
 }
 
 func TestEveryLockOfTheCatalogueHasAPromiseOrALimit(t *testing.T) {
-	list := slices.Concat(claims.Promises(), claims.Limits())
+	list := everyClaim()
 	for _, a := range locks.Catalogue().All() {
 		require.True(t, slices.ContainsFunc(list, func(c claims.Claim) bool { return c.Menu.Lock == a.Name }), a.Name)
 	}

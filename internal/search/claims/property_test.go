@@ -103,9 +103,10 @@ func TestResourceIsNeverDamagedUnderTheModeThatProtectsIt(t *testing.T) {
 }
 
 func TestUnsafeLocksAreCaught(t *testing.T) {
-	for _, claim := range claims.Limits() {
-		t.Run(claim.Name, func(t *testing.T) {
+	for _, limit := range limits() {
+		t.Run(limit.Name, func(t *testing.T) {
 			t.Parallel()
+			claim := limit.claim()
 			c := &counted{claim: &claim}
 			defer c.runner.Close()
 			for n := range mostDraws {
@@ -121,10 +122,11 @@ func TestUnsafeLocksAreCaught(t *testing.T) {
 
 // TestTwinsSurviveWhatCatchesUnsafeLocks shows that what is caught is the lock's mistake: the menu alone breaks nothing.
 func TestTwinsSurviveWhatCatchesUnsafeLocks(t *testing.T) {
-	for _, claim := range claims.Limits() {
-		if claim.Twin != "" {
-			claim.Menu.Lock = claim.Twin
-			t.Run(claim.Name+"-twin", func(t *testing.T) { keep(t, &claim) })
+	for _, limit := range limits() {
+		if limit.Twin != "" {
+			claim := limit.claim()
+			claim.Menu.Lock = limit.Twin
+			t.Run(limit.Name+"-twin", func(t *testing.T) { keep(t, &claim) })
 		}
 	}
 }
@@ -133,11 +135,11 @@ func TestTwinsSurviveWhatCatchesUnsafeLocks(t *testing.T) {
 // keeps the promise is faulty, and is never to be advised.
 func TestFaultyLocksAreNotUsable(t *testing.T) {
 	deployed := []string{"set-nx-lua", "pg-advisory"} // sound, but not with a failover, and not behind a pooler
-	for _, claim := range claims.Limits() {
-		lock, ok := locks.Catalogue().Find(claim.Menu.Lock)
+	for _, limit := range limits() {
+		lock, ok := locks.Catalogue().Find(limit.Menu.Lock)
 		require.True(t, ok)
-		if claim.Twin != "" && !slices.Contains(deployed, lock.Name) {
-			require.NotEqual(t, locks.Usable, lock.Status, "%s: %s keeps what it breaks", claim.Name, claim.Twin)
+		if limit.Twin != "" && !slices.Contains(deployed, lock.Name) {
+			require.NotEqual(t, locks.Usable, lock.Status, "%s: %s keeps what it breaks", limit.Name, limit.Twin)
 		}
 	}
 }

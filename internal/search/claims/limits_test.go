@@ -1,16 +1,38 @@
-package promise
+package claims_test
 
 import (
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/claims"
 )
 
-// Limits lists where promises end: something on the menu violates the property. A lock with a mistake is caught by what
-// its twin survives; a right lock is caught by what it does not promise to survive.
-func Limits() []Claim {
+// limit is where promises end: something on the menu violates the property. A lock with a mistake is caught by what its twin
+// survives; a correct lock is caught by what it does not promise to survive.
+type limit struct {
+	Name     string // unique; begins with the lock's
+	Property checker.Property
+	Menu     search.Menu
+	Why      string // the argument, in a few sentences
+	Twin     string // for a lock with a mistake, a lock without it, which survives the same menu; "" if there is none
+}
+
+func (l *limit) claim() claims.Claim {
+	return claims.Claim{Name: l.Name, Property: l.Property, Menu: l.Menu, Why: l.Why}
+}
+
+var (
+	careful = []history.Style{history.Careful}
+	onDisk  = []string{"always"}
+	// timeouts is how long clients wait for an answer, in percent of the lease; 0: as long as they usually do.
+	timeouts = []int64{0, 10, 20}
+	zkTicks  = []time.Duration{500 * time.Millisecond, 2 * time.Second}
+)
+
+func limits() []limit {
 	list := slices.Concat(mistakes(), conditions(), gaps(), limitsOfReplicas(), limitsOfZooKeeper(), limitsOfSessions(),
 		limitsOfMemcached(), limitsOfDatabases(), limitsOfLeftovers())
 	for i := range list {
@@ -19,13 +41,22 @@ func Limits() []Claim {
 	return list
 }
 
+// everyClaim lists the promises, and the limits in their place among them.
+func everyClaim() []claims.Claim {
+	list := claims.Promises()
+	for _, l := range limits() {
+		list = append(list, l.claim())
+	}
+	return list
+}
+
 // mistakes are of locks that are wrong.
-func mistakes() []Claim {
+func mistakes() []limit {
 	const (
 		exclusion = checker.MutualExclusion
 		release   = checker.ReleaseSafety
 	)
-	return []Claim{
+	return []limit{
 		{Name: "race", Property: exclusion, Menu: search.Menu{Lock: "get-then-set"},
 			Twin: "setnx", Why: `Two clients look before either has made the key. No fault is needed.`},
 		{Name: "dead-holder", Property: checker.Progress, Menu: search.Menu{
@@ -85,11 +116,11 @@ func mistakes() []Claim {
 }
 
 // conditions are of right locks, outside of what they promise.
-func conditions() []Claim {
+func conditions() []limit {
 	const exclusion = checker.MutualExclusion
 	pause, loss, ahead := []search.Kind{search.ClientPause}, []search.Kind{search.PowerLoss, search.Cut},
 		[]search.Kind{search.ServerAhead, search.Cut}
-	return []Claim{
+	return []limit{
 		{Name: "overrun", Property: exclusion, Menu: search.Menu{Lock: "set-nx-lua", Faults: pause},
 			Why: `The lease ends while its holder stands still.`},
 		{Name: "overrun", Property: exclusion, Menu: search.Menu{Lock: "watchdog", Faults: pause},
@@ -132,11 +163,11 @@ func conditions() []Claim {
 }
 
 // gaps are of resources, where no lock and no fence protects them.
-func gaps() []Claim {
+func gaps() []limit {
 	const resource = checker.Resource
 	pause := []search.Kind{search.ClientPause}
 	fence := func(f history.Fencing) []history.Fencing { return []history.Fencing{f} }
-	return []Claim{
+	return []limit{
 		{Name: "unfenced", Property: resource, Menu: search.Menu{Lock: "set-nx-lua", Faults: pause},
 			Why: `Two clients that believe to hold read the same version.`},
 		{Name: "unfenced-careful", Property: resource, Menu: search.Menu{

@@ -1,4 +1,4 @@
-package promise
+package claims_test
 
 import (
 	"time"
@@ -8,7 +8,7 @@ import (
 )
 
 // limitsOfReplicas is where the promises of a lock on one Redis server end that has replicas, or loses keys by itself.
-func limitsOfReplicas() []Claim {
+func limitsOfReplicas() []limit {
 	const exclusion = checker.MutualExclusion
 	lost := []search.Kind{search.Failover, search.Partition, search.Lag, search.PowerLoss}
 	replicated := func(lock string, replicas int, faults ...search.Kind) search.Menu {
@@ -27,7 +27,7 @@ func limitsOfReplicas() []Claim {
 	cluster.Cluster, cluster.Masters, cluster.Within = true, []int{3}, 0
 	slow := replicated("set-nx-lua-wait", 1, search.Failover)
 	slow.TTLs = []time.Duration{time.Second}
-	return []Claim{
+	return []limit{
 		{Name: "slow-replica", Property: exclusion, Menu: slow,
 			Why: `The lease runs while the client waits for the old master to become a replica, and nobody looks what is left of it.`},
 		{Name: "failover", Property: exclusion, Menu: replicated("set-nx-lua", 1, lost...), Twin: "set-nx-lua-wait",

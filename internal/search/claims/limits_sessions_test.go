@@ -1,4 +1,4 @@
-package promise
+package claims_test
 
 import (
 	"time"
@@ -9,12 +9,12 @@ import (
 )
 
 // limitsOfSessions is where the promises of the locks of etcd, Consul and Chubby end.
-func limitsOfSessions() []Claim {
+func limitsOfSessions() []limit {
 	const exclusion = checker.MutualExclusion
 	attentive := []history.Style{history.Attentive}
 	pause, cut := []search.Kind{search.ClientPause}, []search.Kind{search.SessionCut, search.Cut}
 	none := []time.Duration{0}
-	return []Claim{
+	return []limit{
 		{Name: "overrun", Property: exclusion, Menu: search.Menu{Lock: "etcd", Faults: pause},
 			Why: `The lease ends while its client stands still.`},
 		{Name: "done-too-late", Property: exclusion, Menu: search.Menu{Lock: "etcd", Faults: cut, Styles: attentive},

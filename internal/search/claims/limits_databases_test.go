@@ -1,4 +1,4 @@
-package promise
+package claims_test
 
 import (
 	"time"
@@ -8,7 +8,7 @@ import (
 )
 
 // limitsOfDatabases is where the promises of MySQL's and PostgreSQL's locks end.
-func limitsOfDatabases() []Claim {
+func limitsOfDatabases() []limit {
 	const exclusion = checker.MutualExclusion
 	broken := []search.Kind{search.Break, search.EndSession}
 	pooler := search.Menu{Lock: "pg-advisory", Pools: []int{2, 1}, TTLs: []time.Duration{time.Second}}
@@ -16,7 +16,7 @@ func limitsOfDatabases() []Claim {
 		Lock: "mysql-get-lock", Faults: []search.Kind{search.SessionCut}, KeepAlives: []time.Duration{5 * time.Second},
 	}
 	snapshot := search.Menu{Lock: "mysql-get-lock-in-transaction", Guarded: true}
-	return []Claim{
+	return []limit{
 		{Name: "connection-lost", Property: exclusion, Menu: search.Menu{Lock: "mysql-get-lock", Faults: broken},
 			Why: `The connection ends, and the lock with it; the client hears of it when it sends the next statement.`},
 		{Name: "given-up", Property: exclusion, Menu: keepAlive,

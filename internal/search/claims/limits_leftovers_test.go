@@ -1,4 +1,4 @@
-package promise
+package claims_test
 
 import (
 	"github.com/locksim/locksim/checker"
@@ -6,7 +6,7 @@ import (
 )
 
 // limitsOfLeftovers are limits of locks that leave something behind, or lose silently what they should keep.
-func limitsOfLeftovers() []Claim {
+func limitsOfLeftovers() []limit {
 	waits := func(lock string, faults ...search.Kind) search.Menu {
 		return search.Menu{Lock: lock, Faults: faults, Waits: true, Stays: true}
 	}
@@ -15,7 +15,7 @@ func limitsOfLeftovers() []Claim {
 	renewed := func(lock string, faults ...search.Kind) search.Menu {
 		return search.Menu{Lock: lock, Faults: faults, Renewed: true}
 	}
-	return []Claim{
+	return []limit{
 		{Name: "leaves-node", Property: checker.Leak, Menu: waits("zk-sequential-unprotected", search.Break), Twin: "zk-sequential",
 			Why: `A node whose making was not acknowledged stays in the queue for as long as its client lives.`},
 		{Name: "leaves-key", Property: checker.Leak, Menu: waits("setnx", search.Break), Twin: "set-nx-lua",

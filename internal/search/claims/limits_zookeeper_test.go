@@ -1,4 +1,4 @@
-package promise
+package claims_test
 
 import (
 	"time"
@@ -9,7 +9,7 @@ import (
 )
 
 // limitsOfZooKeeper is where the promises of ZooKeeper's locks end.
-func limitsOfZooKeeper() []Claim {
+func limitsOfZooKeeper() []limit {
 	const exclusion = checker.MutualExclusion
 	attentive := []history.Style{history.Attentive}
 	sequential := func(styles []history.Style, faults ...search.Kind) search.Menu {
@@ -33,7 +33,7 @@ func limitsOfZooKeeper() []Claim {
 		Lock: "zk-sequential-number-token", Faults: []search.Kind{search.ClientPause, search.ClientCrash},
 		TTLs: []time.Duration{10 * time.Second},
 	}
-	return []Claim{
+	return []limit{
 		{Name: "careless", Property: exclusion, Menu: sequential(nil, search.SessionCut, search.ClientPause),
 			Why: `The session ends while its client stands still or is cut off, and the client works on.`},
 		{Name: "lost-only", Property: exclusion, Menu: sequential(attentive, search.SessionCut, search.Cut),

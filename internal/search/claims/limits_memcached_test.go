@@ -1,4 +1,4 @@
-package promise
+package claims_test
 
 import (
 	"time"
@@ -8,13 +8,13 @@ import (
 )
 
 // limitsOfMemcached is where the promises of memcached's locks end.
-func limitsOfMemcached() []Claim {
+func limitsOfMemcached() []limit {
 	const exclusion = checker.MutualExclusion
 	cas := func(faults ...search.Kind) search.Menu {
 		return search.Menu{Lock: "memcached-cas", Faults: faults, Within: 60}
 	}
 	early := search.Menu{Lock: "memcached-cas", Within: 99, TTLs: []time.Duration{2 * time.Second}}
-	return []Claim{
+	return []limit{
 		{Name: "misdelete", Property: checker.ReleaseSafety, Menu: search.Menu{Lock: "memcached-add",
 			Faults: []search.Kind{search.ClientPause}},
 			Twin: "memcached-cas", Why: `A holder that overran its lease deletes the item of the next one.`},
