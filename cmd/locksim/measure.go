@@ -1,49 +1,70 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/internal/search/measure"
+	"github.com/locksim/locksim/scenarios"
 )
 
 func measureCommand() command {
 	return command{
-		name: "measure", summary: "measure how often locks fail, on the same schedules", usage: measureUsage, run: runMeasure,
+		name: "measure", summary: "measure how often locks or scenarios fail", usage: measureUsage, run: runMeasure,
 	}
 }
 
 const measureUsage = `usage: locksim measure LOCK... [flags]
        locksim measure all|libraries [flags]
+       locksim measure SCENARIO|FILE [--vary PATH=VALUES]... [flags]
 
-Runs a fixed number of drawn scenarios for each lock, and prints how often each property was violated, with the exact
-Clopper-Pearson interval, how often it was exposed, that is, could have been violated, and the command that shows the
-first violation. Locks on the same backend and deployment run on the same schedules, in all styles and fencing modes, and
-are compared schedule by schedule with McNemar's exact test. To stop at violations and minimize them, use locksim fuzz.
+For locks, runs a fixed number of drawn scenarios for each, and prints how often each property was violated, with the
+exact Clopper-Pearson interval, how often it was exposed, that is, could have been violated, and the command that shows
+the first violation. Locks on the same backend and deployment run on the same schedules, in all styles and fencing modes,
+and are compared schedule by schedule with McNemar's exact test. To stop at violations and minimize them, use locksim
+fuzz.
 
-  --runs N           number of schedules (default 10000)
-  --from N           number of the first one (default 0); the same number always draws the same schedule
+For a scenario, runs each of its cases with many seeds, and prints the same for these runs, and how long holders
+overlapped, clients waited and so on (median, 90 %, 99 % and maximum of the runs). --vary plays it with other values of
+one or two fields, and shows the border of the region without violations. A seed draws the latencies of messages and
+random choices, while work and faults are those of the file: a rate is a share of the seeds, not the odds of production.
+
+  --runs N           number of schedules (default 10000), or of seeds of a scenario (default 1000)
+  --from N           number of the first schedule, or the first seed (default 0)
+  --vary PATH=VALUES set a field of the scenario to each of these values: a list (4s,8s), or a range (4s..16s) of times,
+                     whole numbers or rates, in six steps or as many as it says (4s..16s/12). At most two fields
+  --set PATH=VALUE   change a field of the scenario. Several are allowed
+  --variant NAME     only this variant of the scenario
   --faults KINDS     fault kinds, such as client-pause,delay or all,-evict; none; or overrun: work that may outlast the
                      lease (default all)
   --each             measure each kind by itself, instead of all in the same schedules
-  --fencing MODES    fencing modes, or all (default: the mode none). A mode that needs a token is skipped for a lock
-                     that issues none
-  --style STYLES     client styles, or all (default careless)
-  --property NAMES   properties, or all (default mutual-exclusion and resource; for a library also survival)
+  --fencing MODES    fencing modes, or all (default: the mode none; for a scenario, those that it names). A mode that
+                     needs a token is skipped for a lock that issues none
+  --style STYLES     client styles, or all (default careless; for a scenario, those that it names)
+  --property NAMES   properties, or all (default mutual-exclusion and resource; for a library also survival; for a
+                     scenario all)
   --confidence N     confidence level of the intervals in percent, 95 or 99 (default 95)
   --save DIR         minimize the first violation of each line, and save it in this folder
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
-  --format FORMAT    text, json or csv (default text)
+  --format FORMAT    text, json, csv, or svg: a heat map of one property over the fields that vary (default text)
   --progress         show progress even if stderr is not a terminal
+
+A PATH names a field as it stands in the file: lock.ttl, clients.a.work, network.latency, faults.0.for, or faults.NAME.for
+for a fault that has a name. Short forms are a.work for a client's field, NAME.for for a fault's, and a.pause or
+redis-1.downtime for the length of the only pause or downtime of a node. A value is written as in the file; null removes
+the field. Locks and versions of libraries are values, too: --vary lock.algorithm=set-nx-lua,redlock,redsync@v4.15.0.
 
 Kinds of faults: see locksim help fuzz. Only overrun makes work outlast the lease of a lock that does not renew it. If the
 backend of a lock supports none of the kinds that were asked for, its line says "impossible", and why.
@@ -57,6 +78,9 @@ Exit codes: 0 the measurement is complete, whatever its result, 2 wrong usage, 1
 type measureOptions struct {
 	runs, jobs count
 	from       seedFlag
+	vary       variationList
+	set        changeList
+	variant    string
 	aim
 	confidence, format choice
 	each, progress     boolFlag
@@ -64,18 +88,21 @@ type measureOptions struct {
 }
 
 func measureFlags(o *measureOptions, e env) *flag.FlagSet {
-	o.runs = count{fewRuns, 1, maxSeeds}
+	o.runs = count{0, 1, maxSeeds}
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
 	o.aim = anything()
 	o.faults.allowed = compare.ConditionNames()
 	o.faults.chosen = o.faults.allowed
 	o.properties.chosen = []string{checker.MutualExclusion.String(), checker.Resource.String()}
 	o.confidence = choice{"95", []string{"95", "99"}}
-	o.format = choice{"text", []string{"text", "json", "csv"}}
+	o.format = choice{"text", []string{"text", "json", "csv", "svg"}}
 	flags := newFlags("measure")
 	flags.Var(&o.runs, "runs", "")
 	o.from.what = "the number of a run"
 	flags.Var(&o.from, "from", "")
+	flags.Var(&o.vary, "vary", "")
+	flags.Var(&o.set, "set", "")
+	flags.StringVar(&o.variant, "variant", "", "")
 	o.addTo(flags)
 	flags.Var(&o.each, "each", "")
 	flags.Var(&o.confidence, "confidence", "")
@@ -92,58 +119,84 @@ func runMeasure(c *call) int {
 	if errors.Is(err, errHelp) {
 		return c.help("measure")
 	}
-	var plan measure.Plan
-	if err == nil {
-		plan, err = c.planned(o, names)
-	}
 	if err != nil {
 		return c.wrong(err)
 	}
-	return c.measure(o, plan)
+	r := &measured{}
+	if i := slices.IndexFunc(names, func(name string) bool { return c.isScenario(o, name) }); i >= 0 {
+		err = c.planScenario(o, r, names)
+	} else {
+		err = c.planLocks(o, r, names)
+	}
+	if err == nil && o.from.value > math.MaxUint64-uint64(r.plan.Draws.Count) {
+		err = fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
+	}
+	var positioned *scenarios.Error
+	switch {
+	case errors.As(err, &positioned):
+		return c.failures(err)
+	case err != nil:
+		return c.wrong(err)
+	}
+	return c.measure(o, r)
 }
 
-// planned makes the plan of a measurement.
-func (c *call) planned(o *measureOptions, names []string) (measure.Plan, error) {
-	p := measure.Plan{
+// plan is what locks and scenarios are measured by.
+func (o *measureOptions) plan(runs int) measure.Plan {
+	return measure.Plan{
 		Styles:  chosen(&o.styles, history.ParseStyle),
 		Fencing: chosen(&o.fencing, history.ParseFencing), Properties: chosen(&o.properties, checker.ParseProperty),
-		Draws: search.Seeds{First: o.from.value, Count: o.runs.value}, Jobs: o.jobs.value,
+		Draws: search.Seeds{First: o.from.value, Count: cmp.Or(o.runs.value, runs)}, Jobs: o.jobs.value,
 	}
-	if o.from.value > math.MaxUint64-uint64(o.runs.value) {
-		return p, fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
+}
+
+// planLocks makes the plan of a measurement of locks.
+func (c *call) planLocks(o *measureOptions, r *measured, names []string) error {
+	p := &r.plan
+	*p = o.plan(fewRuns)
+	switch {
+	case len(names) == 0:
+		return errors.New("no lock given: name some, or all, or a scenario; see locksim list")
+	case len(o.vary.list) > 0 || len(o.set.list) > 0 || o.variant != "":
+		return fmt.Errorf("--vary, --set and --variant are for a scenario, and there is none called %q%s", names[0],
+			didYouMean(names[0], scenarios.Names(), "list scenarios"))
+	case o.format.value == "svg":
+		return errors.New("--format svg draws a scenario of which one or two fields vary: see --vary")
 	}
-	if len(names) == 0 {
-		return p, errors.New("no lock given: name some, or all; see locksim list locks")
+	for _, name := range names {
+		known := slices.Concat(lockNames(), clients.Names(), []string{"all", libraries}, scenarios.Names())
+		if !slices.Contains(known, name) && !clients.Is(name) {
+			return fmt.Errorf("there is no lock, library or scenario %q%s", name, didYouMean(name, known, "list"))
+		}
 	}
 	var err error
 	if p.Locks, err = c.chosenLocks(names); err != nil {
-		return p, err
+		return err
 	}
 	if !o.properties.given {
 		p.Properties = withSurvival(p.Properties, p.Locks)
 	}
 	if p.Conditions, err = compare.Conditions(p.Locks, o.faults.chosen, bool(o.each)); err != nil {
-		return p, err
+		return err
 	}
 	if p.Empty() {
-		return p, errors.New("nothing to measure: these fencing modes need a token, and these locks issue none")
+		return errors.New("nothing to measure: these fencing modes need a token, and these locks issue none")
 	}
-	return p, nil
+	return nil
 }
 
 // measure plays a plan, and reports the results, also after an interrupt.
-func (c *call) measure(o *measureOptions, plan measure.Plan) int {
-	progress := c.newProgress(o.progress, uint64(plan.Runs()), time.Time{})
-	table, err := measure.Measure(c.ctx, plan, func(runs, violated int) {
+func (c *call) measure(o *measureOptions, r *measured) int {
+	progress := c.newProgress(o.progress, uint64(r.plan.Runs()), time.Time{})
+	table, err := measure.Measure(c.ctx, r.plan, func(runs, violated int) {
 		progress.show(uint64(runs), uint64(violated))
 	})
-	interrupted := errors.Is(err, context.Canceled)
-	if err != nil && !interrupted {
+	r.table, r.interrupted = table, errors.Is(err, context.Canceled)
+	if err != nil && !r.interrupted {
 		progress.close()
 		return c.failures(err)
 	}
-	percent, _ := strconv.Atoi(o.confidence.value)
-	r := &measured{table: table, percent: percent, interrupted: interrupted}
+	r.percent, _ = strconv.Atoi(o.confidence.value)
 	if o.save != "" {
 		progress.say("minimizing violations")
 	}
@@ -166,6 +219,8 @@ func (c *call) reportMeasured(o *measureOptions, r *measured) int {
 		err = r.json(out)
 	case "csv":
 		err = r.csv(out)
+	case "svg":
+		err = r.svg(out)
 	default:
 		err = r.text(out)
 	}

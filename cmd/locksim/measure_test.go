@@ -113,7 +113,7 @@ func TestMeasureThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 
 func TestMeasureIsToldWhatIsWrong(t *testing.T) {
 	for problem, args := range map[string][]string{
-		`there is no lock "set-nx-lau"; did you mean "set-nx-lua"?`: {"set-nx-lau"},
+		`there is no lock, library or scenario "set-nx-lau"; did you mean "set-nx-lua"?`: {"set-nx-lau"},
 		"no lock given":               {},
 		"need a token":                {"set-nx-lua", "--fencing", "fenced-write"},
 		"not one of 95, 99":           {"set-nx-lua", "--confidence", "90"},

@@ -18,6 +18,8 @@ import (
 
 // measured is the result of a measurement, with derived values.
 type measured struct {
+	plan        measure.Plan
+	scenario    *measuredScenario // nil if locks were measured
 	table       *measure.Table
 	percent     int // the confidence of intervals
 	interrupted bool
@@ -48,7 +50,7 @@ func (c *call) completeMeasured(o *measureOptions, r *measured) error {
 			x.comparison = &comparison
 		}
 		if v, ok := r.table.Violation(i); ok {
-			x.replay = replayOf(cell)
+			x.replay = r.replayOf(cell, &v)
 			if o.save != "" {
 				file, err := c.saveMeasured(&runner, o.save, v)
 				if err != nil {
@@ -62,8 +64,11 @@ func (c *call) completeMeasured(o *measureOptions, r *measured) error {
 	return nil
 }
 
-// reference is the cell that another is compared with.
+// reference is the cell that another is compared with: of a scenario none, since its cells have no schedules in common.
 func (r *measured) reference(cell int) int {
+	if r.scenario != nil {
+		return cell
+	}
 	c := &r.table.Cells[cell]
 	for i := range r.table.Cells {
 		d := &r.table.Cells[i]
@@ -87,8 +92,11 @@ func (c *call) saveMeasured(r *harness.Runner, dir string, v search.Violation) (
 	return c.saveFinding(dir, cx)
 }
 
-// replayOf is the command that measures only the first violation of a cell, and saves it.
-func replayOf(c *measure.Cell) string {
+// replayOf is the command that shows the first violation of a cell: of a drawn scenario it measures that one alone, and saves it.
+func (r *measured) replayOf(c *measure.Cell, v *search.Violation) string {
+	if r.scenario != nil {
+		return r.scenario.replayOf(v)
+	}
 	command := "locksim measure " + c.Lock
 	for _, flag := range []struct{ name, value, fallback string }{
 		{"--faults", c.Condition, "all"}, {"--style", c.Style.String(), history.Careless.String()},
@@ -103,10 +111,18 @@ func replayOf(c *measure.Cell) string {
 
 // text prints a table of the cells, one that compares them, and the commands that show what was violated.
 func (r *measured) text(w io.Writer) error {
+	if r.scenario != nil {
+		return r.scenarioText(w)
+	}
 	draws := r.table.Plan.Draws
 	fmt.Fprintf(w, "%d schedules, from number %d on; rates with exact %d %% confidence intervals\n",
 		draws.Count, draws.First, r.percent)
-	if err := r.lines(w); err != nil {
+	var all []int
+	for i := range r.table.Cells {
+		all = append(all, i)
+	}
+	r.common(w, all)
+	if err := r.lines(w, all); err != nil {
 		return err
 	}
 	if err := r.compared(w); err != nil {
@@ -115,45 +131,68 @@ func (r *measured) text(w io.Writer) error {
 	return r.replays(w)
 }
 
-// dimensions are what cells differ in besides their locks.
-var dimensions = []struct {
+// dimension is something in which cells may differ.
+type dimension struct {
 	name string
 	of   func(*measure.Cell) string
-}{
+}
+
+// dimensions are what cells may differ in besides their locks.
+var dimensions = []dimension{
 	{"faults", func(c *measure.Cell) string { return c.Condition }},
+	{"variant", func(c *measure.Cell) string { return c.Variant }},
 	{"style", func(c *measure.Cell) string { return c.Style.String() }},
 	{"fencing", func(c *measure.Cell) string { return c.Fencing.String() }},
 	{"property", func(c *measure.Cell) string { return c.Property.String() }},
 	{"runs", func(c *measure.Cell) string { return strconv.Itoa(c.Runs) }},
 }
 
-// lines prints the table, below what all of its lines have in common.
-func (r *measured) lines(w io.Writer) error {
-	cells := r.table.Cells
-	lines := make([][]string, len(cells)+1)
-	lines[0] = []string{"lock"}
-	for i := range cells {
-		lines[i+1] = []string{cells[i].Lock}
-	}
-	for _, d := range dimensions {
-		common := d.of(&cells[0])
-		if !slices.ContainsFunc(cells, func(c measure.Cell) bool { return d.of(&c) != common }) {
-			fmt.Fprintf(w, "%s: %s\n", d.name, common)
-			continue
-		}
-		lines[0] = append(lines[0], d.name)
-		for i := range cells {
-			lines[i+1] = append(lines[i+1], d.of(&cells[i]))
+// dimensions are those of the cells: for a scenario the fields that vary, else the lock first.
+func (r *measured) dimensions() []dimension {
+	list := []dimension{{"lock", func(c *measure.Cell) string { return c.Lock }}}
+	if r.scenario != nil {
+		for i, path := range r.scenario.paths {
+			list = append(list, dimension{path, func(c *measure.Cell) string { return c.Values[i] }})
 		}
 	}
-	lines[0] = append(lines[0], "violated", "rate", "interval", "exposed", "first")
-	fmt.Fprintln(w)
+	return append(list, dimensions...)
+}
+
+// differ reports whether cells differ in a dimension.
+func (r *measured) differ(d *dimension, cells []int) bool {
+	return slices.ContainsFunc(cells, func(i int) bool { return d.of(&r.table.Cells[i]) != d.of(&r.table.Cells[cells[0]]) })
+}
+
+// common prints what cells have in common. The lock of drawn scenarios is always in the table.
+func (r *measured) common(w io.Writer, cells []int) {
+	for i, d := range r.dimensions() {
+		if value := d.of(&r.table.Cells[cells[0]]); value != "" && (i > 0 || r.scenario != nil) && !r.differ(&d, cells) {
+			fmt.Fprintf(w, "%s: %s\n", d.name, value)
+		}
+	}
+}
+
+// columns are the names of what cells differ in, and for each cell what it is there.
+func (r *measured) columns(cells []int) (heads []string, lines [][]string) {
+	lines = make([][]string, len(cells))
+	for i, d := range r.dimensions() {
+		if r.differ(&d, cells) || i == 0 && r.scenario == nil {
+			heads = append(heads, d.name)
+			for k, cell := range cells {
+				lines[k] = append(lines[k], d.of(&r.table.Cells[cell]))
+			}
+		}
+	}
+	return heads, lines
+}
+
+// lines prints a table of cells.
+func (r *measured) lines(w io.Writer, cells []int) error {
+	heads, lines := r.columns(cells)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\n"+strings.Join(append(heads, "violated", "rate", "interval", "exposed", "first"), "\t"))
 	for i, line := range lines {
-		if i > 0 {
-			line = append(line, r.outcome(i-1)...)
-		}
-		fmt.Fprintln(t, strings.Join(line, "\t"))
+		fmt.Fprintln(t, strings.Join(append(line, r.outcome(cells[i])...), "\t"))
 	}
 	return t.Flush()
 }
@@ -164,6 +203,8 @@ func (r *measured) outcome(cell int) []string {
 	switch {
 	case c.Impossible != "":
 		return []string{"–", "–", "impossible", "–", c.Impossible}
+	case c.Runs == 0:
+		return []string{"–", "–", "not played", "–", "–"}
 	case c.NotJudged == c.Runs:
 		return []string{"–", "–", "not judged", "–", "–"}
 	}
@@ -176,6 +217,9 @@ func (r *measured) outcome(cell int) []string {
 		columns[4] = strconv.FormatUint(c.First, 10)
 	case c.InDanger == 0:
 		columns[3] = "never"
+	}
+	if r.scenario != nil && r.table.Played[c.Schedules].Alike() {
+		columns[2] = "every run alike"
 	}
 	if c.Undecided > 0 {
 		columns[4] += fmt.Sprintf(" (inconclusive: %d)", c.Undecided)
@@ -235,10 +279,14 @@ func (r *measured) nameOf(cell int) string {
 
 // replays prints the commands that show the first violations.
 func (r *measured) replays(w io.Writer) error {
-	head := "\nTo see the first violation of a line:\n"
+	head, told, left := "\nTo see the first violation of a line:\n", 0, 0
 	for i := range r.cells {
 		replay := r.cells[i].replay
 		if replay == "" {
+			continue
+		}
+		if told++; r.scenario != nil && told > mostReplays {
+			left++
 			continue
 		}
 		c := &r.table.Cells[i]
@@ -246,6 +294,9 @@ func (r *measured) replays(w io.Writer) error {
 			return err
 		}
 		head = ""
+	}
+	if left > 0 {
+		fmt.Fprintf(w, "  … and %d more: --format csv\n", left)
 	}
 	return nil
 }

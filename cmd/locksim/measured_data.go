@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/locksim/locksim/internal/search/measure"
@@ -13,30 +14,55 @@ import (
 // measureDocument is what was measured as JSON.
 type measureDocument struct {
 	Schema      string         `json:"schema"`
+	Scenario    string         `json:"scenario,omitempty"` // its name or file, if one was measured
+	Varied      []string       `json:"varied,omitempty"`   // paths of its fields that vary
 	From        uint64         `json:"from"`
-	Schedules   int            `json:"schedules"`
+	Schedules   int            `json:"schedules"` // of a scenario, the seeds
 	Confidence  int            `json:"confidence_percent"`
 	Interrupted bool           `json:"interrupted,omitempty"`
 	Cells       []cellDocument `json:"cells"`
+	Cases       []caseDocument `json:"cases,omitempty"` // of a scenario, by the schedules of their cells
+}
+
+// caseDocument is what is known of the runs of one case of a scenario besides their verdicts.
+type caseDocument struct {
+	Values   []string               `json:"values,omitempty"` // of the fields that vary
+	Runs     int                    `json:"runs"`
+	Alike    bool                   `json:"alike,omitempty"` // no seed changes anything
+	Measures []distributionDocument `json:"measures"`
+}
+
+// distributionDocument says what a measure did not exceed in how many of the runs that have it. Quantiles have three significant
+// digits.
+type distributionDocument struct {
+	Name   string `json:"name"`
+	Runs   int    `json:"runs"`
+	Median int64  `json:"median"`
+	P90    int64  `json:"p90"`
+	P99    int64  `json:"p99"`
+	Max    int64  `json:"max"`
 }
 
 type cellDocument struct {
-	Lock      string  `json:"lock"`
-	Faults    string  `json:"faults"`
-	Style     string  `json:"style"`
-	Fencing   string  `json:"fencing"`
-	Property  string  `json:"property"`
-	Schedules int     `json:"schedules"` // cells with the same number were played on the same ones
-	Runs      int     `json:"runs"`
-	Violated  int     `json:"violated"`
-	Held      int     `json:"held"`
-	Vacuous   int     `json:"vacuous"`
-	Undecided int     `json:"undecided"`
-	NotJudged int     `json:"not_judged"`
-	InDanger  int     `json:"in_danger"`
-	Rate      float64 `json:"rate"`
-	Least     float64 `json:"rate_at_least"`
-	Most      float64 `json:"rate_at_most"`
+	Lock   string `json:"lock"`
+	Faults string `json:"faults,omitempty"` // of drawn scenarios
+	// Values and Variant are those of a scenario.
+	Values    []string `json:"values,omitempty"`
+	Variant   string   `json:"variant,omitempty"`
+	Style     string   `json:"style"`
+	Fencing   string   `json:"fencing"`
+	Property  string   `json:"property"`
+	Schedules int      `json:"schedules"` // cells with the same number were played on the same ones
+	Runs      int      `json:"runs"`
+	Violated  int      `json:"violated"`
+	Held      int      `json:"held"`
+	Vacuous   int      `json:"vacuous"`
+	Undecided int      `json:"undecided"`
+	NotJudged int      `json:"not_judged"`
+	InDanger  int      `json:"in_danger"`
+	Rate      float64  `json:"rate"`
+	Least     float64  `json:"rate_at_least"`
+	Most      float64  `json:"rate_at_most"`
 	// Impossible says why the faults cannot happen to the lock. It was not played.
 	Impossible string              `json:"impossible,omitempty"`
 	First      *firstDocument      `json:"first_violation,omitempty"`
@@ -66,8 +92,22 @@ func (r *measured) json(w io.Writer) error {
 		Schema: "locksim.measure/1", From: draws.First, Schedules: draws.Count, Confidence: r.percent,
 		Interrupted: r.interrupted, Cells: []cellDocument{},
 	}
+	if r.scenario != nil {
+		d.Scenario, d.Varied = r.scenario.name, r.scenario.paths
+	}
 	for i := range r.table.Cells {
 		d.Cells = append(d.Cells, r.document(i))
+	}
+	for i := range r.table.Played {
+		p := &r.table.Played[i]
+		of := caseDocument{Values: r.table.Cells[r.first(i)].Values, Runs: p.Runs, Alike: p.Alike(), Measures: []distributionDocument{}}
+		for k := range p.Measures {
+			m := &p.Measures[k]
+			of.Measures = append(of.Measures, distributionDocument{
+				Name: m.Name, Runs: m.Runs, Median: m.Quantile(0.5), P90: m.Quantile(0.9), P99: m.Quantile(0.99), Max: m.Max,
+			})
+		}
+		d.Cases = append(d.Cases, of)
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -77,7 +117,7 @@ func (r *measured) json(w io.Writer) error {
 func (r *measured) document(cell int) cellDocument {
 	c, x := &r.table.Cells[cell], &r.cells[cell]
 	d := cellDocument{
-		Lock: c.Lock, Faults: c.Condition, Style: c.Style.String(), Fencing: c.Fencing.String(),
+		Lock: c.Lock, Faults: c.Condition, Values: c.Values, Variant: c.Variant, Style: c.Style.String(), Fencing: c.Fencing.String(),
 		Property: c.Property.String(), Schedules: c.Schedules, Runs: c.Runs, Violated: c.Violated, Held: c.Held,
 		Vacuous: c.Vacuous, Undecided: c.Undecided, NotJudged: c.NotJudged, InDanger: c.InDanger, Rate: c.Rate(), Impossible: c.Impossible,
 		Least: x.interval.Least, Most: x.interval.Most,
@@ -106,6 +146,9 @@ func (r *measured) csv(w io.Writer) error {
 	for i := range r.table.Cells {
 		lines = append(lines, r.record(&r.table.Cells[i], &r.cells[i]))
 	}
+	if r.scenario != nil {
+		r.addCase(lines)
+	}
 	if err := out.WriteAll(lines); err != nil {
 		return fmt.Errorf("csv: %w", err)
 	}
@@ -127,4 +170,31 @@ func (r *measured) record(c *measure.Cell, x *measuredCell) []string {
 		first = strconv.FormatUint(c.First, 10)
 	}
 	return append(record, first, c.Kind, c.Impossible, x.replay)
+}
+
+// addCase puts the values of the fields that vary before the lines of cells, and what is known of their cases behind them.
+func (r *measured) addCase(lines [][]string) {
+	head := append(slices.Clone(r.scenario.paths), lines[0]...)
+	head = append(head, "variant", "alike")
+	for _, name := range toldMeasures {
+		head = append(head, name+"-median", name+"-p90", name+"-p99", name+"-max")
+	}
+	lines[0] = head
+	for i := range r.table.Cells {
+		c := &r.table.Cells[i]
+		p := &r.table.Played[c.Schedules]
+		line := append(slices.Clone(c.Values), lines[i+1]...)
+		line = append(line, c.Variant, strconv.FormatBool(p.Alike()))
+		for _, name := range toldMeasures {
+			d, ok := p.Measure(name)
+			if !ok {
+				line = append(line, "", "", "", "")
+				continue
+			}
+			for _, value := range []int64{d.Quantile(0.5), d.Quantile(0.9), d.Quantile(0.99), d.Max} {
+				line = append(line, strconv.FormatInt(value, 10))
+			}
+		}
+		lines[i+1] = line
+	}
 }

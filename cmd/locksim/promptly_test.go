@@ -41,6 +41,7 @@ func TestAnInterruptIsHeededWithinALongRun(t *testing.T) {
 		"run FILE", "run FILE --seeds 3 --format junit", "run FILE --format html -o DIR/page.html", "minimize FILE",
 		"explore FILE --save DIR", "fuzz FILE --runs 5 --save DIR", "replay --live FILE", "compare all --save DIR/comparison",
 		"measure all --runs 1000000", "campaign --untied --ledger DIR/ledger --save DIR",
+		"measure FILE",
 	} {
 		signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 		if !long.Enabled() {

@@ -267,7 +267,7 @@ func (c *call) load(o *runOptions) ([]loaded, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := t.with(o.set.list, o.selection())
+		s, err := t.with(o.set.list, o.variant)
 		if err == nil {
 			err = c.bringOf(s)
 		}

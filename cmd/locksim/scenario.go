@@ -57,28 +57,40 @@ func readText(name string) (t scenarioText, err error) {
 	return t, err
 }
 
-// with reads the scenario as if it had some changes, whose paths may be short. The case that is asked for says what they are short
-// for.
-func (t *scenarioText) with(list []scenarios.Change, chosen search.Selection) (*scenarios.Scenario, error) {
-	s, err := scenarios.Parse(t.called, t.text)
-	if err != nil || len(list) == 0 {
-		return s, err
-	}
-	cases, err := chosen.Cases(s)
-	if err != nil {
-		return nil, err
-	}
+// with reads the scenario as if it had some changes, whose paths may be short. The variant that is asked for says what they are
+// short for.
+func (t *scenarioText) with(list []scenarios.Change, variant string) (*scenarios.Scenario, error) {
 	full := slices.Clone(list)
 	for i := range full {
-		if full[i].Path, err = parameter.Path(cases[0].Scenario, full[i].Path); err != nil {
+		path, err := t.path(full[i].Path, variant)
+		if err != nil {
 			return nil, err
 		}
+		full[i].Path = path
 	}
-	s, err = scenarios.Parse(t.called, t.text, full...)
+	return t.changed(full)
+}
+
+// path returns the whole of a path.
+func (t *scenarioText) path(short, variant string) (string, error) {
+	s, err := scenarios.Parse(t.called, t.text)
 	if err != nil {
+		return "", err
+	}
+	cases, err := search.Selection{Variant: variant}.Cases(s)
+	if err != nil {
+		return "", err
+	}
+	return parameter.Path(cases[0].Scenario, short)
+}
+
+// changed reads the scenario as if it had some changes.
+func (t *scenarioText) changed(list []scenarios.Change) (*scenarios.Scenario, error) {
+	s, err := scenarios.Parse(t.called, t.text, list...)
+	if err != nil && len(list) > 0 {
 		return nil, fmt.Errorf("with %s: %w", sentenceOf(list), err)
 	}
-	return s, nil
+	return s, err
 }
 
 // sentenceOf lists changes.

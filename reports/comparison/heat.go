@@ -8,22 +8,27 @@ import (
 )
 
 // field is one of a heat map.
-type field struct{ violated, inDanger, runs int }
+type field struct{ violated, inDanger, runs, unknown int }
 
 func fieldOf(h *compare.Heat, row, column int) field {
 	f := field{runs: h.Runs}
-	if row < len(h.Violated) && column < len(h.Violated[row]) {
-		f.violated = h.Violated[row][column]
-	}
-	if row < len(h.InDanger) && column < len(h.InDanger[row]) {
-		f.inDanger = h.InDanger[row][column]
+	for _, part := range []struct {
+		to   *int
+		from [][]int
+	}{{&f.violated, h.Violated}, {&f.inDanger, h.InDanger}, {&f.runs, h.Played}, {&f.unknown, h.Unknown}} {
+		if row < len(part.from) && column < len(part.from[row]) {
+			*part.to = part.from[row][column]
+		}
 	}
 	return f
 }
 
-// text is the rate in percent; a ring if nothing was to be seen.
+// text is the rate in percent; a ring if nothing was to be seen, and a question mark if nothing is known.
 func (f field) text() string {
-	if f.violated == 0 && f.inDanger == 0 {
+	switch {
+	case f.violated == 0 && (f.unknown > 0 || f.runs == 0):
+		return "?"
+	case f.violated == 0 && f.inDanger == 0:
 		return "○"
 	}
 	return percent(share(f.violated, f.runs), 2, nearest)
@@ -36,10 +41,30 @@ func (f field) tone(property string) tone {
 		return red
 	case f.violated > 0:
 		return amber
-	case f.inDanger > 0:
+	case f.inDanger > 0 && f.unknown == 0:
 		return green
 	}
 	return grey
+}
+
+// border lists the sides between a field with a violation, or of which too little is known, and one without: each from one corner to
+// the next, counted in fields.
+func border(h *compare.Heat) (sides [][4]int) {
+	safe := func(x, y int) bool {
+		f := fieldOf(h, y, x)
+		return f.violated == 0 && f.unknown == 0 && f.runs > 0
+	}
+	for y := range h.Rows {
+		for x := range h.Columns {
+			if x > 0 && safe(x, y) != safe(x-1, y) {
+				sides = append(sides, [4]int{x, y, x, y + 1})
+			}
+			if y > 0 && safe(x, y) != safe(x, y-1) {
+				sides = append(sides, [4]int{x, y, x + 1, y})
+			}
+		}
+	}
+	return sides
 }
 
 // unseen is the upper end of the exact interval of Clopper and Pearson for what was never seen in this many runs: the

@@ -58,6 +58,7 @@ func drawHeat(h *compare.Heat, confidence int) (*heatPicture, svg.Sheet) {
 		}
 	}
 	p.expected()
+	p.bordered()
 	height := p.legend(width)
 	return p, svg.Sheet{
 		ID: "heat-" + plainID(h.Name), Width: width, Height: height, Title: h.Title,
@@ -67,10 +68,17 @@ func drawHeat(h *compare.Heat, confidence int) (*heatPicture, svg.Sheet) {
 
 // heatWords say what is to be seen.
 func heatWords(h *compare.Heat, confidence int) []string {
-	text := []string{fmt.Sprintf("%s, fencing %s: how often the property %s was violated, in percent of %s for each "+
-		"field.", h.Lock, h.Fencing, h.Property, plural(h.Runs, "run"))}
+	of := h.Lock
+	if h.Fencing != "" {
+		of += ", fencing " + h.Fencing
+	}
+	text := []string{strings.TrimSpace(fmt.Sprintf("%s: how often the property %s was violated, in percent of %s for each field. %s",
+		of, h.Property, plural(h.Runs, "run"), h.Note))}
 	if h.Line != nil {
 		text = append(text, "Violations are expected to the right of the line: "+sentence(h.LineText))
+	}
+	if h.Border {
+		text = append(text, "The line is the border of the fields without a violation.")
 	}
 	return append(text, fmt.Sprintf("Hatched: never seen, so below %s %% with a confidence of %d %%; a ring: never "+
 		"exposed.", percent(unseen(h.Runs, confidence), 2, up), confidence))
@@ -115,7 +123,12 @@ func (p *heatPicture) axes() {
 }
 
 // down is what the rows are, to be read upwards.
-func (p *heatPicture) down() string { return "← " + p.h.Down }
+func (p *heatPicture) down() string {
+	if p.h.Down == "" {
+		return ""
+	}
+	return "← " + p.h.Down
+}
 
 func (p *heatPicture) field(x, y int) {
 	f := fieldOf(p.h, y, x)
@@ -133,6 +146,10 @@ func (p *heatPicture) field(x, y int) {
 			p.hatch(box)
 			p.Text(foot, f.text(), svg.Font{Ink: ink.words, Anchor: svg.Middle, Halo: ink.wash})
 		case grey:
+			if f.text() == "?" {
+				p.Text(foot, f.text(), svg.Font{Ink: ink.words, Anchor: svg.Middle})
+				break
+			}
 			p.Icon(svg.Circle, middle, px(12), ink.words)
 		default:
 			p.Text(foot, f.text(), svg.Font{Ink: ink.words, Anchor: svg.Middle})
@@ -170,6 +187,23 @@ func (p *heatPicture) expected() {
 	p.Polyline(points, svg.Paint{Stroke: svg.Words, Width: px(2), Dash: "7 3"})
 }
 
+// bordered draws where violations begin.
+func (p *heatPicture) bordered() {
+	if !p.h.Border {
+		return
+	}
+	for _, pen := range []svg.Paint{{Stroke: svg.Paper, Width: px(6)}, {Stroke: svg.Words, Width: px(3)}} {
+		for _, side := range border(p.h) {
+			p.Line(p.corner(side[0], side[1]), p.corner(side[2], side[3]), pen)
+		}
+	}
+}
+
+// corner is the upper left corner of a field.
+func (p *heatPicture) corner(x, y int) svg.Point {
+	return svg.Point{X: p.left + p.wide*svg.Length(x), Y: p.top + p.high*svg.Length(y)}
+}
+
 // legend draws the scale and explains signs. It returns how high the picture is.
 func (p *heatPicture) legend(width svg.Length) svg.Length {
 	y := max(p.foot, p.top+axisFont.Width(p.down())) + px(20)
@@ -188,9 +222,12 @@ func (p *heatPicture) legend(width svg.Length) svg.Length {
 	p.Text(svg.Point{X: x + px(8), Y: y + px(13)}, "percent of the runs", proseFont)
 	y += px(30)
 	for i, text := range heatWords(p.h, p.confidence)[1:] {
-		if i == 0 && p.h.Line != nil {
-			p.Line(svg.Point{X: px(24), Y: y + px(8)}, svg.Point{X: px(46), Y: y + px(8)},
-				svg.Paint{Stroke: svg.Words, Width: px(2), Dash: "7 3"})
+		if i == 0 && (p.h.Line != nil || p.h.Border) {
+			pen := svg.Paint{Stroke: svg.Words, Width: px(3)}
+			if p.h.Line != nil {
+				pen.Width, pen.Dash = px(2), "7 3"
+			}
+			p.Line(svg.Point{X: px(24), Y: y + px(8)}, svg.Point{X: px(46), Y: y + px(8)}, pen)
 		} else {
 			key := svg.Box{X: px(24), Y: y, W: px(22), H: px(15)}
 			p.Rect(key, svg.Paint{Fill: svg.GreenWash})

@@ -95,11 +95,11 @@ func TestPicturesAreSVG(t *testing.T) {
 
 func TestAFieldIsGreenOnlyIfItWasInDanger(t *testing.T) {
 	for f, want := range map[field]tone{
-		{0, 0, 10}: grey, {0, 1, 10}: green, {1, 1, 10}: red, {1, 0, 10}: red,
+		{0, 0, 10, 0}: grey, {0, 1, 10, 0}: green, {1, 1, 10, 0}: red, {1, 0, 10, 0}: red, {0, 1, 10, 1}: grey, {1, 1, 10, 1}: red,
 	} {
 		require.Equal(t, want, f.tone(resource), "%v", f)
 	}
-	require.Equal(t, amber, field{1, 1, 10}.tone("mutual-exclusion"))
+	require.Equal(t, amber, field{1, 1, 10, 0}.tone("mutual-exclusion"))
 }
 
 // TestAHeatMapShowsEachField reads the fields' titles, and what is written on them.

@@ -154,6 +154,11 @@ type Heat struct {
 	// Line says from which column on each row is expected to be violated; nil if nothing is expected, len(Columns) if never.
 	Line     []int  `json:"line,omitempty"`
 	LineText string `json:"line_text,omitempty"`
+	// Border asks for a line between the fields with a violation and those without.
+	Border  bool    `json:"border,omitempty"`
+	Note    string  `json:"note,omitempty"`    // what else there is to say
+	Played  [][]int `json:"played,omitempty"`  // the runs of each field, if they differ
+	Unknown [][]int `json:"unknown,omitempty"` // of these runs nothing is known
 }
 
 // Advice is one row of the decision table.

@@ -1,5 +1,6 @@
-// Package measure plays a fixed number of scenarios and says how often a property was violated, with an exact interval. Call
-// [Measure] with a [Plan]; what it returns is a [Table] of cells, which can be compared.
+// Package measure plays a fixed number of runs and says how often a property was violated, with an exact interval. Call
+// [Measure] with a [Plan]; what it returns is a [Table] of cells, which can be compared. What is played is scenarios that are
+// drawn for locks, or one scenario with as many seeds, in some settings of its fields.
 //
 // All locks whose menus are alike are played on the same schedules, in all styles and fencing modes: draw number n is one
 // deployment with its clients, their times, and faults. What a cell says is a function of its lock, condition, style, mode
@@ -11,6 +12,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 )
@@ -22,8 +24,9 @@ type Plan struct {
 	Conditions []Condition
 	Styles     []history.Style   // careless
 	Fencing    []history.Fencing // unfenced
+	Settings   []Setting         // played instead of what is drawn under the conditions, if there are any
 	Properties []checker.Property
-	Draws      search.Seeds // by whose numbers scenarios are drawn
+	Draws      search.Seeds // by whose numbers scenarios are drawn; of settings, the seeds
 	Jobs       int          // runs at once; what is measured does not depend on it
 	_          struct{}
 }
@@ -38,12 +41,21 @@ type Condition struct {
 	Spares func(*locks.Algorithm) string
 }
 
+// Setting is a scenario in which some fields are set, in the cases in which it is played.
+type Setting struct {
+	Values []string // of the fields
+	Plans  []*harness.Plan
+}
+
 // Measure plays a plan, several runs at once. Each, which may be nil, is told how many runs have been played, and in how
 // many of them anything was violated. When the context is done, what was played until then is returned with the error.
 func Measure(ctx context.Context, p Plan, each func(runs, violated int)) (*Table, error) {
 	t := newTable(p)
 	runs, violated := 0, 0
 	err := search.InOrder(ctx, p.Jobs, t.stretches(), func(s stretch) error {
+		if s.err != nil {
+			return s.err
+		}
 		t.take(&s)
 		runs += s.runs
 		violated += s.violated
@@ -62,7 +74,7 @@ func (p *Plan) Empty() bool { return len(newTable(*p).Cells) == 0 }
 func (p *Plan) Runs() int {
 	runs := 0
 	for _, r := range newTable(*p).rows {
-		runs += len(r.styles) * len(r.fencing) * p.Draws.Count
+		runs += r.cells / len(p.Properties) * p.Draws.Count
 	}
 	return runs
 }

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"iter"
 
 	"github.com/locksim/locksim/checker"
@@ -13,12 +14,14 @@ import (
 // stretch is what came of a few draws of one row.
 type stretch struct {
 	row            *row
-	cells          []Cell // of the row
-	runs, violated int    // in how many of them anything was
+	cells          []Cell   // of the row
+	played         []Played // of its cases, if they are settings
+	runs, violated int      // in how many of them anything was
+	err            error    // that ended it
 }
 
 // stretchSize is how many draws a worker takes at once.
-const stretchSize = 64
+const stretchSize = 16
 
 // stretches yields the draws, each few of them for all rows before the next ones, so that a table is even whenever it ends.
 func (t *Table) stretches() iter.Seq[func(*harness.Runner) stretch] {
@@ -38,10 +41,23 @@ func (t *Table) stretches() iter.Seq[func(*harness.Runner) stretch] {
 // play plays some draws for a row.
 func (r *row) play(runner *harness.Runner, draws search.Seeds, properties []checker.Property) stretch {
 	s := stretch{row: r, cells: make([]Cell, r.cells)}
+	if r.strict {
+		s.played = make([]Played, r.cells/len(properties))
+	}
 	for k := range draws.Count {
 		n := draws.First + uint64(k)
 		next := 0 // the cells are in the order of the cases
-		r.playCases(runner, r.draw(n), func(result *harness.Result, err error) {
+		if runner.Stopped() {
+			break
+		}
+		r.cases(runner, n, func(result *harness.Result, err error) {
+			if r.strict && err != nil {
+				s.err = cmp.Or(s.err, err)
+				return
+			}
+			if s.played != nil {
+				s.played[next/len(properties)].count(result)
+			}
 			violated := false
 			for i, p := range properties {
 				verdict := s.cells[next+i].count(n, p, result, err)
@@ -56,25 +72,37 @@ func (r *row) play(runner *harness.Runner, draws search.Seeds, properties []chec
 	return s
 }
 
-// playCases plays a scenario in every style and, within each, in every fencing mode. A mode in which nothing would have
+// cases plays the draw of a number in every style and, within each, in every fencing mode. A mode in which nothing would have
 // gone otherwise than without fencing is not played: what came of that run came of this one, too.
-func (r *row) playCases(runner *harness.Runner, drawn *scenarios.Scenario, each func(*harness.Result, error)) {
-	for _, style := range r.styles {
+func (d *drawing) cases(runner *harness.Runner, n uint64, each func(*harness.Result, error)) {
+	drawn := d.draw(n)
+	for _, style := range d.styles {
 		var unfenced *harness.Result
-		for _, mode := range r.fencing {
+		for _, mode := range d.fencing {
 			if unfenced != nil && harness.Indifferent(unfenced.History, mode) {
 				each(unfenced, nil)
 				continue
 			}
 			one := *drawn
 			one.Styles, one.Resource.Fencing = []history.Style{style}, []history.Fencing{mode}
-			search.Play(runner, &one, r.options(), func(_ scenarios.Case, result *harness.Result, err error) bool {
+			search.Play(runner, &one, d.options(), func(_ scenarios.Case, result *harness.Result, err error) bool {
 				if err == nil && mode == history.Unfenced {
 					unfenced = result
 				}
 				each(result, err)
 				return true
 			})
+		}
+	}
+}
+
+// cases plays a setting with a seed in each of its cases. A run that its scenario's end cuts off stays so.
+func (s *Setting) cases(runner *harness.Runner, seed uint64, each func(*harness.Result, error)) {
+	for _, plan := range s.Plans {
+		result, err := runner.Run(plan, seed, false)
+		each(&result, err)
+		if err != nil {
+			return
 		}
 	}
 }
@@ -114,5 +142,8 @@ func (c *Cell) count(n uint64, p checker.Property, result *harness.Result, err e
 func (t *Table) take(s *stretch) {
 	for i := range s.cells {
 		t.Cells[s.row.first+i].add(&s.cells[i])
+	}
+	for i := range s.played {
+		t.Played[t.Cells[s.row.first].Schedules+i].add(&s.played[i])
 	}
 }

@@ -14,18 +14,21 @@ import (
 )
 
 // Table is what was measured: a cell for each combination of the plan's, ordered by condition, lock, style, fencing mode
-// and property.
+// and property, or by setting, case and property.
 type Table struct {
-	Plan  Plan // with its defaults
-	Cells []Cell
-	rows  []row
-	_     struct{}
+	Plan   Plan // with its defaults
+	Cells  []Cell
+	Played []Played // of each case of each setting, by the Schedules of its cells
+	rows   []row
+	_      struct{}
 }
 
-// Cell is what was measured of one lock under one condition.
+// Cell is what was measured of one lock under one condition, or of one case of a setting.
 type Cell struct {
 	Lock      string
 	Condition string
+	Values    []string // of the setting
+	Variant   string   // of the setting's scenario
 	Style     history.Style
 	Fencing   history.Fencing
 	Property  checker.Property
@@ -71,59 +74,103 @@ func (c *Counts) Interval(confidence float64) Range {
 	return bounds(c.Violated, c.Violated+c.Undecided, c.Runs, confidence)
 }
 
-// row is what the plays of one lock under one condition contribute to: cells that follow one another.
+// row is cells that follow one another, and what is played for them: by case, and by property.
 type row struct {
+	player
+	strict bool // what cannot be played is an error
+	first  int  // index of its first cell
+	cells  int
+}
+
+// player plays what a row is about.
+type player interface {
+	// cases plays what the number stands for in each case.
+	cases(runner *harness.Runner, n uint64, each func(*harness.Result, error))
+	// violation is what a cell counted first.
+	violation(c *Cell) search.Violation
+}
+
+// drawing plays what is drawn for one lock under one condition.
+type drawing struct {
 	lock    *locks.Algorithm
-	menu    search.Menu // of the draws
+	menu    search.Menu
 	styles  []history.Style
 	fencing []history.Fencing
-	first   int // index of its first cell
-	cells   int
 }
 
 // newTable makes the rows of a plan, with cells in which nothing has been counted.
 func newTable(p Plan) *Table {
-	p.Styles, p.Fencing = orDefault(p.Styles, history.Careless), orDefault(p.Fencing, history.Unfenced)
 	t := &Table{Plan: p}
+	if len(p.Settings) > 0 {
+		t.addSettings()
+		return t
+	}
+	t.addDrawn()
+	return t
+}
+
+// addSettings adds a row for each setting.
+func (t *Table) addSettings() {
+	for i := range t.Plan.Settings {
+		s := &t.Plan.Settings[i]
+		r := row{player: s, strict: true, first: len(t.Cells)}
+		for _, plan := range s.Plans {
+			c := &plan.Case
+			for _, property := range t.Plan.Properties {
+				t.Cells = append(t.Cells, Cell{
+					Lock: plan.Algorithm.Name, Values: s.Values, Variant: c.Variant, Style: c.Style, Fencing: c.Fencing,
+					Property: property, Schedules: len(t.Played),
+				})
+			}
+			t.Played = append(t.Played, Played{Case: *c})
+		}
+		r.cells = len(t.Cells) - r.first
+		t.rows = append(t.rows, r)
+	}
+}
+
+// addDrawn adds a row for each lock under each condition.
+func (t *Table) addDrawn() {
+	p := &t.Plan
+	p.Styles, p.Fencing = orDefault(p.Styles, history.Careless), orDefault(p.Fencing, history.Unfenced)
 	var menus []search.Menu // the index of one is what its schedules are called
 	for _, condition := range p.Conditions {
 		for i := range p.Locks {
-			r := row{lock: &p.Locks[i], menu: neutral(condition.Menu(&p.Locks[i])), styles: p.Styles, first: len(t.Cells)}
-			same := func(m search.Menu) bool { return reflect.DeepEqual(m, r.menu) }
+			d := &drawing{lock: &p.Locks[i], menu: neutral(condition.Menu(&p.Locks[i])), styles: p.Styles}
+			r := row{player: d, first: len(t.Cells)}
+			same := func(m search.Menu) bool { return reflect.DeepEqual(m, d.menu) }
 			schedules := slices.IndexFunc(menus, same)
 			if schedules < 0 {
 				schedules = len(menus)
-				menus = append(menus, r.menu)
+				menus = append(menus, d.menu)
 			}
 			for _, mode := range p.Fencing {
-				if !mode.NeedsToken() || r.lock.Token {
-					r.fencing = append(r.fencing, mode)
+				if !mode.NeedsToken() || d.lock.Token {
+					d.fencing = append(d.fencing, mode)
 				}
 			}
 			impossible := ""
 			if condition.Spares != nil {
-				impossible = condition.Spares(r.lock)
+				impossible = condition.Spares(d.lock)
 			}
-			t.addCells(&r, Cell{Lock: r.lock.Name, Condition: condition.Name, Schedules: schedules, Impossible: impossible})
-			if r.cells > 0 && impossible == "" {
+			t.addCells(d, Cell{Lock: d.lock.Name, Condition: condition.Name, Schedules: schedules, Impossible: impossible})
+			if r.cells = len(t.Cells) - r.first; r.cells > 0 && impossible == "" {
 				t.rows = append(t.rows, r)
 			}
 		}
 	}
-	return t
 }
 
-// addCells adds a cell for each style, mode and property of a row.
-func (t *Table) addCells(r *row, cell Cell) {
-	for _, style := range r.styles {
-		for _, mode := range r.fencing {
+// addCells adds a cell for each style, mode and property of what is drawn.
+func (t *Table) addCells(d *drawing, cell Cell) {
+	for _, style := range d.styles {
+		for _, mode := range d.fencing {
 			for _, property := range t.Plan.Properties {
 				cell.Style, cell.Fencing, cell.Property = style, mode, property
 				t.Cells = append(t.Cells, cell)
 			}
 		}
 	}
-	r.cells = len(t.Cells) - r.first
 }
 
 func orDefault[T any](list []T, fallback T) []T {
@@ -143,17 +190,34 @@ func neutral(m search.Menu) search.Menu {
 }
 
 // draw returns the scenario of a number, to be played in all styles and modes of the row.
-func (r *row) draw(n uint64) *scenarios.Scenario {
-	s := search.Generate(search.Seeded(n), r.menu)
-	s.Lock.Algorithm, s.Styles, s.Resource.Fencing = r.lock.Name, r.styles, r.fencing
-	if r.menu.Base == nil {
-		s.Title = "A scenario drawn for " + r.lock.Name
+func (d *drawing) draw(n uint64) *scenarios.Scenario {
+	s := search.Generate(search.Seeded(n), d.menu)
+	s.Lock.Algorithm, s.Styles, s.Resource.Fencing = d.lock.Name, d.styles, d.fencing
+	if d.menu.Base == nil {
+		s.Title = "A scenario drawn for " + d.lock.Name
 	}
 	return s
 }
 
 // options says that the row's lock is played, whatever the menu says.
-func (r *row) options() harness.Options { return harness.Options{Instead: r.lock} }
+func (d *drawing) options() harness.Options { return harness.Options{Instead: d.lock} }
+
+func (d *drawing) violation(c *Cell) search.Violation {
+	s := d.draw(c.First)
+	return search.Violation{
+		Case: scenarios.Case{Scenario: s, Style: c.Style, Fencing: c.Fencing}, Seed: s.Seed, Property: c.Property,
+		Kind: c.Kind, Options: d.options(),
+	}
+}
+
+func (s *Setting) violation(c *Cell) search.Violation {
+	i := slices.IndexFunc(s.Plans, func(p *harness.Plan) bool {
+		return p.Case.Variant == c.Variant && p.Case.Style == c.Style && p.Case.Fencing == c.Fencing
+	})
+	return search.Violation{
+		Case: s.Plans[i].Case, Seed: c.First, Property: c.Property, Kind: c.Kind, Options: harness.Options{Instead: &s.Plans[i].Algorithm},
+	}
+}
 
 // Violation returns the first violation of a cell, for package minimal; false if there is none. Its lock is the plan's.
 func (t *Table) Violation(cell int) (search.Violation, bool) {
@@ -162,11 +226,7 @@ func (t *Table) Violation(cell int) (search.Violation, bool) {
 		return search.Violation{}, false
 	}
 	i := slices.IndexFunc(t.rows, func(r row) bool { return cell < r.first+r.cells })
-	s := t.rows[i].draw(c.First)
-	return search.Violation{
-		Case: scenarios.Case{Scenario: s, Style: c.Style, Fencing: c.Fencing}, Seed: s.Seed, Property: c.Property,
-		Kind: c.Kind, Options: t.rows[i].options(),
-	}, true
+	return t.rows[i].violation(c), true
 }
 
 // Add adds what the same plan came to with the numbers that follow. The error says that the tables do not follow one

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search/margin"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// twoFields plays a pause of the holder against the lease, where both matter.
+var twoFields = []string{
+	"measure", "redlock-gc-pause", "--vary", "lock.ttl=6s..14s/2", "--vary", "a.pause=6s..14s/2", "--style", "careless", "--fencing",
+	"none", "--runs", "20",
+}
+
+func TestMeasureOfAScenarioDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
+	for _, format := range []string{"text", "json", "csv", "svg"} {
+		code, one, said := locksim(t.Context(), append(twoFields, "--format", format, "--jobs", "1")...)
+		require.Equal(t, exitOK, code, said)
+		_, eight, _ := locksim(t.Context(), append(twoFields, "--format", format, "--jobs", "8")...)
+		require.Equal(t, one, eight)
+		require.NotEmpty(t, one)
+	}
+}
+
+func TestMeasureOfAScenarioSaysTheSameInAllFormats(t *testing.T) {
+	_, text, _ := locksim(t.Context(), append(twoFields, "--format", "json")...)
+	var d measureDocument
+	require.NoError(t, json.Unmarshal([]byte(text), &d))
+	require.Equal(t, "redlock-gc-pause", d.Scenario)
+	require.Equal(t, []string{"lock.ttl", "faults.fault-1.for"}, d.Varied)
+	require.Len(t, d.Cases, 9)
+	_, text, _ = locksim(t.Context(), append(twoFields, "--format", "csv")...)
+	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, lines, 1+len(d.Cells))
+	column := func(line int, name string) string {
+		for i, head := range lines[0] {
+			if head == name {
+				return lines[line][i]
+			}
+		}
+		t.Fatalf("there is no column %s", name)
+		return ""
+	}
+	replays := 0
+	for i, c := range d.Cells {
+		require.Equal(t, c.Values, lines[i+1][:2])
+		require.Equal(t, c.Property, column(i+1, "property"))
+		if c.First == nil {
+			continue
+		}
+		require.Equal(t, c.First.Command, column(i+1, "command"))
+		if replays++; replays%4 == 1 {
+			code, shown, _ := locksim(t.Context(), append(strings.Fields(c.First.Command)[1:], "--no-margin")...)
+			require.Equal(t, exitDiffers, code)
+			require.Regexp(t, `✗ `+c.Property+` +violated`, shown, c.First.Command)
+		}
+	}
+	require.Positive(t, replays)
+	require.Equal(t, "2", column(1, "acquisitions-max"))
+}
+
+// TestTheBorderIsWhereMarginsAre plays what a margin says of a lease: with that one a property is violated, and with the one closest
+// to it that was tried it is not.
+func TestTheBorderIsWhereMarginsAre(t *testing.T) {
+	s, err := scenarios.Load("lua-release")
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
+	require.NoError(t, err)
+	for _, seed := range []uint64{0, 1, 17} {
+		was, err := r.Run(plan, seed, false)
+		require.NoError(t, err)
+		found, _ := margin.Of(&r, plan.Case, &was, []checker.Property{checker.MutualExclusion}, harness.Options{})
+		lease := margin.Margin{}
+		for _, m := range found {
+			if m.What == "lease" && m.To < m.From {
+				lease = m
+			}
+		}
+		require.Positive(t, lease.To)
+		values := scenarios.Brief(lease.To) + "," + scenarios.Brief(lease.Kept)
+		code, text, said := locksim(t.Context(), "measure", "lua-release", "--vary", "lock.ttl="+values, "--property", "mutual-exclusion",
+			"--runs", "1", "--from", strconv.FormatUint(seed, 10))
+		require.Equal(t, exitOK, code, said)
+		require.Contains(t, text, "border of mutual-exclusion: between lock.ttl = "+strings.Replace(values, ",", " and ", 1)+"\n")
+	}
+	_, text, _ := locksim(t.Context(), "measure", "lua-release", "--vary", "lock.ttl=9s..11s/4", "--property", "mutual-exclusion", "--runs", "20")
+	require.Contains(t, text, "border of mutual-exclusion: between lock.ttl = 9.5s and 10s\n")
+}
+
+func TestMeasureDrawsTheBorder(t *testing.T) {
+	_, text, _ := locksim(t.Context(), append(twoFields, "--format", "svg")...)
+	require.NoError(t, xml.Unmarshal([]byte(text), new(struct{})))
+	require.Contains(t, text, "How often redlock-gc-pause violates mutual-exclusion")
+	require.Contains(t, text, "not the odds of a production system")
+	require.Contains(t, text, "The line is the border of the fields without a violation.")
+	_, text, _ = locksim(t.Context(), "measure", "lease-overrun", "--variant", "lease-10s-work-12s", "--vary", "a.work=8s,12s", "--runs", "5",
+		"--property", "resource", "--format", "svg")
+	require.Contains(t, text, "fenced-read-write", "a row for each case")
+}
+
+func TestMeasureSaysWhatNoSeedChanges(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "still.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("name: still\nlock: {algorithm: mysql-get-lock}\nservers: {kind: mysql}\n"+
+		"network: {latency: 1ms}\nclients: {a: {work: 1s}, b: {work: 1s}}\n"), 0o600))
+	_, text, _ := locksim(t.Context(), "measure", file, "--runs", "30")
+	require.Contains(t, text, "Every run took the same course: no seed changes anything here, so that all runs say no more than one.")
+	_, text, _ = locksim(t.Context(), "measure", file, "--runs", "30", "--vary", "network.latency=1ms,[1ms,2ms]")
+	require.Contains(t, text, "In 1 of 2 cases every run took the same course")
+	_, text, _ = locksim(t.Context(), "measure", file, "--runs", "30", "--set", "until=500ms")
+	require.Contains(t, text, "every run alike")
+	require.Contains(t, text, "(inconclusive: 30)")
+	require.NotContains(t, text, "not violated in any")
+}
+
+func TestMeasureOfAScenarioSavesWhatItFound(t *testing.T) {
+	dir := t.TempDir()
+	code, text, said := locksim(t.Context(), "measure", "lua-release", "--set", "lock.ttl=9s", "--property", "resource", "--runs", "2", "--save", dir)
+	require.Equal(t, exitOK, code, said)
+	file := regexp.MustCompile(`locksim run (\S+\.yaml)`).FindStringSubmatch(text)
+	require.NotNil(t, file, text)
+	code, _, said = locksim(t.Context(), "run", file[1])
+	require.Equal(t, exitOK, code, "as expected, violated: %s", said)
+}
+
+func TestMeasureOfAScenarioThatIsInterruptedKeepsWhatItHas(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &call{ctx: ctx, env: plainEnv(), stderr: new(strings.Builder), files: &unfinished{}}
+	o := &measureOptions{}
+	names, err := parseFlags(measureFlags(o, c.env), append(twoFields[1:], "--format", "csv"))
+	require.NoError(t, err)
+	r := &measured{}
+	require.NoError(t, c.planScenario(o, r, names))
+	cancel()
+	var out strings.Builder
+	c.stdout = &out
+	require.Equal(t, exitInterrupted, c.measure(o, r))
+	lines, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, lines, 1+9*int(checker.PropertyCount))
+	for _, format := range []string{"text", "svg"} {
+		o.format.value = format
+		r.cells = nil
+		require.Equal(t, exitInterrupted, c.measure(o, r))
+	}
+}

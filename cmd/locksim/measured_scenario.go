@@ -1,0 +1,422 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search/compare"
+	"github.com/locksim/locksim/internal/search/measure"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/reports/comparison"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// toldMeasures are those of which text and CSV show how they are distributed over the runs: what goes wrong, and what safety costs.
+var toldMeasures = []string{
+	"overlap-max-ns", measure.Damage, "refused-writes", "wait-max-ns", "acquisitions", "refusals", "unfinished-waits",
+}
+
+// quantiles are what is told of a distribution, besides its maximum.
+var quantiles = []struct {
+	name  string
+	share float64
+}{{"median", 0.5}, {"90 %", 0.9}, {"99 %", 0.99}}
+
+// mostReplays is how many commands the text shows.
+const mostReplays = 20
+
+// scenarioText prints how often a scenario violated properties, in tables of at most two sides, and what it measured.
+func (r *measured) scenarioText(w io.Writer) error {
+	draws := r.table.Plan.Draws
+	seeds := "seeds"
+	if draws.Count == 1 {
+		seeds = "seed"
+	}
+	fmt.Fprintf(w, "%s, played with %d %s from %d on; rates with exact %d %% confidence intervals\n",
+		reports.Visible(r.scenario.name), draws.Count, seeds, draws.First, r.percent)
+	loud := r.loud()
+	all := r.cellsOf(r.table.Plan.Properties)
+	r.common(w, all)
+	switch {
+	case len(loud) == 0:
+	case r.wide():
+		r.rates(w, loud)
+	default:
+		if err := r.lines(w, r.cellsOf(loud)); err != nil {
+			return err
+		}
+		if len(r.scenario.paths) > 0 && strings.ContainsAny(r.plan.Settings[0].Values[0][:1], "-0123456789") {
+			r.border(w, loud) // other values have no order
+		}
+	}
+	r.quiet(w, loud)
+	if err := r.distributions(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\n"+strings.Join(r.caveats(), "\n"))
+	return r.replays(w)
+}
+
+// wide reports whether a table needs two sides.
+func (r *measured) wide() bool {
+	return len(r.scenario.paths) == mostVaried || len(r.scenario.paths) == 1 && len(r.plan.Settings[0].Plans) > 1
+}
+
+// cellsOf lists the cells of some properties: property by property, so that those of one stand together.
+func (r *measured) cellsOf(properties []checker.Property) (cells []int) {
+	for _, p := range properties {
+		for i := range r.table.Cells {
+			if r.table.Cells[i].Property == p {
+				cells = append(cells, i)
+			}
+		}
+	}
+	return cells
+}
+
+// loud are the properties that have a table: those that were violated, and those of which it is unknown whether they were.
+func (r *measured) loud() (list []checker.Property) {
+	for _, p := range r.table.Plan.Properties {
+		if slices.ContainsFunc(r.cellsOf([]checker.Property{p}), func(i int) bool {
+			return r.table.Cells[i].Violated+r.table.Cells[i].Undecided > 0
+		}) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// quiet says of the other properties how much that means.
+func (r *measured) quiet(w io.Writer, loud []checker.Property) {
+	var held, vacuous, unjudged []string
+	runs := 0
+	for _, p := range r.table.Plan.Properties {
+		if slices.Contains(loud, p) {
+			continue
+		}
+		sum := measure.Counts{}
+		for _, i := range r.cellsOf([]checker.Property{p}) {
+			c := &r.table.Cells[i]
+			sum.Runs += c.Runs
+			sum.InDanger += c.InDanger
+			sum.NotJudged += c.NotJudged
+		}
+		runs = sum.Runs
+		switch {
+		case sum.InDanger > 0:
+			held = append(held, fmt.Sprintf("%s (exposed in %s of the runs)", p, percent(sum.Danger())))
+		case sum.NotJudged == sum.Runs:
+			unjudged = append(unjudged, p.String())
+		default:
+			vacuous = append(vacuous, p.String())
+		}
+	}
+	if runs == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	for _, line := range []struct {
+		head string
+		list []string
+	}{{fmt.Sprintf("not violated in any of %d runs", runs), held}, {"never exposed, so that nothing is said", vacuous}, {"not judged", unjudged}} {
+		if len(line.list) > 0 {
+			fmt.Fprintf(w, "%s: %s\n", line.head, strings.Join(line.list, ", "))
+		}
+	}
+}
+
+// grid is the cells of one property by the values of two fields, in one case of the scenario, or by its cases and the values of one
+// field.
+type grid struct {
+	name          string // of the case, if there are others
+	down, across  string
+	rows, columns []string
+	cells         [][]int
+}
+
+// gridsOf are the tables of a property.
+func (r *measured) gridsOf(p checker.Property) (list []grid) {
+	paths, cases := r.scenario.paths, len(r.plan.Settings[0].Plans)
+	at := func(setting, of int) int { // the cells are in the order of settings, cases, properties
+		return (setting*cases+of)*len(r.plan.Properties) + slices.Index(r.plan.Properties, p)
+	}
+	if len(paths) == 1 {
+		g := grid{across: paths[0]}
+		if cases > 1 {
+			g.down = "case"
+		}
+		for _, setting := range r.plan.Settings {
+			g.columns = append(g.columns, setting.Values[0])
+		}
+		for k := range cases {
+			g.rows, g.cells = append(g.rows, r.caseName(at(0, k))), append(g.cells, nil)
+			for i := range g.columns {
+				g.cells[k] = append(g.cells[k], at(i, k))
+			}
+		}
+		return []grid{g}
+	}
+	for k := range cases {
+		g := grid{name: r.caseName(at(0, k)), down: paths[0], across: paths[1]}
+		for i, setting := range r.plan.Settings {
+			if !slices.Contains(g.rows, setting.Values[0]) {
+				g.rows, g.cells = append(g.rows, setting.Values[0]), append(g.cells, nil)
+			}
+			y := len(g.rows) - 1
+			if g.cells[y] = append(g.cells[y], at(i, k)); y == 0 {
+				g.columns = append(g.columns, setting.Values[1])
+			}
+		}
+		list = append(list, g)
+	}
+	return list
+}
+
+// caseName says which case of the scenario a cell is of, by what the cases of a setting differ in.
+func (r *measured) caseName(cell int) string {
+	var words []string
+	var cells []int
+	for k := range r.plan.Settings[0].Plans {
+		cells = append(cells, k*len(r.plan.Properties))
+	}
+	for _, d := range dimensions {
+		if slices.Contains([]string{"variant", "style", "fencing"}, d.name) && r.differ(&d, cells) {
+			words = append(words, d.of(&r.table.Cells[cell]))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// rates prints grids of rates.
+func (r *measured) rates(w io.Writer, properties []checker.Property) {
+	for _, p := range properties {
+		for _, g := range r.gridsOf(p) {
+			g.print(w, p.String()+" violated", func(x, y int) string {
+				text := r.rate(g.cells[y][x])
+				if x > 0 && r.safe(g.cells[y][x]) != r.safe(g.cells[y][x-1]) {
+					text = "▏" + text
+				}
+				return text
+			})
+		}
+	}
+	if len(properties) > 0 {
+		fmt.Fprintln(w, "\n▏ border of the cells without a violation   ○ never exposed   – not judged   ? inconclusive")
+	}
+}
+
+// print prints a table.
+func (g *grid) print(w io.Writer, head string, text func(x, y int) string) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if g.name != "" {
+		head += ", " + g.name
+	}
+	fmt.Fprintf(t, "\n%s: %s down, %s across\n\t%s\n", head, g.down, g.across, strings.Join(g.columns, "\t"))
+	for y, row := range g.rows {
+		words := []string{row}
+		for x := range g.cells[y] {
+			words = append(words, text(x, y))
+		}
+		fmt.Fprintln(t, strings.Join(words, "\t"))
+	}
+	_ = t.Flush()
+}
+
+// safe reports whether a property was not violated in a cell, as far as is known.
+func (r *measured) safe(cell int) bool {
+	c := &r.table.Cells[cell]
+	return c.Violated == 0 && c.Undecided == 0 && c.Runs > 0
+}
+
+// rate is a cell in a word.
+func (r *measured) rate(cell int) string {
+	c := &r.table.Cells[cell]
+	switch {
+	case c.Violated > 0:
+		return percent(c.Rate())
+	case c.Undecided > 0 || c.Runs == 0:
+		return "?"
+	case c.NotJudged == c.Runs:
+		return "–"
+	case c.InDanger == 0:
+		return "○"
+	}
+	return "0"
+}
+
+// border says between which values of its one field a scenario begins to violate properties, or ends to.
+func (r *measured) border(w io.Writer, properties []checker.Property) {
+	head := "\n"
+	for _, p := range properties {
+		g := r.gridsOf(p)[0]
+		var changes []string
+		for x := 1; x < len(g.columns); x++ {
+			if r.safe(g.cells[0][x]) != r.safe(g.cells[0][x-1]) {
+				changes = append(changes, g.columns[x-1]+" and "+g.columns[x])
+			}
+		}
+		if len(changes) > 0 {
+			fmt.Fprintf(w, "%sborder of %s: between %s = %s\n", head, p, g.across, strings.Join(changes, ", and between "))
+			head = ""
+		}
+	}
+}
+
+// first is the first cell of a case.
+func (r *measured) first(played int) int {
+	return slices.IndexFunc(r.table.Cells, func(c measure.Cell) bool { return c.Schedules == played })
+}
+
+// distributions prints how measures are distributed over the runs.
+func (r *measured) distributions(w io.Writer) error {
+	var cells []int
+	for i := range r.table.Played {
+		cells = append(cells, r.first(i))
+	}
+	if r.wide() {
+		r.distributedGrids(w)
+		r.constants(w)
+		return nil
+	}
+	heads, lines := r.columns(cells)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := append(append([]string{"\nin a run"}, heads...), "median")
+	for _, q := range quantiles[1:] {
+		row = append(row, q.name+" of runs")
+	}
+	fmt.Fprintln(t, strings.Join(append(row, "max"), "\t"))
+	for _, name := range toldMeasures {
+		if r.constant(name) {
+			continue
+		}
+		for i := range r.table.Played {
+			d, ok := r.table.Played[i].Measure(name)
+			if !ok {
+				continue
+			}
+			row := append([]string{strings.TrimSuffix(name, "-ns")}, lines[i]...)
+			for _, q := range quantiles {
+				row = append(row, amount(name, d.Quantile(q.share)))
+			}
+			fmt.Fprintln(t, strings.Join(append(row, amount(name, d.Max)), "\t"))
+		}
+	}
+	r.constants(t)
+	return t.Flush()
+}
+
+// constant reports whether a measure was the same in all runs.
+func (r *measured) constant(name string) bool {
+	first, any := r.table.Played[0].Measure(name)
+	return !slices.ContainsFunc(r.table.Played, func(p measure.Played) bool {
+		d, ok := p.Measure(name)
+		return ok != any || ok && (d.Least != first.Least || d.Max != first.Least)
+	})
+}
+
+// constants prints what was the same in all runs.
+func (r *measured) constants(w io.Writer) {
+	var list []string
+	for _, name := range toldMeasures {
+		if d, ok := r.table.Played[0].Measure(name); ok && r.constant(name) {
+			list = append(list, strings.TrimSuffix(name, "-ns")+" "+amount(name, d.Max))
+		}
+	}
+	if len(list) > 0 {
+		fmt.Fprintf(w, "\nin every run: %s\n", strings.Join(list, ", "))
+	}
+}
+
+// distributedGrids prints what all but one of a hundred runs do not exceed, by the values of two fields.
+func (r *measured) distributedGrids(w io.Writer) {
+	for _, name := range toldMeasures {
+		if r.constant(name) {
+			continue
+		}
+		for _, g := range r.gridsOf(r.plan.Properties[0]) {
+			g.print(w, strings.TrimSuffix(name, "-ns")+" of 99 % of the runs at most", func(x, y int) string {
+				d, ok := r.table.Played[r.table.Cells[g.cells[y][x]].Schedules].Measure(name)
+				if !ok {
+					return "–"
+				}
+				return amount(name, d.Quantile(0.99))
+			})
+		}
+	}
+}
+
+// amount prints the value of a measure.
+func amount(name string, value int64) string {
+	if strings.HasSuffix(name, "-ns") {
+		return scenarios.Brief(time.Duration(measure.ThreeDigits(value)))
+	}
+	return strconv.FormatInt(value, 10)
+}
+
+// caveats says what rates do not mean.
+func (r *measured) caveats() []string {
+	alike := 0
+	for i := range r.table.Played {
+		if r.table.Played[i].Alike() {
+			alike++
+		}
+	}
+	list := []string{
+		"A rate is a share of the seeds, which draw latencies and random choices; work and faults are those of the file.",
+		"It is not the odds of a production system.",
+	}
+	switch {
+	case alike == 0:
+	case alike == len(r.table.Played):
+		list = append(list, "Every run took the same course: no seed changes anything here, so that all runs say no more than one.")
+	default:
+		list = append(list, fmt.Sprintf("In %d of %d cases every run took the same course: no seed changes anything there, so that all "+
+			"runs say no more than one.", alike, len(r.table.Played)))
+	}
+	return list
+}
+
+// svg draws a property over the fields that vary.
+func (r *measured) svg(w io.Writer) error {
+	property, draws := r.plan.Properties[0], r.plan.Draws
+	g := &r.gridsOf(property)[0]
+	h := &compare.Heat{
+		Name: r.scenario.name, Title: fmt.Sprintf("How often %s violates %s", reports.Visible(r.scenario.name), property),
+		Property: property.String(), Runs: draws.Count, Border: true, Down: g.down, Across: g.across, Columns: g.columns, Rows: g.rows,
+		Note: fmt.Sprintf("Seeds from %d on. ", draws.First) + strings.Join(r.caveats(), " "),
+	}
+	cells := r.cellsOf(r.plan.Properties)
+	for i, d := range r.dimensions() {
+		value := d.of(&r.table.Cells[cells[0]])
+		switch differ := r.differ(&d, cells); {
+		case i == 0 && differ:
+			h.Lock = "several locks"
+		case i == 0:
+			h.Lock = value
+		case d.name == "fencing" && !differ:
+			h.Fencing = value
+		}
+	}
+	for y := range g.rows {
+		r.enter(h, g.cells[y])
+	}
+	return comparison.HeatSVG(w, h, r.percent)
+}
+
+// enter adds a row of cells to a heat map.
+func (r *measured) enter(h *compare.Heat, cells []int) {
+	var violated, exposed, runs, unknown []int
+	for _, i := range cells {
+		c := &r.table.Cells[i]
+		violated, exposed = append(violated, c.Violated), append(exposed, c.InDanger)
+		runs, unknown = append(runs, c.Runs), append(unknown, c.Undecided+c.NotJudged)
+	}
+	h.Violated, h.InDanger = append(h.Violated, violated), append(h.InDanger, exposed)
+	h.Played, h.Unknown = append(h.Played, runs), append(h.Unknown, unknown)
+}
