@@ -48,7 +48,7 @@ var unclear = []string{"renews forever", "row forever", "first of a sorted set r
 func TestTheDecidingRequestIsNamed(t *testing.T) {
 	list := slices.DeleteFunc(wrong(), func(l lock) bool { return deciding[l.name] == "" })
 	require.Len(t, list, len(deciding))
-	for _, l := range some(list, long.Every(3)) {
+	for _, l := range some(list, long.Every(6)) {
 		mine := deciding[l.name]
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -34,9 +35,7 @@ func endlessPlan(t *testing.T, lock, servers string) *harness.Plan {
 }
 
 func TestARunsMemoryIsBoundedAndTheBoundIsNamed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes millions of events")
-	}
+	long.Only(t) // it takes millions of events
 	var r harness.Runner
 	defer r.Close()
 	result, err := r.Run(endlessPlan(t, "set-nx-lua", "kind: redis"), 1, false)

@@ -39,7 +39,8 @@ func TestTheClientForJavaSeesWhatItSeesOfTheRealServer(t *testing.T) {
 	}
 	sides := bothZK(t, 1, 500*time.Millisecond)
 	classes := t.TempDir()
-	out, err := exec.CommandContext(t.Context(), "javac", "-d", classes, "-cp", jars, "testdata/Conversation.java").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "javac", "-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1", "-proc:none",
+		"-d", classes, "-cp", jars, "testdata/Conversation.java").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	seen := converse(t, sides, java, "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", jars+":"+classes,
 		"Conversation")
