@@ -58,7 +58,8 @@ random choices, while work and faults are those of the file: a rate is a share o
   --confidence N     confidence level of the intervals in percent, 95 or 99 (default 95)
   --save DIR         minimize the first violation of each line, and save it in this folder
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
-  --format FORMAT    text, json, csv, or svg: a heat map of one property over the fields that vary (default text)
+  --format FORMAT    text, json or csv; for fields that vary also svg, a heat map of one property (of mutual-exclusion
+                     without --property), or html, a page with those of all that were violated (default text)
   --progress         show progress even if stderr is not a terminal
 
 A PATH names a field as it stands in the file: lock.ttl, clients.a.work, network.latency, faults.0.for, or faults.NAME.for
@@ -95,7 +96,7 @@ func measureFlags(o *measureOptions, e env) *flag.FlagSet {
 	o.faults.chosen = o.faults.allowed
 	o.properties.chosen = []string{checker.MutualExclusion.String(), checker.Resource.String()}
 	o.confidence = choice{"95", []string{"95", "99"}}
-	o.format = choice{"text", []string{"text", "json", "csv", "svg"}}
+	o.format = choice{"text", []string{"text", "json", "csv", "svg", "html"}}
 	flags := newFlags("measure")
 	flags.Var(&o.runs, "runs", "")
 	o.from.what = "the number of a run"
@@ -160,8 +161,8 @@ func (c *call) planLocks(o *measureOptions, r *measured, names []string) error {
 	case len(o.vary.list) > 0 || len(o.set.list) > 0 || o.variant != "":
 		return fmt.Errorf("--vary, --set and --variant are for a scenario, and there is none called %q%s", names[0],
 			didYouMean(names[0], scenarios.Names(), "list scenarios"))
-	case o.format.value == "svg":
-		return errors.New("--format svg draws a scenario of which one or two fields vary: see --vary")
+	case o.draws():
+		return fmt.Errorf("--format %s draws a scenario of which one or two fields vary: see --vary", o.format.value)
 	}
 	for _, name := range names {
 		known := slices.Concat(lockNames(), clients.Names(), []string{"all", libraries}, scenarios.Names())
@@ -221,6 +222,8 @@ func (c *call) reportMeasured(o *measureOptions, r *measured) int {
 		err = r.csv(out)
 	case "svg":
 		err = r.svg(out)
+	case "html":
+		err = r.html(out)
 	default:
 		err = r.text(out)
 	}

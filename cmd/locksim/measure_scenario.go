@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -56,9 +57,12 @@ type measuredScenario struct {
 	paths []string // of the fields that vary
 }
 
+// draws reports whether the result is to be a picture.
+func (o *measureOptions) draws() bool { return o.format.value == "svg" || o.format.value == "html" }
+
 // isScenario reports whether a name is that of a scenario. What is the name of a lock, too, is one if it is to be changed.
 func (c *call) isScenario(o *measureOptions, name string) bool {
-	if looksLikeScenario(name) {
+	if info, err := os.Stat(name); looksLikeScenario(name) || err == nil && !info.IsDir() { // a pipe is a file, too
 		return true
 	}
 	changes := len(o.vary.list) > 0 || len(o.set.list) > 0 || o.variant != ""
@@ -73,8 +77,8 @@ func (c *call) planScenario(o *measureOptions, r *measured, names []string) erro
 			"--vary lock.algorithm=%s", names[1], names[1])
 	case o.faults.given || bool(o.each):
 		return errors.New("--faults and --each choose what is drawn for locks; the faults of a scenario are in its file")
-	case o.format.value == "svg" && len(o.vary.list) == 0:
-		return errors.New("--format svg draws one or two fields that vary: see --vary")
+	case o.draws() && len(o.vary.list) == 0:
+		return fmt.Errorf("--format %s draws one or two fields that vary: see --vary", o.format.value)
 	case o.format.value == "svg" && len(o.properties.chosen) > 1 && o.properties.given:
 		return errors.New("--format svg draws one property")
 	}

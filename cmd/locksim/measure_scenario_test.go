@@ -27,7 +27,7 @@ var twoFields = []string{
 }
 
 func TestMeasureOfAScenarioDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
-	for _, format := range []string{"text", "json", "csv", "svg"} {
+	for _, format := range []string{"text", "json", "csv", "svg", "html"} {
 		code, one, said := locksim(t.Context(), append(twoFields, "--format", format, "--jobs", "1")...)
 		require.Equal(t, exitOK, code, said)
 		_, eight, _ := locksim(t.Context(), append(twoFields, "--format", format, "--jobs", "8")...)
@@ -113,6 +113,14 @@ func TestMeasureDrawsTheBorder(t *testing.T) {
 	_, text, _ = locksim(t.Context(), "measure", "lease-overrun", "--variant", "lease-10s-work-12s", "--vary", "a.work=8s,12s", "--runs", "5",
 		"--property", "resource", "--format", "svg")
 	require.Contains(t, text, "fenced-read-write", "a row for each case")
+	file := filepath.Join(t.TempDir(), "<b>&.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("name: still\nlock: {algorithm: set-nx-lua, ttl: 5s}\nclients: {a: {work: 9s}, b: {work: 9s}}\n"), 0o600))
+	_, text, _ = locksim(t.Context(), "measure", file, "--vary", "a.work=1s,9s", "--runs", "5", "--format", "html")
+	require.Equal(t, 2, strings.Count(text, "<svg"), "mutual-exclusion and resource")
+	require.NotContains(t, text, "<b>")
+	require.NotContains(t, text, "<script")
+	require.Contains(t, text, "First: locksim run ", "the command of a field")
+	require.Contains(t, text, "To see the first violation of a line:")
 }
 
 func TestMeasureSaysWhatNoSeedChanges(t *testing.T) {
@@ -154,7 +162,7 @@ func TestMeasureOfAScenarioThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 	lines, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, lines, 1+9*int(checker.PropertyCount))
-	for _, format := range []string{"text", "svg"} {
+	for _, format := range []string{"text", "svg", "html"} {
 		o.format.value = format
 		r.cells = nil
 		require.Equal(t, exitInterrupted, c.measure(o, r))

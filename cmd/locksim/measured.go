@@ -151,6 +151,9 @@ var dimensions = []dimension{
 func (r *measured) dimensions() []dimension {
 	list := []dimension{{"lock", func(c *measure.Cell) string { return c.Lock }}}
 	if r.scenario != nil {
+		if slices.Contains(r.scenario.paths, "lock.algorithm") {
+			list = nil
+		}
 		for i, path := range r.scenario.paths {
 			list = append(list, dimension{path, func(c *measure.Cell) string { return c.Values[i] }})
 		}

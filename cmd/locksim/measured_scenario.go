@@ -384,39 +384,71 @@ func (r *measured) caveats() []string {
 
 // svg draws a property over the fields that vary.
 func (r *measured) svg(w io.Writer) error {
-	property, draws := r.plan.Properties[0], r.plan.Draws
-	g := &r.gridsOf(property)[0]
-	h := &compare.Heat{
-		Name: r.scenario.name, Title: fmt.Sprintf("How often %s violates %s", reports.Visible(r.scenario.name), property),
-		Property: property.String(), Runs: draws.Count, Border: true, Down: g.down, Across: g.across, Columns: g.columns, Rows: g.rows,
-		Note: fmt.Sprintf("Seeds from %d on. ", draws.First) + strings.Join(r.caveats(), " "),
+	return comparison.HeatSVG(w, &r.heats(r.plan.Properties[:1])[0], r.percent)
+}
+
+// mostPictures limits a page.
+const mostPictures = 50
+
+// html draws what was violated, and has the text below it.
+func (r *measured) html(w io.Writer) error {
+	var text strings.Builder
+	if err := r.scenarioText(&text); err != nil {
+		return err
 	}
-	cells := r.cellsOf(r.plan.Properties)
-	for i, d := range r.dimensions() {
-		value := d.of(&r.table.Cells[cells[0]])
-		switch differ := r.differ(&d, cells); {
-		case i == 0 && differ:
-			h.Lock = "several locks"
-		case i == 0:
-			h.Lock = value
-		case d.name == "fencing" && !differ:
-			h.Fencing = value
+	properties := r.loud()
+	if len(properties) == 0 {
+		properties = r.plan.Properties[:1]
+	}
+	heats := r.heats(properties)
+	title := "How often " + reports.Visible(r.scenario.name) + " violates properties"
+	return comparison.HeatPage(w, title, heats[:min(mostPictures, len(heats))], r.percent, text.String())
+}
+
+// heats are the heat maps of some properties.
+func (r *measured) heats(properties []checker.Property) (list []compare.Heat) {
+	for _, p := range properties {
+		for _, g := range r.gridsOf(p) {
+			h := compare.Heat{
+				Name: r.scenario.name, Title: fmt.Sprintf("How often %s violates %s", reports.Visible(r.scenario.name), p),
+				Property: p.String(), Runs: r.plan.Draws.Count, Border: true, Down: g.down, Across: g.across, Columns: g.columns,
+				Rows: g.rows, Lock: r.table.Cells[0].Lock,
+				Note: fmt.Sprintf("Seeds from %d on. ", r.plan.Draws.First) + strings.Join(r.caveats(), " "),
+			}
+			if slices.Contains(r.scenario.paths, "lock.algorithm") {
+				h.Lock = "several locks"
+			}
+			if g.name != "" {
+				h.Lock += " (" + g.name + ")"
+			} else if len(r.plan.Settings[0].Plans) == 1 && !slices.Contains(r.scenario.paths, "resource.fencing") {
+				h.Fencing = r.table.Cells[0].Fencing.String()
+			}
+			for y := range g.rows {
+				r.enter(&h, g.cells[y])
+			}
+			list = append(list, h)
 		}
 	}
-	for y := range g.rows {
-		r.enter(h, g.cells[y])
-	}
-	return comparison.HeatSVG(w, h, r.percent)
+	return list
 }
 
 // enter adds a row of cells to a heat map.
 func (r *measured) enter(h *compare.Heat, cells []int) {
 	var violated, exposed, runs, unknown []int
+	var commands []string
+	some := false
 	for _, i := range cells {
 		c := &r.table.Cells[i]
+		commands, some = append(commands, r.cells[i].replay), some || c.Undecided+c.NotJudged > 0
 		violated, exposed = append(violated, c.Violated), append(exposed, c.InDanger)
 		runs, unknown = append(runs, c.Runs), append(unknown, c.Undecided+c.NotJudged)
 	}
 	h.Violated, h.InDanger = append(h.Violated, violated), append(h.InDanger, exposed)
-	h.Played, h.Unknown = append(h.Played, runs), append(h.Unknown, unknown)
+	h.Played, h.Commands = append(h.Played, runs), append(h.Commands, commands)
+	if some || h.Unknown != nil {
+		for len(h.Unknown) < len(h.Played)-1 {
+			h.Unknown = append(h.Unknown, nil) // of rows of which all is known
+		}
+		h.Unknown = append(h.Unknown, unknown)
+	}
 }

@@ -1,5 +1,5 @@
 // Package comparison writes what package compare has measured. [HTML] and [Markdown] are reports to decide by, [Text]
-// is the same for a terminal, [CSV], [JSON], [JUnit] and [Bench] are for other tools, [MatrixSVG] and [HeatSVG] are
+// is the same for a terminal, [CSV], [JSON], [JUnit] and [Bench] are for other tools, [MatrixSVG], [HeatSVG] and [HeatPage] are
 // pictures. All of them are functions of the comparison: the same input, the same bytes.
 //
 // Red is for damage at the resource alone; what a lock breaks without damage, as when two clients believe that they

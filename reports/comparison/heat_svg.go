@@ -62,7 +62,7 @@ func drawHeat(h *compare.Heat, confidence int) (*heatPicture, svg.Sheet) {
 	height := p.legend(width)
 	return p, svg.Sheet{
 		ID: "heat-" + plainID(h.Name), Width: width, Height: height, Title: h.Title,
-		Desc: strings.Join(heatWords(h, confidence), " "),
+		Desc: strings.TrimSpace(strings.Join(heatWords(h, confidence), " ") + " " + h.Note),
 	}
 }
 
@@ -72,16 +72,20 @@ func heatWords(h *compare.Heat, confidence int) []string {
 	if h.Fencing != "" {
 		of += ", fencing " + h.Fencing
 	}
-	text := []string{strings.TrimSpace(fmt.Sprintf("%s: how often the property %s was violated, in percent of %s for each field. %s",
-		of, h.Property, plural(h.Runs, "run"), h.Note))}
+	text := []string{fmt.Sprintf("%s: how often the property %s was violated, in percent of %s for each field.", of, h.Property,
+		plural(h.Runs, "run"))}
 	if h.Line != nil {
 		text = append(text, "Violations are expected to the right of the line: "+sentence(h.LineText))
 	}
 	if h.Border {
 		text = append(text, "The line is the border of the fields without a violation.")
 	}
-	return append(text, fmt.Sprintf("Hatched: never seen, so below %s %% with a confidence of %d %%; a ring: never "+
-		"exposed.", percent(unseen(h.Runs, confidence), 2, up), confidence))
+	signs := fmt.Sprintf("Hatched: never seen, so below %s %% with a confidence of %d %%; a ring: never exposed",
+		percent(unseen(h.Runs, confidence), 2, up), confidence)
+	if h.Unknown != nil {
+		signs += "; a question mark: nothing is known of some runs"
+	}
+	return append(text, signs+".")
 }
 
 // captions says what the picture is of, and returns where that ends.
@@ -91,7 +95,10 @@ func (p *heatPicture) captions(width svg.Length) svg.Length {
 		of    string
 		font  svg.Font
 		lines int
-	}{{p.h.Title, titleFont, 2}, {heatWords(p.h, p.confidence)[0], proseFont, 3}} {
+	}{{p.h.Title, titleFont, 2}, {heatWords(p.h, p.confidence)[0], proseFont, 3}, {p.h.Note, proseFont, 6}} {
+		if text.of == "" {
+			continue
+		}
 		lines := text.font.Wrap(text.of, width-px(48))
 		if len(lines) > text.lines { // what there is no room for is in the description
 			lines = lines[:text.lines]
@@ -137,6 +144,9 @@ func (p *heatPicture) field(x, y int) {
 	box := svg.Box{X: p.left + p.wide*svg.Length(x), Y: p.top + p.high*svg.Length(y), W: p.wide, H: p.high}
 	title := fmt.Sprintf("%s %s, %s %s: violated in %s of %s, exposed in %s", p.h.Down, p.h.Rows[y], p.h.Across,
 		p.h.Columns[x], count(f.violated), plural(f.runs, "run"), count(f.inDanger))
+	if y < len(p.h.Commands) && x < len(p.h.Commands[y]) && p.h.Commands[y][x] != "" {
+		title += ". First: " + p.h.Commands[y][x]
+	}
 	p.Group(title, func() {
 		p.Rect(box, svg.Paint{Fill: ink.wash, Stroke: svg.Paper, Width: px(1)})
 		middle := svg.Point{X: box.X + box.W/2, Y: box.Y + box.H/2}

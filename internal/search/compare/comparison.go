@@ -159,6 +159,8 @@ type Heat struct {
 	Note    string  `json:"note,omitempty"`    // what else there is to say
 	Played  [][]int `json:"played,omitempty"`  // the runs of each field, if they differ
 	Unknown [][]int `json:"unknown,omitempty"` // of these runs nothing is known
+	// Commands show the first violation of each field.
+	Commands [][]string `json:"commands,omitempty"`
 }
 
 // Advice is one row of the decision table.
