@@ -131,6 +131,9 @@ func TestMeasureSaysWhatNoSeedChanges(t *testing.T) {
 	require.Contains(t, text, "Every run took the same course: no seed changes anything here, so that all runs say no more than one.")
 	_, text, _ = locksim(t.Context(), "measure", file, "--runs", "30", "--vary", "network.latency=1ms,[1ms,2ms]")
 	require.Contains(t, text, "In 1 of 2 cases every run took the same course")
+	_, text, _ = locksim(t.Context(), "measure", "redlock-gc-pause", "--runs", "5", "--style", "careless", "--fencing", "none",
+		"--vary", "faults.0.after.what=read,raed")
+	require.Contains(t, text, "\nThe fault fault-1 happened in 5 of 10 runs.\n")
 	_, text, _ = locksim(t.Context(), "measure", file, "--runs", "30", "--set", "until=500ms")
 	require.Contains(t, text, "every run alike")
 	require.Contains(t, text, "(inconclusive: 30)")

@@ -30,6 +30,13 @@ type caseDocument struct {
 	Runs     int                    `json:"runs"`
 	Alike    bool                   `json:"alike,omitempty"` // no seed changes anything
 	Measures []distributionDocument `json:"measures"`
+	Faults   []faultDocument        `json:"faults,omitempty"`
+}
+
+// faultDocument says in how many runs a fault of the scenario happened.
+type faultDocument struct {
+	Name string `json:"name"`
+	Runs int    `json:"runs"`
 }
 
 // distributionDocument says what a measure did not exceed in how many of the runs that have it. Quantiles have three significant
@@ -106,6 +113,9 @@ func (r *measured) json(w io.Writer) error {
 			of.Measures = append(of.Measures, distributionDocument{
 				Name: m.Name, Runs: m.Runs, Median: m.Quantile(0.5), P90: m.Quantile(0.9), P99: m.Quantile(0.99), Max: m.Max,
 			})
+		}
+		for _, f := range p.Faults {
+			of.Faults = append(of.Faults, faultDocument{f.Fault, f.Runs})
 		}
 		d.Cases = append(d.Cases, of)
 	}

@@ -206,9 +206,20 @@ func (r *measured) rates(w io.Writer, properties []checker.Property) {
 			})
 		}
 	}
-	if len(properties) > 0 {
-		fmt.Fprintln(w, "\n▏ border of the cells without a violation   ○ never exposed   – not judged   ? inconclusive")
+	fmt.Fprintln(w, "\n▏ border of the cells without a violation   ○ never exposed   – not judged   ? inconclusive")
+	if least := r.leastRuns(); least > 0 {
+		most := measure.Interval(0, least, float64(r.percent)/100).Most
+		fmt.Fprintf(w, "0: not violated in any of %d runs, so below %s (confidence %d %%)\n", least, percent(most), r.percent)
 	}
+}
+
+// leastRuns is the number of runs of the cell with the fewest.
+func (r *measured) leastRuns() int {
+	least := r.table.Cells[0].Runs
+	for i := range r.table.Cells {
+		least = min(least, r.table.Cells[i].Runs)
+	}
+	return least
 }
 
 // print prints a table.
@@ -359,6 +370,28 @@ func amount(name string, value int64) string {
 	return strconv.FormatInt(value, 10)
 }
 
+// idle names the faults that did not happen in every run. Without them a run is not the one that the file describes.
+func (r *measured) idle() (list []string) {
+	var faults []measure.Happened
+	runs := make(map[string]int) // that could have had the fault
+	for i := range r.table.Played {
+		for _, f := range r.table.Played[i].Faults {
+			k := slices.IndexFunc(faults, func(g measure.Happened) bool { return g.Fault == f.Fault })
+			if k < 0 {
+				k, faults = len(faults), append(faults, measure.Happened{Fault: f.Fault})
+			}
+			faults[k].Runs += f.Runs
+			runs[f.Fault] += r.table.Played[i].Runs
+		}
+	}
+	for _, f := range faults {
+		if f.Runs < runs[f.Fault] {
+			list = append(list, fmt.Sprintf("The fault %s happened in %d of %d runs.", f.Fault, f.Runs, runs[f.Fault]))
+		}
+	}
+	return list
+}
+
 // caveats says what rates do not mean.
 func (r *measured) caveats() []string {
 	alike := 0
@@ -371,6 +404,7 @@ func (r *measured) caveats() []string {
 		"A rate is a share of the seeds, which draw latencies and random choices; work and faults are those of the file.",
 		"It is not the odds of a production system.",
 	}
+	list = append(list, r.idle()...)
 	switch {
 	case alike == 0:
 	case alike == len(r.table.Played):

@@ -17,9 +17,16 @@ type Played struct {
 	Case     scenarios.Case
 	Runs     int
 	Measures []Distribution
-	same     bool   // the runs took the same course
-	course   uint64 // of the last run
+	Faults   []Happened // of the scenario, in its order
+	same     bool       // the runs took the same course
+	course   uint64     // of the last run
 	_        struct{}
+}
+
+// Happened says in how many runs a fault happened.
+type Happened struct {
+	Fault string
+	Runs  int
 }
 
 // Alike reports whether several runs took the same course, but for the random values that locks store: no seed changes anything.
@@ -80,6 +87,15 @@ func (p *Played) count(r *harness.Result) {
 	p.same = p.Runs == 0 || p.same && course == p.course
 	p.course = course
 	p.Runs++
+	for i := range r.History.Faults {
+		f := &r.History.Faults[i]
+		if i == len(p.Faults) {
+			p.Faults = append(p.Faults, Happened{Fault: f.Name})
+		}
+		if f.Fired {
+			p.Faults[i].Runs++
+		}
+	}
 	damage := int64(0)
 	for i := range r.Report.Violations {
 		if r.Report.Violations[i].Property == checker.Resource {
@@ -129,6 +145,13 @@ func (p *Played) add(q *Played) {
 	p.same = q.same && (p.Runs == 0 || p.same && p.course == q.course)
 	p.course = q.course
 	p.Runs += q.Runs
+	if p.Faults == nil {
+		p.Faults = make([]Happened, len(q.Faults))
+	}
+	for i, f := range q.Faults {
+		p.Faults[i].Fault = f.Fault
+		p.Faults[i].Runs += f.Runs
+	}
 	for i := range q.Measures {
 		d := &q.Measures[i]
 		for _, v := range d.values {

@@ -138,6 +138,8 @@ func TestDistributionsAreThoseOfTheRuns(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, float64(within), share*50)
 	}
+	paused := table(t, settings(50, 2, setting(t, overrun+"faults: [{at: 1s, pause: a, for: 1s}, {name: never, at: 200s, crash: b}]\n")))
+	require.Equal(t, []measure.Happened{{"fault-1", 50}, {"never", 0}}, paused.Played[0].Faults)
 	require.Contains(t, waits, d.Max)
 	require.Contains(t, waits, d.Least)
 	_, ok = tab.Played[0].Measure("nothing")
