@@ -50,6 +50,24 @@ func (h *hunt) String() string {
 	return fmt.Sprintf("%s %s %s of %d kinds", h.lock, h.fencing, h.property, len(h.kinds))
 }
 
+// reductions are those of [hunt.reduced], by hunt and number, for the tests that share them.
+var reductions = map[string]*minimal.Counterexample{}
+
+// reduced reduces the first violation from a number on.
+func (h *hunt) reduced(t *testing.T, r *harness.Runner, from uint64) (search.Violation, *minimal.Counterexample) {
+	t.Helper()
+	v := h.violation(t, r, from)
+	key := fmt.Sprint(h, from)
+	if reductions[key] == nil {
+		before := string(v.Case.Scenario.YAML())
+		c, err := minimal.Reduce(r, v, minimal.Options{})
+		require.NoError(t, err)
+		require.Equal(t, before, string(v.Case.Scenario.YAML()), "what is reduced must stay as it is")
+		reductions[key] = c
+	}
+	return v, reductions[key]
+}
+
 // violation draws scenarios from a number on until one violates the property.
 func (h *hunt) violation(t *testing.T, r *harness.Runner, from uint64) search.Violation {
 	t.Helper()
@@ -98,12 +116,7 @@ func TestMinimalScenariosOfManyKinds(t *testing.T) {
 	boundaries := 0
 	for _, h := range hunts {
 		t.Run(h.String(), func(t *testing.T) {
-			v := h.violation(t, &r, 0)
-			before := string(v.Case.Scenario.YAML())
-			c, err := minimal.Reduce(&r, v, minimal.Options{})
-			require.NoError(t, err)
-			require.Equal(t, before, string(v.Case.Scenario.YAML()), "what is reduced must stay as it is")
-
+			v, c := h.reduced(t, &r, 0)
 			nothingCanBeTakenOut(t, &r, &v, c)
 			itIsAFixedPoint(t, &r, c)
 			itDependsOnNothingElse(t, v, c)

@@ -20,12 +20,10 @@ func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
 	each := long.Pick(3, 3, 4)
 	for i := range each * len(hunts) {
 		h, known := hunts[i%len(hunts)], []*minimal.Counterexample(nil)
-		v := h.violation(t, &r, uint64(i/len(hunts))*1000)
+		v, c := h.reduced(t, &r, uint64(i/len(hunts))*1000)
 		o, err := minimal.Sketch(&r, v, known, minimal.Options{})
 		require.NoError(t, err)
 		require.Negative(t, o.Known, "nothing of this lock, property and mode is known")
-		c, err := minimal.Reduce(&r, v, minimal.Options{})
-		require.NoError(t, err)
 		sketched, reduced = sketched+o.Runs, reduced+c.Runs
 		known = append(known, c)
 		if o.Form != c.Form() {
