@@ -44,6 +44,7 @@ const playsFile = "testdata/plays.txt"
 
 // TestPortsAreTheSameOnRealServers plays all plays on simulated and on real servers.
 func TestPortsAreTheSameOnRealServers(t *testing.T) {
+	t.Parallel()
 	h, err := real.NewHost()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.Close()) })

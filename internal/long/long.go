@@ -3,6 +3,7 @@
 package long
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -52,6 +53,18 @@ func Run(m *testing.M) int {
 	}
 	return m.Run()
 }
+
+// RunWaiting is Run for tests that mostly wait for real servers: more of them run at once than there are processors.
+func RunWaiting(m *testing.M) int {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(waiting)); err != nil {
+		panic(err)
+	}
+	return Run(m)
+}
+
+// waiting is how many tests wait at once.
+const waiting = 8
 
 // sweeps is how much a heap may grow before it is swept, in percent.
 const sweeps = 400

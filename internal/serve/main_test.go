@@ -7,4 +7,4 @@ import (
 	"github.com/locksim/locksim/internal/long"
 )
 
-func TestMain(m *testing.M) { os.Exit(long.Run(m)) }
+func TestMain(m *testing.M) { os.Exit(long.RunWaiting(m)) }

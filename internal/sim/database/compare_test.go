@@ -177,12 +177,22 @@ func leavesAtOnce(line string) string {
 // TestMariaDBAnswersAsTheSimulatedMySQL tells stories, written and drawn ones, of a real MariaDB and a simulated MySQL.
 func TestMariaDBAnswersAsTheSimulatedMySQL(t *testing.T) {
 	t.Parallel()
-	server := startMariaDB(t)
-	playStories(t, "mysql", server)
-	if !t.Failed() {
-		compareSQL(t, "mysql", server, drawSQL(drawMySQL), commands(), nil)
-		compareSQL(t, "mysql", server, drawSQL(drawMySQLRows), commands(), nil)
-		compareSQL(t, "mysql", server, drawSQL(drawMySQLUserLocks), commands()/3, leavesAtOnce)
+	start := func(t *testing.T) sqlServer { return startMariaDB(t) }
+	playStories(t, "mysql", start)
+	for _, drawn := range []struct {
+		name      string
+		statement func(*rapid.T) string
+		commands  int
+		mistake   func(string) string
+	}{
+		{"drawn", drawMySQL, commands(), nil},
+		{"drawn rows", drawMySQLRows, commands(), nil},
+		{"drawn user locks", drawMySQLUserLocks, commands() / 3, leavesAtOnce},
+	} {
+		t.Run(drawn.name, func(t *testing.T) {
+			t.Parallel()
+			compareSQL(t, "mysql", start(t), drawSQL(drawn.statement), drawn.commands, drawn.mistake)
+		})
 	}
 }
 
@@ -195,22 +205,25 @@ var realConfigs = map[string]database.Config{
 // TestPostgresAnswersAsTheRealOneDoes tells stories, written and drawn ones, of a real and a simulated PostgreSQL.
 func TestPostgresAnswersAsTheRealOneDoes(t *testing.T) {
 	t.Parallel()
-	server := startPostgres(t)
-	playStories(t, "postgres", server)
-	if !t.Failed() {
-		compareSQL(t, "postgres", server, drawSQL(drawPostgres), commands(), nil)
-	}
+	start := func(t *testing.T) sqlServer { return startPostgres(t) }
+	playStories(t, "postgres", start)
+	t.Run("drawn", func(t *testing.T) {
+		t.Parallel()
+		compareSQL(t, "postgres", start(t), drawSQL(drawPostgres), commands(), nil)
+	})
 }
 
-// playStories tells the stories that are written down. What a real server tells is kept beside each line, so that
-// TestRecordedStoriesAreTold needs none; UPDATE=1 records it.
-func playStories(t *testing.T, kind string, server sqlServer) {
+// playStories tells the stories that are written down, each of a server of its own, since they mostly wait. What a real
+// server tells is kept beside each line, so that TestRecordedStoriesAreTold needs none; UPDATE=1 records it.
+func playStories(t *testing.T, kind string, start func(*testing.T) sqlServer) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/real/" + kind + "-*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			server := start(t)
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			tell := func() string { return annotated(string(text), playSQL(t, server, storyOf(string(text)), false)) }
