@@ -54,6 +54,7 @@ func (v *variationList) Set(text string) error {
 type measuredScenario struct {
 	name  string // as it was asked for
 	file  bool
+	set   []scenarios.Change
 	paths []string // of the fields that vary
 }
 
@@ -117,6 +118,7 @@ func (c *call) addSettings(o *measureOptions, r *measured, t *scenarioText) erro
 		}
 		set[i].Path = path
 	}
+	r.scenario.set = set
 	for _, v := range o.vary.list {
 		path, err := t.path(v.Path, o.variant)
 		switch {

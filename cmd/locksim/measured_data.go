@@ -15,6 +15,7 @@ import (
 type measureDocument struct {
 	Schema      string         `json:"schema"`
 	Scenario    string         `json:"scenario,omitempty"` // its name or file, if one was measured
+	Set         []string       `json:"set,omitempty"`      // changes of it
 	Varied      []string       `json:"varied,omitempty"`   // paths of its fields that vary
 	From        uint64         `json:"from"`
 	Schedules   int            `json:"schedules"` // of a scenario, the seeds
@@ -101,6 +102,9 @@ func (r *measured) json(w io.Writer) error {
 	}
 	if r.scenario != nil {
 		d.Scenario, d.Varied = r.scenario.name, r.scenario.paths
+		for _, change := range r.scenario.set {
+			d.Set = append(d.Set, change.String())
+		}
 	}
 	for i := range r.table.Cells {
 		d.Cells = append(d.Cells, r.document(i))

@@ -41,8 +41,10 @@ func (r *measured) scenarioText(w io.Writer) error {
 	fmt.Fprintf(w, "%s, played with %d %s from %d on; rates with exact %d %% confidence intervals\n",
 		reports.Visible(r.scenario.name), draws.Count, seeds, draws.First, r.percent)
 	loud := r.loud()
-	all := r.cellsOf(r.table.Plan.Properties)
-	r.common(w, all)
+	if len(r.scenario.set) > 0 {
+		fmt.Fprintf(w, "set: %s\n", sentenceOf(r.scenario.set))
+	}
+	r.common(w, r.cellsOf(r.plan.Properties))
 	switch {
 	case len(loud) == 0:
 	case r.wide():
@@ -120,11 +122,18 @@ func (r *measured) quiet(w io.Writer, loud []checker.Property) {
 	if runs == 0 {
 		return
 	}
+	never := fmt.Sprintf("not violated in any of %d runs", runs)
+	if least := r.leastRuns(); least > 0 {
+		never += ", so below " + percent(measure.Interval(0, least, float64(r.percent)/100).Most)
+		if len(r.table.Played) > 1 {
+			never += " in each case"
+		}
+	}
 	fmt.Fprintln(w)
 	for _, line := range []struct {
 		head string
 		list []string
-	}{{fmt.Sprintf("not violated in any of %d runs", runs), held}, {"never exposed, so that nothing is said", vacuous}, {"not judged", unjudged}} {
+	}{{never, held}, {"never exposed, so that nothing is said", vacuous}, {"not judged", unjudged}} {
 		if len(line.list) > 0 {
 			fmt.Fprintf(w, "%s: %s\n", line.head, strings.Join(line.list, ", "))
 		}

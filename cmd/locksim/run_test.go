@@ -368,6 +368,8 @@ func TestSetChangesTheScenario(t *testing.T) {
 	code, again, _ := locksim(t.Context(), append(strings.Fields(command), "--no-margin")...)
 	require.Equal(t, exitDiffers, code)
 	require.Equal(t, text, again)
+	_, text, _ = locksim(t.Context(), "run", "lua-release", "--set", "b.work=2s", "--format", "json")
+	require.Contains(t, text, `"set":["clients.b.work=2s"]`)
 	code, _, said = locksim(t.Context(), "run", "lease-overrun", "--set", "clients.a.work=5s", "--set", "clients.b.work=5s",
 		"--variant", "lease-10s-work-12s")
 	require.Equal(t, exitOK, code, "it is not expected to be violated any more: %s", said)

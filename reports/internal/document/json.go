@@ -78,6 +78,7 @@ const jsonHead = `{"schema":"locksim.run/1","runs":[`
 // jsonRun fixes the keys and their order.
 type jsonRun struct {
 	Scenario       string          `json:"scenario"`
+	Set            []string        `json:"set,omitempty"` // changes of the scenario
 	Variant        string          `json:"variant"`
 	Lock           string          `json:"lock"`
 	Servers        string          `json:"servers"` // their kind
@@ -130,6 +131,9 @@ func jsonOf(r *model.Run) *jsonRun {
 		AsExpected: status == model.AsExpected, Reasons: list(reasons),
 		Steps: r.Steps, Messages: r.Messages, VirtualTime: int64(r.Virtual),
 		FaultsNotFired: list(r.FaultsNotFired()), Violations: []jsonViolation{},
+	}
+	for _, change := range r.Case.Scenario.Changes() {
+		j.Set = append(j.Set, change.String())
 	}
 	for p := range checker.PropertyCount {
 		if model.ConcernsNobody(r, p) {
