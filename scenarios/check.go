@@ -68,6 +68,9 @@ func (a *audit) checkClients() bool {
 		if a.known.sound(at, "servers") {
 			a.checkHosts(at, c)
 		}
+		if l := a.LockOf(&c); a.known.sound(at, "lock") && c.Lock != (OwnLock{}) && l.Renew > l.TTL {
+			a.report(at+".lock", "a renew up to "+Brief(l.TTL)+", its ttl", "the lease is over before it is renewed, after %s", Brief(l.Renew))
+		}
 		if a.known.sound(at) && c.Write != nil && *c.Write < c.Read {
 			a.report(at+".write", "a time after that", "writes at %s, before it reads at %s", *c.Write, c.Read)
 		}

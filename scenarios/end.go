@@ -15,7 +15,7 @@ func (s *Scenario) End() time.Duration {
 	if s.Until > 0 {
 		return s.Until
 	}
-	lease := s.Lock.TTL
+	lease := s.Lease()
 	if s.Lock.LockDelay != nil {
 		lease += *s.Lock.LockDelay
 	}

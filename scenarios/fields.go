@@ -129,6 +129,9 @@ var clientFields = ofBackends(mapping[Client]{
 		bind("style", optional(style()), func(c *Client) **history.Style { return &c.Style },
 			"The client style, which says when the client stops believing that it holds the lock.").
 			otherwise("the styles of the scenario"),
+		bind("lock", omitted(ownLockFields.kind()), func(c *Client) *OwnLock { return &c.Lock },
+			"What this client's lock has otherwise than the scenario's, such as another version of a library during an upgrade.").
+			otherwise("nothing"),
 		bind("tasks", integer(1, maxTasks), func(c *Client) *int { return &c.Tasks },
 			"How many tasks the process runs concurrently, each with all of the critical sections.").or("1"),
 		bind("sections", integer(1, maxSections), func(c *Client) *int { return &c.Sections },
@@ -175,6 +178,21 @@ var clientFields = ofBackends(mapping[Client]{
 			otherwise("all, in random order"),
 	},
 })
+
+var ownLockFields = mapping[OwnLock]{
+	name: "own-lock",
+	doc:  "A client's own lock. It has the key of the scenario's lock, lives on the same servers, and holds by the same rule.",
+	fields: []field[OwnLock]{
+		bind("algorithm", omitted(lockName()), func(l *OwnLock) *string { return &l.Algorithm },
+			"The lock. The scenario's `renew` is not for a client with an algorithm of its own.").otherwise("the scenario's"),
+		bind("ttl", omitted(atLeast(time.Millisecond)), func(l *OwnLock) *time.Duration { return &l.TTL },
+			"The time to live of its lease, or the time-out of its session.").otherwise("the scenario's"),
+		bind("renew", omitted(atLeast(time.Millisecond)), func(l *OwnLock) *time.Duration { return &l.Renew },
+			"The interval after which it renews its lease, for locks that do.").otherwise("the scenario's"),
+		bind("timeout", omitted(atLeast(1)), func(l *OwnLock) *time.Duration { return &l.Timeout },
+			"The time-out of one of its calls to a server.").otherwise("the scenario's"),
+	},
+}
 
 var retryFields = mapping[Retry]{
 	name: "retry",

@@ -323,6 +323,13 @@ func clients(t *rapid.T, d deployment, name string, count int) Client {
 		Think: orZero(t, durations(0), "think"), Stays: rapid.Bool().Draw(t, "stays"),
 		Unlock: orZero(t, durations(1), "unlock-again"),
 	}
+	if rapid.Bool().Draw(t, "own lock") {
+		c.Lock = OwnLock{
+			Algorithm: orZero(t, rapid.Just("set-nx-lua"), "own algorithm"), TTL: durations(time.Millisecond).Draw(t, "own ttl"),
+			Timeout: orZero(t, durations(1), "own timeout"),
+		}
+		c.Lock.Renew = durationsUpTo(time.Millisecond, c.Lock.TTL).Draw(t, "own renew")
+	}
 	c.Read = min(c.Work, orZero(t, durations(0), "read"))
 	if w := maybe(t, durations(0), "write"); w != nil {
 		*w = max(c.Read, min(c.Work, *w))

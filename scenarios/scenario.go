@@ -8,6 +8,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -65,6 +66,7 @@ type Client struct {
 	Count    int // 1; more are called NAME-1, NAME-2, …
 	Start    time.Duration
 	Style    *history.Style // nil: the style the scenario is played in
+	Lock     OwnLock
 	Tasks    int            // concurrent tasks of the process, each doing Sections; 1
 	Sections int            // how often each task acquires, works and releases; 1
 	Enters   int            // how often a section enters the lock before it works; 0 is once
@@ -79,6 +81,14 @@ type Client struct {
 	Think    time.Duration  // pause between sections
 	Stays    bool           // the process stays up after its sections, with its connections and sessions
 	Servers  []string       // which servers it connects to, in this order; all, in any order, if empty
+}
+
+// OwnLock is what one client's lock has otherwise than the scenario's; what is zero is the same.
+type OwnLock struct {
+	Algorithm string
+	TTL       time.Duration
+	Renew     time.Duration
+	Timeout   time.Duration
 }
 
 // Retry says how a blocked Acquire polls.
@@ -160,6 +170,46 @@ type Case struct {
 	Variant  string    // "" if the scenario has no variants
 	Style    history.Style
 	Fencing  history.Fencing
+}
+
+// LockOf returns the lock of a client. If that has an algorithm of its own, the scenario's interval of renewals is not for it.
+func (s *Scenario) LockOf(c *Client) Lock {
+	l, own := s.Lock, &c.Lock
+	if own.Algorithm != "" {
+		l.Algorithm, l.Renew = own.Algorithm, 0
+	}
+	l.TTL, l.Renew, l.Timeout = cmp.Or(own.TTL, l.TTL), cmp.Or(own.Renew, l.Renew), cmp.Or(own.Timeout, l.Timeout)
+	return l
+}
+
+// LockOfProcess returns the lock of the client process of that name; the scenario's if there is none.
+func (s *Scenario) LockOfProcess(name string) Lock {
+	for i := range s.Clients {
+		if slices.Contains(s.Clients[i].Names(), name) {
+			return s.LockOf(&s.Clients[i])
+		}
+	}
+	return s.Lock
+}
+
+// Algorithms lists the names of the locks of all clients, each once, the scenario's first.
+func (s *Scenario) Algorithms() []string {
+	list := []string{s.Lock.Algorithm}
+	for i := range s.Clients {
+		if own := s.Clients[i].Lock.Algorithm; own != "" && !slices.Contains(list, own) {
+			list = append(list, own)
+		}
+	}
+	return list
+}
+
+// Lease returns the longest time to live of a lease or a session of its clients.
+func (s *Scenario) Lease() time.Duration {
+	longest := s.Lock.TTL
+	for i := range s.Clients {
+		longest = max(longest, s.Clients[i].Lock.TTL)
+	}
+	return longest
 }
 
 // Cases unfolds the scenario: its variants, and within each the styles and fencing modes.

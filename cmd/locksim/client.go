@@ -65,7 +65,7 @@ func reality(lock *locks.Algorithm) string {
 // bringOf builds the clients whose locks a scenario plays.
 func (c *call) bringOf(s *scenarios.Scenario) error {
 	for _, each := range s.Cases() {
-		if err := c.bring(each.Scenario.Lock.Algorithm); err != nil {
+		if err := c.bring(each.Scenario.Algorithms()...); err != nil {
 			return fmt.Errorf("%s: %w", reports.Visible(s.Name), err)
 		}
 	}

@@ -76,7 +76,7 @@ func (c *checking) play(p *Plan) error {
 		k, c.watched = len(c.watched), append(c.watched, w)
 	}
 	w, seeds := c.watched[k], uint64(checkSeeds)
-	if p.Algorithm.Program != nil {
+	if p.programs {
 		seeds = checkProgramSeeds
 	}
 	for n := range seeds {
@@ -123,19 +123,30 @@ func (f *watchedFault) note(r *Result) {
 	f.whats = slices.Compact(f.whats)
 }
 
-// Refuse lists what a scenario asks in vain of its lock: fencing modes that need a token, and an interval of renewals.
+// Refuse lists what a scenario asks in vain of its locks: fencing modes that need a token, and intervals of renewals.
 func Refuse(s *scenarios.Scenario, o Options) scenarios.Errors {
 	problems, last := RefuseModes(s, o), (*scenarios.Scenario)(nil)
 	for _, c := range s.Cases() {
-		lock, known := o.Lock(c.Scenario)
-		if c.Scenario == last || !known || c.Scenario.Lock.Renew == 0 || lock.HeedsRenew || lock.Program != nil {
+		if c.Scenario == last {
 			continue
 		}
 		last = c.Scenario
-		problems = append(problems, last.Errorf("lock.renew", "%s does not renew its lease; want a lock that does, such as "+
-			"watchdog, or no interval", lock.Name))
+		problems = refuseRenewal(problems, last, &o, last.Lock, "lock")
+		for i := range last.Clients {
+			if own := &last.Clients[i]; own.Lock.Renew > 0 {
+				problems = refuseRenewal(problems, last, &o, last.LockOf(own), "clients."+own.Name+".lock")
+			}
+		}
 	}
 	return problems
+}
+
+func refuseRenewal(to scenarios.Errors, s *scenarios.Scenario, o *Options, l scenarios.Lock, at string) scenarios.Errors {
+	lock, known := o.Locks.Find(l.Algorithm)
+	if !known || l.Renew == 0 || lock.HeedsRenew || lock.Program != nil {
+		return to
+	}
+	return append(to, s.Errorf(at+".renew", "%s does not renew its lease; want a lock that does, such as watchdog, or no interval", lock.Name))
 }
 
 // RefuseModes lists the fencing modes of a scenario that compare fencing tokens although its lock issues none, in any

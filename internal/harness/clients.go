@@ -13,6 +13,7 @@ type Client struct {
 	Name    string
 	Random  string   // the client whose random stream it uses: its own, unless it is a forked twin
 	Servers []string // of an ensemble, to which it connects in this order; all if empty
+	Lock    string   // the name of its algorithm
 	Options locks.Options
 	Start   time.Duration
 	Work    workload.Plan
@@ -21,7 +22,8 @@ type Client struct {
 // clientPlan is one client process, for running it in a simulation.
 type clientPlan struct {
 	Client
-	build locks.Builder // nil if a program is run
+	build   locks.Builder // nil if a program is run
+	program locks.Program // nil if a lock is built
 }
 
 // Clients lists the plan's client processes.
@@ -35,6 +37,12 @@ func (p *Plan) Clients() []Client {
 
 // Faults lists the faults of the plan, each with a name.
 func (p *Plan) Faults() []sim.Fault { return p.faults }
+
+// Tokens reports whether all locks of the plan hand out fencing tokens.
+func (p *Plan) Tokens() bool { return p.tokenless == "" }
+
+// Programs reports whether some clients of the plan are programs.
+func (p *Plan) Programs() bool { return p.programs }
 
 // Key returns the key whose creator holds the lock.
 func (p *Plan) Key() string { return p.keys[0] }

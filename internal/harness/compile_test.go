@@ -64,6 +64,27 @@ func TestTTLThatTheServersRefuseIsRefused(t *testing.T) {
 	}
 }
 
+func TestLocksOfClientsThatCannotBePlayedBesideTheScenariosAreRefused(t *testing.T) {
+	for own, want := range map[string]string{
+		"algorithm: set-nx-lau":        `lock.algorithm: there is no lock named "set-nx-lau"; did you mean "set-nx-lua"?`,
+		"algorithm: etcd":              "lock.algorithm: the lock etcd lives on servers of the kind etcd, not redis: want servers: {kind: etcd}",
+		"algorithm: redlock":           "lock.algorithm: set-nx-lua-fenced and redlock do not exclude each other: the one holds by ",
+		"algorithm: set-nx-lua":        "expect.fencing-order: the lock set-nx-lua hands out no fencing token",
+		"ttl: 5s, timeout: 3s":         "",
+		"algorithm: set-nx-lua-fenced": "",
+	} {
+		s, err := scenarios.Parse("x.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua-fenced}\n"+
+			"clients: {a: {work: 1s}, b: {work: 1s, lock: {"+own+"}}}\nexpect: {fencing-order: held}\n"))
+		require.NoError(t, err)
+		_, err = harness.Compile(s.Cases()[0], harness.Options{})
+		if want == "" {
+			require.NoError(t, err, own)
+		} else {
+			require.ErrorContains(t, err, want, own)
+		}
+	}
+}
+
 func TestDeploymentsThatTheLockCannotUseAreRefused(t *testing.T) {
 	const knowNothing = "the lock redlock asks servers that know nothing of each other, of which "
 	for text, want := range map[string]string{

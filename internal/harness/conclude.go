@@ -15,7 +15,7 @@ import (
 // observer sees what they grant.
 func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.Ending, unheard bool) *history.History {
 	h := r.Close()
-	h.Fencing, h.Registers, h.Keeps = p.Case.Fencing, p.Case.Scenario.Resource.Registers, p.keeps()
+	h.Fencing, h.Registers, h.Keeps = p.Case.Fencing, p.Case.Scenario.Resource.Registers, p.keeps
 	h.End, h.Bound, h.Quiescent = end.At, end.Bound, end.Quiescent
 	for i, f := range faults {
 		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {
@@ -39,7 +39,7 @@ func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.En
 func (p *Plan) judging(seed uint64) checker.Options {
 	s := p.Case.Scenario
 	return checker.Options{
-		ProgressWithin: s.Progress, Lease: cmp.Or(s.Lock.TTL, defaultLease),
+		ProgressWithin: s.Progress, Lease: cmp.Or(s.Lease(), defaultLease),
 		Load:   checker.Load{Waiter: s.Load.Waiter, Holder: s.Load.Holder},
 		Sample: seed%sampled == 0,
 	}
@@ -47,9 +47,3 @@ func (p *Plan) judging(seed uint64) checker.Options {
 
 // defaultLease is the life of a lease where a scenario states none (package scenarios).
 const defaultLease = 10 * time.Second
-
-// keeps reports whether the lock keeps what it holds by itself.
-func (p *Plan) keeps() bool {
-	a := &p.Algorithm
-	return a.Keeps || a.Renews || a.Extends && p.Case.Scenario.Lock.Renew > 0
-}

@@ -123,7 +123,7 @@ func (e *ending) leftover() (due, stays bool) {
 		}
 		switch {
 		case over > e.h.End:
-		case e.h.End.Sub(max(c.From, over)) <= 3*e.plan.Case.Scenario.Lock.TTL:
+		case e.h.End.Sub(max(c.From, over)) <= 3*e.plan.Case.Scenario.Lease():
 			due = true
 		case c.Expires == trace.Never:
 			stays = true
@@ -171,7 +171,7 @@ const unchanged = 2
 // scenario allows.
 func (e *ending) quiet() time.Duration {
 	s := e.plan.Case.Scenario
-	lease := s.Lock.TTL
+	lease := s.Lease()
 	if s.Lock.LockDelay != nil {
 		lease += *s.Lock.LockDelay
 	}
@@ -202,7 +202,7 @@ const standstill = 10
 
 // long is that time, and what a client may sleep in it.
 func (e *ending) long(client string) time.Duration {
-	return standstill*e.plan.Case.Scenario.Lock.TTL + e.pause(client)
+	return standstill*e.plan.Case.Scenario.Lease() + e.pause(client)
 }
 
 // stuck reports whether a critical section should have ended long ago, and nothing has changed since: its client waits for

@@ -13,6 +13,7 @@ import (
 	"github.com/locksim/locksim/internal/sim/wasm"
 	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/internal/workload"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -209,21 +210,20 @@ func (g *guest) Resolve(address string) (*sim.Node, wire.Conversation) {
 }
 
 // refusePrograms refuses what a client program cannot be asked to do.
-func (p *Plan) refusePrograms() error {
-	s := p.Case.Scenario
-	name := p.Algorithm.Name
-	if _, known := p.Algorithm.Program.(*wasm.Module); !known {
-		return s.Errorf("lock.algorithm", "the program of the lock %s is of a kind that cannot be run here", name)
+func (p *Plan) refusePrograms(a *locks.Algorithm, l *scenarios.Lock, at string) error {
+	s, name := p.Case.Scenario, a.Name
+	if _, known := a.Program.(*wasm.Module); !known {
+		return s.Errorf(at+".algorithm", "the program of the lock %s is of a kind that cannot be run here", name)
 	}
 	if !s.Servers.Facts().Serves {
 		return s.Errorf("servers.kind", "client programs cannot speak to the simulated %s", s.Servers.Facts().Title)
 	}
-	if s.Lock.Renew > 0 && !p.Algorithm.Renews && !p.Algorithm.Extends {
-		return s.Errorf("lock.renew", "the lock %s is not known to prolong its leases: its client says so by //locksim:lock extends", name)
+	if l.Renew > 0 && !a.Renews && !a.Extends {
+		return s.Errorf(at+".renew", "the lock %s is not known to prolong its leases: its client says so by //locksim:lock extends", name)
 	}
 	i := slices.IndexFunc(s.Clients, func(c scenarios.Client) bool { return c.Tasks > 1 })
 	if i >= 0 {
-		return s.Errorf(fmt.Sprintf("clients[%d].tasks", i),
+		return s.Errorf("clients."+s.Clients[i].Name+".tasks",
 			"the lock %s is a client program, whose tasks cannot be told apart from outside: want 1 task", name)
 	}
 	return nil

@@ -6,6 +6,8 @@ package harness
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
@@ -22,13 +24,20 @@ import (
 
 // Plan is a case that has been checked and is ready to be run with any seed.
 type Plan struct {
-	Case      scenarios.Case
+	Case scenarios.Case
+	// Algorithm is the scenario's lock. Clients with a lock of their own have one that holds by the same rule on the same keys;
+	// its scripts are among these.
 	Algorithm locks.Algorithm
 
 	faults  []sim.Fault // the scenario's, each with a name
 	texts   []string    // what each of them does, for a reader
 	clients []clientPlan
 	keys    []string // of the lock, or the several that it takes: the maker of the first holds it
+
+	programs bool // some clients are programs
+	keeps    bool // every lock keeps what it holds by itself
+	// tokenless is a lock that hands out no fencing tokens; "" if all do.
+	tokenless string
 }
 
 // Result is the result of one run. The caller may keep its history and events.
@@ -70,21 +79,29 @@ func Compile(c scenarios.Case, o Options) (*Plan, error) {
 		return nil, UnknownLock(s, o.Locks)
 	}
 	p := &Plan{Case: c, Algorithm: algorithm}
-	if err := p.check(o.Instead != nil); err != nil {
+	if err := p.check(&algorithm, &s.Lock, "lock", o.Instead != nil); err != nil {
 		return nil, err
+	}
+	p.keys = keysOf(&algorithm, s.Lock)
+	if err := p.addClients(&o); err != nil {
+		return nil, err
+	}
+	if p.tokenless != "" && o.Instead == nil {
+		if err := p.refuseTokenless(); err != nil {
+			return nil, err
+		}
 	}
 	for i, f := range s.Faults {
 		f.Name = f.NameAt(i)
 		p.faults = append(p.faults, f)
 		p.texts = append(p.texts, f.Action.String())
 	}
-	p.keys = keysOf(&p.Algorithm, locks.Options{Key: s.Lock.Key, TTL: s.Lock.TTL})
-	p.addClients()
 	return p, nil
 }
 
 // keysOf lists the keys of a lock on its servers.
-func keysOf(a *locks.Algorithm, o locks.Options) []string {
+func keysOf(a *locks.Algorithm, l scenarios.Lock) []string {
+	o := locks.Options{Key: l.Key, TTL: l.TTL}
 	switch {
 	case a.Keys != nil:
 		return a.Keys(o)
@@ -95,19 +112,19 @@ func keysOf(a *locks.Algorithm, o locks.Options) []string {
 	}
 }
 
-// check says why the lock cannot be played in the scenario. Of a lock that is played instead of the scenario's own, tokens and
-// replicas are not asked.
-func (p *Plan) check(instead bool) error {
-	s, a := p.Case.Scenario, &p.Algorithm
+// check says why a lock, which stands at a place of the scenario, cannot be played in it. Of a lock that is played instead of the
+// scenario's own, replicas are not asked.
+func (p *Plan) check(a *locks.Algorithm, l *scenarios.Lock, at string, instead bool) error {
+	s := p.Case.Scenario
 	if a.New == nil && a.Program == nil {
-		return s.Errorf("lock.algorithm", "the lock %q has no builder and no program", a.Name)
+		return s.Errorf(at+".algorithm", "the lock %q has no builder and no program", a.Name)
 	}
 	if needs := a.Backend(); needs != s.Servers.Kind {
-		return s.Errorf("lock.algorithm", "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}",
+		return s.Errorf(at+".algorithm", "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}",
 			a.Name, needs, s.Servers.Kind, needs)
 	}
 	if a.Check != nil {
-		if err := a.Check(locks.Options{Key: s.Lock.Key}); err != nil {
+		if err := a.Check(locks.Options{Key: l.Key}); err != nil {
 			return s.Errorf("lock.key", "%v", err)
 		}
 	}
@@ -115,40 +132,73 @@ func (p *Plan) check(instead bool) error {
 		return s.Errorf("resource.in", "the lock %s cannot guard data on its own servers", a.Name)
 	}
 	if !instead {
-		if err := p.refuseTokenless(); err != nil {
-			return err
-		}
-		field, problem := s.Servers.Backend().Refuses((*backend.Servers)(&s.Servers), a.Authority, a.Name, s.Lock.Acks)
+		field, problem := s.Servers.Backend().Refuses((*backend.Servers)(&s.Servers), a.Authority, a.Name, l.Acks)
 		if field != "" {
 			return s.Errorf(field, "%s", problem)
 		}
 	}
 	if a.Program != nil {
-		if err := p.refusePrograms(); err != nil {
+		if err := p.refusePrograms(a, l, at); err != nil {
 			return err
 		}
 	}
-	if f := s.Servers.Facts(); f.MaxTTL > 0 && (s.Lock.TTL < f.MinTTL || s.Lock.TTL > f.MaxTTL) {
-		return s.Errorf("lock.ttl", "%s refuses sessions with a TTL of %v: want %v to %v", f.Title, s.Lock.TTL, f.MinTTL, f.MaxTTL)
+	if f := s.Servers.Facts(); f.MaxTTL > 0 && (l.TTL < f.MinTTL || l.TTL > f.MaxTTL) {
+		return s.Errorf(at+".ttl", "%s refuses sessions with a TTL of %v: want %v to %v", f.Title, l.TTL, f.MinTTL, f.MaxTTL)
 	}
 	return nil
 }
 
-// refuseTokenless refuses a scenario that expects something of tokens which its lock does not hand out.
+// ownLock finds the lock of a client that has one of its own, and says why it cannot be played beside the scenario's. What is
+// played in place of the scenario's lock is played in place of it, too.
+func (p *Plan) ownLock(c *scenarios.Client, l *scenarios.Lock, o *Options) (*locks.Algorithm, error) {
+	s, at := p.Case.Scenario, "clients."+c.Name+".lock"
+	a := &p.Algorithm
+	if c.Lock.Algorithm != "" && o.Instead == nil {
+		found, ok := o.Locks.Find(c.Lock.Algorithm)
+		if !ok {
+			return nil, s.Errorf(at+".algorithm", "there is no lock named %q%s", c.Lock.Algorithm, nearestLock(c.Lock.Algorithm, o.Locks))
+		}
+		a = &found
+	}
+	keys := keysOf(a, *l)
+	if a.Backend() == s.Servers.Kind && (a.Authority != p.Algorithm.Authority || !slices.Equal(keys, p.keys)) {
+		return nil, s.Errorf(at+".algorithm", "%s and %s do not exclude each other: the one holds by %s, the other by %s",
+			p.Algorithm.Name, a.Name, rule(&p.Algorithm, p.keys), rule(a, keys))
+	}
+	return a, p.check(a, l, at, o.Instead != nil)
+}
+
+// rule says what makes a client the holder of a lock.
+func rule(a *locks.Algorithm, keys []string) string {
+	key := strconv.Quote(keys[0])
+	switch a.Authority {
+	case locks.OneNode:
+		return "the key " + key + " on one server"
+	case locks.Majority:
+		return "the key " + key + " on most servers"
+	case locks.Replicated:
+		return "the key " + key + " on a master and its replicas"
+	case locks.MostKeys:
+		return "most of the keys " + strings.Join(keys, ", ")
+	case locks.Queue:
+		return "the first entry under " + key
+	case locks.NoAuthority:
+	}
+	return "what it does not state"
+}
+
+// refuseTokenless refuses a scenario that expects something of tokens which one of its locks does not hand out.
 func (p *Plan) refuseTokenless() error {
 	s := p.Case.Scenario
-	if p.Algorithm.Token {
-		return nil
-	}
 	for _, e := range s.Expect {
 		judged := !e.Any && (e.Verdict == checker.Held || e.Verdict == checker.Violated)
 		switch {
 		case !judged:
 		case e.Property == checker.FencingOrder:
-			return s.Errorf("expect.fencing-order", "the lock %s hands out no fencing token", p.Algorithm.Name)
+			return s.Errorf("expect.fencing-order", "the lock %s hands out no fencing token", p.tokenless)
 		case e.Property == checker.Resource && e.Fencing != nil && e.Fencing.NeedsToken():
 			return s.Errorf("expect.resource."+e.Fencing.String(),
-				"the lock %s hands out no fencing token to compare; want not-judged, or a mode that needs none", p.Algorithm.Name)
+				"the lock %s hands out no fencing token to compare; want not-judged, or a mode that needs none", p.tokenless)
 		}
 	}
 	return nil
@@ -171,7 +221,7 @@ func nearestLock(name string, known locks.Set) string {
 	return "; the locks are " + strings.Join(names, ", ")
 }
 
-func (p *Plan) addClients() {
+func (p *Plan) addClients(o *Options) error {
 	s := p.Case.Scenario
 	twins := make(map[string]string)
 	for _, f := range s.Faults {
@@ -181,27 +231,51 @@ func (p *Plan) addClients() {
 			}
 		}
 	}
+	p.keeps = true
 	for i := range s.Clients {
 		c := &s.Clients[i]
+		lock, algorithm := s.LockOf(c), &p.Algorithm
+		if c.Lock != (scenarios.OwnLock{}) {
+			own, err := p.ownLock(c, &lock, o)
+			if err != nil {
+				return err
+			}
+			algorithm = own
+		}
+		p.accommodate(algorithm, &lock)
 		for _, name := range c.Names() {
 			random := name
 			if twin := twins[name]; twin != "" {
 				random = twin
 			}
-			options := p.lockOptions(c)
+			options := lockOptions(&lock, c)
 			plan := clientPlan{Client: Client{
-				Name: name, Random: random, Servers: c.Servers, Options: options, Start: c.Start, Work: p.workOf(c),
-			}}
-			if p.Algorithm.New != nil {
-				plan.build = p.Algorithm.New(options)
+				Name: name, Random: random, Servers: c.Servers, Lock: algorithm.Name, Options: options, Start: c.Start, Work: p.workOf(c),
+			}, program: algorithm.Program}
+			if algorithm.New != nil {
+				plan.build = algorithm.New(options)
 			}
 			p.clients = append(p.clients, plan)
 		}
 	}
+	return nil
 }
 
-func (p *Plan) lockOptions(c *scenarios.Client) locks.Options {
-	l := &p.Case.Scenario.Lock
+// accommodate makes the plan one with a client that has this lock.
+func (p *Plan) accommodate(a *locks.Algorithm, l *scenarios.Lock) {
+	p.programs = p.programs || a.Program != nil
+	if !a.Token && p.tokenless == "" {
+		p.tokenless = a.Name
+	}
+	p.keeps = p.keeps && (a.Keeps || a.Renews || a.Extends && l.Renew > 0)
+	for _, script := range a.Scripts {
+		if !slices.ContainsFunc(p.Algorithm.Scripts, func(known locks.Script) bool { return known == script }) {
+			p.Algorithm.Scripts = append(slices.Clip(p.Algorithm.Scripts), script)
+		}
+	}
+}
+
+func lockOptions(l *scenarios.Lock, c *scenarios.Client) locks.Options {
 	return locks.Options{
 		Key: l.Key, TTL: l.TTL, Renew: l.Renew, Timeout: l.Timeout,
 		Retry: locks.Retry{Delay: c.Retry.Delay, Jitter: c.Retry.Jitter, Tries: c.Retry.Tries},

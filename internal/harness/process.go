@@ -178,7 +178,7 @@ func (p *process) Refused(id history.ID, o history.Outcome, why error, final boo
 		if !errors.Is(why, locks.ErrNotAcquired) {
 			x.Why = why
 		}
-		if p.world.plan.Algorithm.Program != nil {
+		if p.client.program != nil {
 			x.Said = ownWords(why)
 		}
 		p.world.journal.Refused(id, x)

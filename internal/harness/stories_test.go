@@ -99,6 +99,31 @@ faults:
   - {at: 500ms, evict: redis-1}
 measures: {wait-max-ns: {min: 7s}}
 `,
+	"a client's own lease ends, whatever the scenario's is": `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {work: 5s, lock: {ttl: 2s}}, b: {start: 1s, work: 1s}}
+expect: {mutual-exclusion: violated, exclusion-at-service: held}
+`,
+	"a client's own lease lasts, whatever the scenario's is": `
+lock: {algorithm: set-nx-lua, ttl: 2s}
+clients: {a: {work: 5s, lock: {ttl: 10s}}, b: {start: 1s, work: 1s}}
+expect: {mutual-exclusion: held, exclusion-at-service: held}
+`,
+	"a client's own lock deletes what the others have": `
+lock: {algorithm: set-nx-lua, ttl: 2s}
+clients: {old: {work: 5s, lock: {algorithm: set-nx-ex-del}}, new: {start: 1s, work: 10s, lock: {ttl: 20s}}, c: {start: 2s, work: 1s}}
+expect: {mutual-exclusion: violated, release-safety: violated}
+`,
+	"a client's own lock renews its lease, and the scenario's does not": `
+lock: {algorithm: set-nx-lua, ttl: 2s}
+clients: {a: {work: 5s, lock: {algorithm: watchdog, renew: 500ms}}, b: {start: 1s, work: 1s}}
+expect: {mutual-exclusion: held, exclusion-at-service: held}
+`,
+	"what one lock has no token for is not fenced": `
+lock: {algorithm: set-nx-lua-fenced, ttl: 2s}
+clients: {a: {work: 5s}, b: {start: 1s, work: 5s, lock: {algorithm: set-nx-lua}}}
+expect: {mutual-exclusion: violated, fencing-order: not-judged}
+`,
 	"an old key that a power loss brings back is its maker's": `
 lock: {algorithm: set-nx-lua, ttl: 1s}
 servers: {persistence: everysec}

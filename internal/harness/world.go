@@ -35,7 +35,7 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 		Limits: limitsOf(s), Check: func() string { return w.mustEnd(r) },
 	}, &r.spare)
 	w.journal.Recorder = record.New(w.engine.Now, record.Options{
-		Authority: p.Algorithm.Authority, HasTokens: p.Algorithm.Token, HasPrograms: p.Algorithm.Program != nil, Room: r.last,
+		Authority: p.Algorithm.Authority, HasTokens: p.Tokens(), HasPrograms: p.programs, Room: r.last,
 	})
 	w.spare = r.spareOf(s.Servers.Kind)
 	w.service = servers.Build(s.Servers.Backend(), w)
@@ -61,7 +61,7 @@ func (w *world) addClient(c *clientPlan, programs *wasm.Pool) {
 		if t.Node().Life() == 0 { // a restarted process begins at once
 			t.Sleep(c.Start)
 		}
-		if module, ok := w.plan.Algorithm.Program.(*wasm.Module); ok {
+		if module, ok := c.program.(*wasm.Module); ok {
 			newGuest(p).run(programs, module)
 			return
 		}

@@ -23,7 +23,7 @@ func refuse(p *harness.Plan) error {
 	s := p.Case.Scenario
 	d := &s.Servers
 	switch {
-	case p.Algorithm.New == nil:
+	case p.Programs():
 		return &Refusal{"lock", "it is a program for the simulation"}
 	case !slices.Contains(append(kinds, "etcd"), d.Kind):
 		return &Refusal{"servers", "no servers of the kind " + d.Kind + " are started"}

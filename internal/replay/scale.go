@@ -24,9 +24,6 @@ type scaler struct{ speed float64 }
 func scale(s *scenarios.Scenario, speed float64) *scenarios.Scenario {
 	x, out := scaler{speed}, *s
 	out.Lock.TTL, out.Lock.Renew, out.Lock.Timeout = x.time(s.Lock.TTL), x.time(s.Lock.Renew), x.time(s.Lock.Timeout)
-	if s.Servers.Kind == "etcd" {
-		out.Lock.TTL = max(out.Lock.TTL.Round(time.Second), 2*time.Second)
-	}
 	out.Lock.LockDelay = x.optional(s.Lock.LockDelay)
 	d := &out.Servers
 	if d.Kind == "zookeeper" {
@@ -38,6 +35,14 @@ func scale(s *scenarios.Scenario, speed float64) *scenarios.Scenario {
 		*each = x.time(*each)
 	}
 	out.Clients = x.clients(s.Clients)
+	if d.Kind == "etcd" {
+		out.Lock.TTL = inSeconds(out.Lock.TTL)
+		for i := range out.Clients {
+			if own := &out.Clients[i].Lock; own.TTL > 0 {
+				own.TTL = inSeconds(own.TTL)
+			}
+		}
+	}
 	out.Resource.Latency = x.latency(s.Resource.Latency)
 	out.Network.Latency, out.Network.Links = x.latency(s.Network.Latency), slices.Clone(s.Network.Links)
 	for i := range out.Network.Links {
@@ -53,6 +58,9 @@ func scale(s *scenarios.Scenario, speed float64) *scenarios.Scenario {
 	return &out
 }
 
+// inSeconds is the life of a lease that etcd grants.
+func inSeconds(ttl time.Duration) time.Duration { return max(ttl.Round(time.Second), 2*time.Second) }
+
 func (x scaler) clients(list []scenarios.Client) []scenarios.Client {
 	list = slices.Clone(list)
 	for i := range list {
@@ -62,6 +70,7 @@ func (x scaler) clients(list []scenarios.Client) []scenarios.Client {
 		}
 		for _, each := range []*time.Duration{
 			&c.Start, &c.Wait, &c.Again, &c.Unlock, &c.Retry.Delay, &c.Retry.Jitter, &c.Work, &c.Read, &c.Think,
+			&c.Lock.TTL, &c.Lock.Renew, &c.Lock.Timeout,
 		} {
 			*each = x.time(*each)
 		}

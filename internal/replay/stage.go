@@ -90,7 +90,7 @@ func newStage(ctx context.Context, p *harness.Plan, program []string, patience t
 			err = errors.Join(err, s.close())
 		}
 	}()
-	s.journal = newJournal(s.Now, p.Algorithm.Token)
+	s.journal = newJournal(s.Now, p.Tokens())
 	s.resource = storage.New(p.Case.Fencing, s.scenario.Resource.Registers, s.journal.Decided)
 	s.servers = newServers(s)
 	s.injector = sim.NewInjector(s)
@@ -119,7 +119,7 @@ func newStage(ctx context.Context, p *harness.Plan, program []string, patience t
 func (s *stage) add(c harness.Client) error {
 	a := &actor{node: &node{name: c.Name}, plan: c}
 	a.part = part{
-		Name: c.Name, Algorithm: s.plan.Algorithm.Name, Options: c.Options, Work: c.Work, Patience: s.patience,
+		Name: c.Name, Algorithm: c.Lock, Options: c.Options, Work: c.Work, Patience: s.patience,
 		Clock: s.clockOf(c.Name),
 	}
 	if c.Random != c.Name || s.isTwin(c.Name) {

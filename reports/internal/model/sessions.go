@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/trace"
@@ -40,7 +41,7 @@ func (v *View) sessionLives(c *history.Copy) (lives []trace.Instant, life trace.
 	if role, nodes := v.Servers().Role(); role != "leader" || !nodes || c.Client == "" {
 		return nil, 0
 	}
-	life = trace.Instant(v.Run.Case.Scenario.Lock.TTL)
+	life = trace.Instant(v.TTL(c.Client))
 	lives = []trace.Instant{c.From}
 	for _, at := range v.heardOf(c.Client) {
 		if at < c.To && at <= v.crashed(c) && at > lives[len(lives)-1]+life/50 {
@@ -49,6 +50,9 @@ func (v *View) sessionLives(c *history.Copy) (lives []trace.Instant, life trace.
 	}
 	return lives, life
 }
+
+// TTL is the time to live of a client's leases, or the time-out of its session.
+func (v *View) TTL(client string) time.Duration { return v.Run.Case.Scenario.LockOfProcess(client).TTL }
 
 // heardOf are the moments at which the leader hears of a client: from itself, or from the server that the client is
 // connected to, with its next request or PONG (Learner.ping sends the sessions that were heard of since the last one).

@@ -42,17 +42,32 @@ func StoryToTell(r *model.Run) string {
 
 // Heading names the case.
 func Heading(r *model.Run) []string {
-	parts := []string{r.Lock}
-	switch ttl := wording.Precise(r.Case.Scenario.Lock.TTL); {
-	case r.Case.Scenario.Servers.Holds() == "session":
-		parts[0] += " with sessions of " + ttl
-	case hasLease(r):
-		parts[0] += " with a lease of " + ttl
+	s := r.Case.Scenario
+	parts := []string{r.Lock + term(r, &s.Lock)}
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		if l := s.LockOf(c); c.Lock != (scenarios.OwnLock{}) {
+			if r.Lock != s.Lock.Algorithm { // it is played in place of all of them
+				l.Algorithm = r.Lock
+			}
+			parts = append(parts, c.Name+": "+l.Algorithm+term(r, &l))
+		}
 	}
 	if r.Case.Variant != "" {
 		parts = append(parts, "variant "+r.Case.Variant)
 	}
 	return append(parts, styles(r), "fencing "+r.Case.Fencing.String(), "seed "+wording.Hex(r.Seed))
+}
+
+// term says for how long a lock is granted.
+func term(r *model.Run, l *scenarios.Lock) string {
+	switch ttl := wording.Precise(l.TTL); {
+	case r.Case.Scenario.Servers.Holds() == "session":
+		return " with sessions of " + ttl
+	case hasLease(r):
+		return " with a lease of " + ttl
+	}
+	return ""
 }
 
 // styles names the style of the clients, and that of each client with one of its own.

@@ -105,7 +105,7 @@ func (t *narrator) overstated(a *history.Acquisition) string {
 		return ""
 	}
 	m, _ := request(t.v, &t.v.History.Copies[i])
-	if m == nil || a.Deadline.Sub(m.Sent) <= s.Lock.TTL {
+	if m == nil || a.Deadline.Sub(m.Sent) <= t.v.TTL(a.Client) {
 		return ""
 	}
 	t.wrong("Lock", "states too late a deadline")
