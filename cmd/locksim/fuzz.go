@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/fuzz"
@@ -23,6 +24,7 @@ func fuzzCommand() command {
 }
 
 const fuzzUsage = `usage: locksim fuzz LOCK [flags]
+       locksim fuzz --mixed LOCK,LOCK [flags]
        locksim fuzz SCENARIO|FILE [flags]
 
 Draws random scenarios for a lock (deployment, clients, times, faults), or adds random faults to one scenario, runs them,
@@ -49,6 +51,8 @@ in how many runs it could have been.
                      careful, for a scenario the styles that it names)
   --property NAMES   properties whose violations count (default all but availability and load)
   --variant NAME     the scenario's variant
+  --mixed LOCKS      fuzz clients with these locks, and with LOCK if it is given, beside each other on one key, such as
+                     --mixed redsync@v4.15.0,redsync@v4.18.1: may old and new versions run side by side?
   --client FOLDER    fuzz your own client of a library, whose program is in this folder
   --from N           number of the first run (default 0); the same number always draws the same scenario
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
@@ -81,6 +85,7 @@ type fuzzOptions struct {
 	toFirst, resume, progress boolFlag
 	aim
 	variant, client, ledger string
+	mixed                   string // the other locks
 	again                   string // the command without the flags for runs and output
 	shard                   shardFlag
 }
@@ -101,6 +106,7 @@ func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
 	fs.Var(&o.drift, "drift", "")
 	fs.StringVar(&o.variant, "variant", "", "")
 	fs.StringVar(&o.client, "client", "", "")
+	fs.StringVar(&o.mixed, "mixed", "", "")
 	o.from.what = "the number of a run"
 	fs.Var(&o.from, "from", "")
 	fs.StringVar(&o.ledger, "ledger", "", "")
@@ -119,6 +125,13 @@ func runFuzz(c *call) int {
 		names = append(names, ownClient(o.client))
 		err = cmp.Or(err, missing(o.client))
 	}
+	var beside []string
+	if o.mixed != "" {
+		beside = strings.Split(o.mixed, ",")
+	}
+	if len(names) == 0 && len(beside) > 0 {
+		names, beside = beside[:1], beside[1:]
+	}
 	switch {
 	case errors.Is(err, errHelp):
 		return c.help("fuzz")
@@ -126,13 +139,16 @@ func runFuzz(c *call) int {
 	case len(names) == 0:
 		err = errors.New("no lock or scenario given; see locksim list")
 	case len(names) > 1:
-		err = fmt.Errorf("one lock or scenario at a time, but %q was given too", names[1])
+		err = fmt.Errorf("one lock or scenario at a time, but %q was given too; --mixed plays several locks beside each other", names[1])
+	case o.mixed != "" && (len(beside) == 0 || slices.Contains(beside, names[0])):
+		err = errors.New("--mixed needs two different locks, such as --mixed redsync@v4.15.0,redsync@v4.18.1")
 	default:
 		err = o.check()
 	}
 	if err != nil {
 		return c.wrong(err)
 	}
+	o.mixed = strings.Join(beside, ",")
 	o.again = commandOf(fs, names[0])
 	config, err := c.config(o, names[0])
 	if err != nil {
@@ -149,7 +165,7 @@ func runFuzz(c *call) int {
 }
 
 // drawing lists the flags on which the run with a given number depends.
-var drawing = []string{"client", "drift", "faults", "fencing", "property", "style", "variant"}
+var drawing = []string{"client", "drift", "faults", "fencing", "mixed", "property", "style", "variant"}
 
 // commandOf is the command with the flags on which the run with a given number depends.
 func commandOf(fs *flag.FlagSet, name string) string {
@@ -200,8 +216,16 @@ func (c *call) config(o *fuzzOptions, name string) (fuzz.Config, error) {
 		Faults: chosen(&o.faults, search.ParseKind), Styles: chosen(&o.styles, history.ParseStyle),
 		Fencing: chosen(&o.fencing, history.ParseFencing), Properties: chosen(&o.properties, checker.ParseProperty),
 	}
-	if err := c.bring(name); err != nil {
+	if o.mixed != "" {
+		config.Beside = strings.Split(o.mixed, ",")
+	}
+	if err := c.bring(append([]string{name}, config.Beside...)...); err != nil {
 		return config, err
+	}
+	for _, other := range config.Beside {
+		if !c.isLock(other) {
+			return config, fmt.Errorf("there is no lock %q%s", other, didYouMean(other, append(lockNames(), clients.Names()...), "list locks"))
+		}
 	}
 	if c.isLock(name) {
 		if o.variant != "" {
@@ -211,6 +235,9 @@ func (c *call) config(o *fuzzOptions, name string) (fuzz.Config, error) {
 			o.ofLibrary(&config)
 		}
 		return config, nil
+	}
+	if o.mixed != "" {
+		return config, fmt.Errorf("fuzz: --mixed is for locks; in a scenario such as %s clients name locks of their own (clients.NAME.lock)", name)
 	}
 	s, err := c.baseScenario(name, o.variant)
 	config.Base = s

@@ -172,6 +172,7 @@ func (r *huntResult) shown() []finding {
 type huntDocument struct {
 	Schema      string             `json:"schema"`
 	Lock        string             `json:"lock"`
+	Beside      []string           `json:"beside,omitempty"`
 	Runs        int                `json:"runs"`
 	PerSecond   uint64             `json:"runs_per_second"`
 	Violated    int                `json:"violated_runs"`
@@ -246,7 +247,7 @@ type propertyDocument struct {
 // json writes all that is known.
 func (r *huntResult) json(w io.Writer) error {
 	d := huntDocument{
-		Schema: "locksim.fuzz/1", Lock: r.hunt.Config.Lock, Runs: r.tally.Runs, PerSecond: r.perSecond,
+		Schema: "locksim.fuzz/1", Lock: r.hunt.Config.Lock, Beside: r.hunt.Config.Beside, Runs: r.tally.Runs, PerSecond: r.perSecond,
 		Violated: r.tally.Violated, Interrupted: r.interrupted, Findings: []findingDocument{}, Undecided: r.undecided,
 	}
 	for i := range r.findings {

@@ -488,3 +488,26 @@ func TestProgressIsOneLineThatGoesAway(t *testing.T) {
 	p.say("so")
 	p.close()
 }
+
+// TestMixedLocksAreFuzzedBesideEachOther plays a right lock beside one that deletes any key: that needs the wrong one alone. What
+// cannot be mixed is refused before anything is played.
+func TestMixedLocksAreFuzzedBesideEachOther(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, out, stderr := locksim(t.Context(), "fuzz", "--mixed", "set-nx-lua,set-nx-ex-del", "--runs", "150", "--property", "release-safety")
+	require.Equal(t, exitDiffers, code, stderr)
+	require.Contains(t, out, "150 runs of set-nx-lua beside set-nx-ex-del\n")
+	require.Contains(t, out, "release-safety of set-nx-ex-del is violated")
+	require.Contains(t, out, "  no finding needs clients with different locks: each happens with one of the locks alone\n")
+	for _, c := range []struct{ args, want string }{
+		{"--mixed set-nx-lua", "--mixed needs two different locks"},
+		{"set-nx-lua --mixed set-nx-lua", "--mixed needs two different locks"},
+		{"--mixed set-nx-lua,watchdgo", `there is no lock "watchdgo"; did you mean "watchdog"?`},
+		{"--mixed set-nx-lua,redlock", "set-nx-lua and redlock do not exclude each other"},
+		{"lua-release --mixed watchdog", "--mixed is for locks"},
+		{"set-nx-lua watchdog", "--mixed plays several locks beside each other"},
+	} {
+		code, _, stderr := locksim(t.Context(), append([]string{"fuzz"}, strings.Fields(c.args)...)...)
+		require.Equal(t, exitUsage, code, c.args)
+		require.Contains(t, stderr, c.want, c.args)
+	}
+}

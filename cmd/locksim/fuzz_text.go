@@ -48,8 +48,29 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 	if text := neverText(r.neverDrawn, r.hunt.Config.Properties, atRisk); text != "" {
 		fmt.Fprintf(w, "  %s\n", text)
 	}
+	r.showMixed(w)
 	r.showLeft(w)
 	return nil
+}
+
+// showMixed says which findings need clients with different locks, rather than one of the locks alone.
+func (r *huntResult) showMixed(w io.Writer) {
+	if len(r.hunt.Config.Beside) == 0 {
+		return
+	}
+	var files []string
+	for i := range r.findings {
+		if len(r.findings[i].Counterexample.Scenario.Algorithms()) > 1 {
+			files = append(files, r.findings[i].shown.file)
+		}
+	}
+	switch {
+	case len(files) > 0:
+		fmt.Fprintf(w, "  %d of %s clients with different locks; the others happen with one of the locks alone:\n    %s\n",
+			len(files), plural(len(r.findings), "finding needs", "findings need"), strings.Join(files, "\n    "))
+	case len(r.findings) > 0:
+		fmt.Fprintln(w, "  no finding needs clients with different locks: each happens with one of the locks alone")
+	}
 }
 
 // neverText says which kinds of faults were never drawn, and which properties were exposed in no run; "" if there are none.
@@ -144,7 +165,7 @@ func (f *huntFinding) unlike(other *huntFinding) []string {
 func (r *huntResult) subject() string {
 	switch b := r.hunt.Config.Base; {
 	case b == nil:
-		return r.hunt.Config.Lock
+		return strings.Join(append([]string{r.hunt.Config.Lock}, r.hunt.Config.Beside...), " beside ")
 	case len(r.hunt.Config.Faults) == 0:
 		return b.Name
 	default:

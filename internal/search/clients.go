@@ -13,8 +13,12 @@ import (
 func (g *generator) addClients() {
 	g.brief = g.menu.Overrun > 0 && g.scenario.Lock.Renew == 0 && !oneIn(g, g.menu.Overrun)
 	longest := time.Duration(0)
+	which := 0
 	for i := range 2 + upTo(g, g.menu.Clients-2) {
 		c := g.client(i)
+		if len(g.menu.Beside) > 0 {
+			which = g.mix(&c, which)
+		}
 		longest = max(longest, c.Work)
 		g.clients = append(g.clients, c.Name)
 		g.scenario.Clients = append(g.scenario.Clients, c)
@@ -72,6 +76,23 @@ func (g *generator) client(i int) scenarios.Client {
 		c.Unlock = pick(g, ttl/10, ttl/100, ttl/2, ttl+eps)
 	}
 	return c
+}
+
+// mix draws which lock a client has, by number: the menu's own is 0. The second client's differs from the first one's.
+func (g *generator) mix(c *scenarios.Client, before int) int {
+	beside := g.menu.Beside
+	which := int(g.Below(int64(1 + len(beside))))
+	if len(g.clients) == 1 && which == before {
+		which = (which + 1) % (1 + len(beside))
+	}
+	if which > 0 {
+		own := &beside[which-1]
+		c.Lock.Algorithm = own.Name
+		if own.Extends {
+			c.Lock.Renew = g.scenario.Lock.Renew
+		}
+	}
+	return which
 }
 
 // patience draws how long a client's Acquire waits, and whether it is called again when it has given up.

@@ -15,6 +15,9 @@ type Menu struct {
 	Lock    string // a name of the catalogue of package locks, or of a lock that is given beside the scenario
 	Servers string // the kind of servers that it lives on; those that the catalogue names
 
+	// Beside are locks that some clients have instead, each drawing one of them all; the second never has that of the first.
+	Beside []locks.Algorithm
+
 	// Base is a scenario without variants to which faults are added: its lock, servers, clients, resource, network and
 	// clocks stand, and the faults that it has come first. Of the menu only styles, fencing modes, progress and what it
 	// says of faults are heeded then. Nil: all of the scenario is drawn.

@@ -18,6 +18,7 @@ import (
 // is the same run.
 type Config struct {
 	Lock       string              // a name of the catalogue, or of a lock that is given to [New]
+	Beside     []string            // locks that some clients have instead of it, each drawing one of them all; without Base
 	Base       *scenarios.Scenario // to which faults are added, instead of drawing everything; without variants
 	Faults     []search.Kind
 	Styles     []history.Style    // in which each scenario is played; careless, or those of Base
@@ -66,6 +67,7 @@ func sorted[T cmp.Ordered](list []T) []T { return slices.Compact(slices.Sorted(s
 // words is a configuration in words, as a ledger has it.
 type words struct {
 	Lock       string   `json:"lock"`
+	Beside     []string `json:"beside,omitempty"`
 	Program    string   `json:"program,omitempty"`
 	Base       string   `json:"base,omitempty"`
 	Faults     []string `json:"faults"`
@@ -78,7 +80,7 @@ type words struct {
 func (c Config) words() words {
 	c = c.canonical()
 	w := words{
-		Lock: c.Lock, Program: c.Program, Faults: names(c.Faults), Styles: names(c.Styles), Fencing: names(c.Fencing),
+		Lock: c.Lock, Beside: c.Beside, Program: c.Program, Faults: names(c.Faults), Styles: names(c.Styles), Fencing: names(c.Fencing),
 		Properties: names(c.Properties), Drift: c.Drift,
 	}
 	if c.Base != nil {
@@ -107,7 +109,7 @@ func (c *Config) UnmarshalJSON(text []byte) error {
 	if w.Drift < 0 || w.Drift > MostDrift {
 		return fmt.Errorf("the drift %d is not within 0 and %d", w.Drift, MostDrift)
 	}
-	*c = Config{Lock: w.Lock, Program: w.Program, Drift: w.Drift}
+	*c = Config{Lock: w.Lock, Beside: w.Beside, Program: w.Program, Drift: w.Drift}
 	if w.Base != "" {
 		base, err := scenarios.Parse("base", []byte(w.Base))
 		if err != nil {
@@ -143,6 +145,7 @@ func (c Config) differences(other Config) []string {
 		}
 	}
 	differ("lock", a.Lock, b.Lock)
+	differ("other locks", strings.Join(a.Beside, ","), strings.Join(b.Beside, ","))
 	differ("program", a.Program, b.Program)
 	if a.Base != b.Base {
 		list = append(list, "another scenario that faults are added to")

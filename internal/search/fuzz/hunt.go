@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,13 +41,20 @@ func New(c Config, known locks.Set) (*Hunt, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no lock %q", c.Lock)
 	}
-	if h.Config.Program = ""; lock.Program != nil {
-		h.Config.Program = lock.Program.Digest()
-		if usual {
-			h.Config.Properties = append(h.Config.Properties, checker.Survival)
+	all := []locks.Algorithm{lock}
+	for _, name := range c.Beside {
+		other, ok := known.Find(name)
+		if !ok {
+			return nil, fmt.Errorf("there is no lock %q", name)
 		}
+		all = append(all, other)
+	}
+	h.identify(all)
+	if usual && h.Config.Program != "" {
+		h.Config.Properties = append(h.Config.Properties, checker.Survival)
 	}
 	h.menu = search.Wide(&lock, c.Faults)
+	h.menu.Beside = all[1:]
 	h.menu.Styles, h.menu.Fencing, h.menu.Votes, h.menu.Between = c.Styles, c.Fencing, true, between
 	if c.Drift > 0 {
 		h.menu.Drift = c.Drift
@@ -57,13 +65,29 @@ func New(c Config, known locks.Set) (*Hunt, error) {
 	if err := h.rehearse(); err != nil {
 		return nil, err
 	}
-	if lock.Program != nil {
-		if err := search.Rehearse(h.menu, h.options); err != nil {
+	for i := range all {
+		if all[i].Program == nil {
+			continue
+		}
+		alone := h.menu
+		alone.Lock, alone.Beside = all[i].Name, nil
+		if err := search.Rehearse(alone, h.options); err != nil {
 			return nil, err
 		}
 	}
 	h.given = h.givenCores()
 	return h, nil
+}
+
+// identify notes the digests of the programs among the locks that are played.
+func (h *Hunt) identify(all []locks.Algorithm) {
+	var digests []string
+	for i := range all {
+		if p := all[i].Program; p != nil {
+			digests = append(digests, p.Digest())
+		}
+	}
+	h.Config.Program = strings.Join(digests, " ")
 }
 
 // checkBase refuses a scenario that does not run as it stands.
@@ -85,7 +109,12 @@ func (h *Hunt) rehearse() error {
 	for n := range uint64(rehearsed) {
 		s := h.Draw(n)
 		for _, c := range s.Cases() {
-			if _, err := harness.Compile(c, h.options); err != nil {
+			_, err := harness.Compile(c, h.options)
+			var problem *scenarios.Error
+			switch {
+			case len(h.Config.Beside) > 0 && errors.As(err, &problem): // of no file, but of locks that do not go together
+				return errors.New(problem.Problem)
+			case err != nil:
 				return err
 			}
 		}

@@ -146,6 +146,9 @@ func (r *reducer) compared(c *Counterexample) Blame {
 func (r *reducer) inPlaceOf(reference *locks.Algorithm, deadline bool) *scenarios.Scenario {
 	s := parameter.Clone(r.now)
 	s.Lock.Algorithm, s.Lock.Library = reference.Name, ""
+	for i := range s.Clients {
+		s.Clients[i].Lock.Algorithm, s.Clients[i].Lock.Renew = "", 0
+	}
 	learns := r.states(func(a history.Acquisition) bool { return a.CanLearn })
 	able := func(style history.Style) history.Style {
 		switch {

@@ -25,6 +25,23 @@ func (r *reducer) fewerOperations() {
 	r.lower(func(s *scenarios.Scenario) *int { return &s.Resource.Registers }, 1)
 }
 
+// oneLock gives all clients the same lock, any of those that they have; or else as many of them as it can the scenario's.
+func (r *reducer) oneLock() {
+	for i := range r.now.Clients {
+		r.try(func(s *scenarios.Scenario) bool { return unset(&s.Clients[i].Lock) })
+	}
+	for i := range r.now.Clients {
+		r.try(func(s *scenarios.Scenario) bool {
+			mixed := s.Clients[i].Lock != scenarios.OwnLock{}
+			s.Lock = s.LockOf(&s.Clients[i])
+			for k := range s.Clients {
+				s.Clients[k].Lock = scenarios.OwnLock{}
+			}
+			return mixed
+		})
+	}
+}
+
 // lower tries smaller numbers, the smallest first.
 func (r *reducer) lower(in func(*scenarios.Scenario) *int, least int) {
 	for n := least; n < *in(r.now); n++ {

@@ -61,7 +61,7 @@ type pass func(r *reducer)
 // essentials take out what is not needed. What is there at all matters more than whether it hangs on luck.
 func essentials() []pass {
 	return []pass{
-		(*reducer).fewerFaults, (*reducer).plainSurroundings, (*reducer).workInstead, (*reducer).fewerClients,
+		(*reducer).oneLock, (*reducer).fewerFaults, (*reducer).plainSurroundings, (*reducer).workInstead, (*reducer).fewerClients,
 		(*reducer).fewerOperations, (*reducer).fewerServers,
 	}
 }
