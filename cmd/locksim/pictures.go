@@ -45,8 +45,8 @@ func (c *call) pictures(o *runOptions, p *batch, f format) (reporter, destinatio
 	if o.seeds.value > 1 {
 		return nil, nil, fmt.Errorf("--format %s shows one seed: choose it with --seed, or use --format text for several", f.name)
 	}
-	if o.width.value > 0 {
-		f.columns = o.width.value
+	if o.look.width.value > 0 {
+		f.columns = o.look.width.value
 	}
 	r := &documentReporter{gathered: o.gathered(c), format: f}
 	if isFolder(o.out) {

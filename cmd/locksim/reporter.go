@@ -38,30 +38,14 @@ func (c *call) reporterOn(o *runOptions, p *batch, f format, out *output) report
 		return &suiteReporter{batch: p, write: func(s *reports.Suite) error { return c.gitHub(out, s) }}
 	case "timeline":
 		return &storyReporter{
-			gathered: o.gathered(c), w: out, write: timelineJSON, options: reports.TextOptions{Width: o.width.value},
+			gathered: o.gathered(c), w: out, write: timelineJSON, options: reports.TextOptions{Width: o.look.width.value},
 		}
 	}
-	text := reports.TextOptions{Width: o.width.value, ASCII: bool(o.ascii), Color: c.colored(o, out)}
-	if text.Width == 0 {
-		text.Width = min(max(c.env.columns, minWidth), maxWidth)
-	}
-	if c.env.columns == 0 && o.width.value == 0 {
-		text.Width = 0 // the report's own default
-	}
+	text := o.look.on(out, c.env)
 	if bool(o.all) || o.seeds.value > 1 {
 		return &tableReporter{w: out, options: text}
 	}
 	return &storyReporter{gathered: o.gathered(c), w: out, options: text, write: reports.Text}
-}
-
-func (c *call) colored(o *runOptions, out *output) bool {
-	switch o.color.value {
-	case "always":
-		return true
-	case "never":
-		return false
-	}
-	return !c.env.noColor && !c.env.dumb && isTerminal(out.under)
 }
 
 // jsonReporter writes every run at once.

@@ -60,17 +60,17 @@ Exit codes: 0 as expected, 1 not as expected, or an unexpected violation, 2 wron
 // runOptions are the flags of run.
 type runOptions struct {
 	caseFlags
-	set                changeList
-	all                boolFlag
-	lock, out          string
-	format, color      choice
-	expect             choice
-	noMargin           boolFlag
-	seed               seedFlag
-	seeds, jobs, width count
-	ascii              boolFlag
-	names              []string
-	play               harness.Options // with the lock of --lock
+	set         changeList
+	all         boolFlag
+	lock, out   string
+	format      choice
+	look        look
+	expect      choice
+	noMargin    boolFlag
+	seed        seedFlag
+	seeds, jobs count
+	names       []string
+	play        harness.Options // with the lock of --lock
 }
 
 // batch is the jobs to run, with the files of their scenarios.
@@ -97,11 +97,9 @@ const (
 
 func runFlags(o *runOptions, e env) *flag.FlagSet {
 	o.format = choice{"text", formatNames()}
-	o.color = choice{"auto", []string{"auto", "always", "never"}}
 	o.expect = choice{"", []string{"any"}}
 	o.seeds = count{1, 1, maxSeeds}
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
-	o.width = count{0, minWidth, maxWidth}
 	fs := newFlags("run")
 	o.addTo(fs)
 	o.fencing.allowed = append(o.fencing.allowed, everyMode)
@@ -115,9 +113,7 @@ func runFlags(o *runOptions, e env) *flag.FlagSet {
 	fs.Var(&o.jobs, "jobs", "")
 	fs.Var(&o.format, "format", "")
 	fs.StringVar(&o.out, "o", "", "")
-	fs.Var(&o.width, "width", "")
-	fs.Var(&o.ascii, "ascii", "")
-	fs.Var(&o.color, "color", "")
+	o.look.addTo(fs)
 	return fs
 }
 

@@ -20,13 +20,8 @@ const Endless = 1 << 20
 // The runs must have kept their events. Columns is the width of a panel; a picture of less than 60 would show nothing.
 func Schedules(runs []model.Run, columns int) []timeline.Schedule {
 	var list []timeline.Schedule
-	for from := 0; from < len(runs); {
-		to := from + 1
-		for to < len(runs) && model.SameSchedule(&runs[from], &runs[to]) {
-			to++
-		}
-		list = append(list, newSchedule(runs[from:to], max(columns, 60)))
-		from = to
+	for twins := range model.BySchedule(runs) {
+		list = append(list, newSchedule(twins, max(columns, 60)))
 	}
 	return list
 }

@@ -4,6 +4,7 @@
 package model
 
 import (
+	"iter"
 	"time"
 
 	"github.com/locksim/locksim/checker"
@@ -79,8 +80,23 @@ const (
 	Unexpected          // a verdict differs, a measured value is out of its bounds, or a fault never happened
 )
 
-// SameSchedule reports whether two runs differ in how the resource is fenced alone.
-func SameSchedule(a, b *Run) bool {
+// BySchedule cuts a list of runs into those that follow one another and differ in the fencing mode alone.
+func BySchedule(runs []Run) iter.Seq[[]Run] {
+	return func(yield func([]Run) bool) {
+		for len(runs) > 0 {
+			n := 1
+			for n < len(runs) && sameSchedule(&runs[0], &runs[n]) {
+				n++
+			}
+			if !yield(runs[:n:n]) {
+				return
+			}
+			runs = runs[n:]
+		}
+	}
+}
+
+func sameSchedule(a, b *Run) bool {
 	return a.Case.Scenario == b.Case.Scenario && a.File == b.File && a.Case.Variant == b.Case.Variant && a.Case.Style == b.Case.Style &&
 		a.Lock == b.Lock && a.Seed == b.Seed
 }

@@ -31,20 +31,15 @@ type Options struct {
 func Write(w io.Writer, runs []model.Run, o Options) error {
 	t := New(o)
 	var last *model.Run // the run that told the scenario's story
-	for from := 0; from < len(runs); {
-		to := from + 1
-		for to < len(runs) && model.SameSchedule(&runs[from], &runs[to]) {
-			to++
-		}
-		if from > 0 {
+	for twins := range model.BySchedule(runs) {
+		if last != nil {
 			t.Line("")
 		}
-		if r := &runs[from]; last == nil || !sameStory(last, r) {
+		if r := &twins[0]; last == nil || !sameStory(last, r) {
 			t.story(r)
 			last = r
 		}
-		t.schedule(runs[from:to])
-		from = to
+		t.schedule(twins)
 		if err := t.Flush(w); err != nil {
 			return err
 		}
