@@ -47,7 +47,7 @@ ten minutes on two cores. A property that was exposed in fewer than 100 runs of 
   --save DIR         folder for index.html, index.md, comparison.json, and the counterexamples with their pictures
   --pictures WHICH   pictures of the counterexamples: all, svg, or none, which saves much space (default all)
   --from-json FILE   run nothing, but print a saved comparison in another format
-  --format FORMAT    text, markdown, html, json, csv, junit, or bench for benchstat (default text)
+  --format FORMAT    text, markdown, html, json or csv (default text)
   -o FILE            write to this file, which is replaced when the comparison is complete
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --progress         show progress even if stderr is not a terminal
@@ -88,7 +88,7 @@ func compareFlags(o *compareOptions, e env) *flag.FlagSet {
 	o.style = choice{history.Careless.String(), history.StyleNames()}
 	o.confidence = choice{"95", []string{"95", "99"}}
 	o.pictures = choice{"all", []string{"all", "svg", "none"}}
-	o.format = choice{"text", []string{"text", "markdown", "html", "json", "csv", "junit", "bench"}}
+	o.format = choice{"text", []string{"text", "markdown", "html", "json", "csv"}}
 	fs := newFlags("compare")
 	fs.Var(&o.runs, "runs", "")
 	o.from.what = "the number of a run"
@@ -245,10 +245,6 @@ func (c *call) writeCompared(o *compareOptions, out *output, x *compare.Comparis
 		err = comparison.JSON(out, x)
 	case "csv":
 		err = comparison.CSV(out, x)
-	case "junit":
-		err = comparison.JUnit(out, x)
-	case "bench":
-		err = comparison.Bench(out, x)
 	default:
 		text := o.look.on(out, c.env)
 		err = comparison.Text(out, x, comparison.TextOptions{Width: text.Width, Color: text.Color, ASCII: text.ASCII})

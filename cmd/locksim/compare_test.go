@@ -57,7 +57,7 @@ func TestASavedComparisonIsWrittenInOtherFormatsWithoutPlaying(t *testing.T) {
 	code, played, said := locksim(t.Context(), append(args, "--format", "json")...)
 	require.Equal(t, exitOK, code, said)
 	require.NoError(t, os.WriteFile(file, []byte(played), 0o600))
-	for _, format := range []string{"text", "markdown", "html", "json", "csv", "junit", "bench"} {
+	for _, format := range []string{"text", "markdown", "html", "json", "csv"} {
 		code, again, said := locksim(t.Context(), "compare", "--from-json", file, "--format", format)
 		require.Equal(t, exitOK, code, said)
 		require.Contains(t, again, "memcached-cas", format)

@@ -1,6 +1,6 @@
 // Package comparison writes what package compare has measured. [HTML] and [Markdown] are reports to decide by, [Text]
-// is the same for a terminal, [CSV], [JSON], [JUnit] and [Bench] are for other tools, [MatrixSVG], [HeatSVG] and [HeatPage] are
-// pictures. All of them are functions of the comparison: the same input, the same bytes.
+// is the same for a terminal, [CSV] and [JSON] are for other tools, [MatrixSVG], [HeatSVG] and [HeatPage] are pictures. All
+// of them are functions of the comparison: the same input, the same bytes.
 //
 // Red is for damage at the resource alone; what a lock breaks without damage, as when two clients believe that they
 // hold it, is amber. Nothing is said by colour alone.

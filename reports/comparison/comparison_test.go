@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"flag"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/search/compare"
-	"github.com/locksim/locksim/reports/internal/junit"
 	"github.com/locksim/locksim/reports/internal/wording"
 )
 
@@ -91,8 +89,6 @@ func forms(c *compare.Comparison) map[string]func(io.Writer) error {
 		"report.md":        func(w io.Writer) error { return Markdown(w, c, links) },
 		"report.html":      func(w io.Writer) error { return HTML(w, c, links) },
 		"cells.csv":        func(w io.Writer) error { return CSV(w, c) },
-		"junit.xml":        func(w io.Writer) error { return JUnit(w, c) },
-		"bench.txt":        func(w io.Writer) error { return Bench(w, c) },
 		"matrix.svg":       func(w io.Writer) error { return MatrixSVG(w, c) },
 		input:              func(w io.Writer) error { return JSON(w, c) },
 	}
@@ -199,74 +195,6 @@ func TestCSVHasALineForEachCell(t *testing.T) {
 	}
 }
 
-func TestJUnitFailsWhatIsViolatedAndPassesOnlyWhatWasInDanger(t *testing.T) {
-	c := load(t)
-	var doc junit.Document
-	require.NoError(t, xml.Unmarshal([]byte(written(t, forms(c)["junit.xml"])), &doc))
-	require.Len(t, doc.Suites, len(c.Locks)+1, "a suite for each lock, and one that says that it was interrupted")
-	var counts junit.Suite
-	i := 0
-	for _, suite := range doc.Suites[:len(c.Locks)] {
-		for _, j := range suite.Cases {
-			cell := &c.Cells[i]
-			i++
-			require.Contains(t, j.Name, cell.Faults)
-			require.Equal(t, cell.Outcome == compare.Violated, j.Failure != nil, j.Name)
-			require.Equal(t, cell.Outcome == compare.Undecided, j.Error != nil, j.Name)
-			passes := j.Failure == nil && j.Error == nil && j.Skipped == nil
-			require.Equal(t, cell.Outcome == compare.Held, passes, j.Name)
-			counts.Tests++
-			switch {
-			case j.Failure != nil:
-				counts.Failures++
-				require.Contains(t, j.Failure.Text, cell.Command)
-			case j.Error != nil:
-				counts.Errors++
-			case j.Skipped != nil:
-				counts.Skipped++
-			}
-		}
-	}
-	require.Equal(t, len(c.Cells), i)
-	counts.Tests, counts.Errors = counts.Tests+1, counts.Errors+1 // the interrupt
-	require.Equal(t, [...]int{counts.Tests, counts.Failures, counts.Errors, counts.Skipped},
-		[...]int{doc.Tests, doc.Failures, doc.Errors, doc.Skipped})
-}
-
-// A line of benchmark results as golang.org/x/perf/benchfmt reads it: a name, iterations, pairs of values and units.
-var benchResult = regexp.MustCompile(`^Benchmark[A-Z][A-Za-z]*(/[a-z]+=[^\s/=]+)+ [1-9][0-9]*( [0-9.e+-]+ [^\s]+)+$`)
-
-func TestBenchmarksAreOfTheirFormat(t *testing.T) {
-	c := load(t)
-	known := make(map[string]bool)
-	for _, u := range units {
-		known[u.name] = true
-	}
-	names := make(map[string]bool)
-	used := make(map[string]bool)
-	for _, line := range strings.Split(strings.TrimSpace(written(t, forms(c)["bench.txt"])), "\n") {
-		if !strings.HasPrefix(line, "Benchmark") {
-			require.Regexp(t, `^([a-z]+: .*|Unit \S+ assume=exact better=(higher|lower))$`, line)
-			continue
-		}
-		require.Regexp(t, benchResult, line)
-		fields := strings.Fields(line)
-		require.False(t, names[fields[0]], "%s is there twice", fields[0])
-		names[fields[0]] = true
-		if processors := regexp.MustCompile(`-[0-9]+$`).FindString(fields[0]); processors != "" {
-			require.Equal(t, "-1", processors, "the name of %s has lost its end", fields[0])
-		}
-		for i := 2; i < len(fields); i += 2 {
-			_, err := strconv.ParseFloat(fields[i], 64)
-			require.NoError(t, err)
-			require.True(t, known[fields[i+1]], "nothing is said of the unit %s", fields[i+1])
-			used[fields[i+1]] = true
-		}
-	}
-	require.Equal(t, known, used)
-	require.Equal(t, "a_b_c_d", oneWord("a/b=c d"), "what parts names is in none of them")
-}
-
 func TestTextKeepsItsWidth(t *testing.T) {
 	c := load(t)
 	for _, width := range []int{72, 80, 100, 137, 200} {
@@ -284,7 +212,7 @@ func TestTextKeepsItsWidth(t *testing.T) {
 }
 
 func TestNoTextSteersATerminal(t *testing.T) {
-	for _, name := range []string{"report.80.txt", "report.md", "bench.txt"} {
+	for _, name := range []string{"report.80.txt", "report.md", "cells.csv"} {
 		text := written(t, forms(load(t))[name])
 		for _, r := range strings.ReplaceAll(text, "\n", "") {
 			require.False(t, unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r), "%s: %q", name, r)
