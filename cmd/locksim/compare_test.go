@@ -109,7 +109,7 @@ func TestAComparisonThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 func TestLibrariesAreComparedBesideWhatTheyImplement(t *testing.T) {
 	dir := t.TempDir()
 	code, out, problems := said(t, "compare", "redislock", "set-nx-lua", "redislock", "--faults", "none,same-random",
-		"--fencing", "none", "--runs", "12", "--save", dir, "--pictures", "svg", "--rates-only")
+		"--fencing", "none", "--runs", "4", "--save", dir, "--pictures", "svg", "--rates-only")
 	require.Equal(t, exitOK, code, problems)
 	require.Contains(t, problems, "redislock: the library's own code (github.com/")
 	require.Contains(t, out, "One of them is a")
