@@ -131,7 +131,7 @@ func (c *Canvas) element(name, attributes string, p Paint) {
 
 // Sheet is what a picture is drawn on, and what it is called.
 type Sheet struct {
-	ID            string // tells it apart from other pictures of the same page; letters, digits and "-"
+	ID            string // tells it and its styles apart from other pictures of the same page; a letter, then letters, digits and "-"
 	Width, Height Length
 	Title         string
 	Desc          string // the picture in words, for those who cannot see it
