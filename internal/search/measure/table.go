@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
@@ -118,7 +119,7 @@ func (t *Table) addSettings() {
 			c := &plan.Case
 			for _, property := range t.Plan.Properties {
 				t.Cells = append(t.Cells, Cell{
-					Lock: plan.Algorithm.Name, Values: s.Values, Variant: c.Variant, Style: c.Style, Fencing: c.Fencing,
+					Lock: strings.Join(plan.Case.Scenario.Algorithms(), " and "), Values: s.Values, Variant: c.Variant, Style: c.Style, Fencing: c.Fencing,
 					Property: property, Schedules: len(t.Played),
 				})
 			}
