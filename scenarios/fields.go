@@ -162,7 +162,10 @@ var clientFields = ofBackends(mapping[Client]{
 					c.Work = d
 				}
 			},
-			"The length of the critical section. A client with `forever` hangs: it reads, and writes only if `write` is set.").or("0s"),
+			"The length of the critical section, in which the client waits for something: a pause may pass meanwhile, unless the work "+
+				"is `cpu-bound`. A client with `forever` hangs: it reads, and writes only if `write` is set.").or("0s"),
+		bind("cpu-bound", truth(), func(c *Client) *bool { return &c.Busy },
+			"Whether the work keeps the processor busy, so that every pause of the process makes it last longer by the same time."),
 		bind("read", atLeast(0), func(c *Client) *time.Duration { return &c.Read },
 			"When the registers are read, from the start of the critical section.").or("0s"),
 		bind("write", optional(atLeast(0)), func(c *Client) **time.Duration { return &c.Write },

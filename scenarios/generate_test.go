@@ -320,7 +320,7 @@ func clients(t *rapid.T, d deployment, name string, count int) Client {
 			Delay: orZero(t, durations(1), "delay"), Jitter: orZero(t, durations(0), "jitter"),
 			Tries: orZero(t, rapid.IntRange(1, maxTries), "tries"),
 		},
-		Think: orZero(t, durations(0), "think"), Stays: rapid.Bool().Draw(t, "stays"),
+		Think: orZero(t, durations(0), "think"), Busy: rapid.Bool().Draw(t, "busy"), Stays: rapid.Bool().Draw(t, "stays"),
 		Unlock: orZero(t, durations(1), "unlock-again"),
 	}
 	if rapid.Bool().Draw(t, "own lock") {

@@ -75,6 +75,7 @@ type Client struct {
 	Unlock   time.Duration  // pause before calling Unlock once more after it failed; 0 means it is not called again
 	Retry    Retry          // how a blocked Acquire polls
 	Work     time.Duration  // length of the critical section
+	Busy     bool           // the work keeps the processor busy ("cpu-bound"): a pause of the process makes it last longer
 	Hangs    bool           // the work never ends ("work: forever")
 	Read     time.Duration  // when in the section the registers are read; 0: at once
 	Write    *time.Duration // when in the section they are written; nil: at its end

@@ -14,10 +14,12 @@ type Node struct {
 	server  Server   // nil for a client
 	process *Process // nil for a server
 
-	life    int  // counts deaths: what was begun in an earlier life does not reach this one
-	pauses  int  // how many faults pause it now
-	down    bool // its process is dead
-	hostOff bool // its machine is off too: nothing that is sent to it is even refused
+	life    int   // counts deaths: what was begun in an earlier life does not reach this one
+	pauses  int   // how many faults pause it now
+	stood   int64 // for how long pauses that are over have stopped it, on its monotonic clock
+	since   int64 // when the present one began, likewise
+	down    bool  // its process is dead
+	hostOff bool  // its machine is off too: nothing that is sent to it is even refused
 
 	due     []*Timer // timers that came due during a pause
 	held    []func() // what its code will do first after a pause
@@ -128,9 +130,21 @@ func (n *Node) take(s *trace.Step, effect func() bool) {
 	}
 }
 
+// Ran returns for how long the node's code has run, in nanoseconds of its monotonic clock: pauses do not count. No process
+// could tell; it is for work that keeps the processor busy.
+func (n *Node) Ran() int64 {
+	ran := n.Clock.Monotonic() - n.stood
+	if n.pauses > 0 {
+		ran -= n.Clock.Monotonic() - n.since
+	}
+	return ran
+}
+
 // pause stops the node's code and returns what resumes it, which does nothing once the paused process has died.
 func (n *Node) pause() (resume func()) {
-	n.pauses++
+	if n.pauses++; n.pauses == 1 {
+		n.since = n.Clock.Monotonic()
+	}
 	life := n.life
 	return func() {
 		if n.life != life {
@@ -138,6 +152,7 @@ func (n *Node) pause() (resume func()) {
 		}
 		n.pauses--
 		if n.pauses == 0 {
+			n.stood += n.Clock.Monotonic() - n.since
 			n.engine.woken = append(n.engine.woken, n)
 		}
 	}

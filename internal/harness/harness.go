@@ -287,7 +287,7 @@ func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 	w := workload.Plan{
 		Style: p.Case.Style, Fencing: p.Case.Fencing, Tasks: c.Tasks, Sections: c.Sections, Enters: c.Enters, Wait: c.Wait,
 		Again: c.Again, Unlock: c.Unlock, Think: c.Think, Read: c.Read, Write: c.Work, Work: c.Work, Hangs: c.Hangs,
-		Stays:     c.Stays,
+		Stays: c.Stays, Busy: c.Busy,
 		Registers: p.Case.Scenario.Resource.Registers, Guarded: p.Case.Scenario.Resource.Guarded,
 	}
 	if c.Style != nil {

@@ -81,6 +81,9 @@ func (p *process) Wait(d time.Duration, signals ...locks.Signal) int {
 	return p.task.Wait(d, p.waiting...)
 }
 
+// Ran returns for how long the process has run, pauses left out.
+func (p *process) Ran() time.Duration { return time.Duration(p.task.Node().Ran()) }
+
 // NewSignal returns a signal that has not fired.
 func (p *process) NewSignal() locks.Signal { return &sim.Signal{} }
 

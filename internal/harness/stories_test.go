@@ -99,6 +99,18 @@ faults:
   - {at: 500ms, evict: redis-1}
 measures: {wait-max-ns: {min: 7s}}
 `,
+	"a pause of 4 s within 5 s of waiting fits into a lease of 8 s": `
+lock: {algorithm: set-nx-lua, ttl: 8s}
+clients: {a: {work: 5s}, b: {start: 1s, work: 1s}}
+faults: [{after: {node: a, does: acquired}, plus: 1s, pause: a, for: 4s}]
+expect: {mutual-exclusion: held}
+`,
+	"a pause of 4 s prolongs 5 s of computing beyond a lease of 8 s": `
+lock: {algorithm: set-nx-lua, ttl: 8s}
+clients: {a: {work: 5s, cpu-bound: true}, b: {start: 1s, work: 1s}}
+faults: [{after: {node: a, does: acquired}, plus: 1s, pause: a, for: 4s}]
+expect: {mutual-exclusion: violated, exclusion-at-service: held}
+`,
 	"a client's own lease ends, whatever the scenario's is": `
 lock: {algorithm: set-nx-lua, ttl: 10s}
 clients: {a: {work: 5s, lock: {ttl: 2s}}, b: {start: 1s, work: 1s}}

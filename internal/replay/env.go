@@ -84,6 +84,9 @@ func (e *env) Released(id history.ID, o history.Outcome) {
 	e.step(report{Kind: released, ID: id, Outcome: o})
 }
 
+// Ran is for work that keeps the processor busy, which is not staged.
+func (e *env) Ran() time.Duration { return 0 }
+
 // Stays reports that the process has done its work. It runs until the stage ends it.
 func (e *env) Stays() { e.step(report{Kind: done}) }
 

@@ -33,6 +33,11 @@ func refuse(p *harness.Plan) error {
 		why := fmt.Sprintf("zk-%d cannot be made leader: of equals the one with the largest number is", d.Leader)
 		return &Refusal{"servers.leader", why}
 	}
+	for i := range s.Clients {
+		if c := &s.Clients[i]; c.Busy {
+			return &Refusal{"clients." + c.Name + ".cpu-bound", "work is staged as waiting, which a pause does not prolong"}
+		}
+	}
 	for _, c := range s.Clocks {
 		if why := badClock(s, c.Node, c.Rate); why != "" {
 			return &Refusal{"clocks." + c.Node, why}

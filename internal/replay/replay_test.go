@@ -112,8 +112,15 @@ func TestUnsupportedScenarioIsRefusedByName(t *testing.T) {
 			"set-nx-lua", "faults: [{at: 1s, clock: redis-1, step: 1s, of: both}]",
 			"fault fault-1: a machine's monotonic clock cannot be made to jump",
 		},
+		{
+			"set-nx-lua", "clients: {a: {work: 1s, cpu-bound: true}}",
+			"clients.a.cpu-bound: work is staged as waiting, which a pause does not prolong",
+		},
 	} {
-		text := "name: x\nclients: {a: {work: 1s}}\nexpect: {mutual-exclusion: held}\nlock: {algorithm: " + c.lock + "}\n" + c.text
+		if !strings.HasPrefix(c.text, "clients") {
+			c.text += "\nclients: {a: {work: 1s}}"
+		}
+		text := "name: x\nexpect: {mutual-exclusion: held}\nlock: {algorithm: " + c.lock + "}\n" + c.text
 		s, err := scenarios.Parse("x.yaml", []byte(text))
 		require.NoError(t, err, text)
 		r, err := replay.Play(t.Context(), s.Cases()[0], &replay.Options{Program: []string{os.Args[0]}})

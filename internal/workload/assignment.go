@@ -42,6 +42,7 @@ func (a *Assignment) Frame() []byte {
 	}
 	f.flag(p.Hangs)
 	f.flag(p.Stays)
+	f.flag(p.Busy)
 	f.flag(p.Guarded)
 	return f
 }
@@ -65,6 +66,6 @@ func ParseAssignment(bytes []byte) Assignment {
 		Read: f.takeDuration(), Write: f.takeDuration(), Work: f.takeDuration(), Registers: int(f.takeSigned()),
 	}
 	p := &a.Plan
-	p.Hangs, p.Stays, p.Guarded = f.takeFlag(), f.takeFlag(), f.takeFlag()
+	p.Hangs, p.Stays, p.Busy, p.Guarded = f.takeFlag(), f.takeFlag(), f.takeFlag(), f.takeFlag()
 	return a
 }

@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/locks"
@@ -24,6 +25,7 @@ const (
 	opAccess
 	opStays
 	opFailed
+	opRan
 )
 
 // Remote is an Env whose steps are taken elsewhere: by [Answer], at the other end of a transport of frames.
@@ -114,6 +116,12 @@ func (r *Remote) Released(id history.ID, o history.Outcome) {
 // Stays reports that the process has done its work and stays up.
 func (r *Remote) Stays() { r.Call(request(opStays)) }
 
+// Ran returns for how long the process has run.
+func (r *Remote) Ran() time.Duration {
+	answer := frame(r.Call(request(opRan)))
+	return answer.takeDuration()
+}
+
 // Access accesses a register of the resource.
 func (r *Remote) Access(id history.ID, op history.Op, register int, l locks.Lease) (accepted bool, err error) {
 	f := request(opAccess, uint64(id), uint64(op), uint64(register))
@@ -190,6 +198,8 @@ func Answer(env Env, request []byte) []byte {
 		env.Released(history.ID(f.takeNumber()), history.Outcome(f.takeNumber()))
 	case opStays:
 		env.Stays()
+	case opRan:
+		a.signed(int64(env.Ran()))
 	case opAccess:
 		id, o, register := history.ID(f.takeNumber()), history.Op(f.takeNumber()), int(f.takeNumber())
 		accepted, err := env.Access(id, o, register, f.takeLease())

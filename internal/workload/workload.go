@@ -27,6 +27,7 @@ type Plan struct {
 	Read      time.Duration   // when the registers are read, from the start of the critical section
 	Write     time.Duration   // when they are written, likewise
 	Work      time.Duration   // length of a critical section
+	Busy      bool            // the work keeps the processor busy: a pause of the process makes it last longer
 	Hangs     bool            // the critical section never ends
 	Stays     bool            // the process stays up when its tasks have finished
 	Registers int
@@ -57,6 +58,8 @@ type Env interface {
 	Access(id history.ID, op history.Op, register int, l locks.Lease) (accepted bool, err error)
 	// Guarded is Access to a resource on the lock's own servers, by means of the lock.
 	Guarded(id history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (accepted bool, err error)
+	// Ran returns for how long the process has run, pauses left out; only differences mean anything.
+	Ran() time.Duration
 	// Spawn runs f as another task of the process.
 	Spawn(f func(Env)) locks.Signal
 	// Stays reports that the process has done its work and stays up, with its connections and sessions.
@@ -259,11 +262,21 @@ func (h *holder) until(moment time.Duration) bool {
 	if moment != locks.Forever {
 		h.spent = moment
 	}
-	if h.env.Wait(d, h.notices...) < 0 {
-		return true
+	for d > 0 {
+		began := time.Duration(0)
+		if h.plan.Busy {
+			began = h.env.Ran()
+		}
+		if h.env.Wait(d, h.notices...) >= 0 {
+			h.env.Lost(h.id)
+			return false
+		}
+		if !h.plan.Busy || d == locks.Forever {
+			break
+		}
+		d -= h.env.Ran() - began
 	}
-	h.env.Lost(h.id)
-	return false
+	return true
 }
 
 // access turns to the resource if the client's style finds that it still holds; false if the section is over.

@@ -25,6 +25,7 @@ type fake struct {
 	loses         *signal // fires at losesAt
 	losesAt       time.Duration
 	fail          map[string]error // the access that gets no answer
+	pause, stood  time.Duration    // how long the process stands still at the next wait, and has stood still
 }
 
 type signal struct{ fired bool }
@@ -49,9 +50,12 @@ func (f *fake) Wait(d time.Duration, signals ...locks.Signal) int {
 	if len(signals) == 1 && signals[0].Fired() {
 		return 0
 	}
-	f.now += d
+	f.now += max(d, f.pause)
+	f.stood, f.pause = f.stood+f.pause, 0
 	return -1
 }
+
+func (f *fake) Ran() time.Duration { return f.now - f.stood }
 
 func (f *fake) Start() history.ID {
 	f.ids++
@@ -168,6 +172,21 @@ func TestAttentiveClientStopsAtTheNotice(t *testing.T) {
 	l := &lock{lease: locks.Lease{Lost: notice}}
 	p := workload.Plan{Style: history.Attentive, Work: 3 * time.Second, Write: 3 * time.Second, Registers: 1}
 	require.Equal(t, "0s start; 0s acquired; 0s read 0; 1s lost; 1s release; 1s released ok", play(t, f, l, p))
+}
+
+// TestAPauseProlongsWorkThatKeepsTheProcessorBusy has pauses that end within three seconds of work, and after them.
+func TestAPauseProlongsWorkThatKeepsTheProcessorBusy(t *testing.T) {
+	for _, c := range []struct {
+		busy  bool
+		pause time.Duration
+		end   string
+	}{
+		{true, 0, "3s"}, {true, 2 * time.Second, "5s"}, {true, 10 * time.Second, "13s"},
+		{false, 2 * time.Second, "3s"}, {false, 10 * time.Second, "10s"},
+	} {
+		p := workload.Plan{Work: 3 * time.Second, Write: 3 * time.Second, Busy: c.busy}
+		require.Contains(t, play(t, &fake{pause: c.pause}, &lock{}, p), c.end+" release", "%v", c)
+	}
 }
 
 func TestClientAsksAgainOnlyIfItIsToldTo(t *testing.T) {

@@ -67,6 +67,7 @@ func usualClient() []func(c *scenarios.Client) bool {
 		func(c *scenarios.Client) bool { return unset(&c.Retry.Tries) },
 		func(c *scenarios.Client) bool { return unset(&c.Unlock) },
 		func(c *scenarios.Client) bool { return unset(&c.Stays) },
+		func(c *scenarios.Client) bool { return unset(&c.Busy) },
 		func(c *scenarios.Client) bool { return unset(&c.Hangs) },
 		func(c *scenarios.Client) bool { return unset(&c.Style) },
 		func(c *scenarios.Client) bool { return drop(&c.Servers) },
