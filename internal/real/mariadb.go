@@ -36,6 +36,7 @@ func (h *Host) MariaDB(name string, options ...string) (*MariaDB, error) {
 	m.args = append([]string{
 		program, "--no-defaults", "--datadir=" + data, "--bind-address=127.0.0.1", "--port=" + port(m.Address),
 		"--socket=" + filepath.Join(data, "socket"), "--pid-file=" + filepath.Join(data, "pid"),
+		"--tmpdir=" + data, // at its start a server deletes all temporary tables in there, also those of others
 		"--skip-grant-tables", "--skip-name-resolve", "--skip-slave-start",
 		"--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M",
 	}, options...)
