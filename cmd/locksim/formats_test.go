@@ -82,7 +82,7 @@ func TestAnInterruptLeavesWholePictures(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	code, _, stderr := locksim(ctx, "run", "--all", "--format", "svg", "-o", dir)
+	code, _, stderr := locksim(ctx, "run", "testdata/story.yaml", "--format", "svg", "-o", dir)
 	require.Equal(t, exitInterrupted, code)
 	require.Contains(t, stderr, "are in "+dir)
 	requireFiles(t, dir)
