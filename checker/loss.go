@@ -1,6 +1,9 @@
 package checker
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/trace"
 )
@@ -32,7 +35,7 @@ func (j *judge) silentLoss() {
 	for i := range j.h.Acquisitions {
 		a := &j.h.Acquisitions[i]
 		until := min(a.Unlocked, a.Crashed, j.h.End)
-		if a.Outcome != history.OK || !longer(a.Returned, until, j.o.Lease) {
+		if a.Outcome != history.OK || a.Unkept || !longer(a.Returned, until, j.leaseOf(a)) {
 			continue
 		}
 		verdict := Held
@@ -46,6 +49,9 @@ func (j *judge) silentLoss() {
 	}
 	j.conclude(SilentLoss, violated, dangers)
 }
+
+// leaseOf is the life of the lease or session by which an acquisition holds.
+func (j *judge) leaseOf(a *history.Acquisition) time.Duration { return cmp.Or(a.Lease, j.o.Lease) }
 
 const keepsNothing = "the lock does not keep what it holds: it neither renews a lease nor keeps a session alive"
 
@@ -87,10 +93,10 @@ func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) Ver
 		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + lost.String() + ", while it held it and nothing had gone wrong"
 	case wasTold(a, until):
 		return Held
-	case j.hidden(a) || !longer(able, until, j.o.Lease):
+	case j.hidden(a) || !longer(able, until, j.leaseOf(a)):
 		return Vacuous
 	default:
-		v.Kind, v.At = "not told", able.Add(j.o.Lease)
+		v.Kind, v.At = "not told", able.Add(j.leaseOf(a))
 		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + lost.String() + " and was not told of it until " + until.String()
 	}
 	j.accuse(v)

@@ -12,6 +12,8 @@
 package history
 
 import (
+	"time"
+
 	"github.com/locksim/locksim/trace"
 )
 
@@ -81,6 +83,11 @@ type Acquisition struct {
 	Deadline    trace.Instant // when it passes on the holder's own clock, in true time; Never if it does not
 	CanLearn    bool          // the lease has a notice of loss
 	Told        bool          // that notice, as its style hears it, had arrived when Unlock was called, or when the run ended
+
+	// Unkept and Lease are for clients with different locks: this one does not keep its grants, see History.Keeps, and its lease
+	// or session has this life; 0 is that of the checker's options.
+	Unkept bool
+	Lease  time.Duration
 
 	Noticed  trace.Instant // a notice of loss reached the application, or it saw that the deadline had passed; Never if not
 	Unlocked trace.Instant // Unlock was called; Never if not
@@ -293,7 +300,7 @@ type History struct {
 	HasAuthority bool // the lock's authority is declared: Grants, Copies and Removals are meaningful
 	HasTokens    bool // the lock hands out fencing tokens
 	HasPrograms  bool // the clients are programs whose exits are observed: Exits is meaningful
-	Keeps        bool // the lock prolongs its grants by itself: it renews its lease, or keeps a session alive
+	Keeps        bool // the lock, or one of them, prolongs its grants by itself: it renews its lease, or keeps a session alive
 	Blocks       int  // how many copies exclude all other clients from the lock; 0 is 1
 	Requests     int  // number of requests that the lock's code sent to its servers
 	WakeUps      int  // unsolicited messages from servers to clients: events of watches, publications

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/locksim/locksim/trace"
@@ -148,6 +149,9 @@ func (f field) set(w word) error {
 	case *trace.Instant:
 		*v, ok = parseInstant(text)
 		allowed = instantForm
+	case *time.Duration:
+		*v, err = time.ParseDuration(text)
+		ok, allowed = err == nil && *v >= 0, "a time, such as 10s"
 	case never:
 		*v.at, ok = parseInstant(text)
 		allowed = instantForm

@@ -92,6 +92,8 @@ func (a *Acquisition) fields() []field {
 		{"deadline", stated{&a.HasDeadline, &a.Deadline}},
 		{"learns", &a.CanLearn},
 		{"told", &a.Told},
+		{"unkept", &a.Unkept},
+		{"lease", &a.Lease},
 		{"noticed", never{&a.Noticed}},
 		{"unlocked", never{&a.Unlocked}},
 		{"crashed", never{&a.Crashed}},
@@ -254,6 +256,10 @@ func (f field) text() (text string, flag bool) {
 			text = strconv.FormatUint(*v, 10)
 		}
 	case *trace.Instant:
+		if *v != 0 {
+			text = v.String()
+		}
+	case *time.Duration:
 		if *v != 0 {
 			text = v.String()
 		}

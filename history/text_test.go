@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -52,7 +53,8 @@ func drawHistory(t *rapid.T) *history.History {
 			Returned: drawInstant(t, "returned"), Outcome: drawEnum(t, "outcome", history.Refused),
 			Said:  drawText(t, "said"),
 			Value: drawText(t, "value"), Token: number.Draw(t, "token"), HasDeadline: flag(t, "has deadline"),
-			Deadline: trace.Never, CanLearn: flag(t, "learns"), Told: flag(t, "told"), Noticed: drawInstant(t, "noticed"),
+			Deadline: trace.Never, CanLearn: flag(t, "learns"), Told: flag(t, "told"), Unkept: flag(t, "unkept"), Lease: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "lease")),
+			Noticed:  drawInstant(t, "noticed"),
 			Unlocked: drawInstant(t, "unlocked"), Crashed: drawInstant(t, "crashed"),
 			Released: drawInstant(t, "released"), Release: drawEnum(t, "release", history.Refused),
 		}

@@ -24,6 +24,7 @@ type clientPlan struct {
 	Client
 	build   locks.Builder // nil if a program is run
 	program locks.Program // nil if a lock is built
+	keeps   bool          // it keeps what it holds by itself
 }
 
 // Clients lists the plan's client processes.

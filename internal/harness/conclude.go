@@ -28,11 +28,28 @@ func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.En
 			Name: f.Fault.Name, Text: p.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End.Add(f.Fault.Action.Demote),
 		})
 	}
+	p.tellLocksApart(h)
 	if !end.Quiescent && end.Bound == "" {
 		h.Cut = p.CutOff(h, faults, end.Working, unheard)
 	}
 	h.Outages = p.outages(faults)
 	return h
+}
+
+// tellLocksApart notes of acquisitions in what their locks differ from those of other clients.
+func (p *Plan) tellLocksApart(h *history.History) {
+	for i := range p.clients {
+		c := &p.clients[i]
+		unkept, lease := p.keeps && !c.keeps, c.Options.TTL
+		if lease == p.Case.Scenario.Lease() {
+			lease = 0
+		}
+		for k := range h.Acquisitions {
+			if a := &h.Acquisitions[k]; (unkept || lease != 0) && a.Client == c.Name {
+				a.Unkept, a.Lease = unkept, lease
+			}
+		}
+	}
 }
 
 // judging returns what the checker judges a run of the plan by, in addition to its history.

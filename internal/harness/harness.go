@@ -35,7 +35,7 @@ type Plan struct {
 	keys    []string // of the lock, or the several that it takes: the maker of the first holds it
 
 	programs bool // some clients are programs
-	keeps    bool // every lock keeps what it holds by itself
+	keeps    bool // some lock keeps what it holds by itself
 	// tokenless is a lock that hands out no fencing tokens; "" if all do.
 	tokenless string
 }
@@ -231,7 +231,6 @@ func (p *Plan) addClients(o *Options) error {
 			}
 		}
 	}
-	p.keeps = true
 	for i := range s.Clients {
 		c := &s.Clients[i]
 		lock, algorithm := s.LockOf(c), &p.Algorithm
@@ -242,7 +241,9 @@ func (p *Plan) addClients(o *Options) error {
 			}
 			algorithm = own
 		}
-		p.accommodate(algorithm, &lock)
+		p.accommodate(algorithm)
+		keeps := algorithm.Keeps || algorithm.Renews || algorithm.Extends && lock.Renew > 0
+		p.keeps = p.keeps || keeps
 		for _, name := range c.Names() {
 			random := name
 			if twin := twins[name]; twin != "" {
@@ -251,7 +252,7 @@ func (p *Plan) addClients(o *Options) error {
 			options := lockOptions(&lock, c)
 			plan := clientPlan{Client: Client{
 				Name: name, Random: random, Servers: c.Servers, Lock: algorithm.Name, Options: options, Start: c.Start, Work: p.workOf(c),
-			}, program: algorithm.Program}
+			}, program: algorithm.Program, keeps: keeps}
 			if algorithm.New != nil {
 				plan.build = algorithm.New(options)
 			}
@@ -262,12 +263,11 @@ func (p *Plan) addClients(o *Options) error {
 }
 
 // accommodate makes the plan one with a client that has this lock.
-func (p *Plan) accommodate(a *locks.Algorithm, l *scenarios.Lock) {
+func (p *Plan) accommodate(a *locks.Algorithm) {
 	p.programs = p.programs || a.Program != nil
 	if !a.Token && p.tokenless == "" {
 		p.tokenless = a.Name
 	}
-	p.keeps = p.keeps && (a.Keeps || a.Renews || a.Extends && l.Renew > 0)
 	for _, script := range a.Scripts {
 		if !slices.ContainsFunc(p.Algorithm.Scripts, func(known locks.Script) bool { return known == script }) {
 			p.Algorithm.Scripts = append(slices.Clip(p.Algorithm.Scripts), script)

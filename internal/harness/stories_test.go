@@ -131,6 +131,18 @@ lock: {algorithm: set-nx-lua, ttl: 2s}
 clients: {a: {work: 5s, lock: {algorithm: watchdog, renew: 500ms}}, b: {start: 1s, work: 1s}}
 expect: {mutual-exclusion: held, exclusion-at-service: held}
 `,
+	"a lock that does not renew is not asked to keep its lease, beside one that does": `
+lock: {algorithm: set-nx-lua, ttl: 2s}
+clients: {a: {work: 5s}, b: {start: 6s, work: 5s, lock: {algorithm: watchdog, renew: 500ms}}}
+expect: {silent-loss: held}
+`,
+	"a lock that renews is to keep its lease, beside one that does not": `
+lock: {algorithm: set-nx-lua, ttl: 20s}
+clients: {a: {start: 30s, work: 1s}, b: {work: 8s, lock: {algorithm: watchdog, ttl: 1s, renew: 300ms}}}
+faults: [{at: 2s, evict: redis-1}]
+styles: [careless]
+expect: {silent-loss: violated}
+`,
 	"what one lock has no token for is not fenced": `
 lock: {algorithm: set-nx-lua-fenced, ttl: 2s}
 clients: {a: {work: 5s}, b: {start: 1s, work: 5s, lock: {algorithm: set-nx-lua}}}
