@@ -133,9 +133,9 @@ func (n *Node) take(s *trace.Step, effect func() bool) {
 // Ran returns for how long the node's code has run, in nanoseconds of its monotonic clock: pauses do not count. No process
 // could tell; it is for work that keeps the processor busy.
 func (n *Node) Ran() int64 {
-	ran := n.Clock.Monotonic() - n.stood
+	ran := n.Monotonic() - n.stood
 	if n.pauses > 0 {
-		ran -= n.Clock.Monotonic() - n.since
+		ran -= n.Monotonic() - n.since
 	}
 	return ran
 }
@@ -143,7 +143,7 @@ func (n *Node) Ran() int64 {
 // pause stops the node's code and returns what resumes it, which does nothing once the paused process has died.
 func (n *Node) pause() (resume func()) {
 	if n.pauses++; n.pauses == 1 {
-		n.since = n.Clock.Monotonic()
+		n.since = n.Monotonic()
 	}
 	life := n.life
 	return func() {
@@ -152,7 +152,7 @@ func (n *Node) pause() (resume func()) {
 		}
 		n.pauses--
 		if n.pauses == 0 {
-			n.stood += n.Clock.Monotonic() - n.since
+			n.stood += n.Monotonic() - n.since
 			n.engine.woken = append(n.engine.woken, n)
 		}
 	}
