@@ -204,6 +204,17 @@ func (s *Scenario) Algorithms() []string {
 	return list
 }
 
+// Locks lists the locks of its clients with their settings, each once.
+func (s *Scenario) Locks() []Lock {
+	var list []Lock
+	for i := range s.Clients {
+		if l := s.LockOf(&s.Clients[i]); !slices.Contains(list, l) {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
 // Lease returns the longest time to live of a lease or a session of its clients.
 func (s *Scenario) Lease() time.Duration {
 	longest := s.Lock.TTL

@@ -125,7 +125,7 @@ func (c *call) writeWhole(file string, text []byte) error {
 // picture, also the timeline and everything else that locksim run prints.
 func showFinding(w io.Writer, f finding, o reports.TextOptions, picture bool) error {
 	f.run.File = f.file
-	headline := fmt.Sprintf("%s of %s is violated: %s", f.cx.Property, f.run.Lock, f.cx.Kind)
+	headline := fmt.Sprintf("%s of %s is violated: %s", f.cx.Property, f.cx.Lock(), f.cx.Kind)
 	if !picture {
 		return reports.Brief(w, &f.run, headline, f.notes(), o)
 	}

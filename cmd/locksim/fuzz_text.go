@@ -53,14 +53,15 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 	return nil
 }
 
-// showMixed says which findings need clients with different locks, rather than one of the locks alone.
+// showMixed says which findings need clients with different locks, or one lock with different settings, rather than one of them
+// alone.
 func (r *huntResult) showMixed(w io.Writer) {
-	if len(r.hunt.Config.Beside) == 0 {
+	if base := r.hunt.Config.Base; len(r.hunt.Config.Beside) == 0 && (base == nil || len(base.Locks()) < 2) {
 		return
 	}
 	var files []string
 	for i := range r.findings {
-		if len(r.findings[i].Counterexample.Scenario.Algorithms()) > 1 {
+		if len(r.findings[i].Counterexample.Scenario.Locks()) > 1 {
 			files = append(files, r.findings[i].shown.file)
 		}
 	}

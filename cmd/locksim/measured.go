@@ -52,7 +52,7 @@ func (c *call) completeMeasured(o *measureOptions, r *measured) error {
 		if v, ok := r.table.Violation(i); ok {
 			x.replay = r.replayOf(cell, &v)
 			if o.save != "" {
-				file, err := c.saveMeasured(&runner, o.save, v)
+				file, err := c.saveMeasured(&runner, o.save, v, r.scenario != nil)
 				if err != nil {
 					return err
 				}
@@ -79,10 +79,14 @@ func (r *measured) reference(cell int) int {
 	return cell
 }
 
-// saveMeasured minimizes a violation and saves it.
-func (c *call) saveMeasured(r *harness.Runner, dir string, v search.Violation) (string, error) {
+// saveMeasured minimizes a violation and saves it. The locks of a scenario that was given rather than drawn stay as they are.
+func (c *call) saveMeasured(r *harness.Runner, dir string, v search.Violation, given bool) (string, error) {
 	v.Options = c.played() // the scenario names the lock
-	cx, err := minimal.Reduce(r, v, minimal.Options{})
+	var o minimal.Options
+	if given {
+		o.Allowed = minimal.SameLocks(v.Case.Scenario)
+	}
+	cx, err := minimal.Reduce(r, v, o)
 	if err != nil {
 		return "", err
 	}

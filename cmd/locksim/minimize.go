@@ -90,7 +90,7 @@ func runMinimize(c *call) int {
 	if err != nil {
 		return c.failures(err)
 	}
-	cx, err := minimal.Reduce(&r, *v, minimal.Options{Context: c.ctx})
+	cx, err := minimal.Reduce(&r, *v, minimal.Options{Context: c.ctx, Allowed: minimal.SameLocks(v.Case.Scenario)})
 	if err != nil {
 		return c.failures(err)
 	}
@@ -205,7 +205,23 @@ func tellReduction(w io.Writer, before *scenarios.Scenario, cx *minimal.Countere
 	if len(parts) > 0 {
 		text = strings.Join(parts, ", ")
 	}
-	fmt.Fprintf(w, "%s: removed %s, in %s.\n\n", before.Name, text, counted(cx.Runs, "run"))
+	fmt.Fprintf(w, "%s: removed %s, in %s.\n", before.Name, text, counted(cx.Runs, "run"))
+	switch was, is := len(before.Locks()), after.Locks(); {
+	case was > 1 && len(is) == 1:
+		fmt.Fprintf(w, "The clients had %d different locks; here all have %s: the violation needs no other.\n", was, lockInWords(&is[0]))
+	case was > len(is):
+		fmt.Fprintf(w, "The clients had %d different locks; here they have %d.\n", was, len(is))
+	}
+	fmt.Fprintln(w)
+}
+
+// lockInWords is a lock with its lease and its interval of renewals.
+func lockInWords(l *scenarios.Lock) string {
+	text := fmt.Sprintf("%s with ttl %s", l.Algorithm, l.TTL)
+	if l.Renew > 0 {
+		text += fmt.Sprintf(" and renew %s", l.Renew)
+	}
+	return text
 }
 
 func processes(s *scenarios.Scenario) int {

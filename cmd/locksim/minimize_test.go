@@ -85,6 +85,57 @@ func TestMinimizeWorksOnNamedScenariosOfAllKinds(t *testing.T) {
 	}
 }
 
+// TestASearchKeepsTheLocksOfItsScenario has a watchdog renew every 2 s, as its scenario says: otherwise none of its renewals is sent
+// within a pause of 2 s, which would be told as the cause. Locks that a violation does not need may be replaced by others of the
+// scenario, which is said.
+func TestASearchKeepsTheLocksOfItsScenario(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("renewing.yaml", []byte(`
+name: renewing
+lock: {algorithm: watchdog, ttl: 10s, renew: 2s}
+clients: {a: {work: 30s}, b: {start: 1s, work: 1s}}
+faults: [{at: 2s, pause: a, for: 15s}]
+expect: any
+`), 0o600))
+	for _, args := range [][]string{
+		{"minimize", "renewing.yaml"}, {"explore", "renewing.yaml", "--max-faults", "0", "--save", "."},
+		{"fuzz", "renewing.yaml", "--runs", "20", "--save", "."},
+	} {
+		_, stdout, stderr := locksim(t.Context(), args...)
+		require.Contains(t, stdout, "The pause of a must be at least 10s; with 9.99s the property holds.", "%v: %s", args, stderr)
+		files, err := filepath.Glob("watchdog-mutual-exclusion-*.yaml")
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, file := range files {
+			require.Contains(t, read(t, file), "lock: {algorithm: watchdog, renew: 2s}", "%v", args)
+			require.NoError(t, os.Remove(file))
+		}
+	}
+}
+
+// TestLocksOfClientsAreTold has two clients of which one works for longer than its own lease: no violation needs a drawn fault, nor a
+// third lock.
+func TestLocksOfClientsAreTold(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("own.yaml", []byte(`
+name: own
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients:
+  a: {work: 6s, lock: {ttl: 4s}}
+  b: {start: 1s, work: 3s}
+  c: {start: 2s, work: 1s, lock: {algorithm: watchdog, ttl: 8s, renew: 2s}}
+expect: any
+`), 0o600))
+	code, stdout, stderr := locksim(t.Context(), "minimize", "own.yaml")
+	require.Equal(t, exitOK, code, stderr)
+	require.Contains(t, stdout, "The clients had 3 different locks; here all have set-nx-lua with ttl 4s: the violation needs no other.")
+	code, stdout, stderr = locksim(t.Context(), "fuzz", "own.yaml", "--runs", "100", "--property", "mutual-exclusion")
+	require.Equal(t, exitDiffers, code, stderr)
+	require.Contains(t, stdout, "The work of a must be at least 4.04s")
+	require.Contains(t, stdout, "no finding needs clients with different locks")
+	require.NotContains(t, stdout, "stall")
+}
+
 func TestMinimizeSaysWhatIsWrong(t *testing.T) {
 	for _, row := range []struct {
 		args []string

@@ -93,7 +93,7 @@ func (x *explorer) reduce(ctx context.Context) error {
 			s := &x.sightings[i]
 			if !yield(func(r *harness.Runner) reduced {
 				r.Stop = func() bool { return x.result.Interrupted || ctx.Err() != nil }
-				c, err := minimal.Reduce(r, s.violation, minimal.Options{Context: ctx})
+				c, err := minimal.Reduce(r, s.violation, minimal.Options{Context: ctx, Allowed: minimal.SameLocks(x.base.Scenario)})
 				r.TakeCut() // the error says it
 				return reduced{s, c, err}
 			}) {

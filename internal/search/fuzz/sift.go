@@ -186,7 +186,11 @@ func (s *sieve) minimal(ctx context.Context, r *harness.Runner, core Core) (*min
 	if err != nil {
 		return nil, 0, err
 	}
-	cx, err := minimal.Reduce(r, *v, minimal.Options{Runs: reductionRuns, Context: ctx})
+	o := minimal.Options{Runs: reductionRuns, Context: ctx}
+	if base := s.hunt.Config.Base; base != nil {
+		o.Allowed = minimal.SameLocks(base)
+	}
+	cx, err := minimal.Reduce(r, *v, o)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/minimal"
+	"github.com/locksim/locksim/scenarios"
 )
 
 // TestAReductionStaysWithinWhatIsAllowed reduces violations freely, which makes some sections longer than they were, and
@@ -32,4 +33,19 @@ func TestAReductionStaysWithinWhatIsAllowed(t *testing.T) {
 		require.True(t, allowed(bound.Scenario), "%s", bound.Scenario.YAML())
 	}
 	require.Positive(t, left, "nothing would have been longer anyway")
+}
+
+// TestACounterexampleNamesTheLocksOfItsClients leaves out the scenario's lock if no client has it.
+func TestACounterexampleNamesTheLocksOfItsClients(t *testing.T) {
+	for clients, want := range map[string]string{
+		"{a: {}, b: {}}":                                   "set-nx-lua",
+		"{a: {lock: {ttl: 4s}}, b: {}}":                    "set-nx-lua",
+		"{a: {lock: {algorithm: watchdog}}}":               "watchdog",
+		"{a: {lock: {algorithm: watchdog}}, b: {}, c: {}}": "watchdog (a) and set-nx-lua (b, c)",
+		"{a: {lock: {algorithm: watchdog}}, b: {lock: {algorithm: set-nx-lua-fenced}}}": "watchdog (a) and set-nx-lua-fenced (b)",
+	} {
+		s, err := scenarios.Parse("x.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua}\nclients: "+clients+"\n"))
+		require.NoError(t, err)
+		require.Equal(t, want, (&minimal.Counterexample{Scenario: s}).Lock(), clients)
+	}
 }

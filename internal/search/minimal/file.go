@@ -3,6 +3,8 @@ package minimal
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/locks"
 )
@@ -15,7 +17,7 @@ func File(c *Counterexample) []byte {
 	if c.Rough {
 		what = "A scenario"
 	}
-	fmt.Fprintf(&b, "# %s in which %s of %s is violated: %s.\n", what, c.Property, c.played().Name, c.Kind)
+	fmt.Fprintf(&b, "# %s in which %s of %s is violated: %s.\n", what, c.Property, c.Lock(), c.Kind)
 	if c.Rough {
 		fmt.Fprintf(&b, "# It is not minimal: that was ended early. To go on: locksim minimize %s.yaml\n", c.Scenario.Name)
 	}
@@ -36,6 +38,31 @@ func File(c *Counterexample) []byte {
 	b.WriteString("\n")
 	b.Write(c.Scenario.YAML())
 	return b.Bytes()
+}
+
+// Lock names the lock: if clients have several, each with the clients that have it, as "watchdog (a) and set-nx-lua (b)".
+func (c *Counterexample) Lock() string {
+	s := c.Scenario
+	var names, clients []string
+	for i := range s.Clients {
+		name := s.LockOf(&s.Clients[i]).Algorithm
+		at := slices.Index(names, name)
+		if at < 0 {
+			names, clients = append(names, name), append(clients, s.Clients[i].Name)
+		} else {
+			clients[at] += ", " + s.Clients[i].Name
+		}
+	}
+	switch {
+	case c.Options.Instead != nil || len(names) == 1 && names[0] == s.Lock.Algorithm:
+		return c.played().Name
+	case len(names) == 1:
+		return names[0]
+	}
+	for i := range names {
+		names[i] += " (" + clients[i] + ")"
+	}
+	return strings.Join(names, " and ")
 }
 
 // played is the lock that was played.

@@ -15,6 +15,7 @@ package minimal
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -66,6 +67,17 @@ func Within(s *scenarios.Scenario) func(*scenarios.Scenario) bool {
 	return func(t *scenarios.Scenario) bool {
 		return t.Servers.Persistence == persistence && t.Servers.Disk == disk &&
 			!slices.ContainsFunc(t.Clients, func(c scenarios.Client) bool { return c.Work > longest || c.Hangs && !hangs })
+	}
+}
+
+// SameLocks allows what leaves each client one of the locks that the clients of a scenario have, with all of its settings: other
+// settings would make it another lock, of which a finding says nothing about those that somebody has chosen.
+func SameLocks(s *scenarios.Scenario) func(*scenarios.Scenario) bool {
+	given := s.Locks()
+	return func(t *scenarios.Scenario) bool {
+		return !slices.ContainsFunc(t.Locks(), func(l scenarios.Lock) bool {
+			return !slices.ContainsFunc(given, func(g scenarios.Lock) bool { return reflect.DeepEqual(l, g) })
+		})
 	}
 }
 

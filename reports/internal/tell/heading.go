@@ -40,10 +40,13 @@ func StoryToTell(r *model.Run) string {
 	return s.Story
 }
 
-// Heading names the case.
+// Heading names the case: the scenario's lock, unless all clients have locks of their own, and those.
 func Heading(r *model.Run) []string {
 	s := r.Case.Scenario
-	parts := []string{r.Lock + term(r, &s.Lock)}
+	var parts []string
+	if slices.ContainsFunc(s.Clients, func(c scenarios.Client) bool { return c.Lock == (scenarios.OwnLock{}) }) {
+		parts = append(parts, r.Lock+term(r, &s.Lock))
+	}
 	for i := range s.Clients {
 		c := &s.Clients[i]
 		if l := s.LockOf(c); c.Lock != (scenarios.OwnLock{}) {
