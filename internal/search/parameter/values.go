@@ -38,10 +38,13 @@ func ParseVariation(text string) (Variation, error) {
 			return v, err
 		}
 		for _, value := range values {
+			same := slices.IndexFunc(v.Values, func(other string) bool { return other == value || equal(other, value) })
 			switch {
 			case value == "":
 				return v, fmt.Errorf("a value is missing; want values, such as 4s,8s or 4s..16s")
-			case slices.Contains(v.Values, value):
+			case same >= 0 && v.Values[same] != value:
+				return v, fmt.Errorf("%s is %s, which is there already", value, v.Values[same])
+			case same >= 0:
 				return v, fmt.Errorf("%s is listed twice", value)
 			case len(v.Values) == MostValues:
 				return v, fmt.Errorf("more than %d values; want fewer", MostValues)
@@ -143,6 +146,27 @@ func scaled(text string) (value int64, unit string, ok bool) {
 		unit = aRate
 	}
 	return n, unit, err == nil && moderate(n)
+}
+
+// equal reports whether two times, numbers or rates are the same one.
+func equal(a, b string) bool {
+	value, unit, ok := scaled(a)
+	other, same, also := scaled(b)
+	return ok && also && value == other && (unit == same || value == 0)
+}
+
+// Ordered reports whether values are times, numbers or rates that only rise, or only fall.
+func Ordered(values []string) bool {
+	rising, falling := true, true
+	for i := 1; i < len(values); i++ {
+		last, unit, ok := scaled(values[i-1])
+		next, same, also := scaled(values[i])
+		if !ok || !also || unit != same && last != 0 && next != 0 {
+			return false
+		}
+		rising, falling = rising && last < next, falling && last > next
+	}
+	return len(values) > 1 && (rising || falling)
 }
 
 // written is the inverse of scaled.

@@ -36,6 +36,10 @@ func TestVariationsAreListsAndRanges(t *testing.T) {
 		"lock.ttl":                         "",
 		"=4s":                              "",
 		"lock.ttl=4s,4s":                   "",
+		"lock.ttl=4s,4000ms":               "",
+		"clients.a.start=0,0s":             "",
+		"clocks.a.rate=1%,1.0%":            "",
+		"clients.a.count=1,1s":             "1 1s",
 		"clients.a.count=1..100/99,101":    "",
 		"lock.ttl=-2562047h..2562047h":     "-2562047h..2562047h", // no numbers that anything allows
 		"lock.ttl=-9223372036854775808..0": "",
@@ -47,5 +51,14 @@ func TestVariationsAreListsAndRanges(t *testing.T) {
 		}
 		require.NoError(t, err, text)
 		require.Equal(t, want, strings.Join(v.Values, " "), text)
+	}
+}
+
+func TestValuesAreOrdered(t *testing.T) {
+	for text, want := range map[string]bool{
+		"4s,8s,16s": true, "0,4s,1m": true, "9s,1500ms,0": true, "1,2,10": true, "-0.5%,0%,1%": true, "4s": false, "4s,4s": false,
+		"8s,4s,16s": false, "set-nx-lua,redlock": false, "true,false": false, "lan,1ms": false, "4,8s": false, "[1ms, 2ms],[3ms, 4ms]": false,
+	} {
+		require.Equal(t, want, Ordered(entries(text)), text)
 	}
 }
