@@ -190,6 +190,7 @@ func (c *call) planLocks(o *measureOptions, r *measured, names []string) error {
 func (c *call) measure(o *measureOptions, r *measured) int {
 	progress := c.newProgress(o.progress, uint64(r.plan.Runs()), time.Time{})
 	table, err := measure.Measure(c.ctx, r.plan, func(runs, violated int) {
+		r.runs = runs
 		progress.show(uint64(runs), uint64(violated))
 	})
 	r.table, r.interrupted = table, errors.Is(err, context.Canceled)
@@ -227,11 +228,14 @@ func (c *call) reportMeasured(o *measureOptions, r *measured) int {
 	default:
 		err = r.text(out)
 	}
-	if err = errors.Join(err, out.commit()); err != nil {
+	if failed := out.commit(); err == nil {
+		err = failed
+	}
+	if err != nil {
 		return c.failures(err)
 	}
 	if r.interrupted {
-		fmt.Fprintln(c.stderr, "locksim: interrupted")
+		fmt.Fprintln(c.stderr, "locksim: "+r.mark())
 		return exitInterrupted
 	}
 	return exitOK

@@ -17,6 +17,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search/margin"
+	"github.com/locksim/locksim/internal/search/measure"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -109,7 +110,7 @@ func TestMeasureDrawsTheBorder(t *testing.T) {
 	require.NoError(t, xml.Unmarshal([]byte(text), new(struct{})))
 	require.Contains(t, text, "How often redlock-gc-pause violates mutual-exclusion")
 	require.Contains(t, text, "not the odds of a production system")
-	require.Contains(t, text, "The line is the border of the fields without a violation.")
+	require.Contains(t, text, "The line is the border between fields with a violation and exposed fields without one.")
 	_, text, _ = locksim(t.Context(), "measure", "lease-overrun", "--variant", "lease-10s-work-12s", "--vary", "a.work=8s,12s", "--runs", "5",
 		"--property", "resource", "--format", "svg")
 	require.Contains(t, text, "fenced-read-write", "a row for each case")
@@ -137,7 +138,7 @@ func TestMeasureSaysWhatNoSeedChanges(t *testing.T) {
 	_, text, _ = locksim(t.Context(), "measure", file, "--runs", "30", "--set", "until=500ms")
 	require.Contains(t, text, "every run alike")
 	require.Contains(t, text, "(inconclusive: 30)")
-	require.NotContains(t, text, "not violated in any")
+	require.NotContains(t, text, "never violated")
 }
 
 func TestMeasureOfAScenarioSavesWhatItFound(t *testing.T) {
@@ -169,5 +170,77 @@ func TestMeasureOfAScenarioThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 		o.format.value = format
 		r.cells = nil
 		require.Equal(t, exitInterrupted, c.measure(o, r))
+	}
+}
+
+func TestMeasureThatIsInterruptedCountsWhatWasPlayed(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	said := new(strings.Builder)
+	c := &call{ctx: ctx, env: plainEnv(), stderr: said, files: &unfinished{}}
+	o, r := &measureOptions{}, &measured{interrupted: true, percent: 95}
+	args := []string{"lua-release", "--vary", "lock.ttl=10s,10500ms", "--property", "mutual-exclusion", "--runs", "50000", "--jobs", "1"}
+	names, err := parseFlags(measureFlags(o, c.env), args)
+	require.NoError(t, err)
+	require.NoError(t, c.planScenario(o, r, names))
+	r.table, err = measure.Measure(ctx, r.plan, func(runs, _ int) {
+		if r.runs = runs; runs >= 32 {
+			cancel()
+		}
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoError(t, c.completeMeasured(o, r))
+	for _, format := range []string{"text", "csv", "json", "svg", "html"} {
+		var out strings.Builder
+		c.stdout, o.format.value = &out, format
+		require.Equal(t, exitInterrupted, c.reportMeasured(o, r))
+		require.Regexp(t, `(?i)interrupted: (3[2-9]|4\d) of 100000 runs were played|"interrupted":true|,16,`, out.String(), format)
+		require.NotContains(t, out.String(), "0.007", "the bound is that of 50000 runs")
+		require.NotContains(t, out.String(), ", played with")
+	}
+	require.Contains(t, said.String(), " of 100000 runs were played\n")
+}
+
+// TestMeasureSaysNothingWhereNothingIsKnown measures a property that was never exposed, one that is not judged, and runs that no seed
+// changes.
+func TestMeasureSaysNothingWhereNothingIsKnown(t *testing.T) {
+	args := []string{"measure", "lua-release", "--vary", "lock.ttl=9500ms,10s", "--property", "resource,silent-loss", "--runs", "20"}
+	_, text, _ := locksim(t.Context(), args...)
+	require.Regexp(t, `(?m)^10s +0 +– +– +never +–$`, text)
+	require.Contains(t, text, "\nproperty: resource\n", "the only one in the table")
+	require.NotContains(t, text, "border", "of 10s it is not known whether it is safe")
+	_, text, _ = locksim(t.Context(), append(args, "--format", "svg", "--property", "resource")...)
+	require.NotContains(t, text, "border")
+	_, text, _ = locksim(t.Context(), append(args, "--format", "json")...)
+	var d measureDocument
+	require.NoError(t, json.Unmarshal([]byte(text), &d))
+	for _, c := range d.Cells {
+		require.Equal(t, c.Held+c.Violated > 0, c.Rate != nil && c.Least != nil && c.Most != nil, "%+v", c)
+	}
+	_, text, _ = locksim(t.Context(), append(args, "--format", "csv")...)
+	require.Contains(t, text, ",20,0,0,20,0,0,0,,,,", "never exposed")
+	require.Contains(t, text, ",20,0,0,0,0,20,0,,,,", "not judged")
+	file := filepath.Join(t.TempDir(), "still.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("name: still\nlock: {algorithm: mysql-get-lock}\nservers: {kind: mysql}\n"+
+		"network: {latency: 1ms}\nclients: {a: {work: 1s}, b: {start: 500ms, work: 1s}}\n"), 0o600))
+	for _, format := range []string{"text", "svg", "html", "json"} {
+		args := []string{"measure", file, "--runs", "30", "--vary", "a.work=1s,2s", "--property", "mutual-exclusion", "--format", format}
+		_, text, _ = locksim(t.Context(), args...)
+		require.NotRegexp(t, `so below|rate_at_most|% to`, text, "every run is alike")
+		require.Equal(t, format != "json", strings.Contains(text, "every run was alike, no bound follows"), text)
+	}
+}
+
+func TestABorderNeedsAnOrder(t *testing.T) {
+	for values, border := range map[string]bool{"9s,9500ms,11s": true, "11s,9s": true, "10s,9s,11s": false} {
+		args := []string{"measure", "lua-release", "--vary", "lock.ttl=" + values, "--property", "mutual-exclusion", "--runs", "5"}
+		_, text, _ := locksim(t.Context(), args...)
+		require.Equal(t, border, strings.Contains(text, "border of"), text)
+		_, text, _ = locksim(t.Context(), append(args, "--format", "svg")...)
+		require.Equal(t, border, strings.Contains(text, "The line is the border"), text)
+	}
+	args := []string{"measure", "misdelete", "--vary", "lock.algorithm=set-nx-ex-del,set-nx-lua", "--runs", "5", "--property", "release-safety"}
+	for _, format := range []string{"text", "svg"} {
+		_, text, _ := locksim(t.Context(), append(args, "--format", format)...)
+		require.NotContains(t, text, "border", "locks have no order")
 	}
 }

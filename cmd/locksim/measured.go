@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,12 +24,28 @@ type measured struct {
 	table       *measure.Table
 	percent     int // the confidence of intervals
 	interrupted bool
+	runs        int            // that were played
 	cells       []measuredCell // one for each of the table's
+}
+
+// mark says that a measurement was interrupted; "" if it was not.
+func (r *measured) mark() string {
+	if !r.interrupted {
+		return ""
+	}
+	return fmt.Sprintf("interrupted: %d of %d runs were played", r.runs, r.plan.Runs())
+}
+
+// settle prints that at the head of a text.
+func (r *measured) settle(w io.Writer) {
+	if mark := r.mark(); mark != "" {
+		fmt.Fprintln(w, mark)
+	}
 }
 
 // measuredCell has the derived values of a cell.
 type measuredCell struct {
-	interval   measure.Range
+	interval   *measure.Range      // nil where it would say nothing: the property was never exposed or judged, or all runs were alike
 	with       int                 // the first cell of its property and schedules
 	comparison *measure.Comparison // with that one; nil if it is that one, or nothing was judged
 	file       string              // where the first violation is saved; "" if nowhere
@@ -41,7 +58,11 @@ func (c *call) completeMeasured(o *measureOptions, r *measured) error {
 	defer runner.Close()
 	for i := range r.table.Cells {
 		cell := &r.table.Cells[i]
-		x := measuredCell{interval: cell.Interval(float64(r.percent) / 100), with: r.reference(i)}
+		x := measuredCell{with: r.reference(i)}
+		if known(cell) && !r.alike(cell) {
+			interval := cell.Interval(float64(r.percent) / 100)
+			x.interval = &interval
+		}
 		if x.with != i && cell.NotJudged < cell.Runs {
 			comparison, err := r.table.Compare(i, x.with)
 			if err != nil {
@@ -62,6 +83,14 @@ func (c *call) completeMeasured(o *measureOptions, r *measured) error {
 		r.cells = append(r.cells, x)
 	}
 	return nil
+}
+
+// known reports whether anything is known of a cell: the property was exposed in a run, and judged.
+func known(c *measure.Cell) bool { return c.Held+c.Violated > 0 }
+
+// alike reports whether no seed changes anything in the runs of a cell.
+func (r *measured) alike(c *measure.Cell) bool {
+	return r.scenario != nil && r.table.Played[c.Schedules].Alike()
 }
 
 // reference is the cell that another is compared with: of a scenario none, since its cells have no schedules in common.
@@ -121,6 +150,7 @@ func (r *measured) text(w io.Writer) error {
 	draws := r.table.Plan.Draws
 	fmt.Fprintf(w, "%d schedules, from number %d on; rates with exact %d %% confidence intervals\n",
 		draws.Count, draws.First, r.percent)
+	r.settle(w)
 	var all []int
 	for i := range r.table.Cells {
 		all = append(all, i)
@@ -215,18 +245,21 @@ func (r *measured) outcome(cell int) []string {
 	case c.NotJudged == c.Runs:
 		return []string{"–", "–", "not judged", "–", "–"}
 	}
-	columns := []string{
-		strconv.Itoa(c.Violated), percent(c.Rate()), percent(interval.Least) + " to " + percent(interval.Most),
-		percent(c.Danger()), "–",
+	columns := []string{strconv.Itoa(c.Violated), "–", "–", "never", "–"}
+	if known(c) {
+		columns[1] = percent(c.Rate())
 	}
 	switch {
-	case c.Violated > 0:
-		columns[4] = strconv.FormatUint(c.First, 10)
-	case c.InDanger == 0:
-		columns[3] = "never"
-	}
-	if r.scenario != nil && r.table.Played[c.Schedules].Alike() {
+	case interval != nil:
+		columns[2] = below(interval.Least) + " to " + above(interval.Most)
+	case r.alike(c):
 		columns[2] = "every run alike"
+	}
+	if c.InDanger > 0 {
+		columns[3] = percent(c.Danger())
+	}
+	if c.Violated > 0 {
+		columns[4] = strconv.FormatUint(c.First, 10)
 	}
 	if c.Undecided > 0 {
 		columns[4] += fmt.Sprintf(" (inconclusive: %d)", c.Undecided)
@@ -236,6 +269,18 @@ func (r *measured) outcome(cell int) []string {
 
 // percent is a share with three significant digits.
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 3, 64) + " %" }
+
+// above and below are shares with three significant digits that are not less, and not more, than the exact ones.
+func above(share float64) string { return percent(math.Ceil(share*digits(share)) / digits(share)) }
+func below(share float64) string { return percent(math.Floor(share*digits(share)) / digits(share)) }
+
+// digits is the power of ten that turns a share into a number of three digits.
+func digits(share float64) float64 {
+	if share == 0 {
+		return 1
+	}
+	return math.Pow(10, 2-math.Floor(math.Log10(share)))
+}
 
 // compared prints what the cells of one property say of the same schedules, each beside the first of them.
 func (r *measured) compared(w io.Writer) error {

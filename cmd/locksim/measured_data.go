@@ -7,8 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-
-	"github.com/locksim/locksim/internal/search/measure"
 )
 
 // measureDocument is what was measured as JSON.
@@ -68,9 +66,10 @@ type cellDocument struct {
 	Undecided int      `json:"undecided"`
 	NotJudged int      `json:"not_judged"`
 	InDanger  int      `json:"in_danger"`
-	Rate      float64  `json:"rate"`
-	Least     float64  `json:"rate_at_least"`
-	Most      float64  `json:"rate_at_most"`
+	// The rate is missing if the property was never exposed or judged, and so is its interval, also if no seed changes anything.
+	Rate  *float64 `json:"rate,omitempty"`
+	Least *float64 `json:"rate_at_least,omitempty"`
+	Most  *float64 `json:"rate_at_most,omitempty"`
 	// Impossible says why the faults cannot happen to the lock. It was not played.
 	Impossible string              `json:"impossible,omitempty"`
 	First      *firstDocument      `json:"first_violation,omitempty"`
@@ -133,8 +132,14 @@ func (r *measured) document(cell int) cellDocument {
 	d := cellDocument{
 		Lock: c.Lock, Faults: c.Condition, Values: c.Values, Variant: c.Variant, Style: c.Style.String(), Fencing: c.Fencing.String(),
 		Property: c.Property.String(), Schedules: c.Schedules, Runs: c.Runs, Violated: c.Violated, Held: c.Held,
-		Vacuous: c.Vacuous, Undecided: c.Undecided, NotJudged: c.NotJudged, InDanger: c.InDanger, Rate: c.Rate(), Impossible: c.Impossible,
-		Least: x.interval.Least, Most: x.interval.Most,
+		Vacuous: c.Vacuous, Undecided: c.Undecided, NotJudged: c.NotJudged, InDanger: c.InDanger, Impossible: c.Impossible,
+	}
+	if known(c) {
+		rate := c.Rate()
+		d.Rate = &rate
+	}
+	if x.interval != nil {
+		d.Least, d.Most = &x.interval.Least, &x.interval.Most
 	}
 	if c.Violated > 0 {
 		d.First = &firstDocument{Run: c.First, Kind: c.Kind, Scenario: x.file, Command: x.replay}
@@ -158,7 +163,7 @@ func (r *measured) csv(w io.Writer) error {
 	out := csv.NewWriter(w)
 	lines := [][]string{csvHead}
 	for i := range r.table.Cells {
-		lines = append(lines, r.record(&r.table.Cells[i], &r.cells[i]))
+		lines = append(lines, r.record(i))
 	}
 	if r.scenario != nil {
 		r.addCase(lines)
@@ -169,15 +174,20 @@ func (r *measured) csv(w io.Writer) error {
 	return nil
 }
 
-func (r *measured) record(c *measure.Cell, x *measuredCell) []string {
+func (r *measured) record(cell int) []string {
+	c, x, d := &r.table.Cells[cell], &r.cells[cell], r.document(cell)
 	record := []string{c.Lock, c.Condition, c.Style.String(), c.Fencing.String(), c.Property.String()}
 	for _, n := range []int{
 		c.Schedules, c.Runs, c.Violated, c.Held, c.Vacuous, c.Undecided, c.NotJudged, c.InDanger,
 	} {
 		record = append(record, strconv.Itoa(n))
 	}
-	for _, share := range []float64{c.Rate(), x.interval.Least, x.interval.Most} {
-		record = append(record, strconv.FormatFloat(share, 'g', -1, 64))
+	for _, share := range []*float64{d.Rate, d.Least, d.Most} {
+		if share == nil {
+			record = append(record, "")
+			continue
+		}
+		record = append(record, strconv.FormatFloat(*share, 'g', -1, 64))
 	}
 	first := ""
 	if c.Violated > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/internal/search/measure"
+	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/reports/comparison"
 	"github.com/locksim/locksim/scenarios"
@@ -38,13 +39,22 @@ func (r *measured) scenarioText(w io.Writer) error {
 	if draws.Count == 1 {
 		seeds = "seed"
 	}
-	fmt.Fprintf(w, "%s, played with %d %s from %d on; rates with exact %d %% confidence intervals\n",
-		reports.Visible(r.scenario.name), draws.Count, seeds, draws.First, r.percent)
+	played := "played"
+	if r.interrupted {
+		played = "to be played"
+	}
+	fmt.Fprintf(w, "%s, %s with %d %s from %d on; rates with exact %d %% confidence intervals\n",
+		reports.Visible(r.scenario.name), played, draws.Count, seeds, draws.First, r.percent)
+	r.settle(w)
 	loud := r.loud()
 	if len(r.scenario.set) > 0 {
 		fmt.Fprintf(w, "set: %s\n", sentenceOf(r.scenario.set))
 	}
-	r.common(w, r.cellsOf(r.plan.Properties))
+	told := loud
+	if len(loud) == 0 || r.wide() {
+		told = r.plan.Properties
+	}
+	r.common(w, r.cellsOf(told))
 	switch {
 	case len(loud) == 0:
 	case r.wide():
@@ -53,8 +63,8 @@ func (r *measured) scenarioText(w io.Writer) error {
 		if err := r.lines(w, r.cellsOf(loud)); err != nil {
 			return err
 		}
-		if len(r.scenario.paths) > 0 && strings.ContainsAny(r.plan.Settings[0].Values[0][:1], "-0123456789") {
-			r.border(w, loud) // other values have no order
+		if len(r.scenario.paths) > 0 {
+			r.border(w, loud)
 		}
 	}
 	r.quiet(w, loud)
@@ -97,20 +107,21 @@ func (r *measured) loud() (list []checker.Property) {
 // quiet says of the other properties how much that means.
 func (r *measured) quiet(w io.Writer, loud []checker.Property) {
 	var held, vacuous, unjudged []string
-	runs := 0
+	var silent []int
 	for _, p := range r.table.Plan.Properties {
 		if slices.Contains(loud, p) {
 			continue
 		}
-		sum := measure.Counts{}
-		for _, i := range r.cellsOf([]checker.Property{p}) {
+		sum, cells := measure.Counts{}, r.cellsOf([]checker.Property{p})
+		silent = append(silent, cells...)
+		for _, i := range cells {
 			c := &r.table.Cells[i]
 			sum.Runs += c.Runs
 			sum.InDanger += c.InDanger
 			sum.NotJudged += c.NotJudged
 		}
-		runs = sum.Runs
 		switch {
+		case sum.Runs == 0:
 		case sum.InDanger > 0:
 			held = append(held, fmt.Sprintf("%s (exposed in %s of the runs)", p, percent(sum.Danger())))
 		case sum.NotJudged == sum.Runs:
@@ -119,15 +130,9 @@ func (r *measured) quiet(w io.Writer, loud []checker.Property) {
 			vacuous = append(vacuous, p.String())
 		}
 	}
-	if runs == 0 {
-		return
-	}
-	never := fmt.Sprintf("not violated in any of %d runs", runs)
-	if least := r.leastRuns(); least > 0 {
-		never += ", so below " + percent(measure.Interval(0, least, float64(r.percent)/100).Most)
-		if len(r.table.Played) > 1 {
-			never += " in each case"
-		}
+	never := r.never(silent)
+	if len(r.table.Played) > 1 {
+		never += ", in each case in which it was exposed"
 	}
 	fmt.Fprintln(w)
 	for _, line := range []struct {
@@ -204,31 +209,49 @@ func (r *measured) caseName(cell int) string {
 
 // rates prints grids of rates.
 func (r *measured) rates(w io.Writer, properties []checker.Property) {
+	drawn := false
 	for _, p := range properties {
 		for _, g := range r.gridsOf(p) {
+			sides := r.sides(&g)
+			drawn = drawn || len(sides) > 0
 			g.print(w, p.String()+" violated", func(x, y int) string {
 				text := r.rate(g.cells[y][x])
-				if x > 0 && r.safe(g.cells[y][x]) != r.safe(g.cells[y][x-1]) {
+				if slices.Contains(sides, [4]int{x, y, x + 1, y}) {
+					text = "▔" + text
+				}
+				if slices.Contains(sides, [4]int{x, y, x, y + 1}) {
 					text = "▏" + text
 				}
 				return text
 			})
 		}
 	}
-	fmt.Fprintln(w, "\n▏ border of the cells without a violation   ○ never exposed   – not judged   ? inconclusive")
-	if least := r.leastRuns(); least > 0 {
-		most := measure.Interval(0, least, float64(r.percent)/100).Most
-		fmt.Fprintf(w, "0: not violated in any of %d runs, so below %s (confidence %d %%)\n", least, percent(most), r.percent)
+	fmt.Fprintln(w, "\n○ never exposed   – not judged   ? inconclusive   0 "+r.never(r.cellsOf(properties)))
+	if drawn {
+		fmt.Fprintln(w, "▏ ▔ border, on the left of a cell or above it: between cells with a violation and exposed cells without one")
 	}
 }
 
-// leastRuns is the number of runs of the cell with the fewest.
-func (r *measured) leastRuns() int {
-	least := r.table.Cells[0].Runs
-	for i := range r.table.Cells {
-		least = min(least, r.table.Cells[i].Runs)
+// never says what it means that a property was not violated in cells in which it was exposed.
+func (r *measured) never(cells []int) string {
+	most, alike := 0.0, false
+	for _, i := range cells {
+		switch interval := r.cells[i].interval; {
+		case !r.safe(i):
+		case interval == nil:
+			alike = true
+		default:
+			most = max(most, interval.Most)
+		}
 	}
-	return least
+	text := "never violated"
+	if most > 0 {
+		text += fmt.Sprintf(", so below %s with a confidence of %d %%", above(most), r.percent)
+	}
+	if alike {
+		text += "; where every run was alike, no bound follows"
+	}
+	return text
 }
 
 // print prints a table.
@@ -248,10 +271,30 @@ func (g *grid) print(w io.Writer, head string, text func(x, y int) string) {
 	_ = t.Flush()
 }
 
-// safe reports whether a property was not violated in a cell, as far as is known.
+// safe reports whether a property was exposed in a cell, and was violated in no run.
 func (r *measured) safe(cell int) bool {
 	c := &r.table.Cells[cell]
-	return c.Violated == 0 && c.Undecided == 0 && c.Runs > 0
+	return c.Held > 0 && c.Violated+c.Undecided+c.NotJudged == 0
+}
+
+// sides are the border of a table: between cells with a violation and safe ones, where values have an order. Each leads from one corner
+// to the next, across and down, counted in cells.
+func (r *measured) sides(g *grid) (list [][4]int) {
+	apart := func(a, b int) bool {
+		return r.safe(a) && r.table.Cells[b].Violated > 0 || r.safe(b) && r.table.Cells[a].Violated > 0
+	}
+	across, down := parameter.Ordered(g.columns), parameter.Ordered(g.rows)
+	for y, row := range g.cells {
+		for x := range row {
+			if across && x > 0 && apart(row[x], row[x-1]) {
+				list = append(list, [4]int{x, y, x, y + 1})
+			}
+			if down && y > 0 && apart(row[x], g.cells[y-1][x]) {
+				list = append(list, [4]int{x, y, x + 1, y})
+			}
+		}
+	}
+	return list
 }
 
 // rate is a cell in a word.
@@ -260,26 +303,24 @@ func (r *measured) rate(cell int) string {
 	switch {
 	case c.Violated > 0:
 		return percent(c.Rate())
-	case c.Undecided > 0 || c.Runs == 0:
-		return "?"
 	case c.NotJudged == c.Runs:
 		return "–"
+	case c.Undecided+c.NotJudged > 0:
+		return "?"
 	case c.InDanger == 0:
 		return "○"
 	}
 	return "0"
 }
 
-// border says between which values of its one field a scenario begins to violate properties, or ends to.
+// border says between which values of its one field there are the borders of properties.
 func (r *measured) border(w io.Writer, properties []checker.Property) {
 	head := "\n"
 	for _, p := range properties {
 		g := r.gridsOf(p)[0]
 		var changes []string
-		for x := 1; x < len(g.columns); x++ {
-			if r.safe(g.cells[0][x]) != r.safe(g.cells[0][x-1]) {
-				changes = append(changes, g.columns[x-1]+" and "+g.columns[x])
-			}
+		for _, side := range r.sides(&g) {
+			changes = append(changes, g.columns[side[0]-1]+" and "+g.columns[side[0]])
 		}
 		if len(changes) > 0 {
 			fmt.Fprintf(w, "%sborder of %s: between %s = %s\n", head, p, g.across, strings.Join(changes, ", and between "))
@@ -450,13 +491,17 @@ func (r *measured) html(w io.Writer) error {
 
 // heats are the heat maps of some properties.
 func (r *measured) heats(properties []checker.Property) (list []compare.Heat) {
+	mark := r.mark()
+	if mark != "" {
+		mark = "Interrupted" + strings.TrimPrefix(mark, "interrupted") + ". "
+	}
 	for _, p := range properties {
 		for _, g := range r.gridsOf(p) {
 			h := compare.Heat{
 				Name: r.scenario.name, Title: fmt.Sprintf("How often %s violates %s", reports.Visible(r.scenario.name), p),
-				Property: p.String(), Runs: r.plan.Draws.Count, Border: true, Down: g.down, Across: g.across, Columns: g.columns,
+				Property: p.String(), Border: r.sides(&g), Never: r.never(slices.Concat(g.cells...)), Down: g.down, Across: g.across, Columns: g.columns,
 				Rows: g.rows, Lock: r.table.Cells[0].Lock,
-				Note: fmt.Sprintf("Seeds from %d on. ", r.plan.Draws.First) + strings.Join(r.caveats(), " "),
+				Note: mark + fmt.Sprintf("Seeds from %d on. ", r.plan.Draws.First) + strings.Join(r.caveats(), " "),
 			}
 			if slices.Contains(r.scenario.paths, "lock.algorithm") {
 				h.Lock = "several locks"
@@ -479,19 +524,12 @@ func (r *measured) heats(properties []checker.Property) (list []compare.Heat) {
 func (r *measured) enter(h *compare.Heat, cells []int) {
 	var violated, exposed, runs, unknown []int
 	var commands []string
-	some := false
 	for _, i := range cells {
 		c := &r.table.Cells[i]
-		commands, some = append(commands, r.cells[i].replay), some || c.Undecided+c.NotJudged > 0
+		commands, h.Runs = append(commands, r.cells[i].replay), max(h.Runs, c.Runs)
 		violated, exposed = append(violated, c.Violated), append(exposed, c.InDanger)
 		runs, unknown = append(runs, c.Runs), append(unknown, c.Undecided+c.NotJudged)
 	}
-	h.Violated, h.InDanger = append(h.Violated, violated), append(h.InDanger, exposed)
+	h.Violated, h.InDanger, h.Unknown = append(h.Violated, violated), append(h.InDanger, exposed), append(h.Unknown, unknown)
 	h.Played, h.Commands = append(h.Played, runs), append(h.Commands, commands)
-	if some || h.Unknown != nil {
-		for len(h.Unknown) < len(h.Played)-1 {
-			h.Unknown = append(h.Unknown, nil) // of rows of which all is known
-		}
-		h.Unknown = append(h.Unknown, unknown)
-	}
 }

@@ -47,26 +47,6 @@ func (f field) tone(property string) tone {
 	return grey
 }
 
-// border lists the sides between a field with a violation, or of which too little is known, and one without: each from one corner to
-// the next, counted in fields.
-func border(h *compare.Heat) (sides [][4]int) {
-	safe := func(x, y int) bool {
-		f := fieldOf(h, y, x)
-		return f.violated == 0 && f.unknown == 0 && f.runs > 0
-	}
-	for y := range h.Rows {
-		for x := range h.Columns {
-			if x > 0 && safe(x, y) != safe(x-1, y) {
-				sides = append(sides, [4]int{x, y, x, y + 1})
-			}
-			if y > 0 && safe(x, y) != safe(x, y-1) {
-				sides = append(sides, [4]int{x, y, x + 1, y})
-			}
-		}
-	}
-	return sides
-}
-
 // unseen is the upper end of the exact interval of Clopper and Pearson for what was never seen in this many runs: the
 // probability with which that would happen by chance as rarely as the confidence, in percent, leaves on one side.
 func unseen(runs, confidence int) float64 {

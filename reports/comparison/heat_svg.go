@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -72,17 +73,26 @@ func heatWords(h *compare.Heat, confidence int) []string {
 	if h.Fencing != "" {
 		of += ", fencing " + h.Fencing
 	}
-	text := []string{fmt.Sprintf("%s: how often the property %s was violated, in percent of %s for each field.", of, h.Property,
-		plural(h.Runs, "run"))}
+	runs, least, unknown := plural(h.Runs, "run"), h.Runs, false
+	for y := range h.Rows {
+		for x := range h.Columns {
+			f := fieldOf(h, y, x)
+			least, unknown = min(least, f.runs), unknown || f.text() == "?"
+		}
+	}
+	if least < h.Runs {
+		runs = fmt.Sprintf("%s to %s", count(least), runs)
+	}
+	text := []string{fmt.Sprintf("%s: how often the property %s was violated, in percent of %s for each field.", of, h.Property, runs)}
 	if h.Line != nil {
 		text = append(text, "Violations are expected to the right of the line: "+sentence(h.LineText))
 	}
-	if h.Border {
-		text = append(text, "The line is the border of the fields without a violation.")
+	if len(h.Border) > 0 {
+		text = append(text, "The line is the border between fields with a violation and exposed fields without one.")
 	}
-	signs := fmt.Sprintf("Hatched: never seen, so below %s %% with a confidence of %d %%; a ring: never exposed",
-		percent(unseen(h.Runs, confidence), 2, up), confidence)
-	if h.Unknown != nil {
+	never := fmt.Sprintf("never seen, so below %s %% with a confidence of %d %%", percent(unseen(h.Runs, confidence), 2, up), confidence)
+	signs := "Hatched: " + cmp.Or(h.Never, never) + "; a ring: never exposed"
+	if unknown {
 		signs += "; a question mark: nothing is known of some runs"
 	}
 	return append(text, signs+".")
@@ -199,11 +209,8 @@ func (p *heatPicture) expected() {
 
 // bordered draws where violations begin.
 func (p *heatPicture) bordered() {
-	if !p.h.Border {
-		return
-	}
 	for _, pen := range []svg.Paint{{Stroke: svg.Paper, Width: px(6)}, {Stroke: svg.Words, Width: px(3)}} {
-		for _, side := range border(p.h) {
+		for _, side := range p.h.Border {
 			p.Line(p.corner(side[0], side[1]), p.corner(side[2], side[3]), pen)
 		}
 	}
@@ -232,7 +239,7 @@ func (p *heatPicture) legend(width svg.Length) svg.Length {
 	p.Text(svg.Point{X: x + px(8), Y: y + px(13)}, "percent of the runs", proseFont)
 	y += px(30)
 	for i, text := range heatWords(p.h, p.confidence)[1:] {
-		if i == 0 && (p.h.Line != nil || p.h.Border) {
+		if i == 0 && (p.h.Line != nil || len(p.h.Border) > 0) {
 			pen := svg.Paint{Stroke: svg.Words, Width: px(3)}
 			if p.h.Line != nil {
 				pen.Width, pen.Dash = px(2), "7 3"

@@ -154,11 +154,13 @@ type Heat struct {
 	// Line says from which column on each row is expected to be violated; nil if nothing is expected, len(Columns) if never.
 	Line     []int  `json:"line,omitempty"`
 	LineText string `json:"line_text,omitempty"`
-	// Border asks for a line between the fields with a violation and those without.
-	Border  bool    `json:"border,omitempty"`
-	Note    string  `json:"note,omitempty"`    // what else there is to say
-	Played  [][]int `json:"played,omitempty"`  // the runs of each field, if they differ
-	Unknown [][]int `json:"unknown,omitempty"` // of these runs nothing is known
+	// Border is the sides between fields with a violation and exposed ones without: each from one corner to the next, across and
+	// down, counted in fields.
+	Border  [][4]int `json:"border,omitempty"`
+	Never   string   `json:"never,omitempty"`   // what exposed fields without a violation mean, if it does not follow from Runs
+	Note    string   `json:"note,omitempty"`    // what else there is to say
+	Played  [][]int  `json:"played,omitempty"`  // the runs of each field, if they differ
+	Unknown [][]int  `json:"unknown,omitempty"` // of these runs nothing is known
 	// Commands show the first violation of each field.
 	Commands [][]string `json:"commands,omitempty"`
 }
