@@ -92,6 +92,7 @@ var arrows = map[string][]string{
 	"internal/search/fuzz":      {"internal/search", "internal/search/ledger", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "history", "trace"},
 	"internal/search/explore":   {"internal/backend", "internal/search", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/ledger":    {},
+	"internal/profile":          {"scenarios"},
 	"internal/search/measure":   {"internal/search", "internal/harness", "scenarios", "checker", "locks", "history"},
 	"internal/serve":            {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/wire", "locks", "locks/live", "internal/real", "trace"},
 	"locktest":                  {"internal/backend", "internal/backend/all", "clients", "internal/promise", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},

@@ -58,7 +58,7 @@ func (r *reader) readChanges(list []Change) {
 		value := newReader("")
 		var n *yaml.Node
 		if strings.TrimSpace(c.Value) != "" {
-			n = value.load([]byte(c.Value))
+			n = value.load([]byte(c.Value), aScenario())
 		}
 		switch {
 		case steps(c.Path)[0] == "variants":

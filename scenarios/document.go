@@ -55,8 +55,16 @@ func Fields() []byte {
 	b.Write(embedded(exampleName))
 	b.WriteString("```\n")
 	b.WriteString(strings.ReplaceAll(formatRules, "~", "`"))
+	describeAll(&b, &scenarioFields)
+	describeKinds(&b)
+	describeMeasures(&b)
+	return b.Bytes()
+}
+
+// describeAll describes a mapping, and then all that are within it.
+func describeAll(b *bytes.Buffer, root section) {
 	seen := map[string]bool{}
-	queue := []section{&scenarioFields}
+	queue := []section{root}
 	for len(queue) > 0 {
 		next := queue[0]
 		queue = queue[1:]
@@ -64,12 +72,9 @@ func Fields() []byte {
 			continue
 		}
 		seen[next.heading()] = true
-		next.describe(&b)
+		next.describe(b)
 		queue = append(queue, next.inner()...)
 	}
-	describeKinds(&b)
-	describeMeasures(&b)
-	return b.Bytes()
 }
 
 func describeMeasures(b *bytes.Buffer) {

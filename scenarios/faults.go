@@ -16,7 +16,7 @@ import (
 func ParseFault(text string) (sim.Fault, error) {
 	r := newReader("fault")
 	var f sim.Fault
-	if root := r.load([]byte(text)); root != nil {
+	if root := r.load([]byte(text), aScenario()); root != nil {
 		f, _ = faultFields.read(r, "", root)
 	}
 	return f, r.problems.within([]byte(text)).InOrder()

@@ -23,7 +23,7 @@ const maxSize = 1 << 20
 // what the file expects and tells is then left out.
 func Parse(file string, data []byte, changes ...Change) (*Scenario, error) {
 	r := newReader(file)
-	root := r.load(data)
+	root := r.load(data, aScenario())
 	if root == nil {
 		return nil, r.problems.within(data).InOrder()
 	}
@@ -47,8 +47,12 @@ func (r *reader) scenario(root *yaml.Node) *Scenario {
 	return &s
 }
 
-// load reads the one YAML document of a file. It returns nil if there is none that could be read on.
-func (r *reader) load(data []byte) *yaml.Node {
+// aScenario says what a whole file is.
+func aScenario() string { return "a scenario: a mapping of " + listing(scenarioFields.names()) }
+
+// load reads the one YAML document of a file, whose content wanted describes. It returns nil if there is none that could be
+// read on.
+func (r *reader) load(data []byte, wanted string) *yaml.Node {
 	if !r.checkText(data) {
 		return nil
 	}
@@ -56,7 +60,7 @@ func (r *reader) load(data []byte) *yaml.Node {
 	var document, second yaml.Node
 	switch err := decoder.Decode(&document); {
 	case errors.Is(err, io.EOF):
-		r.reportAt(1, 1, "the file is empty", "a scenario: a mapping of "+listing(scenarioFields.names()))
+		r.reportAt(1, 1, "the file is empty", wanted)
 		return nil
 	case err != nil:
 		r.reportSyntax(data, err)
@@ -64,7 +68,7 @@ func (r *reader) load(data []byte) *yaml.Node {
 	}
 	switch err := decoder.Decode(&second); {
 	case err == nil:
-		r.reportAt(second.Line, second.Column, "a second document begins here", "one scenario a file")
+		r.reportAt(second.Line, second.Column, "a second document begins here", "one document a file")
 	case !errors.Is(err, io.EOF):
 		r.reportSyntax(data, err)
 		return nil

@@ -26,10 +26,15 @@ func Schema() []byte {
 	s.part = true
 	scenarioFields.schema(s)
 	s.part = false
+	return s.document("scenario", scenarioFields.schema(s))
+}
+
+// document returns the schema of a kind of file as text.
+func (s *schemas) document(what string, schema object) []byte {
 	root := object{
 		"$schema":     "http://json-schema.org/draft-07/schema#",
-		"title":       "locksim scenario",
-		"allOf":       []object{scenarioFields.schema(s)},
+		"title":       "locksim " + what,
+		"allOf":       []object{schema},
 		"definitions": s.definitions,
 	}
 	var b bytes.Buffer
