@@ -32,9 +32,14 @@ func (h *hunter) play() int {
 		return h.failures(err)
 	}
 	since := time.Now()
+	var until time.Time
+	if d := h.o.within.value; d > 0 {
+		until = since.Add(d)
+	}
+	h.progress = h.newProgress(h.o.progress, plan.Planned(), until)
 	var err error
 	if !plan.ToFirst || h.tally.Violated == 0 {
-		err = h.campaign(plan)
+		err = h.campaign(plan, until)
 	}
 	took := time.Since(since)
 	if h.ledger != nil {
@@ -45,12 +50,11 @@ func (h *hunter) play() int {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return h.failures(err)
 	}
-	h.progress.say("minimizing findings")
 	r := &huntResult{
 		hunt: h.hunt, tally: &h.tally, perSecond: perSecond(h.played, took), interrupted: err != nil,
 		picture: plan.ToFirst, again: h.o.again, neverDrawn: h.hunt.NeverDrawn(h.o.from.value, h.tally.Runs),
 	}
-	err = h.complete(r, &h.o.report, &h.o.effort)
+	err = h.complete(r, &h.o.report, &h.o.effort, h.progress)
 	h.progress.close()
 	if err != nil {
 		return h.failures(err)
@@ -84,19 +88,15 @@ func (h *hunter) open(plan *fuzz.Plan) error {
 }
 
 // campaign runs the plan. It returns the error of an interrupt, but not of the end of --for.
-func (h *hunter) campaign(plan fuzz.Plan) error {
-	ctx, cancel, until, planned := h.ctx, context.CancelFunc(func() {}), time.Time{}, uint64(0)
-	if d := h.o.within.value; d > 0 {
-		until = time.Now().Add(d)
+func (h *hunter) campaign(plan fuzz.Plan, until time.Time) error {
+	ctx, cancel := h.ctx, context.CancelFunc(func() {})
+	if !until.IsZero() {
 		ctx, cancel = context.WithDeadline(h.ctx, until)
 	}
 	defer cancel()
-	if plan.Runs > 0 {
-		planned = plan.Planned()
-	} else {
+	if plan.Runs == 0 {
 		plan.Runs = fuzz.Forever(plan.From)
 	}
-	h.progress = h.newProgress(h.o.progress, planned, until)
 	err := h.hunt.Campaign(ctx, plan, h.take)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil

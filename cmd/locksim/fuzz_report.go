@@ -74,13 +74,15 @@ type effort struct {
 
 // complete makes what was found minimal, and saves it. An interrupt that has ended the campaign does not end this; the next
 // one does, and what is found then is saved as it is.
-func (c *call) complete(r *huntResult, o *huntReport, e *effort) error {
+func (c *call) complete(r *huntResult, o *huntReport, e *effort, p *progress) error {
 	work := r.hunt.UsualEffort(r.tally, o.jobs.value)
 	until, stop := c.nextInterrupt(r.interrupted)
 	defer stop()
 	if bool(e.all) {
 		work.Runs = 0
 	}
+	p.say("minimizing findings")
+	work.Progress = func(runs int) { p.count("minimizing findings", runs) }
 	found, err := r.hunt.Findings(until, work, r.tally)
 	if err != nil {
 		return err

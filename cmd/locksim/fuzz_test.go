@@ -203,9 +203,10 @@ func huntOf(t *testing.T, lock string, flags ...string) (*huntResult, *call, *by
 	require.NoError(t, err)
 	out := &bytes.Buffer{}
 	h := &hunter{call: &call{ctx: t.Context(), env: plainEnv(), stdout: out, stderr: out}, o: o, hunt: hunt}
-	require.NoError(t, h.campaign(fuzz.Plan{Runs: uint64(o.runs.value), Jobs: 2}))
+	h.progress = &progress{}
+	require.NoError(t, h.campaign(fuzz.Plan{Runs: uint64(o.runs.value), Jobs: 2}, time.Time{}))
 	r := &huntResult{hunt: hunt, tally: &h.tally}
-	require.NoError(t, h.complete(r, &o.report, &o.effort))
+	require.NoError(t, h.complete(r, &o.report, &o.effort, h.progress))
 	return r, h.call, out
 }
 
@@ -310,6 +311,18 @@ func TestFuzzResumesAfterItWasKilled(t *testing.T) {
 	all, err := os.ReadFile(file("whole"))
 	require.NoError(t, err)
 	require.Less(t, len(killed), len(all), "it was killed before it had done all")
+}
+
+// A ledger that has a violation leaves nothing to play for the first one, but its finding is still minimized and told.
+func TestFuzzToTheFirstViolationResumesWhatHasOne(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := misdelete("--runs", "300", "--ledger", "ledger", "--progress")
+	code, _, _ := locksim(t.Context(), args...)
+	require.Equal(t, exitDiffers, code)
+	code, out, stderr := locksim(t.Context(), append(args, "--resume", "--stop-at-first")...)
+	require.Equal(t, exitDiffers, code, stderr)
+	require.Contains(t, out, "reproduce: ")
+	require.Regexp(t, `minimizing findings: \d+ run`, stderr)
 }
 
 func requireSameFiles(t *testing.T, a, b string) {

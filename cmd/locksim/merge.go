@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/fuzz"
@@ -88,7 +89,10 @@ func (c *call) merged(m *fuzz.Merged, o *huntReport, e *effort) int {
 		return c.failures(err)
 	}
 	r := &huntResult{hunt: hunt, tally: &m.Tally}
-	if err := c.complete(r, o, e); err != nil {
+	p := c.newProgress(false, 0, time.Time{})
+	err = c.complete(r, o, e, p)
+	p.close()
+	if err != nil {
 		return c.failures(err)
 	}
 	return c.report(r, o)

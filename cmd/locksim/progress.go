@@ -67,6 +67,14 @@ func (p *progress) tell(doing string, done, of int) {
 	}
 }
 
+// count replaces the line by what is being done, and how many runs that has taken.
+func (p *progress) count(doing string, runs int) {
+	if now := time.Now(); p.w != nil && now.Sub(p.drawn) >= redrawn {
+		p.drawn = now
+		p.write(fmt.Sprintf("%s: %s", doing, counted(runs, "run")))
+	}
+}
+
 // say replaces the line.
 func (p *progress) say(text string) {
 	if p.w != nil {

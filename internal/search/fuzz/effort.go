@@ -9,7 +9,9 @@ import (
 type Effort struct {
 	Jobs int // hits looked into at once; what is found does not depend on it
 	Runs int // about how many runs may be played for it; 0: as many as it takes
-	_    struct{}
+	// Progress is called from time to time with the number of runs played for it so far. It may be nil.
+	Progress func(runs int)
+	_        struct{}
 }
 
 // How many runs may be played at least to make findings of hits: of a program, whose runs are slow, fewer.

@@ -227,7 +227,11 @@ func each[X, Y any](ctx context.Context, s *sieve, list []X, do func(*harness.Ru
 			return o.err
 		}
 		results = append(results, o.result)
-		if s.runs += o.runs; !s.first && s.effort.Runs > 0 && s.runs >= s.effort.Runs {
+		s.runs += o.runs
+		if s.effort.Progress != nil {
+			s.effort.Progress(s.runs)
+		}
+		if !s.first && s.effort.Runs > 0 && s.runs >= s.effort.Runs {
 			return errEnough
 		}
 		return nil
