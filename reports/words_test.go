@@ -52,7 +52,7 @@ grant acquisition=1 client=a from=2ms to=10.002s ended=deadline
 copy node=redis-1 acquisition=1 client=a from=2ms to=9s expires=10.002s gone=deleted
 copy node=redis-2 acquisition=1 client=a from=3ms expires=10.003s
 fault name=loss text="crash: redis-2" fired begin=2s`)
-	require.Contains(t, text, "8s a unlocks, and gets an error: its key stays on redis-1 ", "redis-2 is down")
+	require.Contains(t, text, "8s a unlocks, and gets an error at 8.002s: its key stays on redis-1 ", "redis-2 is down")
 	require.Contains(t, text, "10s b unlocks, and is told at 11.5s that the lock was not its own", "the answer was late")
 	require.NotContains(t, text, "releases-misreported 2")
 }

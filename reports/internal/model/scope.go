@@ -112,8 +112,9 @@ func (s *Scope) findWindow(runs []Run) {
 	if from >= to {
 		return
 	}
-	margin := to.Sub(from) / 20
-	s.From, s.To = max(from.Add(-2*margin), 0), min(to.Add(margin), s.To)
+	margin, end := to.Sub(from)/20, s.To
+	s.From, s.To = max(from.Add(-2*margin), 0), min(to.Add(margin), end)
+	s.Partial = s.From > 0 || s.To < end
 }
 
 // EndOf is when something last happened to an acquisition.
@@ -157,10 +158,26 @@ func lastMoment(h *history.History) trace.Instant {
 	return last
 }
 
+// named are the acquisitions of the first violation of each property, which verdicts tell of.
+func named(runs []Run) map[history.ID]bool {
+	list := map[history.ID]bool{}
+	for i := range runs {
+		var seen [checker.PropertyCount]bool
+		for _, v := range runs[i].Report.Violations {
+			for _, id := range v.Acquisitions {
+				list[id] = list[id] || !seen[v.Property]
+			}
+			seen[v.Property] = true
+		}
+	}
+	return list
+}
+
 // findHolders lists who asked for the lock within the window: who takes part in violations first, then the others as
 // far as there is room.
 func (s *Scope) findHolders(runs []Run) {
 	var order, chosen []string
+	told := named(runs)
 	note := func(list *[]string, name string) {
 		if !slices.Contains(*list, name) {
 			*list = append(*list, name)
@@ -174,7 +191,7 @@ func (s *Scope) findHolders(runs []Run) {
 				continue
 			}
 			note(&order, s.Name(a.Client, a.Task))
-			if s.Witnesses[a.ID] {
+			if s.Witnesses[a.ID] || told[a.ID] {
 				note(&chosen, s.Name(a.Client, a.Task))
 			}
 		}

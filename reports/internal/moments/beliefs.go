@@ -87,10 +87,11 @@ func (s *story) endOfBelief(a *history.Acquisition, b history.Belief) string {
 // SlowAnswer is how long an answer takes that is told with its time.
 const SlowAnswer = trace.Instant(time.Second)
 
-// unlockWords says that a client unlocks, and what it is told.
+// unlockWords says that a client unlocks, and what it is told: with the time, since that is later than the moment of which this is
+// the text.
 func (s *story) unlockWords(a *history.Acquisition) string {
 	when := ""
-	if a.Released != trace.Never && a.Released > a.Unlocked+SlowAnswer {
+	if a.Released != trace.Never && a.Released > a.Unlocked {
 		when = " at " + wording.Precise(a.Released.Sub(0))
 	}
 	switch a.Release {

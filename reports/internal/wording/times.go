@@ -38,16 +38,16 @@ func Precise(d time.Duration) string {
 	}
 }
 
-// Exact prints a duration in seconds or less, never in minutes: leases are compared in seconds. What takes hours is
-// printed in hours.
+// Exact prints a duration of less than an hour in seconds or less, never in minutes: leases are compared in seconds.
 func Exact(d time.Duration) string {
-	if d >= manyHours {
+	if d >= time.Hour {
 		text := strconv.FormatInt(int64(d/time.Hour), 10) + "h"
-		if minutes := d % time.Hour / time.Minute; minutes > 0 {
+		minutes, seconds := d%time.Hour/time.Minute, d%time.Minute
+		if minutes > 0 || seconds > 0 {
 			text += strconv.FormatInt(int64(minutes), 10) + "m"
 		}
-		if d %= time.Minute; d > 0 {
-			text += Exact(d)
+		if seconds > 0 {
+			text += Exact(seconds)
 		}
 		return text
 	}
@@ -70,9 +70,6 @@ func Exact(d time.Duration) string {
 	}
 	return strconv.FormatInt(int64(d), 10) + "ns"
 }
-
-// manyHours is from when on nobody counts in seconds.
-const manyHours = 10 * time.Hour
 
 // spoken finds durations as package time prints them, where they stand for themselves.
 var spoken = regexp.MustCompile(`(^|[ (])((?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:ns|µs|ms|s))\b`)
