@@ -115,7 +115,9 @@ var arrows = map[string][]string{
 	"reports/internal/junit":    {},
 	"reports":                   {"checker", "history", "reports/internal/ci", "reports/internal/document", "reports/internal/export", "reports/internal/layout", "reports/internal/model", "reports/internal/page", "reports/internal/svg", "reports/internal/tell", "reports/internal/text", "reports/internal/timeline", "reports/internal/wording", "scenarios", "trace"},
 	"reports/comparison":        {"internal/search/compare", "reports/internal/svg", "reports/internal/wording"},
+	"internal/ingest":           {"checker", "history", "scenarios", "trace"},
 	"cmd/locksim": {
+		"internal/ingest",
 		"internal/search", "internal/search/claims", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/parameter",
 		"reports", "reports/comparison", "locks/live", "internal/serve", "clients", "internal/replay",
 		"internal/harness", "scenarios", "checker", "history", "locks", "sim", "trace",

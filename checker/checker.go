@@ -62,6 +62,7 @@ func (c *Checker) Check(h *history.History, o Options) Report {
 	j.order = j.oldestFirst()
 	j.newer = j.supersededFrom()
 	j.mutualExclusion()
+	j.listOverlaps()
 	j.exclusionAtService()
 	j.resource()
 	j.fencingOrder()

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/locksim/locksim/history"
 )
@@ -15,13 +16,22 @@ func (j *judge) beliefs() intervals {
 	for i := range j.h.Acquisitions {
 		a := &j.h.Acquisitions[i]
 		if b, ok := a.Belief(); ok {
-			list = append(list, newInterval(a.Invoked, b.From, b.To, owner{a.Client, a.Task}, a.ID))
+			i := newInterval(a.Invoked, b.From, b.To, owner{a.Client, a.Task}, a.ID)
+			i.off = a.Uncertainty
+			if b.Ended == history.Unseen {
+				i.latest = max(i.to, a.Latest)
+			}
+			list = append(list, i)
 		}
 	}
 	return newIntervals(list)
 }
 
 func (j *judge) mutualExclusion() {
+	if slices.ContainsFunc(j.held.list, func(i interval) bool { return i.off > 0 || i.latest > i.to }) {
+		j.exclusionInDoubt()
+		return
+	}
 	j.double = j.held.scan(j.h.End, j.tellDoubleHolder)
 	violated := j.double.pairs > 0
 	if asked, ok := j.porcupineOnBeliefs(); ok && exclusive(asked, &j.room) == violated {

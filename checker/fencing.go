@@ -16,6 +16,9 @@ func (j *judge) fencingOrder() {
 	case !j.h.HasTokens:
 		j.pass(FencingOrder, noTokens)
 		return
+	case j.h.Logged:
+		j.loggedOrder()
+		return
 	case !j.h.HasAuthority:
 		j.pass(FencingOrder, noAuthority)
 		return

@@ -3,6 +3,7 @@ package checker
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/trace"
@@ -36,11 +37,13 @@ func (j *judge) ownerOf(id history.ID, client string) owner {
 type interval struct {
 	asked, from, to trace.Instant
 	owner           owner
-	id              history.ID // of the first acquisition that it is made of
+	id              history.ID    // of the first acquisition that it is made of
+	off             time.Duration // by how much its moments may be off, either way
+	latest          trace.Instant // by when it was over; to, unless a log does not say when it ended
 }
 
 func newInterval(asked, from, to trace.Instant, o owner, id history.ID) interval {
-	return interval{asked: min(asked, from), from: from, to: max(from, to), owner: o, id: id}
+	return interval{asked: min(asked, from), from: from, to: max(from, to), latest: max(from, to), owner: o, id: id}
 }
 
 // intervals are sorted by their beginning, those of one owner do not overlap, and one without length comes before one
@@ -65,6 +68,7 @@ func newIntervals(list []interval) intervals {
 		last := &joined[len(joined)-1]
 		if last.owner == next.owner && next.from < last.to {
 			last.to = max(last.to, next.to)
+			last.latest, last.off = max(last.latest, next.latest), max(last.off, next.off)
 			continue
 		}
 		joined = append(joined, next)

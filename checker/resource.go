@@ -55,6 +55,8 @@ func (j *judge) unjudgeable() string {
 	switch mode := j.h.Fencing; {
 	case len(j.h.Accesses) == 0:
 		return "the resource was not used"
+	case slices.ContainsFunc(j.h.Accesses, func(a history.Access) bool { return a.Version == history.NoVersion }):
+		return "the log does not state versions"
 	case mode.NeedsToken() && !j.h.HasTokens:
 		return "no token to fence with"
 	case mode == history.TokenEquality && !j.hasValues():

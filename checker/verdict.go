@@ -92,5 +92,7 @@ type Report struct {
 	Dangers    [PropertyCount]int // how often each property was in danger
 	Reasons    [PropertyCount]string
 	Violations []Violation // in the order of their moments
-	Measures   []Measure   // sorted by name
+	// Overlaps are all pairs of beliefs of a history from logs that overlapped, or that may have; nil of other histories.
+	Overlaps []Overlap
+	Measures []Measure // sorted by name
 }

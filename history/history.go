@@ -12,6 +12,7 @@
 package history
 
 import (
+	"math"
 	"time"
 
 	"github.com/locksim/locksim/trace"
@@ -89,6 +90,15 @@ type Acquisition struct {
 	Unkept bool
 	Lease  time.Duration
 
+	// Of an acquisition that is known from a log. Its moments may be off in true time by up to Uncertainty, either way. Unasked:
+	// the log does not say when Lock was called, and Invoked is Returned. Unended: it does not say when its client stopped; Seen is the
+	// last moment at which it shows the client hold the lock, and by Latest that was over (Never if the log does not tell).
+	Uncertainty time.Duration
+	Unasked     bool
+	Unended     bool
+	Seen        trace.Instant
+	Latest      trace.Instant
+
 	Noticed  trace.Instant // a notice of loss reached the application, or it saw that the deadline had passed; Never if not
 	Unlocked trace.Instant // Unlock was called; Never if not
 	Crashed  trace.Instant // the client's process died while this was its last acquisition; Never if not
@@ -114,6 +124,7 @@ const (
 	ByNotice                   // a notice of loss arrived
 	ByDeadline                 // the stated deadline passed (belief); the lease ended in true time (grant)
 	BySessionLoss              // the session behind it rightfully expired (grant)
+	Unseen                     // a log shows nothing of it after that moment (belief)
 )
 
 // Belief returns the acquisition's belief by the rule of its style; false if there is none, because Lock did
@@ -133,6 +144,9 @@ func (a *Acquisition) Belief() (Belief, bool) {
 	}
 	if a.Style == Careful && a.HasDeadline {
 		b.endAt(a.Deadline, ByDeadline)
+	}
+	if a.Unended {
+		b.endAt(max(a.Seen, a.Returned), Unseen)
 	}
 	return b, true
 }
@@ -218,6 +232,9 @@ const (
 	Write           // stores a new version
 )
 
+// NoVersion is the version of an access of which a log states none.
+const NoVersion uint64 = math.MaxUint64
+
 // Access is one request to the protected resource.
 type Access struct {
 	Acquisition ID
@@ -275,6 +292,9 @@ type Note struct {
 	Text string // continues a sentence that begins with the node
 }
 
+// Renews is the text of the note that a log tells of a renewal.
+const Renews = "renews its lease"
+
 // Exit is the end of a client's process by its own code: it panicked or exited.
 type Exit struct {
 	Client string
@@ -299,6 +319,7 @@ type History struct {
 	Registers    int
 	HasAuthority bool // the lock's authority is declared: Grants, Copies and Removals are meaningful
 	HasTokens    bool // the lock hands out fencing tokens
+	Logged       bool // it is known from clients' logs, see package internal/ingest: nobody observed the servers
 	HasPrograms  bool // the clients are programs whose exits are observed: Exits is meaningful
 	Keeps        bool // the lock, or one of them, prolongs its grants by itself: it renews its lease, or keeps a session alive
 	Blocks       int  // how many copies exclude all other clients from the lock; 0 is 1

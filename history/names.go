@@ -8,7 +8,7 @@ var (
 		"none", "check-then-write", "fenced-write", "fenced-read-write", "token-equality", "compare-and-set",
 	}
 	outcomeNames = []string{"pending", "ok", "failed", "unknown", "refused"}
-	causeNames   = []string{"open", "unlock", "crash", "notice", "deadline", "session-loss"}
+	causeNames   = []string{"open", "unlock", "crash", "notice", "deadline", "session-loss", "unseen"}
 	goneNames    = []string{"kept", "deleted", "overwritten", "expired", "wiped", "evicted"}
 	opNames      = []string{"read", "check", "write"}
 	waitEndNames = []string{"waiting", "got-it", "gave-up", "died"}

@@ -42,7 +42,7 @@ func drawHistory(t *rapid.T) *history.History {
 	number := rapid.Uint64()
 	h := &history.History{
 		Fencing: drawEnum(t, "fencing", history.CompareAndSet), Registers: rapid.IntRange(1, 9).Draw(t, "registers"),
-		HasAuthority: flag(t, "authority"), HasTokens: flag(t, "tokens"), HasPrograms: flag(t, "programs"), End: drawInstant(t, "end"),
+		HasAuthority: flag(t, "authority"), HasTokens: flag(t, "tokens"), HasPrograms: flag(t, "programs"), Logged: flag(t, "logged"), End: drawInstant(t, "end"),
 		Bound: drawText(t, "bound"), Quiescent: flag(t, "quiescent"),
 		Keeps: flag(t, "keeps"), Blocks: rapid.IntRange(0, 9).Draw(t, "blocks"),
 	}
@@ -54,6 +54,8 @@ func drawHistory(t *rapid.T) *history.History {
 			Said:  drawText(t, "said"),
 			Value: drawText(t, "value"), Token: number.Draw(t, "token"), HasDeadline: flag(t, "has deadline"),
 			Deadline: trace.Never, CanLearn: flag(t, "learns"), Told: flag(t, "told"), Unkept: flag(t, "unkept"), Lease: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "lease")),
+			Uncertainty: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "uncertainty")), Unasked: flag(t, "unasked"),
+			Unended: flag(t, "unended"), Seen: drawInstant(t, "seen"), Latest: drawInstant(t, "latest"),
 			Noticed:  drawInstant(t, "noticed"),
 			Unlocked: drawInstant(t, "unlocked"), Crashed: drawInstant(t, "crashed"),
 			Released: drawInstant(t, "released"), Release: drawEnum(t, "release", history.Refused),

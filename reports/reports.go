@@ -65,6 +65,15 @@ func Explained(w io.Writer, r *Run, p checker.Property, o TextOptions) error {
 	return text.Explained(w, r, p, o)
 }
 
+// Log says of a history from logs what takes the place of a scenario's settings.
+type Log = model.Log
+
+// Judgement is what was found in logs.
+type Judgement = model.Judgement
+
+// Judged prints what was found in logs, and draws the first finding.
+func Judged(w io.Writer, j *Judgement, o TextOptions) error { return text.Judgement(w, j, o) }
+
 // Story explains in a few sentences how a run came to violate a property first: who acquired the lock when, what went
 // wrong, what the second holder did, and what came of it. It is "" if the run does not violate the property. Without the
 // run's events it cannot tell which server took another's place.

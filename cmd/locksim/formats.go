@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/ingest"
 	"github.com/locksim/locksim/reports"
 )
 
@@ -48,6 +49,7 @@ func formats() []format {
 			columns: imageColumns, draw: drawn(reports.Chrome)},
 		{name: "porcupine", summary: "the page of the linearizability checker", shows: ofRun, ending: ".porcupine.html",
 			draw: drawLinearization},
+		{name: "log", summary: "what the clients would have logged, as locksim judge reads it", shows: ofRun, ending: ".jsonl", draw: drawLog},
 		{name: "junit", summary: "test results for build servers"},
 		{name: "github", summary: "annotations and a step summary for GitHub Actions"},
 	}
@@ -94,6 +96,16 @@ func drawn(write func(io.Writer, *reports.Schedule) error) func(io.Writer, []rep
 
 func drawPage(w io.Writer, runs []reports.Run, columns int) error {
 	return reports.Page(w, reports.Schedules(runs, columns))
+}
+
+// drawLog writes the log of clients whose clocks are right.
+func drawLog(w io.Writer, runs []reports.Run, _ int) error {
+	for i := range runs {
+		if err := ingest.WriteHistory(w, runs[i].History, 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func drawLinearization(w io.Writer, runs []reports.Run, _ int) error {

@@ -83,7 +83,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		runCommand(), listCommand(), checkCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
-		mergeCommand(), measureCommand(), campaignCommand(), liveCommand(), replayCommand(), serveCommand(),
+		mergeCommand(), measureCommand(), campaignCommand(), judgeCommand(), liveCommand(), replayCommand(), serveCommand(),
 		versionCommand(), helpCommand(),
 	}
 }

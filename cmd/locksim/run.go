@@ -43,7 +43,7 @@ that the scenario's expectations do not mention must not be violated.
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --format FORMAT    one of these (default text)
 ` + formatHelp() + `  -o FILE            write to this file, which is replaced when all runs are complete
-  -o FOLDER/         write a file for each picture into this folder (svg, html, mermaid, chrome and porcupine)
+  -o FOLDER/         write a file for each picture into this folder (svg, html, mermaid, chrome, porcupine and log)
   --width N          width in columns, at least 72 (default: the variable COLUMNS, or 100; for svg and html ` +
 		fmt.Sprint(imageColumns) + `)
   --ascii            use ASCII characters only

@@ -34,7 +34,7 @@ func newSchedule(runs []model.Run, columns int) timeline.Schedule {
 	d := timeline.Schedule{
 		Schema: timeline.Schema, Scenario: about.Name, Title: about.Title, Story: tell.StoryToTell(&runs[0]), Source: about.Source,
 		Claims: about.Claims, Finding: about.Finding,
-		Heading: tell.Heading(&runs[0]), Settings: tell.Settings(about), Commands: tell.Commands(runs), Axis: p.Axis(),
+		Heading: tell.Heading(&runs[0]), Settings: tell.Settings(&runs[0]), Commands: tell.Commands(runs), Axis: p.Axis(),
 		Partial: s.Partial, More: timeline.Hidden{Clients: s.MoreHolders, Servers: s.MoreNodes, Moments: p.More},
 		Assumptions: tell.Assumptions(p.Runs[0].View), Boundary: boundary(runs), Margins: tell.Margins(runs),
 	}

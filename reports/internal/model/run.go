@@ -34,6 +34,20 @@ type Run struct {
 	// Margins say by how much properties held: of each property the smallest changes of the scenario's lengths that violate it, the
 	// smallest in relation to its length first.
 	Margins []Margin
+	// Log says of a history from logs what takes the place of a scenario's settings; nil of a run.
+	Log *Log
+}
+
+// Log is what there is to say of logs from which a history is known.
+type Log struct {
+	Heading []string // the lock, the clients, where moment 0 is
+	Assumes []string // clauses of one sentence
+	Command []string // the words of the command that judges them again
+}
+
+// InDoubt reports whether it is not known if two believed at once.
+func (r *Run) InDoubt() bool {
+	return r.Log != nil && r.Report.Verdicts[checker.MutualExclusion] == checker.Undecided
 }
 
 // Margin is a change of one length of the scenario that violates a property which held without it.

@@ -58,6 +58,10 @@ func (s *story) accessWords(a *history.Access) string {
 		return text + fmt.Sprintf(": refused, since %s has been seen", wording.TokenText(a.MaxToken))
 	case !a.Accepted:
 		return text + ": refused"
+	case a.Version == history.NoVersion && a.Op == history.Read:
+		return text
+	case a.Version == history.NoVersion:
+		return text + ": accepted"
 	case a.Op == history.Read && s.v.Harmful[a]:
 		return text + fmt.Sprintf(": finds version %d, DAMAGE", s.v.Version(a))
 	case a.Op == history.Read:

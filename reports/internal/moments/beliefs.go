@@ -39,6 +39,9 @@ func (s *story) belief(a *history.Acquisition) {
 		}
 		text += ", while " + wording.Listing(others) + " " + verb + " so too"
 		weight, k = weightLoss, paint.Amber
+		if s.v.Run.InDoubt() {
+			text, k = text+" by the times of the log", paint.Strong
+		}
 	}
 	s.add(Moment{
 		At: b.From, Place: place, order: OrderBelief, Label: tokenMark(a.Token), Sign: timeline.SignBegins,
@@ -74,6 +77,8 @@ func Ungranted(v *model.View, a *history.Acquisition) string {
 func (s *story) endOfBelief(a *history.Acquisition, b history.Belief) string {
 	heeds := a.Style == history.Careful || a.Style == history.Attentive && a.CanLearn
 	switch {
+	case b.Ended == history.Unseen:
+		return "holds the lock for the last time that the log shows"
 	case b.Ended == history.ByDeadline:
 		return "its own deadline passes: it no longer believes"
 	case heeds && a.Noticed == b.To && s.v.GrantedAt(a.ID, b.To):
@@ -95,14 +100,17 @@ func (s *story) unlockWords(a *history.Acquisition) string {
 		when = " at " + wording.Precise(a.Released.Sub(0))
 	}
 	switch a.Release {
+	case history.Pending:
+		if s.v.History.Logged {
+			return "unlocks"
+		}
+		return "unlocks, and Unlock does not return"
 	case history.Failed:
 		return "unlocks, and is told" + when + " that the lock was not its own"
 	case history.Refused:
 		return "unlocks, and gets an error" + when + staysOn(s.v, a)
 	case history.Unknown:
 		return "unlocks, and gets no answer"
-	case history.Pending:
-		return "unlocks, and Unlock does not return"
 	case history.OK:
 	}
 	return "unlocks"

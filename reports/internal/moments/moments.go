@@ -160,11 +160,16 @@ func Evicts(v *model.View, f *model.Fault) bool {
 }
 
 // notes tells what else became of a node: on a client's lane, of its connection and its session.
+// PlaceOfNote is where a note of a log stands.
+func PlaceOfNote(v *model.View, n *history.Note) Place {
+	return Place{BeliefLane(v.Scope.Name(n.Node, 0)), "note " + n.Text}
+}
+
 func (s *story) notes() {
 	for i := range s.v.History.Notes {
 		n := &s.v.History.Notes[i]
 		lane := NodeLane(n.Node)
-		if slices.ContainsFunc(s.v.History.Waits, func(w history.Wait) bool { return w.Client == n.Node }) {
+		if slices.ContainsFunc(s.v.History.Waits, func(w history.Wait) bool { return w.Client == n.Node }) || s.v.History.Logged {
 			lane = BeliefLane(s.v.Scope.Name(n.Node, 0))
 		}
 		s.add(Moment{

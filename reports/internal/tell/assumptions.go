@@ -13,6 +13,9 @@ import (
 
 // Assumptions say in which model of time and of faults runs took place, in clauses of one sentence.
 func Assumptions(v *model.View) []string {
+	if v.Run.Log != nil {
+		return v.Run.Log.Assumes
+	}
 	s := v.Run.Case.Scenario
 	code := "the lock's code is"
 	if s.Servers.Facts().Scripts {

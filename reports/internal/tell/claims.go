@@ -53,6 +53,9 @@ func (t *narrator) claimOfHolders(first, second *history.Acquisition) string {
 	if end <= t.v.History.End {
 		until = t.ref(end, moments.PlaceOfBelief(t.v, whose).Ended())
 	}
+	if t.v.History.Logged && end > t.v.History.End {
+		until = "the end of the log"
+	}
 	end = min(end, t.v.History.End)
 	return fmt.Sprintf("%s and %s both believe that they hold the lock, from %s to %s (%s)", t.who(first), t.who(second),
 		t.ref(second.Returned, moments.PlaceOfBelief(t.v, second)), until, wording.Precise(end.Sub(c.From)))

@@ -14,6 +14,9 @@ import (
 // the scenario names, else one for each.
 func Commands(runs []model.Run) []string {
 	first := &runs[0]
+	if first.Log != nil {
+		return []string{loggedCommand(first.Log)}
+	}
 	modes := first.Case.Scenario.Resource.Fencing
 	if len(modes) == 0 {
 		modes = []history.Fencing{history.Unfenced}
@@ -57,6 +60,15 @@ func Command(r *model.Run, fencing bool) string {
 		words = append(words, "--fencing", r.Case.Fencing.String())
 	}
 	return strings.Join(append(words, fmt.Sprintf("--seed %#x", r.Seed)), " ")
+}
+
+// loggedCommand is the command line that judges logs again.
+func loggedCommand(l *model.Log) string {
+	var words []string
+	for _, word := range l.Command {
+		words = append(words, quoteWord(word))
+	}
+	return strings.Join(words, " ")
 }
 
 // quoteWord puts a file name that a shell would split into quotes. One that cannot be shown as it is takes the quotes

@@ -14,7 +14,11 @@ import (
 )
 
 // Settings are the knobs of a scenario, with their values.
-func Settings(s *scenarios.Scenario) []string {
+func Settings(r *model.Run) []string {
+	if r.Log != nil {
+		return []string{}
+	}
+	s := r.Case.Scenario
 	list := []string{"servers: " + s.Servers.Words(), "network: " + latencyWords(s)}
 	if s.Lock.TTL > 0 {
 		list = append(list, "lease: "+wording.Precise(s.Lock.TTL))
@@ -42,6 +46,9 @@ func StoryToTell(r *model.Run) string {
 
 // Heading names the case: the scenario's lock, unless all clients have locks of their own, and those.
 func Heading(r *model.Run) []string {
+	if r.Log != nil {
+		return r.Log.Heading
+	}
 	s := r.Case.Scenario
 	var parts []string
 	if slices.ContainsFunc(s.Clients, func(c scenarios.Client) bool { return c.Lock == (scenarios.OwnLock{}) }) {

@@ -58,6 +58,9 @@ func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
 // goesOn says until when somebody believes to hold the lock that another one holds now, and what it does not notice. Why it
 // does not is said only if the run without that reason is right.
 func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Instant) string {
+	if t.v.History.Logged {
+		return t.loggedUntil(a, b, at)
+	}
 	who := t.who(a)
 	text := ", but " + who + " believes that it holds to the end of the run"
 	if b.To <= t.v.History.End {

@@ -1,0 +1,253 @@
+package ingest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
+)
+
+// Bounds of what is remembered of one lock.
+const (
+	checkedAtOnce  = 128  // acquisitions that are gathered before those that are over are checked and forgotten
+	mostHolds      = 2048 // acquisitions of which none is over, or which last until the end of another one
+	mostOccasions  = 32   // pauses and notes of a client
+	mostAccessesOf = 1024 // of one acquisition
+)
+
+// hold is an acquisition, and what its client did with it.
+type hold struct {
+	a        history.Acquisition // its moments are those of the log
+	accesses []history.Access
+	key      string
+	at       Position
+	open     bool // the log has not told of its end
+	gone     bool // it has been checked and forgotten; a late access brings it back
+}
+
+// end is when it was over by the log's times, as far as is known.
+func (h *hold) end() trace.Instant {
+	last := max(h.a.Returned, h.a.Seen)
+	if b, ok := h.a.Belief(); ok && b.To != trace.Never {
+		last = max(last, b.To)
+	}
+	for i := range h.accesses {
+		x := &h.accesses[i]
+		last = max(last, x.Invoked)
+		if x.Applied != trace.Never {
+			last = max(last, x.Applied)
+		}
+		if x.Returned != trace.Never {
+			last = max(last, x.Returned)
+		}
+	}
+	return last
+}
+
+// lock is what is remembered of one lock.
+type lock struct {
+	name      string
+	holds     []*hold // in the order of their lines
+	current   map[string]*hold
+	calls     map[string]trace.Instant // when Lock was called that has not returned
+	registers map[string]int
+	floor     map[int]uint64 // the version of a register before those of the holds
+	largest   *hold          // the largest token of what has been forgotten
+	next      int            // when to look again whether enough is over
+	overfull  bool           // acquisitions were forgotten that were not over
+	uncounted bool           // an access states no version
+}
+
+func newLock(name string) *lock {
+	return &lock{
+		name: name, current: map[string]*hold{}, calls: map[string]trace.Instant{}, registers: map[string]int{}, floor: map[int]uint64{},
+		next: checkedAtOnce,
+	}
+}
+
+// take takes an event; it reports whether it belongs to an acquisition that is known.
+func (l *lock) take(e *Event) bool {
+	key := e.Client
+	if e.ID != "" {
+		key += "\x00" + e.ID
+	}
+	switch e.Kind {
+	case Acquire:
+		if _, waits := l.calls[key]; !waits {
+			l.calls[key] = e.At
+		}
+		return true
+	case Acquired:
+		l.begin(key, e, history.OK)
+		return true
+	case Failed:
+		l.begin(key, e, history.Failed)
+		return true
+	}
+	h := l.current[key]
+	if h == nil && (e.Kind == Holds || e.Kind == Renewed) { // the log begins after its acquisition
+		h = l.begin(key, e, history.OK)
+	}
+	if h == nil {
+		return false
+	}
+	l.revive(h)
+	h.take(l, e)
+	if !h.open && e.ID != "" && e.Kind == Released {
+		delete(l.current, key)
+	}
+	return true
+}
+
+// begin notes what a call of Lock came to.
+func (l *lock) begin(key string, e *Event, outcome history.Outcome) *hold {
+	h := &hold{key: key, at: e.Position, open: outcome == history.OK}
+	h.a = history.Acquisition{
+		Client: e.Client, Style: history.Attentive, CanLearn: true, Invoked: e.At, Unasked: true, Returned: e.At, Outcome: outcome, Value: e.ID,
+		Token: e.Token, Uncertainty: e.Off, Seen: e.At, Latest: trace.Never,
+		Noticed: trace.Never, Unlocked: trace.Never, Crashed: trace.Never, Released: trace.Never,
+	}
+	if called, ok := l.calls[key]; ok {
+		h.a.Invoked, h.a.Unasked = called, false
+		delete(l.calls, key)
+	}
+	if e.Until >= 0 {
+		h.a.HasDeadline, h.a.Deadline = true, e.Until
+	}
+	if outcome == history.OK {
+		if before := l.current[key]; before != nil && before.open {
+			before.a.Unended, before.a.Latest, before.open = true, h.a.Invoked, false
+		}
+		l.current[key] = h
+	}
+	l.holds = append(l.holds, h)
+	return h
+}
+
+// revive remembers an acquisition again.
+func (l *lock) revive(h *hold) {
+	if h.gone {
+		h.gone = false
+		h.accesses = nil
+		l.holds = append([]*hold{h}, l.holds...)
+	}
+}
+
+// take notes what the client of an acquisition did.
+func (h *hold) take(l *lock, e *Event) {
+	a := &h.a
+	a.Uncertainty = max(a.Uncertainty, e.Off)
+	switch e.Kind {
+	case Renewed, Holds:
+		if h.open {
+			a.Seen = max(a.Seen, e.At)
+		}
+		if e.Until >= 0 {
+			a.HasDeadline, a.Deadline = true, e.Until
+		}
+	case Lost:
+		a.Noticed, h.open = min(a.Noticed, e.At), false
+	case Release:
+		a.Unlocked, h.open = min(a.Unlocked, e.At), false
+	case Released:
+		a.Unlocked, a.Released, h.open = min(a.Unlocked, e.At), e.At, false
+		a.Release = [...]history.Outcome{Accepted: history.OK, Denied: history.Failed, Unknown: history.Unknown}[e.Outcome]
+	case Crashed:
+		a.Crashed, h.open = min(a.Crashed, e.At), false
+	case Read, Check, Write, Refused:
+		h.access(l, e)
+	}
+}
+
+func (h *hold) access(l *lock, e *Event) {
+	x := history.Access{
+		Client: e.Client, Op: [...]history.Op{Read: history.Read, Check: history.Check, Write: history.Write}[e.Kind], Register: l.register(e.Register),
+		Invoked: e.At, Applied: e.At, Returned: e.At, Accepted: e.Outcome == Accepted, Token: e.Token, Version: e.Version,
+	}
+	if x.Token == 0 {
+		x.Token = h.a.Token
+	}
+	switch {
+	case e.Called >= 0:
+		x.Invoked = e.Called
+	case e.Outcome == Unknown:
+	}
+	if x.Returned = e.At; e.Answered >= 0 {
+		x.Returned = e.Answered
+	}
+	if e.Outcome == Unknown {
+		x.Applied, x.Accepted = trace.Never, false
+		if e.Answered < 0 {
+			x.Returned = trace.Never
+		}
+	}
+	if h.open {
+		h.a.Seen = max(h.a.Seen, x.Invoked)
+	}
+	if happens := x.Accepted && x.Op != history.Check; happens && !e.Counted {
+		l.uncounted = true
+		x.Version = history.NoVersion
+	} else if _, known := l.floor[x.Register]; happens && !known {
+		if l.floor[x.Register] = 0; x.Op == history.Read {
+			l.floor[x.Register] = x.Version // what was there before the log began
+		}
+	}
+	if len(h.accesses) == mostAccessesOf {
+		h.accesses, l.overfull = h.accesses[1:], true
+	}
+	h.accesses = append(h.accesses, x)
+}
+
+// register numbers the registers of a lock.
+func (l *lock) register(name string) int {
+	n, ok := l.registers[name]
+	if !ok {
+		n = len(l.registers)
+		l.registers[name] = n
+	}
+	return n
+}
+
+// over lists the acquisitions that nothing later can overlap any more: they ended before all that are not over began.
+func (l *lock) over(now trace.Instant, widest time.Duration) []*hold {
+	before := now
+	for _, h := range l.holds {
+		if h.open {
+			before = min(before, h.a.Returned)
+		}
+	}
+	var list []*hold
+	for _, h := range l.holds {
+		if !h.open && h.end().Add(h.a.Uncertainty+widest) < before {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// forget removes acquisitions, and keeps what later ones need of them.
+func (l *lock) forget(list []*hold) {
+	newest := map[int]trace.Instant{}
+	for _, h := range list {
+		h.gone = true
+		if h.a.Outcome == history.OK && h.a.Token > 0 && (l.largest == nil || h.a.Token > l.largest.a.Token) {
+			l.largest = h
+		}
+		for i := range h.accesses {
+			x := &h.accesses[i]
+			if at, seen := newest[x.Register]; x.Accepted && x.Op == history.Write && x.Applied != trace.Never && (!seen || x.Applied >= at) {
+				newest[x.Register], l.floor[x.Register] = x.Applied, x.Version
+			}
+		}
+	}
+	l.holds = slices.DeleteFunc(l.holds, func(h *hold) bool { return h.gone })
+	for _, h := range list {
+		if !h.open && l.current[h.key] == h {
+			if h.a.Value != "" {
+				delete(l.current, h.key)
+			}
+			h.accesses = nil
+		}
+	}
+}
