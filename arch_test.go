@@ -96,6 +96,10 @@ var arrows = map[string][]string{
 	"internal/search/measure":   {"internal/search", "internal/harness", "scenarios", "checker", "locks", "history"},
 	"internal/serve":            {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/wire", "locks", "locks/live", "internal/real", "trace"},
 	"locktest":                  {"internal/backend", "internal/backend/all", "clients", "internal/promise", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"internal/search/advise": {
+		"internal/search", "internal/search/margin", "internal/search/measure", "internal/search/parameter", "internal/harness", "internal/backend",
+		"scenarios", "checker", "history", "locks", "sim", "trace",
+	},
 	"internal/search/compare": {
 		"internal/backend", "internal/search", "internal/search/measure", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace",
 	},
@@ -117,6 +121,7 @@ var arrows = map[string][]string{
 	"reports/comparison":        {"internal/search/compare", "reports/internal/svg", "reports/internal/wording"},
 	"internal/ingest":           {"checker", "history", "scenarios", "trace"},
 	"cmd/locksim": {
+		"internal/search/advise",
 		"internal/ingest",
 		"internal/search", "internal/search/claims", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/parameter",
 		"reports", "reports/comparison", "locks/live", "internal/serve", "clients", "internal/replay",

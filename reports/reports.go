@@ -148,3 +148,6 @@ func StepSummaryText(w io.Writer, title, text string, limit int) error {
 
 // Visible shows by escapes what could steer a terminal: control characters, and those that turn the direction of writing.
 func Visible(text string) string { return wording.Visible(text) }
+
+// Wrap breaks a text into lines of at most width columns, with an indentation for the lines after the first.
+func Wrap(text string, width int, indent string) []string { return wording.Wrap(text, width, indent) }

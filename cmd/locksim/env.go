@@ -20,6 +20,8 @@ type env struct {
 
 	saveEvery time.Duration // how often a long search saves its progress
 
+	answers io.Reader // a terminal that can be asked; nil if there is none
+
 	flags func(*flag.FlagSet) // called with the flags of a command before they are read; may be nil
 }
 
@@ -28,6 +30,9 @@ func environment() env {
 		saveEvery: 2 * time.Second, stepSummary: os.Getenv("GITHUB_STEP_SUMMARY")}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		e.columns = n
+	}
+	if isTerminal(os.Stdin) {
+		e.answers = os.Stdin
 	}
 	return e
 }

@@ -29,6 +29,7 @@ var beside = map[string][]string{
 	"run": {"fencing-33-34"}, "check": {"fencing-33-34"}, "compare": {"set-nx-lua"}, "fuzz": {"set-nx-lua"}, "explore": {"fencing-33-34"},
 	"minimize": {"fencing-33-34"}, "merge": {"no-such-ledger"}, "measure": {"set-nx-lua"}, "campaign": {"--only", "set-nx-lua-release"},
 	"live": {"acquire", "set-nx-lua", "--redis", "127.0.0.1:1"}, "replay": {"--live", "chubby-jeopardy"}, "serve": {"redis"}, "list": {"locks"},
+	"advise": {"--lock", "set-nx-lua", "--ttl", "8s", "--work", "5s", "--pause", "3s"},
 }
 
 // flagsOf are the names of a command's flags, as the command itself declares them.

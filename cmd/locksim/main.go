@@ -82,7 +82,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		runCommand(), listCommand(), checkCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
+		runCommand(), listCommand(), checkCommand(), adviseCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
 		mergeCommand(), measureCommand(), campaignCommand(), judgeCommand(), liveCommand(), replayCommand(), serveCommand(),
 		versionCommand(), helpCommand(),
 	}

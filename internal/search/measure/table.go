@@ -248,6 +248,9 @@ func (t *Table) Add(next *Table) error {
 	for i := range t.Cells {
 		t.Cells[i].add(&next.Cells[i])
 	}
+	for i := range t.Played {
+		t.Played[i].add(&next.Played[i])
+	}
 	t.Plan.Draws.Count += next.Plan.Draws.Count
 	return nil
 }

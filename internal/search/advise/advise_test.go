@@ -1,0 +1,227 @@
+package advise_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/long"
+	"github.com/locksim/locksim/internal/search/advise"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+func lock(t *testing.T, name string) locks.Algorithm {
+	t.Helper()
+	found, ok := locks.Catalogue().Find(name)
+	require.True(t, ok, name)
+	return found
+}
+
+// plan is that of a situation, with few seeds.
+func plan(s *advise.Situation) advise.Plan {
+	return advise.Plan{
+		File: "my-case.yaml", Text: s.File("my-case"), Situation: s, Locks: locks.Catalogue(), Seeds: long.Pick(10, 20, 200), Jobs: 2,
+		Other: func(lock string, _ []byte) (string, error) { return "my-case-" + lock + ".yaml", nil },
+	}
+}
+
+func found(t *testing.T, p advise.Plan) *advise.Report {
+	t.Helper()
+	if p.Situation != nil {
+		require.NoError(t, p.Situation.Check())
+		require.NoError(t, advise.Check(p.Text, p.Locks))
+	}
+	r, err := advise.For(t.Context(), p)
+	require.NoError(t, err)
+	confirm(t, &p, r)
+	return r
+}
+
+// confirm plays what advice says again, run by run: it violates what it is said to violate, in as many runs, and nothing else.
+func confirm(t *testing.T, p *advise.Plan, r *advise.Report) {
+	t.Helper()
+	var runner harness.Runner
+	defer runner.Close()
+	check := func(x *advise.Trial) {
+		text := x.Text
+		if text == nil {
+			text = p.Text
+		}
+		s, err := scenarios.Parse(x.File, text, x.Changes...)
+		require.NoError(t, err)
+		require.Equal(t, s.Seed, x.Seeds.First, "run begins with the seed of the scenario")
+		for _, c := range s.Cases() {
+			said := x.At(c.Variant)
+			require.NotNil(t, said, c.Variant)
+			plan, err := harness.Compile(c, harness.Options{Locks: p.Locks})
+			require.NoError(t, err)
+			var violated [checker.PropertyCount]int
+			for i := range x.Seeds.Count {
+				result, err := runner.Run(plan, x.Seeds.First+uint64(i), false)
+				require.NoError(t, err)
+				for q, v := range result.Report.Verdicts {
+					if v == checker.Violated {
+						violated[q]++
+					}
+				}
+			}
+			for q := range checker.PropertyCount {
+				require.Equal(t, violated[q], said.Counts[q].Violated, "%s: %s of %s", x.Command(), q, c.Variant)
+			}
+		}
+	}
+	check(r.Base)
+	for i := range r.Advice {
+		a := &r.Advice[i]
+		check(a.Trial)
+		require.Equal(t, p.Seeds, a.Trial.Seeds.Count, "advice is confirmed with all seeds")
+		require.NotEqual(t, advise.Nothing, a.Grade)
+		require.NotEmpty(t, a.Fixed)
+		require.Equal(t, a.Grade == advise.Holds, !a.Trial.Violated(), "%s", a.What)
+		for _, x := range a.Trial.Cases {
+			if a.Grade == advise.Guards {
+				require.Zero(t, x.Counts[checker.Resource].Violated)
+			}
+		}
+	}
+}
+
+// of returns the advice of a kind, or about a lock.
+func of(r *advise.Report, what string) []advise.Advice {
+	var list []advise.Advice
+	for _, a := range r.Advice {
+		if a.Kind == what || a.Trial.Lock == what {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+func one(t *testing.T, r *advise.Report, what string) advise.Advice {
+	t.Helper()
+	list := of(r, what)
+	require.NotEmpty(t, list, "no advice on %s", what)
+	return list[0]
+}
+
+func useless(r *advise.Report) (kinds []string) {
+	for _, a := range r.Useless {
+		kinds = append(kinds, a.Kind)
+	}
+	return kinds
+}
+
+// between requires that a number that helps begins to do so between two others.
+func between(t *testing.T, a advise.Advice, least, most time.Duration) {
+	t.Helper()
+	require.NotNil(t, a.Border)
+	kept, err := time.ParseDuration(a.Border.Kept)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, kept, least, a.Border.Text())
+	require.LessOrEqual(t, kept, most, a.Border.Text())
+}
+
+// The work takes longer than the lease, and nothing fails. A lease that is as long as the work does, or work as short as the lease; a
+// renewed lease; a client that heeds its deadline; a resource that compares versions protects its data.
+func TestALeaseThatIsTooShortForTheWork(t *testing.T) {
+	r := found(t, plan(&advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 4 * time.Second, Work: 5 * time.Second}))
+	require.True(t, r.Base.Violated())
+	between(t, one(t, r, "ttl"), 4900*time.Millisecond, 5200*time.Millisecond)
+	between(t, one(t, r, "work"), 3800*time.Millisecond, 4050*time.Millisecond)
+	require.Equal(t, advise.Holds, one(t, r, "watchdog").Grade)
+	require.Equal(t, advise.Holds, one(t, r, "etcd").Grade)
+	require.Equal(t, advise.Guards, one(t, r, "fencing").Grade)
+	var paid []string
+	for _, c := range r.Costs(&of(r, "ttl")[0]) {
+		paid = append(paid, c.Measure)
+	}
+	require.Contains(t, paid, "next-holder-after-crash-ns")
+}
+
+// 5 s of work and a pause of 4 s take a second less than a lease of 10 s, and one second more than one of 8 s.
+func TestAPauseThatIsLongerThanTheMargin(t *testing.T) {
+	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 8 * time.Second, Work: 5 * time.Second, Pause: 4 * time.Second}
+	r := found(t, plan(s))
+	require.True(t, r.Base.Violated())
+	between(t, one(t, r, "ttl"), 8900*time.Millisecond, 9200*time.Millisecond)
+	between(t, one(t, r, "work"), 3800*time.Millisecond, 4050*time.Millisecond)
+	require.Contains(t, useless(r), "style", "a client that is paused behind its last check does not stop")
+	require.Equal(t, advise.Guards, one(t, r, "fencing").Grade)
+}
+
+// The same with a lease of 10 s is safe, by the second that is left.
+func TestASafeCaseHasAMargin(t *testing.T) {
+	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 10 * time.Second, Work: 5 * time.Second, Pause: 4 * time.Second}
+	r := found(t, plan(s))
+	require.False(t, r.Base.Violated())
+	require.Empty(t, r.Advice)
+	i := slices.IndexFunc(r.Margins, func(m advise.Margin) bool { return strings.HasPrefix(m.What, "pause") })
+	require.GreaterOrEqual(t, i, 0)
+	require.InDelta(t, 5*time.Second, r.Margins[i].To, float64(150*time.Millisecond))
+	require.Equal(t, "pause", r.Margins[i].Variant)
+}
+
+// The master is lost before its replica has heard of the lock. No time to live helps, nor do clients that heed deadlines; a resource that
+// compares versions protects its data, and servers that agree before they grant keep the lock.
+func TestAFailoverOfAsynchronousReplicas(t *testing.T) {
+	s := &advise.Situation{
+		Lock: lock(t, "set-nx-lua"), TTL: 30 * time.Second, Work: 8 * time.Second, Sentinel: true, Failover: time.Second,
+	}
+	r := found(t, plan(s))
+	require.True(t, r.Base.Violated())
+	require.Empty(t, of(r, "ttl"))
+	require.Subset(t, useless(r), []string{"ttl", "style"})
+	require.Equal(t, advise.Guards, one(t, r, "fencing").Grade)
+	require.Equal(t, advise.Holds, one(t, r, "zk-sequential").Grade)
+	require.Equal(t, advise.Holds, one(t, r, "etcd").Grade)
+}
+
+// The clock of one of the three servers jumps 10 s ahead, so that its key expires: a lease that outlasts work and jump together does
+// hold, and what servers write to disk does not matter.
+func TestAClockJumpWithRedlock(t *testing.T) {
+	s := &advise.Situation{Lock: lock(t, "redlock"), TTL: 8 * time.Second, Work: 4 * time.Second, Servers: 3, Step: 10 * time.Second}
+	r := found(t, plan(s))
+	require.True(t, r.Base.Violated())
+	between(t, one(t, r, "ttl"), 13800*time.Millisecond, 14500*time.Millisecond)
+	require.Empty(t, of(r, "persistence"))
+	require.Equal(t, advise.Holds, one(t, r, "etcd").Grade, "its servers count leases by a monotonic clock")
+}
+
+// A server of three restarts without its data. It keeps them on disk, if each write is flushed, or stays down until the leases that it
+// has forgotten are over, which is Redlock's own remedy.
+func TestARestartWithRedlock(t *testing.T) {
+	s := &advise.Situation{Lock: lock(t, "redlock"), TTL: 8 * time.Second, Work: 4 * time.Second, Servers: 3, Restart: time.Second}
+	r := found(t, plan(s))
+	require.True(t, r.Base.Violated())
+	persistence := one(t, r, "persistence")
+	require.Equal(t, advise.Holds, persistence.Grade)
+	require.Equal(t, "always", persistence.Trial.Changes[0].Value)
+	require.Contains(t, useless(r), "persistence", "everysec may lose the last second")
+	between(t, one(t, r, "downtime"), 3800*time.Millisecond, 8*time.Second)
+	require.Empty(t, of(r, "ttl"))
+}
+
+// TestFaultyLocksAreNeverAdvised plants a lock that keeps everything and is known to be faulty: it is never advised; the same lock
+// without that remark is.
+func TestFaultyLocksAreNeverAdvised(t *testing.T) {
+	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 4 * time.Second, Work: 5 * time.Second}
+	for _, status := range []locks.Status{locks.Mistake, locks.Superseded, locks.Unavailable, locks.Usable} {
+		planted := lock(t, "watchdog")
+		planted.Name, planted.Status = "planted", status
+		p := plan(s)
+		p.Locks, p.Seeds = p.Locks.With(planted), 8
+		r := found(t, p)
+		require.Equal(t, status == locks.Usable, len(of(r, "planted")) > 0, status.String())
+		for _, a := range r.Advice {
+			known, ok := p.Locks.Find(a.Trial.Lock)
+			require.True(t, ok)
+			require.Equal(t, locks.Usable, known.Status, known.Name)
+		}
+	}
+}

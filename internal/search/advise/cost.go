@@ -1,0 +1,169 @@
+package advise
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search/margin"
+	"github.com/locksim/locksim/internal/search/parameter"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// Cost is a measure that a change makes worse: its largest median over the variants, before and with it.
+type Cost struct {
+	Measure string
+	Variant string // in which it is so large now
+	Was, Is int64
+}
+
+// paid are the measures that say what safety costs: waiting, refusals, writes that are refused.
+var paid = []string{"wait-max-ns", "refusals", "refused-writes"}
+
+// worse is by how many percent a measure has to grow to be a cost.
+const worse = 10
+
+// Costs compares a trial with the scenario as it is.
+func (r *Report) Costs(adv *Advice) []Cost {
+	var list []Cost
+	for _, name := range paid {
+		was, is := r.Base.worst(name), adv.Trial.worst(name)
+		if (is.Is-was.Is)*100 > was.Is*worse {
+			list = append(list, Cost{Measure: name, Variant: is.Variant, Was: was.Is, Is: is.Is})
+		}
+	}
+	if r.Lease >= 0 && adv.Lease > r.Lease+r.Lease/worse {
+		list = append(list, Cost{Measure: nextHolder, Was: r.Lease, Is: adv.Lease})
+	}
+	return list
+}
+
+// worst is the variant with the largest median of a measure.
+func (t *Trial) worst(name string) Cost {
+	worst := Cost{Measure: name}
+	for i := range t.Cases {
+		if is, _ := t.Cases[i].Median(name); is > worst.Is {
+			worst.Variant, worst.Is = t.Cases[i].Variant, is
+		}
+	}
+	return worst
+}
+
+const nextHolder = "next-holder-after-crash-ns"
+
+// probes is how many runs are asked after how long a dead holder's lock is free.
+const probes = 8
+
+// leaseOf has the holder of a scenario's lock die as soon as it has it, and returns after how long another client has the lock (the
+// median); -1 if none gets it, or nobody else wants it.
+func (a *advisor) leaseOf(text []byte, changes []scenarios.Change) int64 {
+	if text == nil {
+		text, changes = a.plan.Text, over(a.plan.Set, changes)
+	}
+	s, err := scenarios.Parse(a.called, text, changes...)
+	if err != nil {
+		return -1
+	}
+	c := s.Cases()[0]
+	c.Scenario = parameter.Clone(c.Scenario)
+	c.Scenario.Faults = []sim.Fault{{
+		Trigger: sim.Trigger{When: sim.After, Step: sim.Pattern{Does: trace.Acquired}, Plus: time.Millisecond, Nth: 1},
+		Action:  sim.Action{Kind: sim.Crash, Node: "holder"},
+	}}
+	c.Scenario.Until = 0
+	plan, err := harness.Compile(c, harness.Options{Locks: a.plan.Locks})
+	if err != nil {
+		return -1
+	}
+	var runner harness.Runner
+	defer runner.Close()
+	runner.Stop = func() bool { return a.ctx.Err() != nil }
+	var values []int64
+	for i := range uint64(probes) {
+		r, err := runner.Run(plan, s.Seed+i, false)
+		if err != nil {
+			return -1
+		}
+		for _, m := range r.Report.Measures {
+			if m.Name == nextHolder {
+				values = append(values, m.Value)
+			}
+		}
+	}
+	if len(values) < probes {
+		return -1
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// Margin is the smallest change of one length that violates a property, over some seeds.
+type Margin struct {
+	Variant string
+	margin.Margin
+}
+
+// marginSeeds is with how many seeds margins are looked for.
+const marginSeeds = 3
+
+// margins says by how much the scenario holds: of each variant, and each length of it, the smallest change over some seeds that
+// violates mutual exclusion or damages the resource.
+func (a *advisor) margins() []Margin {
+	var runner harness.Runner
+	defer runner.Close()
+	runner.Stop = func() bool { return a.ctx.Err() != nil }
+	o := harness.Options{Locks: a.plan.Locks}
+	var list []Margin
+	for _, c := range a.scenario.Cases() {
+		plan, err := harness.Compile(c, o)
+		if err != nil {
+			continue
+		}
+		for i := range uint64(marginSeeds) {
+			r, err := runner.Run(plan, a.scenario.Seed+i, false)
+			if err != nil {
+				break
+			}
+			var held []checker.Property
+			for _, p := range []checker.Property{checker.MutualExclusion, checker.Resource} {
+				if r.Report.Verdicts[p] == checker.Held {
+					held = append(held, p)
+				}
+			}
+			found, _ := margin.Of(&runner, c, &r, held, o)
+			for _, m := range found {
+				list = smaller(list, Margin{Variant: c.Variant, Margin: m})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(x, y Margin) int {
+		return cmp.Or(cmp.Compare(x.share(), y.share()), cmp.Compare(x.Property, y.Property))
+	})
+	return list
+}
+
+// share is the change in thousandths of the length; the largest number there is for a length of 0.
+func (m *Margin) share() int64 {
+	if m.From == 0 {
+		return 1<<63 - 1
+	}
+	return int64(m.By()) / (int64(m.From)/1000 + 1)
+}
+
+// smaller adds a margin to a list, or replaces a larger one of the same length.
+func smaller(list []Margin, m Margin) []Margin {
+	i := slices.IndexFunc(list, func(x Margin) bool {
+		return x.Variant == m.Variant && x.Property == m.Property && x.What == m.What && (x.To > x.From) == (m.To > m.From)
+	})
+	switch {
+	case i < 0:
+		return append(list, m)
+	case m.By() < list[i].By():
+		list[i] = m
+	}
+	return list
+}
