@@ -16,7 +16,7 @@ import (
 
 // redisClient is go-redis's client of one server, or of a master that Sentinels name. It does not send a command again:
 // what became of it is the lock's business.
-type redisClient struct{ *redis.Client }
+type redisClient struct{ of *redis.Client }
 
 // dialTimeout is how long the opening of a connection may take where a lock does not say (go-redis, options.go).
 const dialTimeout = 5 * time.Second
@@ -71,7 +71,7 @@ func newSentinelClient(master string, sentinels []string, routes map[string]stri
 	})}
 }
 
-func (c *redisClient) close() error { return c.Close() }
+func (c *redisClient) close() error { return c.of.Close() }
 
 // redisPort is the locks.Redis of one task.
 type redisPort struct {
@@ -102,7 +102,7 @@ func (r *redisPort) Do(timeout time.Duration, args ...string) (locks.Reply, erro
 	r.blocking(func() {
 		ctx, cancel := r.within(timeout)
 		defer cancel()
-		reply, err = client.Do(ctx, words(args)...).Result()
+		reply, err = client.of.Do(ctx, words(args)...).Result()
 	})
 	return answer(reply, err)
 }
@@ -114,7 +114,7 @@ func (r *redisPort) Pipeline(timeout time.Duration, commands ...[]string) ([]loc
 	r.blocking(func() {
 		ctx, cancel := r.within(timeout)
 		defer cancel()
-		batch := client.Pipeline()
+		batch := client.of.Pipeline()
 		for _, args := range commands {
 			sent = append(sent, batch.Do(ctx, words(args)...))
 		}
@@ -195,7 +195,7 @@ func (r *redisPort) Subscribe(timeout time.Duration, channel string) (locks.Subs
 	r.blocking(func() {
 		ctx, cancel := r.within(timeout)
 		defer cancel()
-		s.pubsub = client.Subscribe(ctx, channel)
+		s.pubsub = client.of.Subscribe(ctx, channel)
 		_, err = s.pubsub.Receive(ctx)
 	})
 	if err != nil {
