@@ -32,7 +32,8 @@ var arrows = map[string][]string{
 	"internal/sim/zookeeper":      {"sim", "trace"},
 	"internal/sim/zookeeper/jute": {"internal/sim/zookeeper"},
 	"internal/sim/wire":           {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/zookeeper/jute"},
-	"internal/sim/wasm":           {"sim", "internal/sim/wire"},
+	"internal/sim/program":        {"sim", "internal/sim/wire"},
+	"internal/sim/wasm":           {"sim", "internal/sim/program", "internal/sim/wire"},
 	"internal/sim/lease":          {"sim", "trace"},
 	"internal/sim/memcached":      {"internal/real", "sim", "trace"},
 	"internal/sim/database":       {"internal/real", "sim", "trace"},
@@ -75,7 +76,7 @@ var arrows = map[string][]string{
 	"internal/record":   {"history", "locks", "sim", "internal/sim/storage", "trace"},
 	"internal/harness": {"internal/backend/all/servers", "internal/backend/simulated",
 		"internal/record",
-		"internal/backend", "scenarios", "checker", "internal/workload", "locks", "locks/live", "internal/real", "sim", "internal/sim/lease", "internal/sim/storage", "internal/sim/wasm", "internal/sim/wire", "history", "trace",
+		"internal/backend", "scenarios", "checker", "internal/workload", "locks", "locks/live", "internal/real", "sim", "internal/sim/lease", "internal/sim/program", "internal/sim/storage", "internal/sim/wasm", "internal/sim/wire", "history", "trace",
 	},
 	"guest":   {"internal/workload", "locks"},
 	"clients": {"locks", "internal/sim/wasm"},
@@ -240,6 +241,41 @@ func checkImport(t *testing.T, f goFile, allowed []string, imported string) {
 	case livesBehind(imported) != f.folder:
 		t.Errorf("%s imports %s: it lives behind package %q", f.name, imported, livesBehind(imported))
 	}
+}
+
+// linked are the packages of the module, and of the libraries that live behind them, which are linked with a package: what it imports,
+// and what that imports.
+func linked(files []goFile, folder string) map[string]bool {
+	imports := make(map[string][]string)
+	for _, f := range files {
+		if !f.test {
+			imports[f.folder] = append(imports[f.folder], f.imports...)
+		}
+	}
+	with := make(map[string]bool)
+	for next := []string{folder}; len(next) > 0; next = next[1:] {
+		for _, imported := range imports[next[0]] {
+			name := strings.TrimPrefix(imported, module+"/")
+			if !with[name] {
+				with[name] = true
+				next = append(next, name)
+			}
+		}
+	}
+	return with
+}
+
+// TestAuthorsOfLocksLinkNoMachineForPrograms keeps the compile time of a lock's own test from what it does not use.
+func TestAuthorsOfLocksLinkNoMachineForPrograms(t *testing.T) {
+	files := sources(t)
+	for _, folder := range []string{"locks", "locktest", "scenarios", "checker", "sim"} {
+		with := linked(files, folder)
+		for _, unused := range []string{"clients", "internal/sim/wasm", "locks/live", "internal/serve", "internal/real", "net/http"} {
+			require.False(t, with[unused], "%s links %s", folder, unused)
+		}
+	}
+	command := linked(files, "cmd/locksim")
+	require.True(t, command["internal/sim/wasm"] && command["locks/live"] && command["net/http"], "linked follows imports")
 }
 
 // TestArchitectureShowsTheArrows compares the document's table, below its heading, with the one above.

@@ -11,7 +11,7 @@
 // as a story with a timeline, and saved under testdata; saved ones are played first from then on.
 //
 // [Fuzz] is the same under go test -fuzz, and [Check] outside of tests. [RunProgram] tests a library as it is, by way of a
-// program that imports package guest.
+// program that imports package guest; package clients, which builds it, links a WebAssembly machine, and this package does not.
 //
 // Stability: the API of this package keeps working within a major version; which schedules a seed draws may change.
 package locktest

@@ -2,43 +2,41 @@ package locktest
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/internal/promise"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 )
 
-// RunProgram is [Run] for a lock that a program brings: the folder of a package of Go that imports package guest, or the name
-// of a ready-made client, as package clients builds them. What is known of the lock is what its source declares in a comment
-// //locksim:lock; nobody looks into the program. It is asked to survive, too (see [Survival]).
-func RunProgram(t *testing.T, program string, o Options) {
+// RunProgram is [Run] for a lock that a guest program brings, as clients.Build returns it for the folder of a package of Go
+// that imports package guest, or for the name of a ready-made client. What is known of the lock is what its source declares in
+// a comment //locksim:lock; nobody looks into the program. It is asked to survive, too (see [Survival]).
+func RunProgram(t *testing.T, lock locks.Algorithm, o Options) {
 	t.Helper()
-	s, err := examineProgram(t.Context(), program, o)
+	s, err := examineProgram(lock, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	runSubject(t, s)
 }
 
-// CheckProgram is [Check] for a lock that a program brings.
-func CheckProgram(program string, o Options) (*Finding, error) {
-	s, err := examineProgram(context.Background(), program, o)
+// CheckProgram is [Check] for a lock that a guest program brings.
+func CheckProgram(lock locks.Algorithm, o Options) (*Finding, error) {
+	s, err := examineProgram(lock, o)
 	if err != nil {
 		return nil, err
 	}
 	return checkSubject(s)
 }
 
-// examineProgram builds a program, and takes its word for what its lock is like.
-func examineProgram(ctx context.Context, program string, o Options) (*subject, error) {
-	lock, err := clients.Build(ctx, program)
-	if err != nil {
-		return nil, err
+// examineProgram takes a program's word for what its lock is like.
+func examineProgram(lock locks.Algorithm, o Options) (*subject, error) {
+	if lock.Program == nil {
+		return nil, errNoProgram
 	}
 	if o.Name == "" {
 		o.Name = lock.Name
@@ -53,6 +51,8 @@ func examineProgram(ctx context.Context, program string, o Options) (*subject, e
 	}
 	return s, nil
 }
+
+var errNoProgram = errors.New("locktest: the lock has no Program; clients.Build returns one that has, and Run tests others")
 
 // usualTTL is the life of a lease or a session unless it is told.
 const usualTTL = 10 * time.Second

@@ -10,7 +10,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
-	"github.com/locksim/locksim/internal/sim/wasm"
+	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
@@ -36,16 +36,16 @@ func newGuest(p *process) *guest {
 }
 
 // run runs the program, until its work is done or it ends itself.
-func (g *guest) run(programs *wasm.Pool, m *wasm.Module) {
+func (g *guest) run(programs *program.Pool, of program.Program) {
 	p := g.process
 	engine, random, life := p.world.engine, p.client.Random, p.shared.life
-	instance, err := programs.Take(m, int(engine.Rand("image", random, life).Int64N(wasm.Images)))
+	instance, err := programs.Take(of, int(engine.Rand("image", random, life).Int64N(program.Images)))
 	if err != nil {
 		panic(err)
 	}
-	defer programs.Give(instance)
+	defer programs.Give(of, instance)
 	err = instance.Run(p.task, g, engine.Rand("program", random, life))
-	var exit *wasm.Exit
+	var exit *program.Exit
 	switch {
 	case err == nil:
 		p.task.Step(trace.Step{Does: trace.Done}, 0, nil, nil)
@@ -58,7 +58,7 @@ func (g *guest) run(programs *wasm.Pool, m *wasm.Module) {
 
 // exits is the end of a process by its program: it runs nothing more, and nobody starts it again. Its connections are
 // closed with it, as by an operating system.
-func (g *guest) exits(exit *wasm.Exit) {
+func (g *guest) exits(exit *program.Exit) {
 	p := g.process
 	if exit.Told() {
 		g.forgetLastWords()
@@ -76,7 +76,7 @@ func (g *guest) forgetLastWords() {
 	before, last := "", len(h.Notes)
 	for i := range h.Notes {
 		if line, wrote := g.wrote(&h.Notes[i]); wrote {
-			if wasm.AreLastWords(line, before) {
+			if program.AreLastWords(line, before) {
 				last = i
 			}
 			before = line
@@ -212,7 +212,7 @@ func (g *guest) Resolve(address string) (*sim.Node, wire.Conversation) {
 // refusePrograms refuses what a client program cannot be asked to do.
 func (p *Plan) refusePrograms(a *locks.Algorithm, l *scenarios.Lock, at string) error {
 	s, name := p.Case.Scenario, a.Name
-	if _, known := a.Program.(*wasm.Module); !known {
+	if _, known := a.Program.(program.Program); !known {
 		return s.Errorf(at+".algorithm", "the program of the lock %s is of a kind that cannot be run here", name)
 	}
 	if !s.Servers.Facts().Serves {

@@ -18,6 +18,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/internal/sim/wasm"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -344,7 +345,7 @@ func TestAProgramThatGoesRoundForEverIsUnknown(t *testing.T) {
 		p := guestPlan(t, guestLock(t), keyed(key)+"clients: {a: {work: 1s}, b: {work: 1s}}\n")
 		result, err := r.Run(p, 1, false)
 		require.NoError(t, err, key)
-		require.Equal(t, wasm.LoopBound, result.History.Bound, key)
+		require.Equal(t, program.LoopBound, result.History.Bound, key)
 		require.Equal(t, checker.Undecided, result.Report.Verdicts[checker.MutualExclusion], key)
 	}
 	p := guestPlan(t, guestLock(t), keyed("computes")+"clients: {a: {sections: 3}}\n")

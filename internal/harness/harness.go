@@ -14,7 +14,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/record"
-	"github.com/locksim/locksim/internal/sim/wasm"
+	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -311,7 +311,7 @@ type Runner struct {
 
 	spare    sim.Spare
 	spares   map[string]*any // of simulated servers, by their kind
-	programs wasm.Pool
+	programs program.Pool
 	checker  checker.Checker
 	last     record.Room
 	cut      bool

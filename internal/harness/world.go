@@ -5,8 +5,8 @@ import (
 	"github.com/locksim/locksim/internal/backend/all/servers"
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/internal/sim/storage"
-	"github.com/locksim/locksim/internal/sim/wasm"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -55,14 +55,14 @@ func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
 	return w
 }
 
-func (w *world) addClient(c *clientPlan, programs *wasm.Pool) {
+func (w *world) addClient(c *clientPlan, programs *program.Pool) {
 	w.engine.AddClient(c.Name, func(t *sim.Task) {
 		p := newProcess(w, c, t)
 		if t.Node().Life() == 0 { // a restarted process begins at once
 			t.Sleep(c.Start)
 		}
-		if module, ok := c.program.(*wasm.Module); ok {
-			newGuest(p).run(programs, module)
+		if of, ok := c.program.(program.Program); ok {
+			newGuest(p).run(programs, of)
 			return
 		}
 		if err := workload.Run(p, c.build, &c.Work); err != nil {

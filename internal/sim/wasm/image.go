@@ -11,12 +11,9 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/sim"
 )
-
-// Images is the number of different states in which a program can begin. Go's runtime draws its random state once,
-// before the program's initialisation; a single image of the result would always be the same.
-const Images = 16
 
 // page is the grain in which memories are compared and restored.
 const page = 4096
@@ -100,7 +97,7 @@ func (i *Instance) instantiate(ctx context.Context, b *base) (err error) {
 	if err != nil {
 		return fmt.Errorf("an instance of the program: %w", err)
 	}
-	i.memory, i.run = i.wasm.Memory(), i.wasm.ExportedFunction(runExport)
+	i.memory, i.run = i.wasm.Memory(), i.wasm.ExportedFunction(program.RunExport)
 	for n := range i.module.globals {
 		i.globals = append(i.globals, i.wasm.ExportedGlobal(globalExport+strconv.Itoa(n)).(api.MutableGlobal))
 	}

@@ -5,30 +5,13 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/locksim/locksim/internal/sim/wire"
+	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/sim"
 )
-
-// Host provides the services to a program that an operating system does not have.
-type Host interface {
-	// Call carries out a request of the program. The whole program waits for it.
-	Call(request []byte) (answer []byte)
-	// Ask does the same in a task beside the program's, which continues meanwhile.
-	Ask(t *sim.Task, request []byte) (answer []byte)
-	// Resolve returns the node that has an address, and a conversation in its protocol; nil if no node has it.
-	Resolve(address string) (*sim.Node, wire.Conversation)
-	// Said is called with the program's writes to its standard output or error.
-	Said(text []byte)
-	// Stamp sets the origin of a request that is about to be sent.
-	Stamp(request sim.Payload)
-}
 
 // loops is how often the head of a loop may be passed before the program waits again: about a second of endless
 // looping.
 const loops = 1 << 27
-
-// LoopBound is the name of the bound that ends the run of a program that loops forever.
-const LoopBound = "loops"
 
 // Instance is one program with its memory.
 type Instance struct {
@@ -40,7 +23,7 @@ type Instance struct {
 	globals []api.MutableGlobal // the last is the budget of loops
 
 	task       *sim.Task // nil during the initialisation
-	host       Host
+	host       program.Host
 	random     *sim.Rand
 	boot       clocks // during the initialisation what its clocks show; later what they showed at its end
 	files      []file // from firstFile
@@ -56,16 +39,13 @@ type Instance struct {
 type clocks struct{ wall, monotonic int64 }
 
 // Instance makes an instance, which must be restored before it is run.
-func (m *Module) Instance() (*Instance, error) {
+func (m *Module) Instance() (program.Instance, error) {
 	i := &Instance{module: m}
 	return i, i.instantiate(context.Background(), m.base)
 }
 
-// Module returns the instance's module.
-func (i *Instance) Module() *Module { return i.module }
-
 // Restore resets the instance to an initialised state in which it has not run yet. Which is the number of that
-// state, below [Images].
+// state, below [program.Images].
 func (i *Instance) Restore(which int) error {
 	im, err := i.module.image(which)
 	if err != nil {
@@ -84,9 +64,9 @@ func (i *Instance) Restore(which int) error {
 	return nil
 }
 
-// Run runs the client in a task until it ends. The error is an *[Exit] if the program ended itself, by a panic or
+// Run runs the client in a task until it ends. The error is an *[program.Exit] if the program ended itself, by a panic or
 // otherwise.
-func (i *Instance) Run(t *sim.Task, h Host, random *sim.Rand) error {
+func (i *Instance) Run(t *sim.Task, h program.Host, random *sim.Rand) error {
 	i.task, i.host, i.random = t, h, random
 	i.refill()
 	_, err := i.run.Call(context.WithValue(context.Background(), instanceKey{}, i))
@@ -97,7 +77,7 @@ func (i *Instance) Run(t *sim.Task, h Host, random *sim.Rand) error {
 		panic(i.thrown) // the task has been killed, or the engine has found a mistake
 	}
 	if i.spent() {
-		t.Exceed(LoopBound)
+		t.Exceed(program.LoopBound)
 	}
 	return i.failure(err)
 }

@@ -2,9 +2,6 @@ package wasm
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// MemoryLimit is how much memory a program may have, in bytes. A request for more fails, which ends a Go program.
-const MemoryLimit = 128 << 20
-
 // machinePage is the grain in which WebAssembly's memories grow.
 const machinePage = 64 << 10
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/sim/program"
 )
 
 // After a restore the memory equals the image, regardless of the writes before.
@@ -29,7 +31,7 @@ func requireRestored(t *testing.T, b *base) {
 	require.NoError(t, err)
 	defer r.Free()
 	im := &image{length: len(b.memory) + machinePage, pages: []patch{{3 * page, bytes.Repeat([]byte{7}, page)}}}
-	want := make([]byte, MemoryLimit/2)
+	want := make([]byte, program.MemoryLimit/2)
 	copy(want, b.memory)
 	copy(want[3*page:], im.pages[0].bytes)
 	random, length := rand.New(rand.NewPCG(3, 4)), len(b.memory)

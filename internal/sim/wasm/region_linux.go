@@ -6,6 +6,8 @@ import (
 	"slices"
 	"syscall"
 	"unsafe"
+
+	"github.com/locksim/locksim/internal/sim/program"
 )
 
 // base is the memory of a program's first image, as a file that has no name any more. Instances map it and write to
@@ -27,7 +29,7 @@ func newBase(memory []byte) (*base, error) {
 	if _, err := file.Write(memory); err != nil {
 		return nil, err
 	}
-	if err := file.Truncate(MemoryLimit); err != nil {
+	if err := file.Truncate(program.MemoryLimit); err != nil {
 		return nil, err
 	}
 	b := &base{memory: memory, file: file}
@@ -69,7 +71,7 @@ func newRegion(b *base) (*region, error) {
 	if b != nil {
 		fd, kind = int(b.file.Fd()), 0
 	}
-	bytes, err := syscall.Mmap(fd, 0, MemoryLimit, syscall.PROT_READ|syscall.PROT_WRITE,
+	bytes, err := syscall.Mmap(fd, 0, program.MemoryLimit, syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_NORESERVE|kind)
 	return &region{bytes: bytes}, err
 }

@@ -2,7 +2,11 @@
 
 package wasm
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/locksim/locksim/internal/sim/program"
+)
 
 // base is the memory of a program's first image.
 type base struct{ memory []byte }
@@ -11,7 +15,7 @@ func newBase(memory []byte) (*base, error) { return &base{memory}, nil }
 
 func (b *base) close() error { return nil }
 
-func newRegion(*base) (*region, error) { return &region{bytes: make([]byte, MemoryLimit)}, nil }
+func newRegion(*base) (*region, error) { return &region{bytes: make([]byte, program.MemoryLimit)}, nil }
 
 // rewind makes the memory the base's, page by page where it differs.
 func (r *region) rewind(b *base) {

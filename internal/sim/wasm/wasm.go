@@ -2,7 +2,7 @@
 // randomness and connections are the simulation's, and so are their pauses and crashes.
 //
 // [Load] compiles a program; [Module.Instance] makes an instance, which [Instance.Run] runs on a task of the engine.
-// Apart from computing, a program can only call its [Host], or the system calls in this package (WASI preview 1, as far
+// Apart from computing, a program can only call its [program.Host], or the system calls in this package (WASI preview 1, as far
 // as Go's own runtime and its network poller use them).
 package wasm
 
@@ -16,13 +16,12 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/locksim/locksim/internal/sim/program"
 )
 
-// runExport is the function that package guest exports, which runs the client; initExport is Go's own.
-const (
-	runExport  = "locksim_run"
-	initExport = "_initialize"
-)
+// initExport is the function that Go itself exports.
+const initExport = "_initialize"
 
 // Module is a compiled client program. It may be used by several goroutines.
 type Module struct {
@@ -33,7 +32,7 @@ type Module struct {
 	base     *base
 
 	mu     sync.Mutex
-	images [Images]*image // made when they are first wanted
+	images [program.Images]*image // made when they are first wanted
 }
 
 // Load compiles a program. The result is cached in cacheDir, unless that is "". The error says what is wrong with
@@ -74,7 +73,7 @@ func (m *Module) prepare(ctx context.Context, code []byte) (err error) {
 	switch {
 	case exports[initExport] == nil:
 		return errors.New("the program is built to have its main function run: it takes -buildmode=c-shared")
-	case exports[runExport] == nil:
+	case exports[program.RunExport] == nil:
 		return errors.New("the program does not import package guest")
 	}
 	if err := m.offer(ctx); err != nil {
