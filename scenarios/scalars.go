@@ -161,7 +161,11 @@ func truth() kind[bool] {
 
 // oneOf is one of several words. parse and print are as in the packages that own the words.
 func oneOf[V any](names []string, parse func(string) (V, bool), print func(V) string) kind[V] {
-	k := scalar("one of "+listing(names), object{"enum": names},
+	allowed := listing(names)
+	if len(names) > 1 {
+		allowed = "one of " + allowed
+	}
+	k := scalar(allowed, object{"enum": names},
 		func(text string) (V, string) {
 			v, ok := parse(text)
 			if !ok {

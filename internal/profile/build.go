@@ -15,7 +15,6 @@ type builder struct {
 	document *scenarios.Document
 	open     func(string) (io.ReadCloser, error)
 	problems scenarios.Errors
-	spans    map[string]Rate // of each file, as far as it has times
 }
 
 func (b *builder) report(field, problem, allowed string) {
@@ -90,7 +89,7 @@ func (b *builder) event(at, length string, raw eventText) Event {
 	case found.rate.Counted > 0:
 		e.Rate = found.rate
 	case raw.length != nil && raw.length.file != "" && found.law != nil:
-		b.report(at+".rate", "missing: "+raw.length.file+" has no times that tell how often", "a rate such as 2/s, 1000/day or every 7d")
+		b.report(at+".rate", "missing, and "+raw.length.file+" has no times that tell how often", "a rate such as 2/s, 1000/day or every 7d")
 	case raw.length == nil || raw.length.file == "":
 		b.report(at+".rate", "missing", "a rate such as 2/s, 1000/day or every 7d")
 	}
@@ -224,9 +223,3 @@ func (b *builder) named(at string, raw *lawText) Law {
 	}
 	return Constant(*raw.constant)
 }
-
-func (b *builder) file(at string, raw *lawText) measured { return measured{} }
-func formatNames() []string                              { return []string{"numbers"} }
-
-// Refits returns laws.
-func Refits(l Law, n int, seed uint64) []Law { return nil }

@@ -116,7 +116,7 @@ func lawOf(name, doc string, unit scenarios.Value[time.Duration]) scenarios.Valu
 	var fields []scenarios.Field[lawText]
 	for i, q := range quantiles {
 		fields = append(fields, scenarios.Optional(q.name, scenarios.Pointer(unit),
-			func(l *lawText) **time.Duration { return &l.points[i] }, q.doc(), ""))
+			func(l *lawText) **time.Duration { return &l.points[i] }, q.doc(), "–"))
 	}
 	fields = append(fields,
 		scenarios.Optional("tail", scenarios.Word(string(EndsPareto), string(EndsExponential), string(EndsThere)),
@@ -125,7 +125,7 @@ func lawOf(name, doc string, unit scenarios.Value[time.Duration]) scenarios.Valu
 				"and length, or probability alone, are logarithmic; with `none` nothing is longer. This decides about rare events, so it "+
 				"has no default.", "required beside quantiles, unless `max` is there"),
 		scenarios.Optional("constant", scenarios.Pointer(unit), func(l *lawText) **time.Duration { return &l.constant },
-			"Always the same. A value alone, without a mapping, says the same.", ""),
+			"Always the same. A value alone, without a mapping, says the same.", "–"),
 	)
 	fields = append(fields, namedLaws(unit)...)
 	fields = append(fields, fileFields(unit)...)
@@ -138,27 +138,27 @@ func namedLaws(unit scenarios.Value[time.Duration]) []scenarios.Field[lawText] {
 	return []scenarios.Field[lawText]{
 		scenarios.Optional("exponential", scenarios.Pointer(scenarios.Mapping("exponential", "The exponential law.",
 			scenarios.Required("mean", unit, same, "The mean."))),
-			func(l *lawText) **time.Duration { return &l.exponential }, "The exponential law.", ""),
+			func(l *lawText) **time.Duration { return &l.exponential }, "The exponential law.", "–"),
 		scenarios.Optional("pareto", scenarios.Pointer(scenarios.Mapping("pareto", "P(X > x) = (min/x)^exponent.",
 			scenarios.Required("min", unit, func(p *paretoText) *time.Duration { return &p.least }, "The shortest length."),
 			scenarios.Required("exponent", number(), func(p *paretoText) *float64 { return &p.exponent },
 				"The smaller, the heavier the tail."))),
-			func(l *lawText) **paretoText { return &l.pareto }, "The Pareto law.", ""),
+			func(l *lawText) **paretoText { return &l.pareto }, "The Pareto law.", "–"),
 		scenarios.Optional("lognormal", scenarios.Pointer(scenarios.Mapping("lognormal", "The logarithm is normal.",
 			scenarios.Required("median", unit, func(p *lognormalText) *time.Duration { return &p.median }, "The median."),
 			scenarios.Required("sigma", number(), func(p *lognormalText) *float64 { return &p.sigma },
 				"The standard deviation of the natural logarithm."))),
-			func(l *lawText) **lognormalText { return &l.lognormal }, "The lognormal law.", ""),
+			func(l *lawText) **lognormalText { return &l.lognormal }, "The lognormal law.", "–"),
 		scenarios.Optional("weibull", scenarios.Pointer(scenarios.Mapping("weibull", "P(X > x) = exp(-(x/scale)^shape).",
 			scenarios.Required("scale", unit, func(p *weibullText) *time.Duration { return &p.scale },
 				"The length that 37 % exceed."),
 			scenarios.Required("shape", number(), func(p *weibullText) *float64 { return &p.shape },
 				"Below 1 the tail is heavier than an exponential one."))),
-			func(l *lawText) **weibullText { return &l.weibull }, "The Weibull law.", ""),
+			func(l *lawText) **weibullText { return &l.weibull }, "The Weibull law.", "–"),
 		scenarios.Optional("uniform", scenarios.Pointer(scenarios.Mapping("uniform", "Equally likely everywhere between two bounds.",
 			scenarios.Required("from", unit, func(p *uniformText) *time.Duration { return &p.from }, "The shortest length."),
 			scenarios.Required("to", unit, func(p *uniformText) *time.Duration { return &p.to }, "The longest."))),
-			func(l *lawText) **uniformText { return &l.uniform }, "The uniform law.", ""),
+			func(l *lawText) **uniformText { return &l.uniform }, "The uniform law.", "–"),
 	}
 }
 
@@ -166,10 +166,10 @@ func fileFields(unit scenarios.Value[time.Duration]) []scenarios.Field[lawText] 
 	return []scenarios.Field[lawText]{
 		scenarios.Optional("file", scenarios.Line("the name of a file"), func(l *lawText) *string { return &l.file },
 			"A file with measured values; its name is relative to the profile. The values are the law up to a threshold, and a "+
-				"generalized Pareto law is fitted to those above it.", ""),
+				"generalized Pareto law is fitted to those above it.", "–"),
 		scenarios.Optional("format", scenarios.Word(formatNames()...), func(l *lawText) *string { return &l.format },
 			"The format of the file.", "recognized from the file"),
-		scenarios.Optional("unit", scenarios.Word("ns", "us", "ms", "s"), func(l *lawText) *string { return &l.unit },
+		scenarios.Optional("unit", scenarios.Word("ns", "us", "ms", "s", "ppm"), func(l *lawText) *string { return &l.unit },
 			"The unit of numbers in the file that have none.", "required for such numbers"),
 		scenarios.Optional("column", scenarios.Line("the name of a column, or its number from 1"), func(l *lawText) *string { return &l.column },
 			"The column of a file with several.", "the only one"),
@@ -236,9 +236,9 @@ var (
 	contention = scenarios.Short(percentage(), scenarios.OneOf("contention", "How many compete for the lock.", "number",
 		[]string{"share", "clients"},
 		scenarios.Optional("share", scenarios.Pointer(percentage()), func(c *contentionText) **float64 { return &c.share },
-			"The share of acquisitions that have to wait for another client. A percentage alone says the same.", ""),
+			"The share of acquisitions that have to wait for another client. A percentage alone says the same.", "–"),
 		scenarios.Optional("clients", scenarios.Pointer(scenarios.Whole(1, 100_000)), func(c *contentionText) **int { return &c.clients },
-			"How many client processes compete.", "")),
+			"How many client processes compete.", "–")),
 		func(share float64) contentionText { return contentionText{share: &share} })
 	work = scenarios.Mapping("work", "The critical section.",
 		scenarios.Required("length", lengths, func(w *workText) **lawText { return &w.length }, "How long the lock is held if nothing goes wrong."),
@@ -246,24 +246,27 @@ var (
 			"Whether the work keeps the processor busy, so that a pause prolongs it. Otherwise it waits for something, which goes on during a pause.", "`false`"))
 )
 
+// needed is what it means that a field is absent.
+const needed = "an error, if the estimate needs it"
+
 var format = scenarios.NewFormat("profile", "What happens in a deployment, and how often.",
-	scenarios.Optional("title", scenarios.Line("a line of text"), func(p *profileText) *string { return &p.title }, "What it is about.", ""),
-	scenarios.Optional("source", scenarios.Prose(), func(p *profileText) *string { return &p.source }, "Where the numbers are from.", ""),
+	scenarios.Optional("title", scenarios.Line("a line of text"), func(p *profileText) *string { return &p.title }, "What it is about.", "–"),
+	scenarios.Optional("source", scenarios.Prose(), func(p *profileText) *string { return &p.source }, "Where the numbers are from.", "required for an example"),
 	scenarios.Optional("example", scenarios.Truth(), func(p *profileText) *bool { return &p.example },
 		"Whether this is an example, whose numbers are not those of a deployment. Reports say so, and `source` must say where they are from.", "`false`"),
 	scenarios.Optional("acquisitions", rate(), func(p *profileText) *Rate { return &p.acquisitions },
-		"How often the lock is acquired, by all clients together.", ""),
-	scenarios.Optional("contention", contention, func(p *profileText) *contentionText { return &p.contention }, "How many compete for the lock.", ""),
-	scenarios.Optional("work", work, func(p *profileText) *workText { return &p.work }, "The critical section.", ""),
+		"How often the lock is acquired, by all clients together.", needed),
+	scenarios.Optional("contention", contention, func(p *profileText) *contentionText { return &p.contention }, "How many compete for the lock.", needed),
+	scenarios.Optional("work", work, func(p *profileText) *workText { return &p.work }, "The critical section.", needed),
 	scenarios.Optional("latency", lengths, func(p *profileText) **lawText { return &p.latency },
-		"The one-way latency of a message between a client and a server.", ""),
-	scenarios.Optional("pauses", none(pauses), func(p *profileText) *[]eventText { return &p.pauses }, "Pauses of clients.", ""),
-	scenarios.Optional("cuts", none(cuts), func(p *profileText) *[]eventText { return &p.cuts }, "Interruptions of the network.", ""),
-	scenarios.Optional("crashes", none(crashes), func(p *profileText) *[]crashText { return &p.crashes }, "Crashes of servers, independent of each other.", ""),
-	scenarios.Optional("failovers", none(failovers), func(p *profileText) *[]eventText { return &p.failovers }, "Failovers.", ""),
-	scenarios.Optional("clocks", none(clocks), func(p *profileText) *[]clockText { return &p.clocks }, "Clocks that run wrong, or jump.", ""),
+		"The one-way latency of a message between a client and a server.", needed),
+	scenarios.Optional("pauses", none(pauses), func(p *profileText) *[]eventText { return &p.pauses }, "Pauses of clients.", needed),
+	scenarios.Optional("cuts", none(cuts), func(p *profileText) *[]eventText { return &p.cuts }, "Interruptions of the network.", needed),
+	scenarios.Optional("crashes", none(crashes), func(p *profileText) *[]crashText { return &p.crashes }, "Crashes of servers, independent of each other.", needed),
+	scenarios.Optional("failovers", none(failovers), func(p *profileText) *[]eventText { return &p.failovers }, "Failovers.", needed),
+	scenarios.Optional("clocks", none(clocks), func(p *profileText) *[]clockText { return &p.clocks }, "Clocks that run wrong, or jump.", needed),
 	scenarios.Optional("causes", none(causes), func(p *profileText) *[]causeText { return &p.causes },
-		"Common causes: what restarts several servers at once, such as deploys and reboots.", ""),
+		"Common causes: what restarts several servers at once, such as deploys and reboots.", needed),
 )
 
 func parseServers(text string) (int, string) {

@@ -149,12 +149,15 @@ func (l lognormal) String() string {
 	return fmt.Sprintf("lognormal with a median of %s and sigma %.3g", brief(l.median), l.sigma)
 }
 
-// erfcInverse bisects: math.Erfcinv(x) is math.Erfinv(1-x), and loses what is below 1e-16.
+// erfcInverse bisects where math.Erfcinv, which is math.Erfinv(1-y), has lost what is small.
 func erfcInverse(y float64) float64 {
-	if y <= 0 {
+	switch {
+	case y <= 0:
 		return math.Inf(1)
+	case y > 1e-6:
+		return math.Erfcinv(y)
 	}
-	low, high := -6.0, 27.5 // Erfc is 2 and 0 there
+	low, high := 3.0, 27.5 // Erfc is 2e-5 and 0 there
 	for range 60 {
 		middle := (low + high) / 2
 		if math.Erfc(middle) > y {

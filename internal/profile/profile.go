@@ -128,9 +128,6 @@ func Read(name string, text []byte, open func(string) (io.ReadCloser, error)) (*
 // Schema returns the JSON Schema of profiles.
 func Schema() []byte { return format.Schema() }
 
-// Tables returns the documentation of every field, as Markdown.
-func Tables() []byte { return format.Tables() }
-
 // parsePercent reads a share.
 func parsePercent(text string) (float64, string) {
 	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)

@@ -1,0 +1,266 @@
+package profile
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// clock adds up how long a log is, by the times of its lines.
+type clock struct {
+	last    float64
+	started bool
+}
+
+// uptime takes the seconds since the start of a program. A time that is far behind the last one is of another program.
+func (c *clock) uptime(seconds float64, r *recording) {
+	switch {
+	case seconds >= c.last:
+		r.span += seconds - c.last
+	case seconds < c.last/2:
+		r.span += seconds
+	default:
+		return // lines of different threads may be in another order
+	}
+	c.last = seconds
+}
+
+// wall takes the seconds of a calendar.
+func (c *clock) wall(seconds float64, r *recording) {
+	if c.started && seconds > c.last {
+		r.span += seconds - c.last
+	}
+	if !c.started || seconds > c.last {
+		c.last, c.started = seconds, true
+	}
+}
+
+// gctrace reads what Go programs print with GODEBUG=gctrace=1 (runtime/extern.go): the first and the third part of the wall-clock
+// times are those in which the world is stopped, for sweep termination and mark termination.
+type gctrace struct{ clock clock }
+
+var (
+	gctraceSign = regexp.MustCompile(`\bgc [0-9]+ @[0-9.]+s [0-9]+%: `)
+	gctraceLine = regexp.MustCompile(`\bgc [0-9]+ @([0-9.]+)s [0-9]+%: ([0-9.]+)\+[0-9.]+\+([0-9.]+) ms clock,`)
+)
+
+func (g *gctrace) line(text string, r *recording) *complaint {
+	if !gctraceSign.MatchString(text) {
+		return nil
+	}
+	parts := gctraceLine.FindStringSubmatch(text)
+	if parts == nil {
+		return &complaint{"no line of gctrace: " + quoted(text), "as in gc 1 @0.012s 2%: 0.026+0.39+0.10 ms clock, …"}
+	}
+	var numbers [3]float64
+	for i := range numbers {
+		v, wrong := parseNumber(parts[i+1], 1)
+		if wrong != "" {
+			return &complaint{wrong, "a number"}
+		}
+		numbers[i] = v
+	}
+	g.clock.uptime(numbers[0], r)
+	r.sample.add(numbers[1]*1e6, 1)
+	r.sample.add(numbers[2]*1e6, 1)
+	return nil
+}
+
+func (g *gctrace) end(*recording) {}
+
+// jvm reads logs of safepoints and of garbage collections: -Xlog:safepoint and -Xlog:gc since JDK 9, and
+// -XX:+PrintGCApplicationStoppedTime before. The pauses of collections are in safepoints, so that those count alone where both are.
+type jvm struct {
+	clock       clock
+	collections sample
+}
+
+var (
+	jvmSign = regexp.MustCompile(`Safepoint ".*", Time since last: |Total time for which application threads were stopped: |` +
+		`GC\([0-9]+\) Pause |\[(info|debug|trace)[ ]*\]\[(gc|safepoint)`)
+	jvmSafepoint = regexp.MustCompile(`Safepoint ".*", Time since last: .*Total: *([0-9]+) ns`)
+	jvmStopped   = regexp.MustCompile(`Total time for which application threads were stopped: ([0-9.,]+) seconds`)
+	jvmPause     = regexp.MustCompile(`GC\([0-9]+\) Pause .* ([0-9.,]+)ms$`)
+	jvmUptime    = regexp.MustCompile(`\[([0-9.,]+)(s|ms|ns)\]|^([0-9]+[.,][0-9]+): `)
+	jvmWall      = regexp.MustCompile(`^\[?([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})[.,]([0-9]{3})([+-][0-9]{4})`)
+)
+
+func (j *jvm) line(text string, r *recording) *complaint {
+	text = strings.TrimRight(text, " ")
+	j.time(text, r)
+	for _, form := range []struct {
+		begins string
+		line   *regexp.Regexp
+		unit   float64
+		into   *sample
+	}{
+		{`Safepoint "`, jvmSafepoint, 1, &r.sample},
+		{"Total time for which application threads were", jvmStopped, 1e9, &r.sample},
+		{") Pause ", jvmPause, 1e6, &j.collections},
+	} {
+		if !strings.Contains(text, form.begins) {
+			continue
+		}
+		parts := form.line.FindStringSubmatch(text)
+		if parts == nil {
+			if form.into == &j.collections {
+				continue // gc,start has no time yet
+			}
+			return &complaint{"no line of a JVM's safepoint log: " + quoted(text), `as in Safepoint "…", Time since last: … ns, …, Total: … ns`}
+		}
+		v, wrong := parseNumber(strings.Replace(parts[1], ",", ".", 1), form.unit)
+		if wrong != "" {
+			return &complaint{wrong, "a number"}
+		}
+		form.into.add(v, 1)
+	}
+	return nil
+}
+
+// time takes the time of a line: the uptime, or else the calendar's.
+func (j *jvm) time(text string, r *recording) {
+	if parts := jvmUptime.FindStringSubmatch(text); parts != nil {
+		v, wrong := parseNumber(strings.Replace(parts[1]+parts[3], ",", ".", 1), 1)
+		switch {
+		case wrong != "":
+		case parts[2] == "ms":
+			j.clock.uptime(v/1e3, r)
+		case parts[2] == "ns":
+			j.clock.uptime(v/1e9, r)
+		default:
+			j.clock.uptime(v, r)
+		}
+		return
+	}
+	if parts := jvmWall.FindStringSubmatch(text); parts != nil {
+		if t, err := time.Parse("2006-01-02T15:04:05-0700", parts[1]+parts[3]); err == nil {
+			thousandths, _ := strconv.Atoi(parts[2])
+			j.clock.wall(float64(t.Unix())+float64(thousandths)/1e3, r)
+		}
+	}
+}
+
+func (j *jvm) end(r *recording) {
+	switch {
+	case r.sample.n == 0 && j.collections.n > 0:
+		r.sample = j.collections
+		r.notes = append(r.notes, "pauses of collections; it has no other safepoints")
+	case r.sample.n > 0:
+		r.notes = append(r.notes, "safepoints")
+	}
+}
+
+// hdr reads the percentiles that HdrHistogram prints (outputPercentileDistribution), and what wrk2 and others print with it. The
+// count of what is new in a line is that of its value, which is the upper bound of a bucket.
+type hdr struct {
+	unit  float64
+	count int64
+	open  bool
+}
+
+var (
+	hdrSign = regexp.MustCompile(`^\s*"?Value"?[\s,]+"?Percentile"?[\s,]+"?TotalCount"?`)
+	hdrLine = regexp.MustCompile(`^\s*([0-9.]+)[\s,]+([0-9.]+)[\s,]+([0-9]+)([\s,]+([0-9.]+|inf|Infinity))?\s*$`)
+)
+
+func (h *hdr) line(text string, r *recording) *complaint {
+	switch trimmed := strings.TrimSpace(text); {
+	case hdrSign.MatchString(text):
+		h.open, h.count = true, 0 // there may be several
+		return nil
+	case !h.open || trimmed == "":
+		return nil
+	case strings.HasPrefix(trimmed, "#"):
+		h.open = !strings.HasPrefix(trimmed, "#[")
+		return nil
+	}
+	parts := hdrLine.FindStringSubmatch(text)
+	if parts == nil {
+		return &complaint{"no line of HdrHistogram's percentiles: " + quoted(text), "value, percentile, total count and 1/(1-percentile)"}
+	}
+	v, wrong := parseNumber(parts[1], h.unit)
+	count, err := strconv.ParseInt(parts[3], 10, 64)
+	switch {
+	case wrong != "":
+		return &complaint{wrong, "a number"}
+	case err != nil || count < h.count || count > 1e15:
+		return &complaint{"the total count is " + quoted(parts[3]) + " after " + strconv.FormatInt(h.count, 10), "counts that do not fall"}
+	case count > h.count:
+		r.sample.add(v, count-h.count)
+		h.count = count
+	}
+	return nil
+}
+
+func (h *hdr) end(*recording) {}
+
+// hlog reads a log of histograms, as jHiccup writes it (HistogramLogWriter of HdrHistogram): of each interval the longest hiccup
+// alone. The histograms themselves hold a sample a millisecond and as many more as a hiccup has kept from being taken, so that
+// they do not count hiccups.
+type hlog struct{ unit float64 }
+
+var (
+	hlogSign = regexp.MustCompile(`^"StartTimestamp","Interval_Length","Interval_Max"|^#\[Histogram log format version`)
+	hlogLine = regexp.MustCompile(`^([0-9.]+),([0-9.]+),([0-9.]+),`)
+)
+
+func (h *hlog) line(text string, r *recording) *complaint {
+	if text == "" || text[0] == '#' || text[0] == '"' {
+		return nil
+	}
+	parts := hlogLine.FindStringSubmatch(text)
+	switch {
+	case strings.HasPrefix(text, "Tag="):
+		return &complaint{"histograms with tags: " + quoted(text), "a log of one kind of values, without Tag="}
+	case parts == nil:
+		return &complaint{"no line of a histogram log: " + quoted(text), "start, length, maximum and a histogram"}
+	}
+	unit := h.unit
+	if unit == 0 {
+		unit = 1e6 // HistogramLogWriter divides the nanoseconds by it
+	}
+	length, wrong := parseNumber(parts[2], 1)
+	longest, also := parseNumber(parts[3], unit)
+	if wrong+also != "" {
+		return &complaint{wrong + also, "numbers"}
+	}
+	r.span += length
+	r.sample.add(longest, 1)
+	return nil
+}
+
+func (h *hlog) end(*recording) {}
+
+// intrinsic reads runs of redis-cli --intrinsic-latency (redis-cli.c: intrinsicLatencyMode), each of which tells its longest
+// latency: a value a run.
+type intrinsic struct{ longest float64 }
+
+var (
+	intrinsicSign = regexp.MustCompile(`^Max latency so far: [0-9]+ microseconds`)
+	intrinsicRuns = regexp.MustCompile(`^([0-9]+) total runs \(avg latency: ([0-9.]+) microseconds`)
+	intrinsicMax  = regexp.MustCompile(`^Max latency so far: ([0-9]+) microseconds`)
+)
+
+func (i *intrinsic) line(text string, r *recording) *complaint {
+	if parts := intrinsicMax.FindStringSubmatch(text); parts != nil {
+		v, wrong := parseNumber(parts[1], 1e3)
+		if wrong != "" {
+			return &complaint{wrong, "a number"}
+		}
+		i.longest = max(i.longest, v)
+	}
+	if parts := intrinsicRuns.FindStringSubmatch(text); parts != nil {
+		n, wrong := parseNumber(parts[1], 1)
+		average, also := parseNumber(parts[2], 1e-6)
+		if wrong+also != "" {
+			return &complaint{wrong + also, "numbers"}
+		}
+		r.span += n * average
+		r.sample.add(i.longest, 1)
+		i.longest = 0
+	}
+	return nil
+}
+
+func (i *intrinsic) end(*recording) {}
