@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/history"
 )
@@ -101,9 +102,18 @@ func (j *judge) asksDuringBeliefs() int {
 		return j.asksDuring(&j.held)
 	}
 	n := 0
+	widest := time.Duration(0) // uncertainty of a log: the call must have been under way whatever the clocks were
+	for i := range j.h.Acquisitions {
+		widest = max(widest, j.h.Acquisitions[i].Uncertainty)
+	}
 	for i := range j.h.Acquisitions {
 		a := &j.h.Acquisitions[i]
-		if j.held.othersIn(a.Invoked, max(a.Returned, a.Invoked+1), owner{a.Client, a.Task}) {
+		doubt := a.Uncertainty + widest
+		from, to := a.Invoked.Add(doubt), a.Returned.Add(-doubt)
+		if doubt > 0 && to <= from {
+			continue
+		}
+		if j.held.othersIn(from, max(to, from+1), owner{a.Client, a.Task}) {
 			n++
 		}
 	}

@@ -21,6 +21,8 @@ type Judge struct {
 	now     trace.Instant
 	check   checker.Checker
 	keep    int
+	batch   int // checkedAtOnce
+	most    int // mostHolds
 	result  Result
 	counted map[string]bool // clients
 }
@@ -81,7 +83,7 @@ type Case struct {
 
 // NewJudge returns a judge that remembers so many findings.
 func NewJudge(keep int) *Judge {
-	return &Judge{locks: map[string]*lock{}, asides: map[string][]aside{}, counted: map[string]bool{}, keep: keep}
+	return &Judge{locks: map[string]*lock{}, asides: map[string][]aside{}, counted: map[string]bool{}, keep: keep, batch: checkedAtOnce, most: mostHolds}
 }
 
 // Events is how many events it has taken.
@@ -133,6 +135,7 @@ func (j *Judge) lock(name string) *lock {
 	l := j.locks[name]
 	if l == nil {
 		l = newLock(name)
+		l.next = j.batch
 		j.locks[name] = l
 		j.names = append(j.names, name)
 	}
@@ -163,18 +166,18 @@ func (j *Judge) crash(e *Event) {
 func (j *Judge) tidy(l *lock) {
 	done := l.over(j.now, j.widest)
 	switch {
-	case 2*len(done) >= checkedAtOnce:
-	case len(l.holds) >= mostHolds:
-		done = slices.Clone(l.holds[:mostHolds/2])
+	case 2*len(done) >= j.batch:
+	case len(l.holds) >= j.most:
+		done = slices.Clone(l.holds[:j.most/2])
 		l.overfull = true
 	default:
-		l.next = len(l.holds) + checkedAtOnce/2
+		l.next = len(l.holds) + max(j.batch/2, 1)
 		return
 	}
 	j.checkLock(l, done)
 	l.forget(done)
 	j.forgot = true
-	l.next = max(checkedAtOnce, len(l.holds)+checkedAtOnce/2)
+	l.next = max(j.batch, len(l.holds)+max(j.batch/2, 1))
 }
 
 // Close checks what is left, and returns what was found.
@@ -320,7 +323,7 @@ func (j *Judge) find(s *segment, f Finding, ids ...history.ID) {
 	j.result.Findings = list[:min(len(list), j.keep)]
 }
 
-// before orders findings: certain ones first, then by time.
+// before orders findings: certain ones first, then by time and place.
 func before(a, b *Finding) int {
 	if a.Certain != b.Certain {
 		if a.Certain {
@@ -328,7 +331,10 @@ func before(a, b *Finding) int {
 		}
 		return 1
 	}
-	return cmp.Compare(a.At, b.At)
+	places := func(x, y Side) int {
+		return cmp.Or(cmp.Compare(x.Position.File, y.Position.File), cmp.Compare(x.Position.Line, y.Position.Line))
+	}
+	return cmp.Or(cmp.Compare(a.At, b.At), slices.CompareFunc(a.Sides, b.Sides, places))
 }
 
 // staleWrites looks for accepted writes of holders that another one had followed. With versions the resource's own order of tokens

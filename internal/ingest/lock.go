@@ -62,7 +62,6 @@ type lock struct {
 func newLock(name string) *lock {
 	return &lock{
 		name: name, current: map[string]*hold{}, calls: map[string]trace.Instant{}, registers: map[string]int{}, floor: map[int]uint64{},
-		next: checkedAtOnce,
 	}
 }
 
@@ -209,7 +208,8 @@ func (l *lock) register(name string) int {
 	return n
 }
 
-// over lists the acquisitions that nothing later can overlap any more: they ended before all that are not over began.
+// over lists the acquisitions that nothing later can overlap any more: they ended before all that are not over began. Those of one
+// client that overlap, as of a lock that it entered twice, stay together.
 func (l *lock) over(now trace.Instant, widest time.Duration) []*hold {
 	before := now
 	for _, h := range l.holds {
@@ -217,11 +217,29 @@ func (l *lock) over(now trace.Instant, widest time.Duration) []*hold {
 			before = min(before, h.a.Returned)
 		}
 	}
-	var list []*hold
+	var list, kept []*hold
 	for _, h := range l.holds {
 		if !h.open && h.end().Add(h.a.Uncertainty+widest) < before {
 			list = append(list, h)
+		} else {
+			kept = append(kept, h)
 		}
+	}
+	for again := true; again; {
+		again = false
+		first := map[string]trace.Instant{} // when the first of a client's that stay began
+		for _, h := range kept {
+			if at, ok := first[h.a.Client]; !ok || h.a.Returned < at {
+				first[h.a.Client] = h.a.Returned
+			}
+		}
+		list = slices.DeleteFunc(list, func(h *hold) bool {
+			at, ok := first[h.a.Client]
+			if ok = ok && at <= h.end(); ok {
+				kept, again = append(kept, h), true
+			}
+			return ok
+		})
 	}
 	return list
 }
