@@ -54,6 +54,9 @@ func (j *judge) resource() {
 func (j *judge) unjudgeable() string {
 	switch mode := j.h.Fencing; {
 	case len(j.h.Accesses) == 0:
+		if j.h.Logged {
+			return "the log tells of no access"
+		}
 		return "the resource was not used"
 	case slices.ContainsFunc(j.h.Accesses, func(a history.Access) bool { return a.Version == history.NoVersion }):
 		return "the log does not state versions"

@@ -16,6 +16,9 @@ func (j *judge) who(id history.ID) string {
 	if a == nil {
 		return "an unknown acquisition"
 	}
+	if j.h.Logged { // a log does not number them
+		return owner{a.Client, a.Task}.String()
+	}
 	return owner{a.Client, a.Task}.String() + " (acquisition " + strconv.Itoa(int(id)) + ")"
 }
 
@@ -24,6 +27,9 @@ func (j *judge) name(id history.ID) string {
 	a := j.h.Acquisition(id)
 	if a == nil || a.Token == 0 {
 		return j.who(id)
+	}
+	if j.h.Logged {
+		return owner{a.Client, a.Task}.String() + " (token " + number(a.Token) + ")"
 	}
 	return owner{a.Client, a.Task}.String() + " (acquisition " + strconv.Itoa(int(id)) + ", token " + number(a.Token) + ")"
 }

@@ -288,8 +288,12 @@ func (v *verdicts) headline() string {
 	switch {
 	case r.Certain > 0 && r.Possible > 0:
 		parts = append(parts, fmt.Sprintf("two held the lock at once: %s%s, the first at %s, and %d more that are possible", least, counted(r.Certain, "overlap"), v.when(v.first(true)), r.Possible))
+	case r.Certain == 1:
+		parts = append(parts, fmt.Sprintf("two held the lock at once: %s1 overlap, at %s", least, v.when(v.first(true))))
 	case r.Certain > 0:
 		parts = append(parts, fmt.Sprintf("two held the lock at once: %s%s, the first at %s", least, counted(r.Certain, "overlap"), v.when(v.first(true))))
+	case r.Possible == 1:
+		parts = append(parts, fmt.Sprintf("two may have held the lock at once: %s1 possible overlap, at %s, and none that is certain", least, v.when(v.first(false))))
 	case r.Possible > 0:
 		parts = append(parts, fmt.Sprintf("two may have held the lock at once: %s%s, the first at %s, and none that is certain", least, counted(r.Possible, "possible overlap"), v.when(v.first(false))))
 	case r.Verdicts[checker.MutualExclusion] == checker.Held:

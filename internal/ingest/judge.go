@@ -96,9 +96,6 @@ func (j *Judge) Take(e *Event) error {
 	}
 	j.result.Events++
 	j.now, j.result.Last = e.At, e.At
-	if !j.counted[e.Client] && len(j.counted) < mostWords {
-		j.counted[e.Client] = true
-	}
 	if e.Off > j.widest {
 		if j.forgot {
 			return &Problem{e.Position, 1, fmt.Sprintf("the uncertainty of %s is larger than that of all lines before it: what may have overlapped it has been "+
@@ -113,6 +110,9 @@ func (j *Judge) Take(e *Event) error {
 	case Crashed:
 		j.crash(e)
 		return nil
+	}
+	if !j.counted[e.Client] && len(j.counted) < mostWords {
+		j.counted[e.Client] = true
 	}
 	l := j.lock(e.Lock)
 	if !l.take(e) {
@@ -234,7 +234,9 @@ func (j *Judge) checkLock(l *lock, leaving []*hold) {
 			j.find(s, Finding{Property: v.Property, Kind: v.Kind, Certain: true, At: v.At, Until: v.At}, v.Acquisitions...)
 		}
 	}
-	j.staleWrites(s, concerns)
+	certain, possible := s.staleWrites(concerns)
+	j.result.StaleWrites += certain
+	j.result.MayBeStale += possible
 	j.add(&s.report)
 }
 
@@ -335,32 +337,4 @@ func before(a, b *Finding) int {
 		return cmp.Or(cmp.Compare(x.Position.File, y.Position.File), cmp.Compare(x.Position.Line, y.Position.Line))
 	}
 	return cmp.Or(cmp.Compare(a.At, b.At), slices.CompareFunc(a.Sides, b.Sides, places))
-}
-
-// staleWrites looks for accepted writes of holders that another one had followed. With versions the resource's own order of tokens
-// says so, and needs no clock.
-func (j *Judge) staleWrites(s *segment, concerns func(...history.ID) bool) {
-	certain, possible := 0, 0
-	for i := range s.history.Accesses {
-		x := &s.history.Accesses[i]
-		if x.Op != history.Write || !x.Accepted || !concerns(x.Acquisition) {
-			continue
-		}
-		switch s.stale(x) {
-		case certainly:
-			certain++
-		case possibly:
-			possible++
-		}
-	}
-	j.result.StaleWrites += certain
-	j.result.MayBeStale += possible
-	if r := &s.report; certain+possible > 0 && r.Verdicts[checker.Resource] == checker.NotJudged {
-		r.Verdicts[checker.Resource] = checker.Undecided
-		word := "was"
-		if certain == 0 {
-			word = "may have been"
-		}
-		r.Reasons[checker.Resource] = "a write " + word + " accepted after another client had acquired the lock, and the log states no versions: whether an update was lost it does not show"
-	}
 }

@@ -32,6 +32,9 @@ func (h *hold) end() trace.Instant {
 	if b, ok := h.a.Belief(); ok && b.To != trace.Never {
 		last = max(last, b.To)
 	}
+	if h.a.Released != trace.Never {
+		last = max(last, h.a.Released)
+	}
 	for i := range h.accesses {
 		x := &h.accesses[i]
 		last = max(last, x.Invoked)

@@ -89,6 +89,8 @@ func (r *reader) next(e *Event) error {
 		switch {
 		case errors.As(err, &flaw):
 			return &Problem{r.position(), flaw.column, flaw.text}
+		case errors.Is(err, errHeader):
+			continue
 		case err != nil:
 			return err
 		case found:
@@ -100,6 +102,9 @@ func (r *reader) next(e *Event) error {
 }
 
 func (r *reader) event(line []byte, e *Event) (found bool, err error) {
+	if _, ok := r.scan.(*jsonScanner); ok && r.mapping != nil && line[0] != '{' && bytes.TrimLeft(line, " \t")[0] != '{' {
+		return false, nil // other programs' lines may be among those of a log of JSON
+	}
 	if r.raw, err = r.scan.scan(line, r.raw); err != nil {
 		return false, err
 	}

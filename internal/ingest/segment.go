@@ -128,6 +128,32 @@ func (s *segment) outOfOrder(x *history.Access) bool {
 	})
 }
 
+// staleWrites looks for accepted writes of holders that another one had followed. With versions the resource's own order of tokens
+// says so, and needs no clock.
+func (s *segment) staleWrites(concerns func(...history.ID) bool) (certain, possible int) {
+	for i := range s.history.Accesses {
+		x := &s.history.Accesses[i]
+		if x.Op != history.Write || !x.Accepted || !concerns(x.Acquisition) {
+			continue
+		}
+		switch s.stale(x) {
+		case certainly:
+			certain++
+		case possibly:
+			possible++
+		}
+	}
+	if r := &s.report; certain+possible > 0 && r.Verdicts[checker.Resource] == checker.NotJudged {
+		r.Verdicts[checker.Resource] = checker.Undecided
+		word := "was"
+		if certain == 0 {
+			word = "may have been"
+		}
+		r.Reasons[checker.Resource] = "a write " + word + " accepted after another client had acquired the lock, and the log states no versions: whether an update was lost it does not show"
+	}
+	return certain, possible
+}
+
 // mostDrawn is how many acquisitions the picture of a case is made of.
 const mostDrawn = 10
 
@@ -158,6 +184,7 @@ func (j *Judge) caseOf(s *segment, f Finding, ids []history.ID) *Case {
 	drawn := newSegment(s.lock, around, origin)
 	drawn.report = j.check.Check(drawn.history, checker.Options{})
 	j.resource(drawn)
+	drawn.staleWrites(func(...history.ID) bool { return true })
 	c := &Case{Finding: f, Origin: origin, History: drawn.history, Report: drawn.report}
 	j.asidesOf(c, from, to)
 	return c

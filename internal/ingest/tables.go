@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"errors"
 	"regexp"
 )
 
@@ -107,6 +108,9 @@ type tableScanner struct {
 	headed  bool // the names are known
 }
 
+// errHeader says that a line has the names of columns.
+var errHeader = errors.New("the names of columns")
+
 func (s *tableScanner) scan(line []byte, into record) (record, error) {
 	record, err := s.split(bytes.TrimRight(line, "\r"), into[:0])
 	switch {
@@ -117,7 +121,7 @@ func (s *tableScanner) scan(line []byte, into record) (record, error) {
 			s.columns = append(s.columns, string(bytes.TrimSpace(record[i].value)))
 		}
 		s.headed = true
-		return record[:0], nil
+		return record[:0], errHeader
 	case s.comma && len(record) != len(s.columns), len(record) < len(s.columns):
 		return record, flawAt(1, "want %d columns, and there are %d", len(s.columns), len(record))
 	}

@@ -262,11 +262,8 @@ func truthLane(v *model.View, who string, k paint.Ink) Lane {
 
 func overlapLane(v *model.View) Lane {
 	l := Lane{Name: moments.OverlapLane, kind: timeline.LaneOverlap, Ink: paint.Amber}
-	if v.Run.InDoubt() {
-		l.title, l.Ink = "overlap?", paint.Strong
-	}
 	for _, o := range v.Overlaps {
-		put(v, &l, Bar{From: o.From, To: o.To, Sign: timeline.SignOverlap, Ink: l.Ink, Label: wording.Precise(o.To.Sub(o.From))})
+		put(v, &l, Bar{From: o.From, To: o.To, Sign: timeline.SignOverlap, Ink: paint.Amber, Label: wording.Precise(o.To.Sub(o.From))})
 	}
 	return l
 }

@@ -93,6 +93,9 @@ func (p *Picture) timeline(i int) timeline.Timeline {
 	if explained := told.Explain(nil); explained != "" {
 		t.Proof = append(t.Proof, explained)
 	}
+	if r.InDoubt() {
+		t.Proof = append(t.Proof, wording.Capital(r.Report.Reasons[checker.MutualExclusion])+".")
+	}
 	for _, x := range told.Reasons(nil, map[string]bool{}) {
 		t.Why = append(t.Why, cmp.Or(x.Told, x.Claim))
 		if x.Claim != x.Told && !x.More {

@@ -125,8 +125,11 @@ func EndOf(a *history.Acquisition, end trace.Instant) trace.Instant {
 			last = max(last, t)
 		}
 	}
-	if b, ok := a.Belief(); ok && b.To == trace.Never {
+	switch b, ok := a.Belief(); {
+	case ok && b.To == trace.Never:
 		last = end
+	case ok && b.Ended == history.ByNotice:
+		last = max(last, b.To)
 	}
 	return last
 }

@@ -40,7 +40,9 @@ func New(r *Run, s *Scope) *View {
 		versions: versionsOf(r.History),
 	}
 	v.sift()
-	v.Overlaps = v.overlaps()
+	if !r.InDoubt() { // else nothing is to look as if it were certain
+		v.Overlaps = v.overlaps()
+	}
 	for _, d := range v.Damages() {
 		for i := range v.History.Accesses {
 			a := &v.History.Accesses[i]
