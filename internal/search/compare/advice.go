@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 )
 
 // advise answers the questions by the cells.
@@ -124,8 +125,26 @@ func (c *comparer) cellsOf(q *question, lock string) []*Cell {
 	return list
 }
 
+// exclusion is what a question about a resource that compares nothing asks of the lock itself; nil if it asks nothing more. Such a
+// resource is exposed by late writes, which only a lock admits that did not exclude: those that did no damage by luck are no
+// evidence for it, and a lock that admitted none lacks no evidence. What counts is that it excluded whenever that was tried.
+func (c *comparer) exclusion(q *question, l *Lock) *question {
+	if q.property != checker.Resource || q.mode != history.Unfenced || q.guarded {
+		return nil
+	}
+	exclusion := *q
+	exclusion.property = checker.MutualExclusion
+	if len(c.cellsOf(&exclusion, l.Name)) == 0 {
+		return nil // it was not asked for
+	}
+	return &exclusion
+}
+
 // danger is in how many of the runs that a question asks of a lock it was in danger.
 func (c *comparer) danger(q *question, l *Lock) int {
+	if exclusion := c.exclusion(q, l); exclusion != nil {
+		q = exclusion
+	}
 	sum := 0
 	for _, cell := range c.cellsOf(q, l.Name) {
 		sum += cell.InDanger
@@ -135,8 +154,12 @@ func (c *comparer) danger(q *question, l *Lock) int {
 
 // verdict is what a lock's cells come to: violated if one is, held if one was in danger.
 func (c *comparer) verdict(q *question, l *Lock) Outcome {
+	cells := c.cellsOf(q, l.Name)
+	if exclusion := c.exclusion(q, l); exclusion != nil {
+		cells = append(cells, c.cellsOf(exclusion, l.Name)...)
+	}
 	verdict := Vacuous
-	for _, cell := range c.cellsOf(q, l.Name) {
+	for _, cell := range cells {
 		switch cell.Outcome {
 		case Violated:
 			return Violated
@@ -180,8 +203,12 @@ func (c *comparer) whyGood(q *question, l *Lock) string {
 	if len(in) > len(withoutOverrun())/2 {
 		where = fmt.Sprintf("all %d columns that apply to it", len(in))
 	}
-	text := fmt.Sprintf("%s: %s %s in none of %d runs under %s; it was exposed in %d of them", l.Name, q.property,
-		violatedIn(q), runs, where, c.danger(q, l))
+	exposed := "it"
+	if c.exclusion(q, l) != nil {
+		exposed = "its mutual exclusion, which held,"
+	}
+	text := fmt.Sprintf("%s: %s %s in none of %d runs under %s; %s was exposed in %d of them", l.Name, q.property,
+		violatedIn(q), runs, where, exposed, c.danger(q, l))
 	if q.better != nil {
 		text += fmt.Sprintf("; %s messages a section, the next holder %s after a crash", thousandths(l.Messages), seconds(l.AfterCrash.P50))
 	}
@@ -190,14 +217,24 @@ func (c *comparer) whyGood(q *question, l *Lock) string {
 
 // whyBad names the cell in which a lock was violated most often.
 func (c *comparer) whyBad(q *question, l *Lock) string {
+	worst := c.worst(q, l)
+	if exclusion := c.exclusion(q, l); worst == nil && exclusion != nil {
+		q = exclusion
+		worst = c.worst(q, l)
+	}
+	return fmt.Sprintf("%s: %s %s in %d of %d runs under %s (%s).", l.Name, q.property, violatedIn(q), worst.Violated, worst.Runs,
+		worst.Faults, worst.Kind)
+}
+
+// worst is the cell of a question in which a lock was violated most often; nil if it was in none.
+func (c *comparer) worst(q *question, l *Lock) *Cell {
 	var worst *Cell
 	for _, cell := range c.cellsOf(q, l.Name) {
 		if cell.Outcome == Violated && (worst == nil || cell.Rate > worst.Rate) {
 			worst = cell
 		}
 	}
-	return fmt.Sprintf("%s: %s %s in %d of %d runs under %s (%s).", l.Name, q.property, violatedIn(q), worst.Violated, worst.Runs,
-		worst.Faults, worst.Kind)
+	return worst
 }
 
 func violatedIn(q *question) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/locks"
@@ -164,4 +165,41 @@ func TestAdviceChangesWithTheCells(t *testing.T) {
 	cells[2].Outcome, cells[3].Outcome = Vacuous, Vacuous
 	require.Empty(t, ask().Locks, "it was never in danger")
 	require.Equal(t, "none", ask().Answer)
+}
+
+// TestALocksOwnWeaknessIsNoEvidenceForIt asks which lock protects a resource that compares nothing. One that let two clients hold it at
+// once in many runs, none of which did damage, is not advised for those runs; one that excluded in all of them is, though no late write
+// exposed the resource.
+func TestALocksOwnWeaknessIsNoEvidenceForIt(t *testing.T) {
+	q := question{ask: "?", some: "some", none: "none", property: checker.Resource, columns: []string{"client-pause"}}
+	c := &comparer{plan: Plan{Fencing: []history.Fencing{history.Unfenced}}, index: map[place]int{}, out: Result{Comparison: &Comparison{}}}
+	enter := func(lock, property string, outcome Outcome, exposed, violated int) {
+		c.index[place{lock, "client-pause", "none", property}] = len(c.out.Comparison.Cells)
+		c.out.Comparison.Cells = append(c.out.Comparison.Cells, Cell{
+			Lock: lock, Faults: "client-pause", Fencing: "none", Property: property, Outcome: outcome, Runs: 1000, InDanger: exposed,
+			Violated: violated, Rate: float64(violated) / 1000, Kind: "double holder",
+		})
+	}
+	c.out.Comparison.Locks = []Lock{{Name: "lucky"}, {Name: "strong"}, {Name: "untried"}}
+	enter("lucky", "resource", Held, 500, 0)
+	enter("lucky", "mutual-exclusion", Violated, 800, 500)
+	enter("strong", "resource", Vacuous, 0, 0)
+	enter("strong", "mutual-exclusion", Held, 800, 0)
+	enter("untried", "resource", Vacuous, 0, 0)
+	enter("untried", "mutual-exclusion", Seldom, 8, 0)
+	a, ok := c.answer(&q)
+	require.True(t, ok)
+	require.Equal(t, []string{"strong"}, a.Locks)
+	reasons := strings.Join(a.Because, "\n")
+	require.Contains(t, reasons, "strong: resource (fencing none) violated in none of 1000 runs under client-pause; "+
+		"its mutual exclusion, which held, was exposed in 800 of them.")
+	require.Contains(t, reasons, "untried: was not violated, but was exposed in 8 runs only.")
+	require.Contains(t, reasons, "lucky: mutual-exclusion violated in 500 of 1000 runs under client-pause (double holder).")
+
+	q.mode = history.CompareAndSet // late writes expose what the resource compares, whichever lock admits them
+	enter("lucky", "resource", Held, 500, 0)
+	c.index[place{"lucky", "client-pause", "compare-and-set", "resource"}] = len(c.out.Comparison.Cells) - 1
+	a, ok = c.answer(&q)
+	require.True(t, ok)
+	require.Equal(t, []string{"lucky"}, a.Locks)
 }
