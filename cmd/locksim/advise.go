@@ -47,8 +47,8 @@ What you use:
 How Redis is deployed (default one server):
   --servers N        independent servers, for Redlock and its like
   --replicas N       replicas of one master
-  --sentinel         Sentinels watch the master; one replica unless --replicas says otherwise
-  --cluster          a Redis Cluster; one replica of each master unless --replicas says otherwise
+  --sentinel         Sentinels watch the master; two replicas unless --replicas says otherwise
+  --cluster          a Redis Cluster; two replicas of each master unless --replicas says otherwise
   --persistence P    none, rdb, lazy, everysec or always
 
 What may happen, each by itself, at its worst moment:
@@ -93,10 +93,7 @@ type adviseOptions struct {
 }
 
 // length is a duration with a unit, within bounds.
-type length struct {
-	value, least time.Duration
-	given        bool
-}
+type length struct{ value, least time.Duration }
 
 // longest is the longest duration that a scenario's file takes.
 const longest = 1000 * time.Hour
@@ -110,7 +107,7 @@ func (s *length) Set(text string) error {
 	if err != nil || d < s.least || d > longest {
 		return fmt.Errorf("want a duration with its unit, such as 250ms or 10s, from %s to %s", scenarios.Brief(s.least), scenarios.Brief(longest))
 	}
-	s.value, s.given = d, true
+	s.value = d
 	return nil
 }
 
@@ -240,7 +237,7 @@ func (c *call) adviseCase(o *adviseOptions) (*advised, error) {
 	name := "my-case"
 	text := s.File(name)
 	if err := advise.Check(text, c.locks); err != nil {
-		return nil, err
+		return nil, asSaid(err)
 	}
 	file := o.out
 	if file == "" {
@@ -252,6 +249,19 @@ func (c *call) adviseCase(o *adviseOptions) (*advised, error) {
 		return nil, err
 	}
 	return &advised{plan: advise.Plan{File: file, Text: text, Situation: s}, called: file, title: s.Title(), assumed: s.Assumptions()}, nil
+}
+
+// asSaid leaves out where in the scenario's text a mistake is, which nobody has seen yet.
+func asSaid(err error) error {
+	var wrong *scenarios.Error
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	text := wrong.Problem
+	if wrong.Allowed != "" {
+		text += "; want " + wrong.Allowed
+	}
+	return errors.New("what is said of the case does not go together: " + text)
 }
 
 // situation is what the flags say.

@@ -287,7 +287,7 @@ func (a *advised) useless(w io.Writer, x *advise.Advice) {
 	case x.Stuck != "":
 		text += "then clients wait forever (" + x.Stuck + ")"
 	case x.Idle:
-		text += "what goes wrong did not happen in every run, so that nothing follows"
+		text += "then what goes wrong does not happen, or nobody wants the lock meanwhile, so that nothing follows"
 	case len(x.Left) > 0:
 		text += pointOf(x, x.Left[0])
 	}

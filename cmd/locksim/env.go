@@ -31,10 +31,17 @@ func environment() env {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		e.columns = n
 	}
-	if isTerminal(os.Stdin) {
+	if isTerminal(os.Stdin) && !isNull(os.Stdin) {
 		e.answers = os.Stdin
 	}
 	return e
+}
+
+// isNull reports whether a file is the null device, which is a device like a terminal, but says nothing.
+func isNull(f *os.File) bool {
+	info, err := f.Stat()
+	null, wrong := os.Stat(os.DevNull)
+	return err == nil && wrong == nil && os.SameFile(info, null)
 }
 
 // isTerminal reports whether the output goes to a terminal.

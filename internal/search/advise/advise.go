@@ -86,7 +86,7 @@ type Advice struct {
 	Left   []Point // what is still violated
 	Broken []Point // what was not violated, and is now, or may be
 	Stuck  string  // a variant in which clients now wait forever, and did not; "" if there is none
-	Idle   bool    // faults did not happen, so that nothing follows
+	Idle   bool    // faults did not happen, or nobody wanted the lock while another client had it, so that nothing follows
 	Lease  int64   // as in a Report
 	_      struct{}
 }
@@ -185,6 +185,7 @@ func (a *advisor) judge(adv *Advice) {
 				adv.Left = append(adv.Left, at)
 			case was.violated(p) && !c.unknown(p):
 				adv.Fixed = append(adv.Fixed, at)
+				adv.Idle = adv.Idle || p == checker.MutualExclusion && 2*c.Counts[p].InDanger < c.Counts[p].Runs
 			case c.violated(p), c.unknown(p) && !was.unknown(p):
 				adv.Broken = append(adv.Broken, at)
 			}

@@ -180,6 +180,24 @@ func TestAFailoverOfAsynchronousReplicas(t *testing.T) {
 	require.Equal(t, advise.Guards, one(t, r, "fencing").Grade)
 	require.Equal(t, advise.Holds, one(t, r, "zk-sequential").Grade)
 	require.Equal(t, advise.Holds, one(t, r, "etcd").Grade)
+
+	wait := one(t, r, "set-nx-lua-wait")
+	require.Equal(t, advise.Holds, wait.Grade, "Sentinel promotes the replica that has acknowledged most")
+	require.Contains(t, wait.What, "for 1 of 2")
+	all := r.Useless[slices.IndexFunc(r.Useless, func(a advise.Advice) bool { return strings.Contains(a.What, "for 2 of 2") })]
+	require.Equal(t, "failover", all.Stuck, "the new master has only one replica left")
+	require.Contains(t, useless(r), "min-replicas", "the master thinks that its replicas are there for ten more seconds")
+}
+
+// A change that only keeps others from the lock, or from wanting it, is no advice: here b wants it after 3 s, so that a's shorter work is
+// over before.
+func TestShorterWorkThatNobodyWaitsForIsNoAdvice(t *testing.T) {
+	text, err := scenarios.Text("failover-lost-key")
+	require.NoError(t, err)
+	r := found(t, advise.Plan{File: "failover-lost-key", Text: text, Locks: locks.Catalogue(), Seeds: 8, Jobs: 2})
+	require.True(t, r.Base.Violated())
+	require.Empty(t, of(r, "work"))
+	require.Equal(t, advise.Guards, one(t, r, "fencing").Grade)
 }
 
 // The clock of one of the three servers jumps 10 s ahead, so that its key expires: a lease that outlasts work and jump together does

@@ -149,7 +149,7 @@ func (s *Situation) Assumptions() []string {
 		add("one Redis server, without replicas (--servers, --replicas, --sentinel, --cluster)")
 	}
 	if s.Sentinel && s.Replicas == 0 {
-		add("one replica (--replicas) and %d Sentinels", sentinels)
+		add("%d replicas (--replicas) and %d Sentinels", usualReplicas, sentinels)
 	} else if s.Sentinel {
 		add("%d Sentinels", sentinels)
 	}

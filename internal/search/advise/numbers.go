@@ -65,7 +65,7 @@ func (a *advisor) lengths() []number {
 	for _, c := range s.Cases() {
 		for i, f := range c.Scenario.Faults {
 			name := f.NameAt(i)
-			if f.Action.Kind == sim.Crash && f.Action.Restart > 0 && !names[name] && !isClient(s, f.Action.Node) {
+			if a.lock.Lease && f.Action.Kind == sim.Crash && f.Action.Restart > 0 && !names[name] && !isClient(s, f.Action.Node) {
 				names[name] = true
 				one("downtime", "a crashed server that stays down for longer, until every lease from before has ended", "faults."+name+".restart",
 					f.Action.Restart, f.Action.Restart+largest*s.Lock.TTL)
@@ -97,7 +97,7 @@ func (a *advisor) work(d time.Duration) (list []scenarios.Change) {
 }
 
 // sought is with how many seeds a border is looked for, before it is confirmed with all.
-const sought = 40
+func (a *advisor) sought() int { return min(a.plan.Seeds, max(first, a.plan.Seeds/5)) }
 
 // number looks for the smallest change of a number that helps: first with ever larger changes, then by bisection.
 func (a *advisor) number(n *number) error {
@@ -107,7 +107,7 @@ func (a *advisor) number(n *number) error {
 	for size := n.size; size != n.most; {
 		before := size
 		size = n.next(size)
-		adv, err := a.sized(n, size, min(sought, a.plan.Seeds), nil)
+		adv, err := a.sized(n, size, a.sought(), nil)
 		if err != nil {
 			return err
 		}
@@ -160,18 +160,20 @@ func (a *advisor) settle(n *number, best *Advice, from, to time.Duration) error 
 			best = adv
 			break
 		}
+		if adv == nil || to == n.most {
+			return nil // it helps nowhere with all seeds
+		}
 		from = to
 		if n.up {
-			to += step
+			to = min(to+step, n.most)
+			far = max(far, to)
 		} else {
-			to -= step
-		}
-		if adv == nil || n.up && to > far || !n.up && to < far {
-			return nil // it helps nowhere with all seeds
+			to = max(to-step, n.most)
+			far = min(far, to)
 		}
 	}
 	best.Border = &Border{Path: n.path, Kept: brief(to), up: n.up}
-	if adv, err := a.sized(n, from, min(sought, a.plan.Seeds), nil); err != nil {
+	if adv, err := a.sized(n, from, a.sought(), nil); err != nil {
 		return err
 	} else if adv != nil {
 		best.Border.missed(adv.Trial, best, from)
@@ -222,7 +224,7 @@ func (a *advisor) bisect(n *number, best *Advice, unit, from, to time.Duration) 
 		if middle == from || middle == to || middle < min(from, to) {
 			return from, to, nil
 		}
-		adv, err := a.sized(n, middle, min(sought, a.plan.Seeds), best)
+		adv, err := a.sized(n, middle, a.sought(), best)
 		if err != nil {
 			return from, to, err
 		}
@@ -249,7 +251,7 @@ func (b *Border) missed(t *Trial, best *Advice, size time.Duration) {
 func (a *advisor) beyond(n *number, best *Advice, size time.Duration) error {
 	b := best.Border
 	for b.Far = b.Kept; ; size = n.next(size) {
-		adv, err := a.sized(n, size, min(sought, a.plan.Seeds), best)
+		adv, err := a.sized(n, size, a.sought(), best)
 		switch {
 		case err != nil:
 			return err

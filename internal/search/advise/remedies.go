@@ -11,6 +11,7 @@ import (
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 )
 
 func isWrong(err error) bool {
@@ -44,7 +45,7 @@ func (a *advisor) styles() error {
 		what  string
 	}{
 		{history.Attentive, "attentive clients, which stop when they are notified that the lock is lost"},
-		{history.Careful, "careful clients, which also stop at the deadline that their lease states"},
+		{history.Careful, "careful clients, which also stop at the deadline of their lease, or ask the servers before each access"},
 	} {
 		if s.style <= now {
 			continue
@@ -130,7 +131,14 @@ func (a *advisor) deployment() error {
 
 // crashes reports whether a server comes back after a crash.
 func (a *advisor) crashes() bool {
-	return slices.ContainsFunc(a.lengths(), func(n number) bool { return n.kind == "downtime" })
+	for _, c := range a.scenario.Cases() {
+		if slices.ContainsFunc(c.Scenario.Faults, func(f sim.Fault) bool {
+			return f.Action.Kind == sim.Crash && f.Action.Restart > 0 && !isClient(a.scenario, f.Action.Node)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // usable lists the locks that can be recommended in the place of the scenario's, those on servers of the same kind first.
@@ -170,16 +178,31 @@ func (a *advisor) locksOfKind() error {
 			changes = append(changes, a.third())
 			what += ", with its lease renewed every third of it"
 		}
-		if n := a.scenario.Servers.Replicas; lock.Authority == locks.Replicated {
-			changes = append(changes, scenarios.Change{Path: "lock.acks", Value: fmt.Sprint(n)})
-			what += ", which waits for all replicas (WAIT)"
-		}
 		expected := lock.Keeps && !a.lock.Keeps || lock.Authority == locks.Replicated
-		if err := a.lockAt(&lock, "lock", what, expected, a.plan.File, nil, changes); err != nil {
-			return err
+		for _, acks := range a.acks(&lock) {
+			more, said := changes, what
+			if acks > 0 {
+				more = append(slices.Clone(changes), scenarios.Change{Path: "lock.acks", Value: fmt.Sprint(acks)})
+				said += fmt.Sprintf(", for %d of %d (WAIT)", acks, a.scenario.Servers.Replicas)
+			}
+			if err := a.lockAt(&lock, "lock", said, expected, a.plan.File, nil, more); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// acks are for how many replicas a lock may wait that waits for some: one, or all. Others wait for 0.
+func (a *advisor) acks(lock *locks.Algorithm) []int {
+	all := a.scenario.Servers.Replicas
+	switch {
+	case lock.Authority != locks.Replicated:
+		return []int{0}
+	case all == 1:
+		return []int{1}
+	}
+	return []int{1, all}
 }
 
 func named(lock *locks.Algorithm) string {

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -38,9 +39,10 @@ type Situation struct {
 	Drift    string        // how much faster servers' clocks run than the clients', as a scenario has it
 }
 
-// Nodes of the usual deployments of Sentinel and Redis Cluster, by their documentation.
+// Nodes of the deployments of Sentinel and Redis Cluster that their documentation shows.
 const (
 	sentinels      = 3
+	usualReplicas  = 2
 	clusterMasters = 3
 )
 
@@ -77,6 +79,13 @@ func brief(d time.Duration) string { return scenarios.Brief(d) }
 // Check says what does not go together.
 func (s *Situation) Check() error {
 	f := facts(&s.Lock)
+	for _, field := range []struct{ flag, path, value string }{
+		{"--latency", "network.latency", s.Latency}, {"--drift", "clocks", drift(s.Drift)},
+	} {
+		if err := fits(field.path, field.value); err != nil {
+			return fmt.Errorf("%s: %w", field.flag, err)
+		}
+	}
 	several := s.Servers > 1 || s.Replicas > 0 || s.Sentinel || s.Cluster
 	switch {
 	case several && !Deployable(&s.Lock):
@@ -96,6 +105,27 @@ func (s *Situation) Check() error {
 		return fmt.Errorf("--persistence: %s has no such choice in the simulation", f.Title)
 	}
 	return nil
+}
+
+// drift is the field clocks of a server with a rate; "" without one.
+func drift(rate string) string {
+	if rate == "" {
+		return ""
+	}
+	return "{redis-1: {rate: " + rate + "}}"
+}
+
+// fits says why a field of a scenario cannot have a value.
+func fits(path, value string) error {
+	if value == "" {
+		return nil
+	}
+	_, err := scenarios.Parse("", []byte("name: x\nlock: {algorithm: set-nx-lua}\nclients: {a: {}}\n"), scenarios.Change{Path: path, Value: value})
+	var wrong *scenarios.Error
+	if errors.As(err, &wrong) {
+		return errors.New(wrong.Problem + "; want " + wrong.Allowed)
+	}
+	return err
 }
 
 // majority reports whether the lock asks several servers that know nothing of each other.
@@ -197,7 +227,7 @@ func (s *Situation) failover() incident {
 	}
 	i := incident{name: "failover", why: "the master is lost before its replicas have heard of the lock, since replication is asynchronous",
 		faults: []string{
-			"{name: lag, at: 0s, stall: {from: redis-1, to: [" + strings.Join(copies, ", ") + "], oneway: true}}",
+			"{name: lag, at: 0s, cut: {from: redis-1, to: [" + strings.Join(copies, ", ") + "], oneway: true}, for: 500ms}",
 			"{name: loss, " + lost + ", crash: redis-1, kind: host}",
 		}}
 	if !s.Sentinel && !s.Cluster {
@@ -209,7 +239,7 @@ func (s *Situation) failover() incident {
 
 func (s *Situation) replicas() int {
 	if s.Sentinel || s.Cluster {
-		return cmp.Or(s.Replicas, 1)
+		return cmp.Or(s.Replicas, usualReplicas)
 	}
 	return s.Replicas
 }
