@@ -46,7 +46,7 @@ func (b *builder) profile(raw *profileText) *Profile {
 	for i, c := range raw.clocks {
 		at := b.path("clocks", i)
 		p.Clocks = append(p.Clocks, Clock{
-			Field: at, Of: c.of, Drift: b.law(at+".drift", c.drift).law, Steps: b.events(at+".steps", "length", c.steps),
+			Field: at, Of: c.of, Drift: drifting(b.law(at+".drift", c.drift).law), Steps: b.events(at+".steps", "length", c.steps),
 		})
 	}
 	for i, c := range raw.causes {
@@ -187,7 +187,11 @@ func (b *builder) table(at string, raw *lawText) Law {
 		}
 		ending = EndsThere
 	}
-	l, err := Quantiles(points, ending)
+	print := printer(brief)
+	if isDrift(at) {
+		print = ppm
+	}
+	l, err := quantilesOf(points, ending, print)
 	if err != nil {
 		problem, allowed, _ := strings.Cut(err.Error(), "; want ")
 		b.report(at, problem, allowed)
@@ -222,4 +226,16 @@ func (b *builder) named(at string, raw *lawText) Law {
 		return Uniform(raw.uniform.from, raw.uniform.to)
 	}
 	return Constant(*raw.constant)
+}
+
+// isDrift reports whether a field has drifts for lengths.
+func isDrift(at string) bool { return strings.HasSuffix(at, ".drift") }
+
+// drifting is a law of how wrong a clock runs.
+func drifting(l Law) Law {
+	if own, ok := l.(law); ok {
+		own.drift = true
+		return own
+	}
+	return l
 }

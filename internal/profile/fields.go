@@ -216,7 +216,7 @@ var (
 	crashes = scenarios.Mapping("crashes", "Crashes and restarts of a server.",
 		append(eventFields(ofCrash, "one server"), lengthField(ofCrash, "downtime", "How long the server is down."),
 			keepField(func(c *crashText) *string { return &c.keep }))...)
-	failovers = scenarios.Mapping("failovers", "Promotions of a replica while the master is healthy, or dead.",
+	failovers = scenarios.Mapping("failovers", "Failovers. With Sentinels and in a cluster the master's machine dies, and they do what they do; elsewhere a replica takes the place of a master that is alive.",
 		eventFields(itself, "the service as a whole")...)
 	steps = scenarios.Mapping("steps", "Jumps of a clock, back and forth as likely.",
 		append(eventFields(itself, "one clock"), lengthField(itself, "length", "By how much the clock jumps."))...)

@@ -110,16 +110,16 @@ func (b *builder) file(at string, raw *lawText) measured {
 	case problem != nil:
 		b.report(at+"."+problem.Field, problem.Problem, problem.Allowed)
 		return measured{}
-	case s.drifts != strings.HasSuffix(at, ".drift") && s.name != "numbers":
+	case s.drifts != isDrift(at) && s.name != "numbers":
 		b.report(at+".file", raw.file+" is a file of "+s.name+", which tells of something else", "chronyc's output for clocks, and for clocks only")
 		return measured{}
-	case raw.unit != "" && (raw.unit == "ppm") != strings.HasSuffix(at, ".drift"):
+	case raw.unit != "" && (raw.unit == "ppm") != isDrift(at):
 		b.report(at+".unit", raw.unit+" is no unit of such values", "ppm for the drift of clocks; otherwise ns, us, ms or s")
 		return measured{}
 	}
 	from := raw.file + " (" + strings.Join(append([]string{s.what}, r.notes...), "; ") + ")"
 	if s.drifts && r.sample.n > 0 && r.sample.n < minSample {
-		return measured{law: law{largestOf{constant(r.sample.atoms()[len(r.sample.atoms())-1].x), r.sample.n, from}}}
+		return measured{law: law{shape: largestOf{constant(r.sample.atoms()[len(r.sample.atoms())-1].x), r.sample.n, from}}}
 	}
 	l, err := fit(&r.sample, from, raw.threshold)
 	if err != nil {
@@ -230,6 +230,6 @@ type largestOf struct {
 	from string
 }
 
-func (l largestOf) String() string {
-	return fmt.Sprintf("always %.3gppm, the largest of %s from %s", float64(l.constant)/1e3, counted(l.n, "value"), l.from)
+func (l largestOf) text(brief printer) string {
+	return fmt.Sprintf("%s, the largest of %s from %s", l.constant.text(brief), counted(l.n, "value"), l.from)
 }

@@ -49,7 +49,7 @@ func Refits(l Law, n int, seed uint64) []Law {
 			refit.body[c].tail = (max(left, 0) + over) / (below + over)
 		}
 		refit.tailed = f.posterior.draw(random)
-		refits[i] = law{&refit}
+		refits[i] = law{shape: &refit, drift: wrapped.drift}
 	}
 	return refits
 }
@@ -58,6 +58,7 @@ func Refits(l Law, n int, seed uint64) []Law {
 const (
 	minSample = 50
 	minAbove  = 10
+	minDiffer = 5 // different ones above the threshold: what is rounded more coarsely than that has no shape
 )
 
 // fit makes a law of a sample. Without a threshold n^(2/3)/log(log(n)) values are above it (Loretan and Phillips, Journal of
@@ -83,17 +84,18 @@ func fit(s *sample, from string, threshold *time.Duration) (Law, error) {
 	if f.exceeding < minAbove {
 		return nil, fmt.Errorf("%s above the threshold; want at least %d", counted(f.exceeding, "value"), minAbove)
 	}
+	if differ := int64(len(atoms) - cut); differ < minDiffer {
+		return nil, fmt.Errorf("the %d largest values are only %s; want a finer measurement; or quantiles with a tail that you state",
+			f.exceeding, counted(differ, "different one"))
+	}
 	f.take(atoms[:cut])
 	var excesses []atom
 	for _, a := range atoms[cut:] {
 		excesses = append(excesses, atom{a.x - f.threshold(), a.count})
 	}
-	p, ok := fitTail(excesses)
-	if !ok {
-		return nil, fmt.Errorf("all of the %d largest values are the same; want values that differ; or quantiles with a tail that you state", f.exceeding)
-	}
-	f.tailed, f.posterior = p.mean, &p
-	return law{f}, nil
+	f.posterior = fitTail(excesses)
+	f.tailed = f.posterior.mean
+	return law{shape: f}, nil
 }
 
 // counted is a number with its noun.
@@ -149,7 +151,7 @@ func (f *fitted) above(p float64) float64 {
 	return a.x + (a.tail-p)/(a.tail-b.tail)*(b.x-a.x)
 }
 
-func (f *fitted) String() string {
+func (f *fitted) text(brief printer) string {
 	return fmt.Sprintf("%s from %s; above %s, which %d exceed, generalized Pareto with shape %.2g and scale %s, fitted",
 		counted(f.n, "value"), f.from, brief(f.threshold()), f.exceeding, f.tailed.shape, brief(f.tailed.scale))
 }

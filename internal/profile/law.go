@@ -29,11 +29,24 @@ type Law interface {
 type shape interface {
 	tail(x float64) float64
 	above(p float64) float64
-	String() string
+	text(printer) string
 }
 
+// printer prints nanoseconds, which may stand for something else.
+type printer func(float64) string
+
 // law makes a shape a Law.
-type law struct{ shape }
+type law struct {
+	shape
+	drift bool // of a clock: nanoseconds that it gains or loses in a second
+}
+
+func (l law) String() string {
+	if l.drift {
+		return l.text(ppm)
+	}
+	return l.text(brief)
+}
 
 func (l law) Tail(d time.Duration) float64 {
 	if d < 0 {
@@ -63,7 +76,7 @@ func duration(x float64) time.Duration {
 }
 
 // Constant is the law of a length that is always the same.
-func Constant(d time.Duration) Law { return law{constant(d)} }
+func Constant(d time.Duration) Law { return law{shape: constant(d)} }
 
 type constant float64
 
@@ -76,10 +89,10 @@ func (c constant) tail(x float64) float64 {
 
 func (c constant) above(float64) float64 { return float64(c) }
 
-func (c constant) String() string { return "always " + brief(float64(c)) }
+func (c constant) text(brief printer) string { return "always " + brief(float64(c)) }
 
 // Uniform is the law of a length that is equally likely everywhere between two bounds.
-func Uniform(from, to time.Duration) Law { return law{uniform{float64(from), float64(to)}} }
+func Uniform(from, to time.Duration) Law { return law{shape: uniform{float64(from), float64(to)}} }
 
 type uniform struct{ from, to float64 }
 
@@ -95,10 +108,12 @@ func (u uniform) tail(x float64) float64 {
 
 func (u uniform) above(p float64) float64 { return u.to - p*(u.to-u.from) }
 
-func (u uniform) String() string { return "uniform from " + brief(u.from) + " to " + brief(u.to) }
+func (u uniform) text(brief printer) string {
+	return "uniform from " + brief(u.from) + " to " + brief(u.to)
+}
 
 // Exponential is the exponential law with this mean.
-func Exponential(mean time.Duration) Law { return law{exponential(mean)} }
+func Exponential(mean time.Duration) Law { return law{shape: exponential(mean)} }
 
 type exponential float64
 
@@ -106,11 +121,15 @@ func (e exponential) tail(x float64) float64 { return math.Exp(-x / float64(e)) 
 
 func (e exponential) above(p float64) float64 { return -float64(e) * math.Log(p) }
 
-func (e exponential) String() string { return "exponential with a mean of " + brief(float64(e)) }
+func (e exponential) text(brief printer) string {
+	return "exponential with a mean of " + brief(float64(e))
+}
 
 // Pareto is the law with P(X > x) = (least/x)^exponent: no length is below the least, and the smaller the exponent, the heavier
 // the tail. With an exponent of 1 and below it has no mean.
-func Pareto(least time.Duration, exponent float64) Law { return law{pareto{float64(least), exponent}} }
+func Pareto(least time.Duration, exponent float64) Law {
+	return law{shape: pareto{float64(least), exponent}}
+}
 
 type pareto struct{ least, exponent float64 }
 
@@ -123,13 +142,13 @@ func (l pareto) tail(x float64) float64 {
 
 func (l pareto) above(p float64) float64 { return l.least * math.Pow(p, -1/l.exponent) }
 
-func (l pareto) String() string {
+func (l pareto) text(brief printer) string {
 	return fmt.Sprintf("Pareto from %s with exponent %.3g", brief(l.least), l.exponent)
 }
 
 // Lognormal is the law of a length whose logarithm is normal, with this standard deviation.
 func Lognormal(median time.Duration, sigma float64) Law {
-	return law{lognormal{float64(median), sigma}}
+	return law{shape: lognormal{float64(median), sigma}}
 }
 
 type lognormal struct{ median, sigma float64 }
@@ -145,7 +164,7 @@ func (l lognormal) above(p float64) float64 {
 	return l.median * math.Exp(l.sigma*math.Sqrt2*erfcInverse(2*p))
 }
 
-func (l lognormal) String() string {
+func (l lognormal) text(brief printer) string {
 	return fmt.Sprintf("lognormal with a median of %s and sigma %.3g", brief(l.median), l.sigma)
 }
 
@@ -170,7 +189,9 @@ func erfcInverse(y float64) float64 {
 }
 
 // Weibull is the law with P(X > x) = exp(-(x/scale)^shape). Shapes below 1 have tails that are heavier than exponential ones.
-func Weibull(scale time.Duration, shape float64) Law { return law{weibull{float64(scale), shape}} }
+func Weibull(scale time.Duration, shape float64) Law {
+	return law{shape: weibull{float64(scale), shape}}
+}
 
 type weibull struct{ scale, shape float64 }
 
@@ -178,9 +199,12 @@ func (w weibull) tail(x float64) float64 { return math.Exp(-math.Pow(x/w.scale, 
 
 func (w weibull) above(p float64) float64 { return w.scale * math.Pow(-math.Log(p), 1/w.shape) }
 
-func (w weibull) String() string {
+func (w weibull) text(brief printer) string {
 	return fmt.Sprintf("Weibull with scale %s and shape %.3g", brief(w.scale), w.shape)
 }
+
+// ppm prints a drift.
+func ppm(x float64) string { return fmt.Sprintf("%.3gppm", x/1e3) }
 
 // brief prints nanoseconds with three digits.
 func brief(x float64) string {

@@ -13,7 +13,7 @@ import (
 type ping struct{ lost int64 }
 
 var (
-	pingSign = regexp.MustCompile(`(icmp_seq|ttl|TTL)[=:]? ?[0-9].*time[=<][0-9.]+ ?ms|time[=<][0-9.]+ ?ms.*(icmp_seq|ttl|TTL)=[0-9]`)
+	pingSign = regexp.MustCompile(`\b(icmp_seq=|seq=|ttl=|bytes[= ]).*time[=<][0-9.]+ ?ms`)
 	pingTime = regexp.MustCompile(`time[=<]([0-9.]+) ?ms`)
 	pingLost = regexp.MustCompile(`no answer yet|[Tt]imeout|timed out|Unreachable`)
 )
@@ -21,7 +21,7 @@ var (
 func (p *ping) line(text string, r *recording) *complaint {
 	switch {
 	case strings.Contains(text, "(DUP!)"):
-	case pingSign.MatchString(text):
+	case strings.Contains(text, "time") && pingSign.MatchString(text):
 		v, wrong := parseNumber(pingTime.FindStringSubmatch(text)[1], 1e6)
 		if wrong != "" {
 			return &complaint{wrong, "a number"}

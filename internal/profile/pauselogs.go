@@ -46,11 +46,14 @@ var (
 )
 
 func (g *gctrace) line(text string, r *recording) *complaint {
-	if !gctraceSign.MatchString(text) {
+	if !strings.Contains(text, "gc ") {
 		return nil
 	}
 	parts := gctraceLine.FindStringSubmatch(text)
 	if parts == nil {
+		if !gctraceSign.MatchString(text) {
+			return nil
+		}
 		return &complaint{"no line of gctrace: " + quoted(text), "as in gc 1 @0.012s 2%: 0.026+0.39+0.10 ms clock, …"}
 	}
 	var numbers [3]float64
@@ -76,62 +79,73 @@ type jvm struct {
 	collections sample
 }
 
+const (
+	jvmSafepoint = `Safepoint "`
+	jvmStopped   = "Total time for which application threads were stopped: "
+	jvmPause     = ") Pause "
+)
+
 var (
 	jvmSign = regexp.MustCompile(`Safepoint ".*", Time since last: |Total time for which application threads were stopped: |` +
 		`GC\([0-9]+\) Pause |\[(info|debug|trace)[ ]*\]\[(gc|safepoint)`)
-	jvmSafepoint = regexp.MustCompile(`Safepoint ".*", Time since last: .*Total: *([0-9]+) ns`)
-	jvmStopped   = regexp.MustCompile(`Total time for which application threads were stopped: ([0-9.,]+) seconds`)
-	jvmPause     = regexp.MustCompile(`GC\([0-9]+\) Pause .* ([0-9.,]+)ms$`)
-	jvmUptime    = regexp.MustCompile(`\[([0-9.,]+)(s|ms|ns)\]|^([0-9]+[.,][0-9]+): `)
-	jvmWall      = regexp.MustCompile(`^\[?([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})[.,]([0-9]{3})([+-][0-9]{4})`)
+	jvmWall   = regexp.MustCompile(`^\[?([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})[.,]([0-9]{3})([+-][0-9]{4})`)
+	jvmNumber = regexp.MustCompile(`^[0-9]+([.,][0-9]+)?$`)
 )
 
 func (j *jvm) line(text string, r *recording) *complaint {
 	text = strings.TrimRight(text, " ")
 	j.time(text, r)
-	for _, form := range []struct {
-		begins string
-		line   *regexp.Regexp
-		unit   float64
-		into   *sample
-	}{
-		{`Safepoint "`, jvmSafepoint, 1, &r.sample},
-		{"Total time for which application threads were", jvmStopped, 1e9, &r.sample},
-		{") Pause ", jvmPause, 1e6, &j.collections},
-	} {
-		if !strings.Contains(text, form.begins) {
-			continue
+	number, unit, into := "", 1., &r.sample
+	switch {
+	case strings.Contains(text, jvmSafepoint):
+		_, total, _ := strings.Cut(text, " Total: ")
+		number = strings.TrimSpace(strings.TrimSuffix(total, " ns"))
+	case strings.Contains(text, jvmStopped):
+		_, rest, _ := strings.Cut(text, jvmStopped)
+		number, _, _ = strings.Cut(rest, " seconds")
+		unit = 1e9
+	case strings.Contains(text, jvmPause):
+		rest, ends := strings.CutSuffix(text, "ms")
+		if !ends {
+			return nil // it begins: gc,start
 		}
-		parts := form.line.FindStringSubmatch(text)
-		if parts == nil {
-			if form.into == &j.collections {
-				continue // gc,start has no time yet
-			}
-			return &complaint{"no line of a JVM's safepoint log: " + quoted(text), `as in Safepoint "…", Time since last: … ns, …, Total: … ns`}
-		}
-		v, wrong := parseNumber(strings.Replace(parts[1], ",", ".", 1), form.unit)
-		if wrong != "" {
-			return &complaint{wrong, "a number"}
-		}
-		form.into.add(v, 1)
+		number, unit, into = rest[strings.LastIndex(rest, " ")+1:], 1e6, &j.collections
+	default:
+		return nil
 	}
+	v, wrong := 0., "no line of a JVM's log of pauses: "+quoted(text)
+	if jvmNumber.MatchString(number) {
+		v, wrong = parseNumber(strings.Replace(number, ",", ".", 1), unit)
+	}
+	if wrong != "" {
+		return &complaint{wrong, `as in Safepoint "…", Time since last: … ns, …, Total: … ns`}
+	}
+	into.add(v, 1)
 	return nil
 }
 
-// time takes the time of a line: the uptime, or else the calendar's.
+// time takes the time of a line: the uptime, or else the calendar's. Unified logs have them in brackets, older ones before a colon.
 func (j *jvm) time(text string, r *recording) {
-	if parts := jvmUptime.FindStringSubmatch(text); parts != nil {
-		v, wrong := parseNumber(strings.Replace(parts[1]+parts[3], ",", ".", 1), 1)
-		switch {
-		case wrong != "":
-		case parts[2] == "ms":
-			j.clock.uptime(v/1e3, r)
-		case parts[2] == "ns":
-			j.clock.uptime(v/1e9, r)
-		default:
-			j.clock.uptime(v, r)
+	rest := text
+	for strings.HasPrefix(rest, "[") {
+		inner, after, found := strings.Cut(rest[1:], "]")
+		if !found {
+			break
 		}
-		return
+		for _, u := range []struct {
+			suffix string
+			unit   float64
+		}{{"ms", 1e-3}, {"ns", 1e-9}, {"s", 1}} {
+			if number, ok := strings.CutSuffix(inner, u.suffix); ok && j.uptime(number, u.unit, r) {
+				return
+			}
+		}
+		rest = after
+	}
+	for before, after, found := strings.Cut(text, ": "); found && len(before) < 32; before, after, found = strings.Cut(after, ": ") {
+		if j.uptime(before, 1, r) {
+			return
+		}
 	}
 	if parts := jvmWall.FindStringSubmatch(text); parts != nil {
 		if t, err := time.Parse("2006-01-02T15:04:05-0700", parts[1]+parts[3]); err == nil {
@@ -139,6 +153,18 @@ func (j *jvm) time(text string, r *recording) {
 			j.clock.wall(float64(t.Unix())+float64(thousandths)/1e3, r)
 		}
 	}
+}
+
+// uptime takes the seconds since the start; false if they are no number.
+func (j *jvm) uptime(number string, unit float64, r *recording) bool {
+	if !jvmNumber.MatchString(number) {
+		return false
+	}
+	v, wrong := parseNumber(strings.Replace(number, ",", ".", 1), 1)
+	if wrong == "" {
+		j.clock.uptime(v*unit, r)
+	}
+	return wrong == ""
 }
 
 func (j *jvm) end(r *recording) {

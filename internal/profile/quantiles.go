@@ -26,7 +26,9 @@ type Point struct {
 
 // Quantiles is the law through some quantiles, in the order of their lengths, which must differ. Between them log(length) is
 // linear in log(probability), below the first the length is uniform from 0. If the first Tail is 1, nothing is shorter.
-func Quantiles(points []Point, ending Ending) (Law, error) {
+func Quantiles(points []Point, ending Ending) (Law, error) { return quantilesOf(points, ending, brief) }
+
+func quantilesOf(points []Point, ending Ending, brief printer) (Law, error) {
 	t := table{ending: ending}
 	for i, p := range points {
 		switch {
@@ -42,7 +44,7 @@ func Quantiles(points []Point, ending Ending) (Law, error) {
 		return nil, fmt.Errorf("no quantiles")
 	}
 	if ending == EndsThere {
-		return law{t}, nil
+		return law{shape: t}, nil
 	}
 	if inner := slices.DeleteFunc(slices.Clone(t.points), func(p point) bool { return p.tail == 1 || p.tail == 0 }); len(inner) < 2 {
 		return nil, fmt.Errorf("a tail is drawn through the last two quantiles, and there are fewer")
@@ -50,7 +52,7 @@ func Quantiles(points []Point, ending Ending) (Law, error) {
 	if t.last().tail == 0 {
 		return nil, fmt.Errorf("nothing is longer than max, so that there is no tail")
 	}
-	return law{t}, nil
+	return law{shape: t}, nil
 }
 
 type point struct{ tail, x float64 }
@@ -136,7 +138,7 @@ func compare(a, b float64) int {
 	return 0
 }
 
-func (t table) String() string {
+func (t table) text(brief printer) string {
 	var words []string
 	for _, p := range t.points {
 		words = append(words, percentile(p.tail)+" "+brief(p.x))

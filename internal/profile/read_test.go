@@ -57,3 +57,21 @@ my.yaml:1:1: failovers: missing; want a rate, such as {rate: 1/month}, or none
 my.yaml:1:1: pauses: missing; want a rate and a law, such as {length: {file: gc.log}}, or none
 `))
 }
+
+// TestTheDocumentedExampleIsRead, with real samples for its files.
+func TestTheDocumentedExampleIsRead(t *testing.T) {
+	page, err := os.ReadFile("../../docs/odds.md")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(page), "```yaml\n")
+	require.True(t, found)
+	text, _, _ := strings.Cut(rest, "```")
+	p, err := Read("my.yaml", []byte(text), func(name string) (io.ReadCloser, error) {
+		if name == "gc.log" {
+			name = "gctrace.log"
+		}
+		return inTestdata(name)
+	})
+	require.NoError(t, err)
+	require.NoError(t, p.Require("acquisitions", "contention", "work", "latency", "pauses", "cuts", "crashes", "failovers", "clocks", "causes"))
+	require.Contains(t, p.Clocks[0].Drift.String(), "ppm")
+}

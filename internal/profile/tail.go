@@ -61,11 +61,8 @@ func (a axis) around(middle, reach float64, n int) axis {
 	return axis{from, (to - from) / float64(n), n}
 }
 
-// fitTail returns the posterior; false if all excesses are the same or there are fewer than two.
-func fitTail(excesses []atom) (posterior, bool) {
-	if len(excesses) < 2 {
-		return posterior{}, false
-	}
+// fitTail returns the posterior of some excesses in ascending order.
+func fitTail(excesses []atom) *posterior {
 	k := 0.
 	for _, e := range excesses {
 		k += float64(e.count)
@@ -79,7 +76,7 @@ func fitTail(excesses []atom) (posterior, bool) {
 		shapes: all.shapes.around(best.shape, reach+.1, 48), scales: all.scales.around(math.Log(best.scale), 1.5*reach+.2, 48),
 	}
 	fine.weigh(excesses)
-	return fine, true
+	return &fine
 }
 
 // median of atoms in ascending order, k in all.
