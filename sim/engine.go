@@ -26,10 +26,19 @@ type Config struct {
 	Limits  Limits
 	Latency Latency // of every link that SetLatency does not name; LAN if nil
 	Keep    bool    // keep the trace's events, not only their digest
+	// Redraw has the run draw other random numbers from a moment on; nil: it does not.
+	Redraw *Redraw
 	// Check is called now and then, after the same events in every run. It returns the name of a bound that the run has
 	// reached; "" if it has reached none. It may be nil.
 	Check func() string
 	_     struct{}
+}
+
+// Redraw is another future of a run: what is random is that of another seed as soon as something happens after a moment. What was drawn by
+// then stays, such as the arrival of a message that is on its way.
+type Redraw struct {
+	After trace.Instant
+	Seed  uint64
 }
 
 // Engine is one run of one simulated world.
@@ -48,6 +57,9 @@ type Engine struct {
 	ErrorReply func(request Payload, text string) Payload
 
 	config  Config
+	seed    uint64        // of the streams that are made now
+	until   trace.Instant // the moment up to which nothing changes: that of Redraw, or the run's end
+	drawn   []*Rand       // the streams that Redraw affects; empty without one
 	now     trace.Instant
 	seq     uint64
 	queue   queue
@@ -85,8 +97,11 @@ func New(c Config, spare *Spare) *Engine {
 	}
 	spare.begin()
 	e := &Engine{
-		config: c, spare: spare, queue: spare.queue[:0], ready: spare.ready,
+		config: c, seed: c.Seed, until: c.Until, spare: spare, queue: spare.queue[:0], ready: spare.ready,
 		nodes: spare.list, byName: spare.byName, conns: spare.opened,
+	}
+	if c.Redraw != nil {
+		e.until = min(c.Until, c.Redraw.After)
 	}
 	e.Trace.Keep = c.Keep
 	e.injector = Injector{host: (*faultHost)(e), spare: &spare.faults}
@@ -105,8 +120,31 @@ func (e *Engine) Messages() int { return e.messages }
 // Rand returns a fresh stream for a purpose and names under the run's seed.
 func (e *Engine) Rand(purpose string, names ...string) *Rand {
 	r := e.spare.rands.take()
+	r.begin(e.seed, purpose, names...)
+	if e.config.Redraw != nil {
+		e.drawn = append(e.drawn, r)
+	}
+	return r
+}
+
+// StagedRand is a stream that no [Redraw] affects: what a scenario wants to be the same is not left to chance.
+func (e *Engine) StagedRand(purpose string, names ...string) *Rand {
+	r := e.spare.rands.take()
 	r.begin(e.config.Seed, purpose, names...)
 	return r
+}
+
+// redraw gives all streams other numbers before the event of a moment, unless that is not in the run any more.
+func (e *Engine) redraw(next trace.Instant) bool {
+	o := e.config.Redraw
+	if o == nil || next > e.config.Until {
+		return false
+	}
+	e.seed, e.until = o.Seed, e.config.Until
+	for _, r := range e.drawn {
+		r.source.Seed(o.Seed, r.name)
+	}
+	return true
 }
 
 func (e *Engine) schedule(at trace.Instant, do actor, arg uint64) {
@@ -176,7 +214,7 @@ func (e *Engine) play() Ending {
 		switch limits := &e.config.Limits; {
 		case e.still():
 			return Ending{Quiescent: true}
-		case e.queue[0].at > e.config.Until:
+		case e.queue[0].at > e.until && !e.redraw(e.queue[0].at):
 			e.now = e.config.Until
 			return Ending{}
 		case limits.Steps > 0 && e.steps >= limits.Steps:
@@ -200,7 +238,7 @@ func (e *Engine) play() Ending {
 
 // Advance plays the world up to a moment and makes that the present, for callers that run the engine in step with
 // another clock and act in between. It returns the moment before which nothing will happen, [trace.Never] if nothing
-// ever will. An engine that was advanced cannot be run; its limits do not apply. The error is a *[Panic].
+// ever will. An engine that was advanced cannot be run; its limits and Redraw do not apply. The error is a *[Panic].
 func (e *Engine) Advance(to trace.Instant) (next trace.Instant, err error) {
 	if !e.begun {
 		e.begun = true

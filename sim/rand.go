@@ -8,6 +8,7 @@ type Rand struct {
 	*rand.Rand
 	numbers rand.Rand
 	source  rand.PCG
+	name    uint64 // the hash of purpose and names
 }
 
 // NewRand returns the stream of a seed, a purpose and names. The algorithm is PCG, whose output is the same in all
@@ -24,6 +25,7 @@ func (r *Rand) begin(seed uint64, purpose string, names ...string) {
 	for _, name := range names {
 		h = hash(h, name)
 	}
+	r.name = h
 	r.source.Seed(seed, h)
 	r.numbers = *rand.New(&r.source)
 	r.Rand = &r.numbers

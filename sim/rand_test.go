@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // TestFirstDrawsOfTheStreams must never change: a run would be another one under the same seed.
@@ -127,4 +128,34 @@ func TestTableThatBeginsLateIsNotExtrapolated(t *testing.T) {
 	require.Equal(t, ms, l.Quantile(0))
 	require.Equal(t, ms, l.Quantile(500_000))
 	require.Equal(t, 1500*time.Microsecond, l.Quantile(750_000))
+}
+
+// TestARedrawKeepsWhatCameBefore has a client whose messages take times that are drawn.
+func TestARedrawKeepsWhatCameBefore(t *testing.T) {
+	times := func(o *sim.Redraw, seed uint64) (at []string, staged uint64) {
+		w := newWorldWith(t, sim.Config{Seed: seed, Latency: sim.UniformLatency(0, time.Second), Redraw: o}, nil)
+		w.client("a", func(task *sim.Task, l *line) {
+			for range 8 {
+				l.call("SET k", sim.Forever)
+				task.Sleep(time.Millisecond) // nothing that waits is lost
+				at = append(at, w.Now().String())
+			}
+			staged = w.StagedRand("jitter", "a").Uint64()
+		})
+		w.Run()
+		return at, staged
+	}
+	was, wasStaged := times(nil, 5)
+	moment, err := time.ParseDuration(was[3])
+	require.NoError(t, err)
+	other, staged := times(&sim.Redraw{After: trace.Instant(moment), Seed: 6}, 5)
+	require.Equal(t, was[:4], other[:4])
+	require.Len(t, other, 8)
+	require.NotEqual(t, was[4], other[4], "the answer to what was sent at that moment is drawn later")
+	require.Equal(t, wasStaged, staged)
+
+	never, _ := times(&sim.Redraw{After: trace.Instant(time.Hour), Seed: 6}, 5)
+	require.Equal(t, was, never)
+	again, _ := times(&sim.Redraw{After: trace.Instant(moment), Seed: 6}, 5)
+	require.Equal(t, other, again)
 }

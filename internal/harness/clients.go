@@ -25,6 +25,7 @@ type clientPlan struct {
 	build   locks.Builder // nil if a program is run
 	program locks.Program // nil if a lock is built
 	keeps   bool          // it keeps what it holds by itself
+	shares  bool          // a fault has it draw the same random numbers as another client
 }
 
 // Clients lists the plan's client processes.

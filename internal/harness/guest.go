@@ -38,13 +38,12 @@ func newGuest(p *process) *guest {
 // run runs the program, until its work is done or it ends itself.
 func (g *guest) run(programs *program.Pool, of program.Program) {
 	p := g.process
-	engine, random, life := p.world.engine, p.client.Random, p.shared.life
-	instance, err := programs.Take(of, int(engine.Rand("image", random, life).Int64N(program.Images)))
+	instance, err := programs.Take(of, int(p.stream("image").Int64N(program.Images)))
 	if err != nil {
 		panic(err)
 	}
 	defer programs.Give(of, instance)
-	err = instance.Run(p.task, g, engine.Rand("program", random, life))
+	err = instance.Run(p.task, g, p.stream("program"))
 	var exit *program.Exit
 	switch {
 	case err == nil:

@@ -252,7 +252,7 @@ func (p *Plan) addClients(o *Options) error {
 			options := lockOptions(&lock, c)
 			plan := clientPlan{Client: Client{
 				Name: name, Random: random, Servers: c.Servers, Lock: algorithm.Name, Options: options, Start: c.Start, Work: p.workOf(c),
-			}, program: algorithm.Program, keeps: keeps}
+			}, program: algorithm.Program, keeps: keeps, shares: twins[name] != ""}
 			if algorithm.New != nil {
 				plan.build = algorithm.New(options)
 			}
@@ -341,7 +341,19 @@ func (r *Runner) TakeCut() bool {
 // is a verdict. A native lock's panic is not a verdict, since the code of harness and engine is on its stack, too. If
 // Stop has ended the run, the error is [ErrInterrupted].
 func (r *Runner) Run(p *Plan, seed uint64, keep bool) (Result, error) {
-	w := newWorld(r, p, seed, keep)
+	return r.run(p, sim.Config{Seed: seed, Keep: keep})
+}
+
+// Future plays the plan with a seed up to a moment, and goes on with what another seed draws. The faults of the scenario stay as they
+// are, and so does the randomness that a fault has clients share. The error is that of [Runner.Run]. What a program's own runtime draws
+// is not drawn again.
+func (r *Runner) Future(p *Plan, seed uint64, o sim.Redraw) (Result, error) {
+	return r.run(p, sim.Config{Seed: seed, Redraw: &o})
+}
+
+func (r *Runner) run(p *Plan, c sim.Config) (Result, error) {
+	seed := c.Seed
+	w := newWorld(r, p, c)
 	ending := w.engine.Run()
 	if w.interrupted {
 		r.cut = true

@@ -58,9 +58,17 @@ func taskOf(w *world, c *clientPlan, t *sim.Task, s *shared) *process {
 // draw returns a stream of the process's own randomness, made when it is first needed.
 func (p *process) draw(stream **sim.Rand, purpose string) *sim.Rand {
 	if *stream == nil {
-		*stream = p.world.engine.Rand(purpose, p.client.Random, p.shared.life)
+		*stream = p.stream(purpose)
 	}
 	return *stream
+}
+
+// stream returns a stream of the process's life. One that a fault has processes share is the scenario's, whatever else is drawn.
+func (p *process) stream(purpose string) *sim.Rand {
+	if p.client.shares {
+		return p.world.engine.StagedRand(purpose, p.client.Random, p.shared.life)
+	}
+	return p.world.engine.Rand(purpose, p.client.Random, p.shared.life)
 }
 
 // Wall reads the process's wall clock.

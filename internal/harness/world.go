@@ -27,13 +27,12 @@ type world struct {
 	interrupted bool // by the runner's Stop
 }
 
-func newWorld(r *Runner, p *Plan, seed uint64, keep bool) *world {
+func newWorld(r *Runner, p *Plan, c sim.Config) *world {
 	s := p.Case.Scenario
 	w := &world{plan: p}
-	w.engine = sim.New(sim.Config{
-		Seed: seed, Until: trace.Instant(s.End()), Latency: s.Network.Latency, Keep: keep,
-		Limits: limitsOf(s), Check: func() string { return w.mustEnd(r) },
-	}, &r.spare)
+	c.Until, c.Latency, c.Limits = trace.Instant(s.End()), s.Network.Latency, limitsOf(s)
+	c.Check = func() string { return w.mustEnd(r) }
+	w.engine = sim.New(c, &r.spare)
 	w.journal.Recorder = record.New(w.engine.Now, record.Options{
 		Authority: p.Algorithm.Authority, HasTokens: p.Tokens(), HasPrograms: p.programs, Room: r.last,
 	})
