@@ -90,6 +90,7 @@ var arrows = map[string][]string{
 	"internal/search/minimal":   {"internal/backend", "internal/search", "internal/search/parameter", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/parameter": {"scenarios", "locks", "sim", "trace"},
 	"internal/search/margin":    {"internal/search", "internal/search/parameter", "locks", "internal/harness", "scenarios", "checker", "sim"},
+	"internal/search/future":    {"internal/backend", "internal/search", "internal/search/parameter", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/fuzz":      {"internal/search", "internal/search/ledger", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "history", "trace"},
 	"internal/search/explore":   {"internal/backend", "internal/search", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/ledger":    {},
@@ -124,7 +125,7 @@ var arrows = map[string][]string{
 	"cmd/locksim": {
 		"internal/search/advise",
 		"internal/ingest",
-		"internal/search", "internal/search/claims", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/parameter",
+		"internal/search", "internal/search/claims", "internal/search/future", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/parameter",
 		"reports", "reports/comparison", "locks/live", "internal/serve", "clients", "internal/replay",
 		"internal/harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},

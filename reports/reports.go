@@ -34,6 +34,12 @@ type Run = model.Run
 // Margin is a change of one length of the scenario that violates a property which held without it.
 type Margin = model.Margin
 
+// Fate says of a violation when nothing that is drawn at random could prevent it any more, and what would have.
+type Fate = model.Fate
+
+// Defence is a change of the scenario with which a property holds in all of some runs that is violated without it.
+type Defence = model.Defence
+
 // Status sums up how the verdicts of a run compare with what its scenario expects.
 type Status = model.Status
 

@@ -26,6 +26,8 @@ type boundary struct {
 	margins bool        // they are wanted
 	stop    func() bool // reports whether the search for margins is to end
 	before  reports.Run // whose margins were looked for last
+
+	foretold reports.Run // whose fate was looked for last
 }
 
 // fill adds boundaries to the first run of each schedule with a violation, and causes and margins to each run.
@@ -42,6 +44,7 @@ func (b *boundary) fill(runs []reports.Run) {
 			continue
 		}
 		r.Needs = b.needs(r, x)
+		b.foretell(r, x)
 	}
 }
 

@@ -59,6 +59,7 @@ func (r *jsonReporter) add(_ int, run reports.Run) error {
 	status, _ := run.Status()
 	r.worst = max(r.worst, status)
 	r.margins.measure(&run)
+	r.margins.foretell(&run, gravest(&run.Report))
 	return r.w.Add(run)
 }
 

@@ -37,7 +37,8 @@ that the scenario's expectations do not mention must not be violated.
   --set PATH=VALUE   change a field of the scenario, such as lock.ttl=4s, a.work=2s or a.pause=3s (see locksim help
                      measure); no property may be violated then. Several are allowed
   --expect any       properties that the expectations do not mention may be violated
-  --no-margin        do not look for the smallest changes of lengths that violate what held
+  --no-margin        play no further runs: not to find the smallest changes of lengths that violate what held, nor from
+                     when on a violation was inevitable, nor what prevents it
   --seed S           the seed, such as 42 or 0x2a (default the scenario's own)
   --seeds N          run N consecutive seeds, beginning with that one (default 1)
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it

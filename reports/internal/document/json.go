@@ -98,6 +98,7 @@ type jsonRun struct {
 	FaultsNotFired []string        `json:"faults_not_fired"`
 	Violations     []jsonViolation `json:"violations"`
 	Margins        []jsonMargin    `json:"margins,omitempty"` // of properties that held
+	Fate           *jsonFate       `json:"fate,omitempty"`    // of the gravest violation
 }
 
 // jsonMargin is a change of one length that violates a property that held without it.
@@ -110,6 +111,40 @@ type jsonMargin struct {
 	To       int64  `json:"to_ns,omitempty"`   // the first with which it is
 	Near     bool   `json:"near_miss,omitempty"`
 	Story    string `json:"story,omitempty"`
+}
+
+// jsonFate says from when on nothing random prevented the gravest violation, and what would have.
+type jsonFate struct {
+	Property string        `json:"property"`
+	Start    bool          `json:"from_start"`              // runs with other seeds violate it, too: all that were played
+	From     int64         `json:"from_ns"`                 // otherwise all futures that were played from here on do
+	Played   int           `json:"played"`                  // how many; 0 if From is the violation itself
+	Before   int64         `json:"before_ns,omitempty"`     // the moment before, -1 if that is the beginning
+	Others   int           `json:"played_before,omitempty"` // futures played from there
+	Kept     int           `json:"kept_before,omitempty"`   // those of them that do not violate it
+	Defences []jsonDefence `json:"defences"`
+}
+
+// jsonDefence is a change with which the property is not violated in any of some runs.
+type jsonDefence struct {
+	What   string `json:"what"`
+	Size   int64  `json:"size_ns,omitempty"`
+	Runs   int    `json:"runs"`
+	Averts bool   `json:"averts,omitempty"` // the property is not even exposed
+}
+
+func fateOf(f *model.Fate) *jsonFate {
+	if f == nil {
+		return nil
+	}
+	j := &jsonFate{
+		Property: f.Property.String(), Start: f.Start, From: int64(max(f.From, 0)), Played: f.Played, Before: int64(f.Before),
+		Others: f.Others, Kept: f.Kept, Defences: []jsonDefence{},
+	}
+	for _, d := range f.Defences {
+		j.Defences = append(j.Defences, jsonDefence{What: d.What, Size: int64(d.Size), Runs: d.Runs, Averts: d.Averts})
+	}
+	return j
 }
 
 type jsonViolation struct {
@@ -130,7 +165,7 @@ func jsonOf(r *model.Run) *jsonRun {
 		Seed: wording.Hex(r.Seed), Digest: wording.Hex(r.Digest),
 		AsExpected: status == model.AsExpected, Reasons: list(reasons),
 		Steps: r.Steps, Messages: r.Messages, VirtualTime: int64(r.Virtual),
-		FaultsNotFired: list(r.FaultsNotFired()), Violations: []jsonViolation{},
+		FaultsNotFired: list(r.FaultsNotFired()), Violations: []jsonViolation{}, Fate: fateOf(r.Fate),
 	}
 	for _, change := range r.Case.Scenario.Changes() {
 		j.Set = append(j.Set, change.String())

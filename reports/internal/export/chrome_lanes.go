@@ -20,6 +20,7 @@ var tracks = map[timeline.Sign]struct{ track, name string }{
 	timeline.SignOverlap:  {"overlap", "more than one believes"},
 	timeline.SignTravels:  {"on its way", "on its way"},
 	timeline.SignCut:      {"network", "cut"},
+	timeline.SignFated:    {"inevitable", "violated in all futures played"},
 }
 
 // lane adds what stands on one lane of the picture, which ends at a moment.

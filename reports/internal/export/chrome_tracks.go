@@ -70,7 +70,7 @@ func (c *chrome) track(node, name string, from trace.Instant) (*processTracks, *
 }
 
 // trackNames are the tracks in the order in which they stand within a process.
-var trackNames = []string{"overlap", "network", "damage", "verdict", "belief", "truth", "pause", "keeps", "on its way", "moments", "messages"}
+var trackNames = []string{"overlap", "network", "inevitable", "damage", "verdict", "belief", "truth", "pause", "keeps", "on its way", "moments", "messages"}
 
 // slice puts something that lasts on a track.
 func (c *chrome) slice(node, name string, from, to trace.Instant, text, category string) {

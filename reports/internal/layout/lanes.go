@@ -161,7 +161,7 @@ func candidates(v *model.View) []Lane {
 			list = append(list, clockLane(v, node, paint.Plain), lagLane(v, node))
 		}
 	}
-	return append(list, storageLane(v), tokensLane(v), damageLane(v))
+	return append(list, storageLane(v), tokensLane(v), fateLane(v), damageLane(v))
 }
 
 // placeMoments puts the moments of a lane on it.
@@ -366,6 +366,15 @@ func undecided(v *model.View) string {
 		return "not yet committed"
 	}
 	return "on its way"
+}
+
+// fateLane shows from when on nothing random prevented the gravest violation, if that was not so from the start.
+func fateLane(v *model.View) Lane {
+	l := Lane{Name: moments.FateLane, kind: timeline.LaneFate}
+	if f := v.Run.Fate; f != nil && !f.Start {
+		put(v, &l, Bar{From: f.From, To: f.To, Sign: timeline.SignFated, Label: "in all futures", quiet: true})
+	}
+	return l
 }
 
 func damageLane(v *model.View) Lane {

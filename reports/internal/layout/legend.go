@@ -98,6 +98,7 @@ func (p *Picture) Legend(run int) []string {
 	sign(timeline.SignExpired, "expired")
 	sign(timeline.SignDeleted, "deleted")
 	sign(timeline.SignTravels, undecided(v))
+	sign(timeline.SignFated, "violated in all futures played")
 	effects := p.effects(run)
 	for _, e := range []struct{ sign, meaning string }{
 		{"R", "read"}, {"W", "write"}, {"C", "check"},

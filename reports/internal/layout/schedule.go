@@ -108,6 +108,9 @@ func (p *Picture) timeline(i int) timeline.Timeline {
 	if kept := told.Kept(); kept != "" {
 		t.Proof = append(t.Proof, kept)
 	}
+	if fate := told.Fate(); fate != "" {
+		t.Proof = append(t.Proof, fate)
+	}
 	return t
 }
 

@@ -34,6 +34,8 @@ type Run struct {
 	// Margins say by how much properties held: of each property the smallest changes of the scenario's lengths that violate it, the
 	// smallest in relation to its length first.
 	Margins []Margin
+	// Fate says when the gravest violation could no longer be prevented by chance; nil if that is not known.
+	Fate *Fate
 	// Log says of a history from logs what takes the place of a scenario's settings; nil of a run.
 	Log *Log
 }
@@ -48,6 +50,31 @@ type Log struct {
 // InDoubt reports whether it is not known if two believed at once.
 func (r *Run) InDoubt() bool {
 	return r.Log != nil && r.Report.Verdicts[checker.MutualExclusion] == checker.Undecided
+}
+
+// Fate says of a violation when nothing that is drawn at random could prevent it any more, and what would have.
+type Fate struct {
+	Property checker.Property
+	// Start says that runs with other seeds violate the property too, Played of them. Otherwise all futures from From on do; Played is 0
+	// if that is To, the moment of the violation itself.
+	Start    bool
+	From, To trace.Instant
+	Played   int
+	// Before is a moment before From, -1 if it is the beginning. Of Others futures from there Kept do not violate the property.
+	Before       trace.Instant
+	Others, Kept int
+	// Defences are changes with which the property holds; Tried says that no others that were to be tried are missing.
+	Defences []Defence
+	Tried    bool
+}
+
+// Defence is a change of the scenario with which a property holds in all of some runs that is violated without it.
+type Defence struct {
+	What string        // "attentive clients", "a lease"
+	Size time.Duration // of a lease, or the time between renewals; else 0
+	Runs int
+	// Averts says that the property is not even exposed with it.
+	Averts bool
 }
 
 // Margin is a change of one length of the scenario that violates a property which held without it.

@@ -14,6 +14,7 @@ const (
 	OverlapLane = "overlap"
 	NetworkLane = "network"
 	StorageLane = "storage"
+	FateLane    = "inevitable"
 	DamageLane  = "damage"
 )
 

@@ -138,7 +138,7 @@ type Glyphs struct {
 	Granted, Lapsed              rune
 	Levels                       []rune // of a key's time to live, from little to much
 	Expired, Deleted, lost       rune
-	both, damage                 rune
+	both, damage, fated          rune
 	Travels, cut                 rune
 	Enough, TooFew, Changes      rune // of a number
 	Bar, Tick, Gap               rune
@@ -158,7 +158,7 @@ func Unicode() *Glyphs {
 		Granted: '█', Lapsed: '╌',
 		Levels:  []rune("▁▂▃▄▅▆▇█"),
 		Expired: '✝', Deleted: '┘', lost: '╳',
-		both: '▒', damage: '▲',
+		both: '▒', damage: '▲', fated: '═',
 		Travels: '┈', cut: '╳',
 		Enough: '━', TooFew: '┅', Changes: '┿',
 		Bar: '│', Tick: '╷', Gap: '⫽',
@@ -178,7 +178,7 @@ func ASCII() *Glyphs {
 		Granted: '=', Lapsed: '~',
 		Levels:  []rune("12345678"),
 		Expired: '@', Deleted: '\'', lost: 'X',
-		both: '#', damage: '^',
+		both: '#', damage: '^', fated: '"',
 		Travels: '_', cut: 'x',
 		Enough: '=', TooFew: ':', Changes: '|',
 		Bar: '|', Tick: '|', Gap: '/',
@@ -224,6 +224,8 @@ func (g *Glyphs) Of(s timeline.Sign) rune {
 		return g.cut
 	case timeline.SignDamage:
 		return g.damage
+	case timeline.SignFated:
+		return g.fated
 	case timeline.SignNone, timeline.SignLife, timeline.SignRead, timeline.SignAccepted, timeline.SignRefused, timeline.SignHarmful, timeline.SignUnknown, timeline.SignTint:
 	}
 	return 0

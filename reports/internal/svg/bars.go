@@ -121,6 +121,9 @@ func (p *panel) bar(b *timeline.Bar, box Box) {
 		p.wedge(b, box)
 	case timeline.SignOverlap:
 		p.Rect(box, Paint{Fill: amberWash, Stroke: amberFill, Width: 15, Round: 2 * Pixel})
+	case timeline.SignFated:
+		p.Rect(box, Paint{Fill: Shade, Stroke: Words})
+		p.Line(Point{box.X, box.Y}, Point{box.X, box.Y + box.H}, Paint{Stroke: Words, Width: 30})
 	case timeline.SignTravels:
 		p.Line(Point{box.X, middle}, Point{box.X + box.W, middle}, Paint{Stroke: Quiet, Width: 15, Dash: "6 3"})
 	case timeline.SignCut:
@@ -209,7 +212,7 @@ func (p *panel) label(b *timeline.Bar, box Box) {
 	if !p.clear(room) {
 		return
 	}
-	if b.Sign != timeline.SignOverlap && b.Sign != timeline.SignLapsed {
+	if b.Sign != timeline.SignOverlap && b.Sign != timeline.SignLapsed && b.Sign != timeline.SignFated {
 		p.Rect(Box{room.X - 5*Pixel, box.Y + 15, room.W + 10*Pixel, box.H - 30}, Paint{Fill: Paper})
 	}
 	p.Text(at, text, f)

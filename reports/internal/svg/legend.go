@@ -38,6 +38,7 @@ func (g *page) legend() {
 		{g.keeps(true), "kept by the servers", func(b Box) { p.wedge(&timeline.Bar{Tone: timeline.ToneClient1}, b) }},
 		{g.has(timeline.SignExpired), "expired", icon(Clock, Quiet)},
 		{g.has(timeline.SignTravels), "on its way", bar(timeline.SignTravels)},
+		{g.has(timeline.SignFated), "violated in all futures played", bar(timeline.SignFated)},
 		{g.has(timeline.SignRead), "read", func(b Box) {
 			g.Circle(Point{b.X + b.W/2, b.Y + b.H/2}, 4*Pixel, Paint{Fill: Paper, Stroke: Words, Width: 15})
 		}},

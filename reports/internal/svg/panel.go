@@ -45,7 +45,7 @@ type track struct {
 var heights = map[timeline.LaneKind]Length{
 	timeline.LaneBelief: 16 * Pixel, timeline.LaneTruth: 12 * Pixel, timeline.LaneOverlap: 15 * Pixel,
 	timeline.LaneNetwork: 15 * Pixel, timeline.LaneNode: 26 * Pixel, timeline.LaneLevel: 34 * Pixel,
-	timeline.LaneStorage: 18 * Pixel, timeline.LaneDamage: 0,
+	timeline.LaneStorage: 18 * Pixel, timeline.LaneFate: 15 * Pixel, timeline.LaneDamage: 0,
 }
 
 // Gaps above a lane: of one that goes on with the lane above it, and of others.

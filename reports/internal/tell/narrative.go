@@ -54,6 +54,10 @@ func (n *Narrative) narrator(cites func(*moments.Moment)) *narrator {
 func (n *Narrative) Cite() {
 	mark := func(m *moments.Moment) { m.Cited = true }
 	n.Explain(mark)
+	if f := n.View.Run.Fate; f != nil && !f.Start {
+		n.narrator(mark).refAny(f.From)
+		n.narrator(mark).refAny(f.Before)
+	}
 	var told [checker.PropertyCount]int
 	for i := range n.View.Run.Report.Violations {
 		x := &n.View.Run.Report.Violations[i]

@@ -37,6 +37,9 @@ func (t *Printer) why(told *tell.Narrative, like *model.Run, said map[string]boo
 	if kept := told.Kept(); kept != "" && like == nil {
 		t.Item(t.Glyphs.Bullet, kept, paint.Plain)
 	}
+	if fate := told.Fate(); fate != "" {
+		t.Item(t.Glyphs.Bullet, fate, paint.Plain)
+	}
 	status, reasons := r.Status()
 	if status == model.AsExpected {
 		return

@@ -131,7 +131,8 @@ const (
 	LaneNode    LaneKind = "node"    // what a server keeps of the lock
 	LaneLevel   LaneKind = "level"   // a number that changes: votes, who leads, a clock's offset, a lag, the largest token
 	LaneStorage LaneKind = "storage" // accesses to the protected resource
-	LaneDamage  LaneKind = "damage"  // what became of it
+	LaneFate    LaneKind = "fate"    // from when on all futures that were played violate the gravest property that the run violates
+	LaneDamage  LaneKind = "damage"  // what became of the resource
 )
 
 // Lane is one row.
@@ -236,5 +237,6 @@ const (
 	SignRefused  Sign = "refused"
 	SignHarmful  Sign = "harmful" // an access that did damage
 	SignUnknown  Sign = "unknown" // an access of which nobody knows whether it was done
+	SignFated    Sign = "fated"   // until the violation: nothing random prevented it in any future that was played
 	SignTint     Sign = "tint"    // a belief that is not the only one; lends its tone to what is there
 )

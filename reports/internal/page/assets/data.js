@@ -147,6 +147,8 @@ function stateOf(lane, at) {
       return say(has("granted") ? "granted" : has("lapsed") ? "no longer granted" : "not granted");
     case "overlap":
       return say(on.length ? "more than one believes" : "no");
+    case "fate":
+      return say(on.length ? "violated in all futures played" : "no");
     case "network":
       return say(on.map((b) => b.label || "cut").join("; ") || "whole");
     case "node": {

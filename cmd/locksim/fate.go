@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search/future"
+	"github.com/locksim/locksim/reports"
+)
+
+// foretell adds to the first run of a schedule with a violation from when on nothing random would have prevented the gravest one, and
+// what would have, if that is wanted and does not take long.
+func (b *boundary) foretell(r *reports.Run, x *checker.Violation) {
+	if !b.margins || x == nil || sameSchedule(&b.foretold, r) {
+		return
+	}
+	b.foretold = *r
+	plan, err := harness.Compile(r.Case, b.play)
+	if err != nil {
+		return
+	}
+	b.runner.Stop = b.stop
+	defer func() { b.runner.Stop = nil }()
+	was := &harness.Result{Seed: r.Seed, Steps: r.Steps, Report: r.Report, History: r.History}
+	fate, ok := future.Of(&b.runner, plan, was, x)
+	if !ok {
+		return
+	}
+	r.Fate = &reports.Fate{
+		Property: x.Property, Start: fate.From == future.Start, From: fate.From, To: x.At, Played: fate.Played,
+		Before: fate.Before, Others: fate.Others, Kept: fate.Kept,
+	}
+	defences, ok := future.Defences(&b.runner, r.Case, was, x.Property, b.play)
+	r.Fate.Tried = ok
+	for i := range defences {
+		d := &defences[i]
+		r.Fate.Defences = append(r.Fate.Defences, reports.Defence{What: d.What, Size: d.Size, Runs: d.Runs, Averts: d.Averts})
+	}
+}
