@@ -6,7 +6,7 @@ const badgeRoom = 17;
 const mostMessages = 600;
 const edge = 26; // what is drawn behind the last moment in view
 
-// looks are the ways in which bars are painted, by their sign; two of them are two layers.
+// looks maps the sign of a bar to how it is painted; some looks have two layers.
 const looks = {
   waits: ["dots"],
   believes: ["hollow"],
@@ -43,7 +43,7 @@ class Chart {
     listen(this);
   }
 
-  // show lays out the lanes of a run. An absent lane is one that the other run has something on.
+  // show lays out the lanes of a run. An absent lane is empty here, and drawn because the other run has something on it.
   show(run, lanes, gutter) {
     this.run = run;
     this.gutter = gutter;
@@ -105,7 +105,7 @@ class Chart {
     return clamp(this.x(t), this.left - 40, this.right + 40);
   }
 
-  // ground is the axis, what was cut out of it, and what concerns all lanes: overlaps, damage.
+  // ground draws the axis, the stretches that were cut out of it, and what concerns all lanes: overlaps and damage.
   ground(width) {
     const { view } = this,
       { axis } = view.schedule;
@@ -162,7 +162,7 @@ class Chart {
     return svg("g", { class: "lane" }, ...s.nodes(), ...this.dim(row));
   }
 
-  // wedge is as high as there is life left.
+  // wedge is a bar whose height shows how much time to live is left.
   wedge(b, row) {
     const high = row.high / row.lines,
       floor = row.bar + high * ((row.line.get(b) % row.lines) + 1);
@@ -209,7 +209,7 @@ class Chart {
     if (path) s.add(`step tone-${lane.tone}`, `${path}H${this.right + edge}`);
   }
 
-  // marks are what stands on the bars: signs, labels, numbers.
+  // marks draws the signs, labels and numbers on the bars.
   marks(row) {
     const s = new Shapes(),
       labels = new Labels(),
@@ -238,7 +238,7 @@ class Chart {
     for (const { m, x } of labelled) {
       const text = m.sign === "begins" ? `#${m.label}` : m.label,
         long = text.length * letter;
-      // Not so far off that it seems another's; before its mark if the picture ends behind it.
+      // Close enough to its mark to be recognized as its label; before the mark if the picture ends behind it.
       if (x + 10 + long > this.right + edge) put(text, x - long - 11, `text tone-text-${m.tone}`, x);
       else put(text, x + 3, `text tone-text-${m.tone}`, x + long + 20);
     }
@@ -273,7 +273,7 @@ class Chart {
     }
   }
 
-  // numbers stand above their marks, a little aside if they must; those that have no room share a badge.
+  // numbers draws numbers above their marks, moved a little aside if necessary; those without room share a badge.
   numbers(row, badges) {
     const groups = [];
     for (const { x, m } of badges) {
@@ -324,7 +324,7 @@ class Chart {
   name(row) {
     const says = row.lane.threshold?.text,
       room = Math.floor((this.gutter - 4) / letter);
-    // A long name is cut; what the lane shows of it is not.
+    // A long name is cut; the kind of the lane is not.
     const node = nodeOfLane(row.lane);
     const kind = node && titleOf(row.lane).startsWith(`${node} `) ? titleOf(row.lane).slice(node.length) : "";
     const cut = (words) => {
@@ -346,7 +346,7 @@ class Chart {
     );
   }
 
-  // dim takes back what happened neither before nor after the event that the view asks about.
+  // dim fades what happened neither before nor after the event that the view asks about.
   dim(row) {
     const causes = this.view.causes,
       node = nodeOfLane(row.lane);
@@ -361,7 +361,7 @@ class Chart {
     return s.nodes();
   }
 
-  // messages are lines between the lanes of their nodes. Where there are more than an eye can follow, some are left
+  // messages draws lines between the lanes of their nodes. Where there are too many to follow, some are left
   // out, always the same ones, and the picture says so.
   messages() {
     const s = new Shapes(),
@@ -475,10 +475,10 @@ class Chart {
 
 const titleOf = (lane) => lane.title || lane.name;
 const wordsOf = (m) => [m.what, m.purpose && `(${m.purpose})`, m.answers && "answer"].filter(Boolean).join(" ");
-// toldAs is what a message is called that did not arrive: what it answers, or whom it was passed on to.
+// toldAs returns the words for a message that did not arrive: what it answers, or to whom it was passed on.
 const toldAs = (m) => (m.answers ? `answer to ${m.what}` : m.reply ? `${m.what} to ${m.to}` : m.what);
 
-// stack gives bars of keys that a server keeps at once lines of their own: which one, and how many there are.
+// stack puts the bars of keys that a server has at the same time on separate lines: it returns which line, and how many.
 function stack(lane) {
   const line = new Map(),
     ends = [];

@@ -1,4 +1,4 @@
-// What can be pressed, and what it shows of the page.
+// Buttons, choices and keys, and what they show of the page.
 
 function legend(page, lanes) {
   const signs = new Set(lanes.flatMap((l) => [...l.bars, ...l.marks].map((x) => x.sign)));
@@ -44,8 +44,8 @@ function legend(page, lanes) {
   );
 }
 
-// toldOf is what is said of a run, and in which tone: of a run that stands beside another what its fencing did, and
-// what that meant to the resource; else all that came of it.
+// toldOf returns the headline of a run and its tone: for a run beside another one, what its fencing did and what that
+// meant for the resource; otherwise the whole result.
 const toldOf = (run, beside) =>
   beside && run.twin
     ? [run.twin, run.verdicts.find((v) => v.property === "resource")?.tone ?? run.tone]
@@ -53,7 +53,7 @@ const toldOf = (run, beside) =>
 
 const runOption = (run) => `${glyphOf[toldOf(run, true)[1]] || "✓"} ${run.fencing}`;
 
-// scheduleNames leaves out of each schedule's heading what all have in common.
+// scheduleNames returns the headings of all schedules, without what they have in common.
 function scheduleNames() {
   const parts = schedules.map((s) => [s.scenario, ...s.heading.filter((h) => !h.startsWith("fencing "))]);
   return parts.map((list, i) => {
@@ -85,8 +85,8 @@ function heading(page) {
   );
 }
 
-// offered is the schedule whose runs can be chosen; the choice is made anew for another one alone, lest it lose the
-// focus.
+// offered is the schedule whose runs can be chosen. The choice is built again for another schedule only, so that it
+// keeps the focus.
 let offered = null;
 
 function controls(page) {
@@ -144,7 +144,7 @@ function hide() {
   });
 }
 
-// A theme is the system's until somebody chooses one.
+// The theme is the system's until the reader chooses one.
 const themes = ["auto", "light", "dark"];
 function theme(name) {
   document.documentElement.style.colorScheme = name === "auto" ? "" : name;
@@ -152,7 +152,7 @@ function theme(name) {
   $("theme").textContent = `Theme: ${name}`;
 }
 
-// keys are what can be typed: the keys, what they do in words, and in fact.
+// keys lists the keyboard shortcuts: the keys, their description, and what they do.
 const keys = [
   ["j →", "next moment", () => page.step(1)],
   ["k ←", "previous moment", () => page.step(-1)],
@@ -242,7 +242,7 @@ function start() {
     page.run = null;
     page.change(page.usual(Number(e.target.value)));
   });
-  // A key that chooses in a list is none of the page's until the list is let go.
+  // While a list has the focus, keys that choose in it are not shortcuts of the page.
   for (const id of ["schedule", "twin", "messages-shown"]) $(id).addEventListener("change", () => $(id).blur());
   $("twin").addEventListener("change", (e) =>
     page.change({ twin: page.schedule.runs.find((r) => r.fencing === e.target.value) || null }),

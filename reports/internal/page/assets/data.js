@@ -1,4 +1,4 @@
-// What the page was given, and what follows from it.
+// The data of the page, and what is computed from them.
 
 const schedules = JSON.parse($("data").textContent);
 const never = 2 ** 62; // trace.Never is larger, whatever a float makes of it
@@ -6,11 +6,11 @@ const never = 2 ** 62; // trace.Never is larger, whatever a float makes of it
 const broken = (m) => m.tone === "amber" || m.tone === "red";
 const glyphOf = { red: "✗", amber: "◆", green: "✓", near: "≈", differs: "≠" };
 
-// A node has a place of its own in a picture: the lane of what a client believes, of a server, of the resource.
+// Each node has a lane of its own in a picture: that of a client's belief, of a server, or of the resource.
 const home = { belief: 1, node: 1, storage: 1 };
 const nodeOfLane = (lane) => lane.node || (lane.kind === "storage" ? lane.name : "");
 
-// lists makes empty lists of those that are not there.
+// lists replaces missing lists by empty ones.
 const lists = (of, ...names) => {
   for (const name of names) of[name] ||= [];
 };
@@ -28,7 +28,7 @@ for (const schedule of schedules) {
       ...(schedule.more?.clients || []),
     ]);
     run.talks = new Set(run.messages.flatMap((m) => [m.from, m.to]));
-    // Servers without lanes of their own are at home on the lane of their service, which itself sends nothing.
+    // Servers without lanes of their own are drawn on the lane of their service, which itself sends nothing.
     const service = run.lanes.find((l) => l.kind === "node" && !run.talks.has(nodeOfLane(l)));
     const known = [...run.homes.keys(), ...(schedule.more?.clients || [])];
     if (service) for (const n of run.talks) if (!known.includes(n)) run.homes.set(n, service.name);
@@ -41,7 +41,7 @@ for (const schedule of schedules) {
   }
 }
 
-// fateOf is what became of a message that did not arrive.
+// fateOf says what happened to a message that did not arrive.
 function fateOf(schedule, run, m) {
   const end = Math.min(schedule.axis.to, schedule.end);
   const holds = (b) => b.label === "stalled" && m.sent < b.to && b.to >= end;
@@ -49,7 +49,7 @@ function fateOf(schedule, run, m) {
   return m.on_its_way ? "on its way" : "lost";
 }
 
-// leftOut says what the picture of a schedule does not show.
+// leftOut lists what the picture of a schedule does not show.
 function leftOut({ more, partial, axis, end }) {
   const few = 8;
   const some = (list) => (list.length > few ? `${list.slice(0, few).join(", ")} and others` : list.join(", "));
@@ -87,8 +87,8 @@ function nodeOf(run, moment) {
   return there.find((n) => n !== own) || own;
 }
 
-// causes is happened-before: at each node, up to when all of it came before an event, and from when on all of it came
-// after. What is between happened without knowing of the event, and unknown to it.
+// causes computes happened-before: for each node, until when everything happened before an event, and from when on
+// everything happened after it. What is in between is concurrent with the event.
 function causes(run, node, at) {
   const past = new Map([[node, at]]),
     future = new Map([[node, at]]);
@@ -115,7 +115,7 @@ function causes(run, node, at) {
   };
 }
 
-// steps unites the moments of a run with those of the run beside it: what both tell is one step.
+// steps merges the moments of a run with those of the run beside it: a moment of both is one step.
 function stepsOf(run, twin) {
   const key = (m) => `${m.at} ${m.lane} ${m.who}`;
   const others = new Map();
@@ -125,7 +125,7 @@ function stepsOf(run, twin) {
   return steps.sort((a, b) => a.at - b.at);
 }
 
-// stateOf says how a lane stands at a moment; key leaves out what changes by the passing of time alone.
+// stateOf returns the state of a lane at a moment; key omits what changes with time alone.
 function stateOf(lane, at) {
   const on = lane.bars.filter((b) => b.from <= at && (at < b.to || b.from === b.to));
   const has = (sign) => on.find((b) => b.sign === sign);

@@ -1,4 +1,4 @@
-// Elements are made here and nowhere else. Text only ever becomes a text node, so that nothing in a schedule can be
+// All elements are created here. Text only ever becomes a text node, so that nothing in a schedule can be
 // markup.
 
 const $ = (id) => document.getElementById(id);
@@ -17,7 +17,7 @@ const el = (name, attributes = {}, ...children) => fill(document.createElement(n
 const svg = (name, attributes = {}, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
-// marked is a text in which what was searched for stands out.
+// marked returns a text in which the search term is highlighted.
 function marked(text, query) {
   const parts = [];
   const low = text.toLowerCase();
@@ -31,14 +31,25 @@ function marked(text, query) {
 // precise prints nanoseconds to four digits after the point at most, as the text report does.
 function precise(ns) {
   if (ns === 0) return "0";
+  if (ns >= 1e3) ns = ns >= 1e9 ? Math.round(ns / 1e5) * 1e5 : Math.round(ns / 1e3) * 1e3;
+  if (ns >= 3600e9) return hours(ns);
   const [size, unit, digits] =
     ns >= 1e9 ? [1e9, "s", 4] : ns >= 1e6 ? [1e6, "ms", 3] : ns >= 1e3 ? [1e3, "µs", 0] : [1, "ns", 0];
   return Number((ns / size).toFixed(digits)) + unit;
 }
 
+// hours prints an hour and more as the text report does: "2h", "999h0m10.5s".
+function hours(ns) {
+  const minutes = Math.floor((ns % 3600e9) / 60e9);
+  const seconds = ns % 60e9;
+  return (
+    Math.floor(ns / 3600e9) + "h" + (minutes || seconds ? minutes + "m" : "") + (seconds ? precise(seconds) : "")
+  );
+}
+
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
-// below is how many of a sorted list lie before x.
+// below returns how many entries of a sorted list lie before x.
 function below(list, x, key = (v) => v) {
   let low = 0,
     high = list.length;

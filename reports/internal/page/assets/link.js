@@ -1,4 +1,4 @@
-// A link to a page says in its hash what is looked at, so that it can be sent to somebody.
+// The hash of a link says what the reader looks at, so that the link can be shared.
 
 function linkOf(page) {
   const q = new URLSearchParams();

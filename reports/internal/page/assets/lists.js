@@ -1,9 +1,9 @@
-// What stands in words beside the picture: moments, the state of all lanes, messages.
+// The lists beside the picture: moments, the state of all lanes, messages.
 
-// A moment's number looks as in the picture, whatever signs the reader's fonts have.
+// A moment's number is drawn as in the picture, so that it does not depend on the reader's fonts.
 const numbered = (n) => el("span", { class: n ? "number" : "number none" }, n ? String(n) : "·");
 
-// linked is a text in which the numbers of moments lead to them.
+// linked returns a text in which the numbers of moments are links to them.
 const linked = (text, go) =>
   text.split(/([①-⑳])/).map((part) => {
     const n = /^[①-⑳]$/.test(part) && part.codePointAt(0) - 0x245f;
@@ -57,7 +57,7 @@ function momentRow(page, step, i) {
   );
 }
 
-// listed is how many moments the list has at a time; of more it has those around one of them.
+// listed is how many moments the list shows at most: those around the current one.
 const listed = 120;
 
 function renderMoments(page, around = page.e) {

@@ -1,6 +1,6 @@
-// The page: what is looked at, what changes it, and what must be drawn anew when it changes.
+// The page: what the reader looks at, what changes it, and what has to be drawn again when it changes.
 
-// fewMessages is how many messages a search may find for all of them to be drawn.
+// fewMessages is up to how many messages that a search finds are all drawn.
 const fewMessages = 40;
 
 const page = {
@@ -27,8 +27,8 @@ const page = {
     return this.run.messages.find((m) => m.id === this.message);
   },
 
-  // usualTwin is the run that stands beside another if nobody asks for one: the first of which something else came, or
-  // that went otherwise at all.
+  // usualTwin returns the run that is shown beside another by default: the first one with another result, or else the
+  // first one with other events.
   usualTwin(run) {
     const { runs } = this.schedule;
     return runs.find((r) => r.tone !== run.tone) || runs.find((r, i) => r !== run && (i === 0 || r.like_run < 0));
@@ -50,7 +50,7 @@ const page = {
     };
   },
 
-  // change takes what is new, works out what follows, and has it drawn.
+  // change applies a change of the view, computes what depends on it, and draws it.
   change(news) {
     const before = { run: this.run, twin: this.twin, e: this.e };
     Object.assign(this, news);
@@ -101,8 +101,7 @@ const page = {
     this.linking = setTimeout(() => history.replaceState(null, "", linkOf(this)), 200);
   },
 
-  // ask wants to know what came before and after the current event of a run; a cursor that stands free asks for
-  // nothing.
+  // ask computes what happened before and after the current event of a run; nothing, if the cursor is not at an event.
   ask(run) {
     const step = this.steps[this.e];
     const m = step && (run === this.run ? step.own : step.other);
@@ -128,7 +127,7 @@ const page = {
     this.change({ e: clamp(e, 0, this.steps.length - 1) });
     this.reveal();
   },
-  // step goes to the next moment, from wherever the cursor stands; those that a search does not find are passed over.
+  // step moves to the next moment after the cursor; moments that a search does not find are skipped.
   step(by, ok = () => true) {
     let i =
       this.e >= 0
@@ -146,7 +145,7 @@ const page = {
     this.go(this.steps.findIndex((s) => (run === this.run ? s.own : s.other)?.number === n));
   },
 
-  // follow goes to an end of a message: where it leaves, or, if the cursor is there already, where it arrives.
+  // follow moves to one end of a message: where it is sent, or, if the cursor is there already, where it arrives.
   follow(m, at = this.message === m.id && this.at === m.sent && !m.lost ? m.received : m.sent) {
     this.change({ message: m.id, at, e: this.steps.findIndex((s) => s.at === at) });
     this.at = at;
@@ -159,7 +158,7 @@ const page = {
     if (m) this.follow(m, m.sent);
   },
 
-  // shows tells which messages are drawn: those asked for, those of the current moment, those searched for.
+  // shows reports which messages are drawn: those that were asked for, of the current moment, or found by a search.
   shows(run, m) {
     if (this.messages === "all") return true;
     if (this.messages === "none") return false;
@@ -228,7 +227,7 @@ const events = {
 };
 const charts = [new Chart($("chart-first"), "first", events), new Chart($("chart-second"), "second", events)];
 
-// arrange chooses the lanes: all of a run, and of the run beside it those on which something went otherwise.
+// arrange chooses the lanes: all of a run, and those of the run beside it that differ.
 function arrange(page) {
   const { run, twin } = page;
   const names = new Map([...run.lanes, ...(twin?.lanes || [])].map((l) => [l.name, l]));

@@ -7,7 +7,7 @@ function scaleOf(axis, kind) {
     at.push(axis.from, Math.max(axis.to, axis.from + 1));
     place.push(0, 1);
   } else {
-    // Moments that share a column of the text are spread over it, so that zooming tells them apart.
+    // Moments that share a column of the text are spread over it, so that they can be told apart by zooming.
     for (let i = 0, j; i < axis.stops.length; i = j) {
       for (j = i; j < axis.stops.length && axis.stops[j].column === axis.stops[i].column; j++);
       for (let k = i; k < j; k++) {
@@ -25,7 +25,7 @@ function scaleOf(axis, kind) {
   return { place: (t) => between(at, place, t), moment: (p) => between(place, at, p) };
 }
 
-// ticks are round moments in view, the roundest first served, none closer to another than its label needs.
+// ticks returns round moments in view, the roundest first, none closer to another than its label needs.
 function ticksOf(axis, view, x, gap) {
   const found = [];
   const offer = (at, text) => {
@@ -43,7 +43,7 @@ function ticksOf(axis, view, x, gap) {
   return found;
 }
 
-// round prints a tick with the digits that its step has.
+// round prints a tick with as many digits as its step has.
 function round(ns, step) {
   if (ns === 0) return "0";
   const [size, unit] = ns >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];

@@ -1,4 +1,4 @@
-// What a picture is made of: shapes of one look are one element, so that thousands of them cost as much as one.
+// The parts of a picture: all shapes with the same look are one element, so that thousands cost as much as one.
 
 class Shapes {
   constructor() {
@@ -26,7 +26,7 @@ function arrow(x1, y1, x2, y2) {
   return `${left}L${tenth(x2 - ux + uy * side)} ${tenth(y2 - uy - ux * side)}z`;
 }
 
-// glyphs are the signs of marks: where a stroke begins, seen from the mark, and how it goes on.
+// glyphs are the signs of marks: where a stroke begins, relative to the mark, and how it continues.
 const glyphs = {
   accepted: [[-4, 0, "l3 4 6-8"]],
   refused: [
@@ -51,7 +51,7 @@ const glyphs = {
 const glyph = (sign, x, y) =>
   (glyphs[sign] || [[0, -6, "v12"]]).map(([dx, dy, rest]) => `M${tenth(x + dx)} ${tenth(y + dy)}${rest}`).join("");
 
-// letter is the width of one at 11 px, in a font of fixed width.
+// letter is the width of a letter at 11 px, in a font of fixed width.
 const letter = 6.7;
 
 // Labels finds room for text on one line, to four pixels.
@@ -62,7 +62,7 @@ class Labels {
   keep(from, to) {
     for (let i = Math.floor(from / 4); i * 4 < to; i++) this.taken.add(i);
   }
-  // at places a text at x, or further right while it ends before the limit; it tells where, or nothing if there is no
+  // at places a text at x, or further right while it ends before the limit; it returns where, or nothing if there is no
   // room.
   at(text, x, limit) {
     const width = text.length * letter + 4;

@@ -4,8 +4,11 @@ import (
 	"embed"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/reports/internal/wording"
 )
 
 // checks look at a page and return a list of what is wrong with it.
@@ -94,4 +97,15 @@ func TestWhatSticksOutIsFound(t *testing.T) {
 		const [a, b] = document.querySelectorAll(".timeline .names text");
 		a.setAttribute("y", b.getAttribute("y"))`)
 	require.Len(t, b.find("outside"), 3, "the page, the title, two names")
+}
+
+// TestTimesArePrintedAsInTheText asks the page's script what package wording says of the same durations.
+func TestTimesArePrintedAsInTheText(t *testing.T) {
+	b := open(t, played(t, "fencing-33-34"), options{})
+	for _, d := range []time.Duration{
+		999, time.Millisecond - 1, time.Second - 1, 312 * time.Microsecond, 1654321, 90 * time.Second, 65014735290, time.Hour - 1, time.Hour, 90 * time.Minute,
+		999*time.Hour + 10008200*time.Microsecond, 10*time.Hour + 30*time.Minute + 1500*time.Millisecond, 2*time.Hour - 1,
+	} {
+		require.Equal(t, wording.Precise(d), eval[string](b, fmt.Sprintf("precise(%d)", d)))
+	}
 }
