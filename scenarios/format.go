@@ -66,11 +66,12 @@ func Truth() Value[bool] { return truth() }
 // Whole is a whole number between two bounds.
 func Whole(least, most int) Value[int] { return integer(least, most) }
 
-// Parsed is one word that parse reads; parse returns what is wrong with it, or "". The pattern is what the schema knows of it.
+// Parsed is one word that parse reads; parse returns what is wrong with it, or "". The pattern is what the schema knows of it;
+// without one it may be a number, too.
 func Parsed[V any](allowed, pattern string, parse func(string) (V, string)) Value[V] {
-	schema := object{"type": "string"}
-	if pattern != "" {
-		schema["pattern"] = pattern
+	schema := object{"type": "string", "pattern": pattern}
+	if pattern == "" {
+		schema = object{"type": []string{"string", "number"}}
 	}
 	return scalar(allowed, schema, parse, func(V) *yaml.Node { return nil })
 }

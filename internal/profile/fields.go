@@ -2,6 +2,7 @@ package profile
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/scenarios"
@@ -171,7 +172,7 @@ func fileFields(unit scenarios.Value[time.Duration]) []scenarios.Field[lawText] 
 			"The format of the file.", "recognized from the file"),
 		scenarios.Optional("unit", scenarios.Word("ns", "us", "ms", "s", "ppm"), func(l *lawText) *string { return &l.unit },
 			"The unit of numbers in the file that have none.", "required for such numbers"),
-		scenarios.Optional("column", scenarios.Line("the name of a column, or its number from 1"), func(l *lawText) *string { return &l.column },
+		scenarios.Optional("column", scenarios.Parsed("the name of a column, or its number from 1", "", parseColumn), func(l *lawText) *string { return &l.column },
 			"The column of a file with several.", "the only one"),
 		scenarios.Optional("threshold", scenarios.Pointer(unit), func(l *lawText) **time.Duration { return &l.threshold },
 			"The length above which the tail is fitted.", "such that n^(2/3) / log(log(n)) of n values are above it"),
@@ -227,7 +228,7 @@ var (
 		scenarios.Optional("steps", none(steps), func(c *clockText) *[]eventText { return &c.steps }, "Jumps of a clock.", "none"))
 	causes = scenarios.Mapping("causes", "What restarts several servers, such as a deploy: each once, at a random moment.",
 		append(eventFields(ofCause, "the deployment as a whole"),
-			scenarios.Required("restarts", scenarios.Parsed("all, or how many servers", `^(all|[1-9][0-9]?)$`, parseServers),
+			scenarios.Required("restarts", scenarios.Parsed("all, or how many servers", "", parseServers),
 				func(c *causeText) *int { return &c.restarts }, "How many of the servers are restarted."),
 			scenarios.Required("within", length(), func(c *causeText) *time.Duration { return &c.within },
 				"The time within which all of the restarts happen."),
@@ -278,4 +279,11 @@ func parseServers(text string) (int, string) {
 		return 0, quoted(text) + " is no number of servers"
 	}
 	return n, ""
+}
+
+func parseColumn(text string) (string, string) {
+	if strings.TrimSpace(text) == "" {
+		return "", "an empty name"
+	}
+	return text, ""
 }

@@ -121,6 +121,13 @@ func TestRateIsThatOfTheLog(t *testing.T) {
 	require.Equal(t, "1/s (200 in 3m20s)", p.Pauses[0].Rate.String())
 	require.Len(t, p.Pauses[0].Rate.Refits(7, 1), 7)
 
+	b.Reset()
+	for i := range 50 { // of two programs that run at the same time
+		fmt.Fprintf(&b, "gc %d @%d.0s 2%%: 0.%02d+0.39+0.10 ms clock, x\ngc %d @%d.0s 2%%: 0.%02d+0.39+0.10 ms clock, x\n", i, i+200, i+10, i, i, i+30)
+	}
+	_, err = Read("my.yaml", []byte("pauses: {length: {file: x}}\n"), of(b.String()))
+	require.ErrorContains(t, err, "pauses.rate: missing, and x has no times that tell how often")
+
 	_, err = Read("my.yaml", []byte("pauses: {length: {file: x}}\n"), of(repeated("%dms")))
 	require.EqualError(t, err, "my.yaml:1:9: pauses.rate: missing, and x has no times that tell how often; want a rate such as 2/s, 1000/day or every 7d")
 }

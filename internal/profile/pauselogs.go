@@ -11,19 +11,31 @@ import (
 type clock struct {
 	last    float64
 	started bool
+	lines   int
+	back    int // how often the time was that of another program
 }
 
 // uptime takes the seconds since the start of a program. A time that is far behind the last one is of another program.
 func (c *clock) uptime(seconds float64, r *recording) {
+	c.lines++
 	switch {
 	case seconds >= c.last:
 		r.span += seconds - c.last
 	case seconds < c.last/2:
 		r.span += seconds
+		c.back++
 	default:
 		return // lines of different threads may be in another order
 	}
 	c.last = seconds
+}
+
+// check forgets how long the log is if the times of several programs take turns in it: the sum would be of no meaning.
+func (c *clock) check(r *recording) {
+	if c.back > 3 && c.back*5 > c.lines {
+		r.span = 0
+		r.notes = append(r.notes, "times of several programs mixed")
+	}
 }
 
 // wall takes the seconds of a calendar.
@@ -70,7 +82,7 @@ func (g *gctrace) line(text string, r *recording) *complaint {
 	return nil
 }
 
-func (g *gctrace) end(*recording) {}
+func (g *gctrace) end(r *recording) { g.clock.check(r) }
 
 // jvm reads logs of safepoints and of garbage collections: -Xlog:safepoint and -Xlog:gc since JDK 9, and
 // -XX:+PrintGCApplicationStoppedTime before. The pauses of collections are in safepoints, so that those count alone where both are.
@@ -168,6 +180,7 @@ func (j *jvm) uptime(number string, unit float64, r *recording) bool {
 }
 
 func (j *jvm) end(r *recording) {
+	j.clock.check(r)
 	switch {
 	case r.sample.n == 0 && j.collections.n > 0:
 		r.sample = j.collections
