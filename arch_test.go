@@ -95,6 +95,7 @@ var arrows = map[string][]string{
 	"internal/search/explore":   {"internal/backend", "internal/search", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/ledger":    {},
 	"internal/profile":          {"scenarios"},
+	"internal/search/odds":      {"checker", "history", "internal/backend", "internal/harness", "internal/profile", "internal/search", "internal/search/measure", "internal/search/parameter", "locks", "scenarios", "sim", "trace"},
 	"internal/search/measure":   {"internal/search", "internal/harness", "scenarios", "checker", "locks", "history"},
 	"internal/serve":            {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/wire", "locks", "locks/live", "internal/real", "trace"},
 	"locktest":                  {"internal/backend", "internal/backend/all", "clients", "internal/promise", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
@@ -125,7 +126,7 @@ var arrows = map[string][]string{
 	"cmd/locksim": {
 		"internal/search/advise",
 		"internal/ingest",
-		"internal/search", "internal/search/claims", "internal/search/future", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/parameter",
+		"internal/search", "internal/search/claims", "internal/search/future", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/odds", "internal/search/parameter", "internal/profile",
 		"reports", "reports/comparison", "locks/live", "internal/serve", "clients", "internal/replay",
 		"internal/harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},

@@ -46,6 +46,8 @@ func TestCommandsInDocumentsExist(t *testing.T) {
 	require.NoError(t, err)
 	story, err := os.ReadFile("testdata/story.yaml")
 	require.NoError(t, err)
+	profile, err := os.ReadFile("testdata/profile.yaml")
+	require.NoError(t, err)
 	var commands []string
 	for _, file := range append(documents, readme, "../../ARCHITECTURE.md", "../../clients/FINDINGS.md") {
 		commands = append(commands, commandsIn(t, file)...)
@@ -53,6 +55,7 @@ func TestCommandsInDocumentsExist(t *testing.T) {
 	require.Greater(t, len(commands), 30)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("my-story.yaml", story, 0o600)) // the reader's own
+	require.NoError(t, os.WriteFile("my.yaml", profile, 0o600))
 	require.NoError(t, os.Mkdir("mylock", 0o700))
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,0 +1,225 @@
+package odds_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/long"
+	"github.com/locksim/locksim/internal/profile"
+	"github.com/locksim/locksim/internal/search/odds"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+)
+
+// lease is a lease of ten seconds that the holder a uses for two. Its contender b asks every ten milliseconds when the lease ends.
+const lease = `
+name: lease
+title: A lease
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients:
+  a: {work: 2s}
+  b: {start: 9900ms, work: 0s, retry: 10ms}
+resource: {latency: 0s}
+network: {latency: 1us}
+`
+
+// majority is a lock on five servers that keep nothing on disk, which a holds for five seconds. While they pass b begins to ask.
+const majority = `
+name: majority
+title: A majority
+lock: {algorithm: redlock, ttl: 10s}
+servers: {kind: redis, masters: 5}
+clients:
+  a: {work: 5s}
+  b: {start: 4900ms, work: 0s, retry: 10ms}
+resource: {latency: 0s}
+network: {latency: 1us}
+`
+
+// replicated is a lease on a master whose replica hears nothing of it.
+const replicated = `
+name: replicated
+title: A master and a replica
+lock: {algorithm: set-nx-lua, ttl: 10s}
+servers: {kind: redis, replicas: 1}
+clients:
+  a: {work: 5s}
+  b: {start: 4900ms, work: 0s, retry: 10ms}
+resource: {latency: 0s}
+network: {latency: 1us}
+faults:
+  - {name: lag, at: 0s, stall: {from: redis-1, to: redis-2, oneway: true}}
+`
+
+func model(t testing.TB, text string, hazards ...odds.Hazard) odds.Model {
+	t.Helper()
+	s, err := scenarios.Parse("model.yaml", []byte(text))
+	require.NoError(t, err)
+	return odds.Model{
+		Case: s.Cases()[0], Options: harness.Options{Locks: locks.Catalogue()}, Holder: "a", Contender: "b", Waits: 1, Hazards: hazards,
+	}
+}
+
+// pauses is pauses of the holder, so often in a second.
+func pauses(rate float64, length odds.Law) odds.Hazard {
+	return odds.Hazard{
+		Name: "pause of a", Nodes: []string{"a"}, Rate: rate, Running: true, Length: length, Worse: true,
+		Faults: func(node string, at, length time.Duration) []sim.Fault {
+			return []sim.Fault{{Trigger: sim.Trigger{At: at}, Action: sim.Action{Kind: sim.Pause, Node: node}, For: length}}
+		},
+	}
+}
+
+// restarts is restarts of five servers, each so often in a second.
+func restarts(rate float64) odds.Hazard {
+	h := odds.Hazard{
+		Name: "restart", Rate: rate, Fixed: time.Millisecond,
+		Faults: func(node string, at, length time.Duration) []sim.Fault {
+			return []sim.Fault{{Trigger: sim.Trigger{At: at}, Action: sim.Action{Kind: sim.Crash, Node: node, Restart: length}}}
+		},
+	}
+	for i := range 5 {
+		h.Nodes = append(h.Nodes, fmt.Sprintf("redis-%d", i+1))
+	}
+	return h
+}
+
+// deploys is restarts of all five servers within a time, so often in a second.
+func deploys(rate float64, within time.Duration) odds.Hazard {
+	h := restarts(rate)
+	h.Together, h.Of, h.Spread = true, 5, within
+	return h
+}
+
+// failovers is promotions of the replica.
+func failovers(rate float64) odds.Hazard {
+	return odds.Hazard{
+		Name: "failover", Nodes: []string{"redis-1"}, Rate: rate, Fixed: time.Millisecond,
+		Faults: func(_ string, at, _ time.Duration) []sim.Fault {
+			return []sim.Fault{{Trigger: sim.Trigger{At: at}, Action: sim.Action{Kind: sim.Promote, Node: "redis-2"}}}
+		},
+	}
+}
+
+// truth is a case whose probability is known.
+type truth struct {
+	name  string
+	model odds.Model
+	p     float64
+}
+
+// pausing is the probability that a section of two seconds is paused so that it ends after the lease of ten, and after b has asked, which
+// happens evenly within the next ten milliseconds.
+//
+// Pauses begin at the points of a Poisson process while the section runs. Let V(s) be the probability if the section runs at s. The next
+// pause begins at t with the density rate·exp(-rate·(t-s)). It violates if it lasts beyond b's acquisition at c, with the probability
+// P(L > c-t); if it ends at t+l, before the section's end, all goes on from there:
+//
+//	V(s) = ∫ rate·exp(-rate·(t-s)) · [P(L > c-t) + ∫ V(t+l) dP(L ≤ l)] dt, t from s to 2, l from 0 to 2-t
+//
+// Where the rate is small that is 1 - exp(-rate · ∫ P(L > c-t) dt).
+func pausing(rate float64, l odds.Law) float64 {
+	const steps, whole = 400, 2.0
+	at := func(x float64) time.Duration { return time.Duration(x * 1e9) }
+	sum := 0.0
+	for _, c := range []float64{10.001, 10.003, 10.005, 10.007, 10.009} {
+		width := whole / steps
+		var v [steps + 1]float64 // v[i] is V at i·width
+		for i := steps - 1; i >= 0; i-- {
+			mid := (float64(i) + .5) * width
+			rest := 0.0
+			for k := i + 1; k < steps; k++ {
+				rest += v[k] * (l.Tail(at((float64(k)-.5)*width-mid)) - l.Tail(at((float64(k)+.5)*width-mid)))
+			}
+			gone := -math.Expm1(-rate * width)
+			v[i] = gone*(l.Tail(at(c-mid))+rest) + (1-gone)*v[i+1]
+		}
+		sum += v[0] / 5
+	}
+	return sum
+}
+
+// atLeastThree is the probability that at least three of five happen, each with the probability q.
+func atLeastThree(q float64) float64 {
+	return 10*math.Pow(q, 3)*math.Pow(1-q, 2) + 5*math.Pow(q, 4)*(1-q) + math.Pow(q, 5)
+}
+
+// exposed is in how much of five seconds b can still profit from what happens: it asks evenly within the last ten milliseconds.
+const exposed = 4.995
+
+// deploying is the probability that a deploy restarts three of five servers during that time: its beginning is even in time.
+func deploying(rate float64, within time.Duration) float64 {
+	const steps = 100_000
+	spread, sum := within.Seconds(), 0.0
+	for i := range steps {
+		begin := -spread + (spread+exposed)*(float64(i)+.5)/steps
+		inside := math.Min(exposed, begin+spread) - math.Max(0, begin)
+		sum += atLeastThree(inside/spread) * (spread + exposed) / steps
+	}
+	return rate * sum
+}
+
+// truths are cases with probabilities of about a thousandth, a millionth and a billionth.
+func truths(t testing.TB) (list []truth) {
+	add := func(name string, m odds.Model, p float64) {
+		list = append(list, truth{fmt.Sprintf("%s %.1g", name, p), m, p})
+	}
+	const rate = 1. / 60
+	for _, l := range []odds.Law{
+		profile.Exponential(2900 * time.Millisecond), profile.Exponential(800 * time.Millisecond), profile.Exponential(510 * time.Millisecond),
+		profile.Pareto(10*time.Millisecond, .52), profile.Pareto(10*time.Millisecond, 1.56), profile.Pareto(10*time.Millisecond, 2.6),
+		profile.Lognormal(time.Second, 1.2), profile.Lognormal(100*time.Millisecond, 1.15), profile.Lognormal(100*time.Millisecond, .82),
+	} {
+		add(l.String(), model(t, lease, pauses(rate, l)), pausing(rate, l))
+	}
+	for _, q := range []float64{.0476, .00465, 4.64e-4} {
+		r := -math.Log1p(-q) / exposed
+		add("restarts", model(t, majority, restarts(r)), atLeastThree(q))
+	}
+	for _, r := range []float64{2e-4, 2e-7, 2e-10} {
+		add("failovers", model(t, replicated, failovers(r)), -math.Expm1(-r*exposed))
+	}
+	for _, r := range []float64{5e-4, 5e-7, 5e-10} {
+		add("deploys", model(t, majority, deploys(r, 20*time.Second)), deploying(r, 20*time.Second))
+	}
+	return list
+}
+
+func estimate(t testing.TB, m odds.Model, runs int, seed uint64, confidence float64) *odds.Estimation {
+	t.Helper()
+	e, err := odds.Estimate(t.Context(), m, odds.Plan{Runs: runs, Seed: seed, Confidence: confidence, Jobs: 2}, nil)
+	require.NoError(t, err)
+	return e
+}
+
+// TestEstimatesAreTrue compares estimates of probabilities with what they are by hand. The intervals must hold as often as they say, and
+// be so narrow that they say something.
+func TestEstimatesAreTrue(t *testing.T) {
+	repetitions := long.Pick(1, 1, 200)
+	confidence, runs, least := 0.999, 1500, 1 // with a single one there is nothing to count
+	if repetitions > 1 {
+		confidence, runs, least = 0.95, 2500, 181 // fewer come about once in a thousand, if the confidence is what it says
+	}
+	for i, x := range truths(t) {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			covered, wide := 0, 0.0
+			for k := range repetitions {
+				o := estimate(t, x.model, runs, uint64(1000*i+k), confidence).Of[0]
+				if o.Least <= x.p && x.p <= o.Most {
+					covered++
+				}
+				wide += (o.Most - o.Least) / o.Estimate / float64(repetitions)
+			}
+			t.Logf("%.4g, covered %d of %d, width %.1f %%", x.p, covered, repetitions, 100*wide)
+			require.Less(t, wide, 1.0)
+			require.GreaterOrEqual(t, covered, least, "of %d", repetitions)
+		})
+	}
+}
