@@ -105,6 +105,41 @@ func TestNarrowIntervalsAreNoticed(t *testing.T) {
 	}
 }
 
+// TestBurstsAreNotTakenForEvidence: where each long value is followed by others of its kind, the intervals hold nearly as often as
+// they say. Without the extremal index more than half of them miss.
+func TestBurstsAreNotTakenForEvidence(t *testing.T) {
+	// The maximum of a moving window over Pareto values has the tail of a Pareto law, and extremal index 1/window.
+	const window, n = 5, 2000
+	law := Pareto(10*ms, 1.5)
+	probabilities := []float64{1e-2, 1e-3, 1e-5}
+	missed := func(unordered bool) []int {
+		count := make([]int, len(probabilities))
+		for r := range uint64(repetitions) {
+			random, s, last := stream(r, "window"), &sample{unordered: unordered}, []float64(nil)
+			for range n + window {
+				if last = append(last, float64(law.Above(1-random.Float64()))); len(last) > window {
+					last = last[1:]
+					s.add(slices.Max(last), 1)
+				}
+			}
+			refits := Refits(fitOf(t, s), 100, r)
+			for i, p := range probabilities {
+				// exceeded by the maximum with probability p
+				a, b := interval(refits, law.Above(-math.Expm1(math.Log1p(-p)/window)))
+				if p < a || p > b {
+					count[i]++
+				}
+			}
+		}
+		return count
+	}
+	aware, unaware := missed(false), missed(true)
+	for i, p := range probabilities {
+		require.LessOrEqual(t, aware[i], 2*repetitions/10, "%g", p)
+		require.Greater(t, unaware[i], 4*repetitions/10, "%g", p)
+	}
+}
+
 // interval holds 90 % of what the laws say of a length.
 func interval(laws []Law, d time.Duration) (float64, float64) {
 	var tails []float64

@@ -16,6 +16,7 @@ type fitted struct {
 	body      []point // ascending lengths and the probabilities to exceed them; the last is the threshold
 	counts    []int64 // how many values are at, or below down to the last, each point of the body
 	exceeding int64   // how many values are above the threshold
+	bursts    float64 // how many independent values one of them stands for
 	tailed    tail
 	posterior *posterior
 }
@@ -24,7 +25,8 @@ type fitted struct {
 // how often the threshold is exceeded, and of the tail. Nil if the law was stated. The same seed gives the same laws.
 //
 // They are draws from a posterior: the share of each part under a Dirichlet prior that adds a half value to each side of the
-// threshold and nothing to the parts of the body (the Bayesian bootstrap), and the tail under the prior of the fit.
+// threshold and nothing to the parts of the body (the Bayesian bootstrap), and the tail under the prior of the fit. Values that come
+// in bursts count for as many as there are bursts.
 func Refits(l Law, n int, seed uint64) []Law {
 	wrapped, _ := l.(law)
 	f, ok := wrapped.shape.(*fitted)
@@ -38,10 +40,10 @@ func Refits(l Law, n int, seed uint64) []Law {
 		weights := make([]float64, len(f.counts))
 		below := 0.
 		for c, count := range f.counts {
-			weights[c] = gamma(random, float64(count))
+			weights[c] = gamma(random, float64(count)*f.bursts)
 			below += weights[c]
 		}
-		over := gamma(random, float64(f.exceeding)+.5)
+		over := gamma(random, float64(f.exceeding)*f.bursts+.5)
 		refit.body = slices.Clone(f.body)
 		left := below
 		for c := range weights {
@@ -91,9 +93,10 @@ func fit(s *sample, from string, threshold *time.Duration) (Law, error) {
 	f.take(atoms[:cut])
 	var excesses []atom
 	for _, a := range atoms[cut:] {
-		excesses = append(excesses, atom{a.x - f.threshold(), a.count})
+		excesses = append(excesses, atom{x: a.x - f.threshold(), count: a.count})
 	}
-	f.posterior = fitTail(excesses)
+	f.bursts = s.bursts(f.threshold())
+	f.posterior = fitTail(excesses, f.bursts)
 	f.tailed = f.posterior.mean
 	return law{shape: f}, nil
 }
@@ -152,6 +155,10 @@ func (f *fitted) above(p float64) float64 {
 }
 
 func (f *fitted) text(brief printer) string {
-	return fmt.Sprintf("%s from %s; above %s, which %d exceed, generalized Pareto with shape %.2g and scale %s, fitted",
-		counted(f.n, "value"), f.from, brief(f.threshold()), f.exceeding, f.tailed.shape, brief(f.tailed.scale))
+	exceed := fmt.Sprintf("which %d exceed", f.exceeding)
+	if f.bursts < .9 {
+		exceed += fmt.Sprintf(" in about %.0f bursts", math.Ceil(f.bursts*float64(f.exceeding)))
+	}
+	return fmt.Sprintf("%s from %s; above %s, %s, generalized Pareto with shape %.2g and scale %s, fitted",
+		counted(f.n, "value"), f.from, brief(f.threshold()), exceed, f.tailed.shape, brief(f.tailed.scale))
 }

@@ -232,7 +232,7 @@ func (h *hdr) line(text string, r *recording) *complaint {
 	return nil
 }
 
-func (h *hdr) end(*recording) {}
+func (h *hdr) end(r *recording) { r.sample.unordered = true }
 
 // hlog reads a log of histograms, as jHiccup writes it (HistogramLogWriter of HdrHistogram): of each interval the longest hiccup
 // alone. The histograms themselves hold a sample a millisecond and as many more as a hiccup has kept from being taken, so that

@@ -10,9 +10,10 @@ import (
 // sample keeps what it takes to fit a law to any number of values in bounded memory: the largest of them as they are, and of the
 // others how many there are in intervals of less than a hundredth of their length.
 type sample struct {
-	n       int64
-	largest largest
-	buckets map[int32]int64
+	n         int64
+	largest   largest
+	buckets   map[int32]int64
+	unordered bool // the values do not come in the order in which they were measured
 }
 
 // maxLargest is how many of the largest values are kept as they are, more than a tail is ever fitted to.
@@ -22,6 +23,7 @@ const maxLargest = 1 << 13
 type atom struct {
 	x     float64
 	count int64
+	at    int64 // which value of the sample it is, from 1
 }
 
 // add adds a value, in nanoseconds.
@@ -31,7 +33,7 @@ func (s *sample) add(x float64, count int64) {
 		s.bucket(x, count)
 		return
 	}
-	heap.Push(&s.largest, atom{x, count})
+	heap.Push(&s.largest, atom{x, count, s.n})
 	if len(s.largest) > maxLargest {
 		least := heap.Pop(&s.largest).(atom)
 		s.bucket(least.x, least.count)
@@ -67,7 +69,7 @@ func valueOf(bucket int32) float64 {
 func (s *sample) atoms() []atom {
 	var atoms []atom
 	for b, count := range s.buckets {
-		atoms = append(atoms, atom{valueOf(b), count})
+		atoms = append(atoms, atom{x: valueOf(b), count: count})
 	}
 	atoms = append(atoms, s.largest...)
 	slices.SortFunc(atoms, func(a, b atom) int { return compare(a.x, b.x) })
@@ -80,6 +82,36 @@ func (s *sample) atoms() []atom {
 		merged = append(merged, a)
 	}
 	return merged
+}
+
+// bursts is the extremal index of the values above a threshold: they come in as many bursts as there are of them times this. It is
+// 1 if they are independent of each other. The estimate is that of intervals between them (Ferro and Segers, "Inference for
+// clusters of extreme values", JRSS B 65, 2003).
+func (s *sample) bursts(threshold float64) float64 {
+	var places []float64
+	for _, a := range s.largest {
+		if a.x > threshold {
+			places = append(places, float64(a.at))
+		}
+	}
+	if s.unordered || len(places) < 3 {
+		return 1
+	}
+	slices.Sort(places)
+	longest, sum, squares, less, products := 0., 0., 0., 0., 0.
+	for i := range places[1:] {
+		gap := places[i+1] - places[i]
+		longest = max(longest, gap)
+		sum += gap
+		squares += gap * gap
+		less += gap - 1
+		products += (gap - 1) * (gap - 2)
+	}
+	gaps := float64(len(places) - 1)
+	if longest <= 2 {
+		return min(1, 2*sum*sum/(gaps*squares))
+	}
+	return min(1, 2*less*less/(gaps*products))
 }
 
 // largest is a heap with the least of the largest values on top.

@@ -61,8 +61,8 @@ func (a axis) around(middle, reach float64, n int) axis {
 	return axis{from, (to - from) / float64(n), n}
 }
 
-// fitTail returns the posterior of some excesses in ascending order.
-func fitTail(excesses []atom) *posterior {
+// fitTail returns the posterior of some excesses in ascending order, each of which has the weight of that many independent ones.
+func fitTail(excesses []atom, weight float64) *posterior {
 	k := 0.
 	for _, e := range excesses {
 		k += float64(e.count)
@@ -71,11 +71,11 @@ func fitTail(excesses []atom) *posterior {
 	all := posterior{shapes: axis{leastShape, .1, int(math.Round((mostShape - leastShape) / .1))}, scales: axis{unit - 4, .2, 40}}
 	best := all.peak(excesses)
 	// The asymptotic deviations of maximum likelihood are sqrt((1+shape)^2/k) and sqrt(2(1+shape)/k).
-	reach := 7 * (1 + max(0, best.shape)) / math.Sqrt(k)
+	reach := 7 * (1 + max(0, best.shape)) / math.Sqrt(k*weight)
 	fine := posterior{
 		shapes: all.shapes.around(best.shape, reach+.1, 48), scales: all.scales.around(math.Log(best.scale), 1.5*reach+.2, 48),
 	}
-	fine.weigh(excesses)
+	fine.weigh(excesses, weight)
 	return &fine
 }
 
@@ -126,7 +126,7 @@ func (p *posterior) peak(excesses []atom) tail {
 	return best
 }
 
-func (p *posterior) weigh(excesses []atom) {
+func (p *posterior) weigh(excesses []atom, weight float64) {
 	p.cumulative = make([]float64, p.shapes.n*p.scales.n)
 	most := math.Inf(-1)
 	p.logLikelihoods(excesses, func(i, j int, l float64) {
@@ -135,7 +135,7 @@ func (p *posterior) weigh(excesses []atom) {
 	})
 	sum, shape, scale := 0., 0., 0.
 	for c, l := range p.cumulative {
-		w := math.Exp(l - most)
+		w := math.Exp(weight * (l - most))
 		sum += w
 		shape += w * p.shapes.at(c/p.scales.n)
 		scale += w * p.scales.at(c%p.scales.n)
