@@ -47,17 +47,27 @@ const (
 // reach is the smallest probability of a longer length that draws aim at.
 const reach = 1e-12
 
-// rarity draws how unlikely a length is: evenly from 0 to 1, as it really is, or evenly on a logarithmic scale, so that every part of
-// the tail is reached. The weight is the ratio of the real density to that of the draw, at most 2.
-func rarity(r *rand.Rand) (u, weight float64) {
-	if u = 1 - r.Float64(); r.Uint64()&1 == 0 {
-		u = math.Exp(math.Log(reach) * (1 - u))
+// rarities draws how unlikely some lengths are. In one half of all draws they are as they really are, evenly from 0 to 1. In the other
+// one, any of them, is drawn evenly on a logarithmic scale, so that every part of every tail is reached. The weight is the ratio of the
+// real density to that of the draw: at most 2, however many lengths there are.
+func rarities(r *rand.Rand, n int) (list []float64, weight float64) {
+	for range n {
+		list = append(list, 1-r.Float64())
+	}
+	if n == 0 {
+		return list, 1
+	}
+	if r.Uint64()&1 == 0 {
+		k := r.IntN(n)
+		list[k] = math.Exp(math.Log(reach) * (1 - list[k]))
 	}
 	density := 0.5
-	if u >= reach {
-		density += 0.5 / (-math.Log(reach) * u)
+	for _, u := range list {
+		if u >= reach {
+			density += 0.5 / (-math.Log(reach) * u * float64(n))
+		}
 	}
-	return u, 1 / density
+	return list, 1 / density
 }
 
 // drawn draws an acquisition of a stratum in which a length of the hazard decides (or that of the work, or none).
@@ -65,64 +75,66 @@ func (e *estimator) drawn(x *part, n int) *draw {
 	r := rand.New(rand.NewPCG(e.plan.Seed, x.stream+uint64(n)))
 	d := &draw{seed: r.Uint64(), weight: 1, deciding: none, work: e.work, rare: 1, counts: make([]int, len(x.stratum))}
 	if e.model.Work != nil {
-		d.rare, d.weight = rarity(r)
-		d.work = tailQuantile(e.model.Work, d.rare)
+		rare, weight := rarities(r, 1)
+		if d.rare, d.work = rare[0], tailQuantile(e.model.Work, rare[0]); x.decides != byWork {
+			d.weight = weight
+		}
 	}
 	e.arrive(d, r)
 	for i := range e.model.Drifts {
 		d.clocks = append(d.clocks, e.model.Drifts[i].rates(r.Float64)...)
 	}
 	w := e.windowOf(x.stratum, e.takes(d.work))
-	var candidates []int
 	for i, nodes := range x.stratum {
-		h := &e.model.Hazards[i]
-		for _, at := range h.happens(r, nodes, w.of(h)) {
-			if h.Length != nil && h.Worse {
-				u, weight := rarity(r)
-				at.rare, at.length = u, tailQuantile(h.Length, u)
-				if i == x.decides {
-					candidates = append(candidates, len(d.events))
-				}
-				at.weight = weight
-			} else if h.Length != nil {
-				at.length = tailQuantile(h.Length, 1-r.Float64())
-			}
-			d.counts[i]++
-			d.weight *= at.weight
-			d.events = append(d.events, at.event)
-		}
+		events := e.model.Hazards[i].happens(r, nodes, w.of(&e.model.Hazards[i]))
+		d.events = append(d.events, events...)
+		d.counts[i] = len(events)
 	}
+	e.settle(d, x, r, n)
 	d.ratio = d.weight
-	switch {
-	case x.decides == byWork:
-		d.deciding = byWork
-		d.weight *= density(d.rare)
-	case len(candidates) > 0: // any of them may be the rarest
-		d.deciding = candidates[r.IntN(len(candidates))]
-		d.events[d.deciding].place = d.events[d.deciding].within((float64(n%together) + r.Float64()) / together)
-		d.weight *= float64(len(candidates)) * density(d.events[d.deciding].rare)
+	if x.decides >= 0 { // any of them may be the rarest
+		d.weight *= float64(d.counts[x.decides])
 	}
 	return d
 }
 
-// density is that of rarity.
-func density(u float64) float64 {
-	if u < reach {
-		return 0.5
+// settle chooses the event that decides, and draws the lengths of all others.
+func (e *estimator) settle(d *draw, x *part, r *rand.Rand, n int) {
+	var others []int
+	for k := range d.events {
+		h := d.events[k].hazard
+		switch {
+		case h.Length == nil:
+		case !h.Worse:
+			d.events[k].length = tailQuantile(h.Length, 1-r.Float64())
+		default:
+			others = append(others, k)
+		}
 	}
-	return 0.5 + 0.5/(-math.Log(reach)*u)
-}
-
-// weighted is an event with the weight of its length.
-type weighted struct {
-	event
-	weight float64
+	d.deciding = x.decides // byWork, or none, or
+	if x.decides >= 0 {
+		first := slices.IndexFunc(d.events, func(v event) bool { return v.hazard == &e.model.Hazards[x.decides] })
+		d.deciding = first + r.IntN(d.counts[x.decides])
+		v := &d.events[d.deciding]
+		v.place = v.within((float64(n%together) + r.Float64()) / together)
+		others = slices.DeleteFunc(others, func(k int) bool { return k == d.deciding })
+	}
+	rare, weight := rarities(r, len(others))
+	d.weight *= weight
+	for i, k := range others {
+		v := &d.events[k]
+		v.rare, v.length = rare[i], tailQuantile(v.hazard.Length, rare[i])
+	}
 }
 
 // happens draws which nodes a hazard happens to, how often, and when.
-func (h *Hazard) happens(r *rand.Rand, nodes int, within time.Duration) (list []weighted) {
+func (h *Hazard) happens(r *rand.Rand, nodes int, within time.Duration) (list []event) {
 	if nodes == 0 {
 		return nil
+	}
+	least := 1
+	if !h.Together && len(h.Nodes) == 1 {
+		least, nodes = nodes, 1
 	}
 	chosen := r.Perm(len(h.Nodes))[:nodes]
 	slices.Sort(chosen)
@@ -132,13 +144,13 @@ func (h *Hazard) happens(r *rand.Rand, nodes int, within time.Duration) (list []
 	}
 	for _, k := range chosen {
 		times := 1
-		if !h.Together {
-			times = atLeastOnce(r, h.Rate*within.Seconds())
+		if !h.Together && (len(h.Nodes) > 1 || least == repeated) {
+			times = often(r, least, h.Rate*within.Seconds())
 		}
 		for range times {
 			e := event{hazard: h, node: h.Nodes[k], from: from, to: to, rare: 1, length: h.Fixed}
 			e.place = e.within(r.Float64())
-			list = append(list, weighted{e, 1})
+			list = append(list, e)
 		}
 	}
 	return list
@@ -163,10 +175,14 @@ func (h *Hazard) overlap(r *rand.Rand, nodes int, within time.Duration) (from, t
 	}
 }
 
-// atLeastOnce draws from a Poisson distribution without its zero.
-func atLeastOnce(r *rand.Rand, mean float64) int {
-	u, n := r.Float64()*some(mean), 1
-	for p := poisson(1, mean); u > p && n < mostEvents; p = poisson(n, mean) {
+// often draws from a Poisson distribution without what is less than least.
+func often(r *rand.Rand, least int, mean float64) int {
+	n, p := least, poisson(least, mean)
+	all := some(mean)
+	if least == repeated {
+		all = more(mean)
+	}
+	for u := r.Float64() * all; u > p && n < mostEvents; p = poisson(n, mean) {
 		u -= p
 		n++
 	}

@@ -37,6 +37,14 @@ func poisson(n int, mean float64) float64 {
 // some is the probability of at least one.
 func some(mean float64) float64 { return -math.Expm1(-mean) }
 
+// more is the probability of at least two.
+func more(mean float64) float64 {
+	if mean < 1e-3 { // where the difference below would lose its digits
+		return mean * mean / 2 * (1 - 2*mean/3 + mean*mean/4)
+	}
+	return some(mean) - mean*math.Exp(-mean)
+}
+
 // binomial is the probability that exactly k of n come true, each with the probability p.
 func binomial(k, n int, p float64) float64 {
 	if p <= 0 || p >= 1 {

@@ -223,3 +223,61 @@ func TestEstimatesAreTrue(t *testing.T) {
 		})
 	}
 }
+
+// TestLengthsThatAreNotWorseAreCounted plants pauses of which the longest are harmless, as of a process that a watchdog kills, and pauses
+// of which some short ones are not. Thresholds alone would get both wrong.
+func TestLengthsThatAreNotWorseAreCounted(t *testing.T) {
+	const rate = 1. / 60
+	l := profile.Pareto(10*time.Millisecond, 1.56)
+	plant := func(change func(length time.Duration) time.Duration) odds.Hazard {
+		h := pauses(rate, l)
+		faults := h.Faults
+		h.Faults = func(node string, at, length time.Duration) []sim.Fault {
+			return faults(node, at, max(change(length), 1))
+		}
+		return h
+	}
+	between := func(from, to time.Duration) float64 { return -math.Expm1(-2 * rate * (l.Tail(from) - l.Tail(to))) }
+	harmless := model(t, lease, plant(func(length time.Duration) time.Duration {
+		if length > 20*time.Second {
+			return 0
+		}
+		return length
+	}))
+	o := estimate(t, harmless, 4000, 1, 0.999)
+	want := pausing(rate, l) - between(20*time.Second, time.Duration(math.MaxInt64))
+	require.LessOrEqual(t, o.Of[0].Least, want)
+	require.GreaterOrEqual(t, o.Of[0].Most, want)
+	require.Less(t, o.Of[0].Estimate, 0.9*pausing(rate, l), "it is not what the threshold alone says")
+	require.Positive(t, o.Parts[0].Missed)
+
+	worse := model(t, lease, plant(func(length time.Duration) time.Duration {
+		if length > 2*time.Second && length < 4*time.Second {
+			return time.Minute
+		}
+		return length
+	}))
+	o = estimate(t, worse, 4000, 1, 0.999)
+	want = pausing(rate, l) + between(2*time.Second, 4*time.Second)
+	require.LessOrEqual(t, o.Of[0].Least, want)
+	require.GreaterOrEqual(t, o.Of[0].Most, want)
+	require.Positive(t, o.Parts[0].Below+o.Parts[0].Missed)
+
+	usual := estimate(t, model(t, lease, pauses(rate, l)), 4000, 1, 0.999)
+	require.Zero(t, usual.Parts[0].Missed+usual.Parts[0].Below)
+}
+
+// TestOddsAreThoseOfTheSeed plays with one worker and with several.
+func TestOddsAreThoseOfTheSeed(t *testing.T) {
+	m := model(t, lease, pauses(1./60, profile.Exponential(time.Second)))
+	var all [2]*odds.Estimation
+	for i, jobs := range []int{1, 5} {
+		var err error
+		all[i], err = odds.Estimate(t.Context(), m, odds.Plan{Runs: 2000, Seed: 5, Confidence: 0.95, Jobs: jobs}, nil)
+		require.NoError(t, err)
+	}
+	require.Equal(t, all[0].Of, all[1].Of)
+	require.Equal(t, all[0].Runs, all[1].Runs)
+	other := estimate(t, m, 2000, 6, 0.95)
+	require.NotEqual(t, all[0].Of, other.Of)
+}

@@ -29,18 +29,21 @@ func (r *Estimation) changed(property int, hazards []change, work Law) float64 {
 		}
 		sum += mean
 	}
-	return sum
+	return min(sum, 1)
 }
 
 // ratio is how much likelier a draw that violates a property is under other inputs.
 func (e *estimator) ratio(x *part, s *sample, property int, hazards []change, work Law) float64 {
 	ratio := 1.0
 	w := e.windowOf(x.stratum, e.takes(s.draw.work))
-	for i := range hazards {
+	for i, n := range x.stratum {
 		if f := hazards[i].often; f != 1 {
 			h := &e.model.Hazards[i]
-			n, mean := h.expected(s.draw.counts[i], w.of(h))
-			ratio *= math.Pow(f, float64(n)) * math.Exp(-(f-1)*mean)
+			other := *h
+			other.Rate *= f
+			if was := h.weight(n, w.of(h), i == x.decides); was > 0 {
+				ratio *= other.weight(n, w.of(h), i == x.decides) / was
+			}
 		}
 	}
 	was, is := Law(nil), work
@@ -59,12 +62,17 @@ func (e *estimator) ratio(x *part, s *sample, property int, hazards []change, wo
 	return ratio
 }
 
-// expected is how often a hazard happened, and how often it is expected to.
-func (h *Hazard) expected(count int, within time.Duration) (n int, mean float64) {
-	if h.Together {
-		return min(count, 1), h.Rate * (h.Spread + within).Seconds()
+// weight is how likely it is that a hazard happens so often. If any of its events may decide, it is how many are expected to then: each
+// is as likely to be the one that violates, whatever else happens.
+func (h *Hazard) weight(n int, within time.Duration, decides bool) float64 {
+	mean := h.Rate * within.Seconds()
+	switch {
+	case !decides || h.Together || len(h.Nodes) > 1:
+		return h.probability(n, within)
+	case n == repeated:
+		return mean * some(mean)
 	}
-	return count, h.Rate * within.Seconds() * float64(len(h.Nodes))
+	return mean * math.Exp(-mean)
 }
 
 // same are the inputs as they are.

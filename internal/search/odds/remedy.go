@@ -195,37 +195,16 @@ func (t *trial) leases() error {
 		return nil
 	}
 	follows := func(ttl2 time.Duration) float64 { return t.was.shifted(0, ttl2-ttl) }
-	enough := ttl
-	for enough < longestLease*ttl && follows(enough)*t.year > Wanted {
-		enough *= 2
+	doubt, err := t.check(ttl*3/2, follows)
+	if err != nil {
+		return err
 	}
-	if follows(enough)*t.year > Wanted {
-		t.Unreachable, enough = enough, ttl
+	if doubt {
+		return t.search(ttl)
 	}
-	for low := enough / 2; enough > ttl && enough-low > ttl/200; {
-		if middle := low + (enough-low)/2; follows(middle)*t.year > Wanted {
-			low = middle
-		} else {
-			enough = middle
-		}
-	}
-	enough = rounded(enough)
-	for _, other := range []time.Duration{enough, ttl * 3 / 2} {
-		if other == ttl {
-			continue
-		}
-		r, err := t.with(fmt.Sprintf("lock.ttl=%v", other), withTTL(other))
-		if err != nil {
+	if t.was.Of[0].Most*t.year > Wanted {
+		if err := t.confirm(ttl, follows); err != nil {
 			return err
-		}
-		played, computed := r.Of[0], follows(other)
-		t.Checks = append(t.Checks, TTL{other, [len(Properties)]float64{r.Of[0].Estimate, r.Of[1].Estimate}})
-		if computed > played.Most*agree || computed < played.Least/agree {
-			t.Doubt = fmt.Sprintf("with %v they come to %.3g, but %.3g was played", other, computed, played.Estimate)
-			return t.search(ttl)
-		}
-		if other == enough {
-			t.add(fmt.Sprintf("--set lock.ttl=%v", other), fmt.Sprintf("a lease of %v", other), r)
 		}
 	}
 	for _, by := range []float64{0.5, 1, 1.5, 2, 3, 4, 6, 8} {
@@ -237,6 +216,60 @@ func (t *trial) leases() error {
 	}
 	return nil
 }
+
+// check plays another lease, and says whether the odds with it are those that follow.
+func (t *trial) check(other time.Duration, follows func(time.Duration) float64) (doubt bool, err error) {
+	r, err := t.with(fmt.Sprintf("lock.ttl=%v", other), withTTL(other))
+	if err != nil {
+		return false, err
+	}
+	played, computed := r.Of[0], follows(other)
+	t.Checks = append(t.Checks, TTL{other, [len(Properties)]float64{r.Of[0].Estimate, r.Of[1].Estimate}})
+	if doubt = computed > played.Most*agree || computed < played.Least/agree; doubt {
+		t.Doubt = fmt.Sprintf("with %v they come to %.3g for one acquisition, but %.3g was played", other, computed, played.Estimate)
+	}
+	return doubt, nil
+}
+
+// confirm plays a lease that should be enough, and a longer one if it is not.
+func (t *trial) confirm(ttl time.Duration, follows func(time.Duration) float64) error {
+	wanted := Wanted / t.year / headroom
+	for range confirmations {
+		enough := ttl
+		for enough < longestLease*ttl && follows(enough) > wanted {
+			enough *= 2
+		}
+		if follows(enough) > wanted {
+			t.Unreachable = enough
+			return nil
+		}
+		for low := enough / 2; enough > ttl && enough-low > ttl/200; {
+			if middle := low + (enough-low)/2; follows(middle) > wanted {
+				low = middle
+			} else {
+				enough = middle
+			}
+		}
+		enough = rounded(enough)
+		r, err := t.with(fmt.Sprintf("lock.ttl=%v", enough), withTTL(enough))
+		if err != nil {
+			return err
+		}
+		if most := r.Of[0].Most * t.year; most <= Wanted {
+			t.Checks = append(t.Checks, TTL{enough, [len(Properties)]float64{r.Of[0].Estimate, r.Of[1].Estimate}})
+			t.add(fmt.Sprintf("--set lock.ttl=%v", enough), fmt.Sprintf("a lease of %v", enough), r)
+			return nil
+		}
+		wanted = min(wanted/headroom, wanted*Wanted/(r.Of[0].Most*t.year))
+	}
+	return nil
+}
+
+// headroom is how much lower than wanted the odds are of a lease that is proposed first, and confirmations how many are.
+const (
+	headroom      = 1.3
+	confirmations = 4
+)
 
 // doublings is how often a lease is doubled that is not enough, and longestLease how many times as long it is then.
 const (

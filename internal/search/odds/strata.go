@@ -9,8 +9,11 @@ import (
 	"time"
 )
 
-// stratum says to how many of its nodes each hazard happens during the acquisition, at least once to each.
+// stratum says to how many of its nodes each hazard happens during the acquisition, at least once to each. Of a hazard of one node it
+// says how often: not at all, once, or (repeated) more often.
 type stratum []int
+
+const repeated = 2
 
 // calm reports whether no hazard happens.
 func (s stratum) calm() bool {
@@ -53,18 +56,28 @@ func (e *estimator) probability(s stratum, takes time.Duration) float64 {
 	return p
 }
 
-// most is to how many nodes it can happen.
+// most is the largest number of a stratum.
 func (h *Hazard) most() int {
-	if h.Together {
+	switch {
+	case h.Together:
 		return h.Of
+	case len(h.Nodes) == 1:
+		return repeated
 	}
 	return len(h.Nodes)
 }
 
 // probability is how likely it is that a hazard happens to exactly n of its nodes within a time.
 func (h *Hazard) probability(n int, within time.Duration) float64 {
-	if !h.Together {
-		return binomial(n, len(h.Nodes), some(h.Rate*within.Seconds()))
+	mean := h.Rate * within.Seconds()
+	switch {
+	case h.Together:
+	case len(h.Nodes) == 1 && n == repeated:
+		return max(0, more(mean))
+	case len(h.Nodes) == 1:
+		return poisson(n, mean)
+	default:
+		return binomial(n, len(h.Nodes), some(mean))
 	}
 	// One does not begin before the last one is over, so that the probability that one is under way is the share of time.
 	once := h.Rate * h.hits(n, within)
@@ -150,6 +163,8 @@ func (m *Model) text(s stratum) string {
 		h := &m.Hazards[i]
 		switch {
 		case n == 0:
+		case len(h.Nodes) == 1 && n == repeated:
+			words = append(words, h.Name+", twice or more")
 		case len(h.Nodes) == 1:
 			words = append(words, h.Name)
 		default:
