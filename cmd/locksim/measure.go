@@ -49,7 +49,7 @@ most, and which lease, style or fencing mode brings them to once in ten years. S
 
   --profile FILE     estimate the odds under this profile, in one style and fencing mode
   --runs N           number of schedules (default 10000), or of seeds of a scenario (default 1000); about as many runs for
-                     an estimate (default 50000), which other leases, styles and modes are tried beside
+                     an estimate (default 20000, for libraries 2000), beside which other settings are tried
   --from N           number of the first schedule, or the first seed (default 0); the seed of an estimate
   --vary PATH=VALUES set a field of the scenario to each of these values: a list (4s,8s), or a range (4s..16s) of times,
                      whole numbers or rates, in six steps or as many as it says (4s..16s/12). At most two fields

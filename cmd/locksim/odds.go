@@ -21,8 +21,12 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// usualOddsRuns is how many runs an estimate plays by default. Other settings are tried beside it.
-const usualOddsRuns = 50_000
+// usualOddsRuns is how many runs an estimate plays by default, and usualProgramRuns if guest programs, which are slow, take part. Other
+// settings are tried beside it.
+const (
+	usualOddsRuns    = 20_000
+	usualProgramRuns = 2000
+)
 
 // estimated is the odds of a lock or a scenario under a profile.
 type estimated struct {
@@ -96,15 +100,19 @@ func (c *call) planOdds(o *measureOptions, names []string) (*estimated, error) {
 	if r.model, err = odds.Of(p, one, c.played(), ours); err != nil {
 		return nil, err
 	}
-	if _, err := harness.Compile(r.model.Case, r.model.Options); err != nil {
+	plan, err := harness.Compile(r.model.Case, r.model.Options)
+	if err != nil {
 		return nil, err
 	}
 	r.percent, _ = strconv.Atoi(o.confidence.value)
 	r.plan = odds.Plan{
 		Runs: usualOddsRuns, Seed: o.from.value, Confidence: float64(r.percent) / 100, Jobs: o.jobs.value,
 	}
-	if o.runs.value > 0 {
+	switch {
+	case o.runs.value > 0:
 		r.plan.Runs = o.runs.value
+	case plan.Programs():
+		r.plan.Runs = usualProgramRuns
 	}
 	return r, nil
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -225,17 +227,27 @@ func (r *estimated) matters(w io.Writer) error {
 	if len(r.inputs) == 0 || r.seen(0)+r.seen(1) == 0 {
 		return nil
 	}
+	size := func(x odds.Input) float64 { return max(math.Abs(x.Power[0]), math.Abs(x.Power[1])) }
+	list := slices.Clone(r.inputs)
+	slices.SortStableFunc(list, func(a, b odds.Input) int { return cmp.Compare(size(b), size(a)) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nhow much it matters: 1 % more of\ttwo holders\tdamage")
-	for _, x := range r.inputs {
+	for i, x := range list {
+		if size(x) < matters {
+			fmt.Fprintf(t, "%d others\t0\t0\n", len(list)-i)
+			break
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", x.Name, signed(x.Power[0]), signed(x.Power[1]))
 	}
 	return t.Flush()
 }
 
+// matters is from how many percent on an input matters.
+const matters = 0.005
+
 // signed is a percentage with its sign.
 func signed(x float64) string {
-	if math.Abs(x) < 0.005 {
+	if math.Abs(x) < matters {
 		return "0"
 	}
 	return fmt.Sprintf("%+.2f %%", x)

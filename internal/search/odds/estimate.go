@@ -90,13 +90,8 @@ func (e *estimator) pilot(ctx context.Context, each func(runs int)) error {
 	slices.SortStableFunc(all, func(a, b *part) int { return cmp.Compare(b.chance, a.chance) })
 	e.parts = nil
 	for from := 0; from < len(all); from += pilotParts {
-		rest := e.left
-		for i := from; i < len(all); i++ {
-			if i == 0 || !slices.Equal(all[i].stratum, all[i-1].stratum) {
-				rest += all[i].chance
-			}
-		}
-		if least := e.least(); least > 0 && rest < matters*least && !slices.Equal(all[from].stratum, all[from-1].stratum) {
+		rest := e.left + chanceOf(all, from)
+		if least := e.least(); least > 0 && rest < matters*least {
 			e.left = rest
 			return nil
 		}
@@ -105,10 +100,22 @@ func (e *estimator) pilot(ctx context.Context, each func(runs int)) error {
 			e.parts = append(e.parts, x)
 		}
 		if err := e.round(ctx, each); err != nil {
+			e.left += chanceOf(all, from)
 			return err
 		}
 	}
 	return nil
+}
+
+// chanceOf is how likely the strata are of which some part comes from a place on.
+func chanceOf(all []*part, from int) float64 {
+	sum := 0.0
+	for i := from; i < len(all); i++ {
+		if i == from || !slices.Equal(all[i].stratum, all[i-1].stratum) {
+			sum += all[i].chance
+		}
+	}
+	return sum
 }
 
 // least is the smallest probability that was seen.
