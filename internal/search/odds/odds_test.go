@@ -3,6 +3,7 @@ package odds_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -280,4 +281,14 @@ func TestOddsAreThoseOfTheSeed(t *testing.T) {
 	require.Equal(t, all[0].Runs, all[1].Runs)
 	other := estimate(t, m, 2000, 6, 0.95)
 	require.NotEqual(t, all[0].Of, other.Of)
+}
+
+// TestIntervalsAreOfProbabilities plays a holder that is always paused for longer than its lease.
+func TestIntervalsAreOfProbabilities(t *testing.T) {
+	always := strings.Replace(lease, "network:", "faults:\n  - {at: 1s, pause: a, for: 20s}\nnetwork:", 1)
+	e := estimate(t, model(t, always, pauses(1./60, profile.Exponential(time.Second))), 1000, 1, 0.95)
+	require.InDelta(t, 1, e.Of[0].Estimate, 0.1)
+	require.LessOrEqual(t, e.Of[0].Least, e.Of[0].Estimate)
+	require.LessOrEqual(t, e.Of[0].Estimate, 1.0)
+	require.InDelta(t, 1, e.Of[0].Most, 1e-12)
 }

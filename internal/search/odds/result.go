@@ -76,7 +76,9 @@ func (e *estimator) estimation() *Estimation {
 			list = append(list, r.Parts[k].Of[i])
 		}
 		r.Of[i] = sum(list)
-		r.Of[i].Most += e.left
+		o := &r.Of[i]
+		// Weighted samples may come to more than any probability can be.
+		o.Estimate, o.Least, o.Most = min(1, o.Estimate), min(1, o.Least), min(1, o.Most+e.left)
 	}
 	return r
 }
