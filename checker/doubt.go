@@ -30,7 +30,7 @@ type Overlap struct {
 func (a *interval) overlap(b *interval) (o Overlap, ok bool) {
 	doubt := a.off + b.off
 	o = Overlap{First: a.id, Second: b.id, From: b.from, To: min(a.to, b.to)}
-	o.Slack = min(a.to.Sub(b.from), b.to.Sub(a.from))
+	o.Slack = min(a.sure.Sub(b.from), b.sure.Sub(a.from))
 	o.Certain = o.Slack > doubt
 	return o, o.Certain || a.latest.Add(doubt) > b.from && b.latest.Add(doubt) > a.from
 }
@@ -100,6 +100,9 @@ func (j *judge) inDoubt(o *Overlap) string {
 	switch {
 	case first.latest > first.to && first.to < second.from:
 		return fmt.Sprintf("the log does not say whether %s still believed to hold the lock when %s acquired it at %s", j.name(o.First), j.name(o.Second), second.from)
+	case o.To > o.From && (first.sure < first.to || second.sure < second.to):
+		return fmt.Sprintf("%s both believed to hold the lock from %s to %s by the times of the log, which does not say when Unlock was called, but when it had returned",
+			names, o.From, o.To)
 	case o.To > o.From:
 		return fmt.Sprintf("%s both believed to hold the lock from %s to %s by their clocks, which may be %s apart", names, o.From, o.To, first.off+second.off)
 	default:

@@ -19,6 +19,9 @@ func (j *judge) beliefs() intervals {
 		if b, ok := a.Belief(); ok {
 			i := newInterval(a.Invoked, b.From, b.To, owner{a.Client, a.Task}, a.ID)
 			i.off = a.Uncertainty
+			if a.Vague && b.Ended == history.ByUnlock {
+				i.sure = min(max(i.from, a.Seen), i.to)
+			}
 			if b.Ended == history.Unseen {
 				i.latest = max(i.to, a.Latest)
 			}
@@ -29,7 +32,7 @@ func (j *judge) beliefs() intervals {
 }
 
 func (j *judge) mutualExclusion() {
-	if slices.ContainsFunc(j.held.list, func(i interval) bool { return i.off > 0 || i.latest > i.to }) {
+	if slices.ContainsFunc(j.held.list, func(i interval) bool { return i.off > 0 || i.latest > i.to || i.sure < i.to }) {
 		j.exclusionInDoubt()
 		return
 	}

@@ -39,11 +39,12 @@ type interval struct {
 	owner           owner
 	id              history.ID    // of the first acquisition that it is made of
 	off             time.Duration // by how much its moments may be off, either way
+	sure            trace.Instant // until when it lasted for certain; to, unless a log says that less precisely
 	latest          trace.Instant // by when it was over; to, unless a log does not say when it ended
 }
 
 func newInterval(asked, from, to trace.Instant, o owner, id history.ID) interval {
-	return interval{asked: min(asked, from), from: from, to: max(from, to), latest: max(from, to), owner: o, id: id}
+	return interval{asked: min(asked, from), from: from, to: max(from, to), sure: max(from, to), latest: max(from, to), owner: o, id: id}
 }
 
 // intervals are sorted by their beginning, those of one owner do not overlap, and one without length comes before one
@@ -68,7 +69,7 @@ func newIntervals(list []interval) intervals {
 		last := &joined[len(joined)-1]
 		if last.owner == next.owner && next.from < last.to {
 			last.to = max(last.to, next.to)
-			last.latest, last.off = max(last.latest, next.latest), max(last.off, next.off)
+			last.sure, last.latest, last.off = max(last.sure, next.sure), max(last.latest, next.latest), max(last.off, next.off)
 			continue
 		}
 		joined = append(joined, next)

@@ -92,10 +92,12 @@ type Acquisition struct {
 
 	// Of an acquisition that is known from a log. Its moments may be off in true time by up to Uncertainty, either way. Unasked:
 	// the log does not say when Lock was called, and Invoked is Returned. Unended: it does not say when its client stopped; Seen is the
-	// last moment at which it shows the client hold the lock, and by Latest that was over (Never if the log does not tell).
+	// last moment at which it shows the client hold the lock, and by Latest that was over (Never if the log does not tell). Vague: it
+	// says when Unlock had returned, which Unlocked is, and not when it was called; the client held the lock until Seen for certain.
 	Uncertainty time.Duration
 	Unasked     bool
 	Unended     bool
+	Vague       bool
 	Seen        trace.Instant
 	Latest      trace.Instant
 

@@ -98,6 +98,7 @@ func (a *Acquisition) fields() []field {
 		{"uncertainty", &a.Uncertainty},
 		{"unasked", &a.Unasked},
 		{"unended", &a.Unended},
+		{"vague", &a.Vague},
 		{"seen", &a.Seen},
 		{"latest", &a.Latest},
 		{"noticed", never{&a.Noticed}},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/ingest"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
@@ -37,6 +38,7 @@ A line is a JSON object; docs/judging.md describes its fields, and mappings for 
 
   --uncertainty D    by how much the times of lines may be off that do not say so, such as 50ms, or 0s if one clock wrote all
                      lines; CLIENT=D for those of one client. Several are allowed
+  --unlock D         how long Unlock may take, where a log has lines released without lines release before them (default 1s)
   --map FILE         where the fields are in logs of another format
   --window D         how late a line may come after lines with later times (default 1s)
   --list N           how many findings are listed (default 10)
@@ -52,6 +54,7 @@ or a property unknown, 130 interrupted.
 type judgeOptions struct {
 	uncertainty uncertainties
 	mapping     string
+	unlock      span
 	window      span
 	list        count
 	format      choice
@@ -109,12 +112,13 @@ func (s *span) Set(text string) error {
 
 func judgeFlags(o *judgeOptions) *flag.FlagSet {
 	o.uncertainty = uncertainties{all: -1, of: map[string]time.Duration{}}
-	o.window = span{time.Second}
+	o.unlock, o.window = span{time.Second}, span{time.Second}
 	o.list = count{10, 1, 100_000}
 	o.format = choice{"text", []string{"text", "json", "timeline", "svg", "html", "mermaid", "chrome"}}
 	fs := newFlags("judge")
 	fs.Var(&o.uncertainty, "uncertainty", "")
 	fs.Var(notEmpty{&o.mapping}, "map", "")
+	fs.Var(&o.unlock, "unlock", "")
 	fs.Var(&o.window, "window", "")
 	fs.Var(&o.list, "list", "")
 	fs.Var(&o.format, "format", "")
@@ -200,7 +204,7 @@ func (c *call) judge(o *judgeOptions) (*ingest.Result, ingest.Tally, error) {
 		}
 		sources = append(sources, ingest.Source{Name: name, Text: f})
 	}
-	j := ingest.NewJudge(o.list.value)
+	j := ingest.NewJudge(o.list.value, o.unlock.value)
 	n := 0
 	read, err := ingest.Merge(sources, options, func(e *ingest.Event) error {
 		if n++; n%1024 == 0 && c.ctx.Err() != nil {
@@ -349,7 +353,12 @@ func (v *verdicts) sentence(f *ingest.Finding) string {
 		return text + f.Kind + ": " + who
 	}
 	lasts := f.Until.Sub(f.At)
+	vague := slices.ContainsFunc(f.Sides, func(s ingest.Side) bool { return s.Vague })
 	switch {
+	case f.Certain && vague:
+		return text + who + " both held the lock for " + lasts.String() + "; certain if Unlock takes " + v.unlock.String() + " at most, unless their clocks are " + f.Slack.String() + " apart"
+	case lasts > 0 && vague && !f.Certain:
+		return text + who + " both held the lock for " + lasts.String() + ": possible, since Unlock may have been called before that"
 	case f.Certain:
 		return text + who + " both held the lock for " + lasts.String() + "; certain unless their clocks are " + f.Slack.String() + " apart"
 	case lasts > 0:
@@ -409,6 +418,9 @@ func (v *verdicts) run() *reports.Run {
 		s.Faults = append(s.Faults, sim.Fault{Name: c.History.Faults[i].Name, Action: sim.Action{Kind: sim.Pause, Node: client}, For: c.History.Faults[i].End.Sub(c.History.Faults[i].Begin)})
 	}
 	log := &reports.Log{Command: v.command(), Assumes: []string{"the log tells the truth", "its times are right to " + widest.String()}}
+	if slices.ContainsFunc(c.History.Acquisitions, func(a history.Acquisition) bool { return a.Vague }) {
+		log.Assumes = append(log.Assumes, "Unlock takes "+v.unlock.String()+" at most")
+	}
 	if c.Finding.Lock != "" {
 		log.Heading = append(log.Heading, "lock "+reports.Visible(c.Finding.Lock))
 	}
@@ -424,6 +436,9 @@ func (v *verdicts) command() []string {
 	words := append([]string{"locksim", "judge"}, v.logs...)
 	if v.mapping != "" {
 		words = append(words, "--map", v.mapping)
+	}
+	if v.unlock.value != time.Second {
+		words = append(words, "--unlock", v.unlock.String())
 	}
 	if v.uncertainty.all >= 0 {
 		words = append(words, "--uncertainty", v.uncertainty.all.String())

@@ -20,7 +20,7 @@ func judged(t *testing.T, h *history.History, uncertainty time.Duration) (*inges
 	t.Helper()
 	var log bytes.Buffer
 	require.NoError(t, ingest.WriteHistory(&log, h, uncertainty))
-	j := ingest.NewJudge(10)
+	j := ingest.NewJudge(10, time.Second)
 	text := log.String()
 	_, err := ingest.Merge([]ingest.Source{{Name: "run.jsonl", Text: &log}}, &ingest.Options{Uncertainty: -1}, j.Take)
 	require.NoError(t, err, text)

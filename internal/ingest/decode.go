@@ -56,99 +56,99 @@ func shown(value []byte) []byte {
 }
 
 const (
-	timeAllowed     = `a time such as "2026-01-02T15:04:05.123Z", or a duration since the beginning such as "1.5s"`
+	timeAllowed     = `a time such as "2026-01-02T15:04:05.123Z", or a duration since the beginning such as "1.5s"; other forms need a mapping with time-form`
 	durationAllowed = `a duration such as "50ms", not negative`
 	numberAllowed   = "a whole number, not negative"
 )
 
 func (d *decoder) decode(r record, e *Event) error {
 	*e = Event{Off: -1, Until: -1, Called: -1, Answered: -1}
-	kind := r.last("event")
-	var lease, until *field
+	var lease *field
 	for i := range r {
 		f := &r[i]
-		var err error
-		switch f.name {
-		case "time":
-			e.At, err = d.moment(f)
-		case "client":
-			e.Client = d.word(f.value)
-		case "event":
-			err = d.kind(f, e)
-		case "lock":
-			e.Lock = d.word(f.value)
-		case "id":
-			e.ID = d.word(f.value)
-		case "token":
-			e.Token, err = number(f)
-		case "uncertainty":
-			e.Off, err = span(f)
-		case "until":
-			until = f
-		case "lease":
+		if f.name == "lease" {
 			lease = f
-		case "register":
-			e.Register = d.word(f.value)
-		case "version":
-			e.Version, err = number(f)
-			e.Counted = true
-		case "called":
-			e.Called, err = d.moment(f)
-		case "answered":
-			e.Answered, err = d.moment(f)
-		case "outcome":
-			i := slices.Index(outcomeNames, string(f.value))
-			if e.Outcome = Outcome(max(i, 0)); i < 0 {
-				err = wrong(f, strings.Join(outcomeNames, ", "))
-			}
-		case "for":
-			e.Span, err = span(f)
-		case "text":
-			e.Text = string(f.value)
-		default:
-			if d.strict {
-				err = flawAt(f.where, "unknown field %q%s; a log with other fields needs a mapping (--map)", f.name, meant(f.name, fieldNames))
-			}
+			continue
 		}
-		if err != nil {
+		if err := d.field(f, e); err != nil {
 			return err
 		}
 	}
 	switch {
 	case r.last("time") == nil:
 		return flawAt(1, "the line states no time: want %s", timeAllowed)
-	case kind == nil:
+	case r.last("event") == nil:
 		return flawAt(1, "the line has no event; allowed: %s", strings.Join(kindNames[:], ", "))
 	case e.Client == "":
 		return flawAt(1, "the line does not say whose it is: the field client is missing, or empty")
-	}
-	return d.complete(e, until, lease)
-}
-
-// complete sets what other fields of a line depend on.
-func (d *decoder) complete(e *Event, until, lease *field) (err error) {
-	if lease != nil {
+	case lease != nil && e.Until < 0:
 		length, err := span(lease)
 		if err != nil {
 			return err
 		}
 		e.Until = e.At.Add(length)
 	}
-	if until != nil {
-		if e.Until, err = d.moment(until); err != nil {
-			return err
+	return d.uncertainty(e)
+}
+
+// field sets what one field says.
+func (d *decoder) field(f *field, e *Event) (err error) {
+	switch f.name {
+	case "time":
+		e.At, err = d.moment(f)
+	case "client":
+		e.Client = d.word(f.value)
+	case "event":
+		err = d.kind(f, e)
+	case "lock":
+		e.Lock = d.word(f.value)
+	case "id":
+		e.ID = d.word(f.value)
+	case "token":
+		e.Token, err = number(f)
+	case "uncertainty":
+		e.Off, err = span(f)
+	case "until":
+		e.Until, err = d.moment(f)
+	case "register":
+		e.Register = d.word(f.value)
+	case "version":
+		e.Version, err = number(f)
+		e.Counted = true
+	case "called":
+		e.Called, err = d.moment(f)
+	case "answered":
+		e.Answered, err = d.moment(f)
+	case "outcome":
+		i := slices.Index(outcomeNames, string(f.value))
+		if e.Outcome = Outcome(max(i, 0)); i < 0 {
+			err = wrong(f, strings.Join(outcomeNames, ", "))
+		}
+	case "for":
+		e.Span, err = span(f)
+	case "text":
+		e.Text = string(f.value)
+	default:
+		if d.strict {
+			err = flawAt(f.where, "unknown field %q%s; a log with other fields needs a mapping (--map)", f.name, meant(f.name, fieldNames))
 		}
 	}
-	if e.Off < 0 {
-		off, ok := d.offs[e.Client]
-		if !ok {
-			off = d.off
-		}
-		if off < 0 {
-			return flawAt(1, "the line of %s does not say how wrong its time may be: give it the field uncertainty, or say --uncertainty 50ms, or --uncertainty 0s if one clock wrote all lines", e.Client)
-		}
-		e.Off = off
+	return err
+}
+
+// uncertainty sets that of a line which does not state it.
+func (d *decoder) uncertainty(e *Event) error {
+	if e.Off >= 0 {
+		return nil
 	}
+	off, ok := d.offs[e.Client]
+	if !ok {
+		off = d.off
+	}
+	if off < 0 {
+		return flawAt(1, "the line of %s does not say how wrong its time may be: give it the field uncertainty, or say --uncertainty 50ms, or --uncertainty 0s if one clock wrote all lines", e.Client)
+	}
+	e.Off = off
 	return nil
 }
 

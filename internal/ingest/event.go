@@ -44,24 +44,6 @@ var kindNames = [kinds]string{
 	"crashed", "paused", "note",
 }
 
-var kindDocs = [kinds]string{
-	"Lock is called",
-	"Lock has returned with the lock: from here on the client believes that it holds",
-	"Lock has returned without the lock",
-	"the client believes that it still holds the lock",
-	"the client has renewed its lease, and still holds the lock",
-	"the client learns that it no longer holds the lock, or stops by its own deadline",
-	"Unlock is called: from here on the client no longer believes that it holds",
-	"Unlock has returned; without a line release before it, the client stopped at this moment",
-	"a read of the resource",
-	"the resource was asked whether it would accept a write",
-	"a write, which the resource accepted unless outcome says otherwise",
-	"a write that the resource refused",
-	"the client's process has died",
-	"the client's process stood still from this moment on, as for a garbage collection",
-	"anything else that a reader of the explanation should know, such as a time-out",
-}
-
 // String returns the name that lines use.
 func (k Kind) String() string { return kindNames[k] }
 

@@ -21,6 +21,7 @@ type Judge struct {
 	now     trace.Instant
 	check   checker.Checker
 	keep    int
+	unlock  time.Duration
 	batch   int // checkedAtOnce
 	most    int // mostHolds
 	result  Result
@@ -58,6 +59,7 @@ type Side struct {
 	Token    uint64 // 0: none
 	Position Position
 	From, To trace.Instant // its belief by the log's times; To is Never if the log does not tell of an end
+	Vague    bool          // To is when Unlock had returned
 }
 
 // Finding is something that the logs show, or may.
@@ -81,9 +83,10 @@ type Case struct {
 	Pauses  []string // clients of History.Faults, in their order
 }
 
-// NewJudge returns a judge that remembers so many findings.
-func NewJudge(keep int) *Judge {
-	return &Judge{locks: map[string]*lock{}, asides: map[string][]aside{}, counted: map[string]bool{}, keep: keep, batch: checkedAtOnce, most: mostHolds}
+// NewJudge returns a judge that remembers so many findings. Where a log says when Unlock had returned, but not when it was called, that
+// was at most so long before.
+func NewJudge(keep int, unlock time.Duration) *Judge {
+	return &Judge{locks: map[string]*lock{}, asides: map[string][]aside{}, counted: map[string]bool{}, keep: keep, unlock: unlock, batch: checkedAtOnce, most: mostHolds}
 }
 
 // Events is how many events it has taken.
@@ -135,7 +138,7 @@ func (j *Judge) lock(name string) *lock {
 	l := j.locks[name]
 	if l == nil {
 		l = newLock(name)
-		l.next = j.batch
+		l.next, l.unlock = j.batch, j.unlock
 		j.locks[name] = l
 		j.names = append(j.names, name)
 	}
@@ -307,7 +310,7 @@ func (j *Judge) find(s *segment, f Finding, ids ...history.ID) {
 	f.At, f.Until = f.At+s.origin, f.Until+s.origin
 	for _, id := range ids {
 		h := s.holds[id-1]
-		side := Side{Client: h.a.Client, Token: h.a.Token, Position: h.at, From: h.a.Returned, To: trace.Never}
+		side := Side{Client: h.a.Client, Token: h.a.Token, Position: h.at, From: h.a.Returned, To: trace.Never, Vague: h.a.Vague}
 		if b, ok := h.a.Belief(); ok && !h.open && !h.a.Unended {
 			side.To = b.To
 		}

@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 
 // judge judges logs whose clocks are right to within an uncertainty.
 func judge(t require.TestingT, uncertainty time.Duration, logs ...string) *Result {
-	j := NewJudge(1000)
+	j := NewJudge(1000, time.Second)
 	require.NoError(t, judgeWith(j, uncertainty, nil, logs...))
 	return j.Close()
 }
@@ -66,7 +67,11 @@ func TestMistakesAreFoundAndTheirTwinsAccepted(t *testing.T) {
 		{"acquired again without an end", "0s a acquired\n1s b acquire\n5s b acquired\n6s b release\n8s a acquired\n9s a release", "mutual-exclusion", "unknown"},
 		{"the same client again", "0s a acquired\n8s a acquired\n9s a release", "mutual-exclusion", "vacuous"},
 		{"two of one client, told apart", "0s a acquired id=1\n1s a acquired id=2\n2s b acquire\n3s a release id=1\n4s a release id=2\n5s b acquired\n6s b release", "mutual-exclusion", "held"},
-		{"released says when it ended", "0s a acquired\n5s b acquire\n10s b acquired\n11s a released\n12s b release", "mutual-exclusion", "violated"},
+		{"released, and Unlock may have taken as long as they overlap", "0s a acquired\n5s b acquire\n10s b acquired\n10.9s a released\n12s b release", "mutual-exclusion", "unknown"},
+		{"released, and Unlock cannot have taken that long", "0s a acquired\n5s b acquire\n10s b acquired\n11.1s a released\n12s b release", "mutual-exclusion", "violated"},
+		{"released, after a line that shows it hold", "0s a acquired\n5s b acquire\n10s b acquired\n10.1s a holds\n10.2s a released\n12s b release", "mutual-exclusion", "violated"},
+		{"released, within the second", "0s a acquired\n0.1s b acquire\n0.2s b acquired\n0.3s a released\n0.4s b released", "mutual-exclusion", "unknown"},
+		{"released says when it ended", "0s a acquired\n5s b acquire\n10s b acquired\n14s a released\n15s b release", "mutual-exclusion", "violated"},
 		{"release counts, not released", "0s a acquired\n5s b acquire\n9s a release\n10s b acquired\n11s a released\n12s b release", "mutual-exclusion", "held"},
 		{"the lease is over when Lock returns", "0s a acquired\n5s b acquire\n10s b acquired until=9s\n11s a release", "mutual-exclusion", "held"},
 		{"a lost update", "0s a acquired\n1s a read version=7\n5s b acquired\n6s b read version=7\n7s b write version=8\n8s b release\n9s a write version=9\n10s a release", "resource", "violated"},
@@ -87,7 +92,7 @@ func TestMistakesAreFoundAndTheirTwinsAccepted(t *testing.T) {
 			sorted := strings.Split(c.log, "\n")
 			rand.New(rand.NewPCG(1, 2)).Shuffle(len(sorted), func(i, k int) { sorted[i], sorted[k] = sorted[k], sorted[i] })
 			if !strings.Contains(c.log, "0s b acquire\n0s") { // moments that are equal keep the order of their lines
-				j := NewJudge(10)
+				j := NewJudge(10, time.Second)
 				_, err := Merge([]Source{{"log", strings.NewReader(lines(strings.Join(sorted, "\n")))}}, &Options{Window: time.Hour}, j.Take)
 				require.NoError(t, err)
 				require.Equal(t, c.want, j.Close().Verdicts[property].String(), "the order of the lines matters")
@@ -119,7 +124,7 @@ func TestForgettingWhatIsOverChangesNothing(t *testing.T) {
 		log := drawLog(t)
 		uncertainty := time.Duration(rapid.IntRange(0, 30).Draw(t, "uncertainty")) * time.Millisecond
 		found := func(batch int) *Result {
-			j := NewJudge(1000)
+			j := NewJudge(1000, time.Second)
 			j.batch = batch
 			_, err := Merge([]Source{{"log", strings.NewReader(log)}}, &Options{Uncertainty: uncertainty, Window: time.Minute}, j.Take)
 			require.NoError(t, err)
@@ -143,7 +148,7 @@ func TestAHolderThatComesBackMuchLaterIsFound(t *testing.T) {
 		fmt.Fprintf(&b, "%ds b acquired\n%d.5s b release\n", i+1, i+1)
 	}
 	b.WriteString("10000.4s a write\n10002s a release\n")
-	j := NewJudge(10)
+	j := NewJudge(10, time.Second)
 	require.NoError(t, judgeWith(j, 0, nil, lines(b.String())))
 	most := 0
 	for _, l := range j.locks {
@@ -167,17 +172,17 @@ func TestLogsAreMergedByTime(t *testing.T) {
 }
 
 func TestALineThatComesTooLateIsAnError(t *testing.T) {
-	j := NewJudge(10)
+	j := NewJudge(10, time.Second)
 	err := judgeWith(j, 0, nil, lines("0s a acquired\n10s a release\n8.5s b acquired"))
 	require.EqualError(t, err, "log-1:3:1: the line is 1.5s earlier than log-1:2: sort the log by time, or say --window 2s to wait for such lines")
-	require.NoError(t, judgeWith(NewJudge(10), 0, nil, lines("0s a acquired\n10s a release\n9.5s b acquired")))
+	require.NoError(t, judgeWith(NewJudge(10, time.Second), 0, nil, lines("0s a acquired\n10s a release\n9.5s b acquired")))
 }
 
 func TestAnUncertaintyThatIsNotStatedIsAnError(t *testing.T) {
 	log := lines("0s a acquired\n1s b acquired uncertainty=1s")
-	err := judgeWith(NewJudge(10), -1, nil, log)
+	err := judgeWith(NewJudge(10, time.Second), -1, nil, log)
 	require.ErrorContains(t, err, "log-1:1:1: the line of a does not say how wrong its time may be")
-	require.NoError(t, judgeWith(NewJudge(10), -1, nil, lines("0s a acquired uncertainty=1s\n1s b acquired uncertainty=1s")))
+	require.NoError(t, judgeWith(NewJudge(10, time.Second), -1, nil, lines("0s a acquired uncertainty=1s\n1s b acquired uncertainty=1s")))
 }
 
 // A log of one client tells of no other; notes and pauses alone tell of no lock.
@@ -186,6 +191,18 @@ func TestTheBeginningOfALogMayBeMissing(t *testing.T) {
 	require.Equal(t, 1, r.Orphans)
 	require.Equal(t, 1, r.Certain) // b shows that it holds before its acquisition is told
 	require.Equal(t, 1, judge(t, 0, lines("0s a note text=x")).Events)
+}
+
+// The page for users names every event and every field.
+func TestTheFormatIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/judging.md")
+	require.NoError(t, err)
+	for _, name := range append(append(KindNames(), fieldNames...), append(mappingKeys, mappingFormats...)...) {
+		require.Contains(t, string(page), "`"+name+"`", "docs/judging.md")
+	}
+	for _, form := range timeForms {
+		require.Contains(t, string(page), "`"+form+"`", "docs/judging.md")
+	}
 }
 
 func FuzzMerge(f *testing.F) {
@@ -203,7 +220,7 @@ func FuzzMerge(f *testing.F) {
 				return
 			}
 		}
-		j := NewJudge(3)
+		j := NewJudge(3, time.Second)
 		j.batch, j.most = 2, 4
 		if err := judgeWith(j, 0, m, log, log); err != nil {
 			require.ErrorAs(t, err, new(*Problem))

@@ -58,6 +58,7 @@ type lock struct {
 	floor     map[int]uint64 // the version of a register before those of the holds
 	largest   *hold          // the largest token of what has been forgotten
 	next      int            // when to look again whether enough is over
+	unlock    time.Duration  // how long Unlock may take
 	overfull  bool           // acquisitions were forgotten that were not over
 	uncounted bool           // an access states no version
 }
@@ -153,6 +154,9 @@ func (h *hold) take(l *lock, e *Event) {
 	case Release:
 		a.Unlocked, h.open = min(a.Unlocked, e.At), false
 	case Released:
+		if a.Unlocked == trace.Never && h.open {
+			a.Vague, a.Seen = true, max(a.Seen, e.At.Add(-l.unlock))
+		}
 		a.Unlocked, a.Released, h.open = min(a.Unlocked, e.At), e.At, false
 		a.Release = [...]history.Outcome{Accepted: history.OK, Denied: history.Failed, Unknown: history.Unknown}[e.Outcome]
 	case Crashed:

@@ -164,7 +164,7 @@ func (j *Judge) caseOf(s *segment, f Finding, ids []history.ID) *Case {
 	for _, id := range ids {
 		h := s.holds[id-1]
 		taking[h] = true
-		from, to = min(from, h.a.Invoked, h.a.Returned), max(to, h.end())
+		from, to = min(from, h.a.Returned), max(to, h.end())
 	}
 	room := mostDrawn - len(taking)
 	var around []*hold
