@@ -56,6 +56,9 @@ func TestCommandsInDocumentsExist(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("my-story.yaml", story, 0o600)) // the reader's own
 	require.NoError(t, os.WriteFile("my.yaml", profile, 0o600))
+	for name, text := range map[string]string{"pod-a.jsonl": "", "pod-b.jsonl": "", "app.map": "", "app.log": ""} {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	}
 	require.NoError(t, os.Mkdir("mylock", 0o700))
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -19,7 +19,7 @@ func TestEveryFormatIsWrittenAndListed(t *testing.T) {
 	begins := map[string]string{
 		"text": "story — ", "json": `{"schema":"locksim.run/1"`, "timeline": `[{"schema":"` + reports.TimelineSchema, "svg": "<svg ",
 		"html": "<!doctype html>", "mermaid": "sequenceDiagram\n", "chrome": `{"displayTimeUnit"`, "porcupine": "<!doctype html>",
-		"junit": "<?xml ", "github": "  scenario ",
+		"junit": "<?xml ", "github": "  scenario ", "log": `{"time":`,
 	}
 	_, help, _ := locksim(t.Context(), "help", "run")
 	for _, f := range formats() {
