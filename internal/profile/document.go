@@ -5,7 +5,7 @@ import "strings"
 // introduction stands before the tables of the fields. A ~ stands for a backquote.
 const introduction = `# The format of profiles
 
-A profile says what happens in a deployment, and how often: ~locksim measure --profile~ reads it.
+A profile says what happens in a deployment, and how often: ~measure --profile~ reads it.
 [odds.md](odds.md) explains what it is for and how its numbers are measured. The tables below are generated from those that the
 reader uses; ~profile.schema.json~ is the same for editors. An editor completes and checks a file that begins with this line:
 
