@@ -385,7 +385,7 @@ func (c *call) reportAdvice(o *adviseOptions, a *advised) int {
 	if o.format.value == "json" {
 		err = a.json(out)
 	} else {
-		err = a.text(out)
+		a.text(out)
 	}
 	if failed := out.commit(); err == nil {
 		err = failed

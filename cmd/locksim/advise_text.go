@@ -19,7 +19,7 @@ import (
 const adviceConfidence = 95
 
 // text prints the case, what was violated, and what helps.
-func (a *advised) text(w io.Writer) error {
+func (a *advised) text(w io.Writer) {
 	r := a.report
 	say := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 	say("%s: %s", reports.Visible(a.plan.File), reports.Visible(a.title))
@@ -33,7 +33,7 @@ func (a *advised) text(w io.Writer) error {
 	a.cases(w, r.Base)
 	if !r.Base.Violated() {
 		a.margins(w)
-		return nil
+		return
 	}
 	a.grade(w, advise.Holds, "With any one of these changes nothing is violated:")
 	a.grade(w, advise.Guards, "These protect the data, though two clients may still believe that they hold the lock:")
@@ -54,7 +54,6 @@ func (a *advised) text(w io.Writer) error {
 		lines(w, "  - ", s)
 	}
 	say("\nA rate is a share of the seeds, which draw latencies and random choices; it is not the odds of a production system.")
-	return nil
 }
 
 // skipped says of locks that were not tried why, those with the same reason together.
@@ -129,10 +128,10 @@ func intervalOf(c *advise.Case, n *measure.Counts) string {
 		return " (all alike, so that no bound follows)"
 	}
 	i := n.Interval(float64(adviceConfidence) / 100)
-	switch {
-	case n.Violated == 0:
+	switch n.Violated {
+	case 0:
 		return fmt.Sprintf(" (at most %s)", above(i.Most))
-	case n.Violated == n.Runs:
+	case n.Runs:
 		return fmt.Sprintf(" (at least %s)", below(i.Least))
 	}
 	return fmt.Sprintf(" (%s to %s)", below(i.Least), above(i.Most))

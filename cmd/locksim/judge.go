@@ -169,8 +169,9 @@ func runJudge(c *call) int {
 		return exitDiffers
 	case checker.Undecided:
 		return exitInconclusive
+	default:
+		return exitOK
 	}
-	return exitOK
 }
 
 // judge reads the logs.

@@ -113,6 +113,7 @@ func (j *Judge) Take(e *Event) error {
 	case Crashed:
 		j.crash(e)
 		return nil
+	default: // of one lock
 	}
 	if !j.counted[e.Client] && len(j.counted) < mostWords {
 		j.counted[e.Client] = true
@@ -205,6 +206,7 @@ func (j *Judge) Close() *Result {
 		r.Reasons[p] = "two may have believed to hold the lock at once: what the log shows does not exclude it"
 	case checker.Vacuous:
 		r.Reasons[p] = "the log shows nobody ask for the lock while another client held it: log acquire, too, when Lock is called"
+	default: // the checker has said why
 	}
 	return r
 }

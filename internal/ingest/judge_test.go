@@ -133,7 +133,7 @@ func TestForgettingWhatIsOverChangesNothing(t *testing.T) {
 		whole, parts := found(1000), found(2)
 		require.Equal(t, whole.Certain, parts.Certain, log)
 		require.Equal(t, whole.Verdicts[checker.MutualExclusion], parts.Verdicts[checker.MutualExclusion])
-		require.Equal(t, len(whole.Findings), len(parts.Findings))
+		require.Len(t, parts.Findings, len(whole.Findings))
 		for i := range whole.Findings {
 			require.Equal(t, whole.Findings[i].Sides, parts.Findings[i].Sides)
 		}

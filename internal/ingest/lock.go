@@ -87,6 +87,7 @@ func (l *lock) take(e *Event) bool {
 	case Failed:
 		l.begin(key, e, history.Failed)
 		return true
+	default: // of an acquisition that there is
 	}
 	h := l.current[key]
 	if h == nil && (e.Kind == Holds || e.Kind == Renewed) { // the log begins after its acquisition
@@ -163,6 +164,7 @@ func (h *hold) take(l *lock, e *Event) {
 		a.Crashed, h.open = min(a.Crashed, e.At), false
 	case Read, Check, Write, Refused:
 		h.access(l, e)
+	default: // take and the judge have noted them
 	}
 }
 

@@ -141,6 +141,7 @@ func (s *segment) staleWrites(concerns func(...history.ID) bool) (certain, possi
 			certain++
 		case possibly:
 			possible++
+		case notStale:
 		}
 	}
 	if r := &s.report; certain+possible > 0 && r.Verdicts[checker.Resource] == checker.NotJudged {

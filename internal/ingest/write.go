@@ -58,9 +58,8 @@ func (l *line) text(key, value string) *line {
 	return l
 }
 
-func (l *line) number(key string, n uint64) *line {
+func (l *line) number(key string, n uint64) {
 	l.json = append(l.json, `,"`+key+`":`+strconv.FormatUint(n, 10)...)
-	return l
 }
 
 func (l *line) moment(key string, at trace.Instant) *line {

@@ -44,6 +44,7 @@ type longer struct {
 	share float64
 }
 
+// Tail implements [Law].
 func (l longer) Tail(d time.Duration) float64 {
 	switch {
 	case d < l.than:
@@ -54,6 +55,7 @@ func (l longer) Tail(d time.Duration) float64 {
 	return min(1, l.all.Tail(d)/l.share)
 }
 
+// Above implements [Law].
 func (l longer) Above(p float64) time.Duration {
 	if l.share == 0 {
 		return l.than
@@ -64,6 +66,7 @@ func (l longer) Above(p float64) time.Duration {
 	return max(l.than, l.all.Above(max(p, 0)*l.share))
 }
 
+// Quantile implements [Law].
 func (l longer) Quantile(p float64) time.Duration { return l.Above(1 - p) }
 
 func (l longer) String() string {

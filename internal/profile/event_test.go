@@ -16,7 +16,7 @@ func TestLongerEventsHappenAsOftenAsBefore(t *testing.T) {
 			want, got := e.Rate.PerSecond*l.Tail(d), long.Rate.PerSecond*long.Length.Tail(d)
 			require.InDelta(t, want, got, 1e-12*want, "%s at %v", name, d)
 		}
-		require.Equal(t, 1., long.Length.Tail(49*ms), name)
+		require.InDelta(t, 1, long.Length.Tail(49*ms), 0, name)
 		require.InDelta(t, float64(50*ms), float64(long.Length.Above(1)), 10, name)
 		for _, p := range []float64{.5, .01, 1e-6} {
 			if d := long.Length.Above(p); d < 1000*time.Hour && long.Length.Tail(d) > 0 {
@@ -42,6 +42,6 @@ func TestRefitsOfEventsAreOfRateAndLaw(t *testing.T) {
 	require.NotEqual(t, refits[0].Rate.PerSecond, refits[1].Rate.PerSecond)
 	require.NotEqual(t, refits[0].Length.Tail(100*ms), refits[1].Length.Tail(100*ms))
 	stated := Event{Rate: Rate{PerSecond: 1}, Length: fitted}.Refits(5, 1)
-	require.Equal(t, 1., stated[3].Rate.PerSecond)
+	require.InDelta(t, 1, stated[3].Rate.PerSecond, 0)
 	require.Less(t, refits[0].Longer(10*ms).Rate.PerSecond, refits[0].Rate.PerSecond)
 }

@@ -48,6 +48,7 @@ func (l law) String() string {
 	return l.text(brief)
 }
 
+// Tail implements [Law].
 func (l law) Tail(d time.Duration) float64 {
 	if d < 0 {
 		return 1
@@ -55,6 +56,7 @@ func (l law) Tail(d time.Duration) float64 {
 	return l.tail(float64(d))
 }
 
+// Above implements [Law].
 func (l law) Above(p float64) time.Duration {
 	if !(p < 1) { // not a number either
 		p = 1
@@ -62,6 +64,7 @@ func (l law) Above(p float64) time.Duration {
 	return duration(l.above(max(p, 0)))
 }
 
+// Quantile implements [Law].
 func (l law) Quantile(p float64) time.Duration { return l.Above(1 - p) }
 
 // duration rounds up, so that what Above returns is not exceeded more often than it says.

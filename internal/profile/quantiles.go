@@ -12,6 +12,7 @@ import (
 // Ending says how a table of quantiles goes on behind its last one.
 type Ending string
 
+// What a profile's field tail may be.
 const (
 	EndsPareto      Ending = "pareto"      // the line through the last two on a scale that is logarithmic in both directions
 	EndsExponential Ending = "exponential" // the line through the last two where only the probability is logarithmic
@@ -82,8 +83,9 @@ func (t table) tail(x float64) float64 {
 			return last.tail * math.Pow(last.x/x, t.slope())
 		case EndsExponential:
 			return last.tail * math.Exp(-t.slope()*(x-last.x))
+		default:
+			return 0
 		}
-		return 0
 	case x < t.points[0].x:
 		if t.points[0].tail == 1 {
 			return 1
@@ -112,8 +114,9 @@ func (t table) above(p float64) float64 {
 			return last.x * math.Pow(last.tail/p, 1/t.slope())
 		case EndsExponential:
 			return last.x + math.Log(last.tail/p)/t.slope()
+		default:
+			return last.x
 		}
-		return last.x
 	case p >= first.tail:
 		if first.tail == 1 {
 			return first.x
@@ -150,8 +153,9 @@ func (t table) text(brief printer) string {
 		return fmt.Sprintf("%s; beyond %s Pareto with exponent %.3g, by the last two", text, brief(last.x), t.slope())
 	case EndsExponential:
 		return fmt.Sprintf("%s; beyond %s exponential with a mean excess of %s, by the last two", text, brief(last.x), brief(1/t.slope()))
+	default:
+		return text + "; never more"
 	}
-	return text + "; never more"
 }
 
 // percentile names the quantile that is exceeded with this probability.

@@ -86,7 +86,7 @@ func gamma(random *rand.Rand, shape float64) float64 {
 	c := 1 / math.Sqrt(9*d)
 	for {
 		x := random.NormFloat64()
-		v := math.Pow(1+c*x, 3)
+		v := (1 + c*x) * (1 + c*x) * (1 + c*x)
 		if v > 0 && math.Log(1-random.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
 			return d * v
 		}

@@ -33,7 +33,7 @@ func TestProfileIsRead(t *testing.T) {
 	p, err := Read("my.yaml", []byte(whole), noFiles)
 	require.NoError(t, err)
 	require.Equal(t, "20/s", p.Acquisitions.String())
-	require.Equal(t, .05, p.Contention.Share)
+	require.InDelta(t, .05, p.Contention.Share, 0)
 	require.True(t, p.Work.CPU)
 	require.InEpsilon(t, .01, p.Work.Length.Tail(2*time.Second), 1e-9)
 	require.Equal(t, "gc", p.Pauses[0].Name)

@@ -120,7 +120,11 @@ type largest []atom
 func (l largest) Len() int           { return len(l) }
 func (l largest) Less(i, j int) bool { return l[i].x < l[j].x }
 func (l largest) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
-func (l *largest) Push(a any)        { *l = append(*l, a.(atom)) }
+
+// Push implements [heap.Interface].
+func (l *largest) Push(a any) { *l = append(*l, a.(atom)) }
+
+// Pop implements [heap.Interface].
 func (l *largest) Pop() any {
 	last := len(*l) - 1
 	a := (*l)[last]

@@ -205,13 +205,13 @@ func (a *advisor) judge(adv *Advice) {
 	}
 }
 
-// try plays a change, and keeps it as advice if it helps, or else as useless if a reader might have expected it to help. Scenarios that
-// cannot be played are left out.
-func (a *advisor) try(kind, what string, expected bool, changes ...scenarios.Change) (*Advice, error) {
-	return a.tryIn(a.plan.File, nil, &Advice{Kind: kind, What: what}, expected, changes)
+// try plays a change, and keeps it as advice if it helps, or else as useless. Scenarios that cannot be played are left out.
+func (a *advisor) try(kind, what string, changes ...scenarios.Change) (*Advice, error) {
+	return a.tryIn(a.plan.File, nil, &Advice{Kind: kind, What: what}, true, changes)
 }
 
-// tryIn does the same with another scenario, if its text is given. It stops after the first runs if they fix nothing.
+// tryIn does the same with another scenario, if its text is given, and keeps what is useless only if a reader might have expected it to
+// help. It stops after the first runs if they fix nothing.
 func (a *advisor) tryIn(file string, text []byte, adv *Advice, expected bool, changes []scenarios.Change) (*Advice, error) {
 	a.say("trying: " + adv.What)
 	t, err := a.play(file, text, changes, a.plan.Seeds, func(t *Trial) bool {

@@ -25,7 +25,7 @@ func (a *advisor) renewal() error {
 	if !a.lock.Extends && !(a.lock.HeedsRenew && a.lock.Lease) || l.Renew > 0 {
 		return nil
 	}
-	_, err := a.try("renew", "renewing the lease every third of it, with the lock's own means", true, a.third())
+	_, err := a.try("renew", "renewing the lease every third of it, with the lock's own means", a.third())
 	return err
 }
 
@@ -50,7 +50,7 @@ func (a *advisor) styles() error {
 		if s.style <= now {
 			continue
 		}
-		if _, err := a.try("style", s.what, true, scenarios.Change{Path: "styles", Value: s.style.String()}); err != nil {
+		if _, err := a.try("style", s.what, scenarios.Change{Path: "styles", Value: s.style.String()}); err != nil {
 			return err
 		}
 	}
@@ -90,13 +90,13 @@ func fencing(m history.Fencing) scenarios.Change {
 // fencing has the resource refuse late writes.
 func (a *advisor) fencing() error {
 	for _, i := range a.fenced(a.lock) {
-		if _, err := a.try("fencing", modes[i].what, true, fencing(modes[i].mode)); err != nil {
+		if _, err := a.try("fencing", modes[i].what, fencing(modes[i].mode)); err != nil {
 			return err
 		}
 	}
 	if a.lock.Guard && !a.scenario.Resource.Guarded {
 		_, err := a.try("guard", "keeping the data on the lock's own servers, which accept a write in one step with the proof of the lock",
-			true, scenarios.Change{Path: "resource.in", Value: "servers"})
+			scenarios.Change{Path: "resource.in", Value: "servers"})
 		return err
 	}
 	return nil
@@ -107,7 +107,7 @@ func (a *advisor) deployment() error {
 	s := a.scenario
 	f := s.Servers.Facts()
 	set := func(kind, what, path, value string) error {
-		_, err := a.try(kind, what, true, scenarios.Change{Path: path, Value: value})
+		_, err := a.try(kind, what, scenarios.Change{Path: path, Value: value})
 		return err
 	}
 	if f.Has(backend.Persistence) && Deployable(a.lock) && a.crashes() {

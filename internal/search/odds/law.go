@@ -15,11 +15,17 @@ type scaled struct {
 	by float64
 }
 
-func (s scaled) Tail(d time.Duration) float64  { return s.Law.Tail(time.Duration(float64(d) / s.by)) }
+// Tail implements [Law].
+func (s scaled) Tail(d time.Duration) float64 { return s.Law.Tail(time.Duration(float64(d) / s.by)) }
+
+// Above implements [Law].
 func (s scaled) Above(p float64) time.Duration { return time.Duration(float64(s.Law.Above(p)) * s.by) }
+
+// Quantile implements [Law].
 func (s scaled) Quantile(p float64) time.Duration {
 	return time.Duration(float64(s.Law.Quantile(p)) * s.by)
 }
+
 func (s scaled) String() string { return fmt.Sprintf("%g times %v", s.by, s.Law) }
 
 // poisson is the probability of exactly n events where mean are expected.

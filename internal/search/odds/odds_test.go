@@ -148,7 +148,7 @@ func pausing(rate float64, l odds.Law) float64 {
 
 // atLeastThree is the probability that at least three of five happen, each with the probability q.
 func atLeastThree(q float64) float64 {
-	return 10*math.Pow(q, 3)*math.Pow(1-q, 2) + 5*math.Pow(q, 4)*(1-q) + math.Pow(q, 5)
+	return q * q * q * (10*(1-q)*(1-q) + 5*q*(1-q) + q*q)
 }
 
 // exposed is in how much of five seconds b can still profit from what happens: it asks evenly within the last ten milliseconds.

@@ -178,10 +178,10 @@ func (t *try) threshold(law Law, rarest float64, i int) (low, high time.Duration
 	if near := t.part.guess(t.draw, i); near > 0 { // what other samples came to saves runs
 		rare := atLeast(law, near)
 		for _, by := range nearby {
-			if low, high = t.bracket(i); low < near {
+			if low, _ = t.bracket(i); low < near {
 				t.run(max(tailQuantile(law, min(rarest, rare*by)), least))
 			}
-			if low, high = t.bracket(i); high > near {
+			if _, high = t.bracket(i); high > near {
 				t.run(tailQuantile(law, rare/by))
 			}
 			if low, high = t.bracket(i); low > least && high < math.MaxInt64 {

@@ -159,12 +159,12 @@ func Evicts(v *model.View, f *model.Fault) bool {
 	})
 }
 
-// notes tells what else became of a node: on a client's lane, of its connection and its session.
 // PlaceOfNote is where a note of a log stands.
 func PlaceOfNote(v *model.View, n *history.Note) Place {
 	return Place{BeliefLane(v.Scope.Name(n.Node, 0)), "note " + n.Text}
 }
 
+// notes tells what else became of a node: on a client's lane, of its connection and its session.
 func (s *story) notes() {
 	for i := range s.v.History.Notes {
 		n := &s.v.History.Notes[i]
