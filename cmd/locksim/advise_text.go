@@ -110,6 +110,8 @@ func (a *advised) cases(w io.Writer, t *advise.Trial) {
 		lines(w, "  ✗ ", fmt.Sprintf("%s: %s", name, strings.Join(rates, ", ")))
 		if shown < checker.PropertyCount {
 			fmt.Fprintf(w, "      %s\n", t.Replay(c, shown))
+		} else {
+			fmt.Fprintf(w, "      %s\n", t.Show(c))
 		}
 	}
 }
@@ -154,7 +156,7 @@ func quietly(c *advise.Case) string {
 func (a *advised) margins(w io.Writer) {
 	r := a.report
 	if r.Base.Unknown() {
-		fmt.Fprintln(w, "\nIt cannot be told whether it holds.")
+		fmt.Fprintln(w, "\nIt cannot be told whether it holds. The commands above say why, such as that nobody acquires the lock before the run ends.")
 		return
 	}
 	fmt.Fprintln(w, "\nIt holds. Nothing has to be changed.")
@@ -162,16 +164,19 @@ func (a *advised) margins(w io.Writer) {
 		fmt.Fprintln(w, "No change of a single length by up to three leases was found that violates it.")
 		return
 	}
-	fmt.Fprintln(w, "It would not with, smallest changes first:")
+	fmt.Fprintln(w, "It would not hold with one of these changes, the smallest first:")
 	for i, m := range r.Margins {
 		if i == mostMargins {
 			break
 		}
-		text := fmt.Sprintf("%s of %s instead of %s", m.What, scenarios.Brief(m.To), scenarios.Brief(m.From))
+		text := fmt.Sprintf("%s: %s instead of %s", m.What, scenarios.Brief(m.To), scenarios.Brief(m.From))
+		if m.From == 0 { // of latencies that are drawn
+			text = fmt.Sprintf("%s: longer by %s", m.What, scenarios.Brief(m.To))
+		}
 		if m.Variant != "" {
 			text += " (" + m.Variant + ")"
 		}
-		text += ": violates " + m.Property.String()
+		text += " violates " + m.Property.String()
 		if 10*m.By() < m.From {
 			text += ", a near miss"
 		}

@@ -123,7 +123,7 @@ func For(ctx context.Context, plan Plan) (*Report, error) {
 	if !base.Violated() {
 		a.say("looking for margins")
 		a.report.Margins = a.margins()
-		return a.report, a.ended()
+		return a.report, cmp.Or(a.limits(), a.ended())
 	}
 	for _, try := range []func() error{a.numbers, a.renewal, a.styles, a.fencing, a.deployment, a.locksOfKind, a.otherLocks, a.pairs} {
 		if err := cmp.Or(try(), a.ended()); err != nil {
@@ -185,7 +185,7 @@ func (a *advisor) judge(adv *Advice) {
 				adv.Left = append(adv.Left, at)
 			case was.violated(p) && !c.unknown(p):
 				adv.Fixed = append(adv.Fixed, at)
-				adv.Idle = adv.Idle || p == checker.MutualExclusion && 2*c.Counts[p].InDanger < c.Counts[p].Runs
+				adv.Idle = adv.Idle || p == checker.MutualExclusion && 4*c.Counts[p].InDanger < c.Counts[p].Runs
 			case c.violated(p), c.unknown(p) && !was.unknown(p):
 				adv.Broken = append(adv.Broken, at)
 			}

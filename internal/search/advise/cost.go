@@ -140,9 +140,119 @@ func (a *advisor) margins() []Margin {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(x, y Margin) int {
-		return cmp.Or(cmp.Compare(x.share(), y.share()), cmp.Compare(x.Property, y.Property))
-	})
+	return list
+}
+
+// byShare puts the smallest changes first, in relation to what is changed.
+func byShare(x, y Margin) int {
+	return cmp.Or(cmp.Compare(x.share(), y.share()), cmp.Compare(x.Property, y.Property))
+}
+
+// limits adds margins of what the user states, which [margin.Of] does not find if a run with it is much longer than one without: how
+// far the work, a fault or the lease may go until something is violated.
+func (a *advisor) limits() error {
+	for _, n := range a.stated() {
+		if slices.ContainsFunc(a.report.Margins, func(m Margin) bool { return m.What == n.what }) {
+			continue
+		}
+		a.say("looking for the limit of " + n.what)
+		kept, broken := n.size, n.size
+		var at *Trial
+		for at == nil && broken != n.most {
+			kept, broken = broken, n.next(broken)
+			t, err := a.limit(&n, broken)
+			switch {
+			case err != nil:
+				return err
+			case t == nil:
+				broken = n.most // there is no such scenario, or it cannot be told
+			case t.Violated():
+				at = t
+			}
+		}
+		if at == nil {
+			continue
+		}
+		unit := unitOf(kept, broken)
+		for {
+			middle := (kept + broken) / 2 / unit * unit
+			if middle == kept || middle == broken || middle < min(kept, broken) {
+				break
+			}
+			t, err := a.limit(&n, middle)
+			if err != nil {
+				return err
+			}
+			if t != nil && t.Violated() {
+				broken, at = middle, t
+			} else {
+				kept = middle
+			}
+		}
+		a.enter(&n, at, kept, broken)
+	}
+	slices.SortStableFunc(a.report.Margins, byShare)
+	return nil
+}
+
+// limit plays a number; nil if it cannot be told what is violated with it.
+func (a *advisor) limit(n *number, size time.Duration) (*Trial, error) {
+	t, err := a.play(a.plan.File, nil, n.changes(size), a.sought(), (*Trial).Violated)
+	switch {
+	case a.ended() != nil:
+		return nil, a.ended()
+	case isWrong(err), err == nil && t.Unknown() && !t.Violated():
+		return nil, nil
+	}
+	return t, err
+}
+
+// enter notes a limit, with what gives way first.
+func (a *advisor) enter(n *number, t *Trial, kept, broken time.Duration) {
+	for i := range t.Cases {
+		for p := range checker.PropertyCount {
+			if t.Cases[i].violated(p) {
+				m := Margin{Variant: t.Cases[i].Variant, Margin: margin.Margin{Property: p, What: n.what, From: n.size, To: broken, Kept: kept}}
+				a.report.Margins = append(a.report.Margins, m)
+				return
+			}
+		}
+	}
+}
+
+// stated are the numbers of a scenario that a user knows: work, the lease, and how long faults last.
+func (a *advisor) stated() []number {
+	s := a.scenario
+	var list []number
+	for _, n := range a.lengths() {
+		switch n.kind {
+		case "work":
+			n.what, n.up, n.most = "work of a client", true, largest*n.size
+			n.changes = func(d time.Duration) (list []scenarios.Change) {
+				for i := range s.Clients {
+					if c := &s.Clients[i]; !c.Hangs {
+						list = append(list, change("clients."+c.Name+".work", d))
+					}
+				}
+				return list
+			}
+			list = append(list, n)
+		case "ttl":
+			n.what, n.up, n.most = "lease", false, max(n.size/largest, time.Millisecond)
+			list = append(list, n)
+		}
+	}
+	names := map[string]bool{}
+	for _, c := range s.Cases() {
+		for i, f := range c.Scenario.Faults {
+			if name := f.NameAt(i); f.For > 0 && !names[name] && f.Action.Kind == sim.Pause {
+				names[name] = true
+				path := "faults." + name + ".for"
+				list = append(list, number{what: "pause of " + f.Action.Node, path: path, size: f.For, up: true, most: largest * f.For,
+					changes: func(d time.Duration) []scenarios.Change { return []scenarios.Change{change(path, d)} }})
+			}
+		}
+	}
 	return list
 }
 

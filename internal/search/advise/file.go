@@ -37,7 +37,7 @@ func (s *Situation) File(name string) []byte {
 	line("clients:")
 	line("  # to a happens what goes wrong")
 	line("  a: {%s}", s.client(""))
-	line("  # wants the lock soon after a has it, and asks so often that it notices the end of a's lease at once")
+	line("  # wants the lock soon after a has it, and asks again soon if it does not get it")
 	more := fmt.Sprintf("start: %s, ", brief(min(50*time.Millisecond, (s.Work/20).Truncate(time.Microsecond))))
 	if s.clients() > 2 {
 		more = fmt.Sprintf("count: %d, ", s.clients()-1) + more
@@ -101,8 +101,11 @@ func (s *Situation) client(more string) string {
 	return text + fmt.Sprintf(", again: %s", brief(s.polling()))
 }
 
-// polls reports whether waiting clients ask again and again.
-func polls(lock *locks.Algorithm) bool { return !facts(lock).Answers }
+// polls reports whether waiting clients ask again and again, as often as the scenario says. Those that ask several servers do so after
+// random delays of their own, since clients that ask at the same times would share the votes forever.
+func polls(lock *locks.Algorithm) bool {
+	return !facts(lock).Answers && lock.Authority != locks.Majority
+}
 
 // Title says in a line what the case is.
 func (s *Situation) Title() string {

@@ -143,10 +143,7 @@ func (n *number) next(size time.Duration) time.Duration {
 // settle looks for the border between two values, and confirms it with all seeds. If it has rare violations there, it is moved on.
 func (a *advisor) settle(n *number, best *Advice, from, to time.Duration) error {
 	far := to
-	unit := time.Millisecond
-	for max(from, to) >= 200*unit {
-		unit *= 10
-	}
+	unit := unitOf(from, to)
 	from, to, err := a.bisect(n, best, unit, from, to)
 	if err != nil {
 		return err
@@ -184,6 +181,15 @@ func (a *advisor) settle(n *number, best *Advice, from, to time.Duration) error 
 	best.Lease = a.leaseOf(nil, best.Trial.Changes)
 	a.report.Advice = append(a.report.Advice, *best)
 	return nil
+}
+
+// unitOf is the unit in which borders between two values are told.
+func unitOf(from, to time.Duration) time.Duration {
+	unit := time.Millisecond
+	for max(from, to) >= 200*unit {
+		unit *= 10
+	}
+	return unit
 }
 
 // value is what the number was in a trial.

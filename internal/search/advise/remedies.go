@@ -255,7 +255,7 @@ func (a *advisor) lockAt(lock *locks.Algorithm, kind, what string, expected bool
 		a.report.Skipped = append(a.report.Skipped, Skip{lock.Name, wrong.Problem})
 		return nil
 	}
-	if err != nil || adv.Grade <= Guards || !lock.Token || a.lock.Token {
+	if err != nil || adv.Grade <= Guards || adv.Idle || !lock.Token || a.lock.Token {
 		return err
 	}
 	for _, i := range a.fenced(lock) {

@@ -43,6 +43,9 @@ func (t *Trial) Replay(c *Case, p checker.Property) string {
 	return t.command(c.Variant) + fmt.Sprintf(" --seed %#x", c.First[p])
 }
 
+// Show is the command line that plays the first run of a case.
+func (t *Trial) Show(c *Case) string { return t.command(c.Variant) }
+
 func (t *Trial) command(variant string) string {
 	words := []string{"locksim run", word(t.File)}
 	for _, c := range t.Changes {
