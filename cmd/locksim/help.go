@@ -46,7 +46,8 @@ func overview() string {
 	for _, cmd := range commands() {
 		fmt.Fprintf(&b, "  %-9s %s\n", cmd.name, cmd.summary)
 	}
-	b.WriteString("\nlocksim help COMMAND describes a command and its flags.\n")
+	b.WriteString("\nlocksim help COMMAND describes a command and its flags. docs/questions.md has questions as people ask them,\n")
+	b.WriteString("each with the command that answers it.\n")
 	b.WriteString("Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or invalid scenario, ")
 	b.WriteString("3 inconclusive, 130 interrupted.\n")
 	return b.String()

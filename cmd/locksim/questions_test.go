@@ -1,0 +1,69 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
+)
+
+const questionsPage = "../../docs/questions.md"
+
+// questioned is a command of the page of questions, with the exit code that it states.
+var questioned = regexp.MustCompile(`(?m)^locksim (.+?)    # exit (\d)(, minutes)?$`)
+
+// toRead is what the page says to read in an answer.
+var toRead = regexp.MustCompile("(?:[Rr]ead|[Cc]ompare|line|lines|verdict of|variant)\\s`([^`]+)`")
+
+// filed are the files that the page has its readers save, by how their code block begins.
+var filed = map[string]string{"my.yaml": "```yaml\n", "pods.jsonl": "```json\n"}
+
+// fewer are the flags that make a command short, if the test is not long: the exit code does not depend on how many runs there are.
+var fewer = map[string]string{"advise": "8", "measure": "500"}
+
+// TestQuestionsAreAnsweredByTheirCommands runs the commands of the page, but for those that it says take minutes, and those with LONG=1.
+func TestQuestionsAreAnsweredByTheirCommands(t *testing.T) {
+	data, err := os.ReadFile(questionsPage)
+	require.NoError(t, err)
+	page := string(data)
+	heads := regexp.MustCompile(`(?m)^### .+\?$`).FindAllString(page, -1)
+	commands := questioned.FindAllStringSubmatch(page, -1)
+	require.Equal(t, strings.Count(page, "\nlocksim "), len(commands), "each command states its exit code")
+	require.Equal(t, strings.Count(page, "\n### "), len(heads), "each heading of the third level is a question")
+	require.Len(t, commands, len(heads), "each question has one command")
+	require.GreaterOrEqual(t, len(heads), 25)
+	t.Chdir(t.TempDir())
+	for file, open := range filed {
+		from, to := between(t, page, open, "```")
+		require.NoError(t, os.WriteFile(filepath.Join(".", file), []byte(page[from:to]), 0o644))
+	}
+	for _, c := range commands {
+		var args []string
+		for _, w := range word.FindAllString(c[1], -1) {
+			args = append(args, strings.Trim(w, "'"))
+		}
+		if c[3] != "" && !long.Enabled() {
+			continue
+		}
+		if runs := fewer[args[0]]; runs != "" && !long.Enabled() {
+			args = append(args, "--runs", runs)
+		}
+		want, err := strconv.Atoi(c[2])
+		require.NoError(t, err)
+		code, stdout, stderr := locksim(t.Context(), args...)
+		require.Equal(t, want, code, "locksim %s\n%s%s", c[1], stdout, stderr)
+		_, prose, _ := strings.Cut(page, c[0])
+		prose, _, _ = strings.Cut(prose, "\n#")
+		for _, told := range toRead.FindAllStringSubmatch(prose, -1) {
+			for _, part := range strings.Split(told[1], "…") {
+				require.Contains(t, stdout, strings.TrimSpace(part), "locksim %s: the page says to read %s", c[1], told[1])
+			}
+		}
+	}
+}
