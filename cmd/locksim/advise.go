@@ -62,7 +62,8 @@ What may happen, each by itself, at its worst moment:
 
   -o FILE            write the scenario to this file (default my-case.yaml, or the next free number)
   --set PATH=VALUE   change a field of the scenario FILE. Several are allowed
-  --runs N           seeds for each change that is tried (default 200, or 40 for a library)
+  --runs N           seeds for each change that is tried (default 200, or 40 for a library); up to eight times as many, but of a
+                     library, if something is violated in fewer than five runs, too few to tell help from luck
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --format FORMAT    text or json (default text)
   --progress         show progress even if stderr is not a terminal

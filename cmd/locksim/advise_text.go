@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -99,6 +100,9 @@ func (a *advised) cases(w io.Writer, t *advise.Trial) {
 				continue
 			}
 			rates = append(rates, p.String()+" "+rateOf(c, p))
+			if c.Seldom(p) {
+				rates[len(rates)-1] += ", too seldom for advice on it (see --runs)"
+			}
 			if c.Counts[p].Violated > 0 && (shown == checker.PropertyCount || p == checker.Resource) {
 				shown = p
 			}
@@ -293,7 +297,9 @@ func (a *advised) useless(w io.Writer, x *advise.Advice) {
 	case x.Idle:
 		text += "then what goes wrong does not happen, or nobody wants the lock meanwhile, so that nothing follows"
 	case len(x.Left) > 0:
-		text += pointOf(x, x.Left[0])
+		text += pointOf(x, slices.MaxFunc(x.Left, func(a, b advise.Point) int {
+			return cmp.Compare(x.Trial.At(a.Variant).Counts[a.Property].Violated, x.Trial.At(b.Variant).Counts[b.Property].Violated)
+		}))
 	}
 	lines(w, "  - ", text)
 	fmt.Fprintf(w, "    %s\n", x.Trial.Command())

@@ -109,17 +109,18 @@ type Border struct {
 func For(ctx context.Context, plan Plan) (*Report, error) {
 	a := &advisor{player: player{ctx: ctx, plan: &plan, called: plan.File, known: map[string]*Trial{}}}
 	a.say("playing the scenario as it is")
-	base, err := a.play(plan.File, nil, nil, plan.Seeds, nil)
-	if err != nil {
-		return nil, err
-	}
-	a.report = &Report{Base: base, Lease: a.leaseOf(nil, nil)}
+	var err error
 	if a.scenario, err = scenarios.Parse(plan.File, plan.Text, plan.Set...); err != nil {
 		return nil, err
 	}
 	if a.lock, err = a.find(a.scenario); err != nil {
 		return nil, err
 	}
+	base, err := a.base()
+	if err != nil {
+		return nil, err
+	}
+	a.report = &Report{Base: base, Lease: a.leaseOf(nil, nil)}
 	if !base.Violated() {
 		a.say("looking for margins")
 		a.report.Margins = a.margins()
@@ -161,6 +162,25 @@ func (a *advisor) find(s *scenarios.Scenario) (*locks.Algorithm, error) {
 	return &found, nil
 }
 
+// mostLonger is how many times as many seeds as the plan says are played at most, if violations are seldom.
+const mostLonger = 8
+
+// base plays the scenario as it is, with more seeds if it violates something too seldom for advice. Guest programs are too slow for that.
+func (a *advisor) base() (*Trial, error) {
+	most := mostLonger * a.plan.Seeds
+	if a.lock.Program != nil {
+		most = a.plan.Seeds
+	}
+	for {
+		t, err := a.play(a.plan.File, nil, nil, a.plan.Seeds, nil)
+		seldom := func(c *Case, p checker.Property) bool { return c.Seldom(p) }
+		if err != nil || a.plan.Seeds >= most || !t.any(seldom) {
+			return t, err
+		}
+		a.plan.Seeds = min(2*a.plan.Seeds, most)
+	}
+}
+
 // judge compares a trial with the scenario as it is.
 func (a *advisor) judge(adv *Advice) {
 	base := a.report.Base
@@ -183,6 +203,7 @@ func (a *advisor) judge(adv *Advice) {
 			switch {
 			case was.violated(p) && c.violated(p):
 				adv.Left = append(adv.Left, at)
+			case was.violated(p) && !c.unknown(p) && was.Seldom(p): // luck
 			case was.violated(p) && !c.unknown(p):
 				adv.Fixed = append(adv.Fixed, at)
 				adv.Idle = adv.Idle || p == checker.MutualExclusion && 4*c.Counts[p].InDanger < c.Counts[p].Runs

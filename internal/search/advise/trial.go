@@ -68,6 +68,15 @@ func word(text string) string {
 // violated reports whether a property was violated in a case.
 func (c *Case) violated(p checker.Property) bool { return c.Counts[p].Violated > 0 }
 
+// enoughHits is in how many runs a property has to be violated for it to mean something that a change violates it in none of as many:
+// if the change made no difference, these runs would all be on the one side with a probability of at most 1/32 (Fisher's exact test).
+const enoughHits = 5
+
+// Seldom reports whether a property was violated in so few runs that a change cannot be said to help against it.
+func (c *Case) Seldom(p checker.Property) bool {
+	return c.Counts[p].Violated > 0 && c.Counts[p].Violated < enoughHits
+}
+
 // unknown reports whether it cannot be told whether a property was violated in some runs of a case.
 func (c *Case) unknown(p checker.Property) bool { return c.Counts[p].Undecided > 0 }
 
