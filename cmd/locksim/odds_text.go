@@ -192,16 +192,17 @@ func (r *estimated) unseen(w io.Writer) {
 				continue
 			}
 			if p.Calm() {
-				calm = p.Samples
+				calm += p.Samples
 				continue
 			}
 			sum, samples = sum+p.Unseen[i], samples+p.Samples
 		}
 		if calm > 0 {
-			fmt.Fprintf(w, "%s: none in %d runs in which nothing of the profile happened; it counts as impossible then.\n", capital(name), calm)
+			fmt.Fprintf(w, "%s: none in %d samples in which nothing rare happened, with the longest work, too; it counts as impossible then.\n", capital(name), calm)
 		}
 		if samples > 0 {
-			fmt.Fprintf(w, "%s: none in %d samples of other combinations, which count as harmless. So many samples miss up to %s.\n",
+			fmt.Fprintf(w, "%s: none in %d samples of other combinations, which count as harmless. In so many samples\n"+
+				"a probability of up to %s for one acquisition is not seen.\n",
 				capital(name), samples, outwards(sum, math.Ceil))
 		}
 	}
@@ -268,7 +269,8 @@ func (r *estimated) helps(w io.Writer) error {
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "computed from the same runs, since the shortest length that violates grows as the lease does: played for %s\n", r.checkedTTLs())
+		fmt.Fprintf(w, "computed from the same runs, and as uncertain as the estimate, since the shortest length that violates grows as the lease does;\n"+
+			"played for %s\n", r.checkedTTLs())
 	} else if m.Doubt != "" {
 		fmt.Fprintf(w, "\nThe odds of other leases do not follow from these runs: %s. Leases were played one by one.\n", m.Doubt)
 	}
@@ -311,7 +313,8 @@ func (r *estimated) after(x *odds.Remedy, property int) string {
 func (r *estimated) checkedTTLs() string {
 	var words []string
 	for _, x := range r.remedy.Checks {
-		words = append(words, fmt.Sprintf("%s (%s)", scenarios.Brief(x.TTL), figure(r.yearly(x.Of[0]))))
+		o := x.Result.Of[0]
+		words = append(words, fmt.Sprintf("%s with fewer runs (two holders: %s; %s)", scenarios.Brief(x.TTL), figure(r.yearly(o.Estimate)), rangeOf(r.yearlyRange(o.Range))))
 	}
 	return strings.Join(words, ", ")
 }

@@ -29,6 +29,12 @@ type TTL struct {
 	Of  [len(Properties)]float64 // for one acquisition
 }
 
+// Check is an estimate with another time to live, which was played to see whether the odds with it follow from other runs.
+type Check struct {
+	TTL    time.Duration
+	Result *Estimation
+}
+
 // Remedies are what an estimate leads to.
 type Remedies struct {
 	List   []Remedy
@@ -37,7 +43,7 @@ type Remedies struct {
 	// Doubt then says why. Checks says what was played to know.
 	TTLs   []TTL
 	Doubt  string
-	Checks []TTL
+	Checks []Check
 	// Unreachable is the longest time to live that was played without being enough; 0 if one is, or none was needed.
 	Unreachable time.Duration
 	NoDeadline  bool // the lock states none, so that no client can stop before it
@@ -224,7 +230,7 @@ func (t *trial) check(other time.Duration, follows func(time.Duration) float64) 
 		return false, err
 	}
 	played, computed := r.Of[0], follows(other)
-	t.Checks = append(t.Checks, TTL{other, [len(Properties)]float64{r.Of[0].Estimate, r.Of[1].Estimate}})
+	t.Checks = append(t.Checks, Check{other, r})
 	if doubt = computed > played.Most*agree || computed < played.Least/agree; doubt {
 		t.Doubt = fmt.Sprintf("with %v they come to %.3g for one acquisition, but %.3g was played", other, computed, played.Estimate)
 	}
@@ -256,7 +262,7 @@ func (t *trial) confirm(ttl time.Duration, follows func(time.Duration) float64) 
 			return err
 		}
 		if most := r.Of[0].Most * t.year; most <= Wanted {
-			t.Checks = append(t.Checks, TTL{enough, [len(Properties)]float64{r.Of[0].Estimate, r.Of[1].Estimate}})
+			t.Checks = append(t.Checks, Check{enough, r})
 			t.add(fmt.Sprintf("--set lock.ttl=%v", enough), fmt.Sprintf("a lease of %v", enough), r)
 			return nil
 		}
