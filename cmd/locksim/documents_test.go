@@ -39,6 +39,14 @@ func commandsIn(t *testing.T, file string) (list []string) {
 	return slices.DeleteFunc(list, asksFor.MatchString)
 }
 
+// asTyped divides a command into words as a shell does.
+func asTyped(command string) (args []string) {
+	for _, w := range word.FindAllString(command, -1) {
+		args = append(args, strings.Trim(w, "'"))
+	}
+	return args
+}
+
 // TestCommandsInDocumentsExist begins all that the documents tell a reader to type, and interrupts it at once: a name or a
 // flag that does not exist is an error before.
 func TestCommandsInDocumentsExist(t *testing.T) {
@@ -56,14 +64,14 @@ func TestCommandsInDocumentsExist(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("my-story.yaml", story, 0o600)) // the reader's own
 	require.NoError(t, os.WriteFile("my.yaml", profile, 0o600))
-	for name, text := range map[string]string{"pod-a.jsonl": "", "pod-b.jsonl": "", "app.map": "", "app.log": ""} {
+	for name, text := range map[string]string{"pod-a.jsonl": "", "pod-b.jsonl": "", "app.map": "", "app.log": "", "pods.jsonl": ""} {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	require.NoError(t, os.Mkdir("mylock", 0o700))
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, command := range commands {
-		args := strings.Fields(strings.ReplaceAll(command, "locksim/*.yaml", "my-story.yaml"))
+		args := asTyped(strings.ReplaceAll(command, "locksim/*.yaml", "my-story.yaml"))
 		code, _, stderr := locksim(over, args...)
 		require.Contains(t, []int{exitOK, exitInterrupted}, code, "%s: %s", command, stderr)
 	}

@@ -34,8 +34,8 @@ func TestQuestionsAreAnsweredByTheirCommands(t *testing.T) {
 	page := string(data)
 	heads := regexp.MustCompile(`(?m)^### .+\?$`).FindAllString(page, -1)
 	commands := questioned.FindAllStringSubmatch(page, -1)
-	require.Equal(t, strings.Count(page, "\nlocksim "), len(commands), "each command states its exit code")
-	require.Equal(t, strings.Count(page, "\n### "), len(heads), "each heading of the third level is a question")
+	require.Len(t, commands, strings.Count(page, "\nlocksim "), "each command states its exit code")
+	require.Len(t, heads, strings.Count(page, "\n### "), "each heading of the third level is a question")
 	require.Len(t, commands, len(heads), "each question has one command")
 	require.GreaterOrEqual(t, len(heads), 25)
 	t.Chdir(t.TempDir())
@@ -44,10 +44,7 @@ func TestQuestionsAreAnsweredByTheirCommands(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(".", file), []byte(page[from:to]), 0o644))
 	}
 	for _, c := range commands {
-		var args []string
-		for _, w := range word.FindAllString(c[1], -1) {
-			args = append(args, strings.Trim(w, "'"))
-		}
+		args := asTyped(c[1])
 		if c[3] != "" && !long.Enabled() {
 			continue
 		}
