@@ -202,10 +202,12 @@ func estimate(t testing.TB, m odds.Model, runs int, seed uint64, confidence floa
 // TestEstimatesAreTrue compares estimates of probabilities with what they are by hand. The intervals must hold as often as they say, and
 // be so narrow that they say something.
 func TestEstimatesAreTrue(t *testing.T) {
-	repetitions := long.Pick(1, 1, 200)
+	repetitions := long.Pick(1, 1, 20)
 	confidence, runs, least := 0.999, 1500, 1 // with a single one there is nothing to count
 	if repetitions > 1 {
-		confidence, runs, least = 0.95, 2500, 181 // fewer come about once in a thousand, if the confidence is what it says
+		n := float64(repetitions)
+		confidence, runs = 0.95, 2500
+		least = int(n*confidence - 3.2*math.Sqrt(n*confidence*(1-confidence))) // fewer come about less than once in a thousand times
 	}
 	for i, x := range truths(t) {
 		t.Run(x.name, func(t *testing.T) {
