@@ -114,6 +114,7 @@ var etcdPlays = []play{{
 		r, err := e.Txn(0, locks.EtcdTxn{If: locks.EtcdCompare{Key: "k"}, Put: &locks.EtcdPut{Key: "k", Lease: lease}})
 		tell("txn: %s at %d", outcomeOf(err), r.Revision)
 		s.kill()
+		p.Sleep(100 * time.Millisecond) // until the client has seen the end of its connection: a request on it would be unknown
 		_, _, err = e.Grant(time.Second, time.Second)
 		tell("meanwhile: %s", outcomeOf(err))
 		p.Sleep(granted) // which nobody counts
