@@ -400,12 +400,13 @@ func (mariadbServer) makes() []string {
 }
 
 var (
-	innodbWaits = regexp.MustCompile(`(?s)LOCK WAIT.*?MariaDB thread id (\d+)`)
+	innodbWaits = regexp.MustCompile(`(?s)MariaDB thread id (\d+).*TRX HAS BEEN WAITING`)
 	getLock     = regexp.MustCompile(`(?i)GET_LOCK\(('[^']*')`)
 )
 
-// waits goes by the engine's report for rows. For user locks it goes by what sessions say, unless the lock is theirs already
-// and they have only not woken.
+// waits goes by the engine's report for rows: by the lock that it says a transaction waits for, since its words LOCK WAIT stay until
+// the session to which the lock was granted has woken. For user locks it goes by what sessions say, unless the lock is theirs
+// already and they have only not woken.
 func (mariadbServer) waits(s *realSQL) map[int]bool {
 	waiting := make(map[int]bool)
 	report := s.ask("SHOW ENGINE INNODB STATUS")[0][2]
