@@ -121,6 +121,9 @@ func isUnsimulated(name string) bool {
 	return slices.Contains(unsimulated, strings.ToUpper(name))
 }
 
+// Unknown is the reply to a command that a server does not have.
+func Unknown(args []string) Reply { return Reply{Type: ReplyError, Text: unknownCommand(args)} }
+
 func unknownCommand(args []string) string {
 	var b strings.Builder
 	b.WriteString("ERR unknown command '" + args[0] + "', with args beginning with: ")

@@ -47,16 +47,29 @@ func runHello(s *Store, p *Peer, _ *command, args []string) {
 		}
 	}
 	p.protocol, s.protocol = protocol, protocol
-	s.head(ReplyMap, 7)
+	s.introduce(p)
+}
+
+// introduce is the answer to HELLO. A Sentinel tells no role.
+func (s *Store) introduce(p *Peer) {
+	mode, role := "standalone", []string{"role", "master"}
+	if s.server != nil && s.server.config.Mode != "" {
+		mode = s.server.config.Mode
+	}
+	switch {
+	case mode == "sentinel":
+		role = nil
+	case s.replica:
+		role[1] = "replica"
+	}
+	s.head(ReplyMap, 6+len(role)/2)
 	s.bulks("server", "redis", "version", version, "proto")
-	s.out = appendInteger(s.out, int64(protocol.version()))
+	s.out = appendInteger(s.out, int64(p.protocol.version()))
 	s.bulks("id")
 	s.out = appendInteger(s.out, p.id)
-	role := "master"
-	if s.replica {
-		role = "replica"
-	}
-	s.bulks("mode", "standalone", "role", role, "modules")
+	s.bulks("mode", mode)
+	s.bulks(role...)
+	s.bulks("modules")
 	s.head(ReplyArray, 0)
 }
 

@@ -145,6 +145,12 @@ func (s *Store) publish(m Message) (receivers int64) {
 	return receivers
 }
 
+// Publish sends a message of the server's own to its subscribers, at once.
+func (s *Server) Publish(channel, text string) {
+	s.Store.publish(Message{Channel: channel, Text: text})
+	s.pushNow()
+}
+
 // pubsubRows are the subcommands of PUBSUB.
 func pubsubRows() []command {
 	return []command{

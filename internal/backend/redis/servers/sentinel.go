@@ -20,6 +20,7 @@ func (s *service) deploySentinels() {
 	s.sentinels = sentinel.Deploy(s.world.Engine(), sentinel.Config{
 		Master: s.nodes[0], Replicas: s.nodes[1:], Sentinels: s.deployed.Sentinels,
 		DownAfter: s.deployed.DownAfter, FailoverTimeout: s.deployed.Failover,
+		Store: func(i int) *redis.Store { return s.store(len(s.nodes) + i) },
 	})
 }
 

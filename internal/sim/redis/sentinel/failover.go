@@ -173,5 +173,8 @@ func (s *Sentinel) switchTo(master *sim.Node) {
 	}
 	s.ballot = ""
 	s.monitor(master, replicas)
-	s.publish("+switch-master", MasterName+" "+old.Name+" "+port+" "+master.Name+" "+port)
+	s.server.Publish("+switch-master", MasterName+" "+old.Name+" "+port+" "+master.Name+" "+port)
+	for _, r := range s.replicas {
+		s.event("+slave", &r.watched)
+	}
 }

@@ -239,7 +239,7 @@ func TestClientsAreAnsweredAndNotified(t *testing.T) {
 	d.play()
 	require.Equal(t, []string{
 		"PONG", `["redis-1", "6379"]`, "(nil)", `["subscribe", "+switch-master", (integer) 1]`,
-		"(error) ERR unknown command 'SENTINEL'",
+		"(error) ERR 'sentinel|failover' is not simulated",
 		`["message", "+switch-master", "mymaster redis-1 6379 redis-2 6379"]`,
 		`["redis-2", "6379"]`,
 	}, c.heard)

@@ -14,8 +14,8 @@ const helloChannel = "__sentinel__:hello"
 
 // hello says which server this Sentinel takes for the master, and since which epoch (sentinelSendHello).
 func (s *Sentinel) hello() string {
-	return fmt.Sprintf("%s,26379,%s,%d,%s,%s,%s,%d",
-		s.node.Name, s.node.Name, s.file.epoch, MasterName, s.Master().Name, port, s.file.configEpoch)
+	return fmt.Sprintf("%s,%s,%s,%d,%s,%s,%s,%d",
+		s.node.Name, ownPort, s.node.Name, s.file.epoch, MasterName, s.Master().Name, port, s.file.configEpoch)
 }
 
 // listen takes a message of a server's channel, or the confirmation that there is one.

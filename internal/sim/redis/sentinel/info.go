@@ -57,6 +57,9 @@ func (s *Sentinel) learn(m *server, r redis.Reply) {
 	if m == s.master {
 		s.discover(info)
 	}
+	if before.RunID != "" && info.RunID != before.RunID {
+		s.event("+reboot", &m.watched)
+	}
 	if info.Role != before.Role {
 		m.roleSince = now
 	}
@@ -74,6 +77,7 @@ func (s *Sentinel) discover(info redis.Info) {
 		if n := s.node.Peer(told.Node); n != nil && s.replica(n) == nil && n != s.master.node {
 			s.file.replicas = append(s.file.replicas[:len(s.file.replicas):len(s.file.replicas)], n)
 			s.replicas = append(s.replicas, s.newServer(n, redis.Replica))
+			s.event("+slave", &s.replicas[len(s.replicas)-1].watched)
 		}
 	}
 }

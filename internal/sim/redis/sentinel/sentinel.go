@@ -28,7 +28,9 @@ type Config struct {
 	DownAfter       time.Duration // how long a server is silent before it is considered down; 30 s if 0
 	FailoverTimeout time.Duration // 3 min if 0
 	ParallelSyncs   int           // how many replicas are given their new master at a time; 1 if 0
-	_               struct{}
+	// Store returns a store for the i-th Sentinel, which is fresh or has been Reset; a new one if nil.
+	Store func(i int) *redis.Store
+	_     struct{}
 }
 
 func (c Config) withDefaults() Config {
@@ -68,12 +70,16 @@ const MasterName = "mymaster"
 // port is what clients read where a server's port stands. The name of the node says everything.
 const port = "6379"
 
+// ownPort is that of a Sentinel.
+const ownPort = "26379"
+
 // Sentinel is one Sentinel. It is made by [Deploy].
 //
 // Its moments are readings of its wall clock since 1970, which may step (mstime); the zero is long ago.
 type Sentinel struct {
 	config *Config
 	node   *sim.Node
+	server *redis.Server // which has the connections of clients
 	file   file
 	dice   *sim.Rand
 	tick   *sim.Timer
@@ -84,8 +90,6 @@ type Sentinel struct {
 	peers    []*peer
 	ballot   string // for whom it voted in file.voted; "" if it is not known any more
 	failover failover
-
-	listeners []*listener
 }
 
 // file is the configuration file, which a Sentinel rewrites whenever something in it changes (sentinelFlushConfig).
@@ -105,6 +109,7 @@ func Deploy(e *sim.Engine, c Config) []*Sentinel {
 	for i := range all {
 		all[i] = &Sentinel{config: &c, file: file{master: c.Master, replicas: slices.Clone(c.Replicas)}}
 		all[i].node = e.AddServer(fmt.Sprintf("%s%d", c.Names, i+1), all[i])
+		all[i].serve(i)
 		all[i].dice = all[i].node.Rand("sentinel")
 		all[i].tick = all[i].node.NewTimer(all[i])
 	}
@@ -118,6 +123,16 @@ func Deploy(e *sim.Engine, c Config) []*Sentinel {
 		s.scatter()
 	}
 	return all
+}
+
+// serve makes the server that clients' connections are those of.
+func (s *Sentinel) serve(i int) {
+	store := redis.NewStore
+	if s.config.Store != nil {
+		store = func() *redis.Store { return s.config.Store(i) }
+	}
+	s.server = redis.NewServer(store(), redis.Config{Gate: s.gate, Mode: "sentinel"})
+	s.server.Attach(s.node)
 }
 
 // Node returns the node that the Sentinel runs on.
@@ -145,7 +160,7 @@ func (s *Sentinel) now() time.Duration { return time.Duration(s.node.Wall()) }
 func (s *Sentinel) start() {
 	now := s.now()
 	s.tilt = tilt{last: now}
-	s.ballot, s.listeners = "", nil
+	s.ballot = ""
 	for i, p := range s.peers {
 		s.peers[i] = s.newPeer(p.node)
 	}
@@ -180,7 +195,8 @@ func (s *Sentinel) scatter() {
 
 // Crash discards all state that is not in the file. As soon as clients are told of a promoted replica, the file
 // names it, and the old master in its place (rewriteConfigSentinelOption).
-func (s *Sentinel) Crash(bool, string) {
+func (s *Sentinel) Crash(host bool, keep string) {
+	s.server.Crash(host, keep)
 	promoted := s.Master()
 	for i, n := range s.file.replicas {
 		if n == promoted {
@@ -191,7 +207,10 @@ func (s *Sentinel) Crash(bool, string) {
 }
 
 // Restart starts the Sentinel again from its configuration file.
-func (s *Sentinel) Restart() { s.start() }
+func (s *Sentinel) Restart() {
+	s.server.Restart()
+	s.start()
+}
 
 // servers returns the master and the replicas.
 func (s *Sentinel) servers() []*server { return append([]*server{s.master}, s.replicas...) }

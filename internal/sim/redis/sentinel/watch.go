@@ -65,10 +65,16 @@ func (s *Sentinel) lookAfter(w *watched, infoIsDue, denies bool) {
 	}
 	w.refresh()
 	down := denies || w.silence() > s.config.DownAfter
-	if down && !w.down {
-		w.downSince = s.now()
+	if down == w.down {
+		return
 	}
 	w.down = down
+	if !down {
+		s.event("-sdown", w)
+		return
+	}
+	w.downSince = s.now()
+	s.event("+sdown", w)
 }
 
 // sendPeriodically sends what is sent from time to time (sentinelSendPeriodicCommands).
