@@ -62,6 +62,10 @@ func TestDeclarationsOfAProgramAreParsedOrRefused(t *testing.T) {
 	require.Equal(t, locks.MostKeys, a.Authority)
 	require.Equal(t, []string{"0:x", "1:x", "2:x"}, a.Keys(locks.Options{Key: "x"}))
 
+	a, err = parse([]string{"authority=majority", "sentinel", "cluster"})
+	require.NoError(t, err)
+	require.True(t, a.Sentinel && a.Cluster)
+
 	a, err = parse(nil)
 	require.NoError(t, err)
 	require.Equal(t, locks.OneNode, a.Authority)
@@ -72,6 +76,8 @@ func TestDeclarationsOfAProgramAreParsedOrRefused(t *testing.T) {
 		{"servers=etcd", `servers cannot be "etcd"`},
 		{"authority=quorum", `authority cannot be "quorum"`},
 		{"token=yes", `token cannot be "yes"`},
+		{"sentinel=mymaster", `sentinel cannot be "mymaster"`},
+		{"servers=zookeeper cluster", "sentinel and cluster are of clients of Redis"},
 		{"servers=redis authority=queue", "no such authority is on servers of the kind redis"},
 		{"servers=zookeeper authority=majority", "no such authority is on servers of the kind zookeeper"},
 		{"authority=majority key=a,b,c", "several keys are of a lock on one Redis server"},

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,9 +77,13 @@ func parse(words []string) (locks.Algorithm, error) {
 			a.Renews, known = true, word == name
 		case "extends":
 			a.Extends, known = true, word == name
+		case "sentinel":
+			a.Sentinel, known = true, word == name
+		case "cluster":
+			a.Cluster, known = true, word == name
 		default:
 			return a, fmt.Errorf("there is no %q; want servers=%s, authority=one-node|majority|queue|none, key=NAME, "+
-				"deadline=none|monotonic|wall, token, renews, extends", name, strings.Join(kinds, "|"))
+				"deadline=none|monotonic|wall, token, renews, extends, sentinel, cluster", name, strings.Join(kinds, "|"))
 		}
 		if !known {
 			return a, fmt.Errorf("%s cannot be %q", name, value)
@@ -97,6 +102,8 @@ func parse(words []string) (locks.Algorithm, error) {
 func watch(a *locks.Algorithm, keys string) error {
 	queue := a.Servers == "zookeeper"
 	switch {
+	case queue && (a.Sentinel || a.Cluster):
+		return errors.New("sentinel and cluster are of clients of Redis")
 	case queue && a.Authority != locks.Queue && a.Authority != locks.OneNode && a.Authority != locks.NoAuthority,
 		!queue && a.Authority == locks.Queue:
 		return fmt.Errorf("no such authority is on servers of the kind %s", a.Servers)

@@ -45,9 +45,15 @@ import (
 type Config struct {
 	// Name is the name of the client process.
 	Name string
-	// Servers are the addresses of the lock's servers, in the scenario's order. They are numeric, so that no
-	// name needs to be resolved.
+	// Servers are the addresses of the lock's servers, in the scenario's order. No name in them needs to be resolved:
+	// [Dial] does that.
 	Servers []string
+	// Sentinel is the name of the master at the Redis Sentinels whose addresses Servers are; "" if they are not Sentinels.
+	// Only a program that declares sentinel (see docs/libraries.md) is given Sentinels: they tell it who is the master.
+	Sentinel string
+	// Cluster says that Servers are the nodes of a Redis Cluster, masters and replicas. Only a program that declares cluster is
+	// given them.
+	Cluster bool
 	// Key is the name of the lock.
 	Key string
 	// TTL is the time to live of a lease, or of a session that its client does not renew.

@@ -77,7 +77,8 @@ func run() {
 	stir()
 	a := workload.ParseAssignment(call(nil))
 	config := Config{
-		Name: a.Name, Servers: a.Servers, Key: a.Key, TTL: a.TTL, Timeout: a.Timeout, Renew: a.Renew, Retry: a.Retry,
+		Name: a.Name, Servers: a.Servers, Sentinel: a.Sentinel, Cluster: a.Cluster,
+		Key: a.Key, TTL: a.TTL, Timeout: a.Timeout, Renew: a.Renew, Retry: a.Retry,
 	}
 	var resource asking
 	env := &workload.Remote{Process: process{}, Call: call, Ask: resource.ask}

@@ -16,6 +16,9 @@ type Algorithm struct {
 	New func(Options) Builder
 	// Program is the guest program that clients run in place of a builder's lock: it contains its own lock.
 	Program Program
+	// Sentinel and Cluster report whether the client of a Program finds the master by itself, by asking Sentinels or by the
+	// slots of a Redis Cluster. One that does not is given an address that leads to the master.
+	Sentinel, Cluster bool
 	// Authority says which servers decide about a grant.
 	Authority Authority
 	// Key returns the key whose creator holds the lock at the authority; Options.Key if nil.

@@ -16,10 +16,28 @@ func init() { guest.Register(open) }
 
 func open(c guest.Config) (guest.Mutex, error) {
 	var pools []redis.Pool
-	for _, address := range c.Servers {
-		pools = append(pools, goredis.NewPool(goredislib.NewClient(&goredislib.Options{
-			Addr: address, Dialer: guest.Dial, ReadTimeout: c.Timeout,
-		})))
+	for _, client := range clients(c) {
+		pools = append(pools, goredis.NewPool(client))
 	}
 	return lock.Open(c, pools), nil
+}
+
+// clients are go-redis's: one for each independent server, or one for servers that replicate each other.
+func clients(c guest.Config) (list []goredislib.UniversalClient) {
+	switch {
+	case c.Sentinel != "":
+		return append(list, goredislib.NewFailoverClient(&goredislib.FailoverOptions{
+			MasterName: c.Sentinel, SentinelAddrs: c.Servers, Dialer: guest.Dial, ReadTimeout: c.Timeout,
+		}))
+	case c.Cluster:
+		return append(list, goredislib.NewClusterClient(&goredislib.ClusterOptions{
+			Addrs: c.Servers, Dialer: guest.Dial, ReadTimeout: c.Timeout,
+		}))
+	}
+	for _, address := range c.Servers {
+		list = append(list, goredislib.NewClient(&goredislib.Options{
+			Addr: address, Dialer: guest.Dial, ReadTimeout: c.Timeout,
+		}))
+	}
+	return list
 }

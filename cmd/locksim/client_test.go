@@ -112,6 +112,29 @@ func TestLibrariesAreSeenToHold(t *testing.T) {
 	}
 }
 
+// TestLibrariesFindTheMasterThroughSentinels plays libraries with their own clients of Sentinels. If the replica has the key in
+// time, the next client meets it at the new master; else it is granted the lock a second time.
+func TestLibrariesFindTheMasterThroughSentinels(t *testing.T) {
+	s, err := scenarios.Load("sentinel-lost-key")
+	require.NoError(t, err)
+	for _, name := range []string{"redsync", "redislock"} {
+		lock := built(t, name)
+		for i, want := range []checker.Verdict{checker.Violated, checker.Held} {
+			plan, err := harness.Compile(s.Cases()[i], harness.Options{Instead: &lock})
+			require.NoError(t, err)
+			var r harness.Runner
+			result, err := r.Run(plan, 1, true)
+			r.Close()
+			require.NoError(t, err)
+			require.Equal(t, want, result.Report.Verdicts[checker.MutualExclusion], "%s, %s", name, s.Cases()[i].Variant)
+			require.Equal(t, want, result.Report.Verdicts[checker.ExclusionAtService], "%s, %s", name, s.Cases()[i].Variant)
+			require.True(t, slices.ContainsFunc(result.Events, func(e trace.Event) bool {
+				return e.Node == "b" && e.Does == trace.Send && e.What == "SENTINEL"
+			}), "%s asks no Sentinel", name)
+		}
+	}
+}
+
 func TestRedsyncKeepsItsPromiseWhenRepliesAreLate(t *testing.T) {
 	lock := built(t, "redsync")
 	for n := range long.Pick(5, 20, 500) {

@@ -22,10 +22,10 @@ type Client struct {
 // clientPlan is one client process, for running it in a simulation.
 type clientPlan struct {
 	Client
-	build   locks.Builder // nil if a program is run
-	program locks.Program // nil if a lock is built
-	keeps   bool          // it keeps what it holds by itself
-	shares  bool          // a fault has it draw the same random numbers as another client
+	algorithm *locks.Algorithm
+	build     locks.Builder // nil if a program is run
+	keeps     bool          // it keeps what it holds by itself
+	shares    bool          // a fault has it draw the same random numbers as another client
 }
 
 // Clients lists the plan's client processes.

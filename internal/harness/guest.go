@@ -152,8 +152,9 @@ func (g *guest) Ask(t *sim.Task, request []byte) []byte {
 
 func (g *guest) assignment() *workload.Assignment {
 	c := g.process.client
+	e := g.entrance(c.Servers)
 	return &workload.Assignment{
-		Name: c.Name, Servers: g.of(c.Servers), Key: c.Options.Key,
+		Name: c.Name, Servers: e.Addresses, Sentinel: e.Sentinel, Cluster: e.Cluster, Key: c.Options.Key,
 		TTL: c.Options.TTL, Timeout: c.Options.Timeout, Renew: c.Options.Renew, Retry: c.Options.Retry, Plan: c.Work,
 	}
 }
@@ -182,30 +183,30 @@ func (g *guest) Said(text []byte) {
 // Stamp sets the origin and the purpose of a request.
 func (g *guest) Stamp(request sim.Payload) { g.Front.Stamp(request, g.process.Origin()) }
 
-// at is the address of a server, by the last number: 10.0.0.1 is the first that has one.
-func (g *guest) at(i int) string { return fmt.Sprintf("10.0.0.%d:%d", i+1, g.Port()) }
-
-// of returns the addresses of servers with these names, in that order; of all if there are no names.
-func (g *guest) of(names []string) (list []string) {
-	nodes := g.Addressed()
+// entrance is where the program finds the servers with these names, in that order; all if there are no names.
+func (g *guest) entrance(names []string) simulated.Entrance {
+	e := g.Entrance(g.process.client.algorithm)
+	if len(names) == 0 {
+		return e
+	}
+	var some []string
 	for _, name := range names {
-		list = append(list, g.at(slices.IndexFunc(nodes, func(n *sim.Node) bool { return n.Name == name })))
+		some = append(some, e.Addresses[slices.IndexFunc(e.Nodes, func(n *sim.Node) bool { return n.Name == name })])
 	}
-	for i := range nodes {
-		if len(names) == 0 {
-			list = append(list, g.at(i))
-		}
-	}
-	return list
+	e.Addresses = some
+	return e
 }
 
-// Resolve returns the server at an address.
+// Resolve returns the server at an address: one that the program was given, or has been told by servers.
 func (g *guest) Resolve(address string) (*sim.Node, wire.Conversation) {
-	i := slices.Index(g.of(nil), address)
-	if i < 0 {
+	e, node := g.entrance(nil), g.Named(address)
+	if i := slices.Index(e.Addresses, address); i >= 0 {
+		node = e.Nodes[i]
+	}
+	if node == nil {
 		return nil, nil
 	}
-	return g.Addressed()[i], g.Talk(g.process.task.Node())
+	return node, g.Talk(g.process.task.Node())
 }
 
 // refusePrograms refuses what a client program cannot be asked to do.

@@ -78,6 +78,9 @@ func Compile(c scenarios.Case, o Options) (*Plan, error) {
 	if !ok {
 		return nil, UnknownLock(s, o.Locks)
 	}
+	if algorithm.Sentinel || algorithm.Cluster || o.Instead != nil {
+		asOne(&algorithm, s)
+	}
 	p := &Plan{Case: c, Algorithm: algorithm}
 	if err := p.check(&algorithm, &s.Lock, "lock", o.Instead != nil); err != nil {
 		return nil, err
@@ -109,6 +112,14 @@ func keysOf(a *locks.Algorithm, l scenarios.Lock) []string {
 		return []string{a.Key(o)}
 	default:
 		return []string{o.Key}
+	}
+}
+
+// asOne has a lock that asks a majority of servers ask the one that is left where all of them replicate each other: its
+// application has one client of such a deployment, and the lock a majority of one.
+func asOne(a *locks.Algorithm, s *scenarios.Scenario) {
+	if a.Authority == locks.Majority && s.Servers.Shape().Replicates {
+		a.Authority = locks.OneNode
 	}
 }
 
@@ -157,6 +168,9 @@ func (p *Plan) ownLock(c *scenarios.Client, l *scenarios.Lock, o *Options) (*loc
 		found, ok := o.Locks.Find(c.Lock.Algorithm)
 		if !ok {
 			return nil, s.Errorf(at+".algorithm", "there is no lock named %q%s", c.Lock.Algorithm, nearestLock(c.Lock.Algorithm, o.Locks))
+		}
+		if found.Sentinel || found.Cluster {
+			asOne(&found, s)
 		}
 		a = &found
 	}
@@ -252,7 +266,7 @@ func (p *Plan) addClients(o *Options) error {
 			options := lockOptions(&lock, c)
 			plan := clientPlan{Client: Client{
 				Name: name, Random: random, Servers: c.Servers, Lock: algorithm.Name, Options: options, Start: c.Start, Work: p.workOf(c),
-			}, program: algorithm.Program, keeps: keeps, shares: twins[name] != ""}
+			}, algorithm: algorithm, keeps: keeps, shares: twins[name] != ""}
 			if algorithm.New != nil {
 				plan.build = algorithm.New(options)
 			}

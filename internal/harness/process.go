@@ -189,7 +189,7 @@ func (p *process) Refused(id history.ID, o history.Outcome, why error, final boo
 		if !errors.Is(why, locks.ErrNotAcquired) {
 			x.Why = why
 		}
-		if p.client.program != nil {
+		if p.client.algorithm.Program != nil {
 			x.Said = ownWords(why)
 		}
 		p.world.journal.Refused(id, x)

@@ -60,7 +60,7 @@ func (w *world) addClient(c *clientPlan, programs *program.Pool) {
 		if t.Node().Life() == 0 { // a restarted process begins at once
 			t.Sleep(c.Start)
 		}
-		if of, ok := c.program.(program.Program); ok {
+		if of, ok := c.algorithm.Program.(program.Program); ok {
 			newGuest(p).run(programs, of)
 			return
 		}

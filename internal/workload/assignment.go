@@ -11,12 +11,15 @@ import (
 type Assignment struct {
 	Name    string   // of the process
 	Servers []string // addresses of the lock's servers
-	Key     string
-	TTL     time.Duration
-	Timeout time.Duration // of one call to a server; 0 is the library's default, as in the fields below
-	Renew   time.Duration
-	Retry   locks.Retry
-	Plan    Plan
+	// Sentinel is what the Sentinels, which Servers are then, call the master; "" if they are none.
+	Sentinel string
+	Cluster  bool // Servers are the nodes of a Redis Cluster
+	Key      string
+	TTL      time.Duration
+	Timeout  time.Duration // of one call to a server; 0 is the library's default, as in the fields below
+	Renew    time.Duration
+	Retry    locks.Retry
+	Plan     Plan
 }
 
 // Frame encodes the assignment.
@@ -27,6 +30,8 @@ func (a *Assignment) Frame() []byte {
 	for _, address := range a.Servers {
 		f.text(address)
 	}
+	f.text(a.Sentinel)
+	f.flag(a.Cluster)
 	f.text(a.Key)
 	for _, d := range [...]time.Duration{a.TTL, a.Timeout, a.Renew, a.Retry.Delay, a.Retry.Jitter} {
 		f.signed(int64(d))
@@ -54,7 +59,7 @@ func ParseAssignment(bytes []byte) Assignment {
 	for range f.takeNumber() {
 		a.Servers = append(a.Servers, f.takeText())
 	}
-	a.Key = f.takeText()
+	a.Sentinel, a.Cluster, a.Key = f.takeText(), f.takeFlag(), f.takeText()
 	for _, d := range [...]*time.Duration{&a.TTL, &a.Timeout, &a.Renew, &a.Retry.Delay, &a.Retry.Jitter} {
 		*d = f.takeDuration()
 	}

@@ -17,9 +17,7 @@ import (
 // Open returns the lock that is obtained with these options. Both libraries have their defaults, except for the
 // scenario's settings; a waiting client tries again every 100 ms, since redislock by itself tries once.
 func Open(c guest.Config, options redislock.Options) guest.Mutex {
-	locker := redislock.New(redis.NewClient(&redis.Options{
-		Addr: c.Servers[0], Dialer: guest.Dial, ReadTimeout: c.Timeout,
-	}))
+	locker := redislock.New(client(c))
 	var held *redislock.Lock
 	take := func(again func() redislock.RetryStrategy) func(context.Context) (guest.Lease, error) {
 		return func(ctx context.Context) (guest.Lease, error) {
@@ -48,6 +46,20 @@ func Open(c guest.Config, options redislock.Options) guest.Mutex {
 			}
 			return err
 		},
+	}
+}
+
+// client is go-redis's for the deployment.
+func client(c guest.Config) redislock.RedisClient {
+	switch {
+	case c.Sentinel != "":
+		return redis.NewFailoverClient(&redis.FailoverOptions{
+			MasterName: c.Sentinel, SentinelAddrs: c.Servers, Dialer: guest.Dial, ReadTimeout: c.Timeout,
+		})
+	case c.Cluster:
+		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Servers, Dialer: guest.Dial, ReadTimeout: c.Timeout})
+	default:
+		return redis.NewClient(&redis.Options{Addr: c.Servers[0], Dialer: guest.Dial, ReadTimeout: c.Timeout})
 	}
 }
 

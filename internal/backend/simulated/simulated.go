@@ -3,6 +3,8 @@
 package simulated
 
 import (
+	"fmt"
+
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/locks"
@@ -58,13 +60,29 @@ type Service interface {
 // Front is a service that programs can talk to in bytes.
 type Front interface {
 	Service
-	// Port is the number of the port that the servers usually have.
-	Port() int
-	// Addressed returns the nodes to which the addresses lead that a program is given. Where a library knows one address only,
-	// operators give it one that leads to the master.
-	Addressed() []*sim.Node
+	// Entrance says which addresses a program that brings a lock is given. They may lead elsewhere later.
+	Entrance(*locks.Algorithm) Entrance
+	// Named returns the node at an address that servers tell of themselves, a name and a port; nil if there is none.
+	Named(address string) *sim.Node
 	// Talk begins a conversation with a client process on a new connection.
 	Talk(client *sim.Node) wire.Conversation
 	// Stamp sets the origin and the purpose of a request that came in bytes.
 	Stamp(request sim.Payload, from sim.Origin)
+}
+
+// Entrance is where a program finds servers.
+type Entrance struct {
+	Addresses []string
+	Nodes     []*sim.Node // to which they lead
+	Sentinel  string      // what the master is called by the Sentinels that these are; "" if they are none
+	Cluster   bool        // they are the nodes of a Redis Cluster
+}
+
+// Numbered is an entrance with an address for each node, by the last number: 10.0.0.1 is the first.
+func Numbered(nodes []*sim.Node, port int) Entrance {
+	e := Entrance{Nodes: nodes, Addresses: make([]string, len(nodes))}
+	for i := range nodes {
+		e.Addresses[i] = fmt.Sprintf("10.0.0.%d:%d", i+1, port)
+	}
+	return e
 }

@@ -2,23 +2,74 @@ package servers
 
 import (
 	"slices"
+	"strconv"
 
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/sim/redis"
+	"github.com/locksim/locksim/internal/sim/redis/sentinel"
 	"github.com/locksim/locksim/internal/sim/wire"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 )
 
-// Port is that of a client's connection.
-func (*service) Port() int { return 6379 }
+// The ports of servers and Sentinels.
+const (
+	redisPort    = 6379
+	sentinelPort = 26379
+)
 
-// Addressed returns independent servers; else the master, or the first server while there is none.
-func (s *service) Addressed() []*sim.Node {
-	if s.independent() {
-		return s.nodes
+// Entrance is the Sentinels, or the nodes of a cluster, for a client that finds the master with them; they tell of each other
+// by their names. For others it is independent servers, or one address: operators give a library that knows one only an
+// address that leads to the master, or to the first server while there is none.
+func (s *service) Entrance(a *locks.Algorithm) simulated.Entrance {
+	switch {
+	case a.Sentinel && len(s.sentinels) > 0:
+		e := byName(s.sentinelNodes(), sentinelPort)
+		e.Sentinel = sentinel.MasterName
+		return e
+	case a.Cluster && s.deployed.Cluster:
+		e := byName(s.nodes, redisPort)
+		e.Cluster = true
+		return e
+	case s.independent():
+		return simulated.Numbered(s.nodes, redisPort)
 	}
 	master := s.Role("master")
 	i := slices.IndexFunc(s.nodes, func(n *sim.Node) bool { return n.Name == master })
-	return s.nodes[max(i, 0):][:1]
+	return simulated.Numbered(s.nodes[max(i, 0):][:1], redisPort)
+}
+
+// byName is an entrance at which each node goes by its name.
+func byName(nodes []*sim.Node, port int) simulated.Entrance {
+	e := simulated.Entrance{Nodes: nodes}
+	for _, n := range nodes {
+		e.Addresses = append(e.Addresses, address(n, port))
+	}
+	return e
+}
+
+func address(n *sim.Node, port int) string { return n.Name + ":" + strconv.Itoa(port) }
+
+func (s *service) sentinelNodes() (nodes []*sim.Node) {
+	for _, one := range s.sentinels {
+		nodes = append(nodes, one.Node())
+	}
+	return nodes
+}
+
+// Named returns the server or the Sentinel of an address.
+func (s *service) Named(at string) *sim.Node {
+	for _, n := range s.nodes {
+		if address(n, redisPort) == at {
+			return n
+		}
+	}
+	for _, n := range s.sentinelNodes() {
+		if address(n, sentinelPort) == at {
+			return n
+		}
+	}
+	return nil
 }
 
 // Talk begins a conversation in RESP.

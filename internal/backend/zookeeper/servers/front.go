@@ -1,17 +1,24 @@
 package servers
 
 import (
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/internal/sim/zookeeper"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
-// Port is that of a client's connection.
-func (*service) Port() int { return 2181 }
+// clientPort is that of a client's connection.
+const clientPort = 2181
 
-// Addressed returns all servers.
-func (s *service) Addressed() []*sim.Node { return s.Servers() }
+// Entrance is all servers.
+func (s *service) Entrance(*locks.Algorithm) simulated.Entrance {
+	return simulated.Numbered(s.Servers(), clientPort)
+}
+
+// Named returns nil: servers tell clients of no addresses.
+func (*service) Named(string) *sim.Node { return nil }
 
 // Talk begins a conversation in the protocol of jute.
 func (s *service) Talk(client *sim.Node) wire.Conversation {
