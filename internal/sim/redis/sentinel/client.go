@@ -25,10 +25,10 @@ func (s *Sentinel) Disconnected(c *sim.Conn) { s.server.Disconnected(c) }
 // gate answers what only Sentinels are asked, and leaves what all servers have in common to the server.
 func (s *Sentinel) gate(r *redis.Request, _ *sim.Conn) (reply redis.Reply, answers bool) {
 	switch args := r.Args; {
-	case common[r.Command]:
-		return redis.Reply{}, false
 	case r.Command == "PUBLISH" && len(args) == 3:
 		return s.published(args[1], args[2]), true
+	case common[r.Command], r.Command == "PUBLISH":
+		return redis.Reply{}, false
 	case r.Command == "SENTINEL" && len(args) > 1:
 		return s.asked(args), true
 	case r.Command == "SENTINEL":
