@@ -28,7 +28,7 @@ var arrows = map[string][]string{
 	"sim":                         {"trace"},
 	"internal/sim/redis":          {"sim", "trace"},
 	"internal/sim/redis/sentinel": {"sim", "internal/sim/redis", "trace"},
-	"internal/sim/redis/cluster":  {"sim", "internal/sim/redis", "trace"},
+	"internal/sim/redis/cluster":  {"sim", "internal/real", "internal/sim/redis", "trace"},
 	"internal/sim/zookeeper":      {"sim", "trace"},
 	"internal/sim/zookeeper/jute": {"internal/sim/zookeeper"},
 	"internal/sim/wire":           {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/zookeeper/jute"},

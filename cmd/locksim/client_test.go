@@ -135,6 +135,30 @@ func TestLibrariesFindTheMasterThroughSentinels(t *testing.T) {
 	}
 }
 
+// TestLibrariesFindTheMasterOfTheirKeyInACluster has them dial a node by a name that another has told, and follow the key to
+// the replica that takes its master's place: it has the key, or has never heard of it.
+func TestLibrariesFindTheMasterOfTheirKeyInACluster(t *testing.T) {
+	const text = `name: cluster
+lock: {algorithm: redislock, ttl: 20s}
+servers: {kind: redis, masters: 3, replicas: 1, cluster: true, down-after: 2s}
+clients: {a: {work: 15s}, b: {start: 6s, work: 1s}}
+faults:
+  - {name: death, after: {node: a, does: acquired}, plus: 1s, crash: redis-1}
+`
+	const lag = "  - {name: lag, at: 0s, stall: {from: redis-1, to: redis-4, oneway: true}}\n"
+	for _, name := range []string{"redsync", "redislock"} {
+		lock := built(t, name)
+		for faults, want := range map[string]checker.Verdict{"": checker.Held, lag: checker.Violated} {
+			s, err := scenarios.Parse("cluster", []byte(text+faults))
+			require.NoError(t, err)
+			result := playedOnce(t, s, &lock, 1)
+			require.Len(t, result.History.Acquisitions, 2)
+			require.Equal(t, want, result.Report.Verdicts[checker.MutualExclusion], "%s\n%s", name, faults)
+			require.Equal(t, want, result.Report.Verdicts[checker.ExclusionAtService], "%s\n%s", name, faults)
+		}
+	}
+}
+
 func TestRedsyncKeepsItsPromiseWhenRepliesAreLate(t *testing.T) {
 	lock := built(t, "redsync")
 	for n := range long.Pick(5, 20, 500) {

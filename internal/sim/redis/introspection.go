@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/locksim/locksim/sim"
 )
 
 // commandRows are the subcommands of COMMAND.
@@ -122,6 +124,22 @@ func runCommandGetkeys(s *Store, _ *Peer, _ *command, args []string) {
 	}
 	s.head(ReplyArray, len(keys))
 	s.bulks(keys...)
+}
+
+// Keys returns the keys that a request on a connection is about: of EXEC those of the commands that it executes. There are none
+// if there is no such command.
+func (s *Server) Keys(c *sim.Conn, r *Request) (keys []string) {
+	if r.Command == "EXEC" {
+		for _, q := range s.peerOf(c).queue {
+			keys = append(keys, q.command.keysOf(q.args)...)
+		}
+		return keys
+	}
+	command, problem := s.Store.lookup(r.Args)
+	if problem != "" {
+		return nil
+	}
+	return command.keysOf(r.Args)
 }
 
 // keysOf are the words of a command line that are keys.

@@ -163,7 +163,7 @@ func connectionRows() []command {
 		{name: "MULTI", arity: 1, flags: noScript | immediate, run: runMulti},
 		{name: "EXEC", arity: 1, flags: noScript | immediate, run: runExec},
 		{name: "DISCARD", arity: 1, flags: noScript | immediate, run: runDiscard},
-		{name: "WATCH", arity: -2, flags: noScript | immediate, run: runWatch},
+		{name: "WATCH", arity: -2, flags: noScript | immediate, keys: keySpec{1, -1, 1}, run: runWatch},
 		{name: "UNWATCH", arity: 1, flags: noScript, run: runUnwatch},
 		{name: "EVAL", arity: -3, flags: noScript, run: runEval},
 		{name: "EVAL_RO", arity: -3, flags: noScript, run: runEval},

@@ -69,7 +69,11 @@ func (s *service) build(store *redis.Store, c redis.Config) (*redis.Server, sim.
 		server := redis.NewServer(store, c)
 		return server, server
 	}
-	n := cluster.New(store, c, cluster.Config{NodeTimeout: s.deployed.DownAfter})
+	config := cluster.Config{NodeTimeout: s.deployed.DownAfter}
+	if s.world.Lock().Cluster { // real clients, which know of slots
+		config.Key = s.world.Keys()[0]
+	}
+	n := cluster.New(store, c, config)
 	s.cluster = append(s.cluster, n)
 	return n.Server, n
 }

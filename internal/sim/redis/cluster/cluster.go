@@ -4,9 +4,9 @@
 // [Meet] with all of them.
 //
 // It follows cluster_legacy.c of Redis 7, whose functions are named where they are followed. Slots are never moved
-// one by one: each master begins with a shard of them, and a shard changes its owner as a whole. All keys are of the
-// first shard, since a lock that needs several keys must put them into one slot. Left out: manual failover other
-// than the takeover, migration of replicas or slots, and the handshake; nodes have names, not addresses.
+// one by one: each master begins with a shard of them, and a shard changes its owner as a whole. Unless a key is
+// configured all keys are of the first shard, as those of a lock that puts them into one slot. Left out: manual failover
+// other than the takeover, migration of replicas or slots, and the handshake; nodes have names, not addresses.
 package cluster
 
 import (
@@ -19,7 +19,10 @@ import (
 // Config configures a node. Zero values are those of redis.conf.
 type Config struct {
 	NodeTimeout time.Duration // cluster-node-timeout; 15 s if 0
-	_           struct{}
+	// Key is a key whose slot is of the first shard; the other slots follow it around. If it is empty, nobody asks for the slots
+	// of keys: all are of the first shard.
+	Key string
+	_   struct{}
 }
 
 // Node is one node of a cluster: a Redis server, and its view of the others. Create it with [New].
@@ -29,6 +32,7 @@ type Node struct {
 	Server *redis.Server
 
 	timeout time.Duration
+	key     string
 	me      int // its place in the cluster
 	node    *sim.Node
 	dice    *sim.Rand
@@ -65,11 +69,11 @@ const none = -1
 // New returns a node with a Redis server on a store that is fresh or has been Reset. The server has to be attached to
 // the sim.Node on which the cluster's node is added.
 func New(store *redis.Store, server redis.Config, c Config) *Node {
-	n := &Node{timeout: c.NodeTimeout, serving: true}
+	n := &Node{timeout: c.NodeTimeout, key: c.Key, serving: true}
 	if n.timeout == 0 {
 		n.timeout = 15 * time.Second
 	}
-	server.Gate = n.gate
+	server.Gate, server.Mode = n.gate, "cluster"
 	n.Server = redis.NewServer(store, server)
 	return n
 }

@@ -41,13 +41,22 @@ func deploy(t testing.TB, seed uint64, replicas int, until, nodeTimeout time.Dur
 }
 
 func deployOn(t testing.TB, c sim.Config, masters, replicas int, nodeTimeout time.Duration) *world {
+	return deployAs(t, c, masters, replicas, cluster.Config{NodeTimeout: nodeTimeout})
+}
+
+// deployWith has three masters without replicas.
+func deployWith(t testing.TB, seed uint64, c cluster.Config) *world {
+	return deployAs(t, sim.Config{Seed: seed, Until: trace.Instant(20 * s)}, masters, 0, c)
+}
+
+func deployAs(t testing.TB, c sim.Config, masters, replicas int, configured cluster.Config) *world {
 	w := &world{t: t, Engine: sim.New(c, nil)}
 	for i := range masters * (1 + replicas) {
 		config := redis.Config{Observer: w}
 		if i >= masters {
 			config.ReplicaOf = w.nodes[(i-masters)/replicas].Server
 		}
-		n := cluster.New(redis.NewStore(), config, cluster.Config{NodeTimeout: nodeTimeout})
+		n := cluster.New(redis.NewStore(), config, configured)
 		n.Server.Attach(w.AddServer(fmt.Sprintf("redis-%d", i+1), n))
 		w.nodes = append(w.nodes, n)
 	}
