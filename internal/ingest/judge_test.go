@@ -76,6 +76,8 @@ func TestMistakesAreFoundAndTheirTwinsAccepted(t *testing.T) {
 		{"the lease is over when Lock returns", "0s a acquired\n5s b acquire\n10s b acquired until=9s\n11s a release", "mutual-exclusion", "held"},
 		{"a lost update", "0s a acquired\n1s a read version=7\n5s b acquired\n6s b read version=7\n7s b write version=8\n8s b release\n9s a write version=9\n10s a release", "resource", "violated"},
 		{"no lost update", "0s a acquired\n1s a read version=7\n2s a write version=8\n5s b acquired\n6s b read version=8\n7s b write version=9\n8s b release\n10s a release", "resource", "vacuous"},
+		{"a write after the release", "0s a acquired id=1\n1s a read id=1 version=7\n2s a release id=1\n3s a released id=1\n5s b acquired id=2\n6s b read id=2 version=7\n7s a write id=1 version=8\n8s b write id=2 version=9\n9s b release id=2", "resource", "violated"},
+		{"a write after the release, before the next read", "0s a acquired id=1\n1s a read id=1 version=7\n2s a release id=1\n3s a released id=1\n4s a write id=1 version=8\n5s b acquired id=2\n6s b read id=2 version=8\n8s b write id=2 version=9\n9s b release id=2", "resource", "vacuous"},
 		{"refused", "0s a acquired\n1s a read version=7\n5s b acquired\n6s b read version=7\n7s b write version=8\n8s b release\n9s a refused version=9\n10s a release", "resource", "held"},
 		{"no versions, stale", "0s a acquired\n4s a lost\n5s b acquired\n7s b write\n8s b release\n9s a write", "resource", "unknown"},
 		{"no versions, in turn", "0s a acquired\n3s a write\n4s a lost\n5s b acquired\n7s b write\n8s b release", "resource", "not-judged"},

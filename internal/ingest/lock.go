@@ -98,9 +98,6 @@ func (l *lock) take(e *Event) bool {
 	}
 	l.revive(h)
 	h.take(l, e)
-	if !h.open && e.ID != "" && e.Kind == Released {
-		delete(l.current, key)
-	}
 	return true
 }
 
