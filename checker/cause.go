@@ -9,6 +9,8 @@ const (
 	IgnoredNotice                    // a holder does not listen to notices of loss
 	IgnoredDeadline                  // a holder does not look at the deadline of its lease
 	WeakFencing                      // the resource does not compare enough
+	ForgottenToken                   // a holder accesses the resource without its fencing token
+	PassedToken                      // a holder leaves its writes to a job that outlives the critical section
 )
 
 // Cause is a condition without which a run does not violate a property. That is found out by playing the run without the

@@ -95,9 +95,22 @@ func (d *damage) tellLost(c conflict) {
 	under, over := d.writeOf(first, c.register), d.writeOf(second, c.register)
 	text := d.nameOf(first) + " and " + d.nameOf(second) + " both read version " +
 		number(d.readOf(first, c.register).Version) + " of register " + strconv.Itoa(c.register) +
-		"; the first wrote version " + number(under.Version) + " at " + under.Applied.String() +
-		", the second, not knowing it, version " + number(over.Version) + " at " + over.Applied.String()
+		"; the first wrote version " + number(under.Version) + " at " + under.Applied.String() + d.mistake(under) +
+		", the second, not knowing it, version " + number(over.Version) + " at " + over.Applied.String() + d.mistake(over)
 	d.tell(lostUpdate, over.Applied, text, first, second)
+}
+
+// mistake says what an application did wrong with a write, as far as tokens are concerned. A log may not state all of them.
+func (d *damage) mistake(write *history.Access) string {
+	h := d.judge.h
+	switch {
+	case h.Logged:
+	case h.Passed(write):
+		return " (after its Unlock)"
+	case h.Tokenless(write) && h.Fencing.NeedsToken():
+		return " (without its token)"
+	}
+	return ""
 }
 
 // tellHalf tells of a section of which only a part was applied, and who saw it.

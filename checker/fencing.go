@@ -57,6 +57,36 @@ func (j *judge) fencingOrder() {
 	j.conclude(FencingOrder, violated, dangers)
 }
 
+// forgotToken reports whether the resource would have refused an access that did damage, had all accesses until then shown
+// the tokens that their clients had. It decides again what was accepted, by the rule of its mode.
+func (j *judge) forgotToken(v *Violation) bool {
+	if !j.h.Fencing.NeedsToken() || !slices.ContainsFunc(j.h.Accesses, func(x history.Access) bool { return j.h.Tokenless(&x) }) {
+		return false
+	}
+	order := make([]*history.Access, 0, len(j.h.Accesses))
+	for i := range j.h.Accesses {
+		if x := &j.h.Accesses[i]; x.Accepted && x.Applied <= v.At {
+			order = append(order, x)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *history.Access) int { return cmp.Compare(a.Applied, b.Applied) })
+	largest := make([]uint64, j.h.Registers)
+	for _, x := range order {
+		token := x.Token
+		if j.h.Tokenless(x) {
+			token = j.h.Acquisition(x.Acquisition).Token
+		}
+		free := x.Op == history.Read && j.h.Fencing != history.FencedReadWrite || x.Op == history.Write && j.h.Fencing == history.CheckThenWrite
+		if !free && token < largest[x.Register] && slices.Contains(v.Acquisitions, x.Acquisition) {
+			return true
+		}
+		if x.Op == history.Write || x.Op == history.Read && j.h.Fencing == history.FencedReadWrite {
+			largest[x.Register] = max(largest[x.Register], token)
+		}
+	}
+	return false
+}
+
 func sameAcquisition(a, b *history.Grant) bool {
 	return a.Acquisition != 0 && a.Acquisition == b.Acquisition
 }

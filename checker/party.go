@@ -22,8 +22,8 @@ const (
 	Lock
 	// Server: the lock service lost, evicted or ended early what it had promised, and granted it again.
 	Server
-	// Application: it went on after the deadline that the lease states, or after a notice of loss; or its access was
-	// sent in time and reached the resource too late.
+	// Application: it went on after the deadline that the lease states, after a notice of loss, or after it had called
+	// Unlock; or its access was sent in time and reached the resource too late, or did not show its fencing token.
 	Application
 )
 
@@ -203,6 +203,9 @@ func (j *judge) breachOfEffect(v *Violation) breach {
 			}
 		}
 	}
+	if j.forgotToken(v) {
+		return breach{by: Application}
+	}
 	for i := range j.h.Accesses {
 		if x := &j.h.Accesses[i]; x.Applied <= v.At && slices.Contains(v.Acquisitions, x.Acquisition) {
 			if by := j.actedLate(x); by != Unclear {
@@ -223,7 +226,7 @@ func (j *judge) actedLate(x *history.Access) Party {
 	if g == nil || g.to > x.Applied {
 		return Unclear
 	}
-	if x.Invoked < g.to && x.Invoked < a.Unlocked {
+	if x.Invoked < g.to && x.Invoked < a.Unlocked || j.h.Passed(x) {
 		return Application
 	}
 	return j.wentOn(x.Acquisition, x.Invoked)

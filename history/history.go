@@ -360,6 +360,20 @@ func (h *History) Acquisition(id ID) *Acquisition {
 	return &h.Acquisitions[id-1]
 }
 
+// Tokenless reports whether an access showed no fencing token although the lock had given its acquisition one: the
+// application forgot it.
+func (h *History) Tokenless(x *Access) bool {
+	a := h.Acquisition(x.Acquisition)
+	return a != nil && a.Token != 0 && x.Token == 0
+}
+
+// Passed reports whether an access was sent when Unlock had been called for its acquisition: the application has passed the
+// acquisition's token on, to code that outlives the critical section.
+func (h *History) Passed(x *Access) bool {
+	a := h.Acquisition(x.Acquisition)
+	return a != nil && a.Unlocked < x.Invoked
+}
+
 // Belated returns the grant of a stale acquisition: it had ended when Lock returned it as if it had not, and the caller
 // has no means to notice; nil if the acquisition is not stale. An expired grant is noticed by its deadline, or by a notice
 // of loss, if the lock has those; a grant whose session has ended is not noticed if Lock continued in another session.

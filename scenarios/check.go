@@ -71,6 +71,9 @@ func (a *audit) checkClients() bool {
 		if l := a.LockOf(&c); a.known.sound(at, "lock") && c.Lock != (OwnLock{}) && l.Renew > l.TTL {
 			a.report(at+".lock", "a renew up to "+Brief(l.TTL)+", its ttl", "the lease is over before it is renewed, after %s", Brief(l.Renew))
 		}
+		if a.known.sound(at) {
+			a.checkHabits(at, c)
+		}
 		if a.known.sound(at) && c.Write != nil && *c.Write < c.Read {
 			a.report(at+".write", "a time after that", "writes at %s, before it reads at %s", *c.Write, c.Read)
 		}
@@ -86,6 +89,21 @@ func (a *audit) checkClients() bool {
 		a.report("clients", fmt.Sprintf("at most %d", maxProcesses), "%d tasks in all", tasks)
 	}
 	return total <= maxProcesses
+}
+
+// checkHabits refuses mistakes of an application that this client cannot make.
+func (a *audit) checkHabits(at string, c Client) {
+	for _, habit := range []struct {
+		field string
+		has   bool
+	}{{"forgets-token", c.Forgets}, {"passes-token", c.Passes > 0}} {
+		if habit.has && a.Resource.Guarded {
+			a.report(at+"."+habit.field, "registers in storage", "the lock's own servers compare no tokens")
+		}
+	}
+	if c.Passes > 0 && c.Hangs {
+		a.report(at+".passes-token", "work that ends", "the client never calls Unlock, so that its job never writes")
+	}
 }
 
 // checkHosts refuses servers that a client cannot connect to.

@@ -148,6 +148,14 @@ var clientFields = ofBackends(mapping[Client]{
 		bind("unlock-again", omitted(atLeast(1)), func(c *Client) *time.Duration { return &c.Unlock },
 			"How long the client waits before it calls Unlock a second time after a call that returned an error. If the lock was "+
 				"acquired several times (`enters`), only the last Unlock is repeated.").otherwise("it does not repeat Unlock"),
+		bind("forgets-token", truth(), func(c *Client) *bool { return &c.Forgets },
+			"A mistake of an application: whether the client accesses the resource without the fencing token (or value) that the "+
+				"lock has given it, like an UPDATE without the condition. The resource compares nothing then, and remembers nothing."),
+		bind("passes-token", omitted(atLeast(1)), func(c *Client) *time.Duration { return &c.Passes },
+			"A mistake of an application: the client does not write, but hands its fencing token to a background job of its process, "+
+				"which writes this long after Unlock has returned, with that token. The client waits for the job before its next "+
+				"critical section. A client that learns that it has lost the lock starts no job.").
+			otherwise("the client writes itself"),
 		bind("retry", retry(), func(c *Client) *Retry { return &c.Retry },
 			"How a waiting Acquire polls.").otherwise("the algorithm's own"),
 		through("work", special(atLeast(0), wordFor{"forever", forever}),

@@ -341,6 +341,12 @@ func clients(t *rapid.T, d deployment, name string, count int) Client {
 	if c.Hangs = rapid.Bool().Draw(t, "hangs"); c.Hangs {
 		c.Work = 0
 	}
+	if !d.guarded {
+		c.Forgets = rapid.Bool().Draw(t, "forgets")
+	}
+	if !d.guarded && !c.Hangs {
+		c.Passes = orZero(t, durations(1), "passes-token")
+	}
 	return c
 }
 

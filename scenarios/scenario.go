@@ -73,6 +73,8 @@ type Client struct {
 	Wait     time.Duration  // how long one Acquire may wait: locks.Try, locks.Forever (the default) or a time
 	Again    time.Duration  // pause before asking again after a failed Acquire; 0 means it does not ask again
 	Unlock   time.Duration  // pause before calling Unlock once more after it failed; 0 means it is not called again
+	Forgets  bool           // it accesses the resource without its fencing token
+	Passes   time.Duration  // it leaves the writes to a job that does them, with its token, so long after Unlock; 0: it does not
 	Retry    Retry          // how a blocked Acquire polls
 	Work     time.Duration  // length of the critical section
 	Busy     bool           // the work keeps the processor busy ("cpu-bound"): a pause of the process makes it last longer

@@ -75,6 +75,31 @@ func TestAnIntervalOfRenewalsThatNobodyHeedsIsRefused(t *testing.T) {
 	}
 }
 
+// TestMistakesThatAnApplicationCannotMakeAreRefused, with locks that hand out tokens and that do not, and resources that compare
+// them and that do not.
+func TestMistakesThatAnApplicationCannotMakeAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for text, want := range map[string]string{
+		"lock: {algorithm: set-nx-lua}\nclients: {a: {work: 1s, forgets-token: true}}\nresource: {fencing: fenced-write}": "x.yaml:3:40: " +
+			"clients.a.forgets-token: set-nx-lua hands out no fencing token; want a lock that does, such as set-nx-lua-fenced",
+		"lock: {algorithm: set-nx-lua}\nclients: {a: {work: 1s, passes-token: 1s}}":                                              "hands out no fencing token",
+		"lock: {algorithm: set-nx-lua}\nclients: {a: {work: 1s, passes-token: 1s}}\nresource: {fencing: token-equality}":         "",
+		"lock: {algorithm: set-nx-lua-fenced}\nclients: {a: {work: 1s, passes-token: 1s}}":                                       "",
+		"lock: {algorithm: set-nx-lua-fenced}\nclients: {a: {work: 1s, forgets-token: true}}":                                    "the resource compares no tokens",
+		"lock: {algorithm: set-nx-lua-fenced}\nclients: {a: {work: 1s, forgets-token: true}}\nresource: {fencing: fenced-write}": "",
+		"lock: {algorithm: set-nx-lua-fenced}\nclients: {a: {work: forever, passes-token: 1s}}":                                  "never calls Unlock",
+		"lock: {algorithm: zk-sequential}\nservers: {kind: zookeeper}\nclients: {a: {work: 1s, passes-token: 1s}}\nresource: {in: servers}": "" +
+			"the lock's own servers compare no tokens",
+	} {
+		require.NoError(t, os.WriteFile("x.yaml", []byte("name: x\n"+text+"\n"), 0o600))
+		for _, command := range []string{"check", "run"} {
+			code, _, stderr := locksim(t.Context(), command, "x.yaml")
+			require.Contains(t, stderr, want, text)
+			require.Equal(t, want != "", code == exitUsage, "%s: %s", text, stderr)
+		}
+	}
+}
+
 // TestAFaultThatNeverHappensIsExplained has a fault after the end of all runs, and one that waits for a step of nobody.
 func TestAFaultThatNeverHappensIsExplained(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -133,12 +134,51 @@ func Refuse(s *scenarios.Scenario, o Options) scenarios.Errors {
 		last = c.Scenario
 		problems = refuseRenewal(problems, last, &o, last.Lock, "lock")
 		for i := range last.Clients {
-			if own := &last.Clients[i]; own.Lock.Renew > 0 {
+			own := &last.Clients[i]
+			if own.Lock.Renew > 0 {
 				problems = refuseRenewal(problems, last, &o, last.LockOf(own), "clients."+own.Name+".lock")
 			}
+			problems = append(problems, refuseHabits(last, &o, own)...)
 		}
 	}
 	return problems
+}
+
+// refuseHabits refuses mistakes of an application that it cannot make with its lock.
+func refuseHabits(s *scenarios.Scenario, o *Options, c *scenarios.Client) (problems scenarios.Errors) {
+	field, at := "forgets-token", "clients."+c.Name+"."
+	if c.Passes > 0 {
+		field = "passes-token"
+	}
+	if !c.Forgets && c.Passes == 0 {
+		return nil
+	}
+	compares := func(f history.Fencing) bool { return f.NeedsToken() || f == history.TokenEquality }
+	lock, known := o.Locks.Find(s.LockOf(c).Algorithm)
+	switch {
+	case known && !lock.Token && !slices.Contains(s.Resource.Fencing, history.TokenEquality):
+		problems = append(problems, s.Errorf(at+field, "%s hands out no fencing token; want a lock that does, such as %s",
+			lock.Name, tokenLock(o.Locks, lock.Backend())))
+	case c.Forgets && !slices.ContainsFunc(s.Resource.Fencing, compares):
+		problems = append(problems, s.Errorf(at+"forgets-token", "the resource compares no tokens; want resource: {fencing: fenced-write}, "+
+			"or another mode that compares them"))
+	}
+	return problems
+}
+
+// tokenLock names a lock that hands out tokens, on these servers if there is one.
+func tokenLock(set locks.Set, servers string) string {
+	name := ""
+	for _, a := range set.All() {
+		usable := a.Token && a.Status == locks.Usable
+		if usable && a.Backend() == servers {
+			return a.Name
+		}
+		if usable && name == "" {
+			name = a.Name
+		}
+	}
+	return name
 }
 
 func refuseRenewal(to scenarios.Errors, s *scenarios.Scenario, o *Options, l scenarios.Lock, at string) scenarios.Errors {

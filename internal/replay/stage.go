@@ -188,7 +188,7 @@ func (s *stage) quiet() time.Duration {
 	longest := max(s.scenario.Lock.TTL, s.scenario.Progress, time.Second)
 	for i := range s.scenario.Clients {
 		c := &s.scenario.Clients[i]
-		longest = max(longest, c.Work, c.Think, c.Again, c.Unlock, c.Retry.Delay+c.Retry.Jitter, s.scenario.Lock.Renew)
+		longest = max(longest, c.Work, c.Think, c.Again, c.Unlock, c.Passes, c.Retry.Delay+c.Retry.Jitter, s.scenario.Lock.Renew)
 	}
 	return longest + longest/4
 }

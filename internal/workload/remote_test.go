@@ -35,6 +35,7 @@ func TestAWorkloadFarAwayIsTheSame(t *testing.T) {
 			Sections: rapid.IntRange(1, 3).Draw(t, "sections"), Enters: rapid.IntRange(0, 2).Draw(t, "enters"),
 			Again: drawDuration(t, "again"), Think: drawDuration(t, "think"), Read: drawDuration(t, "read"),
 			Write: drawDuration(t, "write"), Work: drawDuration(t, "work"), Unlock: drawDuration(t, "unlock"),
+			Passes: drawDuration(t, "passes"), Forgets: rapid.Bool().Draw(t, "forgets"),
 			Stays:     rapid.Bool().Draw(t, "stays"),
 			Registers: rapid.IntRange(1, 2).Draw(t, "registers"),
 		}

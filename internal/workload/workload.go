@@ -23,6 +23,8 @@ type Plan struct {
 	Wait      time.Duration   // how long one Acquire may wait
 	Again     time.Duration   // pause before another Acquire after a failed one; 0 means that there is no other
 	Unlock    time.Duration   // pause before another Unlock after a failed one; 0 means that there is no other
+	Forgets   bool            // the resource is accessed without the lease's token and value
+	Passes    time.Duration   // a job writes, with the lease's token, so long after Unlock; 0: the holder writes
 	Think     time.Duration   // pause between critical sections
 	Read      time.Duration   // when the registers are read, from the start of the critical section
 	Write     time.Duration   // when they are written, likewise
@@ -106,15 +108,16 @@ func section(env Env, lock locks.Lock, p *Plan) {
 	if !ok {
 		return
 	}
-	enterAgain(env, lock, p, p.Enters, func() {
-		h := newHolder(env, lock, p, id, lease)
-		h.work()
-	})
-	if release(env, lock, id, lease) == nil || p.Unlock == 0 {
-		return
+	h := newHolder(env, lock, p, id, lease)
+	enterAgain(env, lock, p, p.Enters, func() { h.work() })
+	if release(env, lock, id, lease) != nil && p.Unlock > 0 {
+		env.Sleep(p.Unlock)
+		_ = release(env, lock, id, lease)
 	}
-	env.Sleep(p.Unlock)
-	_ = release(env, lock, id, lease)
+	if h.handed {
+		env.Sleep(p.Passes)
+		h.job()
+	}
 }
 
 // release calls Unlock and returns what it said.
@@ -187,6 +190,8 @@ type holder struct {
 	verify  func(l locks.Lease) error // nil if its style does not ask, or cannot
 	guard   locks.Guard               // nil if the resource stands by itself
 	spent   time.Duration             // how much of the section is over
+	handed  bool                      // the writes are left to a job
+	deaf    bool                      // it is that job
 }
 
 // Notices lists what tells a holder that it has lost its lease. A careful one also takes the interruption of its connection for
@@ -222,7 +227,7 @@ func newHolder(env Env, lock locks.Lock, p *Plan, id history.ID, lease locks.Lea
 // work reads, works and writes, until it is done, or refused, or knows that it no longer holds.
 func (h *holder) work() {
 	p := h.plan
-	if !h.until(p.Read) || !h.readAll() || !h.until(p.Write) || !h.writeAll() {
+	if !h.until(p.Read) || !h.readAll() || !h.until(p.Write) || !h.write() {
 		return
 	}
 	if p.Hangs {
@@ -239,6 +244,25 @@ func (h *holder) readAll() bool {
 		}
 	}
 	return true
+}
+
+// write writes, or leaves that to a job.
+func (h *holder) write() bool {
+	if h.plan.Passes == 0 {
+		return h.writeAll()
+	}
+	if !h.stillHolds() {
+		h.env.Lost(h.id)
+		return false
+	}
+	h.handed = true
+	return true
+}
+
+// job writes what the holder has left to it. It has the holder's token, and does not ask whether the lock is still held.
+func (h *holder) job() {
+	h.deaf = true
+	h.writeAll()
 }
 
 func (h *holder) writeAll() bool {
@@ -289,13 +313,20 @@ func (h *holder) access(op history.Op, register int) bool {
 		accepted, err := h.env.Guarded(h.id, op, register, h.lease, h.guard)
 		return accepted && err == nil
 	}
-	accepted, err := h.env.Access(h.id, op, register, h.lease)
+	shown := h.lease
+	if h.plan.Forgets {
+		shown.Token, shown.Value = 0, ""
+	}
+	accepted, err := h.env.Access(h.id, op, register, shown)
 	return accepted && err == nil
 }
 
 // stillHolds is what the client's style has it look at: notices that have arrived, then what the servers say, then the
 // deadline, which may have passed while it asked.
 func (h *holder) stillHolds() bool {
+	if h.deaf {
+		return true
+	}
 	for _, notice := range h.notices {
 		if notice.Fired() {
 			return false

@@ -17,6 +17,7 @@ import (
 
 // fake is an Env without a world: its clock moves when it sleeps, and what it is told it writes down.
 type fake struct {
+	shown         []locks.Lease
 	locks.Process // nil: what the workload does not use panics
 	now           time.Duration
 	said          []string
@@ -75,8 +76,9 @@ func (f *fake) Release(history.ID)                       { f.say("release") }
 func (f *fake) Released(_ history.ID, o history.Outcome) { f.say("released %v", o) }
 func (f *fake) Stays()                                   { f.say("stays") }
 
-func (f *fake) Access(_ history.ID, op history.Op, register int, _ locks.Lease) (bool, error) {
+func (f *fake) Access(_ history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
 	what := fmt.Sprintf("%v %d", op, register)
+	f.shown = append(f.shown, l)
 	f.say("%s", what)
 	return what != f.refuse, f.fail[what]
 }
@@ -208,6 +210,37 @@ func TestUnlockIsRepeatedOnceAfterAnError(t *testing.T) {
 	plan.Enters = 2
 	require.Equal(t, "0s start; 0s acquired; 0s start; 0s acquired; 0s release; 0s released unknown; 0s release; 0s released unknown; "+
 		"1s release; 1s released unknown", play(t, &fake{}, &lock{release: lost}, plan), "only the outermost Unlock is repeated")
+}
+
+func TestAForgottenTokenIsShownWithNoAccess(t *testing.T) {
+	lease := locks.Lease{Value: "v", Token: 33}
+	for _, forgets := range []bool{false, true} {
+		f, want := &fake{}, lease
+		if forgets {
+			want = locks.Lease{}
+		}
+		play(t, f, &lock{lease: lease}, workload.Plan{Registers: 1, Fencing: history.CheckThenWrite, Forgets: forgets})
+		require.Equal(t, []locks.Lease{want, want, want}, f.shown)
+	}
+}
+
+// TestAJobWritesAfterUnlock, however that ends, with the holder's token, and without asking whether the lock is held. There is no
+// job of a client that has no right to write.
+func TestAJobWritesAfterUnlock(t *testing.T) {
+	plan := workload.Plan{
+		Style: history.Careful, Registers: 1, Work: time.Second, Write: time.Second, Passes: 2 * time.Second, Unlock: time.Second, Sections: 2,
+	}
+	lease := locks.Lease{Token: 33, Deadline: locks.MonotonicDeadline(1.5e9)}
+	f := &fake{}
+	require.Equal(t, "0s start; 0s acquired; 0s check; 0s read 0; 1s check; 1s release; 1s released ok; 3s write 0; "+
+		"3s start; 3s acquired; 3s check; 3s lost; 3s release; 3s released ok", play(t, f, &lock{lease: lease}, plan))
+	require.Equal(t, uint64(33), f.shown[1].Token)
+	plan.Sections = 1
+	require.Equal(t, "0s start; 0s acquired; 0s check; 0s read 0; 1s check; 1s release; 1s released unknown; 2s release; "+
+		"2s released unknown; 4s write 0", play(t, &fake{}, &lock{lease: lease, release: locks.ErrUnknown}, plan))
+	lease.Deadline = locks.MonotonicDeadline(0.5e9)
+	require.Equal(t, "0s start; 0s acquired; 0s check; 0s read 0; 1s check; 1s lost; 1s release; 1s released ok",
+		play(t, &fake{}, &lock{lease: lease}, plan))
 }
 
 func TestProcessThatStaysSaysSoAndWaits(t *testing.T) {

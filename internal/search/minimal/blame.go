@@ -77,6 +77,8 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case b.Party == ThisLock:
 	case r.seen.violation.Broken == checker.Server:
 		b.Party, b.Text = Server, "it lost, evicted or ended early what it had granted"
+	case r.mistaken() != "":
+		b.Party, b.Text = Application, r.mistaken()
 	case r.ignoresDeadline():
 		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
 	case (c.Property == checker.Resource || timed(c.Property) && c.holdsUp()) && disturbsStorage(r.now):
@@ -226,6 +228,30 @@ func (r *reducer) ignoresDeadline() bool {
 	for i := range s.Clients {
 		s.Clients[i].Style = nil
 	}
+	return r.keeps(s)
+}
+
+// mistaken says which mistake the application makes without which, with every fault as before, the property is kept; "" if
+// it makes none, or the property is violated without it, too.
+func (r *reducer) mistaken() string {
+	s, mistakes := parameter.Clone(r.now), ""
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		if unset(&c.Forgets) {
+			mistakes = "it accesses the resource without its fencing token; clients that show it keep the property"
+		}
+		if unset(&c.Passes) {
+			mistakes = "it passes its fencing token on to a job that writes after Unlock; clients that write before it keep the property"
+		}
+	}
+	if mistakes == "" || !r.keeps(s) {
+		return ""
+	}
+	return mistakes
+}
+
+// keeps reports whether the property is kept in another scenario, in which every fault happens.
+func (r *reducer) keeps(s *scenarios.Scenario) bool {
 	result := r.run(s)
 	if result == nil {
 		return false

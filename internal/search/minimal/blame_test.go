@@ -101,6 +101,16 @@ network: {latency: 1ms}
 faults:
   - {after: {node: a, does: acquired}, pause: a, for: 20s}
 expect: {mutual-exclusion: violated}`,
+	"forgetful": `
+name: forgetful
+title: A paused holder shows no token to a resource that would refuse it
+lock: {algorithm: set-nx-lua-fenced, ttl: 10s}
+clients: {a: {work: 1s, forgets-token: true}, b: {start: 500ms, work: 1s}}
+resource: {fencing: fenced-read-write}
+network: {latency: 1ms}
+faults:
+  - {before: {node: a, does: access, what: write}, pause: a, for: 15s}
+expect: {resource: violated}`,
 	"far-storage": `
 name: far-storage
 title: The way to the storage is disturbed for 100 s
@@ -133,6 +143,8 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"zk-gc-pause", "zk-sequential-no-recheck", checker.MutualExclusion, "careless", minimal.AnyLock},
 		{"redlock-py-same-value", "redlock-py", checker.ReleaseSafety, "careless", minimal.ThisLock},
 		{"stands-still", "watchdog without a reference lock", checker.MutualExclusion, "careless", minimal.AnyLock},
+		{"forgetful", "set-nx-lua-fenced", checker.Resource, "careless", minimal.Application},
+		{"token-passed-on", "set-nx-lua-fenced", checker.Resource, "careless", minimal.Application},
 		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
 	} {
 		got := blamed(t, x.scenario, x.lock, x.property, x.style)

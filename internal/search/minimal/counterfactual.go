@@ -82,6 +82,12 @@ func counterfactuals(s *scenarios.Scenario, result *harness.Result, x *checker.V
 	switch x.Property {
 	case checker.Resource:
 		add(checker.WeakFencing, "", withStrongerFencing(s, result.History))
+		for _, id := range x.Acquisitions {
+			if a := result.History.Acquisition(id); a != nil {
+				add(checker.ForgottenToken, a.Client, withHabit(s, a.Client, func(c *scenarios.Client) bool { return unset(&c.Forgets) }))
+				add(checker.PassedToken, a.Client, withHabit(s, a.Client, func(c *scenarios.Client) bool { return unset(&c.Passes) }))
+			}
+		}
 	case checker.MutualExclusion:
 		for _, id := range x.Acquisitions {
 			a := result.History.Acquisition(id)
@@ -129,12 +135,19 @@ func hits(result *harness.Result, fault, node string) bool {
 
 // withStyle is a scenario in which a client has another style.
 func withStyle(s *scenarios.Scenario, client string, style history.Style) *scenarios.Scenario {
+	return withHabit(s, client, func(c *scenarios.Client) bool {
+		c.Style = &style
+		return true
+	})
+}
+
+// withHabit is a scenario in which a client does something in another way; nil if there is nothing to change.
+func withHabit(s *scenarios.Scenario, client string, change func(*scenarios.Client) bool) *scenarios.Scenario {
 	other := parameter.Clone(s)
 	i := slices.IndexFunc(other.Clients, func(c scenarios.Client) bool { return slices.Contains(c.Names(), client) })
-	if i < 0 {
+	if i < 0 || !change(&other.Clients[i]) {
 		return nil
 	}
-	other.Clients[i].Style = &style
 	return other
 }
 

@@ -1,6 +1,8 @@
 package minimal_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,4 +63,30 @@ clients: {a: {work: 12s}, b: {work: 12s, start: 1s}}
 	require.NotContains(t, causesOf(t, overrun+"resource: {fencing: check-then-write}"), weak,
 		"a fenced write is accepted as well, since its token is still the largest that was written")
 	require.Contains(t, causesOf(t, overrun+"resource: {fencing: fenced-write}"), weak)
+}
+
+// TestAMistakeOfTheApplicationIsACauseOnlyIfTheRunWithoutItIsRight makes each where it does the damage, and where the damage
+// is done without it: in the last run by a that outlasts its lease, in the one before it by a job of which there is no need.
+func TestAMistakeOfTheApplicationIsACauseOnlyIfTheRunWithoutItIsRight(t *testing.T) {
+	const start = `
+lock: {algorithm: set-nx-lua-fenced, ttl: 10s}
+clients: {a: {work: %s, %s}, b: {work: 3s, start: 1s}}
+resource: {fencing: %s}
+faults: [{before: {node: a, does: access, what: write}, pause: a, for: %s}]
+`
+	forgotten := checker.Cause{Property: checker.Resource, Condition: checker.ForgottenToken, Client: "a"}
+	passed := checker.Cause{Property: checker.Resource, Condition: checker.PassedToken, Client: "a"}
+	for _, x := range []struct {
+		work, mistake, fencing, pause string
+		cause                         checker.Cause
+		is                            bool
+	}{
+		{"1s", "forgets-token: true", "fenced-write", "15s", forgotten, true},
+		{"1s", "forgets-token: true", "none", "15s", forgotten, false},
+		{"2s", "passes-token: 2s", "fenced-write", "1ms", passed, true},
+		{"11s", "passes-token: 1ms", "fenced-write", "1ms", passed, false},
+	} {
+		got := causesOf(t, fmt.Sprintf(start, x.work, x.mistake, x.fencing, x.pause))
+		require.Equal(t, x.is, slices.Contains(got, x.cause), "%+v: %v", x, got)
+	}
 }

@@ -117,8 +117,12 @@ func (s *Storage) Execute(_ *sim.Conn, p sim.Payload) sim.Payload {
 }
 
 // accepts decides by the fencing mode, and remembers what the mode remembers. Tokens are compared with >=, since a
-// holder accesses more than once.
+// holder accesses more than once. With an access that shows neither token nor value, like an UPDATE
+// without the condition, there is nothing to compare and nothing to remember.
 func (r *register) accepts(mode history.Fencing, q *Request) bool {
+	if q.Token == 0 && q.Holder == "" && mode != history.CompareAndSet {
+		return true
+	}
 	if q.Op == history.Check {
 		return r.current(mode, q)
 	}

@@ -89,6 +89,24 @@ func TestHolderAccessesMoreThanOnceWithOneToken(t *testing.T) {
 	}
 }
 
+// TestNothingIsComparedOrRememberedOfAnAccessWithoutAToken, but for versions, which need none.
+func TestNothingIsComparedOrRememberedOfAnAccessWithoutAToken(t *testing.T) {
+	for _, mode := range []history.Fencing{
+		history.CheckThenWrite, history.FencedWrite, history.FencedReadWrite, history.TokenEquality, history.CompareAndSet,
+	} {
+		s, tokens := storage.New(mode, 1, nil), mode != history.CompareAndSet
+		bare := func(op history.Op, version uint64) bool {
+			return s.Execute(nil, &storage.Request{Op: op, Version: version}).(*storage.Answer).Accepted
+		}
+		shown := func(op history.Op) bool { return s.Execute(nil, access(op, 34, 0)).(*storage.Answer).Accepted }
+		require.True(t, bare(read, 0) && shown(read) && shown(check) && shown(write) && bare(read, 0), mode)
+		require.Equal(t, tokens, bare(check, 0), mode)
+		require.Equal(t, tokens, bare(write, 99), mode)
+		require.Equal(t, tokens, shown(check), mode)
+		require.Equal(t, tokens, shown(write), mode)
+	}
+}
+
 func TestCheckLeavesNoMark(t *testing.T) {
 	for _, mode := range []history.Fencing{history.CheckThenWrite, history.FencedWrite, history.FencedReadWrite} {
 		play(t, mode, []attempt{{check, 34, true}, {check, 33, true}, {write, 33, true}})

@@ -14,6 +14,9 @@ import (
 
 func (s *story) access(a *history.Access) {
 	who := s.v.Holder(a.Acquisition, a.Client)
+	if s.v.History.Passed(a) && s.v.Run.Log == nil {
+		who += "'s job"
+	}
 	m := Moment{
 		At: a.Applied, Place: PlaceOfAccess(a), order: OrderEffect, Who: who, Weight: weightWrite,
 	}

@@ -57,7 +57,16 @@ func (t *narrator) lost() {
 
 // taking says why the resource took both writes, if it would not have taken them otherwise.
 func (t *narrator) taking(under, over *history.Access) string {
-	if under.Token == over.Token && (t.v.History.Fencing == history.FencedWrite || t.v.History.Fencing == history.FencedReadWrite) {
+	for _, x := range []*history.Access{under, over} {
+		who := t.v.Holder(x.Acquisition, "")
+		switch {
+		case t.isCause(checker.PassedToken, x.Client):
+			return ", since the application writes when " + who + " has released the lock"
+		case t.isCause(checker.ForgottenToken, x.Client):
+			return ", since the application does not show " + who + "'s token, and the resource cannot compare it"
+		}
+	}
+	if under.Token == over.Token && over.Token != 0 && (t.v.History.Fencing == history.FencedWrite || t.v.History.Fencing == history.FencedReadWrite) {
 		return ", since both have token " + wording.TokenText(over.Token)
 	}
 	if !t.isCause(checker.WeakFencing, "") {

@@ -349,7 +349,13 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 
 // accesses tells of an access to the resource.
 func (t *narrator) accesses(a *history.Access) {
-	who := t.v.Holder(a.Acquisition, a.Client)
+	who, without := t.v.Holder(a.Acquisition, a.Client), ""
+	if t.v.History.Passed(a) && t.v.Run.Log == nil {
+		who = "a job with " + who + "'s token"
+	}
+	if t.v.History.Tokenless(a) && t.v.History.Fencing.NeedsToken() {
+		without = " without its token"
+	}
 	if a.Applied == trace.Never {
 		fate := "never arrives"
 		if t.v.Underway(a) {
@@ -377,7 +383,7 @@ func (t *narrator) accesses(a *history.Access) {
 	case arrives:
 		t.tell(a.Applied, moments.OrderEffect, who+"'s read"+t.ofRegister(a), "arrives"+here+" and finds version "+t.versionText(a), moments.PlaceOfAccess(a))
 	default:
-		t.tell(a.Applied, moments.OrderEffect, who, a.Op.String()+"s version "+t.versionText(a)+t.ofRegister(a), moments.PlaceOfAccess(a))
+		t.tell(a.Applied, moments.OrderEffect, who, a.Op.String()+"s version "+t.versionText(a)+t.ofRegister(a)+without, moments.PlaceOfAccess(a))
 	}
 }
 
