@@ -50,7 +50,7 @@ func Catalogue() []Client {
 			Lock: locks.Algorithm{
 				Name: "rueidislock", Title: "rueidis' own: most of three keys, renewed, waited for by client-side caching",
 				Source: "github.com/redis/rueidis/rueidislock", Authority: locks.MostKeys, Keys: rueidisKeys,
-				Identity: "value", Lease: true, Renews: true, Reference: "watchdog",
+				Identity: "value", Lease: true, Renews: true, Reference: "watchdog", Sentinel: true, Cluster: true,
 			},
 			Folder: "rueidislock", Library: "github.com/redis/rueidis",
 		},

@@ -22,7 +22,12 @@ func main() {}
 func init() { guest.Register(open) }
 
 func open(c guest.Config) (guest.Mutex, error) {
-	option := rueidis.ClientOption{InitAddress: c.Servers[:1], ConnWriteTimeout: c.Timeout, DialFn: dial}
+	option := rueidis.ClientOption{
+		InitAddress: c.Servers, Sentinel: rueidis.SentinelOption{MasterSet: c.Sentinel}, ConnWriteTimeout: c.Timeout, DialFn: dial,
+	}
+	if c.Sentinel == "" && !c.Cluster {
+		option.InitAddress = c.Servers[:1]
+	}
 	// Versions that dial with the context of the request say so with a field that others, which dial without, do not have.
 	if field := reflect.ValueOf(&option).Elem().FieldByName("DialCtxFn"); field.IsValid() {
 		field.Set(reflect.ValueOf(dialContext))
@@ -59,14 +64,18 @@ func open(c guest.Config) (guest.Mutex, error) {
 	}, nil
 }
 
-// dial opens a connection, as long as the library's own dialer would take for it at most.
+// dial opens a connection, as long as the library's own dialer would take for it at most: that for Sentinels has no limit of
+// its own.
 func dial(address string, by *net.Dialer, secure *tls.Config) (net.Conn, error) {
 	return dialContext(context.Background(), address, by, secure)
 }
 
 func dialContext(ctx context.Context, address string, by *net.Dialer, _ *tls.Config) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, by.Timeout)
-	defer cancel()
+	if by.Timeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, by.Timeout)
+		defer cancel()
+		ctx = limited
+	}
 	return guest.Dial(ctx, "tcp", address)
 }
 

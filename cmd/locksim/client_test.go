@@ -93,22 +93,23 @@ func TestLibrariesAreSeenToHold(t *testing.T) {
 		if !long.Enabled() && !slices.Contains(known, c.Lock.Name) {
 			continue
 		}
-		t.Run(c.Lock.Name, func(t *testing.T) {
-			lock := built(t, c.Lock.Name)
-			s := contended(t, &lock)
-			first, second := playedOnce(t, s, &lock, 1), playedOnce(t, s, &lock, 1)
-			require.Equal(t, first.Digest, second.Digest)
-			require.Len(t, first.History.Acquisitions, 2)
-			require.Len(t, first.History.Grants, 2)
-			for i := range first.History.Grants {
-				a := first.History.Acquisition(first.History.Grants[i].Acquisition)
-				require.NotNil(t, a)
-				require.LessOrEqual(t, first.History.Grants[i].From, a.Returned)
-			}
-			for _, p := range []checker.Property{checker.MutualExclusion, checker.ExclusionAtService} {
-				require.Equal(t, checker.Held, first.Report.Verdicts[p], p)
-			}
-		})
+		lock := built(t, c.Lock.Name)
+		for _, s := range contended(t, &lock) {
+			t.Run(c.Lock.Name+" on "+s.Servers.Words(), func(t *testing.T) {
+				first, second := playedOnce(t, s, &lock, 1), playedOnce(t, s, &lock, 1)
+				require.Equal(t, first.Digest, second.Digest)
+				require.Len(t, first.History.Acquisitions, 2)
+				require.Len(t, first.History.Grants, 2)
+				for i := range first.History.Grants {
+					a := first.History.Acquisition(first.History.Grants[i].Acquisition)
+					require.NotNil(t, a)
+					require.LessOrEqual(t, first.History.Grants[i].From, a.Returned)
+				}
+				for _, p := range []checker.Property{checker.MutualExclusion, checker.ExclusionAtService} {
+					require.Equal(t, checker.Held, first.Report.Verdicts[p], p)
+				}
+			})
+		}
 	}
 }
 
@@ -163,7 +164,7 @@ func TestRedsyncKeepsItsPromiseWhenRepliesAreLate(t *testing.T) {
 	lock := built(t, "redsync")
 	for n := range long.Pick(5, 20, 500) {
 		random := rand.New(rand.NewPCG(uint64(n), 0))
-		s := contended(t, &lock)
+		s := contended(t, &lock)[0]
 		for range 1 + random.IntN(4) {
 			s.Faults = append(s.Faults, sim.Fault{
 				Trigger: sim.Trigger{
@@ -188,22 +189,31 @@ func built(t *testing.T, name string) locks.Algorithm {
 	return lock
 }
 
-// contended is a scenario in which two careful clients want a lock.
-func contended(t *testing.T, lock *locks.Algorithm) *scenarios.Scenario {
+// contended is scenarios in which two careful clients want a lock, one for each way to deploy its servers.
+func contended(t *testing.T, lock *locks.Algorithm) (all []*scenarios.Scenario) {
 	t.Helper()
-	servers := "{masters: 1}"
+	servers := []string{"{masters: 1}"}
 	switch lock.Authority {
 	case locks.Majority:
-		servers = "{masters: 3}"
+		servers[0] = "{masters: 3}"
 	case locks.Queue:
-		servers = "{kind: zookeeper}"
+		servers[0] = "{kind: zookeeper}"
 	default:
 	}
-	s, err := scenarios.Parse("contended", []byte("name: contended\nlock: {algorithm: "+lock.Name+", ttl: 4s}\n"+
-		"servers: "+servers+"\n"+
-		"clients: {a: {work: 100ms, again: 1s}, b: {start: 50ms, work: 100ms, again: 1s}}\nstyles: careful\n"))
-	require.NoError(t, err)
-	return s
+	if lock.Sentinel {
+		servers = append(servers, "{replicas: 1, sentinels: 3}", "{replicas: 1}")
+	}
+	if lock.Cluster {
+		servers = append(servers, "{masters: 3, replicas: 1, cluster: true}")
+	}
+	for _, deployed := range servers {
+		s, err := scenarios.Parse("contended", []byte("name: contended\nlock: {algorithm: "+lock.Name+", ttl: 4s, key: billing}\n"+
+			"servers: "+deployed+"\n"+
+			"clients: {a: {work: 100ms, again: 1s}, b: {start: 50ms, work: 100ms, again: 1s}}\nstyles: careful\n"))
+		require.NoError(t, err)
+		all = append(all, s)
+	}
+	return all
 }
 
 func playedOnce(t *testing.T, s *scenarios.Scenario, lock *locks.Algorithm, seed uint64) harness.Result {

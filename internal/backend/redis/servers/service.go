@@ -27,7 +27,7 @@ type service struct {
 	redis     []*redis.Server // by the same index
 	sentinels []*sentinel.Sentinel
 	cluster   []*cluster.Node // by the same index, if it is one
-	latest    int             // of those that have the lock's key: the last that became master
+	latest    []int           // by shard, that of the lock's key first: the last of its servers that became master
 	told      map[string]int  // which server a client was told to be the master, by its name; nil before the first is
 }
 
@@ -44,6 +44,9 @@ func Build(w simulated.World) simulated.Service {
 	}
 	for i, server := range s.redis {
 		server.Attach(s.nodes[i])
+	}
+	for i := range s.deployed.Masters {
+		s.latest = append(s.latest, i)
 	}
 	s.deploySentinels()
 	cluster.Meet(s.cluster)
@@ -141,19 +144,22 @@ func (s *service) Role(name string) string {
 	if name != "master" || s.independent() {
 		return ""
 	}
-	leads := func(i int) bool {
-		return s.redis[i].Role() == redis.Master && s.nodes[i].Up() && s.sameShard(i, 0)
-	}
-	if leads(s.latest) {
-		return s.nodes[s.latest].Name
+	if latest := s.latest[0]; s.leads(latest) {
+		return s.nodes[latest].Name
 	}
 	for i := range s.redis {
-		if leads(i) {
+		if s.takesItself(i) && s.sameShard(i, 0) {
 			return s.nodes[i].Name
 		}
 	}
 	return ""
 }
+
+// takesItself reports whether a server that is up takes itself for a master.
+func (s *service) takesItself(i int) bool { return s.redis[i].Role() == redis.Master && s.nodes[i].Up() }
+
+// leads reports whether a server is the last that became master of its shard, and still is.
+func (s *service) leads(i int) bool { return s.latest[s.shard(i)] == i && s.takesItself(i) }
 
 // Command carries out an action on a server.
 func (s *service) Command(n *sim.Node, a *sim.Action) bool {

@@ -239,9 +239,7 @@ func (t *truth) Replaced(s *redis.Server, keys []redis.Record) {
 // Promoted sees a replica become a master: existing grants depend on it from now on.
 func (t *truth) Promoted(s *redis.Server) {
 	server := t.service.index(s)
-	if t.service.sameShard(server, 0) {
-		t.service.latest = server
-	}
+	t.service.latest[t.service.shard(server)] = server
 	for _, key := range t.keys {
 		if k := &t.keyed[t.at(server, key)]; k.copy >= 0 {
 			k.grant = t.LastGrant(t.Copies[k.copy].Acquisition)
@@ -437,12 +435,29 @@ func (t *truth) prolonged(i int, s *redis.Server) {
 // votes reports whether what is at a place counts together with what is at another: it is of the same acquisition, and not
 // left over from an earlier try of it.
 func (t *truth) votes(j, i int) bool {
-	switch {
-	case t.Authority == locks.OneNode && j != i, t.Authority == locks.MostKeys && t.server(j) != t.server(i):
-		return false
-	}
 	c, last := t.keyed[j].copy, t.keyed[i].copy
-	return c >= 0 && t.Copies[c].Acquisition == t.Copies[last].Acquisition && t.origins[c].value == t.origins[last].value
+	return c >= 0 && t.together(j, i) && t.Copies[c].Acquisition == t.Copies[last].Acquisition &&
+		t.origins[c].value == t.origins[last].value
+}
+
+// together reports whether a client may hold the lock by what is at two places: keys of one server, or in a cluster of those
+// masters that the slots of the keys have.
+func (t *truth) together(j, i int) bool {
+	switch t.Authority {
+	case locks.OneNode:
+		return j == i
+	case locks.MostKeys:
+		return t.server(j) == t.server(i) || t.service.deployed.Cluster && t.ofAnotherShard(j, i)
+	default:
+		return true
+	}
+}
+
+// ofAnotherShard reports whether a key is on the master of another shard than a place is of: the last that became it, since a
+// master that was replaced has no vote.
+func (t *truth) ofAnotherShard(j, i int) bool {
+	server := t.server(j)
+	return !t.service.sameShard(server, t.server(i)) && t.service.leads(server)
 }
 
 // count begins a grant if the copy that has just come to a place completes a quorum.
@@ -498,9 +513,9 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 // stillMost reports whether an acquisition that has given one of its keys back has enough of them left. A client that
 // takes several keys may release one that it got too late, and hold the lock by the others.
 func (t *truth) stillMost(i int, id history.ID) bool {
-	first, left := t.server(i)*len(t.keys), 0
-	for j := range t.keys {
-		if c := t.keyed[first+j].copy; c >= 0 && t.Copies[c].Acquisition == id {
+	left := 0
+	for j := range t.keyed {
+		if c := t.keyed[j].copy; c >= 0 && t.Copies[c].Acquisition == id && t.together(j, i) {
 			left++
 		}
 	}
