@@ -9,6 +9,7 @@ const (
 	IgnoredNotice                    // a holder does not listen to notices of loss
 	IgnoredDeadline                  // a holder does not look at the deadline of its lease
 	WeakFencing                      // the resource does not compare enough
+	LateRenewal                      // a holder renews its lease too late
 	ForgottenToken                   // a holder accesses the resource without its fencing token
 	PassedToken                      // a holder leaves its writes to a job that outlives the critical section
 )

@@ -23,7 +23,7 @@ const (
 	// Server: the lock service lost, evicted or ended early what it had promised, and granted it again.
 	Server
 	// Application: it went on after the deadline that the lease states, after a notice of loss, or after it had called
-	// Unlock; or its access was sent in time and reached the resource too late, or did not show its fencing token.
+	// Unlock; it renewed its lease too late; or its access was sent in time and reached the resource too late, or did not show its fencing token.
 	Application
 )
 
@@ -179,13 +179,20 @@ func (j *judge) wentOn(id history.ID, at trace.Instant) Party {
 	switch {
 	case a == nil:
 		return Unclear
-	case a.HasDeadline && a.Deadline <= at, a.CanLearn && a.Noticed <= at:
+	case a.HasDeadline && a.Deadline <= at, a.CanLearn && a.Noticed <= at, a.Late && j.lapsed(id, at):
 		return Application
 	case a.HasDeadline:
 		return Unclear // the deadline is yet to come on its own clock
 	default:
 		return Lock
 	}
+}
+
+// lapsed reports whether a grant of an acquisition had ended since nobody had renewed it.
+func (j *judge) lapsed(id history.ID, at trace.Instant) bool {
+	return slices.ContainsFunc(j.h.Grants, func(g history.Grant) bool {
+		return g.Acquisition == id && g.Ended == history.ByDeadline && g.To <= at
+	})
 }
 
 // breachOfEffect says whose promise was broken when the resource was damaged: two of those who did it were granted the

@@ -14,21 +14,25 @@ type keeper struct {
 	ttl    time.Duration
 	lost   chan struct{} // closed when, to the holder's knowledge, it no longer has the lease
 	once   sync.Once
-	over   *time.Timer // when the lease ends that is known
+	over   *time.Timer // when the lease ends that is known; nil if the application looks at no clock
 }
 
 // keep prolongs a lease that Lock has returned at a moment, until the function that it returns is called. The lease tells
 // of its loss from then on, and has no deadline. When Lock was called says nothing: it may have waited for longer than a
 // lease.
 func (l *lock) keep(lease *Lease, returned time.Time) (stop func()) {
-	k := &keeper{extend: l.mutex.Extend, every: l.config.Renew, ttl: l.config.TTL, lost: make(chan struct{})}
-	k.over = time.AfterFunc(time.Until(k.end(lease.Until, returned)), k.lose)
+	k := &keeper{extend: l.mutex.Extend, every: l.config.Renew + l.late, ttl: l.config.TTL, lost: make(chan struct{})}
+	if l.late == 0 {
+		k.over = time.AfterFunc(time.Until(k.end(lease.Until, returned)), k.lose)
+	}
 	lease.Until, lease.Lost = time.Time{}, k.lost
 	ctx, cancel := context.WithCancel(context.Background())
 	go k.run(ctx)
 	return func() {
 		cancel()
-		k.over.Stop()
+		if k.over != nil {
+			k.over.Stop()
+		}
 	}
 }
 
@@ -48,7 +52,7 @@ func (k *keeper) run(ctx context.Context) {
 			return
 		case errors.Is(err, ErrNotHeld):
 			k.lose()
-		case err == nil && k.over.Stop():
+		case err == nil && k.over != nil && k.over.Stop():
 			k.over.Reset(time.Until(k.end(until, asked)))
 		}
 	}

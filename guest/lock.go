@@ -14,19 +14,20 @@ type lock struct {
 	mutex  Mutex
 	config Config
 	clock  locks.Clock
-	rest   func() // ends the prolonging of the lease; nil if it is not prolonged
+	late   time.Duration // how much later than it should the application prolongs the lease
+	rest   func()        // ends the prolonging of the lease; nil if it is not prolonged
 }
 
 // verifier is one that can be asked whether it is still held.
 type verifier struct{ lock }
 
 // build makes the registered lock.
-func build(c Config, clock locks.Clock) (locks.Lock, error) {
+func build(c Config, late time.Duration, clock locks.Clock) (locks.Lock, error) {
 	mutex, err := registered(c)
 	if err != nil {
 		return nil, err
 	}
-	l := lock{mutex: mutex, config: c, clock: clock}
+	l := lock{mutex: mutex, config: c, late: late, clock: clock}
 	if mutex.Valid == nil {
 		return &l, nil
 	}

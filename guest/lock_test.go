@@ -26,7 +26,7 @@ func built(t *testing.T, m Mutex) locks.Lock {
 	registered = nil
 	Register(func(Config) (Mutex, error) { return m, nil })
 	t.Cleanup(func() { registered = nil })
-	lock, err := build(Config{TTL: 70 * time.Minute, Renew: 20 * time.Minute}, clock{})
+	lock, err := build(Config{TTL: 70 * time.Minute, Renew: 20 * time.Minute}, 0, clock{})
 	require.NoError(t, err)
 	return lock
 }
@@ -158,6 +158,24 @@ func TestALeaseIsProlongedWhileItIsHeld(t *testing.T) {
 		require.NoError(t, lock.Release(lease))
 		synctest.Wait()
 		require.EqualValues(t, 34, calls.Load())
+	})
+}
+
+// TestALateApplicationLearnsOfItsLossFromExtendAlone prolongs a lease of 70 minutes after 100, by when the library knows nothing of
+// it any more.
+func TestALateApplicationLearnsOfItsLossFromExtendAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := built(t, Mutex{
+			Lock:   func(context.Context) (Lease, error) { return Lease{Until: time.Now().Add(70 * time.Minute)}, nil },
+			Extend: func(context.Context) (time.Time, error) { return time.Time{}, ErrNotHeld },
+			Unlock: func(context.Context) error { return nil },
+		}).(*lock)
+		l.late = 80 * time.Minute
+		lease, err := l.Acquire(locks.Forever)
+		require.NoError(t, err)
+		require.Equal(t, -1, process{}.Wait(100*time.Minute-time.Second, lease.Lost), "it looks at no clock")
+		require.Equal(t, 0, process{}.Wait(2*time.Second, lease.Lost))
+		require.NoError(t, l.Release(lease))
 	})
 }
 

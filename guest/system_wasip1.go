@@ -82,7 +82,7 @@ func run() {
 	}
 	var resource asking
 	env := &workload.Remote{Process: process{}, Call: call, Ask: resource.ask}
-	err := workload.Run(env, func(p locks.Process) (locks.Lock, error) { return build(config, p) }, &a.Plan)
+	err := workload.Run(env, func(p locks.Process) (locks.Lock, error) { return build(config, a.Plan.Late, p) }, &a.Plan)
 	if err != nil {
 		call(workload.Failure(err))
 	}

@@ -89,6 +89,8 @@ type Acquisition struct {
 	// or session has this life; 0 is that of the checker's options.
 	Unkept bool
 	Lease  time.Duration
+	// Late says that the client's application renews the lease, and later than it should: an end of the lease is its doing.
+	Late bool
 
 	// Of an acquisition that is known from a log. Its moments may be off in true time by up to Uncertainty, either way. Unasked:
 	// the log does not say when Lock was called, and Invoked is Returned. Unended: it does not say when its client stopped; Seen is the

@@ -94,6 +94,7 @@ func (a *Acquisition) fields() []field {
 		{"learns", &a.CanLearn},
 		{"told", &a.Told},
 		{"unkept", &a.Unkept},
+		{"late", &a.Late},
 		{"lease", &a.Lease},
 		{"uncertainty", &a.Uncertainty},
 		{"unasked", &a.Unasked},

@@ -53,7 +53,7 @@ func drawHistory(t *rapid.T) *history.History {
 			Returned: drawInstant(t, "returned"), Outcome: drawEnum(t, "outcome", history.Refused),
 			Said:  drawText(t, "said"),
 			Value: drawText(t, "value"), Token: number.Draw(t, "token"), HasDeadline: flag(t, "has deadline"),
-			Deadline: trace.Never, CanLearn: flag(t, "learns"), Told: flag(t, "told"), Unkept: flag(t, "unkept"), Lease: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "lease")),
+			Deadline: trace.Never, CanLearn: flag(t, "learns"), Told: flag(t, "told"), Unkept: flag(t, "unkept"), Late: flag(t, "late"), Lease: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "lease")),
 			Uncertainty: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "uncertainty")), Unasked: flag(t, "unasked"),
 			Unended: flag(t, "unended"), Vague: flag(t, "vague"), Seen: drawInstant(t, "seen"), Latest: drawInstant(t, "latest"),
 			Noticed:  drawInstant(t, "noticed"),

@@ -148,6 +148,10 @@ var clientFields = ofBackends(mapping[Client]{
 		bind("unlock-again", omitted(atLeast(1)), func(c *Client) *time.Duration { return &c.Unlock },
 			"How long the client waits before it calls Unlock a second time after a call that returned an error. If the lock was "+
 				"acquired several times (`enters`), only the last Unlock is repeated.").otherwise("it does not repeat Unlock"),
+		bind("renews-late", omitted(atLeast(1)), func(c *Client) *time.Duration { return &c.Late },
+			"A mistake of an application that renews its lease itself (with a library's Extend, every `renew` of the lock): every call "+
+				"comes this much too late, as in a loop whose work takes longer than planned. The client looks at no clock meanwhile: "+
+				"that it has lost the lock it learns from a call that says so.").otherwise("it renews in time"),
 		bind("forgets-token", truth(), func(c *Client) *bool { return &c.Forgets },
 			"A mistake of an application: whether the client accesses the resource without the fencing token (or value) that the "+
 				"lock has given it, like an UPDATE without the condition. The resource compares nothing then, and remembers nothing."),

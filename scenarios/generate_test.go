@@ -341,6 +341,7 @@ func clients(t *rapid.T, d deployment, name string, count int) Client {
 	if c.Hangs = rapid.Bool().Draw(t, "hangs"); c.Hangs {
 		c.Work = 0
 	}
+	c.Late = orZero(t, durations(1), "renews-late")
 	if !d.guarded {
 		c.Forgets = rapid.Bool().Draw(t, "forgets")
 	}

@@ -73,6 +73,7 @@ type Client struct {
 	Wait     time.Duration  // how long one Acquire may wait: locks.Try, locks.Forever (the default) or a time
 	Again    time.Duration  // pause before asking again after a failed Acquire; 0 means it does not ask again
 	Unlock   time.Duration  // pause before calling Unlock once more after it failed; 0 means it is not called again
+	Late     time.Duration  // it renews its lease so much later than Lock.Renew says, and looks at no clock meanwhile
 	Forgets  bool           // it accesses the resource without its fencing token
 	Passes   time.Duration  // it leaves the writes to a job that does them, with its token, so long after Unlock; 0: it does not
 	Retry    Retry          // how a blocked Acquire polls

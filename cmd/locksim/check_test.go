@@ -88,6 +88,8 @@ func TestMistakesThatAnApplicationCannotMakeAreRefused(t *testing.T) {
 		"lock: {algorithm: set-nx-lua-fenced}\nclients: {a: {work: 1s, forgets-token: true}}":                                    "the resource compares no tokens",
 		"lock: {algorithm: set-nx-lua-fenced}\nclients: {a: {work: 1s, forgets-token: true}}\nresource: {fencing: fenced-write}": "",
 		"lock: {algorithm: set-nx-lua-fenced}\nclients: {a: {work: forever, passes-token: 1s}}":                                  "never calls Unlock",
+		"lock: {algorithm: watchdog, renew: 3s}\nclients: {a: {work: 1s, renews-late: 9s}}": "x.yaml:3:38: clients.a.renews-late: " +
+			"the application does not renew the lease of watchdog; want a library whose leases it prolongs, such as redsync",
 		"lock: {algorithm: zk-sequential}\nservers: {kind: zookeeper}\nclients: {a: {work: 1s, passes-token: 1s}}\nresource: {in: servers}": "" +
 			"the lock's own servers compare no tokens",
 	} {

@@ -146,22 +146,28 @@ func Refuse(s *scenarios.Scenario, o Options) scenarios.Errors {
 
 // refuseHabits refuses mistakes of an application that it cannot make with its lock.
 func refuseHabits(s *scenarios.Scenario, o *Options, c *scenarios.Client) (problems scenarios.Errors) {
-	field, at := "forgets-token", "clients."+c.Name+"."
-	if c.Passes > 0 {
-		field = "passes-token"
+	l, at := s.LockOf(c), "clients."+c.Name+"."
+	lock, known := o.Locks.Find(l.Algorithm)
+	refuse := func(field, format string, args ...any) {
+		problems = append(problems, s.Errorf(at+field, format, args...))
 	}
-	if !c.Forgets && c.Passes == 0 {
-		return nil
+	switch {
+	case c.Late == 0 || !known:
+	case !lock.Extends:
+		refuse("renews-late", "the application does not renew the lease of %s; want a library whose leases it prolongs, such as redsync", lock.Name)
+	case l.Renew == 0:
+		refuse("renews-late", "nothing is renewed; want lock: {renew: …}, the interval at which the application should do so")
 	}
 	compares := func(f history.Fencing) bool { return f.NeedsToken() || f == history.TokenEquality }
-	lock, known := o.Locks.Find(s.LockOf(c).Algorithm)
+	tokenless := known && !lock.Token && !slices.Contains(s.Resource.Fencing, history.TokenEquality)
+	const needs = "%s hands out no fencing token; want a lock that does, such as %s"
 	switch {
-	case known && !lock.Token && !slices.Contains(s.Resource.Fencing, history.TokenEquality):
-		problems = append(problems, s.Errorf(at+field, "%s hands out no fencing token; want a lock that does, such as %s",
-			lock.Name, tokenLock(o.Locks, lock.Backend())))
+	case tokenless && c.Forgets:
+		refuse("forgets-token", needs, lock.Name, tokenLock(o.Locks, lock.Backend()))
+	case tokenless && c.Passes > 0:
+		refuse("passes-token", needs, lock.Name, tokenLock(o.Locks, lock.Backend()))
 	case c.Forgets && !slices.ContainsFunc(s.Resource.Fencing, compares):
-		problems = append(problems, s.Errorf(at+"forgets-token", "the resource compares no tokens; want resource: {fencing: fenced-write}, "+
-			"or another mode that compares them"))
+		refuse("forgets-token", "the resource compares no tokens; want resource: {fencing: fenced-write}, or another mode that compares them")
 	}
 	return problems
 }

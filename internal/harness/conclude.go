@@ -44,9 +44,10 @@ func (p *Plan) tellLocksApart(h *history.History) {
 		if lease == p.Case.Scenario.Lease() {
 			lease = 0
 		}
+		late := c.Work.Late > 0
 		for k := range h.Acquisitions {
-			if a := &h.Acquisitions[k]; (unkept || lease != 0) && a.Client == c.Name {
-				a.Unkept, a.Lease = unkept, lease
+			if a := &h.Acquisitions[k]; (unkept || lease != 0 || late) && a.Client == c.Name {
+				a.Unkept, a.Lease, a.Late = unkept, lease, late
 			}
 		}
 	}

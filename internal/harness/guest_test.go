@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/locksim/locksim/internal/long"
 
@@ -194,6 +195,39 @@ func TestProgramsMeetFaultsAsNativeLocksDo(t *testing.T) {
 				require.Equal(t, verdict, result.Report.Verdicts[property], "%s: %v, seed %d\n%v",
 					story.claim, property, seed, result.History)
 			}
+		}
+	}
+}
+
+// TestAnApplicationThatRenewsLateLosesItsLease plays one that renews in time, and one that does not, with a lock that is right: the
+// history says that the loss is the application's, and only if there is one.
+func TestAnApplicationThatRenewsLateLosesItsLease(t *testing.T) {
+	lock := *guestLock(t)
+	lock.Extends = true
+	var r harness.Runner
+	defer r.Close()
+	for _, x := range []struct {
+		late     string
+		verdict  checker.Verdict
+		lossIs   checker.Verdict // of silent-loss, which is of b alone if a is late
+		stopsAt  time.Duration   // when a learns of the loss
+		violated bool
+	}{
+		{"", checker.Held, checker.Held, 0, false},
+		{", renews-late: 1s", checker.Held, checker.Vacuous, 0, false},
+		{", renews-late: 2s", checker.Violated, checker.Vacuous, 2500 * time.Millisecond, true},
+	} {
+		p := guestPlan(t, &lock, "styles: attentive\nlock: {algorithm: guest, ttl: 2s, renew: 500ms}\n"+
+			"clients: {a: {work: 5s"+x.late+"}, b: {start: 500ms, work: 1s}}\nnetwork: {latency: 1ms}\n")
+		result, err := r.Run(p, 1, false)
+		require.NoError(t, err)
+		h, report := result.History, result.Report
+		require.Equal(t, x.verdict, report.Verdicts[checker.MutualExclusion], "%s: %v", x.late, h)
+		require.Equal(t, x.lossIs, report.Verdicts[checker.SilentLoss], x.late)
+		require.Equal(t, x.late != "", h.Acquisitions[0].Late)
+		if x.violated {
+			require.Equal(t, checker.Application, report.Violations[0].Broken)
+			require.InDelta(t, x.stopsAt, h.Acquisitions[0].Noticed.Sub(0), float64(50*time.Millisecond))
 		}
 	}
 }

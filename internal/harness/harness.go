@@ -256,7 +256,7 @@ func (p *Plan) addClients(o *Options) error {
 			algorithm = own
 		}
 		p.accommodate(algorithm)
-		keeps := algorithm.Keeps || algorithm.Renews || algorithm.Extends && lock.Renew > 0
+		keeps := algorithm.Keeps || algorithm.Renews || algorithm.Extends && lock.Renew > 0 && c.Late == 0
 		p.keeps = p.keeps || keeps
 		for _, name := range c.Names() {
 			random := name
@@ -300,7 +300,7 @@ func lockOptions(l *scenarios.Lock, c *scenarios.Client) locks.Options {
 func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 	w := workload.Plan{
 		Style: p.Case.Style, Fencing: p.Case.Fencing, Tasks: c.Tasks, Sections: c.Sections, Enters: c.Enters, Wait: c.Wait,
-		Again: c.Again, Unlock: c.Unlock, Forgets: c.Forgets, Passes: c.Passes, Think: c.Think, Read: c.Read, Write: c.Work, Work: c.Work, Hangs: c.Hangs,
+		Again: c.Again, Unlock: c.Unlock, Late: c.Late, Forgets: c.Forgets, Passes: c.Passes, Think: c.Think, Read: c.Read, Write: c.Work, Work: c.Work, Hangs: c.Hangs,
 		Stays: c.Stays, Busy: c.Busy,
 		Registers: p.Case.Scenario.Resource.Registers, Guarded: p.Case.Scenario.Resource.Guarded,
 	}

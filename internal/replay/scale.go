@@ -69,7 +69,7 @@ func (x scaler) clients(list []scenarios.Client) []scenarios.Client {
 			c.Retry.Delay = defaultRetry
 		}
 		for _, each := range []*time.Duration{
-			&c.Start, &c.Wait, &c.Again, &c.Unlock, &c.Passes, &c.Retry.Delay, &c.Retry.Jitter, &c.Work, &c.Read, &c.Think,
+			&c.Start, &c.Wait, &c.Again, &c.Unlock, &c.Late, &c.Passes, &c.Retry.Delay, &c.Retry.Jitter, &c.Work, &c.Read, &c.Think,
 			&c.Lock.TTL, &c.Lock.Renew, &c.Lock.Timeout,
 		} {
 			*each = x.time(*each)

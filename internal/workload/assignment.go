@@ -40,7 +40,7 @@ func (a *Assignment) Frame() []byte {
 	p := &a.Plan
 	for _, n := range [...]int64{
 		int64(p.Style), int64(p.Fencing), int64(p.Tasks), int64(p.Sections), int64(p.Enters),
-		int64(p.Wait), int64(p.Again), int64(p.Unlock), int64(p.Passes), int64(p.Think), int64(p.Read), int64(p.Write), int64(p.Work),
+		int64(p.Wait), int64(p.Again), int64(p.Unlock), int64(p.Late), int64(p.Passes), int64(p.Think), int64(p.Read), int64(p.Write), int64(p.Work),
 		int64(p.Registers),
 	} {
 		f.signed(n)
@@ -68,7 +68,7 @@ func ParseAssignment(bytes []byte) Assignment {
 	a.Plan = Plan{
 		Style: history.Style(f.takeSigned()), Fencing: history.Fencing(f.takeSigned()),
 		Tasks: int(f.takeSigned()), Sections: int(f.takeSigned()), Enters: int(f.takeSigned()),
-		Wait: f.takeDuration(), Again: f.takeDuration(), Unlock: f.takeDuration(), Passes: f.takeDuration(), Think: f.takeDuration(),
+		Wait: f.takeDuration(), Again: f.takeDuration(), Unlock: f.takeDuration(), Late: f.takeDuration(), Passes: f.takeDuration(), Think: f.takeDuration(),
 		Read: f.takeDuration(), Write: f.takeDuration(), Work: f.takeDuration(), Registers: int(f.takeSigned()),
 	}
 	p := &a.Plan

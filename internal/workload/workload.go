@@ -23,6 +23,7 @@ type Plan struct {
 	Wait      time.Duration   // how long one Acquire may wait
 	Again     time.Duration   // pause before another Acquire after a failed one; 0 means that there is no other
 	Unlock    time.Duration   // pause before another Unlock after a failed one; 0 means that there is no other
+	Late      time.Duration   // the lease is renewed so much later than it should be; for those who renew it, see package guest
 	Forgets   bool            // the resource is accessed without the lease's token and value
 	Passes    time.Duration   // a job writes, with the lease's token, so long after Unlock; 0: the holder writes
 	Think     time.Duration   // pause between critical sections

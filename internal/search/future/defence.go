@@ -58,6 +58,7 @@ func Defences(runner *harness.Runner, c scenarios.Case, was *harness.Result, p c
 		d.renewal(&a)
 		d.servers()
 	}
+	d.mistakes()
 	d.fencing(&a)
 	return d.found, !d.over
 }
@@ -70,6 +71,25 @@ func (d *defences) styles() {
 				c.Scenario.Clients[i].Style = nil
 			}
 		})
+	}
+}
+
+// mistakes tries clients that do not make the mistakes that the scenario has them make.
+func (d *defences) mistakes() {
+	for i := range d.of.Scenario.Clients {
+		c := &d.of.Scenario.Clients[i]
+		in := func(change func(*scenarios.Client)) func(*scenarios.Case) {
+			return func(x *scenarios.Case) { change(&x.Scenario.Clients[i]) }
+		}
+		if c.Late > 0 {
+			d.try(Defence{What: c.Name + "'s renewals in time"}, in(func(c *scenarios.Client) { c.Late = 0 }))
+		}
+		if c.Forgets {
+			d.try(Defence{What: c.Name + "'s token shown"}, in(func(c *scenarios.Client) { c.Forgets = false }))
+		}
+		if c.Passes > 0 {
+			d.try(Defence{What: c.Name + "'s writes before its Unlock"}, in(func(c *scenarios.Client) { c.Passes = 0 }))
+		}
 	}
 }
 

@@ -74,11 +74,11 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	switch {
 	case r.ended() != nil:
 		return Blame{Text: "the work was interrupted before that"}
+	case r.mistaken() != "": // which the reference lock, if it hands out no tokens or renews by itself, need not share
+		b = Blame{Party: Application, Reference: b.Reference, Text: r.mistaken()}
 	case b.Party == ThisLock:
 	case r.seen.violation.Broken == checker.Server:
 		b.Party, b.Text = Server, "it lost, evicted or ended early what it had granted"
-	case r.mistaken() != "":
-		b.Party, b.Text = Application, r.mistaken()
 	case r.ignoresDeadline():
 		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
 	case (c.Property == checker.Resource || timed(c.Property) && c.holdsUp()) && disturbsStorage(r.now):
@@ -237,6 +237,9 @@ func (r *reducer) mistaken() string {
 	s, mistakes := parameter.Clone(r.now), ""
 	for i := range s.Clients {
 		c := &s.Clients[i]
+		if unset(&c.Late) {
+			mistakes = "it renews its lease too late; clients that renew it in time keep the property"
+		}
 		if unset(&c.Forgets) {
 			mistakes = "it accesses the resource without its fencing token; clients that show it keep the property"
 		}

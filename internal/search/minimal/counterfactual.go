@@ -84,6 +84,7 @@ func counterfactuals(s *scenarios.Scenario, result *harness.Result, x *checker.V
 		add(checker.WeakFencing, "", withStrongerFencing(s, result.History))
 		for _, id := range x.Acquisitions {
 			if a := result.History.Acquisition(id); a != nil {
+				add(checker.LateRenewal, a.Client, withHabit(s, a.Client, inTime))
 				add(checker.ForgottenToken, a.Client, withHabit(s, a.Client, func(c *scenarios.Client) bool { return unset(&c.Forgets) }))
 				add(checker.PassedToken, a.Client, withHabit(s, a.Client, func(c *scenarios.Client) bool { return unset(&c.Passes) }))
 			}
@@ -94,6 +95,7 @@ func counterfactuals(s *scenarios.Scenario, result *harness.Result, x *checker.V
 			if a == nil {
 				continue
 			}
+			add(checker.LateRenewal, a.Client, withHabit(s, a.Client, inTime))
 			add(checker.PausedHolder, a.Client, withoutPauses(s, result, a.Client, x.At))
 			if a.CanLearn && a.Style == history.Careless {
 				add(checker.IgnoredNotice, a.Client, withStyle(s, a.Client, history.Attentive))
@@ -140,6 +142,9 @@ func withStyle(s *scenarios.Scenario, client string, style history.Style) *scena
 		return true
 	})
 }
+
+// inTime makes a client renew its lease in time.
+func inTime(c *scenarios.Client) bool { return unset(&c.Late) }
 
 // withHabit is a scenario in which a client does something in another way; nil if there is nothing to change.
 func withHabit(s *scenarios.Scenario, client string, change func(*scenarios.Client) bool) *scenarios.Scenario {

@@ -66,6 +66,7 @@ func usualClient() []func(c *scenarios.Client) bool {
 		func(c *scenarios.Client) bool { return unset(&c.Retry.Jitter) },
 		func(c *scenarios.Client) bool { return unset(&c.Retry.Tries) },
 		func(c *scenarios.Client) bool { return unset(&c.Unlock) },
+		func(c *scenarios.Client) bool { return unset(&c.Late) },
 		func(c *scenarios.Client) bool { return unset(&c.Forgets) },
 		func(c *scenarios.Client) bool { return unset(&c.Passes) },
 		func(c *scenarios.Client) bool { return unset(&c.Stays) },

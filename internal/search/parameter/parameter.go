@@ -126,6 +126,8 @@ func ofClient(c *scenarios.Client) []Parameter {
 		duration(id+"start", "", &c.Start).orNothing(),
 		duration(id+"read", "", &c.Read).orNothing(),
 		duration(id+"think", "", &c.Think).orNothing(),
+		duration(id+"renews-late", "lateness of "+c.Name+"'s renewals", &c.Late),
+		duration(id+"passes-token", "delay of "+c.Name+"'s job", &c.Passes),
 	}
 	if !c.Hangs {
 		list = append(list, duration(id+"work", "work of "+c.Name, &c.Work).orNothing())

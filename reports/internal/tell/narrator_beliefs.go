@@ -71,6 +71,8 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 		text += ": its Lock should have returned without the lock"
 	case moments.Ungranted(t.v, a) != "" && a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never:
 		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
+	case t.isCause(checker.LateRenewal, a.Client):
+		text += ": its application renews the lease too late, and learns of the loss " + t.lateLearnt(a)
 	case moments.Ungranted(t.v, a) != "": // there is no end that it could have noticed
 	case t.pausedAt(a.Client, at) && t.isCause(checker.PausedHolder, a.Client):
 		text += ": it is paused and cannot notice"
@@ -96,6 +98,14 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 		text += ": nothing has told it of its loss"
 	}
 	return text
+}
+
+// lateLearnt says when an application that renews its lease too late learns that it has lost it.
+func (t *narrator) lateLearnt(a *history.Acquisition) string {
+	if a.Noticed == trace.Never || a.Style == history.Careless {
+		return "from no call that it heeds"
+	}
+	return "only then"
 }
 
 // overstated says how late a deadline is that is further from the request for the lock than a lease is long; "" if it is not, or

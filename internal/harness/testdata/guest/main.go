@@ -61,6 +61,8 @@ func (r *redis) drop(err error) error {
 	return err
 }
 
+const extend = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end`
+
 const unlock = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
 
 // misbehave does what the key asks for, so that one program serves all tests.
@@ -165,6 +167,14 @@ func open(c guest.Config) (guest.Mutex, error) {
 				case <-time.After(100 * time.Millisecond):
 				}
 			}
+		},
+		Extend: func(ctx context.Context) (until time.Time, err error) {
+			asked := time.Now()
+			reply, err := server.do(ctx, "EVAL", extend, "1", c.Key, value, strconv.Itoa(int(c.TTL.Milliseconds())))
+			if err == nil && reply != ":1" {
+				err = guest.ErrNotHeld
+			}
+			return asked.Add(c.TTL), err
 		},
 		Unlock: func(ctx context.Context) error {
 			if c.Key == "panics-holding" {
