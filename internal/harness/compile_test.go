@@ -85,6 +85,40 @@ func TestLocksOfClientsThatCannotBePlayedBesideTheScenariosAreRefused(t *testing
 	}
 }
 
+// TestALibraryAsksOneOfServersThatReplicate if it has a client for them; else it is told which has.
+func TestALibraryAsksOneOfServersThatReplicate(t *testing.T) {
+	catalogued := *guestLock(t)
+	for _, c := range []struct {
+		name            string
+		sentinel, apart bool
+		servers         string
+		want            locks.Authority
+	}{
+		{"both", true, false, "{replicas: 1, sentinels: 3}", locks.OneNode},
+		{"both", true, false, "{masters: 3, replicas: 1, cluster: true}", locks.OneNode},
+		{"both", true, false, "{replicas: 1}", locks.OneNode},
+		{"both", true, false, "{masters: 3}", locks.Majority},
+		{"neither", false, true, "{replicas: 1, sentinels: 3}", locks.Majority},
+		{"neither", false, true, "{masters: 3, replicas: 1, cluster: true}", locks.Majority},
+	} {
+		lock := catalogued
+		lock.Name, lock.Authority, lock.Sentinel, lock.Cluster = c.name, locks.Majority, c.sentinel, c.sentinel
+		s, err := scenarios.Parse("x.yaml", []byte("name: x\nlock: {algorithm: "+c.name+"}\nservers: "+c.servers+
+			"\nclients: {a: {work: 1s}}\nexpect: {mutual-exclusion: held}\n"))
+		require.NoError(t, err)
+		o := harness.Options{Locks: locks.Catalogue().With(lock)}
+		plan, err := harness.Compile(s.Cases()[0], o)
+		played, _ := o.Lock(s)
+		require.Equal(t, c.want, played.Authority, c.servers)
+		if c.apart {
+			require.ErrorContains(t, err, "want masters alone, or a lock that has one client for all of them, such as set-nx-lua or the library redsync")
+			continue
+		}
+		require.NoError(t, err, c.servers)
+		require.Equal(t, c.want, plan.Algorithm.Authority, c.servers)
+	}
+}
+
 func TestDeploymentsThatTheLockCannotUseAreRefused(t *testing.T) {
 	const knowNothing = "the lock redlock asks servers that know nothing of each other, of which "
 	for text, want := range map[string]string{

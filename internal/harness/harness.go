@@ -63,12 +63,30 @@ type Options struct {
 	_       struct{}
 }
 
-// Lock returns the lock that a scenario is played with; false if it names none of the set.
+// Lock returns the lock that a scenario is played with, as it is on the scenario's servers; false if it names none of the set.
 func (o *Options) Lock(s *scenarios.Scenario) (locks.Algorithm, bool) {
 	if o.Instead != nil {
-		return *o.Instead, true
+		return asOne(*o.Instead, s), true
 	}
-	return o.Locks.Find(s.Lock.Algorithm)
+	return o.named(s.Lock.Algorithm, s)
+}
+
+// named returns the lock of a name, as it is on a scenario's servers; false if there is none.
+func (o *Options) named(name string, s *scenarios.Scenario) (locks.Algorithm, bool) {
+	found, ok := o.Locks.Find(name)
+	if found.Sentinel || found.Cluster {
+		found = asOne(found, s)
+	}
+	return found, ok
+}
+
+// asOne has a lock that asks a majority of servers ask the one that is left where all of them replicate each other: its
+// application has one client of such a deployment, and the lock a majority of one.
+func asOne(a locks.Algorithm, s *scenarios.Scenario) locks.Algorithm {
+	if a.Authority == locks.Majority && s.Servers.Shape().Replicates {
+		a.Authority = locks.OneNode
+	}
+	return a
 }
 
 // Compile checks a case and prepares it. The error is a *scenarios.Error with the position of the mistake in the scenario.
@@ -77,9 +95,6 @@ func Compile(c scenarios.Case, o Options) (*Plan, error) {
 	algorithm, ok := o.Lock(s)
 	if !ok {
 		return nil, UnknownLock(s, o.Locks)
-	}
-	if algorithm.Sentinel || algorithm.Cluster || o.Instead != nil {
-		asOne(&algorithm, s)
 	}
 	p := &Plan{Case: c, Algorithm: algorithm}
 	if err := p.check(&algorithm, &s.Lock, "lock", o.Instead != nil); err != nil {
@@ -112,14 +127,6 @@ func keysOf(a *locks.Algorithm, l scenarios.Lock) []string {
 		return []string{a.Key(o)}
 	default:
 		return []string{o.Key}
-	}
-}
-
-// asOne has a lock that asks a majority of servers ask the one that is left where all of them replicate each other: its
-// application has one client of such a deployment, and the lock a majority of one.
-func asOne(a *locks.Algorithm, s *scenarios.Scenario) {
-	if a.Authority == locks.Majority && s.Servers.Shape().Replicates {
-		a.Authority = locks.OneNode
 	}
 }
 
@@ -165,12 +172,9 @@ func (p *Plan) ownLock(c *scenarios.Client, l *scenarios.Lock, o *Options) (*loc
 	s, at := p.Case.Scenario, "clients."+c.Name+".lock"
 	a := &p.Algorithm
 	if c.Lock.Algorithm != "" && o.Instead == nil {
-		found, ok := o.Locks.Find(c.Lock.Algorithm)
+		found, ok := o.named(c.Lock.Algorithm, s)
 		if !ok {
 			return nil, s.Errorf(at+".algorithm", "there is no lock named %q%s", c.Lock.Algorithm, nearestLock(c.Lock.Algorithm, o.Locks))
-		}
-		if found.Sentinel || found.Cluster {
-			asOne(&found, s)
 		}
 		a = &found
 	}

@@ -50,7 +50,7 @@ func (g *generator) deployMasters() {
 		s.Disk = "honest" // nothing is written that it could lie about
 	}
 	s.Replicas, s.Sentinels, s.Cluster = choose(g, m.Replicas), choose(g, m.Sentinels), m.Cluster
-	if m.Watched && s.Replicas > 0 {
+	if m.Watched.OneIn > 0 && (s.Replicas > 0 || s.Masters > 1) {
 		g.watch()
 	}
 	s.MinReplicas = min(choose(g, m.MinReplicas), s.Replicas)
@@ -65,14 +65,13 @@ func (g *generator) deployMasters() {
 	}
 }
 
-// watch has Sentinels watch the servers, or makes a cluster of them; not often, since they talk so much among themselves
-// that such a run takes as long as ten others.
+// watch has Sentinels watch the servers, or makes a cluster of them.
 func (g *generator) watch() {
-	s := &g.scenario.Servers
-	switch g.Below(12) {
-	case 1:
-		s.Sentinels = 3
-	case 2:
+	s, w := &g.scenario.Servers, g.menu.Watched
+	switch n := g.Below(w.OneIn); {
+	case n == 1 && w.Sentinels:
+		s.Masters, s.Replicas, s.Sentinels = 1, max(s.Replicas, 1), 3
+	case n == 2 && w.Cluster:
 		s.Cluster, s.Masters, s.Replicas = true, 3, 1
 	}
 }

@@ -175,7 +175,7 @@ func (g *generator) link(k Kind) sim.Link {
 		link.To = []string{scenarios.Storage}
 		return link
 	}
-	if g.menu.Watched && g.scenario.Servers.Sentinels > 0 && oneIn(g, 3) {
+	if g.menu.Watched.OneIn > 0 && g.scenario.Servers.Sentinels > 0 && oneIn(g, 3) {
 		link.To = slices.Clone(g.servers[len(g.keepers):])
 		return link
 	}

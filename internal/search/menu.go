@@ -29,7 +29,7 @@ type Menu struct {
 	Replicas     []int           // of each of them
 	Sentinels    []int           // that watch them
 	Cluster      bool            // they form a Redis Cluster
-	Watched      bool            // those that have replicas may have Sentinels watch them, or form a cluster
+	Watched      Watched         // whether Sentinels may watch them, or a cluster may be made of them
 	MinReplicas  []int           // min-replicas-to-write
 	FullSyncs    []time.Duration // how long a replica waits for a whole dataset; the default
 	Nodes        []int           // servers of an ensemble; any of them leads at first
@@ -89,6 +89,14 @@ type Menu struct {
 	// Progress is how many leases somebody may wait before somebody acquires; 0: progress is not judged.
 	Progress int64
 	_        struct{}
+}
+
+// Watched says how servers may be deployed that replace a master by themselves: those that have replicas as they are, and
+// independent ones as one deployment in their place, of which a lock that asks a majority then asks one.
+type Watched struct {
+	Sentinels bool
+	Cluster   bool
+	OneIn     int64 // one in this many deployments has Sentinels, and one is a cluster; 0: none
 }
 
 func orDefault[T any](list []T, fallback ...T) []T {

@@ -70,6 +70,13 @@ const (
 	mostOfMajority = 5
 )
 
+// One in how many deployments has Sentinels, and one is a cluster: they talk so much among themselves that such a run of a native
+// lock takes as long as ten others. To a library's they add little.
+const (
+	wideWatched    = 12
+	libraryWatched = 5
+)
+
 // has reports whether one of some kinds is on the menu.
 func (m *Menu) has(list ...Kind) bool {
 	return slices.ContainsFunc(list, func(k Kind) bool { return slices.Contains(m.Faults, k) })
@@ -82,17 +89,26 @@ func (m *Menu) wideMasters(lock *locks.Algorithm) {
 	if m.has(Snapshot) {
 		m.Persistence = append(m.Persistence, "rdb")
 	}
+	watched := m.has(Partition, ServerCrash, PowerLoss, ServerPause)
+	switch {
+	case !watched:
+	case lock.Program != nil: // which knows nothing of Sentinels and slots behind an address, or has a client for them
+		m.Watched = Watched{Sentinels: lock.Sentinel, Cluster: lock.Cluster, OneIn: libraryWatched}
+	case lock.Authority != locks.Majority:
+		m.Watched = Watched{Sentinels: true, Cluster: true, OneIn: wideWatched}
+	}
 	if lock.Authority == locks.Majority {
 		m.Masters, m.Uneven = []int{3, 5, 3, 5, 2}, true // two split their votes easily
 		m.Most = mostOfMajority
+		if m.Watched.OneIn > 0 {
+			m.FullSyncs = []time.Duration{0, time.Millisecond}
+		}
 		return
 	}
-	// A library that is given one address knows nothing of Sentinels and slots behind it, but it is led to the master.
-	m.Watched = lock.Program == nil && m.has(Partition, ServerCrash, PowerLoss, ServerPause)
 	switch {
 	case lock.Authority == locks.Replicated:
 		m.Replicas = []int{1, 2}
-	case m.Watched || m.has(Failover, Lag):
+	case lock.Program == nil && watched || m.has(Failover, Lag):
 		m.Replicas = []int{0, 1, 2}
 	}
 	if m.Replicas != nil {

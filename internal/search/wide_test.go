@@ -142,12 +142,36 @@ type library struct{}
 
 func (library) Digest() string { return "library" }
 
-func TestALibraryMayHaveReplicasBehindItsAddressButNoSentinels(t *testing.T) {
-	lock := locks.Algorithm{Name: "library", Program: library{}}
-	m := search.Wide(&lock, search.Kinds())
-	require.Contains(t, m.Replicas, 1)
-	require.False(t, m.Watched)
-	require.Empty(t, search.Wide(&lock, search.Kinds(search.Failover, search.Lag)).Replicas)
+// TestALibraryIsDeployedAsItsClientKnows draws Sentinels and clusters for those that have clients of them, in place of independent
+// servers too, and for others replicas behind an address.
+func TestALibraryIsDeployedAsItsClientKnows(t *testing.T) {
+	for _, lock := range []locks.Algorithm{
+		{Name: "plain", Authority: locks.OneNode}, {Name: "failover", Authority: locks.OneNode, Sentinel: true},
+		{Name: "any", Authority: locks.OneNode, Sentinel: true, Cluster: true}, {Name: "majority", Authority: locks.Majority},
+		{Name: "majority-any", Authority: locks.Majority, Sentinel: true, Cluster: true},
+	} {
+		lock.Program = library{}
+		var replicas, independent, sentinels, clusters int
+		m := search.Wide(&lock, search.Kinds())
+		for seed := range uint64(300) {
+			switch s := search.Generate(search.Seeded(seed), m).Servers; {
+			case s.Cluster:
+				clusters++
+			case s.Sentinels > 0:
+				require.Equal(t, 1, s.Masters)
+				sentinels++
+			case s.Replicas > 0:
+				replicas++
+			case s.Masters > 1:
+				independent++
+			}
+		}
+		require.Equal(t, lock.Sentinel, sentinels > 20, "%s: %d", lock.Name, sentinels)
+		require.Equal(t, lock.Cluster, clusters > 20, "%s: %d", lock.Name, clusters)
+		require.Equal(t, lock.Authority == locks.OneNode, replicas > 50, "%s: %d", lock.Name, replicas)
+		require.Equal(t, lock.Authority == locks.Majority, independent > 50, "%s: %d", lock.Name, independent)
+	}
+	require.Empty(t, search.Wide(&locks.Algorithm{Program: library{}}, search.Kinds(search.Failover, search.Lag)).Replicas)
 }
 
 func TestALibraryThatExtendsIsToldToNowAndThen(t *testing.T) {

@@ -106,13 +106,16 @@ func (*kind) Refuses(s *backend.Servers, by locks.Authority, lock string, acks i
 		return "lock.acks", fmt.Sprintf("the lock %s asks no replicas; want it left away, or a lock that waits for replicas", lock)
 	case by == locks.Majority && s.Cluster:
 		return "servers.cluster", fmt.Sprintf("the lock %s asks servers that know nothing of each other, of which a cluster is one: "+
-			"want masters alone", lock)
+			"want masters alone, or %s", lock, oneClient)
 	case by == locks.Majority && s.Replicas > 0:
 		return "servers.replicas", fmt.Sprintf("the lock %s asks servers that know nothing of each other, of which a master with its "+
-			"replicas is one: want masters alone", lock)
+			"replicas is one: want masters alone, or %s", lock, oneClient)
 	}
 	return "", ""
 }
+
+// oneClient is what can be used of a deployment that is one server to its clients.
+const oneClient = "a lock that has one client for all of them, such as set-nx-lua or the library redsync"
 
 // Usual is five masters for a majority, and a master with a replica that acknowledges.
 func (k *kind) Usual(by locks.Authority) backend.Servers {

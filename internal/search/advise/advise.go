@@ -155,7 +155,8 @@ func (a *advisor) say(what string) {
 func (a *advisor) ended() error { return a.ctx.Err() }
 
 func (a *advisor) find(s *scenarios.Scenario) (*locks.Algorithm, error) {
-	found, ok := a.plan.Locks.Find(s.Lock.Algorithm)
+	o := harness.Options{Locks: a.plan.Locks}
+	found, ok := o.Lock(s)
 	if !ok {
 		return nil, harness.UnknownLock(s, a.plan.Locks)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/parameter"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -147,4 +148,31 @@ func TestAThousandHitsOfOneCauseAreOneFinding(t *testing.T) {
 	}
 	require.Greater(t, len(forms), 1)
 	require.LessOrEqual(t, len(forms), 8, "%v", forms)
+}
+
+// TestAMajorityHasThreeServersAgain when a deployment of which it asked one is made simpler; a lock on one server has one.
+func TestAMajorityHasThreeServersAgain(t *testing.T) {
+	for _, c := range []struct {
+		lock, servers string
+		masters       int
+		instead       bool
+	}{
+		{"redlock", "{masters: 1, replicas: 1, sentinels: 3}", 3, true},
+		{"redlock", "{masters: 3, replicas: 1, cluster: true}", 3, true},
+		{"redlock", "{masters: 5}", 3, false},
+		{"set-nx-lua", "{masters: 1, replicas: 1, sentinels: 3}", 1, false},
+	} {
+		s, err := scenarios.Parse("x", []byte("name: x\nlock: {algorithm: set-nx-lua}\nservers: "+c.servers+
+			"\nclients: {a: {work: 1s}}\nexpect: {mutual-exclusion: held}\n"))
+		require.NoError(t, err)
+		lock, ok := locks.Catalogue().Find(c.lock)
+		require.True(t, ok)
+		r := &reducer{now: s}
+		r.sought.Options.Instead = &lock
+		require.Equal(t, c.instead, r.asksOneInstead(), c.servers)
+		fewer := parameter.Clone(s)
+		require.True(t, r.fewestServers(fewer), c.servers)
+		require.Equal(t, c.masters, fewer.Servers.Masters, c.servers)
+		require.False(t, fewer.Servers.Shape().Replicates, c.servers)
+	}
 }

@@ -19,7 +19,11 @@ func (r *reducer) fewerServers() {
 	} {
 		r.doWithout(change)
 	}
-	r.fewerOfServers(func(s *scenarios.Scenario) *int { return &s.Servers.Replicas }, 0)
+	fewest := 0
+	if r.asksOneInstead() {
+		fewest = 1
+	}
+	r.fewerOfServers(func(s *scenarios.Scenario) *int { return &s.Servers.Replicas }, fewest)
 	r.fewerOfServers(func(s *scenarios.Scenario) *int { return &s.Servers.Sentinels }, 1)
 	r.fewerMasters()
 	r.lower(func(s *scenarios.Scenario) *int { return &s.Servers.Pool }, 0)
@@ -41,20 +45,40 @@ func (r *reducer) fewerServers() {
 	}
 }
 
-// fewestMasters is how many independent servers a reader expects at least: a majority of one or two would be none, and
-// what is said of it would be said of a single server.
+// usualMajority is how many independent servers a reader expects at least: a majority of one or two would be none, and what
+// is said of it would be said of a single server.
+const usualMajority = 3
+
+// fewestMasters is how many independent servers there are at least.
 func (r *reducer) fewestMasters() int {
-	if lock, _ := r.sought.Options.Lock(r.now); lock.Authority == locks.Majority {
-		return 3
+	if r.majority(r.now) {
+		return usualMajority
 	}
 	return 1
+}
+
+// majority reports whether the lock asks a majority of the servers of a scenario.
+func (r *reducer) majority(s *scenarios.Scenario) bool {
+	lock, _ := r.sought.Options.Lock(s)
+	return lock.Authority == locks.Majority
+}
+
+// asksOneInstead reports whether the lock would ask a majority if the servers did not replicate each other.
+func (r *reducer) asksOneInstead() bool {
+	apart := *r.now
+	apart.Servers.Replicas, apart.Servers.Cluster = 0, false
+	return !r.majority(r.now) && r.majority(&apart)
 }
 
 // fewestServers leaves the first of all servers, and what a majority needs; of an ensemble, as many as are usual.
 func (r *reducer) fewestServers(s *scenarios.Scenario) bool {
 	before, v := s.Servers.Names(), &s.Servers
+	masters := min(v.Masters, r.fewestMasters())
+	if r.asksOneInstead() {
+		masters = usualMajority
+	}
 	v.Replicas, v.Sentinels, v.Pool, v.Cluster, v.Nodes, v.Leader = 0, 0, 0, false, 0, 0
-	v.Masters = min(v.Masters, r.fewestMasters())
+	v.Masters = masters
 	forgetServers(s, before)
 	return len(s.Servers.Names()) < len(before)
 }

@@ -156,7 +156,9 @@ func (s *service) Role(name string) string {
 }
 
 // takesItself reports whether a server that is up takes itself for a master.
-func (s *service) takesItself(i int) bool { return s.redis[i].Role() == redis.Master && s.nodes[i].Up() }
+func (s *service) takesItself(i int) bool {
+	return s.redis[i].Role() == redis.Master && s.nodes[i].Up()
+}
 
 // leads reports whether a server is the last that became master of its shard, and still is.
 func (s *service) leads(i int) bool { return s.latest[s.shard(i)] == i && s.takesItself(i) }
