@@ -143,7 +143,6 @@ var behind = map[string]string{
 	"go.yaml.in/yaml/v3":                "scenarios",
 	"pgregory.net/rapid":                "locktest",
 	"gonum.org/v1/gonum":                "internal/search/measure",
-	"github.com/redis/go-redis/v9":      "locks/live",
 	"github.com/go-zookeeper/zk":        "locks/live",
 	"github.com/tetratelabs/wazero":     "internal/sim/wasm",
 }

@@ -13,13 +13,8 @@ require (
 
 require (
 	github.com/go-zookeeper/zk v1.0.4
-	github.com/redis/go-redis/v9 v9.23.0
 	github.com/tetratelabs/wazero v1.12.0
 	gonum.org/v1/gonum v0.17.0
 )
 
-require (
-	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	go.uber.org/atomic v1.12.0 // indirect
-	golang.org/x/sys v0.48.0 // indirect
-)
+require golang.org/x/sys v0.48.0 // indirect

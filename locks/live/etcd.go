@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,16 +24,9 @@ type etcdClient struct {
 }
 
 func newEtcdClient(m *machine, endpoint string) *etcdClient {
-	d := net.Dialer{Timeout: dialTimeout}
-	return &etcdClient{machine: m, endpoint: strings.TrimSuffix(endpoint, "/"), http: &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := d.DialContext(ctx, network, address)
-			if err != nil {
-				return nil, errNoConnection{err}
-			}
-			return conn, nil
-		},
-	}}}
+	return &etcdClient{machine: m, endpoint: strings.TrimSuffix(endpoint, "/"), http: &http.Client{
+		Transport: &http.Transport{DialContext: dial},
+	}}
 }
 
 func (c *etcdClient) close() { c.http.CloseIdleConnections() }

@@ -104,7 +104,7 @@ func Open(c Config) (*Process, error) {
 	m.ctx, m.end = context.WithCancel(context.Background())
 	m.over = m.ctx.Done()
 	if c.Master != "" {
-		m.redis = append(m.redis, newSentinelClient(c.Master, c.Redis, c.Routes))
+		m.redis = append(m.redis, newSentinelClient(m.ctx, c.Master, c.Redis, c.Routes))
 	} else {
 		for _, address := range c.Redis {
 			m.redis = append(m.redis, newRedisClient(address))

@@ -76,5 +76,5 @@ func TestANewConnectionIsGreetedFirst(t *testing.T) {
 	require.NoError(t, server.Continue())
 	reply, err := open(t, c).Redis(0).Do(0, "GET", "lock")
 	require.NoError(t, err)
-	require.True(t, reply.Nil, "go-redis has sent HELLO and nothing else")
+	require.True(t, reply.Nil, "HELLO was sent and nothing else")
 }

@@ -43,6 +43,12 @@ type zkHandle struct {
 	dead      bool
 }
 
+// silence keeps go-zookeeper from writing to the standard error: what failed is told by the errors.
+type silence struct{}
+
+// Printf writes nothing; it implements go-zookeeper's logger.
+func (silence) Printf(string, ...any) {}
+
 func openHandle(m *machine, library string, timeout time.Duration) *zkHandle {
 	h := &zkHandle{machine: m, library: library, timeout: timeout, lost: newSignal(), suspended: newSignal()}
 	h.mu.Lock() // the first events come before the connection is returned
