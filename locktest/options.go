@@ -74,7 +74,7 @@ func (o *Options) check() error {
 		}
 	}
 	for _, name := range o.Faults {
-		if _, ok := search.ParseKind(name); !ok {
+		if k, ok := search.ParseKind(name); !ok || k.IsMistake() {
 			return fmt.Errorf("there is no kind of faults %q: there are %s", name, listing(search.Names(search.Kinds())))
 		}
 	}

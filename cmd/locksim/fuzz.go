@@ -17,6 +17,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/fuzz"
+	"github.com/locksim/locksim/locks"
 )
 
 func fuzzCommand() command {
@@ -67,7 +68,9 @@ in how many runs it could have been.
 
 Kinds of faults: client-crash, client-pause, client-clock, server-crash, power-loss, server-pause, server-ahead,
 server-back, drift, cut, stall, delay, break, error, same-random, failover, partition, lag, session-cut, end-session,
-evict, snapshot. Fault kinds that the lock's backend does not support are skipped.
+evict, snapshot. Fault kinds that the lock's backend does not support are skipped. Mistakes of applications are drawn only
+if they are named, as in --faults all,forgotten-token, since they break any lock: late-renewal, forgotten-token (with
+--fencing), passed-token. Findings that need them are attributed to the application.
 
 After an interrupt the campaign stops early: its findings are minimized, printed and saved, and the ledger is complete up
 to there. A second interrupt, or one that comes while findings are being minimized, saves them as they are.
@@ -96,6 +99,7 @@ const fewRuns = 10_000
 func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
 	o.runs, o.drift = count{0, 1, maxSeeds}, count{0, 1, fuzz.MostDrift}
 	o.aim = anything()
+	o.faults.extra = search.Names(search.Mistakes())
 	o.faults.orNone = true
 	fs := newFlags("fuzz")
 	o.report.addTo(fs, e)
@@ -231,13 +235,20 @@ func (c *call) config(o *fuzzOptions, name string) (fuzz.Config, error) {
 		if o.variant != "" {
 			return config, fmt.Errorf("fuzz: --variant is for scenarios, and %s is a lock", name)
 		}
-		if lock, _ := c.locks.Find(name); lock.Program != nil {
+		lock, _ := c.locks.Find(name)
+		if err := possible(&config, &lock); err != nil {
+			return config, err
+		}
+		if lock.Program != nil {
 			o.ofLibrary(&config)
 		}
 		return config, nil
 	}
 	if o.mixed != "" {
 		return config, fmt.Errorf("fuzz: --mixed is for locks; in a scenario such as %s clients name locks of their own (clients.NAME.lock)", name)
+	}
+	if i := slices.IndexFunc(config.Faults, search.Kind.IsMistake); i >= 0 {
+		return config, fmt.Errorf("fuzz: --faults %s is for locks; in a scenario such as %s clients say which mistakes they make", config.Faults[i], name)
 	}
 	s, err := c.baseScenario(name, o.variant)
 	config.Base = s
@@ -254,6 +265,20 @@ func (o *fuzzOptions) ofLibrary(c *fuzz.Config) {
 	if !o.faults.given {
 		c.Faults = search.Kinds(search.SameRandom)
 	}
+}
+
+// possible refuses mistakes that an application cannot make with a lock, or of which nothing comes.
+func possible(c *fuzz.Config, lock *locks.Algorithm) error {
+	compares := func(f history.Fencing) bool { return f.NeedsToken() || f == history.TokenEquality }
+	for _, k := range c.Faults {
+		if why := k.Impossible(lock); why != "" {
+			return fmt.Errorf("fuzz: --faults %s: %s", k, why)
+		}
+		if k == search.ForgottenToken && !slices.ContainsFunc(c.Fencing, compares) {
+			return fmt.Errorf("fuzz: --faults %s: no fencing mode compares tokens; want --fencing fenced-write, or another mode that does", k)
+		}
+	}
+	return nil
 }
 
 // duration is a flag with a length of time.

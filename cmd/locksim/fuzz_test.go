@@ -474,6 +474,40 @@ func TestFuzzNamesAllKindsOfFaults(t *testing.T) {
 	for _, k := range search.Kinds() {
 		require.Regexp(t, `[\s]`+k.String()+`[,.]`, fuzzUsage)
 	}
+	for _, k := range search.Mistakes() {
+		require.Contains(t, fuzzUsage, " "+k.String())
+	}
+}
+
+// TestMistakesOfApplicationsAreDrawnIfTheyAreNamed has fuzz draw them with a lock that keeps its promises, and attribute what comes of
+// them to the application. The twin is the same campaign without them.
+func TestMistakesOfApplicationsAreDrawnIfTheyAreNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for faults, want := range map[string]int{
+		"client-pause": exitOK, "client-pause,forgotten-token": exitDiffers, "passed-token": exitDiffers,
+	} {
+		mode := "fenced-read-write"
+		if faults == "passed-token" {
+			mode = "fenced-write" // with which nothing is wrong without faults, but for the job
+		}
+		code, out, stderr := locksim(t.Context(), "fuzz", "zk-sequential", "--faults", faults, "--fencing", mode, "--property", "resource",
+			"--runs", "300")
+		require.Equal(t, want, code, "%s: %s%s", faults, out, stderr)
+		if want == exitDiffers {
+			require.Contains(t, strings.Join(strings.Fields(out), " "), "broken: the application: it ")
+		}
+	}
+	for flags, want := range map[string]string{
+		"set-nx-lua --faults passed-token":           "hands out no fencing token",
+		"set-nx-lua-fenced --faults forgotten-token": "no fencing mode compares tokens",
+		"redlock --faults all,late-renewal":          "the application does not renew the lease of redlock",
+		"token-passed-on --faults passed-token":      "is for locks",
+		"redlock --faults passed-tokn":               `did you mean "passed-token"?`,
+	} {
+		code, _, stderr := locksim(t.Context(), append([]string{"fuzz"}, strings.Fields(flags)...)...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stderr, want)
+	}
 }
 
 func TestProgressIsOneLineThatGoesAway(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 type names struct {
 	what    string // of what they are names: "kind of fault"
 	allowed []string
+	extra   []string // that are allowed, too, but not meant by all
 	orNone  bool
 	chosen  []string // in the order of allowed
 	given   bool     // by the user
@@ -41,13 +42,13 @@ func (n *names) Set(text string) error {
 			return errors.New("none cannot be combined with other names")
 		case name == "all":
 			return errors.New("all cannot be excluded; want none, or names")
-		case slices.Contains(n.allowed, name):
+		case slices.Contains(n.allowed, name), slices.Contains(n.extra, name):
 			in[name] = !out
 		default:
 			return n.unknown(name)
 		}
 	}
-	n.chosen = slices.DeleteFunc(slices.Clone(n.allowed), func(each string) bool { return !in[each] })
+	n.chosen = slices.DeleteFunc(slices.Concat(n.allowed, n.extra), func(each string) bool { return !in[each] })
 	if len(n.chosen) == 0 {
 		return fmt.Errorf("no %s is left", n.what)
 	}
@@ -55,7 +56,7 @@ func (n *names) Set(text string) error {
 }
 
 func (n *names) unknown(name string) error {
-	if near := nearest(name, n.allowed); near != "" {
+	if near := nearest(name, slices.Concat(n.allowed, n.extra)); near != "" {
 		return fmt.Errorf("there is no %s %q; did you mean %q?", n.what, name, near)
 	}
 	all := "all"

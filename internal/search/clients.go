@@ -75,7 +75,21 @@ func (g *generator) client(i int) scenarios.Client {
 	if g.menu.Repeats && c.Enters <= 1 && oneIn(g, 3) {
 		c.Unlock = pick(g, ttl/10, ttl/100, ttl/2, ttl+eps)
 	}
+	g.mistakes(&c)
 	return c
+}
+
+// mistakes draws which of the menu's mistakes a client makes.
+func (g *generator) mistakes(c *scenarios.Client) {
+	if g.menu.has(LateRenewal) && g.scenario.Lock.Renew > 0 && oneIn(g, 2) {
+		c.Late = pick(g, g.ttl, g.ttl-g.scenario.Lock.Renew, g.ttl/2, g.ttl/10)
+	}
+	if g.menu.has(ForgottenToken) && !g.menu.Guarded {
+		c.Forgets = oneIn(g, 2)
+	}
+	if g.menu.has(PassedToken) && !g.menu.Guarded && !c.Hangs && oneIn(g, 2) {
+		c.Passes = pick(g, g.ttl/10, g.ttl/100, g.ttl/2, g.ttl+eps)
+	}
 }
 
 // mix draws which lock a client has, by number: the menu's own is 0. The second client's differs from the first one's.

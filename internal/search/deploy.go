@@ -88,7 +88,7 @@ func choose[T any](g *generator, list []T) T {
 // possible lists the kinds of the menu's faults that can hit what has been drawn.
 func (g *generator) possible() []Kind {
 	return slices.DeleteFunc(slices.Clone(g.menu.Faults), func(k Kind) bool {
-		return !k.CanHit(&g.scenario.Servers) || k == SameRandom && len(g.clients) < 2
+		return k.IsMistake() || !k.CanHit(&g.scenario.Servers) || k == SameRandom && len(g.clients) < 2
 	})
 }
 

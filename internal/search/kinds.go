@@ -1,6 +1,10 @@
 package search
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/locksim/locksim/locks"
+)
 
 // Kind is a kind of fault as a generator draws it. A kind that a deployment cannot meet, as a failover where there is one
 // server, is not drawn.
@@ -31,6 +35,11 @@ const (
 	Evict                   // a server gives up the lock's key for room
 	Snapshot                // a server saves its dataset
 	kindCount
+
+	// Mistakes of applications, which break what any lock promises. They are drawn only if they are named.
+	LateRenewal    = kindCount     // an application renews its lease too late
+	ForgottenToken = kindCount + 1 // it accesses the resource without its fencing token
+	PassedToken    = kindCount + 2 // it passes that on to a job that writes when the lock is released
 )
 
 var kindNames = [kindCount]string{
@@ -39,13 +48,37 @@ var kindNames = [kindCount]string{
 	"session-cut", "end-session", "evict", "snapshot",
 }
 
+var mistakeNames = [...]string{"late-renewal", "forgotten-token", "passed-token"}
+
+// IsMistake reports whether the kind is one of an application, and no fault that happens to it.
+func (k Kind) IsMistake() bool { return k >= kindCount }
+
 // String returns the kind's name.
-func (k Kind) String() string { return kindNames[k] }
+func (k Kind) String() string {
+	if k.IsMistake() {
+		return mistakeNames[k-kindCount]
+	}
+	return kindNames[k]
+}
 
 // ParseKind is the inverse of String.
 func ParseKind(name string) (Kind, bool) {
-	i := slices.Index(kindNames[:], name)
+	i := slices.Index(slices.Concat(kindNames[:], mistakeNames[:]), name)
 	return Kind(max(i, 0)), i >= 0
+}
+
+// Mistakes lists the kinds of mistakes that an application can make.
+func Mistakes() []Kind { return []Kind{LateRenewal, ForgottenToken, PassedToken} }
+
+// Impossible says why an application cannot make a mistake with a lock; "" if it can. Of other kinds it says nothing.
+func (k Kind) Impossible(lock *locks.Algorithm) string {
+	switch {
+	case k == LateRenewal && !lock.Extends:
+		return "the application does not renew the lease of " + lock.Name
+	case (k == ForgottenToken || k == PassedToken) && !lock.Token:
+		return lock.Name + " hands out no fencing token"
+	}
+	return ""
 }
 
 // Names lists the names of kinds.
@@ -56,7 +89,7 @@ func Names(kinds []Kind) (names []string) {
 	return names
 }
 
-// Kinds lists all kinds of faults but those that are named.
+// Kinds lists all kinds of faults, without mistakes of applications, but those that are named.
 func Kinds(but ...Kind) []Kind {
 	var list []Kind
 	for k := range kindCount {

@@ -21,12 +21,13 @@ func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
 		Renews: lock.Renews, Extends: lock.Extends, Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
 		Storage: slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !atStorage(k) }),
 	}
+	m.Faults = slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return k.Impossible(lock) != "" })
 	if len(kinds) > 0 && lapses(lock) {
 		m.Overrun = wideOverrun
 	}
 	kind := scenarios.Kind(lock.Backend()).Facts()
 	if slices.Contains(kinds, Cut) && kind.Has(backend.EndSession) && !slices.Contains(kinds, SessionCut) {
-		m.Faults = append(slices.Clone(kinds), SessionCut) // a cut, of a length that tells
+		m.Faults = append(slices.Clone(m.Faults), SessionCut) // a cut, of a length that tells
 	}
 	switch {
 	case kind.Has(backend.Masters):

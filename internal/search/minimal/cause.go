@@ -81,6 +81,9 @@ func (c *cast) causes() []string {
 	for i := range c.scenario.Clocks {
 		list = append(list, c.clock(&c.scenario.Clocks[i]))
 	}
+	for i := range c.scenario.Clients {
+		list = append(list, habits(&c.scenario.Clients[i])...)
+	}
 	switch {
 	case c.misreleased:
 		list = append(list, misrelease)
@@ -100,6 +103,20 @@ func (c *cast) causes() []string {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// habits are what a client's application does wrong.
+func habits(c *scenarios.Client) (list []string) {
+	if c.Late > 0 {
+		list = append(list, "an application that renews its lease too late")
+	}
+	if c.Forgets {
+		list = append(list, "an application that does not show its fencing token")
+	}
+	if c.Passes > 0 {
+		list = append(list, "an application that writes with its fencing token after Unlock")
+	}
+	return list
 }
 
 // cause is what a fault comes to; "" if that is told already.
