@@ -79,7 +79,7 @@ var arrows = map[string][]string{
 		"internal/backend", "scenarios", "checker", "internal/workload", "locks", "locks/live", "internal/real", "sim", "internal/sim/lease", "internal/sim/program", "internal/sim/storage", "internal/sim/wasm", "internal/sim/wire", "history", "trace",
 	},
 	"guest":   {"internal/workload", "locks"},
-	"clients": {"locks", "internal/sim/wasm"},
+	"clients": {"locks", "internal/backend/all", "internal/sim/wasm"},
 	"internal/replay": {"internal/backend/redis", "internal/record",
 		"internal/real", "locks/live", "internal/workload", "internal/harness", "scenarios", "checker", "locks", "sim", "internal/sim/redis", "internal/sim/storage",
 		"internal/sim/zookeeper", "internal/sim/zookeeper/jute", "history", "trace",

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locksim/locksim/internal/backend/all"
 	"github.com/locksim/locksim/locks"
 )
 
@@ -21,12 +22,26 @@ const directive = "//locksim:lock"
 
 // The allowed words of a directive.
 var (
-	kinds       = []string{"redis", "zookeeper"}
+	kinds       = served()
 	authorities = map[string]locks.Authority{
 		"none": locks.NoAuthority, "one-node": locks.OneNode, "majority": locks.Majority, "queue": locks.Queue,
 	}
 	clocks = map[string]locks.ClockKind{"none": locks.NoClock, "monotonic": locks.OnMonotonic, "wall": locks.OnWall}
 )
+
+// served lists the kinds of servers that programs can talk to.
+func served() []string {
+	var names []string
+	for _, k := range all.Kinds() {
+		if k.Facts().Serves {
+			names = append(names, k.Facts().Name)
+		}
+	}
+	return names
+}
+
+// queues reports whether a lock on servers of a kind is a node of its own in a queue, rather than a value.
+func queues(a *locks.Algorithm) bool { return all.Find(a.Servers).Facts().InSession() }
 
 // declared returns what the source in a folder says of its lock.
 func declared(folder string) (locks.Algorithm, error) {
@@ -56,7 +71,7 @@ func declared(folder string) (locks.Algorithm, error) {
 
 // parse reads the words of a directive.
 func parse(words []string) (locks.Algorithm, error) {
-	a := locks.Algorithm{Servers: "redis", Authority: locks.OneNode, Identity: "value", Lease: true}
+	a := locks.Algorithm{Servers: kinds[0], Authority: locks.OneNode, Identity: "value", Lease: true}
 	keys, judged := "", false
 	for _, word := range words {
 		name, value, _ := strings.Cut(word, "=")
@@ -89,7 +104,7 @@ func parse(words []string) (locks.Algorithm, error) {
 			return a, fmt.Errorf("%s cannot be %q", name, value)
 		}
 	}
-	if a.Servers == "zookeeper" {
+	if queues(&a) {
 		a.Identity = "own node"
 		if !judged {
 			a.Authority = locks.Queue
@@ -100,7 +115,7 @@ func parse(words []string) (locks.Algorithm, error) {
 
 // watch has the keys observed that make a holder.
 func watch(a *locks.Algorithm, keys string) error {
-	queue := a.Servers == "zookeeper"
+	queue := queues(a)
 	switch {
 	case queue && (a.Sentinel || a.Cluster):
 		return errors.New("sentinel and cluster are of clients of Redis")

@@ -5,8 +5,51 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/real"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
+
+// etcdStaging stages etcd.
+type etcdStaging struct{ plain }
+
+func (etcdStaging) servers(s *stage) servers { return &etcdServers{stage: s} }
+
+func (k etcdStaging) blind(s *scenarios.Scenario, f *sim.Fault) string {
+	if f.Trigger.Step.Does != trace.Fsync && !toResource(f) {
+		return "what etcd and its clients say to each other is not read"
+	}
+	return k.plain.blind(s, f)
+}
+
+func (etcdStaging) unable(_ *scenarios.Scenario, f *sim.Fault) string {
+	if kind := f.Action.Kind; kind == sim.Promote || kind == sim.EndSession {
+		return kind.String() + " is not known to the one etcd server"
+	}
+	return ""
+}
+
+func (etcdStaging) badClock(*scenarios.Scenario, string, int64) string {
+	return "etcd and its clients go by the machine's clock"
+}
+
+// Leases live for whole seconds, and not for one alone.
+const shortestLease = 2 * time.Second
+
+func (etcdStaging) rounds(s *scenarios.Scenario) {
+	s.Lock.TTL = inSeconds(s.Lock.TTL)
+	for i := range s.Clients {
+		if own := &s.Clients[i].Lock; own.TTL > 0 {
+			own.TTL = inSeconds(own.TTL)
+		}
+	}
+}
+
+func inSeconds(ttl time.Duration) time.Duration { return max(ttl.Round(time.Second), shortestLease) }
+
+func (etcdStaging) fastest(s *scenarios.Scenario) float64 {
+	return max(1, float64(s.Lock.TTL/shortestLease))
+}
 
 // etcdServers are one etcd server. Messages between it and its clients are not parsed: faults are triggered by
 // the clients' steps.

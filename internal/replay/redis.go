@@ -13,6 +13,49 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
+// redisStaging stages Redis.
+type redisStaging struct{ plain }
+
+func (redisStaging) common() bool { return true }
+
+func (redisStaging) servers(s *stage) servers { return newRedisServers(s) }
+
+func (redisStaging) refuses(d *scenarios.Servers) *Refusal {
+	if d.Cluster {
+		return &Refusal{"servers", "no cluster is started"}
+	}
+	return nil
+}
+
+func (k redisStaging) blind(s *scenarios.Scenario, f *sim.Fault) string {
+	if s.Servers.Persistence == everySecond {
+		return ""
+	}
+	return k.plain.blind(s, f)
+}
+
+// everySecond is the persistence of servers whose disks take what was written at times that the stage sees to.
+const everySecond = "everysec"
+
+func (redisStaging) unable(s *scenarios.Scenario, f *sim.Fault) string {
+	link, servers := &f.Action.Link, func(pattern string) bool { return isServer(s, pattern) }
+	if s.Servers.Sentinels > 0 && slices.ContainsFunc(link.From, servers) && slices.ContainsFunc(link.To, servers) {
+		return "servers that Sentinels watch have no proxies between them"
+	}
+	return ""
+}
+
+func (redisStaging) fastest(s *scenarios.Scenario) float64 {
+	switch d := &s.Servers; {
+	case d.Sentinels > 0:
+		return 1 // they look at what they know every 100 ms, and greet each other every two seconds
+	case d.MinReplicas > 0:
+		return float64(cmp.Or(d.MaxLag, defaultMaxLag) / time.Second)
+	default:
+		return speeds[0]
+	}
+}
+
 // redisServers are independent Redis servers, or masters with replicas.
 type redisServers struct {
 	stage    *stage
@@ -314,7 +357,7 @@ const flushEvery = time.Second
 
 // wrote has the disk of a server that flushes once a second take what was written, when that is over.
 func (d *redisServers) wrote(i int) {
-	if i < 0 || d.deployed.Persistence != "everysec" || d.flushing[i] {
+	if i < 0 || d.deployed.Persistence != everySecond || d.flushing[i] {
 		return
 	}
 	d.flushing[i] = true

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -82,7 +81,7 @@ func (r *rehearsed) choose(asked float64, length trace.Instant) error {
 // rehearse tries a speed; the error says why it is none to play at.
 func (r *rehearsed) rehearse(speed float64) error {
 	c := r.original
-	if limit := fastest(c.Scenario); speed > limit {
+	if limit := stagingOf(c.Scenario).fastest(c.Scenario); speed > limit {
 		return fmt.Errorf("it cannot be played faster than at the speed %g", limit)
 	}
 	c.Scenario = scale(c.Scenario, speed)
@@ -176,18 +175,4 @@ func slower(l sim.Latency) sim.Latency {
 		return sim.UniformLatency(50*time.Microsecond, noise)
 	}
 	return sim.UniformLatency(l[0].Delay, l[len(l)-1].Delay+noise)
-}
-
-// fastest is the speed that servers cannot follow any more: what they count in seconds must be seconds.
-func fastest(s *scenarios.Scenario) float64 {
-	if s.Servers.Kind == "etcd" {
-		return max(1, float64(s.Lock.TTL/(2*time.Second))) // leases live for whole seconds, and not for one alone
-	}
-	if s.Servers.Sentinels > 0 {
-		return 1 // they look at what they know every 100 ms, and greet each other every two seconds
-	}
-	if s.Servers.MinReplicas > 0 {
-		return float64(cmp.Or(s.Servers.MaxLag, defaultMaxLag) / time.Second)
-	}
-	return speeds[0]
 }

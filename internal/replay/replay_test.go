@@ -113,6 +113,29 @@ func TestUnsupportedScenarioIsRefusedByName(t *testing.T) {
 			"fault fault-1: a machine's monotonic clock cannot be made to jump",
 		},
 		{
+			"set-nx-lua", "faults: [{after: {node: redis-1, does: fsync}, pause: a, for: 1s}]",
+			"fault fault-1: when a disk takes what was written is not seen",
+		},
+		{
+			"zk-sequential", "servers: {kind: zookeeper, nodes: 5, leader: 2}",
+			"servers.leader: zk-2 cannot be made leader: of equals the one with the largest number is",
+		},
+		{
+			"zk-sequential", "servers: {kind: zookeeper}\nclocks: {zk-1: {rate: 100ppm}}",
+			"clocks.zk-1: Java does not start under libfaketime",
+		},
+		{
+			"zk-sequential", "servers: {kind: zookeeper}\nfaults: [{at: 1s, promote: zk-1}]",
+			"fault fault-1: no server of ZooKeeper can be made leader by hand",
+		},
+		{
+			"etcd", "servers: {kind: etcd}\nfaults: [{after: {node: a, does: send}, pause: a, for: 1s}]",
+			"fault fault-1: what etcd and its clients say to each other is not read",
+		},
+		{
+			"etcd", "servers: {kind: etcd}\nclocks: {etcd-1: {rate: 100ppm}}", "clocks.etcd-1: etcd and its clients go by the machine's clock",
+		},
+		{
 			"set-nx-lua", "clients: {a: {work: 1s, cpu-bound: true}}",
 			"clients.a.cpu-bound: work is staged as waiting, which a pause does not prolong",
 		},

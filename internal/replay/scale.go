@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -10,11 +9,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Defaults that must be written out so that they can be scaled.
-const (
-	defaultRetry = 200 * time.Millisecond // between two tries of a lock (locks.Options)
-	defaultTick  = 2 * time.Second        // of ZooKeeper
-)
+// defaultRetry is the pause between two tries of a lock (locks.Options). It must be written out so that it can be scaled.
+const defaultRetry = 200 * time.Millisecond
 
 // scaler divides times by a speed.
 type scaler struct{ speed float64 }
@@ -26,23 +22,15 @@ func scale(s *scenarios.Scenario, speed float64) *scenarios.Scenario {
 	out.Lock.TTL, out.Lock.Renew, out.Lock.Timeout = x.time(s.Lock.TTL), x.time(s.Lock.Renew), x.time(s.Lock.Timeout)
 	out.Lock.LockDelay = x.optional(s.Lock.LockDelay)
 	d := &out.Servers
-	if d.Kind == "zookeeper" {
-		d.Tick = cmp.Or(d.Tick, defaultTick)
-	}
+	kind := stagingOf(s)
+	kind.defaults(d)
 	for _, each := range []*time.Duration{
 		&d.MaxLag, &d.FullSync, &d.DownAfter, &d.Failover, &d.Tick, &d.KeepAlive, &d.IdleTimeout,
 	} {
 		*each = x.time(*each)
 	}
 	out.Clients = x.clients(s.Clients)
-	if d.Kind == "etcd" {
-		out.Lock.TTL = inSeconds(out.Lock.TTL)
-		for i := range out.Clients {
-			if own := &out.Clients[i].Lock; own.TTL > 0 {
-				own.TTL = inSeconds(own.TTL)
-			}
-		}
-	}
+	kind.rounds(&out)
 	out.Resource.Latency = x.latency(s.Resource.Latency)
 	out.Network.Latency, out.Network.Links = x.latency(s.Network.Latency), slices.Clone(s.Network.Links)
 	for i := range out.Network.Links {
@@ -57,9 +45,6 @@ func scale(s *scenarios.Scenario, speed float64) *scenarios.Scenario {
 	out.Variants, out.Measures = nil, nil
 	return &out
 }
-
-// inSeconds is the life of a lease that etcd grants.
-func inSeconds(ttl time.Duration) time.Duration { return max(ttl.Round(time.Second), 2*time.Second) }
 
 func (x scaler) clients(list []scenarios.Client) []scenarios.Client {
 	list = slices.Clone(list)

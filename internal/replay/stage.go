@@ -92,7 +92,7 @@ func newStage(ctx context.Context, p *harness.Plan, program []string, patience t
 	}()
 	s.journal = newJournal(s.Now, p.Tokens())
 	s.resource = storage.New(p.Case.Fencing, s.scenario.Resource.Registers, s.journal.Decided)
-	s.servers = newServers(s)
+	s.servers = stagingOf(s.scenario).servers(s)
 	s.injector = sim.NewInjector(s)
 	for _, f := range p.Faults() {
 		s.injector.Arm(f)

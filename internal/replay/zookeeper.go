@@ -14,6 +14,48 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
+// zooKeeperStaging stages ZooKeeper.
+type zooKeeperStaging struct{ plain }
+
+func (zooKeeperStaging) common() bool { return true }
+
+func (zooKeeperStaging) servers(s *stage) servers { return newZooKeeperServers(s) }
+
+func (zooKeeperStaging) refuses(d *scenarios.Servers) *Refusal {
+	if d.Leader == 0 || d.Leader >= d.Count()-1 {
+		return nil
+	}
+	why := fmt.Sprintf("zk-%d cannot be made leader: of equals the one with the largest number is", d.Leader)
+	return &Refusal{"servers.leader", why}
+}
+
+func (zooKeeperStaging) unable(_ *scenarios.Scenario, f *sim.Fault) string {
+	switch {
+	case f.Action.Kind == sim.Error && f.Trigger.Plus == 0:
+		return "no errors of such servers are made up"
+	case f.Action.Kind == sim.Promote:
+		return "no server of ZooKeeper can be made leader by hand"
+	default:
+		return ""
+	}
+}
+
+func (zooKeeperStaging) badClock(s *scenarios.Scenario, node string, rate int64) string {
+	switch {
+	case node == "leader" || isServer(s, node):
+		return "Java does not start under libfaketime"
+	case rate != 0:
+		return "go-zookeeper goes by the machine's monotonic clock, whose rate cannot be changed"
+	default:
+		return ""
+	}
+}
+
+// defaultTick is ZooKeeper's.
+const defaultTick = 2 * time.Second
+
+func (zooKeeperStaging) defaults(d *scenarios.Servers) { d.Tick = cmp.Or(d.Tick, defaultTick) }
+
 // zooKeeperServers are an ensemble.
 type zooKeeperServers struct {
 	stage    *stage
