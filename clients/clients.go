@@ -7,6 +7,8 @@
 //
 // The ready-made clients are separate modules in folders below this one, so that locksim does not depend on the
 // libraries; their go.mod says which version is tested.
+//
+// Stability: the API of this package keeps working within a major version; the list of clients grows.
 package clients
 
 import (

@@ -44,7 +44,6 @@ func (plain) blind(_ *scenarios.Scenario, f *sim.Fault) string {
 
 func (plain) common() bool                                       { return false }
 func (plain) refuses(*scenarios.Servers) *Refusal                { return nil }
-func (plain) unable(*scenarios.Scenario, *sim.Fault) string      { return "" }
 func (plain) badClock(*scenarios.Scenario, string, int64) string { return "" }
 func (plain) defaults(*scenarios.Servers)                        {}
 func (plain) rounds(*scenarios.Scenario)                         {}

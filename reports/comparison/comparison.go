@@ -4,6 +4,9 @@
 //
 // Red is for damage at the resource alone; what a lock breaks without damage, as when two clients believe that they
 // hold it, is amber. Nothing is said by colour alone.
+//
+// Stability: what is written keeps its form within a major version. The functions are for the command alone, since what they
+// are given is made by an internal package.
 package comparison
 
 import (
