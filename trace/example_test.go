@@ -21,6 +21,6 @@ func Example() {
 	fmt.Println(runs[0].Events()[0].At, runs[0].Events()[0].Step)
 	fmt.Println(runs[0].Digest() == runs[1].Digest())
 	// Output:
-	// 2ms a send SET to redis-1
+	// 2ms a send SET redis-1
 	// true
 }
