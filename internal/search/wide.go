@@ -71,12 +71,9 @@ const (
 	mostOfMajority = 5
 )
 
-// One in how many deployments has Sentinels, and one is a cluster: they talk so much among themselves that such a run of a native
-// lock takes as long as ten others. To a library's they add little.
-const (
-	wideWatched    = 12
-	libraryWatched = 5
-)
+// wideWatched: one in this many deployments has Sentinels, and one is a cluster. They talk so much among themselves that such a run
+// takes as long as ten others.
+const wideWatched = 12
 
 // has reports whether one of some kinds is on the menu.
 func (m *Menu) has(list ...Kind) bool {
@@ -94,7 +91,7 @@ func (m *Menu) wideMasters(lock *locks.Algorithm) {
 	switch {
 	case !watched:
 	case lock.Program != nil: // which knows nothing of Sentinels and slots behind an address, or has a client for them
-		m.Watched = Watched{Sentinels: lock.Sentinel, Cluster: lock.Cluster, OneIn: libraryWatched}
+		m.Watched = Watched{Sentinels: lock.Sentinel, Cluster: lock.Cluster, OneIn: wideWatched}
 	case lock.Authority != locks.Majority:
 		m.Watched = Watched{Sentinels: true, Cluster: true, OneIn: wideWatched}
 	}

@@ -136,6 +136,9 @@ func (c *column) id() string {
 func (c *column) menu(lock *locks.Algorithm, f *facts) search.Menu {
 	m := search.Wide(lock, c.kinds)
 	m.Registers = 1
+	if lock.Authority == locks.Majority { // beside others that ask several servers, which have nobody to watch them
+		m.Watched, m.FullSyncs = search.Watched{}, nil
+	}
 	if !f.lasts && !c.overruns {
 		m.Overrun = math.MaxInt64 // never
 	}
