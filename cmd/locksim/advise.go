@@ -246,7 +246,7 @@ func (c *call) adviseCase(o *adviseOptions) (*advised, error) {
 			return nil, err
 		}
 	}
-	if err := c.write(file, text); err != nil {
+	if err := c.writeFile(file, text); err != nil {
 		return nil, err
 	}
 	return &advised{plan: advise.Plan{File: file, Text: text, Situation: s}, called: file, title: s.Title(), assumed: s.Assumptions()}, nil
@@ -297,18 +297,6 @@ func unused(name string, text []byte) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("there are files %s.yaml to %s-%d.yaml already; want another name with -o", name, name, most-1)
-}
-
-// write writes a whole file.
-func (c *call) write(file string, text []byte) error {
-	out, err := c.open(file)
-	if err != nil {
-		return err
-	}
-	if _, err := out.Write(text); err != nil {
-		return errors.Join(err, out.discard())
-	}
-	return out.commit()
 }
 
 // advised is a case that advice is asked for, and what was found.
@@ -369,7 +357,7 @@ func (c *call) writeOthers(a *advised) error {
 		if t.Text == nil || slices.Contains(a.written, t.File) {
 			continue
 		}
-		if err := c.write(t.File, t.Text); err != nil {
+		if err := c.writeFile(t.File, t.Text); err != nil {
 			return err
 		}
 		a.written = append(a.written, t.File)
@@ -379,18 +367,13 @@ func (c *call) writeOthers(a *advised) error {
 
 // reportAdvice prints what was found, and returns the exit code.
 func (c *call) reportAdvice(o *adviseOptions, a *advised) int {
-	out, err := c.open("")
-	if err != nil {
-		return c.failures(err)
-	}
-	if o.format.value == "json" {
-		err = a.json(out)
-	} else {
+	err := c.write("", func(out *output) error {
+		if o.format.value == "json" {
+			return a.json(out)
+		}
 		a.text(out)
-	}
-	if failed := out.commit(); err == nil {
-		err = failed
-	}
+		return nil
+	})
 	switch {
 	case err != nil:
 		return c.failures(err)

@@ -141,7 +141,7 @@ func (p *campaigner) show(t claims.Tally) error {
 	file := filepath.Join(p.options.save, t.Claim.Name+".yaml")
 	p.progress.close()
 	fmt.Fprintf(p.stdout, "%s: %s\n  the scenario as it was drawn: locksim run %s\n", t.Claim.Name, story.Finding, file)
-	if err := errors.Join(p.makeFindings(p.options.save), p.writeWhole(file, story.YAML())); err != nil {
+	if err := errors.Join(p.makeFindings(p.options.save), p.writeFile(file, story.YAML())); err != nil {
 		return err
 	}
 	if t.Broken.Verdict != checker.Violated {

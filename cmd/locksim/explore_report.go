@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -28,21 +27,19 @@ type explored struct {
 
 // reportExplored prints the result of an exploration, and returns its exit code.
 func (c *call) reportExplored(e *explored, o *huntReport) int {
-	out, err := c.open("")
+	err := c.write("", func(out *output) error {
+		switch o.format.value {
+		case "json":
+			return e.json(out)
+		case "github":
+			return c.gitHubFindings(out, "locksim explore: "+e.subject(), e.shown, func(w io.Writer) error {
+				return e.text(w, reports.TextOptions{})
+			})
+		default:
+			return e.text(out, o.look.on(out, c.env))
+		}
+	})
 	if err != nil {
-		return c.failures(err)
-	}
-	switch o.format.value {
-	case "json":
-		err = e.json(out)
-	case "github":
-		err = c.gitHubFindings(out, "locksim explore: "+e.subject(), e.shown, func(w io.Writer) error {
-			return e.text(w, reports.TextOptions{})
-		})
-	default:
-		err = e.text(out, o.look.on(out, c.env))
-	}
-	if err = errors.Join(err, out.commit()); err != nil {
 		return c.failures(err)
 	}
 	switch {

@@ -82,7 +82,7 @@ func (c *call) makeFindings(dir string) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return errors.Join(os.MkdirAll(dir, 0o755), c.writeWhole(filepath.Join(dir, "README.md"), []byte(aboutFindings)))
+	return errors.Join(os.MkdirAll(dir, 0o755), c.writeFile(filepath.Join(dir, "README.md"), []byte(aboutFindings)))
 }
 
 // saveFinding writes a counterexample into a folder, which is created if necessary. The file has the scenario's name, which
@@ -101,24 +101,12 @@ func (c *call) saveFinding(dir string, cx *minimal.Counterexample) (file string,
 		case err == nil && bytes.Equal(old, text):
 			return file, nil
 		case errors.Is(err, fs.ErrNotExist):
-			return file, c.writeWhole(file, text)
+			return file, c.writeFile(file, text)
 		case err != nil:
 			return "", err
 		}
 		cx.Scenario.Name = fmt.Sprintf("%s-%d", name, n)
 	}
-}
-
-// writeWhole writes a file that has its name only when it is complete.
-func (c *call) writeWhole(file string, text []byte) error {
-	out, err := c.open(file)
-	if err != nil {
-		return err
-	}
-	if _, err := out.Write(text); err != nil {
-		return errors.Join(err, out.discard())
-	}
-	return out.commit()
 }
 
 // showFinding prints a counterexample: the violation, its explanation, its boundaries, and the command that replays it; with

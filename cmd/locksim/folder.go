@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -30,14 +29,7 @@ func (f *folder) write(name string, draw func(io.Writer) error) error {
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return err
 	}
-	out, err := f.c.open(filepath.Join(f.dir, name))
-	if err != nil {
-		return err
-	}
-	if err := draw(out); err != nil {
-		return errors.Join(err, out.discard())
-	}
-	return out.commit()
+	return f.c.write(filepath.Join(f.dir, name), func(out *output) error { return draw(out) })
 }
 
 // isFolder reports whether a path is meant to be a folder.

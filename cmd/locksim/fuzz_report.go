@@ -127,26 +127,24 @@ func (c *call) saveUndecided(r *huntResult, o *huntReport) (*undecidedRun, error
 	}
 	file := filepath.Join(o.save, fmt.Sprintf("%s-undecided-%d.yaml", s.Lock.Algorithm, n))
 	u := &undecidedRun{Runs: r.tally.Undecided, First: n, Why: why, Scenario: file}
-	return u, errors.Join(c.makeFindings(o.save), c.writeWhole(file, s.YAML()))
+	return u, errors.Join(c.makeFindings(o.save), c.writeFile(file, s.YAML()))
 }
 
 // report prints what came of a campaign, and returns its exit code.
 func (c *call) report(r *huntResult, o *huntReport) int {
-	out, err := c.open("")
+	err := c.write("", func(out *output) error {
+		switch o.format.value {
+		case "json":
+			return r.json(out)
+		case "github":
+			return c.gitHubFindings(out, "locksim fuzz: "+r.subject(), r.shown(), func(w io.Writer) error {
+				return r.text(w, reports.TextOptions{})
+			})
+		default:
+			return r.text(out, o.look.on(out, c.env))
+		}
+	})
 	if err != nil {
-		return c.failures(err)
-	}
-	switch o.format.value {
-	case "json":
-		err = r.json(out)
-	case "github":
-		err = c.gitHubFindings(out, "locksim fuzz: "+r.subject(), r.shown(), func(w io.Writer) error {
-			return r.text(w, reports.TextOptions{})
-		})
-	default:
-		err = r.text(out, o.look.on(out, c.env))
-	}
-	if err = errors.Join(err, out.commit()); err != nil {
 		return c.failures(err)
 	}
 	switch {

@@ -225,25 +225,20 @@ func (c *call) measure(o *measureOptions, r *measured) int {
 
 // reportMeasured prints what was measured, and returns the exit code.
 func (c *call) reportMeasured(o *measureOptions, r *measured) int {
-	out, err := c.open("")
-	if err != nil {
-		return c.failures(err)
-	}
-	switch o.format.value {
-	case "json":
-		err = r.json(out)
-	case "csv":
-		err = r.csv(out)
-	case "svg":
-		err = r.svg(out)
-	case "html":
-		err = r.html(out)
-	default:
-		err = r.text(out)
-	}
-	if failed := out.commit(); err == nil {
-		err = failed
-	}
+	err := c.write("", func(out *output) error {
+		switch o.format.value {
+		case "json":
+			return r.json(out)
+		case "csv":
+			return r.csv(out)
+		case "svg":
+			return r.svg(out)
+		case "html":
+			return r.html(out)
+		default:
+			return r.text(out)
+		}
+	})
 	if err != nil {
 		return c.failures(err)
 	}

@@ -165,7 +165,7 @@ func (c *call) showMinimal(o *minimizeOptions, v *search.Violation, cx *minimal.
 	if file == "" {
 		file, err = c.saveFinding(".", cx)
 	} else {
-		err = c.writeWhole(file, minimal.File(cx))
+		err = c.writeFile(file, minimal.File(cx))
 	}
 	if err != nil {
 		return err

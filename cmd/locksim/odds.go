@@ -219,21 +219,16 @@ func (c *call) saveOdds(dir string, r *estimated) error {
 
 // reportOdds prints the odds, and returns the exit code.
 func (c *call) reportOdds(o *measureOptions, r *estimated) int {
-	out, err := c.open("")
-	if err != nil {
-		return c.failures(err)
-	}
-	switch o.format.value {
-	case "json":
-		err = r.json(out)
-	case "csv":
-		err = r.csv(out)
-	default:
-		err = r.text(out)
-	}
-	if failed := out.commit(); err == nil {
-		err = failed
-	}
+	err := c.write("", func(out *output) error {
+		switch o.format.value {
+		case "json":
+			return r.json(out)
+		case "csv":
+			return r.csv(out)
+		default:
+			return r.text(out)
+		}
+	})
 	if err != nil {
 		return c.failures(err)
 	}

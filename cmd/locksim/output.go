@@ -85,6 +85,30 @@ func (c *call) open(path string) (*output, error) {
 	return &output{Writer: bufio.NewWriter(f), under: f, path: path, file: f, files: c.files}, nil
 }
 
+// write has a result written to a file, or to the standard output if path is "". A file is there only when it is whole.
+func (c *call) write(path string, draw func(*output) error) error {
+	out, err := c.open(path)
+	if err != nil {
+		return err
+	}
+	err = draw(out)
+	if err != nil && path != "" {
+		return errors.Join(err, out.discard())
+	}
+	if failed := out.commit(); err == nil { // what was printed before an error is of use
+		err = failed
+	}
+	return err
+}
+
+// writeFile writes a text to a file.
+func (c *call) writeFile(path string, text []byte) error {
+	return c.write(path, func(out *output) error {
+		_, err := out.Write(text)
+		return err
+	})
+}
+
 // asked names the file that the user asked for in place of the temporary one.
 func asked(err error, path string) error {
 	var failed *fs.PathError
