@@ -55,8 +55,16 @@ func (c *Checker) Check(h *history.History, o Options) Report {
 	if err := h.Valid(); err != nil {
 		panic("checker: not a valid history: " + err.Error())
 	}
+	if names := h.Locks(); len(names) > 1 {
+		return c.several(h, o, names)
+	}
+	return c.one(h, o, nil)
+}
+
+// one checks a history of one lock. If it is a part of another one, ids are the acquisitions by the numbers that they have in that.
+func (c *Checker) one(h *history.History, o Options, ids []history.ID) Report {
 	j := &c.judge
-	*j = judge{h: h, o: o, room: j.room}
+	*j = judge{h: h, o: o, ids: ids, room: j.room}
 	j.misdeclared = j.authorityIsWrong()
 	j.held, j.granted = j.beliefs(), j.grants()
 	j.order = j.oldestFirst()
@@ -74,10 +82,14 @@ func (c *Checker) Check(h *history.History, o Options) Report {
 	j.load()
 	j.heedBound()
 	j.measure()
-	slices.SortStableFunc(j.report.Violations, func(a, b Violation) int {
+	sortViolations(j.report.Violations)
+	return j.report
+}
+
+func sortViolations(list []Violation) {
+	slices.SortStableFunc(list, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Property, b.Property))
 	})
-	return j.report
 }
 
 // judge is one check under way.
@@ -85,12 +97,14 @@ type judge struct {
 	h           *history.History
 	o           Options
 	report      Report
+	ids         []history.ID       // see one
 	told        [PropertyCount]int // how many violations there were to tell
 	held        intervals          // beliefs
 	granted     intervals          // grants
 	double      overlaps           // among held
 	misdeclared bool               // see authorityIsWrong
 	order       []int              // acquisitions, by the moment their clients were told that they hold
+	deadlocks   []Deadlock         // of several locks
 	newer       []trace.Instant    // by acquisition: when the first access of a newer acquisition arrived
 	room        room
 }

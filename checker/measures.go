@@ -34,6 +34,7 @@ var measures = []struct {
 		(*judge).actedOutsideBelief},
 	{MeasureDoc{"current-holder-refused", "accesses of the newest holder refused because its token was smaller than " +
 		"one seen before"}, (*judge).currentHolderRefused},
+	{MeasureDoc{"deadlocks", "how often clients that each hold one of several locks waited for each other"}, (*judge).deadlocked},
 	{MeasureDoc{"double-holders", "pairs of overlapping beliefs"}, (*judge).doubleHolders},
 	{MeasureDoc{"next-holder-after-crash-ns", "the longest time from a holder's crash until Lock next succeeded"},
 		(*judge).nextAfterCrash},

@@ -28,13 +28,13 @@ func (j *judge) progress() {
 	w := newWaiting(j.h, &j.room)
 	progress := w.stalls(j.o.ProgressWithin, true)
 	for _, s := range progress {
-		j.tellStall(Progress, "no progress", s)
+		j.tellStall(Progress, noProgress, s)
 	}
 	availability := 0
 	for _, s := range w.stalls(j.o.ProgressWithin, false) {
 		if w.faultIn(s.from, s.late) {
 			availability++
-			j.tellStall(Availability, "not available", s)
+			j.tellStall(Availability, notAvailable, s)
 		}
 	}
 	reasons, faults := j.waitsForReason(w)
@@ -47,6 +47,12 @@ func (j *judge) progress() {
 }
 
 const noBound = "no bound on waiting given"
+
+// The kinds of stalls. A stall of clients that wait for each other is a [deadlock].
+const (
+	noProgress   = "no progress"
+	notAvailable = "not available"
+)
 
 // waiting replays who waited, and which faults were active.
 type waiting struct {
@@ -215,8 +221,12 @@ func (j *judge) tellStall(p Property, kind string, s stall) {
 	wait := &j.h.Waits[s.wait]
 	who := owner{wait.Client, wait.Task}
 	at := s.late
-	text := fmt.Sprintf("%s has waited since %s; from %s on nobody acquired the lock within %s",
-		who, wait.From, s.from, j.o.ProgressWithin)
+	what := "the lock"
+	if len(j.h.Locks()) > 1 {
+		what = "all locks that it takes"
+	}
+	text := fmt.Sprintf("%s has waited since %s; from %s on nobody acquired %s within %s",
+		who, wait.From, s.from, what, j.o.ProgressWithin)
 	if s.until == trace.Never {
 		at = min(at, j.h.End)
 		text = fmt.Sprintf("%s has waited since %s and will wait forever: nothing can happen any more", who, wait.From)
@@ -227,6 +237,10 @@ func (j *judge) tellStall(p Property, kind string, s stall) {
 	v := Violation{Property: p, Kind: kind, At: at, Text: text}
 	if id := j.asking(who, s.late); id != 0 {
 		v.Acquisitions = []history.ID{id}
+	}
+	if d := j.deadlockAt(s.from, s.late); d != nil {
+		v.Kind, v.Acquisitions = deadlock, d.acquisitions()
+		v.Text += ": " + d.Text
 	}
 	j.accuse(v)
 }

@@ -78,6 +78,7 @@ type Violation struct {
 	Acquisitions []history.ID // who took part, in the order of the story
 	Text         string       // one sentence for a reader, with times
 	Output       string       // the end of what a program wrote whose end it is; "" if it is of no program
+	Lock         string       // of several locks the one whose promise it is about; "" if there is one, or it is about all
 }
 
 // Measure is a number that was observed: a count, or a time in nanoseconds.
@@ -95,4 +96,18 @@ type Report struct {
 	// Overlaps are all pairs of beliefs of a history from logs that overlapped, or that may have; nil of other histories.
 	Overlaps []Overlap
 	Measures []Measure // sorted by name
+
+	// Of a history of several locks: what holds of each of them, in the order of [history.History.Locks], and who waited for each
+	// other, in the order in which they began to. Nil if there is one lock.
+	Locks     []LockReport
+	Deadlocks []Deadlock
+}
+
+// LockReport is what the checker says of one of several locks. Properties that are about all of them, such as progress, are not
+// judged in it.
+type LockReport struct {
+	Name     string
+	Verdicts [PropertyCount]Verdict
+	Dangers  [PropertyCount]int
+	Reasons  [PropertyCount]string
 }

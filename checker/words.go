@@ -19,7 +19,15 @@ func (j *judge) who(id history.ID) string {
 	if j.h.Logged { // a log does not number them
 		return owner{a.Client, a.Task}.String()
 	}
-	return owner{a.Client, a.Task}.String() + " (acquisition " + strconv.Itoa(int(id)) + ")"
+	return owner{a.Client, a.Task}.String() + " (acquisition " + strconv.Itoa(int(j.numbered(id))) + ")"
+}
+
+// numbered is the number of an acquisition in the history that was to be checked.
+func (j *judge) numbered(id history.ID) history.ID {
+	if j.ids == nil {
+		return id
+	}
+	return j.ids[id-1]
 }
 
 // name is who, with the token where there is one: "a (acquisition 1, token 33)".
@@ -31,7 +39,7 @@ func (j *judge) name(id history.ID) string {
 	if j.h.Logged {
 		return owner{a.Client, a.Task}.String() + " (token " + number(a.Token) + ")"
 	}
-	return owner{a.Client, a.Task}.String() + " (acquisition " + strconv.Itoa(int(id)) + ", token " + number(a.Token) + ")"
+	return owner{a.Client, a.Task}.String() + " (acquisition " + strconv.Itoa(int(j.numbered(id))) + ", token " + number(a.Token) + ")"
 }
 
 // String returns "a" for the main task of client a, "task 1 of a" for another one.

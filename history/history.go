@@ -72,6 +72,8 @@ type Acquisition struct {
 	Client string
 	Task   int // number of the client's task over all lives of its process; 0 is the first
 	Style  Style
+	// Lock is the name of the lock that is asked for, in a history of several; "" if there is one.
+	Lock string
 
 	Invoked  trace.Instant // Lock was called
 	Returned trace.Instant // Lock returned to the application; Never if it did not
@@ -254,7 +256,8 @@ type Access struct {
 	Version     uint64 // the version that was read or written; every write has its own; 0 is the initial one
 }
 
-// Wait is the time during which a task requested the lock and did not have it, over all its attempts.
+// Wait is the time during which a task requested the lock and did not have it, over all its attempts. A task that takes several
+// locks waits until it has all of them.
 type Wait struct {
 	Client   string
 	Task     int

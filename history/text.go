@@ -84,6 +84,7 @@ func (a *Acquisition) fields() []field {
 		{"client", &a.Client},
 		{"task", &a.Task},
 		{"style", enum{(*uint8)(&a.Style), styleNames}},
+		{"lock", &a.Lock},
 		{"invoked", &a.Invoked},
 		{"returned", never{&a.Returned}},
 		{"outcome", enum{(*uint8)(&a.Outcome), outcomeNames}},

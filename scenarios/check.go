@@ -29,6 +29,9 @@ func check(s *Scenario, known Errors) Errors {
 	a.checkNames()
 	a.checkServers()
 	a.checkLock()
+	if a.known.sound("locks") && len(a.Named) > maxNamed {
+		a.report("locks", fmt.Sprintf("at most %d", maxNamed), "%d locks", len(a.Named))
+	}
 	a.checkResource()
 	a.checkLinksAndClocks()
 	a.checkExpect()
@@ -68,6 +71,7 @@ func (a *audit) checkClients() bool {
 		if a.known.sound(at, "servers") {
 			a.checkHosts(at, c)
 		}
+		a.checkTaken(at, &c)
 		if l := a.LockOf(&c); a.known.sound(at, "lock") && c.Lock != (OwnLock{}) && l.Renew > l.TTL {
 			a.report(at+".lock", "a renew up to "+Brief(l.TTL)+", its ttl", "the lease is over before it is renewed, after %s", Brief(l.Renew))
 		}
@@ -103,6 +107,36 @@ func (a *audit) checkHabits(at string, c Client) {
 	}
 	if c.Passes > 0 && c.Hangs {
 		a.report(at+".passes-token", "work that ends", "the client never calls Unlock, so that its job never writes")
+	}
+}
+
+// checkTaken refuses locks that a client cannot take.
+func (a *audit) checkTaken(at string, c *Client) {
+	if !a.known.sound(at, "locks") {
+		return
+	}
+	known := make([]string, len(a.Named))
+	for i := range a.Named {
+		known[i] = a.Named[i].Name
+	}
+	if len(known) == 0 && len(c.Takes) > 0 {
+		a.report(at+".takes", "locks, which names them", "the scenario has one lock, without a name")
+		return
+	}
+	for i, name := range c.Takes {
+		here := entryPath(at+".takes", c.Takes, i)
+		switch {
+		case !slices.Contains(known, name):
+			a.report(here, didYouMean("one of "+listing(known), name, known), "there is no lock %s", shown(name))
+		case slices.Contains(c.Takes[:i], name):
+			a.report(here, "each lock once", "%s is listed twice", name)
+		}
+	}
+	if c.Between > 0 && len(a.TakenBy(c)) < 2 {
+		a.report(at+".between", "several locks to take, or no pause between them", "a section takes one lock")
+	}
+	if c.Enters > 1 && len(a.TakenBy(c)) > 1 {
+		a.report(at+".enters", "one lock, or enters: 1", "a section that takes several locks enters each once")
 	}
 }
 
@@ -149,6 +183,9 @@ func (a *audit) checkHasClock(at, node string) {
 }
 
 func (a *audit) checkResource() {
+	if a.known.sound("resource", "locks") && a.Resource.Guarded && len(a.Named) > 0 {
+		a.report("resource.in", "storage, or one lock without a name", "the lock's own servers guard the registers of one lock")
+	}
 	if a.known.sound("resource") && a.Resource.Guarded {
 		if len(a.Resource.Latency) > 0 {
 			a.report("resource.latency", "registers in storage", "the registers are as far away as the lock's servers")

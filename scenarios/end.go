@@ -26,7 +26,7 @@ func (s *Scenario) End() time.Duration {
 		if c.Wait != forever {
 			wait = max(wait, total(0).plus(c.Again).plus(c.Wait))
 		}
-		sum = sum.plus(c.takes())
+		sum = sum.plus(c.takes(len(s.TakenBy(c))))
 	}
 	slowest := int64(0)
 	for _, c := range s.Clocks {
@@ -70,9 +70,9 @@ func (t total) scaled(by, rate int64) total {
 	return total(min(int64(t)/rate*by+int64(t)%rate*by/rate, int64(maxDuration)))
 }
 
-// takes returns how long all sections of a client take, one after the other. Work that is to last forever adds nothing.
-func (c *Client) takes() time.Duration {
-	one := total(0).plus(c.Think)
+// takes returns how long all sections of a client take, one after the other, each with so many locks. Work that is to last forever adds nothing.
+func (c *Client) takes(locks int) time.Duration {
+	one := total(0).plus(c.Think).plus(time.Duration(total(0).plus(c.Between).times(locks - 1)))
 	if !c.Hangs {
 		one = one.plus(c.Work)
 		if c.Write != nil {

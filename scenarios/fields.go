@@ -32,6 +32,12 @@ var scenarioFields = mapping[Scenario]{
 			"How the result differs from the claim, and why."),
 		bind("lock", lockFields.kind(), func(s *Scenario) *Lock { return &s.Lock },
 			"The lock under test.").must(),
+		bind("locks", lines(keyed("names", name("a lock's name"), namedLockFields.kind(), lockKey)),
+			func(s *Scenario) *[]NamedLock { return &s.Named },
+			"Several locks, by name, which are all like `lock`. A lock's name is its key on the servers. Each protects a resource of "+
+				"its own, as `resource` describes it, which a critical section accesses while it holds the lock. Verdicts on what a lock "+
+				"promises are given for each lock; `progress` is about clients, each of which waits until it has all the locks "+
+				"that it takes.").otherwise("one lock, called `lock.key`"),
 		bind("servers", serverFields.kind(), func(s *Scenario) *Servers { return &s.Servers },
 			"The servers that keep the lock.").or(nothingSet),
 		bind("clients", lines(keyed("names", name("a client's name"), clientFields.kind(), clientName)),
@@ -83,6 +89,8 @@ var scenarioFields = mapping[Scenario]{
 
 func clientName(c *Client) *string { return &c.Name }
 
+func lockKey(l *NamedLock) *string { return &l.Name }
+
 func clockNode(c *Clock) *string { return &c.Node }
 
 func measureName(m *MeasureBound) *string { return &m.Name }
@@ -118,6 +126,15 @@ var lockFields = ofBackends(mapping[Lock]{
 	},
 })
 
+var namedLockFields = mapping[NamedLock]{
+	name: "named-lock",
+	doc:  "One of several locks.",
+	fields: []field[NamedLock]{
+		bind("ttl", omitted(atLeast(time.Millisecond)), func(l *NamedLock) *time.Duration { return &l.TTL },
+			"The time to live of its lease, or the time-out of its session.").otherwise("that of `lock`"),
+	},
+}
+
 var clientFields = ofBackends(mapping[Client]{
 	name: "client",
 	doc:  "One client process, or several identical ones.",
@@ -132,6 +149,13 @@ var clientFields = ofBackends(mapping[Client]{
 		bind("lock", omitted(ownLockFields.kind()), func(c *Client) *OwnLock { return &c.Lock },
 			"What this client's lock has otherwise than the scenario's, such as another version of a library during an upgrade.").
 			otherwise("nothing"),
+		bind("takes", oneOrMore(line("the name of one of the locks"), maxNamed), func(c *Client) *[]string { return &c.Takes },
+			"The locks that a critical section takes, one after the other in this order; it releases them in the opposite order. A "+
+				"client that does not get one of them, because its `wait` is limited, releases those that it has, and takes the first "+
+				"one again if it tries again (`again`): so libraries take several locks as one, such as Redisson's MultiLock.").
+			otherwise("all locks of `locks`, in their order"),
+		bind("between", omitted(atLeast(1)), func(c *Client) *time.Duration { return &c.Between },
+			"How long the client works after it has got one lock before it asks for the next one.").otherwise("it asks at once"),
 		bind("tasks", integer(1, maxTasks), func(c *Client) *int { return &c.Tasks },
 			"How many tasks the process runs concurrently, each with all of the critical sections.").or("1"),
 		bind("sections", integer(1, maxSections), func(c *Client) *int { return &c.Sections },

@@ -10,6 +10,7 @@ const (
 	maxTasks     = 100
 	maxSections  = 10_000
 	maxRegisters = 100
+	maxNamed     = 20 // locks
 	maxTries     = 1_000_000
 	maxEvents    = 1_000_000_000
 	maxCount     = 1_000_000_000_000_000

@@ -27,6 +27,7 @@ type Scenario struct {
 	Finding string // where what happens differs from the claim, and why
 
 	Lock     Lock
+	Named    []NamedLock // the locks, if there are several or the one has a name; all are alike but for what is said here
 	Servers  Servers
 	Clients  []Client
 	Resource Resource
@@ -60,6 +61,12 @@ type Lock struct {
 	LockDelay *time.Duration // how long a lock that was lost is kept from others; nil: the servers' own default
 }
 
+// NamedLock is one of several locks. Its name is its key at the servers.
+type NamedLock struct {
+	Name string
+	TTL  time.Duration // 0: that of the scenario's lock
+}
+
 // Client is one client process, or Count alike ones.
 type Client struct {
 	Name     string
@@ -67,6 +74,8 @@ type Client struct {
 	Start    time.Duration
 	Style    *history.Style // nil: the style the scenario is played in
 	Lock     OwnLock
+	Takes    []string       // the named locks that a section takes, in this order; all in the scenario's order if empty
+	Between  time.Duration  // pause between two locks of a section
 	Tasks    int            // concurrent tasks of the process, each doing Sections; 1
 	Sections int            // how often each task acquires, works and releases; 1
 	Enters   int            // how often a section enters the lock before it works; 0 is once
@@ -186,6 +195,29 @@ func (s *Scenario) LockOf(c *Client) Lock {
 	return l
 }
 
+// TakenBy lists the named locks that a section of a client takes, in this order; none if the scenario names none.
+func (s *Scenario) TakenBy(c *Client) []string {
+	if len(c.Takes) > 0 {
+		return c.Takes
+	}
+	var all []string
+	for i := range s.Named {
+		all = append(all, s.Named[i].Name)
+	}
+	return all
+}
+
+// LockNamed returns a client's lock of that name. What the client's own lock says counts before what the named one does.
+func (s *Scenario) LockNamed(c *Client, name string) Lock {
+	l := s.LockOf(c)
+	for i := range s.Named {
+		if n := &s.Named[i]; n.Name == name {
+			l.Key, l.TTL = name, cmp.Or(c.Lock.TTL, n.TTL, l.TTL)
+		}
+	}
+	return l
+}
+
 // LockOfProcess returns the lock of the client process of that name; the scenario's if there is none.
 func (s *Scenario) LockOfProcess(name string) Lock {
 	for i := range s.Clients {
@@ -223,6 +255,9 @@ func (s *Scenario) Lease() time.Duration {
 	longest := s.Lock.TTL
 	for i := range s.Clients {
 		longest = max(longest, s.Clients[i].Lock.TTL)
+	}
+	for i := range s.Named {
+		longest = max(longest, s.Named[i].TTL)
 	}
 	return longest
 }

@@ -19,13 +19,57 @@ type Client struct {
 	Work    workload.Plan
 }
 
+// takenLock is one of several locks that a client takes.
+type takenLock struct {
+	name    string
+	options locks.Options
+	build   locks.Builder
+}
+
 // clientPlan is one client process, for running it in a simulation.
 type clientPlan struct {
 	Client
 	algorithm *locks.Algorithm
 	build     locks.Builder // nil if a program is run
+	takes     []takenLock   // of several locks, in the order in which it takes them; nil if there is one
 	keeps     bool          // it keeps what it holds by itself
 	shares    bool          // a fault has it draw the same random numbers as another client
+}
+
+// builders are those of the locks that the client takes.
+func (c *clientPlan) builders() []locks.Builder {
+	if c.takes == nil {
+		return []locks.Builder{c.build}
+	}
+	list := make([]locks.Builder, len(c.takes))
+	for i := range c.takes {
+		list[i] = c.takes[i].build
+	}
+	return list
+}
+
+// options are those of the lock of that name.
+func (c *clientPlan) options(lock string) *locks.Options {
+	for i := range c.takes {
+		if c.takes[i].name == lock {
+			return &c.takes[i].options
+		}
+	}
+	return &c.Options
+}
+
+// groups is how many locks there are: each protects registers of its own.
+func (p *Plan) groups() int { return max(len(p.Case.Scenario.Named), 1) }
+
+// register numbers a register of one lock among those of all locks.
+func (p *Plan) register(lock string, register int) int {
+	s := p.Case.Scenario
+	for i := range s.Named {
+		if s.Named[i].Name == lock {
+			return register + i*s.Resource.Registers
+		}
+	}
+	return register
 }
 
 // Clients lists the plan's client processes.
@@ -46,5 +90,8 @@ func (p *Plan) Tokens() bool { return p.tokenless == "" }
 // Programs reports whether some clients of the plan are programs.
 func (p *Plan) Programs() bool { return p.programs }
 
-// Key returns the key whose creator holds the lock.
-func (p *Plan) Key() string { return p.keys[0] }
+// Key returns the key whose creator holds the lock, or the first of several.
+func (p *Plan) Key() string { return p.locks[0].Keys[0] }
+
+// Several reports whether the scenario names its locks.
+func (p *Plan) Several() bool { return len(p.Case.Scenario.Named) > 0 }

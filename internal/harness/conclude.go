@@ -15,7 +15,7 @@ import (
 // observer sees what they grant.
 func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.Ending, unheard bool) *history.History {
 	h := r.Close()
-	h.Fencing, h.Registers, h.Keeps = p.Case.Fencing, p.Case.Scenario.Resource.Registers, p.keeps
+	h.Fencing, h.Registers, h.Keeps = p.Case.Fencing, p.Case.Scenario.Resource.Registers*p.groups(), p.keeps
 	h.End, h.Bound, h.Quiescent = end.At, end.Bound, end.Quiescent
 	for i, f := range faults {
 		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {
@@ -40,13 +40,17 @@ func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.En
 func (p *Plan) tellLocksApart(h *history.History) {
 	for i := range p.clients {
 		c := &p.clients[i]
-		unkept, lease := p.keeps && !c.keeps, c.Options.TTL
-		if lease == p.Case.Scenario.Lease() {
-			lease = 0
-		}
-		late := c.Work.Late > 0
+		unkept, late := p.keeps && !c.keeps, c.Work.Late > 0
 		for k := range h.Acquisitions {
-			if a := &h.Acquisitions[k]; (unkept || lease != 0 || late) && a.Client == c.Name {
+			a := &h.Acquisitions[k]
+			if a.Client != c.Name {
+				continue
+			}
+			lease := c.options(a.Lock).TTL
+			if lease == p.Case.Scenario.Lease() {
+				lease = 0
+			}
+			if unkept || lease != 0 || late {
 				a.Unkept, a.Lease, a.Late = unkept, lease, late
 			}
 		}

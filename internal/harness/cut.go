@@ -31,7 +31,7 @@ type ending struct {
 func (e *ending) cutOff() string {
 	ended := "the run ended at " + inSeconds(e.h.End) + " while "
 	for i := range e.h.Acquisitions {
-		if a := &e.h.Acquisitions[i]; e.holds(a) && !e.endless(a) && !e.stuck(a) {
+		if a := &e.h.Acquisitions[i]; e.holds(a) && !e.takesMore(a) && !e.endless(a) && !e.stuck(a) {
 			return ended + a.Client + " was in its critical section"
 		}
 	}
@@ -56,6 +56,20 @@ func (e *ending) cutOff() string {
 		}
 	}
 	return ""
+}
+
+// takesMore reports whether the task of an acquisition still waits for other locks before it works.
+func (e *ending) takesMore(a *history.Acquisition) bool {
+	return e.plan.Several() && slices.ContainsFunc(e.h.Waits, func(w history.Wait) bool {
+		return w.Client == a.Client && w.Task == a.Task && w.From <= a.Invoked && e.h.End < w.To
+	})
+}
+
+// holdsMore reports whether the task of an acquisition holds other locks that it has acquired later.
+func (e *ending) holdsMore(a *history.Acquisition) bool {
+	return e.plan.Several() && slices.ContainsFunc(e.h.Acquisitions[a.ID:], func(b history.Acquisition) bool {
+		return b.Client == a.Client && b.Task == a.Task && e.holds(&b)
+	})
 }
 
 // holds reports whether an acquisition's critical section lasts at the end.
@@ -97,7 +111,7 @@ func (e *ending) sectionsLeft(c *clientPlan) bool {
 		}
 	}
 	for i := range e.h.Acquisitions {
-		if a := &e.h.Acquisitions[i]; a.Client == c.Name && e.holds(a) {
+		if a := &e.h.Acquisitions[i]; a.Client == c.Name && e.holds(a) && !e.takesMore(a) && !e.holdsMore(a) {
 			judged++
 		}
 	}

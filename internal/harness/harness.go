@@ -13,6 +13,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/internal/workload"
@@ -32,7 +33,9 @@ type Plan struct {
 	faults  []sim.Fault // the scenario's, each with a name
 	texts   []string    // what each of them does, for a reader
 	clients []clientPlan
-	keys    []string // of the lock, or the several that it takes: the maker of the first holds it
+	// The locks and the keys of each: the one that the lock has on its servers, or the several that it takes, of which the maker of the
+	// first holds it. One lock has no name unless the scenario names it.
+	locks []simulated.Keys
 
 	programs bool // some clients are programs
 	keeps    bool // some lock keeps what it holds by itself
@@ -100,7 +103,12 @@ func Compile(c scenarios.Case, o Options) (*Plan, error) {
 	if err := p.check(&algorithm, &s.Lock, "lock", o.Instead != nil); err != nil {
 		return nil, err
 	}
-	p.keys = keysOf(&algorithm, s.Lock)
+	p.locks = []simulated.Keys{{Keys: keysOf(&algorithm, s.Lock)}}
+	if p.Several() {
+		if err := p.nameLocks(); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.addClients(&o); err != nil {
 		return nil, err
 	}
@@ -178,10 +186,10 @@ func (p *Plan) ownLock(c *scenarios.Client, l *scenarios.Lock, o *Options) (*loc
 		}
 		a = &found
 	}
-	keys := keysOf(a, *l)
-	if a.Backend() == s.Servers.Kind && (a.Authority != p.Algorithm.Authority || !slices.Equal(keys, p.keys)) {
+	keys, others := keysOf(a, *l), keysOf(&p.Algorithm, s.Lock)
+	if a.Backend() == s.Servers.Kind && (a.Authority != p.Algorithm.Authority || !slices.Equal(keys, others)) {
 		return nil, s.Errorf(at+".algorithm", "%s and %s do not exclude each other: the one holds by %s, the other by %s",
-			p.Algorithm.Name, a.Name, rule(&p.Algorithm, p.keys), rule(a, keys))
+			p.Algorithm.Name, a.Name, rule(&p.Algorithm, others), rule(a, keys))
 	}
 	return a, p.check(a, l, at, o.Instead != nil)
 }
@@ -273,6 +281,7 @@ func (p *Plan) addClients(o *Options) error {
 			}, algorithm: algorithm, keeps: keeps, shares: twins[name] != ""}
 			if algorithm.New != nil {
 				plan.build = algorithm.New(options)
+				plan.takes = takenBy(s, c, algorithm, options)
 			}
 			p.clients = append(p.clients, plan)
 		}
@@ -304,7 +313,8 @@ func lockOptions(l *scenarios.Lock, c *scenarios.Client) locks.Options {
 func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 	w := workload.Plan{
 		Style: p.Case.Style, Fencing: p.Case.Fencing, Tasks: c.Tasks, Sections: c.Sections, Enters: c.Enters, Wait: c.Wait,
-		Again: c.Again, Unlock: c.Unlock, Late: c.Late, Forgets: c.Forgets, Passes: c.Passes, Think: c.Think, Read: c.Read, Write: c.Work, Work: c.Work, Hangs: c.Hangs,
+		Again: c.Again, Unlock: c.Unlock, Late: c.Late, Forgets: c.Forgets, Passes: c.Passes, Between: c.Between,
+		Think: c.Think, Read: c.Read, Write: c.Work, Work: c.Work, Hangs: c.Hangs,
 		Stays: c.Stays, Busy: c.Busy,
 		Registers: p.Case.Scenario.Resource.Registers, Guarded: p.Case.Scenario.Resource.Guarded,
 	}

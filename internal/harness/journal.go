@@ -27,9 +27,10 @@ func (j *journal) start(o *record.Owner) history.ID {
 	return j.Start(o)
 }
 
-func (j *journal) acquired(n *sim.Node, id history.ID, l locks.Lease) {
+func (j *journal) acquired(n *sim.Node, id history.ID, l locks.Lease, more bool) {
 	j.Acquired(id, record.Lease{
 		Value: l.Value, Token: l.Token, HasDeadline: l.Deadline.Stated(), CanLearn: l.Lost != nil || l.Suspended != nil,
+		More: more,
 	})
 	j.terms[id-1] = terms{notices: workload.Notices(l, j.Acquisition(id).Style)}
 	if l.Deadline.Stated() {

@@ -28,6 +28,7 @@ type process struct {
 	parent  *process      // who started the task outside of any acquisition; nil otherwise
 	phase   history.ID    // the acquisition that the task is concerned with; 0: the parent's
 	asking  bool          // it is inside Lock
+	more    bool          // it takes other locks after the one that it asks for
 	based   []uint64      // versions read in this section, by register
 	access  int           // the access that the lock is carrying out, from 1; 0 if none
 	waiting []*sim.Signal // scratch
@@ -50,8 +51,11 @@ func newProcess(w *world, c *clientPlan, t *sim.Task) *process {
 func taskOf(w *world, c *clientPlan, t *sim.Task, s *shared) *process {
 	p := &process{world: w, client: c, task: t, shared: s}
 	p.owner = record.Owner{Client: c.Name, Task: t.Index(), Style: c.Work.Style}
+	if len(c.takes) > 0 {
+		p.owner.Lock = c.takes[0].name
+	}
 	p.Services = w.service.Clients(p)
-	p.based = make([]uint64, c.Work.Registers)
+	p.based = make([]uint64, c.Work.Registers*w.plan.groups())
 	return p
 }
 
@@ -156,10 +160,20 @@ func (p *process) unbuilt(why error) {
 	p.task.Step(trace.Step{Does: trace.Refused}, 0, nil, why.Error)
 }
 
+// Takes notes which lock the next acquisition is of.
+func (p *process) Takes(lock int, more bool) {
+	p.owner.Lock, p.more = p.client.takes[lock].name, more
+}
+
+// about is a step of the lock of an acquisition.
+func (p *process) about(does trace.Does, id history.ID) trace.Step {
+	return trace.Step{Does: does, What: p.world.journal.LockOf(id)}
+}
+
 // Start numbers an acquisition.
 func (p *process) Start() history.ID {
 	id := history.ID(0)
-	p.task.Step(trace.Step{Does: trace.Start}, 0, func() { id = p.world.journal.start(&p.owner) }, nil)
+	p.task.Step(trace.Step{Does: trace.Start, What: p.owner.Lock}, 0, func() { id = p.world.journal.start(&p.owner) }, nil)
 	p.phase, p.asking = id, true
 	return id
 }
@@ -168,8 +182,8 @@ func (p *process) Start() history.ID {
 func (p *process) Acquired(id history.ID, l locks.Lease) {
 	p.asking = false
 	clear(p.based)
-	p.task.Step(trace.Step{Does: trace.Acquired}, l.Token,
-		func() { p.world.journal.acquired(p.task.Node(), id, l) },
+	p.task.Step(p.about(trace.Acquired, id), l.Token,
+		func() { p.world.journal.acquired(p.task.Node(), id, l, p.more) },
 		func() string { return describe(l) })
 }
 
@@ -184,7 +198,7 @@ func describe(l locks.Lease) string {
 // have the lock.
 func (p *process) Refused(id history.ID, o history.Outcome, why error, final bool) {
 	p.asking = false
-	p.task.Step(trace.Step{Does: trace.Refused}, uint64(o), func() {
+	p.task.Step(p.about(trace.Refused, id), uint64(o), func() {
 		x := record.Refusal{Outcome: o, Final: final}
 		if !errors.Is(why, locks.ErrNotAcquired) {
 			x.Why = why
@@ -208,19 +222,19 @@ func ownWords(why error) string {
 }
 
 // Check is a step of a careful client, in which it reads its clock.
-func (p *process) Check(_ history.ID, look func()) {
-	p.task.Step(trace.Step{Does: trace.Check}, 0, look, nil)
+func (p *process) Check(id history.ID, look func()) {
+	p.task.Step(p.about(trace.Check, id), 0, look, nil)
 }
 
 // Lost records that the application has learnt of its loss.
 func (p *process) Lost(id history.ID) {
-	p.task.Step(trace.Step{Does: trace.Lost}, 0, func() { p.world.journal.Noticed(id) }, nil)
+	p.task.Step(p.about(trace.Lost, id), 0, func() { p.world.journal.Noticed(id) }, nil)
 }
 
 // Release records that Unlock is called. If the call is repeated, the first one ends the belief.
 func (p *process) Release(id history.ID) {
 	p.phase = id
-	p.task.Step(trace.Step{Does: trace.Release}, 0, func() {
+	p.task.Step(p.about(trace.Release, id), 0, func() {
 		p.world.journal.Unlocked(id, workload.Told(p.world.journal.terms[id-1].notices))
 	}, nil)
 }
@@ -232,11 +246,12 @@ func (p *process) Stays() {
 
 // Released records the result of Unlock.
 func (p *process) Released(id history.ID, o history.Outcome) {
-	p.task.Step(trace.Step{Does: trace.Released}, uint64(o), func() { p.world.journal.Released(id, o) }, o.String)
+	p.task.Step(p.about(trace.Released, id), uint64(o), func() { p.world.journal.Released(id, o) }, o.String)
 }
 
 // Access sends one access to the resource and waits for its answer.
 func (p *process) Access(id history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
+	register = p.world.plan.register(p.world.journal.LockOf(id), register)
 	number, version := p.turnTo(id, op, register, l)
 	answer, err := p.askStorage(&storage.Request{
 		Op: op, Register: register, Token: l.Token, Holder: l.Value, Based: p.based[register],

@@ -23,8 +23,11 @@ func (w *world) Scenario() *scenarios.Scenario { return w.plan.Case.Scenario }
 // Lock returns the lock that is played.
 func (w *world) Lock() *locks.Algorithm { return &w.plan.Algorithm }
 
-// Keys returns those of the lock on its servers.
-func (w *world) Keys() []string { return w.plan.keys }
+// Locks returns the locks, and their keys on the servers.
+func (w *world) Locks() []simulated.Keys { return w.plan.locks }
+
+// Keys returns those of the first lock on its servers.
+func (w *world) Keys() []string { return w.plan.locks[0].Keys }
 
 // Clients returns the names of the client processes.
 func (w *world) Clients() []string {

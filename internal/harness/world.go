@@ -38,7 +38,7 @@ func newWorld(r *Runner, p *Plan, c sim.Config) *world {
 	})
 	w.spare = r.spareOf(s.Servers.Kind)
 	w.service = servers.Build(s.Servers.Backend(), w)
-	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, s.Resource.Registers, w.journal.Decided))
+	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, s.Resource.Registers*p.groups(), w.journal.Decided))
 	for i := range p.clients {
 		w.addClient(&p.clients[i], &r.programs)
 	}
@@ -64,7 +64,7 @@ func (w *world) addClient(c *clientPlan, programs *program.Pool) {
 			newGuest(p).run(programs, of)
 			return
 		}
-		if err := workload.Run(p, c.build, &c.Work); err != nil {
+		if err := workload.RunAll(p, c.builders(), &c.Work); err != nil {
 			p.unbuilt(err)
 		}
 		t.Step(trace.Step{Does: trace.Done}, 0, nil, nil)

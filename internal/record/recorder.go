@@ -75,7 +75,8 @@ type Owner struct {
 	Client string
 	Task   int // over all lives of the process
 	Style  history.Style
-	wait   int // index of the last wait, from 1; 0 if there was none
+	Lock   string // the lock that it asks for, if there are several
+	wait   int    // index of the last wait, from 1; 0 if there was none
 }
 
 // Start numbers an acquisition that is about to be asked for.
@@ -87,7 +88,7 @@ func (r *Recorder) Start(o *Owner) history.ID {
 	}
 	id := history.ID(len(r.Acquisitions) + 1)
 	r.Acquisitions = append(r.Acquisitions, history.Acquisition{
-		ID: id, Client: o.Client, Task: o.Task, Style: o.Style,
+		ID: id, Client: o.Client, Task: o.Task, Style: o.Style, Lock: o.Lock,
 		Invoked: now, Returned: trace.Never, Deadline: trace.Never, Noticed: trace.Never,
 		Unlocked: trace.Never, Crashed: trace.Never, Released: trace.Never,
 	})
@@ -101,6 +102,7 @@ type Lease struct {
 	Token       uint64
 	HasDeadline bool // see [Recorder.DeadlineAt]
 	CanLearn    bool // it has a notice of loss
+	More        bool // its client takes other locks, too, before it works: it still waits
 }
 
 // Acquired records that Lock has returned a lease.
@@ -108,7 +110,9 @@ func (r *Recorder) Acquired(id history.ID, l Lease) {
 	a := r.Acquisition(id)
 	a.Returned, a.Outcome = r.now(), history.OK
 	a.Value, a.Token, a.HasDeadline, a.CanLearn = l.Value, l.Token, l.HasDeadline, l.CanLearn
-	r.endWait(id, history.GotIt)
+	if !l.More {
+		r.endWait(id, history.GotIt)
+	}
 }
 
 // DeadlineAt records when the lease's deadline passes on its holder's own clock, in true time. The last call counts:

@@ -27,6 +27,13 @@ const later uint64 = math.MaxUint64
 // Judges reports whether the service's grants are judged.
 func (t *Truth) Judges() bool { return t.Authority != locks.NoAuthority }
 
+// Concerns reports whether a request of an acquisition is about a lock of that name, among several. A request of no acquisition
+// may be about any.
+func (t *Truth) Concerns(o sim.Origin, lock string) bool {
+	a := t.Acquisition(history.ID(o.Tag))
+	return a == nil || a.Lock == lock
+}
+
 // Now returns the present.
 func (t *Truth) Now() trace.Instant { return t.now() }
 
@@ -114,14 +121,14 @@ func (t *Truth) givenUp(id history.ID) {
 	}
 }
 
-// SameOwner reports whether two acquisitions are of one task of one process: a lock that can be entered twice is left
-// twice, and either release may be the one that removes the key.
+// SameOwner reports whether two acquisitions of one lock are of one task of one process: a lock that can be entered twice is
+// left twice, and either release may be the one that removes the key.
 func (t *Truth) SameOwner(a, b history.ID) bool {
 	if a == b || a == 0 || b == 0 {
 		return a == b
 	}
 	x, y := t.Acquisition(a), t.Acquisition(b)
-	return x.Client == y.Client && x.Task == y.Task
+	return x.Client == y.Client && x.Task == y.Task && x.Lock == y.Lock
 }
 
 // tellTokens gives the grants the tokens that came with them: that of a lease belongs to the last grant of its

@@ -84,6 +84,9 @@ func (e *env) Released(id history.ID, o history.Outcome) {
 	e.step(report{Kind: released, ID: id, Outcome: o})
 }
 
+// Takes is for tasks that take several locks, which are not staged.
+func (e *env) Takes(int, bool) {}
+
 // Ran is for work that keeps the processor busy, which is not staged.
 func (e *env) Ran() time.Duration { return 0 }
 

@@ -23,6 +23,8 @@ func refuse(p *harness.Plan) error {
 	s := p.Case.Scenario
 	kind := stagingOf(s)
 	switch {
+	case p.Several():
+		return &Refusal{"locks", "client processes on real servers take one lock only"}
 	case p.Programs():
 		return &Refusal{"lock", "it is a program for the simulation"}
 	case kind == nil:

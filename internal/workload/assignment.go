@@ -42,6 +42,7 @@ func (a *Assignment) Frame() []byte {
 		int64(p.Style), int64(p.Fencing), int64(p.Tasks), int64(p.Sections), int64(p.Enters),
 		int64(p.Wait), int64(p.Again), int64(p.Unlock), int64(p.Late), int64(p.Passes), int64(p.Think), int64(p.Read), int64(p.Write), int64(p.Work),
 		int64(p.Registers),
+		int64(p.Between),
 	} {
 		f.signed(n)
 	}
@@ -70,6 +71,7 @@ func ParseAssignment(bytes []byte) Assignment {
 		Tasks: int(f.takeSigned()), Sections: int(f.takeSigned()), Enters: int(f.takeSigned()),
 		Wait: f.takeDuration(), Again: f.takeDuration(), Unlock: f.takeDuration(), Late: f.takeDuration(), Passes: f.takeDuration(), Think: f.takeDuration(),
 		Read: f.takeDuration(), Write: f.takeDuration(), Work: f.takeDuration(), Registers: int(f.takeSigned()),
+		Between: f.takeDuration(),
 	}
 	p := &a.Plan
 	for _, flag := range [...]*bool{&p.Hangs, &p.Stays, &p.Busy, &p.Guarded, &p.Forgets} {

@@ -70,6 +70,9 @@ func (r *Remote) Monotonic() locks.Monotonic {
 	return locks.Monotonic(answer.takeSigned())
 }
 
+// Takes is for tasks on this side only.
+func (r *Remote) Takes(int, bool) { panic("workload: a process elsewhere takes one lock") }
+
 // Start reports that Lock is about to be called.
 func (r *Remote) Start() history.ID {
 	answer := frame(r.Call(request(opStart)))

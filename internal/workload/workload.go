@@ -26,6 +26,7 @@ type Plan struct {
 	Late      time.Duration   // the lease is renewed so much later than it should be; for those who renew it, see package guest
 	Forgets   bool            // the resource is accessed without the lease's token and value
 	Passes    time.Duration   // a job writes, with the lease's token, so long after Unlock; 0: the holder writes
+	Between   time.Duration   // pause between two of several locks
 	Think     time.Duration   // pause between critical sections
 	Read      time.Duration   // when the registers are read, from the start of the critical section
 	Write     time.Duration   // when they are written, likewise
@@ -33,8 +34,8 @@ type Plan struct {
 	Busy      bool            // the work keeps the processor busy: a pause of the process makes it last longer
 	Hangs     bool            // the critical section never ends
 	Stays     bool            // the process stays up when its tasks have finished
-	Registers int
-	Guarded   bool // the registers live on the lock's own servers
+	Registers int             // of each lock
+	Guarded   bool            // the registers live on the lock's own servers
 	_         struct{}
 }
 
@@ -42,6 +43,9 @@ type Plan struct {
 // faults, and is recorded in the history in true time.
 type Env interface {
 	locks.Process
+	// Takes reports of a task that takes several locks that the next Start is about one of them, by its place among those that it
+	// takes, from 0; more says that it takes others before it works.
+	Takes(lock int, more bool)
 	// Start reports that Lock is about to be called, and numbers the acquisition.
 	Start() history.ID
 	// Acquired reports that Lock has returned to the application with a lease.
@@ -56,7 +60,7 @@ type Env interface {
 	Release(id history.ID)
 	// Released reports that Unlock has returned.
 	Released(id history.ID, o history.Outcome)
-	// Access accesses a register of the resource. It returns the register's version and whether the access was
+	// Access accesses a register of the resource, from 0, that the acquisition's lock protects. It returns the register's version and whether the access was
 	// accepted; ErrUnknown if no answer came.
 	Access(id history.ID, op history.Op, register int, l locks.Lease) (accepted bool, err error)
 	// Guarded is Access to a resource on the lock's own servers, by means of the lock.
@@ -71,7 +75,12 @@ type Env interface {
 
 // Run executes the plan in all of its tasks, and returns when all have ended, or never if the process is to
 // stay up. Each task builds a lock of its own, since a lock's handle belongs to one task.
-func Run(env Env, build locks.Builder, p *Plan) error {
+func Run(env Env, build locks.Builder, p *Plan) error { return RunAll(env, []locks.Builder{build}, p) }
+
+// RunAll is Run for tasks that take several locks for a critical section, one after the other, and release them in the opposite
+// order. A task that does not get one of them releases those that it has, and begins again with the first if it tries again:
+// that is how libraries take several locks as one (Redisson's RedissonMultiLock).
+func RunAll(env Env, build []locks.Builder, p *Plan) error {
 	others := make([]locks.Signal, 0, max(p.Tasks-1, 0))
 	errs := make([]error, max(p.Tasks, 1))
 	for i := 1; i < p.Tasks; i++ {
@@ -89,31 +98,38 @@ func Run(env Env, build locks.Builder, p *Plan) error {
 	return err
 }
 
-func runTask(env Env, build locks.Builder, p *Plan) error {
-	lock, err := build(env)
-	if err != nil {
-		return err
+func runTask(env Env, build []locks.Builder, p *Plan) error {
+	taken := make([]locks.Lock, len(build))
+	for i := range build {
+		lock, err := build[i](env)
+		if err != nil {
+			return err
+		}
+		taken[i] = lock
 	}
 	for i := range p.Sections {
 		if i > 0 && p.Think > 0 {
 			env.Sleep(p.Think)
 		}
-		section(env, lock, p)
+		section(env, taken, p)
 	}
 	return nil
 }
 
-// section acquires the lock, works under it, and releases it.
-func section(env Env, lock locks.Lock, p *Plan) {
-	id, lease, ok := acquire(env, lock, p)
-	if !ok {
+// section acquires the locks, works under them, and releases them.
+func section(env Env, taken []locks.Lock, p *Plan) {
+	holds := acquire(env, taken, p)
+	if len(holds) == 0 {
 		return
 	}
-	h := newHolder(env, lock, p, id, lease)
-	enterAgain(env, lock, p, p.Enters, func() { h.work() })
-	if release(env, lock, id, lease) != nil && p.Unlock > 0 {
-		env.Sleep(p.Unlock)
-		_ = release(env, lock, id, lease)
+	h := newHolder(env, p, holds)
+	enterAgain(env, taken, p, p.Enters, func() { h.work() })
+	for i := range slices.Backward(holds) {
+		one := &holds[i]
+		if release(env, one) != nil && p.Unlock > 0 {
+			env.Sleep(p.Unlock)
+			_ = release(env, one)
+		}
 	}
 	if h.handed {
 		env.Sleep(p.Passes)
@@ -121,41 +137,68 @@ func section(env Env, lock locks.Lock, p *Plan) {
 	}
 }
 
+// hold is one of the locks that a task holds.
+type hold struct {
+	lock   locks.Lock
+	id     history.ID
+	lease  locks.Lease
+	verify func(l locks.Lease) error // nil if its style does not ask, or cannot
+	guard  locks.Guard               // nil if the resource stands by itself
+}
+
 // release calls Unlock and returns what it said.
-func release(env Env, lock locks.Lock, id history.ID, lease locks.Lease) error {
-	env.Release(id)
-	err := lock.Release(lease)
-	env.Released(id, released(err))
+func release(env Env, h *hold) error {
+	env.Release(h.id)
+	err := h.lock.Release(h.lease)
+	env.Released(h.id, released(err))
 	return err
 }
 
-// enterAgain enters a lock that is held already as often as the plan says, does what is to be done inside, and leaves
+// enterAgain enters locks that are held already as often as the plan says, does what is to be done inside, and leaves
 // again. If it does not get in, nothing is done.
-func enterAgain(env Env, lock locks.Lock, p *Plan, enters int, inside func()) {
+func enterAgain(env Env, taken []locks.Lock, p *Plan, enters int, inside func()) {
 	if enters <= 1 {
 		inside()
 		return
 	}
-	id, lease, ok := acquire(env, lock, p)
-	if !ok {
+	holds := acquire(env, taken, p)
+	if len(holds) == 0 {
 		return
 	}
-	enterAgain(env, lock, p, enters-1, inside)
-	_ = release(env, lock, id, lease)
+	enterAgain(env, taken, p, enters-1, inside)
+	for i := range slices.Backward(holds) {
+		_ = release(env, &holds[i])
+	}
 }
 
-// acquire asks until it has the lock, or will not ask again.
-func acquire(env Env, lock locks.Lock, p *Plan) (history.ID, locks.Lease, bool) {
+// acquire asks until it has all locks, or will not ask again; then it returns none.
+func acquire(env Env, taken []locks.Lock, p *Plan) []hold {
 	for {
-		id := env.Start()
-		lease, err := lock.Acquire(p.Wait)
-		if err == nil {
+		holds := make([]hold, 0, len(taken))
+		for i, lock := range taken {
+			if i > 0 && p.Between > 0 {
+				env.Sleep(p.Between)
+			}
+			if len(taken) > 1 {
+				env.Takes(i, i < len(taken)-1)
+			}
+			id := env.Start()
+			lease, err := lock.Acquire(p.Wait)
+			if err != nil {
+				env.Refused(id, outcomeOf(err), err, p.Again == 0)
+				break
+			}
 			env.Acquired(id, lease)
-			return id, lease, true
+			holds = append(holds, hold{lock: lock, id: id, lease: lease})
 		}
-		env.Refused(id, outcomeOf(err), err, p.Again == 0)
+		if len(holds) == len(taken) {
+			return holds
+		}
+		for i := range slices.Backward(holds) {
+			_ = release(env, &holds[i])
+		}
 		if p.Again == 0 {
-			return 0, locks.Lease{}, false
+			return nil
 		}
 		env.Sleep(p.Again)
 	}
@@ -185,14 +228,12 @@ func released(err error) history.Outcome {
 type holder struct {
 	env     Env
 	plan    *Plan
-	id      history.ID
-	lease   locks.Lease
-	notices []locks.Signal            // those at which its style stops
-	verify  func(l locks.Lease) error // nil if its style does not ask, or cannot
-	guard   locks.Guard               // nil if the resource stands by itself
-	spent   time.Duration             // how much of the section is over
-	handed  bool                      // the writes are left to a job
-	deaf    bool                      // it is that job
+	holds   []hold
+	notices []locks.Signal // those at which its style stops
+	of      []history.ID   // the acquisition of each notice
+	spent   time.Duration  // how much of the section is over
+	handed  bool           // the writes are left to a job
+	deaf    bool           // it is that job
 }
 
 // Notices lists what tells a holder that it has lost its lease. A careful one also takes the interruption of its connection for
@@ -211,16 +252,21 @@ func Notices(l locks.Lease, s history.Style) []locks.Signal {
 // Told reports whether one of the notices is there.
 func Told(notices []locks.Signal) bool { return slices.ContainsFunc(notices, locks.Signal.Fired) }
 
-func newHolder(env Env, lock locks.Lock, p *Plan, id history.ID, lease locks.Lease) holder {
-	h := holder{env: env, plan: p, id: id, lease: lease}
-	if p.Style >= history.Attentive {
-		h.notices = Notices(lease, p.Style)
-	}
-	if p.Guarded {
-		h.guard = lock.(locks.Guard)
-	}
-	if v, ok := lock.(locks.Verifier); ok && p.Style == history.Careful {
-		h.verify = v.Verify
+func newHolder(env Env, p *Plan, holds []hold) holder {
+	h := holder{env: env, plan: p, holds: holds}
+	for i := range holds {
+		one := &holds[i]
+		if p.Style >= history.Attentive {
+			for _, notice := range Notices(one.lease, p.Style) {
+				h.notices, h.of = append(h.notices, notice), append(h.of, one.id)
+			}
+		}
+		if p.Guarded {
+			one.guard = one.lock.(locks.Guard)
+		}
+		if v, ok := one.lock.(locks.Verifier); ok && p.Style == history.Careful {
+			one.verify = v.Verify
+		}
 	}
 	return h
 }
@@ -238,10 +284,13 @@ func (h *holder) work() {
 	h.until(p.Work)
 }
 
+// readAll reads the registers of all locks, in the order in which it has taken them.
 func (h *holder) readAll() bool {
-	for register := range h.plan.Registers {
-		if !h.access(history.Read, register) {
-			return false
+	for i := range h.holds {
+		for register := range h.plan.Registers {
+			if !h.access(&h.holds[i], history.Read, register) {
+				return false
+			}
 		}
 	}
 	return true
@@ -252,8 +301,8 @@ func (h *holder) write() bool {
 	if h.plan.Passes == 0 {
 		return h.writeAll()
 	}
-	if !h.stillHolds() {
-		h.env.Lost(h.id)
+	if lost := h.lost(); lost != 0 {
+		h.env.Lost(lost)
 		return false
 	}
 	h.handed = true
@@ -267,12 +316,14 @@ func (h *holder) job() {
 }
 
 func (h *holder) writeAll() bool {
-	for register := range h.plan.Registers {
-		if h.plan.Fencing == history.CheckThenWrite && !h.access(history.Check, register) {
-			return false
-		}
-		if !h.access(history.Write, register) {
-			return false
+	for i := range h.holds {
+		for register := range h.plan.Registers {
+			if h.plan.Fencing == history.CheckThenWrite && !h.access(&h.holds[i], history.Check, register) {
+				return false
+			}
+			if !h.access(&h.holds[i], history.Write, register) {
+				return false
+			}
 		}
 	}
 	return true
@@ -292,8 +343,8 @@ func (h *holder) until(moment time.Duration) bool {
 		if h.plan.Busy {
 			began = h.env.Ran()
 		}
-		if h.env.Wait(d, h.notices...) >= 0 {
-			h.env.Lost(h.id)
+		if which := h.env.Wait(d, h.notices...); which >= 0 {
+			h.env.Lost(h.of[which])
 			return false
 		}
 		if !h.plan.Busy || d == locks.Forever {
@@ -304,42 +355,50 @@ func (h *holder) until(moment time.Duration) bool {
 	return true
 }
 
-// access turns to the resource if the client's style finds that it still holds; false if the section is over.
-func (h *holder) access(op history.Op, register int) bool {
-	if !h.stillHolds() {
-		h.env.Lost(h.id)
+// access turns to the resource of one of its locks if the client's style finds that it still holds all; false if the section is
+// over.
+func (h *holder) access(by *hold, op history.Op, register int) bool {
+	if lost := h.lost(); lost != 0 {
+		h.env.Lost(lost)
 		return false
 	}
-	if h.guard != nil {
-		accepted, err := h.env.Guarded(h.id, op, register, h.lease, h.guard)
+	if by.guard != nil {
+		accepted, err := h.env.Guarded(by.id, op, register, by.lease, by.guard)
 		return accepted && err == nil
 	}
-	shown := h.lease
+	shown := by.lease
 	if h.plan.Forgets {
 		shown.Token, shown.Value = 0, ""
 	}
-	accepted, err := h.env.Access(h.id, op, register, shown)
+	accepted, err := h.env.Access(by.id, op, register, shown)
 	return accepted && err == nil
 }
 
-// stillHolds is what the client's style has it look at: notices that have arrived, then what the servers say, then the
-// deadline, which may have passed while it asked.
-func (h *holder) stillHolds() bool {
+// lost is what the client's style has it look at: notices that have arrived, then what the servers say, then the
+// deadline, which may have passed while it asked. It returns the first acquisition that it finds lost; 0 if it finds none.
+func (h *holder) lost() history.ID {
 	if h.deaf {
-		return true
+		return 0
 	}
-	for _, notice := range h.notices {
+	for i, notice := range h.notices {
 		if notice.Fired() {
-			return false
+			return h.of[i]
 		}
 	}
 	if h.plan.Style != history.Careful {
-		return true
+		return 0
 	}
-	if h.verify != nil && h.verify(h.lease) != nil {
-		return false
+	for i := range h.holds {
+		if one := &h.holds[i]; one.verify != nil && one.verify(one.lease) != nil {
+			return one.id
+		}
 	}
-	passed := false
-	h.env.Check(h.id, func() { passed = h.lease.Deadline.Passed(h.env) })
-	return !passed
+	for i := range h.holds {
+		one, passed := &h.holds[i], false
+		h.env.Check(one.id, func() { passed = one.lease.Deadline.Passed(h.env) })
+		if passed {
+			return one.id
+		}
+	}
+	return 0
 }

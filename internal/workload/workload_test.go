@@ -58,6 +58,8 @@ func (f *fake) Wait(d time.Duration, signals ...locks.Signal) int {
 
 func (f *fake) Ran() time.Duration { return f.now - f.stood }
 
+func (f *fake) Takes(lock int, more bool) { f.say("takes %d more=%v", lock, more) }
+
 func (f *fake) Start() history.ID {
 	f.ids++
 	f.say("start")

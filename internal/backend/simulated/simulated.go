@@ -17,7 +17,8 @@ type World interface {
 	Engine() *sim.Engine
 	Scenario() *scenarios.Scenario
 	Lock() *locks.Algorithm
-	Keys() []string    // those of the lock on its servers
+	Keys() []string    // those of the lock on its servers; of several locks, of the first
+	Locks() []Keys     // the locks; one without a name if the scenario names none
 	Clients() []string // the names of the client processes
 	// Recorder is told what the servers grant, and what they decide on accesses to data that they guard.
 	Recorder() *record.Recorder
@@ -25,6 +26,12 @@ type World interface {
 	Spare() *any
 	// Woken counts a message that tells a client of something that it has not just asked for.
 	Woken()
+}
+
+// Keys are those of a lock on its servers.
+type Keys struct {
+	Lock string
+	Keys []string
 }
 
 // Process is a task of a client process, as the client libraries of its servers see it.

@@ -18,6 +18,7 @@ import (
 type truth struct {
 	*record.Succession
 	world simulated.World
+	lock  string // its name, if there are several
 	key   database.Key
 	node  *sim.Node
 	end   *sim.Timer        // of the lease that is in the row
@@ -25,9 +26,19 @@ type truth struct {
 	freed *database.Request // the last that let it go
 }
 
-func newTruth(w simulated.World) *truth {
-	space, name, _ := strings.Cut(w.Keys()[0], "/")
-	return &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, key: database.Key{Space: space, Name: name}}
+// newTruth returns the observer of all locks.
+func newTruth(w simulated.World) observer {
+	var all truths
+	for _, l := range w.Locks() {
+		space, name, _ := strings.Cut(l.Keys[0], "/")
+		all = append(all, &truth{
+			Succession: record.NewSuccession(w.Recorder().Truth), world: w, lock: l.Lock, key: database.Key{Space: space, Name: name},
+		})
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return all
 }
 
 // watch tells the truth which node the server runs on.
@@ -141,6 +152,7 @@ func (t *truth) Executed(_ *database.Server, r *database.Request, a *database.Re
 		t.accessed(r, a)
 	}
 	switch {
+	case !t.Concerns(r.Origin, t.lock):
 	case r.Purpose == trace.ToRelease && t.freed != r && a.Err == nil:
 		t.Released(t.node.Name, r.Origin, 0)
 	case r.Purpose == trace.ToAcquire && (t.given == r || r.Asking):

@@ -20,6 +20,7 @@ import (
 type truth struct {
 	*record.Succession
 	world   simulated.World
+	lock    string // its name, if there are several
 	key     string
 	entries []entry // by creation
 }
@@ -31,8 +32,16 @@ type entry struct {
 	made    sim.Origin // the request that made it, or acquired it
 }
 
-func newTruth(w simulated.World) *truth {
-	return &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, key: w.Keys()[0]}
+// newTruth returns the observer of all locks.
+func newTruth(w simulated.World) lease.Observer {
+	var all truths
+	for _, l := range w.Locks() {
+		all = append(all, &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, lock: l.Lock, key: l.Keys[0]})
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return all
 }
 
 // isEntry reports whether a change is of a key that holds the lock, or waits for it.
@@ -61,7 +70,7 @@ func (l *truth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, c
 			l.Released(node, r.Origin, owner)
 		}
 	}
-	if r.Purpose == trace.ToRelease && !left {
+	if r.Purpose == trace.ToRelease && !left && l.Concerns(r.Origin, l.lock) {
 		l.Released(node, r.Origin, 0)
 	}
 	if took := l.succeed(s); took || l.asks(r) {
@@ -75,8 +84,8 @@ func (l *truth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, c
 // asks reports whether a request asks for the lock. In Consul a client that waits for another's lock only queries for
 // a change of it; but so does the holder, when Lock has returned.
 func (l *truth) asks(r *lease.Request) bool {
-	return r.Purpose == trace.ToAcquire ||
-		r.Purpose == trace.ToLook && r.Asking && l.Acquisition(history.ID(r.Tag)).Returned == trace.Never
+	return l.Concerns(r.Origin, l.lock) && (r.Purpose == trace.ToAcquire ||
+		r.Purpose == trace.ToLook && r.Asking && l.Acquisition(history.ID(r.Tag)).Returned == trace.Never)
 }
 
 // settle notes what the service has decided on an access to data that it guards.

@@ -24,7 +24,7 @@ type service struct {
 // Build builds the server.
 func Build(w simulated.World) simulated.Service {
 	name, key := w.Scenario().Servers.Names()[0], w.Keys()[0]
-	s := &service{key: key, server: memcached.New(&truth{record.NewSuccession(w.Recorder().Truth), key})}
+	s := &service{key: key, server: memcached.New(newTruth(w))}
 	s.Node = w.Engine().AddServer(name, s.server)
 	s.server.Attach(s.Node, w.Engine().Rand("began", name))
 	return s
@@ -144,6 +144,18 @@ func (c *clients) connection(timeout time.Duration) (*simulated.Line, error) {
 type truth struct {
 	*record.Succession
 	key string
+}
+
+// newTruth returns the observer of all locks.
+func newTruth(w simulated.World) memcached.Observer {
+	var all truths
+	for _, l := range w.Locks() {
+		all = append(all, &truth{record.NewSuccession(w.Recorder().Truth), l.Keys[0]})
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return all
 }
 
 // Executed sees a request's change of the lock's item.

@@ -18,7 +18,7 @@ import (
 type truth struct {
 	*record.Truth
 	service *service
-	keys    []string
+	keys    []string // of all locks, if there are several
 	quorum  int      // at how many places a key must be for it to be a grant
 	keyed   []keyed  // by place: first those of the first server, in the order of the keys
 	origins []origin // of the copies, by the same index
@@ -41,9 +41,12 @@ type origin struct {
 func newTruth(s *service, w simulated.World) *truth {
 	t := w.Recorder().Truth
 	r := &truth{
-		Truth: t, service: s, keys: w.Keys(), quorum: 1,
-		origins: make([]origin, 0, cap(t.Copies)), keyed: make([]keyed, s.deployed.Count()*len(w.Keys())),
+		Truth: t, service: s, keys: w.Keys(), quorum: 1, origins: make([]origin, 0, cap(t.Copies)),
 	}
+	for _, other := range w.Locks()[1:] {
+		r.keys = append(slices.Clip(r.keys), other.Keys...)
+	}
+	r.keyed = make([]keyed, s.deployed.Count()*len(r.keys))
 	switch t.Authority {
 	case locks.Majority:
 		r.quorum = s.deployed.Masters/2 + 1
@@ -51,8 +54,9 @@ func newTruth(s *service, w simulated.World) *truth {
 	case locks.Replicated:
 		r.quorum = 1 + max(w.Scenario().Lock.Acks, 1)
 	case locks.MostKeys:
-		r.quorum = len(r.keys)/2 + 1
-		t.Blocks = len(r.keys) - r.quorum + 1
+		each := len(w.Keys())
+		r.quorum = each/2 + 1
+		t.Blocks = each - r.quorum + 1
 	default:
 	}
 	for i := range r.keyed {

@@ -30,8 +30,16 @@ type entry struct {
 	made sim.Origin // the request that made it
 }
 
-func newTruth(w simulated.World) *truth {
-	return &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, key: w.Keys()[0]}
+// newTruth returns the observer of all locks.
+func newTruth(w simulated.World) zookeeper.Observer {
+	var all truths
+	for _, l := range w.Locks() {
+		all = append(all, &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, key: l.Keys[0]})
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return all
 }
 
 // isEntry reports whether a node of that path holds the lock, or waits for it.

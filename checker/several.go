@@ -1,0 +1,153 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/history"
+)
+
+// Several locks. What a lock promises to its own holders is judged lock by lock, each on the part of the history that is about
+// it ([history.History.Of]), as if the others did not exist: exclusion, what its resource accepted, the order of its tokens, its
+// releases, leaks and losses. What is about clients is judged once, on the whole history: progress and availability, since a
+// client works only when it has all the locks that it takes; the ends of programs; and how many requests a client sends.
+//
+// The resource of one lock may be judged without those of the others. A section reads and writes every register that it may, all
+// reads before all writes. If of two sections a came before b by the registers of one lock, then b's reads of them followed
+// a's writes, hence all of a's reads; were b before a by those of another lock, a's reads of these would follow b's writes, hence
+// b's reads, hence a's own. So sections that are serial by each lock are serial by all of them, in one order.
+
+// ofAll are the properties that are judged once, for all locks.
+var ofAll = [PropertyCount]bool{Progress: true, Availability: true, Survival: true, RequestLoad: true}
+
+// several checks a history of several locks.
+func (c *Checker) several(h *history.History, o Options, names []string) Report {
+	parts := make([]Report, len(names))
+	for i, name := range names {
+		part, ids := h.Of(name)
+		parts[i] = c.one(part, o, ids)
+		parts[i].translate(name, ids)
+	}
+	j := &c.judge
+	*j = judge{h: h, o: o, room: j.room}
+	j.held, j.granted = j.beliefs(), j.grants()
+	j.deadlocks = findDeadlocks(h)
+	j.progress()
+	j.survival()
+	j.load()
+	for _, p := range []Property{Progress, Availability} {
+		j.reconsider(p, parts)
+	}
+	j.heedBound()
+	whole := j.report
+	whole.Deadlocks = j.deadlocks
+	for p := range PropertyCount {
+		if !ofAll[p] {
+			whole.join(p, parts)
+		}
+	}
+	for i := range parts {
+		whole.Locks = append(whole.Locks, parts[i].of(names[i]))
+		for _, v := range parts[i].Violations {
+			if !ofAll[v.Property] {
+				whole.Violations = append(whole.Violations, v)
+			}
+		}
+	}
+	sortViolations(whole.Violations)
+	whole.Measures = j.measureAll(parts)
+	return whole
+}
+
+// translate makes a report on a part of a history one on the whole.
+func (r *Report) translate(lock string, ids []history.ID) {
+	for i := range r.Violations {
+		v := &r.Violations[i]
+		v.Lock, v.Text = lock, "lock "+lock+": "+v.Text
+		for k, id := range v.Acquisitions {
+			v.Acquisitions[k] = ids[id-1]
+		}
+	}
+}
+
+// of returns what a report says of one lock.
+func (r *Report) of(name string) LockReport {
+	l := LockReport{Name: name}
+	for p := range PropertyCount {
+		if !ofAll[p] {
+			l.Verdicts[p], l.Dangers[p], l.Reasons[p] = r.Verdicts[p], r.Dangers[p], r.Reasons[p]
+		}
+	}
+	return l
+}
+
+// reconsider takes the danger of a property of all locks from the waits for each: a client that waits for one lock is not kept
+// from it by the holder of another.
+func (j *judge) reconsider(p Property, parts []Report) {
+	v := j.report.Verdicts[p]
+	if v != Held && v != Vacuous && v != Violated {
+		return
+	}
+	reason, dangers := j.report.Reasons[p], 0
+	for i := range parts {
+		dangers += parts[i].Dangers[p]
+	}
+	j.report.Reasons[p] = ""
+	j.conclude(p, v == Violated, dangers)
+	if v == Vacuous && j.report.Verdicts[p] == Vacuous {
+		j.report.Reasons[p] = reason
+	}
+}
+
+// weight orders verdicts: what is violated by one lock is violated, what one lock leaves open is open.
+var weight = [...]int{NotJudged: 0, Vacuous: 1, Held: 2, Undecided: 3, Violated: 4}
+
+// join is the verdict on a property that every lock has, from the verdicts on each.
+func (r *Report) join(p Property, parts []Report) {
+	worst := 0
+	r.Dangers[p] = 0
+	for i := range parts {
+		r.Dangers[p] += parts[i].Dangers[p]
+		if weight[parts[i].Verdicts[p]] > weight[parts[worst].Verdicts[p]] {
+			worst = i
+		}
+	}
+	r.Verdicts[p], r.Reasons[p] = parts[worst].Verdicts[p], parts[worst].Reasons[p]
+}
+
+// ofClients are the measures that are about clients rather than about one of their locks; of others that end in -max, or are a
+// longest time, the largest counts, and of the rest the sum.
+var ofClients = []string{"deadlocks", "requests", "unfinished-waits", "wait-max-ns", "wait-mean-ns", "wake-ups"}
+
+// measureAll returns the measures of all locks together.
+func (j *judge) measureAll(parts []Report) []Measure {
+	var list []Measure
+	for i := range measures {
+		m := &measures[i]
+		of := func() (int64, bool) { return joined(m.Name, parts) }
+		if slices.Contains(ofClients, m.Name) {
+			of = func() (int64, bool) { return m.of(j) }
+		}
+		if value, ok := of(); ok {
+			list = append(list, Measure{m.Name, value})
+		}
+	}
+	return list
+}
+
+// joined is a measure of all locks: the largest of their values, or the sum; false if none has a value.
+func joined(name string, parts []Report) (value int64, found bool) {
+	largest := strings.Contains(name, "-max") || strings.HasPrefix(name, "next-")
+	for i := range parts {
+		for _, m := range parts[i].Measures {
+			switch {
+			case m.Name != name:
+			case largest:
+				value, found = max(value, m.Value), true
+			default:
+				value, found = value+m.Value, true
+			}
+		}
+	}
+	return value, found
+}
