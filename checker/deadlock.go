@@ -16,8 +16,8 @@ import (
 //
 // A deadlock is told where it keeps clients waiting for longer than the bound on progress; the measure "deadlocks" counts all.
 
-// deadlock is the kind of a stall of clients that wait for each other.
-const deadlock = "deadlock"
+// DeadlockKind is the kind of a stall of clients that wait for each other.
+const DeadlockKind = "deadlock"
 
 // Deadlock is a circle of clients that wait for each other.
 type Deadlock struct {

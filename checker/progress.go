@@ -48,7 +48,7 @@ func (j *judge) progress() {
 
 const noBound = "no bound on waiting given"
 
-// The kinds of stalls. A stall of clients that wait for each other is a [deadlock].
+// The kinds of stalls. A stall of clients that wait for each other is a [DeadlockKind].
 const (
 	noProgress   = "no progress"
 	notAvailable = "not available"
@@ -239,7 +239,7 @@ func (j *judge) tellStall(p Property, kind string, s stall) {
 		v.Acquisitions = []history.ID{id}
 	}
 	if d := j.deadlockAt(s.from, s.late); d != nil {
-		v.Kind, v.Acquisitions = deadlock, d.acquisitions()
+		v.Kind, v.Acquisitions = DeadlockKind, d.acquisitions()
 		v.Text += ": " + d.Text
 	}
 	j.accuse(v)

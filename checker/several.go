@@ -99,8 +99,12 @@ func (j *judge) reconsider(p Property, parts []Report) {
 	}
 }
 
-// weight orders verdicts: what is violated by one lock is violated, what one lock leaves open is open.
+// weight orders verdicts on parts of a history.
 var weight = [...]int{NotJudged: 0, Vacuous: 1, Held: 2, Undecided: 3, Violated: 4}
+
+// Outweighs reports whether a verdict on one part of a history, such as one of several locks, counts more for the whole than that
+// on another: what is violated in one part is violated, what one part leaves open is open.
+func (v Verdict) Outweighs(o Verdict) bool { return weight[v] > weight[o] }
 
 // join is the verdict on a property that every lock has, from the verdicts on each.
 func (r *Report) join(p Property, parts []Report) {
@@ -108,7 +112,7 @@ func (r *Report) join(p Property, parts []Report) {
 	r.Dangers[p] = 0
 	for i := range parts {
 		r.Dangers[p] += parts[i].Dangers[p]
-		if weight[parts[i].Verdicts[p]] > weight[parts[worst].Verdicts[p]] {
+		if parts[i].Verdicts[p].Outweighs(parts[worst].Verdicts[p]) {
 			worst = i
 		}
 	}

@@ -245,12 +245,9 @@ func (j *Judge) checkLock(l *lock, leaving []*hold) {
 	j.add(&s.report)
 }
 
-// weights says which verdict counts most of those of the parts of a log.
-var weights = [...]int{checker.NotJudged: 0, checker.Vacuous: 1, checker.Held: 2, checker.Undecided: 3, checker.Violated: 4}
-
 func (j *Judge) add(r *checker.Report) {
 	for p := range checker.PropertyCount {
-		if v := r.Verdicts[p]; weights[v] > weights[j.result.Verdicts[p]] || v == checker.NotJudged && j.result.Reasons[p] == "" && j.result.Verdicts[p] == v {
+		if v := r.Verdicts[p]; v.Outweighs(j.result.Verdicts[p]) || v == checker.NotJudged && j.result.Reasons[p] == "" && j.result.Verdicts[p] == v {
 			j.result.Verdicts[p], j.result.Reasons[p] = v, r.Reasons[p]
 		}
 	}

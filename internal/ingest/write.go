@@ -97,6 +97,9 @@ func (l *logWriter) add(at trace.Instant, order int, k Kind, a *history.Acquisit
 	if k != Crashed {
 		last.text("id", strconv.Itoa(int(a.ID)))
 	}
+	if k != Crashed { // which ends all that its client holds
+		last.text("lock", a.Lock)
+	}
 	return last.text("uncertainty", l.off.String())
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/trace"
 )
 
 // Write writes runs as one document of the schema "locksim.run/1".
@@ -99,6 +100,46 @@ type jsonRun struct {
 	Violations     []jsonViolation `json:"violations"`
 	Margins        []jsonMargin    `json:"margins,omitempty"` // of properties that held
 	Fate           *jsonFate       `json:"fate,omitempty"`    // of the gravest violation
+	Locks          []jsonLock      `json:"locks,omitempty"`   // if there are several
+	Deadlocks      []jsonDeadlock  `json:"deadlocks,omitempty"`
+}
+
+// jsonLock is what was found of one of several locks: of what is judged lock by lock.
+type jsonLock struct {
+	Name     string  `json:"name"`
+	Verdicts members `json:"verdicts"`
+	Dangers  members `json:"dangers"`
+}
+
+// jsonDeadlock is a circle of clients that waited for each other.
+type jsonDeadlock struct {
+	From  int64  `json:"from_ns"`
+	To    *int64 `json:"to_ns"` // null if it had not ended when the run did
+	Lasts bool   `json:"lasts"` // nothing ends it by itself
+	Text  string `json:"text"`
+}
+
+// severalOf adds what a report says of several locks.
+func (j *jsonRun) severalOf(r *checker.Report) {
+	for i := range r.Locks {
+		l := jsonLock{Name: r.Locks[i].Name}
+		for p := range checker.PropertyCount {
+			if r.Locks[i].Verdicts[p] != checker.NotJudged {
+				l.Verdicts.text(p.String(), r.Locks[i].Verdicts[p].String())
+				l.Dangers.number(p.String(), int64(r.Locks[i].Dangers[p]))
+			}
+		}
+		j.Locks = append(j.Locks, l)
+	}
+	for i := range r.Deadlocks {
+		d := &r.Deadlocks[i]
+		one := jsonDeadlock{From: int64(d.From), Lasts: d.Lasts, Text: d.Text}
+		if d.To != trace.Never {
+			to := int64(d.To)
+			one.To = &to
+		}
+		j.Deadlocks = append(j.Deadlocks, one)
+	}
 }
 
 // jsonMargin is a change of one length that violates a property that held without it.
@@ -155,6 +196,7 @@ type jsonViolation struct {
 	Tokens   []uint64 `json:"tokens"`
 	Text     string   `json:"text"`
 	Output   string   `json:"output,omitempty"`
+	Lock     string   `json:"lock,omitempty"` // of several, whose promise it is about
 }
 
 func jsonOf(r *model.Run) *jsonRun {
@@ -189,6 +231,7 @@ func jsonOf(r *model.Run) *jsonRun {
 			Property: m.Property.String(), Over: int64(m.Over), Length: m.What, From: int64(m.From), Kept: int64(m.Kept), To: int64(m.To), Near: m.IsNear(), Story: m.Story,
 		})
 	}
+	j.severalOf(&r.Report)
 	for i := range r.Report.Violations {
 		j.Violations = append(j.Violations, violationOf(r, &r.Report.Violations[i]))
 	}
@@ -198,7 +241,7 @@ func jsonOf(r *model.Run) *jsonRun {
 func violationOf(r *model.Run, v *checker.Violation) jsonViolation {
 	j := jsonViolation{
 		Property: v.Property.String(), Kind: v.Kind, At: int64(v.At), Clients: []string{}, Tokens: []uint64{}, Text: v.Text,
-		Output: v.Output,
+		Output: v.Output, Lock: v.Lock,
 	}
 	for _, id := range v.Acquisitions {
 		if a := r.History.Acquisition(id); a != nil {

@@ -152,16 +152,27 @@ func candidates(v *model.View) []Lane {
 	if v.History.HasAuthority && slices.ContainsFunc(v.History.Grants, func(g history.Grant) bool { return g.Acquisition == 0 }) {
 		list = append(list, truthLane(v, model.Nobody, paint.Faint))
 	}
-	list = append(list, overlapLane(v), networkLane(v), leadersLane(v))
+	for _, lock := range v.Scope.LockNames() {
+		list = append(list, overlapLane(v, lock))
+	}
+	list = append(list, networkLane(v), leadersLane(v))
 	for _, node := range v.Scope.Nodes {
-		list = append(list, nodeLane(v, node), clockLane(v, node, paint.Plain), lagLane(v, node))
+		list = append(list, nodeLane(v, node))
+		for _, lock := range v.Scope.Locks {
+			list = append(list, keyLane(v, node, lock))
+		}
+		list = append(list, clockLane(v, node, paint.Plain), lagLane(v, node))
 	}
 	for _, node := range v.Names {
 		if !slices.Contains(v.Scope.Nodes, node) && !slices.Contains(v.Scope.MoreNodes, node) {
 			list = append(list, clockLane(v, node, paint.Plain), lagLane(v, node))
 		}
 	}
-	return append(list, storageLane(v), tokensLane(v), fateLane(v), damageLane(v))
+	list = append(list, storageLane(v))
+	for _, lock := range v.Scope.LockNames() {
+		list = append(list, tokensLane(v, lock))
+	}
+	return append(list, fateLane(v), damageLane(v))
 }
 
 // placeMoments puts the moments of a lane on it.
@@ -208,8 +219,8 @@ func put(v *model.View, l *Lane, b Bar) {
 func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 	l := Lane{Name: moments.BeliefLane(who), kind: timeline.LaneBelief, Node: who, Ink: k}
 	var shared []Bar // where it is not the only one that believes
-	for i := range v.History.Waits {
-		if w := &v.History.Waits[i]; v.Waiter(w) == who {
+	for i := range v.Waits {
+		if w := &v.Waits[i]; w.Who == who {
 			put(v, &l, Bar{From: w.From, To: w.To, Sign: timeline.SignWaits, Ink: paint.Faint, quiet: true})
 		}
 	}
@@ -226,6 +237,9 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 		}
 		put(v, &l, Bar{From: b.From, To: b.To, Sign: timeline.SignBelieves, Ink: k, Last: last})
 		for _, o := range v.Overlaps {
+			if !v.IsOf(b.Acquisition.ID, o.Lock) {
+				continue
+			}
 			from, to := max(b.From, o.From), min(b.To, o.To)
 			if !slices.ContainsFunc(shared, func(s Bar) bool { return s.From <= from && to <= s.To }) { // it may hold twice
 				shared = append(shared, Bar{From: from, To: to, Sign: timeline.SignTint, Ink: paint.Amber})
@@ -260,9 +274,13 @@ func truthLane(v *model.View, who string, k paint.Ink) Lane {
 	return l
 }
 
-func overlapLane(v *model.View) Lane {
-	l := Lane{Name: moments.OverlapLane, kind: timeline.LaneOverlap, Ink: paint.Amber}
+// overlapLane shows when more than one believes to hold a lock, which is named if there are several.
+func overlapLane(v *model.View, lock string) Lane {
+	l := Lane{Name: moments.KeyLane(moments.OverlapLane, lock), kind: timeline.LaneOverlap, Ink: paint.Amber}
 	for _, o := range v.Overlaps {
+		if o.Lock != lock {
+			continue
+		}
 		put(v, &l, Bar{From: o.From, To: o.To, Sign: timeline.SignOverlap, Ink: paint.Amber, Label: wording.Precise(o.To.Sub(o.From))})
 	}
 	return l
@@ -280,27 +298,13 @@ func networkLane(v *model.View) Lane {
 	return l
 }
 
-// nodeLane shows what one server keeps of the lock: how much of its life is left, and whose it is.
+// nodeLane shows what one server keeps of the lock, unless there are several, and what faults make of the server.
 func nodeLane(v *model.View, node string) Lane {
 	l := Lane{Name: moments.NodeLane(node), kind: timeline.LaneNode, Node: node}
-	copies := 0
-	for i := range v.History.Copies {
-		if c := &v.History.Copies[i]; c.Node == node && c.From < v.To && c.To > v.From {
-			copies++
-		}
-	}
-	for i := range v.History.Copies {
-		c := &v.History.Copies[i]
-		if c.Node != node || !v.Within(c.From, c.To) {
-			continue
-		}
-		who := v.Holder(c.Acquisition, c.Client)
-		k := inkOf(v, who)
-		lives, life := v.Lives(c)
-		put(v, &l, Bar{From: c.From, To: c.To, Sign: timeline.SignLife, Lives: lives, Life: life, Ink: k, quiet: c.Expires == trace.Never})
-		if c.From >= v.From && c.From < v.To && copies <= crowded {
-			l.Marks = append(l.Marks, Mark{At: c.From, Text: who, Ink: k, last: true, label: who})
-		}
+	if v.Several() {
+		putKeys(v, &l, func(c *history.Copy) bool { return c.Node == node && v.History.LockOf(c.Acquisition) == "" })
+	} else {
+		putKeys(v, &l, func(c *history.Copy) bool { return c.Node == node })
 	}
 	for i := range v.Faults {
 		if f := &v.Faults[i]; f.Node == node {
@@ -308,6 +312,37 @@ func nodeLane(v *model.View, node string) Lane {
 		}
 	}
 	return l
+}
+
+// keyLane shows what one server keeps of one of several locks.
+func keyLane(v *model.View, node, lock string) Lane {
+	l := Lane{Name: moments.KeyLane(node, lock), kind: timeline.LaneNode, Node: node}
+	putKeys(v, &l, func(c *history.Copy) bool { return c.Node == node && v.History.LockOf(c.Acquisition) == lock })
+	return l
+}
+
+// putKeys shows what is kept: how much of its life is left, and whose it is.
+func putKeys(v *model.View, l *Lane, is func(*history.Copy) bool) {
+	copies := 0
+	for i := range v.History.Copies {
+		if c := &v.History.Copies[i]; is(c) && c.From < v.To && c.To > v.From {
+			copies++
+		}
+	}
+	for i := range v.History.Copies {
+		c := &v.History.Copies[i]
+		if !is(c) || !v.Within(c.From, c.To) {
+			continue
+		}
+		who := v.Holder(c.Acquisition, c.Client)
+		k := inkOf(v, who)
+		lives, life := v.Lives(c)
+		put(v, l, Bar{From: c.From, To: c.To, Sign: timeline.SignLife, Lives: lives, Life: life, Ink: k, quiet: c.Expires == trace.Never})
+		if c.From >= v.From && c.From < v.To && copies <= crowded {
+			name := model.ClientOf(who)
+			l.Marks = append(l.Marks, Mark{At: c.From, Text: name, Ink: k, last: true, label: name})
+		}
+	}
 }
 
 // putStop shows on a node's lane when a fault has paused or crashed the node.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/timeline"
 	"github.com/locksim/locksim/reports/internal/wording"
@@ -88,12 +89,12 @@ func votesLane(v *model.View, who string, k paint.Ink) Lane {
 	return l
 }
 
-// tokensLane shows the largest token that the resource has seen, if several came to it.
-func tokensLane(v *model.View) Lane {
-	l := Lane{Name: laneTokens, kind: timeline.LaneLevel}
+// tokensLane shows the largest token that the resource of a lock has seen, if several came to it.
+func tokensLane(v *model.View, lock string) Lane {
+	l := Lane{Name: moments.KeyLane(laneTokens, lock), kind: timeline.LaneLevel}
 	var seen []*history.Access
 	for i := range v.History.Accesses {
-		if a := &v.History.Accesses[i]; a.Applied != trace.Never {
+		if a := &v.History.Accesses[i]; a.Applied != trace.Never && v.IsOf(a.Acquisition, lock) {
 			seen = append(seen, a)
 		}
 	}
@@ -134,7 +135,7 @@ func (l *Lane) rivals() []stop {
 // jumps reports whether a level is the same until it changes, and all that shows a change is what is written there: a
 // clock drifts, tokens change with every grant, and votes have their threshold.
 func (l *Lane) jumps() bool {
-	return l.Threshold == nil && l.Name != laneClock(l.Node) && l.Name != laneTokens
+	return l.Threshold == nil && l.Name != laneClock(l.Node) && !strings.HasPrefix(l.Name, laneTokens)
 }
 
 // mostRivalColumns is the most room that names of those who lead at once may take.

@@ -3,6 +3,7 @@ package layout
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/moments"
@@ -103,7 +104,7 @@ func (p *Picture) TwinOf(run int) int {
 		same := maps.Equal(p.Told(k), p.Told(run)) && len(p.Rows[k]) == len(p.Rows[run])
 		for i := range p.Rows[run] {
 			l := &p.Rows[run][i]
-			same = same && (l.Name == laneTokens || p.looksAlike(l, k))
+			same = same && (strings.HasPrefix(l.Name, laneTokens) || p.looksAlike(l, k))
 		}
 		if same {
 			return k

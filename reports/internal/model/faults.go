@@ -86,6 +86,7 @@ func hitBy(r *Run, f *Fault, name string) string {
 
 // Concerns reports whether a fault hit the client behind a name.
 func (f *Fault) Concerns(who string) bool {
+	who = ClientOf(who)
 	return f.Node != "" && (who == f.Node || strings.HasPrefix(who, f.Node+"/"))
 }
 

@@ -23,6 +23,7 @@ const (
 type Scope struct {
 	Witnesses map[history.ID]bool // take part in a violation
 	Tasks     map[string]bool     // clients of which more than one task asks for the lock
+	Locks     []string            // if there are several
 	Holders   []string            // who has lanes, in the order in which they first asked
 	Nodes     []string
 	From, To  trace.Instant
@@ -34,7 +35,7 @@ type Scope struct {
 
 // NewScope chooses what is drawn of runs of one schedule.
 func NewScope(runs []Run) *Scope {
-	s := &Scope{Witnesses: map[history.ID]bool{}, Tasks: map[string]bool{}, To: 0}
+	s := &Scope{Witnesses: map[history.ID]bool{}, Tasks: map[string]bool{}, Locks: locksOf(runs), To: 0}
 	for i := range runs {
 		s.findTasks(runs[i].History)
 		for _, v := range runs[i].Report.Violations {
@@ -193,14 +194,14 @@ func (s *Scope) findHolders(runs []Run) {
 			if a.Invoked > s.To || EndOf(a, h.End) < s.From {
 				continue
 			}
-			note(&order, s.Name(a.Client, a.Task))
+			note(&order, s.holder(a))
 			if s.Witnesses[a.ID] || told[a.ID] {
-				note(&chosen, s.Name(a.Client, a.Task))
+				note(&chosen, s.holder(a))
 			}
 		}
 	}
 	for _, name := range order {
-		if len(chosen) < maxHolders {
+		if len(chosen) < s.mostHolders() {
 			note(&chosen, name)
 		}
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
@@ -23,7 +24,8 @@ type View struct {
 	To       trace.Instant
 	Beliefs  []history.Belief
 	Faults   []Fault   // that happened
-	Overlaps []Stretch // when more than one believes
+	Overlaps []Stretch // when more than one believes to hold one lock
+	Waits    []Wait
 	Harmful  map[*history.Access]bool
 	Names    []string      // of the servers
 	Roles    []trace.Event // promotions and demotions
@@ -37,11 +39,13 @@ func New(r *Run, s *Scope) *View {
 	v := &View{
 		Run: r, History: r.History, Scope: s, From: s.From, To: min(s.To, r.History.End),
 		Beliefs: r.History.Beliefs(), Faults: slices.DeleteFunc(faultsOf(r), func(f Fault) bool { return !f.Fired }), Harmful: map[*history.Access]bool{},
-		versions: versionsOf(r.History),
+		Waits: s.waitsOf(r.History), versions: versionsOf(r.History),
 	}
 	v.sift()
 	if !r.InDoubt() { // else nothing is to look as if it were certain
-		v.Overlaps = v.overlaps()
+		for _, lock := range s.LockNames() {
+			v.Overlaps = append(v.Overlaps, v.overlaps(lock)...)
+		}
 	}
 	for _, d := range v.Damages() {
 		for i := range v.History.Accesses {
@@ -69,17 +73,20 @@ func (v *View) sift() {
 }
 
 // Stretch is a time during which something lasts.
-type Stretch struct{ From, To trace.Instant }
+type Stretch struct {
+	From, To trace.Instant
+	Lock     string // that it is about, if there are several
+}
 
-// overlaps are the times during which more than one believes.
-func (v *View) overlaps() []Stretch {
+// overlaps are the times during which more than one believes to hold a lock.
+func (v *View) overlaps(lock string) []Stretch {
 	type edge struct {
 		at   trace.Instant
 		step int
 	}
 	var edges []edge
 	for i, b := range v.Beliefs {
-		if !v.Within(b.From, b.To) {
+		if !v.Within(b.From, b.To) || !v.IsOf(b.Acquisition.ID, lock) {
 			continue
 		}
 		covered := slices.ContainsFunc(v.Beliefs[:i], func(o history.Belief) bool { // nested acquisitions of one owner
@@ -98,7 +105,7 @@ func (v *View) overlaps() []Stretch {
 		n += e.step
 		switch {
 		case n == 2 && e.step > 0:
-			list = append(list, Stretch{From: e.at})
+			list = append(list, Stretch{From: e.at, Lock: lock})
 		case n == 1 && e.step < 0:
 			list[len(list)-1].To = e.at
 		}
@@ -145,8 +152,13 @@ func KeptTogether(runs []Run) []Run {
 // Within reports whether some of a time is drawn.
 func (v *View) Within(from, to trace.Instant) bool { return from <= v.To && v.From <= to }
 
-// EntryOf is what a server keeps of the lock while somebody holds it: "a's key".
-func (v *View) EntryOf(who string) string { return who + "'s " + v.Servers().Entry() }
+// EntryOf is what a server keeps of the lock while somebody holds it: "a's key"; of one of several, "a's key of x".
+func (v *View) EntryOf(who string) string {
+	if client := ClientOf(who); client != who {
+		return client + "'s " + v.Servers().Entry() + " of " + strings.TrimPrefix(who, client+onLock)
+	}
+	return who + "'s " + v.Servers().Entry()
+}
 
 // Wiped says how a server lost what it kept: it went down, it came back without it, or, if neither, it is a replica that
 // took over its master's dataset.
@@ -175,7 +187,7 @@ func (v *View) Witness(id history.ID) bool { return v.Scope.Witnesses[id] }
 // Holder names who believes because of an acquisition.
 func (v *View) Holder(id history.ID, client string) string {
 	if a := v.History.Acquisition(id); a != nil {
-		return v.Scope.Name(a.Client, a.Task)
+		return v.Scope.holder(a)
 	}
 	if client == "" {
 		return Nobody
@@ -193,20 +205,22 @@ func (v *View) BelievesAt(id history.ID, at trace.Instant) bool {
 	})
 }
 
-// BelieversAt lists who else believes at that moment.
+// BelieversAt lists who else believes at that moment to hold the lock of an acquisition.
 func (v *View) BelieversAt(at trace.Instant, but *history.Acquisition) []string {
 	var names []string
 	for _, b := range v.Beliefs {
 		who := v.Holder(b.Acquisition.ID, "")
-		if b.From <= at && at < b.To && !SameOwner(b.Acquisition, but) && !slices.Contains(names, who) {
+		if b.From <= at && at < b.To && b.Acquisition.Lock == but.Lock && !SameOwner(b.Acquisition, but) && !slices.Contains(names, who) {
 			names = append(names, who)
 		}
 	}
 	return names
 }
 
-// SameOwner reports whether two acquisitions are of one task, which may enter a lock again that it holds.
-func SameOwner(a, b *history.Acquisition) bool { return a.Client == b.Client && a.Task == b.Task }
+// SameOwner reports whether two acquisitions are of one task and one lock, which it may enter again while it holds it.
+func SameOwner(a, b *history.Acquisition) bool {
+	return a.Client == b.Client && a.Task == b.Task && a.Lock == b.Lock
+}
 
 // EntersAgain reports whether an acquisition is of a task that held already when it began to believe.
 func (v *View) EntersAgain(a *history.Acquisition) bool {

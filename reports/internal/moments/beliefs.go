@@ -152,9 +152,9 @@ func (s *story) noBelief(a *history.Acquisition, who string) {
 }
 
 func (s *story) waits() {
-	for i := range s.v.History.Waits {
-		w := &s.v.History.Waits[i]
-		who := s.v.Waiter(w)
+	for i := range s.v.Waits {
+		w := &s.v.Waits[i]
+		who := w.Who
 		switch w.Ended {
 		case history.GaveUp:
 			s.add(Moment{At: w.To, Place: Place{BeliefLane(who), "wait ends"}, order: OrderBelief, Who: who,

@@ -22,7 +22,7 @@ func (s *story) copies() {
 		who := s.v.Holder(c.Acquisition, c.Client)
 		text := s.lossWords(c, who)
 		m := Moment{
-			At: c.To, Place: PlaceOfCopy(c), order: OrderLoss,
+			At: c.To, Place: PlaceOfCopy(s.v, c), order: OrderLoss,
 			Sign: goneSign(c.Gone), Who: c.Node, Text: text, Weight: weightLoss,
 		}
 		if text == "" {
@@ -33,7 +33,7 @@ func (s *story) copies() {
 		}
 		if Resurrected(s.v, c) {
 			s.add(Moment{
-				At: c.From, Place: Place{NodeLane(c.Node), fmt.Sprintf("again %d", c.Acquisition)}, order: OrderService,
+				At: c.From, Place: Place{keyLane(s.v, c.Node, c.Acquisition), fmt.Sprintf("again %d", c.Acquisition)}, order: OrderService,
 				Who: c.Node, Text: "comes back with " + s.v.EntryOf(who) + ", which had been gone", Weight: weightLoss,
 			}, c.Acquisition)
 		}
@@ -101,7 +101,7 @@ func (s *story) removals() {
 		r := &s.v.History.Removals[i]
 		who := s.v.Holder(r.By, r.Client)
 		m := Moment{
-			At: r.At, Place: PlaceOfRemoval(r), order: OrderService, Who: r.Node,
+			At: r.At, Place: PlaceOfRemoval(s.v, r), order: OrderService, Who: r.Node,
 			Ink: paint.Amber, Weight: weightLoss, Sign: timeline.SignDeleted,
 		}
 		switch {

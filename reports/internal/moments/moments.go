@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
@@ -145,7 +144,7 @@ func LaneOfFault(v *model.View, f *model.Fault) string {
 		return StorageLane
 	}
 	for _, who := range v.Scope.Holders {
-		if who == f.Node || strings.HasPrefix(who, f.Node+"/") {
+		if f.Concerns(who) {
 			return BeliefLane(who)
 		}
 	}
@@ -161,7 +160,7 @@ func Evicts(v *model.View, f *model.Fault) bool {
 
 // PlaceOfNote is where a note of a log stands.
 func PlaceOfNote(v *model.View, n *history.Note) Place {
-	return Place{BeliefLane(v.Scope.Name(n.Node, 0)), "note " + n.Text}
+	return Place{BeliefLane(v.Scope.LaneHolder(v.Scope.Name(n.Node, 0))), "note " + n.Text}
 }
 
 // notes tells what else became of a node: on a client's lane, of its connection and its session.
@@ -170,7 +169,7 @@ func (s *story) notes() {
 		n := &s.v.History.Notes[i]
 		lane := NodeLane(n.Node)
 		if slices.ContainsFunc(s.v.History.Waits, func(w history.Wait) bool { return w.Client == n.Node }) || s.v.History.Logged {
-			lane = BeliefLane(s.v.Scope.Name(n.Node, 0))
+			lane = BeliefLane(s.v.Scope.LaneHolder(s.v.Scope.Name(n.Node, 0)))
 		}
 		s.add(Moment{
 			At: n.At, Place: Place{lane, "note " + n.Text}, order: OrderService, Who: n.Node, Text: n.Text, Weight: weightNote,
@@ -189,7 +188,7 @@ func (s *story) exits() {
 			}
 		}
 		s.add(Moment{
-			At: e.At, Place: Place{BeliefLane(s.v.Scope.Name(e.Client, 0)), "exit"}, order: OrderUnlock, Sign: timeline.SignDies, Who: e.Client,
+			At: e.At, Place: Place{BeliefLane(s.v.Scope.LaneHolder(s.v.Scope.Name(e.Client, 0))), "exit"}, order: OrderUnlock, Sign: timeline.SignDies, Who: e.Client,
 			Text: e.Text, Ink: paint.Amber, Weight: weightLoss,
 		}, ids...)
 	}

@@ -3,6 +3,7 @@ package moments
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
@@ -27,6 +28,17 @@ func GrantLane(who string) string { return who + " granted" }
 // NodeLane is the lane of what a server keeps.
 func NodeLane(node string) string { return node }
 
+// KeyLane is the lane of what a server keeps of one of several locks.
+func KeyLane(node, lock string) string { return strings.TrimSuffix(NodeLane(node)+" "+lock, " ") }
+
+// keyLane is the lane of what a server keeps of the lock of an acquisition.
+func keyLane(v *model.View, node string, id history.ID) string {
+	if !v.Several() {
+		return NodeLane(node)
+	}
+	return KeyLane(node, v.History.LockOf(id))
+}
+
 // Place is what a moment of the picture is known by: its lane, and what tells moments of one instant and lane apart, whatever
 // the run.
 type Place struct{ Lane, Key string }
@@ -45,13 +57,13 @@ func PlaceOfGrant(v *model.View, g *history.Grant) Place {
 }
 
 // PlaceOfCopy is where a server loses what it kept.
-func PlaceOfCopy(c *history.Copy) Place {
-	return Place{NodeLane(c.Node), fmt.Sprintf("copy %d", c.Acquisition)}
+func PlaceOfCopy(v *model.View, c *history.Copy) Place {
+	return Place{keyLane(v, c.Node, c.Acquisition), fmt.Sprintf("copy %d", c.Acquisition)}
 }
 
 // PlaceOfRemoval is where a release deletes what a server kept.
-func PlaceOfRemoval(r *history.Removal) Place {
-	return Place{NodeLane(r.Node), fmt.Sprintf("removal %d", r.By)}
+func PlaceOfRemoval(v *model.View, r *history.Removal) Place {
+	return Place{keyLane(v, r.Node, r.By), fmt.Sprintf("removal %d", r.By)}
 }
 
 // PlaceOfAccess is where the resource decides on an access.
@@ -88,7 +100,7 @@ func RegisterName(v *model.View, a *history.Access) string {
 
 // mark is how the storage lane calls the sender of an access: by the token, or else by the name.
 func mark(v *model.View, a *history.Access) string {
-	text := cmp.Or(tokenMark(a.Token), ":"+v.Holder(a.Acquisition, a.Client))
+	text := cmp.Or(tokenMark(a.Token), ":"+model.ClientOf(v.Holder(a.Acquisition, a.Client)))
 	if v.History.Registers > 1 {
 		text += fmt.Sprintf(".%d", a.Register)
 	}

@@ -32,8 +32,9 @@ func StepAt(v *model.View, at trace.Instant, order int, in Place) uint64 {
 
 // is reports whether a step is what a moment of the picture is about.
 func is(e *trace.Event, order int, in Place) bool {
-	node := e.Node == in.Lane || e.Peer == in.Lane
-	who, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimSuffix(in.Lane, BeliefLane("")), GrantLane("")), "/")
+	who, _, _ := strings.Cut(model.ClientOf(strings.TrimSuffix(strings.TrimSuffix(in.Lane, BeliefLane("")), GrantLane(""))), "/")
+	server, _, _ := strings.Cut(in.Lane, " ") // a lane of keys names the lock, too
+	node := e.Node == server || e.Peer == server
 	client := e.Node == who || e.Peer == who
 	switch order {
 	case OrderFault, OrderMessage:

@@ -16,6 +16,7 @@ func (t *narrator) claim() string {
 	switch p := t.violation.Property; {
 	case p == checker.ReleaseSafety:
 		return t.claimOfRelease()
+	case t.v.Several() && (p == checker.Progress || p == checker.Availability): // the checker says what it waits for
 	case p == checker.Progress || p == checker.Availability:
 		if w := t.waiting(); w != nil {
 			return fmt.Sprintf("%s has waited since %s", t.v.Waiter(w), t.ref(w.From, moments.Place{Lane: moments.BeliefLane(t.v.Waiter(w)), Key: ""}))
@@ -69,7 +70,7 @@ func (t *narrator) claimOfRelease() string {
 		return ""
 	}
 	r := &t.v.History.Removals[i]
-	at, who := t.ref(r.At, moments.PlaceOfRemoval(r)), t.v.Holder(r.By, r.Client)
+	at, who := t.ref(r.At, moments.PlaceOfRemoval(t.v, r)), t.v.Holder(r.By, r.Client)
 	if r.Again {
 		return fmt.Sprintf("%s's, on %s at %s", who, r.Node, at)
 	}

@@ -52,7 +52,7 @@ func Heading(r *model.Run) []string {
 	s := r.Case.Scenario
 	var parts []string
 	if slices.ContainsFunc(s.Clients, func(c scenarios.Client) bool { return c.Lock == (scenarios.OwnLock{}) }) {
-		parts = append(parts, r.Lock+term(r, &s.Lock))
+		parts = append(parts, terms(r, r.Lock))
 	}
 	for i := range s.Clients {
 		c := &s.Clients[i]

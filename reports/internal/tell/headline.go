@@ -17,18 +17,18 @@ func Headline(r *model.Run) (words string, weighs checker.Verdict, of checker.Pr
 	of = checker.MutualExclusion
 	switch v[checker.MutualExclusion] {
 	case checker.Violated:
-		words = "Two believed to hold the lock at once"
+		words = theSame(r, "Two believed to hold the lock at once")
 	case checker.Held:
-		words = "Never did two believe to hold the lock at once" + onlyJust(r, checker.MutualExclusion)
+		words = theSame(r, "Never did two believe to hold the lock at once") + onlyJust(r, checker.MutualExclusion)
 	case checker.Vacuous:
 		words = "Two holders at once were never near"
 	case checker.NotJudged, checker.Undecided:
-		words = "Whether two held the lock at once is not known"
+		words = theSame(r, "Whether two held the lock at once is not known")
 	}
 	broken := brokenPromise(r)
 	if broken != checker.PropertyCount {
 		of = broken
-		words += "; yet " + promises[broken]
+		words += "; yet " + the(r, promises[broken])
 	}
 	switch v[checker.Resource] {
 	case checker.Violated:
@@ -47,7 +47,7 @@ func Headline(r *model.Run) (words string, weighs checker.Verdict, of checker.Pr
 	case checker.Vacuous, checker.Undecided:
 	}
 	if v[checker.Progress] == checker.Violated {
-		words += "; somebody waited " + howLong(r)
+		words += "; somebody waited " + howLong(r) + inDeadlock(r)
 		if v[of] != checker.Violated {
 			of = checker.Progress
 		}

@@ -122,7 +122,7 @@ func (n *Narrative) Kept() string {
 	found := &r.Report.Verdicts
 	var list []string
 	if found[checker.MutualExclusion] == checker.Violated && found[checker.ExclusionAtService] == checker.Held {
-		list = append(list, "the service never granted the lock to two at once")
+		list = append(list, theSame(r, "the service never granted the lock to two at once"))
 	}
 	if found[checker.MutualExclusion] == checker.Violated && found[checker.FencingOrder] == checker.Held {
 		list = append(list, "tokens grew from grant to grant")

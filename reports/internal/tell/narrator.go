@@ -98,6 +98,9 @@ var tellers = [checker.PropertyCount]func(*narrator){
 
 // narrate explains violations of one run together: what they have in common is told once.
 func (t *narrator) narrate(list []*checker.Violation) string {
+	if t.v.Several() {
+		return t.several(list)
+	}
 	t.violations = list
 	for _, x := range list {
 		t.violation, t.until = x, x.At

@@ -270,14 +270,14 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 	switch {
 	case c.Gone == history.Wiped && t.wipedInCrash(c) != nil:
 	case c.Gone == history.Wiped:
-		t.tell(c.To, moments.OrderLoss, c.Node, strings.Replace(moments.WipeWords(t.v, c, who), " dataset,", " dataset"+here+",", 1), moments.PlaceOfCopy(c))
+		t.tell(c.To, moments.OrderLoss, c.Node, strings.Replace(moments.WipeWords(t.v, c, who), " dataset,", " dataset"+here+",", 1), moments.PlaceOfCopy(t.v, c))
 	case t.v.ToldToDelete(c):
 	case c.Gone == history.Evicted:
-		t.tell(c.To, moments.OrderLoss, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", moments.PlaceOfCopy(c))
+		t.tell(c.To, moments.OrderLoss, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", moments.PlaceOfCopy(t.v, c))
 	case c.Gone == history.Overwritten:
 		t.overwrites(c, who)
 	case t.v.TooEarly(c):
-		t.tellOf(c.To, moments.OrderLoss, t.v.EntryOf(who), "expires too early", c.Node, moments.PlaceOfCopy(c))
+		t.tellOf(c.To, moments.OrderLoss, t.v.EntryOf(who), "expires too early", c.Node, moments.PlaceOfCopy(t.v, c))
 	}
 }
 
@@ -306,7 +306,7 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		if e != nil && t.v.Servers().Entry() != "lock" {
 			who += "'s " + overwriter(e)
 		}
-		t.tellOf(c.To, moments.OrderLoss, who, what, c.Node, moments.PlaceOfCopy(c))
+		t.tellOf(c.To, moments.OrderLoss, who, what, c.Node, moments.PlaceOfCopy(t.v, c))
 		if e != nil {
 			t.clauses[len(t.clauses)-1].step = e.Seq
 			t.wrong(e.What, "overwrites another's")
@@ -336,13 +336,13 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	}
 	switch {
 	case r.Again:
-		t.tellOf(r.At, moments.OrderService, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, moments.PlaceOfRemoval(r))
+		t.tellOf(r.At, moments.OrderService, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, moments.PlaceOfRemoval(t.v, r))
 	case by != nil && by.Outcome == history.OK:
 		t.acquires(by)
 		t.leaves(by, r.At)
-		t.tellOf(r.At, moments.OrderService, release, verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(r))
+		t.tellOf(r.At, moments.OrderService, release, verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
 	default:
-		t.tellOf(r.At, moments.OrderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(r))
+		t.tellOf(r.At, moments.OrderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
 	}
 	t.compares(r, by)
 }

@@ -38,7 +38,7 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	m, nth := request(t.v, c)
 	a := t.v.History.Acquisition(c.Acquisition)
 	if m == nil || a == nil {
-		t.tell(c.From, moments.OrderService, t.v.EntryOf(who), "is made", moments.PlaceOfCopy(c))
+		t.tell(c.From, moments.OrderService, t.v.EntryOf(who), "is made", moments.PlaceOfCopy(t.v, c))
 		return
 	}
 	outcome := ""
@@ -59,7 +59,7 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	case a.Returned != trace.Never && a.Returned < answered:
 		outcome = ", and times out before its answer arrives"
 	}
-	t.tell(c.From, moments.OrderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, moments.PlaceOfCopy(c))
+	t.tell(c.From, moments.OrderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, moments.PlaceOfCopy(t.v, c))
 }
 
 // omitted says what should have deleted an entry that stays.

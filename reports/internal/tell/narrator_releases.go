@@ -44,7 +44,7 @@ func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
 		}
 		if e := requestAt(t.v, c.Node, a.Client, c.To); e != nil {
 			t.tellOf(c.To, moments.OrderService, "a release ("+e.What+") of "+a.Client, "deletes "+t.v.EntryOf(t.who(a))+here+
-				" while "+t.who(a)+" is still in its critical section", c.Node, moments.PlaceOfCopy(c).Ended())
+				" while "+t.who(a)+" is still in its critical section", c.Node, moments.PlaceOfCopy(t.v, c).Ended())
 			t.wrong(e.What, "deletes its own too early")
 			return true
 		}
@@ -90,7 +90,7 @@ func (t *narrator) compares(r *history.Removal, by *history.Acquisition) {
 	default:
 		why = ": a DEL does not compare whose key it is"
 	}
-	t.conclude(r.At, why, moments.PlaceOfRemoval(r))
+	t.conclude(r.At, why, moments.PlaceOfRemoval(t.v, r))
 }
 
 // looked reports whether a release read the key before it deleted it.
@@ -115,7 +115,7 @@ func (t *narrator) shortens(r *history.Removal, who, whose string) {
 		what = who + "'s " + e.What
 		t.wrong(e.What, "shortens another's")
 	}
-	t.tellOf(r.At, moments.OrderService, what, "gives "+t.v.EntryOf(whose)+" an earlier end", r.Node, moments.PlaceOfRemoval(r))
+	t.tellOf(r.At, moments.OrderService, what, "gives "+t.v.EntryOf(whose)+" an earlier end", r.Node, moments.PlaceOfRemoval(t.v, r))
 }
 
 // refused reports whether a server refused a request: it answered nil, zero, or an error.

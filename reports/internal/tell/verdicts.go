@@ -67,9 +67,9 @@ func Note(r *model.Run, p checker.Property, v checker.Verdict) string {
 			}
 		}
 		if n > 1 {
-			return fmt.Sprintf("%s, %d in all", kind, n)
+			return fmt.Sprintf("%s%s, %d in all", kind, ofLocks(r, p, v), n)
 		}
-		return kind
+		return kind + ofLocks(r, p, v)
 	case checker.NotJudged, checker.Undecided:
 	}
 	return model.Reason(r, p)

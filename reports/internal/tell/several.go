@@ -1,0 +1,96 @@
+package tell
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// Runs of several locks are told in the checker's sentences: what the narrator knows of how things come about, it knows of one lock,
+// and a client that holds one lock while it waits for another would be told of wrongly.
+
+// several tells of violations of a run of several locks, and of the deadlocks that none of them tells of.
+func (t *narrator) several(list []*checker.Violation) string {
+	var text []string
+	add := func(sentence string) {
+		if sentence = told(t.v, sentence); !t.beginsWithName(sentence) {
+			sentence = wording.Capital(sentence)
+		}
+		text = append(text, sentence+".")
+	}
+	deadlocks := t.v.Run.Report.Deadlocks
+	for i := range deadlocks {
+		d := &deadlocks[i]
+		if !slices.ContainsFunc(list, func(x *checker.Violation) bool { return strings.Contains(x.Text, d.Text) }) {
+			add("deadlock at " + d.From.String() + ": " + d.Text)
+		}
+	}
+	byTime := func(a, b *checker.Violation) int { return cmp.Compare(a.At, b.At) }
+	for _, x := range slices.SortedStableFunc(slices.Values(list), byTime) {
+		add(x.Text)
+	}
+	return strings.Join(text, " ")
+}
+
+// the is "the lock", or "a lock" where there are several.
+func the(r *model.Run, words string) string {
+	if len(r.Report.Locks) == 0 {
+		return words
+	}
+	return strings.Replace(words, "the lock", "a lock", 1)
+}
+
+// theSame is "the lock", or "the same lock" where there are several.
+func theSame(r *model.Run, words string) string {
+	if len(r.Report.Locks) == 0 {
+		return words
+	}
+	return strings.Replace(words, "the lock", "the same lock", 1)
+}
+
+// inDeadlock says of a wait that it was in a circle of clients that wait for each other.
+func inDeadlock(r *model.Run) string {
+	for i := range r.Report.Violations {
+		if x := &r.Report.Violations[i]; x.Property == checker.Progress && x.Kind == checker.DeadlockKind {
+			return " in a deadlock"
+		}
+	}
+	return ""
+}
+
+// of names the locks of which a property has some verdict, where there are several: " of x and y".
+func ofLocks(r *model.Run, p checker.Property, v checker.Verdict) string {
+	var names []string
+	for i := range r.Report.Locks {
+		if l := &r.Report.Locks[i]; l.Verdicts[p] == v {
+			names = append(names, l.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " of " + wording.Listing(names)
+}
+
+// terms say for how long the locks of a scenario are granted: all alike, or each by its name.
+func terms(r *model.Run, lock string) string {
+	s := r.Case.Scenario
+	if len(s.Named) == 0 {
+		return lock + term(r, &s.Lock)
+	}
+	names, each, alike := []string{}, []string{}, true
+	for i := range s.Named {
+		l := s.LockNamed(&scenarios.Client{}, s.Named[i].Name)
+		alike = alike && l.TTL == s.Lock.TTL
+		names, each = append(names, l.Key), append(each, l.Key+term(r, &l))
+	}
+	if alike {
+		return lock + term(r, &s.Lock) + " on " + wording.Listing(names)
+	}
+	return lock + " on " + wording.Listing(each)
+}
