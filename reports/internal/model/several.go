@@ -7,7 +7,7 @@ import (
 	"github.com/locksim/locksim/history"
 )
 
-// Runs of several locks. Whoever holds or waits is then named with the lock, "a on x", so that each client has lanes of its own
+// Runs of several locks. A client that holds or waits for one is then named with that lock, "a on x", so that each client has lanes of its own
 // for every lock that it takes; what compares holders compares those of one lock. A run of one lock has no such names.
 
 // onLock joins the name of a client or task with that of a lock. Neither name has blanks.

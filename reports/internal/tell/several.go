@@ -2,6 +2,7 @@ package tell
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,11 +15,14 @@ import (
 // Runs of several locks are told in the checker's sentences: what the narrator knows of how things come about, it knows of one lock,
 // and a client that holds one lock while it waits for another would be told of wrongly.
 
+// unnumbered leaves out which acquisition the checker means: "a (acquisition 1)" is a, "a (acquisition 1, token 33)" is a (token 33).
+var unnumbered = regexp.MustCompile(`( \()acquisition \d+, | \(acquisition \d+\)`)
+
 // several tells of violations of a run of several locks, and of the deadlocks that none of them tells of.
 func (t *narrator) several(list []*checker.Violation) string {
 	var text []string
 	add := func(sentence string) {
-		if sentence = told(t.v, sentence); !t.beginsWithName(sentence) {
+		if sentence = unnumbered.ReplaceAllString(told(t.v, sentence), "$1"); !t.beginsWithName(sentence) {
 			sentence = wording.Capital(sentence)
 		}
 		text = append(text, sentence+".")
