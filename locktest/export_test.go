@@ -23,7 +23,7 @@ func FirstBreach(newLock locks.Builder, o Options) (schedule int, text string, e
 	}
 	var r player
 	defer r.Close()
-	if b := s.hunt(&r); b != nil {
+	if b := s.firstBreach(&r); b != nil {
 		return b.schedule, b.text, nil
 	}
 	return 0, "", nil

@@ -98,14 +98,14 @@ func Check(newLock locks.Builder, o Options) (*Finding, error) {
 func checkSubject(s *subject) (*Finding, error) {
 	var r player
 	defer r.Close()
-	if b := s.hunt(&r); b != nil {
+	if b := s.firstBreach(&r); b != nil {
 		return newFinding(&r, s, b), nil
 	}
 	return nil, nil
 }
 
-// hunt plays schedules until a promise is broken; nil if all are kept.
-func (s *subject) hunt(r *player) *breach {
+// firstBreach plays schedules until a promise is broken; nil if all are kept.
+func (s *subject) firstBreach(r *player) *breach {
 	list := s.promises()
 	tallies := make([]tally, len(list))
 	for _, part := range []part{brief, atLength} {

@@ -20,7 +20,7 @@ func (s *subject) never(list []pledge, tallies []tally) string {
 	}
 	var kinds, promises, parts []string
 	for _, k := range search.Kinds() {
-		on := func(p pledge) bool { return slices.Contains(p.Menu.Faults, k) }
+		on := func(p pledge) bool { return slices.Contains(p.Model.Faults, k) }
 		if k.CanHit(&servers) && !slices.ContainsFunc(list, on) {
 			kinds = append(kinds, k.String())
 		}

@@ -9,17 +9,17 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// allows reports whether a scenario is one in which the promise is to be kept: what is drawn from the menu is, and what
+// allows reports whether a scenario is one in which the promise is to be kept: what is drawn from the fault model is, and what
 // is made of that, or has been saved for another lock, need not be. A right lock may be broken by any other.
 func (p *pledge) allows(s *scenarios.Scenario) bool {
-	return p.allowsServers(&s.Servers) && slices.Contains(p.Menu.TTLs, s.Lock.TTL) && p.allowsClocks(s) &&
-		(p.Menu.Within == 0 || p.spent(s) <= s.Lock.TTL/100*time.Duration(p.Menu.Within)) &&
+	return p.allowsServers(&s.Servers) && slices.Contains(p.Model.TTLs, s.Lock.TTL) && p.allowsClocks(s) &&
+		(p.Model.Within == 0 || p.spent(s) <= s.Lock.TTL/100*time.Duration(p.Model.Within)) &&
 		(p.Keeps == nil || p.Keeps(s))
 }
 
-// allowsServers reports whether servers are on the menu. Too few of them cannot survive what more can.
+// allowsServers reports whether servers are in the fault model. Too few of them cannot survive what more can.
 func (p *pledge) allowsServers(v *scenarios.Servers) bool {
-	m, facts := &p.Menu, v.Facts()
+	m, facts := &p.Model, v.Facts()
 	switch {
 	case v.Kind != m.Servers:
 		return false
@@ -44,14 +44,14 @@ func offers[T comparable](list []T, x, usual T) bool {
 	return slices.Contains(list, x) || len(list) == 0 && x == usual
 }
 
-// allowsClocks reports whether no clock runs faster or slower than the menu has it.
+// allowsClocks reports whether no clock runs faster or slower than the fault model has it.
 func (p *pledge) allowsClocks(s *scenarios.Scenario) bool {
-	far := func(rate int64) bool { return max(rate, -rate) > p.Menu.Drift }
+	far := func(rate int64) bool { return max(rate, -rate) > p.Model.Drift }
 	return !slices.ContainsFunc(s.Clocks, func(c scenarios.Clock) bool { return far(c.Rate) }) &&
 		!slices.ContainsFunc(s.Faults, func(f sim.Fault) bool { return far(f.Action.Rate) })
 }
 
-// spent is how long sections and faults can hold somebody up together, as the menu counts it: a cut twice, and so the time
+// spent is how long sections and faults can hold somebody up together, as the fault model counts it: a cut twice, and so the time
 // that a server is down.
 func (p *pledge) spent(s *scenarios.Scenario) time.Duration {
 	longest, clients := time.Duration(0), []string(nil)
@@ -62,7 +62,7 @@ func (p *pledge) spent(s *scenarios.Scenario) time.Duration {
 			longest = max(longest, *c.Write)
 		}
 	}
-	if p.Menu.Renewed {
+	if p.Model.Renewed {
 		longest = 0
 	}
 	for i := range s.Faults {

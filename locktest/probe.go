@@ -182,14 +182,14 @@ func (p *prober) playAll(clients []scenarios.Client, faults ...sim.Fault) (*sigh
 	}
 	seen := &sightings{}
 	a := p.algorithm(recorded(p.build, seen))
-	menu := search.Menu{Lock: a.Name, Servers: p.kind, Masters: []int{p.masters}}
+	model := search.FaultModel{Lock: a.Name, Servers: p.kind, Masters: []int{p.masters}}
 	if p.replicas > 0 {
-		menu.Masters, menu.Replicas = nil, []int{p.replicas}
+		model.Masters, model.Replicas = nil, []int{p.replicas}
 	}
 	if p.ttl > 0 {
-		menu.TTLs = []time.Duration{p.ttl}
+		model.TTLs = []time.Duration{p.ttl}
 	}
-	s := search.Generate(search.FromBytes(nil), menu)
+	s := search.Generate(search.FromBytes(nil), model)
 	s.Clients, s.Faults, s.Until = clients, faults, probeTime
 	s.Bounds = scenarios.Bounds{Steps: probeSteps, Messages: probeSteps}
 	plan, err := harness.Compile(s.Cases()[0], harness.Options{Instead: &a})

@@ -93,9 +93,9 @@ func (s *subject) promises() []pledge {
 	return list
 }
 
-// narrow leaves on the menu what the options allow.
+// narrow leaves in the fault model what the options allow.
 func (o *Options) narrow(p *promise.Promise) {
-	m := &p.Menu
+	m := &p.Model
 	if only := o.faults(); only != nil {
 		m.Faults, m.Storage = common(m.Faults, only), common(m.Storage, only)
 		p.Focus = slices.Clone(p.Focus)
@@ -118,7 +118,7 @@ func common(list, only []search.Kind) []search.Kind {
 
 // draw draws a scenario for the promise.
 func (p *pledge) draw(src search.Source) *scenarios.Scenario {
-	m := p.Menu
+	m := p.Model
 	// Two faults that aim at one acquisition are a focus of their own, and so are clients that come between a loss and its notice.
 	choices := []func(){func() {}}
 	for i := range p.Focus {

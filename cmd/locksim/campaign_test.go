@@ -162,7 +162,7 @@ func TestCampaignThatIsInterruptedSaysSo(t *testing.T) {
 
 func TestCampaignSavesWhatItFinds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "found")
-	broken := claims.Claim{Name: "set-nx-ex-del-misdelete", Property: checker.ReleaseSafety, Menu: search.Menu{
+	broken := claims.Claim{Name: "set-nx-ex-del-misdelete", Property: checker.ReleaseSafety, Model: search.FaultModel{
 		Lock: "set-nx-ex-del", Faults: []search.Kind{search.ClientPause},
 	}}
 	var out, complaints bytes.Buffer

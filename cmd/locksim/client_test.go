@@ -227,14 +227,14 @@ func playedOnce(t *testing.T, s *scenarios.Scenario, lock *locks.Algorithm, seed
 	return result
 }
 
-func TestAProgramOfOnesOwnIsHuntedInByItsFolder(t *testing.T) {
+func TestAProgramOfOnesOwnIsFuzzedByItsFolder(t *testing.T) {
 	dir := t.TempDir()
 	ledger := filepath.Join(dir, "ledger")
-	hunt := []string{"fuzz", "--client", mine, "--runs", "16", "--faults", "none", "--save", dir, "--ledger", ledger}
+	campaign := []string{"fuzz", "--client", mine, "--runs", "16", "--faults", "none", "--save", dir, "--ledger", ledger}
 	if !long.Enabled() {
-		hunt = append(hunt, "--property", "survival") // to minimize what else is found takes most of the time
+		campaign = append(campaign, "--property", "survival") // to minimize what else is found takes most of the time
 	}
-	code, out, problems := said(t, hunt...)
+	code, out, problems := said(t, campaign...)
 	require.Contains(t, []int{exitOK, exitDiffers}, code, problems)
 	require.Contains(t, out, "16 runs of "+mine)
 	require.Contains(t, problems, "compiled to WebAssembly")
@@ -247,7 +247,7 @@ func TestAProgramOfOnesOwnIsHuntedInByItsFolder(t *testing.T) {
 	other := bytes.ReplaceAll(text, []byte(digest), []byte("another"))
 	other = regexp.MustCompile(`(?m) [0-9a-f]{8}$`).ReplaceAll(other, nil) // as ledgers without checksums have it
 	require.NoError(t, os.WriteFile(ledger, other, 0o644))
-	code, _, problems = said(t, append(hunt, "--resume")...)
+	code, _, problems = said(t, append(campaign, "--resume")...)
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, problems, "program another, not "+digest)
 }
@@ -288,11 +288,11 @@ const fragile = "../../clients/testdata/fragile"
 // The program panics when a request is not answered in time, which takes a fault.
 func TestAProgramThatEndsItselfIsFoundAndToldWithItsOutput(t *testing.T) {
 	dir := t.TempDir()
-	hunt := []string{"fuzz", "--client", fragile, "--runs", "64", "--save", dir, "--format", "json"}
+	campaign := []string{"fuzz", "--client", fragile, "--runs", "64", "--save", dir, "--format", "json"}
 	if !long.Enabled() {
-		hunt = append(hunt, "--property", "survival") // to minimize what else is found takes most of the time
+		campaign = append(campaign, "--property", "survival") // to minimize what else is found takes most of the time
 	}
-	code, out, problems := said(t, hunt...)
+	code, out, problems := said(t, campaign...)
 	require.Equal(t, exitDiffers, code, problems)
 	var r struct {
 		Findings []struct{ Property, Cause, Kind, Scenario, Story, Output string }

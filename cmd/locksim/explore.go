@@ -70,7 +70,7 @@ as much as the time allows), 130 interrupted.
 // exploreOptions are the flags of explore.
 type exploreOptions struct {
 	caseFlags
-	report                  huntReport
+	report                  findingsFlags
 	most                    count
 	within                  duration
 	full, toFirst, progress boolFlag

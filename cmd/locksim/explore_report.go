@@ -26,7 +26,7 @@ type explored struct {
 }
 
 // reportExplored prints the result of an exploration, and returns its exit code.
-func (c *call) reportExplored(e *explored, o *huntReport) int {
+func (c *call) reportExplored(e *explored, o *findingsFlags) int {
 	err := c.write("", func(out *output) error {
 		switch o.format.value {
 		case "json":
@@ -68,10 +68,10 @@ func (e *explored) text(w io.Writer, o reports.TextOptions) error {
 	for _, line := range baseInLines(base.Scenario) {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
-	if len(e.Menu) > 0 {
+	if len(e.Model) > 0 {
 		fmt.Fprintln(w, "fault model")
 	}
-	for _, line := range e.Menu {
+	for _, line := range e.Model {
 		kind, what, _ := strings.Cut(line, ": ")
 		fmt.Fprintf(w, "  %-21s %s\n", kind, what)
 	}
@@ -195,8 +195,8 @@ func (e *explored) conclusion() string {
 
 // kinds lists the fault kinds of the fault model.
 func (e *explored) kinds() string {
-	list := make([]string, len(e.Menu))
-	for i, line := range e.Menu {
+	list := make([]string, len(e.Model))
+	for i, line := range e.Model {
 		list[i], _, _ = strings.Cut(line, ": ")
 	}
 	return strings.Join(list, ", ")
@@ -227,7 +227,7 @@ type exploreDocument struct {
 	Fencing     string             `json:"fencing"`
 	Digest      string             `json:"digest"` // of the base's run
 	Variations  []string           `json:"variations,omitempty"`
-	Menu        []string           `json:"menu"`
+	Model       []string           `json:"menu"`
 	NeverDrawn  []string           `json:"never_drawn,omitempty"`
 	MaxFaults   int                `json:"max_faults"`
 	Schedules   int                `json:"schedules"`
@@ -257,7 +257,7 @@ type levelDocument struct {
 func (e *explored) json(w io.Writer) error {
 	d := exploreDocument{
 		Schema: "locksim.explore/1", Base: e.subject(), Style: e.Base.Style.String(), Fencing: e.Base.Fencing.String(),
-		Digest: fmt.Sprintf("%#016x", e.Digest), Menu: append([]string{}, e.Menu...), MaxFaults: e.Most,
+		Digest: fmt.Sprintf("%#016x", e.Digest), Model: append([]string{}, e.Model...), MaxFaults: e.Most,
 		Schedules: e.Schedules(), Played: e.Played(), Merged: e.Merged(),
 		PerSecond: perSecond(uint64(e.Played()), e.took),
 		Complete:  e.Complete, Interrupted: e.interrupted, Findings: []findingDocument{},

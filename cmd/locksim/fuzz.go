@@ -80,7 +80,7 @@ Exit codes: 0 no violation, 1 a violation, 2 wrong usage, 3 some runs were incon
 
 // fuzzOptions are the flags of fuzz.
 type fuzzOptions struct {
-	report                    huntReport
+	report                    findingsFlags
 	effort                    effort
 	runs, drift               count
 	within                    duration
@@ -158,14 +158,14 @@ func runFuzz(c *call) int {
 	if err != nil {
 		return c.failures(err)
 	}
-	var hunt *fuzz.Hunt
-	if !c.promptly(func() { hunt, err = fuzz.New(config, c.locks) }) {
+	var campaign *fuzz.Campaign
+	if !c.promptly(func() { campaign, err = fuzz.New(config, c.locks) }) {
 		return exitInterrupted
 	}
 	if err != nil {
 		return c.failures(err)
 	}
-	return (&hunter{call: c, o: o, hunt: hunt}).play()
+	return (&fuzzer{call: c, o: o, campaign: campaign}).play()
 }
 
 // drawing lists the flags on which the run with a given number depends.

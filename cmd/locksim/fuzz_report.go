@@ -18,8 +18,8 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// huntReport is the flags that say where findings go, and how they look.
-type huntReport struct {
+// findingsFlags is the flags that say where findings go, and how they look.
+type findingsFlags struct {
 	jobs     count
 	save     string
 	pictures boolFlag
@@ -27,7 +27,7 @@ type huntReport struct {
 	look     look
 }
 
-func (o *huntReport) addTo(fs *flag.FlagSet, e env) {
+func (o *findingsFlags) addTo(fs *flag.FlagSet, e env) {
 	o.jobs = count{min(max(e.jobs, 1), maxJobs), 1, maxJobs}
 	o.format = choice{"text", []string{"text", "json", "github"}}
 	fs.Var(&o.jobs, "jobs", "")
@@ -38,14 +38,14 @@ func (o *huntReport) addTo(fs *flag.FlagSet, e env) {
 	o.look.addTo(fs)
 }
 
-// huntResult is what came of a campaign.
-type huntResult struct {
-	hunt        *fuzz.Hunt
+// campaignResult is what came of a campaign.
+type campaignResult struct {
+	campaign    *fuzz.Campaign
 	tally       *fuzz.Tally
 	perSecond   uint64
 	interrupted bool
 	picture     bool // show more than the story
-	findings    []huntFinding
+	findings    []fuzzFinding
 	causes      [][]int       // indices of findings that have one cause
 	left        fuzz.Left     // what was not made minimal
 	neverDrawn  []search.Kind // of the kinds of faults that could be
@@ -53,8 +53,8 @@ type huntResult struct {
 	undecided   *undecidedRun // nil if there is none
 }
 
-// huntFinding is a finding that has been saved.
-type huntFinding struct {
+// fuzzFinding is a finding that has been saved.
+type fuzzFinding struct {
 	fuzz.Finding
 	shown finding
 }
@@ -74,8 +74,8 @@ type effort struct {
 
 // complete makes what was found minimal, and saves it. An interrupt that has ended the campaign does not end this; the next
 // one does, and what is found then is saved as it is.
-func (c *call) complete(r *huntResult, o *huntReport, e *effort, p *progress) error {
-	work := r.hunt.UsualEffort(r.tally, o.jobs.value)
+func (c *call) complete(r *campaignResult, o *findingsFlags, e *effort, p *progress) error {
+	work := r.campaign.UsualEffort(r.tally, o.jobs.value)
 	until, stop := c.nextInterrupt(r.interrupted)
 	defer stop()
 	if bool(e.all) {
@@ -83,7 +83,7 @@ func (c *call) complete(r *huntResult, o *huntReport, e *effort, p *progress) er
 	}
 	p.say("minimizing findings")
 	work.Progress = func(runs int) { p.count("minimizing findings", runs) }
-	found, err := r.hunt.Findings(until, work, r.tally)
+	found, err := r.campaign.Findings(until, work, r.tally)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *call) complete(r *huntResult, o *huntReport, e *effort, p *progress) er
 				return err
 			}
 		}
-		r.findings = append(r.findings, huntFinding{f, shown})
+		r.findings = append(r.findings, fuzzFinding{f, shown})
 	}
 	if r.tally.Undecided > 0 {
 		r.undecided, err = c.saveUndecided(r, o)
@@ -115,11 +115,11 @@ func (c *call) complete(r *huntResult, o *huntReport, e *effort, p *progress) er
 }
 
 // saveUndecided saves the scenario of the first run of which not all can be said.
-func (c *call) saveUndecided(r *huntResult, o *huntReport) (*undecidedRun, error) {
+func (c *call) saveUndecided(r *campaignResult, o *findingsFlags) (*undecidedRun, error) {
 	var runner harness.Runner
 	defer runner.Close()
 	n := r.tally.FirstUndecided
-	which, why := r.hunt.Undecided(&runner, n)
+	which, why := r.campaign.Undecided(&runner, n)
 	s := *which.Scenario
 	s.Styles, s.Resource.Fencing = []history.Style{which.Style}, []history.Fencing{which.Fencing}
 	if len(harness.RefuseModes(&s, harness.Options{Locks: c.locks})) > 0 {
@@ -131,7 +131,7 @@ func (c *call) saveUndecided(r *huntResult, o *huntReport) (*undecidedRun, error
 }
 
 // report prints what came of a campaign, and returns its exit code.
-func (c *call) report(r *huntResult, o *huntReport) int {
+func (c *call) report(r *campaignResult, o *findingsFlags) int {
 	err := c.write("", func(out *output) error {
 		switch o.format.value {
 		case "json":
@@ -160,7 +160,7 @@ func (c *call) report(r *huntResult, o *huntReport) int {
 }
 
 // shown are the findings as they are shown.
-func (r *huntResult) shown() []finding {
+func (r *campaignResult) shown() []finding {
 	list := make([]finding, len(r.findings))
 	for i := range r.findings {
 		list[i] = r.findings[i].shown
@@ -168,8 +168,8 @@ func (r *huntResult) shown() []finding {
 	return list
 }
 
-// huntDocument is the result as JSON.
-type huntDocument struct {
+// fuzzDocument is the result as JSON.
+type fuzzDocument struct {
 	Schema      string             `json:"schema"`
 	Lock        string             `json:"lock"`
 	Beside      []string           `json:"beside,omitempty"`
@@ -245,9 +245,9 @@ type propertyDocument struct {
 }
 
 // json writes all that is known.
-func (r *huntResult) json(w io.Writer) error {
-	d := huntDocument{
-		Schema: "locksim.fuzz/1", Lock: r.hunt.Config.Lock, Beside: r.hunt.Config.Beside, Runs: r.tally.Runs, PerSecond: r.perSecond,
+func (r *campaignResult) json(w io.Writer) error {
+	d := fuzzDocument{
+		Schema: "locksim.fuzz/1", Lock: r.campaign.Config.Lock, Beside: r.campaign.Config.Beside, Runs: r.tally.Runs, PerSecond: r.perSecond,
 		Violated: r.tally.Violated, Interrupted: r.interrupted, Findings: []findingDocument{}, Undecided: r.undecided,
 	}
 	for i := range r.findings {
@@ -267,7 +267,7 @@ func (r *huntResult) json(w io.Writer) error {
 	for _, k := range r.neverDrawn {
 		d.NeverDrawn = append(d.NeverDrawn, k.String())
 	}
-	for _, p := range r.hunt.Config.Properties {
+	for _, p := range r.campaign.Config.Properties {
 		share := r.tally.Properties[p]
 		d.Properties = append(d.Properties, propertyDocument{p.String(), share.Judged, share.AtRisk})
 	}

@@ -24,10 +24,10 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// misdelete is a hunt that finds something, quickly.
+// misdelete is a campaign that finds something, quickly.
 func misdelete(more ...string) []string {
-	hunt := []string{"fuzz", "set-nx-ex-del", "--faults", "client-pause", "--property", "release-safety"}
-	return append(hunt, more...)
+	campaign := []string{"fuzz", "set-nx-ex-del", "--faults", "client-pause", "--property", "release-safety"}
+	return append(campaign, more...)
 }
 
 // speedOfFuzz is what differs from one campaign to the next.
@@ -168,8 +168,8 @@ func TestFuzzDrawsNoFaultsIfToldSo(t *testing.T) {
 // Of many causes the first are printed, each with what else it violates.
 func TestFuzzPrintsWhatItFoundCauseByCause(t *testing.T) {
 	t.Chdir(t.TempDir())
-	r, c, out := huntOf(t, "set-nx-ex-del", "--faults", "client-pause,evict", "--runs", "300", "--save", "found")
-	require.Equal(t, exitDiffers, c.report(r, &huntReport{save: "found"}))
+	r, c, out := campaignOf(t, "set-nx-ex-del", "--faults", "client-pause,evict", "--runs", "300", "--save", "found")
+	require.Equal(t, exitDiffers, c.report(r, &findingsFlags{save: "found"}))
 	text := out.String()
 	require.Contains(t, text, "cause: a release that ends another's grant; ")
 	require.Contains(t, text, "cause: evict server; ")
@@ -184,28 +184,28 @@ func TestFuzzPrintsWhatItFoundCauseByCause(t *testing.T) {
 	out.Reset()
 	r.causes = slices.Repeat([][]int{{0}}, mostCauses+2)
 	r.causes[0] = slices.Repeat([]int{0}, mostAlso+4)
-	c.report(r, &huntReport{save: "found"})
+	c.report(r, &findingsFlags{save: "found"})
 	require.Contains(t, out.String(), "    and 3 more findings of this cause, saved in found\n")
 	require.Contains(t, out.String(), "  and 2 more causes: 2 findings saved in found\n    "+
 		r.findings[0].Property.String()+", "+r.findings[0].Counterexample.Cause()+" ("+counted(r.findings[0].Hits, "hit")+"): "+r.findings[0].Counterexample.Scenario.Title+
 		"\n      locksim run found/")
 }
 
-// huntOf hunts, and makes minimal what was found.
-func huntOf(t *testing.T, lock string, flags ...string) (*huntResult, *call, *bytes.Buffer) {
+// campaignOf runs a campaign, and makes minimal what was found.
+func campaignOf(t *testing.T, lock string, flags ...string) (*campaignResult, *call, *bytes.Buffer) {
 	t.Helper()
 	o := &fuzzOptions{}
 	_, err := parseFlags(fuzzFlags(o, plainEnv()), flags)
 	require.NoError(t, err)
 	config, err := (&call{}).config(o, lock)
 	require.NoError(t, err)
-	hunt, err := fuzz.New(config, locks.Set{})
+	campaign, err := fuzz.New(config, locks.Set{})
 	require.NoError(t, err)
 	out := &bytes.Buffer{}
-	h := &hunter{call: &call{ctx: t.Context(), env: plainEnv(), stdout: out, stderr: out}, o: o, hunt: hunt}
+	h := &fuzzer{call: &call{ctx: t.Context(), env: plainEnv(), stdout: out, stderr: out}, o: o, campaign: campaign}
 	h.progress = &progress{}
-	require.NoError(t, h.campaign(fuzz.Plan{Runs: uint64(o.runs.value), Jobs: 2}, time.Time{}))
-	r := &huntResult{hunt: hunt, tally: &h.tally}
+	require.NoError(t, h.run(fuzz.Plan{Runs: uint64(o.runs.value), Jobs: 2}, time.Time{}))
+	r := &campaignResult{campaign: campaign, tally: &h.tally}
 	require.NoError(t, h.complete(r, &o.report, &o.effort, h.progress))
 	return r, h.call, out
 }
@@ -213,12 +213,12 @@ func huntOf(t *testing.T, lock string, flags ...string) (*huntResult, *call, *by
 // Violations that were not minimized are listed, and are not a pass.
 func TestFuzzTellsWhatItHasNotMadeMinimal(t *testing.T) {
 	t.Chdir(t.TempDir())
-	r, c, out := huntOf(t, "set-nx-ex-del", "--faults", "client-pause", "--property", "release-safety", "--runs", "50")
+	r, c, out := campaignOf(t, "set-nx-ex-del", "--faults", "client-pause", "--property", "release-safety", "--runs", "50")
 	require.Empty(t, r.left.Cores)
 	hits := r.tally.Of(checker.ReleaseSafety)
 	left := fuzz.LeftCore{Core: fuzz.Core{Property: checker.ReleaseSafety, Kind: "released another's lock"}, Hits: hits}
 	r.findings, r.causes, r.left, r.again = nil, nil, fuzz.Left{Cores: []fuzz.LeftCore{left}, Hits: hits.Runs}, "locksim fuzz set-nx-ex-del"
-	require.Equal(t, exitDiffers, c.report(r, &huntReport{}))
+	require.Equal(t, exitDiffers, c.report(r, &findingsFlags{}))
 	require.Regexp(t, fmt.Sprintf(`^50 runs of set-nx-ex-del
   release-safety        violated: %d hits, not minimized, the first in run %d; exposed in \d+ runs
   %d hits in 1 core was not minimized: they may have these causes, or others; --minimize-all minimizes them
@@ -226,7 +226,7 @@ func TestFuzzTellsWhatItHasNotMadeMinimal(t *testing.T) {
       locksim fuzz set-nx-ex-del --from %d --runs 1
 $`, hits.Runs, hits.First, hits.Runs, hits.First, hits.Runs, hits.First), out.String())
 	out.Reset()
-	c.report(r, &huntReport{format: choice{value: "json"}})
+	c.report(r, &findingsFlags{format: choice{value: "json"}})
 	require.Contains(t, out.String(), fmt.Sprintf(`"not_minimized":{"cores":1,"hits":%d,"list":[{"property":"release-safety"`, hits.Runs))
 }
 
@@ -402,7 +402,7 @@ func TestFuzzPlaysNothingThatItsLedgerHas(t *testing.T) {
 	require.Equal(t, before.ModTime(), after.ModTime())
 }
 
-func TestMergedShardsAreAsTheWholeHunt(t *testing.T) {
+func TestMergedShardsAreAsTheWholeCampaign(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := func(more ...string) []string { return misdelete(append([]string{"--runs", "800"}, more...)...) }
 	_, whole, _ := fuzzed(t, t.Context(), args("--ledger", "whole", "--save", "found")...)
@@ -456,7 +456,7 @@ func TestAPanicOfALocksCodeIsInconclusive(t *testing.T) {
 	require.NoError(t, err)
 	var out, stderr bytes.Buffer
 	c := &call{ctx: t.Context(), env: plainEnv(), stdout: &out, stderr: &stderr}
-	require.Equal(t, exitInconclusive, (&hunter{call: c, o: o, hunt: h}).play())
+	require.Equal(t, exitInconclusive, (&fuzzer{call: c, o: o, campaign: h}).play())
 	require.Contains(t, out.String(), "inconclusive: 5 runs, the first is run 0, since generated, seed 0x")
 	require.Contains(t, out.String(), "panicked: runtime error: index out of range [0] with length 0\n"+
 		"  locksim run findings/broken-undecided-0.yaml\n")

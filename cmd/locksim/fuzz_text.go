@@ -22,7 +22,7 @@ const (
 
 // text prints what was found, cause by cause, and then for each property whether it was violated, and how often it
 // could have been.
-func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
+func (r *campaignResult) text(w io.Writer, o reports.TextOptions) error {
 	for _, group := range r.causes[:min(len(r.causes), mostCauses)] {
 		if err := r.showCause(w, group, o); err != nil {
 			return err
@@ -38,14 +38,14 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 		return err
 	}
 	fmt.Fprintf(w, "%s of %s\n", counted(r.tally.Runs, "run"), r.subject())
-	for _, p := range r.hunt.Config.Properties {
+	for _, p := range r.campaign.Config.Properties {
 		fmt.Fprintf(w, "  %-21s %s\n", p, r.outcome(p))
 	}
 	atRisk := make([]int, checker.PropertyCount)
 	for p := range checker.PropertyCount {
 		atRisk[p] = r.tally.Properties[p].AtRisk
 	}
-	if text := neverText(r.neverDrawn, r.hunt.Config.Properties, atRisk); text != "" {
+	if text := neverText(r.neverDrawn, r.campaign.Config.Properties, atRisk); text != "" {
 		fmt.Fprintf(w, "  %s\n", text)
 	}
 	r.showMixed(w)
@@ -55,8 +55,8 @@ func (r *huntResult) text(w io.Writer, o reports.TextOptions) error {
 
 // showMixed says which findings need clients with different locks, or one lock with different settings, rather than one of them
 // alone.
-func (r *huntResult) showMixed(w io.Writer) {
-	if base := r.hunt.Config.Base; len(r.hunt.Config.Beside) == 0 && (base == nil || len(base.Locks()) < 2) {
+func (r *campaignResult) showMixed(w io.Writer) {
+	if base := r.campaign.Config.Base; len(r.campaign.Config.Beside) == 0 && (base == nil || len(base.Locks()) < 2) {
 		return
 	}
 	var files []string
@@ -95,7 +95,7 @@ func neverText(neverDrawn []search.Kind, of []checker.Property, atRisk []int) st
 const mostLeft = 20
 
 // showLeft lists the hits that were not minimized.
-func (r *huntResult) showLeft(w io.Writer) {
+func (r *campaignResult) showLeft(w io.Writer) {
 	cores := r.left.Cores
 	if len(cores) == 0 {
 		return
@@ -111,12 +111,12 @@ func (r *huntResult) showLeft(w io.Writer) {
 }
 
 // command is the line that plays a run again.
-func (r *huntResult) command(n uint64) string {
+func (r *campaignResult) command(n uint64) string {
 	return fmt.Sprintf("%s --from %d --runs 1", r.again, n)
 }
 
 // nameCauses names those causes for which there is no more room.
-func (r *huntResult) nameCauses(w io.Writer, causes [][]int) {
+func (r *campaignResult) nameCauses(w io.Writer, causes [][]int) {
 	if len(causes) == 0 {
 		return
 	}
@@ -132,7 +132,7 @@ func (r *huntResult) nameCauses(w io.Writer, causes [][]int) {
 }
 
 // showCause prints the plainest finding of a cause, and names the others.
-func (r *huntResult) showCause(w io.Writer, group []int, o reports.TextOptions) error {
+func (r *campaignResult) showCause(w io.Writer, group []int, o reports.TextOptions) error {
 	head, also := r.findings[group[0]], group[1:]
 	if err := showFinding(w, head.shown, o, r.picture); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (r *huntResult) showCause(w io.Writer, group []int, o reports.TextOptions) 
 }
 
 // unlike says what a finding is like where it differs from another one, and how often it was met.
-func (f *huntFinding) unlike(other *huntFinding) []string {
+func (f *fuzzFinding) unlike(other *fuzzFinding) []string {
 	parts := []string{f.Counterexample.Kind}
 	if f.Style != other.Style {
 		parts = append(parts, f.Style.String()+" clients")
@@ -163,11 +163,11 @@ func (f *huntFinding) unlike(other *huntFinding) []string {
 }
 
 // subject names what was played.
-func (r *huntResult) subject() string {
-	switch b := r.hunt.Config.Base; {
+func (r *campaignResult) subject() string {
+	switch b := r.campaign.Config.Base; {
 	case b == nil:
-		return strings.Join(append([]string{r.hunt.Config.Lock}, r.hunt.Config.Beside...), " beside ")
-	case len(r.hunt.Config.Faults) == 0:
+		return strings.Join(append([]string{r.campaign.Config.Lock}, r.campaign.Config.Beside...), " beside ")
+	case len(r.campaign.Config.Faults) == 0:
 		return b.Name
 	default:
 		return b.Name + " with more faults"
@@ -175,7 +175,7 @@ func (r *huntResult) subject() string {
 }
 
 // outcome summarizes the result for a property.
-func (r *huntResult) outcome(p checker.Property) string {
+func (r *campaignResult) outcome(p checker.Property) string {
 	hits, share := r.tally.Of(p), r.tally.Properties[p]
 	found := 0
 	for i := range r.findings {
@@ -205,8 +205,8 @@ func (r *huntResult) outcome(p checker.Property) string {
 }
 
 // isShown reports whether what is printed of a finding shows the violation of a property.
-func (r *huntResult) isShown(p checker.Property) bool {
-	return r.picture && slices.ContainsFunc(r.findings, func(f huntFinding) bool {
+func (r *campaignResult) isShown(p checker.Property) bool {
+	return r.picture && slices.ContainsFunc(r.findings, func(f fuzzFinding) bool {
 		return f.shown.run.Report.Verdicts[p] == checker.Violated
 	})
 }

@@ -37,7 +37,7 @@ Exit codes: 0 no violation, 1 a violation, 2 wrong usage, 3 some runs were incon
 
 func runMerge(c *call) int {
 	var out string
-	var o huntReport
+	var o findingsFlags
 	var e effort
 	fs := newFlags("merge")
 	fs.StringVar(&out, "o", "", "")
@@ -74,7 +74,7 @@ func fileExists(name string) bool {
 }
 
 // merged reports the findings of merged ledgers. Only the build that wrote them can replay the runs.
-func (c *call) merged(m *fuzz.Merged, o *huntReport, e *effort) int {
+func (c *call) merged(m *fuzz.Merged, o *findingsFlags, e *effort) int {
 	build, err := search.Build()
 	if err != nil {
 		return c.failures(err)
@@ -84,11 +84,11 @@ func (c *call) merged(m *fuzz.Merged, o *huntReport, e *effort) int {
 			counted(m.Tally.Runs, "run"), m.Build, build)
 		return exitOK
 	}
-	hunt, err := fuzz.New(m.Config, c.locks)
+	campaign, err := fuzz.New(m.Config, c.locks)
 	if err != nil {
 		return c.failures(err)
 	}
-	r := &huntResult{hunt: hunt, tally: &m.Tally}
+	r := &campaignResult{campaign: campaign, tally: &m.Tally}
 	p := c.newProgress(false, 0, time.Time{})
 	err = c.complete(r, o, e, p)
 	p.close()

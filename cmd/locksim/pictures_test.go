@@ -31,7 +31,7 @@ func TestAFindingIsDrawnBesideItsFile(t *testing.T) {
 
 	var log bytes.Buffer
 	c.env.stepSummary = filepath.Join(t.TempDir(), "summary.md")
-	require.NoError(t, c.gitHubFindings(&log, "a hunt", []finding{{cx: cx, run: run, file: "found.yaml"}}, func(w io.Writer) error {
+	require.NoError(t, c.gitHubFindings(&log, "a campaign", []finding{{cx: cx, run: run, file: "found.yaml"}}, func(w io.Writer) error {
 		_, err := io.WriteString(w, "what was found\n::error::by others\n")
 		return err
 	}))
@@ -40,7 +40,7 @@ func TestAFindingIsDrawnBesideItsFile(t *testing.T) {
 	require.Contains(t, log.String(), "\nwhat was found\n: :error::by others\n")
 	text, err = os.ReadFile(c.env.stepSummary)
 	require.NoError(t, err)
-	require.Equal(t, "## a hunt\n\n```text\nwhat was found\n::error::by others\n```\n", string(text))
+	require.Equal(t, "## a campaign\n\n```text\nwhat was found\n::error::by others\n```\n", string(text))
 }
 
 func TestNoPictureIsSavedWhereThereIsNoFolder(t *testing.T) {

@@ -51,9 +51,9 @@ func (s *Subject) particular() *Subject {
 	return s
 }
 
-// narrow puts a lock of the catalogue and its servers on a menu of campaigns. One server more than a majority of three is all of
-// them, so a lock that wants one more than a majority is given five.
-func (s *Subject) narrow(m *search.Menu) {
+// narrow puts a lock of the catalogue and its servers in a fault model of campaigns. One server more than a majority of three
+// is all of them, so a lock that wants one more than a majority is given five.
+func (s *Subject) narrow(m *search.FaultModel) {
 	m.Lock = s.Algorithm.Name
 	switch {
 	case !s.facts().Has(backend.Masters):
@@ -115,11 +115,11 @@ func claims(lock, row string) bool {
 	return row != "" && (!mistaken || slices.Contains(strings.Fields(list), row))
 }
 
-// Claim says of a property of a lock of the catalogue whether it survives everything that is on a menu.
+// Claim says of a property of a lock of the catalogue whether it survives everything that is in a fault model.
 type Claim struct {
 	Name     string // unique; begins with the lock's
 	Property checker.Property
-	Menu     search.Menu
+	Model    search.FaultModel
 	Why      string // the argument, in a few sentences
 }
 
@@ -129,7 +129,7 @@ func OfCatalogue() []Claim {
 	for _, a := range locks.Catalogue().All() {
 		for _, p := range For(Of(a)) {
 			if claims(a.Name, p.Row) {
-				list = append(list, Claim{Name: a.Name + "-" + p.Row, Property: p.Property, Menu: p.Narrow, Why: p.Why})
+				list = append(list, Claim{Name: a.Name + "-" + p.Row, Property: p.Property, Model: p.Narrow, Why: p.Why})
 			}
 		}
 	}

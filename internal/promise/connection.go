@@ -11,7 +11,7 @@ import (
 )
 
 // everyDatabase is all that can happen to one, but that clients draw alike.
-func everyDatabase() search.Menu {
+func everyDatabase() search.FaultModel {
 	m := everySession()
 	m.KeepAlives = []time.Duration{0, 10 * time.Second}
 	return m
@@ -20,19 +20,19 @@ func everyDatabase() search.Menu {
 // onDatabase is what locks of MySQL and PostgreSQL are asked: those of a connection, and rows that say until when.
 func (s *Subject) onDatabase() []Promise {
 	every := everyDatabase()
-	service := Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Menu: every, Why: `
+	service := Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Model: every, Why: `
 		The server gives the lock to one connection at a time, until that releases it or is over.`}
-	release := Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Menu: every, Why: `
+	release := Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Model: every, Why: `
 		A release ends the acquisition that it is for and no other.`}
-	release.Menu.Faults = search.Kinds(search.SameRandom)
+	release.Model.Faults = search.Kinds(search.SameRandom)
 	if !s.Expires {
 		return append([]Promise{service.played("service", s.widen), release, Promise{
-			Name: ExclusionUnlessForgotten, Property: checker.MutualExclusion, Menu: search.Menu{
+			Name: ExclusionUnlessForgotten, Property: checker.MutualExclusion, Model: search.FaultModel{
 				Faults: slow(search.ServerAhead, search.ServerBack, search.Drift, search.Stall, search.Delay), Storage: waiting,
 				Tasks: 2, Waits: true, Drift: 100_000,
 			}, Why: `While its connection stands a client holds until it releases, and here nothing breaks connections.`,
 		}.played("unless-broken", alike), {
-			Name: Progress, Property: checker.Progress, Focus: deaths, Menu: search.Menu{
+			Name: Progress, Property: checker.Progress, Focus: deaths, Model: search.FaultModel{
 				Faults:     []search.Kind{search.ClientCrash, search.ClientPause, search.ClientClock},
 				KeepAlives: []time.Duration{s.TTL}, Progress: 10,
 			},
@@ -51,20 +51,20 @@ func (s *Subject) onDatabase() []Promise {
 				not hear that the server has ended its session.`,
 		}}, s.fenced(every)...)
 	}
-	service.Menu.Faults = search.Kinds(search.ServerAhead, search.Drift, search.SameRandom)
-	service.Menu.KeepAlives, service.Menu.Drift = nil, 0
+	service.Model.Faults = search.Kinds(search.ServerAhead, search.Drift, search.SameRandom)
+	service.Model.KeepAlives, service.Model.Drift = nil, 0
 	service.Why = `A statement takes the row over only if its time has passed on the server's clock, which is right or late.`
-	late := func(m *search.Menu) { m.Timeouts = timeouts }
+	late := func(m *search.FaultModel) { m.Timeouts = timeouts }
 	return append([]Promise{service.played("service", late), release.played("release", late), Promise{
-		Name: ExclusionWithinLease, Property: checker.MutualExclusion, Menu: search.Menu{
+		Name: ExclusionWithinLease, Property: checker.MutualExclusion, Model: search.FaultModel{
 			Faults:  append(slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift), network...),
 			Storage: waiting, Within: 80, Drift: 5_000, Tasks: 2,
 		}, Why: `The row is on the disk, and ends by the server's clock. Sections and faults take less than the lease together.`,
-	}.played("within-lease", func(m *search.Menu) {
+	}.played("within-lease", func(m *search.FaultModel) {
 		m.Faults = slices.Concat(network, slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift))
 		m.TTLs = []time.Duration{s.TTL, s.TTL / 10}
 	}), {
-		Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Menu: search.Menu{
+		Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Model: search.FaultModel{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break), Progress: 10,
 		}, Why: `The lease of a dead holder is over by the server's clock.`,
 	}}, s.fenced(every)...)

@@ -18,13 +18,13 @@ func (s *Subject) onRedis() []Promise {
 	}
 	// A value that serves a task for good cannot tell its acquisitions apart, nor can the servers then.
 	if s.Expires && s.Fresh && s.Algorithm.Authority != locks.Replicated {
-		service := Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Menu: search.Menu{
+		service := Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Model: search.FaultModel{
 			Faults:  search.Kinds(search.ServerAhead, search.Drift, search.SameRandom, search.Evict, search.Failover, search.Partition, search.Lag),
 			Storage: network, Tasks: 2, Waits: true, Persistence: onDisk,
 		}, Why: `
 			The key is made only if there is none, it ends when its lease has elapsed on a clock that is right or late, and nobody
 			but its owner deletes it or prolongs its life.`}
-		list = append(list, service.played("service", func(m *search.Menu) {
+		list = append(list, service.played("service", func(m *search.FaultModel) {
 			m.Faults, m.Timeouts = search.Kinds(search.ServerAhead, search.Drift, search.SameRandom, search.Evict), timeouts
 		}))
 	}
@@ -54,25 +54,25 @@ func (s *Subject) onLease() []Promise {
 		search.Error)
 	whole := max(s.TTL-s.facts().Early, 0) // a fourth of it is left for messages
 	list := []Promise{
-		Promise{Name: ExclusionWithinLease, Property: checker.MutualExclusion, Menu: search.Menu{
+		Promise{Name: ExclusionWithinLease, Property: checker.MutualExclusion, Model: search.FaultModel{
 			Faults: faults, Storage: waiting, Within: max(int64(whole*75/s.TTL), 1), Drift: 5_000, Tasks: 2, Waits: true,
 		}, Why: `
 			The item is there until it is deleted, unless the server dies, needs the room, or its time is over, by the units in
-			which the server counts it. Sections and faults take less than that together.`}.played("within-lease", func(m *search.Menu) {
+			which the server counts it. Sections and faults take less than that together.`}.played("within-lease", func(m *search.FaultModel) {
 			m.Faults = slices.Concat(network, slow(search.ServerAhead, search.ServerBack, search.Drift))
 			m.Within, m.Waits, m.TTLs = 60, false, []time.Duration{s.TTL, s.TTL / 2}
 		}),
-		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Menu: search.Menu{
+		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Model: search.FaultModel{
 			Faults:  search.Kinds(search.SameRandom, search.ServerCrash, search.PowerLoss),
 			Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 		}, Why: `
 			A release ends the acquisition that it is for and no other.`}.
-			played("release", func(m *search.Menu) { m.Timeouts = timeouts }),
-		{Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Menu: search.Menu{
+			played("release", func(m *search.FaultModel) { m.Timeouts = timeouts }),
+		{Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Model: search.FaultModel{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error), Progress: 10,
 		}, Why: `An item that nobody will delete is gone after one lease.`},
 	}
-	return append(list, s.fenced(search.Menu{
+	return append(list, s.fenced(search.FaultModel{
 		Faults:  search.Kinds(search.ServerCrash, search.PowerLoss, search.Evict),
 		Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 	})...)
@@ -85,17 +85,17 @@ func (s *Subject) exclusionOnRedis() []Promise {
 	}
 	switch {
 	case !s.Expires:
-		p := Promise{Name: ExclusionUnlessForgotten, Property: checker.MutualExclusion, Menu: search.Menu{
+		p := Promise{Name: ExclusionUnlessForgotten, Property: checker.MutualExclusion, Model: search.FaultModel{
 			Faults: search.Kinds(search.Evict), Storage: network, Tasks: 2, Waits: true, Drift: 100_000, Persistence: onDisk,
 		}, Why: `The key has no deadline, and the server does not forget it: only its holder's release ends it.`}
-		return []Promise{p.played("unless-forgotten", func(m *search.Menu) { m.Timeouts = timeouts })}
+		return []Promise{p.played("unless-forgotten", func(m *search.FaultModel) { m.Timeouts = timeouts })}
 	case s.Renews:
-		p := Promise{Name: ExclusionWhileRenewed, Property: checker.MutualExclusion, Menu: search.Menu{
+		p := Promise{Name: ExclusionWhileRenewed, Property: checker.MutualExclusion, Model: search.FaultModel{
 			Faults: append(faults, search.Stall, search.Delay), Storage: waiting, Persistence: onDisk,
 			Within: s.spare(), Renewed: true, Drift: 5_000, Tasks: 2,
 		}, Why: `
 			Faults take less than three quarters of what is left of the lease when it is renewed. No answer is an error, or lost.`}
-		p = p.played("renewed", func(m *search.Menu) {
+		p = p.played("renewed", func(m *search.FaultModel) {
 			m.Faults, m.TTLs = slices.Concat(waiting, late), []time.Duration{s.TTL, 3 * s.TTL}
 			if s.Reentrant {
 				m.Enters = 3
@@ -116,7 +116,7 @@ func (s *Subject) exclusionOnRedis() []Promise {
 // waiting for a replica, takes another fifth of a short lease.
 func (s *Subject) withinLease() Promise {
 	faults := slow(search.ServerBack, search.Drift)
-	m := search.Menu{
+	m := search.FaultModel{
 		Faults:  append(slices.Concat(network, faults), search.ServerCrash, search.PowerLoss),
 		Storage: waiting, Within: 80, Drift: 5_000, Tasks: 2, Waits: true, Persistence: onDisk,
 	}
@@ -131,10 +131,10 @@ func (s *Subject) withinLease() Promise {
 	case s.Several():
 		m.Within, focus = 60, [][]search.Kind{{search.Cut, search.Stall, search.Break, search.Error}}
 	}
-	p := Promise{Name: ExclusionWithinLease, Property: checker.MutualExclusion, Menu: m, Focus: focus, Why: `
+	p := Promise{Name: ExclusionWithinLease, Property: checker.MutualExclusion, Model: m, Focus: focus, Why: `
 		The key is there from the request that made it until its holder's release, since nobody else removes it, and the
 		servers neither forget it nor end it too early. Sections and faults take less than the lease together.`}
-	return p.played("within-lease", func(m *search.Menu) {
+	return p.played("within-lease", func(m *search.FaultModel) {
 		m.Waits = false
 		switch {
 		case s.Algorithm.Authority == locks.Replicated:
@@ -156,7 +156,7 @@ func (s *Subject) spare() int64 { return max(s.Margin*3/4, 8) }
 
 // untilDeadline is of holders that stop at the deadline that their lease states.
 func (s *Subject) untilDeadline() Promise {
-	m := search.Menu{
+	m := search.FaultModel{
 		Faults:  search.Kinds(search.ServerAhead, search.SameRandom, search.Evict, search.Drift, search.Failover, search.Partition, search.Lag),
 		Storage: network, Persistence: onDisk, Styles: careful, Waits: true,
 	}
@@ -168,7 +168,7 @@ func (s *Subject) untilDeadline() Promise {
 	if m.Drift > 0 {
 		focus = append(focus, []search.Kind{search.Drift})
 	}
-	p := Promise{Name: ExclusionUntilDeadline, Property: checker.MutualExclusion, Menu: m, Focus: focus, Why: `
+	p := Promise{Name: ExclusionUntilDeadline, Property: checker.MutualExclusion, Model: m, Focus: focus, Why: `
 		The deadline is counted from before the first request, so that no key of the holder's is older; and what it falls short
 		of the lease by covers how far clocks may drift apart. How long processes pause and messages travel plays no part.`}
 	row, wall := "careful", s.Algorithm.Deadline == locks.OnWall
@@ -178,7 +178,7 @@ func (s *Subject) untilDeadline() Promise {
 	if !s.Several() || !s.Deadline {
 		return p
 	}
-	return p.played(row, func(m *search.Menu) {
+	return p.played(row, func(m *search.FaultModel) {
 		m.Faults, m.Timeouts = search.Kinds(search.ServerAhead, search.SameRandom, search.Evict), timeouts
 		switch {
 		case wall: // nobody may set its clock; and one value serves all tries, so that no late clean-up may meet it

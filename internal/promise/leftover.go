@@ -14,10 +14,10 @@ import (
 
 // leftovers are the promises about what a lock leaves behind, and about what it keeps by itself.
 func (s *Subject) leftovers() (list []Promise) {
-	menu := search.Menu{Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Persistence: onDisk}
+	model := search.FaultModel{Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Persistence: onDisk}
 	if s.Expires || s.facts().Holds != "" {
 		left := Promise{
-			Name: NothingLeft, Property: checker.Leak, Share: 50, Menu: menu, Focus: lostAnswer,
+			Name: NothingLeft, Property: checker.Leak, Share: 50, Model: model, Focus: lostAnswer,
 			Extend: func(_ search.Source, of *scenarios.Scenario) {
 				for i := range of.Clients { // a client that ends at once may do so before what its lock does in the background
 					of.Clients[i].Stays = true
@@ -35,7 +35,7 @@ func (s *Subject) leftovers() (list []Promise) {
 		return list
 	}
 	p := Promise{
-		Name: NoSilentLoss, Property: checker.SilentLoss, Share: 50, Menu: menu, Focus: [][]search.Kind{{search.Error, search.Break}},
+		Name: NoSilentLoss, Property: checker.SilentLoss, Share: 50, Model: model, Focus: [][]search.Kind{{search.Error, search.Break}},
 		Extend: func(src search.Source, of *scenarios.Scenario) { // work lasts for as long as it takes to lose a lease and be told
 			c := &of.Clients[src.Below(int64(len(of.Clients)))]
 			if c.Work = s.TTL * time.Duration(3+src.Below(4)); s.Several() && src.Below(4) == 0 {
@@ -44,14 +44,14 @@ func (s *Subject) leftovers() (list []Promise) {
 		},
 		Why: `A grant that is renewed lasts, and a lease that states a notice gives it.`,
 	}
-	p.Menu.Renewed = true
+	p.Model.Renewed = true
 	if !s.Lost {
 		p.Forgives = untold
 	}
 	if !s.InSession() {
 		return append(list, p)
 	}
-	return append(list, p.played("kept-or-told", func(m *search.Menu) {
+	return append(list, p.played("kept-or-told", func(m *search.FaultModel) {
 		*m = s.brief()
 		m.Renewed = true
 	}))
@@ -70,11 +70,11 @@ func (s *Subject) cutFromMajority(src search.Source, client string, servers []st
 // untold is the kind of violation in which a holder was not told of its loss.
 const untold = "not told"
 
-// leavesNothing is the menu on which campaigns look for leftovers.
-func (s *Subject) leavesNothing(m *search.Menu) {
+// leavesNothing is the fault model with which campaigns look for leftovers.
+func (s *Subject) leavesNothing(m *search.FaultModel) {
 	faults := search.Kinds(search.SameRandom, search.ServerAhead, search.ServerBack) // no clock jumps that a lease is measured by
 	if s.facts().Holds == "" {
-		*m = search.Menu{Faults: faults, Waits: true, Timeouts: timeouts, Drift: 20_000, Persistence: onDisk, Most: 2}
+		*m = search.FaultModel{Faults: faults, Waits: true, Timeouts: timeouts, Drift: 20_000, Persistence: onDisk, Most: 2}
 		return
 	}
 	*m = s.brief()
@@ -84,7 +84,7 @@ func (s *Subject) leavesNothing(m *search.Menu) {
 }
 
 // brief is all that can happen to the servers, with clients that have one task each, and a resource that is spared.
-func (s *Subject) brief() search.Menu {
+func (s *Subject) brief() search.FaultModel {
 	m := s.every()
 	s.widen(&m)
 	m.Fencing, m.Storage, m.Tasks, m.Drift = nil, nil, 1, 20_000
@@ -92,7 +92,7 @@ func (s *Subject) brief() search.Menu {
 }
 
 // every is all that can happen to servers which keep what they have acknowledged.
-func (s *Subject) every() search.Menu {
+func (s *Subject) every() search.FaultModel {
 	switch {
 	case s.ensemble():
 		return everyEnsemble()
@@ -104,7 +104,7 @@ func (s *Subject) every() search.Menu {
 
 // widen adds what locks of the catalogue survive, but nobody knows of others: clients that draw the same random values, since
 // they make their names and values of more; calls that are given up early; and client libraries to choose from.
-func (s *Subject) widen(m *search.Menu) {
+func (s *Subject) widen(m *search.FaultModel) {
 	m.Faults = search.Kinds()
 	if s.facts().Has(backend.Library) {
 		m.Libraries = []string{"curator", "go-zookeeper", "java"}

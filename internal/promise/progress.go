@@ -15,7 +15,7 @@ import (
 // progressOnRedis is of clients that wait for a holder that is gone.
 func (s *Subject) progressOnRedis() Promise {
 	p := Promise{
-		Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Menu: search.Menu{
+		Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Model: search.FaultModel{
 			Faults:      slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error),
 			Persistence: onDisk, Progress: 10, Uneven: s.Several(),
 		}, Why: `A key that nobody will release, of a dead holder or a late request, is gone after one lease.`,
@@ -23,7 +23,7 @@ func (s *Subject) progressOnRedis() Promise {
 	if !s.Expires || s.Algorithm.Authority != locks.OneNode {
 		return p
 	}
-	return p.played("progress", func(m *search.Menu) {
+	return p.played("progress", func(m *search.FaultModel) {
 		if m.Timeouts = timeouts[1:]; !s.Reentrant { // a client that waits for its lock asks again when the lease is over
 			m.Progress = 8
 		}
@@ -32,7 +32,7 @@ func (s *Subject) progressOnRedis() Promise {
 
 // availability is of a majority of servers while the others fail.
 func (s *Subject) availability() Promise {
-	return Promise{Name: Availability, Property: checker.Availability, Menu: search.Menu{
+	return Promise{Name: Availability, Property: checker.Availability, Model: search.FaultModel{
 		Faults:  []search.Kind{search.ServerPause, search.ServerCrash, search.PowerLoss},
 		Masters: []int{5}, Persistence: onDisk, Progress: 8, Most: 2,
 	}, Why: `Two servers of five fail at most, and no client waits for an answer for long: three can grant the lock.`}
@@ -62,7 +62,7 @@ const shortestHandover = time.Second
 func (s *Subject) handover() Promise {
 	bound := s.TTL - s.TTL/10
 	return Promise{
-		Name: Handover, Property: checker.Progress, Share: 50, Menu: search.Menu{Within: 20, Progress: 1},
+		Name: Handover, Property: checker.Progress, Share: 50, Model: search.FaultModel{Within: 20, Progress: 1},
 		Extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Progress = bound
 			n := int64(len(of.Clients))

@@ -50,10 +50,10 @@ const (
 type Promise struct {
 	Name     Name
 	Property checker.Property
-	Menu     search.Menu
-	// Focus are parts of the menu's faults that are drawn alone in their turn, since others would drown them out.
+	Model    search.FaultModel
+	// Focus are parts of the fault model's faults that are drawn alone in their turn, since others would drown them out.
 	Focus [][]search.Kind
-	// Extend adds to a scenario what is on no menu; nil: nothing.
+	// Extend adds to a scenario what is in no fault model; nil: nothing.
 	Extend func(search.Source, *scenarios.Scenario)
 	// Keeps reports whether a scenario is one to which that has been added; nil: any is.
 	Keeps func(*scenarios.Scenario) bool
@@ -64,14 +64,14 @@ type Promise struct {
 
 	// Row is its name in campaigns, after the lock's; "": no campaign has played it. A promise of campaigns alone has no Name.
 	Row string
-	// Narrow is the menu of campaigns. It differs from Menu where a lock of the catalogue keeps more than can be asked of any
+	// Narrow is the fault model of campaigns. It differs from Model where a lock of the catalogue keeps more than can be asked of any
 	// lock, and where another one would be other draws than those that campaigns have recorded.
-	Narrow search.Menu
+	Narrow search.FaultModel
 	_      struct{}
 }
 
-// Two clients that draw the same random numbers are on no menu that is asked of any lock: it may take its random names and values
-// for its own.
+// Two clients that draw the same random numbers are in no fault model that is asked of any lock: it may take its random names and
+// values for its own.
 //
 // The network may do to messages whatever TCP lets it do. Storage is honest and durable.
 var (
@@ -89,15 +89,15 @@ var (
 	zkTicks  = []time.Duration{500 * time.Millisecond, 2 * time.Second}
 )
 
-// played returns the promise as one that campaigns play under a name, with another menu.
-func (p Promise) played(row string, change func(m *search.Menu)) Promise {
-	p.Row, p.Narrow = row, p.Menu
+// played returns the promise as one that campaigns play under a name, with another fault model.
+func (p Promise) played(row string, change func(m *search.FaultModel)) Promise {
+	p.Row, p.Narrow = row, p.Model
 	change(&p.Narrow)
 	return p
 }
 
-// alike plays a menu in campaigns as it is.
-func alike(*search.Menu) {}
+// alike plays a fault model in campaigns as it is.
+func alike(*search.FaultModel) {}
 
 // For lists what a lock promises.
 func For(s *Subject) []Promise {
@@ -139,23 +139,23 @@ func (s *Subject) everywhere() []Promise {
 	list = append(list, s.leftovers()...)
 	if s.Reentrant {
 		list = append(list, Promise{
-			Name: Reentrance, Property: checker.MutualExclusion, Menu: search.Menu{Enters: 3, Within: 50},
+			Name: Reentrance, Property: checker.MutualExclusion, Model: search.FaultModel{Enters: 3, Within: 50},
 			Why: `Without faults, a section that has entered several times and left once is still inside.`,
 		})
 	}
 	if s.Algorithm.Program != nil {
 		list = append(list, Promise{
-			Name: Survival, Property: checker.Survival, Menu: search.Wide(&s.Algorithm, search.Kinds()),
+			Name: Survival, Property: checker.Survival, Model: search.Wide(&s.Algorithm, search.Kinds()),
 			Why: `A library tells its caller what goes wrong, by an error. It does not end the process.`,
 		})
 	}
 	if s.Algorithm.Guard {
 		list = append(list, Promise{
-			Name: GuardedResource, Property: checker.Resource, Menu: search.Menu{
+			Name: GuardedResource, Property: checker.Resource, Model: search.FaultModel{
 				Faults: search.Kinds(search.SameRandom), Tasks: 2, Waits: true, Drift: 100_000, Guarded: true,
 			},
 			Why: `The lock's servers take an access in one step with the proof that the lease stands.`,
-		}.played(s.guardRow(), func(m *search.Menu) {
+		}.played(s.guardRow(), func(m *search.FaultModel) {
 			*m = s.every()
 			s.widen(m)
 			m.Guarded, m.Storage, m.Fencing = true, nil, nil
@@ -173,16 +173,16 @@ func (s *Subject) canJudge(p *Promise) bool {
 	return s.Algorithm.Authority != locks.NoAuthority && (!ofTokens || s.Algorithm.Token) || !ofGrants && !ofTokens
 }
 
-// Plain is a menu of the lock's servers, and of nothing else.
-func (s *Subject) Plain() search.Menu {
+// Plain is a fault model of the lock's servers, and of nothing else.
+func (s *Subject) Plain() search.FaultModel {
 	var p Promise
 	s.fit(&p)
-	return p.Menu
+	return p.Model
 }
 
-// fit makes the menu of a promise the lock's.
+// fit makes the fault model of a promise the lock's.
 func (s *Subject) fit(p *Promise) {
-	m := &p.Menu
+	m := &p.Model
 	m.TTLs = append(m.TTLs, s.TTL)[:1]
 	m.Stays = true                                                  // a client that is refused, gives up or has done its work may live on
 	m.GivesUp = !m.Waits && (p.Extend == nil || p.Name == Progress) // others say themselves which clients wait for how long

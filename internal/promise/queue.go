@@ -12,11 +12,11 @@ import (
 
 // lostWaiters takes clients' places away while another is well inside its section, so that nothing that they have asked
 // before can still be answered when it leaves.
-func (s *Subject) lostWaiters(menu search.Menu) Promise {
-	menu.Clients, menu.Waits, menu.Renewed = 4, false, true
-	menu.Faults, menu.Storage, menu.Styles, menu.Fencing = nil, nil, nil, nil
+func (s *Subject) lostWaiters(model search.FaultModel) Promise {
+	model.Clients, model.Waits, model.Renewed = 4, false, true
+	model.Faults, model.Storage, model.Styles, model.Fencing = nil, nil, nil, nil
 	return Promise{
-		Name: ExclusionOfLostWaiters, Property: checker.MutualExclusion, Menu: menu, Keeps: s.losesWaitersOnly,
+		Name: ExclusionOfLostWaiters, Property: checker.MutualExclusion, Model: model, Keeps: s.losesWaitersOnly,
 		Extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Resource.Registers = 1
 			for i := range of.Clients {

@@ -12,7 +12,7 @@ import (
 // by an acquisition: a late release may end a later hold of its own.
 func (s *Subject) releaseOnRedis() Promise {
 	late := []search.Kind{search.ClientPause, search.ServerPause, search.Delay, search.Stall}
-	p := Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Focus: [][]search.Kind{late}, Menu: search.Menu{
+	p := Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Focus: [][]search.Kind{late}, Model: search.FaultModel{
 		Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 		Persistence: []string{"none", "everysec", "always"}, Disk: []string{"honest", "lies"},
 	}, Why: `
@@ -24,7 +24,7 @@ func (s *Subject) releaseOnRedis() Promise {
 	if s.Algorithm.Authority == locks.Replicated {
 		return p // see amongReplicas
 	}
-	return p.played("release", func(m *search.Menu) {
+	return p.played("release", func(m *search.FaultModel) {
 		if s.ByName {
 			m.Persistence, m.Disk, m.Enters = onDisk, nil, 2
 		} else {

@@ -10,26 +10,26 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// fenced is what is asked of a lock that hands out tokens, under whatever else is on the menu.
-func (s *Subject) fenced(menu search.Menu) []Promise {
+// fenced is what is asked of a lock that hands out tokens, under whatever else is in the fault model.
+func (s *Subject) fenced(model search.FaultModel) []Promise {
 	if !s.Algorithm.Token {
 		return nil
 	}
-	menu.Fencing = []history.Fencing{history.FencedReadWrite}
+	model.Fencing = []history.Fencing{history.FencedReadWrite}
 	held := [][]search.Kind{{search.ClientPause}, {search.ClientPause, search.Delay}} // between the token and the grant
 	if s.InSession() {
 		held = append(held, lostHolders...)
 	}
-	order := Promise{Name: TokenOrder, Property: checker.FencingOrder, Menu: menu, Focus: held,
+	order := Promise{Name: TokenOrder, Property: checker.FencingOrder, Model: model, Focus: held,
 		Why: `Whatever makes the token grows with every grant, and is as durable as the lock.`}
-	resource := Promise{Name: FencedResource, Property: checker.Resource, Menu: menu,
+	resource := Promise{Name: FencedResource, Property: checker.Resource, Model: model,
 		Why: `Tokens grow from holder to holder, so that sections are applied in the order of their tokens. One register only.`}
 	return []Promise{order.played("tokens", s.widen), resource.played("fenced-read-write", s.widen)}
 }
 
 // fencedOnRedis is of tokens, as durable as the keys.
 func (s *Subject) fencedOnRedis() []Promise {
-	list := s.fenced(search.Menu{
+	list := s.fenced(search.FaultModel{
 		Faults: search.Kinds(search.SameRandom), Storage: failing, Persistence: onDisk, Tasks: 2, Waits: true, Drift: 100_000,
 	})
 	for i := range list {
@@ -62,7 +62,7 @@ func (s *Subject) onResource() []Promise {
 	}
 	if s.Expires && s.Algorithm.Authority == locks.OneNode {
 		list = append(list, Promise{
-			Property: checker.Resource, Row: "unfenced-within-lease", Narrow: search.Menu{
+			Property: checker.Resource, Row: "unfenced-within-lease", Narrow: search.FaultModel{
 				Faults:  slices.Concat(network, slow(search.ServerCrash, search.ServerBack, search.Drift)),
 				Storage: waiting, Within: 80, Drift: 5_000, Registers: 2, Persistence: onDisk,
 			}, Why: `
@@ -85,8 +85,8 @@ func (s *Subject) onResource() []Promise {
 }
 
 // anything is what a resource has to face that defends itself.
-func anything(fencing history.Fencing, masters ...int) search.Menu {
-	return search.Menu{
+func anything(fencing history.Fencing, masters ...int) search.FaultModel {
+	return search.FaultModel{
 		Fencing: []history.Fencing{fencing}, Masters: masters, Persistence: []string{"none", "everysec", "always"},
 		Disk: []string{"honest", "lies"}, Tasks: 2, Waits: true, Timeouts: timeouts, Drift: 100_000,
 		Faults: search.Kinds(), Storage: failing,
@@ -94,7 +94,7 @@ func anything(fencing history.Fencing, masters ...int) search.Menu {
 }
 
 // uniqueValues is that for a resource that tells sections apart by the values of their leases, no two of which are alike.
-func uniqueValues() search.Menu {
+func uniqueValues() search.FaultModel {
 	m := anything(history.TokenEquality)
 	m.Faults = search.Kinds(search.SameRandom)
 	return m

@@ -13,8 +13,8 @@ import (
 )
 
 // everySession is all that can happen to the services of leases and sessions, which keep what they have acknowledged.
-func everySession() search.Menu {
-	return search.Menu{Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000}
+func everySession() search.FaultModel {
+	return search.FaultModel{Faults: search.Kinds(search.SameRandom), Storage: network, Tasks: 2, Waits: true, Drift: 100_000}
 }
 
 // lostHolders are what makes holders lose their sessions, so that their releases are late.
@@ -27,14 +27,14 @@ var lostAnswer = [][]search.Kind{{search.Break, search.Delay}}
 func (s *Subject) onSessions() []Promise {
 	list := []Promise{
 		s.exclusionWithinSession(),
-		s.lostWaiters(search.Menu{}),
-		Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Menu: everySession(), Focus: lostHolders, Why: `
+		s.lostWaiters(search.FaultModel{}),
+		Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Model: everySession(), Focus: lostHolders, Why: `
 			One log decides, and survives every crash. A lock goes to the next when its holder's release is in the log, or the end
 			of its session.`}.played("service", s.widen),
-		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Menu: everySession(), Focus: lostHolders, Why: `
+		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Model: everySession(), Focus: lostHolders, Why: `
 			A release names the session that holds, or the key that its lease made: if it is late it finds that gone.`}.
 			played("release", s.widen),
-		Promise{Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Menu: search.Menu{
+		Promise{Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Model: search.FaultModel{
 			Faults:   slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Failover),
 			Progress: 20,
 		}, Why: `The session of a dead client ends within twice its time, a lock-delay passes after it, and each fault ends.`}.
@@ -55,14 +55,14 @@ func (s *Subject) untilSuspended() Promise {
 	m.Faults = search.Kinds(search.ClientPause, search.EndSession, search.Drift, search.SameRandom)
 	m.Storage, m.Drift, m.AtHand, m.Styles = nil, 0, true, []history.Style{history.Attentive}
 	p := Promise{
-		Name: ExclusionUntilSuspended, Property: checker.MutualExclusion, Menu: m,
+		Name: ExclusionUntilSuspended, Property: checker.MutualExclusion, Model: m,
 		Keeps: func(of *scenarios.Scenario) bool { return slices.Equal(of.Resource.Latency, sim.Constant(0)) },
 		Why: `
 			The client counts its lease from when it sent the KeepAlive, so it is in jeopardy before the cell ends the session, and
 			it stops. No process stands still, and none waits for storage, which is at hand: nobody hears of it only after an
 			access.`,
 	}
-	return p.played("jeopardy", func(m *search.Menu) {
+	return p.played("jeopardy", func(m *search.FaultModel) {
 		m.Faults, m.Timeouts = search.Kinds(search.ClientPause, search.EndSession, search.Drift), timeouts
 		m.Drift = 100_000
 	})
@@ -72,8 +72,8 @@ func (s *Subject) untilSuspended() Promise {
 func lockDelay() Promise {
 	return Promise{Property: checker.MutualExclusion, Why: `
 		Whenever a session ends, its lock is kept from others for 15 s, by when the section is over: it takes less than 8 s,
-		with all that holds it up. The leader stays, so that nobody forgets the delay.`}.played("lock-delay", func(m *search.Menu) {
-		*m = search.Menu{
+		with all that holds it up. The leader stays, so that nobody forgets the delay.`}.played("lock-delay", func(m *search.FaultModel) {
+		*m = search.FaultModel{
 			Faults:  slow(search.ServerBack, search.Stall, search.Delay, search.SessionCut, search.EndSession),
 			Storage: waiting, Within: 80,
 		}
@@ -82,17 +82,17 @@ func lockDelay() Promise {
 
 // exclusionWithinSession is exclusion while no session can end.
 func (s *Subject) exclusionWithinSession() Promise {
-	p := Promise{Name: ExclusionWithinSession, Property: checker.MutualExclusion, Menu: search.Menu{
+	p := Promise{Name: ExclusionWithinSession, Property: checker.MutualExclusion, Model: search.FaultModel{
 		Faults: slow(search.ServerAhead, search.ServerBack, search.Drift, search.Stall, search.Delay, search.Failover),
 		Within: 25, Renewed: true, Drift: 5_000, Storage: waiting,
 	}, Why: `
 		Sessions are renewed when a third or a half of their time is over, and all faults together take less than a fourth of
 		it: none ends while its client holds.`}
-	p = p.played("within-session", func(m *search.Menu) { m.TTLs = []time.Duration{12 * time.Second} })
+	p = p.played("within-session", func(m *search.FaultModel) { m.TTLs = []time.Duration{12 * time.Second} })
 	if silence := s.facts().Silence; silence > 0 {
-		p.Menu.Within = min(p.Menu.Within, max(int64(100*(silence-reconnecting)/s.TTL), 1))
+		p.Model.Within = min(p.Model.Within, max(int64(100*(silence-reconnecting)/s.TTL), 1))
 		if s.TTL >= survivesBreaks {
-			p.Menu.Faults, p.Focus = append(p.Menu.Faults, search.Break), lostAnswer
+			p.Model.Faults, p.Focus = append(p.Model.Faults, search.Break), lostAnswer
 		}
 	}
 	return p

@@ -35,9 +35,9 @@ func whenHolding(client string, plus time.Duration) sim.Trigger {
 	return sim.Trigger{When: sim.After, Step: sim.Pattern{Node: client, Does: trace.Acquired}, Plus: plus}
 }
 
-// told is the menu of a promise whose clients and faults are told: it draws what is around them.
-func (s *Subject) told() search.Menu {
-	m := search.Menu{}
+// told is the fault model of a promise whose clients and faults are told: it draws what is around them.
+func (s *Subject) told() search.FaultModel {
+	m := search.FaultModel{}
 	if s.facts().Has(backend.Masters) {
 		m.Persistence = onDisk
 	}
@@ -46,10 +46,10 @@ func (s *Subject) told() search.Menu {
 
 // expiry has a holder die beside another that has lost the lock, does not notice, and works on.
 func (s *Subject) expiry() Promise {
-	menu, brief := s.told(), 5*s.TTL
-	menu.Progress = 6
+	model, brief := s.told(), 5*s.TTL
+	model.Progress = 6
 	return Promise{
-		Name: Expiry, Property: checker.Progress, Share: 2, Menu: menu,
+		Name: Expiry, Property: checker.Progress, Share: 2, Model: model,
 		Extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Clients = []scenarios.Client{
 				s.worker("a", 0, 14*s.TTL), s.worker("b", s.TTL/10, brief), s.worker("c", 2*s.TTL, s.TTL/10),
@@ -85,7 +85,7 @@ func (s *Subject) tooLong() time.Duration { return s.TTL + s.TTL/10 }
 // of which only beliefs can be judged: if it ends the other's hold, the next client comes to hold beside that one.
 func (s *Subject) lateRelease() Promise {
 	return Promise{
-		Name: ReleaseSafety, Property: checker.MutualExclusion, Share: 2, Menu: s.told(),
+		Name: ReleaseSafety, Property: checker.MutualExclusion, Share: 2, Model: s.told(),
 		Extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Clients = []scenarios.Client{
 				s.worker("a", 0, s.TTL/10), s.worker("b", s.TTL/10, s.TTL/2), s.worker("c", s.TTL/5, s.TTL/2),
@@ -119,10 +119,10 @@ func (s *Subject) lateRelease() Promise {
 
 // noticeOfLoss has a holder lose the lock, and another one come when it has long been told.
 func (s *Subject) noticeOfLoss() Promise {
-	menu, long := s.told(), 12*s.TTL
-	menu.Styles = []history.Style{history.Attentive}
+	model, long := s.told(), 12*s.TTL
+	model.Styles = []history.Style{history.Attentive}
 	return Promise{
-		Name: Notice, Property: checker.MutualExclusion, Share: 2, Menu: menu,
+		Name: Notice, Property: checker.MutualExclusion, Share: 2, Model: model,
 		Extend: func(src search.Source, of *scenarios.Scenario) {
 			asks := s.worker("c", s.TTL/20, 0) // and is refused, which says that the lock was held
 			asks.Wait, asks.Again = locks.Try, 0

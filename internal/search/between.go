@@ -10,9 +10,9 @@ import (
 
 // Pauses reports whether a holder may stand still for long enough to lose the lock, so that others can take and release
 // it before it goes on.
-func (m *Menu) Pauses() bool { return m.Base == nil && m.Within == 0 && m.has(ClientPause) }
+func (m *FaultModel) Pauses() bool { return m.Base == nil && m.Within == 0 && m.has(ClientPause) }
 
-// between draws, in as many scenarios as the menu says, a holder that stands still until it has lost the lock: in its
+// between draws, in as many scenarios as the fault model says, a holder that stands still until it has lost the lock: in its
 // critical section, or in the middle of a call. Others take the lock meanwhile, and nothing else goes wrong, except that
 // such a call may have lost a request, or had one refused.
 //
@@ -20,7 +20,7 @@ func (m *Menu) Pauses() bool { return m.Base == nil && m.Within == 0 && m.has(Cl
 // compares in one request and deletes in the next does none unless another client holds it then. Faults that are drawn
 // independently seldom meet so.
 func (g *generator) between() bool {
-	if g.menu.Between == 0 || !g.menu.Pauses() || !oneIn(g, g.menu.Between) {
+	if g.model.Between == 0 || !g.model.Pauses() || !oneIn(g, g.model.Between) {
 		return false
 	}
 	if oneIn(g, 2) {
@@ -45,7 +45,7 @@ func (g *generator) betweenSteps() {
 // more to do, so that one of them mostly holds the lock when it goes on.
 func (g *generator) betweenRequests() {
 	ttl, holder, purposes := g.ttl, g.clients[0], []string{trace.ToRelease, trace.ToAcquire}
-	if g.menu.Renews {
+	if g.model.Renews {
 		purposes = append(purposes, trace.ToRenew)
 	}
 	purpose := pick(g, purposes...)
@@ -56,7 +56,7 @@ func (g *generator) betweenRequests() {
 	g.takeTurns(work, ttl/2, ttl-eps, ttl/10)
 	request := sim.Pattern{Node: holder, Does: trace.Send, What: purpose, Peer: g.anyHost()}
 	nth := pick(g, 0, 0, 0, 2)
-	if g.menu.has(Break) && oneIn(g, 2) {
+	if g.model.has(Break) && oneIn(g, 2) {
 		g.add(Break, sim.Fault{
 			Trigger: sim.Trigger{When: sim.Before, Step: request, Nth: nth},
 			Action:  sim.Action{Kind: sim.Break, This: true, RST: oneIn(g, 2), Lose: pick(g, sim.LoseRequest, sim.LoseReply)},

@@ -26,9 +26,9 @@ func TestAnEarlyEndHidesNoViolation(t *testing.T) {
 		if !slices.Contains(drawn, lock.Name) {
 			continue
 		}
-		menu := search.Wide(&lock, search.Kinds())
+		model := search.Wide(&lock, search.Kinds())
 		for n := range uint64(112) {
-			s := search.Generate(search.Seeded(n), menu)
+			s := search.Generate(search.Seeded(n), model)
 			cases := s.Cases()
 			c := cases[int(n)%len(cases)]
 			s.Until = s.Lock.TTL * time.Duration([]int{2, 3, 5, 8, 12, 20, 30}[n%7])

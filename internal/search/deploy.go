@@ -9,7 +9,7 @@ import (
 
 // deploy draws the servers.
 func (g *generator) deploy() {
-	m, s := &g.menu, &g.scenario.Servers
+	m, s := &g.model, &g.scenario.Servers
 	s.Kind, s.Masters, s.Disk = g.kind.Name, 1, "honest"
 	switch {
 	case g.kind.Has(backend.Masters):
@@ -43,7 +43,7 @@ func (g *generator) lookAround() {
 
 // deployMasters draws independent masters, or those that replicas, Sentinels or a cluster stand behind.
 func (g *generator) deployMasters() {
-	m, s := &g.menu, &g.scenario.Servers
+	m, s := &g.model, &g.scenario.Servers
 	s.Masters = pick(g, m.Masters...)
 	s.Persistence, s.Disk = pick(g, orDefault(m.Persistence, "")...), pick(g, orDefault(m.Disk, "honest")...)
 	if s.Persistence != "everysec" && s.Persistence != "always" {
@@ -67,7 +67,7 @@ func (g *generator) deployMasters() {
 
 // watch has Sentinels watch the servers, or makes a cluster of them.
 func (g *generator) watch() {
-	s, w := &g.scenario.Servers, g.menu.Watched
+	s, w := &g.scenario.Servers, g.model.Watched
 	switch n := g.Below(w.OneIn); {
 	case n == 1 && w.Sentinels:
 		s.Masters, s.Replicas, s.Sentinels = 1, max(s.Replicas, 1), 3
@@ -85,9 +85,9 @@ func choose[T any](g *generator, list []T) T {
 	return pick(g, list...)
 }
 
-// possible lists the kinds of the menu's faults that can hit what has been drawn.
+// possible lists the kinds of the fault model's faults that can hit what has been drawn.
 func (g *generator) possible() []Kind {
-	return slices.DeleteFunc(slices.Clone(g.menu.Faults), func(k Kind) bool {
+	return slices.DeleteFunc(slices.Clone(g.model.Faults), func(k Kind) bool {
 		return k.IsMistake() || !k.CanHit(&g.scenario.Servers) || k == SameRandom && len(g.clients) < 2
 	})
 }
@@ -105,7 +105,7 @@ func (g *generator) glob() string { return g.kind.Node + "-*" }
 
 // storage is the node of the protected resource, unless that lives on the lock's servers.
 func (g *generator) storage() []string {
-	if g.menu.Guarded {
+	if g.model.Guarded {
 		return nil
 	}
 	return []string{scenarios.Storage}

@@ -15,7 +15,7 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// TestDrawsStayAsTheyAre holds what numbered draws of the widest menu of each lock come to, as text and as played. A change
+// TestDrawsStayAsTheyAre holds what numbered draws of the widest fault model of each lock come to, as text and as played. A change
 // of structure that moves one of them changes the generator, or what a run does: a campaign that is continued, or divided
 // over machines, would no longer draw and play the same.
 func TestDrawsStayAsTheyAre(t *testing.T) {
@@ -36,12 +36,12 @@ func TestDrawsStayAsTheyAre(t *testing.T) {
 // drawsOf returns digests of some draws as text, and of the runs of the first of them.
 func drawsOf(t *testing.T, a *locks.Algorithm, draws, plays uint64) (drawn, played uint64) {
 	t.Helper()
-	menu := search.Wide(a, search.Kinds())
+	model := search.Wide(a, search.Kinds())
 	var text, runs trace.Digest
 	var r harness.Runner
 	defer r.Close()
 	for n := range draws {
-		s := search.Generate(search.Seeded(n), menu)
+		s := search.Generate(search.Seeded(n), model)
 		text.String(string(s.YAML()))
 		if n >= plays {
 			continue
@@ -58,8 +58,8 @@ func drawsOf(t *testing.T, a *locks.Algorithm, draws, plays uint64) (drawn, play
 	return text.Sum(), runs.Sum()
 }
 
-// TestDrawsOfAnotherMenuAreOthers: digests that agreed for any menu would hold nothing.
-func TestDrawsOfAnotherMenuAreOthers(t *testing.T) {
+// TestDrawsOfAnotherModelAreOthers: digests that agreed for any fault model would hold nothing.
+func TestDrawsOfAnotherModelAreOthers(t *testing.T) {
 	a, there := locks.Catalogue().Find("set-nx-lua")
 	require.True(t, there)
 	b, there := locks.Catalogue().Find("watchdog")

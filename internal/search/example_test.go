@@ -8,8 +8,8 @@ import (
 
 // The same number draws the same scenario, on every machine.
 func ExampleGenerate() {
-	menu := search.Menu{Lock: "set-nx-lua", Faults: []search.Kind{search.ClientPause}}
-	scenario := search.Generate(search.Seeded(146), menu)
+	model := search.FaultModel{Lock: "set-nx-lua", Faults: []search.Kind{search.ClientPause}}
+	scenario := search.Generate(search.Seeded(146), model)
 	fmt.Printf("%s", scenario.YAML())
 	// Output:
 	// name: generated

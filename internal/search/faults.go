@@ -52,7 +52,7 @@ func (g *generator) server(k Kind) string {
 	if g.role != "" {
 		whom = append(whom, g.role)
 	}
-	if slices.Contains(g.menu.Storage, k) {
+	if slices.Contains(g.model.Storage, k) {
 		whom = append(whom, scenarios.Storage)
 	}
 	return pick(g, whom...)
@@ -60,7 +60,7 @@ func (g *generator) server(k Kind) string {
 
 // host draws whom clients talk to.
 func (g *generator) host(k Kind) string {
-	if slices.Contains(g.menu.Storage, k) {
+	if slices.Contains(g.model.Storage, k) {
 		return pick(g, append(slices.Clone(g.hosts), scenarios.Storage)...)
 	}
 	return pick(g, g.hosts...)
@@ -133,12 +133,12 @@ func (g *generator) clock(node string, direction time.Duration, heals bool) sim.
 // rate lets a clock run faster or slower from some moment on.
 func (g *generator) rate() (sim.Fault, bool) {
 	node := pick(g, slices.Concat(g.clients, g.servers)...)
-	f := sim.Fault{Action: sim.Action{Kind: sim.SetClock, Node: node, Rate: pick(g, g.menu.Drift, -g.menu.Drift)}}
+	f := sim.Fault{Action: sim.Action{Kind: sim.SetClock, Node: node, Rate: pick(g, g.model.Drift, -g.model.Drift)}}
 	if oneIn(g, 2) {
 		f.For = g.anyTime()
 	}
 	f.Trigger = g.trigger(node)
-	return f, g.menu.Drift > 0
+	return f, g.model.Drift > 0
 }
 
 // onLink holds up what travels between a client and some servers.
@@ -162,7 +162,7 @@ func (g *generator) onLink(k Kind, action sim.ActionKind, times time.Duration) (
 // timesOfStall is how often a stall counts: beside a cut, which loses packets, the sender's kernel may send again as late as
 // one stall after it is over.
 func (g *generator) timesOfStall() time.Duration {
-	if g.menu.has(Cut) {
+	if g.model.has(Cut) {
 		return 2
 	}
 	return 1
@@ -171,11 +171,11 @@ func (g *generator) timesOfStall() time.Duration {
 // link draws the connections between one client and servers.
 func (g *generator) link(k Kind) sim.Link {
 	link := sim.Link{From: []string{pick(g, g.clients...)}}
-	if slices.Contains(g.menu.Storage, k) && oneIn(g, 3) {
+	if slices.Contains(g.model.Storage, k) && oneIn(g, 3) {
 		link.To = []string{scenarios.Storage}
 		return link
 	}
-	if g.menu.Watched.OneIn > 0 && g.scenario.Servers.Sentinels > 0 && oneIn(g, 3) {
+	if g.model.Watched.OneIn > 0 && g.scenario.Servers.Sentinels > 0 && oneIn(g, 3) {
 		link.To = slices.Clone(g.servers[len(g.keepers):])
 		return link
 	}

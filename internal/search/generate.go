@@ -1,11 +1,11 @@
 // Package search makes scenarios and runs many of them.
 //
-// Call [Generate] for a scenario: it makes one from a [Menu] of what may happen and a [Source] of choices. Random
+// Call [Generate] for a scenario: it makes one from a [FaultModel] of what may happen and a [Source] of choices. Random
 // numbers, the bytes of a fuzzer and a property-based test all drive the same generator.
 //
 // Nearly every known violation of a lock needs few faults at the right step of the protocol, and is almost never
 // met by faults at random moments. So most faults hang on steps: after a client has acquired, before its release is
-// executed. Each scenario draws a part of the menu's kinds (swarm testing: Groce et al. 2012), so that some
+// executed. Each scenario draws a part of the fault model's kinds (swarm testing: Groce et al. 2012), so that some
 // scenarios have much of what others would drown out, and times are drawn from telling ones about the lease.
 package search
 
@@ -19,13 +19,13 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Generate makes a scenario of what is on the menu. It is complete, as if it had been read from a file, and a function
+// Generate makes a scenario of what is in the fault model. It is complete, as if it had been read from a file, and a function
 // of the choices alone.
-func Generate(s Source, m Menu) *scenarios.Scenario { return &generate(s, m).scenario }
+func Generate(s Source, m FaultModel) *scenarios.Scenario { return &generate(s, m).scenario }
 
-func generate(s Source, m Menu) *generator {
+func generate(s Source, m FaultModel) *generator {
 	g := &generator{Source: s}
-	g.menu, g.kind = m.withDefaults()
+	g.model, g.kind = m.withDefaults()
 	if m.Base != nil {
 		g.adopt(m.Base)
 	} else {
@@ -39,9 +39,9 @@ func generate(s Source, m Menu) *generator {
 	return g
 }
 
-// Drawn returns which kinds of faults the scenario of the same choices has, and which of the menu's can hit what it
+// Drawn returns which kinds of faults the scenario of the same choices has, and which of the fault model's can hit what it
 // deploys.
-func Drawn(s Source, m Menu) (drawn, possible []Kind) {
+func Drawn(s Source, m FaultModel) (drawn, possible []Kind) {
 	g := generate(s, m)
 	return g.drawn, g.possible()
 }
@@ -62,7 +62,7 @@ const eps = time.Millisecond
 // generator is one scenario in the making.
 type generator struct {
 	Source
-	menu     Menu
+	model    FaultModel
 	kind     *backend.Facts
 	shape    backend.Shape
 	scenario scenarios.Scenario
@@ -81,7 +81,7 @@ type generator struct {
 
 // begin sets up everything but servers, clients and faults.
 func (g *generator) begin() {
-	m := &g.menu
+	m := &g.model
 	g.ttl = pick(g, m.TTLs...)
 	g.bound()
 	g.scenario = scenarios.Scenario{
@@ -98,7 +98,7 @@ func (g *generator) begin() {
 // bound sets how long all faults may take.
 func (g *generator) bound() {
 	g.left = unlimited
-	if within := g.menu.Within; within > 0 {
+	if within := g.model.Within; within > 0 {
 		g.left = g.ttl / 100 * time.Duration(within)
 	}
 }
@@ -110,10 +110,10 @@ func (g *generator) adopt(base *scenarios.Scenario) {
 	s.Name, s.Title = "generated", "Faults added to "+base.Name
 	s.Story, s.Source, s.Claims, s.Finding = "", "", "", ""
 	s.Expect, s.Measures, s.Variants = nil, nil, nil
-	s.Styles, s.Resource.Fencing = g.menu.Styles, g.menu.Fencing
+	s.Styles, s.Resource.Fencing = g.model.Styles, g.model.Fencing
 	s.Faults, s.Clocks = slices.Clip(s.Faults), slices.Clip(s.Clocks)
-	if g.menu.Progress > 0 {
-		s.Progress = base.Lock.TTL * time.Duration(g.menu.Progress)
+	if g.model.Progress > 0 {
+		s.Progress = base.Lock.TTL * time.Duration(g.model.Progress)
 	}
 	g.ttl = base.Lock.TTL
 	g.bound()
@@ -125,7 +125,7 @@ func (g *generator) adopt(base *scenarios.Scenario) {
 
 // surround draws what is around lock and servers, and how the lock is told to behave.
 func (g *generator) surround() {
-	m, s := &g.menu, &g.scenario
+	m, s := &g.model, &g.scenario
 	if m.Guardable && oneIn(g, 4) {
 		m.Guarded, m.Storage = true, nil
 	}
@@ -160,7 +160,7 @@ func (g *generator) addFaults() {
 	if len(kinds) == 0 || g.pair() || g.between() {
 		return
 	}
-	for range upTo(g, g.menu.Most) {
+	for range upTo(g, g.model.Most) {
 		k := pick(g, kinds...)
 		if f, ok := g.fault(k); ok {
 			g.add(k, f)
@@ -176,7 +176,7 @@ func (g *generator) add(k Kind, f sim.Fault) {
 func (g *generator) drift() {
 	g.drawn = append(g.drawn, Drift)
 	for _, node := range slices.Concat(g.clients, g.servers) {
-		if rate := pick(g, 0, g.menu.Drift, -g.menu.Drift, g.menu.Drift/2); rate != 0 {
+		if rate := pick(g, 0, g.model.Drift, -g.model.Drift, g.model.Drift/2); rate != 0 {
 			g.scenario.Clocks = append(g.scenario.Clocks, scenarios.Clock{Node: node, Rate: rate})
 		}
 	}

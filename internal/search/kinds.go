@@ -20,7 +20,7 @@ const (
 	ServerPause             // a server's code stands still
 	ServerAhead             // a server's wall clock jumps ahead: its keys end too early
 	ServerBack              // a server's wall clock jumps back for good: its keys live too long
-	Drift                   // clocks run too fast or too slowly, within Menu.Drift
+	Drift                   // clocks run too fast or too slowly, within FaultModel.Drift
 	Cut                     // packets between a client and servers vanish for a while
 	Stall                   // what is sent between a client and servers waits for a while
 	Delay                   // one message is late

@@ -11,18 +11,18 @@ import (
 // aimed are the kinds of faults that act on one request or its answer, or on what a client and one server say to each other.
 var aimed = []Kind{Break, Error, Delay, Cut, Stall}
 
-// Aims reports whether any fault of the menu is of those kinds, so that two can aim at one acquisition.
-func (m *Menu) Aims() bool { return m.has(aimed...) }
+// Aims reports whether any fault of the fault model is of those kinds, so that two can aim at one acquisition.
+func (m *FaultModel) Aims() bool { return m.has(aimed...) }
 
-// pair draws two faults that aim at one acquisition of a client, and nothing else, in as many scenarios as the menu says:
+// pair draws two faults that aim at one acquisition of a client, and nothing else, in as many scenarios as the fault model says:
 // each of them loses, refuses or delays a request of it, or the answer, or all that the client and one server say from a
 // request on. What takes two faults mostly takes two of these,
 // and faults that are drawn by themselves seldom meet in one acquisition.
 func (g *generator) pair() bool {
-	if g.menu.Pairs == 0 || !g.menu.Aims() || !oneIn(g, g.menu.Pairs) {
+	if g.model.Pairs == 0 || !g.model.Aims() || !oneIn(g, g.model.Pairs) {
 		return false
 	}
-	kinds := slices.DeleteFunc(slices.Clone(aimed), func(k Kind) bool { return !slices.Contains(g.menu.Faults, k) })
+	kinds := slices.DeleteFunc(slices.Clone(aimed), func(k Kind) bool { return !slices.Contains(g.model.Faults, k) })
 	if slices.Contains(kinds, Break) {
 		kinds = append(kinds, Break, Break) // what is lost matters most
 	}
@@ -32,7 +32,7 @@ func (g *generator) pair() bool {
 	}
 	if g.votes() {
 		purposes := []string{trace.ToAcquire, trace.ToAcquire, trace.ToRelease}
-		if g.menu.Renews {
+		if g.model.Renews {
 			purposes = append(purposes, trace.ToRenew)
 		}
 		a.what = pick(g, purposes...)
@@ -62,7 +62,7 @@ type aim struct {
 
 // votes reports whether two faults are to undo two votes of one acquisition: clients ask several servers that are independent of
 // each other.
-func (g *generator) votes() bool { return g.menu.Votes && len(g.peers) == 0 && len(g.hosts) > 1 }
+func (g *generator) votes() bool { return g.model.Votes && len(g.peers) == 0 && len(g.hosts) > 1 }
 
 // mostRequests is about how many requests to one server an acquisition and its release take, of whatever purpose.
 const mostRequests = 6

@@ -13,9 +13,9 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// Rehearse plays a scenario of a menu without faults, and returns why a program cannot set up or acquire its lock in it, in
+// Rehearse plays a scenario of a fault model without faults, and returns why a program cannot set up or acquire its lock in it, in
 // which case nothing can be learned from faults; nil if it can.
-func Rehearse(m Menu, o harness.Options) error {
+func Rehearse(m FaultModel, o harness.Options) error {
 	var r harness.Runner
 	defer r.Close()
 	m.Faults = nil

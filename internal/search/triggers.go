@@ -57,10 +57,10 @@ func (g *generator) clientStep(node string) sim.Pattern {
 		{Does: trace.Acquired}, {Does: trace.Access, What: "write"}, {Does: trace.Access, What: "read"},
 		{Does: trace.Release}, {Does: trace.Released}, {Does: trace.Start},
 	}
-	if g.menu.Waits {
+	if g.model.Waits {
 		steps = append(steps, sim.Pattern{Does: trace.Refused})
 	}
-	if slices.Contains(g.menu.Styles, history.Careful) {
+	if slices.Contains(g.model.Styles, history.Careful) {
 		steps = append(steps, sim.Pattern{Does: trace.Check})
 	}
 	p := pick(g, steps...)
@@ -122,13 +122,13 @@ var sends = map[string]string{
 // whats names the messages between clients and a server.
 func (g *generator) whats(server string) []string {
 	switch {
-	case server == scenarios.Storage && slices.Contains(g.menu.Fencing, history.CheckThenWrite):
+	case server == scenarios.Storage && slices.Contains(g.model.Fencing, history.CheckThenWrite):
 		return []string{"write", "read", "check"}
 	case server == scenarios.Storage:
 		return []string{"write", "read"}
-	case sends[g.menu.Lock] != "":
-		return []string{trace.ToAcquire, trace.ToRelease, "", sends[g.menu.Lock]}
-	case g.menu.Renews, g.scenario.Lock.Renew > 0:
+	case sends[g.model.Lock] != "":
+		return []string{trace.ToAcquire, trace.ToRelease, "", sends[g.model.Lock]}
+	case g.model.Renews, g.scenario.Lock.Renew > 0:
 		return []string{trace.ToAcquire, trace.ToRelease, "", trace.ToRenew}
 	default:
 		return append([]string{trace.ToAcquire, trace.ToRelease, ""}, g.kind.Says...)
@@ -169,7 +169,7 @@ func (g *generator) nameOf(i int) string {
 func (g *generator) mayHit(k Kind, t *sim.Trigger) bool {
 	isMessage := t.When != sim.At && t.Step.Does <= trace.Reply
 	toStorage := t.Step.Node == scenarios.Storage || t.Step.Peer == scenarios.Storage
-	return isMessage && (!toStorage || slices.Contains(g.menu.Storage, k))
+	return isMessage && (!toStorage || slices.Contains(g.model.Storage, k))
 }
 
 // onMessage draws the step of a message for a fault that hits that message: while it is about to be sent, received,

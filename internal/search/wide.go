@@ -10,12 +10,12 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Wide returns the menu of a hunt: whatever the given kinds of faults can do to a lock, on servers as it is usually
+// Wide returns the fault model of a campaign: whatever the given kinds of faults can do to a lock, on servers as it is usually
 // deployed, and in ways of using it that its author may not have thought of. The lock is the catalogue's of that name, or
 // another on servers of that kind.
-func Wide(lock *locks.Algorithm, kinds []Kind) Menu {
+func Wide(lock *locks.Algorithm, kinds []Kind) FaultModel {
 	atStorage := func(k Kind) bool { return k == Delay || k == Stall || k == Cut }
-	m := Menu{
+	m := FaultModel{
 		Lock: lock.Name, Servers: lock.Servers, Guardable: lock.Guard, Registers: 2, Waits: true, Renewed: true,
 		Stays: true, Repeats: true, Pairs: widePairs,
 		Renews: lock.Renews, Extends: lock.Extends, Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
@@ -58,10 +58,10 @@ func lapses(lock *locks.Algorithm) bool {
 		!lock.Renews && sends[lock.Name] != trace.ToRenew
 }
 
-// widePairs: in one of this many scenarios of a wide menu, two faults aim at one acquisition.
+// widePairs: in one of this many scenarios of a wide fault model, two faults aim at one acquisition.
 const widePairs = 6
 
-// How far clocks may run off in a wide menu, in parts per million: twice what Redlock allows for. In how many scenarios,
+// How far clocks may run off in a wide fault model, in parts per million: twice what Redlock allows for. In how many scenarios,
 // one of this many, work may outlast its lease: to be found it takes a few. How many leases somebody may wait before that
 // counts as a lack of progress. And how many faults there are at most where it takes several to undo a majority.
 const (
@@ -75,12 +75,12 @@ const (
 // takes as long as ten others.
 const wideWatched = 12
 
-// has reports whether one of some kinds is on the menu.
-func (m *Menu) has(list ...Kind) bool {
+// has reports whether one of some kinds is in the fault model.
+func (m *FaultModel) has(list ...Kind) bool {
 	return slices.ContainsFunc(list, func(k Kind) bool { return slices.Contains(m.Faults, k) })
 }
 
-func (m *Menu) wideMasters(lock *locks.Algorithm) {
+func (m *FaultModel) wideMasters(lock *locks.Algorithm) {
 	if m.has(ServerCrash, PowerLoss) {
 		m.Persistence = []string{"", "everysec"}
 	}

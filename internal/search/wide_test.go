@@ -16,13 +16,13 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-func TestAWideMenuSuitsEveryLock(t *testing.T) {
+func TestAWideModelSuitsEveryLock(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	for _, lock := range locks.Catalogue().All() {
-		menu := search.Wide(&lock, search.Kinds())
+		model := search.Wide(&lock, search.Kinds())
 		for n := range uint64(20) {
-			search.Play(&r, search.Generate(search.Seeded(n), menu), harness.Options{},
+			search.Play(&r, search.Generate(search.Seeded(n), model), harness.Options{},
 				func(c scenarios.Case, _ *harness.Result, err error) bool {
 					require.NoError(t, err, "%s", c.Scenario.YAML())
 					return true
@@ -38,7 +38,7 @@ func TestFaultsAreAddedToABase(t *testing.T) {
 	defer r.Close()
 	added, violated := 0, false
 	for n := range uint64(50) {
-		s := search.Generate(search.Seeded(n), search.Menu{Base: base, Faults: search.Kinds()})
+		s := search.Generate(search.Seeded(n), search.FaultModel{Base: base, Faults: search.Kinds()})
 		require.Equal(t, base.Clients, s.Clients)
 		require.Equal(t, base.Servers, s.Servers)
 		require.Equal(t, base.Resource, s.Resource)
@@ -58,7 +58,7 @@ func TestFaultsAreAddedToABase(t *testing.T) {
 }
 
 // TestAWideMenuHasTheDeploymentsThatItsKindsCallFor counts what is drawn for one lock of each kind of servers.
-func TestAWideMenuHasTheDeploymentsThatItsKindsCallFor(t *testing.T) {
+func TestAWideModelHasTheDeploymentsThatItsKindsCallFor(t *testing.T) {
 	type drawn struct {
 		*scenarios.Scenario
 		on *scenarios.Servers
@@ -86,10 +86,10 @@ func TestAWideMenuHasTheDeploymentsThatItsKindsCallFor(t *testing.T) {
 	} {
 		lock, ok := locks.Catalogue().Find(c.lock)
 		require.True(t, ok)
-		menu, n := search.Wide(&lock, []search.Kind{c.kind}), 0
+		model, n := search.Wide(&lock, []search.Kind{c.kind}), 0
 		const draws = 400
 		for k := range uint64(draws) {
-			if s := search.Generate(search.Seeded(k), menu); c.is(drawn{s, &s.Servers}) {
+			if s := search.Generate(search.Seeded(k), model); c.is(drawn{s, &s.Servers}) {
 				n++
 			}
 		}
@@ -102,9 +102,9 @@ func TestAWideMenuHasTheDeploymentsThatItsKindsCallFor(t *testing.T) {
 func TestNobodyHangsWhoseLibraryProlongsItsLease(t *testing.T) {
 	for renews, most := range map[bool]int{false: 40, true: 0} {
 		lock := locks.Algorithm{Name: "library", Program: library{}, Lease: true, Renews: renews}
-		menu, hangs := search.Wide(&lock, []search.Kind{search.ClientPause}), 0
+		model, hangs := search.Wide(&lock, []search.Kind{search.ClientPause}), 0
 		for k := range uint64(400) {
-			if slices.ContainsFunc(search.Generate(search.Seeded(k), menu).Clients, func(c scenarios.Client) bool { return c.Hangs }) {
+			if slices.ContainsFunc(search.Generate(search.Seeded(k), model).Clients, func(c scenarios.Client) bool { return c.Hangs }) {
 				hangs++
 			}
 		}
@@ -118,9 +118,9 @@ func TestWorkLongerThanTheLeaseLeavesRoomForOtherCauses(t *testing.T) {
 	share := func(name string, kinds ...search.Kind) int {
 		lock, ok := locks.Catalogue().Find(name)
 		require.True(t, ok)
-		menu, overruns := search.Wide(&lock, kinds), 0
+		model, overruns := search.Wide(&lock, kinds), 0
 		for n := range uint64(100) {
-			s := search.Generate(search.Seeded(n), menu)
+			s := search.Generate(search.Seeded(n), model)
 			if slices.ContainsFunc(s.Clients, func(c scenarios.Client) bool { return c.Work >= s.Lock.TTL }) {
 				overruns++
 			}
@@ -194,7 +194,7 @@ func TestOthersTakeWhatAHolderHasLost(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	const runs = 200
-	between := func(m search.Menu) (released, held int) {
+	between := func(m search.FaultModel) (released, held int) {
 		for seed := range uint64(runs) {
 			s := search.Generate(search.Seeded(seed), m)
 			search.Play(&r, s, harness.Options{}, func(_ scenarios.Case, run *harness.Result, err error) bool {
@@ -211,7 +211,7 @@ func TestOthersTakeWhatAHolderHasLost(t *testing.T) {
 		return released, held
 	}
 	for _, lock := range []string{"set-nx-lua", "watchdog", "redlock", "etcd", "memcached-cas"} {
-		m := search.Menu{Lock: lock, Faults: search.Kinds(), Between: 1}
+		m := search.FaultModel{Lock: lock, Faults: search.Kinds(), Between: 1}
 		released, held := between(m)
 		require.Greater(t, released, runs/3, lock)
 		require.Greater(t, held, runs/10, lock)
@@ -245,7 +245,7 @@ func cameBetween(h *history.History) bool {
 func TestAStallBesideACutCountsTwice(t *testing.T) {
 	stalls := 0
 	for seed := range uint64(500) {
-		m := search.Menu{Lock: "set-nx-lua", Faults: []search.Kind{search.Cut, search.Stall}, Within: 80, Pairs: 2}
+		m := search.FaultModel{Lock: "set-nx-lua", Faults: []search.Kind{search.Cut, search.Stall}, Within: 80, Pairs: 2}
 		s := search.Generate(search.Seeded(seed), m)
 		held := time.Duration(0)
 		for i := range s.Faults {

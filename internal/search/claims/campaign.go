@@ -9,7 +9,7 @@ import (
 	"github.com/locksim/locksim/internal/search"
 )
 
-// Stint is a number of scenarios to be drawn, by the numbers from one on, for claims that have one menu: each scenario is
+// Stint is a number of scenarios to be drawn, by the numbers from one on, for claims that have one fault model: each scenario is
 // played once, and judged by all of them.
 type Stint struct {
 	Claims []*Claim

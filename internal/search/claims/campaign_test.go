@@ -79,7 +79,7 @@ func TestCampaignFindsTheSameHoweverManyRunAtOnce(t *testing.T) {
 	require.Equal(t, one, campaign(t, stints, 8))
 }
 
-func TestClaimsOfOneMenuShareTheirRunsAndFindTheSame(t *testing.T) {
+func TestClaimsOfOneModelShareTheirRunsAndFindTheSame(t *testing.T) {
 	var list []claims.Claim
 	for _, c := range claims.Promises() {
 		if c.Name == "etcd-service" || c.Name == "etcd-release" {
@@ -236,7 +236,7 @@ func TestEveryPromiseHasBeenPlayedManyTimes(t *testing.T) {
 		switch {
 		case !ok:
 			t.Errorf("%s has not been played", claim.Name)
-		case line.Lock != claim.Menu.Lock || line.Property != claim.Property.String():
+		case line.Lock != claim.Model.Lock || line.Property != claim.Property.String():
 			t.Errorf("%s was another promise when it was played", claim.Name)
 		case line.Runs < share(&claim):
 			t.Errorf("%s has been played %d times only", claim.Name, line.Runs)
@@ -277,7 +277,7 @@ func TestSharesOfALockAddUp(t *testing.T) {
 	for _, lock := range []string{"set-nx-lua", "zk-sequential"} {
 		var list []claims.Claim
 		for _, c := range claims.Promises() {
-			if c.Menu.Lock == lock {
+			if c.Model.Lock == lock {
 				list = append(list, c)
 			}
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/locksim/locksim/internal/promise"
 )
 
-// Claim says of a property of a lock whether it survives everything that is on a menu.
+// Claim says of a property of a lock whether it survives everything that is in a fault model.
 type Claim promise.Claim
 
-// Promises lists what each lock of the catalogue promises: whatever of its menu happens, the property is not violated.
+// Promises lists what each lock of the catalogue promises: whatever of its fault model happens, the property is not violated.
 // What no promise speaks of a lock does not promise; the tests' limits show that it would often be promised in vain.
 func Promises() []Claim {
 	var list []Claim
@@ -24,4 +24,4 @@ func Promises() []Claim {
 }
 
 // Argument names why a claim is made: locks of which the same is claimed for the same reason share it.
-func (c *Claim) Argument() string { return strings.TrimPrefix(c.Name, c.Menu.Lock+"-") }
+func (c *Claim) Argument() string { return strings.TrimPrefix(c.Name, c.Model.Lock+"-") }

@@ -13,19 +13,19 @@ type Share func(*Claim) int
 // Each gives every claim this many.
 func Each(runs int) Share { return func(*Claim) int { return runs } }
 
-// Spread gives every lock this many, in equal parts for all the menus that its promises survive.
+// Spread gives every lock this many, in equal parts for all the fault models that its promises survive.
 func Spread(runs int) Share {
-	menus := make(map[string][]*search.Menu) // by lock
+	models := make(map[string][]*search.FaultModel) // by lock
 	promises := Promises()
 	for i := range promises {
-		m := &promises[i].Menu
-		same := func(other *search.Menu) bool { return reflect.DeepEqual(m, other) }
-		if !slices.ContainsFunc(menus[m.Lock], same) {
-			menus[m.Lock] = append(menus[m.Lock], m)
+		m := &promises[i].Model
+		same := func(other *search.FaultModel) bool { return reflect.DeepEqual(m, other) }
+		if !slices.ContainsFunc(models[m.Lock], same) {
+			models[m.Lock] = append(models[m.Lock], m)
 		}
 	}
 	return func(c *Claim) int {
-		n := max(len(menus[c.Menu.Lock]), 1)
+		n := max(len(models[c.Model.Lock]), 1)
 		return (runs + n - 1) / n
 	}
 }
@@ -41,7 +41,7 @@ type Demand struct {
 }
 
 // Missing returns what is still to be played of some claims. What a line says of other numbers or of another build does
-// not count, and nothing does that was violated. Claims of one menu share their stint.
+// not count, and nothing does that was violated. Claims of one fault model share their stint.
 func (l *Ledger) Missing(claims []Claim, d Demand) []Stint {
 	var stints []Stint
 	for i := range claims {
@@ -51,7 +51,7 @@ func (l *Ledger) Missing(claims []Claim, d Demand) []Stint {
 			continue
 		}
 		k := slices.IndexFunc(stints, func(s Stint) bool {
-			return s.Draws == draws && reflect.DeepEqual(s.Claims[0].Menu, c.Menu)
+			return s.Draws == draws && reflect.DeepEqual(s.Claims[0].Model, c.Model)
 		})
 		if k >= 0 {
 			stints[k].Claims = append(stints[k].Claims, c)

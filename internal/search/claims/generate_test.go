@@ -34,7 +34,7 @@ func TestGeneratedScenarioIsTheSameReadFromItsFile(t *testing.T) {
 	defer r.Close()
 	for i, claim := range everyClaim() {
 		for n := range uint64(long.Pick(2, 2, 5)) {
-			s := search.Generate(search.Seeded(uint64(i)<<8|n), claim.Menu)
+			s := search.Generate(search.Seeded(uint64(i)<<8|n), claim.Model)
 			text := s.YAML()
 			read, err := scenarios.Parse("generated.yaml", text)
 			require.NoError(t, err, "%s", text)
@@ -48,15 +48,15 @@ func TestGeneratedScenarioIsTheSameReadFromItsFile(t *testing.T) {
 
 func TestSameChoicesMakeTheSameScenario(t *testing.T) {
 	for _, claim := range claims.Promises() {
-		one := search.Generate(search.Seeded(7), claim.Menu)
-		other := search.Generate(search.Seeded(7), claim.Menu)
+		one := search.Generate(search.Seeded(7), claim.Model)
+		other := search.Generate(search.Seeded(7), claim.Model)
 		require.Equal(t, one, other)
 	}
 }
 
 func TestSimplestChoicesMakeTwoClientsAndNoFault(t *testing.T) {
 	for _, claim := range claims.Promises() {
-		s := search.Generate(search.FromBytes(nil), claim.Menu)
+		s := search.Generate(search.FromBytes(nil), claim.Model)
 		require.Len(t, s.Clients, 2)
 		require.Empty(t, s.Faults)
 		require.Empty(t, s.Clocks)
@@ -86,25 +86,25 @@ func TestEveryKindOfFaultIsDrawnAndHappens(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	drawn := map[search.Kind]bool{}
-	for _, menu := range []search.Menu{
+	for _, model := range []search.FaultModel{
 		{Lock: "set-nx-lua"}, {Lock: "set-nx-lua", Persistence: []string{"rdb"}, Replicas: []int{2}},
 		{Lock: "zk-sequential"}, {Lock: "etcd"}, {Lock: "consul"}, {Lock: "chubby"}, {Lock: "memcached-cas"},
 		{Lock: "mysql-get-lock"}, {Lock: "pg-advisory"},
 	} {
 		for _, kind := range search.Kinds() {
-			menu.Faults, menu.Drift = []search.Kind{kind}, 1_000
+			model.Faults, model.Drift = []search.Kind{kind}, 1_000
 			faults, happened := 0, 0
 			for n := range uint64(40) {
-				f, h := faultsOf(t, &r, search.Generate(search.Seeded(n), menu), kind)
+				f, h := faultsOf(t, &r, search.Generate(search.Seeded(n), model), kind)
 				faults, happened = faults+f, happened+h
 			}
 			if faults == 0 {
 				continue
 			}
 			drawn[kind] = true
-			t.Logf("%s: %v: %d of %d faults happened", menu.Lock, kind, happened, faults)
+			t.Logf("%s: %v: %d of %d faults happened", model.Lock, kind, happened, faults)
 			require.Greater(t, 4*happened, faults, "most of the faults of kind %v never happened to %s", kind,
-				menu.Lock)
+				model.Lock)
 		}
 	}
 	for _, kind := range search.Kinds() {
@@ -131,10 +131,10 @@ func faultsOf(t *testing.T, r *harness.Runner, s *scenarios.Scenario, kind searc
 }
 
 // TestStorageIsSparedUnlessTheMenuSaysOtherwise: faults of messages may act beside each other, but not there.
-func TestStorageIsSparedUnlessTheMenuSaysOtherwise(t *testing.T) {
-	menu := search.Menu{Lock: "set-nx-lua", Faults: search.Kinds(), Drift: 1_000, Most: 6}
+func TestStorageIsSparedUnlessTheModelSaysOtherwise(t *testing.T) {
+	model := search.FaultModel{Lock: "set-nx-lua", Faults: search.Kinds(), Drift: 1_000, Most: 6}
 	for n := range uint64(2_000) {
-		for _, f := range search.Generate(search.Seeded(n), menu).Faults {
+		for _, f := range search.Generate(search.Seeded(n), model).Faults {
 			a, step := f.Action, f.Trigger.Step
 			aims := append(slices.Concat(a.Link.From, a.Link.To), a.Node)
 			if a.Kind == sim.Delay || a.Kind == sim.Error || a.This {
@@ -178,14 +178,14 @@ func TestNumberedDrawsStayAsTheyAre(t *testing.T) {
 }
 
 // TestDrawsOfCampaignsStayAsTheyAre holds what the first numbers stand for under every claim: lines of the ledger name numbers, and
-// would be of other scenarios if a menu changed.
+// would be of other scenarios if a fault model changed.
 func TestDrawsOfCampaignsStayAsTheyAre(t *testing.T) {
 	const file = "testdata/draws"
 	var text strings.Builder
 	for _, claim := range everyClaim() {
 		sum := fnv.New64a()
 		for n := range uint64(50) {
-			_, err := sum.Write(search.Generate(search.Seeded(n), claim.Menu).YAML())
+			_, err := sum.Write(search.Generate(search.Seeded(n), claim.Model).YAML())
 			require.NoError(t, err)
 		}
 		fmt.Fprintf(&text, "%016x %s\n", sum.Sum64(), claim.Name)
@@ -204,14 +204,14 @@ func TestEveryClaimHasANameAndAnArgument(t *testing.T) {
 		require.False(t, names[claim.Name], "%s twice", claim.Name)
 		names[claim.Name] = true
 		require.NotEmpty(t, claim.Why)
-		_, ok := locks.Catalogue().Find(claim.Menu.Lock)
-		require.True(t, ok, "there is no lock %s", claim.Menu.Lock)
+		_, ok := locks.Catalogue().Find(claim.Model.Lock)
+		require.True(t, ok, "there is no lock %s", claim.Model.Lock)
 	}
 }
 
 func TestEveryLockOfTheCatalogueHasAPromiseOrALimit(t *testing.T) {
 	list := everyClaim()
 	for _, a := range locks.Catalogue().All() {
-		require.True(t, slices.ContainsFunc(list, func(c claims.Claim) bool { return c.Menu.Lock == a.Name }), a.Name)
+		require.True(t, slices.ContainsFunc(list, func(c claims.Claim) bool { return c.Model.Lock == a.Name }), a.Name)
 	}
 }

@@ -39,7 +39,7 @@ func (l *Ledger) Enter(t Tally, build string) {
 	if t.First != x.First+uint64(x.Runs) || build != x.Build {
 		*x = Line{First: t.First, Build: build}
 	}
-	x.Claim, x.Lock, x.Property = t.Claim.Name, t.Claim.Menu.Lock, t.Claim.Property.String()
+	x.Claim, x.Lock, x.Property = t.Claim.Name, t.Claim.Model.Lock, t.Claim.Property.String()
 	x.Runs += t.Runs
 	x.Violations += t.Violations
 	x.Undecided += t.Undecided

@@ -15,31 +15,31 @@ func limitsOfSessions() []limit {
 	pause, cut := []search.Kind{search.ClientPause}, []search.Kind{search.SessionCut, search.Cut}
 	none := []time.Duration{0}
 	return []limit{
-		{Name: "overrun", Property: exclusion, Menu: search.Menu{Lock: "etcd", Faults: pause},
+		{Name: "overrun", Property: exclusion, Model: search.FaultModel{Lock: "etcd", Faults: pause},
 			Why: `The lease ends while its client stands still.`},
-		{Name: "done-too-late", Property: exclusion, Menu: search.Menu{Lock: "etcd", Faults: cut, Styles: attentive},
+		{Name: "done-too-late", Property: exclusion, Model: search.FaultModel{Lock: "etcd", Faults: cut, Styles: attentive},
 			Why: `The library counts the lease from the last answer and looks once a second; the servers count it from the question.`},
-		{Name: "lease-lost-in-queue", Property: exclusion, Menu: search.Menu{
+		{Name: "lease-lost-in-queue", Property: exclusion, Model: search.FaultModel{
 			Lock: "etcd-no-recheck", Faults: []search.Kind{search.ClientPause, search.EndSession},
 		},
 			Why: `The lease of a client has ended while it waited; the key before its own goes, and it holds beside another.`},
-		{Name: "unfenced", Property: checker.Resource, Menu: search.Menu{Lock: "etcd", Faults: pause},
+		{Name: "unfenced", Property: checker.Resource, Model: search.FaultModel{Lock: "etcd", Faults: pause},
 			Why: `Two clients that believe to hold read the same version.`},
-		{Name: "late-notice", Property: exclusion, Menu: search.Menu{
+		{Name: "late-notice", Property: exclusion, Model: search.FaultModel{
 			Lock: "consul", Faults: cut, Styles: attentive, Renewed: true, LockDelays: []time.Duration{time.Second},
 		}, Why: `A query of which nothing is heard is no notice.`},
-		{Name: "no-lock-delay", Property: exclusion, Menu: search.Menu{Lock: "consul", Faults: pause, LockDelays: none},
+		{Name: "no-lock-delay", Property: exclusion, Model: search.FaultModel{Lock: "consul", Faults: pause, LockDelays: none},
 			Why: `The session ends while its client stands still, and the next one holds at once.`},
-		{Name: "ended", Property: exclusion, Menu: search.Menu{Lock: "consul",
+		{Name: "ended", Property: exclusion, Model: search.FaultModel{Lock: "consul",
 			Faults: []search.Kind{search.EndSession}},
 			Why: `The servers end a session that lives. A careless client works on for longer than the lock-delay.`},
-		{Name: "overrun", Property: exclusion, Menu: search.Menu{Lock: "chubby", Faults: pause},
+		{Name: "overrun", Property: exclusion, Model: search.FaultModel{Lock: "chubby", Faults: pause},
 			Why: `The session and the lock-delay end while the client stands still.`},
-		{Name: "no-lock-delay", Property: exclusion, Menu: search.Menu{
+		{Name: "no-lock-delay", Property: exclusion, Model: search.FaultModel{
 			Lock: "chubby", Faults: pause, Styles: attentive, LockDelays: none,
 		},
 			Why: `The session ends while its client stands still, which has yet to find itself in jeopardy when it goes on.`},
-		{Name: "unfenced", Property: checker.Resource, Menu: search.Menu{Lock: "chubby", Faults: pause,
+		{Name: "unfenced", Property: checker.Resource, Model: search.FaultModel{Lock: "chubby", Faults: pause,
 			LockDelays: none},
 			Why: `Two clients that believe to hold read the same version.`},
 	}

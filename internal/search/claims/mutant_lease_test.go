@@ -34,39 +34,39 @@ func leaseMutants() []mutant {
 	careful := []history.Style{history.Careful}
 	return []mutant{
 		{
-			mistake: "release without owner check", property: release, menu: search.Menu{Lock: "set-nx-lua",
+			mistake: "release without owner check", property: release, model: search.FaultModel{Lock: "set-nx-lua",
 				Faults: pause},
 			wrong: leaseMistakes{deletesAny: true}.build, right: leaseMistakes{}.build,
 		},
 		{
-			mistake: "set without nx", property: checker.MutualExclusion, menu: search.Menu{Lock: "set-nx-lua",
+			mistake: "set without nx", property: checker.MutualExclusion, model: search.FaultModel{Lock: "set-nx-lua",
 				Within: 80},
 			wrong: leaseMistakes{overwrites: true}.build, right: leaseMistakes{}.build,
 		},
 		{
 			mistake: "same random value for every try", property: release,
-			menu:  search.Menu{Lock: "set-nx-lua", Faults: messages, Timeouts: []int64{10, 20}, Waits: true},
+			model: search.FaultModel{Lock: "set-nx-lua", Faults: messages, Timeouts: []int64{10, 20}, Waits: true},
 			wrong: leaseMistakes{oneValue: true}.build, right: leaseMistakes{}.build,
 		},
 		{
 			mistake: "deadline from the reply", property: checker.MutualExclusion,
-			menu:  search.Menu{Lock: "set-nx-lua", Faults: late, Styles: careful},
+			model: search.FaultModel{Lock: "set-nx-lua", Faults: late, Styles: careful},
 			wrong: leaseMistakes{deadline: true, fromReply: true}.build, right: leaseMistakes{deadline: true}.build,
 		},
 		{
 			mistake: "renewal without owner check", property: checker.ExclusionAtService,
-			menu:  search.Menu{Lock: "watchdog", Faults: pause, Renewed: true},
+			model: search.FaultModel{Lock: "watchdog", Faults: pause, Renewed: true},
 			wrong: leaseMistakes{renews: true, renewsAny: true}.build, right: leaseMistakes{renews: true}.build,
 		},
 		{
 			mistake: "watchdog that ends with an error", property: checker.SilentLoss,
-			menu:  search.Menu{Lock: "watchdog", Faults: []search.Kind{search.Error, search.Break, search.Cut}, Renewed: true},
+			model: search.FaultModel{Lock: "watchdog", Faults: []search.Kind{search.Error, search.Break, search.Cut}, Renewed: true},
 			wrong: leaseMistakes{renews: true, tells: true, endsAtError: true}.build,
 			right: leaseMistakes{renews: true, tells: true}.build,
 		},
 		{
 			mistake: "unlock at the first release", property: checker.MutualExclusion,
-			menu:  search.Menu{Lock: "reentrant", Enters: 3, Within: 80},
+			model: search.FaultModel{Lock: "reentrant", Enters: 3, Within: 80},
 			wrong: leaseMistakes{countsEntering: true, leavesAtOnce: true}.build,
 			right: leaseMistakes{countsEntering: true}.build,
 		},

@@ -25,48 +25,48 @@ type queueMistakes struct {
 func queueMutants() []mutant {
 	const exclusion = checker.MutualExclusion
 	ticks := []time.Duration{500 * time.Millisecond}
-	menu := func(styles []history.Style, faults ...search.Kind) search.Menu {
-		return search.Menu{
+	model := func(styles []history.Style, faults ...search.Kind) search.FaultModel {
+		return search.FaultModel{
 			Lock: "zk-sequential", Faults: faults, Styles: styles, Clients: 4, Ticks: ticks,
 			TTLs: []time.Duration{10 * time.Second},
 		}
 	}
 	careful := []history.Style{history.Careful}
-	crash := menu(careful, search.ClientCrash)
-	waiting := menu(nil, search.ClientCrash)
+	crash := model(careful, search.ClientCrash)
+	waiting := model(nil, search.ClientCrash)
 	waiting.Progress = 20
 	right := queueMistakes{}.build
-	leftovers := menu(nil)
+	leftovers := model(nil)
 	leftovers.Waits, leftovers.Stays = true, true
 	return []mutant{
 		{
-			mistake: "node left by a failed Acquire", property: checker.Leak, menu: leftovers,
+			mistake: "node left by a failed Acquire", property: checker.Leak, model: leftovers,
 			wrong: queueMistakes{leavesNode: true}.build, right: right,
 		},
 		{
-			mistake: "own node not checked", property: exclusion, menu: menu(careful, search.SessionCut),
+			mistake: "own node not checked", property: exclusion, model: model(careful, search.SessionCut),
 			wrong: queueMistakes{trustsOwn: true}.build, right: right,
 		},
 		{
-			mistake: "no re-listing after a wake-up", property: exclusion, menu: crash,
+			mistake: "no re-listing after a wake-up", property: exclusion, model: crash,
 			wrong: queueMistakes{noRelisting: true}.build, right: right,
 		},
 		{
-			mistake: "watch on the own node", property: checker.Progress, menu: waiting,
+			mistake: "watch on the own node", property: checker.Progress, model: waiting,
 			wrong: queueMistakes{watchesOwn: true}.build, right: right,
 		},
 		{
-			mistake: "watch on the first node, and no re-listing", property: exclusion, menu: menu(careful),
+			mistake: "watch on the first node, and no re-listing", property: exclusion, model: model(careful),
 			wrong: queueMistakes{watchesFirst: true, noRelisting: true}.build,
 			right: queueMistakes{watchesFirst: true}.build,
 		},
 		{
-			mistake: "release of the first in the queue", property: checker.ReleaseSafety, menu: menu(nil,
+			mistake: "release of the first in the queue", property: checker.ReleaseSafety, model: model(nil,
 				search.ClientPause),
 			wrong: queueMistakes{deletesFirst: true}.build, right: right,
 		},
 		{
-			mistake: "session not checked after a reconnection", property: exclusion, menu: menu(careful,
+			mistake: "session not checked after a reconnection", property: exclusion, model: model(careful,
 				search.SessionCut, search.Cut),
 			wrong: queueMistakes{staysAttached: true}.build, right: right,
 		},

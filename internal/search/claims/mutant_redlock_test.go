@@ -23,8 +23,8 @@ type redlockMistakes struct {
 // redlockMutants are copies of redlock.
 func redlockMutants() []mutant {
 	const exclusion, release = checker.MutualExclusion, checker.ReleaseSafety
-	careful := func(faults ...search.Kind) search.Menu {
-		return search.Menu{
+	careful := func(faults ...search.Kind) search.FaultModel {
+		return search.FaultModel{
 			Lock: "redlock", Faults: faults, Masters: []int{3, 5}, Styles: []history.Style{history.Careful},
 			Drift: 5_000,
 		}
@@ -33,34 +33,34 @@ func redlockMutants() []mutant {
 	messages.Styles, messages.Timeouts = nil, []int64{10, 20}
 	slow := []search.Kind{search.ClientPause, search.ServerPause, search.Delay, search.Stall}
 	right := redlockMistakes{}.build
-	tries := search.Menu{Lock: "redlock", Masters: []int{3, 5}, Waits: true, Stays: true, Uneven: true}
+	tries := search.FaultModel{Lock: "redlock", Masters: []int{3, 5}, Waits: true, Stays: true, Uneven: true}
 	return []mutant{
 		{
-			mistake: "votes left by a failed try", property: checker.Leak, menu: tries,
+			mistake: "votes left by a failed try", property: checker.Leak, model: tries,
 			wrong: redlockMistakes{keepsVotes: true}.build, right: right,
 		},
 		{
-			mistake: "quorum off by one", property: exclusion, menu: careful(search.Cut, search.Stall),
+			mistake: "quorum off by one", property: exclusion, model: careful(search.Cut, search.Stall),
 			wrong: redlockMistakes{minority: true}.build, right: right,
 		},
 		{
-			mistake: "drift added", property: exclusion, menu: careful(search.Drift),
+			mistake: "drift added", property: exclusion, model: careful(search.Drift),
 			wrong: redlockMistakes{addsDrift: true}.build, right: right,
 		},
 		{
-			mistake: "same random value for every try", property: release, menu: messages,
+			mistake: "same random value for every try", property: release, model: messages,
 			wrong: redlockMistakes{oneValue: true}.build, right: right,
 		},
 		{
-			mistake: "validity not checked", property: exclusion, menu: careful(slow...),
+			mistake: "validity not checked", property: exclusion, model: careful(slow...),
 			wrong: redlockMistakes{ignoresTime: true}.build, right: right,
 		},
 		{
-			mistake: "deadline from the reply", property: exclusion, menu: careful(slow...),
+			mistake: "deadline from the reply", property: exclusion, model: careful(slow...),
 			wrong: redlockMistakes{fromReply: true}.build, right: right,
 		},
 		{
-			mistake: "release without owner check", property: release, menu: careful(search.ClientPause),
+			mistake: "release without owner check", property: release, model: careful(search.ClientPause),
 			wrong: redlockMistakes{deletesAny: true}.build, right: right,
 		},
 	}

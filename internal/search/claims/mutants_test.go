@@ -20,7 +20,7 @@ import (
 type mutant struct {
 	mistake      string
 	property     checker.Property
-	menu         search.Menu // its lock is the one in whose place they stand
+	model        search.FaultModel // its lock is the one in whose place they stand
 	wrong, right func(locks.Options) locks.Builder
 }
 
@@ -33,9 +33,9 @@ const (
 
 func TestPlantedMistakesAreFoundAndTheirTwinsAreNot(t *testing.T) {
 	for _, m := range slices.Concat(leaseMutants(), redlockMutants(), queueMutants()) {
-		t.Run(m.menu.Lock+"/"+m.mistake, func(t *testing.T) {
+		t.Run(m.model.Lock+"/"+m.mistake, func(t *testing.T) {
 			t.Parallel()
-			claim := claims.Claim{Name: "mutant", Property: m.property, Menu: m.menu}
+			claim := claims.Claim{Name: "mutant", Property: m.property, Model: m.model}
 			var runner harness.Runner
 			defer runner.Close()
 			series := long.Pick(3, 3, 9)
@@ -55,9 +55,9 @@ func TestPlantedMistakesAreFoundAndTheirTwinsAreNot(t *testing.T) {
 
 // standIn returns the catalogue's lock with another builder.
 func (m *mutant) standIn(build func(locks.Options) locks.Builder) harness.Options {
-	a, ok := locks.Catalogue().Find(m.menu.Lock)
+	a, ok := locks.Catalogue().Find(m.model.Lock)
 	if !ok {
-		panic(fmt.Sprintf("there is no lock %s", m.menu.Lock))
+		panic(fmt.Sprintf("there is no lock %s", m.model.Lock))
 	}
 	a.New = build
 	return harness.Options{Locks: locks.Catalogue().With(a)}

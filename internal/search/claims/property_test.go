@@ -120,12 +120,12 @@ func TestUnsafeLocksAreCaught(t *testing.T) {
 	}
 }
 
-// TestTwinsSurviveWhatCatchesUnsafeLocks shows that what is caught is the lock's mistake: the menu alone breaks nothing.
+// TestTwinsSurviveWhatCatchesUnsafeLocks shows that what is caught is the lock's mistake: the fault model alone breaks nothing.
 func TestTwinsSurviveWhatCatchesUnsafeLocks(t *testing.T) {
 	for _, limit := range limits() {
 		if limit.Twin != "" {
 			claim := limit.claim()
-			claim.Menu.Lock = limit.Twin
+			claim.Model.Lock = limit.Twin
 			t.Run(limit.Name+"-twin", func(t *testing.T) { keep(t, &claim) })
 		}
 	}
@@ -136,7 +136,7 @@ func TestTwinsSurviveWhatCatchesUnsafeLocks(t *testing.T) {
 func TestFaultyLocksAreNotUsable(t *testing.T) {
 	deployed := []string{"set-nx-lua", "pg-advisory"} // sound, but not with a failover, and not behind a pooler
 	for _, limit := range limits() {
-		lock, ok := locks.Catalogue().Find(limit.Menu.Lock)
+		lock, ok := locks.Catalogue().Find(limit.Model.Lock)
 		require.True(t, ok)
 		if limit.Twin != "" && !slices.Contains(deployed, lock.Name) {
 			require.NotEqual(t, locks.Usable, lock.Status, "%s: %s keeps what it breaks", limit.Name, limit.Twin)

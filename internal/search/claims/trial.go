@@ -27,9 +27,9 @@ func (c *Claim) Try(r *harness.Runner, s search.Source, o harness.Options) Trial
 	return try([]*Claim{c}, r, s, o)[0]
 }
 
-// try is Try for several claims of one menu, which need one scenario only.
+// try is Try for several claims of one fault model, which need one scenario only.
 func try(claims []*Claim, r *harness.Runner, s search.Source, o harness.Options) []Trial {
-	scenario := search.Generate(s, claims[0].Menu)
+	scenario := search.Generate(s, claims[0].Model)
 	trials := make([]Trial, len(claims))
 	for i := range trials {
 		trials[i] = Trial{Scenario: scenario, Verdict: checker.NotJudged}

@@ -108,7 +108,7 @@ func ConditionNames() []string {
 func (c *column) condition(factsOf func(*locks.Algorithm) *facts) measure.Condition {
 	return measure.Condition{
 		Name:   c.name,
-		Menu:   func(lock *locks.Algorithm) search.Menu { return c.menu(lock, factsOf(lock)) },
+		Model:  func(lock *locks.Algorithm) search.FaultModel { return c.model(lock, factsOf(lock)) },
 		Spares: func(lock *locks.Algorithm) string { return c.spares(lock, factsOf(lock)) },
 	}
 }
@@ -132,8 +132,8 @@ func (c *column) id() string {
 	return c.name
 }
 
-// menu is what may happen to a lock in the column.
-func (c *column) menu(lock *locks.Algorithm, f *facts) search.Menu {
+// model is what may happen to a lock in the column.
+func (c *column) model(lock *locks.Algorithm, f *facts) search.FaultModel {
 	m := search.Wide(lock, c.kinds)
 	m.Registers = 1
 	if lock.Authority == locks.Majority { // beside others that ask several servers, which have nobody to watch them

@@ -23,9 +23,9 @@ func (c *column) spares(lock *locks.Algorithm, f *facts) string {
 	if len(c.kinds) == 0 || c.overruns {
 		return ""
 	}
-	menu := c.menu(lock, f)
+	model := c.model(lock, f)
 	for n := range uint64(looks) {
-		servers := &search.Generate(search.Seeded(n), menu).Servers
+		servers := &search.Generate(search.Seeded(n), model).Servers
 		if slices.ContainsFunc(c.kinds, func(k search.Kind) bool { return k.CanHit(servers) }) {
 			return ""
 		}

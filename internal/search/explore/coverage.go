@@ -14,7 +14,7 @@ type Result struct {
 	Digest      uint64                     // of the base's run
 	Steps       int                        // of the base's run
 	Variations  []Variation                // that were explored, too
-	Menu        []string                   // what could go wrong, in words: a line for each kind of fault
+	Model       []string                   // what could go wrong, in words: a line for each kind of fault
 	Most        int                        // how many faults a schedule has at most
 	Properties  []checker.Property         // of which violations count
 	Levels      []Level                    // of no fault, of one, and so on

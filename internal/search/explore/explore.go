@@ -2,7 +2,7 @@
 // violation among them.
 //
 // Call [Explore] with a base: a scenario in one case, such as [Base] makes for a lock. It plays the base, then the base
-// with one fault of a menu at each step, then each of these runs with a second fault at each of its own steps from the
+// with one fault of a fault model at each step, then each of these runs with a second fault at each of its own steps from the
 // first fault on, and so forth: a tree in which a run's steps are known from having played it. It does not play
 //
 //   - what is the same run under another name (see sameMoment, slips and keyOf),
@@ -15,7 +15,7 @@
 // It does the same, with one fault at most, to the variations of the base that it is given, as [Variations] makes them.
 //
 // It says nothing of other bases: another seed, latency, order of what happens at one instant; of magnitudes that are
-// not on the menu; and of faults that act between steps, in which nothing of the run's own happens, or at the heartbeats
+// not in the fault model; and of faults that act between steps, in which nothing of the run's own happens, or at the heartbeats
 // of servers.
 package explore
 
@@ -34,8 +34,8 @@ import (
 // Options says what is explored.
 type Options struct {
 	Play   harness.Options // with which every schedule is played
-	Faults []search.Kind   // on the menu, but for those that can do nothing to the base; those of Usual if none
-	Full   bool            // the menu has short faults, too, not only long ones
+	Faults []search.Kind   // in the fault model, but for those that can do nothing to the base; those of Usual if none
+	Full   bool            // the fault model has short faults, too, not only long ones
 	Most   int             // how many faults a schedule has at most
 	// Variations are other bases, on the same servers and with clients of the same names. A schedule of theirs has one fault
 	// at most: they have about twice the steps, and what two faults do to them takes four times as long as in the base.
@@ -86,11 +86,11 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 	}
 	found := &findings{known: make(map[cause]int), result: &Result{Base: base, Most: o.Most, Properties: o.Properties}}
 	x := newExplorer(base, o, found)
-	if o.Most > 0 && len(x.menu.kinds) == 0 {
+	if o.Most > 0 && len(x.model.kinds) == 0 {
 		return nil, fmt.Errorf("none of these faults can do anything to %s: %s",
 			base.Scenario.Servers.Title(), kindsInWords(o.Faults))
 	}
-	x.result.Menu = x.menu.words()
+	x.result.Model = x.model.words()
 	all := []*explorer{x}
 	o.Most = min(o.Most, mostOfVariations)
 	for _, v := range o.Variations {
@@ -119,7 +119,7 @@ const mostOfVariations = 1
 // newExplorer returns the exploration of one base, which enters what it finds among the findings of others.
 func newExplorer(base scenarios.Case, o Options, found *findings) *explorer {
 	return &explorer{
-		base: base, options: o, menu: newMenu(base.Scenario, o.Faults, o.Full), violating: make(map[uint64]bool),
+		base: base, options: o, model: newModel(base.Scenario, o.Faults, o.Full), violating: make(map[uint64]bool),
 		// Whether somebody acquires while faults last is a matter of when they act, even if it changes nothing else.
 		all: o.whole || slices.Contains(o.Properties, checker.Availability), findings: found,
 	}
@@ -153,7 +153,7 @@ func (x *explorer) neverActed(asked []search.Kind) []search.Kind {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(asked), func(k search.Kind) bool {
-		return slices.Contains(x.result.Acted, k) || !x.menu.hasUse(k, &x.base.Scenario.Servers)
+		return slices.Contains(x.result.Acted, k) || !x.model.hasUse(k, &x.base.Scenario.Servers)
 	})
 }
 
@@ -168,7 +168,7 @@ type findings struct {
 type explorer struct {
 	base    scenarios.Case
 	options Options
-	menu    *menu
+	model   *model
 	all     bool        // place faults also where others do the same
 	forks   []placement // of a first fault
 	*findings
@@ -196,7 +196,7 @@ func (x *explorer) root(ctx context.Context) error {
 	x.result.Levels[0].Placements++
 	x.take(&o, 0)
 	if len(o.hits) == 0 {
-		x.forks = x.menu.placements(&run, nil, x.all)
+		x.forks = x.model.placements(&run, nil, x.all)
 		x.frontier = []branch{{stands: 1, forks: len(x.forks), weight: weigh(x.forks)}}
 	}
 	return nil

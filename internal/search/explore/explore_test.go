@@ -47,7 +47,7 @@ func explored(t *testing.T, base scenarios.Case, o Options) *Result {
 	return r
 }
 
-// only is a menu.
+// only is a fault model.
 func only(kinds ...search.Kind) []search.Kind { return kinds }
 
 // kindsFound are the properties that are violated, and how.
@@ -225,7 +225,7 @@ func TestTheFirstViolationMayBeEnough(t *testing.T) {
 	require.Len(t, r.Levels, 2)
 }
 
-func TestAMenuOfNothingIsRefused(t *testing.T) {
+func TestAModelOfNothingIsRefused(t *testing.T) {
 	_, err := Explore(t.Context(), based(t, "set-nx-lua"), Options{Faults: only(search.EndSession), Most: 1})
 	require.EqualError(t, err, "none of these faults can do anything to Redis: end-session")
 }

@@ -20,7 +20,7 @@ import (
 //   - What a client's code does between two steps of one instant is in its own mind only, and is lost when it dies. A
 //     pause is another thing: the code may look at its clock before it, or after.
 //   - A clock that jumps shows the same to the next reader, even if that is at another instant.
-func (m *menu) sameMoment(k search.Kind, p, q *point) bool {
+func (m *model) sameMoment(k search.Kind, p, q *point) bool {
 	switch {
 	case k == search.ClientClock && !q.looked:
 		return true
@@ -47,7 +47,7 @@ func (m *menu) sameMoment(k search.Kind, p, q *point) bool {
 }
 
 // maySlip reports whether a fault that is no matter of one node may do the same at several points of one instant.
-func (m *menu) maySlip(f *sim.Fault) bool {
+func (m *model) maySlip(f *sim.Fault) bool {
 	switch f.Action.Kind {
 	case sim.Cut, sim.Stall, sim.EndSession:
 		return true
@@ -65,7 +65,7 @@ func (m *menu) maySlip(f *sim.Fault) bool {
 //   - What a client sends at an instant does not meet what the servers decide about its session at that instant; but
 //     what it has just received may have begun its session.
 //   - An ensemble's leader carries a command out when it is through with what the instant has brought.
-func (m *menu) slips(f *sim.Fault, points []point) bool {
+func (m *model) slips(f *sim.Fault, points []point) bool {
 	last := len(points) - 1
 	if points[0].at != points[last].at {
 		return false

@@ -32,15 +32,15 @@ func story(run *harness.Result) string {
 type leftOut struct{ fault, stead *sim.Fault }
 
 func (x *explorer) leaves(run *harness.Result, latest *sim.Fault) (list []leftOut) {
-	ends, at, kept := x.menu.stake(run.History), make(map[sim.Trigger]trace.Instant), make(map[string]bool)
+	ends, at, kept := x.model.stake(run.History), make(map[sim.Trigger]trace.Instant), make(map[string]bool)
 	for _, p := range pointsOf(run) {
 		at[p.trigger] = p.at
 	}
-	for _, p := range x.menu.placements(run, latest, false) {
+	for _, p := range x.model.placements(run, latest, false) {
 		kept[p.fault().String()] = true
 	}
 	steads := make(map[string]*sim.Fault)
-	for _, p := range x.menu.placements(run, latest, true) {
+	for _, p := range x.model.placements(run, latest, true) {
 		f, what := p.fault(), p.what.fault.String()
 		switch {
 		case kept[f.String()]:
@@ -70,7 +70,7 @@ func TestWhatIsNotPlacedMakesNoDifference(t *testing.T) {
 		}},
 	} {
 		base := based(t, tc.lock, careful)
-		x := &explorer{base: base, menu: newMenu(base.Scenario, search.Kinds(), false)}
+		x := &explorer{base: base, model: newModel(base.Scenario, search.Kinds(), false)}
 		play := func(also ...*sim.Fault) harness.Result {
 			var faults []sim.Fault
 			for _, f := range append([]*sim.Fault{tc.latest}, also...) {

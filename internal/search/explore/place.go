@@ -34,7 +34,7 @@ func weigh(list []placement) (sum int) {
 
 // placements lists what can go wrong in a run, besides what has gone wrong already. Of two faults the second is placed
 // at the moment of the first or later, so that no set of faults is placed twice; of two at one moment the second stands
-// further down in the menu. They act at one instant, the one right after the other, and do the same the other way
+// further down in the fault model. They act at one instant, the one right after the other, and do the same the other way
 // round, except that a dead process cannot be paused: but to pause it and have it die is to have it die.
 //
 // The first placements are at the first step of a client: before that nobody wants the lock. The last are when nobody
@@ -42,9 +42,9 @@ func weigh(list []placement) (sum int) {
 // lock's protocol, and go on for as long as somebody waits.
 //
 // What does the same at several points is placed at the first of them only, unless all is asked for.
-func (m *menu) placements(r *harness.Result, latest *sim.Fault, all bool) []placement {
+func (m *model) placements(r *harness.Result, latest *sim.Fault, all bool) []placement {
 	l := layout{
-		menu: m, latest: latest, begun: latest == nil, all: all, points: m.telling(pointsOf(r)), ends: trace.Never,
+		model: m, latest: latest, begun: latest == nil, all: all, points: m.telling(pointsOf(r)), ends: trace.Never,
 		last: make(map[string]int), acts: make(map[string]act),
 	}
 	if !all {
@@ -79,7 +79,7 @@ func (m *menu) placements(r *harness.Result, latest *sim.Fault, all bool) []plac
 }
 
 // telling leaves out the points before the first step of a client.
-func (m *menu) telling(points []point) []point {
+func (m *model) telling(points []point) []point {
 	first := slices.IndexFunc(points, func(p point) bool { return m.roles[p.step.Node] == client })
 	if first < 0 {
 		return nil
@@ -87,14 +87,14 @@ func (m *menu) telling(points []point) []point {
 	return points[first:]
 }
 
-func (m *menu) isHeartbeat(s *trace.Step) bool {
+func (m *model) isHeartbeat(s *trace.Step) bool {
 	return m.roles[s.Node] == server && m.roles[s.Peer] == server &&
 		(strings.EqualFold(s.What, "PING") || strings.EqualFold(s.What, "PONG"))
 }
 
 // layout is placements in the making.
 type layout struct {
-	menu   *menu
+	model  *model
 	latest *sim.Fault // nil if nothing goes wrong yet
 	all    bool
 	ends   trace.Instant // until when faults are placed
@@ -128,14 +128,14 @@ type act struct{ point, spot int }
 // no placement: there it is the first of the two.
 func (l *layout) act(m *mishap, i int) {
 	f, at := &m.fault, &l.points[i].trigger
-	if l.all || !l.menu.maySlip(f) {
+	if l.all || !l.model.maySlip(f) {
 		l.add(m, at)
 		return
 	}
 	what := f.String()
 	last, ok := l.acts[what]
 	switch {
-	case !ok || !l.menu.slips(f, l.points[last.point:i+1]):
+	case !ok || !l.model.slips(f, l.points[last.point:i+1]):
 		last.spot = l.add(m, at)
 	case last.spot >= 0:
 		l.list[last.spot].stands++
@@ -151,11 +151,11 @@ func (l *layout) hit(i int) {
 	for len(l.places) <= i {
 		l.places = append(l.places, len(l.spots))
 	}
-	mishaps := l.menu.mishaps[p.step.Node]
+	mishaps := l.model.mishaps[p.step.Node]
 	for j := range mishaps {
 		b := &mishaps[j]
 		var spot int
-		if !ok || l.all || !l.menu.sameMoment(b.kind, &l.points[previous], p) {
+		if !ok || l.all || !l.model.sameMoment(b.kind, &l.points[previous], p) {
 			spot = l.add(b, &p.trigger)
 		} else if spot = l.spots[l.places[previous]+j]; spot >= 0 && b.kind != search.ClientClock {
 			l.list[spot].stands++

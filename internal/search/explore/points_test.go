@@ -71,11 +71,11 @@ func TestAPauseBeforeAClockIsReadIsNotOneAfterIt(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	x := &explorer{base: based(t, "redlock", careful)}
-	x.menu = newMenu(x.base.Scenario, only(search.ClientPause), false)
+	x.model = newModel(x.base.Scenario, only(search.ClientPause), false)
 	run, err := x.play(&r, nil, true)
 	require.NoError(t, err)
 	keys := make(map[uint64][]string)
-	for _, p := range x.menu.placements(&run, nil, true) {
+	for _, p := range x.model.placements(&run, nil, true) {
 		f := p.fault()
 		run, err := x.play(&r, []sim.Fault{f}, true)
 		require.NoError(t, err)

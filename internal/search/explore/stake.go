@@ -10,7 +10,7 @@ import (
 // stake returns until when somebody can be harmed in a run: until the last client that lives calls its last release, the
 // last access has been carried out, and nobody is granted the lock any more. What goes wrong after that finds one
 // client that lets go, and nobody who holds, waits or will ask.
-func (m *menu) stake(h *history.History) trace.Instant {
+func (m *model) stake(h *history.History) trace.Instant {
 	if !h.Quiescent || slices.Max(m.comeback) > 0 { // some have not ended, or may come back
 		return trace.Never
 	}

@@ -135,7 +135,7 @@ func (x *explorer) follow(r *harness.Runner, b *branch) (faults []sim.Fault, for
 		if err != nil {
 			panic("explore: what was played can be played again, but " + err.Error())
 		}
-		forks = x.menu.placements(&run, &faults[len(faults)-1], x.all)
+		forks = x.model.placements(&run, &faults[len(faults)-1], x.all)
 	}
 	return faults, forks
 }
@@ -156,7 +156,7 @@ func (x *explorer) fork(r *harness.Runner, faults []sim.Fault, extend bool) (o o
 	o.idle = !o.acted
 	x.judge(r, &run, faults, &o)
 	if o.extends = extend && (!o.idle && len(o.hits) == 0 || x.options.whole); o.extends {
-		forks := x.menu.placements(&run, latest, x.all)
+		forks := x.model.placements(&run, latest, x.all)
 		o.forks, o.weight = len(forks), weigh(forks)
 		o.key, o.merges = keyOf(&run), !x.all && leaveNothing(faults, x.base.Scenario)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/locksim/locksim/internal/search"
 )
 
-// words says what is on the menu, a line for each kind.
-func (m *menu) words() (list []string) {
+// words says what is in the fault model, a line for each kind.
+func (m *model) words() (list []string) {
 	lasting, step := either(m.lasting), m.step.String()
 	for _, k := range m.kinds {
 		list = append(list, k.String()+": "+map[search.Kind]string{

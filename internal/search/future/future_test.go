@@ -207,9 +207,9 @@ func TestFatesAreTrue(t *testing.T) {
 		}
 	}
 	for i, a := range locks.Catalogue().All() {
-		menu := search.Wide(&a, search.Kinds())
+		model := search.Wide(&a, search.Kinds())
 		for n := range uint64(long.Pick(1, 2, 40)) {
-			s := search.Generate(search.Seeded(uint64(i)*100+n), menu)
+			s := search.Generate(search.Seeded(uint64(i)*100+n), model)
 			for _, c := range s.Cases() {
 				check(c, s.Seed)
 			}

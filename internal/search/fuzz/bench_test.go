@@ -29,9 +29,9 @@ func BenchmarkCampaign(b *testing.B) {
 
 func benchmark(b *testing.B, c Config) {
 	b.Helper()
-	h := hunt(b, c)
+	h := campaign(b, c)
 	b.ReportAllocs()
 	b.ResetTimer()
-	require.NoError(b, h.Campaign(b.Context(), Plan{Runs: uint64(b.N), Jobs: 1}, func(*Stretch) error { return nil }))
+	require.NoError(b, h.Run(b.Context(), Plan{Runs: uint64(b.N), Jobs: 1}, func(*Stretch) error { return nil }))
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
 }

@@ -13,10 +13,10 @@ import (
 // errFirst ends a campaign that is to end with the first violation.
 var errFirst = errors.New("the first violation")
 
-// Campaign plays what is planned, several runs at once, and delivers what came of it stretch by stretch in the order of
+// Run plays what is planned, several runs at once, and delivers what came of it stretch by stretch in the order of
 // the runs' numbers. It ends early with the first error of deliver, or of the context when that is done; what has been
 // delivered until then has no gap.
-func (h *Hunt) Campaign(ctx context.Context, p Plan, deliver func(*Stretch) error) error {
+func (h *Campaign) Run(ctx context.Context, p Plan, deliver func(*Stretch) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	plays := func(yield func(func(*harness.Runner) Stretch) bool) {

@@ -17,7 +17,7 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// misdelete hunts for a well-known violation: a client whose lease is over deletes the key of the next holder.
+// misdelete searches for a well-known violation: a client whose lease is over deletes the key of the next holder.
 func misdelete() Config {
 	return Config{
 		Lock: "set-nx-ex-del", Faults: []search.Kind{search.ClientPause},
@@ -25,7 +25,7 @@ func misdelete() Config {
 	}
 }
 
-func hunt(t testing.TB, c Config, own ...locks.Algorithm) *Hunt {
+func campaign(t testing.TB, c Config, own ...locks.Algorithm) *Campaign {
 	t.Helper()
 	h, err := New(c, locks.Catalogue().With(own...))
 	require.NoError(t, err)
@@ -33,11 +33,11 @@ func hunt(t testing.TB, c Config, own ...locks.Algorithm) *Hunt {
 }
 
 // play plays a plan and returns what came of it.
-func play(t *testing.T, h *Hunt, p Plan) ([]Stretch, *Tally) {
+func play(t *testing.T, h *Campaign, p Plan) ([]Stretch, *Tally) {
 	t.Helper()
 	var list []Stretch
 	sum := &Tally{}
-	require.NoError(t, h.Campaign(t.Context(), p, func(s *Stretch) error {
+	require.NoError(t, h.Run(t.Context(), p, func(s *Stretch) error {
 		list = append(list, *s)
 		sum.Add(&s.Tally)
 		return nil
@@ -46,7 +46,7 @@ func play(t *testing.T, h *Hunt, p Plan) ([]Stretch, *Tally) {
 }
 
 func TestWhatIsFoundDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
-	h := hunt(t, misdelete())
+	h := campaign(t, misdelete())
 	one, sum := play(t, h, Plan{From: 7, Runs: 700, Jobs: 1})
 	eight, same := play(t, h, Plan{From: 7, Runs: 700, Jobs: 8})
 	require.Equal(t, one, eight)
@@ -62,7 +62,7 @@ func TestWhatIsFoundDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
 }
 
 func TestEveryHitIsOfOneFinding(t *testing.T) {
-	h := hunt(t, misdelete())
+	h := campaign(t, misdelete())
 	_, sum := play(t, h, Plan{Runs: 500, Jobs: 2})
 	found, err := h.Findings(t.Context(), h.UsualEffort(sum, 2), sum)
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestEveryHitIsOfOneFinding(t *testing.T) {
 }
 
 func TestACampaignToTheFirstViolationStopsThere(t *testing.T) {
-	h := hunt(t, misdelete())
+	h := campaign(t, misdelete())
 	_, whole := play(t, h, Plan{Runs: stretchSize, Jobs: 1})
 	first := whole.Cores[whole.inOrder()[0]].First
 	for _, jobs := range []int{1, 8} {
@@ -106,7 +106,7 @@ func TestACampaignToTheFirstViolationStopsThere(t *testing.T) {
 func TestDangerIsCountedWhereNothingIsViolated(t *testing.T) {
 	c := misdelete()
 	c.Lock = "set-nx-lua"
-	_, sum := play(t, hunt(t, c), Plan{Runs: 300, Jobs: 2})
+	_, sum := play(t, campaign(t, c), Plan{Runs: 300, Jobs: 2})
 	require.Zero(t, sum.Violated)
 	share := sum.Properties[checker.ReleaseSafety]
 	require.Positive(t, share.AtRisk)
@@ -127,7 +127,7 @@ func (f *forgetful) Release(locks.Lease) error { return nil }
 func TestALockThatPanicsIsNotTheEndOfTheCampaign(t *testing.T) {
 	c := misdelete()
 	c.Lock = "forgetful"
-	h := hunt(t, c, locks.Algorithm{Name: c.Lock, New: func(locks.Options) locks.Builder {
+	h := campaign(t, c, locks.Algorithm{Name: c.Lock, New: func(locks.Options) locks.Builder {
 		return func(locks.Process) (locks.Lock, error) { return &forgetful{}, nil }
 	}})
 	_, sum := play(t, h, Plan{Runs: 50, Jobs: 2})
@@ -154,14 +154,14 @@ func TestLocksOfOneNameInTwoSetsAreComparedInParallel(t *testing.T) {
 			lock.Name = "mine"
 			c := misdelete()
 			c.Lock = lock.Name
-			_, sum := play(t, hunt(t, c, lock), Plan{Runs: 200, Jobs: 2})
+			_, sum := play(t, campaign(t, c, lock), Plan{Runs: 200, Jobs: 2})
 			require.Equal(t, violates, sum.Violated > 0)
 			require.Positive(t, sum.Properties[checker.ReleaseSafety].AtRisk)
 		})
 	}
 }
 
-func firstDecided(r *harness.Runner, h *Hunt) uint64 {
+func firstDecided(r *harness.Runner, h *Campaign) uint64 {
 	for n := uint64(0); ; n++ {
 		if _, why := h.Undecided(r, n); why == "" {
 			return n
@@ -171,7 +171,7 @@ func firstDecided(r *harness.Runner, h *Hunt) uint64 {
 
 // TestAnInterruptedCampaignGoesOn stops a campaign again and again, at any moment, and resumes it from its ledger.
 func TestAnInterruptedCampaignGoesOn(t *testing.T) {
-	h := hunt(t, misdelete())
+	h := campaign(t, misdelete())
 	const runs = 1500
 	whole := filepath.Join(t.TempDir(), "whole")
 	want := record(t, t.Context(), h, whole, Plan{Runs: runs, Jobs: 2}, nil)
@@ -198,12 +198,12 @@ func TestAnInterruptedCampaignGoesOn(t *testing.T) {
 
 // record plays a campaign and keeps a ledger, and returns what that says then. Before each stretch is written it calls
 // meanwhile.
-func record(t *testing.T, ctx context.Context, h *Hunt, file string, p Plan, meanwhile func()) *Tally {
+func record(t *testing.T, ctx context.Context, h *Campaign, file string, p Plan, meanwhile func()) *Tally {
 	t.Helper()
 	l, played, err := ResumeLedger(file, "build", h.Config, p.Shard)
 	require.NoError(t, err)
 	p.Done = played.Done
-	err = h.Campaign(ctx, p, func(s *Stretch) error {
+	err = h.Run(ctx, p, func(s *Stretch) error {
 		if s.Cut {
 			return nil // no line of a ledger
 		}

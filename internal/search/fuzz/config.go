@@ -14,7 +14,7 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// Config says what is hunted. Of two campaigns with one text of it, played by one build, every run with the same number
+// Config says what is searched for. Of two campaigns with one text of it, played by one build, every run with the same number
 // is the same run.
 type Config struct {
 	Lock       string              // a name of the catalogue, or of a lock that is given to [New]
@@ -25,7 +25,7 @@ type Config struct {
 	Fencing    []history.Fencing  // likewise; unfenced, or those of Base
 	Properties []checker.Property // violations of which count; those of DefaultProperties, and of a program's survival
 	Program    string             // the digest of the program that brings the lock; "" if none does. New fills it in
-	Drift      int64              // how far clocks may run off, in parts per million; 0: what a wide menu allows
+	Drift      int64              // how far clocks may run off, in parts per million; 0: what a wide fault model allows
 	_          struct{}
 }
 

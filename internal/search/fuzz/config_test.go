@@ -62,7 +62,7 @@ func TestConfigurationsSayHowTheyDiffer(t *testing.T) {
 	}, a.differences(b))
 }
 
-func TestWhatCannotBeHuntedIsAnError(t *testing.T) {
+func TestWhatCannotBePlayedIsAnError(t *testing.T) {
 	story, err := scenarios.Load("lease-overrun")
 	require.NoError(t, err)
 	require.NotEmpty(t, story.Variants)

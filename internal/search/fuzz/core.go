@@ -23,7 +23,7 @@ type Core struct {
 }
 
 // cores says what is left of the violations of some properties in one case.
-func (h *Hunt) cores(
+func (h *Campaign) cores(
 	r *harness.Runner, c scenarios.Case, result *harness.Result, broken []checker.Property,
 ) []Core {
 	list := make([]Core, len(broken))
@@ -50,7 +50,7 @@ func (h *Hunt) cores(
 }
 
 // hit returns the violation by which a run met a core.
-func (h *Hunt) hit(r *harness.Runner, core Core, n uint64) (*search.Violation, error) {
+func (h *Campaign) hit(r *harness.Runner, core Core, n uint64) (*search.Violation, error) {
 	var v *search.Violation
 	search.Play(r, h.Draw(n), h.options, func(c scenarios.Case, result *harness.Result, err error) bool {
 		if c.Style != core.Style || c.Fencing != core.Fencing || err != nil {
@@ -71,7 +71,7 @@ func (h *Hunt) hit(r *harness.Runner, core Core, n uint64) (*search.Violation, e
 	return v, nil
 }
 
-func (h *Hunt) violation(c scenarios.Case, v *checker.Violation) search.Violation {
+func (h *Campaign) violation(c scenarios.Case, v *checker.Violation) search.Violation {
 	return search.Violation{Case: c, Seed: c.Scenario.Seed, Property: v.Property, Kind: v.Kind, Options: h.options}
 }
 
@@ -80,13 +80,13 @@ const fewSeeds = 8
 
 // givenCores lists what the scenario to which faults are added violates by itself whatever the seed is: that takes none
 // of the faults that are drawn.
-func (h *Hunt) givenCores() []Core {
+func (h *Campaign) givenCores() []Core {
 	if h.Config.Base == nil {
 		return nil
 	}
 	var r harness.Runner
 	defer r.Close()
-	bare := h.menu
+	bare := h.model
 	bare.Faults = nil
 	var always []Core
 	for seed := range uint64(fewSeeds) {

@@ -22,7 +22,7 @@ const (
 
 // UsualEffort allows as many runs as the hits were found in, and some thousands if those were few. It does not count time,
 // so that what is found does not depend on how busy the machine is.
-func (h *Hunt) UsualEffort(t *Tally, jobs int) Effort {
+func (h *Campaign) UsualEffort(t *Tally, jobs int) Effort {
 	least := leastEffort
 	if h.Config.Program != "" {
 		least = leastProgramEffort

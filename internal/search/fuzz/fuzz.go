@@ -1,7 +1,7 @@
-// Package fuzz hunts for violations of a lock: it plays drawn scenarios, as many as it is given time for, and groups
+// Package fuzz searches for violations of a lock: it plays drawn scenarios, as many as it is given time for, and groups
 // what it finds by cause.
 //
-// Call [New] for a [Config], [Hunt.Campaign] with a [Plan], and [Hunt.Findings] with the [Tally] of what it delivers.
+// Call [New] for a [Config], [Campaign.Run] with a [Plan], and [Campaign.Findings] with the [Tally] of what it delivers.
 // [Found.Causes] puts findings together that have one cause, whatever they violate.
 // Every run is a function of the configuration and its number alone, so a campaign may be interrupted, split over
 // machines and put together again: a [Ledger] notes what was played, stretch by stretch, and [Merge] makes one of many.

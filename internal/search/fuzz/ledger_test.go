@@ -174,7 +174,7 @@ func TestALedgerIsNotReplaced(t *testing.T) {
 
 // Shards that are merged in any order, in any groups and again are what one machine would have played.
 func TestMergedShardsAreTheWholeCampaign(t *testing.T) {
-	h := hunt(t, misdelete())
+	h := campaign(t, misdelete())
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	want := record(t, t.Context(), h, file("whole"), Plan{Runs: 1100, Jobs: 2}, nil)

@@ -83,7 +83,7 @@ func TestWhatOnlyMixedLocksDoIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := hunt(t, Config{
+			h := campaign(t, Config{
 				Lock: c.lock, Beside: []string{c.beside}, Properties: []checker.Property{c.property}, Faults: []search.Kind{search.ClientPause},
 			}, versionOf("v1"), versionOf("v2"))
 			_, sum := play(t, h, Plan{Runs: 400, Jobs: 2})
@@ -101,7 +101,7 @@ func TestWhatOnlyMixedLocksDoIsFound(t *testing.T) {
 
 // TestTheSecondClientNeverHasTheLockOfTheFirst holds all draws of mixed locks to that, and each lock to be drawn.
 func TestTheSecondClientNeverHasTheLockOfTheFirst(t *testing.T) {
-	h := hunt(t, Config{Lock: "set-nx-lua", Beside: []string{"watchdog", "setnx-expire"}})
+	h := campaign(t, Config{Lock: "set-nx-lua", Beside: []string{"watchdog", "setnx-expire"}})
 	drawn := map[string]int{}
 	for n := range uint64(200) {
 		s := h.Draw(n)

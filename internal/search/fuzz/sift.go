@@ -22,8 +22,8 @@ import (
 //
 // When the context is done the work ends in a run or two. What is being made minimal is a finding as far as it has come;
 // so is, as it was drawn, the most frequent core of a property, kind, style and fencing mode of which there is no finding yet.
-func (h *Hunt) Findings(ctx context.Context, e Effort, t *Tally) (*Found, error) {
-	s := &sieve{hunt: h, tally: t, effort: e, known: make(map[form]int)}
+func (h *Campaign) Findings(ctx context.Context, e Effort, t *Tally) (*Found, error) {
+	s := &sieve{campaign: h, tally: t, effort: e, known: make(map[form]int)}
 	rounds := t.byRarity()
 	for i, cores := range rounds {
 		s.first = i == 0
@@ -54,15 +54,15 @@ const (
 
 // sieve separates hits by what they come from.
 type sieve struct {
-	hunt   *Hunt
-	tally  *Tally
-	effort Effort
-	first  bool // in the first round, which no bound on the effort ends
-	runs   int  // played so far
-	done   bool
-	list   []Finding
-	known  map[form]int // indices of list
-	left   Left
+	campaign *Campaign
+	tally    *Tally
+	effort   Effort
+	first    bool // in the first round, which no bound on the effort ends
+	runs     int  // played so far
+	done     bool
+	list     []Finding
+	known    map[form]int // indices of list
+	left     Left
 }
 
 // form is what violations of one finding share.
@@ -161,7 +161,7 @@ func (s *sieve) outline(ctx context.Context, wave []Core) ([]*minimal.Outline, e
 		known[i] = s.list[i].Counterexample
 	}
 	return each(ctx, s, wave, func(r *harness.Runner, core Core) (*minimal.Outline, int, error) {
-		v, err := s.hunt.hit(r, core, s.tally.Cores[core].First)
+		v, err := s.campaign.hit(r, core, s.tally.Cores[core].First)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -182,12 +182,12 @@ func (s *sieve) reduce(ctx context.Context, forms []form, cores map[form][]Core)
 
 // minimal makes the first violation of a core minimal, and says how many runs that took.
 func (s *sieve) minimal(ctx context.Context, r *harness.Runner, core Core) (*minimal.Counterexample, int, error) {
-	v, err := s.hunt.hit(r, core, s.tally.Cores[core].First)
+	v, err := s.campaign.hit(r, core, s.tally.Cores[core].First)
 	if err != nil {
 		return nil, 0, err
 	}
 	o := minimal.Options{Runs: reductionRuns, Context: ctx}
-	if base := s.hunt.Config.Base; base != nil {
+	if base := s.campaign.Config.Base; base != nil {
 		o.Allowed = minimal.SameLocks(base)
 	}
 	cx, err := minimal.Reduce(r, *v, o)

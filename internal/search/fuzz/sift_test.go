@@ -13,7 +13,7 @@ import (
 	"github.com/locksim/locksim/internal/search"
 )
 
-// everything hunts with all kinds of faults: there are many causes, and most hits are rare.
+// everything searches with all kinds of faults: there are many causes, and most hits are rare.
 func everything() Config { return Config{Lock: "set-nx-lua", Faults: search.Kinds()} }
 
 // hits counts those of findings, and those of a tally.
@@ -35,7 +35,7 @@ func (t *Tally) hits() int {
 
 // However little is done, no hit is lost, the most frequent come first, and how many work at once makes no difference.
 func TestWhatThereIsNoTimeForIsLeftAndCounted(t *testing.T) {
-	h := hunt(t, everything())
+	h := campaign(t, everything())
 	_, sum := play(t, h, Plan{Runs: 200, Jobs: 2})
 	require.Greater(t, len(sum.Cores), 8)
 	found := 0
@@ -71,7 +71,7 @@ func TestOneOfEachPropertyAndKindComesFirstAndTheRarestBefore(t *testing.T) {
 // However little may be done, there is a finding of each property and kind that was met, and all that is left is listed with
 // a run that shows it.
 func TestNoKindOfHitIsWithoutAFinding(t *testing.T) {
-	h := hunt(t, everything())
+	h := campaign(t, everything())
 	_, sum := play(t, h, Plan{Runs: 200, Jobs: 2})
 	found, err := h.Findings(t.Context(), Effort{Jobs: 2, Runs: 1}, sum)
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestNoKindOfHitIsWithoutAFinding(t *testing.T) {
 }
 
 func TestADeadlineEndsTheWorkAndNotTheReport(t *testing.T) {
-	h := hunt(t, misdelete())
+	h := campaign(t, misdelete())
 	_, sum := play(t, h, Plan{Runs: 300, Jobs: 2})
 	over, cancel := context.WithDeadline(t.Context(), time.Time{})
 	defer cancel()
@@ -113,7 +113,7 @@ func TestADeadlineEndsTheWorkAndNotTheReport(t *testing.T) {
 
 // An interrupt comes when some runs have been played to make a violation minimal.
 func TestAnInterruptLeavesWhatIsBeingMadeMinimalAsItIs(t *testing.T) {
-	h := hunt(t, misdelete())
+	h := campaign(t, misdelete())
 	_, sum := play(t, h, Plan{Runs: 300, Jobs: 2})
 	whole, err := h.Findings(t.Context(), h.UsualEffort(sum, 1), sum)
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func (d *dying) Err() error {
 
 // Findings of one cause, whatever they violate, are of one group; a simpler one's cause and more is no other.
 func TestCausesAreThoseOfAllProperties(t *testing.T) {
-	h := hunt(t, Config{
+	h := campaign(t, Config{
 		Lock: "set-nx-lua", Faults: []search.Kind{search.ClientPause, search.Evict},
 		Properties: []checker.Property{checker.MutualExclusion, checker.ExclusionAtService, checker.Resource},
 	})

@@ -23,7 +23,7 @@ type Stretch struct {
 
 // playStretch plays the runs of a span, until the context is done or, if that is all that is asked for, until the first
 // violation.
-func (h *Hunt) playStretch(ctx context.Context, r *harness.Runner, s span, toFirst bool) Stretch {
+func (h *Campaign) playStretch(ctx context.Context, r *harness.Runner, s span, toFirst bool) Stretch {
 	out := Stretch{From: s.from}
 	for n := s.from; n < s.to; n++ {
 		if ctx.Err() != nil || toFirst && out.Violated > 0 {
@@ -42,7 +42,7 @@ func (h *Hunt) playStretch(ctx context.Context, r *harness.Runner, s span, toFir
 }
 
 // play plays one run in all its cases and counts what came of it.
-func (h *Hunt) play(r *harness.Runner, n uint64, t *Tally) {
+func (h *Campaign) play(r *harness.Runner, n uint64, t *Tally) {
 	var judged, atRisk [checker.PropertyCount]bool
 	undecided, violated := false, false
 	scenario := h.Draw(n)
@@ -92,7 +92,7 @@ func one(b bool) int {
 }
 
 // Undecided says why nothing can be said of a run, and of which of its cases; the empty text if all can be said.
-func (h *Hunt) Undecided(r *harness.Runner, n uint64) (which scenarios.Case, why string) {
+func (h *Campaign) Undecided(r *harness.Runner, n uint64) (which scenarios.Case, why string) {
 	search.Play(r, h.Draw(n), h.options, func(c scenarios.Case, result *harness.Result, err error) bool {
 		if which = c; err != nil {
 			why = err.Error()

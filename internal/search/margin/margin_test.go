@@ -155,9 +155,9 @@ func TestMarginsAreTrue(t *testing.T) {
 		if i%long.Every(4) != 0 {
 			continue
 		}
-		menu := search.Wide(&a, search.Kinds())
+		model := search.Wide(&a, search.Kinds())
 		for n := range uint64(long.Pick(1, 1, 20)) {
-			s := search.Generate(search.Seeded(n), menu)
+			s := search.Generate(search.Seeded(n), model)
 			for _, c := range s.Cases() {
 				check(c, s.Seed)
 			}

@@ -2,7 +2,7 @@
 // [Measure] with a [Plan]; what it returns is a [Table] of cells, which can be compared. What is played is scenarios that are
 // drawn for locks, or one scenario with as many seeds, in some settings of its fields.
 //
-// All locks whose menus are alike are played on the same schedules, in all styles and fencing modes: draw number n is one
+// All locks whose fault models are alike are played on the same schedules, in all styles and fencing modes: draw number n is one
 // deployment with its clients, their times, and faults. What a cell says is a function of its lock, condition, style, mode
 // and property, and of the numbers of its draws: not of what else is measured beside it.
 package measure
@@ -34,8 +34,8 @@ type Plan struct {
 // Condition is a choice of faults, and of how locks are deployed and used meanwhile.
 type Condition struct {
 	Name string
-	// Menu is what may happen to one lock. Lock, styles and fencing modes of the menu are left to the plan.
-	Menu func(*locks.Algorithm) search.Menu
+	// Model is what may happen to one lock. Lock, styles and fencing modes of the fault model are left to the plan.
+	Model func(*locks.Algorithm) search.FaultModel
 	// Spares says why nothing of the condition can happen to a lock, which is then not played; "" if it can. A nil function
 	// spares none.
 	Spares func(*locks.Algorithm) string

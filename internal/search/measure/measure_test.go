@@ -28,7 +28,7 @@ func find(t *testing.T, names ...string) []locks.Algorithm {
 }
 
 // onOneRegister is what fencing tokens protect, where pauses happen.
-var onOneRegister = measure.Condition{Name: "pauses", Menu: func(lock *locks.Algorithm) search.Menu {
+var onOneRegister = measure.Condition{Name: "pauses", Model: func(lock *locks.Algorithm) search.FaultModel {
 	m := search.Wide(lock, []search.Kind{search.ClientPause})
 	m.Registers = 1
 	return m

@@ -22,7 +22,7 @@ func TestModesThatShareRunsSayWhatTheyWouldSayAlone(t *testing.T) {
 	}
 	p := measure.Plan{
 		Locks: locks.Catalogue().All(), Conditions: []measure.Condition{{
-			Name: "all", Menu: func(lock *locks.Algorithm) search.Menu { return search.Wide(lock, search.Kinds()) },
+			Name: "all", Model: func(lock *locks.Algorithm) search.FaultModel { return search.Wide(lock, search.Kinds()) },
 		}}, Fencing: modes,
 		Draws: search.Seeds{First: 7, Count: 8}, Jobs: 2,
 	}

@@ -94,7 +94,7 @@ type player interface {
 // drawing plays what is drawn for one lock under one condition.
 type drawing struct {
 	lock    *locks.Algorithm
-	menu    search.Menu
+	model   search.FaultModel
 	styles  []history.Style
 	fencing []history.Fencing
 }
@@ -134,16 +134,16 @@ func (t *Table) addSettings() {
 func (t *Table) addDrawn() {
 	p := &t.Plan
 	p.Styles, p.Fencing = orDefault(p.Styles, history.Careless), orDefault(p.Fencing, history.Unfenced)
-	var menus []search.Menu // the index of one is what its schedules are called
+	var models []search.FaultModel // the index of one is what its schedules are called
 	for _, condition := range p.Conditions {
 		for i := range p.Locks {
-			d := &drawing{lock: &p.Locks[i], menu: neutral(condition.Menu(&p.Locks[i])), styles: p.Styles}
+			d := &drawing{lock: &p.Locks[i], model: neutral(condition.Model(&p.Locks[i])), styles: p.Styles}
 			r := row{player: d, first: len(t.Cells)}
-			same := func(m search.Menu) bool { return reflect.DeepEqual(m, d.menu) }
-			schedules := slices.IndexFunc(menus, same)
+			same := func(m search.FaultModel) bool { return reflect.DeepEqual(m, d.model) }
+			schedules := slices.IndexFunc(models, same)
 			if schedules < 0 {
-				schedules = len(menus)
-				menus = append(menus, d.menu)
+				schedules = len(models)
+				models = append(models, d.model)
 			}
 			for _, mode := range p.Fencing {
 				if !mode.NeedsToken() || d.lock.Token {
@@ -181,9 +181,9 @@ func orDefault[T any](list []T, fallback T) []T {
 	return list
 }
 
-// neutral is a menu from which the same is drawn for all locks that live on such servers, in whatever style they are used
+// neutral is a fault model from which the same is drawn for all locks that live on such servers, in whatever style they are used
 // and however the resource defends itself.
-func neutral(m search.Menu) search.Menu {
+func neutral(m search.FaultModel) search.FaultModel {
 	m.Lock, m.Guardable = "", false
 	m.Styles = []history.Style{history.Careless, history.Attentive, history.Careful}
 	m.Fencing = []history.Fencing{history.Unfenced, history.CheckThenWrite}
@@ -192,15 +192,15 @@ func neutral(m search.Menu) search.Menu {
 
 // draw returns the scenario of a number, to be played in all styles and modes of the row.
 func (d *drawing) draw(n uint64) *scenarios.Scenario {
-	s := search.Generate(search.Seeded(n), d.menu)
+	s := search.Generate(search.Seeded(n), d.model)
 	s.Lock.Algorithm, s.Styles, s.Resource.Fencing = d.lock.Name, d.styles, d.fencing
-	if d.menu.Base == nil {
+	if d.model.Base == nil {
 		s.Title = "A scenario drawn for " + d.lock.Name
 	}
 	return s
 }
 
-// options says that the row's lock is played, whatever the menu says.
+// options says that the row's lock is played, whatever the fault model says.
 func (d *drawing) options() harness.Options { return harness.Options{Instead: d.lock} }
 
 func (d *drawing) violation(c *Cell) search.Violation {

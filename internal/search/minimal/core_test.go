@@ -18,9 +18,9 @@ func hits(t *testing.T, r *harness.Runner, name string, runs uint64, each func(h
 	t.Helper()
 	lock, ok := locks.Catalogue().Find(name)
 	require.True(t, ok)
-	menu := search.Wide(&lock, search.Kinds())
+	model := search.Wide(&lock, search.Kinds())
 	for n := range runs {
-		s := search.Generate(search.Seeded(n), menu)
+		s := search.Generate(search.Seeded(n), model)
 		search.Play(r, s, harness.Options{}, func(c scenarios.Case, result *harness.Result, err error) bool {
 			require.NoError(t, err)
 			h := &minimal.Hit{Result: result}

@@ -18,8 +18,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// hunt is a lock, what may go wrong, and which property is then violated.
-type hunt struct {
+// campaign is a lock, what may go wrong, and which property is then violated.
+type campaign struct {
 	lock     string
 	style    history.Style
 	fencing  history.Fencing
@@ -27,8 +27,8 @@ type hunt struct {
 	kinds    []search.Kind
 }
 
-// hunts are of many kinds: clients, servers, networks and clocks that fail, and none that does.
-var hunts = []hunt{
+// campaigns are of many kinds: clients, servers, networks and clocks that fail, and none that does.
+var campaigns = []campaign{
 	{"set-without-nx", history.Careless, history.Unfenced, checker.MutualExclusion, nil},
 	{"set-nx-lua", history.Careless, history.Unfenced, checker.MutualExclusion, []search.Kind{search.ClientPause}},
 	{"set-nx-lua", history.Careless, history.Unfenced, checker.ReleaseSafety, search.Kinds()},
@@ -46,15 +46,15 @@ var hunts = []hunt{
 	{"pg-advisory", history.Careless, history.Unfenced, checker.MutualExclusion, search.Kinds()},
 }
 
-func (h *hunt) String() string {
+func (h *campaign) String() string {
 	return fmt.Sprintf("%s %s %s of %d kinds", h.lock, h.fencing, h.property, len(h.kinds))
 }
 
-// reductions are those of [hunt.reduced], by hunt and number, for the tests that share them.
+// reductions are those of [campaign.reduced], by campaign and number, for the tests that share them.
 var reductions = map[string]*minimal.Counterexample{}
 
 // reduced reduces the first violation from a number on.
-func (h *hunt) reduced(t *testing.T, r *harness.Runner, from uint64) (search.Violation, *minimal.Counterexample) {
+func (h *campaign) reduced(t *testing.T, r *harness.Runner, from uint64) (search.Violation, *minimal.Counterexample) {
 	t.Helper()
 	v := h.violation(t, r, from)
 	key := fmt.Sprint(h, from)
@@ -69,16 +69,16 @@ func (h *hunt) reduced(t *testing.T, r *harness.Runner, from uint64) (search.Vio
 }
 
 // violation draws scenarios from a number on until one violates the property.
-func (h *hunt) violation(t *testing.T, r *harness.Runner, from uint64) search.Violation {
+func (h *campaign) violation(t *testing.T, r *harness.Runner, from uint64) search.Violation {
 	t.Helper()
 	lock, ok := locks.Catalogue().Find(h.lock)
 	require.True(t, ok, h.lock)
-	menu := search.Wide(&lock, h.kinds)
-	menu.Styles, menu.Fencing = []history.Style{h.style}, []history.Fencing{h.fencing}
+	model := search.Wide(&lock, h.kinds)
+	model.Styles, model.Fencing = []history.Style{h.style}, []history.Fencing{h.fencing}
 	var found *search.Violation
 	for n := from; found == nil; n++ {
 		require.Less(t, n, from+2000, "no violation of %s", h)
-		s := search.Generate(search.Seeded(n), menu)
+		s := search.Generate(search.Seeded(n), model)
 		search.Play(r, s, harness.Options{}, func(c scenarios.Case, result *harness.Result, err error) bool {
 			require.NoError(t, err)
 			if x := search.FirstOf(h.property, &result.Report); x != nil {
@@ -114,7 +114,7 @@ func TestMinimalScenariosOfManyKinds(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	boundaries := 0
-	for _, h := range hunts {
+	for _, h := range campaigns {
 		t.Run(h.String(), func(t *testing.T) {
 			v, c := h.reduced(t, &r, 0)
 			nothingCanBeTakenOut(t, &r, &v, c)
@@ -236,7 +236,7 @@ func dropClient(s *scenarios.Scenario, i int) {
 func TestARunBudgetIsKept(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
-	v := hunts[1].violation(t, &r, 0)
+	v := campaigns[1].violation(t, &r, 0)
 	whole, err := minimal.Reduce(&r, v, minimal.Options{})
 	require.NoError(t, err)
 	const toFinish = minimal.OtherSeeds + 1
@@ -252,7 +252,7 @@ func TestARunBudgetIsKept(t *testing.T) {
 func TestWhatIsNotViolatedCannotBeReduced(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
-	v := hunts[1].violation(t, &r, 0)
+	v := campaigns[1].violation(t, &r, 0)
 	v.Kind = "something else"
 	_, err := minimal.Reduce(&r, v, minimal.Options{})
 	require.ErrorContains(t, err, "mutual-exclusion")

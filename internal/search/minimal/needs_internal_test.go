@@ -24,12 +24,12 @@ func reduced(t *testing.T, r *harness.Runner, lock string, style history.Style, 
 	t.Helper()
 	a, ok := locks.Catalogue().Find(lock)
 	require.True(t, ok)
-	menu := search.Wide(&a, kinds)
-	menu.Styles = []history.Style{style}
+	model := search.Wide(&a, kinds)
+	model.Styles = []history.Style{style}
 	var list []*Counterexample
 	for n := uint64(0); len(list) < count; n++ {
 		require.Less(t, n, uint64(3000))
-		s := search.Generate(search.Seeded(n), menu)
+		s := search.Generate(search.Seeded(n), model)
 		search.Play(r, s, harness.Options{}, func(way scenarios.Case, result *harness.Result, err error) bool {
 			require.NoError(t, err)
 			if x := search.FirstOf(p, &result.Report); x != nil {

@@ -18,9 +18,9 @@ func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
 	defer r.Close()
 	same, sketched, reduced := 0, 0, 0
 	each := long.Pick(3, 3, 4)
-	for i := range each * len(hunts) {
-		h, known := hunts[i%len(hunts)], []*minimal.Counterexample(nil)
-		v, c := h.reduced(t, &r, uint64(i/len(hunts))*1000)
+	for i := range each * len(campaigns) {
+		h, known := campaigns[i%len(campaigns)], []*minimal.Counterexample(nil)
+		v, c := h.reduced(t, &r, uint64(i/len(campaigns))*1000)
 		o, err := minimal.Sketch(&r, v, known, minimal.Options{})
 		require.NoError(t, err)
 		require.Negative(t, o.Known, "nothing of this lock, property and mode is known")
@@ -35,7 +35,7 @@ func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
 		require.Equal(t, len(known)-1, again.Known)
 		require.LessOrEqual(t, again.Runs, o.Runs)
 	}
-	require.Greater(t, same, each*len(hunts)*2/3) // the others were drawn with a kind of crash or with work that is not needed
+	require.Greater(t, same, each*len(campaigns)*2/3) // the others were drawn with a kind of crash or with work that is not needed
 	require.Less(t, 5*sketched, reduced)
 }
 
@@ -60,7 +60,7 @@ func TestASketchNeedsFewerFaultsThanACore(t *testing.T) {
 func TestOfWorkWhoseContextIsDoneComesWhatThereIs(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
-	v := hunts[1].violation(t, &r, 0)
+	v := campaigns[1].violation(t, &r, 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	rough, err := minimal.Reduce(&r, v, minimal.Options{Context: ctx})

@@ -53,12 +53,12 @@ func TestALeaseExcludesUntilItsHolderOutsleepsIt(t *testing.T) {
 // TestItIsFuzzedAsAnyOther draws scenarios of all kinds of faults, which play without an error.
 func TestItIsFuzzedAsAnyOther(t *testing.T) {
 	lock := leased.Lock()
-	menu := search.Wide(&lock, search.Kinds())
+	model := search.Wide(&lock, search.Kinds())
 	var r harness.Runner
 	defer r.Close()
 	violated := 0
 	for n := range uint64(100) {
-		search.Play(&r, search.Generate(search.Seeded(n), menu), play, func(_ scenarios.Case, result *harness.Result, err error) bool {
+		search.Play(&r, search.Generate(search.Seeded(n), model), play, func(_ scenarios.Case, result *harness.Result, err error) bool {
 			require.NoError(t, err)
 			if result.Report.Verdicts[checker.MutualExclusion] == checker.Violated {
 				violated++

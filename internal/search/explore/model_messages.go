@@ -11,7 +11,7 @@ import (
 )
 
 // ofLink lists what holds up a link just before something is sent on it.
-func (m *menu) ofLink(k search.Kind, p *point) []sim.Fault {
+func (m *model) ofLink(k search.Kind, p *point) []sim.Fault {
 	s := &p.step
 	if p.trigger.When != sim.Before || s.Does != trace.Send && s.Does != trace.Reply {
 		return nil
@@ -40,7 +40,7 @@ func (m *menu) ofLink(k search.Kind, p *point) []sim.Fault {
 
 // ofMessage lists what happens to a message just before it is received, or executed. It makes no difference where on its
 // way that happens.
-func (m *menu) ofMessage(k search.Kind, p *point) []sim.Fault {
+func (m *model) ofMessage(k search.Kind, p *point) []sim.Fault {
 	if p.trigger.When != sim.Before {
 		return nil
 	}
@@ -68,7 +68,7 @@ func broken(lose sim.Loss) sim.Fault {
 
 // ofService lists what the lock's servers decide, or are told to do, after a step with which they may have changed: the
 // execution of a request. The end of a session is a matter of its client, too.
-func (m *menu) ofService(k search.Kind, p *point) []sim.Fault {
+func (m *model) ofService(k search.Kind, p *point) []sim.Fault {
 	s := &p.step
 	if p.trigger.When != sim.After {
 		return nil
@@ -94,7 +94,7 @@ func command(action sim.ActionKind, node string) sim.Fault {
 }
 
 // failovers make each server the leader, or each replica the master. Of a new master all clients learn, or only one.
-func (m *menu) failovers() (list []sim.Fault) {
+func (m *model) failovers() (list []sim.Fault) {
 	for _, node := range m.keepers[m.masters:] {
 		list = append(list, command(sim.Promote, node))
 		for _, name := range m.clients {

@@ -11,11 +11,11 @@ import (
 	"github.com/locksim/locksim/internal/search/fuzz"
 )
 
-// hunter is a campaign under way.
-type hunter struct {
+// fuzzer is a campaign under way.
+type fuzzer struct {
 	*call
 	o        *fuzzOptions
-	hunt     *fuzz.Hunt
+	campaign *fuzz.Campaign
 	tally    fuzz.Tally   // including the ledger's
 	played   uint64       // runs without those of the ledger
 	ledger   *fuzz.Ledger // nil if none is kept
@@ -23,7 +23,7 @@ type hunter struct {
 }
 
 // play runs a campaign, and reports its findings, also after an interrupt.
-func (h *hunter) play() int {
+func (h *fuzzer) play() int {
 	plan := fuzz.Plan{
 		From: h.o.from.value, Runs: uint64(h.o.runs.value), Shard: h.o.shard.value, ToFirst: bool(h.o.toFirst),
 		Jobs: h.o.report.jobs.value,
@@ -39,7 +39,7 @@ func (h *hunter) play() int {
 	h.progress = h.newProgress(h.o.progress, plan.Planned(), until)
 	var err error
 	if !plan.ToFirst || h.tally.Violated == 0 {
-		err = h.campaign(plan, until)
+		err = h.run(plan, until)
 	}
 	took := time.Since(since)
 	if h.ledger != nil {
@@ -50,9 +50,9 @@ func (h *hunter) play() int {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return h.failures(err)
 	}
-	r := &huntResult{
-		hunt: h.hunt, tally: &h.tally, perSecond: perSecond(h.played, took), interrupted: err != nil,
-		picture: plan.ToFirst, again: h.o.again, neverDrawn: h.hunt.NeverDrawn(h.o.from.value, h.tally.Runs),
+	r := &campaignResult{
+		campaign: h.campaign, tally: &h.tally, perSecond: perSecond(h.played, took), interrupted: err != nil,
+		picture: plan.ToFirst, again: h.o.again, neverDrawn: h.campaign.NeverDrawn(h.o.from.value, h.tally.Runs),
 	}
 	err = h.complete(r, &h.o.report, &h.o.effort, h.progress)
 	h.progress.close()
@@ -63,7 +63,7 @@ func (h *hunter) play() int {
 }
 
 // open begins or resumes the ledger, if one is to be kept.
-func (h *hunter) open(plan *fuzz.Plan) error {
+func (h *fuzzer) open(plan *fuzz.Plan) error {
 	name := h.o.ledger
 	if name == "" {
 		return nil
@@ -73,13 +73,13 @@ func (h *hunter) open(plan *fuzz.Plan) error {
 		return err
 	}
 	if !h.o.resume {
-		h.ledger, err = fuzz.CreateLedger(name, build, h.hunt.Config)
+		h.ledger, err = fuzz.CreateLedger(name, build, h.campaign.Config)
 		if errors.Is(err, fs.ErrExist) {
 			err = fmt.Errorf("%s exists already; --resume continues it", name)
 		}
 		return err
 	}
-	ledger, before, err := fuzz.ResumeLedger(name, build, h.hunt.Config, plan.Shard)
+	ledger, before, err := fuzz.ResumeLedger(name, build, h.campaign.Config, plan.Shard)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (h *hunter) open(plan *fuzz.Plan) error {
 }
 
 // campaign runs the plan. It returns the error of an interrupt, but not of the end of --for.
-func (h *hunter) campaign(plan fuzz.Plan, until time.Time) error {
+func (h *fuzzer) run(plan fuzz.Plan, until time.Time) error {
 	ctx, cancel := h.ctx, context.CancelFunc(func() {})
 	if !until.IsZero() {
 		ctx, cancel = context.WithDeadline(h.ctx, until)
@@ -97,7 +97,7 @@ func (h *hunter) campaign(plan fuzz.Plan, until time.Time) error {
 	if plan.Runs == 0 {
 		plan.Runs = fuzz.Forever(plan.From)
 	}
-	err := h.hunt.Campaign(ctx, plan, h.take)
+	err := h.campaign.Run(ctx, plan, h.take)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (h *hunter) campaign(plan fuzz.Plan, until time.Time) error {
 }
 
 // take records the results of the next stretch.
-func (h *hunter) take(s *fuzz.Stretch) error {
+func (h *fuzzer) take(s *fuzz.Stretch) error {
 	h.tally.Add(&s.Tally)
 	h.played += uint64(s.Runs)
 	h.progress.show(h.played, uint64(h.tally.Violated))

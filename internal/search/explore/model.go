@@ -10,8 +10,8 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// menu is what may go wrong in runs of a base: actions of each kind, of a few telling magnitudes about the lease.
-type menu struct {
+// model is what may go wrong in runs of a base: actions of each kind, of a few telling magnitudes about the lease.
+type model struct {
 	kinds   []search.Kind
 	facts   *backend.Facts  // of the servers
 	roles   map[string]role // of nodes
@@ -58,11 +58,11 @@ func long(servers *backend.Facts, ttl time.Duration) time.Duration {
 
 const drift = 20_000 // ppm, twice what Redlock allows for
 
-// newMenu returns the menu of some kinds of faults for a base. A full one has short faults, too.
-func newMenu(base *scenarios.Scenario, kinds []search.Kind, full bool) *menu {
+// newModel returns the fault model of some kinds of faults for a base. A full one has short faults, too.
+func newModel(base *scenarios.Scenario, kinds []search.Kind, full bool) *model {
 	s, ttl := &base.Servers, base.Lock.TTL
 	facts, shape := s.Facts(), s.Shape()
-	m := &menu{
+	m := &model{
 		facts: facts, masters: shape.Masters, led: facts.Role == "leader" && shape.Peers, servers: s.Names(), roles: make(map[string]role), mishaps: make(map[string][]mishap),
 		lasting: []time.Duration{long(facts, ttl)}, returns: []time.Duration{moment(ttl)}, comeback: []time.Duration{0},
 		step: long(facts, ttl), drift: drift, refusal: search.Refusals(s.Kind)[0],
@@ -104,7 +104,7 @@ func Usual(base *scenarios.Scenario) []search.Kind {
 }
 
 // hasUse reports whether a kind of fault can do anything to the base.
-func (m *menu) hasUse(k search.Kind, s *scenarios.Servers) bool {
+func (m *model) hasUse(k search.Kind, s *scenarios.Servers) bool {
 	switch k {
 	case search.ServerAhead, search.ServerBack:
 		return !m.facts.Monotonic
@@ -118,7 +118,7 @@ func (m *menu) hasUse(k search.Kind, s *scenarios.Servers) bool {
 }
 
 // atStart lists the faults that are there from the start of a run on.
-func (m *menu) atStart() (list []mishap) {
+func (m *model) atStart() (list []mishap) {
 	if slices.Contains(m.kinds, search.SameRandom) {
 		same := sim.Action{Kind: sim.SameRandom, Nodes: m.clients[:2]}
 		list = append(list, mishap{search.SameRandom, sim.Fault{Action: same}})
@@ -135,7 +135,7 @@ func (m *menu) atStart() (list []mishap) {
 }
 
 // at lists what can go wrong at a point besides what happens to its node as a whole.
-func (m *menu) at(p *point) (list []mishap) {
+func (m *model) at(p *point) (list []mishap) {
 	for _, k := range m.kinds {
 		var faults []sim.Fault
 		switch k {

@@ -27,13 +27,13 @@ func TestEveryKindOfFaultIsPlacedSomewhere(t *testing.T) {
 		})
 		x := &explorer{base: base}
 		for _, k := range search.Kinds() {
-			x.menu = newMenu(base.Scenario, only(k), true)
+			x.model = newModel(base.Scenario, only(k), true)
 			run, err := x.play(&r, nil, true)
 			require.NoError(t, err)
-			list := x.menu.placements(&run, nil, false)
-			require.Equal(t, len(x.menu.kinds) > 0, len(list) > 0, "%v in %s", k, lock)
+			list := x.model.placements(&run, nil, false)
+			require.Equal(t, len(x.model.kinds) > 0, len(list) > 0, "%v in %s", k, lock)
 			placed[k] = placed[k] || len(list) > 0
-			for _, line := range x.menu.words() {
+			for _, line := range x.model.words() {
 				kind, what, ok := strings.Cut(line, ": ")
 				require.True(t, ok)
 				require.Equal(t, k.String(), kind)

@@ -24,9 +24,9 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// prey is what a well-known story tells of a lock, as somebody would hunt for it who knows which kinds of faults there
+// target is what a well-known story tells of a lock, as somebody would search for it who knows which kinds of faults there
 // may be and nothing else.
-type prey struct {
+type target struct {
 	story    string // the named scenario
 	lock     string
 	faults   string
@@ -34,8 +34,8 @@ type prey struct {
 	options  string // style and fencing mode, where they are not careless and none
 }
 
-// preys has a line for each lock, property and mode that some story shows to be unsafe.
-var preys = []prey{
+// targets has a line for each lock, property and mode that some story shows to be unsafe.
+var targets = []target{
 	{"get-then-set-race", "get-then-set", "", "mutual-exclusion", ""},
 	{"get-then-set-race", "get-then-set", "", "resource", ""},
 	{"get-then-set-crash", "get-then-set", "client-crash", "progress", ""},
@@ -133,8 +133,8 @@ var preys = []prey{
 	{"consul-lock-delay-lost", "consul", "cut,snapshot,server-crash", "mutual-exclusion", ""},
 }
 
-// config is the hunt for a prey.
-func (p *prey) config(t testing.TB) Config {
+// config is the campaign for a target.
+func (p *target) config(t testing.TB) Config {
 	c := Config{Lock: p.lock}
 	if p.faults != "" {
 		require.NoError(t, parse(&c.Faults, "fault", strings.Split(p.faults, ","), search.ParseKind))
@@ -158,21 +158,21 @@ const (
 	mostMedian = 30 * time.Second
 )
 
-const tableFile = "testdata/hunts.txt"
+const tableFile = "testdata/campaigns.txt"
 
 const tableHead = `# Runs and time until a known violation is found by somebody who knows the lock and the kinds of faults alone, style and
 # fencing mode included: the median of 9 campaigns, with the least and the most runs. The first time is until the
 # violation, the second until its minimal scenario. Two runs at once; other programs may have been running.
-# UPDATE=1 LONG=1 go test ./internal/search/fuzz -run TestTheTableOfHunts -timeout 1h
+# UPDATE=1 LONG=1 go test ./internal/search/fuzz -run TestTheTableOfCampaigns -timeout 1h
 `
 
-// hunted is a line of the table.
-type hunted struct {
+// measured is a line of the table.
+type measured struct {
 	runs        []int
 	first, done []time.Duration
 }
 
-func (m *hunted) String() string {
+func (m *measured) String() string {
 	for _, list := range [][]time.Duration{m.first, m.done} {
 		slices.Sort(list)
 	}
@@ -182,10 +182,10 @@ func (m *hunted) String() string {
 		m.first[middle].Milliseconds(), m.done[middle].Milliseconds())
 }
 
-// measure hunts for a prey several times.
-func (p *prey) measure(t *testing.T) *hunted {
+// measure searches for a target several times.
+func (p *target) measure(t *testing.T) *measured {
 	t.Helper()
-	h, m := hunt(t, p.config(t)), &hunted{}
+	h, m := campaign(t, p.config(t)), &measured{}
 	for i := range uint64(starts) {
 		begin := time.Now()
 		_, sum := play(t, h, Plan{From: i * startsGap, Runs: startsGap, Jobs: tableJobs, ToFirst: true})
@@ -200,13 +200,13 @@ func (p *prey) measure(t *testing.T) *hunted {
 // lineOfTable finds what a line of the table says.
 var lineOfTable = regexp.MustCompile(`^(.+?) {2,}\d+ \(\d+ to \d+\) +(\d+) ms +(\d+) ms$`)
 
-// TestTheTableOfHuntsIsWhole holds the table against the list of preys and against its aim.
-func TestTheTableOfHuntsIsWhole(t *testing.T) {
+// TestTheTableOfCampaignsIsWhole holds the table against the list of targets and against its aim.
+func TestTheTableOfCampaignsIsWhole(t *testing.T) {
 	if long.Measures() {
 		var b strings.Builder
 		b.WriteString(tableHead)
-		for i := range preys {
-			fmt.Fprintf(&b, "%-100s %s\n", preys[i].name(), preys[i].measure(t))
+		for i := range targets {
+			fmt.Fprintf(&b, "%-100s %s\n", targets[i].name(), targets[i].measure(t))
 		}
 		require.NoError(t, os.WriteFile(tableFile, []byte(b.String()), 0o644))
 	}
@@ -215,11 +215,11 @@ func TestTheTableOfHuntsIsWhole(t *testing.T) {
 	rows, ok := strings.CutPrefix(string(text), tableHead)
 	require.True(t, ok)
 	lines := strings.Split(strings.TrimSuffix(rows, "\n"), "\n")
-	require.Len(t, lines, len(preys))
+	require.Len(t, lines, len(targets))
 	for i, line := range lines {
 		found := lineOfTable.FindStringSubmatch(line)
 		require.NotNil(t, found, line)
-		require.Equal(t, preys[i].name(), found[1])
+		require.Equal(t, targets[i].name(), found[1])
 		for _, number := range found[2:] {
 			ms, err := strconv.Atoi(number)
 			require.NoError(t, err)
@@ -228,24 +228,24 @@ func TestTheTableOfHuntsIsWhole(t *testing.T) {
 	}
 }
 
-// most is how many runs a hunt may take.
+// most is how many runs a campaign may take.
 const most = 10_000
 
-func (p *prey) name() string {
+func (p *target) name() string {
 	return strings.Join(slices.DeleteFunc([]string{p.story, p.lock, p.faults, p.property, p.options},
 		func(word string) bool { return word == "" }), " ")
 }
 
-// TestEveryUnsafeStoryIsFoundAgain hunts for preys and looks whether what is found is minimal.
+// TestEveryUnsafeStoryIsFoundAgain searches for targets and looks whether what is found is minimal.
 func TestEveryUnsafeStoryIsFoundAgain(t *testing.T) {
-	for i := range preys {
+	for i := range targets {
 		if i%long.Every(5) != 0 {
 			continue
 		}
-		p := &preys[i]
+		p := &targets[i]
 		t.Run(p.name(), func(t *testing.T) {
 			t.Parallel()
-			h := hunt(t, p.config(t))
+			h := campaign(t, p.config(t))
 			_, sum := play(t, h, Plan{Runs: most, Jobs: 1, ToFirst: true})
 			require.Positive(t, sum.Violated, "nothing was found in %d runs", sum.Runs)
 			found, err := h.Findings(t.Context(), Effort{Jobs: 1}, sum)

@@ -13,15 +13,15 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// Hunt is a configuration that has been checked: any of its runs can be played.
-type Hunt struct {
+// Campaign is a configuration that has been checked: any of its runs can be played.
+type Campaign struct {
 	Config  Config // with its defaults
-	menu    search.Menu
+	model   search.FaultModel
 	options harness.Options
 	given   []Core // that the scenario has to which faults are added
 }
 
-// rehearsed is how many draws are compiled before a hunt begins.
+// rehearsed is how many draws are compiled before a campaign begins.
 const rehearsed = 64
 
 // In one of this many runs other clients take and release a lock that its holder has lost. Rates are measured without such runs:
@@ -30,10 +30,10 @@ const between = 12
 
 // New checks a configuration, whose lock is one of the set. The error says what cannot be played, or that nothing could be
 // found.
-func New(c Config, known locks.Set) (*Hunt, error) {
+func New(c Config, known locks.Set) (*Campaign, error) {
 	usual := len(c.Properties) == 0
 	c = c.canonical()
-	h := &Hunt{Config: c, options: harness.Options{Locks: known}}
+	h := &Campaign{Config: c, options: harness.Options{Locks: known}}
 	if err := h.checkBase(); err != nil {
 		return nil, err
 	}
@@ -53,14 +53,14 @@ func New(c Config, known locks.Set) (*Hunt, error) {
 	if usual && h.Config.Program != "" {
 		h.Config.Properties = append(h.Config.Properties, checker.Survival)
 	}
-	h.menu = search.Wide(&lock, c.Faults)
-	h.menu.Beside = all[1:]
-	h.menu.Styles, h.menu.Fencing, h.menu.Votes, h.menu.Between = c.Styles, c.Fencing, true, between
+	h.model = search.Wide(&lock, c.Faults)
+	h.model.Beside = all[1:]
+	h.model.Styles, h.model.Fencing, h.model.Votes, h.model.Between = c.Styles, c.Fencing, true, between
 	if c.Drift > 0 {
-		h.menu.Drift = c.Drift
+		h.model.Drift = c.Drift
 	}
-	if h.menu.Base = c.Base; c.Base != nil && c.Base.Progress > 0 {
-		h.menu.Progress = 0 // the scenario's own stands
+	if h.model.Base = c.Base; c.Base != nil && c.Base.Progress > 0 {
+		h.model.Progress = 0 // the scenario's own stands
 	}
 	if err := h.rehearse(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func New(c Config, known locks.Set) (*Hunt, error) {
 		if all[i].Program == nil {
 			continue
 		}
-		alone := h.menu
+		alone := h.model
 		alone.Lock, alone.Beside = all[i].Name, nil
 		if err := search.Rehearse(alone, h.options); err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func New(c Config, known locks.Set) (*Hunt, error) {
 }
 
 // identify notes the digests of the programs among the locks that are played.
-func (h *Hunt) identify(all []locks.Algorithm) {
+func (h *Campaign) identify(all []locks.Algorithm) {
 	var digests []string
 	for i := range all {
 		if p := all[i].Program; p != nil {
@@ -91,7 +91,7 @@ func (h *Hunt) identify(all []locks.Algorithm) {
 }
 
 // checkBase refuses a scenario that does not run as it stands.
-func (h *Hunt) checkBase() error {
+func (h *Campaign) checkBase() error {
 	base := h.Config.Base
 	switch {
 	case base == nil:
@@ -104,7 +104,7 @@ func (h *Hunt) checkBase() error {
 }
 
 // rehearse compiles a few draws, so that what does not go together is said before anything runs.
-func (h *Hunt) rehearse() error {
+func (h *Campaign) rehearse() error {
 	met := len(h.Config.Faults) == 0
 	for n := range uint64(rehearsed) {
 		s := h.Draw(n)
@@ -128,21 +128,23 @@ func (h *Hunt) rehearse() error {
 }
 
 // Draw returns the scenario of a run.
-func (h *Hunt) Draw(n uint64) *scenarios.Scenario { return search.Generate(search.Seeded(n), h.menu) }
+func (h *Campaign) Draw(n uint64) *scenarios.Scenario {
+	return search.Generate(search.Seeded(n), h.model)
+}
 
 // mostLooked is in how many draws a kind of fault is looked for: one that is in none of them will hardly be in others.
 const mostLooked = 20_000
 
 // NeverDrawn lists the kinds of faults that none of the runs from a number on has, though they can hit what one of these runs
 // deploys.
-func (h *Hunt) NeverDrawn(from uint64, runs int) []search.Kind {
+func (h *Campaign) NeverDrawn(from uint64, runs int) []search.Kind {
 	left := slices.Clone(h.Config.Faults)
 	var met []search.Kind
 	for n := range uint64(min(runs, mostLooked)) {
 		if len(left) == 0 {
 			break
 		}
-		drawn, possible := search.Drawn(search.Seeded(from+n), h.menu)
+		drawn, possible := search.Drawn(search.Seeded(from+n), h.model)
 		left = slices.DeleteFunc(left, func(k search.Kind) bool { return slices.Contains(drawn, k) })
 		met = append(met, slices.DeleteFunc(possible, func(k search.Kind) bool { return slices.Contains(met, k) })...)
 	}

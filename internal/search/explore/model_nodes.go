@@ -8,7 +8,7 @@ import (
 )
 
 // hit notes what a kind of fault does to each node.
-func (m *menu) hit(k search.Kind) {
+func (m *model) hit(k search.Kind) {
 	for _, node := range m.clients {
 		for _, f := range m.ofClient(k, node) {
 			m.mishaps[node] = append(m.mishaps[node], mishap{k, f})
@@ -22,7 +22,7 @@ func (m *menu) hit(k search.Kind) {
 }
 
 // ofClient lists what happens to a client.
-func (m *menu) ofClient(k search.Kind, node string) []sim.Fault {
+func (m *model) ofClient(k search.Kind, node string) []sim.Fault {
 	switch k {
 	case search.ClientCrash:
 		return each(m.comeback, func(d time.Duration) sim.Fault {
@@ -38,7 +38,7 @@ func (m *menu) ofClient(k search.Kind, node string) []sim.Fault {
 }
 
 // ofServer lists what happens to a server. It comes back always: one that stays away forgets nothing and grants nothing.
-func (m *menu) ofServer(k search.Kind, node string) []sim.Fault {
+func (m *model) ofServer(k search.Kind, node string) []sim.Fault {
 	switch k {
 	case search.ServerCrash, search.PowerLoss:
 		return each(m.returns, func(d time.Duration) sim.Fault {
@@ -55,7 +55,7 @@ func (m *menu) ofServer(k search.Kind, node string) []sim.Fault {
 	}
 }
 
-func (m *menu) pauses(node string) []sim.Fault {
+func (m *model) pauses(node string) []sim.Fault {
 	return each(m.lasting, func(d time.Duration) sim.Fault {
 		return sim.Fault{Action: sim.Action{Kind: sim.Pause, Node: node}, For: d}
 	})

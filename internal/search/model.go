@@ -9,9 +9,9 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
-// Menu says what [Generate] may put into a scenario: a lock, its deployment, what clients do, and which faults may
+// FaultModel says what [Generate] may put into a scenario: a lock, its deployment, what clients do, and which faults may
 // hit whom, how many and how long. A zero field stands for the default that its comment names.
-type Menu struct {
+type FaultModel struct {
 	Lock    string // a name of the catalogue of package locks, or of a lock that is given beside the scenario
 	Servers string // the kind of servers that it lives on; those that the catalogue names
 
@@ -19,7 +19,7 @@ type Menu struct {
 	Beside []locks.Algorithm
 
 	// Base is a scenario without variants to which faults are added: its lock, servers, clients, resource, network and
-	// clocks stand, and the faults that it has come first. Of the menu only styles, fencing modes, progress and what it
+	// clocks stand, and the faults that it has come first. Of the fault model only styles, fencing modes, progress and what it
 	// says of faults are heeded then. Nil: all of the scenario is drawn.
 	Base *scenarios.Scenario
 
@@ -106,7 +106,7 @@ func orDefault[T any](list []T, fallback ...T) []T {
 	return list
 }
 
-func (m Menu) withDefaults() (Menu, *backend.Facts) {
+func (m FaultModel) withDefaults() (FaultModel, *backend.Facts) {
 	if m.Base != nil {
 		m.Lock, m.Servers, m.TTLs = m.Base.Lock.Algorithm, m.Base.Servers.Kind, []time.Duration{m.Base.Lock.TTL}
 		m.Styles, m.Fencing = orDefault(m.Styles, m.Base.Styles...), orDefault(m.Fencing, m.Base.Resource.Fencing...)
