@@ -216,6 +216,12 @@ func (r *estimated) unseen(w io.Writer) {
 			checked, missed, below)
 	}
 	fmt.Fprintf(w, "Combinations that were left out have a probability of %s, which the intervals include.\n", outwards(r.result.Left, math.Ceil))
+	for i := range r.model.Hazards {
+		if h := &r.model.Hazards[i]; h.Short > 0 {
+			fmt.Fprintf(w, "Left out is each %s of up to %s, a thousandth of the lease, by which none delays it much: all but %s of %s a second.\n",
+				h.Name, scenarios.Brief(h.Short), figure(h.Rate), figure(h.All.Rate.PerSecond))
+		}
+	}
 	if n := r.result.Unknown; n > 0 {
 		fmt.Fprintf(w, "%d samples have an inconclusive run, which counts as harmless.\n", n)
 	}

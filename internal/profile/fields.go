@@ -223,8 +223,8 @@ var (
 		append(eventFields(itself, "one clock"), lengthField(itself, "length", "By how much the clock jumps."))...)
 	clocks = scenarios.Mapping("clocks", "How wrong the clocks are.",
 		scenarios.Required("of", scenarios.Word("clients", "servers", "all"), func(c *clockText) *string { return &c.of }, "Whose clocks."),
-		scenarios.Optional("drift", drifts, func(c *clockText) **lawText { return &c.drift },
-			"How much faster or slower than true time a clock runs, which are as likely.", "they run at the right rate"),
+		scenarios.Optional("drift", scenarios.Short(scenarios.Word("none"), drifts, func(string) *lawText { return nil }), func(c *clockText) **lawText { return &c.drift },
+			"How much faster or slower than true time a clock runs, which are as likely; `none` says that they run at the right rate.", "none"),
 		scenarios.Optional("steps", none(steps), func(c *clockText) *[]eventText { return &c.steps }, "Jumps of a clock.", "none"))
 	causes = scenarios.Mapping("causes", "What restarts several servers, such as a deploy: each once, at a random moment.",
 		append(eventFields(ofCause, "the deployment as a whole"),

@@ -37,6 +37,7 @@ type part struct {
 	samples []sample
 	want    int                      // how many there are to be
 	known   [len(Properties)][]known // from earlier rounds, by place
+	hints   [len(Properties)][]known // what another estimate knows of the same events, which may be about right here
 }
 
 // estimator is the work.
@@ -62,6 +63,11 @@ const calmRuns = 20
 // Estimate estimates how likely one acquisition is to go wrong. Each, which may be nil, is told how many runs have been played. When
 // the context is done, what was played until then is returned with the error.
 func Estimate(ctx context.Context, m Model, p Plan, each func(runs int)) (*Estimation, error) {
+	return estimate(ctx, m, p, hints{}, each)
+}
+
+// estimate is Estimate with what another one knows of the same events, which saves runs where it is right.
+func estimate(ctx context.Context, m Model, p Plan, near hints, each func(runs int)) (*Estimation, error) {
 	e := &estimator{model: m, plan: p}
 	runner := harness.Runner{Stop: search.Until(ctx)}
 	err := e.calm(&runner)
@@ -70,6 +76,7 @@ func Estimate(ctx context.Context, m Model, p Plan, each func(runs int)) (*Estim
 		return nil, err
 	}
 	e.divide()
+	e.hint(near)
 	if err := e.pilot(ctx, each); err != nil {
 		return e.estimation(), err
 	}

@@ -12,10 +12,41 @@ type known struct {
 	least time.Duration
 }
 
+// hints are what an estimate knows of parts, by their streams, and with which lease.
+type hints struct {
+	lease time.Duration
+	of    map[uint64][len(Properties)][]known
+}
+
+// hints are what the estimate knows of the first properties.
+func (r *Estimation) hints(properties int) hints {
+	h := hints{r.e.lease, make(map[uint64][len(Properties)][]known)}
+	for _, x := range r.e.parts {
+		x.learn()
+		list := x.known
+		for i := properties; i < len(Properties); i++ {
+			list[i] = nil
+		}
+		h.of[x.stream] = list
+	}
+	return h
+}
+
+// hint notes what another estimate knows. Where the lease is another one, what breaks it is taken to be as much longer.
+func (e *estimator) hint(near hints) {
+	for _, x := range e.parts {
+		for i, list := range near.of[x.stream] {
+			for _, k := range list {
+				x.hints[i] = append(x.hints[i], known{k.place, max(1, k.least+e.lease-near.lease)})
+			}
+		}
+	}
+}
+
 // learn notes what the samples so far know.
 func (x *part) learn() {
 	for i := range Properties {
-		x.known[i] = nil
+		x.known[i] = slices.Clone(x.hints[i])
 		for k := range x.samples {
 			s := &x.samples[k]
 			if place, ok := s.draw.place(); ok && s.breaks[i] > 0 {

@@ -63,6 +63,11 @@ type Hazard struct {
 	Of       int
 	Spread   time.Duration
 
+	// Short is up to which length events are left out, which is too short to matter: Rate and Length are those of longer ones, and
+	// All says what the profile does; 0 if nothing is left out.
+	Short time.Duration
+	All   profile.Event
+
 	Length Law // of an event; nil: always Fixed
 	Fixed  time.Duration
 	// Worse says that the probability of the length may decide: the longer, the worse. Other lengths are only drawn.

@@ -107,8 +107,13 @@ func (m *Model) add(p *profile.Profile) error {
 	s := m.Case.Scenario
 	servers := s.Servers.Names()[:s.Servers.Shape().Keepers]
 	for _, e := range p.Pauses {
-		h := hazard("pause of "+m.Holder, e, m.Holder)
+		short := m.short(e)
+		h := hazard("pause of "+m.Holder, thinned(e, short), m.Holder)
 		h.Running, h.Worse = true, true
+		if short > 0 {
+			h.Short, h.All = short, e
+			m.slower(e, short)
+		}
 		h.Faults = lasting(func(node string) sim.Action { return sim.Action{Kind: sim.Pause, Node: node} })
 		m.Hazards = append(m.Hazards, h)
 	}
@@ -136,6 +141,45 @@ func (m *Model) add(p *profile.Profile) error {
 	}
 	m.addClocks(p)
 	return nil
+}
+
+// brief is how many times as long as a pause a lease is that takes no notice of it.
+const brief = 1000
+
+// short is up to which length pauses do not matter, if there are many: by so little any of them delays what a client does. 0: all matter.
+func (m *Model) short(e profile.Event) time.Duration {
+	lease := m.Case.Scenario.Lease()
+	if e.Length == nil || e.Rate.PerSecond*lease.Seconds() <= 1 || e.Length.Tail(lease/brief) >= 1 {
+		return 0
+	}
+	return lease / brief
+}
+
+// thinned is an event as far as it is longer than short.
+func thinned(e profile.Event, short time.Duration) profile.Event {
+	if short == 0 {
+		return e
+	}
+	return e.Longer(short)
+}
+
+// slower makes work that keeps the processor busy last longer by the pauses that are left out. There are so many that they come to
+// their mean. Other work waits meanwhile, and is not prolonged.
+func (m *Model) slower(e profile.Event, short time.Duration) {
+	const parts = 1000
+	of, sum := 1-e.Length.Tail(short), 0.0
+	for k := range parts {
+		sum += e.Length.Quantile(of*(float64(k)+0.5)/parts).Seconds() * of / parts
+	}
+	by := 1 + e.Rate.PerSecond*sum
+	c := &m.Case.Scenario.Clients[0]
+	switch {
+	case !c.Busy:
+	case m.Work != nil:
+		m.Work = scaled{m.Work, by}
+	default:
+		c.Work = times(c.Work, by)
+	}
 }
 
 // hazard is an event of a profile.

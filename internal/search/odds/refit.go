@@ -87,14 +87,10 @@ const refits = 400
 // a rate counted in a log. Rate is the number of acquisitions in a second, of which the same may be true. It returns nil if all was stated.
 func (r *Estimation) Unsure(property int, rate profile.Rate) (acquisition, year *measure.Range) {
 	seed, any := r.e.plan.Seed, false
-	laws, rates := make([][]Law, len(r.e.model.Hazards)), make([][]profile.Rate, len(r.e.model.Hazards))
+	hazards := make([][]change, len(r.e.model.Hazards))
 	for i := range r.e.model.Hazards {
-		h := &r.e.model.Hazards[i]
-		if h.Length != nil {
-			laws[i] = profile.Refits(h.Length, refits, seed+uint64(i))
-		}
-		rates[i] = h.Stated.Refits(refits, seed+uint64(i))
-		any = any || laws[i] != nil || rates[i] != nil
+		hazards[i] = r.e.model.Hazards[i].refits(refits, seed+uint64(i))
+		any = any || hazards[i] != nil
 	}
 	var works []Law
 	if r.e.model.Work != nil {
@@ -108,11 +104,8 @@ func (r *Estimation) Unsure(property int, rate profile.Rate) (acquisition, year 
 	for k := range refits {
 		list, work := r.same(), Law(nil)
 		for i := range list {
-			if laws[i] != nil {
-				list[i].law = laws[i][k]
-			}
-			if rates[i] != nil {
-				list[i].often = rates[i][k].PerSecond / r.e.model.Hazards[i].Stated.PerSecond
+			if hazards[i] != nil {
+				list[i] = hazards[i][k]
 			}
 		}
 		if works != nil {
@@ -125,6 +118,40 @@ func (r *Estimation) Unsure(property int, rate profile.Rate) (acquisition, year 
 		}
 	}
 	return r.middle(each), r.middle(yearly)
+}
+
+// refits are other laws and rates that the data would explain as well; nil if both were stated. Of events of which the short ones are
+// left out, how many are longer is uncertain, too.
+func (h *Hazard) refits(n int, seed uint64) []change {
+	list := slices.Repeat([]change{{often: 1}}, n)
+	if h.Short > 0 {
+		events := h.All.Refits(n, seed)
+		if events == nil {
+			return nil
+		}
+		for k, e := range events {
+			e = e.Longer(h.Short)
+			list[k] = change{law: e.Length, often: e.Rate.PerSecond / h.All.Longer(h.Short).Rate.PerSecond}
+		}
+		return list
+	}
+	var laws []Law
+	if h.Length != nil {
+		laws = profile.Refits(h.Length, n, seed)
+	}
+	rates := h.Stated.Refits(n, seed)
+	if laws == nil && rates == nil {
+		return nil
+	}
+	for k := range list {
+		if laws != nil {
+			list[k].law = laws[k]
+		}
+		if rates != nil {
+			list[k].often = rates[k].PerSecond / h.Stated.PerSecond
+		}
+	}
+	return list
 }
 
 // middle is the range of the values that the confidence leaves in.
@@ -185,7 +212,11 @@ func (r *Estimation) Data() string {
 		if h.Stated.Counted > 0 {
 			words = append(words, "the rate of "+h.Name)
 		}
-		if h.Length != nil && profile.Refits(h.Length, 1, 0) != nil {
+		length := h.Length
+		if h.Short > 0 {
+			length = h.All.Length
+		}
+		if length != nil && profile.Refits(length, 1, 0) != nil {
 			words = append(words, "the length of "+h.Name)
 		}
 	}

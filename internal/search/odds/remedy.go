@@ -83,20 +83,24 @@ func Improve(ctx context.Context, was *Estimation, rate profile.Rate, say func(w
 	return &t.Remedies, nil
 }
 
-// with estimates the odds with a changed model.
-func (t *trial) with(what string, change func(*Model)) (*Estimation, error) {
+// with estimates the odds with a changed model. Of how many properties the estimate knows what breaks them with the change, too, at
+// about the same lengths, is told with it: of the first one, or of all.
+func (t *trial) with(what string, like int, change func(*Model)) (*Estimation, error) {
 	t.say(what)
 	m := t.was.e.model
 	m.Case.Scenario = parameter.Clone(m.Case.Scenario)
 	change(&m)
 	p := t.was.e.plan
 	p.Runs = max(leastRuns, p.Runs/smaller)
-	r, err := Estimate(t.ctx, m, p, nil)
+	r, err := estimate(t.ctx, m, p, t.was.hints(like), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return r, nil
 }
+
+// all are all properties.
+const all = len(Properties)
 
 func withTTL(ttl time.Duration) func(*Model) {
 	return func(m *Model) { m.Case.Scenario.Lock.TTL = ttl }
@@ -109,16 +113,13 @@ func (t *trial) inputs() error {
 	for i := range Properties {
 		lease.Power[i] = power(t.was.Of[i].Estimate, t.was.shifted(i, times(ttl, step)-ttl))
 	}
-	base, err := t.with("the same with fewer runs", func(*Model) {})
-	if err != nil {
-		return err
-	}
 	if lease.Played {
-		if lease, err = t.input(lease.Name, base, withTTL(times(ttl, step))); err != nil {
+		var err error
+		if lease, err = t.input(lease.Name, withTTL(times(ttl, step))); err != nil {
 			return err
 		}
 	}
-	work, err := t.input("length of the work", base, func(m *Model) {
+	work, err := t.input("length of the work", func(m *Model) {
 		if m.Work != nil {
 			m.Work = scaled{m.Work, step}
 			return
@@ -132,13 +133,13 @@ func (t *trial) inputs() error {
 	return err
 }
 
-// input plays with another value of an input.
-func (t *trial) input(name string, base *Estimation, change func(*Model)) (Input, error) {
+// input plays with another value of an input. The fewer draws are the first ones of the estimate.
+func (t *trial) input(name string, change func(*Model)) (Input, error) {
 	in := Input{Name: name, Played: true}
-	r, err := t.with(name, change)
+	r, err := t.with(name, all, change)
 	for i := range Properties {
 		if err == nil {
-			in.Power[i] = power(onSameDraws(base, r, i))
+			in.Power[i] = power(onSameDraws(t.was, r, i))
 		}
 	}
 	return in, err
@@ -225,7 +226,7 @@ func (t *trial) leases() error {
 
 // check plays another lease, and says whether the odds with it are those that follow.
 func (t *trial) check(other time.Duration, follows func(time.Duration) float64) (doubt bool, err error) {
-	r, err := t.with(fmt.Sprintf("lock.ttl=%v", other), withTTL(other))
+	r, err := t.with(fmt.Sprintf("lock.ttl=%v", other), all, withTTL(other))
 	if err != nil {
 		return false, err
 	}
@@ -257,7 +258,7 @@ func (t *trial) confirm(ttl time.Duration, follows func(time.Duration) float64) 
 			}
 		}
 		enough = rounded(enough)
-		r, err := t.with(fmt.Sprintf("lock.ttl=%v", enough), withTTL(enough))
+		r, err := t.with(fmt.Sprintf("lock.ttl=%v", enough), all, withTTL(enough))
 		if err != nil {
 			return err
 		}
@@ -291,7 +292,7 @@ func (t *trial) search(ttl time.Duration) error {
 		if high *= 2; high > longest/8 {
 			break
 		}
-		r, err := t.with(fmt.Sprintf("lock.ttl=%v", high), withTTL(high))
+		r, err := t.with(fmt.Sprintf("lock.ttl=%v", high), all, withTTL(high))
 		if err != nil {
 			return err
 		}
@@ -310,7 +311,7 @@ func (t *trial) search(ttl time.Duration) error {
 		if middle >= high || middle <= low {
 			break
 		}
-		r, err := t.with(fmt.Sprintf("lock.ttl=%v", middle), withTTL(middle))
+		r, err := t.with(fmt.Sprintf("lock.ttl=%v", middle), all, withTTL(middle))
 		if err != nil {
 			return err
 		}
@@ -346,7 +347,7 @@ func (t *trial) styles() error {
 	if t.NoDeadline = lock.Deadline == locks.NoClock; t.NoDeadline || m.Case.Style == history.Careful {
 		return nil
 	}
-	r, err := t.with("--style careful", func(m *Model) { m.Case.Style = history.Careful })
+	r, err := t.with("--style careful", 0, func(m *Model) { m.Case.Style = history.Careful })
 	if err == nil {
 		t.add("--style careful", "clients that stop at the deadline of their lease", r)
 	}
@@ -361,7 +362,7 @@ func (t *trial) modes() error {
 		if mode == m.Case.Fencing || mode.NeedsToken() && !lock.Token || m.Case.Scenario.Resource.Guarded {
 			continue
 		}
-		r, err := t.with("--fencing "+mode.String(), func(m *Model) { m.Case.Fencing = mode })
+		r, err := t.with("--fencing "+mode.String(), 1, func(m *Model) { m.Case.Fencing = mode })
 		if err != nil {
 			return err
 		}

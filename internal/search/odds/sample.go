@@ -190,16 +190,25 @@ func (t *try) threshold(law Law, rarest float64, i int) (low, high time.Duration
 		}
 	}
 	most := min(tailQuantile(law, negligible), longest/4)
-	for length := t.lease + t.takes(t.draw.work) + t.start; ; length *= 4 {
+	for length, by := t.lease+t.takes(t.draw.work)+t.start, time.Duration(4); ; length *= by {
+		if low, _ := t.bracket(i); length < most && length <= low {
+			continue // a longer one was tried for another property
+		}
 		if t.run(min(length, most)).violated[i] {
 			break
 		}
 		if length >= most || t.err != nil {
 			return 0, 0, false
 		}
+		if length > far*t.lease {
+			by = 16
+		}
 	}
 	return t.narrow(law, i)
 }
+
+// far is how many leases long a length is beyond which little is new.
+const far = 10
 
 // nearby is how much likelier or less likely than a guess the lengths are that are tried first.
 var nearby = [...]float64{1.02, 1.2, 3}
