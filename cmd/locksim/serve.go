@@ -4,7 +4,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,24 +81,38 @@ func runServe(c *call) int {
 	return exitOK
 }
 
+// served makes each kind of servers that can be served.
+var served = map[string]func(*serveOptions) (*serve.World, error){
+	"redis": (*serveOptions).redis, "zookeeper": (*serveOptions).zooKeeper,
+}
+
 // world makes the servers that were asked for.
 func (o *serveOptions) world(words []string) (*serve.World, error) {
-	kinds := []string{"redis", "zookeeper"}
 	if len(words) != 1 {
 		return nil, errors.New("want redis or zookeeper")
 	}
-	n := o.servers.value
-	switch kind := words[0]; {
-	case kind == "redis" && o.tick.value != 0:
+	world, ok := served[words[0]]
+	if !ok {
+		kinds := slices.Sorted(maps.Keys(served))
+		return nil, fmt.Errorf("there is no server %q%s", words[0], didYouMean(words[0], kinds, "help serve"))
+	}
+	return world(o)
+}
+
+func (o *serveOptions) redis() (*serve.World, error) {
+	if o.tick.value != 0 {
 		return nil, errors.New("--tick is for ZooKeeper only")
-	case kind == "redis":
-		addresses, err := consecutive(o.listen, max(n, 1))
-		if err != nil {
-			return nil, err
-		}
-		return serve.Redis(o.seed.value, addresses, bool(o.replicas))
-	case kind != "zookeeper":
-		return nil, fmt.Errorf("there is no server %q%s", kind, didYouMean(kind, kinds, "help serve"))
+	}
+	addresses, err := consecutive(o.listen, max(o.servers.value, 1))
+	if err != nil {
+		return nil, err
+	}
+	return serve.Redis(o.seed.value, addresses, bool(o.replicas))
+}
+
+func (o *serveOptions) zooKeeper() (*serve.World, error) {
+	n := o.servers.value
+	switch {
 	case bool(o.replicas):
 		return nil, errors.New("--replicas is for Redis only")
 	case o.tick.value != 0 && o.tick.value < time.Millisecond:
