@@ -112,7 +112,7 @@ func none[V any](k scenarios.Value[V]) scenarios.Value[[]V] {
 	return scenarios.Short(scenarios.Word("none"), scenarios.ListOf(k), func(string) []V { return nil })
 }
 
-// lawOf is a law of lengths, or of drifts, which are lengths in a second.
+// lawOf is a law of lengths, or of drifts, which are lengths in a second, as a mapping.
 func lawOf(name, doc string, unit scenarios.Value[time.Duration]) scenarios.Value[*lawText] {
 	var fields []scenarios.Field[lawText]
 	for i, q := range quantiles {
@@ -130,8 +130,7 @@ func lawOf(name, doc string, unit scenarios.Value[time.Duration]) scenarios.Valu
 	)
 	fields = append(fields, namedLaws(unit)...)
 	fields = append(fields, fileFields(unit)...)
-	whole := scenarios.Pointer(scenarios.Mapping(name, doc, fields...))
-	return scenarios.Short(unit, whole, func(d time.Duration) *lawText { return &lawText{constant: &d} })
+	return scenarios.Pointer(scenarios.Mapping(name, doc, fields...))
 }
 
 func namedLaws(unit scenarios.Value[time.Duration]) []scenarios.Field[lawText] {
@@ -180,9 +179,24 @@ func fileFields(unit scenarios.Value[time.Duration]) []scenarios.Field[lawText] 
 }
 
 var (
-	lengths = lawOf("law", "The distribution of a length of time: quantiles, a named law, or a file of measured values.", length())
-	drifts  = lawOf("drift-law", "The distribution of how wrong a clock runs: like [law](#law), with drifts for lengths.", drift())
+	lengths = scenarios.Short(length(), lawOf("law", "The distribution of a length of time: quantiles, a named law, or a file of measured values.",
+		length()), always)
+	drifts = scenarios.Short(scenarios.Parsed("none, or a drift such as 20ppm", `^none$|`+driftPattern, parseDrifts),
+		lawOf("drift-law", "The distribution of how wrong a clock runs: like [law](#law), with drifts for lengths.", drift()),
+		func(l *lawText) *lawText { return l })
 )
+
+// always is the law of one length.
+func always(d time.Duration) *lawText { return &lawText{constant: &d} }
+
+// parseDrifts reads the one drift that a clock has, or that it has none.
+func parseDrifts(text string) (*lawText, string) {
+	if text == "none" {
+		return nil, ""
+	}
+	d, problem := parseDrift(text)
+	return always(d), problem
+}
 
 // eventFields are those that all events have; in finds the event in what the mapping becomes.
 func eventFields[T any](in func(*T) *eventText, of string) []scenarios.Field[T] {
@@ -223,7 +237,7 @@ var (
 		append(eventFields(itself, "one clock"), lengthField(itself, "length", "By how much the clock jumps."))...)
 	clocks = scenarios.Mapping("clocks", "How wrong the clocks are.",
 		scenarios.Required("of", scenarios.Word("clients", "servers", "all"), func(c *clockText) *string { return &c.of }, "Whose clocks."),
-		scenarios.Optional("drift", scenarios.Short(scenarios.Word("none"), drifts, func(string) *lawText { return nil }), func(c *clockText) **lawText { return &c.drift },
+		scenarios.Optional("drift", drifts, func(c *clockText) **lawText { return &c.drift },
 			"How much faster or slower than true time a clock runs, which are as likely; `none` says that they run at the right rate.", "none"),
 		scenarios.Optional("steps", none(steps), func(c *clockText) *[]eventText { return &c.steps }, "Jumps of a clock.", "none"))
 	causes = scenarios.Mapping("causes", "What restarts several servers, such as a deploy: each once, at a random moment.",
