@@ -27,7 +27,7 @@ func ParseChange(text string) (Change, bool) {
 }
 
 // FieldNames are the names of the fields of a scenario, with which paths begin.
-func FieldNames() []string { return scenarioFields.names() }
+func FieldNames() []string { return scenarioFields.table().names() }
 
 // listed are changes as a sentence has them.
 func listed(list []Change) string {

@@ -26,7 +26,7 @@ func (a *audit) checkServers() {
 	}
 	s := &a.Servers
 	instead := ""
-	if known := serverFields.knownTo(s.Facts().Name); len(known) > 0 {
+	if known := serverFields.table().knownTo(s.Facts().Name); len(known) > 0 {
 		instead = ", or one of " + listing(known)
 	}
 	refuseForeign(a, "servers", &serverFields, instead)

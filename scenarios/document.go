@@ -8,14 +8,6 @@ import (
 	"github.com/locksim/locksim/checker"
 )
 
-// section is a mapping as the documentation shows it.
-type section interface {
-	heading() string
-	allowed() string
-	describe(b *bytes.Buffer)
-	inner() []section
-}
-
 // formatIntro stands before the example, formatRules before the tables. A ~ stands for a backquote.
 const (
 	formatIntro = `# The format of scenario files
@@ -55,23 +47,23 @@ func Fields() []byte {
 	b.Write(embedded(exampleName))
 	b.WriteString("```\n")
 	b.WriteString(strings.ReplaceAll(formatRules, "~", "`"))
-	describeAll(&b, &scenarioFields)
+	describeAll(&b, scenarioFields.table())
 	describeKinds(&b)
 	describeMeasures(&b)
 	return b.Bytes()
 }
 
 // describeAll describes a mapping, and then all that are within it.
-func describeAll(b *bytes.Buffer, root section) {
+func describeAll(b *bytes.Buffer, root *table) {
 	seen := map[string]bool{}
-	queue := []section{root}
+	queue := []*table{root}
 	for len(queue) > 0 {
 		next := queue[0]
 		queue = queue[1:]
-		if seen[next.heading()] {
+		if seen[next.name] {
 			continue
 		}
-		seen[next.heading()] = true
+		seen[next.name] = true
 		next.describe(b)
 		queue = append(queue, next.inner()...)
 	}
@@ -85,31 +77,29 @@ func describeMeasures(b *bytes.Buffer) {
 	}
 }
 
-func (m *mapping[T]) heading() string { return m.name }
+func (t *table) allowed() string { return "a mapping of " + listing(t.names()) }
 
-func (m *mapping[T]) allowed() string { return "a mapping of " + listing(m.names()) }
-
-func (m *mapping[T]) inner() []section {
-	var all []section
-	for _, f := range m.fields {
+func (t *table) inner() []*table {
+	var all []*table
+	for _, f := range t.fields {
 		all = append(all, f.parts...)
 	}
 	return all
 }
 
-func (m *mapping[T]) describe(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", m.name, m.doc)
-	for _, c := range m.choose {
+func (t *table) describe(b *bytes.Buffer) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", t.name, t.doc)
+	for _, c := range t.choose {
 		fmt.Fprintf(b, "Exactly one %s: %s.\n\n", c.what, code(c.fields))
 	}
 	b.WriteString("| Field | Value | Default | Meaning |\n|---|---|---|---|\n")
-	for _, f := range m.fields {
+	for _, f := range t.fields {
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, f.allowedText(), f.absentText(), f.meaning())
 	}
 }
 
 // meaning is the field's documentation, and the fields and backends with which it applies.
-func (f field[T]) meaning() string {
+func (f *about) meaning() string {
 	text := f.doc
 	if len(f.beside) > 0 {
 		text += " Only with " + code(f.beside) + "."
@@ -129,15 +119,15 @@ func code(names []string) string {
 }
 
 // allowedText links to the table of a mapping instead of repeating the names of its fields.
-func (f field[T]) allowedText() string {
+func (f *about) allowedText() string {
 	text := f.allowed
 	for _, part := range f.parts {
-		text = strings.ReplaceAll(text, part.allowed(), "["+part.heading()+"](#"+part.heading()+")")
+		text = strings.ReplaceAll(text, part.allowed(), "["+part.name+"](#"+part.name+")")
 	}
 	return text
 }
 
-func (f field[T]) absentText() string {
+func (f *about) absentText() string {
 	switch {
 	case f.required:
 		return "*required*"

@@ -113,7 +113,7 @@ func (f *Format[T]) Parse(file string, data []byte) (T, *Document, Errors) {
 	var value T
 	r := newReader(file)
 	d := &Document{&source{file: file, places: r.places}}
-	if root := r.load(data, fmt.Sprintf("a %s: %s", f.what, f.root.allowed())); root != nil {
+	if root := r.load(data, fmt.Sprintf("a %s: %s", f.what, f.root.table().allowed())); root != nil {
 		value, _ = f.root.read(r, "", root)
 	}
 	return value, d, r.problems.within(data)
@@ -135,12 +135,12 @@ func (d *Document) Problem(field, problem, allowed string) *Error {
 // Schema returns the JSON Schema (draft 7) of the files.
 func (f *Format[T]) Schema() []byte {
 	s := &schemas{definitions: object{}}
-	return s.document(f.what, f.root.schema(s))
+	return s.document(f.what, f.root.table().schema(s))
 }
 
 // Tables returns the documentation of every field, as Markdown.
 func (f *Format[T]) Tables() []byte {
 	var b bytes.Buffer
-	describeAll(&b, &f.root)
+	describeAll(&b, f.root.table())
 	return b.Bytes()
 }

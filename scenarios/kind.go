@@ -20,7 +20,7 @@ type kind[V any] struct {
 	read func(r *reader, path string, n *yaml.Node) (V, bool)
 	// write returns nil for what is the same as leaving the field away.
 	write func(V) *yaml.Node
-	parts []section // the mappings within, for the documentation
+	parts []*table // the mappings within, for the documentation
 }
 
 // reader reads one document, or one merged with a variant, and gathers what is wrong with it.
@@ -89,6 +89,16 @@ type choice struct {
 
 // field is one line of the table.
 type field[T any] struct {
+	about
+	read  func(r *reader, path string, n *yaml.Node, to *T)
+	write func(from *T) *yaml.Node
+	given func(text string) (set func(*T), canonical string) // for a default
+
+	setDefault func(*T)
+}
+
+// about is what there is to know of a field whatever it is a field of.
+type about struct {
 	name     string
 	doc      string
 	fallback string // what an absent field means, as a file would say it
@@ -97,15 +107,27 @@ type field[T any] struct {
 	beside   []string // it means something only beside one of these
 	kinds    []string // the kinds of servers that it means something to; all if empty
 
-	allowed string
-	schema  func(*schemas) object
-	parts   []section
-	read    func(r *reader, path string, n *yaml.Node, to *T)
-	write   func(from *T) *yaml.Node
-	given   func(text string) (set func(*T), canonical string) // for a default
+	allowed   string
+	schema    func(*schemas) object
+	parts     []*table
+	canonical string // how the default would be written
+}
 
-	setDefault func(*T)
-	canonical  string // how the default would be written
+// table is what there is to know of a mapping whatever is made of it. What needs no more is a method of it: those of a mapping
+// are compiled for each type.
+type table struct {
+	name   string
+	doc    string
+	choose []choice
+	fields []*about
+}
+
+func (m *mapping[T]) table() *table {
+	t := &table{m.name, m.doc, m.choose, make([]*about, len(m.fields))}
+	for i := range m.fields {
+		t.fields[i] = &m.fields[i].about
+	}
+	return t
 }
 
 // bind makes the line of a field whose value is kept in a variable of T.
@@ -116,7 +138,7 @@ func bind[T, V any](name string, k kind[V], in func(*T) *V, doc string) field[T]
 // through makes the line of a field whose value is taken from and put into T by functions.
 func through[T, V any](name string, k kind[V], get func(*T) V, set func(*T, V), doc string) field[T] {
 	return field[T]{
-		name: name, doc: doc, allowed: k.allowed, schema: k.schema, parts: k.parts,
+		about: about{name: name, doc: doc, allowed: k.allowed, schema: k.schema, parts: k.parts},
 		read: func(r *reader, path string, n *yaml.Node, to *T) {
 			if v, ok := k.read(r, path, n); ok {
 				set(to, v)
@@ -179,14 +201,14 @@ func ofBackends[T any](m mapping[T]) mapping[T] {
 	return m
 }
 
-func (f field[T]) knownTo(kind string) bool {
+func (f *about) knownTo(kind string) bool {
 	return len(f.kinds) == 0 || slices.Contains(f.kinds, kind)
 }
 
 // knownTo lists the fields that mean something to some kinds of servers only, and to this one.
-func (m *mapping[T]) knownTo(kind string) []string {
+func (t *table) knownTo(kind string) []string {
 	var names []string
-	for _, f := range m.fields {
+	for _, f := range t.fields {
 		if len(f.kinds) > 0 && f.knownTo(kind) {
 			names = append(names, f.name)
 		}
@@ -196,18 +218,19 @@ func (m *mapping[T]) knownTo(kind string) []string {
 
 // kind makes the table usable as the kind of a field.
 func (m *mapping[T]) kind() kind[T] {
+	t := m.table()
 	return kind[T]{
-		allowed: m.allowed(),
-		schema:  m.schema,
+		allowed: t.allowed(),
+		schema:  t.schema,
 		read:    m.read,
 		write:   func(v T) *yaml.Node { return m.write(&v) },
-		parts:   []section{m},
+		parts:   []*table{t},
 	}
 }
 
-func (m *mapping[T]) names() []string {
-	names := make([]string, len(m.fields))
-	for i, f := range m.fields {
+func (t *table) names() []string {
+	names := make([]string, len(t.fields))
+	for i, f := range t.fields {
 		names[i] = f.name
 	}
 	return names
@@ -223,35 +246,41 @@ func (m *mapping[T]) field(name string) (field[T], bool) {
 
 func (m *mapping[T]) read(r *reader, path string, n *yaml.Node) (T, bool) {
 	var v T
-	if !r.is(yaml.MappingNode, path, n, m.allowed()) {
+	t := m.table()
+	if !r.is(yaml.MappingNode, path, n, t.allowed()) {
 		return v, false
 	}
-	for _, f := range m.fields {
-		if f.setDefault != nil {
-			f.setDefault(&v)
+	for i := range m.fields {
+		if set := m.fields[i].setDefault; set != nil {
+			set(&v)
 		}
 	}
-	present := map[string]*yaml.Node{}
-	for key, value := range pairs(n) {
-		f, ok := m.field(key.Value)
-		if !ok {
-			allowed := didYouMean("one of "+listing(m.names()), key.Value, m.names())
-			r.report(key, join(path, key.Value), "unknown field", allowed)
-			continue
-		}
-		present[f.name] = key
-		at := join(path, f.name)
-		r.places[at] = placeOf(key, value)
-		f.read(r, at, value, &v)
-	}
-	m.checkPresence(r, path, n, present)
+	t.read(r, path, n, func(i int, at string, value *yaml.Node) { m.fields[i].read(r, at, value, &v) })
 	return v, true
 }
 
+// read has each field of a mapping read, and reports those that are unknown, missing, or do not go together.
+func (t *table) read(r *reader, path string, n *yaml.Node, each func(i int, at string, value *yaml.Node)) {
+	present := map[string]*yaml.Node{}
+	for key, value := range pairs(n) {
+		i := slices.IndexFunc(t.fields, func(f *about) bool { return f.name == key.Value })
+		if i < 0 {
+			allowed := didYouMean("one of "+listing(t.names()), key.Value, t.names())
+			r.report(key, join(path, key.Value), "unknown field", allowed)
+			continue
+		}
+		present[key.Value] = key
+		at := join(path, key.Value)
+		r.places[at] = placeOf(key, value)
+		each(i, at, value)
+	}
+	t.checkPresence(r, path, n, present)
+}
+
 // checkPresence reports fields that are missing, or that do not go together.
-func (m *mapping[T]) checkPresence(r *reader, path string, n *yaml.Node, present map[string]*yaml.Node) {
+func (t *table) checkPresence(r *reader, path string, n *yaml.Node, present map[string]*yaml.Node) {
 	has := func(name string) bool { return present[name] != nil }
-	for _, f := range m.fields {
+	for _, f := range t.fields {
 		at := join(path, f.name)
 		if f.required && !has(f.name) {
 			r.report(n, at, "missing", f.allowed)
@@ -261,7 +290,7 @@ func (m *mapping[T]) checkPresence(r *reader, path string, n *yaml.Node, present
 			r.report(present[f.name], at, problem, "")
 		}
 	}
-	for _, c := range m.choose {
+	for _, c := range t.choose {
 		r.checkChoice(path, n, present, c)
 	}
 }

@@ -48,7 +48,7 @@ func (r *reader) scenario(root *yaml.Node) *Scenario {
 }
 
 // aScenario says what a whole file is.
-func aScenario() string { return "a scenario: a mapping of " + listing(scenarioFields.names()) }
+func aScenario() string { return "a scenario: a mapping of " + listing(scenarioFields.table().names()) }
 
 // load reads the one YAML document of a file, whose content wanted describes. It returns nil if there is none that could be
 // read on.

@@ -24,9 +24,9 @@ type schemas struct {
 func Schema() []byte {
 	s := &schemas{definitions: object{}}
 	s.part = true
-	scenarioFields.schema(s)
+	scenarioFields.table().schema(s)
 	s.part = false
-	return s.document("scenario", scenarioFields.schema(s))
+	return s.document("scenario", scenarioFields.table().schema(s))
 }
 
 // document returns the schema of a kind of file as text.
@@ -75,18 +75,18 @@ func (s *schemas) orNull(schema object) object {
 }
 
 // schema returns a reference to the mapping's definition.
-func (m *mapping[T]) schema(s *schemas) object {
+func (t *table) schema(s *schemas) object {
 	if s.part {
-		s.whole(m.schema) // a partial one refers to it
+		s.whole(t.schema) // a partial one refers to it
 	}
 	properties := object{}
 	dependencies := object{}
 	var required []string
-	for _, f := range m.fields {
-		if s.part && m.name == "scenario" && slices.Contains(fixedFields, f.name) {
+	for _, f := range t.fields {
+		if s.part && t.name == "scenario" && slices.Contains(fixedFields, f.name) {
 			continue
 		}
-		properties[f.name] = f.property(s, m.name)
+		properties[f.name] = f.property(s, t.name)
 		switch {
 		case len(f.beside) == 0 || s.part: // what it is beside may be in the whole
 		case len(f.beside) == 1:
@@ -99,7 +99,7 @@ func (m *mapping[T]) schema(s *schemas) object {
 		}
 	}
 	definition := object{
-		"type": "object", "description": m.doc, "properties": properties, "additionalProperties": false,
+		"type": "object", "description": t.doc, "properties": properties, "additionalProperties": false,
 	}
 	if len(dependencies) > 0 {
 		definition["dependencies"] = dependencies
@@ -108,13 +108,13 @@ func (m *mapping[T]) schema(s *schemas) object {
 		definition["required"] = required
 	}
 	var choices []object
-	for _, c := range m.choose {
+	for _, c := range t.choose {
 		choices = append(choices, requireOne("oneOf", c.fields))
 	}
 	if len(choices) > 0 {
 		definition["allOf"] = choices
 	}
-	return s.define(m.name, definition)
+	return s.define(t.name, definition)
 }
 
 // requireOne is the schema of an object that has at least one ("anyOf") or exactly one ("oneOf") of some keys.
@@ -128,7 +128,7 @@ func requireOne(how string, names []string) object {
 
 // property is the schema of the field's value with what an editor shows about it. In a partial mapping it refers to the
 // whole one's where they are the same.
-func (f field[T]) property(s *schemas, mapping string) object {
+func (f *about) property(s *schemas, mapping string) object {
 	schema := f.schema(s)
 	if s.part {
 		if same(schema, s.whole(f.schema)) {
@@ -140,7 +140,7 @@ func (f field[T]) property(s *schemas, mapping string) object {
 }
 
 // described adds what an editor shows. Draft 7 ignores what stands beside a $ref, so that goes one level down.
-func (f field[T]) described(schema object) object {
+func (f *about) described(schema object) object {
 	out := maps.Clone(schema)
 	if _, refers := schema["$ref"]; refers {
 		out = object{"allOf": []object{schema}}

@@ -115,7 +115,7 @@ func (r *reader) reportPlace(field, problem, allowed string) {
 func (r *reader) mergeVariant(path string, base *yaml.Node, v variantText) *yaml.Node {
 	if v.set != nil {
 		refused := slices.Clone(fixedFields)
-		settable := slices.DeleteFunc(scenarioFields.names(), func(name string) bool { return slices.Contains(fixedFields, name) })
+		settable := slices.DeleteFunc(scenarioFields.table().names(), func(name string) bool { return slices.Contains(fixedFields, name) })
 		for key := range pairs(v.set) {
 			at := path + ".set." + key.Value
 			if slices.Contains(fixedFields, key.Value) {
