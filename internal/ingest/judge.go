@@ -220,6 +220,9 @@ func (j *Judge) checkLock(l *lock, leaving []*hold) {
 	}
 	s := newSegment(l, holds, 0)
 	s.report = j.check.Check(s.history, checker.Options{})
+	if p := checker.MutualExclusion; s.report.Verdicts[p] == checker.Vacuous && s.asked() {
+		s.report.Verdicts[p], s.report.Reasons[p] = checker.Held, ""
+	}
 	j.resource(s)
 	leave := make(map[*hold]bool, len(leaving))
 	for _, h := range leaving {

@@ -53,7 +53,7 @@ type lock struct {
 	name      string
 	holds     []*hold // in the order of their lines
 	current   map[string]*hold
-	calls     map[string]trace.Instant // when Lock was called that has not returned
+	calls     map[string]call // of Lock that have not returned
 	registers map[string]int
 	floor     map[int]uint64 // the version of a register before those of the holds
 	largest   *hold          // the largest token of what has been forgotten
@@ -63,9 +63,16 @@ type lock struct {
 	uncounted bool           // an access states no version
 }
 
+// call is a call of Lock.
+type call struct {
+	client string
+	at     trace.Instant
+	off    time.Duration // uncertainty of its time
+}
+
 func newLock(name string) *lock {
 	return &lock{
-		name: name, current: map[string]*hold{}, calls: map[string]trace.Instant{}, registers: map[string]int{}, floor: map[int]uint64{},
+		name: name, current: map[string]*hold{}, calls: map[string]call{}, registers: map[string]int{}, floor: map[int]uint64{},
 	}
 }
 
@@ -78,7 +85,7 @@ func (l *lock) take(e *Event) bool {
 	switch e.Kind {
 	case Acquire:
 		if _, waits := l.calls[key]; !waits {
-			l.calls[key] = e.At
+			l.calls[key] = call{e.Client, e.At, e.Off}
 		}
 		return true
 	case Acquired:
@@ -110,7 +117,7 @@ func (l *lock) begin(key string, e *Event, outcome history.Outcome) *hold {
 		Noticed: trace.Never, Unlocked: trace.Never, Crashed: trace.Never, Released: trace.Never,
 	}
 	if called, ok := l.calls[key]; ok {
-		h.a.Invoked, h.a.Unasked = called, false
+		h.a.Invoked, h.a.Unasked = called.at, false
 		delete(l.calls, key)
 	}
 	if e.Until >= 0 {

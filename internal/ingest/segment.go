@@ -66,6 +66,29 @@ func newSegment(l *lock, holds []*hold, origin trace.Instant) *segment {
 	return s
 }
 
+// asked reports whether a call of Lock that has not returned was made while another client held the lock for certain, whatever
+// the clocks were: where all wait in vain until the log ends, no other line shows that anybody asked.
+func (s *segment) asked() bool {
+	for _, c := range s.lock.calls {
+		at := since(c.at, s.origin)
+		for i := range s.history.Acquisitions {
+			a := &s.history.Acquisitions[i]
+			b, ok := a.Belief()
+			if !ok || a.Client == c.client {
+				continue
+			}
+			to := b.To
+			if a.Unended || a.Vague {
+				to = a.Seen
+			}
+			if doubt := c.off + a.Uncertainty; a.Returned.Add(doubt) <= at && at.Add(doubt) < to {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // since rebases a moment.
 func since(at, origin trace.Instant) trace.Instant {
 	if at == trace.Never {

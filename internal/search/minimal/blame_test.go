@@ -111,6 +111,31 @@ network: {latency: 1ms}
 faults:
   - {before: {node: a, does: access, what: write}, pause: a, for: 15s}
 expect: {resource: violated}`,
+	"two-orders": `
+name: two-orders
+title: Two clients take two locks in opposite orders
+lock: {algorithm: zk-sequential, ttl: 10s}
+servers: {kind: zookeeper}
+locks: {x: {}, y: {}}
+clients:
+  a: {takes: [x, y], between: 1s}
+  b: {takes: [y, x], between: 1s, start: 500ms}
+network: {latency: 1ms}
+progress: 5s
+expect: {progress: violated}`,
+	"one-order-and-a-crash": `
+name: one-order-and-a-crash
+title: The locks are taken in one order by a and b, and a crash keeps them from both
+lock: {algorithm: set-nx-lua, ttl: 10s}
+locks: {x: {}, y: {}}
+clients:
+  a: {takes: [y, x], between: 1s}
+  b: {takes: [y, x], between: 1s, start: 500ms}
+network: {latency: 1ms}
+progress: 5s
+faults:
+  - {after: {node: a, does: acquired}, crash: a}
+expect: {progress: violated}`,
 	"far-storage": `
 name: far-storage
 title: The way to the storage is disturbed for 100 s
@@ -137,6 +162,8 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"redlock-clock-jump", "redlock", checker.MutualExclusion, "careless", minimal.Server},
 		{"redlock-crash-restart", "redlock", checker.MutualExclusion, "careless", minimal.Server},
 		{"brief-work", "set-nx-ex-del with a tenth of the lease", checker.MutualExclusion, "careless", minimal.ThisLock},
+		{"two-orders", "zk-sequential", checker.Progress, "careless", minimal.Application},
+		{"one-order-and-a-crash", "set-nx-lua", checker.Progress, "careless", minimal.AnyLock},
 		{"late-answer", "set-nx-lua", checker.MutualExclusion, "careless", minimal.ThisLock},
 		{"evicted", "set-nx-ex-del", checker.ExclusionAtService, "careless", minimal.Server},
 		{"zk-gc-pause", "zk-sequential", checker.MutualExclusion, "careless", minimal.AnyLock},
