@@ -152,7 +152,8 @@ var clientFields = ofBackends(mapping[Client]{
 		bind("takes", oneOrMore(line("the name of one of the locks"), maxNamed), func(c *Client) *[]string { return &c.Takes },
 			"The locks that a critical section takes, one after the other in this order; it releases them in the opposite order. A "+
 				"client that does not get one of them, because its `wait` is limited, releases those that it has, and takes the first "+
-				"one again if it tries again (`again`): so libraries take several locks as one, such as Redisson's MultiLock.").
+				"one again if it tries again (`again`). This is how libraries such as Redisson take several locks as one (MultiLock). On databases "+
+				"each lock has a connection of its own, so that the server's detection of deadlocks does not see a circle of clients.").
 			otherwise("all locks of `locks`, in their order"),
 		bind("between", omitted(atLeast(1)), func(c *Client) *time.Duration { return &c.Between },
 			"How long the client works after it has got one lock before it asks for the next one.").otherwise("it asks at once"),

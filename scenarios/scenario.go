@@ -218,14 +218,15 @@ func (s *Scenario) LockNamed(c *Client, name string) Lock {
 	return l
 }
 
-// LockOfProcess returns the lock of the client process of that name; the scenario's if there is none.
-func (s *Scenario) LockOfProcess(name string) Lock {
+// LockOfProcess returns the lock of the client process of that name, or of several the one called lock; the scenario's if there
+// is no such process.
+func (s *Scenario) LockOfProcess(name, lock string) Lock {
 	for i := range s.Clients {
 		if slices.Contains(s.Clients[i].Names(), name) {
-			return s.LockOf(&s.Clients[i])
+			return s.LockNamed(&s.Clients[i], lock)
 		}
 	}
-	return s.Lock
+	return s.LockNamed(&Client{}, lock)
 }
 
 // Algorithms lists the names of the locks of all clients, each once, the scenario's first.

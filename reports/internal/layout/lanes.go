@@ -143,11 +143,11 @@ func laneNames(v *model.View) map[string]bool {
 func candidates(v *model.View) []Lane {
 	var list []Lane
 	for i, who := range v.Scope.Holders {
-		list = append(list, beliefLane(v, who, paint.InkOfClient(i)))
+		list = append(list, beliefLane(v, who, paint.InkOfClient(v.Scope.Turn(i))))
 		if v.History.HasAuthority {
-			list = append(list, truthLane(v, who, paint.InkOfClient(i)), votesLane(v, who, paint.InkOfClient(i)))
+			list = append(list, truthLane(v, who, paint.InkOfClient(v.Scope.Turn(i))), votesLane(v, who, paint.InkOfClient(v.Scope.Turn(i))))
 		}
-		list = append(list, clockLane(v, who, paint.InkOfClient(i)))
+		list = append(list, clockLane(v, who, paint.InkOfClient(v.Scope.Turn(i))))
 	}
 	if v.History.HasAuthority && slices.ContainsFunc(v.History.Grants, func(g history.Grant) bool { return g.Acquisition == 0 }) {
 		list = append(list, truthLane(v, model.Nobody, paint.Faint))
@@ -359,7 +359,7 @@ func putStop(v *model.View, l *Lane, f *model.Fault, k paint.Ink) {
 
 func inkOf(v *model.View, who string) paint.Ink {
 	if i := slices.Index(v.Scope.Holders, who); i >= 0 {
-		return paint.InkOfClient(i)
+		return paint.InkOfClient(v.Scope.Turn(i))
 	}
 	return paint.Faint
 }

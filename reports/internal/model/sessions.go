@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -18,7 +19,7 @@ func (v *View) Lives(c *history.Copy) (lives []trace.Instant, life trace.Instant
 	lives = []trace.Instant{c.From}
 	for i := range v.Renewals {
 		e := &v.Renewals[i]
-		renews := e.Peer == c.Client || !nodes && e.Does == trace.Promote
+		renews := e.Peer == c.Client && v.concerns(e, c) || !nodes && e.Does == trace.Promote
 		if renews && e.Node == c.Node && e.At > c.From && e.At < c.To && e.At <= v.crashed(c) {
 			lives = append(lives, e.At)
 		}
@@ -41,7 +42,7 @@ func (v *View) sessionLives(c *history.Copy) (lives []trace.Instant, life trace.
 	if role, nodes := v.Servers().Role(); role != "leader" || !nodes || c.Client == "" {
 		return nil, 0
 	}
-	life = trace.Instant(v.TTL(c.Client))
+	life = trace.Instant(v.TTL(c.Client, v.History.LockOf(c.Acquisition)))
 	lives = []trace.Instant{c.From}
 	for _, at := range v.heardOf(c.Client) {
 		if at < c.To && at <= v.crashed(c) && at > lives[len(lives)-1]+life/50 {
@@ -51,8 +52,17 @@ func (v *View) sessionLives(c *history.Copy) (lives []trace.Instant, life trace.
 	return lives, life
 }
 
-// TTL is the time to live of a client's leases, or the time-out of its session.
-func (v *View) TTL(client string) time.Duration { return v.Run.Case.Scenario.LockOfProcess(client).TTL }
+// concerns reports whether a renewal is of the lock that a copy is of, where there are several: its words, which are known where
+// a trace was recorded, name the key.
+func (v *View) concerns(e *trace.Event, c *history.Copy) bool {
+	lock := v.History.LockOf(c.Acquisition)
+	return !v.Several() || lock == "" || e.Detail == "" || slices.Contains(strings.Fields(e.Detail), lock)
+}
+
+// TTL is the time to live of a client's leases of a lock, or the time-out of its session; lock is "" if there is one.
+func (v *View) TTL(client, lock string) time.Duration {
+	return v.Run.Case.Scenario.LockOfProcess(client, lock).TTL
+}
 
 // heardOf are the moments at which the leader hears of a client: from itself, or from the server that the client is
 // connected to, with its next request or PONG (Learner.ping sends the sessions that were heard of since the last one).

@@ -65,6 +65,17 @@ func (s *Scope) LaneHolder(who string) string {
 	return who
 }
 
+// Turn is whose turn among the colours a holder has: a client has one for all of its locks.
+func (s *Scope) Turn(holder int) int {
+	var clients []string
+	for _, who := range s.Holders[:holder+1] {
+		if c := ClientOf(who); !slices.Contains(clients, c) {
+			clients = append(clients, c)
+		}
+	}
+	return slices.Index(clients, ClientOf(s.Holders[holder]))
+}
+
 // ClientOf is the name of a client or task without that of a lock.
 func ClientOf(who string) string {
 	name, _, _ := strings.Cut(who, onLock)

@@ -209,8 +209,17 @@ func (p *panel) nameAt(t *track, y Length) {
 	if rest = wording.Visible(rest); rest != "" {
 		kind = min(quiet.Width(" "+rest), room*2/3)
 	}
-	who = bold.CutMiddle(wording.Visible(who), room-kind, "…")
+	who = wording.Visible(who)
+	if kind > 0 && bold.Width(who) > room-kind && bold.Width(who) <= room { // two lines show both
+		small := Font{Ink: Quiet, Size: 11 * Pixel}
+		p.Text(Point{margin, y - 9*Pixel}, who, bold)
+		p.Text(Point{margin, y + 4*Pixel}, small.Cut(rest, room, "…"), small)
+		return
+	}
+	who = bold.CutMiddle(who, room-kind, "…")
 	p.Text(Point{margin, y}, who, bold)
 	w := bold.Width(who + " ")
-	p.Text(Point{margin + w, y}, quiet.Cut(rest, room-w, "…"), quiet)
+	if rest != "" {
+		p.Text(Point{margin + w, y}, quiet.Cut(rest, room-w, "…"), quiet)
+	}
 }

@@ -27,7 +27,7 @@ func Settings(r *model.Run) []string {
 		list = append(list, "renewal: every "+wording.Precise(s.Lock.Renew))
 	}
 	if s.Resource.Registers > 1 {
-		list = append(list, fmt.Sprintf("resource: %d registers", s.Resource.Registers))
+		list = append(list, fmt.Sprintf("resource: %d registers%s", s.Resource.Registers, ofEach(r)))
 	}
 	return list
 }

@@ -118,7 +118,7 @@ func (t *narrator) overstated(a *history.Acquisition) string {
 		return ""
 	}
 	m, _ := request(t.v, &t.v.History.Copies[i])
-	if m == nil || a.Deadline.Sub(m.Sent) <= t.v.TTL(a.Client) {
+	if m == nil || a.Deadline.Sub(m.Sent) <= t.v.TTL(a.Client, a.Lock) {
 		return ""
 	}
 	t.wrong("Lock", "states too late a deadline")

@@ -181,7 +181,7 @@ func (t *narrator) tokenTerm(a *history.Acquisition, with string) string {
 
 // lease says for how long somebody is granted the lock.
 func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
-	ttl := t.v.TTL(a.Client)
+	ttl := t.v.TTL(a.Client, a.Lock)
 	what := t.v.Servers().Holds()
 	ends := slices.ContainsFunc(t.v.History.Copies, func(c history.Copy) bool {
 		return c.Acquisition == a.ID && c.Expires != trace.Never

@@ -15,7 +15,7 @@ import (
 func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	s := t.v.Run.Case.Scenario
 	renews := slices.ContainsFunc(t.v.Renewals, func(e trace.Event) bool {
-		return e.Does == trace.Execute && s.LockOfProcess(e.Peer).Algorithm == s.LockOfProcess(a.Client).Algorithm
+		return e.Does == trace.Execute && s.LockOfProcess(e.Peer, "").Algorithm == s.LockOfProcess(a.Client, "").Algorithm
 	})
 	if !renews || t.v.Servers().Holds() != "" || t.pausedAt(a.Client, g.To) || !t.v.BelievesAt(a.ID, g.To) {
 		return
@@ -26,7 +26,7 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 		return
 	}
 	last := sent[len(sent)-1]
-	if g.To.Sub(last.Sent) < t.v.TTL(a.Client)/2 {
+	if g.To.Sub(last.Sent) < t.v.TTL(a.Client, a.Lock)/2 {
 		return
 	}
 	if outcome := t.outcome(last, g.To); outcome != "" {

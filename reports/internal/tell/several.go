@@ -98,3 +98,11 @@ func terms(r *model.Run, lock string) string {
 	}
 	return lock + " on " + wording.Listing(each)
 }
+
+// ofEach says that what a scenario states is so of each lock, where there are several.
+func ofEach(r *model.Run) string {
+	if len(r.Case.Scenario.Named) < 2 {
+		return ""
+	}
+	return " of each lock"
+}
