@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -67,6 +69,9 @@ What may happen, each by itself, at its worst moment:
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --format FORMAT    text or json (default text)
   --progress         show progress even if stderr is not a terminal
+
+Scenarios of locks on other servers are written into a folder beside the file: my-case-locks. With what nothing is violated
+is played with longer pauses, too, and stands with how long they may be; not so for libraries.
 
 A lock that is a published mistake, superseded or unavailable is never advised. After an interrupt, what was found so far
 is printed.
@@ -315,7 +320,7 @@ func (c *call) advise(o *adviseOptions, a *advised) int {
 	p := &a.plan
 	p.Locks, p.Jobs = c.locks, o.jobs.value
 	p.Other = func(lock string, text []byte) (string, error) {
-		return unused(strings.TrimSuffix(p.File, ".yaml")+"-"+lock, text)
+		return unused(filepath.Join(strings.TrimSuffix(p.File, ".yaml")+"-locks", lock), text)
 	}
 	usual := adviseSeeds
 	if a.slow(c) {
@@ -356,6 +361,9 @@ func (c *call) writeOthers(a *advised) error {
 		t := a.report.Advice[i].Trial
 		if t.Text == nil || slices.Contains(a.written, t.File) {
 			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(t.File), 0o755); err != nil {
+			return err
 		}
 		if err := c.writeFile(t.File, t.Text); err != nil {
 			return err

@@ -209,9 +209,21 @@ func (a *advised) advice(w io.Writer, n int, x *advise.Advice) {
 	lines(w, fmt.Sprintf("  %d. ", n), sentence(x.What+x.Border.Text()))
 	fmt.Fprintf(w, "     %s\n", x.Trial.Command())
 	lines(w, "     ", "Then "+outcome(x)+".")
+	for i := range x.Reach {
+		lines(w, "     ", reachOf(&x.Reach[i], x.Tried))
+	}
 	for _, c := range a.report.Costs(x) {
 		lines(w, "     ", "Costs: "+costOf(c)+".")
 	}
+}
+
+// reachOf says how far a fault may go with a change.
+func reachOf(m *advise.Margin, runs int) string {
+	text := fmt.Sprintf("It holds with a %s of up to %s (%d runs)", m.What, scenarios.Brief(m.Kept), runs)
+	if m.To == 0 {
+		return text + ", the longest that was tried."
+	}
+	return text + fmt.Sprintf("; with %s %s is violated.", scenarios.Brief(m.To), m.Property)
 }
 
 func sentence(text string) string {
@@ -358,6 +370,7 @@ type pieceDocument struct {
 	Grade  string          `json:"grade"`
 	Border *borderDocument `json:"border,omitempty"`
 	Trial  trialDocument   `json:"trial"`
+	Reach  []marginAdvice  `json:"reach,omitempty"` // how far faults may go; without to_ns, as far as was tried
 	Costs  []costDocument  `json:"costs,omitempty"`
 }
 
@@ -409,6 +422,13 @@ func (a *advised) piece(x *advise.Advice) pieceDocument {
 	d := pieceDocument{Kind: x.Kind, What: x.What, Grade: x.Grade.String(), Trial: trialOf(x.Trial)}
 	if b := x.Border; b != nil {
 		d.Border = &borderDocument{b.Path, b.Kept, b.Violated, b.Far, b.Again}
+	}
+	for _, m := range x.Reach {
+		r := marginAdvice{Variant: m.Variant, What: m.What, From: int64(m.From), To: int64(m.To), Kept: int64(m.Kept)}
+		if m.To > 0 {
+			r.Property = m.Property.String()
+		}
+		d.Reach = append(d.Reach, r)
 	}
 	for _, c := range a.report.Costs(x) {
 		d.Costs = append(d.Costs, costDocument{c.Measure, c.Variant, c.Was, c.Is})

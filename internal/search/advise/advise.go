@@ -82,12 +82,14 @@ type Advice struct {
 	Trial  *Trial
 	Border *Border // of the smallest change that helps, if it is a number
 	Grade  Grade
-	Fixed  []Point // what was violated, and is not any more
-	Left   []Point // what is still violated
-	Broken []Point // what was not violated, and is now, or may be
-	Stuck  string  // a variant in which clients now wait forever, and did not; "" if there is none
-	Idle   bool    // faults did not happen, or nobody wanted the lock while another client had it, so that nothing follows
-	Lease  int64   // as in a Report
+	Fixed  []Point  // what was violated, and is not any more
+	Left   []Point  // what is still violated
+	Broken []Point  // what was not violated, and is now, or may be
+	Stuck  string   // a variant in which clients now wait forever, and did not; "" if there is none
+	Reach  []Margin // how far faults may go with it; without To, as far as was tried …
+	Tried  int      // … in so many runs of each variant
+	Idle   bool     // faults did not happen, or nobody wanted the lock while another client had it, so that nothing follows
+	Lease  int64    // as in a Report
 	_      struct{}
 }
 
@@ -126,7 +128,7 @@ func For(ctx context.Context, plan Plan) (*Report, error) {
 		a.report.Margins = a.margins()
 		return a.report, cmp.Or(a.limits(), a.ended())
 	}
-	for _, try := range []func() error{a.numbers, a.renewal, a.styles, a.fencing, a.deployment, a.locksOfKind, a.otherLocks, a.pairs} {
+	for _, try := range []func() error{a.numbers, a.renewal, a.styles, a.fencing, a.deployment, a.locksOfKind, a.otherLocks, a.pairs, a.reach} {
 		if err := cmp.Or(try(), a.ended()); err != nil {
 			a.sort()
 			return a.report, err

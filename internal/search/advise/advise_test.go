@@ -155,6 +155,25 @@ func TestAPauseThatIsLongerThanTheMargin(t *testing.T) {
 	require.Equal(t, advise.Guards, one(t, r, "fencing").Grade)
 }
 
+// A watchdog that renews a lease of 8 s after 2.67 s lets a pause take what is left of the lease when it begins, after 5 s of work: 5.67 s.
+// A connection does not end while its process is paused, however long.
+func TestAdviceSaysHowFarItHolds(t *testing.T) {
+	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 8 * time.Second, Work: 5 * time.Second, Pause: 4 * time.Second}
+	r := found(t, plan(s))
+	watchdog := one(t, r, "watchdog")
+	require.Len(t, watchdog.Reach, 1)
+	require.Positive(t, watchdog.Tried)
+	m := watchdog.Reach[0]
+	require.InDelta(t, 5600*time.Millisecond, m.Kept, float64(100*time.Millisecond))
+	require.InDelta(t, 5700*time.Millisecond, m.To, float64(100*time.Millisecond))
+	require.Equal(t, checker.MutualExclusion, m.Property)
+	connection := one(t, r, "mysql-get-lock").Reach
+	require.Len(t, connection, 1)
+	require.Zero(t, connection[0].To)
+	require.Equal(t, 64*time.Second, connection[0].Kept)
+	require.Empty(t, one(t, r, "fencing").Reach, "it protects the data alone")
+}
+
 // The same with a lease of 10 s is safe, by the second that is left.
 func TestASafeCaseHasAMargin(t *testing.T) {
 	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 10 * time.Second, Work: 5 * time.Second, Pause: 4 * time.Second}

@@ -156,48 +156,86 @@ func (a *advisor) limits() error {
 			continue
 		}
 		a.say("looking for the limit of " + n.what)
-		kept, broken := n.size, n.size
-		var at *Trial
-		for at == nil && broken != n.most {
-			kept, broken = broken, n.next(broken)
-			t, err := a.limit(&n, broken)
-			switch {
-			case err != nil:
-				return err
-			case t == nil:
-				broken = n.most // there is no such scenario, or it cannot be told
-			case t.Violated():
-				at = t
-			}
+		at, kept, broken, err := a.limitOf(&n, a.report.Base)
+		if err != nil {
+			return err
 		}
-		if at == nil {
-			continue
+		if at != nil {
+			a.report.Margins = append(a.report.Margins, marginOf(&n, at, kept, broken))
 		}
-		unit := unitOf(kept, broken)
-		for {
-			middle := (kept + broken) / 2 / unit * unit
-			if middle == kept || middle == broken || middle < min(kept, broken) {
-				break
-			}
-			t, err := a.limit(&n, middle)
-			if err != nil {
-				return err
-			}
-			if t != nil && t.Violated() {
-				broken, at = middle, t
-			} else {
-				kept = middle
-			}
-		}
-		a.enter(&n, at, kept, broken)
 	}
 	slices.SortStableFunc(a.report.Margins, byShare)
 	return nil
 }
 
+// limitOf looks for how far a number may go in what was played: a trial that violates something, the number in it, and the one nearest to
+// it that was kept. Without a trial the last was as far as was tried.
+func (a *advisor) limitOf(n *number, of *Trial) (at *Trial, kept, broken time.Duration, err error) {
+	kept, broken = n.size, n.size
+	for at == nil && broken != n.most {
+		kept, broken = broken, n.next(broken)
+		t, err := a.limit(n, broken, of)
+		switch {
+		case err != nil:
+			return nil, 0, 0, err
+		case t == nil: // there is no such scenario, or it cannot be told
+			return nil, kept, kept, nil
+		case t.Violated():
+			at = t
+		}
+	}
+	if at == nil {
+		return nil, broken, broken, nil
+	}
+	unit := unitOf(kept, broken)
+	for {
+		middle := (kept + broken) / 2 / unit * unit
+		if middle == kept || middle == broken || middle < min(kept, broken) {
+			return at, kept, broken, nil
+		}
+		t, err := a.limit(n, middle, of)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		if t != nil && t.Violated() {
+			broken, at = middle, t
+		} else {
+			kept = middle
+		}
+	}
+}
+
+// reach says how far advice holds: up to which length of each fault that a user stated. Guest programs are too slow for that.
+func (a *advisor) reach() error {
+	for i := range a.report.Advice {
+		x := &a.report.Advice[i]
+		lock, known := a.plan.Locks.Find(x.Trial.Lock)
+		if x.Grade != Holds || !known || lock.Program != nil {
+			continue
+		}
+		x.Tried = a.sought()
+		for _, n := range a.stated() {
+			if !n.fault {
+				continue
+			}
+			a.say("looking for how far it holds: " + x.What)
+			at, kept, broken, err := a.limitOf(&n, x.Trial)
+			switch {
+			case err != nil:
+				return err
+			case at != nil:
+				x.Reach = append(x.Reach, marginOf(&n, at, kept, broken))
+			case kept > n.size:
+				x.Reach = append(x.Reach, Margin{Margin: margin.Margin{What: n.what, From: n.size, Kept: kept}})
+			}
+		}
+	}
+	return nil
+}
+
 // limit plays a number; nil if it cannot be told what is violated with it.
-func (a *advisor) limit(n *number, size time.Duration) (*Trial, error) {
-	t, err := a.play(a.plan.File, nil, n.changes(size), a.sought(), (*Trial).Violated)
+func (a *advisor) limit(n *number, size time.Duration, of *Trial) (*Trial, error) {
+	t, err := a.play(of.File, of.Text, slices.Concat(of.Changes, n.changes(size)), a.sought(), (*Trial).Violated)
 	switch {
 	case a.ended() != nil:
 		return nil, a.ended()
@@ -207,17 +245,18 @@ func (a *advisor) limit(n *number, size time.Duration) (*Trial, error) {
 	return t, err
 }
 
-// enter notes a limit, with what gives way first.
-func (a *advisor) enter(n *number, t *Trial, kept, broken time.Duration) {
+// marginOf is a limit, with what gives way first.
+func marginOf(n *number, t *Trial, kept, broken time.Duration) Margin {
+	m := Margin{Margin: margin.Margin{What: n.what, From: n.size, To: broken, Kept: kept}}
 	for i := range t.Cases {
 		for p := range checker.PropertyCount {
 			if t.Cases[i].violated(p) {
-				m := Margin{Variant: t.Cases[i].Variant, Margin: margin.Margin{Property: p, What: n.what, From: n.size, To: broken, Kept: kept}}
-				a.report.Margins = append(a.report.Margins, m)
-				return
+				m.Variant, m.Property = t.Cases[i].Variant, p
+				return m
 			}
 		}
 	}
+	return m
 }
 
 // stated are the numbers of a scenario that a user knows: work, the lease, and how long faults last.
@@ -248,7 +287,7 @@ func (a *advisor) stated() []number {
 			if name := f.NameAt(i); f.For > 0 && !names[name] && f.Action.Kind == sim.Pause {
 				names[name] = true
 				path := "faults." + name + ".for"
-				list = append(list, number{what: "pause of " + f.Action.Node, path: path, size: f.For, up: true, most: largest * f.For,
+				list = append(list, number{what: "pause of " + f.Action.Node, path: path, size: f.For, up: true, fault: true, most: largest * f.For,
 					changes: func(d time.Duration) []scenarios.Change { return []scenarios.Change{change(path, d)} }})
 			}
 		}

@@ -15,6 +15,7 @@ type number struct {
 	path       string
 	size       time.Duration
 	up         bool
+	fault      bool          // it is of a fault, which the user cannot choose
 	most       time.Duration // the largest that is tried, or the smallest
 	changes    func(time.Duration) []scenarios.Change
 }

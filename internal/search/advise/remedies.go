@@ -206,11 +206,14 @@ func (a *advisor) acks(lock *locks.Algorithm) []int {
 }
 
 func named(lock *locks.Algorithm) string {
-	title, _, _ := strings.Cut(lock.Title, ":")
-	if title == "" || strings.HasPrefix(lock.Title, lock.Name) {
+	title := lock.Title
+	if product, rest, found := strings.Cut(title, ": "); found && strings.EqualFold(product, lock.Name) {
+		title = rest
+	}
+	if title == "" || title == lock.Name {
 		return lock.Name
 	}
-	return lock.Name + " (" + lock.Title + ")"
+	return lock.Name + " (" + title + ")"
 }
 
 // otherLocks tries locks on other servers, or on the same kind of servers in another deployment. The user's own case can be written for
