@@ -205,5 +205,7 @@ func TestWithoutAMasterNothingIsDone(t *testing.T) {
 	_, err := p.Redis(0).Do(time.Second, "GET", "k")
 	require.ErrorIs(t, err, locks.ErrNotDone)
 	require.NotErrorIs(t, err, locks.ErrUnknown)
-	require.ErrorContains(t, err, `"m"`)
+	require.ErrorContains(t, err, `no Sentinel names the master "m": `)
+	require.NotContains(t, err.Error(), "\n")
+	require.Equal(t, 1, strings.Count(err.Error(), locks.ErrNotDone.Error()), err.Error())
 }

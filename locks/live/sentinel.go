@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -84,11 +83,12 @@ func (s *sentinels) askAll(ctx context.Context) (string, error) {
 			answers <- answer{client, address, err}
 		}()
 	}
-	var failed []error
+	var failed []string
 	for n := range s.addresses {
 		a := <-answers
 		if a.err != nil {
-			failed = append(failed, a.err, a.client.close())
+			failed = append(failed, plainly(a.err))
+			_ = a.client.close()
 			continue
 		}
 		for range len(s.addresses) - n - 1 { // the others are not waited for
@@ -97,7 +97,16 @@ func (s *sentinels) askAll(ctx context.Context) (string, error) {
 		s.choose(ctx, a.client)
 		return a.address, nil
 	}
-	return "", fmt.Errorf("no Sentinel names the master %q: %w", s.master, errors.Join(failed...))
+	return "", fmt.Errorf("no Sentinel names the master %q: %s", s.master, strings.Join(failed, "; "))
+}
+
+// plainly is an error's text without the outcome that it begins with: it is that of the question, not of the lock's command.
+func plainly(err error) string {
+	text := err.Error()
+	for _, outcome := range []error{locks.ErrNotDone, locks.ErrUnknown} {
+		text = strings.TrimPrefix(text, outcome.Error()+": ")
+	}
+	return text
 }
 
 // ask asks a Sentinel for the master's address.
