@@ -89,8 +89,9 @@ var arrows = map[string][]string{
 	"internal/search/claims":    {"internal/promise", "internal/search", "internal/search/ledger", "internal/harness", "scenarios", "checker", "locks", "sim", "history"},
 	"internal/search/minimal":   {"internal/backend", "internal/search", "internal/search/parameter", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/parameter": {"scenarios", "locks", "sim", "trace"},
+	"internal/search/remedy":    {"history", "internal/backend", "locks", "scenarios"},
 	"internal/search/margin":    {"internal/search", "internal/search/parameter", "locks", "internal/harness", "scenarios", "checker", "sim"},
-	"internal/search/future":    {"internal/backend", "internal/search", "internal/search/parameter", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
+	"internal/search/future":    {"internal/backend", "internal/search", "internal/search/parameter", "internal/search/remedy", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/fuzz":      {"internal/search", "internal/search/ledger", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "history", "trace"},
 	"internal/search/explore":   {"internal/backend", "internal/search", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/ledger":    {},
@@ -100,7 +101,7 @@ var arrows = map[string][]string{
 	"internal/serve":            {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/wire", "locks", "locks/live", "internal/real", "trace"},
 	"locktest":                  {"internal/backend", "internal/backend/all", "clients", "internal/promise", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/advise": {
-		"internal/search", "internal/search/margin", "internal/search/measure", "internal/search/parameter", "internal/harness", "internal/backend",
+		"internal/search", "internal/search/margin", "internal/search/measure", "internal/search/parameter", "internal/search/remedy", "internal/harness", "internal/backend",
 		"scenarios", "checker", "history", "locks", "sim", "trace",
 	},
 	"internal/search/compare": {

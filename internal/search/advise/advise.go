@@ -128,7 +128,7 @@ func For(ctx context.Context, plan Plan) (*Report, error) {
 		a.report.Margins = a.margins()
 		return a.report, cmp.Or(a.limits(), a.ended())
 	}
-	for _, try := range []func() error{a.numbers, a.renewal, a.styles, a.fencing, a.deployment, a.locksOfKind, a.otherLocks, a.pairs, a.reach} {
+	for _, try := range []func() error{a.numbers, a.simple, a.locksOfKind, a.otherLocks, a.pairs, a.reach} {
 		if err := cmp.Or(try(), a.ended()); err != nil {
 			a.sort()
 			return a.report, err
@@ -206,6 +206,8 @@ func (a *advisor) judge(adv *Advice) {
 			switch {
 			case was.violated(p) && c.violated(p):
 				adv.Left = append(adv.Left, at)
+			case was.violated(p) && c.Counts[p].NotJudged > 0: // such as where tokens are compared, and the lock has none
+				adv.Idle = true
 			case was.violated(p) && !c.unknown(p) && was.Seldom(p): // luck
 			case was.violated(p) && !c.unknown(p):
 				adv.Fixed = append(adv.Fixed, at)

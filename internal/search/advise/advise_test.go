@@ -174,6 +174,25 @@ func TestAdviceSaysHowFarItHolds(t *testing.T) {
 	require.Empty(t, one(t, r, "fencing").Reach, "it protects the data alone")
 }
 
+// A resource that compares tokens is not judged with a lock that hands out none: such a lock is no advice. One that hands them out is, and
+// so is an application that does not make its mistake.
+func TestWhatIsNotJudgedIsNoAdvice(t *testing.T) {
+	text, err := scenarios.Text("token-passed-on")
+	require.NoError(t, err)
+	set := []scenarios.Change{{Path: "resource.fencing", Value: "fenced-write"}}
+	r := found(t, advise.Plan{File: "token-passed-on", Text: text, Set: set, Locks: locks.Catalogue(), Seeds: 8, Jobs: 2})
+	require.True(t, r.Base.Violated())
+	require.Equal(t, advise.Holds, of(r, "application")[0].Grade)
+	for _, x := range r.Advice {
+		lock, known := locks.Catalogue().Find(x.Trial.Lock)
+		require.True(t, known)
+		compares := !slices.ContainsFunc(x.Trial.Changes, func(c scenarios.Change) bool {
+			return c.Path == "resource.fencing" && (c.Value == "compare-and-set" || c.Value == "token-equality")
+		})
+		require.True(t, lock.Token || !compares, x.What)
+	}
+}
+
 // The same with a lease of 10 s is safe, by the second that is left.
 func TestASafeCaseHasAMargin(t *testing.T) {
 	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 10 * time.Second, Work: 5 * time.Second, Pause: 4 * time.Second}

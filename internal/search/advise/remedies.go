@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/locksim/locksim/history"
-	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/internal/search/remedy"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -19,114 +18,34 @@ func isWrong(err error) bool {
 	return errors.As(err, &wrong)
 }
 
-// renewal has the lock renew its lease, if it can and does not.
-func (a *advisor) renewal() error {
-	l := &a.scenario.Lock
-	if !a.lock.Extends && !(a.lock.HeedsRenew && a.lock.Lease) || l.Renew > 0 {
-		return nil
-	}
-	_, err := a.try("renew", "renewing the lease every third of it, with the lock's own means", a.third())
-	return err
-}
-
-// third renews the lease every third of it, as is usual (Redisson's watchdog, etcd's keep-alive).
-func (a *advisor) third() scenarios.Change {
-	return change("lock.renew", max((a.scenario.Lock.TTL/3).Truncate(time.Millisecond), time.Millisecond))
-}
-
-// styles tries clients that end their belief earlier.
-func (a *advisor) styles() error {
-	now := history.Careless
-	if len(a.scenario.Styles) > 0 {
-		now = a.scenario.Styles[0]
-	}
-	for _, s := range []struct {
-		style history.Style
-		what  string
-	}{
-		{history.Attentive, "attentive clients, which stop when they are notified that the lock is lost"},
-		{history.Careful, "careful clients, which also stop at the deadline of their lease, or ask the servers before each access"},
-	} {
-		if s.style <= now {
+// simple tries what clients, the resource, the lock and its servers can do otherwise, each by itself.
+func (a *advisor) simple() error {
+	style, mode := a.played()
+	for _, x := range remedy.Of(a.scenario, a.lock, style, mode) {
+		if x.Kind == remedy.Persistence && !(Deployable(a.lock) && a.crashes()) {
 			continue
 		}
-		if _, err := a.try("style", s.what, scenarios.Change{Path: "styles", Value: s.style.String()}); err != nil {
+		if _, err := a.try(string(x.Kind), x.What, x.Changes...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// modes are what the resource can compare, and what that is called.
-var modes = []struct {
-	mode history.Fencing
-	what string
-}{
-	{history.CheckThenWrite, "a gateway that checks the fencing token before the write, in two steps"},
-	{history.FencedWrite, "a resource that refuses writes with an older fencing token"},
-	{history.FencedReadWrite, "a resource that registers the fencing token with reads, too, and refuses older ones"},
-	{history.TokenEquality, "a resource that accepts only the unique value which the holder has registered"},
-	{history.CompareAndSet, "a resource that accepts a write only on the version that was read (compare-and-set)"},
+// played is the style and the fencing mode in which the scenario is played.
+func (a *advisor) played() (style history.Style, mode history.Fencing) {
+	if len(a.scenario.Styles) > 0 {
+		style = a.scenario.Styles[0]
+	}
+	if len(a.scenario.Resource.Fencing) > 0 {
+		mode = a.scenario.Resource.Fencing[0]
+	}
+	return style, mode
 }
 
-// fenced lists the fencing modes that are possible with a lock, besides that which the scenario has.
-func (a *advisor) fenced(lock *locks.Algorithm) (list []int) {
-	now := a.scenario.Resource.Fencing
-	for i, m := range modes {
-		switch {
-		case slices.Contains(now, m.mode), m.mode.NeedsToken() && !lock.Token:
-		case m.mode == history.TokenEquality && slices.Contains([]string{"", "none", "constant"}, lock.Identity):
-		default:
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-func fencing(m history.Fencing) scenarios.Change {
-	return scenarios.Change{Path: "resource.fencing", Value: m.String()}
-}
-
-// fencing has the resource refuse late writes.
-func (a *advisor) fencing() error {
-	for _, i := range a.fenced(a.lock) {
-		if _, err := a.try("fencing", modes[i].what, fencing(modes[i].mode)); err != nil {
-			return err
-		}
-	}
-	if a.lock.Guard && !a.scenario.Resource.Guarded {
-		_, err := a.try("guard", "keeping the data on the lock's own servers, which accept a write in one step with the proof of the lock",
-			scenarios.Change{Path: "resource.in", Value: "servers"})
-		return err
-	}
-	return nil
-}
-
-// deployment tries what the servers can be told.
-func (a *advisor) deployment() error {
-	s := a.scenario
-	f := s.Servers.Facts()
-	set := func(kind, what, path, value string) error {
-		_, err := a.try(kind, what, scenarios.Change{Path: path, Value: value})
-		return err
-	}
-	if f.Has(backend.Persistence) && Deployable(a.lock) && a.crashes() {
-		for _, p := range []struct{ value, what string }{
-			{"everysec", "an append-only file that is flushed once a second (appendfsync everysec)"},
-			{"always", "an append-only file that is flushed before a grant is answered (appendfsync always)"},
-		} {
-			if s.Servers.Persistence == p.value || s.Servers.Persistence == "always" {
-				continue
-			}
-			if err := set("persistence", p.what, "servers.persistence", p.value); err != nil {
-				return err
-			}
-		}
-	}
-	if s.Servers.Replicas > 0 && s.Servers.MinReplicas == 0 {
-		return set("min-replicas", "a master that refuses writes without enough replicas (min-replicas-to-write)", "servers.min-replicas", "1")
-	}
-	return nil
+// third renews the lease every third of it, as is usual.
+func (a *advisor) third() scenarios.Change {
+	return change("lock.renew", remedy.Third(a.scenario.Lock.TTL))
 }
 
 // crashes reports whether a server comes back after a crash.
@@ -261,10 +180,11 @@ func (a *advisor) lockAt(lock *locks.Algorithm, kind, what string, expected bool
 	if err != nil || adv.Grade <= Guards || adv.Idle || !lock.Token || a.lock.Token {
 		return err
 	}
-	for _, i := range a.fenced(lock) {
-		if m := modes[i]; m.mode.NeedsToken() {
-			both := &Advice{Kind: kind + " and fencing", What: what + ", and " + m.what}
-			if _, err := a.tryIn(file, text, both, false, append(slices.Clone(changes), fencing(m.mode))); err != nil {
+	_, mode := a.played()
+	for _, m := range remedy.Modes(a.scenario, lock, mode) {
+		if m.Kind == remedy.Fencing && m.Mode.NeedsToken() {
+			both := &Advice{Kind: kind + " and fencing", What: what + ", and " + m.What}
+			if _, err := a.tryIn(file, text, both, false, slices.Concat(changes, m.Changes)); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search/parameter"
+	"github.com/locksim/locksim/internal/search/remedy"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -52,72 +53,61 @@ func Defences(runner *harness.Runner, c scenarios.Case, was *harness.Result, p c
 	if !ok {
 		return nil, false
 	}
-	if a.Program == nil { // they are slow
-		d.styles()
+	slow := a.Program != nil
+	list := remedy.Of(c.Scenario, &a, c.Style, c.Fencing)
+	if !slow {
+		d.listed(list, remedy.Style)
 		d.lease()
-		d.renewal(&a)
-		d.servers()
+		d.renewal(&a, list)
+		d.listed(list, remedy.Persistence, remedy.MinReplicas)
 	}
-	d.mistakes()
-	d.fencing(&a)
+	d.listed(list, remedy.Mistake, remedy.Fencing)
 	return d.found, !d.over
 }
 
-func (d *defences) styles() {
-	for style := d.of.Style + 1; style <= history.Careful; style++ {
-		d.try(Defence{What: style.String() + " clients"}, func(c *scenarios.Case) {
-			c.Style = style
-			for i := range c.Scenario.Clients {
-				c.Scenario.Clients[i].Style = nil
+// listed tries remedies of some kinds. Of settings of the servers the strongest is tried, and of what a resource compares what clients need
+// a lock for.
+func (d *defences) listed(list []remedy.Remedy, kinds ...remedy.Kind) {
+	for _, kind := range kinds {
+		for i, x := range list {
+			weaker := i+1 < len(list) && x.Kind == remedy.Persistence && list[i+1].Kind == x.Kind
+			modes := x.Kind == remedy.Fencing && (d.wants != checker.Resource || x.Mode == history.CompareAndSet)
+			if x.Kind == kind && !weaker && !modes {
+				d.try(Defence{What: x.Brief, Size: x.Size}, func(c *scenarios.Case) bool { return change(c, x.Changes) })
 			}
-		})
-	}
-}
-
-// mistakes tries clients that do not make the mistakes that the scenario has them make.
-func (d *defences) mistakes() {
-	for i := range d.of.Scenario.Clients {
-		c := &d.of.Scenario.Clients[i]
-		in := func(change func(*scenarios.Client)) func(*scenarios.Case) {
-			return func(x *scenarios.Case) { change(&x.Scenario.Clients[i]) }
-		}
-		if c.Late > 0 {
-			d.try(Defence{What: c.Name + "'s renewals in time"}, in(func(c *scenarios.Client) { c.Late = 0 }))
-		}
-		if c.Forgets {
-			d.try(Defence{What: c.Name + "'s token shown"}, in(func(c *scenarios.Client) { c.Forgets = false }))
-		}
-		if c.Passes > 0 {
-			d.try(Defence{What: c.Name + "'s writes before its Unlock"}, in(func(c *scenarios.Client) { c.Passes = 0 }))
 		}
 	}
 }
 
-// fencing tries the modes that clients need a lock for. One that a lock without tokens cannot have is not judged, and so not found.
-func (d *defences) fencing(a *locks.Algorithm) {
-	if d.wants != checker.Resource || d.of.Scenario.Resource.Guarded {
-		return
+// change makes changes of a case's scenario; false if there is no such scenario.
+func change(c *scenarios.Case, changes []scenarios.Change) bool {
+	s := parameter.Clone(c.Scenario)
+	s.Styles, s.Resource.Fencing = []history.Style{c.Style}, []history.Fencing{c.Fencing}
+	s.Expect, s.Measures, s.Variants = nil, nil, nil
+	read, err := scenarios.Parse("changed.yaml", s.OrAny().YAML(), changes...)
+	if err != nil {
+		return false
 	}
-	for mode := history.CheckThenWrite; mode <= history.TokenEquality; mode++ {
-		if mode != d.of.Fencing && (a.Token || !mode.NeedsToken()) {
-			d.try(Defence{What: "fencing " + mode.String()}, func(c *scenarios.Case) { c.Fencing = mode })
-		}
-	}
+	variant := c.Variant
+	*c = read.Cases()[0]
+	c.Variant = variant
+	return true
 }
 
 // lease looks for a longer lease: the shortest of two digits that is found by bisection below the first that suffices.
 func (d *defences) lease() {
 	ttl := d.of.Scenario.Lock.TTL
-	with := func(size time.Duration) (Defence, func(*scenarios.Case)) {
+	with := func(size time.Duration) (Defence, func(*scenarios.Case) bool) {
 		what := "a lease"
 		if d.of.Scenario.Servers.Holds() == "session" {
 			what = "sessions"
 		}
-		return Defence{What: what, Size: size}, func(c *scenarios.Case) {
+		return Defence{What: what, Size: size}, func(c *scenarios.Case) bool {
 			c.Scenario.Lock.TTL = size
 			if c.Scenario.Until > 0 {
 				c.Scenario.Until += size - ttl
 			}
+			return true
 		}
 	}
 	short, long := ttl, ttl
@@ -151,46 +141,36 @@ func digit(by time.Duration) time.Duration {
 }
 
 // renewal tries what keeps the lease alive: the lock's own renewals, or another lock that is granted alike and keeps what it holds.
-func (d *defences) renewal(a *locks.Algorithm) {
-	l := &d.of.Scenario.Lock
-	if a.Extends && l.Renew == 0 {
-		size := l.TTL / 3
-		d.try(Defence{What: "renewals every", Size: size}, func(c *scenarios.Case) { c.Scenario.Lock.Renew = size })
-	}
+func (d *defences) renewal(a *locks.Algorithm, list []remedy.Remedy) {
+	d.listed(list, remedy.Renewal)
 	if a.Keeps || a.Renews || a.Extends || d.play.Instead != nil {
 		return
 	}
 	for _, other := range d.play.Locks.All() {
 		keeps := other.Keeps && other.Status == locks.Usable && other.Program == nil
 		if keeps && other.Backend() == a.Backend() && other.Authority == a.Authority {
-			d.try(Defence{What: "the lock " + other.Name}, func(c *scenarios.Case) { c.Scenario.Lock.Algorithm = other.Name })
+			d.try(Defence{What: "the lock " + other.Name}, func(c *scenarios.Case) bool {
+				c.Scenario.Lock.Algorithm = other.Name
+				return true
+			})
 		}
 	}
 }
 
-// servers tries settings with which the servers lose less.
-func (d *defences) servers() {
-	s := &d.of.Scenario.Servers
-	if s.Facts().Has(backend.Persistence) && s.Persistence != "always" {
-		d.try(Defence{What: "persistence always"}, func(c *scenarios.Case) { c.Scenario.Servers.Persistence = "always" })
-	}
-	if s.Replicas > 0 && s.MinReplicas == 0 {
-		d.try(Defence{What: "min-replicas 1"}, func(c *scenarios.Case) { c.Scenario.Servers.MinReplicas = 1 })
-	}
-}
-
 // try adds a defence to those that were found, if it is one.
-func (d *defences) try(x Defence, change func(*scenarios.Case)) {
+func (d *defences) try(x Defence, change func(*scenarios.Case) bool) {
 	if found := d.withstands(x, change); found != nil {
 		d.found = append(d.found, *found)
 	}
 }
 
 // withstands plays the case with a change, and returns that with the number of runs if the change is a defence; else nil.
-func (d *defences) withstands(x Defence, change func(*scenarios.Case)) *Defence {
+func (d *defences) withstands(x Defence, change func(*scenarios.Case) bool) *Defence {
 	c := d.of
 	c.Scenario = parameter.Clone(c.Scenario)
-	change(&c)
+	if !change(&c) {
+		return nil
+	}
 	s := c.Scenario
 	s.Bounds.Steps = min(s.Bounds.Steps, longest*max(d.was.Steps, 1))
 	refused := false
