@@ -53,15 +53,21 @@ const (
 	Violated                 // it did not hold
 	Vacuous                  // it held, but the danger never arose
 	Undecided                // a bound was hit, or the checker gave up: "unknown"
+	NotSeen                  // it was not violated in this run of a program, which another run of the same schedule may do
 )
 
-var verdictNames = []string{"not-judged", "held", "violated", "vacuous", "unknown"}
+var verdictNames = []string{"not-judged", "held", "violated", "vacuous", "unknown", "not-seen"}
 
 // String returns the name that scenarios use.
 func (v Verdict) String() string { return verdictNames[v] }
 
-// VerdictNames lists the verdicts.
-func VerdictNames() []string { return slices.Clone(verdictNames) }
+// Meets reports whether a verdict is the one that is expected, or as much of it as can be shown.
+func (v Verdict) Meets(expected Verdict) bool {
+	return v == expected || v == NotSeen && expected == Held
+}
+
+// VerdictNames lists the verdicts that a scenario can expect.
+func VerdictNames() []string { return slices.Clone(verdictNames[:NotSeen]) }
 
 // ParseVerdict is the inverse of String.
 func ParseVerdict(name string) (Verdict, bool) {
@@ -110,4 +116,14 @@ type LockReport struct {
 	Verdicts [PropertyCount]Verdict
 	Dangers  [PropertyCount]int
 	Reasons  [PropertyCount]string
+}
+
+// OfProgram returns the report of a run of a program that no seed makes do the same again: what held was not seen violated.
+func (r Report) OfProgram() Report {
+	for p, v := range r.Verdicts {
+		if v == Held {
+			r.Verdicts[p] = NotSeen
+		}
+	}
+	return r
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/locksim/locksim/locks"
 )
 
-// directive begins a line of a program's source that says what kind of lock it brings:
+// directive begins a comment in a program's source that says what kind of lock it brings:
 //
 //	//locksim:lock servers=zookeeper authority=queue key=/locks/{key} deadline=monotonic token renews
 //
 // What it leaves out is as of a lock on one Redis server that makes one key. Of several keys, divided by commas, most make a
 // holder.
-const directive = "//locksim:lock"
+const directive = "locksim:lock"
 
 // The allowed words of a directive.
 var (
@@ -54,19 +54,28 @@ func declared(folder string) (locks.Algorithm, error) {
 		if err != nil {
 			return locks.Algorithm{}, err
 		}
-		for number, line := range strings.Split(string(text), "\n") {
-			words, ok := strings.CutPrefix(strings.TrimSpace(line), directive)
-			if !ok || words != "" && words[0] != ' ' {
-				continue
-			}
-			a, err := parse(strings.Fields(words))
-			if err != nil {
-				err = fmt.Errorf("%s:%d: %s: %w", file, number+1, directive, err)
-			}
+		if a, found, err := directed(file, string(text)); found {
 			return a, err
 		}
 	}
 	return parse(nil)
+}
+
+// directed reads the directive in a source file, if it has one.
+func directed(file, text string) (a locks.Algorithm, found bool, err error) {
+	for number, line := range strings.Split(text, "\n") {
+		words, ok := strings.CutPrefix(strings.TrimLeft(line, " \t/#-;%*"), directive)
+		words = strings.TrimRight(words, " \t\r*/")
+		if !ok || words != "" && words[0] != ' ' {
+			continue
+		}
+		a, err := parse(strings.Fields(words))
+		if err != nil {
+			err = fmt.Errorf("%s:%d: //%s: %w", file, number+1, directive, err)
+		}
+		return a, true, err
+	}
+	return a, false, nil
 }
 
 // parse reads the words of a directive.

@@ -17,7 +17,7 @@ import (
 var (
 	namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 	// A lock is a name, perhaps with a version, or a folder.
-	lockPattern     = regexp.MustCompile(`^([a-z][a-z0-9]*(-[a-z0-9]+)*(@v?[0-9a-zA-Z][0-9a-zA-Z.+-]*)?|[^\s]*/[^\s]*|\.\.?)$`)
+	lockPattern     = regexp.MustCompile(`^([a-z][a-z0-9]*(-[a-z0-9]+)*(@v?[0-9a-zA-Z][0-9a-zA-Z.+-]*)?|[^\s]*/[^\s]*|\.\.?|[^\s-][^\s]*( [^\s]+)+)$`)
 	durationPattern = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`)
 	integerPattern  = regexp.MustCompile(`^-?[0-9]+$`)
 	ratioPattern    = regexp.MustCompile(`^([+-]?)([0-9]{1,7})(?:\.([0-9]{1,4}))?(%|ppm)$`)
@@ -219,7 +219,7 @@ func name(what string) kind[string] {
 // lockName is the name of a lock, or how a program is named that brings one.
 func lockName() kind[string] {
 	const allowed = "the name of an algorithm, as `locksim list locks` prints them; one of its libraries with a version, as " +
-		"redsync@v4.15.0; or a folder, as ./mylock"
+		"redsync@v4.15.0; a folder, as ./mylock; or a program with its arguments, as node client.js"
 	return omitted(scalar(allowed, object{"type": "string", "pattern": lockPattern.String(), "maxLength": 500},
 		func(text string) (string, string) {
 			if !lockPattern.MatchString(text) || len(text) > 500 {

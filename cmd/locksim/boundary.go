@@ -16,6 +16,8 @@ const (
 	boundaryRuns  = 500
 	// leastRuns is about the number of runs that one boundary takes.
 	leastRuns = 120
+	// programRuns is how often a program is run to find the causes of one violation: each run starts its processes.
+	programRuns = 20
 )
 
 // boundary finds the smallest durations and rates with which runs violate a property, and the smallest changes with which one
@@ -40,7 +42,7 @@ func (b *boundary) fill(runs []reports.Run) {
 			r.Causes = causes(&b.runner, plan, r)
 		}
 		x := gravest(&r.Report)
-		if x == nil || i > 0 && sameSchedule(&runs[i-1], r) && gravest(&runs[i-1].Report) != nil {
+		if x == nil || r.Program || i > 0 && sameSchedule(&runs[i-1], r) && gravest(&runs[i-1].Report) != nil {
 			continue
 		}
 		r.Needs = b.needs(r, x)
@@ -101,6 +103,9 @@ func (b *boundary) story(m *margin.Margin, r *reports.Run) string {
 // causes finds the causes of a run's violation by running it without each of them, unless that would take long.
 func causes(r *harness.Runner, plan *harness.Plan, run *reports.Run) []checker.Cause {
 	most := boundarySteps / max(run.Steps, 1)
+	if run.Program {
+		most = min(most, programRuns)
+	}
 	if most == 0 {
 		return nil
 	}

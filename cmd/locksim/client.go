@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,9 @@ docs/libraries.md.
 func (c *call) bring(names ...string) error {
 	for _, name := range names {
 		lock, known := c.locks.Find(name)
+		if !known && strings.Contains(name, " ") {
+			return fmt.Errorf("the lock %q is a program, which is run only if you say so: add -- %[1]s", name)
+		}
 		if !known && clients.Is(name) && !looksLikeScenario(name) {
 			var err error
 			if lock, err = c.build(name); err != nil {
@@ -56,8 +60,37 @@ func (c *call) build(name string) (locks.Algorithm, error) {
 	return lock, err
 }
 
+// program makes the program that stands behind "--" a lock that scenarios can name, and returns its name; "" if there is none.
+func (c *call) program() (string, error) {
+	if c.argv == nil {
+		return "", nil
+	}
+	lock, err := clients.Command(c.ctx, c.argv)
+	if err != nil {
+		return "", err
+	}
+	if _, known := c.locks.Find(lock.Name); !known {
+		c.locks = c.locks.With(lock)
+	}
+	return lock.Name, nil
+}
+
+// playProgram has the program played in place of a scenario's lock.
+func (c *call) playProgram(lock *string) error {
+	name, err := c.program()
+	if err == nil && name != "" && *lock != "" {
+		err = fmt.Errorf("--lock %s and the program %s are two locks; want one", *lock, name)
+	}
+	*lock = cmp.Or(name, *lock)
+	return err
+}
+
 // reality says which parts of a guest program's lock are real, and which are simulated.
 func reality(lock *locks.Algorithm) string {
+	if clients.IsCommand(lock) {
+		return fmt.Sprintf("%s: the program itself, its runtime and its libraries; simulated are network, servers, and what its clocks "+
+			"and random numbers show. Time stands still while it computes, and jumps while it waits.", lock.Name)
+	}
 	return fmt.Sprintf("%s: the library's own code (%s), compiled to WebAssembly; simulated are Go's scheduler (one "+
 		"thread), randomness (from the seed), clocks, network and servers.", lock.Name, lock.Source)
 }

@@ -29,7 +29,7 @@ func (c *call) parse(fs *flag.FlagSet) (names []string, err error) {
 	return parseFlags(fs, c.args)
 }
 
-// parseFlags reads flags wherever they stand, and returns the other arguments. What follows "--" is no flag.
+// parseFlags reads flags wherever they stand, and returns the other arguments.
 func parseFlags(fs *flag.FlagSet, args []string) (names []string, err error) {
 	for {
 		if err := fs.Parse(args); err != nil {
@@ -38,9 +38,6 @@ func parseFlags(fs *flag.FlagSet, args []string) (names []string, err error) {
 		rest := fs.Args()
 		if len(rest) == 0 {
 			return names, nil
-		}
-		if at := len(args) - len(rest) - 1; at >= 0 && args[at] == "--" {
-			return append(names, rest...), nil
 		}
 		names = append(names, rest[0])
 		args = rest[1:]

@@ -78,6 +78,7 @@ type command struct {
 	usage   string // the help text
 	run     func(*call) int
 	ends    bool // it has work to do after an interrupt, and ends by itself
+	plays   bool // locks, among them that of a program after "--"
 }
 
 func commands() []command {
@@ -93,6 +94,7 @@ type call struct {
 	ctx    context.Context
 	name   string // of the subcommand
 	args   []string
+	argv   []string // a program and its arguments, which stand behind "--"
 	env    env
 	stdout io.Writer
 	stderr io.Writer
@@ -116,9 +118,16 @@ func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) 
 		name = "version"
 	}
 	c.name, c.args = name, args[1:]
+	if i := slices.Index(c.args, "--"); i >= 0 {
+		c.args, c.argv = c.args[:i], c.args[i+1:]
+	}
 	for _, cmd := range commands() {
 		switch code := 0; {
 		case cmd.name != name:
+		case c.argv != nil && !cmd.plays:
+			return c.fail("%s: it plays no program, but -- is followed by %s", name, asWord(strings.Join(c.argv, " ")))
+		case c.argv != nil && len(c.argv) == 0:
+			return c.fail("%s: no program follows --; want a command, such as -- node client.js", name)
 		case cmd.ends:
 			c.stdout = &outlet{Writer: stdout}
 			return c.delivered(cmd.run(c))

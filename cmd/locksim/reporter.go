@@ -104,7 +104,7 @@ type gathered struct {
 // gathered has no runs yet. Margins are looked for unless there are very many runs.
 func (o *runOptions) gathered(c *call) gathered {
 	return gathered{boundary: boundary{
-		play: o.play, margins: !bool(o.noMargin) && !bool(o.all) && o.seeds.value == 1, stop: func() bool { return c.ctx.Err() != nil },
+		play: o.play, margins: !bool(o.noMargin) && !bool(o.all) && o.seeds.value == 1 && c.argv == nil, stop: func() bool { return c.ctx.Err() != nil },
 	}}
 }
 

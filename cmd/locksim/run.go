@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/clients"
@@ -16,17 +17,21 @@ import (
 )
 
 func runCommand() command {
-	return command{name: "run", summary: "simulate scenarios, and show what happens", usage: runUsage(), run: runRun}
+	return command{name: "run", summary: "simulate scenarios, and show what happens", usage: runUsage(), run: runRun, plays: true}
 }
 
 func runUsage() string {
 	return `usage: locksim run NAME|FILE... [flags]
+       locksim run NAME|FILE... [flags] -- PROGRAM [ARGUMENT...]
        locksim run --all [flags]
 
 Simulates each scenario in every variant, client style and fencing mode that it names, all with the same seed, and
 prints the verdicts beside the expected ones, a timeline, the key events, an explanation, and the command that replays
 the run. With --all or --seeds it prints a table instead, with the seeds whose verdicts are not as expected. A property
 that the scenario's expectations do not mention must not be violated.
+
+With a program after --, each client is a process of that program, in any language, whose clocks show virtual time: see
+docs/languages.md.
 
   --all              every named scenario
   --fencing MODE     only this fencing mode, which the scenario need not name, or all modes
@@ -137,9 +142,15 @@ func runRun(c *call) int {
 		return c.wrong(err)
 	}
 	o.names = names
+	if err := c.playProgram(&o.lock); err != nil {
+		return c.wrong(err)
+	}
 	list, err := c.load(o)
 	if err != nil {
 		return c.failures(err)
+	}
+	if c.argv != nil && !slices.ContainsFunc(list, func(l loaded) bool { return !slices.Contains(l.scenario.Algorithms(), o.lock) }) {
+		o.lock = "" // they are scenarios of that program
 	}
 	if err := c.findLock(o); err != nil {
 		return c.wrong(err)
@@ -331,8 +342,12 @@ func orStandard(path string) string {
 }
 
 func runOf(p *harness.Plan, r harness.Result) reports.Run {
+	program := clients.IsCommand(&p.Algorithm)
+	if program {
+		r.Report = r.Report.OfProgram()
+	}
 	return reports.Run{
-		Case: p.Case, Lock: p.Algorithm.Name, Seed: r.Seed, Digest: r.Digest, Steps: r.Steps, Messages: r.Messages,
+		Case: p.Case, Lock: p.Algorithm.Name, Program: program, Seed: r.Seed, Digest: r.Digest, Steps: r.Steps, Messages: r.Messages,
 		Virtual: r.Virtual, History: r.History, Events: r.Events, Report: r.Report,
 	}
 }

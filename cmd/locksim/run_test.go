@@ -73,7 +73,7 @@ func TestSmallMistakesAreNamed(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("-x.yaml", text, 0o600))
-	_, stdout, _ := locksim(t.Context(), "run", "--variant", "short", "--", "-x.yaml")
+	_, stdout, _ := locksim(t.Context(), "run", "--variant", "short", "./-x.yaml")
 	require.Contains(t, stdout, "reproduce: locksim run ./-x.yaml --variant short")
 }
 

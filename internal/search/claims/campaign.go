@@ -43,7 +43,7 @@ func (t *Tally) count(trial Trial) {
 		t.Undecided++
 	case checker.Vacuous, checker.NotJudged:
 		t.Vacuous++
-	case checker.Held:
+	case checker.Held, checker.NotSeen:
 	}
 	if t.Broken == nil && t.Violations+t.Undecided > 0 {
 		t.Broken = &trial

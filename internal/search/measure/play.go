@@ -128,7 +128,7 @@ func (c *Cell) count(n uint64, p checker.Property, result *harness.Result, err e
 	case checker.Undecided:
 		c.Undecided++
 		c.undecided.put(k)
-	case checker.Held:
+	case checker.Held, checker.NotSeen:
 		c.Held++
 	case checker.Vacuous:
 		c.Vacuous++

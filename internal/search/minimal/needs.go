@@ -113,7 +113,7 @@ func (r *reducer) ask(ids []string, size int64) answer {
 	switch seen.result.Report.Verdicts[r.sought.Property] {
 	case checker.Violated:
 		return violated
-	case checker.Held, checker.Vacuous:
+	case checker.Held, checker.Vacuous, checker.NotSeen:
 		return kept
 	case checker.Undecided, checker.NotJudged:
 	}

@@ -21,6 +21,9 @@ type Judgement struct {
 func (j *Judgement) Worst() checker.Verdict {
 	worst := checker.NotJudged
 	for _, v := range j.Verdicts {
+		if v == checker.NotSeen {
+			v = checker.Held
+		}
 		if v == checker.Violated || v == checker.Undecided && worst != checker.Violated || worst == checker.NotJudged || worst == checker.Vacuous && v == checker.Held {
 			worst = v
 		}

@@ -18,6 +18,7 @@ type Run struct {
 	Case     scenarios.Case
 	File     string // the file that the scenario was read from; "" if it is a named one
 	Lock     string // the lock's name; the scenario's, unless another was put in its place
+	Program  bool   // the lock is that of a program of the operating system, which no seed makes do the same again
 	Seed     uint64
 	Digest   uint64
 	Steps    int

@@ -47,7 +47,7 @@ func Command(r *model.Run, fencing bool) string {
 	for _, change := range s.Changes() {
 		words = append(words, "--set", quoteWord(change.String()))
 	}
-	if r.Lock != s.Lock.Algorithm {
+	if r.Lock != s.Lock.Algorithm && !r.Program {
 		words = append(words, "--lock", r.Lock)
 	}
 	if r.Case.Variant != "" {
@@ -59,7 +59,11 @@ func Command(r *model.Run, fencing bool) string {
 	if fencing {
 		words = append(words, "--fencing", r.Case.Fencing.String())
 	}
-	return strings.Join(append(words, fmt.Sprintf("--seed %#x", r.Seed)), " ")
+	words = append(words, fmt.Sprintf("--seed %#x", r.Seed))
+	if r.Program {
+		words = append(words, "-- "+r.Lock)
+	}
+	return strings.Join(words, " ")
 }
 
 // loggedCommand is the command line that judges logs again.

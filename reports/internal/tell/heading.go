@@ -122,6 +122,8 @@ func Twin(r *model.Run, v *model.View) string {
 		joint = ": "
 	}
 	switch r.Report.Verdicts[checker.Resource] {
+	case checker.NotSeen:
+		text += joint + "the resource was not seen damaged"
 	case checker.Held:
 		text += joint + "the resource is safe"
 	case checker.Violated:

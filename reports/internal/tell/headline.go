@@ -18,6 +18,8 @@ func Headline(r *model.Run) (words string, weighs checker.Verdict, of checker.Pr
 	switch v[checker.MutualExclusion] {
 	case checker.Violated:
 		words = theSame(r, "Two believed to hold the lock at once")
+	case checker.NotSeen:
+		words = "Two holders at once were not seen in this run"
 	case checker.Held:
 		words = theSame(r, "Never did two believe to hold the lock at once") + onlyJust(r, checker.MutualExclusion)
 	case checker.Vacuous:
@@ -40,6 +42,8 @@ func Headline(r *model.Run) (words string, weighs checker.Verdict, of checker.Pr
 		words += joint + " the resource was damaged"
 	case checker.Held:
 		words += "; the resource stayed safe" + onlyJust(r, checker.Resource)
+	case checker.NotSeen:
+		words += "; the resource was not seen damaged"
 	case checker.NotJudged:
 		if model.UnjudgedResource(r) {
 			words += "; whether the resource is safe is not judged"

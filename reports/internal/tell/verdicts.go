@@ -26,7 +26,7 @@ func Measured(r *model.Run) []string {
 // InkOf is the colour of a verdict.
 func InkOf(p checker.Property, v checker.Verdict) paint.Ink {
 	switch v {
-	case checker.Held:
+	case checker.Held, checker.NotSeen:
 		return paint.Green
 	case checker.Violated:
 		if p == checker.Resource {
@@ -51,6 +51,8 @@ func InkOfRun(r *model.Run, p checker.Property) paint.Ink {
 // Note says how serious a verdict is to be taken.
 func Note(r *model.Run, p checker.Property, v checker.Verdict) string {
 	switch v {
+	case checker.NotSeen:
+		return "exposed " + times(r.Report.Dangers[p]) + " in this run"
 	case checker.Held:
 		return "exposed " + times(r.Report.Dangers[p]) + noteOfMargin(r, p)
 	case checker.Vacuous:

@@ -44,7 +44,9 @@ func (t *Printer) verdicts(r, like *model.Run) {
 
 // exposure says what it is to be exposed, and which properties never were, so that nobody takes those without a row for held.
 func (t *Printer) exposure(r *model.Run, shown []checker.Property) {
-	held := slices.ContainsFunc(shown, func(p checker.Property) bool { return r.Report.Verdicts[p] == checker.Held })
+	held := slices.ContainsFunc(shown, func(p checker.Property) bool {
+		return r.Report.Verdicts[p] == checker.Held || r.Report.Verdicts[p] == checker.NotSeen
+	})
 	var never []string
 	for p := range checker.PropertyCount {
 		if r.Report.Verdicts[p] == checker.Vacuous && !slices.Contains(shown, p) {
@@ -104,7 +106,7 @@ func (t *Printer) verdict(r *model.Run, p checker.Property, width int) {
 func (t *Printer) Sign(v checker.Verdict) string {
 	signs := [...]string{
 		checker.Held: t.Glyphs.Held, checker.Violated: t.Glyphs.Violated, checker.Vacuous: t.Glyphs.Vacuous,
-		checker.Undecided: t.Glyphs.Undecided, checker.NotJudged: t.Glyphs.Unjudged,
+		checker.Undecided: t.Glyphs.Undecided, checker.NotJudged: t.Glyphs.Unjudged, checker.NotSeen: t.Glyphs.Held,
 	}
 	return signs[v]
 }

@@ -1,0 +1,50 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/locksim/locksim/internal/command"
+	"github.com/locksim/locksim/locks"
+)
+
+// mostSource is how long a file of a command's may be that is searched for a directive, in bytes.
+const mostSource = 1 << 20
+
+// Command returns the lock of a command: a program of any language and its arguments, which is
+// started for each life of each client. A directive says what kind of lock it is, locksim:lock, in a comment of a file that the
+// command names. The programs are killed when ctx ends.
+func Command(ctx context.Context, argv []string) (locks.Algorithm, error) {
+	p, err := command.New(ctx, argv)
+	if err != nil {
+		return locks.Algorithm{}, err
+	}
+	lock, err := parse(nil)
+	for _, name := range argv {
+		info, failed := os.Stat(name)
+		if failed != nil || !info.Mode().IsRegular() || info.Size() > mostSource {
+			continue
+		}
+		text, failed := os.ReadFile(name)
+		if failed != nil {
+			return lock, failed
+		}
+		if a, found, failed := directed(name, string(text)); found {
+			if a.Sentinel || a.Cluster {
+				failed = fmt.Errorf("%s: a program is given an address that leads to the master: it can neither be told where "+
+					"Sentinels are nor where the nodes of a cluster are", name)
+			}
+			lock, err = a, failed
+			break
+		}
+	}
+	lock.Name, lock.Title, lock.Source, lock.Program = p.String(), "the program "+p.String(), p.String(), p
+	return lock, err
+}
+
+// IsCommand reports whether a lock is that of a command.
+func IsCommand(lock *locks.Algorithm) bool {
+	_, is := lock.Program.(*command.Program)
+	return is
+}

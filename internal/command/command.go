@@ -1,0 +1,100 @@
+// Package command runs a program of any language as a client process of a simulation, in virtual time: the program is a
+// process of the operating system, and its runtime and libraries are its own; its servers, its connections, its clocks and its
+// randomness are the simulation's.
+//
+// Time stands still while the program computes. When all threads of its processes sleep, what it has written goes to the
+// simulated servers, and the process waits, like any other of the engine, for an answer or for the earliest time limit of a
+// thread. So pauses, crashes, cuts and clocks are those of the engine, and one program runs at a time. How a program gets
+// virtual time is told in preload/preload.c.
+//
+// What a lock of a program is, is said in speak.go.
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/locksim/locksim/internal/sim/program"
+	"github.com/locksim/locksim/internal/workload"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+)
+
+// Program is a command that is started for each life of a client process.
+type Program struct {
+	ctx  context.Context //nolint:containedctx // ends the real processes, which an engine's bounds cannot reach
+	argv []string
+}
+
+// New returns the program that a command starts: a name or path of an executable file, and its arguments. The programs are
+// killed when ctx ends. The error says why the command cannot be given virtual time.
+func New(ctx context.Context, argv []string) (*Program, error) {
+	if strings.ContainsFunc(strings.Join(argv, ""), unicode.IsControl) {
+		return nil, errors.New("a command with control characters in it has no name; want them in a file")
+	}
+	if err := supported(argv[0]); err != nil {
+		return nil, err
+	}
+	return &Program{ctx: ctx, argv: argv}, nil
+}
+
+// String returns the command as it would be typed.
+func (p *Program) String() string {
+	words := make([]string, len(p.argv))
+	for i, word := range p.argv {
+		if words[i] = word; word == "" || strings.ContainsAny(word, " '\"\\$&;|<>()*?[]#~`!{}") {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Digest identifies the command; it cannot know of what the program reads.
+func (p *Program) Digest() string {
+	sum := sha256.Sum256([]byte(strings.Join(p.argv, "\x00")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Instance makes one that starts the command when it is run.
+func (p *Program) Instance() (program.Instance, error) { return instance{p}, nil }
+
+type instance struct{ *Program }
+
+// Restore does nothing: each run starts the command.
+func (instance) Restore(int) error { return nil }
+
+// Close does nothing: a run leaves nothing behind.
+func (instance) Close() {}
+
+// Run starts the command and does a client's work with its lock. The error is an [*program.Exit] if the program ended itself
+// or had to be ended.
+func (i instance) Run(t *sim.Task, h program.Host, random *sim.Rand) (err error) {
+	a := workload.ParseAssignment(h.Call(nil))
+	p, err := start(i.Program, t, h, &a, random)
+	if err != nil {
+		return fmt.Errorf("%s: %w", i, err)
+	}
+	defer p.end()
+	defer func() {
+		v := recover()
+		if exit, ended := v.(*program.Exit); ended {
+			err = exit
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	t.Go(p.pump)
+	env := &workload.Remote{Process: &waits{process: p}, Call: h.Call, Ask: func(r []byte) []byte { return h.Ask(t, r) }}
+	err = workload.Run(env, func(locks.Process) (locks.Lock, error) { return p.open(env, &a) }, &a.Plan)
+	if err != nil {
+		h.Call(workload.Failure(err))
+		return nil
+	}
+	p.done()
+	return nil
+}

@@ -1,0 +1,208 @@
+package command_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/command"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/long"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// plan compiles a scenario with a program in place of its lock.
+func plan(t *testing.T, text string, argv ...string) *harness.Plan {
+	t.Helper()
+	p := program(t, argv...)
+	s, err := scenarios.Parse("test.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua, ttl: 10s}\n"+text))
+	require.NoError(t, err)
+	a := locks.Algorithm{
+		Name: "program", Title: "a program", Servers: "redis", Authority: locks.OneNode, Identity: "value", Lease: true,
+		Deadline: locks.OnMonotonic, Program: p, Key: func(o locks.Options) string { return o.Key },
+	}
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{Instead: &a})
+	require.NoError(t, err)
+	return plan
+}
+
+// program makes a command a program, if what runs it is installed here.
+func program(t *testing.T, argv ...string) *command.Program {
+	t.Helper()
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		t.Skip(argv[0], "is not installed")
+	}
+	p, err := command.New(t.Context(), argv)
+	if err != nil && strings.Contains(err.Error(), "on Linux and amd64 only") {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	return p
+}
+
+func play(t *testing.T, p *harness.Plan) (harness.Result, error) {
+	t.Helper()
+	var r harness.Runner
+	defer r.Close()
+	return r.Run(p, 1, true)
+}
+
+// Both scenarios have the same clients: in the first the holder is paused for longer than its lease.
+const (
+	pausedHolder = `
+clients: {a: {work: 5s}, b: {start: 100ms, work: 5s}, c: {start: 200ms, work: 2s}}
+faults: [{at: 1s, pause: a, for: 12s}, {at: 14s, cut: {from: b, to: redis-1}, for: 2s}]
+`
+	pausedForLess = `
+clients: {a: {work: 5s}, b: {start: 100ms, work: 5s}, c: {start: 200ms, work: 2s}}
+faults: [{at: 1s, pause: a, for: 4s}]
+`
+)
+
+// languages are programs with the same lock.
+var languages = [][]string{{"python3", "testdata/lease.py"}, {"node", "testdata/lease.js"}}
+
+func TestAProgramIsPausedAndJudgedLikeAnyLock(t *testing.T) {
+	for _, argv := range languages {
+		t.Run(argv[0], func(t *testing.T) {
+			t.Parallel()
+			result, err := play(t, plan(t, pausedHolder, argv...))
+			require.NoError(t, err)
+			require.Equal(t, checker.Violated, result.Report.Verdicts[checker.MutualExclusion])
+			require.Equal(t, checker.Violated, result.Report.Verdicts[checker.Resource])
+			require.Equal(t, checker.Held, result.Report.Verdicts[checker.ExclusionAtService])
+			result, err = play(t, plan(t, pausedForLess, argv...))
+			require.NoError(t, err)
+			require.Equal(t, checker.Held, result.Report.Verdicts[checker.MutualExclusion])
+			require.Len(t, result.History.Acquisitions, 3)
+			for _, a := range result.History.Acquisitions {
+				require.Equal(t, history.OK, a.Outcome)
+			}
+			require.NotEqual(t, checker.NotSeen, result.Report.Verdicts[checker.MutualExclusion])
+			require.Equal(t, checker.NotSeen, result.Report.OfProgram().Verdicts[checker.MutualExclusion])
+		})
+	}
+}
+
+// TestTheSameScheduleGivesTheSameSteps compares digests, in which are all messages and when they were sent: random values are
+// drawn from the seed.
+func TestTheSameScheduleGivesTheSameSteps(t *testing.T) {
+	for _, argv := range languages {
+		t.Run(argv[0], func(t *testing.T) {
+			t.Parallel()
+			p := plan(t, pausedHolder, argv...)
+			seen := map[uint64]int{}
+			for range long.Pick(2, 3, 15) {
+				result, err := play(t, p)
+				require.NoError(t, err)
+				seen[result.Digest]++
+			}
+			require.Len(t, seen, 1)
+		})
+	}
+}
+
+const alone = "clients: {a: {work: 1s}}\n"
+
+// TestEveryWaitTakesVirtualTime runs a program that waits in each way that takes a time limit.
+func TestEveryWaitTakesVirtualTime(t *testing.T) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("no C compiler is installed")
+	}
+	file := filepath.Join(t.TempDir(), "waits")
+	out, err := exec.Command("cc", "-O1", "-o", file, "testdata/waits.c", "-pthread").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	_, err = play(t, plan(t, alone+"until: 1h\n", file))
+	var unborn *harness.Unborn
+	require.ErrorAs(t, err, &unborn)
+	require.Equal(t, `nanosleep 1500 0
+usleep 250 0
+clock_nanosleep 3000 0
+poll 1000 0
+poll 0 0 0
+select 2000 0
+pselect 1500 0
+ppoll 1500 0
+epoll_wait 600000 0
+pthread_cond_timedwait 4000 1
+pthread_cond_timedwait, signalled 700 0
+pthread_join 0 0
+sem_timedwait 5000 -1
+poll, written to by a child 30000 1
+wait 0 7
+system 12000 0
+wall and monotonic clock 1577736800000
+reads its clock until it shows more 5 0
+random a87d2f59
+setitimer 0 1`, unborn.Output)
+	require.Equal(t, "exits with status 3", unborn.Text)
+}
+
+func TestProgramsThatCannotBePlayedAreToldWhy(t *testing.T) {
+	script := func(text string) []string {
+		file := filepath.Join(t.TempDir(), "client.py")
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		return []string{"python3", file}
+	}
+	const connects = "import os,socket\nh,p=os.environ['LOCKSIM'].split(':')\ns=socket.create_connection((h,int(p)))\n"
+	for name, c := range map[string]struct {
+		argv []string
+		why  string
+	}{
+		"dies at once":       {script("raise SystemExit('no configuration')"), "exits with status 1, before it asks for the lock for the first time\nno configuration"},
+		"another protocol":   {script(connects + "s.sendall(b'hello\\n')\ns.recv(1)"), `it says "hello", which is no line of the protocol`},
+		"another word":       {script(connects + "s.sendall(b'{\"word\":\"acquired\"}\\n')\ns.recv(1)"), `it says "acquired" where "ready" is expected`},
+		"an unknown field":   {script(connects + "s.sendall(b'{\"word\":\"ready\",\"kan\":[]}\\n')\ns.recv(1)"), `unknown field "kan"`},
+		"killed by a signal": {script("import os\nos.kill(os.getpid(), 9)"), "by the signal killed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := play(t, plan(t, alone, c.argv...))
+			require.ErrorContains(t, err, c.why)
+		})
+	}
+}
+
+func TestAProgramThatNeverAsksIsNoHolder(t *testing.T) {
+	result, err := play(t, plan(t, alone, "sleep", "100000"))
+	require.NoError(t, err)
+	require.Empty(t, result.History.Acquisitions)
+}
+
+func TestCommandsThatCannotHaveVirtualTimeAreRefused(t *testing.T) {
+	program(t, "true")
+	_, err := command.New(t.Context(), []string{"no-such-program"})
+	require.ErrorContains(t, err, "executable file not found")
+	itself, err := os.Executable()
+	require.NoError(t, err)
+	_, err = command.New(t.Context(), []string{itself})
+	require.ErrorContains(t, err, "is a program of Go")
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	p := plan(t, alone, "sh", "-c", "sleep 100000 & sleep 100000")
+	_, err := play(t, p)
+	require.NoError(t, err)
+	out, _ := exec.Command("pgrep", "-f", "^sleep 100000$").Output()
+	require.Empty(t, string(out))
+}
+
+// TestTheLibraryIsBuiltFromItsSource compares checksums: preload/build.sh writes both.
+func TestTheLibraryIsBuiltFromItsSource(t *testing.T) {
+	sums, err := os.ReadFile("preload/sums")
+	require.NoError(t, err)
+	for _, name := range []string{"preload.c", "linux_amd64.so"} {
+		text, err := os.ReadFile(filepath.Join("preload", name))
+		require.NoError(t, err)
+		require.Contains(t, string(sums), fmt.Sprintf("%x  %s\n", sha256.Sum256(text), name), "run preload/build.sh")
+	}
+}

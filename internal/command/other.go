@@ -1,0 +1,41 @@
+//go:build !linux || !amd64
+
+package command
+
+import (
+	"errors"
+
+	"github.com/locksim/locksim/internal/sim/program"
+	"github.com/locksim/locksim/internal/workload"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+)
+
+// process does not exist on this system.
+type process struct {
+	task              *sim.Task
+	exit              *program.Exit
+	said              []line
+	heard, wake, gone sim.Signal
+	lost              *sim.Signal
+	control           *struct{ in, out []byte }
+}
+
+type waits struct {
+	locks.Process
+	process *process
+}
+
+func supported(string) error {
+	return errors.New("programs of the operating system are given virtual time on Linux and amd64 only")
+}
+
+func start(*Program, *sim.Task, program.Host, *workload.Assignment, *sim.Rand) (*process, error) {
+	return nil, supported("")
+}
+
+func (p *process) end()           {}
+func (p *process) done()          {}
+func (p *process) mustLive()      {}
+func (p *process) quit(string)    {}
+func (p *process) pump(*sim.Task) {}

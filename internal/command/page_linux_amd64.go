@@ -1,0 +1,211 @@
+package command
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"net/netip"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"github.com/locksim/locksim/sim"
+)
+
+// page is the memory that a program shares with locksim; preload.c has the same layout.
+type page struct {
+	*layout
+	file  int
+	ahead int64 // by how much its clocks have gone ahead of the node's, since it read them too often
+}
+
+const (
+	slots    = 2048
+	routes   = 64
+	wake     = syscall.Signal(62)
+	patience = 1 << 20 // readings of clocks at one moment before each takes a microsecond
+)
+
+type layout struct {
+	begun           uint32
+	refused         uint32
+	monotonic, wall int64
+	seed            uint64
+	reads           uint32
+	routed          uint32
+	route           [routes]struct {
+		address  [4]byte
+		port, to [2]byte
+	}
+	_    [4096 - 40 - 8*routes]byte
+	slot [slots]slot
+}
+
+// slot is one thread's wait with a time limit.
+type slot struct {
+	thread, clock int32
+	state, _      uint32
+	deadline, _   int64
+}
+
+// booted is what the monotonic clock of a program shows when a run begins, in nanoseconds: no library takes it for a clock
+// that has just begun.
+const booted = int64(100_000_000_000_000)
+
+const memoryFile = 319 // memfd_create on amd64
+
+func newPage(seed uint64) (*page, error) {
+	file, err := memory("page", int64(unsafe.Sizeof(layout{})))
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := syscall.Mmap(file, 0, int(unsafe.Sizeof(layout{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		_ = syscall.Close(file)
+		return nil, err
+	}
+	p := &page{layout: (*layout)(unsafe.Pointer(&bytes[0])), file: file}
+	p.seed = seed
+	return p, nil
+}
+
+func (p *page) close() {
+	if p != nil && p.layout != nil {
+		_ = syscall.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(p.layout)), unsafe.Sizeof(layout{})))
+		_ = syscall.Close(p.file)
+		p.layout = nil
+	}
+}
+
+// path is where the program finds the page. It goes with this process.
+func (p *page) path() string { return pathOf(p.file) }
+
+func pathOf(file int) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file) }
+
+// processes returns how many processes have been given virtual time.
+func (p *page) processes() uint32 { return atomic.LoadUint32(&p.begun) }
+
+// route has connections to an address go to a port of this machine.
+func (p *page) route(to netip.AddrPort, port uint16) error {
+	if p.routed >= routes {
+		return fmt.Errorf("more than %d addresses", routes)
+	}
+	r := &p.layout.route[p.routed]
+	r.address = to.Addr().As4()
+	binary.BigEndian.PutUint16(r.port[:], to.Port())
+	binary.BigEndian.PutUint16(r.to[:], port)
+	p.routed++
+	return nil
+}
+
+// show sets the clocks.
+func (p *page) show(monotonic, wall int64) {
+	if n := atomic.SwapUint32(&p.reads, 0); n > patience {
+		p.ahead += int64(n-patience) * 1000
+	}
+	atomic.StoreInt64(&p.monotonic, booted+monotonic+p.ahead)
+	atomic.StoreInt64(&p.wall, wall+p.ahead)
+}
+
+const (
+	waiting = 1
+	fired   = 2
+)
+
+// waiting lists the waits of threads that live.
+func (p *page) waiting(lives func(thread int) bool) iter.Seq[*slot] {
+	return func(yield func(*slot) bool) {
+		for i := range p.slot {
+			s := &p.slot[i]
+			thread := atomic.LoadInt32(&s.thread)
+			switch {
+			case thread == 0:
+			case !lives(int(thread)):
+				atomic.StoreUint32(&s.state, 0)
+				atomic.StoreInt32(&s.thread, 0)
+			case atomic.LoadUint32(&s.state) == waiting && !yield(s):
+				return
+			}
+		}
+	}
+}
+
+// left returns how long a wait still lasts, in nanoseconds of the node's clock.
+func (p *page) left(s *slot, n *sim.Node) int64 {
+	if s.clock != 0 {
+		return s.deadline - n.Wall() - p.ahead
+	}
+	return s.deadline - booted - n.Monotonic() - p.ahead
+}
+
+// fire ends a wait.
+func (p *page) fire(s *slot, pid int) bool {
+	atomic.StoreUint32(&s.state, fired)
+	_, _, err := syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(pid), uintptr(s.thread), uintptr(wake))
+	return err == 0
+}
+
+//go:embed preload/linux_amd64.so
+var object []byte
+
+var loaded = sync.OnceValues(func() (string, error) {
+	file, err := memory("preload", int64(len(object)))
+	if err != nil {
+		return "", err
+	}
+	_, err = syscall.Pwrite(file, object, 0)
+	return pathOf(file), err
+})
+
+// library returns where the library is that gives programs virtual time. It lies in memory, and goes with this process.
+func library() (string, error) { return loaded() }
+
+// memory makes a file in memory.
+func memory(name string, size int64) (int, error) {
+	text, err := syscall.BytePtrFromString("locksim-" + name)
+	if err != nil {
+		return 0, err
+	}
+	fd, _, code := syscall.Syscall(memoryFile, uintptr(unsafe.Pointer(text)), syscall.O_CLOEXEC>>19&1, 0)
+	if code != 0 {
+		return 0, os.NewSyscallError("memfd_create", code)
+	}
+	return int(fd), syscall.Ftruncate(int(fd), size)
+}
+
+// spawns start processes from one thread that never ends: the kernel kills a process when the thread that started it ends.
+var spawns = sync.OnceValue(func() chan func() {
+	list := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range list {
+			f()
+		}
+	}()
+	return list
+})
+
+// spawn starts a process.
+func spawn(argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+	path, err := find(argv[0])
+	if err != nil {
+		return 0, err
+	}
+	over := make(chan struct{})
+	spawns() <- func() {
+		defer close(over)
+		pid, err = syscall.ForkExec(path, argv, attr)
+	}
+	<-over
+	if err != nil {
+		err = &os.PathError{Op: "start", Path: path, Err: err}
+	}
+	return pid, err
+}
+
+var errNoVirtualTime = errors.New(noVirtualTime)

@@ -1,0 +1,343 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/locksim/locksim/internal/sim/program"
+	"github.com/locksim/locksim/internal/workload"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+)
+
+// process is the program of one client, as long as it lives.
+type process struct {
+	task   *sim.Task // that does the client's work
+	host   program.Host
+	of     *Program
+	page   *page
+	tree   tree
+	pid    int
+	exit   *program.Exit // how it ended; nil while it runs
+	output []byte        // what it has written to its standard output and error
+	pipe   int           // the reading end
+
+	listeners []listener
+	sockets   []*socket
+	control   *socket // on which it speaks to its client; nil before it has connected
+	said      []line
+	heard     sim.Signal  // it has said something
+	lost      *sim.Signal // it has lost its lock
+	wake      sim.Signal  // there is something to do for the pump
+	gone      sim.Signal  // it has ended
+}
+
+// kept is how much of a program's output is kept, from its end, in bytes.
+const kept = 64 << 10
+
+// listener is where the program's connections to one server arrive; to nobody's if it is for its words.
+type listener struct {
+	fd      int
+	port    uint16
+	address string
+}
+
+// start starts the program of a client.
+func start(of *Program, t *sim.Task, h program.Host, a *workload.Assignment, random *sim.Rand) (p *process, err error) {
+	p = &process{task: t, host: h, of: of, lost: &sim.Signal{}, pipe: -1}
+	defer func() {
+		if err != nil {
+			p.end()
+		}
+	}()
+	if p.page, err = newPage(random.Uint64()); err != nil {
+		return nil, err
+	}
+	p.look(t)
+	for _, address := range append([]string{""}, a.Servers...) {
+		if err := p.offer(address); err != nil {
+			return nil, err
+		}
+	}
+	return p, p.spawn(a)
+}
+
+// offer opens a listener for connections to a server's address in the simulation, and routes the program to it.
+func (p *process) offer(address string) error {
+	fd, port, err := listen()
+	if err != nil {
+		return err
+	}
+	p.listeners = append(p.listeners, listener{fd, port, address})
+	if address == "" {
+		return nil
+	}
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	return p.page.route(to, port)
+}
+
+// spawn starts the command itself.
+func (p *process) spawn(a *workload.Assignment) error {
+	var ends [2]int
+	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
+		return err
+	}
+	p.pipe = ends[0]
+	defer syscall.Close(ends[1])
+	if err := syscall.SetNonblock(ends[1], false); err != nil {
+		return err
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	preload, err := library()
+	if err != nil {
+		return err
+	}
+	env := append(os.Environ(), "LD_PRELOAD="+preload, "LOCKSIM_PAGE="+p.page.path(),
+		fmt.Sprintf("LOCKSIM=127.0.0.1:%d", p.listeners[0].port), "LOCKSIM_CLIENT="+a.Name,
+		"LOCKSIM_SERVERS="+strings.Join(a.Servers, ","), "LOCKSIM_KEY="+a.Key)
+	p.pid, err = spawn(p.of.argv, &syscall.ProcAttr{
+		Env: env, Files: []uintptr{null.Fd(), uintptr(ends[1]), uintptr(ends[1])},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return err
+	}
+	p.tree.root = p.pid
+	return nil
+}
+
+// end kills what is left of the program, and frees what it had.
+func (p *process) end() {
+	if p.pid > 0 {
+		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+		if p.exit == nil || p.exit.Reason != "" {
+			_, _ = syscall.Wait4(p.pid, nil, 0, nil)
+		}
+		p.pid = 0
+	}
+	p.tree.close()
+	for _, s := range p.sockets {
+		_ = syscall.Close(s.fd)
+	}
+	for _, l := range p.listeners {
+		_ = syscall.Close(l.fd)
+	}
+	if p.pipe >= 0 {
+		_ = syscall.Close(p.pipe)
+	}
+	p.sockets, p.listeners, p.pipe = nil, nil, -1
+	p.page.close()
+}
+
+// quit ends the program because it cannot go on: reason continues "is ended by the machine: ".
+func (p *process) quit(reason string) {
+	if p.exit == nil {
+		p.exit = &program.Exit{Reason: reason, Output: string(p.output)}
+	}
+	p.gone.Fire()
+	p.wake.Fire()
+}
+
+// mustLive ends the client's work if its program has ended.
+func (p *process) mustLive() {
+	if p.exit != nil {
+		panic(p.exit)
+	}
+}
+
+// done tells the program that there is no more to do, and hears what it does at once.
+func (p *process) done() {
+	p.say(line{Word: "done"})
+	p.exchange(p.task)
+}
+
+// pump carries bytes between the program and the servers, and has time pass for it, until it ends.
+func (p *process) pump(t *sim.Task) {
+	for p.exit == nil {
+		p.exchange(t)
+		if p.exit != nil {
+			break
+		}
+		p.wake = sim.Signal{}
+		t.Wait(p.left(t), &p.wake)
+	}
+	p.gone.Fire()
+}
+
+// look shows the program the time.
+func (p *process) look(t *sim.Task) { p.page.show(t.Node().Monotonic(), t.Node().Wall()) }
+
+// left returns for how long the program waits if nothing arrives.
+func (p *process) left(t *sim.Task) time.Duration {
+	left := sim.Forever
+	for s := range p.page.waiting(p.tree.has) {
+		left = min(left, time.Duration(max(p.page.left(s, t.Node()), 0)))
+	}
+	return left
+}
+
+// exchange lets the program run until all of it waits, and nothing that it has written or that is written to it is on its way.
+func (p *process) exchange(t *sim.Task) {
+	for calm := 0; p.exit == nil && calm < 2; calm++ {
+		p.look(t)
+		if why := p.tree.settle(p.of.ctx); why != "" {
+			p.quit(why)
+			return
+		}
+		switch {
+		case backlog(), p.collect(t), p.deliver():
+			calm = -1
+		case calm == 1 && (p.ring(t) || p.ended()): // what is on its way has had the time of a look at all threads to arrive
+			calm = -1
+		}
+	}
+}
+
+// ring ends one wait whose time has come.
+func (p *process) ring(t *sim.Task) bool {
+	first, at := (*slot)(nil), int64(math.MaxInt64)
+	for s := range p.page.waiting(p.tree.has) {
+		if left := p.page.left(s, t.Node()); left <= 0 && left < at {
+			first, at = s, left
+		}
+	}
+	return first != nil && p.page.fire(first, p.tree.processOf(int(first.thread)))
+}
+
+// ended reports whether the program has ended by itself.
+func (p *process) ended() bool {
+	var status syscall.WaitStatus
+	pid, err := syscall.Wait4(p.pid, &status, syscall.WNOHANG, nil)
+	if err != nil || pid != p.pid {
+		return false
+	}
+	p.exit = &program.Exit{Code: uint32(status.ExitStatus()), Output: string(p.output)}
+	if status.Signaled() {
+		p.exit.Reason = "by the signal " + status.Signal().String()
+	}
+	if p.page.processes() == 0 {
+		p.exit.Reason = noVirtualTime
+	}
+	p.gone.Fire()
+	return true
+}
+
+// collect takes what the program has written.
+func (p *process) collect(t *sim.Task) (found bool) {
+	var buffer [16 << 10]byte
+	for {
+		n, err := syscall.Read(p.pipe, buffer[:])
+		if n <= 0 || err != nil {
+			break
+		}
+		p.write(buffer[:n])
+		found = true
+	}
+	for i := range p.listeners {
+		for p.accept(t, &p.listeners[i]) {
+			found = true
+		}
+	}
+	for _, s := range slices.Clone(p.sockets) {
+		for !s.over {
+			n, err := syscall.Read(s.fd, buffer[:])
+			if err != nil && err != syscall.ECONNRESET {
+				break // EAGAIN
+			}
+			found = true
+			p.take(t, s, buffer[:max(n, 0)])
+		}
+	}
+	return found
+}
+
+func (p *process) write(text []byte) {
+	p.output = append(p.output, text...)
+	if len(p.output) > kept {
+		p.output = slices.Delete(p.output, 0, len(p.output)-kept)
+	}
+	p.host.Said(text)
+}
+
+// accept takes a new connection.
+func (p *process) accept(t *sim.Task, l *listener) bool {
+	fd, _, err := syscall.Accept4(l.fd, syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC)
+	if err != nil {
+		return false
+	}
+	_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	s := &socket{process: p, fd: fd}
+	p.sockets = append(p.sockets, s)
+	if l.address == "" {
+		p.control = s
+		return true
+	}
+	node, talk := p.host.Resolve(l.address)
+	s.talk = talk
+	t.Go(func(t *sim.Task) { s.dial(t, node) })
+	return true
+}
+
+// take takes bytes that the program has written to a connection; none is its end.
+func (p *process) take(t *sim.Task, s *socket, bytes []byte) {
+	switch {
+	case s == p.control && len(bytes) == 0:
+		s.over, p.control = true, nil
+	case s == p.control:
+		s.in = append(s.in, bytes...)
+		p.listen()
+	default:
+		s.take(t, bytes)
+	}
+}
+
+// deliver writes to one connection what is owed there.
+func (p *process) deliver() bool {
+	for i, s := range p.sockets {
+		if s.write() {
+			return true
+		}
+		if s.finished() {
+			_ = syscall.Close(s.fd)
+			p.sockets = slices.Delete(p.sockets, i, i+1)
+			return true
+		}
+	}
+	return false
+}
+
+// waits is what the workload needs of the process in which it runs: to wait, as long as the program lives.
+type waits struct {
+	locks.Process // what it does not need
+	process       *process
+}
+
+// Sleep blocks for d.
+func (w *waits) Sleep(d time.Duration) { w.Wait(d) }
+
+// NewSignal returns a signal that has not fired.
+func (*waits) NewSignal() locks.Signal { return &sim.Signal{} }
+
+// Wait blocks until one of the signals has fired, or d has passed.
+func (w *waits) Wait(d time.Duration, signals ...locks.Signal) int {
+	list := make([]*sim.Signal, 0, len(signals)+1)
+	for _, s := range signals {
+		list = append(list, s.(*sim.Signal))
+	}
+	n := w.process.task.Wait(d, append(list, &w.process.gone)...)
+	w.process.mustLive()
+	return n
+}

@@ -1,0 +1,188 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locksim/locksim/internal/workload"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+)
+
+// A program says and hears one JSON object a line on a connection to the address in LOCKSIM. First it says ready, and hears
+// what it is to use; then it is told what to do, one thing at a time, and says how that ended. It may say lost at any time.
+//
+//	says    ready      it is there; can lists what its lock can do besides: verify
+//	hears   ready      client, servers, key, ttl_ms; timeout_ms, renew_ms, retry_ms, tries where the scenario has them
+//	hears   start      it is to acquire the lock: wait_ms is for how long at most, 0 is once without waiting, none is forever
+//	says    acquired   value that identifies it, token, and when its lease ends: ttl_ms from now, or until_ms of its wall clock
+//	hears   release    it is to release the lock
+//	says    released
+//	hears   verify     it is to ask the servers whether it still holds the lock
+//	says    held
+//	says    refused    instead of what it was to do: it surely did not get the lock, or does not hold it; why
+//	says    failed     instead of what it was to do: why
+//	says    lost       its library has told it that it no longer holds the lock
+//	hears   done       there is no more to do
+type line struct {
+	Word string `json:"word"`
+
+	Can []string `json:"can,omitempty"`
+
+	Client  string   `json:"client,omitempty"`
+	Servers []string `json:"servers,omitempty"`
+	Key     string   `json:"key,omitempty"`
+	TTL     *float64 `json:"ttl_ms,omitempty"`
+	Timeout float64  `json:"timeout_ms,omitempty"`
+	Renew   float64  `json:"renew_ms,omitempty"`
+	Retry   float64  `json:"retry_ms,omitempty"`
+	Tries   int      `json:"tries,omitempty"`
+
+	Wait *float64 `json:"wait_ms,omitempty"`
+
+	Value string   `json:"value,omitempty"`
+	Token uint64   `json:"token,omitempty"`
+	Until *float64 `json:"until_ms,omitempty"`
+	Why   string   `json:"why,omitempty"`
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func some(d time.Duration) *float64 {
+	ms := millis(d)
+	return &ms
+}
+
+// open waits until the program is ready, and returns its lock.
+func (p *process) open(env *workload.Remote, a *workload.Assignment) (locks.Lock, error) {
+	ready, err := p.hear("ready")
+	if err != nil {
+		return nil, err
+	}
+	p.say(line{
+		Word: "ready", Client: a.Name, Servers: a.Servers, Key: a.Key, TTL: some(a.TTL), Timeout: millis(a.Timeout),
+		Renew: millis(a.Renew), Retry: millis(a.Retry.Delay), Tries: a.Retry.Tries,
+	})
+	l := &lock{process: p, clock: env}
+	if slices.Contains(ready.Can, "verify") {
+		return &verifier{l}, nil
+	}
+	return l, nil
+}
+
+// hear waits for what the program says next.
+func (p *process) hear(want string) (line, error) {
+	for {
+		if len(p.said) > 0 {
+			next := p.said[0]
+			p.said = p.said[1:]
+			switch next.Word {
+			case "refused":
+				return next, fmt.Errorf("%w: %s", locks.ErrNotAcquired, next.Why)
+			case "failed":
+				return next, fmt.Errorf("%w: %s", locks.ErrUnknown, next.Why)
+			}
+			if next.Word == want {
+				return next, nil
+			}
+			p.quit(fmt.Sprintf("it says %q where %q is expected", next.Word, want))
+		}
+		p.heard = sim.Signal{}
+		p.task.Wait(sim.Forever, &p.heard, &p.gone)
+		p.mustLive()
+	}
+}
+
+// say tells the program something.
+func (p *process) say(l line) {
+	text, err := json.Marshal(l)
+	if err != nil {
+		panic(err)
+	}
+	p.mustLive()
+	if p.control != nil {
+		p.control.out = append(append(p.control.out, text...), '\n')
+	}
+	p.wake.Fire()
+}
+
+// listen takes lines from the program.
+func (p *process) listen() {
+	for {
+		text, rest, whole := bytes.Cut(p.control.in, []byte("\n"))
+		if !whole {
+			return
+		}
+		p.control.in = rest
+		var l line
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&l); err != nil {
+			p.quit(fmt.Sprintf("it says %.200q, which is no line of the protocol: %s", text, err))
+			return
+		}
+		if l.Word == "lost" {
+			p.lost.Fire()
+			continue
+		}
+		p.said = append(p.said, l)
+		p.heard.Fire()
+	}
+}
+
+// lock is a program's lock.
+type lock struct {
+	process *process
+	clock   locks.Clock
+}
+
+// verifier is one that can be asked whether it is still held.
+type verifier struct{ *lock }
+
+// Acquire has the program acquire its lock.
+func (l *lock) Acquire(wait time.Duration) (locks.Lease, error) {
+	start := line{Word: "start"}
+	switch wait {
+	case locks.Forever:
+	case locks.Try:
+		start.Wait = some(0)
+	default:
+		start.Wait = some(wait)
+	}
+	l.process.lost = &sim.Signal{}
+	l.process.say(start)
+	got, err := l.process.hear("acquired")
+	if err != nil {
+		return locks.Lease{}, err
+	}
+	return locks.Lease{Value: got.Value, Token: got.Token, Deadline: l.deadline(&got), Lost: l.process.lost}, nil
+}
+
+func (l *lock) deadline(got *line) locks.Deadline {
+	switch {
+	case got.TTL != nil:
+		return locks.MonotonicDeadline(l.clock.Monotonic().Add(time.Duration(*got.TTL * float64(time.Millisecond))))
+	case got.Until != nil:
+		return locks.WallDeadline(locks.Wall(*got.Until * float64(time.Millisecond)))
+	}
+	return locks.Deadline{}
+}
+
+// Release has the program release its lock.
+func (l *lock) Release(locks.Lease) error { return l.do("release", "released") }
+
+// Verify has the program ask the servers whether it still holds the lock.
+func (v *verifier) Verify(locks.Lease) error { return v.do("verify", "held") }
+
+// do tells the program something to do, and waits until it has.
+func (l *lock) do(word, done string) error {
+	l.process.say(line{Word: word})
+	answer, err := l.process.hear(done)
+	if answer.Word == "refused" {
+		return fmt.Errorf("%w: %s", locks.ErrNotHeld, answer.Why)
+	}
+	return err
+}

@@ -1,0 +1,41 @@
+package command
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os/exec"
+)
+
+// noVirtualTime says that a program could not be given virtual time.
+const noVirtualTime = "it cannot be given virtual time: it is linked statically, as Go's programs are, or sets up its own environment"
+
+func find(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if errors.Is(err, exec.ErrDot) {
+		err = nil
+	}
+	return path, err
+}
+
+// supported returns why a command cannot be given virtual time.
+func supported(name string) error {
+	path, err := find(name)
+	if err != nil {
+		return err
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil // a script: what runs it is seen when it runs
+	}
+	defer f.Close()
+	if f.Section(".go.buildinfo") != nil {
+		return fmt.Errorf("%s is a program of Go, which reads clocks past its libraries; want its folder as the lock: see docs/libraries.md", path)
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: %w", path, errNoVirtualTime)
+}
