@@ -2,6 +2,7 @@ package reports_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,21 @@ func TestHoldersOfOneLockOverlapAndThoseOfTwoDoNot(t *testing.T) {
 	require.NoError(t, reports.JSON(&document, []reports.Run{r}))
 	require.Contains(t, document.String(), `"lock":"x"`)
 	require.NotContains(t, document.String(), `"lock":"y"`)
+}
+
+// The requests for y during a's belief expose it. Nobody asks for x meanwhile, so that nothing has been shown of it.
+func TestAVerdictNamesTheLocksThatItWasShownOf(t *testing.T) {
+	asked := func(locks ...string) string {
+		past := strings.Replace(heldBoth, "LOCK", "y", 1) + "\nask acquisition=3 client=a node=redis-1 at=2s"
+		for i, lock := range locks {
+			past += fmt.Sprintf("\nacquisition id=%d client=b lock=%s invoked=6s returned=6.5s outcome=failed"+
+				"\nask acquisition=%d client=b node=redis-1 at=6.2s", 4+i, lock, 4+i)
+		}
+		return textOf(t, []reports.Run{runOf(t, twoLocks, past)}, reports.TextOptions{Width: 200})
+	}
+	require.Regexp(t, `✓ mutual-exclusion +held +exposed once, on y only`, asked())
+	require.Regexp(t, `✓ mutual-exclusion +held +exposed 2 times, on y only`, asked("y"))
+	require.Regexp(t, `✓ mutual-exclusion +held +exposed 2 times\n`, asked("x"))
 }
 
 func TestAClientHasOneColourForAllOfItsLocks(t *testing.T) {

@@ -207,6 +207,20 @@ func (s *Scenario) TakenBy(c *Client) []string {
 	return all
 }
 
+// TakeInOneOrder makes all clients take the locks in the order in which the scenario names them; false if they do so already.
+func (s *Scenario) TakeInOneOrder() (changed bool) {
+	place := func(name string) int {
+		return slices.IndexFunc(s.Named, func(l NamedLock) bool { return l.Name == name })
+	}
+	byPlace := func(a, b string) int { return cmp.Compare(place(a), place(b)) }
+	for i := range s.Clients {
+		if c := &s.Clients[i]; !slices.IsSortedFunc(c.Takes, byPlace) {
+			c.Takes, changed = slices.SortedFunc(slices.Values(c.Takes), byPlace), true
+		}
+	}
+	return changed
+}
+
 // LockNamed returns a client's lock of that name. What the client's own lock says counts before what the named one does.
 func (s *Scenario) LockNamed(c *Client, name string) Lock {
 	l := s.LockOf(c)

@@ -85,6 +85,26 @@ func TestLocksOfClientsThatCannotBePlayedBesideTheScenariosAreRefused(t *testing
 	}
 }
 
+func TestClientProgramsTakeOneLock(t *testing.T) {
+	library := *guestLock(t)
+	all := harness.Options{Locks: locks.Catalogue().With(library)}
+	for _, c := range []struct{ fields, want string }{
+		{"lock: {algorithm: guest}\nlocks: {x: {}, y: {}}\nclients: {a: {}, b: {}}\n", "x.yaml:3:8: locks: the lock guest is a client program, "},
+		{"lock: {algorithm: set-nx-lua}\nlocks: {x: {}, y: {}}\nclients: {a: {}, b: {lock: {algorithm: guest}}}\n",
+			"x.yaml:4:40: clients.b.lock.algorithm: the lock guest is a client program, "},
+		{"lock: {algorithm: set-nx-lua}\nclients: {a: {}, b: {lock: {algorithm: guest}}}\n", ""},
+		{"lock: {algorithm: set-nx-lua}\nlocks: {x: {}, y: {}}\nclients: {a: {}, b: {lock: {algorithm: set-nx-ex-del}}}\n", ""},
+	} {
+		s, err := scenarios.Parse("x.yaml", []byte("name: x\n"+c.fields+"expect: {mutual-exclusion: held}\n"))
+		require.NoError(t, err)
+		if _, err = harness.Compile(s.Cases()[0], all); c.want == "" {
+			require.NoError(t, err, c.fields)
+		} else {
+			require.ErrorContains(t, err, c.want)
+		}
+	}
+}
+
 // TestALibraryAsksOneOfServersThatReplicate if it has a client for them; else it is told which has.
 func TestALibraryAsksOneOfServersThatReplicate(t *testing.T) {
 	catalogued := *guestLock(t)

@@ -267,6 +267,9 @@ func (p *Plan) addClients(o *Options) error {
 			}
 			algorithm = own
 		}
+		if p.Several() && algorithm.Program != nil {
+			return s.Errorf("clients."+c.Name+".lock.algorithm", "%v", takesOne(algorithm))
+		}
 		p.accommodate(algorithm)
 		keeps := algorithm.Keeps || algorithm.Renews || algorithm.Extends && lock.Renew > 0 && c.Late == 0
 		p.keeps = p.keeps || keeps

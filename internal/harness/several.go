@@ -21,9 +21,13 @@ func (p *Plan) nameLocks() error {
 		p.locks = append(p.locks, simulated.Keys{Lock: l.Key, Keys: keysOf(&p.Algorithm, l)})
 	}
 	if p.Algorithm.Program != nil {
-		return s.Errorf("locks", "the lock %s is a client program, which takes one lock: want a lock of the catalogue that is none", p.Algorithm.Name)
+		return s.Errorf("locks", "%v", takesOne(&p.Algorithm))
 	}
 	return nil
+}
+
+func takesOne(a *locks.Algorithm) string {
+	return "the lock " + a.Name + " is a client program, which takes one lock: want a lock of the catalogue that is none"
 }
 
 // takenBy builds the several locks that a client takes; nil if the scenario names none.

@@ -26,9 +26,16 @@ func lock(t *testing.T, name string) locks.Algorithm {
 // plan is that of a situation, with few seeds.
 func plan(s *advise.Situation) advise.Plan {
 	return advise.Plan{
-		File: "my-case.yaml", Text: s.File("my-case"), Situation: s, Locks: locks.Catalogue(), Seeds: long.Pick(10, 20, 200), Jobs: 2,
+		File: "my-case.yaml", Text: textOf(s), Situation: s, Locks: locks.Catalogue(), Seeds: long.Pick(10, 20, 200), Jobs: 2,
 		Other: func(lock string, _ []byte) (string, error) { return "my-case-" + lock + ".yaml", nil },
 	}
+}
+
+func textOf(s *advise.Situation) []byte {
+	if s == nil {
+		return nil
+	}
+	return s.File("my-case")
 }
 
 func found(t *testing.T, p advise.Plan) *advise.Report {
@@ -203,6 +210,38 @@ func TestASafeCaseHasAMargin(t *testing.T) {
 	require.GreaterOrEqual(t, i, 0)
 	require.InDelta(t, 5*time.Second, r.Margins[i].To, float64(150*time.Millisecond))
 	require.Equal(t, "pause", r.Margins[i].Variant)
+}
+
+// Two clients wait for each other until a lease ends: one order is the remedy. Where they have it, and are only slow, it is none.
+func TestOneOrderOfLocksIsAdvisedWhereThereAreTwo(t *testing.T) {
+	text := `
+name: two-orders
+title: Two clients take two locks
+lock: {algorithm: zk-sequential, ttl: 10s}
+locks: {x: {}, z: {}}
+servers: {kind: zookeeper}
+clients:
+  a: {takes: [x, z], between: 1s, work: 500ms}
+  b: {takes: [z, x], between: 1s, start: 500ms, work: 500ms}
+resource: {fencing: none}
+network: {latency: 1ms}
+progress: 5s
+expect: {progress: held}
+`
+	advised := func(text string) *advise.Report {
+		p := plan(nil)
+		p.Text = []byte(text)
+		return found(t, p)
+	}
+	order := one(t, advised(text), "order")
+	require.Equal(t, advise.Holds, order.Grade)
+	require.Equal(t, []scenarios.Change{{Path: "clients.b.takes", Value: "[x, z]"}}, order.Trial.Changes)
+
+	slow := strings.NewReplacer("[z, x]", "[x, z]", "work: 500ms", "work: 7s").Replace(text)
+	r := advised(slow)
+	require.True(t, r.Base.Violated())
+	require.Empty(t, of(r, "order"))
+	require.NotContains(t, useless(r), "order")
 }
 
 // The master is lost before its replica has heard of the lock. No time to live helps, nor do clients that heed deadlines; a resource that

@@ -61,7 +61,7 @@ func Defences(runner *harness.Runner, c scenarios.Case, was *harness.Result, p c
 		d.renewal(&a, list)
 		d.listed(list, remedy.Persistence, remedy.MinReplicas)
 	}
-	d.listed(list, remedy.Mistake, remedy.Fencing)
+	d.listed(list, remedy.Mistake, remedy.Order, remedy.Fencing)
 	return d.found, !d.over
 }
 

@@ -1,7 +1,6 @@
 package minimal
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -248,27 +247,13 @@ func (r *reducer) mistaken() string {
 			mistakes = "it passes its fencing token on to a job that writes after Unlock; clients that write before it keep the property"
 		}
 	}
-	if r.seen.violation.Kind == checker.DeadlockKind && inOneOrder(s) {
+	if r.seen.violation.Kind == checker.DeadlockKind && s.TakeInOneOrder() {
 		mistakes = "its clients take locks in different orders; clients that take them in one order keep the property"
 	}
 	if mistakes == "" || !r.keeps(s) {
 		return ""
 	}
 	return mistakes
-}
-
-// inOneOrder makes the clients of a scenario take its locks in the order in which it names them; false if they do so already.
-func inOneOrder(s *scenarios.Scenario) (changed bool) {
-	place := func(name string) int {
-		return slices.IndexFunc(s.Named, func(l scenarios.NamedLock) bool { return l.Name == name })
-	}
-	byPlace := func(a, b string) int { return cmp.Compare(place(a), place(b)) }
-	for i := range s.Clients {
-		if c := &s.Clients[i]; !slices.IsSortedFunc(c.Takes, byPlace) {
-			c.Takes, changed = slices.SortedFunc(slices.Values(c.Takes), byPlace), true
-		}
-	}
-	return changed
 }
 
 // keeps reports whether the property is kept in another scenario, in which every fault happens.

@@ -55,6 +55,9 @@ func Of(p *profile.Profile, c scenarios.Case, o harness.Options, ours bool) (Mod
 	if err := p.Require(fields...); err != nil {
 		return Model{}, err
 	}
+	if len(c.Scenario.Named) > 1 {
+		return Model{}, c.Scenario.Errorf("locks", "odds are those of one acquisition of one lock: want a scenario with one")
+	}
 	s := parameter.Clone(c.Scenario)
 	s.Until, s.Expect, s.Measures = 0, nil, nil
 	c.Scenario = s

@@ -57,3 +57,19 @@ func TestNoDriftIsSaidByNone(t *testing.T) {
 	require.Empty(t, under(t, "false", "none", "{of: all, drift: none, steps: none}").Drifts)
 	require.Len(t, under(t, "false", "none", "{of: all, drift: 20ppm}").Drifts, 1)
 }
+
+// TestOddsAreOfOneLock, since an acquisition of several is none of one of them.
+func TestOddsAreOfOneLock(t *testing.T) {
+	p, err := profile.Read("p.yaml", []byte("title: t\nacquisitions: 1/s\npauses: none\ncuts: none\ncrashes: none\nfailovers: none\n"+
+		"clocks: none\ncauses: none\n"), nil)
+	require.NoError(t, err)
+	for named, refused := range map[string]bool{"{x: {}}": false, "{x: {}, z: {}}": true} {
+		s, err := scenarios.Parse("x.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua}\nlocks: "+named+"\nclients: {a: {}, b: {}}\n"))
+		require.NoError(t, err)
+		if _, err = Of(p, s.Cases()[0], harness.Options{}, false); refused {
+			require.EqualError(t, err, "x.yaml:3:8: locks: odds are those of one acquisition of one lock: want a scenario with one")
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ package remedy
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -19,6 +20,7 @@ type Kind string
 const (
 	Mistake     Kind = "application" // an application that does what the scenario has it do wrong
 	Renewal     Kind = "renew"
+	Order       Kind = "order"
 	Style       Kind = "style"
 	Fencing     Kind = "fencing"
 	Guard       Kind = "guard"
@@ -39,7 +41,7 @@ type Remedy struct {
 
 // Of lists what can be changed in a scenario that is played with a lock, in a style and a fencing mode.
 func Of(s *scenarios.Scenario, lock *locks.Algorithm, style history.Style, mode history.Fencing) []Remedy {
-	return slices.Concat(mistakes(s), renewal(s, lock), styles(s, style), Modes(s, lock, mode), servers(s))
+	return slices.Concat(mistakes(s), renewal(s, lock), order(s), styles(s, style), Modes(s, lock, mode), servers(s))
 }
 
 // set is the change of one field.
@@ -80,6 +82,22 @@ func renewal(s *scenarios.Scenario, lock *locks.Algorithm) []Remedy {
 		Kind: Renewal, Brief: "renewals every", Size: every, What: "renewing the lease every third of it, with the lock's own means",
 		Changes: set("lock.renew", scenarios.Brief(every)),
 	}}
+}
+
+// order has the clients take several locks in one order.
+func order(s *scenarios.Scenario) []Remedy {
+	ordered := *s
+	ordered.Clients = slices.Clone(s.Clients)
+	if !ordered.TakeInOneOrder() {
+		return nil
+	}
+	x := Remedy{Kind: Order, Brief: "one order of locks for all clients", What: "taking the locks in one order, the same for all clients"}
+	for i := range s.Clients {
+		if c := &ordered.Clients[i]; !slices.Equal(c.Takes, s.Clients[i].Takes) {
+			x.Changes = append(x.Changes, set("clients."+c.Name+".takes", "["+strings.Join(c.Takes, ", ")+"]")...)
+		}
+	}
+	return []Remedy{x}
 }
 
 // styles are those in which clients end their belief earlier.

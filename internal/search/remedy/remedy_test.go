@@ -57,3 +57,13 @@ servers: {kind: zookeeper}
 clients: {a: {work: 1s}}
 `, history.Careful, history.Unfenced), "data on the lock's servers")
 }
+
+// TestTheOrderOfLocksIsARemedyWhereThereAreTwo orders, and not where clients take them in one.
+func TestTheOrderOfLocksIsARemedyWhereThereAreTwo(t *testing.T) {
+	const text, one = `
+lock: {algorithm: set-nx-lua}
+locks: {x: {}, y: {}, z: {}}
+clients: {a: {takes: [x, z]}, b: {}, c: {takes: `, "one order of locks for all clients"
+	require.Contains(t, listed(t, text+"[z, y]}}", history.Careless, history.Unfenced), one)
+	require.NotContains(t, listed(t, text+"[y, z]}}", history.Careless, history.Unfenced), one)
+}

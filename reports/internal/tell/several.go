@@ -67,18 +67,32 @@ func inDeadlock(r *model.Run) string {
 	return ""
 }
 
-// of names the locks of which a property has some verdict, where there are several: " of x and y".
-func ofLocks(r *model.Run, p checker.Property, v checker.Verdict) string {
+// having lists the locks of which a property has some verdict, where there are several.
+func having(r *model.Run, p checker.Property, v checker.Verdict) []string {
 	var names []string
 	for i := range r.Report.Locks {
 		if l := &r.Report.Locks[i]; l.Verdicts[p] == v {
 			names = append(names, l.Name)
 		}
 	}
+	return names
+}
+
+// ofLocks names them: " of x and y".
+func ofLocks(r *model.Run, p checker.Property, v checker.Verdict) string {
+	names := having(r, p, v)
 	if len(names) == 0 {
 		return ""
 	}
 	return " of " + wording.Listing(names)
+}
+
+// onlyOn names them if other locks do not have the verdict: what has been shown of one lock says nothing of another.
+func onlyOn(r *model.Run, p checker.Property, v checker.Verdict) string {
+	if names := having(r, p, v); len(names) > 0 && len(names) < len(r.Report.Locks) {
+		return ", on " + wording.Listing(names) + " only"
+	}
+	return ""
 }
 
 // terms say for how long the locks of a scenario are granted: all alike, or each by its name.

@@ -54,7 +54,7 @@ func Note(r *model.Run, p checker.Property, v checker.Verdict) string {
 	case checker.NotSeen:
 		return "exposed " + times(r.Report.Dangers[p]) + " in this run"
 	case checker.Held:
-		return "exposed " + times(r.Report.Dangers[p]) + noteOfMargin(r, p)
+		return "exposed " + times(r.Report.Dangers[p]) + onlyOn(r, p, v) + noteOfMargin(r, p)
 	case checker.Vacuous:
 		return "never exposed"
 	case checker.Violated:
