@@ -351,7 +351,7 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 func (t *narrator) accesses(a *history.Access) {
 	who, without := t.v.Holder(a.Acquisition, a.Client), ""
 	if t.v.History.Passed(a) && t.v.Run.Log == nil {
-		who = "a job with " + who + "'s token"
+		who += "'s job"
 	}
 	if t.v.History.Tokenless(a) && t.v.History.Fencing.NeedsToken() {
 		without = " without its token"
