@@ -21,6 +21,7 @@ func Command(ctx context.Context, argv []string) (locks.Algorithm, error) {
 		return locks.Algorithm{}, err
 	}
 	lock, err := parse(nil)
+	lock.Authority = locks.Majority // of one server, too
 	for _, name := range argv {
 		info, failed := os.Stat(name)
 		if failed != nil || !info.Mode().IsRegular() || info.Size() > mostSource {
