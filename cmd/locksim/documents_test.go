@@ -72,6 +72,11 @@ func TestCommandsInDocumentsExist(t *testing.T) {
 	cancel()
 	for _, command := range commands {
 		args := asTyped(strings.ReplaceAll(command, "locksim/*.yaml", "my-story.yaml"))
+		if i := slices.Index(args, "--"); i >= 0 {
+			if _, err := exec.LookPath(args[i+1]); err != nil {
+				continue
+			}
+		}
 		code, _, stderr := locksim(over, args...)
 		require.Contains(t, []int{exitOK, exitInterrupted}, code, "%s: %s", command, stderr)
 	}

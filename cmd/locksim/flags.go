@@ -21,12 +21,17 @@ func newFlags(name string) *flag.FlagSet {
 	return fs
 }
 
-// parse reads the call's flags, and returns its other arguments.
+// parse reads the call's flags, and returns its other arguments. What follows "--" is a program if a name precedes it and the
+// subcommand plays programs, and names otherwise.
 func (c *call) parse(fs *flag.FlagSet) (names []string, err error) {
 	if c.env.flags != nil {
 		c.env.flags(fs)
 	}
-	return parseFlags(fs, c.args)
+	names, err = parseFlags(fs, c.args)
+	if len(names) == 0 || !c.plays {
+		names, c.argv = append(names, c.argv...), nil
+	}
+	return names, err
 }
 
 // parseFlags reads flags wherever they stand, and returns the other arguments.

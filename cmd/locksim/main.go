@@ -94,7 +94,8 @@ type call struct {
 	ctx    context.Context
 	name   string // of the subcommand
 	args   []string
-	argv   []string // a program and its arguments, which stand behind "--"
+	argv   []string // what stands behind "--": a program and its arguments, or names
+	plays  bool     // the subcommand plays programs
 	env    env
 	stdout io.Writer
 	stderr io.Writer
@@ -122,9 +123,10 @@ func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) 
 		c.args, c.argv = c.args[:i], c.args[i+1:]
 	}
 	for _, cmd := range commands() {
+		c.plays = cmd.plays
 		switch code := 0; {
 		case cmd.name != name:
-		case c.argv != nil && !cmd.plays:
+		case c.argv != nil && !cmd.plays && len(c.argv) > 1 && !strings.HasPrefix(c.argv[0], "-"):
 			return c.fail("%s: it plays no program, but -- is followed by %s", name, asWord(strings.Join(c.argv, " ")))
 		case c.argv != nil && len(c.argv) == 0:
 			return c.fail("%s: no program follows --; want a command, such as -- node client.js", name)

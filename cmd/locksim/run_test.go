@@ -73,8 +73,11 @@ func TestSmallMistakesAreNamed(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("-x.yaml", text, 0o600))
-	_, stdout, _ := locksim(t.Context(), "run", "--variant", "short", "./-x.yaml")
+	_, stdout, _ := locksim(t.Context(), "run", "--variant", "short", "--", "-x.yaml")
 	require.Contains(t, stdout, "reproduce: locksim run ./-x.yaml --variant short")
+	code, _, stderr := locksim(t.Context(), "check", "./-x.yaml", "--", "-y.yaml")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "-y.yaml: no such file")
 }
 
 // full is an output without any room, such as /dev/full.
