@@ -93,12 +93,17 @@ static long direct(long n, long a, long b, long c, long d, long e, long f) {
 
 // Clocks.
 
-static int64_t reading(int clock) {
-	// A program that waits by reading a clock again and again would wait forever: from some number of readings on each one
-	// takes a microsecond.
-	uint32_t n = __atomic_add_fetch(&page->reads, 1, __ATOMIC_RELAXED);
+// shown is what a clock shows. A program that waits by reading a clock again and again would wait forever: from some number of
+// readings on each one takes a microsecond.
+static int64_t shown(int clock) {
+	uint32_t n = __atomic_load_n(&page->reads, __ATOMIC_RELAXED);
 	int64_t more = n > patience ? (int64_t)(n - patience) * 1000 : 0;
 	return __atomic_load_n(clock ? &page->wall : &page->monotonic, __ATOMIC_RELAXED) + more;
+}
+
+static int64_t reading(int clock) {
+	__atomic_add_fetch(&page->reads, 1, __ATOMIC_RELAXED);
+	return shown(clock);
 }
 
 static int virtual_clock(clockid_t id) {
@@ -174,14 +179,14 @@ static long until(int clock, int64_t deadline, int *late, long n, long a, long b
 }
 
 static int64_t from_now(int64_t d) {
-	int64_t now = __atomic_load_n(&page->monotonic, __ATOMIC_RELAXED);
+	int64_t now = shown(0);
 	return d > INT64_MAX - now ? INT64_MAX : now + d;
 }
 
 static long sleeps(int clock, int absolute, const struct timespec *t, struct timespec *left) {
 	if (!t) return -EFAULT;
 	if (t->tv_sec < 0 || t->tv_nsec < 0 || t->tv_nsec >= 1000000000) return -EINVAL;
-	int64_t now = __atomic_load_n(clock ? &page->wall : &page->monotonic, __ATOMIC_RELAXED);
+	int64_t now = shown(clock);
 	int64_t deadline = absolute ? ns(t) : from_now(ns(t));
 	if (absolute ? deadline <= now : ns(t) == 0) return 0;
 	struct slot *s = own();
@@ -189,7 +194,7 @@ static long sleeps(int clock, int absolute, const struct timespec *t, struct tim
 	int late;
 	until(absolute ? clock : 0, deadline, &late, SYS_futex, (long)&s->word, FUTEX_WAIT, 0, 0, 0, 0);
 	if (late) return 0;
-	int64_t over = deadline - __atomic_load_n(&page->monotonic, __ATOMIC_RELAXED);
+	int64_t over = deadline - shown(0);
 	if (left && !absolute) put(left, over > 0 ? over : 0);
 	return -EINTR;
 }
@@ -203,7 +208,7 @@ static long waits_futex(ucontext_t *u) {
 	int64_t deadline = absolute ? ns(t) : from_now(ns(t));
 	if (!absolute && ns(t) == 0)
 		return sys(SYS_futex, ARG(u, 0), op, ARG(u, 2), t, ARG(u, 4), ARG(u, 5));
-	if (absolute && deadline <= __atomic_load_n(clock ? &page->wall : &page->monotonic, __ATOMIC_RELAXED)) {
+	if (absolute && deadline <= shown(clock)) {
 		static const struct timespec never;
 		return sys(SYS_futex, ARG(u, 0), op, ARG(u, 2), &never, ARG(u, 4), ARG(u, 5));
 	}
@@ -283,16 +288,62 @@ static long handles(ucontext_t *u) { // rt_sigaction
 	return sys(SYS_rt_sigaction, ARG(u, 0), to, ARG(u, 2), ARG(u, 3), 0, 0);
 }
 
-static long connects(ucontext_t *u) {
-	struct sockaddr_in to = *(const struct sockaddr_in *)ARG(u, 1);
-	socklen_t size = ARG(u, 2);
-	if (size < sizeof to || to.sin_family != AF_INET) return sys(SYS_connect, ARG(u, 0), ARG(u, 1), size, 0, 0, 0);
+// reroutes puts an address of this machine in place of one of the simulation.
+static void reroutes(uint32_t *address, uint16_t *port) {
 	for (uint32_t i = 0; i < page->routed; i++)
-		if (page->route[i].address == to.sin_addr.s_addr && page->route[i].port == to.sin_port) {
-			to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-			to.sin_port = page->route[i].to;
+		if (page->route[i].address == *address && page->route[i].port == *port) {
+			*address = htonl(INADDR_LOOPBACK);
+			*port = page->route[i].to;
+			return;
 		}
-	return sys(SYS_connect, ARG(u, 0), &to, sizeof to, 0, 0, 0);
+}
+
+static long connects(ucontext_t *u) {
+	union { struct sockaddr_in four; struct sockaddr_in6 six; } to;
+	socklen_t size = ARG(u, 2);
+	const char *from = POINTER(u, 1);
+	for (socklen_t i = 0; i < size && i < sizeof to; i++) ((char *)&to)[i] = from[i];
+	if (size >= sizeof to.four && to.four.sin_family == AF_INET)
+		reroutes(&to.four.sin_addr.s_addr, &to.four.sin_port);
+	else if (size >= sizeof to.six && to.six.sin6_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&to.six.sin6_addr))
+		reroutes(&to.six.sin6_addr.s6_addr32[3], &to.six.sin6_port);
+	else
+		return sys(SYS_connect, ARG(u, 0), from, size, 0, 0, 0);
+	return sys(SYS_connect, ARG(u, 0), &to, size < sizeof to ? size : sizeof to, 0, 0, 0);
+}
+
+// Time limits of sockets (SO_RCVTIMEO): the kernel is not told of them. Reads are looked at only from the first limit on.
+
+enum { sockets = 4096 };
+static int64_t limit[sockets]; // of each file descriptor, in nanoseconds; 0: none
+static int limited;
+static long look_at_reads(void);
+
+static long sets_option(ucontext_t *u) {
+	int fd = ARG(u, 0), option = ARG(u, 2);
+	const struct timeval *t = POINTER(u, 3);
+	if (option == SO_RCVTIMEO && fd >= 0 && fd < sockets && (size_t)ARG(u, 4) >= sizeof *t) {
+		limit[fd] = t->tv_sec * 1000000000L + t->tv_usec * 1000;
+		return limit[fd] && !__atomic_exchange_n(&limited, 1, __ATOMIC_ACQ_REL) ? look_at_reads() : 0;
+	}
+	if (option == SO_SNDTIMEO) return 0; // what is written is taken at once
+	return sys(SYS_setsockopt, fd, ARG(u, 1), option, t, ARG(u, 4), 0);
+}
+
+static long reads(int n, ucontext_t *u) {
+	int fd = ARG(u, 0);
+	if (fd >= 0 && fd < sockets && limit[fd]) {
+		struct pollfd file = {.fd = fd, .events = POLLIN};
+		long r = polls((long)&file, 1, limit[fd], 0);
+		if (r <= 0) return r ? r : -EAGAIN;
+	}
+	return sys(n, ARG(u, 0), ARG(u, 1), ARG(u, 2), ARG(u, 3), ARG(u, 4), ARG(u, 5));
+}
+
+static long closes(ucontext_t *u) {
+	int fd = ARG(u, 0);
+	if (fd >= 0 && fd < sockets) limit[fd] = 0;
+	return sys(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 static long draws(unsigned char *to, size_t n) { // getrandom, by SplitMix64
@@ -341,6 +392,9 @@ static long emulate(int n, ucontext_t *u) {
 	case SYS_rt_sigprocmask: return blocks(u);
 	case SYS_rt_sigaction: return handles(u);
 	case SYS_connect: return connects(u);
+	case SYS_setsockopt: return sets_option(u);
+	case SYS_read: case SYS_readv: case SYS_recvfrom: case SYS_recvmsg: return reads(n, u);
+	case SYS_close: return closes(u);
 	case SYS_getrandom: return draws((unsigned char *)ARG(u, 0), ARG(u, 1));
 	case PROBE: return ++installed;
 	}
@@ -368,11 +422,14 @@ static void woken(int signal) { (void)signal; }
 // a limit behind a pointer
 #define POINTED(n, i) SYSCALL(n, 6), ARGUMENT(i), SAME(0, 0, 2), ARGUMENT_HIGH(i), SAME(0, 1, 0), TRAP, ALLOW
 
+// What comes from the stub passes: where that is is filled in.
+#define BEGIN \
+	LOAD(arch), SAME(ARCH, 1, 0), ALLOW, LOAD(instruction_pointer), SAME(0, 0, 3), \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer) + 4), SAME(0, 0, 1), ALLOW, LOAD(nr)
+
 static struct sock_filter filter[] = {
-	LOAD(arch), SAME(ARCH, 1, 0), ALLOW,
-	LOAD(instruction_pointer), SAME(0, 0, 3), // the stub's, which is filled in
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer) + 4), SAME(0, 0, 1), ALLOW,
-	LOAD(nr),
+	BEGIN,
+	SYSCALL(SYS_setsockopt, 7), ARGUMENT(1), SAME(SOL_SOCKET, 0, 3), ARGUMENT(2), SAME(SO_RCVTIMEO, 2, 0), SAME(SO_SNDTIMEO, 1, 0), ALLOW, TRAP,
 	SYSCALL(SYS_futex, 10), ARGUMENT(1), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, FUTEX_CMD_MASK),
 	SAME(FUTEX_WAIT, 1, 0), SAME(FUTEX_WAIT_BITSET, 0, 4), ARGUMENT(3), SAME(0, 0, 3), ARGUMENT_HIGH(3), SAME(0, 0, 1), ALLOW, TRAP,
 	POINTED(SYS_ppoll, 2), POINTED(SYS_pselect6, 4), LIMITED(SYS_epoll_pwait, 3), POINTED(SYS_epoll_pwait2, 3),
@@ -385,6 +442,20 @@ static struct sock_filter filter[] = {
 #endif
 	ALLOW,
 };
+
+static struct sock_filter of_reads[] = {
+	BEGIN, ALWAYS(SYS_read), ALWAYS(SYS_readv), ALWAYS(SYS_recvfrom), ALWAYS(SYS_recvmsg), ALWAYS(SYS_close), ALLOW,
+};
+
+// install has all threads of the process go through a filter.
+static long install(struct sock_filter *list, unsigned short length) {
+	list[4].k = (uint32_t)STUB_END;
+	list[6].k = (uint32_t)(STUB_END >> 32);
+	struct sock_fprog program = {length, list};
+	return sys(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program, 0, 0, 0);
+}
+
+static long look_at_reads(void) { return install(of_reads, sizeof of_reads / sizeof *of_reads); }
 
 static const char *variable(char **environment, const char *name) {
 	for (; *environment; environment++) {
@@ -423,11 +494,8 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 	sys(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, 0, 8, 0, 0);
 	direct(PROBE, 0, 0, 0, 0, 0, 0);
 	if (!installed) {
-		filter[4].k = (uint32_t)STUB_END;
-		filter[6].k = (uint32_t)(STUB_END >> 32);
-		struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
 		sys(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0);
-		if (sys(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program, 0, 0, 0)) return;
+		if (install(filter, sizeof filter / sizeof *filter)) return;
 	}
 	__atomic_add_fetch(&page->processes, 1, __ATOMIC_RELEASE);
 }

@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,10 +22,10 @@ static long now(clockid_t id) {
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static long begun;
+static long begun, calls;
 #define TOOK(what, result) do { \
 	int r = (result); \
-	printf("%s %ld %d\n", what, now(CLOCK_MONOTONIC) - begun, r); \
+	printf("%s %ld %d%s", what, now(CLOCK_MONOTONIC) - begun, r, ++calls % 4 ? "; " : "\n"); \
 	begun = now(CLOCK_MONOTONIC); \
 } while (0)
 
@@ -85,7 +86,7 @@ int main(void) {
 	if (fork() == 0) {
 		sleep(30);
 		if (write(pipes[1], "x", 1) != 1) return 1;
-		return 7;
+		_exit(7);
 	}
 	TOOK("poll, written to by a child", poll(&file, 1, 60000));
 	int status = 0;
@@ -95,6 +96,14 @@ int main(void) {
 	printf("wall and monotonic clock %ld\n", now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC));
 	while (now(CLOCK_MONOTONIC) < begun + 5) continue;
 	TOOK("reads its clock until it shows more", 0);
+	int pair[2];
+	char byte;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 1;
+	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof tv);
+	TOOK("recv, SO_RCVTIMEO", recv(pair[0], &byte, 1, 0) < 0 && errno == EAGAIN);
+	TOOK("read, SO_RCVTIMEO", read(pair[0], &byte, 1) < 0 && errno == EAGAIN);
+	if (write(pair[1], "y", 1) != 1) return 1;
+	TOOK("read, what is there", read(pair[0], &byte, 1));
 	unsigned char random[4];
 	if (getrandom(random, sizeof random, 0) != sizeof random) return 1;
 	printf("random %02x%02x%02x%02x\n", random[0], random[1], random[2], random[3]);
