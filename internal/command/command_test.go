@@ -112,9 +112,12 @@ func TestAProgramIsPausedAndJudgedLikeAnyLock(t *testing.T) {
 // TestTheSameScheduleGivesTheSameSteps compares digests, in which are all messages and when they were sent: random values are
 // drawn from the seed.
 func TestTheSameScheduleGivesTheSameSteps(t *testing.T) {
-	for _, argv := range languages {
+	for i, argv := range languages {
 		t.Run(argv[0], func(t *testing.T) {
 			t.Parallel()
+			if i > 0 {
+				long.Only(t)
+			}
 			p := plan(t, pausedHolder, built(t, argv)...)
 			seen := map[uint64]int{}
 			for range long.Pick(2, 3, 10) {

@@ -22,9 +22,14 @@ type Assignment struct {
 	Plan     Plan
 }
 
+// version begins an assignment. It is counted up with each change of what the two sides tell each other: a program is built from
+// source that may be newer than the locksim that runs it. It is larger than any name is long, with which older ones began.
+const version = 1000
+
 // Frame encodes the assignment.
 func (a *Assignment) Frame() []byte {
 	var f frame
+	f.number(version)
 	f.text(a.Name)
 	f.number(uint64(len(a.Servers)))
 	for _, address := range a.Servers {
@@ -54,9 +59,12 @@ func (a *Assignment) Frame() []byte {
 	return f
 }
 
-// ParseAssignment is the inverse of Frame.
+// ParseAssignment is the inverse of Frame. It panics if another version has made the frame.
 func ParseAssignment(bytes []byte) Assignment {
 	f := frame(bytes)
+	if f.takeNumber() != version {
+		panic("the program was built from another version of locksim than the one that runs it: build locksim again")
+	}
 	a := Assignment{Name: f.takeText()}
 	for range f.takeNumber() {
 		a.Servers = append(a.Servers, f.takeText())
