@@ -184,9 +184,12 @@ func truths(t testing.TB) (list []truth) {
 	} {
 		same(l.String(), model(t, lease, pauses(rate, l)), pausing(rate, 2, l))
 	}
+	// Where a writes early only damage has a closed form: after the write a waits for the rest of its work, however late the write was,
+	// so that a pause before it makes a hold for longer.
+	unknown := math.NaN()
 	for _, l := range []odds.Law{profile.Pareto(10*time.Millisecond, 1.56), profile.Exponential(800 * time.Millisecond)} {
 		early := strings.Replace(lease, "a: {work: 2s}", "a: {work: 2s, write: 500ms}", 1)
-		add("early write, "+l.String(), model(t, early, pauses(rate, l)), pausing(rate, 2, l), pausing(rate, .5, l))
+		add("early write, "+l.String(), model(t, early, pauses(rate, l)), unknown, pausing(rate, .5, l))
 	}
 	for _, q := range []float64{.0476, .00465, 4.64e-4} {
 		r := -math.Log1p(-q) / exposed
@@ -197,7 +200,7 @@ func truths(t testing.TB) (list []truth) {
 	for _, q := range []float64{.0476} {
 		const held, written = .78, .38
 		r := -math.Log1p(-q) / held
-		add("restarts, early write", model(t, early, restarts(r)), atLeastThree(q), atLeastThree(-math.Expm1(-r*written)))
+		add("restarts, early write", model(t, early, restarts(r)), unknown, atLeastThree(-math.Expm1(-r*written)))
 	}
 	for _, r := range []float64{2e-4, 2e-7, 2e-10} {
 		same("failovers", model(t, replicated, failovers(r)), -math.Expm1(-r*exposed))
@@ -240,9 +243,12 @@ func TestEstimatesAreTrue(t *testing.T) {
 				}
 			}
 			for i, p := range odds.Properties {
+				if math.IsNaN(known[i]) {
+					continue
+				}
 				t.Logf("%s %.4g, covered %d of %d, width %.1f %%", p, known[i], covered[i], repetitions, 100*wide[i])
 				most := 1.0
-				if known[i] < x.holder { // few of the draws do damage
+				if known[i] != x.holder { // few of the draws do damage
 					most = 4
 				}
 				require.Less(t, wide[i], most)
