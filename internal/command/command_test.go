@@ -140,18 +140,18 @@ func TestEveryWaitTakesVirtualTime(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "waits")
 	out, err := exec.Command("cc", "-O1", "-o", file, "testdata/waits.c", "-pthread").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	_, err = play(t, plan(t, alone+"until: 1h\n", file))
-	var unborn *harness.Unborn
-	require.ErrorAs(t, err, &unborn)
+	result, err := play(t, plan(t, alone+"until: 1h\n", file))
+	require.NoError(t, err)
+	require.Len(t, result.History.Exits, 1)
+	exit := result.History.Exits[0]
 	require.Equal(t, `nanosleep 1500 0; usleep 250 0; clock_nanosleep 3000 0; poll 1000 0
 poll 0 0 0; select 2000 0; pselect 1500 0; ppoll 1500 0
 epoll_wait 600000 0; pthread_cond_timedwait 4000 1; pthread_cond_timedwait, signalled 700 0; pthread_join 0 0
 sem_timedwait 5000 -1; poll, written to by a child 30000 1; wait 0 7; system 12000 0
 wall and monotonic clock 1577736800000
 reads its clock until it shows more 5 0; recv, SO_RCVTIMEO 2000 1; read, SO_RCVTIMEO 2000 1; read, what is there 0 1
-random a87d2f59
-setitimer 0 1;`, unborn.Output)
-	require.Equal(t, "exits with status 3", unborn.Text)
+random a87d2f59`, exit.Output)
+	require.Equal(t, "exits with status 3", exit.Text)
 }
 
 func TestProgramsThatCannotBePlayedAreToldWhy(t *testing.T) {
@@ -169,6 +169,7 @@ func TestProgramsThatCannotBePlayedAreToldWhy(t *testing.T) {
 		"another protocol":   {script(connects + "s.sendall(b'hello\\n')\ns.recv(1)"), `it says "hello", which is no line of the protocol`},
 		"another word":       {script(connects + "s.sendall(b'{\"word\":\"acquired\"}\\n')\ns.recv(1)"), `it says "acquired" where "ready" is expected`},
 		"an unknown field":   {script(connects + "s.sendall(b'{\"word\":\"ready\",\"kan\":[]}\\n')\ns.recv(1)"), `unknown field "kan"`},
+		"never ready":        {[]string{"sleep", "100000"}, "it has not said ready for 5s: see docs/languages.md"},
 		"killed by a signal": {script("import os\nos.kill(os.getpid(), 9)"), "by the signal killed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,10 +180,28 @@ func TestProgramsThatCannotBePlayedAreToldWhy(t *testing.T) {
 	}
 }
 
-func TestAProgramThatNeverAsksIsNoHolder(t *testing.T) {
-	result, err := play(t, plan(t, alone, "sleep", "100000"))
-	require.NoError(t, err)
-	require.Empty(t, result.History.Acquisitions)
+// TestWhatCannotBeGivenVirtualTimeLeavesARunUnknown has programs do what locksim cannot play, after they have acquired the lock: that is
+// no fault of theirs.
+func TestWhatCannotBeGivenVirtualTimeLeavesARunUnknown(t *testing.T) {
+	for bound, does := range map[string]string{
+		"calls that cannot be given virtual time (setitimer)":   "import signal\ntry: signal.setitimer(signal.ITIMER_REAL, 1)\nexcept OSError: pass",
+		"computing without a wait (10s, by its thread python3)": "while True: pass",
+	} {
+		t.Run(bound, func(t *testing.T) {
+			t.Parallel()
+			if strings.Contains(does, "while") {
+				long.Only(t)
+			}
+			lock := "import sys\nsys.path.insert(0, '../../sdk/python')\nimport locksim\nclass Lock:\n  def __init__(self, c): pass\n" +
+				"  def acquire(self, wait):\n    " + strings.ReplaceAll(does, "\n", "\n    ") + "\n  def release(self): pass\nlocksim.run(Lock)\n"
+			file := filepath.Join(t.TempDir(), "client.py")
+			require.NoError(t, os.WriteFile(file, []byte(lock), 0o600))
+			result, err := play(t, plan(t, alone, "python3", file))
+			require.NoError(t, err)
+			require.Equal(t, bound, result.History.Bound)
+			require.Equal(t, checker.Undecided, result.Report.Verdicts[checker.Survival])
+		})
+	}
 }
 
 func TestCommandsThatCannotHaveVirtualTimeAreRefused(t *testing.T) {
@@ -196,10 +215,9 @@ func TestCommandsThatCannotHaveVirtualTimeAreRefused(t *testing.T) {
 }
 
 func TestNothingIsLeftBehind(t *testing.T) {
-	p := plan(t, alone, "sh", "-c", "sleep 100000 & sleep 100000")
-	_, err := play(t, p)
-	require.NoError(t, err)
-	out, _ := exec.Command("pgrep", "-f", "^sleep 100000$").Output()
+	_, err := play(t, plan(t, alone, "sh", "-c", "sleep 200000 & sleep 200000"))
+	require.ErrorContains(t, err, "it has not said ready")
+	out, _ := exec.Command("pgrep", "-f", "^sleep 200000$").Output()
 	require.Empty(t, string(out))
 }
 

@@ -57,7 +57,11 @@ type slot struct {
 // that has just begun.
 const booted = int64(100_000_000_000_000)
 
-const memoryFile = 319 // memfd_create on amd64
+// memfd_create on amd64, and its flag MFD_CLOEXEC, which package syscall does not have.
+const (
+	memoryFile  = 319
+	closeOnExec = 1
+)
 
 func newPage(seed uint64) (*page, error) {
 	file, err := memory("page", int64(unsafe.Sizeof(layout{})))
@@ -89,6 +93,24 @@ func pathOf(file int) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(),
 
 // processes returns how many processes have been given virtual time.
 func (p *page) processes() uint32 { return atomic.LoadUint32(&p.begun) }
+
+// refusedCall names the system call that the library refused, since it could not be given virtual time: a program may go on without
+// it, but would do something else than it does elsewhere. It is "" if there was none.
+func (p *page) refusedCall() string {
+	n := atomic.LoadUint32(&p.refused)
+	if n == 0 {
+		return ""
+	}
+	if name, known := refusedCalls[n-1]; known {
+		return name
+	}
+	return fmt.Sprintf("number %d", n-1)
+}
+
+var refusedCalls = map[uint32]string{
+	syscall.SYS_TIMERFD_CREATE: "timerfd_create", syscall.SYS_TIMER_CREATE: "timer_create", syscall.SYS_SETITIMER: "setitimer",
+	syscall.SYS_ALARM: "alarm", syscall.SYS_SEMTIMEDOP: "semtimedop", 449: "futex_waitv",
+}
 
 // route has connections to an address go to a port of this machine.
 func (p *page) route(to netip.AddrPort, port uint16) error {
@@ -171,7 +193,7 @@ func memory(name string, size int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	fd, _, code := syscall.Syscall(memoryFile, uintptr(unsafe.Pointer(text)), syscall.O_CLOEXEC>>19&1, 0)
+	fd, _, code := syscall.Syscall(memoryFile, uintptr(unsafe.Pointer(text)), closeOnExec, 0)
 	if code != 0 {
 		return 0, os.NewSyscallError("memfd_create", code)
 	}

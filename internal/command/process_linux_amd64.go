@@ -24,6 +24,7 @@ type process struct {
 	page   *page
 	tree   tree
 	pid    int
+	reaped bool          // its end was waited for
 	exit   *program.Exit // how it ended; nil while it runs
 	output []byte        // what it has written to its standard output and error
 	pipe   int           // the reading end
@@ -123,7 +124,7 @@ func (p *process) spawn(a *workload.Assignment) error {
 func (p *process) end() {
 	if p.pid > 0 {
 		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
-		if p.exit == nil || p.exit.Reason != "" {
+		if !p.reaped { // another process may have its number by now
 			_, _ = syscall.Wait4(p.pid, nil, 0, nil)
 		}
 		p.pid = 0
@@ -193,9 +194,16 @@ func (p *process) left(t *sim.Task) time.Duration {
 func (p *process) exchange(t *sim.Task) {
 	for calm := 0; p.exit == nil && calm < 2; calm++ {
 		p.look(t)
-		if why := p.tree.settle(p.of.ctx); why != "" {
-			p.quit(why)
+		bound := p.tree.settle(p.of.ctx)
+		switch call := p.page.refusedCall(); {
+		case p.of.ctx.Err() != nil:
+			p.quit("interrupted")
 			return
+		case call != "":
+			bound = "calls that cannot be given virtual time (" + call + ")"
+		}
+		if bound != "" { // that is a limit of ours, and no fault of the program's: nothing is known of such a run
+			t.Exceed(bound)
 		}
 		switch {
 		case backlog(), p.collect(t), p.deliver():
@@ -224,6 +232,7 @@ func (p *process) ended() bool {
 	if err != nil || pid != p.pid {
 		return false
 	}
+	p.reaped = true
 	p.exit = &program.Exit{Code: uint32(status.ExitStatus()), Output: string(p.output)}
 	if status.Signaled() {
 		p.exit.Reason = "by the signal " + status.Signal().String()

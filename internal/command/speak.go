@@ -56,9 +56,12 @@ func some(d time.Duration) *float64 {
 	return &ms
 }
 
+// readiness is how long a program may take, in virtual time, until it says that it is ready: time stands still while it starts.
+const readiness = 5 * time.Second
+
 // open waits until the program is ready, and returns its lock.
 func (p *process) open(env *workload.Remote, a *workload.Assignment) (locks.Lock, error) {
-	ready, err := p.hear("ready")
+	ready, err := p.hear("ready", readiness)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +76,9 @@ func (p *process) open(env *workload.Remote, a *workload.Assignment) (locks.Lock
 	return l, nil
 }
 
-// hear waits for what the program says next.
-func (p *process) hear(want string) (line, error) {
-	for {
+// hear waits for what the program says next, for as long as it may take.
+func (p *process) hear(want string, most time.Duration) (line, error) {
+	for wait := most; ; wait = 0 {
 		if len(p.said) > 0 {
 			next := p.said[0]
 			p.said = p.said[1:]
@@ -90,8 +93,12 @@ func (p *process) hear(want string) (line, error) {
 			}
 			p.quit(fmt.Sprintf("it says %q where %q is expected", next.Word, want))
 		}
+		if wait == 0 && most < sim.Forever {
+			p.quit(fmt.Sprintf("it has not said %s for %s: see docs/languages.md", want, most))
+		}
+		p.mustLive()
 		p.heard = sim.Signal{}
-		p.task.Wait(sim.Forever, &p.heard, &p.gone)
+		p.task.Wait(most, &p.heard, &p.gone)
 		p.mustLive()
 	}
 }
@@ -154,7 +161,7 @@ func (l *lock) Acquire(wait time.Duration) (locks.Lease, error) {
 	}
 	l.process.lost = &sim.Signal{}
 	l.process.say(start)
-	got, err := l.process.hear("acquired")
+	got, err := l.process.hear("acquired", sim.Forever)
 	if err != nil {
 		return locks.Lease{}, err
 	}
@@ -180,7 +187,7 @@ func (v *verifier) Verify(locks.Lease) error { return v.do("verify", "held") }
 // do tells the program something to do, and waits until it has.
 func (l *lock) do(word, done string) error {
 	l.process.say(line{Word: word})
-	answer, err := l.process.hear(done)
+	answer, err := l.process.hear(done, sim.Forever)
 	if answer.Word == "refused" {
 		return fmt.Errorf("%w: %s", locks.ErrNotHeld, answer.Why)
 	}

@@ -36,8 +36,8 @@ type thread struct {
 const busy = 10 * time.Second
 
 // settle waits until all threads sleep. Seen asleep twice, without having run in between, each has slept between the first
-// look at all of them and the second: so at one moment all have, and nobody was there to wake them. The result says why that
-// does not come; "" is well.
+// look at all of them and the second: so at one moment all have, and nobody was there to wake them. The result is the bound that
+// was reached before that; "" is well.
 func (t *tree) settle(ctx context.Context) string {
 	begun := time.Now()
 	for n := 0; ; n++ {
@@ -53,7 +53,7 @@ func (t *tree) settle(ctx context.Context) string {
 			time.Sleep(time.Duration(min(n, 200)) * time.Microsecond)
 		}
 		if ctx.Err() != nil {
-			return "interrupted"
+			return ""
 		}
 		if n%64 == 63 && time.Since(begun) > busy {
 			return t.why()
@@ -240,18 +240,18 @@ var limits = map[int]struct {
 	syscall.SYS_CONNECT: {"connect", -1, false}, syscall.SYS_CLOCK_NANOSLEEP: {"clock_nanosleep", 2, false}, syscall.SYS_RT_SIGTIMEDWAIT: {"rt_sigtimedwait", 2, false},
 }
 
-// why names what keeps the program from waiting.
+// why names the bound on what keeps the program from waiting.
 func (t *tree) why() string {
 	t.look()
 	for _, th := range t.threads {
 		if strings.IndexByte("STtZXI", th.state) < 0 {
-			return fmt.Sprintf("its thread %s has computed for %s without waiting for anything", th.name(), busy)
+			return fmt.Sprintf("computing without a wait (%s, by its thread %s)", busy, th.name())
 		}
 	}
 	if th := t.limited(); th != nil {
-		return fmt.Sprintf("its thread %s waits in %s, with a time limit that cannot be made virtual", th.name(), th.call)
+		return fmt.Sprintf("waits that cannot be given virtual time (%s, in its thread %s)", th.call, th.name())
 	}
-	return fmt.Sprintf("it has not come to rest for %s", busy)
+	return fmt.Sprintf("coming to rest (%s)", busy)
 }
 
 func (th *thread) name() string {
