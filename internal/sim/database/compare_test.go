@@ -226,10 +226,13 @@ func playStories(t *testing.T, kind string, start func(*testing.T) sqlServer) {
 			server := start(t)
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			tell := func() string { return annotated(string(text), playSQL(t, server, storyOf(string(text)), false)) }
-			told := tell()
-			for again := 0; told != string(text) && again < 2 && os.Getenv("UPDATE") == ""; again++ {
-				told = tell() // as in compareSQL: a machine under load can be later than a server's time-outs
+			tell := func(again int) string {
+				told, _ := retellSQL(t, server, storyOf(string(text)), false, again)
+				return annotated(string(text), told)
+			}
+			told := tell(0)
+			for again := 1; told != string(text) && again < tellings && os.Getenv("UPDATE") == ""; again++ {
+				told = tell(again)
 			}
 			if os.Getenv("UPDATE") != "" {
 				require.NoError(t, os.WriteFile(file, []byte(told), 0o600))
@@ -289,11 +292,15 @@ func annotated(text string, told []string) string {
 	return b.String()
 }
 
-// compareSQL draws stories until they have as many lines as are wanted. A difference counts if the real server shows it
-// again: a machine under load can be later than a server's time-outs. If a mistake is given, only stories that show it are played.
+// tellings is how often a real server tells a story that differs from the simulated one's before the difference counts: a machine
+// under load can be later than a server's time-outs.
+const tellings = 5
+
+// compareSQL draws stories until they have as many lines as are wanted. A difference counts if the real server shows it in
+// each telling, and in one at least was not late. If a mistake is given, only stories that show it are played.
 func compareSQL(t *testing.T, kind string, server sqlServer, drawn *rapid.Generator[[]string], wanted int, mistake func(string) string) {
 	t.Helper()
-	played, told, again := 0, 0, 0
+	played, told, again, late := 0, 0, 0, 0
 	began := time.Now()
 	for played < wanted {
 		rapid.Check(t, func(t *rapid.T) {
@@ -306,17 +313,24 @@ func compareSQL(t *testing.T, kind string, server sqlServer, drawn *rapid.Genera
 			if mistake != nil && slices.Equal(got, simulateSQL(t, realConfigs[kind], lines, mistake)) {
 				return
 			}
+			want, inTime := retellSQL(t, server, lines, true, 0)
+			for n := 1; n < tellings && !slices.Equal(want, got); n++ {
+				again++
+				was := inTime
+				want, inTime = retellSQL(t, server, lines, true, n)
+				inTime = inTime || was
+			}
 			played += len(lines)
 			told++
-			want := playSQL(t, server, lines, true)
-			if !slices.Equal(want, got) {
-				again++
-				want = playSQL(t, server, lines, true)
+			if !inTime && !slices.Equal(want, got) {
+				late++
+				return
 			}
 			require.Equal(t, strings.Join(want, "\n"), strings.Join(got, "\n"))
 		})
 	}
-	t.Logf("%d lines in %d stories, %d of them told again, %v", played, told, again, time.Since(began))
+	t.Logf("%d lines in %d stories, %d tellings again, %d stories told too late each time, %v", played, told, again, late, time.Since(began))
+	require.LessOrEqual(t, late, told/2, "a machine on which real servers are too late for half of the stories shows nothing")
 }
 
 // cutAtVictim ends a story of MySQL where a deadlock has a victim, see TestDifferencesFromRealDatabasesAreAsTheyAreKnown.
@@ -383,7 +397,7 @@ func TestDifferencesFromRealDatabasesAreAsTheyAreKnown(t *testing.T) {
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			lines := strings.Split(d.story, "\n")
-			require.Equal(t, d.real, lastTold(playSQL(t, server, lines, false)), "the real server")
+			require.Equal(t, d.real, lastTold(playSQL(t, server, lines)), "the real server")
 			require.Equal(t, d.ours, lastTold(simulateSQL(t, realConfigs["mysql"], lines, nil)), "the simulated one")
 		})
 	}

@@ -27,7 +27,9 @@ type realSQL struct {
 	silent  map[int]bool   // those whose client's machine is
 	events  chan sqlEvent
 
-	resolves bool // circles of sessions that wait for each other are waited for to be resolved
+	slept    time.Duration
+	looks    time.Duration // how long PostgreSQL is left to look for a deadlock
+	resolves bool          // circles of sessions that wait for each other are waited for to be resolved
 }
 
 // sqlServer is what differs between real servers.
@@ -55,22 +57,32 @@ type sqlEvent struct {
 }
 
 // playSQL tells a story of a real server.
-func playSQL(t require.TestingT, server sqlServer, lines []string, resolves bool) []string {
+func playSQL(t require.TestingT, server sqlServer, lines []string) []string {
+	log, _ := retellSQL(t, server, lines, false, 0)
+	return log
+}
+
+// retellSQL tells a story of a real server, and whether it was told in time, see sqlInTime. Each time that it is told again it
+// leaves the server more time to look for deadlocks.
+func retellSQL(t require.TestingT, server sqlServer, lines []string, resolves bool, again int) (log []string, inTime bool) {
 	s := &realSQL{
 		sqlTelling: newSQLTelling(), t: t, server: server,
 		clients: make(map[string]*realSQLClient), orphans: make(map[int]string), silent: make(map[int]bool), events: make(chan sqlEvent, 100),
-		resolves: resolves,
+		resolves: resolves, looks: realConfigs["postgres"].DeadlockTimeout * 3 / 2 << (2 * again),
 	}
 	s.connect()
 	defer func() { _ = s.monitor.socket().Close() }()
 	for _, statement := range resetsSQL {
 		s.ask(statement)
 	}
+	began := time.Now()
 	for _, line := range lines {
 		s.act(line)
 		s.settle()
 		s.tell(line)
 	}
+	_, mariadb := s.server.(mariadbServer)
+	inTime = !mariadb || time.Since(began)-s.slept < sqlInTime
 	for _, name := range sortedNames(s.clients) {
 		s.close(name)
 	}
@@ -78,8 +90,12 @@ func playSQL(t require.TestingT, server sqlServer, lines []string, resolves bool
 		_, _ = s.monitor.query(s.server.end(id))
 	}
 	s.settle()
-	return s.log
+	return s.log, inTime
 }
+
+// sqlInTime is how long a story of MariaDB may take, its sleeps apart: a session that waits for a lock looks once a second whether
+// its client is there, see beat.
+const sqlInTime = time.Second / 2
 
 // resetsSQL are the statements that leave the tables as they are when a story begins, see sqlTables.
 var resetsSQL = []string{
@@ -113,7 +129,9 @@ func (s *realSQL) act(line string) {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "sleep":
-		time.Sleep(duration(s.t, rest))
+		d := duration(s.t, rest)
+		time.Sleep(d)
+		s.slept += d
 		for _, name := range sortedNames(s.clients) {
 			if s.clients[name].asked == "" {
 				s.listen(name)
@@ -247,7 +265,7 @@ func (s *realSQL) settle() {
 		case len(s.events) > 0 || !s.allWait(waiting):
 		case looks:
 			looks = false
-			time.Sleep(realConfigs["postgres"].DeadlockTimeout * 3 / 2)
+			time.Sleep(s.looks)
 		default:
 			return
 		}
