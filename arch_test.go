@@ -125,10 +125,14 @@ var arrows = map[string][]string{
 	"reports":                   {"checker", "history", "reports/internal/ci", "reports/internal/document", "reports/internal/export", "reports/internal/layout", "reports/internal/model", "reports/internal/page", "reports/internal/svg", "reports/internal/tell", "reports/internal/text", "reports/internal/timeline", "reports/internal/wording", "scenarios", "trace"},
 	"reports/comparison":        {"internal/search/compare", "reports/internal/svg", "reports/internal/wording"},
 	"internal/ingest":           {"checker", "history", "scenarios", "trace"},
+	"internal/account": {
+		"checker", "internal/harness", "internal/search", "internal/search/future", "internal/search/margin", "internal/search/minimal", "reports",
+	},
 	"cmd/locksim": {
+		"internal/account",
 		"internal/search/advise",
 		"internal/ingest",
-		"internal/search", "internal/search/claims", "internal/search/future", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/odds", "internal/search/parameter", "internal/profile",
+		"internal/search", "internal/search/claims", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/odds", "internal/search/parameter", "internal/profile",
 		"reports", "reports/comparison", "locks/live", "internal/serve", "clients", "internal/replay",
 		"internal/harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},

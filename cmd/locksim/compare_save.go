@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/internal/search/minimal"
@@ -69,7 +70,7 @@ func playExample(r *harness.Runner, e *compare.Counterexample, file string) ([]r
 			return nil, err
 		}
 		run := runOf(plan, result)
-		run.File, run.Needs, run.Causes = file, e.Boundaries(), causes(r, plan, &run)
+		run.File, run.Needs, run.Causes = file, e.Boundaries(), account.Causes(r, plan, &run)
 		runs = append(runs, run)
 	}
 	return runs, nil

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/reports"
@@ -49,7 +50,7 @@ func completeFinding(cx *minimal.Counterexample) (reports.Run, error) {
 			result.Digest, cx.Digest)
 	}
 	run := runOf(plan, result)
-	run.Causes = causes(&r, plan, &run)
+	run.Causes = account.Causes(&r, plan, &run)
 	cx.Scenario.Story = reports.Story(&run, cx.Property)
 	cx.Scenario.Finding = strings.Join(needs(cx), " ")
 	return run, nil

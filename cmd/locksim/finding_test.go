@@ -17,6 +17,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/minimal"
@@ -46,7 +47,7 @@ func playCases(t *testing.T, name string) []reports.Run {
 		result, err := r.Run(plan, s.Seed, true)
 		require.NoError(t, err)
 		run := runOf(plan, result)
-		run.Causes = causes(&r, plan, &run)
+		run.Causes = account.Causes(&r, plan, &run)
 		runs = append(runs, run)
 	}
 	playedCases[name] = runs

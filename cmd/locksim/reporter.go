@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/reports"
 )
 
@@ -31,7 +32,7 @@ func (c *call) reporter(o *runOptions, p *batch) (reporter, destination, error) 
 func (c *call) reporterOn(o *runOptions, p *batch, f format, out *output) reporter {
 	switch f.name {
 	case "json":
-		return &jsonReporter{w: reports.NewJSONWriter(out), margins: o.gathered(c).boundary}
+		return &jsonReporter{w: reports.NewJSONWriter(out), study: o.gathered(c).study}
 	case "junit":
 		return &suiteReporter{batch: p, write: func(s *reports.Suite) error { return s.JUnit(out) }}
 	case "github":
@@ -50,21 +51,21 @@ func (c *call) reporterOn(o *runOptions, p *batch, f format, out *output) report
 
 // jsonReporter writes every run at once.
 type jsonReporter struct {
-	w       *reports.JSONWriter
-	worst   reports.Status
-	margins boundary
+	w     *reports.JSONWriter
+	worst reports.Status
+	study account.Study
 }
 
 func (r *jsonReporter) add(_ int, run reports.Run) error {
 	status, _ := run.Status()
 	r.worst = max(r.worst, status)
-	r.margins.measure(&run)
-	r.margins.foretell(&run, gravest(&run.Report))
+	r.study.Measure(&run)
+	r.study.Foretell(&run, account.Gravest(&run.Report))
 	return r.w.Add(run)
 }
 
 func (r *jsonReporter) close(cut int) error {
-	r.margins.runner.Close()
+	r.study.Close()
 	if cut > 0 {
 		return r.w.CloseInterrupted()
 	}
@@ -96,15 +97,15 @@ func (r *tableReporter) keeps() bool            { return false }
 
 // gathered collects runs for one document, since the runs of a schedule belong together.
 type gathered struct {
-	runs     []reports.Run
-	worst    reports.Status
-	boundary boundary
+	runs  []reports.Run
+	worst reports.Status
+	study account.Study
 }
 
 // gathered has no runs yet. Margins are looked for unless there are very many runs.
 func (o *runOptions) gathered(c *call) gathered {
-	return gathered{boundary: boundary{
-		play: o.play, margins: !bool(o.noMargin) && !bool(o.all) && o.seeds.value == 1 && c.argv == nil, stop: func() bool { return c.ctx.Err() != nil },
+	return gathered{study: account.Study{
+		Play: o.play, Margins: !bool(o.noMargin) && !bool(o.all) && o.seeds.value == 1 && c.argv == nil, Stop: func() bool { return c.ctx.Err() != nil },
 	}}
 }
 
@@ -117,7 +118,7 @@ func (g *gathered) add(_ int, run reports.Run) error {
 
 // told are the runs, with all that is known of them.
 func (g *gathered) told() []reports.Run {
-	g.boundary.fill(g.runs)
+	g.study.Fill(g.runs)
 	return g.runs
 }
 

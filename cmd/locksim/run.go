@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/reports"
@@ -342,14 +343,11 @@ func orStandard(path string) string {
 }
 
 func runOf(p *harness.Plan, r harness.Result) reports.Run {
-	program := clients.IsCommand(&p.Algorithm)
-	if program {
-		r.Report = r.Report.OfProgram()
+	run := account.Of(p, r)
+	if run.Program = clients.IsCommand(&p.Algorithm); run.Program {
+		run.Report = run.Report.OfProgram()
 	}
-	return reports.Run{
-		Case: p.Case, Lock: p.Algorithm.Name, Program: program, Seed: r.Seed, Digest: r.Digest, Steps: r.Steps, Messages: r.Messages,
-		Virtual: r.Virtual, History: r.History, Events: r.Events, Report: r.Report,
-	}
+	return run
 }
 
 func exitCode(s reports.Status) int {

@@ -1,4 +1,4 @@
-package main
+package account
 
 import (
 	"github.com/locksim/locksim/checker"
@@ -7,18 +7,18 @@ import (
 	"github.com/locksim/locksim/reports"
 )
 
-// foretell adds to the first run of a schedule with a violation from when on nothing random would have prevented the gravest one, and
+// Foretell adds to the first run of a schedule with a violation from when on nothing random would have prevented the Gravest one, and
 // what would have, if that is wanted and does not take long.
-func (b *boundary) foretell(r *reports.Run, x *checker.Violation) {
-	if !b.margins || x == nil || sameSchedule(&b.foretold, r) {
+func (b *Study) Foretell(r *reports.Run, x *checker.Violation) {
+	if !b.Margins || x == nil || sameSchedule(&b.foretold, r) {
 		return
 	}
 	b.foretold = *r
-	plan, err := harness.Compile(r.Case, b.play)
+	plan, err := harness.Compile(r.Case, b.Play)
 	if err != nil {
 		return
 	}
-	b.runner.Stop = b.stop
+	b.runner.Stop = b.Stop
 	defer func() { b.runner.Stop = nil }()
 	was := &harness.Result{Seed: r.Seed, Steps: r.Steps, Report: r.Report, History: r.History}
 	fate, ok := future.Of(&b.runner, plan, was, x)
@@ -29,7 +29,7 @@ func (b *boundary) foretell(r *reports.Run, x *checker.Violation) {
 		Property: x.Property, Start: fate.From == future.Start, From: fate.From, To: x.At, Played: fate.Played,
 		Before: fate.Before, Others: fate.Others, Kept: fate.Kept,
 	}
-	defences, ok := future.Defences(&b.runner, r.Case, was, x.Property, b.play)
+	defences, ok := future.Defences(&b.runner, r.Case, was, x.Property, b.Play)
 	r.Fate.Tried = ok
 	for i := range defences {
 		d := &defences[i]

@@ -1,4 +1,7 @@
-package main
+// Package account completes what is reported of a run by what further runs show: the causes of its violation, how much of the
+// scenario it needs, by how much what held held, from when on nothing random would have prevented it, and what would have. Call
+// [Of] for what one run shows by itself, and [Study.Fill] for the rest. All of it is a function of the runs.
+package account
 
 import (
 	"github.com/locksim/locksim/checker"
@@ -20,40 +23,51 @@ const (
 	programRuns = 20
 )
 
-// boundary finds the smallest durations and rates with which runs violate a property, and the smallest changes with which one
-// that held is violated.
-type boundary struct {
-	runner  harness.Runner
-	play    harness.Options
-	margins bool        // they are wanted
-	stop    func() bool // reports whether the search for margins is to end
-	before  reports.Run // whose margins were looked for last
-
-	foretold reports.Run // whose fate was looked for last
-}
-
-// fill adds boundaries to the first run of each schedule with a violation, and causes and margins to each run.
-func (b *boundary) fill(runs []reports.Run) {
-	defer b.runner.Close()
-	for i := range runs {
-		r := &runs[i]
-		b.measure(r)
-		if plan, err := harness.Compile(r.Case, b.play); err == nil {
-			r.Causes = causes(&b.runner, plan, r)
-		}
-		x := gravest(&r.Report)
-		if x == nil || r.Program || i > 0 && sameSchedule(&runs[i-1], r) && gravest(&runs[i-1].Report) != nil {
-			continue
-		}
-		r.Needs = b.needs(r, x)
-		b.foretell(r, x)
+// Of is what a run shows by itself.
+func Of(p *harness.Plan, r harness.Result) reports.Run {
+	return reports.Run{
+		Case: p.Case, Lock: p.Algorithm.Name, Seed: r.Seed, Digest: r.Digest, Steps: r.Steps, Messages: r.Messages,
+		Virtual: r.Virtual, History: r.History, Events: r.Events, Report: r.Report,
 	}
 }
 
-// measure adds to a run by how much properties held, if that is wanted and does not take long. In another fencing mode the same
+// Study plays further runs to find the smallest durations and rates with which runs violate a property, and the smallest changes
+// with which one that held is violated.
+type Study struct {
+	Play    harness.Options
+	Margins bool        // they are wanted
+	Stop    func() bool // reports whether the search for margins is to end; nil: never
+
+	runner   harness.Runner
+	before   reports.Run // whose margins were looked for last
+	foretold reports.Run // whose fate was looked for last
+}
+
+// Close ends what runs have kept open.
+func (b *Study) Close() { b.runner.Close() }
+
+// Fill adds boundaries to the first run of each schedule with a violation, and causes and margins to each run.
+func (b *Study) Fill(runs []reports.Run) {
+	defer b.runner.Close()
+	for i := range runs {
+		r := &runs[i]
+		b.Measure(r)
+		if plan, err := harness.Compile(r.Case, b.Play); err == nil {
+			r.Causes = Causes(&b.runner, plan, r)
+		}
+		x := Gravest(&r.Report)
+		if x == nil || r.Program || i > 0 && sameSchedule(&runs[i-1], r) && Gravest(&runs[i-1].Report) != nil {
+			continue
+		}
+		r.Needs = b.needs(r, x)
+		b.Foretell(r, x)
+	}
+}
+
+// Measure adds to a run by how much properties held, if that is wanted and does not take long. In another fencing mode the same
 // schedule differs in what becomes of the resource, so that nothing else is looked for again.
-func (b *boundary) measure(r *reports.Run) {
-	if !b.margins {
+func (b *Study) Measure(r *reports.Run) {
+	if !b.Margins {
 		return
 	}
 	twin := sameSchedule(&b.before, r)
@@ -64,9 +78,9 @@ func (b *boundary) measure(r *reports.Run) {
 		}
 	}
 	b.before = *r
-	b.runner.Stop = b.stop
+	b.runner.Stop = b.Stop
 	defer func() { b.runner.Stop = nil }()
-	found, ok := margin.Of(&b.runner, r.Case, &harness.Result{Seed: r.Seed, Steps: r.Steps, Report: r.Report}, properties, b.play)
+	found, ok := margin.Of(&b.runner, r.Case, &harness.Result{Seed: r.Seed, Steps: r.Steps, Report: r.Report}, properties, b.Play)
 	if !ok {
 		return
 	}
@@ -86,8 +100,8 @@ func (b *boundary) measure(r *reports.Run) {
 }
 
 // story tells how a property comes to be violated with a margin's change.
-func (b *boundary) story(m *margin.Margin, r *reports.Run) string {
-	plan, err := harness.Compile(m.Case, b.play)
+func (b *Study) story(m *margin.Margin, r *reports.Run) string {
+	plan, err := harness.Compile(m.Case, b.Play)
 	if err != nil {
 		return ""
 	}
@@ -95,13 +109,13 @@ func (b *boundary) story(m *margin.Margin, r *reports.Run) string {
 	if err != nil {
 		return ""
 	}
-	violated := runOf(plan, result)
-	violated.Causes = causes(&b.runner, plan, &violated)
+	violated := Of(plan, result)
+	violated.Causes = Causes(&b.runner, plan, &violated)
 	return reports.Story(&violated, m.Property)
 }
 
-// causes finds the causes of a run's violation by running it without each of them, unless that would take long.
-func causes(r *harness.Runner, plan *harness.Plan, run *reports.Run) []checker.Cause {
+// Causes finds the causes of a run's violation by running it without each of them, unless that would take long.
+func Causes(r *harness.Runner, plan *harness.Plan, run *reports.Run) []checker.Cause {
 	most := boundarySteps / max(run.Steps, 1)
 	if run.Program {
 		most = min(most, programRuns)
@@ -117,12 +131,12 @@ func sameSchedule(a, b *reports.Run) bool {
 	return a.Case.Scenario == b.Case.Scenario && a.Case.Style == b.Case.Style && a.Seed == b.Seed
 }
 
-func (b *boundary) needs(r *reports.Run, x *checker.Violation) []string {
+func (b *Study) needs(r *reports.Run, x *checker.Violation) []string {
 	most := min(boundarySteps/max(r.Steps, 1), boundaryRuns)
 	if most < leastRuns {
 		return nil
 	}
-	v := search.Violation{Case: r.Case, Seed: r.Seed, Property: x.Property, Kind: x.Kind, Options: b.play}
+	v := search.Violation{Case: r.Case, Seed: r.Seed, Property: x.Property, Kind: x.Kind, Options: b.Play}
 	var list []string
 	for _, n := range minimal.Boundary(&b.runner, v, minimal.Options{Runs: most}) {
 		list = append(list, n.Sentence(kept(x.Property)))
@@ -130,8 +144,8 @@ func (b *boundary) needs(r *reports.Run, x *checker.Violation) []string {
 	return list
 }
 
-// gravest is the first violation of the property that matters most: damage, or else the first one there is.
-func gravest(r *checker.Report) *checker.Violation {
+// Gravest is the first violation of the property that matters most: damage, or else the first one there is.
+func Gravest(r *checker.Report) *checker.Violation {
 	if x := search.FirstOf(checker.Resource, r); x != nil {
 		return x
 	}
