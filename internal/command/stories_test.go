@@ -1,0 +1,74 @@
+package command_test
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// story is a named scenario that is played with a program, and what lock the program's library has.
+type story struct {
+	scenario string
+	lock     locks.Algorithm
+	imports  string // what Python needs for it
+	argv     []string
+}
+
+var stories = []story{
+	{"zk-gc-pause", locks.Algorithm{
+		Servers: "zookeeper", Authority: locks.Queue, Identity: "own node", Lease: true, Token: true,
+		Key: func(o locks.Options) string { return "/locks/" + o.Key },
+	}, "kazoo", []string{"/usr/bin/python3", "testdata/zookeeper.py"}},
+}
+
+// TestProgramsHaveTheVerdictsOfTheSimulation plays named scenarios with client libraries of other languages, and with the
+// lock that they name: what is judged comes out the same.
+func TestProgramsHaveTheVerdictsOfTheSimulation(t *testing.T) {
+	for _, story := range stories {
+		t.Run(story.scenario, func(t *testing.T) {
+			t.Parallel()
+			lock := story.lock
+			lock.Program = program(t, story.argv...)
+			if story.imports != "" && exec.Command(story.argv[0], "-c", "import "+story.imports).Run() != nil {
+				t.Skip("the Python library", story.imports, "is not installed")
+			}
+			lock.Name, lock.Title = "program", "a program"
+			s, err := scenarios.Load(story.scenario)
+			require.NoError(t, err)
+			for _, c := range s.Cases() {
+				if c.Style == history.Careless {
+					plays(t, &c, &lock)
+				}
+			}
+		})
+	}
+}
+
+// plays compares the verdicts of a program with those of the scenario's lock.
+func plays(t *testing.T, c *scenarios.Case, lock *locks.Algorithm) {
+	t.Helper()
+	want := verdicts(t, c, harness.Options{})
+	require.Equal(t, checker.Violated, want[checker.MutualExclusion])
+	require.Equal(t, want, verdicts(t, c, harness.Options{Instead: lock}), "%s %s %s", c.Scenario.Name, c.Variant, c.Fencing)
+}
+
+// verdicts returns those on what is about locks rather than about how they release.
+func verdicts(t *testing.T, c *scenarios.Case, o harness.Options) map[checker.Property]checker.Verdict {
+	t.Helper()
+	p, err := harness.Compile(*c, o)
+	require.NoError(t, err)
+	result, err := play(t, p)
+	require.NoError(t, err)
+	found := map[checker.Property]checker.Verdict{}
+	for _, of := range []checker.Property{checker.MutualExclusion, checker.ExclusionAtService, checker.Resource, checker.FencingOrder} {
+		found[of] = result.Report.Verdicts[of]
+	}
+	return found
+}
