@@ -2,7 +2,6 @@ package clients
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/locksim/locksim/internal/command"
@@ -32,10 +31,6 @@ func Command(ctx context.Context, argv []string) (locks.Algorithm, error) {
 			return lock, failed
 		}
 		if a, found, failed := directed(name, string(text)); found {
-			if a.Sentinel || a.Cluster {
-				failed = fmt.Errorf("%s: a program is given an address that leads to the master: it can neither be told where "+
-					"Sentinels are nor where the nodes of a cluster are", name)
-			}
 			lock, err = a, failed
 			break
 		}

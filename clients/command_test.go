@@ -28,7 +28,7 @@ func TestCommandsSayWhatKindOfLockTheyBring(t *testing.T) {
 		"  // locksim:lock authority=majority": {key: "", authority: locks.Majority},
 		"/* locksim:lock servers=zookeeper key=/l/{key} */": {key: "/l/orders", servers: "zookeeper", authority: locks.Queue},
 		"-- locksim:lock authority=all":                     {problem: `client.x:2: //locksim:lock: authority cannot be "all"`},
-		"# locksim:lock sentinel":                           {problem: "an address that leads to the master"},
+		"# locksim:lock sentinel":                           {authority: locks.OneNode},
 	} {
 		file := filepath.Join(t.TempDir(), "client.x")
 		require.NoError(t, os.WriteFile(file, []byte("first line\n"+text+"\nlast line\n"), 0o600))

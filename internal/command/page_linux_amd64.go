@@ -41,8 +41,9 @@ type layout struct {
 	route           [routes]struct {
 		address  [4]byte
 		port, to [2]byte
+		name     [32]byte
 	}
-	_    [4096 - 40 - 8*routes]byte
+	_    [4096 - 40 - 40*routes]byte
 	slot [slots]slot
 }
 
@@ -112,8 +113,8 @@ var refusedCalls = map[uint32]string{
 	syscall.SYS_ALARM: "alarm", syscall.SYS_SEMTIMEDOP: "semtimedop", 449: "futex_waitv",
 }
 
-// route has connections to an address go to a port of this machine.
-func (p *page) route(to netip.AddrPort, port uint16) error {
+// route has connections to an address go to a port of this machine; name is what else that address is called.
+func (p *page) route(to netip.AddrPort, name string, port uint16) error {
 	if p.routed >= routes {
 		return fmt.Errorf("more than %d addresses", routes)
 	}
@@ -121,6 +122,9 @@ func (p *page) route(to netip.AddrPort, port uint16) error {
 	r.address = to.Addr().As4()
 	binary.BigEndian.PutUint16(r.port[:], to.Port())
 	binary.BigEndian.PutUint16(r.to[:], port)
+	if n := copy(r.name[:], name); n == len(r.name) {
+		return fmt.Errorf("the name %s of a server is longer than %d letters", name, n-1)
+	}
 	p.routed++
 	return nil
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"math"
+	"net"
 	"net/netip"
 	"os"
 	"slices"
@@ -61,7 +62,7 @@ func start(of *Program, t *sim.Task, h program.Host, a *workload.Assignment, ran
 		return nil, err
 	}
 	p.look(t)
-	for _, address := range append([]string{""}, a.Servers...) {
+	for _, address := range slices.Compact(slices.Sorted(slices.Values(slices.Concat([]string{""}, a.Servers, h.Told())))) {
 		if err := p.offer(address); err != nil {
 			return nil, err
 		}
@@ -69,7 +70,8 @@ func start(of *Program, t *sim.Task, h program.Host, a *workload.Assignment, ran
 	return p, p.spawn(a)
 }
 
-// offer opens a listener for connections to a server's address in the simulation, and routes the program to it.
+// offer opens a listener for connections to a server's address in the simulation, and routes the program to it. Servers that
+// tell of each other have names for addresses; the program finds an address for each.
 func (p *process) offer(address string) error {
 	fd, port, err := listen()
 	if err != nil {
@@ -79,11 +81,18 @@ func (p *process) offer(address string) error {
 	if address == "" {
 		return nil
 	}
-	to, err := netip.ParseAddrPort(address)
+	if to, err := netip.ParseAddrPort(address); err == nil {
+		return p.page.route(to, "", port)
+	}
+	name, number, err := net.SplitHostPort(address)
 	if err != nil {
 		return err
 	}
-	return p.page.route(to, port)
+	to, err := netip.ParseAddrPort(fmt.Sprintf("10.0.1.%d:%s", 100+len(p.listeners), number))
+	if err != nil {
+		return err
+	}
+	return p.page.route(to, name, port)
 }
 
 // spawn starts the command itself.

@@ -16,7 +16,8 @@ import (
 // what it is to use; then it is told what to do, one thing at a time, and says how that ended. It may say lost at any time.
 //
 //	says    ready      it is there; can lists what its lock can do besides: verify
-//	hears   ready      client, servers, key, ttl_ms; timeout_ms, renew_ms, retry_ms, tries where the scenario has them
+//	hears   ready      client, servers, key, ttl_ms; timeout_ms, renew_ms, retry_ms, tries where the scenario has them; sentinel,
+//	                   what the master is called, if the servers are Sentinels; cluster, if they are nodes of one
 //	hears   start      it is to acquire the lock: wait_ms is for how long at most, 0 is once without waiting, none is forever
 //	says    acquired   value that identifies it, token, and when its lease ends: ttl_ms from now, or until_ms of its wall clock
 //	hears   release    it is to release the lock
@@ -34,6 +35,10 @@ type line struct {
 
 	Client  string   `json:"client,omitempty"`
 	Servers []string `json:"servers,omitempty"`
+
+	Sentinel string `json:"sentinel,omitempty"`
+	Cluster  bool   `json:"cluster,omitempty"`
+
 	Key     string   `json:"key,omitempty"`
 	TTL     *float64 `json:"ttl_ms,omitempty"`
 	Timeout float64  `json:"timeout_ms,omitempty"`
@@ -66,7 +71,7 @@ func (p *process) open(env *workload.Remote, a *workload.Assignment) (locks.Lock
 		return nil, err
 	}
 	p.say(line{
-		Word: "ready", Client: a.Name, Servers: a.Servers, Key: a.Key, TTL: some(a.TTL), Timeout: millis(a.Timeout),
+		Word: "ready", Client: a.Name, Servers: a.Servers, Sentinel: a.Sentinel, Cluster: a.Cluster, Key: a.Key, TTL: some(a.TTL), Timeout: millis(a.Timeout),
 		Renew: millis(a.Renew), Retry: millis(a.Retry.Delay), Tries: a.Retry.Tries,
 	})
 	l := &lock{process: p, clock: env}

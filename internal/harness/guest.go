@@ -199,15 +199,16 @@ func (g *guest) entrance(names []string) simulated.Entrance {
 
 // Resolve returns the server at an address: one that the program was given, or has been told by servers.
 func (g *guest) Resolve(address string) (*sim.Node, wire.Conversation) {
-	e, node := g.entrance(nil), g.Named(address)
-	if i := slices.Index(e.Addresses, address); i >= 0 {
-		node = e.Nodes[i]
+	for _, e := range []simulated.Entrance{g.entrance(nil), g.Front.Told()} {
+		if i := slices.Index(e.Addresses, address); i >= 0 {
+			return e.Nodes[i], g.Talk(g.process.task.Node())
+		}
 	}
-	if node == nil {
-		return nil, nil
-	}
-	return node, g.Talk(g.process.task.Node())
+	return nil, nil
 }
+
+// Told lists the addresses that servers may tell the program of.
+func (g *guest) Told() []string { return g.Front.Told().Addresses }
 
 // refusePrograms refuses what a client program cannot be asked to do.
 func (p *Plan) refusePrograms(a *locks.Algorithm, l *scenarios.Lock, at string) error {

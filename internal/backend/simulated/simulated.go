@@ -69,8 +69,8 @@ type Front interface {
 	Service
 	// Entrance says which addresses a program that brings a lock is given. They may lead elsewhere later.
 	Entrance(*locks.Algorithm) Entrance
-	// Named returns the node at an address that servers tell of themselves, a name and a port; nil if there is none.
-	Named(address string) *sim.Node
+	// Told is the addresses that servers tell of themselves and of each other, names with a port, and the nodes there.
+	Told() Entrance
 	// Talk begins a conversation with a client process on a new connection.
 	Talk(client *sim.Node) wire.Conversation
 	// Stamp sets the origin and the purpose of a request that came in bytes.

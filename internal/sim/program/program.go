@@ -39,6 +39,8 @@ type Host interface {
 	Ask(t *sim.Task, request []byte) (answer []byte)
 	// Resolve returns the node that has an address, and a conversation in its protocol; nil if no node has it.
 	Resolve(address string) (*sim.Node, wire.Conversation)
+	// Told lists the addresses besides those in the assignment that the servers may tell the program of, names with a port.
+	Told() []string
 	// Said is called with the program's writes to its standard output or error.
 	Said(text []byte)
 	// Stamp sets the origin of a request that is about to be sent.

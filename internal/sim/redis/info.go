@@ -188,11 +188,17 @@ func runInfo(s *Store, _ *Peer, _ *command, args []string) {
 		return
 	}
 	text := s.server.Info().String()
+	if s.server.config.Mode == "cluster" {
+		text += clustered
+	}
 	if len(args) > 1 {
 		text = sections(text, args[1:])
 	}
 	s.verbatim(text)
 }
+
+// clustered is what clients look for before they ask a server for a cluster's slots.
+const clustered = "# Cluster\r\ncluster_enabled:1\r\n"
 
 // sections are those of a text that have one of the names. The server's own begins with its version.
 func sections(text string, names []string) string {
@@ -201,6 +207,7 @@ func sections(text string, names []string) string {
 			return strings.EqualFold(name, section) || slices.Contains([]string{"all", "default", "everything"}, strings.ToLower(name))
 		})
 	}
+	text, isClustered := strings.CutSuffix(text, clustered)
 	server, replication, _ := strings.Cut(text, "# Replication")
 	var b strings.Builder
 	if asked("server") {
@@ -208,6 +215,9 @@ func sections(text string, names []string) string {
 	}
 	if asked("replication") {
 		b.WriteString("# Replication" + replication)
+	}
+	if isClustered && asked("cluster") {
+		b.WriteString(clustered)
 	}
 	return b.String()
 }

@@ -57,19 +57,11 @@ func (s *service) sentinelNodes() (nodes []*sim.Node) {
 	return nodes
 }
 
-// Named returns the server or the Sentinel of an address.
-func (s *service) Named(at string) *sim.Node {
-	for _, n := range s.nodes {
-		if address(n, redisPort) == at {
-			return n
-		}
-	}
-	for _, n := range s.sentinelNodes() {
-		if address(n, sentinelPort) == at {
-			return n
-		}
-	}
-	return nil
+// Told is the servers and the Sentinels, by their names.
+func (s *service) Told() simulated.Entrance {
+	e, more := byName(s.nodes, redisPort), byName(s.sentinelNodes(), sentinelPort)
+	e.Addresses, e.Nodes = append(e.Addresses, more.Addresses...), append(slices.Clone(e.Nodes), more.Nodes...)
+	return e
 }
 
 // Talk begins a conversation in RESP.

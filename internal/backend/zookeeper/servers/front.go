@@ -17,8 +17,8 @@ func (s *service) Entrance(*locks.Algorithm) simulated.Entrance {
 	return simulated.Numbered(s.Servers(), clientPort)
 }
 
-// Named returns nil: servers tell clients of no addresses.
-func (*service) Named(string) *sim.Node { return nil }
+// Told is empty: servers tell clients of no addresses.
+func (*service) Told() simulated.Entrance { return simulated.Entrance{} }
 
 // Talk begins a conversation in the protocol of jute.
 func (s *service) Talk(client *sim.Node) wire.Conversation {

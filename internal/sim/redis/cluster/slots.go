@@ -113,7 +113,11 @@ func (n *Node) cluster(args []string) redis.Reply {
 		return bulk(n.node.Name)
 	case name == "keyslot" && len(args) == 3:
 		return integer(Slot(args[2]))
-	case name == "slots", name == "myid", name == "keyslot":
+	case name == "info" && len(args) == 2:
+		return bulk(n.state())
+	case name == "nodes" && len(args) == 2:
+		return bulk(n.table())
+	case name == "slots", name == "myid", name == "keyslot", name == "info", name == "nodes":
 		return failure("ERR wrong number of arguments for 'cluster|" + name + "' command")
 	default:
 		return failure("ERR unknown subcommand '" + args[1] + "'. Try CLUSTER HELP.")
@@ -135,6 +139,41 @@ func (n *Node) describe() redis.Reply {
 		all.Elems = append(all.Elems, list(entry...))
 	}
 	return all
+}
+
+// state answers CLUSTER INFO, as far as clients read it (genClusterInfoString).
+func (n *Node) state() string {
+	word := map[bool]string{true: "ok", false: "fail"}[n.serving]
+	return fmt.Sprintf("cluster_state:%s\r\ncluster_slots_assigned:%d\r\ncluster_known_nodes:%d\r\ncluster_size:%d\r\n"+
+		"cluster_current_epoch:%d\r\n", word, slotCount, len(n.file.nodes), len(n.file.owners), n.file.epoch)
+}
+
+// table answers CLUSTER NODES: a line for each node (clusterGenNodeDescription). Times are left out, as for a node that has
+// answered all pings.
+func (n *Node) table() string {
+	var b strings.Builder
+	for place, known := range n.file.nodes {
+		name, flags, master, link := n.peers[place].node.Name, "master", "-", "connected"
+		if known.master != none {
+			flags, master = "slave", n.peers[known.master].node.Name
+		}
+		switch {
+		case place == n.me:
+			flags = "myself," + flags
+		case known.failed:
+			flags, link = flags+",fail", "disconnected"
+		case n.peers[place].suspected:
+			flags += ",fail?"
+		}
+		fmt.Fprintf(&b, "%s %s:%d@%d %s %s 0 0 %d %s", name, name, port, port+10000, flags, master, known.epoch, link)
+		for part := range n.file.owners {
+			if first, last := n.bounds(part); n.file.owners[n.shardOf(part)] == place {
+				fmt.Fprintf(&b, " %d-%d", first, last)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 // address is where a node is; for real clients also which it is, and what else there is to know of its address: nothing.

@@ -228,3 +228,22 @@ type bytesOf struct{ raw []byte }
 
 func (c *bytesOf) Deliver(p sim.Payload) { c.raw = p.(*redis.Response).Append(c.raw) }
 func (c *bytesOf) Closed()               {}
+
+// TestNodesTellWhatIsKnownOfTheCluster reads what client libraries read besides the slots.
+func TestNodesTellWhatIsKnownOfTheCluster(t *testing.T) {
+	w := deploy(t, 1, 1, 20*s, 5*s)
+	var before, state, after, info string
+	w.at(2*s, pause("redis-2"))
+	w.client("a", 1, func(c *client) {
+		before, state, info = c.do("CLUSTER", "NODES"), c.do("CLUSTER", "INFO"), c.do("INFO")
+		c.task.Sleep(15 * s)
+		after = c.do("CLUSTER", "NODES")
+	})
+	w.play()
+	require.Contains(t, before, "redis-1 redis-1:6379@16379 myself,master - 0 0 1 connected 0-5460")
+	require.Contains(t, before, "redis-5 redis-5:6379@16379 slave redis-2 0 0 2 connected")
+	require.Contains(t, state, "cluster_state:ok")
+	require.Contains(t, info, "cluster_enabled:1")
+	require.Contains(t, after, "redis-2 redis-2:6379@16379 master,fail - ")
+	require.Regexp(t, `redis-5 redis-5:6379@16379 master - 0 0 \d+ connected 5461-10921`, after)
+}
