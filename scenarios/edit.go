@@ -1,0 +1,258 @@
+package scenarios
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Edit makes changes in the text of a scenario file: the text of each changed value becomes another, and everything else stays as
+// it is, comments among it. The value "null" removes a field or an entry; an entry that is not there is added, at the path
+// "faults.+" or "clients.NAME". It returns [Errors] if the text is no YAML or has no such place; it does not check
+// what the scenario says.
+func Edit(file string, data []byte, list ...Change) ([]byte, error) {
+	for _, c := range list {
+		r := newReader(file)
+		root := r.load(data, aScenario())
+		if root == nil {
+			return nil, r.problems.within(data).InOrder()
+		}
+		edited, problem := editOne(data, root, c)
+		if problem != nil {
+			return nil, Errors{problem}
+		}
+		if newReader(file).load(edited, aScenario()) == nil {
+			return nil, Errors{{Field: c.Path, Problem: "cannot be set to " + shown(c.Value), Allowed: "a value on one line"}}
+		}
+		data = edited
+	}
+	return data, nil
+}
+
+// editOne makes one change.
+func editOne(data []byte, root *yaml.Node, c Change) ([]byte, *Error) {
+	t, parent, node := text(data), root, root
+	path := steps(c.Path)
+	for i, step := range path {
+		at, err := find(strings.Join(path[:i], "."), node, node, step)
+		if err != nil && (i < len(path)-1 || node.Kind == yaml.ScalarNode) {
+			return nil, err
+		}
+		if parent = node; err != nil || at < 0 {
+			return t.added(parent, step, Change{c.Path, nested(path[i+1:], c.Value)})
+		}
+		node = node.Content[at]
+	}
+	if strings.TrimSpace(c.Value) == "null" {
+		return t.without(parent, node), nil
+	}
+	from, to := t.span(node)
+	return t.spliced(from, to, c.Value), nil
+}
+
+// nested is a value below fields that are not there yet.
+func nested(path []string, value string) string {
+	for i := len(path) - 1; i >= 0 && value != "null"; i-- {
+		if path[i] == "+" {
+			value = "[" + value + "]"
+		} else {
+			value = "{" + path[i] + ": " + value + "}"
+		}
+	}
+	return value
+}
+
+// text is that of a file.
+type text []byte
+
+func (t text) spliced(from, to int, with string) []byte {
+	return bytes.Join([][]byte{t[:from], []byte(with), t[to:]}, nil)
+}
+
+// offset is the place of a line and a column, which both count from 1; columns count characters.
+func (t text) offset(line, column int) int {
+	at := 0
+	for ; line > 1; line-- {
+		at += bytes.IndexByte(t[at:], '\n') + 1
+	}
+	for ; column > 1 && at < len(t); column-- {
+		_, size := utf8.DecodeRune(t[at:])
+		at += size
+	}
+	return at
+}
+
+// lineAt is where the line begins that holds a place; indent is how far its first letter is from there.
+func (t text) lineAt(at int) (begin, indent int) {
+	begin = bytes.LastIndexByte(t[:at], '\n') + 1
+	for begin+indent < len(t) && t[begin+indent] == ' ' {
+		indent++
+	}
+	return begin, indent
+}
+
+// lineEnd is where the line ends that holds a place, its line feed included.
+func (t text) lineEnd(at int) int {
+	if i := bytes.IndexByte(t[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(t)
+}
+
+func isFlow(n *yaml.Node) bool { return n.Style&yaml.FlowStyle != 0 }
+
+// span is where the text of a value begins and ends.
+func (t text) span(n *yaml.Node) (from, to int) {
+	from = t.offset(n.Line, n.Column)
+	switch {
+	case n.Kind != yaml.ScalarNode && isFlow(n):
+		return from, t.closing(from)
+	case n.Kind != yaml.ScalarNode:
+		if len(n.Content) == 0 {
+			return from, from
+		}
+		_, to = t.span(n.Content[len(n.Content)-1])
+		return from, to
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		return from, t.unquoted(from)
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return from, t.block(from)
+	}
+	to = from
+	for _, letter := range []byte(n.Value) { // of a plain value, whose lines are folded to one
+		if letter == ' ' || letter == '\n' {
+			continue
+		}
+		for to < len(t) && (t[to] == ' ' || t[to] == '\n') {
+			to++
+		}
+		to++
+	}
+	return from, min(to, len(t))
+}
+
+// unquoted is the end of the quoted text that begins at a place.
+func (t text) unquoted(at int) int {
+	quote := t[at]
+	for at++; at < len(t); at++ {
+		switch {
+		case t[at] == '\\' && quote == '"':
+			at++
+		case t[at] == quote && quote == '\'' && at+1 < len(t) && t[at+1] == quote:
+			at++
+		case t[at] == quote:
+			return at + 1
+		}
+	}
+	return len(t)
+}
+
+// closing is the end of the bracket that opens at a place.
+func (t text) closing(at int) int {
+	for depth := 0; at < len(t); at++ {
+		switch t[at] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		case '"', '\'':
+			if before := t[at-1]; before == ' ' || before == '{' || before == '[' || before == ',' || before == '\n' {
+				at = t.unquoted(at) - 1
+			}
+		case '#':
+			if t[at-1] == ' ' || t[at-1] == '\n' {
+				at = t.lineEnd(at) - 1
+			}
+		}
+	}
+	return len(t)
+}
+
+// block is the end of the block of lines whose sign, | or >, is at a place: its lines are further in than that of the sign.
+func (t text) block(at int) int {
+	_, outer := t.lineAt(at)
+	end := t.lineEnd(at)
+	for next := end; next < len(t); {
+		_, indent := t.lineAt(next)
+		blank := next+indent >= len(t) || t[next+indent] == '\n'
+		if !blank && indent <= outer {
+			break
+		}
+		next = t.lineEnd(next)
+		if !blank {
+			end = next
+		}
+	}
+	return end - 1
+}
+
+// added adds an entry to a mapping or a list.
+func (t text) added(parent *yaml.Node, name string, c Change) ([]byte, *Error) {
+	entry := name + ": " + c.Value
+	list := parent.Kind == yaml.SequenceNode
+	switch {
+	case strings.TrimSpace(c.Value) == "null":
+		return nil, &Error{Field: c.Path, Problem: "there is nothing to remove", Allowed: "a value"}
+	case list && name != "+":
+		return nil, &Error{Field: c.Path, Problem: fmt.Sprintf("there is no entry %s", shown(name)), Allowed: "+, for a new one"}
+	case list:
+		entry = c.Value
+	}
+	from, to := t.span(parent)
+	if isFlow(parent) {
+		if len(parent.Content) > 0 {
+			entry = ", " + entry
+		}
+		return t.spliced(to-1, to-1, entry), nil
+	}
+	indent := parent.Column - 1
+	if list {
+		entry = "- " + entry
+	}
+	end := t.lineEnd(max(to-1, from))
+	if end > 0 && t[end-1] != '\n' {
+		entry = "\n" + strings.Repeat(" ", indent) + entry
+		return t.spliced(end, end, entry), nil
+	}
+	return t.spliced(end, end, strings.Repeat(" ", indent)+entry+"\n"), nil
+}
+
+// without removes an entry, its key included.
+func (t text) without(parent, node *yaml.Node) []byte {
+	i, first := 0, 0
+	for parent.Content[i] != node {
+		i++
+	}
+	if first = i; parent.Kind == yaml.MappingNode {
+		first--
+	}
+	from := t.offset(parent.Content[first].Line, parent.Content[first].Column)
+	_, to := t.span(node)
+	switch {
+	case isFlow(parent) && i+1 < len(parent.Content):
+		next := parent.Content[i+1]
+		return t.spliced(from, t.offset(next.Line, next.Column), "")
+	case isFlow(parent) && first > 0:
+		_, before := t.span(parent.Content[first-1])
+		return t.spliced(before, to, "")
+	case isFlow(parent):
+		return t.spliced(from, to, "")
+	case len(parent.Content) == i-first+1: // nothing is left
+		begin, empty := t.offset(parent.Line, parent.Column), "{}"
+		if parent.Kind == yaml.SequenceNode {
+			empty = "[]"
+		}
+		return t.spliced(begin, to, empty)
+	}
+	begin, indent := t.lineAt(from)
+	if parent.Kind == yaml.MappingNode && begin+indent < from { // the first of a mapping that is an entry of a list
+		next := parent.Content[i+1]
+		return t.spliced(from, t.offset(next.Line, next.Column), "")
+	}
+	return t.spliced(begin, t.lineEnd(max(to-1, from)), "")
+}

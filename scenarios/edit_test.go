@@ -1,0 +1,174 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+	"pgregory.net/rapid"
+
+	"github.com/locksim/locksim/internal/long"
+)
+
+// treeOf is what a text says, without where.
+func treeOf(t require.TestingT, data []byte) *yaml.Node {
+	r := newReader("x.yaml")
+	root := r.load(data, aScenario())
+	require.NotNil(t, root, "%v\n%s", r.problems, data)
+	return root
+}
+
+func said(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode {
+		return fmt.Sprintf("%q", strings.Join(strings.Fields(n.Value), " "))
+	}
+	var parts []string
+	for _, inner := range n.Content {
+		parts = append(parts, said(inner))
+	}
+	return fmt.Sprintf("%d(%s)", n.Kind, strings.Join(parts, " "))
+}
+
+// places lists the paths to all that stands in a tree, but for the tree itself.
+func places(at string, n *yaml.Node) (list []string) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		for key, value := range pairs(n) {
+			list = append(append(list, join(at, key.Value)), places(join(at, key.Value), value)...)
+		}
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			list = append(append(list, join(at, fmt.Sprint(i))), places(join(at, fmt.Sprint(i)), item)...)
+		}
+	}
+	return list
+}
+
+// sayChanged is what a text would say with a change.
+func sayChanged(t require.TestingT, data []byte, c Change) string {
+	value := raw(c.Value)
+	if c.Value == "null" {
+		value.Tag = "!!null"
+	}
+	root, problem := set("", treeOf(t, data), steps(c.Path), value)
+	require.Nil(t, problem)
+	return said(root)
+}
+
+// TestAnEditChangesOneThing edits every place of every named scenario. What the text then says is what the change makes of it, and
+// every line of the text that the change did not touch is there still. The usual form takes one scenario of ten.
+func TestAnEditChangesOneThing(t *testing.T) {
+	t.Parallel()
+	for i, name := range Names() {
+		if i%long.Pick(20, 10, 1) != 0 {
+			continue
+		}
+		data, err := Text(name)
+		require.NoError(t, err)
+		for _, path := range places("", treeOf(t, data)) {
+			for _, value := range []string{"x1", "null"} {
+				c := Change{path, value}
+				got, err := Edit("x.yaml", data, c)
+				require.NoError(t, err, "%s %s", name, c)
+				require.Equal(t, sayChanged(t, data, c), said(treeOf(t, got)), "%s %s\n%s", name, c, got)
+			}
+		}
+		got, err := Edit("x.yaml", append([]byte("# why\n"), data...), Change{"until", "7s"})
+		require.NoError(t, err)
+		lost := 0
+		for line := range strings.Lines(string(data)) {
+			if !strings.Contains(string(got), line) {
+				lost++
+			}
+		}
+		require.LessOrEqual(t, lost, 1, "%s: lines that the edit need not touch", name)
+		require.Contains(t, string(got), "# why\n")
+	}
+}
+
+func TestEditsAddAndRemoveEntries(t *testing.T) {
+	t.Parallel()
+	const before = `# a lock
+name: x # of the file
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients:
+  a: {work: 1s} # the first
+  b:
+    work: 2s   # slow
+faults:
+  # a collection
+  - name: gc
+    at: 1s
+    pause: a
+    for: 3s
+  - {at: 2s, crash: b}
+seed: 7`
+	for _, c := range []struct {
+		change  string
+		old, by string
+	}{
+		{"faults.gc.for=4.5s", "for: 3s", "for: 4.5s"},
+		{"faults[0].for=4s", "for: 3s", "for: 4s"},
+		{"faults.fault-2.at=9s", "{at: 2s,", "{at: 9s,"},
+		{"faults.fault-2.restart=1s", "crash: b}", "crash: b, restart: 1s}"},
+		{"clients.b.start=1s", "    work: 2s   # slow\n", "    work: 2s   # slow\n    start: 1s\n"},
+		{"clients.c={work: 1s}", "    work: 2s   # slow\n", "    work: 2s   # slow\n  c: {work: 1s}\n"},
+		{"faults.+={at: 4s, pause: b, for: 1s}", "  - {at: 2s, crash: b}\n", "  - {at: 2s, crash: b}\n  - {at: 4s, pause: b, for: 1s}\n"},
+		{"network.latency=5ms", "seed: 7", "seed: 7\nnetwork: {latency: 5ms}\n"},
+		{"resource.fencing=[none]", "seed: 7", "seed: 7\nresource: {fencing: [none]}\n"},
+		{"faults.fault-2=null", "  - {at: 2s, crash: b}\n", ""},
+		{"clients.a=null", "  a: {work: 1s} # the first\n", ""},
+		{"lock.ttl=null", ", ttl: 10s", ""},
+		{"lock.algorithm=null", "algorithm: set-nx-lua, ", ""},
+		{"clients.b.work=null", "work: 2s", "{}"},
+		{"name=y", "name: x ", "name: y "},
+	} {
+		change, ok := ParseChange(c.change)
+		require.True(t, ok)
+		got, err := Edit("x.yaml", []byte(before), change)
+		require.NoError(t, err, c.change)
+		require.Equal(t, strings.Replace(before, c.old, c.by, 1), strings.TrimSuffix(string(got), "\n")+suffix(c.by), c.change)
+	}
+	for change, problem := range map[string]string{
+		"faults.x.for=1s":     "x.yaml",
+		"until=null":          "there is nothing to remove",
+		"lock.algorithm.x=1s": "has no fields",
+		"faults.9={at: 1s}":   "there is no entry",
+		"seed={":              "cannot be set to",
+	} {
+		c, _ := ParseChange(change)
+		_, err := Edit("x.yaml", []byte(before), c)
+		require.Error(t, err, change)
+		if problem != "x.yaml" {
+			require.ErrorContains(t, err, problem, change)
+		}
+	}
+}
+
+// suffix is the line feed that a text ends with to which one was added.
+func suffix(by string) string {
+	if strings.HasPrefix(by, "seed") && strings.HasSuffix(by, "\n") {
+		return "\n"
+	}
+	return ""
+}
+
+func TestNoEditPanics(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		data, err := Text(rapid.SampledFrom(Names()).Draw(t, "scenario"))
+		require.NoError(t, err)
+		path := rapid.SampledFrom(append(places("", treeOf(t, data)), "clients.z.y", "faults.+", "x.y.z")).Draw(t, "path")
+		value := rapid.SampledFrom([]string{"1s", "null", "'it''s'", `"a\"b"`, "{a: [1, 2]}", "[", "a: b", "x # y", "- z", "> \n  u"}).Draw(t, "value")
+		for range 2 { // an edited text can be edited
+			got, err := Edit("x.yaml", data, Change{path, value})
+			if err != nil {
+				return
+			}
+			treeOf(t, got)
+			data = got
+		}
+	})
+}
