@@ -128,8 +128,13 @@ var arrows = map[string][]string{
 	"internal/account": {
 		"checker", "internal/harness", "internal/search", "internal/search/future", "internal/search/margin", "internal/search/minimal", "reports",
 	},
+	"internal/playground": {
+		"checker", "history", "internal/account", "internal/harness", "internal/search", "internal/search/minimal", "internal/search/parameter", "locks",
+		"reports", "scenarios", "sim", "trace",
+	},
+	"internal/playground/wasm": {"internal/playground"},
 	"cmd/locksim": {
-		"internal/account",
+		"internal/account", "internal/playground",
 		"internal/search/advise",
 		"internal/ingest",
 		"internal/search", "internal/search/claims", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/odds", "internal/search/parameter", "internal/profile",

@@ -14,21 +14,28 @@ import (
 )
 
 // toolchain is the go command.
-type toolchain struct{ path string }
+type toolchain struct {
+	path    string
+	browser bool // it builds for browsers, rather than for the system that simulated clients run on
+}
 
 func findGo() (*toolchain, error) {
 	path, err := exec.LookPath("go")
 	if err != nil {
 		return nil, errors.New("clients are built by the Go toolchain, and there is no go command in PATH: see https://go.dev/dl")
 	}
-	return &toolchain{path}, nil
+	return &toolchain{path: path}, nil
 }
 
-// run runs the go command in a folder, for the system that simulated clients run on.
+// run runs the go command in a folder, for the system that it builds for.
 func (g *toolchain) run(ctx context.Context, folder string, args ...string) (out []byte, problems string, err error) {
 	cmd := exec.CommandContext(ctx, g.path, args...)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off")
+	system := "wasip1"
+	if g.browser {
+		system = "js"
+	}
+	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err = cmd.Output()
@@ -116,7 +123,11 @@ func (p *listed) library() string {
 
 // build builds the program in a folder. Without paths in it, it is the same program wherever it is built.
 func (g *toolchain) build(ctx context.Context, folder, file string) error {
-	_, problems, err := g.run(ctx, folder, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-o", file, ".")
+	as := []string{"-buildmode=c-shared"}
+	if g.browser {
+		as = []string{"-ldflags=-s -w"}
+	}
+	_, problems, err := g.run(ctx, folder, append(append([]string{"build"}, as...), "-trimpath", "-buildvcs=false", "-o", file, ".")...)
 	if err == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Edit makes changes in the text of a scenario file: the text of each changed value becomes another, and everything else stays as
-// it is, comments among it. The value "null" removes a field or an entry; an entry that is not there is added, at the path
+// it is, comments among it. The value "null" removes a field or an entry, and the last entry of a list with its list; an entry that is not there is added, at the path
 // "faults.+" or "clients.NAME". It returns [Errors] if the text is no YAML or has no such place; it does not check
 // what the scenario says.
 func Edit(file string, data []byte, list ...Change) ([]byte, error) {
@@ -47,6 +47,9 @@ func editOne(data []byte, root *yaml.Node, c Change) ([]byte, *Error) {
 		node = node.Content[at]
 	}
 	if strings.TrimSpace(c.Value) == "null" {
+		if parent.Kind == yaml.SequenceNode && len(parent.Content) == 1 {
+			return editOne(data, root, Change{strings.Join(path[:len(path)-1], "."), "null"})
+		}
 		return t.without(parent, node), nil
 	}
 	from, to := t.span(node)
@@ -243,11 +246,7 @@ func (t text) without(parent, node *yaml.Node) []byte {
 	case isFlow(parent):
 		return t.spliced(from, to, "")
 	case len(parent.Content) == i-first+1: // nothing is left
-		begin, empty := t.offset(parent.Line, parent.Column), "{}"
-		if parent.Kind == yaml.SequenceNode {
-			empty = "[]"
-		}
-		return t.spliced(begin, to, empty)
+		return t.spliced(t.offset(parent.Line, parent.Column), to, "{}")
 	}
 	begin, indent := t.lineAt(from)
 	if parent.Kind == yaml.MappingNode && begin+indent < from { // the first of a mapping that is an entry of a list

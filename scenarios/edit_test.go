@@ -46,13 +46,25 @@ func places(at string, n *yaml.Node) (list []string) {
 	return list
 }
 
+// at is what stands at a path.
+func at(n *yaml.Node, path []string) *yaml.Node {
+	for i, step := range path {
+		place, _ := find(strings.Join(path[:i], "."), n, n, step)
+		n = n.Content[place]
+	}
+	return n
+}
+
 // sayChanged is what a text would say with a change.
 func sayChanged(t require.TestingT, data []byte, c Change) string {
-	value := raw(c.Value)
+	value, path := raw(c.Value), steps(c.Path)
 	if c.Value == "null" {
 		value.Tag = "!!null"
+		if list := at(treeOf(t, data), path[:len(path)-1]); list.Kind == yaml.SequenceNode && len(list.Content) == 1 {
+			path = path[:len(path)-1]
+		}
 	}
-	root, problem := set("", treeOf(t, data), steps(c.Path), value)
+	root, problem := set("", treeOf(t, data), path, value)
 	require.Nil(t, problem)
 	return said(root)
 }
@@ -119,6 +131,7 @@ seed: 7`
 		{"network.latency=5ms", "seed: 7", "seed: 7\nnetwork: {latency: 5ms}\n"},
 		{"resource.fencing=[none]", "seed: 7", "seed: 7\nresource: {fencing: [none]}\n"},
 		{"faults.fault-2=null", "  - {at: 2s, crash: b}\n", ""},
+		{"faults.gc=null", "  - name: gc\n    at: 1s\n    pause: a\n    for: 3s\n", ""},
 		{"clients.a=null", "  a: {work: 1s} # the first\n", ""},
 		{"lock.ttl=null", ", ttl: 10s", ""},
 		{"lock.algorithm=null", "algorithm: set-nx-lua, ", ""},

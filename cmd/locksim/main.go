@@ -84,7 +84,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		runCommand(), listCommand(), checkCommand(), adviseCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
-		mergeCommand(), measureCommand(), campaignCommand(), judgeCommand(), liveCommand(), replayCommand(), serveCommand(),
+		mergeCommand(), measureCommand(), campaignCommand(), judgeCommand(), liveCommand(), replayCommand(), serveCommand(), playCommand(),
 		versionCommand(), helpCommand(),
 	}
 }

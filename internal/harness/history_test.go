@@ -14,6 +14,9 @@ import (
 	"github.com/locksim/locksim/scenarios"
 )
 
+// playsFile is the output of the plays on real servers, for readers; UPDATE=1 rewrites it.
+const playsFile = "testdata/plays.txt"
+
 // transcribed are scenarios whose observed histories stand in testdata, each for something that the observer does:
 // who made the key, what a release ended, when a grant that nobody confirms is over.
 var transcribed = []string{

@@ -1,3 +1,5 @@
+//go:build !js
+
 package harness_test
 
 import (
@@ -38,9 +40,6 @@ type stage interface {
 	reset()               // connections are reset
 	hold(d time.Duration) // messages are delayed by this long
 }
-
-// playsFile is the output of the plays, for readers; UPDATE=1 rewrites it.
-const playsFile = "testdata/plays.txt"
 
 // TestPortsAreTheSameOnRealServers plays all plays on simulated and on real servers.
 func TestPortsAreTheSameOnRealServers(t *testing.T) {

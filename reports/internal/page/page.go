@@ -10,6 +10,7 @@ import (
 	"errors"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/reports/internal/svg"
@@ -33,14 +34,47 @@ type content struct {
 	Script      template.JS
 	Data        template.JS
 	Picture     template.HTML // what is seen where scripts are off
+	Panel       template.HTML // the playground's above the picture
+	Bench       template.HTML // the playground's below it
+	Opening     template.JS   // what it opens with
 }
+
+// playScript comes behind script where scenarios can be changed.
+var playScript = []string{"engine.js", "play.js"}
+
+// Worker is the script of the playground's workers. It loads wasm_exec.js and locksim.wasm from beside it.
+func Worker() []byte { return []byte(asset("worker.js")) }
 
 // Write writes a page of schedules. The same schedules make the same bytes.
 func Write(w io.Writer, schedules []timeline.Schedule) error {
+	code := joined(script)
+	return write(w, schedules, &content{Policy: policy(code, ""), Style: template.CSS(asset("page.css")), Script: template.JS(code)})
+}
+
+// Opening is what a playground opens with: the text of a scenario file, whose schedules the page shows until the engine is there.
+type Opening struct {
+	Text    string `json:"text"`
+	Variant string `json:"variant"`
+}
+
+// Play writes the page of a playground, in which the scenario can be changed.
+func Play(w io.Writer, schedules []timeline.Schedule, o Opening) error {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	code := joined(append(slices.Clone(script), playScript...))
+	return write(w, schedules, &content{
+		Policy: policy(code, "; worker-src 'self'"),
+		Style:  template.CSS(asset("page.css") + asset("play.css")), Script: template.JS(code),
+		Panel: template.HTML(asset("play.html")), Bench: template.HTML(asset("bench.html")), Opening: template.JS(data),
+	})
+}
+
+func write(w io.Writer, schedules []timeline.Schedule, c *content) error {
 	if len(schedules) == 0 {
 		return errors.New("page: there is no schedule to show")
 	}
-	code := joined()
 	// encoding/json writes <, > and & as escapes, so that nothing in a text can end the element around it.
 	data, err := json.Marshal(schedules)
 	if err != nil {
@@ -51,11 +85,7 @@ func Write(w io.Writer, schedules []timeline.Schedule) error {
 	if err := svg.Write(&picture, first); err != nil {
 		return err
 	}
-	c := content{
-		Title: first.Title, Name: first.Scenario, Policy: policy(code), Style: template.CSS(asset("page.css")),
-		Script: template.JS(code), Data: template.JS(data),
-		Picture: template.HTML(picture.String()),
-	}
+	c.Title, c.Name, c.Data, c.Picture = first.Title, first.Scenario, template.JS(data), template.HTML(picture.String())
 	if c.Title == "" {
 		c.Title = first.Scenario
 	}
@@ -67,7 +97,7 @@ func Write(w io.Writer, schedules []timeline.Schedule) error {
 }
 
 // joined is the script in one piece.
-func joined() string {
+func joined(script []string) string {
 	var b strings.Builder
 	b.WriteString("\"use strict\";\n")
 	for _, name := range script {
@@ -85,9 +115,9 @@ func asset(name string) string {
 }
 
 // policy is the page's content security policy (w3.org/TR/CSP3): it knows the script by its hash, so that no other one
-// could run even if it got into the page. Styles may stand at elements; they can load nothing either.
-func policy(code string) string {
+// could run even if it got into the page; more is what else may be loaded. Styles may stand at elements; they can load nothing either.
+func policy(code, more string) string {
 	sum := sha256.Sum256([]byte(code))
 	return "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+		"'" + more + "; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 }

@@ -26,7 +26,7 @@ const flat = new Set(["dots", "dashes", "past", "future"]); // looks that are li
 class Chart {
   constructor(host, id, on) {
     this.on = on;
-    this.layers = ["back", "bars", "messages", "cursor", "front", "names", "times"].map((name) =>
+    this.layers = ["back", "bars", "messages", "cursor", "front", "names", "times", "grips"].map((name) =>
       svg("g", { class: name }),
     );
     this.clip = svg("rect", { y: 0 });
@@ -38,7 +38,7 @@ class Chart {
       svg("defs", {}, svg("clipPath", { id: `clip-${id}` }, this.clip)),
       ...this.layers,
     );
-    for (const layer of [0, 1, 2, 3, 4]) this.layers[layer].setAttribute("clip-path", `url(#clip-${id})`);
+    for (const layer of [0, 1, 2, 3, 4, 7]) this.layers[layer].setAttribute("clip-path", `url(#clip-${id})`);
     host.append(this.svg);
     listen(this);
   }
@@ -95,6 +95,7 @@ class Chart {
     front.replaceChildren(...this.rows.map((row) => this.marks(row)));
     names.replaceChildren(...this.rows.map((row) => this.name(row)));
     messages.replaceChildren(...this.messages());
+    this.layers[7].replaceChildren(...(this.on.grips?.(this) ?? []));
     this.point();
   }
 

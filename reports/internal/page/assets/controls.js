@@ -95,6 +95,8 @@ function controls(page) {
   $("schedule").value = page.s;
   if (offered !== schedule) {
     offered = schedule;
+    $("schedule").replaceChildren(...scheduleNames().map((name, i) => el("option", { value: i }, name)));
+    $("schedule").value = page.s;
     $("runs").replaceChildren(
       el("legend", {}, "Fencing"),
       ...schedule.runs.map((r) =>
@@ -237,7 +239,6 @@ function restore() {
 
 function start() {
   const press = (id, act) => $(id).addEventListener("click", act);
-  $("schedule").append(...scheduleNames().map((name, i) => el("option", { value: i }, name)));
   $("schedule").addEventListener("change", (e) => {
     page.run = null;
     page.change(page.usual(Number(e.target.value)));
@@ -274,7 +275,7 @@ function start() {
   );
   theme("auto");
   document.addEventListener("keydown", typed);
-  addEventListener("hashchange", restore);
+  addEventListener("hashchange", () => page.reopen?.() || restore());
   new ResizeObserver(() => page.steps && page.change({ width: $("charts").clientWidth - 2 })).observe($("charts"));
   $("app").hidden = $("page-buttons").hidden = false;
   $("static").remove();

@@ -1,6 +1,5 @@
 // The data of the page, and what is computed from them.
 
-const schedules = JSON.parse($("data").textContent);
 const never = 2 ** 62; // trace.Never is larger, whatever a float makes of it
 
 const broken = (m) => m.tone === "amber" || m.tone === "red";
@@ -11,34 +10,38 @@ const home = { belief: 1, node: 1, storage: 1 };
 const nodeOfLane = (lane) => lane.node || (lane.kind === "storage" ? lane.name : "");
 
 // lists replaces missing lists by empty ones.
-const lists = (of, ...names) => {
+function lists(of, ...names) {
   for (const name of names) of[name] ||= [];
-};
+}
 
-for (const schedule of schedules) {
-  lists(schedule, "heading", "settings", "commands", "assumptions", "boundary", "margins");
-  lists(schedule.axis, "stops", "ticks");
-  for (const run of schedule.runs) {
-    lists(run, "lanes", "moments", "messages", "verdicts", "why", "proof", "measures");
-    for (const lane of run.lanes) lists(lane, "bars", "marks", "levels");
-    run.lane = new Map(run.lanes.map((l) => [l.name, l]));
-    run.homes = new Map(run.lanes.filter((l) => home[l.kind]).map((l) => [nodeOfLane(l), l.name]));
-    const clients = new Set([
-      ...run.lanes.filter((l) => l.kind === "belief").map((l) => nodeOfLane(l).split("/")[0]),
-      ...(schedule.more?.clients || []),
-    ]);
-    run.talks = new Set(run.messages.flatMap((m) => [m.from, m.to]));
-    // Servers without lanes of their own are drawn on the lane of their service, which itself sends nothing.
-    const service = run.lanes.find((l) => l.kind === "node" && !run.talks.has(nodeOfLane(l)));
-    const known = [...run.homes.keys(), ...(schedule.more?.clients || [])];
-    if (service) for (const n of run.talks) if (!known.includes(n)) run.homes.set(n, service.name);
-    run.sent = run.messages.toSorted((a, b) => a.sent - b.sent);
-    for (const m of run.messages) {
-      m.lost = m.received > never; // it never arrives, whatever the reason
-      m.answers = m.reply && clients.has(m.to); // what one server passes on to another answers nobody
-      m.fate = m.lost ? fateOf(schedule, run, m) : "arrived";
+// prepared computes what the page needs of each schedule.
+function prepared(list) {
+  for (const schedule of list) {
+    lists(schedule, "heading", "settings", "commands", "assumptions", "boundary", "margins");
+    lists(schedule.axis, "stops", "ticks");
+    for (const run of schedule.runs) {
+      lists(run, "lanes", "moments", "messages", "verdicts", "why", "proof", "measures");
+      for (const lane of run.lanes) lists(lane, "bars", "marks", "levels");
+      run.lane = new Map(run.lanes.map((l) => [l.name, l]));
+      run.homes = new Map(run.lanes.filter((l) => home[l.kind]).map((l) => [nodeOfLane(l), l.name]));
+      const clients = new Set([
+        ...run.lanes.filter((l) => l.kind === "belief").map((l) => nodeOfLane(l).split("/")[0]),
+        ...(schedule.more?.clients || []),
+      ]);
+      run.talks = new Set(run.messages.flatMap((m) => [m.from, m.to]));
+      // Servers without lanes of their own are drawn on the lane of their service, which itself sends nothing.
+      const service = run.lanes.find((l) => l.kind === "node" && !run.talks.has(nodeOfLane(l)));
+      const known = [...run.homes.keys(), ...(schedule.more?.clients || [])];
+      if (service) for (const n of run.talks) if (!known.includes(n)) run.homes.set(n, service.name);
+      run.sent = run.messages.toSorted((a, b) => a.sent - b.sent);
+      for (const m of run.messages) {
+        m.lost = m.received > never; // it never arrives, whatever the reason
+        m.answers = m.reply && clients.has(m.to); // what one server passes on to another answers nobody
+        m.fate = m.lost ? fateOf(schedule, run, m) : "arrived";
+      }
     }
   }
+  return list;
 }
 
 // fateOf says what happened to a message that did not arrive.
@@ -189,3 +192,5 @@ function stateOf(lane, at) {
       .join(", ") || "none",
   );
 }
+
+let schedules = prepared(JSON.parse($("data").textContent));

@@ -19,6 +19,7 @@ function linkOf(page) {
   put("search", page.query, "");
   put("causes", page.causes, false);
   put("lanes", page.all ? "all" : "some", "some");
+  page.link?.(q);
   return `#${q}`;
 }
 

@@ -50,6 +50,25 @@ const page = {
     };
   },
 
+  // load shows other schedules in the same view. While something is dragged the axis stands still, and only the charts are drawn.
+  load(list, axis = null) {
+    schedules = prepared(list);
+    if (axis) for (const s of schedules) s.axis = axis;
+    const { run, twin, hidden, from, to } = this;
+    const usual = this.usual(schedules[this.s] ? this.s : 0);
+    const { runs } = this.schedule;
+    const same = (r) => runs.find((x) => x.fencing === r?.fencing);
+    this.dragging = !!axis;
+    this.run = null;
+    this.change({
+      ...usual,
+      run: same(run) || usual.run,
+      twin: run && !twin ? null : same(twin) || usual.twin,
+      hidden,
+      ...(axis && { from, to }),
+    });
+  },
+
   // change applies a change of the view, computes what depends on it, and draws it.
   change(news) {
     const before = { run: this.run, twin: this.twin, e: this.e };
@@ -87,6 +106,7 @@ const page = {
       arrange(this);
       heading(this);
     }
+    if (this.dragging) return draw(this);
     if (dirty.structure || dirty.list) renderMoments(this);
     draw(this);
     if (dirty.structure || dirty.words) {
@@ -224,6 +244,7 @@ const events = {
   pan: (view, share) => page.pan(view, share),
   zoom: (by, at) => page.zoom(by, at),
   zoomTo: (from, to) => page.zoomTo(from, to),
+  grips: (chart) => page.grips?.(chart),
 };
 const charts = [new Chart($("chart-first"), "first", events), new Chart($("chart-second"), "second", events)];
 

@@ -11,7 +11,7 @@ function listen(chart) {
     };
   };
   chart.svg.addEventListener("pointerdown", (e) => {
-    if (e.button || e.target.closest("text, .badge")) return; // text can be selected, numbers are buttons
+    if (e.button || e.target.closest("text, .badge, .grip")) return; // text can be selected, numbers are buttons
     const { x, y } = place(e);
     if (x < chart.gutter) return;
     drag = { x, y, axis: y < headRoom, from: chart.view.from, to: chart.view.to, x1: x };

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -80,6 +81,7 @@ type options struct {
 type tab struct {
 	*testing.T
 	ctx     context.Context
+	origins []string        // what it may ask for
 	trouble func() []string // what the page has complained of
 }
 
@@ -96,11 +98,21 @@ func open(t *testing.T, schedules []timeline.Schedule, o options) *tab {
 
 func openFile(t *testing.T, path string, o options) *tab {
 	t.Helper()
+	return openAddress(t, "file://"+path, o)
+}
+
+// openAddress opens a page: one that a server of this test serves, or a file, which has no network.
+func openAddress(t *testing.T, address string, o options) *tab {
+	t.Helper()
+	served := strings.HasPrefix(address, "http:")
 	ctx, closeTab := chromedp.NewContext(chromium(t))
 	t.Cleanup(closeTab)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	t.Cleanup(cancel)
-	b := &tab{T: t, ctx: ctx}
+	b := &tab{T: t, ctx: ctx, origins: []string{"file:///", "data:"}}
+	if served {
+		b.origins = []string{address, "data:"}
+	}
 	b.listen()
 	if !o.troubled {
 		t.Cleanup(func() { require.Empty(t, b.trouble()) })
@@ -115,13 +127,13 @@ func openFile(t *testing.T, path string, o options) *tab {
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(o.width, 1000),
 		call(network.Enable, network.EnableParams{}),
 		call(network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-			MatchedNetworkConditions: []*network.Conditions{{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}},
+			MatchedNetworkConditions: []*network.Conditions{{Offline: !served, DownloadThroughput: -1, UploadThroughput: -1}},
 		}),
 		call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 		}),
 		call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: o.scriptOff}),
-		chromedp.Navigate("file://"+path+o.hash)))
+		chromedp.Navigate(address+o.hash)))
 	if !o.scriptOff {
 		b.settle()
 	}
@@ -163,7 +175,7 @@ func (b *tab) listen() {
 		case *log.EventEntryAdded:
 			add("log: " + e.Entry.Text)
 		case *network.EventRequestWillBeSent:
-			if url := e.Request.URL; !strings.HasPrefix(url, "file:///") && !strings.HasPrefix(url, "data:") {
+			if url := e.Request.URL; !slices.ContainsFunc(b.origins, func(o string) bool { return strings.HasPrefix(url, o) }) {
 				add("request: " + url)
 			}
 		case *network.EventLoadingFailed:

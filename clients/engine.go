@@ -1,0 +1,39 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// BuildEngine builds locksim's engine for browsers, as WebAssembly, from the source that has the ready-made clients. It returns
+// it with the script of the Go distribution that starts such a program. Like clients, it is cached.
+func BuildEngine(ctx context.Context) (engine, starter []byte, err error) {
+	tools, err := findGo()
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := home()
+	if err != nil {
+		return nil, nil, err
+	}
+	cache, err := cacheFolder()
+	if err != nil {
+		return nil, nil, err
+	}
+	tools.browser = true
+	root, problems, err := tools.run(ctx, in, "env", "GOROOT")
+	if err != nil {
+		return nil, nil, failed("the Go distribution is not found", problems, err)
+	}
+	starter, err = os.ReadFile(filepath.Join(string(root[:max(len(root)-1, 0)]), "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("the Go distribution has no script that starts WebAssembly: %w", err)
+	}
+	folder := filepath.Join(filepath.Dir(in), "internal", "playground", "wasm")
+	engine, err = tools.program(ctx, folder, cache)
+	use(cache, folder, time.Now())
+	return engine, starter, err
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/internal/playground"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
+)
+
+func playCommand() command {
+	return command{name: "play", summary: "change a scenario in the browser, and see what follows", usage: playUsage, run: runPlay, ends: true}
+}
+
+const playUsage = `usage: locksim play [SCENARIO|FILE] [flags]
+
+Opens a page in the browser on which the scenario (default ` + playground.Opens + `) can be changed: sliders for the lease and for what
+clients do, faults that can be dragged along the time axis, the text of the scenario itself. The engine runs in the page, so that
+verdicts follow at once; it is the same as that of locksim run, with the same digests. Nothing is sent anywhere, and a link
+holds the whole scenario.
+
+It prints the address of the page, and serves it until it is interrupted. The engine is built from locksim's source by the Go
+toolchain when it is used first, which takes a minute.
+
+  --export FOLDER    write the page as files that any web server can serve, instead of serving it
+  --listen ADDRESS   host:port to serve at (default 127.0.0.1:0, where port 0 means any free port)
+  --no-open          do not open the browser
+
+Exit codes: 0 after an interrupt, 2 wrong usage, an invalid scenario, or no engine.
+`
+
+// playOptions are the flags of play.
+type playOptions struct {
+	export, listen string
+	noOpen         boolFlag
+}
+
+func playFlags(o *playOptions) *flag.FlagSet {
+	fs := newFlags("play")
+	fs.StringVar(&o.export, "export", "", "")
+	fs.StringVar(&o.listen, "listen", "127.0.0.1:0", "")
+	fs.Var(&o.noOpen, "no-open", "")
+	return fs
+}
+
+func runPlay(c *call) int {
+	o := &playOptions{}
+	names, err := c.parse(playFlags(o))
+	if errors.Is(err, errHelp) {
+		return c.help("play")
+	}
+	switch {
+	case err != nil:
+	case len(names) > 1:
+		err = fmt.Errorf("one scenario can be played with at a time, but %s were given", counted(len(names), "name"))
+	case len(names) == 0:
+		names = []string{playground.Opens}
+	}
+	if err != nil {
+		return c.wrong(err)
+	}
+	page, err := playPage(names[0])
+	if err != nil {
+		return c.failures(err)
+	}
+	fmt.Fprintln(c.stderr, "locksim: building the engine for the browser; this takes a minute the first time")
+	engine, starter, err := clients.BuildEngine(c.ctx)
+	if c.ctx.Err() != nil {
+		return exitInterrupted
+	}
+	if err != nil {
+		return c.failures(err)
+	}
+	files := map[string][]byte{"index.html": page, "worker.js": reports.PlaygroundWorker(), "wasm_exec.js": starter, "locksim.wasm": engine}
+	if o.export != "" {
+		return c.exportPage(o.export, files)
+	}
+	return c.servePage(o, files)
+}
+
+// playPage is the page with the scenario of a name or a file.
+func playPage(name string) ([]byte, error) {
+	t, err := readText(name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := scenarios.Parse(t.called, t.text); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = playground.WritePage(&b, string(t.text), "")
+	return b.Bytes(), err
+}
+
+func (c *call) exportPage(folder string, files map[string][]byte) int {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return c.failures(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o644); err != nil {
+			return c.failures(err)
+		}
+	}
+	fmt.Fprintf(c.stdout, "%s in %s; any web server can serve them\n", counted(len(files), "file"), folder)
+	return exitOK
+}
+
+// pagePolicy is the policy of the page's workers, which run the engine and load nothing else. The page itself has a stricter one.
+const pagePolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+
+func (c *call) servePage(o *playOptions, files map[string][]byte) int {
+	listener, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return c.wrong(fmt.Errorf("--listen: %w", err))
+	}
+	began := time.Now()
+	server := http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+		if name == "" {
+			name = "index.html"
+		}
+		data, ok := files[name]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if name == "worker.js" {
+			w.Header().Set("Content-Security-Policy", pagePolicy)
+		}
+		w.Header().Set("Cache-Control", "no-cache")
+		http.ServeContent(w, r, name, began, bytes.NewReader(data))
+	})}
+	address := "http://" + listener.Addr().String() + "/"
+	fmt.Fprintln(c.stdout, address)
+	if c.env.answers != nil && !bool(o.noOpen) {
+		openBrowser(address)
+	}
+	stop := context.AfterFunc(c.ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return c.failures(err)
+	}
+	return exitOK
+}
+
+// openBrowser opens an address as the system does. That it cannot is no failure: the address is printed.
+func openBrowser(address string) {
+	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if program == nil {
+		program = []string{"xdg-open"}
+	}
+	cmd := exec.Command(program[0], append(program[1:], address)...)
+	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
+	if cmd.Start() == nil {
+		go func() { _ = cmd.Wait() }()
+	}
+}

@@ -1,0 +1,394 @@
+// Package playground answers what a page asks about a scenario that a reader is changing: how it goes, what can be changed in it
+// and what its text is then, with how many seeds it is violated, by how much it held, and a smaller scenario that shows the same.
+// A page has one [Engine] in each of its workers. Everything that it answers is a function of the request.
+package playground
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/account"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// Request is what a page asks. Do says what: "play", "study" (play, and what further runs show), "edit", "seeds", "smaller",
+// "drops" (the faults that can be dropped on the node Name), "gallery", "open" (the text of the scenario
+// Name) or "picture".
+type Request struct {
+	Do      string `json:"do"`
+	Text    string `json:"text"`              // of the scenario file
+	Name    string `json:"name,omitempty"`    // of a named scenario, for "open"
+	Variant string `json:"variant,omitempty"` // "": the first one
+	Quick   bool   `json:"quick,omitempty"`   // only the first style, with what is drawn of one run
+	Edits   []Edit `json:"edits,omitempty"`
+	First   string `json:"first,omitempty"` // seed, for "seeds"; a decimal or 0x… number, since JSON's are too small
+	Count   int    `json:"count,omitempty"`
+	At      int64  `json:"at,omitempty"` // nanoseconds, for "drops"
+}
+
+// Edit sets a place of the text. If Value is "", it is the number, written as its kind is.
+type Edit struct {
+	Path   string `json:"path"`
+	Value  string `json:"value,omitempty"`
+	Number int64  `json:"number,omitempty"` // nanoseconds, or parts per million
+	Rate   bool   `json:"rate,omitempty"`
+}
+
+// Answer is what a page is told. Only Problems are there if the text has any.
+type Answer struct {
+	Problems  []Problem          `json:"problems,omitempty"`
+	Schedules []reports.Schedule `json:"schedules,omitempty"`
+	Digests   []string           `json:"digests,omitempty"` // of the runs of the schedules, in order
+	Variants  []string           `json:"variants,omitempty"`
+	Variant   string             `json:"variant,omitempty"`
+	Seed      string             `json:"seed,omitempty"`
+	Controls  []Control          `json:"controls,omitempty"`
+	Choices   []Choice           `json:"choices,omitempty"`
+	Faults    []Fault            `json:"faults,omitempty"`
+	Nodes     []Node             `json:"nodes,omitempty"`
+	Text      string             `json:"text,omitempty"`
+	Seeds     string             `json:"seeds,omitempty"` // a letter for each: v violated, h held, ? unknown
+	Drops     []Drop             `json:"drops,omitempty"`
+	Gallery   []Entry            `json:"gallery,omitempty"`
+	Picture   string             `json:"picture,omitempty"` // SVG
+}
+
+// Entry is a named scenario.
+type Entry struct {
+	Name   string `json:"name"`
+	Title  string `json:"title"`
+	Source string `json:"source"`
+	Kind   string `json:"kind"` // of its servers
+}
+
+// Problem is a mistake in the text, or why it cannot be played.
+type Problem struct {
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Field   string `json:"field,omitempty"`
+	Text    string `json:"text"`
+	Allowed string `json:"allowed,omitempty"`
+}
+
+// Engine plays scenarios. It is not safe for concurrent use.
+type Engine struct{ runner harness.Runner }
+
+// Answer answers a request as JSON by an [Answer] as JSON. What cannot be answered is a problem in it; nothing panics but what a
+// lock's own code does.
+func (e *Engine) Answer(request []byte) []byte {
+	var q Request
+	var a *Answer
+	err := json.Unmarshal(request, &q)
+	if err == nil {
+		a, err = e.answer(&q)
+	}
+	if err != nil {
+		a = &Answer{Problems: problemsOf(err)}
+	}
+	out, err := json.Marshal(a)
+	if err != nil {
+		panic(fmt.Sprintf("playground: an answer cannot be written: %v", err))
+	}
+	return out
+}
+
+func (e *Engine) answer(q *Request) (*Answer, error) {
+	switch q.Do {
+	case "play", "study":
+		return e.play(q)
+	case "edit":
+		return edit(q)
+	case "seeds":
+		return e.seeds(q)
+	case "smaller":
+		return e.smaller(q)
+	case "drops":
+		s, err := read(q)
+		if err != nil {
+			return nil, err
+		}
+		return &Answer{Drops: drops(s, q)}, nil
+	case "gallery":
+		return gallery()
+	case "open":
+		text, err := scenarios.Text(q.Name)
+		return &Answer{Text: string(text)}, err
+	case "picture":
+		return e.picture(q)
+	}
+	return nil, fmt.Errorf("there is no request %q", q.Do)
+}
+
+func problemsOf(err error) (list []Problem) {
+	var several scenarios.Errors
+	var one *scenarios.Error
+	switch {
+	case errors.As(err, &several):
+		for _, x := range several {
+			list = append(list, Problem{x.Line, x.Column, x.Field, x.Problem, x.Allowed})
+		}
+	case errors.As(err, &one):
+		list = append(list, Problem{one.Line, one.Column, one.Field, one.Problem, one.Allowed})
+	default:
+		list = append(list, Problem{Text: err.Error()})
+	}
+	return list
+}
+
+// fileName stands in errors for the text that a page shows.
+const fileName = "scenario.yaml"
+
+// read reads the text. Unless it is that of a named scenario, unchanged, what it expects and tells is of another scenario than the
+// one that is played.
+func read(q *Request) (*scenarios.Scenario, error) {
+	s, err := scenarios.Parse(fileName, []byte(q.Text))
+	if err != nil {
+		return nil, err
+	}
+	if own, err := scenarios.Text(s.Name); err == nil && string(own) == q.Text {
+		return s, nil
+	}
+	return unexpecting(s), nil
+}
+
+// unexpecting is a scenario of which nothing is expected.
+func unexpecting(s *scenarios.Scenario) *scenarios.Scenario {
+	out := *s
+	out.Expect, out.Measures, out.Story, out.Claims, out.Finding = scenarios.Expect(nil).OrAny(), nil, "", "", ""
+	out.Variants = nil
+	for _, v := range s.Variants {
+		v.Scenario = unexpecting(v.Scenario)
+		out.Variants = append(out.Variants, v)
+	}
+	return &out
+}
+
+// chosen are the cases of the variant that is asked for.
+func chosen(s *scenarios.Scenario, q *Request) (list []scenarios.Case, variant string) {
+	all := s.Cases()
+	variant = all[0].Variant
+	for _, c := range all {
+		if c.Variant == q.Variant {
+			variant = q.Variant
+		}
+	}
+	for _, c := range all {
+		if c.Variant == variant && (!q.Quick || c.Style == all[0].Style) {
+			list = append(list, c)
+		}
+	}
+	return list, variant
+}
+
+// columns is how wide pictures are.
+const columns = 140
+
+func (e *Engine) play(q *Request) (*Answer, error) {
+	a := &Answer{}
+	if len(q.Edits) > 0 {
+		edited, err := edit(q)
+		if err != nil {
+			return nil, err
+		}
+		a.Text, q.Text = edited.Text, edited.Text
+	}
+	s, err := read(q)
+	if err != nil {
+		return nil, err
+	}
+	cases, variant := chosen(s, q)
+	a.Variant = variant
+	for _, v := range s.Variants {
+		a.Variants = append(a.Variants, v.Name)
+	}
+	var runs []reports.Run
+	for _, c := range cases {
+		plan, err := harness.Compile(c, harness.Options{})
+		if err != nil {
+			return nil, err
+		}
+		result, err := e.runner.Run(plan, c.Scenario.Seed, true)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, account.Of(plan, result))
+		a.Digests = append(a.Digests, fmt.Sprintf("%#x", result.Digest))
+	}
+	if q.Do == "study" {
+		study := account.Study{Margins: true}
+		study.Fill(runs)
+	}
+	a.Schedules = reports.Schedules(runs, columns)
+	played := cases[0].Scenario
+	a.Seed = strconv.FormatUint(played.Seed, 10)
+	a.Controls, a.Choices = controls(played), choices(played)
+	a.Faults, a.Nodes = faults(played, runs[0].History), nodes(played)
+	return a, nil
+}
+
+// most is how many seeds one request plays at most, so that a page can stop soon.
+const most = 1000
+
+// seeds plays consecutive seeds of the first case.
+func (e *Engine) seeds(q *Request) (*Answer, error) {
+	s, err := read(q)
+	if err != nil {
+		return nil, err
+	}
+	first, err := strconv.ParseUint(q.First, 0, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no seed", q.First)
+	}
+	cases, _ := chosen(s, q)
+	plan, err := harness.Compile(cases[0], harness.Options{})
+	if err != nil {
+		return nil, err
+	}
+	letters := make([]byte, 0, most)
+	for i := range uint64(min(q.Count, most)) {
+		r, err := e.runner.Run(plan, first+i, false)
+		if err != nil {
+			return nil, err
+		}
+		letters = append(letters, letterOf(&r.Report))
+	}
+	return &Answer{Seeds: string(letters)}, nil
+}
+
+func letterOf(r *checker.Report) byte {
+	letter := byte('h')
+	for p := range checker.PropertyCount {
+		switch r.Verdicts[p] {
+		case checker.Violated:
+			return 'v'
+		case checker.Undecided:
+			letter = '?'
+		}
+	}
+	return letter
+}
+
+// smallerRuns bounds the work of making a scenario smaller.
+const smallerRuns = 3000
+
+// smaller makes the violation of the first case minimal.
+func (e *Engine) smaller(q *Request) (*Answer, error) {
+	s, err := read(q)
+	if err != nil {
+		return nil, err
+	}
+	cases, _ := chosen(s, q)
+	plan, err := harness.Compile(cases[0], harness.Options{})
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.runner.Run(plan, cases[0].Scenario.Seed, false)
+	if err != nil {
+		return nil, err
+	}
+	x := account.Gravest(&r.Report)
+	if x == nil {
+		return nil, errors.New("nothing is violated, so that there is nothing to make smaller")
+	}
+	v := search.Violation{Case: cases[0], Seed: r.Seed, Property: x.Property, Kind: x.Kind}
+	cx, err := minimal.Reduce(&e.runner, v, minimal.Options{Runs: smallerRuns})
+	if err != nil {
+		return nil, err
+	}
+	return &Answer{Text: string(minimal.File(cx))}, nil
+}
+
+func gallery() (*Answer, error) {
+	all, err := scenarios.All()
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{}
+	for _, s := range all {
+		a.Gallery = append(a.Gallery, Entry{s.Name, s.Title, s.Source, s.Servers.Kind})
+	}
+	return a, nil
+}
+
+// picture draws the first schedule.
+func (e *Engine) picture(q *Request) (*Answer, error) {
+	if q.Text == "" {
+		text, err := scenarios.Text(q.Name)
+		if err != nil {
+			return nil, err
+		}
+		q.Text = string(text)
+	}
+	q.Quick = true
+	a, err := e.play(q)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	err = reports.SVG(&b, &a.Schedules[0])
+	return &Answer{Picture: b.String()}, err
+}
+
+func edit(q *Request) (*Answer, error) {
+	text := []byte(q.Text)
+	for _, x := range q.Edits {
+		value := x.Value
+		switch {
+		case value != "":
+		case x.Rate:
+			value = fmt.Sprintf("%dppm", x.Number)
+		default:
+			value = scenarios.Brief(time.Duration(x.Number))
+		}
+		var err error
+		if text, err = scenarios.Edit(fileName, text, scenarios.Change{Path: x.Path, Value: value}); err != nil {
+			return nil, err
+		}
+	}
+	return &Answer{Text: string(text)}, nil
+}
+
+// Fault is an injected fault as something that can be dragged. Begin and End are nanoseconds since the run began.
+type Fault struct {
+	Name  string `json:"name"`
+	Text  string `json:"text"`
+	Node  string `json:"node,omitempty"` // the one that it names; "" if it names a link, or a message
+	Fired bool   `json:"fired"`
+	Begin int64  `json:"begin"`
+	End   int64  `json:"end,omitempty"` // 0 if it does not heal
+	// Begins is the path of the number that moves its begin, At that number now. If it is "", the fault begins before a step, and
+	// moves only if that trigger is exchanged for a moment.
+	Begins string `json:"begins,omitempty"`
+	At     int64  `json:"at"`
+	Lasts  string `json:"lasts,omitempty"` // the path of its length; "" if it has none
+}
+
+func faults(s *scenarios.Scenario, h *history.History) []Fault {
+	var list []Fault
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		out := Fault{Name: f.NameAt(i), Node: f.Action.Node}
+		out.Begins, out.At, out.Lasts = handles(f, out.Name)
+		for _, was := range h.Faults {
+			if was.Name != out.Name {
+				continue
+			}
+			if out.Text, out.Fired = was.Text, was.Fired; was.Fired {
+				out.Begin = int64(was.Begin)
+				out.End = ended(was.End)
+			}
+		}
+		list = append(list, out)
+	}
+	return list
+}

@@ -1,0 +1,140 @@
+package playground
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/locksim/locksim/internal/long"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// ask is what a page does.
+func ask(t require.TestingT, e *Engine, q Request) Answer {
+	data, err := json.Marshal(q)
+	require.NoError(t, err)
+	var a Answer
+	require.NoError(t, json.Unmarshal(e.Answer(data), &a))
+	return a
+}
+
+func textOf(t require.TestingT, name string) string {
+	text, err := scenarios.Text(name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func headline(a *Answer) string { return a.Schedules[0].Runs[0].Headline }
+
+func TestAPauseThatIsDraggedShorterBreaksNothing(t *testing.T) {
+	var e Engine
+	a := ask(t, &e, Request{Do: "study", Text: textOf(t, Opens)})
+	require.Contains(t, headline(&a), "This is the failure that the scenario shows")
+	require.Contains(t, strings.Join(a.Schedules[0].Boundary, " "), "The pause of a must be at least 9.02s")
+	f := a.Faults[0]
+	require.Equal(t, "faults.gc.for", f.Lasts)
+	require.Empty(t, f.Begins, "its trigger is a step")
+	for number, broken := range map[int64]bool{8_900e6: false, 9_020e6: true} {
+		a := ask(t, &e, Request{Do: "play", Text: textOf(t, Opens), Quick: true, Edits: []Edit{{Path: f.Lasts, Number: number}}})
+		require.Equal(t, broken, strings.Contains(headline(&a), "the resource was damaged"), "%d: %s", number, headline(&a))
+		require.NotContains(t, headline(&a), "the scenario shows", "it is another scenario")
+		require.Contains(t, a.Text, "story: >\n  Client a takes", "the text is the reader's still")
+	}
+}
+
+// TestEveryNamedScenarioCanBePlayedWith plays each, moves each of its numbers, and takes out each of its faults.
+func TestEveryNamedScenarioCanBePlayedWith(t *testing.T) {
+	t.Parallel()
+	for i, name := range scenarios.Names() {
+		if i%long.Pick(20, 10, 1) != 0 {
+			continue
+		}
+		var e Engine
+		text := textOf(t, name)
+		a := ask(t, &e, Request{Do: "play", Text: text})
+		require.Empty(t, a.Problems, name)
+		require.NotEmpty(t, a.Schedules, name)
+		for _, c := range a.Controls {
+			b := ask(t, &e, Request{Do: "play", Text: text, Quick: true, Edits: []Edit{{Path: c.Path, Number: c.Value + c.Value/2, Rate: c.Rate}}})
+			for _, p := range b.Problems { // a variant may set what others leave alone, and a number may have a bound
+				require.NotEmpty(t, p.Text, "%s %s", name, c.Path)
+			}
+		}
+	}
+}
+
+func TestFaultsCanBeDroppedOnWhatTheyCanHit(t *testing.T) {
+	var e Engine
+	text := textOf(t, "failover-lost-key")
+	labels := func(node string) (list []string) {
+		a := ask(t, &e, Request{Do: "drops", Text: text, Name: node, At: 1e9})
+		for _, d := range a.Drops {
+			list = append(list, d.Label)
+			b := ask(t, &e, Request{Do: "play", Text: text, Quick: true, Edits: []Edit{{Path: "faults.+", Value: d.Value}}})
+			require.Empty(t, b.Problems, d.Value)
+		}
+		return list
+	}
+	require.Contains(t, labels("a"), "pause for 5s")
+	require.NotContains(t, labels("a"), "failover to it")
+	require.Contains(t, labels("redis-2"), "failover to it")
+	require.NotContains(t, labels("redis-2"), "end its session")
+}
+
+func TestSeedsAreCountedAndViolationsMadeSmaller(t *testing.T) {
+	var e Engine
+	a := ask(t, &e, Request{Do: "seeds", Text: textOf(t, Opens), First: "0x1", Count: 20})
+	require.Equal(t, strings.Repeat("v", 20), a.Seeds)
+	a = ask(t, &e, Request{Do: "smaller", Text: textOf(t, Opens)})
+	require.Empty(t, a.Problems)
+	b := ask(t, &e, Request{Do: "play", Text: a.Text})
+	require.Contains(t, headline(&b), "the resource was damaged")
+	c := ask(t, &e, Request{Do: "play", Text: textOf(t, Opens), Quick: true, Edits: []Edit{{Path: "faults.gc", Value: "null"}}})
+	require.Empty(t, c.Problems)
+	d := ask(t, &e, Request{Do: "smaller", Text: c.Text})
+	require.Contains(t, d.Problems[0].Text, "nothing is violated")
+}
+
+func TestProblemsHavePlaces(t *testing.T) {
+	var e Engine
+	a := ask(t, &e, Request{Do: "play", Text: strings.Replace(textOf(t, Opens), "ttl: 10s", "ttl: tem", 1)})
+	require.Len(t, a.Problems, 1)
+	require.Equal(t, "lock.ttl", a.Problems[0].Field)
+	require.NotZero(t, a.Problems[0].Line)
+	require.Contains(t, a.Problems[0].Allowed, "a duration")
+	for _, q := range []string{"", "{", `{"do": "x"}`, `{"do": "play"}`, `{"do": "open", "name": "x"}`, `{"do": "seeds", "text": "a"}`} {
+		var a Answer
+		require.NoError(t, json.Unmarshal(e.Answer([]byte(q)), &a))
+		require.NotEmpty(t, a.Problems, q)
+	}
+}
+
+// TestNoEditIsTooMuch makes edits at random, as a reader who drags everything about.
+func TestNoEditIsTooMuch(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var e Engine
+		text := textOf(t, rapid.SampledFrom(scenarios.Names()).Draw(t, "scenario"))
+		a := ask(t, &e, Request{Do: "play", Text: text, Quick: true})
+		for range rapid.IntRange(1, 5).Draw(t, "edits") {
+			q := Request{Do: "play", Text: text, Quick: true}
+			switch {
+			case len(a.Controls) > 0 && rapid.Bool().Draw(t, "number"):
+				c := rapid.SampledFrom(a.Controls).Draw(t, "control")
+				q.Edits = []Edit{{Path: c.Path, Number: rapid.Int64Range(0, 60e9).Draw(t, "to"), Rate: c.Rate}}
+			default:
+				c := rapid.SampledFrom(a.Choices).Draw(t, "choice")
+				q.Edits = []Edit{{Path: c.Path, Value: rapid.SampledFrom(c.Options).Draw(t, "option")}}
+			}
+			b := ask(t, &e, q)
+			if len(b.Problems) > 0 {
+				continue
+			}
+			require.NotEmpty(t, b.Schedules)
+			text, a = b.Text, b
+		}
+	})
+}

@@ -1,0 +1,546 @@
+// The playground: the text of a scenario is the model. Whatever changes it, a slider, a fault that is dragged, a choice or the
+// keyboard, makes another text, which the engine plays.
+
+const opening = JSON.parse($("opening").textContent);
+const live = new Engine(2000);
+const behind = new Engine(30000); // what takes longer: seeds, margins, a smaller scenario
+
+const play = {
+  text: "",
+  variant: "",
+  answer: null, // to the last text that could be played
+  undo: [],
+  redo: [],
+  packed: "",
+  generation: 0,
+  focus: "",
+};
+
+function says(text, bad = false) {
+  $("play-says").textContent = text;
+  $("play-says").classList.toggle("bad", bad);
+}
+
+// The engine is asked one thing at a time; what was asked while it worked, and is not the last, is dropped.
+let waits = null;
+let working = false;
+async function show(request, axis) {
+  waits = { request, axis };
+  if (working) return;
+  working = true;
+  while (waits) {
+    const now = waits;
+    waits = null;
+    try {
+      heard(await live.ask(now.request), now);
+    } catch (err) {
+      says(`This scenario could not be played: ${err.message}.`, true);
+    }
+  }
+  working = false;
+}
+
+function heard(answer, { request, axis }) {
+  problems(answer.problems || []);
+  if (answer.problems) return;
+  play.answer = answer;
+  if (answer.text) $("text").value = answer.text;
+  page.load(answer.schedules, axis);
+  if (axis) return; // more follows, and where the pointer is stays as it is
+  play.variant = answer.variant || "";
+  renderControls();
+  says(`Played in your browser. Digest ${answer.digests[0]}: the command line shows the same run.`);
+}
+
+function problems(list) {
+  $("text").setAttribute("aria-invalid", String(list.length > 0));
+  if (list.length) says(list.length > 1 ? `The text has ${list.length} mistakes.` : "The text has a mistake.", true);
+  $("problems").replaceChildren(
+    ...list.map((p) =>
+      el(
+        "li",
+        {},
+        el(
+          "button",
+          { type: "button", onclick: () => goLine(p.line, p.column) },
+          [
+            p.line ? `line ${p.line}, column ${p.column}: ` : "",
+            p.field ? `${p.field}: ` : "",
+            p.text,
+            p.allowed ? `; want ${p.allowed}` : "",
+          ].join(""),
+        ),
+      ),
+    ),
+  );
+}
+
+function goLine(line, column) {
+  if (!line) return;
+  const lines = $("text").value.split("\n");
+  const at = lines.slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0) + column - 1;
+  $("text").focus();
+  $("text").setSelectionRange(at, at + 1);
+}
+
+// commit makes a text the one that is played.
+function commit(text, variant = play.variant, remember = true) {
+  if (remember && play.text && text !== play.text) {
+    play.undo.push([play.text, play.variant]);
+    play.redo = [];
+    if (play.undo.length > 500) play.undo.shift();
+  }
+  play.text = text;
+  play.variant = variant;
+  if ($("text").value !== text) $("text").value = text;
+  $("undo").disabled = !play.undo.length;
+  $("redo").disabled = !play.redo.length;
+  pack(text);
+  show({ do: "play", text, variant });
+  lookBehind();
+}
+
+function back(from, to) {
+  if (!play[from].length) return;
+  play[to].push([play.text, play.variant]);
+  commit(...play[from].pop(), false);
+}
+
+// change makes edits, and plays what comes of them: for good, or while something is dragged on a still axis.
+async function change(edits, { text = play.text, axis = null } = {}) {
+  if (axis) return show({ do: "play", text, variant: play.variant, edits, quick: true }, axis);
+  try {
+    const answer = await live.ask({ do: "edit", text, edits });
+    if (answer.problems) return problems(answer.problems);
+    commit(answer.text);
+  } catch (err) {
+    says(err.message, true);
+  }
+}
+
+// What takes longer than a moment is played when nothing has changed for a while: other seeds, then margins and futures.
+const seedsShown = 100;
+let later = 0;
+function lookBehind() {
+  const generation = ++play.generation;
+  $("luck-says").textContent = $("studied").textContent = "";
+  $("seeds").replaceChildren();
+  clearTimeout(later);
+  later = setTimeout(() => look(generation), 400);
+}
+
+async function look(generation) {
+  const { text, variant } = play;
+  const stale = () => generation !== play.generation;
+  try {
+    if (behind.busy) behind.restart("another text is looked at");
+    const first = play.answer?.seed || "1";
+    const many = await behind.ask({ do: "seeds", text, variant, first, count: seedsShown });
+    if (stale() || many.problems) return;
+    luck(many.seeds, BigInt(first));
+    const study = await behind.ask({ do: "study", text, variant });
+    if (stale() || study.problems) return;
+    $("studied").textContent = studied(study.schedules[page.s] || study.schedules[0]);
+    if (!play.drag) page.load(study.schedules);
+  } catch (err) {
+    if (!stale()) $("studied").textContent = `What takes longer was given up: ${err.message}.`;
+  }
+}
+
+const studied = (s) => [...(s.boundary || []), ...(s.margins || [])].join(" ");
+
+function luck(letters, first) {
+  const violated = [...letters].filter((l) => l === "v").length;
+  $("luck-says").textContent = `With ${violated} of ${letters.length} seeds something is violated.`;
+  const words = { v: "violated", h: "nothing is violated", "?": "unknown" };
+  $("seeds").replaceChildren(
+    ...[...letters].map((letter, i) => {
+      const seed = String(first + BigInt(i));
+      const label = `seed ${seed}: ${words[letter]}`;
+      return el("button", {
+        type: "button",
+        class: letter === "?" ? "q" : letter,
+        title: label,
+        "aria-label": label,
+        "aria-current": i === 0 && "true",
+        onclick: () => change([{ path: "seed", value: seed }]),
+      });
+    }),
+  );
+}
+
+// snap rounds a number to what a person would write.
+function snap(value, least) {
+  const size = Math.max(10 ** Math.floor(Math.log10(Math.max(value, 1)) - 1), least || 1);
+  return Math.round(value / size) * size;
+}
+
+const written = (c, value) => (c.rate ? `${value}ppm` : precise(value));
+
+function renderControls() {
+  const { answer } = play;
+  $("variant-field").hidden = !answer.variants?.length;
+  $("variant").replaceChildren(...(answer.variants || []).map((v) => el("option", { value: v }, v)));
+  $("variant").value = play.variant;
+  $("seed").value = answer.seed;
+  $("choices").replaceChildren(
+    ...answer.choices.map((c) =>
+      el(
+        "label",
+        {},
+        `${c.label} `,
+        el(
+          "select",
+          { onchange: (e) => choose(c, e.target.value) },
+          ...c.options.map((o) => el("option", { value: o, selected: o === c.value }, o)),
+        ),
+      ),
+    ),
+  );
+  if (play.drag) return;
+  const focus = document.activeElement?.dataset?.path;
+  $("sliders").replaceChildren(...answer.controls.map(slider));
+  if (focus) $("sliders").querySelector(`[data-path="${CSS.escape(focus)}"]`)?.focus();
+}
+
+// choose sets a word. A lock may stand in the text by its name alone.
+async function choose(c, value) {
+  const listed = c.path === "styles" || c.path === "resource.fencing";
+  const edits = [{ path: c.path, value: listed ? `[${value}]` : value }];
+  const tried = await live.ask({ do: "edit", text: play.text, edits });
+  change(tried.problems && c.path === "lock.algorithm" ? [{ path: "lock", value }] : edits);
+}
+
+function slider(c) {
+  const most = Math.max(snap(c.value * 4), c.least * 1000);
+  const place = (value) => Math.sqrt(Math.min(value / most, 1)) * 1000; // finer where it is small
+  const value = (at) => Math.max(snap((at / 1000) ** 2 * most, c.least), c.least);
+  const field = el("input", { type: "text", value: written(c, c.value), "aria-label": `${c.label}, as text` });
+  const range = el("input", { type: "range", min: 0, max: 1000, value: place(c.value), "data-path": c.path });
+  range.setAttribute("aria-valuetext", written(c, c.value));
+  const edit = (number) => [{ path: c.path, number, rate: c.rate }];
+  let before = null;
+  range.addEventListener("input", () => {
+    before ??= { text: play.text, axis: page.schedule.axis };
+    play.drag = before;
+    field.value = written(c, value(range.value));
+    range.setAttribute("aria-valuetext", field.value);
+    change(edit(value(range.value)), before);
+  });
+  range.addEventListener("change", () => {
+    play.drag = before = null;
+    change(edit(value(range.value)));
+  });
+  field.addEventListener("change", () => change([{ path: c.path, value: field.value }]));
+  return el("label", { class: c.fault && "fault" }, el("span", {}, c.label), range, field);
+}
+
+// Faults are dragged on the lanes of their nodes: a whole one to move it, its end to make it longer.
+page.grips = (chart) => {
+  if (chart !== charts[0] || !play.answer) return [];
+  const list = [];
+  for (const f of play.answer.faults || []) {
+    if (!f.fired) continue;
+    const name = chart.run.homes.get(f.node);
+    const row =
+      chart.row.get(name) ||
+      chart.rows.find((r) => r.lane.kind === "network" && r.lane.bars.some((b) => b.from === f.begin));
+    if (!row || !chart.sees(f.begin, f.end || f.begin)) continue;
+    const x1 = chart.px(f.begin);
+    const x2 = f.end ? chart.px(f.end) : x1;
+    const box = { y: row.bar - 3, height: row.high + 6 };
+    list.push(grip(chart, f, "move", { x: x1 - 4, width: Math.max(x2 - x1, 0) + 8, ...box }));
+    if (f.lasts && f.end) list.push(grip(chart, f, "end", { x: x2 - 3, width: 7, ...box }));
+  }
+  return list;
+};
+
+function grip(chart, f, part, box) {
+  const id = `${f.name} ${part}`;
+  const now = part === "end" ? precise(f.end - f.begin) : precise(f.begin);
+  const node = svg("rect", {
+    class: part === "end" ? "grip edge" : "grip",
+    ...box,
+    tabindex: 0,
+    role: "slider",
+    "aria-label": part === "end" ? `how long ${f.name} lasts` : `when ${f.name} begins: ${f.text}`,
+    "aria-valuenow": Math.round((part === "end" ? f.end - f.begin : f.begin) / 1e6),
+    "aria-valuetext": now,
+    onpointerdown: (e) => drag(chart, f, part, e),
+    onfocus: () => (play.focus = id),
+    onblur: () => play.focus === id && !play.drag && (play.focus = ""),
+    onkeydown: (e) => nudge(f, part, e),
+  });
+  if (play.focus === id) queueMicrotask(() => node.isConnected && node.focus({ preventScroll: true }));
+  return node;
+}
+
+// moved are the edits that move a fault, or its end, by some nanoseconds.
+function moved(f, part, by) {
+  const number = (ns, least) => Math.max(Math.round(ns / 1e6) * 1e6, least);
+  if (part === "end") return [{ path: f.lasts, number: number(f.end - f.begin + by, 1e6) }];
+  if (f.begins) return [{ path: f.begins, value: precise(number(f.at + by, 0)) === "0" ? "0s" : "", number: number(f.at + by, 0) }];
+  return [
+    { path: `faults.${f.name}.before`, value: "null" },
+    { path: `faults.${f.name}.at`, value: number(f.begin + by, 0) ? "" : "0s", number: number(f.begin + by, 0) },
+  ];
+}
+
+function drag(chart, f, part, e) {
+  if (e.button) return;
+  e.preventDefault();
+  e.stopPropagation();
+  const { moment } = chart;
+  const { text } = play;
+  const { axis } = page.schedule;
+  const x = (e) => {
+    const r = chart.svg.getBoundingClientRect();
+    return ((e.clientX - r.left) * chart.svg.viewBox.baseVal.width) / r.width;
+  };
+  const from = moment(x(e));
+  let edits = null;
+  play.drag = true;
+  play.focus = `${f.name} ${part}`;
+  $("charts").classList.add("dragging");
+  const move = (e) => {
+    const by = moment(x(e)) - from;
+    const span = page.to - page.from;
+    edits = moved(f, part, snapBy(by, span));
+    change(edits, { text, axis });
+  };
+  const stop = (e) => {
+    removeEventListener("pointermove", move);
+    removeEventListener("pointerup", stop);
+    removeEventListener("pointercancel", stop);
+    $("charts").classList.remove("dragging");
+    play.drag = null;
+    if (edits && e.type === "pointerup") change(edits, { text });
+    else if (edits) commit(text);
+  };
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", stop);
+  addEventListener("pointercancel", stop);
+}
+
+// snapBy rounds a distance to some two hundredth of what is in view.
+function snapBy(by, span) {
+  const step = 10 ** Math.floor(Math.log10(span / 100));
+  return Math.round(by / step) * step;
+}
+
+function nudge(f, part, e) {
+  const way = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
+  if (e.key === "Delete" || e.key === "Backspace") change([{ path: `faults.${f.name}`, value: "null" }]);
+  else if (!way) return;
+  else {
+    const step = 10 ** Math.floor(Math.log10((page.to - page.from) / 40));
+    change(moved(f, part, way * step * (e.shiftKey ? 10 : 1)));
+  }
+  e.preventDefault();
+  e.stopPropagation();
+}
+
+// A fault is dropped on a node at the cursor.
+async function dropping(node = "", at = page.at) {
+  const { nodes } = play.answer;
+  $("drop-node").replaceChildren(...nodes.map((n) => el("option", { value: n.name }, n.name)));
+  if (node) $("drop-node").value = node;
+  $("drop-at").value = precise(snap(Math.max(at, 0), 1e6)) === "0" ? "0s" : precise(snap(Math.max(at, 0), 1e6));
+  if (!$("drop").open) $("drop").showModal();
+  offerDrops();
+}
+
+async function offerDrops() {
+  const name = $("drop-node").value;
+  const answer = await live.ask({ do: "drops", text: play.text, variant: play.variant, name, at: 0 });
+  if (name !== $("drop-node").value) return;
+  $("drops").replaceChildren(
+    ...(answer.drops || []).map((d) =>
+      el(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            $("drop").close();
+            change([{ path: "faults.+", value: d.value.replace("at: 0s", `at: ${$("drop-at").value || "0s"}`) }]);
+          },
+        },
+        d.label,
+      ),
+    ),
+  );
+}
+
+function addClient() {
+  const taken = new Set(play.answer.nodes.map((n) => n.name));
+  const name = [..."abcdefghijklmnopqrstuvwxyz"].find((n) => !taken.has(n));
+  if (name) change([{ path: `clients.${name}`, value: "{start: 500ms, work: 1s, retry: 100ms}" }]);
+}
+
+async function smaller() {
+  says("Making it smaller …");
+  try {
+    const answer = await behind.ask({ do: "smaller", text: play.text, variant: play.variant }, 60000);
+    if (answer.problems) return says(`${answer.problems[0].text}.`, true);
+    commit(answer.text, "");
+  } catch (err) {
+    says(`It was not made smaller: ${err.message}.`, true);
+  }
+}
+
+// The gallery has all named scenarios, with their pictures when they come into view.
+async function openGallery() {
+  $("gallery").showModal();
+  if ($("entries").childElementCount) return;
+  const { gallery } = await live.ask({ do: "gallery" });
+  const seen = new IntersectionObserver((list) => {
+    for (const { target, isIntersecting } of list) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      pictureOf({ name: target.dataset.name }).then((src) => (target.querySelector("img").src = src), () => {});
+    }
+  });
+  $("entries").replaceChildren(
+    ...gallery.map((g) =>
+      el(
+        "li",
+        { "data-name": g.name },
+        el(
+          "button",
+          { type: "button", onclick: () => openScenario(g.name) },
+          el("img", { alt: "", loading: "lazy" }),
+          el("b", {}, g.title),
+          el("small", {}, `${g.name} · ${g.kind}`),
+          el("small", {}, g.source),
+        ),
+      ),
+    ),
+  );
+  for (const li of $("entries").children) seen.observe(li);
+}
+
+async function pictureOf(of) {
+  const { picture, problems } = await behind.ask({ do: "picture", ...of });
+  if (problems) throw new Error(problems[0].text);
+  return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(picture)}`;
+}
+
+async function openScenario(name) {
+  $("gallery").close();
+  const answer = await live.ask({ do: "open", name });
+  if (answer.problems) return says(answer.problems[0].text, true);
+  page.hidden = new Set();
+  commit(answer.text, "");
+}
+
+function findInGallery() {
+  const words = $("gallery-search").value.toLowerCase();
+  for (const li of $("entries").children) li.hidden = !li.textContent.toLowerCase().includes(words);
+}
+
+// A link holds the text, deflated, in base64url.
+async function pack(text) {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const packed = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  if (text !== play.text) return;
+  play.packed = packed;
+  history.replaceState(null, "", linkOf(page));
+}
+
+// mostText is how long a text may be that a link holds: as long as a scenario file.
+const mostText = 1 << 20;
+async function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+  const parts = [];
+  for (let size = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts).text();
+    size += value.length;
+    if (size > mostText) throw new Error("the text in the link is too long");
+    parts.push(value);
+  }
+}
+
+page.link = (q) => {
+  if (play.packed) q.set("play", play.packed);
+  if (play.variant) q.set("variant", play.variant);
+};
+
+// reopen opens what a link holds; false if it holds what is shown.
+page.reopen = () => {
+  const q = new URLSearchParams(location.hash.slice(1));
+  const packed = q.get("play");
+  if (packed && packed !== play.packed) {
+    unpack(packed).then(
+      (text) => commit(text, q.get("variant") ?? ""),
+      () => says("The link is damaged: the scenario in it cannot be read.", true),
+    );
+    return true;
+  }
+  const name = q.get("scenario");
+  if (name && !packed) openScenario(name);
+  return !!name && !packed;
+};
+
+function sharing() {
+  const name = `${page.schedule.scenario}.yaml`;
+  const ways = [
+    ["A link", location.href],
+    ["To embed", `<iframe src="${location.href}" width="100%" height="800"></iframe>`],
+    ["On the command line", `locksim run ${name}${play.variant ? ` --variant ${play.variant}` : ""}`],
+    ["As a file, " + name, play.text],
+  ];
+  $("shares").replaceChildren(
+    ...ways.flatMap(([what, text]) => [
+      el("dt", {}, what),
+      el("dd", { class: "command" }, el("code", {}, text), el("button", { type: "button", onclick: (e) => copy(text, e.currentTarget) }, "Copy")),
+    ]),
+  );
+  $("sharing").showModal();
+}
+
+function save(name, href) {
+  const a = el("a", { href, download: name });
+  a.click();
+}
+
+async function saveAs(ending) {
+  const src = await pictureOf({ text: play.text, variant: play.variant });
+  const name = `${page.schedule.scenario}.${ending}`;
+  if (ending === "svg") return save(name, src);
+  const image = new Image();
+  image.src = src;
+  await image.decode();
+  const canvas = el("canvas", { width: image.naturalWidth * 2, height: image.naturalHeight * 2 });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  save(name, canvas.toDataURL("image/png"));
+}
+
+function startPlaying() {
+  const press = (id, act) => $(id).addEventListener("click", act);
+  let typing = 0;
+  $("text").addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => commit($("text").value), 150);
+  });
+  $("variant").addEventListener("change", (e) => commit(play.text, e.target.value));
+  $("seed").addEventListener("change", (e) => change([{ path: "seed", value: e.target.value.trim() || "1" }]));
+  press("undo", () => back("undo", "redo"));
+  press("redo", () => back("redo", "undo"));
+  press("add-fault", () => dropping());
+  $("drop-node").addEventListener("change", offerDrops);
+  press("add-client", addClient);
+  press("smaller", smaller);
+  press("gallery-open", openGallery);
+  $("gallery-search").addEventListener("input", findInGallery);
+  press("share", sharing);
+  press("save-svg", () => saveAs("svg"));
+  press("save-png", () => saveAs("png"));
+  keys.push(["u", "undo", () => back("undo", "redo")], ["r", "redo", () => back("redo", "undo")]);
+  for (const [k, , act] of keys.slice(-2)) actions.set(k, act);
+  if (!page.reopen()) commit(opening.text, opening.variant);
+}
+
+startPlaying();
