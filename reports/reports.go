@@ -129,7 +129,9 @@ type Opening = page.Opening
 
 // Playground writes the page in which a scenario can be changed. It loads worker.js, see [PlaygroundWorker], from beside it, and that
 // the engine: wasm_exec.js and locksim.wasm.
-func Playground(w io.Writer, schedules []Schedule, o Opening) error { return page.Play(w, schedules, o) }
+func Playground(w io.Writer, schedules []Schedule, o Opening) error {
+	return page.Play(w, schedules, o)
+}
 
 // PlaygroundWorker is the script worker.js of a playground.
 func PlaygroundWorker() []byte { return page.Worker() }

@@ -38,6 +38,7 @@ func places(at string, n *yaml.Node) (list []string) {
 		for key, value := range pairs(n) {
 			list = append(append(list, join(at, key.Value)), places(join(at, key.Value), value)...)
 		}
+	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
 	case yaml.SequenceNode:
 		for i, item := range n.Content {
 			list = append(append(list, join(at, fmt.Sprint(i))), places(join(at, fmt.Sprint(i)), item)...)

@@ -83,8 +83,8 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		runCommand(), listCommand(), checkCommand(), adviseCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
-		mergeCommand(), measureCommand(), campaignCommand(), judgeCommand(), liveCommand(), replayCommand(), serveCommand(), playCommand(),
+		runCommand(), playCommand(), listCommand(), checkCommand(), adviseCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
+		mergeCommand(), measureCommand(), campaignCommand(), judgeCommand(), liveCommand(), replayCommand(), serveCommand(),
 		versionCommand(), helpCommand(),
 	}
 }

@@ -43,7 +43,7 @@ toolchain when it is used first, which takes a minute.
   --listen ADDRESS   host:port to serve at (default 127.0.0.1:0, where port 0 means any free port)
   --no-open          do not open the browser
 
-Exit codes: 0 after an interrupt, 2 wrong usage, an invalid scenario, or no engine.
+Exit codes: 0 after an interrupt or --export, 2 wrong usage, an invalid scenario, or no engine, 130 interrupted while it builds.
 `
 
 // playOptions are the flags of play.
@@ -80,6 +80,15 @@ func runPlay(c *call) int {
 	if err != nil {
 		return c.failures(err)
 	}
+	var listener net.Listener
+	if o.export != "" {
+		err = os.MkdirAll(o.export, 0o755)
+	} else if listener, err = net.Listen("tcp", o.listen); err != nil {
+		err = fmt.Errorf("--listen: %w", err)
+	}
+	if err != nil {
+		return c.wrong(err)
+	}
 	fmt.Fprintln(c.stderr, "locksim: building the engine for the browser; this takes a minute the first time")
 	engine, starter, err := clients.BuildEngine(c.ctx)
 	if c.ctx.Err() != nil {
@@ -92,7 +101,7 @@ func runPlay(c *call) int {
 	if o.export != "" {
 		return c.exportPage(o.export, files)
 	}
-	return c.servePage(o, files)
+	return c.servePage(o, listener, files)
 }
 
 // playPage is the page with the scenario of a name or a file.
@@ -110,9 +119,6 @@ func playPage(name string) ([]byte, error) {
 }
 
 func (c *call) exportPage(folder string, files map[string][]byte) int {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return c.failures(err)
-	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o644); err != nil {
 			return c.failures(err)
@@ -125,11 +131,7 @@ func (c *call) exportPage(folder string, files map[string][]byte) int {
 // pagePolicy is the policy of the page's workers, which run the engine and load nothing else. The page itself has a stricter one.
 const pagePolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
-func (c *call) servePage(o *playOptions, files map[string][]byte) int {
-	listener, err := net.Listen("tcp", o.listen)
-	if err != nil {
-		return c.wrong(fmt.Errorf("--listen: %w", err))
-	}
+func (c *call) servePage(o *playOptions, listener net.Listener, files map[string][]byte) int {
 	began := time.Now()
 	server := http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")

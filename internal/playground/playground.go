@@ -268,10 +268,10 @@ func (e *Engine) seeds(q *Request) (*Answer, error) {
 func letterOf(r *checker.Report) byte {
 	letter := byte('h')
 	for p := range checker.PropertyCount {
-		switch r.Verdicts[p] {
-		case checker.Violated:
+		if r.Verdicts[p] == checker.Violated {
 			return 'v'
-		case checker.Undecided:
+		}
+		if r.Verdicts[p] == checker.Undecided {
 			letter = '?'
 		}
 	}
