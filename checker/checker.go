@@ -166,6 +166,14 @@ func (j *judge) passUnobserved(p Property) bool {
 	return true
 }
 
+// inferred reports whether beliefs are known only from what clients did: when they asked for the lock, and whether they have released it, is
+// not known.
+func (j *judge) inferred() bool {
+	return !j.h.Logged && slices.ContainsFunc(j.h.Acquisitions, func(a history.Acquisition) bool { return a.Unended })
+}
+
+const saysNothing = "a program does not say when it asks for the lock and when it releases it"
+
 // authorityIsWrong reports whether clients acquired a lock of which the servers that were declared to be its authority
 // never knew anything: an empty list of grants then says nothing of the lock.
 func (j *judge) authorityIsWrong() bool {

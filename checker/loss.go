@@ -35,6 +35,9 @@ func (j *judge) silentLoss() {
 	for i := range j.h.Acquisitions {
 		a := &j.h.Acquisitions[i]
 		until := min(a.Unlocked, a.Crashed, j.h.End)
+		if a.Unended {
+			until = min(until, max(a.Seen, a.Returned))
+		}
 		if a.Outcome != history.OK || a.Unkept || !longer(a.Returned, until, j.leaseOf(a)) {
 			continue
 		}

@@ -89,7 +89,7 @@ func (j *judge) unknown() (int64, bool)  { return j.countOutcomes(history.Unknow
 func (j *judge) longestAcquire() (int64, bool) {
 	longest, found := trace.Instant(0), false
 	for i := range j.h.Acquisitions {
-		if a := &j.h.Acquisitions[i]; a.Outcome == history.OK {
+		if a := &j.h.Acquisitions[i]; a.Outcome == history.OK && (j.h.Logged || !a.Unasked) {
 			longest, found = max(longest, a.Returned-a.Invoked), true
 		}
 	}

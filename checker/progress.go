@@ -25,6 +25,11 @@ func (j *judge) progress() {
 		j.pass(Availability, noBound)
 		return
 	}
+	if j.inferred() {
+		j.pass(Progress, saysNothing)
+		j.pass(Availability, saysNothing)
+		return
+	}
 	w := newWaiting(j.h, &j.room)
 	progress := w.stalls(j.o.ProgressWithin, true)
 	for _, s := range progress {

@@ -89,6 +89,9 @@ func (i instance) Run(t *sim.Task, h program.Host, random *sim.Rand) (err error)
 		}
 	}()
 	t.Go(p.pump)
+	if p.silent() {
+		return p.serve(&a)
+	}
 	env := &workload.Remote{Process: &waits{process: p}, Call: h.Call, Ask: func(r []byte) []byte { return h.Ask(t, r) }}
 	err = workload.Run(env, func(locks.Process) (locks.Lock, error) { return p.open(env, &a) }, &a.Plan)
 	if err != nil {

@@ -169,7 +169,7 @@ func TestProgramsThatCannotBePlayedAreToldWhy(t *testing.T) {
 		"another protocol":   {script(connects + "s.sendall(b'hello\\n')\ns.recv(1)"), `it says "hello", which is no line of the protocol`},
 		"another word":       {script(connects + "s.sendall(b'{\"word\":\"acquired\"}\\n')\ns.recv(1)"), `it says "acquired" where "ready" is expected`},
 		"an unknown field":   {script(connects + "s.sendall(b'{\"word\":\"ready\",\"kan\":[]}\\n')\ns.recv(1)"), `unknown field "kan"`},
-		"never ready":        {[]string{"sleep", "100000"}, "it has not said ready for 5s: see docs/languages.md"},
+		"never ready":        {[]string{"sleep", "100000"}, "it has not said ready for 5s, nor asked for the lock, nor accessed the resource: see docs/languages.md"},
 		"killed by a signal": {script("import os\nos.kill(os.getpid(), 9)"), "by the signal killed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,3 +39,6 @@ func (p *process) done()          {}
 func (p *process) mustLive()      {}
 func (p *process) quit(string)    {}
 func (p *process) pump(*sim.Task) {}
+func (p *process) silent() bool   { return false }
+
+func (p *process) serve(*workload.Assignment) error { return nil }

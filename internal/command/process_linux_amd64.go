@@ -34,7 +34,9 @@ type process struct {
 	sockets   []*socket
 	control   *socket // on which it speaks to its client; nil before it has connected
 	said      []line
-	heard     sim.Signal  // it has said something
+	speaks    bool        // it has said ready
+	demands   []demand    // its requests to the resource
+	heard     sim.Signal  // it has said or requested something
 	lost      *sim.Signal // it has lost its lock
 	wake      sim.Signal  // there is something to do for the pump
 	gone      sim.Signal  // it has ended
@@ -43,7 +45,8 @@ type process struct {
 // kept is how much of a program's output is kept, from its end, in bytes.
 const kept = 64 << 10
 
-// listener is where the program's connections to one server arrive; to nobody's if it is for its words.
+// listener is where the program's connections to one server arrive; the address "" is for its words, and [resource] for its
+// requests to the resource.
 type listener struct {
 	fd      int
 	port    uint16
@@ -62,7 +65,8 @@ func start(of *Program, t *sim.Task, h program.Host, a *workload.Assignment, ran
 		return nil, err
 	}
 	p.look(t)
-	for _, address := range slices.Compact(slices.Sorted(slices.Values(slices.Concat([]string{""}, a.Servers, h.Told())))) {
+	addresses := slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Servers, h.Told()))))
+	for _, address := range append([]string{"", resource}, addresses...) {
 		if err := p.offer(address); err != nil {
 			return nil, err
 		}
@@ -78,7 +82,7 @@ func (p *process) offer(address string) error {
 		return err
 	}
 	p.listeners = append(p.listeners, listener{fd, port, address})
-	if address == "" {
+	if address == "" || address == resource {
 		return nil
 	}
 	if to, err := netip.ParseAddrPort(address); err == nil {
@@ -117,7 +121,9 @@ func (p *process) spawn(a *workload.Assignment) error {
 	}
 	env := append(os.Environ(), "LD_PRELOAD="+preload, "LOCKSIM_PAGE="+p.page.path(),
 		fmt.Sprintf("LOCKSIM=127.0.0.1:%d", p.listeners[0].port), "LOCKSIM_CLIENT="+a.Name,
-		"LOCKSIM_SERVERS="+strings.Join(a.Servers, ","), "LOCKSIM_KEY="+a.Key)
+		"LOCKSIM_SERVERS="+strings.Join(a.Servers, ","), "LOCKSIM_KEY="+a.Key,
+		fmt.Sprintf("LOCKSIM_RESOURCE=http://127.0.0.1:%d/resource", p.listeners[1].port),
+		fmt.Sprintf("LOCKSIM_TTL_MS=%d", a.TTL.Milliseconds()), fmt.Sprintf("LOCKSIM_WORK_MS=%d", a.Plan.Work.Milliseconds()))
 	p.pid, err = spawn(p.of.argv, &syscall.ProcAttr{
 		Env: env, Files: []uintptr{null.Fd(), uintptr(ends[1]), uintptr(ends[1])},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
@@ -299,8 +305,12 @@ func (p *process) accept(t *sim.Task, l *listener) bool {
 	_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
 	s := &socket{process: p, fd: fd}
 	p.sockets = append(p.sockets, s)
-	if l.address == "" {
+	switch l.address {
+	case "":
 		p.control = s
+		return true
+	case resource:
+		s.demands = true
 		return true
 	}
 	node, talk := p.host.Resolve(l.address)
@@ -317,6 +327,11 @@ func (p *process) take(t *sim.Task, s *socket, bytes []byte) {
 	case s == p.control:
 		s.in = append(s.in, bytes...)
 		p.listen()
+	case s.demands && len(bytes) == 0:
+		s.over = true
+	case s.demands:
+		s.in = append(s.in, bytes...)
+		p.request(s)
 	default:
 		s.take(t, bytes)
 	}

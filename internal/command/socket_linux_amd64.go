@@ -18,6 +18,7 @@ type socket struct {
 	ends    bool      // nothing more will come from the server: it is closed when out is written
 	resets  bool      // it is closed without the end being told
 	over    bool      // the program has closed it
+	demands bool      // it is to the resource
 }
 
 // dial opens the connection to a server.
@@ -52,7 +53,7 @@ func (s *socket) take(t *sim.Task, bytes []byte) {
 		s.in = append(s.in, bytes...)
 	default:
 		more := s.talk.Receive(bytes, func(p sim.Payload) error {
-			s.process.host.Stamp(p)
+			s.process.stamp(t, p)
 			return s.conn.Send(t, p)
 		})
 		if !more && !s.ends {

@@ -99,7 +99,7 @@ func (p *process) hear(want string, most time.Duration) (line, error) {
 			p.quit(fmt.Sprintf("it says %q where %q is expected", next.Word, want))
 		}
 		if wait == 0 && most < sim.Forever {
-			p.quit(fmt.Sprintf("it has not said %s for %s: see docs/languages.md", want, most))
+			p.quit(fmt.Sprintf("it has not said %s for %s, nor asked for the lock, nor accessed the resource: see docs/languages.md", want, most))
 		}
 		p.mustLive()
 		p.heard = sim.Signal{}

@@ -26,6 +26,7 @@ type guest struct {
 	beside  *process // its task carries out an access, while the program goes on
 	saying  []byte   // a line that it has not ended
 	said    int      // lines that have been noted
+	silent  silent   // what is inferred, if it says nothing
 	simulated.Front
 }
 

@@ -27,6 +27,11 @@ func (j *journal) start(o *record.Owner) history.ID {
 	return j.Start(o)
 }
 
+func (j *journal) infer(o *record.Owner) history.ID {
+	j.terms = append(j.terms, terms{})
+	return j.Infer(o)
+}
+
 func (j *journal) acquired(n *sim.Node, id history.ID, l locks.Lease, more bool) {
 	j.Acquired(id, record.Lease{
 		Value: l.Value, Token: l.Token, HasDeadline: l.Deadline.Stated(), CanLearn: l.Lost != nil || l.Suspended != nil,

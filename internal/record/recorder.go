@@ -86,15 +86,32 @@ func (r *Recorder) Start(o *Owner) history.ID {
 		r.Waits = append(r.Waits, history.Wait{Client: o.Client, Task: o.Task, From: now, To: trace.Never})
 		o.wait = len(r.Waits)
 	}
+	return r.begin(o, o.wait-1)
+}
+
+// begin numbers an acquisition of a wait; -1 if it is not known since when its task has waited.
+func (r *Recorder) begin(o *Owner, wait int) history.ID {
 	id := history.ID(len(r.Acquisitions) + 1)
 	r.Acquisitions = append(r.Acquisitions, history.Acquisition{
 		ID: id, Client: o.Client, Task: o.Task, Style: o.Style, Lock: o.Lock,
-		Invoked: now, Returned: trace.Never, Deadline: trace.Never, Noticed: trace.Never,
+		Invoked: r.now(), Returned: trace.Never, Deadline: trace.Never, Noticed: trace.Never,
 		Unlocked: trace.Never, Crashed: trace.Never, Released: trace.Never,
 	})
-	r.waits = append(r.waits, o.wait-1)
+	r.waits = append(r.waits, wait)
 	return id
 }
+
+// Infer numbers an acquisition of a client that does not say when it asks for the lock, nor when it stops: what is known of
+// its belief is told by Acquired and Seen. It is Invoked before each of its requests for the lock.
+func (r *Recorder) Infer(o *Owner) history.ID {
+	id := r.begin(o, -1)
+	a := r.Acquisition(id)
+	a.Unasked, a.Unended = true, true
+	return id
+}
+
+// Seen records that a client shows that it believes to hold the lock.
+func (r *Recorder) Seen(id history.ID) { r.Acquisition(id).Seen = r.now() }
 
 // Lease is what Lock has returned.
 type Lease struct {
@@ -145,6 +162,9 @@ func (r *Recorder) Refused(id history.ID, x Refusal) {
 }
 
 func (r *Recorder) endWait(id history.ID, how history.WaitEnd) {
+	if r.waits[id-1] < 0 {
+		return
+	}
 	w := &r.Waits[r.waits[id-1]]
 	w.To, w.Ended = r.now(), how
 }

@@ -77,6 +77,8 @@ func Ungranted(v *model.View, a *history.Acquisition) string {
 func (s *story) endOfBelief(a *history.Acquisition, b history.Belief) string {
 	heeds := a.Style == history.Careful || a.Style == history.Attentive && a.CanLearn
 	switch {
+	case b.Ended == history.Unseen && !s.v.History.Logged:
+		return "has its last answer from the resource: what it believes from now on is not known"
 	case b.Ended == history.Unseen:
 		return "holds the lock for the last time that the log shows"
 	case b.Ended == history.ByDeadline:
