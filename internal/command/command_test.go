@@ -134,13 +134,7 @@ const alone = "clients: {a: {work: 1s}}\n"
 
 // TestEveryWaitTakesVirtualTime runs a program that waits in each way that takes a time limit.
 func TestEveryWaitTakesVirtualTime(t *testing.T) {
-	if _, err := exec.LookPath("cc"); err != nil {
-		t.Skip("no C compiler is installed")
-	}
-	file := filepath.Join(t.TempDir(), "waits")
-	out, err := exec.Command("cc", "-O1", "-o", file, "testdata/waits.c", "-pthread").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	result, err := play(t, plan(t, alone+"until: 1h\n", file))
+	result, err := play(t, plan(t, alone+"until: 1h\n", compiled(t, "waits")))
 	require.NoError(t, err)
 	require.Len(t, result.History.Exits, 1)
 	exit := result.History.Exits[0]

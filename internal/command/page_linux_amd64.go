@@ -17,10 +17,12 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// page is the memory that a program shares with locksim; preload.c has the same layout.
+// page is the memory that a program shares with locksim; preload.c has the same layout. The cord is a pipe: when its writing end
+// closes, as it does with this process however that ends, the kernel kills the process groups that are tied to the other end.
 type page struct {
 	*layout
 	file  int
+	cord  [2]int
 	ahead int64 // by how much its clocks have gone ahead of the node's, since it read them too often
 }
 
@@ -38,12 +40,14 @@ type layout struct {
 	seed            uint64
 	reads           uint32
 	routed          uint32
+	group           uint32   // 0: nobody has begun yet
+	cord            [28]byte // where its reading end is
 	route           [routes]struct {
 		address  [4]byte
 		port, to [2]byte
 		name     [32]byte
 	}
-	_    [4096 - 40 - 40*routes]byte
+	_    [4096 - 72 - 40*routes]byte
 	slot [slots]slot
 }
 
@@ -76,13 +80,21 @@ func newPage(seed uint64) (*page, error) {
 	}
 	p := &page{layout: (*layout)(unsafe.Pointer(&bytes[0])), file: file}
 	p.seed = seed
+	if err := syscall.Pipe2(p.cord[:], syscall.O_CLOEXEC); err != nil {
+		_ = syscall.Munmap(bytes)
+		_ = syscall.Close(file)
+		return nil, err
+	}
+	copy(p.layout.cord[:], pathOf(p.cord[0]))
 	return p, nil
 }
 
 func (p *page) close() {
 	if p != nil && p.layout != nil {
 		_ = syscall.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(p.layout)), unsafe.Sizeof(layout{})))
-		_ = syscall.Close(p.file)
+		for _, fd := range []int{p.file, p.cord[0], p.cord[1]} {
+			_ = syscall.Close(fd)
+		}
 		p.layout = nil
 	}
 }

@@ -39,6 +39,7 @@ type process struct {
 	heard     sim.Signal  // it has said or requested something
 	lost      *sim.Signal // it has lost its lock
 	wake      sim.Signal  // there is something to do for the pump
+	alarm     *sim.Timer  // of the wall clock
 	gone      sim.Signal  // it has ended
 }
 
@@ -56,6 +57,7 @@ type listener struct {
 // start starts the program of a client.
 func start(of *Program, t *sim.Task, h program.Host, a *workload.Assignment, random *sim.Rand) (p *process, err error) {
 	p = &process{task: t, host: h, of: of, lost: &sim.Signal{}, pipe: -1}
+	p.alarm = t.Node().NewTimer(p)
 	defer func() {
 		if err != nil {
 			p.end()
@@ -131,7 +133,7 @@ func (p *process) spawn(a *workload.Assignment) error {
 	if err != nil {
 		return err
 	}
-	p.tree.root = p.pid
+	p.tree.met = []int{p.pid}
 	return nil
 }
 
@@ -139,6 +141,7 @@ func (p *process) spawn(a *workload.Assignment) error {
 func (p *process) end() {
 	if p.pid > 0 {
 		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+		p.tree.kill()  // those that have left the group, too
 		if !p.reaped { // another process may have its number by now
 			_, _ = syscall.Wait4(p.pid, nil, 0, nil)
 		}
@@ -190,19 +193,32 @@ func (p *process) pump(t *sim.Task) {
 		p.wake = sim.Signal{}
 		t.Wait(p.left(t), &p.wake)
 	}
+	p.alarm.Stop()
 	p.gone.Fire()
 }
+
+// Ring is called when the wall clock has come to where a thread waits for it.
+func (p *process) Ring() { p.wake.Fire() }
 
 // look shows the program the time.
 func (p *process) look(t *sim.Task) { p.page.show(t.Node().Monotonic(), t.Node().Wall()) }
 
-// left returns for how long the program waits if nothing arrives.
+// left returns for how long the program waits if nothing arrives. For waits until the wall clock shows a reading the alarm is
+// armed: a step of that clock changes when they end.
 func (p *process) left(t *sim.Task) time.Duration {
-	left := sim.Forever
+	left, wall := int64(sim.Forever), int64(math.MaxInt64)
 	for s := range p.page.waiting(p.tree.has) {
-		left = min(left, time.Duration(max(p.page.left(s, t.Node()), 0)))
+		if s.clock != 0 {
+			wall = min(wall, s.deadline-p.page.ahead)
+		} else {
+			left = min(left, max(p.page.left(s, t.Node()), 0))
+		}
 	}
-	return left
+	p.alarm.Stop()
+	if wall < math.MaxInt64 {
+		p.alarm.Arm(true, wall)
+	}
+	return time.Duration(left)
 }
 
 // exchange lets the program run until all of it waits, and nothing that it has written or that is written to it is on its way.

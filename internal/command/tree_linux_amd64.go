@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,7 +15,7 @@ import (
 
 // tree is the processes of a program, seen from outside.
 type tree struct {
-	root    int
+	met     []int     // its processes, in the order in which they were found: the first is the command's own
 	threads []*thread // found by the last look, in the order of their processes
 	known   map[int]*thread
 	round   int
@@ -65,7 +66,15 @@ func (t *tree) settle(ctx context.Context) string {
 func (t *tree) look() (asleep bool) {
 	t.round++
 	t.threads = t.threads[:0]
-	asleep = t.process(t.root)
+	asleep = true
+	for i := 0; i < len(t.met); i++ { // children are found meanwhile, and stay when their parent has ended
+		sleeps, there := t.process(t.met[i])
+		asleep = asleep && sleeps
+		if i > 0 && !there {
+			t.met[i] = 0
+		}
+	}
+	t.met = slices.DeleteFunc(t.met, func(pid int) bool { return pid == 0 })
 	for id, th := range t.known {
 		if th.round != t.round {
 			th.close()
@@ -75,11 +84,11 @@ func (t *tree) look() (asleep bool) {
 	return asleep
 }
 
-// process looks at the threads of a process, and at its children.
-func (t *tree) process(pid int) (asleep bool) {
+// process looks at the threads of a process, and finds its children.
+func (t *tree) process(pid int) (asleep, there bool) {
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
-		return true // it has ended
+		return true, false
 	}
 	asleep = true
 	var children []int
@@ -97,9 +106,11 @@ func (t *tree) process(pid int) (asleep bool) {
 		children = th.offspring(children)
 	}
 	for _, child := range children {
-		asleep = t.process(child) && asleep
+		if !slices.Contains(t.met, child) {
+			t.met = append(t.met, child)
+		}
 	}
-	return asleep
+	return asleep, true
 }
 
 func (t *tree) thread(pid, id int) *thread {
@@ -182,6 +193,14 @@ func (t *tree) same() bool {
 		}
 	}
 	return true
+}
+
+// kill kills all of them but the first, which is waited for.
+func (t *tree) kill() {
+	t.look()
+	for _, pid := range t.met[1:] {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
 }
 
 func (t *tree) has(thread int) bool { return t.known[thread] != nil }

@@ -8,6 +8,7 @@
 // It uses nothing of the C library, so that one build serves glibc and musl. The page is described in page.go.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -46,6 +47,8 @@ struct page {
 	uint64_t seed;
 	uint32_t reads; // of clocks since time has moved
 	uint32_t routed;
+	uint32_t group; // of the first process
+	char cord[28];
 	struct { uint32_t address; uint16_t port, to; char name[32]; } route[routes]; // in network order; names are of addresses
 	struct slot slot[slots] __attribute__((aligned(4096)));
 };
@@ -383,6 +386,23 @@ static long refuses(int n) {
 	return -ENOSYS;
 }
 
+// tie has the kernel kill the process's group when locksim ends, however it does.
+static void tie(void) {
+	long fd = direct(SYS_openat, -100, (long)page->cord, O_RDONLY | O_NONBLOCK, 0, 0, 0);
+	if (fd < 0) return;
+	long high = direct(SYS_fcntl, fd, F_DUPFD, 100, 0, 0, 0); // no script has a use for that number
+	sys(SYS_close, fd, 0, 0, 0, 0, 0);
+	direct(SYS_fcntl, high, F_SETOWN, -direct(SYS_getpgid, 0, 0, 0, 0, 0, 0), 0, 0, 0);
+	direct(SYS_fcntl, high, F_SETSIG, SIGKILL, 0, 0, 0);
+	direct(SYS_fcntl, high, F_SETFL, O_ASYNC | O_NONBLOCK, 0, 0, 0);
+}
+
+static long leaves(int n, ucontext_t *u) { // setsid, setpgid
+	long r = sys(n, ARG(u, 0), ARG(u, 1), 0, 0, 0, 0);
+	if (r >= 0) tie();
+	return r;
+}
+
 static int installed;
 #define PROBE (-1000)
 
@@ -416,6 +436,7 @@ static long emulate(int n, ucontext_t *u) {
 	case SYS_setsockopt: return sets_option(u);
 	case SYS_read: case SYS_readv: case SYS_recvfrom: case SYS_recvmsg: return reads(n, u);
 	case SYS_close: return closes(u);
+	case SYS_setsid: case SYS_setpgid: return leaves(n, u);
 	case SYS_getrandom: return draws((unsigned char *)ARG(u, 0), ARG(u, 1));
 	case SYS_io_uring_setup: return -ENOSYS; // those who have it know how to go on without it
 	case PROBE: return ++installed;
@@ -456,7 +477,8 @@ static struct sock_filter filter[] = {
 	SAME(FUTEX_WAIT, 1, 0), SAME(FUTEX_WAIT_BITSET, 0, 4), ARGUMENT(3), SAME(0, 0, 3), ARGUMENT_HIGH(3), SAME(0, 0, 1), ALLOW, TRAP,
 	POINTED(SYS_ppoll, 2), POINTED(SYS_pselect6, 4), LIMITED(SYS_epoll_pwait, 3), POINTED(SYS_epoll_pwait2, 3),
 	ALWAYS(SYS_nanosleep), ALWAYS(SYS_clock_nanosleep), ALWAYS(SYS_clock_gettime), ALWAYS(SYS_gettimeofday),
-	ALWAYS(SYS_rt_sigprocmask), ALWAYS(SYS_rt_sigaction), ALWAYS(SYS_connect), ALWAYS(SYS_getrandom), ALWAYS(PROBE),
+	ALWAYS(SYS_rt_sigprocmask), ALWAYS(SYS_rt_sigaction), ALWAYS(SYS_connect), ALWAYS(SYS_getrandom), ALWAYS(PROBE), ALWAYS(SYS_setsid),
+	ALWAYS(SYS_setpgid),
 	ALWAYS(SYS_timerfd_create), ALWAYS(SYS_timer_create), ALWAYS(SYS_setitimer), ALWAYS(SYS_io_uring_setup),
 	ALWAYS(SYS_semtimedop), ALWAYS(SYS_futex_waitv),
 #ifdef SYS_poll
@@ -519,5 +541,10 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 		sys(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0);
 		if (install(filter, sizeof filter / sizeof *filter)) return;
 	}
+	// The first process inherits what others leave behind, so that all are found among its descendants.
+	uint32_t group = direct(SYS_getpgid, 0, 0, 0, 0, 0, 0);
+	if (!page->group) direct(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0, 0);
+	if (page->group != group) tie(); // exec may have closed what tied it
+	if (!page->group) page->group = group;
 	__atomic_add_fetch(&page->processes, 1, __ATOMIC_RELEASE);
 }

@@ -1,0 +1,74 @@
+package command_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+)
+
+// TestClocksOfProgramsAreWrongAsTheScenarioSays has a program read its clocks, wait until its wall clock shows 20 s more, and
+// for 10 s. Between its wall and its monotonic clock are 1,577,736,800 s if they are right.
+func TestClocksOfProgramsAreWrongAsTheScenarioSays(t *testing.T) {
+	file := compiled(t, "clocks")
+	for name, c := range map[string]struct {
+		scenario, says string
+		ends           time.Duration // in true time
+	}{
+		"right":             {"", "apart 1577736800000, until 20000 20000, for 30000 30000", 30 * time.Second},
+		"ahead":             {"clocks: {a: {offset: 1h}}", "apart 1577740400000, until 20000 20000, for 30000 30000", 30 * time.Second},
+		"fast":              {"clocks: {a: {rate: 25%}}", "apart 1577736800000, until 20000 20000, for 30000 30000", 24 * time.Second},
+		"slow from 10 s on": {"faults: [{at: 10s, clock: a, rate: -50%}]", "apart 1577736800000, until 20000 20000, for 30000 30000", 50 * time.Second},
+		"set ahead":         {"faults: [{at: 5s, clock: a, step: 10s}]", "apart 1577736800000, until 10000 20000, for 20000 30000", 20 * time.Second},
+		"set far ahead":     {"faults: [{at: 5s, clock: a, step: 1h}]", "apart 1577736800000, until 5000 3605000, for 15000 3615000", 15 * time.Second},
+		"set back":          {"faults: [{at: 5s, clock: a, step: -10s}]", "apart 1577736800000, until 30000 20000, for 40000 30000", 40 * time.Second},
+		"both set ahead":    {"faults: [{at: 25s, clock: a, step: 3s, of: both}]", "apart 1577736800000, until 20000 20000, for 30000 30000", 27 * time.Second},
+		"paused":            {"faults: [{at: 5s, pause: a, for: 1m}]", "apart 1577736800000, until 65000 65000, for 75000 75000", 75 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result, err := play(t, plan(t, alone+"until: 10m\n"+c.scenario+"\n", file))
+			require.NoError(t, err)
+			require.Len(t, result.History.Exits, 1)
+			exit := result.History.Exits[0]
+			require.Equal(t, c.says, exit.Output)
+			require.InDelta(t, float64(c.ends), float64(exit.At), float64(10*time.Millisecond))
+		})
+	}
+}
+
+// TestACrashKillsAllProcessesOfAProgram restarts a program twice: what it finds of its earlier lives is nothing.
+func TestACrashKillsAllProcessesOfAProgram(t *testing.T) {
+	program(t, "python3")
+	said := filepath.Join(t.TempDir(), "pids")
+	result, err := play(t, plan(t, "clients: {a: {work: 10s}}\n"+
+		"faults: [{at: 1s, crash: a, restart: 3s}, {at: 6s, crash: a, restart: 2s}]\n", "python3", "testdata/lives.py", said))
+	require.NoError(t, err)
+	var notes []string
+	for _, n := range result.History.Notes {
+		if n.Node == "a" {
+			notes = append(notes, n.Text)
+		}
+	}
+	require.Equal(t, []string{"writes: alive 0", "writes: alive 0", "writes: alive 0"}, notes)
+	require.Len(t, result.History.Acquisitions, 3)
+	for i, crashed := range []time.Duration{time.Second, 6 * time.Second} {
+		require.EqualValues(t, crashed, result.History.Acquisitions[i].Crashed)
+	}
+	require.Equal(t, "exits with status 5", result.History.Exits[0].Text)
+}
+
+// compiled compiles a C program.
+func compiled(t *testing.T, name string) string {
+	t.Helper()
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("no C compiler is installed")
+	}
+	file := filepath.Join(t.TempDir(), name)
+	out, err := exec.Command("cc", "-O1", "-Wall", "-o", file, "testdata/"+name+".c", "-pthread").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return file
+}
