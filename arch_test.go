@@ -154,6 +154,7 @@ var behind = map[string]string{
 	"go.yaml.in/yaml/v3":                "scenarios",
 	"pgregory.net/rapid":                "locktest",
 	"gonum.org/v1/gonum":                "internal/search/measure",
+	"github.com/andybalholm/brotli":     "cmd/locksim",
 	"github.com/go-zookeeper/zk":        "locks/live",
 	"github.com/tetratelabs/wazero":     "internal/sim/wasm",
 }

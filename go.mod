@@ -12,6 +12,7 @@ require (
 )
 
 require (
+	github.com/andybalholm/brotli v1.3.0
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/tetratelabs/wazero v1.12.0
 	gonum.org/v1/gonum v0.17.0

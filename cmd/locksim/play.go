@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"net"
 	"net/http"
@@ -18,6 +20,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/andybalholm/brotli"
 
 	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/internal/playground"
@@ -119,13 +123,49 @@ func playPage(name string) ([]byte, error) {
 }
 
 func (c *call) exportPage(folder string, files map[string][]byte) int {
+	fmt.Fprintln(c.stderr, "locksim: compressing the engine; this takes a minute")
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o644); err != nil {
-			return c.failures(err)
+		for ending, data := range compressed(c.ctx, files[name]) {
+			if c.ctx.Err() != nil {
+				return exitInterrupted
+			}
+			if err := os.WriteFile(filepath.Join(folder, name+ending), data, 0o644); err != nil {
+				return c.failures(err)
+			}
 		}
 	}
-	fmt.Fprintf(c.stdout, "%s in %s; any web server can serve them\n", counted(len(files), "file"), folder)
+	fmt.Fprintf(c.stdout, "%s in %s, each also compressed (.br, .gz); any web server can serve them\n", counted(len(files), "file"), folder)
 	return exitOK
+}
+
+// compressed yields a file as it is, and as servers can send it that look for compressed copies, with their endings. What is
+// yielded after the context was done is cut short.
+func compressed(ctx context.Context, data []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		if !yield("", data) {
+			return
+		}
+		var b bytes.Buffer
+		small := gzip.NewWriter(&b)
+		written(ctx, small, data)
+		if !yield(".gz", slices.Clone(b.Bytes())) {
+			return
+		}
+		b.Reset()
+		written(ctx, brotli.NewWriterLevel(&b, brotli.BestCompression), data)
+		yield(".br", b.Bytes())
+	}
+}
+
+// written compresses data, piece by piece, until the context is done. Writing into memory cannot fail.
+func written(ctx context.Context, w io.WriteCloser, data []byte) {
+	for piece := range slices.Chunk(data, 1<<18) {
+		if ctx.Err() != nil {
+			return
+		}
+		_, _ = w.Write(piece)
+	}
+	_ = w.Close()
 }
 
 // pagePolicy is the policy of the page's workers, which run the engine and load nothing else. The page itself has a stricter one.

@@ -147,7 +147,12 @@ async function look(generation) {
   }
 }
 
-const studied = (s) => [...(s.boundary || []), ...(s.margins || [])].join(" ");
+// studied is what further runs show in a sentence or two; the rest is below, where all of it has its place.
+function studied(s) {
+  const [first = ""] = [...(s.boundary || []), ...(s.margins || [])];
+  const [sentence] = first.split(/(?<=\.)\s+(?=[A-Z])/);
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
 
 function luck(letters, first) {
   const violated = [...letters].filter((l) => l === "v").length;

@@ -6,14 +6,18 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/playground"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
@@ -72,5 +76,163 @@ func TestAPlaygroundOpensOnSomethingBroken(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(*pictures, "play."+map[int64]string{400: "400", 800: "800", 1440: "1440"}[width]+".png"), image, 0o644))
 		}
+	}
+}
+
+// dragged drags a grip by some pixels, in steps, as a pointer does, and lets go of it.
+func (b *tab) dragged(grip string, by int) {
+	b.Helper()
+	eval[bool](b, `(async () => {
+		const box = document.querySelector(`+quoted(grip)+`).getBoundingClientRect();
+		const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2, bubbles: true, button: 0 };
+		const turn = () => new Promise((done) => requestAnimationFrame(done));
+		document.querySelector(`+quoted(grip)+`).dispatchEvent(new PointerEvent("pointerdown", at));
+		for (let i = 1; i <= 10; i++) {
+			window.dispatchEvent(new PointerEvent("pointermove", { ...at, clientX: at.clientX + (`+strconv.Itoa(by)+` * i) / 10 }));
+			await turn();
+		}
+		window.dispatchEvent(new PointerEvent("pointerup", { ...at, clientX: at.clientX + `+strconv.Itoa(by)+` }));
+		return true;
+	})()`)
+	b.until(`!working && !play.drag && play.undo.length > 0`)
+}
+
+func TestAPauseIsDraggedShorterUntilNothingIsViolated(t *testing.T) {
+	b := play(t, options{})
+	b.dragged(".grip.edge", eval[int](b, `Math.round(charts[0].x(9.9e9) - charts[0].x(play.answer.faults[0].end))`))
+	require.Contains(t, b.text("#verdict"), "Never did two believe to hold the lock at once.")
+	require.Contains(t, eval[string](b, `$("text").value`), "for: 8", "of 15 s, in the text")
+	require.Contains(t, eval[string](b, `$("text").value`), "story: >\n  Client a takes", "the rest of it stays")
+	b.do(`$("undo").click()`)
+	b.until(`!working`)
+	require.Contains(t, b.text("#verdict"), "the resource was damaged")
+	b.do(`$("redo").click()`)
+	b.until(`!working`)
+	require.Contains(t, b.text("#verdict"), "Never did two believe")
+	b.dragged(".grip:not(.edge)", eval[int](b, `Math.round(charts[0].x(2.1e9) - charts[0].x(1e9))`))
+	require.Regexp(t, `at: 2`, eval[string](b, `$("text").value`), "it was paused at its write, a second after the start")
+}
+
+// TestTheBoundaryInThePageIsThatOfMinimize tries the pause just below and just at the boundary that is told.
+func TestTheBoundaryInThePageIsThatOfMinimize(t *testing.T) {
+	b := play(t, options{})
+	b.until(`$("studied").textContent !== ""`)
+	require.Contains(t, b.text("#studied"), "The pause of a must be at least 9.02s; with 9.01s the resource stays safe.")
+	for number, damaged := range map[string]bool{"9020e6": true, "9010e6": false} {
+		b.do(`change([{ path: "faults.gc.for", number: ` + number + ` }])`)
+		b.until(`!working && play.undo.length > 0`)
+		require.Equal(t, damaged, strings.Contains(b.text("#verdict"), "the resource was damaged"), number)
+	}
+}
+
+func TestALinkHoldsTheScenario(t *testing.T) {
+	b := play(t, options{})
+	b.do(`change([{ path: "lock.ttl", number: 12e9 }, { path: "seed", value: "77" }])`)
+	b.until(`!working && play.undo.length > 0 && new URLSearchParams(location.hash.slice(1)).get("play") === play.packed`)
+	hash, digest := eval[string](b, `location.hash`), eval[string](b, `play.answer.digests[0]`)
+	other := play(t, options{hash: hash})
+	require.Equal(t, digest, eval[string](other, `play.answer.digests[0]`))
+	require.Equal(t, eval[string](b, `play.text`), eval[string](other, `play.text`))
+
+	damaged := play(t, options{})
+	damaged.do(`location.hash = "#play=AAAA"`)
+	damaged.until(`$("play-says").textContent.includes("damaged")`)
+}
+
+func TestAPlaygroundNeedsNoNetworkOnceItIsThere(t *testing.T) {
+	b := play(t, options{})
+	b.until(`behind.ready`)
+	require.NoError(t, chromedp.Do(b.ctx, call(network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}},
+	})))
+	b.do(`openGallery()`)
+	b.until(`$("entries").childElementCount > 100`)
+	require.Equal(t, len(scenarios.Names()), b.count("#entries li"))
+	b.until(`document.querySelector("#entries img").src.startsWith("data:image/svg")`)
+	b.do(`document.querySelector("#entries [data-name=failover-lost-key] button").click()`)
+	b.until(`!working && play.answer.schedules[0].scenario === "failover-lost-key"`)
+	require.Contains(t, b.text("#title"), "The master dies before its replica has heard of the lock")
+}
+
+func TestWhatTakesTooLongIsStopped(t *testing.T) {
+	b := play(t, options{})
+	text, err := scenarios.Text(playground.Opens)
+	require.NoError(t, err)
+	long := strings.NewReplacer("ttl: 10s", "ttl: 100h", "retry: 100ms", "retry: 1ms", "for: 15s", "for: 50h",
+		"expect:", "bounds: {steps: 1000000000}\nexpect:").Replace(string(text))
+	b.do(`commit(` + quoted(long) + `)`)
+	b.until(`$("play-says").textContent.includes("took too long")`)
+	b.do(`openScenario("lease-overrun")`)
+	b.until(`!working && play.answer.schedules[0].scenario === "lease-overrun"`)
+}
+
+// TestHostileTextIsText opens a scenario whose title would be markup.
+func TestHostileTextIsTextInAPlayground(t *testing.T) {
+	b := play(t, options{})
+	text, err := scenarios.Text(playground.Opens)
+	require.NoError(t, err)
+	attack := `'</script><img src=x onerror="document.title=1"><script>document.title=2</script>'`
+	b.do(`commit(` + quoted(strings.Replace(string(text), "A paused client writes after its lease has ended, and a fencing token stops it", attack, 1)) + `)`)
+	b.until(`!working && $("title").textContent.includes("onerror")`)
+	require.NotContains(t, []string{"1", "2"}, eval[string](b, `document.title`))
+	require.Zero(t, b.count("img[src=x]"))
+}
+
+// edits is how many random edits a page has to bear.
+func edits() int { return long.Pick(50, 100, 1_000) }
+
+func TestNoEditBreaksThePage(t *testing.T) {
+	b := play(t, options{})
+	eval[bool](b, `(async () => {
+		let seed = 1; // of the choices
+		const draw = (n) => (seed = (seed * 48271) % 2147483647) % n;
+		const one = (list) => list[draw(list.length)];
+		const idle = async () => { while (working) await new Promise((done) => setTimeout(done, 1)); };
+		for (let i = 0; i < `+strconv.Itoa(edits())+`; i++) {
+			const a = play.answer;
+			const kinds = [
+				() => a.controls.length && change([{ path: one(a.controls).path, number: draw(40) * 5e8 + 1e6 }]),
+				() => { const c = one(a.choices); return choose(c, one(c.options)); },
+				() => a.faults?.length && change([{ path: "faults." + one(a.faults).name, value: "null" }]),
+				() => change([{ path: "faults.+", value: "{at: " + draw(20) + "s, pause: " + one(a.nodes).name + ", for: " + (1 + draw(9)) + "s}" }]),
+				() => addClient(),
+				() => back("undo", "redo"),
+				() => back("redo", "undo"),
+				() => { $("text").value = play.text.slice(0, draw(play.text.length)); $("text").dispatchEvent(new Event("input")); },
+				() => draw(5) || openScenario(one(["zk-gc-pause", "redlock-clock-jump", "etcd-done-too-late", "lease-overrun"])),
+			];
+			await one(kinds)();
+			await idle();
+		}
+		return true;
+	})()`)
+	b.do(`openScenario("fencing-33-34")`)
+	b.until(`!working && play.answer.schedules[0].scenario === "fencing-33-34" && !play.drag`)
+	require.Contains(t, b.text("#verdict"), "the resource was damaged")
+}
+
+// TestAFrameWhileDraggingIsTold measures how long it takes from an edit to the picture of what follows. It tells, and fails for
+// nothing: a machine under load is slow.
+func TestAFrameWhileDraggingIsTold(t *testing.T) {
+	b := play(t, options{})
+	for _, name := range []string{"fencing-33-34", "lease-overrun", "failover-lost-key", "zk-gc-pause", "redlock-clock-jump"} {
+		b.do(`openScenario("` + name + `")`)
+		b.until(`!working && play.answer.schedules[0].scenario === "` + name + `" && $("seeds").childElementCount === 100`)
+		list := eval[[]float64](b, `(async () => {
+			const c = play.answer.controls[0], { text } = play, { axis } = page.schedule, list = [], engine = [];
+			for (let i = 0; i < 60; i++) {
+				const began = performance.now();
+				const answer = await live.ask({ do: "play", text, variant: play.variant, quick: true, edits: [{ path: c.path, number: c.value + i * 1e7 }] });
+				engine.push(performance.now() - began);
+				page.load(answer.schedules, axis);
+				cancelAnimationFrame(page.dirty.frame);
+				page.render();
+				list.push(performance.now() - began);
+			}
+			page.dragging = false;
+			const half = (of) => of.sort((a, b) => a - b)[of.length >> 1];
+			return [half(list), list[Math.floor(list.length * 0.9)], half(engine)];
+		})()`)
+		t.Logf("%s: half of the frames within %.1f ms, nine of ten within %.1f ms; half of the engine's answers within %.1f ms", name, list[0], list[1], list[2])
 	}
 }
