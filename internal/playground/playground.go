@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,15 +26,16 @@ import (
 // "drops" (the faults that can be dropped on the node Name), "gallery", "open" (the text of the scenario
 // Name) or "picture".
 type Request struct {
-	Do      string `json:"do"`
-	Text    string `json:"text"`              // of the scenario file
-	Name    string `json:"name,omitempty"`    // of a named scenario, for "open"
-	Variant string `json:"variant,omitempty"` // "": the first one
-	Quick   bool   `json:"quick,omitempty"`   // only the first style, with what is drawn of one run
-	Edits   []Edit `json:"edits,omitempty"`
-	First   string `json:"first,omitempty"` // seed, for "seeds"; a decimal or 0x… number, since JSON's are too small
-	Count   int    `json:"count,omitempty"`
-	At      int64  `json:"at,omitempty"` // nanoseconds, for "drops"
+	Do      string   `json:"do"`
+	Text    string   `json:"text"`              // of the scenario file
+	Name    string   `json:"name,omitempty"`    // of a named scenario, for "open"
+	Variant string   `json:"variant,omitempty"` // "": the first one
+	Quick   bool     `json:"quick,omitempty"`   // only the first style
+	Modes   []string `json:"modes,omitempty"`   // only these fencing modes, if the scenario names any of them
+	Edits   []Edit   `json:"edits,omitempty"`
+	First   string   `json:"first,omitempty"` // seed, for "seeds"; a decimal or 0x… number, since JSON's are too small
+	Count   int      `json:"count,omitempty"`
+	At      int64    `json:"at,omitempty"` // nanoseconds, for "drops"
 }
 
 // Edit sets a place of the text. If Value is "", it is the number, written as its kind is.
@@ -186,6 +188,11 @@ func chosen(s *scenarios.Scenario, q *Request) (list []scenarios.Case, variant s
 		if c.Variant == variant && (!q.Quick || c.Style == all[0].Style) {
 			list = append(list, c)
 		}
+	}
+	if shown := slices.DeleteFunc(slices.Clone(list), func(c scenarios.Case) bool {
+		return !slices.Contains(q.Modes, c.Fencing.String())
+	}); len(shown) > 0 {
+		list = shown
 	}
 	return list, variant
 }

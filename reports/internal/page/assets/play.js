@@ -108,7 +108,8 @@ function back(from, to) {
 
 // change makes edits, and plays what comes of them: for good, or while something is dragged on a still axis.
 async function change(edits, { text = play.text, axis = null } = {}) {
-  if (axis) return show({ do: "play", text, variant: play.variant, edits, quick: true }, axis);
+  const modes = [page.run.fencing, page.twin?.fencing].filter(Boolean);
+  if (axis) return show({ do: "play", text, variant: play.variant, edits, quick: true, modes }, axis);
   try {
     const answer = await live.ask({ do: "edit", text, edits });
     if (answer.problems) return problems(answer.problems);

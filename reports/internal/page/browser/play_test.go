@@ -222,7 +222,7 @@ func TestAFrameWhileDraggingIsTold(t *testing.T) {
 			const c = play.answer.controls[0], { text } = play, { axis } = page.schedule, list = [], engine = [];
 			for (let i = 0; i < 60; i++) {
 				const began = performance.now();
-				const answer = await live.ask({ do: "play", text, variant: play.variant, quick: true, edits: [{ path: c.path, number: c.value + i * 1e7 }] });
+				const answer = await live.ask({ do: "play", text, variant: play.variant, quick: true, modes: ["none", "fenced-write"], edits: [{ path: c.path, number: c.value + i * 1e7 }] });
 				engine.push(performance.now() - began);
 				page.load(answer.schedules, axis);
 				cancelAnimationFrame(page.dirty.frame);
