@@ -2,22 +2,25 @@ package clients
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 )
 
-// BuildEngine builds locksim's engine for browsers, as WebAssembly, from the source that has the ready-made clients. It returns
+// BuildEngine builds locksim's engine for browsers, as WebAssembly, from its source: that around the working directory, or that from which this
+// program was built. It returns
 // it with the script of the Go distribution that starts such a program. Like clients, it is cached.
 func BuildEngine(ctx context.Context) (engine, starter []byte, err error) {
 	tools, err := findGo()
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := home()
-	if err != nil {
-		return nil, nil, err
+	const main = "internal/playground/wasm/main.go"
+	in, ok := sourceWith(func(root string) bool { _, err := os.Stat(filepath.Join(root, main)); return err == nil })
+	if !ok {
+		return nil, nil, errors.New("the engine for browsers is built from locksim's source, which is not here: run locksim in its source")
 	}
 	cache, err := cacheFolder()
 	if err != nil {
@@ -32,7 +35,7 @@ func BuildEngine(ctx context.Context) (engine, starter []byte, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("the Go distribution has no script that starts WebAssembly: %w", err)
 	}
-	folder := filepath.Join(filepath.Dir(in), "internal", "playground", "wasm")
+	folder := filepath.Join(in, filepath.Dir(main))
 	engine, err = tools.program(ctx, folder, cache)
 	use(cache, folder, time.Now())
 	return engine, starter, err

@@ -17,20 +17,8 @@ const modulePath = "github.com/locksim/locksim"
 // home returns the folder in which the ready-made clients are: in locksim's source around the working directory, else beside
 // the source that this program was built from, else where the variable says.
 func home() (string, error) {
-	if folder, err := os.Getwd(); err == nil {
-		for {
-			if hasClients(filepath.Join(folder, "clients")) {
-				return filepath.Join(folder, "clients"), nil
-			}
-			parent := filepath.Dir(folder)
-			if parent == folder {
-				break
-			}
-			folder = parent
-		}
-	}
-	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) && hasClients(filepath.Dir(file)) {
-		return filepath.Dir(file), nil
+	if root, ok := sourceWith(func(root string) bool { return hasClients(filepath.Join(root, "clients")) }); ok {
+		return filepath.Join(root, "clients"), nil
 	}
 	if folder := os.Getenv(homeVariable); folder != "" {
 		if !hasClients(folder) {
@@ -40,6 +28,25 @@ func home() (string, error) {
 	}
 	return "", errors.New("the ready-made clients are in the folder clients of locksim's source, which is not here: " +
 		"run locksim in its source, or set " + homeVariable + " to that folder")
+}
+
+// sourceWith returns the root of locksim's source that has something: around the working directory, or where this program was
+// built from.
+func sourceWith(has func(root string) bool) (root string, ok bool) {
+	if folder, err := os.Getwd(); err == nil {
+		for parent := filepath.Dir(folder); ; folder, parent = parent, filepath.Dir(parent) {
+			if has(folder) {
+				return folder, true
+			}
+			if parent == folder {
+				break
+			}
+		}
+	}
+	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) && has(filepath.Dir(filepath.Dir(file))) {
+		return filepath.Dir(filepath.Dir(file)), true
+	}
+	return "", false
 }
 
 // hasClients reports whether a folder is that of the ready-made clients: each of them is a module there.
