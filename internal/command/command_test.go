@@ -112,20 +112,35 @@ func TestAProgramIsPausedAndJudgedLikeAnyLock(t *testing.T) {
 // TestTheSameScheduleGivesTheSameSteps compares digests, in which are all messages and when they were sent: random values are
 // drawn from the seed.
 func TestTheSameScheduleGivesTheSameSteps(t *testing.T) {
-	for i, argv := range languages {
-		t.Run(argv[0], func(t *testing.T) {
-			t.Parallel()
-			if i > 0 {
-				long.Only(t)
-			}
-			p := plan(t, pausedHolder, built(t, argv)...)
-			seen := map[uint64]int{}
-			for range long.Pick(2, 3, 10) {
-				result, err := play(t, p)
-				require.NoError(t, err)
-				seen[result.Digest]++
-			}
-			require.Len(t, seen, 1)
+	for _, load := range []int{0, 10} {
+		for i, argv := range languages {
+			t.Run(fmt.Sprintf("%s, load %d", argv[0], load), func(t *testing.T) {
+				if i > 0 || load > 0 {
+					long.Only(t)
+				}
+				loaded(t, load)
+				p := plan(t, pausedHolder, built(t, argv)...)
+				seen := map[uint64]int{}
+				for range long.Pick(2, 3, 50) {
+					result, err := play(t, p)
+					require.NoError(t, err)
+					seen[result.Digest]++
+				}
+				require.Len(t, seen, 1)
+			})
+		}
+	}
+}
+
+// loaded keeps processors busy with a number of processes while a test runs.
+func loaded(t *testing.T, processes int) {
+	t.Helper()
+	for range processes {
+		busy := exec.Command("sh", "-c", "while :; do :; done")
+		require.NoError(t, busy.Start())
+		t.Cleanup(func() {
+			_ = busy.Process.Kill()
+			_ = busy.Wait()
 		})
 	}
 }

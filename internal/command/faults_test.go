@@ -1,13 +1,16 @@
 package command_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
 )
 
 // TestClocksOfProgramsAreWrongAsTheScenarioSays has a program read its clocks, wait until its wall clock shows 20 s more, and
@@ -71,4 +74,19 @@ func compiled(t *testing.T, name string) string {
 	out, err := exec.Command("cc", "-O1", "-Wall", "-o", file, "testdata/"+name+".c", "-pthread").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return file
+}
+
+// TestNobodyWakesEarlyWhileOthersCompute has a thread sleep for an hour while others hand a token round. Time does not move for
+// these, and the hour passes for the sleeper.
+func TestNobodyWakesEarlyWhileOthersCompute(t *testing.T) {
+	file := compiled(t, "ring")
+	t.Setenv("SDK", "1")
+	for seed := range long.Pick(2, 4, 100) {
+		count := filepath.Join(t.TempDir(), "count")
+		require.NoError(t, os.WriteFile(count, make([]byte, 64), 0o600))
+		result, err := play(t, plan(t, alone+"until: 2h\n", file, strconv.Itoa(seed), "1000", count))
+		require.NoError(t, err)
+		require.Len(t, result.History.Exits, 1)
+		require.Equal(t, "round for 0, slept 0, 3600000", result.History.Exits[0].Output, "seed %d", seed)
+	}
 }

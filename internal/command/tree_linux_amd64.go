@@ -19,6 +19,7 @@ type tree struct {
 	threads []*thread // found by the last look, in the order of their processes
 	known   map[int]*thread
 	round   int
+	again   bool // this is the second look
 }
 
 // thread is one thread of theirs.
@@ -36,16 +37,12 @@ type thread struct {
 // busy is for how long, in real time, a program may compute without waiting for anything.
 const busy = 10 * time.Second
 
-// settle waits until all threads sleep. Seen asleep twice, without having run in between, each has slept between the first
-// look at all of them and the second: so at one moment all have, and nobody was there to wake them. The result is the bound that
-// was reached before that; "" is well.
+// settle waits until all threads sleep. The result is the bound that was reached before that; "" is well.
 func (t *tree) settle(ctx context.Context) string {
 	begun := time.Now()
 	for n := 0; ; n++ {
-		if t.look() && t.same() {
-			if call := t.limited(); call == nil {
-				return ""
-			}
+		if t.quiet() {
+			return ""
 		}
 		switch {
 		case n < 20:
@@ -61,6 +58,14 @@ func (t *tree) settle(ctx context.Context) string {
 		}
 	}
 }
+
+// quiet reports whether all threads sleep, and only this process can wake them. Each is seen asleep twice without having run in
+// between, so it slept all that time; these times have the moment between the two looks in common, at which nobody was there who
+// could wake another. None is in a call that the kernel ends by its own clock.
+//
+// A thread that is woken is not asleep, but may wait for a processor for long. So the first look reads how often it has run before
+// it reads whether it sleeps, and the second in the other order: what it does between two readings is always seen.
+func (t *tree) quiet() bool { return t.look() && t.limited() == nil && t.same() }
 
 // look sees which threads there are and what they do, and reports whether all sleep.
 func (t *tree) look() (asleep bool) {
@@ -102,7 +107,7 @@ func (t *tree) process(pid int) (asleep, there bool) {
 			continue
 		}
 		t.threads = append(t.threads, th)
-		asleep = th.look() && asleep
+		asleep = th.look(t.again) && asleep
 		children = th.offspring(children)
 	}
 	for _, child := range children {
@@ -148,12 +153,28 @@ func (t *tree) close() {
 	t.known, t.threads = nil, nil
 }
 
-// look reads a thread's state, and reports whether it sleeps.
-func (th *thread) look() bool {
+// look reads a thread's state, and reports whether it sleeps; again if this is the second look.
+func (th *thread) look(again bool) bool {
+	if !again {
+		th.count()
+		return th.sleeps()
+	}
+	asleep := th.sleeps()
+	th.count()
+	return asleep
+}
+
+// count reads how often the thread has run.
+func (th *thread) count() {
 	var b [512]byte
 	n, _ := syscall.Pread(th.sched, b[:], 0)
 	th.slices = string(bytes.TrimSpace(b[:max(n, 0)]))
-	n, _ = syscall.Pread(th.stat, b[:], 0)
+}
+
+// sleeps reads whether it sleeps.
+func (th *thread) sleeps() bool {
+	var b [512]byte
+	n, _ := syscall.Pread(th.stat, b[:], 0)
 	at := bytes.LastIndexByte(b[:max(n, 0)], ')')
 	if at < 0 || at+2 >= n {
 		th.state = 'X' // it has ended
@@ -184,7 +205,10 @@ func (t *tree) same() bool {
 	for _, th := range t.threads {
 		before = append(before, seen{th.id, th.slices})
 	}
-	if !t.look() || len(t.threads) != len(before) {
+	t.again = true
+	asleep := t.look()
+	t.again = false
+	if !asleep || len(t.threads) != len(before) {
 		return false
 	}
 	for i, th := range t.threads {
