@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/locksim/locksim/internal/sim/program"
@@ -27,8 +28,9 @@ import (
 
 // Program is a command that is started for each life of a client process.
 type Program struct {
-	ctx  context.Context //nolint:containedctx // ends the real processes, which an engine's bounds cannot reach
-	argv []string
+	ctx   context.Context //nolint:containedctx // ends the real processes, which an engine's bounds cannot reach
+	argv  []string
+	rests atomic.Int64 // how often all of it has waited
 }
 
 // New returns the program that a command starts: a name or path of an executable file, and its arguments. The programs are

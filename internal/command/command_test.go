@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,8 +24,14 @@ import (
 // plan compiles a scenario with a program in place of its lock.
 func plan(t *testing.T, text string, argv ...string) *harness.Plan {
 	t.Helper()
+	return planOf(t, 10*time.Second, text, argv...)
+}
+
+// planOf does so with a lease of some length.
+func planOf(t *testing.T, ttl time.Duration, text string, argv ...string) *harness.Plan {
+	t.Helper()
 	p := program(t, argv...)
-	s, err := scenarios.Parse("test.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua, ttl: 10s}\n"+text))
+	s, err := scenarios.Parse("test.yaml", fmt.Appendf(nil, "name: x\nlock: {algorithm: set-nx-lua, ttl: %s}\n%s", ttl, text))
 	require.NoError(t, err)
 	a := locks.Algorithm{
 		Name: "program", Title: "a program", Servers: "redis", Authority: locks.OneNode, Identity: "value", Lease: true,
@@ -159,7 +166,8 @@ epoll_wait 600000 0; pthread_cond_timedwait 4000 1; pthread_cond_timedwait, sign
 sem_timedwait 5000 -1; poll, written to by a child 30000 1; wait 0 7; system 12000 0
 wall and monotonic clock 1577736800000
 reads its clock until it shows more 5 0; recv, SO_RCVTIMEO 2000 1; read, SO_RCVTIMEO 2000 1; read, what is there 0 1
-random a87d2f59`, exit.Output)
+sigtimedwait 1500 1; sigtimedwait, what is there 0 1; poll, all signals blocked 1000 0; clock_nanosleep, wall clock 7000 0
+epoll_pwait2 1500 0; io_uring is not there 0 1; random a87d2f59`, exit.Output)
 	require.Equal(t, "exits with status 3", exit.Text)
 }
 

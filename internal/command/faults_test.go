@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/command"
 	"github.com/locksim/locksim/internal/long"
 )
 
@@ -62,6 +64,39 @@ func TestACrashKillsAllProcessesOfAProgram(t *testing.T) {
 		require.EqualValues(t, crashed, result.History.Acquisitions[i].Crashed)
 	}
 	require.Equal(t, "exits with status 5", result.History.Exits[0].Text)
+}
+
+// TestALongLeaseCostsWhatAShortOneCosts counts how often a program comes to rest, which is when time can jump, and the steps of its run.
+func TestALongLeaseCostsWhatAShortOneCosts(t *testing.T) {
+	cost := func(ttl time.Duration) (rests int64, steps int) {
+		text := fmt.Sprintf("clients: {a: {work: %s}}\nuntil: 2h\n", ttl*9/10)
+		p := planOf(t, ttl, text, "python3", "testdata/lease.py")
+		result, err := play(t, p)
+		require.NoError(t, err)
+		require.Greater(t, time.Duration(result.Virtual), ttl*9/10)
+		return p.Algorithm.Program.(*command.Program).Rests(), result.Steps
+	}
+	rests, steps := cost(10 * time.Second)
+	longer, more := cost(10 * time.Minute)
+	require.Equal(t, steps, more)
+	require.InDelta(t, rests, longer, 3) // a thread that is about to wait may be seen once more
+	require.Less(t, longer, int64(100))
+}
+
+// TestCallsThatAreNotGivenVirtualTimeAreNamed has a program make each of them: nothing is known of such a run.
+func TestCallsThatAreNotGivenVirtualTimeAreNamed(t *testing.T) {
+	file := compiled(t, "refused")
+	for _, call := range []string{
+		"timerfd_create", "timer_create", "setitimer", "alarm", "semtimedop", "mq_timedsend", "mq_timedreceive", "recvmmsg", "io_getevents",
+		"futex_waitv",
+	} {
+		result, err := play(t, plan(t, alone, file, call))
+		require.NoError(t, err)
+		require.Equal(t, "calls that cannot be given virtual time ("+call+")", result.History.Bound)
+	}
+	result, err := play(t, plan(t, alone, file, "none"))
+	require.NoError(t, err)
+	require.Empty(t, result.History.Bound)
 }
 
 // compiled compiles a C program.

@@ -226,6 +226,7 @@ func (p *process) exchange(t *sim.Task) {
 	for calm := 0; p.exit == nil && calm < 2; calm++ {
 		p.look(t)
 		bound := p.tree.settle(p.of.ctx)
+		p.of.rests.Add(1)
 		switch call := p.page.refusedCall(); {
 		case p.of.ctx.Err() != nil:
 			p.quit("interrupted")

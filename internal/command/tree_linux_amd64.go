@@ -281,6 +281,7 @@ var limits = map[int]struct {
 	syscall.SYS_PPOLL: {"ppoll", 2, false}, syscall.SYS_SELECT: {"select", 4, false}, syscall.SYS_PSELECT6: {"pselect6", 4, false},
 	syscall.SYS_FUTEX: {"futex", 3, false}, syscall.SYS_NANOSLEEP: {"nanosleep", 0, false},
 	syscall.SYS_CONNECT: {"connect", -1, false}, syscall.SYS_CLOCK_NANOSLEEP: {"clock_nanosleep", 2, false}, syscall.SYS_RT_SIGTIMEDWAIT: {"rt_sigtimedwait", 2, false},
+	syscall.SYS_IO_GETEVENTS: {"io_getevents", 4, false}, 441: {"epoll_pwait2", 3, false}, 449: {"futex_waitv", 3, false},
 }
 
 // why names the bound on what keeps the program from waiting.

@@ -263,6 +263,16 @@ static long selects(long n, uint64_t *r, uint64_t *w, uint64_t *x, int64_t limit
 	return late ? 0 : result;
 }
 
+static long waits_signal(const uint64_t *set, siginfo_t *info, const struct timespec *t, size_t size) { // rt_sigtimedwait
+	uint64_t copy;
+	int late;
+	if (size != 8) return -EINVAL;
+	copy = unblocked(*set);
+	if (ns(t) <= 0) return sys(SYS_rt_sigtimedwait, &copy, info, &at_once, size, 0, 0);
+	long r = until(0, from_now(ns(t)), &late, SYS_rt_sigtimedwait, (long)&copy, (long)info, 0, size, 0, 0);
+	return late ? -EAGAIN : r;
+}
+
 // Other calls.
 
 static long blocks(ucontext_t *u) { // rt_sigprocmask; what is restored when the handler returns counts
@@ -428,6 +438,7 @@ static long emulate(int n, ucontext_t *u) {
 	case SYS_pselect6: return selects(ARG(u, 0), POINTER(u, 1), POINTER(u, 2), POINTER(u, 3), ns(POINTER(u, 4)), POINTER(u, 5));
 	case SYS_epoll_pwait: return polls_events(ARG(u, 0), ARG(u, 1), ARG(u, 2), millis(ARG(u, 3)), POINTER(u, 4));
 	case SYS_epoll_pwait2: return polls_events(ARG(u, 0), ARG(u, 1), ARG(u, 2), ns(POINTER(u, 3)), POINTER(u, 4));
+	case SYS_rt_sigtimedwait: return waits_signal(POINTER(u, 0), POINTER(u, 1), POINTER(u, 2), ARG(u, 3));
 	case SYS_clock_gettime: return clock_gettime(ARG(u, 0), (struct timespec *)ARG(u, 1)) ? -EINVAL : 0;
 	case SYS_gettimeofday: return gettimeofday((struct timeval *)ARG(u, 0), 0);
 	case SYS_rt_sigprocmask: return blocks(u);
@@ -480,7 +491,8 @@ static struct sock_filter filter[] = {
 	ALWAYS(SYS_rt_sigprocmask), ALWAYS(SYS_rt_sigaction), ALWAYS(SYS_connect), ALWAYS(SYS_getrandom), ALWAYS(PROBE), ALWAYS(SYS_setsid),
 	ALWAYS(SYS_setpgid),
 	ALWAYS(SYS_timerfd_create), ALWAYS(SYS_timer_create), ALWAYS(SYS_setitimer), ALWAYS(SYS_io_uring_setup),
-	ALWAYS(SYS_semtimedop), ALWAYS(SYS_futex_waitv),
+	ALWAYS(SYS_futex_waitv), POINTED(SYS_semtimedop, 3), POINTED(SYS_rt_sigtimedwait, 2), POINTED(SYS_mq_timedsend, 4),
+	POINTED(SYS_mq_timedreceive, 4), POINTED(SYS_recvmmsg, 4), POINTED(SYS_io_getevents, 4),
 #ifdef SYS_poll
 	LIMITED(SYS_poll, 2), LIMITED(SYS_epoll_wait, 3), POINTED(SYS_select, 4), ALWAYS(SYS_alarm), ALWAYS(SYS_time),
 #endif

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -114,6 +116,20 @@ int main(void) {
 	TOOK("read, SO_RCVTIMEO", read(pair[0], &byte, 1) < 0 && errno == EAGAIN);
 	if (write(pair[1], "y", 1) != 1) return 1;
 	TOOK("read, what is there", read(pair[0], &byte, 1));
+	file.fd = pair[0];
+	sigset_t signals;
+	sigfillset(&signals);
+	sigdelset(&signals, SIGSEGV);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	TOOK("sigtimedwait", sigtimedwait(&signals, NULL, &t) < 0 && errno == EAGAIN);
+	kill(getpid(), SIGUSR1);
+	TOOK("sigtimedwait, what is there", sigtimedwait(&signals, NULL, &t) == SIGUSR1);
+	TOOK("poll, all signals blocked", poll(&file, 1, 1000));
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += 7;
+	TOOK("clock_nanosleep, wall clock", clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &end, NULL));
+	TOOK("epoll_pwait2", syscall(441 /* SYS_epoll_pwait2 */, e, &event, 1, &t, NULL, 0));
+	TOOK("io_uring is not there", syscall(SYS_io_uring_setup, 1, NULL) < 0 && errno == ENOSYS);
 	unsigned char random[4];
 	if (getrandom(random, sizeof random, 0) != sizeof random) return 1;
 	printf("random %02x%02x%02x%02x\n", random[0], random[1], random[2], random[3]);
