@@ -129,8 +129,8 @@ var arrows = map[string][]string{
 		"checker", "internal/harness", "internal/search", "internal/search/future", "internal/search/margin", "internal/search/minimal", "reports",
 	},
 	"internal/playground": {
-		"checker", "history", "internal/account", "internal/harness", "internal/search", "internal/search/minimal", "internal/search/parameter", "locks",
-		"reports", "scenarios", "sim", "trace",
+		"checker", "history", "internal/account", "internal/harness", "internal/search", "internal/search/explore", "internal/search/minimal", "internal/search/parameter",
+		"locks", "reports", "scenarios", "sim", "trace",
 	},
 	"internal/playground/wasm": {"internal/playground"},
 	"cmd/locksim": {

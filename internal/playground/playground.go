@@ -4,6 +4,7 @@
 package playground
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,13 +18,14 @@ import (
 	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/explore"
 	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
 )
 
 // Request is what a page asks. Do says what: "play", "study" (play, and what further runs show), "edit", "seeds", "smaller",
-// "drops" (the faults that can be dropped on the node Name), "gallery", "open" (the text of the scenario
+// "find" (a fault that violates something), "drops" (the faults that can be dropped on the node Name), "gallery", "open" (the text of the scenario
 // Name) or "picture".
 type Request struct {
 	Do      string   `json:"do"`
@@ -59,6 +61,7 @@ type Answer struct {
 	Faults    []Fault            `json:"faults,omitempty"`
 	Nodes     []Node             `json:"nodes,omitempty"`
 	Text      string             `json:"text,omitempty"`
+	Says      string             `json:"says,omitempty"`  // instead of a text, that there is none
 	Seeds     string             `json:"seeds,omitempty"` // a letter for each: v violated, h held, ? unknown
 	Drops     []Drop             `json:"drops,omitempty"`
 	Gallery   []Entry            `json:"gallery,omitempty"`
@@ -120,6 +123,8 @@ func (e *Engine) answer(q *Request) (*Answer, error) {
 			return nil, err
 		}
 		return &Answer{Drops: drops(s, q)}, nil
+	case "find":
+		return e.find(q)
 	case "gallery":
 		return gallery()
 	case "open":
@@ -313,6 +318,23 @@ func (e *Engine) smaller(q *Request) (*Answer, error) {
 		return nil, err
 	}
 	return &Answer{Text: string(minimal.File(cx))}, nil
+}
+
+// find plays each fault of a fault model at each step of the first case, until something is violated.
+func (e *Engine) find(q *Request) (*Answer, error) {
+	s, err := read(q)
+	if err != nil {
+		return nil, err
+	}
+	cases, _ := chosen(s, q)
+	r, err := explore.Explore(context.Background(), cases[0], explore.Options{Most: 1, StopAtFirst: true, Jobs: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Findings) == 0 {
+		return &Answer{Says: fmt.Sprintf("Nothing is violated in %d schedules with one more fault, at each step of this run.", r.Played())}, nil
+	}
+	return &Answer{Text: string(minimal.File(r.Findings[0].Counterexample))}, nil
 }
 
 func gallery() (*Answer, error) {

@@ -138,3 +138,13 @@ func TestNoEditIsTooMuch(t *testing.T) {
 		}
 	})
 }
+
+func TestAViolationIsFoundWhereNoneIs(t *testing.T) {
+	var e Engine
+	quiet := ask(t, &e, Request{Do: "play", Text: textOf(t, Opens), Quick: true, Edits: []Edit{{Path: "faults.gc", Value: "null"}}})
+	require.NotContains(t, headline(&quiet), "damaged")
+	a := ask(t, &e, Request{Do: "find", Text: quiet.Text})
+	require.Empty(t, a.Problems)
+	b := ask(t, &e, Request{Do: "play", Text: a.Text})
+	require.Contains(t, headline(&b), "Two believed to hold the lock at once", a.Text)
+}

@@ -22,7 +22,7 @@ var assets embed.FS
 
 // script is in its order: what comes later uses what comes before.
 var script = []string{
-	"dom.js", "data.js", "scale.js", "shapes.js", "pointer.js", "chart.js", "lists.js", "link.js", "main.js", "controls.js",
+	"dom.js", "data.js", "scale.js", "shapes.js", "pointer.js", "chart.js", "lists.js", "link.js", "main.js", "present.js", "controls.js",
 }
 
 // content is what the template is filled with. Texts of scenarios are plain strings, for the template to escape; only

@@ -301,7 +301,7 @@ class Chart {
       step.map((x) => `(${x.number}) ${precise(x.at)} ${x.who} ${x.text}`).join("; ") +
       (g.list.length > 5 ? " …" : "");
     const look = ["badge", `tone-${m.tone}`];
-    const on = g.list.some((x) => x.number === this.view.number);
+    const on = g.list.some((x) => x.number === this.view.number || this.view.lit?.has(x.number));
     if (on) look.push("on");
     if (this.view.query && !step.some((x) => this.view.matches(x))) look.push("off");
     const middle = g.left + g.wide / 2;

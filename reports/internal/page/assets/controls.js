@@ -188,6 +188,7 @@ const keys = [
       ),
   ],
   ["Escape", "let go of the message and the search", () => page.change({ message: null, query: "" })],
+  ["P", "present the explanation, sentence by sentence", () => present(0)],
   ["/", "search", () => $("search").focus()],
   ["?", "these keys", () => $("help").showModal()],
 ];
@@ -195,7 +196,7 @@ const names = { "→": "ArrowRight", "←": "ArrowLeft" };
 const actions = new Map(keys.flatMap(([list, , act]) => list.split(" ").map((k) => [names[k] || k, act])));
 
 function typed(e) {
-  if (e.ctrlKey || e.metaKey || e.altKey || $("help").open) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || $("help").open || clicked(e)) return;
   const field = e.target.closest?.("input, select, textarea");
   if (field) {
     if (e.key === "Escape") field.blur();
@@ -266,6 +267,9 @@ function start() {
   press("previous-violation", () => page.broken(-1));
   press("next-violation", () => page.broken(1));
   press("theme", () => theme(themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % 3]));
+  press("present", () => present(0));
+  press("talk-next", () => present(Math.min(talk.at + 1, talk.list.length - 1)));
+  press("talk-end", () => present(-1));
   press("help-open", () => $("help").showModal());
   $("keys").append(
     ...keys.flatMap(([list, words]) => [

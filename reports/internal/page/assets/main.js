@@ -301,6 +301,7 @@ function draw(page) {
       message: page.message,
       causes: i === 0 ? page.relations : page.causes ? page.ask(run) : null,
       number: (i ? step?.other : step?.own)?.number,
+      lit: i ? null : page.lit,
       draws: (r, m) => page.shows(r, m),
       matches: (m) => page.matches(m),
       stepAt: (r, n) => (r.numbers ||= new Map(r.moments.filter((m) => m.number).map((m) => [m.number, m]))).get(n),

@@ -383,15 +383,26 @@ function addClient() {
   if (name) change([{ path: `clients.${name}`, value: "{start: 500ms, work: 1s, retry: 100ms}" }]);
 }
 
-async function smaller() {
-  says("Making it smaller …");
+// work has the engine do something that takes long, and opens the scenario that comes of it. The button stops it meanwhile.
+async function work(button, request, doing) {
+  if (play.working) return behind.restart("it was stopped");
+  const { textContent } = button;
+  play.working = true;
+  button.textContent = "Stop";
+  says(`${doing} …`);
+  clearTimeout(later);
+  play.generation++;
+  if (behind.busy) behind.restart("another thing is done");
   try {
-    const answer = await behind.ask({ do: "smaller", text: play.text, variant: play.variant }, 60000);
-    if (answer.problems) return says(`${answer.problems[0].text}.`, true);
-    commit(answer.text, "");
+    const answer = await behind.ask({ ...request, text: play.text, variant: play.variant }, 120000);
+    if (answer.problems) says(`${answer.problems[0].text}.`, true);
+    else if (answer.says) says(answer.says);
+    else commit(answer.text, "");
   } catch (err) {
-    says(`It was not made smaller: ${err.message}.`, true);
+    says(`${doing}: ${err.message}.`, true);
   }
+  button.textContent = textContent;
+  play.working = false;
 }
 
 // The gallery has all named scenarios, with their pictures when they come into view.
@@ -538,7 +549,8 @@ function startPlaying() {
   press("add-fault", () => dropping());
   $("drop-node").addEventListener("change", offerDrops);
   press("add-client", addClient);
-  press("smaller", smaller);
+  press("smaller", () => work($("smaller"), { do: "smaller" }, "Making it smaller"));
+  press("find", () => work($("find"), { do: "find" }, "Looking for a violation"));
   press("gallery-open", openGallery);
   $("gallery-search").addEventListener("input", findInGallery);
   press("share", sharing);

@@ -148,7 +148,7 @@ func TestAPlaygroundNeedsNoNetworkOnceItIsThere(t *testing.T) {
 	b.do(`openGallery()`)
 	b.until(`$("entries").childElementCount > 100`)
 	require.Equal(t, len(scenarios.Names()), b.count("#entries li"))
-	b.until(`document.querySelector("#entries img").src.startsWith("data:image/svg")`)
+	b.until(`document.querySelectorAll("#entries img[src^=data]").length > 0`)
 	b.do(`document.querySelector("#entries [data-name=failover-lost-key] button").click()`)
 	b.until(`!working && play.answer.schedules[0].scenario === "failover-lost-key"`)
 	require.Contains(t, b.text("#title"), "The master dies before its replica has heard of the lock")
@@ -235,4 +235,14 @@ func TestAFrameWhileDraggingIsTold(t *testing.T) {
 		})()`)
 		t.Logf("%s: half of the frames within %.1f ms, nine of ten within %.1f ms; half of the engine's answers within %.1f ms", name, list[0], list[1], list[2])
 	}
+}
+
+func TestAViolationIsFoundInThePage(t *testing.T) {
+	b := play(t, options{})
+	b.do(`change([{ path: "faults.gc", value: "null" }])`)
+	b.until(`!working && play.undo.length === 1`)
+	require.NotContains(t, b.text("#verdict"), "Two believed")
+	b.do(`$("find").click()`)
+	b.until(`!working && !play.working && play.undo.length === 2`)
+	require.Contains(t, b.text("#verdict"), "Two believed to hold the lock at once")
 }

@@ -171,3 +171,21 @@ func TestCausesAreThoseOfMessages(t *testing.T) {
 	b.press("c")
 	require.Zero(t, b.count("#moments .relation"))
 }
+
+func TestAnExplanationIsPresentedSentenceBySentence(t *testing.T) {
+	b := open(t, played(t, "fencing-33-34"), options{})
+	b.press("P")
+	require.Contains(t, b.text("#talk-text"), "Two believed to hold the lock at once")
+	n := eval[int](b, `talk.list.length`)
+	require.Greater(t, n, 4)
+	seen := map[string]bool{}
+	for range n {
+		seen[b.text("#talk-text")] = true
+		require.Equal(t, eval[int](b, `numbersIn(talk.list[talk.at]).length`), b.count("#talk-text .number"), "numbers of moments")
+		require.Equal(t, eval[int](b, `new Set(numbersIn(talk.list[talk.at])).size`), eval[int](b, `page.lit.size`))
+		b.press(" ")
+	}
+	require.Len(t, seen, n)
+	b.do(`document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))`)
+	require.Equal(t, "true", eval[string](b, `String($("talk").hidden)`))
+}
