@@ -154,9 +154,16 @@ func loaded(t *testing.T, processes int) {
 
 const alone = "clients: {a: {work: 1s}}\n"
 
-// TestEveryWaitTakesVirtualTime runs a program that waits in each way that takes a time limit.
+// TestEveryWaitTakesVirtualTime runs a program that waits in each way that takes a time limit, with the C libraries that there are.
 func TestEveryWaitTakesVirtualTime(t *testing.T) {
-	result, err := play(t, plan(t, alone+"until: 1h\n", compiled(t, "waits")))
+	for compiler, random := range map[string]string{"cc": "a87d2f59", "musl-gcc": "a4896b06"} { // they draw differently before
+		t.Run(compiler, func(t *testing.T) { waitsInEveryWay(t, compiledBy(t, compiler, "waits"), random) })
+	}
+}
+
+func waitsInEveryWay(t *testing.T, file, random string) {
+	t.Helper()
+	result, err := play(t, plan(t, alone+"until: 1h\n", file))
 	require.NoError(t, err)
 	require.Len(t, result.History.Exits, 1)
 	exit := result.History.Exits[0]
@@ -167,7 +174,7 @@ sem_timedwait 5000 -1; poll, written to by a child 30000 1; wait 0 7; system 120
 wall and monotonic clock 1577736800000
 reads its clock until it shows more 5 0; recv, SO_RCVTIMEO 2000 1; read, SO_RCVTIMEO 2000 1; read, what is there 0 1
 sigtimedwait 1500 1; sigtimedwait, what is there 0 1; poll, all signals blocked 1000 0; clock_nanosleep, wall clock 7000 0
-epoll_pwait2 1500 0; io_uring is not there 0 1; random a87d2f59`, exit.Output)
+epoll_pwait2 1500 0; io_uring is not there 0 1; random `+random, exit.Output)
 	require.Equal(t, "exits with status 3", exit.Text)
 }
 
@@ -247,4 +254,15 @@ func TestTheLibraryIsBuiltFromItsSource(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(sums), fmt.Sprintf("%x  %s\n", sha256.Sum256(text), name), "run preload/build.sh")
 	}
+}
+
+// TestTheLibraryCompilesForArm64 compiles it as preload/build.sh does. It cannot be run here: it has not been tried on such a machine.
+func TestTheLibraryCompilesForArm64(t *testing.T) {
+	const compiler = "aarch64-linux-gnu-gcc"
+	if _, err := exec.LookPath(compiler); err != nil {
+		t.Skip(compiler, "is not installed")
+	}
+	out, err := exec.Command(compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-nostdlib", "-ffreestanding",
+		"-fno-builtin", "-o", filepath.Join(t.TempDir(), "preload.so"), "preload/preload.c").CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }

@@ -102,11 +102,17 @@ func TestCallsThatAreNotGivenVirtualTimeAreNamed(t *testing.T) {
 // compiled compiles a C program.
 func compiled(t *testing.T, name string) string {
 	t.Helper()
-	if _, err := exec.LookPath("cc"); err != nil {
-		t.Skip("no C compiler is installed")
+	return compiledBy(t, "cc", name)
+}
+
+// compiledBy does so for the C library of a compiler.
+func compiledBy(t *testing.T, compiler, name string) string {
+	t.Helper()
+	if _, err := exec.LookPath(compiler); err != nil {
+		t.Skip(compiler, "is not installed")
 	}
 	file := filepath.Join(t.TempDir(), name)
-	out, err := exec.Command("cc", "-O1", "-Wall", "-o", file, "testdata/"+name+".c", "-pthread").CombinedOutput()
+	out, err := exec.Command(compiler, "-O1", "-Wall", "-o", file, "testdata/"+name+".c", "-pthread").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return file
 }
