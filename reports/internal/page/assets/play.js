@@ -377,6 +377,19 @@ async function offerDrops() {
   );
 }
 
+// offer opens the faults of the lane that was pressed, at the moment that was.
+function offer(e) {
+  const [chart] = charts;
+  const r = chart.svg.getBoundingClientRect();
+  const x = ((e.clientX - r.left) * chart.svg.viewBox.baseVal.width) / r.width;
+  const y = ((e.clientY - r.top) * chart.height) / r.height;
+  const row = chart.rows.find((row) => y >= row.top && y < row.end);
+  const name = row && nodeOfLane(row.lane).split("/")[0];
+  if (!play.answer?.nodes.some((n) => n.name === name)) return;
+  e.preventDefault();
+  dropping(name, chart.moment(x));
+}
+
 function addClient() {
   const taken = new Set(play.answer.nodes.map((n) => n.name));
   const name = [..."abcdefghijklmnopqrstuvwxyz"].find((n) => !taken.has(n));
@@ -483,6 +496,7 @@ async function unpack(packed) {
 page.link = (q) => {
   if (play.packed) q.set("play", play.packed);
   if (play.variant) q.set("variant", play.variant);
+  if (document.body.classList.contains("embedded")) q.set("embed", "yes");
 };
 
 // reopen opens what a link holds; false if it holds what is shown.
@@ -505,7 +519,7 @@ function sharing() {
   const name = `${page.schedule.scenario}.yaml`;
   const ways = [
     ["A link", location.href],
-    ["To embed", `<iframe src="${location.href}" width="100%" height="800"></iframe>`],
+    ["To embed", `<iframe src="${location.href}&embed=yes" width="100%" height="600"></iframe>`],
     ["On the command line", `locksim run ${name}${play.variant ? ` --variant ${play.variant}` : ""}`],
     ["As a file, " + name, play.text],
   ];
@@ -558,6 +572,14 @@ function startPlaying() {
   press("save-png", () => saveAs("png"));
   keys.push(["u", "undo", () => back("undo", "redo")], ["r", "redo", () => back("redo", "undo")]);
   for (const [k, , act] of keys.slice(-2)) actions.set(k, act);
+  charts[0].svg.addEventListener("contextmenu", offer);
+  const q = new URLSearchParams(location.hash.slice(1));
+  if (q.get("embed") === "yes") {
+    document.body.classList.add("embedded");
+    const own = () => ($("whole").href = location.href.replace("&embed=yes", ""));
+    $("whole").addEventListener("pointerdown", own);
+    $("whole").addEventListener("focus", own);
+  }
   if (!page.reopen()) commit(opening.text, opening.variant);
 }
 

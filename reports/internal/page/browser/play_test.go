@@ -134,6 +134,13 @@ func TestALinkHoldsTheScenario(t *testing.T) {
 	require.Equal(t, digest, eval[string](other, `play.answer.digests[0]`))
 	require.Equal(t, eval[string](b, `play.text`), eval[string](other, `play.text`))
 
+	embedded := play(t, options{hash: hash + "&embed=yes"})
+	require.Equal(t, digest, eval[string](embedded, `play.answer.digests[0]`))
+	require.Equal(t, "none", eval[string](embedded, `getComputedStyle($("bench")).display`))
+	embedded.do(`$("whole").dispatchEvent(new Event("focus"))`)
+	require.NotContains(t, eval[string](embedded, `$("whole").href`), "embed=yes")
+	require.Contains(t, eval[string](embedded, `$("whole").href`), "play=")
+
 	damaged := play(t, options{})
 	damaged.do(`location.hash = "#play=AAAA"`)
 	damaged.until(`$("play-says").textContent.includes("damaged")`)
@@ -152,6 +159,17 @@ func TestAPlaygroundNeedsNoNetworkOnceItIsThere(t *testing.T) {
 	b.do(`document.querySelector("#entries [data-name=failover-lost-key] button").click()`)
 	b.until(`!working && play.answer.schedules[0].scenario === "failover-lost-key"`)
 	require.Contains(t, b.text("#title"), "The master dies before its replica has heard of the lock")
+}
+
+func TestALaneOffersTheFaultsOfItsNode(t *testing.T) {
+	b := play(t, options{})
+	b.do(`{ const r = charts[0].svg.getBoundingClientRect(), row = charts[0].row.get("b believes");
+		charts[0].svg.dispatchEvent(new MouseEvent("contextmenu", { clientX: r.x + charts[0].x(5e9), clientY: r.y + row.mid, cancelable: true })); }`)
+	b.until(`$("drop").open && $("drops").childElementCount > 3`)
+	require.Equal(t, "b", eval[string](b, `$("drop-node").value`))
+	b.do(`[...$("drops").children].find((x) => x.textContent.startsWith("pause")).click()`)
+	b.until(`!working && play.undo.length === 1`)
+	require.Regexp(t, `\n  - \{at: (5|4\.9|5\.1)[0-9]*s, pause: b, for: 5s\}\n`, eval[string](b, `$("text").value`))
 }
 
 func TestWhatTakesTooLongIsStopped(t *testing.T) {
