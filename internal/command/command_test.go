@@ -76,12 +76,25 @@ faults: [{at: 1s, pause: a, for: 4s}]
 )
 
 // languages are programs with the same lock.
-var languages = [][]string{{"python3", "testdata/lease.py"}, {"node", "testdata/lease.js"}, {"java", "-cp", "CLASSES", "Lease"}}
+var languages = [][]string{
+	{"python3", "testdata/lease.py"}, {"node", "testdata/lease.js"}, {"java", "-cp", "CLASSES", "Lease"},
+	{"ruby", "testdata/lease.rb"}, {"php", "testdata/lease.php"}, {"g++", "testdata/lease.cpp"},
+}
 
 // built compiles what has to be.
 func built(t *testing.T, argv []string) []string {
 	t.Helper()
-	if argv[0] != "java" {
+	switch argv[0] {
+	case "java":
+	case "g++":
+		if _, err := exec.LookPath("g++"); err != nil {
+			t.Skip("no C++ compiler is installed")
+		}
+		file := filepath.Join(t.TempDir(), "lease")
+		out, err := exec.Command("g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", file, argv[1]).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return []string{file}
+	default:
 		return argv
 	}
 	if _, err := exec.LookPath("javac"); err != nil {

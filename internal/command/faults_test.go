@@ -87,7 +87,7 @@ func TestALongLeaseCostsWhatAShortOneCosts(t *testing.T) {
 func TestCallsThatAreNotGivenVirtualTimeAreNamed(t *testing.T) {
 	file := compiled(t, "refused")
 	for _, call := range []string{
-		"timerfd_create", "timer_create", "setitimer", "alarm", "semtimedop", "mq_timedsend", "mq_timedreceive", "recvmmsg", "io_getevents",
+		"timerfd_create", "timer_settime", "setitimer", "alarm", "semtimedop", "mq_timedsend", "mq_timedreceive", "recvmmsg", "io_getevents",
 		"futex_waitv",
 	} {
 		result, err := play(t, plan(t, alone, file, call))

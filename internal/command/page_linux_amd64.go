@@ -121,7 +121,7 @@ func (p *page) refusedCall() string {
 }
 
 var refusedCalls = map[uint32]string{
-	syscall.SYS_TIMERFD_CREATE: "timerfd_create", syscall.SYS_TIMER_CREATE: "timer_create", syscall.SYS_SETITIMER: "setitimer",
+	syscall.SYS_TIMERFD_CREATE: "timerfd_create", syscall.SYS_TIMER_SETTIME: "timer_settime", syscall.SYS_SETITIMER: "setitimer",
 	syscall.SYS_ALARM: "alarm", syscall.SYS_SEMTIMEDOP: "semtimedop", syscall.SYS_MQ_TIMEDSEND: "mq_timedsend",
 	syscall.SYS_MQ_TIMEDRECEIVE: "mq_timedreceive", syscall.SYS_RECVMMSG: "recvmmsg", syscall.SYS_IO_GETEVENTS: "io_getevents",
 	449: "futex_waitv",
@@ -175,12 +175,16 @@ func (p *page) waiting(lives func(thread int) bool) iter.Seq[*slot] {
 	}
 }
 
+// ends returns what its clock shows when a wait is over: more than the deadline, as with a kernel, never the deadline itself. Ruby's sleep
+// goes on until a clock shows more than its end (rb_sigwait_sleep in thread_pthread.c).
+func (s *slot) ends() int64 { return s.deadline + 1 }
+
 // left returns how long a wait still lasts, in nanoseconds of the node's clock.
 func (p *page) left(s *slot, n *sim.Node) int64 {
 	if s.clock != 0 {
-		return s.deadline - n.Wall() - p.ahead
+		return s.ends() - n.Wall() - p.ahead
 	}
-	return s.deadline - booted - n.Monotonic() - p.ahead
+	return s.ends() - booted - n.Monotonic() - p.ahead
 }
 
 // fire ends a wait.

@@ -209,7 +209,7 @@ func (p *process) left(t *sim.Task) time.Duration {
 	left, wall := int64(sim.Forever), int64(math.MaxInt64)
 	for s := range p.page.waiting(p.tree.has) {
 		if s.clock != 0 {
-			wall = min(wall, s.deadline-p.page.ahead)
+			wall = min(wall, s.ends()-p.page.ahead)
 		} else {
 			left = min(left, max(p.page.left(s, t.Node()), 0))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -81,4 +82,27 @@ func verdicts(t *testing.T, c *scenarios.Case, o harness.Options) map[checker.Pr
 		found[of] = result.Report.Verdicts[of]
 	}
 	return found
+}
+
+// TestEachLanguageHasTheVerdictsOfTheSimulation plays lease-overrun with a program in each language.
+func TestEachLanguageHasTheVerdictsOfTheSimulation(t *testing.T) {
+	for _, argv := range languages {
+		t.Run(argv[0], func(t *testing.T) {
+			t.Parallel()
+			lock := locks.Algorithm{
+				Name: "program", Title: "a program", Servers: "redis", Authority: locks.OneNode, Identity: "value", Lease: true,
+				Deadline: locks.OnMonotonic, Program: program(t, built(t, argv)...), Key: func(o locks.Options) string { return o.Key },
+			}
+			s, err := scenarios.Load("lease-overrun")
+			require.NoError(t, err)
+			for _, c := range s.Cases() {
+				if c.Fencing != history.Unfenced || c.Variant != "lease-3s-work-4s" && long.Pick(0, 0, 1) == 0 {
+					continue
+				}
+				want, got := verdicts(t, &c, harness.Options{}), verdicts(t, &c, harness.Options{Instead: &lock})
+				want[checker.FencingOrder] = checker.NotJudged // the programs have no token
+				require.Equal(t, want, got, c.Variant)
+			}
+		})
+	}
 }
