@@ -68,6 +68,8 @@ func TestWordsToAvoidAreAvoided(t *testing.T) {
 		switch ext := path.Ext(name); {
 		case err != nil:
 			return err
+		case d.IsDir() && d.Name() == "node_modules":
+			return fs.SkipDir
 		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && !slices.Contains([]string{".", ".ci", ".github"}, name):
 			return fs.SkipDir
 		case d.IsDir(), name == "ARCHITECTURE.md", name == "LICENSE", !slices.Contains(source, ext) && !slices.Contains(shown, ext) && path.Dir(name) != ".ci":
