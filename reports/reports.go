@@ -121,6 +121,10 @@ func Schedules(runs []Run, columns int) []Schedule { return layout.Schedules(run
 // SVG draws a schedule as one static picture.
 func SVG(w io.Writer, s *Schedule) error { return svg.Write(w, s) }
 
+// Slide draws the first run of a schedule as a picture of 16 to 9: the title, what came of it, and lanes of these names, or of nodes
+// of these names; all if there are none. The error says that there is no such lane.
+func Slide(w io.Writer, s *Schedule, lanes []string) error { return svg.Slide(w, s, lanes) }
+
 // Page writes schedules as one interactive HTML file, which needs no network.
 func Page(w io.Writer, schedules []Schedule) error { return page.Write(w, schedules) }
 

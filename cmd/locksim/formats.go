@@ -33,6 +33,9 @@ type format struct {
 // imageColumns is the width of pictures other than text.
 const imageColumns = 150
 
+// slideColumns is the width of a slide, which is read from afar.
+const slideColumns = 110
+
 // formats lists all there are, for flags, help and reporters.
 func formats() []format {
 	return []format{
@@ -41,6 +44,8 @@ func formats() []format {
 		{name: "timeline", summary: "the data of the pictures, as JSON"},
 		{name: "svg", summary: "the timeline as a picture", shows: ofSchedule, ending: ".svg",
 			columns: imageColumns, draw: drawn(reports.SVG)},
+		{name: "slide", summary: "the timeline alone, as a picture of 16 to 9 for slides", shows: ofSchedule, ending: ".slide.svg",
+			columns: slideColumns, draw: drawn(func(w io.Writer, s *reports.Schedule) error { return reports.Slide(w, s, nil) })},
 		{name: "html", summary: "an interactive page in one file, which needs no network", shows: ofScenario,
 			ending: ".html", columns: imageColumns, draw: drawPage},
 		{name: "mermaid", summary: "a sequence diagram for Markdown", shows: ofSchedule, ending: ".mmd", columns: imageColumns,

@@ -48,6 +48,10 @@ func (c *call) pictures(o *runOptions, p *batch, f format) (reporter, destinatio
 	if o.look.width.value > 0 {
 		f.columns = o.look.width.value
 	}
+	if o.lanes != "" {
+		lanes := strings.Split(o.lanes, ",")
+		f.draw = drawn(func(w io.Writer, s *reports.Schedule) error { return reports.Slide(w, s, lanes) })
+	}
 	r := &documentReporter{gathered: o.gathered(c), format: f}
 	if isFolder(o.out) {
 		to := &folder{c, o.out}

@@ -51,6 +51,7 @@ docs/languages.md.
   --format FORMAT    one of these (default text)
 ` + formatHelp() + `  -o FILE            write to this file, which is replaced when all runs are complete
   -o FOLDER/         write a file for each picture into this folder (svg, html, mermaid, chrome, porcupine and log)
+  --lanes NAMES      slide only: the lanes of these nodes, or of these names, such as a,b,storage (default all)
   --width N          width in columns, at least 72 (default: the variable COLUMNS, or 100; for svg and html ` +
 		fmt.Sprint(imageColumns) + `)
   --ascii            use ASCII characters only
@@ -70,6 +71,7 @@ type runOptions struct {
 	set         changeList
 	all         boolFlag
 	lock, out   string
+	lanes       string
 	format      choice
 	look        look
 	expect      choice
@@ -120,6 +122,7 @@ func runFlags(o *runOptions, e env) *flag.FlagSet {
 	fs.Var(&o.jobs, "jobs", "")
 	fs.Var(&o.format, "format", "")
 	fs.StringVar(&o.out, "o", "", "")
+	fs.StringVar(&o.lanes, "lanes", "", "")
 	o.look.addTo(fs)
 	return fs
 }
@@ -136,6 +139,8 @@ func runRun(c *call) int {
 		err = errors.New("--set changes the scenarios that are named, and --all names none")
 	case bool(o.all) && len(names) > 0:
 		err = fmt.Errorf("--all takes no names, but %q was given", names[0])
+	case o.lanes != "" && o.format.value != "slide":
+		err = errors.New("--lanes is for --format slide")
 	case !bool(o.all) && len(names) == 0:
 		err = errors.New("no scenario given: name one, or a file, or --all; see locksim list scenarios")
 	}

@@ -132,6 +132,7 @@ func (c *Canvas) element(name, attributes string, p Paint) {
 // Sheet is what a picture is drawn on, and what it is called.
 type Sheet struct {
 	ID            string // tells it and its styles apart from other pictures of the same page; a letter, then letters, digits and "-"
+	Left          Length // how much of the sheet is left of what has the place 0
 	Width, Height Length
 	Title         string
 	Desc          string // the picture in words, for those who cannot see it
@@ -140,11 +141,11 @@ type Sheet struct {
 // Write writes what has been drawn as one SVG, on a sheet that is as dark as its surroundings.
 func (c *Canvas) Write(w io.Writer, s Sheet) error {
 	paper := Canvas{styles: slices.Clone(c.styles)}
-	paper.Rect(Box{W: s.Width, H: s.Height}, Paint{Fill: Paper, Round: 8 * Pixel})
+	paper.Rect(Box{X: -s.Left, W: s.Width, H: s.Height}, Paint{Fill: Paper, Round: 8 * Pixel})
 	size := s.Width.String() + " " + s.Height.String()
 	title, desc := s.ID+"-title", s.ID+"-desc"
 	var b strings.Builder
-	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg"` + attribute("id", s.ID) + attribute("viewBox", "0 0 "+size) +
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg"` + attribute("id", s.ID) + attribute("viewBox", (-s.Left).String()+" 0 "+size) +
 		attribute("width", s.Width.String()) + attribute("height", s.Height.String()) +
 		` fill="none" stroke-linejoin="round" role="img"` +
 		attribute("aria-labelledby", title+" "+desc) + attribute("font-family", dataFonts) +
