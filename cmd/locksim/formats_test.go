@@ -17,7 +17,7 @@ import (
 
 func TestEveryFormatIsWrittenAndListed(t *testing.T) {
 	begins := map[string]string{
-		"text": "story — ", "json": `{"schema":"locksim.run/1"`, "timeline": `[{"schema":"` + reports.TimelineSchema, "svg": "<svg ",
+		"text": "story — ", "json": `{"schema":"locksim.run/1"`, "timeline": `[{"schema":"` + reports.TimelineSchema, "svg": "<svg ", "slide": "<svg ",
 		"html": "<!doctype html>", "mermaid": "sequenceDiagram\n", "chrome": `{"displayTimeUnit"`, "porcupine": "<!doctype html>",
 		"junit": "<?xml ", "github": "  scenario ", "log": `{"time":`,
 	}
