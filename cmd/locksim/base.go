@@ -17,7 +17,7 @@ func (c *call) baseScenario(name, variant string) (*scenarios.Scenario, error) {
 		near := didYouMean(name, slices.Concat(lockNames(), clients.Names(), all), "list")
 		return nil, fmt.Errorf("there is no lock, library or scenario %q%s", name, near)
 	}
-	s, err := c.find(name)
+	s, err := c.scenarioOfProgram(name)
 	if err != nil {
 		return nil, err
 	}

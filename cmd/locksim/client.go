@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,7 +66,8 @@ func (c *call) program() (string, error) {
 	if c.argv == nil {
 		return "", nil
 	}
-	lock, err := clients.Command(c.ctx, c.argv)
+	// Runs are ended by the engine: what an interrupt has found is played again after it.
+	lock, err := clients.Command(context.WithoutCancel(c.ctx), c.argv)
 	if err != nil {
 		return "", err
 	}
@@ -73,6 +75,40 @@ func (c *call) program() (string, error) {
 		c.locks = c.locks.With(lock)
 	}
 	return lock.Name, nil
+}
+
+// behind is the program at the end of a command that plays it; "" if none is played.
+func (c *call) behind() string {
+	name, err := c.program()
+	if err != nil || name == "" {
+		return ""
+	}
+	return " -- " + name
+}
+
+// scenarioOfProgram reads a scenario, in which all clients have the lock of the program behind "--", if there is one.
+func (c *call) scenarioOfProgram(name string) (*scenarios.Scenario, error) {
+	program, err := c.program()
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.find(name)
+	if err != nil || program == "" {
+		return s, err
+	}
+	lock, _ := c.locks.Find(program)
+	for _, each := range s.Cases() {
+		s := each.Scenario
+		if lock.Backend() != s.Servers.Kind {
+			return nil, fmt.Errorf("the lock %s needs %s, but the servers of %s are %s; see locksim list locks", program,
+				titleOf(lock.Backend()), s.Name, s.Servers.Title())
+		}
+		s.Lock.Algorithm = program
+		for i := range s.Clients {
+			s.Clients[i].Lock.Algorithm = ""
+		}
+	}
+	return s, c.bring(program)
 }
 
 // playProgram has the program played in place of a scenario's lock.

@@ -41,7 +41,12 @@ func completeFinding(cx *minimal.Counterexample) (reports.Run, error) {
 	}
 	var r harness.Runner
 	defer r.Close()
-	result, err := r.Run(plan, cx.Scenario.Seed, true)
+	var result harness.Result
+	if cx.Again != nil {
+		result, err = cx.Repeat(&r)
+	} else {
+		result, err = r.Run(plan, cx.Scenario.Seed, true)
+	}
 	if err != nil {
 		return reports.Run{}, err
 	}
@@ -124,9 +129,15 @@ func showFinding(w io.Writer, f finding, o reports.TextOptions, picture bool) er
 	return reports.Text(w, []reports.Run{f.run}, o)
 }
 
+// command is the line that plays a saved finding again.
+func (f *finding) command() string { return f.cx.Command(f.file) }
+
 // notes say what the cause is, and how often the violation occurred.
 func (f *finding) notes() string {
 	note := fmt.Sprintf("%d of %d other seeds violate it, too", f.cx.Others, minimal.OtherSeeds)
+	if f.cx.Again != nil {
+		note = f.cx.Again.Sentence()
+	}
 	if f.cx.Rough {
 		note = "partially minimized, since that was interrupted; locksim minimize continues it"
 	}

@@ -21,14 +21,14 @@ func newFlags(name string) *flag.FlagSet {
 	return fs
 }
 
-// parse reads the call's flags, and returns its other arguments. What follows "--" is a program if a name precedes it and the
-// subcommand plays programs, and names otherwise.
+// parse reads the call's flags, and returns its other arguments. What follows "--" is a program if the subcommand
+// plays programs (see [plays]), and names otherwise.
 func (c *call) parse(fs *flag.FlagSet) (names []string, err error) {
 	if c.env.flags != nil {
 		c.env.flags(fs)
 	}
 	names, err = parseFlags(fs, c.args)
-	if len(names) == 0 || !c.plays {
+	if c.plays == noProgram || c.plays == inScenario && len(names) == 0 {
 		names, c.argv = append(names, c.argv...), nil
 	}
 	return names, err

@@ -52,7 +52,7 @@ func (h *fuzzer) play() int {
 	}
 	r := &campaignResult{
 		campaign: h.campaign, tally: &h.tally, perSecond: perSecond(h.played, took), interrupted: err != nil,
-		picture: plan.ToFirst, again: h.o.again, neverDrawn: h.campaign.NeverDrawn(h.o.from.value, h.tally.Runs),
+		picture: plan.ToFirst, again: h.o.again, program: h.behind(), neverDrawn: h.campaign.NeverDrawn(h.o.from.value, h.tally.Runs),
 	}
 	err = h.complete(r, &h.o.report, &h.o.effort, h.progress)
 	h.progress.close()

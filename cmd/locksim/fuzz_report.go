@@ -49,7 +49,8 @@ type campaignResult struct {
 	causes      [][]int       // indices of findings that have one cause
 	left        fuzz.Left     // what was not made minimal
 	neverDrawn  []search.Kind // of the kinds of faults that could be
-	again       string        // the command that plays a run again, but for its number
+	again       string        // the command that plays a run again, but for its number and the program
+	program     string        // what plays the program behind a command, " -- node client.js"; "" if none is played
 	undecided   *undecidedRun // nil if there is none
 }
 

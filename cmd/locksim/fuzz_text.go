@@ -30,8 +30,8 @@ func (r *campaignResult) text(w io.Writer, o reports.TextOptions) error {
 	}
 	r.nameCauses(w, r.causes[min(len(r.causes), mostCauses):])
 	if u := r.undecided; u != nil {
-		fmt.Fprintf(w, "inconclusive: %s, the first is run %d, since %s\n  locksim run %s\n\n",
-			counted(u.Runs, "run"), u.First, reports.Visible(u.Why), u.Scenario)
+		fmt.Fprintf(w, "inconclusive: %s, the first is run %d, since %s\n  %s\n\n",
+			counted(u.Runs, "run"), u.First, reports.Visible(u.Why), r.toRun(u.Scenario))
 	}
 	if r.tally.Runs == 0 {
 		_, err := fmt.Fprintf(w, "0 runs of %s: no result\n", r.subject())
@@ -112,8 +112,11 @@ func (r *campaignResult) showLeft(w io.Writer) {
 
 // command is the line that plays a run again.
 func (r *campaignResult) command(n uint64) string {
-	return fmt.Sprintf("%s --from %d --runs 1", r.again, n)
+	return fmt.Sprintf("%s --from %d --runs 1", r.again, n) + r.program
 }
+
+// toRun is the line that plays a file.
+func (r *campaignResult) toRun(file string) string { return "locksim run " + file + r.program }
 
 // nameCauses names those causes for which there is no more room.
 func (r *campaignResult) nameCauses(w io.Writer, causes [][]int) {
@@ -125,8 +128,8 @@ func (r *campaignResult) nameCauses(w io.Writer, causes [][]int) {
 		filepath.Dir(r.findings[findings[0]].shown.file))
 	for _, group := range causes[:min(len(causes), mostTitles)] {
 		f := r.findings[group[0]]
-		fmt.Fprintf(w, "    %s, %s (%s): %s\n      locksim run %s\n",
-			f.Property, f.Counterexample.Cause(), counted(f.Hits, "hit"), reports.Visible(f.Counterexample.Scenario.Title), f.shown.file)
+		fmt.Fprintf(w, "    %s, %s (%s): %s\n      %s\n",
+			f.Property, f.Counterexample.Cause(), counted(f.Hits, "hit"), reports.Visible(f.Counterexample.Scenario.Title), f.shown.command())
 	}
 	fmt.Fprintln(w)
 }
@@ -139,8 +142,8 @@ func (r *campaignResult) showCause(w io.Writer, group []int, o reports.TextOptio
 	}
 	for _, i := range also[:min(len(also), mostAlso)] {
 		f := r.findings[i]
-		fmt.Fprintf(w, "    the same cause: %s (%s)\n      locksim run %s\n",
-			f.Property, strings.Join(f.unlike(&head), ", "), f.shown.file)
+		fmt.Fprintf(w, "    the same cause: %s (%s)\n      %s\n",
+			f.Property, strings.Join(f.unlike(&head), ", "), f.shown.command())
 	}
 	if more := len(also) - mostAlso; more > 0 {
 		fmt.Fprintf(w, "    and %s of this cause, saved in %s\n",
@@ -195,6 +198,9 @@ func (r *campaignResult) outcome(p checker.Property) string {
 		return "never judged: no run had anything to judge it by"
 	}
 	text := "no violation in " + counted(share.Judged, "run")
+	if r.program != "" {
+		text = "not-seen in " + counted(share.Judged, "run")
+	}
 	switch {
 	case r.isShown(p):
 		return text + " as drawn, but in a minimal scenario above"

@@ -78,8 +78,17 @@ type command struct {
 	usage   string // the help text
 	run     func(*call) int
 	ends    bool // it has work to do after an interrupt, and ends by itself
-	plays   bool // locks, among them that of a program after "--"
+	plays   plays
 }
+
+// plays says whether a subcommand plays programs of any language, and when what follows "--" is one; otherwise it is names.
+type plays uint8
+
+const (
+	noProgram  plays = iota
+	inScenario       // what follows is a program if a scenario is named before it
+	asLock           // what follows is a program
+)
 
 func commands() []command {
 	return []command{
@@ -95,7 +104,7 @@ type call struct {
 	name   string // of the subcommand
 	args   []string
 	argv   []string // what stands behind "--": a program and its arguments, or names
-	plays  bool     // the subcommand plays programs
+	plays  plays    // of the subcommand
 	env    env
 	stdout io.Writer
 	stderr io.Writer
@@ -126,7 +135,7 @@ func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) 
 		c.plays = cmd.plays
 		switch code := 0; {
 		case cmd.name != name:
-		case c.argv != nil && !cmd.plays && len(c.argv) > 1 && !strings.HasPrefix(c.argv[0], "-"):
+		case c.argv != nil && cmd.plays == noProgram && len(c.argv) > 1 && !strings.HasPrefix(c.argv[0], "-"):
 			return c.fail("%s: it plays no program, but -- is followed by %s", name, asWord(strings.Join(c.argv, " ")))
 		case c.argv != nil && len(c.argv) == 0:
 			return c.fail("%s: no program follows --; want a command, such as -- node client.js", name)

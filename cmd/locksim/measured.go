@@ -77,7 +77,7 @@ func (c *call) completeMeasured(o *measureOptions, r *measured) error {
 				if err != nil {
 					return err
 				}
-				x.file, x.replay = file, "locksim run "+file
+				x.file, x.replay = file, "locksim run "+file+c.behind()
 			}
 		}
 		r.cells = append(r.cells, x)

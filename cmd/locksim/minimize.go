@@ -17,11 +17,12 @@ import (
 func minimizeCommand() command {
 	return command{
 		name: "minimize", summary: "reduce a scenario to the smallest one that still violates a property", usage: minimizeUsage,
-		run: runMinimize,
+		run: runMinimize, plays: inScenario,
 	}
 }
 
 const minimizeUsage = `usage: locksim minimize NAME|FILE [flags]
+       locksim minimize NAME|FILE [flags] -- PROGRAM [ARGUMENT...]
 
 Reduces a scenario that violates a property to the smallest one that still does: removes everything that the violation
 does not need, makes the rest weaker, earlier, shorter and rounder, and finds by bisection the smallest durations and
@@ -37,6 +38,8 @@ happens in the minimal scenario.
   -o FILE            the file to write (default one in the current folder, named after lock, property and cause)
   --pictures         draw the scenario beside the file, as SVG and as an interactive HTML page
   --width N, --ascii, --color WHEN   as for locksim run
+
+With a program after -- only faults and clients are taken out, within 20 runs: see docs/languages.md.
 
 After an interrupt, the smallest scenario found so far is written and printed.
 
@@ -80,7 +83,7 @@ func runMinimize(c *call) int {
 	if err != nil {
 		return c.wrong(err)
 	}
-	s, err := c.find(names[0])
+	s, err := c.scenarioOfProgram(names[0])
 	if err != nil {
 		return c.failures(err)
 	}

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
 )
 
 // python is a program with the lock of lease-overrun.
@@ -50,10 +54,11 @@ func TestAScenarioOfAProgram(t *testing.T) {
 
 func TestProgramsThatCannotBeRunAreRefused(t *testing.T) {
 	for problem, args := range map[string][]string{
-		"no program follows --; want a command, such as -- node client.js":  {"run", "lease-overrun", "--"},
-		"fuzz: it plays no program, but -- is followed by 'node client.js'": {"fuzz", "--", "node", "client.js"},
-		"--lock redlock and the program true x are two locks; want one":     {"run", "lease-overrun", "--lock", "redlock", "--", "true", "x"},
-		"the lock true x needs Redis, but the servers of zk-gc-pause":       {"run", "zk-gc-pause", "--", "true", "x"},
+		"no program follows --; want a command, such as -- node client.js":          {"run", "lease-overrun", "--"},
+		"list: it plays no program, but -- is followed by 'node client.js'":         {"list", "--", "node", "client.js"},
+		"the lock true x needs Redis, but the servers of zk-gc-pause are ZooKeeper": {"fuzz", "zk-gc-pause", "--", "true", "x"},
+		"--lock redlock and the program true x are two locks; want one":             {"run", "lease-overrun", "--lock", "redlock", "--", "true", "x"},
+		"the lock true x needs Redis, but the servers of zk-gc-pause":               {"run", "zk-gc-pause", "--", "true", "x"},
 		"no-such-program":             {"run", "lease-overrun", "--", "no-such-program"},
 		"control characters":          {"run", "lease-overrun", "--", "sh", "-c", "a\nb"},
 		"exits with status 0, before": {"run", "lease-overrun", "--", "true", "x"},
@@ -62,4 +67,33 @@ func TestProgramsThatCannotBeRunAreRefused(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, problems, problem)
 	}
+}
+
+// TestAProgramIsFuzzed finds what a program with a lease does when it is paused, and plays the finding again by the line that is
+// printed; the same program without faults violates nothing.
+func TestAProgramIsFuzzed(t *testing.T) {
+	needPython(t)
+	found := t.TempDir()
+	line := append([]string{"fuzz", "--faults", "client-pause", "--stop-at-first", "--property", "resource", "--save", found, "--"}, python...)
+	code, out, problems := said(t, line...)
+	require.Equal(t, exitDiffers, code, problems)
+	require.Regexp(t, `seen in \d of 5 runs of\s+this schedule`, out)
+	require.Contains(t, out, "reproduce: locksim run "+found)
+	files, err := filepath.Glob(filepath.Join(found, "*-resource-*.yaml"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	text, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	require.Regexp(t, `# Play it with: locksim run .*\.yaml -- python3 \S+lease.py\n`, string(text))
+	require.Contains(t, string(text), "the same steps in ")
+	require.NotContains(t, string(text), "other seeds")
+	code, out, problems = said(t, append([]string{"run", files[0], "--no-margin", "--"}, python...)...)
+	require.Equal(t, exitOK, code, problems+out)
+	require.Regexp(t, `resource +violated`, out)
+
+	long.Only(t)
+	code, out, problems = said(t, append([]string{"fuzz", "--faults", "none", "--runs", "2", "--save", found, "--"}, python...)...)
+	require.Equal(t, exitOK, code, problems)
+	require.Regexp(t, `mutual-exclusion +not-seen in 2 runs`, out)
+	require.NotContains(t, out, "no violation")
 }

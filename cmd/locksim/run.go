@@ -18,7 +18,7 @@ import (
 )
 
 func runCommand() command {
-	return command{name: "run", summary: "simulate scenarios, and show what happens", usage: runUsage(), run: runRun, plays: true}
+	return command{name: "run", summary: "simulate scenarios, and show what happens", usage: runUsage(), run: runRun, plays: inScenario}
 }
 
 func runUsage() string {

@@ -56,6 +56,9 @@ func (p *Program) String() string {
 	return strings.Join(words, " ")
 }
 
+// Varies says that no seed makes the program's threads run in the same order again.
+func (*Program) Varies() {}
+
 // Digest identifies the command; it cannot know of what the program reads.
 func (p *Program) Digest() string {
 	sum := sha256.Sum256([]byte(strings.Join(p.argv, "\x00")))

@@ -21,8 +21,10 @@ func (h *Campaign) Run(ctx context.Context, p Plan, deliver func(*Stretch) error
 	defer cancel()
 	plays := func(yield func(func(*harness.Runner) Stretch) bool) {
 		for s := range p.spans() {
-			if !yield(func(r *harness.Runner) Stretch { return h.playStretch(ctx, r, s, p.ToFirst) }) {
-				return
+			for s := range s.pieces(h.piece()) {
+				if !yield(func(r *harness.Runner) Stretch { return h.playStretch(ctx, r, s, p.ToFirst) }) {
+					return
+				}
 			}
 		}
 	}

@@ -18,6 +18,7 @@ type Campaign struct {
 	Config  Config // with its defaults
 	model   search.FaultModel
 	options harness.Options
+	varies  bool   // a lock is that of a program whose runs are slow, and may differ (see locks.Algorithm.Varies)
 	given   []Core // that the scenario has to which faults are added
 }
 
@@ -50,6 +51,7 @@ func New(c Config, known locks.Set) (*Campaign, error) {
 		all = append(all, other)
 	}
 	h.identify(all)
+	h.varies = slices.ContainsFunc(all, func(l locks.Algorithm) bool { return l.Varies() })
 	if usual && h.Config.Program != "" {
 		h.Config.Properties = append(h.Config.Properties, checker.Survival)
 	}

@@ -27,7 +27,7 @@ func (h *Campaign) cores(
 	r *harness.Runner, c scenarios.Case, result *harness.Result, broken []checker.Property,
 ) []Core {
 	list := make([]Core, len(broken))
-	hit := minimal.Hit{Result: result}
+	hit := minimal.Hit{Result: result, AsDrawn: h.varies}
 	if base := h.Config.Base; base != nil {
 		hit.Faults, hit.Clocks = len(base.Faults), len(base.Clocks)
 	}
@@ -49,9 +49,17 @@ func (h *Campaign) cores(
 	return list
 }
 
-// hit returns the violation by which a run met a core.
+// hit returns the violation by which a run met a core. That of a program whose runs vary is not played for it.
 func (h *Campaign) hit(r *harness.Runner, core Core, n uint64) (*search.Violation, error) {
 	var v *search.Violation
+	if h.varies {
+		for _, c := range h.Draw(n).Cases() {
+			if c.Style == core.Style && c.Fencing == core.Fencing {
+				found := h.violation(c, &checker.Violation{Property: core.Property, Kind: core.Kind})
+				return &found, nil
+			}
+		}
+	}
 	search.Play(r, h.Draw(n), h.options, func(c scenarios.Case, result *harness.Result, err error) bool {
 		if c.Style != core.Style || c.Fencing != core.Fencing || err != nil {
 			return true

@@ -18,13 +18,17 @@ type Effort struct {
 const (
 	leastEffort        = 20_000
 	leastProgramEffort = 10_000
+	variedEffort       = 100 // of a program of the operating system, at most: a run takes half a second
 )
 
 // UsualEffort allows as many runs as the hits were found in, and some thousands if those were few. It does not count time,
 // so that what is found does not depend on how busy the machine is.
 func (h *Campaign) UsualEffort(t *Tally, jobs int) Effort {
 	least := leastEffort
-	if h.Config.Program != "" {
+	switch {
+	case h.varies:
+		return Effort{Jobs: jobs, Runs: variedEffort}
+	case h.Config.Program != "":
 		least = leastProgramEffort
 	}
 	return Effort{Jobs: jobs, Runs: max(t.Runs, least)}

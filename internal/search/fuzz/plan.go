@@ -62,6 +62,17 @@ func (p *Plan) spans() iter.Seq[span] {
 // span is a range of runs, from a first one up to another that is not in it any more.
 type span struct{ from, to uint64 }
 
+// pieces cuts a span into such of some runs, of which the last may have fewer.
+func (s span) pieces(runs uint64) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		for from := s.from; from < s.to; from += min(runs, s.to-from) {
+			if !yield(span{from, from + min(runs, s.to-from)}) {
+				return
+			}
+		}
+	}
+}
+
 // Done is a set of runs that have been played.
 type Done struct {
 	shard Shard

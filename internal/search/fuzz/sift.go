@@ -3,6 +3,7 @@ package fuzz
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -105,7 +106,7 @@ func (s *sieve) sift(ctx context.Context, wave []Core) error {
 	}
 	for i, f := range unknown {
 		for _, core := range cores[f] {
-			if i < len(reduced) {
+			if i < len(reduced) && reduced[i] != nil {
 				s.enter(core, reduced[i])
 			} else {
 				s.left.add(core, s.tally.Cores[core])
@@ -142,7 +143,7 @@ func (s *sieve) asDrawn(ctx context.Context, firsts []Core) error {
 			continue
 		}
 		cx, _, err := s.minimal(ctx, &r, core)
-		if errors.Is(err, harness.ErrInterrupted) {
+		if errors.Is(err, harness.ErrInterrupted) || err == nil && cx == nil {
 			continue // a long run: how to play it is told with its number
 		}
 		if err != nil {
@@ -156,6 +157,16 @@ func (s *sieve) asDrawn(ctx context.Context, firsts []Core) error {
 
 // outline outlines the first violation of each core, of as many as may be.
 func (s *sieve) outline(ctx context.Context, wave []Core) ([]*minimal.Outline, error) {
+	if s.campaign.varies { // what would take many runs: each core is one by itself
+		if s.done {
+			return nil, nil
+		}
+		list := make([]*minimal.Outline, len(wave))
+		for i, core := range wave {
+			list[i] = &minimal.Outline{Form: fmt.Sprintf("%s %x", core.Kind, core.Sum), Known: -1}
+		}
+		return list, nil
+	}
 	known := make([]*minimal.Counterexample, len(s.list))
 	for i := range s.list {
 		known[i] = s.list[i].Counterexample
@@ -187,10 +198,16 @@ func (s *sieve) minimal(ctx context.Context, r *harness.Runner, core Core) (*min
 		return nil, 0, err
 	}
 	o := minimal.Options{Runs: reductionRuns, Context: ctx}
+	if s.campaign.varies {
+		o.Runs = minimal.VariedRuns
+	}
 	if base := s.campaign.Config.Base; base != nil {
 		o.Allowed = minimal.SameLocks(base)
 	}
 	cx, err := minimal.Reduce(r, *v, o)
+	if errors.Is(err, minimal.ErrVaries) {
+		return nil, minimal.VariedRuns, nil
+	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -14,6 +14,14 @@ import (
 // is about. Stretches begin at multiples of it.
 const stretchSize = 256
 
+// piece is how many runs are handed over at once: of a program whose runs are slow each by itself.
+func (h *Campaign) piece() uint64 {
+	if h.varies {
+		return 1
+	}
+	return stretchSize
+}
+
 // Stretch is what came of consecutive runs.
 type Stretch struct {
 	From uint64 // the number of the first one

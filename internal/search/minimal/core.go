@@ -32,7 +32,9 @@ type Hit struct {
 	Result     *harness.Result    // of its run
 	// How many of its faults and wrong clocks, the first ones, were given rather than drawn.
 	Faults, Clocks int
-	_              struct{}
+	// AsDrawn says that no further runs are played: a core is the form of the violation as it is.
+	AsDrawn bool
+	_       struct{}
 }
 
 // Cores returns the core of each violation, or "" where it takes nothing that was drawn. What two of them try alike is
@@ -55,6 +57,10 @@ func (h *Hit) core(r *harness.Runner, v search.Violation, tried *attempts) strin
 	red.seen, red.size = seen, costOf(red.now)
 	if len(red.now.Faults) == given && len(red.now.Clocks) == h.Clocks {
 		return ""
+	}
+	if h.AsDrawn {
+		f := formOf(&red.sought, red.now, red.seen)
+		return f.String()
 	}
 	tried.add(red.now, h.Result)
 	without := parameter.Clone(red.now)

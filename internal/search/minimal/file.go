@@ -14,22 +14,27 @@ import (
 func File(c *Counterexample) []byte {
 	var b bytes.Buffer
 	what := "A minimal scenario"
-	if c.Rough {
+	if c.Rough || c.Again != nil {
 		what = "A scenario"
 	}
 	fmt.Fprintf(&b, "# %s in which %s of %s is violated: %s.\n", what, c.Property, c.Lock(), c.Kind)
 	if c.Rough {
 		fmt.Fprintf(&b, "# It is not minimal: that was ended early. To go on: locksim minimize %s.yaml\n", c.Scenario.Name)
 	}
-	fmt.Fprintf(&b, "# Play it with: locksim run %s.yaml\n", c.Scenario.Name)
-	if lock := c.played(); lock.Program != nil {
+	fmt.Fprintf(&b, "# Play it with: %s\n", c.Command(c.Scenario.Name+".yaml"))
+	if lock := c.played(); c.Again != nil {
+		fmt.Fprintf(&b, "# Only faults and clients were taken out, since its runs are slow. It was %s.\n", c.Again.Sentence())
+	} else if lock.Program != nil {
 		fmt.Fprintf(&b, "# What brings the lock is a program of %s, with the digest %s.\n", lock.Source, lock.Program.Digest())
 	}
-	fmt.Fprintf(&b, "# The run has the digest %#x.", c.Digest)
-	if !c.Rough {
-		fmt.Fprintf(&b, " Of %d other seeds %d violate it, too.", OtherSeeds, c.Others)
+	if c.Again == nil {
+		fmt.Fprintf(&b, "# The run has the digest %#x.", c.Digest)
+		if !c.Rough {
+			fmt.Fprintf(&b, " Of %d other seeds %d violate it, too.", OtherSeeds, c.Others)
+		}
+		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "\n# Whose promise was broken: %s.\n", c.Blame.Sentence())
+	fmt.Fprintf(&b, "# Whose promise was broken: %s.\n", c.Blame.Sentence())
 	if c.Scenario.Finding == "" { // else it is told there
 		for _, n := range c.Needs {
 			fmt.Fprintf(&b, "# %s\n", n.Sentence("it holds"))
@@ -38,6 +43,15 @@ func File(c *Counterexample) []byte {
 	b.WriteString("\n")
 	b.Write(c.Scenario.YAML())
 	return b.Bytes()
+}
+
+// Command is the line that plays a counterexample in a file again.
+func (c *Counterexample) Command(file string) string {
+	command := "locksim run " + file
+	if lock := c.played(); lock.Varies() {
+		command += " -- " + lock.Name
+	}
+	return command
 }
 
 // Lock names the lock: if clients have several, each with the clients that have it, as "watchdog (a) and set-nx-lua (b)".

@@ -23,6 +23,7 @@ type judge struct {
 	ctx    context.Context // whose end is the end of the work; nil: there is none
 	tried  *attempts       // whose runs need not be played again; nil: all are
 	cut    bool            // a run was interrupted: the work is over
+	varies bool            // the lock is that of a program whose runs are slow, and may differ
 }
 
 // sighting is what was seen in a run.
@@ -112,5 +113,9 @@ func (j *judge) failed(format string, args ...any) error {
 	if j.cut {
 		return harness.ErrInterrupted
 	}
-	return fmt.Errorf(format, args...)
+	err := fmt.Errorf(format, args...)
+	if j.varies {
+		err = fmt.Errorf("%w: %w, in %d runs", ErrVaries, err, repeats)
+	}
+	return err
 }

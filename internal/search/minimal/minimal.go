@@ -38,6 +38,7 @@ type Counterexample struct {
 	Runs             int                 // played to find it
 	Blame            Blame               // whose promise was broken
 	Rough            bool                // the work was ended early: Needs and Others are not known, and more could be taken out
+	Again            *Again              // of a program whose runs vary: only faults and clients were taken out, and Needs and Others are not known
 
 	form form
 	_    struct{}
@@ -91,8 +92,14 @@ func Reduce(r *harness.Runner, v search.Violation, o Options) (*Counterexample, 
 	if err != nil {
 		return nil, err
 	}
-	red.reduce()
-	c := &Counterexample{Violation: v, Needs: red.needs(), Others: red.others()}
+	c := &Counterexample{Violation: v}
+	if red.varies {
+		red.thinOut()
+		c.Again = &Again{}
+	} else {
+		red.reduce()
+		c.Needs, c.Others = red.needs(), red.others()
+	}
 	if red.ended() != nil {
 		c.Rough, c.Needs, c.Others = true, nil, 0
 	}
@@ -141,7 +148,7 @@ func (r *reducer) finish(c *Counterexample) error {
 	if err != nil {
 		return fmt.Errorf("the minimal scenario has no file: %w", err)
 	}
-	seen, ok := r.play(read)
+	seen, ok := r.playAgain(read)
 	if !ok {
 		return r.failed("%s is not violated by the scenario's file:\n%s", r.sought.Property, s.YAML())
 	}

@@ -25,10 +25,14 @@ type reducer struct {
 func newReducer(runner *harness.Runner, v search.Violation, o Options) (*reducer, error) {
 	r := &reducer{judge: judge{runner: runner, sought: v, most: o.Runs, ctx: o.Context}}
 	r.now, r.allowed = single(&v), o.Allowed
-	seen, ok := r.play(r.now)
+	lock, _ := v.Options.Lock(r.now)
+	if r.varies = lock.Varies(); r.varies && r.most == 0 {
+		r.most = VariedRuns
+	}
+	seen, ok := r.playAgain(r.now)
 	if !ok && seen.result != nil {
 		r.dropIdle(seen)
-		seen, ok = r.play(r.now)
+		seen, ok = r.playAgain(r.now)
 	}
 	if !ok {
 		return nil, r.failed("%s is not violated again", v.Property)

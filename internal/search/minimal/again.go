@@ -1,0 +1,111 @@
+package minimal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
+)
+
+// ErrVaries says that a program's runs of one schedule do not show again the violation that one of them has shown.
+var ErrVaries = errors.New("the program's runs of one schedule differ")
+
+// VariedRuns is how many runs are played at most to make a violation small of a program whose runs vary and are slow; a few
+// more are played to see whether it shows again, and whose promise was broken.
+const VariedRuns = 20
+
+// repeats is how often the run of such a program is played to see whether it shows a violation again.
+const repeats = 5
+
+// Again says how runs of one schedule of a program compare.
+type Again struct {
+	Runs    int    // that were played
+	Shown   int    // of these, how many show the violation
+	Same    int    // of these, how many took the same steps as the first
+	Differs string // the first step in which another one differs from the first run; "" if none does
+	_       struct{}
+}
+
+// Sentence says how many runs of a schedule show its violation, for a reader.
+func (a *Again) Sentence() string {
+	text := fmt.Sprintf("seen in %d of %d runs of this schedule, the same steps in %d of %d", a.Shown, a.Runs, a.Same, a.Runs)
+	if a.Differs != "" {
+		text += " (the first that differs: " + a.Differs + ")"
+	}
+	return text
+}
+
+// Repeat plays a counterexample of a program whose runs vary several times, and returns the first run that shows the violation
+// with its events, the last one if none does. What came of it is in c.Again.
+func (c *Counterexample) Repeat(r *harness.Runner) (harness.Result, error) {
+	plan, err := harness.Compile(c.Case, c.Options)
+	if err != nil {
+		return harness.Result{}, err
+	}
+	*c.Again = Again{Runs: repeats}
+	var first, shown harness.Result
+	for i := range repeats {
+		result, err := r.Run(plan, c.Seed, true)
+		if err != nil {
+			return result, err
+		}
+		if i == 0 {
+			first = result
+		}
+		v := search.FirstOf(c.Property, &result.Report)
+		shows := v != nil && v.Kind == c.Kind
+		if c.Again.Shown == 0 {
+			shown = result
+		}
+		if shows {
+			c.Again.Shown++
+		}
+		switch {
+		case result.Digest == first.Digest:
+			c.Again.Same++
+		case c.Again.Differs == "":
+			c.Again.Differs = difference(first.Events, result.Events)
+		}
+	}
+	c.Digest = shown.Digest
+	return shown, nil
+}
+
+// difference tells the first step in which two runs differ.
+func difference(a, b []trace.Event) string {
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	step := func(list []trace.Event) string {
+		if at == len(list) {
+			return "nothing more"
+		}
+		e := &list[at]
+		return fmt.Sprintf("%s %s %s", e.At, e.Step, e.Detail)
+	}
+	return fmt.Sprintf("%q, elsewhere %q", step(a), step(b))
+}
+
+// playAgain plays a scenario that is known to show the violation: of a program whose runs vary, until one of a few does.
+func (r *reducer) playAgain(s *scenarios.Scenario) (seen sighting, ok bool) {
+	for n := 0; !ok && (n == 0 || r.varies && n < repeats) && !r.cut; n++ {
+		seen, ok = r.play(s)
+	}
+	return seen, ok
+}
+
+// thinOut takes out faults and clients, and nothing else: each attempt is a slow run.
+func (r *reducer) thinOut() {
+	r.thinFaults(r.try)
+	for _, c := range slices.Clone(r.now.Clients) {
+		r.try(func(s *scenarios.Scenario) bool {
+			i := slices.IndexFunc(s.Clients, func(x scenarios.Client) bool { return x.Name == c.Name })
+			return i >= 0 && dropClient(s, i)
+		})
+	}
+}
