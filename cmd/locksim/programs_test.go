@@ -1,0 +1,242 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
+)
+
+// ready is a program of the folder programs, and what it is played with.
+type ready struct {
+	folder  string // in programs
+	library string
+	stories string // the kinds of stories that it can play
+	needs   []string
+	argv    []string // from this package's folder
+}
+
+const programs = "../../programs/"
+
+var readyPrograms = []ready{
+	{"ioredis", "by hand, ioredis 5.8.2", "one", nil, []string{"node", programs + "ioredis/client.js"}},
+	{"redis-lock", "redis-lock 1.0.0", "one", nil, []string{"node", programs + "redis-lock/client.js"}},
+	{"warlock", "node-redis-warlock 1.0.2", "one", nil, []string{"node", programs + "warlock/client.js"}},
+	{"redis-py", "redis-py 4.3.4, Lock", "one", []string{"/usr/bin/python3", "-c", "import redis; assert redis.__version__ == '4.3.4'"},
+		[]string{"/usr/bin/python3", programs + "redis-py/client.py"}},
+	{"symfony-lock", "Symfony Lock 5.4, RedisStore", "one", []string{"php", "-r", `require "/usr/share/php/Symfony/Component/Lock/autoload.php"; new Redis();`},
+		[]string{"php", programs + "symfony-lock/client.php"}},
+	{"redis-semaphore", "redis-semaphore 5.8.0", "one several", nil, []string{"node", programs + "redis-semaphore/client.js"}},
+	{"redlock-4", "node-redlock 4.2.0", "one several", nil, []string{"node", programs + "redlock-4/client.js"}},
+	{"redlock-5", "node-redlock 5.0.0-beta.2", "one several", nil, []string{"node", programs + "redlock-5/client.js"}},
+	{"kazoo", "kazoo 2.8.0, Lock", "zookeeper", []string{"/usr/bin/python3", "-c", "import kazoo; assert kazoo.__version__ == '2.8.0'"},
+		[]string{"/usr/bin/python3", programs + "kazoo/client.py"}},
+	{"curator", "Curator 5.4.0, InterProcessMutex", "zookeeper", []string{"test", "-e", "/usr/share/java/curator-recipes-5.4.0.jar"},
+		[]string{"java", "-cp", curatorClasses, programs + "curator/Client.java"}},
+}
+
+const curatorClasses = programs + "curator/classes:/usr/share/java/curator-recipes.jar:/usr/share/java/curator-framework.jar:" +
+	"/usr/share/java/curator-client.jar:/usr/share/java/zookeeper.jar:/usr/share/java/zookeeper-jute.jar:/usr/share/java/guava.jar:" +
+	"/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar:/usr/share/java/netty-all.jar"
+
+// playedStories are the columns of the tables, by what kind of program can play them.
+var playedStories = []struct {
+	kind, title string
+	args        []string
+}{
+	{"one", "lease-overrun", []string{"lease-overrun", "--variant", "lease-10s-work-12s", "--fencing", "none"}},
+	{"one", "failover-lost-key", []string{"failover-lost-key", "--variant", "lagging-link"}},
+	{"one", "late-release", []string{programs + "testdata/late-release.yaml"}},
+	{"one", "long-wait", []string{programs + "testdata/long-wait.yaml"}},
+	{"several", "redlock-crash-restart", []string{"redlock-crash-restart", "--fencing", "none"}},
+	{"several", "redlock-gc-pause", []string{"redlock-gc-pause", "--style", "careless", "--fencing", "none"}},
+	{"several", "redlock-py-silent-node", []string{"redlock-py-silent-node", "--variant", "redlock-py"}},
+	{"several", "split-vote-silent", []string{programs + "testdata/split-vote-silent.yaml"}},
+	{"zookeeper", "zk-gc-pause", []string{"zk-gc-pause", "--variant", "new-holder-writes-first", "--style", "careless", "--fencing", "none"}},
+	{"zookeeper", "zk-holder-crash", []string{"zk-holder-crash", "--variant", "process"}},
+}
+
+// TestVerdictsOfReadyMadePrograms compares the tables of programs/VERDICTS.md with what is found.
+func TestVerdictsOfReadyMadePrograms(t *testing.T) {
+	long.Only(t)
+	needPython(t)
+	var lock sync.Mutex
+	cells := make(map[string]string)
+	t.Run("play", func(t *testing.T) {
+		for _, p := range readyPrograms {
+			t.Run(p.folder, func(t *testing.T) {
+				t.Parallel()
+				p.install(t)
+				for _, story := range playedStories {
+					if !strings.Contains(p.stories, story.kind) {
+						continue
+					}
+					found := foundIn(t, append(append(append([]string{"run"}, story.args...), "--format", "json", "--"), p.argv...))
+					lock.Lock()
+					cells[p.folder+" "+story.title] = found
+					lock.Unlock()
+				}
+			})
+		}
+	})
+	const file = programs + "VERDICTS.md"
+	text, err := os.ReadFile(file)
+	if os.Getenv("UPDATE") != "" {
+		require.NoError(t, os.WriteFile(file, []byte(verdictTables(cells)), 0o600))
+		return
+	}
+	require.NoError(t, err)
+	told := cellsOf(string(text))
+	require.Len(t, told, len(cellsOf(verdictTables(nil))))
+	for where, found := range cells { // those of programs that cannot be installed here are left out
+		require.Equal(t, told[where], found, "%s; UPDATE=1 LONG=1 go test ./cmd/locksim -run %s", where, t.Name())
+	}
+}
+
+// TestStoriesForReadyMadeProgramsHoldWithTheirLocks plays the twins of what is found: a lock without the mistake.
+func TestStoriesForReadyMadeProgramsHoldWithTheirLocks(t *testing.T) {
+	files, err := filepath.Glob(programs + "testdata/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	findings, err := os.ReadFile(programs + "FINDINGS.md")
+	require.NoError(t, err)
+	for _, file := range files {
+		code, out, problems := said(t, "run", file, "--no-margin")
+		require.Equal(t, exitOK, code, "%s\n%s", out, problems)
+		require.Contains(t, string(findings), filepath.Base(file), "the argument from the library's source is missing")
+	}
+}
+
+// install brings what the program needs, as its README says.
+func (p *ready) install(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath(p.argv[0]); err != nil {
+		t.Skip(p.argv[0], "is not installed")
+	}
+	if len(p.needs) > 0 {
+		if out, err := exec.Command(p.needs[0], p.needs[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("%s is not installed: %s %s", p.library, err, out)
+		}
+	}
+	folder := filepath.Join(programs, p.folder)
+	sdk := map[string]string{"node": "javascript/locksim.js", "php": "php/locksim.php", "/usr/bin/python3": "python/locksim.py", "java": "java/Locksim.java"}[p.argv[0]]
+	text, err := os.ReadFile("../../sdk/" + sdk)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(sdk)), text, 0o600))
+	var build *exec.Cmd
+	switch p.argv[0] {
+	case "node":
+		build = exec.Command("npm", "install", "--no-audit", "--no-fund", "--no-package-lock")
+	case "java":
+		build = exec.Command("javac", "-d", "classes", "Locksim.java")
+	default:
+		return
+	}
+	build.Dir = folder
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Skipf("%s cannot be installed: %s\n%s", p.library, err, out)
+	}
+}
+
+// foundIn plays a story, and says in a few words what was violated.
+func foundIn(t *testing.T, args []string) string {
+	t.Helper()
+	_, out, problems := said(t, args...)
+	var report struct {
+		Runs []struct {
+			Verdicts map[string]string
+			Measures map[string]int64
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &report), "%s: %s", strings.Join(args, " "), problems)
+	require.Len(t, report.Runs, 1)
+	verdicts := report.Runs[0].Verdicts
+	var found []string
+	for _, c := range []struct{ property, words string }{
+		{"mutual-exclusion", "two holders"}, {"release-safety", "releases another's lock"}, {"progress", "waits in vain"},
+		{"survival", "the program ends"},
+	} {
+		switch verdicts[c.property] {
+		case "violated":
+			found = append(found, c.words)
+		case "unknown":
+			found = append(found, "unknown: "+c.property)
+		}
+	}
+	if report.Runs[0].Measures["acted-outside-belief"] > 0 {
+		found = append(found, "an expired lease")
+	}
+	switch {
+	case len(found) > 0:
+	case verdicts["mutual-exclusion"] == "vacuous":
+		return "never near"
+	default:
+		return "–"
+	}
+	return strings.Join(found, ", ")
+}
+
+// verdictTables writes the document.
+func verdictTables(cells map[string]string) string {
+	var b strings.Builder
+	b.WriteString("<!-- Written by UPDATE=1 LONG=1 go test ./cmd/locksim -run TestVerdictsOfReadyMadePrograms; do not edit. -->\n\n" +
+		"# What was found of libraries in named stories\n\n" +
+		"Each cell is one run of a [ready-made program](README.md), with the seed 1, careless clients, and a resource that does not fence: what\n" +
+		"was violated of mutual-exclusion, release-safety, progress and survival. A dash is that none of them was, which is no promise; an\n" +
+		"expired lease is one that had ended by its own deadline when the library returned it; never near is that nobody asked for\n" +
+		"the lock while another client held it.\n" +
+		"[FINDINGS.md](FINDINGS.md) explains the cells from the libraries' source. What every lock of its kind does is no defect of a library:\n" +
+		"two holders after a pause, after an overrun of a lease that is not renewed, and after a failover that lost the key.\n")
+	for _, table := range []struct{ kind, title string }{
+		{"one", "Locks on one Redis server"}, {"several", "Redlock on several Redis servers"}, {"zookeeper", "Locks on ZooKeeper"},
+	} {
+		fmt.Fprintf(&b, "\n## %s\n\n| library |", table.title)
+		rule := "|---|"
+		for _, story := range playedStories {
+			if story.kind == table.kind {
+				fmt.Fprintf(&b, " %s |", story.title)
+				rule += "---|"
+			}
+		}
+		b.WriteString("\n" + rule + "\n")
+		for _, p := range readyPrograms {
+			if !strings.Contains(p.stories, table.kind) {
+				continue
+			}
+			fmt.Fprintf(&b, "| [%s](%s) |", p.library, p.folder)
+			for _, story := range playedStories {
+				if story.kind == table.kind {
+					fmt.Fprintf(&b, " %s |", cells[p.folder+" "+story.title])
+				}
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+// cellsOf reads the tables.
+func cellsOf(text string) map[string]string {
+	cells := make(map[string]string)
+	var titles []string
+	for _, line := range strings.Split(text, "\n") {
+		fields := strings.Split(strings.Trim(line, "|"), "|")
+		switch folder := strings.TrimSuffix(strings.TrimSpace(fields[0]), ")"); {
+		case strings.HasPrefix(line, "| library"):
+			titles = fields
+		case strings.HasPrefix(line, "| ["):
+			for i, cell := range fields[1:] {
+				cells[folder[strings.LastIndexByte(folder, '(')+1:]+" "+strings.TrimSpace(titles[i+1])] = strings.TrimSpace(cell)
+			}
+		}
+	}
+	return cells
+}
