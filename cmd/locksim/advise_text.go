@@ -108,7 +108,11 @@ func (a *advised) cases(w io.Writer, t *advise.Trial) {
 			}
 		}
 		if len(rates) == 0 {
-			lines(w, "  ✓ ", fmt.Sprintf("%s: %s", name, quietly(c)))
+			mark := "  ✓ "
+			if !c.Exposed() {
+				mark = "  ○ "
+			}
+			lines(w, mark, fmt.Sprintf("%s: %s", name, quietly(c)))
 			continue
 		}
 		lines(w, "  ✗ ", fmt.Sprintf("%s: %s", name, strings.Join(rates, ", ")))
@@ -145,15 +149,26 @@ func intervalOf(c *advise.Case, n *measure.Counts) string {
 
 // quietly says what nothing violated means.
 func quietly(c *advise.Case) string {
-	exposed := false
-	for _, p := range []checker.Property{checker.MutualExclusion, checker.Resource} {
-		exposed = exposed || c.Counts[p].InDanger > 0
-	}
 	text := "nothing is violated in " + fmt.Sprint(c.Played.Runs) + " runs" + intervalOf(c, &c.Counts[checker.MutualExclusion])
-	if !exposed {
-		text += "; nobody else had or wanted the lock meanwhile, so that little follows"
+	switch {
+	case c.Exposed():
+		return text
+	case c.Waits():
+		return text + ", but two holders were never near: a client still waits for the lock when a run ends, so that nothing follows"
 	}
-	return text
+	return text + "; nobody else had or wanted the lock meanwhile, so that little follows"
+}
+
+// unshown says of a trial's variants that were never exposed that nothing follows from them; "" if there are none.
+func unshown(t *advise.Trial) string {
+	list := t.Unexposed()
+	switch {
+	case len(list) == 0:
+		return ""
+	case len(t.Cases) == 1:
+		return "two holders were never near, so that it is not shown"
+	}
+	return "whether it holds in " + strings.Join(list, " and ") + " is not shown, since two holders were never near there"
 }
 
 // margins says by how much a case holds.
@@ -163,7 +178,12 @@ func (a *advised) margins(w io.Writer) {
 		fmt.Fprintln(w, "\nIt cannot be told whether it holds. The commands above say why, such as that nobody acquires the lock before the run ends.")
 		return
 	}
-	fmt.Fprintln(w, "\nIt holds. Nothing has to be changed.")
+	if text := unshown(r.Base); text != "" {
+		fmt.Fprintln(w)
+		lines(w, "", "Nothing is violated, but "+text+".")
+	} else {
+		fmt.Fprintln(w, "\nIt holds. Nothing has to be changed.")
+	}
 	if len(r.Margins) == 0 {
 		fmt.Fprintln(w, "No change of a single length by up to three leases was found that violates it.")
 		return
@@ -233,7 +253,11 @@ func sentence(text string) string {
 // outcome says what came of a change.
 func outcome(x *advise.Advice) string {
 	if c := &x.Trial.Cases[0]; x.Grade == advise.Holds && len(x.Trial.Cases) > 1 {
-		return fmt.Sprintf("nothing is violated in %d runs of each variant%s", x.Trial.Seeds.Count, intervalOf(c, &measure.Counts{Runs: x.Trial.Seeds.Count}))
+		text := fmt.Sprintf("nothing is violated in %d runs of each variant%s", x.Trial.Seeds.Count, intervalOf(c, &measure.Counts{Runs: x.Trial.Seeds.Count}))
+		if not := unshown(x.Trial); not != "" {
+			text += "; " + not
+		}
+		return text
 	}
 	var parts []string
 	for i := range x.Trial.Cases {

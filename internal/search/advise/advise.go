@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
@@ -273,7 +274,23 @@ func (a *advisor) keep(adv *Advice, expected bool, err error) (*Advice, error) {
 	return adv, nil
 }
 
-// sort puts what helps most first. What helps alike stays in the order in which it was tried, which is that of what it takes.
+// sort puts what helps most first: it leaves less violated, then takes less, then costs nothing that was measured. What is alike in all
+// of that stays in the order in which it was tried.
 func (a *advisor) sort() {
-	slices.SortStableFunc(a.report.Advice, func(x, y Advice) int { return cmp.Compare(x.Grade, y.Grade) })
+	r := a.report
+	slices.SortStableFunc(r.Advice, func(x, y Advice) int {
+		return cmp.Or(cmp.Compare(x.Grade, y.Grade), cmp.Compare(len(x.Left), len(y.Left)), cmp.Compare(x.effort(), y.effort()),
+			cmp.Compare(min(len(r.Costs(&x)), 1), min(len(r.Costs(&y)), 1)))
+	})
+}
+
+// effort is what advice takes: another setting or way of use, another lock on the same servers, or other servers.
+func (adv *Advice) effort() int {
+	switch {
+	case strings.HasPrefix(adv.Kind, "servers"):
+		return 2
+	case slices.ContainsFunc(adv.Trial.Changes, func(c scenarios.Change) bool { return c.Path == "lock.algorithm" }):
+		return 1
+	}
+	return 0
 }

@@ -80,9 +80,25 @@ func (c *Case) Seldom(p checker.Property) bool {
 // unknown reports whether it cannot be told whether a property was violated in some runs of a case.
 func (c *Case) unknown(p checker.Property) bool { return c.Counts[p].Undecided > 0 }
 
+// Exposed reports whether mutual exclusion or the resource was at risk in any run: whether anything follows from a case in which neither
+// was violated.
+func (c *Case) Exposed() bool {
+	return c.Counts[checker.MutualExclusion].InDanger+c.Counts[checker.Resource].InDanger > 0
+}
+
 // Violated reports whether any property was violated.
 func (t *Trial) Violated() bool {
 	return t.any(func(c *Case, p checker.Property) bool { return c.violated(p) })
+}
+
+// Unexposed lists the variants of which no run was exposed, so that nothing follows from them.
+func (t *Trial) Unexposed() (variants []string) {
+	for i := range t.Cases {
+		if c := &t.Cases[i]; !c.Exposed() {
+			variants = append(variants, c.Variant)
+		}
+	}
+	return variants
 }
 
 // Unknown reports whether it cannot be told of some runs whether they violate a property.
@@ -132,6 +148,9 @@ func (c *Case) most(name string) int64 {
 func (c *Case) happened() bool {
 	return !slices.ContainsFunc(c.Played.Faults, func(f measure.Happened) bool { return f.Runs < c.Played.Runs })
 }
+
+// Waits reports whether in some run of a case a client still waited for the lock when the run ended.
+func (c *Case) Waits() bool { return c.most("unfinished-waits") > 0 }
 
 // player plays trials.
 type player struct {
