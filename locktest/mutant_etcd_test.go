@@ -14,6 +14,8 @@ import (
 type etcdPlant struct {
 	leavesKey    bool          // a client that gives up leaves its key in the queue
 	unlocksFirst bool          // an Unlock that is repeated deletes the first key of the queue
+	keepsAlive   bool          // a release without an answer is given up, while the keep-alives go on
+	keepsNot     bool          // no keep-alive is ever sent
 	unknownIsYes bool          // a request whose answer was lost is taken for one that was granted
 	timeout      time.Duration // of each request; 0: as long as it takes
 	ttl          time.Duration // 10 s
@@ -40,7 +42,9 @@ func (l *etcdLock) Acquire(wait time.Duration) (locks.Lease, error) {
 				return locks.Lease{}, false
 			}
 			l.lease, l.done = lease, l.p.NewSignal()
-			l.p.Etcd().KeepAlive(lease, l.done)
+			if !l.keepsNot {
+				l.p.Etcd().KeepAlive(lease, l.done)
+			}
 		}
 		return l.enter()
 	})
@@ -87,7 +91,7 @@ func (l *etcdLock) Release(locks.Lease) error {
 	}
 	found, err := l.p.Etcd().Delete(l.timeout, key)
 	l.again = err != nil
-	if err != nil {
+	if err != nil && !l.keepsAlive {
 		l.leave()
 	}
 	return heldIf(found, err)

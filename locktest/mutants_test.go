@@ -84,6 +84,8 @@ func wrong() []lock {
 		{name: "lost answer for a grant", breaks: locktest.ExclusionWithinSession, build: etcdPlant{unknownIsYes: true}.build},
 		{name: "lost answer for a grant, with a time-out", breaks: locktest.ExclusionWithinSession, build: etcdPlant{unknownIsYes: true, timeout: fiveHundred}.build},
 		{name: "watches from now", breaks: locktest.Handover, build: watchedPlant{fromNow: true}.build},
+		{name: "a failed release goes on with keep-alives", breaks: locktest.Progress, build: etcdPlant{keepsAlive: true, timeout: fiveHundred}.build},
+		{name: "sends no keep-alive", breaks: locktest.NoSilentLoss, build: etcdPlant{keepsNot: true}.build},
 		{name: "releases any session's key", breaks: locktest.ReleaseSafety, build: sessionPlant{releasesAny: true}.build},
 
 		{name: "minority", breaks: locktest.ExclusionWithinLease, build: redPlant{minority: true}.build},

@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,7 +17,7 @@ func (t *narrator) leftBehind() {
 	a := t.taken(0)
 	for i := range t.v.History.Copies {
 		if c := &t.v.History.Copies[i]; a != nil && c.Acquisition == a.ID && c.From <= t.until && t.until < c.To {
-			t.conclude(t.until, t.omitted(c, t.who(a)), moments.Place{})
+			t.conclude(t.until, cmp.Or(t.keptAlive(c, t.who(a)), t.omitted(c, t.who(a))), moments.Place{})
 			return
 		}
 	}

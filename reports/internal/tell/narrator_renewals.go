@@ -14,8 +14,13 @@ import (
 // lastRenewal tells what became of the last renewal before a lease expired, unless the client could not have sent another one.
 func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	s := t.v.Run.Case.Scenario
+	if t.v.Servers().Holds() == "lease" {
+		t.neverKept(a, g)
+		return
+	}
 	renews := slices.ContainsFunc(t.v.Renewals, func(e trace.Event) bool {
-		return e.Does == trace.Execute && s.LockOfProcess(e.Peer, "").Algorithm == s.LockOfProcess(a.Client, "").Algorithm
+		same := e.Does == trace.Execute && s.LockOfProcess(e.Peer, "").Algorithm == s.LockOfProcess(a.Client, "").Algorithm
+		return same && t.holdsAt(e.Peer, e.At) // others give a key its end in a request of its own
 	})
 	if !renews || t.v.Servers().Holds() != "" || t.pausedAt(a.Client, g.To) || !t.v.BelievesAt(a.ID, g.To) {
 		return
@@ -35,10 +40,58 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	}
 }
 
+// holdsAt reports whether a client believes at a moment that it holds the lock.
+func (t *narrator) holdsAt(client string, at trace.Instant) bool {
+	return slices.ContainsFunc(t.v.Beliefs, func(b history.Belief) bool {
+		return b.Acquisition.Client == client && b.From <= at && at <= b.To
+	})
+}
+
+// neverKept tells that a lease expires for which its client sends no keep-alive, unless a fault may have kept it from that.
+func (t *narrator) neverKept(a *history.Acquisition, g *history.Grant) {
+	sends := func(m model.Sent) bool {
+		return !m.Reply && m.From == a.Client && m.Purpose == trace.ToRenew && m.Sent <= g.To
+	}
+	known := len(t.requests(a, a.Invoked, a.Returned, trace.ToAcquire)) > 0 // the trace has what was sent
+	faulty := func(f model.Fault) bool { return f.Begin <= g.To && g.From <= f.End }
+	if !known || a.Crashed <= g.To || !t.v.BelievesAt(a.ID, g.To) || slices.ContainsFunc(t.v.Messages, sends) || slices.ContainsFunc(t.v.Faults, faulty) {
+		return
+	}
+	t.tell(g.To, moments.OrderLoss, t.who(a), "has sent no keep-alive for its lease", moments.PlaceOfGrant(t.v, g).Ended())
+	t.wrong("keep-alive", "is never sent")
+}
+
+// keptAlive says that the keep-alives for a lease went on when its client was through with it; "" if they did not, or if they may be for
+// another lease of the client.
+func (t *narrator) keptAlive(c *history.Copy, who string) string {
+	a := t.v.History.Acquisition(c.Acquisition)
+	if a == nil || t.v.Servers().Holds() != "lease" || a.Crashed <= t.until || t.gone(c.Client) {
+		return ""
+	}
+	over, when, call := a.Unlocked, "Unlock", "Unlock"
+	switch {
+	case a.Outcome != history.OK:
+		over, when, call = a.Returned, "Lock gave up", "Lock"
+	case a.Noticed < over:
+		over, when, call = a.Noticed, "it was notified of its loss", "notice"
+	}
+	ended := max(over, c.From).Add(t.v.TTL(c.Client, a.Lock)) // the lease, without a later keep-alive
+	if over == trace.Never || t.until <= ended {
+		return ""
+	}
+	for i := range slices.Backward(t.v.Renewals) {
+		if e := &t.v.Renewals[i]; e.Does == trace.Execute && e.Peer == c.Client && over < e.At && e.At <= t.until && !refused(e.Detail) {
+			t.wrong(call, "leaves an entry") // as where nothing has kept it yet
+			return ": " + who + "'s keep-alives (" + e.What + ") went on after " + when + ", and keep it"
+		}
+	}
+	return ""
+}
+
 // kept says which renewals keep an entry that should have ended: another client's, or its own after Unlock; "" if none do.
 func (t *narrator) kept(c *history.Copy, who string) string {
-	if c.Expires == trace.Never {
-		return ""
+	if alive := t.keptAlive(c, who); alive != "" || c.Expires == trace.Never {
+		return alive
 	}
 	clients, what := t.prolongers(c, t.until)
 	others := slices.DeleteFunc(slices.Clone(clients), func(name string) bool { return name == c.Client })

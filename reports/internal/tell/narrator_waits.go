@@ -107,7 +107,7 @@ func (t *narrator) lastWord(w *history.Wait) {
 	}
 	what := "is executed" + here
 	if watched := t.watched(last, a); watched != "" && (watched != nothing || !t.watches(list)) {
-		what = "watches " + watched + here
+		what = "watches " + watched + here + t.shouldWatch(last, a, watched)
 		if t.outcome(last, t.until) == "is answered no node" {
 			what = "finds that " + watched + " is gone" + here + ", and " + t.v.Waiter(w) + " asks for nothing more"
 		}
@@ -141,6 +141,49 @@ func (t *narrator) watches(list []*model.Sent) bool {
 		})
 	})
 }
+
+// shouldWatch names the entry that one who watches its own should have watched: the one before it in the queue. It is "" if another
+// one was watched, since also the first of a queue may be, or if there is none before it for certain.
+func (t *narrator) shouldWatch(m *model.Sent, by *history.Acquisition, watched string) string {
+	own := t.queued(by, m.Executed)
+	if !strings.Contains(watched, "its own") || own == "" {
+		return ""
+	}
+	var before *history.Acquisition
+	nearest := ""
+	for i := range t.v.History.Acquisitions {
+		o := &t.v.History.Acquisitions[i]
+		left := o.Unlocked <= m.Executed || o.Crashed <= m.Executed || o.Returned <= m.Executed && o.Outcome != history.OK
+		if g := t.v.LastGrant(o.ID, m.Executed); left || o.ID == by.ID || g != nil && g.To <= m.Executed {
+			continue
+		}
+		if place := t.queued(o, m.Executed); place < own && nearest < place {
+			before, nearest = o, place
+		}
+	}
+	if before == nil {
+		return ""
+	}
+	return " instead of " + t.v.EntryOf(t.who(before))
+}
+
+// queued is the number in the queue of the znode that an acquisition created last before a moment; "" if it did not, or was not told.
+func (t *narrator) queued(a *history.Acquisition, by trace.Instant) string {
+	place := ""
+	for _, m := range t.requests(a, a.Invoked, min(a.Returned, by), trace.ToAcquire) {
+		if m.What != "create" || m.Executed > by || m.Answer < 0 {
+			continue
+		}
+		path, _, made := strings.Cut(t.v.Messages[m.Answer].Detail, " czxid ")
+		if made && len(path) > sequenceDigits {
+			place = path[len(path)-sequenceDigits:]
+		}
+	}
+	return place
+}
+
+// sequenceDigits is how many digits ZooKeeper puts behind the name of a sequential znode.
+const sequenceDigits = 10
 
 // nothing is what a look watches that sets no watch.
 const nothing = "nothing"
@@ -306,6 +349,14 @@ func (t *narrator) waiting() *history.Wait {
 	return longest
 }
 
+// asksAgain reports whether the client that made an entry tries to make one again while it is there: Lock does not know that it has it.
+func (t *narrator) asksAgain(c *history.Copy) bool {
+	a := t.v.History.Acquisition(c.Acquisition)
+	return slices.ContainsFunc(t.requests(a, c.From+1, t.until, trace.ToAcquire), func(m *model.Sent) bool {
+		return c.From < m.Executed && m.Executed <= t.until && m.To == c.Node
+	})
+}
+
 // lastHolder is who believed last that it holds before the violation.
 func (t *narrator) lastHolder() *history.Acquisition {
 	var last *history.Acquisition
@@ -340,6 +391,10 @@ func (t *narrator) blocked() string {
 	}
 	who := t.v.Holder(first.Acquisition, first.Client)
 	if t.unheard(first) {
+		if t.asksAgain(first) {
+			t.wrong("Lock", "leaves an entry") // of a try that failed, as where Lock returns
+			return notReturned + who + ", which its own " + t.v.Servers().Entry() + " keeps out, and "
+		}
 		return notReturned + who + ", and "
 	}
 	if !slices.Contains(t.participants, first.Acquisition) {
