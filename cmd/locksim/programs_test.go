@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -115,6 +117,49 @@ func TestStoriesForReadyMadeProgramsHoldWithTheirLocks(t *testing.T) {
 	}
 }
 
+// TestThePageForEachLanguage plays the programs that docs/languages.md prints, in a folder with nothing but the file of the SDK.
+func TestThePageForEachLanguage(t *testing.T) {
+	long.Only(t)
+	needPython(t)
+	page, err := os.ReadFile("../../docs/languages.md")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		language, sdk, file string
+		needs, argv         []string
+	}{
+		{"python", "python/locksim.py", "client.py", []string{"/usr/bin/python3", "-c", "import redis"}, []string{"/usr/bin/python3", "client.py"}},
+		{"javascript", "javascript/locksim.js", "client.js", []string{"npm", "install", "--no-audit", "--no-fund", "ioredis"}, []string{"node", "client.js"}},
+		{"ruby", "ruby/locksim.rb", "client.rb", []string{"ruby", "-e", "require 'redis'"}, []string{"ruby", "client.rb"}},
+		{"php", "php/locksim.php", "client.php", []string{"php", "-r", "new Redis();"}, []string{"php", "client.php"}},
+		{"cpp", "cpp/locksim.hpp", "client.cpp", []string{"g++", "-std=c++17", "client.cpp", "-lhiredis", "-o", "client"}, []string{"./client"}},
+		{"sh", "", "client.sh", []string{"sh", "-c", "command -v redis-cli && command -v curl"}, []string{"sh", "client.sh"}},
+	} {
+		t.Run(c.language, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			printed := regexp.MustCompile("(?ms)^( *)```" + c.language + "\n(.*?)^ *```").FindSubmatch(page)
+			text := regexp.MustCompile("(?m)^"+string(printed[1])).ReplaceAll(printed[2], nil)
+			require.NoError(t, os.WriteFile(c.file, text, 0o600))
+			if c.sdk != "" {
+				require.NoError(t, os.WriteFile(filepath.Base(c.sdk), sdkFile(t, c.sdk), 0o600))
+			}
+			if out, err := exec.Command(c.needs[0], c.needs[1:]...).CombinedOutput(); err != nil {
+				t.Skipf("%s: %s\n%s", strings.Join(c.needs, " "), err, out)
+			}
+			args := []string{"run", "lease-overrun", "--variant", "lease-3s-work-4s", "--fencing", "none", "--format", "json", "--"}
+			require.Equal(t, "two holders", foundIn(t, append(args, c.argv...)))
+		})
+	}
+}
+
+// sdkFile reads a file of the folder sdk, wherever the test stands.
+func sdkFile(t *testing.T, name string) []byte {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../sdk", name))
+	require.NoError(t, err)
+	return text
+}
+
 // install brings what the program needs, as its README says.
 func (p *ready) install(t *testing.T) {
 	t.Helper()
@@ -128,9 +173,7 @@ func (p *ready) install(t *testing.T) {
 	}
 	folder := filepath.Join(programs, p.folder)
 	sdk := map[string]string{"node": "javascript/locksim.js", "php": "php/locksim.php", "/usr/bin/python3": "python/locksim.py", "java": "java/Locksim.java"}[p.argv[0]]
-	text, err := os.ReadFile("../../sdk/" + sdk)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(sdk)), text, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(sdk)), sdkFile(t, sdk), 0o600))
 	var build *exec.Cmd
 	switch p.argv[0] {
 	case "node":
