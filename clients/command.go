@@ -39,6 +39,12 @@ func Command(ctx context.Context, argv []string) (locks.Algorithm, error) {
 	return lock, err
 }
 
+// InRealTime reports whether a lock is that of a command that runs in real time.
+func InRealTime(lock *locks.Algorithm) bool {
+	p, is := lock.Program.(*command.Program)
+	return is && p.Real()
+}
+
 // IsCommand reports whether a lock is that of a command.
 func IsCommand(lock *locks.Algorithm) bool {
 	_, is := lock.Program.(*command.Program)

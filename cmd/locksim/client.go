@@ -123,7 +123,11 @@ func (c *call) playProgram(lock *string) error {
 
 // reality says which parts of a guest program's lock are real, and which are simulated.
 func reality(lock *locks.Algorithm) string {
-	if clients.IsCommand(lock) {
+	switch {
+	case clients.InRealTime(lock):
+		return fmt.Sprintf("%s: the program itself, its runtime and its libraries, in real time, by the clocks of this machine; simulated are "+
+			"network and servers. What it does counts as up to 0.1s earlier or later.", lock.Name)
+	case clients.IsCommand(lock):
 		return fmt.Sprintf("%s: the program itself, its runtime and its libraries; simulated are network, servers, and what its clocks "+
 			"and random numbers show. Time stands still while it computes, and jumps while it waits.", lock.Name)
 	}

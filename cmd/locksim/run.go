@@ -31,7 +31,8 @@ prints the verdicts beside the expected ones, a timeline, the key events, an exp
 the run. With --all or --seeds it prints a table instead, with the seeds whose verdicts are not as expected. A property
 that the scenario's expectations do not mention must not be violated.
 
-With a program after --, each client is a process of that program, in any language, whose clocks show virtual time: see
+With a program after --, each client is a process of that program, in any language, whose clocks show virtual time, or real time
+after -- --time=real: see
 docs/languages.md.
 
   --all              every named scenario

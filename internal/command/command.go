@@ -16,8 +16,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unicode"
 
 	"github.com/locksim/locksim/internal/sim/program"
@@ -30,6 +32,7 @@ import (
 type Program struct {
 	ctx   context.Context //nolint:containedctx // ends the real processes, which an engine's bounds cannot reach
 	argv  []string
+	real  bool         // it runs in real time
 	rests atomic.Int64 // how often all of it has waited
 }
 
@@ -39,16 +42,64 @@ func New(ctx context.Context, argv []string) (*Program, error) {
 	if strings.ContainsFunc(strings.Join(argv, ""), unicode.IsControl) {
 		return nil, errors.New("a command with control characters in it has no name; want them in a file")
 	}
-	if err := supported(argv[0]); err != nil {
+	p := &Program{ctx: ctx, argv: argv}
+	if how, is := strings.CutPrefix(argv[0], timeOption); is {
+		if p.real = how == "real"; !p.real && how != "jump" {
+			return nil, fmt.Errorf("%s: want %sjump or %[2]sreal", argv[0], timeOption)
+		}
+		if p.argv = argv[1:]; len(p.argv) == 0 {
+			return nil, fmt.Errorf("no command follows %s; want one, such as %[1]s node client.js", argv[0])
+		}
+	}
+	may := supported
+	if p.real {
+		may = runs
+	}
+	if err := may(p.argv[0]); err != nil {
 		return nil, err
 	}
-	return &Program{ctx: ctx, argv: argv}, nil
+	return p, nil
+}
+
+// runs returns why a command cannot be started.
+func runs(name string) error {
+	_, err := find(name)
+	return err
+}
+
+func find(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if errors.Is(err, exec.ErrDot) {
+		err = nil
+	}
+	return path, err
+}
+
+// timeOption may precede a command: --time=real, or --time=jump, which is what happens without.
+const timeOption = "--time="
+
+// Real reports whether the program runs in real time.
+func (p *Program) Real() bool { return p.real }
+
+// mostLate is by how much a simulation may fall behind real time: beyond that a run says nothing of the program any more.
+const mostLate = 100 * time.Millisecond
+
+// Uncertainty returns by how much what the program reports may be off in the simulation's time.
+func (p *Program) Uncertainty() time.Duration {
+	if p.real {
+		return mostLate
+	}
+	return 0
 }
 
 // String returns the command as it would be typed.
 func (p *Program) String() string {
-	words := make([]string, len(p.argv))
-	for i, word := range p.argv {
+	argv := p.argv
+	if p.real {
+		argv = append([]string{timeOption + "real"}, argv...)
+	}
+	words := make([]string, len(argv))
+	for i, word := range argv {
 		if words[i] = word; word == "" || strings.ContainsAny(word, " '\"\\$&;|<>()*?[]#~`!{}") {
 			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
@@ -61,7 +112,7 @@ func (*Program) Varies() {}
 
 // Digest identifies the command; it cannot know of what the program reads.
 func (p *Program) Digest() string {
-	sum := sha256.Sum256([]byte(strings.Join(p.argv, "\x00")))
+	sum := sha256.Sum256([]byte(p.String()))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -45,8 +45,12 @@ func planOf(t *testing.T, ttl time.Duration, text string, argv ...string) *harne
 // program makes a command a program, if what runs it is installed here.
 func program(t *testing.T, argv ...string) *command.Program {
 	t.Helper()
-	if _, err := exec.LookPath(argv[0]); err != nil {
-		t.Skip(argv[0], "is not installed")
+	name := argv[0]
+	if strings.HasPrefix(name, "--") {
+		name = argv[1]
+	}
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skip(name, "is not installed")
 	}
 	p, err := command.New(t.Context(), argv)
 	if err != nil && strings.Contains(err.Error(), "on Linux and amd64 only") {

@@ -18,11 +18,18 @@ import (
 // TestKilledLocksimLeavesNothingBehind kills a process that plays a program, which has children, with a signal that nothing can handle.
 func TestKilledLocksimLeavesNothingBehind(t *testing.T) {
 	if file := os.Getenv("LOCKSIM_TEST_PLAYS"); file != "" { // the process that is killed
-		_, err := play(t, plan(t, alone, "python3", file))
+		_, err := play(t, plan(t, alone, strings.Fields(file)...))
 		require.NoError(t, err)
 		return
 	}
 	program(t, "python3", "-c", "pass")
+	for _, how := range []string{"--time=jump", "--time=real"} {
+		t.Run(how, func(t *testing.T) { killed(t, how) })
+	}
+}
+
+func killed(t *testing.T, how string) {
+	t.Helper()
 	said := filepath.Join(t.TempDir(), "said")
 	file := filepath.Join(filepath.Dir(said), "client.py")
 	text := fmt.Sprintf("import os, subprocess, time\np = [subprocess.Popen(['sleep', '300000'], start_new_session=own) for own in (False, True)]\n"+
@@ -33,7 +40,7 @@ func TestKilledLocksimLeavesNothingBehind(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	playing := exec.Command(self, "-test.run", "^TestKilledLocksimLeavesNothingBehind$")
-	playing.Env = append(os.Environ(), "LOCKSIM_TEST_PLAYS="+file)
+	playing.Env = append(os.Environ(), "LOCKSIM_TEST_PLAYS="+how+" python3 "+file)
 	require.NoError(t, playing.Start())
 	list := ""
 	require.Eventually(t, func() bool {
@@ -47,6 +54,10 @@ func TestKilledLocksimLeavesNothingBehind(t *testing.T) {
 	require.Len(t, pids, 4)
 	for _, pid := range pids {
 		require.True(t, lives(pid), pid)
+		t.Cleanup(func() { _ = exec.Command("kill", "-9", pid).Run() })
+	}
+	if how == "--time=real" {
+		pids = pids[:2] // nothing leads to the sessions that a program begins there
 	}
 	require.NoError(t, playing.Process.Signal(syscall.SIGKILL))
 	_ = playing.Wait()

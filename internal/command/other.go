@@ -1,9 +1,10 @@
-//go:build !linux || !amd64
+//go:build !unix
 
 package command
 
 import (
 	"errors"
+	"time"
 
 	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/internal/workload"
@@ -27,12 +28,14 @@ type waits struct {
 }
 
 func supported(string) error {
-	return errors.New("programs of the operating system are given virtual time on Linux and amd64 only")
+	return errors.New("programs are run on Unix systems only")
 }
 
 func start(*Program, *sim.Task, program.Host, *workload.Assignment, *sim.Rand) (*process, error) {
 	return nil, supported("")
 }
+
+func (p *process) ahead() time.Duration { return 0 }
 
 func (p *process) end()           {}
 func (p *process) done()          {}

@@ -178,7 +178,7 @@ func (l *lock) deadline(got *line) locks.Deadline {
 	case got.TTL != nil:
 		return locks.MonotonicDeadline(l.clock.Monotonic().Add(time.Duration(*got.TTL * float64(time.Millisecond))))
 	case got.Until != nil:
-		return locks.WallDeadline(locks.Wall(*got.Until * float64(time.Millisecond)))
+		return locks.WallDeadline(locks.Wall(*got.Until*float64(time.Millisecond)) - locks.Wall(l.process.ahead()))
 	}
 	return locks.Deadline{}
 }

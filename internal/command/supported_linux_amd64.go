@@ -2,21 +2,11 @@ package command
 
 import (
 	"debug/elf"
-	"errors"
 	"fmt"
-	"os/exec"
 )
 
 // noVirtualTime says that a program could not be given virtual time.
-const noVirtualTime = "it cannot be given virtual time: it is linked statically, as Go's programs are, or sets up its own environment"
-
-func find(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if errors.Is(err, exec.ErrDot) {
-		err = nil
-	}
-	return path, err
-}
+const noVirtualTime = "it cannot be given virtual time: it is linked statically, as Go's programs are, or sets up its own environment; --time=real before the command runs it in real time"
 
 // supported returns why a command cannot be given virtual time.
 func supported(name string) error {
@@ -30,7 +20,7 @@ func supported(name string) error {
 	}
 	defer f.Close()
 	if f.Section(".go.buildinfo") != nil {
-		return fmt.Errorf("%s is a program of Go, which reads clocks past its libraries; want its folder as the lock: see docs/libraries.md", path)
+		return fmt.Errorf("%s is a program of Go, which reads clocks past its libraries; want its folder as the lock: see docs/libraries.md, or --time=real before it", path)
 	}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_INTERP {

@@ -222,7 +222,7 @@ func (t *tree) same() bool {
 // kill kills all of them but the first, which is waited for.
 func (t *tree) kill() {
 	t.look()
-	for _, pid := range t.met[1:] {
+	for _, pid := range t.met[min(1, len(t.met)):] {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }

@@ -36,6 +36,16 @@ func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.En
 	return h
 }
 
+// uncertainty is by how much the end of a belief may be too late: a program in real time is heard late. Its beliefs begin when it is
+// heard, and end when it is told to release the lock, which no delay makes longer; a loss that it has to notice comes first.
+func uncertainty(c *clientPlan, a *history.Acquisition) time.Duration {
+	real, is := c.algorithm.Program.(interface{ Uncertainty() time.Duration })
+	if is && (a.Noticed != trace.Never || a.HasDeadline && a.Style != history.Careless) {
+		return real.Uncertainty()
+	}
+	return 0
+}
+
 // tellLocksApart notes of acquisitions in what their locks differ from those of other clients.
 func (p *Plan) tellLocksApart(h *history.History) {
 	for i := range p.clients {
@@ -53,6 +63,7 @@ func (p *Plan) tellLocksApart(h *history.History) {
 			if unkept || lease != 0 || late {
 				a.Unkept, a.Lease, a.Late = unkept, lease, late
 			}
+			a.Uncertainty = uncertainty(c, a)
 		}
 	}
 }

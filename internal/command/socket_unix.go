@@ -1,3 +1,5 @@
+//go:build unix
+
 package command
 
 import (
@@ -102,7 +104,7 @@ func (s *socket) finished() bool {
 
 // listen opens a listener on the loopback device.
 func listen() (fd int, port uint16, err error) {
-	fd, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
+	fd, err = newSocket()
 	if err != nil {
 		return 0, 0, err
 	}

@@ -1,6 +1,9 @@
+//go:build unix
+
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net"
@@ -29,6 +32,7 @@ type process struct {
 	exit   *program.Exit // how it ended; nil while it runs
 	output []byte        // what it has written to its standard output and error
 	pipe   int           // the reading end
+	cord   int           // see [cord]
 
 	listeners []listener
 	sockets   []*socket
@@ -40,7 +44,10 @@ type process struct {
 	lost      *sim.Signal // it has lost its lock
 	wake      sim.Signal  // there is something to do for the pump
 	alarm     *sim.Timer  // of the wall clock
-	gone      sim.Signal  // it has ended
+
+	addresses map[string]string // where the program finds servers that have other addresses in the simulation
+	pace      *pace             // of a program in real time; nil otherwise
+	gone      sim.Signal        // it has ended
 }
 
 // kept is how much of a program's output is kept, from its end, in bytes.
@@ -56,22 +63,29 @@ type listener struct {
 
 // start starts the program of a client.
 func start(of *Program, t *sim.Task, h program.Host, a *workload.Assignment, random *sim.Rand) (p *process, err error) {
-	p = &process{task: t, host: h, of: of, lost: &sim.Signal{}, pipe: -1}
-	p.alarm = t.Node().NewTimer(p)
+	p = &process{task: t, host: h, of: of, lost: &sim.Signal{}, pipe: -1, cord: -1}
+	p.alarm, p.addresses = t.Node().NewTimer(p), map[string]string{}
 	defer func() {
 		if err != nil {
 			p.end()
 		}
 	}()
-	if p.page, err = newPage(random.Uint64()); err != nil {
-		return nil, err
+	if !of.real {
+		if p.page, err = newPage(random.Uint64()); err != nil {
+			return nil, err
+		}
+		p.look(t)
+	} else if a.Sentinel != "" || a.Cluster {
+		return nil, &program.Exit{Reason: "in real time it cannot reach servers by the names that Sentinels and clusters tell"}
 	}
-	p.look(t)
 	addresses := slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Servers, h.Told()))))
 	for _, address := range append([]string{"", resource}, addresses...) {
 		if err := p.offer(address); err != nil {
 			return nil, err
 		}
+	}
+	for i, address := range a.Servers {
+		a.Servers[i] = cmp.Or(p.addresses[address], address)
 	}
 	return p, p.spawn(a)
 }
@@ -84,7 +98,11 @@ func (p *process) offer(address string) error {
 		return err
 	}
 	p.listeners = append(p.listeners, listener{fd, port, address})
-	if address == "" || address == resource {
+	switch {
+	case address == "" || address == resource:
+		return nil
+	case p.of.real:
+		p.addresses[address] = fmt.Sprintf("127.0.0.1:%d", port)
 		return nil
 	}
 	if to, err := netip.ParseAddrPort(address); err == nil {
@@ -103,42 +121,53 @@ func (p *process) offer(address string) error {
 
 // spawn starts the command itself.
 func (p *process) spawn(a *workload.Assignment) error {
-	var ends [2]int
-	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
+	ends, err := pipe()
+	if err != nil {
 		return err
 	}
 	p.pipe = ends[0]
 	defer syscall.Close(ends[1])
-	if err := syscall.SetNonblock(ends[1], false); err != nil {
-		return err
-	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return err
 	}
 	defer null.Close()
-	preload, err := library()
-	if err != nil {
-		return err
-	}
-	env := append(os.Environ(), "LD_PRELOAD="+preload, "LOCKSIM_PAGE="+p.page.path(),
+	env := append(os.Environ(),
 		fmt.Sprintf("LOCKSIM=127.0.0.1:%d", p.listeners[0].port), "LOCKSIM_CLIENT="+a.Name,
 		"LOCKSIM_SERVERS="+strings.Join(a.Servers, ","), "LOCKSIM_KEY="+a.Key,
 		fmt.Sprintf("LOCKSIM_RESOURCE=http://127.0.0.1:%d/resource", p.listeners[1].port),
 		fmt.Sprintf("LOCKSIM_TTL_MS=%d", a.TTL.Milliseconds()), fmt.Sprintf("LOCKSIM_WORK_MS=%d", a.Plan.Work.Milliseconds()))
-	p.pid, err = spawn(p.of.argv, &syscall.ProcAttr{
-		Env: env, Files: []uintptr{null.Fd(), uintptr(ends[1]), uintptr(ends[1])},
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
-	})
+	attr := &syscall.ProcAttr{Files: []uintptr{null.Fd(), uintptr(ends[1]), uintptr(ends[1])}, Sys: group()}
+	tie := func(int) {}
+	if p.of.real {
+		p.cord, tie, err = cord(attr)
+	} else {
+		var preload string
+		preload, err = library()
+		env = append(env, "LD_PRELOAD="+preload, "LOCKSIM_PAGE="+p.page.path())
+	}
 	if err != nil {
 		return err
 	}
+	attr.Env = env
+	p.pid, err = spawn(p.of.argv, attr)
+	tie(p.pid)
+	if err != nil {
+		p.pid = 0
+		return err
+	}
 	p.tree.met = []int{p.pid}
+	if p.of.real {
+		p.pace = newPace(p)
+	}
 	return nil
 }
 
 // end kills what is left of the program, and frees what it had.
 func (p *process) end() {
+	if p.pace != nil {
+		p.pace.timer.Stop()
+	}
 	if p.pid > 0 {
 		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
 		p.tree.kill()  // those that have left the group, too
@@ -154,10 +183,12 @@ func (p *process) end() {
 	for _, l := range p.listeners {
 		_ = syscall.Close(l.fd)
 	}
-	if p.pipe >= 0 {
-		_ = syscall.Close(p.pipe)
+	for _, fd := range []int{p.pipe, p.cord} {
+		if fd >= 0 {
+			_ = syscall.Close(fd)
+		}
 	}
-	p.sockets, p.listeners, p.pipe = nil, nil, -1
+	p.sockets, p.listeners, p.pipe, p.cord = nil, nil, -1, -1
 	p.page.close()
 }
 
@@ -206,6 +237,9 @@ func (p *process) look(t *sim.Task) { p.page.show(t.Node().Monotonic(), t.Node()
 // left returns for how long the program waits if nothing arrives. For waits until the wall clock shows a reading the alarm is
 // armed: a step of that clock changes when they end.
 func (p *process) left(t *sim.Task) time.Duration {
+	if p.of.real {
+		return sim.Forever
+	}
 	left, wall := int64(sim.Forever), int64(math.MaxInt64)
 	for s := range p.page.waiting(p.tree.has) {
 		if s.clock != 0 {
@@ -223,6 +257,10 @@ func (p *process) left(t *sim.Task) time.Duration {
 
 // exchange lets the program run until all of it waits, and nothing that it has written or that is written to it is on its way.
 func (p *process) exchange(t *sim.Task) {
+	if p.of.real {
+		p.exchangeNow(t)
+		return
+	}
 	for calm := 0; p.exit == nil && calm < 2; calm++ {
 		p.look(t)
 		bound := p.tree.settle(p.of.ctx)
@@ -243,6 +281,22 @@ func (p *process) exchange(t *sim.Task) {
 		case calm == 1 && (p.ring(t) || p.ended()): // what is on its way has had the time of a look at all threads to arrive
 			calm = -1
 		}
+	}
+}
+
+// exchangeNow carries over what is there, from a program that goes on meanwhile.
+func (p *process) exchangeNow(t *sim.Task) {
+	if p.of.ctx.Err() != nil {
+		p.quit("interrupted")
+		return
+	}
+	if bound := p.pace.bound(); bound != "" {
+		t.Exceed(bound)
+	}
+	for p.exit == nil && (p.collect(t) || p.deliver()) {
+	}
+	if p.exit == nil {
+		p.ended()
 	}
 }
 
@@ -269,7 +323,7 @@ func (p *process) ended() bool {
 	if status.Signaled() {
 		p.exit.Reason = "by the signal " + status.Signal().String()
 	}
-	if p.page.processes() == 0 {
+	if !p.of.real && p.page.processes() == 0 {
 		p.exit.Reason = noVirtualTime
 	}
 	p.gone.Fire()
@@ -315,7 +369,7 @@ func (p *process) write(text []byte) {
 
 // accept takes a new connection.
 func (p *process) accept(t *sim.Task, l *listener) bool {
-	fd, _, err := syscall.Accept4(l.fd, syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC)
+	fd, err := accept(l.fd)
 	if err != nil {
 		return false
 	}
