@@ -13,13 +13,13 @@ const mostSource = 1 << 20
 
 // Command returns the lock of a command: a program of any language and its arguments, which is
 // started for each life of each client. A directive says what kind of lock it is, locksim:lock, in a comment of a file that the
-// command names. The programs are killed when ctx ends.
-func Command(ctx context.Context, argv []string) (locks.Algorithm, error) {
+// command names; declared reports whether there is one. The programs are killed when ctx ends.
+func Command(ctx context.Context, argv []string) (lock locks.Algorithm, declared bool, err error) {
 	p, err := command.New(ctx, argv)
 	if err != nil {
-		return locks.Algorithm{}, err
+		return lock, false, err
 	}
-	lock, err := parse(nil)
+	lock, err = parse(nil)
 	lock.Authority = locks.Majority // of one server, too
 	for _, name := range argv {
 		info, failed := os.Stat(name)
@@ -28,15 +28,15 @@ func Command(ctx context.Context, argv []string) (locks.Algorithm, error) {
 		}
 		text, failed := os.ReadFile(name)
 		if failed != nil {
-			return lock, failed
+			return lock, false, failed
 		}
 		if a, found, failed := directed(name, string(text)); found {
-			lock, err = a, failed
+			lock, declared, err = a, true, failed
 			break
 		}
 	}
 	lock.Name, lock.Title, lock.Source, lock.Program = p.String(), "the program "+p.String(), p.String(), p
-	return lock, err
+	return lock, declared, err
 }
 
 // InRealTime reports whether a lock is that of a command that runs in real time.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,12 +33,13 @@ func TestCommandsSayWhatKindOfLockTheyBring(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), "client.x")
 		require.NoError(t, os.WriteFile(file, []byte("first line\n"+text+"\nlast line\n"), 0o600))
-		lock, err := clients.Command(t.Context(), []string{"cat", file})
+		lock, declared, err := clients.Command(t.Context(), []string{"cat", file})
 		if want.problem != "" {
 			require.ErrorContains(t, err, want.problem)
 			continue
 		}
 		require.NoError(t, err)
+		require.Equal(t, strings.Contains(text, "locksim:lock") && !strings.Contains(text, "print"), declared)
 		require.Equal(t, want.authority, lock.Authority, text)
 		require.Equal(t, "cat "+file, lock.Name)
 		require.True(t, clients.IsCommand(&lock))

@@ -1,6 +1,9 @@
 package locks
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Algorithm describes a lock of the catalogue: its name, how it is built, and how an observer determines which
 // client holds it.
@@ -16,6 +19,8 @@ type Algorithm struct {
 	New func(Options) Builder
 	// Program is the guest program that clients run in place of a builder's lock: it contains its own lock.
 	Program Program
+	// Life is how long leases of a Program last that does not heed what it is told; 0: it does.
+	Life time.Duration
 	// Sentinel and Cluster report whether the client of a Program finds the master by itself, by asking Sentinels or by the
 	// slots of a Redis Cluster. One that does not is given an address that leads to the master.
 	Sentinel, Cluster bool

@@ -272,7 +272,7 @@ func (p *prober) findKey(seen *sightings) {
 		c.authority = p.authority(c)
 		p.key = c
 		if _, h, err := p.play(alone); err == nil {
-			if n := grantedIn(h); n > best || n == best && c.authority == locks.Queue {
+			if n := search.Granted(h); n > best || n == best && c.authority == locks.Queue {
 				best, found = n, c
 			}
 		}
@@ -302,21 +302,4 @@ func (p *prober) doubtKey() {
 // giveUpKey has the key no longer say who holds.
 func (p *prober) giveUpKey(why string) {
 	p.unclear, p.key = fmt.Sprintf("%q does not say: %s", p.key.key, why), candidate{}
-}
-
-// grantedIn counts in how many ways what was granted agrees with what the client was told.
-func grantedIn(h *history.History) int {
-	n := 0
-	for i := range h.Grants {
-		g := &h.Grants[i]
-		a := h.Acquisition(g.Acquisition)
-		if a == nil || a.Outcome != history.OK || g.From > a.Returned {
-			continue
-		}
-		n++
-		if g.To >= a.Unlocked && g.To <= a.Released && g.Ended == history.ByUnlock {
-			n++
-		}
-	}
-	return n
 }

@@ -67,11 +67,14 @@ func (c *call) program() (string, error) {
 		return "", nil
 	}
 	// Runs are ended by the engine: what an interrupt has found is played again after it.
-	lock, err := clients.Command(context.WithoutCancel(c.ctx), c.argv)
+	lock, declared, err := clients.Command(context.WithoutCancel(c.ctx), c.argv)
 	if err != nil {
 		return "", err
 	}
 	if _, known := c.locks.Find(lock.Name); !known {
+		if !declared {
+			lock = search.Learn(lock)
+		}
 		c.locks = c.locks.With(lock)
 	}
 	return lock.Name, nil

@@ -107,12 +107,20 @@ func (c *call) saveFinding(dir string, cx *minimal.Counterexample) (file string,
 		case err == nil && bytes.Equal(old, text):
 			return file, nil
 		case errors.Is(err, fs.ErrNotExist):
-			return file, c.writeFile(file, text)
+			return file, errors.Join(c.writeFile(file, text), c.saveOutput(file, cx))
 		case err != nil:
 			return "", err
 		}
 		cx.Scenario.Name = fmt.Sprintf("%s-%d", name, n)
 	}
+}
+
+// saveOutput writes what a program wrote in the run of a finding beside its file.
+func (c *call) saveOutput(file string, cx *minimal.Counterexample) error {
+	if cx.Again == nil || cx.Again.Output == "" {
+		return nil
+	}
+	return c.writeFile(strings.TrimSuffix(file, ".yaml")+".output.txt", []byte(cx.Again.Output))
 }
 
 // showFinding prints a counterexample: the violation, its explanation, its boundaries, and the command that replays it; with

@@ -5,11 +5,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/internal/long"
+	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/locks"
 )
 
 // python is a program with the lock of lease-overrun.
@@ -74,8 +80,13 @@ func TestProgramsThatCannotBeRunAreRefused(t *testing.T) {
 func TestAProgramIsFuzzed(t *testing.T) {
 	needPython(t)
 	found := t.TempDir()
+	code, out, problems := said(t, append([]string{"fuzz", "--faults", "none", "--runs", "2", "--save", found, "--"}, python...)...)
+	require.Equal(t, exitOK, code, problems)
+	require.Regexp(t, `mutual-exclusion +not-seen in 2 runs`, out)
+	require.NotContains(t, out, "no violation")
+	long.Only(t)
 	line := append([]string{"fuzz", "--faults", "client-pause", "--stop-at-first", "--property", "resource", "--save", found, "--"}, python...)
-	code, out, problems := said(t, line...)
+	code, out, problems = said(t, line...)
 	require.Equal(t, exitDiffers, code, problems)
 	require.Regexp(t, `seen in \d of 5 runs of\s+this schedule`, out)
 	require.Contains(t, out, "reproduce: locksim run "+found)
@@ -90,10 +101,71 @@ func TestAProgramIsFuzzed(t *testing.T) {
 	code, out, problems = said(t, append([]string{"run", files[0], "--no-margin", "--"}, python...)...)
 	require.Equal(t, exitOK, code, problems+out)
 	require.Regexp(t, `resource +violated`, out)
+}
 
-	long.Only(t)
-	code, out, problems = said(t, append([]string{"fuzz", "--faults", "none", "--runs", "2", "--save", found, "--"}, python...)...)
-	require.Equal(t, exitOK, code, problems)
-	require.Regexp(t, `mutual-exclusion +not-seen in 2 runs`, out)
-	require.NotContains(t, out, "no violation")
+// TestACleanRunLearnsWhatALockIsLike changes a program in what locksim is not told: which key it takes, for how long, on which
+// servers, and whether it renews its lease. A key that it only counts in is not the lock's.
+func TestACleanRunLearnsWhatALockIsLike(t *testing.T) {
+	needPython(t)
+	text, err := os.ReadFile(python[1])
+	require.NoError(t, err)
+	sdk, err := filepath.Abs("../../sdk/python")
+	require.NoError(t, err)
+	source := strings.Replace(string(text), `os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../sdk/python")`, strconv.Quote(sdk), 1)
+	const set = `self.do("SET", self.c["key"], self.value, "NX", "PX", int(self.c["ttl_ms"]))`
+	require.Contains(t, source, set)
+	for name, c := range map[string]struct {
+		from, to string
+		key      string
+		life     time.Duration
+		renews   bool
+	}{
+		"as told":        {key: "orders"},
+		"its own key":    {from: `self.c["key"]`, to: `"app:{%s}" % self.c["key"]`, key: "app:{orders}"},
+		"its own lease":  {from: `int(self.c["ttl_ms"])`, to: "30000", key: "orders", life: 30 * time.Second},
+		"a counter, too": {from: set, to: `self.do("INCR", self.c["key"] + ":n") and ` + strings.Replace(set, `self.c["key"]`, `"L" + self.c["key"]`, 1), key: "Lorders"},
+		"lasts":          {from: `, "PX", int(self.c["ttl_ms"])`, to: `, "PX", int(self.c["ttl_ms"]) * 9`, key: "orders", life: 63 * time.Second},
+		"renews": {from: "    def release(self):\n", to: `    def renew(self, value):
+        while self.value == value:
+            time.sleep(self.c["ttl_ms"] / 3000)
+            if self.value == value: self.do("PEXPIRE", self.c["key"], int(self.c["ttl_ms"]))
+    def release(self):
+        value, self.value = self.value, ""
+        if self.do("GET", self.c["key"]): self.f.readline()
+        self.do("DEL", self.c["key"])
+        return
+    def old(self):
+`, key: "orders", renews: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name != "its own key" && name != "renews" {
+				long.Only(t)
+			}
+			file := filepath.Join(t.TempDir(), "client.py")
+			changed := source
+			if c.from != "" {
+				changed = strings.ReplaceAll(source, c.from, c.to)
+				require.NotEqual(t, source, changed)
+			}
+			if c.renews {
+				changed = strings.Replace(changed, "                return {", "                import threading\n"+
+					"                threading.Thread(target=self.renew, args=(self.value,), daemon=True).start()\n                return {", 1)
+			}
+			require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
+			lock, declared, err := clients.Command(t.Context(), []string{"python3", file})
+			require.NoError(t, err)
+			require.False(t, declared)
+			lock = search.Learn(lock)
+			key := "orders"
+			if lock.Key != nil {
+				key = lock.Key(locks.Options{Key: "orders"})
+			}
+			require.Equal(t, c.key, key)
+			require.Equal(t, locks.OneNode, lock.Authority)
+			require.Equal(t, c.life, lock.Life)
+			require.Equal(t, c.renews, lock.Renews)
+			require.Equal(t, locks.OnMonotonic, lock.Deadline)
+			require.False(t, lock.Token)
+		})
+	}
 }

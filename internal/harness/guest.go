@@ -94,7 +94,7 @@ func (g *guest) forgetLastWords() {
 
 // wrote returns the line that the program has written, if a note is of one.
 func (g *guest) wrote(n *history.Note) (line string, ok bool) {
-	line, ok = strings.CutPrefix(n.Text, writes)
+	line, ok = strings.CutPrefix(n.Text, Writes)
 	return line, ok && n.Node == g.process.client.Name
 }
 
@@ -160,8 +160,8 @@ func (g *guest) assignment() *workload.Assignment {
 	}
 }
 
-// writes begins a note with a line that a program has written.
-const writes = "writes: "
+// Writes begins a note with a line that a program has written.
+const Writes = "writes: "
 
 // mostSaid is how many lines of a program's output a reader is shown as notes.
 const mostSaid = 10
@@ -174,7 +174,7 @@ func (g *guest) Said(text []byte) {
 		if !whole {
 			return
 		}
-		g.process.world.journal.Note(g.process.client.Name, writes+string(line))
+		g.process.world.journal.Note(g.process.client.Name, Writes+string(line))
 		g.saying = rest
 		g.said++
 	}

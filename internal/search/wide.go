@@ -21,6 +21,9 @@ func Wide(lock *locks.Algorithm, kinds []Kind) FaultModel {
 		Renews: lock.Renews, Extends: lock.Extends, Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
 		Storage: slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !atStorage(k) }),
 	}
+	if lock.Life > 0 {
+		m.TTLs = []time.Duration{lock.Life}
+	}
 	m.Faults = slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return k.Impossible(lock) != "" })
 	if len(kinds) > 0 && lapses(lock) {
 		m.Overrun = wideOverrun

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
@@ -27,6 +29,7 @@ type Again struct {
 	Shown   int    // of these, how many show the violation
 	Same    int    // of these, how many took the same steps as the first
 	Differs string // the first step in which another one differs from the first run; "" if none does
+	Output  string // what the programs wrote in the run that is shown: the first lines of each, and the last of one that ended itself
 	_       struct{}
 }
 
@@ -71,8 +74,24 @@ func (c *Counterexample) Repeat(r *harness.Runner) (harness.Result, error) {
 			c.Again.Differs = difference(first.Events, result.Events)
 		}
 	}
-	c.Digest = shown.Digest
+	c.Digest, c.Again.Output = shown.Digest, output(shown.History)
 	return shown, nil
+}
+
+// output is what programs wrote in a run, line by line.
+func output(h *history.History) string {
+	var b strings.Builder
+	for _, n := range h.Notes {
+		if line, ok := strings.CutPrefix(n.Text, harness.Writes); ok {
+			fmt.Fprintf(&b, "%s at %s: %s\n", n.Node, n.At, line)
+		}
+	}
+	for i := range h.Exits {
+		if x := &h.Exits[i]; x.Output != "" {
+			fmt.Fprintf(&b, "%s %s; the end of what it wrote:\n%s\n", x.Client, x.Text, x.Output)
+		}
+	}
+	return b.String()
 }
 
 // difference tells the first step in which two runs differ.
