@@ -111,9 +111,12 @@ func built(t *testing.T, argv []string) []string {
 }
 
 func TestAProgramIsPausedAndJudgedLikeAnyLock(t *testing.T) {
-	for _, argv := range languages {
+	for i, argv := range languages {
 		t.Run(argv[0], func(t *testing.T) {
 			t.Parallel()
+			if i > 1 {
+				long.Only(t)
+			}
 			argv := built(t, argv)
 			result, err := play(t, plan(t, pausedHolder, argv...))
 			require.NoError(t, err)

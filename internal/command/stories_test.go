@@ -86,9 +86,12 @@ func verdicts(t *testing.T, c *scenarios.Case, o harness.Options) map[checker.Pr
 
 // TestEachLanguageHasTheVerdictsOfTheSimulation plays lease-overrun with a program in each language.
 func TestEachLanguageHasTheVerdictsOfTheSimulation(t *testing.T) {
-	for _, argv := range languages {
+	for i, argv := range languages {
 		t.Run(argv[0], func(t *testing.T) {
 			t.Parallel()
+			if i > 0 {
+				long.Only(t)
+			}
 			lock := locks.Algorithm{
 				Name: "program", Title: "a program", Servers: "redis", Authority: locks.OneNode, Identity: "value", Lease: true,
 				Deadline: locks.OnMonotonic, Program: program(t, built(t, argv)...), Key: func(o locks.Options) string { return o.Key },
