@@ -88,7 +88,7 @@ func TestCallsThatAreNotGivenVirtualTimeAreNamed(t *testing.T) {
 	file := compiled(t, "refused")
 	for _, call := range []string{
 		"timerfd_create", "timer_settime", "setitimer", "alarm", "semtimedop", "mq_timedsend", "mq_timedreceive", "recvmmsg", "io_getevents",
-		"futex_waitv",
+		"futex_waitv", "execve after SO_RCVTIMEO",
 	} {
 		result, err := play(t, plan(t, alone, file, call))
 		require.NoError(t, err)

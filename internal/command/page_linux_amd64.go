@@ -124,7 +124,7 @@ var refusedCalls = map[uint32]string{
 	syscall.SYS_TIMERFD_CREATE: "timerfd_create", syscall.SYS_TIMER_SETTIME: "timer_settime", syscall.SYS_SETITIMER: "setitimer",
 	syscall.SYS_ALARM: "alarm", syscall.SYS_SEMTIMEDOP: "semtimedop", syscall.SYS_MQ_TIMEDSEND: "mq_timedsend",
 	syscall.SYS_MQ_TIMEDRECEIVE: "mq_timedreceive", syscall.SYS_RECVMMSG: "recvmmsg", syscall.SYS_IO_GETEVENTS: "io_getevents",
-	449: "futex_waitv",
+	449: "futex_waitv", syscall.SYS_EXECVE: "execve after SO_RCVTIMEO", 322: "execveat after SO_RCVTIMEO",
 }
 
 // route has connections to an address go to a port of this machine; name is what else that address is called.

@@ -348,7 +348,8 @@ static long connects(ucontext_t *u) {
 	return sys(SYS_connect, ARG(u, 0), &to, size < sizeof to ? size : sizeof to, 0, 0, 0);
 }
 
-// Time limits of sockets (SO_RCVTIMEO): the kernel is not told of them. Reads are looked at only from the first limit on.
+// Time limits of sockets (SO_RCVTIMEO): the kernel is not told of them. Reads are looked at only from the first limit on. A
+// program that is started then would be killed by its first read, which comes before this library is loaded: that is refused.
 
 enum { sockets = 4096 };
 static int64_t limit[sockets]; // of each file descriptor, in nanoseconds; 0: none
@@ -502,7 +503,8 @@ static struct sock_filter filter[] = {
 };
 
 static struct sock_filter of_reads[] = {
-	BEGIN, ALWAYS(SYS_read), ALWAYS(SYS_readv), ALWAYS(SYS_recvfrom), ALWAYS(SYS_recvmsg), ALWAYS(SYS_close), ALLOW,
+	BEGIN, ALWAYS(SYS_execve), ALWAYS(SYS_execveat), ALWAYS(SYS_read), ALWAYS(SYS_readv), ALWAYS(SYS_recvfrom), ALWAYS(SYS_recvmsg),
+	ALWAYS(SYS_close), ALLOW,
 };
 
 // install has all threads of the process go through a filter.

@@ -40,5 +40,9 @@ int main(int argc, char **argv) {
 	if (!strcmp(call, "recvmmsg")) recvmmsg(s, &message, 1, 0, &t);
 	if (!strcmp(call, "io_getevents")) syscall(SYS_io_getevents, 0, 1, 1, NULL, &t);
 	if (!strcmp(call, "futex_waitv")) syscall(449, NULL, 0, 0, &t, 0);
+	if (!strcmp(call, "execve after SO_RCVTIMEO")) {
+		setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &timer.it_value, sizeof timer.it_value);
+		if (system("true") == 0) return 1;
+	}
 	for (;;) pause();
 }
