@@ -103,7 +103,7 @@ func (e *estimator) pilot(ctx context.Context, each func(runs int)) error {
 			return nil
 		}
 		for _, x := range all[from:min(from+pilotParts, len(all))] {
-			x.want = pilot
+			x.want = e.pilots()
 			e.parts = append(e.parts, x)
 		}
 		if err := e.round(ctx, each); err != nil {
@@ -249,10 +249,16 @@ func (e *estimator) divide() {
 const (
 	rounds     = 3
 	pilot      = 32
+	leastPilot = 8    // samples of a part, however few runs there are
 	pilotParts = 4    // that are played before it is seen whether others matter
 	matters    = 1e-3 // the share of the odds that does
 	together   = 8    // samples that a worker takes at once
+	// runsOfPilot is for how many runs of the plan there is one sample of each part in the pilot: from 384 runs on it is whole.
+	runsOfPilot = 12
 )
+
+// pilots is how many samples of each part a pilot has: fewer if there are few runs, which it would use up otherwise.
+func (e *estimator) pilots() int { return min(pilot, max(leastPilot, e.plan.Runs/runsOfPilot)) }
 
 // allot says how many samples of each part there are to be.
 func (e *estimator) allot(round int) {

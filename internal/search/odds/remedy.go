@@ -52,7 +52,8 @@ type Remedies struct {
 // smaller is how much smaller the estimates are that other settings are tried with.
 const smaller = 10
 
-// leastRuns is how few runs an estimate of another setting has at least.
+// leastRuns is how few runs an estimate of another setting has at least, unless half of the estimate's own are fewer: of a guest program
+// all of them together would take many times as long as the estimate itself.
 const leastRuns = 500
 
 // trial is the search for remedies.
@@ -91,7 +92,7 @@ func (t *trial) with(what string, like int, change func(*Model)) (*Estimation, e
 	m.Case.Scenario = parameter.Clone(m.Case.Scenario)
 	change(&m)
 	p := t.was.e.plan
-	p.Runs = max(leastRuns, p.Runs/smaller)
+	p.Runs = max(min(leastRuns, p.Runs/2), p.Runs/smaller)
 	r, err := estimate(t.ctx, m, p, t.was.hints(like), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
