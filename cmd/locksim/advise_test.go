@@ -96,6 +96,23 @@ func TestNoFileOfTheUserIsOverwritten(t *testing.T) {
 	require.Equal(t, exitOK, code, stderr)
 }
 
+// TestWhatWasNeverExposedIsNotSaidToHold loses a master that is replaced so late that nobody else has the lock before the run ends. With a
+// master that is replaced at once it is exposed.
+func TestWhatWasNeverExposedIsNotSaidToHold(t *testing.T) {
+	t.Chdir(t.TempDir())
+	given := []string{"advise", "--lock", "set-nx-lua", "--ttl", "30s", "--work", "2s", "--pause", "0s", "--sentinel", "--runs", "2", "--failover"}
+	code, stdout, stderr := locksim(t.Context(), append(given, "90s")...)
+	require.Equal(t, exitOK, code, stdout+stderr)
+	require.Contains(t, stdout, "✓ no-fault: ")
+	require.Contains(t, stdout, "○ failover: ")
+	require.Contains(t, strings.Join(strings.Fields(stdout), " "), "Nothing is violated, but whether it holds in failover is not shown")
+	require.NotContains(t, stdout, "It holds.")
+
+	code, stdout, stderr = locksim(t.Context(), append(given, "500ms")...)
+	require.Equal(t, exitDiffers, code, stdout+stderr)
+	require.NotContains(t, stdout, "○")
+}
+
 // TestAdviseAsksOnATerminal answers the questions, one of them wrongly at first.
 func TestAdviseAsksOnATerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
