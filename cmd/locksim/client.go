@@ -68,12 +68,15 @@ func (c *call) program() (string, error) {
 	}
 	// Runs are ended by the engine: what an interrupt has found is played again after it.
 	lock, declared, err := clients.Command(context.WithoutCancel(c.ctx), c.argv)
+	if _, named := c.locks.Find(c.argv[0]); err != nil && (named || clients.Is(c.argv[0])) {
+		err = fmt.Errorf("%w; for the lock of that name leave out the --", err)
+	}
 	if err != nil {
 		return "", err
 	}
 	if _, known := c.locks.Find(lock.Name); !known {
 		if !declared {
-			lock = search.Learn(lock)
+			lock = search.Learn(c.ctx, lock)
 		}
 		c.locks = c.locks.With(lock)
 	}

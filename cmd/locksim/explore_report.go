@@ -276,7 +276,7 @@ func (e *explored) json(w io.Writer) error {
 	}
 	d.NeverDrawn = search.Names(e.NeverActed)
 	for _, p := range e.Properties {
-		d.Properties = append(d.Properties, propertyDocument{p.String(), e.Judged[p], e.AtRisk[p]})
+		d.Properties = append(d.Properties, propertyDocument{Property: p.String(), Judged: e.Judged[p], AtRisk: e.AtRisk[p]})
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

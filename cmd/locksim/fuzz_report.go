@@ -215,6 +215,16 @@ type findingDocument struct {
 	Blame    blameDocument `json:"blame"`
 	Rough    bool          `json:"not_minimal,omitempty"`
 	Output   string        `json:"output,omitempty"` // what a program wrote at its end
+	// Again says in how many of some more runs of a program the violation was seen, and in how many it took the same steps.
+	Again *againDocument `json:"again,omitempty"`
+}
+
+type againDocument struct {
+	Runs    int    `json:"runs"`
+	Seen    int    `json:"seen"`
+	Same    int    `json:"same_steps"`
+	Differs string `json:"first_difference,omitempty"`
+	Command string `json:"command"`
 }
 
 // blameDocument says whose promise was broken.
@@ -230,8 +240,12 @@ func (f *finding) document() findingDocument {
 	if first := search.FirstOf(cx.Property, &f.run.Report); first != nil {
 		output = first.Output
 	}
+	var again *againDocument
+	if a := cx.Again; a != nil {
+		again = &againDocument{a.Runs, a.Shown, a.Same, a.Differs, f.command()}
+	}
 	return findingDocument{
-		Property: cx.Property.String(), Kind: cx.Kind, Style: cx.Case.Style.String(), Fencing: cx.Case.Fencing.String(),
+		Again: again, Property: cx.Property.String(), Kind: cx.Kind, Style: cx.Case.Style.String(), Fencing: cx.Case.Fencing.String(),
 		Hits: f.hits, First: f.first, Scenario: f.file, Story: cx.Scenario.Story,
 		Finding: strings.TrimSpace(cx.Scenario.Finding), Digest: fmt.Sprintf("%#016x", cx.Digest),
 		Blame: blameDocument{cx.Blame.Party.String(), cx.Blame.Reference, cx.Blame.Text},
@@ -243,6 +257,7 @@ type propertyDocument struct {
 	Property string `json:"property"`
 	Judged   int    `json:"judged"`
 	AtRisk   int    `json:"at_risk"`
+	Verdict  string `json:"verdict,omitempty"` // not-seen, of a program
 }
 
 // json writes all that is known.
@@ -270,7 +285,11 @@ func (r *campaignResult) json(w io.Writer) error {
 	}
 	for _, p := range r.campaign.Config.Properties {
 		share := r.tally.Properties[p]
-		d.Properties = append(d.Properties, propertyDocument{p.String(), share.Judged, share.AtRisk})
+		verdict := ""
+		if r.program != "" && share.AtRisk > 0 && r.tally.Of(p).Runs == 0 {
+			verdict = checker.NotSeen.String()
+		}
+		d.Properties = append(d.Properties, propertyDocument{p.String(), share.Judged, share.AtRisk, verdict})
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -65,8 +65,10 @@ func TestProgramsThatCannotBeRunAreRefused(t *testing.T) {
 		"the lock true x needs Redis, but the servers of zk-gc-pause are ZooKeeper": {"fuzz", "zk-gc-pause", "--", "true", "x"},
 		"--lock redlock and the program true x are two locks; want one":             {"run", "lease-overrun", "--lock", "redlock", "--", "true", "x"},
 		"the lock true x needs Redis, but the servers of zk-gc-pause":               {"run", "zk-gc-pause", "--", "true", "x"},
+		"for the lock of that name leave out the --":                                {"fuzz", "--", "redlock"},
 		"no-such-program":             {"run", "lease-overrun", "--", "no-such-program"},
 		"control characters":          {"run", "lease-overrun", "--", "sh", "-c", "a\nb"},
+		"before it asks for the lock": {"fuzz", "--", "true", "x"},
 		"exits with status 0, before": {"run", "lease-overrun", "--", "true", "x"},
 	} {
 		code, _, problems := said(t, args...)
@@ -155,7 +157,7 @@ func TestACleanRunLearnsWhatALockIsLike(t *testing.T) {
 			lock, declared, err := clients.Command(t.Context(), []string{"python3", file})
 			require.NoError(t, err)
 			require.False(t, declared)
-			lock = search.Learn(lock)
+			lock = search.Learn(t.Context(), lock)
 			key := "orders"
 			if lock.Key != nil {
 				key = lock.Key(locks.Options{Key: "orders"})

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -25,13 +26,16 @@ const usual = 7 * time.Second
 // Learn watches the lock of a program on several servers, alone and without faults, and returns what can be seen of it: which key
 // makes a holder, whether one server decides or most of them, how long a lease lives if that is not what the program is told, and
 // whether there are fencing tokens, deadlines and renewals. What cannot be seen, since the program never gets the lock, stays as
-// it is.
-func Learn(lock locks.Algorithm) locks.Algorithm {
+// it is. When the context is done, what is seen so far counts.
+func Learn(ctx context.Context, lock locks.Algorithm) locks.Algorithm {
 	if !scenarios.Kind(lock.Backend()).Facts().Has(backend.Masters) {
 		return lock
 	}
 	lock.Authority = locks.Majority
-	h, words := watch(&lock, 2, usual/10)
+	h, words := watch(ctx, &lock, 2, usual/10)
+	if len(h.Acquisitions) == 0 || h.Acquisitions[0].Outcome != history.OK {
+		return lock
+	}
 	for _, word := range words[:min(len(words), mostWords)] {
 		if agree(h) {
 			break
@@ -39,7 +43,7 @@ func Learn(lock locks.Algorithm) locks.Algorithm {
 		other := lock
 		other.Authority = locks.OneNode // the first server
 		other.Key = func(o locks.Options) string { return strings.ReplaceAll(word, told, o.Key) }
-		if seen, _ := watch(&other, 2, usual/10); agree(seen) {
+		if seen, _ := watch(ctx, &other, 2, usual/10); agree(seen) {
 			lock, h = other, seen
 		}
 	}
@@ -59,24 +63,24 @@ func Learn(lock locks.Algorithm) locks.Algorithm {
 			lock.Life, life = d, d
 		}
 	}
-	held, _ := watch(&lock, 1, 3*life)
+	held, _ := watch(ctx, &lock, 1, 3*life)
 	lock.Renews = lock.Lease && agree(held)
 	return lock
 }
 
 // watch plays one client that takes the lock so many times, and holds it for so long. It returns its history and the words of its
 // requests that contain the key.
-func watch(lock *locks.Algorithm, sections int, work time.Duration) (*history.History, []string) {
+func watch(ctx context.Context, lock *locks.Algorithm, sections int, work time.Duration) (*history.History, []string) {
 	s := Generate(FromBytes(nil), FaultModel{Lock: lock.Name, Servers: lock.Backend(), Masters: []int{5}})
 	s.Clients = []scenarios.Client{{
 		Name: "a", Count: 1, Tasks: 1, Sections: sections, Wait: locks.Forever, Again: time.Second, Work: work,
 	}}
-	s.Lock.Key, s.Lock.TTL, s.Until = told, usual, time.Hour
+	s.Lock.Key, s.Lock.TTL, s.Until = told, usual, time.Minute+time.Duration(sections)*work
 	plan, err := harness.Compile(s.Cases()[0], harness.Options{Instead: lock})
 	if err != nil {
 		return &history.History{}, nil
 	}
-	var r harness.Runner
+	r := harness.Runner{Stop: Until(ctx)}
 	defer r.Close()
 	result, err := r.Run(plan, s.Seed, true)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/scenarios"
 )
 
 // Rehearse plays a scenario of a fault model without faults, and returns why a program cannot set up or acquire its lock in it, in
@@ -24,19 +24,30 @@ func Rehearse(m FaultModel, o harness.Options) error {
 		bare.Faults, bare.Clocks = nil, nil
 		m.Base = &bare
 	}
-	var failed error
-	Play(&r, Generate(FromBytes(nil), m), o, func(_ scenarios.Case, result *harness.Result, err error) bool {
+	s := Generate(FromBytes(nil), m)
+	if m.Base == nil {
+		s.Until = min(s.Until, rehearsal)
+	}
+	for _, c := range s.Cases() {
+		result, err := playCase(&r, c, o)
 		var unborn *harness.Unborn
 		switch {
 		case errors.As(err, &unborn):
-			failed = unborn
+			return unborn
 		case err == nil:
-			failed = unable(result)
+			err = unable(&result)
+		default:
+			err = nil
 		}
-		return failed == nil
-	})
-	return failed
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// rehearsal is how long somebody may take to acquire a lock that is free.
+const rehearsal = time.Minute
 
 // unable returns why nobody acquired the lock in a run without faults; nil if somebody did.
 func unable(result *harness.Result) error {
@@ -52,7 +63,7 @@ func unable(result *harness.Result) error {
 	}
 	switch {
 	case result.Messages == 0:
-		text += "\nhint: no connection was opened to any server; have the library dial with guest.Dial and the addresses in guest.Config.Servers"
+		text += "\nhint: no connection was opened to any server; have the program connect to the addresses that it is given (of a client in Go: with guest.Dial)"
 	case h.Requests == 0 || strings.Contains(said, "unknown command"):
 		text += "\nhint: the servers do not understand what the program sends; it has to speak the protocol of its servers, of Redis " +
 			"or ZooKeeper, without TLS"
