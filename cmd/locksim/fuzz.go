@@ -216,8 +216,12 @@ func asWord(word string) string {
 
 // check refuses flags that contradict each other.
 func (o *fuzzOptions) check() error {
+	runs := o.runs.value
+	if runs == 0 && o.within.value == 0 {
+		runs = fewRuns
+	}
 	switch {
-	case o.from.value > math.MaxUint64-uint64(o.runs.value):
+	case o.from.value > math.MaxUint64-uint64(runs):
 		return fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
 	case bool(o.resume) && o.ledger == "":
 		return errors.New("--resume needs --ledger FILE")
