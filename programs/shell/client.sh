@@ -3,7 +3,7 @@
 set -eu
 host=${LOCKSIM_SERVERS%%:*} port=${LOCKSIM_SERVERS##*:}
 redis() { redis-cli -h "$host" -p "$port" "$@"; }
-value=$LOCKSIM_CLIENT-$$
+value=$LOCKSIM_CLIENT-$(date +%s%N)
 until [ "$(redis SET "$LOCKSIM_KEY" "$value" NX PX "$LOCKSIM_TTL_MS")" = OK ]; do sleep 0.1; done
 curl -sf "$LOCKSIM_RESOURCE/x" >/dev/null
 sleep "$((LOCKSIM_WORK_MS / 1000))"
