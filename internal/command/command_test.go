@@ -248,6 +248,30 @@ func TestWhatCannotBeGivenVirtualTimeLeavesARunUnknown(t *testing.T) {
 	}
 }
 
+// TestAConnectionThatNobodyAnswersLeavesARunUnknown has the machine of the only server fail. A program's connect() would wait on a real
+// network, and returns here: one that waits for a reply then, without a limit, is not accused of waiting in vain. One with
+// a limit of its own is played on.
+func TestAConnectionThatNobodyAnswersLeavesARunUnknown(t *testing.T) {
+	const dead = alone + "faults: [{at: 0s, crash: redis-1, kind: host}]\n"
+	for limit, bound := range map[string]string{
+		"None": "connections that nobody answers (connect to redis-1): the program could not notice that it takes long", "2": "",
+	} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			lock := "import sys, socket\nsys.path.insert(0, '../../sdk/python')\nimport locksim\nclass Lock:\n" +
+				"  def __init__(self, c): self.c = c\n  def acquire(self, wait):\n    h, p = self.c['servers'][0].split(':')\n" +
+				"    s = socket.create_connection((h, int(p)), " + limit + ")\n    s.sendall(b'*1\\r\\n$4\\r\\nPING\\r\\n')\n" +
+				"    try: s.recv(100)\n    except OSError: raise locksim.Refused('no answer')\n    finally: s.close()\n" +
+				"  def release(self): pass\nlocksim.run(Lock)\n"
+			file := filepath.Join(t.TempDir(), "client.py")
+			require.NoError(t, os.WriteFile(file, []byte(lock), 0o600))
+			result, err := play(t, plan(t, dead, "python3", file))
+			require.NoError(t, err)
+			require.Equal(t, bound, result.History.Bound)
+		})
+	}
+}
+
 func TestCommandsThatCannotHaveVirtualTimeAreRefused(t *testing.T) {
 	program(t, "true")
 	_, err := command.New(t.Context(), []string{"no-such-program"})

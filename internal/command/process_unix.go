@@ -39,6 +39,8 @@ type process struct {
 	control   *socket // on which it speaks to its client; nil before it has connected
 	said      []line
 	speaks    bool        // it has said ready
+	hears     bool        // it works on what it was asked for
+	requests  int         // how much it was asked for
 	demands   []demand    // its requests to the resource
 	heard     sim.Signal  // it has said or requested something
 	lost      *sim.Signal // it has lost its lock

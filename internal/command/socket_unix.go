@@ -4,6 +4,7 @@ package command
 
 import (
 	"syscall"
+	"time"
 
 	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/sim"
@@ -21,11 +22,23 @@ type socket struct {
 	resets  bool      // it is closed without the end being told
 	over    bool      // the program has closed it
 	demands bool      // it is to the resource
+
+	settled  sim.Signal // the server has answered the request for a connection
+	answered bool
 }
+
+// unanswered is for how long a program may work on what it was asked for while a server does not answer its request for a
+// connection. The program's own connect() has come back long before, since a socket of ours has answered it: it waits for replies,
+// where on a real network connect() would wait, and libraries have time limits for that, of 5 s to 10 s by default. What it does
+// after that shows nothing of it.
+const unanswered = 10 * time.Second
 
 // dial opens the connection to a server.
 func (s *socket) dial(t *sim.Task, node *sim.Node) {
+	t.Go(func(t *sim.Task) { s.watch(t, node) })
 	conn, err := t.Dial(node, s, 0)
+	s.answered = true
+	s.settled.Fire()
 	switch {
 	case err != nil:
 		s.ends, s.resets = true, true
@@ -40,6 +53,19 @@ func (s *socket) dial(t *sim.Task, node *sim.Node) {
 		}
 	}
 	s.process.wake.Fire()
+}
+
+// watch ends the run when the program has worked on one thing for long, while the server has not answered.
+func (s *socket) watch(t *sim.Task, node *sim.Node) {
+	p := s.process
+	for was := p.requests; ; was = p.requests {
+		if t.Wait(unanswered, &s.settled) >= 0 || s.answered || s.over {
+			return
+		}
+		if p.hears && p.requests == was {
+			t.Exceed("connections that nobody answers (connect to " + node.Name + "): the program could not notice that it takes long")
+		}
+	}
 }
 
 // take sends bytes of the program's to the server; none is the end.

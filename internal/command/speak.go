@@ -83,6 +83,9 @@ func (p *process) open(env *workload.Remote, a *workload.Assignment) (locks.Lock
 
 // hear waits for what the program says next, for as long as it may take.
 func (p *process) hear(want string, most time.Duration) (line, error) {
+	p.hears = most == sim.Forever
+	p.requests++
+	defer func() { p.hears = false }()
 	for wait := most; ; wait = 0 {
 		if len(p.said) > 0 {
 			next := p.said[0]
