@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
-// BuildEngine builds locksim's engine for browsers, as WebAssembly, from its source: that around the working directory, or that from which this
-// program was built. It returns
-// it with the script of the Go distribution that starts such a program. Like clients, it is cached.
+// BuildEngine builds locksim's engine for browsers, as WebAssembly, from its source: that around the working directory, or that from
+// which this program was built. It returns it with the script of the Go distribution that starts such a program. Like clients,
+// it is cached.
 func BuildEngine(ctx context.Context) (engine, starter []byte, err error) {
 	tools, err := findGo()
 	if err != nil {
@@ -31,7 +32,7 @@ func BuildEngine(ctx context.Context) (engine, starter []byte, err error) {
 	if err != nil {
 		return nil, nil, failed("the Go distribution is not found", problems, err)
 	}
-	starter, err = os.ReadFile(filepath.Join(string(root[:max(len(root)-1, 0)]), "lib", "wasm", "wasm_exec.js"))
+	starter, err = os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
 		return nil, nil, fmt.Errorf("the Go distribution has no script that starts WebAssembly: %w", err)
 	}

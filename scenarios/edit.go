@@ -12,14 +12,15 @@ import (
 // Edit makes changes in the text of a scenario file: the text of each changed value becomes another, and everything else stays as
 // it is, comments among it. The value "null" removes a field or an entry, and the last entry of a list with its list; an entry that is not there is added, at the path
 // "faults.+" or "clients.NAME". It returns [Errors] if the text is no YAML or has no such place; it does not check
-// what the scenario says.
-func Edit(file string, data []byte, list ...Change) ([]byte, error) {
+// what the scenario says. What the named variant sets is changed there; without a name, and of all else, the scenario's own.
+func Edit(file string, data []byte, variant string, list ...Change) ([]byte, error) {
 	for _, c := range list {
 		r := newReader(file)
 		root := r.load(data, aScenario())
 		if root == nil {
 			return nil, r.problems.within(data).InOrder()
 		}
+		c.Path = placeIn(root, variant, c.Path)
 		edited, problem := editOne(data, root, c)
 		if problem != nil {
 			return nil, Errors{problem}
@@ -30,6 +31,40 @@ func Edit(file string, data []byte, list ...Change) ([]byte, error) {
 		data = edited
 	}
 	return data, nil
+}
+
+// placeIn is where a change of a variant's field is made: where the variant sets it, or a list or a mapping that it is in and the
+// scenario has not.
+func placeIn(root *yaml.Node, variant, path string) string {
+	list := index(root)["variants"]
+	if variant == "" || list == nil {
+		return path
+	}
+	for i, each := range list.Content {
+		fields := index(each)
+		if name := fields["name"]; name == nil || name.Value != variant || fields["set"] == nil {
+			continue
+		}
+		own, last := reached(fields["set"], path)
+		all, _ := reached(root, path)
+		if own > all || own == all && own > 0 && (own == len(steps(path)) || last.Kind == yaml.SequenceNode) {
+			return fmt.Sprintf("variants.%d.set.%s", i, path)
+		}
+	}
+	return path
+}
+
+// reached is how many steps of a path a tree has, and what stands there.
+func reached(n *yaml.Node, path string) (count int, last *yaml.Node) {
+	for _, step := range steps(path) {
+		i, err := find("", n, n, step)
+		if err != nil || i < 0 {
+			break
+		}
+		n = n.Content[i]
+		count++
+	}
+	return count, n
 }
 
 // editOne makes one change.

@@ -83,12 +83,12 @@ func TestAnEditChangesOneThing(t *testing.T) {
 		for _, path := range places("", treeOf(t, data)) {
 			for _, value := range []string{"x1", "null"} {
 				c := Change{path, value}
-				got, err := Edit("x.yaml", data, c)
+				got, err := Edit("x.yaml", data, "", c)
 				require.NoError(t, err, "%s %s", name, c)
 				require.Equal(t, sayChanged(t, data, c), said(treeOf(t, got)), "%s %s\n%s", name, c, got)
 			}
 		}
-		got, err := Edit("x.yaml", append([]byte("# why\n"), data...), Change{"until", "7s"})
+		got, err := Edit("x.yaml", append([]byte("# why\n"), data...), "", Change{"until", "7s"})
 		require.NoError(t, err)
 		lost := 0
 		for line := range strings.Lines(string(data)) {
@@ -141,7 +141,7 @@ seed: 7`
 	} {
 		change, ok := ParseChange(c.change)
 		require.True(t, ok)
-		got, err := Edit("x.yaml", []byte(before), change)
+		got, err := Edit("x.yaml", []byte(before), "", change)
 		require.NoError(t, err, c.change)
 		require.Equal(t, strings.Replace(before, c.old, c.by, 1), strings.TrimSuffix(string(got), "\n")+suffix(c.by), c.change)
 	}
@@ -153,7 +153,7 @@ seed: 7`
 		"seed={":              "cannot be set to",
 	} {
 		c, _ := ParseChange(change)
-		_, err := Edit("x.yaml", []byte(before), c)
+		_, err := Edit("x.yaml", []byte(before), "", c)
 		require.Error(t, err, change)
 		if problem != "x.yaml" {
 			require.ErrorContains(t, err, problem, change)
@@ -177,7 +177,7 @@ func TestNoEditPanics(t *testing.T) {
 		path := rapid.SampledFrom(append(places("", treeOf(t, data)), "clients.z.y", "faults.+", "x.y.z")).Draw(t, "path")
 		value := rapid.SampledFrom([]string{"1s", "null", "'it''s'", `"a\"b"`, "{a: [1, 2]}", "[", "a: b", "x # y", "- z", "> \n  u"}).Draw(t, "value")
 		for range 2 { // an edited text can be edited
-			got, err := Edit("x.yaml", data, Change{path, value})
+			got, err := Edit("x.yaml", data, "", Change{path, value})
 			if err != nil {
 				return
 			}
@@ -185,4 +185,37 @@ func TestNoEditPanics(t *testing.T) {
 			data = got
 		}
 	})
+}
+
+func TestAVariantIsEditedWhereItSetsThings(t *testing.T) {
+	t.Parallel()
+	const before = `lock: {ttl: 10s}
+clients: {a: {work: 1s}}
+faults: [{name: x, at: 1s, pause: a, for: 1s}]
+variants:
+  - name: one
+    set:
+      lock: {ttl: 20s}
+      clients: {b: {work: 2s}}
+  - name: two
+    set: {faults: [{name: y, at: 1s, pause: a, for: 2s}]}
+`
+	for _, c := range []struct{ variant, change, old, by string }{
+		{"one", "lock.ttl=7s", "ttl: 20s", "ttl: 7s"},
+		{"two", "lock.ttl=7s", "ttl: 10s", "ttl: 7s"},
+		{"", "lock.ttl=7s", "ttl: 10s", "ttl: 7s"},
+		{"one", "clients.b.work=7s", "work: 2s", "work: 7s"},
+		{"one", "clients.b.start=7s", "work: 2s}", "work: 2s, start: 7s}"},
+		{"one", "clients.a.work=7s", "work: 1s", "work: 7s"},
+		{"one", "faults.x.for=7s", "for: 1s", "for: 7s"},
+		{"two", "faults.y.for=7s", "for: 2s", "for: 7s"},
+		{"two", "faults.+={at: 7s, pause: a}", "for: 2s}]", "for: 2s}, {at: 7s, pause: a}]"},
+		{"one", "faults.+={at: 7s, pause: a}", "for: 1s}]", "for: 1s}, {at: 7s, pause: a}]"},
+		{"one", "lock.renew=7s", "ttl: 10s", "ttl: 10s, renew: 7s"},
+	} {
+		change, _ := ParseChange(c.change)
+		got, err := Edit("x.yaml", []byte(before), c.variant, change)
+		require.NoError(t, err, c.change)
+		require.Equal(t, strings.Replace(before, c.old, c.by, 1), string(got), "%s %s", c.variant, c.change)
+	}
 }

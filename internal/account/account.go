@@ -44,43 +44,43 @@ type Study struct {
 }
 
 // Close ends what runs have kept open.
-func (b *Study) Close() { b.runner.Close() }
+func (s *Study) Close() { s.runner.Close() }
 
 // Fill adds boundaries to the first run of each schedule with a violation, and causes and margins to each run.
-func (b *Study) Fill(runs []reports.Run) {
-	defer b.runner.Close()
+func (s *Study) Fill(runs []reports.Run) {
+	defer s.runner.Close()
 	for i := range runs {
 		r := &runs[i]
-		b.Measure(r)
-		if plan, err := harness.Compile(r.Case, b.Play); err == nil {
-			r.Causes = Causes(&b.runner, plan, r)
+		s.Measure(r)
+		if plan, err := harness.Compile(r.Case, s.Play); err == nil {
+			r.Causes = Causes(&s.runner, plan, r)
 		}
 		x := Gravest(&r.Report)
 		if x == nil || r.Program || i > 0 && sameSchedule(&runs[i-1], r) && Gravest(&runs[i-1].Report) != nil {
 			continue
 		}
-		r.Needs = b.needs(r, x)
-		b.Foretell(r, x)
+		r.Needs = s.needs(r, x)
+		s.Foretell(r, x)
 	}
 }
 
 // Measure adds to a run by how much properties held, if that is wanted and does not take long. In another fencing mode the same
 // schedule differs in what becomes of the resource, so that nothing else is looked for again.
-func (b *Study) Measure(r *reports.Run) {
-	if !b.Margins {
+func (s *Study) Measure(r *reports.Run) {
+	if !s.Margins {
 		return
 	}
-	twin := sameSchedule(&b.before, r)
+	twin := sameSchedule(&s.before, r)
 	var properties []checker.Property
 	for p := range checker.PropertyCount {
-		if r.Report.Verdicts[p] == checker.Held && (!twin || p == checker.Resource || b.before.Report.Verdicts[p] != checker.Held) {
+		if r.Report.Verdicts[p] == checker.Held && (!twin || p == checker.Resource || s.before.Report.Verdicts[p] != checker.Held) {
 			properties = append(properties, p)
 		}
 	}
-	b.before = *r
-	b.runner.Stop = b.Stop
-	defer func() { b.runner.Stop = nil }()
-	found, ok := margin.Of(&b.runner, r.Case, &harness.Result{Seed: r.Seed, Steps: r.Steps, Report: r.Report}, properties, b.Play)
+	s.before = *r
+	s.runner.Stop = s.Stop
+	defer func() { s.runner.Stop = nil }()
+	found, ok := margin.Of(&s.runner, r.Case, &harness.Result{Seed: r.Seed, Steps: r.Steps, Report: r.Report}, properties, s.Play)
 	if !ok {
 		return
 	}
@@ -88,7 +88,7 @@ func (b *Study) Measure(r *reports.Run) {
 		m := &found[i]
 		told := reports.Margin{Property: m.Property, What: m.What, From: m.From, To: m.To, Kept: m.Kept}
 		if r.Margin(m.Property) == nil {
-			told.Story = b.story(m, r)
+			told.Story = s.story(m, r)
 		}
 		r.Margins = append(r.Margins, told)
 	}
@@ -100,17 +100,17 @@ func (b *Study) Measure(r *reports.Run) {
 }
 
 // story tells how a property comes to be violated with a margin's change.
-func (b *Study) story(m *margin.Margin, r *reports.Run) string {
-	plan, err := harness.Compile(m.Case, b.Play)
+func (s *Study) story(m *margin.Margin, r *reports.Run) string {
+	plan, err := harness.Compile(m.Case, s.Play)
 	if err != nil {
 		return ""
 	}
-	result, err := b.runner.Run(plan, r.Seed, true)
+	result, err := s.runner.Run(plan, r.Seed, true)
 	if err != nil {
 		return ""
 	}
 	violated := Of(plan, result)
-	violated.Causes = Causes(&b.runner, plan, &violated)
+	violated.Causes = Causes(&s.runner, plan, &violated)
 	return reports.Story(&violated, m.Property)
 }
 
@@ -131,14 +131,14 @@ func sameSchedule(a, b *reports.Run) bool {
 	return a.Case.Scenario == b.Case.Scenario && a.Case.Style == b.Case.Style && a.Seed == b.Seed
 }
 
-func (b *Study) needs(r *reports.Run, x *checker.Violation) []string {
+func (s *Study) needs(r *reports.Run, x *checker.Violation) []string {
 	most := min(boundarySteps/max(r.Steps, 1), boundaryRuns)
 	if most < leastRuns {
 		return nil
 	}
-	v := search.Violation{Case: r.Case, Seed: r.Seed, Property: x.Property, Kind: x.Kind, Options: b.Play}
+	v := search.Violation{Case: r.Case, Seed: r.Seed, Property: x.Property, Kind: x.Kind, Options: s.Play}
 	var list []string
-	for _, n := range minimal.Boundary(&b.runner, v, minimal.Options{Runs: most}) {
+	for _, n := range minimal.Boundary(&s.runner, v, minimal.Options{Runs: most}) {
 		list = append(list, n.Sentence(kept(x.Property)))
 	}
 	return list

@@ -9,19 +9,19 @@ import (
 
 // Foretell adds to the first run of a schedule with a violation from when on nothing random would have prevented the Gravest one, and
 // what would have, if that is wanted and does not take long.
-func (b *Study) Foretell(r *reports.Run, x *checker.Violation) {
-	if !b.Margins || x == nil || sameSchedule(&b.foretold, r) {
+func (s *Study) Foretell(r *reports.Run, x *checker.Violation) {
+	if !s.Margins || x == nil || sameSchedule(&s.foretold, r) {
 		return
 	}
-	b.foretold = *r
-	plan, err := harness.Compile(r.Case, b.Play)
+	s.foretold = *r
+	plan, err := harness.Compile(r.Case, s.Play)
 	if err != nil {
 		return
 	}
-	b.runner.Stop = b.Stop
-	defer func() { b.runner.Stop = nil }()
+	s.runner.Stop = s.Stop
+	defer func() { s.runner.Stop = nil }()
 	was := &harness.Result{Seed: r.Seed, Steps: r.Steps, Report: r.Report, History: r.History}
-	fate, ok := future.Of(&b.runner, plan, was, x)
+	fate, ok := future.Of(&s.runner, plan, was, x)
 	if !ok {
 		return
 	}
@@ -29,7 +29,7 @@ func (b *Study) Foretell(r *reports.Run, x *checker.Violation) {
 		Property: x.Property, Start: fate.From == future.Start, From: fate.From, To: x.At, Played: fate.Played,
 		Before: fate.Before, Others: fate.Others, Kept: fate.Kept,
 	}
-	defences, ok := future.Defences(&b.runner, r.Case, was, x.Property, b.Play)
+	defences, ok := future.Defences(&s.runner, r.Case, was, x.Property, s.Play)
 	r.Fate.Tried = ok
 	for i := range defences {
 		d := &defences[i]

@@ -120,20 +120,21 @@ func drops(s *scenarios.Scenario, q *Request) (list []Drop) {
 		{"evict the key", "{" + at + ", evict: " + q.Name + "}"},
 		{"end its session", "{" + at + ", end-session: " + q.Name + "}"},
 	} {
-		if with, err := scenarios.Edit(fileName, []byte(q.Text), scenarios.Change{Path: "faults.+", Value: d.Value}); err == nil && plays(with) {
+		if with, err := scenarios.Edit(fileName, []byte(q.Text), q.Variant, scenarios.Change{Path: "faults.+", Value: d.Value}); err == nil && plays(with, q) {
 			list = append(list, d)
 		}
 	}
 	return list
 }
 
-// plays reports whether a text is a scenario that can be played.
-func plays(text []byte) bool {
+// plays reports whether a text is a scenario of which what was asked for can be played.
+func plays(text []byte, q *Request) bool {
 	s, err := scenarios.Parse(fileName, text)
 	if err != nil {
 		return false
 	}
-	_, err = harness.Compile(s.Cases()[0], harness.Options{})
+	cases, _ := chosen(s, q)
+	_, err = harness.Compile(cases[0], harness.Options{})
 	return err == nil
 }
 

@@ -190,7 +190,7 @@ func chosen(s *scenarios.Scenario, q *Request) (list []scenarios.Case, variant s
 		}
 	}
 	for _, c := range all {
-		if c.Variant == variant && (!q.Quick || c.Style == all[0].Style) {
+		if c.Variant == variant && (!q.Quick || len(list) == 0 || c.Style == list[0].Style) {
 			list = append(list, c)
 		}
 	}
@@ -380,7 +380,7 @@ func edit(q *Request) (*Answer, error) {
 			value = scenarios.Brief(time.Duration(x.Number))
 		}
 		var err error
-		if text, err = scenarios.Edit(fileName, text, scenarios.Change{Path: x.Path, Value: value}); err != nil {
+		if text, err = scenarios.Edit(fileName, text, q.Variant, scenarios.Change{Path: x.Path, Value: value}); err != nil {
 			return nil, err
 		}
 	}

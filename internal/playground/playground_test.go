@@ -2,6 +2,7 @@ package playground
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,8 @@ func TestAPauseThatIsDraggedShorterBreaksNothing(t *testing.T) {
 	}
 }
 
-// TestEveryNamedScenarioCanBePlayedWith plays each, moves each of its numbers, and takes out each of its faults.
+// TestEveryNamedScenarioCanBePlayedWith plays each variant of each, and moves each of its numbers: the run has the new number then, or
+// the problem is that number, which has a bound.
 func TestEveryNamedScenarioCanBePlayedWith(t *testing.T) {
 	t.Parallel()
 	for i, name := range scenarios.Names() {
@@ -54,13 +56,26 @@ func TestEveryNamedScenarioCanBePlayedWith(t *testing.T) {
 		}
 		var e Engine
 		text := textOf(t, name)
-		a := ask(t, &e, Request{Do: "play", Text: text})
-		require.Empty(t, a.Problems, name)
-		require.NotEmpty(t, a.Schedules, name)
-		for _, c := range a.Controls {
-			b := ask(t, &e, Request{Do: "play", Text: text, Quick: true, Edits: []Edit{{Path: c.Path, Number: c.Value + c.Value/2, Rate: c.Rate}}})
-			for _, p := range b.Problems { // a variant may set what others leave alone, and a number may have a bound
-				require.NotEmpty(t, p.Text, "%s %s", name, c.Path)
+		first := ask(t, &e, Request{Do: "play", Text: text, Quick: true})
+		for _, variant := range append(first.Variants, first.Variant) {
+			a := ask(t, &e, Request{Do: "play", Text: text, Variant: variant, Quick: true})
+			require.Empty(t, a.Problems, name)
+			require.NotEmpty(t, a.Schedules, name)
+			for _, c := range a.Controls {
+				to := c.Value + c.Value/10
+				if !c.Rate {
+					to -= to % 1e6
+				}
+				b := ask(t, &e, Request{Do: "play", Text: text, Variant: variant, Quick: true, Edits: []Edit{{Path: c.Path, Number: to, Rate: c.Rate}}})
+				for _, p := range b.Problems {
+					require.Regexp(t, "a time (up to|within)|at least|at most|from ", p.Allowed, "%s %s: %+v", name, c.Path, p)
+				}
+				if len(b.Problems) > 0 {
+					continue
+				}
+				i := slices.IndexFunc(b.Controls, func(x Control) bool { return x.Path == c.Path })
+				require.GreaterOrEqual(t, i, 0, "%s %s %s", name, variant, c.Path)
+				require.Equal(t, to, b.Controls[i].Value, "%s %s %s\n%s", name, variant, c.Path, b.Text)
 			}
 		}
 	}
@@ -70,11 +85,12 @@ func TestFaultsCanBeDroppedOnWhatTheyCanHit(t *testing.T) {
 	var e Engine
 	text := textOf(t, "failover-lost-key")
 	labels := func(node string) (list []string) {
-		a := ask(t, &e, Request{Do: "drops", Text: text, Name: node, At: 1e9})
+		a := ask(t, &e, Request{Do: "drops", Text: text, Variant: "cut-off", Name: node, At: 1e9})
 		for _, d := range a.Drops {
 			list = append(list, d.Label)
-			b := ask(t, &e, Request{Do: "play", Text: text, Quick: true, Edits: []Edit{{Path: "faults.+", Value: d.Value}}})
+			b := ask(t, &e, Request{Do: "play", Text: text, Variant: "cut-off", Quick: true, Edits: []Edit{{Path: "faults.+", Value: d.Value}}})
 			require.Empty(t, b.Problems, d.Value)
+			require.Len(t, b.Faults, 4, "beside those of the variant")
 		}
 		return list
 	}

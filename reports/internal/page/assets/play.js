@@ -111,7 +111,7 @@ async function change(edits, { text = play.text, axis = null } = {}) {
   const modes = [page.run.fencing, page.twin?.fencing].filter(Boolean);
   if (axis) return show({ do: "play", text, variant: play.variant, edits, quick: true, modes }, axis);
   try {
-    const answer = await live.ask({ do: "edit", text, edits });
+    const answer = await live.ask({ do: "edit", text, variant: play.variant, edits });
     if (answer.problems) return problems(answer.problems);
     commit(answer.text);
   } catch (err) {
@@ -213,7 +213,7 @@ function renderControls() {
 async function choose(c, value) {
   const listed = c.path === "styles" || c.path === "resource.fencing";
   const edits = [{ path: c.path, value: listed ? `[${value}]` : value }];
-  const tried = await live.ask({ do: "edit", text: play.text, edits });
+  const tried = await live.ask({ do: "edit", text: play.text, variant: play.variant, edits });
   change(tried.problems && c.path === "lock.algorithm" ? [{ path: "lock", value }] : edits);
 }
 
