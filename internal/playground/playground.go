@@ -332,7 +332,14 @@ func (e *Engine) find(q *Request) (*Answer, error) {
 		return nil, err
 	}
 	if len(r.Findings) == 0 {
-		return &Answer{Says: fmt.Sprintf("Nothing is violated in %d schedules with one more fault, at each step of this run.", r.Played())}, nil
+		says := fmt.Sprintf("Nothing was violated in %d schedules with one more fault, at the steps of this run.", r.Played())
+		if n := r.Undecided(); n > 0 {
+			says += fmt.Sprintf(" Of %d more it is unknown.", n)
+		}
+		if len(r.Acted) == 0 {
+			says = "None of the faults that were tried found anything to act on: they show nothing."
+		}
+		return &Answer{Says: says}, nil
 	}
 	return &Answer{Text: string(minimal.File(r.Findings[0].Counterexample))}, nil
 }
