@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -81,33 +82,61 @@ faults: [{at: 1s, pause: a, for: 4s}]
 
 // languages are programs with the same lock.
 var languages = [][]string{
-	{"python3", "testdata/lease.py"}, {"node", "testdata/lease.js"}, {"java", "-cp", "CLASSES", "Lease"},
+	{"python3", "testdata/lease.py"}, {"node", "testdata/lease.js"}, {"java", "testdata/Lease.java"},
 	{"ruby", "testdata/lease.rb"}, {"php", "testdata/lease.php"}, {"g++", "testdata/lease.cpp"},
 }
 
-// built compiles what has to be.
+// built compiles what has to be, or skips the test if a library is missing.
 func built(t *testing.T, argv []string) []string {
 	t.Helper()
-	switch argv[0] {
-	case "java":
-	case "g++":
-		if _, err := exec.LookPath("g++"); err != nil {
-			t.Skip("no C++ compiler is installed")
-		}
-		file := filepath.Join(t.TempDir(), "lease")
-		out, err := exec.Command("g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", file, argv[1]).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		return []string{file}
-	default:
+	text, err := os.ReadFile(argv[1])
+	require.NoError(t, err)
+	switch compiler := map[string]string{"java": "javac", "g++": "g++", python: python}[argv[0]]; compiler {
+	case "":
 		return argv
+	case python:
+		for _, library := range []string{"kazoo", "redis"} {
+			if bytes.Contains(text, []byte("import "+library)) && exec.Command(python, "-c", "import "+library).Run() != nil {
+				t.Skip("the Python library", library, "is not installed")
+			}
+		}
+		return argv
+	case "javac":
+		jars := ""
+		if bytes.Contains(text, []byte("org.apache.curator")) {
+			jars = curator(t)
+		}
+		classes := t.TempDir()
+		compile(t, compiler, "-d", classes, "-cp", jars, "../../sdk/java/Locksim.java", argv[1])
+		return []string{"java", "-cp", classes + ":" + jars, strings.TrimSuffix(filepath.Base(argv[1]), ".java")}
+	default:
+		file := filepath.Join(t.TempDir(), "lease")
+		compile(t, compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", file, argv[1])
+		return []string{file}
 	}
-	if _, err := exec.LookPath("javac"); err != nil {
-		t.Skip("no Java compiler is installed")
+}
+
+func compile(t *testing.T, compiler string, args ...string) {
+	t.Helper()
+	if _, err := exec.LookPath(compiler); err != nil {
+		t.Skip(compiler, "is not installed")
 	}
-	classes := t.TempDir()
-	out, err := exec.Command("javac", "-d", classes, "../../sdk/java/Locksim.java", "testdata/Lease.java").CombinedOutput()
+	out, err := exec.Command(compiler, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	return []string{"java", "-cp", classes, "Lease"}
+}
+
+// curator returns the class path of Curator, without that of the program itself.
+func curator(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../programs/curator/debian.args")
+	require.NoError(t, err)
+	jars := strings.TrimPrefix(strings.TrimSpace(string(text)), "-cp classes:")
+	for _, jar := range strings.Split(jars, ":") {
+		if _, err := os.Stat(jar); err != nil {
+			t.Skip(err)
+		}
+	}
+	return jars
 }
 
 func TestAProgramIsPausedAndJudgedLikeAnyLock(t *testing.T) {
