@@ -118,6 +118,9 @@ const TimelineSchema = timeline.Schema
 // The runs must have kept their events. Columns is the width of a panel; a picture of less than 60 would show nothing.
 func Schedules(runs []Run, columns int) []Schedule { return layout.Schedules(runs, columns) }
 
+// Outlines makes of [Schedules] only what is drawn of them, and what came of the runs: for who draws many a second.
+func Outlines(runs []Run, columns int) []Schedule { return layout.Outlines(runs, columns) }
+
 // SVG draws a schedule as one static picture.
 func SVG(w io.Writer, s *Schedule) error { return svg.Write(w, s) }
 

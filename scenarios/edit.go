@@ -14,23 +14,52 @@ import (
 // "faults.+" or "clients.NAME". It returns [Errors] if the text is no YAML or has no such place; it does not check
 // what the scenario says. What the named variant sets is changed there; without a name, and of all else, the scenario's own.
 func Edit(file string, data []byte, variant string, list ...Change) ([]byte, error) {
-	for _, c := range list {
-		r := newReader(file)
-		root := r.load(data, aScenario())
-		if root == nil {
-			return nil, r.problems.within(data).InOrder()
-		}
-		c.Path = placeIn(root, variant, c.Path)
-		edited, problem := editOne(data, root, c)
-		if problem != nil {
-			return nil, Errors{problem}
-		}
-		if newReader(file).load(edited, aScenario()) == nil {
-			return nil, Errors{{Field: c.Path, Problem: "cannot be set to " + shown(c.Value), Allowed: "a value on one line"}}
-		}
-		data = edited
+	d, err := Open(file, data)
+	for i := 0; i < len(list) && err == nil; i++ {
+		d, err = d.Edit(variant, list[i])
 	}
-	return data, nil
+	if err != nil {
+		return nil, err
+	}
+	return d.data, nil
+}
+
+// Draft is the text of a scenario file, read once for all that is done with it.
+type Draft struct {
+	file string
+	data []byte
+	root *yaml.Node
+}
+
+// Open reads a text. It returns [Errors] if that is no YAML.
+func Open(file string, data []byte) (*Draft, error) {
+	r := newReader(file)
+	if root := r.load(data, aScenario()); root != nil {
+		return &Draft{file, data, root}, nil
+	}
+	return nil, r.problems.within(data).InOrder()
+}
+
+// Text is the draft's text.
+func (d *Draft) Text() string { return string(d.data) }
+
+// Edit makes a change as [Edit] does, in a copy.
+func (d *Draft) Edit(variant string, c Change) (*Draft, error) {
+	c.Path = placeIn(d.root, variant, c.Path)
+	edited, problem := editOne(d.data, d.root, c)
+	if problem != nil {
+		return nil, Errors{problem}
+	}
+	root := newReader(d.file).load(edited, aScenario())
+	if root == nil {
+		return nil, Errors{{Field: c.Path, Problem: "cannot be set to " + shown(c.Value), Allowed: "a value on one line"}}
+	}
+	return &Draft{d.file, edited, root}, nil
+}
+
+// Scenario is what the text says, as [Parse] has it.
+func (d *Draft) Scenario() (*Scenario, error) {
+	return newReader(d.file).parse(d.data, d.root, nil)
 }
 
 // placeIn is where a change of a variant's field is made: where the variant sets it, or a list or a mapping that it is in and the

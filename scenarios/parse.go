@@ -27,6 +27,11 @@ func Parse(file string, data []byte, changes ...Change) (*Scenario, error) {
 	if root == nil {
 		return nil, r.problems.within(data).InOrder()
 	}
+	return r.parse(data, root, changes)
+}
+
+// parse reads a scenario and its variants from the tree of a text.
+func (r *reader) parse(data []byte, root *yaml.Node, changes []Change) (*Scenario, error) {
 	r.readChanges(changes)
 	s := r.scenario(root)
 	if root.Kind == yaml.MappingNode {

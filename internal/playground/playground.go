@@ -33,6 +33,7 @@ type Request struct {
 	Name    string   `json:"name,omitempty"`    // of a named scenario, for "open"
 	Variant string   `json:"variant,omitempty"` // "": the first one
 	Quick   bool     `json:"quick,omitempty"`   // only the first style
+	Outline bool     `json:"outline,omitempty"` // only what is drawn, and what came of the runs: while a number is dragged
 	Modes   []string `json:"modes,omitempty"`   // only these fencing modes, if the scenario names any of them
 	Edits   []Edit   `json:"edits,omitempty"`
 	First   string   `json:"first,omitempty"` // seed, for "seeds"; a decimal or 0x… number, since JSON's are too small
@@ -86,7 +87,10 @@ type Problem struct {
 }
 
 // Engine plays scenarios. It is not safe for concurrent use.
-type Engine struct{ runner harness.Runner }
+type Engine struct {
+	runner harness.Runner
+	edited *scenarios.Draft // the text that was edited last: one that is dragged about is read once
+}
 
 // Answer answers a request as JSON by an [Answer] as JSON. What cannot be answered is a problem in it; nothing panics but what a
 // lock's own code does.
@@ -112,7 +116,11 @@ func (e *Engine) answer(q *Request) (*Answer, error) {
 	case "play", "study":
 		return e.play(q)
 	case "edit":
-		return edit(q)
+		d, err := e.edit(q.Text, q.Variant, q.Edits)
+		if err != nil {
+			return nil, err
+		}
+		return &Answer{Text: d.Text()}, nil
 	case "seeds":
 		return e.seeds(q)
 	case "smaller":
@@ -155,14 +163,23 @@ func problemsOf(err error) (list []Problem) {
 // fileName stands in errors for the text that a page shows.
 const fileName = "scenario.yaml"
 
-// read reads the text. Unless it is that of a named scenario, unchanged, what it expects and tells is of another scenario than the
-// one that is played.
+// read reads the text.
 func read(q *Request) (*scenarios.Scenario, error) {
-	s, err := scenarios.Parse(fileName, []byte(q.Text))
+	d, err := scenarios.Open(fileName, []byte(q.Text))
 	if err != nil {
 		return nil, err
 	}
-	if own, err := scenarios.Text(s.Name); err == nil && string(own) == q.Text {
+	return meant(d)
+}
+
+// meant is what a text says. Unless it is that of a named scenario, unchanged, what it expects and tells is of another scenario than
+// the one that is played.
+func meant(d *scenarios.Draft) (*scenarios.Scenario, error) {
+	s, err := d.Scenario()
+	if err != nil {
+		return nil, err
+	}
+	if own, err := scenarios.Text(s.Name); err == nil && string(own) == d.Text() {
 		return s, nil
 	}
 	return unexpecting(s), nil
@@ -206,46 +223,62 @@ func chosen(s *scenarios.Scenario, q *Request) (list []scenarios.Case, variant s
 const columns = 140
 
 func (e *Engine) play(q *Request) (*Answer, error) {
-	a := &Answer{}
-	if len(q.Edits) > 0 {
-		edited, err := edit(q)
-		if err != nil {
-			return nil, err
-		}
-		a.Text, q.Text = edited.Text, edited.Text
+	d, err := e.edit(q.Text, q.Variant, q.Edits)
+	if err != nil {
+		return nil, err
 	}
-	s, err := read(q)
+	s, err := meant(d)
 	if err != nil {
 		return nil, err
 	}
 	cases, variant := chosen(s, q)
-	a.Variant = variant
-	for _, v := range s.Variants {
-		a.Variants = append(a.Variants, v.Name)
+	a := &Answer{Variant: variant}
+	if len(q.Edits) > 0 {
+		a.Text = d.Text()
 	}
 	var runs []reports.Run
 	for _, c := range cases {
-		plan, err := harness.Compile(c, harness.Options{})
+		run, err := e.run(c)
 		if err != nil {
 			return nil, err
 		}
-		result, err := e.runner.Run(plan, c.Scenario.Seed, true)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, account.Of(plan, result))
-		a.Digests = append(a.Digests, fmt.Sprintf("%#x", result.Digest))
+		runs = append(runs, run)
+		a.Digests = append(a.Digests, fmt.Sprintf("%#x", run.Digest))
+	}
+	a.Faults = faults(cases[0].Scenario, runs[0].History)
+	if q.Outline {
+		a.Schedules = reports.Outlines(runs, columns)
+		return a, nil
 	}
 	if q.Do == "study" {
 		study := account.Study{Margins: true}
 		study.Fill(runs)
 	}
 	a.Schedules = reports.Schedules(runs, columns)
-	played := cases[0].Scenario
-	a.Seed = strconv.FormatUint(played.Seed, 10)
-	a.Controls, a.Choices = controls(played), choices(played)
-	a.Faults, a.Nodes = faults(played, runs[0].History), nodes(played)
+	a.describe(s, cases[0].Scenario)
 	return a, nil
+}
+
+// run plays a case with its own seed.
+func (e *Engine) run(c scenarios.Case) (reports.Run, error) {
+	plan, err := harness.Compile(c, harness.Options{})
+	if err != nil {
+		return reports.Run{}, err
+	}
+	result, err := e.runner.Run(plan, c.Scenario.Seed, true)
+	if err != nil {
+		return reports.Run{}, err
+	}
+	return account.Of(plan, result), nil
+}
+
+// describe says what of a scenario can be changed, of which one case was played.
+func (a *Answer) describe(s, played *scenarios.Scenario) {
+	for _, v := range s.Variants {
+		a.Variants = append(a.Variants, v.Name)
+	}
+	a.Seed = strconv.FormatUint(played.Seed, 10)
+	a.Controls, a.Choices, a.Nodes = controls(played), choices(played), nodes(played)
 }
 
 // most is how many seeds one request plays at most, so that a page can stop soon.
@@ -375,9 +408,15 @@ func (e *Engine) picture(q *Request) (*Answer, error) {
 	return &Answer{Picture: b.String()}, err
 }
 
-func edit(q *Request) (*Answer, error) {
-	text := []byte(q.Text)
-	for _, x := range q.Edits {
+// edit makes edits in a text, in their order.
+func (e *Engine) edit(text, variant string, edits []Edit) (d *scenarios.Draft, err error) {
+	if e.edited == nil || e.edited.Text() != text {
+		if e.edited, err = scenarios.Open(fileName, []byte(text)); err != nil {
+			return nil, err
+		}
+	}
+	d = e.edited
+	for _, x := range edits {
 		value := x.Value
 		switch {
 		case value != "":
@@ -386,12 +425,11 @@ func edit(q *Request) (*Answer, error) {
 		default:
 			value = scenarios.Brief(time.Duration(x.Number))
 		}
-		var err error
-		if text, err = scenarios.Edit(fileName, text, q.Variant, scenarios.Change{Path: x.Path, Value: value}); err != nil {
+		if d, err = d.Edit(variant, scenarios.Change{Path: x.Path, Value: value}); err != nil {
 			return nil, err
 		}
 	}
-	return &Answer{Text: string(text)}, nil
+	return d, nil
 }
 
 // Fault is an injected fault as something that can be dragged. Begin and End are nanoseconds since the run began.

@@ -10,11 +10,16 @@ import (
 	"github.com/locksim/locksim/internal/playground"
 )
 
-// sweeps is how much garbage is collected at once, see cmd/locksim: a run leaves little.
-const sweeps = 400
+// A run leaves little, so that garbage is collected seldom, when there are some 100 MB of it; and before that it would take more memory
+// than a page should have.
+const (
+	sweeps     = 2000
+	mostMemory = 512 << 20
+)
 
 func main() {
 	debug.SetGCPercent(sweeps)
+	debug.SetMemoryLimit(mostMemory)
 	var engine playground.Engine
 	js.Global().Set("locksim", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		return string(engine.Answer([]byte(args[0].String())))

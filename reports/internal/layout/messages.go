@@ -11,8 +11,8 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// messages are the messages of a run within what is drawn of it.
-func messages(v *model.View) []timeline.Message {
+// messages are the messages of a run within what is drawn of it, or those of them that matter, without their details.
+func messages(v *model.View, matter bool) []timeline.Message {
 	w := witness{v: v, matters: make([]bool, len(v.Messages))}
 	w.hear()
 	list := []timeline.Message{}
@@ -21,12 +21,17 @@ func messages(v *model.View) []timeline.Message {
 		if m.Sent > v.To || m.Received < v.From {
 			continue
 		}
-		if isAccess(m.What) {
-			m.Detail = v.Renumbered(m.Detail)
-		}
 		held := v.HeldUp(&m)
 		m.Late, m.OnItsWay = held != nil, v.OnItsWay(&m)
 		m.Matters = w.matters[i] || m.Late && (writesLock(m.Purpose) || isAccess(m.What) || held.Kind == sim.Delay)
+		switch {
+		case matter && !m.Matters:
+			continue
+		case matter:
+			m.Detail = ""
+		case isAccess(m.What):
+			m.Detail = v.Renumbered(m.Detail)
+		}
 		list = append(list, m)
 	}
 	return list

@@ -26,23 +26,42 @@ func Schedules(runs []model.Run, columns int) []timeline.Schedule {
 	return list
 }
 
+// Outlines makes of schedules only what is drawn of them, and what came of them: for who draws many a second. It leaves out
+// the explanations, and moments and messages that pictures do without.
+func Outlines(runs []model.Run, columns int) []timeline.Schedule {
+	var list []timeline.Schedule
+	for twins := range model.BySchedule(runs) {
+		_, outline := outlined(twins, max(columns, 60))
+		list = append(list, outline)
+	}
+	return list
+}
+
 func newSchedule(runs []model.Run, columns int) timeline.Schedule {
-	g := paint.Unicode()
-	p := New(runs, columns, g)
+	p, d := outlined(runs, columns)
+	about := runs[0].Case.Scenario
+	d.Source, d.Claims, d.Finding = about.Source, about.Claims, about.Finding
+	d.Settings, d.Commands = tell.Settings(&runs[0]), tell.Commands(runs)
+	d.Assumptions, d.Boundary, d.Margins = tell.Assumptions(p.Runs[0].View), boundary(runs), tell.Margins(runs)
+	for i := range p.Runs {
+		p.tell(i, &d.Runs[i])
+	}
+	return d
+}
+
+func outlined(runs []model.Run, columns int) (*Picture, timeline.Schedule) {
+	p := New(runs, columns, paint.Unicode())
 	s := p.Runs[0].View.Scope
 	about := runs[0].Case.Scenario
 	d := timeline.Schedule{
-		Schema: timeline.Schema, Scenario: about.Name, Title: about.Title, Story: tell.StoryToTell(&runs[0]), Source: about.Source,
-		Claims: about.Claims, Finding: about.Finding,
-		Heading: tell.Heading(&runs[0]), Settings: tell.Settings(&runs[0]), Commands: tell.Commands(runs), Axis: p.Axis(),
-		Partial: s.Partial, More: timeline.Hidden{Clients: s.MoreHolders, Servers: s.MoreNodes, Moments: p.More},
-		Assumptions: tell.Assumptions(p.Runs[0].View), Boundary: boundary(runs), Margins: tell.Margins(runs),
+		Schema: timeline.Schema, Scenario: about.Name, Title: about.Title, Story: tell.StoryToTell(&runs[0]), Heading: tell.Heading(&runs[0]),
+		Axis: p.Axis(), Partial: s.Partial, More: timeline.Hidden{Clients: s.MoreHolders, Servers: s.MoreNodes, Moments: p.More},
 	}
 	for i := range p.Runs {
 		d.End = max(d.End, runs[i].History.End)
 		d.Runs = append(d.Runs, p.timeline(i))
 	}
-	return d
+	return p, d
 }
 
 // Axis is the scale as data.
@@ -58,7 +77,7 @@ func (p *Picture) Axis() timeline.Axis {
 	return a
 }
 
-// timeline is what there is to draw of the i-th run, and to say of it.
+// timeline is what there is to draw of the i-th run, and what came of it.
 func (p *Picture) timeline(i int) timeline.Timeline {
 	told := p.Runs[i]
 	v := told.View
@@ -66,11 +85,10 @@ func (p *Picture) timeline(i int) timeline.Timeline {
 	words, verdict, of := tell.Headline(r)
 	t := timeline.Timeline{
 		Fencing: r.Case.Fencing.String(), Headline: words, Tone: tell.ToneOfHeadline(r, tell.InkOfHeadline(r, of, verdict)), LikeRun: -1,
-		Messages: messages(v), Why: []string{}, Proof: []string{}, Measures: append([]string{}, tell.Measured(r)...), Legend: p.Legend(i),
+		Messages: messages(v, true), Moments: momentsOf(told, true),
 	}
 	if i > 0 {
 		t.Twin = tell.Twin(r, v)
-		t.LikeRun = p.TwinOf(i)
 	}
 	for property := range checker.PropertyCount {
 		if model.IsShown(r, nil, property) {
@@ -82,13 +100,30 @@ func (p *Picture) timeline(i int) timeline.Timeline {
 			t.Lanes = append(t.Lanes, p.Rows[i][k].data())
 		}
 	}
+	return t
+}
+
+// momentsOf are the moments of a run, or those of them that have numbers.
+func momentsOf(told *tell.Narrative, numbered bool) (list []timeline.Moment) {
 	for k := range told.Moments {
-		if m := &told.Moments[k]; m.Text != "" {
-			t.Moments = append(t.Moments, timeline.Moment{
+		if m := &told.Moments[k]; m.Text != "" && (m.Number > 0 || !numbered) {
+			list = append(list, timeline.Moment{
 				At: m.At, Number: m.Number, Lane: m.Lane, Who: m.Who, Text: m.Text, Tone: m.Ink.Tone(),
 				Witness: m.Weight > moments.WeightWitness,
 			})
 		}
+	}
+	return list
+}
+
+// tell completes the i-th run by all that is said of it.
+func (p *Picture) tell(i int, t *timeline.Timeline) {
+	told := p.Runs[i]
+	r := told.View.Run
+	t.Messages, t.Moments, t.Legend = messages(told.View, false), momentsOf(told, false), p.Legend(i)
+	t.Why, t.Proof, t.Measures = []string{}, []string{}, append([]string{}, tell.Measured(r)...)
+	if i > 0 {
+		t.LikeRun = p.TwinOf(i)
 	}
 	if explained := told.Explain(nil); explained != "" {
 		t.Proof = append(t.Proof, explained)
@@ -105,13 +140,11 @@ func (p *Picture) timeline(i int) timeline.Timeline {
 			t.Why = append(t.Why, tell.Beginning(x.Output))
 		}
 	}
-	if kept := told.Kept(); kept != "" {
-		t.Proof = append(t.Proof, kept)
+	for _, text := range []string{told.Kept(), told.Fate()} {
+		if text != "" {
+			t.Proof = append(t.Proof, text)
+		}
 	}
-	if fate := told.Fate(); fate != "" {
-		t.Proof = append(t.Proof, fate)
-	}
-	return t
 }
 
 func dataOfVerdict(r *model.Run, p checker.Property) timeline.Verdict {

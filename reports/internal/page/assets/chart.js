@@ -26,7 +26,7 @@ const flat = new Set(["dots", "dashes", "past", "future"]); // looks that are li
 class Chart {
   constructor(host, id, on) {
     this.on = on;
-    this.layers = ["back", "bars", "messages", "cursor", "front", "names", "times", "grips"].map((name) =>
+    this.layers = ["axis", "back", "bars", "messages", "cursor", "front", "names", "times", "grips"].map((name) =>
       svg("g", { class: name }),
     );
     this.clip = svg("rect", { y: 0 });
@@ -38,7 +38,7 @@ class Chart {
       svg("defs", {}, svg("clipPath", { id: `clip-${id}` }, this.clip)),
       ...this.layers,
     );
-    for (const layer of [0, 1, 2, 3, 4, 7]) this.layers[layer].setAttribute("clip-path", `url(#clip-${id})`);
+    for (const layer of [0, 1, 2, 3, 4, 5, 8]) this.layers[layer].setAttribute("clip-path", `url(#clip-${id})`);
     host.append(this.svg);
     listen(this);
   }
@@ -84,18 +84,25 @@ class Chart {
     const room = (this.right - this.left) / (to - from || 1);
     this.x = (t) => this.left + (view.scale.place(t) - from) * room;
     this.moment = (x) => view.scale.moment(from + (x - this.left) / room);
-    fill(this.svg, { width, height: this.height, viewBox: `0 0 ${width} ${this.height}` }, []);
-    fill(this.clip, { x: this.gutter, width: width - this.gutter, height: this.height }, []);
     this.begin = view.scale.moment(from - 12 / room);
     this.end = view.scale.moment(to + edge / room);
-    const [back, bars, messages, , front, names] = this.layers;
+    const [axis, back, bars, messages, , front, names] = this.layers;
     this.badges = [];
-    back.replaceChildren(...this.ground(width));
+    // What does not move while something is dragged is drawn once: text costs most.
+    const still = [width, this.height, this.gutter, view.from, view.to, view.kind, view.schedule.axis];
+    for (const { lane, top, new: first } of this.rows) still.push(lane.title, lane.tone, lane.threshold?.text, top, first);
+    if (still.length !== this.still?.length || still.some((x, i) => x !== this.still[i])) {
+      this.still = still;
+      fill(this.svg, { width, height: this.height, viewBox: `0 0 ${width} ${this.height}` }, []);
+      fill(this.clip, { x: this.gutter, width: width - this.gutter, height: this.height }, []);
+      axis.replaceChildren(...this.axis(width));
+      names.replaceChildren(...this.rows.map((row) => this.name(row)));
+    }
+    back.replaceChildren(...this.ground());
     bars.replaceChildren(...this.rows.map((row) => this.bars(row)));
     front.replaceChildren(...this.rows.map((row) => this.marks(row)));
-    names.replaceChildren(...this.rows.map((row) => this.name(row)));
     messages.replaceChildren(...this.messages());
-    this.layers[7].replaceChildren(...(this.on.grips?.(this) ?? []));
+    this.layers[8].replaceChildren(...(this.on.grips?.(this) ?? []));
     this.point();
   }
 
@@ -106,8 +113,8 @@ class Chart {
     return clamp(this.x(t), this.left - 40, this.right + 40);
   }
 
-  // ground draws the axis, the stretches that were cut out of it, and what concerns all lanes: overlaps and damage.
-  ground(width) {
+  // axis draws the times, and the stretches that were cut out of them.
+  axis(width) {
     const { view } = this,
       { axis } = view.schedule;
     const s = new Shapes(),
@@ -129,6 +136,12 @@ class Chart {
           svg("text", { x: x + 4, y: headRoom - 8, class: "tick" }, `${precise(next.at - stop.at)} cut short`),
         );
       });
+    return [...s.nodes(), ...nodes];
+  }
+
+  // ground draws what concerns all lanes: overlaps and damage.
+  ground() {
+    const s = new Shapes();
     for (const row of this.rows) {
       if (row.lane.kind === "overlap")
         for (const b of row.lane.bars)
@@ -137,7 +150,7 @@ class Chart {
         for (const m of row.lane.marks)
           if (this.sees(m.at, m.at)) s.add("ruin", `M${tenth(this.x(m.at))} ${headRoom}V${row.mid}`);
     }
-    return [...s.nodes(), ...nodes];
+    return s.nodes();
   }
 
   bars(row) {
@@ -469,8 +482,8 @@ class Chart {
     };
     if (hover != null) stands(Math.round(hover), "hover");
     stands(at, "at");
-    this.layers[3].replaceChildren(...s.nodes());
-    this.layers[6].replaceChildren(...nodes);
+    this.layers[4].replaceChildren(...s.nodes());
+    this.layers[7].replaceChildren(...nodes);
   }
 }
 

@@ -62,12 +62,14 @@ function scheduleNames() {
   });
 }
 
-function heading(page) {
-  const { schedule, run, twin } = page;
+function heading({ schedule }) {
   $("scenario").textContent = schedule.scenario;
   $("title").textContent = schedule.title || schedule.scenario;
   $("heading").textContent = schedule.heading.filter((h) => !h.startsWith("fencing ")).join(" · ");
   $("story").replaceChildren(...(schedule.story || "").split(/\s*\n\s*/).map((text) => el("p", {}, text)));
+}
+
+function verdict({ run, twin }) {
   $("verdict").className = `tone-${run.tone}`;
   $("verdict").replaceChildren(
     ...[run, twin]

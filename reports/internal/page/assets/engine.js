@@ -9,7 +9,7 @@ class Engine {
   }
 
   start() {
-    this.ready = false;
+    this.ready = this.warm = false;
     this.worker = new Worker("worker.js");
     this.worker.onmessage = ({ data }) => this.hears(data);
     this.worker.onerror = (e) => this.restart(e.message || "the engine failed");
@@ -28,10 +28,12 @@ class Engine {
     this.asked.delete(id);
     if (failed) x.fail(new Error(failed));
     else x.tell(JSON.parse(answer));
+    this.warm = true;
   }
 
+  // watch ends what takes too long. The first answer may take five times as long: its code is compiled meanwhile.
   watch(x) {
-    x.timer = setTimeout(() => this.restart("it took too long, and was stopped"), x.limit);
+    x.timer = setTimeout(() => this.restart("it took too long, and was stopped"), this.warm ? x.limit : 5 * x.limit);
   }
 
   // restart ends the worker. What was asked fails with the reason.

@@ -104,9 +104,10 @@ const page = {
     this.searched = new Set(this.foundMessages.length <= fewMessages ? this.foundMessages : []);
     if (dirty.structure) {
       arrange(this);
-      heading(this);
+      verdict(this);
     }
     if (this.dragging) return draw(this);
+    if (dirty.structure) heading(this);
     if (dirty.structure || dirty.list) renderMoments(this);
     draw(this);
     if (dirty.structure || dirty.words) {
@@ -279,6 +280,7 @@ function arrange(page) {
         ]
       : []),
   );
+  if (page.dragging) return;
   $("left-out").replaceChildren(...leftOut(page.schedule).map((text) => el("p", {}, text)));
   legend(page, [...first, ...second]);
 }

@@ -43,7 +43,7 @@ async function show(request, axis) {
 function heard(answer, { request, axis }) {
   problems(answer.problems || []);
   if (answer.problems) return;
-  play.answer = answer;
+  play.answer = { ...play.answer, ...answer };
   if (answer.text) $("text").value = answer.text;
   page.load(answer.schedules, axis);
   if (axis) return; // more follows, and where the pointer is stays as it is
@@ -109,7 +109,9 @@ function back(from, to) {
 // change makes edits, and plays what comes of them: for good, or while something is dragged on a still axis.
 async function change(edits, { text = play.text, axis = null } = {}) {
   const modes = [page.run.fencing, page.twin?.fencing].filter(Boolean);
-  if (axis) return show({ do: "play", text, variant: play.variant, edits, quick: true, modes }, axis);
+  // Only what is drawn meanwhile: of messages those that matter, unless the reader wants all.
+  const drawn = { quick: true, outline: page.messages !== "all", modes };
+  if (axis) return show({ do: "play", text, variant: play.variant, edits, ...drawn }, axis);
   try {
     const answer = await live.ask({ do: "edit", text, variant: play.variant, edits });
     if (answer.problems) return problems(answer.problems);
