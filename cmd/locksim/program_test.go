@@ -105,6 +105,38 @@ func TestAProgramIsFuzzed(t *testing.T) {
 	require.Regexp(t, `resource +violated`, out)
 }
 
+// TestAProgramWithoutAnySDKIsLearnedToo changes a script in what locksim is not told. The one that cannot reach the resource is refused in
+// its own words.
+func TestAProgramWithoutAnySDKIsLearnedToo(t *testing.T) {
+	needPython(t)
+	for _, tool := range []string{"redis-cli", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	source, err := os.ReadFile(programs + "shell/client.sh")
+	require.NoError(t, err)
+	script := func(from, to string) string {
+		file := filepath.Join(t.TempDir(), "client.sh")
+		changed := strings.ReplaceAll(string(source), from, to)
+		require.NotEqual(t, string(source), changed)
+		require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
+		return file
+	}
+	lock, _, err := clients.Command(t.Context(), []string{"sh", script(`"$LOCKSIM_KEY"`, `"app:$LOCKSIM_KEY"`)})
+	require.NoError(t, err)
+	lock = search.Learn(t.Context(), lock)
+	require.Equal(t, locks.OneNode, lock.Authority)
+	require.NotNil(t, lock.Key)
+	require.Equal(t, "app:orders", lock.Key(locks.Options{Key: "orders"}))
+	require.Zero(t, lock.Life)
+	require.False(t, lock.Renews)
+	code, _, problems := said(t, "fuzz", "--runs", "2", "--", "sh", script(`curl -sf "$LOCKSIM_RESOURCE/x"`, `echo '+$LOCKSIM' unset; exit 7`))
+	require.Equal(t, exitUsage, code, problems)
+	require.Contains(t, problems, "never acquired in a rehearsal without faults")
+	require.Contains(t, problems, "exits with status 7: +$LOCKSIM unset")
+}
+
 // TestACleanRunLearnsWhatALockIsLike changes a program in what locksim is not told: which key it takes, for how long, on which
 // servers, and whether it renews its lease. A key that it only counts in is not the lock's.
 func TestACleanRunLearnsWhatALockIsLike(t *testing.T) {

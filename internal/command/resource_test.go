@@ -74,10 +74,10 @@ func TestBeliefsOfSilentProgramsAreInferred(t *testing.T) {
 func TestRequestsToTheResourceAreAnswered(t *testing.T) {
 	for steps, want := range map[string]struct{ scenario, output string }{
 		"lock get?token=3&value=a put?token=3 get": {output: "GET 200 0|PUT 200 written|GET 200 1"},
-		"post":        {output: "POST 405 want GET or PUT, not POST"},
-		"/a":          {output: "GET 400 there is no /resource//a; want /resource/NAME"},
-		"put?token=x": {output: `PUT 400 a token is a number from 1 on, not "x"`},
-		"get":         {"resource: {registers: 2}\n", "GET 400 there is no register x of 2; want /resource/0 to /resource/1"},
+		"post":                      {output: "POST 405 want GET or PUT, not POST"},
+		"/a":                        {output: "GET 400 there is no /resource//a; want /resource/NAME"},
+		"put?token=x":               {output: `PUT 400 a token is a number from 1 on, not "x"`},
+		"put put/1 put/7 get get/1": {"resource: {registers: 2}\n", "PUT 200 written|PUT 200 written|PUT 200 written|GET 200 3|GET 200 2"},
 		"get?token=2 put?token=1 put?token=2": {"resource: {fencing: fenced-read-write}\n",
 			"GET 200 0|PUT 409 the resource has refused this|PUT 200 written"},
 		"1 put":      {"faults: [{at: 0s, cut: {from: a, to: storage}}]\nuntil: 1m\n", ""},
@@ -98,12 +98,17 @@ func TestRequestsToTheResourceAreAnswered(t *testing.T) {
 	}
 }
 
-// TestTheEndOfASilentProgram is no exit of its own if its work is done.
+// TestTheEndOfASilentProgram is no exit of its own, unless a signal ends it: a status says whether it could do its work.
 func TestTheEndOfASilentProgram(t *testing.T) {
 	result, err := play(t, plan(t, alone, silently("lock get exit")...))
 	require.NoError(t, err)
+	require.Empty(t, result.History.Exits)
+	notes := result.History.Notes
+	require.Equal(t, "gives up: exits with status 3: GET 200 0", notes[len(notes)-1].Text)
+	result, err = play(t, plan(t, alone, silently("lock get die")...))
+	require.NoError(t, err)
 	require.Len(t, result.History.Exits, 1)
-	require.Equal(t, "exits with status 3", result.History.Exits[0].Text)
+	require.Equal(t, "is ended by the machine: by the signal killed", result.History.Exits[0].Text)
 	_, err = play(t, plan(t, alone, silently("1")...))
 	require.ErrorContains(t, err, "exits with status 0, before it asks for the lock for the first time")
 }

@@ -24,14 +24,15 @@ import (
 //	PUT /resource/0                        writes it; token and value in the address or, as a form, in the body
 //
 // 200 is done, 409 that the resource has refused it, by its fencing mode; a connection that is closed without an answer leaves
-// open what the resource has done. Where there is one register, it may have any name. The program ends with status 0 when its
-// work is done.
+// open what the resource has done. Of several registers any name that is not the number of one is the first. The program ends with status 0
+// when its work is done; with another one it says that it could not do it, as scripts do.
 
 // witness is what a host offers for programs that say nothing, see package harness.
 type witness interface {
 	Asks(t *sim.Task, request sim.Payload)
 	Asked() bool
 	Access(op history.Op, register int, l locks.Lease) (accepted bool, version uint64, err error)
+	GivesUp(why string)
 }
 
 // resource is the address of the listener for accesses.
@@ -79,7 +80,10 @@ func (p *process) serve(a *workload.Assignment) error {
 		switch {
 		case len(p.said) > 0:
 			p.quit(fmt.Sprintf("it says %q, after it has accessed the lock or the resource without saying ready", p.said[0].Word))
-		case p.exit != nil && p.exit.Code == 0 && p.exit.Reason == "":
+		case p.exit != nil && p.exit.Reason == "":
+			if p.exit.Code != 0 {
+				p.witness().GivesUp(p.exit.What())
+			}
 			return nil
 		}
 		p.mustLive()
@@ -163,14 +167,10 @@ func (p *process) access(a *workload.Assignment, d *demand) {
 // demanded reads which register a request is about, and what it shows of the client's lease.
 func demanded(d *demand, registers int) (register int, l locks.Lease, err error) {
 	name, ok := strings.CutPrefix(d.URL.Path, "/resource/")
-	n, malformed := strconv.Atoi(name)
-	switch {
-	case !ok || name == "" || strings.Contains(name, "/"):
+	if !ok || name == "" || strings.Contains(name, "/") {
 		return 0, l, fmt.Errorf("there is no %s; want /resource/NAME", d.URL.Path)
-	case registers == 1:
-	case malformed != nil || n < 0 || n >= registers:
-		return 0, l, fmt.Errorf("there is no register %s of %d; want /resource/0 to /resource/%d", name, registers, registers-1)
-	default:
+	}
+	if n, err := strconv.Atoi(name); err == nil && n > 0 && n < registers {
 		register = n
 	}
 	if err := d.ParseForm(); err != nil {

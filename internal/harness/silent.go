@@ -50,6 +50,21 @@ func (g *guest) Access(op history.Op, register int, l locks.Lease) (accepted boo
 	return accepted, p.based[register], err
 }
 
+// GivingUp begins the note of a program that says nothing and has ended with a status that says that it could not do its work.
+const GivingUp = "gives up: "
+
+// GivesUp records that a program that says nothing could not do its work: the status of its end, and the last line of its output.
+func (g *guest) GivesUp(why string) {
+	j, client := &g.process.world.journal, g.process.client.Name
+	last := ""
+	for i := range j.Notes {
+		if line, wrote := g.wrote(&j.Notes[i]); wrote {
+			last = ": " + line
+		}
+	}
+	g.process.task.Step(trace.Step{Does: trace.Refused}, 0, func() { j.Note(client, GivingUp+why+last) }, func() string { return why })
+}
+
 // infer begins an acquisition of which the program says nothing.
 func (g *guest) infer(t *sim.Task) (id history.ID) {
 	p := g.process

@@ -64,7 +64,7 @@ func Learn(ctx context.Context, lock locks.Algorithm) locks.Algorithm {
 		}
 	}
 	held, _ := watch(ctx, &lock, 1, 3*life)
-	lock.Renews = lock.Lease && agree(held)
+	lock.Renews = lock.Lease && agree(held) && slices.ContainsFunc(held.Grants, func(g history.Grant) bool { return g.To.Sub(g.From) > life })
 	return lock
 }
 
@@ -116,7 +116,11 @@ func Granted(h *history.History) int {
 			continue
 		}
 		n++
-		if g.To >= a.Unlocked && g.To <= a.Released && g.Ended == history.ByUnlock {
+		ends := g.To >= a.Unlocked && g.To <= a.Released
+		if a.Unended { // its program does not say when it releases
+			ends = g.To >= a.Seen
+		}
+		if ends && g.Ended == history.ByUnlock {
 			n++
 		}
 	}

@@ -79,8 +79,10 @@ func lastWords(h *history.History) (said string) {
 		}
 	}
 	for _, n := range h.Notes {
-		if why, ok := strings.CutPrefix(n.Text, harness.CannotSetUp); ok {
-			said = why
+		for _, how := range []string{harness.CannotSetUp, harness.GivingUp} {
+			if why, ok := strings.CutPrefix(n.Text, how); ok {
+				said = why
+			}
 		}
 	}
 	return said

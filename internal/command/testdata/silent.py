@@ -1,5 +1,5 @@
 # A program without any SDK: each argument is a step. lock and unlock are SET NX PX and a script that deletes, get and put access the
-# resource, with a query if one follows; a number is a sleep, in seconds; "CLIENT:" before a step leaves it to that client.
+# resource: another register if its name follows, and with a query if one does; a number is a sleep, in seconds; "CLIENT:" before a step leaves it to that client.
 import os, socket, sys, time, urllib.error, urllib.request
 host, port = os.environ["LOCKSIM_SERVERS"].split(",")[0].split(":")
 me, key, ttl = os.environ["LOCKSIM_CLIENT"], os.environ["LOCKSIM_KEY"], os.environ["LOCKSIM_TTL_MS"]
@@ -9,7 +9,7 @@ def do(*args):
     server.sendall(b"*%d\r\n" % len(args) + b"".join(b"$%d\r\n%s\r\n" % (len(a), a.encode()) for a in args))
     return answers.readline()
 def access(method, path):
-    path = path.replace("get", "x", 1).replace("put", "x", 1)
+    path = path[4:] if path[3:4] == "/" else path.replace("get", "x", 1).replace("put", "x", 1)
     request = urllib.request.Request(os.environ["LOCKSIM_RESOURCE"] + "/" + path, method=method)
     try:
         with urllib.request.urlopen(request) as answer:
@@ -32,4 +32,5 @@ for step in sys.argv[1:]:
     elif step.startswith("post"): access("POST", "x")
     elif step.startswith("/"): access("GET", step)
     elif step == "exit": sys.exit(3)
+    elif step == "die": os.kill(os.getpid(), 9)
     else: time.sleep(float(step))
