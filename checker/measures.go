@@ -125,7 +125,7 @@ func (j *judge) refusedWrites() (int64, bool) {
 
 func (j *judge) currentHolderRefused() (int64, bool) {
 	return count(j.h.Accesses, func(a *history.Access) bool {
-		refused := a.Applied != trace.Never && !a.Accepted && a.Token < a.MaxToken
+		refused := a.Applied != trace.Never && !a.Accepted && a.Overtaken()
 		return refused && j.believes(a.Acquisition, a.Applied) && j.newestAt(a.Applied) == a.Acquisition
 	}), j.usesResource() && j.h.HasTokens && j.h.Fencing.NeedsToken()
 }

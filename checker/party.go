@@ -23,7 +23,8 @@ const (
 	// Server: the lock service lost, evicted or ended early what it had promised, and granted it again.
 	Server
 	// Application: it went on after the deadline that the lease states, after a notice of loss, or after it had called
-	// Unlock; it renewed its lease too late; or its access was sent in time and reached the resource too late, or did not show its fencing token.
+	// Unlock; it renewed its lease too late; or its access was sent in time and reached the resource too late, or did not show its fencing
+	// token; or two of its clients took different locks for one resource.
 	Application
 )
 
@@ -200,6 +201,9 @@ func (j *judge) lapsed(id history.ID, at trace.Instant) bool {
 func (j *judge) breachOfEffect(v *Violation) breach {
 	if !j.h.HasAuthority || j.misdeclared {
 		return breach{}
+	}
+	if j.excluded(v) != "" {
+		return breach{by: Application}
 	}
 	for i := range j.granted.list {
 		one := &j.granted.list[i]

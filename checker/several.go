@@ -17,6 +17,9 @@ import (
 // a's writes, hence all of a's reads; were b before a by those of another lock, a's reads of these would follow b's writes, hence
 // b's reads, hence a's own. So sections that are serial by each lock are serial by all of them, in one order.
 
+// Locks that guard one resource protect it together: what it accepted is judged once, over the accesses under all of them. Clients that
+// take different ones of them are excluded by none, each of which keeps its promise all the same.
+
 // ofAll are the properties that are judged once, for all locks.
 var ofAll = [PropertyCount]bool{Progress: true, Availability: true, Survival: true, RequestLoad: true}
 
@@ -39,6 +42,10 @@ func (c *Checker) several(h *history.History, o Options, names []string) Report 
 		j.reconsider(p, parts)
 	}
 	j.heedBound()
+	shared := h.Shared()
+	for _, guards := range shared {
+		c.together(guards, names, parts)
+	}
 	whole := j.report
 	whole.Deadlocks = j.deadlocks
 	for p := range PropertyCount {
@@ -57,6 +64,88 @@ func (c *Checker) several(h *history.History, o Options, names []string) Report 
 	sortViolations(whole.Violations)
 	whole.Measures = j.measureAll(parts)
 	return whole
+}
+
+// together judges the resource that several locks guard, instead of what each of them saw of it: every one of them gets the verdict, and
+// the first the violations, the dangers and the measures.
+func (c *Checker) together(guards, names []string, parts []Report) {
+	all := &c.judge
+	h := *all.h
+	h.Accesses = slices.DeleteFunc(slices.Clone(h.Accesses), func(a history.Access) bool {
+		return !slices.Contains(guards, h.LockOf(a.Acquisition))
+	})
+	j := &judge{h: &h, o: all.o} // without grants, of which each lock has its own
+	j.order = j.oldestFirst()
+	j.newer = j.supersededFrom()
+	j.resource()
+	j.heedBound()
+	j.measure()
+	for i := range j.report.Violations {
+		v := &j.report.Violations[i]
+		v.Text = "resource of " + strings.Join(guards, " and ") + ": " + v.Text + j.excluded(v)
+	}
+	for _, name := range guards {
+		j.report.blame(parts[slices.Index(names, name)].Violations)
+	}
+	for i, name := range guards {
+		part := &parts[slices.Index(names, name)]
+		part.Verdicts[Resource], part.Reasons[Resource] = j.report.Verdicts[Resource], j.report.Reasons[Resource]
+		part.Dangers[Resource] = 0
+		part.Violations = slices.DeleteFunc(part.Violations, func(v Violation) bool { return v.Property == Resource })
+		part.Measures = slices.DeleteFunc(part.Measures, func(m Measure) bool { return slices.Contains(ofAccesses, m.Name) })
+		if i > 0 {
+			continue
+		}
+		part.Dangers[Resource] = j.report.Dangers[Resource]
+		part.Violations = append(part.Violations, j.report.Violations...)
+		for _, m := range j.report.Measures {
+			if slices.Contains(ofAccesses, m.Name) {
+				part.Measures = append(part.Measures, m)
+			}
+		}
+	}
+}
+
+// blame takes over whose promise was broken from what one of the locks saw of the same damage, where it is not clear yet.
+func (r *Report) blame(seen []Violation) {
+	for i := range r.Violations {
+		v := &r.Violations[i]
+		for k := range seen {
+			if o := &seen[k]; v.Broken == Unclear && o.Property == v.Property && o.At == v.At && o.Kind == v.Kind {
+				v.Broken = o.Broken
+			}
+		}
+	}
+}
+
+// ofAccesses are the measures that are about accesses of a resource.
+var ofAccesses = []string{"acted-outside-belief", "current-holder-refused", "refused-writes", "stale-effects-serialisable"}
+
+// excluded says that no lock kept those who did damage apart, if they held none in common.
+func (j *judge) excluded(v *Violation) string {
+	if len(v.Acquisitions) < 2 || j.h.LockOf(v.Acquisitions[0]) == j.h.LockOf(v.Acquisitions[1]) || slices.ContainsFunc(j.guardsOf(v.Acquisitions[0]), func(lock string) bool {
+		return slices.Contains(j.guardsOf(v.Acquisitions[1]), lock)
+	}) {
+		return ""
+	}
+	return "; they held no lock in common"
+}
+
+// guardsOf lists the locks by which the accesses of an acquisition were guarded.
+func (j *judge) guardsOf(id history.ID) []string {
+	var names []string
+	for i := range j.h.Accesses {
+		a := &j.h.Accesses[i]
+		if a.Acquisition != id {
+			continue
+		}
+		for _, guard := range a.Guards() {
+			if name := j.h.LockOf(guard); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // translate makes a report on a part of a history one on the whole.

@@ -252,8 +252,16 @@ type Access struct {
 	Returned    trace.Instant // the client had the answer; Never if it did not
 	Accepted    bool          // the resource's decision; false if the request never arrived
 	Token       uint64
-	MaxToken    uint64 // the largest token that the resource had seen, after this access
+	MaxToken    uint64 // the largest token that the resource had seen, after this access, of those that it compares with this one
+	With        []Shown
 	Version     uint64 // the version that was read or written; every write has its own; 0 is the initial one
+}
+
+// Shown is the fencing token of another acquisition that an access shows, where several locks guard one resource.
+type Shown struct {
+	Acquisition ID
+	Token       uint64
+	MaxToken    uint64 // as in [Access]
 }
 
 // Wait is the time during which a task requested the lock and did not have it, over all its attempts. A task that takes several

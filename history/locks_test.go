@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,4 +60,37 @@ func TestOneLockWithoutAName(t *testing.T) {
 	part, ids := h.Of("")
 	require.Equal(t, []history.ID{1, 2}, ids)
 	require.Equal(t, h.Acquisitions, part.Acquisitions)
+}
+
+const sharedResource = `history registers=2 authority end=30s
+acquisition id=1 client=a lock=x returned=1s outcome=ok
+acquisition id=2 client=a lock=y returned=1s outcome=ok
+acquisition id=3 client=b lock=y returned=1s outcome=ok
+acquisition id=4 client=c lock=z returned=1s outcome=ok
+access acquisition=1 client=a op=write token=33 max=33 with=2:5:6 version=1
+access acquisition=3 client=b op=write token=6 max=6 version=2
+access acquisition=4 client=c op=write register=1 version=3
+`
+
+// TestAccessesOfSharedResources takes apart what is accessed under two locks at once.
+func TestAccessesOfSharedResources(t *testing.T) {
+	h, err := history.Parse(sharedResource)
+	require.NoError(t, err)
+	require.Equal(t, sharedResource, h.String())
+	require.Equal(t, [][]string{{"x", "y"}}, h.Shared())
+	require.True(t, h.Accesses[0].Overtaken())
+	require.False(t, h.Accesses[1].Overtaken())
+	y, _ := h.Of("y")
+	require.Equal(t, `history registers=2 authority end=30s
+acquisition id=1 client=a lock=y returned=1s outcome=ok
+acquisition id=2 client=b lock=y returned=1s outcome=ok
+access acquisition=1 client=a op=write token=5 max=6 version=1
+access acquisition=2 client=b op=write token=6 max=6 version=2
+wait client=a to=1s ended=got-it
+wait client=b to=1s ended=got-it
+`, y.String())
+	for _, bad := range []string{"with=2:5", "with=2:5:x", "with=a:5:6", "with=9:5:6"} {
+		_, err := history.Parse(strings.Replace(sharedResource, "with=2:5:6", bad, 1))
+		require.Error(t, err, bad)
+	}
 }

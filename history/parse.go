@@ -158,6 +158,9 @@ func (f field) set(w word) error {
 	case stated:
 		*v.at, ok = parseInstant(text)
 		*v.has, allowed = true, instantForm
+	case *[]Shown:
+		*v, ok = parseShown(text)
+		allowed = "acquisition:token:largest, with commas between them, as in 2:33:34"
 	case enum:
 		i := slices.Index(v.names, text)
 		if i < 0 {

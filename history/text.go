@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -171,6 +172,7 @@ func (a *Access) fields() []field {
 		{"accepted", &a.Accepted},
 		{"token", &a.Token},
 		{"max", &a.MaxToken},
+		{"with", &a.With},
 		{"version", &a.Version},
 	}
 }
@@ -280,6 +282,8 @@ func (f field) text() (text string, flag bool) {
 		if *v.has {
 			text = v.at.String()
 		}
+	case *[]Shown:
+		text = shownText(*v)
 	case enum:
 		if *v.value != 0 {
 			text = v.names[*v.value]
@@ -288,6 +292,35 @@ func (f field) text() (text string, flag bool) {
 		panic("history: no text form for the field " + f.key)
 	}
 	return text, false
+}
+
+// shownText writes what an access shows besides: "2:33:34,3:7:7" is token 33 of acquisition 2 where 34 has been seen, and 7 of 3.
+func shownText(list []Shown) string {
+	var b strings.Builder
+	for i, s := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%d:%d:%d", s.Acquisition, s.Token, s.MaxToken)
+	}
+	return b.String()
+}
+
+func parseShown(text string) (list []Shown, ok bool) {
+	for one := range strings.SplitSeq(text, ",") {
+		parts := strings.Split(one, ":")
+		if len(parts) != 3 {
+			return nil, false
+		}
+		id, bad := strconv.Atoi(parts[0])
+		token, worse := strconv.ParseUint(parts[1], 10, 64)
+		largest, worst := strconv.ParseUint(parts[2], 10, 64)
+		if bad != nil || worse != nil || worst != nil || id < 0 {
+			return nil, false
+		}
+		list = append(list, Shown{ID(id), token, largest})
+	}
+	return list, true
 }
 
 // quote puts a string into quotes if the parser would not take it for one word otherwise.

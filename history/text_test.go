@@ -98,11 +98,16 @@ func drawHistory(t *rapid.T) *history.History {
 	})
 	if len(h.Acquisitions) > 0 {
 		h.Accesses = drawList(t, "accesses", func(t *rapid.T) history.Access {
+			var with []history.Shown
+			for range rapid.IntRange(0, 2).Draw(t, "others") {
+				with = append(with, history.Shown{Acquisition: drawID(t, 1), Token: number.Draw(t, "token"), MaxToken: number.Draw(t, "max")})
+			}
 			return history.Access{
 				Acquisition: drawID(t, 1), Client: drawText(t, "client"), Op: drawEnum(t, "op", history.Write),
 				Register: rapid.IntRange(0, h.Registers-1).Draw(t, "register"), Invoked: drawInstant(t, "invoked"),
 				Applied: drawInstant(t, "applied"), Returned: drawInstant(t, "returned"), Accepted: flag(t, "accepted"),
 				Token: number.Draw(t, "token"), MaxToken: number.Draw(t, "max"), Version: number.Draw(t, "version"),
+				With: with,
 			}
 		})
 	}

@@ -57,6 +57,11 @@ func (h *History) invalidAccess() (flaw, bool) {
 		if a.Acquisition == 0 || !h.known(a.Acquisition) {
 			return flaw{"access", i, unknownID(a.Acquisition)}, true
 		}
+		for _, s := range a.With {
+			if s.Acquisition == 0 || !h.known(s.Acquisition) {
+				return flaw{"access", i, unknownID(s.Acquisition)}, true
+			}
+		}
 		if a.Register < 0 || a.Register >= h.Registers {
 			return flaw{"access", i, fmt.Sprintf("register %d of %d, counted from 0", a.Register, h.Registers)}, true
 		}

@@ -186,6 +186,9 @@ func (a *audit) checkResource() {
 	if a.known.sound("resource", "locks") && a.Resource.Guarded && len(a.Named) > 0 {
 		a.report("resource.in", "storage, or one lock without a name", "the lock's own servers guard the registers of one lock")
 	}
+	if _, resources := a.Guarded(); a.known.sound("resource", "locks") && a.Resource.Mixed && resources >= len(a.Named) {
+		a.report("resource.tokens", "locks that guard one resource (guards), or by-lock", "no resource has tokens of several locks")
+	}
 	if a.known.sound("resource") && a.Resource.Guarded {
 		if len(a.Resource.Latency) > 0 {
 			a.report("resource.latency", "registers in storage", "the registers are as far away as the lock's servers")

@@ -132,6 +132,12 @@ var namedLockFields = mapping[NamedLock]{
 	fields: []field[NamedLock]{
 		bind("ttl", omitted(atLeast(time.Millisecond)), func(l *NamedLock) *time.Duration { return &l.TTL },
 			"The time to live of its lease, or the time-out of its session.").otherwise("that of `lock`"),
+		bind("guards", omitted(name("a resource's name")), func(l *NamedLock) *string { return &l.Guards },
+			"The resource that the lock protects. Locks that guard a resource of the same name protect one and the same: a critical section "+
+				"that has taken several of them accesses it once, and shows the fencing token of each.").otherwise("one of its own"),
+		bind("unfenced", truth(), func(l *NamedLock) *bool { return &l.Unfenced },
+			"Whether accesses do not show the lock's fencing token (or value), as if it handed out none: of a resource with two guards "+
+				"only the other's tokens are compared then."),
 	},
 }
 
@@ -288,6 +294,9 @@ var resourceFields = mapping[Resource]{
 		bind("in", flag("storage", "servers"), func(r *Resource) *bool { return &r.Guarded },
 			"Where the registers are: on a node of their own, or on the lock's servers, which execute an access and the check that "+
 				"the lock is held in one step. Only some locks support the latter.").or("storage"),
+		bind("tokens", flag("by-lock", "mixed"), func(r *Resource) *bool { return &r.Mixed },
+			"With which tokens a resource that several locks guard compares one: with those of the same lock (`by-lock`), or with all "+
+				"that it has seen (`mixed`), as a resource does that knows of one lock only. Each lock counts its tokens by itself.").or("by-lock"),
 		bind("latency", latency(), func(r *Resource) *sim.Latency { return &r.Latency },
 			"The latency of a message between a client and the resource.").otherwise("the network's"),
 	},

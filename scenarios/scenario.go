@@ -63,8 +63,10 @@ type Lock struct {
 
 // NamedLock is one of several locks. Its name is its key at the servers.
 type NamedLock struct {
-	Name string
-	TTL  time.Duration // 0: that of the scenario's lock
+	Name     string
+	TTL      time.Duration // 0: that of the scenario's lock
+	Guards   string        // the resource that it protects, which it may share with others; "": one of its own
+	Unfenced bool          // accesses do not show its token
 }
 
 // Client is one client process, or Count alike ones.
@@ -116,6 +118,7 @@ type Resource struct {
 	Fencing   []history.Fencing // the modes to play it in; none if empty
 	Registers int               // how many values a section reads and writes; 1
 	Guarded   bool              // they live on the lock's own servers, which take an access with the proof of the lock
+	Mixed     bool              // of several locks that guard one, all tokens are compared with each other
 	Latency   sim.Latency       // between clients and the resource; nil: the network's
 }
 
@@ -205,6 +208,25 @@ func (s *Scenario) TakenBy(c *Client) []string {
 		all = append(all, s.Named[i].Name)
 	}
 	return all
+}
+
+// Guarded lists for each named lock the place, from 0, of the resource that it protects, and how many resources there are. Locks
+// that guard the same one have the same place.
+func (s *Scenario) Guarded() (places []int, resources int) {
+	places = make([]int, len(s.Named))
+	for i := range s.Named {
+		same := -1
+		if guards := s.Named[i].Guards; guards != "" {
+			same = slices.IndexFunc(s.Named[:i], func(l NamedLock) bool { return l.Guards == guards })
+		}
+		if same >= 0 {
+			places[i] = places[same]
+			continue
+		}
+		places[i] = resources
+		resources++
+	}
+	return places, max(resources, 1)
 }
 
 // TakeInOneOrder makes all clients take the locks in the order in which the scenario names them; false if they do so already.

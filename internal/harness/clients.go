@@ -58,18 +58,22 @@ func (c *clientPlan) options(lock string) *locks.Options {
 	return &c.Options
 }
 
-// groups is how many locks there are: each protects registers of its own.
-func (p *Plan) groups() int { return max(len(p.Case.Scenario.Named), 1) }
-
-// register numbers a register of one lock among those of all locks.
+// register numbers a register of the resource that a lock guards among those of all resources.
 func (p *Plan) register(lock string, register int) int {
 	s := p.Case.Scenario
+	places, _ := s.Guarded()
 	for i := range s.Named {
 		if s.Named[i].Name == lock {
-			return register + i*s.Resource.Registers
+			return register + places[i]*s.Resource.Registers
 		}
 	}
 	return register
+}
+
+// registers is how many there are.
+func (p *Plan) registers() int {
+	_, resources := p.Case.Scenario.Guarded()
+	return resources * p.Case.Scenario.Resource.Registers
 }
 
 // Clients lists the plan's client processes.

@@ -15,7 +15,7 @@ import (
 // observer sees what they grant.
 func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.Ending, unheard bool) *history.History {
 	h := r.Close()
-	h.Fencing, h.Registers, h.Keeps = p.Case.Fencing, p.Case.Scenario.Resource.Registers*p.groups(), p.keeps
+	h.Fencing, h.Registers, h.Keeps = p.Case.Fencing, p.registers(), p.keeps
 	h.End, h.Bound, h.Quiescent = end.At, end.Bound, end.Quiescent
 	for i, f := range faults {
 		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {

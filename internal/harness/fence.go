@@ -16,6 +16,8 @@ func Indifferent(h *history.History, mode history.Fencing) bool {
 	switch {
 	case h.Fencing != history.Unfenced || mode == history.CheckThenWrite: // which asks before it writes
 		return false
+	case len(h.Locks()) > 1 && len(h.Shared()) > 0: // how a resource compares the tokens of several locks is not in the history
+		return false
 	case mode == history.TokenEquality && !slices.ContainsFunc(h.Acquisitions, hasValue): // is judged otherwise
 		return false
 	}

@@ -319,7 +319,7 @@ func (p *Plan) workOf(c *scenarios.Client) workload.Plan {
 		Again: c.Again, Unlock: c.Unlock, Late: c.Late, Forgets: c.Forgets, Passes: c.Passes, Between: c.Between,
 		Think: c.Think, Read: c.Read, Write: c.Work, Work: c.Work, Hangs: c.Hangs,
 		Stays: c.Stays, Busy: c.Busy,
-		Registers: p.Case.Scenario.Resource.Registers, Guarded: p.Case.Scenario.Resource.Guarded,
+		Registers: p.Case.Scenario.Resource.Registers, Resources: resources(p.Case.Scenario, c), Guarded: p.Case.Scenario.Resource.Guarded,
 	}
 	if c.Style != nil {
 		w.Style = *c.Style

@@ -55,7 +55,7 @@ func taskOf(w *world, c *clientPlan, t *sim.Task, s *shared) *process {
 		p.owner.Lock = c.takes[0].name
 	}
 	p.Services = w.service.Clients(p)
-	p.based = make([]uint64, c.Work.Registers*w.plan.groups())
+	p.based = make([]uint64, w.plan.registers())
 	return p
 }
 
@@ -250,13 +250,18 @@ func (p *process) Released(id history.ID, o history.Outcome) {
 }
 
 // Access sends one access to the resource and waits for its answer.
-func (p *process) Access(id history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
+func (p *process) Access(id history.ID, op history.Op, register int, l locks.Lease, with ...workload.Held) (bool, error) {
 	register = p.world.plan.register(p.world.journal.LockOf(id), register)
-	number, version := p.turnTo(id, op, register, l)
-	answer, err := p.askStorage(&storage.Request{
-		Op: op, Register: register, Token: l.Token, Holder: l.Value, Based: p.based[register],
-		Version: version, Access: number,
-	})
+	first, others := p.show(workload.Held{ID: id, Lease: l}, with)
+	request := &storage.Request{
+		Op: op, Register: register, Lock: p.comparedAs(first.ID), Token: first.Lease.Token, Holder: first.Lease.Value, Based: p.based[register],
+	}
+	for _, o := range others {
+		request.With = append(request.With, storage.Shown{Lock: p.comparedAs(o.ID), Token: o.Lease.Token})
+	}
+	request.Access, request.Version = p.turnTo(first.ID, op, register, first.Lease, others...)
+	number := request.Access
+	answer, err := p.askStorage(request)
 	if err != nil {
 		return false, err
 	}
@@ -283,12 +288,13 @@ func (p *process) Guarded(id history.ID, op history.Op, register int, l locks.Le
 }
 
 // turnTo is the step of an access that is about to be sent. It numbers it, and the version that a write makes.
-func (p *process) turnTo(id history.ID, op history.Op, register int, l locks.Lease) (number int, version uint64) {
-	p.task.Step(trace.Step{Does: trace.Access, What: op.String()}, l.Token, func() {
-		number, version = p.world.journal.Invoked(history.Access{
-			Acquisition: id, Client: p.client.Name, Op: op, Register: register, Token: l.Token,
-		})
-	}, nil)
+func (p *process) turnTo(id history.ID, op history.Op, register int, l locks.Lease, with ...workload.Held) (number int, version uint64) {
+	access := history.Access{Acquisition: id, Client: p.client.Name, Op: op, Register: register, Token: l.Token}
+	for _, o := range with {
+		access.With = append(access.With, history.Shown{Acquisition: o.ID, Token: o.Lease.Token})
+	}
+	p.task.Step(trace.Step{Does: trace.Access, What: op.String()}, l.Token,
+		func() { number, version = p.world.journal.Invoked(access) }, nil)
 	return number, version
 }
 

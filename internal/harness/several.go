@@ -1,7 +1,11 @@
 package harness
 
 import (
+	"slices"
+
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -40,4 +44,58 @@ func takenBy(s *scenarios.Scenario, c *scenarios.Client, a *locks.Algorithm, o l
 		list = append(list, takenLock{name: name, options: options, build: a.New(options)})
 	}
 	return list
+}
+
+// resources lists the resources that the locks guard which a client takes; nil if each guards its own.
+func resources(s *scenarios.Scenario, c *scenarios.Client) []int {
+	places, n := s.Guarded()
+	if n >= len(s.Named) {
+		return nil
+	}
+	var list []int
+	for _, name := range s.TakenBy(c) {
+		list = append(list, places[slices.IndexFunc(s.Named, func(l scenarios.NamedLock) bool { return l.Name == name })])
+	}
+	return list
+}
+
+// show is what the resource sees of the locks of an access: not the tokens of those that are not to be shown. The first is one whose token
+// it sees, if there is such a one.
+func (p *process) show(first workload.Held, others []workload.Held) (workload.Held, []workload.Held) {
+	if s := p.world.plan.Case.Scenario; len(s.Named) > 0 {
+		all := append([]workload.Held{first}, others...)
+		hidden := func(h *workload.Held) bool {
+			name := p.world.journal.LockOf(h.ID)
+			return slices.ContainsFunc(s.Named, func(l scenarios.NamedLock) bool { return l.Name == name && l.Unfenced })
+		}
+		for i := range all {
+			if hidden(&all[i]) {
+				all[i].Lease.Token, all[i].Lease.Value = 0, ""
+			}
+		}
+		slices.SortStableFunc(all, func(a, b workload.Held) int { return trueLast(hidden(&a), hidden(&b)) })
+		return all[0], all[1:]
+	}
+	return first, others
+}
+
+func trueLast(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	default:
+		return -1
+	}
+}
+
+// comparedAs numbers the lock of an acquisition, if the resource compares its tokens with those of the same lock only.
+func (p *process) comparedAs(id history.ID) int {
+	s := p.world.plan.Case.Scenario
+	if s.Resource.Mixed {
+		return 0
+	}
+	name := p.world.journal.LockOf(id)
+	return 1 + slices.IndexFunc(s.Named, func(l scenarios.NamedLock) bool { return l.Name == name })
 }

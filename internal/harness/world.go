@@ -38,7 +38,7 @@ func newWorld(r *Runner, p *Plan, c sim.Config) *world {
 	})
 	w.spare = r.spareOf(s.Servers.Kind)
 	w.service = servers.Build(s.Servers.Backend(), w)
-	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, s.Resource.Registers*p.groups(), w.journal.Decided))
+	w.storage = w.engine.AddServer("storage", storage.New(p.Case.Fencing, p.registers(), w.journal.Decided))
 	for i := range p.clients {
 		w.addClient(&p.clients[i], &r.programs)
 	}

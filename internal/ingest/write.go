@@ -15,9 +15,9 @@ import (
 
 // WriteHistory writes what the clients of a run could have logged, as lines of this package's format with clocks that are right to within
 // an uncertainty. Of what happened at the servers it tells nothing. A client's task other than its first one is a client of its
-// own.
+// own. Of a resource that several locks guard it states no versions, since logs are judged lock by lock.
 func WriteHistory(w io.Writer, h *history.History, uncertainty time.Duration) error {
-	l := logWriter{h: h, off: uncertainty}
+	l := logWriter{h: h, off: uncertainty, shared: slices.Concat(h.Shared()...)}
 	for i := range h.Acquisitions {
 		l.acquisition(&h.Acquisitions[i])
 	}
@@ -70,9 +70,10 @@ func (l *line) moment(key string, at trace.Instant) *line {
 }
 
 type logWriter struct {
-	h     *history.History
-	off   time.Duration
-	lines []line
+	h      *history.History
+	off    time.Duration
+	shared []string // locks that guard one resource with others
+	lines  []line
 }
 
 const (
@@ -151,7 +152,7 @@ func (l *logWriter) access(x *history.Access) {
 	if x.Token > 0 {
 		line.number("token", x.Token)
 	}
-	if x.Op != history.Check {
+	if x.Op != history.Check && !slices.Contains(l.shared, l.h.LockOf(x.Acquisition)) {
 		line.number("version", x.Version)
 	}
 	line.moment("called", x.Invoked).moment("answered", x.Returned).text("outcome", outcome)

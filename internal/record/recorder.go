@@ -238,7 +238,11 @@ func (r *Recorder) Invoked(a history.Access) (number int, version uint64) {
 // Decided records what the resource has decided.
 func (r *Recorder) Decided(q *storage.Request, a *storage.Answer) {
 	r.Settled(q.Access, a.Accepted, a.Version)
-	r.Accesses[q.Access-1].MaxToken = a.MaxToken
+	x := &r.Accesses[q.Access-1]
+	x.MaxToken = a.MaxToken
+	for i := range x.With {
+		x.With[i].MaxToken = a.With[i]
+	}
 }
 
 // Settled records what was decided on an access: by the resource, or by the lock's own servers if they guard it. The

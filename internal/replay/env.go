@@ -94,7 +94,7 @@ func (e *env) Ran() time.Duration { return 0 }
 func (e *env) Stays() { e.step(report{Kind: done}) }
 
 // Access accesses a register of the resource, which is part of the stage.
-func (e *env) Access(id history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
+func (e *env) Access(id history.ID, op history.Op, register int, l locks.Lease, _ ...workload.Held) (bool, error) {
 	var o order
 	e.Block(func() {
 		o = e.step(report{

@@ -126,7 +126,7 @@ func (r *Remote) Ran() time.Duration {
 }
 
 // Access accesses a register of the resource.
-func (r *Remote) Access(id history.ID, op history.Op, register int, l locks.Lease) (accepted bool, err error) {
+func (r *Remote) Access(id history.ID, op history.Op, register int, l locks.Lease, _ ...Held) (accepted bool, err error) {
 	f := request(opAccess, uint64(id), uint64(op), uint64(register))
 	f.lease(l)
 	answer := frame(r.Ask(f))

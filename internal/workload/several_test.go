@@ -56,3 +56,15 @@ func TestCarefulClientChecksAllItsLocks(t *testing.T) {
 		"0s check; 0s check; 0s read 0; 0s check; 0s check; 0s read 0; 3s check; 3s lost; "+
 		"3s release; 3s released ok; 3s release; 3s released ok", playAll(t, &fake{}, p, until(2*time.Second), until(9*time.Second)))
 }
+
+// TestLocksThatGuardOneResourceAccessItOnce shows the leases of both, but for the third, which has a resource of its own.
+func TestLocksThatGuardOneResourceAccessItOnce(t *testing.T) {
+	token := func(n uint64) *lock { return &lock{lease: locks.Lease{Token: n}} }
+	f := &fake{}
+	playAll(t, f, workload.Plan{Registers: 1, Resources: []int{0, 1, 0}}, token(33), token(5), token(7))
+	require.Equal(t, [][]uint64{{33, 7}, {5}, {33, 7}, {5}}, f.tokens)
+
+	f = &fake{}
+	playAll(t, f, workload.Plan{Registers: 1, Resources: []int{0, 0}, Forgets: true}, token(33), token(5))
+	require.Equal(t, [][]uint64{{0, 0}, {0, 0}}, f.tokens)
+}

@@ -34,7 +34,8 @@ type Plan struct {
 	Busy      bool            // the work keeps the processor busy: a pause of the process makes it last longer
 	Hangs     bool            // the critical section never ends
 	Stays     bool            // the process stays up when its tasks have finished
-	Registers int             // of each lock
+	Registers int             // of each resource
+	Resources []int           // the resource that each of several locks guards; each its own if empty
 	Guarded   bool            // the registers live on the lock's own servers
 	_         struct{}
 }
@@ -60,9 +61,9 @@ type Env interface {
 	Release(id history.ID)
 	// Released reports that Unlock has returned.
 	Released(id history.ID, o history.Outcome)
-	// Access accesses a register of the resource, from 0, that the acquisition's lock protects. It returns the register's version and whether the access was
-	// accepted; ErrUnknown if no answer came.
-	Access(id history.ID, op history.Op, register int, l locks.Lease) (accepted bool, err error)
+	// Access accesses a register of the resource, from 0, that the acquisition's lock protects, and shows the lease of that lock and those
+	// of others that guard the same resource. It returns whether the access was accepted; ErrUnknown if no answer came.
+	Access(id history.ID, op history.Op, register int, l locks.Lease, with ...Held) (accepted bool, err error)
 	// Guarded is Access to a resource on the lock's own servers, by means of the lock.
 	Guarded(id history.ID, op history.Op, register int, l locks.Lease, g locks.Guard) (accepted bool, err error)
 	// Ran returns for how long the process has run, pauses left out; only differences mean anything.
@@ -71,6 +72,12 @@ type Env interface {
 	Spawn(f func(Env)) locks.Signal
 	// Stays reports that the process has done its work and stays up, with its connections and sessions.
 	Stays()
+}
+
+// Held is a lock that a task holds.
+type Held struct {
+	ID    history.ID
+	Lease locks.Lease
 }
 
 // Run executes the plan in all of its tasks, and returns when all have ended, or never if the process is to
@@ -142,6 +149,8 @@ type hold struct {
 	lock   locks.Lock
 	id     history.ID
 	lease  locks.Lease
+	more   []*hold                   // later ones that guard the same resource
+	second bool                      // it is one of these
 	verify func(l locks.Lease) error // nil if its style does not ask, or cannot
 	guard  locks.Guard               // nil if the resource stands by itself
 }
@@ -254,6 +263,7 @@ func Told(notices []locks.Signal) bool { return slices.ContainsFunc(notices, loc
 
 func newHolder(env Env, p *Plan, holds []hold) holder {
 	h := holder{env: env, plan: p, holds: holds}
+	h.join()
 	for i := range holds {
 		one := &holds[i]
 		if p.Style >= history.Attentive {
@@ -269,6 +279,18 @@ func newHolder(env Env, p *Plan, holds []hold) holder {
 		}
 	}
 	return h
+}
+
+// join finds the locks that guard the same resource, which is accessed once for all of them.
+func (h *holder) join() {
+	of := h.plan.Resources
+	for i := range h.holds {
+		for k := i + 1; k < len(of) && !h.holds[i].second; k++ {
+			if of[k] == of[i] {
+				h.holds[i].more, h.holds[k].second = append(h.holds[i].more, &h.holds[k]), true
+			}
+		}
+	}
 }
 
 // work reads, works and writes, until it is done, or refused, or knows that it no longer holds.
@@ -287,6 +309,9 @@ func (h *holder) work() {
 // readAll reads the registers of all locks, in the order in which it has taken them.
 func (h *holder) readAll() bool {
 	for i := range h.holds {
+		if h.holds[i].second {
+			continue
+		}
 		for register := range h.plan.Registers {
 			if !h.access(&h.holds[i], history.Read, register) {
 				return false
@@ -317,6 +342,9 @@ func (h *holder) job() {
 
 func (h *holder) writeAll() bool {
 	for i := range h.holds {
+		if h.holds[i].second {
+			continue
+		}
 		for register := range h.plan.Registers {
 			if h.plan.Fencing == history.CheckThenWrite && !h.access(&h.holds[i], history.Check, register) {
 				return false
@@ -366,12 +394,21 @@ func (h *holder) access(by *hold, op history.Op, register int) bool {
 		accepted, err := h.env.Guarded(by.id, op, register, by.lease, by.guard)
 		return accepted && err == nil
 	}
-	shown := by.lease
-	if h.plan.Forgets {
-		shown.Token, shown.Value = 0, ""
+	var with []Held
+	for _, other := range by.more {
+		with = append(with, Held{other.id, h.shown(other)})
 	}
-	accepted, err := h.env.Access(by.id, op, register, shown)
+	accepted, err := h.env.Access(by.id, op, register, h.shown(by), with...)
 	return accepted && err == nil
+}
+
+// shown is what the resource sees of a lease.
+func (h *holder) shown(by *hold) locks.Lease {
+	l := by.lease
+	if h.plan.Forgets {
+		l.Token, l.Value = 0, ""
+	}
+	return l
 }
 
 // lost is what the client's style has it look at: notices that have arrived, then what the servers say, then the

@@ -18,7 +18,8 @@ import (
 // fake is an Env without a world: its clock moves when it sleeps, and what it is told it writes down.
 type fake struct {
 	shown         []locks.Lease
-	locks.Process // nil: what the workload does not use panics
+	tokens        [][]uint64 // of all leases that each access shows
+	locks.Process            // nil: what the workload does not use panics
 	now           time.Duration
 	said          []string
 	ids           history.ID
@@ -78,9 +79,14 @@ func (f *fake) Release(history.ID)                       { f.say("release") }
 func (f *fake) Released(_ history.ID, o history.Outcome) { f.say("released %v", o) }
 func (f *fake) Stays()                                   { f.say("stays") }
 
-func (f *fake) Access(_ history.ID, op history.Op, register int, l locks.Lease) (bool, error) {
+func (f *fake) Access(_ history.ID, op history.Op, register int, l locks.Lease, with ...workload.Held) (bool, error) {
 	what := fmt.Sprintf("%v %d", op, register)
 	f.shown = append(f.shown, l)
+	tokens := []uint64{l.Token}
+	for _, other := range with {
+		tokens = append(tokens, other.Lease.Token)
+	}
+	f.tokens = append(f.tokens, tokens)
 	f.say("%s", what)
 	return what != f.refuse, f.fail[what]
 }

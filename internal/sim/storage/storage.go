@@ -16,11 +16,19 @@ import (
 type Request struct {
 	Op       history.Op
 	Register int
+	Lock     int    // whose tokens are compared with this one, if the resource has several locks; 0 otherwise
 	Token    uint64 // the holder's fencing token; 0 if its lock has none
+	With     []Shown
 	Holder   string // the holder's value at the lock's servers
 	Based    uint64 // the version that the holder read; for writes
 	Version  uint64 // the new version; for writes
 	Access   int    // number of the access in the history
+}
+
+// Shown is the fencing token of another lock that the sender holds on the resource.
+type Shown struct {
+	Lock  int
+	Token uint64
 }
 
 // What returns the name of the access.
@@ -34,6 +42,9 @@ func (r *Request) Sum() uint64 {
 	d.String(r.Holder)
 	d.Uint64(r.Based)
 	d.Uint64(r.Version)
+	for _, s := range r.With {
+		d.Uint64(s.Token)
+	}
 	return d.Sum()
 }
 
@@ -46,6 +57,9 @@ func (r *Request) String() string {
 	if r.Token != 0 {
 		text += fmt.Sprintf(", token %d", r.Token)
 	}
+	for _, s := range r.With {
+		text += fmt.Sprintf(" and %d", s.Token)
+	}
 	return text
 }
 
@@ -53,8 +67,9 @@ func (r *Request) String() string {
 type Answer struct {
 	Op       history.Op
 	Accepted bool
-	Version  uint64 // the register's version afterwards
-	MaxToken uint64 // the largest token that the register has seen
+	Version  uint64   // the register's version afterwards
+	MaxToken uint64   // the largest token that the register has seen, of those with which the request's is compared
+	With     []uint64 // likewise of the tokens that the request shows besides
 }
 
 // What returns the name of the access that is answered.
@@ -65,6 +80,9 @@ func (a *Answer) Sum() uint64 {
 	var d trace.Digest
 	d.Uint64(a.Version)
 	d.Uint64(a.MaxToken)
+	for _, token := range a.With {
+		d.Uint64(token)
+	}
 	if a.Accepted {
 		d.Uint64(1)
 	}
@@ -91,9 +109,9 @@ type Storage struct {
 }
 
 type register struct {
-	version  uint64
-	maxToken uint64
-	holder   string // who registered last, under token-equality
+	version uint64
+	largest []uint64 // the largest token seen, by the lock's number
+	holder  string   // who registered last, under token-equality
 }
 
 // New returns storage with n registers at version 0. Observe may be nil.
@@ -109,7 +127,10 @@ func (s *Storage) Execute(_ *sim.Conn, p sim.Payload) sim.Payload {
 	if accepted && request.Op == history.Write {
 		r.version = request.Version
 	}
-	a := &Answer{Op: request.Op, Accepted: accepted, Version: r.version, MaxToken: r.maxToken}
+	a := &Answer{Op: request.Op, Accepted: accepted, Version: r.version, MaxToken: r.seen(request.Lock)}
+	for _, s := range request.With {
+		a.With = append(a.With, r.seen(s.Lock))
+	}
 	if s.observe != nil {
 		s.observe(request, a)
 	}
@@ -130,14 +151,14 @@ func (r *register) accepts(mode history.Fencing, q *Request) bool {
 	case history.CheckThenWrite:
 		// The gateway compares in one step and writes in another: nothing is compared when the write comes.
 		if q.Op == history.Write {
-			r.maxToken = max(r.maxToken, q.Token)
+			r.remember(q)
 		}
 		return true
 	case history.FencedWrite:
-		return q.Op == history.Read || r.mark(q.Token)
+		return q.Op == history.Read || r.mark(q)
 	case history.FencedReadWrite:
 		// Junqueira, "Note on fencing and distributed locks" (2016): a new holder marks the resource before using it.
-		return r.mark(q.Token)
+		return r.mark(q)
 	case history.TokenEquality:
 		// Sanfilippo, "Is Redlock safe?" (2016): register a unique value, write only if it is still registered.
 		if q.Op == history.Read {
@@ -155,7 +176,7 @@ func (r *register) accepts(mode history.Fencing, q *Request) bool {
 func (r *register) current(mode history.Fencing, q *Request) bool {
 	switch mode {
 	case history.CheckThenWrite, history.FencedWrite, history.FencedReadWrite:
-		return q.Token >= r.maxToken
+		return r.newest(q)
 	case history.TokenEquality:
 		return q.Holder == r.holder
 	case history.CompareAndSet:
@@ -165,13 +186,44 @@ func (r *register) current(mode history.Fencing, q *Request) bool {
 	}
 }
 
-// mark raises the largest token; false if the register has seen a larger one.
-func (r *register) mark(token uint64) bool {
-	if token < r.maxToken {
+// mark remembers what a request shows; false if the register has seen a larger token of one of its locks.
+func (r *register) mark(q *Request) bool {
+	if !r.newest(q) {
 		return false
 	}
-	r.maxToken = token
+	r.remember(q)
 	return true
+}
+
+// newest reports whether the register has seen no larger token of any of the request's locks.
+func (r *register) newest(q *Request) bool {
+	newest := q.Token >= r.seen(q.Lock)
+	for _, s := range q.With {
+		newest = newest && s.Token >= r.seen(s.Lock)
+	}
+	return newest
+}
+
+func (r *register) remember(q *Request) {
+	r.raise(q.Lock, q.Token)
+	for _, s := range q.With {
+		r.raise(s.Lock, s.Token)
+	}
+}
+
+// seen is the largest token of a lock that the register has seen.
+func (r *register) seen(lock int) uint64 {
+	if lock < len(r.largest) {
+		return r.largest[lock]
+	}
+	return 0
+}
+
+func (r *register) raise(lock int, token uint64) {
+	for len(r.largest) <= lock {
+		r.largest = append(r.largest, 0)
+	}
+	r.largest[lock] = max(r.largest[lock], token)
 }
 
 // Crash does nothing: storage keeps every accepted write.

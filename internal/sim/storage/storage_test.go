@@ -205,3 +205,24 @@ func TestDigestsTellAccessesApart(t *testing.T) {
 	accepted, refused := storage.Answer{Version: 1, Accepted: true}, storage.Answer{Version: 1}
 	require.NotEqual(t, accepted.Sum(), refused.Sum())
 }
+
+// TestTokensOfSeveralLocksAreComparedLockByLock has two locks whose tokens say nothing of each other, unless all are taken for one lock's.
+func TestTokensOfSeveralLocksAreComparedLockByLock(t *testing.T) {
+	of := func(lock int, token uint64, with ...storage.Shown) *storage.Request {
+		return &storage.Request{Op: write, Lock: lock, Token: token, With: with, Version: token}
+	}
+	s := storage.New(history.FencedWrite, 1, nil)
+	accepted := func(q *storage.Request) bool { return s.Execute(nil, q).(*storage.Answer).Accepted }
+	require.True(t, accepted(of(1, 33)))
+	require.True(t, accepted(of(2, 5)), "a smaller token of another lock")
+	require.False(t, accepted(of(1, 32)))
+	require.False(t, accepted(of(1, 40, storage.Shown{Lock: 2, Token: 4})), "one of its tokens is old")
+	require.True(t, accepted(of(1, 34, storage.Shown{Lock: 2, Token: 5})), "the refused access left no mark")
+	require.Equal(t, &storage.Answer{Op: write, Accepted: true, Version: 35, MaxToken: 35, With: []uint64{6}},
+		s.Execute(nil, of(1, 35, storage.Shown{Lock: 2, Token: 6})))
+	require.False(t, accepted(of(2, 5)))
+
+	s = storage.New(history.FencedWrite, 1, nil)
+	require.True(t, accepted(of(0, 33)))
+	require.False(t, accepted(of(0, 5)), "a smaller token, whatever its lock")
+}

@@ -93,8 +93,12 @@ func votesLane(v *model.View, who string, k paint.Ink) Lane {
 func tokensLane(v *model.View, lock string) Lane {
 	l := Lane{Name: moments.KeyLane(laneTokens, lock), kind: timeline.LaneLevel}
 	var seen []*history.Access
-	for i := range v.History.Accesses {
-		if a := &v.History.Accesses[i]; a.Applied != trace.Never && v.IsOf(a.Acquisition, lock) {
+	accesses := v.History.Accesses
+	if lock != "" {
+		accesses = v.History.AccessesOf(lock)
+	}
+	for i := range accesses {
+		if a := &accesses[i]; a.Applied != trace.Never {
 			seen = append(seen, a)
 		}
 	}

@@ -2,6 +2,7 @@ package moments
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,9 +48,7 @@ func (s *story) accessWords(a *history.Access) string {
 	text := map[history.Op]string{
 		history.Read: "reads", history.Check: "asks whether it may write", history.Write: "writes",
 	}[a.Op] + RegisterName(s.v, a)
-	if a.Token != 0 {
-		text += " with token " + wording.TokenText(a.Token)
-	}
+	text += s.shownWords(a)
 	switch {
 	case a.Applied == trace.Never && a.Returned != trace.Never:
 		return text + ": is answered with an error, and nothing is done"
@@ -59,6 +58,10 @@ func (s *story) accessWords(a *history.Access) string {
 		return text + ": it never arrives"
 	case !a.Accepted && a.Token < a.MaxToken && s.v.History.Fencing.NeedsToken():
 		return text + fmt.Sprintf(": refused, since %s has been seen", wording.TokenText(a.MaxToken))
+	case !a.Accepted && a.Overtaken() && s.v.History.Fencing.NeedsToken():
+		i := slices.IndexFunc(a.With, func(o history.Shown) bool { return o.Token < o.MaxToken })
+		return text + fmt.Sprintf(": refused, since %s of %s has been seen", wording.TokenText(a.With[i].MaxToken),
+			s.v.History.LockOf(a.With[i].Acquisition))
 	case !a.Accepted:
 		return text + ": refused"
 	case a.Version == history.NoVersion && a.Op == history.Read:
@@ -75,6 +78,23 @@ func (s *story) accessWords(a *history.Access) string {
 		return text + fmt.Sprintf(": accepted as version %d, DAMAGE", s.v.Version(a))
 	}
 	return text + fmt.Sprintf(": accepted as version %d", s.v.Version(a))
+}
+
+// shownWords say which tokens an access shows, and of which locks if there are several.
+func (s *story) shownWords(a *history.Access) string {
+	text := ""
+	if a.Token != 0 {
+		text = " with token " + wording.TokenText(a.Token)
+	}
+	for i, o := range a.With {
+		if text != "" && i == 0 {
+			text += " of " + s.v.History.LockOf(a.Acquisition)
+		}
+		if o.Token != 0 {
+			text += " and token " + wording.TokenText(o.Token) + " of " + s.v.History.LockOf(o.Acquisition)
+		}
+	}
+	return text
 }
 
 // commits reports whether a write had been answered before it was decided what becomes of it: it is part of a
