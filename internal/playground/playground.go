@@ -26,7 +26,7 @@ import (
 
 // Request is what a page asks. Do says what: "play", "study" (play, and what further runs show), "edit", "seeds", "smaller",
 // "find" (a fault that violates something), "drops" (the faults that can be dropped on the node Name), "gallery", "open" (the text of the scenario
-// Name) or "picture".
+// Name), "picture", or "exports" (the forms in which it is played elsewhere).
 type Request struct {
 	Do      string   `json:"do"`
 	Text    string   `json:"text"`              // of the scenario file
@@ -36,7 +36,8 @@ type Request struct {
 	Outline bool     `json:"outline,omitempty"` // only what is drawn, and what came of the runs: while a number is dragged
 	Modes   []string `json:"modes,omitempty"`   // only these fencing modes, if the scenario names any of them
 	Edits   []Edit   `json:"edits,omitempty"`
-	First   string   `json:"first,omitempty"` // seed, for "seeds"; a decimal or 0x… number, since JSON's are too small
+	Beside  *Edit    `json:"beside,omitempty"` // of what is played beside it, on the same axis
+	First   string   `json:"first,omitempty"`  // seed, for "seeds"; a decimal or 0x… number, since JSON's are too small
 	Count   int      `json:"count,omitempty"`
 	At      int64    `json:"at,omitempty"` // nanoseconds, for "drops"
 }
@@ -67,6 +68,7 @@ type Answer struct {
 	Drops     []Drop             `json:"drops,omitempty"`
 	Gallery   []Entry            `json:"gallery,omitempty"`
 	Picture   string             `json:"picture,omitempty"` // SVG
+	Exports   []Export           `json:"exports,omitempty"`
 }
 
 // Entry is a named scenario.
@@ -133,6 +135,8 @@ func (e *Engine) answer(q *Request) (*Answer, error) {
 		return &Answer{Drops: drops(s, q)}, nil
 	case "find":
 		return e.find(q)
+	case "exports":
+		return e.exports(q)
 	case "gallery":
 		return gallery()
 	case "open":
@@ -246,13 +250,21 @@ func (e *Engine) play(q *Request) (*Answer, error) {
 		a.Digests = append(a.Digests, fmt.Sprintf("%#x", run.Digest))
 	}
 	a.Faults = faults(cases[0].Scenario, runs[0].History)
-	if q.Outline {
-		a.Schedules = reports.Outlines(runs, columns)
-		return a, nil
-	}
 	if q.Do == "study" {
 		study := account.Study{Margins: true}
 		study.Fill(runs)
+	}
+	if q.Beside != nil {
+		with, err := e.beside(d, q, runs)
+		if err != nil {
+			a.Says = "Beside it: " + err.Error() + "."
+		} else {
+			runs = with
+		}
+	}
+	if q.Outline {
+		a.Schedules = reports.Outlines(runs, columns)
+		return a, nil
 	}
 	a.Schedules = reports.Schedules(runs, columns)
 	a.describe(s, cases[0].Scenario)
@@ -270,6 +282,61 @@ func (e *Engine) run(c scenarios.Case) (reports.Run, error) {
 		return reports.Run{}, err
 	}
 	return account.Of(plan, result), nil
+}
+
+// beside adds to the runs of each style one of the same text with one more change. It has the style and the fencing mode of the first
+// of them, unless they are what is changed.
+func (e *Engine) beside(d *scenarios.Draft, q *Request, runs []reports.Run) ([]reports.Run, error) {
+	d, err := edited(d, q.Variant, q.Beside)
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.Scenario()
+	if err != nil {
+		return nil, err
+	}
+	s = unexpecting(s)
+	all, _ := chosen(s, &Request{Variant: q.Variant})
+	var list []reports.Run
+	for i := range runs {
+		list = append(list, runs[i])
+		if first := runs[i].Case; i == len(runs)-1 || runs[i+1].Case.Style != first.Style {
+			best := slices.MaxFunc(all, func(a, b scenarios.Case) int { return likeness(a, first) - likeness(b, first) })
+			run, err := e.run(best)
+			if err != nil {
+				return nil, err
+			}
+			run.Beside = called(best.Scenario, q.Beside.Path)
+			list = append(list, run)
+		}
+	}
+	return list, nil
+}
+
+// likeness is how much of two cases is the same.
+func likeness(a, b scenarios.Case) (n int) {
+	if a.Style == b.Style {
+		n += 2
+	}
+	if a.Fencing == b.Fencing {
+		n++
+	}
+	return n
+}
+
+// called names what stands at a path of a scenario: "lease 20s", "lock redlock".
+func called(s *scenarios.Scenario, path string) string {
+	for _, c := range choices(s) {
+		if c.Path == path {
+			return c.Label + " " + c.Value
+		}
+	}
+	for _, c := range controls(s) {
+		if c.Path == path && !c.Rate {
+			return c.Label + " " + scenarios.Brief(time.Duration(c.Value))
+		}
+	}
+	return path
 }
 
 // describe says what of a scenario can be changed, of which one case was played.
@@ -416,20 +483,49 @@ func (e *Engine) edit(text, variant string, edits []Edit) (d *scenarios.Draft, e
 		}
 	}
 	d = e.edited
-	for _, x := range edits {
-		value := x.Value
-		switch {
-		case value != "":
-		case x.Rate:
-			value = fmt.Sprintf("%dppm", x.Number)
-		default:
-			value = scenarios.Brief(time.Duration(x.Number))
-		}
-		if d, err = d.Edit(variant, scenarios.Change{Path: x.Path, Value: value}); err != nil {
-			return nil, err
+	for i := 0; i < len(edits) && err == nil; i++ {
+		d, err = edited(d, variant, &edits[i])
+	}
+	return d, err
+}
+
+// edited makes an edit. A lock may stand in the text by its name alone.
+func edited(d *scenarios.Draft, variant string, x *Edit) (*scenarios.Draft, error) {
+	value := x.Value
+	switch {
+	case value != "":
+	case x.Rate:
+		value = fmt.Sprintf("%dppm", x.Number)
+	default:
+		value = scenarios.Brief(time.Duration(x.Number))
+	}
+	with, err := d.Edit(variant, scenarios.Change{Path: x.Path, Value: value})
+	if err != nil && x.Path == "lock.algorithm" {
+		with, err = d.Edit(variant, scenarios.Change{Path: "lock", Value: value})
+	}
+	if err == nil && (x.Path == "styles" || x.Path == "resource.fencing") {
+		with = withoutExpectations(with)
+	}
+	return with, err
+}
+
+// withoutExpectations leaves out what is expected of a text if it is of cases that are no longer played.
+func withoutExpectations(d *scenarios.Draft) *scenarios.Draft {
+	s, err := d.Scenario()
+	var problems scenarios.Errors
+	if !errors.As(err, &problems) || !strings.HasPrefix(problems[0].Field, "expect") {
+		return d
+	}
+	paths := []string{"expect"}
+	for i := range s.Variants {
+		paths = append(paths, fmt.Sprintf("variants.%d.expect", i))
+	}
+	for _, path := range paths {
+		if without, err := d.Edit("", scenarios.Change{Path: path, Value: "null"}); err == nil { // else there is none
+			d = without
 		}
 	}
-	return d, nil
+	return d
 }
 
 // Fault is an injected fault as something that can be dragged. Begin and End are nanoseconds since the run began.

@@ -164,3 +164,53 @@ func TestAViolationIsFoundWhereNoneIs(t *testing.T) {
 	b := ask(t, &e, Request{Do: "play", Text: a.Text})
 	require.Contains(t, headline(&b), "Two believed to hold the lock at once", a.Text)
 }
+
+// TestEachChoiceCanBePlayed chooses each word of the lists of some scenarios: what is no longer played is no longer expected.
+func TestEachChoiceCanBePlayed(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{Opens, "lease-overrun", "redlock-clock-jump", "zk-gc-pause"} {
+		var e Engine
+		text := textOf(t, name)
+		for _, c := range ask(t, &e, Request{Do: "play", Text: text, Quick: true}).Choices {
+			for _, option := range c.Options {
+				a := ask(t, &e, Request{Do: "play", Text: text, Quick: true, Edits: []Edit{{Path: c.Path, Value: option}}})
+				if c.Path == "lock.algorithm" && len(a.Problems) > 0 { // a lock may want other servers, or no lease
+					continue
+				}
+				require.Empty(t, a.Problems, "%s %s", name, option)
+			}
+		}
+	}
+}
+
+// TestAnythingCanStandBesideARun has a run with one change on the axis of the one without: it is the run of the changed text.
+func TestAnythingCanStandBesideARun(t *testing.T) {
+	var e Engine
+	text := textOf(t, Opens)
+	alone := ask(t, &e, Request{Do: "play", Text: text})
+	for _, x := range []struct {
+		Edit
+		name string
+	}{
+		{Edit{Path: "lock.algorithm", Value: "watchdog"}, "lock watchdog"},
+		{Edit{Path: "lock.ttl", Value: "30s"}, "lease 30s"},
+		{Edit{Path: "styles", Value: "careful"}, "client style careful"},
+		{Edit{Path: "resource.fencing", Value: "compare-and-set"}, "fencing compare-and-set"},
+	} {
+		a := ask(t, &e, Request{Do: "play", Text: text, Beside: &x.Edit})
+		require.Empty(t, a.Says, x.name)
+		runs := a.Schedules[0].Runs
+		require.Len(t, runs, len(alone.Schedules[0].Runs)+1, x.name)
+		other := runs[len(runs)-1]
+		require.Equal(t, x.name, other.Beside)
+		require.GreaterOrEqual(t, a.Schedules[0].Axis.To, alone.Schedules[0].Axis.To)
+		changed := ask(t, &e, Request{Do: "play", Text: text, Edits: []Edit{x.Edit}})
+		require.Contains(t, changed.Schedules[0].Runs[0].Headline, other.Headline[:20], x.name)
+		require.Equal(t, alone.Digests, a.Digests, "the run itself is what it was")
+		outline := ask(t, &e, Request{Do: "play", Text: text, Beside: &x.Edit, Outline: true, Quick: true, Modes: []string{"none"}})
+		require.Len(t, outline.Schedules[0].Runs, 2, x.name)
+	}
+	a := ask(t, &e, Request{Do: "play", Text: text, Beside: &Edit{Path: "lock.ttl", Value: "soon"}})
+	require.Contains(t, a.Says, "Beside it: ")
+	require.Len(t, a.Schedules[0].Runs, len(alone.Schedules[0].Runs))
+}

@@ -84,7 +84,7 @@ func (p *Picture) timeline(i int) timeline.Timeline {
 	r := v.Run
 	words, verdict, of := tell.Headline(r)
 	t := timeline.Timeline{
-		Fencing: r.Case.Fencing.String(), Headline: words, Tone: tell.ToneOfHeadline(r, tell.InkOfHeadline(r, of, verdict)), LikeRun: -1,
+		Fencing: r.Case.Fencing.String(), Beside: r.Beside, Headline: words, Tone: tell.ToneOfHeadline(r, tell.InkOfHeadline(r, of, verdict)), LikeRun: -1,
 		Messages: messages(v, true), Moments: momentsOf(told, true),
 	}
 	if i > 0 {

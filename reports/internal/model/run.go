@@ -17,6 +17,7 @@ import (
 type Run struct {
 	Case     scenarios.Case
 	File     string // the file that the scenario was read from; "" if it is a named one
+	Beside   string // what was changed in it, to be drawn beside the runs before it; "": nothing
 	Lock     string // the lock's name; the scenario's, unless another was put in its place
 	Program  bool   // the lock is that of a program of the operating system, which no seed makes do the same again
 	Seed     uint64
@@ -122,7 +123,8 @@ const (
 	Unexpected          // a verdict differs, a measured value is out of its bounds, or a fault never happened
 )
 
-// BySchedule cuts a list of runs into those that follow one another and differ in the fencing mode alone.
+// BySchedule cuts a list of runs into those that follow one another and differ in the fencing mode alone, and those that are to stand
+// beside them.
 func BySchedule(runs []Run) iter.Seq[[]Run] {
 	return func(yield func([]Run) bool) {
 		for len(runs) > 0 {
@@ -139,7 +141,7 @@ func BySchedule(runs []Run) iter.Seq[[]Run] {
 }
 
 func sameSchedule(a, b *Run) bool {
-	return a.Case.Scenario == b.Case.Scenario && a.File == b.File && a.Case.Variant == b.Case.Variant && a.Case.Style == b.Case.Style &&
+	return b.Beside != "" || a.Case.Scenario == b.Case.Scenario && a.File == b.File && a.Case.Variant == b.Case.Variant && a.Case.Style == b.Case.Style &&
 		a.Lock == b.Lock && a.Seed == b.Seed
 }
 

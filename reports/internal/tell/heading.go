@@ -100,8 +100,12 @@ func hasLease(r *model.Run) bool {
 	return slices.ContainsFunc(r.History.Copies, func(c history.Copy) bool { return c.Expires != trace.Never })
 }
 
-// Twin introduces a run of a schedule that has been shown already.
+// Twin introduces a run of a schedule that has been shown already, or one beside it.
 func Twin(r *model.Run, v *model.View) string {
+	if r.Beside != "" {
+		words, _, _ := Headline(r)
+		return "With " + r.Beside + ": " + words
+	}
 	text := "The same schedule with fencing " + r.Case.Fencing.String()
 	var refused []string
 	for i := range v.History.Accesses {

@@ -72,8 +72,9 @@ type Tick struct {
 // Timeline is one run of a schedule.
 type Timeline struct {
 	Fencing  string    `json:"fencing"`
-	Headline string    `json:"headline"` // what came of it, in a sentence
-	Tone     Tone      `json:"tone"`     // of the headline
+	Beside   string    `json:"beside,omitempty"` // what else was changed in it: then it is another schedule, on the same axis
+	Headline string    `json:"headline"`         // what came of it, in a sentence
+	Tone     Tone      `json:"tone"`             // of the headline
 	Verdicts []Verdict `json:"verdicts"`
 	// Twin introduces a run that is not the first one: what went otherwise. LikeRun is the index of an earlier run that
 	// went just as this one did; -1 if there is none.

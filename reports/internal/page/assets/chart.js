@@ -47,7 +47,7 @@ class Chart {
   show(run, lanes, gutter) {
     this.run = run;
     this.gutter = gutter;
-    this.title.textContent = `Timeline with fencing ${run.fencing}: ${run.headline}`;
+    this.title.textContent = `Timeline with ${run.name}: ${run.headline}`;
     let y = headRoom;
     let node = null;
     this.rows = lanes.map((lane) => {

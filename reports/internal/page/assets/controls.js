@@ -51,7 +51,7 @@ const toldOf = (run, beside) =>
     ? [run.twin, run.verdicts.find((v) => v.property === "resource")?.tone ?? run.tone]
     : [run.headline, run.tone];
 
-const runOption = (run) => `${glyphOf[toldOf(run, true)[1]] || "✓"} ${run.fencing}`;
+const runOption = (run) => `${glyphOf[toldOf(run, true)[1]] || "✓"} ${run.beside || run.fencing}`;
 
 // scheduleNames returns the headings of all schedules, without what they have in common.
 function scheduleNames() {
@@ -80,7 +80,7 @@ function verdict({ run, twin }) {
           "p",
           {},
           el("span", { class: `sign tone-text-${tone}`, "aria-hidden": true }, glyphOf[tone] || "✓"),
-          words === r.headline && el("b", {}, `Fencing ${r.fencing}: `), // else the words say so
+          words === r.headline && el("b", {}, `${capital(r.name)}: `), // else the words say so
           words,
         );
       }),
@@ -101,25 +101,26 @@ function controls(page) {
     $("schedule").value = page.s;
     $("runs").replaceChildren(
       el("legend", {}, "Fencing"),
-      ...schedule.runs.map((r) =>
+      ...schedule.runs.filter((r) => !r.beside).map((r) =>
         el(
           "label",
           {},
-          el("input", { type: "radio", name: "run", value: r.fencing, onchange: () => page.change({ run: r }) }),
+          el("input", { type: "radio", name: "run", value: r.key, onchange: () => page.change({ run: r }) }),
           ` ${runOption(r)}`,
         ),
       ),
     );
     $("twin").replaceChildren(
       el("option", { value: "" }, "nothing"),
-      ...schedule.runs.map((r) => el("option", { value: r.fencing }, runOption(r))),
+      ...schedule.runs.map((r) => el("option", { value: r.key }, runOption(r))),
+      ...(page.besides?.(schedule) ?? []),
     );
   }
-  for (const r of $("runs").querySelectorAll("input")) r.checked = r.value === run.fencing;
-  for (const o of $("twin").options) o.hidden = o.value === run.fencing;
-  $("twin").value = twin?.fencing || "";
-  $("twin").disabled = $("swap").disabled = schedule.runs.length < 2;
-  $("swap").disabled ||= !twin;
+  for (const r of $("runs").querySelectorAll("input")) r.checked = r.value === run.key;
+  for (const o of $("twin").options) o.hidden = o.value === run.key;
+  $("twin").value = twin?.key || "";
+  $("twin").disabled = schedule.runs.length < 2 && !page.besides;
+  $("swap").disabled = !twin;
   for (const r of $("scales").querySelectorAll("input")) r.checked = r.value === page.kind;
   $("messages-shown").value = page.messages;
   $("causes").checked = page.causes;
@@ -173,7 +174,7 @@ const keys = [
   ["s", "the other scale of time", () => page.change({ kind: page.kind === "text" ? "true" : "text" })],
   [
     "t",
-    "the other fencing beside it, or not",
+    "another run beside it, or not",
     () => page.change({ twin: page.twin ? null : page.usualTwin(page.run) }),
   ],
   ["x", "swap the two", () => page.twin && page.change({ run: page.twin, twin: page.run })],
@@ -216,9 +217,9 @@ function restore() {
   const link = readLink(location.hash),
     usual = page.usual(link.schedule),
     { runs } = page.schedule;
-  const run = runs.find((r) => r.fencing === link.run) || usual.run;
+  const run = runs.find((r) => r.key === link.run) || usual.run;
   const twin =
-    link.beside === "none" ? null : runs.find((r) => r.fencing === link.beside && r !== run) || page.usualTwin(run);
+    link.beside === "none" ? null : runs.find((r) => r.key === link.beside && r !== run) || page.usualTwin(run);
   const told = stepsOf(run, twin).findIndex((s) => link.event != null && s.own?.number === link.event);
   const place = { e: told >= 0 ? told : (link.step ?? link.event ?? (link.at != null ? -1 : 0)) };
   page.run = null;
@@ -249,7 +250,7 @@ function start() {
   // While a list has the focus, keys that choose in it are not shortcuts of the page.
   for (const id of ["schedule", "twin", "messages-shown"]) $(id).addEventListener("change", () => $(id).blur());
   $("twin").addEventListener("change", (e) =>
-    page.change({ twin: page.schedule.runs.find((r) => r.fencing === e.target.value) || null }),
+    page.beside?.(e.target.value) || page.change({ twin: page.schedule.runs.find((r) => r.key === e.target.value) || null }),
   );
   press("swap", () => actions.get("x")());
   press("zoom-in", () => page.zoom(0.6));

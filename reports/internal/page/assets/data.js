@@ -22,6 +22,9 @@ function prepared(list) {
     for (const run of schedule.runs) {
       lists(run, "lanes", "moments", "messages", "verdicts", "why", "proof", "measures");
       for (const lane of run.lanes) lists(lane, "bars", "marks", "levels");
+      // A run that differs in more than the fencing stands beside all others.
+      run.key = run.beside ? "beside" : run.fencing;
+      run.name = run.beside || `fencing ${run.fencing}`;
       run.lane = new Map(run.lanes.map((l) => [l.name, l]));
       run.homes = new Map(run.lanes.filter((l) => home[l.kind]).map((l) => [nodeOfLane(l), l.name]));
       const clients = new Set([

@@ -47,6 +47,8 @@ function hours(ns) {
   );
 }
 
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
 // below returns how many entries of a sorted list lie before x.

@@ -4,8 +4,8 @@ function linkOf(page) {
   const q = new URLSearchParams();
   const put = (name, value, usual) => value !== usual && q.set(name, value);
   put("schedule", page.s, 0);
-  put("run", page.run.fencing, page.schedule.runs[0].fencing);
-  put("beside", page.twin ? page.twin.fencing : "none", page.usualTwin(page.run)?.fencing ?? "none");
+  put("run", page.run.key, page.schedule.runs[0].key);
+  put("beside", page.twin ? page.twin.key : "none", page.usualTwin(page.run)?.key ?? "none");
   const number = page.steps[page.e]?.own?.number;
   if (page.e > 0) q.set(number ? "event" : "step", number || page.e);
   else if (page.e < 0) q.set("at", page.at);

@@ -49,8 +49,8 @@ function momentRow(page, step, i) {
         { class: "says" },
         step.own
           ? el("span", { class: `tone-text-${m.tone}` }, `${glyphOf[m.tone] || ""} `.trimStart(), ...sentence(m))
-          : other(m, `only with ${page.twin.fencing}:`),
-        differs && other(step.other, `with ${page.twin.fencing}:`),
+          : other(m, `only with ${page.twin.name}:`),
+        differs && other(step.other, `with ${page.twin.name}:`),
         page.causes && el("span", { class: "relation" }),
       ),
     ),
@@ -143,7 +143,7 @@ function renderState(page) {
           "tr",
           {},
           el("th", { scope: "col" }, "Lane"),
-          ...runs.map((r) => el("th", { scope: "col" }, `fencing ${r.fencing}`)),
+          ...runs.map((r) => el("th", { scope: "col" }, r.name)),
         ),
       ),
       el("tbody", {}, ...rows),
@@ -248,7 +248,7 @@ function verdictTable(schedule) {
           "tr",
           {},
           el("th", { scope: "col" }, "Property"),
-          ...schedule.runs.map((r) => el("th", { scope: "col" }, `fencing ${r.fencing}`)),
+          ...schedule.runs.map((r) => el("th", { scope: "col" }, r.name)),
         ),
       ),
       el(

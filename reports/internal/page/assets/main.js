@@ -27,11 +27,12 @@ const page = {
     return this.run.messages.find((m) => m.id === this.message);
   },
 
-  // usualTwin returns the run that is shown beside another by default: the first one with another result, or else the
-  // first one with other events.
+  // usualTwin returns the run that is shown beside another by default: the one that was asked for, or the first one with another
+  // result, or else the first one with other events.
   usualTwin(run) {
     const { runs } = this.schedule;
-    return runs.find((r) => r.tone !== run.tone) || runs.find((r, i) => r !== run && (i === 0 || r.like_run < 0));
+    const asked = runs.find((r) => r.beside && r !== run);
+    return asked || runs.find((r) => r.tone !== run.tone) || runs.find((r, i) => r !== run && (i === 0 || r.like_run < 0));
   },
 
   usual(s) {
@@ -57,13 +58,16 @@ const page = {
     const { run, twin, hidden, from, to } = this;
     const usual = this.usual(schedules[this.s] ? this.s : 0);
     const { runs } = this.schedule;
-    const same = (r) => runs.find((x) => x.fencing === r?.fencing);
+    const same = (r) => runs.find((x) => x.key === r?.key);
+    const beside = runs.find((r) => r.beside);
+    const fresh = beside && beside.beside !== this.asked;
+    this.asked = beside?.beside;
     this.dragging = !!axis;
     this.run = null;
     this.change({
       ...usual,
       run: same(run) || usual.run,
-      twin: run && !twin ? null : same(twin) || usual.twin,
+      twin: fresh ? beside : run && !twin ? null : same(twin) || usual.twin,
       hidden,
       ...(axis && { from, to }),
     });
@@ -273,7 +277,7 @@ function arrange(page) {
   $("twin-says").replaceChildren(
     ...(twin
       ? [
-          el("b", {}, `Fencing ${twin.fencing}. `),
+          el("b", {}, `${capital(twin.name)}. `),
           twin.twin || twin.headline,
           second.length ? "" : " Nothing on any lane went otherwise.",
           page.all || !second.length ? "" : " Lanes that are not shown look as above.",
@@ -317,7 +321,7 @@ function sayEvent(page) {
   if (!step) words.push(`${precise(page.at)}: the cursor stands between moments.`);
   for (const m of step ? [step.own, step.other] : []) {
     if (!m || (m === step.other && step.own?.text === m.text)) continue;
-    if (m === step.other) words.push(el("i", {}, ` With ${page.twin.fencing}: `));
+    if (m === step.other) words.push(el("i", {}, ` With ${page.twin.name}: `));
     words.push(
       el(
         "span",

@@ -12,6 +12,7 @@ const play = {
   undo: [],
   redo: [],
   packed: "",
+  beside: null, // what is changed in the run beside it: a path and a value
   generation: 0,
   focus: "",
 };
@@ -49,7 +50,7 @@ function heard(answer, { request, axis }) {
   if (axis) return; // more follows, and where the pointer is stays as it is
   play.variant = answer.variant || "";
   renderControls();
-  says(`Played in your browser. Digest ${answer.digests[0]}: the command line shows the same run.`);
+  says(answer.says || `Played in your browser. Digest ${answer.digests[0]}: the command line shows the same run.`, !!answer.says);
 }
 
 function problems(list) {
@@ -96,7 +97,7 @@ function commit(text, variant = play.variant, remember = true) {
   $("undo").disabled = !play.undo.length;
   $("redo").disabled = !play.redo.length;
   pack(text);
-  show({ do: "play", text, variant });
+  show({ do: "play", text, variant, beside: play.beside });
   lookBehind();
 }
 
@@ -108,10 +109,11 @@ function back(from, to) {
 
 // change makes edits, and plays what comes of them: for good, or while something is dragged on a still axis.
 async function change(edits, { text = play.text, axis = null } = {}) {
-  const modes = [page.run.fencing, page.twin?.fencing].filter(Boolean);
+  const shown = [page.run, page.twin].filter(Boolean);
+  const modes = shown.filter((r) => !r.beside).map((r) => r.fencing);
   // Only what is drawn meanwhile: of messages those that matter, unless the reader wants all.
   const drawn = { quick: true, outline: page.messages !== "all", modes };
-  if (axis) return show({ do: "play", text, variant: play.variant, edits, ...drawn }, axis);
+  if (axis) return show({ do: "play", text, variant: play.variant, edits, ...drawn, beside: shown.some((r) => r.beside) ? play.beside : null }, axis);
   try {
     const answer = await live.ask({ do: "edit", text, variant: play.variant, edits });
     if (answer.problems) return problems(answer.problems);
@@ -141,7 +143,7 @@ async function look(generation) {
     const many = await behind.ask({ do: "seeds", text, variant, first, count: seedsShown });
     if (stale() || many.problems) return;
     luck(many.seeds, BigInt(first));
-    const study = await behind.ask({ do: "study", text, variant });
+    const study = await behind.ask({ do: "study", text, variant, beside: play.beside });
     if (stale() || study.problems) return;
     $("studied").textContent = studied(study.schedules[page.s] || study.schedules[0]);
     if (!play.drag) page.load(study.schedules);
@@ -199,7 +201,7 @@ function renderControls() {
         `${c.label} `,
         el(
           "select",
-          { onchange: (e) => choose(c, e.target.value) },
+          { onchange: (e) => change([{ path: c.path, value: e.target.value }]) },
           ...c.options.map((o) => el("option", { value: o, selected: o === c.value }, o)),
         ),
       ),
@@ -211,12 +213,31 @@ function renderControls() {
   if (focus) $("sliders").querySelector(`[data-path="${CSS.escape(focus)}"]`)?.focus();
 }
 
-// choose sets a word. A lock may stand in the text by its name alone.
-async function choose(c, value) {
-  const listed = c.path === "styles" || c.path === "resource.fencing";
-  const edits = [{ path: c.path, value: listed ? `[${value}]` : value }];
-  const tried = await live.ask({ do: "edit", text: play.text, variant: play.variant, edits });
-  change(tried.problems && c.path === "lock.algorithm" ? [{ path: "lock", value }] : edits);
+// What stands beside the run: the same scenario with one more change, of the choices and numbers that the controls have.
+page.besides = () => {
+  const { choices = [], controls = [] } = play.answer ?? {};
+  const option = (c, value, text) => el("option", { value: `${c.path}=${value}` }, text);
+  const shown = (c, o) => o !== c.value && !(c.path === "resource.fencing" && page.schedule.runs.some((r) => r.fencing === o));
+  return [
+    ...choices.map((c) =>
+      el("optgroup", { label: `With another ${c.label}` }, ...c.options.filter((o) => shown(c, o)).map((o) => option(c, o, o))),
+    ),
+    el("optgroup", { label: "With another number" }, ...controls.filter((c) => !c.rate).map((c) => option(c, "", `${c.label} …`))),
+  ];
+};
+
+page.beside = (chosen) => {
+  const [, path, value] = /^(.+?)=(.*)$/.exec(chosen) ?? [];
+  $("beside-number").hidden = !path || !!value;
+  if (path) placeBeside(path, value || written({}, 2 * play.answer.controls.find((c) => c.path === path).value));
+  return !!path;
+};
+
+function placeBeside(path, value) {
+  play.beside = { path, value };
+  $("beside-value").value = value;
+  page.asked = ""; // it is shown even if another or nothing stands there
+  commit(play.text, play.variant, false);
 }
 
 function slider(c) {
@@ -462,6 +483,8 @@ async function openScenario(name) {
   const answer = await live.ask({ do: "open", name });
   if (answer.problems) return says(answer.problems[0].text, true);
   page.hidden = new Set();
+  play.beside = null;
+  $("beside-number").hidden = true;
   commit(answer.text, "");
 }
 
@@ -498,6 +521,7 @@ async function unpack(packed) {
 page.link = (q) => {
   if (play.packed) q.set("play", play.packed);
   if (play.variant) q.set("variant", play.variant);
+  if (play.beside) q.set("with", `${play.beside.path}=${play.beside.value}`);
   if (document.body.classList.contains("embedded")) q.set("embed", "yes");
 };
 
@@ -505,6 +529,8 @@ page.link = (q) => {
 page.reopen = () => {
   const q = new URLSearchParams(location.hash.slice(1));
   const packed = q.get("play");
+  const [, path, value] = /^(.+?)=(.+)$/.exec(q.get("with") ?? "") ?? [];
+  play.beside = path ? { path, value } : null;
   if (packed && packed !== play.packed) {
     unpack(packed).then(
       (text) => commit(text, q.get("variant") ?? ""),
@@ -517,18 +543,23 @@ page.reopen = () => {
   return !!name && !packed;
 };
 
-function sharing() {
-  const name = `${page.schedule.scenario}.yaml`;
+async function sharing() {
+  const { exports = [] } = await live.ask({ do: "exports", text: play.text, variant: play.variant });
   const ways = [
-    ["A link", location.href],
-    ["To embed", `<iframe src="${location.href}&embed=yes" width="100%" height="600"></iframe>`],
-    ["On the command line", `locksim run ${name}${play.variant ? ` --variant ${play.variant}` : ""}`],
-    ["As a file, " + name, play.text],
+    { what: "A link", text: location.href },
+    { what: "To embed", text: `<iframe src="${location.href}&embed=yes" width="100%" height="600"></iframe>` },
+    ...exports,
   ];
   $("shares").replaceChildren(
-    ...ways.flatMap(([what, text]) => [
-      el("dt", {}, what),
-      el("dd", { class: "command" }, el("code", {}, text), el("button", { type: "button", onclick: (e) => copy(text, e.currentTarget) }, "Copy")),
+    ...ways.flatMap(({ what, name, text }) => [
+      el("dt", {}, name ? `${what}, ${name}` : what),
+      el(
+        "dd",
+        { class: "command" },
+        el("code", {}, text),
+        el("button", { type: "button", onclick: (e) => copy(text, e.currentTarget) }, "Copy"),
+        name && el("button", { type: "button", onclick: () => save(name, `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`) }, "Save"),
+      ),
     ]),
   );
   $("sharing").showModal();
@@ -564,6 +595,7 @@ function startPlaying() {
   press("redo", () => back("redo", "undo"));
   press("add-fault", () => dropping());
   $("drop-node").addEventListener("change", offerDrops);
+  $("beside-value").addEventListener("change", (e) => placeBeside(play.beside.path, e.target.value.trim()));
   press("add-client", addClient);
   press("smaller", () => work($("smaller"), { do: "smaller" }, "Making it smaller"));
   press("find", () => work($("find"), { do: "find" }, "Looking for a violation"));

@@ -221,10 +221,11 @@ func TestNoEditBreaksThePage(t *testing.T) {
 			const a = play.answer;
 			const kinds = [
 				() => a.controls.length && change([{ path: one(a.controls).path, number: draw(40) * 5e8 + 1e6 }]),
-				() => { const c = one(a.choices); return choose(c, one(c.options)); },
+				() => { const c = one(a.choices); return change([{ path: c.path, value: one(c.options) }]); },
 				() => a.faults?.length && change([{ path: "faults." + one(a.faults).name, value: "null" }]),
 				() => change([{ path: "faults.+", value: "{at: " + draw(20) + "s, pause: " + one(a.nodes).name + ", for: " + (1 + draw(9)) + "s}" }]),
 				() => addClient(),
+				() => { const c = one(a.choices); placeBeside(c.path, one(c.options)); },
 				() => back("undo", "redo"),
 				() => back("redo", "undo"),
 				() => { $("text").value = play.text.slice(0, draw(play.text.length)); $("text").dispatchEvent(new Event("input")); },
@@ -299,6 +300,22 @@ func used(workers []string) (sum float64) {
 		}
 	}
 	return sum
+}
+
+func TestAnotherLeaseStandsBesideTheRun(t *testing.T) {
+	b := play(t, options{})
+	b.do(`$("twin").value = "lock.ttl="; $("twin").dispatchEvent(new Event("change"))`)
+	b.until(`!working && page.twin?.beside`)
+	require.Contains(t, b.text("#verdict"), "With lease 20s: Never did two believe")
+	require.Equal(t, "20s", eval[string](b, `$("beside-value").value`))
+	b.do(`change([{ path: "faults.gc.for", number: 25e9 }], { axis: page.schedule.axis })`)
+	b.until(`!working && page.twin.tone !== "green"`)
+	require.Contains(t, b.text("#verdict"), "With lease 20s: Two believed")
+	b.do(`commit(play.text)`)
+	b.until(`!working && location.hash.includes("with=lock.ttl%3D20s")`)
+	require.Equal(t, "20s", eval[string](play(t, options{hash: eval[string](b, `location.hash`)}), `play.beside.value`))
+	b.do(`$("twin").value = "styles=careful"; $("twin").dispatchEvent(new Event("change"))`)
+	b.until(`!working && page.twin.beside === "client style careful"`)
 }
 
 func TestAViolationIsFoundInThePage(t *testing.T) {
