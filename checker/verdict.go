@@ -56,6 +56,9 @@ const (
 	NotSeen                  // it was not violated in this run of a program, which another run of the same schedule may do
 )
 
+// VerdictCount is the number of verdicts.
+const VerdictCount = NotSeen + 1
+
 var verdictNames = []string{"not-judged", "held", "violated", "vacuous", "unknown", "not-seen"}
 
 // String returns the name that scenarios use.
@@ -65,6 +68,9 @@ func (v Verdict) String() string { return verdictNames[v] }
 func (v Verdict) Meets(expected Verdict) bool {
 	return v == expected || v == NotSeen && expected == Held
 }
+
+// Kept reports whether a property was not violated, as far as is known.
+func (v Verdict) Kept() bool { return v == Held || v == Vacuous || v == NotSeen }
 
 // VerdictNames lists the verdicts that a scenario can expect.
 func VerdictNames() []string { return slices.Clone(verdictNames[:NotSeen]) }

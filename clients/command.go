@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"context"
 	"os"
 
 	"github.com/locksim/locksim/internal/command"
@@ -13,9 +12,9 @@ const mostSource = 1 << 20
 
 // Command returns the lock of a command: a program of any language and its arguments, which is
 // started for each life of each client. A directive says what kind of lock it is, locksim:lock, in a comment of a file that the
-// command names; declared reports whether there is one. The programs are killed when ctx ends.
-func Command(ctx context.Context, argv []string) (lock locks.Algorithm, declared bool, err error) {
-	p, err := command.New(ctx, argv)
+// command names; declared reports whether there is one.
+func Command(argv []string) (lock locks.Algorithm, declared bool, err error) {
+	p, err := command.New(argv)
 	if err != nil {
 		return lock, false, err
 	}
@@ -43,10 +42,4 @@ func Command(ctx context.Context, argv []string) (lock locks.Algorithm, declared
 func InRealTime(lock *locks.Algorithm) bool {
 	p, is := lock.Program.(*command.Program)
 	return is && p.Real()
-}
-
-// IsCommand reports whether a lock is that of a command.
-func IsCommand(lock *locks.Algorithm) bool {
-	_, is := lock.Program.(*command.Program)
-	return is
 }

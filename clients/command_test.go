@@ -33,7 +33,7 @@ func TestCommandsSayWhatKindOfLockTheyBring(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), "client.x")
 		require.NoError(t, os.WriteFile(file, []byte("first line\n"+text+"\nlast line\n"), 0o600))
-		lock, declared, err := clients.Command(t.Context(), []string{"cat", file})
+		lock, declared, err := clients.Command([]string{"cat", file})
 		if want.problem != "" {
 			require.ErrorContains(t, err, want.problem)
 			continue
@@ -42,7 +42,7 @@ func TestCommandsSayWhatKindOfLockTheyBring(t *testing.T) {
 		require.Equal(t, strings.Contains(text, "locksim:lock") && !strings.Contains(text, "print"), declared)
 		require.Equal(t, want.authority, lock.Authority, text)
 		require.Equal(t, "cat "+file, lock.Name)
-		require.True(t, clients.IsCommand(&lock))
+		require.True(t, lock.Varies())
 		if want.key != "" {
 			require.Equal(t, want.key, lock.Key(o))
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,8 +65,7 @@ func (c *call) program() (string, error) {
 	if c.argv == nil {
 		return "", nil
 	}
-	// Runs are ended by the engine: what an interrupt has found is played again after it.
-	lock, declared, err := clients.Command(context.WithoutCancel(c.ctx), c.argv)
+	lock, declared, err := clients.Command(c.argv)
 	if _, named := c.locks.Find(c.argv[0]); err != nil && (named || clients.Is(c.argv[0])) {
 		err = fmt.Errorf("%w; for the lock of that name leave out the --", err)
 	}
@@ -133,7 +131,7 @@ func reality(lock *locks.Algorithm) string {
 	case clients.InRealTime(lock):
 		return fmt.Sprintf("%s: the program itself, its runtime and its libraries, in real time, by the clocks of this machine; simulated are "+
 			"network and servers. What it does counts as up to 0.1s earlier or later.", lock.Name)
-	case clients.IsCommand(lock):
+	case lock.Varies():
 		return fmt.Sprintf("%s: the program itself, its runtime and its libraries; simulated are network, servers, and what its clocks "+
 			"and random numbers show. Time stands still while it computes, and jumps while it waits.", lock.Name)
 	}

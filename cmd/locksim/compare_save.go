@@ -69,7 +69,7 @@ func playExample(r *harness.Runner, e *compare.Counterexample, file string) ([]r
 		if err != nil {
 			return nil, err
 		}
-		run := runOf(plan, result)
+		run := account.Of(plan, result)
 		run.File, run.Needs, run.Causes = file, e.Boundaries(), account.Causes(r, plan, &run)
 		runs = append(runs, run)
 	}

@@ -54,7 +54,7 @@ func completeFinding(cx *minimal.Counterexample) (reports.Run, error) {
 		return reports.Run{}, fmt.Errorf("%s: played again, it has the digest %#x, not %#x", cx.Scenario.Name,
 			result.Digest, cx.Digest)
 	}
-	run := runOf(plan, result)
+	run := account.Of(plan, result)
 	run.Causes = account.Causes(&r, plan, &run)
 	cx.Scenario.Story = reports.Story(&run, cx.Property)
 	cx.Scenario.Finding = strings.Join(needs(cx), " ")

@@ -46,7 +46,7 @@ func playCases(t *testing.T, name string) []reports.Run {
 		require.NoError(t, err)
 		result, err := r.Run(plan, s.Seed, true)
 		require.NoError(t, err)
-		run := runOf(plan, result)
+		run := account.Of(plan, result)
 		run.Causes = account.Causes(&r, plan, &run)
 		runs = append(runs, run)
 	}
@@ -437,7 +437,7 @@ func TestAWaitInVainIsForTheServersThatAreGone(t *testing.T) {
 		require.NoError(t, err)
 		result, err := r.Run(plan, s.Seed, true)
 		require.NoError(t, err)
-		run := runOf(plan, result)
+		run := account.Of(plan, result)
 		story := reports.Story(&run, checker.Availability)
 		require.Contains(t, story, want)
 		require.NotContains(t, story, "answered")

@@ -123,7 +123,7 @@ func TestAProgramWithoutAnySDKIsLearnedToo(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 		return file
 	}
-	lock, _, err := clients.Command(t.Context(), []string{"sh", script(`"$LOCKSIM_KEY"`, `"app:$LOCKSIM_KEY"`)})
+	lock, _, err := clients.Command([]string{"sh", script(`"$LOCKSIM_KEY"`, `"app:$LOCKSIM_KEY"`)})
 	require.NoError(t, err)
 	lock = search.Learn(t.Context(), lock)
 	require.Equal(t, locks.OneNode, lock.Authority)
@@ -186,7 +186,7 @@ func TestACleanRunLearnsWhatALockIsLike(t *testing.T) {
 					"                threading.Thread(target=self.renew, args=(self.value,), daemon=True).start()\n                return {", 1)
 			}
 			require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
-			lock, declared, err := clients.Command(t.Context(), []string{"python3", file})
+			lock, declared, err := clients.Command([]string{"python3", file})
 			require.NoError(t, err)
 			require.False(t, declared)
 			lock = search.Learn(t.Context(), lock)

@@ -310,7 +310,7 @@ func (c *call) play(o *runOptions, p *batch) int {
 	played := 0
 	err = search.Many(c.ctx, p.jobs, search.Options{Jobs: o.jobs.value, Keep: r.keeps()}, func(x search.Outcome) error {
 		played++
-		run := runOf(p.jobs[x.Job].Plan, x.Result)
+		run := account.Of(p.jobs[x.Job].Plan, x.Result)
 		run.File = p.files[x.Job]
 		return r.add(x.Job, run)
 	})
@@ -346,14 +346,6 @@ func orStandard(path string) string {
 		return "the output"
 	}
 	return path
-}
-
-func runOf(p *harness.Plan, r harness.Result) reports.Run {
-	run := account.Of(p, r)
-	if run.Program = clients.IsCommand(&p.Algorithm); run.Program {
-		run.Report = run.Report.OfProgram()
-	}
-	return run
 }
 
 func exitCode(s reports.Status) int {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 
+	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/reports"
 )
@@ -43,7 +44,7 @@ func (p *batch) again(runner *harness.Runner, run reports.Run) (reports.Run, err
 		if err != nil {
 			return run, err
 		}
-		played := runOf(p.jobs[i].Plan, result)
+		played := account.Of(p.jobs[i].Plan, result)
 		played.File = run.File
 		return played, nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
@@ -29,7 +30,7 @@ func BenchmarkTimeline(b *testing.B) {
 		})
 		result, err := r.Run(p, 1, true)
 		require.NoError(b, err)
-		runs := []reports.Run{runOf(p, result)}
+		runs := []reports.Run{account.Of(p, result)}
 		b.Run(name+"/json", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

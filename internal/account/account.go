@@ -27,7 +27,7 @@ const (
 func Of(p *harness.Plan, r harness.Result) reports.Run {
 	return reports.Run{
 		Case: p.Case, Lock: p.Algorithm.Name, Seed: r.Seed, Digest: r.Digest, Steps: r.Steps, Messages: r.Messages,
-		Virtual: r.Virtual, History: r.History, Events: r.Events, Report: r.Report,
+		Virtual: r.Virtual, History: r.History, Events: r.Events, Report: r.Report, Program: p.Algorithm.Varies(),
 	}
 }
 

@@ -11,7 +11,6 @@
 package command
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -30,19 +29,18 @@ import (
 
 // Program is a command that is started for each life of a client process.
 type Program struct {
-	ctx   context.Context //nolint:containedctx // ends the real processes, which an engine's bounds cannot reach
 	argv  []string
 	real  bool         // it runs in real time
 	rests atomic.Int64 // how often all of it has waited
 }
 
-// New returns the program that a command starts: a name or path of an executable file, and its arguments. The programs are
-// killed when ctx ends. The error says why the command cannot be given virtual time.
-func New(ctx context.Context, argv []string) (*Program, error) {
+// New returns the program that a command starts: a name or path of an executable file, and its arguments. The
+// error says why the command cannot be given virtual time.
+func New(argv []string) (*Program, error) {
 	if strings.ContainsFunc(strings.Join(argv, ""), unicode.IsControl) {
 		return nil, errors.New("a command with control characters in it has no name; want them in a file")
 	}
-	p := &Program{ctx: ctx, argv: argv}
+	p := &Program{argv: argv}
 	if how, is := strings.CutPrefix(argv[0], timeOption); is {
 		if p.real = how == "real"; !p.real && how != "jump" {
 			return nil, fmt.Errorf("%s: want %sjump or %[2]sreal", argv[0], timeOption)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/harness"
 )
 
 // TestKilledLocksimLeavesNothingBehind kills a process that plays a program, which has children, with a signal that nothing can handle.
@@ -76,4 +78,18 @@ func lives(pid string) bool {
 	line, _ := bufio.NewReader(f).ReadBytes('\n')
 	_, rest, _ := bytes.Cut(line, []byte(") "))
 	return len(rest) > 0 && rest[0] != 'Z' && rest[0] != 'X'
+}
+
+// TestAnInterruptEndsAProgramThatComputesForever does not wait for the bound on a program's computation, nor for its end.
+func TestAnInterruptEndsAProgramThatComputesForever(t *testing.T) {
+	for _, how := range []string{"--time=jump", "--time=real"} {
+		program(t, how, "python3", "-c", "pass")
+		since := time.Now()
+		r := harness.Runner{Stop: func() bool { return time.Since(since) > 200*time.Millisecond }}
+		_, err := r.Run(plan(t, alone, how, "python3", "-c", "while True: pass"), 1, false)
+		require.ErrorIs(t, err, harness.ErrInterrupted)
+		require.Less(t, time.Since(since), 2*time.Second)
+		require.True(t, r.TakeCut())
+		r.Close()
+	}
 }

@@ -20,6 +20,8 @@ type process struct {
 	heard, wake, gone sim.Signal
 	lost              *sim.Signal
 	control           *struct{ in, out []byte }
+	hears             bool
+	requests          int
 }
 
 type waits struct {

@@ -265,12 +265,11 @@ func (p *process) exchange(t *sim.Task) {
 	}
 	for calm := 0; p.exit == nil && calm < 2; calm++ {
 		p.look(t)
-		bound := p.tree.settle(p.of.ctx)
+		bound := p.tree.settle(p.host.Interrupted)
 		p.of.rests.Add(1)
 		switch call := p.page.refusedCall(); {
-		case p.of.ctx.Err() != nil:
-			p.quit("interrupted")
-			return
+		case p.host.Interrupted():
+			bound = "interrupt"
 		case call != "":
 			bound = "calls that cannot be given virtual time (" + call + ")"
 		}
@@ -288,11 +287,11 @@ func (p *process) exchange(t *sim.Task) {
 
 // exchangeNow carries over what is there, from a program that goes on meanwhile.
 func (p *process) exchangeNow(t *sim.Task) {
-	if p.of.ctx.Err() != nil {
-		p.quit("interrupted")
-		return
+	bound := p.pace.bound()
+	if p.host.Interrupted() {
+		bound = "interrupt"
 	}
-	if bound := p.pace.bound(); bound != "" {
+	if bound != "" {
 		t.Exceed(bound)
 	}
 	for p.exit == nil && (p.collect(t) || p.deliver()) {

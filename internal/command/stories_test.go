@@ -111,7 +111,7 @@ func (s *story) cases(t *testing.T, language int, lock *locks.Algorithm) (list [
 }
 
 // verdicts returns those on what is about locks rather than about how they release, each with the kinds of what violates it, and who took
-// part.
+// part, as they are of a program.
 func verdicts(t *testing.T, c *scenarios.Case, o harness.Options) map[checker.Property]string {
 	t.Helper()
 	p, err := harness.Compile(*c, o)
@@ -120,7 +120,7 @@ func verdicts(t *testing.T, c *scenarios.Case, o harness.Options) map[checker.Pr
 	require.NoError(t, err)
 	found := map[checker.Property]string{}
 	for _, of := range []checker.Property{checker.MutualExclusion, checker.ExclusionAtService, checker.Resource, checker.FencingOrder} {
-		found[of] = result.Report.Verdicts[of].String()
+		found[of] = result.Report.OfProgram().Verdicts[of].String()
 		for i := range result.Report.Violations {
 			if v := &result.Report.Violations[i]; v.Property == of {
 				found[of] += fmt.Sprintf(", %s (%s)", v.Kind, v.Broken)

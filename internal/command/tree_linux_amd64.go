@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -37,8 +36,8 @@ type thread struct {
 // busy is for how long, in real time, a program may compute without waiting for anything.
 const busy = 10 * time.Second
 
-// settle waits until all threads sleep. The result is the bound that was reached before that; "" is well.
-func (t *tree) settle(ctx context.Context) string {
+// settle waits until all threads sleep, or it is interrupted. The result is the bound that was reached before that; "" is well.
+func (t *tree) settle(interrupted func() bool) string {
 	begun := time.Now()
 	for n := 0; ; n++ {
 		if t.quiet() {
@@ -50,7 +49,7 @@ func (t *tree) settle(ctx context.Context) string {
 		default:
 			time.Sleep(time.Duration(min(n, 200)) * time.Microsecond)
 		}
-		if ctx.Err() != nil {
+		if interrupted() {
 			return ""
 		}
 		if n%64 == 63 && time.Since(begun) > busy {

@@ -3,7 +3,6 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"iter"
 	"net/netip"
@@ -41,11 +40,11 @@ func (*page) fire(*slot, int) bool                       { return false }
 
 type tree struct{ met []int }
 
-func (*tree) settle(context.Context) string { return "" }
-func (*tree) kill()                         {}
-func (*tree) close()                        {}
-func (*tree) has(int) bool                  { return false }
-func (*tree) processOf(int) int             { return 0 }
+func (*tree) settle(func() bool) string { return "" }
+func (*tree) kill()                     {}
+func (*tree) close()                    {}
+func (*tree) has(int) bool              { return false }
+func (*tree) processOf(int) int         { return 0 }
 
 func backlog() bool { return false }
 

@@ -33,13 +33,18 @@ var ErrInterrupted = errors.New("interrupted")
 const patience = 20_000
 
 // mustEnd returns why the run is to end now; "" if it is to go on.
-func (w *world) mustEnd(r *Runner) string {
+func (w *world) mustEnd() string {
 	if w.journal.Records() > mostRecords {
 		return "history records"
 	}
-	if w.engine.Steps() >= patience && r.Stop != nil && r.Stop() {
-		w.interrupted = true
+	if w.engine.Steps() >= patience && w.stopped() {
 		return "interrupt"
 	}
 	return ""
+}
+
+// stopped reports whether the run is interrupted.
+func (w *world) stopped() bool {
+	w.interrupted = w.interrupted || w.stop != nil && w.stop()
+	return w.interrupted
 }

@@ -120,6 +120,9 @@ func (w *world) unborn() *Unborn {
 	return &Unborn{h.Exits[0]}
 }
 
+// Interrupted reports whether the run is to end at once.
+func (g *guest) Interrupted() bool { return g.process.world.stopped() }
+
 // Call carries out a request of the program's workload; an empty request asks for its assignment.
 func (g *guest) Call(request []byte) []byte {
 	if len(request) == 0 {

@@ -38,6 +38,7 @@ type Plan struct {
 	locks []simulated.Keys
 
 	programs bool // some clients are programs
+	varies   bool // some of them may do something else in another run (see locks.Algorithm.Varies)
 	keeps    bool // some lock keeps what it holds by itself
 	// tokenless is a lock that hands out no fencing tokens; "" if all do.
 	tokenless string
@@ -294,7 +295,7 @@ func (p *Plan) addClients(o *Options) error {
 
 // accommodate makes the plan one with a client that has this lock.
 func (p *Plan) accommodate(a *locks.Algorithm) {
-	p.programs = p.programs || a.Program != nil
+	p.programs, p.varies = p.programs || a.Program != nil, p.varies || a.Varies()
 	if !a.Token && p.tokenless == "" {
 		p.tokenless = a.Name
 	}
@@ -402,11 +403,15 @@ func (r *Runner) run(p *Plan, c sim.Config) (Result, error) {
 	}
 	h := w.history(ending)
 	r.last = record.RoomFor(h)
+	report := r.checker.Check(h, p.judging(seed))
+	if p.varies {
+		report = report.OfProgram()
+	}
 	return Result{
 		Seed: seed, Digest: w.engine.Trace.Digest(), Steps: w.engine.Steps(), Messages: w.engine.Messages(),
 		Virtual: ending.At, History: h, Events: w.engine.Trace.Events(),
 		Intents: w.engine.Trace.Intents(), Looks: w.engine.Trace.Looks(),
-		Report: r.checker.Check(h, p.judging(seed)),
+		Report: report,
 	}, nil
 }
 

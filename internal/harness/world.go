@@ -24,14 +24,15 @@ type world struct {
 	loads   []history.Load // requests by second, where the scenario bounds them
 	wakeUps int            // messages with which they told clients of something unasked
 
-	interrupted bool // by the runner's Stop
+	stop        func() bool // the runner's Stop
+	interrupted bool        // by it
 }
 
 func newWorld(r *Runner, p *Plan, c sim.Config) *world {
 	s := p.Case.Scenario
-	w := &world{plan: p}
+	w := &world{plan: p, stop: r.Stop}
 	c.Until, c.Latency, c.Limits = trace.Instant(s.End()), s.Network.Latency, limitsOf(s)
-	c.Check = func() string { return w.mustEnd(r) }
+	c.Check = w.mustEnd
 	w.engine = sim.New(c, &r.spare)
 	w.journal.Recorder = record.New(w.engine.Now, record.Options{
 		Authority: p.Algorithm.Authority, HasTokens: p.Tokens(), HasPrograms: p.programs, Room: r.last,

@@ -235,6 +235,5 @@ func acquired(h *history.History) (n int) {
 
 // keeps reports whether a run does not violate the property, as far as it is known.
 func (d *defences) keeps(r *harness.Result) bool {
-	v := r.Report.Verdicts[d.wants]
-	return v == checker.Held || v == checker.Vacuous
+	return r.Report.Verdicts[d.wants].Kept()
 }

@@ -154,12 +154,11 @@ func (f *futures) play(m *moment) {
 	}
 	f.left -= result.Steps
 	m.played++
-	switch result.Report.Verdicts[f.of] {
-	case checker.Violated:
+	switch verdict := result.Report.Verdicts[f.of]; {
+	case verdict == checker.Violated:
 		m.broken++
-	case checker.Held, checker.Vacuous:
+	case verdict.Kept():
 		m.kept++
-	default:
 	}
 }
 

@@ -135,11 +135,7 @@ func (o *outcome) violates(p checker.Property) bool {
 }
 
 func (o *outcome) keeps(p checker.Property) bool {
-	if o.result == nil {
-		return false
-	}
-	v := o.result.Report.Verdicts[p]
-	return v == checker.Held || v == checker.Vacuous
+	return o.result != nil && o.result.Report.Verdicts[p].Kept()
 }
 
 // bisect finds the smallest change between one with which a property is kept and one with which it is violated.

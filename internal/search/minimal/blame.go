@@ -263,8 +263,7 @@ func (r *reducer) keeps(s *scenarios.Scenario) bool {
 		return false
 	}
 	seen := sighting{result: result}
-	verdict := result.Report.Verdicts[r.sought.Property]
-	return seen.idle(s.Faults) == 0 && (verdict == checker.Held || verdict == checker.Vacuous)
+	return seen.idle(s.Faults) == 0 && result.Report.Verdicts[r.sought.Property].Kept()
 }
 
 // stoppedInTime reports whether each client that takes part and left its section half done stopped only when the servers no

@@ -57,11 +57,7 @@ func (j *judge) causes() []checker.Cause {
 // isRight reports whether a run does not violate the property that is sought.
 func (j *judge) isRight(s *scenarios.Scenario) bool {
 	result := j.run(s)
-	if result == nil {
-		return false
-	}
-	verdict := result.Report.Verdicts[j.sought.Property]
-	return verdict == checker.Held || verdict == checker.Vacuous
+	return result != nil && result.Report.Verdicts[j.sought.Property].Kept()
 }
 
 // counterfactual is a scenario without one of the conditions of another.

@@ -110,12 +110,11 @@ func (r *reducer) ask(ids []string, size int64) answer {
 	if seen.result == nil {
 		return unclear
 	}
-	switch seen.result.Report.Verdicts[r.sought.Property] {
-	case checker.Violated:
+	switch verdict := seen.result.Report.Verdicts[r.sought.Property]; {
+	case verdict == checker.Violated:
 		return violated
-	case checker.Held, checker.Vacuous, checker.NotSeen:
+	case verdict.Kept():
 		return kept
-	case checker.Undecided, checker.NotJudged:
 	}
 	return unclear
 }

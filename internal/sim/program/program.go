@@ -43,6 +43,8 @@ type Host interface {
 	Told() []string
 	// Said is called with the program's writes to its standard output or error.
 	Said(text []byte)
+	// Interrupted reports whether the run is to end, for a program that may take long in real time between two steps of the engine.
+	Interrupted() bool
 	// Stamp sets the origin of a request that is about to be sent.
 	Stamp(request sim.Payload)
 }

@@ -25,7 +25,7 @@ type Summary struct {
 type tally struct {
 	first   model.Run // without its history and events
 	runs    int
-	counts  [checker.PropertyCount][5]int // by verdict
+	counts  [checker.PropertyCount][checker.VerdictCount]int // by verdict
 	differs [checker.PropertyCount]bool   // in some run
 	fails   bool                          // some run shows the failure that its scenario expects
 	status  model.Status
@@ -105,7 +105,7 @@ func (c *tally) add(r *model.Run) {
 
 // slim drops what a summary of very many runs must not hold on to.
 func slim(r *model.Run) model.Run {
-	return model.Run{Case: r.Case, File: r.File, Lock: r.Lock, Seed: r.Seed}
+	return model.Run{Case: r.Case, File: r.File, Lock: r.Lock, Seed: r.Seed, Program: r.Program}
 }
 
 // Status is the gravest of all runs.
@@ -340,6 +340,9 @@ func (s *Summary) footer(t *text.Printer) {
 	legend := []string{
 		g.Held + " held", g.Violated + " violated", g.Vacuous + " vacuous", g.Undecided + " unknown",
 		g.Unjudged + " not judged",
+	}
+	if slices.ContainsFunc(s.cases, func(c *tally) bool { return c.first.Program }) {
+		legend[0] = g.Unseen + " not seen violated"
 	}
 	for _, p := range s.properties() {
 		legend = append(legend, shortNames[p]+" "+p.String())

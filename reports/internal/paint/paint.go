@@ -145,7 +145,7 @@ type Glyphs struct {
 
 	Accepted, Refused, Harmful, Unsure string
 	Held, Violated, Vacuous, Undecided string
-	Near                               string
+	Unseen, Near                       string
 	Unjudged, Mismatch                 string
 	Dash, Dot, Ellipsis, Bullet        string
 }
@@ -164,7 +164,7 @@ func Unicode() *Glyphs {
 		Bar: '│', Tick: '╷', Gap: '⫽',
 
 		Accepted: "✓", Refused: "✗", Harmful: "!", Unsure: "?",
-		Held: "✓", Violated: "✗", Vacuous: "○", Undecided: "?", Near: "≈", Unjudged: "·", Mismatch: "≠",
+		Held: "✓", Violated: "✗", Vacuous: "○", Undecided: "?", Unseen: "◌", Near: "≈", Unjudged: "·", Mismatch: "≠",
 		Dash: "—", Dot: "·", Ellipsis: "…", Bullet: "•",
 	}
 }
@@ -184,7 +184,7 @@ func ASCII() *Glyphs {
 		Bar: '|', Tick: '|', Gap: '/',
 
 		Accepted: "+", Refused: "x", Harmful: "!", Unsure: "?",
-		Held: "+", Violated: "x", Vacuous: "o", Undecided: "?", Near: "~", Unjudged: ".", Mismatch: "!=",
+		Held: "+", Violated: "x", Vacuous: "o", Undecided: "?", Unseen: "-", Near: "~", Unjudged: ".", Mismatch: "!=",
 		Dash: "-", Dot: "-", Ellipsis: "...", Bullet: "*",
 	}
 }

@@ -26,8 +26,10 @@ func Measured(r *model.Run) []string {
 // InkOf is the colour of a verdict.
 func InkOf(p checker.Property, v checker.Verdict) paint.Ink {
 	switch v {
-	case checker.Held, checker.NotSeen:
+	case checker.Held:
 		return paint.Green
+	case checker.NotSeen:
+		return paint.Plain
 	case checker.Violated:
 		if p == checker.Resource {
 			return paint.Red

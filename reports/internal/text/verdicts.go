@@ -106,7 +106,7 @@ func (t *Printer) verdict(r *model.Run, p checker.Property, width int) {
 func (t *Printer) Sign(v checker.Verdict) string {
 	signs := [...]string{
 		checker.Held: t.Glyphs.Held, checker.Violated: t.Glyphs.Violated, checker.Vacuous: t.Glyphs.Vacuous,
-		checker.Undecided: t.Glyphs.Undecided, checker.NotJudged: t.Glyphs.Unjudged, checker.NotSeen: t.Glyphs.Held,
+		checker.Undecided: t.Glyphs.Undecided, checker.NotJudged: t.Glyphs.Unjudged, checker.NotSeen: t.Glyphs.Unseen,
 	}
 	return signs[v]
 }
