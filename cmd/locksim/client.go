@@ -92,19 +92,27 @@ func (c *call) behind() string {
 
 // scenarioOfProgram reads a scenario, in which all clients have the lock of the program behind "--", if there is one.
 func (c *call) scenarioOfProgram(name string) (*scenarios.Scenario, error) {
-	program, err := c.program()
-	if err != nil {
+	if _, err := c.program(); err != nil { // before files are read: a program that cannot be played is one, whatever they say
 		return nil, err
 	}
 	s, err := c.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return s, c.giveProgram(s)
+}
+
+// giveProgram gives all clients of a scenario the lock of the program behind "--", if there is one.
+func (c *call) giveProgram(s *scenarios.Scenario) error {
+	program, err := c.program()
 	if err != nil || program == "" {
-		return s, err
+		return err
 	}
 	lock, _ := c.locks.Find(program)
 	for _, each := range s.Cases() {
 		s := each.Scenario
 		if lock.Backend() != s.Servers.Kind {
-			return nil, fmt.Errorf("the lock %s needs %s, but the servers of %s are %s; see locksim list locks", program,
+			return fmt.Errorf("the lock %s needs %s, but the servers of %s are %s; see locksim list locks", program,
 				titleOf(lock.Backend()), s.Name, s.Servers.Title())
 		}
 		s.Lock.Algorithm = program
@@ -112,7 +120,16 @@ func (c *call) scenarioOfProgram(name string) (*scenarios.Scenario, error) {
 			s.Clients[i].Lock.Algorithm = ""
 		}
 	}
-	return s, c.bring(program)
+	return c.bring(program)
+}
+
+// withProgram adds the program behind "--", if there is one, to the locks that are named.
+func (c *call) withProgram(names []string) ([]string, error) {
+	program, err := c.program()
+	if err != nil || program == "" {
+		return names, err
+	}
+	return append(names, program), nil
 }
 
 // playProgram has the program played in place of a scenario's lock.
@@ -190,9 +207,6 @@ func (c *call) chosenLocks(names []string) ([]locks.Algorithm, error) {
 		switch {
 		case slices.Contains(names[:i], name):
 		case ok && lock.Program != nil:
-			if err := search.Rehearse(search.Wide(&lock, nil), c.played()); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
 			list = append(list, lock)
 		case !ok && name != "all":
 			return nil, fmt.Errorf("there is no lock %q%s", name, didYouMean(name, append(lockNames(), "all", libraries), "list locks"))
@@ -226,6 +240,14 @@ func ownClient(folder string) string {
 		return folder
 	}
 	return "./" + folder
+}
+
+// isScenario reports whether a name is that of a scenario rather than of a lock.
+func (c *call) isScenario(name string) bool {
+	if info, err := os.Stat(name); looksLikeScenario(name) || err == nil && !info.IsDir() { // a pipe is a file, too
+		return true
+	}
+	return slices.Contains(scenarios.Names(), name) && !c.isLock(name) && !clients.Is(name)
 }
 
 // looksLikeScenario reports whether a name with slashes is that of a scenario rather than of a folder.

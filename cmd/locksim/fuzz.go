@@ -138,11 +138,8 @@ func runFuzz(c *call) int {
 		names = append(names, ownClient(o.client))
 		err = cmp.Or(err, missing(o.client))
 	}
-	if c.argv != nil && len(names) == 0 && err == nil {
-		var name string
-		if name, err = c.program(); err == nil {
-			names = []string{name}
-		}
+	if err == nil && !slices.ContainsFunc(names, c.isScenario) {
+		names, err = c.withProgram(names)
 	}
 	var beside []string
 	if o.mixed != "" {

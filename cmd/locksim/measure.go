@@ -22,13 +22,14 @@ import (
 
 func measureCommand() command {
 	return command{
-		name: "measure", summary: "measure how often locks or scenarios fail", usage: measureUsage, run: runMeasure,
+		name: "measure", summary: "measure how often locks or scenarios fail", usage: measureUsage, run: runMeasure, plays: asLock,
 	}
 }
 
 const measureUsage = `usage: locksim measure LOCK... [flags]
        locksim measure all|libraries [flags]
        locksim measure SCENARIO|FILE [--vary PATH=VALUES]... [flags]
+       locksim measure [LOCK...|SCENARIO|FILE] [flags] -- PROGRAM [ARGUMENT...]
        locksim measure --profile PROFILE LOCK|SCENARIO|FILE [flags]
 
 For locks, runs a fixed number of drawn scenarios for each, and prints how often each property was violated, with the
@@ -42,14 +43,18 @@ overlapped, clients waited and so on (median, 90 %, 99 % and maximum of the runs
 one or two fields, and shows the border of the region without violations. A seed draws the latencies of messages and
 random choices, while work and faults are those of the file: a rate is a share of the seeds, not the odds of production.
 
+What follows -- is a program of any language: a lock beside those that are named, or that of all clients of the scenario. Its
+runs are slow and may differ, so that fewer are played by default. What was not violated is not-seen. See docs/languages.md.
+
 With --profile, estimates how likely one acquisition is to end with two holders at once, or with damage, and how often a year
 that happens: the profile, a YAML file, says how often your locks are acquired, for how long, and how often pauses, restarts and
 so on happen. It prints two intervals (of sampling, and of what your data does not know), what makes up the odds, what matters
 most, and which lease, style or fencing mode brings them to once in ten years. See docs/odds.md.
 
   --profile FILE     estimate the odds under this profile, in one style and fencing mode
-  --runs N           number of schedules (default 10000), or of seeds of a scenario (default 1000); about as many runs for
-                     an estimate (default 20000, for libraries 2000), beside which other settings are tried
+  --runs N           number of schedules (default 10000), or of seeds of a scenario (default 1000); with a program 100, or
+                     20 seeds; about as many runs for an estimate (default 20000, for libraries 2000), beside which other
+                     settings are tried
   --from N           number of the first schedule, or the first seed (default 0); the seed of an estimate
   --vary PATH=VALUES set a field of the scenario to each of these values: a list (4s,8s), or a range (4s..16s) of times,
                      whole numbers or rates, in six steps or as many as it says (4s..16s/12). At most two fields
@@ -133,13 +138,16 @@ func runMeasure(c *call) int {
 	if err != nil {
 		return c.wrong(err)
 	}
+	if o.profile != "" && c.argv != nil {
+		return c.fail("measure: --profile plays thousands of runs, too many for a program; want measure without it, or fuzz")
+	}
 	if o.profile != "" {
 		return c.runOdds(o, names)
 	}
 	r := &measured{}
-	if i := slices.IndexFunc(names, func(name string) bool { return c.isScenario(o, name) }); i >= 0 {
+	if i := slices.IndexFunc(names, func(name string) bool { return o.isScenario(c, name) }); i >= 0 {
 		err = c.planScenario(o, r, names)
-	} else {
+	} else if names, err = c.withProgram(names); err == nil {
 		err = c.planLocks(o, r, names)
 	}
 	if err == nil && o.from.value > math.MaxUint64-uint64(r.plan.Draws.Count) {
@@ -156,18 +164,18 @@ func runMeasure(c *call) int {
 }
 
 // plan is what locks and scenarios are measured by.
-func (o *measureOptions) plan(runs int) measure.Plan {
+func (o *measureOptions) plan() measure.Plan {
 	return measure.Plan{
 		Styles:  chosen(&o.styles, history.ParseStyle),
 		Fencing: chosen(&o.fencing, history.ParseFencing), Properties: chosen(&o.properties, checker.ParseProperty),
-		Draws: search.Seeds{First: o.from.value, Count: cmp.Or(o.runs.value, runs)}, Jobs: o.jobs.value,
+		Draws: search.Seeds{First: o.from.value, Count: o.runs.value}, Jobs: o.jobs.value,
 	}
 }
 
 // planLocks makes the plan of a measurement of locks.
 func (c *call) planLocks(o *measureOptions, r *measured, names []string) error {
 	p := &r.plan
-	*p = o.plan(fewRuns)
+	*p = o.plan()
 	switch {
 	case len(names) == 0:
 		return errors.New("no lock given: name some, or all, or a scenario; see locksim list")
@@ -179,7 +187,7 @@ func (c *call) planLocks(o *measureOptions, r *measured, names []string) error {
 	}
 	for _, name := range names {
 		known := slices.Concat(lockNames(), clients.Names(), []string{"all", libraries}, scenarios.Names())
-		if !slices.Contains(known, name) && !clients.Is(name) {
+		if !slices.Contains(known, name) && !clients.Is(name) && !c.isLock(name) {
 			return fmt.Errorf("there is no lock, library or scenario %q%s", name, didYouMean(name, known, "list"))
 		}
 	}
@@ -187,6 +195,7 @@ func (c *call) planLocks(o *measureOptions, r *measured, names []string) error {
 	if p.Locks, err = c.chosenLocks(names); err != nil {
 		return err
 	}
+	r.limit(fewRuns, runsOfCommand)
 	if !o.properties.given {
 		p.Properties = withSurvival(p.Properties, p.Locks)
 	}
@@ -197,6 +206,14 @@ func (c *call) planLocks(o *measureOptions, r *measured, names []string) error {
 		return errors.New("nothing to measure: these fencing modes need a token, and these locks issue none")
 	}
 	return nil
+}
+
+// limit sets the default number of runs, and that of a plan with a program.
+func (r *measured) limit(runs, ofCommand int) {
+	if r.plan.Varies() {
+		runs = ofCommand
+	}
+	r.plan.Draws.Count = cmp.Or(r.plan.Draws.Count, runs)
 }
 
 // measure plays a plan, and reports the results, also after an interrupt.

@@ -3,12 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
@@ -21,6 +19,7 @@ import (
 // Limits of what is measured of a scenario.
 const (
 	usualSeeds   = 1000
+	fewSeeds     = 20 // of a program
 	mostVaried   = 2
 	mostSettings = 1000
 )
@@ -62,12 +61,9 @@ type measuredScenario struct {
 func (o *measureOptions) draws() bool { return o.format.value == "svg" || o.format.value == "html" }
 
 // isScenario reports whether a name is that of a scenario. What is the name of a lock, too, is one if it is to be changed.
-func (c *call) isScenario(o *measureOptions, name string) bool {
-	if info, err := os.Stat(name); looksLikeScenario(name) || err == nil && !info.IsDir() { // a pipe is a file, too
-		return true
-	}
+func (o *measureOptions) isScenario(c *call, name string) bool {
 	changes := len(o.vary.list) > 0 || len(o.set.list) > 0 || o.variant != ""
-	return slices.Contains(scenarios.Names(), name) && (changes || !c.isLock(name) && !clients.Is(name))
+	return c.isScenario(name) || changes && slices.Contains(scenarios.Names(), name)
 }
 
 // planScenario makes the plan of a measurement of a scenario.
@@ -88,7 +84,7 @@ func (c *call) planScenario(o *measureOptions, r *measured, names []string) erro
 		return err
 	}
 	r.scenario = &measuredScenario{name: names[0], file: t.isFile}
-	r.plan = o.plan(usualSeeds)
+	r.plan = o.plan()
 	switch {
 	case o.properties.given:
 	case o.format.value == "svg":
@@ -102,6 +98,7 @@ func (c *call) planScenario(o *measureOptions, r *measured, names []string) erro
 	if err := c.addSettings(o, r, &t); err != nil {
 		return err
 	}
+	r.limit(usualSeeds, fewSeeds)
 	if n := len(r.plan.Settings[0].Plans); o.format.value == "svg" && len(o.vary.list) == mostVaried && n > 1 {
 		return fmt.Errorf("--format svg draws two fields for one case, but %s has %d: choose with --variant, --style and --fencing", names[0], n)
 	}
@@ -126,6 +123,8 @@ func (c *call) addSettings(o *measureOptions, r *measured, t *scenarioText) erro
 			return err
 		case path == "seed":
 			return errors.New("--vary seed: every setting is played with the same seeds; see --from and --runs")
+		case c.argv != nil && strings.HasSuffix(path, "lock.algorithm"):
+			return fmt.Errorf("--vary %s and the program behind -- both say which lock clients have; want one", v.Path)
 		case slices.Contains(r.scenario.paths, path):
 			return fmt.Errorf("--vary %s: the same field is varied twice", v.Path)
 		case slices.ContainsFunc(set, func(c scenarios.Change) bool { return c.Path == path }):
@@ -169,6 +168,9 @@ func (c *call) plansOf(o *measureOptions, t *scenarioText, changes []scenarios.C
 	if err == nil {
 		err = c.bringOf(s)
 	}
+	if err == nil {
+		err = c.giveProgram(s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +203,7 @@ func (c *call) plansOf(o *measureOptions, t *scenarioText, changes []scenarios.C
 
 // replayOf is the command that shows what a cell counted first.
 func (m *measuredScenario) replayOf(v *search.Violation) string {
-	run := reports.Run{Case: v.Case, Lock: v.Options.Instead.Name, Seed: v.Seed}
+	run := reports.Run{Case: v.Case, Lock: v.Options.Instead.Name, Seed: v.Seed, Program: v.Options.Instead.Varies()}
 	if m.file {
 		run.File = m.name
 	}

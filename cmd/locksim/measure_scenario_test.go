@@ -217,8 +217,8 @@ func TestMeasureSaysNothingWhereNothingIsKnown(t *testing.T) {
 		require.Equal(t, c.Held+c.Violated > 0, c.Rate != nil && c.Least != nil && c.Most != nil, "%+v", c)
 	}
 	_, text, _ = locksim(t.Context(), append(args, "--format", "csv")...)
-	require.Contains(t, text, ",20,0,0,20,0,0,0,,,,", "never exposed")
-	require.Contains(t, text, ",20,0,0,0,0,20,0,,,,", "not judged")
+	require.Contains(t, text, ",20,0,0,0,20,0,0,0,,,,", "never exposed")
+	require.Contains(t, text, ",20,0,0,0,0,0,20,0,,,,", "not judged")
 	file := filepath.Join(t.TempDir(), "still.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("name: still\nlock: {algorithm: mysql-get-lock}\nservers: {kind: mysql}\n"+
 		"network: {latency: 1ms}\nclients: {a: {work: 1s}, b: {start: 500ms, work: 1s}}\n"), 0o600))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
@@ -73,11 +75,11 @@ func (c *call) completeMeasured(o *measureOptions, r *measured) error {
 		if v, ok := r.table.Violation(i); ok {
 			x.replay = r.replayOf(cell, &v)
 			if o.save != "" {
-				file, err := c.saveMeasured(&runner, o.save, v, r.scenario != nil)
-				if err != nil {
+				file, command, err := c.saveMeasured(&runner, o.save, v, r.scenario != nil)
+				if err != nil && !errors.Is(err, minimal.ErrVaries) { // then the command plays the run as it was drawn
 					return err
 				}
-				x.file, x.replay = file, "locksim run "+file+c.behind()
+				x.file, x.replay = file, cmp.Or(command, x.replay)
 			}
 		}
 		r.cells = append(r.cells, x)
@@ -86,7 +88,13 @@ func (c *call) completeMeasured(o *measureOptions, r *measured) error {
 }
 
 // known reports whether anything is known of a cell: the property was exposed in a run, and judged.
-func known(c *measure.Cell) bool { return c.Held+c.Violated > 0 }
+func known(c *measure.Cell) bool { return c.Kept()+c.Violated > 0 }
+
+// notSeen reports whether a property was exposed in runs of a program, and violated in none.
+func notSeen(c *measure.Cell) bool { return c.NotSeen > 0 && c.Violated == 0 }
+
+// ofProgram says what it means that a property was not violated in runs of a program.
+const ofProgram = "What was not violated in runs of a program is not-seen: another run of the same schedule may violate it."
 
 // alike reports whether no seed changes anything in the runs of a cell.
 func (r *measured) alike(c *measure.Cell) bool {
@@ -109,20 +117,23 @@ func (r *measured) reference(cell int) int {
 }
 
 // saveMeasured minimizes a violation and saves it. The locks of a scenario that was given rather than drawn stay as they are.
-func (c *call) saveMeasured(r *harness.Runner, dir string, v search.Violation, given bool) (string, error) {
+func (c *call) saveMeasured(r *harness.Runner, dir string, v search.Violation, given bool) (file, command string, err error) {
 	v.Options = c.played() // the scenario names the lock
 	var o minimal.Options
 	if given {
 		o.Allowed = minimal.SameLocks(v.Case.Scenario)
 	}
 	cx, err := minimal.Reduce(r, v, o)
+	if err == nil {
+		_, err = completeFinding(cx)
+	}
+	if err == nil {
+		file, err = c.saveFinding(dir, cx)
+	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	if _, err := completeFinding(cx); err != nil {
-		return "", err
-	}
-	return c.saveFinding(dir, cx)
+	return file, cx.Command(file), nil
 }
 
 // replayOf is the command that shows the first violation of a cell: of a drawn scenario it measures that one alone, and saves it.
@@ -130,7 +141,12 @@ func (r *measured) replayOf(c *measure.Cell, v *search.Violation) string {
 	if r.scenario != nil {
 		return r.scenario.replayOf(v)
 	}
-	command := "locksim measure " + c.Lock
+	command, behind := "locksim measure", ""
+	if lock := v.Options.Instead; lock.Varies() {
+		behind = " -- " + c.Lock
+	} else {
+		command += " " + c.Lock
+	}
 	for _, flag := range []struct{ name, value, fallback string }{
 		{"--faults", c.Condition, "all"}, {"--style", c.Style.String(), history.Careless.String()},
 		{"--fencing", c.Fencing.String(), history.Unfenced.String()}, {"--property", c.Property.String(), ""},
@@ -139,7 +155,7 @@ func (r *measured) replayOf(c *measure.Cell, v *search.Violation) string {
 			command += " " + flag.name + " " + flag.value
 		}
 	}
-	return fmt.Sprintf("%s --from %d --runs 1 --save .", command, c.First)
+	return fmt.Sprintf("%s --from %d --runs 1 --save .%s", command, c.First, behind)
 }
 
 // text prints a table of the cells, one that compares them, and the commands that show what was violated.
@@ -161,6 +177,9 @@ func (r *measured) text(w io.Writer) error {
 	}
 	if err := r.compared(w); err != nil {
 		return err
+	}
+	if r.plan.Varies() {
+		fmt.Fprintln(w, "\n"+ofProgram)
 	}
 	return r.replays(w)
 }
@@ -246,6 +265,9 @@ func (r *measured) outcome(cell int) []string {
 		return []string{"–", "–", "not judged", "–", "–"}
 	}
 	columns := []string{strconv.Itoa(c.Violated), "–", "–", "never", "–"}
+	if notSeen(c) {
+		columns[0] = checker.NotSeen.String()
+	}
 	if known(c) {
 		columns[1] = percent(c.Rate())
 	}

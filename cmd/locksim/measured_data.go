@@ -62,6 +62,7 @@ type cellDocument struct {
 	Runs      int      `json:"runs"`
 	Violated  int      `json:"violated"`
 	Held      int      `json:"held"`
+	NotSeen   int      `json:"not_seen"` // in place of held, of a program
 	Vacuous   int      `json:"vacuous"`
 	Undecided int      `json:"undecided"`
 	NotJudged int      `json:"not_judged"`
@@ -131,7 +132,7 @@ func (r *measured) document(cell int) cellDocument {
 	c, x := &r.table.Cells[cell], &r.cells[cell]
 	d := cellDocument{
 		Lock: c.Lock, Faults: c.Condition, Values: c.Values, Variant: c.Variant, Style: c.Style.String(), Fencing: c.Fencing.String(),
-		Property: c.Property.String(), Schedules: c.Schedules, Runs: c.Runs, Violated: c.Violated, Held: c.Held,
+		Property: c.Property.String(), Schedules: c.Schedules, Runs: c.Runs, Violated: c.Violated, Held: c.Held, NotSeen: c.NotSeen,
 		Vacuous: c.Vacuous, Undecided: c.Undecided, NotJudged: c.NotJudged, InDanger: c.InDanger, Impossible: c.Impossible,
 	}
 	if known(c) {
@@ -154,7 +155,7 @@ func (r *measured) document(cell int) cellDocument {
 
 // csvHead names the columns.
 var csvHead = []string{
-	"lock", "faults", "style", "fencing", "property", "schedules", "runs", "violated", "held", "vacuous", "undecided",
+	"lock", "faults", "style", "fencing", "property", "schedules", "runs", "violated", "held", "not_seen", "vacuous", "undecided",
 	"not_judged", "in_danger", "rate", "rate_at_least", "rate_at_most", "first_run", "kind", "impossible", "command",
 }
 
@@ -178,7 +179,7 @@ func (r *measured) record(cell int) []string {
 	c, x, d := &r.table.Cells[cell], &r.cells[cell], r.document(cell)
 	record := []string{c.Lock, c.Condition, c.Style.String(), c.Fencing.String(), c.Property.String()}
 	for _, n := range []int{
-		c.Schedules, c.Runs, c.Violated, c.Held, c.Vacuous, c.Undecided, c.NotJudged, c.InDanger,
+		c.Schedules, c.Runs, c.Violated, c.Held, c.NotSeen, c.Vacuous, c.Undecided, c.NotJudged, c.InDanger,
 	} {
 		record = append(record, strconv.Itoa(n))
 	}

@@ -234,8 +234,11 @@ func (r *measured) rates(w io.Writer, properties []checker.Property) {
 
 // never says what it means that a property was not violated in cells in which it was exposed.
 func (r *measured) never(cells []int) string {
-	most, alike := 0.0, false
+	most, alike, text := 0.0, false, "never violated"
 	for _, i := range cells {
+		if notSeen(&r.table.Cells[i]) {
+			text = checker.NotSeen.String()
+		}
 		switch interval := r.cells[i].interval; {
 		case !r.safe(i):
 		case interval == nil:
@@ -244,7 +247,6 @@ func (r *measured) never(cells []int) string {
 			most = max(most, interval.Most)
 		}
 	}
-	text := "never violated"
 	if most > 0 {
 		text += fmt.Sprintf(", so below %s with a confidence of %d %%", above(most), r.percent)
 	}
@@ -274,7 +276,7 @@ func (g *grid) print(w io.Writer, head string, text func(x, y int) string) {
 // safe reports whether a property was exposed in a cell, and was violated in no run.
 func (r *measured) safe(cell int) bool {
 	c := &r.table.Cells[cell]
-	return c.Held > 0 && c.Violated+c.Undecided+c.NotJudged == 0
+	return c.Kept() > 0 && c.Violated+c.Undecided+c.NotJudged == 0
 }
 
 // sides are the border of a table: between cells with a violation and safe ones, where values have an order. Each leads from one corner
@@ -453,6 +455,9 @@ func (r *measured) caveats() []string {
 	list := []string{
 		"A rate is a share of the seeds, which draw latencies and random choices; work and faults are those of the file.",
 		"It is not the odds of a production system.",
+	}
+	if r.plan.Varies() {
+		list = append(list, ofProgram)
 	}
 	list = append(list, r.idle()...)
 	switch {

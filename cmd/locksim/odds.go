@@ -134,7 +134,7 @@ func readProfile(name string) (*profile.Profile, error) {
 // subject is the scenario whose odds are asked for; ours if it is one for a lock.
 func (c *call) subject(o *measureOptions, name string, p *profile.Profile) (t scenarioText, ours bool, err error) {
 	isLock := slices.Contains(lockNames(), name) || clients.Is(name) && !looksLikeScenario(name)
-	if !isLock && c.isScenario(o, name) {
+	if !isLock && o.isScenario(c, name) {
 		t, err = readText(name)
 		return t, false, err
 	}
@@ -206,11 +206,9 @@ func (c *call) saveOdds(dir string, r *estimated) error {
 			if !ok {
 				continue
 			}
-			file, err := c.saveMeasured(&runner, dir, v, true)
-			if err != nil {
+			if _, r.saved[i], err = c.saveMeasured(&runner, dir, v, true); err != nil {
 				return err
 			}
-			r.saved[i] = "locksim run " + file
 			break
 		}
 	}

@@ -9,6 +9,7 @@ package measure
 
 import (
 	"context"
+	"slices"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
@@ -65,6 +66,15 @@ func Measure(ctx context.Context, p Plan, each func(runs, violated int)) (*Table
 		return nil
 	})
 	return t, err
+}
+
+// Varies reports whether a lock of the plan is that of a program whose runs are slow and may differ (see
+// [locks.Algorithm.Varies]).
+func (p *Plan) Varies() bool {
+	return slices.ContainsFunc(p.Locks, func(l locks.Algorithm) bool { return l.Varies() }) ||
+		slices.ContainsFunc(p.Settings, func(s Setting) bool {
+			return slices.ContainsFunc(s.Plans, func(plan *harness.Plan) bool { return plan.Algorithm.Varies() })
+		})
 }
 
 // Empty reports whether a plan measures nothing: its locks have no token, and its fencing modes need one.

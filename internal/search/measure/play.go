@@ -20,15 +20,23 @@ type stretch struct {
 	err            error    // that ended it
 }
 
-// stretchSize is how many draws a worker takes at once.
+// stretchSize is how many draws a worker takes at once. Runs of programs are slow, so that each is taken by itself.
 const stretchSize = 16
+
+func (t *Table) stretchSize() int {
+	if t.Plan.Varies() {
+		return 1
+	}
+	return stretchSize
+}
 
 // stretches yields the draws, each few of them for all rows before the next ones, so that a table is even whenever it ends.
 func (t *Table) stretches() iter.Seq[func(*harness.Runner) stretch] {
 	return func(yield func(func(*harness.Runner) stretch) bool) {
 		all := t.Plan.Draws
-		for from := 0; from < all.Count; from += stretchSize {
-			draws := search.Seeds{First: all.First + uint64(from), Count: min(stretchSize, all.Count-from)}
+		size := t.stretchSize()
+		for from := 0; from < all.Count; from += size {
+			draws := search.Seeds{First: all.First + uint64(from), Count: min(size, all.Count-from)}
 			for i := range t.rows {
 				if !yield(func(r *harness.Runner) stretch { return t.rows[i].play(r, draws, t.Plan.Properties) }) {
 					return
@@ -128,8 +136,10 @@ func (c *Cell) count(n uint64, p checker.Property, result *harness.Result, err e
 	case checker.Undecided:
 		c.Undecided++
 		c.undecided.put(k)
-	case checker.Held, checker.NotSeen:
+	case checker.Held:
 		c.Held++
+	case checker.NotSeen:
+		c.NotSeen++
 	case checker.Vacuous:
 		c.Vacuous++
 	case checker.NotJudged:

@@ -50,11 +50,15 @@ type Counts struct {
 	Runs      int
 	Violated  int
 	Held      int // the property had been in danger
+	NotSeen   int // likewise, but in the run of a program, which another run of the same schedule may violate
 	Vacuous   int // the checker saw no danger
 	Undecided int // nothing can be said: cut short, or a lock's code panicked
 	NotJudged int // there was nothing to judge by
 	InDanger  int // the property was at risk, or violated
 }
+
+// Kept is in how many runs the property was exposed, and not violated.
+func (c *Counts) Kept() int { return c.Held + c.NotSeen }
 
 // Rate is the share of runs in which the property was violated.
 func (c *Counts) Rate() float64 { return share(c.Violated, c.Runs) }
@@ -271,6 +275,7 @@ func (c *Cell) add(d *Cell) {
 	c.Runs += d.Runs
 	c.Violated += d.Violated
 	c.Held += d.Held
+	c.NotSeen += d.NotSeen
 	c.Vacuous += d.Vacuous
 	c.Undecided += d.Undecided
 	c.NotJudged += d.NotJudged

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// declared is the program with the lock of lease-overrun that says what its lock is like, so that nobody has to find out. Some of its
+// text may be replaced.
+func declared(t *testing.T, replace ...string) []string {
+	t.Helper()
+	needPython(t)
+	text, err := os.ReadFile(python[1])
+	require.NoError(t, err)
+	sdk, err := filepath.Abs("../../sdk/python")
+	require.NoError(t, err)
+	const folder = `os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../sdk/python")`
+	require.Contains(t, string(text), folder)
+	file := filepath.Join(t.TempDir(), "client.py")
+	source := "# locksim:lock key={key} deadline=monotonic\n" + strings.Replace(string(text), folder, strconv.Quote(sdk), 1)
+	for i := 0; i < len(replace); i += 2 {
+		require.Contains(t, source, replace[i])
+		source = strings.ReplaceAll(source, replace[i], replace[i+1])
+	}
+	require.NoError(t, os.WriteFile(file, []byte(source), 0o600))
+	return []string{"python3", file}
+}
+
+// TestAProgramIsMeasured varies work that outlasts a lease and work that does not: the one is violated, the other is not-seen rather
+// than held, in text and in data, and the command that is printed plays the program.
+func TestAProgramIsMeasured(t *testing.T) {
+	program := declared(t)
+	line := []string{"measure", "lease-overrun", "--variant", "lease-3s-work-4s", "--fencing", "none", "--property", "mutual-exclusion",
+		"--vary", "a.work=2s,4s", "--runs", "1"}
+	behind := " -- " + strings.Join(program, " ")
+	code, text, problems := said(t, append(append(line, "--"), program...)...)
+	require.Equal(t, exitOK, code, problems)
+	require.Regexp(t, `(?m)^2s +not-seen +0 % +0 % to 97.5 % +100 % +–$`, text)
+	require.Regexp(t, `(?m)^4s +1 +100 % `, text)
+	require.Contains(t, text, ofProgram)
+	require.Contains(t, text, "--set clients.a.work=4s --variant lease-3s-work-4s --fencing none --seed 0x0"+behind+"  # double holder\n")
+	require.NotContains(t, text, "never violated")
+
+	_, text, _ = said(t, append(append(line, "--format", "json", "--"), program...)...)
+	var d measureDocument
+	require.NoError(t, json.Unmarshal([]byte(text), &d))
+	require.Len(t, d.Cells, 2)
+	require.Equal(t, [3]int{0, 0, 1}, [3]int{d.Cells[0].Violated, d.Cells[0].Held, d.Cells[0].NotSeen})
+	require.Equal(t, [3]int{1, 0, 0}, [3]int{d.Cells[1].Violated, d.Cells[1].Held, d.Cells[1].NotSeen})
+	require.True(t, strings.HasSuffix(d.Cells[1].First.Command, behind))
+}
+
+// TestAProgramIsMeasuredBesideLocks plays it on the schedules of a lock of the catalogue, of which what was not violated held.
+func TestAProgramIsMeasuredBesideLocks(t *testing.T) {
+	program := declared(t)
+	line := append([]string{"measure", "set-nx-lua", "--faults", "none", "--runs", "1", "--format", "csv", "--"}, program...)
+	code, text, problems := said(t, line...)
+	require.Equal(t, exitOK, code, problems)
+	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, []string{"violated", "held", "not_seen"}, lines[0][7:10])
+	for _, l := range lines[1:] {
+		switch {
+		case l[4] != "mutual-exclusion":
+		case l[0] == "set-nx-lua":
+			require.Equal(t, []string{"0", "1", "0"}, l[7:10])
+		default:
+			require.Equal(t, strings.Join(program, " "), l[0])
+			require.Equal(t, []string{"0", "0", "1"}, l[7:10])
+		}
+	}
+}
+
+// TestWhereNoProgramIsPlayed refuses what would play another lock than the program, or vary what the program says.
+func TestWhereNoProgramIsPlayed(t *testing.T) {
+	program := declared(t)
+	for problem, args := range map[string][]string{
+		"one lock or scenario at a time":              {"fuzz", "redlock"},
+		"too many for a program":                      {"measure", "--profile", "x.yaml"},
+		"both say which lock clients have; want one":  {"measure", "lease-overrun", "--vary", "lock.algorithm=redlock"},
+		"the servers of zk-gc-pause are ZooKeeper":    {"measure", "zk-gc-pause"},
+		"campaign: it plays no program, but -- is fo": {"campaign"},
+	} {
+		code, out, problems := said(t, append(append(args, "--"), program...)...)
+		require.Equal(t, exitUsage, code, "%s: %s", problem, out)
+		require.Contains(t, problems, problem)
+	}
+}
