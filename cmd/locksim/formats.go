@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/ingest"
 	"github.com/locksim/locksim/reports"
 )
@@ -52,8 +51,6 @@ func formats() []format {
 			draw: drawn(reports.Mermaid)},
 		{name: "chrome", summary: "trace events for Perfetto", shows: ofSchedule, ending: ".trace.json",
 			columns: imageColumns, draw: drawn(reports.Chrome)},
-		{name: "porcupine", summary: "the page of the linearizability checker", shows: ofRun, ending: ".porcupine.html",
-			draw: drawLinearization},
 		{name: "log", summary: "what the clients would have logged, as locksim judge reads it", shows: ofRun, ending: ".jsonl", draw: drawLog},
 		{name: "junit", summary: "test results for build servers"},
 		{name: "github", summary: "annotations and a step summary for GitHub Actions"},
@@ -107,15 +104,6 @@ func drawPage(w io.Writer, runs []reports.Run, columns int) error {
 func drawLog(w io.Writer, runs []reports.Run, _ int) error {
 	for i := range runs {
 		if err := ingest.WriteHistory(w, runs[i].History, 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func drawLinearization(w io.Writer, runs []reports.Run, _ int) error {
-	for i := range runs {
-		if err := checker.Linearization(w, runs[i].History); err != nil {
 			return err
 		}
 	}

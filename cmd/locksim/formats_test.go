@@ -18,7 +18,7 @@ import (
 func TestEveryFormatIsWrittenAndListed(t *testing.T) {
 	begins := map[string]string{
 		"text": "story — ", "json": `{"schema":"locksim.run/1"`, "timeline": `[{"schema":"` + reports.TimelineSchema, "svg": "<svg ", "slide": "<svg ",
-		"html": "<!doctype html>", "mermaid": "sequenceDiagram\n", "chrome": `{"displayTimeUnit"`, "porcupine": "<!doctype html>",
+		"html": "<!doctype html>", "mermaid": "sequenceDiagram\n", "chrome": `{"displayTimeUnit"`,
 		"junit": "<?xml ", "github": "  scenario ", "log": `{"time":`,
 	}
 	_, help, _ := locksim(t.Context(), "help", "run")
@@ -46,10 +46,10 @@ func TestPicturesOfManySchedulesGoToAFolder(t *testing.T) {
 	}
 	write("svg", "testdata/story.yaml", "--style", "careful")
 	requireFiles(t, dir, "story-long.svg", "story-short.svg")
-	write("porcupine", "testdata/story.yaml", "--variant", "short")
+	write("log", "testdata/story.yaml", "--variant", "short")
 	write("html", "testdata/story.yaml", "fencing-33-34", "testdata/namesake.yaml")
 	requireFiles(t, dir, "fencing-33-34-2.html", "fencing-33-34.html", "story-long.svg",
-		"story-short-fenced-write.porcupine.html", "story-short-none.porcupine.html", "story-short.svg", "story.html")
+		"story-short-fenced-write.jsonl", "story-short-none.jsonl", "story-short.svg", "story.html")
 	text, err := os.ReadFile(dir + "story-short.svg")
 	require.NoError(t, err)
 	alone := []string{"run", "--no-margin", "--format", "svg", "testdata/story.yaml", "--style", "careful", "--variant", "short"}
@@ -64,7 +64,7 @@ func TestOneDocumentTakesOneSchedule(t *testing.T) {
 		{"testdata/story.yaml --format svg", "--format svg would write 2 documents: choose --variant long or short, " +
 			"or write all with -o FOLDER/"},
 		{"testdata/story.yaml fencing-33-34 --format mermaid", "choose one scenario, or "},
-		{"testdata/story.yaml --variant short --format porcupine", "choose --fencing none or fenced-write"},
+		{"testdata/story.yaml --variant short --format log", "choose --fencing none or fenced-write"},
 		{"testdata/wrong.yaml testdata/wrong.yaml --format svg", "--format svg would write 2 documents: choose the scenario once"},
 		{"testdata/story.yaml --format html --seeds 2", "--format html shows one seed"},
 		{"testdata/story.yaml --format svgg", `did you mean "svg"?`},
