@@ -146,9 +146,6 @@ func PlaygroundWorker() []byte { return page.Worker() }
 // Mermaid writes a schedule as a sequence diagram for Markdown.
 func Mermaid(w io.Writer, s *Schedule) error { return export.Mermaid(w, s) }
 
-// Chrome writes a schedule as trace events, which Perfetto shows.
-func Chrome(w io.Writer, s *Schedule) error { return export.Chrome(w, s) }
-
 // Summary counts the verdicts of many runs, case by case.
 type Summary = ci.Summary
 

@@ -49,8 +49,6 @@ func formats() []format {
 			ending: ".html", columns: imageColumns, draw: drawPage},
 		{name: "mermaid", summary: "a sequence diagram for Markdown", shows: ofSchedule, ending: ".mmd", columns: imageColumns,
 			draw: drawn(reports.Mermaid)},
-		{name: "chrome", summary: "trace events for Perfetto", shows: ofSchedule, ending: ".trace.json",
-			columns: imageColumns, draw: drawn(reports.Chrome)},
 		{name: "log", summary: "what the clients would have logged, as locksim judge reads it", shows: ofRun, ending: ".jsonl", draw: drawLog},
 		{name: "junit", summary: "test results for build servers"},
 		{name: "github", summary: "annotations and a step summary for GitHub Actions"},

@@ -18,7 +18,7 @@ import (
 func TestEveryFormatIsWrittenAndListed(t *testing.T) {
 	begins := map[string]string{
 		"text": "story — ", "json": `{"schema":"locksim.run/1"`, "timeline": `[{"schema":"` + reports.TimelineSchema, "svg": "<svg ", "slide": "<svg ",
-		"html": "<!doctype html>", "mermaid": "sequenceDiagram\n", "chrome": `{"displayTimeUnit"`,
+		"html": "<!doctype html>", "mermaid": "sequenceDiagram\n",
 		"junit": "<?xml ", "github": "  scenario ", "log": `{"time":`,
 	}
 	_, help, _ := locksim(t.Context(), "help", "run")

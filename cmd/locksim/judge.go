@@ -42,7 +42,7 @@ A line is a JSON object; docs/judging.md describes its fields, and mappings for 
   --map FILE         where the fields are in logs of another format
   --window D         how late a line may come after lines with later times (default 1s)
   --list N           how many findings are listed (default 10)
-  --format FORMAT    text, json, or one of the pictures svg, html, timeline, mermaid and chrome of the first finding (default text)
+  --format FORMAT    text, json, or one of the pictures svg, html, timeline and mermaid of the first finding (default text)
   -o FILE            write to this file
   --width N, --ascii, --color WHEN   as for locksim run
 
@@ -114,7 +114,7 @@ func judgeFlags(o *judgeOptions) *flag.FlagSet {
 	o.uncertainty = uncertainties{all: -1, of: map[string]time.Duration{}}
 	o.unlock, o.window = span{time.Second}, span{time.Second}
 	o.list = count{10, 1, 100_000}
-	o.format = choice{"text", []string{"text", "json", "timeline", "svg", "html", "mermaid", "chrome"}}
+	o.format = choice{"text", []string{"text", "json", "timeline", "svg", "html", "mermaid"}}
 	fs := newFlags("judge")
 	fs.Var(&o.uncertainty, "uncertainty", "")
 	fs.Var(notEmpty{&o.mapping}, "map", "")

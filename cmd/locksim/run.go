@@ -51,7 +51,7 @@ docs/languages.md.
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --format FORMAT    one of these (default text)
 ` + formatHelp() + `  -o FILE            write to this file, which is replaced when all runs are complete
-  -o FOLDER/         write a file for each picture into this folder (svg, html, mermaid, chrome and log)
+  -o FOLDER/         write a file for each picture into this folder (svg, html, mermaid and log)
   --lanes NAMES      slide only: the lanes of these nodes, or of these names, such as a,b,storage (default all)
   --width N          width in columns, at least 72 (default: the variable COLUMNS, or 100; for svg and html ` +
 		fmt.Sprint(imageColumns) + `)

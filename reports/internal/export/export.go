@@ -1,3 +1,2 @@
-// Package export writes schedules in the forms of other tools: [Mermaid] for a diagram that Markdown renders, [Chrome]
-// for viewers of trace events, such as Perfetto. Both are functions of the schedule.
+// Package export writes schedules as [Mermaid], which Markdown renders as diagrams.
 package export
