@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -43,7 +44,7 @@ ten minutes on two cores. A property that was exposed in fewer than 100 runs of 
   --property NAMES   properties, or all (default mutual-exclusion, resource, leak and silent-loss; for a library also
                      survival)
   --confidence N     confidence level of the intervals in percent, 95 or 99 (default 95)
-  --rates-only       no costs, no heat maps, no advice
+  --rates-only       no costs, no advice
   --save DIR         folder for index.html, index.md, comparison.json, and the counterexamples with their pictures
   --pictures WHICH   pictures of the counterexamples: all, svg, or none, which saves much space (default all)
   --from-json FILE   run nothing, but print a saved comparison in another format
@@ -180,7 +181,7 @@ func (c *call) compare(o *compareOptions) int {
 		return c.wrong(err)
 	}
 	if o.save != "" {
-		if err := makeFolders(o.save); err != nil {
+		if err := os.MkdirAll(filepath.Join(o.save, compare.ExampleFolder), 0o755); err != nil {
 			return c.failures(errors.Join(err, out.discard()))
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -16,9 +15,6 @@ import (
 	"github.com/locksim/locksim/reports/comparison"
 	"github.com/locksim/locksim/scenarios"
 )
-
-// heatFolder is where the heat maps are, in the folder of a comparison.
-const heatFolder = "heats"
 
 // matrixFile is the picture of the matrix.
 const matrixFile = "matrix.svg"
@@ -82,12 +78,6 @@ type saver struct {
 	pictures []string // their formats
 }
 
-// makeFolders creates the folders in which a comparison is saved.
-func makeFolders(dir string) error {
-	return errors.Join(os.MkdirAll(filepath.Join(dir, compare.ExampleFolder), 0o755),
-		os.MkdirAll(filepath.Join(dir, heatFolder), 0o755))
-}
-
 // saveCompared writes the report in all formats, and the counterexamples with their pictures.
 func (c *call) saveCompared(dir, pictures string, result *compare.Result) error {
 	s := &saver{folder: folder{c, dir}, pictures: map[string][]string{"all": {"svg", "html"}, "svg": {"svg"}}[pictures]}
@@ -98,12 +88,6 @@ func (c *call) saveCompared(dir, pictures string, result *compare.Result) error 
 		s.write("index.html", func(w io.Writer) error { return comparison.HTML(w, x, savedLinks(s.pictures)) }),
 		s.write(matrixFile, func(w io.Writer) error { return comparison.MatrixSVG(w, x) }),
 	)
-	for i := range x.Heats {
-		h := &x.Heats[i]
-		err = errors.Join(err, s.write(filepath.Join(heatFolder, h.Name+".svg"), func(w io.Writer) error {
-			return comparison.HeatSVG(w, h, x.Confidence)
-		}))
-	}
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/internal/search/measure"
 	"github.com/locksim/locksim/internal/search/parameter"
 	"github.com/locksim/locksim/reports"
@@ -495,14 +494,14 @@ func (r *measured) html(w io.Writer) error {
 }
 
 // heats are the heat maps of some properties.
-func (r *measured) heats(properties []checker.Property) (list []compare.Heat) {
+func (r *measured) heats(properties []checker.Property) (list []comparison.Heat) {
 	mark := r.mark()
 	if mark != "" {
 		mark = "Interrupted" + strings.TrimPrefix(mark, "interrupted") + ". "
 	}
 	for _, p := range properties {
 		for _, g := range r.gridsOf(p) {
-			h := compare.Heat{
+			h := comparison.Heat{
 				Name: r.scenario.name, Title: fmt.Sprintf("How often %s violates %s", reports.Visible(r.scenario.name), p),
 				Property: p.String(), Border: r.sides(&g), Never: r.never(slices.Concat(g.cells...)), Down: g.down, Across: g.across, Columns: g.columns,
 				Rows: g.rows, Lock: r.table.Cells[0].Lock,
@@ -526,7 +525,7 @@ func (r *measured) heats(properties []checker.Property) (list []compare.Heat) {
 }
 
 // enter adds a row of cells to a heat map.
-func (r *measured) enter(h *compare.Heat, cells []int) {
+func (r *measured) enter(h *comparison.Heat, cells []int) {
 	var violated, exposed, runs, unknown []int
 	var commands []string
 	for _, i := range cells {

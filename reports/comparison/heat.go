@@ -1,16 +1,36 @@
 package comparison
 
-import (
-	"fmt"
-	"math"
+import "math"
 
-	"github.com/locksim/locksim/internal/search/compare"
-)
+// Heat is the rate of violations over two numbers of a scenario.
+type Heat struct {
+	Name     string
+	Title    string
+	Lock     string
+	Fencing  string
+	Property string
+	Across   string   // what the columns are
+	Down     string   // what the rows are
+	Columns  []string // their values, from small to large
+	Rows     []string
+	Runs     int     // of each field
+	Violated [][]int // by row and column
+	InDanger [][]int
+	// Border is the sides between fields with a violation and exposed ones without: each from one corner to the next, across and
+	// down, counted in fields.
+	Border  [][4]int
+	Never   string  // what exposed fields without a violation mean, if it does not follow from Runs
+	Note    string  // what else there is to say
+	Played  [][]int // the runs of each field, if they differ
+	Unknown [][]int // of these runs nothing is known
+	// Commands show the first violation of each field.
+	Commands [][]string
+}
 
 // field is one of a heat map.
 type field struct{ violated, inDanger, runs, unknown int }
 
-func fieldOf(h *compare.Heat, row, column int) field {
+func fieldOf(h *Heat, row, column int) field {
 	f := field{runs: h.Runs}
 	for _, part := range []struct {
 		to   *int
@@ -54,31 +74,4 @@ func unseen(runs, confidence int) float64 {
 		return 1
 	}
 	return 1 - math.Pow(float64(100-confidence)/200, 1/float64(runs))
-}
-
-// heatTable is a heat map in numbers. Where violations are expected, fields have a mark.
-func heatTable(h *compare.Heat) table {
-	t := table{
-		id: "heat-" + h.Name, title: h.Title, corner: h.Down + " \\ " + h.Across,
-		notes: []string{fmt.Sprintf("%s, fencing %s: %s violated, in percent of %s for each field. ○: never exposed.",
-			h.Lock, h.Fencing, h.Property, plural(h.Runs, "run"))},
-	}
-	if h.Line != nil {
-		t.notes = append(t.notes, "To the right of ▏ it is expected: "+sentence(h.LineText))
-	}
-	for _, text := range h.Columns {
-		t.heads = append(t.heads, head{text: text, right: true})
-	}
-	for y, text := range h.Rows {
-		r := row{head: text}
-		for x := range h.Columns {
-			e := said(fieldOf(h, y, x).text())
-			if y < len(h.Line) && x == h.Line[y] {
-				e.text = "▏" + e.text
-			}
-			r.entries = append(r.entries, e)
-		}
-		t.rows = append(t.rows, r)
-	}
-	return t
 }

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-
-	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // HeatPage writes heat maps as one page that needs no network and no script, with a text below them.
-func HeatPage(w io.Writer, title string, heats []compare.Heat, confidence int, text string) error {
+func HeatPage(w io.Writer, title string, heats []Heat, confidence int, text string) error {
 	page := struct {
 		Title, Text string
 		Pictures    []template.HTML

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/locksim/locksim/internal/search/compare"
 	"github.com/locksim/locksim/reports/internal/svg"
 )
 
@@ -24,7 +23,7 @@ var (
 // heatPicture is a heat map that is being drawn.
 type heatPicture struct {
 	svg.Canvas
-	h           *compare.Heat
+	h           *Heat
 	confidence  int
 	left, top   svg.Length // of the first field
 	wide, high  svg.Length // a field
@@ -33,12 +32,12 @@ type heatPicture struct {
 
 // HeatSVG draws a heat map. All heat maps and matrices share one scale, which is logarithmic. Fields in which nothing
 // was seen are hatched: only an upper bound is known there, with a confidence in percent.
-func HeatSVG(w io.Writer, h *compare.Heat, confidence int) error {
+func HeatSVG(w io.Writer, h *Heat, confidence int) error {
 	p, sheet := drawHeat(h, confidence)
 	return p.Write(w, sheet)
 }
 
-func drawHeat(h *compare.Heat, confidence int) (*heatPicture, svg.Sheet) {
+func drawHeat(h *Heat, confidence int) (*heatPicture, svg.Sheet) {
 	p := &heatPicture{h: h, confidence: confidence, wide: px(60), high: px(30)}
 	for _, text := range h.Columns {
 		p.wide = max(p.wide, labelFont.Width(text)+px(14))
@@ -58,7 +57,6 @@ func drawHeat(h *compare.Heat, confidence int) (*heatPicture, svg.Sheet) {
 			p.field(x, y)
 		}
 	}
-	p.expected()
 	p.bordered()
 	height := p.legend(width)
 	return p, svg.Sheet{
@@ -68,7 +66,7 @@ func drawHeat(h *compare.Heat, confidence int) (*heatPicture, svg.Sheet) {
 }
 
 // heatWords say what is to be seen.
-func heatWords(h *compare.Heat, confidence int) []string {
+func heatWords(h *Heat, confidence int) []string {
 	of := h.Lock
 	if h.Fencing != "" {
 		of += ", fencing " + h.Fencing
@@ -84,9 +82,6 @@ func heatWords(h *compare.Heat, confidence int) []string {
 		runs = fmt.Sprintf("%s to %s", count(least), runs)
 	}
 	text := []string{fmt.Sprintf("%s: how often the property %s was violated, in percent of %s for each field.", of, h.Property, runs)}
-	if h.Line != nil {
-		text = append(text, "Violations are expected to the right of the line: "+sentence(h.LineText))
-	}
 	if len(h.Border) > 0 {
 		text = append(text, "The line is the border between fields with a violation and exposed fields without one.")
 	}
@@ -189,24 +184,6 @@ func (p *heatPicture) hatch(b svg.Box) {
 	p.Path(o, svg.Paint{Stroke: svg.Green, Faint: 35})
 }
 
-// expected draws where violations are to begin.
-func (p *heatPicture) expected() {
-	if p.h.Line == nil {
-		return
-	}
-	var points []svg.Point
-	for y := range p.h.Rows {
-		if y >= len(p.h.Line) {
-			break
-		}
-		x := p.left + p.wide*svg.Length(min(max(p.h.Line[y], 0), len(p.h.Columns)))
-		top := p.top + p.high*svg.Length(y)
-		points = append(points, svg.Point{X: x, Y: top}, svg.Point{X: x, Y: top + p.high})
-	}
-	p.Polyline(points, svg.Paint{Stroke: svg.Paper, Width: px(6)})
-	p.Polyline(points, svg.Paint{Stroke: svg.Words, Width: px(2), Dash: "7 3"})
-}
-
 // bordered draws where violations begin.
 func (p *heatPicture) bordered() {
 	for _, pen := range []svg.Paint{{Stroke: svg.Paper, Width: px(6)}, {Stroke: svg.Words, Width: px(3)}} {
@@ -239,12 +216,8 @@ func (p *heatPicture) legend(width svg.Length) svg.Length {
 	p.Text(svg.Point{X: x + px(8), Y: y + px(13)}, "percent of the runs", proseFont)
 	y += px(30)
 	for i, text := range heatWords(p.h, p.confidence)[1:] {
-		if i == 0 && (p.h.Line != nil || len(p.h.Border) > 0) {
-			pen := svg.Paint{Stroke: svg.Words, Width: px(3)}
-			if p.h.Line != nil {
-				pen.Width, pen.Dash = px(2), "7 3"
-			}
-			p.Line(svg.Point{X: px(24), Y: y + px(8)}, svg.Point{X: px(46), Y: y + px(8)}, pen)
+		if i == 0 && len(p.h.Border) > 0 {
+			p.Line(svg.Point{X: px(24), Y: y + px(8)}, svg.Point{X: px(46), Y: y + px(8)}, svg.Paint{Stroke: svg.Words, Width: px(3)})
 		} else {
 			key := svg.Box{X: px(24), Y: y, W: px(22), H: px(15)}
 			p.Rect(key, svg.Paint{Fill: svg.GreenWash})

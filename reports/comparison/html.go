@@ -21,9 +21,6 @@ var assets embed.FS
 // package made itself is trusted.
 func HTML(w io.Writer, c *compare.Comparison, l Links) error {
 	p := newPage(newBoard(c), l)
-	if err := p.addHeats(); err != nil {
-		return err
-	}
 	t, err := template.New("page").Parse(asset("page.html"))
 	if err != nil {
 		return err
@@ -55,7 +52,6 @@ type page struct {
 	Legend, Ramp                       []pageKey
 	Overview, Costs                    pageTable
 	Matrices                           []pageTable
-	Heats                              []pageHeat
 	Locks                              []pageLock
 	Meanings                           []meaning
 	Libraries                          []string // which there are, and what of them is real

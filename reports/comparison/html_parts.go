@@ -1,9 +1,7 @@
 package comparison
 
 import (
-	"bytes"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
@@ -66,29 +64,6 @@ func rampKeys() []pageKey {
 		list = append(list, pageKey{Text: ramp[i].text, Class: reds[i].wash.Class})
 	}
 	return list
-}
-
-// pageHeat is a heat map: the picture, and the numbers.
-type pageHeat struct {
-	Lock, Servers string
-	Picture       template.HTML
-	Table         pageTable
-}
-
-func (p *page) addHeats() error {
-	for i := range p.b.Heats {
-		h := &p.b.Heats[i]
-		picture, sheet := drawHeat(h, p.b.Confidence)
-		sheet.ID = fmt.Sprintf("heat-%d", i)
-		var b bytes.Buffer
-		if err := picture.Write(&b, sheet); err != nil {
-			return err
-		}
-		t := p.table(heatTable(h), "heat")
-		t.ID = fmt.Sprintf("heat-table-%d", i)
-		p.Heats = append(p.Heats, pageHeat{h.Lock, p.b.servers(h.Lock), template.HTML(b.String()), t})
-	}
-	return nil
 }
 
 // pageLock is all that is known of a lock's cells.

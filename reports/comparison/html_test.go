@@ -52,9 +52,10 @@ func bare(text string) string {
 	return regexp.MustCompile(`="[^"]*"`).ReplaceAllString(text, `=""`)
 }
 
+const planted = `x<img src=q onerror=alert(1)>"' onload=alert(2) </title></script></style>-->]]>&amp;`
+
 // TestNothingInTheTextsIsMarkup plants an element in every string of the comparison, one at a time.
 func TestNothingInTheTextsIsMarkup(t *testing.T) {
-	const planted = `x<img src=q onerror=alert(1)>"' onload=alert(2) </title></script></style>-->]]>&amp;`
 	for i, plant := range []func(*compare.Comparison){
 		func(c *compare.Comparison) { c.Network = planted },
 		func(c *compare.Comparison) { c.Style = planted },
@@ -79,16 +80,6 @@ func TestNothingInTheTextsIsMarkup(t *testing.T) {
 		func(c *compare.Comparison) { violated(c).Example.Story = planted },
 		func(c *compare.Comparison) { violated(c).Example.Needs = []string{planted} },
 		func(c *compare.Comparison) { c.Cells[0].Outcome, c.Cells[0].Why = compare.Impossible, planted },
-		func(c *compare.Comparison) { c.Heats[0].Name = planted },
-		func(c *compare.Comparison) { c.Heats[0].Title = planted },
-		func(c *compare.Comparison) { c.Heats[0].Lock = planted },
-		func(c *compare.Comparison) { c.Heats[0].Fencing = planted },
-		func(c *compare.Comparison) { c.Heats[0].Property = planted },
-		func(c *compare.Comparison) { c.Heats[0].Across = planted },
-		func(c *compare.Comparison) { c.Heats[0].Down = planted },
-		func(c *compare.Comparison) { c.Heats[0].Columns[0] = planted },
-		func(c *compare.Comparison) { c.Heats[0].Rows[0] = planted },
-		func(c *compare.Comparison) { c.Heats[0].LineText = planted },
 		func(c *compare.Comparison) { c.Advice[0].Question = planted },
 		func(c *compare.Comparison) { c.Advice[0].Answer = planted },
 		func(c *compare.Comparison) { c.Advice[0].Locks = []string{planted} },
@@ -96,7 +87,7 @@ func TestNothingInTheTextsIsMarkup(t *testing.T) {
 	} {
 		c := load(t)
 		plant(c)
-		for _, name := range []string{"report.html", "report.md", "matrix.svg", "heat-0.svg"} {
+		for _, name := range []string{"report.html", "report.md", "matrix.svg"} {
 			text := written(t, forms(c)[name])
 			if name == "report.md" { // within code Markdown shows what it is given
 				text = regexp.MustCompile("`[^`\n]*`").ReplaceAllString(text, "")
@@ -104,6 +95,21 @@ func TestNothingInTheTextsIsMarkup(t *testing.T) {
 			require.Empty(t, handler.FindString(bare(text)), "%s, string %d", name, i)
 			require.Zero(t, strings.Count(text, "<img"), "%s, string %d", name, i)
 		}
+	}
+}
+
+func TestNoTextOfAHeatMapBecomesMarkup(t *testing.T) {
+	for i, plant := range []func(h *Heat){
+		func(h *Heat) { h.Name = planted }, func(h *Heat) { h.Title = planted }, func(h *Heat) { h.Lock = planted },
+		func(h *Heat) { h.Fencing = planted }, func(h *Heat) { h.Property = planted }, func(h *Heat) { h.Across = planted },
+		func(h *Heat) { h.Down = planted }, func(h *Heat) { h.Columns[0] = planted }, func(h *Heat) { h.Rows[0] = planted },
+		func(h *Heat) { h.Never = planted }, func(h *Heat) { h.Note = planted }, func(h *Heat) { h.Commands = [][]string{{planted}} },
+	} {
+		list := heats(t)
+		plant(&list[0])
+		text := written(t, func(w io.Writer) error { return HeatPage(w, planted, list, 95, planted) })
+		require.Empty(t, handler.FindString(bare(text)), "string %d", i)
+		require.Zero(t, strings.Count(text, "<img"), "string %d", i)
 	}
 }
 

@@ -54,12 +54,11 @@ func TestWhatIsWrittenOnShadesCanBeRead(t *testing.T) {
 
 // TestNoTextOfAPictureLiesOnAnother holds the room of each text against that of all others.
 func TestNoTextOfAPictureLiesOnAnother(t *testing.T) {
-	c := load(t)
-	for i := range c.Heats {
-		p, s := drawHeat(&c.Heats[i], c.Confidence)
+	for _, h := range heats(t) {
+		p, s := drawHeat(&h, 95)
 		apart(t, p.Texts(), s)
 	}
-	p, s := drawMatrix(newBoard(c))
+	p, s := drawMatrix(newBoard(load(t)))
 	apart(t, p.Texts(), s)
 }
 
@@ -104,7 +103,7 @@ func TestAFieldIsGreenOnlyIfItWasInDanger(t *testing.T) {
 
 // TestAHeatMapShowsEachField reads the fields' titles, and what is written on them.
 func TestAHeatMapShowsEachField(t *testing.T) {
-	h := &load(t).Heats[0]
+	h := &heats(t)[0]
 	text := written(t, func(w io.Writer) error { return HeatSVG(w, h, 95) })
 	hatched := 0
 	for y, row := range h.Violated {

@@ -41,9 +41,6 @@ func Text(w io.Writer, c *compare.Comparison, o TextOptions) error {
 		}
 	}
 	t.worst()
-	for i := range t.Heats {
-		t.table(heatTable(&t.Heats[i]))
-	}
 	t.table(t.costs())
 	if list := t.libraries(); len(list) > 0 {
 		t.heading(librariesTitle)

@@ -21,7 +21,7 @@ type Plan struct {
 	Draws      search.Seeds       // by whose numbers schedules are drawn
 	Confidence int                // of the intervals, in percent
 	Folder     string             // where the caller is going to save the examples; "" if nowhere
-	RatesOnly  bool               // no costs, no heat maps, and no advice, which needs the costs
+	RatesOnly  bool               // no costs, and no advice, which needs the costs
 	Jobs       int                // runs at once; what is measured does not depend on it
 	_          struct{}
 }
@@ -46,7 +46,7 @@ func Compare(ctx context.Context, p Plan, told Progress) (*Result, error) {
 	if err := c.begin(); err != nil {
 		return nil, err
 	}
-	steps := []func() error{c.measure, c.cost, c.exemplify, c.heat}
+	steps := []func() error{c.measure, c.cost, c.exemplify}
 	if p.RatesOnly {
 		steps = []func() error{c.measure, c.exemplify}
 	}

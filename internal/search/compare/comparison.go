@@ -28,7 +28,6 @@ type Comparison struct {
 	// Guarded are cells of the resource where it lives on the lock's own servers, which take an access in one step with the
 	// proof of the lock: of those locks that can do so, by lock and faults.
 	Guarded []Cell   `json:"guarded,omitempty"`
-	Heats   []Heat   `json:"heats"`
 	Advice  []Advice `json:"advice"`
 	// Interrupted says that not all of it was played; cells say how much was.
 	Interrupted bool `json:"interrupted,omitempty"`
@@ -135,34 +134,6 @@ type Example struct {
 	Needs  []string `json:"needs"`
 	// Faultless says that nothing goes wrong in it: the cell is red whatever its column.
 	Faultless bool `json:"faultless,omitempty"`
-}
-
-// Heat is the rate of violations over two numbers of a scenario.
-type Heat struct {
-	Name     string   `json:"name"`
-	Title    string   `json:"title"`
-	Lock     string   `json:"lock"`
-	Fencing  string   `json:"fencing"`
-	Property string   `json:"property"`
-	Across   string   `json:"across"`  // what the columns are
-	Down     string   `json:"down"`    // what the rows are
-	Columns  []string `json:"columns"` // their values, from small to large
-	Rows     []string `json:"rows"`
-	Runs     int      `json:"runs"`     // of each field
-	Violated [][]int  `json:"violated"` // by row and column
-	InDanger [][]int  `json:"in_danger"`
-	// Line says from which column on each row is expected to be violated; nil if nothing is expected, len(Columns) if never.
-	Line     []int  `json:"line,omitempty"`
-	LineText string `json:"line_text,omitempty"`
-	// Border is the sides between fields with a violation and exposed ones without: each from one corner to the next, across and
-	// down, counted in fields.
-	Border  [][4]int `json:"border,omitempty"`
-	Never   string   `json:"never,omitempty"`   // what exposed fields without a violation mean, if it does not follow from Runs
-	Note    string   `json:"note,omitempty"`    // what else there is to say
-	Played  [][]int  `json:"played,omitempty"`  // the runs of each field, if they differ
-	Unknown [][]int  `json:"unknown,omitempty"` // of these runs nothing is known
-	// Commands show the first violation of each field.
-	Commands [][]string `json:"commands,omitempty"`
 }
 
 // Advice is one row of the decision table.

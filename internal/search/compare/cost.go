@@ -62,7 +62,7 @@ func costs(r *harness.Runner, lock *locks.Algorithm, l Lock) Lock {
 
 // alone has one client take a free lock several times.
 func alone(lock *locks.Algorithm, sections int, network sim.Latency) *scene {
-	s := newScene(lock, lease, network)
+	s := newScene(lock, network)
 	s.client("a", 0, 0).Sections = sections
 	return s
 }
@@ -109,7 +109,7 @@ func messages(r *harness.Runner, lock *locks.Algorithm) int64 {
 func afterCrash(r *harness.Runner, lock *locks.Algorithm, host bool, runs int) (q Quantiles, never int) {
 	var times []time.Duration
 	for seed := range uint64(runs) {
-		s := newScene(lock, lease, sim.LAN())
+		s := newScene(lock, sim.LAN())
 		s.client("a", 0, 2*lease)
 		at := lease/5 + time.Duration(seed)*(lease*3/5)/time.Duration(runs)
 		s.client("b", at, 0).Again = time.Second
@@ -140,7 +140,7 @@ func contend(r *harness.Runner, lock *locks.Algorithm, l *Lock, runs int) {
 	l.Contenders = contenders
 	total, fair, longest := int64(0), int64(0), time.Duration(0)
 	for seed := range uint64(runs) {
-		s := newScene(lock, lease, sim.LAN())
+		s := newScene(lock, sim.LAN())
 		for i := range contenders {
 			c := s.client(string(rune('a'+i)), 0, 0)
 			c.Sections, c.Again = manySections, locksOwnDelay

@@ -52,7 +52,7 @@ func probe(r *harness.Runner, lock *locks.Algorithm) facts {
 // outlasts has a holder work for three leases while another client waits, and says whether it stayed the only one. It also
 // says what its lease carried.
 func outlasts(r *harness.Runner, lock *locks.Algorithm) (held, token, value bool) {
-	s := newScene(lock, lease, even())
+	s := newScene(lock, even())
 	s.client("a", 0, 3*lease)
 	s.client("b", lease/2, 0).Again = lease / 10
 	result := s.play(r, lock, 1)
@@ -65,7 +65,7 @@ func outlasts(r *harness.Runner, lock *locks.Algorithm) (held, token, value bool
 
 // tries has a client that will not wait ask for a lock that is held, and says whether it was refused at once.
 func tries(r *harness.Runner, lock *locks.Algorithm) bool {
-	s := newScene(lock, lease, even())
+	s := newScene(lock, even())
 	s.client("a", 0, lease/2)
 	s.client("b", lease/10, 0).Wait = locks.Try
 	for _, a := range s.play(r, lock, 1).History.Acquisitions {
@@ -82,7 +82,7 @@ const atOnce = 50 * time.Millisecond
 // reentrant has a holder enter twice, and says whether it got in, kept everybody else out, and still held the lock when it
 // had left once.
 func reentrant(r *harness.Runner, lock *locks.Algorithm) bool {
-	s := newScene(lock, lease, even())
+	s := newScene(lock, even())
 	a := s.client("a", 0, lease/4)
 	a.Enters, a.Wait = 2, locks.Try
 	s.client("b", lease/10, 0).Wait = locks.Try
@@ -114,7 +114,7 @@ func reentrant(r *harness.Runner, lock *locks.Algorithm) bool {
 func fewest(r *harness.Runner, lock *locks.Algorithm) int {
 	usual := deployment(lock).Masters
 	for n := 1; n < usual; n++ {
-		s := newScene(lock, lease, even())
+		s := newScene(lock, even())
 		s.client("a", 0, 0)
 		s.Servers.Masters = n
 		if first := s.play(r, lock, 1).History.Acquisition(1); first != nil && first.Outcome == history.OK {

@@ -12,7 +12,7 @@ func (c *comparer) frame() {
 	out := &Comparison{
 		Schema: Schema, Runs: p.Draws.Count, First: p.Draws.First, Confidence: p.Confidence, Style: p.Style.String(),
 		Network: "one way 0.1 to 10 ms, half of all messages at most 0.3 ms, 99 in 100 at most 5 ms (lan); servers answer at once",
-		Profile: profile(), Heats: []Heat{}, Advice: []Advice{}, Cells: []Cell{}, Locks: []Lock{},
+		Profile: profile(), Advice: []Advice{}, Cells: []Cell{}, Locks: []Lock{},
 	}
 	for _, col := range c.columns {
 		if !col.guarded {

@@ -40,7 +40,8 @@ func costOf(t *testing.T, name string) Lock {
 	t.Helper()
 	var r harness.Runner
 	defer r.Close()
-	lock := lockNamed(name)
+	lock, ok := locks.Catalogue().Find(name)
+	require.True(t, ok)
 	return costs(&r, &lock, Lock{Name: name})
 }
 
@@ -89,25 +90,6 @@ func TestQuantiles(t *testing.T) {
 	require.Equal(t, Quantiles{Count: 200, P50: 100, P99: 198, Max: 200}, quantiles(times))
 	require.Equal(t, Quantiles{Count: 1, P50: 3, P99: 3, Max: 3}, quantiles([]time.Duration{3}))
 	require.Zero(t, quantiles(nil))
-}
-
-func TestHeatMapsTurnWhereTheTheorySays(t *testing.T) {
-	var r harness.Runner
-	defer r.Close()
-	for _, m := range heatMaps() {
-		require.Len(t, m.Violated, len(m.Rows))
-		if m.Line == nil {
-			f := m.play(&r, 0, 0, len(m.Columns)-1)
-			require.Zero(t, f.violated, m.Name)
-			require.Positive(t, f.inDanger, "%s: something was refused", m.Name)
-			continue
-		}
-		require.Len(t, m.Line, len(m.Rows))
-		row := len(m.Rows) / 2
-		at := m.Line[row]
-		require.Zero(t, m.play(&r, 0, row, at-1).violated, "%s before the line", m.Name)
-		require.Positive(t, m.play(&r, 0, row, at).violated, "%s behind it", m.Name)
-	}
 }
 
 func TestEachColumnSaysWhatItMeans(t *testing.T) {

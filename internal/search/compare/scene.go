@@ -19,15 +19,15 @@ const lease = 10 * time.Second
 type scene struct{ scenarios.Scenario }
 
 // newScene begins one. A message takes so long.
-func newScene(lock *locks.Algorithm, ttl time.Duration, latency sim.Latency) *scene {
+func newScene(lock *locks.Algorithm, latency sim.Latency) *scene {
 	s := &scene{scenarios.Scenario{
 		Name: "probe", Title: "A probe of " + lock.Name,
-		Lock:     scenarios.Lock{Algorithm: lock.Name, TTL: ttl, Key: "lock"},
+		Lock:     scenarios.Lock{Algorithm: lock.Name, TTL: lease, Key: "lock"},
 		Servers:  deployment(lock),
 		Resource: scenarios.Resource{Registers: 1, Fencing: []history.Fencing{history.Unfenced}},
 		Network:  scenarios.Network{Latency: latency},
 		Styles:   []history.Style{history.Careless},
-		Until:    10 * ttl, Bounds: scenarios.Bounds{Steps: 100_000_000, Messages: 100_000_000},
+		Until:    10 * lease, Bounds: scenarios.Bounds{Steps: 100_000_000, Messages: 100_000_000},
 	}}
 	return s
 }

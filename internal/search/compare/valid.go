@@ -27,11 +27,6 @@ func (c *Comparison) Valid() error {
 			}
 		}
 	}
-	for i := range c.Heats {
-		if h := &c.Heats[i]; !h.square(h.Violated) || !h.square(h.InDanger) {
-			return fmt.Errorf("the heat map %q has not a field for each row and column", h.Name)
-		}
-	}
 	return nil
 }
 
@@ -52,9 +47,4 @@ func (c *Cell) valid() error {
 			c.Violated, c.InDanger, c.Undecided)
 	}
 	return nil
-}
-
-// square reports whether a heat map has a number for each of its fields.
-func (h *Heat) square(fields [][]int) bool {
-	return len(fields) == len(h.Rows) && !slices.ContainsFunc(fields, func(row []int) bool { return len(row) != len(h.Columns) })
 }

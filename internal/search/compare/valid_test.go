@@ -13,7 +13,6 @@ func TestWhatNoMeasurementComesToIsRefused(t *testing.T) {
 			Cells: []Cell{{
 				Lock: "redlock", Faults: "none", Fencing: "none", Property: "resource", Outcome: Held, Runs: 5, InDanger: 5,
 			}},
-			Heats: []Heat{{Name: "heat", Columns: []string{"1"}, Rows: []string{"2"}, Violated: [][]int{{0}}, InDanger: [][]int{{0}}}},
 		}
 	}
 	require.NoError(t, whole().Valid())
@@ -25,7 +24,6 @@ func TestWhatNoMeasurementComesToIsRefused(t *testing.T) {
 		"no such property": func(c *Comparison) { c.Cells[0].Property = "beauty" },
 		"which cannot be":  func(c *Comparison) { c.Cells[0].Violated = 6 },
 		"of -5 runs":       func(c *Comparison) { c.Cells[0].Runs = -5 },
-		"a field for each": func(c *Comparison) { c.Heats[0].Violated = nil },
 	} {
 		c := whole()
 		spoil(c)
