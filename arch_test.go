@@ -106,7 +106,7 @@ var arrows = map[string][]string{
 		"scenarios", "checker", "history", "locks", "sim", "trace",
 	},
 	"internal/search/compare": {
-		"internal/backend", "internal/search", "internal/search/measure", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace",
+		"internal/search", "internal/search/measure", "internal/search/minimal", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace",
 	},
 	"reports/internal/wording":  {"trace"},
 	"reports/internal/timeline": {"trace"},
