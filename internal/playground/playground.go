@@ -26,7 +26,7 @@ import (
 
 // Request is what a page asks. Do says what: "play", "study" (play, and what further runs show), "edit", "seeds", "smaller",
 // "find" (a fault that violates something), "drops" (the faults that can be dropped on the node Name), "gallery", "open" (the text of the scenario
-// Name), "picture", or "exports" (the forms in which it is played elsewhere).
+// Name), "picture", "exports" (the forms in which it is played elsewhere) or "complete" (what can be written at a place of the text).
 type Request struct {
 	Do      string   `json:"do"`
 	Text    string   `json:"text"`              // of the scenario file
@@ -39,7 +39,8 @@ type Request struct {
 	Beside  *Edit    `json:"beside,omitempty"` // of what is played beside it, on the same axis
 	First   string   `json:"first,omitempty"`  // seed, for "seeds"; a decimal or 0x… number, since JSON's are too small
 	Count   int      `json:"count,omitempty"`
-	At      int64    `json:"at,omitempty"` // nanoseconds, for "drops"
+	At      int64    `json:"at,omitempty"`     // nanoseconds, for "drops"
+	Before  string   `json:"before,omitempty"` // the cursor, for "complete"
 }
 
 // Edit sets a place of the text. If Value is "", it is the number, written as its kind is.
@@ -69,6 +70,8 @@ type Answer struct {
 	Gallery   []Entry            `json:"gallery,omitempty"`
 	Picture   string             `json:"picture,omitempty"` // SVG
 	Exports   []Export           `json:"exports,omitempty"`
+	Word      string             `json:"word,omitempty"`
+	Words     []Word             `json:"words,omitempty"`
 }
 
 // Entry is a named scenario.
@@ -91,7 +94,8 @@ type Problem struct {
 // Engine plays scenarios. It is not safe for concurrent use.
 type Engine struct {
 	runner harness.Runner
-	edited *scenarios.Draft // the text that was edited last: one that is dragged about is read once
+	last   *scenarios.Scenario // that was played
+	edited *scenarios.Draft    // the text that was edited last: one that is dragged about is read once
 }
 
 // Answer answers a request as JSON by an [Answer] as JSON. What cannot be answered is a problem in it; nothing panics but what a
@@ -135,6 +139,8 @@ func (e *Engine) answer(q *Request) (*Answer, error) {
 		return &Answer{Drops: drops(s, q)}, nil
 	case "find":
 		return e.find(q)
+	case "complete":
+		return e.complete(q), nil
 	case "exports":
 		return e.exports(q)
 	case "gallery":
@@ -235,6 +241,7 @@ func (e *Engine) play(q *Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.last = s
 	cases, variant := chosen(s, q)
 	a := &Answer{Variant: variant}
 	if len(q.Edits) > 0 {

@@ -40,7 +40,7 @@ type content struct {
 }
 
 // playScript comes behind script where scenarios can be changed.
-var playScript = []string{"engine.js", "play.js"}
+var playScript = []string{"engine.js", "text.js", "play.js"}
 
 // Worker is the script of the playground's workers. It loads wasm_exec.js and locksim.wasm from beside it.
 func Worker() []byte { return []byte(asset("worker.js")) }

@@ -55,6 +55,7 @@ function heard(answer, { request, axis }) {
 
 function problems(list) {
   $("text").setAttribute("aria-invalid", String(list.length > 0));
+  markProblems(list);
   if (list.length) says(list.length > 1 ? `The text has ${list.length} mistakes.` : "The text has a mistake.", true);
   $("problems").replaceChildren(
     ...list.map((p) =>
@@ -584,6 +585,7 @@ async function saveAs(ending) {
 
 function startPlaying() {
   const press = (id, act) => $(id).addEventListener("click", act);
+  startText();
   let typing = 0;
   $("text").addEventListener("input", () => {
     clearTimeout(typing);

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/clients"
@@ -316,6 +317,25 @@ func TestAnotherLeaseStandsBesideTheRun(t *testing.T) {
 	require.Equal(t, "20s", eval[string](play(t, options{hash: eval[string](b, `location.hash`)}), `play.beside.value`))
 	b.do(`$("twin").value = "styles=careful"; $("twin").dispatchEvent(new Event("change"))`)
 	b.until(`!working && page.twin.beside === "client style careful"`)
+}
+
+// TestTheTextIsCompletedAndMarked writes by keyboard.
+func TestTheTextIsCompletedAndMarked(t *testing.T) {
+	b := play(t, options{})
+	b.do(`const at = play.text.indexOf("faults:"); $("text").focus(); $("text").setSelectionRange(at, at)`)
+	b.press("lo")
+	b.until(`!$("words").hidden`)
+	require.Equal(t, "load: ", eval[string](b, `$("words").firstChild.firstChild.textContent`))
+	require.Contains(t, b.text("#words-say"), "to choose")
+	b.press(kb.ArrowDown + kb.ArrowDown)
+	require.Equal(t, "word-1", eval[string](b, `$("text").getAttribute("aria-activedescendant")`))
+	b.press(kb.Tab)
+	b.until(`$("words").hidden && $("marks").childElementCount > 0`)
+	require.Contains(t, eval[string](b, `$("text").value`), "\nlock: faults:")
+	require.Equal(t, "true", eval[string](b, `$("text").getAttribute("aria-invalid")`))
+	b.do(`$("undo").click(); $("text").value = play.text.replace("ttl: 10s", "ttl: soon"); $("text").dispatchEvent(new Event("input"))`)
+	b.until(`$("problems").textContent.includes("lock.ttl")`)
+	require.Equal(t, 4, eval[int](b, `Math.round($("marks").firstChild.offsetWidth / 8)`), "the word soon")
 }
 
 func TestAViolationIsFoundInThePage(t *testing.T) {
