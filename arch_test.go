@@ -133,8 +133,9 @@ var arrows = map[string][]string{
 		"locks", "reports", "scenarios", "sim", "trace",
 	},
 	"internal/playground/wasm": {"internal/playground"},
+	"internal/site":            {},
 	"cmd/locksim": {
-		"internal/account", "internal/playground",
+		"internal/account", "internal/playground", "internal/site",
 		"internal/search/advise",
 		"internal/ingest",
 		"internal/search", "internal/search/claims", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/odds", "internal/search/parameter", "internal/profile",
@@ -157,6 +158,7 @@ var behind = map[string]string{
 	"github.com/andybalholm/brotli":     "cmd/locksim",
 	"github.com/go-zookeeper/zk":        "locks/live",
 	"github.com/tetratelabs/wazero":     "internal/sim/wasm",
+	"github.com/yuin/goldmark":          "internal/site",
 }
 
 // livesBehind returns the package that a library lives behind; "" if it has no place in this module.

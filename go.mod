@@ -15,6 +15,7 @@ require (
 	github.com/andybalholm/brotli v1.3.0
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/tetratelabs/wazero v1.12.0
+	github.com/yuin/goldmark v1.8.2
 	gonum.org/v1/gonum v0.17.0
 )
 

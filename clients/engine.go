@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// engineMain is where the engine's source begins, in locksim's.
+const engineMain = "internal/playground/wasm/main.go"
+
 // BuildEngine builds locksim's engine for browsers, as WebAssembly, from its source: that around the working directory, or that from
 // which this program was built. It returns it with the script of the Go distribution that starts such a program. Like clients,
 // it is cached.
@@ -18,8 +21,7 @@ func BuildEngine(ctx context.Context) (engine, starter []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	const main = "internal/playground/wasm/main.go"
-	in, ok := sourceWith(func(root string) bool { _, err := os.Stat(filepath.Join(root, main)); return err == nil })
+	in, ok := Source()
 	if !ok {
 		return nil, nil, errors.New("the engine for browsers is built from locksim's source, which is not here: run locksim in its source")
 	}
@@ -36,7 +38,7 @@ func BuildEngine(ctx context.Context) (engine, starter []byte, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("the Go distribution has no script that starts WebAssembly: %w", err)
 	}
-	folder := filepath.Join(in, filepath.Dir(main))
+	folder := filepath.Join(in, filepath.Dir(engineMain))
 	engine, err = tools.program(ctx, folder, cache)
 	use(cache, folder, time.Now())
 	return engine, starter, err

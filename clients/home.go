@@ -30,6 +30,11 @@ func home() (string, error) {
 		"run locksim in its source, or set " + homeVariable + " to that folder")
 }
 
+// Source returns the folder of locksim's source: around the working directory, or where this program was built from.
+func Source() (folder string, ok bool) {
+	return sourceWith(func(root string) bool { _, err := os.Stat(filepath.Join(root, engineMain)); return err == nil })
+}
+
 // sourceWith returns the root of locksim's source that has something: around the working directory, or where this program was
 // built from.
 func sourceWith(has func(root string) bool) (root string, ok bool) {

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"maps"
 	"net"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/internal/playground"
+	"github.com/locksim/locksim/internal/site"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -40,10 +42,11 @@ clients do, faults that can be dragged along the time axis, the text of the scen
 verdicts follow at once; it is the same as that of locksim run, with the same digests. Nothing is sent anywhere, and a link
 holds the whole scenario.
 
-It prints the address of the page, and serves it until it is interrupted. The engine is built from locksim's source by the Go
-toolchain when it is used first, which takes a minute.
+It prints the address of the page, and serves it until it is interrupted. Released programs carry the engine; others build it from
+locksim's source with the Go toolchain when it is used first, which takes a minute. Beside the page are the documentation and the
+published comparison of locks, where locksim's source is.
 
-  --export FOLDER    write the page as files that any web server can serve, instead of serving it
+  --export FOLDER    write all of it as files that any web server can serve, instead of serving it
   --listen ADDRESS   host:port to serve at (default 127.0.0.1:0, where port 0 means any free port)
   --no-open          do not open the browser
 
@@ -80,7 +83,11 @@ func runPlay(c *call) int {
 	if err != nil {
 		return c.wrong(err)
 	}
-	page, err := playPage(names[0])
+	manual, err := documentation()
+	if err != nil {
+		return c.failures(err)
+	}
+	page, err := playPage(names[0], len(manual) > 0)
 	if err != nil {
 		return c.failures(err)
 	}
@@ -93,8 +100,7 @@ func runPlay(c *call) int {
 	if err != nil {
 		return c.wrong(err)
 	}
-	fmt.Fprintln(c.stderr, "locksim: building the engine for the browser; this takes a minute the first time")
-	engine, starter, err := clients.BuildEngine(c.ctx)
+	engine, starter, err := c.engine()
 	if c.ctx.Err() != nil {
 		return exitInterrupted
 	}
@@ -102,14 +108,37 @@ func runPlay(c *call) int {
 		return c.failures(err)
 	}
 	files := map[string][]byte{"index.html": page, "worker.js": reports.PlaygroundWorker(), "wasm_exec.js": starter, "locksim.wasm": engine}
+	for name, data := range manual {
+		files[manualFolder+name] = data
+	}
 	if o.export != "" {
 		return c.exportPage(o.export, files)
 	}
 	return c.servePage(o, listener, files)
 }
 
-// playPage is the page with the scenario of a name or a file.
-func playPage(name string) ([]byte, error) {
+// manualFolder is where the documentation is beside the page.
+const manualFolder = "manual/"
+
+// documentation is the project's documents as pages. They are in locksim's source; there are none where that is not.
+func documentation() (map[string][]byte, error) {
+	folder, ok := clients.Source()
+	if !ok {
+		return nil, nil
+	}
+	root := os.DirFS(folder)
+	documents, err := site.Documents(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return site.Pages(root, documents)
+}
+
+// playPage is the page with the scenario of a name or a file. If documented, it leads to the documentation.
+func playPage(name string, documented bool) ([]byte, error) {
 	t, err := readText(name)
 	if err != nil {
 		return nil, err
@@ -118,7 +147,7 @@ func playPage(name string) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = playground.WritePage(&b, string(t.text), "")
+	err = playground.WritePage(&b, string(t.text), "", documented)
 	return b.Bytes(), err
 }
 
@@ -126,15 +155,23 @@ func (c *call) exportPage(folder string, files map[string][]byte) int {
 	fmt.Fprintln(c.stderr, "locksim: compressing the engine; this takes a minute")
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		for ending, data := range compressed(c.ctx, files[name]) {
+			if ending != "" && strings.HasPrefix(name, manualFolder) { // small, and read seldom
+				break
+			}
 			if c.ctx.Err() != nil {
 				return exitInterrupted
 			}
-			if err := os.WriteFile(filepath.Join(folder, name+ending), data, 0o644); err != nil {
+			file := filepath.Join(folder, filepath.FromSlash(name)+ending)
+			err := os.MkdirAll(filepath.Dir(file), 0o755)
+			if err == nil {
+				err = os.WriteFile(file, data, 0o644)
+			}
+			if err != nil {
 				return c.failures(err)
 			}
 		}
 	}
-	fmt.Fprintf(c.stdout, "%s in %s, each also compressed (.br, .gz); any web server can serve them\n", counted(len(files), "file"), folder)
+	fmt.Fprintf(c.stdout, "%s in %s, those of the page also compressed (.br, .gz); any web server can serve them\n", counted(len(files), "file"), folder)
 	return exitOK
 }
 

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
+	"github.com/andybalholm/brotli"
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/playground"
@@ -44,4 +48,37 @@ func TestThePlaygroundsCommandPlaysTheSameRuns(t *testing.T) {
 		}
 		require.Equal(t, a.Digests, digests, name)
 	}
+}
+
+func TestACarriedEngineIsUnpacked(t *testing.T) {
+	var small bytes.Buffer
+	w := brotli.NewWriter(&small)
+	_, err := w.Write([]byte("\x00asm, a tiny one"))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	files := fstest.MapFS{carriedEngine: {Data: small.Bytes()}, carriedStarter: {Data: []byte("starts it")}}
+	was := carried
+	carried = files
+	t.Cleanup(func() { carried = was })
+	folder := t.TempDir()
+	code, stdout, stderr := locksim(t.Context(), "play", "--export", folder)
+	require.Equal(t, exitOK, code, stderr)
+	require.NotContains(t, stderr, "building")
+	require.Contains(t, stdout, "also compressed")
+	for name, want := range map[string]string{
+		"locksim.wasm": "\x00asm, a tiny one", "wasm_exec.js": "starts it", "index.html": "fencing-33-34", "worker.js": "importScripts",
+		"manual/index.html": "docs/quick-start.html", "manual/reports/published/locks.html": "<table>",
+	} {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		require.NoError(t, err)
+		require.Contains(t, string(data), want)
+		if !strings.HasPrefix(name, manualFolder) {
+			require.FileExists(t, filepath.Join(folder, name+".br"))
+		}
+	}
+
+	files[carriedEngine].Data = small.Bytes()[:5]
+	code, _, stderr = locksim(t.Context(), "play", "--export", folder)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, carriedEngine)
 }

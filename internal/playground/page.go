@@ -9,13 +9,14 @@ import (
 // Opens is the scenario with which a playground opens if none is asked for: the argument that began it all.
 const Opens = "fencing-33-34"
 
-// WritePage writes the page, which opens with a scenario's text. It loads the engine from beside it, see reports.Playground.
-func WritePage(w io.Writer, text, variant string) error {
+// WritePage writes the page, which opens with a scenario's text. It loads the engine from beside it, see reports.Playground. If
+// documented, it leads to manual/index.html.
+func WritePage(w io.Writer, text, variant string, documented bool) error {
 	var e Engine
 	defer e.runner.Close()
 	a, err := e.play(&Request{Do: "play", Text: text, Variant: variant})
 	if err != nil {
 		return err
 	}
-	return reports.Playground(w, a.Schedules, reports.Opening{Text: text, Variant: a.Variant})
+	return reports.Playground(w, a.Schedules, reports.Opening{Text: text, Variant: a.Variant, Documented: documented})
 }

@@ -53,8 +53,9 @@ func Write(w io.Writer, schedules []timeline.Schedule) error {
 
 // Opening is what a playground opens with: the text of a scenario file, whose schedules the page shows until the engine is there.
 type Opening struct {
-	Text    string `json:"text"`
-	Variant string `json:"variant"`
+	Text       string `json:"text"`
+	Variant    string `json:"variant"`
+	Documented bool   `json:"documented"` // the documentation begins at manual/index.html
 }
 
 // Play writes the page of a playground, in which the scenario can be changed.

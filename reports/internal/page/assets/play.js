@@ -586,6 +586,7 @@ async function saveAs(ending) {
 function startPlaying() {
   const press = (id, act) => $(id).addEventListener("click", act);
   startText();
+  $("manual").hidden = !opening.documented;
   let typing = 0;
   $("text").addEventListener("input", () => {
     clearTimeout(typing);

@@ -43,7 +43,7 @@ func play(t *testing.T, o options) *tab {
 		var page bytes.Buffer
 		text, err := scenarios.Text(playground.Opens)
 		if err == nil {
-			err = playground.WritePage(&page, string(text), "")
+			err = playground.WritePage(&page, string(text), "", true)
 		}
 		if err == nil {
 			site.files = map[string][]byte{"/": page.Bytes(), "/worker.js": reports.PlaygroundWorker()}
