@@ -18,12 +18,13 @@ import (
 func exploreCommand() command {
 	return command{
 		name: "explore", summary: "try every placement of a few faults in one run",
-		usage: exploreUsage, run: runExplore, ends: true,
+		usage: exploreUsage, run: runExplore, ends: true, plays: asLock,
 	}
 }
 
 const exploreUsage = `usage: locksim explore LOCK [flags]
        locksim explore SCENARIO|FILE [flags]
+       locksim explore [SCENARIO|FILE] [flags] -- PROGRAM [ARGUMENT...]
 
 Takes one base run and tries every placement of up to --max-faults faults in it: each fault of the fault model at each
 step of the protocol, and a second fault at each step of the run that has the first one. The base run of a lock has two
@@ -34,7 +35,13 @@ or gives up waiting, and asks again later; and a client that calls Unlock again 
 The result is either that no schedule violates a property, or, for each cause, the smallest scenario that violates one.
 If the exploration ends early, the report says how much was covered.
 
+What follows -- is a program of any language, which is played in place of a lock: see docs/languages.md. One fault at most is
+placed, at the steps that a run without faults has taken, for times that follow from the life of its lease. The report says in
+how many of 5 runs without faults it took the same steps. What was not violated is not-seen.
+
   --max-faults K     maximum number of faults in one schedule, 0 to 4 (default 1)
+  --runs N           maximum number of schedules with one fault that are played; if there are more, these are drawn evenly
+                     (default all; of a program 400)
   --faults KINDS     fault kinds, such as client-pause,delay or all,-evict: those that act at a step
   --full             also short pauses, cuts and delays, long downtimes of servers, and clients that restart
   --fencing MODE     fencing mode (default: for a lock, the mode none; for a scenario, the first that it names)
@@ -63,7 +70,7 @@ model, which the report prints; latencies, message orders and random numbers oth
 power loss of a machine whose disk has everything that its process has written.
 
 Exit codes: 0 no schedule violates a property, 1 a violation, 2 wrong usage, 3 no violation, but some schedules were
-inconclusive or not played, such as after --for ended the exploration (fuzz exits with 0 then, since its task is to run
+inconclusive or not played, such as after --for or --runs ended the exploration (fuzz exits with 0 then, since its task is to run
 as much as the time allows), 130 interrupted.
 ` + clientsHelp
 
@@ -71,7 +78,7 @@ as much as the time allows), 130 interrupted.
 type exploreOptions struct {
 	caseFlags
 	report                  findingsFlags
-	most                    count
+	most, runs              count
 	within                  duration
 	full, toFirst, progress boolFlag
 	faults, properties      names
@@ -82,13 +89,14 @@ type exploreOptions struct {
 const mostExplored = 4
 
 func exploreFlags(o *exploreOptions, e env) *flag.FlagSet {
-	o.most = count{1, 0, mostExplored}
+	o.most, o.runs = count{1, 0, mostExplored}, count{0, 1, maxSeeds}
 	o.faults = names{what: "kind of fault", allowed: search.Names(search.Kinds())}
 	o.properties = names{what: "property", allowed: checker.PropertyNames()}
 	fs := newFlags("explore")
 	o.report.addTo(fs, e)
 	o.addTo(fs)
 	fs.Var(&o.most, "max-faults", "")
+	fs.Var(&o.runs, "runs", "")
 	fs.Var(&o.faults, "faults", "")
 	fs.Var(&o.full, "full", "")
 	fs.StringVar(&o.client, "client", "", "")
@@ -106,6 +114,9 @@ func runExplore(c *call) int {
 		names = append(names, ownClient(o.client))
 		err = cmp.Or(err, missing(o.client))
 	}
+	if err == nil && !slices.ContainsFunc(names, c.isScenario) {
+		names, err = c.withProgram(names)
+	}
 	switch {
 	case errors.Is(err, errHelp):
 		return c.help("explore")
@@ -122,15 +133,21 @@ func runExplore(c *call) int {
 	if err != nil {
 		return c.failures(err)
 	}
+	if lock, _ := c.locks.Find(bases[0].Scenario.Lock.Algorithm); lock.Varies() {
+		o.runs.value = cmp.Or(o.runs.value, exploredOfCommand)
+	}
 	return c.explore(o, bases[0], explore.Options{
-		Play: c.played(), Faults: chosen(&o.faults, search.ParseKind), Full: bool(o.full), Most: o.most.value, Variations: bases[1:],
+		Play: c.played(), Faults: chosen(&o.faults, search.ParseKind), Full: bool(o.full), Most: o.most.value, Runs: o.runs.value, Variations: bases[1:],
 		Properties:  chosen(&o.properties, checker.ParseProperty),
 		StopAtFirst: bool(o.toFirst), Jobs: o.report.jobs.value,
 	})
 }
 
+// exploredOfCommand is the default of how many schedules of a program are played: some minutes at most.
+const exploredOfCommand = 400
+
 // bases are the cases in which the lock or the scenario is explored: for a scenario one, for a lock the base first and
-// then its variations, unless one of them is chosen.
+// then its variations, unless one of them is chosen, or the lock is that of a program whose runs are slow.
 func (c *call) bases(o *exploreOptions, name string) ([]scenarios.Case, error) {
 	if err := c.bring(name); err != nil {
 		return nil, err
@@ -139,6 +156,12 @@ func (c *call) bases(o *exploreOptions, name string) ([]scenarios.Case, error) {
 	if lock, ok := c.locks.Find(name); ok {
 		base := explore.Base(&lock)
 		all := append([]scenarios.Variant{{Name: base.Name, Scenario: base}}, explore.Variations(base)...)
+		if lock.Varies() {
+			selected.Variant = cmp.Or(selected.Variant, base.Name)
+			if err := search.Rehearse(search.Wide(&lock, nil), c.played()); err != nil {
+				return nil, err
+			}
+		}
 		return selected.Cases(&scenarios.Scenario{Name: name, Variants: all})
 	}
 	s, err := c.baseScenario(name, o.variant)

@@ -68,6 +68,9 @@ func (e *explored) text(w io.Writer, o reports.TextOptions) error {
 	for _, line := range baseInLines(base.Scenario) {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
+	if e.Repeated != nil {
+		fmt.Fprintf(w, "runs of it without faults take %s\n", reports.Visible(e.Repeated.String()))
+	}
 	if len(e.Model) > 0 {
 		fmt.Fprintln(w, "fault model")
 	}
@@ -88,6 +91,10 @@ func (e *explored) text(w io.Writer, o reports.TextOptions) error {
 	fmt.Fprintln(w, "properties")
 	for _, p := range e.Properties {
 		fmt.Fprintf(w, "  %-21s %s\n", p, e.outcome(p))
+	}
+	if e.Left > 0 {
+		fmt.Fprintf(w, "  %s not minimized, since its runs are slow, or it did not show again; fewer --faults leave time for more\n",
+			plural(e.Left, "cause of violations was", "causes of violations were"))
 	}
 	if text := neverText(e.NeverActed, e.Properties, e.AtRisk[:]); text != "" {
 		fmt.Fprintf(w, "  %s\n", text)
@@ -159,12 +166,22 @@ func (e *explored) outcome(p checker.Property) string {
 	switch {
 	case findings > 0:
 		return fmt.Sprintf("violated: %s, the first in run %d", counted(findings, "finding"), first)
+	case e.Violated[p] > 0:
+		return fmt.Sprintf("violated in %s, not minimized", counted(e.Violated[p], "run"))
 	case e.Judged[p] == 0:
 		return "never judged: no run had anything to judge it by"
 	case e.AtRisk[p] == 0:
-		return fmt.Sprintf("no violation in %s, but it was never exposed: they show nothing", judged)
+		return fmt.Sprintf("%s in %s, but it was never exposed: they show nothing", e.absent(), judged)
 	}
-	return fmt.Sprintf("no violation in %s; exposed in %d of them", judged, e.AtRisk[p])
+	return fmt.Sprintf("%s in %s; exposed in %d of them", e.absent(), judged, e.AtRisk[p])
+}
+
+// absent says that there was no violation: of a program, whose runs may differ, that none was seen.
+func (e *explored) absent() string {
+	if e.Repeated != nil {
+		return checker.NotSeen.String()
+	}
+	return "no violation"
 }
 
 // conclusion is the last line: the result of the exploration.
@@ -180,17 +197,17 @@ func (e *explored) conclusion() string {
 	case len(e.shown) > 0 && len(e.Levels) == 1:
 		return "the base run violates a property without any fault, so that no fault was placed"
 	case e.Most == 0 && e.Undecided() == 0:
-		return "no violation in " + counted(e.Schedules(), "run") + " without faults"
+		return e.absent() + " in " + counted(e.Schedules(), "run") + " without faults"
 	case len(e.shown) > 0 && e.Complete:
 		return fmt.Sprintf("%d of all %s violate a property", violating, all)
 	case len(e.shown) > 0:
 		return fmt.Sprintf("%s: %d of these violate a property", covered, violating)
 	case !e.Complete:
-		return covered + ": no violation in these"
+		return covered + ": " + e.absent() + " in these"
 	case e.Undecided() > 0:
-		return fmt.Sprintf("no violation in all %s, but %d of them were inconclusive", all, e.Undecided())
+		return fmt.Sprintf("%s in all %s, but %d of them were inconclusive", e.absent(), all, e.Undecided())
 	}
-	return fmt.Sprintf("no violation in all %s (fault kinds: %s)", all, e.kinds())
+	return fmt.Sprintf("%s in all %s (fault kinds: %s)", e.absent(), all, e.kinds())
 }
 
 // kinds lists the fault kinds of the fault model.
@@ -225,7 +242,8 @@ type exploreDocument struct {
 	Base        string             `json:"base"`
 	Style       string             `json:"style"`
 	Fencing     string             `json:"fencing"`
-	Digest      string             `json:"digest"` // of the base's run
+	Digest      string             `json:"digest"`             // of the base's run
+	Repeated    *samenessDocument  `json:"repeated,omitempty"` // how alike runs of a program's base are
 	Variations  []string           `json:"variations,omitempty"`
 	Model       []string           `json:"menu"`
 	NeverDrawn  []string           `json:"never_drawn,omitempty"`
@@ -238,6 +256,7 @@ type exploreDocument struct {
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Levels      []levelDocument    `json:"levels"`
 	Findings    []findingDocument  `json:"findings"`
+	Left        int                `json:"not_minimized,omitempty"` // causes
 	Properties  []propertyDocument `json:"properties"`
 }
 
@@ -260,7 +279,10 @@ func (e *explored) json(w io.Writer) error {
 		Digest: fmt.Sprintf("%#016x", e.Digest), Model: append([]string{}, e.Model...), MaxFaults: e.Most,
 		Schedules: e.Schedules(), Played: e.Played(), Merged: e.Merged(),
 		PerSecond: perSecond(uint64(e.Played()), e.took),
-		Complete:  e.Complete, Interrupted: e.interrupted, Findings: []findingDocument{},
+		Complete:  e.Complete, Interrupted: e.interrupted, Findings: []findingDocument{}, Left: e.Left,
+	}
+	if r := e.Repeated; r != nil {
+		d.Repeated = &samenessDocument{r.Runs, r.Same, r.Differs}
 	}
 	for n := range e.Levels {
 		l := &e.Levels[n]
@@ -276,7 +298,11 @@ func (e *explored) json(w io.Writer) error {
 	}
 	d.NeverDrawn = search.Names(e.NeverActed)
 	for _, p := range e.Properties {
-		d.Properties = append(d.Properties, propertyDocument{Property: p.String(), Judged: e.Judged[p], AtRisk: e.AtRisk[p]})
+		verdict := ""
+		if e.Repeated != nil && e.AtRisk[p] > 0 && e.Violated[p] == 0 {
+			verdict = checker.NotSeen.String()
+		}
+		d.Properties = append(d.Properties, propertyDocument{p.String(), e.Judged[p], e.AtRisk[p], verdict})
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -220,11 +220,16 @@ type findingDocument struct {
 }
 
 type againDocument struct {
-	Runs    int    `json:"runs"`
+	samenessDocument
 	Seen    int    `json:"seen"`
+	Command string `json:"command"`
+}
+
+// samenessDocument says how alike the runs of one schedule are.
+type samenessDocument struct {
+	Runs    int    `json:"runs"`
 	Same    int    `json:"same_steps"`
 	Differs string `json:"first_difference,omitempty"`
-	Command string `json:"command"`
 }
 
 // blameDocument says whose promise was broken.
@@ -242,7 +247,7 @@ func (f *finding) document() findingDocument {
 	}
 	var again *againDocument
 	if a := cx.Again; a != nil {
-		again = &againDocument{a.Runs, a.Shown, a.Same, a.Differs, f.command()}
+		again = &againDocument{samenessDocument{a.Runs, a.Same, a.Differs}, a.Shown, f.command()}
 	}
 	return findingDocument{
 		Again: again, Property: cx.Property.String(), Kind: cx.Kind, Style: cx.Case.Style.String(), Fencing: cx.Case.Fencing.String(),

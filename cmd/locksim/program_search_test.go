@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
 )
 
 // declared is the program with the lock of lease-overrun that says what its lock is like, so that nobody has to find out. Some of its
@@ -84,6 +86,7 @@ func TestWhereNoProgramIsPlayed(t *testing.T) {
 	for problem, args := range map[string][]string{
 		"one lock or scenario at a time":              {"fuzz", "redlock"},
 		"too many for a program":                      {"measure", "--profile", "x.yaml"},
+		"no second fault can be placed in the run":    {"explore", "lease-overrun", "--variant", "lease-3s-work-4s", "--max-faults", "2"},
 		"both say which lock clients have; want one":  {"measure", "lease-overrun", "--vary", "lock.algorithm=redlock"},
 		"the servers of zk-gc-pause are ZooKeeper":    {"measure", "zk-gc-pause"},
 		"campaign: it plays no program, but -- is fo": {"campaign"},
@@ -92,4 +95,55 @@ func TestWhereNoProgramIsPlayed(t *testing.T) {
 		require.Equal(t, exitUsage, code, "%s: %s", problem, out)
 		require.Contains(t, problems, problem)
 	}
+}
+
+// shortSections is a scenario with few steps in which only a fault violates anything.
+const shortSections = `
+name: short-sections
+lock: {algorithm: set-nx-lua, ttl: 10s}
+servers: {kind: redis}
+clients: {a: {work: 2s}, b: {start: 1s, work: 1s}}
+resource: {fencing: none}
+network: {latency: 1ms}
+`
+
+// TestFaultsArePlacedAtTheStepsOfAProgram evicts the key of a holder at each of the steps that it was seen to take, which gives the lock
+// to two; connections that break do not.
+func TestFaultsArePlacedAtTheStepsOfAProgram(t *testing.T) {
+	program := declared(t)
+	found := t.TempDir()
+	file := filepath.Join(found, "short-sections.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(shortSections), 0o600))
+	explore := func(args ...string) (int, string, exploreDocument) {
+		line := append([]string{"explore", file, "--property", "mutual-exclusion", "--save", found}, args...)
+		code, out, problems := said(t, append(append(line, "--"), program...)...)
+		require.NotEqual(t, exitUsage, code, problems)
+		var d exploreDocument
+		if strings.HasPrefix(out, "{") {
+			require.NoError(t, json.Unmarshal([]byte(out), &d))
+		}
+		return code, out, d
+	}
+	code, out, _ := explore("--max-faults", "0")
+	require.Equal(t, exitOK, code, out)
+	require.Contains(t, out, "runs of it without faults take the same steps in 5 of 5\n")
+	require.Contains(t, out, "not-seen in 1 run without faults\n")
+	require.NotContains(t, out, "no violation")
+	long.Only(t)
+
+	code, out, d := explore("--faults", "evict", "--format", "json")
+	require.Equal(t, exitDiffers, code, out)
+	require.True(t, d.Complete)
+	require.Len(t, d.Findings, 1)
+	require.Equal(t, "double holder", d.Findings[0].Kind)
+	require.Positive(t, d.Findings[0].Again.Seen)
+	require.True(t, strings.HasSuffix(d.Findings[0].Again.Command, ".yaml -- "+strings.Join(program, " ")))
+	require.Equal(t, samenessDocument{Runs: 5, Same: 5}, *d.Repeated)
+	require.Equal(t, []propertyDocument{{"mutual-exclusion", d.Properties[0].Judged, d.Properties[0].AtRisk, ""}}, d.Properties)
+
+	code, out, d = explore("--faults", "break", "--runs", "3", "--format", "json")
+	require.Equal(t, exitInconclusive, code, out)
+	require.False(t, d.Complete, "there are more than three")
+	require.Less(t, d.Levels[1].Covered, d.Levels[1].Placements)
+	require.Equal(t, "not-seen", d.Properties[0].Verdict)
 }

@@ -13,6 +13,7 @@ type Result struct {
 	Base        scenarios.Case
 	Digest      uint64                     // of the base's run
 	Steps       int                        // of the base's run
+	Repeated    *search.Sameness           // how alike runs of the base are, if the lock's may differ; else nil
 	Variations  []Variation                // that were explored, too
 	Model       []string                   // what could go wrong, in words: a line for each kind of fault
 	Most        int                        // how many faults a schedule has at most
@@ -22,9 +23,11 @@ type Result struct {
 	Interrupted bool                       // the context was cancelled before they were
 	Judged      [checker.PropertyCount]int // in how many of the played runs a property was judged
 	AtRisk      [checker.PropertyCount]int // and in how many of them it was at risk
+	Violated    [checker.PropertyCount]int // and in how many it was violated
 	Acted       []search.Kind              // kinds with a fault that found something to act on, in the order in which they did
 	NeverActed  []search.Kind              // kinds without one, though they were asked for and can do something to the base
 	Findings    []Finding
+	Left        int // causes that were not made minimal: of a program, whose runs are slow, or do not show them again
 	_           struct{}
 }
 
@@ -69,6 +72,7 @@ func (r *Result) count(l *Level, o *outcome) {
 	for p := range checker.PropertyCount {
 		r.Judged[p] += one(o.judged[p])
 		r.AtRisk[p] += one(o.atRisk[p])
+		r.Violated[p] += one(slices.ContainsFunc(o.hits, func(h hit) bool { return h.property == p }))
 	}
 	if o.acted && !slices.Contains(r.Acted, o.kind) {
 		r.Acted = append(r.Acted, o.kind)

@@ -36,7 +36,9 @@ type Options struct {
 	Play   harness.Options // with which every schedule is played
 	Faults []search.Kind   // in the fault model, but for those that can do nothing to the base; those of Usual if none
 	Full   bool            // the fault model has short faults, too, not only long ones
-	Most   int             // how many faults a schedule has at most
+	Most   int             // how many faults a schedule has at most: one, of a program whose runs may differ
+	// Runs limits how many schedules of one fault are played; 0: all. They are drawn evenly.
+	Runs int
 	// Variations are other bases, on the same servers and with clients of the same names. A schedule of theirs has one fault
 	// at most: they have about twice the steps, and what two faults do to them takes four times as long as in the base.
 	Variations  []scenarios.Case
@@ -91,6 +93,10 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 			base.Scenario.Servers.Title(), kindsInWords(o.Faults))
 	}
 	x.result.Model = x.model.words()
+	if x.varies && o.Most > mostOfVaried {
+		return nil, fmt.Errorf("no second fault can be placed in the run that has the first, since runs of %s may differ",
+			base.Scenario.Lock.Algorithm)
+	}
 	all := []*explorer{x}
 	o.Most = min(o.Most, mostOfVariations)
 	for _, v := range o.Variations {
@@ -103,7 +109,7 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 	}
 	err := deepen(ctx, all)
 	x.result.NeverActed = x.neverActed(asked)
-	x.result.Complete, x.result.Interrupted = err == nil, errors.Is(err, context.Canceled)
+	x.result.Complete, x.result.Interrupted = err == nil && x.result.whole(), errors.Is(err, context.Canceled)
 	ctx = context.WithoutCancel(ctx) // what was found is worth the time that it takes, even after an interrupt
 	if o.Reducing != nil {
 		until, stop := o.Reducing(x.result.Interrupted)
@@ -113,13 +119,23 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 	return x.result, x.reduce(ctx)
 }
 
+// whole reports whether no limit kept schedules from being played.
+func (r *Result) whole() bool {
+	return !slices.ContainsFunc(r.Levels, func(l Level) bool { return l.Covered < l.Placements })
+}
+
+// mostOfVaried is how many faults a schedule of a program has at most whose runs may differ: the second would be placed in another run
+// than the one that had the first.
+const mostOfVaried = 1
+
 // mostOfVariations is how many faults a schedule of a variation has at most.
 const mostOfVariations = 1
 
 // newExplorer returns the exploration of one base, which enters what it finds among the findings of others.
 func newExplorer(base scenarios.Case, o Options, found *findings) *explorer {
+	lock, _ := o.Play.Lock(base.Scenario)
 	return &explorer{
-		base: base, options: o, model: newModel(base.Scenario, o.Faults, o.Full), violating: make(map[uint64]bool),
+		base: base, options: o, model: newModel(base.Scenario, o.Faults, o.Full), violating: make(map[uint64]bool), varies: lock.Varies(),
 		// Whether somebody acquires while faults last is a matter of when they act, even if it changes nothing else.
 		all: o.whole || slices.Contains(o.Properties, checker.Availability), findings: found,
 	}
@@ -170,6 +186,7 @@ type explorer struct {
 	options Options
 	model   *model
 	all     bool        // place faults also where others do the same
+	varies  bool        // the lock is that of a program whose runs are slow, and may differ (see locks.Algorithm.Varies)
 	forks   []placement // of a first fault
 	*findings
 
@@ -188,6 +205,9 @@ func (x *explorer) root(ctx context.Context) error {
 	if len(x.result.Levels) == 0 {
 		x.result.Levels = []Level{{}}
 		x.result.Digest, x.result.Steps = run.Digest, len(run.Events)
+		if err := x.repeat(&r, &run); err != nil {
+			return err
+		}
 	} else {
 		x.result.Variations = append(x.result.Variations, Variation{x.base, run.Digest, len(run.Events)})
 	}
@@ -196,8 +216,26 @@ func (x *explorer) root(ctx context.Context) error {
 	x.result.Levels[0].Placements++
 	x.take(&o, 0)
 	if len(o.hits) == 0 {
+		x.model.blind = x.varies
 		x.forks = x.model.placements(&run, nil, x.all)
 		x.frontier = []branch{{stands: 1, forks: len(x.forks), weight: weigh(x.forks)}}
+	}
+	return nil
+}
+
+// repeat plays the base again if its runs may differ.
+func (x *explorer) repeat(r *harness.Runner, first *harness.Result) error {
+	if !x.varies {
+		return nil
+	}
+	x.result.Repeated = &search.Sameness{}
+	x.result.Repeated.Add(first)
+	for range search.Repeats - 1 {
+		run, err := x.play(r, nil, true)
+		if err != nil {
+			return err
+		}
+		x.result.Repeated.Add(&run)
 	}
 	return nil
 }

@@ -57,8 +57,18 @@ func (x *explorer) judge(r *harness.Runner, run *harness.Result, faults []sim.Fa
 		found := search.Violation{
 			Case: x.with(faults), Seed: run.Seed, Property: v.Property, Kind: v.Kind, Options: x.options.Play,
 		}
-		o.hits = append(o.hits, hit{cause{v.Property, v.Kind, sketch(minimal.Core(r, found))}, found})
+		o.hits = append(o.hits, hit{cause{v.Property, v.Kind, sketch(x.core(r, run, found))}, found})
 	}
+}
+
+// core is that of a violation: of a program whose runs are slow as it was placed, without further runs.
+func (x *explorer) core(r *harness.Runner, run *harness.Result, v search.Violation) string {
+	if !x.varies {
+		return minimal.Core(r, v)
+	}
+	base := x.base.Scenario
+	hit := minimal.Hit{Violations: []search.Violation{v}, Result: run, Faults: len(base.Faults), Clocks: len(base.Clocks), AsDrawn: true}
+	return hit.Cores(r)[0]
 }
 
 // sketch is the part of a core that its form has, too. The rest, at which step each fault acts, tells apart what is of
@@ -80,6 +90,32 @@ func (x *explorer) sight(h *hit, run int) {
 	x.sightings[at].hits++
 }
 
+// mostVaried is how many causes of a program, whose runs are slow, are made minimal besides the first of each property and kind.
+const mostVaried = 8
+
+// shorten leaves out causes for which there is no time: those that come after others of their property and kind.
+func (x *explorer) shorten() {
+	if !x.varies {
+		return
+	}
+	type way struct {
+		property checker.Property
+		kind     string
+	}
+	known, more := make(map[way]bool), 0
+	all := len(x.sightings)
+	x.sightings = slices.DeleteFunc(x.sightings, func(s sighting) bool {
+		w := way{s.property, s.kind}
+		if !known[w] {
+			known[w] = true
+			return false
+		}
+		more++
+		return more > mostVaried
+	})
+	x.result.Left += all - len(x.sightings)
+}
+
 // reduce makes what was sighted minimal, and groups it by form; what only this lock does comes first. When the context is done what has been sighted is left as
 // far as it has come.
 func (x *explorer) reduce(ctx context.Context) error {
@@ -88,6 +124,7 @@ func (x *explorer) reduce(ctx context.Context) error {
 		counterexample *minimal.Counterexample
 		err            error
 	}
+	x.shorten()
 	plays := func(yield func(func(*harness.Runner) reduced) bool) {
 		for i := range x.sightings {
 			s := &x.sightings[i]
@@ -103,7 +140,11 @@ func (x *explorer) reduce(ctx context.Context) error {
 	}
 	known := make(map[cause]int)
 	err := search.InOrder(context.WithoutCancel(ctx), x.options.Jobs, plays, func(s reduced) error {
-		if errors.Is(s.err, harness.ErrInterrupted) {
+		switch {
+		case errors.Is(s.err, harness.ErrInterrupted):
+			return nil
+		case errors.Is(s.err, minimal.ErrVaries):
+			x.result.Left++
 			return nil
 		}
 		if s.err != nil {

@@ -19,6 +19,7 @@ type model struct {
 	servers []string // of the lock
 	keepers []string // those that keep its data
 	masters int      // how many of these, the first, are masters when a run begins
+	blind   bool     // nobody sees when clients look at their clocks, or what their code does at one instant
 	led     bool     // one of several servers leads them
 
 	lasting  []time.Duration // of pauses, cuts and delays

@@ -44,7 +44,7 @@ func weigh(list []placement) (sum int) {
 // What does the same at several points is placed at the first of them only, unless all is asked for.
 func (m *model) placements(r *harness.Result, latest *sim.Fault, all bool) []placement {
 	l := layout{
-		model: m, latest: latest, begun: latest == nil, all: all, points: m.telling(pointsOf(r)), ends: trace.Never,
+		model: m, latest: latest, begun: latest == nil, all: all, points: m.telling(m.points(r)), ends: trace.Never,
 		last: make(map[string]int), acts: make(map[string]act),
 	}
 	if !all {
@@ -76,6 +76,15 @@ func (m *model) placements(r *harness.Result, latest *sim.Fault, all bool) []pla
 		panic("explore: a fault that was placed is no placement of its own run: " + latest.String())
 	}
 	return l.list
+}
+
+// points are those of a run, at all of which clients may have looked at their clocks if nobody sees when they do.
+func (m *model) points(r *harness.Result) []point {
+	points := pointsOf(r)
+	for i := range points {
+		points[i].looked = points[i].looked || m.blind && m.roles[points[i].step.Node] == client
+	}
+	return points
 }
 
 // telling leaves out the points before the first step of a client.

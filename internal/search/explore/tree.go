@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math/bits"
 	"slices"
 
 	"github.com/locksim/locksim/checker"
@@ -93,14 +94,36 @@ func (x *explorer) level(ctx context.Context, n int) error {
 // little, few enough for an interrupt to be heeded at once.
 const chunkSize = 1024
 
+func (x *explorer) chunkSize() int {
+	if x.varies {
+		return 1
+	}
+	return chunkSize
+}
+
+// picked reports whether a placement is one of those that are played, as many as may be.
+func (x *explorer) picked(n, i, of int) bool {
+	if n > 1 || x.options.Runs == 0 || x.options.Runs >= of {
+		return true
+	}
+	at, _ := bits.Mul64(uint64(i)*golden, uint64(of))
+	return at < uint64(x.options.Runs)
+}
+
+// golden is 2^64 divided by the golden ratio: its multiples are spread evenly.
+const golden = 0x9e3779b97f4a7c15
+
 // tasks cuts a level up.
 func (x *explorer) tasks(n int, frontier []branch) iter.Seq[func(*harness.Runner) []outcome] {
 	return func(yield func(func(*harness.Runner) []outcome) bool) {
 		for i := range frontier {
 			b := &frontier[i]
-			for from := 0; from < b.forks; from += chunkSize {
-				to := min(from+chunkSize, b.forks)
-				if !yield(func(r *harness.Runner) []outcome { return x.chunk(r, b, from, to, n < x.options.Most) }) {
+			for from := 0; from < b.forks; from += x.chunkSize() {
+				to := min(from+x.chunkSize(), b.forks)
+				if x.varies && !x.picked(n, from, b.forks) {
+					continue
+				}
+				if !yield(func(r *harness.Runner) []outcome { return x.chunk(r, b, from, to, n) }) {
 					return
 				}
 			}
@@ -109,11 +132,14 @@ func (x *explorer) tasks(n int, frontier []branch) iter.Seq[func(*harness.Runner
 }
 
 // chunk plays some placements of a further fault in a branch.
-func (x *explorer) chunk(r *harness.Runner, b *branch, from, to int, extend bool) []outcome {
+func (x *explorer) chunk(r *harness.Runner, b *branch, from, to, n int) []outcome {
 	faults, forks := x.follow(r, b)
 	list := make([]outcome, 0, to-from)
 	for i := from; i < to && !r.Stopped(); i++ {
-		o := x.fork(r, append(slices.Clip(faults), forks[i].fault()), extend)
+		if !x.picked(n, i, b.forks) {
+			continue
+		}
+		o := x.fork(r, append(slices.Clip(faults), forks[i].fault()), n < x.options.Most)
 		o.stands, o.kind = b.stands*forks[i].stands, forks[i].what.kind
 		if o.extends {
 			o.path = append(slices.Clip(b.path), int32(i))

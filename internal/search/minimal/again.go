@@ -10,7 +10,6 @@ import (
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
-	"github.com/locksim/locksim/trace"
 )
 
 // ErrVaries says that a program's runs of one schedule do not show again the violation that one of them has shown.
@@ -20,26 +19,17 @@ var ErrVaries = errors.New("the program's runs of one schedule differ")
 // more are played to see whether it shows again, and whose promise was broken.
 const VariedRuns = 20
 
-// repeats is how often the run of such a program is played to see whether it shows a violation again.
-const repeats = 5
-
 // Again says how runs of one schedule of a program compare.
 type Again struct {
-	Runs    int    // that were played
-	Shown   int    // of these, how many show the violation
-	Same    int    // of these, how many took the same steps as the first
-	Differs string // the first step in which another one differs from the first run; "" if none does
-	Output  string // what the programs wrote in the run that is shown: the first lines of each, and the last of one that ended itself
-	_       struct{}
+	search.Sameness
+	Shown  int    // of these, how many show the violation
+	Output string // what the programs wrote in the run that is shown: the first lines of each, and the last of one that ended itself
+	_      struct{}
 }
 
 // Sentence says how many runs of a schedule show its violation, for a reader.
 func (a *Again) Sentence() string {
-	text := fmt.Sprintf("seen in %d of %d runs of this schedule, the same steps in %d of %d", a.Shown, a.Runs, a.Same, a.Runs)
-	if a.Differs != "" {
-		text += " (the first that differs: " + a.Differs + ")"
-	}
-	return text
+	return fmt.Sprintf("seen in %d of %d runs of this schedule, %s", a.Shown, a.Runs, a.Sameness.String())
 }
 
 // Repeat plays a counterexample of a program whose runs vary several times, and returns the first run that shows the violation
@@ -49,15 +39,12 @@ func (c *Counterexample) Repeat(r *harness.Runner) (harness.Result, error) {
 	if err != nil {
 		return harness.Result{}, err
 	}
-	*c.Again = Again{Runs: repeats}
-	var first, shown harness.Result
-	for i := range repeats {
+	*c.Again = Again{}
+	var shown harness.Result
+	for range search.Repeats {
 		result, err := r.Run(plan, c.Seed, true)
 		if err != nil {
 			return result, err
-		}
-		if i == 0 {
-			first = result
 		}
 		v := search.FirstOf(c.Property, &result.Report)
 		shows := v != nil && v.Kind == c.Kind
@@ -67,12 +54,7 @@ func (c *Counterexample) Repeat(r *harness.Runner) (harness.Result, error) {
 		if shows {
 			c.Again.Shown++
 		}
-		switch {
-		case result.Digest == first.Digest:
-			c.Again.Same++
-		case c.Again.Differs == "":
-			c.Again.Differs = difference(first.Events, result.Events)
-		}
+		c.Again.Add(&result)
 	}
 	c.Digest, c.Again.Output = shown.Digest, output(shown.History)
 	return shown, nil
@@ -94,25 +76,9 @@ func output(h *history.History) string {
 	return b.String()
 }
 
-// difference tells the first step in which two runs differ.
-func difference(a, b []trace.Event) string {
-	at := 0
-	for at < min(len(a), len(b)) && a[at] == b[at] {
-		at++
-	}
-	step := func(list []trace.Event) string {
-		if at == len(list) {
-			return "nothing more"
-		}
-		e := &list[at]
-		return fmt.Sprintf("%s %s %s", e.At, e.Step, e.Detail)
-	}
-	return fmt.Sprintf("%q, elsewhere %q", step(a), step(b))
-}
-
 // playAgain plays a scenario that is known to show the violation: of a program whose runs vary, until one of a few does.
 func (r *reducer) playAgain(s *scenarios.Scenario) (seen sighting, ok bool) {
-	for n := 0; !ok && (n == 0 || r.varies && n < repeats) && !r.cut; n++ {
+	for n := 0; !ok && (n == 0 || r.varies && n < search.Repeats) && !r.cut; n++ {
 		seen, ok = r.play(s)
 	}
 	return seen, ok

@@ -115,7 +115,7 @@ func (j *judge) failed(format string, args ...any) error {
 	}
 	err := fmt.Errorf(format, args...)
 	if j.varies {
-		err = fmt.Errorf("%w: %w, in %d runs", ErrVaries, err, repeats)
+		err = fmt.Errorf("%w: %w, in %d runs", ErrVaries, err, search.Repeats)
 	}
 	return err
 }

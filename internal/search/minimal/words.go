@@ -18,10 +18,21 @@ import (
 
 var notOfNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// NameOf returns what a lock is called in names of scenarios, which know no versions and no folders.
+// longestLock leaves room in a scenario's name for a property, a sum and a number.
+const longestLock = 30
+
+// NameOf returns what a lock is called in names of scenarios, which know no versions and no folders: of a long command or path the last
+// words.
 func NameOf(lock string) string {
 	name := strings.Trim(notOfNames.ReplaceAllString(strings.ToLower(lock), "-"), "-")
-	return cmp.Or(name, "lock") // it is in the folder "."
+	if from := len(name) - longestLock; from > 0 {
+		if _, words, found := strings.Cut(name[from-1:], "-"); found {
+			name = words
+		} else {
+			name = name[from:]
+		}
+	}
+	return cmp.Or(strings.TrimLeft(name, "-0123456789"), "lock") // it is in the folder "."
 }
 
 // nameOf names a minimal scenario after the lock, the property and the cause.

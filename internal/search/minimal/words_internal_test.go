@@ -1,6 +1,7 @@
 package minimal
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +44,8 @@ func TestATitleSaysWhetherALeaseIsOutlasted(t *testing.T) {
 func TestALockHasANameInNamesOfScenariosWhateverItIsCalled(t *testing.T) {
 	for lock, name := range map[string]string{
 		"redlock": "redlock", "redislock@v0.9.3": "redislock-v0-9-3", "./my/Lock": "my-lock", ".": "lock",
+		"/usr/bin/python3 ../../internal/command/testdata/lease.py": "command-testdata-lease-py",
+		"./" + strings.Repeat("x", 70):                              strings.Repeat("x", longestLock), "7z 1": "z-1", "77": "lock",
 	} {
 		require.Equal(t, name, NameOf(lock))
 	}
