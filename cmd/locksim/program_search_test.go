@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -61,6 +62,7 @@ func TestAProgramIsMeasured(t *testing.T) {
 
 // TestAProgramIsMeasuredBesideLocks plays it on the schedules of a lock of the catalogue, of which what was not violated held.
 func TestAProgramIsMeasuredBesideLocks(t *testing.T) {
+	long.Only(t)
 	program := declared(t)
 	line := append([]string{"measure", "set-nx-lua", "--faults", "none", "--runs", "1", "--format", "csv", "--"}, program...)
 	code, text, problems := said(t, line...)
@@ -102,19 +104,23 @@ const shortSections = `
 name: short-sections
 lock: {algorithm: set-nx-lua, ttl: 10s}
 servers: {kind: redis}
-clients: {a: {work: 2s}, b: {start: 1s, work: 1s}}
+clients: {a: {work: 500ms}, b: {start: 200ms, work: 1s}}
 resource: {fencing: none}
 network: {latency: 1ms}
 `
 
+// differing has a program wait for a time before it asks for the lock that no two processes have in common: its process's number.
+var differing = []string{"        self.value = uuid.uuid4().hex\n", "        time.sleep(os.getpid() % 100003 / 1e6)\n        self.value = uuid.uuid4().hex\n"}
+
 // TestFaultsArePlacedAtTheStepsOfAProgram evicts the key of a holder at each of the steps that it was seen to take, which gives the lock
-// to two; connections that break do not.
+// to two, who are not seen without. Runs of a program that draws what no seed determines are said to differ, and where.
 func TestFaultsArePlacedAtTheStepsOfAProgram(t *testing.T) {
+	long.Only(t)
 	program := declared(t)
 	found := t.TempDir()
 	file := filepath.Join(found, "short-sections.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(shortSections), 0o600))
-	explore := func(args ...string) (int, string, exploreDocument) {
+	explore := func(program []string, args ...string) (int, string, exploreDocument) {
 		line := append([]string{"explore", file, "--property", "mutual-exclusion", "--save", found}, args...)
 		code, out, problems := said(t, append(append(line, "--"), program...)...)
 		require.NotEqual(t, exitUsage, code, problems)
@@ -124,26 +130,66 @@ func TestFaultsArePlacedAtTheStepsOfAProgram(t *testing.T) {
 		}
 		return code, out, d
 	}
-	code, out, _ := explore("--max-faults", "0")
+	code, out, _ := explore(program, "--max-faults", "0")
 	require.Equal(t, exitOK, code, out)
 	require.Contains(t, out, "runs of it without faults take the same steps in 5 of 5\n")
 	require.Contains(t, out, "not-seen in 1 run without faults\n")
 	require.NotContains(t, out, "no violation")
-	long.Only(t)
 
-	code, out, d := explore("--faults", "evict", "--format", "json")
+	other := declared(t, differing...)
+	code, out, d := explore(other, "--faults", "evict", "--runs", "1", "--format", "json")
 	require.Equal(t, exitDiffers, code, out)
-	require.True(t, d.Complete)
+	require.False(t, d.Complete)
+	require.Less(t, d.Levels[1].Covered, d.Levels[1].Placements, "there are more than one")
 	require.Len(t, d.Findings, 1)
 	require.Equal(t, "double holder", d.Findings[0].Kind)
-	require.Positive(t, d.Findings[0].Again.Seen)
-	require.True(t, strings.HasSuffix(d.Findings[0].Again.Command, ".yaml -- "+strings.Join(program, " ")))
-	require.Equal(t, samenessDocument{Runs: 5, Same: 5}, *d.Repeated)
+	again := d.Findings[0].Again
+	require.Positive(t, again.Seen)
+	require.True(t, strings.HasSuffix(again.Command, ".yaml -- "+strings.Join(other, " ")))
+	require.Equal(t, [2]int{5, 1}, [2]int{again.Runs, again.Same})
+	require.Regexp(t, `^"\S+s .*", elsewhere "\S+s .*"$`, again.Differs)
+	require.Equal(t, [2]int{5, 1}, [2]int{d.Repeated.Runs, d.Repeated.Same})
+	text, err := os.ReadFile(d.Findings[0].Scenario)
+	require.NoError(t, err)
+	require.Contains(t, string(text), fmt.Sprintf("seen in %d of 5 runs of this schedule, the same steps in 1 of 5 (the first that differs: %s)", again.Seen, again.Differs))
+	require.NotContains(t, string(text), "The run has the digest")
 	require.Equal(t, []propertyDocument{{"mutual-exclusion", d.Properties[0].Judged, d.Properties[0].AtRisk, ""}}, d.Properties)
+}
 
-	code, out, d = explore("--faults", "break", "--runs", "3", "--format", "json")
-	require.Equal(t, exitInconclusive, code, out)
-	require.False(t, d.Complete, "there are more than three")
-	require.Less(t, d.Levels[1].Covered, d.Levels[1].Placements)
-	require.Equal(t, "not-seen", d.Properties[0].Verdict)
+// TestLedgersOfAProgram resumes and merges the ledger of a campaign with a program, and refuses another command and another version of
+// the program by name.
+func TestLedgersOfAProgram(t *testing.T) {
+	long.Only(t)
+	program, other := declared(t), declared(t)
+	name := strings.Join(program, " ")
+	t.Chdir(t.TempDir())
+	play := func(code int, says string, args ...string) {
+		t.Helper()
+		got, out, problems := said(t, args...)
+		require.Equal(t, code, got, "%s%s", out, problems)
+		require.Contains(t, out+problems, says)
+	}
+	fuzz := func(more ...string) []string {
+		return append(append([]string{"fuzz", "--faults", "none", "--ledger", "ledger"}, more...), "--")
+	}
+	play(exitOK, "not-seen in 1 run", append(fuzz("--runs", "1"), program...)...)
+	first, err := os.ReadFile("ledger")
+	require.NoError(t, err)
+	play(exitOK, "not-seen in 2 runs", append(fuzz("--runs", "2", "--resume"), program...)...)
+	both, err := os.ReadFile("ledger")
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(both), string(first)), "the first run was not played again")
+
+	play(exitUsage, "the lock \""+name+"\" is a program, which is run only if you say so: add -- "+name, "merge", "-o", "merged", "ledger")
+	play(exitUsage, "it is of the lock "+name+", not of the program true x", "merge", "-o", "merged", "ledger", "--", "true", "x")
+	play(exitOK, "not-seen in 2 runs", append([]string{"merge", "-o", "merged", "ledger", "--"}, program...)...)
+	merged, err := os.ReadFile("merged")
+	require.NoError(t, err)
+	require.Equal(t, string(both), string(merged))
+
+	play(exitUsage, "lock "+name+", not "+strings.Join(other, " "), append(fuzz("--runs", "3", "--resume"), other...)...)
+	text, err := os.ReadFile(program[1])
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(program[1], append(text, "# changed\n"...), 0o600))
+	play(exitUsage, "another version of its program", append(fuzz("--runs", "3", "--resume"), program...)...)
 }

@@ -15,6 +15,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -31,6 +32,7 @@ import (
 type Program struct {
 	argv  []string
 	real  bool         // it runs in real time
+	sum   string       // see Digest
 	rests atomic.Int64 // how often all of it has waited
 }
 
@@ -56,6 +58,7 @@ func New(argv []string) (*Program, error) {
 	if err := may(p.argv[0]); err != nil {
 		return nil, err
 	}
+	p.sum = p.digest()
 	return p, nil
 }
 
@@ -108,11 +111,25 @@ func (p *Program) String() string {
 // Varies says that no seed makes the program's threads run in the same order again.
 func (*Program) Varies() {}
 
-// Digest identifies the command; it cannot know of what the program reads.
-func (p *Program) Digest() string {
-	sum := sha256.Sum256([]byte(p.String()))
-	return hex.EncodeToString(sum[:8])
+// mostDigested is how long a file of a command's may be that its digest is of, too, in bytes.
+const mostDigested = 1 << 20
+
+// digest sums up the command and the files that it names, such as a script; it cannot know of what else the program reads.
+func (p *Program) digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n", p)
+	for _, name := range p.argv {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() <= mostDigested {
+			text, err := os.ReadFile(name)
+			fmt.Fprintf(h, "%s %d %v\n", name, len(text), err)
+			h.Write(text)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+// Digest identifies the command and the files that it names, as they were when it was made.
+func (p *Program) Digest() string { return p.sum }
 
 // Instance makes one that starts the command when it is run.
 func (p *Program) Instance() (program.Instance, error) { return instance{p}, nil }

@@ -146,7 +146,9 @@ func (c Config) differences(other Config) []string {
 	}
 	differ("lock", a.Lock, b.Lock)
 	differ("other locks", strings.Join(a.Beside, ","), strings.Join(b.Beside, ","))
-	differ("program", a.Program, b.Program)
+	if a.Lock == b.Lock && a.Program != b.Program {
+		list = append(list, "another version of its program")
+	}
 	if a.Base != b.Base {
 		list = append(list, "another scenario that faults are added to")
 	}
