@@ -26,8 +26,8 @@ type tally struct {
 	first   model.Run // without its history and events
 	runs    int
 	counts  [checker.PropertyCount][checker.VerdictCount]int // by verdict
-	differs [checker.PropertyCount]bool   // in some run
-	fails   bool                          // some run shows the failure that its scenario expects
+	differs [checker.PropertyCount]bool                      // in some run
+	fails   bool                                             // some run shows the failure that its scenario expects
 	status  model.Status
 	differ  int     // runs that were not as expected
 	worst   outlier // of those, the runs of the gravest status
