@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/replay"
 )
 
@@ -25,7 +24,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(runIn(context.Background(), plainEnv(), os.Args[1:], os.Stdout, os.Stderr))
 	}
-	os.Exit(long.Run(m))
+	os.Exit(m.Run())
 }
 
 // program returns the program as a process that can be started.

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/harness"
-	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/trace"
 )
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(printTrace) != "":
 		fmt.Print(traceOf(os.Getenv(printTrace)))
 	default:
-		os.Exit(long.Run(m))
+		os.Exit(m.Run())
 	}
 }
 

@@ -45,22 +45,21 @@ func Only(t testing.TB) {
 // Measures reports whether tests measure their tables again, rather than check them.
 func Measures() bool { return Enabled() && os.Getenv("UPDATE") != "" }
 
-// Run runs a package's tests, for its TestMain. Like the program it collects garbage seldom unless GOGC says how often: tests
-// of runs make much of it and keep little, and spent a quarter of their time on it.
-func Run(m *testing.M) int {
+// Like the program, tests collect garbage seldom unless GOGC says how often: those of runs make much of it and keep little, and
+// spent a quarter of their time on it.
+func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(sweeps)
 	}
-	return m.Run()
 }
 
-// RunWaiting is Run for tests that mostly wait for real servers: more of them run at once than there are processors.
+// RunWaiting runs tests that mostly wait for real servers, for a TestMain: more of them run at once than there are processors.
 func RunWaiting(m *testing.M) int {
 	flag.Parse()
 	if err := flag.Set("test.parallel", strconv.Itoa(waiting)); err != nil {
 		panic(err)
 	}
-	return Run(m)
+	return m.Run()
 }
 
 // waiting is how many tests wait at once.

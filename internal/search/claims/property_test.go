@@ -83,7 +83,7 @@ func TestMain(m *testing.M) {
 	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.checks", strconv.Itoa(long.Pick(20, 20, 100)))); err != nil {
 		panic(err)
 	}
-	os.Exit(long.Run(m))
+	os.Exit(m.Run())
 }
 
 func TestRightLocksAreNeverAccused(t *testing.T) {
