@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"html"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -143,4 +145,61 @@ func TestWithoutScriptsThePictureIsThere(t *testing.T) {
 	s := played(t)[0]
 	page := written(t, s)
 	require.Regexp(t, `<template shadowrootmode="open"><svg`, page)
+}
+
+// property is a colour of the page's styles in the light theme and in the dark one.
+var property = regexp.MustCompile(`--([a-z0-9-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);`)
+
+// contrast is that of two colours, as WCAG 2.2 defines it.
+func contrast(t *testing.T, a, b string) float64 {
+	t.Helper()
+	luminance := func(colour string) (sum float64) {
+		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+			n, err := strconv.ParseUint(colour[1+2*i:3+2*i], 16, 8)
+			require.NoError(t, err)
+			c := float64(n) / 255
+			if c <= 0.04045 {
+				sum += weight * c / 12.92
+			} else {
+				sum += weight * math.Pow((c+0.055)/1.055, 2.4)
+			}
+		}
+		return sum
+	}
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// tooFaint lists the colours of styles that are not told from the grounds that they are used on: 4.5 to 1 for text, and 3 to 1 for signs
+// and for the edges of controls.
+func tooFaint(t *testing.T, css string) (list []string) {
+	t.Helper()
+	colours := map[string][]string{}
+	for _, m := range property.FindAllStringSubmatch(css, -1) {
+		colours[m[1]] = m[2:]
+	}
+	for need, names := range map[float64]string{
+		4.5: "ink dim red green amber-text focus client-1-text client-2-text client-3-text client-4-text",
+		3:   "edge red green focus",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			require.Contains(t, colours, name)
+			for _, ground := range []string{"ground", "panel"} {
+				for theme, colour := range colours[name] {
+					if contrast(t, colour, colours[ground][theme]) < need {
+						list = append(list, name+" on "+ground)
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+func TestColoursAreToldFromTheirGrounds(t *testing.T) {
+	css := asset("page.css") + asset("play.css")
+	require.Empty(t, tooFaint(t, css))
+	faint := strings.Replace(css, "--dim: light-dark(#59636e", "--dim: light-dark(#89939e", 1)
+	require.Equal(t, []string{"dim on ground", "dim on panel"}, tooFaint(t, faint))
+	require.InDelta(t, 21, contrast(t, "#000000", "#ffffff"), 0.01)
 }

@@ -1,11 +1,15 @@
 // The engine, in workers of its own: what runs too long, or panics, is ended there and started again.
 
 class Engine {
-  constructor(limit) {
+  // What a first worker has compiled, others get from it: after that nothing of it is loaded any more.
+  constructor(limit, first = null) {
     this.limit = limit; // of an answer, in milliseconds
     this.next = 0;
     this.asked = new Map();
-    this.start();
+    this.compiled = null;
+    this.others = [];
+    if (first) first.others.push(this);
+    else this.start();
   }
 
   start() {
@@ -13,12 +17,19 @@ class Engine {
     this.worker = new Worker("worker.js");
     this.worker.onmessage = ({ data }) => this.hears(data);
     this.worker.onerror = (e) => this.restart(e.message || "the engine failed");
+    this.worker.postMessage({ compiled: this.compiled });
+    for (const x of this.asked.values()) this.worker.postMessage(x.message);
   }
 
-  hears({ id, answer, failed, ready, dead }) {
+  hears({ id, answer, failed, ready, dead, compiled }) {
     if (ready) {
       this.ready = true;
+      this.compiled = compiled;
       for (const x of this.asked.values()) this.watch(x);
+      for (const other of this.others.splice(0)) {
+        other.compiled = compiled;
+        other.start();
+      }
       return;
     }
     if (dead) return this.restart(dead);
@@ -38,7 +49,7 @@ class Engine {
 
   // restart ends the worker. What was asked fails with the reason.
   restart(why) {
-    this.worker.terminate();
+    this.worker?.terminate();
     const all = [...this.asked.values()];
     this.asked.clear();
     for (const x of all) {
@@ -50,11 +61,11 @@ class Engine {
 
   ask(request, limit = this.limit) {
     return new Promise((tell, fail) => {
-      const x = { tell, fail, limit };
       const id = this.next++;
+      const x = { tell, fail, limit, message: { id, request: JSON.stringify(request) } };
       this.asked.set(id, x);
       if (this.ready) this.watch(x);
-      this.worker.postMessage({ id, request: JSON.stringify(request) });
+      this.worker?.postMessage(x.message);
     });
   }
 

@@ -3,7 +3,7 @@
 
 const opening = JSON.parse($("opening").textContent);
 const live = new Engine(2000);
-const behind = new Engine(30000); // what takes longer: seeds, margins, a smaller scenario
+const behind = new Engine(30000, live); // what takes longer: seeds, margins, a smaller scenario
 
 const play = {
   text: "",
@@ -44,12 +44,14 @@ async function show(request, axis) {
 function heard(answer, { request, axis }) {
   problems(answer.problems || []);
   if (answer.problems) return;
+  play.first ??= performance.now(); // when a reader could change something first
   play.answer = { ...play.answer, ...answer };
   if (answer.text) $("text").value = answer.text;
   page.load(answer.schedules, axis);
   if (axis) return; // more follows, and where the pointer is stays as it is
   play.variant = answer.variant || "";
   renderControls();
+  tryIt();
   says(answer.says || `Played in your browser. Digest ${answer.digests[0]}: the command line shows the same run.`, !!answer.says);
 }
 
@@ -161,8 +163,9 @@ function studied(s) {
 }
 
 function luck(letters, first) {
-  const violated = [...letters].filter((l) => l === "v").length;
-  $("luck-says").textContent = `With ${violated} of ${letters.length} seeds something is violated.`;
+  const count = (of) => [...letters].filter((l) => l === of).length;
+  const unknown = count("?") ? `, with ${count("?")} it is unknown (dotted)` : "";
+  $("luck-says").textContent = `With ${count("v")} of ${letters.length} seeds something is violated (tall), with ${count("h")} nothing (low)${unknown}.`;
   const words = { v: "violated", h: "nothing is violated", "?": "unknown" };
   $("seeds").replaceChildren(
     ...[...letters].map((letter, i) => {
@@ -174,10 +177,44 @@ function luck(letters, first) {
         title: label,
         "aria-label": label,
         "aria-current": i === 0 && "true",
+        tabindex: i ? -1 : 0,
         onclick: () => change([{ path: "seed", value: seed }]),
+        onkeydown: stepSeeds,
       });
     }),
   );
+}
+
+// stepSeeds moves the focus along the strip, which is one stop of the Tab key.
+function stepSeeds(e) {
+  const next = { ArrowLeft: "previousElementSibling", ArrowRight: "nextElementSibling" }[e.key];
+  if (!next) return;
+  e.preventDefault();
+  e.stopPropagation();
+  e.target[next]?.focus();
+}
+
+// tryIt says what a reader can do first: change what goes wrong, and mend it.
+function tryIt() {
+  const { faults = [], controls } = play.answer;
+  const first = page.schedule.runs[0];
+  const wrong = broken(first);
+  const f = faults.find((f) => f.fired && f.lasts && f.end);
+  const named = controls.find((c) => c.path === f?.lasts)?.label ?? f?.name;
+  const mended = wrong && page.schedule.runs.find((r) => !r.beside && r !== first && toldOf(r, true)[1] === "green");
+  const press = (text, act) => el("button", { type: "button", onclick: act }, text);
+  const steps = [
+    f && [
+      wrong ? "Make it safe: drag the handle " : "Break it: drag the handle ",
+      el("span", { class: "handle", role: "img", "aria-label": "at the end of the bar" }),
+      ` at the end of the ${named} `,
+      wrong ? "to the left, and watch the verdict." : "to the right, and watch the verdict.",
+    ],
+    !f && !wrong && ["Break it: ", press("Find a violation", () => $("find").click()), " plays one more fault at each step."],
+    mended && ["Or let the resource check tokens: ", press(`fencing ${mended.fencing}`, () => page.change({ run: mended })), ". The clients do the same, and the resource is safe."],
+    !wrong && f && ["Or let the engine search: ", press("Find a violation", () => $("find").click())],
+  ];
+  $("try").replaceChildren(...steps.filter(Boolean).map((s) => el("li", {}, ...s)));
 }
 
 // snap rounds a number to what a person would write.
@@ -446,7 +483,7 @@ async function work(button, request, doing) {
 async function openGallery() {
   $("gallery").showModal();
   if ($("entries").childElementCount) return;
-  const { gallery } = await live.ask({ do: "gallery" });
+  const { gallery } = await live.ask({ do: "gallery" }, 30000); // all of them are read
   const seen = new IntersectionObserver((list) => {
     for (const { target, isIntersecting } of list) {
       if (!isIntersecting) continue;
@@ -586,6 +623,9 @@ async function saveAs(ending) {
 function startPlaying() {
   const press = (id, act) => $(id).addEventListener("click", act);
   startText();
+  // The picture comes before what it can be looked at with.
+  const [, looks] = $("tools").querySelectorAll(".row");
+  $("charts").after(el("section", { class: "tools", "aria-label": "View" }, looks));
   $("manual").hidden = !opening.documented;
   let typing = 0;
   $("text").addEventListener("input", () => {

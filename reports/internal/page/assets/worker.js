@@ -1,8 +1,10 @@
 "use strict";
-// The engine in a worker: a message is a request with a number, as is its answer.
+// The engine in a worker. The first message has the compiled engine, if another worker has compiled it already; every other one is a
+// request with a number, as is its answer.
 importScripts("wasm_exec.js");
 const waiting = [];
 let engine = null;
+let compiled = null;
 const answer = ({ id, request }) => {
   try {
     postMessage({ id, answer: engine(request) });
@@ -12,20 +14,24 @@ const answer = ({ id, request }) => {
 };
 self.ready = () => {
   engine = self.locksim;
-  postMessage({ ready: true });
+  postMessage({ ready: true, compiled });
   waiting.splice(0).forEach(answer);
 };
-onmessage = (e) => (engine ? answer(e.data) : waiting.push(e.data));
-(async () => {
+onmessage = ({ data }) => ("compiled" in data ? start(data.compiled) : engine ? answer(data) : waiting.push(data));
+
+async function start(given) {
   const go = new Go();
   try {
-    const response = await fetch("locksim.wasm");
-    if (!response.ok) throw new Error(`locksim.wasm: ${response.status}`);
-    const source = new Response(response.body, { headers: { "Content-Type": "application/wasm" } });
-    const { instance } = await WebAssembly.instantiateStreaming(source, go.importObject);
-    await go.run(instance);
+    compiled = given ?? (await load());
+    await go.run(await WebAssembly.instantiate(compiled, go.importObject));
     postMessage({ dead: "the engine has ended" });
   } catch (err) {
     postMessage({ dead: String(err) });
   }
-})();
+}
+
+async function load() {
+  const response = await fetch("locksim.wasm");
+  if (!response.ok) throw new Error(`locksim.wasm: ${response.status}`);
+  return WebAssembly.compileStreaming(new Response(response.body, { headers: { "Content-Type": "application/wasm" } }));
+}

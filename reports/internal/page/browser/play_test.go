@@ -33,6 +33,7 @@ var site struct {
 	once  sync.Once
 	files map[string][]byte
 	err   error
+	at    string // its address; it is served until the tests end
 }
 
 // play opens a playground, and waits until its engine has played the scenario.
@@ -50,13 +51,13 @@ func play(t *testing.T, o options) *tab {
 			site.files["/locksim.wasm"], site.files["/wasm_exec.js"], err = clients.BuildEngine(t.Context())
 		}
 		site.err = err
+		began := time.Now()
+		site.at = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.ServeContent(w, r, map[string]string{"/": "index.html"}[r.URL.Path]+r.URL.Path, began, bytes.NewReader(site.files[r.URL.Path]))
+		})).URL + "/"
 	})
 	require.NoError(t, site.err)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.ServeContent(w, r, map[string]string{"/": "index.html"}[r.URL.Path]+r.URL.Path, time.Time{}, bytes.NewReader(site.files[r.URL.Path]))
-	}))
-	t.Cleanup(server.Close)
-	b := openAddress(t, server.URL+"/", o)
+	b := openAddress(t, site.at, o)
 	b.until(`play.answer && !working`)
 	return b
 }
@@ -70,10 +71,26 @@ func (b *tab) until(condition string) {
 
 func TestAPlaygroundOpensOnSomethingBroken(t *testing.T) {
 	b := play(t, options{})
+	t.Logf("the engine's first answer came %.0f ms after the page was asked for; its worker used %.0f ms of a processor until then",
+		eval[float64](b, `play.first`), 1000*used(workers(t)))
 	require.Contains(t, b.text("#verdict"), "Two believed to hold the lock at once, and the resource was damaged.")
 	require.NotZero(t, b.count("#sliders label"))
 	b.until(`document.querySelector("#studied").textContent !== ""`)
 	require.Equal(t, 100, b.count("#seeds button"))
+	require.Equal(t, 1, b.count("#seeds button[tabindex='0']"))
+	require.Contains(t, b.text("#try"), "drag the handle  at the end of the pause of a to the left")
+	b.do(`[...document.querySelectorAll("#try button")].find((x) => x.textContent === "fencing fenced-write").click()`)
+	require.Contains(t, b.text("#verdict"), "the resource is safe")
+	b.do(`page.change({ run: page.schedule.runs[0] })`)
+	for _, width := range []int64{400, 1280} {
+		b.resize(width)
+		for _, check := range []string{"nameless", "faint", "outside"} {
+			require.Empty(t, b.find(check), "%s at %d", check, width)
+		}
+	}
+	for id, role := range map[string]string{"verdict": "status", "play-says": "status", "words-say": "status"} {
+		require.Equal(t, role, eval[string](b, `$("`+id+`").getAttribute("role")`))
+	}
 	if *pictures != "" {
 		for _, width := range []int64{400, 800, 1440} {
 			b.resize(width)
