@@ -46,6 +46,40 @@ func (l *Line) Closed() {
 	l.settled.Fire()
 }
 
+// Pooled sends a request to the one server of a process, on an idle connection of the process or on a new one, and waits for the
+// answer, at most timeout in all; 0 waits forever. The request is made when there is a connection.
+func Pooled(p Process, server *sim.Node, timeout time.Duration, request func() sim.Payload) (sim.Payload, error) {
+	began := p.Monotonic()
+	l, err := idle(p, server, timeout)
+	if err != nil {
+		return nil, err
+	}
+	if timeout > 0 {
+		timeout = max(timeout-p.Monotonic().Sub(began), 1)
+	}
+	answer, err := l.Call(p.Task(), request(), timeout)
+	if err != nil {
+		return nil, err
+	}
+	pool, _ := (*p.Own()).([]*Line)
+	*p.Own() = append(pool, l)
+	return answer, nil
+}
+
+// idle takes a connection from the process's pool, or opens one.
+func idle(p Process, server *sim.Node, timeout time.Duration) (*Line, error) {
+	pool, _ := (*p.Own()).([]*Line)
+	for n := len(pool); n > 0; n = len(pool) {
+		l := pool[n-1]
+		pool = pool[:n-1]
+		*p.Own() = pool
+		if !l.Over {
+			return l, nil
+		}
+	}
+	return Open(p.Task(), server, timeout)
+}
+
 // Call sends a request and waits for the answer, at most timeout; 0 waits forever.
 func (l *Line) Call(t *sim.Task, request sim.Payload, timeout time.Duration) (sim.Payload, error) {
 	l.expect(1)

@@ -104,40 +104,18 @@ func (c *clients) Delete(timeout time.Duration, key string) (bool, error) {
 
 // do sends a command on an idle connection of the process, or on a new one.
 func (c *clients) do(timeout time.Duration, r *memcached.Request) (memcached.Response, error) {
-	p := c.Process
-	began := p.Monotonic()
-	l, err := c.connection(timeout)
+	answer, err := simulated.Pooled(c.Process, c.server, timeout, func() sim.Payload {
+		r.Origin = c.Process.Origin()
+		return r
+	})
 	if err != nil {
 		return memcached.Response{}, err
 	}
-	r.Origin = p.Origin()
-	if timeout > 0 {
-		timeout = max(timeout-p.Monotonic().Sub(began), 1)
-	}
-	answer, err := l.Call(p.Task(), r, timeout)
-	if err != nil {
-		return memcached.Response{}, err
-	}
-	idle, _ := (*p.Own()).([]*simulated.Line)
-	*p.Own() = append(idle, l)
 	a := answer.(*memcached.Response)
 	if a.Result == memcached.Failed {
 		return memcached.Response{}, &locks.MemcachedError{Text: a.Value}
 	}
 	return *a, nil
-}
-
-func (c *clients) connection(timeout time.Duration) (*simulated.Line, error) {
-	idle, _ := (*c.Process.Own()).([]*simulated.Line)
-	for n := len(idle); n > 0; n = len(idle) {
-		l := idle[n-1]
-		idle = idle[:n-1]
-		*c.Process.Own() = idle
-		if !l.Over {
-			return l, nil
-		}
-	}
-	return simulated.Open(c.Process.Task(), c.server, timeout)
 }
 
 // truth observes a memcached server: the client that makes the lock's item holds the lock.
