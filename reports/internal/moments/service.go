@@ -56,7 +56,7 @@ func (s *story) grants() {
 		if a := s.v.History.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
 			text += ", and no longer waits for it"
 			if s.v.BelievesAt(g.Acquisition, g.From) {
-				text = fmt.Sprintf("is granted the lock again%s, by a late request of its own", ByServers(s.v, g))
+				text = fmt.Sprintf("is granted the lock again%s, by a %s", ByServers(s.v, g), s.again(a.Client, g.From))
 			}
 			weight, k = weightLoss, paint.Amber
 		}
@@ -94,4 +94,14 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 		At: g.To, Place: PlaceOfGrant(s.v, g).Ended(), order: OrderService,
 		Sign: sign, Who: who, Text: text, Ink: k, Weight: weight,
 	}, g.Acquisition)
+}
+
+// again says by what kind of request a holder was granted the lock once more.
+func (s *story) again(client string, at trace.Instant) string {
+	if slices.ContainsFunc(s.v.Run.Events, func(e trace.Event) bool {
+		return e.At == at && e.Does == trace.Execute && e.Peer == client && e.Alt == trace.ToRenew
+	}) {
+		return "renewal"
+	}
+	return "late request of its own"
 }

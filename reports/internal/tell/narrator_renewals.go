@@ -100,13 +100,20 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 	case len(others) > 0 && t.gone(c.Client):
 		t.wrong(what, "prolongs another's")
 		return ": the renewals (" + what + ") of " + wording.Listing(others) + " keep it, which " + who + " had made"
-	case len(others) == 0 && len(clients) > 0 && a != nil && a.Unlocked < t.until:
+	case len(others) == 0 && a != nil && t.renewsAfter(c, a.Unlocked):
 		t.wrong(what, "goes on after Unlock")
 		return ": its renewals (" + what + ") went on after Unlock, and keep it"
 	case len(others) == 0 && len(clients) > 0 && t.v.BelievesAt(c.Acquisition, t.until):
 		return ": its renewals (" + what + ") keep it"
 	}
 	return ""
+}
+
+// renewsAfter reports whether an entry has been renewed by its own client after a moment.
+func (t *narrator) renewsAfter(c *history.Copy, at trace.Instant) bool {
+	return slices.ContainsFunc(t.v.Renewals, func(e trace.Event) bool {
+		return e.Does == trace.Execute && e.Node == c.Node && e.Peer == c.Client && at < e.At && e.At <= t.until && !refused(e.Detail)
+	})
 }
 
 // prolongers lists the clients whose renewals have prolonged an entry up to a moment, and names the last of these requests.
