@@ -36,6 +36,7 @@ var arrows = map[string][]string{
 	"internal/sim/wasm":           {"sim", "internal/sim/program", "internal/sim/wire"},
 	"internal/sim/lease":          {"sim", "trace"},
 	"internal/sim/memcached":      {"internal/real", "sim", "trace"},
+	"internal/sim/object":         {"sim", "trace"},
 	"internal/sim/database":       {"internal/real", "sim", "trace"},
 	"internal/sim/storage":        {"sim", "trace", "history"},
 	"checker":                     {"history", "trace"},
@@ -44,9 +45,10 @@ var arrows = map[string][]string{
 	"internal/backend/zookeeper":  {"internal/backend", "locks", "trace"},
 	"internal/backend/lease":      {"internal/backend", "trace"},
 	"internal/backend/memcached":  {"internal/backend", "trace"},
+	"internal/backend/object":     {"internal/backend", "trace"},
 	"internal/backend/database":   {"internal/backend", "trace"},
 	"internal/backend/all": {
-		"internal/backend", "internal/backend/database", "internal/backend/lease", "internal/backend/memcached", "internal/backend/redis",
+		"internal/backend", "internal/backend/database", "internal/backend/lease", "internal/backend/memcached", "internal/backend/object", "internal/backend/redis",
 		"internal/backend/zookeeper",
 	},
 	"internal/backend/simulated": {"internal/record", "locks", "scenarios", "sim", "internal/sim/wire"},
@@ -60,6 +62,7 @@ var arrows = map[string][]string{
 	"internal/backend/lease/servers": {
 		"history", "internal/backend/simulated", "internal/record", "internal/sim/lease", "locks", "sim", "trace",
 	},
+	"internal/backend/object/servers": {"history", "internal/backend/simulated", "internal/record", "internal/sim/object", "locks", "sim", "trace"},
 	"internal/backend/memcached/servers": {
 		"history", "internal/backend/simulated", "internal/record", "internal/sim/memcached", "locks", "sim", "trace",
 	},
@@ -68,7 +71,7 @@ var arrows = map[string][]string{
 	},
 	"internal/backend/all/servers": {
 		"internal/backend", "internal/backend/database", "internal/backend/database/servers", "internal/backend/lease", "internal/backend/lease/servers",
-		"internal/backend/memcached", "internal/backend/memcached/servers", "internal/backend/redis", "internal/backend/redis/servers",
+		"internal/backend/memcached", "internal/backend/memcached/servers", "internal/backend/object", "internal/backend/object/servers", "internal/backend/redis", "internal/backend/redis/servers",
 		"internal/backend/simulated", "internal/backend/zookeeper", "internal/backend/zookeeper/servers",
 	},
 	"scenarios":         {"internal/backend", "internal/backend/all", "sim", "history", "checker", "trace"},

@@ -26,6 +26,8 @@ type Options struct {
 	ProgressWithin time.Duration
 	// Lease is the life of a lease or a session, by which leak and silent-loss measure what is late; 0 leaves them unjudged.
 	Lease time.Duration
+	// Lingers is for how long what was granted stands after a release, as documented of the lock: nothing, or a lease.
+	Lingers time.Duration
 	// Load bounds the requests of a client; its zero value leaves load unjudged.
 	Load Load
 	// Sample makes porcupine judge this history even if it is long and the interval scan accepted it.

@@ -64,7 +64,7 @@ func (j *judge) leftovers() (list []leftover) {
 		if a == nil {
 			continue
 		}
-		over, ok := overSince(a)
+		over, ok := j.overSince(a)
 		if !ok || c.To <= over {
 			continue
 		}
@@ -80,10 +80,10 @@ func (j *judge) leftovers() (list []leftover) {
 }
 
 // overSince returns when an acquisition came to an end after which it has no claim to anything; false if it did not.
-func overSince(a *history.Acquisition) (trace.Instant, bool) {
+func (j *judge) overSince(a *history.Acquisition) (trace.Instant, bool) {
 	switch {
 	case a.Release == history.OK && a.Released != trace.Never:
-		return a.Released, true
+		return a.Released.Add(j.o.Lingers), true
 	case a.Outcome == history.Failed || a.Outcome == history.Refused || a.Outcome == history.Unknown:
 		return a.Returned, a.Returned != trace.Never
 	}
@@ -180,7 +180,7 @@ func (j *judge) wantedAfter() (n int) {
 	}
 	for i := range j.h.Acquisitions {
 		a := &j.h.Acquisitions[i]
-		over, ok := overSince(a)
+		over, ok := j.overSince(a)
 		wants := last
 		if last != nil && last.Client == a.Client {
 			wants = other

@@ -55,6 +55,8 @@ type Algorithm struct {
 	// Keeps reports whether a grant lasts until it is released if nothing goes wrong: the lock renews its lease, or keeps a
 	// session alive. A lock that Renews does so too, and one that Extends while it is told to.
 	Keeps bool
+	// Lingers reports whether a release leaves the lock to be free when its lease is over, as documented.
+	Lingers bool
 	// Guard reports whether its servers can store the protected data too: its locks are Guards.
 	Guard bool
 	_     struct{}
@@ -116,6 +118,10 @@ var catalogue = []Algorithm{
 	mysqlLeaseRow(),
 	pgAdvisory(),
 	pgAdvisoryXact(),
+	k8sLease(),
+	k8sReleaseOnCancel(),
+	dynamoDB(),
+	s3Lockfile(),
 }
 
 // Set is a set of locks, which scenarios name. The zero Set is the catalogue. A Set never changes: [Set.With] returns another.

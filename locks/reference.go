@@ -13,9 +13,12 @@ func ReferenceOf(a *Algorithm, renewed bool) string {
 	case a.Servers == "mysql" && a.Lease:
 		return "mysql-lease-row"
 	}
+	if a.Servers == "object" && !a.Lease {
+		return ""
+	}
 	return map[string]string{
 		"zookeeper": "zk-sequential", "etcd": "etcd", "consul": "consul", "chubby": "chubby", "memcached": "memcached-cas",
-		"mysql": "mysql-get-lock", "postgres": "pg-advisory",
+		"mysql": "mysql-get-lock", "postgres": "pg-advisory", "object": "k8s-lease",
 	}[a.Servers]
 }
 

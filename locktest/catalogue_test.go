@@ -41,6 +41,9 @@ func rightOfCatalogue() []lock {
 		of("zk-sequential-unprotected", none, locktest.NothingLeft, locktest.Progress, locktest.ExclusionAtService, locktest.ReleaseSafety),
 		of("zk-sequential-number-token", none, locktest.TokenOrder, locktest.FencedResource),
 		of("memcached-add", none, locktest.ReleaseSafety),
+		// Its release sends nothing. A leader may lose the lease and take it again without being told.
+		of("k8s-lease", none, locktest.Handover, locktest.Expiry, locktest.NothingLeft, locktest.NoSilentLoss),
+		of("dynamodb", none),
 	)
 }
 
@@ -53,8 +56,8 @@ func wrongOfCatalogue() []lock {
 	}{
 		{locktest.ExclusionUnlessForgotten, []string{"get-then-set"}},
 		{locktest.ExclusionWithinLease, []string{"set-without-nx", "jedis-sample"}},
-		{locktest.ReleaseSafety, []string{"set-nx-ex-del", "set-nx-get-del", "zk-ephemeral", "memcached-add"}},
-		{locktest.Progress, []string{"setnx", "setnx-expire", "zk-sequential-unprotected"}},
+		{locktest.ReleaseSafety, []string{"set-nx-ex-del", "set-nx-get-del", "zk-ephemeral", "memcached-add", "k8s-release-on-cancel"}},
+		{locktest.Progress, []string{"setnx", "setnx-expire", "zk-sequential-unprotected", "s3-lockfile"}},
 		{locktest.ExclusionUntilDeadline, []string{"redlock-no-drift", "redlock-no-check", "redlock-py"}},
 		{locktest.TokenOrder, []string{"redlock-counter-token", "zk-sequential-number-token"}},
 		{locktest.ExclusionWithinSession, []string{"zk-sequential-no-recheck"}},

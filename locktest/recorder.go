@@ -129,10 +129,14 @@ func (r *recorder) SQL() locks.SQL {
 	return &sqlRecorder{r.Process.SQL(), r}
 }
 
-// Other notes the kind of servers alone: what their client is asked is not known here.
+// Other notes objects. Of other kinds of servers it notes the kind alone: what their client is asked is not known here.
 func (r *recorder) Other(kind string) any {
 	r.asks(kind)
-	return r.Process.Other(kind)
+	client := r.Process.Other(kind)
+	if c, ok := client.(locks.Objects); ok {
+		return &objectRecorder{c, r}
+	}
+	return client
 }
 
 // recordedLock notes leases.

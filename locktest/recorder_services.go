@@ -190,3 +190,24 @@ func (c *connRecorder) Do(timeout time.Duration, s locks.SQLStatement, args ...a
 	}
 	return c.SQLConn.Do(timeout, s, args...)
 }
+
+type objectRecorder struct {
+	locks.Objects
+	r *recorder
+}
+
+// Get notes that something is sent.
+func (c *objectRecorder) Get(timeout time.Duration, name string) (locks.Object, error) {
+	c.r.sends()
+	return c.Objects.Get(timeout, name)
+}
+
+// Put notes the object, and for how long others leave it alone.
+func (c *objectRecorder) Put(timeout time.Duration, o locks.Object, w locks.ObjectWrite) (locks.Object, error) {
+	c.r.sends()
+	c.r.seen.sees(o.Name, locks.OneNode)
+	if w.Life > 0 {
+		note(&c.r.seen.lives, w.Life)
+	}
+	return c.Objects.Put(timeout, o, w)
+}

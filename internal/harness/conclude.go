@@ -71,11 +71,15 @@ func (p *Plan) tellLocksApart(h *history.History) {
 // judging returns what the checker judges a run of the plan by, in addition to its history.
 func (p *Plan) judging(seed uint64) checker.Options {
 	s := p.Case.Scenario
-	return checker.Options{
+	o := checker.Options{
 		ProgressWithin: s.Progress, Lease: cmp.Or(s.Lease(), defaultLease),
 		Load:   checker.Load{Waiter: s.Load.Waiter, Holder: s.Load.Holder},
 		Sample: seed%sampled == 0,
 	}
+	if p.Algorithm.Lingers {
+		o.Lingers = o.Lease
+	}
+	return o
 }
 
 // defaultLease is the life of a lease where a scenario states none (package scenarios).

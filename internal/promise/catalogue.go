@@ -41,6 +41,10 @@ func (s *Subject) particular() *Subject {
 		s.Fresh = false
 	case "mysql-lease-row": // an owner's name is one acquisition's
 		s.Fresh = true
+	case "k8s-lease", "k8s-release-on-cancel":
+		s.Lost, s.Notice, s.Margin = true, true, 87
+	case "dynamodb":
+		s.Margin = 75
 	case "watchdog":
 		s.Margin = 20
 	case "reentrant":
@@ -85,6 +89,8 @@ var kept = map[string]string{
 	"zk-sequential-no-sync":      "service release",
 	"zk-sequential-number-token": "service release",
 	"etcd-no-recheck":            "service release",
+	"k8s-release-on-cancel":      "within-lease tokens fenced-read-write",
+	"s3-lockfile":                "",
 }
 
 // sampled lists of some promises the locks on which campaigns play them. What protects the resource from one lock protects it

@@ -127,7 +127,7 @@ func For(s *Subject) []Promise {
 // everywhere is what locks of all kinds are asked.
 func (s *Subject) everywhere() []Promise {
 	var list []Promise
-	if s.TTL >= shortestHandover {
+	if s.TTL >= shortestHandover && !s.Algorithm.Lingers {
 		list = append(list, s.handover())
 	}
 	if s.Expires && s.Renews {
@@ -164,12 +164,16 @@ func (s *Subject) everywhere() []Promise {
 	return list
 }
 
-// canJudge reports whether enough is known for a promise: what the servers grant, and what tokens say of it.
+// canJudge reports whether enough is known for a promise: what the servers grant, and what tokens say of it. Of a lock whose release
+// sends nothing, none is asked about what releases do.
 func (s *Subject) canJudge(p *Promise) bool {
 	ofGrants := slices.Contains([]checker.Property{
 		checker.ExclusionAtService, checker.ReleaseSafety, checker.Leak, checker.SilentLoss,
 	}, p.Property)
 	ofTokens := p.Property == checker.FencingOrder
+	if s.Algorithm.Lingers && p.Property == checker.ReleaseSafety {
+		return false
+	}
 	return s.Algorithm.Authority != locks.NoAuthority && (!ofTokens || s.Algorithm.Token) || !ofGrants && !ofTokens
 }
 

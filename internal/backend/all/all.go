@@ -9,6 +9,7 @@ import (
 	"github.com/locksim/locksim/internal/backend/database"
 	"github.com/locksim/locksim/internal/backend/lease"
 	"github.com/locksim/locksim/internal/backend/memcached"
+	"github.com/locksim/locksim/internal/backend/object"
 	"github.com/locksim/locksim/internal/backend/redis"
 	"github.com/locksim/locksim/internal/backend/zookeeper"
 )
@@ -23,6 +24,7 @@ var kinds = []backend.Kind{
 	memcached.Kind,
 	database.MySQL,
 	database.Postgres,
+	object.Kind,
 }
 
 // Kinds returns the backends, in the order of the documentation.

@@ -9,6 +9,8 @@ import (
 	leaseservers "github.com/locksim/locksim/internal/backend/lease/servers"
 	"github.com/locksim/locksim/internal/backend/memcached"
 	memcachedservers "github.com/locksim/locksim/internal/backend/memcached/servers"
+	"github.com/locksim/locksim/internal/backend/object"
+	objectservers "github.com/locksim/locksim/internal/backend/object/servers"
 	"github.com/locksim/locksim/internal/backend/redis"
 	redisservers "github.com/locksim/locksim/internal/backend/redis/servers"
 	"github.com/locksim/locksim/internal/backend/simulated"
@@ -28,6 +30,7 @@ var list = []struct {
 	{memcached.Kind, memcachedservers.Build},
 	{database.MySQL, databaseservers.MySQL},
 	{database.Postgres, databaseservers.Postgres},
+	{object.Kind, objectservers.Build},
 }
 
 // Build builds the simulated servers of a kind in a run. It panics if there are none.

@@ -1,0 +1,100 @@
+// Package servers simulates an object store in a run.
+package servers
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/object"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+)
+
+// service is one object store.
+type service struct{ simulated.One }
+
+// Build builds the server.
+func Build(w simulated.World) simulated.Service {
+	var all truths
+	for _, l := range w.Locks() {
+		all = append(all, &truth{Succession: record.NewSuccession(w.Recorder().Truth), key: l.Keys[0]})
+	}
+	server := object.New(all)
+	node := w.Engine().AddServer(w.Scenario().Servers.Names()[0], server)
+	server.Attach(node)
+	return &service{simulated.One{Node: node}}
+}
+
+// Command knows none.
+func (*service) Command(*sim.Node, *sim.Action) bool { return false }
+
+// ErrorReply answers a request with an error.
+func (*service) ErrorReply(request sim.Payload, text string) sim.Payload {
+	return object.ErrorResponse(request, text)
+}
+
+// clients is a task's client of the store.
+type clients struct {
+	simulated.None
+	server *sim.Node
+}
+
+// Clients makes a task's clients of the servers.
+func (s *service) Clients(p simulated.Process) locks.Services {
+	return &clients{None: simulated.None{Process: p}, server: s.Node}
+}
+
+// Other returns the client.
+func (c *clients) Other(string) any { return c }
+
+// Get returns an object.
+func (c *clients) Get(timeout time.Duration, name string) (locks.Object, error) {
+	return c.do(timeout, &object.Request{Op: object.Get, Name: name}, locks.ObjectWrite{Purpose: "look"})
+}
+
+// Last returns the last object whose name begins with a prefix.
+func (c *clients) Last(timeout time.Duration, prefix string) (locks.Object, error) {
+	return c.do(timeout, &object.Request{Op: object.List, Name: prefix}, locks.ObjectWrite{Purpose: "look"})
+}
+
+// Put stores an object.
+func (c *clients) Put(timeout time.Duration, o locks.Object, w locks.ObjectWrite) (locks.Object, error) {
+	return c.do(timeout, &object.Request{Op: object.Put, Name: o.Name, Value: o.Value}, w)
+}
+
+// Delete removes an object.
+func (c *clients) Delete(timeout time.Duration, name string, w locks.ObjectWrite) error {
+	_, err := c.do(timeout, &object.Request{Op: object.Delete, Name: name}, w)
+	return err
+}
+
+// do sends a request on an idle connection of the process, or on a new one.
+func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWrite) (locks.Object, error) {
+	r.Purpose, r.Life, r.Version = w.Purpose, int64(w.Life), w.IfVersion
+	switch {
+	case w.IfAbsent:
+		r.When = object.IfAbsent
+	case w.IfVersion != 0:
+		r.When = object.IfVersion
+	}
+	p, err := simulated.Pooled(c.Process, c.server, timeout, func() sim.Payload {
+		r.Origin = c.Process.Origin()
+		return r
+	})
+	if err != nil {
+		return locks.Object{}, err
+	}
+	a := p.(*object.Response)
+	switch a.Result {
+	case object.NotFound:
+		return locks.Object{}, locks.ErrNoObject
+	case object.Failed:
+		return locks.Object{}, locks.ErrObjectChanged
+	case object.Refused:
+		return locks.Object{}, &locks.ObjectError{Text: a.Value}
+	default:
+		return locks.Object{Name: cmp.Or(a.Name, r.Name), Value: cmp.Or(a.Value, r.Value), Version: a.Version}, nil
+	}
+}

@@ -1,0 +1,61 @@
+package locks
+
+import (
+	"errors"
+	"time"
+)
+
+// Objects is a client of an object store: versioned objects with conditional writes, such as S3, Google Cloud Storage, DynamoDB,
+// or the Kubernetes API. A [Process] returns it by Other("object"). Each call takes at most timeout; 0 waits forever. If no answer arrived the
+// error is ErrNotDone or ErrUnknown; other errors of the service come back as an *ObjectError.
+type Objects interface {
+	// Get returns an object; ErrNoObject if there is none.
+	Get(timeout time.Duration, name string) (Object, error)
+	// Last returns the last object, in the order of names, whose name begins with a prefix; ErrNoObject if there is none.
+	Last(timeout time.Duration, prefix string) (Object, error)
+	// Put stores an object and returns it with its version; ErrObjectChanged if the condition does not hold, ErrNoObject if
+	// there is none of which a version is demanded.
+	Put(timeout time.Duration, o Object, w ObjectWrite) (Object, error)
+	// Delete removes an object; ErrNoObject and ErrObjectChanged as for Put.
+	Delete(timeout time.Duration, name string, w ObjectWrite) error
+}
+
+// Object is an object as it was read or is to be written.
+type Object struct {
+	Name, Value string
+	Version     uint64 // changes with every write
+}
+
+// ObjectWrite says on what condition a write is to be carried out, and for what.
+type ObjectWrite struct {
+	Purpose   string        // what it means to the lock: "acquire", "renew" or "release"
+	Life      time.Duration // how long others must leave the object alone, as is written in it; 0: for good
+	IfAbsent  bool          // only if there is no such object
+	IfVersion uint64        // only if the object has this version; 0: any
+}
+
+// The answers to conditional requests.
+var (
+	ErrNoObject      = errors.New("no such object")
+	ErrObjectChanged = errors.New("the object has changed")
+)
+
+// ObjectError is an error of the service, such as that it is overloaded. The request was not carried out.
+type ObjectError struct{ Text string }
+
+// Error returns the service's text.
+func (e *ObjectError) Error() string { return e.Text }
+
+// onObjects is what the locks on an object store share.
+type onObjects struct {
+	p       Process
+	options Options
+}
+
+func newOnObjects(p Process, o Options) onObjects { return onObjects{p: p, options: o.withDefaults()} }
+
+// at is a task's client of the store.
+func (*onObjects) at(p Process) Objects { return p.Other("object").(Objects) }
+
+// answered reports whether the service has said that a write was not carried out because of what is there.
+func answered(err error) bool { return errors.Is(err, ErrNoObject) || errors.Is(err, ErrObjectChanged) }
