@@ -1,0 +1,20 @@
+package claims_test
+
+import (
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/search"
+)
+
+// limitsOfObjects is where the promises of the locks on an object store end.
+func limitsOfObjects() []limit {
+	return []limit{
+		{Name: "successor", Property: checker.ReleaseSafety, Model: search.FaultModel{Lock: "k8s-release-on-cancel",
+			Faults: []search.Kind{search.ClientPause, search.Stall}}, Twin: "dynamodb",
+			Why: `A leader that has given up reads its successor's record, and removes it.`},
+		{Name: "overrun", Property: checker.MutualExclusion, Model: search.FaultModel{Lock: "k8s-lease",
+			Faults: []search.Kind{search.ClientPause}}, Why: `A paused leader cannot stop.`},
+		{Name: "dead-holder", Property: checker.Progress, Model: search.FaultModel{Lock: "s3-lockfile",
+			Faults: []search.Kind{search.ClientCrash}, Progress: 10}, Twin: "dynamodb",
+			Why: `Nothing ends the lock of a dead process.`},
+	}
+}
