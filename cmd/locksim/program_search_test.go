@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/long"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // declared is the program with the lock of lease-overrun that says what its lock is like, so that nobody has to find out. Some of its
@@ -192,4 +193,24 @@ func TestLedgersOfAProgram(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(program[1], append(text, "# changed\n"...), 0o600))
 	play(exitUsage, "another version of its program", append(fuzz("--runs", "3", "--resume"), program...)...)
+}
+
+// TestAProgramIsComparedWithLocks plays it beside a lock of the catalogue whose algorithm is the same: what was seldom exposed of that one, or
+// held, is not-seen of the program.
+func TestAProgramIsComparedWithLocks(t *testing.T) {
+	long.Only(t)
+	program := declared(t)
+	line := []string{"compare", "set-nx-lua", "--runs", "2", "--faults", "none", "--fencing", "none", "--property", "mutual-exclusion",
+		"--rates-only", "--format", "json", "--"}
+	code, out, problems := said(t, append(line, program...)...)
+	require.Equal(t, exitOK, code, problems)
+	var c compare.Comparison
+	require.NoError(t, json.Unmarshal([]byte(out), &c))
+	require.NoError(t, c.Valid())
+	require.Len(t, c.Cells, 2)
+	ours, theirs := c.Cells[0], c.Cells[1]
+	require.Equal(t, [2]bool{false, true}, [2]bool{c.Locks[0].Program, c.Locks[1].Program})
+	require.Equal(t, [2]compare.Outcome{compare.Seldom, compare.NotSeen}, [2]compare.Outcome{ours.Outcome, theirs.Outcome})
+	require.Positive(t, ours.InDanger)
+	require.Positive(t, theirs.InDanger)
 }
