@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/search/compare"
 )
@@ -213,4 +215,23 @@ func TestAProgramIsComparedWithLocks(t *testing.T) {
 	require.Equal(t, [2]compare.Outcome{compare.Seldom, compare.NotSeen}, [2]compare.Outcome{ours.Outcome, theirs.Outcome})
 	require.Positive(t, ours.InDanger)
 	require.Positive(t, theirs.InDanger)
+}
+
+// TestAProgramIsNotHeldToWhatAScenarioExpectsOfAnotherLock drops expectations of tokens that the program does not hand out; those of a
+// scenario that names the program stay.
+func TestAProgramIsNotHeldToWhatAScenarioExpectsOfAnotherLock(t *testing.T) {
+	program := declared(t)
+	c := &call{ctx: t.Context(), argv: program, plays: asLock, stdout: io.Discard, stderr: io.Discard}
+	s, err := c.baseScenario("lease-overrun", "lease-3s-work-4s")
+	require.NoError(t, err)
+	require.Empty(t, s.Expect)
+	_, err = harness.Compile(s.Cases()[0], c.played())
+	require.NoError(t, err)
+
+	file := filepath.Join(t.TempDir(), "own.yaml")
+	text := strings.Replace(shortSections, "algorithm: set-nx-lua", "algorithm: '"+strings.Join(program, " ")+"'", 1) + "expect: {mutual-exclusion: held}\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	s, err = c.baseScenario(file, "")
+	require.NoError(t, err)
+	require.Len(t, s.Expect, 1)
 }
