@@ -22,7 +22,7 @@ var arrows = map[string][]string{
 	"internal/long":               {},
 	"trace":                       {},
 	"locks":                       {},
-	"locks/live":                  {"locks", "internal/real"},
+	"internal/live":               {"locks", "internal/real"},
 	"internal/real":               {},
 	"history":                     {"trace"},
 	"sim":                         {"trace"},
@@ -80,12 +80,12 @@ var arrows = map[string][]string{
 	"internal/command":  {"checker", "history", "internal/harness", "internal/sim/program", "internal/sim/wire", "internal/workload", "locks", "scenarios", "sim"},
 	"internal/harness": {"internal/backend/all/servers", "internal/backend/simulated",
 		"internal/record",
-		"internal/backend", "scenarios", "checker", "internal/workload", "locks", "locks/live", "internal/real", "sim", "internal/sim/lease", "internal/sim/program", "internal/sim/storage", "internal/sim/wasm", "internal/sim/wire", "history", "trace",
+		"internal/backend", "scenarios", "checker", "internal/workload", "locks", "internal/live", "internal/real", "sim", "internal/sim/lease", "internal/sim/program", "internal/sim/storage", "internal/sim/wasm", "internal/sim/wire", "history", "trace",
 	},
 	"guest":   {"internal/workload", "locks"},
 	"clients": {"locks", "internal/backend/all", "internal/command", "internal/sim/wasm"},
 	"internal/replay": {"internal/backend/redis", "internal/record",
-		"internal/real", "locks/live", "internal/workload", "internal/harness", "scenarios", "checker", "locks", "sim", "internal/sim/redis", "internal/sim/storage",
+		"internal/real", "internal/live", "internal/workload", "internal/harness", "scenarios", "checker", "locks", "sim", "internal/sim/redis", "internal/sim/storage",
 		"internal/sim/zookeeper", "internal/sim/zookeeper/jute", "history", "trace",
 	},
 	"internal/search":           {"internal/backend", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
@@ -102,7 +102,7 @@ var arrows = map[string][]string{
 	"internal/profile":          {"scenarios"},
 	"internal/search/odds":      {"checker", "history", "internal/backend", "internal/harness", "internal/profile", "internal/search", "internal/search/measure", "internal/search/parameter", "locks", "scenarios", "sim", "trace"},
 	"internal/search/measure":   {"internal/search", "internal/harness", "scenarios", "checker", "locks", "history"},
-	"internal/serve":            {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/wire", "locks", "locks/live", "internal/real", "trace"},
+	"internal/serve":            {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/wire", "locks", "internal/live", "internal/real", "trace"},
 	"locktest":                  {"internal/backend", "internal/backend/all", "clients", "internal/promise", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/advise": {
 		"internal/search", "internal/search/margin", "internal/search/measure", "internal/search/parameter", "internal/search/remedy", "internal/harness", "internal/backend",
@@ -142,7 +142,7 @@ var arrows = map[string][]string{
 		"internal/search/advise",
 		"internal/ingest",
 		"internal/search", "internal/search/claims", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/odds", "internal/search/parameter", "internal/profile",
-		"reports", "reports/comparison", "locks/live", "internal/serve", "clients", "internal/replay",
+		"reports", "reports/comparison", "internal/live", "internal/serve", "clients", "internal/replay",
 		"internal/harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},
 }
@@ -159,7 +159,7 @@ var behind = map[string]string{
 	"pgregory.net/rapid":                "locktest",
 	"gonum.org/v1/gonum":                "internal/search/measure",
 	"github.com/andybalholm/brotli":     "cmd/locksim",
-	"github.com/go-zookeeper/zk":        "locks/live",
+	"github.com/go-zookeeper/zk":        "internal/live",
 	"github.com/tetratelabs/wazero":     "internal/sim/wasm",
 	"github.com/yuin/goldmark":          "internal/site",
 }
@@ -288,12 +288,12 @@ func TestAuthorsOfLocksLinkNoMachineForPrograms(t *testing.T) {
 	files := sources(t)
 	for _, folder := range []string{"locks", "locktest", "scenarios", "checker", "sim"} {
 		with := linked(files, folder)
-		for _, unused := range []string{"clients", "internal/sim/wasm", "locks/live", "internal/serve", "internal/real", "net/http"} {
+		for _, unused := range []string{"clients", "internal/sim/wasm", "internal/live", "internal/serve", "internal/real", "net/http"} {
 			require.False(t, with[unused], "%s links %s", folder, unused)
 		}
 	}
 	command := linked(files, "cmd/locksim")
-	require.True(t, command["internal/sim/wasm"] && command["locks/live"] && command["net/http"], "linked follows imports")
+	require.True(t, command["internal/sim/wasm"] && command["internal/live"] && command["net/http"], "linked follows imports")
 }
 
 // TestArchitectureShowsTheArrows compares the document's table, below its heading, with the one above.

@@ -26,7 +26,7 @@ var deterministic = []string{
 var exempt = map[string]string{
 	"internal/harness/testdata/guest": "a guest program: its clocks, sockets and randomness are the simulation's",
 	"internal/sim/wasm":               "compiled modules are shared by workers and lie in files; runs do not see either",
-	"locks/live":                      "real servers live in real time",
+	"internal/live":                   "real servers live in real time",
 }
 
 // forbiddenImports name what brings the outer world in, and what to use instead.

@@ -132,6 +132,13 @@ func (e *Engine) act(f *Fault, node string, m *message) (did bool, heal func()) 
 	}
 }
 
+// Strike does at the present moment to a node what a pause or a crash of its process does, for somebody who controls it by hand. It
+// returns what heals it; nil if there was nothing to do it to.
+func (e *Engine) Strike(n *Node, kind ActionKind) (heal func()) {
+	_, heal = e.strike(n, &Action{Kind: kind})
+	return heal
+}
+
 func (e *Engine) strike(n *Node, act *Action) (did bool, heal func()) {
 	switch act.Kind {
 	case Pause:

@@ -102,7 +102,8 @@ func (c *call) scenarioOfProgram(name string) (*scenarios.Scenario, error) {
 	return s, c.giveProgram(s)
 }
 
-// giveProgram gives all clients of a scenario the lock of the program behind "--", if there is one.
+// giveProgram gives all clients of a scenario the lock of the program behind "--", if there is one. What the scenario expects of another
+// lock is not expected of it.
 func (c *call) giveProgram(s *scenarios.Scenario) error {
 	program, err := c.program()
 	if err != nil || program == "" {
@@ -114,6 +115,9 @@ func (c *call) giveProgram(s *scenarios.Scenario) error {
 		if lock.Backend() != s.Servers.Kind {
 			return fmt.Errorf("the lock %s needs %s, but the servers of %s are %s; see locksim list locks", program,
 				titleOf(lock.Backend()), s.Name, s.Servers.Title())
+		}
+		if s.Lock.Algorithm != program {
+			s.Expect, s.Measures = nil, nil
 		}
 		s.Lock.Algorithm = program
 		for i := range s.Clients {

@@ -24,11 +24,12 @@ import (
 func compareCommand() command {
 	return command{
 		name: "compare", summary: "compare locks: what breaks each of them, and what each costs", usage: compareUsage,
-		run: runCompare,
+		run: runCompare, plays: asLock,
 	}
 }
 
 const compareUsage = `usage: locksim compare [LOCK...|all|libraries] [flags]
+       locksim compare [LOCK...] [flags] -- PROGRAM [ARGUMENT...]
        locksim compare --from-json FILE [flags]
 
 Measures how often each lock is violated under each kind of fault and in each fencing mode, with exact intervals; locks on
@@ -36,7 +37,11 @@ the same backend run on the same schedules. For every cell with a violation it f
 measures what each lock costs in virtual time, and recommends locks for each purpose. With default settings it takes up to
 ten minutes on two cores. A property that was exposed in fewer than 100 runs of a cell is marked "seldom" instead of held.
 
-  --runs N           schedules of each cell (default 3500; 200 if there is a library, whose runs take fifty times as long)
+What follows -- is a program of any language, which is a lock beside those that are named: see docs/languages.md. Its runs are
+slow and may differ: what was not violated is marked "not-seen", and never a reason for advice.
+
+  --runs N           schedules of each cell (default 3500; 200 if there is a library, whose runs take fifty times as long, and
+                     20 if there is a program)
   --from N           number of the first one (default 0); the same number always draws the same schedule
   --faults COLUMNS   fault kinds, none, overrun (work outlasts the lease), together (default all)
   --fencing MODES    fencing modes of the resource (default all). Beliefs are judged in the first of them
@@ -73,8 +78,9 @@ type compareOptions struct {
 	plan                        compare.Plan
 }
 
-// How many schedules are played for each cell by default, and if there are guest programs among the locks.
-const runsOfCell, runsOfPrograms = 3_500, 200
+// How many schedules are played for each cell by default, and if there are guest programs among the locks, or programs of the
+// operating system.
+const runsOfCell, runsOfPrograms, runsOfCommands = 3_500, 200, 20
 
 func compareFlags(o *compareOptions, e env) *flag.FlagSet {
 	all := anything()
@@ -119,6 +125,9 @@ func runCompare(c *call) int {
 		return c.help("compare")
 	}
 	if err == nil {
+		names, err = c.withProgram(names)
+	}
+	if err == nil {
 		fs.Visit(func(f *flag.Flag) { o.runsGiven = o.runsGiven || f.Name == "runs" })
 		err = c.checkComparison(o, names)
 	}
@@ -159,6 +168,9 @@ func (c *call) checkComparison(o *compareOptions, names []string) error {
 	}
 	if !o.runsGiven && slices.ContainsFunc(o.plan.Locks, func(l locks.Algorithm) bool { return l.Program != nil }) {
 		o.plan.Draws.Count = runsOfPrograms
+	}
+	if !o.runsGiven && slices.ContainsFunc(o.plan.Locks, func(l locks.Algorithm) bool { return l.Varies() }) {
+		o.plan.Draws.Count = runsOfCommands
 	}
 	return nil
 }

@@ -129,7 +129,10 @@ func runExplore(c *call) int {
 	if err != nil {
 		return c.wrong(err)
 	}
-	bases, err := c.bases(o, names[0])
+	var bases []scenarios.Case
+	if !c.promptly(func() { bases, err = c.bases(o, names[0]) }) {
+		return exitInterrupted
+	}
 	if err != nil {
 		return c.failures(err)
 	}

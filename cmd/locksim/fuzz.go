@@ -174,9 +174,6 @@ func runFuzz(c *call) int {
 	if !c.promptly(func() { campaign, err = fuzz.New(config, c.locks) }) {
 		return exitInterrupted
 	}
-	if c.argv != nil && c.ctx.Err() != nil { // its rehearsal was cut short
-		return exitInterrupted
-	}
 	if err != nil {
 		return c.failures(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 )
 
 func liveCommand() command {

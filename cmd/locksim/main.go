@@ -174,9 +174,11 @@ func (c *call) wrong(err error) int {
 	return c.fail("%s: %v", c.name, err)
 }
 
-// interrupted reports whether an error only means that the program was interrupted, and prints that.
+// interrupted reports whether an error only means that the program was interrupted, and prints that. So may the end of a program that
+// is played: an interrupt of a terminal reaches it, too.
 func (c *call) interrupted(err error) bool {
-	if c.ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, harness.ErrInterrupted) {
+	var unborn *harness.Unborn
+	if c.ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, harness.ErrInterrupted) && !errors.As(err, &unborn) {
 		return false
 	}
 	fmt.Fprintln(c.stderr, "locksim: interrupted")

@@ -278,7 +278,11 @@ func (r *estimated) helps(w io.Writer) error {
 		fmt.Fprintf(w, "computed from the same runs, and as uncertain as the estimate, since the shortest length that violates grows as the lease does;\n"+
 			"played for %s\n", r.checkedTTLs())
 	} else if m.Doubt != "" {
-		fmt.Fprintf(w, "\nThe odds of other leases do not follow from these runs: %s. Leases were played one by one.\n", m.Doubt)
+		fmt.Fprintf(w, "\nThe odds of other leases do not follow from these runs: %s.", m.Doubt)
+		if m.OneByOne {
+			fmt.Fprint(w, " Leases were played one by one.")
+		}
+		fmt.Fprintln(w)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nwhat helps (once in ten years is 0.1 a year)\ttwo holders a year\tdamage a year\t")

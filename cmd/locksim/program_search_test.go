@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/long"
+	"github.com/locksim/locksim/internal/search/compare"
 )
 
 // declared is the program with the lock of lease-overrun that says what its lock is like, so that nobody has to find out. Some of its
@@ -192,4 +195,43 @@ func TestLedgersOfAProgram(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(program[1], append(text, "# changed\n"...), 0o600))
 	play(exitUsage, "another version of its program", append(fuzz("--runs", "3", "--resume"), program...)...)
+}
+
+// TestAProgramIsComparedWithLocks plays it beside a lock of the catalogue whose algorithm is the same: what was seldom exposed of that one, or
+// held, is not-seen of the program.
+func TestAProgramIsComparedWithLocks(t *testing.T) {
+	long.Only(t)
+	program := declared(t)
+	line := []string{"compare", "set-nx-lua", "--runs", "2", "--faults", "none", "--fencing", "none", "--property", "mutual-exclusion",
+		"--rates-only", "--format", "json", "--"}
+	code, out, problems := said(t, append(line, program...)...)
+	require.Equal(t, exitOK, code, problems)
+	var c compare.Comparison
+	require.NoError(t, json.Unmarshal([]byte(out), &c))
+	require.NoError(t, c.Valid())
+	require.Len(t, c.Cells, 2)
+	ours, theirs := c.Cells[0], c.Cells[1]
+	require.Equal(t, [2]bool{false, true}, [2]bool{c.Locks[0].Program, c.Locks[1].Program})
+	require.Equal(t, [2]compare.Outcome{compare.Seldom, compare.NotSeen}, [2]compare.Outcome{ours.Outcome, theirs.Outcome})
+	require.Positive(t, ours.InDanger)
+	require.Positive(t, theirs.InDanger)
+}
+
+// TestAProgramIsNotHeldToWhatAScenarioExpectsOfAnotherLock drops expectations of tokens that the program does not hand out; those of a
+// scenario that names the program stay.
+func TestAProgramIsNotHeldToWhatAScenarioExpectsOfAnotherLock(t *testing.T) {
+	program := declared(t)
+	c := &call{ctx: t.Context(), argv: program, plays: asLock, stdout: io.Discard, stderr: io.Discard}
+	s, err := c.baseScenario("lease-overrun", "lease-3s-work-4s")
+	require.NoError(t, err)
+	require.Empty(t, s.Expect)
+	_, err = harness.Compile(s.Cases()[0], c.played())
+	require.NoError(t, err)
+
+	file := filepath.Join(t.TempDir(), "own.yaml")
+	text := strings.Replace(shortSections, "algorithm: set-nx-lua", "algorithm: '"+strings.Join(program, " ")+"'", 1) + "expect: {mutual-exclusion: held}\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	s, err = c.baseScenario(file, "")
+	require.NoError(t, err)
+	require.Len(t, s.Expect, 1)
 }

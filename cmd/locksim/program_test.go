@@ -41,7 +41,7 @@ func TestAProgramIsRunInPlaceOfAScenariosLock(t *testing.T) {
 	require.Contains(t, out, "exclusion-at-service  not-seen")
 	require.Contains(t, out, "reproduce: locksim run lease-overrun --variant lease-3s-work-4s --fencing none --seed 0x1 -- "+
 		"python3 ../../internal/command/testdata/lease.py")
-	code, out, _ = said(t, append([]string{"run", "lease-overrun", "--variant", "lease-3s-work-4s", "--format", "json", "--"}, python...)...)
+	code, out, _ = said(t, append([]string{"run", "lease-overrun", "--variant", "lease-3s-work-4s", "--fencing", "none", "--format", "json", "--"}, python...)...)
 	require.Equal(t, exitDiffers, code)
 	require.Contains(t, out, `"not-seen"`)
 }

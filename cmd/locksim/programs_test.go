@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -114,6 +116,29 @@ func TestStoriesForReadyMadeProgramsHoldWithTheirLocks(t *testing.T) {
 		code, out, problems := said(t, "run", file, "--no-margin")
 		require.Equal(t, exitOK, code, "%s\n%s", out, problems)
 		require.Contains(t, string(findings), filepath.Base(file), "the argument from the library's source is missing")
+	}
+}
+
+// TestALeaseIsLostOverASlowLink plays redis-semaphore with its own interval of renewals, and with a shorter one; and the simulator's lock with
+// that of the library.
+func TestALeaseIsLostOverASlowLink(t *testing.T) {
+	long.Only(t)
+	needPython(t)
+	p := readyPrograms[slices.IndexFunc(readyPrograms, func(p ready) bool { return p.folder == "redis-semaphore" })]
+	p.install(t)
+	text, err := os.ReadFile(p.argv[1])
+	require.NoError(t, err)
+	shorter := filepath.Join(filepath.Dir(p.argv[1]), "locksim.shorter.js") // beside what is installed, and ignored by git
+	require.NoError(t, os.WriteFile(shorter, bytes.Replace(text, []byte("onLockLost:"), []byte("refreshInterval: config.ttl_ms / 3, onLockLost:"), 1), 0o600))
+	t.Cleanup(func() { _ = os.Remove(shorter) })
+	story := []string{"run", programs + "testdata/slow-link.yaml", "--no-margin"}
+	for want, more := range map[string][]string{
+		`silent-loss +violated .*without a fault\n`: {"--", "node", p.argv[1]},
+		`silent-loss +not-seen`:                     {"--", "node", shorter},
+		`silent-loss +violated`:                     {"--set", "lock.renew=1600ms"},
+	} {
+		_, out, _ := said(t, append(slices.Clone(story), more...)...)
+		require.Regexp(t, want, out)
 	}
 }
 

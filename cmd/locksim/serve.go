@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,8 @@ can connect to them. It first prints the address of each server on a line of its
   --listen ADDRESS  host:port of the first server; the others use the ports that follow (default 127.0.0.1:0, where port
                     0 means any free port)
   --seed S          seed of the servers' random choices (default 0x1)
+  --control         do what lines on the standard input say, and answer each on the standard output: crash redis-1,
+                    restart redis-1, pause redis-1, resume redis-1 (zk-1 likewise)
 
 Redis supports the commands that locks use. ZooKeeper supports all requests of clients except quotas, nodes with a time to
 live, SASL and reconfiguration. There is no access control: any program that reaches the address can use the servers.
@@ -45,6 +48,7 @@ type serveOptions struct {
 	tick     duration
 	listen   string
 	seed     seedFlag
+	control  boolFlag
 }
 
 func serveFlags(o *serveOptions) *flag.FlagSet {
@@ -56,6 +60,7 @@ func serveFlags(o *serveOptions) *flag.FlagSet {
 	fs.Var(&o.tick, "tick", "")
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:0", "")
 	fs.Var(&o.seed, "seed", "")
+	fs.Var(&o.control, "control", "")
 	return fs
 }
 
@@ -74,6 +79,9 @@ func runServe(c *call) int {
 	}
 	for _, address := range w.Addresses() {
 		fmt.Fprintln(c.stdout, address)
+	}
+	if o.control {
+		go func() { _ = w.Control(c.ctx, os.Stdin, c.stdout) }() // it ends with the input, or with this process
 	}
 	if err := w.Serve(c.ctx); err != nil {
 		return c.failures(err)

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )

@@ -10,9 +10,9 @@ import (
 	"os"
 	"sync"
 
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 )
 
 // Client is the whole program of a client process: it reads its instructions, and executes them with the lock's real

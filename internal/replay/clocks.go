@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"github.com/locksim/locksim/locks/live"
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/sim"
 )
 

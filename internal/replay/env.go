@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 )
 
 // env is what a task of the workload runs in, in a client process. Its steps keep the process's turn, as steps of a

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 )
 
 // The protocol between the stage and a client process: lines of JSON on the process's standard input and output. A

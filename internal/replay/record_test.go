@@ -12,11 +12,11 @@ import (
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/internal/sim/storage"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"

@@ -2,7 +2,7 @@
 // judges simulations judges the history.
 //
 // Call [Play] with a case of a scenario. Servers are child processes on loopback (package real), and so are clients:
-// this program again, which runs [Client] there and plays the workload with the lock's own code over locks/live. Every
+// this program again, which runs [Client] there and plays the workload with the lock's own code over internal/live. Every
 // client waits at every step until the stage lets it continue, and every message passes a proxy that can read it, so
 // that a fault that a step triggers acts at that step, as in a simulation. All moments are read from one clock.
 package replay

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )

@@ -95,7 +95,7 @@ func (t *zooKeeperTalk) name(body []byte) naming {
 	case zookeeper.GetData:
 		n.alt = trace.ToLook
 		if q.Path == t.made && !q.Watch {
-			n = naming{what: "its own node"} // which no lock has asked for: see locks/live
+			n = naming{what: "its own node"} // which no lock has asked for: see internal/live
 		}
 	case zookeeper.GetChildren, zookeeper.Sync:
 		n.alt = trace.ToLook

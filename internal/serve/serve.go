@@ -34,7 +34,8 @@ type World struct {
 	// Log receives a line for every client that was disconnected, with the reason.
 	Log io.Writer
 
-	acts  chan func() // what sockets have brought, to be done at the present moment
+	acts  chan func()    // what sockets have brought, to be done at the present moment
+	down  map[int]func() // what heals servers that were crashed or paused by hand; belongs to the loop
 	conns sync.WaitGroup
 	open  map[net.Conn]bool // belongs to the loop
 }
@@ -60,7 +61,7 @@ func (nobody) Restart() {}
 
 // newWorld makes an engine without servers. The seed decides what the servers draw.
 func newWorld(seed uint64) *World {
-	w := &World{MaxUnread: 256 << 20, Log: os.Stderr, acts: make(chan func()), open: map[net.Conn]bool{}}
+	w := &World{MaxUnread: 256 << 20, Log: os.Stderr, acts: make(chan func()), open: map[net.Conn]bool{}, down: map[int]func(){}}
 	w.engine = sim.New(sim.Config{Seed: seed, Until: trace.Never, Latency: sim.Constant(0)}, nil)
 	w.gateway = w.engine.AddServer("gateway", nobody{})
 	return w
@@ -84,7 +85,9 @@ func (w *World) listen(address string, f front) error {
 func (w *World) closeListeners() error {
 	var errs []error
 	for _, l := range w.listeners {
-		errs = append(errs, l.Close())
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) { // a server that has crashed has none
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -119,7 +122,7 @@ func (w *World) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for i := range w.listeners {
-		w.conns.Go(func() { w.accept(ctx, i) })
+		w.conns.Go(func() { w.accept(ctx, w.listeners[i], w.fronts[i]) })
 	}
 	err := w.loop(ctx)
 	stop()
@@ -171,13 +174,13 @@ func (w *World) loop(ctx context.Context) error {
 	}
 }
 
-func (w *World) accept(ctx context.Context, i int) {
+func (w *World) accept(ctx context.Context, l net.Listener, f front) {
 	for {
-		c, err := w.listeners[i].Accept()
+		c, err := l.Accept()
 		if err != nil {
 			return // the listener was closed
 		}
-		w.conns.Go(func() { w.attend(ctx, c, w.fronts[i]) })
+		w.conns.Go(func() { w.attend(ctx, c, f) })
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/internal/serve"
-	"github.com/locksim/locksim/locks/live"
 )
 
 // TestASessionIsKnownBeforeItsFirstAnswer lets a task wait for its session without yielding its turn: the library

@@ -16,6 +16,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -30,7 +31,10 @@ const Start = "index.html"
 // repository is where folders are looked at, which have no page, and what is not here.
 const repository = "https://github.com/locksim/locksim/tree/main/"
 
-var markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+// markdown leaves HTML in documents as it is, line breaks in tables for one: they are the project's own, and the pages' policy lets no
+// script run.
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+	goldmark.WithRendererOptions(html.WithUnsafe()))
 
 // content is what the frame is filled with.
 type content struct {

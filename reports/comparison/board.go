@@ -65,8 +65,10 @@ func (b *board) kinds() []string {
 	return kinds
 }
 
-// survived reports whether a cell was in danger, often or not, and not violated.
-func survived(c *compare.Cell) bool { return c.Outcome == compare.Held || c.Outcome == compare.Seldom }
+// survived reports whether a cell was in danger, often or not, and not violated, as far as was seen.
+func survived(c *compare.Cell) bool {
+	return c.Outcome == compare.Held || c.Outcome == compare.Seldom || c.Outcome == compare.NotSeen
+}
 
 // judged reports whether a cell's rate means anything.
 func judged(c *compare.Cell) bool {
@@ -75,15 +77,15 @@ func judged(c *compare.Cell) bool {
 
 // tally sums up what became of a lock under all conditions, in one fencing mode and by one property.
 type tally struct {
-	violated, held, vacuous, unclear, impossible int
-	danger                                       int // runs in which it was in danger, under whatever condition
+	violated, held, unseen, vacuous, unclear, impossible int
+	danger                                               int // runs in which it was in danger, under whatever condition
 	// worst is the cell that is violated most often; if none is, the least well known of those that were in danger.
 	worst *compare.Cell
 	why   string // of the first impossible one
 }
 
 // played is under how many conditions there was anything to measure.
-func (t *tally) played() int { return t.violated + t.held + t.vacuous + t.unclear }
+func (t *tally) played() int { return t.violated + t.held + t.unseen + t.vacuous + t.unclear }
 
 // outcome is what it comes to.
 func (t *tally) outcome() compare.Outcome {
@@ -92,6 +94,8 @@ func (t *tally) outcome() compare.Outcome {
 		return compare.Violated
 	case t.unclear > 0:
 		return compare.Undecided
+	case t.unseen > 0:
+		return compare.NotSeen
 	case t.held > 0 && t.danger < compare.EnoughDanger:
 		return compare.Seldom
 	case t.held > 0:
@@ -115,6 +119,8 @@ func (b *board) tally(lock, fencing, property string) tally {
 			t.violated++
 		case compare.Held, compare.Seldom:
 			t.held++
+		case compare.NotSeen:
+			t.unseen++
 		case compare.Vacuous:
 			t.vacuous++
 		case compare.Impossible:

@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,9 +69,9 @@ func TestWhatNeedsNoFaultIsSaidFirst(t *testing.T) {
 
 func TestModesCountLocks(t *testing.T) {
 	require.Equal(t, []mode{
-		{"none", 3, 0, 0},
-		{"fenced-write", 2, 0, 0},
-		{"fenced-read-write", 1, 1, 0},
+		{"none", 3, 0, 0, 0},
+		{"fenced-write", 2, 0, 0, 0},
+		{"fenced-read-write", 1, 1, 0, 0},
 	}, newBoard(load(t)).modes())
 }
 
@@ -88,4 +89,42 @@ func TestTheMatrixShowsDamageBeforeAnythingElse(t *testing.T) {
 		require.Contains(t, text, "<title>"+title+"</title>")
 	}
 	require.NotContains(t, text, "<title>set-nx-lua-fenced, failover:", "what is impossible is a dash")
+}
+
+// TestWhatWasNotSeenOfAProgramIsNotSaidToHold makes one lock that of a program: whatever form a comparison has, none of its cells is said
+// to hold, and the sign that they have instead is explained.
+func TestWhatWasNotSeenOfAProgramIsNotSaidToHold(t *testing.T) {
+	c := load(t)
+	lock, unseen := &c.Locks[1], 0
+	lock.Program = true
+	for i := range c.Cells {
+		if x := &c.Cells[i]; x.Lock == lock.Name && survived(x) {
+			x.Outcome = compare.NotSeen
+			unseen++
+		}
+	}
+	require.Positive(t, unseen)
+	require.NoError(t, c.Valid())
+	for form, text := range map[string]string{
+		"text": written(t, func(w io.Writer) error { return Text(w, c, TextOptions{Width: 200}) }),
+		"md":   written(t, func(w io.Writer) error { return Markdown(w, c, Links{}) }),
+		"html": written(t, func(w io.Writer) error { return HTML(w, c, Links{}) }),
+	} {
+		require.Contains(t, text, "◌ was exposed and not seen violated in runs of a program", form)
+		require.Contains(t, text, "◌ and a number: in runs of a program", form)
+		for line := range strings.SplitSeq(text, "\n") {
+			if strings.HasPrefix(line, lock.Name+" ") || strings.HasPrefix(line, "| "+lock.Name) || strings.HasPrefix(line, `<tr data-lock="`+lock.Name) {
+				require.NotContains(t, line, "✓", form)
+				require.NotContains(t, line, "◐", form)
+			}
+		}
+	}
+	require.Contains(t, written(t, func(w io.Writer) error { return MatrixSVG(w, c) }), "not seen violated in runs of a program")
+	require.Equal(t, unseen, strings.Count(written(t, func(w io.Writer) error { return CSV(w, c) }), ",not-seen,"))
+	require.NotContains(t, written(t, func(w io.Writer) error { return Text(w, load(t), TextOptions{Width: 200}) }), "◌")
+	for i := range c.Cells {
+		if x := &c.Cells[i]; x.Outcome == compare.NotSeen {
+			require.Contains(t, statement(x), "of which others may violate it")
+		}
+	}
 }

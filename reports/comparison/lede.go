@@ -32,8 +32,8 @@ func (b *board) interrupted() string {
 
 // mode is what became of the resource in a fencing mode, whatever the lock.
 type mode struct {
-	name                   string
-	damaged, safe, unclear int // locks
+	name                           string
+	damaged, safe, unseen, unclear int // locks
 }
 
 // modes lists the modes in which there is something to say of the resource.
@@ -48,6 +48,8 @@ func (b *board) modes() []mode {
 				m.damaged++
 			case compare.Held:
 				m.safe++
+			case compare.NotSeen:
+				m.unseen++
 			case compare.Impossible:
 			default:
 				m.unclear++
@@ -60,12 +62,15 @@ func (b *board) modes() []mode {
 	return list
 }
 
-func (m *mode) locks() int { return m.damaged + m.safe + m.unclear }
+func (m *mode) locks() int { return m.damaged + m.safe + m.unseen + m.unclear }
 
 func (m *mode) says() string {
 	text := fmt.Sprintf("The resource was damaged with %d of %s", m.damaged, plural(m.locks(), "lock"))
 	if m.safe > 0 {
 		text += fmt.Sprintf("; with %d it was exposed and never damaged", m.safe)
+	}
+	if m.unseen > 0 {
+		text += fmt.Sprintf("; with %d, a program's, it was exposed and not seen damaged", m.unseen)
 	}
 	if m.unclear > 0 {
 		text += fmt.Sprintf("; of %d nothing can be said", m.unclear)

@@ -1,6 +1,11 @@
 package comparison
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/locksim/locksim/internal/search/compare"
+)
 
 // librariesTitle is that of the section that says which libraries were played, and what of them is real.
 const librariesTitle = "The libraries"
@@ -23,6 +28,11 @@ func (b *board) libraries() []string {
 			"that of select and of the order of maps too, which comes from the run's seed; clocks, and the time that code "+
 			"takes, which is none; connections and servers, which are simulated.",
 	)
+}
+
+// programs reports whether some locks are those of programs of the operating system.
+func (b *board) programs() bool {
+	return slices.ContainsFunc(b.Locks, func(l compare.Lock) bool { return l.Program })
 }
 
 // brought says how many of the locks are libraries; "" if none is.

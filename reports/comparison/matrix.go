@@ -89,7 +89,7 @@ func (b *board) entryOf(c *compare.Cell) entry {
 		e.text, e.small = rate(c, 2)+faultless(c), bounds(c, 2)
 	case compare.Held:
 		e.text, e.small = "<"+percent(c.Most, 2, up), "risk "+risk(c, 2)
-	case compare.Seldom:
+	case compare.Seldom, compare.NotSeen:
 		e.text, e.small = count(c.InDanger), "risk "+risk(c, 2)
 	case compare.Vacuous:
 		e.small = "no risk"
@@ -119,6 +119,9 @@ func (b *board) overview() table {
 			"✗ of " + resource + " is damage, ✗ of other properties is a broken promise that did no damage by " +
 				"itself; ✓ was exposed and never violated; ◐ was exposed too seldom to say so; ○ was never exposed; – is impossible.",
 		},
+	}
+	if b.programs() {
+		t.notes = append(t.notes, "◌ was exposed and not seen violated in runs of a program, of which others may violate it.")
 	}
 	for _, lock := range b.Locks {
 		t.rows = append(t.rows, row{head: lock.Name, note: lock.Summary, servers: lock.Servers})
@@ -166,7 +169,7 @@ func (b *board) summed(lock, fencing, property string) entry {
 		if t.vacuous > 0 {
 			e.small += ", ○ " + count(t.vacuous)
 		}
-	case compare.Seldom:
+	case compare.Seldom, compare.NotSeen:
 		e.text, e.small = "0"+of, "exposed in "+plural(t.danger, "run")
 	case compare.Vacuous:
 		e.small = "no risk"

@@ -144,7 +144,7 @@ func rank(c *compare.Cell) int {
 		return 3
 	case compare.Undecided, compare.NotJudged:
 		return 2
-	case compare.Held, compare.Seldom:
+	case compare.Held, compare.Seldom, compare.NotSeen:
 		return 1
 	default:
 		return 0
@@ -186,6 +186,8 @@ func (p *matrixPicture) sign(at svg.Point, k tone, ink svg.Ink, c *compare.Cell)
 		p.Circle(svg.Point{X: at.X + px(3), Y: at.Y}, px(5), svg.Paint{Stroke: ink, Width: 13})
 	case k == green:
 		p.Icon(svg.Check, at, px(12), ink)
+	case c.Outcome == compare.NotSeen:
+		p.Text(svg.Point{X: at.X, Y: at.Y + px(4)}, "("+count(c.InDanger)+")", svg.Font{Ink: ink, Size: px(10), Anchor: svg.Middle})
 	case c.Outcome == compare.Seldom:
 		p.Text(svg.Point{X: at.X, Y: at.Y + px(4)}, count(c.InDanger), svg.Font{Ink: ink, Size: px(10), Anchor: svg.Middle})
 	case c.Outcome == compare.Vacuous:
@@ -198,12 +200,13 @@ func (p *matrixPicture) sign(at svg.Point, k tone, ink svg.Ink, c *compare.Cell)
 // legend explains the signs, and returns how high the picture is.
 func (p *matrixPicture) legend(width svg.Length) svg.Length {
 	x, y := px(24), p.foot+px(16)
-	for _, k := range []struct {
+	type entry struct {
 		tone tone
 		step int
 		cell compare.Cell
 		text string
-	}{
+	}
+	entries := []entry{
 		{red, 3, compare.Cell{Rate: 0.01}, "damage at the resource, in percent of the runs: darker is more"},
 		{amber, 3, compare.Cell{}, "two holders, or another broken promise, and no damage"},
 		{green, 0, compare.Cell{}, "exposed, never violated"},
@@ -214,7 +217,11 @@ func (p *matrixPicture) legend(width svg.Length) svg.Length {
 			red, 3, compare.Cell{Rate: 0.01, Example: &compare.Example{Faultless: true}},
 			"happens without any fault, too",
 		},
-	} {
+	}
+	if p.programs() {
+		entries = append(entries, entry{grey, 0, compare.Cell{Outcome: compare.NotSeen, InDanger: 9}, "not seen violated in runs of a program"})
+	}
+	for _, k := range entries {
 		need := px(27+8+20) + proseFont.Width(k.text)
 		if x > px(24) && x+need > width-px(24) {
 			x, y = px(24), y+px(26)

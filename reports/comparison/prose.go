@@ -44,6 +44,8 @@ func statement(c *compare.Cell) string {
 			rate(c, 3), bounds(c, 3))
 	case compare.Held:
 		text = fmt.Sprintf("never violated in %s: below %s %%", plural(c.Runs, "run"), percent(c.Most, 3, up))
+	case compare.NotSeen:
+		text = fmt.Sprintf("not seen violated in %s of a program, of which others may violate it", plural(c.Runs, "run"))
 	case compare.Seldom:
 		return fmt.Sprintf("not violated in %s, but exposed in %s of them only: too few to say more", plural(c.Runs, "run"),
 			count(c.InDanger))

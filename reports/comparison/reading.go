@@ -8,7 +8,7 @@ import (
 
 // reading says how to read the tables.
 func (b *board) reading() []string {
-	return []string{
+	list := []string{
 		"A cell is a lock under one condition in one fencing mode. Locks whose servers are of one kind and deployed " +
 			"alike have met the same schedules, so their cells compare one by one.",
 		fmt.Sprintf("✗ and a number: in how many percent of the runs the property was violated; below it the exact "+
@@ -27,6 +27,12 @@ func (b *board) reading() []string {
 		"Each violated cell has a command that plays a minimal counterexample: a scenario of which nothing can be " +
 			"taken out.",
 	}
+	if b.programs() {
+		list = append(list, "◌ and a number: in runs of a program the property was exposed this often and was not seen violated. The program, "+
+			"its runtime and its libraries are real, so that another run of the same schedule may come out otherwise; of its "+
+			"counterexamples only faults and clients were taken out.")
+	}
+	return list
 }
 
 // threats says what the numbers do not show.
@@ -37,13 +43,17 @@ func (b *board) threats() []string {
 		ours = "Locks that are no libraries are plain code that is held against the published algorithms. What of the libraries is " +
 			"real is said above."
 	}
+	simulated := "Servers, network, clocks and processes are simulated. "
+	if b.programs() {
+		simulated = "Servers, network, clocks and processes are simulated, but for the processes of programs, which are real. "
+	}
 	text := []string{
 		"A red cell is a proof: its command plays a run in which it happens. A green cell is none: it says that " +
 			"nothing was found in this many runs in which the property was exposed.",
 		"Rates are properties of the fault profile as much as of the locks. Faults are far more frequent here than " +
 			"in a data centre, and they are placed at steps where they matter. What compares is a row with another, " +
 			"or a column with another; no number is the probability that production fails.",
-		"Servers, network, clocks and processes are simulated. " + ours,
+		simulated + ours,
 		"etcd, Consul and Chubby are simulated as one node whose writes reach their quorum in one step: what their " +
 			"locks cost lacks the messages between servers, which ZooKeeper's costs have.",
 		"Most conditions are one kind of fault by itself. What needs two kinds at once does not show there.",

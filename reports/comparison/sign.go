@@ -38,6 +38,8 @@ func signOf(c *compare.Cell) sign {
 		return sign{"✓", "+", "held", green}
 	case compare.Seldom:
 		return sign{"◐", "~", "seldom exposed", grey}
+	case compare.NotSeen:
+		return sign{"◌", "^", "not seen", grey}
 	case compare.Vacuous:
 		return sign{"○", "o", "never exposed", grey}
 	case compare.Undecided:

@@ -32,13 +32,15 @@ const toldReasons = 3
 // answer answers one question by the locks that can be recommended; false if it was not asked of any.
 func (c *comparer) answer(q *question) (Advice, bool) {
 	a := Advice{Question: q.ask, Answer: q.some, Locks: []string{}, Because: []string{}}
-	var good, but, seldom, bad []*Lock
+	var good, but, seldom, unseen, bad []*Lock
 	for i := range c.out.Comparison.Locks {
 		l := &c.out.Comparison.Locks[i]
 		switch verdict := c.verdict(q, l); {
 		case l.Status != "":
 		case verdict == Violated:
 			bad = append(bad, l)
+		case verdict == NotSeen:
+			unseen = append(unseen, l)
 		case verdict == Held && c.danger(q, l) < EnoughDanger:
 			seldom = append(seldom, l)
 		case verdict == Held && q.also != nil && !q.also(l):
@@ -47,7 +49,7 @@ func (c *comparer) answer(q *question) (Advice, bool) {
 			good = append(good, l)
 		}
 	}
-	if len(good)+len(but)+len(seldom)+len(bad) == 0 {
+	if len(good)+len(but)+len(seldom)+len(unseen)+len(bad) == 0 {
 		return a, false
 	}
 	c.inOrder(good, q.better)
@@ -60,6 +62,8 @@ func (c *comparer) answer(q *question) (Advice, bool) {
 	case len(good) > 0:
 	case len(seldom) > 0:
 		a.Answer = "Inconclusive: the locks that were not violated were hardly ever exposed. Play more schedules, or more kinds of faults."
+	case len(unseen) > 0:
+		a.Answer = "Inconclusive: what was not seen violated in runs of a program is not known to hold."
 	default:
 		a.Answer = q.none
 	}
@@ -71,6 +75,9 @@ func (c *comparer) answer(q *question) (Advice, bool) {
 	}
 	for _, l := range seldom[:min(toldReasons, len(seldom))] {
 		a.Because = append(a.Because, fmt.Sprintf("%s: was not violated, but was exposed in %d runs only.", l.Name, c.danger(q, l)))
+	}
+	for _, l := range unseen[:min(toldReasons, len(unseen))] {
+		a.Because = append(a.Because, fmt.Sprintf("%s: was not seen violated, but is a program, of which other runs may violate it.", l.Name))
 	}
 	for _, l := range bad[:min(toldReasons, len(bad))] {
 		a.Because = append(a.Because, c.whyBad(q, l))
@@ -152,7 +159,7 @@ func (c *comparer) danger(q *question, l *Lock) int {
 	return sum
 }
 
-// verdict is what a lock's cells come to: violated if one is, held if one was in danger.
+// verdict is what a lock's cells come to: violated if one is, held if one was in danger, or not seen violated.
 func (c *comparer) verdict(q *question, l *Lock) Outcome {
 	cells := c.cellsOf(q, l.Name)
 	if exclusion := c.exclusion(q, l); exclusion != nil {
@@ -164,7 +171,11 @@ func (c *comparer) verdict(q *question, l *Lock) Outcome {
 		case Violated:
 			return Violated
 		case Held, Seldom:
-			verdict = Held
+			if verdict != NotSeen {
+				verdict = Held
+			}
+		case NotSeen:
+			verdict = NotSeen
 		case Vacuous, NotJudged, Undecided, Impossible:
 		}
 	}

@@ -42,6 +42,8 @@ type Lock struct {
 	Status  string `json:"status,omitempty"` // why it is never advised: "published mistake", "superseded", "unavailable"
 	// Library is which modules' code was played as it is, in which versions, divided by commas; "" of plain code of ours.
 	Library string `json:"library,omitempty"`
+	// Program says that it is the lock of a program of the operating system, which no seed makes do the same again.
+	Program bool `json:"program,omitempty"`
 
 	Latency    Quantiles `json:"latency"`     // of acquiring a free lock
 	Messages   int64     `json:"messages"`    // that the lock sends and gets for one section, in thousandths
@@ -80,6 +82,7 @@ const (
 	Violated   Outcome = "violated"
 	Held       Outcome = "held"       // it was in danger, and often enough for that to mean something
 	Seldom     Outcome = "seldom"     // not violated, but in danger in fewer than EnoughDanger runs
+	NotSeen    Outcome = "not-seen"   // exposed and not violated in runs of a program, of which others may violate it
 	Vacuous    Outcome = "vacuous"    // the danger never arose
 	NotJudged  Outcome = "not-judged" // there was nothing to judge by
 	Undecided  Outcome = "undecided"  // in every run something kept the checker from a verdict

@@ -20,10 +20,14 @@ const (
 	contentionTime  = 10 * time.Second
 )
 
-// effort is how many runs are played for each of the costs. A program's runs take fifty times as long.
+// effort is how many runs are played for each of the costs. A guest program's runs take fifty times as long, those of
+// a program of the operating system a thousand times.
 type effort struct{ latency, crash, contention int }
 
 func effortFor(lock *locks.Algorithm) effort {
+	if lock.Varies() {
+		return effort{latency: 5, crash: 10, contention: 1}
+	}
 	if isProgram(*lock) {
 		return effort{latency: 40, crash: 40, contention: 1}
 	}

@@ -59,6 +59,11 @@ func (g *gallery) add(column string, v search.Violation) (int, error) {
 	}
 	v.Options = g.options() // the scenario names the lock
 	cx, err := minimal.Reduce(g.runner, v, minimal.Options{Runs: reductionRuns, Allowed: keeping(v.Case.Scenario), Context: g.ctx})
+	if err == nil && cx.Again != nil {
+		if _, err = cx.Repeat(g.runner); err == nil && cx.Again.Shown == 0 {
+			err = minimal.ErrVaries
+		}
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%s under %s: %w", g.lock.Name, column, err)
 	}

@@ -25,7 +25,7 @@ func (c *comparer) frame() {
 	for i := range p.Locks {
 		l, f := &p.Locks[i], &c.facts[i]
 		out.Locks = append(out.Locks, Lock{
-			Name: l.Name, Servers: l.Backend(), Summary: l.Line(), Status: l.Status.String(), Library: libraryOf(l), Token: tokenOf(l), Lasts: f.lasts, Reentrant: f.reentrant,
+			Name: l.Name, Servers: l.Backend(), Summary: l.Line(), Status: l.Status.String(), Library: libraryOf(l), Program: l.Varies(), Token: tokenOf(l), Lasts: f.lasts, Reentrant: f.reentrant,
 			Try: f.try, Guard: l.Guard, Needs: []string{},
 		})
 	}
@@ -34,7 +34,7 @@ func (c *comparer) frame() {
 
 // libraryOf says which modules' code a program brings; "" of plain code of ours.
 func libraryOf(lock *locks.Algorithm) string {
-	if !isProgram(*lock) {
+	if !isProgram(*lock) || lock.Varies() {
 		return ""
 	}
 	return lock.Source

@@ -1,15 +1,18 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
 )
 
 // hung is what came of the examples of one lock.
@@ -57,6 +60,9 @@ func (c *comparer) examplesOf(r *harness.Runner, lock int) hung {
 			example, err := g.add(c.columns[k].id(), v)
 			if c.ctx.Err() != nil {
 				return out
+			}
+			if errors.Is(err, minimal.ErrVaries) {
+				continue // its command plays the schedule
 			}
 			if err != nil {
 				out.err = err
@@ -136,10 +142,14 @@ const ExampleFolder = "examples"
 
 // command plays the example of a cell.
 func (c *comparer) command(cell *Cell) string {
+	lock, behind := cell.Lock, ""
+	if c.plan.Locks[c.lockOf(cell.Lock)].Varies() {
+		lock, behind = "", " -- "+lock
+	}
 	if c.plan.Folder == "" || cell.Example == nil {
-		return fmt.Sprintf("locksim compare %s --faults %s --fencing %s --style %s --property %s --from %d --runs 1 "+
-			"--rates-only --save compared", cell.Lock, cell.Faults, cell.Fencing, c.plan.Style, cell.Property, *cell.First)
+		return strings.Replace(fmt.Sprintf("locksim compare %s --faults %s --fencing %s --style %s --property %s --from %d --runs 1 "+
+			"--rates-only --save compared%s", lock, cell.Faults, cell.Fencing, c.plan.Style, cell.Property, *cell.First, behind), "  ", " ", 1)
 	}
 	file := path.Join(c.plan.Folder, ExampleFolder, cell.Example.Name+".yaml")
-	return fmt.Sprintf("locksim run %s --fencing %s", file, cell.Fencing)
+	return fmt.Sprintf("locksim run %s --fencing %s%s", file, cell.Fencing, behind)
 }

@@ -144,6 +144,13 @@ func TestAdviceChangesWithTheCells(t *testing.T) {
 	require.Contains(t, ask().Answer, "Inconclusive")
 	require.Contains(t, ask().Because, "second: was not violated, but was exposed in 62 runs only.")
 
+	cells[2].Outcome, cells[2].InDanger, cells[3].Outcome = NotSeen, 600, NotSeen
+	require.Empty(t, ask().Locks, "a program's other runs may violate it, however often it was exposed")
+	require.Contains(t, ask().Answer, "Inconclusive")
+	require.Contains(t, ask().Because, "second: was not seen violated, but is a program, of which other runs may violate it.")
+	cells[3].Outcome = Held
+	require.Empty(t, ask().Locks)
+
 	cells[2].Outcome, cells[3].Outcome = Vacuous, Vacuous
 	require.Empty(t, ask().Locks, "it was never in danger")
 	require.Equal(t, "none", ask().Answer)

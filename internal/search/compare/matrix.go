@@ -233,6 +233,8 @@ func outcomeOf(c *measure.Counts) Outcome {
 	switch {
 	case c.Violated > 0:
 		return Violated
+	case c.NotSeen > 0:
+		return NotSeen
 	case c.Held > 0 && c.InDanger < EnoughDanger:
 		return Seldom
 	case c.Held > 0:

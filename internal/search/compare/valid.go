@@ -32,7 +32,7 @@ func (c *Comparison) Valid() error {
 
 func (c *Cell) valid() error {
 	where := fmt.Sprintf("the cell of %s under %s, fencing %s, %s", c.Lock, c.Faults, c.Fencing, c.Property)
-	outcomes := []Outcome{Violated, Held, Seldom, Vacuous, NotJudged, Undecided, Impossible}
+	outcomes := []Outcome{Violated, Held, Seldom, NotSeen, Vacuous, NotJudged, Undecided, Impossible}
 	_, mode := history.ParseFencing(c.Fencing)
 	_, property := checker.ParseProperty(c.Property)
 	switch {

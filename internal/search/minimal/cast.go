@@ -265,7 +265,9 @@ func (c *cast) message(p *sim.Pattern) string {
 // overrun says that somebody works for longer than the lease, where no fault explains the violation.
 func (c *cast) overrun() string {
 	for i := range c.scenario.Clients {
-		if w := &c.scenario.Clients[i]; w.Hangs || w.Work >= c.scenario.Lock.TTL {
+		w := &c.scenario.Clients[i]
+		long := w.Hangs || w.Work >= c.scenario.Lock.TTL
+		if long && (!c.history.Keeps || outlasts(c.history, w)) { // what is kept alive lasts as long as the work
 			return ", work longer than the lease"
 		}
 	}

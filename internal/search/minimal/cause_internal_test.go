@@ -2,6 +2,7 @@ package minimal
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,4 +41,20 @@ access acquisition=1 client=a op=write invoked=2s applied=2s returned=3s accepte
 	}
 	require.True(t, stopped("4s"))
 	require.False(t, stopped("7s"))
+}
+
+// TestWorkIsNoCauseWhereTheLockIsKept has a holder that works for longer than its session, which its library keeps alive.
+func TestWorkIsNoCauseWhereTheLockIsKept(t *testing.T) {
+	s := &scenarios.Scenario{Lock: scenarios.Lock{TTL: time.Second}, Clients: []scenarios.Client{{Name: "a", Count: 1, Work: time.Minute}}}
+	ended := []history.Grant{{Client: "a", Ended: history.ByDeadline}}
+	for _, x := range []struct {
+		h    history.History
+		says string
+	}{
+		{history.History{}, ", work longer than the lease"},
+		{history.History{Keeps: true}, ""},
+		{history.History{Keeps: true, Grants: ended}, ", work longer than the lease"},
+	} {
+		require.Equal(t, x.says, (&cast{scenario: s, history: &x.h}).overrun())
+	}
 }

@@ -91,19 +91,20 @@ func estimate(ctx context.Context, m Model, p Plan, near hints, each func(runs i
 	return r, e.balanced()
 }
 
-// pilot plays a few samples of each part, the likeliest first, until all that is left is so unlikely that it does not matter.
+// pilot plays a few samples of each part, the likeliest first, until all that is left is so unlikely that it does not matter, or all runs
+// are used up.
 func (e *estimator) pilot(ctx context.Context, each func(runs int)) error {
 	all := e.parts
 	slices.SortStableFunc(all, func(a, b *part) int { return cmp.Compare(b.chance, a.chance) })
 	e.parts = nil
 	for from := 0; from < len(all); from += pilotParts {
 		rest := e.left + chanceOf(all, from)
-		if least := e.least(); least > 0 && rest < matters*least {
+		if least := e.least(); e.runs >= e.plan.Runs || least > 0 && rest < matters*least {
 			e.left = rest
 			return nil
 		}
 		for _, x := range all[from:min(from+pilotParts, len(all))] {
-			x.want = e.pilots()
+			x.want = e.pilots(len(all))
 			e.parts = append(e.parts, x)
 		}
 		if err := e.round(ctx, each); err != nil {
@@ -253,12 +254,13 @@ const (
 	pilotParts = 4    // that are played before it is seen whether others matter
 	matters    = 1e-3 // the share of the odds that does
 	together   = 8    // samples that a worker takes at once
-	// runsOfPilot is for how many runs of the plan there is one sample of each part in the pilot: from 384 runs on it is whole.
-	runsOfPilot = 12
+	runsOfOne  = 3    // about so many runs a sample takes
 )
 
-// pilots is how many samples of each part a pilot has: fewer if there are few runs, which it would use up otherwise.
-func (e *estimator) pilots() int { return min(pilot, max(leastPilot, e.plan.Runs/runsOfPilot)) }
+// pilots is how many samples of each of so many parts a pilot has: fewer if there are few runs, which it would use up otherwise.
+func (e *estimator) pilots(parts int) int {
+	return min(pilot, max(leastPilot, e.plan.Runs/(runsOfOne*max(1, parts))))
+}
 
 // allot says how many samples of each part there are to be.
 func (e *estimator) allot(round int) {

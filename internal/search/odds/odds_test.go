@@ -354,3 +354,15 @@ func TestIntervalsAreOfProbabilities(t *testing.T) {
 	require.LessOrEqual(t, e.Of[0].Estimate, 1.0)
 	require.InDelta(t, 1, e.Of[0].Most, 1e-12)
 }
+
+// TestFewRunsAreEnoughForManyCombinations has more combinations of events than there are runs for a whole pilot of each. What is not
+// played counts as if it always violated, in the intervals.
+func TestFewRunsAreEnoughForManyCombinations(t *testing.T) {
+	l, rate := profile.Exponential(time.Second), 1./60
+	m := model(t, lease, pauses(rate, l), pauses(rate/2, l), pauses(rate/4, l), pauses(rate/8, l))
+	few := estimate(t, m, 400, 1, 0.999)
+	require.Less(t, few.Runs, 700)
+	many := estimate(t, m, 20_000, 1, 0.999).Of[0]
+	require.LessOrEqual(t, few.Of[0].Least, many.Estimate)
+	require.GreaterOrEqual(t, few.Of[0].Most, many.Estimate)
+}

@@ -41,9 +41,11 @@ type Remedies struct {
 	Inputs []Input
 	// TTLs are the odds with other times to live, computed from the estimate's own runs; empty if they do not follow from them, which
 	// Doubt then says why. Checks says what was played to know.
-	TTLs   []TTL
-	Doubt  string
-	Checks []Check
+	TTLs  []TTL
+	Doubt string
+	// OneByOne says that others were played to find one that is enough.
+	OneByOne bool
+	Checks   []Check
 	// Unreachable is the longest time to live that was played without being enough; 0 if one is, or none was needed.
 	Unreachable time.Duration
 	NoDeadline  bool // the lock states none, so that no client can stop before it
@@ -112,7 +114,7 @@ func (t *trial) inputs() error {
 	ttl := t.was.e.model.Case.Scenario.Lock.TTL
 	lease := Input{Name: "lock.ttl", Played: len(t.TTLs) == 0}
 	for i := range Properties {
-		lease.Power[i] = power(t.was.Of[i].Estimate, t.was.shifted(i, times(ttl, step)-ttl))
+		lease.Power[i] = power(t.was.Of[i].Estimate, t.was.shifted(i, times(ttl, step)-ttl, nil))
 	}
 	if lease.Played {
 		var err error
@@ -165,16 +167,21 @@ func onSameDraws(a, b *Estimation, property int) (was, is float64) {
 
 func times(d time.Duration, by float64) time.Duration { return time.Duration(float64(d) * by) }
 
-// shifted is a property's probability if every length that violates it must be so much longer.
-func (r *Estimation) shifted(property int, by time.Duration) float64 {
+// shifted is a property's probability if every length that violates it must be so much longer: by all draws, or by those that another
+// estimate has as well.
+func (r *Estimation) shifted(property int, by time.Duration, also *Estimation) float64 {
 	sum := 0.0
 	for _, x := range r.e.parts {
+		samples := x.samples
+		if also != nil {
+			samples = samples[:min(len(samples), also.drew(x.stream))]
+		}
 		law := r.e.model.Work
 		if x.decides >= 0 {
 			law = r.e.model.Hazards[x.decides].Length
 		}
-		for k := range x.samples {
-			s := &x.samples[k]
+		for k := range samples {
+			s := &samples[k]
 			if s.values[property] == 0 {
 				continue
 			}
@@ -186,10 +193,20 @@ func (r *Estimation) shifted(property int, by time.Duration) float64 {
 					ratio *= r.e.probability(x.stratum, r.e.takes(max(least+by, 0))) / r.e.probability(x.stratum, r.e.takes(least))
 				}
 			}
-			sum += s.values[property] * ratio / float64(len(x.samples))
+			sum += s.values[property] * ratio / float64(len(samples))
 		}
 	}
 	return sum
+}
+
+// drew is how many samples the estimate has of the part with a stream.
+func (r *Estimation) drew(stream uint64) int {
+	for _, x := range r.e.parts {
+		if x.stream == stream {
+			return len(x.samples)
+		}
+	}
+	return 0
 }
 
 // agree is by what factor a computed probability and a played one may differ, beyond the interval of the latter.
@@ -202,23 +219,23 @@ func (t *trial) leases() error {
 	if ttl <= 0 {
 		return nil
 	}
-	follows := func(ttl2 time.Duration) float64 { return t.was.shifted(0, ttl2-ttl) }
-	doubt, err := t.check(ttl*3/2, follows)
-	if err != nil {
+	doubt, err := t.check(ttl, ttl*3/2)
+	enough := t.was.Of[0].Most*t.year <= Wanted
+	switch {
+	case err != nil || doubt && enough:
 		return err
-	}
-	if doubt {
+	case doubt:
+		t.OneByOne = true
 		return t.search(ttl)
-	}
-	if t.was.Of[0].Most*t.year > Wanted {
-		if err := t.confirm(ttl, follows); err != nil {
+	case !enough:
+		if err := t.confirm(ttl, func(other time.Duration) float64 { return t.was.shifted(0, other-ttl, nil) }); err != nil {
 			return err
 		}
 	}
 	for _, by := range []float64{0.5, 1, 1.5, 2, 3, 4, 6, 8} {
 		x := TTL{TTL: times(ttl, by)}
 		for i := range Properties {
-			x.Of[i] = t.was.shifted(i, x.TTL-ttl)
+			x.Of[i] = t.was.shifted(i, x.TTL-ttl, nil)
 		}
 		t.TTLs = append(t.TTLs, x)
 	}
@@ -226,12 +243,12 @@ func (t *trial) leases() error {
 }
 
 // check plays another lease, and says whether the odds with it are those that follow.
-func (t *trial) check(other time.Duration, follows func(time.Duration) float64) (doubt bool, err error) {
+func (t *trial) check(ttl, other time.Duration) (doubt bool, err error) {
 	r, err := t.with(fmt.Sprintf("lock.ttl=%v", other), all, withTTL(other))
 	if err != nil {
 		return false, err
 	}
-	played, computed := r.Of[0], follows(other)
+	played, computed := r.Of[0], t.was.shifted(0, other-ttl, r) // of the same draws, whose luck both have
 	t.Checks = append(t.Checks, Check{other, r})
 	if doubt = computed > played.Most*agree || computed < played.Least/agree; doubt {
 		t.Doubt = fmt.Sprintf("with %v they come to %.3g for one acquisition, but %.3g was played", other, computed, played.Estimate)

@@ -508,7 +508,13 @@ async function openGallery() {
     ),
   );
   for (const li of $("entries").children) seen.observe(li);
+  $("arguments").replaceChildren(
+    ...argued.map((word) => el("button", { type: "button", onclick: () => (($("gallery-search").value = word), findInGallery()) }, word)),
+  );
 }
+
+// Whose arguments there are, and what they are about: words that a reader may look for.
+const argued = ["Kleppmann", "Sanfilippo", "Junqueira", "failover", "session", "clock", "restart"];
 
 async function pictureOf(of) {
   const { picture, problems } = await behind.ask({ do: "picture", ...of });

@@ -185,9 +185,17 @@ func TestAPlaygroundNeedsNoNetworkOnceItIsThere(t *testing.T) {
 	b.until(`$("entries").childElementCount > 100`)
 	require.Equal(t, len(scenarios.Names()), b.count("#entries li"))
 	b.until(`document.querySelectorAll("#entries img[src^=data]").length > 0`)
+	for i := range eval[int](b, `argued.length`) {
+		found := eval[int](b, `($("arguments").children[`+strconv.Itoa(i)+`].click(), document.querySelectorAll("#entries li:not([hidden])").length)`)
+		require.NotZero(t, found)
+		require.Less(t, found, 60)
+	}
 	b.do(`document.querySelector("#entries [data-name=failover-lost-key] button").click()`)
 	b.until(`!working && play.answer.schedules[0].scenario === "failover-lost-key"`)
 	require.Contains(t, b.text("#title"), "The master dies before its replica has heard of the lock")
+	b.do(`$("variant").value = "cut-off"; $("variant").dispatchEvent(new Event("change"))`)
+	b.until(`!working && play.answer.variant === "cut-off"`)
+	require.Contains(t, b.text("#heading"), "cut-off")
 }
 
 func TestALaneOffersTheFaultsOfItsNode(t *testing.T) {

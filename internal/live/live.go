@@ -3,8 +3,6 @@
 //
 // Call [Open] with the servers of a process, pass the [Process] to a lock's builder, and [Process.Close] it in the end.
 // Such a run is not a function of a seed.
-//
-// Stability: the API of this package keeps working within a major version.
 package live
 
 import (

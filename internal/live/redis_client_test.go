@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 )
 
 // speakRedis makes a server of Redis's protocol that answers commands, "" by closing the connection, and refuses HELLO as an

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 )
 
 // servers starts what the locks of the catalogue are played on here.

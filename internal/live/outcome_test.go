@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 )
 
 // listenTo makes a function serve every connection, and returns the address.

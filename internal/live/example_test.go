@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/locksim/locksim/internal/live"
 	"github.com/locksim/locksim/locks"
-	"github.com/locksim/locksim/locks/live"
 )
 
 // A program that works while it holds a lock on the Redis server of this machine.
