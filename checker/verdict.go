@@ -57,7 +57,7 @@ const (
 )
 
 // VerdictCount is the number of verdicts.
-const VerdictCount = NotSeen + 1
+const VerdictCount = int(NotSeen) + 1
 
 var verdictNames = []string{"not-judged", "held", "violated", "vacuous", "unknown", "not-seen"}
 

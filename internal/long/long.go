@@ -47,7 +47,7 @@ func Measures() bool { return Enabled() && os.Getenv("UPDATE") != "" }
 
 // Like the program, tests collect garbage seldom unless GOGC says how often: those of runs make much of it and keep little, and
 // spent a quarter of their time on it.
-func init() {
+func init() { //nolint:gochecknoinits // every package with tests that imports this one passes here, and nothing else is common to them
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(sweeps)
 	}

@@ -198,7 +198,7 @@ func (s *suite) source(t *testing.T) string {
 	t.Helper()
 	var module struct{ Dir, Error string }
 	out, err := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", s.module+"@"+s.version).Output()
-	require.NoError(t, json.Unmarshal(out, &module), err)
+	require.NoError(t, json.Unmarshal(out, &module), "go mod download: %v", err)
 	if module.Error != "" {
 		t.Skip(module.Error)
 	}

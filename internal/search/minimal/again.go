@@ -29,7 +29,7 @@ type Again struct {
 
 // Sentence says how many runs of a schedule show its violation, for a reader.
 func (a *Again) Sentence() string {
-	return fmt.Sprintf("seen in %d of %d runs of this schedule, %s", a.Shown, a.Runs, a.Sameness.String())
+	return fmt.Sprintf("seen in %d of %d runs of this schedule, %s", a.Shown, a.Runs, &a.Sameness)
 }
 
 // Repeat plays a counterexample of a program whose runs vary several times, and returns the first run that shows the violation
