@@ -112,8 +112,12 @@ resource: {fencing: none}
 network: {latency: 1ms}
 `
 
-// differing has a program wait for a time before it asks for the lock that no two processes have in common: its process's number.
-var differing = []string{"        self.value = uuid.uuid4().hex\n", "        time.sleep(os.getpid() % 100003 / 1e6)\n        self.value = uuid.uuid4().hex\n"}
+// differing has a program wait for a time before it asks for the lock that no two of its processes have in common: they count.
+var differing = []string{
+	"        self.value = uuid.uuid4().hex\n",
+	"        with open(__file__ + '.count', 'a') as count:\n            count.write('.')\n            waits = count.tell()\n" +
+		"        time.sleep(waits / 1e3)\n        self.value = uuid.uuid4().hex\n",
+}
 
 // TestFaultsArePlacedAtTheStepsOfAProgram evicts the key of a holder at each of the steps that it was seen to take, which gives the lock
 // to two, who are not seen without. Runs of a program that draws what no seed determines are said to differ, and where.
