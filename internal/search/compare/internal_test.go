@@ -192,3 +192,12 @@ func TestALocksOwnWeaknessIsNoEvidenceForIt(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, []string{"lucky"}, a.Locks)
 }
+
+// TestEverySectionCostsMessages: none means that the run has ended before the sections did.
+func TestEverySectionCostsMessages(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	for _, a := range locks.Catalogue().All() {
+		require.Positive(t, messages(&r, &a), a.Name)
+	}
+}

@@ -96,7 +96,7 @@ var questions = []question{
 	{
 		ask:      "Can clocks jump or drift?",
 		property: checker.MutualExclusion, columns: []string{"client-clock", "server-ahead", "server-back", "drift"}, also: recovers,
-		some: "Take a lock whose servers measure time with a monotonic clock.",
+		some: "Take a lock whose time is measured with monotonic clocks.",
 		none: "Each of these is broken by one clock or another.",
 	},
 	{
