@@ -68,7 +68,7 @@ func TestEveryNamedScenarioCanBePlayedWith(t *testing.T) {
 				}
 				b := ask(t, &e, Request{Do: "play", Text: text, Variant: variant, Quick: true, Edits: []Edit{{Path: c.Path, Number: to, Rate: c.Rate}}})
 				for _, p := range b.Problems {
-					require.Regexp(t, "a time (up to|within)|up to |at least|at most|from ", p.Allowed, "%s %s: %+v", name, c.Path, p)
+					require.Regexp(t, "a time (up to|within)|above -100% and up to |at least|at most|from ", p.Allowed, "%s %s: %+v", name, c.Path, p)
 				}
 				if len(b.Problems) > 0 {
 					continue
