@@ -4,7 +4,6 @@ package real
 
 import (
 	"errors"
-	"syscall"
 	"time"
 )
 
@@ -12,6 +11,3 @@ import (
 func Now() (time.Duration, error) {
 	return 0, errors.New("only Linux has a clock that all processes have in common")
 }
-
-// attributes has a child in a group of its own, so that a Ctrl-C at the terminal is ours to handle.
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os/exec"
 	"sync"
-	"syscall"
 )
 
 // janitor is a process that removes a directory when this one is gone, however it ended.
@@ -18,7 +17,7 @@ type janitor struct {
 // newJanitor starts one. It waits for the end of its input, which this process never writes to, and which ends with it.
 func newJanitor(dir string) (*janitor, error) {
 	cmd := exec.Command("sh", "-c", `cat >/dev/null; rm -rf "$0" || { sleep 1; rm -rf "$0"; }`, dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is none of its business
+	cmd.SysProcAttr = apart() // a Ctrl-C is none of its business
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

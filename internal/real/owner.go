@@ -1,3 +1,5 @@
+//go:build unix
+
 package real
 
 import (
@@ -8,9 +10,12 @@ import (
 	"syscall"
 )
 
+// owner is the user and group of a process.
+type owner = syscall.Credential
+
 // unprivileged makes a directory for a server that refuses to be root's, and returns whose process it is to be: that of the
 // user whom Debian's package has made for it, or nobody's. If we are not root it is ours.
-func (h *Host) unprivileged(dir, name string) (*syscall.Credential, error) {
+func (h *Host) unprivileged(dir, name string) (*owner, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, err
 	}
@@ -34,5 +39,5 @@ func (h *Host) unprivileged(dir, name string) (*syscall.Credential, error) {
 	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
 		return nil, err
 	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chmod(h.dir, 0o711) // so that it gets there
+	return &owner{Uid: uint32(uid), Gid: uint32(gid)}, os.Chmod(h.dir, 0o711) // so that it gets there
 }

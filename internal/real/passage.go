@@ -188,21 +188,3 @@ func (p *Passage) write(to net.Conn, direction int, b []byte) error {
 	_, err := to.Write(b)
 	return err
 }
-
-// hasClosed reports whether the other end of a connection has closed it. It asks the kernel, since the goroutine that
-// reads from the connection may not have noticed yet.
-func hasClosed(c net.Conn) (closed bool) {
-	socket, ok := c.(syscall.Conn)
-	if !ok {
-		return false
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return true
-	}
-	err = raw.Control(func(fd uintptr) {
-		n, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		closed = n == 0 && err == nil || errors.Is(err, syscall.ECONNRESET)
-	})
-	return closed || err != nil
-}

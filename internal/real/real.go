@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -32,8 +31,11 @@ type Host struct {
 	over   bool
 }
 
-// NewHost returns a host with a temporary directory for all its servers.
+// NewHost returns a host with a temporary directory for all its servers. It fails where processes cannot be suspended.
 func NewHost() (*Host, error) {
+	if err := supported(); err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "locksim-real-")
 	if err != nil {
 		return nil, err
@@ -113,7 +115,7 @@ type Child struct {
 	in   io.Reader // of its standard input; may be nil
 	out  io.Writer // nil: its log
 
-	owner *syscall.Credential // whose process it is; nil: of the same user as we
+	owner *owner // whose process it is; nil: of the same user as we
 
 	clock string // the file that faketime reads; "" if it goes by the machine's clock
 
@@ -132,8 +134,7 @@ func (c *Child) start() error {
 	if c.out != nil {
 		cmd.Stdout = c.out
 	}
-	cmd.SysProcAttr = attributes()
-	cmd.SysProcAttr.Credential = c.owner
+	cmd.SysProcAttr = attributes(c.owner)
 	ended, started := make(chan struct{}), make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -153,7 +154,7 @@ func (c *Child) start() error {
 
 // Stop suspends the process, and returns when it is suspended.
 func (c *Child) Stop() error {
-	if err := c.process.Signal(syscall.SIGSTOP); err != nil {
+	if err := c.process.Signal(suspend); err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
 	return c.until(func() bool { return stopped(c.process.Pid) })
@@ -161,7 +162,7 @@ func (c *Child) Stop() error {
 
 // Continue resumes the process.
 func (c *Child) Continue() error {
-	if err := c.process.Signal(syscall.SIGCONT); err != nil {
+	if err := c.process.Signal(resume); err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
 	return nil

@@ -1,0 +1,12 @@
+//go:build unix && !linux
+
+package real
+
+import "syscall"
+
+// attributes has a child in a group of its own, so that a Ctrl-C at the terminal is ours to handle.
+func attributes(of *owner) *syscall.SysProcAttr {
+	a := apart()
+	a.Credential = of
+	return a
+}
