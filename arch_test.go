@@ -161,6 +161,7 @@ var behind = map[string]string{
 	"github.com/andybalholm/brotli":     "cmd/locksim",
 	"github.com/go-zookeeper/zk":        "internal/live",
 	"github.com/tetratelabs/wazero":     "internal/sim/wasm",
+	"golang.org/x/sys":                  "cmd/locksim",
 	"github.com/yuin/goldmark":          "internal/site",
 }
 

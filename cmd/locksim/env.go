@@ -46,13 +46,31 @@ func isNull(f *os.File) bool {
 
 // isTerminal reports whether the output goes to a terminal.
 func isTerminal(w io.Writer) bool {
-	for o, ok := w.(*outlet); ok; o, ok = w.(*outlet) {
-		w = o.Writer
-	}
-	f, ok := w.(*os.File)
-	if !ok {
+	f := fileOf(w)
+	if f == nil {
 		return false
 	}
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// fileOf returns the file that the output goes to; nil if it does not go to one.
+func fileOf(w io.Writer) *os.File {
+	for o, ok := w.(*outlet); ok; o, ok = w.(*outlet) {
+		w = o.Writer
+	}
+	f, _ := w.(*os.File)
+	return f
+}
+
+// columnsOf returns how wide the output's lines may be: COLUMNS if it is set, or else the width of the terminal; 0 if neither is
+// known.
+func (e env) columnsOf(w io.Writer) int {
+	if e.columns > 0 {
+		return e.columns
+	}
+	if f := fileOf(w); f != nil {
+		return terminalColumns(f)
+	}
+	return 0
 }

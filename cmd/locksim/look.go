@@ -24,8 +24,8 @@ func (l *look) addTo(fs *flag.FlagSet) {
 // on is how a text looks on what it is written to.
 func (l *look) on(out *output, e env) reports.TextOptions {
 	o := reports.TextOptions{Width: l.width.value, ASCII: bool(l.ascii)}
-	if o.Width == 0 && e.columns > 0 {
-		o.Width = min(max(e.columns, minWidth), maxWidth)
+	if columns := e.columnsOf(out.under); o.Width == 0 && columns > 0 {
+		o.Width = min(max(columns, minWidth), maxWidth)
 	}
 	switch l.color.value {
 	case "always":

@@ -53,8 +53,8 @@ docs/languages.md.
 ` + formatHelp() + `  -o FILE            write to this file, which is replaced when all runs are complete
   -o FOLDER/         write a file for each picture into this folder (svg, html, mermaid and log)
   --lanes NAMES      slide only: the lanes of these nodes, or of these names, such as a,b,storage (default all)
-  --width N          width in columns, at least 72 (default: the variable COLUMNS, or 100; for svg and html ` +
-		fmt.Sprint(imageColumns) + `)
+  --width N          width in columns, at least 72 (default: the variable COLUMNS, the width of the terminal, or 100;
+                     for svg and html ` + fmt.Sprint(imageColumns) + `)
   --ascii            use ASCII characters only
   --color WHEN       auto, always or never (default auto, which honours NO_COLOR)
 

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 func versionCommand() command {
 	return command{
 		name:    "version",
-		summary: "print the version of locksim",
+		summary: "print the version, the commit and its date",
 		usage:   "usage: locksim version\n",
 		run: func(c *call) int {
 			names, err := c.parse(newFlags("version"))
@@ -27,23 +30,23 @@ func versionCommand() command {
 	}
 }
 
-// version is what the Go tool wrote into the program.
+// version is what the Go tool wrote into the program: the version or "(devel)", the commit and its date if it was built in a
+// clone, the version of Go, and the system.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "(unknown)"
 	}
-	text := info.Main.Version
-	if text == "" {
-		text = "(devel)"
-	}
+	settings := make(map[string]string)
 	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			text += " " + s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			text += " modified"
-		}
+		settings[s.Key] = s.Value
 	}
-	return text + " " + info.GoVersion
+	words := []string{cmp.Or(info.Main.Version, "(devel)")}
+	if commit := settings["vcs.revision"]; commit != "" {
+		words = append(words, "commit "+commit, settings["vcs.time"])
+	}
+	if settings["vcs.modified"] == "true" {
+		words = append(words, "modified")
+	}
+	return strings.Join(append(words, info.GoVersion, runtime.GOOS+"/"+runtime.GOARCH), " ")
 }
