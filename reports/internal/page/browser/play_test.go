@@ -269,11 +269,14 @@ func TestNoEditBreaksThePage(t *testing.T) {
 
 // TestAFrameWhileDragging has the picture follow a number on a still axis, and tells how much of a processor's time a frame takes, from an
 // edit to the picture of what follows; for that it does not fail, since threads that share a processor's caches with others are slow.
+// A drag of four seconds has 240 frames. The first forty cost up to twice as much as those that follow, since the browser compiles what it
+// is asked often a second time.
 func TestAFrameWhileDragging(t *testing.T) {
 	b := play(t, options{})
 	require.NoError(t, chromedp.Do(b.ctx, call(performance.Enable, performance.EnableParams{
 		TimeDomain: performance.EnableTimeDomainThreadTicks,
 	})))
+	count := long.Pick(40, 40, 240)
 	for _, name := range []string{"fencing-33-34", "lease-overrun", "failover-lost-key", "zk-gc-pause", "redlock-clock-jump"} {
 		b.do(`openScenario("` + name + `")`)
 		b.until(`!working && play.answer.schedules[0].scenario === "` + name + `" && $("seeds").childElementCount === 100`)
@@ -287,18 +290,18 @@ func TestAFrameWhileDragging(t *testing.T) {
 			} };`)
 		var frames, engines []float64
 		threads := workers(t)
-		for i := range 40 {
+		for i := range count {
 			page, engine := b.worked(), used(threads)
 			require.NotEmpty(t, eval[string](b, `drawn.frame(`+strconv.Itoa(i)+`)`))
 			engine = used(threads) - engine
 			frames, engines = append(frames, 1000*(b.worked()-page+engine)), append(engines, 1000*engine)
 		}
 		require.True(t, eval[bool](b, `page.schedule.axis === drawn.axis`), "the axis has moved")
-		require.Equal(t, 39e7, eval[float64](b, `(async () => (await live.ask({ do: "play", text: play.answer.text, variant: play.variant })).controls[0].value - drawn.c.value)()`))
+		require.Equal(t, float64(count-1)*1e7, eval[float64](b, `(async () => (await live.ask({ do: "play", text: play.answer.text, variant: play.variant })).controls[0].value - drawn.c.value)()`))
 		b.do(`commit(drawn.text)`)
 		slices.Sort(frames)
 		slices.Sort(engines)
-		t.Logf("%s: half of the frames cost at most %.1f ms, nine of ten %.1f ms; half of the engine's answers %.1f ms", name, frames[20], frames[36], engines[20])
+		t.Logf("%s: half of the frames cost at most %.1f ms, nine of ten %.1f ms; half of the engine's answers %.1f ms", name, frames[count/2], frames[count*9/10], engines[count/2])
 	}
 }
 
