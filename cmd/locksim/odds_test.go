@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/search/odds"
 )
 
@@ -122,4 +123,30 @@ func TestAnInterruptedEstimateKeepsWhatThereIs(t *testing.T) {
 	require.Equal(t, exitInterrupted, code)
 	require.Contains(t, text, "interrupted")
 	require.Contains(t, said, "interrupted")
+}
+
+// TestTheExampleOfThePageCanBeCopied plays its commands, with LONG=5 also that with a library, which has to be built.
+func TestTheExampleOfThePageCanBeCopied(t *testing.T) {
+	page, err := os.ReadFile("../../docs/odds.md")
+	require.NoError(t, err)
+	_, text, _ := strings.Cut(string(page), "cat > my.yaml <<'END'\n")
+	text, commands, found := strings.Cut(text, "END\n")
+	require.True(t, found)
+	path := filepath.Join(t.TempDir(), "my.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	commands, _, _ = strings.Cut(commands, "```")
+	played := 0
+	for line := range strings.Lines(commands) {
+		line, _, _ = strings.Cut(line, "#")
+		line, found := strings.CutPrefix(strings.Replace(line, "my.yaml", path, 1), "go run ./cmd/locksim ")
+		require.True(t, found, line)
+		if long.Pick(0, 0, 1) < 5 && strings.Contains(line, "redsync") {
+			continue
+		}
+		code, said, problem := locksim(t.Context(), append(strings.Fields(line), "--runs", "300")...)
+		require.Equal(t, exitOK, code, "%s\n%s", line, problem)
+		require.Contains(t, said, "two holders at once")
+		played++
+	}
+	require.GreaterOrEqual(t, played, 2)
 }

@@ -12,7 +12,7 @@ reader uses; ~profile.schema.json~ is the same for editors. An editor completes 
     # yaml-language-server: $schema=profile.schema.json
 
 Every number has a unit. Durations may have days and weeks (~36h~, ~7d~, ~2w~); rates are ~20/s~, ~1000/day~, ~0.5/year~, ~1/90s~ or
-~every 7d~, with ~s~, ~min~, ~h~, ~day~, ~week~, ~month~ and ~year~ (365.2425 days; a month is a twelfth). Nothing has a default: if
+~every 7d~, with ~s~, ~min~, ~h~ (or ~second~, ~minute~, ~hour~), ~day~, ~week~, ~month~ and ~year~ (365.2425 days; a month is a twelfth). Nothing has a default: if
 the estimate needs a field that is missing, the error names it. ~none~ says that something never happens. Wherever a list is
 possible, a single entry may stand without one. The reader reports all errors of a file at once, each with its line and column.
 `

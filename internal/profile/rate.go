@@ -29,12 +29,13 @@ type Rate struct {
 // In returns the mean number of events in a time.
 func (r Rate) In(d time.Duration) float64 { return r.PerSecond * d.Seconds() }
 
-// rateUnits are in order of how long they are.
+// rateUnits are in order of how long they are. Each may be written out.
 var rateUnits = []struct {
-	name string
-	unit time.Duration
+	name, long string
+	unit       time.Duration
 }{
-	{"s", time.Second}, {"min", time.Minute}, {"h", time.Hour}, {"day", day}, {"week", week}, {"month", month}, {"year", Year},
+	{"s", "second", time.Second}, {"min", "minute", time.Minute}, {"h", "hour", time.Hour},
+	{"day", "day", day}, {"week", "week", week}, {"month", "month", month}, {"year", "year", Year},
 }
 
 // String prints the rate by the shortest unit in which it is at least one.
@@ -95,7 +96,7 @@ func gamma(random *rand.Rand, shape float64) float64 {
 
 const (
 	lengthPattern = `([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h|d|w))+`
-	ratePattern   = `^(every ` + lengthPattern + `|[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?/(s|min|h|day|week|month|year|` + lengthPattern + `))$`
+	ratePattern   = `^(every ` + lengthPattern + `|[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?/(s|second|min|minute|h|hour|day|week|month|year|` + lengthPattern + `))$`
 )
 
 var (
@@ -146,7 +147,7 @@ func parseRate(text string) (Rate, string) {
 	}
 	length := time.Duration(0)
 	for _, u := range rateUnits {
-		if u.name == unit {
+		if u.name == unit || u.long == unit {
 			length = u.unit
 		}
 	}

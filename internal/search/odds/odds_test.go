@@ -184,6 +184,11 @@ func truths(t testing.TB) (list []truth) {
 	} {
 		same(l.String(), model(t, lease, pauses(rate, l)), pausing(rate, 2, l))
 	}
+	// Of two locks that a takes at once b wants the second one.
+	two := strings.NewReplacer("clients:", "locks: {left: {}, right: {}}\nclients:", "a: {", "a: {takes: [left, right], ", "b: {", "b: {takes: right, ").Replace(lease)
+	for _, l := range []odds.Law{profile.Pareto(10*time.Millisecond, 1.56)} {
+		same("two locks, "+l.String(), model(t, two, pauses(rate, l)), pausing(rate, 2, l))
+	}
 	// Where a writes early only damage has a closed form: after the write a waits for the rest of its work, however late the write was,
 	// so that a pause before it makes a hold for longer.
 	unknown := math.NaN()

@@ -55,8 +55,10 @@ func Of(p *profile.Profile, c scenarios.Case, o harness.Options, ours bool) (Mod
 	if err := p.Require(fields...); err != nil {
 		return Model{}, err
 	}
-	if len(c.Scenario.Named) > 1 {
-		return Model{}, c.Scenario.Errorf("locks", "odds are those of one acquisition of one lock: want a scenario with one")
+	for _, l := range c.Scenario.Named {
+		if l.TTL != 0 {
+			return Model{}, c.Scenario.Errorf("locks."+l.Name+".ttl", "odds are found for other leases too, by lock.ttl: want one time to live for all locks, stated there")
+		}
 	}
 	s := parameter.Clone(c.Scenario)
 	s.Until, s.Expect, s.Measures = 0, nil, nil

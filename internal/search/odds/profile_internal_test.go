@@ -58,16 +58,16 @@ func TestNoDriftIsSaidByNone(t *testing.T) {
 	require.Len(t, under(t, "false", "none", "{of: all, drift: 20ppm}").Drifts, 1)
 }
 
-// TestOddsAreOfOneLock, since an acquisition of several is none of one of them.
-func TestOddsAreOfOneLock(t *testing.T) {
+// TestLocksOfOneScenarioHaveOneLease, since other leases are tried by that of the scenario.
+func TestLocksOfOneScenarioHaveOneLease(t *testing.T) {
 	p, err := profile.Read("p.yaml", []byte("title: t\nacquisitions: 1/s\npauses: none\ncuts: none\ncrashes: none\nfailovers: none\n"+
 		"clocks: none\ncauses: none\n"), nil)
 	require.NoError(t, err)
-	for named, refused := range map[string]bool{"{x: {}}": false, "{x: {}, z: {}}": true} {
+	for named, refused := range map[string]bool{"{x: {}, z: {}}": false, "{x: {}, z: {ttl: 3s}}": true} {
 		s, err := scenarios.Parse("x.yaml", []byte("name: x\nlock: {algorithm: set-nx-lua}\nlocks: "+named+"\nclients: {a: {}, b: {}}\n"))
 		require.NoError(t, err)
 		if _, err = Of(p, s.Cases()[0], harness.Options{}, false); refused {
-			require.EqualError(t, err, "x.yaml:3:8: locks: odds are those of one acquisition of one lock: want a scenario with one")
+			require.EqualError(t, err, "x.yaml:3:25: locks.z.ttl: odds are found for other leases too, by lock.ttl: want one time to live for all locks, stated there")
 		} else {
 			require.NoError(t, err)
 		}
