@@ -339,11 +339,23 @@ func (v *verdicts) first(certain bool) trace.Instant {
 	return 0
 }
 
+// about names the lock of a finding, or the resource; "" if the log names none.
+func about(f *ingest.Finding) string {
+	switch {
+	case f.Resource != "":
+		return "resource " + reports.Visible(f.Resource)
+	case f.Lock != "":
+		return "lock " + reports.Visible(f.Lock)
+	default:
+		return ""
+	}
+}
+
 // sentence tells a finding.
 func (v *verdicts) sentence(f *ingest.Finding) string {
 	text := v.when(f.At) + ": "
-	if f.Lock != "" {
-		text += "lock " + reports.Visible(f.Lock) + ": "
+	if on := about(f); on != "" {
+		text += on + ": "
 	}
 	var names []string
 	for i := range f.Sides {
@@ -406,7 +418,7 @@ func (v *verdicts) run() *reports.Run {
 	if c == nil {
 		return nil
 	}
-	s := &scenarios.Scenario{Name: cmp.Or(c.Finding.Lock, "lock"), Title: c.Finding.Kind + " at " + v.when(c.Finding.At)}
+	s := &scenarios.Scenario{Name: cmp.Or(c.Finding.Lock, c.Finding.Resource, "lock"), Title: c.Finding.Kind + " at " + v.when(c.Finding.At)}
 	widest := time.Duration(0)
 	for i := range c.History.Acquisitions {
 		a := &c.History.Acquisitions[i]
@@ -422,8 +434,8 @@ func (v *verdicts) run() *reports.Run {
 	if slices.ContainsFunc(c.History.Acquisitions, func(a history.Acquisition) bool { return a.Vague }) {
 		log.Assumes = append(log.Assumes, "Unlock takes "+v.unlock.String()+" at most")
 	}
-	if c.Finding.Lock != "" {
-		log.Heading = append(log.Heading, "lock "+reports.Visible(c.Finding.Lock))
+	if on := about(&c.Finding); on != "" {
+		log.Heading = append(log.Heading, on)
 	}
 	log.Heading = append(log.Heading, "from logs", "clocks right to "+widest.String())
 	if v.read.OfDay {

@@ -41,6 +41,7 @@ type jsonFinding struct {
 	Kind     string     `json:"kind"`
 	Certain  bool       `json:"certain"`
 	Lock     string     `json:"lock"`
+	Resource string     `json:"resource,omitempty"` // that several locks guard; lock is empty then
 	At       string     `json:"at"`
 	Until    string     `json:"until,omitempty"`
 	Slack    int64      `json:"certain_unless_clocks_differ_by_ns,omitempty"`
@@ -81,7 +82,7 @@ func (v *verdicts) json(w io.Writer) error {
 }
 
 func (v *verdicts) finding(f *ingest.Finding) jsonFinding {
-	j := jsonFinding{Property: f.Property.String(), Kind: f.Kind, Certain: f.Certain, Lock: f.Lock, At: v.when(f.At), Sides: []jsonSide{}}
+	j := jsonFinding{Property: f.Property.String(), Kind: f.Kind, Certain: f.Certain, Lock: f.Lock, Resource: f.Resource, At: v.when(f.At), Sides: []jsonSide{}}
 	if f.Until > f.At {
 		j.Until = v.when(f.Until)
 	}

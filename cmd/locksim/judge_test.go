@@ -63,10 +63,6 @@ func TestTheLogOfARunHasTheRunsVerdict(t *testing.T) {
 			if want == checker.NotJudged || want == checker.Undecided {
 				continue
 			}
-			if p == checker.Resource && len(h.Shared()) > 0 { // of which one lock's lines do not tell
-				require.Contains(t, []checker.Verdict{checker.NotJudged, checker.Undecided}, got.Verdicts[p], "%s\n%s", name, log)
-				continue
-			}
 			require.Equal(t, exposedOrNot(want).String(), exposedOrNot(got.Verdicts[p]).String(), "%s: %s: %s\n%s\n%s", name, p, got.Reasons[p], log, h)
 			if want == checker.Violated {
 				violated[p]++

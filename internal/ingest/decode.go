@@ -13,7 +13,7 @@ import (
 
 // fieldNames are those of a line.
 var fieldNames = []string{
-	"time", "client", "event", "lock", "id", "token", "uncertainty", "until", "lease", "register", "version", "called", "answered",
+	"time", "client", "event", "lock", "id", "token", "uncertainty", "until", "lease", "resource", "register", "version", "called", "answered",
 	"outcome", "for", "text",
 }
 
@@ -110,6 +110,8 @@ func (d *decoder) field(f *field, e *Event) (err error) {
 		e.Off, err = span(f)
 	case "until":
 		e.Until, err = d.moment(f)
+	case "resource":
+		e.Resource = d.word(f.value)
 	case "register":
 		e.Register = d.word(f.value)
 	case "version":

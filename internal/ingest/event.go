@@ -69,6 +69,7 @@ type Event struct {
 	ID       string        // tells acquisitions of one client apart that it has at the same time; "" otherwise
 	Token    uint64        // 0: none
 	Until    trace.Instant // when the lease ends, by the client's own clock; -1: the log does not say
+	Resource string        // what the access is to, if several locks guard it; "" if that is the lock's own
 	Register string
 	Version  uint64        // that was read or written
 	Counted  bool          // the line states the version
@@ -78,6 +79,11 @@ type Event struct {
 	Span     time.Duration // of a pause
 	Text     string
 	Position Position
+}
+
+// access reports whether it is one to the resource.
+func (e *Event) access() bool {
+	return e.Kind == Read || e.Kind == Check || e.Kind == Write || e.Kind == Refused
 }
 
 // Outcome is what became of an access.

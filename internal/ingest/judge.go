@@ -14,7 +14,9 @@ import (
 // Judge judges events, which come in the order of their times. The zero value is not ready; see [NewJudge].
 type Judge struct {
 	locks   map[string]*lock
-	names   []string // in the order in which they came
+	names   []string         // in the order in which they came
+	shared  map[string]*lock // resources that several locks guard, by name
+	guarded []string         // their names, in the order in which they came
 	asides  map[string][]aside
 	widest  time.Duration // the largest uncertainty so far
 	forgot  bool          // something has been forgotten
@@ -68,6 +70,7 @@ type Finding struct {
 	Kind     string
 	Certain  bool
 	Lock     string
+	Resource string // that several locks guard; "" if it is of one lock
 	At       trace.Instant
 	Until    trace.Instant // of an overlap, by the log's times; before At if these leave a gap
 	Slack    time.Duration // by how much the clocks of the two may differ for it to be certain; 0 if no clock matters
@@ -86,7 +89,7 @@ type Case struct {
 // NewJudge returns a judge that remembers so many findings. Where a log says when Unlock had returned, but not when it was called, that
 // was at most so long before.
 func NewJudge(keep int, unlock time.Duration) *Judge {
-	return &Judge{locks: map[string]*lock{}, asides: map[string][]aside{}, counted: map[string]bool{}, keep: keep, unlock: unlock, batch: checkedAtOnce, most: mostHolds}
+	return &Judge{locks: map[string]*lock{}, shared: map[string]*lock{}, asides: map[string][]aside{}, counted: map[string]bool{}, keep: keep, unlock: unlock, batch: checkedAtOnce, most: mostHolds}
 }
 
 // Events is how many events it has taken.
@@ -119,8 +122,10 @@ func (j *Judge) Take(e *Event) error {
 		j.counted[e.Client] = true
 	}
 	l := j.lock(e.Lock)
-	if !l.take(e) {
+	if h := l.take(e); h == nil && e.Kind != Acquire {
 		j.result.Orphans++
+	} else if h != nil && e.access() && e.Resource != "" {
+		j.resourceOf(e.Resource).share(h, e)
 	}
 	if e.Kind == Renewed {
 		e.Text = history.Renews
@@ -129,19 +134,30 @@ func (j *Judge) Take(e *Event) error {
 	if e.Kind == Acquired {
 		j.result.Acquisitions++
 	}
-	if len(l.holds) >= l.next {
-		j.tidy(l)
+	for _, x := range []*lock{l, j.shared[e.Resource]} {
+		if x != nil && len(x.holds) >= x.next {
+			j.tidy(x)
+		}
 	}
 	return nil
 }
 
-func (j *Judge) lock(name string) *lock {
-	l := j.locks[name]
+func (j *Judge) lock(name string) *lock { return j.found(j.locks, &j.names, name) }
+
+// resourceOf is what is remembered of a resource that several locks guard: the acquisitions of all of them that accessed it.
+func (j *Judge) resourceOf(name string) *lock {
+	l := j.found(j.shared, &j.guarded, name)
+	l.resource = true
+	return l
+}
+
+func (j *Judge) found(among map[string]*lock, names *[]string, name string) *lock {
+	l := among[name]
 	if l == nil {
 		l = newLock(name)
 		l.next, l.unlock = j.batch, j.unlock
-		j.locks[name] = l
-		j.names = append(j.names, name)
+		among[name] = l
+		*names = append(*names, name)
 	}
 	return l
 }
@@ -186,8 +202,7 @@ func (j *Judge) tidy(l *lock) {
 
 // Close checks what is left, and returns what was found.
 func (j *Judge) Close() *Result {
-	for _, name := range j.names {
-		l := j.locks[name]
+	for _, l := range j.all() {
 		if j.result.AtLeast = j.result.AtLeast || l.overfull; len(l.holds) > 0 {
 			j.checkLock(l, l.holds)
 		}
@@ -211,6 +226,17 @@ func (j *Judge) Close() *Result {
 	return r
 }
 
+// all lists the locks, and the resources that several of them guard.
+func (j *Judge) all() (list []*lock) {
+	for _, name := range j.names {
+		list = append(list, j.locks[name])
+	}
+	for _, name := range j.guarded {
+		list = append(list, j.shared[name])
+	}
+	return list
+}
+
 // checkLock judges what is remembered of a lock, and counts what concerns acquisitions that are about to be forgotten: each thing
 // is so counted once.
 func (j *Judge) checkLock(l *lock, leaving []*hold) {
@@ -220,6 +246,9 @@ func (j *Judge) checkLock(l *lock, leaving []*hold) {
 	}
 	s := newSegment(l, holds, 0)
 	s.report = j.check.Check(s.history, checker.Options{})
+	if l.resource {
+		s.onlyResource()
+	}
 	if p := checker.MutualExclusion; s.report.Verdicts[p] == checker.Vacuous && s.asked() {
 		s.report.Verdicts[p], s.report.Reasons[p] = checker.Held, ""
 	}
@@ -242,9 +271,11 @@ func (j *Judge) checkLock(l *lock, leaving []*hold) {
 			j.find(s, Finding{Property: v.Property, Kind: v.Kind, Certain: true, At: v.At, Until: v.At}, v.Acquisitions...)
 		}
 	}
-	certain, possible := s.staleWrites(concerns)
-	j.result.StaleWrites += certain
-	j.result.MayBeStale += possible
+	if !l.resource { // whose locks need not exclude each other
+		certain, possible := s.staleWrites(concerns)
+		j.result.StaleWrites += certain
+		j.result.MayBeStale += possible
+	}
 	j.add(&s.report)
 }
 
@@ -308,7 +339,9 @@ func (j *Judge) overlap(s *segment, o *checker.Overlap) {
 
 // find adds a finding to the first ones, and remembers the case of the first of all: a certain one, if there is any.
 func (j *Judge) find(s *segment, f Finding, ids ...history.ID) {
-	f.Lock = s.lock.name
+	if f.Lock = s.lock.name; s.lock.resource {
+		f.Lock, f.Resource = "", s.lock.name
+	}
 	f.At, f.Until = f.At+s.origin, f.Until+s.origin
 	for _, id := range ids {
 		h := s.holds[id-1]

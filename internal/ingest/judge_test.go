@@ -238,3 +238,34 @@ func FuzzMerge(f *testing.F) {
 		}
 	})
 }
+
+// TestOneResourceOfTwoLocksIsJudgedByAllItsAccesses has two clients that take different locks, one after the other and at once. What is
+// over may be forgotten on the way.
+func TestOneResourceOfTwoLocksIsJudgedByAllItsAccesses(t *testing.T) {
+	const turn = "%[1]d0s a acquired lock=x id=%[1]d\n%[1]d1s a read lock=x id=%[1]d resource=r version=%[2]d called=%[1]d1s\n" +
+		"%[1]d2s a write lock=x id=%[1]d resource=r version=%[3]d called=%[1]d2s\n%[1]d3s a release lock=x id=%[1]d\n" +
+		"%[1]d4s b acquired lock=y id=%[1]d\n%[1]d5s b read lock=y id=%[1]d resource=r version=%[3]d called=%[1]d5s\n" +
+		"%[1]d6s b write lock=y id=%[1]d resource=r version=%[4]d called=%[1]d6s\n%[1]d7s b release lock=y id=%[1]d\n"
+	const both = "900s a acquired lock=x\n901s b acquired lock=y\n902s a read lock=x resource=r version=18 called=902s\n" +
+		"903s b read lock=y resource=r version=18 called=903s\n904s a write lock=x resource=r version=19 called=904s\n" +
+		"905s b write lock=y resource=r version=20 called=905s\n906s a release lock=x\n907s b release lock=y\n"
+	var turns strings.Builder
+	for i := range 9 {
+		fmt.Fprintf(&turns, turn, i+1, 2*i, 2*i+1, 2*i+2)
+	}
+	for _, batch := range []int{2, 1000} {
+		for log, want := range map[string]checker.Verdict{turns.String(): checker.Vacuous, turns.String() + both: checker.Violated} {
+			j := NewJudge(10, time.Second)
+			j.batch = batch
+			require.NoError(t, judgeWith(j, 0, nil, lines(log)))
+			r := j.Close()
+			require.Equal(t, want.String(), r.Verdicts[checker.Resource].String(), r.Reasons[checker.Resource])
+			require.NotEqual(t, checker.Violated, r.Verdicts[checker.MutualExclusion])
+			require.Equal(t, 2, r.Locks)
+			if want == checker.Violated {
+				require.Equal(t, "r", r.Findings[0].Resource)
+				require.NotEqual(t, r.Findings[0].Sides[0].Client, r.Findings[0].Sides[1].Client)
+			}
+		}
+	}
+}

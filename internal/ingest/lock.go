@@ -22,9 +22,13 @@ type hold struct {
 	accesses []history.Access
 	key      string
 	at       Position
-	open     bool // the log has not told of its end
-	gone     bool // it has been checked and forgotten; a late access brings it back
+	open     bool  // the log has not told of its end
+	gone     bool  // it has been checked and forgotten; a late access brings it back
+	of       *hold // of a resource that several locks guard: the acquisition of one of them; nil otherwise
 }
+
+// goes reports whether more may come of it.
+func (h *hold) goes() bool { return h.open || h.of != nil && h.of.open }
 
 // end is when it was over by the log's times, as far as is known.
 func (h *hold) end() trace.Instant {
@@ -61,6 +65,7 @@ type lock struct {
 	unlock    time.Duration  // how long Unlock may take
 	overfull  bool           // acquisitions were forgotten that were not over
 	uncounted bool           // an access states no version
+	resource  bool           // it is no lock, but a resource that several guard
 }
 
 // call is a call of Lock.
@@ -76,8 +81,8 @@ func newLock(name string) *lock {
 	}
 }
 
-// take takes an event; it reports whether it belongs to an acquisition that is known.
-func (l *lock) take(e *Event) bool {
+// take takes an event; it returns the acquisition that it belongs to, nil if none is known.
+func (l *lock) take(e *Event) *hold {
 	key := e.Client
 	if e.ID != "" {
 		key += "\x00" + e.ID
@@ -87,13 +92,11 @@ func (l *lock) take(e *Event) bool {
 		if _, waits := l.calls[key]; !waits {
 			l.calls[key] = call{e.Client, e.At, e.Off}
 		}
-		return true
+		return nil
 	case Acquired:
-		l.begin(key, e, history.OK)
-		return true
+		return l.begin(key, e, history.OK)
 	case Failed:
-		l.begin(key, e, history.Failed)
-		return true
+		return l.begin(key, e, history.Failed)
 	default: // of an acquisition that there is
 	}
 	h := l.current[key]
@@ -101,11 +104,25 @@ func (l *lock) take(e *Event) bool {
 		h = l.begin(key, e, history.OK)
 	}
 	if h == nil {
-		return false
+		return nil
 	}
 	l.revive(h)
 	h.take(l, e)
-	return true
+	return h
+}
+
+// share notes an access to a resource that several locks guard, by an acquisition of one of them.
+func (l *lock) share(by *hold, e *Event) {
+	key := e.Lock + "\x00" + by.key
+	h := l.current[key]
+	if h == nil || h.of != by {
+		h = &hold{key: key, at: by.at, of: by, a: by.a}
+		h.a.Lock = e.Lock
+		l.holds, l.current[key] = append(l.holds, h), h
+	}
+	l.revive(h)
+	h.a.Uncertainty = max(h.a.Uncertainty, e.Off)
+	h.access(l, e)
 }
 
 // begin notes what a call of Lock came to.
@@ -172,6 +189,7 @@ func (h *hold) take(l *lock, e *Event) {
 	}
 }
 
+// access notes an access. A lock hears of one to a resource that it guards with others only that its client held it then.
 func (h *hold) access(l *lock, e *Event) {
 	x := history.Access{
 		Client: e.Client, Op: [...]history.Op{Read: history.Read, Check: history.Check, Write: history.Write}[e.Kind], Register: l.register(e.Register),
@@ -196,6 +214,9 @@ func (h *hold) access(l *lock, e *Event) {
 	}
 	if h.open {
 		h.a.Seen = max(h.a.Seen, x.Invoked)
+	}
+	if e.Resource != "" && !l.resource {
+		return
 	}
 	if happens := x.Accepted && x.Op != history.Check; happens && !e.Counted {
 		l.uncounted = true
@@ -226,13 +247,13 @@ func (l *lock) register(name string) int {
 func (l *lock) over(now trace.Instant, widest time.Duration) []*hold {
 	before := now
 	for _, h := range l.holds {
-		if h.open {
+		if h.goes() {
 			before = min(before, h.a.Returned)
 		}
 	}
 	var list, kept []*hold
 	for _, h := range l.holds {
-		if !h.open && h.end().Add(h.a.Uncertainty+widest) < before {
+		if !h.goes() && h.end().Add(h.a.Uncertainty+widest) < before {
 			list = append(list, h)
 		} else {
 			kept = append(kept, h)
@@ -274,7 +295,7 @@ func (l *lock) forget(list []*hold) {
 	}
 	l.holds = slices.DeleteFunc(l.holds, func(h *hold) bool { return h.gone })
 	for _, h := range list {
-		if !h.open && l.current[h.key] == h {
+		if !h.goes() && l.current[h.key] == h {
 			if h.a.Value != "" {
 				delete(l.current, h.key)
 			}

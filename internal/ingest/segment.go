@@ -33,9 +33,13 @@ func newSegment(l *lock, holds []*hold, origin trace.Instant) *segment {
 		}
 	}
 	for i, hold := range holds {
-		a := hold.a
+		a, open := hold.a, hold.goes()
+		if hold.of != nil {
+			a = hold.of.a
+			a.Lock, a.Uncertainty = hold.a.Lock, max(a.Uncertainty, hold.a.Uncertainty)
+		}
 		a.ID = history.ID(i + 1)
-		if hold.open {
+		if open {
 			a.Unended, a.Latest = true, s.latest(hold)
 		}
 		for _, at := range []*trace.Instant{&a.Invoked, &a.Returned, &a.Seen, &a.Latest, &a.Noticed, &a.Unlocked, &a.Crashed, &a.Released, &a.Deadline} {
@@ -64,6 +68,18 @@ func newSegment(l *lock, holds []*hold, origin trace.Instant) *segment {
 	}
 	slices.SortStableFunc(h.Accesses, func(a, b history.Access) int { return cmp.Compare(a.Invoked, b.Invoked) })
 	return s
+}
+
+// onlyResource leaves of what was found what is of the resource: the locks are judged by themselves.
+func (s *segment) onlyResource() {
+	r := checker.Report{}
+	r.Verdicts[checker.Resource], r.Reasons[checker.Resource] = s.report.Verdicts[checker.Resource], s.report.Reasons[checker.Resource]
+	for i := range s.report.Violations {
+		if v := &s.report.Violations[i]; v.Property == checker.Resource {
+			r.Violations = append(r.Violations, *v)
+		}
+	}
+	s.report = r
 }
 
 // asked reports whether a call of Lock that has not returned was made while another client held the lock for certain, whatever
@@ -208,7 +224,9 @@ func (j *Judge) caseOf(s *segment, f Finding, ids []history.ID) *Case {
 	drawn := newSegment(s.lock, around, origin)
 	drawn.report = j.check.Check(drawn.history, checker.Options{})
 	j.resource(drawn)
-	drawn.staleWrites(func(...history.ID) bool { return true })
+	if !s.lock.resource {
+		drawn.staleWrites(func(...history.ID) bool { return true })
+	}
 	c := &Case{Finding: f, Origin: origin, History: drawn.history, Report: drawn.report}
 	j.asidesOf(c, from, to)
 	return c

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -15,9 +16,9 @@ import (
 
 // WriteHistory writes what the clients of a run could have logged, as lines of this package's format with clocks that are right to within
 // an uncertainty. Of what happened at the servers it tells nothing. A client's task other than its first one is a client of its
-// own. Of a resource that several locks guard it states no versions, since logs are judged lock by lock.
+// own. A resource that several locks guard has their names.
 func WriteHistory(w io.Writer, h *history.History, uncertainty time.Duration) error {
-	l := logWriter{h: h, off: uncertainty, shared: slices.Concat(h.Shared()...)}
+	l := logWriter{h: h, off: uncertainty, shared: h.Shared()}
 	for i := range h.Acquisitions {
 		l.acquisition(&h.Acquisitions[i])
 	}
@@ -72,7 +73,7 @@ func (l *line) moment(key string, at trace.Instant) *line {
 type logWriter struct {
 	h      *history.History
 	off    time.Duration
-	shared []string // locks that guard one resource with others
+	shared [][]string // locks that guard one resource
 	lines  []line
 }
 
@@ -152,8 +153,13 @@ func (l *logWriter) access(x *history.Access) {
 	if x.Token > 0 {
 		line.number("token", x.Token)
 	}
-	if x.Op != history.Check && !slices.Contains(l.shared, l.h.LockOf(x.Acquisition)) {
+	if x.Op != history.Check {
 		line.number("version", x.Version)
+	}
+	for _, locks := range l.shared {
+		if slices.Contains(locks, l.h.LockOf(x.Acquisition)) {
+			line.text("resource", strings.Join(locks, "+"))
+		}
 	}
 	line.moment("called", x.Invoked).moment("answered", x.Returned).text("outcome", outcome)
 }
