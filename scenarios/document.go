@@ -13,8 +13,8 @@ const (
 	formatIntro = `# The format of scenario files
 
 A scenario is one YAML mapping. It names the lock, the servers, the clients and what they do, the faults, and the
-expected verdicts. The tables below are generated from those that the parser uses; ~schema.json~ is the same for
-editors. An editor completes and checks a file that begins with this line:
+expected verdicts. The tables below are generated from those that the parser uses; ~schema.json~, which
+~locksim show --schema~ prints, is the same for editors. An editor completes and checks a file that begins with this line:
 
     # yaml-language-server: $schema=schema.json
 

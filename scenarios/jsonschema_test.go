@@ -42,7 +42,7 @@ func violation(root, schema map[string]any, keyword string, v any, path string, 
 		return nil
 	}
 	switch keyword {
-	case "$schema", "title", "description", "default", "definitions":
+	case "$schema", "$id", "title", "description", "default", "definitions":
 		return nil
 	case "type":
 		types := map[string]bool{"object": isMapping, "array": isList, "string": isText, "integer": isNumber, "boolean": v == true || v == false, "null": v == nil}

@@ -33,6 +33,7 @@ func Schema() []byte {
 func (s *schemas) document(what string, schema object) []byte {
 	root := object{
 		"$schema":     "http://json-schema.org/draft-07/schema#",
+		"$id":         "https://locksim.github.io/locksim/schema/" + what + ".json", // where .ci/site publishes it
 		"title":       "locksim " + what,
 		"allOf":       []object{schema},
 		"definitions": s.definitions,

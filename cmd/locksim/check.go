@@ -12,7 +12,7 @@ import (
 )
 
 func checkCommand() command {
-	return command{name: "check", summary: "find errors in scenario files", usage: checkUsage, run: runCheck}
+	return command{name: "check", summary: "find errors in scenario files", usage: checkUsage, run: runCheck, names: scenarios.Names}
 }
 
 const checkUsage = `usage: locksim check NAME|FILE...

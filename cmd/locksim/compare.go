@@ -24,7 +24,7 @@ import (
 func compareCommand() command {
 	return command{
 		name: "compare", summary: "compare locks: what breaks each of them, and what each costs", usage: compareUsage,
-		run: runCompare, plays: asLock,
+		run: runCompare, plays: asLock, names: func() []string { return append(allLocks(), "all", "libraries") },
 	}
 }
 

@@ -2,10 +2,12 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,6 +24,8 @@ type env struct {
 
 	answers io.Reader // a terminal that can be asked; nil if there is none
 
+	values map[string]string // of common flags that are not given, by the names of their variables
+
 	flags func(*flag.FlagSet) // called with the flags of a command before they are read; may be nil
 }
 
@@ -31,10 +35,37 @@ func environment() env {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		e.columns = n
 	}
+	for _, name := range commonFlags {
+		if value, ok := os.LookupEnv(variableOf(name)); ok {
+			if e.values == nil {
+				e.values = make(map[string]string)
+			}
+			e.values[variableOf(name)] = value
+		}
+	}
 	if isTerminal(os.Stdin) && !isNull(os.Stdin) {
 		e.answers = os.Stdin
 	}
 	return e
+}
+
+// commonFlags are those that most commands have and that change no result, so that the environment may set them.
+var commonFlags = []string{"ascii", "color", "jobs", "progress", "width"}
+
+// variableOf is the variable of a common flag: LOCKSIM_JOBS.
+func variableOf(flag string) string { return "LOCKSIM_" + strings.ToUpper(flag) }
+
+// preset gives flags the values that the environment has for them.
+func (e env) preset(fs *flag.FlagSet) error {
+	for _, name := range commonFlags {
+		value, ok := e.values[variableOf(name)]
+		if f := fs.Lookup(name); ok && f != nil {
+			if err := f.Value.Set(value); err != nil { // not fs.Set: it is not given by the user
+				return fmt.Errorf("the variable %s is %q: %w", variableOf(name), value, err)
+			}
+		}
+	}
+	return nil
 }
 
 // isNull reports whether a file is the null device, which is a device like a terminal, but says nothing.

@@ -18,7 +18,7 @@ import (
 func exploreCommand() command {
 	return command{
 		name: "explore", summary: "try every placement of a few faults in one run",
-		usage: exploreUsage, run: runExplore, ends: true, plays: asLock,
+		usage: exploreUsage, run: runExplore, ends: true, plays: asLock, names: locksAndScenarios,
 	}
 }
 

@@ -27,6 +27,9 @@ func (c *call) parse(fs *flag.FlagSet) (names []string, err error) {
 	if c.env.flags != nil {
 		c.env.flags(fs)
 	}
+	if err := c.env.preset(fs); err != nil {
+		return nil, err
+	}
 	names, err = parseFlags(fs, c.args)
 	if c.plays == noProgram || c.plays == inScenario && len(names) == 0 {
 		names, c.argv = append(names, c.argv...), nil

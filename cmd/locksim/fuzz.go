@@ -21,7 +21,8 @@ import (
 )
 
 func fuzzCommand() command {
-	return command{name: "fuzz", summary: "search for schedules that break a lock", usage: fuzzUsage, run: runFuzz, ends: true, plays: asLock}
+	return command{name: "fuzz", summary: "search for schedules that break a lock", usage: fuzzUsage, run: runFuzz, ends: true, plays: asLock,
+		names: locksAndScenarios}
 }
 
 const fuzzUsage = `usage: locksim fuzz LOCK [flags]

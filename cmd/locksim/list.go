@@ -16,12 +16,14 @@ import (
 )
 
 func listCommand() command {
-	return command{name: "list", summary: "list scenarios, locks and faults", usage: listUsage, run: runList}
+	return command{name: "list", summary: "list scenarios, locks and faults", usage: listUsage, run: runList, names: func() []string { return listKinds }}
 }
 
 const listUsage = `usage: locksim list [scenarios|locks|faults] [--json]
 
 Lists the named scenarios, the locks and libraries, and the kinds of faults; without an argument, all of these.
+
+  --json             as JSON
 `
 
 // listing is what is listed; as JSON, the schema "locksim.list/1".

@@ -18,7 +18,8 @@ import (
 )
 
 func liveCommand() command {
-	return command{name: "live", summary: "acquire a lock on real servers", usage: liveUsage, run: runLive, ends: true}
+	return command{name: "live", summary: "acquire a lock on real servers", usage: liveUsage, run: runLive, ends: true,
+		names: func() []string { return append(lockNames(), "acquire") }}
 }
 
 const liveUsage = `usage: locksim live acquire LOCK [flags]

@@ -79,6 +79,7 @@ type command struct {
 	run     func(*call) int
 	ends    bool // it has work to do after an interrupt, and ends by itself
 	plays   plays
+	names   func() []string // that its arguments may be, for completion; nil if they are others
 }
 
 // plays says whether a subcommand plays programs of any language, and when what follows "--" is one; otherwise it is names.
@@ -92,9 +93,9 @@ const (
 
 func commands() []command {
 	return []command{
-		runCommand(), playCommand(), listCommand(), checkCommand(), adviseCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
+		runCommand(), playCommand(), listCommand(), showCommand(), checkCommand(), adviseCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
 		mergeCommand(), measureCommand(), campaignCommand(), judgeCommand(), liveCommand(), replayCommand(), serveCommand(),
-		versionCommand(), helpCommand(),
+		completionCommand(), versionCommand(), helpCommand(),
 	}
 }
 
@@ -149,7 +150,7 @@ func runIn(ctx context.Context, e env, args []string, stdout, stderr io.Writer) 
 			return c.delivered(code)
 		}
 	}
-	return c.fail("unknown command %q%s", name, didYouMean(name, commandNames(), "help"))
+	return c.unknown(name)
 }
 
 func commandNames() []string {

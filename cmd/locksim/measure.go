@@ -23,12 +23,13 @@ import (
 func measureCommand() command {
 	return command{
 		name: "measure", summary: "measure how often locks or scenarios fail", usage: measureUsage, run: runMeasure, plays: asLock,
+		names: locksAndScenarios,
 	}
 }
 
 const measureUsage = `usage: locksim measure LOCK... [flags]
        locksim measure all|libraries [flags]
-       locksim measure SCENARIO|FILE [--vary PATH=VALUES]... [flags]
+       locksim measure SCENARIO|FILE [--vary PATH=LIST]... [flags]
        locksim measure [LOCK...|SCENARIO|FILE] [flags] -- PROGRAM [ARGUMENT...]
        locksim measure --profile PROFILE LOCK|SCENARIO|FILE [flags]
 
@@ -56,7 +57,7 @@ most, and which lease, style or fencing mode brings them to once in ten years. S
                      20 seeds; about as many runs for an estimate (default 20000, for libraries 2000), beside which other
                      settings are tried
   --from N           number of the first schedule, or the first seed (default 0); the seed of an estimate
-  --vary PATH=VALUES set a field of the scenario to each of these values: a list (4s,8s), or a range (4s..16s) of times,
+  --vary PATH=LIST   set a field of the scenario to each of these values: a list (4s,8s), or a range (4s..16s) of times,
                      whole numbers or rates, in six steps or as many as it says (4s..16s/12). At most two fields
   --set PATH=VALUE   change a field of the scenario. Several are allowed
   --variant NAME     only this variant of the scenario

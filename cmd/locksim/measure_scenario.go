@@ -24,7 +24,7 @@ const (
 	mostSettings = 1000
 )
 
-// variationList is a flag that may be given for several fields: PATH=VALUES.
+// variationList is a flag that may be given for several fields: PATH=LIST.
 type variationList struct{ list []parameter.Variation }
 
 // String returns the fields.

@@ -17,7 +17,7 @@ import (
 func minimizeCommand() command {
 	return command{
 		name: "minimize", summary: "reduce a scenario to the smallest one that still violates a property", usage: minimizeUsage,
-		run: runMinimize, plays: inScenario,
+		run: runMinimize, plays: inScenario, names: scenarios.Names,
 	}
 }
 

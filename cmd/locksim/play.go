@@ -32,7 +32,8 @@ import (
 )
 
 func playCommand() command {
-	return command{name: "play", summary: "change a scenario in the browser, and see what follows", usage: playUsage, run: runPlay, ends: true}
+	return command{name: "play", summary: "change a scenario in the browser, and see what follows", usage: playUsage, run: runPlay, ends: true,
+		names: scenarios.Names}
 }
 
 const playUsage = `usage: locksim play [SCENARIO|FILE] [flags]

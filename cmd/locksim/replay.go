@@ -16,7 +16,7 @@ import (
 func replayCommand() command {
 	return command{
 		name: "replay", summary: "replay scenarios on real servers, and compare with the simulation", usage: replayUsage,
-		run: runReplay, ends: true,
+		run: runReplay, ends: true, names: scenarios.Names,
 	}
 }
 

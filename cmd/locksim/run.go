@@ -18,7 +18,7 @@ import (
 )
 
 func runCommand() command {
-	return command{name: "run", summary: "simulate scenarios, and show what happens", usage: runUsage(), run: runRun, plays: inScenario}
+	return command{name: "run", summary: "simulate scenarios, and show what happens", usage: runUsage(), run: runRun, plays: inScenario, names: scenarios.Names}
 }
 
 func runUsage() string {

@@ -18,6 +18,7 @@ import (
 func serveCommand() command {
 	return command{
 		name: "serve", summary: "serve the simulated servers to other programs", usage: serveUsage, run: runServe, ends: true,
+		names: func() []string { return []string{"redis", "zookeeper"} },
 	}
 }
 

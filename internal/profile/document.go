@@ -7,7 +7,8 @@ const introduction = `# The format of profiles
 
 A profile says what happens in a deployment, and how often: ~measure --profile~ reads it.
 [odds.md](odds.md) explains what it is for and how its numbers are measured. The tables below are generated from those that the
-reader uses; ~profile.schema.json~ is the same for editors. An editor completes and checks a file that begins with this line:
+reader uses; ~profile.schema.json~, which ~locksim show --schema profile~ prints, is the same for editors. An editor completes
+and checks a file that begins with this line:
 
     # yaml-language-server: $schema=profile.schema.json
 
