@@ -233,6 +233,29 @@ func TestHostileTextIsTextInAPlayground(t *testing.T) {
 	require.Zero(t, b.count("img[src=x]"))
 }
 
+// TestEveryEntryOfTheGalleryOpens with the digests that the engine has outside of a browser, and with nothing that lies outside of the page.
+func TestEveryEntryOfTheGalleryOpens(t *testing.T) {
+	b := play(t, options{})
+	b.resize(800)
+	all, err := scenarios.All()
+	require.NoError(t, err)
+	var engine playground.Engine
+	for i, s := range all {
+		if i%long.Every(10) != 0 {
+			continue
+		}
+		b.do(`openScenario("` + s.Name + `")`)
+		b.until(`!working && play.answer.schedules?.[0].scenario === "` + s.Name + `"`)
+		var answer playground.Answer
+		request, err := json.Marshal(playground.Request{Do: "play", Text: eval[string](b, `play.text`), Variant: eval[string](b, `play.variant`), Outline: true})
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(engine.Answer(request), &answer))
+		require.Equal(t, answer.Digests, eval[[]string](b, `play.answer.digests`), s.Name)
+		require.NotEmpty(t, b.text("#verdict"), s.Name)
+		require.Empty(t, b.find("outside"), s.Name)
+	}
+}
+
 // edits is how many random edits a page has to bear.
 func edits() int { return long.Pick(50, 100, 1_000) }
 
