@@ -45,6 +45,8 @@ func formats() []format {
 			columns: imageColumns, draw: drawn(reports.SVG)},
 		{name: "slide", summary: "the timeline alone, as a picture of 16 to 9 for slides", shows: ofSchedule, ending: ".slide.svg",
 			columns: slideColumns, draw: drawn(func(w io.Writer, s *reports.Schedule) error { return reports.Slide(w, s, nil) })},
+		{name: "png", summary: "the slide as pixels, drawn by rsvg-convert or a Chromium that is installed", shows: ofSchedule, ending: ".png",
+			columns: slideColumns, draw: drawn(func(w io.Writer, s *reports.Schedule) error { return paint(w, s, nil) })},
 		{name: "html", summary: "an interactive page in one file, which needs no network", shows: ofScenario,
 			ending: ".html", columns: imageColumns, draw: drawPage},
 		{name: "mermaid", summary: "a sequence diagram for Markdown", shows: ofSchedule, ending: ".mmd", columns: imageColumns,

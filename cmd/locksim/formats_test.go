@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"image"
+	"image/png"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,6 +26,9 @@ func TestEveryFormatIsWrittenAndListed(t *testing.T) {
 	}
 	_, help, _ := locksim(t.Context(), "help", "run")
 	for _, f := range formats() {
+		if f.name == "png" { // which is not drawn here; see TestASlideIsDrawnAsPixels
+			continue
+		}
 		t.Run(f.name, func(t *testing.T) {
 			args := []string{"run", "testdata/story.yaml", "--variant", "short", "--fencing", "none", "--no-margin", "--format", f.name}
 			code, out, stderr := locksim(t.Context(), args...)
@@ -35,6 +41,34 @@ func TestEveryFormatIsWrittenAndListed(t *testing.T) {
 			require.Contains(t, help, f.summary)
 		})
 	}
+}
+
+// TestASlideIsDrawnAsPixels by each program that is installed, with the same lanes and colours.
+func TestASlideIsDrawnAsPixels(t *testing.T) {
+	list := painters
+	defer func() { painters = list }()
+	args := []string{"run", "fencing-33-34", "--no-margin", "--fencing", "none", "--format", "png"}
+	var drawn []image.Image
+	for i, p := range list {
+		if _, err := exec.LookPath(p.name); err != nil {
+			continue
+		}
+		painters = list[i : i+1]
+		code, out, stderr := locksim(t.Context(), append(args, "--lanes", "a,b,storage")...)
+		require.Equal(t, exitOK, code, stderr)
+		picture, err := png.Decode(strings.NewReader(out))
+		require.NoError(t, err, p.name)
+		require.Equal(t, image.Rect(0, 0, 1920, 1080), picture.Bounds(), p.name)
+		drawn = append(drawn, picture)
+	}
+	for _, d := range drawn { // the bar of what a was granted, in its colour
+		r, g, b, _ := d.At(700, 582).RGBA()
+		require.Equal(t, [3]uint32{0x00, 0x72, 0xb2}, [3]uint32{r >> 8, g >> 8, b >> 8})
+	}
+	painters = nil
+	code, _, stderr := locksim(t.Context(), args...)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "needs the program rsvg-convert")
 }
 
 func TestPicturesOfManySchedulesGoToAFolder(t *testing.T) {

@@ -50,7 +50,8 @@ func (c *call) pictures(o *runOptions, p *batch, f format) (reporter, destinatio
 	}
 	if o.lanes != "" {
 		lanes := strings.Split(o.lanes, ",")
-		f.draw = drawn(func(w io.Writer, s *reports.Schedule) error { return reports.Slide(w, s, lanes) })
+		write := map[string]func(io.Writer, *reports.Schedule, []string) error{"slide": reports.Slide, "png": paint}[f.name]
+		f.draw = drawn(func(w io.Writer, s *reports.Schedule) error { return write(w, s, lanes) })
 	}
 	r := &documentReporter{gathered: o.gathered(c), format: f}
 	if isFolder(o.out) {

@@ -51,8 +51,8 @@ docs/languages.md.
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --format FORMAT    one of these (default text)
 ` + formatHelp() + `  -o FILE            write to this file, which is replaced when all runs are complete
-  -o FOLDER/         write a file for each picture into this folder (svg, html, mermaid and log)
-  --lanes NAMES      slide only: the lanes of these nodes, or of these names, such as a,b,storage (default all)
+  -o FOLDER/         write a file for each picture into this folder (svg, slide, png, html, mermaid, log)
+  --lanes NAMES      slide and png: the lanes of these nodes, or of these names, such as a,b,storage (default all)
   --width N          width in columns, at least 72 (default: the variable COLUMNS, the width of the terminal, or 100;
                      for svg and html ` + fmt.Sprint(imageColumns) + `)
   --ascii            use ASCII characters only
@@ -140,8 +140,8 @@ func runRun(c *call) int {
 		err = errors.New("--set changes the scenarios that are named, and --all names none")
 	case bool(o.all) && len(names) > 0:
 		err = fmt.Errorf("--all takes no names, but %q was given", names[0])
-	case o.lanes != "" && o.format.value != "slide":
-		err = errors.New("--lanes is for --format slide")
+	case o.lanes != "" && o.format.value != "slide" && o.format.value != "png":
+		err = errors.New("--lanes is for --format slide and png")
 	case !bool(o.all) && len(names) == 0:
 		err = errors.New("no scenario given: name one, or a file, or --all; see locksim list scenarios")
 	}
