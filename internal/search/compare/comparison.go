@@ -132,7 +132,7 @@ type Sample struct {
 type Example struct {
 	Name   string   `json:"name"`            // of its file, without an ending
 	Cause  string   `json:"cause,omitempty"` // what goes wrong in it, in a few words
-	Digest string   `json:"digest"`          // of its run in the cell's fencing mode
+	Digest string   `json:"digest,omitempty"` // of its run in the cell's fencing mode; a program has none
 	Story  string   `json:"story"`
 	Needs  []string `json:"needs"`
 	// Faultless says that nothing goes wrong in it: the cell is red whatever its column.

@@ -86,7 +86,7 @@ type jsonRun struct {
 	Style          string          `json:"style"`
 	Fencing        string          `json:"fencing"`
 	Seed           string          `json:"seed"`
-	Digest         string          `json:"digest"`
+	Digest         string          `json:"digest,omitempty"` // not of a program's run, which no seed makes do the same again
 	Verdicts       members         `json:"verdicts"`
 	Expected       members         `json:"expected"`
 	Measures       members         `json:"measures"`
@@ -199,12 +199,20 @@ type jsonViolation struct {
 	Lock     string   `json:"lock,omitempty"` // of several, whose promise it is about
 }
 
+// digest is that of a run that its seed makes the same again.
+func digest(r *model.Run) string {
+	if r.Program {
+		return ""
+	}
+	return wording.Hex(r.Digest)
+}
+
 func jsonOf(r *model.Run) *jsonRun {
 	status, reasons := r.Status()
 	j := &jsonRun{
 		Scenario: r.Case.Scenario.Name, Variant: r.Case.Variant, Lock: r.Lock, Servers: r.Case.Scenario.Servers.Kind,
 		Style: r.Case.Style.String(), Fencing: r.Case.Fencing.String(),
-		Seed: wording.Hex(r.Seed), Digest: wording.Hex(r.Digest),
+		Seed: wording.Hex(r.Seed), Digest: digest(r),
 		AsExpected: status == model.AsExpected, Reasons: list(reasons),
 		Steps: r.Steps, Messages: r.Messages, VirtualTime: int64(r.Virtual),
 		FaultsNotFired: list(r.FaultsNotFired()), Violations: []jsonViolation{}, Fate: fateOf(r.Fate),

@@ -194,7 +194,7 @@ func (w *writer) finish() {
 // predicates joins what is said of one subject.
 func predicates(list []string) string {
 	last := len(list) - 1
-	if last > 1 {
+	if last > 1 || last == 1 && (strings.Contains(list[0], ", since ") || strings.Contains(list[0], ", which ")) {
 		return strings.Join(list[:last], ", ") + joint + list[last]
 	}
 	return strings.Join(list, " and ")
