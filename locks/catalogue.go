@@ -122,6 +122,9 @@ var catalogue = []Algorithm{
 	k8sReleaseOnCancel(),
 	dynamoDB(),
 	s3Lockfile(),
+	s3Epoch(),
+	s3Lease(),
+	objsync(),
 }
 
 // Set is a set of locks, which scenarios name. The zero Set is the catalogue. A Set never changes: [Set.With] returns another.

@@ -24,12 +24,14 @@ type Objects interface {
 type Object struct {
 	Name, Value string
 	Version     uint64 // changes with every write
+	Modified    Wall   // Last: when it was last written, in whole seconds of the service's clock
 }
 
 // ObjectWrite says on what condition a write is to be carried out, and for what.
 type ObjectWrite struct {
 	Purpose   string        // what it means to the lock: "acquire", "renew" or "release"
 	Life      time.Duration // how long others must leave the object alone, as is written in it; 0: for good
+	Until     Wall          // when that is over by their wall clocks, if the moment is written there rather than the length
 	IfAbsent  bool          // only if there is no such object
 	IfVersion uint64        // only if the object has this version; 0: any
 }

@@ -44,6 +44,8 @@ func rightOfCatalogue() []lock {
 		// Its release sends nothing. A leader may lose the lease and take it again without being told.
 		of("k8s-lease", none, locktest.Handover, locktest.Expiry, locktest.NothingLeft, locktest.NoSilentLoss),
 		of("dynamodb", none),
+		of("s3-epoch", none),
+		of("s3-lease", none),
 	)
 }
 
@@ -55,7 +57,7 @@ func wrongOfCatalogue() []lock {
 		names  []string
 	}{
 		{locktest.ExclusionUnlessForgotten, []string{"get-then-set"}},
-		{locktest.ExclusionWithinLease, []string{"set-without-nx", "jedis-sample"}},
+		{locktest.ExclusionWithinLease, []string{"set-without-nx", "jedis-sample", "objsync"}},
 		{locktest.ReleaseSafety, []string{"set-nx-ex-del", "set-nx-get-del", "zk-ephemeral", "memcached-add", "k8s-release-on-cancel"}},
 		{locktest.Progress, []string{"setnx", "setnx-expire", "zk-sequential-unprotected", "s3-lockfile"}},
 		{locktest.ExclusionUntilDeadline, []string{"redlock-no-drift", "redlock-no-check", "redlock-py"}},

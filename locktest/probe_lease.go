@@ -136,6 +136,7 @@ func (p *prober) findLease(s *subject, seen *sightings) {
 		}
 	}
 	s.Fresh = len(values) == len(seen.acquired)
+	s.Wall = seen.wall
 }
 
 // findRenewal has a client hold for three leases, and looks whether it sends anything meanwhile.

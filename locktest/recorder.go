@@ -20,6 +20,7 @@ type sightings struct {
 	unbuilt  error // what the builder returned in the place of a lock
 	verifies bool
 	guards   bool
+	wall     bool // clients compare the times of wall clocks
 }
 
 // acquired is a lease that the lock has returned.

@@ -202,6 +202,13 @@ func (c *objectRecorder) Get(timeout time.Duration, name string) (locks.Object, 
 	return c.Objects.Get(timeout, name)
 }
 
+// Last notes that something is sent, and that the answer says when the object was last written.
+func (c *objectRecorder) Last(timeout time.Duration, prefix string) (locks.Object, error) {
+	c.r.sends()
+	c.r.seen.wall = true
+	return c.Objects.Last(timeout, prefix)
+}
+
 // Put notes the object, and for how long others leave it alone.
 func (c *objectRecorder) Put(timeout time.Duration, o locks.Object, w locks.ObjectWrite) (locks.Object, error) {
 	c.r.sends()
@@ -209,5 +216,6 @@ func (c *objectRecorder) Put(timeout time.Duration, o locks.Object, w locks.Obje
 	if w.Life > 0 {
 		note(&c.r.seen.lives, w.Life)
 	}
+	c.r.seen.wall = c.r.seen.wall || w.Until != 0
 	return c.Objects.Put(timeout, o, w)
 }

@@ -45,6 +45,8 @@ func (s *Subject) particular() *Subject {
 		s.Lost, s.Notice, s.Margin = true, true, 87
 	case "dynamodb":
 		s.Margin = 75
+	case "s3-epoch", "s3-lease", "objsync":
+		s.Wall = true
 	case "watchdog":
 		s.Margin = 20
 	case "reentrant":
@@ -91,6 +93,7 @@ var kept = map[string]string{
 	"etcd-no-recheck":            "service release",
 	"k8s-release-on-cancel":      "within-lease tokens fenced-read-write",
 	"s3-lockfile":                "",
+	"objsync":                    "",
 }
 
 // sampled lists of some promises the locks on which campaigns play them. What protects the resource from one lock protects it

@@ -72,10 +72,25 @@ func (s *Subject) onLease() []Promise {
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error), Progress: 10,
 		}, Why: `An item that nobody will delete is gone after one lease.`},
 	}
+	if s.Wall {
+		list[0], list[2] = withSameClocks(list[0]), withSameClocks(list[2])
+	}
 	return append(list, s.fenced(search.FaultModel{
 		Faults:  search.Kinds(search.ServerCrash, search.PowerLoss, search.Evict),
 		Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 	})...)
+}
+
+// withSameClocks returns a promise that holds as long as all clocks show the same.
+func withSameClocks(p Promise) Promise {
+	for _, m := range []*search.FaultModel{&p.Model, &p.Narrow} {
+		m.Drift = 0
+		m.Faults = slices.DeleteFunc(slices.Clone(m.Faults), func(k search.Kind) bool {
+			return slices.Contains([]search.Kind{search.ClientClock, search.ServerAhead, search.ServerBack, search.Drift}, k)
+		})
+	}
+	p.Why += ` All clocks show the same.`
+	return p
 }
 
 // exclusionOnRedis is exclusion as long as a key lives: forever, for a lease, or while it is renewed.

@@ -25,6 +25,7 @@ type Subject struct {
 	Lost      bool          // leases have a notice of loss
 	Fresh     bool          // leases of one task differ in their values
 	Reentrant bool          // a holder may enter again, or is told so …
+	Wall      bool          // clients compare the times of their wall clocks, or of the servers', with each other
 	ByName    bool          // … by the servers, which know it by a name that all of its acquisitions have
 }
 

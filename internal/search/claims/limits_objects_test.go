@@ -16,5 +16,13 @@ func limitsOfObjects() []limit {
 		{Name: "dead-holder", Property: checker.Progress, Model: search.FaultModel{Lock: "s3-lockfile",
 			Faults: []search.Kind{search.ClientCrash}, Progress: 10}, Twin: "dynamodb",
 			Why: `Nothing ends the lock of a dead process.`},
+		{Name: "clocks", Property: checker.MutualExclusion, Model: search.FaultModel{Lock: "s3-epoch",
+			Faults: []search.Kind{search.ClientClock}, Within: 60}, Twin: "dynamodb",
+			Why: `A clock that is ahead takes a file for no longer valid.`},
+		{Name: "clocks", Property: checker.Progress, Model: search.FaultModel{Lock: "s3-lease",
+			Faults: []search.Kind{search.ClientClock, search.ClientCrash}, Progress: 10}, Twin: "dynamodb",
+			Why: `A clock that was ahead has written an end that is far away.`},
+		{Name: "first-put", Property: checker.FencingOrder, Model: search.FaultModel{Lock: "objsync"}, Twin: "s3-lease",
+			Why: `Who finds no object puts one, though another has put one meanwhile.`},
 	}
 }

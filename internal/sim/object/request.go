@@ -3,6 +3,7 @@ package object
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -41,6 +42,8 @@ type Request struct {
 	// Life is how long others leave the object alone that is put, in nanoseconds, by what is written in it; 0: for good.
 	// No server looks at it.
 	Life int64
+	// Until is when that is over by their wall clocks, if the moment is written there; 0: it is not.
+	Until int64
 }
 
 // What returns the request's name and its purpose.
@@ -93,6 +96,9 @@ type Response struct {
 	Name    string // List: of the object
 	Value   string // Get: the object's; the text of what is Refused
 	Version uint64 // Get, Put: of the object
+	// Modified is when the object was last written, by the server's wall clock in nanoseconds since 1970. HTTP's dates have
+	// whole seconds.
+	Modified int64
 }
 
 // What returns the name and purpose of the request that is answered.
@@ -105,6 +111,9 @@ func (r *Response) Sum() uint64 {
 	d.String(r.Name)
 	d.String(r.Value)
 	d.Uint64(r.Version)
+	if r.Request.Op == List { // S3 tells it with every answer, but here nobody looks at that of others
+		d.Uint64(uint64(r.Modified))
+	}
 	return d.Sum()
 }
 
@@ -116,7 +125,7 @@ func (r *Response) String() string {
 	case r.Result != OK || r.Request.Op == Delete:
 		return results[r.Result]
 	case r.Request.Op == List:
-		return results[OK] + " " + r.Name
+		return results[OK] + " " + r.Name + " of " + time.Unix(0, r.Modified).UTC().Format(time.TimeOnly)
 	case r.Request.Op == Get:
 		return fmt.Sprintf("%s version %d %s", results[OK], r.Version, r.Value)
 	default:

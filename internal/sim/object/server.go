@@ -12,6 +12,7 @@ package object
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/locksim/locksim/sim"
 )
@@ -33,6 +34,15 @@ type Server struct {
 type object struct {
 	name, value string
 	version     uint64
+	modified    int64
+}
+
+// wall returns what the server's wall clock shows. A server that is on no node has none.
+func (s *Server) wall() int64 {
+	if s.node == nil {
+		return 0
+	}
+	return s.node.Wall()
 }
 
 // New returns a server without objects. The observer may be nil.
@@ -75,6 +85,8 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		}
 		s.last++
 		s.objects[at].value, s.objects[at].version, a.Version = r.Value, s.last, s.last
+		s.objects[at].modified = s.wall() / int64(time.Second) * int64(time.Second)
+		a.Modified = s.objects[at].modified
 		return true
 	}
 	return false
@@ -87,7 +99,7 @@ func (s *Server) list(r *Request, a *Response, first int) {
 		if !strings.HasPrefix(o.name, r.Name) {
 			break
 		}
-		a.Result, a.Name, a.Value, a.Version = OK, o.name, o.value, o.version
+		a.Result, a.Name, a.Value, a.Version, a.Modified = OK, o.name, o.value, o.version, o.modified
 	}
 }
 

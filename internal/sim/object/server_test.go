@@ -38,7 +38,7 @@ func TestRequestsAreCarriedOutOnTheirCondition(t *testing.T) {
 		{object.Request{Op: object.Put, Name: "lock/0002", Value: "second"}, "200 OK version 3"},
 		{object.Request{Op: object.Put, Name: "lock/0001", Value: "first"}, "200 OK version 4"},
 		{object.Request{Op: object.Put, Name: "locks", Value: "another"}, "200 OK version 5"},
-		{object.Request{Op: object.List, Name: "lock/"}, "200 OK lock/0002"},
+		{object.Request{Op: object.List, Name: "lock/"}, "200 OK lock/0002 of 00:00:00"},
 		{object.Request{Op: object.List, Name: "none"}, "404 Not Found"},
 		{object.Request{Op: object.Delete, When: object.IfVersion, Version: 2, Name: "lock"}, "200 OK"},
 		{object.Request{Op: object.Put, When: object.IfAbsent, Name: "lock", Value: "c"}, "200 OK version 6"},

@@ -72,7 +72,7 @@ func (c *clients) Delete(timeout time.Duration, name string, w locks.ObjectWrite
 
 // do sends a request on an idle connection of the process, or on a new one.
 func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWrite) (locks.Object, error) {
-	r.Purpose, r.Life, r.Version = w.Purpose, int64(w.Life), w.IfVersion
+	r.Purpose, r.Life, r.Until, r.Version = w.Purpose, int64(w.Life), int64(w.Until), w.IfVersion
 	switch {
 	case w.IfAbsent:
 		r.When = object.IfAbsent
@@ -95,6 +95,10 @@ func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWri
 	case object.Refused:
 		return locks.Object{}, &locks.ObjectError{Text: a.Value}
 	default:
-		return locks.Object{Name: cmp.Or(a.Name, r.Name), Value: cmp.Or(a.Value, r.Value), Version: a.Version}, nil
+		o := locks.Object{Name: cmp.Or(a.Name, r.Name), Value: cmp.Or(a.Value, r.Value), Version: a.Version}
+		if r.Op == object.List {
+			o.Modified = locks.Wall(a.Modified)
+		}
+		return o, nil
 	}
 }
