@@ -101,7 +101,7 @@ var arrows = map[string][]string{
 	"internal/search/ledger":    {},
 	"internal/profile":          {"scenarios"},
 	"internal/search/odds":      {"checker", "history", "internal/backend", "internal/harness", "internal/profile", "internal/search", "internal/search/measure", "internal/search/parameter", "locks", "scenarios", "sim", "trace"},
-	"internal/search/measure":   {"internal/search", "internal/harness", "scenarios", "checker", "locks", "history"},
+	"internal/search/measure":   {"internal/search", "internal/search/ledger", "internal/harness", "scenarios", "checker", "locks", "history"},
 	"internal/serve":            {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/wire", "locks", "internal/live", "internal/real", "trace"},
 	"locktest":                  {"internal/backend", "internal/backend/all", "clients", "internal/promise", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/advise": {
@@ -141,7 +141,7 @@ var arrows = map[string][]string{
 		"internal/account", "internal/playground", "internal/site",
 		"internal/search/advise",
 		"internal/ingest",
-		"internal/search", "internal/search/claims", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/odds", "internal/search/parameter", "internal/profile",
+		"internal/search", "internal/search/claims", "internal/search/ledger", "internal/search/margin", "internal/search/minimal", "internal/search/fuzz", "internal/search/explore", "internal/search/measure", "internal/search/compare", "internal/search/odds", "internal/search/parameter", "internal/profile",
 		"reports", "reports/comparison", "internal/live", "internal/serve", "clients", "internal/replay",
 		"internal/harness", "scenarios", "checker", "history", "locks", "sim", "trace",
 	},

@@ -24,7 +24,7 @@ import (
 func compareCommand() command {
 	return command{
 		name: "compare", summary: "compare locks: what breaks each of them, and what each costs", usage: compareUsage,
-		run: runCompare, plays: asLock, names: func() []string { return append(allLocks(), "all", "libraries") },
+		run: runCompare, plays: asLock, records: true, names: func() []string { return append(allLocks(), "all", "libraries") },
 	}
 }
 
@@ -57,7 +57,7 @@ slow and may differ: what was not violated is marked "not-seen", and never a rea
   -o FILE            write to this file, which is replaced when the comparison is complete
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --progress         show progress even if stderr is not a terminal
-  --width N, --ascii, --color WHEN   as for locksim run
+` + recordingHelp + `  --width N, --ascii, --color WHEN   as for locksim run
 
 After an interrupt, the results so far are printed.
 
@@ -76,6 +76,8 @@ type compareOptions struct {
 	runsGiven                   bool // by the user
 	look                        look
 	plan                        compare.Plan
+	record                      recording
+	recorded                    *recorded
 }
 
 // How many schedules are played for each cell by default, and if there are guest programs among the locks, or programs of the
@@ -113,6 +115,7 @@ func compareFlags(o *compareOptions, e env) *flag.FlagSet {
 	fs.StringVar(&o.out, "o", "", "")
 	fs.Var(&o.jobs, "jobs", "")
 	fs.Var(&o.progress, "progress", "")
+	o.record.addTo(fs)
 	o.look.addTo(fs)
 	return fs
 }
@@ -125,17 +128,27 @@ func runCompare(c *call) int {
 		return c.help("compare")
 	}
 	if err == nil {
+		err = o.record.check()
+	}
+	if err == nil {
 		names, err = c.withProgram(names)
 	}
 	if err == nil {
 		fs.Visit(func(f *flag.Flag) { o.runsGiven = o.runsGiven || f.Name == "runs" })
 		err = c.checkComparison(o, names)
 	}
+	if err == nil && o.saved == "" {
+		o.recorded, err = c.record(&o.record, fs, nil)
+	}
 	if err != nil {
 		return c.wrong(err)
 	}
 	if o.saved != "" {
 		return c.showAgain(o)
+	}
+	o.plan.Parts = o.recorded.parts
+	if o.plan.Parts.Partial() || o.record.ledgerOnly() {
+		return c.recordComparison(o)
 	}
 	return c.compare(o)
 }
@@ -203,8 +216,11 @@ func (c *call) compare(o *compareOptions) int {
 	})
 	progress.close()
 	interrupted := errors.Is(err, context.Canceled)
-	if err != nil && !interrupted {
-		return c.failures(errors.Join(err, out.discard()))
+	if code, tell := c.finished(o.recorded, &o.record, err); !tell {
+		if err := out.discard(); err != nil {
+			return c.failures(err)
+		}
+		return code
 	}
 	if err := tellStories(result); err != nil {
 		return c.failures(errors.Join(err, out.discard()))
@@ -221,6 +237,16 @@ func (c *call) compare(o *compareOptions) int {
 		return exitInterrupted
 	}
 	return exitOK
+}
+
+// recordComparison plays a shard of a plan, or all of it, and writes its ledger only.
+func (c *call) recordComparison(o *compareOptions) int {
+	o.plan.Parts.Alone = true
+	progress := c.newProgress(o.progress, 0, time.Time{})
+	_, err := compare.Compare(c.ctx, o.plan, func(doing string, done, of int) { progress.tell(doing, done, of) })
+	progress.close()
+	code, _ := c.finished(o.recorded, &o.record, err)
+	return code
 }
 
 // showAgain writes a saved comparison in another format.

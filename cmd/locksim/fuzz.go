@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -65,8 +64,10 @@ is then played 5 times, and the report says how many of these show it. What was 
   --from N           number of the first run (default 0); the same number always draws the same scenario
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --save DIR         save findings in this folder (default findings)
-  --ledger FILE      record the runs that were played in this file
+  --ledger FILE      record the runs that were played in this file, or on the standard output: -, with nothing else then
   --resume           continue where the ledger ends
+  --ledger-only      write nothing but the ledger: minimize, print and save no findings, which locksim merge does once for
+                     all shards. Violations are no failure then
   --shard I/N        run the I-th of N parts; locksim merge merges their ledgers
   --pictures         draw each finding beside its file, as SVG and as an interactive HTML page
   --format FORMAT    text, json, or github: annotations and a step summary (default text)
@@ -87,17 +88,17 @@ Exit codes: 0 no violation, 1 a violation, 2 wrong usage, 3 some runs were incon
 
 // fuzzOptions are the flags of fuzz.
 type fuzzOptions struct {
-	report                    findingsFlags
-	effort                    effort
-	runs, drift               count
-	within                    duration
-	from                      seedFlag
-	toFirst, resume, progress boolFlag
+	report            findingsFlags
+	effort            effort
+	runs, drift       count
+	within            duration
+	from              seedFlag
+	toFirst, progress boolFlag
+	record            recording
 	aim
-	variant, client, ledger string
-	mixed                   string // the other locks
-	again                   string // the command without the flags for runs and output
-	shard                   shardFlag
+	variant, client string
+	mixed           string // the other locks
+	again           string // the command without the flags for runs and output
 }
 
 // fewRuns is the default number of runs.
@@ -123,9 +124,7 @@ func fuzzFlags(o *fuzzOptions, e env) *flag.FlagSet {
 	fs.StringVar(&o.mixed, "mixed", "", "")
 	o.from.what = "the number of a run"
 	fs.Var(&o.from, "from", "")
-	fs.StringVar(&o.ledger, "ledger", "", "")
-	fs.Var(&o.resume, "resume", "")
-	fs.Var(&o.shard, "shard", "")
+	o.record.addTo(fs)
 	fs.Var(&o.progress, "progress", "")
 	fs.Var(&o.effort.all, "minimize-all", "")
 	return fs
@@ -221,10 +220,8 @@ func (o *fuzzOptions) check() error {
 	switch {
 	case o.from.value > math.MaxUint64-uint64(runs):
 		return fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
-	case bool(o.resume) && o.ledger == "":
-		return errors.New("--resume needs --ledger FILE")
 	}
-	return nil
+	return o.record.check()
 }
 
 // config is the configuration of the campaign.
@@ -324,23 +321,5 @@ func (d *duration) Set(text string) error {
 		return errors.New("not a duration such as 30s, 10m or 8h")
 	}
 	d.value = value
-	return nil
-}
-
-// shardFlag is a part of a campaign, "1/3" to "3/3".
-type shardFlag struct{ value fuzz.Shard }
-
-// String returns the shard as Set reads it.
-func (s *shardFlag) String() string { return fmt.Sprintf("%d/%d", s.value.Index+1, max(s.value.Of, 1)) }
-
-// Set reads the shard.
-func (s *shardFlag) Set(text string) error {
-	index, of, _ := strings.Cut(text, "/")
-	i, wrong := strconv.ParseUint(index, 10, 32)
-	n, wrong2 := strconv.ParseUint(of, 10, 32)
-	if wrong != nil || wrong2 != nil || i < 1 || i > n {
-		return errors.New("not a shard, as 1/3, 2/3 and 3/3 are of three")
-	}
-	s.value = fuzz.Shard{Index: i - 1, Of: n}
 	return nil
 }

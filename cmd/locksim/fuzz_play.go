@@ -9,6 +9,7 @@ import (
 
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/fuzz"
+	"github.com/locksim/locksim/internal/search/ledger"
 )
 
 // fuzzer is a campaign under way.
@@ -16,16 +17,16 @@ type fuzzer struct {
 	*call
 	o        *fuzzOptions
 	campaign *fuzz.Campaign
-	tally    fuzz.Tally   // including the ledger's
-	played   uint64       // runs without those of the ledger
-	ledger   *fuzz.Ledger // nil if none is kept
+	tally    fuzz.Tally     // including the ledger's
+	played   uint64         // runs without those of the ledger
+	ledger   *ledger.Ledger // nil if none is kept
 	progress *progress
 }
 
 // play runs a campaign, and reports its findings, also after an interrupt.
 func (h *fuzzer) play() int {
 	plan := fuzz.Plan{
-		From: h.o.from.value, Runs: uint64(h.o.runs.value), Shard: h.o.shard.value, ToFirst: bool(h.o.toFirst),
+		From: h.o.from.value, Runs: uint64(h.o.runs.value), Shard: h.o.record.shard.value, ToFirst: bool(h.o.toFirst),
 		Jobs: h.o.report.jobs.value,
 	}
 	if err := h.open(&plan); err != nil {
@@ -50,6 +51,10 @@ func (h *fuzzer) play() int {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return h.failures(err)
 	}
+	if h.o.record.ledgerOnly() {
+		h.progress.close()
+		return h.recorded(err != nil, h.played, "run")
+	}
 	r := &campaignResult{
 		campaign: h.campaign, tally: &h.tally, perSecond: perSecond(h.played, took), interrupted: err != nil,
 		picture: plan.ToFirst, again: h.o.again, program: h.behind(), neverDrawn: h.campaign.NeverDrawn(h.o.from.value, h.tally.Runs),
@@ -64,7 +69,7 @@ func (h *fuzzer) play() int {
 
 // open begins or resumes the ledger, if one is to be kept.
 func (h *fuzzer) open(plan *fuzz.Plan) error {
-	name := h.o.ledger
+	name := h.o.record.ledger
 	if name == "" {
 		return nil
 	}
@@ -72,18 +77,22 @@ func (h *fuzzer) open(plan *fuzz.Plan) error {
 	if err != nil {
 		return err
 	}
-	if !h.o.resume {
+	if name == toStdout {
+		h.ledger, err = fuzz.StreamLedger(h.stdout, build, h.campaign.Config)
+		return err
+	}
+	if !h.o.record.resume {
 		h.ledger, err = fuzz.CreateLedger(name, build, h.campaign.Config)
 		if errors.Is(err, fs.ErrExist) {
 			err = fmt.Errorf("%s exists already; --resume continues it", name)
 		}
 		return err
 	}
-	ledger, before, err := fuzz.ResumeLedger(name, build, h.campaign.Config, plan.Shard)
+	file, before, err := fuzz.ResumeLedger(name, build, h.campaign.Config, plan.Shard)
 	if err != nil {
 		return err
 	}
-	h.ledger, h.tally, plan.Done = ledger, before.Tally, before.Done
+	h.ledger, h.tally, plan.Done = file, before.Tally, before.Done
 	return nil
 }
 

@@ -79,6 +79,7 @@ type command struct {
 	run     func(*call) int
 	ends    bool // it has work to do after an interrupt, and ends by itself
 	plays   plays
+	records bool            // it writes a ledger of parts, and tells what merged ones come to
 	names   func() []string // that its arguments may be, for completion; nil if they are others
 }
 
@@ -112,6 +113,7 @@ type call struct {
 	locks  locks.Set // the catalogue, and the guest programs that were built
 	told   []string  // guest programs for which reality was printed
 	files  *unfinished
+	merged *mergedParts // whose result is told, rather than that of new runs; nil usually
 }
 
 // runIn is the program, with its environment and output as arguments.

@@ -23,7 +23,7 @@ import (
 func measureCommand() command {
 	return command{
 		name: "measure", summary: "measure how often locks or scenarios fail", usage: measureUsage, run: runMeasure, plays: asLock,
-		names: locksAndScenarios,
+		names: locksAndScenarios, records: true,
 	}
 }
 
@@ -75,7 +75,7 @@ most, and which lease, style or fencing mode brings them to once in ten years. S
   --format FORMAT    text, json or csv; for fields that vary also svg, a heat map of one property (of mutual-exclusion
                      without --property), or html, a page with those of all that were violated (default text)
   --progress         show progress even if stderr is not a terminal
-
+` + recordingHelp + `
 A PATH names a field as it stands in the file: lock.ttl, clients.a.work, network.latency, faults.0.for, or faults.NAME.for
 for a fault that has a name. Short forms are a.work for a client's field, NAME.for for a fault's, and a.pause or
 redis-1.downtime for the length of the only pause or downtime of a node. A value is written as in the file; null removes
@@ -101,6 +101,7 @@ type measureOptions struct {
 	each, progress     boolFlag
 	save               string
 	profile            string
+	record             recording
 }
 
 func measureFlags(o *measureOptions, e env) *flag.FlagSet {
@@ -127,17 +128,25 @@ func measureFlags(o *measureOptions, e env) *flag.FlagSet {
 	flags.Var(&o.jobs, "jobs", "")
 	flags.Var(&o.format, "format", "")
 	flags.Var(&o.progress, "progress", "")
+	o.record.addTo(flags)
 	return flags
 }
 
 func runMeasure(c *call) int {
 	o := &measureOptions{}
-	names, err := c.parse(measureFlags(o, c.env))
+	set := measureFlags(o, c.env)
+	names, err := c.parse(set)
 	if errors.Is(err, errHelp) {
 		return c.help("measure")
 	}
+	if err == nil {
+		err = o.record.check()
+	}
 	if err != nil {
 		return c.wrong(err)
+	}
+	if o.profile != "" && (o.record.ledger != "" || o.record.shard.value.Of > 1) {
+		return c.fail("measure: --profile: which runs an estimate plays depends on those before, so that it has no --ledger and no --shard")
 	}
 	if o.profile != "" && c.argv != nil {
 		return c.fail("measure: --profile plays thousands of runs, too many for a program; want measure without it, or fuzz")
@@ -145,7 +154,7 @@ func runMeasure(c *call) int {
 	if o.profile != "" {
 		return c.runOdds(o, names)
 	}
-	r := &measured{}
+	r, given := &measured{}, names
 	if i := slices.IndexFunc(names, func(name string) bool { return o.isScenario(c, name) }); i >= 0 {
 		err = c.planScenario(o, r, names)
 	} else if names, err = c.withProgram(names); err == nil {
@@ -153,6 +162,9 @@ func runMeasure(c *call) int {
 	}
 	if err == nil && o.from.value > math.MaxUint64-uint64(r.plan.Draws.Count) {
 		err = fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
+	}
+	if err == nil {
+		r.recorded, err = c.record(&o.record, set, given)
 	}
 	var positioned *scenarios.Error
 	switch {
@@ -219,15 +231,16 @@ func (r *measured) limit(runs, ofCommand int) {
 
 // measure plays a plan, and reports the results, also after an interrupt.
 func (c *call) measure(o *measureOptions, r *measured) int {
-	progress := c.newProgress(o.progress, uint64(r.plan.Runs()), time.Time{})
+	r.plan.Parts = r.recorded.parts
+	progress := c.newProgress(o.progress, uint64(r.plan.Runs())/max(o.record.shard.value.Of, 1), time.Time{})
 	table, err := measure.Measure(c.ctx, r.plan, func(runs, violated int) {
 		r.runs = runs
 		progress.show(uint64(runs), uint64(violated))
 	})
 	r.table, r.interrupted = table, errors.Is(err, context.Canceled)
-	if err != nil && !r.interrupted {
+	if code, tell := c.finished(r.recorded, &o.record, err); !tell {
 		progress.close()
-		return c.failures(err)
+		return code
 	}
 	r.percent, _ = strconv.Atoi(o.confidence.value)
 	if o.save != "" {

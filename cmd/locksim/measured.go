@@ -21,6 +21,7 @@ import (
 
 // measured is the result of a measurement, with derived values.
 type measured struct {
+	recorded    *recorded
 	plan        measure.Plan
 	scenario    *measuredScenario // nil if locks were measured
 	table       *measure.Table

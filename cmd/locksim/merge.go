@@ -1,16 +1,22 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/fuzz"
+	"github.com/locksim/locksim/internal/search/ledger"
+	"github.com/locksim/locksim/internal/search/measure"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -18,16 +24,21 @@ func mergeCommand() command {
 	return command{name: "merge", summary: "merge the ledgers of a sharded campaign", usage: mergeUsage, run: runMerge, ends: true, plays: asLock}
 }
 
-const mergeUsage = `usage: locksim merge -o FILE LEDGER...
-       locksim merge FILE LEDGER...
-       locksim merge -o FILE LEDGER... -- PROGRAM [ARGUMENT...]
+const mergeUsage = `usage: locksim merge -o FILE PART...
+       locksim merge FILE PART...
+       locksim merge -o FILE PART... -- PROGRAM [ARGUMENT...]
 
-Merges ledgers that locksim fuzz has written into one, and prints and saves the findings of all of them together, as fuzz
-does. The order of the ledgers makes no difference, and merging one twice does not either. Ledgers of different builds or
-configurations are refused, and so are ledgers that contradict each other. Without -o the first file is the result, and
-must not exist yet. Ledgers of a program of any language are merged with that program, since it is run to show the findings.
+Merges ledgers that shards have written (--ledger) into one, which is the ledger that one machine would have written, and
+prints and saves the findings or the measurement of all of them together, as fuzz, measure or compare does. A PART is a ledger,
+a folder, of which all files that end with .ledger are taken, or -, the standard input, on which several may follow one
+another. The order of parts makes no difference. They may overlap: what several of them have is compared. They may end anywhere,
+as those of processes that were killed. A line whose checksum is wrong is left out.
 
-  -o FILE            the merged ledger; an existing file is replaced, and may be one of the inputs
+Parts of different builds or configurations are refused. If two parts contradict each other about the same runs, both lines are
+kept in FILE.contradiction, and nothing is merged. Without -o the first file is the result, and must not exist yet. Ledgers of a
+program of any language are merged with that program, since it is run to show the findings.
+
+  -o FILE            the merged ledger; an existing file is replaced, and may be one of the parts
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --minimize-all     minimize every violation, however long it takes. By default minimizing is limited to as many runs as
                      were merged, or 20000 if that is more
@@ -36,47 +47,69 @@ must not exist yet. Ledgers of a program of any language are merged with that pr
   --format FORMAT    text, json, or github: annotations and a step summary (default text)
   --width N, --ascii, --color WHEN   as for locksim run
 
-Exit codes: 0 no violation, 1 a violation, 2 wrong usage, 3 some runs were inconclusive, 130 interrupted.
+Exit codes: 0 no violation, or a complete measurement, 1 a violation, 2 wrong usage, 3 some runs were inconclusive or are
+missing, or parts contradict each other, 130 interrupted.
 `
 
+// merging is a merge as it was asked for.
+type merging struct {
+	*call
+	out     string
+	parts   []string
+	report  findingsFlags
+	effort  effort
+	shared  []string // flags that are for the command whose parts are merged, too
+	damaged int      // lines that were left out
+}
+
 func runMerge(c *call) int {
-	var out string
-	var o findingsFlags
-	var e effort
+	m := &merging{call: c}
 	fs := newFlags("merge")
-	fs.StringVar(&out, "o", "", "")
-	o.addTo(fs, c.env)
-	fs.Var(&e.all, "minimize-all", "")
+	fs.StringVar(&m.out, "o", "", "")
+	m.report.addTo(fs, c.env)
+	fs.Var(&m.effort.all, "minimize-all", "")
 	names, err := c.parse(fs)
 	if errors.Is(err, flag.ErrHelp) {
 		return c.help("merge")
 	}
-	if err == nil && out == "" && len(names) > 0 {
-		if out, names = names[0], names[1:]; fileExists(out) {
-			err = fmt.Errorf("%s exists already; with -o it would be replaced", out)
+	fs.Visit(func(f *flag.Flag) {
+		if slices.Contains(incidental, f.Name) {
+			m.shared = append(m.shared, dashed(f.Name)+"="+f.Value.String())
+		}
+	})
+	if err == nil && m.out == "" && len(names) > 0 {
+		if m.out, names = names[0], names[1:]; fileExists(m.out) {
+			err = fmt.Errorf("%s exists already; with -o it would be replaced", m.out)
 		}
 	}
 	if err == nil && len(names) == 0 {
 		err = errors.New("no ledger given; see locksim help merge")
-		if out != "" {
-			err = fmt.Errorf("no ledger given to be merged into %s; see locksim help merge", out)
+		if m.out != "" {
+			err = fmt.Errorf("no ledger given to be merged into %s; see locksim help merge", m.out)
 		}
 	}
 	if err != nil {
 		return c.wrong(err)
 	}
-	program, err := c.program()
-	if err != nil {
+	remove, err := m.gather(names)
+	defer remove()
+	if err == nil {
+		var code int
+		if code, err = m.merge(); err == nil {
+			return code
+		}
+	}
+	var differ *ledger.Contradiction
+	if !errors.As(err, &differ) {
 		return c.failures(err)
 	}
-	m, err := fuzz.Merge(out, names...)
-	if err == nil && program != "" && m.Config.Lock != program {
-		err = fmt.Errorf("%s is merged: it is of the lock %s, not of the program %s, so that nothing is shown", out, m.Config.Lock, program)
+	kept := m.out + ".contradiction"
+	if failure := c.writeFile(kept, slices.Concat(differ.Lines[0], differ.Lines[1])); failure != nil {
+		return c.failures(errors.Join(err, failure))
 	}
-	if err != nil {
-		return c.failures(err)
-	}
-	return c.merged(m, &o, &e)
+	c.complain(fmt.Sprintf("locksim: %v: both lines are in %s. The same runs came out differently on two machines, or in two attempts: "+
+		"please report that, with the build", err, kept))
+	return exitInconclusive
 }
 
 func fileExists(name string) bool {
@@ -84,32 +117,200 @@ func fileExists(name string) bool {
 	return err == nil
 }
 
-// merged reports the findings of merged ledgers. Only the build that wrote them can replay the runs.
-func (c *call) merged(m *fuzz.Merged, o *findingsFlags, e *effort) int {
+// gather lists the ledgers that parts stand for. What the standard input has is kept in files until remove is called.
+func (m *merging) gather(names []string) (remove func(), err error) {
+	remove = func() {}
+	for _, name := range names {
+		info, problem := os.Stat(name)
+		switch {
+		case name == "-":
+			var folder string
+			if folder, err = os.MkdirTemp("", "locksim-parts-"); err != nil {
+				return remove, err
+			}
+			remove = func() { _ = os.RemoveAll(folder) }
+			if err := splitLedgers(os.Stdin, folder); err != nil {
+				return remove, err
+			}
+			if err := m.gatherFolder(folder, "the standard input"); err != nil {
+				return remove, err
+			}
+		case problem == nil && info.IsDir():
+			if err := m.gatherFolder(name, name); err != nil {
+				return remove, err
+			}
+		default:
+			m.parts = append(m.parts, name)
+		}
+	}
+	return remove, nil
+}
+
+// gatherFolder adds the ledgers below a folder.
+func (m *merging) gatherFolder(folder, called string) error {
+	before := len(m.parts)
+	err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && strings.HasSuffix(name, partEnding) {
+			m.parts = append(m.parts, name)
+		}
+		return err
+	})
+	if err == nil && len(m.parts) == before {
+		err = fmt.Errorf("%s has no ledger: no file that ends with %s", called, partEnding)
+	}
+	return err
+}
+
+// partEnding is how the names of ledgers in a folder end.
+const partEnding = ".ledger"
+
+// splitLedgers writes ledgers that follow one another into files of their own: a first line begins the next one.
+func splitLedgers(from io.Reader, folder string) error {
+	r, count := bufio.NewReader(from), 0
+	w := bufio.NewWriter(io.Discard)
+	var file *os.File
+	done := func() error {
+		if file == nil {
+			return nil
+		}
+		return errors.Join(w.Flush(), file.Close())
+	}
+	for {
+		line, problem := ledger.ReadLine(r)
+		if problem != nil && !errors.Is(problem, io.EOF) {
+			return errors.Join(problem, done())
+		}
+		if file == nil && len(line) > 0 || ledger.SchemaOf(line) != "" {
+			err := done()
+			if err == nil {
+				count++
+				file, err = os.Create(filepath.Join(folder, fmt.Sprintf("part-%d%s", count, partEnding)))
+			}
+			if err != nil {
+				return err
+			}
+			w.Reset(file)
+		}
+		if _, err := w.Write(line); err != nil || problem != nil {
+			return errors.Join(err, done())
+		}
+	}
+}
+
+// leftOut tells of a line whose checksum is wrong.
+func (m *merging) leftOut(name string, line int) {
+	if m.damaged++; m.damaged <= mostTold {
+		m.complain(fmt.Sprintf("locksim: %s: line %d: its checksum is wrong; it is left out", name, line))
+	}
+}
+
+// mostTold is how many lines that are left out are told of one by one.
+const mostTold = 10
+
+// merge merges the parts, and reports what they have.
+func (m *merging) merge() (int, error) {
+	switch of, err := schemaOf(m.parts); {
+	case err != nil:
+		return 0, err
+	case of == measure.Schema:
+		return m.mergeMeasured()
+	}
+	program, err := m.program()
+	if err != nil {
+		return 0, err
+	}
+	merged, err := fuzz.Merge(m.out, m.parts, func(config *fuzz.Config) error {
+		if program != "" && config.Lock != program {
+			return fmt.Errorf("nothing is merged: the parts are of the lock %s, not of the program %s", config.Lock, program)
+		}
+		return nil
+	}, m.leftOut)
+	if err != nil {
+		return 0, err
+	}
+	code := m.merged(merged)
+	if merged.Gaps > 0 {
+		m.complain(fmt.Sprintf("locksim: %s before the last one are in no part; fuzz --ledger %s --resume plays them",
+			counted(int(merged.Gaps), "run"), m.out))
+		if code == exitOK {
+			code = exitInconclusive
+		}
+	}
+	return code, nil
+}
+
+// schemaOf is what the first ledger that has one names.
+func schemaOf(parts []string) (string, error) {
+	for _, name := range parts {
+		if err := ledger.Regular(name); err != nil {
+			return "", err
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return "", err
+		}
+		line, err := ledger.ReadLine(bufio.NewReader(f))
+		if err := f.Close(); err != nil {
+			return "", err
+		}
+		if err == nil {
+			return ledger.SchemaOf(line), nil
+		}
+	}
+	return "", nil
+}
+
+// mergeMeasured merges the parts of a measurement, and has the command that wrote them tell what they come to.
+func (m *merging) mergeMeasured() (int, error) {
+	x, err := measure.Ledgers.Merge(m.out, m.parts, ledger.Take{Damaged: m.leftOut})
+	if err != nil {
+		return 0, err
+	}
+	head := x.(*measure.Head)
 	build, err := search.Build()
 	if err != nil {
-		return c.failures(err)
+		return 0, err
 	}
-	if build != m.Build {
-		fmt.Fprintf(c.stdout, "%s by the build %s; only that one can show what they have found, this is %s\n",
-			counted(m.Tally.Runs, "run"), m.Build, build)
+	if build != head.Build {
+		fmt.Fprintf(m.stdout, "merged parts of the build %s; only that one can tell what they come to, this is %s\n", head.Build, build)
+		return exitOK, nil
+	}
+	i := slices.IndexFunc(commands(), func(cmd command) bool { return len(head.Command) > 0 && cmd.name == head.Command[0] && cmd.records })
+	if i < 0 {
+		return 0, fmt.Errorf("%s: its command %q writes no such ledger", m.out, head.Command)
+	}
+	c := *m.call
+	c.name, c.plays, c.merged = head.Command[0], commands()[i].plays, &mergedParts{m.out, head}
+	c.args = append(head.Command[1:len(head.Command):len(head.Command)], m.shared...)
+	return commands()[i].run(&c), nil
+}
+
+// merged reports the findings of merged ledgers. Only the build that wrote them can replay the runs.
+func (m *merging) merged(x *fuzz.Merged) int {
+	build, err := search.Build()
+	if err != nil {
+		return m.failures(err)
+	}
+	if build != x.Build {
+		fmt.Fprintf(m.stdout, "%s by the build %s; only that one can show what they have found, this is %s\n",
+			counted(x.Tally.Runs, "run"), x.Build, build)
 		return exitOK
 	}
-	if err := c.bring(append([]string{m.Config.Lock}, m.Config.Beside...)...); err != nil {
-		return c.failures(err)
+	if err := m.bring(append([]string{x.Config.Lock}, x.Config.Beside...)...); err != nil {
+		return m.failures(err)
 	}
-	campaign, err := fuzz.New(m.Config, c.locks)
+	campaign, err := fuzz.New(x.Config, m.locks)
 	if err != nil {
-		return c.failures(err)
+		return m.failures(err)
 	}
-	r := &campaignResult{campaign: campaign, tally: &m.Tally, again: again(&campaign.Config, c.argv != nil), program: c.behind()}
-	p := c.newProgress(false, 0, time.Time{})
-	err = c.complete(r, o, e, p)
+	r := &campaignResult{campaign: campaign, tally: &x.Tally, again: again(&campaign.Config, m.argv != nil), program: m.behind()}
+	p := m.newProgress(false, 0, time.Time{})
+	err = m.complete(r, &m.report, &m.effort, p)
 	p.close()
 	if err != nil {
-		return c.failures(err)
+		return m.failures(err)
 	}
-	return c.report(r, o)
+	return m.call.report(r, &m.report)
 }
 
 // again is the command that plays runs of a campaign again, but for their numbers and the program.

@@ -8,6 +8,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/measure"
 	"github.com/locksim/locksim/locks"
 )
 
@@ -23,6 +24,7 @@ type Plan struct {
 	Folder     string             // where the caller is going to save the examples; "" if nowhere
 	RatesOnly  bool               // no costs, and no advice, which needs the costs
 	Jobs       int                // runs at once; what is measured does not depend on it
+	Parts      *measure.Parts     // which of the schedules are played here; nil: all
 	_          struct{}
 }
 
@@ -36,7 +38,7 @@ type Result struct {
 	Examples []Counterexample
 }
 
-// Compare measures what a plan asks for. If the context is done before that, what was measured until then is returned with
+// Compare measures what a plan asks for. If it leaves parts of that to others, there is no result. If the context is done before that, what was measured until then is returned with
 // the context's error. Other errors say that a program cannot even set its lock up.
 func Compare(ctx context.Context, p Plan, told Progress) (*Result, error) {
 	c := &comparer{ctx: ctx, plan: p, told: told, columns: chosenColumns(p.Faults), late: map[*Cell]bool{}}
@@ -49,6 +51,9 @@ func Compare(ctx context.Context, p Plan, told Progress) (*Result, error) {
 	steps := []func() error{c.measure, c.cost, c.exemplify}
 	if p.RatesOnly {
 		steps = []func() error{c.measure, c.exemplify}
+	}
+	if p.Parts.Partial() {
+		return nil, c.measure()
 	}
 	var err error
 	for i := 0; i < len(steps) && err == nil; i++ {

@@ -65,7 +65,7 @@ func (c *comparer) begin() error {
 func (c *comparer) planOf(k int) measure.Plan {
 	col := &c.columns[k]
 	p := measure.Plan{
-		Styles: []history.Style{c.plan.Style}, Fencing: c.plan.Fencing, Properties: c.counted(), Jobs: c.plan.Jobs,
+		Styles: []history.Style{c.plan.Style}, Fencing: c.plan.Fencing, Properties: c.counted(), Jobs: c.plan.Jobs, Parts: c.plan.Parts,
 		Conditions: []measure.Condition{col.condition(func(lock *locks.Algorithm) *facts { return &c.facts[c.lockOf(lock.Name)] })},
 	}
 	if col.guarded {
@@ -93,7 +93,9 @@ func (c *comparer) counted() []checker.Property {
 
 // measure plays all columns, some draws of each before the next ones.
 func (c *comparer) measure() error {
-	defer c.enter()
+	if !c.plan.Parts.Partial() {
+		defer c.enter()
+	}
 	total := 0
 	for i := range c.tables {
 		c.tables[i].plan.Draws.Count = c.runsOf(i)
@@ -130,6 +132,9 @@ func (c *comparer) runsOf(k int) int {
 func (t *table) play(c *comparer, draws search.Seeds, each func(runs, violated int)) error {
 	t.plan.Draws = draws
 	next, err := measure.Measure(c.ctx, t.plan, each)
+	if t.plan.Parts.Partial() {
+		return err
+	}
 	if t.Table == nil {
 		t.Table = next
 		for i := range next.Cells {

@@ -14,7 +14,11 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/ledger"
 )
+
+// sumLength is how long a line's checksum is, with its end.
+const sumLength = 10
 
 // invented is a stretch as it could have been played.
 func invented(k uint64) *Stretch {
@@ -34,17 +38,17 @@ func writeLedger(t *testing.T, name string, c Config, list ...uint64) string {
 	for _, k := range list {
 		require.NoError(t, l.Add(invented(k)))
 	}
-	require.NoError(t, l.file.Close())
+	require.NoError(t, l.Close())
 	return name
 }
 
 func TestALineIsReadAsItWasWritten(t *testing.T) {
 	for k := range uint64(3) {
 		s := invented(k)
-		read, err := readStretch(s.line())
+		read, err := readStretch(s.Text())
 		require.NoError(t, err)
 		require.Equal(t, s, read)
-		require.Equal(t, string(s.line()), string(read.line()))
+		require.Equal(t, string(s.Text()), string(read.Text()))
 	}
 }
 
@@ -102,7 +106,7 @@ func TestLedgersOfOtherCampaignsAreRefused(t *testing.T) {
 	_, _, err = ResumeLedger(own, "build", changed, Shard{})
 	require.EqualError(t, err, own+" is of another campaign than this one: faults client-pause, not cut,delay")
 	other := writeLedger(t, filepath.Join(dir, "other"), changed, 1)
-	_, err = Merge(filepath.Join(dir, "merged"), own, other)
+	_, err = Merge(filepath.Join(dir, "merged"), []string{own, other}, nil, nil)
 	require.EqualError(t, err, other+" is of another campaign than "+own+": faults cut,delay, not client-pause")
 	require.NoFileExists(t, filepath.Join(dir, "merged"))
 
@@ -159,7 +163,7 @@ func TestADriftThatNoClockHasIsRefused(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "edited")
 		edited := strings.Replace(head[:len(head)+1-sumLength], `"drift":17`, `"drift":`+drift, 1)
 		require.NoError(t, os.WriteFile(file, []byte(summed(edited)+rest), 0o644))
-		_, err := Merge(filepath.Join(t.TempDir(), "merged"), file)
+		_, err := Merge(filepath.Join(t.TempDir(), "merged"), []string{file}, nil, nil)
 		require.EqualError(t, err, file+": line 1: the drift "+drift+" is not within 0 and 999999")
 		_, _, err = ResumeLedger(file, "build", c, Shard{})
 		require.ErrorContains(t, err, "the drift "+drift)
@@ -185,7 +189,7 @@ func TestMergedShardsAreTheWholeCampaign(t *testing.T) {
 		for i := range from {
 			from[i] = file(from[i])
 		}
-		m, err := Merge(file(to), from...)
+		m, err := Merge(file(to), from, nil, nil)
 		require.NoError(t, err)
 		return m
 	}
@@ -224,20 +228,15 @@ func TestMergingNeedsNoMoreMemoryForMoreRuns(t *testing.T) {
 			names = append(names, writeLedger(t, filepath.Join(dir, fmt.Sprint(shard)), misdelete(), list...))
 		}
 		most, base := uint64(0), inUse()
-		a, err := openSource(names[0])
-		require.NoError(t, err)
-		defer a.file.Close()
-		b, err := openSource(names[1])
-		require.NoError(t, err)
-		defer b.file.Close()
 		n, sum := uint64(0), &Tally{}
-		for e, err := range merged([]*source{a, b}) {
-			require.NoError(t, err)
-			sum.Add(&e.stretch.Tally)
+		_, err := ledgers.Merge(filepath.Join(dir, "merged"), names, ledger.Take{Line: func(x ledger.Line) error {
+			sum.Add(&x.(*Stretch).Tally)
 			if n++; n%(lines/4) == 0 {
 				most = max(most, inUse())
 			}
-		}
+			return nil
+		}})
+		require.NoError(t, err)
 		require.Equal(t, lines*stretchSize, uint64(sum.Runs))
 		return most - min(base, most)
 	}
@@ -285,7 +284,7 @@ func TestALedgerOfOldWithoutChecksumsIsReadAndResumed(t *testing.T) {
 	require.Equal(t, 2*stretchSize, played.Tally.Runs)
 	require.NoError(t, l.Add(invented(2)))
 	require.NoError(t, l.Close())
-	_, err = Merge(filepath.Join(dir, "merged"), file, whole)
+	_, err = Merge(filepath.Join(dir, "merged"), []string{file, whole}, nil, nil)
 	require.NoError(t, err)
 	requireSameFile(t, writeLedger(t, filepath.Join(dir, "want"), misdelete(), 0, 1, 2), filepath.Join(dir, "merged"))
 }
@@ -301,9 +300,9 @@ func TestALedgerHasOneWriter(t *testing.T) {
 	require.NoError(t, first.Add(invented(1)))
 	_, _, err = ResumeLedger(name, "build", misdelete(), Shard{})
 	require.EqualError(t, err, name+": another process is writing to it")
-	_, err = Merge(name, other)
+	_, err = Merge(name, []string{other}, nil, nil)
 	require.EqualError(t, err, name+": another process is writing to it")
-	_, err = Merge(filepath.Join(dir, "merged"), name, other)
+	_, err = Merge(filepath.Join(dir, "merged"), []string{name, other}, nil, nil)
 	require.NoError(t, err, "it may be read meanwhile")
 	require.NoError(t, first.Add(invented(0)))
 	require.NoError(t, first.Close())
@@ -323,7 +322,7 @@ func TestOnlyRegularFilesAreLedgers(t *testing.T) {
 		require.EqualError(t, err, name+" is not a regular file, and a ledger has to be one")
 		_, _, err = ResumeLedger(name, "build", misdelete(), Shard{})
 		require.EqualError(t, err, name+" is not a regular file, and a ledger has to be one")
-		_, err = Merge(filepath.Join(t.TempDir(), "merged"), name)
+		_, err = Merge(filepath.Join(t.TempDir(), "merged"), []string{name}, nil, nil)
 		require.EqualError(t, err, name+" is not a regular file, and a ledger has to be one")
 	}
 }

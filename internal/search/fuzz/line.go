@@ -1,20 +1,23 @@
 package fuzz
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"hash/crc32"
 	"strconv"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/search/ledger"
 )
 
-// Schema is the first word of a ledger. Each line is one JSON value, a space, and the CRC-32 (IEEE) of that value's bytes
-// in hexadecimal; ledgers of old have no checksums.
+// Schema is the first word of a ledger.
 const Schema = "locksim.ledger/1"
+
+// ledgers are those of fuzzing campaigns.
+var ledgers = ledger.Kind{
+	Schema: Schema, Writer: "locksim fuzz",
+	Head: func(text []byte) (ledger.Head, error) { h := &head{}; return h, ledger.Decode(text, h) },
+	Line: func(text []byte) (ledger.Line, error) { return readStretch(text) },
+}
 
 // head is the first line of a ledger: what its other lines are about.
 type head struct {
@@ -23,21 +26,13 @@ type head struct {
 	Config Config `json:"config"`
 }
 
-func (h *head) line() []byte { return encode(h) }
+// Text returns the line.
+func (h *head) Text() []byte { return ledger.Encode(h) }
 
-// readHead is the inverse of line.
-func readHead(text []byte) (*head, error) {
-	var schema struct{ Schema string }
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&schema); err != nil || schema.Schema != Schema {
-		return nil, fmt.Errorf("it does not begin as a ledger of locksim fuzz does, with the schema %q", Schema)
-	}
-	h := &head{}
-	return h, strict(text, h)
-}
-
-// differences says in what two heads differ.
-func (h *head) differences(other *head) []string {
+// Differences says in what two heads differ.
+func (h *head) Differences(than ledger.Head) []string {
 	var list []string
+	other := than.(*head)
 	if h.Build != other.Build {
 		list = append(list, fmt.Sprintf("build %s, not %s", h.Build, other.Build))
 	}
@@ -70,7 +65,11 @@ type hitsLine struct {
 	First    uint64 `json:"first"`
 }
 
-func (s *Stretch) line() []byte {
+// Span says which runs it is about.
+func (s *Stretch) Span() (from uint64, runs int) { return s.From, s.Runs }
+
+// Text returns the line of a ledger.
+func (s *Stretch) Text() []byte {
 	out := stretchLine{
 		From: s.From, Runs: s.Runs, Violated: s.Violated, Undecided: s.Undecided, FirstUndecided: s.FirstUndecided,
 		Properties: make(map[string]shareLine),
@@ -86,13 +85,13 @@ func (s *Stretch) line() []byte {
 			s.Cores[c].Runs, s.Cores[c].First,
 		})
 	}
-	return encode(out)
+	return ledger.Encode(out)
 }
 
-// readStretch is the inverse of line.
+// readStretch is the inverse of Text.
 func readStretch(text []byte) (*Stretch, error) {
 	var in stretchLine
-	if err := strict(text, &in); err != nil {
+	if err := ledger.Decode(text, &in); err != nil {
 		return nil, err
 	}
 	if in.Runs < 1 || uint64(in.Runs) > stretchSize-in.From%stretchSize {
@@ -129,47 +128,4 @@ func (h *hitsLine) core() (c Core, err error) {
 	}
 	c.Sum, err = strconv.ParseUint(h.Core, 16, 64)
 	return c, err
-}
-
-func encode(x any) []byte {
-	text, err := json.Marshal(x)
-	if err != nil {
-		panic("a line should have a text: " + err.Error())
-	}
-	return fmt.Appendf(text, " %08x\n", crc32.ChecksumIEEE(text))
-}
-
-var (
-	errNoSum    = errors.New("it has no checksum")
-	errWrongSum = errors.New("its checksum is wrong: it is damaged")
-)
-
-// sumLength is how long a checksum is: a space, eight hexadecimal digits, and the line's end.
-const sumLength = 10
-
-// hasSum reports whether a line ends with something else than its JSON. Lines of old do not.
-func hasSum(line []byte) bool { return !bytes.HasSuffix(line, []byte("}\n")) }
-
-// content is what stands before a line's checksum, which is compared.
-func content(line []byte) ([]byte, error) {
-	if !hasSum(line) {
-		return line, nil
-	}
-	at := max(len(line)-sumLength, 0)
-	text := line[:at]
-	if !bytes.Equal(line[at:], fmt.Appendf(nil, " %08x\n", crc32.ChecksumIEEE(text))) {
-		return nil, errWrongSum
-	}
-	return text, nil
-}
-
-// strict reads a line that has nothing but what is known.
-func strict(line []byte, x any) error {
-	text, err := content(line)
-	if err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	return d.Decode(x)
 }

@@ -29,6 +29,7 @@ type Plan struct {
 	Properties []checker.Property
 	Draws      search.Seeds // by whose numbers scenarios are drawn; of settings, the seeds
 	Jobs       int          // runs at once; what is measured does not depend on it
+	Parts      *Parts       // which of the work is done here, and what is known of the rest; nil: all, and nothing
 	_          struct{}
 }
 
@@ -56,6 +57,9 @@ func Measure(ctx context.Context, p Plan, each func(runs, violated int)) (*Table
 	err := search.InOrder(ctx, p.Jobs, t.stretches(), func(s stretch) error {
 		if s.err != nil {
 			return s.err
+		}
+		if err := p.Parts.record(&s); err != nil {
+			return err
 		}
 		t.take(&s)
 		runs += s.runs

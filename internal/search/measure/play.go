@@ -2,6 +2,7 @@ package measure
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 
 	"github.com/locksim/locksim/checker"
@@ -18,14 +19,23 @@ type stretch struct {
 	played         []Played // of its cases, if they are settings
 	runs, violated int      // in how many of them anything was
 	err            error    // that ended it
+
+	number uint64 // of the part
+	known  bool   // it was read rather than played
 }
 
 // stretchSize is how many draws a worker takes at once. Runs of programs are slow, so that each is taken by itself.
 const stretchSize = 16
 
+// partSize is how many they are if a line of a ledger is about them.
+const partSize = 128
+
 func (t *Table) stretchSize() int {
-	if t.Plan.Varies() {
+	switch {
+	case t.Plan.Varies():
 		return 1
+	case t.Plan.Parts != nil:
+		return partSize
 	}
 	return stretchSize
 }
@@ -38,12 +48,40 @@ func (t *Table) stretches() iter.Seq[func(*harness.Runner) stretch] {
 		for from := 0; from < all.Count; from += size {
 			draws := search.Seeds{First: all.First + uint64(from), Count: min(size, all.Count-from)}
 			for i := range t.rows {
-				if !yield(func(r *harness.Runner) stretch { return t.rows[i].play(r, draws, t.Plan.Properties) }) {
+				part := t.Plan.Parts.take()
+				if part.left() {
+					continue
+				}
+				if !yield(func(r *harness.Runner) stretch { return t.rows[i].playPart(r, part, draws, t.Plan.Properties) }) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// playPart plays some draws for a row, or reads what came of them.
+func (r *row) playPart(runner *harness.Runner, part place, draws search.Seeds, properties []checker.Property) stretch {
+	var s stretch
+	switch {
+	case part.err != nil:
+		return stretch{err: part.err}
+	case part.known != nil:
+		played := 0
+		if r.strict {
+			played = r.cells / len(properties)
+		}
+		var err error
+		if s, err = r.parse(part.known, played); err != nil {
+			return stretch{err: fmt.Errorf("part %d of the ledger: %w", part.number, err)}
+		}
+	case !part.mine:
+		return stretch{err: &Missing{part.number}}
+	default:
+		s = r.play(runner, draws, properties)
+	}
+	s.number = part.number
+	return s
 }
 
 // play plays some draws for a row.

@@ -1,4 +1,4 @@
-package fuzz
+package ledger
 
 import (
 	"bufio"
@@ -7,35 +7,38 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"strings"
-
-	"github.com/locksim/locksim/internal/search/ledger"
 )
 
-// source is a ledger that is read: its head, and the parts of it in which stretches are in order. It keeps no line.
+// source is a ledger that is read: its head, and the parts of it in which lines are in order. It keeps no line.
 type source struct {
+	kind  *Kind
 	name  string
 	file  *os.File
-	head  *head // nil if the file ends before its first line does
-	sums  bool  // every line has a checksum: it is no ledger of old
+	head  Head // nil if the file ends before its first line does
+	sums  bool // every line has a checksum: it is no ledger of old
 	parts []part
 	end   int64  // of the last whole line: what was torn off while it was written is left away
 	next  uint64 // the run behind the last line
+
+	// damaged is told of lines whose checksums are wrong, which are left out; if it is nil, they are errors.
+	damaged func(number int)
 }
 
 // part is where lines in order stand in a file.
 type part struct{ from, to int64 }
 
-func openSource(name string) (*source, error) {
-	if err := ledger.Regular(name); err != nil {
+func (k *Kind) open(name string, damaged func(number int)) (*source, error) {
+	if err := Regular(name); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{name: name, file: f}
+	s := &source{kind: k, name: name, file: f, damaged: damaged}
 	if err := s.survey(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
 	}
@@ -46,7 +49,7 @@ func openSource(name string) (*source, error) {
 func (s *source) survey() error {
 	r := bufio.NewReader(s.file)
 	for number := 1; ; number++ {
-		text, err := ledger.ReadLine(r)
+		text, err := ReadLine(r)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -57,6 +60,12 @@ func (s *source) survey() error {
 			if _, last := r.Peek(1); number > 1 && errors.Is(last, io.EOF) {
 				return nil // torn, too
 			}
+			if number > 1 && s.damaged != nil && errors.Is(err, errWrongSum) {
+				s.damaged(number)
+				s.end += int64(len(text))
+				s.next = math.MaxUint64 // a new part begins behind it
+				continue
+			}
 			return fmt.Errorf("line %d: %w", number, err)
 		}
 	}
@@ -66,20 +75,21 @@ func (s *source) survey() error {
 func (s *source) take(text []byte) (err error) {
 	from := s.end
 	if s.head == nil {
-		s.head, err = readHead(text)
+		s.head, err = s.kind.head(text)
 		s.sums = hasSum(text)
 	} else {
-		var x *Stretch
-		if x, err = readStretch(text); err == nil && s.sums && !hasSum(text) {
+		var x Line
+		if x, err = s.kind.Line(text); err == nil && s.sums && !hasSum(text) {
 			err = errNoSum
 		}
 		if err != nil {
 			return err
 		}
-		if len(s.parts) == 0 || x.From < s.next {
+		start, runs := x.Span()
+		if len(s.parts) == 0 || start < s.next {
 			s.parts = append(s.parts, part{from: from})
 		}
-		s.next = x.From + uint64(x.Runs)
+		s.next = start + uint64(runs)
 		s.parts[len(s.parts)-1].to = from + int64(len(text))
 	}
 	s.end += int64(len(text))
@@ -88,8 +98,19 @@ func (s *source) take(text []byte) (err error) {
 
 // entry is a line of a ledger.
 type entry struct {
-	stretch *Stretch
-	source  *source
+	line   Line
+	source *source
+}
+
+func (e entry) from() uint64 {
+	from, _ := e.line.Span()
+	return from
+}
+
+// behind is the run behind the last one that the line is about.
+func (e entry) behind() uint64 {
+	from, runs := e.line.Span()
+	return from + uint64(runs)
 }
 
 // entries yields the lines of a part.
@@ -97,13 +118,13 @@ func (s *source) entries(p part) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		r := bufio.NewReader(io.NewSectionReader(s.file, p.from, p.to-p.from))
 		for {
-			text, err := ledger.ReadLine(r)
+			text, err := ReadLine(r)
 			if errors.Is(err, io.EOF) {
 				return
 			}
-			var x *Stretch
+			var x Line
 			if err == nil {
-				x, err = readStretch(text)
+				x, err = s.kind.Line(text)
 			}
 			if !yield(entry{x, s}, err) || err != nil {
 				return
@@ -132,8 +153,8 @@ func merged(sources []*source) iter.Seq2[entry, error] {
 			}
 			now, err := first.entry, first.err
 			first.advance()
-			if err == nil && last.stretch != nil && now.stretch.From < last.stretch.From+uint64(last.stretch.Runs) {
-				if bytes.Equal(now.stretch.line(), last.stretch.line()) {
+			if err == nil && last.line != nil && now.from() < last.behind() {
+				if bytes.Equal(now.line.Text(), last.line.Text()) {
 					continue
 				}
 				err = contradiction(last, now)
@@ -151,11 +172,23 @@ func contradiction(a, b entry) error {
 	if b.source != a.source {
 		where += " and " + b.source.name
 	}
-	if a.stretch.From != b.stretch.From || a.stretch.Runs != b.stretch.Runs {
+	if a.from() != b.from() || a.behind() != b.behind() {
 		return fmt.Errorf("%s: the stretches from run %d and from run %d on overlap, and are not the same: "+
-			"one campaign ended or began within the other's", where, a.stretch.From, b.stretch.From)
+			"one campaign ended or began within the other's", where, a.from(), b.from())
 	}
-	return fmt.Errorf("%s: two lines contradict each other about the runs from %d on", where, a.stretch.From)
+	return &Contradiction{Where: where, From: a.from(), Lines: [2][]byte{a.line.Text(), b.line.Text()}}
+}
+
+// Contradiction is what two ledgers of one build say differently of the same runs: a run of locksim has not been a function of its
+// scenario and seed, or a machine has made a mistake.
+type Contradiction struct {
+	Where string // the files
+	From  uint64 // the number of the first run
+	Lines [2][]byte
+}
+
+func (c *Contradiction) Error() string {
+	return fmt.Sprintf("%s: two lines contradict each other about the runs from %d on", c.Where, c.From)
 }
 
 // cursor stands on a line of a part.
@@ -184,7 +217,7 @@ func foremost(list []*cursor) *cursor {
 		case !c.more:
 		case c.err != nil:
 			return c
-		case best == nil || c.entry.stretch.From < best.entry.stretch.From:
+		case best == nil || c.entry.from() < best.entry.from():
 			best = c
 		}
 	}
@@ -192,8 +225,8 @@ func foremost(list []*cursor) *cursor {
 }
 
 // foreign refuses a ledger of another build or configuration than another one.
-func (s *source) foreign(other *head, name string) error {
-	if list := s.head.differences(other); len(list) > 0 {
+func (s *source) foreign(other Head, name string) error {
+	if list := s.head.Differences(other); len(list) > 0 {
 		return fmt.Errorf("%s is of another campaign than %s: %s", s.name, name, strings.Join(list, "; "))
 	}
 	return nil

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
+)
+
+// must runs a command that succeeds, or finds violations, and returns what it prints.
+func must(t *testing.T, line string) string {
+	t.Helper()
+	code, stdout, stderr := locksim(t.Context(), strings.Fields(line)...)
+	require.Contains(t, []int{exitOK, exitDiffers}, code, "locksim %s: %s", line, stderr)
+	return stdout
+}
+
+func contentOf(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func put(t *testing.T, name, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+}
+
+// changed is a ledger in which one line says something else, with the checksum that belongs to it.
+func changed(t *testing.T, text string, line int, from, to string) string {
+	t.Helper()
+	lines := strings.SplitAfter(text, "\n")
+	before := lines[line][:len(lines[line])-len(" 01234567\n")]
+	now := strings.Replace(before, from, to, 1)
+	require.NotEqual(t, before, now)
+	lines[line] = fmt.Sprintf("%s %08x\n", now, crc32.ChecksumIEEE([]byte(now)))
+	return strings.Join(lines, "")
+}
+
+// TestPartsInAnyStateMergeToTheLedgerOfOneMachine merges shards, stretches that were played twice, attempts that were cut off at any byte,
+// an empty file and one with a flipped byte.
+func TestPartsInAnyStateMergeToTheLedgerOfOneMachine(t *testing.T) {
+	for name, command := range map[string]string{
+		"fuzz":     "fuzz set-nx-lua --runs 1300 --faults client-pause --property mutual-exclusion",
+		"measure":  "measure set-nx-lua redlock --runs 300",
+		"scenario": "measure lua-release --runs 300 --vary lock.ttl=4s,8s",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			want := must(t, command)
+			must(t, command+" --ledger whole --ledger-only")
+			require.NoError(t, os.MkdirAll("parts/deep", 0o755))
+			for i, shard := range []string{"1/3", "2/3", "3/3", "1/4"} { // the last one is played twice
+				must(t, fmt.Sprintf("%s --shard %s --ledger parts/%d.ledger --ledger-only", command, shard, i))
+			}
+			r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+			for i := range 8 {
+				text := contentOf(t, fmt.Sprintf("parts/%d.ledger", i%4))
+				put(t, fmt.Sprintf("parts/deep/cut-%d.ledger", i), text[:r.IntN(len(text))])
+			}
+			put(t, "parts/empty.ledger", "")
+			flipped := []byte(contentOf(t, "parts/1.ledger"))
+			flipped[len(flipped)-20] ^= 1 // of the last line
+			flipped = append(flipped, contentOf(t, "parts/2.ledger")[strings.Index(contentOf(t, "parts/2.ledger"), "\n")+1:]...)
+			put(t, "parts/flipped.ledger", string(flipped))
+
+			code, got, said := locksim(t.Context(), "merge", "-o", "merged", "parts")
+			require.Contains(t, []int{exitOK, exitDiffers}, code, said)
+			require.Contains(t, said, "flipped.ledger: line ")
+			require.Contains(t, said, "its checksum is wrong; it is left out")
+			require.True(t, contentOf(t, "whole") == contentOf(t, "merged"), "the merged ledger is that of one machine") //nolint:testifylint // too long to be printed
+			require.Equal(t, withoutSpeed(want), withoutSpeed(got))
+			must(t, "merge -o merged merged parts/2.ledger")
+			require.True(t, contentOf(t, "whole") == contentOf(t, "merged"), "merging it again changes nothing") //nolint:testifylint // as above
+		})
+	}
+}
+
+// withoutSpeed is what fuzz prints without how fast it has been.
+func withoutSpeed(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, " runs") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func TestMergeSaysWhatIsMissing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, "fuzz etcd --faults delay --property fencing-order --runs 1300 --ledger whole --ledger-only")
+	lines := strings.SplitAfter(contentOf(t, "whole"), "\n")
+	put(t, "gap", lines[0]+lines[1]+lines[3]+lines[4])
+	code, _, said := locksim(t.Context(), "merge", "-o", "merged", "gap")
+	require.Equal(t, exitInconclusive, code)
+	require.Contains(t, said, "256 runs before the last one are in no part; fuzz --ledger merged --resume plays them")
+
+	must(t, "measure etcd --runs 600 --ledger all --ledger-only")
+	lines = strings.SplitAfter(contentOf(t, "all"), "\n")
+	put(t, "hole", lines[0]+lines[1]+lines[3])
+	code, _, said = locksim(t.Context(), "merge", "-o", "measured", "hole")
+	require.Equal(t, exitInconclusive, code)
+	require.Contains(t, said, "part 1 of the measurement is missing")
+	require.Equal(t, must(t, "measure etcd --runs 600"), must(t, "measure etcd --runs 600 --ledger measured --resume"))
+	require.Equal(t, contentOf(t, "all"), contentOf(t, "measured"))
+}
+
+func TestPartsThatContradictEachOtherAreKept(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, "fuzz etcd --faults delay --property fencing-order --runs 600 --ledger a --ledger-only")
+	put(t, "b", changed(t, contentOf(t, "a"), 2, `"judged":256`, `"judged":255`))
+	code, stdout, said := locksim(t.Context(), "merge", "-o", "merged", "a", "b")
+	require.Equal(t, exitInconclusive, code)
+	require.Empty(t, stdout)
+	require.Contains(t, said, "two lines contradict each other about the runs from 256 on: both lines are in merged.contradiction")
+	require.NoFileExists(t, "merged")
+	kept := contentOf(t, "merged.contradiction")
+	require.Equal(t, 2, strings.Count(kept, "\n"))
+	require.Contains(t, kept, `"judged":255`)
+	require.Contains(t, kept, `"judged":256`)
+}
+
+// TestPartsOfOtherBuildsAndProgramsAreRefused makes sure that nothing is written then.
+func TestPartsOfOtherBuildsAndProgramsAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for command, build := range map[string]string{"fuzz etcd --faults delay --property fencing-order --runs 300": "fuzz", "measure etcd --runs 300": "measure"} {
+		must(t, command+" --ledger own --ledger-only")
+		text := contentOf(t, "own")
+		_, rest, _ := strings.Cut(text, `"build":"`)
+		mine, _, _ := strings.Cut(rest, `"`)
+		put(t, "other", changed(t, text, 0, mine, "another"))
+		code, _, said := locksim(t.Context(), "merge", "-o", "merged", "own", "other")
+		require.Equal(t, exitUsage, code, build)
+		require.Equal(t, "locksim: other is of another campaign than own: build another, not "+mine+"\n", said)
+		require.NoFileExists(t, "merged")
+		require.NoError(t, os.Remove("own"))
+	}
+	must(t, "fuzz etcd --faults delay --property fencing-order --runs 300 --ledger own --ledger-only")
+	code, _, said := locksim(t.Context(), "merge", "-o", "merged", "own", "--", "node", "client.js")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, said, "nothing is merged: the parts are of the lock etcd, not of the program node client.js")
+	require.NoFileExists(t, "merged")
+}
+
+// TestShardsThatAreKilledMergeToTheLedgerOfOneMachine kills processes at random moments, each with a ledger of its own.
+func TestShardsThatAreKilledMergeToTheLedgerOfOneMachine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	command := "fuzz etcd --faults delay --property fencing-order --runs 3000 --jobs 1 --ledger-only"
+	must(t, command+" --ledger whole")
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(1, seed))
+	require.NoError(t, os.Mkdir("parts", 0o755))
+	torn := 0
+	for i := range long.Pick(6, 6, 50) {
+		name := fmt.Sprintf("parts/killed-%d.ledger", i)
+		shard := program(t, strings.Fields(fmt.Sprintf("%s --shard %d/3 --ledger %s", command, i%3+1, name))...)
+		require.NoError(t, shard.Start())
+		for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(time.Millisecond) {
+			if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+				break
+			}
+		}
+		time.Sleep(time.Duration(r.IntN(int(150 * time.Millisecond))))
+		_ = shard.Process.Kill()
+		_ = shard.Wait()
+		text := contentOf(t, name)
+		if lines := strings.Count(text, "\n"); lines > 1 && lines < 8 {
+			torn++
+		}
+		put(t, name, text[:len(text)-min(r.IntN(100), len(text))]) // as if the disk had been full, or the machine had gone down
+	}
+	require.Positive(t, torn, "seed %d: a shard was killed at work", seed)
+	for i := range 3 {
+		must(t, fmt.Sprintf("%s --shard %d/3 --ledger parts/%d.ledger", command, i+1, i))
+	}
+	must(t, "merge -o merged parts")
+	require.True(t, contentOf(t, "whole") == contentOf(t, "merged"), "seed %d: not the ledger of one machine", seed) //nolint:testifylint // too long to be printed
+}
+
+func TestALedgerOnTheStandardOutputStandsAlone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, command := range []string{"fuzz set-nx-lua --runs 300", "measure set-nx-lua --runs 300", "compare set-nx-lua --runs 30 --faults none"} {
+		must(t, command+" --ledger file --ledger-only")
+		require.Equal(t, contentOf(t, "file"), must(t, command+" --ledger -"))
+		require.NoError(t, os.Remove("file"))
+	}
+	require.NoDirExists(t, "findings")
+	for _, wrong := range []string{
+		"fuzz set-nx-lua --ledger - --resume", "fuzz set-nx-lua --ledger-only", "measure set-nx-lua --shard 1/2", "compare set-nx-lua --shard 1/2",
+	} {
+		code, _, _ := locksim(t.Context(), strings.Fields(wrong)...)
+		require.Equal(t, exitUsage, code, wrong)
+	}
+}
+
+// TestMergeReadsLedgersThatFollowOneAnother reads what the logs of several shards have, as one stream.
+func TestMergeReadsLedgersThatFollowOneAnother(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, "fuzz etcd --faults delay --property fencing-order --runs 600 --ledger whole --ledger-only")
+	var logs bytes.Buffer
+	for i := range 2 {
+		must(t, fmt.Sprintf("fuzz etcd --faults delay --property fencing-order --runs 600 --shard %d/2 --ledger %d --ledger-only", i+1, i))
+		logs.WriteString(contentOf(t, fmt.Sprint(i)))
+	}
+	merge := program(t, "merge", "-o", "merged", "-")
+	merge.Stdin = &logs
+	said, err := merge.CombinedOutput()
+	require.NoError(t, err, string(said))
+	require.Equal(t, contentOf(t, "whole"), contentOf(t, "merged"))
+}
