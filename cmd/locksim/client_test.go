@@ -46,7 +46,7 @@ func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			require.Contains(t, string(told), filepath.Base(file), "the argument from the library's source is missing")
-			code, out, problems := said(t, "run", file)
+			code, out, problems := said(t, "run", file, "--no-margin")
 			if code == exitUsage && strings.Contains(problems, "cannot be had in version") {
 				t.Skip(problems)
 			}
