@@ -75,7 +75,7 @@ func TestCompletionKnowsTheNames(t *testing.T) {
 		{"locksim run", "--lock=set-nx-ex", "--lock=set-nx-ex-del"},
 		{"locksim run --lock =", "set-nx-ex", "set-nx-ex-del"},
 		{"locksim run --format", "j", "json\njunit"},
-		{"locksim run --format", "=", "text\njson\ntimeline\nsvg\nslide\nhtml\nmermaid\nlog\njunit\ngithub"},
+		{"locksim run --format", "=", strings.Join(formatNames(), "\n")},
 		{"locksim fuzz x --faults", "all,-client-p", "all,-client-pause"},
 		{"locksim run --ascii", "fencing-33", "fencing-33-34\n:files"},
 		{"locksim merge", "x", ":files"},

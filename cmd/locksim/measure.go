@@ -231,6 +231,7 @@ func (r *measured) limit(runs, ofCommand int) {
 
 // measure plays a plan, and reports the results, also after an interrupt.
 func (c *call) measure(o *measureOptions, r *measured) int {
+	r.recorded = cmp.Or(r.recorded, &recorded{}) // nothing
 	r.plan.Parts = r.recorded.parts
 	progress := c.newProgress(o.progress, uint64(r.plan.Runs())/max(o.record.shard.value.Of, 1), time.Time{})
 	table, err := measure.Measure(c.ctx, r.plan, func(runs, violated int) {
