@@ -139,7 +139,7 @@ func (c *cast) cause(i int) string {
 		return halfDone
 	case c.waits() && c.keepsApart(f) && !isClientCrash(f):
 		return c.waitsFor
-	case c.failsOver(f, parts):
+	case c.failsOver(f, parts) && !c.grantsAgain(f, h.Begin):
 		return failover
 	case c.waits() || f.Action.Kind == sim.SetClock || isOfServers(parts):
 		return c.action(f, h.Begin)
@@ -196,6 +196,21 @@ func (c *cast) failsOver(f *sim.Fault, parts []string) bool {
 	}
 	missed := f.Action.Kind == sim.Crash || holdsUp(f)
 	return f.Action.Kind == sim.Promote || missed && isOfServers(parts) && shape.Watched
+}
+
+// grantsAgain reports whether it is the server that crashed which grants the lock to the next client: it was up again before another one
+// took its place, and has forgotten.
+func (c *cast) grantsAgain(f *sim.Fault, begin trace.Instant) bool {
+	if f.Action.Kind != sim.Crash {
+		return false
+	}
+	var first *history.Copy
+	for i := range c.history.Copies {
+		if k := &c.history.Copies[i]; k.Client == c.second && k.From >= begin && (first == nil || k.From < first.From) {
+			first = k
+		}
+	}
+	return first != nil && first.Node == f.Action.Node
 }
 
 // isMisreleased reports whether somebody's release has ended the grant of one that takes part.

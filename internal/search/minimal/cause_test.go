@@ -42,6 +42,11 @@ servers: {persistence: none}
 faults:
   - {after: {node: a, does: acquired}, crash: redis-1, restart: 100ms}
 `, checker.ExclusionAtService, "crash of server"},
+		{"a restart that is over before a replica takes the place", `
+servers: {masters: 3, replicas: 1, cluster: true, persistence: none}
+faults:
+  - {after: {node: a, does: acquired}, crash: redis-1, restart: 1ms}
+`, checker.ExclusionAtService, "crash of server"},
 		{"a clock that jumps", `
 faults:
   - {after: {node: a, does: acquired}, clock: redis-1, step: 20s}
