@@ -125,6 +125,9 @@ var catalogue = []Algorithm{
 	s3Epoch(),
 	s3Lease(),
 	objsync(),
+	gcs(),
+	gcsGeneration(),
+	azureBlobLease(),
 }
 
 // Set is a set of locks, which scenarios name. The zero Set is the catalogue. A Set never changes: [Set.With] returns another.

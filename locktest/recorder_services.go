@@ -211,11 +211,27 @@ func (c *objectRecorder) Last(timeout time.Duration, prefix string) (locks.Objec
 
 // Put notes the object, and for how long others leave it alone.
 func (c *objectRecorder) Put(timeout time.Duration, o locks.Object, w locks.ObjectWrite) (locks.Object, error) {
+	c.writes(o.Name, w)
+	return c.Objects.Put(timeout, o, w)
+}
+
+// Patch notes the same.
+func (c *objectRecorder) Patch(timeout time.Duration, o locks.Object, w locks.ObjectWrite) (locks.Object, error) {
+	c.writes(o.Name, w)
+	return c.Objects.Patch(timeout, o, w)
+}
+
+// Lease notes the object, and how long it is leased.
+func (c *objectRecorder) Lease(timeout time.Duration, name string, w locks.ObjectWrite) error {
+	c.writes(name, w)
+	return c.Objects.Lease(timeout, name, w)
+}
+
+func (c *objectRecorder) writes(name string, w locks.ObjectWrite) {
 	c.r.sends()
-	c.r.seen.sees(o.Name, locks.OneNode)
+	c.r.seen.sees(name, locks.OneNode)
 	if w.Life > 0 {
 		note(&c.r.seen.lives, w.Life)
 	}
 	c.r.seen.wall = c.r.seen.wall || w.Until != 0
-	return c.Objects.Put(timeout, o, w)
 }

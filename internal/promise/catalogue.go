@@ -45,6 +45,10 @@ func (s *Subject) particular() *Subject {
 		s.Lost, s.Notice, s.Margin = true, true, 87
 	case "dynamodb":
 		s.Margin = 75
+	case "azure-blob-lease":
+		s.Lost, s.Notice, s.Fresh, s.Margin = true, true, true, 67
+	case "gcs", "gcs-generation":
+		s.Wall, s.Lost, s.Notice, s.Margin = true, true, true, 89
 	case "s3-epoch", "s3-lease", "objsync":
 		s.Wall = true
 	case "watchdog":
@@ -94,6 +98,7 @@ var kept = map[string]string{
 	"k8s-release-on-cancel":      "within-lease tokens fenced-read-write",
 	"s3-lockfile":                "",
 	"objsync":                    "",
+	"gcs":                        "",
 }
 
 // sampled lists of some promises the locks on which campaigns play them. What protects the resource from one lock protects it

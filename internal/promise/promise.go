@@ -159,6 +159,9 @@ func (s *Subject) everywhere() []Promise {
 			*m = s.every()
 			s.widen(m)
 			m.Guarded, m.Storage, m.Fencing = true, nil, nil
+			if s.facts().Holds == "" { // a lease is named by random numbers alone
+				m.Faults = search.Kinds(search.SameRandom)
+			}
 		}))
 	}
 	return list

@@ -46,6 +46,8 @@ func (s *Subject) guardRow() string {
 		return "same-transaction"
 	case f.Elects:
 		return "txn-owner"
+	case f.Holds == "":
+		return "leased-blob"
 	}
 	return "" // of ZooKeeper's it has not been played
 }

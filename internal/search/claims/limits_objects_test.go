@@ -22,6 +22,9 @@ func limitsOfObjects() []limit {
 		{Name: "clocks", Property: checker.Progress, Model: search.FaultModel{Lock: "s3-lease",
 			Faults: []search.Kind{search.ClientClock, search.ClientCrash}, Progress: 10},
 			Why: `A clock that was ahead has written an end that is far away.`},
+		{Name: "successor", Property: checker.ReleaseSafety, Model: search.FaultModel{Lock: "gcs",
+			Faults: []search.Kind{search.ClientPause, search.Stall}}, Twin: "gcs-generation",
+			Why: `A successor's object has the metageneration of one's own.`},
 		{Name: "first-put", Property: checker.FencingOrder, Model: search.FaultModel{Lock: "objsync"}, Twin: "s3-lease",
 			Why: `Who finds no object puts one, though another has put one meanwhile.`},
 	}

@@ -14,10 +14,14 @@ type Op uint8
 
 // The requests that locks send.
 const (
-	Get    Op = iota // the object with its version
-	List             // the last name below a prefix, in the order of bytes
-	Put              // stores a value
-	Delete           // removes the object
+	Get          Op = iota // the object with its version
+	List                   // the last name below a prefix, in the order of bytes
+	Put                    // stores a value
+	Delete                 // removes the object
+	Patch                  // writes some members of a value, which is JSON; the version stays
+	AcquireLease           // leases the object for a while, or until it is released
+	RenewLease             // leases it again
+	ReleaseLease           // ends the lease
 )
 
 // When is the condition under which a Put or a Delete is carried out.
@@ -28,6 +32,7 @@ const (
 	Always    When = iota
 	IfAbsent       // there is no such object: If-None-Match: *, ifGenerationMatch=0, a POST of Kubernetes
 	IfVersion      // the object still has the version: If-Match, ifGenerationMatch, resourceVersion
+	IfMeta         // its metadata have been written so often, and it has the version if one is given: ifMetagenerationMatch
 )
 
 // Request is a request on its way to a server. Each operation uses the fields that name it.
@@ -36,20 +41,23 @@ type Request struct {
 	Op      Op
 	When    When
 	Name    string // of the object; List: the prefix
-	Value   string // Put
-	Version uint64 // IfVersion: what the object must still have
+	Value   string // Put; Patch: the members; Get: the one member that is wanted, "" for all
+	Version uint64 // IfVersion, perhaps IfMeta: what the object must still have
+	Meta    uint64 // IfMeta: how often its metadata must have been written
 	Purpose string // the lock's purpose: "acquire", "renew", "release", "look"
 	// Life is how long others leave the object alone that is put, in nanoseconds, by what is written in it; 0: for good.
-	// No server looks at it.
+	// No server looks at it, but at the length of a lease.
 	Life int64
 	// Until is when that is over by their wall clocks, if the moment is written there; 0: it is not.
 	Until int64
+	Lease string // the lease that is to be acquired, renewed or released, or that guards the object; "": none
 }
 
 // What returns the request's name and its purpose.
 func (r *Request) What() (what, alt string) {
-	name := [...]string{Get: "get", List: "list", Put: "put", Delete: "delete"}[r.Op]
-	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version"}[r.When], r.Purpose
+	name := [...]string{Get: "get", List: "list", Put: "put", Delete: "delete", Patch: "patch",
+		AcquireLease: "lease", RenewLease: "renew-lease", ReleaseLease: "release-lease"}[r.Op]
+	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version", IfMeta: "-if-meta"}[r.When], r.Purpose
 }
 
 // Sum digests the request.
@@ -60,6 +68,12 @@ func (r *Request) Sum() uint64 {
 	d.String(r.Name)
 	d.String(r.Value)
 	d.Uint64(r.Version)
+	if r.When == IfMeta {
+		d.Uint64(r.Meta)
+	}
+	if r.Lease != "" {
+		d.String(r.Lease)
+	}
 	return d.Sum()
 }
 
@@ -67,10 +81,16 @@ func (r *Request) Sum() uint64 {
 func (r *Request) String() string {
 	text, _ := r.What()
 	text += " " + r.Name
-	if r.When == IfVersion {
+	if r.Version != 0 {
 		text += fmt.Sprintf(" version %d", r.Version)
 	}
-	if r.Op == Put {
+	if r.When == IfMeta {
+		text += fmt.Sprintf(" meta %d", r.Meta)
+	}
+	if r.Lease != "" {
+		text += " lease " + r.Lease
+	}
+	if r.Op == Put || r.Op == Patch || r.Value != "" {
 		text += " " + r.Value
 	}
 	return text
@@ -85,9 +105,21 @@ const (
 	NotFound               // there is no such object
 	Failed                 // the condition does not hold: another wrote first
 	Refused                // another error
+	// Of leases, as in Azure Blob Storage.
+	Leased            // there is another's
+	LeaseMismatch     // the lease is another's, or none, and cannot be renewed or released
+	LeaseMissing      // the object has a lease, and the request shows none
+	LeaseMismatchBlob // the object has another lease
+	LeaseNotPresent   // the object has none
+	LeaseLost         // the lease has expired
 )
 
-var results = []string{OK: "200 OK", NotFound: "404 Not Found", Failed: "412 Precondition Failed"}
+var results = []string{
+	OK: "200 OK", NotFound: "404 Not Found", Failed: "412 Precondition Failed", Leased: "409 LeaseAlreadyPresent",
+	LeaseMismatch: "409 LeaseIdMismatchWithLeaseOperation", LeaseMissing: "412 LeaseIdMissing",
+	LeaseMismatchBlob: "412 LeaseIdMismatchWithBlobOperation", LeaseNotPresent: "412 LeaseNotPresentWithBlobOperation",
+	LeaseLost: "412 LeaseLost",
+}
 
 // Response is the answer to a request.
 type Response struct {
@@ -95,7 +127,8 @@ type Response struct {
 	Result  Result
 	Name    string // List: of the object
 	Value   string // Get: the object's; the text of what is Refused
-	Version uint64 // Get, Put: of the object
+	Version uint64 // Get, Put, Patch: of the object
+	Meta    uint64 // Get, Put, Patch: how often the object's metadata have been written, from 1 on
 	// Modified is when the object was last written, by the server's wall clock in nanoseconds since 1970. HTTP's dates have
 	// whole seconds.
 	Modified int64
@@ -111,6 +144,9 @@ func (r *Response) Sum() uint64 {
 	d.String(r.Name)
 	d.String(r.Value)
 	d.Uint64(r.Version)
+	if r.Meta > 1 { // the version tells of the first time
+		d.Uint64(r.Meta)
+	}
 	if r.Request.Op == List { // S3 tells it with every answer, but here nobody looks at that of others
 		d.Uint64(uint64(r.Modified))
 	}
@@ -122,15 +158,19 @@ func (r *Response) String() string {
 	switch {
 	case r.Result == Refused:
 		return r.Value
-	case r.Result != OK || r.Request.Op == Delete:
+	case r.Result != OK || r.Request.Op == Delete || r.Request.Op >= AcquireLease:
 		return results[r.Result]
 	case r.Request.Op == List:
 		return results[OK] + " " + r.Name + " of " + time.Unix(0, r.Modified).UTC().Format(time.TimeOnly)
-	case r.Request.Op == Get:
-		return fmt.Sprintf("%s version %d %s", results[OK], r.Version, r.Value)
-	default:
-		return fmt.Sprintf("%s version %d", results[OK], r.Version)
 	}
+	text := fmt.Sprintf("%s version %d", results[OK], r.Version)
+	if r.Meta > 1 {
+		text += fmt.Sprintf(" meta %d", r.Meta)
+	}
+	if r.Request.Op == Get {
+		text += " " + r.Value
+	}
+	return text
 }
 
 // ErrorResponse answers a request with an error, for faults that inject one. A text that is the status of an answer, as

@@ -1,15 +1,18 @@
 // Package object simulates an object store, as far as a lock can notice it: objects with versions, which are put and deleted
-// on condition. So do S3 (since November 2024), Google Cloud Storage, the Kubernetes API and DynamoDB behind one address.
+// on condition. So do S3 (since November 2024), Google Cloud Storage, the Kubernetes API and DynamoDB behind one address. As in Azure
+// Blob Storage, an object can have a lease, which guards it.
 //
 // Create a server with [New], and add it with sim.Engine.AddServer. It stands for a whole service, which has copied what it
 // acknowledges: when it crashes it cannot be reached for a while, and has lost nothing.
 //
 // Left out: requests that take time within the service, and with them the 409 of S3 for two conditional writes at once, which a
 // fault can inject; versions that follow from the content, such as S3's ETag (locks write something new every time); reads that
-// are eventually consistent, which S3 no longer has since 2020; deletion by time.
+// are eventually consistent, which S3 no longer has since 2020; deletion by time; of Azure's leases, the bounds of their length
+// (15 to 60 seconds, or none), so that locks can be compared with leases of the same length, and how they are broken.
 package object
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +37,17 @@ type Server struct {
 type object struct {
 	name, value string
 	version     uint64
+	meta        uint64 // how often the metadata have been written
 	modified    int64
+	lease       lease
+}
+
+// monotonic returns what the server's monotonic clock shows. A server that is on no node has none.
+func (s *Server) monotonic() int64 {
+	if s.node == nil {
+		return 0
+	}
+	return s.node.Monotonic()
 }
 
 // wall returns what the server's wall clock shows. A server that is on no node has none.
@@ -70,12 +83,18 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 	switch {
 	case r.Op == List:
 		s.list(r, a, at)
-	case r.When == IfAbsent && there, r.When == IfVersion && there && s.objects[at].version != r.Version:
+	case r.When == IfAbsent && there, there && !s.objects[at].meets(r):
 		a.Result = Failed
-	case !there && (r.Op != Put || r.When == IfVersion):
+	case !there && (r.Op != Put || r.When == IfVersion || r.When == IfMeta):
 		a.Result = NotFound
+	case r.Op >= AcquireLease:
+		a.Result = s.lend(&s.objects[at], r)
+		return a.Result == OK
+	case there && s.guard(&s.objects[at], r) != OK:
+		a.Result = s.guard(&s.objects[at], r)
 	case r.Op == Get:
-		a.Value, a.Version = s.objects[at].value, s.objects[at].version
+		o := &s.objects[at]
+		a.Value, a.Version, a.Meta = o.part(r.Value), o.version, o.meta
 	case r.Op == Delete:
 		s.objects = slices.Delete(s.objects, at, at+1)
 		return true
@@ -83,13 +102,62 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		if !there {
 			s.objects = slices.Insert(s.objects, at, object{name: r.Name})
 		}
-		s.last++
-		s.objects[at].value, s.objects[at].version, a.Version = r.Value, s.last, s.last
-		s.objects[at].modified = s.wall() / int64(time.Second) * int64(time.Second)
-		a.Modified = s.objects[at].modified
+		s.write(&s.objects[at], r, a)
 		return true
 	}
 	return false
+}
+
+// meets reports whether the object is as a request demands.
+func (o *object) meets(r *Request) bool {
+	switch r.When {
+	case IfVersion:
+		return o.version == r.Version
+	case IfMeta:
+		return o.meta == r.Meta && (r.Version == 0 || o.version == r.Version)
+	default:
+		return true
+	}
+}
+
+// part returns a member of an object's value, null if there is none, or all of it.
+func (o *object) part(member string) string {
+	if member == "" {
+		return o.value
+	}
+	all := map[string]json.RawMessage{}
+	if json.Unmarshal([]byte(o.value), &all) != nil || all[member] == nil {
+		return "null"
+	}
+	return string(all[member])
+}
+
+// write puts or patches the object.
+func (s *Server) write(o *object, r *Request, a *Response) {
+	if r.Op == Patch {
+		o.value, o.meta = merged(o.value, r.Value), o.meta+1
+	} else {
+		s.last++
+		o.value, o.version, o.meta = r.Value, s.last, 1
+	}
+	if !s.leased(o) {
+		o.lease = lease{}
+	}
+	o.modified = s.wall() / int64(time.Second) * int64(time.Second)
+	a.Version, a.Meta, a.Modified = o.version, o.meta, o.modified
+}
+
+// merged returns a JSON object with the members of another one in the place of its own. What is none is replaced.
+func merged(old, members string) string {
+	all := map[string]json.RawMessage{}
+	if json.Unmarshal([]byte(old), &all) != nil || json.Unmarshal([]byte(members), &all) != nil {
+		return members
+	}
+	raw, err := json.Marshal(all) // in the order of names
+	if err != nil {
+		return members
+	}
+	return string(raw)
 }
 
 // list finds the last object whose name begins with the request's.

@@ -2,10 +2,13 @@ package object_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/sim/object"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // seen notes which requests changed something.
@@ -42,6 +45,14 @@ func TestRequestsAreCarriedOutOnTheirCondition(t *testing.T) {
 		{object.Request{Op: object.List, Name: "none"}, "404 Not Found"},
 		{object.Request{Op: object.Delete, When: object.IfVersion, Version: 2, Name: "lock"}, "200 OK"},
 		{object.Request{Op: object.Put, When: object.IfAbsent, Name: "lock", Value: "c"}, "200 OK version 6"},
+		{object.Request{Op: object.Patch, When: object.IfMeta, Meta: 1, Name: "none", Value: "{}"}, "404 Not Found"},
+		{object.Request{Op: object.Put, Name: "data", Value: `{"id":"a","until":1}`}, "200 OK version 7"},
+		{object.Request{Op: object.Patch, When: object.IfMeta, Meta: 1, Name: "data", Value: `{"until":2}`}, "200 OK version 7 meta 2"},
+		{object.Request{Op: object.Patch, When: object.IfMeta, Meta: 1, Name: "data", Value: `{"until":3}`}, "412 Precondition Failed"},
+		{object.Request{Op: object.Get, Name: "data"}, `200 OK version 7 meta 2 {"id":"a","until":2}`},
+		{object.Request{Op: object.Delete, When: object.IfMeta, Meta: 2, Version: 6, Name: "data"}, "412 Precondition Failed"},
+		{object.Request{Op: object.Put, Name: "data", Value: `{"id":"b"}`}, "200 OK version 8"},
+		{object.Request{Op: object.Delete, When: object.IfMeta, Meta: 1, Name: "data"}, "200 OK"}, // of any generation
 	} {
 		s.Crash(false, "") // loses nothing
 		s.Restart()
@@ -50,7 +61,60 @@ func TestRequestsAreCarriedOutOnTheirCondition(t *testing.T) {
 	require.Equal(t, seen{
 		"put-if-absent lock a", "put-if-version lock version 1 a2", "put lock/0002 second", "put lock/0001 first", "put locks another",
 		"delete-if-version lock version 2", "put-if-absent lock c",
+		`put data {"id":"a","until":1}`, `patch-if-meta data meta 1 {"until":2}`, `put data {"id":"b"}`, "delete-if-meta data meta 1",
 	}, changes)
+}
+
+// TestLeasesGuardWhatTheyAreOn is a conversation by the documentation of Azure Blob Storage: "Outcomes of lease operations on blobs by
+// lease state" and "Outcomes of use attempts on blobs by lease state". The time is that of a server's monotonic clock.
+func TestLeasesGuardWhatTheyAreOn(t *testing.T) {
+	e := sim.New(sim.Config{Seed: 1, Until: trace.Instant(3 * time.Hour), Latency: sim.Constant(0)}, nil)
+	s := object.New(nil)
+	s.Attach(e.AddServer("store-1", s))
+	const life = int64(15 * time.Second)
+	steps := []struct {
+		at      time.Duration // seconds
+		request object.Request
+		answer  string
+	}{
+		{0, object.Request{Op: object.AcquireLease, Lease: "a", Life: life}, "404 Not Found"},
+		{0, object.Request{Op: object.Put, When: object.IfAbsent, Value: "{}"}, "200 OK version 1"},
+		{0, object.Request{Op: object.RenewLease, Lease: "a", Life: life}, "409 LeaseIdMismatchWithLeaseOperation"},
+		{0, object.Request{Op: object.Patch, Lease: "a", Value: "{}"}, "412 LeaseNotPresentWithBlobOperation"},
+		{0, object.Request{Op: object.AcquireLease, Lease: "a", Life: life}, "200 OK"},
+		{1, object.Request{Op: object.AcquireLease, Lease: "a", Life: life}, "200 OK"},
+		{2, object.Request{Op: object.AcquireLease, Lease: "b", Life: life}, "409 LeaseAlreadyPresent"},
+		{2, object.Request{Op: object.RenewLease, Lease: "b", Life: life}, "409 LeaseIdMismatchWithLeaseOperation"},
+		{2, object.Request{Op: object.ReleaseLease, Lease: "b"}, "409 LeaseIdMismatchWithLeaseOperation"},
+		{2, object.Request{Op: object.Put, Value: "x"}, "412 LeaseIdMissing"},
+		{2, object.Request{Op: object.Delete}, "412 LeaseIdMissing"},
+		{2, object.Request{Op: object.Put, Lease: "b", Value: "x"}, "412 LeaseIdMismatchWithBlobOperation"},
+		{2, object.Request{Op: object.Patch, Lease: "a", Value: `{"0":7}`}, "200 OK version 1 meta 2"},
+		{2, object.Request{Op: object.Get}, `200 OK version 1 meta 2 {"0":7}`},
+		{2, object.Request{Op: object.Get, Lease: "a", Value: "0"}, "200 OK version 1 meta 2 7"},
+		{2, object.Request{Op: object.Get, Lease: "b", Value: "0"}, "412 LeaseIdMismatchWithBlobOperation"},
+		{16, object.Request{Op: object.Patch, Lease: "a", Value: "{}"}, "412 LeaseLost"},
+		{16, object.Request{Op: object.RenewLease, Lease: "a", Life: life}, "200 OK"}, // nobody has leased or written it since
+		{30, object.Request{Op: object.AcquireLease, Lease: "b", Life: life}, "409 LeaseAlreadyPresent"},
+		{31, object.Request{Op: object.Patch, Value: "{}"}, "200 OK version 1 meta 3"},
+		{31, object.Request{Op: object.RenewLease, Lease: "a", Life: life}, "409 LeaseIdMismatchWithLeaseOperation"},
+		{31, object.Request{Op: object.AcquireLease, Lease: "b"}, "200 OK"}, // without an end
+		{9999, object.Request{Op: object.AcquireLease, Lease: "a", Life: life}, "409 LeaseAlreadyPresent"},
+		{9999, object.Request{Op: object.ReleaseLease, Lease: "b"}, "200 OK"},
+		{9999, object.Request{Op: object.AcquireLease, Lease: "a", Life: life}, "200 OK"},
+	}
+	var answers []string
+	e.AddClient("a", func(task *sim.Task) {
+		for i := range steps {
+			task.Sleep(steps[i].at*time.Second - time.Duration(e.Now()))
+			answers = append(answers, s.Execute(nil, &steps[i].request).(*object.Response).String())
+		}
+	})
+	require.Nil(t, e.Run().Panic)
+	require.Len(t, answers, len(steps))
+	for i, x := range steps {
+		require.Equal(t, x.answer, answers[i], "%v s: %v", int64(x.at), &x.request)
+	}
 }
 
 // TestErrorsThatAreAnswersAreTakenForThem holds what faults may inject.

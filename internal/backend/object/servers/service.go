@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/internal/sim/object"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // service is one object store.
@@ -19,7 +20,7 @@ type service struct{ simulated.One }
 func Build(w simulated.World) simulated.Service {
 	var all truths
 	for _, l := range w.Locks() {
-		all = append(all, &truth{Succession: record.NewSuccession(w.Recorder().Truth), key: l.Keys[0]})
+		all = append(all, &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, key: l.Keys[0]})
 	}
 	server := object.New(all)
 	node := w.Engine().AddServer(w.Scenario().Servers.Names()[0], server)
@@ -64,18 +65,43 @@ func (c *clients) Put(timeout time.Duration, o locks.Object, w locks.ObjectWrite
 	return c.do(timeout, &object.Request{Op: object.Put, Name: o.Name, Value: o.Value}, w)
 }
 
+// Patch writes some members of an object.
+func (c *clients) Patch(timeout time.Duration, o locks.Object, w locks.ObjectWrite) (locks.Object, error) {
+	return c.do(timeout, &object.Request{Op: object.Patch, Name: o.Name, Value: o.Value}, w)
+}
+
 // Delete removes an object.
 func (c *clients) Delete(timeout time.Duration, name string, w locks.ObjectWrite) error {
 	_, err := c.do(timeout, &object.Request{Op: object.Delete, Name: name}, w)
 	return err
 }
 
+// Lease acquires, renews or releases a lease.
+func (c *clients) Lease(timeout time.Duration, name string, w locks.ObjectWrite) error {
+	op := object.AcquireLease
+	switch w.Purpose {
+	case trace.ToRenew:
+		op = object.RenewLease
+	case trace.ToRelease:
+		op = object.ReleaseLease
+	}
+	_, err := c.do(timeout, &object.Request{Op: op, Name: name}, w)
+	return err
+}
+
+// GetLeased returns a member of an object that has a lease.
+func (c *clients) GetLeased(timeout time.Duration, name, member, lease string) (locks.Object, error) {
+	return c.do(timeout, &object.Request{Op: object.Get, Name: name, Value: member}, locks.ObjectWrite{Purpose: access, Lease: lease})
+}
+
 // do sends a request on an idle connection of the process, or on a new one.
 func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWrite) (locks.Object, error) {
-	r.Purpose, r.Life, r.Until, r.Version = w.Purpose, int64(w.Life), int64(w.Until), w.IfVersion
-	switch {
+	r.Purpose, r.Life, r.Until, r.Version, r.Lease = w.Purpose, int64(w.Life), int64(w.Until), w.IfVersion, w.Lease
+	switch r.Meta = w.IfMeta; {
 	case w.IfAbsent:
 		r.When = object.IfAbsent
+	case w.IfMeta != 0:
+		r.When = object.IfMeta
 	case w.IfVersion != 0:
 		r.When = object.IfVersion
 	}
@@ -92,10 +118,14 @@ func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWri
 		return locks.Object{}, locks.ErrNoObject
 	case object.Failed:
 		return locks.Object{}, locks.ErrObjectChanged
+	case object.Leased, object.LeaseMissing:
+		return locks.Object{}, locks.ErrObjectLeased
+	case object.LeaseMismatch, object.LeaseMismatchBlob, object.LeaseNotPresent, object.LeaseLost:
+		return locks.Object{}, locks.ErrLeaseLost
 	case object.Refused:
 		return locks.Object{}, &locks.ObjectError{Text: a.Value}
 	default:
-		o := locks.Object{Name: cmp.Or(a.Name, r.Name), Value: cmp.Or(a.Value, r.Value), Version: a.Version}
+		o := locks.Object{Name: cmp.Or(a.Name, r.Name), Value: cmp.Or(a.Value, r.Value), Version: a.Version, Meta: a.Meta}
 		if r.Op == object.List {
 			o.Modified = locks.Wall(a.Modified)
 		}

@@ -1,10 +1,12 @@
 package servers
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/sim/object"
 	"github.com/locksim/locksim/sim"
@@ -15,10 +17,26 @@ import (
 // objects below its name, that is the last of them: older ones may still be written, which changes nothing.
 type truth struct {
 	*record.Succession
+	world simulated.World
 	key   string
 	name  string // of the object
 	value string // of the object
 }
+
+// access is the purpose of a client that reads or writes data which the lock's object contains.
+const access = "access"
+
+// settle notes what the service has decided on an access to data that it guards.
+func (t *truth) settle(r *object.Request, a *object.Response) {
+	version := uint64(0)
+	if r.Op == object.Get {
+		version, _ = strconv.ParseUint(a.Value, 10, 64) // a register that nobody has written is null
+	}
+	t.world.Recorder().Settled(r.Access, a.Result == object.OK, version)
+}
+
+// clear is the purpose of a client that waits, and deletes an object that it takes for left.
+const clear = "clear"
 
 // truths observes several locks, each by itself.
 type truths []*truth
@@ -37,7 +55,9 @@ func (all truths) Executed(s *object.Server, r *object.Request, a *object.Respon
 func (t *truth) executed(n *sim.Node, r *object.Request, a *object.Response, changed bool) {
 	node := n.Name
 	switch {
-	case !changed || r.Op != object.Put:
+	case changed && r.Op == object.Delete && r.Name == t.key:
+		t.value = ""
+	case !changed || r.Op != object.Put && r.Op != object.Patch:
 	case r.Name == t.key:
 		changed, t.value = r.Value != t.value, r.Value
 	case r.Name < t.name:
@@ -48,7 +68,11 @@ func (t *truth) executed(n *sim.Node, r *object.Request, a *object.Response, cha
 	ends := t.ends(n, r, a)
 	took := r.Purpose == trace.ToAcquire && changed
 	switch {
-	case took || r.Purpose == trace.ToRenew && changed && !t.SameOwner(t.Holder(), history.ID(r.Tag)):
+	case r.Purpose == access:
+		t.settle(r, a)
+	case took && r.Op == object.AcquireLease && t.Holder() == history.ID(r.Tag): // an attempt whose answer was lost, again
+		t.Prolonged(node, r.Origin, ends)
+	case took || r.Purpose == trace.ToRenew && r.Op == object.Put && changed && !t.SameOwner(t.Holder(), history.ID(r.Tag)):
 		t.Took(node, r.Origin, ends)
 	case r.Purpose == trace.ToRenew && changed:
 		t.Prolonged(node, r.Origin, ends)
@@ -56,6 +80,10 @@ func (t *truth) executed(n *sim.Node, r *object.Request, a *object.Response, cha
 		t.Released(node, r.Origin, t.Holder())
 	case r.Purpose == trace.ToRelease:
 		t.Released(node, r.Origin, 0)
+	case r.Purpose == clear && changed && t.SameOwner(t.Holder(), history.ID(r.Tag)): // left of an earlier attempt of its own
+		t.Released(node, r.Origin, t.Holder())
+	case r.Purpose == clear && changed: // nobody's grant ends by that, if it is not over
+		t.Forgot(history.Deleted)
 	}
 	if took || r.Asking && (r.Purpose == trace.ToAcquire || r.Purpose == trace.ToLook) {
 		t.Asked(node, r.Origin, took)
