@@ -59,10 +59,14 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 
 // overwritten says what it is for somebody else's entry to take the place of one.
 func overwritten(v *model.View) string {
-	if v.Servers().Entry() == "lock" {
+	switch v.Servers().Entry() {
+	case "lock":
 		return "was given to another"
+	case "object": // it may still be there, and one with a later epoch count
+		return "was replaced by another's"
+	default:
+		return "was overwritten"
 	}
-	return "was overwritten"
 }
 
 // Resurrected reports whether a server had a copy again when it came back that had been gone before its crash.

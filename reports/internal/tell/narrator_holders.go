@@ -303,6 +303,9 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 			what = "is given " + t.v.EntryOf(whose)
 		}
 		who, e := t.v.Holder(next.Acquisition, next.Client), t.maker(next)
+		if e != nil && strings.HasSuffix(e.What, "-if-absent") { // an object of its own, where the latest of several counts
+			what = "makes an object that takes the place of " + t.v.EntryOf(whose)
+		}
 		if e != nil && t.v.Servers().Entry() != "lock" {
 			who += "'s " + overwriter(e)
 		}
