@@ -95,7 +95,7 @@ const (
 func commands() []command {
 	return []command{
 		runCommand(), playCommand(), listCommand(), showCommand(), checkCommand(), adviseCommand(), compareCommand(), fuzzCommand(), exploreCommand(), minimizeCommand(),
-		mergeCommand(), measureCommand(), campaignCommand(), judgeCommand(), liveCommand(), replayCommand(), serveCommand(),
+		mergeCommand(), clusterCommand(), measureCommand(), campaignCommand(), judgeCommand(), liveCommand(), replayCommand(), serveCommand(),
 		completionCommand(), versionCommand(), helpCommand(),
 	}
 }

@@ -180,6 +180,9 @@ func splitLedgers(from io.Reader, folder string) error {
 		if problem != nil && !errors.Is(problem, io.EOF) {
 			return errors.Join(problem, done())
 		}
+		if len(line) > 0 && line[0] != '{' { // a message of the process, as logs have it between lines
+			line = nil
+		}
 		if file == nil && len(line) > 0 || ledger.SchemaOf(line) != "" {
 			err := done()
 			if err == nil {

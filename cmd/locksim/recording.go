@@ -216,7 +216,7 @@ func (c *call) recorded(interrupted bool, played uint64, what string) int {
 	return exitOK
 }
 
-// shardFlag is a part of a campaign, "1/3" to "3/3".
+// shardFlag is a part of a campaign, "1/3" to "3/3". "0/3" is the last one, too, for engines that count from 0.
 type shardFlag struct{ value fuzz.Shard }
 
 // String returns the shard as Set reads it.
@@ -227,9 +227,9 @@ func (s *shardFlag) Set(text string) error {
 	index, of, _ := strings.Cut(text, "/")
 	i, wrong := strconv.ParseUint(index, 10, 32)
 	n, wrong2 := strconv.ParseUint(of, 10, 32)
-	if wrong != nil || wrong2 != nil || i < 1 || i > n {
+	if wrong != nil || wrong2 != nil || n < 1 || i > n {
 		return errors.New("not a shard, as 1/3, 2/3 and 3/3 are of three")
 	}
-	s.value = fuzz.Shard{Index: i - 1, Of: n}
+	s.value = fuzz.Shard{Index: (i + n - 1) % n, Of: n}
 	return nil
 }
