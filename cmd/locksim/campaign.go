@@ -30,6 +30,7 @@ PROMISE.yaml, and beside it the minimal one.
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --only GLOB        only promises whose names match, such as 'zk-*' or '*-release'
   --ledger FILE      record the runs that were played, and skip those that this build has played already
+  --shard I/N        play the promises of the I-th of N parts; locksim merge merges their ledgers
   --any-build        also skip promises that another build has played completely
   --again            play everything again, from the first scenario on
   --untied           write a ledger even if this build is not tied to a commit, such as one with uncommitted changes
@@ -50,6 +51,7 @@ type campaignOptions struct {
 	only, ledger, save    string
 	anyBuild, again, list boolFlag
 	untied                boolFlag
+	shard                 shardFlag
 }
 
 const (
@@ -74,6 +76,7 @@ func campaignFlags(o *campaignOptions, e env) *flag.FlagSet {
 	flags.Var(&o.again, "again", "")
 	flags.Var(&o.untied, "untied", "")
 	flags.Var(&o.list, "list", "")
+	flags.Var(&o.shard, "shard", "")
 	return flags
 }
 
@@ -94,6 +97,10 @@ func runCampaign(c *call) int {
 	promises, err := o.promises()
 	if err != nil {
 		return c.wrong(err)
+	}
+	promises = claims.Shard(promises, o.demand(""), o.shard.value.Index, o.shard.value.Of)
+	if len(promises) == 0 {
+		return c.fail("campaign: --shard %s: there are fewer fault models than parts", o.shard.String())
 	}
 	if o.list {
 		for _, claim := range promises {

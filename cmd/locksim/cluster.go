@@ -126,7 +126,7 @@ func checkShared(words []string) error {
 	var sharing []string
 	for _, cmd := range commands() {
 		set := cmd.declared()
-		if set.Lookup("shard") == nil {
+		if set.Lookup("ledger-only") == nil {
 			continue
 		}
 		if sharing = append(sharing, cmd.name); cmd.name != words[0] {

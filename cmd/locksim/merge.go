@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/claims"
 	"github.com/locksim/locksim/internal/search/fuzz"
 	"github.com/locksim/locksim/internal/search/ledger"
 	"github.com/locksim/locksim/internal/search/measure"
@@ -29,7 +31,8 @@ const mergeUsage = `usage: locksim merge -o FILE PART...
        locksim merge -o FILE PART... -- PROGRAM [ARGUMENT...]
 
 Merges ledgers that shards have written (--ledger) into one, which is the ledger that one machine would have written, and
-prints and saves the findings or the measurement of all of them together, as fuzz, measure or compare does. A PART is a ledger,
+prints and saves the findings or the measurement of all of them together, as fuzz, measure or compare does, or sums up what
+campaign has played. A PART is a ledger,
 a folder, of which all files that end with .ledger are taken, or -, the standard input, on which several may follow one
 another. The order of parts makes no difference. They may overlap: what several of them have is compared. They may end anywhere,
 as those of processes that were killed. A line whose checksum is wrong is left out.
@@ -103,11 +106,16 @@ func runMerge(c *call) int {
 	if !errors.As(err, &differ) {
 		return c.failures(err)
 	}
+	return m.keepContradiction(err, slices.Concat(differ.Lines[0], differ.Lines[1]), nil)
+}
+
+// keepContradiction keeps what two parts say differently.
+func (m *merging) keepContradiction(err error, both []byte, failure error) int {
 	kept := m.out + ".contradiction"
-	if failure := c.writeFile(kept, slices.Concat(differ.Lines[0], differ.Lines[1])); failure != nil {
-		return c.failures(errors.Join(err, failure))
+	if failure = errors.Join(failure, m.writeFile(kept, both)); failure != nil {
+		return m.failures(errors.Join(err, failure))
 	}
-	c.complain(fmt.Sprintf("locksim: %v: both lines are in %s. The same runs came out differently on two machines, or in two attempts: "+
+	m.complain(fmt.Sprintf("locksim: %v: both lines are in %s. The same runs came out differently on two machines, or in two attempts: "+
 		"please report that, with the build", err, kept))
 	return exitInconclusive
 }
@@ -217,6 +225,8 @@ func (m *merging) merge() (int, error) {
 		return 0, err
 	case of == measure.Schema:
 		return m.mergeMeasured()
+	case of == "" && m.ofClaims():
+		return m.mergeClaims()
 	}
 	program, err := m.program()
 	if err != nil {
@@ -286,6 +296,60 @@ func (m *merging) mergeMeasured() (int, error) {
 	c.name, c.plays, c.merged = head.Command[0], commands()[i].plays, &mergedParts{m.out, head}
 	c.args = append(head.Command[1:len(head.Command):len(head.Command)], m.shared...)
 	return commands()[i].run(&c), nil
+}
+
+// ofClaims reports whether the first part is a ledger of locksim campaign, which is a table.
+func (m *merging) ofClaims() bool {
+	text, err := os.ReadFile(m.parts[0])
+	return err == nil && strings.HasPrefix(string(text), claims.LedgerBegins)
+}
+
+// mergeClaims merges ledgers of locksim campaign, and prints their sum.
+func (m *merging) mergeClaims() (int, error) {
+	var parts []claims.Part
+	for _, name := range m.parts {
+		f, err := os.Open(name)
+		if err != nil {
+			return 0, err
+		}
+		l, err := claims.ReadLedger(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return 0, fmt.Errorf("%s: %w", name, err)
+		}
+		parts = append(parts, claims.Part{Name: name, Ledger: *l})
+	}
+	merged, err := claims.Merge(parts)
+	var differ *claims.Contradiction
+	if errors.As(err, &differ) {
+		var both bytes.Buffer
+		_, failure := (&claims.Ledger{Lines: differ.Lines[:]}).WriteTo(&both)
+		return m.keepContradiction(err, both.Bytes(), failure), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	err = m.write(m.out, func(out *output) error {
+		_, err := merged.WriteTo(out)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	code, runs := exitOK, 0
+	for _, x := range merged.Lines {
+		runs += x.Runs
+		switch {
+		case x.Violations > 0:
+			code = exitDiffers
+		case x.Undecided > 0 && code == exitOK:
+			code = exitInconclusive
+		}
+		if x.Violations+x.Undecided > 0 {
+			fmt.Fprintf(m.stdout, "%s: %d violations and %d inconclusive runs of %d\n", x.Claim, x.Violations, x.Undecided, x.Runs)
+		}
+	}
+	fmt.Fprintf(m.stdout, "%d runs of %d promises; there are %d\n", runs, len(merged.Lines), len(claims.Promises()))
+	return code, nil
 }
 
 // merged reports the findings of merged ledgers. Only the build that wrote them can replay the runs.

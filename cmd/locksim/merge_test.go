@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -217,4 +218,30 @@ func TestMergeReadsLedgersThatFollowOneAnother(t *testing.T) {
 	said, err := merge.CombinedOutput()
 	require.NoError(t, err, string(said))
 	require.Equal(t, contentOf(t, "whole"), contentOf(t, "merged"))
+}
+
+func TestShardsOfThePromisesCampaignMergeToTheLedgerOfOneMachine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	command := "campaign --only set-nx-lua-* --per promise --runs 20 --untied --ledger "
+	must(t, command+"whole")
+	for i := range 3 {
+		must(t, fmt.Sprintf("%s%d --shard %d/3", command, i, i+1))
+	}
+	must(t, strings.Replace(command, "--runs 20", "--runs 5", 1)+"early --shard 2/3") // an attempt that ended before
+	must(t, "merge -o merged 2 early 0 1 2")
+	require.Equal(t, contentOf(t, "whole"), contentOf(t, "merged"))
+
+	lines := strings.Split(strings.TrimSpace(contentOf(t, "0")), "\n")
+	last := lines[len(lines)-1]
+	put(t, "wrong", strings.Replace(contentOf(t, "0"), last, regexp.MustCompile(`( 20 +0 +0 +0 +)\d+ `).ReplaceAllString(last, "${1}7 "), 1))
+	code, _, said := locksim(t.Context(), "merge", "-o", "other", "0", "wrong")
+	require.Equal(t, exitInconclusive, code, said)
+	require.Contains(t, said, "0 and wrong contradict each other about ")
+	require.NoFileExists(t, "other")
+	require.FileExists(t, "other.contradiction")
+	put(t, "foreign", strings.ReplaceAll(contentOf(t, "1"), "sha256-", "another-"))
+	code, _, said = locksim(t.Context(), "merge", "-o", "other", "0", "foreign")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, said, "foreign is of another campaign than 0: build another-")
+	require.NoFileExists(t, "other")
 }

@@ -68,7 +68,10 @@ func parseLine(words []string) (Line, error) {
 	return l, nil
 }
 
-const ledgerHead = `# What "locksim campaign" has played: for each promise the number of scenarios, drawn by the numbers from "first" on.
+// LedgerBegins is how every ledger begins.
+const LedgerBegins = `# What "locksim campaign" has played: `
+
+const ledgerHead = LedgerBegins + `for each promise the number of scenarios, drawn by the numbers from "first" on.
 # "dangers" counts those in which the promise was at risk, "vacuous" those in which its property never was.
 # Where a resource takes every access ("unfenced"), "dangers" counts those in which mutual exclusion was at risk: an access that
 # came too late would be no risk there, but the damage.

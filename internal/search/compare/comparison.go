@@ -130,8 +130,8 @@ type Sample struct {
 
 // Example is a minimal scenario in which a cell's property is violated. Cells of one lock that it violates alike share it.
 type Example struct {
-	Name   string   `json:"name"`            // of its file, without an ending
-	Cause  string   `json:"cause,omitempty"` // what goes wrong in it, in a few words
+	Name   string   `json:"name"`             // of its file, without an ending
+	Cause  string   `json:"cause,omitempty"`  // what goes wrong in it, in a few words
 	Digest string   `json:"digest,omitempty"` // of its run in the cell's fencing mode; a program has none
 	Story  string   `json:"story"`
 	Needs  []string `json:"needs"`

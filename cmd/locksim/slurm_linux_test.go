@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
+)
+
+// slurm is a SLURM cluster of this machine, as Debian's packages slurm-wlm and munge have it.
+type slurm struct {
+	t           *testing.T
+	folder      string
+	environment []string
+	daemons     map[string]*exec.Cmd
+}
+
+const slurmNodes = 3
+
+// newSlurm starts one.
+func newSlurm(t *testing.T) *slurm {
+	t.Helper()
+	for _, program := range []string{"slurmctld", "slurmd", "munged", "sbatch"} {
+		if _, err := exec.LookPath(program); err != nil || os.Getuid() != 0 {
+			t.Skip("no SLURM for root here: apt-get install slurm-wlm munge")
+		}
+	}
+	folder, err := os.MkdirTemp("", "locksim-slurm-") //nolint:usetesting // a socket's path is short, and munge wants no folder that others can write to
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(folder, 0o755))
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	host, _, _ = strings.Cut(host, ".")
+	s := &slurm{t: t, folder: folder, environment: append(asCommand(t, nil), "SLURM_CONF="+folder+"/slurm.conf"), daemons: map[string]*exec.Cmd{}}
+	ports := []string{}
+	for range slurmNodes + 1 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer l.Close()
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		ports = append(ports, port)
+	}
+	var nodes strings.Builder
+	for n := range slurmNodes {
+		fmt.Fprintf(&nodes, "NodeName=n%d NodeHostname=%s NodeAddr=127.0.0.1 Port=%s CPUs=2 RealMemory=4000\n", n, host, ports[n+1])
+	}
+	put(t, folder+"/slurm.conf", strings.NewReplacer("HOST", host, "FOLDER", folder, "PORT", ports[0], "NODES", nodes.String()).Replace(`ClusterName=locksim
+SlurmctldHost=HOST(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+SlurmctldPort=PORT
+AuthType=auth/munge
+AuthInfo=socket=FOLDER/munge.socket
+StateSaveLocation=FOLDER/state
+SlurmdSpoolDir=FOLDER/spool-%n
+SlurmctldPidFile=FOLDER/slurmctld.pid
+SlurmdPidFile=FOLDER/%n.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerParameters=sched_interval=1
+ReturnToService=2
+SlurmdTimeout=5
+MpiDefault=none
+NODESPartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+`))
+	put(t, folder+"/munge.key", strings.Repeat("a key of this test alone ", 50))
+	require.NoError(t, os.Mkdir(folder+"/state", 0o700))
+	t.Cleanup(s.end)
+	return s
+}
+
+// start starts a daemon again, or for the first time.
+func (s *slurm) start(name string, line ...string) {
+	log, err := os.OpenFile(filepath.Join(s.folder, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(s.t, err)
+	defer log.Close()
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = s.environment, log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	require.NoError(s.t, cmd.Start())
+	s.daemons[name] = cmd
+}
+
+func (s *slurm) startController() { s.start("slurmctld", "slurmctld", "-D") }
+
+func (s *slurm) startNode(n int) {
+	s.start(fmt.Sprintf("n%d", n), "slurmd", "-D", "-N", fmt.Sprintf("n%d", n))
+}
+
+// kill kills a daemon.
+func (s *slurm) kill(name string) {
+	_ = s.daemons[name].Process.Kill()
+	_ = s.daemons[name].Wait()
+}
+
+func (s *slurm) end() {
+	_, _ = s.ask("scancel", "--user=root")
+	time.Sleep(time.Second)
+	for name := range s.daemons {
+		s.kill(name)
+	}
+	for _, pid := range s.tasks() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	_ = os.RemoveAll(s.folder)
+}
+
+// ask runs one of SLURM's commands.
+func (s *slurm) ask(line ...string) (string, error) {
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Env = s.environment
+	said, err := cmd.CombinedOutput()
+	return string(said), err
+}
+
+// tasks are the processes that play.
+func (s *slurm) tasks() (pids []int) {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range lines {
+		line, err := os.ReadFile(name)
+		if err == nil && bytes.Contains(line, []byte("--ledger-only")) && bytes.Contains(line, []byte(s.folder)) {
+			pid, _ := strconv.Atoi(strings.Split(name, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// hurt kills a task or a daemon, or cuts a node off for longer than SLURM waits for it.
+func (s *slurm) hurt(r *rand.Rand) (what string) {
+	node := r.IntN(slurmNodes)
+	name := fmt.Sprintf("n%d", node)
+	switch r.IntN(20) {
+	case 0:
+		s.kill("slurmctld")
+		s.startController()
+		return "the controller"
+	case 1:
+		s.kill(name)
+		s.startNode(node)
+		return "the daemon of a node"
+	case 2:
+		daemon := s.daemons[name].Process
+		_ = daemon.Signal(syscall.SIGSTOP)
+		time.Sleep(8 * time.Second) // its tasks live on
+		_ = daemon.Signal(syscall.SIGCONT)
+		return "the network of a node"
+	}
+	if list := s.tasks(); len(list) > 0 {
+		_ = syscall.Kill(list[r.IntN(len(list))], syscall.SIGKILL)
+		return "a task"
+	}
+	return ""
+}
+
+// TestACampaignOnSLURMSurvivesKills runs the script for SLURM on a real one of several nodes while tasks and daemons are killed at random
+// moments, and a node is cut off and goes on.
+func TestACampaignOnSLURMSurvivesKills(t *testing.T) {
+	if long.Pick(0, 0, 1) < 5 {
+		t.Skip("played with LONG=5 only")
+	}
+	t.Chdir(t.TempDir())
+	s := newSlurm(t)
+	command := strings.Replace(shared, "--runs 3000", "--runs 200000", 1)
+	must(t, command+" --ledger whole --ledger-only")
+	s.start("munged", "munged", "-F", "--force", "--key-file="+s.folder+"/munge.key", "--socket="+s.folder+"/munge.socket",
+		"--pid-file="+s.folder+"/munge.pid", "--log-file="+s.folder+"/munge.log", "--seed-file="+s.folder+"/munge.seed")
+	time.Sleep(500 * time.Millisecond)
+	s.startController()
+	for n := range slurmNodes {
+		s.startNode(n)
+	}
+	require.Eventually(t, func() bool {
+		said, _ := s.ask("sinfo", "--noheader", "--format=%t %D")
+		return strings.TrimSpace(said) == fmt.Sprintf("idle %d", slurmNodes)
+	}, time.Minute, time.Second)
+	campaign := filepath.Join(s.folder, "campaign")
+	put(t, "campaign.sh", must(t, "cluster slurm "+command+" --shards 8 --memory 300M --folder "+campaign))
+	said, err := s.ask("bash", "campaign.sh")
+	require.NoError(t, err, said)
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(1, seed))
+	hurt := map[string]int{}
+	for begun, kills := time.Now(), 0; time.Since(begun) < 15*time.Minute; {
+		time.Sleep(time.Duration(100+r.IntN(400)) * time.Millisecond)
+		if kills < 50 {
+			if what := s.hurt(r); what != "" {
+				hurt[what]++
+				kills++
+			}
+		}
+		pending, err := s.ask("squeue", "--noheader", "--array", "--states=PENDING", "--format=%i %r")
+		for line := range strings.Lines(pending) { // a job that was submitted again would wait for two minutes
+			if id, reason, _ := strings.Cut(strings.TrimSpace(line), " "); reason == "BeginTime" {
+				_, _ = s.ask("scontrol", "update", "JobId="+id, "StartTime=now")
+			}
+		}
+		left, err2 := s.ask("squeue", "--noheader")
+		if err == nil && err2 == nil && strings.TrimSpace(left) == "" {
+			break
+		}
+	}
+	t.Logf("seed %d, hurt: %v", seed, hurt)
+	report := contentOf(t, filepath.Join(campaign, "report.txt"))
+	require.Contains(t, report, "200000 runs of etcd", "seed %d", seed)
+	require.True(t, contentOf(t, "whole") == contentOf(t, filepath.Join(campaign, "merged")), "seed %d: not the ledger of one machine", seed) //nolint:testifylint // too long to be printed
+	attempts, err := filepath.Glob(filepath.Join(campaign, "parts", "*.ledger"))
+	require.NoError(t, err)
+	require.Greater(t, len(attempts), 9, "seed %d: some tasks were started again", seed)
+}
