@@ -44,6 +44,10 @@ func rightOfCatalogue() []lock {
 		// Its release sends nothing. A leader may lose the lease and take it again without being told.
 		of("k8s-lease", none, locktest.Handover, locktest.Expiry, locktest.NothingLeft, locktest.NoSilentLoss),
 		of("dynamodb", none),
+		// Its owners are hosts: a late release ends what another task has taken.
+		of("shedlock", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
+		of("shedlock-db-time", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
+		of("shedlock-postgres", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
 		of("s3-epoch", none),
 		of("s3-lease", none),
 		of("gcs-generation", none),

@@ -178,8 +178,10 @@ type connRecorder struct {
 // Do notes what the statement names: in which of a database's spaces of locks a name belongs is found out by trying.
 func (c *connRecorder) Do(timeout time.Duration, s locks.SQLStatement, args ...any) (locks.SQLResult, error) {
 	c.r.sends()
-	for _, space := range []string{"user/", "locks/", "leases/", "advisory/"} {
+	for _, space := range []string{"user/", "locks/", "leases/", "shedlock/", "advisory/"} {
 		for _, arg := range args {
+			_, err := time.Parse(time.DateTime, fmt.Sprint(arg))
+			c.r.seen.wall = c.r.seen.wall || err == nil // only its own clock can have told it
 			c.r.seen.sees(space+fmt.Sprint(arg), locks.OneNode)
 		}
 		for i, part := range strings.Split(s.Text, "'") {

@@ -49,7 +49,7 @@ func (s *Subject) particular() *Subject {
 		s.Lost, s.Notice, s.Fresh, s.Margin = true, true, true, 67
 	case "gcs", "gcs-generation":
 		s.Wall, s.Lost, s.Notice, s.Margin = true, true, true, 89
-	case "s3-epoch", "s3-lease", "objsync":
+	case "s3-epoch", "s3-lease", "objsync", "shedlock", "shedlock-postgres":
 		s.Wall = true
 	case "watchdog":
 		s.Margin = 20
@@ -77,7 +77,7 @@ func (s *Subject) narrow(m *search.FaultModel) {
 	}
 }
 
-// kept lists of each lock with a mistake what is claimed of it nevertheless. What other locks promise follows from what they are.
+// kept lists of each lock with a mistake, or whose owners are hosts, what is claimed of it nevertheless. What other locks promise follows from what they are.
 var kept = map[string]string{
 	"get-then-set": "", "set-nx-lua-wait-elsewhere": "", "zk-sequential-unprotected": "", "mysql-get-lock-in-transaction": "",
 	"setnx":        "unless-forgotten",
@@ -97,6 +97,9 @@ var kept = map[string]string{
 	"etcd-no-recheck":            "service release",
 	"k8s-release-on-cancel":      "within-lease tokens fenced-read-write",
 	"s3-lockfile":                "",
+	"shedlock":                   "within-lease",
+	"shedlock-db-time":           "within-lease",
+	"shedlock-postgres":          "within-lease",
 	"objsync":                    "",
 	"gcs":                        "",
 }

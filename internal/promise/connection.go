@@ -55,19 +55,29 @@ func (s *Subject) onDatabase() []Promise {
 	service.Model.KeepAlives, service.Model.Drift = nil, 0
 	service.Why = `A statement takes the row over only if its time has passed on the server's clock, which is right or late.`
 	late := func(m *search.FaultModel) { m.Timeouts = timeouts }
-	return append([]Promise{service.played("service", late), release.played("release", late), Promise{
+	messages := network
+	if !s.Fresh { // the late release of an owner may end what it has taken since
+		messages = waiting
+	}
+	list := append([]Promise{service.played("service", late), release.played("release", late), Promise{
 		Name: ExclusionWithinLease, Property: checker.MutualExclusion, Model: search.FaultModel{
-			Faults:  append(slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift), network...),
+			Faults:  append(slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift), messages...),
 			Storage: waiting, Within: 80, Drift: 5_000, Tasks: 2,
 		}, Why: `The row is on the disk, and ends by the server's clock. Sections and faults take less than the lease together.`,
 	}.played("within-lease", func(m *search.FaultModel) {
-		m.Faults = slices.Concat(network, slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift))
+		m.Faults = slices.Concat(messages, slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift))
 		m.TTLs = []time.Duration{s.TTL, s.TTL / 10}
 	}), {
 		Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Model: search.FaultModel{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break), Progress: 10,
 		}, Why: `The lease of a dead holder is over by the server's clock.`,
 	}}, s.fenced(every)...)
+	for i := range list {
+		if s.Wall && slices.Contains([]Name{ExclusionAtService, ExclusionWithinLease, Progress}, list[i].Name) {
+			list[i] = withSameClocks(list[i])
+		}
+	}
+	return list
 }
 
 // backTooEarly reports whether a machine dies and is back before the server has missed it. Its kernel would then reset the

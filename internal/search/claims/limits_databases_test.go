@@ -37,5 +37,14 @@ func limitsOfDatabases() []limit {
 		{Name: "ahead", Property: exclusion, Model: search.FaultModel{Lock: "mysql-lease-row",
 			Faults: []search.Kind{search.ServerAhead}, Within: 80},
 			Why: `The server's clock jumps, and the lease ends.`},
+		{Name: "clocks", Property: exclusion, Model: search.FaultModel{Lock: "shedlock",
+			Faults: []search.Kind{search.ClientClock}, Within: 60}, Twin: "shedlock-db-time",
+			Why: `A clock that is ahead takes a row whose time is not over.`},
+		{Name: "clocks", Property: exclusion, Model: search.FaultModel{Lock: "shedlock-postgres",
+			Faults: []search.Kind{search.ClientClock}, Within: 60},
+			Why: `A clock that is ahead takes a row whose time is not over.`},
+		{Name: "same-host", Property: checker.ReleaseSafety, Model: search.FaultModel{Lock: "shedlock-db-time", Tasks: 2,
+			Faults: []search.Kind{search.ClientPause}},
+			Why: `The row names a host: the late release of one task ends the lock of another.`},
 	}
 }

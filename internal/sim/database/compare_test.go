@@ -90,7 +90,9 @@ func drawPostgres(t *rapid.T) string {
 			"SELEKT", "SET nothing = 1", "SELECT 1 = 1 AND 2 < 1 OR 1 <> 2", "SELECT now() = now()")
 	case 7:
 		return fmt.Sprintf("INSERT INTO locks (name, owner, version) VALUES ('%s', '%s', %d)%s%s", name, owner, n,
-			oneOf(t, "", " ON CONFLICT DO NOTHING", " ON CONFLICT (name) DO NOTHING"), returning)
+			oneOf(t, "", " ON CONFLICT DO NOTHING", " ON CONFLICT (name) DO NOTHING",
+				fmt.Sprintf(" ON CONFLICT (name) DO UPDATE SET owner = 'o', version = locks.version + %d WHERE locks.owner <> 'o'", n),
+				" ON CONFLICT (name) DO UPDATE SET version = version + 1"), returning)
 	case 8:
 		return fmt.Sprintf("DELETE FROM locks WHERE %s%s", condition, returning)
 	case 9, 14:

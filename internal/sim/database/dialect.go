@@ -22,6 +22,7 @@ const (
 	parameters
 	noTable
 	noColumn
+	ambiguous
 	noFunction
 	noVariable
 	duplicate
@@ -40,6 +41,7 @@ var problems = [...][2]Error{
 	parameters: {{"1210", "Incorrect arguments to %s"}, {"08P01", "%s supplies another number of parameters"}},
 	noTable:    {{"1146", "Table '%s' doesn't exist"}, {"42P01", `relation "%s" does not exist`}},
 	noColumn:   {{"1054", "Unknown column '%s'"}, {"42703", `column "%s" does not exist`}},
+	ambiguous:  {PostgreSQL: {"42702", `column reference "%s" is ambiguous`}},
 	noFunction: {{"1305", "FUNCTION %s does not exist"}, {"42883", "function %s does not exist"}},
 	noVariable: {{"1193", "Unknown system variable '%s'"}, {"42704", `unrecognized configuration parameter "%s"`}},
 	duplicate: {

@@ -256,14 +256,14 @@ func (x *execution) assign(s *statement, t *table, to, from []Value) ([]Value, e
 }
 
 // insert makes a row. One of the same key that another transaction has made, changed or deleted, and not committed, is waited
-// for; in MySQL one that is only locked too, but not in PostgreSQL (nbtinsert.c, _bt_check_unique).
+// for; in MySQL one that is only locked too, but not in PostgreSQL (nbtinsert.c, _bt_check_unique), unless it is to be changed.
 func (x *execution) insert(s *statement, t *table) error {
 	values, err := x.assign(s, t, make([]Value, len(t.Columns)), nil)
 	if err != nil {
 		return err
 	}
 	r := t.record(values[0])
-	if x.server.config.Dialect == PostgreSQL && r.committed != nil && r.writer == nil {
+	if x.server.config.Dialect == PostgreSQL && r.committed != nil && r.writer == nil && s.instead == nil {
 		return x.conflict(s, t)
 	}
 	l, ok, err := x.take(r.lockKey(), x.session.patience())
@@ -272,10 +272,17 @@ func (x *execution) insert(s *statement, t *table) error {
 		return err
 	case !ok:
 		return x.problem(waited, l.key.String())
-	case r.latest(x.session) != nil:
+	case r.latest(x.session) != nil && s.instead == nil:
 		return x.conflict(s, t)
 	}
 	x.holdRow(l)
+	if there := r.latest(x.session); there != nil {
+		matches, err := x.matches(s.instead, t, there)
+		if !matches || err != nil {
+			return err
+		}
+		return x.accessRow(s.instead, r)
+	}
 	x.session.write(r, values)
 	x.answer.Affected = 1
 	return x.give(s, t, values)

@@ -56,7 +56,7 @@ func first(text string) (token, int) {
 		n := 1 + span(text[1:], digits)
 		return token{parameter, text[:n]}, n
 	}
-	for _, s := range []string{"<=", ">=", "<>", "!=", "<", ">", "=", "+", "-", "(", ")", ",", "*"} {
+	for _, s := range []string{"<=", ">=", "<>", "!=", "<", ">", "=", "+", "-", "(", ")", ",", "*", "."} {
 		if strings.HasPrefix(text, s) {
 			return token{symbol, s}, len(s)
 		}

@@ -10,6 +10,7 @@ import (
 //	BEGIN | START TRANSACTION | COMMIT | ROLLBACK | SET [SESSION] name {= | TO} value
 //	SELECT expression, … [FROM table [WHERE condition] [FOR UPDATE [NOWAIT | SKIP LOCKED]]]
 //	INSERT [IGNORE] INTO table (column, …) VALUES (expression, …) [ON CONFLICT [(column)] DO NOTHING] [RETURNING …]
+//	INSERT … ON CONFLICT (column) DO UPDATE SET column = expression, … [WHERE condition] [RETURNING …]
 //	UPDATE table SET column = expression, … [WHERE condition] [RETURNING …]
 //	DELETE FROM table [WHERE condition] [RETURNING …]
 //
@@ -21,6 +22,9 @@ type parser struct {
 	mentions []string
 	failed   bool
 	near     string // where it failed
+
+	qualified string // the table that columns must be named with; "": none
+	ambiguous string // a column that is not
 }
 
 // parse reads a statement; what it cannot read is refused as a server would refuse it.
@@ -30,8 +34,11 @@ func parse(d Dialect, text string) (*statement, error) {
 	if p.tokens[0].kind != end {
 		p.fail()
 	}
-	if p.failed {
+	switch {
+	case p.failed:
 		return nil, d.problem(syntax, p.near)
+	case p.ambiguous != "":
+		return nil, d.problem(ambiguous, p.ambiguous)
 	}
 	s.params, s.mentions = p.params, append(p.mentions, s.columns...)
 	return s, nil
@@ -154,14 +161,37 @@ func (p *parser) insertion(s *statement) {
 		p.fail()
 	}
 	if p.only(PostgreSQL, "on", "conflict") {
-		s.ignore = true
-		if p.accept("(") {
-			p.name()
-			p.expect(")")
-		}
-		p.expect("do", "nothing")
+		p.conflict(s)
 	}
 	p.returning(s)
+	if s.instead != nil {
+		s.instead.list = s.list
+	}
+}
+
+// conflict reads what is to become of a row that is there already. In what changes it a column's name alone may mean the row that is
+// there or the one that was to be inserted, and is refused for that.
+func (p *parser) conflict(s *statement) {
+	named := p.accept("(")
+	if named {
+		p.name()
+		p.expect(")")
+	}
+	p.expect("do")
+	if p.accept("nothing") {
+		s.ignore = true
+		return
+	}
+	if !named {
+		p.fail()
+	}
+	p.expect("update", "set")
+	s.instead = &statement{verb: update, table: s.table}
+	p.qualified = s.table
+	p.assignments(s.instead)
+	p.condition(s.instead)
+	p.qualified = ""
+	p.mentions = append(p.mentions, s.instead.columns...)
 }
 
 func (p *parser) assignments(s *statement) {
@@ -305,7 +335,15 @@ func (p *parser) parameter() expression {
 // reference reads a column, or the call of a function.
 func (p *parser) reference() expression {
 	name := p.name()
+	if p.qualified != "" && name == p.qualified && p.accept(".") {
+		name = p.name()
+		p.mentions = append(p.mentions, name)
+		return column{name}
+	}
 	if !p.accept("(") {
+		if p.qualified != "" {
+			p.ambiguous = name
+		}
 		p.mentions = append(p.mentions, name)
 		return column{name}
 	}

@@ -35,6 +35,7 @@ type statement struct {
 	columns  []string     // insert, update: what is given values
 	values   []expression // insert, update, set
 	ignore   bool         // insert: a row that there is already is no error
+	instead  *statement   // insert: what to do to a row that there is already; nil: nothing
 	variable string       // set
 	params   int          // how many arguments it needs
 	mentions []string     // the columns that its expressions name

@@ -58,18 +58,26 @@ func tables(registers int) []database.Table {
 	for i := range registers {
 		resource.Rows = append(resource.Rows, []database.Value{database.Int(int64(i)), database.Int(0)})
 	}
-	return []database.Table{
-		{Name: "locks", Columns: []string{"name"}},
-		{Name: leaseTable, Columns: []string{"name", "owner", "expires_at", "version"}},
-		resource,
+	list := []database.Table{{Name: "locks", Columns: []string{"name"}}, resource}
+	for _, r := range leaseRows {
+		list = append(list, r.table)
 	}
+	return list
 }
 
-// The tables whose columns the observer of ground truth must know.
-const (
-	leaseTable    = "leases"
-	resourceTable = "resource"
-)
+// resourceTable is the table of the protected resource, whose columns the observer of ground truth must know.
+const resourceTable = "resource"
+
+// leaseRow is a table of leases, and the columns that say whose a lease is and until when.
+type leaseRow struct {
+	table        database.Table
+	owner, until string
+}
+
+var leaseRows = []leaseRow{
+	{database.Table{Name: "leases", Columns: []string{"name", "owner", "expires_at", "version"}}, "owner", "expires_at"},
+	{database.Table{Name: "shedlock", Columns: []string{"name", "lock_until", "locked_at", "locked_by"}}, "locked_by", "lock_until"},
+}
 
 // Command ends the sessions of a client.
 func (s *service) Command(n *sim.Node, a *sim.Action) bool {

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type truth struct {
 	world simulated.World
 	lock  string // its name, if there are several
 	key   database.Key
+	row   *leaseRow // nil if the lock is none
 	node  *sim.Node
 	end   *sim.Timer        // of the lease that is in the row
 	given *database.Request // the last that the lock was given to
@@ -31,9 +33,13 @@ func newTruth(w simulated.World) observer {
 	var all truths
 	for _, l := range w.Locks() {
 		space, name, _ := strings.Cut(l.Keys[0], "/")
-		all = append(all, &truth{
+		t := &truth{
 			Succession: record.NewSuccession(w.Recorder().Truth), world: w, lock: l.Lock, key: database.Key{Space: space, Name: name},
-		})
+		}
+		if i := slices.IndexFunc(leaseRows, func(r leaseRow) bool { return r.table.Name == space }); i >= 0 {
+			t.row = &leaseRows[i]
+		}
+		all = append(all, t)
 	}
 	if len(all) == 1 {
 		return all[0]
@@ -47,8 +53,8 @@ func (t *truth) watch(n *sim.Node) {
 	t.end = n.NewObserver(leaseEnd{t})
 }
 
-// leased reports whether the lock is a row of the table of leases.
-func (t *truth) leased() bool { return t.key.Space == leaseTable }
+// leased reports whether the lock is a row of a table of leases.
+func (t *truth) leased() bool { return t.row != nil }
 
 // Waits sees a request arrive while the lock is held.
 func (t *truth) Waits(_ *database.Server, k database.Key, r *database.Request) {
@@ -121,20 +127,27 @@ func (t *truth) isLease(c *database.Change) bool {
 
 // changed sees what a request has made of the lease.
 func (t *truth) changed(r *database.Request, c *database.Change) {
-	owner, ends := c.Value(c.After, "owner"), c.Value(c.After, "expires_at").Int
-	life := time.Duration(ends - t.node.Wall())
+	owner, until := c.Value(c.After, t.row.owner), c.Value(c.After, t.row.until)
+	ends, life, byClients := until.Int, time.Duration(0), until.Kind == database.KindText
+	if byClients { // who comes later compares it with a clock of its own, which is taken to be right
+		shown, _ := time.Parse(time.DateTime, until.Text)
+		ends = shown.UnixNano()
+		life = max(trace.Instant(ends-sim.Epoch).Sub(t.Now()), 0)
+	} else {
+		life = time.Duration(ends - t.node.Wall())
+	}
 	switch {
-	case owner.Text == "" || life <= 0:
+	case owner.Text == "" || r.Purpose == trace.ToRelease || life <= 0 && !byClients:
 		t.freed = r
 		t.Released(t.node.Name, r.Origin, t.Holder())
-	case !t.Holding() || owner != c.Value(c.Before, "owner"): // one that asks again may take what has been its own
+	case !t.Holding() || r.Purpose == trace.ToAcquire || owner != c.Value(c.Before, t.row.owner): // one may take what was its own
 		t.given = r
 		t.Succession.Took(t.node.Name, r.Origin, t.Now().Add(life))
 	default:
 		t.Prolonged(t.node.Name, r.Origin, t.Now().Add(life))
 	}
 	t.end.Stop()
-	if t.Holding() {
+	if t.Holding() && !byClients {
 		t.Expires(t.node.When(true, ends))
 		t.end.Arm(true, ends)
 	}
