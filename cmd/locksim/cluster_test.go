@@ -76,6 +76,7 @@ var argument = regexp.MustCompile(`(?m)^            - '(.*)'$`)
 // TestTheManifestForKubernetesPlaysACampaign runs what each pod would, and merges their logs.
 func TestTheManifestForKubernetesPlaysACampaign(t *testing.T) {
 	t.Chdir(t.TempDir())
+	shared := strings.Replace(shared, "--runs 3000", "--runs 700", 1)
 	must(t, shared+" --ledger whole --ledger-only")
 	for _, claim := range []string{"", " --claim parts"} {
 		text := must(t, "cluster kubernetes --shards 2 "+shared+claim)

@@ -51,9 +51,9 @@ func changed(t *testing.T, text string, line int, from, to string) string {
 // an empty file and one with a flipped byte.
 func TestPartsInAnyStateMergeToTheLedgerOfOneMachine(t *testing.T) {
 	for name, command := range map[string]string{
-		"fuzz":     "fuzz set-nx-lua --runs 1300 --faults client-pause --property mutual-exclusion",
-		"measure":  "measure set-nx-lua redlock --runs 300",
-		"scenario": "measure lua-release --runs 300 --vary lock.ttl=4s,8s",
+		"fuzz":     "fuzz set-nx-lua --runs 800 --faults client-pause --property mutual-exclusion",
+		"measure":  "measure set-nx-lua --runs 500",
+		"scenario": "measure lua-release --runs 200 --vary lock.ttl=4s,8s",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -162,7 +162,7 @@ func TestShardsThatAreKilledMergeToTheLedgerOfOneMachine(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, seed))
 	require.NoError(t, os.Mkdir("parts", 0o755))
 	torn := 0
-	for i := range long.Pick(6, 6, 50) {
+	for i := range long.Pick(4, 4, 12) {
 		name := fmt.Sprintf("parts/killed-%d.ledger", i)
 		shard := program(t, strings.Fields(fmt.Sprintf("%s --shard %d/3 --ledger %s", command, i%3+1, name))...)
 		require.NoError(t, shard.Start())

@@ -205,8 +205,14 @@ func TestACampaignOnSLURMSurvivesKills(t *testing.T) {
 		}
 		pending, err := s.ask("squeue", "--noheader", "--array", "--states=PENDING", "--format=%i %r")
 		for line := range strings.Lines(pending) { // a job that was submitted again would wait for two minutes
-			if id, reason, _ := strings.Cut(strings.TrimSpace(line), " "); reason == "BeginTime" {
+			switch id, reason, _ := strings.Cut(strings.TrimSpace(line), " "); reason {
+			case "BeginTime":
 				_, _ = s.ask("scontrol", "update", "JobId="+id, "StartTime=now")
+			case "launch failed requeued held": // a daemon was killed while it started a task: an operator has to look
+				for n := range slurmNodes {
+					_, _ = s.ask("scontrol", "update", fmt.Sprintf("NodeName=n%d", n), "State=RESUME")
+				}
+				_, _ = s.ask("scontrol", "release", id)
 			}
 		}
 		left, err2 := s.ask("squeue", "--noheader")
