@@ -33,8 +33,8 @@ const (
 // implemented.
 var calls = map[string]map[string]call{
 	wasi: {
-		"args_sizes_get": noTexts, "args_get": nothing, "sched_yield": nothing, "proc_exit": exit,
-		"environ_sizes_get": environmentSize, "environ_get": environment,
+		"args_sizes_get": oneText(arguments), "args_get": giveText(arguments), "sched_yield": nothing, "proc_exit": exit,
+		"environ_sizes_get": oneText(variables), "environ_get": giveText(variables),
 		"clock_time_get": clockTime, "random_get": randomGet, "poll_oneoff": poll,
 		"fd_read": read, "fd_write": write, "fd_close": closeFile, "sock_shutdown": nothing,
 		"fd_fdstat_get": fileStatus, "fd_fdstat_set_flags": nothing,
@@ -49,29 +49,30 @@ func nothing(*Instance, []uint64) errno { return ok }
 func noFile(*Instance, []uint64) errno  { return errBadFile }
 func missing(*Instance, []uint64) errno { return errMissing }
 
-// noTexts says that a list of texts is empty.
-func noTexts(i *Instance, a []uint64) errno {
-	if i.put32(a[0], 0) && i.put32(a[1], 0) {
-		return ok
-	}
-	return errFault
-}
+// arguments are the program's: its name, which every process has, and which libraries look for.
+const arguments = "client\x00"
 
 // variables are the program's environment: one who panics shows the goroutine that does.
 const variables = "GOTRACEBACK=single\x00"
 
-func environmentSize(i *Instance, a []uint64) errno {
-	if i.put32(a[0], 1) && i.put32(a[1], uint32(len(variables))) {
-		return ok
+// oneText says how long a list is of one text.
+func oneText(text string) call {
+	return func(i *Instance, a []uint64) errno {
+		if i.put32(a[0], 1) && i.put32(a[1], uint32(len(text))) {
+			return ok
+		}
+		return errFault
 	}
-	return errFault
 }
 
-func environment(i *Instance, a []uint64) errno {
-	if i.put32(a[0], uint32(a[1])) && i.memory.WriteString(uint32(a[1]), variables) {
-		return ok
+// giveText gives out the text of such a list.
+func giveText(text string) call {
+	return func(i *Instance, a []uint64) errno {
+		if i.put32(a[0], uint32(a[1])) && i.memory.WriteString(uint32(a[1]), text) {
+			return ok
+		}
+		return errFault
 	}
-	return errFault
 }
 
 func (i *Instance) put32(at uint64, v uint32) bool { return i.memory.WriteUint32Le(uint32(at), v) }
