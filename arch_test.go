@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"internal/sim/redis/cluster":  {"sim", "internal/real", "internal/sim/redis", "trace"},
 	"internal/sim/zookeeper":      {"sim", "trace"},
 	"internal/sim/zookeeper/jute": {"internal/sim/zookeeper"},
-	"internal/sim/wire":           {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/zookeeper/jute"},
+	"internal/sim/wire":           {"sim", "internal/sim/object", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/zookeeper/jute"},
 	"internal/sim/program":        {"sim", "internal/sim/wire"},
 	"internal/sim/wasm":           {"sim", "internal/sim/program", "internal/sim/wire"},
 	"internal/sim/lease":          {"sim", "trace"},
@@ -62,7 +62,9 @@ var arrows = map[string][]string{
 	"internal/backend/lease/servers": {
 		"history", "internal/backend/simulated", "internal/record", "internal/sim/lease", "locks", "sim", "trace",
 	},
-	"internal/backend/object/servers": {"history", "internal/backend/simulated", "internal/record", "internal/sim/object", "locks", "sim", "trace"},
+	"internal/backend/object/servers": {
+		"history", "internal/backend/simulated", "internal/record", "internal/sim/object", "internal/sim/wire", "locks", "sim", "trace",
+	},
 	"internal/backend/memcached/servers": {
 		"history", "internal/backend/simulated", "internal/record", "internal/sim/memcached", "locks", "sim", "trace",
 	},

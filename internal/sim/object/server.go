@@ -79,7 +79,7 @@ func (s *Server) Execute(_ *sim.Conn, p sim.Payload) sim.Payload {
 }
 
 func (s *Server) execute(r *Request, a *Response) (changed bool) {
-	at, there := slices.BinarySearchFunc(s.objects, r.Name, func(o object, name string) int { return strings.Compare(o.name, name) })
+	at, there := s.at(r.Name)
 	switch {
 	case r.Op == List:
 		s.list(r, a, at)
@@ -158,6 +158,20 @@ func merged(old, members string) string {
 		return members
 	}
 	return string(raw)
+}
+
+// Find returns an object as it is now, for observers; the version is 0 if there is none.
+func (s *Server) Find(name string) (value string, version uint64) {
+	at, there := s.at(name)
+	if !there {
+		return "", 0
+	}
+	return s.objects[at].value, s.objects[at].version
+}
+
+// at returns where an object is, or would be.
+func (s *Server) at(name string) (at int, there bool) {
+	return slices.BinarySearchFunc(s.objects, name, func(o object, name string) int { return strings.Compare(o.name, name) })
 }
 
 // list finds the last object whose name begins with the request's.

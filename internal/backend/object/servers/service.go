@@ -14,7 +14,10 @@ import (
 )
 
 // service is one object store.
-type service struct{ simulated.One }
+type service struct {
+	simulated.One
+	server *object.Server
+}
 
 // Build builds the server.
 func Build(w simulated.World) simulated.Service {
@@ -25,7 +28,7 @@ func Build(w simulated.World) simulated.Service {
 	server := object.New(all)
 	node := w.Engine().AddServer(w.Scenario().Servers.Names()[0], server)
 	server.Attach(node)
-	return &service{simulated.One{Node: node}}
+	return &service{simulated.One{Node: node}, server}
 }
 
 // Command knows none.

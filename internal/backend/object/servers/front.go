@@ -1,0 +1,58 @@
+package servers
+
+import (
+	"time"
+
+	"github.com/locksim/locksim/internal/backend/simulated"
+	"github.com/locksim/locksim/internal/sim/object"
+	"github.com/locksim/locksim/internal/sim/wire"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// clientPort is that of a client's connection, without TLS.
+const clientPort = 80
+
+// Entrance is the one address of the service.
+func (s *service) Entrance(*locks.Algorithm) simulated.Entrance {
+	return simulated.Numbered(s.Servers(), clientPort)
+}
+
+// Told is empty: the service tells clients of no addresses.
+func (*service) Told() simulated.Entrance { return simulated.Entrance{} }
+
+// Talk begins a conversation in the Kubernetes API.
+func (*service) Talk(*sim.Node) wire.Conversation { return wire.Kubernetes() }
+
+// Stamp sets the origin of a request, and what it is for by the lease that it writes: one without a holder is a release.
+func (s *service) Stamp(request sim.Payload, from sim.Origin) {
+	r := request.(*object.Request)
+	r.Origin, r.Purpose = from, trace.ToLook
+	if r.Op == object.Delete {
+		r.Purpose = trace.ToRelease
+	}
+	if r.Op != object.Put {
+		return
+	}
+	lease := wire.LeaseIn(r.Value)
+	r.Purpose = s.purposeOf(r, lease.Holder)
+	if lease.Holder != "" && lease.Seconds != nil {
+		r.Life = int64(*lease.Seconds) * int64(time.Second)
+	}
+}
+
+// purposeOf is what a holder's name is written for. Who writes its own name again renews. If another lease is there by now
+// nothing will be written, and the writer renews that is not asking for the lock.
+func (s *service) purposeOf(r *object.Request, holder string) string {
+	value, version := s.server.Find(r.Name)
+	switch {
+	case holder == "":
+		return trace.ToRelease
+	case r.When == object.IfVersion && r.Version == version && wire.LeaseIn(value).Holder == holder,
+		r.When == object.IfVersion && r.Version != version && !r.Asking:
+		return trace.ToRenew
+	default:
+		return trace.ToAcquire
+	}
+}

@@ -1,0 +1,52 @@
+package servers
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/sim/object"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
+)
+
+// TestTheLeaseThatIsWrittenTellsWhatARequestIsFor: clients of the Kubernetes API do not say so.
+func TestTheLeaseThatIsWrittenTellsWhatARequestIsFor(t *testing.T) {
+	const asking = true
+	lease := func(holder string) string {
+		return fmt.Sprintf(`{"spec":{"holderIdentity":%q,"leaseDurationSeconds":15}}`, holder)
+	}
+	put := func(when object.When, version uint64, holder string) object.Request {
+		return object.Request{Op: object.Put, When: when, Name: "default/lock", Version: version, Value: lease(holder)}
+	}
+	s := &service{server: object.New(nil)}
+	for _, x := range []struct {
+		request object.Request
+		asking  bool
+		purpose string
+	}{
+		{object.Request{Op: object.Get, Name: "default/lock"}, asking, trace.ToLook},
+		{put(object.IfAbsent, 0, "a"), asking, trace.ToAcquire},
+		{put(object.IfVersion, 1, "a"), asking, trace.ToRenew}, // Lock has not returned yet
+		{put(object.IfVersion, 2, "a"), false, trace.ToRenew},
+		{put(object.IfVersion, 3, "b"), asking, trace.ToAcquire},
+		{put(object.IfVersion, 3, "c"), asking, trace.ToAcquire}, // too late: b was first
+		{put(object.IfVersion, 3, "a"), false, trace.ToRenew},    // too late, too
+		{put(object.IfVersion, 4, "a"), false, trace.ToAcquire},  // a client that never asked takes it all the same
+		{put(object.IfVersion, 5, ""), false, trace.ToRelease},
+		{object.Request{Op: object.Delete, Name: "default/lock"}, false, trace.ToRelease},
+	} {
+		r := x.request
+		s.Stamp(&r, sim.Origin{Client: "a", Asking: x.asking})
+		require.Equal(t, x.purpose, r.Purpose, r.String())
+		require.Equal(t, "a", r.Client)
+		if x.purpose == trace.ToAcquire || x.purpose == trace.ToRenew {
+			require.Equal(t, int64(15*time.Second), r.Life)
+		} else {
+			require.Zero(t, r.Life)
+		}
+		s.server.Execute(nil, &r)
+	}
+}

@@ -1,0 +1,163 @@
+package wire_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/sim/object"
+	"github.com/locksim/locksim/internal/sim/wire"
+	"github.com/locksim/locksim/sim"
+)
+
+const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+
+// asked encodes a request.
+func asked(method, path, body string, headers ...string) string {
+	text := method + " " + path + " HTTP/1.1\r\nHost: 10.0.0.1\r\n"
+	for _, header := range headers {
+		text += header + "\r\n"
+	}
+	return text + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+// spoken is a conversation with a server: it answers at once, or when it is told to.
+type spoken struct {
+	wire.Conversation
+	server *object.Server
+	held   []*object.Request
+	hold   bool
+	answer []byte
+}
+
+func (s *spoken) send(p sim.Payload) error {
+	r := p.(*object.Request)
+	if s.hold {
+		s.held = append(s.held, r)
+		return nil
+	}
+	s.answer = s.Append(s.answer, s.server.Execute(nil, r))
+	return nil
+}
+
+// answered decodes the first answer.
+func answered(t *testing.T, answer []byte) (status int, body string) {
+	t.Helper()
+	r, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
+	require.NoError(t, err)
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	require.Equal(t, "application/json", r.Header.Get("Content-Type"))
+	require.NoError(t, r.Body.Close())
+	return r.StatusCode, strings.TrimSpace(string(text))
+}
+
+// TestLeasesOfKubernetesAreAnsweredAsByItsAPI is a conversation: the statuses and reasons are those of the API's conventions
+// (sig-architecture/api-conventions.md), the texts of k8s.io/apimachinery v0.37.2, pkg/api/errors.
+func TestLeasesOfKubernetesAreAnsweredAsByItsAPI(t *testing.T) {
+	lease := func(metadata, spec string) string { return `{"metadata":{` + metadata + `},"spec":{` + spec + `}}` }
+	held := `"holderIdentity":"a","leaseDurationSeconds":15`
+	kept := func(version, spec string) string {
+		return `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"labels":{"x":"y"},"name":"lock","namespace":"default","resourceVersion":"` +
+			version + `"},"spec":{` + spec + `}}`
+	}
+	s := &spoken{Conversation: wire.Kubernetes(), server: object.New(nil)}
+	for _, x := range []struct {
+		method, path, body string
+		status             int
+		says               []string
+	}{
+		{"GET", leases + "/lock", "", 404, []string{`"reason":"NotFound"`, `leases.coordination.k8s.io \"lock\" not found`}},
+		{"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"7"`, held), 404, []string{`"reason":"NotFound"`}},
+		{"POST", leases, lease(`"name":"lock","labels":{"x":"y"}`, held), 201, []string{kept("1", held)}},
+		{"POST", leases, lease(`"name":"lock"`, held), 409, []string{`"reason":"AlreadyExists"`, `\"lock\" already exists`, `"code":409`}},
+		{"GET", leases + "/lock?timeout=5s", "", 200, []string{kept("1", held)}},
+		{
+			"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"1","labels":{"x":"y"}`, `"holderIdentity":"b"`), 200,
+			[]string{kept("2", `"holderIdentity":"b"`)},
+		},
+		{"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"1"`, held), 409, []string{`"reason":"Conflict"`, "has been modified"}},
+		{"DELETE", leases + "/lock", `{"preconditions":{"resourceVersion":"1"}}`, 409, []string{`"reason":"Conflict"`}},
+		{"DELETE", leases + "/lock", "", 200, []string{`"status":"Success"`}},
+		{"DELETE", leases + "/lock", "", 404, []string{`"reason":"NotFound"`}},
+	} {
+		s.answer = nil
+		require.True(t, s.Receive([]byte(asked(x.method, x.path, x.body)), s.send))
+		status, body := answered(t, s.answer)
+		require.Equal(t, x.status, status, "%s %s: %s", x.method, x.path, body)
+		for _, text := range x.says {
+			require.Contains(t, body, text)
+		}
+	}
+}
+
+// TestRequestsThatAreNoneOfALeaseAreRefused: the connection ends with the refusal.
+func TestRequestsThatAreNoneOfALeaseAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		request, status, says string
+	}{
+		"another path":        {asked("GET", "/api/v1/namespaces/default/configmaps/lock", ""), "404", `"reason":"NotFound"`},
+		"no namespace":        {asked("GET", "/apis/coordination.k8s.io/v1/namespaces//leases/lock", ""), "404", `"reason":"NotFound"`},
+		"a list":              {asked("GET", leases, ""), "405", `"reason":"MethodNotAllowed"`},
+		"a patch":             {asked("PATCH", leases+"/lock", "{}"), "405", `"reason":"MethodNotAllowed"`},
+		"protobuf":            {asked("POST", leases, "k8s\x00", "Content-Type: application/vnd.kubernetes.protobuf"), "415", "ContentType"},
+		"no JSON":             {asked("POST", leases, "lease"), "400", `"reason":"BadRequest"`},
+		"no name":             {asked("POST", leases, "{}"), "422", "metadata.name: Required value"},
+		"another name":        {asked("PUT", leases+"/lock", `{"metadata":{"name":"other"}}`), "400", "does not match the name on the URL (lock)"},
+		"another namespace":   {asked("POST", leases, `{"metadata":{"name":"lock","namespace":"other"}}`), "400", "does not match the namespace"},
+		"no version":          {asked("PUT", leases+"/lock", `{"metadata":{"name":"lock"}}`), "422", "must be specified for an update"},
+		"no number":           {asked("PUT", leases+"/lock", `{"metadata":{"name":"lock","resourceVersion":"x"}}`), "422", "metadata.resourceVersion"},
+		"a life of nothing":   {asked("POST", leases, `{"metadata":{"name":"lock"},"spec":{"leaseDurationSeconds":0}}`), "422", "must be greater than 0"},
+		"a spec of no object": {asked("POST", leases, `{"metadata":{"name":"lock"},"spec":7}`), "400", `"reason":"BadRequest"`},
+		"HTTP/2":              {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505", "HTTP Version Not Supported"},
+		"no HTTP":             {"lock\r\n\r\n", "400", "Bad Request"},
+		"a chunked body":      {asked("POST", leases, "", "Transfer-Encoding: chunked"), "411", "Length Required"},
+		"no length":           {"POST " + leases + " HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "400", "Bad Request"},
+		"a length of 2 GiB":   {"POST " + leases + " HTTP/1.1\r\nContent-Length: 2147483647\r\n\r\n", "413", "Request Entity Too Large"},
+		"no header":           {"GET " + leases + " HTTP/1.1\r\nlock\r\n\r\n", "400", "Bad Request"},
+		"no path":             {"GET lock HTTP/1.1\r\n\r\n", "400", "Bad Request"},
+		"a body without end":  {asked("POST", leases, strings.Repeat(" ", 3<<20)), "413", "Request Entity Too Large"},
+	} {
+		s := &spoken{Conversation: wire.Kubernetes(), server: object.New(nil)}
+		require.False(t, s.Receive([]byte(c.request), s.send), name)
+		require.Empty(t, s.answer, name)
+		require.Contains(t, string(s.Farewell()), "HTTP/1.1 "+c.status+" ", name)
+		require.Contains(t, string(s.Farewell()), c.says, name)
+		require.Contains(t, string(s.Farewell()), "Connection: close\r\n", name)
+	}
+}
+
+// TestErrorsThatFaultsInjectAreStatuses: a client-go knows them by their reasons.
+func TestErrorsThatFaultsInjectAreStatuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"503 Slow Down": `"reason":"ServiceUnavailable"`, "500 Internal Error": `"reason":"InternalError"`,
+		"409 Conflict": `"reason":"Conflict"`, "out of order": `"reason":"InternalError"`,
+		"412 Precondition Failed": `"reason":"AlreadyExists"`,
+	} {
+		s := &spoken{Conversation: wire.Kubernetes(), server: object.New(nil), hold: true}
+		require.True(t, s.Receive([]byte(asked("POST", leases, `{"metadata":{"name":"lock"}}`)), s.send))
+		_, body := answered(t, s.Append(nil, object.ErrorResponse(s.held[0], text)))
+		require.Contains(t, body, want, text)
+	}
+}
+
+// TestRequestsByHTTPAreWholeHoweverTheirBytesCome cuts them everywhere, and answers in their order what is executed in another.
+func TestRequestsByHTTPAreWholeHoweverTheirBytesCome(t *testing.T) {
+	whole := asked("POST", leases, `{"metadata":{"name":"lock"}}`) + asked("GET", leases+"/other", "")
+	for size := 1; size <= len(whole); size++ {
+		s := &spoken{Conversation: wire.Kubernetes(), server: object.New(nil), hold: true}
+		for rest := []byte(whole); len(rest) > 0; rest = rest[min(size, len(rest)):] {
+			require.True(t, s.Receive(rest[:min(size, len(rest))], s.send))
+		}
+		require.Len(t, s.held, 2)
+		require.Empty(t, s.Append(nil, s.server.Execute(nil, s.held[1])))
+		both := string(s.Append(nil, s.server.Execute(nil, s.held[0])))
+		require.Regexp(t, `(?s)^HTTP/1.1 201 .*HTTP/1.1 404 `, both)
+	}
+}
