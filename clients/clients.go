@@ -43,6 +43,15 @@ func Catalogue() []Client {
 	ownToken := redislock
 	redislock.Name, redislock.Title = "redislock", "bsm/redislock on go-redis: a script that sets a key if it is not another's"
 	ownToken.Name, ownToken.Title = "redislock-token", "bsm/redislock with the application's own tokens: its clients' names"
+	leader := locks.Algorithm{
+		Source: "k8s.io/client-go/tools/leaderelection", Servers: "object", Authority: locks.OneNode, Key: leaseOf, Identity: "value",
+		Lease: true, Keeps: true, HeedsRenew: true,
+	}
+	leaving := leader
+	leader.Name, leader.Reference, leader.Lingers = "client-go", "k8s-lease", true
+	leader.Title = "leader election of Kubernetes' client-go, on a lease of the Kubernetes API"
+	leaving.Name, leaving.Reference = "client-go-release", "k8s-release-on-cancel"
+	leaving.Title = "leader election of Kubernetes' client-go, with ReleaseOnCancel"
 	return []Client{
 		{Lock: redsync, Folder: "redsync", Library: "github.com/go-redsync/redsync/v4"},
 		{Lock: onRedigo, Folder: "redsync-redigo", Library: "github.com/go-redsync/redsync/v4"},
@@ -64,6 +73,8 @@ func Catalogue() []Client {
 			},
 			Folder: "go-zookeeper", Library: "github.com/go-zookeeper/zk",
 		},
+		{Lock: leader, Folder: "client-go", Library: "k8s.io/client-go"},
+		{Lock: leaving, Folder: "client-go-release", Library: "k8s.io/client-go"},
 	}
 }
 
@@ -74,6 +85,9 @@ func rueidisKeys(o locks.Options) []string {
 
 // nodeOf is the node that a key names.
 func nodeOf(o locks.Options) string { return "/" + strings.TrimPrefix(o.Key, "/") }
+
+// leaseOf is the lease of a key in the namespace default.
+func leaseOf(o locks.Options) string { return "default/" + o.Key }
 
 // Names lists the names of the ready-made clients.
 func Names() []string {

@@ -1,0 +1,11 @@
+// Command client-go-release brings the leader election of Kubernetes' client-go into a simulation, with ReleaseOnCancel.
+package main
+
+import (
+	"github.com/locksim/locksim/clients/client-go/lock"
+	"github.com/locksim/locksim/guest"
+)
+
+func main() {}
+
+func init() { guest.Register(func(c guest.Config) (guest.Mutex, error) { return lock.Open(c, true) }) }
