@@ -131,6 +131,7 @@ var catalogue = []Algorithm{
 	gcs(),
 	gcsGeneration(),
 	azureBlobLease(),
+	mongoUpsert(),
 }
 
 // Set is a set of locks, which scenarios name. The zero Set is the catalogue. A Set never changes: [Set.With] returns another.

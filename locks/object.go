@@ -42,6 +42,8 @@ type ObjectWrite struct {
 	Life      time.Duration // how long others must leave the object alone, as is written in it; 0: for good
 	Until     Wall          // when that is over by their wall clocks, if the moment is written there rather than the length
 	IfAbsent  bool          // only if there is no such object
+	IfOver    Wall          // only if there is none, or the Until of its last put is no later than this; ErrObjectChanged
+	Once      string        // names the write, so that a repetition is answered as the first one was; "": it is carried out again
 	Lease     string        // only if this lease on the object stands, in services that have leases: else ErrLeaseLost
 	IfVersion uint64        // only if the object has this version; 0: any
 	IfMeta    uint64        // only if its metadata have been written so often; 0: any number of times

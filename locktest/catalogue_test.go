@@ -64,7 +64,7 @@ func wrongOfCatalogue() []lock {
 	}{
 		{locktest.ExclusionUnlessForgotten, []string{"get-then-set"}},
 		{locktest.ExclusionWithinLease, []string{"set-without-nx", "jedis-sample", "objsync"}},
-		{locktest.ReleaseSafety, []string{"set-nx-ex-del", "set-nx-get-del", "zk-ephemeral", "memcached-add", "k8s-release-on-cancel", "gcs"}},
+		{locktest.ReleaseSafety, []string{"set-nx-ex-del", "set-nx-get-del", "zk-ephemeral", "memcached-add", "k8s-release-on-cancel", "gcs", "mongo-upsert"}},
 		{locktest.Progress, []string{"setnx", "setnx-expire", "zk-sequential-unprotected", "s3-lockfile"}},
 		{locktest.ExclusionUntilDeadline, []string{"redlock-no-drift", "redlock-no-check", "redlock-py"}},
 		{locktest.TokenOrder, []string{"redlock-counter-token", "zk-sequential-number-token"}},

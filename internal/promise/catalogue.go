@@ -49,7 +49,7 @@ func (s *Subject) particular() *Subject {
 		s.Lost, s.Notice, s.Fresh, s.Margin = true, true, true, 67
 	case "gcs", "gcs-generation":
 		s.Wall, s.Lost, s.Notice, s.Margin = true, true, true, 89
-	case "s3-epoch", "s3-lease", "objsync", "shedlock", "shedlock-postgres":
+	case "s3-epoch", "s3-lease", "objsync", "shedlock", "shedlock-postgres", "mongo-upsert":
 		s.Wall = true
 	case "watchdog":
 		s.Margin = 20
@@ -102,6 +102,7 @@ var kept = map[string]string{
 	"shedlock-postgres":          "within-lease",
 	"objsync":                    "",
 	"gcs":                        "",
+	"mongo-upsert":               "within-lease",
 }
 
 // sampled lists of some promises the locks on which campaigns play them. What protects the resource from one lock protects it

@@ -8,12 +8,12 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// Kind is a store of versioned objects with conditional writes, such as S3, Google Cloud Storage, Azure Blob Storage, DynamoDB, or
-// the Kubernetes API. But for Azure's the service never ends a lease: clients read in an object how long they must leave it alone, and count
+// Kind is a store of versioned objects with conditional writes, such as S3, Google Cloud Storage, Azure Blob Storage, DynamoDB,
+// MongoDB, or the Kubernetes API. But for Azure's the service never ends a lease: clients read in an object how long they must leave it alone, and count
 // by clocks of their own.
 var Kind backend.Kind = &backend.One{Is: backend.Facts{
 	Name: "object", Title: "an object store", Node: "store", Entry: "object",
-	Doc:   "Versioned objects with conditional writes: S3, Google Cloud Storage, Azure Blob Storage, DynamoDB, the Kubernetes API. One node stands for the service.",
+	Doc:   "Versioned objects with conditional writes: S3, Google Cloud Storage, Azure Blob Storage, DynamoDB, MongoDB, the Kubernetes API. One node stands for the service.",
 	Place: "one object store", Token: "a number that each holder writes one higher",
 	Monotonic: true, Serves: true, Patience: 125,
 	TTLs: []time.Duration{15 * time.Second, 3 * time.Second},

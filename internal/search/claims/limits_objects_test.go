@@ -25,6 +25,9 @@ func limitsOfObjects() []limit {
 		{Name: "successor", Property: checker.ReleaseSafety, Model: search.FaultModel{Lock: "gcs",
 			Faults: []search.Kind{search.ClientPause, search.Stall}}, Twin: "gcs-generation",
 			Why: `A successor's object has the metageneration of one's own.`},
+		{Name: "successor", Property: checker.ReleaseSafety, Model: search.FaultModel{Lock: "mongo-upsert",
+			Faults: []search.Kind{search.ClientPause, search.Stall}}, Twin: "s3-lease",
+			Why: `An unlock names no holder.`},
 		{Name: "first-put", Property: checker.FencingOrder, Model: search.FaultModel{Lock: "objsync"}, Twin: "s3-lease",
 			Why: `Who finds no object puts one, though another has put one meanwhile.`},
 	}

@@ -33,6 +33,7 @@ const (
 	IfAbsent       // there is no such object: If-None-Match: *, ifGenerationMatch=0, a POST of Kubernetes
 	IfVersion      // the object still has the version: If-Match, ifGenerationMatch, resourceVersion
 	IfMeta         // its metadata have been written so often, and it has the version if one is given: ifMetagenerationMatch
+	IfOver         // there is no such object, or its Until is no later than the request\'s Now: an upsert of MongoDB
 )
 
 // Request is a request on its way to a server. Each operation uses the fields that name it.
@@ -50,6 +51,10 @@ type Request struct {
 	Life int64
 	// Until is when that is over by their wall clocks, if the moment is written there; 0: it is not.
 	Until int64
+	Now   int64 // IfOver: what the client's wall clock shows
+	// Once names a write. A repetition is answered as the first one was, and not carried out again: MongoDB's retryable writes, which
+	// have a session and a number. "": it may be.
+	Once  string
 	Lease string // the lease that is to be acquired, renewed or released, or that guards the object; "": none
 }
 
@@ -57,7 +62,7 @@ type Request struct {
 func (r *Request) What() (what, alt string) {
 	name := [...]string{Get: "get", List: "list", Put: "put", Delete: "delete", Patch: "patch",
 		AcquireLease: "lease", RenewLease: "renew-lease", ReleaseLease: "release-lease"}[r.Op]
-	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version", IfMeta: "-if-meta"}[r.When], r.Purpose
+	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version", IfMeta: "-if-meta", IfOver: "-if-over"}[r.When], r.Purpose
 }
 
 // Sum digests the request.
@@ -73,6 +78,9 @@ func (r *Request) Sum() uint64 {
 	}
 	if r.Lease != "" {
 		d.String(r.Lease)
+	}
+	if r.When == IfOver {
+		d.Uint64(uint64(r.Now))
 	}
 	return d.Sum()
 }
@@ -112,13 +120,14 @@ const (
 	LeaseMismatchBlob // the object has another lease
 	LeaseNotPresent   // the object has none
 	LeaseLost         // the lease has expired
+	Duplicate         // IfOver: there is an object, and it is not over
 )
 
 var results = []string{
 	OK: "200 OK", NotFound: "404 Not Found", Failed: "412 Precondition Failed", Leased: "409 LeaseAlreadyPresent",
 	LeaseMismatch: "409 LeaseIdMismatchWithLeaseOperation", LeaseMissing: "412 LeaseIdMissing",
 	LeaseMismatchBlob: "412 LeaseIdMismatchWithBlobOperation", LeaseNotPresent: "412 LeaseNotPresentWithBlobOperation",
-	LeaseLost: "412 LeaseLost",
+	LeaseLost: "412 LeaseLost", Duplicate: "E11000 duplicate key error",
 }
 
 // Response is the answer to a request.

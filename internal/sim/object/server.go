@@ -1,6 +1,6 @@
 // Package object simulates an object store, as far as a lock can notice it: objects with versions, which are put and deleted
 // on condition. So do S3 (since November 2024), Google Cloud Storage, the Kubernetes API and DynamoDB behind one address. As in Azure
-// Blob Storage, an object can have a lease, which guards it.
+// Blob Storage, an object can have a lease, which guards it; as in MongoDB, a document can be upserted on condition of a time in it.
 //
 // Create a server with [New], and add it with sim.Engine.AddServer. It stands for a whole service, which has copied what it
 // acknowledges: when it crashes it cannot be reached for a while, and has lost nothing.
@@ -8,7 +8,8 @@
 // Left out: requests that take time within the service, and with them the 409 of S3 for two conditional writes at once, which a
 // fault can inject; versions that follow from the content, such as S3's ETag (locks write something new every time); reads that
 // are eventually consistent, which S3 no longer has since 2020; deletion by time; of Azure's leases, the bounds of their length
-// (15 to 60 seconds, or none), so that locks can be compared with leases of the same length, and how they are broken.
+// (15 to 60 seconds, or none), so that locks can be compared with leases of the same length, and how they are broken;
+// of MongoDB, writes that a majority need not acknowledge, and their loss when another server takes over.
 package object
 
 import (
@@ -30,8 +31,9 @@ type Observer interface {
 type Server struct {
 	node     *sim.Node
 	observer Observer
-	objects  []object // by name
-	last     uint64   // version: of all writes, each gets the next, as in etcd below the Kubernetes API
+	objects  []object    // by name
+	once     []*Response // to writes that are carried out once
+	last     uint64      // version: of all writes, each gets the next, as in etcd below the Kubernetes API
 }
 
 type object struct {
@@ -39,6 +41,7 @@ type object struct {
 	version     uint64
 	meta        uint64 // how often the metadata have been written
 	modified    int64
+	until       int64 // of the last put
 	lease       lease
 }
 
@@ -71,11 +74,28 @@ func (s *Server) Node() *sim.Node { return s.node }
 func (s *Server) Execute(_ *sim.Conn, p sim.Payload) sim.Payload {
 	r := p.(*Request)
 	answer := &Response{Request: r}
-	changed := s.execute(r, answer)
+	changed := s.onceOnly(r, answer)
 	if s.observer != nil {
 		s.observer.Executed(s, r, answer, changed)
 	}
 	return answer
+}
+
+// onceOnly executes a request, unless it is a repetition of one that has been executed and is to be once.
+func (s *Server) onceOnly(r *Request, a *Response) (changed bool) {
+	if r.Once == "" {
+		return s.execute(r, a)
+	}
+	if i := slices.IndexFunc(s.once, func(a *Response) bool { return a.Request.Once == r.Once }); i >= 0 {
+		*a = *s.once[i]
+		a.Request = r
+		return false
+	}
+	changed = s.execute(r, a)
+	if changed { // what was refused has no effect that could be doubled
+		s.once = append(s.once, a)
+	}
+	return changed
 }
 
 func (s *Server) execute(r *Request, a *Response) (changed bool) {
@@ -84,7 +104,9 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 	case r.Op == List:
 		s.list(r, a, at)
 	case r.When == IfAbsent && there, there && !s.objects[at].meets(r):
-		a.Result = Failed
+		if a.Result = Failed; r.When == IfOver {
+			a.Result = Duplicate
+		}
 	case !there && (r.Op != Put || r.When == IfVersion || r.When == IfMeta):
 		a.Result = NotFound
 	case r.Op >= AcquireLease:
@@ -115,6 +137,8 @@ func (o *object) meets(r *Request) bool {
 		return o.version == r.Version
 	case IfMeta:
 		return o.meta == r.Meta && (r.Version == 0 || o.version == r.Version)
+	case IfOver:
+		return o.until <= r.Now
 	default:
 		return true
 	}
@@ -138,7 +162,7 @@ func (s *Server) write(o *object, r *Request, a *Response) {
 		o.value, o.meta = merged(o.value, r.Value), o.meta+1
 	} else {
 		s.last++
-		o.value, o.version, o.meta = r.Value, s.last, 1
+		o.value, o.version, o.meta, o.until = r.Value, s.last, 1, r.Until
 	}
 	if !s.leased(o) {
 		o.lease = lease{}

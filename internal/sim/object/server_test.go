@@ -53,6 +53,12 @@ func TestRequestsAreCarriedOutOnTheirCondition(t *testing.T) {
 		{object.Request{Op: object.Delete, When: object.IfMeta, Meta: 2, Version: 6, Name: "data"}, "412 Precondition Failed"},
 		{object.Request{Op: object.Put, Name: "data", Value: `{"id":"b"}`}, "200 OK version 8"},
 		{object.Request{Op: object.Delete, When: object.IfMeta, Meta: 1, Name: "data"}, "200 OK"}, // of any generation
+		{object.Request{Op: object.Put, When: object.IfOver, Now: 5, Until: 9, Once: "x", Name: "doc", Value: "a"}, "200 OK version 9"},
+		{object.Request{Op: object.Put, When: object.IfOver, Now: 5, Until: 9, Once: "x", Name: "doc", Value: "a"}, "200 OK version 9"}, // again
+		{object.Request{Op: object.Put, When: object.IfOver, Now: 8, Until: 12, Once: "y", Name: "doc", Value: "b"}, "E11000 duplicate key error"},
+		{object.Request{Op: object.Put, When: object.IfOver, Now: 9, Until: 13, Once: "z", Name: "doc", Value: "b"}, "200 OK version 10"},
+		{object.Request{Op: object.Put, When: object.IfOver, Now: 5, Until: 9, Once: "x", Name: "doc", Value: "a"}, "200 OK version 9"}, // late
+		{object.Request{Op: object.Get, Name: "doc"}, "200 OK version 10 b"},
 	} {
 		s.Crash(false, "") // loses nothing
 		s.Restart()
@@ -62,6 +68,7 @@ func TestRequestsAreCarriedOutOnTheirCondition(t *testing.T) {
 		"put-if-absent lock a", "put-if-version lock version 1 a2", "put lock/0002 second", "put lock/0001 first", "put locks another",
 		"delete-if-version lock version 2", "put-if-absent lock c",
 		`put data {"id":"a","until":1}`, `patch-if-meta data meta 1 {"until":2}`, `put data {"id":"b"}`, "delete-if-meta data meta 1",
+		"put-if-over doc a", "put-if-over doc b",
 	}, changes)
 }
 

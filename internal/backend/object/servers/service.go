@@ -100,9 +100,12 @@ func (c *clients) GetLeased(timeout time.Duration, name, member, lease string) (
 // do sends a request on an idle connection of the process, or on a new one.
 func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWrite) (locks.Object, error) {
 	r.Purpose, r.Life, r.Until, r.Version, r.Lease = w.Purpose, int64(w.Life), int64(w.Until), w.IfVersion, w.Lease
-	switch r.Meta = w.IfMeta; {
+	r.Meta, r.Now, r.Once = w.IfMeta, int64(w.IfOver), w.Once
+	switch {
 	case w.IfAbsent:
 		r.When = object.IfAbsent
+	case w.IfOver != 0:
+		r.When = object.IfOver
 	case w.IfMeta != 0:
 		r.When = object.IfMeta
 	case w.IfVersion != 0:
@@ -119,7 +122,7 @@ func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWri
 	switch a.Result {
 	case object.NotFound:
 		return locks.Object{}, locks.ErrNoObject
-	case object.Failed:
+	case object.Failed, object.Duplicate:
 		return locks.Object{}, locks.ErrObjectChanged
 	case object.Leased, object.LeaseMissing:
 		return locks.Object{}, locks.ErrObjectLeased
