@@ -57,6 +57,8 @@ type Algorithm struct {
 	Keeps bool
 	// Lingers reports whether a release leaves the lock to be free when its lease is over, as documented.
 	Lingers bool
+	// Version is the version of its servers from which on they have what it sends, as scenarios have it; "": any has.
+	Version string
 	// Guard reports whether its servers can store the protected data too: its locks are Guards.
 	Guard bool
 	_     struct{}
@@ -87,6 +89,8 @@ var catalogue = []Algorithm{
 	jedisSample(),
 	setNXLua(),
 	setNXLuaReusedValue(),
+	redisDelex(),
+	valkeyDelifeq(),
 	setNXLuaFenced(),
 	setNXLuaWait(),
 	setNXLuaWaitElsewhere(),

@@ -53,6 +53,10 @@ var serverFields = ofBackends(mapping[Servers]{
 			"The number of Sentinels, which monitor the master and promote a replica if it is down.").or("0"),
 		bind("cluster", truth(), func(s *Servers) *bool { return &s.Cluster },
 			"Whether the masters form a Redis Cluster; `redis-1` serves the hash slot of the lock's key.").otherwise("no"),
+		bind("version", omitted(wordOf("redis-7.0", "redis-8.4", "valkey-9.0")), func(s *Servers) *string { return &s.Version },
+			"Which servers they are. Newer ones answer as Redis 7.0 does, and have besides: `redis-8.4` SET with IFEQ and IFNE, and DELEX; "+
+				"`valkey-9.0` SET with IFEQ, and DELIFEQ. Others refuse these as unknown.").
+			otherwise("`redis-7.0`"),
 		bind("min-replicas", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.MinReplicas },
 			"How many connected replicas a master needs to accept writes (min-replicas-to-write).").
 			otherwise("none"),

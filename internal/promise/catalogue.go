@@ -77,10 +77,12 @@ func (s *Subject) narrow(m *search.FaultModel) {
 	}
 }
 
-// kept lists of each lock with a mistake, or whose owners are hosts, what is claimed of it nevertheless. What other locks promise follows from what they are.
+// kept lists of each lock with a mistake, or that is nearly another, what is claimed of it nevertheless. What other locks promise
+// follows from what they are.
 var kept = map[string]string{
 	"get-then-set": "", "set-nx-lua-wait-elsewhere": "", "zk-sequential-unprotected": "", "mysql-get-lock-in-transaction": "",
-	"setnx":        "unless-forgotten",
+	"setnx":       "unless-forgotten",
+	"redis-delex": "release", "valkey-delifeq": "release", // what set-nx-lua promises; the release is all that differs
 	"jedis-sample": "within-lease", "setnx-expire": "within-lease", "memcached-add": "within-lease",
 	"set-nx-lua-reused-value":    "within-lease",
 	"set-nx-ex-del":              "within-lease progress",

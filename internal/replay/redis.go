@@ -24,6 +24,9 @@ func (redisStaging) refuses(d *scenarios.Servers) *Refusal {
 	if d.Cluster {
 		return &Refusal{"servers", "no cluster is started"}
 	}
+	if d.Version != "" {
+		return &Refusal{"servers", "no servers of a certain version are started"}
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package redis
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/locks"
@@ -38,9 +39,14 @@ func (q *Purposes) Of(args []string) string {
 			q.scriptPurpose(args[2])
 		}
 		return ""
-	case "SET", "SETNX", "SETEX", "PSETEX", "GETSET", "MSETNX", "HSETNX":
+	case "SET":
+		if len(args) > 3 && slices.ContainsFunc(args[3:], func(s string) bool { return strings.EqualFold(s, "IFEQ") }) {
+			return trace.ToRenew
+		}
 		return trace.ToAcquire
-	case "DEL", "UNLINK", "GETDEL":
+	case "SETNX", "SETEX", "PSETEX", "GETSET", "MSETNX", "HSETNX":
+		return trace.ToAcquire
+	case "DEL", "UNLINK", "GETDEL", "DELEX", "DELIFEQ":
 		return trace.ToRelease
 	case "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT", "PERSIST":
 		return trace.ToRenew

@@ -17,7 +17,7 @@ var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
 		"a Redis Cluster. The masters come first, then the replicas of each in turn.",
 	Place: "one Redis server", Token: "a counter beside the key (INCR)",
 	Fields: []backend.Field{
-		backend.Masters, backend.Replicas, "servers.sentinels", "servers.cluster", "servers.min-replicas", "servers.max-lag",
+		backend.Masters, backend.Replicas, "servers.sentinels", "servers.cluster", "servers.version", "servers.min-replicas", "servers.max-lag",
 		"servers.full-sync", "servers.down-after", "servers.failover-timeout", backend.Persistence, "servers.disk", "lock.acks",
 		backend.Promote, backend.Redirect, "fault.demote", backend.Evict, backend.Snapshot,
 	},

@@ -27,7 +27,7 @@ func (q *pop) try(s *Store) (answered bool) {
 		case e == nil || e.hidden:
 			continue
 		case e.kind != q.kind:
-			s.fail("WRONGTYPE Operation against a key holding the wrong kind of value")
+			s.fail(errType)
 			return true
 		}
 		q.take(s, key)

@@ -85,6 +85,9 @@ func (s *Store) lookup(args []string) (*command, string) {
 		c, ok = s.commands[strings.ToUpper(args[0])]
 	}
 	if !ok {
+		c, ok = s.newer[s.version()][strings.ToUpper(args[0])]
+	}
+	if !ok {
 		if isUnsimulated(args[0]) {
 			return nil, "ERR '" + args[0] + "' is not simulated: it waits for a stream, subscribes or draws at random"
 		}

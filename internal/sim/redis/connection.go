@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// version is what this server is: the version whose answers it gives.
-const version = "7.0.15"
-
 // version is the number by which HELLO knows the protocol.
 func (p Protocol) version() int { return int(p) + 2 }
 
@@ -62,8 +59,9 @@ func (s *Store) introduce(p *Peer) {
 	case s.replica:
 		role[1] = "replica"
 	}
+	product, number := s.version().hello()
 	s.head(ReplyMap, 6+len(role)/2)
-	s.bulks("server", "redis", "version", version, "proto")
+	s.bulks("server", product, "version", number, "proto")
 	s.out = appendInteger(s.out, int64(p.protocol.version()))
 	s.bulks("id")
 	s.out = appendInteger(s.out, p.id)

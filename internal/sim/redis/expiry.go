@@ -10,18 +10,21 @@ import (
 
 const (
 	errSyntax  = "ERR syntax error"
+	errType    = "WRONGTYPE Operation against a key holding the wrong kind of value"
 	errInteger = "ERR value is not an integer or out of range"
 )
 
 // setOptions are the options of SET (t_string.c, parseExtendedStringArgumentsOrReply).
 type setOptions struct {
 	nx, xx, get, keep bool
+	condition         string // IFEQ, IFNE or empty
+	compared          string // with the value that is there
 	expiry            string // EX, PX, EXAT, PXAT or empty
 	value             string // of the expiry
 }
 
 // parseSet refuses the combinations that Redis refuses and miniredis lets pass.
-func parseSet(args []string) (o setOptions, ok bool) {
+func parseSet(args []string, v Version) (o setOptions, ok bool) {
 	for i := 3; i < len(args); i++ {
 		switch opt := strings.ToUpper(args[i]); opt {
 		case "NX":
@@ -32,6 +35,12 @@ func parseSet(args []string) (o setOptions, ok bool) {
 			o.get = true
 		case "KEEPTTL":
 			o.keep = true
+		case "IFEQ", "IFNE":
+			if !v.compares(opt) || o.condition != "" || i+1 == len(args) {
+				return o, false
+			}
+			i++
+			o.condition, o.compared = opt, args[i]
 		case "EX", "PX", "EXAT", "PXAT":
 			if o.expiry != "" || i+1 == len(args) {
 				return o, false
@@ -42,12 +51,12 @@ func parseSet(args []string) (o setOptions, ok bool) {
 			return o, false
 		}
 	}
-	return o, !(o.nx && o.xx) && !(o.keep && o.expiry != "")
+	return o, !(o.nx && o.xx) && !(o.condition != "" && (o.nx || o.xx)) && !(o.keep && o.expiry != "")
 }
 
 // runSet is SET; SETEX and PSETEX come to it with other words.
 func runSet(s *Store, _ *Peer, c *command, args []string) {
-	o, ok := parseSet(args)
+	o, ok := parseSet(args, s.version())
 	if !ok {
 		s.fail(errSyntax)
 		return
@@ -69,8 +78,19 @@ func runSet(s *Store, _ *Peer, c *command, args []string) {
 		defer func() { s.given = 0 }()
 	}
 	before := s.keys.find(args[1])
-	write := !(o.nx && before != nil) && !(o.xx && before == nil) &&
+	if o.condition != "" {
+		if before != nil && before.kind != KindString {
+			s.fail(errType)
+			return
+		}
+		args = without(args, "IFEQ", "IFNE")
+	}
+	write := meets(before, o.condition, o.compared) && !(o.nx && before != nil) && !(o.xx && before == nil) &&
 		!(o.get && before != nil && before.kind != KindString)
+	if !write && o.get && o.condition != "" {
+		s.forward(s.commands["GET"], s.line("GET", args[1]))
+		return
+	}
 	if !write && !o.get {
 		s.out = appendNil(s.out) // the common case of a lock that is held
 		return
@@ -81,7 +101,7 @@ func runSet(s *Store, _ *Peer, c *command, args []string) {
 		return
 	}
 	if o.expiry != "" {
-		args = withoutExpiry(args)
+		args = without(args, "EX", "PX", "EXAT", "PXAT")
 	}
 	s.dispatch("SET", args[1:]...)
 	if !write {
@@ -111,15 +131,14 @@ func (s *Store) create(key, value string, life time.Duration) {
 	s.note(key, true, OpSet)
 }
 
-func withoutExpiry(args []string) []string {
+func without(args []string, options ...string) []string {
 	kept := append([]string(nil), args[:3]...)
 	for i := 3; i < len(args); i++ {
-		switch strings.ToUpper(args[i]) {
-		case "EX", "PX", "EXAT", "PXAT":
+		if slices.Contains(options, strings.ToUpper(args[i])) {
 			i++
-		default:
-			kept = append(kept, args[i])
+			continue
 		}
+		kept = append(kept, args[i])
 	}
 	return kept
 }

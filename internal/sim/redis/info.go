@@ -192,7 +192,7 @@ func runInfo(s *Store, _ *Peer, _ *command, args []string) {
 		text += clustered
 	}
 	if len(args) > 1 {
-		text = sections(text, args[1:])
+		text = sections(text, s.version(), args[1:])
 	}
 	s.verbatim(text)
 }
@@ -201,7 +201,7 @@ func runInfo(s *Store, _ *Peer, _ *command, args []string) {
 const clustered = "# Cluster\r\ncluster_enabled:1\r\n"
 
 // sections are those of a text that have one of the names. The server's own begins with its version.
-func sections(text string, names []string) string {
+func sections(text string, v Version, names []string) string {
 	asked := func(section string) bool {
 		return slices.ContainsFunc(names, func(name string) bool {
 			return strings.EqualFold(name, section) || slices.Contains([]string{"all", "default", "everything"}, strings.ToLower(name))
@@ -211,7 +211,7 @@ func sections(text string, names []string) string {
 	server, replication, _ := strings.Cut(text, "# Replication")
 	var b strings.Builder
 	if asked("server") {
-		b.WriteString(strings.Replace(server, "# Server\r\n", "# Server\r\nredis_version:"+version+"\r\nredis_mode:standalone\r\n", 1))
+		b.WriteString(strings.Replace(server, "# Server\r\n", "# Server\r\n"+v.info()+"redis_mode:standalone\r\n", 1))
 	}
 	if asked("replication") {
 		b.WriteString("# Replication" + replication)

@@ -30,6 +30,8 @@ type Config struct {
 	Gate func(r *Request, c *sim.Conn) (reply Reply, answers bool)
 	// Resolve finds the node that listens at an address, for REPLICAOF; nil if none does. Without it a host is the name of a node.
 	Resolve func(host, port string) *sim.Node
+	// Version is whose commands the server has; Redis70 if empty.
+	Version Version
 	// Mode is what the server tells clients that it is: "standalone" if empty, "sentinel" or "cluster".
 	Mode string
 	// Observer is called for every event of the server; it may be nil.

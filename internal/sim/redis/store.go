@@ -97,9 +97,10 @@ type Store struct {
 	peer *server.Peer       // all commands go through one: connections have no state in miniredis
 
 	commands  map[string]*command
-	keys      *database   // the current one, see use
-	databases []*database // those that have ever been used, by number; the first always
-	created   int         // keys since miniredis was built
+	newer     map[Version]map[string]*command // of servers that are newer than 7.0
+	keys      *database                       // the current one, see use
+	databases []*database                     // those that have ever been used, by number; the first always
+	created   int                             // keys since miniredis was built
 
 	now    int64 // wall clock of the call that runs
 	synced int64 // wall clock up to which the times left in miniredis have run
@@ -140,6 +141,7 @@ type Store struct {
 func NewStore() *Store {
 	s := &Store{
 		commands: newCommandTable(),
+		newer:    newerCommands(),
 	}
 	s.settings = newSettings()
 	s.scripts.forget()

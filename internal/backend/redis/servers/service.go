@@ -92,6 +92,7 @@ func (s *service) config(i int) redis.Config {
 		Databases: 1, // keys are followed by their names
 		DiskLies:  d.Disk == "lies", MinReplicas: d.MinReplicas, MinReplicasMaxLag: d.MaxLag,
 		FullSyncDelay: cmp.Or(d.FullSync, fullSync), Observer: s.truth,
+		Version: redis.Version(d.Version),
 	}
 	switch d.Persistence {
 	case "rdb":
