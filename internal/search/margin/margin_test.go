@@ -164,7 +164,9 @@ func TestMarginsAreTrue(t *testing.T) {
 		}
 	}
 	require.Greater(t, margins, 30)
-	require.Positive(t, near)
+	if long.Enabled() { // of fewer scenarios none may be near
+		require.Positive(t, near)
+	}
 }
 
 func TestNothingIsSaidOfRunsThatAreTooLongToBePlayedOften(t *testing.T) {
