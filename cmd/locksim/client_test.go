@@ -60,7 +60,9 @@ func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
 }
 
 // tooLarge reports whether a test is not to build a client, or play a scenario of it: client-go takes minutes to compile.
-func tooLarge(name string) bool { return strings.HasPrefix(name, "client-go") && long.Pick(0, 0, 1) < 5 }
+func tooLarge(name string) bool {
+	return strings.HasPrefix(name, "client-go") && long.Pick(0, 0, 1) < 5
+}
 
 // A violation is made smaller to one of its own cause: Lock returns what is over, and in each there is a plainer story, of
 // a holder that stands still.
