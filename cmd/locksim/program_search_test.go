@@ -188,7 +188,7 @@ func TestLedgersOfAProgram(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(both), string(first)), "the first run was not played again")
 
 	play(exitUsage, "the lock \""+name+"\" is a program, which is run only if you say so: add -- "+name, "merge", "-o", "merged", "ledger")
-	play(exitUsage, "it is of the lock "+name+", not of the program true x", "merge", "-o", "merged", "ledger", "--", "true", "x")
+	play(exitUsage, "the parts are of the lock "+name+", not of the program true x", "merge", "-o", "merged", "ledger", "--", "true", "x")
 	play(exitOK, "not-seen in 2 runs", append([]string{"merge", "-o", "merged", "ledger", "--"}, program...)...)
 	merged, err := os.ReadFile("merged")
 	require.NoError(t, err)
