@@ -415,6 +415,11 @@ func (s *Store) forward(c *command, args []string) {
 	}
 	force := c.flags&always != 0 && s.out[start] != '-'
 	if c.flags&moves != 0 && args[1] == args[2] {
+		// Redis adds before it looks whether the list is empty, so that one of a single element keeps its time to live (t_list.c,
+		// lmoveGenericCommand). miniredis deletes it and makes another.
+		if e := s.keys.find(args[1]); e != nil && e.deadline != 0 {
+			s.db.SetTTL(e.key, time.Duration(moment(e.deadline)-s.synced))
+		}
 		s.note(args[1], !isNothing(s.out[start:]), OpSet)
 		return
 	}
