@@ -56,7 +56,7 @@ var serverFields = ofBackends(mapping[Servers]{
 		bind("version", omitted(wordOf("redis-7.0", "redis-8.4", "valkey-9.0")), func(s *Servers) *string { return &s.Version },
 			"Which servers they are. Newer ones answer as Redis 7.0 does, and have besides: `redis-8.4` SET with IFEQ and IFNE, and DELEX; "+
 				"`valkey-9.0` SET with IFEQ, and DELIFEQ. Others refuse these as unknown.").
-			otherwise("`redis-7.0`"),
+			otherwise("the one whose commands the lock needs; `redis-7.0` if it needs none of the newer ones"),
 		bind("min-replicas", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.MinReplicas },
 			"How many connected replicas a master needs to accept writes (min-replicas-to-write).").
 			otherwise("none"),

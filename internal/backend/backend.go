@@ -20,7 +20,7 @@ type Servers struct {
 	Replicas    int           // Redis: of each master
 	Sentinels   int           // Redis: processes that watch the master and have a replica take its place
 	Cluster     bool          // Redis: the masters are those of a Redis Cluster
-	Version     string        // Redis: of the servers; "" is 7.0
+	Version     string        // Redis: of the servers; "" is what the lock needs, or 7.0
 	MinReplicas int           // Redis: how many replicas a master needs to accept writes
 	MaxLag      time.Duration // Redis: how long such a replica may have been silent
 	FullSync    time.Duration // Redis: how long a replica waits for its master's whole dataset

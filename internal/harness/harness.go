@@ -5,6 +5,7 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -299,6 +300,7 @@ func (p *Plan) accommodate(a *locks.Algorithm) {
 	if !a.Token && p.tokenless == "" {
 		p.tokenless = a.Name
 	}
+	p.Algorithm.Version = cmp.Or(p.Algorithm.Version, a.Version)
 	for _, script := range a.Scripts {
 		if !slices.ContainsFunc(p.Algorithm.Scripts, func(known locks.Script) bool { return known == script }) {
 			p.Algorithm.Scripts = append(slices.Clip(p.Algorithm.Scripts), script)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/locksim/locksim/internal/backend"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -50,8 +49,6 @@ func (g *generator) deployMasters() {
 	if s.Persistence != "everysec" && s.Persistence != "always" {
 		s.Disk = "honest" // nothing is written that it could lie about
 	}
-	lock, _ := locks.Catalogue().Find(m.Lock)
-	s.Version = lock.Version
 	s.Replicas, s.Sentinels, s.Cluster = choose(g, m.Replicas), choose(g, m.Sentinels), m.Cluster
 	if m.Watched.OneIn > 0 && (s.Replicas > 0 || s.Masters > 1) {
 		g.watch()

@@ -34,6 +34,7 @@ type service struct {
 // Build builds the servers, with Sentinels or as a cluster if they are deployed so.
 func Build(w simulated.World) simulated.Service {
 	s := &service{world: w, deployed: w.Scenario().Servers, purposes: kind.PurposesOf(w.Lock().Scripts)}
+	s.deployed.Version = cmp.Or(s.deployed.Version, w.Lock().Version)
 	n := s.deployed.Count()
 	s.nodes, s.redis = make([]*sim.Node, 0, n), make([]*redis.Server, 0, n)
 	s.truth = newTruth(s, w)
