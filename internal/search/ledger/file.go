@@ -70,11 +70,8 @@ func (k *Kind) resume(name string, f *os.File, h Head, each func(Line)) (*Ledger
 		return nil, err
 	}
 	defer s.file.Close()
-	for e, err := range merged([]*source{s}) {
-		if err != nil {
-			return nil, err
-		}
-		each(e.line)
+	if err := s.lines(func(x Line) bool { each(x); return true }); err != nil {
+		return nil, err
 	}
 	if err := cutOff(f, s.end); err != nil {
 		return nil, err

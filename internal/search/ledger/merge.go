@@ -129,13 +129,21 @@ func (k *Kind) All(name string, each func(Line) bool) (Head, error) {
 		return nil, err
 	}
 	defer s.file.Close()
+	if err := s.lines(each); err != nil {
+		return nil, err
+	}
+	return s.head, nil
+}
+
+// lines yields what a source has, in order, until each returns false.
+func (s *source) lines(each func(Line) bool) error {
 	for e, err := range merged([]*source{s}) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !each(e.line) {
 			break
 		}
 	}
-	return s.head, nil
+	return nil
 }
