@@ -220,18 +220,20 @@ const retransmission = 924600 * time.Millisecond
 
 // KeepAlive makes the server's machine probe the client's, as TCP's keep-alive does: a connection whose client cannot
 // be reached for idle ends at the server's end. Without it the server never notices a silent client. While something that the
-// server has sent is not acknowledged it is repeated, and nothing is probed (Linux, tcp_keepalive_timer).
+// server has sent is not acknowledged it is repeated, and nothing is probed (Linux, tcp_keepalive_timer). A machine that has been off
+// knows nothing of the connection, and answers either with a reset.
 func (c *Conn) KeepAlive(idle time.Duration) {
 	const probes = 8 // within idle, so that the end is noticed late by an eighth of it at most
 	heard := c.engine.now
 	var probe func()
 	probe = func() {
+		reset := c.clientOver && !c.hungUp && c.reachable()
 		switch {
 		case c.serverOver:
 			return
-		case c.reachable():
+		case c.reachable() && !reset:
 			heard, c.unheard = c.engine.now, false
-		case c.engine.now.Sub(heard) >= retransmission, c.engine.now.Sub(heard) >= idle && !c.unheard && c.down.flight.len() == 0:
+		case reset, c.engine.now.Sub(heard) >= retransmission, c.engine.now.Sub(heard) >= idle && !c.unheard && c.down.flight.len() == 0:
 			c.inbox.push(&segment{kind: over})
 			c.serveInbox()
 			return

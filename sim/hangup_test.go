@@ -134,6 +134,26 @@ func TestKeepAliveMissesASilentClient(t *testing.T) {
 	}
 }
 
+// TestAMachineThatIsBackResetsItsOldConnection, whether it is probed or an answer is repeated to it: it does not know the connection.
+func TestAMachineThatIsBackResetsItsOldConnection(t *testing.T) {
+	for name, off := range map[string]time.Duration{"idle": s, "with an answer on its way": 3500 * time.Microsecond} {
+		t.Run(name, func(t *testing.T) {
+			w, door := newDoor(t, 4*s)
+			w.Engine.AddClient("a", func(task *sim.Task) {
+				if task.Node().Life() == 0 {
+					w.greet(door, sim.Forever)(task)
+				}
+			})
+			w.lastTen()
+			w.faults(sim.Fault{Trigger: sim.Trigger{At: off}, Action: sim.Action{Kind: sim.Crash, Node: "a", Host: true, Restart: 2 * s}})
+			w.Run()
+			last := w.notes[len(w.notes)-1]
+			require.Contains(t, last, "srv misses a")
+			require.Less(t, last, "3.6s", "with the next probe after it is back")
+		})
+	}
+}
+
 func TestWithoutKeepAliveNobodyMissesASilentClient(t *testing.T) {
 	w, door := newDoor(t, 0)
 	w.Engine.AddClient("a", w.greet(door, sim.Forever))

@@ -42,12 +42,17 @@ func (s *Subject) onDatabase() []Promise {
 						a.Restart = 2 * s.TTL
 					}
 				}
+				if losesMachine(of) {
+					of.Progress = max(of.Progress, missed)
+				}
 			},
 			Keeps: func(of *scenarios.Scenario) bool {
-				return !slices.ContainsFunc(of.Faults, func(f sim.Fault) bool { return s.backTooEarly(&f.Action) })
+				return !slices.ContainsFunc(of.Faults, func(f sim.Fault) bool { return s.backTooEarly(&f.Action) }) &&
+					(!losesMachine(of) || of.Progress >= missed)
 			},
-			Why: `The connection of a dead client is over when its process is, or when the server misses its machine. Nothing else
-				happens to connections: a client that waits forever for an answer would
+			Why: `The connection of a dead client is over when its process is, or when the server misses its machine: within the time
+				of keep-alive, or, if it has an answer under way to it, when the kernel gives that up. Nothing else happens to
+				connections: a client that waits forever for an answer would
 				not hear that the server has ended its session.`,
 		}}, s.fenced(every)...)
 	}
@@ -78,6 +83,15 @@ func (s *Subject) onDatabase() []Promise {
 		}
 	}
 	return list
+}
+
+// missed is when a server has certainly missed a machine, and another client has had time to ask: what is not acknowledged is repeated
+// for 924.6 s, and nothing is probed until then (Linux, tcp_retries2 and tcp_keepalive_timer).
+const missed = 1000 * time.Second
+
+// losesMachine reports whether a machine dies.
+func losesMachine(of *scenarios.Scenario) bool {
+	return slices.ContainsFunc(of.Faults, func(f sim.Fault) bool { return f.Action.Kind == sim.Crash && f.Action.Host })
 }
 
 // backTooEarly reports whether a machine dies and is back before the server has missed it. Its kernel would then reset the
