@@ -2,6 +2,7 @@ package locks
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,7 +16,8 @@ import (
 // away. And a holder that works for longer than the lease is not alone, is not told, and has no fencing token. The row names a host
 // (by default), not an acquisition: a late release ends what another task of the same host has taken meanwhile.
 // If the answer to the statement that took the lock is lost, the caller is told of an error, and nobody has the lock until its time
-// has passed.
+// has passed. If a deadlock or a lock's time-out ends the first INSERT, the row counts as there from then on (unless the UPDATE that
+// follows fails by another error): if it is not, the client never gets the lock, and takes it for another's.
 //
 // A task's lockAtLeastFor, which is 0 by default, lets the row be taken for longer than the task runs. It keeps a host whose clock is
 // behind from running a short task once more, and has no part in keeping tasks apart.
@@ -70,15 +72,15 @@ func (l *shedlockLock) Acquire(wait time.Duration) (Lease, error) {
 func (l *shedlockLock) lock() (Lease, error) {
 	created := l.p.Wall()
 	until := timestamp(created.Add(l.options.TTL))
-	if !l.created {
+	first := !l.created
+	if first {
 		args := []any{l.options.Key, until, timestamp(l.p.Wall()), l.host()}
 		if l.sql.byServer {
 			args = []any{l.options.Key, l.options.TTL.Microseconds(), l.host()}
 		}
 		made, err := l.do(SQLStatement{"acquire", l.sql.insert}, args...)
-		var refused *SQLError
 		switch {
-		case err != nil && (!errors.As(err, &refused) || refused.Code != "1062"): // MySQL: duplicate key
+		case err != nil && !refusedBy(err, "1062") && !concurrent(err): // MySQL: duplicate key
 			return Lease{}, err
 		case err == nil && made.Affected > 0:
 			l.created = true
@@ -93,12 +95,22 @@ func (l *shedlockLock) lock() (Lease, error) {
 	}
 	taken, err := l.do(SQLStatement{"acquire", l.sql.update}, args...)
 	switch {
-	case err != nil:
+	case err != nil && !concurrent(err):
+		l.created = !first
 		return Lease{}, err
 	case taken.Affected == 0:
 		return Lease{}, ErrNotAcquired
 	}
 	return Lease{Value: l.host()}, nil
+}
+
+// concurrent reports whether Spring takes an error for one of concurrent transactions (ConcurrencyFailureException), which the
+// library takes for another holder.
+func concurrent(err error) bool { return refusedBy(err, "1205", "1213", "40001", "40P01", "55P03") }
+
+func refusedBy(err error, codes ...string) bool {
+	var refused *SQLError
+	return errors.As(err, &refused) && slices.Contains(codes, refused.Code)
 }
 
 // host is what the process is called by, whichever of its tasks asks (Utils.getHostname).

@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/timeline"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // copies tells of what servers lost, or whose time was over before it should have been.
@@ -128,11 +129,12 @@ func (s *story) removals() {
 }
 
 // staleWords says what became of a release that found no entry of its sender's. A database that reports it as done has
-// counted one hold less of the connection's that it came by, which was lent to another client meanwhile.
+// counted one hold less of the connection's that it came by, which was lent to another client meanwhile; of a lease in a row there is no
+// such count.
 func (s *story) staleWords(r *history.Removal) string {
 	if a := s.v.History.Acquisition(r.By); a != nil && a.Release == history.OK && s.v.Servers().Holds() == "connection" {
 		for i := range s.v.History.Copies {
-			if c := &s.v.History.Copies[i]; c.Node == r.Node && c.From <= r.At && r.At < c.To {
+			if c := &s.v.History.Copies[i]; c.Node == r.Node && c.From <= r.At && r.At < c.To && c.Expires == trace.Never {
 				return "takes one hold off " + s.v.EntryOf(s.v.Holder(c.Acquisition, c.Client))
 			}
 		}
