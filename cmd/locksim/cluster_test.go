@@ -65,7 +65,7 @@ func TestTheScriptForSLURMPlaysACampaign(t *testing.T) {
 	require.Contains(t, contentOf(t, "campaign/report.txt"), "3000 runs of etcd")
 	require.Contains(t, log, "interrupted: play the rest with --resume, or elsewhere")
 	require.Contains(t, log, "requeued requeue 7_1")
-	again, err := filepath.Glob("campaign/parts/task-1.attempt-1.ledger")
+	again, err := filepath.Glob("campaign/parts/task-1.attempt-1-*.ledger")
 	require.NoError(t, err)
 	require.Len(t, again, 1, log)
 }

@@ -42,6 +42,9 @@ kept in FILE.contradiction, and nothing is merged. Without -o the first file is 
 program of any language are merged with that program, since it is run to show the findings.
 
   -o FILE            the merged ledger; an existing file is replaced, and may be one of the parts
+  --runs N           of fuzz: how many runs the campaign has, so that runs that are missing at its end are noticed, too
+  --watch            of fuzz: show how far the parts have come while they are written, until all N runs are there, or until an
+                     interrupt; merge them then
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --minimize-all     minimize every violation, however long it takes. By default minimizing is limited to as many runs as
                      were merged, or 20000 if that is more
@@ -63,6 +66,8 @@ type merging struct {
 	effort  effort
 	shared  []string // flags that are for the command whose parts are merged, too
 	damaged int      // lines that were left out
+	runs    count    // of the campaign; 0 if that is unknown
+	watches boolFlag
 }
 
 func runMerge(c *call) int {
@@ -71,6 +76,9 @@ func runMerge(c *call) int {
 	fs.StringVar(&m.out, "o", "", "")
 	m.report.addTo(fs, c.env)
 	fs.Var(&m.effort.all, "minimize-all", "")
+	m.runs = count{0, 1, maxSeeds}
+	fs.Var(&m.runs, "runs", "")
+	fs.Var(&m.watches, "watch", "")
 	names, err := c.parse(fs)
 	if errors.Is(err, flag.ErrHelp) {
 		return c.help("merge")
@@ -93,6 +101,14 @@ func runMerge(c *call) int {
 	}
 	if err != nil {
 		return c.wrong(err)
+	}
+	if m.watches {
+		if err := m.watch(names); err != nil {
+			return c.failures(err)
+		}
+		var stop func()
+		m.ctx, stop = m.nextInterrupt(m.ctx.Err() != nil)
+		defer stop()
 	}
 	remove, err := m.gather(names)
 	defer remove()
@@ -208,6 +224,49 @@ func splitLedgers(from io.Reader, folder string) error {
 	}
 }
 
+// watch shows how far parts have come, until all runs are there or the user interrupts.
+func (m *merging) watch(names []string) error {
+	if slices.Contains(names, "-") {
+		return errors.New("merge: --watch reads files, and the standard input is read once")
+	}
+	p := m.newProgress(true, uint64(m.runs.value), time.Time{})
+	defer p.close()
+	before := -1
+	for m.ctx.Err() == nil {
+		began := time.Now()
+		m.parts = nil
+		if _, err := m.gather(names); err != nil && len(m.parts) > 0 {
+			return err
+		}
+		x := &fuzz.Merged{}
+		if of, err := schemaOf(m.parts); err != nil || of != "" && of != fuzz.Schema {
+			return errors.Join(err, errors.New("merge: --watch is for parts of locksim fuzz"))
+		} else if of != "" {
+			if x, err = fuzz.Survey(m.parts); err != nil {
+				return err
+			}
+		}
+		if before < 0 {
+			before = x.Tally.Runs
+		}
+		rate := perSecond(uint64(x.Tally.Runs-before), time.Since(p.since))
+		text := fmt.Sprintf("%d runs in %s, %d runs/s, %d with a violation", x.Tally.Runs, counted(len(m.parts), "part"), rate, x.Tally.Violated)
+		if left := p.left(time.Now(), uint64(x.Tally.Runs), rate); left >= 0 {
+			text += fmt.Sprintf(", %v left", left.Round(time.Second))
+		}
+		p.write(text)
+		if m.runs.value > 0 && x.Tally.Runs >= m.runs.value {
+			break
+		}
+		select {
+		case <-m.ctx.Done():
+		case <-time.After(max(2*time.Second, 10*time.Since(began))): // reading should not slow down what is watched
+		}
+	}
+	m.parts = nil
+	return nil
+}
+
 // leftOut tells of a line whose checksum is wrong.
 func (m *merging) leftOut(name string, line int) {
 	if m.damaged++; m.damaged <= mostTold {
@@ -242,9 +301,12 @@ func (m *merging) merge() (int, error) {
 		return 0, err
 	}
 	code := m.merged(merged)
-	if merged.Gaps > 0 {
-		m.complain(fmt.Sprintf("locksim: %s before the last one are in no part; fuzz --ledger %s --resume plays them",
-			counted(int(merged.Gaps), "run"), m.out))
+	missing, where := int(merged.Gaps), " before the last one"
+	if m.runs.value > 0 {
+		missing, where = m.runs.value-merged.Tally.Runs, ""
+	}
+	if missing > 0 {
+		m.complain(fmt.Sprintf("locksim: %s%s are in no part; fuzz --ledger %s --resume plays them", counted(missing, "run"), where, m.out))
 		if code == exitOK {
 			code = exitInconclusive
 		}

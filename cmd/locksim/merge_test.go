@@ -106,6 +106,11 @@ func TestMergeSaysWhatIsMissing(t *testing.T) {
 	require.Equal(t, exitInconclusive, code)
 	require.Contains(t, said, "256 runs before the last one are in no part; fuzz --ledger merged --resume plays them")
 
+	put(t, "end", lines[0]+lines[1])
+	code, _, said = locksim(t.Context(), "merge", "-o", "merged", "--runs", "1300", "end")
+	require.Equal(t, exitInconclusive, code)
+	require.Contains(t, said, "1044 runs are in no part; fuzz --ledger merged --resume plays them")
+
 	must(t, "measure etcd --runs 600 --ledger all --ledger-only")
 	lines = strings.SplitAfter(contentOf(t, "all"), "\n")
 	put(t, "hole", lines[0]+lines[1]+lines[3])
@@ -244,4 +249,36 @@ func TestShardsOfThePromisesCampaignMergeToTheLedgerOfOneMachine(t *testing.T) {
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, said, "foreign is of another campaign than 0: build another-")
 	require.NoFileExists(t, "other")
+}
+
+// TestMergeWatchesPartsUntilAllRunsAreThere begins before there is any part.
+func TestMergeWatchesPartsUntilAllRunsAreThere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, "fuzz etcd --faults delay --property fencing-order --runs 600 --ledger whole --ledger-only")
+	require.NoError(t, os.Mkdir("parts", 0o755))
+	watch := program(t, "merge", "--watch", "--runs", "600", "-o", "merged", "parts")
+	var shown, said bytes.Buffer
+	watch.Stdout, watch.Stderr = &shown, &said
+	require.NoError(t, watch.Start())
+	for i := range 2 {
+		must(t, fmt.Sprintf("fuzz etcd --faults delay --property fencing-order --runs 600 --shard %d/2 --ledger parts/%d.ledger --ledger-only", i+1, i))
+	}
+	require.NoError(t, watch.Wait(), said.String())
+	require.Contains(t, said.String(), "600 runs in 2 parts, ")
+	require.Contains(t, shown.String(), "600 runs of etcd")
+	require.Equal(t, contentOf(t, "whole"), contentOf(t, "merged"))
+
+	code, _, stderr := locksim(t.Context(), "merge", "--watch", "-o", "merged", "-")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "--watch reads files")
+	watch = program(t, "merge", "--watch", "-o", "early", "parts/0.ledger")
+	watch.Env = append(watch.Env, asProgram+"=interruptible")
+	var early bytes.Buffer
+	watch.Stdout = &early
+	require.NoError(t, watch.Start())
+	time.Sleep(700 * time.Millisecond)
+	require.NoError(t, watch.Process.Signal(os.Interrupt))
+	_ = watch.Wait()
+	require.Equal(t, exitInconclusive, watch.ProcessState.ExitCode(), "the other half is missing")
+	require.Contains(t, early.String(), " runs of etcd", "what is there is merged after an interrupt")
 }

@@ -222,6 +222,11 @@ func TestACampaignOnSLURMSurvivesKills(t *testing.T) {
 	}
 	t.Logf("seed %d, hurt: %v", seed, hurt)
 	report := contentOf(t, filepath.Join(campaign, "report.txt"))
+	if !strings.Contains(report, "200000 runs of etcd") {
+		for task := range 9 {
+			t.Logf("task %d:\n%s", task, contentOf(t, fmt.Sprintf("%s/log-%d.txt", campaign, task)))
+		}
+	}
 	require.Contains(t, report, "200000 runs of etcd", "seed %d", seed)
 	require.True(t, contentOf(t, "whole") == contentOf(t, filepath.Join(campaign, "merged")), "seed %d: not the ledger of one machine", seed) //nolint:testifylint // too long to be printed
 	attempts, err := filepath.Glob(filepath.Join(campaign, "parts", "*.ledger"))

@@ -42,10 +42,11 @@ play() {
 	return $code
 }
 
-# A later attempt goes on where the last one was. If that is damaged (2), it begins again.
-own=$part.attempt-${SLURM_RESTART_COUNT:-0}
+# A later attempt goes on where the last one was. If that is damaged (2), it begins again. The number of an attempt is not unique: a
+# controller that was restarted may count again, while the attempt before lives on.
+own=$part.attempt-${SLURM_RESTART_COUNT:-0}-$(hostname -s)-$$
 last=$(ls -t "$part".attempt-*.ledger 2>/dev/null | head -n 1)
-if [ -n "$last" ] && [ "$last" != "$own.ledger" ]; then cp "$last" "$own.ledger"; fi
+[ -z "$last" ] || cp "$last" "$own.ledger"
 play "$own.ledger"
 code=$?
 if [ $code = 2 ] && [ -n "$last" ]; then
@@ -55,8 +56,12 @@ fi
 # 0: all is played, whatever was found. 2: it can never succeed. All else: go on elsewhere.
 case $code in
 0 | 2) exit $code ;;
-*) [ "${SLURM_RESTART_COUNT:-0}" -ge 20 ] || scontrol requeue "${SLURM_ARRAY_JOB_ID}_$task" ;;
+*) [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ] || exit $code ;;
 esac
+for _ in 1 2 3 4 5 6; do # the controller may be away
+	scontrol requeue "${SLURM_ARRAY_JOB_ID}_$task" && break
+	sleep 10
+done
 exit $code
 TASK
 )

@@ -50,7 +50,23 @@ type Merged struct {
 // told of lines that are left out; each may be nil.
 func Merge(to string, from []string, accept func(*Config) error, damaged func(name string, line int)) (*Merged, error) {
 	m := &Merged{}
-	_, err := ledgers.Merge(to, from, ledger.Take{
+	if _, err := ledgers.Merge(to, from, m.take(accept, damaged)); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Survey tells what several ledgers have, as [Merge] does, and writes nothing.
+func Survey(from []string) (*Merged, error) {
+	m := &Merged{}
+	if _, err := ledgers.Survey(from, m.take(nil, func(string, int) {})); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Merged) take(accept func(*Config) error, damaged func(name string, line int)) ledger.Take {
+	return ledger.Take{
 		Head: func(x ledger.Head) error {
 			h := x.(*head)
 			m.Build, m.Config = h.Build, h.Config
@@ -61,11 +77,7 @@ func Merge(to string, from []string, accept func(*Config) error, damaged func(na
 		},
 		Line:    func(x ledger.Line) error { m.add(x.(*Stretch)); return nil },
 		Damaged: damaged,
-	})
-	if err != nil {
-		return nil, err
 	}
-	return m, nil
 }
 
 // add counts a stretch. They come in order.

@@ -92,6 +92,11 @@ func (k *Kind) mergeTo(w io.Writer, from []string, take Take) (head Head, err er
 	return head, write(w, head, sources, take.Line)
 }
 
+// Survey is Merge without a result: it only tells what the parts have.
+func (k *Kind) Survey(from []string, take Take) (Head, error) {
+	return k.mergeTo(io.Discard, from, take)
+}
+
 // begun refuses a file without a first line that does not begin as the others do.
 func (s *source) begun(h Head) error {
 	if s.head != nil {
