@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -129,27 +128,6 @@ func (r *realRedis) heard(t require.TestingT) []string {
 	}
 	r.asked = -1
 	return texts
-}
-
-// readAll reads what has arrived, and does not wait for more.
-func readAll(t require.TestingT, c net.Conn) (text string) {
-	raw, err := c.(*net.TCPConn).SyscallConn()
-	require.NoError(t, err)
-	for b := make([]byte, 64*1024); ; {
-		var n int
-		require.NoError(t, raw.Read(func(fd uintptr) bool {
-			n, err = syscall.Read(int(fd), b)
-			return true
-		}))
-		switch {
-		case err == nil && n > 0:
-			text += string(b[:n])
-		case errors.Is(err, syscall.EAGAIN):
-			return text
-		default:
-			return text + "closed"
-		}
-	}
 }
 
 // setClock sets it to the middle of a millisecond: faketime reads fractions of a second as floats. What has ended by either

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -113,7 +112,9 @@ func (s *RealServer) Kill() {
 }
 
 // Stop stops the process as kill -STOP does.
-func (s *RealServer) Stop() { require.NoError(s.t, s.process.Signal(syscall.SIGSTOP)) }
+func (s *RealServer) Stop() {
+	require.NoError(s.t, exec.Command("sh", "-c", fmt.Sprintf("kill -STOP %d", s.process.Pid)).Run()) // syscall has no SIGSTOP everywhere
+}
 
 // readReply reads the bytes of one reply.
 func readReply(in *bufio.Reader) ([]byte, error) {

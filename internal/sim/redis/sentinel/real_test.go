@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -69,6 +68,11 @@ func (r *realRedis) ask(line string) string {
 	return strings.TrimLeft(strings.TrimSpace(answer), "+-")
 }
 
+// signal sends a signal by a shell, since package syscall does not have all of them everywhere.
+func (r *realRedis) signal(name string) {
+	require.NoError(r.t, exec.Command("sh", "-c", fmt.Sprintf("kill -%s %d", name, r.process.Pid)).Run())
+}
+
 // until returns after how long a condition holds.
 func until(t *testing.T, condition func() bool) time.Duration {
 	t.Helper()
@@ -90,12 +94,12 @@ func TestRealSentinelsTakeAsLong(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.HasPrefix(sentinels[0].ask("SENTINEL ckquorum mymaster"), "OK 3") },
 		15*time.Second, 50*time.Millisecond, "the Sentinels do not find each other")
 
-	require.NoError(t, master.process.Signal(syscall.SIGSTOP))
+	master.signal("STOP")
 	told := until(t, func() bool {
 		return sentinels[0].ask("SENTINEL get-master-addr-by-name mymaster") == fmt.Sprint(replica.port)
 	})
 	time.Sleep(4*time.Second - min(told, 4*time.Second))
-	require.NoError(t, master.process.Signal(syscall.SIGCONT))
+	master.signal("CONT")
 	late := until(t, func() bool { return strings.HasPrefix(master.ask("SET x y"), "READONLY") })
 	t.Logf("real Sentinels: clients are told after %v, the old master is demoted after %v", told, late)
 	require.Greater(t, told, 2*time.Second)
