@@ -16,7 +16,8 @@ func hostDial(address unsafe.Pointer, length uint32) uint32
 func hostDialled(fd uint32) uint32
 
 // Dial opens a connection to a server of the simulation. Network is "tcp", and address one of Config's. It can
-// be used as a library's dialer.
+// be used as a library's dialer. The connection is kept alive as by a net.Dialer: it ends at the program if its server's machine has
+// forgotten it or has not answered for 150 s.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	fail := func(err error) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: network, Addr: endpoint(address), Err: err}

@@ -27,6 +27,7 @@ type Conn struct {
 	serverOver     bool       // the server has, or knows nothing of it
 	unheard        bool       // something that the server has sent will not be acknowledged
 	hostOff        bool       // the server's machine is off: what is sent to it waits for retransmission
+	probes         probing    // of the client's machine
 	inbox          mailbox    // of the server
 	buffer         mailbox    // of the client
 	slots          [4]segment // where the four queues begin
@@ -243,7 +244,47 @@ func (c *Conn) KeepAlive(idle time.Duration) {
 	probe()
 }
 
-// reachable reports whether what the server's machine sends would be acknowledged.
+// probing is what the client's machine does with a connection on which it hears nothing.
+type probing struct {
+	every, after time.Duration // 0 is never
+	under        bool          // way
+	unheard      bool          // something that the client has sent will not be acknowledged
+}
+
+// Probe makes the client's machine probe the server's, as TCP's keep-alive does: when nothing comes through any more, a probe is
+// sent after every duration of that name. A machine that is back and has forgotten the connection answers with a reset; a connection
+// of which nothing was heard for the second duration ends, or after 924.6 s if something that was sent is not acknowledged. Both are
+// then learnt by the client's Receiver.
+func (c *Conn) Probe(every, after time.Duration) { c.probes = probing{every: every, after: after} }
+
+// missServer begins to probe, now that nothing comes through.
+func (c *Conn) missServer() {
+	if c.probes.every <= 0 || c.probes.under || c.clientOver {
+		return
+	}
+	c.probes.under = true
+	since := c.engine.now
+	var probe func()
+	probe = func() {
+		silence := c.engine.now.Sub(since)
+		switch {
+		case c.clientOver:
+		case c.reachable():
+			c.probes.under, c.probes.unheard = false, false
+			if c.serverOver && c.down.flight.len() == 0 {
+				c.down.send(segment{kind: over}, 0)
+			}
+		case silence >= retransmission, silence >= c.probes.after && !c.probes.unheard && c.up.flight.len() == 0:
+			c.buffer.push(&segment{kind: over})
+			c.readBuffer()
+		default:
+			c.engine.schedule(c.engine.now.Add(c.probes.every), action(probe), 0)
+		}
+	}
+	c.engine.schedule(c.engine.now.Add(c.probes.every), action(probe), 0)
+}
+
+// reachable reports whether what one end's machine sends would be acknowledged by the other's.
 func (c *Conn) reachable() bool {
 	return !c.client.hostOff && c.up.blocked == 0 && c.down.blocked == 0
 }
@@ -274,6 +315,7 @@ func stepOf(does trace.Does, n *Node, p Payload, peer *Node) trace.Step {
 
 // arriveAtServer is what the server's machine does with a segment.
 func (c *Conn) arriveAtServer(g *segment) {
+	c.probes.unheard = c.probes.unheard || !c.reachable()
 	switch {
 	case g.kind == syn && c.server.down:
 		c.down.send(segment{kind: over, refuse: true}, 0)

@@ -154,6 +154,46 @@ func TestAMachineThatIsBackResetsItsOldConnection(t *testing.T) {
 	}
 }
 
+// TestAClientThatProbesMissesASilentServer, whose process has not closed the connection.
+func TestAClientThatProbesMissesASilentServer(t *testing.T) {
+	link := sim.Link{From: []string{"a"}, To: []string{"door"}}
+	for _, test := range []struct {
+		name   string
+		action sim.Action
+		heals  time.Duration
+		asks   bool // again, meanwhile
+		want   string
+	}{
+		{"whose machine is off", sim.Action{Kind: sim.Crash, Node: "door", Host: true}, 0, false, "5s closed"},
+		{"whose machine is back", sim.Action{Kind: sim.Crash, Node: "door", Host: true, Restart: 2500 * time.Millisecond}, 0, false, "4.001s closed"},
+		{"which is cut off", sim.Action{Kind: sim.Cut, Link: link}, 0, false, "5s closed"},
+		{"whose words are lost", sim.Action{Kind: sim.Cut, Link: sim.Link{From: link.To, To: link.From}}, 0, false, "5s closed"},
+		{"while a request is repeated", sim.Action{Kind: sim.Cut, Link: link}, 0, true, "15m26s closed"},
+		{"while a request is not acknowledged", sim.Action{Kind: sim.Cut, Link: sim.Link{From: link.To, To: link.From}}, 0, true, "15m26s closed"},
+		{"but not one that is back in time", sim.Action{Kind: sim.Cut, Link: link}, 2 * s, false, "1h0m0s timeout"},
+		{"nor one that only stands still", sim.Action{Kind: sim.Pause, Node: "door"}, 0, false, "1h0m0s timeout"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w, door := newDoor(t, 0)
+			w.Engine.AddClient("a", func(task *sim.Task) {
+				l, err := w.dialTo(task, door, 0)
+				require.NoError(t, err)
+				l.conn.Probe(s, 4*s)
+				l.send("hi")
+				require.Equal(t, "hello", l.next(sim.Forever))
+				if test.asks {
+					task.Sleep(2 * s)
+					l.send("hi")
+				}
+				w.note("%s", l.next(time.Hour-time.Duration(w.Now())))
+			})
+			w.faults(sim.Fault{Trigger: sim.Trigger{At: s}, Action: test.action, For: test.heals})
+			w.Run()
+			require.Equal(t, test.want, w.notes[0])
+		})
+	}
+}
+
 func TestWithoutKeepAliveNobodyMissesASilentClient(t *testing.T) {
 	w, door := newDoor(t, 0)
 	w.Engine.AddClient("a", w.greet(door, sim.Forever))

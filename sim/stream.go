@@ -197,6 +197,7 @@ func (s *stream) block(vanish bool) {
 		s.cuts++
 		if !s.vanished {
 			s.vanished, s.since = true, s.conn.engine.now
+			s.conn.missServer()
 		}
 	}
 	s.blocked++

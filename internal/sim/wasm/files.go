@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/sim"
@@ -151,15 +152,25 @@ type socket struct {
 	closed   bool   // by the program
 }
 
+// What the kernel and Go's package net do for a connection whose program has set nothing: a probe after 15 s without a word, and the
+// end after nine probes without an answer (net.KeepAliveConfig); an attempt to connect is given up after 127 s (tcp(7),
+// tcp_syn_retries).
+const (
+	probeEvery  = 15 * time.Second
+	probeEnds   = 10 * probeEvery
+	connectEnds = 127 * time.Second
+)
+
 // dial opens the connection, in a task of its own.
 func (s *socket) dial(t *sim.Task, node *sim.Node) {
-	conn, err := t.Dial(node, s, 0)
+	conn, err := t.Dial(node, s, connectEnds)
 	switch {
 	case err != nil:
 		s.failed = errRefused
 	case s.closed: // the program has given up meanwhile
 		conn.Close()
 	default:
+		conn.Probe(probeEvery, probeEnds)
 		s.conn, s.failed = conn, ok
 	}
 	s.instance.wake.Fire()
