@@ -3,6 +3,7 @@ package minimal_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,7 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 	}
 	require.NoError(t, err)
 	name, short := strings.CutSuffix(lock, " with a tenth of the lease")
+	name, exact := strings.CutSuffix(name, " without its 2 ms")
 	name, alone := strings.CutSuffix(name, " without a reference lock")
 	algorithm, ok := locks.Catalogue().Find(name)
 	require.True(t, ok)
@@ -36,6 +38,16 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 		whole := algorithm.New
 		algorithm.Name = "short-lease"
 		algorithm.New = func(o locks.Options) locks.Builder { o.TTL /= 10; return whole(o) }
+	}
+	if exact {
+		whole := algorithm.New
+		algorithm.Name = "exact"
+		algorithm.New = func(o locks.Options) locks.Builder {
+			return func(p locks.Process) (locks.Lock, error) {
+				l, err := whole(o)(p)
+				return laterDeadline{l}, err
+			}
+		}
 	}
 	var r harness.Runner
 	defer r.Close()
@@ -59,6 +71,15 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 	}
 	t.Fatalf("%s of %s is not violated in %s with %s clients", p, lock, scenario, style)
 	return minimal.Blame{}
+}
+
+// laterDeadline is a lock whose holders continue for two milliseconds longer.
+type laterDeadline struct{ locks.Lock }
+
+func (l laterDeadline) Acquire(wait time.Duration) (locks.Lease, error) {
+	lease, err := l.Lock.Acquire(wait)
+	lease.Deadline.At += int64(2 * time.Millisecond)
+	return lease, err
 }
 
 // blamedStories are violations that are kept or shared by a few milliseconds.
@@ -136,6 +157,28 @@ progress: 5s
 faults:
   - {after: {node: a, does: acquired}, crash: a}
 expect: {progress: violated}`,
+	"fast-clocks": `
+name: fast-clocks
+title: Two clocks are faster than any Redlock allows for, and b comes when redlock's own deadline is over
+lock: {algorithm: redlock, ttl: 10s}
+servers: {masters: 3}
+clients: {a: {work: 10s}, b: {start: 9899ms}}
+resource: {fencing: none}
+network: {latency: 1us}
+clocks: {redis-2: {rate: 11000ppm}, redis-3: {rate: 11000ppm}}
+styles: careful
+expect: {mutual-exclusion: violated}`,
+	"rather-fast-clocks": `
+name: rather-fast-clocks
+title: Two clocks are as fast as Redlock allows for
+lock: {algorithm: redlock, ttl: 10s}
+servers: {masters: 3}
+clients: {a: {work: 10s}, b: {start: 9950ms}}
+resource: {fencing: none}
+network: {latency: 1us}
+clocks: {redis-2: {rate: 9000ppm}, redis-3: {rate: 9000ppm}}
+styles: careful
+expect: {mutual-exclusion: violated}`,
 	"far-storage": `
 name: far-storage
 title: The way to the storage is disturbed for 100 s
@@ -172,6 +215,8 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"stands-still", "watchdog without a reference lock", checker.MutualExclusion, "careless", minimal.AnyLock},
 		{"forgetful", "set-nx-lua-fenced", checker.Resource, "careless", minimal.Application},
 		{"token-passed-on", "set-nx-lua-fenced", checker.Resource, "careless", minimal.Application},
+		{"fast-clocks", "redlock without its 2 ms", checker.MutualExclusion, "careful", minimal.Server},
+		{"rather-fast-clocks", "redlock-no-drift", checker.MutualExclusion, "careful", minimal.ThisLock},
 		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
 	} {
 		got := blamed(t, x.scenario, x.lock, x.property, x.style)

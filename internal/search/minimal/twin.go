@@ -33,7 +33,7 @@ func (t *twin) compare(s *scenarios.Scenario, seen *history.History) (kept int) 
 	ttl := s.Lock.TTL
 	schedules := []func(*scenarios.Scenario){
 		func(*scenarios.Scenario) {},
-		pollOften,
+		func(s *scenarios.Scenario) { pollOften(s); comeEarly(s) },
 	}
 	if p := t.sought.Property; p != checker.Progress && p != checker.Availability { // longer work alone would exceed a short bound on waiting
 		schedules = append(schedules,
@@ -147,6 +147,15 @@ var mistakes = []string{misrelease, belated, fewOutOfReach, unrecovered, orphan,
 func pollOften(s *scenarios.Scenario) {
 	for i := range s.Clients {
 		s.Clients[i].Retry.Delay, s.Clients[i].Retry.Jitter = time.Millisecond, 0
+	}
+}
+
+// comeEarly has clients that come about when a lease ends come a fiftieth of it earlier, and wait.
+func comeEarly(s *scenarios.Scenario) {
+	for i := range s.Clients {
+		if early := s.Lock.TTL / 50; s.Clients[i].Start > s.Lock.TTL/2 {
+			s.Clients[i].Start -= early
+		}
 	}
 }
 
