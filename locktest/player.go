@@ -8,9 +8,13 @@ import (
 	"github.com/locksim/locksim/internal/harness"
 )
 
-// stuckAfter is how long one run may take in real time. Runs take milliseconds, so that nothing hangs on it, even on a busy
-// machine, unless a lock's code never comes back to the simulator, which cannot interrupt it.
+// stuckAfter is how long one run may take in real time, of which time in which this process or its machine is suspended is no part.
+// Runs take milliseconds, so that nothing hangs on it, even on a busy machine, unless a lock's code never comes back to the simulator,
+// which cannot interrupt it.
 var stuckAfter = 30 * time.Second
+
+// looks is in how many parts that time is waited for: a suspended process sees one part pass, however long it is suspended.
+const looks = 10
 
 // errStuck is of a lock whose code never comes back.
 var errStuck = errors.New("the lock's code does not come back to the simulator")
@@ -32,20 +36,22 @@ func (p *player) do(runs int, phase string, work func(r *harness.Runner)) error 
 		work(r)
 	}()
 	limit := time.Duration(runs) * stuckAfter
-	late := time.NewTimer(limit)
-	defer late.Stop()
-	select {
-	case thrown := <-done:
-		if thrown != nil {
-			panic(thrown)
+	part := time.NewTicker(limit / looks)
+	defer part.Stop()
+	for range looks {
+		select {
+		case thrown := <-done:
+			if thrown != nil {
+				panic(thrown)
+			}
+			return nil
+		case <-part.C:
 		}
-		return nil
-	case <-late.C:
-		p.runner = nil // the other one is not free
-		return fmt.Errorf("%w: %s took more than %v of real time. Does it loop without a call of its Process, or wait for "+
-			"something else than Sleep, Wait and requests? Nothing can stop it, so its goroutine is left behind",
-			errStuck, phase, limit)
 	}
+	p.runner = nil // the other one is not free
+	return fmt.Errorf("%w: %s took more than %v of real time. Does it loop without a call of its Process, or wait for "+
+		"something else than Sleep, Wait and requests? Nothing can stop it, so its goroutine is left behind",
+		errStuck, phase, limit)
 }
 
 // Close frees what is kept.
