@@ -26,7 +26,7 @@ func serialHistory(n int) *history.History {
 		held, over := start+second, start+9*second
 		h.Acquisitions = append(h.Acquisitions, history.Acquisition{
 			ID: id, Client: client, Invoked: max(0, start-5*second), Returned: held, Outcome: history.OK, Value: fmt.Sprint(i),
-			Token: token, Noticed: trace.Never, Unlocked: over, Crashed: trace.Never, Released: over + 1, Release: history.OK,
+			Token: token, Noticed: trace.Never, Unlocked: over, Crashed: trace.Never, Ended: trace.Never, Released: over + 1, Release: history.OK,
 		})
 		h.Grants = append(h.Grants, history.Grant{
 			Acquisition: id, Client: client, From: held - 1, To: over + 1, Ended: history.ByUnlock, Token: token,

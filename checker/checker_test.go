@@ -31,7 +31,7 @@ func drawSerial(t *rapid.T) *history.History {
 	for n := rapid.IntRange(0, 30).Draw(t, "acquisitions"); n > 0; n-- {
 		id, client := history.ID(len(h.Acquisitions)+1), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client")
 		a := history.Acquisition{ID: id, Client: client, Value: fmt.Sprint(id), Token: token,
-			Noticed: trace.Never, Crashed: trace.Never, Unlocked: trace.Never, Released: trace.Never}
+			Noticed: trace.Never, Crashed: trace.Never, Ended: trace.Never, Unlocked: trace.Never, Released: trace.Never}
 		a.Invoked = max(0, now-trace.Instant(rapid.IntRange(0, 20).Draw(t, "waited")))
 		a.Outcome = rapid.SampledFrom([]history.Outcome{history.OK, history.OK, history.OK, history.Failed, history.Unknown}).
 			Draw(t, "outcome")
@@ -140,7 +140,7 @@ func crowd(n int) *history.History {
 	for i := range n {
 		h.Acquisitions = append(h.Acquisitions, history.Acquisition{
 			ID: history.ID(i + 1), Client: fmt.Sprint(i), Invoked: trace.Instant(i), Returned: trace.Instant(i),
-			Outcome: history.OK, Unlocked: trace.Instant(10_000 + i), Noticed: trace.Never, Crashed: trace.Never,
+			Outcome: history.OK, Unlocked: trace.Instant(10_000 + i), Noticed: trace.Never, Crashed: trace.Never, Ended: trace.Never,
 		})
 		h.Accesses = append(h.Accesses, history.Access{Acquisition: history.ID(i + 1), Invoked: trace.Instant(i),
 			Applied: trace.Instant(i), Returned: trace.Instant(i), Accepted: true})

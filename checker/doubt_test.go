@@ -16,7 +16,7 @@ import (
 func loggedBelief(id history.ID, client string, from, to, off int) history.Acquisition {
 	return history.Acquisition{
 		ID: id, Client: client, Outcome: history.OK, Invoked: trace.Instant(from), Returned: trace.Instant(from), Unlocked: trace.Instant(to),
-		Uncertainty: time.Duration(off), Noticed: trace.Never, Crashed: trace.Never, Released: trace.Never,
+		Uncertainty: time.Duration(off), Noticed: trace.Never, Crashed: trace.Never, Ended: trace.Never, Released: trace.Never,
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 //     lease before its call until then, and the outcome is known: the requests that take it back have been carried out by
 //     then, and no older ones are under way;
 //   - else three lives of a lease after that, and after the last fault: by then a lease that nobody renews is over, and so is
-//     a session whose client is gone (Consul may wait twice the life, and begins it again when it has elected a leader).
+//     a session whose client is gone (Consul may wait twice the life, and begins it again when it has elected a leader). So it is
+//     of a process that has ended before that: what it would still have done is the application's to wait for.
 //
 // A key that a server keeps for longer than it foresaw is the fault of the server's clock: nothing is held against the lock
 // after [history.Copy.Expires]. Copies keep others out only together if it takes several servers to keep the lock from
@@ -119,6 +120,7 @@ func settled(f *history.Fault) trace.Instant {
 // a fault cannot excuse is a key with an end of its own: only a client that lives and reaches the server can have renewed it.
 func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instant) (trace.Instant, bool) {
 	soon, quiet := max(over, c.From).Add(j.o.Lease/10), a.Outcome != history.Unknown // in a queue its turn may come later
+	quiet = quiet && a.Ended > soon
 	for i := range j.h.Faults {
 		f := &j.h.Faults[i]
 		quiet = quiet && (!f.Fired || f.Begin > soon || longer(f.End, a.Invoked, j.o.Lease))

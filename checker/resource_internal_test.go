@@ -22,7 +22,7 @@ func drawResource(t *rapid.T, mostSections int, forged bool) *history.History {
 	programs := make([][]history.Access, n)
 	for k := range n {
 		a := history.Acquisition{ID: history.ID(k + 1), Client: string(rune('a' + k)), Outcome: history.OK,
-			Unlocked: trace.Never, Crashed: trace.Never, Noticed: trace.Never, Released: trace.Never}
+			Unlocked: trace.Never, Crashed: trace.Never, Ended: trace.Never, Noticed: trace.Never, Released: trace.Never}
 		if chance(8, "crash") {
 			a.Crashed = 1000
 		}

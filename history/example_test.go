@@ -26,5 +26,5 @@ func ExampleParse() {
 	// Output:
 	// a believes that it holds the lock from 1s to 16s
 	// a believes that it holds the lock from 21s to 22s
-	// 2:27: unknown field "returnd"; did you mean "returned"?; allowed: id, client, task, style, lock, invoked, returned, outcome, said, value, token, deadline, learns, told, unkept, late, lease, uncertainty, unasked, unended, vague, seen, latest, noticed, unlocked, crashed, released, release
+	// 2:27: unknown field "returnd"; did you mean "returned"?; allowed: id, client, task, style, lock, invoked, returned, outcome, said, value, token, deadline, learns, told, unkept, late, lease, uncertainty, unasked, unended, vague, seen, latest, noticed, unlocked, crashed, ended, released, release
 }

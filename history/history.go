@@ -108,6 +108,7 @@ type Acquisition struct {
 	Noticed  trace.Instant // a notice of loss reached the application, or it saw that the deadline had passed; Never if not
 	Unlocked trace.Instant // Unlock was called; Never if not
 	Crashed  trace.Instant // the client's process died while this was its last acquisition; Never if not
+	Ended    trace.Instant // the client's process ended, its work done; Never if it stayed up
 	Released trace.Instant // Unlock returned; Never if not
 	Release  Outcome       // what Unlock reported: OK, Failed (not held), Refused or Unknown
 }

@@ -107,6 +107,7 @@ func (a *Acquisition) fields() []field {
 		{"noticed", never{&a.Noticed}},
 		{"unlocked", never{&a.Unlocked}},
 		{"crashed", never{&a.Crashed}},
+		{"ended", never{&a.Ended}},
 		{"released", never{&a.Released}},
 		{"release", enum{(*uint8)(&a.Release), outcomeNames}},
 	}

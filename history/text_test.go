@@ -174,7 +174,7 @@ func TestEveryRecordTakesOneReadableLine(t *testing.T) {
 		Acquisitions: []history.Acquisition{{
 			ID: 1, Client: "a", Style: history.Careful, Returned: 1_000_000, Outcome: history.OK, Token: 33,
 			HasDeadline: true, Deadline: 9_900_000_000, Noticed: trace.Never, Unlocked: 12_000_000_000,
-			Crashed: trace.Never, Released: trace.Never, Release: history.Failed,
+			Crashed: trace.Never, Ended: trace.Never, Released: trace.Never, Release: history.Failed,
 		}},
 		Faults: []history.Fault{{Name: "pause-a", Text: "a pauses for 5s", Fired: true, Begin: 1, End: trace.Never}},
 	}

@@ -48,7 +48,7 @@ func (g *guest) run(programs *program.Pool, of program.Program) {
 	var exit *program.Exit
 	switch {
 	case err == nil:
-		p.task.Step(trace.Step{Does: trace.Done}, 0, nil, nil)
+		p.ends()
 	case errors.As(err, &exit):
 		g.exits(exit)
 	default:

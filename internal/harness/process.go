@@ -239,6 +239,11 @@ func (p *process) Release(id history.ID) {
 	}, nil)
 }
 
+// ends records that the process has done its work, and ends.
+func (p *process) ends() {
+	p.task.Step(trace.Step{Does: trace.Done}, 0, func() { p.world.journal.Ended(p.client.Name) }, nil)
+}
+
 // Stays records that the process has done its work, and stays up.
 func (p *process) Stays() {
 	p.task.Step(trace.Step{Does: trace.Done, What: "stays"}, 0, p.task.Rest, nil)

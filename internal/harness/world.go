@@ -68,7 +68,7 @@ func (w *world) addClient(c *clientPlan, programs *program.Pool) {
 		if err := workload.RunAll(p, c.builders(), &c.Work); err != nil {
 			p.unbuilt(err)
 		}
-		t.Step(trace.Step{Does: trace.Done}, 0, nil, nil)
+		p.ends()
 	})
 }
 

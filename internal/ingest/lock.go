@@ -131,7 +131,7 @@ func (l *lock) begin(key string, e *Event, outcome history.Outcome) *hold {
 	h.a = history.Acquisition{
 		Client: e.Client, Style: history.Attentive, CanLearn: true, Invoked: e.At, Unasked: true, Returned: e.At, Outcome: outcome, Value: e.ID,
 		Token: e.Token, Uncertainty: e.Off, Seen: e.At, Latest: trace.Never,
-		Noticed: trace.Never, Unlocked: trace.Never, Crashed: trace.Never, Released: trace.Never,
+		Noticed: trace.Never, Unlocked: trace.Never, Crashed: trace.Never, Ended: trace.Never, Released: trace.Never,
 	}
 	if called, ok := l.calls[key]; ok {
 		h.a.Invoked, h.a.Unasked = called.at, false

@@ -95,7 +95,7 @@ func (r *Recorder) begin(o *Owner, wait int) history.ID {
 	r.Acquisitions = append(r.Acquisitions, history.Acquisition{
 		ID: id, Client: o.Client, Task: o.Task, Style: o.Style, Lock: o.Lock,
 		Invoked: r.now(), Returned: trace.Never, Deadline: trace.Never, Noticed: trace.Never,
-		Unlocked: trace.Never, Crashed: trace.Never, Released: trace.Never,
+		Unlocked: trace.Never, Crashed: trace.Never, Ended: trace.Never, Released: trace.Never,
 	})
 	r.waits = append(r.waits, wait)
 	return id
@@ -201,6 +201,15 @@ func (r *Recorder) Died(client string) {
 		}
 	}
 	r.Left(client, now)
+}
+
+// Ended records that a client's process has ended, its work done.
+func (r *Recorder) Ended(client string) {
+	for i := range r.Acquisitions {
+		if a := &r.Acquisitions[i]; a.Client == client && a.Ended == trace.Never {
+			a.Ended = r.now()
+		}
+	}
 }
 
 // Exited records that a client's program has ended its process.

@@ -150,7 +150,7 @@ func (s *stage) report(a *actor, r *report, answer *order) bool {
 			s.journal.Note(a.name, "has no lock: "+r.Why)
 		}
 		s.changed()
-		return s.stepOf(a, trace.Done, "", func() {})
+		return s.stepOf(a, trace.Done, "", func() { s.journal.Ended(a.name) })
 	default:
 		return true
 	}

@@ -162,8 +162,8 @@ func TestTokensAreJudgedWhereItIsKnownWhichWasGrantedFirst(t *testing.T) {
 		{9, 6, checker.Vacuous},
 	} {
 		h := &history.History{HasTokens: true, End: 30, Acquisitions: []history.Acquisition{
-			{ID: 1, Client: "a", Invoked: 1, Returned: 10, Outcome: history.OK, Token: 5, Unlocked: trace.Never, Crashed: trace.Never},
-			{ID: 2, Client: "b", Invoked: 2, Returned: 20, Outcome: history.OK, Token: c.token, Unlocked: trace.Never, Crashed: trace.Never},
+			{ID: 1, Client: "a", Invoked: 1, Returned: 10, Outcome: history.OK, Token: 5, Unlocked: trace.Never, Crashed: trace.Never, Ended: trace.Never},
+			{ID: 2, Client: "b", Invoked: 2, Returned: 20, Outcome: history.OK, Token: c.token, Unlocked: trace.Never, Crashed: trace.Never, Ended: trace.Never},
 		}, Asks: []history.Ask{
 			{Acquisition: 1, Client: "a", Node: "n", At: 3}, {Acquisition: 2, Client: "b", Node: "n", At: 4},
 			{Acquisition: 2, Client: "b", Node: "n", At: c.answered},

@@ -19,7 +19,7 @@ func TestClientsThatVerdictsNameHaveRows(t *testing.T) {
 		at := trace.Instant(i) * trace.Instant(time.Second)
 		h.Acquisitions = append(h.Acquisitions, history.Acquisition{
 			ID: history.ID(i + 1), Client: client, Invoked: at, Returned: at, Outcome: history.OK,
-			Unlocked: at, Released: at, Crashed: trace.Never,
+			Unlocked: at, Released: at, Crashed: trace.Never, Ended: trace.Never,
 		})
 	}
 	r := Run{Case: scenarios.Case{Scenario: &scenarios.Scenario{}}, History: h}
