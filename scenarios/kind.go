@@ -92,9 +92,9 @@ type field[T any] struct {
 	about
 	read  func(r *reader, path string, n *yaml.Node, to *T)
 	write func(from *T) *yaml.Node
-	given func(text string) (set func(*T), canonical string) // for a default
+	copy  func(from, to *T)
 
-	setDefault func(*T)
+	preset *T // where the field, and no other, is its default; nil if it has none
 }
 
 // about is what there is to know of a field whatever it is a field of.
@@ -130,34 +130,41 @@ func (m *mapping[T]) table() *table {
 	return t
 }
 
-// bind makes the line of a field whose value is kept in a variable of T.
+// bind makes the line of a field whose value is kept in a variable of T. It and through are compiled for each pair of types, and would
+// be for each field if they were inlined: what does not need both types is elsewhere.
+//
+//go:noinline
 func bind[T, V any](name string, k kind[V], in func(*T) *V, doc string) field[T] {
-	return through(name, k, func(t *T) V { return *in(t) }, func(t *T, v V) { *in(t) = v }, doc)
+	return field[T]{
+		about: aboutOf(name, k, doc),
+		read: func(r *reader, path string, n *yaml.Node, to *T) {
+			if v, ok := k.read(r, path, n); ok {
+				*in(to) = v
+			}
+		},
+		write: func(from *T) *yaml.Node { return k.write(*in(from)) },
+		copy:  func(from, to *T) { *in(to) = *in(from) },
+	}
 }
 
 // through makes the line of a field whose value is taken from and put into T by functions.
+//
+//go:noinline
 func through[T, V any](name string, k kind[V], get func(*T) V, set func(*T, V), doc string) field[T] {
 	return field[T]{
-		about: about{name: name, doc: doc, allowed: k.allowed, schema: k.schema, parts: k.parts},
+		about: aboutOf(name, k, doc),
 		read: func(r *reader, path string, n *yaml.Node, to *T) {
 			if v, ok := k.read(r, path, n); ok {
 				set(to, v)
 			}
 		},
 		write: func(from *T) *yaml.Node { return k.write(get(from)) },
-		given: func(text string) (func(*T), string) {
-			n := raw(text)
-			if text == nothingSet {
-				n = newMapping()
-			}
-			r := newReader("")
-			v, _ := k.read(r, name, n)
-			if len(r.problems) > 0 {
-				panic(fmt.Sprintf("the default of field %s should be allowed: %v", name, r.problems))
-			}
-			return func(to *T) { set(to, v) }, oneLine(k.write(v))
-		},
+		copy:  func(from, to *T) { set(to, get(from)) },
 	}
+}
+
+func aboutOf[V any](name string, k kind[V], doc string) about {
+	return about{name: name, doc: doc, allowed: k.allowed, schema: k.schema, parts: k.parts}
 }
 
 // nothingSet is the default of a field whose mapping is all defaults.
@@ -165,8 +172,17 @@ const nothingSet = "{}"
 
 // or gives the field a default.
 func (f field[T]) or(fallback string) field[T] {
-	f.fallback = fallback
-	f.setDefault, f.canonical = f.given(fallback)
+	f.fallback, f.preset = fallback, new(T)
+	n := raw(fallback)
+	if fallback == nothingSet {
+		n = newMapping()
+	}
+	r := newReader("")
+	f.read(r, f.name, n, f.preset)
+	if len(r.problems) > 0 {
+		panic(fmt.Sprintf("the default of field %s should be allowed: %v", f.name, r.problems))
+	}
+	f.canonical = oneLine(f.write(f.preset))
 	return f
 }
 
@@ -251,8 +267,8 @@ func (m *mapping[T]) read(r *reader, path string, n *yaml.Node) (T, bool) {
 		return v, false
 	}
 	for i := range m.fields {
-		if set := m.fields[i].setDefault; set != nil {
-			set(&v)
+		if f := &m.fields[i]; f.preset != nil {
+			f.copy(f.preset, &v)
 		}
 	}
 	t.read(r, path, n, func(i int, at string, value *yaml.Node) { m.fields[i].read(r, at, value, &v) })

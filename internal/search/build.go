@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 )
 
 // Build names what is running in one word, so that results of one build are not mixed with those of another: the commit
@@ -47,8 +48,8 @@ func goVersion(info *debug.BuildInfo) string {
 	return version
 }
 
-// hashOfExecutable names the program by what it consists of.
-func hashOfExecutable() (name string, err error) {
+// hashOfExecutable names the program by what it consists of, which is read once: it is the same as long as the program runs.
+var hashOfExecutable = sync.OnceValues(func() (name string, err error) {
 	path, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("which build is this? %w", err)
@@ -63,7 +64,7 @@ func hashOfExecutable() (name string, err error) {
 		return "", fmt.Errorf("which build is this? %w", err)
 	}
 	return "sha256-" + hex.EncodeToString(h.Sum(nil))[:shortHash], nil
-}
+})
 
 // Commit returns the commit that a build's name is of, shortened; false if it is of none.
 func Commit(build string) (string, bool) {
