@@ -76,6 +76,9 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		return Blame{Text: "the work was interrupted before that"}
 	case r.mistaken() != "": // which the reference lock, if it hands out no tokens or renews by itself, need not share
 		b = Blame{Party: Application, Reference: b.Reference, Text: r.mistaken()}
+	case b.Party == ThisLock && r.hearsAfterAccess():
+		b.Party = AnyLock
+		b.Text = "its holder has an access under way when the servers end its hold, and heeds the notice of loss as soon as that is over"
 	case b.Party == ThisLock:
 	case r.seen.violation.Broken == checker.Server:
 		b.Party, b.Text = Server, "it lost, evicted or ended early what it had granted"
@@ -308,6 +311,21 @@ func (r *reducer) standsStill() bool {
 		a := h.Acquisition(g.Acquisition)
 		over := a != nil && slices.Contains(r.seen.violation.Acquisitions, a.ID) && g.Ended == history.ByDeadline && g.To <= at
 		return over && paused(a.Client, g.To, a.Style == history.Careless)
+	})
+}
+
+// hearsAfterAccess reports whether a participant could heed no notice of its loss: one access was under way from before the end of
+// its grant until it stopped. Whether another lock keeps the property is then a matter of how soon the next holder begins.
+func (r *reducer) hearsAfterAccess() bool {
+	h := r.seen.result.History
+	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+		a := h.Acquisition(g.Acquisition)
+		if a == nil || g.Ended != history.BySessionLoss || !slices.Contains(r.seen.violation.Acquisitions, a.ID) {
+			return false
+		}
+		return slices.ContainsFunc(h.Accesses, func(x history.Access) bool {
+			return x.Acquisition == a.ID && x.Invoked <= g.To && g.To < x.Returned && x.Returned == a.Noticed
+		})
 	})
 }
 

@@ -176,3 +176,32 @@ func TestAMajorityHasThreeServersAgain(t *testing.T) {
 		require.False(t, fewer.Servers.Shape().Replicates, c.servers)
 	}
 }
+
+// TestAHolderThatIsInAnAccessCanHeedNoNotice until the access is over; one that was told later, or began the access after its
+// hold had ended, could have stopped before.
+func TestAHolderThatIsInAnAccessCanHeedNoNotice(t *testing.T) {
+	for name, c := range map[string]struct {
+		ended             history.Cause
+		invoked, returned trace.Instant
+		want              bool
+	}{
+		"under way":              {history.BySessionLoss, 5, 20, true},
+		"begun at the end":       {history.BySessionLoss, 10, 20, true},
+		"begun after the end":    {history.BySessionLoss, 11, 20, false},
+		"over before the notice": {history.BySessionLoss, 5, 19, false},
+		"over before the end":    {history.BySessionLoss, 5, 10, false},
+		"a lease that ran out":   {history.ByDeadline, 5, 20, false},
+	} {
+		h := &history.History{
+			Acquisitions: []history.Acquisition{{ID: 1, Noticed: 20}},
+			Grants:       []history.Grant{{Acquisition: 1, To: 10, Ended: c.ended}},
+			Accesses:     []history.Access{{Acquisition: 1, Invoked: c.invoked, Returned: c.returned}},
+		}
+		r := &reducer{seen: sighting{
+			result: &harness.Result{History: h}, violation: &checker.Violation{Acquisitions: []history.ID{1}},
+		}}
+		require.Equal(t, c.want, r.hearsAfterAccess(), name)
+		r.seen.violation.Acquisitions = nil
+		require.False(t, r.hearsAfterAccess(), name)
+	}
+}
