@@ -64,6 +64,9 @@ type Config struct {
 	Renew time.Duration
 	// Retry says how often, and how soon, the client requests a lock again that another client holds.
 	Retry locks.Retry
+	// LockDelay is how long the servers are to keep a lock from others that was lost rather than released; nil is their own
+	// default. Only servers of some kinds do so, such as Consul's.
+	LockDelay *time.Duration
 }
 
 // Mutex is the interface to the library's lock.

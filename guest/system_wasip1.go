@@ -78,7 +78,7 @@ func run() {
 	a := workload.ParseAssignment(call(nil))
 	config := Config{
 		Name: a.Name, Servers: a.Servers, Sentinel: a.Sentinel, Cluster: a.Cluster,
-		Key: a.Key, TTL: a.TTL, Timeout: a.Timeout, Renew: a.Renew, Retry: a.Retry,
+		Key: a.Key, TTL: a.TTL, Timeout: a.Timeout, Renew: a.Renew, Retry: a.Retry, LockDelay: a.LockDelay,
 	}
 	var resource asking
 	env := &workload.Remote{Process: process{}, Call: call, Ask: resource.ask}

@@ -45,6 +45,7 @@ type line struct {
 	Renew   float64  `json:"renew_ms,omitempty"`
 	Retry   float64  `json:"retry_ms,omitempty"`
 	Tries   int      `json:"tries,omitempty"`
+	Delay   *float64 `json:"lock_delay_ms,omitempty"`
 
 	Wait *float64 `json:"wait_ms,omitempty"`
 
@@ -70,9 +71,13 @@ func (p *process) open(env *workload.Remote, a *workload.Assignment) (locks.Lock
 	if err != nil {
 		return nil, err
 	}
+	var delay *float64
+	if a.LockDelay != nil {
+		delay = some(*a.LockDelay)
+	}
 	p.say(line{
 		Word: "ready", Client: a.Name, Servers: a.Servers, Sentinel: a.Sentinel, Cluster: a.Cluster, Key: a.Key, TTL: some(a.TTL), Timeout: millis(a.Timeout),
-		Renew: millis(a.Renew), Retry: millis(a.Retry.Delay), Tries: a.Retry.Tries,
+		Renew: millis(a.Renew), Retry: millis(a.Retry.Delay), Tries: a.Retry.Tries, Delay: delay,
 	})
 	l := &lock{process: p, clock: env}
 	if slices.Contains(ready.Can, "verify") {

@@ -159,7 +159,8 @@ func (g *guest) assignment() *workload.Assignment {
 	e := g.entrance(c.Servers)
 	return &workload.Assignment{
 		Name: c.Name, Servers: e.Addresses, Sentinel: e.Sentinel, Cluster: e.Cluster, Key: c.Options.Key,
-		TTL: c.Options.TTL, Timeout: c.Options.Timeout, Renew: c.Options.Renew, Retry: c.Options.Retry, Plan: c.Work,
+		TTL: c.Options.TTL, Timeout: c.Options.Timeout, Renew: c.Options.Renew, Retry: c.Options.Retry,
+		LockDelay: c.Options.LockDelay, Plan: c.Work,
 	}
 }
 

@@ -19,12 +19,14 @@ type Assignment struct {
 	Timeout  time.Duration // of one call to a server; 0 is the library's default, as in the fields below
 	Renew    time.Duration
 	Retry    locks.Retry
-	Plan     Plan
+	// LockDelay is how long the servers withhold a lock that was lost rather than released; nil: their own default.
+	LockDelay *time.Duration
+	Plan      Plan
 }
 
 // version begins an assignment. It is counted up with each change of what the two sides tell each other: a program is built from
 // source that may be newer than the locksim that runs it. It is larger than any name is long, with which older ones began.
-const version = 1000
+const version = 1001
 
 // Frame encodes the assignment.
 func (a *Assignment) Frame() []byte {
@@ -42,6 +44,10 @@ func (a *Assignment) Frame() []byte {
 		f.signed(int64(d))
 	}
 	f.signed(int64(a.Retry.Tries))
+	f.flag(a.LockDelay != nil)
+	if a.LockDelay != nil {
+		f.signed(int64(*a.LockDelay))
+	}
 	p := &a.Plan
 	for _, n := range [...]int64{
 		int64(p.Style), int64(p.Fencing), int64(p.Tasks), int64(p.Sections), int64(p.Enters),
@@ -74,6 +80,10 @@ func ParseAssignment(bytes []byte) Assignment {
 		*d = f.takeDuration()
 	}
 	a.Retry.Tries = int(f.takeSigned())
+	if f.takeFlag() {
+		delay := f.takeDuration()
+		a.LockDelay = &delay
+	}
 	a.Plan = Plan{
 		Style: history.Style(f.takeSigned()), Fencing: history.Fencing(f.takeSigned()),
 		Tasks: int(f.takeSigned()), Sections: int(f.takeSigned()), Enters: int(f.takeSigned()),
