@@ -66,6 +66,12 @@ func TestDeclarationsOfAProgramAreParsedOrRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, a.Sentinel && a.Cluster)
 
+	a, err = parse([]string{"servers=consul"})
+	require.NoError(t, err)
+	require.Equal(t, locks.OneNode, a.Authority)
+	require.Equal(t, "session", a.Identity)
+	require.Nil(t, a.Key)
+
 	a, err = parse(nil)
 	require.NoError(t, err)
 	require.Equal(t, locks.OneNode, a.Authority)
@@ -78,6 +84,7 @@ func TestDeclarationsOfAProgramAreParsedOrRefused(t *testing.T) {
 		{"token=yes", `token cannot be "yes"`},
 		{"sentinel=mymaster", `sentinel cannot be "mymaster"`},
 		{"servers=zookeeper cluster", "sentinel and cluster are of clients of Redis"},
+		{"servers=consul sentinel", "sentinel and cluster are of clients of Redis"},
 		{"servers=redis authority=queue", "no such authority is on servers of the kind redis"},
 		{"servers=zookeeper authority=majority", "no such authority is on servers of the kind zookeeper"},
 		{"authority=majority key=a,b,c", "several keys are of a lock on one Redis server"},

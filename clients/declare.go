@@ -41,7 +41,10 @@ func served() []string {
 }
 
 // queues reports whether a lock on servers of a kind is a node of its own in a queue, rather than a value.
-func queues(a *locks.Algorithm) bool { return all.Find(a.Servers).Facts().InSession() }
+func queues(a *locks.Algorithm) bool {
+	f := all.Find(a.Servers).Facts()
+	return f.InSession() && !f.Elects
+}
 
 // declared returns what the source in a folder says of its lock.
 func declared(folder string) (locks.Algorithm, error) {
@@ -113,11 +116,14 @@ func parse(words []string) (locks.Algorithm, error) {
 			return a, fmt.Errorf("%s cannot be %q", name, value)
 		}
 	}
-	if queues(&a) {
+	switch {
+	case queues(&a):
 		a.Identity = "own node"
 		if !judged {
 			a.Authority = locks.Queue
 		}
+	case all.Find(a.Servers).Facts().InSession():
+		a.Identity, a.Keeps = "session", true
 	}
 	return a, watch(&a, keys)
 }
@@ -126,7 +132,7 @@ func parse(words []string) (locks.Algorithm, error) {
 func watch(a *locks.Algorithm, keys string) error {
 	queue := queues(a)
 	switch {
-	case queue && (a.Sentinel || a.Cluster):
+	case a.Servers != kinds[0] && (a.Sentinel || a.Cluster):
 		return errors.New("sentinel and cluster are of clients of Redis")
 	case queue && a.Authority != locks.Queue && a.Authority != locks.OneNode && a.Authority != locks.NoAuthority,
 		!queue && a.Authority == locks.Queue:

@@ -28,7 +28,7 @@ var Consul backend.Kind = &backend.One{Is: backend.Facts{
 	Doc:   "One node, which stands for all servers of a datacenter.",
 	Place: "a Consul cluster", Token: "the key's LockIndex",
 	Fields:    []backend.Field{backend.LockDelay, backend.Promote, backend.Snapshot, backend.EndSession},
-	Monotonic: true, Patience: 400, Delays: true, MinTTL: 10 * time.Second, MaxTTL: 24 * time.Hour,
+	Monotonic: true, Patience: 400, Delays: true, Serves: true, MinTTL: 10 * time.Second, MaxTTL: 24 * time.Hour,
 	TTLs:    []time.Duration{10 * time.Second},
 	Says:    []string{trace.ToLook, "Session.Renew", "Session.Create", "KV.Get", "Session.Destroy"},
 	Refuses: []string{"No cluster leader"},

@@ -43,14 +43,17 @@ func (s *Server) replay() {
 // Snapshot makes the servers take a snapshot of their state, which replaces the log.
 func (s *Server) Snapshot() { s.compact = s.store.revision }
 
-// acquire gives a lock to a session if it can be had at once.
+// acquire gives a lock to a session if it can be had at once. The lock-delay is looked at first (kvs_endpoint.go, kvsPreApply).
 func (s *Server) acquire(r *Request) *Response {
 	a := &Response{Request: r}
+	if s.delayed(r.Key) > 0 {
+		return a
+	}
 	if s.session(r.Session) == nil {
 		a.Err = NoSession
 		return a
 	}
-	a.Succeeded = s.delayed(r.Key) == 0 && s.store.acquire(r.Key, r.Value, r.Session)
+	a.Succeeded = s.store.acquire(r.Key, r.Value, r.Flags, r.Session)
 	if k := s.store.keys[r.Key]; k != nil && a.Succeeded {
 		a.Keys = []Key{*k}
 	}
@@ -64,5 +67,10 @@ func (s *Server) release(r *Request) *Response {
 			c.finish()
 		}
 	}
-	return &Response{Request: r, Succeeded: s.store.release(r.Key, r.Session)}
+	released := s.store.release(r.Key, r.Session)
+	if released && r.Op == KVRelease { // it writes the key, too (state/kvs.go, kvsUnlockTxn)
+		k := s.store.keys[r.Key]
+		k.Value, k.Flags = r.Value, r.Flags
+	}
+	return &Response{Request: r, Succeeded: released}
 }

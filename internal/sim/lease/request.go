@@ -88,7 +88,8 @@ type Request struct {
 	Purpose string    // the lock's purpose: "acquire", "release"; "" unknown
 	Session SessionID // not for Range, DeleteRange, Watch, KVGet, CheckSequencer; Put: 0 for a key without a session
 	Key     string
-	Value   string // Put, KVAcquire, Acquire, TryAcquire
+	Value   string // Put, KVAcquire, KVRelease, Acquire, TryAcquire
+	Flags   uint64 // KVAcquire, KVRelease: what its clients note with a key
 
 	TTL       time.Duration // LeaseGrant, SessionCreate, CreateSession: 0 for the service's default or minimum
 	LockDelay time.Duration // SessionCreate, CreateSession: 0 for the service's default, negative for none
@@ -122,6 +123,9 @@ func (r *Request) digest(d *trace.Digest) {
 	d.Uint64(uint64(r.Session))
 	d.String(r.Key)
 	d.String(r.Value)
+	if r.Flags != 0 { // clients with the real library have them
+		d.Uint64(r.Flags)
+	}
 	for _, n := range [...]int64{int64(r.TTL), int64(r.LockDelay), r.MaxCreate, r.Revision, r.Index, int64(r.Wait)} {
 		d.Uint64(uint64(n))
 	}
@@ -184,6 +188,7 @@ const (
 // Key is a key as the service stores it.
 type Key struct {
 	Name, Value string
+	Flags       uint64    // as of its last acquisition or release
 	Create, Mod int64     // revisions
 	LockIndex   int64     // how often it has been acquired: Consul's LockIndex, the generation of Chubby's sequencer
 	Session     SessionID // holds the key, or ends with it; 0 if none
@@ -192,6 +197,9 @@ type Key struct {
 func (k *Key) digest(d *trace.Digest) {
 	d.String(k.Name)
 	d.String(k.Value)
+	if k.Flags != 0 {
+		d.Uint64(k.Flags)
+	}
 	for _, n := range [...]int64{k.Create, k.Mod, k.LockIndex, int64(k.Session)} {
 		d.Uint64(uint64(n))
 	}

@@ -99,14 +99,23 @@ func (t *store) remove(name string) bool {
 	return true
 }
 
-// acquire gives a key to a session, unless another has it. The lock index counts the changes of holder
-// (state/kvs.go, kvsLockTxn).
-func (t *store) acquire(name, value string, id SessionID) bool {
-	if k := t.keys[name]; k != nil && k.Session != 0 {
-		return k.Session == id
+// acquire gives a key to a session, unless another has it; its holder can write it again. The lock index counts the changes of
+// holder (state/kvs.go, kvsLockTxn and kvsSetTxn).
+func (t *store) acquire(name, value string, flags uint64, id SessionID) bool {
+	switch k := t.keys[name]; {
+	case k == nil || k.Session == 0:
+	case k.Session != id:
+		return false
+	case k.Value == value && k.Flags == flags:
+		return true
+	default:
+		k, kind := t.write(name, value)
+		k.Flags = flags
+		t.note(kind, *k)
+		return true
 	}
 	k, _ := t.write(name, value)
-	k.Session = id
+	k.Session, k.Flags = id, flags
 	k.LockIndex++
 	t.note(Acquired, *k)
 	return true

@@ -34,7 +34,8 @@ type httpRequest struct {
 // page is an answer.
 type page struct {
 	status int
-	kind   string // its Content-Type
+	kind   string // its Content-Type; "" without a body
+	header string // further lines
 	body   []byte
 }
 
@@ -51,6 +52,7 @@ const (
 	statusUnsupportedMediaType = 415
 	statusUnprocessable        = 422
 	statusInternal             = 500
+	statusNotImplemented       = 501
 	statusUnavailable          = 503
 	statusVersion              = 505
 )
@@ -60,8 +62,8 @@ var statusText = map[int]string{
 	statusOK: "OK", statusCreated: "Created", statusBadRequest: "Bad Request", statusNotFound: "Not Found",
 	statusMethodNotAllowed: "Method Not Allowed", statusConflict: "Conflict", statusLengthRequired: "Length Required",
 	statusTooLarge: "Request Entity Too Large", statusUnsupportedMediaType: "Unsupported Media Type",
-	statusUnprocessable: "Unprocessable Entity", statusInternal: "Internal Server Error", statusUnavailable: "Service Unavailable",
-	statusVersion: "HTTP Version Not Supported",
+	statusUnprocessable: "Unprocessable Entity", statusInternal: "Internal Server Error", statusNotImplemented: "Not Implemented",
+	statusUnavailable: "Service Unavailable", statusVersion: "HTTP Version Not Supported",
 }
 
 // mostBytes is how long a request may be, with its body: the limit of the Kubernetes API for what it stores (MaxRequestBodyBytes
@@ -184,7 +186,10 @@ func plain(status int) *page {
 
 // append encodes an answer with further lines of its header. There is no Date: what a server's wall clock shows is up to no lock.
 func (p *page) append(dst []byte, more string) []byte {
-	dst = fmt.Appendf(dst, "HTTP/1.1 %d %s\r\nContent-Length: %d\r\nContent-Type: %s\r\n%s\r\n",
-		p.status, statusText[p.status], len(p.body), p.kind, more)
+	dst = fmt.Appendf(dst, "HTTP/1.1 %d %s\r\nContent-Length: %d\r\n", p.status, statusText[p.status], len(p.body))
+	if p.kind != "" {
+		dst = fmt.Appendf(dst, "Content-Type: %s\r\n", p.kind)
+	}
+	dst = append(append(append(dst, p.header...), more...), "\r\n"...)
 	return append(dst, p.body...)
 }

@@ -23,12 +23,14 @@ type service struct {
 func Etcd(w simulated.World) simulated.Service { return build(w, lease.Etcd(), newEtcdClient) }
 
 // Consul builds the servers of a Consul datacenter.
-func Consul(w simulated.World) simulated.Service { return build(w, lease.Consul(), newConsulClient) }
+func Consul(w simulated.World) simulated.Service {
+	return &consulService{build(w, lease.Consul(), newConsulClient)}
+}
 
 // Chubby builds a Chubby cell.
 func Chubby(w simulated.World) simulated.Service { return build(w, lease.Chubby(), newChubbyClient) }
 
-func build(w simulated.World, dialect lease.Dialect, clientOf func(client) locks.Services) simulated.Service {
+func build(w simulated.World, dialect lease.Dialect, clientOf func(client) locks.Services) *service {
 	s := &service{clientOf: clientOf}
 	s.server = lease.New(w.Engine(), lease.Config{
 		Dialect: dialect, Name: w.Scenario().Servers.Names()[0], Observer: newTruth(w),
