@@ -73,6 +73,14 @@ func Catalogue() []Client {
 			},
 			Folder: "go-zookeeper", Library: "github.com/go-zookeeper/zk",
 		},
+		{
+			Lock: locks.Algorithm{
+				Name: "consul-api", Title: "api.Lock of Consul's own Go library: a session acquires a key",
+				Source: "github.com/hashicorp/consul/api", Servers: "consul", Authority: locks.OneNode,
+				Identity: "session", Lease: true, Keeps: true, Reference: "consul",
+			},
+			Folder: "consul-api", Library: "github.com/hashicorp/consul/api",
+		},
 		{Lock: leader, Folder: "client-go", Library: "k8s.io/client-go"},
 		{Lock: leaving, Folder: "client-go-release", Library: "k8s.io/client-go"},
 	}

@@ -59,9 +59,11 @@ func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
 	}
 }
 
-// tooLarge reports whether a test is not to build a client, or play a scenario of it: client-go takes minutes to compile.
+// tooLarge reports whether a test is not to build a client, or play a scenario of it: client-go takes minutes to compile, the other
+// half a minute.
 func tooLarge(name string) bool {
-	return strings.HasPrefix(name, "client-go") && long.Pick(0, 0, 1) < 5
+	large := strings.HasPrefix(name, "client-go") || strings.HasPrefix(name, "consul-api")
+	return large && long.Pick(0, 0, 1) < 5
 }
 
 // A violation is made smaller to one of its own cause: Lock returns what is over, and in each there is a plainer story, of
@@ -200,7 +202,7 @@ func built(t *testing.T, name string) locks.Algorithm {
 // contended is scenarios in which two careful clients want a lock, one for each way to deploy its servers.
 func contended(t *testing.T, lock *locks.Algorithm) (all []*scenarios.Scenario) {
 	t.Helper()
-	servers := []string{"{masters: 1}"}
+	servers, ttl := []string{"{masters: 1}"}, "4s"
 	switch lock.Authority {
 	case locks.Majority:
 		servers[0] = "{masters: 3}"
@@ -210,6 +212,9 @@ func contended(t *testing.T, lock *locks.Algorithm) (all []*scenarios.Scenario) 
 		if lock.Servers != "" {
 			servers[0] = "{kind: " + lock.Servers + "}"
 		}
+		if lock.Servers == "consul" {
+			ttl = "10s" // it has no shorter sessions
+		}
 	}
 	if lock.Sentinel {
 		servers = append(servers, "{replicas: 1, sentinels: 3}", "{replicas: 1}")
@@ -218,7 +223,7 @@ func contended(t *testing.T, lock *locks.Algorithm) (all []*scenarios.Scenario) 
 		servers = append(servers, "{masters: 3, replicas: 1, cluster: true}")
 	}
 	for _, deployed := range servers {
-		s, err := scenarios.Parse("contended", []byte("name: contended\nlock: {algorithm: "+lock.Name+", ttl: 4s, key: billing}\n"+
+		s, err := scenarios.Parse("contended", []byte("name: contended\nlock: {algorithm: "+lock.Name+", ttl: "+ttl+", key: billing}\n"+
 			"servers: "+deployed+"\n"+
 			"clients: {a: {work: 100ms, again: 1s}, b: {start: 50ms, work: 100ms, again: 1s}}\nstyles: careful\n"))
 		require.NoError(t, err)
