@@ -1,6 +1,9 @@
 package locks
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // reentrant is Redisson's lock (RedissonLock.java): a hash with one field, which names the owner and counts how
 // often it has entered. The owner is a process and a task of it, not an acquisition, so the holder may enter
@@ -62,19 +65,36 @@ func renewOwnScript() Script { return Script{Name: "renew", Body: renewOwn} }
 type reentrantLock struct {
 	oneServer
 	channel string
+	ask     func(wait time.Duration) (entry, error) // asks once
+	leave   func(owner string) (Reply, error)
+	giveUp  func(wait time.Duration) // after a wait in vain; nil: nothing is left behind
+	leased  bool                     // the lease is not renewed
 	holds   int
 	stop    Signal // ends the renewal; nil if there is none
 }
 
+// entry is the answer to one who asks for a lock of Redisson.
+type entry struct {
+	refused bool
+	life    time.Duration // of the lock, if it refused: how long to wait for it
+	token   uint64
+}
+
 func newReentrant(o Options) Builder {
-	return func(p Process) (Lock, error) {
-		l := &reentrantLock{oneServer: onOneServer(p, o)}
-		l.channel = "redisson_lock__channel:{" + l.options.Key + "}"
-		if l.options.Renew == 0 {
-			l.options.Renew = l.options.TTL / 3
-		}
-		return l, nil
+	return func(p Process) (Lock, error) { return onRedisson(p, o), nil }
+}
+
+// onRedisson returns Redisson's lock. Others of that library differ in how they ask and leave.
+func onRedisson(p Process, o Options) *reentrantLock {
+	l := &reentrantLock{oneServer: onOneServer(p, o)}
+	l.channel = "redisson_lock__channel:{" + l.options.Key + "}"
+	l.ask, l.leave = l.enter, func(owner string) (Reply, error) {
+		return l.eval(leaveScript(), []string{l.options.Key, l.channel}, owner, millis(l.options.TTL))
 	}
+	if l.options.Renew == 0 {
+		l.options.Renew = l.options.TTL / 3
+	}
+	return l
 }
 
 // Acquire enters, or waits for the lock to be left: a refused client subscribes, tries again, since a release
@@ -92,45 +112,50 @@ func (l *reentrantLock) Acquire(wait time.Duration) (Lease, error) {
 		if channel != nil {
 			wake = channel.Next() // before it tries, so that no message is missed meanwhile
 		}
-		life, err := l.enter()
+		e, err := l.ask(wait)
 		switch {
-		case err == nil:
-			return l.entered(), nil
+		case err == nil && !e.refused:
+			return l.entered(e.token), nil
 		case w.over():
-			return Lease{}, err
+			if l.giveUp != nil && wait != Try {
+				l.giveUp(wait)
+			}
+			return Lease{}, cmp.Or(err, ErrNotAcquired)
 		case channel == nil || channel.Over():
 			if channel, err = l.redis.Subscribe(l.options.Timeout, l.channel); err != nil {
 				channel = nil
 				l.p.Sleep(min(l.options.Retry.delay(l.p), w.left()))
 			}
+		case err != nil:
+			l.p.Wait(min(l.options.Retry.Delay, w.left()), wake)
 		default:
-			l.p.Wait(min(life, w.left()), wake)
+			l.p.Wait(min(e.life, w.left()), wake)
 		}
 	}
 }
 
-// enter asks once. If it is refused it returns how long the lock has to live, as far as is known.
-func (l *reentrantLock) enter() (life time.Duration, err error) {
-	reply, err := l.eval(enterScript(), []string{l.options.Key}, l.p.Owner(), millis(l.options.TTL))
-	switch {
-	case err != nil:
-		return l.options.Retry.Delay, err
-	case reply.Nil:
-		return 0, nil
-	default:
-		return max(time.Duration(reply.Int), 1) * time.Millisecond, ErrNotAcquired
+// enter asks once. If it is refused it returns how long the lock has to live.
+func (l *reentrantLock) enter(time.Duration) (entry, error) {
+	return tell(l.eval(enterScript(), []string{l.options.Key}, l.p.Owner(), millis(l.options.TTL)))
+}
+
+// tell reads an answer that is nothing, or the milliseconds that the lock has to live.
+func tell(reply Reply, err error) (entry, error) {
+	if err != nil || reply.Nil {
+		return entry{}, err
 	}
+	return entry{refused: true, life: max(time.Duration(reply.Int), 1) * time.Millisecond}, nil
 }
 
 // entered counts a hold, and starts the renewal with the first.
-func (l *reentrantLock) entered() Lease {
+func (l *reentrantLock) entered(token uint64) Lease {
 	l.holds++
-	if l.stop == nil {
+	if l.stop == nil && !l.leased {
 		l.stop = l.p.NewSignal()
 		owner, stop := l.p.Owner(), l.stop
 		l.p.Go(func(p Process) { l.keepRenewing(p, owner, stop) })
 	}
-	return Lease{Value: l.p.Owner()}
+	return Lease{Value: l.p.Owner(), Token: token}
 }
 
 // keepRenewing is the watchdog. As in Redisson it ends when the lock is no longer the owner's, and nobody is told; a
@@ -163,7 +188,7 @@ func (l *reentrantLock) Release(lease Lease) error {
 		l.stop.Fire()
 		l.stop = nil
 	}
-	reply, err := l.eval(leaveScript(), []string{l.options.Key, l.channel}, lease.Value, millis(l.options.TTL))
+	reply, err := l.leave(lease.Value)
 	switch {
 	case err != nil:
 		return err

@@ -32,6 +32,7 @@ func rightOfCatalogue() []lock {
 	return append(list, impatient,
 		// Its notice is a query without an end, on a connection to a server that may have lost its power.
 		of("consul", none, locktest.NoSilentLoss),
+		of("redisson-fenced", none),
 		of("setnx", none, locktest.Progress, locktest.ReleaseSafety),
 		of("set-nx-ex-del", none, locktest.ReleaseSafety),
 		of("set-nx-get-del", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
@@ -67,7 +68,7 @@ func wrongOfCatalogue() []lock {
 		{locktest.ReleaseSafety, []string{"set-nx-ex-del", "set-nx-get-del", "zk-ephemeral", "memcached-add", "k8s-release-on-cancel", "gcs", "mongo-upsert"}},
 		{locktest.Progress, []string{"setnx", "setnx-expire", "zk-sequential-unprotected", "s3-lockfile"}},
 		{locktest.ExclusionUntilDeadline, []string{"redlock-no-drift", "redlock-no-check", "redlock-py"}},
-		{locktest.TokenOrder, []string{"redlock-counter-token", "zk-sequential-number-token"}},
+		{locktest.TokenOrder, []string{"redlock-counter-token", "zk-sequential-number-token", "redisson-fenced-get-token"}},
 		{locktest.ExclusionWithinSession, []string{"zk-sequential-no-recheck"}},
 		{locktest.ExclusionOfLostWaiters, []string{"etcd-no-recheck"}},
 		{locktest.GuardedResource, []string{"mysql-get-lock-in-transaction"}},

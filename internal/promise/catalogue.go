@@ -53,8 +53,10 @@ func (s *Subject) particular() *Subject {
 		s.Wall = true
 	case "watchdog":
 		s.Margin = 20
-	case "reentrant":
+	case "reentrant", "redisson-fenced", "redisson-fenced-get-token", "redisson-fair", "redisson-multi":
 		s.Margin, s.Reentrant, s.ByName = 67, true, true
+	case "redisson-multi-lease":
+		s.Reentrant, s.ByName = true, true
 	case "redlock", "redlock-parallel", "redlock-parallel-fixed-delay", "redlock-quorum-prose", "redlock-counter-token":
 		s.Allowance = s.TTL/100 + 2*time.Millisecond
 	}
@@ -88,6 +90,10 @@ var kept = map[string]string{
 	"set-nx-ex-del":              "within-lease progress",
 	"set-nx-get-del":             "within-lease progress token-equality",
 	"set-without-nx":             "token-equality",
+	"redisson-fenced-get-token":  "renewed release",
+	"redisson-fair":              "", // those behind a dead one ask without a pause: few of its schedules can be played
+	"redisson-multi":             "renewed",
+	"redisson-multi-lease":       "release",
 	"redlock-py":                 "careful token-equality",
 	"redlock-no-check":           "within-lease release token-equality",
 	"redlock-no-drift":           "within-lease careful-without-drift release token-equality",

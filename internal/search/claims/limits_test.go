@@ -34,7 +34,7 @@ var (
 
 func limits() []limit {
 	list := slices.Concat(mistakes(), conditions(), gaps(), limitsOfReplicas(), limitsOfZooKeeper(), limitsOfSessions(),
-		limitsOfMemcached(), limitsOfObjects(), limitsOfDatabases(), limitsOfLeftovers())
+		limitsOfMemcached(), limitsOfRedisson(), limitsOfObjects(), limitsOfDatabases(), limitsOfLeftovers())
 	for i := range list {
 		list[i].Name = list[i].Model.Lock + "-" + list[i].Name
 	}
