@@ -354,9 +354,9 @@ func (t *narrator) breaks(f *model.Fault) string {
 	text := "the connection between " + t.end(p.Node) + " and " + t.end(p.Peer) + " breaks"
 	switch {
 	case p.Node == "" && p.Peer == "":
-		text = "a connection breaks"
+		text = "one connection breaks"
 	case p.Node == "" || p.Peer == "":
-		text = "a connection of " + t.end(p.Node+p.Peer) + " breaks"
+		text = "one connection of " + t.end(p.Node+p.Peer) + " breaks"
 	}
 	if !f.Of.Action.This {
 		text = "connections " + t.link(f) + " break"

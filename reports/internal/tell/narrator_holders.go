@@ -276,9 +276,17 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 		t.tell(c.To, moments.OrderLoss, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", moments.PlaceOfCopy(t.v, c))
 	case c.Gone == history.Overwritten:
 		t.overwrites(c, who)
-	case t.v.TooEarly(c):
+	case t.v.TooEarly(c) && !t.keyOfTheSame(c):
 		t.tellOf(c.To, moments.OrderLoss, t.v.EntryOf(who), "expires too early", c.Node, moments.PlaceOfCopy(t.v, c))
 	}
+}
+
+// keyOfTheSame reports whether the server lost another key of the same acquisition in the same way before: locks that keep several keys
+// on one server lose them one after another.
+func (t *narrator) keyOfTheSame(c *history.Copy) bool {
+	return slices.ContainsFunc(t.v.History.Copies, func(o history.Copy) bool {
+		return o.Node == c.Node && o.Acquisition == c.Acquisition && o.From < c.To && o.To < c.To && o.To > c.From && t.v.TooEarly(&o)
+	})
 }
 
 // wipedInCrash returns the crash in which a server lost what it kept; nil if it was none.
