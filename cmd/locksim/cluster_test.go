@@ -30,21 +30,39 @@ func asCommand(t *testing.T, programs map[string]string) (environment []string) 
 	return append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), asProgram+"=interruptible")
 }
 
-// sbatch is a cluster of one machine, which starts each task, tells the odd ones to end, and starts those again.
+// sbatch is a cluster of one machine, which starts each task, tells the odd ones to end in the first round, and runs what is to be run
+// afterwards. Task 2 is begun by another build in the first round.
 const sbatch = `#!/bin/bash
 set -u
-if [[ $* == *afterany* ]]; then exec bash > "$FOLDER/report.txt"; fi
-cat > "$FOLDER/task.sh"
-for task in $(seq 0 3); do
-	for attempt in 0 1 2; do
-		SLURM_ARRAY_TASK_ID=$task SLURM_RESTART_COUNT=$attempt SLURM_ARRAY_JOB_ID=7 bash "$FOLDER/task.sh" >> "$FOLDER/log" 2>&1 &
-		if [ $((task % 2)) = 1 ] && [ $attempt = 0 ]; then sleep 0.2; kill -TERM $!; fi
-		wait $!
-		[ $? = 0 ] && break
-	done
+job=$(ls -d "$FOLDER"/job-* 2>/dev/null | wc -l)
+for word; do
+	case $word in
+	--wrap=*) exec bash -c "${word#--wrap=}" >> "$FOLDER/log" 2>&1 ;;
+	--array=*) tasks=${word#--array=} ;;
+	esac
 done
-echo 7
+mkdir "$FOLDER/job-$job"
+echo "tasks $tasks" >> "$FOLDER/log"
+for task in ${tasks//,/ }; do
+	path=$PATH
+	if [ $task = 2 ] && [ $job = 0 ]; then path=$FOLDER/other:$PATH; fi
+	PATH=$path SLURM_ARRAY_TASK_ID=$task SLURM_ARRAY_JOB_ID=$job bash "$FOLDER/task.sh" >> "$FOLDER/log" 2>&1 &
+	if [ $((task % 2)) = 1 ] && [ $job = 0 ]; then sleep 0.2; kill -TERM $!; fi
+	wait $!
+done
+echo $job
 `
+
+// anotherBuild puts a locksim of another build into a folder.
+func anotherBuild(t *testing.T, folder string) {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	text, err := os.ReadFile(self)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "locksim"), append(text, "more"...), 0o700))
+}
 
 // TestTheScriptForSLURMPlaysACampaign plays the script with a stand-in for sbatch.
 func TestTheScriptForSLURMPlaysACampaign(t *testing.T) {
@@ -55,19 +73,21 @@ func TestTheScriptForSLURMPlaysACampaign(t *testing.T) {
 	}
 	must(t, shared+" --ledger whole --ledger-only")
 	put(t, "campaign.sh", must(t, "cluster slurm "+shared+" --shards 3 --folder campaign"))
-	require.NoError(t, os.Mkdir("campaign", 0o755))
+	anotherBuild(t, "campaign/other")
+	folder, err := filepath.Abs("campaign")
+	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), bash, "campaign.sh")
-	cmd.Env = append(asCommand(t, map[string]string{"sbatch": sbatch, "scontrol": "#!/bin/sh\necho requeued \"$@\"\n"}), "FOLDER=campaign")
+	cmd.Env = append(asCommand(t, map[string]string{"sbatch": sbatch}), "FOLDER="+folder)
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(said))
 	log := contentOf(t, "campaign/log")
+	require.FileExists(t, "campaign/merged", "%s\n%s", said, log)
 	require.True(t, contentOf(t, "whole") == contentOf(t, "campaign/merged"), log) //nolint:testifylint // too long to be printed
 	require.Contains(t, contentOf(t, "campaign/report.txt"), "3000 runs of etcd")
 	require.Contains(t, log, "interrupted: play the rest with --resume, or elsewhere")
-	require.Contains(t, log, "requeued requeue 7_1")
-	again, err := filepath.Glob("campaign/parts/task-1.attempt-1-*.ledger")
-	require.NoError(t, err)
-	require.Len(t, again, 1, log)
+	require.Contains(t, log, "tasks 0,1,2,3\n")
+	require.Contains(t, log, "tasks 1,2,3\n", "what was interrupted or refused is submitted again, and nothing else")
+	require.Regexp(t, `task-2\.attempt-0-\S+ is of another campaign than this one: build sha256-[0-9a-f]+, not sha256-[0-9a-f]+\n`, log)
 }
 
 // argument is an argument of a pod's program.
@@ -121,7 +141,7 @@ func TestWordsOfASharedCommandStayWords(t *testing.T) {
 	put(t, "it's a $(touch pwned) file.yaml", must(t, "show lua-release"))
 	code, text, said := locksim(t.Context(), "cluster", "slurm", "--shards", "2", "measure", "it's a $(touch pwned) file.yaml", "--runs", "10")
 	require.Equal(t, exitOK, code, said)
-	_, line, _ := strings.Cut(text, "\tlocksim ")
+	_, line, _ := strings.Cut(text, "play() {\n\tlocksim ")
 	line, _, _ = strings.Cut(line, " --jobs")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()

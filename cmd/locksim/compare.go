@@ -243,7 +243,7 @@ func (c *call) compare(o *compareOptions) int {
 func (c *call) recordComparison(o *compareOptions) int {
 	o.plan.Parts.Alone = true
 	progress := c.newProgress(o.progress, 0, time.Time{})
-	_, err := compare.Compare(c.ctx, o.plan, func(doing string, done, of int) { progress.tell(doing, done, of) })
+	_, err := compare.Compare(o.recorded.context(c.ctx), o.plan, func(doing string, done, of int) { progress.tell(doing, done, of) })
 	progress.close()
 	code, _ := c.finished(o.recorded, &o.record, err)
 	return code

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ type fuzzer struct {
 	tally    fuzz.Tally     // including the ledger's
 	played   uint64         // runs without those of the ledger
 	ledger   *ledger.Ledger // nil if none is kept
+	attempts *ledger.Attempts
+	stop     *stopSign
 	progress *progress
 }
 
@@ -29,9 +32,10 @@ func (h *fuzzer) play() int {
 		From: h.o.from.value, Runs: uint64(h.o.runs.value), Shard: h.o.record.shard.value, ToFirst: bool(h.o.toFirst),
 		Jobs: h.o.report.jobs.value,
 	}
-	if err := h.open(&plan); err != nil {
+	if err := cmp.Or(h.open(&plan), h.note(&plan)); err != nil {
 		return h.failures(err)
 	}
+	h.stop = h.o.record.stopSign()
 	since := time.Now()
 	var until time.Time
 	if d := h.o.within.value; d > 0 {
@@ -44,16 +48,17 @@ func (h *fuzzer) play() int {
 	}
 	took := time.Since(since)
 	if h.ledger != nil {
-		if failure := h.ledger.Close(); failure != nil {
+		if failure := errors.Join(h.ledger.Close(), h.attempts.Close()); failure != nil {
 			return h.failures(failure)
 		}
 	}
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, errStopped) {
 		return h.failures(err)
 	}
 	if h.o.record.ledgerOnly() {
 		h.progress.close()
-		return h.recorded(err != nil, h.played, "run")
+		h.tellFatal(h.tally.Fatal, h.o.again)
+		return h.recorded(err, h.played, "run")
 	}
 	r := &campaignResult{
 		campaign: h.campaign, tally: &h.tally, perSecond: perSecond(h.played, took), interrupted: err != nil,
@@ -96,6 +101,28 @@ func (h *fuzzer) open(plan *fuzz.Plan) error {
 	return nil
 }
 
+// note begins to note beside the ledger what is being played.
+func (h *fuzzer) note(plan *fuzz.Plan) (err error) {
+	if name := h.o.record.ledger; name != "" && name != toStdout {
+		h.attempts, err = ledger.OpenAttempts(name, !bool(h.o.record.resume))
+	}
+	plan.Attempts = h.attempts
+	return err
+}
+
+// mostFatal is how many runs that end their processes are named.
+const mostFatal = 10
+
+// tellFatal names runs that have ended their processes.
+func (c *call) tellFatal(runs []uint64, again string) {
+	for _, n := range runs[:min(len(runs), mostFatal)] {
+		c.complain(fmt.Sprintf("locksim: run %d was left out, since it ended its process twice: %s --from %d --runs 1%s", n, again, n, c.behind()))
+	}
+	if more := len(runs) - mostFatal; more > 0 {
+		c.complain(fmt.Sprintf("locksim: so were %s", counted(more, "more run")))
+	}
+}
+
 // campaign runs the plan. It returns the error of an interrupt, but not of the end of --for.
 func (h *fuzzer) run(plan fuzz.Plan, until time.Time) error {
 	ctx, cancel := h.ctx, context.CancelFunc(func() {})
@@ -103,6 +130,9 @@ func (h *fuzzer) run(plan fuzz.Plan, until time.Time) error {
 		ctx, cancel = context.WithDeadline(h.ctx, until)
 	}
 	defer cancel()
+	if h.ledger != nil {
+		ctx = search.Finishing(ctx, finishes)
+	}
 	if plan.Runs == 0 {
 		plan.Runs = fuzz.Forever(plan.From)
 	}
@@ -121,5 +151,5 @@ func (h *fuzzer) take(s *fuzz.Stretch) error {
 	if h.ledger == nil || s.Cut {
 		return nil
 	}
-	return h.ledger.Add(s)
+	return cmp.Or(h.ledger.Add(s), h.stop.heed(s.From+uint64(s.Runs)))
 }

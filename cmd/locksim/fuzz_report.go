@@ -154,7 +154,7 @@ func (c *call) report(r *campaignResult, o *findingsFlags) int {
 		return exitInterrupted
 	case r.tally.Violated > 0:
 		return exitDiffers
-	case r.undecided != nil || !r.tally.Judged():
+	case r.undecided != nil || len(r.tally.Fatal) > 0 || !r.tally.Judged():
 		return exitInconclusive
 	}
 	return exitOK
@@ -182,6 +182,7 @@ type fuzzDocument struct {
 	Properties  []propertyDocument `json:"properties"`
 	Left        *leftDocument      `json:"not_minimized,omitempty"`
 	Undecided   *undecidedRun      `json:"undecided,omitempty"`
+	Fatal       []uint64           `json:"fatal_runs,omitempty"` // that ended the process twice, and were left out
 	NeverDrawn  []string           `json:"never_drawn,omitempty"`
 }
 
@@ -270,6 +271,7 @@ func (r *campaignResult) json(w io.Writer) error {
 	d := fuzzDocument{
 		Schema: "locksim.fuzz/1", Lock: r.campaign.Config.Lock, Beside: r.campaign.Config.Beside, Runs: r.tally.Runs, PerSecond: r.perSecond,
 		Violated: r.tally.Violated, Interrupted: r.interrupted, Findings: []findingDocument{}, Undecided: r.undecided,
+		Fatal: r.tally.Fatal,
 	}
 	for i := range r.findings {
 		d.Findings = append(d.Findings, r.findings[i].shown.document())

@@ -33,6 +33,9 @@ func (r *campaignResult) text(w io.Writer, o reports.TextOptions) error {
 		fmt.Fprintf(w, "inconclusive: %s, the first is run %d, since %s\n  %s\n\n",
 			counted(u.Runs, "run"), u.First, reports.Visible(u.Why), r.toRun(u.Scenario))
 	}
+	if fatal := r.tally.Fatal; len(fatal) > 0 {
+		fmt.Fprintf(w, "left out: %s that ended the process twice, the first is run %d\n  %s\n\n", counted(len(fatal), "run"), fatal[0], r.command(fatal[0]))
+	}
 	if r.tally.Runs == 0 {
 		_, err := fmt.Fprintf(w, "0 runs of %s: no result\n", r.subject())
 		return err

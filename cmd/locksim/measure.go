@@ -234,7 +234,7 @@ func (c *call) measure(o *measureOptions, r *measured) int {
 	r.recorded = cmp.Or(r.recorded, &recorded{}) // nothing
 	r.plan.Parts = r.recorded.parts
 	progress := c.newProgress(o.progress, uint64(r.plan.Runs())/max(o.record.shard.value.Of, 1), time.Time{})
-	table, err := measure.Measure(c.ctx, r.plan, func(runs, violated int) {
+	table, err := measure.Measure(r.recorded.context(c.ctx), r.plan, func(runs, violated int) {
 		r.runs = runs
 		progress.show(uint64(runs), uint64(violated))
 	})

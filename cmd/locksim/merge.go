@@ -43,8 +43,12 @@ program of any language are merged with that program, since it is run to show th
 
   -o FILE            the merged ledger; an existing file is replaced, and may be one of the parts
   --runs N           of fuzz: how many runs the campaign has, so that runs that are missing at its end are noticed, too
+  --from N           of fuzz: the number of its first run (default 0)
   --watch            of fuzz: show how far the parts have come while they are written, until all N runs are there, or until an
                      interrupt; merge them then
+  --stop-at-first    with --watch, and a folder as PART: when a run violates a property, have the shards whose ledgers are in the
+                     folder end, by the file locksim.stop there, which names the run; merge when all runs before it are there, and say
+                     whether it is the least one
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --minimize-all     minimize every violation, however long it takes. By default minimizing is limited to as many runs as
                      were merged, or 20000 if that is more
@@ -67,7 +71,9 @@ type merging struct {
 	shared  []string // flags that are for the command whose parts are merged, too
 	damaged int      // lines that were left out
 	runs    count    // of the campaign; 0 if that is unknown
+	from    seedFlag
 	watches boolFlag
+	toFirst boolFlag
 }
 
 func runMerge(c *call) int {
@@ -78,7 +84,10 @@ func runMerge(c *call) int {
 	fs.Var(&m.effort.all, "minimize-all", "")
 	m.runs = count{0, 1, maxSeeds}
 	fs.Var(&m.runs, "runs", "")
+	m.from.what = "the number of a run"
+	fs.Var(&m.from, "from", "")
 	fs.Var(&m.watches, "watch", "")
+	fs.Var(&m.toFirst, "stop-at-first", "")
 	names, err := c.parse(fs)
 	if errors.Is(err, flag.ErrHelp) {
 		return c.help("merge")
@@ -98,6 +107,9 @@ func runMerge(c *call) int {
 		if m.out != "" {
 			err = fmt.Errorf("no ledger given to be merged into %s; see locksim help merge", m.out)
 		}
+	}
+	if err == nil && bool(m.toFirst) && (!bool(m.watches) || len(names) != 1 || !isFolder(names[0])) {
+		err = errors.New("--stop-at-first needs --watch, and one folder in which the shards write their ledgers")
 	}
 	if err != nil {
 		return c.wrong(err)
@@ -242,7 +254,7 @@ func (m *merging) watch(names []string) error {
 		if of, err := schemaOf(m.parts); err != nil || of != "" && of != fuzz.Schema {
 			return errors.Join(err, errors.New("merge: --watch is for parts of locksim fuzz"))
 		} else if of != "" {
-			if x, err = fuzz.Survey(m.parts); err != nil {
+			if x, err = fuzz.Survey(m.parts, m.from.value); err != nil {
 				return err
 			}
 		}
@@ -258,6 +270,10 @@ func (m *merging) watch(names []string) error {
 		if m.runs.value > 0 && x.Tally.Runs >= m.runs.value {
 			break
 		}
+		if enough, err := m.stopped(names[0], x); enough || err != nil {
+			m.parts = nil
+			return err
+		}
 		select {
 		case <-m.ctx.Done():
 		case <-time.After(max(2*time.Second, 10*time.Since(began))): // reading should not slow down what is watched
@@ -265,6 +281,35 @@ func (m *merging) watch(names []string) error {
 	}
 	m.parts = nil
 	return nil
+}
+
+// stopped has the shards end if a run violates a property, and reports whether all runs before it are there.
+func (m *merging) stopped(folder string, x *fuzz.Merged) (enough bool, err error) {
+	first, any := x.Tally.First()
+	if !bool(m.toFirst) || !any {
+		return false, nil
+	}
+	name := filepath.Join(folder, stopFile)
+	if first < stopAfter(name) {
+		temporary := name + ".new"
+		if err = os.WriteFile(temporary, fmt.Appendf(nil, "%d\n", first), 0o644); err == nil {
+			err = os.Rename(temporary, name)
+		}
+	}
+	return first < x.Whole, err
+}
+
+// tellFirst says which run is the first that violates a property.
+func (m *merging) tellFirst(x *fuzz.Merged) {
+	first, any := x.Tally.First()
+	switch {
+	case !bool(m.toFirst) || !any:
+	case first < x.Whole:
+		m.complain(fmt.Sprintf("locksim: run %d is the least that violates a property: all runs before it are there", first))
+	default:
+		m.complain(fmt.Sprintf("locksim: run %d is the first that was found to violate a property; not all runs before it are there, "+
+			"run %d is the first that is missing", first, x.Whole))
+	}
 }
 
 // leftOut tells of a line whose checksum is wrong.
@@ -291,7 +336,7 @@ func (m *merging) merge() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	merged, err := fuzz.Merge(m.out, m.parts, func(config *fuzz.Config) error {
+	merged, err := fuzz.Merge(m.out, m.parts, m.from.value, func(config *fuzz.Config) error {
 		if program != "" && config.Lock != program {
 			return fmt.Errorf("nothing is merged: the parts are of the lock %s, not of the program %s", config.Lock, program)
 		}
@@ -301,6 +346,11 @@ func (m *merging) merge() (int, error) {
 		return 0, err
 	}
 	code := m.merged(merged)
+	if m.toFirst {
+		if m.tellFirst(merged); merged.Tally.Violated > 0 {
+			return code, nil // the rest is left out deliberately
+		}
+	}
 	missing, where := int(merged.Gaps), " before the last one"
 	if m.runs.value > 0 {
 		missing, where = m.runs.value-merged.Tally.Runs, ""

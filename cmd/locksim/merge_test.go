@@ -6,8 +6,10 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -281,4 +283,72 @@ func TestMergeWatchesPartsUntilAllRunsAreThere(t *testing.T) {
 	_ = watch.Wait()
 	require.Equal(t, exitInconclusive, watch.ProcessState.ExitCode(), "the other half is missing")
 	require.Contains(t, early.String(), " runs of etcd", "what is there is merged after an interrupt")
+}
+
+// TestWatchEndsShardsAtTheFirstViolation has two shards play until one has found something.
+func TestWatchEndsShardsAtTheFirstViolation(t *testing.T) {
+	t.Chdir(t.TempDir())
+	command := "fuzz set-nx-lua --faults client-pause --property mutual-exclusion"
+	alone := must(t, command+" --runs 5000 --stop-at-first --format json --save alone")
+	first := regexp.MustCompile(`"first_run":(\d+)`).FindStringSubmatch(alone)
+	require.NotNil(t, first, alone)
+
+	require.NoError(t, os.Mkdir("parts", 0o755))
+	watch := program(t, "merge", "--watch", "--stop-at-first", "-o", "merged", "parts")
+	var said bytes.Buffer
+	watch.Stderr = &said
+	require.NoError(t, watch.Start())
+	var shards []*exec.Cmd
+	for i := range 2 {
+		shard := program(t, strings.Fields(fmt.Sprintf("%s --runs 100000000 --jobs 1 --shard %d/2 --ledger parts/%d.ledger --ledger-only", command, i+1, i))...)
+		shard.Stderr = &bytes.Buffer{}
+		require.NoError(t, shard.Start())
+		shards = append(shards, shard)
+	}
+	for _, shard := range shards {
+		require.NoError(t, shard.Wait(), "it has done what was wanted of it")
+		require.Contains(t, fmt.Sprint(shard.Stderr), "parts/locksim.stop: stopped: nothing more is wanted")
+	}
+	_ = watch.Wait()
+	require.Equal(t, exitDiffers, watch.ProcessState.ExitCode(), said.String())
+	require.Contains(t, said.String(), "run "+first[1]+" is the least that violates a property: all runs before it are there")
+
+	put(t, "late.ledger", contentOf(t, "parts/1.ledger")) // has nothing of the first stretch
+	code, _, stderr := locksim(t.Context(), "merge", "--watch", "--stop-at-first", "-o", "merged", "late.ledger")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "--stop-at-first needs --watch, and one folder")
+	require.NoError(t, os.Mkdir("half", 0o755))
+	require.NoError(t, os.Rename("late.ledger", "half/late.ledger"))
+	watch = program(t, "merge", "--watch", "--stop-at-first", "-o", "merged", "half")
+	watch.Env = append(watch.Env, asProgram+"=interruptible")
+	said.Reset()
+	watch.Stderr = &said
+	require.NoError(t, watch.Start())
+	require.Eventually(t, func() bool { _, err := os.Stat("half/" + stopFile); return err == nil }, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, watch.Process.Signal(os.Interrupt))
+	_ = watch.Wait()
+	require.Regexp(t, `run \d+ is the first that was found to violate a property; not all runs before it are there, run 0 is the first that is missing`, said.String())
+}
+
+// TestATerminatedShardFinishesItsStretch asks a shard to end while it plays: what was begun is recorded.
+func TestATerminatedShardFinishesItsStretch(t *testing.T) {
+	t.Chdir(t.TempDir())
+	shard := program(t, strings.Fields("fuzz set-nx-lua --runs 100000000 --jobs 2 --ledger-only --ledger part")...)
+	shard.Env = append(shard.Env, asProgram+"=interruptible")
+	var said bytes.Buffer
+	shard.Stderr = &said
+	require.NoError(t, shard.Start())
+	require.Eventually(t, func() bool {
+		text, _ := os.ReadFile("part")
+		return bytes.Count(text, []byte("\n")) > 2
+	}, 20*time.Second, time.Millisecond)
+	noted, err := os.ReadFile("part.playing")
+	require.NoError(t, err)
+	begun := regexp.MustCompile(`(?m)^(\d+) 0 true`).FindStringSubmatch(string(noted))
+	require.NoError(t, shard.Process.Signal(syscall.SIGTERM))
+	_ = shard.Wait()
+	require.Equal(t, exitInterrupted, shard.ProcessState.ExitCode(), said.String())
+	require.NotNil(t, begun, string(noted))
+	require.Contains(t, contentOf(t, "part"), `{"from":`+begun[1]+`,"runs":256,`, "the stretch that was under way")
+	require.NoFileExists(t, "part.playing")
 }

@@ -12,6 +12,9 @@ import (
 // grace is how long work may take to end by itself after an interrupt.
 const grace = 1500 * time.Millisecond
 
+// finishes is how long stretches of runs that were begun before an interrupt may take to be finished and recorded.
+const finishes = time.Second
+
 // promptly does work that an interrupt ends at any point. Work that handles interrupts ends by itself and reports its results;
 // work that has not ended after a grace period, such as writing a report on a very long run, is abandoned, with the files that
 // it was writing, and prints nothing more. In that case promptly returns false, and the program must end.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -90,6 +91,7 @@ type recorded struct {
 	parts  *measure.Parts // nil if nothing is recorded
 	file   *ledger.Ledger // nil if it is only read
 	count  uint64         // parts that were recorded
+	stop   *stopSign
 	finish func()
 }
 
@@ -151,10 +153,11 @@ func (c *call) record(o *recording, set *flag.FlagSet, names []string) (*recorde
 			err = fmt.Errorf("%s exists already; --resume continues it", o.ledger)
 		}
 	}
+	r.stop = o.stopSign()
 	r.parts.Known = func(number uint64) ([]byte, error) { return known[number], nil }
 	r.parts.Record = func(number uint64, text []byte) error {
 		r.count++
-		return r.file.Add(&measure.Line{Part: number, Result: text})
+		return cmp.Or(r.file.Add(&measure.Line{Part: number, Result: text}), r.stop.heed(number+1))
 	}
 	return r, err
 }
@@ -184,10 +187,18 @@ func (r *recorded) read(name string) {
 	}
 }
 
+// context is that of runs: those that are recorded are finished after an interrupt.
+func (r *recorded) context(ctx context.Context) context.Context {
+	if r.file == nil {
+		return ctx
+	}
+	return search.Finishing(ctx, finishes)
+}
+
 // finished closes the ledger of a measurement after an error, which may be nil, and says whether the result is to be told: if nothing was to
 // be written but the ledger, or part of the work was left to others, the command ends with the code.
 func (c *call) finished(r *recorded, o *recording, err error) (code int, tell bool) {
-	interrupted := errors.Is(err, context.Canceled)
+	interrupted := errors.Is(err, context.Canceled) || errors.Is(err, errStopped)
 	var missing *measure.Missing
 	switch problem := r.close(); {
 	case err != nil && !interrupted && errors.As(err, &missing):
@@ -198,7 +209,7 @@ func (c *call) finished(r *recorded, o *recording, err error) (code int, tell bo
 	case problem != nil:
 		return c.failures(problem), false
 	case r.parts.Partial() || r.parts != nil && o.ledgerOnly():
-		return c.recorded(interrupted, r.count, "part"), false
+		return c.recorded(err, r.count, "part"), false
 	}
 	return 0, true
 }
@@ -206,10 +217,14 @@ func (c *call) finished(r *recorded, o *recording, err error) (code int, tell bo
 // toStdout stands for the standard output in place of a file.
 const toStdout = "-"
 
-// recorded ends a command that writes only its ledger: what it has found is for merge to tell.
-func (c *call) recorded(interrupted bool, played uint64, what string) int {
+// recorded ends a command that writes only its ledger: what it has found is for merge to tell. The error, nil if all was played, says that it
+// was interrupted or stopped.
+func (c *call) recorded(err error, played uint64, what string) int {
 	fmt.Fprintf(c.stderr, "locksim: %s recorded\n", counted(int(played), what))
-	if interrupted {
+	switch {
+	case errors.Is(err, errStopped):
+		c.complain(fmt.Sprintf("locksim: %v: nothing more is wanted", err))
+	case err != nil:
 		fmt.Fprintln(c.stderr, "locksim: interrupted: play the rest with --resume, or elsewhere")
 		return exitInterrupted
 	}

@@ -168,7 +168,8 @@ func (s *slurm) hurt(r *rand.Rand) (what string) {
 }
 
 // TestACampaignOnSLURMSurvivesKills runs the script for SLURM on a real one of several nodes while tasks and daemons are killed at random
-// moments, and a node is cut off and goes on.
+// moments, a node is cut off and goes on, another one has a wrong build, a ledger is damaged, and the disk is full. Where no job is left
+// and the campaign has not come to its end, an operator runs the script again.
 func TestACampaignOnSLURMSurvivesKills(t *testing.T) {
 	if long.Pick(0, 0, 1) < 5 {
 		t.Skip("played with LONG=5 only")
@@ -177,25 +178,33 @@ func TestACampaignOnSLURMSurvivesKills(t *testing.T) {
 	s := newSlurm(t)
 	command := strings.Replace(shared, "--runs 3000", "--runs 200000", 1)
 	must(t, command+" --ledger whole --ledger-only")
-	s.start("munged", "munged", "-F", "--force", "--key-file="+s.folder+"/munge.key", "--socket="+s.folder+"/munge.socket",
-		"--pid-file="+s.folder+"/munge.pid", "--log-file="+s.folder+"/munge.log", "--seed-file="+s.folder+"/munge.seed")
-	time.Sleep(500 * time.Millisecond)
-	s.startController()
-	for n := range slurmNodes {
-		s.startNode(n)
-	}
-	require.Eventually(t, func() bool {
-		said, _ := s.ask("sinfo", "--noheader", "--format=%t %D")
-		return strings.TrimSpace(said) == fmt.Sprintf("idle %d", slurmNodes)
-	}, time.Minute, time.Second)
+	s.begin()
 	campaign := filepath.Join(s.folder, "campaign")
+	require.NoError(t, os.Mkdir(campaign, 0o755))
+	size := func(option string) { // of a disk for the campaign alone
+		said, err := exec.Command("mount", "-t", "tmpfs", "-o", option, "tmpfs", campaign).CombinedOutput()
+		require.NoError(t, err, string(said))
+	}
+	size("size=240k")
+	defer func() { _ = exec.Command("umount", "-l", campaign).Run() }()
+	s.mislead()
 	put(t, "campaign.sh", must(t, "cluster slurm "+command+" --shards 8 --memory 300M --folder "+campaign))
-	said, err := s.ask("bash", "campaign.sh")
-	require.NoError(t, err, said)
+	submit := func() {
+		said, err := s.ask("bash", "campaign.sh")
+		t.Logf("%s%v", said, err)
+	}
+	submit()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(1, seed))
-	hurt := map[string]int{}
-	for begun, kills := time.Now(), 0; time.Since(begun) < 15*time.Minute; {
+	hurt, kills, flipped, submitted := map[string]int{}, 0, false, 1
+	report := func() string {
+		text, _ := os.ReadFile(filepath.Join(campaign, "report.txt"))
+		return string(text)
+	}
+	whole := func() bool {
+		return strings.Contains(report(), "200000 runs of etcd") && !strings.Contains(report(), "are in no part")
+	}
+	for begun := time.Now(); time.Since(begun) < 15*time.Minute && !whole(); {
 		time.Sleep(time.Duration(100+r.IntN(400)) * time.Millisecond)
 		if kills < 50 {
 			if what := s.hurt(r); what != "" {
@@ -203,33 +212,82 @@ func TestACampaignOnSLURMSurvivesKills(t *testing.T) {
 				kills++
 			}
 		}
-		pending, err := s.ask("squeue", "--noheader", "--array", "--states=PENDING", "--format=%i %r")
-		for line := range strings.Lines(pending) { // a job that was submitted again would wait for two minutes
-			switch id, reason, _ := strings.Cut(strings.TrimSpace(line), " "); reason {
-			case "BeginTime":
-				_, _ = s.ask("scontrol", "update", "JobId="+id, "StartTime=now")
-			case "launch failed requeued held": // a daemon was killed while it started a task: an operator has to look
-				for n := range slurmNodes {
-					_, _ = s.ask("scontrol", "update", fmt.Sprintf("NodeName=n%d", n), "State=RESUME")
-				}
-				_, _ = s.ask("scontrol", "release", id)
-			}
+		switch {
+		case kills >= 10 && !flipped:
+			flipped = flip(t, r, filepath.Join(campaign, "parts"))
+		case kills == 25:
+			put(t, filepath.Join(s.folder, "mended"), "")
+			size("remount,size=64m")
 		}
-		left, err2 := s.ask("squeue", "--noheader")
-		if err == nil && err2 == nil && strings.TrimSpace(left) == "" {
-			break
+		left, err := s.ask("squeue", "--noheader")
+		if err == nil && strings.TrimSpace(left) == "" && !whole() {
+			submitted++
+			submit()
 		}
 	}
-	t.Logf("seed %d, hurt: %v", seed, hurt)
-	report := contentOf(t, filepath.Join(campaign, "report.txt"))
-	if !strings.Contains(report, "200000 runs of etcd") {
+	t.Logf("seed %d, hurt: %v, a byte flipped: %t, submitted %d times", seed, hurt, flipped, submitted)
+	if !whole() {
 		for task := range 9 {
 			t.Logf("task %d:\n%s", task, contentOf(t, fmt.Sprintf("%s/log-%d.txt", campaign, task)))
 		}
 	}
-	require.Contains(t, report, "200000 runs of etcd", "seed %d", seed)
+	require.True(t, whole(), "seed %d: %s", seed, report())
 	require.True(t, contentOf(t, "whole") == contentOf(t, filepath.Join(campaign, "merged")), "seed %d: not the ledger of one machine", seed) //nolint:testifylint // too long to be printed
-	attempts, err := filepath.Glob(filepath.Join(campaign, "parts", "*.ledger"))
+	require.True(t, flipped, "seed %d: a ledger was damaged", seed)
+	require.GreaterOrEqual(t, kills, 50, "seed %d", seed)
+	logs, err := filepath.Glob(campaign + "/log-*.txt")
 	require.NoError(t, err)
-	require.Greater(t, len(attempts), 9, "seed %d: some tasks were started again", seed)
+	var all strings.Builder
+	for _, name := range logs {
+		all.WriteString(contentOf(t, name))
+	}
+	require.Contains(t, all.String(), "no space left on device", "seed %d", seed)
+	require.Regexp(t, `is of another campaign than this one: build sha256-[0-9a-f]+, not sha256-[0-9a-f]+`, all.String(), "seed %d", seed)
+}
+
+// begin starts all daemons.
+func (s *slurm) begin() {
+	s.start("munged", "munged", "-F", "--force", "--key-file="+s.folder+"/munge.key", "--socket="+s.folder+"/munge.socket",
+		"--pid-file="+s.folder+"/munge.pid", "--log-file="+s.folder+"/munge.log", "--seed-file="+s.folder+"/munge.seed")
+	time.Sleep(500 * time.Millisecond)
+	s.startController()
+	for n := range slurmNodes {
+		s.startNode(n)
+	}
+	require.Eventually(s.t, func() bool {
+		said, _ := s.ask("sinfo", "--noheader", "--format=%t %D")
+		return strings.TrimSpace(said) == fmt.Sprintf("idle %d", slurmNodes)
+	}, time.Minute, time.Second)
+}
+
+// mislead has the last node find a locksim of another build, until the file mended is there.
+func (s *slurm) mislead() {
+	self, err := os.Executable()
+	require.NoError(s.t, err)
+	anotherBuild(s.t, s.folder+"/other")
+	bin := s.folder + "/bin"
+	require.NoError(s.t, os.MkdirAll(bin, 0o755))
+	text := fmt.Sprintf("#!/bin/bash\n[ \"${SLURMD_NODENAME:-}\" = n%d ] && [ ! -e %s/mended ] && exec %s/other/locksim \"$@\"\nexec %s \"$@\"\n",
+		slurmNodes-1, s.folder, s.folder, self)
+	require.NoError(s.t, os.WriteFile(bin+"/locksim", []byte(text), 0o700))
+	s.environment = append(s.environment, "PATH="+bin+":"+os.Getenv("PATH"))
+}
+
+// flip flips a bit in the middle of a ledger that has some lines, and reports whether there is one.
+func flip(t *testing.T, r *rand.Rand, parts string) bool {
+	names, err := filepath.Glob(parts + "/*.ledger")
+	require.NoError(t, err)
+	for _, i := range r.Perm(len(names)) {
+		text := []byte(contentOf(t, names[i]))
+		if bytes.Count(text, []byte("\n")) < 4 {
+			continue
+		}
+		f, err := os.OpenFile(names[i], os.O_WRONLY, 0)
+		require.NoError(t, err)
+		defer f.Close()
+		at := len(text)/2 + r.IntN(20)
+		_, err = f.WriteAt([]byte{text[at] ^ 1}, int64(at))
+		return err == nil
+	}
+	return false
 }

@@ -3,30 +3,64 @@
 #
 #   @COMMAND@
 #
-# It submits an array of @TASKS@ tasks, and a job that merges what they have played when all of them have ended. Each task plays a part;
-# tasks 0 and @SHARDS@ play the same one, which merge compares. Every attempt of a task has a ledger of its own, so that one that lives on
-# behind a network that was cut does no harm.
+# It submits an array of @TASKS@ tasks, and a job that runs this script again when all of them have ended: tasks that were preempted, out of
+# time or killed are submitted again, until all have played their parts; then their ledgers are merged. Tasks 0 and @SHARDS@ play the same
+# part, which merge compares. Every attempt of a task has a ledger of its own, so that one that lives on behind a network that was cut does
+# no harm. Run the script again by hand to go on: what is recorded is not played again.
 #
-# All nodes must see the folder, have the same locksim (@BUILD@), and find input files under the same names.
+# All nodes must see the folder, have the same locksim (@BUILD@ has printed this script), and find input files under the same names. Tasks on a
+# node with another one are refused, and played elsewhere.
 set -euo pipefail
 folder=@FOLDER@
+done_before=${1:--1} idle=${2:-0} # tasks that were done in the last round, and for how many rounds no task has been done
 mkdir -p "$folder/parts"
+[ "$0" -ef "$folder/campaign.sh" ] || cp "$0" "$folder/campaign.sh"
 
-job=$(sbatch --parsable <<'TASK'
+# The first line of all ledgers: build, command, program. What goes on with one that begins so is refused if anything of it differs.
+if [ ! -s "$folder/head" ]; then
+	(locksim @WORDS@ --jobs 1 --shard "1/@SHARDS@" --ledger - || true) | head -n 1 >"$folder/head.new"
+	[ -s "$folder/head.new" ] && mv "$folder/head.new" "$folder/head"
+fi
+
+missing=()
+for task in $(seq 0 @SHARDS@); do
+	[ -e "$folder/parts/task-$task.done" ] || missing+=("$task")
+done
+count=$((@TASKS@ - ${#missing[@]}))
+[ "$count" != "$done_before" ] && idle=0 || idle=$((idle + 1))
+
+if [ ${#missing[@]} = 0 ] || [ $idle = 5 ]; then
+	locksim merge -o "$folder/merged" --jobs @CPUS@ --save "$folder/findings" "$folder/parts" >"$folder/report.new" 2>&1 || true
+	[ $idle != 5 ] || echo "tasks ${missing[*]} have not come to their end in five rounds: see $folder/log-*.txt" >>"$folder/report.new"
+	mv "$folder/report.new" "$folder/report.txt"
+	echo "the result is in $folder/report.txt"
+	exit
+fi
+
+# submit submits a job, and asks again if the controller is away.
+submit() {
+	for _ in 1 2 3 4 5; do
+		sbatch --parsable "$@" && return
+		sleep 10
+	done
+	sbatch --parsable "$@"
+}
+
+cat >"$folder/task.sh" <<'TASK'
 #!/bin/bash
 #SBATCH --job-name=locksim
-#SBATCH --array=0-@SHARDS@
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=@CPUS@
 #SBATCH --mem=@MEMORY@
 #SBATCH --time=@TIME@
-#SBATCH --requeue
+#SBATCH --no-requeue
 #SBATCH --open-mode=append
 #SBATCH --signal=B:TERM@60
 #SBATCH --output=@FOLDERPLAIN@/log-%a.txt
 set -u
+folder=@FOLDER@
 task=$SLURM_ARRAY_TASK_ID
-part=@FOLDER@/parts/task-$task
+part=$folder/parts/task-$task
 
 # play FILE records the task's runs in a file, and passes on what SLURM says: preempted, or out of time.
 play() {
@@ -42,33 +76,22 @@ play() {
 	return $code
 }
 
-# A later attempt goes on where the last one was. If that is damaged (2), it begins again. The number of an attempt is not unique: a
-# controller that was restarted may count again, while the attempt before lives on.
-own=$part.attempt-${SLURM_RESTART_COUNT:-0}-$(hostname -s)-$$
+# An attempt goes on where the last one was. If that is damaged (2), it begins again.
+own=$part.attempt-$SLURM_ARRAY_JOB_ID-$(hostname -s)-$$
 last=$(ls -t "$part".attempt-*.ledger 2>/dev/null | head -n 1)
-[ -z "$last" ] || cp "$last" "$own.ledger"
+cp "${last:-$folder/head}" "$own.ledger" || exit 1
+[ -z "$last" ] || [ ! -e "$last.playing" ] || cp "$last.playing" "$own.ledger.playing"
 play "$own.ledger"
 code=$?
 if [ $code = 2 ] && [ -n "$last" ]; then
-	play "$own-again.ledger"
+	cp "$folder/head" "$own-again.ledger" && play "$own-again.ledger"
 	code=$?
 fi
-# 0: all is played, whatever was found. 2: it can never succeed. All else: go on elsewhere.
-case $code in
-0 | 2) exit $code ;;
-*) [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ] || exit $code ;;
-esac
-for _ in 1 2 3 4 5 6; do # the controller may be away
-	scontrol requeue "${SLURM_ARRAY_JOB_ID}_$task" && break
-	sleep 10
-done
+[ $code != 0 ] || touch "$part.done" # all is played, whatever was found
 exit $code
 TASK
-)
-echo "submitted $job: squeue --job $job shows its tasks, scancel $job ends it"
-
-sbatch --parsable --dependency="afterany:$job" --job-name=locksim-merge --cpus-per-task=@CPUS@ --mem=@MEMORY@ --output="$folder/report.txt" <<MERGE
-#!/bin/bash
-locksim merge -o "$folder/merged" --jobs @CPUS@ "$folder/parts"
-MERGE
-echo "the result will be in $folder/report.txt, and the ledger in $folder/merged"
+job=$(submit --array="$(IFS=,; echo "${missing[*]}")" "$folder/task.sh")
+submit --dependency="afterany:$job" --job-name=locksim-merge --cpus-per-task=@CPUS@ --mem=@MEMORY@ --output="$folder/log-merge.txt" \
+	--open-mode=append --wrap="bash $(printf %q "$folder/campaign.sh") $count $idle" >/dev/null
+echo "submitted $job with ${#missing[@]} of @TASKS@ tasks: squeue --job $job shows them, scancel $job ends them"
+echo "the result will be in $folder/report.txt; if it is not there and no job is left, run this script again"

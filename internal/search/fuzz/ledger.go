@@ -41,24 +41,25 @@ type Merged struct {
 	Config Config
 	Tally  Tally
 	Gaps   uint64 // how many runs are missing before the last one
+	Whole  uint64 // no run is missing before this one, from the first one on that is wanted
 	next   uint64
 	begun  bool
 	_      struct{}
 }
 
-// Merge makes one ledger of several, as [ledger.Kind.Merge] does. Accept may refuse a campaign before anything is written, and damaged is
+// Merge makes one ledger of several, as [ledger.Kind.Merge] does, of a campaign whose first run is given. Accept may refuse a campaign before anything is written, and damaged is
 // told of lines that are left out; each may be nil.
-func Merge(to string, from []string, accept func(*Config) error, damaged func(name string, line int)) (*Merged, error) {
-	m := &Merged{}
+func Merge(to string, from []string, first uint64, accept func(*Config) error, damaged func(name string, line int)) (*Merged, error) {
+	m := &Merged{Whole: first}
 	if _, err := ledgers.Merge(to, from, m.take(accept, damaged)); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// Survey tells what several ledgers have, as [Merge] does, and writes nothing.
-func Survey(from []string) (*Merged, error) {
-	m := &Merged{}
+// Survey tells what several ledgers have, as [Merge] does, of runs from a first one on, and writes nothing.
+func Survey(from []string, first uint64) (*Merged, error) {
+	m := &Merged{Whole: first}
 	if _, err := ledgers.Survey(from, m.take(nil, func(string, int) {})); err != nil {
 		return nil, err
 	}
@@ -87,4 +88,7 @@ func (m *Merged) add(s *Stretch) {
 		m.Gaps += s.From - m.next
 	}
 	m.begun, m.next = true, s.From+uint64(s.Runs)
+	if s.From <= m.Whole {
+		m.Whole = max(m.Whole, m.next)
+	}
 }

@@ -106,7 +106,7 @@ func TestLedgersOfOtherCampaignsAreRefused(t *testing.T) {
 	_, _, err = ResumeLedger(own, "build", changed, Shard{})
 	require.EqualError(t, err, own+" is of another campaign than this one: faults client-pause, not cut,delay")
 	other := writeLedger(t, filepath.Join(dir, "other"), changed, 1)
-	_, err = Merge(filepath.Join(dir, "merged"), []string{own, other}, nil, nil)
+	_, err = Merge(filepath.Join(dir, "merged"), []string{own, other}, 0, nil, nil)
 	require.EqualError(t, err, other+" is of another campaign than "+own+": faults cut,delay, not client-pause")
 	require.NoFileExists(t, filepath.Join(dir, "merged"))
 
@@ -163,7 +163,7 @@ func TestADriftThatNoClockHasIsRefused(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "edited")
 		edited := strings.Replace(head[:len(head)+1-sumLength], `"drift":17`, `"drift":`+drift, 1)
 		require.NoError(t, os.WriteFile(file, []byte(summed(edited)+rest), 0o644))
-		_, err := Merge(filepath.Join(t.TempDir(), "merged"), []string{file}, nil, nil)
+		_, err := Merge(filepath.Join(t.TempDir(), "merged"), []string{file}, 0, nil, nil)
 		require.EqualError(t, err, file+": line 1: the drift "+drift+" is not within 0 and 999999")
 		_, _, err = ResumeLedger(file, "build", c, Shard{})
 		require.ErrorContains(t, err, "the drift "+drift)
@@ -189,7 +189,7 @@ func TestMergedShardsAreTheWholeCampaign(t *testing.T) {
 		for i := range from {
 			from[i] = file(from[i])
 		}
-		m, err := Merge(file(to), from, nil, nil)
+		m, err := Merge(file(to), from, 0, nil, nil)
 		require.NoError(t, err)
 		return m
 	}
@@ -284,7 +284,7 @@ func TestALedgerOfOldWithoutChecksumsIsReadAndResumed(t *testing.T) {
 	require.Equal(t, 2*stretchSize, played.Tally.Runs)
 	require.NoError(t, l.Add(invented(2)))
 	require.NoError(t, l.Close())
-	_, err = Merge(filepath.Join(dir, "merged"), []string{file, whole}, nil, nil)
+	_, err = Merge(filepath.Join(dir, "merged"), []string{file, whole}, 0, nil, nil)
 	require.NoError(t, err)
 	requireSameFile(t, writeLedger(t, filepath.Join(dir, "want"), misdelete(), 0, 1, 2), filepath.Join(dir, "merged"))
 }
@@ -300,9 +300,9 @@ func TestALedgerHasOneWriter(t *testing.T) {
 	require.NoError(t, first.Add(invented(1)))
 	_, _, err = ResumeLedger(name, "build", misdelete(), Shard{})
 	require.EqualError(t, err, name+": another process is writing to it")
-	_, err = Merge(name, []string{other}, nil, nil)
+	_, err = Merge(name, []string{other}, 0, nil, nil)
 	require.EqualError(t, err, name+": another process is writing to it")
-	_, err = Merge(filepath.Join(dir, "merged"), []string{name, other}, nil, nil)
+	_, err = Merge(filepath.Join(dir, "merged"), []string{name, other}, 0, nil, nil)
 	require.NoError(t, err, "it may be read meanwhile")
 	require.NoError(t, first.Add(invented(0)))
 	require.NoError(t, first.Close())
@@ -322,7 +322,7 @@ func TestOnlyRegularFilesAreLedgers(t *testing.T) {
 		require.EqualError(t, err, name+" is not a regular file, and a ledger has to be one")
 		_, _, err = ResumeLedger(name, "build", misdelete(), Shard{})
 		require.EqualError(t, err, name+" is not a regular file, and a ledger has to be one")
-		_, err = Merge(filepath.Join(t.TempDir(), "merged"), []string{name}, nil, nil)
+		_, err = Merge(filepath.Join(t.TempDir(), "merged"), []string{name}, 0, nil, nil)
 		require.EqualError(t, err, name+" is not a regular file, and a ledger has to be one")
 	}
 }

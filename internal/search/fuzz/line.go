@@ -46,6 +46,7 @@ type stretchLine struct {
 	Violated       int                  `json:"violated,omitempty"`
 	Undecided      int                  `json:"undecided,omitempty"`
 	FirstUndecided uint64               `json:"first_undecided,omitempty"`
+	Fatal          []uint64             `json:"fatal,omitempty"`
 	Properties     map[string]shareLine `json:"properties"`
 	Hits           []hitsLine           `json:"hits,omitempty"`
 }
@@ -68,10 +69,13 @@ type hitsLine struct {
 // Span says which runs it is about.
 func (s *Stretch) Span() (from uint64, runs int) { return s.From, s.Runs }
 
+// Yields reports whether runs were left out that another process may have played.
+func (s *Stretch) Yields() bool { return len(s.Fatal) > 0 }
+
 // Text returns the line of a ledger.
 func (s *Stretch) Text() []byte {
 	out := stretchLine{
-		From: s.From, Runs: s.Runs, Violated: s.Violated, Undecided: s.Undecided, FirstUndecided: s.FirstUndecided,
+		From: s.From, Runs: s.Runs, Violated: s.Violated, Undecided: s.Undecided, FirstUndecided: s.FirstUndecided, Fatal: s.Fatal,
 		Properties: make(map[string]shareLine),
 	}
 	for p, share := range s.Properties {
@@ -98,7 +102,7 @@ func readStretch(text []byte) (*Stretch, error) {
 		return nil, fmt.Errorf("%d runs from %d on are no stretch", in.Runs, in.From)
 	}
 	s := &Stretch{From: in.From, Tally: Tally{
-		Runs: in.Runs, Violated: in.Violated, Undecided: in.Undecided, FirstUndecided: in.FirstUndecided,
+		Runs: in.Runs, Violated: in.Violated, Undecided: in.Undecided, FirstUndecided: in.FirstUndecided, Fatal: in.Fatal,
 	}}
 	for name, share := range in.Properties {
 		p, ok := checker.ParseProperty(name)

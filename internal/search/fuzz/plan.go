@@ -4,6 +4,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/locksim/locksim/internal/search/ledger"
 )
 
 // Plan says which runs are to be played: the numbers from From on, as many as Runs says. Of several machines each plays
@@ -11,9 +13,10 @@ import (
 type Plan struct {
 	From, Runs uint64
 	Shard      Shard
-	Done       Done // what needs not be played any more
-	ToFirst    bool // until the first violation, in the order of the numbers
-	Jobs       int  // runs at once; what is found does not depend on it
+	Done       Done             // what needs not be played any more
+	Attempts   *ledger.Attempts // nil: nothing is noted of what is being played
+	ToFirst    bool             // until the first violation, in the order of the numbers
+	Jobs       int              // runs at once; what is found does not depend on it
 	_          struct{}
 }
 

@@ -1,7 +1,6 @@
 package fuzz
 
 import (
-	"context"
 	"slices"
 
 	"github.com/locksim/locksim/checker"
@@ -29,14 +28,22 @@ type Stretch struct {
 	Cut bool // it ends before its end: it is no line of a ledger
 }
 
-// playStretch plays the runs of a span, until the context is done or, if that is all that is asked for, until the first
+// playStretch plays the runs of a span, until the runner is stopped or, if that is all that is asked for, until the first
 // violation.
-func (h *Campaign) playStretch(ctx context.Context, r *harness.Runner, s span, toFirst bool) Stretch {
+func (h *Campaign) playStretch(r *harness.Runner, s span, p *Plan) Stretch {
 	out := Stretch{From: s.from}
+	suspected := p.Attempts.Begin(s.from)
+	defer func() { p.Attempts.End(s.from, !out.Cut) }()
 	for n := s.from; n < s.to; n++ {
-		if ctx.Err() != nil || toFirst && out.Violated > 0 {
+		if r.Stopped() || p.ToFirst && out.Violated > 0 {
+			r.TakeCut() // what was played until then is of use
 			out.Cut = true
 			break
+		}
+		if suspected && p.Attempts.BeginRun(s.from, n) {
+			out.Fatal = append(out.Fatal, n)
+			out.Runs++
+			continue
 		}
 		var one Tally
 		h.play(r, n, &one)

@@ -20,9 +20,10 @@ type Share struct{ Judged, AtRisk int }
 // Tally is what came of a number of runs. Its size depends on how many cores there are, not on how many runs.
 type Tally struct {
 	Runs           int
-	Violated       int    // runs in which any property that counts was violated
-	Undecided      int    // runs of which not all can be said: cut short, or the lock's code panicked
-	FirstUndecided uint64 // the first of them
+	Violated       int      // runs in which any property that counts was violated
+	Undecided      int      // runs of which not all can be said: cut short, or the lock's code panicked
+	FirstUndecided uint64   // the first of them
+	Fatal          []uint64 // runs that have ended their processes, and were left out
 	Properties     [checker.PropertyCount]Share
 	Cores          map[Core]Hits
 	_              struct{}
@@ -34,6 +35,7 @@ func (t *Tally) Add(u *Tally) {
 		t.noteUndecided(u.Undecided, u.FirstUndecided)
 	}
 	t.Runs += u.Runs
+	t.Fatal = append(t.Fatal, u.Fatal...)
 	t.Violated += u.Violated
 	for p, share := range u.Properties {
 		t.Properties[p].Judged += share.Judged
@@ -57,6 +59,16 @@ func (t *Tally) Of(p checker.Property) Hits {
 		sum.Runs += hits.Runs
 	}
 	return sum
+}
+
+// First returns the first run that violated a property; false if none did.
+func (t *Tally) First() (first uint64, any bool) {
+	for _, hits := range t.Cores {
+		if !any || hits.First < first {
+			first, any = hits.First, true
+		}
+	}
+	return first, any
 }
 
 // Judged reports whether there was anything to judge any property by.

@@ -28,6 +28,14 @@ type Line interface {
 	Text() []byte
 }
 
+// Yielding is a line that may not have all of its runs. Another one about the same runs is taken instead of it.
+type Yielding interface{ Yields() bool }
+
+func yields(x Line) bool {
+	y, ok := x.(Yielding)
+	return ok && y.Yields()
+}
+
 // Encode writes a line: JSON, a space, and the CRC-32 (IEEE) of its bytes in hexadecimal.
 func Encode(x any) []byte {
 	text, err := json.Marshal(x)

@@ -145,26 +145,45 @@ func merged(sources []*source) iter.Seq2[entry, error] {
 				parts = append(parts, c)
 			}
 		}
-		var last entry
+		var last entry // which is yielded when no other can be about its runs
 		for {
 			first := foremost(parts)
 			if first == nil {
-				return
+				break
 			}
 			now, err := first.entry, first.err
 			first.advance()
 			if err == nil && last.line != nil && now.from() < last.behind() {
-				if bytes.Equal(now.line.Text(), last.line.Text()) {
+				if last, err = oneOf(last, now); err == nil {
 					continue
 				}
-				err = contradiction(last, now)
 			}
-			if !yield(now, err) || err != nil {
+			if last.line != nil && !yield(last, nil) {
+				return
+			}
+			if err != nil {
+				yield(entry{}, err)
 				return
 			}
 			last = now
 		}
+		if last.line != nil {
+			yield(last, nil)
+		}
 	}
+}
+
+// oneOf returns which of two entries about the same runs is taken. The choice does not depend on their order.
+func oneOf(a, b entry) (entry, error) {
+	switch order := bytes.Compare(a.line.Text(), b.line.Text()); {
+	case order == 0:
+		return a, nil
+	case a.from() != b.from() || a.behind() != b.behind() || !yields(a.line) && !yields(b.line):
+		return a, contradiction(a, b)
+	case yields(a.line) && (!yields(b.line) || order > 0):
+		return b, nil
+	}
+	return a, nil
 }
 
 func contradiction(a, b entry) error {
