@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 
@@ -17,6 +18,23 @@ var ledgers = ledger.Kind{
 	Schema: Schema, Writer: "locksim fuzz",
 	Head: func(text []byte) (ledger.Head, error) { h := &head{}; return h, ledger.Decode(text, h) },
 	Line: func(text []byte) (ledger.Line, error) { return readStretch(text) },
+	Span: spanOf,
+}
+
+// spanOf reads the first two fields of a line. It leaves all that is unusual to [readStretch].
+func spanOf(text []byte) (from uint64, runs int, ok bool) {
+	rest, ok := bytes.CutPrefix(text, []byte(`{"from":`))
+	first, rest, comma := bytes.Cut(rest, []byte(`,"runs":`))
+	second, _, end := bytes.Cut(rest, []byte(","))
+	if !ok || !comma || !end {
+		return 0, 0, false
+	}
+	from, err := strconv.ParseUint(string(first), 10, 64)
+	runs, err2 := strconv.Atoi(string(second))
+	if err != nil || err2 != nil || runs < 1 || uint64(runs) > stretchSize-from%stretchSize {
+		return 0, 0, false
+	}
+	return from, runs, true
 }
 
 // head is the first line of a ledger: what its other lines are about.

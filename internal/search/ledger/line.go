@@ -14,6 +14,8 @@ type Kind struct {
 	Writer string // the command that writes it
 	Head   func(text []byte) (Head, error)
 	Line   func(text []byte) (Line, error)
+	// Span reads what Line's Span says from the beginning of a line, if that has the form in which lines are written; nil if it never has.
+	Span func(text []byte) (from uint64, runs int, ok bool)
 }
 
 // Head is the first line of a ledger.

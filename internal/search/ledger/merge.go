@@ -122,7 +122,7 @@ func write(w io.Writer, h Head, sources []*source, each func(Line) error) error 
 				return err
 			}
 		}
-		_, err = b.Write(e.line.Text())
+		_, err = b.Write(e.text())
 	}
 	return errors.Join(err, b.Flush())
 }

@@ -28,7 +28,10 @@ type source struct {
 }
 
 // part is where lines in order stand in a file.
-type part struct{ from, to int64 }
+type part struct {
+	from, to int64
+	first    int // the number of the first line
+}
 
 func (k *Kind) open(name string, damaged func(number int)) (*source, error) {
 	if err := Regular(name); err != nil {
@@ -56,7 +59,7 @@ func (s *source) survey() error {
 		if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
-		if err := s.take(text); err != nil {
+		if err := s.take(text, number); err != nil {
 			if _, last := r.Peek(1); number > 1 && errors.Is(last, io.EOF) {
 				return nil // torn, too
 			}
@@ -72,22 +75,18 @@ func (s *source) survey() error {
 }
 
 // take notes where a line stands.
-func (s *source) take(text []byte) (err error) {
+func (s *source) take(text []byte, number int) (err error) {
 	from := s.end
 	if s.head == nil {
 		s.head, err = s.kind.head(text)
 		s.sums = hasSum(text)
 	} else {
-		var x Line
-		if x, err = s.kind.Line(text); err == nil && s.sums && !hasSum(text) {
-			err = errNoSum
-		}
+		start, runs, err := s.span(text)
 		if err != nil {
 			return err
 		}
-		start, runs := x.Span()
 		if len(s.parts) == 0 || start < s.next {
-			s.parts = append(s.parts, part{from: from})
+			s.parts = append(s.parts, part{from: from, first: number})
 		}
 		s.next = start + uint64(runs)
 		s.parts[len(s.parts)-1].to = from + int64(len(text))
@@ -96,10 +95,40 @@ func (s *source) take(text []byte) (err error) {
 	return err
 }
 
+// span says which runs a line is about. Where that is at its beginning, no more of a line that has a checksum is read.
+func (s *source) span(text []byte) (from uint64, runs int, err error) {
+	if s.sums && s.kind.Span != nil {
+		if _, err := content(text); err != nil {
+			return 0, 0, err
+		}
+		if from, runs, ok := s.kind.Span(text); ok && hasSum(text) {
+			return from, runs, nil
+		}
+	}
+	x, err := s.kind.Line(text)
+	if err == nil && s.sums && !hasSum(text) {
+		err = errNoSum
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	from, runs = x.Span()
+	return from, runs, nil
+}
+
 // entry is a line of a ledger.
 type entry struct {
 	line   Line
 	source *source
+	read   []byte // as it was read, if it has a checksum
+}
+
+// text is the line as it is written.
+func (e *entry) text() []byte {
+	if e.read != nil {
+		return e.read
+	}
+	return e.line.Text()
 }
 
 func (e entry) from() uint64 {
@@ -117,16 +146,21 @@ func (e entry) behind() uint64 {
 func (s *source) entries(p part) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		r := bufio.NewReader(io.NewSectionReader(s.file, p.from, p.to-p.from))
-		for {
+		for number := p.first; ; number++ {
 			text, err := ReadLine(r)
 			if errors.Is(err, io.EOF) {
 				return
 			}
-			var x Line
+			e := entry{source: s}
 			if err == nil {
-				x, err = s.kind.Line(text)
+				e.line, err = s.kind.Line(text)
 			}
-			if !yield(entry{x, s}, err) || err != nil {
+			if err != nil {
+				err = fmt.Errorf("%s: line %d: %w", s.name, number, err)
+			} else if hasSum(text) {
+				e.read = text
+			}
+			if !yield(e, err) || err != nil {
 				return
 			}
 		}
@@ -175,7 +209,7 @@ func merged(sources []*source) iter.Seq2[entry, error] {
 
 // oneOf returns which of two entries about the same runs is taken. The choice does not depend on their order.
 func oneOf(a, b entry) (entry, error) {
-	switch order := bytes.Compare(a.line.Text(), b.line.Text()); {
+	switch order := bytes.Compare(a.text(), b.text()); {
 	case order == 0:
 		return a, nil
 	case a.from() != b.from() || a.behind() != b.behind() || !yields(a.line) && !yields(b.line):
@@ -195,7 +229,7 @@ func contradiction(a, b entry) error {
 		return fmt.Errorf("%s: the stretches from run %d and from run %d on overlap, and are not the same: "+
 			"one campaign ended or began within the other's", where, a.from(), b.from())
 	}
-	return &Contradiction{Where: where, From: a.from(), Lines: [2][]byte{a.line.Text(), b.line.Text()}}
+	return &Contradiction{Where: where, From: a.from(), Lines: [2][]byte{a.text(), b.text()}}
 }
 
 // Contradiction is what two ledgers of one build say differently of the same runs: a run of locksim has not been a function of its
