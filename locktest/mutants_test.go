@@ -266,7 +266,7 @@ func TestRightLocksPass(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			if seeds(t) == 1 {
-				l.o.Runs = long.Pick(patience/4, patience/4, patience)
+				l.o.Runs = long.Pick(patience/8, patience/8, patience)
 			}
 			for seed := range seeds(t) {
 				l.o.Seed = seed << 32

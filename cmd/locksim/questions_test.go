@@ -25,7 +25,7 @@ var toRead = regexp.MustCompile("(?:[Rr]ead|[Cc]ompare|line|lines|verdict of|var
 var filed = map[string]string{"my.yaml": "```yaml\n", "pods.jsonl": "```json\n"}
 
 // fewer are the flags that make a command short, if the test is not long: the exit code does not depend on how many runs there are.
-var fewer = map[string]string{"advise": "8", "measure": "500"}
+var fewer = map[string]string{"advise": "8", "compare": "60", "measure": "200"}
 
 // TestQuestionsAreAnsweredByTheirCommands runs every third command of the page, with LONG=1 all but those that it says take minutes,
 // and with LONG=5 these, too.

@@ -38,7 +38,7 @@ func TestPlantedMistakesAreFoundAndTheirTwinsAreNot(t *testing.T) {
 			claim := claims.Claim{Name: "mutant", Property: m.property, Model: m.model}
 			var runner harness.Runner
 			defer runner.Close()
-			series := long.Pick(3, 3, 9)
+			series := long.Pick(1, 1, 9)
 			found := make([]int, 0, series)
 			for n := range series {
 				runs := runsUntilFound(&runner, &claim, m.standIn(m.wrong), uint64(n)*mutantRuns)

@@ -200,7 +200,7 @@ func TestFatesAreTrue(t *testing.T) {
 	all, err := scenarios.All()
 	require.NoError(t, err)
 	for i, s := range all {
-		if i%long.Pick(40, 10, 1) == 0 {
+		if i%long.Pick(40, 20, 1) == 0 {
 			for _, c := range s.Cases() {
 				check(c, s.Seed)
 			}
@@ -208,7 +208,7 @@ func TestFatesAreTrue(t *testing.T) {
 	}
 	for i, a := range locks.Catalogue().All() {
 		model := search.Wide(&a, search.Kinds())
-		for n := range uint64(long.Pick(1, 2, 40)) {
+		for n := range uint64(long.Pick(1, 1, 40)) {
 			s := search.Generate(search.Seeded(uint64(i)*100+n), model)
 			for _, c := range s.Cases() {
 				check(c, s.Seed)
