@@ -118,6 +118,7 @@ var catalogue = []Algorithm{
 	chubby(),
 	etcd(),
 	etcdNoRecheck(),
+	etcdSharedLease(),
 	consul(),
 	memcachedAdd(),
 	memcachedCAS(),

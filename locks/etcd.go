@@ -34,7 +34,8 @@ type etcdLock struct {
 	etcd    Etcd
 	options Options
 	recheck bool
-	session *etcdSession
+	shared  bool // the session is the process's
+	session *EtcdSession
 	own     EtcdKey
 }
 
@@ -47,13 +48,10 @@ func newEtcd(o Options, recheck bool) Builder {
 // Acquire enters the queue and waits for its turn.
 func (l *etcdLock) Acquire(wait time.Duration) (Lease, error) {
 	patience := patienceOf(l.p, wait)
-	if l.session == nil || l.session.done.Fired() {
-		s, err := newEtcdSession(l.p, patience.timeout(l.options.Timeout), l.options.TTL)
-		if err != nil {
-			return Lease{}, fmt.Errorf("etcd lease: %w", err)
-		}
-		l.session = s
+	if err := l.open(patience.timeout(l.options.Timeout)); err != nil {
+		return Lease{}, fmt.Errorf("etcd lease: %w", err)
 	}
+	done := l.session.Done
 	first, err := l.enqueue(patience)
 	switch {
 	case err != nil:
@@ -69,20 +67,36 @@ func (l *etcdLock) Acquire(wait time.Duration) (Lease, error) {
 		return Lease{}, err
 	}
 	return Lease{
-		Value: fmt.Sprintf("%s@%d", l.own.Name, l.own.Create), Token: uint64(l.own.Create), Lost: l.session.done,
+		Value: fmt.Sprintf("%s@%d", l.own.Name, l.own.Create), Token: uint64(l.own.Create), Lost: done,
 	}, nil
 }
 
-// giveUp ends a session of which it is not known what it has in the queue. The library leaves that to its user.
-func (l *etcdLock) giveUp() { l.session.close(l.p, l.options.Timeout) }
+// open sees to it that there is a session.
+func (l *etcdLock) open(timeout time.Duration) (err error) {
+	switch {
+	case l.shared:
+		l.session, err = l.etcd.Session().share(l.p, timeout, l.options.TTL)
+	case l.session == nil || l.session.Done.Fired():
+		l.session, err = newEtcdSession(l.p, timeout, l.options.TTL)
+	}
+	return err
+}
+
+// giveUp ends a session of which it is not known what it has in the queue, unless other tasks have it, too. The library leaves that
+// to its user.
+func (l *etcdLock) giveUp() {
+	if !l.shared {
+		l.session.close(l.p, l.options.Timeout)
+	}
+}
 
 // enqueue makes the own key unless it is there, and returns the first of the queue (Mutex.tryAcquire).
 func (l *etcdLock) enqueue(w patience) (first EtcdKey, err error) {
-	name := fmt.Sprintf("%s/%x", l.options.Key, l.session.lease)
+	name := fmt.Sprintf("%s/%x", l.options.Key, l.session.Lease)
 	owner := EtcdGet{Key: l.options.Key + "/", First: true}
 	r, err := l.etcd.Txn(w.timeout(l.options.Timeout), EtcdTxn{
 		If:   EtcdCompare{Key: name},
-		Put:  &EtcdPut{Key: name, Lease: l.session.lease},
+		Put:  &EtcdPut{Key: name, Lease: l.session.Lease},
 		Then: []EtcdGet{owner},
 		Else: []EtcdGet{{Key: name}, owner},
 	})

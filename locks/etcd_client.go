@@ -15,6 +15,8 @@ type Etcd interface {
 	// moment at which the last answer was received, not from its request, and is checked only once a second; so
 	// the signal may fire a second after the servers have given the lock to another client.
 	KeepAlive(lease uint64, done Signal)
+	// Session returns where the tasks of the process keep a session that they share. It is empty when the process begins.
+	Session() *EtcdSession
 	// Txn carries out one of two lists of operations, in one step.
 	Txn(timeout time.Duration, txn EtcdTxn) (EtcdTxnResult, error)
 	// Get reads a key, or one of those with a prefix. It is linearizable.
@@ -23,6 +25,13 @@ type Etcd interface {
 	Delete(timeout time.Duration, key string) (bool, error)
 	// AwaitDeletion watches a key from a revision on, until it is deleted.
 	AwaitDeletion(timeout time.Duration, key string, from int64) error
+}
+
+// EtcdSession is a lease that is kept alive (concurrency.Session).
+type EtcdSession struct {
+	Lease uint64
+	Done  Signal // it is lost, or closed; nil: there is none
+	made  Signal // a task that is making it has done so, or has failed
 }
 
 // EtcdKey is a key as etcd stores it.

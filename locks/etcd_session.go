@@ -2,26 +2,44 @@ package locks
 
 import "time"
 
-// etcdSession is a lease that the library keeps alive (concurrency.Session).
-type etcdSession struct {
-	lease uint64
-	done  Signal // it is lost, or closed
-}
-
 // newEtcdSession makes a lease and keeps it alive as long as the process lives and the servers answer.
-func newEtcdSession(p Process, timeout, ttl time.Duration) (*etcdSession, error) {
+func newEtcdSession(p Process, timeout, ttl time.Duration) (*EtcdSession, error) {
 	etcd := p.Etcd()
 	lease, _, err := etcd.Grant(timeout, ttl)
 	if err != nil {
 		return nil, err
 	}
-	s := &etcdSession{lease: lease, done: p.NewSignal()}
-	etcd.KeepAlive(lease, s.done)
+	s := &EtcdSession{Lease: lease, Done: p.NewSignal()}
+	etcd.KeepAlive(lease, s.Done)
 	return s, nil
 }
 
 // close ends the session without waiting for the servers (Session.Close).
-func (s *etcdSession) close(p Process, timeout time.Duration) {
-	s.done.Fire()
-	p.Go(func(p Process) { _ = p.Etcd().Revoke(timeout, s.lease) })
+func (s *EtcdSession) close(p Process, timeout time.Duration) {
+	s.Done.Fire()
+	p.Go(func(p Process) { _ = p.Etcd().Revoke(timeout, s.Lease) })
+}
+
+// share returns the session of the process, which one of its tasks makes if there is none, or if it is over.
+func (s *EtcdSession) share(p Process, timeout, ttl time.Duration) (*EtcdSession, error) {
+	for s.made != nil && !s.made.Fired() {
+		wait := Forever
+		if timeout > 0 {
+			wait = timeout
+		}
+		if p.Wait(wait, s.made) < 0 {
+			return nil, ErrNotDone
+		}
+	}
+	if s.Done != nil && !s.Done.Fired() {
+		return s, nil
+	}
+	s.made = p.NewSignal()
+	defer s.made.Fire()
+	made, err := newEtcdSession(p, timeout, ttl)
+	if err != nil {
+		return nil, err
+	}
+	s.Lease, s.Done = made.Lease, made.Done
+	return s, nil
 }

@@ -64,6 +64,7 @@ func wrongOfCatalogue() []lock {
 		names  []string
 	}{
 		{locktest.ExclusionUnlessForgotten, []string{"get-then-set"}},
+		{locktest.ExclusionAtService, []string{"etcd-shared-lease"}},
 		{locktest.ExclusionWithinLease, []string{"set-without-nx", "jedis-sample", "objsync"}},
 		{locktest.ReleaseSafety, []string{"set-nx-ex-del", "set-nx-get-del", "zk-ephemeral", "memcached-add", "k8s-release-on-cancel", "gcs", "mongo-upsert"}},
 		{locktest.Progress, []string{"setnx", "setnx-expire", "zk-sequential-unprotected", "s3-lockfile"}},

@@ -21,6 +21,7 @@ type etcdClient struct {
 	*machine
 	endpoint string
 	http     *http.Client
+	session  locks.EtcdSession // of all tasks
 }
 
 func newEtcdClient(m *machine, endpoint string) *etcdClient {
@@ -212,6 +213,9 @@ func (c *etcdClient) renew(lease uint64) (time.Duration, error) {
 	}
 	return time.Duration(a.Result.TTL) * time.Second, err
 }
+
+// Session returns where the tasks of the process keep a session.
+func (c *etcdClient) Session() *locks.EtcdSession { return &c.session }
 
 // Txn carries out one of two lists of operations.
 func (c *etcdClient) Txn(timeout time.Duration, txn locks.EtcdTxn) (locks.EtcdTxnResult, error) {

@@ -103,6 +103,7 @@ var kept = map[string]string{
 	"zk-sequential-no-sync":      "service release",
 	"zk-sequential-number-token": "service release",
 	"etcd-no-recheck":            "service release",
+	"etcd-shared-lease":          "",
 	"k8s-release-on-cancel":      "within-lease tokens fenced-read-write",
 	"s3-lockfile":                "",
 	"shedlock":                   "within-lease",

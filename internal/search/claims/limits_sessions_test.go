@@ -23,6 +23,8 @@ func limitsOfSessions() []limit {
 			Lock: "etcd-no-recheck", Faults: []search.Kind{search.ClientPause, search.EndSession},
 		},
 			Why: `The lease of a client has ended while it waited; the key before its own goes, and it holds beside another.`},
+		{Name: "two-tasks", Property: exclusion, Model: search.FaultModel{Lock: "etcd-shared-lease", Tasks: 2}, Twin: "etcd",
+			Why: `Both tasks find the key that has the name of their lease.`},
 		{Name: "unfenced", Property: checker.Resource, Model: search.FaultModel{Lock: "etcd", Faults: pause},
 			Why: `Two clients that believe to hold read the same version.`},
 		{Name: "late-notice", Property: exclusion, Model: search.FaultModel{

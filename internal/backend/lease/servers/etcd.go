@@ -20,6 +20,7 @@ func (c etcdClient) Etcd() locks.Etcd { return c }
 type etcdShared struct {
 	connection connection
 	lessor     etcdLessor
+	session    locks.EtcdSession
 }
 
 func (c etcdClient) shared() *etcdShared {
@@ -60,6 +61,9 @@ func (c etcdClient) Revoke(timeout time.Duration, id uint64) error {
 func (c etcdClient) KeepAlive(id uint64, done locks.Signal) {
 	c.shared().lessor.keep(c.Process, lease.SessionID(id), done)
 }
+
+// Session returns where the tasks of the process keep a session.
+func (c etcdClient) Session() *locks.EtcdSession { return &c.shared().session }
 
 // Txn carries out one of two lists of operations. A Txn that makes a key with a lease makes a holder.
 func (c etcdClient) Txn(timeout time.Duration, txn locks.EtcdTxn) (locks.EtcdTxnResult, error) {
