@@ -18,7 +18,6 @@ type sightings struct {
 	acquired []acquired
 	refused  []error
 	unbuilt  error // what the builder returned in the place of a lock
-	verifies bool
 	guards   bool
 	wall     bool // clients compare the times of wall clocks
 }
@@ -67,7 +66,6 @@ func recorded(build locks.Builder, seen *sightings) locks.Builder {
 			seen.unbuilt = err
 			return nil, err
 		}
-		_, seen.verifies = lock.(locks.Verifier)
 		_, seen.guards = lock.(locks.Guard)
 		return &recordedLock{lock, p, seen}, nil
 	}

@@ -89,7 +89,6 @@ func (q *fifo) find(msg uint64) (place int, g *segment) {
 // stream is one direction of a connection. Data arrives in order, perhaps late, or not at all.
 type stream struct {
 	conn     *Conn
-	from, to *Node
 	latency  Latency
 	rand     *Rand         // shared by all connections from the one node to the other
 	flight   fifo          // on their way, in order
@@ -104,7 +103,7 @@ type stream struct {
 
 func (s *stream) init(c *Conn, from, to *Node) {
 	e := c.engine
-	s.conn, s.from, s.to = c, from, to
+	s.conn = c
 	s.latency = e.latencyBetween(from, to)
 	s.rand = from.linkRand(to)
 	for _, b := range e.barriers {

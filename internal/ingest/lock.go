@@ -64,7 +64,6 @@ type lock struct {
 	next      int            // when to look again whether enough is over
 	unlock    time.Duration  // how long Unlock may take
 	overfull  bool           // acquisitions were forgotten that were not over
-	uncounted bool           // an access states no version
 	resource  bool           // it is no lock, but a resource that several guard
 }
 
@@ -219,7 +218,6 @@ func (h *hold) access(l *lock, e *Event) {
 		return
 	}
 	if happens := x.Accepted && x.Op != history.Check; happens && !e.Counted {
-		l.uncounted = true
 		x.Version = history.NoVersion
 	} else if _, known := l.floor[x.Register]; happens && !known {
 		if l.floor[x.Register] = 0; x.Op == history.Read {

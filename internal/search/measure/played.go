@@ -9,12 +9,10 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
-	"github.com/locksim/locksim/scenarios"
 )
 
 // Played is what is known of the runs of one case of a setting besides their verdicts.
 type Played struct {
-	Case     scenarios.Case
 	Runs     int
 	Measures []Distribution
 	Faults   []Happened // of the scenario, in its order

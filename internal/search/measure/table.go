@@ -127,7 +127,7 @@ func (t *Table) addSettings() {
 					Property: property, Schedules: len(t.Played),
 				})
 			}
-			t.Played = append(t.Played, Played{Case: *c})
+			t.Played = append(t.Played, Played{})
 		}
 		r.cells = len(t.Cells) - r.first
 		t.rows = append(t.rows, r)

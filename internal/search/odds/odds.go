@@ -50,7 +50,6 @@ type Drift struct {
 // Hazard is a kind of rare event.
 type Hazard struct {
 	Name  string   // "pause of the holder"
-	Field string   // of the profile; "" if it is of none
 	Nodes []string // to each of which it happens independently of the others, unless it is Together
 	Rate  float64  // how often in a second: to each node, or together
 	// Stated is the rate as the profile has it.

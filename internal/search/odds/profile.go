@@ -192,7 +192,7 @@ func hazard(what string, e profile.Event, nodes ...string) Hazard {
 	if e.Name != "" && !strings.HasPrefix(e.Field, e.Name) && e.Name != what {
 		what += " (" + e.Name + ")"
 	}
-	h := Hazard{Name: what, Field: e.Field, Nodes: nodes, Rate: e.Rate.PerSecond, Stated: e.Rate}
+	h := Hazard{Name: what, Nodes: nodes, Rate: e.Rate.PerSecond, Stated: e.Rate}
 	if e.Length == nil {
 		return h
 	}

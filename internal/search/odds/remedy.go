@@ -18,7 +18,6 @@ const Wanted = 0.1
 // Remedy is a change of the lock or of its use, and what the odds are with it. All of it was played.
 type Remedy struct {
 	Change string // "--set lock.ttl=31s"
-	What   string // for a reader: "a lease of 31s"
 	Result *Estimation
 	Enough [len(Properties)]bool // no more than Wanted, with the upper end of the interval
 }
@@ -282,7 +281,7 @@ func (t *trial) confirm(ttl time.Duration, follows func(time.Duration) float64) 
 		}
 		if most := r.Of[0].Most * t.year; most <= Wanted {
 			t.Checks = append(t.Checks, Check{enough, r})
-			t.add(fmt.Sprintf("--set lock.ttl=%v", enough), fmt.Sprintf("a lease of %v", enough), r)
+			t.add(fmt.Sprintf("--set lock.ttl=%v", enough), r)
 			return nil
 		}
 		wanted = min(wanted/headroom, wanted*Wanted/(r.Of[0].Most*t.year))
@@ -339,7 +338,7 @@ func (t *trial) search(ttl time.Duration) error {
 			low = middle
 		}
 	}
-	t.add(fmt.Sprintf("--set lock.ttl=%v", high), fmt.Sprintf("a lease of %v", high), best)
+	t.add(fmt.Sprintf("--set lock.ttl=%v", high), best)
 	return nil
 }
 
@@ -350,8 +349,8 @@ func rounded(d time.Duration) time.Duration {
 }
 
 // add adds what was tried.
-func (t *trial) add(change, what string, r *Estimation) {
-	x := Remedy{Change: change, What: what, Result: r}
+func (t *trial) add(change string, r *Estimation) {
+	x := Remedy{Change: change, Result: r}
 	for i := range Properties {
 		x.Enough[i] = r.Of[i].Most*t.year <= Wanted
 	}
@@ -367,7 +366,7 @@ func (t *trial) styles() error {
 	}
 	r, err := t.with("--style careful", 0, func(m *Model) { m.Case.Style = history.Careful })
 	if err == nil {
-		t.add("--style careful", "clients that stop at the deadline of their lease", r)
+		t.add("--style careful", r)
 	}
 	return err
 }
@@ -384,7 +383,7 @@ func (t *trial) modes() error {
 		if err != nil {
 			return err
 		}
-		t.add("--fencing "+mode.String(), "a resource that refuses late writes ("+mode.String()+")", r)
+		t.add("--fencing "+mode.String(), r)
 	}
 	return nil
 }

@@ -34,7 +34,6 @@ type Remedy struct {
 	Brief   string        // "attentive clients"
 	Size    time.Duration // which belongs behind it; 0: nothing does
 	What    string        // the same as a clause that explains it
-	Style   history.Style // of a Style
 	Mode    history.Fencing
 	Changes []scenarios.Change
 }
@@ -111,7 +110,7 @@ func styles(s *scenarios.Scenario, now history.Style) (list []Remedy) {
 		if style <= now {
 			continue
 		}
-		x := Remedy{Kind: Style, Brief: style.String() + " clients", What: what, Style: style, Changes: set("styles", style.String())}
+		x := Remedy{Kind: Style, Brief: style.String() + " clients", What: what, Changes: set("styles", style.String())}
 		for i := range s.Clients {
 			if c := &s.Clients[i]; c.Style != nil && *c.Style < style {
 				x.Changes = append(x.Changes, scenarios.Change{Path: "clients." + c.Name + ".style", Value: "null"})

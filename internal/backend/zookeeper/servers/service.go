@@ -16,7 +16,6 @@ import (
 
 // service is a ZooKeeper ensemble.
 type service struct {
-	world    simulated.World
 	ensemble *zookeeper.Ensemble
 	nodes    []*sim.Node
 	sessions map[*sim.Node]func() zookeeper.SessionID // the present one of every client process
@@ -25,7 +24,7 @@ type service struct {
 // Build builds the ensemble.
 func Build(w simulated.World) simulated.Service {
 	deployed := &w.Scenario().Servers
-	s := &service{world: w, sessions: make(map[*sim.Node]func() zookeeper.SessionID)}
+	s := &service{sessions: make(map[*sim.Node]func() zookeeper.SessionID)}
 	s.ensemble = zookeeper.New(w.Engine(), zookeeper.Config{
 		Servers: deployed.Count(), Leader: deployed.Leader, Tick: deployed.Tick, SyncLimit: deployed.SyncLimit,
 		LazyDisk: deployed.Persistence == "lazy", Observer: newTruth(w),
