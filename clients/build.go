@@ -22,11 +22,24 @@ func Build(ctx context.Context, what string) (locks.Algorithm, error) {
 	if err != nil {
 		return locks.Algorithm{}, err
 	}
-	lock, folder, err := source(ctx, what, cache)
+	lock, client, err := described(what)
 	if err != nil {
 		return locks.Algorithm{}, err
 	}
-	code, modules, err := compile(ctx, folder, cache)
+	kept, err := shippedAs(what)
+	if err != nil {
+		return locks.Algorithm{}, err
+	}
+	code, modules, err := kept.read()
+	if err == nil && code == nil {
+		var folder string
+		if folder, err = source(ctx, what, client, cache); err != nil {
+			return locks.Algorithm{}, err
+		}
+		if code, modules, err = compile(ctx, folder, cache); err == nil {
+			code, modules, err = kept.write(code, modules)
+		}
+	}
 	if err != nil {
 		return locks.Algorithm{}, fmt.Errorf("client %s: %w", what, err)
 	}
@@ -43,33 +56,43 @@ func Build(ctx context.Context, what string) (locks.Algorithm, error) {
 	return lock, nil
 }
 
-// source returns what is known of a client's lock, and the folder of its program.
-func source(ctx context.Context, what, cache string) (lock locks.Algorithm, folder string, err error) {
+// described returns what is known of a client's lock before it is built. The client is none of the ready-made ones if it is in a folder of
+// the user's.
+func described(what string) (lock locks.Algorithm, c Client, err error) {
 	if isFolder(what) {
-		if folder, err = ownFolder(what); err != nil {
-			return lock, "", err
+		folder, err := ownFolder(what)
+		if err != nil {
+			return lock, c, err
 		}
 		lock, err = declared(folder)
 		lock.Name, lock.Title, lock.Source = what, "the program in "+what, what
-		return lock, folder, err
+		return lock, c, err
 	}
 	name, version, other := strings.Cut(what, "@")
 	c, ok := find(name)
 	if !ok {
-		return lock, "", fmt.Errorf("there is no client %q; want %s, or a folder such as ./%s", name, strings.Join(Names(), ", "), name)
+		return lock, c, fmt.Errorf("there is no client %q; want %s, or a folder such as ./%s", name, strings.Join(Names(), ", "), name)
+	}
+	if lock = c.Lock; other {
+		lock.Name, lock.Title = what, lock.Title+", version "+version
+	}
+	return lock, c, nil
+}
+
+// source returns the folder of a client's program.
+func source(ctx context.Context, what string, c Client, cache string) (string, error) {
+	if isFolder(what) {
+		return ownFolder(what)
 	}
 	in, err := home()
 	if err != nil {
-		return lock, "", err
+		return "", err
 	}
-	folder = filepath.Join(in, c.Folder)
-	if other {
-		if folder, err = withVersion(ctx, folder, c.Library, version, cache); err != nil {
-			return lock, "", err
-		}
-		c.Lock.Name, c.Lock.Title = what, c.Lock.Title+", version "+version
+	folder := filepath.Join(in, c.Folder)
+	if _, version, other := strings.Cut(what, "@"); other {
+		return withVersion(ctx, folder, c.Library, version, cache)
 	}
-	return c.Lock, folder, nil
+	return folder, nil
 }
 
 // ownFolder is a folder of the user's with Go code in it.

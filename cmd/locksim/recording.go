@@ -134,6 +134,15 @@ func (c *call) record(o *recording, set *flag.FlagSet, names []string) (*recorde
 		}
 		h.Inputs[name] = fmt.Sprintf("%x", sha256.Sum256(text))
 	}
+	for _, lock := range c.locks.All() {
+		if lock.Program == nil {
+			continue
+		}
+		if h.Inputs == nil {
+			h.Inputs = make(map[string]string)
+		}
+		h.Inputs["the program "+lock.Name] = lock.Program.Digest()
+	}
 	r := &recorded{parts: &measure.Parts{Index: o.shard.value.Index, Of: o.shard.value.Of}}
 	if c.merged != nil {
 		if list := c.merged.head.Differences(h); len(list) > 0 {

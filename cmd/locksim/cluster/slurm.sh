@@ -13,6 +13,7 @@
 set -euo pipefail
 folder=@FOLDER@
 done_before=${1:--1} idle=${2:-0} # tasks that were done in the last round, and for how many rounds no task has been done
+export LOCKSIM_PROGRAMS="$folder/programs" # clients of libraries, built here and played by all tasks
 mkdir -p "$folder/parts"
 [ "$0" -ef "$folder/campaign.sh" ] || cp "$0" "$folder/campaign.sh"
 
@@ -59,6 +60,7 @@ cat >"$folder/task.sh" <<'TASK'
 #SBATCH --output=@FOLDERPLAIN@/log-%a.txt
 set -u
 folder=@FOLDER@
+export LOCKSIM_PROGRAMS="$folder/programs"
 task=$SLURM_ARRAY_TASK_ID
 part=$folder/parts/task-$task
 

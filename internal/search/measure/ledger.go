@@ -24,7 +24,7 @@ type Head struct {
 	Schema  string            `json:"schema"`
 	Build   string            `json:"build"`
 	Command []string          `json:"command"`
-	Inputs  map[string]string `json:"inputs,omitempty"` // the SHA-256 of files that the command reads
+	Inputs  map[string]string `json:"inputs,omitempty"` // the SHA-256 of files that the command reads, and of programs
 }
 
 // Text returns the line.
@@ -42,10 +42,18 @@ func (h *Head) Differences(than ledger.Head) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Inputs)) {
 		if h.Inputs[name] != other.Inputs[name] {
-			list = append(list, fmt.Sprintf("another content of %s", name))
+			list = append(list, fmt.Sprintf("content %s of %s, not %s", short(h.Inputs[name]), name, short(other.Inputs[name])))
 		}
 	}
 	return list
+}
+
+// short is enough of a digest to tell it from others.
+func short(digest string) string {
+	if digest == "" {
+		return "unknown"
+	}
+	return digest[:min(len(digest), 12)]
 }
 
 // Line is what came of a part.
