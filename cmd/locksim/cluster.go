@@ -225,6 +225,7 @@ func (o *clusterOptions) container(words []string) string {
 	return b.String() + `          env:
             - name: POD_NAME
               valueFrom: {fieldRef: {fieldPath: metadata.name}}
+            - {name: LOCKSIM_PROGRAMS, value: /parts/programs} # built clients of libraries, if the command names any
           volumeMounts:
             - {name: parts, mountPath: /parts}`
 }
