@@ -115,6 +115,7 @@ var catalogue = []Algorithm{
 	zkSequentialUnprotected(),
 	zkSequentialNoSync(),
 	zkSequentialNumberToken(),
+	curatorMutex(),
 	chubby(),
 	etcd(),
 	etcdNoRecheck(),

@@ -20,6 +20,7 @@ type zkQueue struct {
 	unsynced    bool  // it is looked for on a server that may not have heard of it yet
 	unchecked   bool  // woken, it holds without another look
 	numbered    bool  // the token is the sequence number in place of the zxid
+	byPath      bool  // a node in the list that has the own path is the own one, whichever session it is of
 }
 
 // build returns the builder of a lock with the same switches.
@@ -191,6 +192,9 @@ func (l *zkQueue) find(name string, w patience) (own ZKNode, err error) {
 				if err != nil || own.Owner == l.zk.Session().ID {
 					return err
 				}
+				if l.byPath {
+					l.insist(func(c zkClient) error { return c.zk.Delete(path) }) // ProtectedMode.validateFoundNode
+				}
 			}
 		}
 		return ErrNoNode
@@ -207,7 +211,7 @@ func (l *zkQueue) await(own ZKNode, w patience) (Lease, error) {
 		switch {
 		case err != nil:
 			return Lease{}, err
-		case session.ID != own.Owner:
+		case session.ID != own.Owner && !l.byPath:
 			return Lease{}, errGone
 		case before == "":
 			return l.lease(own, session), nil

@@ -102,6 +102,7 @@ var kept = map[string]string{
 	"zk-sequential-no-recheck":   "service release",
 	"zk-sequential-no-sync":      "service release",
 	"zk-sequential-number-token": "service release",
+	"curator-mutex":              "", // as zk-sequential-no-sync, until campaigns have played it
 	"etcd-no-recheck":            "service release",
 	"etcd-shared-lease":          "",
 	"k8s-release-on-cancel":      "within-lease tokens fenced-read-write",

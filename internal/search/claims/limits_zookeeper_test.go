@@ -33,7 +33,11 @@ func limitsOfZooKeeper() []limit {
 		Lock: "zk-sequential-number-token", Faults: []search.Kind{search.ClientPause, search.ClientCrash},
 		TTLs: []time.Duration{10 * time.Second},
 	}
+	curator := sequential(nil, search.SessionCut, search.ClientPause)
+	curator.Lock = "curator-mutex"
 	return []limit{
+		{Name: "careless", Property: exclusion, Model: curator,
+			Why: `The session ends while its client stands still or is cut off, and the client works on.`},
 		{Name: "careless", Property: exclusion, Model: sequential(nil, search.SessionCut, search.ClientPause),
 			Why: `The session ends while its client stands still or is cut off, and the client works on.`},
 		{Name: "lost-only", Property: exclusion, Model: sequential(attentive, search.SessionCut, search.Cut),
