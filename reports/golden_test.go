@@ -188,7 +188,7 @@ func TestTheSameInputGivesTheSameBytes(t *testing.T) {
 
 func TestTheTwinSaysWhatFencingDid(t *testing.T) {
 	text := textOf(t, loadStory(t, "pause-and-fence"), reports.TextOptions{Width: 200})
-	require.Contains(t, text, "The same schedule with fencing fenced-write: the write of a (1) at")
+	require.Contains(t, text, "The same schedule with fencing fenced-write: the write of a with token 1 at")
 	require.Contains(t, text, "is refused; the resource is safe.")
 	require.Contains(t, text, "The events are those of fencing fenced-write.")
 	require.Contains(t, text, "reproduce: locksim run pause-and-fence --seed 0x2a\n")

@@ -189,10 +189,16 @@ func meant(d *scenarios.Draft) (*scenarios.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	if own, err := scenarios.Text(s.Name); err == nil && string(own) == d.Text() {
+	if isNamed(d, s) {
 		return s, nil
 	}
 	return unexpecting(s), nil
+}
+
+// isNamed reports whether a text is that of a named scenario, unchanged.
+func isNamed(d *scenarios.Draft, s *scenarios.Scenario) bool {
+	own, err := scenarios.Text(s.Name)
+	return err == nil && string(own) == d.Text()
 }
 
 // unexpecting is a scenario of which nothing is expected.
@@ -252,6 +258,9 @@ func (e *Engine) play(q *Request) (*Answer, error) {
 		run, err := e.run(c)
 		if err != nil {
 			return nil, err
+		}
+		if !isNamed(d, s) {
+			run.File = s.Name + ".yaml" // as it can be saved
 		}
 		runs = append(runs, run)
 		a.Digests = append(a.Digests, fmt.Sprintf("%#x", run.Digest))

@@ -106,7 +106,8 @@ func Twin(r *model.Run, v *model.View) string {
 		words, _, _ := Headline(r)
 		return "With " + r.Beside + ": " + words
 	}
-	text := "The same schedule with fencing " + r.Case.Fencing.String()
+	same := "The same schedule with fencing " + r.Case.Fencing.String()
+	text := same
 	var refused []string
 	for i := range v.History.Accesses {
 		a := &v.History.Accesses[i]
@@ -138,6 +139,9 @@ func Twin(r *model.Run, v *model.View) string {
 		}
 	case checker.Vacuous, checker.Undecided:
 	}
+	if text == same {
+		return "The same happens with fencing " + r.Case.Fencing.String() + "."
+	}
 	return text + "."
 }
 
@@ -145,7 +149,7 @@ func Twin(r *model.Run, v *model.View) string {
 func sender(v *model.View, a *history.Access) string {
 	who := v.Holder(a.Acquisition, a.Client)
 	if a.Token != 0 {
-		return fmt.Sprintf("%s (%s)", who, wording.TokenText(a.Token))
+		return fmt.Sprintf("%s with token %s", who, wording.TokenText(a.Token))
 	}
 	return who
 }

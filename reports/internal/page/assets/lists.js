@@ -229,8 +229,7 @@ function verdictTable(schedule) {
       "td",
       {},
       el("span", { class: `tone-text-${v.tone}` }, `${glyphOf[v.tone] || "·"} ${v.found}`),
-      v.expected &&
-        v.expected !== v.found &&
+      ![undefined, "any", v.found].includes(v.expected) &&
         el("strong", { class: "tone-text-differs" }, ` ≠ expected ${v.expected}`),
       v.note && el("span", { class: "note" }, v.note),
     );

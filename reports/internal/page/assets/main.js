@@ -1,4 +1,4 @@
-// The page: what the reader looks at, what changes it, and what has to be drawn again when it changes.
+// The page: what the reader looks at, what changes it, and what has to be drawn then.
 
 // fewMessages is up to how many messages that a search finds are all drawn.
 const fewMessages = 40;
@@ -109,6 +109,7 @@ const page = {
     if (dirty.structure) {
       arrange(this);
       verdict(this);
+      this.tryIt?.();
     }
     if (this.dragging) return draw(this);
     if (dirty.structure) heading(this);

@@ -3,7 +3,7 @@
 
 const opening = JSON.parse($("opening").textContent);
 const live = new Engine(2000);
-const behind = new Engine(30000, live); // what takes longer: seeds, margins, a smaller scenario
+const behind = new Engine(30000, live); // what takes longer: seeds, margins, a smaller scenario; offline it cannot be started again
 
 const play = {
   text: "",
@@ -15,6 +15,8 @@ const play = {
   beside: null, // what is changed in the run beside it: a path and a value
   generation: 0,
   focus: "",
+  shown: null, // the key of the run that is to be shown again
+  note: "", // what is said of the next text that is played
 };
 
 function says(text, bad = false) {
@@ -47,12 +49,24 @@ function heard(answer, { request, axis }) {
   play.first ??= performance.now(); // when a reader could change something first
   play.answer = { ...play.answer, ...answer };
   if (answer.text) $("text").value = answer.text;
-  page.load(answer.schedules, axis);
+  loadRoomy(answer.schedules, axis);
+  const again = page.schedule.runs.find((r) => r.key === play.shown);
+  play.shown = null;
+  if (again) page.change({ run: again });
   if (axis) return; // more follows, and where the pointer is stays as it is
   play.variant = answer.variant || "";
   renderControls();
-  tryIt();
-  says(answer.says || `Played in your browser. Digest ${answer.digests[0]}: the command line shows the same run.`, !!answer.says);
+  const note = play.note;
+  play.note = "";
+  says(answer.says || note || `Played in your browser. Digest ${answer.digests[0]}: the command line shows the same run.`, !!answer.says);
+}
+
+// loadRoomy shows schedules on an axis that is not made shorter, so that what was dragged to the left can be dragged back.
+function loadRoomy(list, axis) {
+  const before = page.run && page.schedule;
+  for (const s of list)
+    if (before?.scenario === s.scenario && before.axis.to > s.axis.to && s.axis.to > before.axis.to / 4) s.axis = before.axis;
+  page.load(list, axis);
 }
 
 function problems(list) {
@@ -90,7 +104,7 @@ function goLine(line, column) {
 // commit makes a text the one that is played.
 function commit(text, variant = play.variant, remember = true) {
   if (remember && play.text && text !== play.text) {
-    play.undo.push([play.text, play.variant]);
+    play.undo.push([play.text, play.variant, page.run?.key]);
     play.redo = [];
     if (play.undo.length > 500) play.undo.shift();
   }
@@ -106,8 +120,10 @@ function commit(text, variant = play.variant, remember = true) {
 
 function back(from, to) {
   if (!play[from].length) return;
-  play[to].push([play.text, play.variant]);
-  commit(...play[from].pop(), false);
+  play[to].push([play.text, play.variant, page.run?.key]);
+  const [text, variant, shown] = play[from].pop();
+  play.shown = shown;
+  commit(text, variant, false);
 }
 
 // change makes edits, and plays what comes of them: for good, or while something is dragged on a still axis.
@@ -141,7 +157,7 @@ async function look(generation) {
   const { text, variant } = play;
   const stale = () => generation !== play.generation;
   try {
-    if (behind.busy) behind.restart("another text is looked at");
+    if (behind.busy && navigator.onLine) behind.restart("another text is looked at");
     const first = play.answer?.seed || "1";
     const many = await behind.ask({ do: "seeds", text, variant, first, count: seedsShown });
     if (stale() || many.problems) return;
@@ -149,7 +165,7 @@ async function look(generation) {
     const study = await behind.ask({ do: "study", text, variant, beside: play.beside });
     if (stale() || study.problems) return;
     $("studied").textContent = studied(study.schedules[page.s] || study.schedules[0]);
-    if (!play.drag) page.load(study.schedules);
+    if (!play.drag) loadRoomy(study.schedules);
   } catch (err) {
     if (!stale()) $("studied").textContent = `What takes longer was given up: ${err.message}.`;
   }
@@ -157,7 +173,7 @@ async function look(generation) {
 
 // studied is what further runs show in a sentence or two; the rest is below, where all of it has its place.
 function studied(s) {
-  const [first = ""] = [...(s.boundary || []), ...(s.margins || [])];
+  const [first = ""] = [...(s.boundary || []).map((text) => `For the failure, t${text.slice(1)}`), ...(s.margins || [])];
   const [sentence] = first.split(/(?<=\.)\s+(?=[A-Z])/);
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
@@ -195,27 +211,33 @@ function stepSeeds(e) {
 }
 
 // tryIt says what a reader can do first: change what goes wrong, and mend it.
-function tryIt() {
+page.tryIt = () => {
+  if (!play.answer?.controls || page.dragging) return;
+  const { twin } = page;
+  if (twin && !twin.beside && toldOf(twin, true)[1] !== "green") $("twin-says").append(` ${twin.proof.at(-1) ?? ""}`);
   const { faults = [], controls } = play.answer;
   const first = page.schedule.runs[0];
-  const wrong = broken(first);
+  const safe = (r) => !r.beside && r !== first && toldOf(r, true)[1] === "green";
+  const fenced = broken(first) && safe(page.run) && page.run;
+  const wrong = broken(first) && !fenced;
   const f = faults.find((f) => f.fired && f.lasts && f.end);
   const named = controls.find((c) => c.path === f?.lasts)?.label ?? f?.name;
-  const mended = wrong && page.schedule.runs.find((r) => !r.beside && r !== first && toldOf(r, true)[1] === "green");
+  const mended = wrong && page.schedule.runs.find(safe);
   const press = (text, act) => el("button", { type: "button", onclick: act }, text);
   const steps = [
-    f && [
+    fenced && [`Mended: with fencing ${fenced.fencing} the resource refuses what comes too late. `, press("Share it", sharing), " or go back to ", press(`fencing ${first.fencing}`, () => page.change({ run: first })), "."],
+    !fenced && f && [
       wrong ? "Make it safe: drag the handle " : "Break it: drag the handle ",
       el("span", { class: "handle", role: "img", "aria-label": "at the end of the bar" }),
       ` at the end of the ${named} `,
       wrong ? "to the left, and watch the verdict." : "to the right, and watch the verdict.",
     ],
-    !f && !wrong && ["Break it: ", press("Find a violation", () => $("find").click()), " plays one more fault at each step."],
+    !fenced && !f && !wrong && ["Break it: ", press("Find a violation", () => $("find").click()), " plays one more fault at each step."],
     mended && ["Or let the resource check tokens: ", press(`fencing ${mended.fencing}`, () => page.change({ run: mended })), ". The clients do the same, and the resource is safe."],
-    !wrong && f && ["Or let the engine search: ", press("Find a violation", () => $("find").click())],
+    !fenced && !wrong && f && ["Or let the engine search: ", press("Find a violation", () => $("find").click())],
   ];
   $("try").replaceChildren(...steps.filter(Boolean).map((s) => el("li", {}, ...s)));
-}
+};
 
 // snap rounds a number to what a person would write.
 function snap(value, least) {
@@ -458,7 +480,7 @@ function addClient() {
 }
 
 // work has the engine do something that takes long, and opens the scenario that comes of it. The button stops it meanwhile.
-async function work(button, request, doing) {
+async function work(button, request, doing, found) {
   if (play.working) return behind.restart("it was stopped");
   const { textContent } = button;
   play.working = true;
@@ -466,12 +488,15 @@ async function work(button, request, doing) {
   says(`${doing} …`);
   clearTimeout(later);
   play.generation++;
-  if (behind.busy) behind.restart("another thing is done");
+  if (behind.busy && navigator.onLine) behind.restart("another thing is done");
   try {
     const answer = await behind.ask({ ...request, text: play.text, variant: play.variant }, 120000);
     if (answer.problems) says(`${answer.problems[0].text}.`, true);
     else if (answer.says) says(answer.says);
-    else commit(answer.text, "");
+    else {
+      play.note = `${found} Undo brings back what you had.`;
+      commit(answer.text, "");
+    }
   } catch (err) {
     says(`${doing}: ${err.message}.`, true);
   }
@@ -646,8 +671,8 @@ function startPlaying() {
   $("drop-node").addEventListener("change", offerDrops);
   $("beside-value").addEventListener("change", (e) => placeBeside(play.beside.path, e.target.value.trim()));
   press("add-client", addClient);
-  press("smaller", () => work($("smaller"), { do: "smaller" }, "Making it smaller"));
-  press("find", () => work($("find"), { do: "find" }, "Looking for a violation"));
+  press("smaller", () => work($("smaller"), { do: "smaller" }, "Making it smaller", "This is a smaller scenario that shows the same."));
+  press("find", () => work($("find"), { do: "find" }, "Looking for a violation", "Found: this scenario violates something with one more fault, and is as small as it can be."));
   press("gallery-open", openGallery);
   $("gallery-search").addEventListener("input", findInGallery);
   press("share", sharing);

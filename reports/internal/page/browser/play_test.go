@@ -80,7 +80,8 @@ func TestAPlaygroundOpensOnSomethingBroken(t *testing.T) {
 	require.Equal(t, 1, b.count("#seeds button[tabindex='0']"))
 	require.Contains(t, b.text("#try"), "drag the handle  at the end of the pause of a to the left")
 	b.do(`[...document.querySelectorAll("#try button")].find((x) => x.textContent === "fencing fenced-write").click()`)
-	require.Contains(t, b.text("#verdict"), "the resource is safe")
+	b.until(`document.querySelector("#verdict").textContent.includes("the resource stayed safe")`)
+	require.Contains(t, b.text("#try"), "Mended: with fencing fenced-write")
 	b.do(`page.change({ run: page.schedule.runs[0] })`)
 	for _, width := range []int64{400, 1280} {
 		b.resize(width)

@@ -179,7 +179,9 @@ func (b *tab) listen() {
 				add("request: " + url)
 			}
 		case *network.EventLoadingFailed:
-			add("failed: " + string(e.BlockedReason))
+			if e.ErrorText != "net::ERR_ABORTED" { // by the page itself: a worker that is ended loads nothing more
+				add("failed: " + string(e.Type) + " " + e.ErrorText + " " + string(e.BlockedReason))
+			}
 		}
 	}))
 }
