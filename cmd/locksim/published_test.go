@@ -141,12 +141,14 @@ func TestPublishedArguments(t *testing.T) {
 		claim := strings.Join(strings.Fields(cmp.Or(s.Claims, s.Title+".")), " ")
 		told[voiceOf(s)] += fmt.Sprintf("| %s | `%s` | %s |\n", claim, name, cameOf(s))
 	}
-	for _, x := range telling {
+	for i, x := range telling {
 		name := nameOf(x.run)
 		s, err := scenarios.Load(name)
 		require.NoError(t, err)
-		args := append([]string{"run"}, strings.Fields(x.run)...)
-		holdFile(t, filepath.Join(publishedFolder, name+".svg"), printed(t, append(args, "--format", "svg")...))
+		if i%long.Every(3) == 0 || os.Getenv("UPDATE") != "" {
+			args := append([]string{"run"}, strings.Fields(x.run)...)
+			holdFile(t, filepath.Join(publishedFolder, name+".svg"), printed(t, append(args, "--format", "svg")...))
+		}
 		told[voiceOf(s)] += fmt.Sprintf("\n`locksim run %s`: %s.\n\n![%s](%s.svg)\n", x.run, x.about, s.Title, name)
 	}
 	var page strings.Builder

@@ -17,7 +17,7 @@ import (
 )
 
 // commands is on how many generated commands real and simulated servers are compared.
-func commands() int { return long.Pick(500, 1_000, 10_000) }
+func commands() int { return long.Pick(500, 500, 10_000) }
 
 // bothZK starts as many real servers and as many simulated ones.
 func bothZK(t *testing.T, servers int, tick time.Duration) []*zkSide {

@@ -103,7 +103,10 @@ func TestResourceIsNeverDamagedUnderTheModeThatProtectsIt(t *testing.T) {
 }
 
 func TestUnsafeLocksAreCaught(t *testing.T) {
-	for _, limit := range limits() {
+	for i, limit := range limits() {
+		if i%long.Every(2) != 0 {
+			continue
+		}
 		t.Run(limit.Name, func(t *testing.T) {
 			t.Parallel()
 			claim := limit.claim()
