@@ -34,7 +34,15 @@ const (
 	IfVersion      // the object still has the version: If-Match, ifGenerationMatch, resourceVersion
 	IfMeta         // its metadata have been written so often, and it has the version if one is given: ifMetagenerationMatch
 	IfOver         // there is no such object, or its Until is no later than the request\'s Now: an upsert of MongoDB
+	IfItem         // what the Item of the request says, such as that its record has a version: a condition of DynamoDB
 )
+
+// Item is a write of DynamoDB, whose condition and effect depend on the item that is there. A value of "" is none.
+type Item interface {
+	Holds(value string) bool     // the condition
+	Written(value string) string // the item after a Put
+	String() string              // all of it, for digests
+}
 
 // Request is a request on its way to a server. Each operation uses the fields that name it.
 type Request struct {
@@ -55,6 +63,7 @@ type Request struct {
 	// Once names a write. A repetition is answered as the first one was, and not carried out again: MongoDB's retryable writes, which
 	// have a session and a number. "": it may be.
 	Once  string
+	Item  Item   // a write of DynamoDB; nil: it is none. Of a Put, Value is what it writes, for observers and readers
 	Lease string // the lease that is to be acquired, renewed or released, or that guards the object; "": none
 }
 
@@ -62,7 +71,7 @@ type Request struct {
 func (r *Request) What() (what, alt string) {
 	name := [...]string{Get: "get", List: "list", Put: "put", Delete: "delete", Patch: "patch",
 		AcquireLease: "lease", RenewLease: "renew-lease", ReleaseLease: "release-lease"}[r.Op]
-	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version", IfMeta: "-if-meta", IfOver: "-if-over"}[r.When], r.Purpose
+	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version", IfMeta: "-if-meta", IfOver: "-if-over", IfItem: "-if-version"}[r.When], r.Purpose
 }
 
 // Sum digests the request.
@@ -81,6 +90,9 @@ func (r *Request) Sum() uint64 {
 	}
 	if r.When == IfOver {
 		d.Uint64(uint64(r.Now))
+	}
+	if r.Item != nil {
+		d.String(r.Item.String())
 	}
 	return d.Sum()
 }

@@ -103,6 +103,8 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 	switch {
 	case r.Op == List:
 		s.list(r, a, at)
+	case r.When == IfItem && !r.Item.Holds(s.valueAt(at, there)):
+		a.Result = Failed
 	case r.When == IfAbsent && there, there && !s.objects[at].meets(r):
 		if a.Result = Failed; r.When == IfOver {
 			a.Result = Duplicate
@@ -162,7 +164,11 @@ func (s *Server) write(o *object, r *Request, a *Response) {
 		o.value, o.meta = merged(o.value, r.Value), o.meta+1
 	} else {
 		s.last++
-		o.value, o.version, o.meta, o.until = r.Value, s.last, 1, r.Until
+		value := r.Value
+		if r.Item != nil {
+			value = r.Item.Written(o.value)
+		}
+		o.value, o.version, o.meta, o.until = value, s.last, 1, r.Until
 	}
 	if !s.leased(o) {
 		o.lease = lease{}
@@ -191,6 +197,14 @@ func (s *Server) Find(name string) (value string, version uint64) {
 		return "", 0
 	}
 	return s.objects[at].value, s.objects[at].version
+}
+
+// valueAt returns the value of an object; "" if it is not there.
+func (s *Server) valueAt(at int, there bool) string {
+	if !there {
+		return ""
+	}
+	return s.objects[at].value
 }
 
 // at returns where an object is, or would be.

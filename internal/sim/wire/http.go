@@ -72,9 +72,10 @@ const mostBytes = 3 << 20
 
 // web is a conversation in HTTP/1.1 on one connection.
 type web struct {
-	api      api
-	rest     []byte     // not yet a whole request
-	waiting  []exchange // in the order of the requests, in which answers are sent too
+	api      api                    // nil until the first request
+	choose   func(*httpRequest) api // from the first request; nil if there is no choice
+	rest     []byte                 // not yet a whole request
+	waiting  []exchange             // in the order of the requests, in which answers are sent too
 	farewell []byte
 }
 
@@ -93,6 +94,9 @@ func (w *web) Receive(received []byte, send func(sim.Payload) error) bool {
 			return true
 		}
 		var request sim.Payload
+		if refused == nil && w.api == nil {
+			w.api = w.choose(r)
+		}
 		if refused == nil {
 			request, refused = w.api.request(r)
 		}

@@ -22,10 +22,10 @@ func (s *service) Entrance(*locks.Algorithm) simulated.Entrance {
 // Told is empty: the service tells clients of no addresses.
 func (*service) Told() simulated.Entrance { return simulated.Entrance{} }
 
-// Talk begins a conversation in the Kubernetes API.
-func (*service) Talk(*sim.Node) wire.Conversation { return wire.Kubernetes() }
+// Talk begins a conversation in the API that the client speaks.
+func (*service) Talk(*sim.Node) wire.Conversation { return wire.ObjectStore() }
 
-// Stamp sets the origin of a request, and what it is for by the lease that it writes: one without a holder is a release.
+// Stamp sets the origin of a request, and what it is for by the lease or item that it writes: a lease without a holder is a release.
 func (s *service) Stamp(request sim.Payload, from sim.Origin) {
 	r := request.(*object.Request)
 	r.Origin, r.Purpose = from, trace.ToLook
@@ -33,6 +33,10 @@ func (s *service) Stamp(request sim.Payload, from sim.Origin) {
 		r.Purpose = trace.ToRelease
 	}
 	if r.Op != object.Put {
+		return
+	}
+	if r.Item != nil {
+		stampItem(r)
 		return
 	}
 	lease := wire.LeaseIn(r.Value)
@@ -55,4 +59,19 @@ func (s *service) purposeOf(r *object.Request, holder string) string {
 	default:
 		return trace.ToAcquire
 	}
+}
+
+// stampItem says what a write of DynamoDB is for: who writes an owner acquires, and a new version without one is a heartbeat.
+func stampItem(r *object.Request) {
+	item := wire.ItemIn(r.Value)
+	switch {
+	case item.Released:
+		r.Purpose = trace.ToRelease
+		return
+	case item.Owner != "":
+		r.Purpose = trace.ToAcquire
+	default:
+		r.Purpose = trace.ToRenew
+	}
+	r.Life = int64(item.Life)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/sim/object"
+	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
@@ -48,5 +49,34 @@ func TestTheLeaseThatIsWrittenTellsWhatARequestIsFor(t *testing.T) {
 			require.Zero(t, r.Life)
 		}
 		s.server.Execute(nil, &r)
+	}
+}
+
+// TestTheItemThatIsWrittenTellsWhatARequestIsFor, as for the lock clients of DynamoDB in Go and in Java.
+func TestTheItemThatIsWrittenTellsWhatARequestIsFor(t *testing.T) {
+	talk := wire.ObjectStore()
+	for _, x := range []struct {
+		op, what, purpose string
+		life              time.Duration
+	}{
+		{"GetItem", `"Key":{"key":{"S":"lock"}}`, trace.ToLook, 0},
+		{"PutItem", `"Item":{"key":{"S":"lock"},"ownerName":{"S":"a"},"leaseDuration":{"S":"20s"},"recordVersionNumber":{"S":"1"}}`, trace.ToAcquire, 20 * time.Second},
+		{"UpdateItem", `"Key":{"key":{"S":"lock"}},"UpdateExpression":"SET leaseDuration = :d, recordVersionNumber = :r",` +
+			`"ExpressionAttributeValues":{":d":{"S":"20000"},":r":{"S":"2"}}`, trace.ToRenew, 20 * time.Second},
+		{"UpdateItem", `"Key":{"key":{"S":"lock"}},"UpdateExpression":"SET isReleased = :i","ExpressionAttributeValues":{":i":{"S":"1"}}`, trace.ToRelease, 0},
+		{"DeleteItem", `"Key":{"key":{"S":"lock"}}`, trace.ToRelease, 0},
+	} {
+		body := `{"TableName":"locks",` + x.what + "}"
+		var r *object.Request
+		text := fmt.Sprintf("POST / HTTP/1.1\r\nX-Amz-Target: DynamoDB_20120810.%s\r\nContent-Length: %d\r\n\r\n%s", x.op, len(body), body)
+		require.True(t, talk.Receive([]byte(text), func(p sim.Payload) error {
+			r = p.(*object.Request)
+			return nil
+		}), x.op)
+		(&service{server: object.New(nil)}).Stamp(r, sim.Origin{Client: "a"})
+		require.Equal(t, x.purpose, r.Purpose, x.op)
+		require.Equal(t, int64(x.life), r.Life, x.op)
+		require.Equal(t, "locks/lock", r.Name)
+		require.Equal(t, "a", r.Client)
 	}
 }
