@@ -81,6 +81,14 @@ func Catalogue() []Client {
 			},
 			Folder: "consul-api", Library: "github.com/hashicorp/consul/api",
 		},
+		{
+			Lock: locks.Algorithm{
+				Name: "dynamolock", Title: "dynamolock: AWS's lock client for DynamoDB in Go, with a session monitor",
+				Source: "cirello.io/dynamolock", Servers: "object", Authority: locks.OneNode, Key: itemOf,
+				Identity: "value", Lease: true, Renews: true, Reference: "dynamodb",
+			},
+			Folder: "dynamolock", Library: "cirello.io/dynamolock/v2",
+		},
 		{Lock: leader, Folder: "client-go", Library: "k8s.io/client-go"},
 		{Lock: leaving, Folder: "client-go-release", Library: "k8s.io/client-go"},
 	}
@@ -96,6 +104,9 @@ func nodeOf(o locks.Options) string { return "/" + strings.TrimPrefix(o.Key, "/"
 
 // leaseOf is the lease of a key in the namespace default.
 func leaseOf(o locks.Options) string { return "default/" + o.Key }
+
+// itemOf is the item of a key in the table locks.
+func itemOf(o locks.Options) string { return "locks/" + o.Key }
 
 // Names lists the names of the ready-made clients.
 func Names() []string {
