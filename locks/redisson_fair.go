@@ -20,6 +20,7 @@ func redissonFair() Algorithm {
 		Name:       "redisson-fair",
 		Title:      "Redisson's fair lock: reentrant, with a list of those who wait, by the clients' clocks",
 		Source:     "Redisson, RedissonFairLock.java",
+		Status:     Mistake, // who dies while it waits blocks the others
 		New:        newRedissonFair,
 		Authority:  OneNode,
 		Scripts:    []Script{tryFairScript(), enterFairScript(), leaveFairScript(), withdrawScript(), renewOwnScript()},

@@ -18,6 +18,7 @@ func redissonMulti() Algorithm {
 		Name:       "redisson-multi",
 		Title:      "Redisson's multi-lock: two locks with a watchdog each, taken one after the other",
 		Source:     "Redisson, RedissonMultiLock.tryLock and unlock",
+		Status:     Mistake, // a release may leave a lock behind that is renewed
 		New:        func(o Options) Builder { return newRedissonMulti(o, false) },
 		Authority:  MostKeys,
 		Keys:       redissonMultiKeys,

@@ -93,7 +93,7 @@ var kept = map[string]string{
 	"redisson-fenced-get-token":  "renewed release",
 	"redisson-fair":              "", // those behind a dead one ask without a pause: few of its schedules can be played
 	"redisson-multi":             "renewed",
-	"redisson-multi-lease":       "release",
+	"redisson-multi-lease":       "",
 	"redlock-py":                 "careful token-equality",
 	"redlock-no-check":           "within-lease release token-equality",
 	"redlock-no-drift":           "within-lease careful-without-drift release token-equality",
