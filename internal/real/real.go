@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -84,11 +85,12 @@ func find(program, pkg string) (string, error) {
 	return path, nil
 }
 
-// freePorts returns addresses on loopback on which nobody listens now.
+// freePorts returns addresses on loopback on which nobody listens now. They are below those that the kernel gives to connections by
+// itself (32768 and more on Linux, 49152 elsewhere), one of which might take the port before the server does.
 func freePorts(n int) ([]string, error) {
 	var list []string
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := listenBelow()
 		if err != nil {
 			return nil, err
 		}
@@ -96,6 +98,16 @@ func freePorts(n int) ([]string, error) {
 		list = append(list, l.Addr().String())
 	}
 	return list, nil
+}
+
+func listenBelow() (l net.Listener, err error) {
+	const first, last, tries = 15000, 32000, 100
+	for range tries {
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.IntN(last-first)))); err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
 }
 
 func port(address string) string {
