@@ -38,7 +38,10 @@ func limits(ctx context.Context) (begun context.Context, cancel context.CancelFu
 		return context.WithCancel(ctx)
 	}
 	begun, cancel = context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() { time.AfterFunc(within, cancel) })
+	context.AfterFunc(ctx, func() {
+		grace, free := context.WithTimeout(begun, within) // begun is done sooner if all is finished
+		context.AfterFunc(grace, func() { free(); cancel() })
+	})
 	return begun, cancel
 }
 
