@@ -81,6 +81,10 @@ func TestMinimizeWorksOnNamedScenariosOfAllKinds(t *testing.T) {
 			continue
 		}
 		code, stdout, stderr := locksim(t.Context(), "run", file)
+		if code == exitInconclusive { // of a lack of progress that never ends: nothing else is known then
+			require.Regexp(t, `✗ progress +violated +violated`, stdout)
+			continue
+		}
 		require.Equal(t, exitOK, code, "%s%s", stdout, stderr)
 	}
 }

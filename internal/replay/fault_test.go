@@ -55,9 +55,9 @@ func TestAConnectionIsBrokenSomeTimeAfterItsMessage(t *testing.T) {
 	})
 	m := &message{passage: <-passages, route: &route{client: "a", server: "redis-1", link: link}}
 	s.mu.Lock()
+	sent := s.Now()
 	s.took(trace.Step{Node: "a", Does: trace.Send, What: "SET", Peer: "redis-1"}, m)
 	require.False(t, s.injector.Reports()[0].Fired, "its time has not come")
-	sent := s.Now()
 	s.mu.Unlock()
 	_, err = client.Read(make([]byte, 1))
 	require.Error(t, err, "the connection is broken")
