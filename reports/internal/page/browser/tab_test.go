@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -180,7 +181,7 @@ func (b *tab) listen() {
 			}
 		case *network.EventLoadingFailed:
 			if e.ErrorText != "net::ERR_ABORTED" { // by the page itself: a worker that is ended loads nothing more
-				add("failed: " + string(e.Type) + " " + e.ErrorText + " " + string(e.BlockedReason))
+				add("failed: " + cmp.Or(string(e.BlockedReason), e.ErrorText))
 			}
 		}
 	}))
