@@ -314,10 +314,14 @@ func (r *reducer) standsStill() bool {
 	})
 }
 
-// hearsAfterAccess reports whether a participant could heed no notice of its loss: one access was under way from before the end of
-// its grant until it stopped. Whether another lock keeps the property is then a matter of how soon the next holder begins.
+// hearsAfterAccess reports whether a participant could heed no notice of its loss: a fault had the servers end its session, and one
+// access was under way from before that until it stopped. Whether another lock keeps the property is then a matter of how soon the next
+// holder begins. A session that ends without such a fault may be one that the lock should have kept alive.
 func (r *reducer) hearsAfterAccess() bool {
 	h := r.seen.result.History
+	if !slices.ContainsFunc(r.now.Faults, func(f sim.Fault) bool { return f.Action.Kind == sim.EndSession }) {
+		return false
+	}
 	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
 		a := h.Acquisition(g.Acquisition)
 		if a == nil || g.Ended != history.BySessionLoss || !slices.Contains(r.seen.violation.Acquisitions, a.ID) {

@@ -197,11 +197,14 @@ func TestAHolderThatIsInAnAccessCanHeedNoNotice(t *testing.T) {
 			Grants:       []history.Grant{{Acquisition: 1, To: 10, Ended: c.ended}},
 			Accesses:     []history.Access{{Acquisition: 1, Invoked: c.invoked, Returned: c.returned}},
 		}
-		r := &reducer{seen: sighting{
+		ended := []sim.Fault{{Action: sim.Action{Kind: sim.EndSession}}}
+		r := &reducer{now: &scenarios.Scenario{Faults: ended}, seen: sighting{
 			result: &harness.Result{History: h}, violation: &checker.Violation{Acquisitions: []history.ID{1}},
 		}}
 		require.Equal(t, c.want, r.hearsAfterAccess(), name)
-		r.seen.violation.Acquisitions = nil
+		r.now.Faults = nil
+		require.False(t, r.hearsAfterAccess(), "%s, without a fault that ends its session", name)
+		r.now.Faults, r.seen.violation.Acquisitions = ended, nil
 		require.False(t, r.hearsAfterAccess(), name)
 	}
 }
