@@ -66,7 +66,7 @@ func Play(w io.Writer, schedules []timeline.Schedule, o Opening) error {
 	}
 	code := joined(append(slices.Clone(script), playScript...))
 	return write(w, schedules, &content{
-		Policy: policy(code, "; worker-src 'self'"),
+		Policy: policy(code, "; worker-src 'self' blob:"),
 		Style:  template.CSS(asset("page.css") + asset("play.css")), Script: template.JS(code),
 		Panel: template.HTML(asset("play.html")), Bench: template.HTML(asset("bench.html")), Opening: template.JS(data),
 	})

@@ -1,11 +1,13 @@
 // The engine, in workers of its own: what runs too long, or panics, is ended there and started again.
 
 class Engine {
-  // What a first worker has compiled, others get from it: after that nothing of it is loaded any more.
+  // What a first worker has loaded, its script and the compiled engine, others get from it: after that nothing is loaded any more, also
+  // if one is ended and started again where there is no network.
   constructor(limit, first = null) {
     this.limit = limit; // of an answer, in milliseconds
     this.next = 0;
     this.asked = new Map();
+    this.script = "worker.js";
     this.compiled = null;
     this.others = [];
     if (first) first.others.push(this);
@@ -14,20 +16,22 @@ class Engine {
 
   start() {
     this.ready = this.warm = false;
-    this.worker = new Worker("worker.js");
+    this.worker = new Worker(this.script);
     this.worker.onmessage = ({ data }) => this.hears(data);
     this.worker.onerror = (e) => this.restart(e.message || "the engine failed");
     this.worker.postMessage({ compiled: this.compiled });
     for (const x of this.asked.values()) this.worker.postMessage(x.message);
   }
 
-  hears({ id, answer, failed, ready, dead, compiled }) {
+  hears({ id, answer, failed, ready, dead, compiled, script }) {
     if (ready) {
       this.ready = true;
       this.compiled = compiled;
+      if (script) this.script = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
       for (const x of this.asked.values()) this.watch(x);
       for (const other of this.others.splice(0)) {
         other.compiled = compiled;
+        other.script = this.script;
         other.start();
       }
       return;

@@ -3,7 +3,7 @@
 
 const opening = JSON.parse($("opening").textContent);
 const live = new Engine(2000);
-const behind = new Engine(30000, live); // what takes longer: seeds, margins, a smaller scenario; offline it cannot be started again
+const behind = new Engine(30000, live); // what takes longer: seeds, margins, a smaller scenario
 
 const play = {
   text: "",
@@ -157,7 +157,7 @@ async function look(generation) {
   const { text, variant } = play;
   const stale = () => generation !== play.generation;
   try {
-    if (behind.busy && navigator.onLine) behind.restart("another text is looked at");
+    if (behind.busy) behind.restart("another text is looked at");
     const first = play.answer?.seed || "1";
     const many = await behind.ask({ do: "seeds", text, variant, first, count: seedsShown });
     if (stale() || many.problems) return;
@@ -488,7 +488,7 @@ async function work(button, request, doing, found) {
   says(`${doing} …`);
   clearTimeout(later);
   play.generation++;
-  if (behind.busy && navigator.onLine) behind.restart("another thing is done");
+  if (behind.busy) behind.restart("another thing is done");
   try {
     const answer = await behind.ask({ ...request, text: play.text, variant: play.variant }, 120000);
     if (answer.problems) says(`${answer.problems[0].text}.`, true);

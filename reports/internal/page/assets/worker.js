@@ -1,10 +1,11 @@
 "use strict";
 // The engine in a worker. The first message has the compiled engine, if another worker has compiled it already; every other one is a
 // request with a number, as is its answer.
-importScripts("wasm_exec.js");
+if (!self.Go) importScripts("wasm_exec.js"); // it may stand before this script
 const waiting = [];
 let engine = null;
 let compiled = null;
+let script = null; // all that runs here, if it was loaded
 const answer = ({ id, request }) => {
   try {
     postMessage({ id, answer: engine(request) });
@@ -14,7 +15,7 @@ const answer = ({ id, request }) => {
 };
 self.ready = () => {
   engine = self.locksim;
-  postMessage({ ready: true, compiled });
+  postMessage({ ready: true, compiled, script });
   waiting.splice(0).forEach(answer);
 };
 onmessage = ({ data }) => ("compiled" in data ? start(data.compiled) : engine ? answer(data) : waiting.push(data));
@@ -31,6 +32,7 @@ async function start(given) {
 }
 
 async function load() {
+  script = (await Promise.all(["wasm_exec.js", "worker.js"].map(async (name) => (await fetch(name)).text()))).join("\n");
   const response = await fetch("locksim.wasm");
   if (!response.ok) throw new Error(`locksim.wasm: ${response.status}`);
   return WebAssembly.compileStreaming(new Response(response.body, { headers: { "Content-Type": "application/wasm" } }));

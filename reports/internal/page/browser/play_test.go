@@ -182,6 +182,8 @@ func TestAPlaygroundNeedsNoNetworkOnceItIsThere(t *testing.T) {
 	require.NoError(t, chromedp.Do(b.ctx, call(network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
 		MatchedNetworkConditions: []*network.Conditions{{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}},
 	})))
+	b.do(`for (const engine of [live, behind]) engine.restart("as if it had taken too long")`)
+	b.until(`live.ready && behind.ready`)
 	b.do(`openGallery()`)
 	b.until(`$("entries").childElementCount > 100`)
 	require.Equal(t, len(scenarios.Names()), b.count("#entries li"))

@@ -112,7 +112,7 @@ func openAddress(t *testing.T, address string, o options) *tab {
 	t.Cleanup(cancel)
 	b := &tab{T: t, ctx: ctx, origins: []string{"file:///", "data:"}}
 	if served {
-		b.origins = []string{address, "data:"}
+		b.origins = []string{address, "blob:" + address, "data:"} // blob: what the page has loaded itself
 	}
 	b.listen()
 	if !o.troubled {
@@ -180,9 +180,7 @@ func (b *tab) listen() {
 				add("request: " + url)
 			}
 		case *network.EventLoadingFailed:
-			if e.ErrorText != "net::ERR_ABORTED" { // by the page itself: a worker that is ended loads nothing more
-				add("failed: " + cmp.Or(string(e.BlockedReason), e.ErrorText))
-			}
+			add("failed: " + cmp.Or(string(e.BlockedReason), e.ErrorText))
 		}
 	}))
 }
