@@ -159,9 +159,10 @@ func (r *reducer) simpler(change edit) (*scenarios.Scenario, bool) {
 	return s, costOf(s).less(r.size) && (r.allowed == nil || r.allowed(s))
 }
 
-// accept goes on from a scenario that shows the violation, if it can be written to a file.
+// accept goes on from a scenario that shows the violation, if it can be written to a file. A run that came to its end
+// is not replaced by one that is cut off, of which other properties remain unknown.
 func (r *reducer) accept(s *scenarios.Scenario, seen sighting) bool {
-	if !r.sketchy && !readable(s) {
+	if !r.sketchy && !readable(s) || r.seen.result.History.Cut == "" && seen.result.History.Cut != "" {
 		return false
 	}
 	r.now, r.seen, r.size = s, seen, costOf(s)
