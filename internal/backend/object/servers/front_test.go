@@ -66,17 +66,45 @@ func TestTheItemThatIsWrittenTellsWhatARequestIsFor(t *testing.T) {
 		{"UpdateItem", `"Key":{"key":{"S":"lock"}},"UpdateExpression":"SET isReleased = :i","ExpressionAttributeValues":{":i":{"S":"1"}}`, trace.ToRelease, 0},
 		{"DeleteItem", `"Key":{"key":{"S":"lock"}}`, trace.ToRelease, 0},
 	} {
-		body := `{"TableName":"locks",` + x.what + "}"
-		var r *object.Request
-		text := fmt.Sprintf("POST / HTTP/1.1\r\nX-Amz-Target: DynamoDB_20120810.%s\r\nContent-Length: %d\r\n\r\n%s", x.op, len(body), body)
-		require.True(t, talk.Receive([]byte(text), func(p sim.Payload) error {
-			r = p.(*object.Request)
-			return nil
-		}), x.op)
-		(&service{server: object.New(nil)}).Stamp(r, sim.Origin{Client: "a"})
+		r := asked(t, talk, x.op, x.what)
 		require.Equal(t, x.purpose, r.Purpose, x.op)
 		require.Equal(t, int64(x.life), r.Life, x.op)
 		require.Equal(t, "locks/lock", r.Name)
 		require.Equal(t, "a", r.Client)
+	}
+}
+
+// asked is what a client of DynamoDB asks for.
+func asked(t *testing.T, talk wire.Conversation, op, what string) *object.Request {
+	t.Helper()
+	body := `{"TableName":"locks",` + what + "}"
+	var r *object.Request
+	text := fmt.Sprintf("POST / HTTP/1.1\r\nX-Amz-Target: DynamoDB_20120810.%s\r\nContent-Length: %d\r\n\r\n%s", op, len(body), body)
+	require.True(t, talk.Receive([]byte(text), func(p sim.Payload) error {
+		r = p.(*object.Request)
+		return nil
+	}), op)
+	(&service{server: object.New(nil)}).Stamp(r, sim.Origin{Client: "a"})
+	return r
+}
+
+// TestAHeartbeatAfterTheReleaseTakesNothing: dynamolock's release leaves the version as it is, so that a heartbeat which was under way
+// succeeds after it, and the item stays released.
+func TestAHeartbeatAfterTheReleaseTakesNothing(t *testing.T) {
+	talk, server := wire.ObjectStore(), object.New(nil)
+	const heartbeat = `"Key":{"key":{"S":"lock"}},"UpdateExpression":"SET recordVersionNumber = :r",` +
+		`"ExpressionAttributeValues":{":r":{"S":"2"}}`
+	for _, x := range []struct {
+		op, what string
+		late     bool
+	}{
+		{"PutItem", `"Item":{"key":{"S":"lock"},"ownerName":{"S":"a"},"recordVersionNumber":{"S":"1"}}`, false},
+		{"UpdateItem", heartbeat, false},
+		{"UpdateItem", `"Key":{"key":{"S":"lock"}},"UpdateExpression":"SET isReleased = :i","ExpressionAttributeValues":{":i":{"S":"1"}}`, false},
+		{"UpdateItem", heartbeat, true},
+	} {
+		r := asked(t, talk, x.op, x.what)
+		server.Execute(nil, r)
+		require.Equal(t, x.late, late(server, r), x.what)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/record"
 	"github.com/locksim/locksim/internal/sim/object"
+	"github.com/locksim/locksim/internal/sim/wire"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
@@ -45,9 +46,16 @@ type truths []*truth
 func (all truths) Executed(s *object.Server, r *object.Request, a *object.Response, changed bool) {
 	for _, t := range all {
 		if r.Name == t.key || strings.HasPrefix(r.Name, t.key+"/") {
-			t.executed(s.Node(), r, a, changed)
+			t.executed(s.Node(), r, a, changed && !late(s, r))
 		}
 	}
+}
+
+// late reports whether a request that has been executed is a heartbeat of DynamoDB's clients that came after the release: the item has
+// another version, and is still marked as released.
+func late(s *object.Server, r *object.Request) bool {
+	value, _ := s.Find(r.Name)
+	return r.Item != nil && r.Purpose == trace.ToRenew && wire.ItemIn(value).Released
 }
 
 // executed sees a request. One that writes what is there already prolongs nothing: those who wait see no change, but of objects
