@@ -80,6 +80,30 @@ removal by=1 client=a node=redis-1 at=6s stale ended=2`
 	require.Contains(t, explained(runOf(t, mastered, never)), "a is refused the lock, unlocks all the same, and so deletes b's key on redis-1 at")
 }
 
+// TestARequestThatShortensAnothersLockIsNoRelease has Redisson's multi-lock set the life of keys that another has taken meanwhile. It
+// asked for a shorter life at first.
+func TestARequestThatShortensAnothersLockIsNoRelease(t *testing.T) {
+	const past = `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=6.006s outcome=ok unlocked=7s released=7.002s release=refused
+acquisition id=2 client=b invoked=1s returned=5.2s outcome=ok unlocked=8s released=8.001s release=ok
+copy acquisition=1 client=a node=redis-1 from=2ms to=5.002s expires=5.002s gone=expired
+copy acquisition=2 client=b node=redis-1 from=5.1s to=8s expires=10s gone=deleted
+grant acquisition=1 client=a from=2ms to=5.002s ended=deadline
+grant acquisition=2 client=b from=5.1s to=8s ended=unlock
+removal by=1 client=a node=redis-1 at=6s shortened ended=2`
+	r := runOf(t, mastered, past)
+	text := explained(r)
+	require.Contains(t, text, "a's request gives b's key an earlier end")
+	require.Contains(t, text, "with a lease of 5 s")
+	var told []string
+	for _, m := range drawnOf(r).Moments {
+		told = append(told, m.Text)
+	}
+	require.Contains(t, told, "a's request gives b's key an earlier end")
+	require.NotContains(t, strings.Join(told, "; "), "release deletes")
+}
+
 func TestTokensThatDoNotGrowAreExplained(t *testing.T) {
 	const past = `
 history registers=1 authority tokens end=12s

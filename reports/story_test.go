@@ -111,6 +111,29 @@ func TestWhyTheFirstHolderDoesNotKnowIsTold(t *testing.T) {
 	}
 }
 
+// TestWhatNoRenewalKeepsIsNotSaidToBeKeptByOne has renewals that went on after Unlock: one that came late does not keep an entry for
+// minutes.
+func TestWhatNoRenewalKeepsIsNotSaidToBeKeptByOne(t *testing.T) {
+	const past = `
+history registers=1 authority end=200s
+acquisition id=1 client=a returned=4ms outcome=ok unlocked=7s released=10s release=failed
+acquisition id=2 client=b invoked=1s outcome=pending
+copy node=redis-1 acquisition=1 client=a from=3ms expires=25s
+wait client=b from=1s to=never ended=waiting`
+	renewed := func(at trace.Instant) trace.Event {
+		e := step(at, "redis-1", trace.Execute)
+		e.What, e.Alt, e.Peer = "EVAL", "renew", "a"
+		return e
+	}
+	scenario := oneRedis + "progress: 1m\n"
+	require.NotContains(t, storyOf(t, checker.Progress, scenario, past, renewed(10e9)), "went on after Unlock")
+	var all []trace.Event
+	for at := range trace.Instant(20) {
+		all = append(all, renewed(at*10e9))
+	}
+	require.Contains(t, storyOf(t, checker.Progress, scenario, past, all...), "its renewals (EVAL) went on after Unlock, and keep it")
+}
+
 func TestAPauseIsGivenAsTheReasonOnlyIfTheRunWithoutItIsRight(t *testing.T) {
 	r := storyRun(t, oneRedis+"faults: [{name: gc, at: 4ms, pause: a, for: 12s}]", overrun+`
 fault name=gc text="pause: a" fired begin=4ms end=12.004s`)

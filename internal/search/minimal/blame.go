@@ -87,7 +87,7 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case (c.Property == checker.Resource || timed(c.Property) && c.holdsUp()) && disturbsStorage(r.now):
 		b.Party, b.Text = Application, "its way to the storage is disturbed, which no lock can see"
 	case b.Party == Unclear && newCast(r.now, r.seen).halfDone && r.stoppedInTime():
-		b.Party, b.Text = Application, "it stopped within its critical section, as who has lost the lock must, and left it half done"
+		b.Party, b.Text = Application, "it stopped within its critical section, as a holder that has lost the lock must, and left it half done"
 	case b.Party == Unclear && c.OutOfTime() && r.standsStill():
 		b.Party, b.Text = AnyLock, "its holder is paused when its lease ends, and can neither renew it nor notice its end"
 	case r.seen.violation.Broken == checker.Application:

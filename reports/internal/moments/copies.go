@@ -99,7 +99,8 @@ func WipeWords(v *model.View, c *history.Copy, who string) string {
 	return text + "with " + v.EntryOf(v.Holder(next.Acquisition, next.Client)) + " in the place of " + who + "'s"
 }
 
-// removals tells of releases that did what they should not, and once for each acquisition of one that came too late.
+// removals tells of releases and other requests that did what they should not, and once for each acquisition of one that came
+// too late.
 func (s *story) removals() {
 	late := map[history.ID]bool{}
 	for i := range s.v.History.Removals {
@@ -112,6 +113,9 @@ func (s *story) removals() {
 		switch {
 		case r.Again:
 			m.Text = who + "'s late release deletes the " + s.v.Servers().Entry() + " of its own later try"
+		case r.Shortened:
+			m.Text = who + "'s request gives " + s.v.EntryOf(s.v.Holder(r.Ended, "")) + " an earlier end"
+			m.Sign = timeline.SignNone
 		case r.Ended != 0:
 			m.Text = who + "'s release deletes " + s.v.EntryOf(s.v.Holder(r.Ended, ""))
 		case r.Stale && !late[r.By]:

@@ -181,11 +181,18 @@ func (t *narrator) tokenTerm(a *history.Acquisition, with string) string {
 
 // lease says for how long somebody is granted the lock.
 func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
-	ttl := t.v.TTL(a.Client, a.Lock)
+	ttl, ends := t.v.TTL(a.Client, a.Lock), false
 	what := t.v.Servers().Holds()
-	ends := slices.ContainsFunc(t.v.History.Copies, func(c history.Copy) bool {
-		return c.Acquisition == a.ID && c.Expires != trace.Never
-	})
+	for i := range t.v.History.Copies {
+		c := &t.v.History.Copies[i]
+		if c.Acquisition != a.ID || c.Expires == trace.Never {
+			continue
+		}
+		ends = true
+		if given := c.Expires.Sub(c.From); what == "" && c.From == g.From && given < ttl-ttl/10 {
+			ttl = given // the lock asks for less at first
+		}
+	}
 	if what == "" || what == "connection" {
 		what = "lease"
 		if !ends {

@@ -100,7 +100,7 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 	case len(others) > 0 && t.gone(c.Client):
 		t.wrong(what, "prolongs another's")
 		return ": the renewals (" + what + ") of " + wording.Listing(others) + " keep it, which " + who + " had made"
-	case len(others) == 0 && a != nil && t.renewsAfter(c, a.Unlocked):
+	case len(others) == 0 && a != nil && t.renewsAfter(c, max(a.Unlocked, t.until.Add(-t.v.TTL(c.Client, a.Lock)))):
 		t.wrong(what, "goes on after Unlock")
 		return ": its renewals (" + what + ") went on after Unlock, and keep it"
 	case len(others) == 0 && len(clients) > 0 && t.v.BelievesAt(c.Acquisition, t.until):
