@@ -98,6 +98,7 @@ func TestALockThatIsOverWhenItReturnsIsAFindingOfItsOwn(t *testing.T) {
 // TestLibrariesAreSeenToHold holds that an observer sees what each library is granted: that is what their keys and
 // authorities in the catalogue of clients are for.
 func TestLibrariesAreSeenToHold(t *testing.T) {
+	long.NotShort(t)
 	known := []string{"redsync", "redislock", "go-zookeeper"} // those that other tests compile, which takes a minute under the race detector
 	for _, c := range clients.Catalogue() {
 		if !long.Enabled() && !slices.Contains(known, c.Lock.Name) || tooLarge(c.Lock.Name) {
@@ -303,6 +304,7 @@ const fragile = "../../clients/testdata/fragile"
 
 // The program panics when a request is not answered in time, which takes a fault.
 func TestAProgramThatEndsItselfIsFoundAndToldWithItsOutput(t *testing.T) {
+	long.NotShort(t)
 	dir := t.TempDir()
 	campaign := []string{"fuzz", "--client", fragile, "--runs", "64", "--save", dir, "--format", "json"}
 	if !long.Enabled() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/search/compare"
@@ -107,6 +108,7 @@ func TestAComparisonThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 }
 
 func TestLibrariesAreComparedBesideWhatTheyImplement(t *testing.T) {
+	long.NotShort(t)
 	dir := t.TempDir()
 	code, out, problems := said(t, "compare", "redislock", "set-nx-lua", "redislock", "--faults", "none,same-random",
 		"--fencing", "none", "--runs", "4", "--save", dir, "--pictures", "svg", "--rates-only")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/stretchr/testify/require"
 )
 
@@ -84,6 +85,7 @@ func TestCommandsInDocumentsExist(t *testing.T) {
 
 // TestTheProgramOfTheDocumentsIsAClient plays the client that a reader is to write, with the versions of one of ours.
 func TestTheProgramOfTheDocumentsIsAClient(t *testing.T) {
+	long.NotShort(t)
 	text, err := os.ReadFile("../../docs/libraries.md")
 	require.NoError(t, err)
 	from, to := between(t, string(text), "```go\n// main.go\n", "```")

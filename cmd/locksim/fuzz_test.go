@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
@@ -539,6 +540,7 @@ func TestProgressIsOneLineThatGoesAway(t *testing.T) {
 // TestMixedLocksAreFuzzedBesideEachOther plays a right lock beside one that deletes any key: that needs the wrong one alone. What
 // cannot be mixed is refused before anything is played.
 func TestMixedLocksAreFuzzedBesideEachOther(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	code, out, stderr := locksim(t.Context(), "fuzz", "--mixed", "set-nx-lua,set-nx-ex-del", "--runs", "150", "--property", "release-safety")
 	require.Equal(t, exitDiffers, code, stderr)

@@ -40,6 +40,7 @@ func TestOddsDoNotDependOnHowManyRunAtOnce(t *testing.T) {
 
 // TestOddsSayTheSameInAllFormats also looks whether parts make up the whole, and whether a resource that checks tokens is protected.
 func TestOddsSayTheSameInAllFormats(t *testing.T) {
+	long.NotShort(t)
 	d := estimatedAs(t, "set-nx-lua")
 	require.True(t, d.Example)
 	require.Equal(t, "locksim.odds/1", d.Schema)

@@ -42,6 +42,7 @@ func declared(t *testing.T, replace ...string) []string {
 // TestAProgramIsMeasured varies work that outlasts a lease and work that does not: the one is violated, the other is not-seen rather
 // than held, in text and in data, and the command that is printed plays the program.
 func TestAProgramIsMeasured(t *testing.T) {
+	long.NotShort(t)
 	program := declared(t)
 	line := []string{"measure", "lease-overrun", "--variant", "lease-3s-work-4s", "--fencing", "none", "--property", "mutual-exclusion",
 		"--vary", "a.work=2s,4s", "--runs", "1"}

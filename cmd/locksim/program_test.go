@@ -32,6 +32,7 @@ func needPython(t *testing.T) {
 }
 
 func TestAProgramIsRunInPlaceOfAScenariosLock(t *testing.T) {
+	long.NotShort(t)
 	needPython(t)
 	run := append([]string{"run", "lease-overrun", "--variant", "lease-3s-work-4s", "--fencing", "none", "--"}, python...)
 	code, out, problems := said(t, run...)

@@ -99,6 +99,7 @@ func traceOf(wanted string) string {
 // TestSameSeedSameBytesInOtherProcesses is the guard that matters most: hashes, addresses and global seeds differ
 // only between processes.
 func TestSameSeedSameBytesInOtherProcesses(t *testing.T) {
+	long.NotShort(t)
 	here := digests()
 	require.NotEmpty(t, here)
 	envs := [][]string{{"GOMAXPROCS=8", "GOGC=off"}, {"GOMAXPROCS=1", "GOGC=10"}}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
+
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -23,6 +25,7 @@ const experimentsFile = "testdata/experiments.txt"
 // and prints both side by side. What was measured there, and all that is seen here, must lie within the range that
 // follows from the servers' source code.
 func TestExperimentsComeOutAsOnRealServers(t *testing.T) {
+	long.NotShort(t)
 	b := &bench{t: t}
 	defer b.runner.Close()
 	for _, part := range []struct {

@@ -373,6 +373,7 @@ func TestAProgramThatIsNeverReadyIsAnError(t *testing.T) {
 
 // TestAProgramThatGoesRoundForEverIsUnknown bounds what computes without end, at the same place every time.
 func TestAProgramThatGoesRoundForEverIsUnknown(t *testing.T) {
+	long.NotShort(t)
 	var r harness.Runner
 	defer r.Close()
 	for _, key := range []string{"loops", "looks-at-its-clock"} {

@@ -23,12 +23,13 @@ func Pick(short, usual, long int) int {
 	}
 }
 
-// Every returns k if of a table each k-th row is played: each usual-th, and every one if LONG is set.
+// Every returns k if of a table each k-th row is played: each usual-th, a fifth of these with -short, and every one if LONG is
+// set.
 func Every(usual int) int {
 	if Enabled() {
 		return 1
 	}
-	return usual
+	return Pick(5*usual, usual, 1)
 }
 
 // Enabled reports whether LONG asks for the long form.
@@ -39,6 +40,14 @@ func Only(t testing.TB) {
 	t.Helper()
 	if !Enabled() {
 		t.Skip("played with LONG=1 only")
+	}
+}
+
+// NotShort skips a test with -short: it takes seconds, and with the race detector ten times as long.
+func NotShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() && !Enabled() {
+		t.Skip("not played with -short")
 	}
 }
 

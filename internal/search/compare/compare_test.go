@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
+
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
@@ -211,6 +213,7 @@ func TestAnInterruptedComparisonKeepsWhatItHas(t *testing.T) {
 }
 
 func TestAdviceFollowsFromCells(t *testing.T) {
+	long.NotShort(t)
 	p := small(t, 200, "get-then-set", "set-nx-lua-wait", "etcd")
 	p.RatesOnly = false
 	c := played(t, p).Comparison

@@ -158,6 +158,7 @@ faults: [{after: {node: a, does: acquired}, plus: 1s, crash: redis-1, restart: 1
 
 // TestFatesAreTrue plays futures with seeds that the search has not used, and defences, on named and drawn scenarios.
 func TestFatesAreTrue(t *testing.T) {
+	long.NotShort(t)
 	var r harness.Runner
 	defer r.Close()
 	starts, moments, saved, fresh, escaped := 0, 0, 0, 0, 0

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
+
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
@@ -111,6 +113,7 @@ func shows(t *testing.T, r *harness.Runner, s *scenarios.Scenario, v *search.Vio
 }
 
 func TestMinimalScenariosOfManyKinds(t *testing.T) {
+	long.NotShort(t)
 	var r harness.Runner
 	defer r.Close()
 	boundaries := 0
@@ -260,6 +263,7 @@ func TestWhatIsNotViolatedCannotBeReduced(t *testing.T) {
 }
 
 func TestNamedScenariosHaveMinimalForms(t *testing.T) {
+	long.NotShort(t)
 	var r harness.Runner
 	defer r.Close()
 	for _, row := range []struct {

@@ -14,6 +14,7 @@ import (
 
 // A sketch tells for a few runs what a reduction tells for many, and knows a violation again.
 func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
+	long.NotShort(t)
 	var r harness.Runner
 	defer r.Close()
 	same, sketched, reduced := 0, 0, 0
