@@ -51,9 +51,9 @@ class Engine {
     x.timer = setTimeout(() => this.restart("it took too long, and was stopped"), this.warm ? x.limit : 5 * x.limit);
   }
 
-  // restart ends the worker. What was asked fails with the reason.
+  // restart ends the worker. What was asked fails with the reason. One that is not ready yet has played nothing: it goes on loading.
   restart(why) {
-    this.worker?.terminate();
+    if (this.ready) this.worker.terminate();
     const all = [...this.asked.values()];
     this.asked.clear();
     for (const x of all) {
