@@ -63,6 +63,8 @@ type Answer struct {
 	Choices   []Choice           `json:"choices,omitempty"`
 	Faults    []Fault            `json:"faults,omitempty"`
 	Nodes     []Node             `json:"nodes,omitempty"`
+	Story     string             `json:"story,omitempty"`   // that a text has, or the named scenario that it was, if it is no longer told of the run
+	Changed   bool               `json:"changed,omitempty"` // the text was that of a named scenario
 	Text      string             `json:"text,omitempty"`
 	Says      string             `json:"says,omitempty"`  // instead of a text, that there is none
 	Seeds     string             `json:"seeds,omitempty"` // a letter for each: v violated, h held, ? unknown
@@ -80,6 +82,7 @@ type Entry struct {
 	Title  string `json:"title"`
 	Source string `json:"source"`
 	Kind   string `json:"kind"` // of its servers
+	Group  string `json:"group"`
 }
 
 // Problem is a mistake in the text, or why it cannot be played.
@@ -201,6 +204,20 @@ func isNamed(d *scenarios.Draft, s *scenarios.Scenario) bool {
 	return err == nil && string(own) == d.Text()
 }
 
+// storyOf is the story of the named scenario that a text was, or else that of the text itself.
+func storyOf(d *scenarios.Draft) (story string, named bool) {
+	s, err := d.Scenario()
+	if err != nil {
+		return "", false
+	}
+	if text, err := scenarios.Text(s.Name); err == nil {
+		if was, err := scenarios.Parse(fileName, text); err == nil {
+			return was.Story, true
+		}
+	}
+	return s.Story, false
+}
+
 // unexpecting is a scenario of which nothing is expected.
 func unexpecting(s *scenarios.Scenario) *scenarios.Scenario {
 	out := *s
@@ -284,6 +301,9 @@ func (e *Engine) play(q *Request) (*Answer, error) {
 	}
 	a.Schedules = reports.Schedules(runs, columns)
 	a.describe(s, cases[0].Scenario)
+	if !isNamed(d, s) {
+		a.Story, a.Changed = storyOf(d)
+	}
 	return a, nil
 }
 
@@ -433,7 +453,38 @@ func (e *Engine) smaller(q *Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Text: string(minimal.File(cx))}, nil
+	return e.found(cx, cases[0])
+}
+
+// found is the text of a counterexample of a case, with all fencing modes that the scenario has. What is expected of the one that was
+// searched is not expected of the others, and nothing that any of them does is unexpected.
+func (e *Engine) found(cx *minimal.Counterexample, of scenarios.Case) (*Answer, error) {
+	s, modes := *cx.Scenario, of.Scenario.Resource.Fencing
+	s.Resource.Fencing, s.Expect = modes, nil
+	for _, x := range cx.Scenario.Expect {
+		if x.Any || len(modes) < 2 {
+			s.Expect = append(s.Expect, x)
+			continue
+		}
+		for _, mode := range modes {
+			x := x
+			if x.Fencing = &mode; mode != of.Fencing {
+				x.Verdict, x.Any = 0, true
+			}
+			s.Expect = append(s.Expect, x)
+		}
+	}
+	for _, mode := range modes {
+		c := scenarios.Case{Scenario: &s, Style: cx.Case.Style, Fencing: mode}
+		run, err := e.run(c)
+		if err != nil {
+			return nil, err
+		}
+		s.Expect = c.Waiving(&run.Report)
+	}
+	with := *cx
+	with.Scenario = &s
+	return &Answer{Text: string(minimal.File(&with))}, nil
 }
 
 // find plays each fault of a fault model at each step of the first case, until something is violated.
@@ -457,19 +508,7 @@ func (e *Engine) find(q *Request) (*Answer, error) {
 		}
 		return &Answer{Says: says}, nil
 	}
-	return &Answer{Text: string(minimal.File(r.Findings[0].Counterexample))}, nil
-}
-
-func gallery() (*Answer, error) {
-	all, err := scenarios.All()
-	if err != nil {
-		return nil, err
-	}
-	a := &Answer{}
-	for _, s := range all {
-		a.Gallery = append(a.Gallery, Entry{s.Name, s.Title, s.Source, s.Servers.Kind})
-	}
-	return a, nil
+	return e.found(r.Findings[0].Counterexample, cases[0])
 }
 
 // picture draws the first schedule.

@@ -108,6 +108,7 @@ func TestSeedsAreCountedAndViolationsMadeSmaller(t *testing.T) {
 	require.Empty(t, a.Problems)
 	b := ask(t, &e, Request{Do: "play", Text: a.Text})
 	require.Contains(t, headline(&b), "the resource was damaged")
+	requireModes(t, &b, a.Text)
 	c := ask(t, &e, Request{Do: "play", Text: textOf(t, Opens), Quick: true, Edits: []Edit{{Path: "faults.gc", Value: "null"}}})
 	require.Empty(t, c.Problems)
 	d := ask(t, &e, Request{Do: "smaller", Text: c.Text})
@@ -163,6 +164,42 @@ func TestAViolationIsFoundWhereNoneIs(t *testing.T) {
 	require.Empty(t, a.Problems)
 	b := ask(t, &e, Request{Do: "play", Text: a.Text})
 	require.Contains(t, headline(&b), "Two believed to hold the lock at once", a.Text)
+	requireModes(t, &b, a.Text)
+}
+
+// requireModes has what was found show the fencing modes that were shown before, and be as expected with each of them.
+func requireModes(t *testing.T, a *Answer, text string) {
+	t.Helper()
+	var modes []string
+	for _, r := range a.Schedules[0].Runs {
+		modes = append(modes, r.Fencing)
+	}
+	require.Equal(t, []string{"none", "fenced-write", "fenced-read-write"}, modes, text)
+	s, err := scenarios.Parse("found.yaml", []byte(text))
+	require.NoError(t, err)
+	var e Engine
+	for _, c := range s.Cases() {
+		run, err := e.run(c)
+		require.NoError(t, err)
+		require.Empty(t, c.Compare(run.History, &run.Report), "%s\n%s", c.Fencing, text)
+	}
+}
+
+// TestAStoryOutlivesAnEdit as that of the scenario which was edited; an own scenario has the story of its text.
+func TestAStoryOutlivesAnEdit(t *testing.T) {
+	var e Engine
+	text := textOf(t, Opens)
+	a := ask(t, &e, Request{Do: "play", Text: text})
+	require.Contains(t, a.Schedules[0].Story, "Client a takes the lock")
+	require.Empty(t, a.Story, "it is told of the run")
+	edited := strings.Replace(text, "ttl: 10s", "ttl: 20s", 1)
+	b := ask(t, &e, Request{Do: "play", Text: edited})
+	require.Empty(t, b.Schedules[0].Story)
+	require.True(t, b.Changed)
+	require.Equal(t, a.Schedules[0].Story, b.Story)
+	own := ask(t, &e, Request{Do: "play", Text: strings.Replace(edited, "name: fencing-33-34", "name: mine", 1)})
+	require.False(t, own.Changed)
+	require.Equal(t, b.Story, own.Story)
 }
 
 // TestEachChoiceCanBePlayed chooses each word of the lists of some scenarios: what is no longer played is no longer expected.
