@@ -126,7 +126,9 @@ class Chart {
       const x = tenth(clamp(t.x, this.gutter + half, this.right + edge - half));
       nodes.push(svg("text", { x, y: 14, class: "tick", "text-anchor": "middle" }, t.text));
     }
-    if (view.kind !== "true")
+    if (view.kind !== "true") {
+      for (const { from, to } of stretchesOf(axis, view.scale))
+        if (this.sees(from, to)) s.add("stretched", across(this.px(from), this.px(to), headRoom - 4));
       axis.stops.forEach((stop, i) => {
         const next = axis.stops[i + 1];
         if (!stop.cut || !next || !this.sees(stop.at, next.at)) return;
@@ -136,6 +138,7 @@ class Chart {
           svg("text", { x: x + 4, y: headRoom - 8, class: "tick" }, `${precise(next.at - stop.at)} cut short`),
         );
       });
+    }
     return [...s.nodes(), ...nodes];
   }
 

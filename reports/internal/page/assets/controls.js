@@ -30,6 +30,12 @@ function legend(page, lanes) {
     harmful: ["did damage", mark("harmful", "red")],
     unknown: ["nobody knows whether it was done", mark("unknown", "plain")],
   };
+  if (page.kind !== "true") {
+    words.stretched = ["time is stretched", () => [svg("path", { class: "stretched", d: across(1, 29, 9) })]];
+    words.short = ["time is cut short", () => [svg("path", { class: "cut", d: "M10 18V10l4-4-4-4M15 18V10l4-4-4-4" })]];
+    if (stretchesOf(page.schedule.axis, scaleOf(page.schedule.axis, page.kind)).length) signs.add("stretched");
+    if (page.schedule.axis.stops.some((stop) => stop.cut)) signs.add("short");
+  }
   if (page.causes) {
     words.past = ["happened before the event", bar("past")];
     words.future = ["happened after it; what is faint is neither", bar("future")];
@@ -51,7 +57,8 @@ const toldOf = (run, beside) =>
     ? [run.twin, run.verdicts.find((v) => v.property === "resource")?.tone ?? run.tone]
     : [run.headline, run.tone];
 
-const runOption = (run) => `${glyphOf[toldOf(run, true)[1]] || "✓"} ${run.beside || run.fencing}`;
+const runGlyph = (run) => glyphOf[toldOf(run, true)[1]] || "✓";
+const runOption = (run) => `${runGlyph(run)} ${run.beside || run.fencing}`;
 
 // scheduleNames returns the headings of all schedules, without what they have in common.
 function scheduleNames() {
@@ -65,8 +72,12 @@ function scheduleNames() {
 function heading({ schedule }) {
   $("scenario").textContent = schedule.scenario;
   $("title").textContent = schedule.title || schedule.scenario;
+  const { of, story = "" } = schedule.story ? schedule : (page.origin ?? {});
   $("heading").textContent = schedule.heading.filter((h) => !h.startsWith("fencing ")).join(" · ");
-  $("story").replaceChildren(...(schedule.story || "").split(/\s*\n\s*/).map((text) => el("p", {}, text)));
+  $("story").replaceChildren(
+    ...(of ? [el("p", { class: "origin" }, of)] : []),
+    ...story.split(/\s*\n\s*/).map((text) => el("p", {}, text)),
+  );
 }
 
 function verdict({ run, twin }) {
@@ -109,10 +120,11 @@ function controls(page) {
           ` ${runOption(r)}`,
         ),
       ),
+      page.moreFencing?.(schedule),
     );
     $("twin").replaceChildren(
       el("option", { value: "" }, "nothing"),
-      ...schedule.runs.map((r) => el("option", { value: r.key }, runOption(r))),
+      ...schedule.runs.map((r) => el("option", { value: r.key }, r.beside ? runOption(r) : `${runGlyph(r)} fencing ${r.fencing}`)),
       ...(page.besides?.(schedule) ?? []),
     );
   }

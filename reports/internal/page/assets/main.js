@@ -91,7 +91,7 @@ const page = {
     this.e = Math.min(this.e, this.steps.length - 1);
     if ("e" in news && this.e >= 0) this.at = this.steps[this.e].at;
     this.at ??= this.steps[this.e]?.at ?? this.schedule.axis.from;
-    for (const name of ["hidden", "all", "causes"]) if (name in news) this.dirty.structure = true;
+    for (const name of ["hidden", "all", "causes", "kind"]) if (name in news) this.dirty.structure = true;
     if ("query" in news || "causes" in news) this.dirty.list = true;
     const moves = Object.keys(news).every((name) => name === "from" || name === "to");
     if (!moves) this.dirty.words = true;

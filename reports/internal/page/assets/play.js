@@ -47,7 +47,8 @@ function heard(answer, { request, axis }) {
   problems(answer.problems || []);
   if (answer.problems) return;
   play.first ??= performance.now(); // when a reader could change something first
-  play.answer = { ...play.answer, ...answer };
+  play.answer = axis ? { ...play.answer, faults: [], ...answer } : answer; // an outline has no controls
+  if (!axis) tells(answer);
   if (answer.text) $("text").value = answer.text;
   loadRoomy(answer.schedules, axis);
   const again = page.schedule.runs.find((r) => r.key === play.shown);
@@ -59,6 +60,15 @@ function heard(answer, { request, axis }) {
   const note = play.note;
   play.note = "";
   says(answer.says || note || `Played in your browser. Digest ${answer.digests[0]}: the command line shows the same run.`, !!answer.says);
+}
+
+// tells keeps the story of what is shown, for texts that come of it and have none of their own: those that were changed, or found.
+function tells({ schedules: [s], story, changed }) {
+  if (s.story) play.told = { name: s.scenario, story: s.story };
+  else if (story) play.told = { name: s.scenario, story, own: !changed };
+  const { name, own } = play.told ?? {};
+  const of = own && name === s.scenario ? `The story in the text of ${name}:` : `The story of ${name}, from which this scenario was made:`;
+  page.origin = play.told && { of, story: play.told.story };
 }
 
 // loadRoomy shows schedules on an axis that is not made shorter, so that what was dragged to the left can be dragged back.
@@ -254,11 +264,11 @@ function renderControls() {
   $("variant").value = play.variant;
   $("seed").value = answer.seed;
   $("choices").replaceChildren(
-    ...answer.choices.map((c) =>
+    ...answer.choices.filter((c) => c.path !== fencingPath).map((c) =>
       el(
         "label",
         {},
-        `${c.label} `,
+        `${capital(c.label)} `,
         el(
           "select",
           { onchange: (e) => change([{ path: c.path, value: e.target.value }]) },
@@ -273,11 +283,25 @@ function renderControls() {
   if (focus) $("sliders").querySelector(`[data-path="${CSS.escape(focus)}"]`)?.focus();
 }
 
+const fencingPath = "resource.fencing";
+
+// moreFencing plays one more fencing mode, beside those that the scenario has.
+page.moreFencing = (schedule) => {
+  const runs = schedule.runs.filter((r) => !r.beside).map((r) => r.fencing);
+  const more = play.answer?.choices?.find((c) => c.path === fencingPath)?.options.filter((o) => !runs.includes(o)) ?? [];
+  if (!more.length) return null;
+  const add = ({ target }) => {
+    play.shown = target.value;
+    change([{ path: fencingPath, value: `[${[...runs, target.value].join(", ")}]` }]);
+  };
+  return el("select", { "aria-label": "One more fencing mode", onchange: add }, ...["more …", ...more].map((o, i) => el("option", { value: i ? o : "" }, o)));
+};
+
 // What stands beside the run: the same scenario with one more change, of the choices and numbers that the controls have.
 page.besides = () => {
   const { choices = [], controls = [] } = play.answer ?? {};
   const option = (c, value, text) => el("option", { value: `${c.path}=${value}` }, text);
-  const shown = (c, o) => o !== c.value && !(c.path === "resource.fencing" && page.schedule.runs.some((r) => r.fencing === o));
+  const shown = (c, o) => o !== c.value && !(c.path === fencingPath && page.schedule.runs.some((r) => r.fencing === o));
   return [
     ...choices.map((c) =>
       el("optgroup", { label: `With another ${c.label}` }, ...c.options.filter((o) => shown(c, o)).map((o) => option(c, o, o))),
@@ -321,7 +345,8 @@ function slider(c) {
     change(edit(value(range.value)));
   });
   field.addEventListener("change", () => change([{ path: c.path, value: field.value }]));
-  return el("label", { class: c.fault && "fault" }, el("span", {}, c.label), range, field);
+  const ends = el("span", { class: "ends", "aria-hidden": true }, ...[value(0), most].map((v) => el("span", {}, written(c, v))));
+  return el("label", { class: c.fault && "fault" }, el("span", {}, c.label), range, field, ends);
 }
 
 // Faults are dragged on the lanes of their nodes: a whole one to move it, its end to make it longer.
@@ -490,7 +515,7 @@ async function work(button, request, doing, found) {
   play.generation++;
   if (behind.busy) behind.restart("another thing is done");
   try {
-    const answer = await behind.ask({ ...request, text: play.text, variant: play.variant }, 120000);
+    const answer = await behind.ask({ ...request, text: play.text, variant: play.variant, modes: [page.run.fencing] }, 120000);
     if (answer.problems) says(`${answer.problems[0].text}.`, true);
     else if (answer.says) says(answer.says);
     else {
@@ -517,7 +542,8 @@ async function openGallery() {
     }
   });
   $("entries").replaceChildren(
-    ...gallery.map((g) =>
+    ...gallery.flatMap((g, i) => [
+      g.group !== gallery[i - 1]?.group && el("li", { class: "head" }, el("h3", {}, g.group)),
       el(
         "li",
         { "data-name": g.name },
@@ -530,9 +556,9 @@ async function openGallery() {
           el("small", {}, g.source),
         ),
       ),
-    ),
+    ].filter(Boolean)),
   );
-  for (const li of $("entries").children) seen.observe(li);
+  for (const li of $("entries").querySelectorAll("[data-name]")) seen.observe(li);
   $("arguments").replaceChildren(
     ...argued.map((word) => el("button", { type: "button", onclick: () => (($("gallery-search").value = word), findInGallery()) }, word)),
   );
@@ -559,7 +585,12 @@ async function openScenario(name) {
 
 function findInGallery() {
   const words = $("gallery-search").value.toLowerCase();
-  for (const li of $("entries").children) li.hidden = !li.textContent.toLowerCase().includes(words);
+  let head = null; // of the group, which is shown if any of its scenarios is
+  for (const li of $("entries").children) {
+    if (!li.dataset.name) head = li;
+    li.hidden = !li.dataset.name || !li.textContent.toLowerCase().includes(words);
+    if (!li.hidden) head.hidden = false;
+  }
 }
 
 // A link holds the text, deflated, in base64url.
@@ -657,6 +688,14 @@ function startPlaying() {
   // The picture comes before what it can be looked at with.
   const [, looks] = $("tools").querySelectorAll(".row");
   $("charts").after(el("section", { class: "tools", "aria-label": "View" }, looks));
+  // Where there is little room, what happened stands below the verdict, before its story and what can be done.
+  const narrow = matchMedia("(max-width: 40rem)");
+  const place = () => {
+    if (narrow.matches) $("verdict").after($("charts"), $("story"));
+    else $("tools").after($("charts")), $("verdict").before($("story"));
+  };
+  narrow.addEventListener("change", place);
+  place();
   $("manual").hidden = !opening.documented;
   let typing = 0;
   $("text").addEventListener("input", () => {

@@ -25,6 +25,25 @@ function scaleOf(axis, kind) {
   return { place: (t) => between(at, place, t), moment: (p) => between(place, at, p) };
 }
 
+// stretched is how many times as much room as on the whole axis time must have for the picture to say so, as in package svg.
+const stretched = 4;
+
+// stretchesOf are the parts of an axis on which time has much more room than on the whole of it.
+function stretchesOf(axis, scale) {
+  const strides = axis.stops.slice(1).map((next, i) => {
+    const { at: from, cut } = axis.stops[i];
+    return { from, to: next.at, cut, room: scale.place(next.at) - scale.place(from) };
+  });
+  const full = strides.filter((s) => !s.cut);
+  const sum = (of) => full.reduce((n, s) => n + of(s), 0);
+  const pace = sum((s) => s.room) / (sum((s) => s.to - s.from) || 1);
+  const list = [];
+  for (const s of full.filter((s) => s.room > stretched * pace * (s.to - s.from)))
+    if (list.at(-1)?.to === s.from) list.at(-1).to = s.to;
+    else list.push({ from: s.from, to: s.to });
+  return list;
+}
+
 // ticks returns round moments in view, the roundest first, none closer to another than its label needs.
 function ticksOf(axis, view, x, gap) {
   const found = [];

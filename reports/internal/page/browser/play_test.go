@@ -186,10 +186,10 @@ func TestAPlaygroundNeedsNoNetworkOnceItIsThere(t *testing.T) {
 	b.until(`live.ready && behind.ready`)
 	b.do(`openGallery()`)
 	b.until(`$("entries").childElementCount > 100`)
-	require.Equal(t, len(scenarios.Names()), b.count("#entries li"))
+	require.Equal(t, len(scenarios.Names()), b.count("#entries [data-name]"))
 	b.until(`document.querySelectorAll("#entries img[src^=data]").length > 0`)
 	for i := range eval[int](b, `argued.length`) {
-		found := eval[int](b, `($("arguments").children[`+strconv.Itoa(i)+`].click(), document.querySelectorAll("#entries li:not([hidden])").length)`)
+		found := eval[int](b, `($("arguments").children[`+strconv.Itoa(i)+`].click(), document.querySelectorAll("#entries [data-name]:not([hidden])").length)`)
 		require.NotZero(t, found)
 		require.Less(t, found, 60)
 	}
@@ -199,6 +199,9 @@ func TestAPlaygroundNeedsNoNetworkOnceItIsThere(t *testing.T) {
 	b.do(`$("variant").value = "cut-off"; $("variant").dispatchEvent(new Event("change"))`)
 	b.until(`!working && play.answer.variant === "cut-off"`)
 	require.Contains(t, b.text("#heading"), "cut-off")
+	b.do(`openScenario("etcd-lease-expired")`)
+	b.until(`!working && play.answer.schedules[0].scenario === "etcd-lease-expired"`)
+	require.True(t, eval[bool](b, `$("variant-field").hidden`), "those of the other scenario are gone")
 }
 
 func TestALaneOffersTheFaultsOfItsNode(t *testing.T) {
@@ -400,4 +403,30 @@ func TestAViolationIsFoundInThePage(t *testing.T) {
 	b.do(`$("find").click()`)
 	b.until(`!working && !play.working && play.undo.length === 2`)
 	require.Contains(t, b.text("#verdict"), "Two believed to hold the lock at once")
+	require.Equal(t, 3, b.count("#runs input"), "the fencing modes stay")
+	require.Contains(t, b.text("#story"), "The story of fencing-33-34, from which this scenario was made:Client a takes the lock")
+	b.do(`const more = document.querySelector("#runs select"); more.value = "compare-and-set"; more.dispatchEvent(new Event("change"))`)
+	b.until(`!working && page.run.fencing === "compare-and-set"`)
+	require.Equal(t, 4, b.count("#runs input"))
+}
+
+// TestThePictureIsOnTheFirstScreen of a phone, below the verdict, also for the Tab key.
+func TestThePictureIsOnTheFirstScreen(t *testing.T) {
+	b := play(t, options{width: 400})
+	require.Less(t, eval[int](b, `Math.round($("chart-first").getBoundingClientRect().bottom + scrollY)`), 850)
+	require.Equal(t, "charts", eval[string](b, `$("verdict").nextElementSibling.id`))
+	b.resize(1280)
+	require.Equal(t, "charts", eval[string](b, `$("tools").nextElementSibling.id`))
+	require.Equal(t, "story", eval[string](b, `$("verdict").previousElementSibling.id`))
+}
+
+// TestSlidersSayTheirEnds with units, and the picture where its time is stretched.
+func TestSlidersSayTheirEnds(t *testing.T) {
+	b := play(t, options{})
+	require.Equal(t, "1ms40s", b.text("#sliders .ends"))
+	require.Contains(t, b.text("#legend"), "time is stretched")
+	require.NotZero(t, b.count("#chart-first .stretched"))
+	b.do(`page.change({ kind: "true" })`)
+	require.NotContains(t, b.text("#legend"), "time is stretched")
+	require.Zero(t, b.count("#chart-first .stretched"))
 }
