@@ -23,6 +23,10 @@ const connectedImages = 4
 // connectWithin is how long a preparation may take, in virtual time.
 const connectWithin = time.Minute
 
+// ErrUnconnected is the reason for which a run cannot begin: the program of a connected client does not open its connections, or in a
+// way that cannot be repeated.
+var ErrUnconnected = errors.New("cannot begin with connections")
+
 // beginsConnected reports whether the process begins with connections: a process that has been restarted does not.
 func (p *process) beginsConnected() bool { return p.client.connected && p.task.Node().Life() == 0 }
 
@@ -59,7 +63,7 @@ func (r *Runner) connect(p *Plan, seed uint64) error {
 		}
 		r.programs.Give(of, instance)
 		if err != nil {
-			return fmt.Errorf("%s: the client %s cannot begin with connections: %w", c.Lock, c.Name, err)
+			return fmt.Errorf("%s: the client %s %w: %w", c.Lock, c.Name, ErrUnconnected, err)
 		}
 	}
 	return nil
