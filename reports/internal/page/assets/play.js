@@ -724,6 +724,7 @@ function startPlaying() {
   if (q.get("embed") === "yes") {
     document.body.classList.add("embedded");
     const own = () => ($("whole").href = location.href.replace("&embed=yes", ""));
+    own(); // else it is no link, which the Tab key would pass over
     $("whole").addEventListener("pointerdown", own);
     $("whole").addEventListener("focus", own);
   }

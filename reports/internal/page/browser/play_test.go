@@ -75,6 +75,9 @@ func TestAPlaygroundOpensOnSomethingBroken(t *testing.T) {
 		eval[float64](b, `play.first`), 1000*used(workers(t)))
 	require.Contains(t, b.text("#verdict"), "Two believed to hold the lock at once, and the resource was damaged.")
 	require.NotZero(t, b.count("#sliders label"))
+	require.True(t, eval[bool](b, `live.ask({ do: "play", text: opening.text, variant: opening.variant })
+		.then(({ schedules }) => JSON.stringify(schedules) === JSON.stringify(JSON.parse($("data").textContent)))`),
+		"what stands in the page before the engine is there is what the engine says")
 	b.until(`document.querySelector("#studied").textContent !== ""`)
 	require.Equal(t, 100, b.count("#seeds button"))
 	require.Equal(t, 1, b.count("#seeds button[tabindex='0']"))
@@ -167,6 +170,8 @@ func TestALinkHoldsTheScenario(t *testing.T) {
 	embedded := play(t, options{hash: hash + "&embed=yes"})
 	require.Equal(t, digest, eval[string](embedded, `play.answer.digests[0]`))
 	require.Equal(t, "none", eval[string](embedded, `getComputedStyle($("bench")).display`))
+	require.NotContains(t, eval[string](embedded, `$("whole").href`), "embed=yes")
+	require.Contains(t, eval[string](embedded, `$("whole").href`), "play=", "before anybody points at it, for the Tab key")
 	embedded.do(`$("whole").dispatchEvent(new Event("focus"))`)
 	require.NotContains(t, eval[string](embedded, `$("whole").href`), "embed=yes")
 	require.Contains(t, eval[string](embedded, `$("whole").href`), "play=")
