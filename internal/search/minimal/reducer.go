@@ -2,11 +2,15 @@ package minimal
 
 import (
 	"bytes"
+	"slices"
+	"time"
 
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/parameter"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 )
 
 // reducer makes a scenario smaller step by step.
@@ -156,8 +160,30 @@ func (r *reducer) simpler(change edit) (*scenarios.Scenario, bool) {
 		return nil, false
 	}
 	tidy(s)
-	return s, costOf(s).less(r.size) && (r.allowed == nil || r.allowed(s))
+	return s, costOf(s).less(r.size) && (hasty(r.now) || !hasty(s)) && (r.allowed == nil || r.allowed(s))
 }
+
+// hasty reports whether a client gives up before some requests can be answered, so that it acquires no lock, whatever its code does.
+func hasty(s *scenarios.Scenario) bool {
+	latency := slowest(s.Network.Latency)
+	for _, link := range s.Network.Links {
+		latency = max(latency, slowest(link.Latency))
+	}
+	return slices.ContainsFunc(s.Clients, func(c scenarios.Client) bool {
+		return c.Wait != locks.Forever && c.Wait != locks.Try && c.Wait < fewAnswers*2*latency
+	})
+}
+
+// slowest returns the longest delay of a latency, which is that of a LAN if none is given.
+func slowest(l sim.Latency) time.Duration {
+	if len(l) == 0 {
+		l = sim.LAN()
+	}
+	return l[len(l)-1].Delay
+}
+
+// fewAnswers is how many requests after another a lock may need at least.
+const fewAnswers = 5
 
 // accept goes on from a scenario that shows the violation, if it can be written to a file. A run that came to its end
 // is not replaced by one that is cut off, of which other properties remain unknown.

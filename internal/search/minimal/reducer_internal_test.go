@@ -208,3 +208,28 @@ func TestAHolderThatIsInAnAccessCanHeedNoNotice(t *testing.T) {
 		require.False(t, r.hearsAfterAccess(), name)
 	}
 }
+
+// TestNobodyIsMadeToGiveUpBeforeAnAnswer: a client that waits for a millisecond, on a network that takes as long, acquires no lock.
+func TestNobodyIsMadeToGiveUpBeforeAnAnswer(t *testing.T) {
+	waits := func(latency, wait time.Duration) *scenarios.Scenario {
+		return &scenarios.Scenario{
+			Network: scenarios.Network{Latency: sim.Constant(latency)}, Clients: []scenarios.Client{{Name: "a", Wait: wait, Work: time.Second}},
+		}
+	}
+	for _, c := range []struct {
+		from, to time.Duration
+		want     bool
+	}{
+		{300 * time.Millisecond, 10 * time.Millisecond, true},
+		{300 * time.Millisecond, 9 * time.Millisecond, false},
+		{300 * time.Millisecond, locks.Forever, true},
+		{9 * time.Millisecond, 8 * time.Millisecond, true}, // as hasty before
+	} {
+		r := &reducer{now: waits(time.Millisecond, c.from), size: costOf(waits(time.Millisecond, c.from))}
+		_, ok := r.simpler(func(s *scenarios.Scenario) bool {
+			s.Clients[0].Wait, s.Clients[0].Work = c.to, 0
+			return true
+		})
+		require.Equal(t, c.want, ok, "%s to %s", c.from, c.to)
+	}
+}
