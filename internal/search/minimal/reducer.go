@@ -185,10 +185,9 @@ func slowest(l sim.Latency) time.Duration {
 // fewAnswers is how many requests after another a lock may need at least.
 const fewAnswers = 5
 
-// accept goes on from a scenario that shows the violation, if it can be written to a file. A run that came to its end
-// is not replaced by one that is cut off, of which other properties remain unknown.
+// accept goes on from a scenario that shows the violation, if it can be written to a file.
 func (r *reducer) accept(s *scenarios.Scenario, seen sighting) bool {
-	if !r.sketchy && !readable(s) || r.seen.result.History.Cut == "" && seen.result.History.Cut != "" {
+	if !r.sketchy && !readable(s) {
 		return false
 	}
 	r.now, r.seen, r.size = s, seen, costOf(s)
