@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locksim/locksim/internal/long"
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
 
 	"github.com/locksim/locksim/internal/search/compare"
 )

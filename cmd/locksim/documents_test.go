@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locksim/locksim/internal/long"
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
 )
 
 // Where a document has somebody type locksim: a line of a block, or a few words between backquotes.

@@ -15,8 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locksim/locksim/internal/long"
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
