@@ -33,8 +33,8 @@ func rightOfCatalogue() []lock {
 		// Its notice is a query without an end, on a connection to a server that may have lost its power.
 		of("consul", none, locktest.NoSilentLoss),
 		of("redisson-fenced", none),
-		of("redisson-fair", none),
-		of("curator-mutex", none),
+		// A waiter that dies keeps its place in the queue for minutes.
+		of("redisson-fair", none, locktest.Progress),
 		of("setnx", none, locktest.Progress, locktest.ReleaseSafety),
 		of("set-nx-ex-del", none, locktest.ReleaseSafety),
 		of("set-nx-get-del", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
