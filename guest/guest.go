@@ -131,7 +131,7 @@ func Register(open func(Config) (Mutex, error)) {
 // RegisterConnecting registers a lock whose library can open its connections before the lock is used. Call it instead of [Register].
 //
 // Clients makes the library's clients of the servers; of its Config only Servers, Sentinel, Cluster and Timeout are set. Open makes
-// the lock on them. A process that begins with connections (`connected` in a scenario) calls connect in between, in a rehearsal in
+// the lock on them. A process that begins with connections (`connected` in a scenario) calls connect in between, in a preparation in
 // which nothing fails: connect has the clients open their connections and set them up. It may send nothing else but what a server
 // forgets with the connection, such as HELLO, CLIENT, SELECT and PING of Redis. What it leaves in memory is what every such process
 // begins with. Other processes, and those that are started again after a crash, do not call it.

@@ -44,7 +44,7 @@ is then played 5 times, and the report says how many of these show it. What was 
   --runs N           number of runs (default 10000; with --for, no limit)
   --for DURATION     stop after this time, such as 30s or 8h. Minimizing the findings comes after it, and is limited by
                      a number of runs, so that the result does not depend on the machine: seconds for most locks, for a
-                     library up to ten minutes on a slow machine; --progress says when it begins
+                     library minutes, or half an hour if its runs are long; --progress says when it begins
   --minimize-all     minimize every violation, however long it takes. By default one violation of each property and kind
                      is minimized, then others, the rarest first, within as many runs as the campaign had, or 20000
                      (10000 for a library) if that is more; the rest is listed
