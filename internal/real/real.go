@@ -86,7 +86,8 @@ func find(program, pkg string) (string, error) {
 }
 
 // freePorts returns addresses on loopback on which nobody listens now. They are below those that the kernel gives to connections by
-// itself (32768 and more on Linux, 49152 elsewhere), one of which might take the port before the server does.
+// itself (32768 and more on Linux, 49152 elsewhere), one of which might take the port before the server does. So is the port 10,000
+// above, on which a node of a Redis Cluster talks to the others.
 func freePorts(n int) ([]string, error) {
 	var list []string
 	for range n {
@@ -101,7 +102,7 @@ func freePorts(n int) ([]string, error) {
 }
 
 func listenBelow() (l net.Listener, err error) {
-	const first, last, tries = 15000, 32000, 100
+	const first, last, tries = 15000, 22700, 100
 	for range tries {
 		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.IntN(last-first)))); err == nil {
 			return l, nil
