@@ -117,9 +117,8 @@ func clockTime(i *Instance, a []uint64) errno {
 	return ok
 }
 
-// wall stands still in a preparation, so that it does not step back when a run begins.
 func (i *Instance) wall() int64 {
-	if i.task == nil || i.connecting {
+	if i.task == nil {
 		return i.boot.wall
 	}
 	return i.task.Node().Wall()
@@ -154,8 +153,7 @@ func callHost(i *Instance, a []uint64) errno {
 func dial(i *Instance, a []uint64) errno {
 	s := &socket{instance: i, failed: errNoHost}
 	if i.task != nil {
-		s.address = string(i.bytes(a[0], a[1]))
-		if node, talk := i.host.Resolve(s.address); node != nil {
+		if node, talk := i.host.Resolve(string(i.bytes(a[0], a[1]))); node != nil {
 			s.talk, s.failed = talk, errProgress
 			i.task.Go(func(t *sim.Task) { s.dial(t, node) })
 		}

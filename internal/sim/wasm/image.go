@@ -23,8 +23,7 @@ type image struct {
 	pages     []patch // where its memory differs from the base's
 	length    int     // of its memory
 	globals   []uint64
-	files     []connection // that are open; none before it is connected
-	wall      int64        // what its clocks showed last
+	wall      int64 // what its clocks showed last
 	monotonic int64
 }
 
@@ -68,17 +67,12 @@ func (m *Module) initialise(which int) (*image, []byte, error) {
 	if !i.registered {
 		return nil, nil, errors.New("the program calls guest.Register in none of its init functions")
 	}
-	memory, _ := i.memory.Read(0, i.memory.Size())
-	return i.snapshot(), bytes.Clone(memory), nil
-}
-
-// snapshot returns the state of the instance, but for its memory and files.
-func (i *Instance) snapshot() *image {
-	im := &image{length: i.region.length, wall: i.wall(), monotonic: i.monotonic()}
+	im := &image{length: int(i.memory.Size()), wall: i.boot.wall, monotonic: i.boot.monotonic}
 	for _, g := range i.globals {
 		im.globals = append(im.globals, g.Get())
 	}
-	return im
+	memory, _ := i.memory.Read(0, i.memory.Size())
+	return im, bytes.Clone(memory), nil
 }
 
 // difference returns the pages in which a memory differs from the base's.
