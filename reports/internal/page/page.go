@@ -10,6 +10,7 @@ import (
 	"errors"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -97,12 +98,15 @@ func write(w io.Writer, schedules []timeline.Schedule, c *content) error {
 	return t.Execute(w, c)
 }
 
+// comments of a script stand on lines of their own; nobody reads them in a page.
+var comments = regexp.MustCompile(`(?m)^ *//.*\n`)
+
 // joined is the script in one piece.
 func joined(script []string) string {
 	var b strings.Builder
 	b.WriteString("\"use strict\";\n")
 	for _, name := range script {
-		b.WriteString(asset(name))
+		b.WriteString(comments.ReplaceAllString(asset(name), ""))
 	}
 	return b.String()
 }

@@ -60,7 +60,7 @@ func plain() timeline.Schedule {
 }
 
 func TestAPageWithoutDataIsSmall(t *testing.T) {
-	require.Less(t, len(written(t, plain())), 102_000)
+	require.Less(t, len(written(t, plain())), 100_000)
 }
 
 // fetchable finds whatever a browser would fetch, open or submit by itself or by a click.
