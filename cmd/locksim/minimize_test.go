@@ -27,6 +27,10 @@ func TestMinimizeWritesAFileThatRunPlays(t *testing.T) {
 			[]string{"resource of set-nx-lua-fenced is violated: lost update", "The pause of a must be between 10s and 10.1s"},
 		},
 		{
+			[]string{"redlock-split-vote"}, // without its lease's end it would be cut off, and nothing else be known of it
+			[]string{"is violated"},
+		},
+		{
 			[]string{"torn-section", "--fencing", "fenced-read-write", "--style", "careless", "--seed", "7"},
 			[]string{"1 of 3 clients", "mutual-exclusion of set-nx-lua-fenced"},
 		},
@@ -81,10 +85,6 @@ func TestMinimizeWorksOnNamedScenariosOfAllKinds(t *testing.T) {
 			continue
 		}
 		code, stdout, stderr := locksim(t.Context(), "run", file)
-		if code == exitInconclusive { // of a lack of progress that never ends: nothing else is known then
-			require.Regexp(t, `✗ progress +violated +violated`, stdout)
-			continue
-		}
 		require.Equal(t, exitOK, code, "%s%s", stdout, stderr)
 	}
 }

@@ -98,6 +98,7 @@ func Reduce(r *harness.Runner, v search.Violation, o Options) (*Counterexample, 
 		c.Again = &Again{}
 	} else {
 		red.reduce()
+		red.giveUp()
 		c.Needs, c.Others = red.needs(), red.others()
 	}
 	if red.ended() != nil {

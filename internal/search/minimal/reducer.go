@@ -101,6 +101,23 @@ func (r *reducer) reduce() {
 	}
 }
 
+// giveUp lets clients that wait forever give up once they have waited twice as long as progress allows, if their run
+// was cut off while they waited and comes to its end so: of a run that is cut off nothing but the violation is known.
+func (r *reducer) giveUp() {
+	if r.seen.result.History.Cut == "" || r.now.Progress == 0 {
+		return
+	}
+	s := parameter.Clone(r.now)
+	for i := range s.Clients {
+		if c := &s.Clients[i]; c.Wait == locks.Forever {
+			c.Wait = 2 * s.Progress
+		}
+	}
+	if seen, ok := r.play(s); ok && seen.result.History.Cut == "" && (!r.firm || r.isFirm(s)) {
+		r.accept(s, seen)
+	}
+}
+
 // isFirm reports whether a scenario shows the violation with a few other seeds, too.
 func (r *reducer) isFirm(s *scenarios.Scenario) bool {
 	for i := range uint64(fewSeeds) {
