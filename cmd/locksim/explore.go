@@ -18,7 +18,7 @@ import (
 func exploreCommand() command {
 	return command{
 		name: "explore", summary: "try every placement of a few faults in one run",
-		usage: exploreUsage, run: runExplore, ends: true, plays: asLock, names: locksAndScenarios,
+		usage: exploreUsage, run: runExplore, ends: true, plays: asLock, names: locksAndScenarios, records: true,
 	}
 }
 
@@ -56,7 +56,7 @@ how many of 5 runs without faults it took the same steps. What was not violated 
   --pictures         draw each finding beside its file, as SVG and as an interactive HTML page
   --format FORMAT    text, json, or github: annotations and a step summary (default text)
   --progress         show progress even if stderr is not a terminal
-  --width N, --ascii, --color WHEN   as for locksim run
+` + recordingHelp + `  --width N, --ascii, --color WHEN   as for locksim run
 
 Faults act right before or right after a step, from the first step of a client until the last client releases the lock.
 Schedules that lead to the same run are played once. No fault is added to a schedule that violates a property already,
@@ -83,6 +83,8 @@ type exploreOptions struct {
 	full, toFirst, progress boolFlag
 	faults, properties      names
 	client                  string
+	record                  recording
+	recorded                *recorded
 }
 
 // mostExplored limits the faults of a schedule: with more, an exploration would never end.
@@ -104,12 +106,14 @@ func exploreFlags(o *exploreOptions, e env) *flag.FlagSet {
 	fs.Var(&o.within, "for", "")
 	fs.Var(&o.toFirst, "stop-at-first", "")
 	fs.Var(&o.progress, "progress", "")
+	o.record.addTo(fs)
 	return fs
 }
 
 func runExplore(c *call) int {
 	o := &exploreOptions{}
-	names, err := c.parse(exploreFlags(o, c.env))
+	set := exploreFlags(o, c.env)
+	names, err := c.parse(set)
 	if o.client != "" {
 		names = append(names, ownClient(o.client))
 		err = cmp.Or(err, missing(o.client))
@@ -125,6 +129,10 @@ func runExplore(c *call) int {
 		err = errors.New("no lock or scenario given; see locksim list")
 	case len(names) > 1:
 		err = fmt.Errorf("one lock or scenario at a time, but %q was given too", names[1])
+	case o.record.ledger != "" && (o.within.value > 0 || bool(o.toFirst)):
+		err = errors.New("with --for or --stop-at-first an exploration ends early, so that no --ledger of it would be whole")
+	default:
+		err = o.record.check()
 	}
 	if err != nil {
 		return c.wrong(err)
@@ -132,6 +140,9 @@ func runExplore(c *call) int {
 	var bases []scenarios.Case
 	if !c.promptly(func() { bases, err = c.bases(o, names[0]) }) {
 		return exitInterrupted
+	}
+	if err == nil {
+		o.recorded, err = c.record(&o.record, set, names)
 	}
 	if err != nil {
 		return c.failures(err)
@@ -142,7 +153,7 @@ func runExplore(c *call) int {
 	return c.explore(o, bases[0], explore.Options{
 		Play: c.played(), Faults: chosen(&o.faults, search.ParseKind), Full: bool(o.full), Most: o.most.value, Runs: o.runs.value, Variations: bases[1:],
 		Properties:  chosen(&o.properties, checker.ParseProperty),
-		StopAtFirst: bool(o.toFirst), Jobs: o.report.jobs.value,
+		StopAtFirst: bool(o.toFirst), Jobs: o.report.jobs.value, Parts: o.recorded.parts,
 	})
 }
 
@@ -186,12 +197,15 @@ func (c *call) explore(o *exploreOptions, base scenarios.Case, options explore.O
 	defer cancel()
 	progress := c.newProgress(o.progress, 0, until)
 	options.Reducing = c.nextInterrupt
+	if options.Parts != nil {
+		options.Parts.Alone = o.record.ledgerOnly()
+	}
 	options.Progress = func(r *explore.Result) { progress.show(uint64(r.Played()), uint64(r.Violating())) }
 	since := time.Now()
-	result, err := explore.Explore(ctx, base, options)
+	result, err := explore.Explore(o.recorded.context(ctx), base, options)
 	progress.close()
-	if err != nil {
-		return c.failures(err)
+	if code, tell := c.finished(o.recorded, &o.record, err); !tell {
+		return code
 	}
 	e := &explored{Result: result, took: time.Since(since), picture: bool(o.toFirst)}
 	e.interrupted = result.Interrupted ||

@@ -18,7 +18,7 @@ import (
 	"github.com/locksim/locksim/internal/search/claims"
 	"github.com/locksim/locksim/internal/search/fuzz"
 	"github.com/locksim/locksim/internal/search/ledger"
-	"github.com/locksim/locksim/internal/search/measure"
+	"github.com/locksim/locksim/internal/search/parts"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -31,7 +31,7 @@ const mergeUsage = `usage: locksim merge -o FILE PART...
        locksim merge -o FILE PART... -- PROGRAM [ARGUMENT...]
 
 Merges ledgers that shards have written (--ledger) into one, which is the ledger that one machine would have written, and
-prints and saves the findings or the measurement of all of them together, as fuzz, measure or compare does, or sums up what
+prints and saves the findings or the measurement of all of them together, as fuzz, explore, measure or compare does, or sums up what
 campaign has played. A PART is a ledger,
 a folder, of which all files that end with .ledger are taken, or -, the standard input, on which several may follow one
 another. The order of parts makes no difference. They may overlap: what several of them have is compared. They may end anywhere,
@@ -69,6 +69,7 @@ type merging struct {
 	report  findingsFlags
 	effort  effort
 	shared  []string // flags that are for the command whose parts are merged, too
+	looks   []string // flags that are for a command that saves and prints findings as fuzz does
 	damaged int      // lines that were left out
 	runs    count    // of the campaign; 0 if that is unknown
 	from    seedFlag
@@ -93,8 +94,12 @@ func runMerge(c *call) int {
 		return c.help("merge")
 	}
 	fs.Visit(func(f *flag.Flag) {
-		if slices.Contains(incidental, f.Name) {
-			m.shared = append(m.shared, dashed(f.Name)+"="+f.Value.String())
+		given := dashed(f.Name) + "=" + f.Value.String()
+		switch {
+		case slices.Contains(incidental, f.Name):
+			m.shared = append(m.shared, given)
+		case slices.Contains([]string{"format", "pictures", "save"}, f.Name):
+			m.looks = append(m.looks, given)
 		}
 	})
 	if err == nil && m.out == "" && len(names) > 0 {
@@ -327,7 +332,7 @@ func (m *merging) merge() (int, error) {
 	switch of, err := schemaOf(m.parts); {
 	case err != nil:
 		return 0, err
-	case of == measure.Schema:
+	case of == parts.Schema:
 		return m.mergeMeasured()
 	case of == "" && m.ofClaims():
 		return m.mergeClaims()
@@ -387,11 +392,11 @@ func schemaOf(parts []string) (string, error) {
 
 // mergeMeasured merges the parts of a measurement, and has the command that wrote them tell what they come to.
 func (m *merging) mergeMeasured() (int, error) {
-	x, err := measure.Ledgers.Merge(m.out, m.parts, ledger.Take{Damaged: m.leftOut})
+	x, err := parts.Ledgers.Merge(m.out, m.parts, ledger.Take{Damaged: m.leftOut})
 	if err != nil {
 		return 0, err
 	}
-	head := x.(*measure.Head)
+	head := x.(*parts.Head)
 	build, err := search.Build()
 	if err != nil {
 		return 0, err
@@ -406,7 +411,10 @@ func (m *merging) mergeMeasured() (int, error) {
 	}
 	c := *m.call
 	c.name, c.plays, c.merged = head.Command[0], commands()[i].plays, &mergedParts{m.out, head}
-	c.args = append(head.Command[1:len(head.Command):len(head.Command)], m.shared...)
+	c.args = slices.Concat(head.Command[1:], m.shared)
+	if save := commands()[i].declared().Lookup("save"); save.DefValue == findingsFolder {
+		c.args = append(c.args, m.looks...)
+	}
 	return commands()[i].run(&c), nil
 }
 

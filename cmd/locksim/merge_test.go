@@ -55,6 +55,7 @@ func TestPartsInAnyStateMergeToTheLedgerOfOneMachine(t *testing.T) {
 	for name, command := range map[string]string{
 		"fuzz":     "fuzz set-nx-lua --runs 800 --faults client-pause --property mutual-exclusion",
 		"measure":  "measure set-nx-lua --runs 500",
+		"explore":  "explore set-nx-lua --faults client-pause,client-crash",
 		"scenario": "measure lua-release --runs 200 --vary lock.ttl=4s,8s",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,6 +100,16 @@ func withoutSpeed(text string) string {
 	return strings.Join(lines, "")
 }
 
+func TestAnExplorationThatEndsEarlyHasNoLedger(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, early := range []string{"--for=1s", "--stop-at-first"} {
+		code, _, said := locksim(t.Context(), "explore", "etcd", early, "--ledger", "part")
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, said, "with --for or --stop-at-first an exploration ends early, so that no --ledger of it would be whole")
+		require.NoFileExists(t, "part")
+	}
+}
+
 func TestMergeSaysWhatIsMissing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(t, "fuzz etcd --faults delay --property fencing-order --runs 1300 --ledger whole --ledger-only")
@@ -118,7 +129,7 @@ func TestMergeSaysWhatIsMissing(t *testing.T) {
 	put(t, "hole", lines[0]+lines[1]+lines[3])
 	code, _, said = locksim(t.Context(), "merge", "-o", "measured", "hole")
 	require.Equal(t, exitInconclusive, code)
-	require.Contains(t, said, "part 1 of the measurement is missing")
+	require.Contains(t, said, "part 1 is missing")
 	require.Equal(t, must(t, "measure etcd --runs 600"), must(t, "measure etcd --runs 600 --ledger measured --resume"))
 	require.Equal(t, contentOf(t, "all"), contentOf(t, "measured"))
 }

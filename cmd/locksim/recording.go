@@ -17,7 +17,7 @@ import (
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/fuzz"
 	"github.com/locksim/locksim/internal/search/ledger"
-	"github.com/locksim/locksim/internal/search/measure"
+	"github.com/locksim/locksim/internal/search/parts"
 )
 
 // recording is the flags of commands that play many runs, which several machines may share.
@@ -88,7 +88,7 @@ func flagValue(f *flag.Flag) flag.Value {
 
 // recorded is the ledger of a measurement under way.
 type recorded struct {
-	parts  *measure.Parts // nil if nothing is recorded
+	parts  *parts.Parts   // nil if nothing is recorded
 	file   *ledger.Ledger // nil if it is only read
 	count  uint64         // parts that were recorded
 	stop   *stopSign
@@ -120,7 +120,7 @@ func (c *call) record(o *recording, set *flag.FlagSet, names []string) (*recorde
 	if err != nil {
 		return nil, err
 	}
-	h := &measure.Head{Schema: measure.Schema, Build: build, Command: append([]string{c.name}, essential(set, c.args)...)}
+	h := &parts.Head{Schema: parts.Schema, Build: build, Command: append([]string{c.name}, essential(set, c.args)...)}
 	for _, name := range names {
 		if !isFile(name) || slices.Contains(lockNames(), name) {
 			continue
@@ -143,8 +143,9 @@ func (c *call) record(o *recording, set *flag.FlagSet, names []string) (*recorde
 		}
 		h.Inputs["the program "+lock.Name] = lock.Program.Digest()
 	}
-	r := &recorded{parts: &measure.Parts{Index: o.shard.value.Index, Of: o.shard.value.Of}}
+	r := &recorded{parts: &parts.Parts{Index: o.shard.value.Index, Of: o.shard.value.Of}}
 	if c.merged != nil {
+		h.Command = c.merged.head.Command // to which merge has added how its result is to look
 		if list := c.merged.head.Differences(h); len(list) > 0 {
 			return nil, fmt.Errorf("the parts are of another campaign than this one: %s", strings.Join(list, "; "))
 		}
@@ -154,11 +155,11 @@ func (c *call) record(o *recording, set *flag.FlagSet, names []string) (*recorde
 	known := map[uint64][]byte{}
 	switch {
 	case o.ledger == toStdout:
-		r.file, err = measure.Ledgers.Stream(c.stdout, h)
+		r.file, err = parts.Ledgers.Stream(c.stdout, h)
 	case bool(o.resume):
-		r.file, err = measure.Ledgers.Resume(o.ledger, h, func(x ledger.Line) { known[x.(*measure.Line).Part] = x.(*measure.Line).Result })
+		r.file, err = parts.Ledgers.Resume(o.ledger, h, func(x ledger.Line) { known[x.(*parts.Line).Part] = x.(*parts.Line).Result })
 	default:
-		if r.file, err = measure.Ledgers.Create(o.ledger, h); errors.Is(err, fs.ErrExist) {
+		if r.file, err = parts.Ledgers.Create(o.ledger, h); errors.Is(err, fs.ErrExist) {
 			err = fmt.Errorf("%s exists already; --resume continues it", o.ledger)
 		}
 	}
@@ -166,7 +167,7 @@ func (c *call) record(o *recording, set *flag.FlagSet, names []string) (*recorde
 	r.parts.Known = func(number uint64) ([]byte, error) { return known[number], nil }
 	r.parts.Record = func(number uint64, text []byte) error {
 		r.count++
-		return cmp.Or(r.file.Add(&measure.Line{Part: number, Result: text}), r.stop.heed(number+1))
+		return cmp.Or(r.file.Add(&parts.Line{Part: number, Result: text}), r.stop.heed(number+1))
 	}
 	return r, err
 }
@@ -174,14 +175,14 @@ func (c *call) record(o *recording, set *flag.FlagSet, names []string) (*recorde
 // mergedParts is a ledger whose result is to be told, by the command that has written its parts.
 type mergedParts struct {
 	name string
-	head *measure.Head
+	head *parts.Head
 }
 
 // read has the parts of a merged ledger known.
 func (r *recorded) read(name string) {
 	var problem error
-	next, stop := iter.Pull(func(yield func(*measure.Line) bool) {
-		_, problem = measure.Ledgers.All(name, func(x ledger.Line) bool { return yield(x.(*measure.Line)) })
+	next, stop := iter.Pull(func(yield func(*parts.Line) bool) {
+		_, problem = parts.Ledgers.All(name, func(x ledger.Line) bool { return yield(x.(*parts.Line)) })
 	})
 	r.finish, r.parts.Whole = stop, true
 	line, ok := next()
@@ -208,7 +209,7 @@ func (r *recorded) context(ctx context.Context) context.Context {
 // be written but the ledger, or part of the work was left to others, the command ends with the code.
 func (c *call) finished(r *recorded, o *recording, err error) (code int, tell bool) {
 	interrupted := errors.Is(err, context.Canceled) || errors.Is(err, errStopped)
-	var missing *measure.Missing
+	var missing *parts.Missing
 	switch problem := r.close(); {
 	case err != nil && !interrupted && errors.As(err, &missing):
 		c.complain(fmt.Sprintf("locksim: %v: want all shards' ledgers; the command with --ledger %s --resume plays what is missing", err, c.merged.name))

@@ -8,7 +8,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
-	"github.com/locksim/locksim/internal/search/measure"
+	"github.com/locksim/locksim/internal/search/parts"
 	"github.com/locksim/locksim/locks"
 )
 
@@ -24,7 +24,7 @@ type Plan struct {
 	Folder     string             // where the caller is going to save the examples; "" if nowhere
 	RatesOnly  bool               // no costs, and no advice, which needs the costs
 	Jobs       int                // runs at once; what is measured does not depend on it
-	Parts      *measure.Parts     // which of the schedules are played here; nil: all
+	Parts      *parts.Parts       // which of the schedules are played here; nil: all
 	_          struct{}
 }
 

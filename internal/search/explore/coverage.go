@@ -1,8 +1,6 @@
 package explore
 
 import (
-	"slices"
-
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
@@ -52,42 +50,8 @@ type Level struct {
 	_          struct{}
 }
 
-// count counts what came of a schedule.
-func (r *Result) count(l *Level, o *outcome) {
-	l.Covered += o.stands
-	if o.contains {
-		l.Contain += o.stands
-		return
-	}
-	l.Played++
-	if o.idle {
-		l.Idle += o.stands
-	}
-	if len(o.hits) > 0 {
-		l.Violating += o.stands
-	}
-	if o.undecided {
-		l.Undecided += o.stands
-	}
-	for p := range checker.PropertyCount {
-		r.Judged[p] += one(o.judged[p])
-		r.AtRisk[p] += one(o.atRisk[p])
-		r.Violated[p] += one(slices.ContainsFunc(o.hits, func(h hit) bool { return h.property == p }))
-	}
-	if o.acted && !slices.Contains(r.Acted, o.kind) {
-		r.Acted = append(r.Acted, o.kind)
-	}
-}
-
 // Merged returns how many schedules were not played because they are the same run as others.
 func (l *Level) Merged() int { return l.Covered - l.Contain - l.Played }
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
 
 // Schedules returns how many schedules are covered: played, or known to be the same run as one that was.
 func (r *Result) Schedules() int { return r.sum(func(l *Level) int { return l.Covered - l.Idle }) }

@@ -28,6 +28,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parts"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -45,6 +46,9 @@ type Options struct {
 	Properties  []checker.Property // of which violations count; those of DefaultProperties, and of a program's survival
 	StopAtFirst bool               // a violation is enough
 	Jobs        int                // runs at once; what is found does not depend on it
+	// Parts are pieces of the schedules with the most faults, nearly all of the work: which are played here, and what is known of others.
+	// Those with fewer faults are played by all who share an exploration. If some are left to others, nothing is made minimal. nil: all.
+	Parts *parts.Parts
 	// Progress is called from time to time with what has been covered. It may be nil.
 	Progress func(*Result)
 	// Reducing is called when the exploration has ended, be it early. What was found is then made minimal until the context is
@@ -74,7 +78,7 @@ func DefaultProperties() (list []checker.Property) {
 var errEnough = errors.New("a violation is enough")
 
 // Explore explores a base, with the scenario's own seed. The error says that the base cannot be played. If the context
-// is done early the result says what was covered until then.
+// is done early the result says what was covered until then; if that is while only some of the parts are played, the error says so, too.
 func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, error) {
 	if len(o.Properties) == 0 {
 		o.Properties = DefaultProperties()
@@ -108,6 +112,9 @@ func Explore(ctx context.Context, base scenarios.Case, o Options) (*Result, erro
 		}
 	}
 	err := deepen(ctx, all)
+	if ended := ctx.Err() != nil || errors.Is(err, errEnough); o.Parts.Partial() || err != nil && !ended {
+		return x.result, err
+	}
 	x.result.NeverActed = x.neverActed(asked)
 	x.result.Complete, x.result.Interrupted = err == nil && x.result.whole(), errors.Is(err, context.Canceled)
 	ctx = context.WithoutCancel(ctx) // what was found is worth the time that it takes, even after an interrupt
@@ -211,10 +218,11 @@ func (x *explorer) root(ctx context.Context) error {
 	} else {
 		x.result.Variations = append(x.result.Variations, Variation{x.base, run.Digest, len(run.Events)})
 	}
-	o := outcome{branch: branch{stands: 1}}
+	o, t := outcome{branch: branch{stands: 1}}, &tally{}
 	x.judge(&r, &run, nil, &o)
 	x.result.Levels[0].Placements++
-	x.take(&o, 0)
+	t.add(&o, 0)
+	x.take(t, 0)
 	if len(o.hits) == 0 {
 		x.model.blind = x.varies
 		x.forks = x.model.placements(&run, nil, x.all)
@@ -238,12 +246,4 @@ func (x *explorer) repeat(r *harness.Runner, first *harness.Result) error {
 		x.result.Repeated.Add(&run)
 	}
 	return nil
-}
-
-// take enters what came of a schedule of n faults.
-func (x *explorer) take(o *outcome, n int) {
-	x.result.count(&x.result.Levels[n], o)
-	for i := range o.hits {
-		x.sight(&o.hits[i], x.result.Played()-1)
-	}
 }

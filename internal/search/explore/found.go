@@ -38,6 +38,7 @@ type hit struct {
 type sighting struct {
 	hit
 	hits, first int
+	placement   int // in its branch
 }
 
 // judge notes how a run violates the properties that count: one hit for each property and kind.
@@ -54,9 +55,7 @@ func (x *explorer) judge(r *harness.Runner, run *harness.Result, faults []sim.Fa
 		if !slices.Contains(x.options.Properties, v.Property) || slices.ContainsFunc(o.hits, known) {
 			continue
 		}
-		found := search.Violation{
-			Case: x.with(faults), Seed: run.Seed, Property: v.Property, Kind: v.Kind, Options: x.options.Play,
-		}
+		found := x.violation(faults, v.Property, v.Kind)
 		o.hits = append(o.hits, hit{cause{v.Property, v.Kind, sketch(x.core(r, run, found))}, found})
 	}
 }
@@ -79,15 +78,19 @@ func sketch(core string) string {
 	return strings.Join(list[:min(parts, len(list))], "; ")
 }
 
-// sight enters a violation.
-func (x *explorer) sight(h *hit, run int) {
-	at, ok := x.known[h.cause]
-	if !ok {
-		at = len(x.sightings)
-		x.known[h.cause] = at
-		x.sightings = append(x.sightings, sighting{hit: *h, first: run})
+// violation is one that a schedule shows.
+func (x *explorer) violation(faults []sim.Fault, p checker.Property, kind string) search.Violation {
+	return search.Violation{Case: x.with(faults), Seed: x.base.Scenario.Seed, Property: p, Kind: kind, Options: x.options.Play}
+}
+
+// sight enters violations.
+func (x *explorer) sight(s sighting) {
+	if at, ok := x.known[s.cause]; ok {
+		x.sightings[at].hits += s.hits
+		return
 	}
-	x.sightings[at].hits++
+	x.known[s.cause] = len(x.sightings)
+	x.sightings = append(x.sightings, s)
 }
 
 // mostVaried is how many causes of a program, whose runs are slow, are made minimal besides the first of each property and kind.

@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parts"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -57,26 +58,35 @@ func (x *explorer) level(ctx context.Context, n int) error {
 	if x.weight(n) == 0 {
 		return nil
 	}
+	if x.options.StopAtFirst && len(x.sightings) > 0 {
+		return errEnough
+	}
 	seen := make(map[uint64]int) // the key of a run to its place in next
 	var violating []uint64
 	var next []branch
-	err := search.InOrder(ctx, x.options.Jobs, x.tasks(n, x.frontier), func(list []outcome) error {
-		for i := range list {
-			o := &list[i]
-			x.take(o, n)
-			if len(o.hits) > 0 {
-				violating = append(violating, o.faults)
+	err := search.InOrder(ctx, x.options.Jobs, x.tasks(n, x.frontier), func(t *tally) error {
+		if t.err != nil {
+			return t.err
+		}
+		if x.parts(n) != nil {
+			if err := x.options.Parts.Add(t.part, t.text); err != nil {
+				return err
 			}
-			if at, ok := seen[o.key]; ok && o.extends && o.merges {
+		}
+		x.take(t, n)
+		violating = append(violating, t.violating...)
+		for i := range t.extended {
+			o := &t.extended[i]
+			if at, ok := seen[o.key]; ok && o.merges {
 				next[at].stands += o.stands
 				x.result.Levels[n].Same += o.stands
-			} else if o.extends {
+			} else {
 				seen[o.key] = len(next)
 				next = append(next, o.branch)
 			}
-			if x.options.StopAtFirst && len(x.sightings) > 0 {
-				return errEnough
-			}
+		}
+		if x.options.StopAtFirst && len(x.sightings) > 0 {
+			return errEnough
 		}
 		if x.options.Progress != nil {
 			x.options.Progress(x.result)
@@ -90,13 +100,27 @@ func (x *explorer) level(ctx context.Context, n int) error {
 	return err
 }
 
+// parts are what a level is cut into; nil if it is played as a whole, since others follow from it.
+func (x *explorer) parts(n int) *parts.Parts {
+	if n < x.options.Most {
+		return nil
+	}
+	return x.options.Parts
+}
+
 // chunkSize is how many placements a worker takes at once: enough for playing their common beginning again to cost
 // little, few enough for an interrupt to be heeded at once.
 const chunkSize = 1024
 
-func (x *explorer) chunkSize() int {
-	if x.varies {
+// partSize is how many they are if a line of a ledger is about them: a base has some thousands, for several machines.
+const partSize = 64
+
+func (x *explorer) chunkSize(n int) int {
+	switch {
+	case x.varies:
 		return 1
+	case x.parts(n) != nil:
+		return partSize
 	}
 	return chunkSize
 }
@@ -114,16 +138,21 @@ func (x *explorer) picked(n, i, of int) bool {
 const golden = 0x9e3779b97f4a7c15
 
 // tasks cuts a level up.
-func (x *explorer) tasks(n int, frontier []branch) iter.Seq[func(*harness.Runner) []outcome] {
-	return func(yield func(func(*harness.Runner) []outcome) bool) {
+func (x *explorer) tasks(n int, frontier []branch) iter.Seq[func(*harness.Runner) *tally] {
+	return func(yield func(func(*harness.Runner) *tally) bool) {
+		size := x.chunkSize(n)
 		for i := range frontier {
 			b := &frontier[i]
-			for from := 0; from < b.forks; from += x.chunkSize() {
-				to := min(from+x.chunkSize(), b.forks)
+			for from := 0; from < b.forks; from += size {
+				to := min(from+size, b.forks)
 				if x.varies && !x.picked(n, from, b.forks) {
 					continue
 				}
-				if !yield(func(r *harness.Runner) []outcome { return x.chunk(r, b, from, to, n) }) {
+				part := x.parts(n).Take()
+				if part.Left() {
+					continue
+				}
+				if !yield(func(r *harness.Runner) *tally { return x.part(r, part, b, from, to, n) }) {
 					return
 				}
 			}
@@ -131,10 +160,26 @@ func (x *explorer) tasks(n int, frontier []branch) iter.Seq[func(*harness.Runner
 	}
 }
 
+// part plays some placements of a further fault in a branch, or reads what came of them.
+func (x *explorer) part(r *harness.Runner, part parts.Part, b *branch, from, to, n int) (t *tally) {
+	known, err := part.Read(func(text []byte) (err error) {
+		t, err = x.parse(r, b, text)
+		return err
+	})
+	switch {
+	case err != nil:
+		return &tally{err: err}
+	case !known:
+		t = x.chunk(r, b, from, to, n)
+	}
+	t.part = part
+	return t
+}
+
 // chunk plays some placements of a further fault in a branch.
-func (x *explorer) chunk(r *harness.Runner, b *branch, from, to, n int) []outcome {
+func (x *explorer) chunk(r *harness.Runner, b *branch, from, to, n int) *tally {
 	faults, forks := x.follow(r, b)
-	list := make([]outcome, 0, to-from)
+	t := &tally{}
 	for i := from; i < to && !r.Stopped(); i++ {
 		if !x.picked(n, i, b.forks) {
 			continue
@@ -144,9 +189,12 @@ func (x *explorer) chunk(r *harness.Runner, b *branch, from, to, n int) []outcom
 		if o.extends {
 			o.path = append(slices.Clip(b.path), int32(i))
 		}
-		list = append(list, o)
+		t.add(&o, i)
+		if x.options.StopAtFirst && len(o.hits) > 0 {
+			break
+		}
 	}
-	return list
+	return t
 }
 
 // follow finds the faults of a branch, and what can go wrong besides them.

@@ -15,6 +15,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parts"
 	"github.com/locksim/locksim/locks"
 )
 
@@ -29,7 +30,7 @@ type Plan struct {
 	Properties []checker.Property
 	Draws      search.Seeds // by whose numbers scenarios are drawn; of settings, the seeds
 	Jobs       int          // runs at once; what is measured does not depend on it
-	Parts      *Parts       // which of the work is done here, and what is known of the rest; nil: all, and nothing
+	Parts      *parts.Parts // which of the work is done here, and what is known of the rest; nil: all, and nothing
 	_          struct{}
 }
 
@@ -58,7 +59,7 @@ func Measure(ctx context.Context, p Plan, each func(runs, violated int)) (*Table
 		if s.err != nil {
 			return s.err
 		}
-		if err := p.Parts.record(&s); err != nil {
+		if err := p.Parts.Add(s.part, s.text); err != nil {
 			return err
 		}
 		t.take(&s)

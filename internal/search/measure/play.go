@@ -2,13 +2,13 @@ package measure
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/parts"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -19,9 +19,7 @@ type stretch struct {
 	played         []Played // of its cases, if they are settings
 	runs, violated int      // in how many of them anything was
 	err            error    // that ended it
-
-	number uint64 // of the part
-	known  bool   // it was read rather than played
+	part           parts.Part
 }
 
 // stretchSize is how many draws a worker takes at once. Runs of programs are slow, so that each is taken by itself.
@@ -48,8 +46,8 @@ func (t *Table) stretches() iter.Seq[func(*harness.Runner) stretch] {
 		for from := 0; from < all.Count; from += size {
 			draws := search.Seeds{First: all.First + uint64(from), Count: min(size, all.Count-from)}
 			for i := range t.rows {
-				part := t.Plan.Parts.take()
-				if part.left() {
+				part := t.Plan.Parts.Take()
+				if part.Left() {
 					continue
 				}
 				if !yield(func(r *harness.Runner) stretch { return t.rows[i].playPart(r, part, draws, t.Plan.Properties) }) {
@@ -61,26 +59,19 @@ func (t *Table) stretches() iter.Seq[func(*harness.Runner) stretch] {
 }
 
 // playPart plays some draws for a row, or reads what came of them.
-func (r *row) playPart(runner *harness.Runner, part place, draws search.Seeds, properties []checker.Property) stretch {
-	var s stretch
-	switch {
-	case part.err != nil:
-		return stretch{err: part.err}
-	case part.known != nil:
+func (r *row) playPart(runner *harness.Runner, part parts.Part, draws search.Seeds, properties []checker.Property) (s stretch) {
+	known, err := part.Read(func(text []byte) (err error) {
 		played := 0
 		if r.strict {
 			played = r.cells / len(properties)
 		}
-		var err error
-		if s, err = r.parse(part.known, played); err != nil {
-			return stretch{err: fmt.Errorf("part %d of the ledger: %w", part.number, err)}
-		}
-	case !part.mine:
-		return stretch{err: &Missing{part.number}}
-	default:
+		s, err = r.parse(text, played)
+		return err
+	})
+	if err == nil && !known {
 		s = r.play(runner, draws, properties)
 	}
-	s.number = part.number
+	s.part, s.err = part, cmp.Or(s.err, err)
 	return s
 }
 

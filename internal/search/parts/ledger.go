@@ -1,4 +1,4 @@
-package measure
+package parts
 
 import (
 	"encoding/json"
@@ -9,12 +9,12 @@ import (
 	"github.com/locksim/locksim/internal/search/ledger"
 )
 
-// Schema is the first word of a measurement's ledger.
+// Schema is the first word of a ledger of parts.
 const Schema = "locksim.parts/1"
 
-// Ledgers are those of measurements: a line for each of the [Parts].
+// Ledgers have a line for each of the [Parts].
 var Ledgers = ledger.Kind{
-	Schema: Schema, Writer: "locksim measure or compare",
+	Schema: Schema, Writer: "locksim measure, compare or explore",
 	Head: func(text []byte) (ledger.Head, error) { h := &Head{}; return h, ledger.Decode(text, h) },
 	Line: func(text []byte) (ledger.Line, error) { l := &Line{}; return l, ledger.Decode(text, l) },
 }

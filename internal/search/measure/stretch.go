@@ -5,64 +5,6 @@ import (
 	"fmt"
 )
 
-// Parts are what measurements are cut into, so that several machines can play them, in the order in which one machine does: a few draws of
-// one row each. They are numbered throughout all measurements that share them.
-type Parts struct {
-	Index, Of uint64 // those that are played here have this remainder; Of 0: all
-	// Known returns what a ledger has of a part; nil if it has none. It is asked in order. It may be nil.
-	Known func(number uint64) ([]byte, error)
-	// Record is given what was played of a part, in order. It may be nil.
-	Record func(number uint64, text []byte) error
-	// Whole says that a part that is neither known nor to be played is an error: what comes of all of them is wanted.
-	Whole bool
-	// Alone says that nothing but the record is wanted, even if all is played here.
-	Alone bool
-
-	next uint64
-}
-
-// Partial reports whether some parts are left to others, so that nothing comes of the measurement as a whole.
-func (p *Parts) Partial() bool { return p != nil && (p.Of > 1 || p.Alone) && !p.Whole }
-
-// Missing says that a part is in no ledger.
-type Missing struct{ Part uint64 }
-
-func (m *Missing) Error() string { return fmt.Sprintf("part %d of the measurement is missing", m.Part) }
-
-// place is what becomes of a part.
-type place struct {
-	number uint64
-	known  []byte
-	mine   bool
-	whole  bool
-	err    error
-}
-
-// left reports whether others play the part, or it was played before, and nothing is to come of it here.
-func (x *place) left() bool { return x.err == nil && !x.whole && (!x.mine || x.known != nil) }
-
-// take numbers the next part. A nil p has none.
-func (p *Parts) take() place {
-	if p == nil {
-		return place{mine: true}
-	}
-	x := place{number: p.next, whole: !p.Partial()}
-	p.next++
-	if p.Known != nil {
-		x.known, x.err = p.Known(x.number)
-	}
-	x.mine = !p.Whole && (p.Of <= 1 || x.number%p.Of == p.Index)
-	return x
-}
-
-// record hands over what was played.
-func (p *Parts) record(s *stretch) error {
-	if p == nil || p.Record == nil || s.known {
-		return nil
-	}
-	return p.Record(s.number, s.text())
-}
-
 // stretchText is a stretch as a ledger has it.
 type stretchText struct {
 	Runs     int          `json:"runs"`
@@ -132,7 +74,7 @@ func (r *row) parse(text []byte, played int) (s stretch, err error) {
 	if len(in.Cells) != r.cells || len(in.Played) != played {
 		return s, fmt.Errorf("%d cells and %d cases, want %d and %d", len(in.Cells), len(in.Played), r.cells, played)
 	}
-	s = stretch{row: r, runs: in.Runs, violated: in.Violated, known: true}
+	s = stretch{row: r, runs: in.Runs, violated: in.Violated}
 	for _, x := range in.Cells {
 		n := x.Counts
 		s.cells = append(s.cells, Cell{
