@@ -71,6 +71,7 @@ func TestAdviceIsADocument(t *testing.T) {
 
 // TestNoFileOfTheUserIsOverwritten writes a case twice, then another one, which gets a name of its own.
 func TestNoFileOfTheUserIsOverwritten(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	safe := []string{"advise", "--lock", "set-nx-lua", "--ttl", "10s", "--work", "2s", "--pause", "0s", "--runs", "2"}
 	for range 2 {
@@ -116,6 +117,7 @@ func TestWhatWasNeverExposedIsNotSaidToHold(t *testing.T) {
 
 // TestAdviseAsksOnATerminal answers the questions, one of them wrongly at first.
 func TestAdviseAsksOnATerminal(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	e := plainEnv()
 	e.answers = strings.NewReader("set-nx-lau\nset-nx-lua\n10\n10s\n2s\n1s\nsentinel\n5s\n")

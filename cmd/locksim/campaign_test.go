@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/claims"
 )
@@ -72,6 +73,7 @@ func TestCampaignDoesNotPlayAgainWhatItsLedgerHas(t *testing.T) {
 // TestCampaignThatIsKilledLosesAndRepeatsNothing kills the program again and again, as soon as it has written something
 // down, and has it go on.
 func TestCampaignThatIsKilledLosesAndRepeatsNothing(t *testing.T) {
+	long.NotShort(t)
 	dir := t.TempDir()
 	args := func(ledger string) []string {
 		return []string{"--runs", "2000", "--per", "promise", "--only", "set-nx-lua-release", "--untied", "--ledger", ledger}

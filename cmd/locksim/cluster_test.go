@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
 )
 
 // shared is a campaign that finds nothing, so that nothing is minimized.
@@ -66,6 +68,7 @@ func anotherBuild(t *testing.T, folder string) {
 
 // TestTheScriptForSLURMPlaysACampaign plays the script with a stand-in for sbatch.
 func TestTheScriptForSLURMPlaysACampaign(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -95,6 +98,7 @@ var argument = regexp.MustCompile(`(?m)^            - '(.*)'$`)
 
 // TestTheManifestForKubernetesPlaysACampaign runs what each pod would, and merges their logs.
 func TestTheManifestForKubernetesPlaysACampaign(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	shared := strings.Replace(shared, "--runs 3000", "--runs 700", 1)
 	must(t, shared+" --ledger whole --ledger-only")

@@ -21,6 +21,7 @@ var fewColumns = []string{
 }
 
 func TestEveryRedCellReplaysWithItsCommand(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	code, _, said := locksim(t.Context(), append(fewColumns, "--save", "report")...)
 	require.Equal(t, exitOK, code, said)

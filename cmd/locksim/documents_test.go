@@ -52,6 +52,7 @@ func asTyped(command string) (args []string) {
 // TestCommandsInDocumentsExist begins all that the documents tell a reader to type, and interrupts it at once: a name or a
 // flag that does not exist is an error before.
 func TestCommandsInDocumentsExist(t *testing.T) {
+	long.NotShort(t)
 	documents, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
 	story, err := os.ReadFile("testdata/story.yaml")

@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
 )
 
 func TestExploreSavesFindingsThatReplay(t *testing.T) {
+	long.NotShort(t)
 	dir := t.TempDir()
 	args := []string{"explore", "set-nx-ex-del", "--faults", "client-pause", "--property", "release-safety", "--save"}
 	code, text, stderr := locksim(t.Context(), append(args, dir)...)
@@ -51,6 +54,7 @@ func exploredAsJSON(t *testing.T, ctx context.Context, want int, args ...string)
 }
 
 func TestExploreCountsWhatItHasNotPlayed(t *testing.T) {
+	long.NotShort(t)
 	r := exploredAsJSON(t, t.Context(), exitDiffers, "--max-faults", "2", "--property", "release-safety")
 	require.True(t, r.Complete)
 	require.NotEmpty(t, r.Findings)

@@ -19,6 +19,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/reports"
@@ -150,6 +151,7 @@ var moment = regexp.MustCompile(`(?i)(?:\bat|from|since) (\d+(?:\.\d+)?) (ns|µs
 // TestAStoryIsTrueAndShort tells of every violation in every named scenario, and holds the moments that it names against
 // those of the run.
 func TestAStoryIsTrueAndShort(t *testing.T) {
+	long.NotShort(t)
 	for _, name := range scenarios.Names() {
 		for _, run := range playCases(t, name) {
 			for p := range checker.PropertyCount {

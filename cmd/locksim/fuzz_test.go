@@ -143,6 +143,7 @@ $`, text)
 }
 
 func TestFuzzAddsFaultsToAScenario(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{
 		{"fencing-33-34", "--fencing", "none"},
@@ -157,6 +158,7 @@ func TestFuzzAddsFaultsToAScenario(t *testing.T) {
 
 // Some locks are wrong without any fault.
 func TestFuzzDrawsNoFaultsIfToldSo(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	code, text, stderr := fuzzed(t, t.Context(), "fuzz", "get-then-set", "--faults", "none", "--runs", "50",
 		"--property", "mutual-exclusion")
@@ -169,6 +171,7 @@ func TestFuzzDrawsNoFaultsIfToldSo(t *testing.T) {
 
 // Of many causes the first are printed, each with what else it violates.
 func TestFuzzPrintsWhatItFoundCauseByCause(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	r, c, out := campaignOf(t, "set-nx-ex-del", "--faults", "client-pause,evict", "--runs", "300", "--save", "found")
 	require.Equal(t, exitDiffers, c.report(r, &findingsFlags{save: "found"}))
@@ -282,6 +285,7 @@ func TestFuzzStopsWhenItsTimeIsOver(t *testing.T) {
 // TestFuzzResumesAfterItWasKilled kills the program again and again, before it has done anything or while it writes its
 // ledger, and then lets it go on until it has played all.
 func TestFuzzResumesAfterItWasKilled(t *testing.T) {
+	long.NotShort(t)
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	args := func(name string) []string {
@@ -484,6 +488,7 @@ func TestFuzzNamesAllKindsOfFaults(t *testing.T) {
 // TestMistakesOfApplicationsAreDrawnIfTheyAreNamed has fuzz draw them with a lock that keeps its promises, and attribute what comes of
 // them to the application. The twin is the same campaign without them.
 func TestMistakesOfApplicationsAreDrawnIfTheyAreNamed(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	for faults, want := range map[string]int{
 		"client-pause": exitOK, "client-pause,forgotten-token": exitDiffers, "passed-token": exitDiffers,

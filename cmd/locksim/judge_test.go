@@ -12,6 +12,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/ingest"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -54,6 +55,7 @@ func exposedOrNot(v checker.Verdict) checker.Verdict {
 }
 
 func TestTheLogOfARunHasTheRunsVerdict(t *testing.T) {
+	long.NotShort(t)
 	runs, violated := 0, map[checker.Property]int{}
 	eachCase(t, func(name string, h *history.History, r *checker.Report) {
 		runs++
@@ -85,6 +87,7 @@ func TestTheLogOfARunHasTheRunsVerdict(t *testing.T) {
 // The clocks of two clients may differ by twice the uncertainty: if that is more than the two overlap by, the log shows that they
 // may have overlapped, and no more.
 func TestAnUncertaintyLargerThanTheOverlapMakesItPossible(t *testing.T) {
+	long.NotShort(t)
 	found := 0
 	eachCase(t, func(name string, h *history.History, r *checker.Report) {
 		if r.Verdicts[checker.MutualExclusion] != checker.Violated {

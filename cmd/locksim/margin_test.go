@@ -7,10 +7,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
 )
 
 // TestANearMissIsMarked has a client whose work takes all but a tenth of a second of its lease, and one whose work takes half of it.
 func TestANearMissIsMarked(t *testing.T) {
+	long.NotShort(t)
 	for work, near := range map[string]bool{"9900ms": true, "5s": false} {
 		file := filepath.Join(t.TempDir(), "margin.yaml")
 		require.NoError(t, os.WriteFile(file, []byte("name: margin\ntitle: A margin\nlock: {algorithm: set-nx-lua, ttl: 10s}\n"+

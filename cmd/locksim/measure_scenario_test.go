@@ -16,6 +16,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/search/margin"
 	"github.com/locksim/locksim/internal/search/measure"
 	"github.com/locksim/locksim/scenarios"
@@ -78,6 +79,7 @@ func TestMeasureOfAScenarioSaysTheSameInAllFormats(t *testing.T) {
 // TestTheBorderIsWhereMarginsAre plays what a margin says of a lease: with that one a property is violated, and with the one closest
 // to it that was tried it is not.
 func TestTheBorderIsWhereMarginsAre(t *testing.T) {
+	long.NotShort(t)
 	s, err := scenarios.Load("lua-release")
 	require.NoError(t, err)
 	var r harness.Runner

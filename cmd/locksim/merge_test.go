@@ -52,6 +52,7 @@ func changed(t *testing.T, text string, line int, from, to string) string {
 // TestPartsInAnyStateMergeToTheLedgerOfOneMachine merges shards, stretches that were played twice, attempts that were cut off at any byte,
 // an empty file and one with a flipped byte.
 func TestPartsInAnyStateMergeToTheLedgerOfOneMachine(t *testing.T) {
+	long.NotShort(t)
 	for name, command := range map[string]string{
 		"fuzz":     "fuzz set-nx-lua --runs 800 --faults client-pause --property mutual-exclusion",
 		"measure":  "measure set-nx-lua --runs 500",
@@ -111,6 +112,7 @@ func TestAnExplorationThatEndsEarlyHasNoLedger(t *testing.T) {
 }
 
 func TestMergeSaysWhatIsMissing(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	must(t, "fuzz etcd --faults delay --property fencing-order --runs 1300 --ledger whole --ledger-only")
 	lines := strings.SplitAfter(contentOf(t, "whole"), "\n")
@@ -173,6 +175,7 @@ func TestPartsOfOtherBuildsAndProgramsAreRefused(t *testing.T) {
 
 // TestShardsThatAreKilledMergeToTheLedgerOfOneMachine kills processes at random moments, each with a ledger of its own.
 func TestShardsThatAreKilledMergeToTheLedgerOfOneMachine(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	command := "fuzz etcd --faults delay --property fencing-order --runs 3000 --jobs 1 --ledger-only"
 	must(t, command+" --ledger whole")
@@ -266,6 +269,7 @@ func TestShardsOfThePromisesCampaignMergeToTheLedgerOfOneMachine(t *testing.T) {
 
 // TestMergeWatchesPartsUntilAllRunsAreThere begins before there is any part.
 func TestMergeWatchesPartsUntilAllRunsAreThere(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	must(t, "fuzz etcd --faults delay --property fencing-order --runs 600 --ledger whole --ledger-only")
 	require.NoError(t, os.Mkdir("parts", 0o755))
@@ -343,6 +347,7 @@ func TestWatchEndsShardsAtTheFirstViolation(t *testing.T) {
 
 // TestATerminatedShardFinishesItsStretch asks a shard to end while it plays: what was begun is recorded.
 func TestATerminatedShardFinishesItsStretch(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	shard := program(t, strings.Fields("fuzz set-nx-lua --runs 100000000 --jobs 2 --ledger-only --ledger part")...)
 	shard.Env = append(shard.Env, asProgram+"=interruptible")

@@ -14,6 +14,7 @@ import (
 )
 
 func TestMinimizeWritesAFileThatRunPlays(t *testing.T) {
+	long.NotShort(t)
 	for _, row := range []struct {
 		args []string
 		says []string
@@ -74,6 +75,7 @@ func TestMinimizeNamesItsFileAfterTheCause(t *testing.T) {
 }
 
 func TestMinimizeWorksOnNamedScenariosOfAllKinds(t *testing.T) {
+	long.NotShort(t)
 	for i, name := range scenarios.Names() {
 		if i%max(1, 144/long.Pick(4, 4, 12)) != 0 {
 			continue
@@ -93,6 +95,7 @@ func TestMinimizeWorksOnNamedScenariosOfAllKinds(t *testing.T) {
 // within a pause of 2 s, which would be told as the cause. Locks that a violation does not need may be replaced by others of the
 // scenario, which is said.
 func TestASearchKeepsTheLocksOfItsScenario(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("renewing.yaml", []byte(`
 name: renewing

@@ -29,6 +29,7 @@ func estimatedAs(t *testing.T, args ...string) (d oddsDocument) {
 }
 
 func TestOddsDoNotDependOnHowManyRunAtOnce(t *testing.T) {
+	long.NotShort(t)
 	formats := []string{"json", "text", "csv"} // the first one has all that the others have
 	for _, format := range formats[:long.Pick(1, 1, 3)] {
 		code, one, said := locksim(t.Context(), ofProfile("set-nx-lua", "--format", format, "--jobs", "1")...)
@@ -70,6 +71,7 @@ func TestOddsSayTheSameInAllFormats(t *testing.T) {
 
 // TestTheScenarioOfAPartViolates plays what was saved.
 func TestTheScenarioOfAPartViolates(t *testing.T) {
+	long.NotShort(t)
 	dir := filepath.Join(t.TempDir(), "found")
 	d := estimatedAs(t, "set-nx-lua", "--save", dir)
 	saved := 0
@@ -129,6 +131,7 @@ func TestAnInterruptedEstimateKeepsWhatThereIs(t *testing.T) {
 
 // TestTheExampleOfThePageCanBeCopied plays its commands, with LONG=5 also that with a library, which has to be built.
 func TestTheExampleOfThePageCanBeCopied(t *testing.T) {
+	long.NotShort(t)
 	page, err := os.ReadFile("../../docs/odds.md")
 	require.NoError(t, err)
 	_, text, _ := strings.Cut(string(page), "cat > my.yaml <<'END'\n")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/long"
 )
 
 func TestAFindingIsDrawnBesideItsFile(t *testing.T) {
@@ -54,6 +55,7 @@ func TestNoPictureIsSavedWhereThereIsNoFolder(t *testing.T) {
 }
 
 func TestSearchesDrawWhatTheyFindAndTellGitHub(t *testing.T) {
+	long.NotShort(t)
 	for _, args := range []string{
 		"fuzz set-nx-lua --runs 300 --faults client-pause --property mutual-exclusion",
 		"explore set-nx-lua --max-faults 1 --stop-at-first",

@@ -12,6 +12,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/playground"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -51,6 +52,7 @@ func TestThePlaygroundsCommandPlaysTheSameRuns(t *testing.T) {
 }
 
 func TestACarriedEngineIsUnpacked(t *testing.T) {
+	long.NotShort(t)
 	var small bytes.Buffer
 	w := brotli.NewWriter(&small)
 	_, err := w.Write([]byte("\x00asm, a tiny one"))

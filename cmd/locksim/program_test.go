@@ -49,6 +49,7 @@ func TestAProgramIsRunInPlaceOfAScenariosLock(t *testing.T) {
 
 // TestAScenarioOfAProgram is one that names the program as its lock: its expectations count, and it is run only if asked for.
 func TestAScenarioOfAProgram(t *testing.T) {
+	long.NotShort(t)
 	needPython(t)
 	const file = "testdata/program.yaml"
 	code, out, problems := said(t, append([]string{"run", file, "--"}, python...)...)

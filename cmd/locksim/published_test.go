@@ -288,6 +288,7 @@ func TestTheSiteIsMadeByTheCommandsThatAreHeldAgainstThePublishedFiles(t *testin
 
 // TestPublishedComparisonIsWhatIsMeasured plays a part of the comparison again. With UPDATE=1 LONG=1 it is repeated as a whole.
 func TestPublishedComparisonIsWhatIsMeasured(t *testing.T) {
+	long.NotShort(t)
 	t.Chdir("../..") // where the commands that it prints are typed
 	if long.Measures() {
 		publishedLocks.measure(t)

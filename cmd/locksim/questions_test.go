@@ -30,6 +30,7 @@ var fewer = map[string]string{"advise": "8", "compare": "60", "measure": "200"}
 // TestQuestionsAreAnsweredByTheirCommands runs every third command of the page, with LONG=1 all but those that it says take minutes,
 // and with LONG=5 these, too.
 func TestQuestionsAreAnsweredByTheirCommands(t *testing.T) {
+	long.NotShort(t)
 	data, err := os.ReadFile(questionsPage)
 	require.NoError(t, err)
 	page := string(data)

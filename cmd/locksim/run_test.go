@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -132,6 +133,7 @@ func requireFiles(t *testing.T, dir string, names ...string) {
 }
 
 func TestAnInterruptLeavesAWholeDocument(t *testing.T) {
+	long.NotShort(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	code, stdout, stderr := locksim(ctx, "run", "--all", "--seeds", "1000", "--format", "json")
@@ -181,6 +183,7 @@ func TestARequestToTerminateIsAnInterrupt(t *testing.T) {
 }
 
 func TestACompleteDocumentHasNoMark(t *testing.T) {
+	long.NotShort(t)
 	_, stdout, _ := locksim(t.Context(), "run", "testdata/story.yaml", "--format", "json")
 	require.NotContains(t, stdout, "interrupted")
 }
@@ -248,6 +251,7 @@ func TestTheLastSeedsCanBePlayed(t *testing.T) {
 }
 
 func TestAnInterruptKeepsAnEarlierFile(t *testing.T) {
+	long.NotShort(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "out.json")
 	require.NoError(t, os.WriteFile(file, []byte("old"), 0o644))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/sim"
 )
@@ -40,6 +41,7 @@ const (
 )
 
 func TestSchedulesForPicturesAreThoseOfTheScenarios(t *testing.T) {
+	long.NotShort(t)
 	var files []string
 	for _, x := range schedules {
 		t.Run(x.name, func(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
 )
 
 // plainEnv is a terminal-less environment in which every run is alike.
@@ -54,6 +56,7 @@ func masked(text string) string {
 // TestTranscripts replays the command lines of testdata/*.txt, which begin with "$ locksim", and compares all that
 // they print. UPDATE=1 rewrites the files.
 func TestTranscripts(t *testing.T) {
+	long.NotShort(t)
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
