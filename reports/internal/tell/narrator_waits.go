@@ -257,27 +257,36 @@ func (t *narrator) hasVote(w *history.Wait, votes []history.Copy) bool {
 	})
 }
 
-// splitVotes says how those who ask share the votes, if they do so again and again.
+// splitVotes says how those who ask share the votes, if they do so again and again. Two tries of one client are told apart.
 func (t *narrator) splitVotes() string {
-	var who []string
-	nodes := map[string][]string{}
+	var who []history.ID
+	nodes, tries := map[history.ID][]string{}, map[string]int{}
 	for _, c := range t.firstSplit() {
-		name := t.v.Holder(c.Acquisition, c.Client)
-		if !slices.Contains(who, name) {
-			who = append(who, name)
+		if !slices.Contains(who, c.Acquisition) {
+			who = append(who, c.Acquisition)
+			tries[t.v.Holder(c.Acquisition, c.Client)]++
 		}
-		nodes[name] = append(nodes[name], c.Node)
+		nodes[c.Acquisition] = append(nodes[c.Acquisition], c.Node)
 	}
 	var parts []string
-	for i, name := range who {
-		verb := ""
+	told := map[string]bool{}
+	for i, id := range who {
+		verb, name := "", t.v.Holder(id, t.v.History.Acquisition(id).Client)
 		switch {
-		case i == 0 && len(nodes[name]) == 1:
+		case i == 0 && len(nodes[id]) == 1:
 			verb = " votes"
 		case i == 0:
 			verb = " vote"
 		}
-		parts = append(parts, wording.Listing(nodes[name])+verb+" for "+name)
+		whom := name
+		switch {
+		case told[name]:
+			whom = "another try of " + name
+		case tries[name] > 1:
+			whom = "one try of " + name
+		}
+		told[name] = true
+		parts = append(parts, wording.Listing(nodes[id])+verb+" for "+whom)
 	}
 	if len(parts) == 0 {
 		return ""
