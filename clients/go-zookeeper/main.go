@@ -38,16 +38,23 @@ func open(c guest.Config) (guest.Mutex, error) {
 				return news.begin(conn.State()), named(err)
 			case <-ctx.Done():
 				lock = unlocked()
-				go func() { // Lock cannot be told to stop: what it gets is given back
-					if <-done == nil {
-						_ = asked.Unlock()
-					}
-				}()
+				go giveBack(asked, done)
 				return guest.Lease{}, fmt.Errorf("%w: %w", guest.ErrNotAcquired, ctx.Err())
 			}
 		},
 		Unlock: func(context.Context) error { return named(lock.Unlock()) },
 	}, nil
+}
+
+// giveBack releases a lock that nobody wants any more once Lock has it, which cannot be told to stop. Like an application that
+// knows of no other way to be rid of the lock, it repeats an Unlock that failed.
+func giveBack(lock *zk.Lock, done <-chan error) {
+	if <-done != nil {
+		return
+	}
+	for err := lock.Unlock(); err != nil && !errors.Is(err, zk.ErrNoNode); err = lock.Unlock() {
+		time.Sleep(time.Second)
+	}
 }
 
 // named says in guest's words what an error means. ErrDeadlock is what a lock says that it believes to hold still: it has

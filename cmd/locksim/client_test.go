@@ -124,9 +124,29 @@ func TestLibrariesAreSeenToHold(t *testing.T) {
 	}
 }
 
+// TestWhatIsGivenUpIsGivenBackInTheEnd answers the Unlock with an error that follows a Lock which came too late. The program that
+// brings go-zookeeper sends it, since Lock cannot be told to stop, so a lock that stayed would not be the library's mistake.
+func TestWhatIsGivenUpIsGivenBackInTheEnd(t *testing.T) {
+	long.NotShort(t)
+	s, err := scenarios.Parse("late", []byte(`name: late
+lock: {algorithm: go-zookeeper}
+servers: {kind: zookeeper}
+clients: {a: {start: 1ms}, b: {wait: 10ms, stays: true}}
+network: {latency: 1ms}
+faults:
+  - {before: {node: zk-3, does: execute, what: release}, error: runtimeInconsistency}
+`))
+	require.NoError(t, err)
+	lock := built(t, "go-zookeeper")
+	result := playedOnce(t, s, &lock, 2)
+	require.True(t, result.History.Faults[0].Fired)
+	require.Equal(t, checker.Held, result.Report.Verdicts[checker.Leak])
+}
+
 // TestLibrariesFindTheMasterThroughSentinels plays libraries with their own clients of Sentinels. If the replica has the key in
 // time, the next client meets it at the new master; else it is granted the lock a second time.
 func TestLibrariesFindTheMasterThroughSentinels(t *testing.T) {
+	long.NotShort(t)
 	s, err := scenarios.Load("sentinel-lost-key")
 	require.NoError(t, err)
 	for _, name := range []string{"redsync", "redislock"} {
@@ -150,6 +170,7 @@ func TestLibrariesFindTheMasterThroughSentinels(t *testing.T) {
 // TestLibrariesFindTheMasterOfTheirKeyInACluster has them dial a node by a name that another has told, and follow the key to
 // the replica that takes its master's place: it has the key, or has never heard of it.
 func TestLibrariesFindTheMasterOfTheirKeyInACluster(t *testing.T) {
+	long.NotShort(t)
 	const text = `name: cluster
 lock: {algorithm: redislock, ttl: 20s}
 servers: {kind: redis, masters: 3, replicas: 1, cluster: true, down-after: 2s}
