@@ -162,7 +162,7 @@ func TestCommandsThatCannotBeSharedAreRefused(t *testing.T) {
 		"slrm " + shared + " --shards 2":                                 `there is no engine "slrm"; did you mean "slurm"?`,
 		"slurm " + shared:                                                "--shards N is missing: into how many parts is the campaign to be cut?",
 		"slurm --shards 2":                                               "no command given, such as fuzz redlock --runs 1000000000",
-		"slurm run fencing-33-34 --shards 2":                             `"run" cannot be shared among machines; want one of compare, fuzz, measure`,
+		"slurm run fencing-33-34 --shards 2":                             `"run" cannot be shared among machines; want one of compare, fuzz, explore, measure`,
 		"slurm fuzz --shards 2":                                          "fuzz: it names nothing to play",
 		"slurm fuzz redlock --rnus 3 --shards 2":                         "fuzz: unknown flag --rnus; did you mean --runs?",
 		"slurm fuzz redlock --for 3s --shards 2":                         "fuzz: --for does not go with many machines",
