@@ -57,6 +57,14 @@ grant acquisition=2 client=b from=10.003s to=11.001s ended=unlock
 copy node=redis-1 acquisition=1 client=a from=3ms to=10.003s expires=10.003s gone=expired
 copy node=redis-1 acquisition=2 client=b from=10.003s to=11.001s expires=20.003s gone=deleted`
 
+// TestTheHolderIsNotSaidToGoOnWhereAnotherComesLate has a client learn late of a grant that has ended: who was granted the lock since
+// has lost nothing.
+func TestTheHolderIsNotSaidToGoOnWhereAnotherComesLate(t *testing.T) {
+	past := strings.Replace(overrun, "returned=4ms outcome=ok unlocked=20.004s", "returned=10.9s outcome=ok style=attentive learns noticed=10.95s unlocked=10.95s", 1)
+	require.Regexp(t, "redis-1 grants the lock to b.* a learns of the grant at 10.9 s, which has ended, and believes that it holds until 11 s, "+
+		"when it is told of its loss\\.$", storyOf(t, checker.MutualExclusion, oneRedis, past))
+}
+
 func TestAnOverrunIsTold(t *testing.T) {
 	require.Equal(t, "a acquires the lock with a lease of 10 s, and its lease expires at 10 s. redis-1 grants the lock to b, but a "+
 		"believes that it holds until 20 s: the lock states no deadline and gives no notice of loss.", storyOf(t, checker.MutualExclusion, oneRedis, overrun))

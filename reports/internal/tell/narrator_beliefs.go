@@ -36,9 +36,13 @@ func (t *narrator) twoHolders() {
 		}
 	}
 	if c.From < b.From { // the second was granted the lock later, and was told so earlier
-		first, second, b = second, first, c
+		first, second, b, c = second, first, c, b
 	}
-	t.conclude(second.Returned, t.goesOn(first, b, second.Returned), moments.PlaceOfBelief(t.v, second))
+	text := t.goesOn(", but "+t.who(first), first, b, second.Returned)
+	if t.v.GrantedAt(first.ID, second.Returned) && !t.v.GrantedAt(second.ID, second.Returned) { // it is the second that is wrong
+		text = t.goesOn(" and", second, c, second.Returned)
+	}
+	t.conclude(second.Returned, text, moments.PlaceOfBelief(t.v, second))
 }
 
 // trusts tells that a client relies on a grant that has ended, and why Lock could return that grant.
@@ -57,14 +61,13 @@ func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
 
 // goesOn says until when somebody believes to hold the lock that another one holds now, and what it does not notice. Why it
 // does not is said only if the run without that reason is right.
-func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Instant) string {
+func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Belief, at trace.Instant) string {
 	if t.v.History.Logged {
 		return t.loggedUntil(a, b, at)
 	}
-	who := t.who(a)
-	text := ", but " + who + " believes that it holds to the end of the run"
+	text := subject + " believes that it holds to the end of the run"
 	if b.To <= t.v.History.End {
-		text = ", but " + who + " believes that it holds until " + t.ref(b.To, moments.PlaceOfBelief(t.v, a).Ended())
+		text = subject + " believes that it holds until " + t.ref(b.To, moments.PlaceOfBelief(t.v, a).Ended())
 	}
 	switch {
 	case t.assumed(a):
@@ -73,7 +76,7 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
 	case t.isCause(checker.LateRenewal, a.Client):
 		text += ": its application renews the lease too late, and learns of the loss " + t.lateLearnt(a)
-	case moments.Ungranted(t.v, a) != "": // there is no end that it could have noticed
+	case moments.Ungranted(t.v, a) != "" && a.Noticed != b.To: // there is no end that it could have noticed
 	case t.pausedAt(a.Client, at) && t.isCause(checker.PausedHolder, a.Client):
 		text += ": it is paused and cannot notice"
 	case b.Ended == history.ByDeadline:
@@ -91,7 +94,7 @@ func (t *narrator) goesOn(a *history.Acquisition, b history.Belief, at trace.Ins
 			text += ": it does not listen to notices of loss"
 		}
 	case a.CanLearn && a.Noticed > at && a.Noticed < trace.Never && a.Noticed != b.To:
-		text += ": it is told of its loss only at " + t.ref(a.Noticed, moments.Place{Lane: moments.BeliefLane(who), Key: ""})
+		text += ": it is told of its loss only at " + t.ref(a.Noticed, moments.Place{Lane: moments.BeliefLane(t.who(a)), Key: ""})
 	case a.CanLearn && a.Noticed == b.To:
 		text += ", when it is told of its loss"
 	case a.CanLearn:
