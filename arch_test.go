@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/sim/zookeeper":      {"sim", "trace"},
 	"internal/sim/zookeeper/jute": {"internal/sim/zookeeper"},
 	"internal/sim/wire": {
-		"sim", "internal/sim/lease", "internal/sim/object", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/zookeeper/jute",
+		"sim", "internal/sim/lease", "internal/sim/memcached", "internal/sim/object", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/zookeeper/jute",
 	},
 	"internal/sim/program":       {"sim", "internal/sim/wire"},
 	"internal/sim/wasm":          {"sim", "internal/sim/program", "internal/sim/wire"},
@@ -68,7 +68,7 @@ var arrows = map[string][]string{
 		"history", "internal/backend/simulated", "internal/record", "internal/sim/object", "internal/sim/wire", "locks", "sim", "trace",
 	},
 	"internal/backend/memcached/servers": {
-		"history", "internal/backend/simulated", "internal/record", "internal/sim/memcached", "locks", "sim", "trace",
+		"history", "internal/backend/simulated", "internal/record", "internal/sim/memcached", "internal/sim/wire", "locks", "sim", "trace",
 	},
 	"internal/backend/database/servers": {
 		"history", "internal/backend/simulated", "internal/record", "internal/sim/database", "locks", "sim", "trace",
@@ -107,7 +107,7 @@ var arrows = map[string][]string{
 	"internal/search/odds":      {"checker", "history", "internal/backend", "internal/harness", "internal/profile", "internal/search", "internal/search/measure", "internal/search/parameter", "locks", "scenarios", "sim", "trace"},
 	"internal/search/parts":     {"internal/search/ledger"},
 	"internal/search/measure":   {"internal/search", "internal/search/parts", "internal/harness", "scenarios", "checker", "locks", "history"},
-	"internal/serve":            {"sim", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/wire", "locks", "internal/live", "internal/real", "trace"},
+	"internal/serve":            {"sim", "internal/sim/lease", "internal/sim/memcached", "internal/sim/object", "internal/sim/redis", "internal/sim/zookeeper", "internal/sim/wire", "locks", "internal/live", "internal/real", "trace"},
 	"locktest":                  {"internal/backend", "internal/backend/all", "clients", "internal/promise", "internal/search", "internal/search/minimal", "reports", "internal/harness", "scenarios", "checker", "locks", "sim", "history", "trace"},
 	"internal/search/advise": {
 		"internal/search", "internal/search/margin", "internal/search/measure", "internal/search/parameter", "internal/search/remedy", "internal/harness", "internal/backend",

@@ -18,16 +18,17 @@ import (
 func serveCommand() command {
 	return command{
 		name: "serve", summary: "serve the simulated servers to other programs", usage: serveUsage, run: runServe, ends: true,
-		names: func() []string { return []string{"redis", "zookeeper"} },
+		names: func() []string { return slices.Sorted(maps.Keys(served)) },
 	}
 }
 
-const serveUsage = `usage: locksim serve redis|zookeeper [flags]
+const serveUsage = `usage: locksim serve redis|zookeeper|consul|memcached|object [flags]
 
 Runs simulated servers on real sockets, in real time, until it is interrupted, so that other programs, tests and examples
 can connect to them. It first prints the address of each server on a line of its own.
 
-  --servers N       number of servers (default: 1 independent Redis server; an ensemble of 3 for ZooKeeper)
+  --servers N       Redis and ZooKeeper only: number of servers (default: 1 independent Redis server; an ensemble of 3 for
+                    ZooKeeper)
   --replicas        Redis only: the first server is the master, the others are its replicas
   --tick D          ZooKeeper only: the tick time; session time-outs are 2 to 20 ticks (default 2s)
   --listen ADDRESS  host:port of the first server; the others use the ports that follow (default 127.0.0.1:0, where port
@@ -37,7 +38,9 @@ can connect to them. It first prints the address of each server on a line of its
                     restart redis-1, pause redis-1, resume redis-1 (zk-1 likewise)
 
 Redis supports the commands that locks use. ZooKeeper supports all requests of clients except quotas, nodes with a time to
-live, SASL and reconfiguration. There is no access control: any program that reaches the address can use the servers.
+live, SASL and reconfiguration. Consul has sessions, and keys that are acquired for one, by the HTTP API of an agent; memcached
+its text protocol; object the APIs by HTTP of Kubernetes for leases and of DynamoDB for items, of which a connection has the
+one that its first request speaks. There is no access control: any program that reaches the address can use the servers.
 
 Exit codes: 0 after an interrupt, 2 wrong usage, or an address that is in use.
 `
@@ -93,16 +96,30 @@ func runServe(c *call) int {
 // served makes each kind of servers that can be served.
 var served = map[string]func(*serveOptions) (*serve.World, error){
 	"redis": (*serveOptions).redis, "zookeeper": (*serveOptions).zooKeeper,
+	"consul": single(serve.Consul), "memcached": single(serve.Memcached), "object": single(serve.Objects),
+}
+
+func single(make serve.Single) func(*serveOptions) (*serve.World, error) {
+	return func(o *serveOptions) (*serve.World, error) {
+		if o.servers.value > 1 || bool(o.replicas) || o.tick.value != 0 {
+			return nil, errors.New("--servers and --replicas are for Redis, --servers and --tick for ZooKeeper")
+		}
+		addresses, err := consecutive(o.listen, 1)
+		if err != nil {
+			return nil, err
+		}
+		return make(o.seed.value, addresses[0])
+	}
 }
 
 // world makes the servers that were asked for.
 func (o *serveOptions) world(words []string) (*serve.World, error) {
+	kinds := slices.Sorted(maps.Keys(served))
 	if len(words) != 1 {
-		return nil, errors.New("want redis or zookeeper")
+		return nil, errors.New("want one of " + strings.Join(kinds, ", "))
 	}
 	world, ok := served[words[0]]
 	if !ok {
-		kinds := slices.Sorted(maps.Keys(served))
 		return nil, fmt.Errorf("there is no server %q%s", words[0], didYouMean(words[0], kinds, "help serve"))
 	}
 	return world(o)

@@ -18,8 +18,7 @@ func Redis(seed uint64, addresses []string, replicas bool) (*World, error) {
 			config.ReplicaOf = master
 		}
 		s := redis.NewServer(redis.NewStore(), config)
-		n := w.engine.AddServer(fmt.Sprintf("redis-%d", i+1), s)
-		w.setClock(n)
+		n := w.addServer(fmt.Sprintf("redis-%d", i+1), s)
 		s.Attach(n)
 		if master == nil {
 			master = s

@@ -1,7 +1,7 @@
 // Package serve makes simulated servers listen on real sockets, in real time, so that external clients and tests can be
 // run against them.
 //
-// Call [Redis] or [ZooKeeper] with the addresses to listen on, and [World.Serve].
+// Call [Redis], [ZooKeeper] or one of [Memcached], [Consul] and [Objects] with the addresses to listen on, and [World.Serve].
 package serve
 
 import (
@@ -65,6 +65,13 @@ func newWorld(seed uint64) *World {
 	w.engine = sim.New(sim.Config{Seed: seed, Until: trace.Never, Latency: sim.Constant(0)}, nil)
 	w.gateway = w.engine.AddServer("gateway", nobody{})
 	return w
+}
+
+// addServer adds a server whose wall clock shows this machine's time.
+func (w *World) addServer(name string, s sim.Server) *sim.Node {
+	n := w.engine.AddServer(name, s)
+	w.setClock(n)
+	return n
 }
 
 // setClock has a node's wall clock show this machine's time.

@@ -13,6 +13,7 @@ var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
 	Name: "memcached", Title: "memcached", Node: "memcached", Entry: "key", Doc: "One server.",
 	Place:    "one memcached server",
 	Fields:   []backend.Field{backend.Evict},
+	Serves:   true,
 	Patience: 125, Early: time.Second,
 	TTLs:    []time.Duration{10 * time.Second, 2 * time.Second},
 	Says:    []string{trace.ToLook},

@@ -123,19 +123,21 @@ func (w *wire) send(command string) string {
 func (w *wire) line() string {
 	line, err := w.in.ReadString('\n')
 	require.NoError(w.t, err)
-	return strings.TrimSpace(line)
+	return strings.TrimRight(line, "\r\n")
 }
 
 func (w *wire) do(r memcached.Request) *memcached.Response {
 	command := fmt.Sprintf("%v %s", r.Op, r.Key)
 	switch r.Op {
-	case memcached.Add, memcached.Set:
+	case memcached.Add, memcached.Set, memcached.Replace:
 		command += fmt.Sprintf(" 0 %d %d\r\n%s", r.Exptime, len(r.Value), r.Value)
 	case memcached.CAS:
 		command += fmt.Sprintf(" 0 %d %d %d\r\n%s", r.Exptime, len(r.Value), w.base+r.CAS, r.Value)
 	case memcached.Touch:
 		command += fmt.Sprintf(" %d", r.Exptime)
-	case memcached.Get, memcached.Gets, memcached.Delete: // the key is all
+	case memcached.Incr, memcached.Decr:
+		command += fmt.Sprintf(" %d", r.Delta)
+	case memcached.Get, memcached.Gets, memcached.Delete, memcached.Other: // the key is all
 	}
 	first := w.send(command + "\r\n")
 	a := &memcached.Response{Request: &r, Result: memcached.Failed, Value: first}
@@ -163,10 +165,13 @@ func drawStory(t *rapid.T) story {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) memcached.Request {
 		r := memcached.Request{Op: rapid.SampledFrom([]memcached.Op{
 			memcached.Get, memcached.Gets, memcached.Gets, memcached.Add, memcached.Add, memcached.Set, memcached.CAS, memcached.CAS,
-			memcached.Delete, memcached.Touch,
+			memcached.Delete, memcached.Touch, memcached.Replace, memcached.Incr, memcached.Decr,
 		}).Draw(t, "op"), Key: rapid.SampledFrom([]string{"x", "x", "x", "y"}).Draw(t, "key")}
-		if r.Op == memcached.Add || r.Op == memcached.Set || r.Op == memcached.CAS {
-			r.Value = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "value")
+		if r.Op == memcached.Add || r.Op == memcached.Set || r.Op == memcached.CAS || r.Op == memcached.Replace {
+			r.Value = rapid.SampledFrom([]string{"", "a", "b", "9", "18446744073709551615"}).Draw(t, "value")
+		}
+		if r.Op == memcached.Incr || r.Op == memcached.Decr {
+			r.Delta = rapid.SampledFrom([]uint64{0, 1, 5, 1 << 63}).Draw(t, "delta")
 		}
 		if r.Value != "" || r.Op == memcached.Touch {
 			r.Exptime = rapid.SampledFrom([]int64{0, 0, 1000, 2592000, -1, 2592001, tomorrow}).Draw(t, "exptime")
@@ -235,13 +240,14 @@ func TestMemcachedAnswersAsTheRealOneDoes(t *testing.T) {
 // TestTheComparisonWithARealMemcachedSeesWhatIsWrong plants mistakes into the simulated server.
 func TestTheComparisonWithARealMemcachedSeesWhatIsWrong(t *testing.T) {
 	for name, plant := range map[string]func(*memcached.Request){
-		"add replaces":             func(r *memcached.Request) { r.Op = change(r.Op, memcached.Add, memcached.Set) },
-		"set keeps what is there":  func(r *memcached.Request) { r.Op = change(r.Op, memcached.Set, memcached.Add) },
-		"cas does not compare":     func(r *memcached.Request) { r.Op = change(r.Op, memcached.CAS, memcached.Set) },
-		"delete only touches":      func(r *memcached.Request) { r.Op = change(r.Op, memcached.Delete, memcached.Touch) },
-		"a past end is no end":     func(r *memcached.Request) { r.Exptime = max(r.Exptime, 0) },
-		"a date is a length":       func(r *memcached.Request) { r.Exptime = min(r.Exptime, 1000) },
-		"cas ids are not compared": func(r *memcached.Request) { r.CAS = min(r.CAS, 1) },
+		"add replaces":              func(r *memcached.Request) { r.Op = change(r.Op, memcached.Add, memcached.Set) },
+		"set keeps what is there":   func(r *memcached.Request) { r.Op = change(r.Op, memcached.Set, memcached.Add) },
+		"cas does not compare":      func(r *memcached.Request) { r.Op = change(r.Op, memcached.CAS, memcached.Set) },
+		"delete only touches":       func(r *memcached.Request) { r.Op = change(r.Op, memcached.Delete, memcached.Touch) },
+		"a past end is no end":      func(r *memcached.Request) { r.Exptime = max(r.Exptime, 0) },
+		"a date is a length":        func(r *memcached.Request) { r.Exptime = min(r.Exptime, 1000) },
+		"incr and decr add nothing": func(r *memcached.Request) { r.Delta = 0 },
+		"cas ids are not compared":  func(r *memcached.Request) { r.CAS = min(r.CAS, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			shown := 0

@@ -4,11 +4,14 @@
 // Create a server with [New], add it with sim.Engine.AddServer, then call [Server.Attach].
 //
 // Left out: slab classes and the order of the LRU lists (a fault chooses the item to evict, see [Server.Evict]),
-// flush_all, warm restarts, flags, and the meta commands. Sharding is up to the client.
+// append, prepend, gat, flush_all, warm restarts, and the meta commands. Sharding is up to the client.
 package memcached
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/sim"
@@ -50,6 +53,7 @@ type Server struct {
 
 type item struct {
 	key, value string
+	flags      uint32
 	cas        uint64
 	end        int64 // second of the server's clock; never if it has none
 }
@@ -100,10 +104,12 @@ func (s *Server) Execute(_ *sim.Conn, p sim.Payload) sim.Payload {
 func (s *Server) execute(r *Request, a *Response) Change {
 	i := s.find(r.Key)
 	switch {
-	case r.Op == Set, r.Op == Add && i == nil, r.Op == CAS && i != nil && i.cas == r.CAS:
+	case r.Op == Other:
+		a.Result, a.Value = Told, r.Value
+	case r.Op == Set, r.Op == Add && i == nil, r.Op == CAS && i != nil && i.cas == r.CAS, r.Op == Replace && i != nil:
 		a.Result = Stored
 		return s.store(r)
-	case r.Op == Add:
+	case r.Op == Add, r.Op == Replace:
 		a.Result = NotStored
 	case r.Op == CAS && i != nil:
 		a.Result = Exists
@@ -123,8 +129,10 @@ func (s *Server) execute(r *Request, a *Response) Change {
 			return Removed
 		}
 		return Prolonged
+	case r.Op == Incr || r.Op == Decr:
+		return s.count(i, r, a)
 	default:
-		a.Result, a.Value = Hit, i.value
+		a.Result, a.Value, a.Flags = Hit, i.value, i.flags
 		if r.Op == Gets {
 			a.CAS = i.cas
 		}
@@ -141,7 +149,7 @@ func (s *Server) store(r *Request) Change {
 		s.remove(i)
 	}
 	s.lastCAS++
-	made := &item{key: r.Key, value: r.Value, cas: s.lastCAS, end: s.clock.end(s.node.Monotonic(), r.Exptime)}
+	made := &item{key: r.Key, value: r.Value, flags: r.Flags, cas: s.lastCAS, end: s.clock.end(s.node.Monotonic(), r.Exptime)}
 	switch {
 	case !s.over(made):
 		s.items = append(s.items, made)
@@ -151,6 +159,36 @@ func (s *Server) store(r *Request) Change {
 		return Removed
 	}
 	return change
+}
+
+// count adds to a number, or subtracts from it (memcached.c, do_add_delta): a sum starts again at 0 after 2^64 - 1, and a number that
+// becomes shorter is stored with spaces after it.
+func (s *Server) count(i *item, r *Request, a *Response) Change {
+	n, is := Number(i.value)
+	if !is {
+		a.Result, a.Value = Failed, "CLIENT_ERROR cannot increment or decrement non-numeric value"
+		return Unchanged
+	}
+	if r.Op == Incr {
+		n += r.Delta
+	} else {
+		n -= min(n, r.Delta)
+	}
+	a.Result, a.Value = Counted, strconv.FormatUint(n, 10)
+	s.lastCAS++
+	i.value, i.cas = fmt.Sprintf("%-*s", len(i.value), a.Value), s.lastCAS
+	return Unchanged
+}
+
+// Number reads an unsigned number of 64 bits as memcached does (util.c, safe_strtoull): space may stand before it and anything after a
+// space that follows it.
+func Number(text string) (n uint64, ok bool) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(strings.TrimPrefix(words[0], "+"), 10, 64)
+	return n, err == nil
 }
 
 // over reports whether an item's end has come (items.c, do_item_get).
@@ -163,6 +201,14 @@ func (s *Server) find(key string) *item {
 		return s.items[n]
 	}
 	return nil
+}
+
+// Value returns what is stored under a key; false if nothing is.
+func (s *Server) Value(key string) (value string, ok bool) {
+	if i := s.find(key); i != nil {
+		return i.value, true
+	}
+	return "", false
 }
 
 func (s *Server) remove(i *item) {

@@ -189,7 +189,8 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 			continue
 		}
 		ends = true
-		if given := c.Expires.Sub(c.From); what == "" && c.From == g.From && given < ttl-ttl/10 {
+		given := c.Expires.Sub(c.From) + t.v.Servers().Facts().Early
+		if what == "" && c.From == g.From && given < ttl-ttl/10 && a.Unlocked > c.Expires { // else its release may have shortened it
 			ttl = given // the lock asks for less at first
 		}
 	}

@@ -152,6 +152,9 @@ func (t *truth) Executed(
 	case c == memcached.Prolonged || c == memcached.Replaced:
 		t.Prolonged(node, r.Origin, t.promised(r))
 		t.end(s)
+		if own := history.ID(r.Tag); t.Holder() == own && t.Acquisition(own).Unlocked <= t.Now() { // what it needs to delete safely
+			t.EndGrants(own, r.Sent, history.ByUnlock)
+		}
 	case c == memcached.Removed:
 		t.Released(node, r.Origin, t.Holder())
 	case r.Purpose == trace.ToRelease:
