@@ -45,6 +45,14 @@ var readyPrograms = []ready{
 		[]string{"/usr/bin/python3", programs + "kazoo/client.py"}},
 	{"curator", "Curator 5.4.0, InterProcessMutex", "zookeeper", []string{"test", "-e", "/usr/share/java/curator-recipes-5.4.0.jar"},
 		[]string{"java", "-cp", curatorClasses, programs + "curator/Client.java"}},
+	{"pymemcache", "by hand, pymemcache 3.5.2", "memcached", []string{"/usr/bin/python3", "-c", "import pymemcache; assert pymemcache.__version__ == '3.5.2'"},
+		[]string{"/usr/bin/python3", programs + "pymemcache/client.py"}},
+	{"symfony-memcached", "Symfony Lock 5.4, MemcachedStore", "memcached", []string{"php", "-r", `require "/usr/share/php/Symfony/Component/Lock/autoload.php"; new Memcached();`},
+		[]string{"php", programs + "symfony-memcached/client.php"}},
+	{"python-consul", "by hand, python-consul 0.7.1", "consul", []string{"/usr/bin/python3", "-c", "import consul; assert consul.__version__ == '0.7.1'"},
+		[]string{"/usr/bin/python3", programs + "python-consul/client.py"}},
+	{"boto3", "by hand, boto3 1.26.27", "dynamodb", []string{"/usr/bin/python3", "-c", "import boto3; assert boto3.__version__ == '1.26.27'"},
+		[]string{"/usr/bin/python3", programs + "boto3/client.py"}},
 }
 
 const curatorClasses = programs + "curator/classes:/usr/share/java/curator-recipes.jar:/usr/share/java/curator-framework.jar:" +
@@ -66,6 +74,13 @@ var playedStories = []struct {
 	{"several", "split-vote-silent", []string{programs + "testdata/split-vote-silent.yaml"}},
 	{"zookeeper", "zk-gc-pause", []string{"zk-gc-pause", "--variant", "new-holder-writes-first", "--style", "careless", "--fencing", "none"}},
 	{"zookeeper", "zk-holder-crash", []string{"zk-holder-crash", "--variant", "process"}},
+	{"memcached", "memcached-eviction", []string{"memcached-eviction", "--fencing", "none"}},
+	{"memcached", "memcached-restart", []string{"memcached-restart", "--fencing", "none"}},
+	{"memcached", "late-delete", []string{programs + "testdata/late-delete.yaml"}},
+	{"consul", "consul-lock-delay", []string{"consul-lock-delay", "--variant", "delayed", "--style", "careless"}},
+	{"consul", "consul-lock-delay-lost", []string{"consul-lock-delay-lost", "--variant", "snapshot", "--fencing", "none"}},
+	{"dynamodb", "dynamodb-owner-paused", []string{"dynamodb-owner-paused", "--fencing", "none"}},
+	{"dynamodb", "dynamodb-lost-put", []string{"dynamodb-lost-put"}},
 }
 
 // TestVerdictsOfReadyMadePrograms compares the tables of programs/VERDICTS.md with what is found.
@@ -271,6 +286,7 @@ func verdictTables(cells map[string]string) string {
 		"two holders after a pause, after an overrun of a lease that is not renewed, and after a failover that lost the key.\n")
 	for _, table := range []struct{ kind, title string }{
 		{"one", "Locks on one Redis server"}, {"several", "Redlock on several Redis servers"}, {"zookeeper", "Locks on ZooKeeper"},
+		{"memcached", "Locks on memcached"}, {"consul", "Locks on Consul"}, {"dynamodb", "Locks in DynamoDB"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n| library |", table.title)
 		rule := "|---|"
