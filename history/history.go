@@ -320,8 +320,8 @@ type Exit struct {
 	Output string // the end of the process's output
 }
 
-// Load counts the requests that a client's lock sent within a second that begins with the first of them: while
-// it requested the lock, or at other times.
+// Load counts the requests that a client's lock sent within a second that begins with the first of them, while it requested the lock or
+// at other times. Of seconds that overlap it is the one with the most requests.
 type Load struct {
 	Client   string
 	Waiting  bool // the requests were sent within Lock

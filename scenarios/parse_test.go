@@ -218,7 +218,11 @@ func TestFilesThatWouldTakeLongAreRefused(t *testing.T) {
 	}
 	_, err = Parse("x.yaml", []byte(globs))
 	require.EqualError(t, err, "x.yaml:4:1: faults: too many globs for 90002 nodes; want fewer of either")
-	_, err = Parse("x.yaml", []byte(strings.ReplaceAll(smallest, "work: 1s}", "work: 1s}"+strings.Repeat(", b: {}", 1000))))
+	var more strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&more, ", b%d: {}", i)
+	}
+	_, err = Parse("x.yaml", []byte(strings.ReplaceAll(smallest, "work: 1s}", "work: 1s}"+more.String())))
 	require.ErrorContains(t, err, "clients: a mapping of 1001; want at most 1000 entries")
 }
 
@@ -254,4 +258,19 @@ func TestRatiosAreReadByIntegers(t *testing.T) {
 	}{{0, "0%"}, {1, "0.0001%"}, {500_000, "50%"}, {million, "100%"}, {999_900, "99.99%"}} {
 		require.Equal(t, c.want, percent(c.v))
 	}
+}
+
+// TestAKeyThatStandsTwiceIsReportedWhereverItStands: of the two the first is read on, in variants too.
+func TestAKeyThatStandsTwiceIsReportedWhereverItStands(t *testing.T) {
+	_, err := Parse("x.yaml", []byte(`name: x
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {work: 1s, work: 2s}, b: {}}
+expect: {mutual-exclusion: held, mutual-exclusion: violated}
+variants:
+  - {name: v, set: {lock: {ttl: 1s, ttl: 2s}}, expect: {mutual-exclusion: violated, mutual-exclusion: held}}
+`))
+	require.EqualError(t, err, `x.yaml:3:25: clients.a.work: given a second time, first on line 3; want one of them
+x.yaml:4:34: expect.mutual-exclusion: given a second time, first on line 4; want one of them
+x.yaml:6:37: variants[0].set.lock.ttl: given a second time, first on line 6; want one of them
+x.yaml:6:85: variants[0].expect.mutual-exclusion: given a second time, first on line 6; want one of them`)
 }

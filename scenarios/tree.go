@@ -62,6 +62,7 @@ func (r *reader) checkStructure(path string, n *yaml.Node, depth int) bool {
 func (r *reader) checkKeys(path string, n *yaml.Node, depth int) bool {
 	sound := true
 	first := map[string]*yaml.Node{}
+	var kept []*yaml.Node
 	for key, value := range pairs(n) {
 		if key.Kind != yaml.ScalarNode {
 			r.report(key, path, nodeName(key)+" stands as a key", "a name")
@@ -78,9 +79,11 @@ func (r *reader) checkKeys(path string, n *yaml.Node, depth int) bool {
 			r.report(key, at, fmt.Sprintf("given a second time, first on line %d", twin.Line), "one of them")
 		} else {
 			first[key.Value] = key
+			kept = append(kept, key, value)
 		}
 		sound = r.checkStructure(at, value, depth+1) && sound
 	}
+	n.Content = kept // of a key that stands twice the first is read on
 	return sound
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/trace"
 )
 
 // limitsLoad reports whether the scenario bounds the requests that clients send within a second.
@@ -12,16 +13,32 @@ func (p *Plan) limitsLoad() bool {
 	return l.Waiter > 0 || l.Holder > 0
 }
 
-// countRequest counts a request of the process among those of a second, which begins with the first of them.
-func (p *process) countRequest(asking bool) {
+// second is the requests of a process in the last second.
+type second struct {
+	sent []trace.Instant
+	load int // the number of the last record of them in world.loads, from 1
+}
+
+// countRequest counts a request of an acquisition, or of none, with those of the second before it. A record is of the second with the
+// most requests; the next one is of a later second. What a task sends that was started within Lock is within Lock until that returns.
+func (p *process) countRequest(id history.ID, asking bool) {
 	w, now := p.world, p.world.engine.Now()
-	i := &p.shared.loads[0]
+	if a := w.Recorder().Acquisition(id); a != nil && a.Returned <= now {
+		asking = false
+	}
+	of := &p.shared.seconds[0]
 	if asking {
-		i = &p.shared.loads[1]
+		of = &p.shared.seconds[1]
 	}
-	if *i == 0 || now.Sub(w.loads[*i-1].From) >= time.Second {
-		w.loads = append(w.loads, history.Load{Client: p.client.Name, Waiting: asking, From: now})
-		*i = len(w.loads)
+	for len(of.sent) > 0 && now.Sub(of.sent[0]) >= time.Second {
+		of.sent = of.sent[1:]
 	}
-	w.loads[*i-1].Requests++
+	of.sent = append(of.sent, now)
+	if of.load == 0 || of.sent[0].Sub(w.loads[of.load-1].From) >= time.Second {
+		w.loads = append(w.loads, history.Load{Client: p.client.Name, Waiting: asking})
+		of.load = len(w.loads)
+	}
+	if l := &w.loads[of.load-1]; len(of.sent) > l.Requests {
+		l.From, l.Requests = of.sent[0], len(of.sent)
+	}
 }

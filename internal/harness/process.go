@@ -39,7 +39,7 @@ type shared struct {
 	life           string    // a process that has been restarted draws other numbers than the one before it
 	jitter, values *sim.Rand // nil until the first draw
 	clients        any       // what a client library of the servers keeps for the process
-	loads          [2]int    // by whether they were sent within Lock: the requests of the last second, from 1, in world.loads
+	seconds        [2]second // by whether they are of requests within Lock; where the scenario bounds them
 }
 
 var _ workload.Env = (*process)(nil)
@@ -124,7 +124,7 @@ func (p *process) Origin() sim.Origin {
 	id, asking := p.concern()
 	p.world.sent++
 	if p.world.plan.limitsLoad() {
-		p.countRequest(asking)
+		p.countRequest(id, asking)
 	}
 	return sim.Origin{Client: p.client.Name, Tag: int(id), Sent: p.world.sent, Asking: asking, Access: p.access}
 }
