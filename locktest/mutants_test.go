@@ -157,6 +157,8 @@ func right() []lock {
 		{name: "reentrant", build: plant{countsEnter: true}.build},
 		{name: "token", build: plant{token: true}.build},
 		{name: "seat in a sorted set", build: seat().build},
+		{name: "hash that says until when", build: func(p locks.Process) (locks.Lock, error) { return hash{p}, nil }},
+		{name: "item that says it is free", build: func(p locks.Process) (locks.Lock, error) { return freed{p}, nil }},
 		{name: "note with an end", build: note().build},
 		{name: "line in a list", build: line().build},
 		{name: "hash that counts the refused", build: guests().build},

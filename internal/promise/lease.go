@@ -205,13 +205,23 @@ func (s *Subject) untilDeadline() Promise {
 	})
 }
 
+// untilDeadlineElsewhere is that of locks whose servers are none of Redis: one may forget the lock when it dies.
+func (s *Subject) untilDeadlineElsewhere() Promise {
+	p := s.untilDeadline()
+	p.Model.Faults = slices.DeleteFunc(p.Model.Faults, func(k search.Kind) bool { return k == search.ServerCrash || k == search.PowerLoss })
+	if s.Wall {
+		p = withSameClocks(p)
+	}
+	return p
+}
+
 // coveredDrift is how far clocks may drift, in parts per million: for several servers what Redlock's specification says,
 // for one what the deadline allows for. With the lease T and the allowance d a rate r is covered if r <= d/(2T-d).
 func (s *Subject) coveredDrift() int64 {
 	if s.Several() {
 		return 5_000
 	}
-	d := s.Allowance - 2*time.Millisecond // for the milliseconds in which Redis counts
+	d := s.Allowance - max(s.facts().Early, 2*time.Millisecond) // for the milliseconds in which Redis counts
 	if d <= 0 {
 		return 0
 	}

@@ -130,6 +130,9 @@ func (s *Subject) everywhere() []Promise {
 	if s.TTL >= shortestHandover && !s.Algorithm.Lingers {
 		list = append(list, s.handover())
 	}
+	if s.Deadline && s.Expires && !s.facts().Has(backend.Masters) {
+		list = append(list, s.untilDeadlineElsewhere())
+	}
 	if s.Expires && s.Renews {
 		list = append(list, s.expiry())
 	}

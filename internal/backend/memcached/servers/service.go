@@ -143,16 +143,21 @@ func (t *truth) Executed(
 	if r.Key != t.key {
 		return
 	}
-	node := s.Node().Name
+	node, own := s.Node().Name, history.ID(r.Tag)
+	by := t.Acquisition(own)
+	leaves := by != nil && by.Unlocked <= t.Now() // so that what it puts in the place of the item says that the lock is free
 	took := c == memcached.Made || c == memcached.Replaced && r.Purpose != trace.ToRenew
 	switch {
+	case c == memcached.Replaced && took && leaves:
+		took = false
+		t.Released(node, r.Origin, t.Holder())
 	case took:
 		t.Took(node, r.Origin, t.promised(r))
 		t.end(s)
 	case c == memcached.Prolonged || c == memcached.Replaced:
 		t.Prolonged(node, r.Origin, t.promised(r))
 		t.end(s)
-		if own := history.ID(r.Tag); t.Holder() == own && t.Acquisition(own).Unlocked <= t.Now() { // what it needs to delete safely
+		if leaves && t.Holder() == own { // the rest is what it needs to delete safely
 			t.EndGrants(own, r.Sent, history.ByUnlock)
 		}
 	case c == memcached.Removed:

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -494,7 +495,7 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	id := history.ID(r.Tag)
 	removal := history.Removal{By: id, Client: r.Client, Node: s.Node().Name, At: t.Now()}
 	own := held >= 0 && t.SameOwner(t.Copies[held].Acquisition, id)
-	later := own && t.origins[held].sent > r.Sent
+	later := own && t.origins[held].sent > r.Sent && !t.left(&t.Copies[held])
 	removal.Exposed = held >= 0 && !own || later
 	removal.Stale = removal.Exposed || held < 0 && t.hadCopy(i, id)
 	keeps := t.Authority == locks.MostKeys && t.stillMost(i, id)
@@ -504,6 +505,8 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 			removal.Ended = t.Copies[held].Acquisition
 		case later:
 			removal.Ended, removal.Again = t.Copies[held].Acquisition, true
+		case !keeps && t.left(&t.Copies[held]):
+			t.EndGrants(id, math.MaxUint64, history.ByUnlock)
 		case !keeps:
 			t.EndOwners(id, r.Sent)
 		}
@@ -512,6 +515,12 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	if !keeps {
 		t.EndGrants(id, r.Sent, history.ByUnlock)
 	}
+}
+
+// left reports whether a key was made for an acquisition that had been left by then: by a late renewal, not by a try.
+func (t *truth) left(c *history.Copy) bool {
+	a := t.Acquisition(c.Acquisition)
+	return a != nil && a.Unlocked <= c.From
 }
 
 // stillMost reports whether an acquisition that has given one of its keys back has enough of them left. A client that

@@ -1,0 +1,120 @@
+package locktest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/internal/long"
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/locktest"
+)
+
+// stating is a lock that states a deadline of its own: so long after Lock was called.
+type stating struct {
+	locks.Lock
+	p     locks.Process
+	after time.Duration
+}
+
+func (s *stating) Acquire(wait time.Duration) (locks.Lease, error) {
+	before := s.p.Monotonic()
+	lease, err := s.Lock.Acquire(wait)
+	lease.Deadline = locks.MonotonicDeadline(before.Add(s.after))
+	return lease, err
+}
+
+// TestADeadlineAfterTheLeaseIsFoundOnAllServers: as on Redis, a holder relies on what it is told.
+func TestADeadlineAfterTheLeaseIsFoundOnAllServers(t *testing.T) {
+	for _, name := range []string{"set-nx-lua", "memcached-cas", "mysql-lease-row"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for after, right := range map[time.Duration]bool{5 * time.Second: true, 15 * time.Second: false} {
+				l := of(name, locks.Options{TTL: 10 * time.Second})
+				l.o.Only, l.o.Runs = []locktest.Promise{locktest.ExclusionUntilDeadline}, long.Pick(50, 100, 1000)
+				found, err := locktest.Check(func(p locks.Process) (locks.Lock, error) {
+					lock, err := l.build(p)
+					return &stating{lock, p, after}, err
+				}, l.o)
+				require.NoError(t, err)
+				require.Equal(t, right, found == nil, "a deadline after %v: %s", after, found)
+			}
+		})
+	}
+}
+
+// hash is a lock in a hash that stays: who has it, and until when by the server's time. Nothing but an attempt shows that its lease is
+// over.
+type hash struct{ p locks.Process }
+
+const (
+	takeHash = `local t = redis.call("time")
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+if tonumber(redis.call("hget", KEYS[1], "until") or "0") > now then return 0 end
+redis.call("hset", KEYS[1], "owner", ARGV[1], "until", now + 10000)
+return 1`
+	leaveHash = `if redis.call("hget", KEYS[1], "owner") ~= ARGV[1] then return 0 end
+redis.call("hset", KEYS[1], "owner", "", "until", 0)
+return 1`
+)
+
+func (h hash) Acquire(wait time.Duration) (locks.Lease, error) {
+	return asking(h.p, wait, func() (locks.Lease, bool, error) {
+		value, before := h.p.RandomValue(), h.p.Monotonic()
+		r, err := locks.Eval(h.p.Redis(0), 0, locks.Script{Body: takeHash}, []string{"jobs"}, value)
+		return locks.Lease{Value: value, Deadline: locks.MonotonicDeadline(before.Add(9800 * time.Millisecond))}, r.Int == 1, err
+	})
+}
+
+func (h hash) Release(l locks.Lease) error {
+	r, err := locks.Eval(h.p.Redis(0), 0, locks.Script{Body: leaveHash}, []string{"jobs"}, l.Value)
+	return notHeld(r.Int == 1, err)
+}
+
+// freed is a lock on memcached whose item stays: a compare-and-swap to the value "free" releases it.
+type freed struct{ p locks.Process }
+
+func (f freed) Acquire(wait time.Duration) (locks.Lease, error) {
+	return asking(f.p, wait, func() (lease locks.Lease, took bool, err error) {
+		lease.Value = f.p.RandomValue()
+		item, there, err := f.p.Memcached().Gets(time.Second, "jobs")
+		switch {
+		case err != nil:
+		case !there:
+			took, err = f.p.Memcached().Add(time.Second, "jobs", lease.Value, 10)
+		case item.Value == "free":
+			took, err = f.p.Memcached().CompareAndSwap(time.Second, item, lease.Value, 10)
+		}
+		return lease, took, err
+	})
+}
+
+func (f freed) Release(l locks.Lease) error {
+	item, there, err := f.p.Memcached().Gets(time.Second, "jobs")
+	if err != nil || !there || item.Value != l.Value {
+		return notHeld(false, err)
+	}
+	ours, err := f.p.Memcached().CompareAndSwap(time.Second, item, "free", 0)
+	return notHeld(ours, err)
+}
+
+// asking tries again each tenth of a second.
+func asking(p locks.Process, wait time.Duration, try func() (locks.Lease, bool, error)) (locks.Lease, error) {
+	for began := p.Monotonic(); ; p.Sleep(100 * time.Millisecond) {
+		lease, took, err := try()
+		if took || err != nil {
+			return lease, err
+		}
+		if p.Monotonic().Sub(began) >= wait {
+			return locks.Lease{}, locks.ErrNotAcquired
+		}
+	}
+}
+
+func notHeld(ours bool, err error) error {
+	if err == nil && !ours {
+		return locks.ErrNotHeld
+	}
+	return err
+}
