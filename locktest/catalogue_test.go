@@ -51,9 +51,11 @@ func rightOfCatalogue() []lock {
 		of("shedlock", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
 		of("shedlock-db-time", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
 		of("shedlock-postgres", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
-		of("s3-epoch", none),
+		// S3 tells when a file was written in whole seconds, so that others take over up to a second early.
+		of("s3-epoch", none, locktest.ExclusionUntilDeadline),
 		of("s3-lease", none),
-		of("gcs-generation", none),
+		// Who was paused renews its object again if nobody has taken it meanwhile.
+		of("gcs-generation", none, locktest.Expiry),
 		of("azure-blob-lease", none),
 	)
 }

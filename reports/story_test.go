@@ -296,6 +296,9 @@ wait client=b from=0s to=4s ended=gave-up`)
 ask acquisition=3 client=a node=redis-1 at=1ms
 ask acquisition=3 client=a node=redis-3 at=1ms granted
 `), "Time after time redis-1 and redis-2 vote for one try of a and redis-3 for another try of a and nobody has a majority")
+	require.Contains(t, told(split, later.Replace(split)+`grant acquisition=1 client=a from=2s to=3s
+grant acquisition=2 client=b from=4s to=5s
+`), "Again and again most servers grant the lock, and Lock gives it up, and a waits in vain", "a majority that came too late")
 }
 
 func TestLivesOfAProcessAreOneClient(t *testing.T) {

@@ -83,12 +83,13 @@ func (s *Subject) onLease() []Promise {
 
 // withSameClocks returns a promise that holds as long as all clocks show the same.
 func withSameClocks(p Promise) Promise {
-	for _, m := range []*search.FaultModel{&p.Model, &p.Narrow} {
-		m.Drift = 0
-		m.Faults = slices.DeleteFunc(slices.Clone(m.Faults), func(k search.Kind) bool {
-			return slices.Contains([]search.Kind{search.ClientClock, search.ServerAhead, search.ServerBack, search.Drift}, k)
-		})
+	clock := func(k search.Kind) bool {
+		return slices.Contains([]search.Kind{search.ClientClock, search.ServerAhead, search.ServerBack, search.Drift}, k)
 	}
+	for _, m := range []*search.FaultModel{&p.Model, &p.Narrow} {
+		m.Drift, m.Faults = 0, slices.DeleteFunc(slices.Clone(m.Faults), clock)
+	}
+	p.Focus = slices.DeleteFunc(slices.Clone(p.Focus), func(kinds []search.Kind) bool { return slices.ContainsFunc(kinds, clock) })
 	p.Why += ` All clocks show the same.`
 	return p
 }

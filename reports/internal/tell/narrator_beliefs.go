@@ -3,6 +3,7 @@ package tell
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
@@ -78,7 +79,7 @@ func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Beli
 		text += ": its application renews the lease too late, and learns of the loss " + t.lateLearnt(a)
 	case moments.Ungranted(t.v, a) != "" && a.Noticed != b.To: // there is no end that it could have noticed
 	case t.pausedAt(a.Client, at) && t.isCause(checker.PausedHolder, a.Client):
-		text += ": it is paused and cannot notice"
+		text += ": it is paused and cannot notice" + t.untilIt(a, b, at)
 	case b.Ended == history.ByDeadline:
 		text += ", when its lease ends by its own clock" + t.overstated(a)
 	case a.HasDeadline && a.Deadline <= at && a.Style != history.Careful && t.isCause(checker.IgnoredDeadline, a.Client):
@@ -101,6 +102,16 @@ func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Beli
 		text += ": nothing has told it of its loss"
 	}
 	return text
+}
+
+// untilIt says how long the pause of a holder lasts that could learn of its loss afterwards, and works on for long; "" of others.
+func (t *narrator) untilIt(a *history.Acquisition, b history.Belief, at trace.Instant) string {
+	i := slices.IndexFunc(t.v.Faults, func(f model.Fault) bool { return t.pauses(&f, a.Client, at) })
+	goesOn := t.v.Faults[i].End
+	if a.Style != history.Careless || !a.CanLearn || b.To.Sub(goesOn) < time.Second {
+		return ""
+	}
+	return " before " + t.time(goesOn)
 }
 
 // lateLearnt says when an application that renews its lease too late learns that it has lost it.
@@ -134,9 +145,11 @@ func (t *narrator) isCause(condition checker.Condition, client string) bool {
 }
 
 func (t *narrator) pausedAt(client string, at trace.Instant) bool {
-	return slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
-		return f.Kind == sim.Pause && f.Node == client && f.Begin <= at && at < f.End
-	})
+	return slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool { return t.pauses(&f, client, at) })
+}
+
+func (*narrator) pauses(f *model.Fault, client string, at trace.Instant) bool {
+	return f.Kind == sim.Pause && f.Node == client && f.Begin <= at && at < f.End
 }
 
 // twoGrants tells of two that were granted the lock at once.

@@ -240,7 +240,7 @@ func (t *narrator) goneBefore(at trace.Instant) (last *history.Copy) {
 
 // firstSplit are the votes that were split first; none if they were not split again.
 func (t *narrator) firstSplit() []history.Copy {
-	if !t.v.Votes() {
+	if !t.v.Votes() || t.givenUp() > 0 {
 		return nil
 	}
 	rounds := t.v.History.SplitVotes(t.until.Add(-t.v.Run.Case.Scenario.Progress), t.until, t.v.Servers().Masters/2+1)
@@ -248,6 +248,17 @@ func (t *narrator) firstSplit() []history.Copy {
 		return nil
 	}
 	return rounds[0]
+}
+
+// givenUp counts the grants of most servers within the bound on waiting: nobody relied on them, for else somebody would have acquired
+// the lock.
+func (t *narrator) givenUp() (n int) {
+	for i := range t.v.History.Grants {
+		if g := &t.v.History.Grants[i]; t.until.Add(-t.v.Run.Case.Scenario.Progress) < g.From && g.From <= t.until {
+			n++
+		}
+	}
+	return n
 }
 
 // hasVote reports whether one of some votes is for somebody who waited then.
@@ -259,6 +270,9 @@ func (t *narrator) hasVote(w *history.Wait, votes []history.Copy) bool {
 
 // splitVotes says how those who ask share the votes, if they do so again and again. Two tries of one client are told apart.
 func (t *narrator) splitVotes() string {
+	if t.v.Votes() && t.givenUp() > 1 {
+		return "again and again most servers grant the lock, and Lock gives it up, and "
+	}
 	var who []history.ID
 	nodes, tries := map[history.ID][]string{}, map[string]int{}
 	for _, c := range t.firstSplit() {
