@@ -10,7 +10,8 @@ import (
 
 func TestServersAreAskedForAndNamedInFull(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"serve", "serve: want redis or zookeeper"},
+		{"serve", "serve: want one of consul, memcached, object, redis, zookeeper"},
+		{"serve consul --servers 3", "serve: --servers and --replicas are for Redis, --servers and --tick for ZooKeeper"},
 		{"serve redi", `serve: there is no server "redi"; did you mean "redis"?`},
 		{"serve redis --tick 1s", "serve: --tick is for ZooKeeper only"},
 		{"serve zookeeper --replicas", "serve: --replicas is for Redis only"},
