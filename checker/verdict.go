@@ -72,8 +72,8 @@ func (v Verdict) Meets(expected Verdict) bool {
 // Kept reports whether a property was not violated, as far as is known.
 func (v Verdict) Kept() bool { return v == Held || v == Vacuous || v == NotSeen }
 
-// VerdictNames lists the verdicts that a scenario can expect.
-func VerdictNames() []string { return slices.Clone(verdictNames[:NotSeen]) }
+// VerdictNames lists the verdicts that a scenario can expect: a run that shows nothing is never as expected.
+func VerdictNames() []string { return slices.Clone(verdictNames[:Undecided]) }
 
 // ParseVerdict is the inverse of String.
 func ParseVerdict(name string) (Verdict, bool) {

@@ -425,7 +425,7 @@ func judge(t *rapid.T, s *Scenario) {
 		return
 	}
 	outcomes := rapid.SampledFrom([]Expectation{
-		{Verdict: checker.Held}, {Verdict: checker.Violated}, {Verdict: checker.Undecided}, {Verdict: checker.NotJudged}, {Any: true},
+		{Verdict: checker.Held}, {Verdict: checker.Violated}, {Verdict: checker.Vacuous}, {Verdict: checker.NotJudged}, {Any: true},
 	})
 	add := func(x Expectation) {
 		o := outcomes.Draw(t, "outcome")
