@@ -40,6 +40,9 @@ func (x *execution) run() error {
 	if t == nil && s.table != "" {
 		return x.problem(noTable, s.table)
 	}
+	if s.ambiguous != "" { // a statement is analysed when it is clear that its transaction goes on
+		return x.problem(ambiguous, s.ambiguous)
+	}
 	for _, name := range s.mentions {
 		if t == nil || t.column(name) < 0 {
 			return x.problem(noColumn, name)

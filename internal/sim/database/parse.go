@@ -34,13 +34,10 @@ func parse(d Dialect, text string) (*statement, error) {
 	if p.tokens[0].kind != end {
 		p.fail()
 	}
-	switch {
-	case p.failed:
+	if p.failed {
 		return nil, d.problem(syntax, p.near)
-	case p.ambiguous != "":
-		return nil, d.problem(ambiguous, p.ambiguous)
 	}
-	s.params, s.mentions = p.params, append(p.mentions, s.columns...)
+	s.params, s.ambiguous, s.mentions = p.params, p.ambiguous, append(p.mentions, s.columns...)
 	return s, nil
 }
 

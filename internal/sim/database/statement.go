@@ -39,6 +39,8 @@ type statement struct {
 	variable string       // set
 	params   int          // how many arguments it needs
 	mentions []string     // the columns that its expressions name
+
+	ambiguous string // a column of which it does not say whether it is the row's that is there, or the new one's; "": none
 }
 
 // expression is what has a value, for a row if it names columns.
