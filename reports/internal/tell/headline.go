@@ -50,10 +50,13 @@ func Headline(r *model.Run) (words string, weighs checker.Verdict, of checker.Pr
 		}
 	case checker.Vacuous, checker.Undecided:
 	}
-	if v[checker.Progress] == checker.Violated {
-		words += "; somebody waited " + howLong(r) + inDeadlock(r)
+	if late := waitedTooLong(v); late != checker.PropertyCount {
+		words += "; somebody waited " + howLong(r, late) + inDeadlock(r)
+		if late == checker.Availability {
+			words += " while a fault lasted"
+		}
 		if v[of] != checker.Violated {
-			of = checker.Progress
+			of = late
 		}
 	}
 	if v[checker.Survival] == checker.Violated {
@@ -135,11 +138,21 @@ func brokenPromise(r *model.Run) checker.Property {
 	return checker.PropertyCount
 }
 
+// waitedTooLong is the property that says that somebody did, at all or at least while a fault lasted; else PropertyCount.
+func waitedTooLong(v *[checker.PropertyCount]checker.Verdict) checker.Property {
+	for _, p := range []checker.Property{checker.Progress, checker.Availability} {
+		if v[p] == checker.Violated {
+			return p
+		}
+	}
+	return checker.PropertyCount
+}
+
 // howLong says of who waited longer than the bound whether they got the lock at last.
-func howLong(r *model.Run) string {
+func howLong(r *model.Run, late checker.Property) string {
 	for i := range r.Report.Violations {
 		x := &r.Report.Violations[i]
-		if x.Property == checker.Progress && !slices.ContainsFunc(r.History.Waits, func(w history.Wait) bool {
+		if x.Property == late && !slices.ContainsFunc(r.History.Waits, func(w history.Wait) bool {
 			return w.From <= x.At && x.At <= w.To && w.Ended == history.GotIt
 		}) {
 			return "in vain"
