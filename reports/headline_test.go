@@ -34,6 +34,17 @@ func TestAHeadlineTellsOfABrokenPromise(t *testing.T) {
 	require.NotContains(t, drawnOf(r).Headline, "yet", "that two believed says more")
 }
 
+// TestAHeadlineSaysThatSomebodyWaited, of a wait that is excused otherwise, too.
+func TestAHeadlineSaysThatSomebodyWaited(t *testing.T) {
+	r := runOf(t, mastered+"\nexpect: any", uneventful)
+	require.NotContains(t, drawnOf(r).Headline, "waited")
+	r.Report.Verdicts[checker.Availability] = checker.Violated
+	require.Contains(t, drawnOf(r).Headline, "; somebody waited too long while a fault lasted")
+	r.Report.Verdicts[checker.Progress] = checker.Violated
+	require.Contains(t, drawnOf(r).Headline, "; somebody waited too long")
+	require.NotContains(t, drawnOf(r).Headline, "while a fault lasted")
+}
+
 func TestAMessageUnderWayIsNotLost(t *testing.T) {
 	const second = trace.Instant(1e9)
 	sent := func(faults, past string, at trace.Instant) reports.Message {

@@ -57,6 +57,14 @@ grant acquisition=2 client=b from=10.003s to=11.001s ended=unlock
 copy node=redis-1 acquisition=1 client=a from=3ms to=10.003s expires=10.003s gone=expired
 copy node=redis-1 acquisition=2 client=b from=10.003s to=11.001s expires=20.003s gone=deleted`
 
+// TestALeaseThatEndsEarlyIsTheLocks has memcached end an item within its last second.
+func TestALeaseThatEndsEarlyIsTheLocks(t *testing.T) {
+	story := storyOf(t, checker.MutualExclusion, "lock: {algorithm: memcached-cas, ttl: 5s}\nservers: {kind: memcached}\n"+
+		"clients: {a: {work: 12s}, b: {work: 1s}}", strings.NewReplacer("redis-1", "memcached-1", "10.003s", "4.143s").Replace(overrun))
+	require.Contains(t, story, "a acquires the lock with a lease of 5 s")
+	require.NotContains(t, story, "renews")
+}
+
 // TestTheHolderIsNotSaidToGoOnWhereAnotherComesLate has a client learn late of a grant that has ended: who was granted the lock since
 // has lost nothing.
 func TestTheHolderIsNotSaidToGoOnWhereAnotherComesLate(t *testing.T) {
