@@ -67,7 +67,7 @@ func Ungranted(v *model.View, a *history.Acquisition) string {
 	case !v.History.HasAuthority || v.EntersAgain(a):
 	case g == nil:
 		return ", but has not been granted it"
-	case g.To <= a.Returned:
+	case g.To < a.Returned: // what ended it at the same instant may have followed
 		return ", but what it was granted is over"
 	}
 	return ""

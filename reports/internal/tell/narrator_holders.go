@@ -130,7 +130,7 @@ func (t *narrator) granted(a *history.Acquisition) *history.Grant {
 // learns says how a client hears of what it was granted, and whether that has ended.
 func (t *narrator) learns(a *history.Acquisition) string {
 	last := t.v.LastGrant(a.ID, a.Returned)
-	ended := last.From < last.To && last.To <= a.Returned
+	ended := last.From < last.To && last.To < a.Returned
 	switch g := t.v.History.Belated(a.ID); {
 	case ended && g != nil && g.Outlived:
 		return "takes the grant, which has ended, for its own" + here
@@ -143,7 +143,7 @@ func (t *narrator) learns(a *history.Acquisition) string {
 // isLate reports whether the answer to a request for the lock is told by itself: it takes long, or what it grants has ended.
 func (t *narrator) isLate(a *history.Acquisition, g *history.Grant) bool {
 	last := t.v.LastGrant(a.ID, a.Returned)
-	return a.Returned.Sub(g.From) >= time.Duration(moments.SlowAnswer) || last.From < last.To && last.To <= a.Returned
+	return a.Returned.Sub(g.From) >= time.Duration(moments.SlowAnswer) || last.From < last.To && last.To < a.Returned
 }
 
 // heldBefore says that a story has told already of an earlier acquisition of the same client.
