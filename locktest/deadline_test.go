@@ -118,3 +118,11 @@ func notHeld(ours bool, err error) error {
 	}
 	return err
 }
+
+// TestALeaseThatNoKeyShowsIsMeasured: the pause between two attempts is no part of it, nor of what its deadline leaves for clocks.
+func TestALeaseThatNoKeyShowsIsMeasured(t *testing.T) {
+	found, err := locktest.Check(func(p locks.Process) (locks.Lock, error) { return hash{p}, nil },
+		locktest.Options{Only: []locktest.Promise{locktest.ExclusionUntilDeadline}, Runs: long.Pick(300, 300, 3000)})
+	require.NoError(t, err)
+	require.Nil(t, found, "%s", found)
+}
