@@ -156,6 +156,8 @@ fault name=gc text="pause: a" fired begin=4ms end=12.004s`)
 	require.Contains(t, reports.Story(&r, checker.MutualExclusion), "until 20 s: the lock states no deadline")
 	r.Causes = []checker.Cause{{Property: checker.MutualExclusion, Condition: checker.PausedHolder, Client: "a"}}
 	require.Contains(t, reports.Story(&r, checker.MutualExclusion), "until 20 s: it is paused and cannot notice.")
+	r.History.Acquisitions[0].CanLearn = true // and works on for eight seconds
+	require.Contains(t, reports.Story(&r, checker.MutualExclusion), "until 20 s: it is paused and cannot notice before 12 s.")
 	r.Causes[0].Client = "b"
 	require.NotContains(t, reports.Story(&r, checker.MutualExclusion), "cannot notice")
 }
