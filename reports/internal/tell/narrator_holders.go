@@ -94,7 +94,7 @@ func (t *narrator) begins() {
 	if first.first == nil || slices.ContainsFunc(t.clauses, between) {
 		if lease := t.lease(a, g); lease != "" {
 			to := " the lock to " + t.who(a)
-			first.what = strings.Replace(first.what, to, to+" with"+lease, 1)
+			first.what = strings.Replace(strings.Replace(first.what, to+" with token", to+" and token", 1), to, to+" with"+lease, 1)
 		}
 		return
 	}
