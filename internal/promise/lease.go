@@ -222,7 +222,7 @@ func (s *Subject) coveredDrift() int64 {
 	if s.Several() {
 		return 5_000
 	}
-	d := s.Allowance - max(s.facts().Early, 2*time.Millisecond) // for the milliseconds in which Redis counts
+	d := s.Allowance - max(s.facts().Early, 2*time.Millisecond) // in which Redis counts, or what an entry may end early by
 	if d <= 0 {
 		return 0
 	}

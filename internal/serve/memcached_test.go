@@ -14,11 +14,11 @@ import (
 	"github.com/locksim/locksim/internal/serve"
 )
 
-// A memcachedScript is what a client sends, in pieces.
-type memcachedScript []string
+// A script is what a client sends, in pieces.
+type script []string
 
 // memcachedScripts are of what a library sends, and of what is malformed.
-var memcachedScripts = map[string]memcachedScript{
+var memcachedScripts = map[string]script{
 	"values and flags":     {"set k 42 0 3\r\nabc\r\nget k\r\n", "gets k\r\ncas k 7 0 1 1\r\nx\r\ncas k 7 0 1 1\r\ny\r\ngets k other\r\n"},
 	"several keys":         {"set a 0 0 1\r\n1\r\nset b 0 0 1\r\n2\r\n", "get a none b\r\nget none\r\ngets b a\r\n"},
 	"add and replace":      {"replace k 0 0 1\r\n1\r\nadd k 0 0 1\r\n1\r\nadd k 0 0 1\r\n2\r\nreplace k 1 0 1\r\n3\r\nget k\r\n"},
@@ -42,7 +42,7 @@ var memcachedScripts = map[string]memcachedScript{
 }
 
 // answers sends a script, and returns all that is answered until the connection ends, or what comes after the script is answered.
-func (s memcachedScript) answers(t require.TestingT, address string) string {
+func (s script) answers(t require.TestingT, address string) string {
 	conn, err := net.Dial("tcp", address)
 	require.NoError(t, err)
 	defer conn.Close()
@@ -67,14 +67,14 @@ func TestMemcachedAnswersScriptsAsTheRealOneDoes(t *testing.T) {
 	h, err := real.NewHost()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.Close()) })
-	for name, script := range memcachedScripts {
+	for name, sent := range memcachedScripts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, err := h.Memcached(strings.ReplaceAll(name, " ", "-"))
 			if err != nil {
 				t.Skip(err)
 			}
-			require.Equal(t, script.answers(t, s.Address), script.answers(t, memcachedHere(t)))
+			require.Equal(t, sent.answers(t, s.Address), sent.answers(t, memcachedHere(t)))
 		})
 	}
 }
@@ -98,7 +98,7 @@ func TestServersOfWhichThereIsOneAnswerTheirClients(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			w, err := x.make(1, "127.0.0.1:0")
-			require.Contains(t, memcachedScript{x.sent}.answers(t, served(t, w, err)[0]), x.answered)
+			require.Contains(t, script{x.sent}.answers(t, served(t, w, err)[0]), x.answered)
 		})
 	}
 }

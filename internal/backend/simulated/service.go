@@ -8,10 +8,19 @@ import (
 )
 
 // One is what services have in common that are one server.
-type One struct{ Node *sim.Node }
+type One struct {
+	Node *sim.Node
+	Port int // at which programs find it; 0 if they cannot talk to it
+}
 
 // Servers returns the one server.
 func (s One) Servers() []*sim.Node { return []*sim.Node{s.Node} }
+
+// Entrance is the address of the server.
+func (s One) Entrance(*locks.Algorithm) Entrance { return Numbered(s.Servers(), s.Port) }
+
+// Told is empty: the server tells clients of no addresses.
+func (One) Told() Entrance { return Entrance{} }
 
 // Role returns "": one server plays no role.
 func (One) Role(string) string { return "" }

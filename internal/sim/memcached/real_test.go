@@ -42,8 +42,7 @@ func (list story) told(do func(memcached.Request) string) (lines []string) {
 	return lines
 }
 
-// padding is the spaces after a number that has become shorter: the real server leaves them out if another of its threads looks at the
-// item at that moment.
+// padding is the spaces after a number that has become shorter, which the real server leaves out at times: see Server.count.
 var padding = regexp.MustCompile(` +( cas \d+)?$`)
 
 // dated gives a request the date that it means.

@@ -162,7 +162,9 @@ func (s *Server) store(r *Request) Change {
 }
 
 // count adds to a number, or subtracts from it (memcached.c, do_add_delta): a sum starts again at 0 after 2^64 - 1, and a number that
-// becomes shorter is stored with spaces after it.
+// becomes shorter is stored with spaces after it. Left out: the real server makes a new item without them if that was read twice within
+// the last milliseconds, since the thread that keeps the order of use holds it then (5 to 17 of 100 items that were counted at once,
+// none of them two milliseconds later).
 func (s *Server) count(i *item, r *Request, a *Response) Change {
 	n, is := Number(i.value)
 	if !is {

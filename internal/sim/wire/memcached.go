@@ -98,28 +98,28 @@ func (c *memcachedConversation) command(words []string, after []byte) (requests 
 		case size > 0:
 			r.Value = string(after[:size-2])
 			if string(after[size-2:size]) != "\r\n" {
-				r = refused("CLIENT_ERROR bad data chunk")
+				r = replies("CLIENT_ERROR bad data chunk")
 			}
 		}
 		return one(r), size
 	case "delete", "touch", "incr", "decr":
 		return one(change(name, words)), 0
 	case "version":
-		return one(refused("VERSION " + MemcachedVersion)), 0
+		return one(replies("VERSION " + MemcachedVersion)), 0
 	case "verbosity":
 		if len(words) < 2 {
-			return one(refused("ERROR")), 0
+			return one(replies("ERROR")), 0
 		}
-		return []memcachedExchange{{request: refused("OK"), quiet: quiet}}, 0
+		return []memcachedExchange{{request: replies("OK"), quiet: quiet}}, 0
 	case "append", "prepend", "gat", "gats", "flush_all", "stats", "cache_memlimit", "slabs", "lru", "lru_crawler", "watch", "shutdown",
 		"me", "mn", "mg", "ms", "md", "ma", "mop":
-		return one(refused("SERVER_ERROR " + name + " is not simulated")), 0
+		return one(replies("SERVER_ERROR " + name + " is not simulated")), 0
 	}
-	return one(refused("ERROR")), 0
+	return one(replies("ERROR")), 0
 }
 
-// refused is a request that is answered with a line.
-func refused(line string) *memcached.Request {
+// replies is a request that no server has to be asked for: it is answered with a line, in its turn.
+func replies(line string) *memcached.Request {
 	return &memcached.Request{Op: memcached.Other, Value: line}
 }
 
@@ -132,10 +132,10 @@ func reads(name string, keys []string) (requests []memcachedExchange) {
 		op = memcached.Gets
 	}
 	if len(keys) == 0 {
-		return []memcachedExchange{{request: refused("ERROR")}}
+		return []memcachedExchange{{request: replies("ERROR")}}
 	}
 	if slices.ContainsFunc(keys, func(k string) bool { return len(k) > mostKey }) {
-		return []memcachedExchange{{request: refused(badFormat)}}
+		return []memcachedExchange{{request: replies(badFormat)}}
 	}
 	for i, key := range keys {
 		requests = append(requests, memcachedExchange{request: &memcached.Request{Op: op, Key: key}, more: i < len(keys)-1})
@@ -152,25 +152,25 @@ func (c *memcachedConversation) store(name string, words []string) (r *memcached
 		want = 6
 	}
 	if len(words) != want && len(words) != want+1 {
-		return refused("ERROR"), 0
+		return replies("ERROR"), 0
 	}
 	r = &memcached.Request{Op: ops[name], Key: words[1]}
 	flags, isFlags := memcached.Number(words[2])
 	exptime, badTime := strconv.ParseInt(words[3], 10, 32)
 	length, badLength := strconv.ParseInt(words[4], 10, 32)
 	if len(r.Key) > mostKey || !isFlags || badTime != nil || badLength != nil || length < 0 || length > math.MaxInt32-2 {
-		return refused(badFormat), 0
+		return replies(badFormat), 0
 	}
 	if name == "cas" {
 		id, isID := memcached.Number(words[5])
 		if !isID {
-			return refused(badFormat), 0
+			return replies(badFormat), 0
 		}
 		r.CAS = id
 	}
 	if length > mostItem {
 		c.skip = int(length) + 2
-		return refused("SERVER_ERROR object too large for cache"), 0
+		return replies("SERVER_ERROR object too large for cache"), 0
 	}
 	r.Flags, r.Exptime = uint32(flags), exptime
 	return r, int(length) + 2
@@ -182,21 +182,21 @@ func change(name string, words []string) *memcached.Request {
 		return deletion(words)
 	}
 	if len(words) != 3 && len(words) != 4 {
-		return refused("ERROR")
+		return replies("ERROR")
 	}
 	r := &memcached.Request{Op: memcached.Touch, Key: words[1]}
 	exptime, badTime := strconv.ParseInt(words[2], 10, 32)
 	delta, isDelta := memcached.Number(words[2])
 	switch {
 	case len(r.Key) > mostKey:
-		return refused(badFormat)
+		return replies(badFormat)
 	case name == "touch" && badTime != nil:
-		return refused("CLIENT_ERROR invalid exptime argument")
+		return replies("CLIENT_ERROR invalid exptime argument")
 	case name == "touch":
 		r.Exptime = exptime
 		return r
 	case !isDelta:
-		return refused("CLIENT_ERROR invalid numeric delta argument")
+		return replies("CLIENT_ERROR invalid numeric delta argument")
 	}
 	r.Op, r.Delta = memcached.Incr, delta
 	if name == "decr" {
@@ -208,14 +208,14 @@ func change(name string, words []string) *memcached.Request {
 // deletion translates delete, whose time of old versions may be there if it is 0.
 func deletion(words []string) *memcached.Request {
 	if len(words) < 2 || len(words) > 4 {
-		return refused("ERROR")
+		return replies("ERROR")
 	}
 	rest := strings.Join(words[2:], " ")
 	switch {
 	case !slices.Contains([]string{"", "0", "noreply", "0 noreply"}, rest):
-		return refused(badFormat + ".  Usage: delete <key> [noreply]")
+		return replies(badFormat + ".  Usage: delete <key> [noreply]")
 	case len(words[1]) > mostKey:
-		return refused(badFormat)
+		return replies(badFormat)
 	}
 	return &memcached.Request{Op: memcached.Delete, Key: words[1]}
 }

@@ -1,10 +1,8 @@
 package servers
 
 import (
-	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/sim/lease"
 	"github.com/locksim/locksim/internal/sim/wire"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
@@ -14,14 +12,6 @@ type consulService struct{ *service }
 
 // consulPort is that of an agent's HTTP API.
 const consulPort = 8500
-
-// Entrance is the one address of the servers.
-func (s *consulService) Entrance(*locks.Algorithm) simulated.Entrance {
-	return simulated.Numbered(s.Servers(), consulPort)
-}
-
-// Told is empty: the servers tell clients of no addresses.
-func (*consulService) Told() simulated.Entrance { return simulated.Entrance{} }
 
 // Talk begins a conversation in Consul's HTTP API.
 func (*consulService) Talk(*sim.Node) wire.Conversation { return wire.Consul() }

@@ -24,7 +24,9 @@ func Etcd(w simulated.World) simulated.Service { return build(w, lease.Etcd(), n
 
 // Consul builds the servers of a Consul datacenter.
 func Consul(w simulated.World) simulated.Service {
-	return &consulService{build(w, lease.Consul(), newConsulClient)}
+	s := build(w, lease.Consul(), newConsulClient)
+	s.Port = consulPort
+	return &consulService{s}
 }
 
 // Chubby builds a Chubby cell.

@@ -1,24 +1,14 @@
 package servers
 
 import (
-	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/sim/memcached"
 	"github.com/locksim/locksim/internal/sim/wire"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
 // clientPort is that of the text protocol.
 const clientPort = 11211
-
-// Entrance is the server.
-func (s *service) Entrance(*locks.Algorithm) simulated.Entrance {
-	return simulated.Numbered(s.Servers(), clientPort)
-}
-
-// Told is empty: the server tells clients of no addresses.
-func (*service) Told() simulated.Entrance { return simulated.Entrance{} }
 
 // Talk begins a conversation in the text protocol.
 func (*service) Talk(*sim.Node) wire.Conversation { return wire.Memcached() }

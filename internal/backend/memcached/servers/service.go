@@ -25,7 +25,7 @@ type service struct {
 func Build(w simulated.World) simulated.Service {
 	name, key := w.Scenario().Servers.Names()[0], w.Keys()[0]
 	s := &service{key: key, server: memcached.New(newTruth(w))}
-	s.Node = w.Engine().AddServer(name, s.server)
+	s.Node, s.Port = w.Engine().AddServer(name, s.server), clientPort
 	s.server.Attach(s.Node, w.Engine().Rand("began", name))
 	return s
 }
@@ -146,10 +146,10 @@ func (t *truth) Executed(
 	node, own := s.Node().Name, history.ID(r.Tag)
 	by := t.Acquisition(own)
 	leaves := by != nil && by.Unlocked <= t.Now() // so that what it puts in the place of the item says that the lock is free
-	took := c == memcached.Made || c == memcached.Replaced && r.Purpose != trace.ToRenew
+	claims := c == memcached.Replaced && r.Purpose != trace.ToRenew
+	took := c == memcached.Made || claims && !leaves
 	switch {
-	case c == memcached.Replaced && took && leaves:
-		took = false
+	case claims && leaves:
 		t.Released(node, r.Origin, t.Holder())
 	case took:
 		t.Took(node, r.Origin, t.promised(r))

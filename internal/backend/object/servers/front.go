@@ -3,24 +3,14 @@ package servers
 import (
 	"time"
 
-	"github.com/locksim/locksim/internal/backend/simulated"
 	"github.com/locksim/locksim/internal/sim/object"
 	"github.com/locksim/locksim/internal/sim/wire"
-	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
 // clientPort is that of a client's connection, without TLS.
 const clientPort = 80
-
-// Entrance is the one address of the service.
-func (s *service) Entrance(*locks.Algorithm) simulated.Entrance {
-	return simulated.Numbered(s.Servers(), clientPort)
-}
-
-// Told is empty: the service tells clients of no addresses.
-func (*service) Told() simulated.Entrance { return simulated.Entrance{} }
 
 // Talk begins a conversation in the API that the client speaks.
 func (*service) Talk(*sim.Node) wire.Conversation { return wire.ObjectStore() }

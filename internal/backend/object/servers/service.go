@@ -28,7 +28,7 @@ func Build(w simulated.World) simulated.Service {
 	server := object.New(all)
 	node := w.Engine().AddServer(w.Scenario().Servers.Names()[0], server)
 	server.Attach(node)
-	return &service{simulated.One{Node: node}, server}
+	return &service{simulated.One{Node: node, Port: clientPort}, server}
 }
 
 // Command knows none.

@@ -495,7 +495,8 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	id := history.ID(r.Tag)
 	removal := history.Removal{By: id, Client: r.Client, Node: s.Node().Name, At: t.Now()}
 	own := held >= 0 && t.SameOwner(t.Copies[held].Acquisition, id)
-	later := own && t.origins[held].sent > r.Sent && !t.left(&t.Copies[held])
+	left, before := own && t.left(&t.Copies[held]), r.Sent
+	later := own && t.origins[held].sent > r.Sent && !left
 	removal.Exposed = held >= 0 && !own || later
 	removal.Stale = removal.Exposed || held < 0 && t.hadCopy(i, id)
 	keeps := t.Authority == locks.MostKeys && t.stillMost(i, id)
@@ -505,15 +506,15 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 			removal.Ended = t.Copies[held].Acquisition
 		case later:
 			removal.Ended, removal.Again = t.Copies[held].Acquisition, true
-		case !keeps && t.left(&t.Copies[held]):
-			t.EndGrants(id, math.MaxUint64, history.ByUnlock)
+		case left:
+			before = math.MaxUint64
 		case !keeps:
 			t.EndOwners(id, r.Sent)
 		}
 	}
 	t.Removals = append(t.Removals, removal)
 	if !keeps {
-		t.EndGrants(id, r.Sent, history.ByUnlock)
+		t.EndGrants(id, before, history.ByUnlock)
 	}
 }
 
