@@ -53,9 +53,10 @@ func rightOfCatalogue() []lock {
 		of("shedlock-postgres", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
 		// S3 tells when a file was written in whole seconds, so that others take over up to a second early.
 		of("s3-epoch", none, locktest.ExclusionUntilDeadline),
-		of("s3-lease", none),
-		// Who was paused renews its object again if nobody has taken it meanwhile.
-		of("gcs-generation", none, locktest.Expiry),
+		// The pauses between two attempts double up to an hour, and the lock may be free meanwhile.
+		of("s3-lease", none, locktest.Progress),
+		// Without a time-out a renewal waits forever for a server that has lost its power, and its holder is not told.
+		of("gcs-generation", locks.Options{Timeout: time.Second}),
 		of("azure-blob-lease", none),
 	)
 }
@@ -72,7 +73,7 @@ func wrongOfCatalogue() []lock {
 		{locktest.ExclusionWithinLease, []string{"set-without-nx", "jedis-sample", "objsync"}},
 		{locktest.ReleaseSafety, []string{"set-nx-ex-del", "set-nx-get-del", "zk-ephemeral", "memcached-add", "k8s-release-on-cancel", "gcs", "mongo-upsert", "redisson-multi-lease"}},
 		{locktest.Progress, []string{"setnx", "setnx-expire", "zk-sequential-unprotected", "s3-lockfile", "redisson-multi"}},
-		{locktest.ExclusionUntilDeadline, []string{"redlock-no-drift", "redlock-no-check", "redlock-py"}},
+		{locktest.ExclusionUntilDeadline, []string{"redlock-no-drift", "redlock-no-check", "redlock-py", "s3-epoch"}},
 		{locktest.TokenOrder, []string{"redlock-counter-token", "zk-sequential-number-token", "redisson-fenced-get-token"}},
 		{locktest.ExclusionWithinSession, []string{"zk-sequential-no-recheck"}},
 		{locktest.ExclusionOfLostWaiters, []string{"etcd-no-recheck"}},

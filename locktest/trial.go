@@ -99,7 +99,7 @@ func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) boo
 	t.danger = t.danger || result.Report.Dangers[p.Property] > 0
 	switch result.Report.Verdicts[p.Property] {
 	case checker.Violated:
-		if first := p.firstOf(&result.Report); first != nil {
+		if first := p.firstOf(result); first != nil {
 			v.Kind = first.Kind
 			t.found = &breach{promise: p, violation: v, text: first.Text}
 		}
@@ -112,9 +112,9 @@ func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) boo
 }
 
 // firstOf returns the first violation that breaks the promise; nil if there is none.
-func (p *pledge) firstOf(r *checker.Report) *checker.Violation {
-	for i := range r.Violations {
-		if v := &r.Violations[i]; v.Property == p.Property && (p.Forgives == "" || v.Kind != p.Forgives) {
+func (p *pledge) firstOf(r *harness.Result) *checker.Violation {
+	for i := range r.Report.Violations {
+		if v := &r.Report.Violations[i]; v.Property == p.Property && (p.Forgives == nil || !p.Forgives(r.History, v)) {
 			return v
 		}
 	}

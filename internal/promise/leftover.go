@@ -46,7 +46,7 @@ func (s *Subject) leftovers() (list []Promise) {
 	}
 	p.Model.Renewed = true
 	if !s.Lost {
-		p.Forgives = untold
+		p.Forgives = ofKind(untold)
 	}
 	if !s.InSession() {
 		return append(list, p)

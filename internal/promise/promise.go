@@ -57,8 +57,8 @@ type Promise struct {
 	Extend func(search.Source, *scenarios.Scenario)
 	// Keeps reports whether a scenario is one to which that has been added; nil: any is.
 	Keeps func(*scenarios.Scenario) bool
-	// Forgives is a kind of violation that breaks nothing which this lock promises; "": none.
-	Forgives string
+	// Forgives reports whether a violation in a history breaks nothing which this lock promises; nil: none does.
+	Forgives func(*history.History, *checker.Violation) bool
 	Why      string // the argument for it
 	Share    int    // percent of the usual number of schedules that it takes; 0 is all of it
 
@@ -88,6 +88,11 @@ var (
 	timeouts = []int64{0, 10, 20}
 	zkTicks  = []time.Duration{500 * time.Millisecond, 2 * time.Second}
 )
+
+// ofKind forgives violations of a kind.
+func ofKind(kind string) func(*history.History, *checker.Violation) bool {
+	return func(_ *history.History, v *checker.Violation) bool { return v.Kind == kind }
+}
 
 // played returns the promise as one that campaigns play under a name, with another fault model.
 func (p Promise) played(row string, change func(m *search.FaultModel)) Promise {

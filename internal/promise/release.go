@@ -18,7 +18,7 @@ func (s *Subject) releaseOnRedis() Promise {
 	}, Why: `
 		A release ends the acquisition that it is for and no other, whatever becomes of keys and clocks.`}
 	if s.ByName {
-		p.Forgives, p.Why = releasedLater, `
+		p.Forgives, p.Why = ofKind(releasedLater), `
 			A release ends a hold of its owner and of nobody else. It may be late, and end what its owner has entered since.`
 	}
 	if s.Algorithm.Authority == locks.Replicated {

@@ -47,7 +47,7 @@ func (s *Subject) told() search.FaultModel {
 // expiry has a holder die beside another that has lost the lock, does not notice, and works on.
 func (s *Subject) expiry() Promise {
 	model, brief := s.told(), 5*s.TTL
-	model.Progress = 6
+	model.Progress = 10 // up to six hold rightly, and a lock may ask again seldom, as for Progress; a client that revives the lock works longer
 	return Promise{
 		Name: Expiry, Property: checker.Progress, Share: 2, Model: model,
 		Extend: func(src search.Source, of *scenarios.Scenario) {
@@ -65,6 +65,9 @@ func (s *Subject) expiry() Promise {
 			return !slices.ContainsFunc(of.Clients, func(c scenarios.Client) bool {
 				return c.Work > brief && !s.loses(of, c.Name)
 			})
+		},
+		Forgives: func(h *history.History, v *checker.Violation) bool { // a client that was paused has not lost what nobody took
+			return !slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool { return a.Outcome == history.OK && a.Crashed <= v.At })
 		},
 		Why: `A lease that its holder does not renew any more is over in time, since nobody else may renew it.`,
 	}
