@@ -79,6 +79,13 @@ func TestMemcachedAnswersScriptsAsTheRealOneDoes(t *testing.T) {
 	}
 }
 
+// TestWhatIsNotSimulatedLeavesTheClientInStep has commands refused that carry a value.
+func TestWhatIsNotSimulatedLeavesTheClientInStep(t *testing.T) {
+	sent := script{"append k 0 0 5\r\nhello\r\nms k 5\r\nhello\r\nmg k v\r\nstats\r\nget k\r\n"}
+	require.Equal(t, "SERVER_ERROR append is not simulated\r\nSERVER_ERROR ms is not simulated\r\nSERVER_ERROR mg is not simulated\r\n"+
+		"SERVER_ERROR stats is not simulated\r\nEND\r\nVERSION 1.6.18\r\n", sent.answers(t, memcachedHere(t)))
+}
+
 func memcachedHere(t *testing.T) string {
 	w, err := serve.Memcached(1, "127.0.0.1:0")
 	return served(t, w, err)[0]

@@ -18,8 +18,8 @@ import (
 // Other commands that memcached knows are refused with SERVER_ERROR and their name; the binary protocol ends the connection.
 func Memcached() Conversation { return &memcachedConversation{} }
 
-// MemcachedVersion is the version that the server tells of itself, and whose text protocol this is.
-const MemcachedVersion = "1.6.18"
+// memcachedVersion is the version that the server tells of itself, and whose text protocol this is.
+const memcachedVersion = "1.6.18"
 
 // The bounds of the protocol, in bytes.
 const (
@@ -90,7 +90,7 @@ func (c *memcachedConversation) command(words []string, after []byte) (requests 
 	switch name {
 	case "get", "gets":
 		return reads(name, words[1:]), 0
-	case "set", "add", "replace", "cas":
+	case "set", "add", "replace", "cas", "append", "prepend":
 		r, size := c.store(name, words)
 		switch {
 		case size > len(after):
@@ -101,19 +101,29 @@ func (c *memcachedConversation) command(words []string, after []byte) (requests 
 				r = replies("CLIENT_ERROR bad data chunk")
 			}
 		}
+		if name == "append" || name == "prepend" {
+			r = lacks(name)
+		}
 		return one(r), size
+	case "ms": // its value is no command
+		if len(words) > 2 {
+			if n, err := strconv.ParseUint(words[2], 10, 20); err == nil {
+				c.skip = int(n) + 2
+			}
+		}
+		return one(lacks(name)), 0
 	case "delete", "touch", "incr", "decr":
 		return one(change(name, words)), 0
 	case "version":
-		return one(replies("VERSION " + MemcachedVersion)), 0
+		return one(replies("VERSION " + memcachedVersion)), 0
 	case "verbosity":
 		if len(words) < 2 {
 			return one(replies("ERROR")), 0
 		}
 		return []memcachedExchange{{request: replies("OK"), quiet: quiet}}, 0
-	case "append", "prepend", "gat", "gats", "flush_all", "stats", "cache_memlimit", "slabs", "lru", "lru_crawler", "watch", "shutdown",
-		"me", "mn", "mg", "ms", "md", "ma", "mop":
-		return one(replies("SERVER_ERROR " + name + " is not simulated")), 0
+	case "gat", "gats", "flush_all", "stats", "cache_memlimit", "slabs", "lru", "lru_crawler", "watch", "shutdown",
+		"me", "mn", "mg", "md", "ma", "mop":
+		return one(lacks(name)), 0
 	}
 	return one(replies("ERROR")), 0
 }
@@ -121,6 +131,11 @@ func (c *memcachedConversation) command(words []string, after []byte) (requests 
 // replies is a request that no server has to be asked for: it is answered with a line, in its turn.
 func replies(line string) *memcached.Request {
 	return &memcached.Request{Op: memcached.Other, Value: line}
+}
+
+// lacks answers a command that memcached knows and the simulation does not.
+func lacks(name string) *memcached.Request {
+	return replies("SERVER_ERROR " + name + " is not simulated")
 }
 
 const badFormat = "CLIENT_ERROR bad command line format"
