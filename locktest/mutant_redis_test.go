@@ -44,6 +44,8 @@ type plant struct {
 	looksAgain    bool // a release without an answer is repeated as GET, then DEL
 	keepsTrying   bool // a release that failed is repeated in the background, with the value that is the lock's by then
 	cutsShort     bool // the release has the key end at once, also another client's
+	neverRests    bool // a client that waits asks again at once …
+	hardlyRests   bool // … or after a millisecond, which is right
 
 	deadline  bool // states a deadline …
 	fromReply bool // … counted from the reply
@@ -119,7 +121,13 @@ func (l *leaseLock) Acquire(wait time.Duration) (locks.Lease, error) {
 		if wait != locks.Forever && l.p.Monotonic().Sub(start) >= wait {
 			return locks.Lease{}, err
 		}
-		l.p.Sleep(200 * time.Millisecond)
+		switch {
+		case l.neverRests:
+		case l.hardlyRests:
+			l.p.Sleep(time.Millisecond)
+		default:
+			l.p.Sleep(200 * time.Millisecond)
+		}
 	}
 }
 

@@ -50,6 +50,7 @@ func wrong() []lock {
 		{name: "deadline from the reply", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, fromReply: true}.build},
 		{name: "deadline twice as far", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, twice: true}.build},
 		{name: "deadline on the wall clock", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, wall: true}.build},
+		{name: "never rests", breaks: locktest.WaiterLoad, build: plant{neverRests: true}.build},
 		{name: "cuts short", breaks: locktest.ReleaseSafety, build: plant{cutsShort: true}.build},
 		{name: "prolongs any", breaks: locktest.ExclusionAtService, build: plant{renews: true, prolongsAny: true}.build},
 		{name: "prolongs any beside the dead", breaks: locktest.Expiry, build: plant{renews: true, prolongsAny: true}.build},
@@ -180,6 +181,10 @@ func right() []lock {
 		{name: "queue that watches the first", build: queuePlant{watchesFirst: true}.build},
 		{name: "queue that does not tell of suspension", build: queuePlant{staysAttached: true}.build},
 		{name: "queue that tells nothing", build: queuePlant{deaf: true}.build},
+		{
+			name: "hardly rests", build: plant{hardlyRests: true}.build,
+			o: locktest.Options{Only: []locktest.Promise{locktest.WaiterLoad}},
+		},
 	}
 }
 

@@ -26,7 +26,7 @@ func (s *subject) never(list []pledge, tallies []tally) string {
 		}
 	}
 	for i := range list {
-		if tallies[i].dangers == 0 {
+		if tallies[i].runs > 0 && tallies[i].dangers == 0 {
 			promises = append(promises, string(list[i].Name))
 		}
 	}

@@ -240,9 +240,10 @@ func TestAPassSaysWhatWasNeverDrawnAndNeverExposed(t *testing.T) {
 	list := s.promises()
 	tallies := make([]tally, len(list))
 	for i := range list {
-		tallies[i].dangers = one(list[i].Name == Progress)
+		tallies[i] = tally{runs: 1, dangers: one(list[i].Name == Progress)}
 	}
 	require.Equal(t, "never drawn: same-random; never exposed: release-safety", s.never(list, tallies))
+	require.Equal(t, "never drawn: same-random", s.never(list, make([]tally, len(list))), "not asked")
 	s.options.Only = nil
 	tallies = slices.Repeat([]tally{{dangers: 1}}, len(s.promises()))
 	require.Equal(t, "never drawn: same-random", s.never(s.promises(), tallies))

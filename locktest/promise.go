@@ -59,13 +59,16 @@ const (
 	NoSilentLoss = promise.NoSilentLoss
 	// Survival: a program neither panics nor exits, nor runs out of memory, whatever happens. It is asked of programs alone.
 	Survival = promise.Survival
+	// WaiterLoad: a client that waits does not ask the servers again and again without a pause: it sends at most 5,000 requests
+	// per second. A lock that breaks it is asked for nothing else, since its runs take too long.
+	WaiterLoad = promise.WaiterLoad
 )
 
 var promiseNames = []Promise{
 	ExclusionWithinLease, ExclusionWhileRenewed, ExclusionWithinSession, ExclusionUnlessForgotten,
 	ExclusionUntilDeadline, ExclusionUntilSuspended, ExclusionOfLostWaiters, Reentrance, ExclusionAtService,
 	ReleaseSafety, Handover, Progress, Expiry, Notice, Availability, TokenOrder, FencedResource, GuardedResource,
-	NothingLeft, NoSilentLoss, Survival,
+	NothingLeft, NoSilentLoss, Survival, WaiterLoad,
 }
 
 // pledge is a promise as it is put to the lock under test.

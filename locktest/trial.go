@@ -21,6 +21,9 @@ type tally struct {
 
 // String says how hard it was tried.
 func (c *tally) String() string {
+	if c.runs == 0 {
+		return "not asked"
+	}
 	text := fmt.Sprintf("kept in %d schedules, at risk in %d", c.runs, c.dangers)
 	if c.dangers == 0 {
 		text += ": nothing that it is to survive ever happened, so this says nothing"

@@ -122,3 +122,23 @@ func lostAnswers(src search.Source, of *scenarios.Scenario) []sim.Fault {
 	}
 	return faults
 }
+
+// mostAsked is how many requests per second a client that waits may send. One that pauses for a millisecond between two tries sends
+// fewer, though it asks five servers at once; one that does not pause sends 10,000 to a server from which it is 50 µs away.
+const mostAsked = 5000
+
+// waiterLoad lets one client wait for another, in a network that takes 50 µs.
+func (s *Subject) waiterLoad() Promise {
+	return Promise{
+		Name: WaiterLoad, Property: checker.RequestLoad, Share: 1, Model: search.FaultModel{Clients: 2, Waits: true},
+		Extend: func(_ search.Source, of *scenarios.Scenario) {
+			of.Network = scenarios.Network{Latency: sim.Constant(50 * time.Microsecond)}
+			of.Load.Waiter = mostAsked
+			for i := range of.Clients {
+				c := &of.Clients[i]
+				c.Start, c.Wait, c.Sections, c.Work = time.Duration(i)*s.TTL/100, locks.Forever, 1, 2*time.Second
+			}
+		},
+		Why: `A client that waits is told, or pauses before it asks again: others need the servers too.`,
+	}
+}

@@ -44,6 +44,7 @@ const (
 	NothingLeft              Name = "nothing-left"
 	NoSilentLoss             Name = "no-silent-loss"
 	Survival                 Name = "survival"
+	WaiterLoad               Name = "waiter-load"
 )
 
 // Promise is something that a lock keeps, whatever happens of what the promise is to survive.
@@ -119,8 +120,7 @@ func For(s *Subject) []Promise {
 	default:
 		list = s.onLease()
 	}
-	list = append(list, s.everywhere()...)
-	list = append(list, s.onResource()...)
+	list = slices.Concat([]Promise{s.waiterLoad()}, list, s.everywhere(), s.onResource())
 	list = slices.DeleteFunc(list, func(p Promise) bool { return !s.canJudge(&p) })
 	for i := range list {
 		s.fit(&list[i])
