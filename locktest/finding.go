@@ -26,12 +26,13 @@ type Finding struct {
 	Schedule int                 // in which of the schedules for the promise it was found, from 1; 0 if it had been saved
 	party    minimal.Party       // whose promise
 	run      *reports.Run        // of the scenario; nil if the lock's code failed in it
+	failed   error               // what the lock's code did instead of ending
 	_        struct{}
 }
 
 // newFinding makes what was found small.
 func newFinding(r *player, s *subject, b *breach) *Finding {
-	f := &Finding{Promise: b.promise.Name, Why: b.promise.Why, Text: b.text, Schedule: b.schedule}
+	f := &Finding{Promise: b.promise.Name, Why: b.promise.Why, Text: b.text, Schedule: b.schedule, failed: b.failed}
 	v := b.violation
 	if b.failed == nil {
 		if c := reduced(r, b); c != nil {
@@ -118,7 +119,12 @@ func picture(r *player, s *subject, scenario *scenarios.Scenario) *reports.Run {
 }
 
 // Headline names the promise and says how it was broken.
-func (f *Finding) Headline() string { return fmt.Sprintf("%s is broken: %s", f.Promise, f.Text) }
+func (f *Finding) Headline() string {
+	if f.failed != nil {
+		return fmt.Sprintf("the lock's code failed when %s was asked of it: %s", f.Promise, f.Text)
+	}
+	return fmt.Sprintf("%s is broken: %s", f.Promise, f.Text)
+}
 
 // Story tells in a few sentences what happened, and what of it was needed.
 func (f *Finding) Story() string {
@@ -158,6 +164,9 @@ func (f *Finding) String() string {
 	also := ""
 	if len(f.Also) > 0 {
 		also = "\nthe same mistake breaks: " + listing(f.Also)
+		if f.failed != nil {
+			also = "\nit failed likewise when these were asked: " + listing(f.Also)
+		}
 	}
 	return fmt.Sprintf("%s%s%s\n\n%s\n%s", f.Headline(), also, blame, cmp.Or(f.Picture(), f.Story()+"\n"), f.Scenario.YAML())
 }

@@ -31,7 +31,7 @@ func judge(t *testing.T, s *subject, p *pledge, part part, each int, c *tally) {
 			found = p.try(&r, s, &rapidSource{t, draws}, c)
 		}
 		if found != nil {
-			t.Fatalf("%s is broken: %s", p.Name, found.text)
+			t.Fatal((&Finding{Promise: p.Name, Text: found.text, failed: found.failed}).Headline())
 		}
 	})
 }

@@ -1,10 +1,13 @@
 package locktest
 
 import (
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/sim"
 )
 
 // causeFirst orders properties from cause to effect: a mistake that breaks one of them may thereby break those behind it.
@@ -45,7 +48,7 @@ func mistakes(tallies []tally) []*Finding {
 // other's run violates this one's property first, in the same way.
 func (f *Finding) brings(other *Finding) bool {
 	if f.run == nil || other.run == nil {
-		return f.Text == other.Text
+		return f.place() == other.place()
 	}
 	mine, own := f.first(f.property()), other.first(other.property())
 	if mine == nil || own == nil {
@@ -56,6 +59,15 @@ func (f *Finding) brings(other *Finding) bool {
 	}
 	before := other.first(f.property())
 	return before != nil && before.Kind == mine.Kind && before.At <= own.At
+}
+
+// place is where the code of the lock panicked, whichever client it was; else what is known of the finding.
+func (f *Finding) place() string {
+	var thrown *sim.Panic
+	if errors.As(f.failed, &thrown) && thrown.Stack != "" {
+		return strings.Join(thrown.Calls(), "\n")
+	}
+	return f.Text
 }
 
 // first returns the first violation of a property in the run of a finding; nil if there is none.

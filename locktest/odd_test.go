@@ -89,3 +89,26 @@ func (l *sulking) Release(lease locks.Lease) error {
 	}
 	return err
 }
+
+// TestAPanicIsToldOnce: with the place in the lock's code, whichever client it was and whatever the lock was asked.
+func TestAPanicIsToldOnce(t *testing.T) {
+	found, err := locktest.Mistakes(func(p locks.Process) (locks.Lock, error) {
+		lock, err := plant{}.build(p)
+		return &startled{lock}, err
+	}, locktest.Options{})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Regexp(t, `(?s)^the lock's code failed when \S+ was asked of it: the code of client . panicked: an error\s.*odd_test.go:\d+\n`+
+		`it failed likewise when these were asked: .*exclusion-within-lease`, found[0].String())
+}
+
+// startled panics when a release could not be told, or has no answer.
+type startled struct{ locks.Lock }
+
+func (l *startled) Release(lease locks.Lease) error {
+	err := l.Lock.Release(lease)
+	if err != nil && !errors.Is(err, locks.ErrNotHeld) {
+		panic("an error")
+	}
+	return err
+}

@@ -1,12 +1,15 @@
 package locktest
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 )
 
 // tally counts what became of the schedules that were played for one promise.
@@ -23,6 +26,9 @@ type tally struct {
 func (c *tally) String() string {
 	if c.runs == 0 {
 		return "not asked"
+	}
+	if c.found != nil {
+		return fmt.Sprintf("broken in schedule %d", c.runs)
 	}
 	text := fmt.Sprintf("kept in %d schedules, at risk in %d", c.runs, c.dangers)
 	if c.dangers == 0 {
@@ -96,7 +102,7 @@ func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) boo
 	t.steps += result.Steps
 	v := search.Violation{Case: way, Seed: t.seed, Property: p.Property, Options: t.options}
 	if err != nil {
-		t.found = &breach{promise: p, violation: v, text: err.Error(), failed: err}
+		t.found = &breach{promise: p, violation: v, text: failure(err), failed: err}
 		return false
 	}
 	t.danger = t.danger || result.Report.Dangers[p.Property] > 0
@@ -112,6 +118,15 @@ func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) boo
 	default:
 	}
 	return t.found == nil
+}
+
+// failure says what the lock's code did instead of ending, and where it panicked.
+func failure(err error) string {
+	var thrown *sim.Panic
+	if !errors.As(err, &thrown) {
+		return err.Error()
+	}
+	return strings.Join(append([]string{thrown.Error()}, thrown.Calls()...), "\n  ")
 }
 
 // firstOf returns the first violation that breaks the promise; nil if there is none.

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -306,6 +307,14 @@ func TestPanicOfAClientIsReportedWithItsName(t *testing.T) {
 	require.Equal(t, trace.Instant(s), ending.At, "the run ends there")
 	require.Contains(t, ending.Panic.Stack, "TestPanicOfAClientIsReportedWithItsName")
 	require.Empty(t, ending.Zombies)
+}
+
+func TestCallsOfAStrangeStackAreFew(t *testing.T) {
+	calls := func(stack string) []string { return (&sim.Panic{Stack: stack}).Calls() }
+	require.Empty(t, calls(""))
+	require.Empty(t, calls("panic(0x1)"))
+	require.Len(t, calls("panic(0x1)\n\tpanic.go\n"+strings.Repeat("f()\n\tf.go:1 +0x2\n", 100)), 16)
+	require.Equal(t, []string{"f", "    f.go:1"}, calls("goroutine 1 [running]:\nf(0x1)\n\tf.go:1 +0x2\n")[:2])
 }
 
 func TestPanicLeavesNoCoroutineBehind(t *testing.T) {

@@ -171,24 +171,6 @@ type Ending struct {
 	Zombies []string
 }
 
-// Panic is a panic of a client's code, which ends the run.
-type Panic struct {
-	Node  string
-	Value any
-	Stack string
-}
-
-// Error returns the client whose code panicked, and the value.
-func (p *Panic) Error() string {
-	return fmt.Sprintf("the code of client %s panicked: %v", p.Node, p.Value)
-}
-
-// Unwrap returns the value of the panic, if that is an error.
-func (p *Panic) Unwrap() error {
-	err, _ := p.Value.(error)
-	return err
-}
-
 // Run plays the world until no event is left, all clients have ended and none of their messages is on its way, the
 // configured end comes, or a limit is reached. It may be called once.
 func (e *Engine) Run() Ending {

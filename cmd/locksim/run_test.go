@@ -231,13 +231,6 @@ func TestALockThatPanicsIsShownWhere(t *testing.T) {
 	require.NotContains(t, stderr.String(), "debug.Stack")
 }
 
-func TestFramesOfAStrangeStackAreFew(t *testing.T) {
-	require.Empty(t, frames(""))
-	require.Empty(t, frames("panic(0x1)"))
-	require.Len(t, frames("panic(0x1)\n\tpanic.go\n"+strings.Repeat("f()\n\tf.go:1 +0x2\n", 100)), 2*maxFrames)
-	require.Equal(t, []string{"f", "    f.go:1"}, frames("goroutine 1 [running]:\nf(0x1)\n\tf.go:1 +0x2\n")[:2])
-}
-
 func TestAComplaintSteersNoTerminal(t *testing.T) {
 	_, _, stderr := locksim(t.Context(), "check", "no\x1b[31mred.yaml")
 	require.Equal(t, "locksim: open no\\x1b[31mred.yaml: no such file or directory\n", stderr)

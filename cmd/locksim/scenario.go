@@ -157,7 +157,7 @@ func (c *call) failures(err error) int {
 	c.fail("%v", err)
 	var panicked *sim.Panic
 	if errors.As(err, &panicked) {
-		for _, line := range frames(panicked.Stack) {
+		for _, line := range panicked.Calls() {
 			c.complain("  " + line)
 		}
 	}

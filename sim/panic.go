@@ -1,14 +1,36 @@
-package main
+package sim
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
+
+// Panic is a panic of a client's code, which ends the run.
+type Panic struct {
+	Node  string
+	Value any
+	Stack string
+}
+
+// Error returns the client whose code panicked, and the value.
+func (p *Panic) Error() string {
+	return fmt.Sprintf("the code of client %s panicked: %v", p.Node, p.Value)
+}
+
+// Unwrap returns the value of the panic, if that is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
 
 // maxFrames is how many calls of a panicking lock are shown.
 const maxFrames = 8
 
-// frames returns the innermost calls of a stack as debug.Stack prints it, two lines each: the function, and where in it.
-// It begins with what panicked and ends where the workload called the lock: what lies beyond is the simulator's own.
-func frames(stack string) []string {
-	lines := strings.Split(strings.TrimSpace(stack), "\n")
+// Calls returns the innermost calls of the code that panicked, two lines each: the function, and where in it. It begins with what
+// panicked and ends where the workload called the lock: what lies beyond is the simulator's own.
+func (p *Panic) Calls() []string {
+	// As debug.Stack prints it.
+	lines := strings.Split(strings.TrimSpace(p.Stack), "\n")
 	if strings.HasPrefix(lines[0], "goroutine ") {
 		lines = lines[1:]
 	}
