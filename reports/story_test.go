@@ -187,6 +187,35 @@ fault name=kill text="end-session: a" fired begin=10.003s`)
 	require.NotContains(t, story, "connection ends")
 }
 
+// TestWhatFollowsAGrantAtOneMomentIsToldAfterIt has the servers end a holder's session, or evict its key, as soon as Lock has returned:
+// at the moment at which another client's request arrives, which is carried out before.
+func TestWhatFollowsAGrantAtOneMomentIsToldAfterIt(t *testing.T) {
+	numbered := func(does trace.Does, seq uint64, node, what, peer string) trace.Event {
+		e := step(4e6, node, does)
+		e.Seq, e.What, e.Peer = seq, what, peer
+		return e
+	}
+	const past = `
+history registers=1 authority end=13ms
+acquisition id=1 client=a returned=4ms outcome=ok learns unlocked=10ms released=10ms release=refused
+acquisition id=2 client=b invoked=1ms returned=5ms outcome=ok learns unlocked=11ms released=13ms release=ok
+grant acquisition=1 client=a from=3ms to=4ms ended=session-loss
+grant acquisition=2 client=b from=4ms to=12ms ended=unlock
+copy node=postgres-1 acquisition=1 client=a from=3ms to=4ms gone=expired
+copy node=postgres-1 acquisition=2 client=b from=4ms to=12ms gone=deleted
+fault name=end text="end-session: a" fired begin=4ms end=4ms`
+	require.Regexp(t, "^a acquires the lock, and the servers end the connection of a\\. postgres-1 grants the lock to b, but a believes",
+		storyOf(t, checker.MutualExclusion, "lock: {algorithm: pg-advisory}\nservers: {kind: postgres}\nclients: {a: {}, b: {}}\n"+
+			"faults: [{name: end, after: {node: a, does: acquired}, end-session: a}]", past,
+			numbered(trace.Execute, 1, "postgres-1", "pg_advisory_lock", "b"), numbered(trace.Acquired, 2, "a", "", ""),
+			numbered(trace.Reply, 3, "postgres-1", "pg_advisory_lock", "b"), numbered(trace.Begin, 4, "a", "end", "")))
+	evicted := strings.NewReplacer("postgres", "redis", "gone=expired", "gone=evicted", "end-session: a", "evict: redis-1",
+		"to=4ms ended=session-loss", "to=10ms ended=unlock", "from=4ms", "from=6ms", "returned=5ms", "returned=7ms").Replace(past)
+	require.Regexp(t, "^a acquires the lock, and redis-1 evicts a's key to make room and grants the lock to b, but a believes",
+		storyOf(t, checker.MutualExclusion, oneRedis+"faults: [{name: end, after: {node: a, does: acquired}, evict: redis-1}]", evicted,
+			numbered(trace.Execute, 1, "redis-1", "SET", "b"), numbered(trace.Acquired, 2, "a", "", ""), numbered(trace.Begin, 3, "redis-1", "end", "")))
+}
+
 const fiveRedis = `
 lock: {algorithm: redlock, ttl: 10s}
 servers: {masters: 5}

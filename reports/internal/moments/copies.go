@@ -23,7 +23,7 @@ func (s *story) copies() {
 		who := s.v.Holder(c.Acquisition, c.Client)
 		text := s.lossWords(c, who)
 		m := Moment{
-			At: c.To, Place: PlaceOfCopy(s.v, c), order: OrderLoss,
+			At: c.To, Place: PlaceOfCopy(s.v, c), step: StepOfLoss(s.v, c), order: OrderLoss,
 			Sign: goneSign(c.Gone), Who: c.Node, Text: text, Weight: weightLoss,
 		}
 		if text == "" {

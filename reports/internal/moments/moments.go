@@ -107,7 +107,9 @@ func (s *story) add(m Moment, ids ...history.ID) {
 			break
 		}
 	}
-	m.step = StepAt(s.v, m.At, m.order, m.Place)
+	if m.step == 0 {
+		m.step = StepAt(s.v, m.At, m.order, m.Place)
+	}
 	s.moments = append(s.moments, m)
 }
 

@@ -61,7 +61,7 @@ func (s *story) grants() {
 			weight, k = weightLoss, paint.Amber
 		}
 		s.add(Moment{
-			At: g.From, Place: PlaceOfGrant(s.v, g), order: OrderService,
+			At: g.From, Place: PlaceOfGrant(s.v, g), step: StepOfGrant(s.v, g), order: OrderService,
 			Who: who, Text: text, Ink: k, Weight: weight,
 		}, g.Acquisition)
 		s.grantEnds(g, who)
@@ -91,7 +91,7 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 		weight = weightTrivia
 	}
 	s.add(Moment{
-		At: g.To, Place: PlaceOfGrant(s.v, g).Ended(), order: OrderService,
+		At: g.To, Place: PlaceOfGrant(s.v, g).Ended(), step: StepOfEnd(s.v, g), order: OrderLoss,
 		Sign: sign, Who: who, Text: text, Ink: k, Weight: weight,
 	}, g.Acquisition)
 }

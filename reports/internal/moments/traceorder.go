@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/trace"
 )
@@ -17,17 +18,115 @@ const OrderMessage = OrderUnlock + 1
 // StepAt returns the step of the trace that something is which happens at a moment: what happens at one moment is told in
 // the order of the trace. What is no step of its own comes after those that are; without a trace it is 0.
 func StepAt(v *model.View, at trace.Instant, order int, in Place) uint64 {
-	events := v.Run.Events
-	i, _ := slices.BinarySearchFunc(events, at, func(e trace.Event, at trace.Instant) int { return cmp.Compare(e.At, at) })
-	if len(events) == 0 {
+	if len(v.Run.Events) == 0 {
 		return 0
 	}
-	for ; i < len(events) && events[i].At == at; i++ {
-		if is(&events[i], order, in) {
-			return events[i].Seq
-		}
+	if e := first(v, at, func(e *trace.Event) bool { return is(e, order, in) }); e != nil {
+		return e.Seq
 	}
 	return math.MaxUint64
+}
+
+// first returns the first step of a moment that is of a kind; nil if there is none.
+func first(v *model.View, at trace.Instant, of func(*trace.Event) bool) *trace.Event {
+	events := v.Run.Events
+	i, _ := slices.BinarySearchFunc(events, at, func(e trace.Event, at trace.Instant) int { return cmp.Compare(e.At, at) })
+	for ; i < len(events) && events[i].At == at; i++ {
+		if of(&events[i]) {
+			return &events[i]
+		}
+	}
+	return nil
+}
+
+// StepOfGrant returns the step in which servers gave a grant: they have carried out the request for it, and what kept its client out
+// is gone. A client in a queue is granted the lock long after it asked, or at the same moment.
+func StepOfGrant(v *model.View, g *history.Grant) (step uint64) {
+	for i := range v.History.Copies {
+		c := &v.History.Copies[i]
+		if c.Acquisition != g.Acquisition || c.From != g.From {
+			continue
+		}
+		if e := Maker(v, c); e != nil {
+			step = max(step, e.Seq)
+		}
+		for k := range v.History.Copies {
+			if o := &v.History.Copies[k]; o.Node == c.Node && o.To == c.From && o.Acquisition != c.Acquisition {
+				if e := taker(v, o); e != nil {
+					step = max(step, e.Seq)
+				}
+			}
+		}
+	}
+	return cmp.Or(step, StepAt(v, g.From, OrderService, PlaceOfGrant(v, g)))
+}
+
+// StepOfEnd returns the step in which a grant was over.
+func StepOfEnd(v *model.View, g *history.Grant) (step uint64) {
+	for i := range v.History.Copies {
+		if c := &v.History.Copies[i]; c.Acquisition == g.Acquisition && c.To == g.To {
+			step = max(step, StepOfLoss(v, c))
+		}
+	}
+	return cmp.Or(step, StepAt(v, g.To, OrderService, PlaceOfGrant(v, g).Ended()))
+}
+
+// StepOfLoss returns the step in which a server lost what it kept, or that of the request which found it gone.
+func StepOfLoss(v *model.View, c *history.Copy) uint64 {
+	if e := taker(v, c); e != nil {
+		return e.Seq
+	}
+	if next := successor(v, c); next != nil {
+		if e := Maker(v, next); e != nil {
+			return e.Seq
+		}
+	}
+	return StepAt(v, c.To, OrderLoss, PlaceOfCopy(v, c))
+}
+
+// Maker returns the step in which a server made an entry; nil if the trace has none.
+func Maker(v *model.View, c *history.Copy) *trace.Event {
+	value := ""
+	if a := v.History.Acquisition(c.Acquisition); a != nil {
+		value = a.Value
+	}
+	return first(v, c.From, func(e *trace.Event) bool {
+		return e.Does == trace.Execute && e.Node == c.Node && e.Peer == c.Client && (strings.Contains(e.Detail, value) || e.Detail == "")
+	})
+}
+
+// taker returns the step that took an entry from a server; nil if the trace has none.
+func taker(v *model.View, c *history.Copy) *trace.Event {
+	client := c.Client
+	for i := range v.History.Removals {
+		if r := &v.History.Removals[i]; r.Ended == c.Acquisition && r.At == c.To && r.Node == c.Node {
+			client = r.Client
+		}
+	}
+	return first(v, c.To, func(e *trace.Event) bool {
+		here := e.Node == c.Node || c.Node == model.KeeperOf(v.Servers())
+		fault := e.Does == trace.Begin || e.Does == trace.End
+		switch c.Gone {
+		case history.Expired: // or the servers ended what its client held
+			return here && e.Does == trace.Expire || fault && e.Node == c.Client
+		case history.Wiped, history.Evicted:
+			return here && fault
+		case history.Deleted:
+			return here && e.Does == trace.Execute && e.Peer == client
+		case history.Overwritten, history.Kept:
+		}
+		return false
+	})
+}
+
+// successor returns the entry that took the place of another at once; nil if there is none.
+func successor(v *model.View, c *history.Copy) *history.Copy {
+	for i := range v.History.Copies {
+		if o := &v.History.Copies[i]; o.Node == c.Node && o.From == c.To && o.Acquisition != c.Acquisition {
+			return o
+		}
+	}
+	return nil
 }
 
 // is reports whether a step is what a moment of the picture is about.

@@ -128,11 +128,31 @@ func (t *narrator) tell(at trace.Instant, order int, who, what string, in moment
 }
 
 // tellOf tells of what happens on a server, which is named where there are several.
-func (t *narrator) tellOf(at trace.Instant, order int, who, what, node string, in moments.Place) {
+func (t *narrator) tellOf(at trace.Instant, who, what, node string, in moments.Place) {
+	t.add(clause{at: at, order: moments.OrderService, who: who, what: what, node: t.named(node), place: in})
+}
+
+// tellOfLoss tells how a server came to have an entry no longer.
+func (t *narrator) tellOfLoss(c *history.Copy, who, what, node string) {
+	t.add(clause{
+		at: c.To, step: moments.StepOfLoss(t.v, c), order: moments.OrderLoss, who: who, what: what, node: t.named(node),
+		place: moments.PlaceOfCopy(t.v, c),
+	})
+}
+
+// tellOfEnd tells how a grant was over.
+func (t *narrator) tellOfEnd(g *history.Grant, who, what string) {
+	t.add(clause{
+		at: g.To, step: moments.StepOfEnd(t.v, g), order: moments.OrderLoss, who: who, what: what, place: moments.PlaceOfGrant(t.v, g).Ended(),
+	})
+}
+
+// named is a server that is named where there are several; "" where there is one.
+func (t *narrator) named(node string) string {
 	if t.v.Servers().Count() < 2 || model.KeeperOf(t.v.Servers()) != "" {
-		node = ""
+		return ""
 	}
-	t.add(clause{at: at, order: order, who: who, what: what, node: node, place: in})
+	return node
 }
 
 // conclude says what comes of what happens at a moment: of what is told of a place, or else of the last that is told by then.
@@ -160,7 +180,9 @@ func (t *narrator) add(c clause) {
 	if c.at == trace.Never || slices.ContainsFunc(t.clauses, same) {
 		return
 	}
-	c.step = moments.StepAt(t.v, c.at, c.order, c.place)
+	if c.step == 0 {
+		c.step = moments.StepAt(t.v, c.at, c.order, c.place)
+	}
 	t.clauses = append(t.clauses, c)
 }
 

@@ -215,7 +215,7 @@ func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
 				late = "renewal (" + late + ")"
 			}
 			t.wrong(request.What, "comes late")
-			t.tellOf(c.From, moments.OrderService, t.who(a)+"'s late "+late, what, c.Node,
+			t.tellOf(c.From, t.who(a)+"'s late "+late, what, c.Node,
 				moments.Place{Lane: moments.GrantLane(t.who(a)), Key: "grant"})
 		}
 	}

@@ -62,16 +62,10 @@ func (t *narrator) grants(a *history.Acquisition, g *history.Grant, again, also 
 	if g.To <= g.From {
 		what += " with" + t.lease(a, g)
 	}
-	t.tell(g.From, moments.OrderService, by[len(" by "):], what+t.tokenTerm(a, " with")+here+also, moments.PlaceOfGrant(t.v, g))
-	last := &t.clauses[len(t.clauses)-1]
-	last.grant = g
-	for i := range t.v.History.Copies {
-		if c := &t.v.History.Copies[i]; c.Acquisition == g.Acquisition && c.From == g.From {
-			if e := t.maker(c); e != nil {
-				last.step = e.Seq
-			}
-		}
-	}
+	t.add(clause{
+		at: g.From, step: moments.StepOfGrant(t.v, g), order: moments.OrderService, who: by[len(" by "):],
+		what: what + t.tokenTerm(a, " with") + here + also, place: moments.PlaceOfGrant(t.v, g), grant: g,
+	})
 }
 
 // begins tells of the acquisition that came first by what its client believes and was granted, unless something else
@@ -257,7 +251,7 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 	}
 	if !ended {
 		t.lastRenewal(a, g)
-		t.tell(g.To, moments.OrderService, t.who(a)+"'s "+what, verb+here+t.meanwhile(a, g.To), moments.PlaceOfGrant(t.v, g).Ended())
+		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.meanwhile(a, g.To))
 	}
 }
 
@@ -278,14 +272,14 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 	switch {
 	case c.Gone == history.Wiped && t.wipedInCrash(c) != nil:
 	case c.Gone == history.Wiped:
-		t.tell(c.To, moments.OrderLoss, c.Node, strings.Replace(moments.WipeWords(t.v, c, who), " dataset,", " dataset"+here+",", 1), moments.PlaceOfCopy(t.v, c))
+		t.tellOfLoss(c, c.Node, strings.Replace(moments.WipeWords(t.v, c, who), " dataset,", " dataset"+here+",", 1), "")
 	case t.v.ToldToDelete(c):
 	case c.Gone == history.Evicted:
-		t.tell(c.To, moments.OrderLoss, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", moments.PlaceOfCopy(t.v, c))
+		t.tellOfLoss(c, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", "")
 	case c.Gone == history.Overwritten:
 		t.overwrites(c, who)
 	case t.v.TooEarly(c) && !t.keyOfTheSame(c):
-		t.tellOf(c.To, moments.OrderLoss, t.v.EntryOf(who), "expires too early", c.Node, moments.PlaceOfCopy(t.v, c))
+		t.tellOfLoss(c, t.v.EntryOf(who), "expires too early", c.Node)
 	}
 }
 
@@ -318,16 +312,15 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		if t.v.Servers().Entry() == "lock" {
 			what = "is given " + t.v.EntryOf(whose)
 		}
-		who, e := t.v.Holder(next.Acquisition, next.Client), t.maker(next)
+		who, e := t.v.Holder(next.Acquisition, next.Client), moments.Maker(t.v, next)
 		if e != nil && strings.HasSuffix(e.What, "-if-absent") { // an object of its own, where the latest of several counts
 			what = "makes an object that takes the place of " + t.v.EntryOf(whose)
 		}
 		if e != nil && t.v.Servers().Entry() != "lock" {
 			who += "'s " + overwriter(e)
 		}
-		t.tellOf(c.To, moments.OrderLoss, who, what, c.Node, moments.PlaceOfCopy(t.v, c))
+		t.tellOfLoss(c, who, what, c.Node)
 		if e != nil {
-			t.clauses[len(t.clauses)-1].step = e.Seq
 			t.wrong(e.What, "overwrites another's")
 		}
 		return
@@ -355,13 +348,13 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	}
 	switch {
 	case r.Again:
-		t.tellOf(r.At, moments.OrderService, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, moments.PlaceOfRemoval(t.v, r))
+		t.tellOf(r.At, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, moments.PlaceOfRemoval(t.v, r))
 	case by != nil && by.Outcome == history.OK:
 		t.acquires(by)
 		t.leaves(by, r.At)
-		t.tellOf(r.At, moments.OrderService, release, verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
+		t.tellOf(r.At, release, verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
 	default:
-		t.tellOf(r.At, moments.OrderService, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
+		t.tellOf(r.At, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
 	}
 	t.compares(r, by)
 }

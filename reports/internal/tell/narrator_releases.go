@@ -43,7 +43,7 @@ func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
 			continue
 		}
 		if e := requestAt(t.v, c.Node, a.Client, c.To); e != nil {
-			t.tellOf(c.To, moments.OrderService, "a release ("+e.What+") of "+a.Client, "deletes "+t.v.EntryOf(t.who(a))+here+
+			t.tellOf(c.To, "a release ("+e.What+") of "+a.Client, "deletes "+t.v.EntryOf(t.who(a))+here+
 				" while "+t.who(a)+" is still in its critical section", c.Node, moments.PlaceOfCopy(t.v, c).Ended())
 			t.wrong(e.What, "deletes its own too early")
 			return true
@@ -115,7 +115,7 @@ func (t *narrator) shortens(r *history.Removal, who, whose string) {
 		what = who + "'s " + e.What
 		t.wrong(e.What, "shortens another's")
 	}
-	t.tellOf(r.At, moments.OrderService, what, "gives "+t.v.EntryOf(whose)+" an earlier end", r.Node, moments.PlaceOfRemoval(t.v, r))
+	t.tellOf(r.At, what, "gives "+t.v.EntryOf(whose)+" an earlier end", r.Node, moments.PlaceOfRemoval(t.v, r))
 }
 
 // refused reports whether a server refused a request: it answered nil, zero, or an error.
@@ -141,7 +141,7 @@ func (t *narrator) strangersReleases(holder *history.Acquisition, until trace.In
 		case trace.Execute:
 			within := holder.Returned <= e.At && e.At <= until
 			if within && releasing[e.Peer] && e.Peer != holder.Client && t.v.IsServer(e.Node) && !refused(e.Detail) {
-				t.tellOf(e.At, moments.OrderService, e.Peer+"'s release ("+e.What+")", "is executed", e.Node, moments.Place{Lane: moments.NodeLane(e.Node), Key: ""})
+				t.tellOf(e.At, e.Peer+"'s release ("+e.What+")", "is executed", e.Node, moments.Place{Lane: moments.NodeLane(e.Node), Key: ""})
 			}
 		default:
 		}

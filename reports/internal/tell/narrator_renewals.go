@@ -27,7 +27,7 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	}
 	sent := t.requests(a, a.Returned, g.To-1, trace.ToRenew)
 	if len(sent) == 0 {
-		t.tell(g.To, moments.OrderLoss, "none of "+t.who(a)+"'s renewals", "has reached a server", moments.PlaceOfGrant(t.v, g).Ended())
+		t.tellOfEnd(g, "none of "+t.who(a)+"'s renewals", "has reached a server")
 		return
 	}
 	last := sent[len(sent)-1]
@@ -57,7 +57,7 @@ func (t *narrator) neverKept(a *history.Acquisition, g *history.Grant) {
 	if !known || a.Crashed <= g.To || !t.v.BelievesAt(a.ID, g.To) || slices.ContainsFunc(t.v.Messages, sends) || slices.ContainsFunc(t.v.Faults, faulty) {
 		return
 	}
-	t.tell(g.To, moments.OrderLoss, t.who(a), "has sent no keep-alive for its lease", moments.PlaceOfGrant(t.v, g).Ended())
+	t.tellOfEnd(g, t.who(a), "has sent no keep-alive for its lease")
 	t.wrong("keep-alive", "is never sent")
 }
 
@@ -138,7 +138,7 @@ func (t *narrator) borrows(a *history.Acquisition) {
 			continue
 		}
 		if c, what := t.lender(a, g); c != nil {
-			t.tellOf(g.From, moments.OrderService, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
+			t.tellOf(g.From, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
 				t.v.EntryOf(t.v.Holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, moments.PlaceOfGrant(t.v, g))
 			t.wrong(what, "prolongs another's")
 		}

@@ -133,22 +133,6 @@ func (t *narrator) voters(a *history.Acquisition) string {
 	return "though only " + wording.Listing(names) + have + " granted it"
 }
 
-// maker returns the step in which a server made an entry; nil if the trace has none.
-func (t *narrator) maker(c *history.Copy) *trace.Event {
-	value := ""
-	if a := t.v.History.Acquisition(c.Acquisition); a != nil {
-		value = a.Value
-	}
-	i := slices.IndexFunc(t.v.Run.Events, func(e trace.Event) bool {
-		of := e.Does == trace.Execute && e.Node == c.Node && e.Peer == c.Client
-		return of && e.At == c.From && (strings.Contains(e.Detail, value) || e.Detail == "")
-	})
-	if i < 0 {
-		return nil
-	}
-	return &t.v.Run.Events[i]
-}
-
 // overwriter names a request that overwrote an entry: a SET by the option that it lacks.
 func overwriter(e *trace.Event) string {
 	if e.What == "SET" && e.Detail != "" && !strings.Contains(e.Detail, " NX") && !strings.Contains(e.Detail, " XX") {

@@ -116,7 +116,7 @@ func (t *narrator) lastWord(w *history.Wait) {
 		what += ", when " + t.v.EntryOf(t.v.Holder(gone.Acquisition, gone.Client)) + " is gone already"
 		t.wrong(last.What, "comes when the entry is gone")
 	}
-	t.tellOf(last.Executed, moments.OrderService, t.v.Waiter(w)+"'s last request ("+last.What+")", what, last.To, moments.Place{Lane: moments.NodeLane(last.To), Key: ""})
+	t.tellOf(last.Executed, t.v.Waiter(w)+"'s last request ("+last.What+")", what, last.To, moments.Place{Lane: moments.NodeLane(last.To), Key: ""})
 }
 
 // asked returns the acquisition that somebody waits for, and its requests for the lock since the wait began; nil if it has none.
