@@ -187,6 +187,78 @@ fault name=kill text="end-session: a" fired begin=10.003s`)
 	require.NotContains(t, story, "connection ends")
 }
 
+// TestWhyAConnectionLosesItsHoldIsTold has servers end a connection by which no statement came for too long, and a pooler
+// lend a connection to two.
+func TestWhyAConnectionLosesItsHoldIsTold(t *testing.T) {
+	const clients = "\nclients: {a: {work: 20s}, b: {work: 1s}}\nprogress: 20s\n"
+	asked := step(3e6, "mysql-1", trace.Execute)
+	asked.What, asked.Alt, asked.Peer, asked.Msg = "GET_LOCK", trace.ToAcquire, "a", 1
+	sent := asked
+	sent.At, sent.Node, sent.Does, sent.Peer = 2e6, "a", trace.Send, "mysql-1"
+	past := strings.NewReplacer("redis-1", "mysql-1", "ended=deadline", "ended=session-loss", " expires=10.003s", "").Replace(overrun)
+	idle := func(limit string) string {
+		return storyOf(t, checker.MutualExclusion, "lock: {algorithm: mysql-get-lock}\nservers: {kind: mysql, idle-timeout: "+limit+"}"+clients, past, sent, asked)
+	}
+	require.Contains(t, idle("10s"), "its connection ends at 10 s, since the servers end connections that are idle for 10 s.")
+	require.NotContains(t, idle("11s"), "idle", "it ended before")
+
+	const pooled = "lock: {algorithm: pg-advisory}\nservers: {kind: postgres, pool: 2}" + clients
+	require.Contains(t, storyOf(t, checker.ExclusionAtService, pooled, `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=8s released=8.002s release=ok
+acquisition id=2 client=b invoked=5s returned=5.2s outcome=ok unlocked=9s released=9.001s release=ok
+grant acquisition=1 client=a from=2ms to=8.001s ended=unlock
+grant acquisition=2 client=b from=5.1s to=9.001s ended=unlock
+copy node=postgres-1 acquisition=1 client=a from=2ms to=5.1s gone=overwritten
+copy node=postgres-1 acquisition=2 client=b from=5.1s to=9.001s gone=deleted`),
+		"b is given a's lock at 5.1 s, since the pooler lends it the connection that holds it.")
+	left := func(release string) string {
+		return storyOf(t, checker.Progress, pooled, `
+history registers=1 authority end=60s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=1s released=1.002s release=`+release+`
+acquisition id=2 client=b invoked=1s outcome=pending
+copy node=postgres-1 acquisition=1 client=a from=2ms
+wait client=b from=1s to=never ended=waiting`)
+	}
+	require.Contains(t, left("failed"), "a's Unlock came by another connection of the pooler, which does not hold it, and b waits in vain")
+	require.Contains(t, left("ok"), "a's Unlock should have deleted it")
+}
+
+// TestAReleaseThatWentToTheOldMasterIsNotBlamed has a client that is not told of a new master.
+func TestAReleaseThatWentToTheOldMasterIsNotBlamed(t *testing.T) {
+	const past = `
+history registers=1 authority end=60s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=5s released=5.002s release=ok
+acquisition id=2 client=b invoked=1s outcome=pending
+copy node=redis-1 acquisition=1 client=a from=2ms to=5.001s expires=60s gone=deleted
+copy node=redis-2 acquisition=1 client=a from=3ms expires=60s
+wait client=b from=1s to=never ended=waiting`
+	story := func(server string) string {
+		sent := step(5e9, "a", trace.Send)
+		sent.What, sent.Alt, sent.Peer, sent.Msg = "EVAL", trace.ToRelease, server, 1
+		return storyOf(t, checker.Progress, mastered+"progress: 20s", past, step(2e9, "redis-2", trace.Promote), sent)
+	}
+	require.Contains(t, story("redis-1"), "a's key stays on redis-2: a's Unlock went to redis-1, and b waits in vain")
+	require.Contains(t, story("redis-2"), "a's key stays on redis-2: a's Unlock should have deleted it")
+}
+
+// TestAZnodeIsNotMadeWhenItsTurnComes has a client's znode in a queue, which had been made long before.
+func TestAZnodeIsNotMadeWhenItsTurnComes(t *testing.T) {
+	created := step(1.2e9, "zk-1", trace.Execute)
+	created.What, created.Alt, created.Peer, created.Msg = "create", trace.ToAcquire, "b", 1
+	sent := created
+	sent.At, sent.Node, sent.Does, sent.Peer = 1.1e9, "b", trace.Send, "zk-1"
+	require.Contains(t, storyOf(t, checker.Progress, "lock: {algorithm: zk-sequential}\nservers: {kind: zookeeper}\n"+
+		"clients: {a: {}, b: {}, c: {}}\nprogress: 20s", `
+history registers=1 authority end=60s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=3s released=3.1s release=ok
+acquisition id=2 client=b invoked=1s returned=2s outcome=unknown
+acquisition id=3 client=c invoked=2s outcome=pending
+copy node=zk-1 acquisition=1 client=a from=2ms to=3.001s gone=deleted
+copy node=zk-1 acquisition=2 client=b from=3.001s
+wait client=c from=2s to=never ended=waiting`, sent, created), "b's znode becomes the first in the queue at 3 s.")
+}
+
 // TestWhatFollowsAGrantAtOneMomentIsToldAfterIt has the servers end a holder's session, or evict its key, as soon as Lock has returned:
 // at the moment at which another client's request arrives, which is carried out before.
 func TestWhatFollowsAGrantAtOneMomentIsToldAfterIt(t *testing.T) {
@@ -280,7 +352,7 @@ fault name=x text="crash: redis-1" fired begin=0s end=20s
 fault name=y text="crash: redis-2" fired begin=0s end=20s
 fault name=z text="crash: redis-3" fired begin=0s end=20s`)
 	require.Equal(t, "redis-1 crashes and is up again 20 s later, and so do redis-2 and redis-3. a asks for the lock, "+
-		"and so does b. redis-1, redis-2 and redis-3 are down, and a waits in vain: nobody acquires the lock for 5 s.", story)
+		"and so does b. redis-1, redis-2 and redis-3 are down, and a waits too long: nobody acquires the lock for 5 s.", story)
 }
 
 func TestWhatLockSaysEachTimeIsTold(t *testing.T) {

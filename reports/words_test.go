@@ -193,3 +193,32 @@ copy node=redis-1 acquisition=1 client=a from=2ms to=10.002s expires=10.002s gon
 	require.Contains(t, told(t, one, fmt.Sprintf(past, "pending")), "8s a unlocks, and Unlock does not return")
 	require.NotContains(t, told(t, one, fmt.Sprintf(past, "ok released=8.001s")), "does not return")
 }
+
+// A release that compares nothing is not said to look for an entry of its own, or to delete what it overwrites.
+func TestAReleaseIsToldByWhatItsRequestDoes(t *testing.T) {
+	const past = `
+history registers=1 authority end=20s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=12s released=12.002s release=ok
+acquisition id=2 client=b invoked=1s returned=11s outcome=ok unlocked=13s released=13.002s release=ok
+copy node=NODE acquisition=1 client=a from=2ms to=10.002s expires=10.002s gone=expired
+copy node=NODE acquisition=2 client=b from=11s to=12.001s expires=21s gone=deleted
+removal by=1 client=a node=NODE at=12.001s stale ended=2
+removal by=2 client=b node=NODE at=13.001s stale`
+	for _, c := range []struct{ kind, node, what, ends, late string }{
+		{"redis", "redis-1", "EVAL", "deletes b's key", "finds no key of its own, and does nothing"},
+		{"redis", "redis-1", "DEL", "deletes b's key", "finds no key, and does nothing"},
+		{"object", "store-1", "put-if-version", "deletes b's object", "finds no object of its own, and does nothing"},
+		{"object", "store-1", "put", "overwrites b's object", "overwrites its object, which is over already"},
+	} {
+		lock := map[string]string{"redis": "set-nx-lua", "object": "s3-lease"}[c.kind]
+		released := func(at trace.Instant, client string) trace.Event {
+			e := step(at, c.node, trace.Execute)
+			e.What, e.Alt, e.Peer = c.what, trace.ToRelease, client
+			return e
+		}
+		text := told(t, "lock: {algorithm: "+lock+"}\nservers: {kind: "+c.kind+"}\nclients: {a: {}, b: {}}",
+			strings.ReplaceAll(past, "NODE", c.node), released(12.001e9, "a"), released(13.001e9, "b"))
+		require.Contains(t, text, "a's release "+c.ends+" ")
+		require.Contains(t, text, "b's release "+c.late+" ")
+	}
+}

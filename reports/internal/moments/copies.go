@@ -112,12 +112,12 @@ func (s *story) removals() {
 		}
 		switch {
 		case r.Again:
-			m.Text = who + "'s late release deletes the " + s.v.Servers().Entry() + " of its own later try"
+			m.Text = who + "'s late release " + Ends(s.v, r) + " the " + s.v.Servers().Entry() + " of its own later try"
 		case r.Shortened:
 			m.Text = who + "'s request gives " + s.v.EntryOf(s.v.Holder(r.Ended, "")) + " an earlier end"
 			m.Sign = timeline.SignNone
 		case r.Ended != 0:
-			m.Text = who + "'s release deletes " + s.v.EntryOf(s.v.Holder(r.Ended, ""))
+			m.Text = who + "'s release " + Ends(s.v, r) + " " + s.v.EntryOf(s.v.Holder(r.Ended, ""))
 		case r.Stale && !late[r.By]:
 			late[r.By] = true
 			m.Text = who + "'s release " + s.staleWords(r)
@@ -143,7 +143,36 @@ func (s *story) staleWords(r *history.Removal) string {
 			}
 		}
 	}
-	return "finds no " + s.v.Servers().Entry() + " of its own, and does nothing"
+	entry := s.v.Servers().Entry()
+	switch what := removing(s.v, r); what {
+	case "DEL":
+		return "finds no " + entry + ", and does nothing"
+	case plainWrite:
+		return "overwrites its " + entry + ", which is over already"
+	}
+	return "finds no " + entry + " of its own, and does nothing"
+}
+
+// plainWrite is the request that writes an object whatever is there.
+const plainWrite = "put"
+
+// Ends says what a release does to an entry.
+func Ends(v *model.View, r *history.Removal) string {
+	switch {
+	case removing(v, r) == plainWrite:
+		return "overwrites"
+	case v.Servers().Entry() == "lock":
+		return "frees"
+	}
+	return "deletes"
+}
+
+// removing names the request of a removal; "" if it is not known.
+func removing(v *model.View, r *history.Removal) string {
+	if e := Remover(v, r); e != nil {
+		return e.What
+	}
+	return ""
 }
 
 func goneSign(gone history.Gone) timeline.Sign {

@@ -152,3 +152,30 @@ func is(e *trace.Event, order int, in Place) bool {
 	}
 	return false
 }
+
+// RequestAt returns the request of a client that a server carries out at a moment; nil if the trace has none.
+func RequestAt(v *model.View, node, client string, at trace.Instant) *trace.Event {
+	return first(v, at, func(e *trace.Event) bool {
+		return e.Does == trace.Execute && e.Peer == client && (e.Node == node || node == model.KeeperOf(v.Servers()))
+	})
+}
+
+// Remover returns the request that deleted or shortened another's entry, or could have; nil if the trace has none.
+func Remover(v *model.View, r *history.Removal) *trace.Event {
+	e := first(v, r.At, func(e *trace.Event) bool {
+		asks := e.Alt == trace.ToAcquire || e.Alt == trace.ToLook
+		return e.Does == trace.Execute && e.Peer == r.Client && e.Node == r.Node && !asks
+	})
+	if e != nil {
+		return e
+	}
+	if e := RequestAt(v, r.Node, r.Client, r.At); e != nil || r.Node != model.KeeperOf(v.Servers()) {
+		return e
+	}
+	for i := len(v.Run.Events) - 1; i >= 0; i-- { // servers that agree on a release first
+		if e := &v.Run.Events[i]; e.At < r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Alt == trace.ToRelease {
+			return e
+		}
+	}
+	return nil
+}

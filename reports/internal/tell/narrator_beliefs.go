@@ -205,7 +205,7 @@ func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
 		before := slices.ContainsFunc(t.v.History.Copies, func(o history.Copy) bool {
 			return o.Acquisition == a.ID && o.Node == c.Node && o.To <= c.From && o.Gone != history.Kept
 		})
-		if request := requestAt(t.v, c.Node, a.Client, c.From); request != nil {
+		if request := moments.RequestAt(t.v, c.Node, a.Client, c.From); request != nil {
 			what := "makes a " + t.v.Servers().Entry()
 			if before {
 				what = "puts the " + t.v.Servers().Entry() + " back"
@@ -219,15 +219,4 @@ func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
 				moments.Place{Lane: moments.GrantLane(t.who(a)), Key: "grant"})
 		}
 	}
-}
-
-// requestAt returns the request of a client that a server carries out at a moment; nil if the trace has none.
-func requestAt(v *model.View, node, client string, at trace.Instant) *trace.Event {
-	for i := range v.Run.Events {
-		e := &v.Run.Events[i]
-		if e.At == at && e.Does == trace.Execute && e.Peer == client && (e.Node == node || node == model.KeeperOf(v.Servers())) {
-			return e
-		}
-	}
-	return nil
 }

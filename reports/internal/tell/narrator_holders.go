@@ -251,8 +251,32 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 	}
 	if !ended {
 		t.lastRenewal(a, g)
-		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.meanwhile(a, g.To))
+		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.idle(a, g)+t.meanwhile(a, g.To))
 	}
+}
+
+// idle says that servers ended a connection because no statement came by it for so long; "" if that is not why.
+func (t *narrator) idle(a *history.Acquisition, g *history.Grant) string {
+	limit := t.v.Servers().IdleTimeout
+	last := trace.Never
+	for i := range t.v.Messages {
+		if m := &t.v.Messages[i]; m.From == a.Client && !m.Reply && t.v.IsServer(m.To) && m.Executed < g.To {
+			last = m.Executed
+		}
+	}
+	since := g.To.Sub(last)
+	if limit == 0 || g.Ended != history.BySessionLoss || since < limit-limit/100 || since > limit+limit/100 { // by the server's clock
+		return ""
+	}
+	return ", since the servers end connections that are idle for " + spokenExactly(limit)
+}
+
+// lent says which connection a database has given another client's lock to, which it keeps for the connection; "" without a pooler.
+func (t *narrator) lent() string {
+	if t.v.Servers().Pool == 0 {
+		return ""
+	}
+	return ", since the pooler lends it the connection that holds it"
 }
 
 // meanwhile says what a client is doing at a moment.
@@ -310,7 +334,7 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		}
 		what := "overwrites " + t.v.EntryOf(whose)
 		if t.v.Servers().Entry() == "lock" {
-			what = "is given " + t.v.EntryOf(whose)
+			what = "is given " + t.v.EntryOf(whose) + here + t.lent()
 		}
 		who, e := t.v.Holder(next.Acquisition, next.Client), moments.Maker(t.v, next)
 		if e != nil && strings.HasSuffix(e.What, "-if-absent") { // an object of its own, where the latest of several counts
@@ -338,14 +362,11 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	if r.Again || by != nil && by.Unlocked != trace.Never && r.At.Sub(by.Unlocked) >= t.soon() {
 		release = who + "'s late release"
 	}
-	if e := t.removalAt(r); e != nil {
+	if e := moments.Remover(t.v, r); e != nil {
 		release += " (" + e.What + ")"
 		t.wrong(e.What, "deletes another's")
 	}
-	verb := "deletes "
-	if t.v.Servers().Entry() == "lock" {
-		verb = "frees "
-	}
+	verb := moments.Ends(t.v, r) + " "
 	switch {
 	case r.Again:
 		t.tellOf(r.At, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, moments.PlaceOfRemoval(t.v, r))

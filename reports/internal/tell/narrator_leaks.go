@@ -39,7 +39,11 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	m, nth := request(t.v, c)
 	a := t.v.History.Acquisition(c.Acquisition)
 	if m == nil || a == nil {
-		t.tell(c.From, moments.OrderService, t.v.EntryOf(who), "is made", moments.PlaceOfCopy(t.v, c))
+		what := "is made"
+		if a != nil && len(t.requests(a, a.Invoked, min(a.Returned, c.From-1), trace.ToAcquire)) > 0 {
+			what = "becomes the first in the queue"
+		}
+		t.tell(c.From, moments.OrderService, t.v.EntryOf(who), what, moments.PlaceOfCopy(t.v, c))
 		return
 	}
 	outcome := ""
@@ -74,10 +78,32 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 		t.wrong("Lock", "leaves an entry")
 		return ": " + who + "'s Lock should have deleted it when it gave up"
 	case a.Unlocked <= t.until && !late(a.Unlocked):
+		if astray := t.astray(a, c); astray != "" {
+			return ": " + who + "'s Unlock " + astray
+		}
 		t.wrong("Unlock", "leaves an entry")
 		return ": " + who + "'s Unlock should have deleted it"
 	}
 	return ""
+}
+
+// astray says where a release went that could not delete an entry there; "" if it went to it. A client may not have been told of a
+// new master, and of the connections of a pooler it knows nothing.
+func (t *narrator) astray(a *history.Acquisition, c *history.Copy) string {
+	switch pooled := t.v.Servers().Pool > 0; {
+	case pooled && a.Release == history.Failed:
+		return "came by another connection of the pooler, which does not hold it"
+	case pooled && a.Release == history.OK && t.displaced(c) != nil:
+		return "ended its own hold, and not the one that the connection had before"
+	}
+	promoted := slices.ContainsFunc(t.v.Roles, func(e trace.Event) bool {
+		return e.Does == trace.Promote && e.Node == c.Node && c.From < e.At
+	})
+	sent := t.requests(a, a.Unlocked, min(a.Released, t.until), trace.ToRelease)
+	if !promoted || len(sent) == 0 || slices.ContainsFunc(sent, func(m *model.Sent) bool { return m.To == c.Node }) {
+		return ""
+	}
+	return "went to " + sent[len(sent)-1].To
 }
 
 // request returns the request that made an entry, and which of its kind it was of those that its client has sent to the

@@ -42,7 +42,7 @@ func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
 		if c.Acquisition != a.ID || c.To != g.To || c.Gone != history.Deleted {
 			continue
 		}
-		if e := requestAt(t.v, c.Node, a.Client, c.To); e != nil {
+		if e := moments.RequestAt(t.v, c.Node, a.Client, c.To); e != nil {
 			t.tellOf(c.To, "a release ("+e.What+") of "+a.Client, "deletes "+t.v.EntryOf(t.who(a))+here+
 				" while "+t.who(a)+" is still in its critical section", c.Node, moments.PlaceOfCopy(t.v, c).Ended())
 			t.wrong(e.What, "deletes its own too early")
@@ -52,29 +52,9 @@ func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
 	return false
 }
 
-// removalAt returns the request that deleted or shortened another's entry; nil if the trace has none.
-func (t *narrator) removalAt(r *history.Removal) *trace.Event {
-	for i := range t.v.Run.Events {
-		e := &t.v.Run.Events[i]
-		asks := e.Alt == trace.ToAcquire || e.Alt == trace.ToLook
-		if e.At == r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Node == r.Node && !asks {
-			return e
-		}
-	}
-	if e := requestAt(t.v, r.Node, r.Client, r.At); e != nil || r.Node != model.KeeperOf(t.v.Servers()) {
-		return e
-	}
-	for i := len(t.v.Run.Events) - 1; i >= 0; i-- { // servers that agree on a release first
-		if e := &t.v.Run.Events[i]; e.At < r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Alt == trace.ToRelease {
-			return e
-		}
-	}
-	return nil
-}
-
 // compares adds why a release could delete another's entry, where its command or its value shows what it failed to compare.
 func (t *narrator) compares(r *history.Removal, by *history.Acquisition) {
-	e, why := t.removalAt(r), ""
+	e, why := moments.Remover(t.v, r), ""
 	switch {
 	case e == nil || by == nil || t.v.Servers().Count() > 1:
 		return
@@ -111,7 +91,7 @@ func (t *narrator) shortens(r *history.Removal, who, whose string) {
 		t.leaves(by, r.At)
 	}
 	what := who + "'s request"
-	if e := t.removalAt(r); e != nil {
+	if e := moments.Remover(t.v, r); e != nil {
 		what = who + "'s " + e.What
 		t.wrong(e.What, "shortens another's")
 	}

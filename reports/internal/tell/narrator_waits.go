@@ -33,7 +33,7 @@ func (t *narrator) stall() {
 			t.tell(w.From, moments.OrderBelief, t.v.Waiter(w), "asks for the lock", moments.Place{Lane: moments.BeliefLane(t.v.Waiter(w)), Key: ""})
 		}
 	}
-	who, vain := t.v.Waiter(waiter), "waits in vain: nobody acquires the lock for "+spokenExactly(t.v.Run.Case.Scenario.Progress)
+	who, vain := t.v.Waiter(waiter), "waits "+inVain(waiter)+": nobody acquires the lock for "+spokenExactly(t.v.Run.Case.Scenario.Progress)
 	if t.v.History.Quiescent && waiter.To == trace.Never {
 		vain = "waits forever: nothing can happen any more"
 	}
@@ -45,6 +45,14 @@ func (t *narrator) stall() {
 		blocked += who + " "
 	}
 	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: blocked + vain + here, silent: true})
+}
+
+// inVain says of a client that waited for longer than it should whether it got the lock at last.
+func inVain(w *history.Wait) string {
+	if w.Ended == history.GotIt {
+		return "too long"
+	}
+	return "in vain"
 }
 
 // unserved says that the one who waits lacks the servers that any lock needs: for good, or because most of those that it asks are
