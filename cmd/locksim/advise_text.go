@@ -325,7 +325,10 @@ func costOf(c advise.Cost) string {
 // useless prints what does not help, and what it violates.
 func (a *advised) useless(w io.Writer, x *advise.Advice) {
 	text := x.What + ": "
+	least := x.Least()
 	switch {
+	case least != nil:
+		text += fmt.Sprintf("with a %s of %s instead of %s %s is violated", least.What, scenarios.Brief(least.To), scenarios.Brief(least.From), least.Property)
 	case len(x.Broken) > 0 && len(x.Fixed) > 0:
 		text += "instead, " + pointOf(x, x.Broken[0])
 	case x.Stuck != "":

@@ -117,6 +117,17 @@ func one(t *testing.T, r *advise.Report, what string) advise.Advice {
 	return list[0]
 }
 
+// A row in a database with a lease of 8 s lets a pause take 3 s, just as the lock does that it would replace.
+func TestALockThatHoldsByLuckIsNotAdvised(t *testing.T) {
+	r := found(t, plan(&advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 8 * time.Second, Work: 5 * time.Second, Pause: 3 * time.Second}))
+	require.True(t, r.Base.Violated())
+	require.Empty(t, of(r, "mysql-lease-row"))
+	i := slices.IndexFunc(r.Useless, func(a advise.Advice) bool { return a.Trial.Lock == "mysql-lease-row" })
+	require.Equal(t, 3*time.Second, r.Useless[i].Least().From)
+	require.InDelta(t, 3100*time.Millisecond, r.Useless[i].Least().To, float64(100*time.Millisecond))
+	require.Less(t, of(r, "ttl")[0].Reach[0].To, 4*time.Second, "the smallest number that helps is advised")
+}
+
 func useless(r *advise.Report) (kinds []string) {
 	for _, a := range r.Useless {
 		kinds = append(kinds, a.Kind)

@@ -230,7 +230,24 @@ func (a *advisor) reach() error {
 			}
 		}
 	}
+	for i := range a.report.Advice {
+		if x := &a.report.Advice[i]; x.Least() != nil {
+			x.Grade = Nothing
+			a.report.Useless = append(a.report.Useless, *x)
+		}
+	}
+	a.report.Advice = slices.DeleteFunc(a.report.Advice, func(x Advice) bool { return x.Grade == Nothing })
 	return nil
+}
+
+// Least returns the fault that may not be a tenth longer than the user stated, if there is one: then it is luck that nothing is
+// violated, unless the advice is a number, which is the smallest that helps.
+func (adv *Advice) Least() *Margin {
+	i := slices.IndexFunc(adv.Reach, func(m Margin) bool { return m.To != 0 && m.By() <= m.From/10 })
+	if i < 0 || adv.Border != nil {
+		return nil
+	}
+	return &adv.Reach[i]
 }
 
 // limit plays a number; nil if it cannot be told what is violated with it.
