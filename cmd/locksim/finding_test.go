@@ -430,7 +430,7 @@ func TestAWaitInVainIsForTheServersThatAreGone(t *testing.T) {
 		"lock: {algorithm: set-nx-lua, ttl: 10s}\n" + clients + "faults: [{at: 1s, crash: redis-1}]\n": "b cannot reach the only master any more, and waits in vain",
 		"lock: {algorithm: redlock, ttl: 10s}\nservers: {masters: 5}\n" + clients +
 			"faults: [{at: 1s, crash: redis-1}, {at: 1s, crash: redis-2}, {at: 1s, crash: redis-3}]\n": "b cannot reach a majority of the servers any more, and waits in vain",
-		"lock: {algorithm: set-nx-lua, ttl: 10s}\n" + clients + "faults: [{at: 1s, pause: redis-1, for: 60s}]\n": "redis-1 is paused, and b waits in vain",
+		"lock: {algorithm: set-nx-lua, ttl: 10s}\n" + clients + "faults: [{at: 1s, pause: redis-1, for: 60s}]\n": "redis-1 is paused, and b waits too long",
 	} {
 		s, err := scenarios.Parse("gone.yaml", []byte("name: gone\ntitle: Servers that are gone\n"+text))
 		require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -108,7 +109,7 @@ func taker(v *model.View, c *history.Copy) *trace.Event {
 		fault := e.Does == trace.Begin || e.Does == trace.End
 		switch c.Gone {
 		case history.Expired: // or the servers ended what its client held
-			return here && e.Does == trace.Expire || fault && e.Node == c.Client
+			return here && e.Does == trace.Expire || fault && e.Node == c.Client && endsSession(v, e)
 		case history.Wiped, history.Evicted:
 			return here && fault
 		case history.Deleted:
@@ -116,6 +117,13 @@ func taker(v *model.View, c *history.Copy) *trace.Event {
 		case history.Overwritten, history.Kept:
 		}
 		return false
+	})
+}
+
+// endsSession reports whether a step is the beginning of a fault that ends what a client holds by its session or connection.
+func endsSession(v *model.View, e *trace.Event) bool {
+	return slices.ContainsFunc(v.Faults, func(f model.Fault) bool {
+		return f.Name == e.What && (f.Kind == sim.EndSession || f.Kind == sim.Crash)
 	})
 }
 
