@@ -350,7 +350,7 @@ func TestATerminatedShardFinishesItsStretch(t *testing.T) {
 	long.NotShort(t)
 	t.Chdir(t.TempDir())
 	shard := program(t, strings.Fields("fuzz set-nx-lua --runs 100000000 --jobs 2 --ledger-only --ledger part")...)
-	shard.Env = append(shard.Env, asProgram+"=interruptible")
+	shard.Env = append(shard.Env, asProgram+"=patient")
 	var said bytes.Buffer
 	shard.Stderr = &said
 	require.NoError(t, shard.Start())

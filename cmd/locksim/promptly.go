@@ -9,11 +9,8 @@ import (
 	"time"
 )
 
-// grace is how long work may take to end by itself after an interrupt.
-const grace = 1500 * time.Millisecond
-
-// finishes is how long stretches of runs that were begun before an interrupt may take to be finished and recorded.
-const finishes = time.Second
+// How long after an interrupt work may take to end by itself, and stretches of runs that were begun to be finished and recorded.
+var grace, finishes = 1500 * time.Millisecond, time.Second
 
 // promptly does work that an interrupt ends at any point. Work that handles interrupts ends by itself and reports its results;
 // work that has not ended after a grace period, such as writing a report on a very long run, is abandoned, with the files that
