@@ -259,6 +259,15 @@ copy node=zk-1 acquisition=2 client=b from=3.001s
 wait client=c from=2s to=never ended=waiting`, sent, created), "b's znode becomes the first in the queue at 3 s.")
 }
 
+func TestWrongClocksAndFaultsAreToldUnlessTheyAreNeedless(t *testing.T) {
+	const clocks = "clocks: {b: {offset: 12s}, redis-1: {rate: 100ppm, offset: -3s}}\nfaults: [{name: gc, at: 1s, pause: a, for: 500ms}]"
+	r := storyRun(t, oneRedis+clocks, overrun+"\nfault name=gc text=\"pause: a\" fired begin=1s end=1.5s")
+	require.Contains(t, reports.Story(&r, checker.MutualExclusion),
+		"The clock of b is 12 s ahead, and the clock of redis-1 runs 100 ppm too fast and is 3 s behind. a acquires the lock with a lease of 10 s, is paused")
+	r.Needless = []string{"redis-1", "gc"}
+	require.Contains(t, reports.Story(&r, checker.MutualExclusion), "The clock of b is 12 s ahead, and a acquires the lock with a lease of 10 s. Its lease expires at 10 s")
+}
+
 // TestWhatFollowsAGrantAtOneMomentIsToldAfterIt has the servers end a holder's session, or evict its key, as soon as Lock has returned:
 // at the moment at which another client's request arrives, which is carried out before.
 func TestWhatFollowsAGrantAtOneMomentIsToldAfterIt(t *testing.T) {

@@ -53,7 +53,7 @@ func (s *Study) Fill(runs []reports.Run) {
 		r := &runs[i]
 		s.Measure(r)
 		if plan, err := harness.Compile(r.Case, s.Play); err == nil {
-			r.Causes = Causes(&s.runner, plan, r)
+			s.explain(plan, r)
 		}
 		x := Gravest(&r.Report)
 		if x == nil || r.Program || i > 0 && sameSchedule(&runs[i-1], r) && Gravest(&runs[i-1].Report) != nil {
@@ -110,8 +110,17 @@ func (s *Study) story(m *margin.Margin, r *reports.Run) string {
 		return ""
 	}
 	violated := Of(plan, result)
-	violated.Causes = Causes(&s.runner, plan, &violated)
+	s.explain(plan, &violated)
 	return reports.Story(&violated, m.Property)
+}
+
+// explain finds out what an explanation of a run is to give as reasons, and what it is to leave out.
+func (s *Study) explain(plan *harness.Plan, r *reports.Run) {
+	r.Causes = Causes(&s.runner, plan, r)
+	if most := boundarySteps / max(r.Steps, 1); most > 0 && !r.Program {
+		result := harness.Result{Seed: r.Seed, Steps: r.Steps, History: r.History, Report: r.Report}
+		r.Needless = minimal.Needless(&s.runner, plan, r.Seed, &result, minimal.Options{Runs: most})
+	}
 }
 
 // Causes finds the causes of a run's violation by running it without each of them, unless that would take long.

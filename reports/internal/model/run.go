@@ -33,6 +33,9 @@ type Run struct {
 	// Causes are the conditions without which the run does not violate a property, as far as it was played without them.
 	// An explanation gives no other conditions as reasons.
 	Causes []checker.Cause
+	// Needless are the faults, and the nodes with wrong clocks, without which the run violates the same at the same time, as far as it
+	// was played without them: explanations leave them out.
+	Needless []string
 	// Margins say by how much properties held: of each property the smallest changes of the scenario's lengths that violate it, the
 	// smallest in relation to its length first.
 	Margins []Margin

@@ -20,7 +20,7 @@ func (t *narrator) surroundings() {
 	t.twins()
 	t.elected()
 	for i := range t.v.Faults {
-		if f := &t.v.Faults[i]; f.Of != nil && f.Begin <= t.until {
+		if f := &t.v.Faults[i]; f.Of != nil && f.Begin <= t.until && !t.needless(f.Name) {
 			t.happens(f)
 		}
 	}
@@ -28,7 +28,7 @@ func (t *narrator) surroundings() {
 
 // clocks tells which clocks run wrong, those that do so alike together.
 func (t *narrator) clocks() {
-	list := slices.Clone(t.v.Run.Case.Scenario.Clocks)
+	list := slices.DeleteFunc(slices.Clone(t.v.Run.Case.Scenario.Clocks), func(c scenarios.Clock) bool { return t.needless(c.Node) })
 	for len(list) > 0 {
 		rate, offset := list[0].Rate, list[0].Offset
 		var names []string
@@ -39,20 +39,29 @@ func (t *narrator) clocks() {
 			}
 			return alike
 		})
-		subject, verb := "the clock of "+wording.Listing(names), " runs "
+		subject, verbs := "the clock of "+wording.Listing(names), [...]string{"runs ", "is "}
 		if len(names) > 1 {
-			subject, verb = "the clocks of "+wording.Listing(names), " run "
+			subject, verbs = "the clocks of "+wording.Listing(names), [...]string{"run ", "are "}
 		}
+		var wrong []string
 		if rate != 0 {
-			t.tell(0, moments.OrderFault, "", subject+verb+wrongBy(rate), moments.Place{})
+			wrong = append(wrong, verbs[0]+wrongBy(rate))
 		}
+		if offset != 0 {
+			wrong = append(wrong, verbs[1]+aheadBy(offset))
+		}
+		t.tell(0, moments.OrderFault, "", subject+" "+wording.Listing(wrong), moments.Place{})
 	}
 }
+
+// needless reports whether a fault, or the wrong clock of a node, has nothing to do with what is told.
+func (t *narrator) needless(name string) bool { return slices.Contains(t.v.Run.Needless, name) }
 
 // twins tells which clients draw the same random numbers. They do so from the start, and no history speaks of it.
 func (t *narrator) twins() {
 	for i := range t.v.Run.Case.Scenario.Faults {
-		if a := &t.v.Run.Case.Scenario.Faults[i].Action; a.Kind == sim.SameRandom {
+		f := &t.v.Run.Case.Scenario.Faults[i]
+		if a := &f.Action; a.Kind == sim.SameRandom && !t.needless(f.NameAt(i)) {
 			t.tell(0, moments.OrderFault, "", "clients "+wording.Listing(a.Nodes)+" draw the same random numbers", moments.Place{})
 		}
 	}

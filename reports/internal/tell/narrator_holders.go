@@ -457,6 +457,14 @@ func wrongBy(rate int64) string {
 	return fmt.Sprintf("%d %s too %s", rate, unit, direction)
 }
 
+// aheadBy says by how much a clock is ahead or behind.
+func aheadBy(offset time.Duration) string {
+	if offset < 0 {
+		return spokenExactly(-offset) + " behind"
+	}
+	return spokenExactly(offset) + " ahead"
+}
+
 // lasting says how long something takes.
 func lasting(from, to trace.Instant) string {
 	if to == trace.Never {
