@@ -121,9 +121,28 @@ func (r *reader) checkText(data []byte) bool {
 
 var yamlErrorPattern = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)$`)
 
+var unknownAnchorPattern = regexp.MustCompile(`^yaml: unknown anchor '(.*)' referenced$`)
+
+// reportAlias reports an alias of nothing, of which the library does not say where it stands.
+func (r *reader) reportAlias(lines []string, name string) {
+	line, column := 1, 1
+	alias := regexp.MustCompile(`^(?:[^#]*[ ,:\[{-])??(\*` + regexp.QuoteMeta(name) + `)(?:[ ,\]}]|$)`)
+	for i, text := range lines {
+		if at := alias.FindStringSubmatchIndex(text); at != nil {
+			line, column = i+1, 1+utf8.RuneCountInString(text[:at[2]])
+			break
+		}
+	}
+	r.reportAt(line, column, "an alias (*"+name+")", "the value written out")
+}
+
 // reportSyntax reports what the YAML library says, which knows the line but not the column.
 func (r *reader) reportSyntax(data []byte, err error) {
 	lines := strings.Split(string(data), "\n")
+	if parts := unknownAnchorPattern.FindStringSubmatch(err.Error()); parts != nil {
+		r.reportAlias(lines, parts[1])
+		return
+	}
 	line, problem := 1, err.Error()
 	if parts := yamlErrorPattern.FindStringSubmatch(problem); parts != nil {
 		problem = parts[2]
