@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -92,4 +93,18 @@ func TestAMessageThatAFaultHeldUpIsLate(t *testing.T) {
 		}
 	}
 	require.Equal(t, "3 4 5 6 7! 9 :", marked(runOf(t, faults, past, inOrder(events)...)), "it is why there is a story")
+}
+
+// A message that is lost has no moment at which it arrives, and is read back as it was.
+func TestALostMessageHasNoArrivalInJSON(t *testing.T) {
+	lost := inOrder(talk(), []trace.Event{{At: 3e9, Step: trace.Step{Node: "a", Does: trace.Send, What: "PING", Peer: "redis-2"}, Msg: 30}})
+	r := runOf(t, mastered, held, lost...)
+	s := reports.Schedules([]reports.Run{r}, 100)[0]
+	text, err := json.Marshal(s)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "9223372036854775807")
+	require.Contains(t, string(text), `"sent":3000000000,"what":"PING"`)
+	var again reports.Schedule
+	require.NoError(t, json.Unmarshal(text, &again))
+	require.Equal(t, s.Runs[0].Messages, again.Runs[0].Messages)
 }

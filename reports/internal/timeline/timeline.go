@@ -3,6 +3,9 @@
 package timeline
 
 import (
+	"bytes"
+	"encoding/json"
+
 	"github.com/locksim/locksim/trace"
 )
 
@@ -198,7 +201,7 @@ type Message struct {
 	From     string        `json:"from"` // nodes
 	To       string        `json:"to"`
 	Sent     trace.Instant `json:"sent"`
-	Received trace.Instant `json:"received"` // [trace.Never] if it never was
+	Received trace.Instant `json:"received"` // [trace.Never] if it never was, which JSON leaves out
 	What     string        `json:"what"`     // "SET", "write"
 	Purpose  string        `json:"purpose,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
@@ -208,6 +211,31 @@ type Message struct {
 	Late    bool `json:"late,omitempty"` // a fault held it up
 	// OnItsWay says of a message that never was received that the run ended before it could be: it is not lost.
 	OnItsWay bool `json:"on_its_way,omitempty"`
+}
+
+// plain is a message without methods.
+type plain Message
+
+// MarshalJSON leaves out when a message was received that never was. Whether "<" is escaped is for its caller to say.
+func (m Message) MarshalJSON() ([]byte, error) {
+	var what any = plain(m)
+	if m.Received == trace.Never {
+		what = struct {
+			plain
+			Received *trace.Instant `json:"received,omitempty"`
+		}{plain: plain(m)}
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(what)
+	return text.Bytes(), err
+}
+
+// UnmarshalJSON takes a message that does not say when it was received for one that never was.
+func (m *Message) UnmarshalJSON(text []byte) error {
+	m.Received = trace.Never
+	return json.Unmarshal(text, (*plain)(m))
 }
 
 // Sign says what a bar or a mark shows.

@@ -1,7 +1,5 @@
 // The data of the page, and what is computed from them.
 
-const never = 2 ** 62; // trace.Never is larger, whatever a float makes of it
-
 const broken = (m) => m.tone === "amber" || m.tone === "red";
 const glyphOf = { red: "✗", amber: "◆", green: "✓", near: "≈", differs: "≠" };
 
@@ -38,7 +36,7 @@ function prepared(list) {
       if (service) for (const n of run.talks) if (!known.includes(n)) run.homes.set(n, service.name);
       run.sent = run.messages.toSorted((a, b) => a.sent - b.sent);
       for (const m of run.messages) {
-        m.lost = m.received > never; // it never arrives, whatever the reason
+        m.lost = m.received === undefined; // it never arrives, whatever the reason
         m.answers = m.reply && clients.has(m.to); // what one server passes on to another answers nobody
         m.fate = m.lost ? fateOf(schedule, run, m) : "arrived";
       }
