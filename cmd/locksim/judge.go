@@ -430,7 +430,7 @@ func (v *verdicts) run() *reports.Run {
 	for i, client := range c.Pauses {
 		s.Faults = append(s.Faults, sim.Fault{Name: c.History.Faults[i].Name, Action: sim.Action{Kind: sim.Pause, Node: client}, For: c.History.Faults[i].End.Sub(c.History.Faults[i].Begin)})
 	}
-	log := &reports.Log{Command: v.command(), Assumes: []string{"the log tells the truth", "its times are right to " + widest.String()}}
+	log := &reports.Log{Command: v.command(), Before: c.Before, Assumes: []string{"the log tells the truth", "its times are right to " + widest.String()}}
 	if slices.ContainsFunc(c.History.Acquisitions, func(a history.Acquisition) bool { return a.Vague }) {
 		log.Assumes = append(log.Assumes, "Unlock takes "+v.unlock.String()+" at most")
 	}

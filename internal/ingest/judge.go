@@ -84,6 +84,7 @@ type Case struct {
 	History *history.History
 	Report  checker.Report
 	Pauses  []string // clients of History.Faults, in their order
+	Before  []uint64 // of each register the version that the history calls 0
 }
 
 // NewJudge returns a judge that remembers so many findings. Where a log says when Unlock had returned, but not when it was called, that

@@ -228,6 +228,9 @@ func (j *Judge) caseOf(s *segment, f Finding, ids []history.ID) *Case {
 		drawn.staleWrites(func(...history.ID) bool { return true })
 	}
 	c := &Case{Finding: f, Origin: origin, History: drawn.history, Report: drawn.report}
+	for register := range c.History.Registers {
+		c.Before = append(c.Before, s.lock.floor[register])
+	}
 	j.asidesOf(c, from, to)
 	return c
 }

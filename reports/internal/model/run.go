@@ -50,6 +50,7 @@ type Log struct {
 	Heading []string // the lock, the clients, where moment 0 is
 	Assumes []string // clauses of one sentence
 	Command []string // the words of the command that judges them again
+	Before  []uint64 // of each register the version that was there before, which the history calls 0
 }
 
 // InDoubt reports whether it is not known if two believed at once.

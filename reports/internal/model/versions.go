@@ -47,7 +47,12 @@ func accepted(a *history.Access) trace.Instant {
 }
 
 // Version is how the version that an access wrote or found is called.
-func (v *View) Version(a *history.Access) uint64 { return v.called(a.Version) }
+func (v *View) Version(a *history.Access) uint64 {
+	if log := v.Run.Log; log != nil && a.Version == 0 && a.Register < len(log.Before) {
+		return log.Before[a.Register]
+	}
+	return v.called(a.Version)
+}
 
 func (v *View) called(version uint64) uint64 {
 	if n, ok := v.versions[version]; ok {
