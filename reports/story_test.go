@@ -582,3 +582,16 @@ wait client=a from=0s to=never ended=waiting`, inOrder(
 	}
 	require.Contains(t, story(fired), "last request (getChildren) watches nothing")
 }
+
+// TestARefusedRenewalThatIsIgnoredIsTold has a holder's renewal come when its lease is over. Its lock could notify it of that.
+func TestARefusedRenewalThatIsIgnoredIsTold(t *testing.T) {
+	events := called(1, "a", "redis-1", "EVAL", "renew", 12*time.Second)
+	events[1].Detail, events[2].Detail = "EVAL <renew> lock -> (integer) 0", "(integer) 0"
+	events[3].Detail = "(integer) 0"
+	past := strings.Replace(overrun, "outcome=ok unlocked=20", "outcome=ok style=attentive learns NOTICED unlocked=20", 1)
+	past = strings.NewReplacer("returned=10.004s", "returned=15.004s", "from=10.003s to=11.001s ended=unlock", "from=15.003s to=16.001s ended=unlock",
+		"unlocked=11s released=11.002s", "unlocked=16s released=16.002s", "from=10.003s to=11.001s expires", "from=15.003s to=16.001s expires").Replace(past)
+	const told = "a's renewal (EVAL) is answered (integer) 0 at 12 s, but its lock gives no notice of that"
+	require.Contains(t, storyOf(t, checker.MutualExclusion, oneRedis, strings.Replace(past, "NOTICED", "", 1), events...), told)
+	require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, strings.Replace(past, "style=attentive learns NOTICED", "", 1), events...), "EVAL")
+}

@@ -252,6 +252,7 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 	if !ended {
 		t.lastRenewal(a, g)
 		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.idle(a, g)+t.meanwhile(a, g.To))
+		t.unheeded(a, g)
 	}
 }
 

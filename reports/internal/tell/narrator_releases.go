@@ -101,7 +101,12 @@ func (t *narrator) shortens(r *history.Removal, who, whose string) {
 // refused reports whether a server refused a request: it answered nil, zero, or an error.
 func refused(detail string) bool {
 	_, answer, ok := strings.Cut(detail, " -> ")
-	return ok && (answer == "(nil)" || answer == "(integer) 0" || strings.HasPrefix(answer, "(error)"))
+	return ok && isRefusal(answer)
+}
+
+// isRefusal reports whether that is what an answer says.
+func isRefusal(answer string) bool {
+	return answer == "(nil)" || answer == "(integer) 0" || strings.HasPrefix(answer, "(error)")
 }
 
 // strangersReleases tells of other clients' releases that servers executed while a client held the lock, where no observer knows

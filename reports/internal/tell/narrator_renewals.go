@@ -40,6 +40,22 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	}
 }
 
+// unheeded tells of the first renewal after the end of a lease that a server refuses, if the lock could notify its holder of the loss
+// and does not.
+func (t *narrator) unheeded(a *history.Acquisition, g *history.Grant) {
+	for _, m := range t.requests(a, g.From, t.until, trace.ToRenew) {
+		at := t.v.Answered(m)
+		switch {
+		case m.Executed < g.To || at > t.until || !isRefusal(t.v.Messages[m.Answer].Detail):
+		case a.CanLearn && t.v.BelievesAt(a.ID, at) && a.Noticed.Sub(at) > t.soon():
+			t.tell(at, moments.OrderBelief, t.who(a)+"'s renewal ("+m.What+")", t.outcome(m, at)+here+", but its lock gives no notice of that", moments.Place{})
+			return
+		default:
+			return
+		}
+	}
+}
+
 // holdsAt reports whether a client believes at a moment that it holds the lock.
 func (t *narrator) holdsAt(client string, at trace.Instant) bool {
 	return slices.ContainsFunc(t.v.Beliefs, func(b history.Belief) bool {
