@@ -33,12 +33,12 @@ func Catalogue() []Client {
 		Lease: true, Extends: true, Reference: "redlock-parallel",
 	}
 	onRedigo := redsync
-	redsync.Sentinel, redsync.Cluster = true, true
+	redsync.Sentinel, redsync.Cluster, redsync.Connects = true, true, true
 	redsync.Name, redsync.Title = "redsync", "redsync on go-redis: Redlock, all servers at once"
 	onRedigo.Name, onRedigo.Title = "redsync-redigo", "redsync on redigo"
 	redislock := locks.Algorithm{
 		Source: "github.com/bsm/redislock", Authority: locks.OneNode, Identity: "value", Lease: true, Extends: true,
-		Reference: "set-nx-lua", Sentinel: true, Cluster: true,
+		Reference: "set-nx-lua", Sentinel: true, Cluster: true, Connects: true,
 	}
 	ownToken := redislock
 	redislock.Name, redislock.Title = "redislock", "bsm/redislock on go-redis: a script that sets a key if it is not another's"

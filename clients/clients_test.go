@@ -62,9 +62,9 @@ func TestDeclarationsOfAProgramAreParsedOrRefused(t *testing.T) {
 	require.Equal(t, locks.MostKeys, a.Authority)
 	require.Equal(t, []string{"0:x", "1:x", "2:x"}, a.Keys(locks.Options{Key: "x"}))
 
-	a, err = parse([]string{"authority=majority", "sentinel", "cluster"})
+	a, err = parse([]string{"authority=majority", "sentinel", "cluster", "connects"})
 	require.NoError(t, err)
-	require.True(t, a.Sentinel && a.Cluster)
+	require.True(t, a.Sentinel && a.Cluster && a.Connects)
 
 	a, err = parse([]string{"servers=consul"})
 	require.NoError(t, err)
@@ -83,8 +83,8 @@ func TestDeclarationsOfAProgramAreParsedOrRefused(t *testing.T) {
 		{"authority=quorum", `authority cannot be "quorum"`},
 		{"token=yes", `token cannot be "yes"`},
 		{"sentinel=mymaster", `sentinel cannot be "mymaster"`},
-		{"servers=zookeeper cluster", "sentinel and cluster are of clients of Redis"},
-		{"servers=consul sentinel", "sentinel and cluster are of clients of Redis"},
+		{"servers=zookeeper cluster", "sentinel, cluster and connects are of clients of Redis"},
+		{"servers=consul sentinel", "sentinel, cluster and connects are of clients of Redis"},
 		{"servers=redis authority=queue", "no such authority is on servers of the kind redis"},
 		{"servers=zookeeper authority=majority", "no such authority is on servers of the kind zookeeper"},
 		{"authority=majority key=a,b,c", "several keys are of a lock on one Redis server"},

@@ -108,9 +108,11 @@ func parse(words []string) (locks.Algorithm, error) {
 			a.Sentinel, known = true, word == name
 		case "cluster":
 			a.Cluster, known = true, word == name
+		case "connects":
+			a.Connects, known = true, word == name
 		default:
 			return a, fmt.Errorf("there is no %q; want servers=%s, authority=one-node|majority|queue|none, key=NAME, "+
-				"deadline=none|monotonic|wall, token, renews, extends, sentinel, cluster", name, strings.Join(kinds, "|"))
+				"deadline=none|monotonic|wall, token, renews, extends, sentinel, cluster, connects", name, strings.Join(kinds, "|"))
 		}
 		if !known {
 			return a, fmt.Errorf("%s cannot be %q", name, value)
@@ -132,8 +134,8 @@ func parse(words []string) (locks.Algorithm, error) {
 func watch(a *locks.Algorithm, keys string) error {
 	queue := queues(a)
 	switch {
-	case a.Servers != kinds[0] && (a.Sentinel || a.Cluster):
-		return errors.New("sentinel and cluster are of clients of Redis")
+	case a.Servers != kinds[0] && (a.Sentinel || a.Cluster || a.Connects):
+		return errors.New("sentinel, cluster and connects are of clients of Redis")
 	case queue && a.Authority != locks.Queue && a.Authority != locks.OneNode && a.Authority != locks.NoAuthority,
 		!queue && a.Authority == locks.Queue:
 		return fmt.Errorf("no such authority is on servers of the kind %s", a.Servers)

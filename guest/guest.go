@@ -115,6 +115,9 @@ var (
 // registered makes the program's lock.
 var registered func(Config) (Mutex, error)
 
+// connecting opens the library's connections before the lock is made; nil if the program cannot.
+var connecting func(Config) error
+
 // Register registers the function that opens the program's lock. Call it once, from an init function. Open is
 // called at the start of every process, and again after each of its crashes.
 func Register(open func(Config) (Mutex, error)) {
@@ -123,4 +126,35 @@ func Register(open func(Config) (Mutex, error)) {
 	}
 	registered = open
 	register()
+}
+
+// RegisterConnecting registers a lock whose library can open its connections before the lock is used. Call it instead of [Register].
+//
+// Clients makes the library's clients of the servers; of its Config only Servers, Sentinel, Cluster and Timeout are set. Open makes
+// the lock on them. A process that begins with connections (`connected` in a scenario) calls connect in between, in a preparation in
+// which nothing fails: connect has the clients open their connections and set them up. It may send nothing else but what a server
+// forgets with the connection, such as HELLO, CLIENT, SELECT and PING of Redis. What it leaves in memory is what every such process
+// begins with. Other processes, and those that are started again after a crash, do not call it.
+func RegisterConnecting[T any](clients func(Config) (T, error), connect func(context.Context, T) error, open func(Config, T) (Mutex, error)) {
+	var made *T
+	of := func(c Config) (T, error) {
+		if made != nil {
+			return *made, nil
+		}
+		return clients(Config{Servers: c.Servers, Sentinel: c.Sentinel, Cluster: c.Cluster, Timeout: c.Timeout})
+	}
+	connecting = func(c Config) error {
+		all, err := of(c)
+		if err == nil {
+			made, err = &all, connect(context.Background(), all)
+		}
+		return err
+	}
+	Register(func(c Config) (Mutex, error) {
+		all, err := of(c)
+		if err != nil {
+			return Mutex{}, err
+		}
+		return open(c, all)
+	})
 }

@@ -209,3 +209,44 @@ func TestALeaseCountsFromTheAnswerOfLock(t *testing.T) {
 		require.NoError(t, lock.Release(lease))
 	})
 }
+
+// TestALockIsMadeOnTheClientsThatHaveConnected makes it with and without connections.
+func TestALockIsMadeOnTheClientsThatHaveConnected(t *testing.T) {
+	t.Cleanup(func() { registered, connecting = nil, nil })
+	for _, connects := range []bool{false, true} {
+		registered = nil
+		made, opened := 0, 0
+		RegisterConnecting(func(c Config) (*int, error) {
+			require.Equal(t, Config{Servers: []string{"here"}, Timeout: 1}, c, "nothing of the lock")
+			made++
+			return &made, nil
+		}, func(_ context.Context, client *int) error {
+			require.Same(t, &made, client)
+			opened++
+			return nil
+		}, func(c Config, client *int) (Mutex, error) {
+			require.Equal(t, "key", c.Key)
+			require.Same(t, &made, client)
+			return Mutex{}, nil
+		})
+		all := Config{Name: "a", Servers: []string{"here"}, Timeout: 1, Key: "key", TTL: 1}
+		if connects {
+			require.NoError(t, connecting(all))
+		}
+		_, err := registered(all)
+		require.NoError(t, err)
+		require.Equal(t, [2]int{1, one(connects)}, [2]int{made, opened})
+	}
+	refused := errors.New("refused")
+	registered = nil
+	RegisterConnecting(func(Config) (int, error) { return 0, nil }, func(context.Context, int) error { return refused },
+		func(Config, int) (Mutex, error) { return Mutex{}, nil })
+	require.ErrorIs(t, connecting(Config{}), refused)
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

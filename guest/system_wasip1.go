@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -68,22 +69,44 @@ func stir() {
 	}
 }
 
+// connect is what happens before the life of a client process that begins with connections.
+//
+//go:wasmexport locksim_connect
+func connect() {
+	stay()
+	if connecting == nil {
+		call(workload.Failure(errors.New("its program does not call guest.RegisterConnecting")))
+		return
+	}
+	a := workload.ParseAssignment(call(nil))
+	if err := connecting(configOf(&a)); err != nil {
+		call(workload.Failure(err))
+	}
+}
+
 // run is the life of a client process.
 //
 //go:wasmexport locksim_run
 func run() {
-	// The rest of an application would continue while its lock waits forever, so that is not a deadlock of the application.
-	time.AfterFunc(math.MaxInt64, func() {})
+	stay()
 	stir()
 	a := workload.ParseAssignment(call(nil))
-	config := Config{
-		Name: a.Name, Servers: a.Servers, Sentinel: a.Sentinel, Cluster: a.Cluster,
-		Key: a.Key, TTL: a.TTL, Timeout: a.Timeout, Renew: a.Renew, Retry: a.Retry, LockDelay: a.LockDelay,
-	}
+	config := configOf(&a)
 	var resource asking
 	env := &workload.Remote{Process: process{}, Call: call, Ask: resource.ask}
 	err := workload.Run(env, func(p locks.Process) (locks.Lock, error) { return build(config, a.Plan.Late, p) }, &a.Plan)
 	if err != nil {
 		call(workload.Failure(err))
+	}
+}
+
+// stay keeps the rest of an application alive: it would continue while its lock waits forever, so that is not a deadlock of the
+// application.
+func stay() { time.AfterFunc(math.MaxInt64, func() {}) }
+
+func configOf(a *workload.Assignment) Config {
+	return Config{
+		Name: a.Name, Servers: a.Servers, Sentinel: a.Sentinel, Cluster: a.Cluster,
+		Key: a.Key, TTL: a.TTL, Timeout: a.Timeout, Renew: a.Renew, Retry: a.Retry, LockDelay: a.LockDelay,
 	}
 }

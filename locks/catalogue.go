@@ -24,6 +24,8 @@ type Algorithm struct {
 	// Sentinel and Cluster report whether the client of a Program finds the master by itself, by asking Sentinels or by the
 	// slots of a Redis Cluster. One that does not is given an address that leads to the master.
 	Sentinel, Cluster bool
+	// Connects reports whether a Program can open its connections before a run, for clients that begin with them.
+	Connects bool
 	// Authority says which servers decide about a grant.
 	Authority Authority
 	// Key returns the key whose creator holds the lock at the authority; Options.Key if nil.

@@ -149,6 +149,10 @@ var clientFields = ofBackends(mapping[Client]{
 			"The number of processes. More than one are called NAME-1, NAME-2, …").or("1"),
 		bind("start", atLeast(0), func(c *Client) *time.Duration { return &c.Start },
 			"When the client begins, from the start of the run. A client that restarts after a crash begins at once.").or("0s"),
+		bind("connected", truth(), func(c *Client) *bool { return &c.Connected },
+			"Whether the process begins with open connections to the lock's servers, idle since before the run, as an application has that "+
+				"has been up for a while. Otherwise, and after a restart, it opens them when it first asks for the lock. It is for client "+
+				"programs that declare `connects`, on servers without Sentinels that are no cluster."),
 		bind("style", optional(style()), func(c *Client) **history.Style { return &c.Style },
 			"The client style, which says when the client stops believing that it holds the lock.").
 			otherwise("the styles of the scenario"),

@@ -342,6 +342,7 @@ func clients(t *rapid.T, d deployment, name string, count int) Client {
 		c.Work = 0
 	}
 	c.Late = orZero(t, durations(1), "renews-late")
+	c.Connected = rapid.Bool().Draw(t, "connected")
 	if !d.guarded {
 		c.Forgets = rapid.Bool().Draw(t, "forgets")
 	}

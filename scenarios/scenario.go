@@ -71,31 +71,33 @@ type NamedLock struct {
 
 // Client is one client process, or Count alike ones.
 type Client struct {
-	Name     string
-	Count    int // 1; more are called NAME-1, NAME-2, …
-	Start    time.Duration
-	Style    *history.Style // nil: the style the scenario is played in
-	Lock     OwnLock
-	Takes    []string       // the named locks that a section takes, in this order; all in the scenario's order if empty
-	Between  time.Duration  // pause between two locks of a section
-	Tasks    int            // concurrent tasks of the process, each doing Sections; 1
-	Sections int            // how often each task acquires, works and releases; 1
-	Enters   int            // how often a section enters the lock before it works; 0 is once
-	Wait     time.Duration  // how long one Acquire may wait: locks.Try, locks.Forever (the default) or a time
-	Again    time.Duration  // pause before asking again after a failed Acquire; 0 means it does not ask again
-	Unlock   time.Duration  // pause before calling Unlock once more after it failed; 0 means it is not called again
-	Late     time.Duration  // it renews its lease so much later than Lock.Renew says, and looks at no clock meanwhile
-	Forgets  bool           // it accesses the resource without its fencing token
-	Passes   time.Duration  // it leaves the writes to a job that does them, with its token, so long after Unlock; 0: it does not
-	Retry    Retry          // how a blocked Acquire polls
-	Work     time.Duration  // length of the critical section
-	Busy     bool           // the work keeps the processor busy ("cpu-bound"): a pause of the process makes it last longer
-	Hangs    bool           // the work never ends ("work: forever")
-	Read     time.Duration  // when in the section the registers are read; 0: at once
-	Write    *time.Duration // when in the section they are written; nil: at its end
-	Think    time.Duration  // pause between sections
-	Stays    bool           // the process stays up after its sections, with its connections and sessions
-	Servers  []string       // which servers it connects to, in this order; all, in any order, if empty
+	Name  string
+	Count int // 1; more are called NAME-1, NAME-2, …
+	Start time.Duration
+	// Connected says that the process begins with open connections to the lock's servers, which have been idle since before the run.
+	Connected bool
+	Style     *history.Style // nil: the style the scenario is played in
+	Lock      OwnLock
+	Takes     []string       // the named locks that a section takes, in this order; all in the scenario's order if empty
+	Between   time.Duration  // pause between two locks of a section
+	Tasks     int            // concurrent tasks of the process, each doing Sections; 1
+	Sections  int            // how often each task acquires, works and releases; 1
+	Enters    int            // how often a section enters the lock before it works; 0 is once
+	Wait      time.Duration  // how long one Acquire may wait: locks.Try, locks.Forever (the default) or a time
+	Again     time.Duration  // pause before asking again after a failed Acquire; 0 means it does not ask again
+	Unlock    time.Duration  // pause before calling Unlock once more after it failed; 0 means it is not called again
+	Late      time.Duration  // it renews its lease so much later than Lock.Renew says, and looks at no clock meanwhile
+	Forgets   bool           // it accesses the resource without its fencing token
+	Passes    time.Duration  // it leaves the writes to a job that does them, with its token, so long after Unlock; 0: it does not
+	Retry     Retry          // how a blocked Acquire polls
+	Work      time.Duration  // length of the critical section
+	Busy      bool           // the work keeps the processor busy ("cpu-bound"): a pause of the process makes it last longer
+	Hangs     bool           // the work never ends ("work: forever")
+	Read      time.Duration  // when in the section the registers are read; 0: at once
+	Write     *time.Duration // when in the section they are written; nil: at its end
+	Think     time.Duration  // pause between sections
+	Stays     bool           // the process stays up after its sections, with its connections and sessions
+	Servers   []string       // which servers it connects to, in this order; all, in any order, if empty
 }
 
 // OwnLock is what one client's lock has otherwise than the scenario's; what is zero is the same.

@@ -60,6 +60,28 @@ func (t *Task) Dial(server *Node, r Receiver, timeout time.Duration) (*Conn, err
 	return c, nil
 }
 
+// Adopt returns a connection that the task's process has had since before the run: the server has executed the requests on it, and
+// their answers have been read. It is for the start of a process. If the server's process is down by then, its machine has closed the
+// connection.
+func (t *Task) Adopt(server *Node, r Receiver, requests []Payload) *Conn {
+	t.mustLive()
+	c := newConn(t.Node(), server, r)
+	c.accepted = true
+	c.opened.Fire()
+	if server.down {
+		c.serverOver = true
+		if !c.hostOff {
+			c.learnEnd(false)
+		}
+		return c
+	}
+	server.inbound = append(server.inbound, c)
+	for _, p := range requests {
+		server.server.Execute(c, p)
+	}
+	return c
+}
+
 // Connect opens a connection from a server's code to a peer, without waiting for it: messages that are pushed before
 // the peer has accepted are delivered after the opening. The receiver's Closed is called when the connection has ended
 // or was refused.

@@ -11,8 +11,8 @@ import (
 
 func main() {}
 
-func init() { guest.Register(open) }
+func init() { guest.RegisterConnecting(lock.Client, lock.Connect, open) }
 
-func open(c guest.Config) (guest.Mutex, error) {
-	return lock.Open(c, redislock.Options{Token: c.Name}), nil
+func open(c guest.Config, client lock.RedisClient) (guest.Mutex, error) {
+	return lock.Open(c, client, redislock.Options{Token: c.Name}), nil
 }

@@ -2,6 +2,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/go-redsync/redsync/v4/redis"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	goredislib "github.com/redis/go-redis/v9"
@@ -12,32 +14,42 @@ import (
 
 func main() {}
 
-func init() { guest.Register(open) }
+func init() { guest.RegisterConnecting(clients, connect, open) }
 
-func open(c guest.Config) (guest.Mutex, error) {
+func open(c guest.Config, list []goredislib.UniversalClient) (guest.Mutex, error) {
 	var pools []redis.Pool
-	for _, client := range clients(c) {
+	for _, client := range list {
 		pools = append(pools, goredis.NewPool(client))
 	}
 	return lock.Open(c, pools), nil
 }
 
 // clients are go-redis's: one for each independent server, or one for servers that replicate each other.
-func clients(c guest.Config) (list []goredislib.UniversalClient) {
+func clients(c guest.Config) (list []goredislib.UniversalClient, err error) {
 	switch {
 	case c.Sentinel != "":
 		return append(list, goredislib.NewFailoverClient(&goredislib.FailoverOptions{
 			MasterName: c.Sentinel, SentinelAddrs: c.Servers, Dialer: guest.Dial, ReadTimeout: c.Timeout,
-		}))
+		})), nil
 	case c.Cluster:
 		return append(list, goredislib.NewClusterClient(&goredislib.ClusterOptions{
 			Addrs: c.Servers, Dialer: guest.Dial, ReadTimeout: c.Timeout,
-		}))
+		})), nil
 	}
 	for _, address := range c.Servers {
 		list = append(list, goredislib.NewClient(&goredislib.Options{
 			Addr: address, Dialer: guest.Dial, ReadTimeout: c.Timeout,
 		}))
 	}
-	return list
+	return list, nil
+}
+
+// connect has each client open a connection, which its pool keeps.
+func connect(ctx context.Context, list []goredislib.UniversalClient) error {
+	for _, client := range list {
+		if err := client.Ping(ctx).Err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -33,6 +33,7 @@ type clientPlan struct {
 	build     locks.Builder // nil if a program is run
 	takes     []takenLock   // of several locks, in the order in which it takes them; nil if there is one
 	keeps     bool          // it keeps what it holds by itself
+	connected bool          // it begins with open connections
 	shares    bool          // a fault has it draw the same random numbers as another client
 }
 

@@ -27,6 +27,9 @@ type guest struct {
 	saying  []byte   // a line that it has not ended
 	said    int      // lines that have been noted
 	silent  silent   // what is inferred, if it says nothing
+
+	connecting bool  // in a preparation
+	refused    error // why that has failed
 	simulated.Front
 }
 
@@ -38,13 +41,39 @@ func newGuest(p *process) *guest {
 
 // run runs the program, until its work is done or it ends itself.
 func (g *guest) run(programs *program.Pool, of program.Program) {
+	instance := g.take(programs, of)
+	defer programs.Give(of, instance)
+	if err := instance.Restore(int(g.process.stream("image").Int64N(program.Images))); err != nil {
+		panic(err)
+	}
+	g.play(instance)
+}
+
+// runConnected does the same with the connections that the program has opened in a preparation. They are there from the beginning of the
+// run on, and idle until the client starts.
+func (g *guest) runConnected(programs *program.Pool, of program.Program) {
 	p := g.process
-	instance, err := programs.Take(of, int(p.stream("image").Int64N(program.Images)))
+	instance := g.take(programs, of).(program.Connecting)
+	defer programs.Give(of, instance)
+	if !instance.RestoreConnected(p.world.plan.snapshotKey(p.client, p.client.state(p.world.seed))) {
+		panic("harness: the snapshot of a connected program is missing")
+	}
+	instance.Adopt(p.task, g)
+	p.task.Sleep(p.client.Start)
+	g.play(instance)
+}
+
+func (g *guest) take(programs *program.Pool, of program.Program) program.Instance {
+	instance, err := programs.Take(of)
 	if err != nil {
 		panic(err)
 	}
-	defer programs.Give(of, instance)
-	err = instance.Run(p.task, g, p.stream("program"))
+	return instance
+}
+
+func (g *guest) play(instance program.Instance) {
+	p := g.process
+	err := instance.Run(p.task, g, p.stream("program"))
 	var exit *program.Exit
 	switch {
 	case err == nil:
@@ -141,6 +170,10 @@ const CannotSetUp = "cannot set up its lock: "
 // unopened notes that the program could not set up its lock. It wanted the lock, and does not get it: nobody is to take a program
 // that never asks for one that is never in danger.
 func (g *guest) unopened(why error) {
+	if g.connecting {
+		g.refuse(why)
+		return
+	}
 	p := g.process
 	p.task.Step(trace.Step{Does: trace.Refused}, 0, func() {
 		p.world.journal.Refused(p.world.journal.start(&p.owner), record.Refusal{Outcome: history.Failed, Final: true})
@@ -157,6 +190,9 @@ func (g *guest) Ask(t *sim.Task, request []byte) []byte {
 func (g *guest) assignment() *workload.Assignment {
 	c := g.process.client
 	e := g.entrance(c.Servers)
+	if g.connecting { // for one snapshot, whatever the lock
+		return &workload.Assignment{Servers: e.Addresses, Timeout: c.Options.Timeout}
+	}
 	return &workload.Assignment{
 		Name: c.Name, Servers: e.Addresses, Sentinel: e.Sentinel, Cluster: e.Cluster, Key: c.Options.Key,
 		TTL: c.Options.TTL, Timeout: c.Options.Timeout, Renew: c.Options.Renew, Retry: c.Options.Retry,
@@ -186,7 +222,12 @@ func (g *guest) Said(text []byte) {
 }
 
 // Stamp sets the origin and the purpose of a request.
-func (g *guest) Stamp(request sim.Payload) { g.Front.Stamp(request, g.process.Origin()) }
+func (g *guest) Stamp(request sim.Payload) {
+	if g.connecting {
+		g.mayConnect(request)
+	}
+	g.Front.Stamp(request, g.process.Origin())
+}
 
 // entrance is where the program finds the servers with these names, in that order; all if there are no names.
 func (g *guest) entrance(names []string) simulated.Entrance {

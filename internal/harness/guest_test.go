@@ -530,10 +530,13 @@ func TestWorkersShareAProgram(t *testing.T) {
 // TestAProgramsDigestsAreTheSameInOtherProcesses is the guard of TestSameSeedSameBytesInOtherProcesses for client
 // programs.
 func TestAProgramsDigestsAreTheSameInOtherProcesses(t *testing.T) {
-	p := guestPlan(t, guestLock(t), guestScenario)
 	var r harness.Runner
 	defer r.Close()
-	here := strings.Join(guestDigests(t, &r, p, 0, 1, 2, 3), "\n")
+	var digests []string
+	for _, text := range []string{guestScenario, connectedScenario} {
+		digests = append(digests, guestDigests(t, &r, guestPlan(t, connectingLock(t), text), 0, 1, 2, 3)...)
+	}
+	here := strings.Join(digests, "\n")
 	if os.Getenv(builtGuest) != "" {
 		fmt.Println(here)
 		return
@@ -542,7 +545,7 @@ func TestAProgramsDigestsAreTheSameInOtherProcesses(t *testing.T) {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "guest.wasm")
 	require.NoError(t, os.WriteFile(file, code, 0o600))
-	for _, env := range [][]string{{"GOMAXPROCS=1", "GOGC=10"}, {"GOMAXPROCS=8", "GOGC=off"}} {
+	for _, env := range [][]string{{"GOMAXPROCS=1", "GOGC=10"}, {"GOMAXPROCS=8", "GOGC=off"}, {"GOMAXPROCS=2"}} {
 		child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 		child.Env = append(append(os.Environ(), env...), builtGuest+"="+file)
 		there, err := child.Output()

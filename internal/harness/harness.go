@@ -272,6 +272,9 @@ func (p *Plan) addClients(o *Options) error {
 		if p.Several() && algorithm.Program != nil {
 			return s.Errorf("clients."+c.Name+".lock.algorithm", "%v", takesOne(algorithm))
 		}
+		if err := p.refuseConnected(c, algorithm); err != nil {
+			return err
+		}
 		p.accommodate(algorithm)
 		keeps := algorithm.Keeps || algorithm.Renews || algorithm.Extends && lock.Renew > 0 && c.Late == 0
 		p.keeps = p.keeps || keeps
@@ -283,7 +286,7 @@ func (p *Plan) addClients(o *Options) error {
 			options := lockOptions(&lock, c)
 			plan := clientPlan{Client: Client{
 				Name: name, Random: random, Servers: c.Servers, Lock: algorithm.Name, Options: options, Start: c.Start, Work: p.workOf(c),
-			}, algorithm: algorithm, keeps: keeps, shares: twins[name] != ""}
+			}, algorithm: algorithm, keeps: keeps, connected: c.Connected, shares: twins[name] != ""}
 			if algorithm.New != nil {
 				plan.build = algorithm.New(options)
 				plan.takes = takenBy(s, c, algorithm, options)
@@ -387,6 +390,9 @@ func (r *Runner) Future(p *Plan, seed uint64, o sim.Redraw) (Result, error) {
 
 func (r *Runner) run(p *Plan, c sim.Config) (Result, error) {
 	seed := c.Seed
+	if err := r.connect(p, seed); err != nil {
+		return Result{}, err
+	}
 	w := newWorld(r, p, c)
 	ending := w.engine.Run()
 	if w.interrupted {

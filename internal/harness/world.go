@@ -15,6 +15,7 @@ import (
 // world is one run's servers, clients and resource, and what is observed of them.
 type world struct {
 	plan    *Plan
+	seed    uint64
 	engine  *sim.Engine
 	service simulated.Service // the lock's servers
 	spare   *any              // what the servers keep for the next run
@@ -30,7 +31,7 @@ type world struct {
 
 func newWorld(r *Runner, p *Plan, c sim.Config) *world {
 	s := p.Case.Scenario
-	w := &world{plan: p, stop: r.Stop}
+	w := &world{plan: p, seed: c.Seed, stop: r.Stop}
 	c.Until, c.Latency, c.Limits = trace.Instant(s.End()), s.Network.Latency, limitsOf(s)
 	c.Check = w.mustEnd
 	w.engine = sim.New(c, &r.spare)
@@ -58,10 +59,15 @@ func newWorld(r *Runner, p *Plan, c sim.Config) *world {
 func (w *world) addClient(c *clientPlan, programs *program.Pool) {
 	w.engine.AddClient(c.Name, func(t *sim.Task) {
 		p := newProcess(w, c, t)
+		of, isProgram := c.algorithm.Program.(program.Program)
+		if isProgram && p.beginsConnected() {
+			newGuest(p).runConnected(programs, of)
+			return
+		}
 		if t.Node().Life() == 0 { // a restarted process begins at once
 			t.Sleep(c.Start)
 		}
-		if of, ok := c.algorithm.Program.(program.Program); ok {
+		if isProgram {
 			newGuest(p).run(programs, of)
 			return
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/internal/backend"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
@@ -36,7 +37,23 @@ func generate(s Source, m FaultModel) *generator {
 	}
 	g.addFaults()
 	g.scenario.Seed = 1 + uint64(s.Below(1<<16))
+	g.connect()
 	return g
+}
+
+// unconnected is in how many scenarios once clients open their connections themselves that could begin with them.
+const unconnected = 8
+
+// connect draws whether clients begin with connections, last: everything else is drawn as if they could not.
+func (g *generator) connect() {
+	s, m := &g.scenario, &g.model
+	other := func(l locks.Algorithm) bool { return !l.Connects }
+	if !m.Connects || m.Base != nil || slices.ContainsFunc(m.Beside, other) || s.Servers.Sentinels > 0 || s.Servers.Cluster || oneIn(g, unconnected) {
+		return
+	}
+	for i := range s.Clients {
+		s.Clients[i].Connected = true
+	}
 }
 
 // Drawn returns which kinds of faults the scenario of the same choices has, and which of the fault model's can hit what it

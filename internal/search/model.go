@@ -84,6 +84,8 @@ type FaultModel struct {
 	Renews bool
 	// Extends says that it does so, too, but only if it is told to.
 	Extends bool
+	// Connects says that clients may begin with connections, which they do in most scenarios: those runs are shorter.
+	Connects bool
 	// Drift is how much faster or slower than true time a clock may run, in parts per million.
 	Drift int64
 	// Progress is how many leases somebody may wait before somebody acquires; 0: progress is not judged.

@@ -34,6 +34,8 @@ func Rehearse(m FaultModel, o harness.Options) error {
 		switch {
 		case errors.As(err, &unborn):
 			return unborn
+		case errors.Is(err, harness.ErrUnconnected):
+			return err
 		case err == nil:
 			err = unable(&result)
 		default:

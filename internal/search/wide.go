@@ -18,7 +18,7 @@ func Wide(lock *locks.Algorithm, kinds []Kind) FaultModel {
 	m := FaultModel{
 		Lock: lock.Name, Servers: lock.Servers, Guardable: lock.Guard, Registers: 2, Waits: true, Renewed: true,
 		Stays: true, Repeats: true, Pairs: widePairs,
-		Renews: lock.Renews, Extends: lock.Extends, Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
+		Renews: lock.Renews, Extends: lock.Extends, Connects: lock.Connects, Timeouts: []int64{0, 10, 20}, Drift: wideDrift, Progress: wideProgress, Faults: kinds, ForGood: true,
 		Storage: slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !atStorage(k) }),
 	}
 	if lock.Life > 0 {

@@ -31,6 +31,36 @@ func TestAWideModelSuitsEveryLock(t *testing.T) {
 	}
 }
 
+// TestClientsOfLibrariesThatConnectBeginConnectedInMostScenarios compares what is drawn for such a lock with what is drawn for the same
+// lock without it.
+func TestClientsOfLibrariesThatConnectBeginConnectedInMostScenarios(t *testing.T) {
+	lock := locks.Algorithm{Name: "library", Authority: locks.OneNode, Lease: true, Sentinel: true, Cluster: true}
+	other := lock
+	lock.Connects = true
+	model, plain := search.Wide(&lock, search.Kinds()), search.Wide(&other, search.Kinds())
+	connected, could := 0, 0
+	for n := range uint64(800) {
+		s, without := search.Generate(search.Seeded(n), model), search.Generate(search.Seeded(n), plain)
+		if s.Servers.Sentinels > 0 || s.Servers.Cluster {
+			require.Equal(t, without, s)
+			continue
+		}
+		could++
+		if s.Clients[0].Connected {
+			connected++
+		}
+		for i := range without.Clients {
+			without.Clients[i].Connected = s.Clients[0].Connected
+		}
+		require.Equal(t, without, s)
+	}
+	require.InDelta(t, could*7/8, connected, 40)
+	model.Beside = []locks.Algorithm{other}
+	for n := range uint64(20) {
+		require.False(t, search.Generate(search.Seeded(n), model).Clients[0].Connected, "beside one that does not connect")
+	}
+}
+
 func TestFaultsAreAddedToABase(t *testing.T) {
 	base, err := scenarios.Load("fencing-33-34")
 	require.NoError(t, err)

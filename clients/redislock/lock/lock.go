@@ -16,8 +16,8 @@ import (
 
 // Open returns the lock that is obtained with these options. Both libraries have their defaults, except for the
 // scenario's settings; a waiting client tries again every 100 ms, since redislock by itself tries once.
-func Open(c guest.Config, options redislock.Options) guest.Mutex {
-	locker := redislock.New(client(c))
+func Open(c guest.Config, client RedisClient, options redislock.Options) guest.Mutex {
+	locker := redislock.New(client)
 	var held *redislock.Lock
 	take := func(again func() redislock.RetryStrategy) func(context.Context) (guest.Lease, error) {
 		return func(ctx context.Context) (guest.Lease, error) {
@@ -49,19 +49,25 @@ func Open(c guest.Config, options redislock.Options) guest.Mutex {
 	}
 }
 
-// client is go-redis's for the deployment.
-func client(c guest.Config) redislock.RedisClient {
+// RedisClient is go-redis's client of a deployment.
+type RedisClient = redis.UniversalClient
+
+// Client is that for the deployment.
+func Client(c guest.Config) (RedisClient, error) {
 	switch {
 	case c.Sentinel != "":
 		return redis.NewFailoverClient(&redis.FailoverOptions{
 			MasterName: c.Sentinel, SentinelAddrs: c.Servers, Dialer: guest.Dial, ReadTimeout: c.Timeout,
-		})
+		}), nil
 	case c.Cluster:
-		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Servers, Dialer: guest.Dial, ReadTimeout: c.Timeout})
+		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Servers, Dialer: guest.Dial, ReadTimeout: c.Timeout}), nil
 	default:
-		return redis.NewClient(&redis.Options{Addr: c.Servers[0], Dialer: guest.Dial, ReadTimeout: c.Timeout})
+		return redis.NewClient(&redis.Options{Addr: c.Servers[0], Dialer: guest.Dial, ReadTimeout: c.Timeout}), nil
 	}
 }
+
+// Connect has the client open a connection, which its pool keeps.
+func Connect(ctx context.Context, client RedisClient) error { return client.Ping(ctx).Err() }
 
 // patience is how one call of Obtain asks again. A strategy that counts is spent after one call (see FINDINGS.md).
 func patience(c guest.Config) redislock.RetryStrategy {

@@ -77,6 +77,13 @@ type Front interface {
 	Stamp(request sim.Payload, from sim.Origin)
 }
 
+// Connecting is a front whose clients may have opened their connections before a run.
+type Connecting interface {
+	Front
+	// Connects reports whether all that a request changes is the server's state of its connection, which is made again by executing it.
+	Connects(request sim.Payload) bool
+}
+
 // Entrance is where a program finds servers.
 type Entrance struct {
 	Addresses []string

@@ -94,7 +94,7 @@ func oddities(s *scenarios.Scenario) int64 {
 	for i := range s.Clients {
 		c := &s.Clients[i]
 		n += count(c.Count != 1, c.Style != nil, c.Tasks != 1, c.Sections != 1, c.Enters > 0, c.Wait != locks.Forever,
-			c.Again != 0, c.Retry.Delay != 0, c.Retry.Jitter != 0, c.Retry.Tries != 0, c.Hangs, c.Busy, c.Stays, c.Unlock != 0, c.Late != 0, c.Forgets, c.Passes != 0,
+			c.Again != 0, c.Retry.Delay != 0, c.Retry.Jitter != 0, c.Retry.Tries != 0, c.Hangs, c.Busy, c.Stays, c.Unlock != 0, c.Late != 0, c.Connected, c.Forgets, c.Passes != 0,
 			c.Write != nil,
 			len(c.Servers) > 0, c.Lock != scenarios.OwnLock{}, c.Lock.Renew != 0)
 		n += int64(len(c.Servers))

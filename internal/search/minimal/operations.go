@@ -67,6 +67,7 @@ func usualClient() []func(c *scenarios.Client) bool {
 		func(c *scenarios.Client) bool { return unset(&c.Retry.Tries) },
 		func(c *scenarios.Client) bool { return unset(&c.Unlock) },
 		func(c *scenarios.Client) bool { return unset(&c.Late) },
+		func(c *scenarios.Client) bool { return unset(&c.Connected) },
 		func(c *scenarios.Client) bool { return unset(&c.Forgets) },
 		func(c *scenarios.Client) bool { return unset(&c.Passes) },
 		func(c *scenarios.Client) bool { return unset(&c.Stays) },

@@ -10,19 +10,15 @@ type idle struct {
 	Instance
 }
 
-// Take returns an instance of a program that has been initialised, in one of the states to begin in.
-func (p *Pool) Take(of Program, which int) (Instance, error) {
+// Take returns an instance of a program, which must be restored before it is run.
+func (p *Pool) Take(of Program) (Instance, error) {
 	n := slices.IndexFunc(p.idle, func(i idle) bool { return i.of == of })
 	if n >= 0 {
 		i := p.idle[n].Instance
 		p.idle = slices.Delete(p.idle, n, n+1)
-		return i, i.Restore(which)
+		return i, nil
 	}
-	i, err := of.Instance()
-	if err != nil {
-		return nil, err
-	}
-	return i, i.Restore(which)
+	return of.Instance()
 }
 
 // Give returns an instance of a program to the pool, in any state.

@@ -31,6 +31,22 @@ type Instance interface {
 	Close()
 }
 
+// Connecting is an instance of a program that can open its connections before a run: a snapshot is taken in a preparation, and other
+// runs begin with it.
+type Connecting interface {
+	Instance
+	// Connect resets the instance to one of its states and runs it in a task of a preparation, until the program's library has opened its
+	// connections. The error is an *[Exit] if the program ended itself.
+	Connect(which int, t *sim.Task, h Host, random *sim.Rand) error
+	// Keep keeps what the instance is after Connect for RestoreConnected. The error says why no run can begin with that.
+	Keep(key string) error
+	// RestoreConnected resets the instance to the snapshot with a key, of this or another instance of the program; false if there is
+	// none (yet, or any more).
+	RestoreConnected(key string) bool
+	// Adopt gives the instance the connections that it has at its start, in a task that it is to run in.
+	Adopt(t *sim.Task, h Host)
+}
+
 // Host provides the services to a program that an operating system does not have.
 type Host interface {
 	// Call carries out a request of the program. The whole program waits for it.
@@ -49,8 +65,11 @@ type Host interface {
 	Stamp(request sim.Payload)
 }
 
-// RunExport is the function that package guest exports, which runs the client.
-const RunExport = "locksim_run"
+// The functions that package guest exports: the first runs the client, the second opens its connections before.
+const (
+	RunExport     = "locksim_run"
+	ConnectExport = "locksim_connect"
+)
 
 // MemoryLimit is how much memory a program may have, in bytes. A request for more fails, which ends a Go program.
 const MemoryLimit = 128 << 20

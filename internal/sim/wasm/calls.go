@@ -117,8 +117,9 @@ func clockTime(i *Instance, a []uint64) errno {
 	return ok
 }
 
+// wall stands still in a preparation, so that it does not step back when a run begins.
 func (i *Instance) wall() int64 {
-	if i.task == nil {
+	if i.task == nil || i.connecting {
 		return i.boot.wall
 	}
 	return i.task.Node().Wall()
@@ -153,7 +154,8 @@ func callHost(i *Instance, a []uint64) errno {
 func dial(i *Instance, a []uint64) errno {
 	s := &socket{instance: i, failed: errNoHost}
 	if i.task != nil {
-		if node, talk := i.host.Resolve(string(i.bytes(a[0], a[1]))); node != nil {
+		s.address = string(i.bytes(a[0], a[1]))
+		if node, talk := i.host.Resolve(s.address); node != nil {
 			s.talk, s.failed = talk, errProgress
 			i.task.Go(func(t *sim.Task) { s.dial(t, node) })
 		}

@@ -144,6 +144,8 @@ func (i *Instance) say(text []byte) {
 // socket is a connection to a server.
 type socket struct {
 	instance *Instance
+	address  string
+	sent     []byte // all of it, in a preparation
 	talk     wire.Conversation
 	conn     *sim.Conn
 	failed   errno  // errProgress while it is being opened
@@ -214,6 +216,9 @@ func (s *socket) write(src []byte) (int, errno) {
 		return 0, s.failed
 	case s.over:
 		return 0, errBrokePipe
+	}
+	if s.instance.connecting {
+		s.sent = append(s.sent, src...)
 	}
 	if !s.talk.Receive(src, s.send) && !s.over {
 		s.in, s.over = append(s.in, s.talk.Farewell()...), true

@@ -23,7 +23,8 @@ type image struct {
 	pages     []patch // where its memory differs from the base's
 	length    int     // of its memory
 	globals   []uint64
-	wall      int64 // what its clocks showed last
+	files     []connection // that are open; none before it is connected
+	wall      int64        // what its clocks showed last
 	monotonic int64
 }
 
@@ -67,12 +68,17 @@ func (m *Module) initialise(which int) (*image, []byte, error) {
 	if !i.registered {
 		return nil, nil, errors.New("the program calls guest.Register in none of its init functions")
 	}
-	im := &image{length: int(i.memory.Size()), wall: i.boot.wall, monotonic: i.boot.monotonic}
+	memory, _ := i.memory.Read(0, i.memory.Size())
+	return i.snapshot(), bytes.Clone(memory), nil
+}
+
+// snapshot returns the state of the instance, but for its memory and files.
+func (i *Instance) snapshot() *image {
+	im := &image{length: i.region.length, wall: i.wall(), monotonic: i.monotonic()}
 	for _, g := range i.globals {
 		im.globals = append(im.globals, g.Get())
 	}
-	memory, _ := i.memory.Read(0, i.memory.Size())
-	return im, bytes.Clone(memory), nil
+	return im
 }
 
 // difference returns the pages in which a memory differs from the base's.

@@ -31,8 +31,11 @@ type Instance struct {
 	output     []byte // what it has written to its standard output and error
 	thrown     any    // the panic that has ended it
 	registered bool
-	ends       []int64 // scratch: when what it waits for is over
-	events     []byte  // scratch: what has happened
+	prepared   *image       // by Connect, without memory and files
+	connecting bool         // in a preparation
+	before     []connection // to be adopted
+	ends       []int64      // scratch: when what it waits for is over
+	events     []byte       // scratch: what has happened
 }
 
 // clocks is what the clocks of a process show.
@@ -48,9 +51,13 @@ func (m *Module) Instance() (program.Instance, error) {
 // state, below [program.Images].
 func (i *Instance) Restore(which int) error {
 	im, err := i.module.image(which)
-	if err != nil {
-		return err
+	if err == nil {
+		i.restore(im)
 	}
+	return err
+}
+
+func (i *Instance) restore(im *image) {
 	if lacks := im.length - i.region.shown; lacks > 0 { // the machine has to know of it
 		i.memory.Grow(uint32(lacks / machinePage))
 	}
@@ -61,15 +68,20 @@ func (i *Instance) Restore(which int) error {
 	clear(i.files)
 	i.files, i.output, i.thrown = i.files[:0], i.output[:0], nil
 	i.boot = clocks{im.wall, im.monotonic}
-	return nil
+	i.before = im.files
 }
 
 // Run runs the client in a task until it ends. The error is an *[program.Exit] if the program ended itself, by a panic or
 // otherwise.
 func (i *Instance) Run(t *sim.Task, h program.Host, random *sim.Rand) error {
+	return i.play(i.run, t, h, random)
+}
+
+// play calls a function of the program in a task.
+func (i *Instance) play(f api.Function, t *sim.Task, h program.Host, random *sim.Rand) error {
 	i.task, i.host, i.random = t, h, random
 	i.refill()
-	_, err := i.run.Call(context.WithValue(context.Background(), instanceKey{}, i))
+	_, err := f.Call(context.WithValue(context.Background(), instanceKey{}, i))
 	if err == nil {
 		return nil
 	}

@@ -33,6 +33,9 @@ type Module struct {
 
 	mu     sync.Mutex
 	images [program.Images]*image // made when they are first wanted
+	// Those of programs with connections, by their keys: what a key stands for is always the same, so that it does not matter which
+	// of them are there.
+	connected map[string]*image
 }
 
 // Load compiles a program. The result is cached in cacheDir, unless that is "". The error says what is wrong with

@@ -64,6 +64,12 @@ func (s *service) Told() simulated.Entrance {
 	return e
 }
 
+// Connects reports whether a command is one by which a client library sets its connection up.
+func (*service) Connects(request sim.Payload) bool {
+	r, ok := request.(*redis.Request)
+	return ok && slices.Contains([]string{"HELLO", "AUTH", "CLIENT", "SELECT", "PING"}, r.Command)
+}
+
 // Talk begins a conversation in RESP.
 func (s *service) Talk(*sim.Node) wire.Conversation { return wire.Redis(s.purposes.Of) }
 

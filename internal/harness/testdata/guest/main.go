@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -20,11 +21,12 @@ import (
 
 func main() {}
 
-func init() { guest.Register(open) }
+func init() { guest.RegisterConnecting(clients, connect, open) }
 
 // redis is a connection to one server.
 type redis struct {
 	address string
+	timeout time.Duration
 	conn    net.Conn
 	reader  *bufio.Reader
 }
@@ -53,6 +55,19 @@ func (r *redis) do(ctx context.Context, args ...string) (string, error) {
 		return "", r.drop(err)
 	}
 	return strings.TrimSpace(line), nil
+}
+
+// isNamed checks the name that the server knows the connection by.
+func (r *redis) isNamed() error {
+	length, err := r.do(context.Background(), "CLIENT", "GETNAME")
+	switch {
+	case err != nil:
+		return err
+	case length != "$"+strconv.Itoa(len(connected)):
+		return errors.New("the server has no such name for the connection: " + length)
+	}
+	_, err = r.reader.ReadString('\n')
+	return err
 }
 
 func (r *redis) drop(err error) error {
@@ -116,12 +131,52 @@ var (
 	hoard [][]byte
 )
 
-func open(c guest.Config) (guest.Mutex, error) {
+func clients(c guest.Config) (*redis, error) {
+	return &redis{address: c.Servers[0], timeout: c.Timeout}, nil
+}
+
+// The time-outs with which a program connects in a way that is refused.
+const (
+	writes  = 1001 * time.Millisecond
+	asks    = 1002 * time.Millisecond
+	refuses = 1003 * time.Millisecond
+	waits   = 1004 * time.Millisecond
+)
+
+// connected is the name that a connection is given, which its server keeps.
+const connected = "connected"
+
+// connect opens the connection and names it, or does what the time-out asks for.
+func connect(ctx context.Context, server *redis) error {
+	switch server.timeout {
+	case writes:
+		_, err := server.do(ctx, "SET", "key", "value")
+		return err
+	case asks:
+		if _, err := server.do(ctx, "PING"); err != nil {
+			return err
+		}
+		_, err := io.WriteString(server.conn, "PING\r\n")
+		time.Sleep(time.Second)
+		return err
+	case refuses:
+		return errors.New("the door is shut")
+	case waits:
+		select {}
+	}
+	_, err := server.do(ctx, "CLIENT", "SETNAME", connected)
+	return err
+}
+
+func open(c guest.Config, server *redis) (guest.Mutex, error) {
 	if c.Key == "cannot-be-opened" {
 		return guest.Mutex{}, errors.New("no lock is to be had here")
 	}
-	server := &redis{address: c.Servers[0]}
 	switch c.Key {
+	case "panics-unless-named":
+		if err := server.isNamed(); err != nil {
+			panic(err)
+		}
 	case "panics-at-once":
 		panic("not configured")
 	case "panics-unless-connected":
