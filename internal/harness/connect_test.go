@@ -132,3 +132,35 @@ func TestProgramsAreToldWhyTheyCannotBeginConnected(t *testing.T) {
 		require.ErrorContains(t, err, refused.text)
 	}
 }
+
+// TestAConnectedClientKeepsWhatArrivesBeforeItWaits has something happen on a connection before the program waits on it for the first
+// time: the server ends it before the client starts, or the answer to its first request arrives while it is paused. The instance has
+// been used before, by one of several processes that were killed while they waited.
+func TestAConnectedClientKeepsWhatArrivesBeforeItWaits(t *testing.T) {
+	const connected = "lock: {algorithm: guest, ttl: 2s}\nclients: {a: {start: 1s, work: 1s, again: 10ms, connected: true}}\n"
+	killed := guestPlan(t, connectingLock(t), strings.Replace(connected, "{a: {", "{a: {count: 3, ", 1)+
+		"faults: [{at: 1050ms, crash: a-1}, {at: 1050ms, crash: a-2}, {at: 1050ms, crash: a-3}]\n")
+	for _, fault := range []struct {
+		text         string
+		acquisitions int
+	}{
+		{"{at: 500ms, crash: redis-1, restart: 100ms}", 2}, // its first request fails, and it requests the lock again
+		{"{at: 500ms, break: {from: a, to: redis-1}, how: rst}", 2},
+		{"{after: {node: a, does: send}, pause: a, for: 100ms}", 1},
+	} {
+		t.Run(fault.text, func(t *testing.T) {
+			p := guestPlan(t, connectingLock(t), connected+"faults: ["+fault.text+"]\n")
+			var fresh, used harness.Runner
+			defer fresh.Close()
+			defer used.Close()
+			alone, err := fresh.Run(p, 1, false)
+			require.NoError(t, err)
+			_, err = used.Run(killed, 1, false)
+			require.NoError(t, err)
+			after, err := used.Run(p, 1, false)
+			require.NoError(t, err)
+			require.Len(t, after.History.Acquisitions, fault.acquisitions)
+			require.Equal(t, alone.Digest, after.Digest)
+		})
+	}
+}

@@ -67,6 +67,7 @@ func (i *Instance) restore(im *image) {
 	}
 	clear(i.files)
 	i.files, i.output, i.thrown = i.files[:0], i.output[:0], nil
+	i.wake = sim.Signal{} // for which a killed task may have waited, and nobody does before the program waits itself
 	i.boot = clocks{im.wall, im.monotonic}
 	i.before = im.files
 }
