@@ -29,7 +29,7 @@ func TestSavedScenariosAreThoseOfAWrongLock(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, locktest.ReleaseSafety, broken.Promise)
 		require.Contains(t, broken.Story(), "release (DEL) deletes")
-		require.Contains(t, broken.String(), "whose promise was broken: only this lock: ")
+		require.Contains(t, broken.String(), "whose promise was broken: this lock: ")
 		require.Equal(t, 1, strings.Count(oneLine(broken.String()), "acquires the lock with a lease of"), "it is told once")
 		require.NotContains(t, broken.String(), "oth believe that they hold", "another promise is not what the test is about")
 		require.NotContains(t, broken.Why, "value", "a lock that compares nothing makes no promise about values")

@@ -60,7 +60,7 @@ func (b *Blame) Rank() int {
 // Sentence says it in a line for a reader.
 func (b *Blame) Sentence() string {
 	return map[Party]string{
-		Unclear: "not compared with a reference lock", ThisLock: "only this lock", AnyLock: "any lock of this kind",
+		Unclear: "not compared with a reference lock", ThisLock: "this lock", AnyLock: "any lock of this kind",
 		Server: "a server", Application: "the application",
 	}[b.Party] + ": " + b.Text
 }
@@ -120,7 +120,7 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	if !ok {
 		return Blame{Text: "the catalogue has no lock " + name}
 	}
-	t := &twin{judge: judge{runner: r.runner, sought: r.sought, ctx: r.ctx}, of: c.form}
+	t := &twin{judge: judge{runner: r.runner, sought: r.sought, ctx: r.ctx}, of: c.form, already: r.seen.result.Report.Verdicts}
 	if ids := r.seen.violation.Acquisitions; lock.Program != nil && len(ids) > 0 {
 		t.behind = r.seen.result.History.Acquisition(ids[0]).Client
 	}
@@ -139,6 +139,8 @@ func (r *reducer) compared(c *Counterexample) Blame {
 		return Untold(name)
 	case t.shares:
 		return Blame{Party: AnyLock, Reference: name, Text: name + " violates it in the same scenario, too", Deaf: t.deaf}
+	case kept == 0 && t.instead != "":
+		return Blame{Reference: name, Text: name + " violates " + t.instead + " in the same scenario instead"}
 	case kept == 0:
 		return Blame{Reference: name, Text: name + " never came into the same situation"}
 	}

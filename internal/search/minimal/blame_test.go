@@ -179,6 +179,14 @@ network: {latency: 1us}
 clocks: {redis-2: {rate: 9000ppm}, redis-3: {rate: 9000ppm}}
 styles: careful
 expect: {mutual-exclusion: violated}`,
+	"hangs": `
+name: hangs
+title: The work of a never ends, and its lease is renewed
+lock: {algorithm: watchdog, ttl: 1s}
+clients: {a: {work: forever}, b: {start: 1ms}}
+network: {latency: 1ms}
+progress: 8s
+expect: {progress: violated}`,
 	"far-storage": `
 name: far-storage
 title: The way to the storage is disturbed for 100 s
@@ -217,6 +225,7 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"token-passed-on", "set-nx-lua-fenced", checker.Resource, "careless", minimal.Application},
 		{"fast-clocks", "redlock without its 2 ms", checker.MutualExclusion, "careful", minimal.Server},
 		{"rather-fast-clocks", "redlock-no-drift", checker.MutualExclusion, "careful", minimal.ThisLock},
+		{"hangs", "watchdog", checker.Progress, "careless", minimal.Unclear}, // set-nx-lua lets two hold the lock
 		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
 	} {
 		got := blamed(t, x.scenario, x.lock, x.property, x.style)

@@ -41,12 +41,16 @@ const (
 	splitVotes = "split votes"
 	// Another server has taken the place of the one that had granted the lock.
 	failover = "failover"
+	// Servers have ended a connection by which nothing came for too long, and what was held by it.
+	idledOut = "a connection that its servers end as idle"
+	// Statements of a client came by different connections, and those of several clients by one.
+	pooled = "a pooler that lends connections"
 )
 
 // stories are those of these causes of which a run tells by itself, whatever the faults in it were.
 var stories = []string{
 	misrelease, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
-	splitVotes,
+	splitVotes, idledOut, pooled,
 }
 
 // isStory reports whether a form says what happened, whatever the faults were: the run tells of that by itself.
@@ -79,10 +83,15 @@ func (c *cast) causes() []string {
 		}
 	}
 	for i := range c.scenario.Clocks {
-		list = append(list, c.clock(&c.scenario.Clocks[i]))
+		if k := &c.scenario.Clocks[i]; !c.onlyShifts(k.Node) {
+			list = append(list, c.clock(k))
+		}
 	}
 	for i := range c.scenario.Clients {
 		list = append(list, habits(&c.scenario.Clients[i])...)
+	}
+	if c.idles() {
+		list = append(list, idledOut)
 	}
 	switch {
 	case c.misreleased:
@@ -98,6 +107,8 @@ func (c *cast) causes() []string {
 		list = append(list, halfDone)
 	case c.split && len(list) == 0:
 		list = append(list, splitVotes)
+	case c.scenario.Servers.Pool > 0 && len(list) == 0:
+		list = append(list, pooled)
 	case len(list) == 0:
 		list = append(list, "no fault"+c.overrun())
 	}
@@ -133,7 +144,7 @@ func (c *cast) cause(i int) string {
 			return outOfTouch
 		}
 		return goesOn
-	case c.early && (c.keepsApart(f) || isClientCrash(f)):
+	case c.early && (c.keepsApart(f) || isClientCrash(f)), f.Action.Kind == sim.SetClock && c.onlyShifts(f.Action.Node):
 		return ""
 	case c.halfDone && c.overdue == history.Open && c.keepsApart(f):
 		return halfDone
@@ -145,6 +156,18 @@ func (c *cast) cause(i int) string {
 		return c.action(f, h.Begin)
 	}
 	return c.action(f, h.Begin) + " " + c.phase(h.Begin, h.End)
+}
+
+// onlyShifts reports whether it is a client's clock that does no more than to shift when something happens: servers that promise less than
+// they are asked for, as memcached does with its whole seconds, have ended a key early by their own clock.
+func (c *cast) onlyShifts(node string) bool {
+	return c.early && c.scenario.Servers.Facts().Early > 0 && slices.Contains(clientNames(c.scenario), node)
+}
+
+// idles reports whether a holder went on when servers had ended its connection as idle, rather than because a fault had them end it.
+func (c *cast) idles() bool {
+	ends := func(f sim.Fault) bool { return f.Action.Kind == sim.EndSession }
+	return c.scenario.Servers.IdleTimeout > 0 && c.overdue == history.BySessionLoss && !slices.ContainsFunc(c.scenario.Faults, ends)
 }
 
 // isTimely reports whether a lease that was over can have come to its end only in time, and was known to: servers do

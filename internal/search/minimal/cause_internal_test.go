@@ -55,6 +55,9 @@ func TestWorkIsNoCauseWhereTheLockIsKept(t *testing.T) {
 		{history.History{Keeps: true}, ""},
 		{history.History{Keeps: true, Grants: ended}, ", work longer than the lease"},
 	} {
+		s.Servers.Kind = "redis"
 		require.Equal(t, x.says, (&cast{scenario: s, history: &x.h}).overrun())
 	}
+	s.Servers.Kind = "postgres"
+	require.Empty(t, (&cast{scenario: s, history: &history.History{}}).overrun(), "a hold by a connection has no end of its own")
 }

@@ -81,6 +81,39 @@ styles: careless
 	}
 }
 
+// What ends a hold by a connection is a cause by itself, and not the clock that only shifts the moment at which it does.
+func TestWhatEndsAHoldEarlyIsTheCause(t *testing.T) {
+	var r harness.Runner
+	defer r.Close()
+	for _, row := range []struct {
+		scenario string
+		property checker.Property
+		cause    string
+	}{
+		{`
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres, idle-timeout: 5s}
+clients: {a: {work: 5s}, b: {start: 1ms}}
+network: {latency: 1ms}`, checker.MutualExclusion, "a connection that its servers end as idle"},
+		{`
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres, pool: 2}
+clients: {a: {start: 10s, work: 10s}, b: {start: 20s}}
+network: {latency: 1ms}`, checker.ExclusionAtService, "a pooler that lends connections"},
+		{`
+lock: {algorithm: memcached-cas, ttl: 2s}
+servers: {kind: memcached}
+clients: {a: {sections: 2, work: 1s}, b: {start: 2.02391s}}
+network: {latency: 1us}
+clocks: {a: {rate: -11810ppm}}
+seed: 0x2`, checker.ExclusionAtService, "a key that ends before its time"},
+	} {
+		s, err := scenarios.Parse("cause.yaml", []byte("name: cause\nresource: {fencing: none}\nstyles: careless"+row.scenario))
+		require.NoError(t, err)
+		require.Equal(t, row.cause, first(t, &r, s, row.property).Cause())
+	}
+}
+
 // Who is told too late that its first write is done leaves its section, careful as it is, without the second.
 func TestASectionMayBeLeftHalfDone(t *testing.T) {
 	var r harness.Runner

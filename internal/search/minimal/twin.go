@@ -19,6 +19,9 @@ type twin struct {
 	behind string // the holder, if its program's connections may survive a failover; "" for a lock of the catalogue
 	shares bool   // the reference lock violates the property for the same cause …
 	deaf   bool   // … and tells no holder of a loss
+
+	already [checker.PropertyCount]checker.Verdict // what the accused lock violates
+	instead string                                 // the property of exclusion that the reference lock violates instead
 }
 
 // A minimal scenario's moments and numbers are only just right for the lock that it was made for: the next client asks a
@@ -105,6 +108,12 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 		seen.violation = v
 		if t.isSame(newCast(s, seen).causes()) {
 			t.shares, t.deaf = true, !slices.ContainsFunc(seen.result.History.Acquisitions, tells)
+			return false
+		}
+	}
+	for _, p := range []checker.Property{checker.Resource, checker.ExclusionAtService, checker.MutualExclusion} {
+		if report.Verdicts[p] == checker.Violated && t.already[p] != checker.Violated && p != t.sought.Property {
+			t.instead = p.String()
 			return false
 		}
 	}
