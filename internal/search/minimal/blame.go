@@ -79,6 +79,8 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case b.Party == ThisLock && r.hearsAfterAccess():
 		b.Party = AnyLock
 		b.Text = "its holder has an access under way when the servers end its hold, and heeds the notice of loss as soon as that is over"
+	case b.Party == ThisLock && c.Property == checker.ExclusionAtService && r.grantsByFastClock(c):
+		b.Party, b.Text = Server, "by its fast clock it ended early what it had granted; "+b.Reference+" does not go by that clock"
 	case b.Party == ThisLock:
 	case r.seen.violation.Broken == checker.Server:
 		b.Party, b.Text = Server, "it lost, evicted or ended early what it had granted"
@@ -94,6 +96,17 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		b.Party, b.Text = Application, "it continued after the deadline, or after a notice of loss, or its access was late on the way"
 	}
 	return b
+}
+
+// grantsByFastClock reports whether the lock is granted by one server, and a server's clock has to be fast for the violation.
+func (r *reducer) grantsByFastClock(c *Counterexample) bool {
+	names := r.now.Servers.Names()
+	clock := func(k scenarios.Clock) bool { return (k.Rate > 0 || k.Offset > 0) && slices.Contains(names, k.Node) }
+	set := func(f sim.Fault) bool {
+		a := &f.Action
+		return a.Kind == sim.SetClock && (a.Rate > 0 || a.Step > 0) && slices.Contains(names, a.Node)
+	}
+	return c.played().Authority == locks.OneNode && (slices.ContainsFunc(r.now.Clocks, clock) || slices.ContainsFunc(r.now.Faults, set))
 }
 
 // compared plays the scenario with the reference lock.

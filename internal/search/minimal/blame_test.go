@@ -187,6 +187,16 @@ clients: {a: {work: forever}, b: {start: 1ms}}
 network: {latency: 1ms}
 progress: 8s
 expect: {progress: violated}`,
+	"fast-store": `
+name: fast-store
+title: The store's clock ends a lease 30 us early
+lock: {algorithm: azure-blob-lease, ttl: 3s}
+servers: {kind: object}
+clients: {a: {work: 1s}, b: {start: 4s}}
+network: {latency: 1us}
+clocks: {store-1: {rate: 10ppm}}
+faults: [{after: {node: a, does: release}, pause: a, for: 5s}]
+expect: {exclusion-at-service: violated}`,
 	"far-storage": `
 name: far-storage
 title: The way to the storage is disturbed for 100 s
@@ -225,7 +235,8 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"token-passed-on", "set-nx-lua-fenced", checker.Resource, "careless", minimal.Application},
 		{"fast-clocks", "redlock without its 2 ms", checker.MutualExclusion, "careful", minimal.Server},
 		{"rather-fast-clocks", "redlock-no-drift", checker.MutualExclusion, "careful", minimal.ThisLock},
-		{"hangs", "watchdog", checker.Progress, "careless", minimal.Unclear}, // set-nx-lua lets two hold the lock
+		{"hangs", "watchdog", checker.Progress, "careless", minimal.Unclear},                       // set-nx-lua lets two hold the lock
+		{"fast-store", "azure-blob-lease", checker.ExclusionAtService, "careless", minimal.Server}, // k8s-lease goes by its clients' clocks
 		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
 	} {
 		got := blamed(t, x.scenario, x.lock, x.property, x.style)
