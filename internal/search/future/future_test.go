@@ -209,7 +209,7 @@ func TestFatesAreTrue(t *testing.T) {
 	}
 	for i, a := range locks.Catalogue().All() {
 		model := search.Wide(&a, search.Kinds())
-		for n := range uint64(long.Pick(1, 1, 40)) {
+		for n := range uint64(long.Pick(1, 1, 12)) {
 			s := search.Generate(search.Seeded(uint64(i)*100+n), model)
 			for _, c := range s.Cases() {
 				check(c, s.Seed)

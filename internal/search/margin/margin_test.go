@@ -159,7 +159,7 @@ func TestMarginsAreTrue(t *testing.T) {
 			continue
 		}
 		model := search.Wide(&a, search.Kinds())
-		for n := range uint64(long.Pick(1, 1, 20)) {
+		for n := range uint64(long.Pick(1, 1, 6)) {
 			s := search.Generate(search.Seeded(n), model)
 			for _, c := range s.Cases() {
 				check(c, s.Seed)
