@@ -85,25 +85,34 @@ type term struct {
 
 // begin runs the elector until it leads. It leads on after the context of the waiting has ended.
 func (t *term) begin(ctx context.Context) (guest.Lease, error) {
-	life, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
+	life, cancel := context.WithCancel(context.WithValue(context.Background(), runOf{}, over))
 	t.cancel, t.over = cancel, over
 	go func() {
 		t.elector.Run(life)
 		close(over)
 	}()
-	select {
-	case t.work = <-t.leading:
-		return guest.Lease{Value: t.identity, Lost: t.work.Done()}, nil
-	case <-ctx.Done():
-		cancel()
-		<-over
-		if t.elector.IsLeader() { // it led for a moment, and its record may still be there
-			t.work = life
+	for {
+		select {
+		case work := <-t.leading:
+			if work.Value(runOf{}) != over {
+				continue // it led for a moment when it had been given up
+			}
+			t.work = work
+			return guest.Lease{Value: t.identity, Lost: work.Done()}, nil
+		case <-ctx.Done():
+			cancel()
+			<-over
+			if t.elector.IsLeader() { // it led for a moment, and its record may still be there
+				t.work = life
+			}
+			return guest.Lease{}, fmt.Errorf("%w: %w", guest.ErrNotAcquired, ctx.Err())
 		}
-		return guest.Lease{}, fmt.Errorf("%w: %w", guest.ErrNotAcquired, ctx.Err())
 	}
 }
+
+// runOf is the key of the run of an elector to which a context belongs.
+type runOf struct{}
 
 // errStopped is the end of a term that the leader has not ended.
 var errStopped = errors.New("the leader election has stopped before")
