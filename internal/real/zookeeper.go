@@ -3,6 +3,7 @@ package real
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -45,7 +46,25 @@ func (h *Host) ZooKeeper(name string, servers int, tick time.Duration) ([]*ZooKe
 }
 
 // Ensemble starts an ensemble and waits until it serves.
+//
+// Servers that do not get ready are started again at other addresses: one may have been taken meanwhile, and who misses an election waits for
+// up to a minute until it asks again (FastLeaderElection.java, maxNotificationInterval).
 func (h *Host) Ensemble(c EnsembleConfig) ([]*ZooKeeper, error) {
+	for tries := 3; ; tries-- {
+		list, err := h.ensemble(&c)
+		if missing := (*Missing)(nil); err == nil || tries == 1 || c.Peer != nil || errors.As(err, &missing) {
+			return list, err
+		}
+		for _, z := range list {
+			if err := z.Kill(); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// ensemble starts servers once. With an error it returns those that it has started.
+func (h *Host) ensemble(c *EnsembleConfig) ([]*ZooKeeper, error) {
 	java, err := find("java", "default-jre-headless")
 	if err != nil {
 		return nil, err
@@ -62,8 +81,11 @@ func (h *Host) Ensemble(c EnsembleConfig) ([]*ZooKeeper, error) {
 	for i := range c.Servers {
 		z := &ZooKeeper{Child: &Child{Name: fmt.Sprintf("%s-%d", c.Name, i+1)}, Address: addresses[i]}
 		dir := filepath.Join(h.dir, z.Name)
+		if err := os.RemoveAll(dir); err != nil {
+			return list, err
+		}
 		if err := c.write(dir, i, addresses); err != nil {
-			return nil, err
+			return list, err
 		}
 		main := "org.apache.zookeeper.server.ZooKeeperServerMain"
 		if c.Servers > 1 {
@@ -74,13 +96,13 @@ func (h *Host) Ensemble(c EnsembleConfig) ([]*ZooKeeper, error) {
 			"-cp", jar + ":/usr/share/java/slf4j-nop.jar", main, filepath.Join(dir, "zoo.cfg"),
 		}
 		if err := h.launch(z.Child); err != nil {
-			return nil, err
+			return list, err
 		}
 		list = append(list, z)
 	}
 	for _, z := range list {
 		if err := z.until(z.serves); err != nil {
-			return nil, err
+			return list, err
 		}
 	}
 	return list, nil
