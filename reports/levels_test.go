@@ -234,3 +234,17 @@ func TestAmberLiesOnBeliefsAlone(t *testing.T) {
 	}
 	require.Positive(t, tints)
 }
+
+// TestWhoseLivesHaveSeveralTasksIsSaid: what is called a/2 is a after its restart.
+func TestWhoseLivesHaveSeveralTasksIsSaid(t *testing.T) {
+	const story = "lock: {algorithm: set-nx-lua, ttl: 10s}\nclients: {a: {work: 8s}, b: {work: 1s}}"
+	textOf := func(task string) string {
+		var b strings.Builder
+		r := runOf(t, story, "history registers=1 authority end=20s\nacquisition id=1 client=a returned=6ms crashed=1s outcome=ok\n"+
+			"acquisition id=2 client=a"+task+" invoked=12s returned=13s unlocked=14s outcome=ok")
+		require.NoError(t, reports.Text(&b, []reports.Run{r}, reports.TextOptions{}))
+		return strings.Join(strings.Fields(b.String()), " ")
+	}
+	require.Contains(t, textOf(" task=2"), "a/2 task 2 of a, counted over all lives of its process")
+	require.NotContains(t, textOf(""), "counted over all lives")
+}

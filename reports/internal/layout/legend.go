@@ -106,6 +106,12 @@ func (p *Picture) Legend(run int) []string {
 	} {
 		add(strings.Contains(effects, e.sign), e.sign, e.meaning)
 	}
+	for _, who := range v.Scope.Holders {
+		if client, task, several := strings.Cut(who, "/"); several && task != "0" {
+			add(true, who, "task "+task+" of "+client+", counted over all lives of its process")
+			break
+		}
+	}
 	list = append(list, "time is stretched where labels need room")
 	if p.skips(run) {
 		list = append(list, "numbers that are missing are of the pictures below")
