@@ -134,6 +134,7 @@ func (r *reducer) compared(c *Counterexample) Blame {
 		return Blame{Text: "the catalogue has no lock " + name}
 	}
 	t := &twin{judge: judge{runner: r.runner, sought: r.sought, ctx: r.ctx}, of: c.form, already: r.seen.result.Report.Verdicts}
+	t.inUse = timed(c.Property) && r.isInUse()
 	if ids := r.seen.violation.Acquisitions; lock.Program != nil && len(ids) > 0 {
 		t.behind = r.seen.result.History.Acquisition(ids[0]).Client
 	}
@@ -159,6 +160,16 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	}
 	text := fmt.Sprintf("%s keeps the property in the same scenario (%d of %d runs compared)", name, kept, t.runs)
 	return Blame{Party: ThisLock, Reference: name, Text: text}
+}
+
+// isInUse reports whether, at the moment of the violation, a client holds the lock that believes to hold it.
+func (r *reducer) isInUse() bool {
+	h, at := r.seen.result.History, r.seen.violation.At
+	return slices.ContainsFunc(h.Beliefs(), func(b history.Belief) bool {
+		return b.From <= at && at < b.To && slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
+			return c.Acquisition == b.Acquisition.ID && c.From <= at && at < c.To
+		})
+	})
 }
 
 // inPlaceOf returns the scenario as it is played with the reference lock. Its clients are only as careful as the lock

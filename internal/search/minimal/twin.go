@@ -21,7 +21,8 @@ type twin struct {
 	deaf   bool   // … and tells no holder of a loss
 
 	already [checker.PropertyCount]checker.Verdict // what the accused lock violates
-	instead string                                 // the property of exclusion that the reference lock violates instead
+	inUse   bool                                   // others wait for it while a client that believes to hold it does hold it
+	instead string                                 // the property of exclusion that the reference lock violates, so that nobody waits
 }
 
 // A minimal scenario's moments and numbers are only just right for the lock that it was made for: the next client asks a
@@ -112,7 +113,7 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 		}
 	}
 	for _, p := range []checker.Property{checker.Resource, checker.ExclusionAtService, checker.MutualExclusion} {
-		if report.Verdicts[p] == checker.Violated && t.already[p] != checker.Violated && p != t.sought.Property {
+		if t.inUse && report.Verdicts[p] == checker.Violated && t.already[p] != checker.Violated {
 			t.instead = p.String()
 			return false
 		}
