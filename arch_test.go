@@ -20,6 +20,7 @@ const module = "github.com/locksim/locksim"
 // arrows says which packages of this module a package may import. ARCHITECTURE.md prints the same table.
 var arrows = map[string][]string{
 	"internal/long":               {},
+	"internal/long/names":         {},
 	"trace":                       {},
 	"locks":                       {},
 	"internal/live":               {"locks", "internal/real"},

@@ -51,7 +51,7 @@ var unclear = []string{"renews forever", "renews by setting", "row forever", "fi
 func TestTheDecidingRequestIsNamed(t *testing.T) {
 	list := slices.DeleteFunc(wrong(), func(l lock) bool { return deciding[l.name] == "" })
 	require.Len(t, list, len(deciding))
-	for _, l := range some(list, long.Every(10)) {
+	for _, l := range some(list, long.Every(10, 1)) {
 		mine := deciding[l.name]
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()

@@ -45,6 +45,7 @@ func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
 	require.NoError(t, err)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
 			require.Contains(t, string(told), filepath.Base(file), "the argument from the library's source is missing")
 			if tooLarge(filepath.Base(file)) {
 				t.Skip("played with LONG=5 only")
@@ -194,7 +195,7 @@ faults:
 
 func TestRedsyncKeepsItsPromiseWhenRepliesAreLate(t *testing.T) {
 	lock := built(t, "redsync")
-	for n := range long.Pick(5, 20, 500) {
+	for n := range long.Pick(5, 20, 100) {
 		random := rand.New(rand.NewPCG(uint64(n), 0))
 		s := contended(t, &lock)[0]
 		for range 1 + random.IntN(4) {

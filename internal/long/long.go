@@ -23,11 +23,11 @@ func Pick(short, usual, long int) int {
 	}
 }
 
-// Every returns k if of a table each k-th row is played: each usual-th, a fifth of these with -short, and every one if LONG is
-// set.
-func Every(usual int) int {
-	if Enabled() {
-		return 1
+// Every returns k if of a table each k-th row is played: usual, five times that with -short, and long divided by the number in
+// LONG if that is set.
+func Every(usual, long int) int {
+	if times := times(); times > 0 {
+		return max(1, long/times)
 	}
 	return Pick(5*usual, usual, 1)
 }

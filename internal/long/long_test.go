@@ -31,9 +31,9 @@ func TestEvery(t *testing.T) {
 	if testing.Short() {
 		usual = 40
 	}
-	for value, k := range map[string]int{"0": usual, "1": 1, "10": 1} {
+	for value, k := range map[string]int{"0": usual, "1": 4, "3": 1, "10": 1} {
 		t.Setenv("LONG", value)
-		require.Equal(t, k, Every(8), value)
+		require.Equal(t, k, Every(8, 4), value)
 	}
 }
 

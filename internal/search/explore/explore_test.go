@@ -149,7 +149,7 @@ func TestTheReducedExplorationFindsWhatTheWholeOneFinds(t *testing.T) {
 		{variationsOf(based(t, "etcd"))[1], only(search.ServerPause, search.EndSession), Options{Most: 1}},
 		{variationsOf(based(t, "set-nx-lua"))[2], only(search.Cut, search.ClientCrash), Options{Most: 1}},
 	} {
-		if i%tests.Every(2) != 0 {
+		if i%tests.Every(2, 1) != 0 {
 			continue
 		}
 		tc.o.Faults = tc.faults

@@ -148,14 +148,14 @@ func TestMarginsAreTrue(t *testing.T) {
 	all, err := scenarios.All()
 	require.NoError(t, err)
 	for i, s := range all {
-		if i%long.Pick(40, 40, 1) == 0 {
+		if i%long.Every(40, 4) == 0 {
 			for _, c := range s.Cases() {
 				check(c, s.Seed)
 			}
 		}
 	}
 	for i, a := range locks.Catalogue().All() {
-		if i%long.Every(8) != 0 {
+		if i%long.Every(8, 2) != 0 {
 			continue
 		}
 		model := search.Wide(&a, search.Kinds())
