@@ -2,6 +2,7 @@ package harness_test
 
 import (
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 	"time"
@@ -423,4 +424,39 @@ func TestARunDoesNotWaitForAProcessThatStays(t *testing.T) {
 		require.True(t, result.History.Quiescent)
 		require.Less(t, time.Duration(result.Virtual), 2*time.Second)
 	}
+}
+
+// TestAReleaseOnASharedConnectionEndsItsOwnHold has a pooler lend one connection to two clients: PostgreSQL counts how often it has the
+// lock, and who releases it once takes back its own time; who does so twice takes the other's, too.
+func TestAReleaseOnASharedConnectionEndsItsOwnHold(t *testing.T) {
+	const shared = `
+servers: {kind: postgres, pool: 1}
+clients: {a: {work: 500ms}, b: {start: 20ms, work: 100ms}}`
+	lock := func(releases int) *locks.Algorithm {
+		a, ok := locks.Catalogue().Find("pg-advisory")
+		require.True(t, ok)
+		a.New = func(o locks.Options) locks.Builder {
+			return func(p locks.Process) (locks.Lock, error) {
+				conn, err := p.SQL().Connect(time.Second)
+				do := func(what, text string) (locks.SQLResult, error) {
+					return conn.Do(0, locks.SQLStatement{Name: what, Text: text}, int64(crc32.ChecksumIEEE([]byte(o.Key))))
+				}
+				return handmade{p: p, try: func() (locks.Lease, error) {
+					got, err := do("acquire", "SELECT pg_try_advisory_lock($1)")
+					return locks.Lease{}, refusedIf(!got.True(), err)
+				}, release: func(locks.Lease) (err error) {
+					for range releases {
+						_, err = do("release", "SELECT pg_advisory_unlock($1)")
+					}
+					return err
+				}}, err
+			}
+		}
+		return &a
+	}
+	once, twice := verdicts(t, lock(1), shared), verdicts(t, lock(2), shared)
+	require.Equal(t, 20, once[checker.MutualExclusion][checker.Violated])
+	require.Zero(t, once[checker.ReleaseSafety][checker.Violated])
+	require.Zero(t, once[checker.Leak][checker.Violated])
+	require.Equal(t, 20, twice[checker.ReleaseSafety][checker.Violated])
 }

@@ -30,12 +30,18 @@ func (s *Succession) Holding() bool { return s.copy >= 0 }
 // Took notes that a node has given the lock to the sender of a request. The grant is promised until ends, in true time;
 // Never if it does not end by itself.
 func (s *Succession) Took(node string, o sim.Origin, ends trace.Instant) {
+	s.Back(node, o)
+	s.Copies[s.copy].Expires = ends
+	s.Grant(o, ends)
+}
+
+// Back notes that a node keeps the lock for the sender of an earlier request again, to whom it is promised still.
+func (s *Succession) Back(node string, o sim.Origin) {
 	s.gone(history.Overwritten)
 	s.copy = len(s.Copies)
 	s.Copies = append(s.Copies, history.Copy{
-		Node: node, Acquisition: history.ID(o.Tag), Client: o.Client, From: s.Now(), To: trace.Never, Expires: ends,
+		Node: node, Acquisition: history.ID(o.Tag), Client: o.Client, From: s.Now(), To: trace.Never, Expires: trace.Never,
 	})
-	s.Grant(o, ends)
 }
 
 // Renewed gives an acquisition's grant another end.

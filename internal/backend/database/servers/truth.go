@@ -25,6 +25,7 @@ type truth struct {
 	node  *sim.Node
 	end   *sim.Timer        // of the lease that is in the row
 	given *database.Request // the last that the lock was given to
+	holds []sim.Origin      // who made the connection acquire the lock, which a pooler may lend to several: once for each time it has to let it go
 	freed *database.Request // the last that let it go
 }
 
@@ -70,6 +71,7 @@ func (t *truth) Took(_ *database.Server, k database.Key, r *database.Request, ti
 		return
 	}
 	t.given = r
+	t.holds = append(t.holds, r.Origin)
 	if times == 1 || !t.SameOwner(t.Holder(), history.ID(r.Tag)) {
 		t.Succession.Took(t.node.Name, r.Origin, trace.Never)
 	}
@@ -80,16 +82,47 @@ func (t *truth) Left(_ *database.Server, k database.Key, r *database.Request, wh
 	switch {
 	case k != t.key || t.leased() || makes(r):
 	case why == database.Crashed:
-		t.Ended(t.Holder(), history.Wiped, history.BySessionLoss)
+		t.over(history.Wiped)
 	case r == nil:
-		t.Ended(t.Holder(), history.Expired, history.BySessionLoss)
-	case times > 0:
-		t.freed = r
-		t.Released(t.node.Name, r.Origin, 0)
+		t.over(history.Expired)
 	default:
 		t.freed = r
-		t.Released(t.node.Name, r.Origin, t.Holder())
+		t.Released(t.node.Name, r.Origin, t.letGo(r.Origin))
+		if last := len(t.holds) - 1; last >= 0 && !t.Holding() {
+			t.Back(t.node.Name, t.holds[last])
+		}
 	}
+}
+
+// over notes that a connection is over, and with it the hold of everybody whom it held the lock for.
+func (t *truth) over(how history.Gone) {
+	for _, o := range t.holds {
+		t.Ended(history.ID(o.Tag), how, history.BySessionLoss)
+	}
+	t.holds = t.holds[:0]
+}
+
+// letGo takes away one of the times that a connection acquired the lock, and returns whose hold of it that has ended; 0 if nobody's. It
+// is the sender's own; if there is none, the last one's.
+func (t *truth) letGo(by sim.Origin) history.ID {
+	of := func(owner sim.Origin) func(sim.Origin) bool {
+		return func(o sim.Origin) bool { return t.SameOwner(history.ID(o.Tag), history.ID(owner.Tag)) }
+	}
+	k := len(t.holds) - 1
+	for i := range t.holds {
+		if of(by)(t.holds[i]) {
+			k = i
+		}
+	}
+	if k < 0 {
+		return t.Holder()
+	}
+	who := t.holds[k]
+	t.holds = slices.Delete(t.holds, k, k+1)
+	if slices.ContainsFunc(t.holds, of(who)) || !t.SameOwner(t.Holder(), history.ID(who.Tag)) {
+		return 0
+	}
+	return t.Holder()
 }
 
 // makes reports whether a request only makes the row that is to be locked: it locks the row for as long as it lasts, and
