@@ -89,28 +89,38 @@ func TestWhatEndsAHoldEarlyIsTheCause(t *testing.T) {
 		scenario string
 		property checker.Property
 		cause    string
+		title    string
 	}{
 		{`
 lock: {algorithm: pg-advisory}
 servers: {kind: postgres, idle-timeout: 5s}
 clients: {a: {work: 5s}, b: {start: 1ms}}
-network: {latency: 1ms}`, checker.MutualExclusion, "a connection that its servers end as idle"},
+network: {latency: 1ms}`, checker.MutualExclusion, "a connection that its servers end as idle", "The servers end an idle connection; "},
 		{`
 lock: {algorithm: pg-advisory}
 servers: {kind: postgres, pool: 2}
 clients: {a: {start: 10s, work: 10s}, b: {start: 20s}}
-network: {latency: 1ms}`, checker.ExclusionAtService, "a pooler that lends connections"},
+network: {latency: 1ms}`, checker.ExclusionAtService, "a pooler that lends connections", "Clients share connections by a pooler; "},
+		{`
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres}
+clients: {a: {}, b: {start: 5ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, crash: postgres-1, restart: 1ms}]`, checker.MutualExclusion,
+			"a holder that goes on after its connection", "Postgres-1 crashes "},
 		{`
 lock: {algorithm: memcached-cas, ttl: 2s}
 servers: {kind: memcached}
 clients: {a: {sections: 2, work: 1s}, b: {start: 2.02391s}}
 network: {latency: 1us}
 clocks: {a: {rate: -11810ppm}}
-seed: 0x2`, checker.ExclusionAtService, "a key that ends before its time"},
+seed: 0x2`, checker.ExclusionAtService, "a key that ends before its time", "The clock of a "},
 	} {
 		s, err := scenarios.Parse("cause.yaml", []byte("name: cause\nresource: {fencing: none}\nstyles: careless"+row.scenario))
 		require.NoError(t, err)
-		require.Equal(t, row.cause, first(t, &r, s, row.property).Cause())
+		found := first(t, &r, s, row.property)
+		require.Equal(t, row.cause, found.Cause())
+		require.Contains(t, found.Scenario.Title, row.title)
 	}
 }
 

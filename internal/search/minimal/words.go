@@ -65,20 +65,30 @@ func titleOf(s *scenarios.Scenario, seen sighting) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// plainDeed says what clients do that may be enough.
+// deeds tell of causes that are no faults.
+var deeds = map[string]string{
+	splitVotes: "the votes are split", idledOut: "the servers end an idle connection",
+}
+
+// plainDeed says what clients do, or servers by themselves, that may be enough.
 func plainDeed(s *scenarios.Scenario, seen *sighting) string {
 	for i := range s.Clients {
 		if c := &s.Clients[i]; (c.Hangs || c.Work >= s.Lock.TTL) && outlasts(seen.result.History, c) {
 			return "client " + c.Name + " works for longer than the lease"
 		}
 	}
+	if s.Servers.Pool > 0 {
+		return "clients share connections by a pooler"
+	}
+	for _, cause := range newCast(s, *seen).causes() {
+		if words := deeds[cause]; words != "" {
+			return words
+		}
+	}
 	for i := range s.Clients {
 		if c := &s.Clients[i]; c.Hangs {
 			return "client " + c.Name + " never stops working"
 		}
-	}
-	if isSplit(s, seen.result.History, seen.violation) {
-		return "the votes are split"
 	}
 	return "no fault at all"
 }
