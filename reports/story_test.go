@@ -202,6 +202,16 @@ func TestWhyAConnectionLosesItsHoldIsTold(t *testing.T) {
 	require.Contains(t, idle("10s"), "its connection ends at 10 s, since the servers end connections that are idle for 10 s.")
 	require.NotContains(t, idle("11s"), "idle", "it ended before")
 
+	silent := func(limit, fault, told string) string {
+		return storyOf(t, checker.MutualExclusion, "lock: {algorithm: mysql-get-lock}\nservers: {kind: mysql, keep-alive: "+limit+"}"+clients+fault, past+told)
+	}
+	const cut, end = "faults: [{name: cut, at: 5s, cut: {from: a, to: mysql-1}, for: 10s}]", "faults: [{name: end, at: 5s, end-session: b}]"
+	const during = "\nfault name=cut text=\"cut\" fired begin=5s end=15s"
+	require.Contains(t, silent("5s", cut, during),
+		"Its connection ends at 10 s, since the servers end connections whose client's machine is silent for 5 s, and ")
+	require.NotContains(t, silent("3s", cut, during), "silent", "that would have ended it before")
+	require.NotContains(t, silent("5s", end, "\nfault name=end text=\"end\" fired begin=5s"), "silent", "no fault silences it")
+
 	const pooled = "lock: {algorithm: pg-advisory}\nservers: {kind: postgres, pool: 2}" + clients
 	require.Contains(t, storyOf(t, checker.ExclusionAtService, pooled, `
 history registers=1 authority end=12s

@@ -91,6 +91,17 @@ func (f *Fault) delayed(m *timeline.Message) bool {
 	return f.Kind == sim.Delay && late && m.Received.Sub(f.Begin) >= f.Of.Action.By && f.triggeredBy(m)
 }
 
+// Silences reports whether a fault keeps servers from hearing of a client's machine: it is off, or cut off.
+func (f *Fault) Silences(client string, servers []string) bool {
+	switch {
+	case !f.Fired || f.Of == nil:
+		return false
+	case f.Kind == sim.Crash:
+		return f.Concerns(client)
+	}
+	return f.Kind == sim.Cut && slices.ContainsFunc(servers, func(server string) bool { return f.joins(client, server) })
+}
+
 // joins reports whether a fault affects the link from one node to another.
 func (f *Fault) joins(from, to string) bool {
 	l := &f.Of.Action.Link

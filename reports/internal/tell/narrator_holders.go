@@ -251,7 +251,7 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 	}
 	if !ended {
 		t.lastRenewal(a, g)
-		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.idle(a, g)+t.meanwhile(a, g.To))
+		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.idle(a, g)+t.silent(a, g)+t.meanwhile(a, g.To))
 		t.unheeded(a, g)
 	}
 }
@@ -270,6 +270,23 @@ func (t *narrator) idle(a *history.Acquisition, g *history.Grant) string {
 		return ""
 	}
 	return ", since the servers end connections that are idle for " + spokenExactly(limit)
+}
+
+// silent says that servers ended a connection because TCP's keep-alive found its client's machine silent for so long; "" if that is not
+// why. It probes eight times in that time (see [sim.Conn.KeepAlive]).
+func (t *narrator) silent(a *history.Acquisition, g *history.Grant) string {
+	limit := t.v.Servers().KeepAlive
+	if limit == 0 || g.Ended != history.BySessionLoss {
+		return ""
+	}
+	for i := range t.v.Faults {
+		f := &t.v.Faults[i]
+		since := g.To.Sub(f.Begin)
+		if f.Silences(a.Client, t.v.Servers().Names()) && limit/8*7 <= since && since <= limit/8*9+time.Millisecond {
+			return ", since the servers end connections whose client's machine is silent for " + spokenExactly(limit)
+		}
+	}
+	return ""
 }
 
 // lent says which connection a database has given another client's lock to, which it keeps for the connection; "" without a pooler.
