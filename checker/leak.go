@@ -199,9 +199,13 @@ func (j *judge) tellLeak(l *leftover, w *history.Wait, at trace.Instant) {
 	if l.of.Outcome == history.OK {
 		kind, ended, over = "left behind by a release", " released the lock at ", l.of.Released
 	}
+	who, has := owner{l.of.Client, l.of.Task}.String(), " still has its key "
+	if l.copy.From > over { // a late request made it, or it has come to be first in its queue
+		has = " holds the lock for " + who + " "
+	}
 	v := Violation{
 		Property: Leak, Kind: kind, At: at, Acquisitions: []history.ID{l.of.ID},
-		Text: owner{l.of.Client, l.of.Task}.String() + ended + over.String() + ", but " + l.copy.Node + " still has its key " +
+		Text: who + ended + over.String() + ", but " + l.copy.Node + has +
 			j.during(max(l.copy.From, over), min(l.copy.To, j.h.End)) + ", which keeps out " + owner{w.Client, w.Task}.String(),
 	}
 	if id := j.asking(owner{w.Client, w.Task}, at); id != 0 {
