@@ -293,6 +293,11 @@ func (t *table) read(r *reader, path string, n *yaml.Node, each func(i int, at s
 	t.checkPresence(r, path, n, present)
 }
 
+// requires reports whether a field must be there.
+func (t *table) requires(name string) bool {
+	return slices.ContainsFunc(t.fields, func(f *about) bool { return f.name == name && f.required })
+}
+
 // checkPresence reports fields that are missing, or that do not go together.
 func (t *table) checkPresence(r *reader, path string, n *yaml.Node, present map[string]*yaml.Node) {
 	has := func(name string) bool { return present[name] != nil }

@@ -116,12 +116,16 @@ func (r *reader) mergeVariant(path string, base *yaml.Node, v variantText) *yaml
 	if v.set != nil {
 		refused := slices.Clone(fixedFields)
 		settable := slices.DeleteFunc(scenarioFields.table().names(), func(name string) bool { return slices.Contains(fixedFields, name) })
-		for key := range pairs(v.set) {
+		for key, value := range pairs(v.set) {
 			at := path + ".set." + key.Value
-			if slices.Contains(fixedFields, key.Value) {
+			switch {
+			case slices.Contains(fixedFields, key.Value):
 				r.report(key, at, "a variant cannot set it", "expect and measures beside set")
-			} else if !slices.Contains(settable, key.Value) {
+			case !slices.Contains(settable, key.Value):
 				r.report(key, at, "unknown field", didYouMean("one of "+listing(settable), key.Value, settable))
+				refused = append(refused, key.Value)
+			case isNull(value) && scenarioFields.table().requires(key.Value):
+				r.report(key, at, "nothing stands here, and a scenario needs it", "another value, or no line for it")
 				refused = append(refused, key.Value)
 			}
 		}
