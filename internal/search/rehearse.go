@@ -51,10 +51,15 @@ func Rehearse(m FaultModel, o harness.Options) error {
 // rehearsal is how long somebody may take to acquire a lock that is free.
 const rehearsal = time.Minute
 
-// unable returns why nobody acquired the lock in a run without faults; nil if somebody did.
+// unable returns why nobody acquired the lock in a run without faults, or was seen to; nil if somebody did.
 func unable(result *harness.Result) error {
 	h := result.History
-	if slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool { return a.Outcome == history.OK }) {
+	switch {
+	case !slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool { return a.Outcome == history.OK }):
+	case h.HasAuthority && len(h.Grants) == 0:
+		return errors.New("the lock was acquired in a rehearsal without faults, but no server had its key: nobody could see who holds it\n" +
+			"hint: key=NAME in the directive locksim:lock says which key the program takes for a lock of the name {key}")
+	default:
 		return nil
 	}
 	text, said := "the lock was never acquired in a rehearsal without faults", lastWords(h)
