@@ -19,7 +19,8 @@ const (
 	boundaryRuns  = 500
 	// leastRuns is about the number of runs that one boundary takes.
 	leastRuns = 120
-	// programRuns is how often a program is run to find the causes of one violation: each run starts its processes.
+	// programRuns is how often a program is run to find the causes of one violation, or what it does not need: each run starts its
+	// processes.
 	programRuns = 20
 )
 
@@ -117,18 +118,24 @@ func (s *Study) story(m *margin.Margin, r *reports.Run) string {
 // explain finds out what an explanation of a run is to give as reasons, and what it is to leave out.
 func (s *Study) explain(plan *harness.Plan, r *reports.Run) {
 	r.Causes = Causes(&s.runner, plan, r)
-	if most := boundarySteps / max(r.Steps, 1); most > 0 && !r.Program {
+	if most := mostRuns(r); most > 0 {
 		result := harness.Result{Seed: r.Seed, Steps: r.Steps, History: r.History, Report: r.Report}
 		r.Needless = minimal.Needless(&s.runner, plan, r.Seed, &result, minimal.Options{Runs: most})
 	}
 }
 
-// Causes finds the causes of a run's violation by running it without each of them, unless that would take long.
-func Causes(r *harness.Runner, plan *harness.Plan, run *reports.Run) []checker.Cause {
+// mostRuns is how often a run may be played again to explain it.
+func mostRuns(run *reports.Run) int {
 	most := boundarySteps / max(run.Steps, 1)
 	if run.Program {
 		most = min(most, programRuns)
 	}
+	return most
+}
+
+// Causes finds the causes of a run's violation by running it without each of them, unless that would take long.
+func Causes(r *harness.Runner, plan *harness.Plan, run *reports.Run) []checker.Cause {
+	most := mostRuns(run)
 	if most == 0 {
 		return nil
 	}
