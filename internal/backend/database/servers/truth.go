@@ -87,10 +87,8 @@ func (t *truth) Left(_ *database.Server, k database.Key, r *database.Request, wh
 		t.over(history.Expired)
 	default:
 		t.freed = r
-		t.Released(t.node.Name, r.Origin, t.letGo(r.Origin))
-		if last := len(t.holds) - 1; last >= 0 && !t.Holding() {
-			t.Back(t.node.Name, t.holds[last])
-		}
+		t.Released(t.node.Name, r.Origin, t.letGo(r.Origin, times))
+		t.passBack()
 	}
 }
 
@@ -102,27 +100,52 @@ func (t *truth) over(how history.Gone) {
 	t.holds = t.holds[:0]
 }
 
-// letGo takes away one of the times that a connection acquired the lock, and returns whose hold of it that has ended; 0 if nobody's. It
-// is the sender's own; if there is none, the last one's.
-func (t *truth) letGo(by sim.Origin) history.ID {
-	of := func(owner sim.Origin) func(sim.Origin) bool {
-		return func(o sim.Origin) bool { return t.SameOwner(history.ID(o.Tag), history.ID(owner.Tag)) }
-	}
-	k := len(t.holds) - 1
-	for i := range t.holds {
-		if of(by)(t.holds[i]) {
-			k = i
+// letGo leaves so many of the times that a connection acquired the lock, and returns whose hold has ended by that; 0 if nobody's. The
+// sender's own go first, then the last one's.
+func (t *truth) letGo(by sim.Origin, times int) (ended history.ID) {
+	for len(t.holds) > times {
+		k := len(t.holds) - 1
+		for i, o := range t.holds {
+			if t.isOf(by)(o) {
+				k = i
+			}
+		}
+		who := t.holds[k]
+		t.holds = slices.Delete(t.holds, k, k+1)
+		if !t.isOf(by)(who) && t.claims(who) && !slices.ContainsFunc(t.holds, t.isOf(who)) {
+			ended = history.ID(who.Tag)
 		}
 	}
-	if k < 0 {
-		return t.Holder()
-	}
-	who := t.holds[k]
-	t.holds = slices.Delete(t.holds, k, k+1)
-	if slices.ContainsFunc(t.holds, of(who)) || !t.SameOwner(t.Holder(), history.ID(who.Tag)) {
+	holder := sim.Origin{Tag: int(t.Holder())}
+	switch {
+	case ended != 0 || !t.isOf(by)(holder) || slices.ContainsFunc(t.holds, t.isOf(holder)):
+		return ended
+	case len(t.holds) > 0 && !slices.ContainsFunc(t.holds, t.claims): // what keeps others out is left of a hold that was given up
 		return 0
 	}
 	return t.Holder()
+}
+
+// passBack notes who holds the lock when the last one that acquired it by the connection has let it go: who did so before and has not.
+func (t *truth) passBack() {
+	k := slices.IndexFunc(t.holds, t.claims)
+	switch {
+	case t.Holding() && len(t.holds) == 0:
+		t.Forgot(history.Deleted)
+	case !t.Holding() && k >= 0:
+		t.Back(t.node.Name, t.holds[k])
+	}
+}
+
+// isOf returns a function that reports whether a request is of the same task of a client as another one.
+func (t *truth) isOf(a sim.Origin) func(sim.Origin) bool {
+	return func(b sim.Origin) bool { return t.SameOwner(history.ID(a.Tag), history.ID(b.Tag)) }
+}
+
+// claims reports whether the sender of a request that acquired the lock has neither called Unlock nor died.
+func (t *truth) claims(o sim.Origin) bool {
+	a := t.Acquisition(history.ID(o.Tag))
+	return a != nil && a.Unlocked == trace.Never && a.Crashed == trace.Never
 }
 
 // makes reports whether a request only makes the row that is to be locked: it locks the row for as long as it lasts, and
