@@ -1,6 +1,7 @@
 package minimal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -123,7 +124,7 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	}
 	switch {
 	case c.OutOfTime() && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
-		return Blame{Party: AnyLock, Text: "a lease ended while its holder continued, and leases of this kind state no deadline"}
+		return Blame{Party: AnyLock, Text: "a " + cmp.Or(r.now.Servers.Holds(), "lease") + " ended while its holder continued, and locks of this kind state no deadline"}
 	case name == "":
 		return Blame{Text: "the catalogue has no lock of this kind that renews"}
 	case name == lock.Name:

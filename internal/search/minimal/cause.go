@@ -23,8 +23,6 @@ const (
 	goesOn = "a holder that goes on after its lease"
 	// The same, where a holder and its servers did not hear from each other in time.
 	outOfTouch = "a holder and servers out of touch for longer than a lease"
-	// The same, where servers keep the lock for a connection, which has no time of its own.
-	unconnected = "a holder that goes on after its connection"
 	// A server has ended a key before the time that was promised. Where a wrong clock had it do so that is told instead.
 	early = "a key that ends before its time"
 	// Somebody has left its section before all of it was done: the next one finds half of it.
@@ -51,7 +49,7 @@ const (
 
 // stories are those of these causes of which a run tells by itself, whatever the faults in it were.
 var stories = []string{
-	misrelease, belated, goesOn, outOfTouch, unconnected, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
+	misrelease, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
 	splitVotes, idledOut, pooled,
 }
 
@@ -66,7 +64,7 @@ func (f *form) isStory() bool {
 // it and its servers were out of touch: no server can keep that from it.
 func (c *Counterexample) OutOfTime() bool {
 	return len(c.form.causes) > 0 && !slices.ContainsFunc(c.form.causes, func(cause string) bool {
-		return cause != goesOn && cause != outOfTouch && cause != unconnected
+		return cause != goesOn && cause != outOfTouch
 	})
 }
 
@@ -142,10 +140,7 @@ func (c *cast) cause(i int) string {
 	case c.misreleased && holdsUp(f), c.belated && c.keepsApart(f) && !isClientCrash(f):
 		return ""
 	case c.overdue != history.Open && c.keepsApart(f) && !isClientCrash(f):
-		switch {
-		case c.scenario.Servers.Holds() == "connection":
-			return unconnected
-		case atServers:
+		if atServers && c.scenario.Servers.Holds() != "connection" { // which has no time of its own
 			return outOfTouch
 		}
 		return goesOn

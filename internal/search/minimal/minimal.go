@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/checker"
@@ -117,7 +118,13 @@ func Reduce(r *harness.Runner, v search.Violation, o Options) (*Counterexample, 
 func (c *Counterexample) Form() string { return c.form.String() }
 
 // Cause says in a few words what goes wrong, the same for all properties, styles and fencing modes.
-func (c *Counterexample) Cause() string { return c.form.cause() }
+func (c *Counterexample) Cause() string {
+	cause := c.form.cause()
+	if holds := c.Scenario.Servers.Holds(); holds != "" {
+		cause = strings.NewReplacer("its lease", "its "+holds, "a lease", "a "+holds).Replace(cause)
+	}
+	return cause
+}
 
 // Shares reports whether a counterexample has the cause of another one, and perhaps more, whatever each of them
 // violates.
