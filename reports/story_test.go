@@ -605,3 +605,38 @@ func TestARefusedRenewalThatIsIgnoredIsTold(t *testing.T) {
 	require.Contains(t, storyOf(t, checker.MutualExclusion, oneRedis, strings.Replace(past, "NOTICED", "", 1), events...), told)
 	require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, strings.Replace(past, "style=attentive learns NOTICED", "", 1), events...), "EVAL")
 }
+
+// TestAnAnswerThatIsOKThoughNoKeyIsLeftIsNoMistakeOfLock has a server accept a key whose end has passed by its clock. What is answered
+// when Lock has returned is not what Lock relied on.
+func TestAnAnswerThatIsOKThoughNoKeyIsLeftIsNoMistakeOfLock(t *testing.T) {
+	const past = `
+history registers=1 authority end=20s
+acquisition id=1 client=a returned=4ms outcome=ok unlocked=8s released=8.002s release=ok
+acquisition id=2 client=b invoked=1s returned=1.03s outcome=ok unlocked=2s released=2.002s release=failed
+grant acquisition=1 client=a from=3ms to=8.001s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=3ms to=500ms expires=10.003s gone=expired`
+	steps := func(answer string) (list []trace.Event) {
+		for i, detail := range []string{answer, "later"} { // the second request is sent when Lock returns
+			sent := trace.Instant(1e9 + 10e6 + 20e6*i)
+			for k, does := range []trace.Does{trace.Send, trace.Execute, trace.Reply, trace.Receive} {
+				e := step(sent+trace.Instant(k)*1e6, "b", does)
+				e.What, e.Alt, e.Peer, e.Msg, e.Detail = "SET", trace.ToAcquire, "redis-1", uint64(1+2*i+k/2), "SET lock"
+				if k == 1 || k == 2 {
+					e.Node, e.Peer = "redis-1", "b"
+				}
+				if k > 1 {
+					e.Detail = detail
+				}
+				list = append(list, e)
+			}
+		}
+		return list
+	}
+	of := func(answer string) string {
+		return storyOf(t, checker.MutualExclusion, "lock: {algorithm: set-nx-lua}\nclients: {a: {work: 8s}, b: {start: 1s, work: 1s}}", past, steps(answer)...)
+	}
+	require.Contains(t, of("OK"), "b's SET is answered OK at 1.03 s, though no key is left of it")
+	require.NotContains(t, of("OK"), "should have returned")
+	require.Contains(t, of("(nil)"), "b's SET is answered (nil)")
+	require.Contains(t, of("(nil)"), "while a holds it: Lock should have returned without it.")
+}

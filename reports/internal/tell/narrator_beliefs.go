@@ -32,7 +32,11 @@ func (t *narrator) twoHolders() {
 	}
 	for _, pair := range [][2]*history.Acquisition{{first, second}, {second, first}} {
 		if a, of := pair[0], pair[1]; t.assumed(a) && t.v.GrantedAt(of.ID, a.Returned) {
-			t.conclude(a.Returned, ", while "+t.who(of)+" holds it: Lock should have returned without it", moments.PlaceOfBelief(t.v, a))
+			while := ", while " + t.who(of) + " holds it"
+			if !t.accepted(a) {
+				while += ": Lock should have returned without it"
+			}
+			t.conclude(a.Returned, while, moments.PlaceOfBelief(t.v, a))
 			return
 		}
 	}

@@ -27,7 +27,11 @@ func (t *narrator) assumes(a *history.Acquisition) {
 	if how == "" {
 		how = "without having been granted it"
 		if m, nth := t.lastAsk(a); m != nil {
-			if outcome := t.outcome(m, a.Returned); outcome != "" { // told where it is heard of
+			outcome := t.outcome(m, a.Returned)
+			if t.accepted(a) {
+				outcome += here + ", though no key is left of it"
+			}
+			if outcome != "" { // told where it is heard of
 				t.tell(a.Returned, moments.OrderBelief-1, t.who(a)+"'s "+nth+m.What, outcome, moments.Place{})
 				t.clauses[len(t.clauses)-1].step = moments.StepAt(t.v, a.Returned, moments.OrderBelief, moments.PlaceOfBelief(t.v, a))
 				t.wrong(m.What, outcome)
@@ -36,6 +40,13 @@ func (t *narrator) assumes(a *history.Acquisition) {
 	}
 	t.tell(a.Returned, moments.OrderBelief, t.who(a), "believes that it holds the lock"+here+" "+how, moments.PlaceOfBelief(t.v, a))
 	t.wrong("Lock", "returns without a grant")
+}
+
+// accepted reports whether a server has answered OK to the last request of an acquisition that was not granted: a key whose end has passed
+// by the server's clock is gone at once, which the answer does not say (Redis's SET with PXAT).
+func (t *narrator) accepted(a *history.Acquisition) bool {
+	m, _ := t.lastAsk(a)
+	return m != nil && m.Purpose == trace.ToAcquire && t.v.Answered(m) <= a.Returned && t.v.Messages[m.Answer].Detail == "OK"
 }
 
 // wrong notes the first thing that a client did wrong: a request and what the request did.
@@ -73,7 +84,7 @@ func (t *narrator) requests(a *history.Acquisition, from, to trace.Instant, purp
 // nil if there is none.
 func (t *narrator) lastAsk(a *history.Acquisition) (last *model.Sent, nth string) {
 	tries := 0
-	for _, m := range slices.Backward(t.requests(a, a.Invoked, a.Returned, trace.ToAcquire, trace.ToLook)) {
+	for _, m := range slices.Backward(t.requests(a, a.Invoked, a.Returned-1, trace.ToAcquire, trace.ToLook)) { // of a later answer it knew nothing
 		last = cmp.Or(last, m)
 		if m.What == last.What {
 			tries++
