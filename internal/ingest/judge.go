@@ -43,7 +43,8 @@ type Result struct {
 	Events, Locks, Clients int
 	Acquisitions           int
 	First, Last            trace.Instant
-	Orphans                int // lines about an acquisition that the log does not tell of
+	Orphans                int        // lines about an acquisition that the log does not tell of
+	Awake                  []Position // what a client did while it was paused, by the log; the first ones
 	Verdicts               [checker.PropertyCount]checker.Verdict
 	Reasons                [checker.PropertyCount]string
 	Certain, Possible      int       // overlaps of two holders
@@ -119,6 +120,7 @@ func (j *Judge) Take(e *Event) error {
 		return nil
 	default: // of one lock
 	}
+	j.noteAwake(e)
 	if !j.counted[e.Client] && len(j.counted) < mostWords {
 		j.counted[e.Client] = true
 	}
@@ -169,6 +171,16 @@ func (j *Judge) aside(e *Event) {
 		list = list[1:]
 	}
 	j.asides[e.Client] = list
+}
+
+// noteAwake notes that a client does something for certain while the log has it paused.
+func (j *Judge) noteAwake(e *Event) {
+	for _, a := range j.asides[e.Client] {
+		if a.kind == Paused && a.at.Add(e.Off) < e.At && e.At < a.at.Add(a.span-e.Off) && len(j.result.Awake) < j.keep {
+			j.result.Awake = append(j.result.Awake, e.Position)
+			return
+		}
+	}
 }
 
 // crash ends all that a client holds.

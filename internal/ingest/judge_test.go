@@ -191,6 +191,15 @@ func TestAnUncertaintyThatIsNotStatedIsAnError(t *testing.T) {
 	require.NoError(t, judgeWith(NewJudge(10, time.Second), -1, nil, lines("0s a acquired uncertainty=1s\n1s b acquired uncertainty=1s")))
 }
 
+func TestWhoIsPausedDoesNothing(t *testing.T) {
+	log := func(renewed, uncertainty string) []Position {
+		return judge(t, 0, lines("0s a acquired\n2s a paused for=12s\n3s b renewed\n"+renewed+" a renewed"+uncertainty+"\n20s a release")).Awake
+	}
+	require.Equal(t, []Position{{"log-1", 4}}, log("5s", ""))
+	require.Empty(t, log("14s", ""), "it goes on")
+	require.Empty(t, log("4s", " uncertainty=3s"), "it may have been before the pause")
+}
+
 // A log of one client tells of no other; notes and pauses alone tell of no lock.
 func TestTheBeginningOfALogMayBeMissing(t *testing.T) {
 	r := judge(t, 0, lines("0s a release\n1s b renewed\n2s a acquired\n3s a release\n4s b release"))
