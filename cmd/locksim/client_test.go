@@ -43,7 +43,10 @@ func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
 	require.NotEmpty(t, files)
 	told, err := os.ReadFile("../../clients/FINDINGS.md")
 	require.NoError(t, err)
-	for _, file := range files {
+	for i, file := range files {
+		if i%long.Every(1, 3) != 0 {
+			continue
+		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			require.Contains(t, string(told), filepath.Base(file), "the argument from the library's source is missing")

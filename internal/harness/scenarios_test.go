@@ -15,12 +15,12 @@ import (
 )
 
 // scenarioSeeds is with how many seeds a case of a named scenario is run that takes so many steps: fewer if it takes many,
-// at least 50 in the long form, and ten times as many with LONG=10. Of a verdict that differs with one seed in a hundred, 20 seeds miss 82 in
+// at least 20 in the long form, and ten times as many with LONG=10. Of a verdict that differs with one seed in a hundred, 20 seeds miss 82 in
 // 100, and 1,000 hardly any.
 func scenarioSeeds(steps int) uint64 {
 	seeds := long.Pick(20, 20, 1000)
 	if steps > 0 {
-		seeds = min(seeds, max(long.Pick(5, 5, 50), long.Pick(50_000, 50_000, 200_000)/steps))
+		seeds = min(seeds, max(long.Pick(5, 5, 20), long.Pick(50_000, 50_000, 100_000)/steps))
 	}
 	return uint64(seeds)
 }

@@ -226,7 +226,7 @@ func estimate(t testing.TB, m odds.Model, runs int, seed uint64, confidence floa
 // TestEstimatesAreTrue compares estimates of probabilities with what they are by hand. The intervals must hold as often as they say, and
 // be so narrow that they say something.
 func TestEstimatesAreTrue(t *testing.T) {
-	repetitions := long.Pick(1, 1, 8)
+	repetitions := long.Pick(1, 1, 5)
 	confidence, runs, least := 0.999, 1500, 1 // with a single one there is nothing to count
 	if repetitions > 1 {
 		n := float64(repetitions)
