@@ -399,8 +399,8 @@ func (v *verdicts) notes() []string {
 	if n := v.result.Orphans; n > 0 {
 		list = append(list, fmt.Sprintf("%s about an acquisition that the log does not tell of, and left out: it may have begun before the log.", wereLines(n)))
 	}
-	if awake := v.result.Awake; len(awake) > 0 {
-		list = append(list, fmt.Sprintf("The log contradicts itself: it has a client paused while it does something, as at %s.", awake[0]))
+	if at := v.result.Awake; at.Line > 0 {
+		list = append(list, fmt.Sprintf("The log contradicts itself: it has a client do something at %s while it is paused.", at))
 	}
 	if v.result.AtLeast {
 		list = append(list, "Acquisitions were forgotten before the log told of their ends, to bound memory: there may be more overlaps.")

@@ -34,6 +34,7 @@ type Judge struct {
 type aside struct {
 	at   trace.Instant
 	span time.Duration // of a pause
+	off  time.Duration // by how much at may be off
 	kind Kind
 	text string
 }
@@ -43,8 +44,8 @@ type Result struct {
 	Events, Locks, Clients int
 	Acquisitions           int
 	First, Last            trace.Instant
-	Orphans                int        // lines about an acquisition that the log does not tell of
-	Awake                  []Position // what a client did while it was paused, by the log; the first ones
+	Orphans                int      // lines about an acquisition that the log does not tell of
+	Awake                  Position // the first line that has a client do something while it is paused; of line 0 if there is none
 	Verdicts               [checker.PropertyCount]checker.Verdict
 	Reasons                [checker.PropertyCount]string
 	Certain, Possible      int       // overlaps of two holders
@@ -166,7 +167,7 @@ func (j *Judge) found(among map[string]*lock, names *[]string, name string) *loc
 }
 
 func (j *Judge) aside(e *Event) {
-	list := append(j.asides[e.Client], aside{e.At, e.Span, e.Kind, e.Text})
+	list := append(j.asides[e.Client], aside{e.At, e.Span, e.Off, e.Kind, e.Text})
 	if len(list) > mostOccasions {
 		list = list[1:]
 	}
@@ -175,11 +176,12 @@ func (j *Judge) aside(e *Event) {
 
 // noteAwake notes that a client does something for certain while the log has it paused.
 func (j *Judge) noteAwake(e *Event) {
-	for _, a := range j.asides[e.Client] {
-		if a.kind == Paused && a.at.Add(e.Off) < e.At && e.At < a.at.Add(a.span-e.Off) && len(j.result.Awake) < j.keep {
-			j.result.Awake = append(j.result.Awake, e.Position)
-			return
-		}
+	during := func(a aside) bool {
+		off := a.off + e.Off
+		return a.kind == Paused && a.at.Add(off) < e.At && e.At < a.at.Add(a.span-off)
+	}
+	if j.result.Awake.Line == 0 && slices.ContainsFunc(j.asides[e.Client], during) {
+		j.result.Awake = e.Position
 	}
 }
 

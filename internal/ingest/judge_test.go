@@ -192,12 +192,14 @@ func TestAnUncertaintyThatIsNotStatedIsAnError(t *testing.T) {
 }
 
 func TestWhoIsPausedDoesNothing(t *testing.T) {
-	log := func(renewed, uncertainty string) []Position {
-		return judge(t, 0, lines("0s a acquired\n2s a paused for=12s\n3s b renewed\n"+renewed+" a renewed"+uncertainty+"\n20s a release")).Awake
+	log := func(pause, renewal string) int {
+		return judge(t, 0, lines("0s a acquired\n"+pause+"\n3s b renewed\n"+renewal+"\n20s a release")).Awake.Line
 	}
-	require.Equal(t, []Position{{"log-1", 4}}, log("5s", ""))
-	require.Empty(t, log("14s", ""), "it goes on")
-	require.Empty(t, log("4s", " uncertainty=3s"), "it may have been before the pause")
+	const pause = "2s a paused for=12s"
+	require.Equal(t, 4, log(pause, "5s a renewed"))
+	require.Zero(t, log(pause, "14s a renewed"), "it goes on")
+	require.Zero(t, log(pause, "4s a renewed uncertainty=3s"), "it may have been before the pause")
+	require.Zero(t, log(pause+" uncertainty=3s", "4s a renewed"), "the pause may have begun later")
 }
 
 // A log of one client tells of no other; notes and pauses alone tell of no lock.
