@@ -606,9 +606,9 @@ func TestARefusedRenewalThatIsIgnoredIsTold(t *testing.T) {
 	require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, strings.Replace(past, "style=attentive learns NOTICED", "", 1), events...), "EVAL")
 }
 
-// TestAnAnswerThatIsOKThoughNoKeyIsLeftIsNoMistakeOfLock has a server accept a key whose end has passed by its clock. What is answered
+// TestAnAnswerThatIsOKIsNoMistakeOfLock has a server accept a key whose end has passed by its clock. What is answered
 // when Lock has returned is not what Lock relied on.
-func TestAnAnswerThatIsOKThoughNoKeyIsLeftIsNoMistakeOfLock(t *testing.T) {
+func TestAnAnswerThatIsOKIsNoMistakeOfLock(t *testing.T) {
 	const past = `
 history registers=1 authority end=20s
 acquisition id=1 client=a returned=4ms outcome=ok unlocked=8s released=8.002s release=ok
@@ -635,7 +635,7 @@ copy node=redis-1 acquisition=1 client=a from=3ms to=500ms expires=10.003s gone=
 	of := func(answer string) string {
 		return storyOf(t, checker.MutualExclusion, "lock: {algorithm: set-nx-lua}\nclients: {a: {work: 8s}, b: {start: 1s, work: 1s}}", past, steps(answer)...)
 	}
-	require.Contains(t, of("OK"), "b's SET is answered OK at 1.03 s, though no key is left of it")
+	require.Contains(t, of("OK"), "b's SET is answered OK at 1.03 s, though that grants it nothing")
 	require.NotContains(t, of("OK"), "should have returned")
 	require.Contains(t, of("(nil)"), "b's SET is answered (nil)")
 	require.Contains(t, of("(nil)"), "while a holds it: Lock should have returned without it.")

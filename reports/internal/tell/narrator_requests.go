@@ -29,7 +29,7 @@ func (t *narrator) assumes(a *history.Acquisition) {
 		if m, nth := t.lastAsk(a); m != nil {
 			outcome := t.outcome(m, a.Returned)
 			if t.accepted(a) {
-				outcome += here + ", though no key is left of it"
+				outcome += here + ", though that grants it nothing"
 			}
 			if outcome != "" { // told where it is heard of
 				t.tell(a.Returned, moments.OrderBelief-1, t.who(a)+"'s "+nth+m.What, outcome, moments.Place{})
@@ -42,8 +42,8 @@ func (t *narrator) assumes(a *history.Acquisition) {
 	t.wrong("Lock", "returns without a grant")
 }
 
-// accepted reports whether a server has answered OK to the last request of an acquisition that was not granted: a key whose end has passed
-// by the server's clock is gone at once, which the answer does not say (Redis's SET with PXAT).
+// accepted reports whether a server has answered OK to the last request of an acquisition that was not granted, which is no mistake of
+// Lock: Redis says so of a key whose end (PXAT) has passed by its clock, too, and keeps none.
 func (t *narrator) accepted(a *history.Acquisition) bool {
 	m, _ := t.lastAsk(a)
 	return m != nil && m.Purpose == trace.ToAcquire && t.v.Answered(m) <= a.Returned && t.v.Messages[m.Answer].Detail == "OK"
