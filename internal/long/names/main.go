@@ -1,5 +1,5 @@
 // Names prints a pattern for go test -run that matches the tests with a long form, those that come to the package long by functions
-// of their own package: LONG=1 go test -run "$(go run ./internal/long/names)" ./... plays these, and no test twice that has one form.
+// and variables of their own package: LONG=1 go test -run "$(go run ./internal/long/names)" ./... plays these, and no test twice that has one form.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	uses := make(map[string]map[string]bool) // a package's folder and a function of its tests, and the functions that it names
+	uses := make(map[string]map[string]bool) // a package's folder and a function or variable of its tests, and what that names
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
@@ -45,7 +45,7 @@ const (
 	method = "()"   // after the name of one, which selects it
 )
 
-// read notes what the functions of a file name.
+// read notes what the functions and variables of a file name.
 func read(file *ast.File, folder string, uses map[string]map[string]bool) {
 	alias := ""
 	for _, i := range file.Imports {
@@ -55,34 +55,45 @@ func read(file *ast.File, folder string, uses map[string]map[string]bool) {
 			}
 		}
 	}
-	for _, d := range file.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok {
-			continue
-		}
-		key := filepath.Join(folder, f.Name.Name)
-		if f.Recv != nil {
-			key += method
-		}
+	note := func(name string, of ast.Node) {
+		key := filepath.Join(folder, name)
 		if uses[key] == nil { // methods may share a name
 			uses[key] = make(map[string]bool)
 		}
-		var note func(ast.Node) bool
-		note = func(n ast.Node) bool {
+		var see func(ast.Node) bool
+		see = func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.SelectorExpr:
 				uses[key][filepath.Join(folder, n.Sel.Name)+method] = true
 				if x, ok := n.X.(*ast.Ident); ok && x.Name == alias && n.Sel.Name != "NotShort" {
 					uses[key][isLong] = true
 				}
-				ast.Inspect(n.X, note)
+				ast.Inspect(n.X, see)
 				return false
 			case *ast.Ident:
 				uses[key][filepath.Join(folder, n.Name)] = true
 			}
 			return true
 		}
-		ast.Inspect(f.Body, note)
+		ast.Inspect(of, see)
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv != nil {
+				note(d.Name.Name+method, d.Body)
+			} else {
+				note(d.Name.Name, d.Body)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if v, ok := spec.(*ast.ValueSpec); ok {
+					for _, name := range v.Names {
+						note(name.Name, v)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ func TestByAFunction(t *testing.T) { for range count() {} }
 func TestByAMethod(t *testing.T) { x.seeds() }
 func TestInASubtest(t *testing.T) { t.Run("", func(t *testing.T) { check(t, count) }) }
 func TestOfOneForm(t *testing.T) { tests.NotShort(t); x.count(); seeds := 1 }
+func TestByAVariable(t *testing.T) { for range most {} }
+var most = 2 * tests.Pick(1, 2, 3)
 func count() int { return tests.Pick(1, 2, 3) }
 func (kind) seeds() int { return count() }
 `
@@ -26,5 +28,5 @@ func TestTestsWithALongFormAreNamed(t *testing.T) {
 	require.NoError(t, err)
 	uses := make(map[string]map[string]bool)
 	read(file, "x", uses)
-	require.Equal(t, []string{"TestByAFunction", "TestByAMethod", "TestDirect", "TestInASubtest"}, reached(uses))
+	require.Equal(t, []string{"TestByAFunction", "TestByAMethod", "TestByAVariable", "TestDirect", "TestInASubtest"}, reached(uses))
 }
