@@ -44,9 +44,8 @@ var deciding = map[string]string{
 	"first of a sorted set removed":             "'s release (EVAL) is executed",
 }
 
-// unclear are faulty locks that no lock of the catalogue can be compared with in the scenario that shows their mistake: none is of
-// their kind, or the one that is lets the next client in while the holder still works.
-var unclear = []string{"renews forever", "renews by setting", "row forever", "first of a sorted set removed"}
+// unclear are faulty locks that no lock of the catalogue can be compared with in the scenario that shows their mistake.
+var unclear = []string{"renews forever", "row forever", "first of a sorted set removed"}
 
 func TestTheDecidingRequestIsNamed(t *testing.T) {
 	list := slices.DeleteFunc(wrong(), func(l lock) bool { return deciding[l.name] == "" })

@@ -163,13 +163,18 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	return Blame{Party: ThisLock, Reference: name, Text: text}
 }
 
-// isInUse reports whether, at the moment of the violation, a client holds the lock that believes to hold it.
+// isInUse reports whether, at the moment of the violation, a client that believes to hold the lock has held it all the while: one whose
+// hold has ended, and that has put its key back, keeps others from what is theirs.
 func (r *reducer) isInUse() bool {
 	h, at := r.seen.result.History, r.seen.violation.At
 	return slices.ContainsFunc(h.Beliefs(), func(b history.Belief) bool {
-		return b.From <= at && at < b.To && slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
-			return c.Acquisition == b.Acquisition.ID && c.From <= at && at < c.To
-		})
+		until := b.From
+		for _, c := range h.Copies { // a renewal may put a new one in the place of the last
+			if c.Acquisition == b.Acquisition.ID && c.From <= until {
+				until = max(until, c.To)
+			}
+		}
+		return b.From <= at && at < b.To && at < until
 	})
 }
 

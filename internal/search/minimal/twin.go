@@ -21,7 +21,7 @@ type twin struct {
 	deaf   bool   // … and tells no holder of a loss
 
 	already [checker.PropertyCount]checker.Verdict // what the accused lock violates
-	inUse   bool                                   // others wait for it while a client that believes to hold it does hold it
+	inUse   bool                                   // others wait for it while a client that believes to hold it has held it all the while
 	instead string                                 // the property of exclusion that the reference lock violates, so that nobody waits
 }
 
