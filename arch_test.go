@@ -167,6 +167,7 @@ var behind = map[string]string{
 	"github.com/andybalholm/brotli":     "cmd/locksim",
 	"github.com/go-zookeeper/zk":        "internal/live",
 	"github.com/tetratelabs/wazero":     "internal/sim/wasm",
+	"golang.org/x/mod":                  "clients",
 	"golang.org/x/sys":                  "cmd/locksim",
 	"github.com/yuin/goldmark":          "internal/site",
 }

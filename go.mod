@@ -19,3 +19,5 @@ require (
 	golang.org/x/sys v0.48.0
 	gonum.org/v1/gonum v0.17.0
 )
+
+require golang.org/x/mod v0.43.0

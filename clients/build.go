@@ -88,11 +88,10 @@ func source(ctx context.Context, what string, c Client, cache string) (string, e
 	if err != nil {
 		return "", err
 	}
-	folder := filepath.Join(in, c.Folder)
 	if _, version, other := strings.Cut(what, "@"); other {
-		return withVersion(ctx, folder, c.Library, version, cache)
+		return c.withVersion(ctx, in, version, cache)
 	}
-	return folder, nil
+	return filepath.Join(in, c.Folder), nil
 }
 
 // ownFolder is a folder of the user's with Go code in it.

@@ -12,18 +12,24 @@
 package clients
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
+
+	"golang.org/x/mod/semver"
 
 	"github.com/locksim/locksim/locks"
 )
 
 // Client is a guest program that runs a library's lock.
 type Client struct {
-	Lock    locks.Algorithm // the description of the lock, without its program
-	Folder  string          // of the program, relative to this package's folder
-	Library string          // the module under test
-	_       struct{}
+	Lock     locks.Algorithm // the description of the lock, without its program
+	Folder   string          // of the program, relative to this package's folder
+	Library  string          // the module under test
+	older    []older         // from the newest
+	together []string        // modules that are released with the library, and needed in the same version
+	since    string          // the version in which what it uses came into the library, if that is a late one
+	_        struct{}
 }
 
 // Catalogue lists the ready-made clients.
@@ -53,10 +59,10 @@ func Catalogue() []Client {
 	leaving.Name, leaving.Reference = "client-go-release", "k8s-release-on-cancel"
 	leaving.Title = "leader election of Kubernetes' client-go, with ReleaseOnCancel"
 	return []Client{
-		{Lock: redsync, Folder: "redsync", Library: "github.com/go-redsync/redsync/v4"},
-		{Lock: onRedigo, Folder: "redsync-redigo", Library: "github.com/go-redsync/redsync/v4"},
-		{Lock: redislock, Folder: "redislock", Library: "github.com/bsm/redislock"},
-		{Lock: ownToken, Folder: "redislock-token", Library: "github.com/bsm/redislock"},
+		{Lock: redsync, Folder: "redsync", Library: "github.com/go-redsync/redsync/v4", older: olderRedsync()},
+		{Lock: onRedigo, Folder: "redsync-redigo", Library: "github.com/go-redsync/redsync/v4", older: olderRedsync()},
+		{Lock: redislock, Folder: "redislock", Library: "github.com/bsm/redislock", older: olderRedislock()},
+		{Lock: ownToken, Folder: "redislock-token", Library: "github.com/bsm/redislock", since: "v0.9.3"},
 		{
 			Lock: locks.Algorithm{
 				Name: "rueidislock", Title: "rueidis' own: most of three keys, renewed, waited for by client-side caching",
@@ -89,10 +95,13 @@ func Catalogue() []Client {
 			},
 			Folder: "dynamolock", Library: "cirello.io/dynamolock/v2",
 		},
-		{Lock: leader, Folder: "client-go", Library: "k8s.io/client-go"},
-		{Lock: leaving, Folder: "client-go-release", Library: "k8s.io/client-go"},
+		{Lock: leader, Folder: "client-go", Library: "k8s.io/client-go", together: kubernetes},
+		{Lock: leaving, Folder: "client-go-release", Library: "k8s.io/client-go", together: kubernetes},
 	}
 }
+
+// kubernetes lists the modules that are released with client-go.
+var kubernetes = []string{"k8s.io/api", "k8s.io/apimachinery"}
 
 // rueidisKeys are the keys that rueidislock takes with its defaults (its keyname, and KeyMajority, which is 2).
 func rueidisKeys(o locks.Options) []string {
@@ -116,6 +125,17 @@ func Names() []string {
 	}
 	return names
 }
+
+// Versions lists the releases of the library with which the client can be played, as NAME@VERSION, from the oldest.
+func (c *Client) Versions() []string {
+	_, rest, _ := strings.Cut(releases, "\n"+c.Library+"\n")
+	list, _, _ := strings.Cut(rest, "\n\n")
+	versions := strings.Fields(list)
+	return versions[slices.IndexFunc(versions, func(v string) bool { return semver.Compare(v, c.since) >= 0 }):]
+}
+
+//go:embed versions.txt
+var releases string
 
 // find returns the ready-made client of a name.
 func find(name string) (Client, bool) {

@@ -110,12 +110,12 @@ func TestVersionsAreWhatTheGoCommandTakes(t *testing.T) {
 
 // In a go.mod that is not tidied every requirement is marked as indirect.
 func TestTheLibrariesOfAProgramAreThoseThatItImports(t *testing.T) {
-	folder, err := filepath.Abs("redislock")
+	here, err := filepath.Abs(".")
 	require.NoError(t, err)
 	mine := t.TempDir()
-	require.NoError(t, os.CopyFS(mine, os.DirFS(folder)))
-	_, err = settle(folder, mine)
+	_, err = assemble(here, "redislock", mine, func(_, text string) string { return text })
 	require.NoError(t, err)
+	mine = filepath.Join(mine, "redislock")
 	file := filepath.Join(mine, "go.mod")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)

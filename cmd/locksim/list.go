@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -62,7 +63,8 @@ type lockEntry struct {
 // libraryEntry is a lock that a ready-made client brings.
 type libraryEntry struct {
 	lockEntry
-	Module string `json:"module"` // of the library
+	Module   string   `json:"module"`   // of the library
+	Versions []string `json:"versions"` // of it with which the client can be played, as NAME@VERSION
 }
 
 type faultEntry struct {
@@ -124,13 +126,41 @@ func gather(names []string) (*listing, error) {
 			l.Locks = append(l.Locks, lockEntryOf(&a))
 		}
 		for _, c := range clients.Catalogue() {
-			l.Libraries = append(l.Libraries, libraryEntry{lockEntryOf(&c.Lock), c.Library})
+			l.Libraries = append(l.Libraries, libraryEntry{lockEntryOf(&c.Lock), c.Library, c.Versions()})
 		}
 	}
 	if slices.Contains(names, "faults") {
 		l.Faults = faultEntries()
 	}
 	return l, nil
+}
+
+// versionColumns is how wide a line of versions is at most.
+const versionColumns = 76
+
+// spans lists versions, with those that differ in their last number, and follow each other there, as a span.
+func spans(versions []string) string {
+	var parts []string
+	for i := 0; i < len(versions); {
+		last := i
+		for last+1 < len(versions) && follows(versions[last], versions[last+1]) {
+			last++
+		}
+		if last > i+1 {
+			parts = append(parts, versions[i]+" to "+versions[last])
+		} else {
+			parts = append(parts, versions[i:last+1]...)
+		}
+		i = last + 1
+	}
+	return strings.Join(parts, ", ")
+}
+
+// follows reports whether a version is the next one of the same minor version.
+func follows(version, next string) bool {
+	dot := strings.LastIndexByte(version, '.') + 1
+	number, err := strconv.Atoi(version[dot:])
+	return err == nil && next == version[:dot]+strconv.Itoa(number+1)
 }
 
 func lockEntryOf(a *locks.Algorithm) lockEntry {
@@ -219,6 +249,17 @@ func (l *listing) text(w io.Writer) error {
 	}
 	for _, k := range l.Libraries {
 		fmt.Fprintf(t, "  %s\t%s\n", k.Name, k.Title)
+	}
+	if len(l.Libraries) > 0 {
+		head("versions of libraries: LIBRARY@VERSION; commits can be tried, too")
+	}
+	for _, k := range l.Libraries {
+		for i, line := range reports.Wrap(spans(k.Versions), versionColumns, "") {
+			if i > 0 {
+				k.Name = ""
+			}
+			fmt.Fprintf(t, "  %s\t%s\n", k.Name, line)
+		}
 	}
 	if len(l.Faults) > 0 {
 		head("faults, for the list \"faults\" of a scenario")

@@ -2,6 +2,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,12 +17,10 @@ import (
 // Open returns the lock on servers that each have a pool of connections. It has redsync's defaults, except for
 // the settings of the scenario.
 func Open(c guest.Config, pools []redis.Pool) guest.Mutex {
-	options := []redsync.Option{redsync.WithExpiry(c.TTL)}
+	tries := cmp.Or(c.Retry.Tries, 32) // redsync's default
+	options := []redsync.Option{redsync.WithExpiry(c.TTL), redsync.WithTries(tries)}
 	if c.Retry.Delay > 0 {
 		options = append(options, redsync.WithRetryDelay(c.Retry.Delay))
-	}
-	if c.Retry.Tries > 0 {
-		options = append(options, redsync.WithTries(c.Retry.Tries))
 	}
 	m := redsync.New(pools...).NewMutex(c.Key, options...)
 	take := func(lock func(context.Context) error) func(context.Context) (guest.Lease, error) {
@@ -49,14 +48,17 @@ func Open(c guest.Config, pools []redis.Pool) guest.Mutex {
 	}
 }
 
+// silent is redsync's error of a server that did not answer.
+type silent = *redsync.RedisError
+
 // named tells a lock that is somebody else's, or nobody's, from servers that did not answer. What an error says of a lock is
 // certain only if all servers have spoken.
 func named(err, refusal error) error {
-	var silent *redsync.RedisError
+	var server silent
 	switch {
 	case err == nil:
 		return refusal
-	case errors.As(err, &silent):
+	case errors.As(err, &server):
 		return err
 	}
 	return fmt.Errorf("%w: %w", refusal, err)
