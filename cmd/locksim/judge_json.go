@@ -32,8 +32,14 @@ type jsonJudgement struct {
 	Possible     int               `json:"possible_overlaps"`
 	StaleWrites  int               `json:"stale_writes"`
 	MayBeStale   int               `json:"possibly_stale_writes"`
-	AtLeast      bool              `json:"at_least,omitempty"` // the counts are lower bounds
+	AtLeast      bool              `json:"at_least,omitempty"`              // the counts are lower bounds
+	Awake        *jsonPlace        `json:"contradicts_itself_at,omitempty"` // a line that has a client do something while it is paused
 	Findings     []jsonFinding     `json:"findings"`
+}
+
+type jsonPlace struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
 }
 
 type jsonFinding struct {
@@ -64,6 +70,9 @@ func (v *verdicts) json(w io.Writer) error {
 		From: v.when(r.First), To: v.when(r.Last), Clients: r.Clients, Locks: r.Locks, Acquisitions: r.Acquisitions,
 		Verdicts: map[string]string{}, Reasons: map[string]string{}, Certain: r.Certain, Possible: r.Possible, StaleWrites: r.StaleWrites,
 		MayBeStale: r.MayBeStale, AtLeast: r.AtLeast, Findings: []jsonFinding{},
+	}
+	if at := r.Awake; at.Line > 0 {
+		doc.Awake = &jsonPlace{File: at.File, Line: at.Line}
 	}
 	for p := range checker.PropertyCount {
 		if judged := r.Verdicts[p] != checker.NotJudged; judged || p == checker.MutualExclusion || p == checker.FencingOrder || p == checker.Resource {
