@@ -7,7 +7,8 @@ import (
 )
 
 // Release safety: no executed release ended another acquisition's grant, nor a later grant of its own acquisition
-// than the one it was sent for. A key that is removed when nothing is promised to its owner any more ends no grant.
+// than the one it was sent for. A key that is removed when nothing is promised to its owner any more ends no grant, and nor
+// does one that a later try left behind, once Lock has returned without the lock.
 // A release is in danger of that only if it was executed where somebody else had the lock at that moment.
 
 func (j *judge) releaseSafety() {
