@@ -41,7 +41,7 @@ func Build(ctx context.Context, what string) (locks.Algorithm, error) {
 		}
 	}
 	if err != nil {
-		return locks.Algorithm{}, fmt.Errorf("client %s: %w", what, err)
+		return locks.Algorithm{}, fmt.Errorf("client %s%s: %w", what, client.unlisted(what), err)
 	}
 	if len(modules) > 0 {
 		lock.Source = strings.Join(modules, ", ")

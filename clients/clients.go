@@ -126,7 +126,7 @@ func Names() []string {
 	return names
 }
 
-// Versions lists the releases of the library with which the client can be played, as NAME@VERSION, from the oldest.
+// Versions lists the releases of the library that the client is for, as NAME@VERSION, from the oldest. Tests build some of them.
 func (c *Client) Versions() []string {
 	_, rest, _ := strings.Cut(releases, "\n"+c.Library+"\n")
 	list, _, _ := strings.Cut(rest, "\n\n")

@@ -3,6 +3,7 @@ package clients
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -60,3 +61,12 @@ func (c *Client) asOf(version, file, text string) string {
 
 // indirect is a line of a go.mod for a module that others ask for.
 var indirect = regexp.MustCompile(`(?m)^\t.* // indirect\n`)
+
+// unlisted says of a version that is none of those that the client is for, which may be why it cannot be built, where they are named.
+func (c *Client) unlisted(what string) string {
+	_, version, other := strings.Cut(what, "@")
+	if !other || isFolder(what) || slices.Contains(c.Versions(), version) {
+		return ""
+	}
+	return " (locksim list locks names the versions that it is for)"
+}

@@ -117,6 +117,8 @@ func TestSourcesAreRewrittenForOlderVersions(t *testing.T) {
 		}
 	}
 	client, _ := find("redsync")
+	require.Contains(t, client.unlisted("redsync@v4.3.0"), "list locks")
+	require.Empty(t, client.unlisted("redsync@v4.4.3")+client.unlisted("redsync"))
 	require.Equal(t, goRedis, client.asOf("v4.8.0", "main.go", goRedis))
 	require.Equal(t, goRedis8, client.asOf("v4.7.1", "main.go", goRedis))
 	require.Equal(t, goRedis8, client.asOf("v4.4.3", "main.go", goRedis))
