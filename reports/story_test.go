@@ -640,3 +640,83 @@ copy node=redis-1 acquisition=1 client=a from=3ms to=500ms expires=10.003s gone=
 	require.Contains(t, of("(nil)"), "b's SET is answered (nil)")
 	require.Contains(t, of("(nil)"), "while a holds it: Lock should have returned without it.")
 }
+
+// TestMomentsThatReadAlikeAreToldApart has a lease end microseconds after somebody else was granted the lock.
+func TestMomentsThatReadAlikeAreToldApart(t *testing.T) {
+	const scenario = "lock: {algorithm: redlock, ttl: 10s}\nservers: {masters: 3}\nclients: {a: {work: 20s}, b: {work: 1s}}"
+	past := func(from, believes string) string {
+		return strings.NewReplacer("FROM", from, "BELIEVES", believes).Replace(`
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=4ms outcome=ok BELIEVES unlocked=20.004s released=20.006s release=failed
+acquisition id=2 client=b invoked=1s returned=FROM outcome=ok unlocked=11s released=11.002s release=ok
+grant acquisition=1 client=a from=3ms to=10.00001s ended=deadline
+grant acquisition=2 client=b from=FROM to=11.001s ended=unlock`)
+	}
+	require.Contains(t, storyOf(t, checker.ExclusionAtService, scenario, past("9.99999s", "style=attentive learns noticed=9.9s")), "although it is promised to a until 20 µs later")
+	require.Contains(t, storyOf(t, checker.ExclusionAtService, scenario, past("9.5s", "style=attentive learns noticed=9s")), "although it is promised to a until 10 s")
+	require.Contains(t, storyOf(t, checker.MutualExclusion, scenario, past("10.0001s", "style=careful deadline=10.00015s")),
+		"a believes that it holds until 50 µs after b's Lock returned, when its lease ends by its own clock")
+	require.Contains(t, storyOf(t, checker.MutualExclusion, scenario, past("10.0001s", "style=careful deadline=11s")), "a believes that it holds until 11 s, when")
+}
+
+// TestAGrantToALifeAfterTheCrashIsTold has a program that takes its own key again.
+func TestAGrantToALifeAfterTheCrashIsTold(t *testing.T) {
+	require.Contains(t, storyOf(t, checker.ExclusionAtService, `
+lock: {algorithm: set-nx-lua}
+clients: {a: {work: 2s}}
+faults: [{name: death, at: 1s, crash: a, restart: 1s}]`, `
+history registers=1 authority end=20s
+acquisition id=1 client=a returned=4ms outcome=ok crashed=1s
+acquisition id=2 client=a task=1 invoked=2s returned=2.004s outcome=ok
+grant acquisition=1 client=a from=3ms to=10.003s ended=deadline
+grant acquisition=2 client=a from=2.003s to=12s ended=deadline
+fault name=death text="crash: a" fired begin=1s end=2s`), "although it is promised to a's earlier life until 10 s")
+}
+
+// TestWhatLockWaitsForIsTold has a Lock that outlasts its lease, and one that waits for an answer for good.
+func TestWhatLockWaitsForIsTold(t *testing.T) {
+	const scenario = "lock: {algorithm: redlock, ttl: 1s}\nservers: {masters: 3}\nclients: {a: {work: 1s}}\nprogress: 8s"
+	const past = `
+history registers=1 authority end=60s
+acquisition id=1 client=a outcome=pending
+wait client=a from=0s to=never ended=waiting`
+	require.Contains(t, storyOf(t, checker.Progress, scenario, past+"\ngrant acquisition=1 client=a from=2ms to=1.002s ended=deadline"),
+		"a asks for the lock and is granted the lock, but Lock does not return before its lease expires at 1 s. a waits in vain")
+	asks := called(1, "a", "redis-2", "SET", trace.ToAcquire, time.Second)
+	unanswered := "a's SET to redis-2 is not answered, Lock does not return, and a waits in vain"
+	require.Contains(t, storyOf(t, checker.Progress, scenario, past, asks[:2]...), unanswered)
+	require.NotContains(t, storyOf(t, checker.Progress, scenario, past, asks...), "not answered")
+	more := called(2, "a", "redis-3", "SET", trace.ToAcquire, 3*time.Second)
+	require.NotContains(t, storyOf(t, checker.Progress, scenario, past, append(asks[:2:2], more...)...), unanswered, "it has asked elsewhere")
+}
+
+// TestTriesOfOneValueAreTold has the late release of a try match a later one.
+func TestTriesOfOneValueAreTold(t *testing.T) {
+	told := func(value string) string {
+		var asks []trace.Event
+		for i, v := range []string{"mine", value} {
+			call := called(uint64(1+i), "a", "redis-1", "SET", trace.ToAcquire, time.Duration(i)*time.Second)
+			for k := range call {
+				call[k].Detail = "set lock " + v
+			}
+			asks = append(asks, call...)
+		}
+		return storyOf(t, checker.ReleaseSafety, "lock: {algorithm: redlock, ttl: 10s}\nservers: {masters: 3}\nclients: {a: {work: 5s}}", `
+history registers=1 authority end=20s
+acquisition id=1 client=a invoked=0s returned=1.1s outcome=ok unlocked=6s released=6s release=ok
+grant acquisition=1 client=a from=1.01s to=6s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=1.01s to=2s gone=deleted
+removal by=1 client=a node=redis-1 at=2s stale exposed ended=1 again`, asks...)
+	}
+	require.Contains(t, told("mine"), "deletes the key of its own later try (its value is the same) on redis-1")
+	require.NotContains(t, told("another"), "same")
+}
+
+// TestNoRenewalIsToldAsWhatIsKnown has a holder that renews in vain, or not at all.
+func TestNoRenewalIsToldAsWhatIsKnown(t *testing.T) {
+	past := strings.Replace(overrun, "acquisition id=1 client=a", "acquisition id=1 client=a style=careless", 1)
+	others := called(1, "b", "redis-1", "EVAL", trace.ToRenew, 10500*time.Millisecond)
+	lost := called(3, "a", "redis-1", "EVAL", "", 5*time.Second)[:1]
+	require.Contains(t, storyOf(t, checker.MutualExclusion, oneRedis, past, others...), "a acquires the lock with a lease of 10 s and sends no renewal.")
+	require.Contains(t, storyOf(t, checker.MutualExclusion, oneRedis, past, append(lost, others...)...), "one of a's renewals has reached a server")
+}

@@ -176,7 +176,7 @@ func TestFuzzPrintsWhatItFoundCauseByCause(t *testing.T) {
 	r, c, out := campaignOf(t, "set-nx-ex-del", "--faults", "client-pause,evict", "--runs", "300", "--save", "found")
 	require.Equal(t, exitDiffers, c.report(r, &findingsFlags{save: "found"}))
 	text := out.String()
-	require.Contains(t, text, "cause: a release that ends another's grant; ")
+	require.Contains(t, text, "cause: a release that ends another grant; ")
 	require.Contains(t, text, "cause: evict server; ")
 	require.Regexp(t, `\n    the same cause: resource \(lost update, \d+ hits\)
       locksim run found/\S+\.yaml\n`, text)
@@ -244,7 +244,7 @@ func TestFuzzMayMakeAllMinimal(t *testing.T) {
 	require.NotContains(t, all, "not_minimized")
 	var r fuzzResult
 	require.NoError(t, json.Unmarshal([]byte(all), &r))
-	require.Equal(t, "a release that ends another's grant", r.Findings[0].Cause)
+	require.Equal(t, "a release that ends another grant", r.Findings[0].Cause)
 }
 
 func TestFuzzToTheFirstViolationShowsIt(t *testing.T) {

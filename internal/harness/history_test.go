@@ -21,7 +21,7 @@ const playsFile = "testdata/plays.txt"
 // who made the key, what a release ended, when a grant that nobody confirms is over.
 var transcribed = []string{
 	"fencing-33-34",             // belief, truth and effect of a pause
-	"misdelete",                 // a release that ends another's grant
+	"misdelete",                 // a release that ends another grant
 	"zombie-del",                // a release of something older of the same client
 	"redlock-crash-restart",     // a majority, and a server that forgets
 	"setnx-expire-client-crash", // a grant without end

@@ -16,7 +16,7 @@ import (
 // faults have in common; any other fault is a cause by itself.
 const (
 	// A release has ended the grant of another: it came late, and took it for its own.
-	misrelease = "a release that ends another's grant"
+	misrelease = "a release that ends another grant"
 	// Lock has returned what was over, and nothing that it says would show it.
 	belated = "a lock that is over when Lock returns"
 	// A lease was over, rightfully, and who had it went on: it, or what it had sent, was held up, or it worked so long.

@@ -275,7 +275,7 @@ func TestNamedScenariosHaveMinimalForms(t *testing.T) {
 		{"redlock-crash-restart", checker.MutualExclusion, "crash of server"},
 		{"fencing-33-34", checker.Resource, "a holder that goes on after its lease"},
 		{"memcached-early-expiry", checker.ExclusionAtService, "a key that ends before its time"},
-		{"misdelete", checker.ExclusionAtService, "a release that ends another's grant"},
+		{"misdelete", checker.ExclusionAtService, "a release that ends another grant"},
 		{"zk-network-wobble", checker.MutualExclusion, "out of touch for longer than a lease"},
 		{"failover-lost-key", checker.ExclusionAtService, "failover"},
 		{"setnx-crash-deadlock", checker.Progress, "crash of"},

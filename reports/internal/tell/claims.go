@@ -28,7 +28,7 @@ func (t *narrator) claim() string {
 		g, h := t.v.LastGrant(first.ID, t.until), t.v.LastGrant(second.ID, t.until)
 		if g != nil && h != nil {
 			return fmt.Sprintf("the lock is granted to %s at %s while it is promised to %s%s", t.who(second),
-				t.ref(h.From, moments.PlaceOfGrant(t.v, h)), t.who(first), t.promised(g))
+				t.ref(h.From, moments.PlaceOfGrant(t.v, h)), t.who(first), t.promised(g, h.From))
 		}
 	case p == checker.FencingOrder:
 		g, h := t.v.LastGrant(first.ID, t.until), t.v.LastGrant(second.ID, t.until)

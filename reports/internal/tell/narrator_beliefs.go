@@ -43,9 +43,9 @@ func (t *narrator) twoHolders() {
 	if c.From < b.From { // the second was granted the lock later, and was told so earlier
 		first, second, b, c = second, first, c, b
 	}
-	text := t.goesOn(", but "+t.who(first), first, b, second.Returned)
+	text := t.goesOn(", but "+t.who(first), first, b, second)
 	if t.v.GrantedAt(first.ID, second.Returned) && !t.v.GrantedAt(second.ID, second.Returned) { // it is the second that is wrong
-		text = t.goesOn(" and", second, c, second.Returned)
+		text = t.goesOn(" and", second, c, second)
 	}
 	t.conclude(second.Returned, text, moments.PlaceOfBelief(t.v, second))
 }
@@ -64,15 +64,20 @@ func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
 	t.conclude(a.Returned, " and "+what, moments.PlaceOfBelief(t.v, a))
 }
 
-// goesOn says until when somebody believes to hold the lock that another one holds now, and what it does not notice. Why it
-// does not is said only if the run without that reason is right.
-func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Belief, at trace.Instant) string {
+// goesOn says until when somebody believes to hold the lock of which the second of two has been told, and what it does not
+// notice. Why it does not is said only if the run without that reason is right.
+func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Belief, second *history.Acquisition) string {
+	at := second.Returned
 	if t.v.History.Logged {
 		return t.loggedUntil(a, b, at)
 	}
 	text := subject + " believes that it holds to the end of the run"
 	if b.To <= t.v.History.End {
-		text = subject + " believes that it holds until " + t.ref(b.To, moments.PlaceOfBelief(t.v, a).Ended())
+		until := t.ref(b.To, moments.PlaceOfBelief(t.v, a).Ended())
+		if until == t.time(at) {
+			until = fmt.Sprintf("%s after %s's Lock returned", spokenTime(b.To.Sub(at)), t.who(second))
+		}
+		text = subject + " believes that it holds until " + until
 	}
 	switch {
 	case t.assumed(a):
@@ -175,7 +180,11 @@ func (t *narrator) twoGrants() {
 		if !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.at == h.From }) {
 			t.add(clause{at: h.From, order: moments.OrderService, who: t.who(second), what: "is granted the lock again", place: moments.PlaceOfGrant(t.v, h)})
 		}
-		t.conclude(h.From, ", although it is promised to "+t.who(first)+t.promised(g), moments.PlaceOfGrant(t.v, h))
+		whom := t.who(first)
+		if whom == t.who(second) { // which has been restarted
+			whom += "'s earlier life"
+		}
+		t.conclude(h.From, ", although it is promised to "+whom+t.promised(g, h.From), moments.PlaceOfGrant(t.v, h))
 	}
 }
 
@@ -186,10 +195,13 @@ func (t *narrator) alsoBelieved() bool {
 	})
 }
 
-// promised says until when a grant was to last; "" if something else ended it.
-func (t *narrator) promised(g *history.Grant) string {
-	if g.Ended != history.ByDeadline || g.To == trace.Never {
+// promised says until when a grant was to last, of which a moment is too early; "" if something else ended it.
+func (t *narrator) promised(g *history.Grant, early trace.Instant) string {
+	switch {
+	case g.Ended != history.ByDeadline || g.To == trace.Never:
 		return ""
+	case t.time(g.To) == t.time(early):
+		return fmt.Sprintf(" until %s later", spokenTime(g.To.Sub(early)))
 	}
 	return " until " + t.time(g.To)
 }

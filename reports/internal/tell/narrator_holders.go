@@ -387,7 +387,7 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	verb := moments.Ends(t.v, r) + " "
 	switch {
 	case r.Again:
-		t.tellOf(r.At, release, verb+"the "+t.v.Servers().Entry()+" of its own later try", r.Node, moments.PlaceOfRemoval(t.v, r))
+		t.tellOf(r.At, release, verb+"the "+t.v.Servers().Entry()+" of its own later try"+t.sameValue(by, r), r.Node, moments.PlaceOfRemoval(t.v, r))
 	case by != nil && by.Outcome == history.OK:
 		t.acquires(by)
 		t.leaves(by, r.At)

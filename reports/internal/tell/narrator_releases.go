@@ -73,6 +73,19 @@ func (t *narrator) compares(r *history.Removal, by *history.Acquisition) {
 	t.conclude(r.At, why, moments.PlaceOfRemoval(t.v, r))
 }
 
+// sameValue says that the tries of an acquisition, one of which its release has ended, asked one server in the same words, and so for
+// the same value; "" if that is not known.
+func (t *narrator) sameValue(by *history.Acquisition, r *history.Removal) string {
+	if by == nil || r.Ended != r.By {
+		return ""
+	}
+	asks := slices.DeleteFunc(t.requests(by, by.Invoked, r.At, trace.ToAcquire), func(m *model.Sent) bool { return m.To != r.Node })
+	if len(asks) < 2 || slices.ContainsFunc(asks, func(m *model.Sent) bool { return m.Detail != asks[0].Detail || m.What != asks[0].What }) {
+		return ""
+	}
+	return " (its value is the same)"
+}
+
 // looked reports whether a release read the key before it deleted it.
 func (t *narrator) looked(r *history.Removal, by *history.Acquisition) bool {
 	from := by.Unlocked

@@ -27,7 +27,7 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	}
 	sent := t.requests(a, a.Returned, g.To-1, trace.ToRenew)
 	if len(sent) == 0 {
-		t.tellOfEnd(g, "none of "+t.who(a)+"'s renewals", "has reached a server")
+		t.noRenewal(a, g)
 		return
 	}
 	last := sent[len(sent)-1]
@@ -38,6 +38,18 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 		t.tell(last.Sent, moments.OrderService, t.who(a)+"'s last renewal ("+last.What+")", outcome, moments.Place{})
 		t.wrong(last.What, "is the last renewal")
 	}
+}
+
+// noRenewal tells of a lease of which servers saw no renewal: what has not reached them may have been one.
+func (t *narrator) noRenewal(a *history.Acquisition, g *history.Grant) {
+	lost := func(m model.Sent) bool {
+		return !m.Reply && m.From == a.Client && a.Returned <= m.Sent && m.Sent < g.To && m.Executed >= g.To
+	}
+	if slices.ContainsFunc(t.v.Messages, lost) {
+		t.tellOfEnd(g, "none of "+t.who(a)+"'s renewals", "has reached a server")
+		return
+	}
+	t.tell(a.Returned, moments.OrderBelief, t.who(a), "sends no renewal", moments.Place{})
 }
 
 // unheeded tells of the first renewal after the end of a lease that a server refuses, if the lock could notify its holder of the loss

@@ -38,7 +38,12 @@ func (t *narrator) stall() {
 		vain = "waits forever: nothing can happen any more"
 	}
 	blocked := cmp.Or(t.unserved(waiter), t.blocked())
-	if blocked == "" || strings.HasPrefix(blocked, notReturned) {
+	if blocked == "" && !t.outlasts(waiter) {
+		if blocked = t.unanswered(waiter); blocked == "" {
+			t.lastWord(waiter)
+		}
+	}
+	if strings.HasPrefix(blocked, notReturned) {
 		t.lastWord(waiter)
 	}
 	if !strings.HasPrefix(blocked, who+" ") {
@@ -53,6 +58,22 @@ func inVain(w *history.Wait) string {
 		return "too long"
 	}
 	return "in vain"
+}
+
+// outlasts tells of a Lock that was granted the lock and did not return before the lease had expired, and reports whether there is one.
+func (t *narrator) outlasts(w *history.Wait) bool {
+	for i := range t.v.History.Grants {
+		g := &t.v.History.Grants[i]
+		a := t.v.History.Acquisition(g.Acquisition)
+		if a.Client != w.Client || a.Task != w.Task || g.From < w.From || g.To > t.until || g.Ended != history.ByDeadline || a.Returned <= g.To {
+			continue
+		}
+		t.tell(g.From, moments.OrderService, t.v.Waiter(w), "is granted the lock", moments.PlaceOfGrant(t.v, g))
+		t.conclude(g.From, ", but Lock does not return before its lease expires at "+t.ref(g.To, moments.PlaceOfGrant(t.v, g).Ended()),
+			moments.PlaceOfGrant(t.v, g))
+		return true
+	}
+	return false
 }
 
 // unserved says that the one who waits lacks the servers that any lock needs: for good, or because most of those that it asks are
@@ -125,6 +146,20 @@ func (t *narrator) lastWord(w *history.Wait) {
 		t.wrong(last.What, "comes when the entry is gone")
 	}
 	t.tellOf(last.Executed, t.v.Waiter(w)+"'s last request ("+last.What+")", what, last.To, moments.Place{Lane: moments.NodeLane(last.To), Key: ""})
+}
+
+// unanswered names a request that is not answered for long, after which nothing more is asked; "" if there is none.
+func (t *narrator) unanswered(w *history.Wait) string {
+	_, list := t.asked(w)
+	if len(list) == 0 {
+		return ""
+	}
+	last := list[len(list)-1].Sent
+	i := slices.IndexFunc(list, func(m *model.Sent) bool { return t.v.Answered(m) > t.until && last.Sub(m.Sent) < t.soon() })
+	if i < 0 || t.until.Sub(last) < t.v.Run.Case.Scenario.Progress/2 {
+		return ""
+	}
+	return fmt.Sprintf("%s's %s to %s is not answered, Lock does not return, and ", t.v.Waiter(w), list[i].What, list[i].To)
 }
 
 // asked returns the acquisition that somebody waits for, and its requests for the lock since the wait began; nil if it has none.
