@@ -57,6 +57,8 @@ type Algorithm struct {
 	// Keeps reports whether a grant lasts until it is released if nothing goes wrong: the lock renews its lease, or keeps a
 	// session alive. A lock that Renews does so too, and one that Extends while it is told to.
 	Keeps bool
+	// Observed reports whether a client that waits counts the lease, by its own clock, from when it saw the record change.
+	Observed bool
 	// Lingers reports whether a release leaves the lock to be free when its lease is over, as documented.
 	Lingers bool
 	// Version is the version of its servers from which on they have what it sends, as scenarios have it; "": any has.

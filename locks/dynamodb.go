@@ -29,6 +29,7 @@ func dynamoDB() Algorithm {
 		Identity:   "value",
 		HeedsRenew: true,
 		Lease:      true,
+		Observed:   true,
 		Keeps:      true,
 	}
 }

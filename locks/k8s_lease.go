@@ -31,6 +31,7 @@ func k8sLease() Algorithm {
 		Identity:   "value",
 		HeedsRenew: true,
 		Lease:      true,
+		Observed:   true,
 		Keeps:      true,
 		Lingers:    true,
 	}

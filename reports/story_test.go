@@ -249,7 +249,8 @@ wait client=b from=1s to=never ended=waiting`
 		return storyOf(t, checker.Progress, mastered+"progress: 20s", past, step(2e9, "redis-2", trace.Promote), sent)
 	}
 	require.Contains(t, story("redis-1"), "a's key stays on redis-2: a's Unlock went to redis-1, and b waits in vain")
-	require.Contains(t, story("redis-2"), "a's key stays on redis-2: a's Unlock should have deleted it")
+	require.Contains(t, story("redis-2"), "a's key stays on redis-2: the release (EVAL) of a's Unlock gets no answer, and b waits in vain")
+	require.Contains(t, storyOf(t, checker.Progress, mastered+"progress: 20s", past), "a's key stays on redis-2: a's Unlock should have deleted it")
 }
 
 // TestAZnodeIsNotMadeWhenItsTurnComes has a client's znode in a queue, which had been made long before.

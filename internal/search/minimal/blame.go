@@ -82,6 +82,8 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		b.Text = "its holder has an access under way when the servers end its hold, and heeds the notice of loss as soon as that is over"
 	case b.Party == ThisLock && c.Property == checker.ExclusionAtService && r.grantsByFastClock(c):
 		b.Party, b.Text = Server, "by its fast clock it ended early what it had granted; "+b.Reference+" does not go by that clock"
+	case b.Party == ThisLock && c.Property == checker.ExclusionAtService && r.countsFast(b.Reference):
+		b.Party, b.Text = AnyLock, "a client that waits counts the lease by its own clock, which is fast"
 	case b.Party == ThisLock:
 	case r.seen.violation.Broken == checker.Server:
 		b.Party, b.Text = Server, "it lost, evicted or ended early what it had granted"
@@ -90,7 +92,7 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case (c.Property == checker.Resource || timed(c.Property) && c.holdsUp()) && disturbsStorage(r.now):
 		b.Party, b.Text = Application, "its way to the storage is disturbed, which no lock can see"
 	case b.Party == Unclear && newCast(r.now, r.seen).halfDone && r.stoppedInTime():
-		b.Party, b.Text = Application, "it stopped within its critical section, as a holder that has lost the lock must, and left it half done"
+		b.Party, b.Text = Application, "it stopped within its critical section, as a holder that loses the lock must, and left it half done"
 	case b.Party == Unclear && c.OutOfTime() && r.standsStill():
 		b.Party, b.Text = AnyLock, "its holder is paused when its lease ends, and can neither renew it nor notice its end"
 	case r.seen.violation.Broken == checker.Application:
@@ -108,6 +110,22 @@ func (r *reducer) grantsByFastClock(c *Counterexample) bool {
 		return a.Kind == sim.SetClock && (a.Rate > 0 || a.Step > 0) && slices.Contains(names, a.Node)
 	}
 	return c.played().Authority == locks.OneNode && (slices.ContainsFunc(r.now.Clocks, clock) || slices.ContainsFunc(r.now.Faults, set))
+}
+
+// countsFast reports whether locks of this kind let a client that waits count the lease, and the clock of the one that was granted the lock
+// last has to be fast for the violation.
+func (r *reducer) countsFast(name string) bool {
+	reference, ok := locks.Catalogue().Find(name)
+	ids := r.seen.violation.Acquisitions
+	if !ok || !reference.Observed || len(ids) == 0 {
+		return false
+	}
+	next := r.seen.result.History.Acquisition(ids[len(ids)-1]).Client
+	clock := func(k scenarios.Clock) bool { return k.Rate > 0 && k.Node == next }
+	set := func(f sim.Fault) bool {
+		return f.Action.Kind == sim.SetClock && f.Action.Rate > 0 && f.Action.Node == next
+	}
+	return slices.ContainsFunc(r.now.Clocks, clock) || slices.ContainsFunc(r.now.Faults, set)
 }
 
 // compared plays the scenario with the reference lock.
@@ -302,12 +320,14 @@ func (r *reducer) keeps(s *scenarios.Scenario) bool {
 }
 
 // stoppedInTime reports whether each client that takes part and left its section half done stopped only when the servers no
-// longer had its entry.
+// longer had its entry, or would not have it for another half of a lease: a lock that cannot renew says so before the lease is over.
 func (r *reducer) stoppedInTime() bool {
 	h := r.seen.result.History
 	return !slices.ContainsFunc(r.seen.violation.Acquisitions, func(id history.ID) bool {
 		b, ok := h.Acquisition(id).Belief()
-		stands := func(c history.Copy) bool { return c.Acquisition == id && b.To < c.To && b.To <= h.End }
+		stands := func(c history.Copy) bool {
+			return c.Acquisition == id && b.To.Add(r.now.Lock.TTL/2) < min(c.To, c.Expires) && b.To <= h.End
+		}
 		early := ok && (b.Ended == history.ByNotice || b.Ended == history.ByDeadline || b.Ended == history.ByUnlock)
 		return early && r.isHalfWritten(id) && slices.ContainsFunc(h.Copies, stands)
 	})

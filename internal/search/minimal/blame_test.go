@@ -197,6 +197,16 @@ network: {latency: 1us}
 clocks: {store-1: {rate: 10ppm}}
 faults: [{after: {node: a, does: release}, pause: a, for: 5s}]
 expect: {exclusion-at-service: violated}`,
+	"fast-observer": `
+name: fast-observer
+title: The next one counts the lease by a clock that is fast, and looks at the moment at which that matters
+lock: {algorithm: dynamodb, ttl: 3s, renew: 970ms}
+servers: {kind: object}
+clients: {a: {work: 1s}, b: {start: 1ms}}
+network: {latency: 1ms}
+clocks: {b: {rate: 20000ppm}}
+faults: [{after: {node: a, does: release}, stall: {from: a, to: store-1, oneway: true}, for: 5s}]
+expect: {exclusion-at-service: violated}`,
 	"far-storage": `
 name: far-storage
 title: The way to the storage is disturbed for 100 s
@@ -237,6 +247,7 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"rather-fast-clocks", "redlock-no-drift", checker.MutualExclusion, "careful", minimal.ThisLock},
 		{"hangs", "watchdog", checker.Progress, "careless", minimal.Unclear},                       // set-nx-lua lets two hold the lock
 		{"fast-store", "azure-blob-lease", checker.ExclusionAtService, "careless", minimal.Server}, // k8s-lease goes by its clients' clocks
+		{"fast-observer", "dynamodb", checker.ExclusionAtService, "careless", minimal.AnyLock},     // k8s-lease sees the last renewal later
 		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
 	} {
 		got := blamed(t, x.scenario, x.lock, x.property, x.style)

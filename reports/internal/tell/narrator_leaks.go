@@ -82,7 +82,18 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 			return ": " + who + "'s Unlock " + astray
 		}
 		t.wrong("Unlock", "leaves an entry")
-		return ": " + who + "'s Unlock should have deleted it"
+		return ": " + cmp.Or(t.refusedRelease(a, c, who), who+"'s Unlock should have deleted it")
+	}
+	return ""
+}
+
+// refusedRelease says what the last release of an Unlock was answered by the server that keeps the entry; "" if it sent none there, or
+// if the answer is too long.
+func (t *narrator) refusedRelease(a *history.Acquisition, c *history.Copy, who string) string {
+	for _, m := range slices.Backward(t.requests(a, a.Unlocked, min(a.Released, t.until), trace.ToRelease)) {
+		if outcome := t.outcome(m, t.until); m.To == c.Node && outcome != "" {
+			return fmt.Sprintf("the release (%s) of %s's Unlock %s", m.What, who, outcome)
+		}
 	}
 	return ""
 }

@@ -155,7 +155,9 @@ func (t *narrator) unanswered(w *history.Wait) string {
 		return ""
 	}
 	last := list[len(list)-1].Sent
-	i := slices.IndexFunc(list, func(m *model.Sent) bool { return t.v.Answered(m) > t.until && last.Sub(m.Sent) < t.soon() })
+	i := slices.IndexFunc(list, func(m *model.Sent) bool { // a watch may be answered late
+		return m.Purpose == trace.ToAcquire && t.v.Answered(m) > t.until && last.Sub(m.Sent) < t.soon()
+	})
 	if i < 0 || t.until.Sub(last) < t.v.Run.Case.Scenario.Progress/2 {
 		return ""
 	}
