@@ -126,7 +126,7 @@ var arrows = map[string][]string{
 	"reports/internal/layout":   {"checker", "history", "reports/internal/model", "reports/internal/moments", "reports/internal/paint", "reports/internal/tell", "reports/internal/timeline", "reports/internal/wording", "scenarios", "sim", "trace"},
 	"reports/internal/text":     {"checker", "reports/internal/layout", "reports/internal/model", "reports/internal/moments", "reports/internal/paint", "reports/internal/tell", "reports/internal/timeline", "reports/internal/wording"},
 	"reports/internal/document": {"checker", "reports/internal/model", "reports/internal/wording", "trace"},
-	"reports/internal/ci":       {"checker", "reports/internal/junit", "reports/internal/model", "reports/internal/paint", "reports/internal/tell", "reports/internal/text", "reports/internal/wording", "trace"},
+	"reports/internal/ci":       {"checker", "reports/internal/junit", "reports/internal/model", "reports/internal/paint", "reports/internal/tell", "reports/internal/text", "reports/internal/wording", "scenarios", "trace"},
 	"reports/internal/svg":      {"reports/internal/timeline", "reports/internal/wording", "trace"},
 	"reports/internal/page":     {"reports/internal/svg", "reports/internal/timeline"},
 	"reports/internal/export":   {"reports/internal/timeline", "reports/internal/wording", "trace"},

@@ -23,6 +23,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/text"
 	"github.com/locksim/locksim/reports/internal/timeline"
 	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/scenarios"
 )
 
 // Run is one run of one case of a scenario, and what was found of it. Its fields: Case, File, Lock and Seed say what was
@@ -148,6 +149,28 @@ func Mermaid(w io.Writer, s *Schedule) error { return export.Mermaid(w, s) }
 
 // Summary counts the verdicts of many runs, case by case.
 type Summary = ci.Summary
+
+// Finding is the defect that a case of a scenario is about, in several versions of a library: which show it.
+type Finding = ci.Finding
+
+// Showing says whether a version shows the defect.
+type Showing = ci.Showing
+
+// What a version can show.
+const (
+	NotBuilt = ci.NotBuilt // it could not be built
+	NotShown = ci.NotShown // the faults happened, and what the scenario expects to be violated held
+	Unclear  = ci.Unclear  // neither: a fault never happened, nothing was exposed, or only a part is as expected
+	Shown    = ci.Shown    // the faults happened, and all is violated that the scenario expects to be
+)
+
+// HasDefect reports whether a case of a scenario is about a defect, which versions can show.
+func HasDefect(c scenarios.Case) bool { return ci.HasDefect(c) }
+
+// WriteFindings prints for each defect which versions show it.
+func WriteFindings(w io.Writer, list []*Finding, o TextOptions) error {
+	return ci.WriteFindings(w, list, o)
+}
 
 // Suite is a [Summary] for build servers: JUnit, and GitHub's annotations and step summary.
 type Suite = ci.Suite

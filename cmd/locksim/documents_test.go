@@ -64,7 +64,10 @@ func TestCommandsInDocumentsExist(t *testing.T) {
 		commands = append(commands, commandsIn(t, file)...)
 	}
 	require.Greater(t, len(commands), 30)
+	findings, err := filepath.Abs("../../clients/testdata")
+	require.NoError(t, err)
 	t.Chdir(t.TempDir())
+	require.NoError(t, os.CopyFS("clients/testdata", os.DirFS(findings)))
 	require.NoError(t, os.WriteFile("my-story.yaml", story, 0o600)) // the reader's own
 	require.NoError(t, os.WriteFile("my.yaml", profile, 0o600))
 	for name, text := range map[string]string{"pod-a.jsonl": "", "pod-b.jsonl": "", "app.map": "", "app.log": "", "pods.jsonl": ""} {

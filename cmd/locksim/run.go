@@ -41,6 +41,8 @@ docs/languages.md.
   --variant NAME     only this variant
   --lock NAME        use this lock, which needs the same backend, instead of the scenario's; it must not violate any
                      property
+  --versions LIST    play these versions of the library whose lock the scenario has, such as v0.9.3,v0.9.4, or all that
+                     locksim list locks names, and print which show the violations that the scenario expects
   --set PATH=VALUE   change a field of the scenario, such as lock.ttl=4s, a.work=2s or a.pause=3s (see locksim help
                      measure); no property may be violated then. Several are allowed
   --expect any       properties that the expectations do not mention may be violated
@@ -72,6 +74,7 @@ type runOptions struct {
 	set         changeList
 	all         boolFlag
 	lock, out   string
+	versions    string
 	lanes       string
 	format      choice
 	look        look
@@ -115,6 +118,7 @@ func runFlags(o *runOptions, e env) *flag.FlagSet {
 	o.fencing.allowed = append(o.fencing.allowed, everyMode)
 	fs.Var(&o.all, "all", "")
 	fs.Var(notEmpty{&o.lock}, "lock", "")
+	fs.Var(notEmpty{&o.versions}, "versions", "")
 	fs.Var(&o.set, "set", "")
 	fs.Var(&o.expect, "expect", "")
 	fs.Var(&o.noMargin, "no-margin", "")
@@ -136,6 +140,8 @@ func runRun(c *call) int {
 	}
 	switch {
 	case err != nil:
+	case o.wrongWithVersions(c) != nil:
+		err = o.wrongWithVersions(c)
 	case bool(o.all) && len(o.set.list) > 0:
 		err = errors.New("--set changes the scenarios that are named, and --all names none")
 	case bool(o.all) && len(names) > 0:
@@ -149,6 +155,9 @@ func runRun(c *call) int {
 		return c.wrong(err)
 	}
 	o.names = names
+	if o.versions != "" {
+		return c.runVersions(o)
+	}
 	if err := c.playProgram(&o.lock); err != nil {
 		return c.wrong(err)
 	}

@@ -16,7 +16,7 @@ import (
 // of which a verdict is unknown is inconclusive, whatever is expected.
 func (r Run) Status() (Status, []string) {
 	status, reasons := r.compare()
-	if unknown := r.unknown(); len(unknown) > 0 {
+	if unknown := r.Unknown(); len(unknown) > 0 {
 		status, reasons = max(status, Inconclusive), append(reasons, unknown...)
 	}
 	return status, reasons
@@ -38,8 +38,8 @@ func (r *Run) compare() (status Status, reasons []string) {
 	return status, reasons
 }
 
-// unknown says why verdicts are unknown, one sentence a reason.
-func (r *Run) unknown() []string {
+// Unknown says why verdicts are unknown, one sentence a reason.
+func (r *Run) Unknown() []string {
 	var reasons []string
 	about := map[string][]string{}
 	for p, got := range r.Report.Verdicts {
