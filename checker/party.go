@@ -271,8 +271,8 @@ func (j *judge) breachOfRelease(r *history.Removal) breach {
 // one that was never granted the lock is a vote, which is promised as long as it stands.
 func (j *judge) promiseOver(r *history.Removal) bool {
 	a := j.h.Acquisition(r.Ended)
-	if a == nil || r.Again { // a later try is worth nothing once Lock has returned without the lock
-		return a != nil && a.Outcome != history.OK && a.Returned <= r.At
+	if a == nil || r.Again { // a later try is worth nothing once Lock has returned without the lock, or the lock is given back
+		return a != nil && (a.Outcome != history.OK && a.Returned <= r.At || a.Unlocked <= r.At)
 	}
 	g := j.granted.of(owner{a.Client, a.Task}, r.At)
 	if g == nil || g.to >= r.At {
