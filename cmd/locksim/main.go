@@ -21,6 +21,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/replay"
 	"github.com/locksim/locksim/locks"
@@ -219,9 +220,14 @@ func nearest(name string, names []string) string {
 	return scenarios.Nearest(strings.ToLower(name), names)
 }
 
-// didYouMean suggests one of the names; if none is near, it says which command lists them.
+// didYouMean suggests one of the names, in the version that was asked for where it has versions; if none is near, it says which
+// command lists them.
 func didYouMean(name string, names []string, see string) string {
+	name, version, _ := strings.Cut(name, "@")
 	if near := nearest(name, names); near != "" {
+		if version != "" && clients.Is(near) {
+			near += "@" + version
+		}
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; see locksim " + see

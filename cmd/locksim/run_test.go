@@ -62,6 +62,8 @@ func TestSmallMistakesAreNamed(t *testing.T) {
 		want string
 	}{
 		{[]string{"run", "misdelete", "--lock", ""}, `invalid value "" for --lock: it is empty`},
+		{[]string{"fuzz", "redsnc@v4.4.3"}, `there is no lock, library or scenario "redsnc@v4.4.3"; did you mean "redsync@v4.4.3"?`},
+		{[]string{"run", "misdelete", "--lock", "redlock@v1"}, `there is no lock "redlock@v1"; did you mean "redlock"?`},
 		{[]string{"fuzz", "redlock", "--save", ""}, `invalid value "" for --save: it is empty`},
 		{[]string{"fuzz", "redlock", "--from", "-1"}, "not the number of a run: a number of 64 bits"},
 		{[]string{"merge", "nosuch"}, "no ledger given to be merged into nosuch"},
