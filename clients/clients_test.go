@@ -130,3 +130,16 @@ func TestTheLibrariesOfAProgramAreThoseThatItImports(t *testing.T) {
 	require.Contains(t, modules[0], "github.com/redis/go-redis/v9 v9.")
 	require.Contains(t, modules[1], "github.com/bsm/redislock v0.")
 }
+
+// TestLibrariesAreComparedWithTheirOwnAlgorithm has a renewal lead away from it only where the algorithm does not renew.
+func TestLibrariesAreComparedWithTheirOwnAlgorithm(t *testing.T) {
+	want := map[string][2]string{ // without a renewal and with one
+		"redsync": {"redlock-parallel", ""}, "redsync-redigo": {"redlock-parallel", ""}, "redislock": {"set-nx-lua", "watchdog"},
+		"redislock-token": {"set-nx-lua", "watchdog"}, "rueidislock": {"watchdog", "watchdog"}, "go-zookeeper": {"zk-sequential", "zk-sequential"},
+		"consul-api": {"consul", "consul"}, "dynamolock": {"dynamodb", "dynamodb"}, "client-go": {"k8s-lease", "k8s-lease"},
+		"client-go-release": {"k8s-release-on-cancel", "k8s-release-on-cancel"},
+	}
+	for _, c := range Catalogue() {
+		require.Equal(t, want[c.Lock.Name], [2]string{locks.ReferenceOf(&c.Lock, false), locks.ReferenceOf(&c.Lock, true)}, c.Lock.Name)
+	}
+}

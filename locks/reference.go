@@ -6,7 +6,7 @@ package locks
 // renewed, by the lock itself or because Options.Renew is set. The result is "" if the catalogue has no such lock.
 func ReferenceOf(a *Algorithm, renewed bool) string {
 	switch {
-	case a.Reference != "" && !renewed:
+	case a.Reference != "" && (!renewed || keeps(a.Reference)):
 		return a.Reference
 	case a.Servers == "" || a.Servers == "redis":
 		return redisReference(a, renewed)
@@ -20,6 +20,12 @@ func ReferenceOf(a *Algorithm, renewed bool) string {
 		"zookeeper": "zk-sequential", "etcd": "etcd", "consul": "consul", "chubby": "chubby", "memcached": "memcached-cas",
 		"mysql": "mysql-get-lock", "postgres": "pg-advisory", "object": "k8s-lease",
 	}[a.Servers]
+}
+
+// keeps reports whether a lock of the catalogue keeps what it holds, as one that renews does.
+func keeps(name string) bool {
+	a, ok := Catalogue().Find(name)
+	return ok && a.Keeps
 }
 
 func redisReference(a *Algorithm, renewed bool) string {
