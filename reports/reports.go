@@ -164,8 +164,8 @@ const (
 	Shown    = ci.Shown    // the faults happened, and all is violated that the scenario expects to be
 )
 
-// HasDefect reports whether a case of a scenario is about a defect, which versions can show.
-func HasDefect(c scenarios.Case) bool { return ci.HasDefect(c) }
+// HasDefect reports whether a case of a scenario is about a defect, which versions can show: in another variant it may be absent.
+func HasDefect(s *scenarios.Scenario, c scenarios.Case) bool { return ci.HasDefect(s, c) }
 
 // WriteFindings prints for each defect which versions show it.
 func WriteFindings(w io.Writer, list []*Finding, o TextOptions) error {

@@ -92,7 +92,7 @@ func (c *call) findings(o *runOptions) ([]*reports.Finding, error) {
 		n := len(list)
 		for _, each := range cases {
 			f := &reports.Finding{Case: each}
-			if reports.HasDefect(each) {
+			if reports.HasDefect(s, each) {
 				list = append(list, f)
 			}
 			if library := libraryOf(f); !slices.Contains(clients.Names(), library) {

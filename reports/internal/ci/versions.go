@@ -45,9 +45,9 @@ type VersionResult struct {
 
 // HasDefect reports whether a case of a scenario is about a defect: it expects that a property is violated or, if no case of the
 // scenario does, that a measured value is at least so much.
-func HasDefect(c scenarios.Case) bool {
+func HasDefect(s *scenarios.Scenario, c scenarios.Case) bool {
 	violates := func(c scenarios.Case) bool { return len(violations(c)) > 0 }
-	if slices.ContainsFunc(c.Scenario.Cases(), violates) {
+	if slices.ContainsFunc(s.Cases(), violates) {
 		return violates(c)
 	}
 	return slices.ContainsFunc(c.Scenario.Measures, isLeast)
@@ -113,8 +113,11 @@ func showing(r *model.Run) (Showing, string) {
 			as = true
 			continue
 		}
-		exposed = exposed || i >= 0
-		others = append(others, b.Name+" is less")
+		if exposed = exposed || i >= 0; i < 0 {
+			others = append(others, b.Name+" was not measured")
+		} else {
+			others = append(others, b.Name+" is less than expected")
+		}
 	}
 	switch {
 	case len(others) == 0:
