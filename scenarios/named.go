@@ -1,10 +1,13 @@
 package scenarios
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // exampleName is the scenario that the documentation shows.
@@ -34,6 +37,20 @@ func Load(name string) (*Scenario, error) {
 		return nil, err
 	}
 	return Parse(name+".yaml", text)
+}
+
+// Title returns the title of a named scenario. It reads no more of the file than what comes before its lock.
+func Title(name string) (string, error) {
+	text, err := Text(name)
+	if err != nil {
+		return "", err
+	}
+	head, _, _ := bytes.Cut(text, []byte("\nlock:"))
+	var top struct{ Title string }
+	if err := yaml.Unmarshal(head, &top); err != nil {
+		return "", fmt.Errorf("%s.yaml: %w", name, err)
+	}
+	return top.Title, nil
 }
 
 // Text returns the file of a named scenario.

@@ -31,7 +31,12 @@ func TestNamesAreSortedAndAllLoadsThem(t *testing.T) {
 	require.NoError(t, err)
 	for i, s := range all {
 		require.Equal(t, names[i], s.Name)
+		title, err := Title(s.Name)
+		require.NoError(t, err)
+		require.Equal(t, s.Title, title)
 	}
+	_, err = Title("nosuch")
+	require.Error(t, err)
 }
 
 func TestUnknownNameSuggestsTheNearest(t *testing.T) {

@@ -94,7 +94,7 @@ func runList(c *call) int {
 	if len(names) == 0 {
 		names = listKinds
 	}
-	l, err := gather(names)
+	l, err := gather(names, bool(asJSON))
 	if err != nil {
 		return c.failures(err)
 	}
@@ -108,17 +108,17 @@ func runList(c *call) int {
 	return exitOK
 }
 
-// gather collects the lists that were asked for; the others stay empty.
-func gather(names []string) (*listing, error) {
+// gather collects the lists that were asked for; the others stay empty. Unless all is asked for, scenarios have names and titles only.
+func gather(names []string, all bool) (*listing, error) {
 	l := &listing{Schema: "locksim.list/1", Scenarios: []scenarioEntry{}, Locks: []lockEntry{},
 		Libraries: []libraryEntry{}, Faults: []faultEntry{}}
 	if slices.Contains(names, "scenarios") {
-		all, err := scenarios.All()
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range all {
-			l.Scenarios = append(l.Scenarios, scenarioEntryOf(s))
+		for _, name := range scenarios.Names() {
+			e, err := scenarioEntryOf(name, all)
+			if err != nil {
+				return nil, err
+			}
+			l.Scenarios = append(l.Scenarios, e)
 		}
 	}
 	if slices.Contains(names, "locks") {
@@ -170,9 +170,17 @@ func lockEntryOf(a *locks.Algorithm) lockEntry {
 	}
 }
 
-// scenarioEntryOf lists every backend, mode, style and variant in which a scenario is played, in the order of its
-// cases.
-func scenarioEntryOf(s *scenarios.Scenario) scenarioEntry {
+// scenarioEntryOf has the title of a scenario, and if all is asked for every backend, mode, style and variant in which it is played,
+// in the order of its cases.
+func scenarioEntryOf(name string, all bool) (scenarioEntry, error) {
+	if !all {
+		title, err := scenarios.Title(name)
+		return scenarioEntry{Name: name, Title: title}, err
+	}
+	s, err := scenarios.Load(name)
+	if err != nil {
+		return scenarioEntry{}, err
+	}
 	e := scenarioEntry{Name: s.Name, Title: s.Title, Lock: s.Lock.Algorithm, Variants: []string{}, Source: s.Source}
 	for _, c := range s.Cases() {
 		e.Servers = appendNew(e.Servers, c.Scenario.Servers.Kind)
@@ -182,7 +190,7 @@ func scenarioEntryOf(s *scenarios.Scenario) scenarioEntry {
 			e.Variants = appendNew(e.Variants, c.Variant)
 		}
 	}
-	return e
+	return e, nil
 }
 
 func appendNew(list []string, word string) []string {
