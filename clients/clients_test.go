@@ -140,6 +140,7 @@ func TestLibrariesAreComparedWithTheirOwnAlgorithm(t *testing.T) {
 		"client-go-release": {"k8s-release-on-cancel", "k8s-release-on-cancel"},
 	}
 	for _, c := range Catalogue() {
-		require.Equal(t, want[c.Lock.Name], [2]string{locks.ReferenceOf(&c.Lock, false), locks.ReferenceOf(&c.Lock, true)}, c.Lock.Name)
+		references := [2]string{locks.ReferenceOf(&c.Lock, false), locks.ReferenceOf(&c.Lock, true)}
+		require.Equal(t, want[c.Lock.Name], references, c.Lock.Name)
 	}
 }
