@@ -138,10 +138,11 @@ func runRun(c *call) int {
 	if errors.Is(err, errHelp) {
 		return c.help("run")
 	}
+	if err == nil {
+		err = o.wrongWithVersions(c)
+	}
 	switch {
 	case err != nil:
-	case o.wrongWithVersions(c) != nil:
-		err = o.wrongWithVersions(c)
 	case bool(o.all) && len(o.set.list) > 0:
 		err = errors.New("--set changes the scenarios that are named, and --all names none")
 	case bool(o.all) && len(names) > 0:

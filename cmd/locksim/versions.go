@@ -31,6 +31,8 @@ func (o *runOptions) wrongWithVersions(c *call) error {
 		return errors.New("--versions takes scenarios of libraries, and --all names others")
 	case o.format.value != "text":
 		return errors.New("--versions prints text, and no other format")
+	case slices.Contains(strings.Split(o.versions, ","), ""):
+		return fmt.Errorf("--versions %s: a version is missing beside a comma; want versions such as v0.9.3,v0.9.4, or all", o.versions)
 	}
 	return nil
 }
@@ -57,6 +59,10 @@ func (c *call) runVersions(o *runOptions) int {
 	}
 	if err := out.commit(); err != nil {
 		return c.failures(err)
+	}
+	missing := func(f *reports.Finding) bool { return len(f.Spans(reports.NotBuilt)) > 0 }
+	if code == exitOK && slices.ContainsFunc(findings, missing) {
+		code = exitInconclusive // nothing is known of a version that may be misspelt
 	}
 	return code
 }

@@ -278,6 +278,7 @@ func TestVersionsAreOfLibraries(t *testing.T) {
 		{"run --all --versions all", "--all names others"},
 		{"run " + file + " --versions v0.9.3 --lock redislock", "no other lock"},
 		{"run " + file + " --versions v0.9.3 --set lock.ttl=1s", "which --set and --expect any leave out"},
+		{"run " + file + " --versions v0.9.3,,v0.9.4", "a version is missing beside a comma"},
 		{"run " + file + " --versions v0.9.3 --format json", "no other format"},
 	} {
 		code, out, problems := said(t, strings.Fields(c.args)...)
@@ -286,6 +287,6 @@ func TestVersionsAreOfLibraries(t *testing.T) {
 		require.Contains(t, problems, c.problem)
 	}
 	code, out, _ := said(t, "run", file, "--versions", "nine")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, exitInconclusive, code)
 	require.Contains(t, out, `not built    nine ("nine" is no version of github.com/bsm/redislock`)
 }
