@@ -113,6 +113,7 @@ var catalogue = []Algorithm{
 	redlockParallel(),
 	redlockParallelFixedDelay(),
 	redlockCounterToken(),
+	redlockExtend(),
 	zkEphemeral(),
 	zkSequential(),
 	zkSequentialNoRecheck(),

@@ -122,7 +122,7 @@ func (l *redlockLock) quorum() int { return l.rules.quorum(l.p.RedisNodes()) }
 
 func (l *redlockLock) setOnAll(value string) []vote {
 	key, ttl := l.options.Key, millis(l.options.TTL)
-	return l.askAll(func(r Redis) (vote, error) {
+	return l.askAll(l.p, func(r Redis) (vote, error) {
 		if l.rules.counts {
 			count, err := Eval(r, l.options.Timeout, acquireScript(), []string{key, key + ":token"}, value, ttl)
 			return vote{yes: count.Int > 0, token: uint64(count.Int)}, err
@@ -133,7 +133,7 @@ func (l *redlockLock) setOnAll(value string) []vote {
 }
 
 func (l *redlockLock) releaseOnAll(value string) []vote {
-	return l.askAll(func(r Redis) (vote, error) {
+	return l.askAll(l.p, func(r Redis) (vote, error) {
 		reply, err := Eval(r, l.options.Timeout, releaseScript(), []string{l.options.Key}, value)
 		return vote{yes: reply.Int == 1}, err
 	})
@@ -146,9 +146,9 @@ type vote struct {
 	err   error
 }
 
-func (l *redlockLock) askAll(question func(Redis) (vote, error)) []vote {
-	votes := make([]vote, l.p.RedisNodes())
-	l.rules.ask(l.p, len(votes), func(p Process, i int) {
+func (l *redlockLock) askAll(p Process, question func(Redis) (vote, error)) []vote {
+	votes := make([]vote, p.RedisNodes())
+	l.rules.ask(p, len(votes), func(p Process, i int) {
 		v, err := question(p.Redis(i))
 		if err != nil {
 			v = vote{err: fmt.Errorf("redis server %d: %w", i, err)}

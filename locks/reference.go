@@ -31,7 +31,7 @@ func keeps(name string) bool {
 func redisReference(a *Algorithm, renewed bool) string {
 	switch {
 	case a.Authority == Majority && renewed:
-		return "" // none of the catalogue prolongs its leases on several servers
+		return "redlock-extend"
 	case a.Authority == Majority && a.Token:
 		return "redlock-counter-token"
 	case a.Authority == Majority:

@@ -20,7 +20,7 @@ func of(name string, o locks.Options, waive ...locktest.Promise) lock {
 func rightOfCatalogue() []lock {
 	var list []lock
 	for _, name := range []string{
-		"set-nx-lua", "set-nx-lua-fenced", "set-nx-lua-wait", "watchdog", "reentrant", "redlock", "redlock-parallel",
+		"set-nx-lua", "set-nx-lua-fenced", "set-nx-lua-wait", "watchdog", "reentrant", "redlock", "redlock-parallel", "redlock-extend",
 		"zk-sequential", "chubby", "etcd", "memcached-cas", "mysql-get-lock", "mysql-row",
 		"mysql-lease-row", "pg-advisory", "pg-advisory-xact",
 	} {

@@ -57,6 +57,8 @@ func (s *Subject) particular() *Subject {
 		s.Margin, s.Reentrant, s.ByName = 67, true, true
 	case "redisson-multi-lease":
 		s.Reentrant, s.ByName = true, true
+	case "redlock-extend":
+		s.Lost, s.Notice, s.Margin = true, true, 67
 	case "redlock", "redlock-parallel", "redlock-parallel-fixed-delay", "redlock-quorum-prose", "redlock-counter-token":
 		s.Allowance = s.TTL/100 + 2*time.Millisecond
 	}
@@ -97,6 +99,7 @@ var kept = map[string]string{
 	"redlock-py":                 "careful token-equality",
 	"redlock-no-check":           "within-lease release token-equality",
 	"redlock-no-drift":           "within-lease careful-without-drift release token-equality",
+	"redlock-extend":             "", // until campaigns have played it
 	"redlock-counter-token":      "within-lease careful service release token-equality",
 	"zk-ephemeral":               "within-session progress tokens fenced-read-write",
 	"zk-sequential-no-recheck":   "service release",

@@ -65,5 +65,8 @@ func limitsOfReplicas() []limit {
 		{Name: "overrun", Property: exclusion, Model: search.FaultModel{Lock: "reentrant",
 			Faults: []search.Kind{search.ClientPause}},
 			Why: `A pause stops the watchdog together with the worker.`},
+		{Name: "overrun", Property: exclusion, Model: search.FaultModel{Lock: "redlock-extend",
+			Faults: []search.Kind{search.ClientPause}, Masters: []int{3}},
+			Why: `A pause stops the task that extends the lease together with the worker.`},
 	}
 }
