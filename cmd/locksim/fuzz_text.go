@@ -165,6 +165,9 @@ func (f *fuzzFinding) unlike(other *fuzzFinding) []string {
 	if f.Fencing != other.Fencing {
 		parts = append(parts, "fencing "+f.Fencing.String())
 	}
+	if blame, head := f.Counterexample.Blame, other.Counterexample.Blame; blame.Party != head.Party {
+		parts = append(parts, "whose promise was broken: "+blame.Sentence())
+	}
 	return append(parts, counted(f.Hits, "hit"))
 }
 

@@ -133,9 +133,6 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	lock := c.played()
 	renewed := lock.Renews || lock.Extends && r.now.Lock.Renew > 0
 	name := locks.ReferenceOf(&lock, renewed)
-	if name == "" && c.Property == checker.ReleaseSafety { // a release has to compare, whether the lease was renewed or not
-		renewed, name = false, locks.ReferenceOf(&lock, false)
-	}
 	states := r.states(func(a history.Acquisition) bool { return a.HasDeadline })
 	if (slices.Contains(c.form.causes, belated) || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
 		name = "redlock" // on one server it does the same, states a deadline, and looks at the clock when the answer has come
@@ -144,7 +141,7 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	case c.OutOfTime() && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
 		return Blame{Party: AnyLock, Text: "a " + cmp.Or(r.now.Servers.Holds(), "lease") + " ended while its holder continued, and locks of this kind state no deadline"}
 	case name == "":
-		return Blame{Text: "the catalogue has no lock of this kind that renews"}
+		return Blame{Text: "the catalogue has no reference lock of this kind"}
 	case name == lock.Name:
 		return Blame{Party: AnyLock, Reference: name, Text: "it is the reference lock for these servers"}
 	}
@@ -367,20 +364,26 @@ func (r *reducer) standsStill() bool {
 }
 
 // hearsAfterAccess reports whether a participant could heed no notice of its loss: a fault had the servers end its session, and one
-// access was under way from before that until it stopped. Whether another lock keeps the property is then a matter of how soon the next
+// access was under way from before the notice could arrive until it stopped. The notice is two messages away from the leader, which ends
+// the session: the client's server is told, and then the client. Whether another lock keeps the property is a matter of how soon the next
 // holder begins. A session that ends without such a fault may be one that the lock should have kept alive.
 func (r *reducer) hearsAfterAccess() bool {
 	h := r.seen.result.History
 	if !slices.ContainsFunc(r.now.Faults, func(f sim.Fault) bool { return f.Action.Kind == sim.EndSession }) {
 		return false
 	}
+	latency := r.now.Network.Latency
+	if len(latency) == 0 {
+		latency = sim.LAN()
+	}
 	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
 		a := h.Acquisition(g.Acquisition)
 		if a == nil || g.Ended != history.BySessionLoss || !slices.Contains(r.seen.violation.Acquisitions, a.ID) {
 			return false
 		}
+		arrives := g.To.Add(2 * latency[len(latency)-1].Delay)
 		return slices.ContainsFunc(h.Accesses, func(x history.Access) bool {
-			return x.Acquisition == a.ID && x.Invoked <= g.To && g.To < x.Returned && x.Returned == a.Noticed
+			return x.Acquisition == a.ID && x.Invoked <= arrives && g.To < x.Returned && x.Returned == a.Noticed
 		})
 	})
 }

@@ -187,7 +187,8 @@ func TestAHolderThatIsInAnAccessCanHeedNoNotice(t *testing.T) {
 	}{
 		"under way":              {history.BySessionLoss, 5, 20, true},
 		"begun at the end":       {history.BySessionLoss, 10, 20, true},
-		"begun after the end":    {history.BySessionLoss, 11, 20, false},
+		"begun with the notice":  {history.BySessionLoss, 16, 20, true},
+		"begun after the notice": {history.BySessionLoss, 17, 20, false},
 		"over before the notice": {history.BySessionLoss, 5, 19, false},
 		"over before the end":    {history.BySessionLoss, 5, 10, false},
 		"a lease that ran out":   {history.ByDeadline, 5, 20, false},
@@ -198,7 +199,9 @@ func TestAHolderThatIsInAnAccessCanHeedNoNotice(t *testing.T) {
 			Accesses:     []history.Access{{Acquisition: 1, Invoked: c.invoked, Returned: c.returned}},
 		}
 		ended := []sim.Fault{{Action: sim.Action{Kind: sim.EndSession}}}
-		r := &reducer{now: &scenarios.Scenario{Faults: ended}, seen: sighting{
+		now := &scenarios.Scenario{Faults: ended}
+		now.Network.Latency = sim.Latency{{Share: 0, Delay: 1}, {Share: 1_000_000, Delay: 3}}
+		r := &reducer{now: now, seen: sighting{
 			result: &harness.Result{History: h}, violation: &checker.Violation{Acquisitions: []history.ID{1}},
 		}}
 		require.Equal(t, c.want, r.hearsAfterAccess(), name)
