@@ -318,6 +318,7 @@ func (r *reducer) keeps(s *scenarios.Scenario) bool {
 
 // stoppedInTime reports whether each client that takes part and left its section half done stopped only when the servers no
 // longer had its entry, or would not have it for another half of a lease: a lock that cannot renew says so before the lease is over.
+// One that began to write when its hold was over was told too late.
 func (r *reducer) stoppedInTime() bool {
 	h := r.seen.result.History
 	return !slices.ContainsFunc(r.seen.violation.Acquisitions, func(id history.ID) bool {
@@ -326,7 +327,20 @@ func (r *reducer) stoppedInTime() bool {
 			return c.Acquisition == id && b.To.Add(r.now.Lock.TTL/2) < min(c.To, c.Expires) && b.To <= h.End
 		}
 		early := ok && (b.Ended == history.ByNotice || b.Ended == history.ByDeadline || b.Ended == history.ByUnlock)
-		return early && r.isHalfWritten(id) && slices.ContainsFunc(h.Copies, stands)
+		return early && r.isHalfWritten(id) && (slices.ContainsFunc(h.Copies, stands) || r.wroteLate(id))
+	})
+}
+
+// wroteLate reports whether an acquisition began to write after the last of its grants had ended.
+func (r *reducer) wroteLate(id history.ID) bool {
+	h, end := r.seen.result.History, trace.Instant(-1)
+	for _, g := range h.Grants {
+		if g.Acquisition == id {
+			end = max(end, g.To)
+		}
+	}
+	return end >= 0 && slices.ContainsFunc(h.Accesses, func(x history.Access) bool {
+		return x.Acquisition == id && x.Op == history.Write && x.Invoked > end
 	})
 }
 

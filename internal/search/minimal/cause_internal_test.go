@@ -29,9 +29,10 @@ func TestVotesThatAreSplitAreACause(t *testing.T) {
 
 // A holder that stops within its section must do so when the servers have lost its entry; before that it has been misinformed.
 func TestStoppingWithoutAnEntryIsInTime(t *testing.T) {
-	stopped := func(until string) bool {
+	stopped := func(until, granted string) bool {
 		h, err := history.Parse(`history registers=2 authority end=20s
 acquisition id=1 client=a style=attentive returned=1s outcome=ok learns noticed=5s unlocked=5s released=6s release=failed
+grant acquisition=1 client=a to=` + granted + ` ended=deadline
 copy node=redis-1 acquisition=1 client=a from=900ms to=` + until + ` gone=evicted
 access acquisition=1 client=a op=write invoked=2s applied=2s returned=3s accepted version=1`)
 		require.NoError(t, err)
@@ -40,9 +41,11 @@ access acquisition=1 client=a op=write invoked=2s applied=2s returned=3s accepte
 		red := reducer{judge: judge{}, now: lease, seen: sighting{result: &harness.Result{History: h}, violation: v}}
 		return red.stoppedInTime()
 	}
-	require.True(t, stopped("4s"))
-	require.True(t, stopped("9.9s"), "its lease is nearly over")
-	require.False(t, stopped("10.1s"), "it had more than half of its lease")
+	require.True(t, stopped("4s", "4s"))
+	require.True(t, stopped("9.9s", "9.9s"), "its lease is nearly over")
+	require.False(t, stopped("10.1s", "10.1s"), "it had more than half of its lease")
+	require.True(t, stopped("2s", "2s"), "it began to write as its hold ended")
+	require.False(t, stopped("1.9s", "1.9s"), "it began to write after its hold had ended")
 }
 
 // TestWorkIsNoCauseWhereTheLockIsKept has a holder that works for longer than its session, which its library keeps alive.
