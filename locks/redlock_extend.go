@@ -1,6 +1,9 @@
 package locks
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // redlockExtend is Redlock whose lease a background task extends, as the Redis documentation describes it ("Making the algorithm more
 // reliable: Extending the lock"): a script gives each server's key a whole lease again if it is still the holder's own, and the lock counts
@@ -37,9 +40,7 @@ func newRedlockExtend(o Options) Builder {
 			return nil, err
 		}
 		of := l.(*redlockLock)
-		if of.options.Renew == 0 {
-			of.options.Renew = of.options.TTL / 3
-		}
+		of.options.Renew = cmp.Or(of.options.Renew, of.options.TTL/3)
 		return &redlockExtendLock{redlockLock: of, stops: map[string]Signal{}}, nil
 	}
 }

@@ -56,3 +56,22 @@ func TestRedlockExtendTellsAtOnceThatNoMajorityIsLeft(t *testing.T) {
 	require.Zero(t, extended(t, lose(2)), "three of five are a majority")
 	require.Equal(t, 6*time.Second+6*latency, extended(t, lose(3)))
 }
+
+// Three servers lose what comes between 2.5 s and 5 s, so the extension at 3 s finds no majority. The next one is due at once, rather than
+// after another third of the lease, and so the lease that is lost with the servers at 5.5 s is the one that it extended.
+func TestRedlockExtendTriesAgainSoon(t *testing.T) {
+	told := extended(t, func(w *world) {
+		three := func(do func(s *server)) func() {
+			return func() {
+				for _, s := range w.servers[:3] {
+					do(s)
+				}
+			}
+		}
+		silent, heard := (*server).silent, func(s *server) { s.fault = nil }
+		w.at(2500*time.Millisecond, three(silent))
+		w.at(5*time.Second, three(heard))
+		w.at(5500*time.Millisecond, three(silent))
+	})
+	require.Greater(t, told, 14*time.Second, "the lease was last extended when the servers were heard again")
+}

@@ -32,8 +32,8 @@ func asCommand(t *testing.T, programs map[string]string) (environment []string) 
 	return append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), asProgram+"=interruptible")
 }
 
-// sbatch is a cluster of one machine, which starts each task, tells the odd ones to end in the first round, and runs what is to be run
-// afterwards. Task 2 is begun by another build in the first round.
+// sbatch is a cluster of one machine, which starts each task, tells the odd ones to end when they have begun to play in the
+// first round, and runs what is to be run afterwards. Task 2 is begun by another build in the first round.
 const sbatch = `#!/bin/bash
 set -u
 job=$(ls -d "$FOLDER"/job-* 2>/dev/null | wc -l)
@@ -49,7 +49,10 @@ for task in ${tasks//,/ }; do
 	path=$PATH
 	if [ $task = 2 ] && [ $job = 0 ]; then path=$FOLDER/other:$PATH; fi
 	PATH=$path SLURM_ARRAY_TASK_ID=$task SLURM_ARRAY_JOB_ID=$job bash "$FOLDER/task.sh" >> "$FOLDER/log" 2>&1 &
-	if [ $((task % 2)) = 1 ] && [ $job = 0 ]; then sleep 0.2; kill -TERM $!; fi
+	if [ $((task % 2)) = 1 ] && [ $job = 0 ]; then
+		until ls "$FOLDER/parts/task-$task".attempt-*.playing >/dev/null 2>&1 || ! kill -0 $!; do sleep 0.01; done
+		kill -TERM $!
+	fi
 	wait $!
 done
 echo $job
