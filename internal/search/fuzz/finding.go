@@ -79,7 +79,7 @@ func grouped(list []Finding, has func(f, of *Finding) bool) [][]int {
 }
 
 // Causes groups findings, of whatever property, style and fencing mode, that have one cause, or the cause of a simpler
-// one and more. It returns their indices: first what only this lock does (see [minimal.Blame]), then the groups with the
+// one and more, and that show the same promise to be broken. It returns their indices: first what only this lock does (see [minimal.Blame]), then the groups with the
 // fewest faults, then those that were met more often; and likewise within a group, after those that have no more than
 // its cause.
 func (f *Found) Causes() [][]int {
@@ -87,7 +87,11 @@ func (f *Found) Causes() [][]int {
 		a, b := &f.Findings[i], &f.Findings[j]
 		return cmp.Or(cmp.Compare(a.faults(), b.faults()), cmp.Compare(b.Hits, a.Hits))
 	}
-	shares := func(f, of *Finding) bool { return f.Counterexample.Shares(of.Counterexample) }
+	shares := func(f, of *Finding) bool {
+		party := f.Counterexample.Blame.Party
+		likewise := party == of.Counterexample.Blame.Party || party == minimal.Unclear
+		return likewise && f.Counterexample.Shares(of.Counterexample)
+	}
 	rank := func(i int) int { return f.Findings[i].Counterexample.Blame.Rank() }
 	groups := grouped(f.Findings, shares)
 	for _, group := range groups {

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/internal/search/minimal"
 )
 
 // everything searches with all kinds of faults: there are many causes, and most hits are rare.
@@ -164,6 +166,14 @@ func TestCausesAreThoseOfAllProperties(t *testing.T) {
 	}
 	require.Len(t, seen, len(found.Findings))
 	require.Equal(t, []string{"a lock that is over when Lock returns", "a holder that goes on after its lease", "evict server"}, causes)
+
+	groups := found.Causes()
+	at := slices.IndexFunc(groups, func(group []int) bool { return len(group) > 1 })
+	member := found.Findings[groups[at][1]].Counterexample
+	member.Blame.Party = minimal.Unclear
+	require.Len(t, found.Causes(), len(groups), "one that was not compared has the cause of the others")
+	member.Blame.Party = minimal.Server
+	require.Len(t, found.Causes(), len(groups)+1, "where another party's promise was broken, the cause is another one")
 }
 
 // Whatever comes first, a finding is put to the simplest.
