@@ -85,7 +85,7 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case b.Party == ThisLock && c.Property == checker.ExclusionAtService && r.countsFast(b.Reference):
 		b.Party, b.Text = AnyLock, "a client that waits counts the lease by its own clock, which is fast"
 	case b.Party == ThisLock:
-	case r.seen.violation.Broken == checker.Server:
+	case r.seen.violation.Broken == checker.Server || c.played().Authority == locks.OneNode && r.losesUnderWrites():
 		b.Party, b.Text = Server, "it lost, evicted or ended early what it had granted"
 	case r.ignoresDeadline():
 		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
@@ -162,19 +162,22 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	case s.Lock.Renew == 0:
 		s.Lock.Renew = r.renewsAfter()
 	}
-	kept := t.compare(s, r.seen.result.History)
+	kept, where := t.compare(s, r.seen.result.History), "in the same scenario"
+	if kept == 0 && !t.shares && t.instead == "" && hitTheFirst(s) {
+		kept, where = t.compare(s, r.seen.result.History), "when the faults hit the first such messages of its own"
+	}
 	r.runs += t.runs
 	switch {
 	case t.shares && t.deaf && c.Property == checker.SilentLoss && r.states(tells):
 		return Untold(name)
 	case t.shares:
-		return Blame{Party: AnyLock, Reference: name, Text: name + " violates it in the same scenario, too", Deaf: t.deaf}
+		return Blame{Party: AnyLock, Reference: name, Text: name + " violates it " + where + ", too", Deaf: t.deaf}
 	case kept == 0 && t.instead != "":
-		return Blame{Reference: name, Text: name + " violates " + t.instead + " in the same scenario instead"}
+		return Blame{Reference: name, Text: name + " violates " + t.instead + " " + where + " instead"}
 	case kept == 0:
 		return Blame{Reference: name, Text: name + " never came into the same situation"}
 	}
-	text := fmt.Sprintf("%s keeps the property in the same scenario (%d of %d runs compared)", name, kept, t.runs)
+	text := fmt.Sprintf("%s keeps the property %s (runs compared: %d)", name, where, kept)
 	return Blame{Party: ThisLock, Reference: name, Text: text}
 }
 
@@ -341,6 +344,19 @@ func (r *reducer) wroteLate(id history.ID) bool {
 	}
 	return end >= 0 && slices.ContainsFunc(h.Accesses, func(x history.Access) bool {
 		return x.Acquisition == id && x.Op == history.Write && x.Invoked > end
+	})
+}
+
+// losesUnderWrites reports whether the server took away, before its time, what a participant held that stopped half-way through its writes.
+func (r *reducer) losesUnderWrites() bool {
+	h := r.seen.result.History
+	return slices.ContainsFunc(r.seen.violation.Acquisitions, func(id history.ID) bool {
+		b, ok := h.Acquisition(id).Belief()
+		took := func(k history.Copy) bool {
+			early := k.Gone == history.Evicted || k.Gone == history.Wiped || k.Gone == history.Expired && isShort(h, &k)
+			return k.Acquisition == id && k.To <= b.To && early
+		}
+		return ok && r.isHalfWritten(id) && slices.ContainsFunc(h.Copies, took)
 	})
 }
 

@@ -27,8 +27,12 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 	name, short := strings.CutSuffix(lock, " with a tenth of the lease")
 	name, exact := strings.CutSuffix(name, " without its 2 ms")
 	name, alone := strings.CutSuffix(name, " without a reference lock")
+	name, one := strings.CutSuffix(name, " of one server")
 	algorithm, ok := locks.Catalogue().Find(name)
 	require.True(t, ok)
+	if one { // as a library may do it
+		algorithm.Name, algorithm.Authority = "one", locks.OneNode
+	}
 	if alone {
 		whole := algorithm.New
 		algorithm.New = func(o locks.Options) locks.Builder { o.Renew = o.TTL / 10; return whole(o) }
@@ -217,6 +221,16 @@ progress: 50s
 faults:
   - {after: {node: a, does: acquired}, stall: {from: a, to: storage}, for: 100s}
 expect: {availability: violated}`,
+	"evicted-while-writing": `
+name: evicted-while-writing
+title: The key is evicted when a has sent its first write, and the next renewal tells a to stop
+lock: {algorithm: redlock-extend, ttl: 3s, renew: 1s}
+clients: {a: {work: 3s, write: 994500us}, b: {start: 1ms}}
+resource: {fencing: none, registers: 2}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: access, what: write}, evict: redis-1}]
+styles: attentive
+expect: {resource: violated}`,
 }
 
 func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
@@ -249,6 +263,7 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"fast-store", "azure-blob-lease", checker.ExclusionAtService, "careless", minimal.Server}, // k8s-lease goes by its clients' clocks
 		{"fast-observer", "dynamodb", checker.ExclusionAtService, "careless", minimal.AnyLock},     // k8s-lease sees the last renewal later
 		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
+		{"evicted-while-writing", "redlock-extend of one server", checker.Resource, "attentive", minimal.Server},
 	} {
 		got := blamed(t, x.scenario, x.lock, x.property, x.style)
 		assert.Equal(t, x.want, got.Party, "%s of %s in %s: %s", x.property, x.lock, x.scenario, got.Sentence())

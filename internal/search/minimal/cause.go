@@ -251,11 +251,14 @@ func isBelated(h *history.History, v *checker.Violation) bool {
 
 // isEarly reports whether a server has ended the key of one that takes part before its time.
 func isEarly(h *history.History, v *checker.Violation) bool {
-	return !timed(v.Property) && slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
-		return slices.Contains(v.Acquisitions, g.Acquisition) && slices.ContainsFunc(h.Copies, func(k history.Copy) bool {
-			return k.Acquisition == g.Acquisition && k.Gone == history.Expired && k.To < g.To && k.To <= v.At
-		})
+	return !timed(v.Property) && slices.ContainsFunc(h.Copies, func(k history.Copy) bool {
+		return slices.Contains(v.Acquisitions, k.Acquisition) && k.Gone == history.Expired && k.To <= v.At && isShort(h, &k)
 	})
+}
+
+// isShort reports whether a copy went before a grant that it stood for was over.
+func isShort(h *history.History, k *history.Copy) bool {
+	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool { return g.Acquisition == k.Acquisition && k.To < g.To })
 }
 
 // waitFor says what a client waits for at a moment. A client that waits forever waits for something that does not end.

@@ -213,6 +213,25 @@ func stretch(s *scenarios.Scenario, part, more time.Duration) {
 	}
 }
 
+// hitTheFirst has faults that hang on a step of the protocol act at the first such step, whichever server it is of: the reference lock may send
+// fewer messages than the accused, or to others. It reports whether that is something else.
+func hitTheFirst(s *scenarios.Scenario) (changed bool) {
+	names, any := s.Servers.Names(), s.Servers.Facts().Node+"-*"
+	for i := range s.Faults {
+		t := &s.Faults[i].Trigger
+		if !isMessage(t) {
+			continue
+		}
+		changed = unset(&t.Nth) || changed
+		for _, name := range []*string{&t.Step.Node, &t.Step.Peer} {
+			if slices.Contains(names, *name) {
+				*name, changed = any, true
+			}
+		}
+	}
+	return changed
+}
+
 // atTheirMoments has faults that do not concern a message act at the moments at which they acted.
 func atTheirMoments(s *scenarios.Scenario, seen *history.History) {
 	for i := range s.Faults {
