@@ -587,11 +587,11 @@ wait client=a from=0s to=never ended=waiting`, inOrder(
 			detailed(called(3, "a", "zk-1", "getChildren", "look", 2*time.Second), "getChildren /queue"), more)...)
 		return strings.Join(strings.Fields(reports.Story(&r, checker.Progress)), " ")
 	}
-	require.Contains(t, story(), "last request (getChildren) is executed")
+	require.Contains(t, story(), "last request for the lock (getChildren) is executed")
 	fired := trace.Event{
 		At: 1.5e9, Step: trace.Step{Node: "zk-1", Does: trace.Reply, What: "event", Alt: "deleted", Peer: "a"}, Msg: 9, Detail: "deleted " + path,
 	}
-	require.Contains(t, story(fired), "last request (getChildren) watches nothing")
+	require.Contains(t, story(fired), "last request for the lock (getChildren) watches nothing")
 }
 
 // TestARefusedRenewalThatIsIgnoredIsTold has a holder's renewal come when its lease is over. Its lock could notify it of that.

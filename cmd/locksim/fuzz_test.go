@@ -226,7 +226,7 @@ func TestFuzzTellsWhatItHasNotMadeMinimal(t *testing.T) {
 	require.Equal(t, exitDiffers, c.report(r, &findingsFlags{}))
 	require.Regexp(t, fmt.Sprintf(`^50 runs of set-nx-ex-del
   release-safety        violated: %d hits, not minimized, the first in run %d; exposed in \d+ runs
-  %d hits in 1 core was not minimized: they may have these causes, or others; --minimize-all minimizes them
+  %d hits were not minimized \(in 1 group of similar ones\): they may have these causes, or others; --minimize-all minimizes them
     release-safety, released another's lock: run %d \(%d hits\)
       locksim fuzz set-nx-ex-del --from %d --runs 1
 $`, hits.Runs, hits.First, hits.Runs, hits.First, hits.Runs, hits.First), out.String())

@@ -103,13 +103,13 @@ func (r *campaignResult) showLeft(w io.Writer) {
 	if len(cores) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "  %s in %s not minimized: they may have these causes, or others; --minimize-all minimizes them\n",
-		counted(r.left.Hits, "hit"), plural(len(cores), "core was", "cores were"))
+	fmt.Fprintf(w, "  %s not minimized (in %s of similar ones): they may have these causes, or others; --minimize-all minimizes them\n",
+		plural(r.left.Hits, "hit was", "hits were"), counted(len(cores), "group"))
 	for _, x := range cores[:min(len(cores), mostLeft)] {
 		fmt.Fprintf(w, "    %s, %s: run %d (%s)\n      %s\n", x.Property, x.Kind, x.First, counted(x.Runs, "hit"), r.command(x.First))
 	}
 	if more := len(cores) - mostLeft; more > 0 {
-		fmt.Fprintf(w, "    and %s, which --format json lists\n", counted(more, "more core"))
+		fmt.Fprintf(w, "    and %s, which --format json lists\n", counted(more, "more group"))
 	}
 }
 

@@ -145,7 +145,7 @@ func (t *narrator) lastWord(w *history.Wait) {
 		what += ", when " + t.v.EntryOf(t.v.Holder(gone.Acquisition, gone.Client)) + " is gone already"
 		t.wrong(last.What, "comes when the entry is gone")
 	}
-	t.tellOf(last.Executed, t.v.Waiter(w)+"'s last request ("+last.What+")", what, last.To, moments.Place{Lane: moments.NodeLane(last.To), Key: ""})
+	t.tellOf(last.Executed, t.v.Waiter(w)+"'s last request for the lock ("+last.What+")", what, last.To, moments.Place{Lane: moments.NodeLane(last.To), Key: ""})
 }
 
 // unanswered names a request that is not answered for long, after which nothing more is asked; "" if there is none.
