@@ -201,8 +201,13 @@ func (r *reducer) isInUse() bool {
 func (r *reducer) inPlaceOf(reference *locks.Algorithm, deadline bool) *scenarios.Scenario {
 	s := parameter.Clone(r.now)
 	s.Lock.Algorithm, s.Lock.Library = reference.Name, ""
+	connected := false
 	for i := range s.Clients {
 		s.Clients[i].Lock.Algorithm, s.Clients[i].Lock.Renew = "", 0
+		connected = unset(&s.Clients[i].Connected) || connected
+	}
+	if connected { // which locks of the catalogue cannot be: they open their connections when they first need them
+		comeInOrder(s, r.seen.result.History)
 	}
 	learns := r.states(func(a history.Acquisition) bool { return a.CanLearn })
 	able := func(style history.Style) history.Style {

@@ -40,7 +40,7 @@ func newCast(s *scenarios.Scenario, seen sighting) *cast {
 		c.ended = v.Kind
 	}
 	if timed(v.Property) {
-		c.waitsFor = waitFor(h, v.At)
+		c.waitsFor = waitFor(h, v.At, s.Progress)
 	}
 	for _, f := range h.Faults {
 		c.faults[f.Name] = f
@@ -118,6 +118,8 @@ func (c *cast) phase(begin, end trace.Instant) string {
 		return "before it has the lock"
 	case begin < a.Unlocked:
 		return "while it has the lock"
+	case begin < a.Released:
+		return "while it releases"
 	}
 	return "after its release"
 }

@@ -2,6 +2,7 @@ package minimal
 
 import (
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
@@ -261,12 +262,15 @@ func isShort(h *history.History, k *history.Copy) bool {
 	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool { return g.Acquisition == k.Acquisition && k.To < g.To })
 }
 
-// waitFor says what a client waits for at a moment. A client that waits forever waits for something that does not end.
-func waitFor(h *history.History, at trace.Instant) string {
+// waitFor says what a client waits for at a moment, when it has waited too long by then. A client that waits forever waits for something that
+// does not end; any other one for what lasts, or has lasted for most of the time in which somebody should have acquired the lock.
+func waitFor(h *history.History, at trace.Instant, long time.Duration) string {
 	if h.Quiescent && at == h.End {
 		at = trace.Never - 1
 	}
-	held := func(b history.Belief) bool { return b.From <= at && at < b.To }
+	held := func(b history.Belief) bool {
+		return b.From <= at && at < b.To || min(b.To, at).Sub(max(b.From, at.Add(-long))) > long/2
+	}
 	granted := func(g history.Grant) bool { return g.From <= at && at < g.To }
 	lasts := func(f history.Fault) bool { return f.Fired && f.Begin <= at && at < f.End }
 	switch {

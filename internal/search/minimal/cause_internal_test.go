@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
 )
 
 // Those who ask at the same moments, and wait for the same time, meet again. Of servers that are down nobody has a vote.
@@ -65,4 +66,19 @@ func TestWorkIsNoCauseWhereTheLockIsKept(t *testing.T) {
 	}
 	s.Servers.Kind = "postgres"
 	require.Empty(t, (&cast{scenario: s, history: &history.History{}}).overrun(), "a hold by a connection has no end of its own")
+}
+
+// TestOneThatHeldForMostOfTheTimeIsWaitedFor has a holder come to its end a moment before the one that waits has waited for too long.
+func TestOneThatHeldForMostOfTheTimeIsWaitedFor(t *testing.T) {
+	waited := func(unlocked string) string {
+		h, err := history.Parse(`history authority end=180.5s
+acquisition id=1 client=a returned=1s outcome=ok unlocked=` + unlocked + ` released=` + unlocked + ` release=ok
+wait client=b from=2s
+fault name=stall begin=1s end=100s fired`)
+		require.NoError(t, err)
+		return waitFor(h, trace.Instant(180*time.Second), 80*time.Second)
+	}
+	require.Equal(t, heldUp, waited("181s"))
+	require.Equal(t, heldUp, waited("178s"))
+	require.Equal(t, unrecovered, waited("139s"), "for most of the time nobody had it")
 }

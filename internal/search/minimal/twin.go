@@ -232,6 +232,25 @@ func hitTheFirst(s *scenarios.Scenario) (changed bool) {
 	return changed
 }
 
+// comeInOrder has the client that acquired the lock first come some time before the others, as it may by a connection that stands already.
+func comeInOrder(s *scenarios.Scenario, seen *history.History) {
+	var first *history.Acquisition
+	for i := range seen.Acquisitions {
+		if a := &seen.Acquisitions[i]; a.Outcome == history.OK && (first == nil || a.Returned < first.Returned) {
+			first = a
+		}
+	}
+	if first == nil {
+		return
+	}
+	at := slices.IndexFunc(s.Clients, func(c scenarios.Client) bool { return slices.Contains(c.Names(), first.Client) })
+	for i := range s.Clients {
+		if i != at {
+			s.Clients[i].Start = max(s.Clients[i].Start, s.Clients[at].Start+50*time.Millisecond)
+		}
+	}
+}
+
 // atTheirMoments has faults that do not concern a message act at the moments at which they acted.
 func atTheirMoments(s *scenarios.Scenario, seen *history.History) {
 	for i := range s.Faults {

@@ -2,9 +2,13 @@ package minimal
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -25,4 +29,29 @@ faults:
 	require.Contains(t, string(s.YAML()), `{before: {node: "zk-*", does: reply, what: look, peer: a}, break: this}`)
 	require.Contains(t, string(s.YAML()), `{after: {node: a, does: acquired}, nth: 2, pause: a, for: 1s}`, "which is no message")
 	require.False(t, hitTheFirst(s), "it does already")
+}
+
+// TestTheReferenceNeedsNoConnections has the clients of a reference lock, which cannot be connected from the start, acquire in the same order.
+func TestTheReferenceNeedsNoConnections(t *testing.T) {
+	reference, ok := locks.Catalogue().Find("set-nx-lua")
+	require.True(t, ok)
+	starts := func(connected bool) (times []time.Duration) {
+		s := &scenarios.Scenario{Styles: []history.Style{history.Careful}}
+		for _, name := range []string{"a", "b", "c"} {
+			s.Clients = append(s.Clients, scenarios.Client{Name: name, Count: 1, Connected: connected && name == "b"})
+		}
+		seen := history.History{Acquisitions: []history.Acquisition{
+			{Client: "c", Outcome: history.Failed, Returned: 7}, {Client: "a", Outcome: history.OK, Returned: 9}, {Client: "b", Outcome: history.OK, Returned: 8},
+		}}
+		red := reducer{now: s, seen: sighting{result: &harness.Result{History: &seen}}}
+		played := red.inPlaceOf(&reference, false)
+		for i := range played.Clients {
+			require.False(t, played.Clients[i].Connected)
+			times = append(times, played.Clients[i].Start)
+		}
+		return times
+	}
+	const soon = 50 * time.Millisecond
+	require.Equal(t, []time.Duration{soon, 0, soon}, starts(true))
+	require.Equal(t, []time.Duration{0, 0, 0}, starts(false), "none has an advantage")
 }
