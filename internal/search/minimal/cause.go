@@ -18,6 +18,8 @@ import (
 const (
 	// A release has ended the grant of another: it came late, and took it for its own.
 	misrelease = "a release that ends another grant"
+	// A client was granted the lock by a request that took the place of another's entry, which was promised for longer and was still there.
+	takeover = "a client that overwrites what is promised to another"
 	// Lock has returned what was over, and nothing that it says would show it.
 	belated = "a lock that is over when Lock returns"
 	// A lease was over, rightfully, and who had it went on: it, or what it had sent, was held up, or it worked so long.
@@ -50,7 +52,7 @@ const (
 
 // stories are those of these causes of which a run tells by itself, whatever the faults in it were.
 var stories = []string{
-	misrelease, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
+	misrelease, takeover, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
 	splitVotes, idledOut, pooled,
 }
 
@@ -97,6 +99,8 @@ func (c *cast) causes() []string {
 	switch {
 	case c.misreleased:
 		list = append(list, misrelease)
+	case c.takenOver && len(list) == 0 && len(c.scenario.Faults) > 0:
+		list = append(list, takeover)
 	case c.belated:
 		list = append(list, belated)
 	case c.overdue == history.ByDeadline && len(list) == 0,
@@ -138,7 +142,7 @@ func (c *cast) cause(i int) string {
 	parts := c.parts(f, h.Begin)
 	atServers := slices.Contains(parts, server) || slices.Contains(parts, sentinel)
 	switch {
-	case c.misreleased && holdsUp(f), c.belated && c.keepsApart(f) && !isClientCrash(f):
+	case c.misreleased && holdsUp(f), c.takenOver && c.losesNothing(f), c.belated && c.keepsApart(f) && !isClientCrash(f):
 		return ""
 	case c.overdue != history.Open && c.keepsApart(f) && !isClientCrash(f):
 		if atServers && c.scenario.Servers.Holds() != "connection" { // which has no time of its own
@@ -212,6 +216,12 @@ func (c *cast) keepsApart(f *sim.Fault) bool {
 	}
 }
 
+// losesNothing reports whether a fault leaves the servers what they have.
+func (c *cast) losesNothing(f *sim.Fault) bool {
+	crash := f.Action.Kind == sim.Crash && !f.Action.Host && !c.scenario.Servers.Shape().Volatile
+	return crash || c.keepsApart(f) && f.Action.Kind != sim.Promote || isClientCrash(f)
+}
+
 // failsOver reports whether a fault has another server take over: somebody says so, or the others find one missing.
 func (c *cast) failsOver(f *sim.Fault, parts []string) bool {
 	shape := c.scenario.Servers.Shape()
@@ -241,6 +251,22 @@ func (c *cast) grantsAgain(f *sim.Fault, begin trace.Instant) bool {
 func isMisreleased(h *history.History, v *checker.Violation) bool {
 	return v.Property == checker.ReleaseSafety || slices.ContainsFunc(h.Removals, func(r history.Removal) bool {
 		return r.Ended != 0 && r.At <= v.At && slices.Contains(v.Acquisitions, r.Ended)
+	})
+}
+
+// isTakenOver reports whether one that takes part was granted the lock as its entry took the place of another's, before that one's grant was
+// over.
+func isTakenOver(h *history.History, v *checker.Violation) bool {
+	grants := func(k *history.Copy) bool {
+		return slices.Contains(v.Acquisitions, k.Acquisition) && slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+			return g.Acquisition == k.Acquisition && g.From == k.From
+		})
+	}
+	return slices.ContainsFunc(h.Copies, func(k history.Copy) bool {
+		short := slices.Contains(v.Acquisitions, k.Acquisition) && k.Gone == history.Overwritten && k.To <= v.At && isShort(h, &k)
+		return short && slices.ContainsFunc(h.Copies, func(d history.Copy) bool {
+			return d.Node == k.Node && d.From == k.To && d.Client != k.Client && grants(&d)
+		})
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -81,4 +82,33 @@ fault name=stall begin=1s end=100s fired`)
 	require.Equal(t, heldUp, waited("181s"))
 	require.Equal(t, heldUp, waited("178s"))
 	require.Equal(t, unrecovered, waited("139s"), "for most of the time nobody had it")
+}
+
+// TestATakeoverIsACauseWhateverLedToIt has b's entry take the place of a's while a is still promised the lock.
+func TestATakeoverIsACauseWhateverLedToIt(t *testing.T) {
+	taken := func(gone, until string) bool {
+		h, err := history.Parse(`history authority end=20s
+acquisition id=1 client=a returned=1s outcome=ok unlocked=9s released=9s release=ok
+acquisition id=2 client=b returned=8s outcome=ok unlocked=10s released=10s release=ok
+grant acquisition=1 client=a from=1s to=` + until + ` ended=deadline
+grant acquisition=2 client=b from=7s to=10s ended=unlock
+copy node=store-1 acquisition=1 client=a from=1s to=7s gone=` + gone + `
+copy node=store-1 acquisition=2 client=b from=7s to=10s gone=deleted`)
+		require.NoError(t, err)
+		return isTakenOver(h, &checker.Violation{Property: checker.ExclusionAtService, At: 7 * trace.Instant(time.Second), Acquisitions: []history.ID{1, 2}})
+	}
+	require.True(t, taken("overwritten", "9s"))
+	require.False(t, taken("overwritten", "7s"), "a's lease is over")
+	require.False(t, taken("wiped", "9s"), "the server has lost it")
+
+	c := &cast{scenario: &scenarios.Scenario{Servers: scenarios.Servers{Kind: "object"}}}
+	for _, x := range []struct {
+		a       sim.Action
+		nothing bool
+	}{
+		{sim.Action{Kind: sim.Crash, Node: "store-1"}, true}, {sim.Action{Kind: sim.Crash, Node: "store-1", Host: true}, false},
+		{sim.Action{Kind: sim.Error}, true}, {sim.Action{Kind: sim.Promote}, false}, {sim.Action{Kind: sim.SetClock}, false},
+	} {
+		require.Equal(t, x.nothing, c.losesNothing(&sim.Fault{Action: x.a}), x.a.Kind)
+	}
 }
