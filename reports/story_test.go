@@ -232,6 +232,22 @@ wait client=b from=1s to=never ended=waiting`)
 	}
 	require.Contains(t, left("failed"), "a's Unlock came by another connection of the pooler, which does not hold it, and b waits in vain")
 	require.Contains(t, left("ok"), "a's Unlock should have deleted it")
+	require.Contains(t, left("unknown"), "a's Unlock gets no answer, and nothing deletes it later, and b waits in vain")
+}
+
+// TestOneThatKeepsItselfOutSaysWhy has a client's own entry keep it out, which it gives as the reason.
+func TestOneThatKeepsItselfOutSaysWhy(t *testing.T) {
+	waits := func(client string) string {
+		return storyOf(t, checker.Progress, "lock: {algorithm: zk-sequential}\nservers: {kind: zookeeper}\nclients: {a: {}, b: {}}\nprogress: 20s", `
+history registers=1 authority end=60s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=1s released=1.002s release=unknown
+acquisition id=2 client=`+client+` invoked=2s returned=2s outcome=failed said="taken twice"
+acquisition id=3 client=`+client+` invoked=3s returned=3s outcome=failed said="taken twice"
+copy node=zookeeper acquisition=1 client=a from=2ms
+wait client=`+client+` from=2s to=never ended=waiting`)
+	}
+	require.Contains(t, waits("a"), `nothing deletes it later, and each time Lock says "taken twice", and a waits in vain`)
+	require.NotContains(t, waits("b"), "each time Lock says")
 }
 
 // TestAReleaseThatWentToTheOldMasterIsNotBlamed has a client that is not told of a new master.

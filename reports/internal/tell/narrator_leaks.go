@@ -82,7 +82,11 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 			return ": " + who + "'s Unlock " + astray
 		}
 		t.wrong("Unlock", "leaves an entry")
-		return ": " + cmp.Or(t.refusedRelease(a, c, who), who+"'s Unlock should have deleted it")
+		omits := who + "'s Unlock should have deleted it"
+		if a.Released <= t.until && a.Release == history.Unknown {
+			omits = who + "'s Unlock gets no answer, and nothing deletes it later"
+		}
+		return ": " + cmp.Or(t.refusedRelease(a, c, who), omits)
 	}
 	return ""
 }

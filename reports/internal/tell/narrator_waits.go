@@ -442,6 +442,9 @@ const notReturned = "Lock does not return to "
 // blocked says what keeps those out who wait in vain: a holder, or an entry that has stayed at the servers.
 func (t *narrator) blocked() string {
 	if a := t.lastHolder(); a != nil && t.v.BelievesAt(a.ID, t.until) {
+		if g := t.v.LastGrant(a.ID, t.until); g != nil && g.To <= t.until {
+			return t.who(a) + " still believes that it holds it, and "
+		}
 		return t.who(a) + " still holds it, and "
 	}
 	within := t.v.Run.Case.Scenario.Progress / 2
@@ -475,5 +478,10 @@ func (t *narrator) blocked() string {
 	if first.Expires == trace.Never && t.v.Servers().Holds() == "" {
 		text += " and nothing ends it"
 	}
-	return text + cmp.Or(t.kept(first, who), t.omitted(first, who)) + ", and "
+	text += cmp.Or(t.kept(first, who), t.omitted(first, who)) + ", and "
+	w, a := t.waiting(), t.v.History.Acquisition(first.Acquisition)
+	if w != nil && a != nil && w.Client == a.Client && w.Task == a.Task { // it keeps itself out
+		text += t.refusals()
+	}
+	return text
 }
