@@ -127,7 +127,12 @@ func (c *cast) phase(begin, end trace.Instant) string {
 
 // action describes a fault by what it does to whom.
 func (c *cast) action(f *sim.Fault, at trace.Instant) string {
-	a, whom := &f.Action, strings.Join(c.parts(f, at), " and ")
+	a, parts := &f.Action, c.parts(f, at)
+	whom := strings.Join(parts, " and ")
+	between := " between " + whom
+	if len(parts) == 1 {
+		between += "s"
+	}
 	switch a.Kind {
 	case sim.SetClock:
 		return c.clockAction(a, at)
@@ -137,43 +142,51 @@ func (c *cast) action(f *sim.Fault, at trace.Instant) string {
 		}
 		return "crash of " + whom
 	case sim.Cut, sim.Stall, sim.Delay:
-		return "messages held up between " + whom
+		return "messages held up" + between
+	case sim.Pause:
+		return "pause of " + whom
+	case sim.Promote:
+		return "promotion of " + whom
+	case sim.Evict:
+		return "eviction by " + whom
+	case sim.EndSession:
+		return "session of " + whom + " ended"
 	case sim.Break:
 		if a.This {
 			return lossOf(a) + " at " + c.message(&f.Trigger.Step)
 		}
-		return lossOf(a) + " between " + whom
+		return lossOf(a) + between
 	case sim.Error:
-		return a.Kind.String() + " of " + c.message(&f.Trigger.Step)
+		return "error in answer to " + c.message(&f.Trigger.Step)
 	case sim.SameRandom:
-		return a.Kind.String()
-	default:
-		return a.Kind.String() + " " + whom
+		return "clients that draw the same random numbers"
+	default: // Snapshot
+		return a.Kind.String() + " of " + whom
 	}
 }
 
 func lossOf(a *sim.Action) string {
 	switch a.Lose {
 	case sim.LoseReply:
-		return "break that loses replies"
+		return "connection that breaks and loses replies"
 	case sim.LoseRequest:
-		return "break that loses requests"
+		return "connection that breaks and loses requests"
 	case sim.LoseNothing:
 	}
-	return "break"
+	return "connection that breaks"
 }
 
 func (c *cast) clockAction(a *sim.Action, at trace.Instant) string {
-	of := " clock of " + c.role(a.Node, at)
+	of := "clock of " + c.role(a.Node, at)
 	switch {
 	case a.Step > 0:
-		return "jump ahead:" + of
+		return of + " that jumps ahead"
 	case a.Step < 0:
-		return "jump back:" + of
+		return of + " that jumps back"
 	case a.Rate > 0:
-		return "fast" + of
+		return "fast " + of
 	}
-	return "slow" + of
+	return "slow " + of
 }
 
 func (c *cast) clock(k *scenarios.Clock) string {
@@ -262,7 +275,13 @@ func (c *cast) message(p *sim.Pattern) string {
 	if atClient && p.Does == trace.Receive || p.Does == trace.Reply {
 		way = "reply"
 	}
-	return cmp.Or(p.What, "some") + " " + way
+	switch p.What {
+	case "":
+		return "a " + way
+	case trace.ToLook:
+		return "the lookup " + way
+	}
+	return "the " + p.What + " " + way
 }
 
 // overrun says that somebody works for longer than the lease, where no fault explains the violation.

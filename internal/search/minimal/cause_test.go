@@ -36,7 +36,7 @@ faults:
 		{"an eviction", `
 faults:
   - {after: {node: a, does: acquired}, evict: redis-1}
-`, checker.MutualExclusion, "evict server"},
+`, checker.MutualExclusion, "eviction by server"},
 		{"a restart", `
 servers: {persistence: none}
 faults:
@@ -50,7 +50,7 @@ faults:
 		{"a clock that jumps", `
 faults:
   - {after: {node: a, does: acquired}, clock: redis-1, step: 20s}
-`, checker.ExclusionAtService, "jump ahead: clock of server"},
+`, checker.ExclusionAtService, "clock of server that jumps ahead"},
 		{"servers that are down", `
 progress: 20s
 faults:

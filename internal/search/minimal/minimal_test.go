@@ -271,7 +271,7 @@ func TestNamedScenariosHaveMinimalForms(t *testing.T) {
 		property checker.Property
 		want     string
 	}{
-		{"redlock-clock-jump", checker.MutualExclusion, "jump ahead: clock of server"},
+		{"redlock-clock-jump", checker.MutualExclusion, "clock of server that jumps ahead"},
 		{"redlock-crash-restart", checker.MutualExclusion, "crash of server"},
 		{"fencing-33-34", checker.Resource, "a holder that goes on after its lease"},
 		{"memcached-early-expiry", checker.ExclusionAtService, "a key that ends before its time"},

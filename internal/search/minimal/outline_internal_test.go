@@ -30,6 +30,6 @@ func TestOnlyAStoryExplainsMore(t *testing.T) {
 	require.NotContains(t, stories, failover)
 	for _, told := range stories {
 		require.True(t, (&form{causes: []string{told}}).isStory(), told)
-		require.False(t, (&form{causes: []string{told, "evict server"}}).isStory(), told)
+		require.False(t, (&form{causes: []string{told, "eviction by server"}}).isStory(), told)
 	}
 }
