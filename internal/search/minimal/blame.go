@@ -154,6 +154,9 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	if ids := r.seen.violation.Acquisitions; lock.Program != nil && len(ids) > 0 {
 		t.behind = r.seen.result.History.Acquisition(ids[0]).Client
 	}
+	if lock.Authority == locks.Majority && r.seen.violation.Broken == checker.Server {
+		t.apart = r.withoutKey()
+	}
 	t.sought.Options = harness.Options{Instead: &reference}
 	s := r.inPlaceOf(&reference, states || lock.Authority == locks.Majority)
 	switch {
@@ -179,6 +182,18 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	}
 	text := fmt.Sprintf("%s keeps the property %s (runs compared: %d)", name, where, kept)
 	return Blame{Party: ThisLock, Reference: name, Text: text}
+}
+
+// withoutKey is the link between the first participant and the servers on which it had no key.
+func (r *reducer) withoutKey() (l sim.Link) {
+	first := r.seen.participants()[0]
+	for _, name := range r.now.Servers.Names() {
+		has := func(k history.Copy) bool { return k.Acquisition == first.ID && k.Node == name }
+		if !slices.ContainsFunc(r.seen.result.History.Copies, has) {
+			l.From, l.To = []string{first.Client}, append(l.To, name)
+		}
+	}
+	return l
 }
 
 // isInUse reports whether, at the moment of the violation, a client that believes to hold the lock has held it all the while: one whose

@@ -15,10 +15,11 @@ import (
 // twin plays scenarios with the reference lock in the place of the one that is accused.
 type twin struct {
 	judge
-	of     form   // of the counterexample
-	behind string // the holder, if its program's connections may survive a failover; "" for a lock of the catalogue
-	shares bool   // the reference lock violates the property for the same cause …
-	deaf   bool   // … and tells no holder of a loss
+	of     form     // of the counterexample
+	behind string   // the holder, if its program's connections may survive a failover; "" for a lock of the catalogue
+	apart  sim.Link // between the holder and servers on which it had no key when another one broke its promise; empty if there are none
+	shares bool     // the reference lock violates the property for the same cause …
+	deaf   bool     // … and tells no holder of a loss
 
 	already [checker.PropertyCount]checker.Verdict // what the accused lock violates
 	inUse   bool                                   // others wait for it while a client that believes to hold it has held it all the while
@@ -52,6 +53,11 @@ func (t *twin) compare(s *scenarios.Scenario, seen *history.History) (kept int) 
 	}
 	if t.behind != "" && failsOver(s) {
 		faults = append(faults, func(s *scenarios.Scenario) { leaveBehind(s, t.behind) })
+	}
+	if len(t.apart.To) > 0 { // a key more is luck
+		faults = append(faults, func(s *scenarios.Scenario) {
+			s.Faults = append(s.Faults, sim.Fault{Name: "apart", Trigger: sim.Trigger{When: sim.At}, Action: sim.Action{Kind: sim.Cut, Link: t.apart}, For: time.Hour})
+		})
 	}
 	for _, schedule := range schedules {
 		for _, fault := range faults {

@@ -6,10 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 )
 
 // TestTheReferenceMeetsAFaultAtItsOwnFirstMessage has a reference lock meet what hit a message that only the accused sends.
@@ -54,4 +57,39 @@ func TestTheReferenceNeedsNoConnections(t *testing.T) {
 	const soon = 50 * time.Millisecond
 	require.Equal(t, []time.Duration{soon, 0, soon}, starts(true))
 	require.Equal(t, []time.Duration{0, 0, 0}, starts(false), "none has an advantage")
+}
+
+// TestAHolderWithoutAKeyIsComparedWithOneThatHasNoneThere keeps the reference lock's holder from the servers on which the accused's had no key.
+func TestAHolderWithoutAKeyIsComparedWithOneThatHasNoneThere(t *testing.T) {
+	s, err := scenarios.Parse("x.yaml", []byte(`
+name: x
+title: A server evicts a's key
+lock: {algorithm: redlock, ttl: 10s}
+servers: {masters: 3}
+clients: {a: {work: 1s}, b: {start: 100ms}}
+network: {latency: 1ms}
+faults:
+  - {after: {node: a, does: acquired}, evict: redis-1}
+expect: {exclusion-at-service: held}
+`))
+	require.NoError(t, err)
+	h, err := history.Parse(`history authority end=20s
+acquisition id=1 client=a returned=1s outcome=ok unlocked=9s released=9s release=ok
+copy node=redis-1 acquisition=1 client=a from=1s to=2s gone=evicted
+copy node=redis-3 acquisition=1 client=a from=1s to=9s gone=deleted`)
+	require.NoError(t, err)
+	v := &checker.Violation{Property: checker.ExclusionAtService, Kind: "double grant", Acquisitions: []history.ID{1}}
+	red := reducer{now: s, seen: sighting{result: &harness.Result{History: h}, violation: v}}
+	apart := red.withoutKey()
+	require.Equal(t, sim.Link{From: []string{"a"}, To: []string{"redis-2"}}, apart)
+
+	var r harness.Runner
+	defer r.Close()
+	violates := func(apart sim.Link) bool {
+		w := &twin{judge: judge{runner: &r, sought: search.Violation{Property: v.Property, Kind: v.Kind}}, apart: apart}
+		w.compare(s, h)
+		return w.shares
+	}
+	require.False(t, violates(sim.Link{}), "two keys are left")
+	require.True(t, violates(apart), "one key is left")
 }
