@@ -239,7 +239,7 @@ const (
 // mustLive stands before everything that a task does.
 func (t *Task) mustLive() {
 	if t.engine.running != t {
-		panic(fmt.Sprintf("sim: task %v was used by code that is not its own", t))
+		panic(fmt.Sprintf("sim: task %v was used by other code than its own: a function that Go runs must use what it is given, and what comes from that", t))
 	}
 	if !t.alive() {
 		t.refuse()

@@ -344,7 +344,7 @@ func TestTaskUsedByAnothersCodeIsABug(t *testing.T) {
 		task.Go(func(*sim.Task) { task.Sleep(s) })
 		task.Sleep(10 * s)
 	})
-	require.ErrorContains(t, w.Run().Panic, "task a was used by code that is not its own")
+	require.ErrorContains(t, w.Run().Panic, "task a was used by other code than its own")
 }
 
 func TestManyTasksInTurnAreNumbered(t *testing.T) {

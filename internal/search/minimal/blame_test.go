@@ -1,6 +1,7 @@
 package minimal_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +28,20 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 	name, short := strings.CutSuffix(lock, " with a tenth of the lease")
 	name, exact := strings.CutSuffix(name, " without its 2 ms")
 	name, alone := strings.CutSuffix(name, " without a reference lock")
+	name, repeats := strings.CutSuffix(name, " that repeats its release with a DEL")
 	name, one := strings.CutSuffix(name, " of one server")
 	algorithm, ok := locks.Catalogue().Find(name)
 	require.True(t, ok)
+	if repeats {
+		whole := algorithm.New
+		algorithm.Name = "repeats"
+		algorithm.New = func(o locks.Options) locks.Builder {
+			return func(p locks.Process) (locks.Lock, error) {
+				l, err := whole(o)(p)
+				return repeatedRelease{l, p.Redis(0), o}, err
+			}
+		}
+	}
 	if one { // as a library may do it
 		algorithm.Name, algorithm.Authority = "one", locks.OneNode
 	}
@@ -84,6 +96,21 @@ func (l laterDeadline) Acquire(wait time.Duration) (locks.Lease, error) {
 	lease, err := l.Lock.Acquire(wait)
 	lease.Deadline.At += int64(2 * time.Millisecond)
 	return lease, err
+}
+
+// repeatedRelease is a lock that deletes whatever is there if its release got no answer.
+type repeatedRelease struct {
+	locks.Lock
+	redis   locks.Redis
+	options locks.Options
+}
+
+func (l repeatedRelease) Release(lease locks.Lease) error {
+	err := l.Lock.Release(lease)
+	if errors.Is(err, locks.ErrUnknown) {
+		_, err = l.redis.Do(l.options.Timeout, "DEL", l.options.Key)
+	}
+	return err
 }
 
 // blamedStories are violations that are kept or shared by a few milliseconds.
@@ -231,6 +258,15 @@ network: {latency: 1ms}
 faults: [{after: {node: a, does: access, what: write}, evict: redis-1}]
 styles: attentive
 expect: {resource: violated}`,
+	"late-answer-to-release": `
+name: late-answer-to-release
+title: The answer to a's release is late, when b has the lock
+lock: {algorithm: set-nx-lua, timeout: 1s}
+clients: {a: {work: 100ms}, b: {start: 1ms, work: 3s}}
+network: {latency: 1ms}
+faults:
+  - {before: {node: redis-1, does: reply, what: release, peer: a}, delay: 2s}
+expect: {release-safety: violated}`,
 }
 
 func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
@@ -264,6 +300,7 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"fast-observer", "dynamodb", checker.ExclusionAtService, "careless", minimal.AnyLock},     // k8s-lease sees the last renewal later
 		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
 		{"evicted-while-writing", "redlock-extend of one server", checker.Resource, "attentive", minimal.Server},
+		{"late-answer-to-release", "set-nx-lua that repeats its release with a DEL", checker.ReleaseSafety, "careless", minimal.ThisLock},
 	} {
 		got := blamed(t, x.scenario, x.lock, x.property, x.style)
 		assert.Equal(t, x.want, got.Party, "%s of %s in %s: %s", x.property, x.lock, x.scenario, got.Sentence())

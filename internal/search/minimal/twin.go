@@ -131,7 +131,7 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 }
 
 // survived reports whether the property was exposed in a way that a verdict does not count: a holder stopped at its deadline,
-// or released the lock when another client had it already.
+// released the lock when another client had it already, or did so before another one acquired it, whom no later request of its own has hit.
 func (t *twin) survived(h *history.History) bool {
 	switch t.sought.Property {
 	case checker.MutualExclusion:
@@ -141,7 +141,9 @@ func (t *twin) survived(h *history.History) bool {
 			at := func(c history.Copy) bool { return c.From <= a.Unlocked && a.Unlocked < c.To }
 			own := func(c history.Copy) bool { return at(c) && c.Acquisition == a.ID }
 			others := func(c history.Copy) bool { return at(c) && c.Acquisition != a.ID }
-			return a.Outcome == history.OK && slices.ContainsFunc(h.Copies, others) && !slices.ContainsFunc(h.Copies, own)
+			next := func(b history.Acquisition) bool { return b.Outcome == history.OK && b.ID != a.ID && a.Unlocked <= b.Returned }
+			late := slices.ContainsFunc(h.Copies, others) && !slices.ContainsFunc(h.Copies, own)
+			return a.Outcome == history.OK && (late || slices.ContainsFunc(h.Acquisitions, next))
 		})
 	default:
 		return false
