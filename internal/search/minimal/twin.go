@@ -141,7 +141,9 @@ func (t *twin) survived(h *history.History) bool {
 			at := func(c history.Copy) bool { return c.From <= a.Unlocked && a.Unlocked < c.To }
 			own := func(c history.Copy) bool { return at(c) && c.Acquisition == a.ID }
 			others := func(c history.Copy) bool { return at(c) && c.Acquisition != a.ID }
-			next := func(b history.Acquisition) bool { return b.Outcome == history.OK && b.ID != a.ID && a.Unlocked <= b.Returned }
+			next := func(b history.Acquisition) bool {
+				return b.Outcome == history.OK && b.ID != a.ID && a.Unlocked <= b.Returned
+			}
 			late := slices.ContainsFunc(h.Copies, others) && !slices.ContainsFunc(h.Copies, own)
 			return a.Outcome == history.OK && (late || slices.ContainsFunc(h.Acquisitions, next))
 		})
