@@ -186,7 +186,11 @@ func (r *reducer) compared(c *Counterexample) Blame {
 
 // withoutKey is the link between the first participant and the servers on which it had no key.
 func (r *reducer) withoutKey() (l sim.Link) {
-	first := r.seen.participants()[0]
+	list := r.seen.participants()
+	if len(list) == 0 {
+		return l
+	}
+	first := list[0]
 	for _, name := range r.now.Servers.Names() {
 		has := func(k history.Copy) bool { return k.Acquisition == first.ID && k.Node == name }
 		if !slices.ContainsFunc(r.seen.result.History.Copies, has) {
