@@ -97,8 +97,9 @@ func (f *Found) Causes() [][]int {
 	for _, group := range groups {
 		head := &f.Findings[group[0]]
 		more := func(i int) int { return one(!shares(head, &f.Findings[i])) }
+		unclear := func(i int) int { return one(f.Findings[i].Counterexample.Blame.Party == minimal.Unclear) }
 		slices.SortStableFunc(group, func(i, j int) int {
-			return cmp.Or(cmp.Compare(rank(i), rank(j)), cmp.Compare(more(i), more(j)), plainest(i, j))
+			return cmp.Or(cmp.Compare(unclear(i), unclear(j)), cmp.Compare(more(i), more(j)), plainest(i, j))
 		})
 	}
 	slices.SortStableFunc(groups, func(a, b []int) int {

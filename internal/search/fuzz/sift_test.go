@@ -172,6 +172,11 @@ func TestCausesAreThoseOfAllProperties(t *testing.T) {
 	member := found.Findings[groups[at][1]].Counterexample
 	member.Blame.Party = minimal.Unclear
 	require.Len(t, found.Causes(), len(groups), "one that was not compared has the cause of the others")
+	found.Findings[groups[at][0]].Counterexample.Blame.Party, member.Blame.Party = minimal.Unclear, minimal.AnyLock
+	for _, group := range found.Causes() {
+		require.False(t, len(group) > 1 && found.Findings[group[0]].Counterexample.Blame.Party == minimal.Unclear, "nor does it come first")
+	}
+	found.Findings[groups[at][0]].Counterexample.Blame.Party = minimal.AnyLock
 	member.Blame.Party = minimal.Server
 	require.Len(t, found.Causes(), len(groups)+1, "where another party's promise was broken, the cause is another one")
 }

@@ -166,8 +166,8 @@ func (r *reducer) compared(c *Counterexample) Blame {
 		s.Lock.Renew = r.renewsAfter()
 	}
 	kept, where := t.compare(s, r.seen.result.History), "in the same scenario"
-	if kept == 0 && !t.shares && t.instead == "" && hitTheFirst(s) {
-		kept, where = t.compare(s, r.seen.result.History), "when the faults hit the first such messages of its own"
+	if kept == 0 && !t.shares && t.instead == "" && atTheSameSteps(s, r.seen.result.History) {
+		kept, where = t.compare(s, r.seen.result.History), "when the faults hit it at the same steps"
 	}
 	r.runs += t.runs
 	switch {
@@ -426,16 +426,12 @@ func (r *reducer) hearsAfterAccess() bool {
 	if !slices.ContainsFunc(r.now.Faults, func(f sim.Fault) bool { return f.Action.Kind == sim.EndSession }) {
 		return false
 	}
-	latency := r.now.Network.Latency
-	if len(latency) == 0 {
-		latency = sim.LAN()
-	}
 	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
 		a := h.Acquisition(g.Acquisition)
 		if a == nil || g.Ended != history.BySessionLoss || !slices.Contains(r.seen.violation.Acquisitions, a.ID) {
 			return false
 		}
-		arrives := g.To.Add(2 * latency[len(latency)-1].Delay)
+		arrives := g.To.Add(2 * longestLatency(r.now))
 		return slices.ContainsFunc(h.Accesses, func(x history.Access) bool {
 			return x.Acquisition == a.ID && x.Invoked <= arrives && g.To < x.Returned && x.Returned == a.Noticed
 		})

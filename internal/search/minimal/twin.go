@@ -10,6 +10,7 @@ import (
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // twin plays scenarios with the reference lock in the place of the one that is accused.
@@ -131,7 +132,8 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 }
 
 // survived reports whether the property was exposed in a way that a verdict does not count: a holder stopped at its deadline,
-// released the lock when another client had it already, or did so before another one acquired it, whom no later request of its own has hit.
+// released the lock when another client had it already, or did so before another one acquired it, whom no later request of its own has hit;
+// or somebody acquired the lock at once, after all faults had begun, so that nobody waited.
 func (t *twin) survived(h *history.History) bool {
 	switch t.sought.Property {
 	case checker.MutualExclusion:
@@ -146,6 +148,11 @@ func (t *twin) survived(h *history.History) bool {
 			}
 			late := slices.ContainsFunc(h.Copies, others) && !slices.ContainsFunc(h.Copies, own)
 			return a.Outcome == history.OK && (late || slices.ContainsFunc(h.Acquisitions, next))
+		})
+	case checker.Progress, checker.Availability:
+		return slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool {
+			before := func(f history.Fault) bool { return f.Fired && a.Returned < f.Begin }
+			return a.Outcome == history.OK && !slices.ContainsFunc(h.Faults, before)
 		})
 	default:
 		return false
@@ -223,12 +230,20 @@ func stretch(s *scenarios.Scenario, part, more time.Duration) {
 	}
 }
 
-// hitTheFirst has faults that hang on a step of the protocol act at the first such step, whichever server it is of: the reference lock may send
-// fewer messages than the accused, or to others. It reports whether that is something else.
-func hitTheFirst(s *scenarios.Scenario) (changed bool) {
+// atTheSameSteps has faults act where the reference lock takes the steps at which they hit the accused. One that hangs on a message acts at the
+// first such message, whichever server it is of: the reference may send fewer, or to others. One that came at a time, while a client first
+// asked for the lock, comes while it asks: a library takes its time to connect. It reports whether that is something else.
+func atTheSameSteps(s *scenarios.Scenario, seen *history.History) (changed bool) {
 	names, any := s.Servers.Names(), s.Servers.Facts().Node+"-*"
 	for i := range s.Faults {
 		t := &s.Faults[i].Trigger
+		if t.When == sim.At {
+			if first := firstAsking(seen, trace.Instant(t.At)); first != nil {
+				*t = sim.Trigger{When: sim.After, Step: sim.Pattern{Node: first.Client, Does: trace.Start}, Plus: longestLatency(s)}
+				changed = true
+			}
+			continue
+		}
 		if !isMessage(t) {
 			continue
 		}
@@ -240,6 +255,28 @@ func hitTheFirst(s *scenarios.Scenario) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// firstAsking is the first acquisition of a client if that was under way at a moment; nil if there is none.
+func firstAsking(h *history.History, at trace.Instant) *history.Acquisition {
+	asked := map[string]bool{}
+	for i := range h.Acquisitions { // in the order in which they were begun
+		a := &h.Acquisitions[i]
+		if !asked[a.Client] && a.Invoked <= at && at < a.Returned {
+			return a
+		}
+		asked[a.Client] = true
+	}
+	return nil
+}
+
+// longestLatency is how long a message takes at most unless a fault holds it up.
+func longestLatency(s *scenarios.Scenario) time.Duration {
+	latency := s.Network.Latency
+	if len(latency) == 0 {
+		latency = sim.LAN()
+	}
+	return latency[len(latency)-1].Delay
 }
 
 // comeInOrder has the client that acquired the lock first come some time before the others, as it may by a connection that stands already.

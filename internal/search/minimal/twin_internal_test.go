@@ -28,10 +28,10 @@ faults:
   - {after: {node: a, does: acquired}, nth: 2, pause: a, for: 1s}
 `))
 	require.NoError(t, err)
-	require.True(t, hitTheFirst(s))
+	require.True(t, atTheSameSteps(s, &history.History{}))
 	require.Contains(t, string(s.YAML()), `{before: {node: "zk-*", does: reply, what: look, peer: a}, break: this}`)
 	require.Contains(t, string(s.YAML()), `{after: {node: a, does: acquired}, nth: 2, pause: a, for: 1s}`, "which is no message")
-	require.False(t, hitTheFirst(s), "it does already")
+	require.False(t, atTheSameSteps(s, &history.History{}), "it does already")
 }
 
 // TestTheReferenceNeedsNoConnections has the clients of a reference lock, which cannot be connected from the start, acquire in the same order.
@@ -92,4 +92,44 @@ copy node=redis-3 acquisition=1 client=a from=1s to=9s gone=deleted`)
 	}
 	require.False(t, violates(sim.Link{}), "two keys are left")
 	require.True(t, violates(apart), "one key is left")
+}
+
+// TestWhoAcquiresAfterTheFaultsHasSurvivedThem has somebody acquire the lock without a wait, which a verdict does not count.
+func TestWhoAcquiresAfterTheFaultsHasSurvivedThem(t *testing.T) {
+	survived := func(returned, outcome string) bool {
+		h, err := history.Parse(`history authority end=60s
+acquisition id=1 client=a invoked=1s returned=` + returned + ` outcome=` + outcome + `
+fault name=pause begin=2s end=12s fired`)
+		require.NoError(t, err)
+		w := &twin{judge: judge{sought: search.Violation{Property: checker.Progress}}}
+		return w.survived(h)
+	}
+	require.True(t, survived("12s", "ok"))
+	require.False(t, survived("1500ms", "ok"), "it was not yet paused")
+	require.False(t, survived("12s", "failed"))
+}
+
+// TestTheReferenceMeetsAFaultWhileItAsks has a fault that came while a library connected come while the reference asks.
+func TestTheReferenceMeetsAFaultWhileItAsks(t *testing.T) {
+	at := func(moment, begun string) string {
+		s, err := scenarios.Parse("x.yaml", []byte(`
+name: x
+title: a is paused
+lock: {algorithm: watchdog}
+clients: {a: {}}
+network: {latency: 1ms}
+faults:
+  - {at: `+moment+`, pause: a, for: 1s}
+`))
+		require.NoError(t, err)
+		h, err := history.Parse(`history authority end=60s
+acquisition id=1 client=a invoked=1ms returned=11ms outcome=ok
+acquisition id=2 client=a invoked=` + begun + ` outcome=pending`)
+		require.NoError(t, err)
+		atTheSameSteps(s, h)
+		return string(s.YAML())
+	}
+	require.Contains(t, at("7ms", "20ms"), "{after: {node: a, does: start}, plus: 1ms, pause: a, for: 1s}")
+	require.Contains(t, at("15ms", "20ms"), "{at: 15ms, pause: a, for: 1s}", "it did not ask")
+	require.Contains(t, at("25ms", "20ms"), "{at: 25ms, pause: a, for: 1s}", "it had been connected")
 }
