@@ -33,6 +33,9 @@ func (t *narrator) twoHolders() {
 	for _, pair := range [][2]*history.Acquisition{{first, second}, {second, first}} {
 		if a, of := pair[0], pair[1]; t.assumed(a) && t.v.GrantedAt(of.ID, a.Returned) {
 			while := ", while " + t.who(of) + " holds it"
+			if a.Returned <= of.Returned { // that one knows it later, and is told of later
+				while = ", while " + t.who(of) + " has been granted it"
+			}
 			if !t.accepted(a) {
 				while += ": Lock should have returned without it"
 			}
