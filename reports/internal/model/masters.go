@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
@@ -31,6 +32,23 @@ func (v *View) TooEarly(c *history.Copy) bool {
 		return false
 	}
 	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
+}
+
+// Shortener returns the renewal of its own that gave an entry an earlier end than was promised: the server's clock was right, and ended the
+// entry when it was told to. nil if that is not what happened.
+func (v *View) Shortener(c *history.Copy) (last *trace.Event) {
+	set := func(f Fault) bool { return f.Kind == sim.SetClock && f.Node == c.Node }
+	wrong := func(k scenarios.Clock) bool { return k.Node == c.Node }
+	if !v.TooEarly(c) || v.Servers().Facts().Early > 0 || slices.ContainsFunc(v.Faults, set) || slices.ContainsFunc(v.Run.Case.Scenario.Clocks, wrong) {
+		return nil
+	}
+	for i := range v.Run.Events {
+		e := &v.Run.Events[i]
+		if e.Does == trace.Execute && e.Alt == trace.ToRenew && e.Node == c.Node && e.Peer == c.Client && c.From < e.At && e.At < c.To {
+			last = e
+		}
+	}
+	return last
 }
 
 // isMaster reports whether a server took itself for a master or the leader at that moment.

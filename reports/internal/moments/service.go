@@ -76,7 +76,7 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 	var weight int
 	switch holds := s.v.Servers().Holds(); {
 	case g.Ended == history.ByUnlock:
-		text, sign = "a release ends what was granted", timeline.SignDeleted
+		text, sign = "a request of its own ends what was granted", timeline.SignDeleted
 	case g.Ended == history.BySessionLoss, holds == "session":
 		text = "the " + holds + " is over"
 	}

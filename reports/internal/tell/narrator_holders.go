@@ -184,7 +184,7 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 		}
 		ends = true
 		given := c.Expires.Sub(c.From) + t.v.Servers().Facts().Early
-		if what == "" && c.From == g.From && given < ttl-ttl/10 && a.Unlocked > c.Expires { // else its release may have shortened it
+		if what == "" && c.From == g.From && given < ttl-ttl/10 && a.Unlocked > c.Expires && t.v.Shortener(c) == nil { // else its release may have shortened it
 			ttl = given // the lock asks for less at first
 		}
 	}
@@ -320,6 +320,11 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 		t.tellOfLoss(c, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", "")
 	case c.Gone == history.Overwritten:
 		t.overwrites(c, who)
+	case t.v.Shortener(c) != nil && !t.keyOfTheSame(c):
+		e := t.v.Shortener(c)
+		t.tell(e.At, moments.OrderService, who+"'s renewal ("+e.What+")", "gives its "+t.v.Servers().Entry()+" an earlier end", moments.Place{})
+		t.tellOfLoss(c, t.v.EntryOf(who), "expires", c.Node)
+		t.wrong(e.What, "shortens its own")
 	case t.v.TooEarly(c) && !t.keyOfTheSame(c):
 		t.tellOfLoss(c, t.v.EntryOf(who), "expires too early", c.Node)
 	}

@@ -43,7 +43,11 @@ func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
 			continue
 		}
 		if e := moments.RequestAt(t.v, c.Node, a.Client, c.To); e != nil {
-			t.tellOf(c.To, "a release ("+e.What+") of "+a.Client, "deletes "+t.v.EntryOf(t.who(a))+here+
+			request := "a release (" + e.What + ") of " + a.Client
+			if e.Alt == trace.ToRenew { // with an end that has passed
+				request = t.who(a) + "'s own renewal (" + e.What + ")"
+			}
+			t.tellOf(c.To, request, "deletes "+t.v.EntryOf(t.who(a))+here+
 				" while "+t.who(a)+" is still in its critical section", c.Node, moments.PlaceOfCopy(t.v, c).Ended())
 			t.wrong(e.What, "deletes its own too early")
 			return true
