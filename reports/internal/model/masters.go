@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/scenarios"
@@ -31,24 +32,44 @@ func (v *View) TooEarly(c *history.Copy) bool {
 	if c.Gone != history.Expired || !v.grantedBeyond(c) {
 		return false
 	}
+	if last := v.lastSet(c); last != nil && c.To.Sub(last.At) >= v.ttlOf(c)-redisMillisecond {
+		return false // it lasted for as long as it was asked to; where several servers vote, they were asked one after another
+	}
 	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
 }
 
 // Shortener returns the renewal of its own that gave an entry an earlier end than was promised: the server's clock was right, and ended the
 // entry when it was told to. nil if that is not what happened.
-func (v *View) Shortener(c *history.Copy) (last *trace.Event) {
+func (v *View) Shortener(c *history.Copy) *trace.Event {
 	set := func(f Fault) bool { return f.Kind == sim.SetClock && f.Node == c.Node }
 	wrong := func(k scenarios.Clock) bool { return k.Node == c.Node }
 	if !v.TooEarly(c) || v.Servers().Facts().Early > 0 || slices.ContainsFunc(v.Faults, set) || slices.ContainsFunc(v.Run.Case.Scenario.Clocks, wrong) {
 		return nil
 	}
+	if last := v.lastSet(c); last != nil && last.Alt == trace.ToRenew {
+		return last
+	}
+	return nil
+}
+
+// lastSet returns the last request of its client that gave an entry its end; nil if the trace has none.
+func (v *View) lastSet(c *history.Copy) (last *trace.Event) {
 	for i := range v.Run.Events {
 		e := &v.Run.Events[i]
-		if e.Does == trace.Execute && e.Alt == trace.ToRenew && e.Node == c.Node && e.Peer == c.Client && c.From < e.At && e.At < c.To {
+		asks := e.Alt == trace.ToAcquire && e.At == c.From || e.Alt == trace.ToRenew && c.From < e.At && e.At < c.To
+		if e.Does == trace.Execute && asks && e.Node == c.Node && e.Peer == c.Client {
 			last = e
 		}
 	}
 	return last
+}
+
+// ttlOf is the lease that a client of an entry asks for.
+func (v *View) ttlOf(c *history.Copy) time.Duration {
+	if a := v.History.Acquisition(c.Acquisition); a != nil {
+		return v.TTL(a.Client, a.Lock)
+	}
+	return v.TTL(c.Client, "")
 }
 
 // isMaster reports whether a server took itself for a master or the leader at that moment.
