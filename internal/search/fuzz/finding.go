@@ -79,9 +79,9 @@ func grouped(list []Finding, has func(f, of *Finding) bool) [][]int {
 }
 
 // Causes groups findings, of whatever property, style and fencing mode, that have one cause, or the cause of a simpler
-// one and more, and that show the same promise to be broken. It returns their indices: first what only this lock does (see [minimal.Blame]), then the groups with the
-// fewest faults, then those that were met more often; and likewise within a group, after those that have no more than
-// its cause.
+// one and more, and that show the same promise to be broken; what was not compared is put to what was. It returns their
+// indices: first what only this lock does (see [minimal.Blame]), then the groups with the fewest faults, then those that
+// were met more often; and likewise within a group, after those that have no more than its cause.
 func (f *Found) Causes() [][]int {
 	plainest := func(i, j int) int {
 		a, b := &f.Findings[i], &f.Findings[j]

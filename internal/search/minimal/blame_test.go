@@ -25,45 +25,38 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 		s, err = scenarios.Parse(scenario+".yaml", []byte(text))
 	}
 	require.NoError(t, err)
-	name, short := strings.CutSuffix(lock, " with a tenth of the lease")
-	name, exact := strings.CutSuffix(name, " without its 2 ms")
-	name, alone := strings.CutSuffix(name, " without a reference lock")
-	name, repeats := strings.CutSuffix(name, " that repeats its release with a DEL")
-	name, one := strings.CutSuffix(name, " of one server")
+	name, variant, _ := strings.Cut(lock, " ")
 	algorithm, ok := locks.Catalogue().Find(name)
 	require.True(t, ok)
-	if repeats {
-		whole := algorithm.New
-		algorithm.Name = "repeats"
+	whole := algorithm.New
+	wrapped := func(wrap func(locks.Lock, locks.Process, locks.Options) locks.Lock) {
 		algorithm.New = func(o locks.Options) locks.Builder {
 			return func(p locks.Process) (locks.Lock, error) {
 				l, err := whole(o)(p)
-				return repeatedRelease{l, p.Redis(0), o}, err
+				return wrap(l, p, o), err
 			}
 		}
 	}
-	if one { // as a library may do it
-		algorithm.Name, algorithm.Authority = "one", locks.OneNode
-	}
-	if alone {
-		whole := algorithm.New
+	switch variant { // as a library may do it
+	case "":
+	case "without a reference lock": // the catalogue has no such lock that renews
+		algorithm.Name, algorithm.Renews, algorithm.Authority = "alone", true, locks.Majority
 		algorithm.New = func(o locks.Options) locks.Builder { o.Renew = o.TTL / 10; return whole(o) }
-		algorithm.Name, algorithm.Renews, algorithm.Authority = "alone", true, locks.Majority // the catalogue has no such lock that renews
-	}
-	if short {
-		whole := algorithm.New
+	case "with a tenth of the lease":
 		algorithm.Name = "short-lease"
 		algorithm.New = func(o locks.Options) locks.Builder { o.TTL /= 10; return whole(o) }
-	}
-	if exact {
-		whole := algorithm.New
+	case "without its 2 ms":
 		algorithm.Name = "exact"
-		algorithm.New = func(o locks.Options) locks.Builder {
-			return func(p locks.Process) (locks.Lock, error) {
-				l, err := whole(o)(p)
-				return laterDeadline{l}, err
-			}
-		}
+		wrapped(func(l locks.Lock, _ locks.Process, _ locks.Options) locks.Lock { return laterDeadline{l} })
+	case "that repeats its release with a DEL":
+		algorithm.Name = "repeats"
+		wrapped(func(l locks.Lock, p locks.Process, o locks.Options) locks.Lock {
+			return repeatedRelease{l, p.Redis(0), o}
+		})
+	case "of one server":
+		algorithm.Name, algorithm.Authority = "one", locks.OneNode
+	default:
+		t.Fatalf("there is no variant %q", variant)
 	}
 	var r harness.Runner
 	defer r.Close()

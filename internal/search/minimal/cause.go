@@ -99,7 +99,7 @@ func (c *cast) causes() []string {
 	switch {
 	case c.misreleased:
 		list = append(list, misrelease)
-	case c.takenOver && len(list) == 0 && len(c.scenario.Faults) > 0:
+	case c.takenOver && len(list) == 0 && len(c.scenario.Faults) > 0: // that it takes no fault says more
 		list = append(list, takeover)
 	case c.belated:
 		list = append(list, belated)
