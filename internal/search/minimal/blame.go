@@ -166,8 +166,10 @@ func (r *reducer) compared(c *Counterexample) Blame {
 		s.Lock.Renew = r.renewsAfter()
 	}
 	kept, where := t.compare(s, r.seen.result.History), "in the same scenario"
-	if kept == 0 && !t.shares && t.instead == "" && atTheSameSteps(s, r.seen.result.History) {
-		kept, where = t.compare(s, r.seen.result.History), "when the faults hit it at the same steps"
+	for _, to := range nearer {
+		if kept == 0 && !t.shares && t.instead == "" && to.change(s, r.seen.result.History) {
+			kept, where = t.compare(s, r.seen.result.History), to.where
+		}
 	}
 	r.runs += t.runs
 	switch {

@@ -230,6 +230,26 @@ func stretch(s *scenarios.Scenario, part, more time.Duration) {
 	}
 }
 
+// nearer are the changes, one after another, that bring a reference lock into the situation of the accused when the same faults do not.
+var nearer = []struct {
+	where  string
+	change func(*scenarios.Scenario, *history.History) bool
+}{
+	{"when the faults hit it at the same steps", atTheSameSteps},
+	{"when links are cut in both directions", bothWays},
+}
+
+// bothWays has cuts stop requests and answers: a renewal whose answer alone is lost is one that succeeded for a lock with one key, and not for
+// one that sends several, one after another. It reports whether that is something else.
+func bothWays(s *scenarios.Scenario, _ *history.History) (changed bool) {
+	for i := range s.Faults {
+		if a := &s.Faults[i].Action; a.Kind == sim.Cut {
+			changed = unset(&a.Link.OneWay) || changed
+		}
+	}
+	return changed
+}
+
 // atTheSameSteps has faults act where the reference lock takes the steps at which they hit the accused. One that hangs on a message acts at the
 // first such message, whichever server it is of: the reference may send fewer, or to others. One that came at a time, while a client first
 // asked for the lock, comes while it asks: a library takes its time to connect. It reports whether that is something else.

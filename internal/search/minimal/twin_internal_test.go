@@ -133,3 +133,30 @@ acquisition id=2 client=a invoked=` + begun + ` outcome=pending`)
 	require.Contains(t, at("15ms", "20ms"), "{at: 15ms, pause: a, for: 1s}", "it did not ask")
 	require.Contains(t, at("25ms", "20ms"), "{at: 25ms, pause: a, for: 1s}", "it had been connected")
 }
+
+// TestTheReferenceMeetsACutInBothDirections has a lock with one key meet what happened to one that renews several, one after another: the first renewal
+// arrives, and of a cut of the answers alone a lock with one key notices nothing.
+func TestTheReferenceMeetsACutInBothDirections(t *testing.T) {
+	s, err := scenarios.Parse("x.yaml", []byte(`
+name: x
+title: What redis-1 answers does not arrive
+lock: {algorithm: watchdog, ttl: 1s, renew: 500ms}
+clients: {a: {work: 1200ms}, b: {start: 1ms}}
+resource: {fencing: none}
+network: {latency: 1ms}
+faults:
+  - {at: 400ms, cut: {from: redis-1, to: a, oneway: true}, for: 800ms}
+styles: careless
+expect: {resource: any}
+`))
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	w := &twin{judge: judge{runner: &r, sought: search.Violation{Property: checker.Resource, Kind: "lost update"}}}
+	require.Zero(t, w.compare(s, &history.History{}))
+	require.False(t, w.shares, "a renewal arrives")
+	require.True(t, bothWays(s, nil))
+	w.compare(s, &history.History{})
+	require.True(t, w.shares)
+	require.False(t, bothWays(s, nil), "it is cut in both directions already")
+}
