@@ -68,7 +68,7 @@ func aroundFirst(list []interval, second int) []interval {
 const (
 	doubleHolder = "double holder"
 	// One of the two has been told that it holds when that was over, and had no means to see it: see [history.History.Belated].
-	belatedHolder = "belated holder"
+	staleAcquisition = "stale acquisition"
 )
 
 func (j *judge) tellDoubleHolder(first, second *interval) {
@@ -76,7 +76,7 @@ func (j *judge) tellDoubleHolder(first, second *interval) {
 		text = one + " and " + other + " both believed to hold the lock, " + during
 		for _, i := range []*interval{second, first} {
 			if g := j.h.Belated(i.id); g != nil {
-				return belatedHolder, text + "; Lock returned to " + j.name(i.id) + " when what it was granted had been over since " + g.To.String(), Lock
+				return staleAcquisition, text + "; Lock returned to " + j.name(i.id) + " when what it was granted had been over since " + g.To.String(), Lock
 			}
 		}
 		b := j.breachOfBelief(first, second)

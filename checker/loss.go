@@ -59,7 +59,7 @@ func (j *judge) leaseOf(a *history.Acquisition) time.Duration { return cmp.Or(a.
 const keepsNothing = "the lock does not keep what it holds: it neither renews a lease nor keeps a session alive"
 
 // lostAt returns when the grant ended by which an acquisition held, if that was before a moment, and after Lock returned:
-// who is given what is over is a belated holder.
+// what is over when it is given is a stale acquisition.
 func (j *judge) lostAt(a *history.Acquisition, until trace.Instant) (trace.Instant, bool) {
 	last := trace.Instant(-1)
 	for i := range j.h.Grants {

@@ -86,7 +86,7 @@ func TestALockThatIsOverWhenItReturnsIsAFindingOfItsOwn(t *testing.T) {
 			code, out, problems := said(t, "fuzz", file, "--faults", "none", "--runs", "1", "--property", "mutual-exclusion",
 				"--save", filepath.Dir(file))
 			require.Equal(t, exitDiffers, code, "%s\n%s", out, problems)
-			require.Contains(t, out, "is violated: belated holder")
+			require.Contains(t, out, "is violated: stale acquisition")
 			require.Contains(t, out, "cause: a lock that is over when Lock returns; 1 hit")
 			require.Contains(t, strings.Join(strings.Fields(out), " "), c.says)
 			saved, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*-mutual-exclusion-*.yaml"))
