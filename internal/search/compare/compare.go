@@ -81,7 +81,7 @@ type comparer struct {
 	out     Result
 	index   map[place]int      // of the cells
 	weak    map[string]float64 // how often locks were violated
-	late    map[*Cell]bool     // cells whose example shows a holder that goes on after its lease, and nothing else
+	late    map[*Cell]bool     // cells whose example shows a holder that continues past its lease, and nothing else
 }
 
 // lockOf returns the index of a lock of the plan.

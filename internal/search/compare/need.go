@@ -12,7 +12,7 @@ import (
 
 // conditions are what locks may need for two holders never to be there at once: a lock that is broken by one of the kinds of
 // faults needs it. What breaks a lock by itself is no condition; nor is it if all that comes of the faults is a holder that
-// goes on after its lease, which no server can keep from it.
+// continues past its lease, which no server can keep from it.
 var conditions = []struct {
 	kinds []search.Kind
 	text  string

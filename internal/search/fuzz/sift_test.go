@@ -165,7 +165,7 @@ func TestCausesAreThoseOfAllProperties(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, len(found.Findings))
-	require.Equal(t, []string{"a lock that is over when Lock returns", "a holder that goes on after its lease", "eviction by server"}, causes)
+	require.Equal(t, []string{"a lock that is over when Lock returns", "a holder that continues past its lease", "eviction by a server"}, causes)
 
 	groups := found.Causes()
 	at := slices.IndexFunc(groups, func(group []int) bool { return len(group) > 1 })

@@ -66,17 +66,22 @@ func (c *cast) waits() bool { return c.waitsFor != "" }
 
 // The parts that nodes play.
 const (
-	holder   = "holder"
-	next     = "next"
-	client   = "client"
-	server   = "server"
-	sentinel = "sentinel"
+	holder   = "the holder"
+	next     = "the next client"
+	client   = "a client"
+	server   = "a server"
+	sentinel = "a sentinel"
 )
+
+// whoHolds is the role of the client that holds the lock, in the place of a node's name.
+const whoHolds = "holder"
 
 // role is the part of a node at a moment.
 func (c *cast) role(node string, at trace.Instant) string {
 	switch {
-	case node == holder || node == scenarios.Storage || node == "":
+	case node == whoHolds:
+		return holder
+	case node == scenarios.Storage || node == "":
 		return node
 	case slices.Contains(clientNames(c.scenario), node):
 		return c.client(node, at)
@@ -131,7 +136,7 @@ func (c *cast) action(f *sim.Fault, at trace.Instant) string {
 	whom := strings.Join(parts, " and ")
 	between := " between " + whom
 	if len(parts) == 1 {
-		between += "s"
+		between = " between " + strings.TrimPrefix(whom, "a ") + "s"
 	}
 	switch a.Kind {
 	case sim.SetClock:
@@ -199,7 +204,7 @@ func (c *cast) otherEnd(node, what string) string {
 	case node == scenarios.Storage && c.first != nil:
 		return c.first.Client
 	case !slices.Contains(clientNames(c.scenario), node):
-		return holder
+		return whoHolds
 	case what == "read" || what == "write" || what == "check":
 		return scenarios.Storage
 	}

@@ -23,7 +23,7 @@ const (
 	// Lock has returned what was over, and nothing that it says would show it.
 	belated = "a lock that is over when Lock returns"
 	// A lease was over, rightfully, and who had it went on: it, or what it had sent, was held up, or it worked so long.
-	goesOn = "a holder that goes on after its lease"
+	goesOn = "a holder that continues past its lease"
 	// The same, where a holder and its servers did not hear from each other in time.
 	outOfTouch = "a holder and servers out of touch for longer than a lease"
 	// A server has ended a key before the time that was promised. Where a wrong clock had it do so that is told instead.

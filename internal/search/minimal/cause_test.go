@@ -22,13 +22,13 @@ func TestACauseIsWhatHappenedAndNotWhichFaultItTook(t *testing.T) {
 		{"a pause", `
 faults:
   - {after: {node: a, does: acquired}, pause: a, for: 12s}
-`, checker.MutualExclusion, "a holder that goes on after its lease"},
+`, checker.MutualExclusion, "a holder that continues past its lease"},
 		{"long work", `
-`, checker.MutualExclusion, "a holder that goes on after its lease"},
+`, checker.MutualExclusion, "a holder that continues past its lease"},
 		{"a late write", `
 faults:
   - {after: {node: a, does: send, what: write}, delay: 12s}
-`, checker.Resource, "a holder that goes on after its lease"},
+`, checker.Resource, "a holder that continues past its lease"},
 		{"an answer that is heard late", `
 faults:
   - {before: {node: a, does: receive, what: acquire}, pause: a, for: 10500ms}
@@ -36,21 +36,21 @@ faults:
 		{"an eviction", `
 faults:
   - {after: {node: a, does: acquired}, evict: redis-1}
-`, checker.MutualExclusion, "eviction by server"},
+`, checker.MutualExclusion, "eviction by a server"},
 		{"a restart", `
 servers: {persistence: none}
 faults:
   - {after: {node: a, does: acquired}, crash: redis-1, restart: 100ms}
-`, checker.ExclusionAtService, "crash of server"},
+`, checker.ExclusionAtService, "crash of a server"},
 		{"a restart that is over before a replica takes the place", `
 servers: {masters: 3, replicas: 1, cluster: true, persistence: none}
 faults:
   - {after: {node: a, does: acquired}, crash: redis-1, restart: 1ms}
-`, checker.ExclusionAtService, "crash of server"},
+`, checker.ExclusionAtService, "crash of a server"},
 		{"a clock that jumps", `
 faults:
   - {after: {node: a, does: acquired}, clock: redis-1, step: 20s}
-`, checker.ExclusionAtService, "clock of server that jumps ahead"},
+`, checker.ExclusionAtService, "clock of a server that jumps ahead"},
 		{"servers that are down", `
 progress: 20s
 faults:
@@ -107,7 +107,7 @@ servers: {kind: postgres}
 clients: {a: {}, b: {start: 5ms}}
 network: {latency: 1ms}
 faults: [{after: {node: a, does: acquired}, crash: postgres-1, restart: 1ms}]`, checker.MutualExclusion,
-			"a holder that goes on after its connection", "Postgres-1 crashes "},
+			"a holder that continues past its connection", "Postgres-1 crashes "},
 		{`
 lock: {algorithm: memcached-cas, ttl: 2s}
 servers: {kind: memcached}

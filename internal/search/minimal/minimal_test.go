@@ -271,9 +271,9 @@ func TestNamedScenariosHaveMinimalForms(t *testing.T) {
 		property checker.Property
 		want     string
 	}{
-		{"redlock-clock-jump", checker.MutualExclusion, "clock of server that jumps ahead"},
-		{"redlock-crash-restart", checker.MutualExclusion, "crash of server"},
-		{"fencing-33-34", checker.Resource, "a holder that goes on after its lease"},
+		{"redlock-clock-jump", checker.MutualExclusion, "clock of a server that jumps ahead"},
+		{"redlock-crash-restart", checker.MutualExclusion, "crash of a server"},
+		{"fencing-33-34", checker.Resource, "a holder that continues past its lease"},
 		{"memcached-early-expiry", checker.ExclusionAtService, "a key that ends before its time"},
 		{"misdelete", checker.ExclusionAtService, "a release that ends another grant"},
 		{"zk-network-wobble", checker.MutualExclusion, "out of touch for longer than a lease"},

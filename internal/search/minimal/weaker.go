@@ -128,7 +128,7 @@ func (r *reducer) nameOne(put func(s *scenarios.Scenario, name string), old stri
 func namedBy(s *scenarios.Scenario, pattern string) []string {
 	clients := clientNames(s)
 	switch pattern {
-	case "holder":
+	case whoHolds:
 		return clients
 	case "master", "leader":
 		return s.Servers.Names()
