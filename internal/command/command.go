@@ -11,12 +11,15 @@
 package command
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -30,10 +33,12 @@ import (
 
 // Program is a command that is started for each life of a client process.
 type Program struct {
-	argv  []string
-	real  bool         // it runs in real time
-	sum   string       // see Digest
-	rests atomic.Int64 // how often all of it has waited
+	argv    []string
+	path    string       // the file that is started …
+	started []string     // … and what it is told: argv, but for a shim
+	real    bool         // it runs in real time
+	sum     string       // see Digest
+	rests   atomic.Int64 // how often all of it has waited
 }
 
 // New returns the program that a command starts: a name or path of an executable file, and its arguments. The
@@ -51,21 +56,21 @@ func New(argv []string) (*Program, error) {
 			return nil, fmt.Errorf("no command follows %s; want one, such as %[1]s node client.js", argv[0])
 		}
 	}
-	may := supported
-	if p.real {
-		may = runs
-	}
-	if err := may(p.argv[0]); err != nil {
+	path, err := find(p.argv[0])
+	if err != nil {
 		return nil, err
+	}
+	p.path, p.started = path, p.argv
+	if file := behindShim(path); file != "" { // which looks for its own installation by the name that it is started by
+		p.path, p.started = file, append([]string{file}, p.argv[1:]...)
+	}
+	if !p.real {
+		if err := supported(p.path); err != nil {
+			return nil, err
+		}
 	}
 	p.sum = p.digest()
 	return p, nil
-}
-
-// runs returns why a command cannot be started.
-func runs(name string) error {
-	_, err := find(name)
-	return err
 }
 
 func find(name string) (string, error) {
@@ -75,6 +80,29 @@ func find(name string) (string, error) {
 	}
 	return path, err
 }
+
+// behindShim returns the executable that a version manager's shim chooses here; "" if the file is no such shim, or its manager cannot say.
+// Those of pyenv, rbenv and asdf are shell scripts that start a dozen processes at each start of the program, in virtual time like the program
+// itself, which takes ten times as long as the program. Each manager says by its command "which" what the script would start:
+// https://github.com/pyenv/pyenv/blob/master/COMMANDS.md#pyenv-which.
+func behindShim(path string) string {
+	dir := filepath.Dir(path)
+	manager := strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), ".")
+	if filepath.Base(dir) != "shims" || !slices.Contains([]string{"pyenv", "rbenv", "nodenv", "asdf", "mise"}, manager) {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), toAnswer)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, manager, "which", filepath.Base(path)).Output()
+	file := strings.TrimSpace(string(out))
+	if info, failed := os.Stat(file); err != nil || failed != nil || !info.Mode().IsRegular() || !filepath.IsAbs(file) {
+		return ""
+	}
+	return file
+}
+
+// toAnswer is how long a version manager may take to answer.
+const toAnswer = 5 * time.Second
 
 // timeOption may precede a command: --time=real, or --time=jump, which is what happens without.
 const timeOption = "--time="

@@ -235,11 +235,7 @@ var spawns = sync.OnceValue(func() chan func() {
 })
 
 // spawn starts a process.
-func spawn(argv []string, attr *syscall.ProcAttr) (pid int, err error) {
-	path, err := find(argv[0])
-	if err != nil {
-		return 0, err
-	}
+func spawn(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	over := make(chan struct{})
 	spawns() <- func() {
 		defer close(over)

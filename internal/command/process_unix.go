@@ -152,7 +152,7 @@ func (p *process) spawn(a *workload.Assignment) error {
 		return err
 	}
 	attr.Env = env
-	p.pid, err = spawn(p.of.argv, attr)
+	p.pid, err = spawn(p.of.path, p.of.started, attr)
 	tie(p.pid)
 	if err != nil {
 		p.pid = 0

@@ -9,11 +9,7 @@ import (
 const noVirtualTime = "it cannot be given virtual time: it is linked statically, as Go's programs are, or sets up its own environment; --time=real before the command runs it in real time"
 
 // supported returns why a command cannot be given virtual time.
-func supported(name string) error {
-	path, err := find(name)
-	if err != nil {
-		return err
-	}
+func supported(path string) error {
 	f, err := elf.Open(path)
 	if err != nil {
 		return nil // a script: what runs it is seen when it runs

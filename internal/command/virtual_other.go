@@ -51,11 +51,7 @@ func backlog() bool { return false }
 func library() (string, error) { return "", supported("") }
 
 // spawn starts a process.
-func spawn(argv []string, attr *syscall.ProcAttr) (int, error) {
-	path, err := find(argv[0])
-	if err != nil {
-		return 0, err
-	}
+func spawn(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if err != nil {
 		err = &os.PathError{Op: "start", Path: path, Err: err}
