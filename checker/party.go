@@ -157,12 +157,17 @@ func (j *judge) breachOfBelief(first, second *interval) breach {
 		return breach{}
 	}
 	at := second.from
-	one := j.granted.of(first.owner, at)
+	one, two := j.granted.of(first.owner, at), j.granted.of(second.owner, at)
+	if lost := j.lostVote(first.id, at); one == nil && lost.by == Server {
+		return lost
+	}
 	if one == nil || one.to <= at {
 		return breach{by: j.wentOn(first.id, at)}
 	}
-	two := j.granted.of(second.owner, at)
+	lost := j.lostVote(second.id, at)
 	switch {
+	case two == nil && lost.by == Server:
+		return lost
 	case two == nil:
 		return breach{by: Lock} // told that it holds, and never granted anything
 	case two.from >= one.from:
@@ -172,6 +177,18 @@ func (j *judge) breachOfBelief(first, second *interval) breach {
 	default:
 		return breach{by: j.wentOn(second.id, at)}
 	}
+}
+
+// lostVote blames the server that no longer had the key of an acquisition though nobody had told it to delete that, if one is to blame that an
+// acquisition was never granted: it may have counted the vote before it had a majority.
+func (j *judge) lostVote(id history.ID, at trace.Instant) breach {
+	for i := range j.h.Copies {
+		c := &j.h.Copies[i]
+		if c.Acquisition == id && c.To <= at && (c.Gone == history.Evicted || c.Gone == history.Wiped) {
+			return breach{by: Server, copy: c, node: c.Node}
+		}
+	}
+	return breach{}
 }
 
 // wentOn says who is to blame that an acquisition still believed, or acted, when what it was granted was over.
@@ -234,7 +251,10 @@ func (j *judge) actedLate(x *history.Access) Party {
 		return Unclear
 	}
 	g := j.granted.of(owner{a.Client, a.Task}, x.Applied)
-	if g == nil || g.to > x.Applied {
+	switch {
+	case g == nil:
+		return j.lostVote(a.ID, x.Invoked).by
+	case g.to > x.Applied:
 		return Unclear
 	}
 	if x.Invoked < g.to && x.Invoked < a.Unlocked || j.h.Passed(x) {

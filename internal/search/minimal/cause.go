@@ -283,9 +283,11 @@ func isEarly(h *history.History, v *checker.Violation) bool {
 	})
 }
 
-// isShort reports whether a copy went before a grant that it stood for was over.
+// isShort reports whether a copy went before a grant that it stood for was over: not a later one, of an entry that was made again.
 func isShort(h *history.History, k *history.Copy) bool {
-	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool { return g.Acquisition == k.Acquisition && k.To < g.To })
+	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+		return g.Acquisition == k.Acquisition && g.From <= k.To && k.To < g.To
+	})
 }
 
 // waitFor says what a client waits for at a moment, when it has waited too long by then. A client that waits forever waits for something that

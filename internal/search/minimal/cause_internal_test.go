@@ -87,10 +87,11 @@ fault name=stall begin=1s end=100s fired`)
 // TestATakeoverIsACauseWhateverLedToIt has b's entry take the place of a's while a is still promised the lock.
 func TestATakeoverIsACauseWhateverLedToIt(t *testing.T) {
 	taken := func(gone, until string) bool {
-		h, err := history.Parse(`history authority end=20s
+		h, err := history.Parse(`history authority end=30s
 acquisition id=1 client=a returned=1s outcome=ok unlocked=9s released=9s release=ok
 acquisition id=2 client=b returned=8s outcome=ok unlocked=10s released=10s release=ok
 grant acquisition=1 client=a from=1s to=` + until + ` ended=deadline
+grant acquisition=1 client=a from=11s to=20s ended=deadline
 grant acquisition=2 client=b from=7s to=10s ended=unlock
 copy node=store-1 acquisition=1 client=a from=1s to=7s gone=` + gone + `
 copy node=store-1 acquisition=2 client=b from=7s to=10s gone=deleted`)
@@ -98,7 +99,7 @@ copy node=store-1 acquisition=2 client=b from=7s to=10s gone=deleted`)
 		return isTakenOver(h, &checker.Violation{Property: checker.ExclusionAtService, At: 7 * trace.Instant(time.Second), Acquisitions: []history.ID{1, 2}})
 	}
 	require.True(t, taken("overwritten", "9s"))
-	require.False(t, taken("overwritten", "7s"), "a's lease is over")
+	require.False(t, taken("overwritten", "7s"), "a's lease is over, and it has another one later")
 	require.False(t, taken("wiped", "9s"), "the server has lost it")
 
 	c := &cast{scenario: &scenarios.Scenario{Servers: scenarios.Servers{Kind: "object"}}}
