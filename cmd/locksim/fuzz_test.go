@@ -177,7 +177,7 @@ func TestFuzzPrintsWhatItFoundCauseByCause(t *testing.T) {
 	require.Equal(t, exitDiffers, c.report(r, &findingsFlags{save: "found"}))
 	text := out.String()
 	require.Contains(t, text, "cause: a release that ends another grant; ")
-	require.Contains(t, text, "cause: eviction by server; ")
+	require.Contains(t, text, "cause: eviction by a server; ")
 	require.Regexp(t, `\n    the same cause: resource \(lost update, \d+ hits\)
       locksim run found/\S+\.yaml\n`, text)
 	require.Equal(t, len(r.causes), strings.Count(text, "cause: ")-strings.Count(text, "the same cause: "))

@@ -237,6 +237,7 @@ var nearer = []struct {
 }{
 	{"when the faults hit it at the same steps", atTheSameSteps},
 	{"when links are cut in both directions", bothWays},
+	{"when the faults come before its renewal", beforeRenewals},
 }
 
 // bothWays has cuts stop requests and answers: a renewal whose answer alone is lost is one that succeeded for a lock with one key, and not for
@@ -245,6 +246,18 @@ func bothWays(s *scenarios.Scenario, _ *history.History) (changed bool) {
 	for i := range s.Faults {
 		if a := &s.Faults[i].Action; a.Kind == sim.Cut {
 			changed = unset(&a.Link.OneWay) || changed
+		}
+	}
+	return changed
+}
+
+// beforeRenewals has faults that come after a server has renewed a key come before it does: a lock with several keys has lost those that it has not yet
+// renewed, and one with one key nothing. It reports whether that is something else.
+func beforeRenewals(s *scenarios.Scenario, _ *history.History) (changed bool) {
+	for i := range s.Faults {
+		t := &s.Faults[i].Trigger
+		if t.When == sim.After && t.Step.What == trace.ToRenew && (t.Step.Does == trace.Execute || t.Step.Does == trace.Reply) {
+			t.When, t.Step.Does, changed = sim.Before, trace.Execute, true
 		}
 	}
 	return changed

@@ -160,3 +160,28 @@ expect: {resource: any}
 	require.True(t, w.shares)
 	require.False(t, bothWays(s, nil), "it is cut in both directions already")
 }
+
+// TestTheReferenceMeetsAFaultBeforeItsRenewal has a server stop when it has renewed one of several keys: the one of the reference is renewed by then.
+func TestTheReferenceMeetsAFaultBeforeItsRenewal(t *testing.T) {
+	at := func(when, does, what string) string {
+		s, err := scenarios.Parse("x.yaml", []byte(`
+name: x
+title: redis-1 is paused
+lock: {algorithm: watchdog}
+clients: {a: {}}
+faults:
+  - {`+when+`: {node: redis-1, does: `+does+`, what: `+what+`}, pause: redis-1, for: 5s}
+`))
+		require.NoError(t, err)
+		was := string(s.YAML())
+		if !beforeRenewals(s, nil) {
+			require.Equal(t, was, string(s.YAML()))
+			return ""
+		}
+		return string(s.YAML())
+	}
+	require.Contains(t, at("after", "reply", "renew"), "{before: {node: redis-1, does: execute, what: renew}, pause: redis-1, for: 5s}")
+	require.Contains(t, at("after", "execute", "renew"), "before: {node: redis-1, does: execute, what: renew}")
+	require.Empty(t, at("before", "execute", "renew"), "it does already")
+	require.Empty(t, at("after", "reply", "acquire"))
+}
