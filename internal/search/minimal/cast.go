@@ -21,6 +21,7 @@ type cast struct {
 	second      string               // the client of another that takes part
 	misreleased bool                 // somebody's release has ended the grant of one that takes part
 	takenOver   bool                 // one that takes part has overwritten what was promised to another
+	leftBehind  bool                 // a Lock that failed has left its entry
 	belated     bool                 // Lock had returned to one that takes part what was over
 	overdue     history.Cause        // how a grant had ended whose holder went on; Open if none did
 	early       bool                 // a server has ended the key of one that takes part before its time
@@ -34,7 +35,7 @@ func newCast(s *scenarios.Scenario, seen sighting) *cast {
 	h, v := seen.result.History, seen.violation
 	c := &cast{
 		scenario: s, history: h, faults: map[string]history.Fault{}, misreleased: isMisreleased(h, v), takenOver: isTakenOver(h, v), belated: isBelated(h, v),
-		overdue: overdueBy(h, v), early: isEarly(h, v), halfDone: isHalfDone(h, v),
+		leftBehind: v.Kind == leftByFailure, overdue: overdueBy(h, v), early: isEarly(h, v), halfDone: isHalfDone(h, v),
 		split: isSplit(s, h, v),
 	}
 	if v.Property == checker.Survival {

@@ -20,6 +20,8 @@ const (
 	misrelease = "a release that ends another grant"
 	// A client was granted the lock by a request that took the place of another's entry, which was promised for longer and was still there.
 	takeover = "a client that overwrites what is promised to another"
+	// A Lock that failed, for whatever reason, has left an entry that nothing deletes.
+	leftBehind = "a Lock that fails and leaves its entry"
 	// Lock has returned what was over, and nothing that it says would show it.
 	belated = "a lock that is over when Lock returns"
 	// A lease was over, rightfully, and who had it went on: it, or what it had sent, was held up, or it worked so long.
@@ -52,7 +54,7 @@ const (
 
 // stories are those of these causes of which a run tells by itself, whatever the faults in it were.
 var stories = []string{
-	misrelease, takeover, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
+	misrelease, takeover, leftBehind, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
 	splitVotes, idledOut, pooled,
 }
 
@@ -101,6 +103,8 @@ func (c *cast) causes() []string {
 		list = append(list, misrelease)
 	case c.takenOver && len(list) == 0 && len(c.scenario.Faults) > 0: // that it takes no fault says more
 		list = append(list, takeover)
+	case c.leftBehind && len(list) == 0 && len(c.scenario.Faults) > 0:
+		list = append(list, leftBehind)
 	case c.belated:
 		list = append(list, belated)
 	case c.overdue == history.ByDeadline && len(list) == 0,
@@ -142,7 +146,7 @@ func (c *cast) cause(i int) string {
 	parts := c.parts(f, h.Begin)
 	atServers := slices.Contains(parts, server) || slices.Contains(parts, sentinel)
 	switch {
-	case c.misreleased && holdsUp(f), c.takenOver && c.losesNothing(f), c.belated && c.keepsApart(f) && !isClientCrash(f):
+	case c.misreleased && holdsUp(f), (c.takenOver || c.leftBehind) && c.losesNothing(f), c.belated && c.keepsApart(f) && !isClientCrash(f):
 		return ""
 	case c.overdue != history.Open && c.keepsApart(f) && !isClientCrash(f):
 		if atServers && c.scenario.Servers.Holds() != "connection" { // which has no time of its own
@@ -317,8 +321,11 @@ func isSplit(s *scenarios.Scenario, h *history.History, v *checker.Violation) bo
 	return timed(v.Property) && !s.Servers.Cluster && len(h.SplitVotes(v.At.Add(-s.Progress), v.At, s.Servers.Masters/2+1)) > 1
 }
 
-// tornSection is what package checker calls a section of which somebody saw one half.
-const tornSection = "torn section"
+// What package checker calls a section of which somebody saw one half, and an entry of a Lock that has failed.
+const (
+	tornSection   = "torn section"
+	leftByFailure = "left behind by a failed acquisition"
+)
 
 // isHalfDone reports whether one that takes part has left its section with one half of it done, or without an answer to
 // its write.

@@ -113,3 +113,20 @@ copy node=store-1 acquisition=2 client=b from=7s to=10s gone=deleted`)
 		require.Equal(t, x.nothing, c.losesNothing(&sim.Fault{Action: x.a}), x.a.Kind)
 	}
 }
+
+// TestAnEntryThatIsLeftBehindIsOneCauseWhateverHadLockFail has a Lock fail for several reasons.
+func TestAnEntryThatIsLeftBehindIsOneCauseWhateverHadLockFail(t *testing.T) {
+	causes := func(left bool, faults ...sim.Fault) []string {
+		s := &scenarios.Scenario{Servers: scenarios.Servers{Kind: "zookeeper"}, Faults: faults}
+		c := &cast{scenario: s, history: &history.History{}, leftBehind: left}
+		return c.causes()
+	}
+	broken := sim.Fault{Name: "broken", Action: sim.Action{Kind: sim.Break, Link: sim.Link{From: []string{"a"}, To: []string{"zk-1"}}}}
+	crash := sim.Fault{Name: "crash", Action: sim.Action{Kind: sim.Crash, Node: "zk-1"}}
+	power := sim.Fault{Name: "power", Action: sim.Action{Kind: sim.Crash, Node: "zk-1", Host: true}}
+	require.Equal(t, []string{leftBehind}, causes(true, broken))
+	require.Equal(t, []string{leftBehind}, causes(true, crash, broken))
+	require.NotContains(t, causes(false, broken), leftBehind)
+	require.Equal(t, []string{"power loss of a server"}, causes(true, power), "which loses what was done")
+	require.Equal(t, []string{"no fault"}, causes(true), "that it takes no fault says more")
+}
