@@ -127,9 +127,13 @@ func drops(s *scenarios.Scenario, q *Request) (list []Drop) {
 	return list
 }
 
-// plays reports whether a text is a scenario of which what was asked for can be played.
+// plays reports whether a text is a scenario of which what was asked for can be played, whatever it expects.
 func plays(text []byte, q *Request) bool {
-	s, err := scenarios.Parse(fileName, text)
+	d, err := scenarios.Open(fileName, text)
+	if err != nil {
+		return false
+	}
+	s, err := meant(d)
 	if err != nil {
 		return false
 	}

@@ -1,11 +1,11 @@
 package playground
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/scenarios"
 )
 
@@ -37,17 +37,24 @@ func edited(d *scenarios.Draft, variant string, x *Edit) (*scenarios.Draft, erro
 	if err != nil && x.Path == "lock.algorithm" {
 		with, err = d.Edit(variant, scenarios.Change{Path: "lock", Value: value})
 	}
-	if err == nil && (x.Path == "styles" || x.Path == "resource.fencing") {
+	if err == nil && (x.Path == "styles" || x.Path == "resource.fencing" || x.Path == "lock.algorithm") {
 		with = withoutExpectations(with)
 	}
 	return with, err
 }
 
-// withoutExpectations leaves out what is expected of a text if it is of cases that are no longer played.
+// withoutExpectations leaves out what is expected of a text if it is of cases that are no longer played, or of tokens that its lock does
+// not hand out.
 func withoutExpectations(d *scenarios.Draft) *scenarios.Draft {
 	s, err := d.Scenario()
-	var problems scenarios.Errors
-	if !errors.As(err, &problems) || !strings.HasPrefix(problems[0].Field, "expect") {
+	if err == nil {
+		for _, c := range s.Cases() {
+			if err == nil {
+				_, err = harness.Compile(c, harness.Options{})
+			}
+		}
+	}
+	if err == nil || !strings.HasPrefix(problemsOf(err)[0].Field, "expect") {
 		return d
 	}
 	paths := []string{"expect"}

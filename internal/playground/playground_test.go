@@ -100,6 +100,25 @@ func TestFaultsCanBeDroppedOnWhatTheyCanHit(t *testing.T) {
 	require.NotContains(t, labels("redis-2"), "end its session")
 }
 
+// TestFaultsCanBeDroppedWithEachLock of the same servers: what the scenario expects of the tokens of another one is left out of it, so that
+// it can also be exported.
+func TestFaultsCanBeDroppedWithEachLock(t *testing.T) {
+	var e Engine
+	text := textOf(t, Opens)
+	choice := ask(t, &e, Request{Do: "play", Text: text, Quick: true}).Choices[0]
+	require.Equal(t, "lock.algorithm", choice.Path)
+	for _, lock := range choice.Options {
+		a := ask(t, &e, Request{Do: "play", Text: text, Quick: true, Edits: []Edit{{Path: choice.Path, Value: lock}}})
+		if len(a.Problems) > 0 {
+			continue // it may want other servers
+		}
+		require.NotEmpty(t, ask(t, &e, Request{Do: "drops", Text: a.Text, Name: "a"}).Drops, lock)
+		require.Empty(t, ask(t, &e, Request{Do: "exports", Text: a.Text}).Problems, lock)
+	}
+	typed := strings.Replace(text, "set-nx-lua-fenced", "set-nx-lua", 1)
+	require.NotEmpty(t, ask(t, &e, Request{Do: "drops", Text: typed, Name: "a"}).Drops, "its expectations are those of another lock")
+}
+
 func TestSeedsAreCountedAndViolationsMadeSmaller(t *testing.T) {
 	var e Engine
 	a := ask(t, &e, Request{Do: "seeds", Text: textOf(t, Opens), First: "0x1", Count: 20})

@@ -456,6 +456,7 @@ function nudge(f, part, e) {
 
 // A fault is dropped on a node at the cursor.
 async function dropping(node = "", at = page.at) {
+  if (!play.answer) return; // the engine is not there yet
   const { nodes } = play.answer;
   $("drop-node").replaceChildren(...nodes.map((n) => el("option", { value: n.name }, n.name)));
   if (node) $("drop-node").value = node;
@@ -468,7 +469,9 @@ async function offerDrops() {
   const name = $("drop-node").value;
   const answer = await live.ask({ do: "drops", text: play.text, variant: play.variant, name, at: 0 });
   if (name !== $("drop-node").value) return;
+  const none = answer.problems ? "The text has a mistake. Without it, the faults are listed here." : `No fault can be added to ${name}.`;
   $("drops").replaceChildren(
+    answer.drops ? "" : none,
     ...(answer.drops || []).map((d) =>
       el(
         "button",
@@ -499,6 +502,7 @@ function offer(e) {
 }
 
 function addClient() {
+  if (!play.answer) return;
   const taken = new Set(play.answer.nodes.map((n) => n.name));
   const name = [..."abcdefghijklmnopqrstuvwxyz"].find((n) => !taken.has(n));
   if (name) change([{ path: `clients.${name}`, value: "{start: 500ms, work: 1s, retry: 100ms}" }]);
