@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
@@ -281,6 +282,7 @@ func (e *Engine) play(q *Request) (*Answer, error) {
 	if q.Do == "study" {
 		study := account.Study{Margins: true}
 		study.Fill(runs)
+		sayOfWhich(runs)
 	}
 	if q.Beside != nil {
 		with, err := e.beside(d, q, runs)
@@ -292,14 +294,53 @@ func (e *Engine) play(q *Request) (*Answer, error) {
 	}
 	if q.Outline {
 		a.Schedules = reports.Outlines(runs, columns)
+		nameTheFailure(a.Schedules, cases[0].Scenario)
 		return a, nil
 	}
 	a.Schedules = reports.Schedules(runs, columns)
+	nameTheFailure(a.Schedules, cases[0].Scenario)
 	a.describe(s, cases[0].Scenario)
 	if !isNamed(d, s) {
 		a.Story, a.Changed = storyOf(d)
 	}
 	return a, nil
+}
+
+// sayOfWhich says of boundaries which fencing mode they are of, if there are several, and that they are rounded: what is violated with
+// 9.02 s and not with 9.01 s may be violated with less than 9.02 s.
+func sayOfWhich(runs []reports.Run) {
+	about := strings.NewReplacer(" must be at least ", " must be at least about ", " must be between ", " must be between about ")
+	for i := range runs {
+		r, of := &runs[i], ""
+		if len(r.Case.Scenario.Resource.Fencing) > 1 {
+			of = " with fencing " + r.Case.Fencing.String()
+		}
+		for k, need := range r.Needs {
+			r.Needs[k] = "For the failure" + of + ", " + strings.ToLower(need[:1]) + about.Replace(need[1:])
+		}
+	}
+}
+
+// nameTheFailure has only runs that damage the resource say that they are the failure which the scenario shows, if it expects damage:
+// with a fencing mode that keeps the resource safe, two may believe to hold the lock as well.
+func nameTheFailure(list []reports.Schedule, s *scenarios.Scenario) {
+	if !slices.ContainsFunc(s.Expect, func(x scenarios.Expectation) bool {
+		return x.Property == checker.Resource && !x.Any && x.Verdict == checker.Violated
+	}) {
+		return
+	}
+	for i := range list {
+		for k := range list[i].Runs {
+			r := &list[i].Runs[k]
+			damaged := false
+			for _, v := range r.Verdicts {
+				damaged = damaged || v.Property == checker.Resource.String() && v.Found == checker.Violated.String()
+			}
+			if !damaged {
+				r.Headline = strings.TrimSuffix(r.Headline, " This is the failure that the scenario shows.")
+			}
+		}
+	}
 }
 
 // run plays a case with its own seed.

@@ -183,7 +183,7 @@ async function look(generation) {
 
 // studied is what further runs show in a sentence or two; the rest is below, where all of it has its place.
 function studied(s) {
-  const [first = ""] = [...(s.boundary || []).map((text) => `For the failure, t${text.slice(1)}`), ...(s.margins || [])];
+  const [first = ""] = [...(s.boundary || []), ...(s.margins || [])];
   const [sentence] = first.split(/(?<=\.)\s+(?=[A-Z])/);
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
