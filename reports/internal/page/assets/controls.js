@@ -57,7 +57,21 @@ const toldOf = (run, beside) =>
     ? [run.twin, run.verdicts.find((v) => v.property === "resource")?.tone ?? run.tone]
     : [run.headline, run.tone];
 
-const runGlyph = (run) => glyphOf[toldOf(run, true)[1]] || "✓";
+// signOf is the sign of what toldOf says.
+const signOf = (run, beside) =>
+  beside && run.verdicts.some((v) => v.property === "resource" && v.found === "not-judged") && run.twin ? "?" : glyphOf[toldOf(run, beside)[1]] || "✓";
+
+const runGlyph = (run) => signOf(run, true);
+
+// meanings are those of the signs at the fencing modes.
+const meanings = {
+  "✗": "the resource was damaged",
+  "◆": "something was violated, but not the resource",
+  "≈": "safe, but only just",
+  "✓": "safe",
+  "≠": "not as expected",
+  "?": "not judged",
+};
 const runOption = (run) => `${runGlyph(run)} ${run.beside || run.fencing}`;
 
 // scheduleNames returns the headings of all schedules, without what they have in common.
@@ -90,7 +104,7 @@ function verdict({ run, twin }) {
         return el(
           "p",
           {},
-          el("span", { class: `sign tone-text-${tone}`, "aria-hidden": true }, glyphOf[tone] || "✓"),
+          el("span", { class: `sign tone-text-${tone}`, "aria-hidden": true }, signOf(r, r === twin)),
           words === r.headline && el("b", {}, `${capital(r.name)}: `), // else the words say so
           words,
         );
@@ -115,13 +129,17 @@ function controls(page) {
       ...schedule.runs.filter((r) => !r.beside).map((r) =>
         el(
           "label",
-          {},
+          { title: `With fencing ${r.fencing}: ${meanings[runGlyph(r)]}` },
           el("input", { type: "radio", name: "run", value: r.key, onchange: () => page.change({ run: r }) }),
           ` ${runOption(r)}`,
         ),
       ),
       page.moreFencing?.(schedule),
     );
+    $("meanings").textContent = Object.keys(meanings)
+      .filter((sign) => schedule.runs.some((r) => !r.beside && runGlyph(r) === sign))
+      .map((sign) => `${sign} ${meanings[sign]}`)
+      .join(" · ");
     $("twin").replaceChildren(
       el("option", { value: "" }, "nothing"),
       ...schedule.runs.map((r) => el("option", { value: r.key }, r.beside ? runOption(r) : `${runGlyph(r)} fencing ${r.fencing}`)),

@@ -220,33 +220,36 @@ function stepSeeds(e) {
   e.target[next]?.focus();
 }
 
-// tryIt says what a reader can do first: change what goes wrong, and mend it.
+// damaged and kept report whether a run did damage to the resource, or is known to have kept it safe.
+const resourceIs = (found) => (run) => run.verdicts.some((v) => v.property === "resource" && v.found === found);
+const [damaged, kept] = ["violated", "held"].map(resourceIs);
+
+// tryIt says what a reader can do first with the run that is shown: break it, or mend it.
 page.tryIt = () => {
   if (!play.answer?.controls || page.dragging) return;
-  const { twin } = page;
+  const { twin, run } = page;
   if (twin && !twin.beside && toldOf(twin, true)[1] !== "green") $("twin-says").append(` ${twin.proof.at(-1) ?? ""}`);
   const { faults = [], controls } = play.answer;
-  const first = page.schedule.runs[0];
-  const safe = (r) => !r.beside && r !== first && toldOf(r, true)[1] === "green";
-  const fenced = broken(first) && safe(page.run) && page.run;
-  const wrong = broken(first) && !fenced;
+  const modes = page.schedule.runs.filter((r) => !r.beside);
+  const ruined = damaged(run);
+  const worse = kept(run) && !run.beside && run.fencing !== "none" && modes.find(damaged);
+  const bad = ruined || broken(run);
   const f = faults.find((f) => f.fired && f.lasts && f.end);
   const named = controls.find((c) => c.path === f?.lasts)?.label ?? f?.name;
-  const mended = wrong && page.schedule.runs.find(safe);
+  const safe = ruined && modes.find(kept);
   const press = (text, act) => el("button", { type: "button", onclick: act }, text);
-  const steps = [
-    fenced && [`Mended: with fencing ${fenced.fencing} the resource refuses what comes too late. `, press("Share it", sharing), " or go back to ", press(`fencing ${first.fencing}`, () => page.change({ run: first })), "."],
-    !fenced && f && [
-      wrong ? "Make it safe: drag the handle " : "Break it: drag the handle ",
+  const choose = (r) => press(`fencing ${r.fencing}`, () => page.change({ run: r }));
+  const ways = [
+    !worse && f && [
+      `${ruined ? "make it safe" : bad ? "mend it" : "break it"}: drag the handle `,
       el("span", { class: "handle", role: "img", "aria-label": "at the end of the bar" }),
-      ` at the end of the ${named} `,
-      wrong ? "to the left, and watch the verdict." : "to the right, and watch the verdict.",
+      ` at the end of the ${named} to the ${bad ? "left" : "right"}, and watch the verdict.`,
     ],
-    !fenced && !f && !wrong && ["Break it: ", press("Find a violation", () => $("find").click()), " plays one more fault at each step."],
-    mended && ["Or let the resource check tokens: ", press(`fencing ${mended.fencing}`, () => page.change({ run: mended })), ". The clients do the same, and the resource is safe."],
-    !fenced && !wrong && f && ["Or let the engine search: ", press("Find a violation", () => $("find").click())],
+    safe && ["let the resource check tokens: ", choose(safe), ". The clients do the same, and the resource is safe."],
+    !worse && !bad && ["let the engine search: ", press("Find a violation", () => $("find").click()), " plays one more fault at each step."],
+    worse && [`mended: with fencing ${run.fencing} the resource refuses what comes too late. `, press("Share it", sharing), " or go back to ", choose(worse), "."],
   ];
-  $("try").replaceChildren(...steps.filter(Boolean).map((s) => el("li", {}, ...s)));
+  $("try").replaceChildren(...ways.filter(Boolean).map(([text, ...rest], i) => el("li", {}, i ? `Or ${text}` : capital(text), ...rest)));
 };
 
 // snap rounds a number to what a person would write.

@@ -85,6 +85,10 @@ func TestAPlaygroundOpensOnSomethingBroken(t *testing.T) {
 	b.do(`[...document.querySelectorAll("#try button")].find((x) => x.textContent === "fencing fenced-write").click()`)
 	b.until(`document.querySelector("#verdict").textContent.includes("the resource stayed safe")`)
 	require.Contains(t, b.text("#try"), "Mended: with fencing fenced-write")
+	require.NotContains(t, b.text("#verdict p"), "the failure that the scenario shows")
+	require.Equal(t, "✗ the resource was damaged · ✓ safe", b.text("#meanings"))
+	require.Equal(t, "With fencing none: the resource was damaged", eval[string](b, `document.querySelector("#runs label").title`))
+	require.Contains(t, b.text("#charts .hint"), "Click a lane with the right button to add a fault there.")
 	b.do(`page.change({ run: page.schedule.runs[0] })`)
 	for _, width := range []int64{400, 1280} {
 		b.resize(width)
@@ -103,6 +107,29 @@ func TestAPlaygroundOpensOnSomethingBroken(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(*pictures, "play."+map[int64]string{400: "400", 800: "800", 1440: "1440"}[width]+".png"), image, 0o644))
 		}
 	}
+}
+
+// TestTheTasksFitTheRunThatIsShown says to make it safe only what damages the resource.
+func TestTheTasksFitTheRunThatIsShown(t *testing.T) {
+	b := play(t, options{})
+	b.do(`page.change({ run: page.schedule.runs[1] })`)
+	for _, x := range []struct{ pause, task string }{
+		{"11.1s", "Mended: with fencing fenced-write"}, // safe, but only by 1.09s
+		{"9.6s", "Make it safe: drag the handle  at the end of the pause of a to the left, and watch the verdict.Or let the resource check tokens: fencing fenced-read-write."},
+		{"8s", "Break it: drag the handle  at the end of the pause of a to the right, and watch the verdict.Or let the engine search"},
+	} {
+		b.do(`change([{ path: "faults.gc.for", value: "` + x.pause + `" }])`)
+		b.until(`!working && play.text.includes("` + x.pause + `") && $("studied").textContent !== ""`)
+		require.Equal(t, "fenced-write", eval[string](b, `page.run.fencing`))
+		require.True(t, strings.HasPrefix(b.text("#try"), x.task), "%s: %s", x.pause, b.text("#try"))
+	}
+	b.do(`change([{ path: "faults.gc.for", value: "15s" }, { path: "lock.algorithm", value: "redlock" }])`)
+	b.until(`!working && page.run.verdicts.some((v) => v.found === "not-judged")`)
+	require.True(t, strings.HasPrefix(b.text("#try"), "Mend it: drag the handle"), "without a token nobody knows whether the resource is safe: %s", b.text("#try"))
+	require.Contains(t, b.text("#runs"), "? fenced-write")
+	b.do(`openScenario("lease-overrun")`)
+	b.until(`!working && play.answer.schedules[0].scenario === "lease-overrun"`)
+	require.True(t, strings.HasPrefix(b.text("#try"), "Let the resource check tokens: "), "the only task: %s", b.text("#try"))
 }
 
 // dragged drags a grip by some pixels, in steps, as a pointer does, and lets go of it.
