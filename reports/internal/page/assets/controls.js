@@ -134,7 +134,7 @@ function controls(page) {
           ` ${runOption(r)}`,
         ),
       ),
-      page.moreFencing?.(schedule),
+      page.moreFencing?.(schedule) ?? "",
     );
     $("meanings").textContent = Object.keys(meanings)
       .filter((sign) => schedule.runs.some((r) => !r.beside && runGlyph(r) === sign))
@@ -229,7 +229,7 @@ const names = { "→": "ArrowRight", "←": "ArrowLeft" };
 const actions = new Map(keys.flatMap(([list, , act]) => list.split(" ").map((k) => [names[k] || k, act])));
 
 function typed(e) {
-  if (e.ctrlKey || e.metaKey || e.altKey || $("help").open || clicked(e)) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || $("help").open || page.waiting || clicked(e)) return;
   const field = e.target.closest?.("input, select, textarea");
   if (field) {
     if (e.key === "Escape") field.blur();

@@ -102,6 +102,7 @@ const page = {
   render() {
     const { dirty } = this;
     this.dirty = {};
+    if (this.waiting) return; // for another scenario than the one that the page came with
     this.scale = scaleOf(this.schedule.axis, this.kind);
     this.relations = this.causes ? this.ask(this.run) : null;
     this.foundMessages = this.query ? this.run.sent.filter((m) => this.matchesMessage(m)) : [];

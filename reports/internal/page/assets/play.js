@@ -43,10 +43,26 @@ async function show(request, axis) {
   working = false;
 }
 
+// outdated marks what is shown as that of an earlier text, since the last one could not be played.
+const outdated = (on) => document.body.classList.toggle("outdated", on);
+
+// wait shows the title of a link's scenario until it is played, rather than the picture that the page came with; without a title it ends.
+function wait(title) {
+  page.waiting = title != null;
+  document.body.classList.toggle("loading", page.waiting);
+  if (page.waiting) [$("title").textContent, $("scenario").textContent] = [title, ""];
+  page.dirty.structure = true;
+  page.change({});
+}
+
+// titleIn is the title in a text that is not read yet, or else its name.
+const titleIn = (text) => /^title: *(["']?)([^>|\s].*)\1\s*$/m.exec(text)?.[2] ?? /^name: *(\S+)/m.exec(text)?.[1] ?? "";
+
 function heard(answer, { request, axis }) {
   problems(answer.problems || []);
   if (answer.problems) return;
   play.first ??= performance.now(); // when a reader could change something first
+  if (page.waiting) wait(null);
   play.answer = axis ? { ...play.answer, faults: [], ...answer } : answer; // an outline has no controls
   if (!axis) tells(answer);
   if (answer.text) $("text").value = answer.text;
@@ -583,7 +599,13 @@ async function pictureOf(of) {
 async function openScenario(name) {
   $("gallery").close();
   const answer = await live.ask({ do: "open", name });
-  if (answer.problems) return says(answer.problems[0].text, true);
+  if (answer.problems) {
+    says(answer.problems[0].text, true);
+    if (play.text) return;
+    play.note = answer.problems[0].text;
+    wait(null);
+    return commit(opening.text, opening.variant);
+  }
   page.hidden = new Set();
   play.beside = null;
   $("beside-number").hidden = true;
@@ -638,15 +660,32 @@ page.reopen = () => {
   const packed = q.get("play");
   const [, path, value] = /^(.+?)=(.+)$/.exec(q.get("with") ?? "") ?? [];
   play.beside = path ? { path, value } : null;
+  const first = !play.answer; // what is shown is what the page came with
+  if (first) play.shown = q.get("run");
   if (packed && packed !== play.packed) {
+    if (first) wait("The scenario of the link");
     unpack(packed).then(
-      (text) => commit(text, q.get("variant") ?? ""),
-      () => says("The link is damaged: the scenario in it cannot be read.", true),
+      (text) => {
+        const variant = q.get("variant") ?? "";
+        if (first) wait(text === opening.text && variant === opening.variant ? null : titleIn(text));
+        commit(text, variant);
+      },
+      () => {
+        const damage = "The link is damaged: the scenario in it cannot be read.";
+        says(damage, true);
+        if (!first) return;
+        play.note = damage;
+        wait(null);
+        commit(opening.text, opening.variant);
+      },
     );
     return true;
   }
   const name = q.get("scenario");
-  if (name && !packed) openScenario(name);
+  if (name && !packed) {
+    if (first && name !== page.schedule.scenario) wait(name);
+    openScenario(name);
+  }
   return !!name && !packed;
 };
 

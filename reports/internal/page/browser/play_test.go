@@ -51,15 +51,16 @@ func play(t *testing.T, o options) *tab {
 			site.files["/locksim.wasm"], site.files["/wasm_exec.js"], err = clients.BuildEngine(t.Context())
 		}
 		site.err = err
-		began := time.Now()
-		site.at = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			http.ServeContent(w, r, map[string]string{"/": "index.html"}[r.URL.Path]+r.URL.Path, began, bytes.NewReader(site.files[r.URL.Path]))
-		})).URL + "/"
+		site.at = httptest.NewServer(http.HandlerFunc(serve)).URL + "/"
 	})
 	require.NoError(t, site.err)
 	b := openAddress(t, site.at, o)
 	b.until(`play.answer && !working`)
 	return b
+}
+
+func serve(w http.ResponseWriter, r *http.Request) {
+	http.ServeContent(w, r, map[string]string{"/": "index.html"}[r.URL.Path]+r.URL.Path, time.Time{}, bytes.NewReader(site.files[r.URL.Path]))
 }
 
 // until waits until something is true in the page.
@@ -202,6 +203,28 @@ func TestALinkHoldsTheScenario(t *testing.T) {
 	embedded.do(`$("whole").dispatchEvent(new Event("focus"))`)
 	require.NotContains(t, eval[string](embedded, `$("whole").href`), "embed=yes")
 	require.Contains(t, eval[string](embedded, `$("whole").href`), "play=")
+
+	// Until the engine is there, nothing is told of the scenario that the page came with.
+	loaded := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/locksim.wasm" {
+			<-loaded
+		}
+		serve(w, r)
+	}))
+	defer slow.Close()
+	b.do(`openScenario("chubby-jeopardy")`)
+	b.until(`!working && play.answer.schedules[0].scenario === "chubby-jeopardy" && new URLSearchParams(location.hash.slice(1)).get("play") === play.packed`)
+	waiting := openAddress(t, slow.URL+"/", options{hash: eval[string](b, `location.hash`)})
+	waiting.until(`$("title").textContent.includes("in jeopardy")`)
+	require.Equal(t, "loading", eval[string](waiting, `document.body.className`))
+	require.Empty(t, waiting.text("#verdict")+waiting.text("#story")+waiting.text("#scenario"))
+	require.Equal(t, "Fencing", waiting.text("#runs"))
+	require.Contains(t, eval[string](waiting, `getComputedStyle($("title"), "::after").content`), "loading the engine")
+	close(loaded)
+	waiting.until(`play.answer && !working`)
+	require.Equal(t, b.text("#verdict"), waiting.text("#verdict"))
+	require.Empty(t, eval[string](waiting, `document.body.className`))
 
 	damaged := play(t, options{})
 	damaged.do(`location.hash = "#play=AAAA"`)
