@@ -38,6 +38,7 @@ async function show(request, axis) {
       heard(await live.ask(now.request), now);
     } catch (err) {
       says(`This scenario could not be played: ${err.message}.`, true);
+      outdated(true);
     }
   }
   working = false;
@@ -73,6 +74,8 @@ function heard(answer, { request, axis }) {
   if (axis) return; // more follows, and where the pointer is stays as it is
   play.variant = answer.variant || "";
   renderControls();
+  wrong($("seed"), "");
+  wrong($("beside-value"), answer.says ?? "");
   const note = play.note;
   play.note = "";
   says(answer.says || note || `Played in your browser. Digest ${answer.digests[0]}: the command line shows the same run.`, !!answer.says);
@@ -98,7 +101,9 @@ function loadRoomy(list, axis) {
 function problems(list) {
   $("text").setAttribute("aria-invalid", String(list.length > 0));
   markProblems(list);
-  if (list.length) says(list.length > 1 ? `The text has ${list.length} mistakes.` : "The text has a mistake.", true);
+  outdated(list.length > 0);
+  const of = play.answer ? " What is shown is of the last text without mistakes." : "";
+  if (list.length) says((list.length > 1 ? `The text has ${list.length} mistakes.` : "The text has a mistake.") + of, true);
   $("problems").replaceChildren(
     ...list.map((p) =>
       el(
@@ -107,16 +112,34 @@ function problems(list) {
         el(
           "button",
           { type: "button", onclick: () => goLine(p.line, p.column) },
-          [
-            p.line ? `line ${p.line}, column ${p.column}: ` : "",
-            p.field ? `${p.field}: ` : "",
-            p.text,
-            p.allowed ? `; want ${p.allowed}` : "",
-          ].join(""),
+          [p.line ? `line ${p.line}, column ${p.column}: ` : "", p.field ? `${p.field}: ` : "", reasonOf(p)].join(""),
         ),
       ),
     ),
   );
+}
+
+const reasonOf = (p) => p.text + (p.allowed ? `; want ${p.allowed}` : "");
+
+// wrong says at a box what is wrong with what was typed into it; "" if nothing is.
+function wrong(field, text) {
+  const label = field.closest("label");
+  field.setAttribute("aria-invalid", String(!!text));
+  field.title = text;
+  label.querySelector(".wrong")?.remove();
+  if (text) label.append(el("small", { class: "wrong", role: "alert" }, text));
+}
+
+// enter makes the edit of a box, unless it is a mistake: the box says so then, and the text stays what it is.
+async function enter(field, path, value = field.value.trim()) {
+  const edits = [{ path, value }];
+  if (!document.body.classList.contains("outdated")) {
+    const request = { do: "play", text: play.text, variant: play.variant, edits, quick: true, outline: true };
+    const { problems: [p] = [] } = await live.ask(request).catch(() => ({}));
+    wrong(field, p ? reasonOf(p) : "");
+    if (p) return;
+  }
+  change(edits);
 }
 
 function goLine(line, column) {
@@ -363,7 +386,7 @@ function slider(c) {
     play.drag = before = null;
     change(edit(value(range.value)));
   });
-  field.addEventListener("change", () => change([{ path: c.path, value: field.value }]));
+  field.addEventListener("change", () => enter(field, c.path));
   const ends = el("span", { class: "ends", "aria-hidden": true }, ...[value(0), most].map((v) => el("span", {}, written(c, v))));
   return el("label", { class: c.fault && "fault" }, el("span", {}, c.label), range, field, ends);
 }
@@ -749,7 +772,7 @@ function startPlaying() {
     typing = setTimeout(() => commit($("text").value), 150);
   });
   $("variant").addEventListener("change", (e) => commit(play.text, e.target.value));
-  $("seed").addEventListener("change", (e) => change([{ path: "seed", value: e.target.value.trim() || "1" }]));
+  $("seed").addEventListener("change", () => enter($("seed"), "seed", $("seed").value.trim() || "1"));
   press("undo", () => back("undo", "redo"));
   press("redo", () => back("redo", "undo"));
   press("add-fault", () => dropping());

@@ -448,6 +448,30 @@ func TestTheTextIsCompletedAndMarked(t *testing.T) {
 	b.do(`$("undo").click(); $("text").value = play.text.replace("ttl: 10s", "ttl: soon"); $("text").dispatchEvent(new Event("input"))`)
 	b.until(`$("problems").textContent.includes("lock.ttl")`)
 	require.Equal(t, 4, eval[int](b, `Math.round($("marks").firstChild.offsetWidth / 8)`), "the word soon")
+	require.Contains(t, b.text("#play-says"), "What is shown is of the last text without mistakes.")
+	require.Equal(t, "outdated", eval[string](b, `document.body.className`))
+	b.do(`dropping("a")`)
+	b.until(`$("drops").textContent !== ""`)
+	require.Contains(t, b.text("#drops"), "The text has a mistake.", "why no fault is listed")
+	b.do(`$("drop").close(); commit(opening.text)`)
+	b.until(`!working && document.body.className === ""`)
+}
+
+// TestAMistakeInABoxIsSaidAtTheBox while the text and the verdict stay what they were.
+func TestAMistakeInABoxIsSaidAtTheBox(t *testing.T) {
+	b := play(t, options{})
+	for _, box := range []string{"#sliders input[type=text]", "#seed"} {
+		field := `document.querySelector("` + box + `")`
+		b.do(field + `.value = "soon"; ` + field + `.dispatchEvent(new Event("change"))`)
+		b.until(field + `.getAttribute("aria-invalid") === "true"`)
+		require.Contains(t, eval[string](b, field+`.closest("label").querySelector(".wrong").textContent`), "; want a", box)
+		require.Equal(t, 0, eval[int](b, `play.undo.length`))
+		require.Empty(t, eval[string](b, `document.body.className`))
+	}
+	b.do(`$("seed").value = "7"; $("seed").dispatchEvent(new Event("change"))`)
+	b.until(`!working && play.answer.seed === "7"`)
+	require.Zero(t, b.count(".wrong"))
+	require.Zero(t, b.count("#play [aria-invalid=true], #bench [aria-invalid=true]"))
 }
 
 func TestAViolationIsFoundInThePage(t *testing.T) {
