@@ -442,18 +442,29 @@ function moved(f, part, by) {
   ];
 }
 
+// reach maps places of a pointer that is pressed at x0 to moments, as the axis does; evenly where the axis ends, or is nothing but
+// stretched to the right of x0. Two leases are as long as the picture at least: a fault that long shows what a lease is for.
+function reach(chart, x0) {
+  const { moment, left, right } = chart;
+  const lease = play.answer.controls.find((c) => c.path === "lock.ttl")?.value ?? 0;
+  const pace = Math.max(page.to - page.from, 2 * lease) / (right - left);
+  const last = (page.to - moment(x0)) * stretched < pace * (right - x0) ? x0 : right;
+  return (x) => moment(Math.min(x, last)) + Math.max(x - last, 0) * pace;
+}
+
 function drag(chart, f, part, e) {
   if (e.button) return;
   e.preventDefault();
   e.stopPropagation();
-  const { moment } = chart;
   const { text } = play;
   const { axis } = page.schedule;
   const x = (e) => {
     const r = chart.svg.getBoundingClientRect();
     return ((e.clientX - r.left) * chart.svg.viewBox.baseVal.width) / r.width;
   };
+  const moment = reach(chart, x(e));
   const from = moment(x(e));
+  const label = play.answer.controls.find((c) => c.path === f.lasts)?.label ?? f.name;
   let edits = null;
   play.drag = true;
   play.focus = `${f.name} ${part}`;
@@ -462,6 +473,7 @@ function drag(chart, f, part, e) {
     const by = moment(x(e)) - from;
     const span = page.to - page.from;
     edits = moved(f, part, snapBy(by, span));
+    if (part === "end") says(`${capital(label)}: ${precise(edits[0].number)}`);
     change(edits, { text, axis });
   };
   const stop = (e) => {

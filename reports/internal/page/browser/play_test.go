@@ -168,6 +168,22 @@ func TestAPauseIsDraggedShorterUntilNothingIsViolated(t *testing.T) {
 	require.Regexp(t, `at: 2`, eval[string](b, `$("text").value`), "it was paused at its write, a second after the start")
 }
 
+// TestAPauseIsDraggedLongerThanThePicture where nothing but stretched time is left of it, and where it ends.
+func TestAPauseIsDraggedLongerThanThePicture(t *testing.T) {
+	b := play(t, options{})
+	pause := func() float64 {
+		return eval[float64](b, `play.answer.controls.find((c) => c.path === "faults.gc.for").value / 1e9`)
+	}
+	b.dragged(".grip.edge", 100)
+	require.Greater(t, pause(), 16.0, "of 15 s")
+	require.Less(t, pause(), 20.0)
+	b.do(`change([{ path: "faults.gc.for", number: 1e6 }])`)
+	b.until(`!working && play.undo.length === 2`)
+	require.Contains(t, b.text("#verdict"), "Never did two believe")
+	b.dragged(".grip.edge", eval[int](b, `Math.round(charts[0].right - charts[0].x(play.answer.faults[0].end))`))
+	require.Contains(t, b.text("#verdict"), "the resource was damaged", "one drag along the picture: %v s", pause())
+}
+
 // TestTheBoundaryInThePageIsThatOfMinimize tries the pause just below and just at the boundary that is told.
 func TestTheBoundaryInThePageIsThatOfMinimize(t *testing.T) {
 	b := play(t, options{})
