@@ -17,6 +17,7 @@ const play = {
   focus: "",
   shown: null, // the key of the run that is to be shown again
   note: "", // what is said of the next text that is played
+  most: new Map(), // the right ends of sliders, which stay while they are moved
 };
 
 function says(text, bad = false) {
@@ -367,7 +368,9 @@ function placeBeside(path, value) {
 }
 
 function slider(c) {
-  const most = Math.max(snap(c.value * 4), c.least * 1000);
+  const key = `${page.schedule.scenario} ${play.variant} ${c.path}`;
+  if (!(c.value < play.most.get(key))) play.most.set(key, Math.max(snap(c.value * 4), c.least * 1000) || 1e9);
+  const most = play.most.get(key);
   const place = (value) => Math.sqrt(Math.min(value / most, 1)) * 1000; // finer where it is small
   const value = (at) => Math.max(snap((at / 1000) ** 2 * most, c.least), c.least);
   const field = el("input", { type: "text", value: written(c, c.value), "aria-label": `${c.label}, as text` });

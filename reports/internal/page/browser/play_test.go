@@ -519,6 +519,16 @@ func TestThePictureIsOnTheFirstScreen(t *testing.T) {
 func TestSlidersSayTheirEnds(t *testing.T) {
 	b := play(t, options{})
 	require.Equal(t, "1ms40s", b.text("#sliders .ends"))
+	put := func(place int, until string) {
+		b.do(`const r = document.querySelector("#sliders input[type=range]"); r.value = ` + strconv.Itoa(place) + `;
+			for (const name of ["input", "change"]) r.dispatchEvent(new Event(name))`)
+		b.until(`!working && !play.drag && play.text.includes("ttl: ` + until + `")`)
+	}
+	put(700, "20s") // 19.6 s, in round numbers
+	require.Equal(t, "1ms40s", b.text("#sliders .ends"), "they stay")
+	require.InDelta(t, 700, eval[int](b, `Number(document.querySelector("#sliders input[type=range]").value)`), 10)
+	put(1000, "40s")
+	require.Equal(t, "1ms160s", b.text("#sliders .ends"), "more can be chosen")
 	require.Contains(t, b.text("#legend"), "time is stretched")
 	require.NotZero(t, b.count("#chart-first .stretched"))
 	b.do(`page.change({ kind: "true" })`)
