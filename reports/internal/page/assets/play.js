@@ -592,6 +592,8 @@ async function work(button, request, doing, found) {
 
 // The gallery has all named scenarios, with their pictures when they come into view.
 async function openGallery() {
+  $("gallery-search").value = "";
+  findInGallery();
   $("gallery").showModal();
   if ($("entries").childElementCount) return;
   const { gallery } = await live.ask({ do: "gallery" }, 30000); // all of them are read
@@ -658,6 +660,7 @@ function findInGallery() {
     li.hidden = !li.dataset.name || !li.textContent.toLowerCase().includes(words);
     if (!li.hidden) head.hidden = false;
   }
+  $("gallery-none").hidden = !$("entries").childElementCount || !!$("entries").querySelector(":scope > :not([hidden])");
 }
 
 // A link holds the text, deflated, in base64url.

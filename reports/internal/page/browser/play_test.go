@@ -259,6 +259,11 @@ func TestAPlaygroundNeedsNoNetworkOnceItIsThere(t *testing.T) {
 	b.until(`$("entries").childElementCount > 100`)
 	require.Equal(t, len(scenarios.Names()), b.count("#entries [data-name]"))
 	b.until(`document.querySelectorAll("#entries img[src^=data]").length > 0`)
+	b.do(`$("gallery-search").value = "no such scenario"; findInGallery()`)
+	require.False(t, eval[bool](b, `$("gallery-none").hidden`))
+	b.do(`$("gallery").close(); openGallery()`)
+	require.True(t, eval[bool](b, `$("gallery-none").hidden && $("gallery-search").value === ""`))
+	require.Equal(t, len(scenarios.Names()), b.count("#entries [data-name]:not([hidden])"))
 	for i := range eval[int](b, `argued.length`) {
 		found := eval[int](b, `($("arguments").children[`+strconv.Itoa(i)+`].click(), document.querySelectorAll("#entries [data-name]:not([hidden])").length)`)
 		require.NotZero(t, found)
