@@ -301,6 +301,7 @@ function start() {
   press("next-violation", () => page.broken(1));
   press("theme", () => theme(themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % 3]));
   press("present", () => present(0));
+  press("talk-back", () => present(Math.max(talk.at - 1, 0)));
   press("talk-next", () => present(Math.min(talk.at + 1, talk.list.length - 1)));
   press("talk-end", () => present(-1));
   press("help-open", () => $("help").showModal());

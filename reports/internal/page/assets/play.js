@@ -303,7 +303,8 @@ const written = (c, value) => (c.rate ? `${value}ppm` : precise(value));
 function renderControls() {
   const { answer } = play;
   $("variant-field").hidden = !answer.variants?.length;
-  $("variant").replaceChildren(...(answer.variants || []).map((v) => el("option", { value: v }, v)));
+  const changed = (v) => answer.changed && v === play.variant;
+  $("variant").replaceChildren(...(answer.variants || []).map((v) => el("option", { value: v }, changed(v) ? `${v}, changed` : v)));
   $("variant").value = play.variant;
   $("seed").value = answer.seed;
   $("choices").replaceChildren(

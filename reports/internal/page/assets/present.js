@@ -10,13 +10,15 @@ const sentences = (run) =>
 const numbersIn = (text) => [...text.matchAll(/[①-⑳]/g)].map(([n]) => n.codePointAt(0) - 0x245f);
 
 function present(at) {
-  talk.list = at === 0 ? sentences(page.run) : talk.list;
+  if (talk.at < 0) talk.list = sentences(page.run); // they stay while they are told, whatever further runs show
   talk.at = at >= 0 && at < talk.list.length ? at : -1;
   document.body.classList.toggle("presenting", talk.at >= 0);
   $("talk").hidden = talk.at < 0;
   const text = talk.list[talk.at] ?? "";
   const numbers = numbersIn(text);
   $("talk-text").replaceChildren(...linked(text, (n) => page.goNumber(n)));
+  $("talk-back").disabled = talk.at < 1;
+  $("talk-next").disabled = talk.at === talk.list.length - 1;
   $("talk-at").textContent = talk.at < 0 ? "" : `${talk.at + 1} of ${talk.list.length}`;
   page.lit = new Set(numbers);
   if (numbers.length) page.goNumber(numbers[0]);

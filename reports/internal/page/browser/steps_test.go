@@ -186,6 +186,14 @@ func TestAnExplanationIsPresentedSentenceBySentence(t *testing.T) {
 		b.press(" ")
 	}
 	require.Len(t, seen, n)
+	require.True(t, eval[bool](b, `$("talk-next").disabled`))
+	b.do(`page.run.proof = [...page.run.proof, "Further runs say more."]; $("talk-back").click()`)
+	require.Equal(t, fmt.Sprintf("%d of %d", n-1, n), b.text("#talk-at"))
+	for range n {
+		b.press(kb.ArrowLeft)
+	}
+	b.press("P")
+	require.Equal(t, n+1, eval[int](b, `talk.list.length`), "what they say is told when it begins again")
 	b.do(`document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))`)
 	require.Equal(t, "true", eval[string](b, `String($("talk").hidden)`))
 }
