@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
@@ -294,11 +293,9 @@ func (e *Engine) play(q *Request) (*Answer, error) {
 	}
 	if q.Outline {
 		a.Schedules = reports.Outlines(runs, columns)
-		nameTheFailure(a.Schedules, cases[0].Scenario)
 		return a, nil
 	}
 	a.Schedules = reports.Schedules(runs, columns)
-	nameTheFailure(a.Schedules, cases[0].Scenario)
 	a.describe(s, cases[0].Scenario)
 	if !isNamed(d, s) {
 		a.Story, a.Changed = storyOf(d)
@@ -317,28 +314,6 @@ func sayOfWhich(runs []reports.Run) {
 		}
 		for k, need := range r.Needs {
 			r.Needs[k] = "For the failure" + of + ", " + strings.ToLower(need[:1]) + about.Replace(need[1:])
-		}
-	}
-}
-
-// nameTheFailure has only runs that damage the resource say that they are the failure which the scenario shows, if it expects damage:
-// with a fencing mode that keeps the resource safe, two may believe to hold the lock as well.
-func nameTheFailure(list []reports.Schedule, s *scenarios.Scenario) {
-	if !slices.ContainsFunc(s.Expect, func(x scenarios.Expectation) bool {
-		return x.Property == checker.Resource && !x.Any && x.Verdict == checker.Violated
-	}) {
-		return
-	}
-	for i := range list {
-		for k := range list[i].Runs {
-			r := &list[i].Runs[k]
-			damaged := false
-			for _, v := range r.Verdicts {
-				damaged = damaged || v.Property == checker.Resource.String() && v.Found == checker.Violated.String()
-			}
-			if !damaged {
-				r.Headline = strings.TrimSuffix(r.Headline, " This is the failure that the scenario shows.")
-			}
 		}
 	}
 }

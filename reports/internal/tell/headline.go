@@ -79,12 +79,19 @@ func ending(r *model.Run) string {
 		return ": NOT as expected."
 	case status == model.Unexpected:
 		return ": " + unexpected(r) + " VIOLATED."
-	case model.FailsAsExpected(r):
+	case model.FailsAsExpected(r) && !staysSafe(r):
 		return ". This is the failure that the scenario shows."
 	case asks:
 		return ": as expected."
 	}
 	return "."
+}
+
+// staysSafe reports whether the resource is kept safe as the scenario expects, as by a fencing mode: that is no failure, whatever its clients
+// believe.
+func staysSafe(r *model.Run) bool {
+	want, expected := r.Expected(checker.Resource)
+	return expected && want == checker.Held && r.Report.Verdicts[checker.Resource] == checker.Held
 }
 
 // unexpected names what the run violates and may not.
