@@ -82,7 +82,6 @@ func lives(pid string) bool {
 
 // TestAnInterruptEndsAProgramThatComputesForever does not wait for the bound on a program's computation, nor for its end.
 func TestAnInterruptEndsAProgramThatComputesForever(t *testing.T) {
-	const bound = 10 * time.Second // an idle machine takes a quarter of a second
 	for _, how := range []string{"--time=jump", "--time=real"} {
 		program(t, how, "python3", "-c", "pass")
 		endless := plan(t, alone, how, "python3", "-c", "while True: pass")
@@ -90,7 +89,7 @@ func TestAnInterruptEndsAProgramThatComputesForever(t *testing.T) {
 		r := harness.Runner{Stop: func() bool { return time.Since(since) > 200*time.Millisecond }}
 		_, err := r.Run(endless, 1, false)
 		require.ErrorIs(t, err, harness.ErrInterrupted)
-		require.Less(t, time.Since(since), bound)
+		require.Less(t, time.Since(since), 2*time.Second)
 		require.True(t, r.TakeCut())
 		r.Close()
 	}
