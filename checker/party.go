@@ -158,17 +158,19 @@ func (j *judge) breachOfBelief(first, second *interval) breach {
 	}
 	at := second.from
 	one, two := j.granted.of(first.owner, at), j.granted.of(second.owner, at)
-	if lost := j.lostVote(first.id, at); one == nil && lost.by == Server {
-		return lost
+	if one == nil {
+		if lost := j.lostVote(first.id, at); lost.by == Server {
+			return lost
+		}
 	}
 	if one == nil || one.to <= at {
 		return breach{by: j.wentOn(first.id, at)}
 	}
-	lost := j.lostVote(second.id, at)
 	switch {
-	case two == nil && lost.by == Server:
-		return lost
 	case two == nil:
+		if lost := j.lostVote(second.id, at); lost.by == Server {
+			return lost
+		}
 		return breach{by: Lock} // told that it holds, and never granted anything
 	case two.from >= one.from:
 		return j.breachOfGrant(one, two)

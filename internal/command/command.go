@@ -83,7 +83,7 @@ func find(name string) (string, error) {
 
 // behindShim returns the executable that a version manager's shim chooses here; "" if the file is no such shim, or its manager cannot say.
 // Those of pyenv, rbenv and asdf are shell scripts that start a dozen processes at each start of the program, in virtual time like the program
-// itself, which takes ten times as long as the program. Each manager says by its command "which" what the script would start:
+// itself, which takes several times as long as the program. Each manager says by its command "which" what the script would start:
 // https://github.com/pyenv/pyenv/blob/master/COMMANDS.md#pyenv-which.
 func behindShim(path string) string {
 	dir := filepath.Dir(path)
