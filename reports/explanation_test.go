@@ -210,9 +210,9 @@ func TestTheFaultsOfAModelAreCounted(t *testing.T) {
 
 func TestABoundaryIsPrinted(t *testing.T) {
 	r := loadStory(t, "pause-and-fence")[0]
-	r.Needs = []string{"The pause of a must be at least 9.1s.", "The lease must be at most 14s."}
+	r.Needs = []string{"The pause of a must be about 9.1s or more.", "The lease must be at most 14s."}
 	text := textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})
-	require.Contains(t, text, "Boundary: The pause of a must be at least 9.1s. The lease must be at most 14s.\n")
+	require.Contains(t, text, "Boundary: The pause of a must be about 9.1s or more. The lease must be at most 14s.\n")
 	require.Equal(t, r.Needs, reports.Schedules([]reports.Run{r}, 100)[0].Boundary)
 }
 

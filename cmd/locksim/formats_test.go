@@ -158,5 +158,5 @@ func TestAStoryTellsHowMuchIsNeeded(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &list))
 	require.Len(t, list, 1)
 	require.Len(t, list[0].Boundary, 1)
-	require.Regexp(t, `^The pause of a must be at least 9\.\d+s; with 9\.\d+s the resource stays safe\.$`, list[0].Boundary[0])
+	require.Regexp(t, `^The pause of a must be about 9\.\d+s or more; with 9\.\d+s the resource stays safe\.$`, list[0].Boundary[0])
 }

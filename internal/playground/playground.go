@@ -303,17 +303,15 @@ func (e *Engine) play(q *Request) (*Answer, error) {
 	return a, nil
 }
 
-// sayOfWhich says of boundaries which fencing mode they are of, if there are several, and that they are rounded: what is violated with
-// 9.02 s and not with 9.01 s may be violated with less than 9.02 s.
+// sayOfWhich says of boundaries which fencing mode they are of, if there are several.
 func sayOfWhich(runs []reports.Run) {
-	about := strings.NewReplacer(" must be at least ", " must be at least about ", " must be between ", " must be between about ")
 	for i := range runs {
 		r, of := &runs[i], ""
 		if len(r.Case.Scenario.Resource.Fencing) > 1 {
 			of = " with fencing " + r.Case.Fencing.String()
 		}
 		for k, need := range r.Needs {
-			r.Needs[k] = "For the failure" + of + ", " + strings.ToLower(need[:1]) + about.Replace(need[1:])
+			r.Needs[k] = "For the failure" + of + ", " + strings.ToLower(need[:1]) + need[1:]
 		}
 	}
 }

@@ -27,12 +27,13 @@ type Need struct {
 	_                       struct{}
 }
 
-// Sentence says how much is needed, and where the property is kept, in words of the caller's.
+// Sentence says how much is needed, and where the property is kept, in words of the caller's. It says "about", since the sizes are
+// tried to three digits: what is violated with 9.02 s and not with 9.01 s may be violated with less than 9.02 s.
 func (n *Need) Sentence(isKept string) string {
 	if n.Most == "" {
-		return fmt.Sprintf("The %s must be at least %s; with %s %s.", n.What, n.Least, n.Held, isKept)
+		return fmt.Sprintf("The %s must be about %s or more; with %s %s.", n.What, n.Least, n.Held, isKept)
 	}
-	return fmt.Sprintf("The %s must be between %s and %s; with %s and with %s %s.", n.What, n.Least, n.Most, n.Held,
+	return fmt.Sprintf("The %s must be between about %s and %s; with %s and with %s %s.", n.What, n.Least, n.Most, n.Held,
 		n.HeldAbove, isKept)
 }
 

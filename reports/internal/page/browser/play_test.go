@@ -188,7 +188,7 @@ func TestAPauseIsDraggedLongerThanThePicture(t *testing.T) {
 func TestTheBoundaryInThePageIsThatOfMinimize(t *testing.T) {
 	b := play(t, options{})
 	b.until(`$("studied").textContent !== ""`)
-	require.Contains(t, b.text("#studied"), "For the failure with fencing none, the pause of a must be at least about 9.02s; with 9.01s the resource stays safe.")
+	require.Contains(t, b.text("#studied"), "For the failure with fencing none, the pause of a must be about 9.02s or more; with 9.01s the resource stays safe.")
 	for number, damaged := range map[string]bool{"9020e6": true, "9010e6": false} {
 		b.do(`change([{ path: "faults.gc.for", number: ` + number + ` }])`)
 		b.until(`!working && play.undo.length > 0`)
