@@ -58,13 +58,12 @@ func newFinding(r *player, s *subject, b *breach) *Finding {
 	return f
 }
 
-// Bounds of what is played to make a scenario small: runs, the approximate number of steps of all of them together, and their time,
-// in which no more than a few of them may take as long as one may.
+// Bounds of what is played to make a scenario small: runs, and their time, in which no more than a few of them may take as long as one
+// may.
 const (
-	reductionRuns  = 3_000
-	reductionSteps = 10_000_000
-	reductionTime  = 30
-	causeTime      = 10
+	reductionRuns = 3_000
+	reductionTime = 30
+	causeTime     = 10
 )
 
 // reduced makes the scenario of a breach small. What is smaller must break the promise, too, and not leave what the promise
@@ -72,7 +71,7 @@ const (
 func reduced(r *player, b *breach) *minimal.Counterexample {
 	var c *minimal.Counterexample
 	var err error
-	o := minimal.Options{Runs: min(reductionRuns, max(reductionSteps/max(b.steps, 1), 1)), Allowed: b.promise.allows}
+	o := minimal.Options{Runs: reductionRuns, Steps: minimal.UsualSteps, Allowed: b.promise.allows}
 	stuck := r.do(reductionTime, "making the scenario small", func(r *harness.Runner) {
 		c, err = minimal.Reduce(r, b.violation, o)
 	})
@@ -107,7 +106,7 @@ func picture(r *player, s *subject, scenario *scenarios.Scenario) *reports.Run {
 		return nil
 	}
 	var causes []checker.Cause
-	o := minimal.Options{Runs: max(reductionSteps/max(result.Steps, 1), 1)}
+	o := minimal.Options{Steps: minimal.UsualSteps}
 	if r.do(causeTime, "its causes", func(r *harness.Runner) { causes = minimal.Causes(r, plan, scenario.Seed, &result.Report, o) }) != nil {
 		causes = nil
 	}

@@ -59,7 +59,6 @@ type breach struct {
 	violation search.Violation // without a property's kind if the code failed
 	text      string
 	schedule  int   // the how manieth of those for the promise it is
-	steps     int   // that the run took
 	failed    error // what the lock's code did instead of ending
 }
 
@@ -149,6 +148,6 @@ func (c *tally) add(t *trial) {
 		c.reason = t.reason
 	}
 	if t.found != nil {
-		t.found.schedule, t.found.steps = c.runs, t.steps
+		t.found.schedule = c.runs
 	}
 }

@@ -58,7 +58,7 @@ func (g *gallery) add(column string, v search.Violation) (int, error) {
 		}
 	}
 	v.Options = g.options() // the scenario names the lock
-	cx, err := minimal.Reduce(g.runner, v, minimal.Options{Runs: reductionRuns, Allowed: keeping(v.Case.Scenario), Context: g.ctx})
+	cx, err := minimal.Reduce(g.runner, v, minimal.Options{Runs: reductionRuns, Steps: minimal.UsualSteps, Allowed: keeping(v.Case.Scenario), Context: g.ctx})
 	if err == nil && cx.Again != nil {
 		if _, err = cx.Repeat(g.runner); err == nil && cx.Again.Shown == 0 {
 			err = minimal.ErrVaries

@@ -176,7 +176,7 @@ func (s *sieve) outline(ctx context.Context, wave []Core) ([]*minimal.Outline, e
 		if err != nil {
 			return nil, 0, err
 		}
-		o, err := minimal.Sketch(r, *v, known, minimal.Options{Runs: outlineRuns, Context: ctx})
+		o, err := minimal.Sketch(r, *v, known, minimal.Options{Runs: outlineRuns, Steps: minimal.UsualSteps, Context: ctx})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -197,7 +197,7 @@ func (s *sieve) minimal(ctx context.Context, r *harness.Runner, core Core) (*min
 	if err != nil {
 		return nil, 0, err
 	}
-	o := minimal.Options{Runs: reductionRuns, Context: ctx}
+	o := minimal.Options{Runs: reductionRuns, Steps: minimal.UsualSteps, Context: ctx}
 	if s.campaign.varies {
 		o.Runs = minimal.VariedRuns
 	}

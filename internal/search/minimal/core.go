@@ -50,7 +50,7 @@ func (h *Hit) Cores(r *harness.Runner) []string {
 
 func (h *Hit) core(r *harness.Runner, v search.Violation, tried *attempts) string {
 	seen := sighting{h.Result, search.FirstOf(v.Property, &h.Result.Report)}
-	red := &reducer{judge: judge{runner: r, sought: v, most: mostOfCore, tried: tried}, sketchy: true}
+	red := &reducer{judge: judge{runner: r, sought: v, most: Options{Runs: mostOfCore}, tried: tried}, sketchy: true}
 	red.now = single(&v)
 	given := h.Faults - seen.idle(red.now.Faults[:h.Faults])
 	red.dropIdle(seen) // without them the run is the same

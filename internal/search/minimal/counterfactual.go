@@ -22,7 +22,7 @@ func Causes(r *harness.Runner, plan *harness.Plan, seed uint64, report *checker.
 	for _, p := range []checker.Property{checker.MutualExclusion, checker.Resource} {
 		if x := search.FirstOf(p, report); x != nil {
 			v := search.Violation{Case: plan.Case, Seed: seed, Property: p, Kind: x.Kind, Options: harness.Options{Instead: &plan.Algorithm}}
-			j := &judge{runner: r, sought: v, most: o.Runs, ctx: o.Context}
+			j := &judge{runner: r, sought: v, most: o}
 			causes = append(causes, j.causes()...)
 		}
 	}

@@ -19,11 +19,11 @@ type judge struct {
 	runner *harness.Runner
 	sought search.Violation
 	runs   int
-	most   int             // runs that may be played; 0: any number
-	ctx    context.Context // whose end is the end of the work; nil: there is none
-	tried  *attempts       // whose runs need not be played again; nil: all are
-	cut    bool            // a run was interrupted: the work is over
-	varies bool            // the lock is that of a program whose runs are slow, and may differ
+	steps  int       // of all runs
+	most   Options   // how many runs, and steps of them, may be played, and until when
+	tried  *attempts // whose runs need not be played again; nil: all are
+	cut    bool      // a run was interrupted: the work is over
+	varies bool      // the lock is that of a program whose runs are slow, and may differ
 }
 
 // sighting is what was seen in a run.
@@ -75,6 +75,7 @@ func (j *judge) playOut(s *scenarios.Scenario) *harness.Result {
 	}
 	j.runs++
 	result, err := j.runner.Run(plan, s.Seed, false)
+	j.steps += result.Steps
 	if err != nil {
 		j.cut = j.cut || errors.Is(err, harness.ErrInterrupted)
 		return nil
@@ -95,17 +96,20 @@ func (s *sighting) participants() []*history.Acquisition {
 }
 
 // spent reports whether no more runs may be played.
-func (j *judge) spent() bool { return j.most > 0 && j.runs >= j.most || j.ended() != nil }
+func (j *judge) spent() bool {
+	is := func(count, most int) bool { return most > 0 && count >= most }
+	return is(j.runs, j.most.Runs) || is(j.steps, j.most.Steps) || j.ended() != nil
+}
 
 // ended says why the work was ended before its end; nil if it was not.
 func (j *judge) ended() error {
 	switch {
 	case j.cut:
 		return harness.ErrInterrupted
-	case j.ctx == nil:
+	case j.most.Context == nil:
 		return nil
 	}
-	return context.Cause(j.ctx)
+	return context.Cause(j.most.Context)
 }
 
 // failed is the error of a violation that is not shown again: that a run was interrupted, if one was.

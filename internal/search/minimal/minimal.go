@@ -45,11 +45,16 @@ type Counterexample struct {
 	_    struct{}
 }
 
+// UsualSteps bounds the steps of what makes one of many violations small. Nearly all take fewer.
+const UsualSteps = 10_000_000
+
 // Options bounds the work.
 type Options struct {
 	// Runs bounds how many runs are played to make the scenario smaller and to find what it needs; a few more make it
 	// presentable. 0: as many as it takes.
 	Runs int
+	// Steps bounds how many steps these runs take together: some are as long as a thousand others. 0: any number.
+	Steps int
 	// Allowed says which scenarios may be tried, where a violation means something under conditions only; nil: all.
 	Allowed func(*scenarios.Scenario) bool
 	// Context ends the work when it is done, in a run or two, which the runner may interrupt: a counterexample is then a rough one, and nothing comes of a

@@ -236,6 +236,16 @@ func dropClient(s *scenarios.Scenario, i int) {
 	s.Clocks = slices.DeleteFunc(s.Clocks, func(c scenarios.Clock) bool { return c.Node == name })
 }
 
+// stepsOf is how many steps the run takes that shows a violation.
+func stepsOf(t *testing.T, r *harness.Runner, v *search.Violation) int {
+	t.Helper()
+	plan, err := harness.Compile(v.Case, v.Options)
+	require.NoError(t, err)
+	result, err := r.Run(plan, v.Seed, false)
+	require.NoError(t, err)
+	return result.Steps
+}
+
 func TestARunBudgetIsKept(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
@@ -244,11 +254,16 @@ func TestARunBudgetIsKept(t *testing.T) {
 	require.NoError(t, err)
 	const toFinish = minimal.OtherSeeds + 1
 	for _, runs := range []int{1, 10, 50} {
-		c, err := minimal.Reduce(&r, v, minimal.Options{Runs: runs})
-		require.NoError(t, err)
-		require.Less(t, c.Runs, whole.Runs)
-		require.LessOrEqual(t, c.Runs, runs+toFinish+10)
-		require.True(t, shows(t, &r, c.Scenario, &v))
+		steps := runs * stepsOf(t, &r, &v)
+		for _, o := range []minimal.Options{{Runs: runs}, {Steps: steps}, {Runs: whole.Runs, Steps: steps}} {
+			c, err := minimal.Reduce(&r, v, o)
+			require.NoError(t, err)
+			require.Less(t, c.Runs, whole.Runs, "%+v", o)
+			if o.Steps == 0 {
+				require.LessOrEqual(t, c.Runs, runs+toFinish+10)
+			}
+			require.True(t, shows(t, &r, c.Scenario, &v))
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ func Needless(r *harness.Runner, plan *harness.Plan, seed uint64, result *harnes
 	}
 	x := &result.Report.Violations[0]
 	v := search.Violation{Case: plan.Case, Seed: seed, Property: x.Property, Kind: x.Kind, Options: harness.Options{Instead: &plan.Algorithm}}
-	j := &judge{runner: r, sought: v, most: o.Runs, ctx: o.Context}
+	j := &judge{runner: r, sought: v, most: o}
 	s := single(&v)
 	s.Bounds.Steps = min(s.Bounds.Steps, longest*max(result.Steps, 1))
 	all := disturbances(s, result.History)

@@ -27,11 +27,11 @@ type reducer struct {
 }
 
 func newReducer(runner *harness.Runner, v search.Violation, o Options) (*reducer, error) {
-	r := &reducer{judge: judge{runner: runner, sought: v, most: o.Runs, ctx: o.Context}}
+	r := &reducer{judge: judge{runner: runner, sought: v, most: o}}
 	r.now, r.allowed = single(&v), o.Allowed
 	lock, _ := v.Options.Lock(r.now)
-	if r.varies = lock.Varies(); r.varies && r.most == 0 {
-		r.most = VariedRuns
+	if r.varies = lock.Varies(); r.varies && r.most.Runs == 0 {
+		r.most.Runs = VariedRuns
 	}
 	seen, ok := r.playAgain(r.now)
 	if !ok && seen.result != nil {
