@@ -184,7 +184,15 @@ func (r *Recorder) Add(e *Event, detail func() string) {
 	if detail != nil {
 		kept.Detail = detail()
 	}
-	r.events = append(r.events, kept)
+	r.events = append(roomy(r.events), kept)
+}
+
+// roomy returns a list with room for one more. It doubles: the entries are large, and append copies long lists more often.
+func roomy[T any](list []T) []T {
+	if len(list) == cap(list) {
+		return slices.Grow(list, max(len(list), 128))
+	}
+	return list
 }
 
 // Begin is called when faults begin to act: it discards earlier intents and looks, which cannot concern them.
@@ -194,7 +202,7 @@ func (r *Recorder) Begin() { r.intents, r.looks = nil, nil }
 func (r *Recorder) Intend(at Instant, s *Step) {
 	r.looked++
 	if r.Keep {
-		r.intents = append(r.intents, Intent{At: at, After: r.seq, Step: *s})
+		r.intents = append(roomy(r.intents), Intent{At: at, After: r.seq, Step: *s})
 	}
 }
 
