@@ -40,6 +40,10 @@ class Chart {
     );
     for (const layer of [0, 1, 2, 3, 4, 5, 8]) this.layers[layer].setAttribute("clip-path", `url(#clip-${id})`);
     host.append(this.svg);
+    this.layers[5].addEventListener("click", (e) => {
+      const badge = e.target.closest(".badge");
+      if (badge) on.badge(this, Number(badge.dataset.first), Number(badge.dataset.last));
+    });
     listen(this);
   }
 
@@ -98,10 +102,10 @@ class Chart {
       axis.replaceChildren(...this.axis(width));
       names.replaceChildren(...this.rows.map((row) => this.name(row)));
     }
-    back.replaceChildren(...this.ground());
-    bars.replaceChildren(...this.rows.map((row) => this.bars(row)));
-    front.replaceChildren(...this.rows.map((row) => this.marks(row)));
-    messages.replaceChildren(...this.messages());
+    renew(back, this.ground());
+    renew(bars, this.rows.map((row) => this.bars(row)));
+    renew(front, this.rows.map((row) => this.marks(row)));
+    renew(messages, this.messages());
     this.layers[8].replaceChildren(...(this.on.grips?.(this) ?? []));
     this.point();
   }
@@ -329,7 +333,8 @@ class Chart {
         tabindex: -1,
         "aria-label": said || text,
         "aria-pressed": String(on),
-        onclick: () => this.on.badge(this, g.list),
+        "data-first": m.number,
+        "data-last": g.list.at(-1).number,
       },
       svg("title", {}, said),
       ...(g.list.length > 1 ? [] : [svg("path", { d: line(middle, y + 14, g.x, row.bar), class: "leader" })]),
@@ -485,8 +490,8 @@ class Chart {
     };
     if (hover != null) stands(Math.round(hover), "hover");
     stands(at, "at");
-    this.layers[4].replaceChildren(...s.nodes());
-    this.layers[7].replaceChildren(...nodes);
+    renew(this.layers[4], s.nodes());
+    renew(this.layers[7], nodes);
   }
 }
 

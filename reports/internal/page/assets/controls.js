@@ -96,8 +96,9 @@ function heading({ schedule }) {
 
 function verdict({ run, twin }) {
   $("verdict").className = `tone-${run.tone}`;
-  $("verdict").replaceChildren(
-    ...[run, twin]
+  renew(
+    $("verdict"),
+    [run, twin]
       .filter(Boolean)
       .map((r) => {
         const [words, tone] = toldOf(r, r === twin);

@@ -17,6 +17,17 @@ const el = (name, attributes = {}, ...children) => fill(document.createElement(n
 const svg = (name, attributes = {}, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
+// renew gives an element other children, which nothing listens to. Those that look as before stay, and are neither laid out nor painted
+// again.
+function renew(parent, nodes) {
+  const old = [...parent.childNodes];
+  nodes.forEach((node, i) => {
+    if (!old[i]) parent.append(node);
+    else if (!old[i].isEqualNode(node)) old[i].replaceWith(node);
+  });
+  for (const node of old.slice(nodes.length)) node.remove();
+}
+
 // marked returns a text in which the search term is highlighted.
 function marked(text, query) {
   const parts = [];

@@ -242,11 +242,10 @@ const events = {
       near >= 0 ? { e: near } : { e: -1, at: Math.round(clamp(t, page.schedule.axis.from, page.schedule.axis.to)) },
     );
   },
-  badge(chart, list) {
-    const here = page.at === list[0].at && list.length > 1;
-    if (here)
-      page.zoomTo(list[0].at - (list.at(-1).at - list[0].at) / 4, list.at(-1).at + (list.at(-1).at - list[0].at) / 4);
-    else page.goNumber(list[0].number, chart.run);
+  badge(chart, first, last) {
+    const [from, to] = [first, last].map((n) => chart.view.stepAt(chart.run, n).at);
+    if (page.at === from && last > first) page.zoomTo(from - (to - from) / 4, to + (to - from) / 4);
+    else page.goNumber(first, chart.run);
   },
   pan: (view, share) => page.pan(view, share),
   zoom: (by, at) => page.zoom(by, at),
@@ -276,16 +275,9 @@ function arrange(page) {
   charts[0].show(run, first, gutter);
   if (twin) charts[1].show(twin, second, gutter);
   $("chart-second").hidden = $("twin-says").hidden = !twin;
-  $("twin-says").replaceChildren(
-    ...(twin
-      ? [
-          el("b", {}, `${capital(twin.name)}. `),
-          twin.twin || twin.headline,
-          second.length ? "" : " Nothing on any lane went otherwise.",
-          page.all || !second.length ? "" : " Lanes that are not shown look as above.",
-        ]
-      : []),
-  );
+  const all = second.length ? "" : " Nothing on any lane went otherwise.";
+  const some = page.all || !second.length ? "" : " Lanes that are not shown look as above.";
+  renew($("twin-says"), twin ? [el("span", {}, el("b", {}, `${capital(twin.name)}. `), twin.twin || twin.headline, all, some)] : []);
   if (page.dragging) return;
   $("left-out").replaceChildren(...leftOut(page.schedule).map((text) => el("p", {}, text)));
   legend(page, [...first, ...second]);

@@ -45,6 +45,13 @@ async function show(request, axis) {
   working = false;
 }
 
+// write puts the text of what is shown into its box, at once or in some milliseconds: it is not laid out for each frame.
+let writing = 0;
+function write(ms) {
+  if (ms) writing ||= setTimeout(() => (write(0), (writing = 0)), ms);
+  else if (play.answer.text) $("text").value = play.answer.text; // what has none has been written, by the reader or when it was committed
+}
+
 // outdated marks what is shown as that of an earlier text, since the last one could not be played.
 const outdated = (on) => document.body.classList.toggle("outdated", on);
 
@@ -67,7 +74,7 @@ function heard(answer, { request, axis }) {
   if (page.waiting) wait(null);
   play.answer = axis ? { ...play.answer, faults: [], ...answer } : answer; // an outline has no controls
   if (!axis) tells(answer);
-  if (answer.text) $("text").value = answer.text;
+  write(axis ? 100 : 0);
   loadRoomy(answer.schedules, axis);
   const again = page.schedule.runs.find((r) => r.key === play.shown);
   play.shown = null;
@@ -100,6 +107,7 @@ function loadRoomy(list, axis) {
 }
 
 function problems(list) {
+  if (!list.length && !$("problems").childElementCount) return outdated(false);
   $("text").setAttribute("aria-invalid", String(list.length > 0));
   markProblems(list);
   outdated(list.length > 0);

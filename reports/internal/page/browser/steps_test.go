@@ -41,6 +41,35 @@ func TestKeysStepThroughTheMoments(t *testing.T) {
 	require.Contains(t, b.current(), moments[len(moments)-1].Text)
 }
 
+// TestNumbersLeadToTheirMoments clicks numbers, those also that stayed in the picture when it was drawn again; and twice one that stands for
+// several, which has no room for all of them.
+func TestNumbersLeadToTheirMoments(t *testing.T) {
+	s := played(t, "fencing-33-34")
+	b := open(t, s, options{})
+	said := map[string]string{}
+	for _, m := range s[0].Runs[0].Moments {
+		said[strconv.Itoa(m.Number)] = m.Text
+	}
+	b.do(`page.change({ kind: "true" })`) // in which messages are too short for a number each
+	b.until(`document.querySelectorAll("#chart-first .badge").length < ` + strconv.Itoa(b.count("#moments .moment")))
+	several := 0
+	for i := range b.count("#chart-first .badge") {
+		badge := `document.querySelectorAll("#chart-first .badge")[` + strconv.Itoa(i) + `]`
+		click := badge + `.dispatchEvent(new MouseEvent("click", { bubbles: true }))`
+		first, _, more := strings.Cut(eval[string](b, badge+`.querySelector("text").textContent`), "–")
+		b.do(click)
+		b.until(`document.getElementById("event").textContent.includes(` + strconv.Quote(said[first]) + `)`)
+		if more {
+			several++
+			b.do(click)
+			b.until(`page.from > page.schedule.axis.from`)
+			b.do(`page.fit()`)
+			b.until(`page.from === page.schedule.axis.from && !page.dirty.frame`)
+		}
+	}
+	require.NotZero(t, several)
+}
+
 func TestKeysFindWhatBroke(t *testing.T) {
 	s := played(t, "fencing-33-34")
 	b := open(t, s, options{})
