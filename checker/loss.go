@@ -72,6 +72,25 @@ func (j *judge) lostAt(a *history.Acquisition, until trace.Instant) (trace.Insta
 		}
 		last = max(last, g.To)
 	}
+	return j.lastOfOwner(a, last, until)
+}
+
+// lastOfOwner returns when the last of its owner's grants ended that took the place of one another, after one that ended at a moment: an
+// earlier try, executed late, may write the entry anew under the same name, and what is renewed is the grant of that try then.
+func (j *judge) lastOfOwner(a *history.Acquisition, last, until trace.Instant) (trace.Instant, bool) {
+	for i := 0; i < len(j.h.Grants); i++ {
+		g := &j.h.Grants[i]
+		if by := j.h.Acquisition(g.Acquisition); by == nil || by.Client != a.Client || by.Task != a.Task || by.Lock != a.Lock {
+			continue
+		}
+		if g.From > last || g.To <= last {
+			continue
+		}
+		if g.To >= until || g.Ended != history.ByDeadline && g.Ended != history.BySessionLoss {
+			return 0, false
+		}
+		last, i = g.To, -1
+	}
 	return last, last > a.Returned
 }
 

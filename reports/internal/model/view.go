@@ -278,5 +278,15 @@ func (v *View) GrantedAt(id history.ID, at trace.Instant) bool {
 	})
 }
 
+// KeepsAt reports whether the owner of a grant still has the lock at a moment by another one, of an earlier try for example that was
+// executed late and wrote the entry anew.
+func (v *View) KeepsAt(g *history.Grant, at trace.Instant) bool {
+	own := v.History.Acquisition(g.Acquisition)
+	return own != nil && slices.ContainsFunc(v.History.Grants, func(other history.Grant) bool {
+		by := v.History.Acquisition(other.Acquisition)
+		return by != nil && by != own && SameOwner(by, own) && other.From <= at && at < other.To
+	})
+}
+
 // IsServer reports whether a name is that of a server.
 func (v *View) IsServer(name string) bool { return slices.Contains(v.Names, name) }

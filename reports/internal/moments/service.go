@@ -55,7 +55,7 @@ func (s *story) grants() {
 		weight, k := weightGrant, paint.Plain
 		if a := s.v.History.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
 			text += ", and no longer waits for it"
-			if s.v.BelievesAt(g.Acquisition, g.From) {
+			if s.v.BelievesAt(g.Acquisition, g.From) || s.v.KeepsAt(g, g.From) {
 				text = fmt.Sprintf("is granted the lock again%s, by a %s", ByServers(s.v, g), s.again(a.Client, g.From))
 			}
 			weight, k = weightLoss, paint.Amber
@@ -69,8 +69,11 @@ func (s *story) grants() {
 }
 
 func (s *story) grantEnds(g *history.Grant, who string) {
-	if g.To > s.v.History.End || g.Ended == history.ByUnlock && !s.v.BelievesAt(g.Acquisition, g.To) {
-		return // the unlock that ended it is told already
+	switch {
+	case g.To > s.v.History.End, s.v.KeepsAt(g, g.To):
+		return
+	case g.Ended == history.ByUnlock && !s.v.BelievesAt(g.Acquisition, g.To): // the unlock that ended it is told already
+		return
 	}
 	text, sign := "the lease is over", timeline.SignExpired
 	var weight int
