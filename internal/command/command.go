@@ -28,6 +28,7 @@ import (
 	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
 
@@ -77,8 +78,28 @@ func find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrDot) {
 		err = nil
+	} else if err != nil {
+		base := filepath.Base(name)
+		if near := scenarios.Nearest(base, programs(name)); near != "" {
+			err = fmt.Errorf("%w; did you mean %q?", err, strings.TrimSuffix(name, base)+near)
+		}
 	}
 	return path, err
+}
+
+// programs lists what stands where a program was looked for: in a folder, if its name says in which, or else in those of PATH.
+func programs(name string) (names []string) {
+	dirs := []string{filepath.Dir(name)}
+	if !strings.ContainsRune(name, filepath.Separator) {
+		dirs = filepath.SplitList(os.Getenv("PATH"))
+	}
+	for _, dir := range dirs {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
 
 // behindShim returns the executable that a version manager's shim chooses here; "" if the file is no such shim, or its manager cannot say.
