@@ -207,7 +207,7 @@ removal by=2 client=b node=NODE at=13.001s stale`
 	for _, c := range []struct{ kind, node, what, ends, late string }{
 		{"redis", "redis-1", "EVAL", "deletes b's key", "finds no key of its own, and does nothing"},
 		{"redis", "redis-1", "DEL", "deletes b's key", "finds no key, and does nothing"},
-		{"object", "store-1", "put-if-version", "deletes b's object", "finds no object of its own, and does nothing"},
+		{"object", "store-1", "put-if-version", "overwrites b's object", "finds no object of its own, and does nothing"},
 		{"object", "store-1", "put", "overwrites b's object", "overwrites its object, which is over already"},
 	} {
 		lock := map[string]string{"redis": "set-nx-lua", "object": "s3-lease"}[c.kind]

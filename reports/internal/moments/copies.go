@@ -3,6 +3,7 @@ package moments
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
@@ -161,7 +162,7 @@ const plainWrite = "put"
 // Ends says what a release does to an entry.
 func Ends(v *model.View, r *history.Removal) string {
 	switch {
-	case removing(v, r) == plainWrite:
+	case strings.HasPrefix(removing(v, r), plainWrite): // with a condition or without: nothing is deleted
 		return "overwrites"
 	case v.Servers().Entry() == "lock":
 		return "frees"

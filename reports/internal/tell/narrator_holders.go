@@ -387,7 +387,7 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	}
 	if e := moments.Remover(t.v, r); e != nil {
 		release += " (" + e.What + ")"
-		t.wrong(e.What, "deletes another's")
+		t.wrong(e.What, moments.Ends(t.v, r)+" another's")
 	}
 	verb := moments.Ends(t.v, r) + " "
 	switch {
