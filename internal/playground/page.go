@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"encoding/json"
 	"io"
 
 	"github.com/locksim/locksim/reports"
@@ -18,5 +19,11 @@ func WritePage(w io.Writer, text, variant string, documented bool) error {
 	if err != nil {
 		return err
 	}
-	return reports.Playground(w, a.Schedules, reports.Opening{Text: text, Variant: a.Variant, Documented: documented})
+	schedules := a.Schedules
+	a.Schedules = nil
+	answer, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return reports.Playground(w, schedules, reports.Opening{Text: text, Variant: a.Variant, Answer: answer, Documented: documented})
 }

@@ -52,11 +52,13 @@ func Write(w io.Writer, schedules []timeline.Schedule) error {
 	return write(w, schedules, &content{Policy: policy(code, ""), Style: template.CSS(asset("page.css")), Script: template.JS(code)})
 }
 
-// Opening is what a playground opens with: the text of a scenario file, whose schedules the page shows until the engine is there.
+// Opening is what a playground opens with: the text of a scenario file, and what the engine answers to it but for the schedules, which
+// the page has anyway. So it can be looked at, and changed, before the engine is there.
 type Opening struct {
-	Text       string `json:"text"`
-	Variant    string `json:"variant"`
-	Documented bool   `json:"documented"` // the documentation begins at manual/index.html
+	Text       string          `json:"text"`
+	Variant    string          `json:"variant"`
+	Answer     json.RawMessage `json:"answer"`
+	Documented bool            `json:"documented"` // the documentation begins at manual/index.html
 }
 
 // Play writes the page of a playground, in which the scenario can be changed.

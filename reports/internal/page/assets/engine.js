@@ -29,11 +29,7 @@ class Engine {
       this.compiled = compiled;
       if (script) this.script = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
       for (const x of this.asked.values()) this.watch(x);
-      for (const other of this.others.splice(0)) {
-        other.compiled = compiled;
-        other.script = this.script;
-        other.start();
-      }
+      if (!this.busy) this.startOthers();
       return;
     }
     if (dead) return this.restart(dead);
@@ -44,6 +40,16 @@ class Engine {
     if (failed) x.fail(new Error(failed));
     else x.tell(JSON.parse(answer));
     this.warm = true;
+    this.startOthers();
+  }
+
+  // startOthers has the others begin when this one has answered: they would only delay it.
+  startOthers() {
+    for (const other of this.others.splice(0)) {
+      other.compiled = this.compiled;
+      other.script = this.script;
+      other.start();
+    }
   }
 
   // watch ends what takes too long. The first answer may take five times as long: its code is compiled meanwhile.

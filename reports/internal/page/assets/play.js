@@ -36,13 +36,22 @@ async function show(request, axis) {
     const now = waits;
     waits = null;
     try {
-      heard(await live.ask(now.request), now);
+      heard(await asked(now.request), now);
     } catch (err) {
-      says(`This scenario could not be played: ${err.message}.`, true);
-      outdated(true);
+      failed(err);
     }
   }
   working = false;
+}
+
+function asked(request) {
+  if (!live.ready) says("The engine is still being loaded. This is played as soon as it is there.");
+  return live.ask(request);
+}
+
+function failed(err) {
+  says(`This scenario could not be played: ${err.message}.`, true);
+  outdated(true);
 }
 
 // write puts the text of what is shown into its box, at once or in some milliseconds: it is not laid out for each frame.
@@ -86,7 +95,7 @@ function heard(answer, { request, axis }) {
   wrong($("beside-value"), answer.says ?? "");
   const note = play.note;
   play.note = "";
-  says(answer.says || note || `Played in your browser. Digest ${answer.digests[0]}: the command line shows the same run.`, !!answer.says);
+  says(answer.says || note || `Digest ${answer.digests[0]}: the command line shows the same run. What you change is played in your browser.`, !!answer.says);
 }
 
 // tells keeps the story of what is shown, for texts that come of it and have none of their own: those that were changed, or found.
@@ -159,8 +168,8 @@ function goLine(line, column) {
   $("text").setSelectionRange(at, at + 1);
 }
 
-// commit makes a text the one that is played.
-function commit(text, variant = play.variant, remember = true) {
+// commit makes a text the one that is played. Where the answer is known, the engine plays it for itself, and is quick when it is needed.
+function commit(text, variant = play.variant, remember = true, answer = null) {
   if (remember && play.text && text !== play.text) {
     play.undo.push([play.text, play.variant, page.run?.key]);
     play.redo = [];
@@ -172,7 +181,11 @@ function commit(text, variant = play.variant, remember = true) {
   $("undo").disabled = !play.undo.length;
   $("redo").disabled = !play.redo.length;
   pack(text);
-  show({ do: "play", text, variant, beside: play.beside });
+  const request = { do: "play", text, variant, beside: play.beside };
+  if (answer) {
+    heard(answer, {});
+    live.ask(request).catch(failed);
+  } else show(request);
   lookBehind();
 }
 
@@ -192,7 +205,7 @@ async function change(edits, { text = play.text, axis = null } = {}) {
   const drawn = { quick: true, outline: page.messages !== "all", modes };
   if (axis) return show({ do: "play", text, variant: play.variant, edits, ...drawn, beside: shown.some((r) => r.beside) ? play.beside : null }, axis);
   try {
-    const answer = await live.ask({ do: "edit", text, variant: play.variant, edits });
+    const answer = await asked({ do: "edit", text, variant: play.variant, edits });
     if (answer.problems) return problems(answer.problems);
     commit(answer.text);
   } catch (err) {
@@ -824,7 +837,7 @@ function startPlaying() {
     $("whole").addEventListener("pointerdown", own);
     $("whole").addEventListener("focus", own);
   }
-  if (!page.reopen()) commit(opening.text, opening.variant);
+  if (!page.reopen()) commit(opening.text, opening.variant, true, { ...opening.answer, schedules });
 }
 
 startPlaying();

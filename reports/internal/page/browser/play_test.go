@@ -72,8 +72,9 @@ func (b *tab) until(condition string) {
 
 func TestAPlaygroundOpensOnSomethingBroken(t *testing.T) {
 	b := play(t, options{})
-	t.Logf("the engine's first answer came %.0f ms after the page was asked for; its worker used %.0f ms of a processor until then",
-		eval[float64](b, `play.first`), 1000*used(workers(t)))
+	b.until(`live.warm`)
+	t.Logf("something could be changed %.0f ms after the page was asked for; the engine was there after %.0f ms, and its worker used %.0f ms of a processor until then",
+		eval[float64](b, `play.first`), eval[float64](b, `performance.now()`), 1000*used(workers(t)))
 	require.Contains(t, b.text("#verdict"), "Two believed to hold the lock at once, and the resource was damaged.")
 	require.NotZero(t, b.count("#sliders label"))
 	require.True(t, eval[bool](b, `live.ask({ do: "play", text: opening.text, variant: opening.variant })
@@ -222,12 +223,7 @@ func TestALinkHoldsTheScenario(t *testing.T) {
 
 	// Until the engine is there, nothing is told of the scenario that the page came with.
 	loaded := make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/locksim.wasm" {
-			<-loaded
-		}
-		serve(w, r)
-	}))
+	slow := slowly(loaded)
 	defer slow.Close()
 	b.do(`openScenario("chubby-jeopardy")`)
 	b.until(`!working && play.answer.schedules[0].scenario === "chubby-jeopardy" && new URLSearchParams(location.hash.slice(1)).get("play") === play.packed`)
@@ -245,6 +241,35 @@ func TestALinkHoldsTheScenario(t *testing.T) {
 	damaged := play(t, options{})
 	damaged.do(`location.hash = "#play=AAAA"`)
 	damaged.until(`$("play-says").textContent.includes("damaged")`)
+}
+
+// TestAPlaygroundCanBeChangedBeforeItsEngineIsThere shortens a pause while the engine is being loaded.
+func TestAPlaygroundCanBeChangedBeforeItsEngineIsThere(t *testing.T) {
+	play(t, options{})
+	loaded := make(chan struct{})
+	slow := slowly(loaded)
+	defer slow.Close()
+	b := openAddress(t, slow.URL+"/", options{})
+	require.NotZero(t, b.count("#sliders label"))
+	require.Contains(t, b.text("#play-says"), "the command line shows the same run")
+	broken := b.text("#verdict")
+	b.do(`change([{ path: "faults.gc.for", number: 2e9 }])`)
+	b.until(`$("play-says").textContent.includes("still being loaded")`)
+	require.Equal(t, broken, b.text("#verdict"))
+	close(loaded)
+	b.until(`live.warm && !working && play.text.includes("for: 2s")`)
+	require.Contains(t, b.text("#verdict"), "Never did two believe")
+	require.Contains(t, b.text("#play-says"), "the command line shows the same run")
+}
+
+// slowly serves the site, the engine when a channel is closed.
+func slowly(loaded <-chan struct{}) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/locksim.wasm" {
+			<-loaded
+		}
+		serve(w, r)
+	}))
 }
 
 func TestAPlaygroundNeedsNoNetworkOnceItIsThere(t *testing.T) {
