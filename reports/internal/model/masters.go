@@ -32,24 +32,29 @@ func (v *View) TooEarly(c *history.Copy) bool {
 	if c.Gone != history.Expired || !v.grantedBeyond(c) {
 		return false
 	}
-	if last := v.lastSet(c); last != nil && c.To.Sub(last.At) >= v.ttlOf(c)-redisMillisecond {
+	if last := v.lastSet(c); last != nil && v.lastedSince(c, last) {
 		return false // it lasted for as long as it was asked to; where several servers vote, they were asked one after another
 	}
 	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
 }
 
-// Shortener returns the renewal of its own that gave an entry an earlier end than was promised: the server's clock was right, and ended the
-// entry when it was told to. nil if that is not what happened.
+// Shortener returns the renewal of its own that gave an entry an earlier end than was promised: the server's clock was right, or behind, and
+// the entry ended when it was told to. nil if that is not what happened.
 func (v *View) Shortener(c *history.Copy) *trace.Event {
 	set := func(f Fault) bool { return f.Kind == sim.SetClock && f.Node == c.Node }
-	wrong := func(k scenarios.Clock) bool { return k.Node == c.Node }
-	if !v.TooEarly(c) || v.Servers().Facts().Early > 0 || slices.ContainsFunc(v.Faults, set) || slices.ContainsFunc(v.Run.Case.Scenario.Clocks, wrong) {
+	wrong := func(k scenarios.Clock) bool { return k.Node == c.Node && (k.Rate > 0 || k.Offset != 0) }
+	if c.Gone != history.Expired || v.Servers().Facts().Early > 0 || slices.ContainsFunc(v.Faults, set) || slices.ContainsFunc(v.Run.Case.Scenario.Clocks, wrong) {
 		return nil
 	}
-	if last := v.lastSet(c); last != nil && last.Alt == trace.ToRenew {
+	if last := v.lastSet(c); last != nil && last.Alt == trace.ToRenew && !v.lastedSince(c, last) {
 		return last
 	}
 	return nil
+}
+
+// lastedSince reports whether an entry lasted, since a request gave it its end, for as long as its client asks for.
+func (v *View) lastedSince(c *history.Copy, set *trace.Event) bool {
+	return c.To.Sub(set.At) >= v.ttlOf(c)-redisMillisecond
 }
 
 // lastSet returns the last request of its client that gave an entry its end; nil if the trace has none.
