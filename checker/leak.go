@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -107,13 +108,33 @@ func (j *judge) lastHold(of *history.Acquisition, c *history.Copy, over trace.In
 	return over, true
 }
 
-// settled returns by when what was sent during a fault has arrived: as long after its end as it lasted, since the pauses of
-// TCP grow with an outage, up to two minutes (TCP_RTO_MAX).
-func settled(f *history.Fault) trace.Instant {
-	if f.End == trace.Never {
-		return f.End
+// met lists the faults that happened and may have kept an acquisition from something: those of other clients alone have not.
+func (j *judge) met(a *history.Acquisition) iter.Seq[*history.Fault] {
+	return func(yield func(*history.Fault) bool) {
+		for i := range j.h.Faults {
+			if f := &j.h.Faults[i]; f.Fired && (f.Of == "" || f.Of == a.Client) && !yield(f) {
+				return
+			}
+		}
 	}
-	return f.End.Add(min(f.End.Sub(f.Begin), 2*time.Minute))
+}
+
+// healed returns when a fault no longer kept anybody from anything: a clock that jumps does so in a moment.
+func healed(f *history.Fault) trace.Instant {
+	if f.Sets {
+		return f.Begin
+	}
+	return f.End
+}
+
+// settled returns by when what was sent during a fault has arrived: as long after its end as it lasted, since the pauses of
+// TCP grow with an outage, up to two minutes (TCP_RTO_MAX); at its end, if it was only held up.
+func settled(f *history.Fault) trace.Instant {
+	end := healed(f)
+	if end == trace.Never || f.Waits {
+		return end
+	}
+	return end.Add(min(end.Sub(f.Begin), 2*time.Minute))
 }
 
 // dueBy returns the moment by which a copy should be gone; false if a fault that never heals excuses it forever. What such
@@ -121,26 +142,24 @@ func settled(f *history.Fault) trace.Instant {
 func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instant) (trace.Instant, bool) {
 	soon, quiet := max(over, c.From).Add(j.o.Lease/10), a.Outcome != history.Unknown // in a queue its turn may come later
 	quiet = quiet && a.Ended > soon
-	for i := range j.h.Faults {
-		f := &j.h.Faults[i]
-		quiet = quiet && (!f.Fired || f.Begin > soon || longer(f.End, a.Invoked, j.o.Lease))
+	for f := range j.met(a) {
+		quiet = quiet && (f.Begin > soon || longer(healed(f), a.Invoked, j.o.Lease))
 	}
 	if inQueue := c.Expires == trace.Never; quiet && (c.From <= over || inQueue) {
 		return soon, true
 	}
-	healed := over
-	for i := range j.h.Faults {
-		switch f := &j.h.Faults[i]; {
-		case !f.Fired:
-		case f.End != trace.Never:
-			healed = max(healed, settled(f))
+	last := over
+	for f := range j.met(a) {
+		switch {
+		case healed(f) != trace.Never:
+			last = max(last, settled(f))
 		case c.Expires == trace.Never:
 			return 0, false
 		default:
-			healed = max(healed, f.Begin)
+			last = max(last, f.Begin)
 		}
 	}
-	return max(healed, c.From).Add(3 * j.o.Lease), true
+	return max(last, c.From).Add(3 * j.o.Lease), true
 }
 
 // keptOut returns another client's wait during which a leftover, with others of its kind if it takes several, kept the lock

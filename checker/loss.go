@@ -99,11 +99,9 @@ func (j *judge) lastOfOwner(a *history.Acquisition, last, until trace.Instant) (
 func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) Verdict {
 	faults, able := false, lost
 	for i := range j.h.Faults {
-		f := &j.h.Faults[i]
-		if !f.Fired {
-			continue
-		}
-		faults = faults || f.Begin <= lost
+		faults = faults || j.h.Faults[i].Fired && j.h.Faults[i].Begin <= lost
+	}
+	for f := range j.met(a) {
 		if f.Begin < until {
 			able = max(able, settled(f))
 		}

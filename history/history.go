@@ -291,6 +291,9 @@ type Fault struct {
 	Text       string // its effect, as text
 	Fired      bool
 	Begin, End trace.Instant // End is Never if it does not heal
+	Of         string        // the node that it concerns alone, a client or the resource: its process, its clock or its links; "": perhaps all
+	Sets       bool          // it makes a clock jump, and keeps nobody from anything afterwards
+	Waits      bool          // what it holds up arrives when it ends, and no later
 }
 
 // Outage says that since From a client has permanently lost something that every lock on these servers needs.

@@ -195,6 +195,9 @@ func (f *Fault) fields() []field {
 		{"fired", &f.Fired},
 		{"begin", &f.Begin},
 		{"end", never{&f.End}},
+		{"of", &f.Of},
+		{"sets", &f.Sets},
+		{"waits", &f.Waits},
 	}
 }
 

@@ -120,7 +120,7 @@ func drawHistory(t *rapid.T) *history.History {
 	h.Faults = drawList(t, "faults", func(t *rapid.T) history.Fault {
 		return history.Fault{
 			Name: drawText(t, "name"), Text: drawText(t, "text"), Fired: flag(t, "fired"), Begin: drawInstant(t, "begin"),
-			End: drawInstant(t, "end"),
+			End: drawInstant(t, "end"), Of: drawText(t, "of"), Sets: flag(t, "sets"), Waits: flag(t, "waits"),
 		}
 	})
 	h.Notes = drawList(t, "notes", func(t *rapid.T) history.Note {

@@ -2,11 +2,13 @@ package harness
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
@@ -26,6 +28,8 @@ func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.En
 		}
 		h.Faults = append(h.Faults, history.Fault{
 			Name: f.Fault.Name, Text: p.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End.Add(f.Fault.Action.Demote),
+			Of: p.concerns(f.Fault, f.Node), Sets: f.Fault.Action.Kind == sim.SetClock && f.Fault.Action.Rate == 0,
+			Waits: f.Fault.Action.Kind == sim.Stall,
 		})
 	}
 	p.tellLocksApart(h)
@@ -34,6 +38,23 @@ func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.En
 	}
 	h.Outages = p.outages(faults)
 	return h
+}
+
+// concerns returns the node that a fault concerns alone: a client, or the storage, to which no lock speaks; "" if it may concern all. A fault
+// of a link concerns its client, since there is nobody else at that end.
+func (p *Plan) concerns(f *sim.Fault, node string) string {
+	mine := func(name string) bool {
+		return name == scenarios.Storage || slices.ContainsFunc(p.clients, func(c clientPlan) bool { return c.Name == name })
+	}
+	if mine(node) {
+		return node
+	}
+	for _, end := range [][]string{f.Action.Link.From, f.Action.Link.To} {
+		if len(end) == 1 && end[0] != scenarios.Storage && mine(end[0]) {
+			return end[0]
+		}
+	}
+	return ""
 }
 
 // uncertainty is by how much the end of a belief may be too late: a program in real time is heard late. Its beliefs begin when it is
