@@ -77,6 +77,8 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		return Blame{Text: "the work was interrupted before that"}
 	case r.mistaken() != "": // which the reference lock, if it hands out no tokens or renews by itself, need not share
 		b = Blame{Party: Application, Reference: b.Reference, Text: r.mistaken()}
+	case c.Property == checker.ExclusionAtService && r.seen.violation.Broken == checker.Server && r.forgotten(): // whatever another lock makes of it
+		b.Party, b.Text = Server, lostItsWord
 	case b.Party == ThisLock && r.hearsAfterAccess():
 		b.Party = AnyLock
 		b.Text = "its holder has an access under way when the servers end its hold, and heeds the notice of loss as soon as that is over"
@@ -85,8 +87,8 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case b.Party == ThisLock && c.Property == checker.ExclusionAtService && r.countsFast(b.Reference):
 		b.Party, b.Text = AnyLock, "a client that waits counts the lease by its own clock, which is fast"
 	case b.Party == ThisLock:
-	case r.seen.violation.Broken == checker.Server || c.played().Authority == locks.OneNode && r.losesUnderWrites():
-		b.Party, b.Text = Server, "it lost, evicted or ended early what it had granted"
+	case r.seen.violation.Broken == checker.Server || slices.Contains([]locks.Authority{locks.OneNode, locks.MostKeys}, c.played().Authority) && r.losesUnderWrites():
+		b.Party, b.Text = Server, lostItsWord
 	case r.ignoresDeadline():
 		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
 	case (c.Property == checker.Resource || timed(c.Property) && c.holdsUp()) && disturbsStorage(r.now):
@@ -99,6 +101,18 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		b.Party, b.Text = Application, "it continued after the deadline, or after a notice of loss, or its access was late on the way"
 	}
 	return b
+}
+
+// lostItsWord is what a server has done that broke its promise.
+const lostItsWord = "it lost, evicted or ended early what it had granted"
+
+// forgotten reports whether a server had lost or evicted the key of a participant. What it ended early may have been told to end then.
+func (r *reducer) forgotten() bool {
+	v := r.seen.violation
+	return slices.ContainsFunc(r.seen.result.History.Copies, func(k history.Copy) bool {
+		gone := k.Gone == history.Evicted || k.Gone == history.Wiped
+		return gone && k.To <= v.At && slices.Contains(v.Acquisitions, k.Acquisition)
+	})
 }
 
 // grantsByFastClock reports whether the lock is granted by one server, and a server's clock has to be fast for the violation.
@@ -373,16 +387,25 @@ func (r *reducer) wroteLate(id history.ID) bool {
 	})
 }
 
-// losesUnderWrites reports whether the server took away, before its time, what a participant held that stopped half-way through its writes.
+// losesUnderWrites reports whether the server took away, before its time, what a participant held that stopped half-way through its writes:
+// its key, or more of its keys than are left.
 func (r *reducer) losesUnderWrites() bool {
 	h := r.seen.result.History
 	return slices.ContainsFunc(r.seen.violation.Acquisitions, func(id history.ID) bool {
 		b, ok := h.Acquisition(id).Belief()
-		took := func(k history.Copy) bool {
-			early := k.Gone == history.Evicted || k.Gone == history.Wiped || k.Gone == history.Expired && isShort(h, &k)
-			return k.Acquisition == id && k.To <= b.To && early
+		taken, left := 0, 0
+		for i := range h.Copies {
+			k := &h.Copies[i]
+			early := k.Gone == history.Evicted || k.Gone == history.Wiped || k.Gone == history.Expired && isShort(h, k)
+			switch {
+			case k.Acquisition != id:
+			case k.To <= b.To && early:
+				taken++
+			case k.From <= b.To && b.To < k.To:
+				left++
+			}
 		}
-		return ok && r.isHalfWritten(id) && slices.ContainsFunc(h.Copies, took)
+		return ok && r.isHalfWritten(id) && taken > left
 	})
 }
 
