@@ -290,8 +290,12 @@ func (c *cast) message(p *sim.Pattern) string {
 	return "the " + p.What + " " + way
 }
 
-// overrun says that somebody works for longer than the lease, where no fault explains the violation.
+// overrun says that somebody works for longer than the lease, where no fault explains the violation; not of a Lock that failed, and of
+// what it left.
 func (c *cast) overrun() string {
+	if c.leftBehind {
+		return ""
+	}
 	for i := range c.scenario.Clients {
 		w := &c.scenario.Clients[i]
 		long := w.Hangs || w.Work >= c.scenario.Lock.TTL
