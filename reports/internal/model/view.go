@@ -279,7 +279,7 @@ func (v *View) GrantedAt(id history.ID, at trace.Instant) bool {
 }
 
 // KeepsAt reports whether the owner of a grant still has the lock at a moment by another one, of an earlier try for example that was
-// executed late and wrote the entry anew.
+// executed late and wrote the entry again.
 func (v *View) KeepsAt(g *history.Grant, at trace.Instant) bool {
 	own := v.History.Acquisition(g.Acquisition)
 	return own != nil && slices.ContainsFunc(v.History.Grants, func(other history.Grant) bool {
