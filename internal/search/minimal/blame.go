@@ -152,7 +152,7 @@ func (r *reducer) compared(c *Counterexample) Blame {
 		name = "redlock" // on one server it does the same, states a deadline, and looks at the clock when the answer has come
 	}
 	switch {
-	case c.OutOfTime() && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
+	case (c.OutOfTime() || c.Property == checker.Resource && r.writesLate()) && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
 		return Blame{Party: AnyLock, Text: "a " + cmp.Or(r.now.Servers.Holds(), "lease") + " ended while its holder continued, and locks of this kind state no deadline"}
 	case name == "":
 		return Blame{Text: "the catalogue has no reference lock of this kind"}
@@ -372,6 +372,12 @@ func (r *reducer) stoppedInTime() bool {
 		early := ok && (b.Ended == history.ByNotice || b.Ended == history.ByDeadline || b.Ended == history.ByUnlock)
 		return early && r.isHalfWritten(id) && (slices.ContainsFunc(h.Copies, stands) || r.wroteLate(id))
 	})
+}
+
+// writesLate reports whether one that takes part began to write after its grant had ended, while the servers granted the lock rightly.
+func (r *reducer) writesLate() bool {
+	right := r.seen.result.Report.Verdicts[checker.ExclusionAtService].Kept()
+	return right && slices.ContainsFunc(r.seen.violation.Acquisitions, r.wroteLate)
 }
 
 // wroteLate reports whether an acquisition began to write after the last of its grants had ended.
