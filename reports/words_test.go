@@ -222,3 +222,31 @@ removal by=2 client=b node=NODE at=13.001s stale`
 		require.Contains(t, text, "b's release "+c.late+" ")
 	}
 }
+
+// TestWhatADeadHolderLeftIsNotKeptByOthersRenewals has those who wait keep leases of their own alive: that of one that has died runs on,
+// and a new leader may give it its whole life again.
+func TestWhatADeadHolderLeftIsNotKeptByOthersRenewals(t *testing.T) {
+	renewal := step(3e9, "NODE", trace.Execute)
+	renewal.What, renewal.Alt, renewal.Peer = "KeepAlive", trace.ToRenew, "b"
+	of := func(kind, ends string, events ...trace.Event) string {
+		node := kind + "-1"
+		for i := range events {
+			events[i].Node = node
+		}
+		return storyOf(t, checker.Progress, "lock: {algorithm: "+kind+", ttl: 10s}\nservers: {kind: "+kind+"}\nclients: {a: {}, b: {}}\nprogress: 8s\n"+
+			"faults: [{name: death, at: 2s, crash: a}]", strings.NewReplacer("NODE", node, "ENDS", ends).Replace(`
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=4ms outcome=ok crashed=2s
+acquisition id=2 client=b invoked=3s returned=ENDS outcome=ok
+copy node=NODE acquisition=1 client=a from=3ms to=ENDS expires=ENDS gone=expired
+wait client=b from=3s to=ENDS ended=got-it
+fault name=death text="crash: a" fired begin=2s`), events...)
+	}
+	require.Contains(t, of("etcd", "12s", renewal), "a's key stays: a's lease has not ended yet, and b waits too long")
+	require.Contains(t, of("chubby", "12s", renewal), "a's lock stays: a's session has not ended yet, and b waits too long")
+	leads := step(9e9, "NODE", trace.Promote)
+	require.Contains(t, of("etcd", "20s", renewal, leads),
+		"a's key stays: a's lease has not ended yet, since a new leader has given it its whole life again at 9 s, and b waits too long")
+	late := step(19e9, "NODE", trace.Promote)
+	require.NotContains(t, of("etcd", "30s", renewal, late), "leader", "that comes after what is told")
+}

@@ -19,8 +19,8 @@ func (v *View) Lives(c *history.Copy) (lives []trace.Instant, life trace.Instant
 	lives = []trace.Instant{c.From}
 	for i := range v.Renewals {
 		e := &v.Renewals[i]
-		renews := e.Peer == c.Client && v.concerns(e, c) || !nodes && e.Does == trace.Promote
-		if renews && e.Node == c.Node && e.At > c.From && e.At < c.To && e.At <= v.crashed(c) {
+		own := e.Peer == c.Client && v.concerns(e, c) && e.At <= v.crashed(c)
+		if (own || !nodes && e.Does == trace.Promote) && e.Node == c.Node && e.At > c.From && e.At < c.To {
 			lives = append(lives, e.At)
 		}
 	}

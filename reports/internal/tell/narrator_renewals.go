@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/locksim/locksim/history"
@@ -118,7 +119,7 @@ func (t *narrator) keptAlive(c *history.Copy, who string) string {
 
 // kept says which renewals keep an entry that should have ended: another client's, or its own after Unlock; "" if none do.
 func (t *narrator) kept(c *history.Copy, who string) string {
-	if alive := t.keptAlive(c, who); alive != "" || c.Expires == trace.Never {
+	if alive := cmp.Or(t.keptAlive(c, who), t.runsOn(c, who)); alive != "" || c.Expires == trace.Never {
 		return alive
 	}
 	clients, what := t.prolongers(c, t.until)
@@ -137,6 +138,27 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 	return ""
 }
 
+// runsOn says that the lease or the session of a client that has crashed has not ended yet, and whether a new leader of its servers has
+// given it its whole life again; "" if it should have ended, or if there is none.
+func (t *narrator) runsOn(c *history.Copy, who string) string {
+	a, what := t.v.History.Acquisition(c.Acquisition), t.v.Servers().Holds()
+	if a == nil || a.Crashed > t.until || what != "lease" && what != "session" {
+		return ""
+	}
+	lives, life := t.v.Lives(c)
+	lives = slices.DeleteFunc(lives, func(at trace.Instant) bool { return at > t.until })
+	if len(lives) == 0 || t.until >= lives[len(lives)-1]+life {
+		return ""
+	}
+	text, last := ": "+who+"'s "+what+" has not ended yet", lives[len(lives)-1]
+	for i := range t.v.Roles {
+		if e := &t.v.Roles[i]; e.Does == trace.Promote && e.Node == c.Node && e.At == last && e.At > a.Crashed {
+			text += ", since a new leader has given it its whole life again at " + t.ref(e.At, moments.Place{Lane: moments.NodeLane(e.Node), Key: e.Does.String()})
+		}
+	}
+	return text
+}
+
 // renewsAfter reports whether an entry has been renewed by its own client after a moment.
 func (t *narrator) renewsAfter(c *history.Copy, at trace.Instant) bool {
 	return slices.ContainsFunc(t.v.Renewals, func(e trace.Event) bool {
@@ -149,6 +171,9 @@ func (t *narrator) prolongers(c *history.Copy, by trace.Instant) (clients []stri
 	for i := range t.v.Renewals {
 		e := &t.v.Renewals[i]
 		if e.Does != trace.Execute || e.Node != c.Node || e.At <= c.From || e.At > by || refused(e.Detail) {
+			continue
+		}
+		if e.Peer != c.Client && t.v.Servers().Holds() != "" { // each client's lease or session is its own
 			continue
 		}
 		if what = e.What; !slices.Contains(clients, e.Peer) {
