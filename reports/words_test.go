@@ -2,8 +2,10 @@ package reports_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -249,4 +251,88 @@ fault name=death text="crash: a" fired begin=2s`), events...)
 		"a's key stays: a's lease has not ended yet, since a new leader has given it its whole life again at 9 s, and b waits too long")
 	late := step(19e9, "NODE", trace.Promote)
 	require.NotContains(t, of("etcd", "30s", renewal, late), "leader", "that comes after what is told")
+}
+
+// answered is a request and its answer.
+func answered(id uint64, client, server, what, answer string, at time.Duration) []trace.Event {
+	purpose := trace.ToAcquire
+	if what == "WAIT" {
+		purpose = ""
+	}
+	events := called(id, client, server, what, purpose, at)
+	events[3].Detail, events[4].Detail = answer, answer
+	return events
+}
+
+// TestAKeyOnAServerThatIsNotAskedKeepsNobodyOut has replicas that cannot be reached keep a key that their master has deleted, and an old
+// master keep one that the new master has not.
+func TestAKeyOnAServerThatIsNotAskedKeepsNobodyOut(t *testing.T) {
+	waits := func(acks string, answer string) string {
+		var events []trace.Event
+		for i, at := range []time.Duration{7 * time.Second, 9 * time.Second} {
+			events = append(events, answered(uint64(4*i+1), "b", "redis-1", "SET", "OK", at)...)
+			events = append(events, answered(uint64(4*i+3), "b", "redis-1", "WAIT", answer, at+time.Second)...)
+		}
+		return storyOf(t, checker.Progress, "lock: {algorithm: set-nx-lua-wait, ttl: 10s"+acks+"}\nservers: {replicas: 2}\nclients: {a: {}, b: {}}\nprogress: 7s", `
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=5s released=5.002s release=ok
+acquisition id=2 client=b invoked=4s outcome=pending
+copy node=redis-1 acquisition=1 client=a from=2ms to=5.001s expires=20s gone=deleted
+copy node=redis-2 acquisition=1 client=a from=3ms to=20s expires=20s gone=expired
+wait client=b from=4s to=never ended=waiting`, events...)
+	}
+	require.Contains(t, waits("", "(integer) 0"), "Each time b's WAIT is answered (integer) 0, and b waits in vain")
+	require.Contains(t, waits(", acks: 2", "(integer) 1"), "Each time b's WAIT is answered (integer) 1, and b waits in vain")
+	require.NotContains(t, waits("", "(integer) 1"), "WAIT", "that is enough")
+	require.NotContains(t, waits("", "(integer) 0"), "stays")
+
+	const past = `
+history registers=1 authority end=60s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=2s released=2.002s release=ok
+acquisition id=2 client=b returned=2.1s outcome=ok unlocked=8s released=8.001s release=failed
+acquisition id=3 client=c invoked=4s outcome=pending
+grant acquisition=1 client=a from=2ms to=2.001s ended=unlock
+grant acquisition=2 client=b from=2.1s to=8s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=2ms to=2.001s expires=50s gone=deleted
+copy node=redis-1 acquisition=2 client=b from=2.1s to=52s expires=52s gone=expired
+copy node=redis-2 acquisition=1 client=a from=3ms to=50s expires=50s gone=expired
+wait client=c from=4s to=never ended=waiting`
+	asks := func(server string) string {
+		return storyOf(t, checker.Progress, strings.Replace(mastered, "b: {", "c: {}, b: {", 1)+"progress: 20s", past,
+			slices.Concat([]trace.Event{step(3e9, "redis-2", trace.Promote)}, answered(1, "c", server, "SET", "(nil)", 20*time.Second))...)
+	}
+	require.Contains(t, asks("redis-2"), "a's key stays on redis-2: ")
+	require.NotContains(t, asks("redis-2"), "on redis-1: ")
+	require.Contains(t, asks("redis-1"), "b's key stays on redis-1: ")
+}
+
+// TestAKeyOnOneOfTheFewServersThatAnswerIsNotTheReason has a client reach fewer servers than a majority, one of which has a key that a
+// release has not reached.
+func TestAKeyOnOneOfTheFewServersThatAnswerIsNotTheReason(t *testing.T) {
+	released := "to=50s expires=50s gone=expired"
+	waits := func(servers ...string) string {
+		var events []trace.Event
+		for i, server := range []string{"redis-1", "redis-2", "redis-3"} {
+			call := answered(uint64(2*i+1), "b", server, "SET", "(nil)", 20*time.Second)
+			if !slices.Contains(servers, server) {
+				call = call[:1]
+			}
+			events = append(events, call...)
+		}
+		return storyOf(t, checker.Progress, "lock: {algorithm: redlock, ttl: 60s}\nservers: {masters: 3}\nclients: {a: {}, b: {}}\nprogress: 20s", `
+history registers=1 authority blocks=2 end=60s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=2s released=2.002s release=ok
+acquisition id=2 client=b invoked=4s outcome=pending
+copy node=redis-1 acquisition=1 client=a from=2ms to=2.001s expires=50s gone=deleted
+copy node=redis-2 acquisition=1 client=a from=2ms `+released+`
+copy node=redis-3 acquisition=1 client=a from=2ms to=50s expires=50s gone=expired
+ask acquisition=1 client=a node=redis-1 at=2ms granted
+ask acquisition=1 client=a node=redis-2 at=2ms granted
+wait client=b from=4s to=never ended=waiting`, inOrder(events)...)
+	}
+	require.Contains(t, waits("redis-3"), "b gets no answer from redis-1 and redis-2, and waits in vain")
+	require.NotContains(t, waits("redis-3"), "stays")
+	require.Contains(t, waits("redis-1", "redis-2", "redis-3"), "a's key stays on redis-2 and redis-3: ")
+	released = "to=2.001s expires=50s gone=deleted"
+	require.NotContains(t, waits("redis-1", "redis-2", "redis-3"), "stays", "the others are enough")
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/moments"
+	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -21,6 +23,116 @@ func (t *narrator) leftBehind() {
 			return
 		}
 	}
+}
+
+// inTheWay returns the entry that keeps those out who wait, or has done so until just now, and the servers that have it; nil if there is
+// none. An entry on a server that does not answer them, or that they do not ask, keeps nobody out, nor do those on few of many.
+func (t *narrator) inTheWay() (first *history.Copy, nodes []string) {
+	within := t.v.Run.Case.Scenario.Progress / 2
+	servers := t.refusing(within)
+	for _, at := range []trace.Instant{t.until, t.until.Add(-t.soon())} {
+		free := slices.Clone(servers) // that have no entry
+		for i := range t.v.History.Copies {
+			c := &t.v.History.Copies[i]
+			if c.From > t.until.Add(-within) || c.To <= at || !slices.Contains(servers, c.Node) || t.v.IsDown(c.Node, t.until) {
+				continue
+			}
+			free = slices.DeleteFunc(free, func(name string) bool { return name == c.Node })
+			if (first == nil || first.Acquisition == c.Acquisition) && !slices.Contains(nodes, c.Node) {
+				first, nodes = c, append(nodes, c.Node)
+			}
+		}
+		switch {
+		case first == nil:
+		case t.v.Votes() && len(free) >= t.quorum():
+			return nil, nil
+		default:
+			return first, nodes
+		}
+	}
+	return nil, nil
+}
+
+// refusing lists the servers whose entries may keep out the one who waits, by what they have answered it of late: where several vote,
+// all that answer, if they would be enough; else the one that answered last. It lists all if that is not known.
+func (t *narrator) refusing(within time.Duration) []string {
+	w, all := t.waiting(), t.v.Names
+	if keeper := model.KeeperOf(t.v.Servers()); keeper != "" {
+		all = append(slices.Clone(all), keeper)
+	}
+	if w == nil || t.v.Servers().Count() < 2 || len(all) > len(t.v.Names) {
+		return all
+	}
+	_, list := t.asked(w)
+	if len(list) > 0 && t.v.Votes() {
+		if answering := t.answering(list, t.until.Add(-within)); len(answering) >= t.quorum() {
+			return answering
+		}
+		return nil
+	}
+	for _, m := range slices.Backward(list) {
+		switch at := t.v.Answered(m); {
+		case at <= t.until:
+			return []string{m.To}
+		case m.Sent < t.until.Add(-within):
+			return nil
+		}
+	}
+	return all
+}
+
+// quorum is how many of the servers that vote grant the lock: so many that no more are left than exclude everybody else.
+func (t *narrator) quorum() int { return t.v.Servers().Shape().Voters - max(t.v.History.Blocks, 1) + 1 }
+
+// answering lists the servers that have answered one of some requests that were sent from a moment on.
+func (t *narrator) answering(list []*model.Sent, from trace.Instant) (names []string) {
+	for _, m := range list {
+		if m.Sent >= from && t.v.Answered(m) <= t.until && !slices.Contains(names, m.To) {
+			names = append(names, m.To)
+		}
+	}
+	return names
+}
+
+// silentServers says that the one who waits is not answered by so many of the servers that vote that the others are too few; "" if not, or
+// if it asks nothing.
+func (t *narrator) silentServers(w *history.Wait) string {
+	_, list := t.asked(w)
+	from := t.until.Add(-t.v.Run.Case.Scenario.Progress / 2)
+	if !t.v.Votes() || len(list) == 0 || list[len(list)-1].Sent < from {
+		return ""
+	}
+	voters, answering := t.needed(w), t.answering(list, from)
+	silent := slices.DeleteFunc(slices.Clone(voters), func(name string) bool { return slices.Contains(answering, name) })
+	if len(voters)-len(silent) >= t.quorum() {
+		return ""
+	}
+	return t.v.Waiter(w) + " gets no answer from " + wording.Listing(silent) + ", and "
+}
+
+// unacknowledged says that a master tells the one who waits each time how few replicas have its key, which are too few; "" if not.
+func (t *narrator) unacknowledged() string {
+	w, answer, times := t.waiting(), "", 0
+	for i := range t.v.Messages {
+		m := &t.v.Messages[i]
+		asks := w != nil && !m.Reply && m.From == w.Client && m.What == "WAIT" && t.v.Answered(m) <= t.until
+		if !asks || t.v.Answered(m) < t.until.Add(-t.v.Run.Case.Scenario.Progress/2) {
+			continue
+		}
+		said := t.outcome(m, t.until)
+		if times > 0 && said != answer {
+			return ""
+		}
+		answer, times = said, times+1
+	}
+	few := false
+	for n := range max(t.v.Run.Case.Scenario.Lock.Acks, 1) {
+		few = few || answer == fmt.Sprintf("is answered (integer) %d", n)
+	}
+	if times < 2 || !few {
+		return ""
+	}
+	return "each time " + t.v.Waiter(w) + "'s WAIT " + answer + ", and "
 }
 
 // displaced returns the entry in whose place another was put; nil if there was none.

@@ -39,7 +39,7 @@ func (t *narrator) stall() {
 	}
 	blocked := cmp.Or(t.unserved(waiter), t.blocked())
 	if blocked == "" && !t.outlasts(waiter) {
-		if blocked = t.unanswered(waiter); blocked == "" {
+		if blocked = cmp.Or(t.unanswered(waiter), t.silentServers(waiter)); blocked == "" {
 			t.lastWord(waiter)
 		}
 	}
@@ -447,18 +447,9 @@ func (t *narrator) blocked() string {
 		}
 		return t.who(a) + " still holds it, and "
 	}
-	within := t.v.Run.Case.Scenario.Progress / 2
-	var first *history.Copy
-	var nodes []string
-	for i := range t.v.History.Copies {
-		c := &t.v.History.Copies[i]
-		stays := c.From <= t.until.Add(-within) && t.until < c.To && !t.v.IsDown(c.Node, t.until)
-		if stays && (first == nil || first.Acquisition == c.Acquisition) && !slices.Contains(nodes, c.Node) {
-			first, nodes = c, append(nodes, c.Node)
-		}
-	}
+	first, nodes := t.inTheWay()
 	if first == nil {
-		return cmp.Or(t.splitVotes(), t.exchanged(), t.refusals())
+		return cmp.Or(t.splitVotes(), t.unacknowledged(), t.exchanged(), t.refusals())
 	}
 	who := t.v.Holder(first.Acquisition, first.Client)
 	if t.unheard(first) {
