@@ -302,6 +302,7 @@ wait client=c from=4s to=never ended=waiting`
 			slices.Concat([]trace.Event{step(3e9, "redis-2", trace.Promote)}, answered(1, "c", server, "SET", "(nil)", 20*time.Second))...)
 	}
 	require.Contains(t, asks("redis-2"), "a's key stays on redis-2: ")
+	require.NotContains(t, asks("redis-2"), "queue", "it has come to a replica")
 	require.NotContains(t, asks("redis-2"), "on redis-1: ")
 	require.Contains(t, asks("redis-1"), "b's key stays on redis-1: ")
 }

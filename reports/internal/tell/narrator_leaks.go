@@ -152,7 +152,14 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	a := t.v.History.Acquisition(c.Acquisition)
 	if m == nil || a == nil {
 		what := "is made"
-		if a != nil && len(t.requests(a, a.Invoked, min(a.Returned, c.From-1), trace.ToAcquire)) > 0 {
+		switch source := t.copiedFrom(c); {
+		case source != "" && a != nil && a.Outcome == history.OK && t.granted(a) != nil:
+			t.acquires(a)
+			t.leaves(a, t.until)
+			return
+		case source != "":
+			what = "is copied from " + source + " to " + c.Node
+		case a != nil && t.v.Servers().Holds() != "" && len(t.requests(a, a.Invoked, min(a.Returned, c.From-1), trace.ToAcquire)) > 0:
 			what = "becomes the first in the queue"
 		}
 		t.tell(c.From, moments.OrderService, t.v.EntryOf(who), what, moments.PlaceOfCopy(t.v, c))
@@ -177,6 +184,17 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 		outcome = ", and times out before its answer arrives"
 	}
 	t.tell(c.From, moments.OrderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, moments.PlaceOfCopy(t.v, c))
+}
+
+// copiedFrom returns the server from which a replica has an entry; "" if it is not known to be a copy of another one's.
+func (t *narrator) copiedFrom(c *history.Copy) string {
+	i := slices.IndexFunc(t.v.History.Copies, func(o history.Copy) bool {
+		return o.Acquisition == c.Acquisition && o.Node != c.Node && o.From < c.From && c.From <= o.To
+	})
+	if i < 0 || t.v.Votes() {
+		return ""
+	}
+	return t.v.History.Copies[i].Node
 }
 
 // omitted says what should have deleted an entry that stays.
