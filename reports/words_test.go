@@ -337,3 +337,36 @@ wait client=b from=4s to=never ended=waiting`, inOrder(events)...)
 	released = "to=2.001s expires=50s gone=deleted"
 	require.NotContains(t, waits("redis-1", "redis-2", "redis-3"), "stays", "the others are enough")
 }
+
+// TestASecondReleaseIsNotALateOne has an application call Unlock again, and the answer to its first release get lost.
+func TestASecondReleaseIsNotALateOne(t *testing.T) {
+	release := func(id uint64, at time.Duration) []trace.Event {
+		events := called(id, "a", "redis-1", "DEL", trace.ToRelease, at)
+		for i := range events[:3] {
+			events[i].Detail = "DEL lock"
+		}
+		return events
+	}
+	of := func(text func(t *testing.T, servers, past string, events ...trace.Event) string, outcome string, first time.Duration) string {
+		failed := step(1.5e9, "a", trace.Released)
+		failed.Detail = outcome
+		return text(t, "lock: {algorithm: set-nx-ex-del, ttl: 10s}\nclients: {a: {unlock-again: 1s}, b: {}}", `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=6ms outcome=ok unlocked=1s released=3.002s release=ok
+acquisition id=2 client=b returned=1.1s outcome=ok unlocked=8s released=8.001s release=failed
+grant acquisition=1 client=a from=2ms to=1.001s ended=unlock
+grant acquisition=2 client=b from=1.1s to=3.001s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=2ms to=1.001s expires=10s gone=deleted
+copy node=redis-1 acquisition=2 client=b from=1.1s to=3.001s expires=11s gone=deleted
+removal by=1 client=a node=redis-1 at=3.001s stale exposed ended=2`, inOrder([]trace.Event{step(1e9, "a", trace.Release), failed, step(3e9, "a", trace.Release)},
+			release(1, first)[:4], release(3, 3*time.Second))...)
+	}
+	story := func(t *testing.T, servers, past string, events ...trace.Event) string {
+		return storyOf(t, checker.ReleaseSafety, servers, past, events...)
+	}
+	require.Contains(t, of(story, "unknown", time.Second), "a's repeated release (DEL) deletes b's key")
+	require.NotContains(t, of(story, "unknown", 4*time.Second), "repeated", "the first had not been sent")
+	require.Contains(t, of(told, "unknown", time.Second), "a's repeated release deletes b's key")
+	require.Contains(t, of(told, "unknown", time.Second), "a unlocks, gets no answer, and unlocks again at 3s")
+	require.Contains(t, of(told, "refused", time.Second), "a unlocks, gets an error, and unlocks again at 3s")
+}

@@ -2,6 +2,7 @@ package moments
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -97,25 +98,56 @@ const SlowAnswer = trace.Instant(time.Second)
 // unlockWords says that a client unlocks, and what it is told: with the time, since that is later than the moment of which this is
 // the text.
 func (s *story) unlockWords(a *history.Acquisition) string {
-	when := ""
+	when, unlocks := "", "unlocks"+s.unlocksAgain(a)
 	if a.Released != trace.Never && a.Released > a.Unlocked {
 		when = " at " + wording.Precise(a.Released.Sub(0))
 	}
 	switch a.Release {
 	case history.Pending:
 		if s.v.History.Logged {
-			return "unlocks"
+			return unlocks
 		}
-		return "unlocks, and Unlock does not return"
+		return unlocks + ", and Unlock does not return"
 	case history.Failed:
-		return "unlocks, and is told" + when + " that the lock was not its own"
+		return unlocks + ", and is told" + when + " that the lock was not its own"
 	case history.Refused:
-		return "unlocks, and gets an error" + when + staysOn(s.v, a)
+		return unlocks + ", and gets an error" + when + staysOn(s.v, a)
 	case history.Unknown:
-		return "unlocks, and gets no answer"
+		return unlocks + ", and gets no answer"
 	case history.OK:
 	}
-	return "unlocks"
+	return unlocks
+}
+
+// unlocksAgain says when a client called Unlock again for an acquisition, and after what; "" if it did not. Of several calls the
+// history has the first call and the last outcome.
+func (s *story) unlocksAgain(a *history.Acquisition) string {
+	if !unlocksAlone(s.v, a, min(a.Released, s.v.History.End)) {
+		return ""
+	}
+	text, calls := "", 0
+	for i := range s.v.Run.Events {
+		e := &s.v.Run.Events[i]
+		switch {
+		case e.Node != a.Client || e.At < a.Unlocked || e.At > a.Released:
+		case e.Does == trace.Released && calls == 1 && e.Detail == history.Unknown.String():
+			text = ", gets no answer"
+		case e.Does == trace.Released && calls == 1 && e.Detail == history.Refused.String():
+			text = ", gets an error"
+		case e.Does == trace.Release:
+			if calls++; calls == 2 {
+				return text + ", and unlocks again at " + wording.Precise(e.At.Sub(0))
+			}
+		}
+	}
+	return ""
+}
+
+// unlocksAlone reports whether no other Unlock of the same client went on from when one was called until a moment.
+func unlocksAlone(v *model.View, a *history.Acquisition, until trace.Instant) bool {
+	return !slices.ContainsFunc(v.History.Acquisitions, func(o history.Acquisition) bool {
+		return o.ID != a.ID && o.Client == a.Client && o.Released >= a.Unlocked && o.Unlocked <= until
+	})
 }
 
 // staysOn names the servers that are up and still have an acquisition's entry when its release has failed.

@@ -108,7 +108,10 @@ func (s *story) removals() {
 	late := map[history.ID]bool{}
 	for i := range s.v.History.Removals {
 		r := &s.v.History.Removals[i]
-		who := s.v.Holder(r.By, r.Client)
+		who, release := s.v.Holder(r.By, r.Client), "'s release "
+		if Repeated(s.v, r) {
+			release = "'s repeated release "
+		}
 		m := Moment{
 			At: r.At, Place: PlaceOfRemoval(s.v, r), order: OrderService, Who: r.Node,
 			Ink: paint.Amber, Weight: weightLoss, Sign: timeline.SignDeleted,
@@ -120,10 +123,10 @@ func (s *story) removals() {
 			m.Text = who + "'s request gives " + s.v.EntryOf(s.v.Holder(r.Ended, "")) + " an earlier end"
 			m.Sign = timeline.SignNone
 		case r.Ended != 0:
-			m.Text = who + "'s release " + Ends(s.v, r) + " " + s.v.EntryOf(s.v.Holder(r.Ended, ""))
+			m.Text = who + release + Ends(s.v, r) + " " + s.v.EntryOf(s.v.Holder(r.Ended, ""))
 		case r.Stale && !late[r.By]:
 			late[r.By] = true
-			m.Text = who + "'s release " + s.staleWords(r)
+			m.Text = who + release + s.staleWords(r)
 			m.Ink, m.Weight, m.Sign = paint.Plain, weightStale, timeline.SignNone
 			if a := s.v.History.Acquisition(r.By); a != nil && a.Outcome != history.OK {
 				m.Weight = weightTrivia // it cleans up after a try that failed
@@ -133,6 +136,22 @@ func (s *story) removals() {
 		}
 		s.add(m, r.By, r.Ended)
 	}
+}
+
+// Repeated reports whether a release was sent when the server had carried out another one of the same acquisition in the same words.
+func Repeated(v *model.View, r *history.Removal) bool {
+	by := v.History.Acquisition(r.By)
+	if by == nil || !unlocksAlone(v, by, r.At) {
+		return false
+	}
+	releases := func(m *model.Sent) bool {
+		return !m.Reply && m.From == r.Client && m.To == r.Node && m.Purpose == trace.ToRelease && m.Sent >= by.Unlocked
+	}
+	i := slices.IndexFunc(v.Messages, func(m model.Sent) bool { return releases(&m) && m.Executed == r.At })
+	return i >= 0 && slices.ContainsFunc(v.Messages[:i], func(m model.Sent) bool {
+		of := &v.Messages[i]
+		return releases(&m) && m.Executed < of.Sent && m.What == of.What && m.Detail == of.Detail
+	})
 }
 
 // staleWords says what became of a release that found no entry of its sender's. A database that reports it as done has

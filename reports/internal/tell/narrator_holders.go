@@ -385,6 +385,9 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	if r.Again || by != nil && by.Unlocked != trace.Never && r.At.Sub(by.Unlocked) >= t.soon() {
 		release = who + "'s late release"
 	}
+	if moments.Repeated(t.v, r) {
+		release = who + "'s repeated release"
+	}
 	if e := moments.Remover(t.v, r); e != nil {
 		release += " (" + e.What + ")"
 		t.wrong(e.What, moments.Ends(t.v, r)+" another's")
