@@ -115,7 +115,7 @@ grant acquisition=2 client=b from=5.1s to=8s ended=unlock token=TOKEN`
 		"the token is smaller than a's, 7, and the older grant looks like the newer one.\nToken went backwards: 7 to a, then 3 to b.",
 		explained(runOf(t, mastered, strings.ReplaceAll(past, "TOKEN", "3"))))
 	require.Contains(t, explained(runOf(t, mastered, strings.ReplaceAll(past, "TOKEN", "7"))),
-		": the token is that of a again, and no resource can tell the two apart.")
+		": the token is that of a again, and a resource that refuses only smaller ones cannot tell the two apart.")
 }
 
 func TestWaitingInVainIsExplained(t *testing.T) {

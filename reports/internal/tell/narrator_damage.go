@@ -148,7 +148,7 @@ func (t *narrator) disorder() {
 	case g == nil || h == nil:
 		t.checkersWords()
 	case g.Token == h.Token:
-		t.conclude(h.From, ": the token is that of "+t.who(first)+" again, and no resource can tell the two apart", moments.PlaceOfGrant(t.v, h))
+		t.conclude(h.From, ": the token is that of "+t.who(first)+" again, and a resource that refuses only smaller ones cannot tell the two apart", moments.PlaceOfGrant(t.v, h))
 	default:
 		t.conclude(h.From, fmt.Sprintf(": the token is smaller than %s's, %s, and the older grant looks like the newer one",
 			t.who(first), wording.TokenText(g.Token)), moments.PlaceOfGrant(t.v, h))
