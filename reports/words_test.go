@@ -370,3 +370,21 @@ removal by=1 client=a node=redis-1 at=3.001s stale exposed ended=2`, inOrder([]t
 	require.Contains(t, of(told, "unknown", time.Second), "a unlocks, gets no answer, and unlocks again at 3s")
 	require.Contains(t, of(told, "refused", time.Second), "a unlocks, gets an error, and unlocks again at 3s")
 }
+
+// TestWhatALossInSilenceComesFromIsTold has servers evict a key that its holder goes on renewing, and another's release delete it.
+func TestWhatALossInSilenceComesFromIsTold(t *testing.T) {
+	of := func(gone, more string) string {
+		r := storyRun(t, "lock: {algorithm: watchdog, ttl: 9s}\nclients: {a: {work: 60s}, b: {}}\nfaults: [{name: room, at: 4s, evict: redis-1}]", `
+history registers=1 authority keeps end=61s
+acquisition id=1 client=a returned=2ms outcome=ok style=attentive learns unlocked=60s released=60.002s release=failed
+grant acquisition=1 client=a from=1ms to=12s ended=deadline
+copy node=redis-1 acquisition=1 client=a from=1ms to=4s expires=12s gone=`+gone+`
+fault name=room text="evict: redis-1" fired begin=4s end=4s`+more)
+		r.Report = checker.Check(r.History, checker.Options{Lease: 9 * time.Second})
+		return reports.Story(&r, checker.SilentLoss)
+	}
+	require.Regexp(t, "^a acquires the lock with a lease of 9 s that it renews, and redis-1 evicts a's key to make room at 4 s\\. .*a's lease expires at 12 s.* "+
+		"a lost the lock at 12s", of("evicted", ""))
+	require.Contains(t, of("deleted", "\nremoval by=2 client=b node=redis-1 at=4s stale ended=1\nacquisition id=2 client=b invoked=3s returned=3.5s outcome=failed"),
+		"b is refused the lock, unlocks all the same, and so deletes a's key")
+}

@@ -92,7 +92,7 @@ var tellers = [checker.PropertyCount]func(*narrator){
 	checker.Availability:       (*narrator).stall,
 	checker.Survival:           (*narrator).ended,
 	checker.Leak:               (*narrator).leftBehind,
-	checker.SilentLoss:         (*narrator).ended,
+	checker.SilentLoss:         (*narrator).lostInSilence,
 	checker.RequestLoad:        (*narrator).ended,
 }
 
@@ -257,6 +257,15 @@ func (t *narrator) ended() {
 	if a := t.taken(0); a != nil && a.Returned != trace.Never {
 		t.play(a)
 		t.leaves(a, t.until)
+	}
+	t.checkersWords()
+}
+
+// lostInSilence tells of a holder that lost what it was granted, and how its servers came to have it no longer.
+func (t *narrator) lostInSilence() {
+	if a := t.taken(0); a != nil && a.Returned != trace.Never {
+		t.play(a)
+		t.ends(a, t.until)
 	}
 	t.checkersWords()
 }
