@@ -388,3 +388,25 @@ fault name=room text="evict: redis-1" fired begin=4s end=4s`+more)
 	require.Contains(t, of("deleted", "\nremoval by=2 client=b node=redis-1 at=4s stale ended=1\nacquisition id=2 client=b invoked=3s returned=3.5s outcome=failed"),
 		"b is refused the lock, unlocks all the same, and so deletes a's key")
 }
+
+// TestALockDelayIsToldAsTheReason has somebody wait for a lock whose session is over.
+func TestALockDelayIsToldAsTheReason(t *testing.T) {
+	of := func(kind, delay, gone string) string {
+		return storyOf(t, checker.Progress, "lock: {algorithm: "+kind+", ttl: 10s"+delay+"}\nservers: {kind: "+kind+"}\nclients: {a: {}, b: {}}\nprogress: 25s\n"+
+			"faults: [{name: death, at: 2s, crash: a}]", strings.NewReplacer("NODE", kind+"-1", "GONE", gone).Replace(`
+history registers=1 authority end=60s
+acquisition id=1 client=a returned=4ms outcome=ok crashed=2s
+acquisition id=2 client=b invoked=3s outcome=pending
+grant acquisition=1 client=a from=3ms to=20s ended=session-loss
+copy node=NODE acquisition=1 client=a from=3ms to=20s expires=20s gone=GONE
+wait client=b from=3s to=never ended=waiting
+fault name=death text="crash: a" fired begin=2s`))
+	}
+	const reason = "a's session expires at 20 s. consul-1 keeps the lock from others for 15 s after that (its lock-delay), and b waits in vain"
+	require.Contains(t, of("consul", "", "expired"), reason)
+	require.Contains(t, of("consul", ", lock-delay: 9s", "expired"), "for 9 s after that")
+	require.NotContains(t, of("consul", ", lock-delay: 8s", "expired"), "delay", "it has passed")
+	require.NotContains(t, of("consul", "", "deleted"), "delay", "a release has none")
+	require.Contains(t, of("chubby", ", lock-delay: 20s", "expired"), "chubby-1 keeps the lock from others for 20 s after that")
+	require.NotContains(t, of("chubby", "", "expired"), "delay", "it has none by default")
+}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
@@ -283,6 +284,34 @@ func (t *narrator) goneBefore(at trace.Instant) (last *history.Copy) {
 	return last
 }
 
+// consulsLockDelay is for how long Consul keeps a lock from others whose session has ended, unless a client asks for another time
+// (Consul's documentation, "Sessions").
+const consulsLockDelay = 15 * time.Second
+
+// withheld says that the servers keep a lock from everybody that was lost with its session, and for how long; "" if they do not. It
+// tells how the session ended.
+func (t *narrator) withheld() string {
+	delay, s := time.Duration(0), t.v.Run.Case.Scenario
+	switch {
+	case t.v.Servers().Holds() != "session" || model.KeeperOf(t.v.Servers()) != "":
+	case s.Lock.LockDelay != nil:
+		delay = *s.Lock.LockDelay
+	case t.v.Servers().Facts().Delays:
+		delay = consulsLockDelay
+	}
+	c := t.goneBefore(t.until)
+	if c == nil || c.Gone != history.Expired || t.until >= c.To.Add(delay) {
+		return ""
+	}
+	a := t.v.History.Acquisition(c.Acquisition)
+	if a == nil {
+		return ""
+	}
+	t.acquires(a)
+	t.leaves(a, t.until)
+	return c.Node + " keeps the lock from others for " + spokenExactly(delay) + " after that (its lock-delay), and "
+}
+
 // firstSplit are the votes that were split first; none if they were not split again.
 func (t *narrator) firstSplit() []history.Copy {
 	if !t.v.Votes() || t.givenUp() > 0 {
@@ -449,7 +478,7 @@ func (t *narrator) blocked() string {
 	}
 	first, nodes := t.inTheWay()
 	if first == nil {
-		return cmp.Or(t.splitVotes(), t.unacknowledged(), t.exchanged(), t.refusals())
+		return cmp.Or(t.withheld(), t.splitVotes(), t.unacknowledged(), t.exchanged(), t.refusals())
 	}
 	who := t.v.Holder(first.Acquisition, first.Client)
 	if t.unheard(first) {
