@@ -700,7 +700,12 @@ history registers=1 authority end=60s
 acquisition id=1 client=a outcome=pending
 wait client=a from=0s to=never ended=waiting`
 	require.Contains(t, storyOf(t, checker.Progress, scenario, past+"\ngrant acquisition=1 client=a from=2ms to=1.002s ended=deadline"),
-		"a asks for the lock and is granted the lock, but Lock does not return before its lease expires at 1 s. a waits in vain")
+		"a asks for the lock and is granted the lock. Its lease expires at 1 s before Lock returns. a waits in vain")
+	asked := called(1, "a", "redis-2", "SET", trace.ToAcquire, time.Millisecond)[:3]
+	require.Contains(t, storyOf(t, checker.Progress, scenario+"\nfaults: [{name: death, at: 3ms, crash: redis-2, restart: 1ms}]", past+`
+grant acquisition=1 client=a from=2ms to=1.002s ended=deadline
+fault name=death text="crash: redis-2" fired begin=3ms end=4ms`, asked...), "is granted the lock, and redis-2 crashes and is up again 1 ms later. "+
+		"a's lease expires at 1 s before Lock returns. a's SET to redis-2 is not answered, Lock does not return, and a waits in vain")
 	asks := called(1, "a", "redis-2", "SET", trace.ToAcquire, time.Second)
 	unanswered := "a's SET to redis-2 is not answered, Lock does not return, and a waits in vain"
 	require.Contains(t, storyOf(t, checker.Progress, scenario, past, asks[:2]...), unanswered)

@@ -410,3 +410,16 @@ fault name=death text="crash: a" fired begin=2s`))
 	require.Contains(t, of("chubby", ", lock-delay: 20s", "expired"), "chubby-1 keeps the lock from others for 20 s after that")
 	require.NotContains(t, of("chubby", "", "expired"), "delay", "it has none by default")
 }
+
+// TestWhatALibraryNotesComesBeforeWhatItsApplicationLearns has both happen at one moment.
+func TestWhatALibraryNotesComesBeforeWhatItsApplicationLearns(t *testing.T) {
+	lost := step(5e9, "a", trace.Lost)
+	lost.Seq = 7
+	require.Regexp(t, "5s a loses its connection to zk-3 .* 5s a learns that it no longer holds",
+		told(t, "lock: {algorithm: zk-sequential, ttl: 10s}\nservers: {kind: zookeeper}\nclients: {a: {}}", `
+history registers=1 authority end=12s
+acquisition id=1 client=a style=attentive learns returned=6ms outcome=ok noticed=5s unlocked=5s released=5.002s release=ok
+grant acquisition=1 client=a from=2ms to=4.9s ended=session-loss
+note node=a at=5s text="loses its connection to zk-3"
+wait client=a from=0s to=6ms ended=got-it`, lost))
+}

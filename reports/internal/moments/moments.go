@@ -173,9 +173,11 @@ func (s *story) notes() {
 		if slices.ContainsFunc(s.v.History.Waits, func(w history.Wait) bool { return w.Client == n.Node }) || s.v.History.Logged {
 			lane = BeliefLane(s.v.Scope.LaneHolder(s.v.Scope.Name(n.Node, 0)))
 		}
-		s.add(Moment{
-			At: n.At, Place: Place{lane, "note " + n.Text}, order: OrderService, Who: n.Node, Text: n.Text, Weight: weightNote,
-		})
+		m := Moment{At: n.At, Place: Place{lane, "note " + n.Text}, order: OrderService, Who: n.Node, Text: n.Text, Weight: weightNote}
+		if e := first(s.v, n.At, func(e *trace.Event) bool { return e.Node == n.Node && e.Does == trace.Lost }); e != nil {
+			m.step = e.Seq // that it comes before: an application learns of a loss by what its client library notes
+		}
+		s.add(m)
 	}
 }
 

@@ -39,8 +39,12 @@ func (t *narrator) stall() {
 		vain = "waits forever: nothing can happen any more"
 	}
 	blocked := cmp.Or(t.unserved(waiter), t.blocked())
-	if blocked == "" && !t.outlasts(waiter) {
-		if blocked = cmp.Or(t.unanswered(waiter), t.silentServers(waiter)); blocked == "" {
+	if blocked == "" {
+		outlasts := t.outlasts(waiter)
+		if blocked = t.unanswered(waiter); blocked == "" && !outlasts {
+			blocked = t.silentServers(waiter)
+		}
+		if blocked == "" && !outlasts {
 			t.lastWord(waiter)
 		}
 	}
@@ -70,8 +74,7 @@ func (t *narrator) outlasts(w *history.Wait) bool {
 			continue
 		}
 		t.tell(g.From, moments.OrderService, t.v.Waiter(w), "is granted the lock", moments.PlaceOfGrant(t.v, g))
-		t.conclude(g.From, ", but Lock does not return before its lease expires at "+t.ref(g.To, moments.PlaceOfGrant(t.v, g).Ended()),
-			moments.PlaceOfGrant(t.v, g))
+		t.tellOfEnd(g, t.v.Waiter(w)+"'s lease", "expires"+here+" before Lock returns")
 		return true
 	}
 	return false
