@@ -63,6 +63,14 @@ func TestALeaseThatEndsEarlyIsTheLocks(t *testing.T) {
 		"clients: {a: {work: 12s}, b: {work: 1s}}", strings.NewReplacer("redis-1", "memcached-1", "10.003s", "4.143s").Replace(overrun))
 	require.Contains(t, story, "a acquires the lock with a lease of 5 s")
 	require.NotContains(t, story, "renews")
+
+	early := func(clocks string) string {
+		return storyOf(t, checker.MutualExclusion, "lock: {algorithm: memcached-cas, ttl: 10s}\nservers: {kind: memcached}\n"+
+			"clients: {a: {work: 20s}, b: {work: 1s}}"+clocks, strings.NewReplacer("redis-1", "memcached-1", "to=10.003s expires=10.003s", "to=9.143s expires=9.143s",
+			"from=10.003s", "from=9.203s", "returned=10.004s", "returned=9.204s").Replace(overrun))
+	}
+	require.Contains(t, early(""), "key expires too early at 9.14 s, since the server counts whole seconds. memcached-1 grants the lock to b")
+	require.Contains(t, early("\nclocks: {memcached-1: {rate: 100000ppm}}"), "key expires too early at 9.14 s, and memcached-1 grants the lock to b")
 }
 
 // TestTheHolderIsNotSaidToGoOnWhereAnotherComesLate has a client learn late of a grant that has ended: who was granted the lock since

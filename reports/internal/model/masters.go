@@ -38,12 +38,22 @@ func (v *View) TooEarly(c *history.Copy) bool {
 	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
 }
 
+// Coarse reports whether an entry that ended too early did so because its server counts whole seconds: its clock is not ahead.
+func (v *View) Coarse(c *history.Copy) bool {
+	return v.Servers().Facts().Early == time.Second && !v.hastens(c.Node) && v.TooEarly(c)
+}
+
+// hastens reports whether a server's clock may end something before its time: it runs too fast, or is set.
+func (v *View) hastens(node string) bool {
+	set := func(f Fault) bool { return f.Kind == sim.SetClock && f.Node == node }
+	wrong := func(k scenarios.Clock) bool { return k.Node == node && (k.Rate > 0 || k.Offset != 0) }
+	return slices.ContainsFunc(v.Faults, set) || slices.ContainsFunc(v.Run.Case.Scenario.Clocks, wrong)
+}
+
 // Shortener returns the renewal of its own that gave an entry an earlier end than was promised: the server's clock was right, or behind, and
 // the entry ended when it was told to. nil if that is not what happened.
 func (v *View) Shortener(c *history.Copy) *trace.Event {
-	set := func(f Fault) bool { return f.Kind == sim.SetClock && f.Node == c.Node }
-	wrong := func(k scenarios.Clock) bool { return k.Node == c.Node && (k.Rate > 0 || k.Offset != 0) }
-	if c.Gone != history.Expired || v.Servers().Facts().Early > 0 || slices.ContainsFunc(v.Faults, set) || slices.ContainsFunc(v.Run.Case.Scenario.Clocks, wrong) {
+	if c.Gone != history.Expired || v.Servers().Facts().Early > 0 || v.hastens(c.Node) {
 		return nil
 	}
 	if last := v.lastSet(c); last != nil && last.Alt == trace.ToRenew && !v.lastedSince(c, last) {

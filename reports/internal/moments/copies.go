@@ -55,6 +55,8 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 		return "evicts " + s.v.EntryOf(who) + " to make room"
 	case s.v.Shortener(c) != nil:
 		return s.v.EntryOf(who) + " expires: its own renewal had given it an earlier end"
+	case s.v.Coarse(c):
+		return s.v.EntryOf(who) + " expires too early, since the server counts whole seconds"
 	case s.v.TooEarly(c):
 		return s.v.EntryOf(who) + " expires by the server's clock, too early"
 	}

@@ -326,7 +326,11 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 		t.tellOfLoss(c, t.v.EntryOf(who), "expires", c.Node)
 		t.wrong(e.What, "shortens its own")
 	case t.v.TooEarly(c) && !t.keyOfTheSame(c):
-		t.tellOfLoss(c, t.v.EntryOf(who), "expires too early", c.Node)
+		what := "expires too early"
+		if t.v.Coarse(c) {
+			what += here + ", since the server counts whole seconds"
+		}
+		t.tellOfLoss(c, t.v.EntryOf(who), what, c.Node)
 	}
 }
 
