@@ -423,3 +423,26 @@ grant acquisition=1 client=a from=2ms to=4.9s ended=session-loss
 note node=a at=5s text="loses its connection to zk-3"
 wait client=a from=0s to=6ms ended=got-it`, lost))
 }
+
+// TestWhatEndedAHoldOfOneOfSeveralLocksIsTold has a client with two locks be paused until its lease of one is over, or until that is evicted.
+func TestWhatEndedAHoldOfOneOfSeveralLocksIsTold(t *testing.T) {
+	of := func(gone, ends, room string) string {
+		return storyOf(t, checker.MutualExclusion, "lock: {algorithm: set-nx-lua, ttl: 4s}\nlocks: {x: {}, \"y\": {}}\nclients: {a: {takes: [x, \"y\"]}, b: {takes: x}}\n"+
+			"faults: [{name: gc, at: 1s, pause: a, for: 10s}, {name: room, at: 3s, evict: redis-1}, {name: late, at: 9s, crash: b}]", strings.NewReplacer("GONE", gone, "ENDS", ends).Replace(`
+history registers=2 authority end=12s
+acquisition id=1 client=a lock=x returned=2ms outcome=ok unlocked=11.1s released=11.101s release=failed
+acquisition id=2 client=a lock=y returned=4ms outcome=ok unlocked=11.2s released=11.201s release=failed
+acquisition id=3 client=b lock=x invoked=2s returned=4.1s outcome=ok unlocked=8s released=8.001s release=ok
+grant acquisition=1 client=a from=1ms to=4.001s ended=deadline
+grant acquisition=2 client=a from=3ms to=4.003s ended=deadline
+grant acquisition=3 client=b from=4.09s to=8s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=1ms to=ENDS expires=4.001s gone=GONE
+copy node=redis-1 acquisition=2 client=a from=3ms to=4.003s expires=4.003s gone=expired
+copy node=redis-1 acquisition=3 client=b from=4.09s to=8s expires=14s gone=deleted
+fault name=gc text="pause: a" fired begin=1s end=11s
+fault name=room text="evict: redis-1"`+room+`
+fault name=late text="crash: b" fired begin=9s`))
+	}
+	require.Regexp(t, "^a is paused at 1 s for 10 s, and its lease of x is over at 4 s\\. Lock x: a and b both believed", of("expired", "4.001s", ""))
+	require.Regexp(t, "^a is paused at 1 s for 10 s, and redis-1 evicts a's key of x to make room at 3 s\\. .*Lock x: a and b both believed", of("evicted", "3s", " fired begin=3s end=3s"))
+}

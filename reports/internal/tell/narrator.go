@@ -60,6 +60,7 @@ type narrator struct {
 	until        trace.Instant      // its moment
 	clauses      []clause
 	participants []history.ID // acquisitions that have been told
+	room         int          // how many sentences there may be; 0 is maxSentences
 	decides      string       // the first wrong request that has been told, and what it did
 }
 

@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ func (t *narrator) prose() string {
 		w.add(&g)
 	}
 	w.finish()
-	for len(w.sentences) > maxSentences {
+	for len(w.sentences) > cmp.Or(t.room, maxSentences) {
 		w.join()
 	}
 	var text strings.Builder

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/wording"
 	"github.com/locksim/locksim/scenarios"
 )
 
 // Runs of several locks are told in the checker's sentences: what the narrator knows of how things come about, it knows of one lock,
-// and a client that holds one lock while it waits for another would be told of wrongly.
+// and a client that holds one lock while it waits for another would be told of wrongly. Only what ended a hold is told before.
 
 // unnumbered leaves out which acquisition the checker means: "a (acquisition 1)" is a, "a (acquisition 1, token 33)" is a (token 33).
 var unnumbered = regexp.MustCompile(`( \()acquisition \d+, | \(acquisition \d+\)`)
@@ -38,7 +39,43 @@ func (t *narrator) several(list []*checker.Violation) string {
 	for _, x := range slices.SortedStableFunc(slices.Values(list), byTime) {
 		add(x.Text)
 	}
+	if before := t.beforeAll(list, maxSentences-len(text)); before != "" {
+		text = slices.Insert(text, 0, before)
+	}
 	return strings.Join(text, " ")
+}
+
+// beforeAll tells what faults came before the first violation of two holders or their damage, and what those who take part in it had lost
+// by then without knowing it, in so many sentences; "" if there is none.
+func (t *narrator) beforeAll(list []*checker.Violation, sentences int) string {
+	var first *checker.Violation
+	for _, x := range list {
+		of := slices.Contains([]checker.Property{checker.MutualExclusion, checker.ExclusionAtService, checker.Resource, checker.SilentLoss}, x.Property)
+		if of && (first == nil || x.At < first.At) {
+			first = x
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	t.violations, t.violation, t.until, t.participants = list, first, first.At, first.Acquisitions
+	for _, id := range first.Acquisitions {
+		a := t.v.History.Acquisition(id)
+		if a == nil {
+			continue
+		}
+		for i := range t.v.History.Copies {
+			if c := &t.v.History.Copies[i]; c.Acquisition == id && c.To <= t.until && (c.Gone == history.Evicted || t.v.TooEarly(c)) {
+				t.losesCopy(c, t.who(a))
+			}
+		}
+		if g := t.v.LastGrant(id, t.until); g != nil && g.To <= t.until && g.Ended != history.ByUnlock && t.v.BelievesAt(id, g.To) {
+			t.tellOfEnd(g, model.ClientOf(t.who(a))+"'s "+cmp.Or(t.v.Servers().Holds(), "lease")+" of "+a.Lock, "is over")
+		}
+	}
+	t.surroundings()
+	t.room = max(sentences, 1)
+	return t.prose()
 }
 
 // the is "the lock", or "a lock" where there are several.
