@@ -383,7 +383,7 @@ fault name=room text="evict: redis-1" fired begin=4s end=4s`+more)
 		r.Report = checker.Check(r.History, checker.Options{Lease: 9 * time.Second})
 		return reports.Story(&r, checker.SilentLoss)
 	}
-	require.Regexp(t, "^a acquires the lock with a lease of 9 s that it renews, and redis-1 evicts a's key to make room at 4 s\\. .*a's lease expires at 12 s.* "+
+	require.Regexp(t, "^a acquires the lock with a lease of 9 s, which it renews, and redis-1 evicts a's key to make room at 4 s\\. .*a's lease expires at 12 s.* "+
 		"a lost the lock at 12s", of("evicted", ""))
 	require.Contains(t, of("deleted", "\nremoval by=2 client=b node=redis-1 at=4s stale ended=1\nacquisition id=2 client=b invoked=3s returned=3.5s outcome=failed"),
 		"b is refused the lock, unlocks all the same, and so deletes a's key")
@@ -445,4 +445,69 @@ fault name=late text="crash: b" fired begin=9s`))
 	}
 	require.Regexp(t, "^a is paused at 1 s for 10 s, and its lease of x is over at 4 s\\. Lock x: a and b both believed", of("expired", "4.001s", ""))
 	require.Regexp(t, "^a is paused at 1 s for 10 s, and redis-1 evicts a's key of x to make room at 3 s\\. .*Lock x: a and b both believed", of("evicted", "3s", " fired begin=3s end=3s"))
+}
+
+// TestALeaseThatIsRenewedIsNotSaidToBeSoWhenItIsAcquired names the moment of the acquisition, and not of the renewals.
+func TestALeaseThatIsRenewedIsNotSaidToBeSoWhenItIsAcquired(t *testing.T) {
+	const past = `
+history registers=1 authority tokens end=40s
+acquisition id=1 client=a returned=4ms outcome=ok token=2 unlocked=38s released=38.001s release=failed
+acquisition id=2 client=b returned=30.1s outcome=ok token=3 unlocked=31s released=31.001s release=ok
+grant acquisition=1 client=a from=3ms to=30s ended=session-loss token=2
+grant acquisition=2 client=b from=30.1s to=31s ended=unlock token=3
+copy node=etcd-1 acquisition=1 client=a from=3ms to=30s expires=30s gone=expired
+copy node=etcd-1 acquisition=2 client=b from=30.1s to=31s expires=40.1s gone=deleted`
+	const scenario = "lock: {algorithm: etcd, ttl: 10s}\nservers: {kind: etcd}\nclients: {a: {work: 38s}, b: {work: 1s}}"
+	require.Regexp(t, "^a acquires the lock at \\S+ with a lease of 10 s, which it renews, and its lease expires at", explained(runOf(t, scenario, past)))
+	damage := past + `
+access acquisition=1 client=a op=read invoked=5ms applied=6ms returned=7ms accepted version=0 token=2
+access acquisition=2 client=b op=read invoked=30.1s applied=30.101s returned=30.102s accepted version=0 token=3
+access acquisition=2 client=b op=write invoked=30.2s applied=30.201s returned=30.202s accepted version=1 token=3
+access acquisition=1 client=a op=write invoked=37s applied=37.001s returned=37.002s accepted version=2 token=2`
+	require.Contains(t, explained(runOf(t, scenario, damage)), "with token 2 and a lease of 10 s, which it renews, ")
+	promoted, others := step(9e9, "etcd-1", trace.Promote), step(5e9, "etcd-1", trace.Execute)
+	others.What, others.Alt, others.Peer = "LeaseKeepAlive", trace.ToRenew, "b"
+	require.NotContains(t, storyOf(t, checker.MutualExclusion, scenario, past, others, promoted), "renews")
+}
+
+// TestALeaseThatHasEndedIsToldOnce has servers grant first what was over before.
+func TestALeaseThatHasEndedIsToldOnce(t *testing.T) {
+	story := storyOf(t, checker.MutualExclusion, "lock: {algorithm: etcd, ttl: 10s}\nservers: {kind: etcd}\nclients: {a: {work: 5s}, b: {}}", `
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=15s outcome=ok unlocked=20s released=20.001s release=failed
+acquisition id=2 client=b returned=16.5s outcome=ok unlocked=18s released=18.001s release=ok
+grant acquisition=1 client=a from=12s to=11s ended=session-loss
+grant acquisition=2 client=b from=16s to=18s ended=unlock`)
+	require.Contains(t, story, "grants the lock to a with a lease that has ended")
+	require.NotContains(t, story, "has ended with a lease")
+}
+
+// TestAnObjectThatIsLeasedAgainIsNotOverwritten has the lease of a blob be given to another when it is over.
+func TestAnObjectThatIsLeasedAgainIsNotOverwritten(t *testing.T) {
+	leases := func(what string) (story, text string) {
+		e := step(10.003e9, "store-1", trace.Execute)
+		e.What, e.Alt, e.Peer = what, trace.ToAcquire, "b"
+		scenario := "lock: {algorithm: azure-blob-lease, ttl: 15s}\nservers: {kind: object}\nclients: {a: {work: 20s}, b: {work: 1s}}"
+		past := strings.NewReplacer("redis-1", "store-1", "gone=expired", "gone=overwritten").Replace(overrun)
+		return storyOf(t, checker.MutualExclusion, scenario, past, e), told(t, scenario, past, e)
+	}
+	story, text := leases("lease")
+	require.Contains(t, story, "b leases the object that a had leased")
+	require.Contains(t, text, "a's object is leased to another")
+	story, text = leases("put-if-version")
+	require.Contains(t, story, "b's put-if-version overwrites a's object")
+	require.Contains(t, text, "a's object was replaced by another's")
+}
+
+// TestWhoIsGrantedTheLockAgainDoesNotEnterWhatItHolds has a client that believes to hold the lock be granted it by another request.
+func TestWhoIsGrantedTheLockAgainDoesNotEnterWhatItHolds(t *testing.T) {
+	again := func(grant string) string {
+		return told(t, oneRedis, `
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=4ms outcome=ok unlocked=20s released=20.006s release=failed
+acquisition id=2 client=a invoked=12s returned=12.004s outcome=ok unlocked=19s released=19.002s release=ok
+grant acquisition=1 client=a from=3ms to=10.003s ended=deadline`+grant)
+	}
+	require.Contains(t, again(""), "enters the lock again, which it holds")
+	require.Contains(t, again("\ngrant acquisition=2 client=a from=12.002s to=19.001s ended=unlock"), "acquires the lock again, while it believes that it holds it already")
 }

@@ -24,6 +24,9 @@ func (s *story) belief(a *history.Acquisition) {
 	text, k := "believes that it holds the lock"+tokenNote(s.v, a.Token), paint.Plain
 	if s.v.EntersAgain(a) {
 		text = "enters the lock again, which it holds"
+		if g := s.v.LastGrant(a.ID, a.Returned); g != nil && a.Invoked <= g.From && g.From < g.To {
+			text = "acquires the lock again, while it believes that it holds it already"
+		}
 	}
 	if a.HasDeadline && a.Deadline != trace.Never {
 		text += ", its lease says until " + wording.Precise(a.Deadline.Sub(0))

@@ -48,7 +48,7 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 	case c.Gone == history.Wiped:
 		return WipeWords(s.v, c, who)
 	case c.Gone == history.Overwritten:
-		return s.v.EntryOf(who) + " " + overwritten(s.v)
+		return s.v.EntryOf(who) + " " + overwritten(s.v, c)
 	case s.v.ToldToDelete(c) && (c.Gone == history.Evicted || s.v.TooEarly(c)):
 		return "deletes " + s.v.EntryOf(who) + ", as its master did"
 	case c.Gone == history.Evicted:
@@ -64,16 +64,22 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 }
 
 // overwritten says what it is for somebody else's entry to take the place of one.
-func overwritten(v *model.View) string {
+func overwritten(v *model.View, c *history.Copy) string {
 	switch v.Servers().Entry() {
 	case "lock":
 		return "was given to another"
 	case "object": // it may still be there, and one with a later epoch count
+		if next := successor(v, c); next != nil && LeasesAgain(Maker(v, next)) {
+			return "is leased to another"
+		}
 		return "was replaced by another's"
 	default:
 		return "was overwritten"
 	}
 }
+
+// LeasesAgain reports whether a request asks for a lease on an object, which changes nothing in the object: nil asks for nothing.
+func LeasesAgain(e *trace.Event) bool { return e != nil && e.What == "lease" }
 
 // Resurrected reports whether a server had a copy again when it came back that had been gone before its crash.
 func Resurrected(v *model.View, c *history.Copy) bool {

@@ -86,8 +86,9 @@ func (t *narrator) begins() {
 		return after && first.first != nil && c.at < first.first.Returned
 	}
 	if first.first == nil || slices.ContainsFunc(t.clauses, between) {
-		if lease := t.lease(a, g); lease != "" {
+		if lease := t.lease(a, g); lease != "" && !strings.Contains(first.what, lease) {
 			to := " the lock to " + t.who(a)
+			lease = strings.Replace(lease, renewed, ", which "+t.who(a)+" renews,", 1)
 			first.what = strings.Replace(strings.Replace(first.what, to+" with token", to+" and token", 1), to, to+" with"+lease, 1)
 		}
 		return
@@ -158,11 +159,16 @@ func (t *narrator) terms(a *history.Acquisition, g *history.Grant) string {
 			text = " on" + by[len(" by"):]
 		}
 	}
-	with := " with"
-	if lease := t.lease(a, g); lease != "" {
-		text, with = text+" with"+lease, " and"
+	lease, token := t.lease(a, g), t.tokenTerm(a, " with")
+	switch {
+	case lease == "":
+		return text + token
+	case !strings.HasSuffix(lease, renewed):
+		return text + " with" + lease + t.tokenTerm(a, " and")
+	case token == "":
+		return text + here + " with" + lease // the moment is not that of a renewal
 	}
-	return text + t.tokenTerm(a, with)
+	return text + here + token + " and" + lease
 }
 
 // tokenTerm is the token that a client is given, where it matters.
@@ -198,10 +204,21 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 		return " a " + what + " that has ended"
 	}
 	text := " a " + what + " of " + spokenExactly(ttl)
-	if what == "lease" && g.To != trace.Never && g.To.Sub(g.From) > ttl+ttl/10 {
-		text += " that it renews"
+	if what == "lease" && g.To != trace.Never && g.To.Sub(g.From) > ttl+ttl/10 && t.renewsIn(a, g) {
+		text += renewed
 	}
 	return text
+}
+
+// renewed ends what is said of a lease that its holder renews.
+const renewed = ", which it renews,"
+
+// renewsIn reports whether it was for its client's renewals that a grant lasted for longer than a lease: a new leader of services of leases
+// may give one its whole life again.
+func (t *narrator) renewsIn(a *history.Acquisition, g *history.Grant) bool {
+	return t.v.Servers().Holds() == "" || len(t.v.Renewals) == 0 || slices.ContainsFunc(t.v.Renewals, func(e trace.Event) bool {
+		return e.Does == trace.Execute && e.Peer == a.Client && g.From < e.At && e.At <= g.To
+	})
 }
 
 // ends tells how what somebody was granted came to an end, or was lost by servers, up to a moment.
@@ -367,7 +384,9 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		if e != nil && strings.HasSuffix(e.What, "-if-absent") { // an object of its own, where the latest of several counts
 			what = "makes an object that takes the place of " + t.v.EntryOf(whose)
 		}
-		if e != nil && t.v.Servers().Entry() != "lock" {
+		if moments.LeasesAgain(e) {
+			what = "leases the object that " + t.v.Holder(c.Acquisition, c.Client) + " had leased"
+		} else if e != nil && t.v.Servers().Entry() != "lock" {
 			who += "'s " + overwriter(e)
 		}
 		t.tellOfLoss(c, who, what, c.Node)
