@@ -413,15 +413,15 @@ fault name=death text="crash: a" fired begin=2s`))
 
 // TestWhatALibraryNotesComesBeforeWhatItsApplicationLearns has both happen at one moment.
 func TestWhatALibraryNotesComesBeforeWhatItsApplicationLearns(t *testing.T) {
-	lost := step(5e9, "a", trace.Lost)
-	lost.Seq = 7
+	lost, release := step(5e9, "a", trace.Lost), step(5e9, "a", trace.Release)
+	lost.Seq, release.Seq = 7, 8
 	require.Regexp(t, "5s a loses its connection to zk-3 .* 5s a learns that it no longer holds",
 		told(t, "lock: {algorithm: zk-sequential, ttl: 10s}\nservers: {kind: zookeeper}\nclients: {a: {}}", `
 history registers=1 authority end=12s
 acquisition id=1 client=a style=attentive learns returned=6ms outcome=ok noticed=5s unlocked=5s released=5.002s release=ok
 grant acquisition=1 client=a from=2ms to=4.9s ended=session-loss
 note node=a at=5s text="loses its connection to zk-3"
-wait client=a from=0s to=6ms ended=got-it`, lost))
+wait client=a from=0s to=6ms ended=got-it`, lost, release))
 }
 
 // TestWhatEndedAHoldOfOneOfSeveralLocksIsTold has a client with two locks be paused until its lease of one is over, or until that is evicted.
