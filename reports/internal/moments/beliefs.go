@@ -24,7 +24,7 @@ func (s *story) belief(a *history.Acquisition) {
 	text, k := "believes that it holds the lock"+tokenNote(s.v, a.Token), paint.Plain
 	if s.v.EntersAgain(a) {
 		text = "enters the lock again, which it holds"
-		if g := s.v.LastGrant(a.ID, a.Returned); g != nil && a.Invoked <= g.From && g.From < g.To {
+		if g := s.v.LastGrant(a.ID, a.Returned); g != nil && g.From < g.To && !continues(s.v, g) {
 			text = "acquires the lock again, while it believes that it holds it already"
 		}
 	}
@@ -62,6 +62,15 @@ func (s *story) belief(a *history.Acquisition) {
 		At: b.To, Place: place.Ended(), order: order, Sign: timeline.SignEnds,
 		Who: who, Text: s.endOfBelief(a, b), Weight: weightUnlock,
 	}, a.ID)
+}
+
+// continues reports whether the owner of a grant had the lock by another one when it began, or until then.
+func continues(v *model.View, g *history.Grant) bool {
+	own := v.History.Acquisition(g.Acquisition)
+	return slices.ContainsFunc(v.History.Grants, func(o history.Grant) bool {
+		by := v.History.Acquisition(o.Acquisition)
+		return by != nil && by != own && model.SameOwner(by, own) && o.From <= g.From && g.From <= o.To
+	})
 }
 
 // Ungranted says that what an acquisition begins to believe is not so: nothing was granted to it, or that is over. Who

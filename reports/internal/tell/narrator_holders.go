@@ -385,7 +385,7 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 			what = "makes an object that takes the place of " + t.v.EntryOf(whose)
 		}
 		if moments.LeasesAgain(e) {
-			what = "leases the object that " + t.v.Holder(c.Acquisition, c.Client) + " had leased"
+			what = "leases" + here + " the object that " + t.v.Holder(c.Acquisition, c.Client) + " had leased"
 		} else if e != nil && t.v.Servers().Entry() != "lock" {
 			who += "'s " + overwriter(e)
 		}
