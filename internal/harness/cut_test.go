@@ -13,6 +13,7 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 	const long = "lock: {algorithm: set-nx-lua, ttl: 70s}\nclients: {a: {work: 90s}, b: {start: 1s, work: 1s}}\n"
 	const short = "lock: {algorithm: set-nx-lua, ttl: 10s}\n"
 	const eternal = "lock: {algorithm: setnx}\n"
+	const advisory = "lock: {algorithm: pg-advisory, ttl: 10s}\nservers: {kind: postgres, "
 	const lostRelease = "lock: {algorithm: setnx, timeout: 100ms}\nservers: {persistence: everysec}\nclients: {a: {work: 1s}, b: {start: 500ms}}\n" +
 		"faults: [{after: {node: redis-1, does: execute, what: release}, crash: redis-1, kind: host, restart: 2s}]\n"
 	for _, c := range []struct {
@@ -50,6 +51,11 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 			"the run ended at 60s while fault-1 kept back what clients had sent"},
 		{"a released key that a power loss brings back", lostRelease + "until: 60s", checker.Held, ""},
 		{"one that may yet go", lostRelease + "until: 30s", checker.Undecided, "the run ended at 30s while b was waiting for the lock"},
+		{"a connection that the server will end", advisory + "idle-timeout: 100s}\nclients: {a: {work: forever}, b: {start: 1s}}\nuntil: 60s",
+			checker.Undecided, "the run ended at 60s while b was waiting for the lock"},
+		{"a dead host's that it will end", advisory + "keep-alive: 100s}\nclients: {a: {work: 10s}, b: {start: 1s}}\n" +
+			"faults: [{at: 2s, crash: a, kind: host}]\nuntil: 60s", checker.Undecided, "the run ended at 60s while b was waiting for the lock"},
+		{"one that nothing ends", "lock: {algorithm: pg-advisory, ttl: 10s}\nservers: {kind: postgres}\nclients: {a: {work: forever}, b: {start: 1s}}\nuntil: 60s", checker.Held, ""},
 		{"a run that ends by itself", short + "clients: {a: {work: 1s}, b: {start: 500ms}}\nuntil: 60s", checker.Held, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
