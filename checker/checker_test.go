@@ -1,7 +1,10 @@
 package checker_test
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -248,4 +251,20 @@ func TestEveryNameOfAPropertyAndAVerdictParsesToItself(t *testing.T) {
 	require.False(t, ok)
 	_, ok = checker.ParseVerdict("lucky")
 	require.False(t, ok)
+}
+
+// TestALeftoverKeepsOutNobodyWhoReachesNoServer takes from a client that waits what every lock needs, before the leftover is overdue and
+// after.
+func TestALeftoverKeepsOutNobodyWhoReachesNoServer(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "leak-queue.txt"))
+	require.NoError(t, err)
+	_, text, _ = bytes.Cut(text, []byte("expect leak=violated\n"))
+	text, _, _ = bytes.Cut(text, []byte("---\n"))
+	h, err := history.Parse(string(text))
+	require.NoError(t, err)
+	for from, want := range map[time.Duration]checker.Verdict{5 * time.Second: checker.Held, 30 * time.Second: checker.Violated} {
+		h.Outages = []history.Outage{{Client: "c", From: trace.Instant(from)}}
+		r := checker.Check(h, checker.Options{Lease: 10 * time.Second})
+		require.Equal(t, want.String(), r.Verdicts[checker.Leak].String(), "%s", from)
+	}
 }

@@ -171,6 +171,9 @@ func (j *judge) keptOut(left []leftover, l *leftover) (*history.Wait, trace.Inst
 			continue
 		}
 		from, to := max(l.from, w.From), min(l.to, w.To)
+		if o := outageOf(j.h, w.Client); o != nil {
+			to = min(to, o.From) // from then on it is not the leftover that keeps it out
+		}
 		ends := make([]trace.Instant, 0, 1)
 		for k := range left {
 			if o := &left[k]; o.of.Client != w.Client && o.from <= from && from < o.to {

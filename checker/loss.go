@@ -76,7 +76,8 @@ func (j *judge) lostAt(a *history.Acquisition, until trace.Instant) (trace.Insta
 }
 
 // lastOfOwner returns when the last of its owner's grants ended that took the place of one another, after one that ended at a moment: an
-// earlier try, executed late, may write the entry again under the same name, and what is renewed is the grant of that try then.
+// earlier try, executed late, may write the entry again under the same name, and what is renewed is the grant of that try then; or a renewal
+// gets back, without a gap, what another client with the same name had taken.
 func (j *judge) lastOfOwner(a *history.Acquisition, last, until trace.Instant) (trace.Instant, bool) {
 	for i := 0; i < len(j.h.Grants); i++ {
 		g := &j.h.Grants[i]
