@@ -50,6 +50,58 @@ access acquisition=1 client=a op=write invoked=2s applied=2s returned=3s accepte
 	require.False(t, stopped("1.9s", "1.9s"), "it began to write after its hold had ended")
 }
 
+// seenIn is the work on a violation of which acquisition 1 is a part, at 12 s, as a history shows it.
+func seenIn(t *testing.T, text string) *reducer {
+	t.Helper()
+	h, err := history.Parse("history registers=2 authority end=20s\n" +
+		"acquisition id=1 client=a returned=1s outcome=ok unlocked=11s released=12s release=failed\n" + text)
+	require.NoError(t, err)
+	v := &checker.Violation{Property: checker.Resource, Acquisitions: []history.ID{1}, At: trace.Instant(12 * time.Second)}
+	return &reducer{
+		now:  &scenarios.Scenario{Lock: scenarios.Lock{TTL: 10 * time.Second}},
+		seen: sighting{result: &harness.Result{History: h, Report: checker.Check(h, checker.Options{})}, violation: v},
+	}
+}
+
+// TestWhatAServerForgotIsItsOwn has a key that is lost, one that was told to end early, and one of which nothing is left after the violation.
+func TestWhatAServerForgotIsItsOwn(t *testing.T) {
+	forgotten := func(fate string) bool {
+		return seenIn(t, "copy node=redis-1 acquisition=1 client=a from=1s "+fate).forgotten()
+	}
+	require.True(t, forgotten("to=5s gone=wiped"))
+	require.True(t, forgotten("to=5s gone=evicted"))
+	require.False(t, forgotten("to=5s gone=expired"), "it may have been told to")
+	require.False(t, forgotten("to=13s gone=wiped"), "it is too late to explain anything")
+}
+
+// TestAServerTakesMostOfTheKeysUnderWrites has a lock of three keys on one server, of which a holder keeps two, or none.
+func TestAServerTakesMostOfTheKeysUnderWrites(t *testing.T) {
+	taken := func(fates ...string) bool {
+		text := "access acquisition=1 client=a op=write invoked=2s applied=2s returned=3s accepted version=1\n"
+		for _, fate := range fates {
+			text += "copy node=redis-1 acquisition=1 client=a from=1s expires=11s " + fate + "\n"
+		}
+		return seenIn(t, text).losesUnderWrites()
+	}
+	require.True(t, taken("to=4s gone=evicted"))
+	require.True(t, taken("to=4s gone=evicted", "to=5s gone=evicted", "to=12s gone=expired"))
+	require.False(t, taken("to=4s gone=evicted", "to=12s gone=expired", "to=12s gone=expired"), "two of three are left")
+	require.False(t, taken("to=12s gone=expired"))
+}
+
+// TestAWriteAfterTheLeaseIsLate has one that begins before its grant is over, one that begins after that, and one by somebody whose grant
+// others had, too.
+func TestAWriteAfterTheLeaseIsLate(t *testing.T) {
+	late := func(begins, more string) bool {
+		return seenIn(t, "grant acquisition=1 client=a from=900ms to=10.9s ended=deadline\n"+
+			"access acquisition=1 client=a op=write invoked="+begins+" applied=10.95s returned=10.96s accepted version=1\n"+more).writesLate()
+	}
+	require.True(t, late("10.91s", ""))
+	require.False(t, late("10.8s", ""))
+	require.False(t, late("10.91s", "acquisition id=2 client=b returned=3s outcome=ok unlocked=4s released=4s release=ok\n"+
+		"grant acquisition=2 client=b from=2s to=4s ended=unlock"), "the servers granted it twice")
+}
+
 // TestWorkIsNoCauseWhereTheLockIsKept has a holder that works for longer than its session, which its library keeps alive.
 func TestWorkIsNoCauseWhereTheLockIsKept(t *testing.T) {
 	s := &scenarios.Scenario{Lock: scenarios.Lock{TTL: time.Second}, Clients: []scenarios.Client{{Name: "a", Count: 1, Work: time.Minute}}}
@@ -129,4 +181,8 @@ func TestAnEntryThatIsLeftBehindIsOneCauseWhateverHadLockFail(t *testing.T) {
 	require.NotContains(t, causes(false, broken), leftBehind)
 	require.Equal(t, []string{"power loss of a server"}, causes(true, power), "which loses what was done")
 	require.Equal(t, []string{"no fault"}, causes(true), "that it takes no fault says more")
+	long := &scenarios.Scenario{Lock: scenarios.Lock{TTL: time.Second}, Clients: []scenarios.Client{{Name: "a", Count: 1, Work: time.Minute}}}
+	for left, says := range map[bool]string{true: "", false: ", work longer than the lease"} {
+		require.Equal(t, says, (&cast{scenario: long, history: &history.History{}, leftBehind: left}).overrun())
+	}
 }
