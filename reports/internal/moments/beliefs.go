@@ -66,11 +66,7 @@ func (s *story) belief(a *history.Acquisition) {
 
 // continues reports whether the owner of a grant had the lock by another one when it began, or until then.
 func continues(v *model.View, g *history.Grant) bool {
-	own := v.History.Acquisition(g.Acquisition)
-	return slices.ContainsFunc(v.History.Grants, func(o history.Grant) bool {
-		by := v.History.Acquisition(o.Acquisition)
-		return by != nil && by != own && model.SameOwner(by, own) && o.From <= g.From && g.From <= o.To
-	})
+	return v.KeepsAt(g, g.From) || v.KeepsAt(g, g.From-1)
 }
 
 // Ungranted says that what an acquisition begins to believe is not so: nothing was granted to it, or that is over. Who
