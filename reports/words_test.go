@@ -136,6 +136,9 @@ copy node=redis-1 acquisition=1 client=a from=4s expires=14s`
 	require.Contains(t, text, "2ms a is granted the lock by redis-2 ")
 	require.Contains(t, text, "4s a is granted the lock again by redis-2 and redis-1, by a late request of its own")
 	require.NotContains(t, text, "no longer waits")
+	first := told(t, replicated, strings.Replace(past, "grant acquisition=1 client=a from=2ms to=8.001s ended=unlock\n", "", 1))
+	require.Contains(t, first, "4s a is granted the lock by redis-2 and redis-1 only now, and believes so already")
+	require.NotContains(t, first, "again")
 }
 
 func TestAKeyThatAnEarlierTryLeftIsNotWhatWasGranted(t *testing.T) {

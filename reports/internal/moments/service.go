@@ -54,9 +54,14 @@ func (s *story) grants() {
 		who := s.v.Holder(g.Acquisition, g.Client)
 		weight, k := weightGrant, paint.Plain
 		if a := s.v.History.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
-			text += ", and no longer waits for it"
-			if s.v.BelievesAt(g.Acquisition, g.From) || s.v.KeepsAt(g, g.From) {
+			first := !slices.ContainsFunc(s.v.History.Grants[:i], func(o history.Grant) bool { return o.Acquisition == g.Acquisition })
+			switch believes := s.v.BelievesAt(g.Acquisition, g.From); {
+			case believes && first:
+				text += " only now, and believes so already"
+			case believes, s.v.KeepsAt(g, g.From):
 				text = fmt.Sprintf("is granted the lock again%s, by a %s", ByServers(s.v, g), s.again(a.Client, g.From))
+			default:
+				text += ", and no longer waits for it"
 			}
 			weight, k = weightLoss, paint.Amber
 		}
