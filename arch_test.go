@@ -79,7 +79,7 @@ var arrows = map[string][]string{
 		"internal/backend/memcached", "internal/backend/memcached/servers", "internal/backend/object", "internal/backend/object/servers", "internal/backend/redis", "internal/backend/redis/servers",
 		"internal/backend/simulated", "internal/backend/zookeeper", "internal/backend/zookeeper/servers",
 	},
-	"scenarios":         {"internal/backend", "internal/backend/all", "sim", "history", "checker", "trace"},
+	"scenarios":         {"internal/backend", "internal/backend/all", "locks", "sim", "history", "checker", "trace"},
 	"internal/workload": {"locks", "history"},
 	"internal/record":   {"history", "locks", "sim", "internal/sim/storage", "trace"},
 	"internal/command":  {"checker", "history", "internal/harness", "internal/sim/program", "internal/sim/wire", "internal/workload", "locks", "scenarios", "sim"},

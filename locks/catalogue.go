@@ -59,6 +59,8 @@ type Algorithm struct {
 	Keeps bool
 	// Observed reports whether a client that waits counts the lease, by its own clock, from when it saw the record change.
 	Observed bool
+	// Places is for how many leases one that has died while it waited keeps its place before others; 0: it has none.
+	Places int
 	// Lingers reports whether a release leaves the lock to be free when its lease is over, as documented.
 	Lingers bool
 	// Version is the version of its servers from which on they have what it sends, as scenarios have it; "": any has.

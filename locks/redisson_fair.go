@@ -28,8 +28,12 @@ func redissonFair() Algorithm {
 		HeedsRenew: true,
 		Lease:      true,
 		Keeps:      true,
+		Places:     fairPlaces,
 	}
 }
+
+// fairPlaces is fairLockWaitTimeout in leases.
+const fairPlaces = 10
 
 // The keys are the lock's, the list, and the times of those in the list; the arguments the own name, the time by the own clock, how
 // long to stay in the list, and the life of a lease.
@@ -166,7 +170,7 @@ func (l redissonFairLock) withdraw(wait time.Duration) {
 func (l redissonFairLock) run(script Script, owner string, wait time.Duration) (Reply, error) {
 	stay := wait
 	if wait == Try || wait == Forever {
-		stay = 10 * l.options.TTL
+		stay = fairPlaces * l.options.TTL
 	}
 	now := itoa(int(time.Duration(l.p.Wall()).Milliseconds()))
 	return l.eval(script, l.keys, owner, now, millis(stay), millis(l.options.TTL))

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"time"
 
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/sim"
 )
 
@@ -19,6 +20,7 @@ func (s *Scenario) End() time.Duration {
 	if s.Lock.LockDelay != nil {
 		lease += *s.Lock.LockDelay
 	}
+	silence := s.Servers.KeepAlive + s.Servers.IdleTimeout
 	var start, wait, sum total
 	for i := range s.Clients {
 		c := &s.Clients[i]
@@ -26,25 +28,61 @@ func (s *Scenario) End() time.Duration {
 		if c.Wait != forever {
 			wait = max(wait, total(0).plus(c.Again).plus(c.Wait))
 		}
-		sum = sum.plus(c.takes(len(s.TakenBy(c))))
-	}
-	slowest := int64(0)
-	for _, c := range s.Clocks {
-		slowest = min(slowest, c.Rate)
+		sum = sum.plus(c.takes(len(s.TakenBy(c)), s.Servers.IdleTimeout))
 	}
 	for i := range s.Faults {
 		f := &s.Faults[i]
-		slowest = min(slowest, f.Action.Rate)
-		sum = sum.plus(f.Trigger.At).plus(f.Trigger.Plus).plus(f.For).plus(adds(&f.Action)).plus(lease)
+		sum = sum.plus(f.Trigger.At).plus(f.Trigger.Plus).plus(f.For).plus(adds(&f.Action)).plus(lease).plus(silence)
 	}
 	for range 4 {
 		sum = sum.plus(lease)
 	}
-	sum = sum.plus(time.Duration(start)).plus(time.Duration(wait)).plus(s.Progress).plus(s.Progress)
+	sum = sum.plus(silence).plus(time.Duration(start)).plus(time.Duration(wait)).plus(s.Progress).plus(s.Progress).plus(s.Places())
+	return max(leastEnd, s.Slowed(time.Duration(sum)))
+}
+
+// Slowed returns how long something takes at most on clocks that are slow or are set back, if it takes d on a correct one.
+func (s *Scenario) Slowed(d time.Duration) time.Duration {
+	sum, slowest := total(d), int64(0)
+	for _, c := range s.Clocks {
+		slowest = min(slowest, c.Rate)
+	}
+	for i := range s.Faults {
+		a := &s.Faults[i].Action
+		sum, slowest = sum.plus(max(a.Step, -a.Step)), min(slowest, a.Rate)
+	}
 	if rate := million + slowest; rate > 0 {
 		sum = sum.scaled(million, rate)
 	}
-	return max(leastEnd, time.Duration(sum))
+	return time.Duration(sum)
+}
+
+// Places returns for how long clients that die while they wait for a fair lock may keep those behind them from it, if all but one do, and
+// again after each restart: each of them for the lock's own time, or for as long as it would have waited.
+func (s *Scenario) Places() time.Duration {
+	var each total
+	for _, name := range s.Algorithms() {
+		if a, _ := locks.Catalogue().Find(name); a.Places > 0 {
+			each = max(each, total(s.Lease()).times(a.Places))
+		}
+	}
+	if each == 0 || len(s.Faults) == 0 {
+		return 0
+	}
+	dead := -1
+	for i := range s.Faults {
+		if s.Faults[i].Action.Restart > 0 {
+			dead++
+		}
+	}
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		if c.Wait != forever {
+			each = max(each, total(c.Wait))
+		}
+		dead += max(c.Count, 1) * max(c.Tasks, 1)
+	}
+	return time.Duration(each.times(dead))
 }
 
 // total is a sum of durations that stops at the longest that a scenario may name.
@@ -70,10 +108,13 @@ func (t total) scaled(by, rate int64) total {
 	return total(min(int64(t)/rate*by+int64(t)%rate*by/rate, int64(maxDuration)))
 }
 
-// takes returns how long all sections of a client take, one after the other, each with so many locks. Work that is to last forever adds nothing.
-func (c *Client) takes(locks int) time.Duration {
+// takes returns how long all sections of a client take, one after the other, each with so many locks. Work that is to last forever
+// is over for others when servers end its idle connection.
+func (c *Client) takes(locks int, idle time.Duration) time.Duration {
 	one := total(0).plus(c.Think).plus(time.Duration(total(0).plus(c.Between).times(locks - 1)))
-	if !c.Hangs {
+	if c.Hangs {
+		one = one.plus(idle)
+	} else {
 		one = one.plus(c.Work)
 		if c.Write != nil {
 			one = one.plus(max(*c.Write-c.Work, 0))
@@ -82,7 +123,7 @@ func (c *Client) takes(locks int) time.Duration {
 	return time.Duration(one.times(max(c.Count, 1)).times(max(c.Tasks, 1)).times(max(c.Sections, 1)))
 }
 
-// adds returns how long what an action does by itself may last, or put a deadline off.
+// adds returns how long what an action does by itself may last.
 func adds(a *sim.Action) time.Duration {
-	return time.Duration(total(0).plus(a.Restart).plus(a.By).plus(a.Demote).plus(max(a.Step, -a.Step)))
+	return time.Duration(total(0).plus(a.Restart).plus(a.By).plus(a.Demote))
 }

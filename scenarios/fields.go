@@ -77,8 +77,9 @@ var scenarioFields = mapping[Scenario]{
 				"Properties that a run which was cut off did not violate are `unknown`. Work that lasts forever by the scenario, "+
 				"and waits that nothing can end any more, do not count.").
 			otherwise("long enough for everything in the scenario to happen one after the other: the last start, all work " +
-				"and thinking, the longest waits, all faults and the delays that they add, one lease for each fault and four more, " +
-				"and twice `progress`; at least 60s"),
+				"and thinking, the longest waits, all faults and the delays that they add, one lease for each fault and four more, the " +
+				"servers' `keep-alive` and `idle-timeout` as often, for what dead clients keep in a fair lock's list, and twice " +
+				"`progress`, on the slowest clock; at least 60s"),
 		bind("bounds", boundsFields.kind(), func(s *Scenario) *Bounds { return &s.Bounds },
 			"Limits that end a run which does not end by itself; its verdicts are then unknown.").or(nothingSet),
 		bind("seed", seed(), func(s *Scenario) *uint64 { return &s.Seed },
