@@ -181,15 +181,15 @@ func (e *ending) endless(a *history.Acquisition) bool {
 // unchanged is for how many leases nothing may have changed in a run for it to be said that nothing will.
 const unchanged = 2
 
-// quiet is for how long nothing may have changed: leases are over by then, servers have ended connections from which they hear nothing, and
-// every wait has lasted for longer than the scenario allows.
+// quiet is for how long nothing may have changed: leases are over by then, servers have ended connections from which they hear nothing, the
+// dead have no place in a fair lock's list any more, and every wait has lasted for longer than the scenario allows.
 func (e *ending) quiet() time.Duration {
 	s := e.plan.Case.Scenario
 	lease := s.Lease()
 	if s.Lock.LockDelay != nil {
 		lease += *s.Lock.LockDelay
 	}
-	return max(unchanged*lease, s.Progress+1, s.Servers.KeepAlive+1, s.Servers.IdleTimeout+1)
+	return s.Slowed(max(unchanged*lease, s.Progress+1, s.Servers.KeepAlive+1, s.Servers.IdleTimeout+1, s.Places()+1))
 }
 
 // silent reports whether a client has asked no server for the lock for so long that it will not do so again. It waits for

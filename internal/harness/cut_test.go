@@ -1,6 +1,7 @@
 package harness_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,12 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 	const advisory = "lock: {algorithm: pg-advisory, ttl: 10s}\nservers: {kind: postgres, "
 	const lostRelease = "lock: {algorithm: setnx, timeout: 100ms}\nservers: {persistence: everysec}\nclients: {a: {work: 1s}, b: {start: 500ms}}\n" +
 		"faults: [{after: {node: redis-1, does: execute, what: release}, crash: redis-1, kind: host, restart: 2s}]\n"
+	const deadWaiter = "lock: {algorithm: redisson-fair, ttl: 1s}\nclients: {a: {work: 500ms}, b: {start: 100ms}, c: {start: 200ms}}\n" +
+		"faults: [{at: 300ms, crash: b}]\n"
+	const twoDead = "lock: {algorithm: redisson-fair, ttl: 1s}\nclients: {a: {work: 500ms}, b: {start: 100ms}, c: {start: 200ms}, d: {start: 300ms}}\n" +
+		"faults: [{at: 400ms, crash: b}, {at: 400ms, crash: c}]\n"
+	const slowServer = short + "clients: {a: {work: 5s}, b: {start: 1s}}\nclocks: {redis-1: {rate: -900000ppm}}\n" +
+		"faults: [{at: 2s, crash: a}]\n"
 	for _, c := range []struct {
 		name, text string
 		verdict    checker.Verdict
@@ -56,6 +63,16 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 		{"a dead host's that it will end", advisory + "keep-alive: 100s}\nclients: {a: {work: 10s}, b: {start: 1s}}\n" +
 			"faults: [{at: 2s, crash: a, kind: host}]\nuntil: 60s", checker.Undecided, "the run ended at 60s while b was waiting for the lock"},
 		{"one that nothing ends", "lock: {algorithm: pg-advisory, ttl: 10s}\nservers: {kind: postgres}\nclients: {a: {work: forever}, b: {start: 1s}}\nuntil: 60s", checker.Held, ""},
+		{"the same connection with the default end", advisory + "idle-timeout: 100s}\nclients: {a: {work: forever}, b: {start: 1s}}",
+			checker.Violated, ""},
+		{"a dead waiter's place in a list", deadWaiter + "until: 10s", checker.Undecided, "the run ended at 10s while c was waiting for the lock"},
+		{"the same place with the default end", deadWaiter, checker.Held, ""},
+		{"the places of several", twoDead + "until: 20s", checker.Undecided, "the run ended at 20s while d was waiting for the lock"},
+		{"the same places with the default end", twoDead, checker.Held, ""},
+		{"a place before one that nothing lets in", strings.Replace(deadWaiter, "[", "[{at: 5s, crash: redis-1}, ", 1) + "until: 30s", checker.Held, ""},
+		{"a key on a server whose clock is slow", slowServer + "until: 60s", checker.Undecided,
+			"the run ended at 60s while b was waiting for the lock"},
+		{"the same key with the default end", slowServer, checker.Held, ""},
 		{"a run that ends by itself", short + "clients: {a: {work: 1s}, b: {start: 500ms}}\nuntil: 60s", checker.Held, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
