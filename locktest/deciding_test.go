@@ -50,7 +50,7 @@ var unclear = []string{"renews forever", "row forever", "first of a sorted set r
 func TestTheDecidingRequestIsNamed(t *testing.T) {
 	list := slices.DeleteFunc(wrong(), func(l lock) bool { return deciding[l.name] == "" })
 	require.Len(t, list, len(deciding))
-	for _, l := range some(list, long.Every(10, 1)) {
+	for _, l := range some(list, long.Every(20, 1)) {
 		mine := deciding[l.name]
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +88,7 @@ func TestAMistakeIsToldOnce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			found, err := locktest.Mistakes(c.lock.build, locktest.Options{Runs: long.Pick(40, 40, 200)})
+			found, err := locktest.Mistakes(c.lock.build, locktest.Options{Runs: long.Pick(20, 20, 200)})
 			require.NoError(t, err)
 			var told, also []locktest.Promise
 			for _, f := range found {

@@ -218,7 +218,7 @@ func seeds(t *testing.T) uint64 {
 const patience = 40
 
 func TestWrongLocksAreCaught(t *testing.T) {
-	for _, l := range some(append(wrong(), wrongOfCatalogue()...), long.Every(2, 1)) {
+	for _, l := range some(append(wrong(), wrongOfCatalogue()...), long.Every(4, 1)) {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range seeds(t) {

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/clients"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/locktest"
 )
@@ -57,6 +58,7 @@ func TestAProgramThatIsNeverReadyIsNotTested(t *testing.T) {
 
 // TestAProgramThatCannotAcquireWithoutFaultsIsNotTested wants the library's own error, and what it may come from.
 func TestAProgramThatCannotAcquireWithoutFaultsIsNotTested(t *testing.T) {
+	long.Only(t)
 	for program, says := range map[string][]string{
 		"undialled": {"the lock was never acquired in a rehearsal without faults", "dial tcp 10.0.0.1:6379", "hint: ", "guest.Dial"},
 		"foreign":   {"the lock was never acquired in a rehearsal without faults", "last error: ", "hint: ", "the protocol of its servers"},

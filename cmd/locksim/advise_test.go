@@ -100,7 +100,7 @@ func TestNoFileOfTheUserIsOverwritten(t *testing.T) {
 // TestWhatWasNeverExposedIsNotSaidToHold loses a master that is replaced so late that nobody else has the lock before the run ends. With a
 // master that is replaced at once it is exposed.
 func TestWhatWasNeverExposedIsNotSaidToHold(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	t.Chdir(t.TempDir())
 	given := []string{"advise", "--lock", "set-nx-lua", "--ttl", "30s", "--work", "2s", "--pause", "0s", "--sentinel", "--runs", "2", "--failover"}
 	code, stdout, stderr := locksim(t.Context(), append(given, "90s")...)

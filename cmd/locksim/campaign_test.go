@@ -73,7 +73,7 @@ func TestCampaignDoesNotPlayAgainWhatItsLedgerHas(t *testing.T) {
 // TestCampaignThatIsKilledLosesAndRepeatsNothing kills the program again and again, as soon as it has written something
 // down, and has it go on.
 func TestCampaignThatIsKilledLosesAndRepeatsNothing(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	dir := t.TempDir()
 	args := func(ledger string) []string {
 		return []string{"--runs", "2000", "--per", "promise", "--only", "set-nx-lua-release", "--untied", "--ledger", ledger}

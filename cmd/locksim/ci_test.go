@@ -18,7 +18,7 @@ var commandLine = regexp.MustCompile(`(?m)^ *locksim (run|fuzz) (.+?)(?: \|\| .*
 // TestCommandsForOtherBuildServersExist plays what documents and workflows tell others to type, on a scenario and a lock
 // of ours, and with fewer seeds.
 func TestCommandsForOtherBuildServersExist(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	for _, file := range []string{"../../docs/ci.md", "../../action.yml"} {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)

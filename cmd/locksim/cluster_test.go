@@ -17,7 +17,7 @@ import (
 )
 
 // shared is a campaign that finds nothing, so that nothing is minimized.
-const shared = "fuzz etcd --faults delay --property fencing-order --runs 3000"
+const shared = "fuzz etcd --faults delay --property fencing-order --runs 1200"
 
 // asCommand has a folder with a locksim that is this test, and with other programs.
 func asCommand(t *testing.T, programs map[string]string) (environment []string) {
@@ -71,7 +71,7 @@ func anotherBuild(t *testing.T, folder string) {
 
 // TestTheScriptForSLURMPlaysACampaign plays the script with a stand-in for sbatch.
 func TestTheScriptForSLURMPlaysACampaign(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	t.Chdir(t.TempDir())
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -89,7 +89,7 @@ func TestTheScriptForSLURMPlaysACampaign(t *testing.T) {
 	log := contentOf(t, "campaign/log")
 	require.FileExists(t, "campaign/merged", "%s\n%s", said, log)
 	require.True(t, contentOf(t, "whole") == contentOf(t, "campaign/merged"), log) //nolint:testifylint // too long to be printed
-	require.Contains(t, contentOf(t, "campaign/report.txt"), "3000 runs of etcd")
+	require.Contains(t, contentOf(t, "campaign/report.txt"), "1200 runs of etcd")
 	require.Contains(t, log, "interrupted: play the rest with --resume, or elsewhere")
 	require.Contains(t, log, "tasks 0,1,2,3\n")
 	require.Contains(t, log, "tasks 1,2,3\n", "what was interrupted or refused is submitted again, and nothing else")
@@ -103,7 +103,7 @@ var argument = regexp.MustCompile(`(?m)^            - '(.*)'$`)
 func TestTheManifestForKubernetesPlaysACampaign(t *testing.T) {
 	long.NotShort(t)
 	t.Chdir(t.TempDir())
-	shared := strings.Replace(shared, "--runs 3000", "--runs 700", 1)
+	shared := strings.Replace(shared, "--runs 1200", "--runs 700", 1)
 	must(t, shared+" --ledger whole --ledger-only")
 	for _, claim := range []string{"", " --claim parts"} {
 		text := must(t, "cluster kubernetes --shards 2 "+shared+claim)

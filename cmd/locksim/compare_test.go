@@ -110,7 +110,7 @@ func TestAComparisonThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 }
 
 func TestLibrariesAreComparedBesideWhatTheyImplement(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	dir := t.TempDir()
 	code, out, problems := said(t, "compare", "redislock", "set-nx-lua", "redislock", "--faults", "none,same-random",
 		"--fencing", "none", "--runs", "4", "--save", dir, "--pictures", "svg", "--rates-only")

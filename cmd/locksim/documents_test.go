@@ -90,7 +90,7 @@ func TestCommandsInDocumentsExist(t *testing.T) {
 
 // TestTheProgramOfTheDocumentsIsAClient plays the client that a reader is to write, with the versions of one of ours.
 func TestTheProgramOfTheDocumentsIsAClient(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	text, err := os.ReadFile("../../docs/libraries.md")
 	require.NoError(t, err)
 	from, to := between(t, string(text), "```go\n// main.go\n", "```")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/reports"
 )
 
@@ -49,7 +50,7 @@ func TestASlideIsDrawnAsPixels(t *testing.T) {
 	defer func() { painters = list }()
 	args := []string{"run", "fencing-33-34", "--no-margin", "--fencing", "none", "--format", "png"}
 	var drawn []image.Image
-	for i, p := range list {
+	for i, p := range list[:long.Pick(1, 1, len(list))] {
 		if _, err := exec.LookPath(p.name); err != nil {
 			continue
 		}

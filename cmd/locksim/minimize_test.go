@@ -77,7 +77,7 @@ func TestMinimizeNamesItsFileAfterTheCause(t *testing.T) {
 func TestMinimizeWorksOnNamedScenariosOfAllKinds(t *testing.T) {
 	long.NotShort(t)
 	for i, name := range scenarios.Names() {
-		if i%max(1, 144/long.Pick(4, 4, 12)) != 0 {
+		if i%max(1, 144/long.Pick(2, 2, 12)) != 0 {
 			continue
 		}
 		file := filepath.Join(t.TempDir(), name+".yaml")

@@ -52,7 +52,7 @@ func TestAScenarioOfAProgram(t *testing.T) {
 	long.NotShort(t)
 	needPython(t)
 	const file = "testdata/program.yaml"
-	code, out, problems := said(t, append([]string{"run", file, "--"}, python...)...)
+	code, out, problems := said(t, append([]string{"run", file, "--style", "careful", "--"}, python...)...)
 	require.Equal(t, exitOK, code, "%s\n%s", out, problems)
 	require.NotContains(t, out, "≠")
 	code, _, problems = said(t, "run", file)
@@ -110,6 +110,7 @@ func TestAProgramIsFuzzed(t *testing.T) {
 // TestAProgramWithoutAnySDKIsLearnedToo changes a script in what locksim is not told. The one that cannot reach the resource is refused in
 // its own words.
 func TestAProgramWithoutAnySDKIsLearnedToo(t *testing.T) {
+	long.Only(t)
 	needPython(t)
 	for _, tool := range []string{"redis-cli", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -376,7 +376,7 @@ func TestAProgramThatGoesRoundForEverIsUnknown(t *testing.T) {
 	long.NotShort(t)
 	var r harness.Runner
 	defer r.Close()
-	for _, key := range []string{"loops", "looks-at-its-clock"} {
+	for _, key := range []string{"looks-at-its-clock", "loops"}[:long.Pick(1, 1, 2)] {
 		p := guestPlan(t, guestLock(t), keyed(key)+"clients: {a: {work: 1s}, b: {work: 1s}}\n")
 		result, err := r.Run(p, 1, false)
 		require.NoError(t, err, key)
@@ -512,7 +512,7 @@ func TestWorkersShareAProgram(t *testing.T) {
 	var alone harness.Runner
 	defer alone.Close()
 	want := guestDigests(t, &alone, p, 0, 1, 2, 3)
-	got := make([][]string, 4)
+	got := make([][]string, long.Pick(2, 2, 4))
 	var workers sync.WaitGroup
 	for i := range got {
 		workers.Go(func() {
@@ -545,7 +545,7 @@ func TestAProgramsDigestsAreTheSameInOtherProcesses(t *testing.T) {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "guest.wasm")
 	require.NoError(t, os.WriteFile(file, code, 0o600))
-	for _, env := range [][]string{{"GOMAXPROCS=1", "GOGC=10"}, {"GOMAXPROCS=8", "GOGC=off"}, {"GOMAXPROCS=2"}} {
+	for _, env := range [][]string{{"GOMAXPROCS=1", "GOGC=10"}, {"GOMAXPROCS=8", "GOGC=off"}, {"GOMAXPROCS=2"}}[:long.Pick(1, 1, 3)] {
 		child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 		child.Env = append(append(os.Environ(), env...), builtGuest+"="+file)
 		there, err := child.Output()
@@ -556,6 +556,7 @@ func TestAProgramsDigestsAreTheSameInOtherProcesses(t *testing.T) {
 
 // TestAnotherBuildOfAProgramIsTheSame builds it in two folders, and compares the bytes.
 func TestAnotherBuildOfAProgramIsTheSame(t *testing.T) {
+	long.Only(t)
 	guestLock(t)
 	source := filepath.Join("testdata", "guest")
 	root, err := filepath.Abs(filepath.Join("..", ".."))

@@ -62,17 +62,28 @@ func init() { //nolint:gochecknoinits // every package with tests that imports t
 	}
 }
 
-// RunWaiting runs tests that mostly wait for real servers, for a TestMain: more of them run at once than there are processors.
+// RunWaiting runs tests that mostly wait for real servers, for a TestMain: more of them run at once than there are processors, and
+// without LONG=1 a real server is asked a quarter of the stories that rapid draws otherwise.
 func RunWaiting(m *testing.M) int {
 	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(waiting)); err != nil {
-		panic(err)
+	set("test.parallel", waiting)
+	if !Enabled() {
+		set("rapid.checks", stories)
 	}
 	return m.Run()
 }
 
-// waiting is how many tests wait at once.
-const waiting = 8
+func set(name string, to int) {
+	if err := flag.Set(name, strconv.Itoa(to)); err != nil {
+		panic(err)
+	}
+}
+
+// waiting is how many tests wait at once, stories how many rapid draws.
+const (
+	waiting = 8
+	stories = 25
+)
 
 // sweeps is how much a heap may grow before it is swept, in percent.
 const sweeps = 400

@@ -54,7 +54,7 @@ func TestAPauseThatIsDraggedShorterBreaksNothing(t *testing.T) {
 func TestEveryNamedScenarioCanBePlayedWith(t *testing.T) {
 	t.Parallel()
 	for i, name := range scenarios.Names() {
-		if i%long.Every(10, 3) != 0 {
+		if i%long.Every(25, 3) != 0 {
 			continue
 		}
 		var e Engine

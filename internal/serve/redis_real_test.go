@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/internal/sim/redis"
 )
@@ -109,6 +110,7 @@ func (s spoiltRedis) heard(t require.TestingT) []string {
 
 // TestTheComparisonWithARealRedisSeesWhatIsWrong has it compare with servers that are wrong on purpose.
 func TestTheComparisonWithARealRedisSeesWhatIsWrong(t *testing.T) {
+	long.Only(t)
 	theirs := startRealRedis(t, real.RedisConfig{})
 	hasty := newSimulatedRedis(redis.Config{})
 	hasty.hasty = true

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/real"
 )
 
@@ -27,6 +28,7 @@ var jars = strings.Join([]string{
 // transactions, watches of all kinds, access control, a connection that is lost and found again, a session that ends, and the
 // lock recipe. What it prints of both servers must be the same.
 func TestTheClientForJavaSeesWhatItSeesOfTheRealServer(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	for _, jar := range strings.Split(jars, ":") {
 		if _, err := os.Stat(jar); err != nil {

@@ -335,6 +335,7 @@ func TestFaultyLocksAreNeverAdvised(t *testing.T) {
 // TestRareViolationsAreNoGroundForAdvice has a case that is violated in about one run of six, and plays so few that a change which does
 // nothing would often seem to help. More are played, and then only what helps is said to.
 func TestRareViolationsAreNoGroundForAdvice(t *testing.T) {
+	long.Only(t)
 	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 8 * time.Second, Work: 5 * time.Second, Pause: 3 * time.Second}
 	p := plan(s)
 	p.Seeds = 8

@@ -32,7 +32,10 @@ const (
 )
 
 func TestPlantedMistakesAreFoundAndTheirTwinsAreNot(t *testing.T) {
-	for _, m := range slices.Concat(leaseMutants(), redlockMutants(), queueMutants()) {
+	for i, m := range slices.Concat(leaseMutants(), redlockMutants(), queueMutants()) {
+		if i%long.Every(2, 1) != 0 {
+			continue
+		}
 		t.Run(m.model.Lock+"/"+m.mistake, func(t *testing.T) {
 			t.Parallel()
 			claim := claims.Claim{Name: "mutant", Property: m.property, Model: m.model}

@@ -117,7 +117,10 @@ func TestMinimalScenariosOfManyKinds(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	boundaries := 0
-	for _, h := range campaigns {
+	for i, h := range campaigns {
+		if i%long.Every(2, 1) != 0 {
+			continue
+		}
 		t.Run(h.String(), func(t *testing.T) {
 			v, c := h.reduced(t, &r, 0)
 			nothingCanBeTakenOut(t, &r, &v, c)
@@ -128,7 +131,7 @@ func TestMinimalScenariosOfManyKinds(t *testing.T) {
 			boundaries += itsBoundariesAreTrue(t, &r, c)
 		})
 	}
-	require.GreaterOrEqual(t, boundaries, 5)
+	require.GreaterOrEqual(t, boundaries, long.Pick(4, 4, 5))
 }
 
 func nothingCanBeTakenOut(t *testing.T, r *harness.Runner, v *search.Violation, c *minimal.Counterexample) {

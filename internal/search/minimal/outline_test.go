@@ -18,7 +18,7 @@ func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
 	var r harness.Runner
 	defer r.Close()
 	same, sketched, reduced := 0, 0, 0
-	each := long.Pick(3, 3, 4)
+	each := long.Pick(1, 1, 4)
 	for i := range each * len(campaigns) {
 		h, known := campaigns[i%len(campaigns)], []*minimal.Counterexample(nil)
 		v, c := h.reduced(t, &r, uint64(i/len(campaigns))*1000)

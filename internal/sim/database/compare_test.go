@@ -18,7 +18,7 @@ import (
 )
 
 // commands is on how many lines of drawn stories real and simulated servers are compared.
-func commands() int { return long.Pick(100, 300, 1_000) }
+func commands() int { return long.Pick(100, 100, 1_000) }
 
 // drawSQL draws a story of three clients from what a dialect's statements are drawn from.
 func drawSQL(statement func(*rapid.T) string) *rapid.Generator[[]string] {
