@@ -325,7 +325,7 @@ func happens(r *reports.Run, at time.Duration) bool {
 		}
 	}
 	for _, e := range r.Events {
-		if e.Does == trace.Promote && near(e.At) {
+		if (e.Does == trace.Promote || e.Does == trace.Expire) && near(e.At) {
 			return true
 		}
 	}

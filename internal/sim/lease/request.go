@@ -59,6 +59,14 @@ func (o Op) asks() bool {
 	}
 }
 
+// counter is what the number of a store's state is called: Consul's index, etcd's revision.
+func (o Op) counter() string {
+	if SessionCreate <= o && o <= KVGet {
+		return "index"
+	}
+	return "revision"
+}
+
 // SessionID identifies a session or a lease. It is never reused.
 type SessionID uint64
 
@@ -277,7 +285,8 @@ func (a *Response) String() string {
 	for i := range a.Results {
 		add(true, "(%v)", &a.Results[i])
 	}
-	add(a.Revision > 0 || len(words) == 0, "at %d", a.Revision)
+	add(a.Request.Op == Range && len(a.Keys) == 0, "no key")
+	add(a.Revision > 0 || len(words) == 0, "at %s %d", a.Request.Op.counter(), a.Revision)
 	return strings.Join(words, " ")
 }
 

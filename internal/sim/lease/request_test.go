@@ -95,7 +95,7 @@ func TestMessagesAreShownToAReader(t *testing.T) {
 		Keys:    []lease.Key{{Name: "lock", Create: 3, LockIndex: 2, Session: 1}},
 		Results: []lease.Response{{Request: &txn.Then[0], Revision: 5}},
 	}
-	require.Equal(t, "yes session-1 ttl 1s lock@3 lock 2 of session-1 (at 5) at 5", answer.String())
+	require.Equal(t, "yes session-1 ttl 1s lock@3 lock 2 of session-1 (at revision 5) at revision 5", answer.String())
 	injected := lease.ErrorResponse(txn, "etcdserver: request timed out")
 	require.Equal(t, "etcdserver: request timed out", injected.String())
 	what, alt = injected.What()

@@ -36,7 +36,9 @@ func (t *narrator) twoHolders() {
 			if a.Returned <= of.Returned { // that one knows it later, and is told of later
 				while = ", while " + t.who(of) + " has been granted it"
 			}
-			if !t.accepted(a) {
+			if _, event := t.woken(a); event != nil {
+				while += ": Lock should have looked again"
+			} else if !t.accepted(a) {
 				while += ": Lock should have returned without it"
 			}
 			t.conclude(a.Returned, while, moments.PlaceOfBelief(t.v, a))

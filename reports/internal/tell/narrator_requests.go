@@ -3,6 +3,7 @@ package tell
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/locksim/locksim/history"
@@ -12,8 +13,11 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// longestAnswer is how long an answer may be, in bytes, to be quoted.
-const longestAnswer = 40
+// longestAnswer is how long an answer may be, in bytes, to be quoted; longestError is up to where an error is.
+const (
+	longestAnswer = 40
+	longestError  = 60
+)
 
 // assumed reports whether an acquisition's client came to believe that it holds without having been granted the lock.
 func (t *narrator) assumed(a *history.Acquisition) bool {
@@ -26,20 +30,31 @@ func (t *narrator) assumes(a *history.Acquisition) {
 	how := t.voters(a)
 	if how == "" {
 		how = "without having been granted it"
-		if m, nth := t.lastAsk(a); m != nil {
+		t.losesPlace(a, a.Returned)
+		if watch, event := t.woken(a); event != nil {
+			t.wakes(a, watch, event)
+		} else if m, nth := t.lastAsk(a); m != nil {
 			outcome := t.outcome(m, a.Returned)
 			if t.accepted(a) {
 				outcome += here + ", though that grants it nothing"
 			}
-			if outcome != "" { // told where it is heard of
-				t.tell(a.Returned, moments.OrderBelief-1, t.who(a)+"'s "+nth+m.What, outcome, moments.Place{})
-				t.clauses[len(t.clauses)-1].step = moments.StepAt(t.v, a.Returned, moments.OrderBelief, moments.PlaceOfBelief(t.v, a))
+			if outcome != "" { // told when it is heard of
+				t.hears(a, min(t.v.Answered(m), a.Returned), t.who(a)+"'s "+nth+m.What, outcome)
 				t.wrong(m.What, outcome)
 			}
 		}
 	}
 	t.tell(a.Returned, moments.OrderBelief, t.who(a), "believes that it holds the lock"+here+" "+how, moments.PlaceOfBelief(t.v, a))
 	t.wrong("Lock", "returns without a grant")
+}
+
+// hears tells what a client was told before Lock returned, or in the moment in which it did.
+func (t *narrator) hears(a *history.Acquisition, at trace.Instant, who, what string) {
+	c := clause{at: at, order: moments.OrderBelief - 1, who: who, what: what}
+	if at == a.Returned {
+		c.step = moments.StepAt(t.v, at, moments.OrderBelief, moments.PlaceOfBelief(t.v, a))
+	}
+	t.add(c)
 }
 
 // accepted reports whether a server has answered OK to the last request of an acquisition that was not granted, which is no mistake of
@@ -61,10 +76,21 @@ func (t *narrator) outcome(m *model.Sent, by trace.Instant) string {
 		return "is not answered in time"
 	}
 	said := t.v.Messages[m.Answer].Detail
+	if text, failed := strings.CutPrefix(said, "(error) "); failed {
+		return "is answered " + strconv.Quote(t.beginning(text))
+	}
 	if said == "" || len(said) > longestAnswer {
 		return ""
 	}
 	return "is answered " + said
+}
+
+// beginning is an error, or, of a long one, its first phrase: what follows repeats the request.
+func (t *narrator) beginning(text string) string {
+	if i := strings.IndexAny(text, ",:"); len(text) > longestError && i > 0 {
+		return text[:i] + t.g.Ellipsis
+	}
+	return text
 }
 
 // requests lists what the client of an acquisition sent for it from one moment to another, both included, for some purposes. It

@@ -184,10 +184,7 @@ func (t *narrator) asked(w *history.Wait) (a *history.Acquisition, list []*model
 // watches reports whether one of some requests has set a watch that has not fired.
 func (t *narrator) watches(list []*model.Sent) bool {
 	return slices.ContainsFunc(list, func(m *model.Sent) bool {
-		path, sets := strings.CutSuffix(m.Detail, " watch")
-		return sets && !slices.ContainsFunc(t.v.Messages, func(n model.Sent) bool {
-			return n.What == "event" && n.To == m.From && n.Sent >= m.Executed && strings.HasSuffix(path, strings.TrimPrefix(n.Detail, n.Purpose))
-		})
+		return isWatch(m) && !slices.ContainsFunc(t.v.Messages, func(n model.Sent) bool { return fires(m, &n) })
 	})
 }
 
@@ -241,26 +238,13 @@ const nothing = "nothing"
 // znode it is.
 func (t *narrator) watched(m *model.Sent, by *history.Acquisition) string {
 	looks := m.What == "getData" || m.What == "exists" || m.What == "getChildren"
-	path, watches := strings.CutSuffix(m.Detail, " watch")
-	if looks && !watches {
+	if !looks {
+		return ""
+	}
+	if !isWatch(m) {
 		return nothing
 	}
-	path = strings.TrimPrefix(path, m.What+" ")
-	var of *history.Acquisition
-	for i := range t.v.History.Acquisitions {
-		a := &t.v.History.Acquisitions[i]
-		made := looks && slices.ContainsFunc(t.requests(a, a.Invoked, min(a.Returned, m.Sent), trace.ToAcquire), func(c *model.Sent) bool {
-			prefix, _, _ := strings.Cut(strings.TrimPrefix(c.Detail, "create "), " ")
-			return c.What == "create" && strings.HasPrefix(path, prefix)
-		})
-		switch {
-		case !made:
-		case of != nil:
-			return "" // names that are alike
-		default:
-			of = a
-		}
-	}
+	of := t.maker(m)
 	switch entry := t.v.Servers().Entry(); {
 	case of == nil:
 		return ""
@@ -481,7 +465,7 @@ func (t *narrator) blocked() string {
 	}
 	first, nodes := t.inTheWay()
 	if first == nil {
-		return cmp.Or(t.withheld(), t.splitVotes(), t.unacknowledged(), t.exchanged(), t.refusals())
+		return cmp.Or(t.withheld(), t.splitVotes(), t.unacknowledged(), t.exchanged(), t.deadAhead(), t.refusals())
 	}
 	who := t.v.Holder(first.Acquisition, first.Client)
 	if t.unheard(first) {
@@ -501,7 +485,11 @@ func (t *narrator) blocked() string {
 	if first.Expires == trace.Never && t.v.Servers().Holds() == "" {
 		text += " and nothing ends it"
 	}
-	text += cmp.Or(t.kept(first, who), t.omitted(first, who)) + ", and "
+	kept := t.kept(first, who)
+	if kept == "" {
+		kept = t.untilExpiry(first) + t.omitted(first, who)
+	}
+	text += kept + ", and "
 	w, a := t.waiting(), t.v.History.Acquisition(first.Acquisition)
 	if w != nil && a != nil && w.Client == a.Client && w.Task == a.Task { // it keeps itself out
 		text += t.refusals()
