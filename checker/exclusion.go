@@ -9,7 +9,8 @@ import (
 )
 
 // Mutual exclusion: the beliefs of different acquisitions do not overlap. A belief includes the moment it begins and
-// not the one it ends, so a belief may begin when another ends. Overlapping beliefs of one owner are one.
+// not the one it ends, so a belief may begin when another ends. One that ends in the moment in which it begins, since its client has
+// been told of the loss by then, is that moment: Lock returned the lock in it. Overlapping beliefs of one owner are one.
 
 // beliefs returns the beliefs as intervals.
 func (j *judge) beliefs() intervals {

@@ -63,13 +63,13 @@ func (j *judge) lasting() (n int) {
 }
 
 func (j *judge) tellLoad(l *history.Load, most int) {
-	kind, does := "a holder sends too much", " outside of Lock"
+	kind, who, where := "a holder sends too much", l.Client, " outside of Lock"
 	if l.Waiting {
-		kind, does = "a waiter sends too much", " within Lock"
+		kind, who, where = "a waiter sends too much", l.Client+"'s Lock", ""
 	}
 	v := Violation{
 		Property: RequestLoad, Kind: kind, At: l.From,
-		Text: l.Client + does + " sent " + strconv.Itoa(l.Requests) + " requests within a second from " + l.From.String() +
+		Text: who + " sent " + strconv.Itoa(l.Requests) + " requests" + where + " in the second from " + l.From.String() + " on" +
 			"; at most " + strconv.Itoa(most) + " are allowed",
 	}
 	if id := j.asking(owner{client: l.Client}, l.From); id != 0 {

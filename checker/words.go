@@ -55,6 +55,9 @@ func (j *judge) during(from, to trace.Instant) string {
 	if to > j.h.End {
 		return "from " + from.String() + " until the run ended at " + j.h.End.String()
 	}
+	if from == to {
+		return "for an instant at " + from.String()
+	}
 	return "from " + from.String() + " to " + to.String() + " (" + to.Sub(from).String() + ")"
 }
 

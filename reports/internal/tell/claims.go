@@ -58,6 +58,10 @@ func (t *narrator) claimOfHolders(first, second *history.Acquisition) string {
 		until = "the end of the log"
 	}
 	end = min(end, t.v.History.End)
+	if end == c.From {
+		return fmt.Sprintf("%s and %s both believe that they hold the lock, for an instant at %s", t.who(first), t.who(second),
+			t.ref(second.Returned, moments.PlaceOfBelief(t.v, second)))
+	}
 	return fmt.Sprintf("%s and %s both believe that they hold the lock, from %s to %s (%s)", t.who(first), t.who(second),
 		t.ref(second.Returned, moments.PlaceOfBelief(t.v, second)), until, wording.Precise(end.Sub(c.From)))
 }
@@ -92,6 +96,10 @@ func (t *narrator) claimOfUpdates(first, second *history.Acquisition) string {
 	if t.alone {
 		why = t.taking(under, over)
 	}
-	return fmt.Sprintf("%s overwrites at %s what %s wrote at %s, without having read it%s", t.who(second),
-		t.ref(over.Applied, moments.PlaceOfAccess(over)), t.who(first), t.ref(under.Applied, moments.PlaceOfAccess(under)), why)
+	lost := []string{t.who(first) + " wrote at " + t.ref(under.Applied, moments.PlaceOfAccess(under))}
+	for _, w := range t.builtOn(under, over) {
+		lost = append(lost, t.v.Holder(w.Acquisition, w.Client)+" at "+t.ref(w.Applied, moments.PlaceOfAccess(w)))
+	}
+	return fmt.Sprintf("%s overwrites at %s what %s, without having read it%s", t.who(second),
+		t.ref(over.Applied, moments.PlaceOfAccess(over)), wording.Listing(lost), why)
 }

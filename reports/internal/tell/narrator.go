@@ -167,6 +167,9 @@ func (t *narrator) conclude(at trace.Instant, what string, in moments.Place) {
 		}
 	}
 	if of != nil && !strings.Contains(of.comes, what) {
+		if after, second := strings.CutPrefix(what, ": "); second && of.comes != "" { // what came before is not its reason
+			what = "; " + after
+		}
 		of.comes += what
 	}
 }
@@ -255,7 +258,7 @@ func (t *narrator) who(a *history.Acquisition) string { return t.v.Holder(a.ID, 
 
 // ended tells how far the first who takes part had come, and what the checker says.
 func (t *narrator) ended() {
-	if a := t.taken(0); a != nil && a.Returned != trace.Never {
+	if a := t.taken(0); a != nil && a.Returned <= t.until {
 		t.play(a)
 		t.leaves(a, t.until)
 	}

@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -47,12 +48,39 @@ func (t *narrator) lost() {
 		return
 	}
 	t.accesses(under)
+	lost := []string{t.who(first) + "'s"}
+	for _, w := range t.builtOn(under, over) {
+		t.accesses(w)
+		lost = append(lost, t.v.Holder(w.Acquisition, w.Client)+"'s")
+	}
 	t.accesses(over)
+	updates := " update is lost"
+	if len(lost) > 1 {
+		updates = " updates are lost"
+	}
 	based := ", and "
 	if read := t.access(first.ID, history.Read, over.Register, under.Applied); read != nil {
 		based = fmt.Sprintf(", computed from version %d too: ", t.v.Version(read))
 	}
-	t.conclude(over.Applied, based+t.who(first)+"'s update is lost"+t.taking(under, over), moments.PlaceOfAccess(over))
+	t.conclude(over.Applied, based+wording.Listing(lost)+updates+t.taking(under, over), moments.PlaceOfAccess(over))
+}
+
+// builtOn lists the writes of other acquisitions that came between a write and one that has not seen it, and that had: they are lost with
+// it.
+func (t *narrator) builtOn(under, over *history.Access) (list []*history.Access) {
+	for i := range t.v.History.Accesses {
+		w := &t.v.History.Accesses[i]
+		between := w.Op == history.Write && w.Accepted && w.Register == over.Register && under.Applied < w.Applied && w.Applied < over.Applied
+		if !between || w.Acquisition == under.Acquisition || w.Acquisition == over.Acquisition {
+			continue
+		}
+		read := t.access(w.Acquisition, history.Read, w.Register, w.Applied)
+		if read != nil && read.Version >= under.Version {
+			list = append(list, w)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *history.Access) int { return cmp.Compare(a.Applied, b.Applied) })
+	return list
 }
 
 // taking says why the resource took both writes, if it would not have taken them otherwise.
