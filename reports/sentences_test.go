@@ -1,13 +1,16 @@
 package reports_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/trace"
 )
 
 // TestAllUpdatesThatOneWriteDestroysAreTold has a late write destroy two that were made one after the other.
@@ -53,4 +56,74 @@ func TestALockThatSpinsIsToldWithoutWhatCameLater(t *testing.T) {
 		overrun+"\nwait client=b from=2s to=10.004s ended=got-it\nload client=b waiting from=2s requests=400")
 	r.Report = checker.Check(r.History, checker.Options{Load: checker.Load{Waiter: 5}})
 	require.Equal(t, "b's Lock sent 400 requests in the second from 2s on; at most 5 are allowed.", reports.Story(&r, checker.RequestLoad))
+}
+
+// TestWhyLockFailsIsToldBeforeItsClientGivesUp has a server's refusal be noted in the moment in which Lock returns it.
+func TestWhyLockFailsIsToldBeforeItsClientGivesUp(t *testing.T) {
+	refused := step(3e9, "b", trace.Refused)
+	refused.Seq = 1
+	r := runOf(t, oneRedis, `
+history registers=1 authority end=12s
+acquisition id=1 client=a returned=4ms outcome=ok unlocked=8s released=8.1s release=ok
+acquisition id=2 client=b invoked=1s returned=3s outcome=failed
+wait client=b from=1s to=3s ended=gave-up
+note node=b at=3s text="is refused: session expired"`, refused)
+	var told []string
+	for _, m := range drawnOf(r).Moments {
+		if m.At == 3e9 {
+			told = append(told, m.Text)
+		}
+	}
+	require.Equal(t, []string{"is refused: session expired", "does not get the lock", "gives up after 2s"}, told)
+}
+
+// TestAKnownVerdictIsNotCalledInconclusive has one verdict be known of a run that was cut off.
+func TestAKnownVerdictIsNotCalledInconclusive(t *testing.T) {
+	r := storyRun(t, oneRedis+"expect: any", overrun)
+	r.Report.Verdicts[checker.Leak] = checker.Undecided
+	require.Contains(t, drawnOf(r).Headline, "Two believed to hold the lock at once; other verdicts are unknown.")
+	r.Report.Verdicts[checker.MutualExclusion] = checker.Undecided
+	require.Contains(t, drawnOf(r).Headline, "Whether two held the lock at once is not known: inconclusive.")
+}
+
+// TestARefusalWithoutATokenSaysWhy has resources refuse a write for something else than its token.
+func TestARefusalWithoutATokenSaysWhy(t *testing.T) {
+	refused := func(mode history.Fencing) string {
+		r := storyRun(t, oneRedis, overrun+"\naccess acquisition=1 client=a op=write token=7 invoked=20s applied=20.001s returned=20.002s version=1")
+		r.History.Fencing = mode
+		return textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})
+	}
+	require.Contains(t, refused(history.TokenEquality), "refused, since another access came in between")
+	require.Contains(t, refused(history.CompareAndSet), "refused, since another access came in between")
+	require.NotContains(t, refused(history.FencedWrite), "in between")
+}
+
+// TestTheEndOfABeliefIsInTheLegend has so many moments that some ends of beliefs have a sign instead of a number.
+func TestTheEndOfABeliefIsInTheLegend(t *testing.T) {
+	crowd := loadStory(t, "crowd")
+	text := textOf(t, crowd, reports.TextOptions{Width: 100})
+	require.Regexp(t, `believes │.*─┤`, text)
+	require.Contains(t, text, "┤ believes no longer")
+	require.NotContains(t, textOf(t, loadStory(t, "pause-and-fence"), reports.TextOptions{Width: 100}), "believes no longer")
+}
+
+// TestSeveralLocksAreToldInFewSentences has all that can go wrong with two locks go wrong after an eviction.
+func TestSeveralLocksAreToldInFewSentences(t *testing.T) {
+	r := runOf(t, twoLocks+"faults: [{name: room, at: 500ms, evict: redis-1, key: x}]", strings.Replace(heldBoth, "LOCK", "x", 1)+
+		"\nfault name=room text=\"evict\" fired begin=500ms end=500ms")
+	c := slices.IndexFunc(r.History.Copies, func(c history.Copy) bool { return c.Acquisition == 1 })
+	r.History.Copies[c].To, r.History.Copies[c].Gone = 500e6, history.Evicted
+	x := r.Report.Violations[slices.IndexFunc(r.Report.Violations, func(x checker.Violation) bool { return x.Property == checker.MutualExclusion })]
+	for _, p := range []checker.Property{checker.ExclusionAtService, checker.Resource, checker.FencingOrder, checker.ReleaseSafety, checker.SilentLoss} {
+		other := x
+		other.Property, other.Text = p, "lock x: "+p.String()+" is violated; redis-1 had evicted the lock's key at 500ms"
+		r.Report.Violations = append(r.Report.Violations, other)
+	}
+	text := strings.Join(strings.Fields(textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200})), " ")
+	begin := strings.Index(text, "redis-1 evicts a's key of x to make room at")
+	require.GreaterOrEqual(t, begin, 0, text)
+	text = text[begin:]
+	text = text[:strings.Index(text, " • ")]
+	require.LessOrEqual(t, strings.Count(text, ". ")+1, 5, text)
+	require.Equal(t, 1, strings.Count(text, "had evicted"), "a reason is told once: %s", text)
 }

@@ -75,7 +75,7 @@ func TestAnUnknownVerdictIsInconclusiveWhateverIsExpected(t *testing.T) {
 	status, reasons := r.Status()
 	require.Equal(t, reports.Inconclusive, status)
 	require.Equal(t, []string{"fencing-order and release-safety are unknown: the bound of 1000000 steps was reached"}, reasons)
-	require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200}), "the resource was damaged: inconclusive.")
+	require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200}), "the resource was damaged; other verdicts are unknown.")
 	r.Report.Verdicts[checker.Resource] = checker.Held
 	status, _ = r.Status()
 	require.Equal(t, reports.Unexpected, status, "a difference outweighs it")

@@ -39,8 +39,8 @@ func (p *Picture) look(s *seen, l *Lane) {
 			continue
 		}
 		from, to := p.Span(b)
-		if b.Last != timeline.SignNone {
-			s.hide(to, to+1, func(int) {})
+		if b.Last != timeline.SignNone && s.hide(to, to+1, func(int) {}) {
+			s.signs[b.Last] = true
 		}
 		if s.hide(from, to, func(col int) { s.wedge = s.wedge || p.falls(b, col) }) {
 			s.signs[b.Sign] = true
@@ -72,8 +72,10 @@ func (p *Picture) falls(b *Bar, col int) bool {
 func (p *Picture) Legend(run int) []string {
 	g, v := p.Glyphs, p.Runs[run].View
 	s := &seen{signs: map[timeline.Sign]bool{}, hidden: make([]bool, p.Scale.Width)}
-	for i := range p.Rows[run] {
-		p.look(s, &p.Rows[run][i])
+	for _, lanes := range p.Rows[run:] { // also of those that share its picture
+		for i := range lanes {
+			p.look(s, &lanes[i])
+		}
 	}
 	var list []string
 	add := func(used bool, sign, meaning string) {
@@ -84,6 +86,8 @@ func (p *Picture) Legend(run int) []string {
 	sign := func(sign timeline.Sign, meaning string) { add(s.signs[sign], string(g.Of(sign)), meaning) }
 	sign(timeline.SignWaits, "waits")
 	sign(timeline.SignBelieves, "believes")
+	sign(timeline.SignEnds, "believes no longer")
+	sign(timeline.SignDies, "dies")
 	sign(timeline.SignPaused, "paused")
 	sign(timeline.SignDown, "down")
 	sign(timeline.SignGranted, "granted by the service")

@@ -62,6 +62,8 @@ func (s *story) accessWords(a *history.Access) string {
 		i := slices.IndexFunc(a.With, func(o history.Shown) bool { return o.Token < o.MaxToken })
 		return text + fmt.Sprintf(": refused, since %s of %s has been seen", wording.TokenText(a.With[i].MaxToken),
 			s.v.History.LockOf(a.With[i].Acquisition))
+	case !a.Accepted && (s.v.History.Fencing == history.TokenEquality || s.v.History.Fencing == history.CompareAndSet):
+		return text + ": refused, since another access came in between"
 	case !a.Accepted:
 		return text + ": refused"
 	case a.Version == history.NoVersion && a.Op == history.Read:

@@ -174,8 +174,10 @@ func (s *story) notes() {
 			lane = BeliefLane(s.v.Scope.LaneHolder(s.v.Scope.Name(n.Node, 0)))
 		}
 		m := Moment{At: n.At, Place: Place{lane, "note " + n.Text}, order: OrderService, Who: n.Node, Text: n.Text, Weight: weightNote}
-		if e := first(s.v, n.At, func(e *trace.Event) bool { return e.Node == n.Node && e.Does == trace.Lost }); e != nil {
-			m.step = e.Seq // that it comes before: an application learns of a loss by what its client library notes
+		if e := first(s.v, n.At, func(e *trace.Event) bool {
+			return e.Node == n.Node && (e.Does == trace.Lost || e.Does == trace.Refused)
+		}); e != nil {
+			m.step = e.Seq // that it comes before: an application learns of a loss, or of an error, by what its client library notes
 		}
 		s.add(m)
 	}

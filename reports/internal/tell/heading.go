@@ -145,10 +145,10 @@ func Twin(r *model.Run, v *model.View) string {
 	return text + "."
 }
 
-// sender names who sent an access, by the token where there is one.
+// sender names who sent an access, by the token where one is compared.
 func sender(v *model.View, a *history.Access) string {
 	who := v.Holder(a.Acquisition, a.Client)
-	if a.Token != 0 {
+	if a.Token != 0 && v.History.Fencing.NeedsToken() {
 		return fmt.Sprintf("%s with token %s", who, wording.TokenText(a.Token))
 	}
 	return who

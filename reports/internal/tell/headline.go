@@ -65,14 +65,16 @@ func Headline(r *model.Run) (words string, weighs checker.Verdict, of checker.Pr
 			of = checker.Survival
 		}
 	}
-	return words + neverHappened(r) + ending(r), v[of], of
+	return words + neverHappened(r) + ending(r, v[of]), v[of], of
 }
 
 // ending says how what came of a run compares with what its scenario expects. That a failure was expected is no success of
-// the lock, and is not said in words that could be read so.
-func ending(r *model.Run) string {
+// the lock, and is not said in words that could be read so. A verdict that is known is not called inconclusive for those that are not.
+func ending(r *model.Run, weighs checker.Verdict) string {
 	asks := r.Compared() && (asks(r) || len(r.Case.Scenario.Measures) > 0)
 	switch status, _ := r.Status(); {
+	case status == model.Inconclusive && weighs != checker.Undecided && len(r.Unknown()) > 0:
+		return "; other verdicts are unknown."
 	case status == model.Inconclusive:
 		return ": inconclusive."
 	case status == model.Unexpected && (asks || unexpected(r) == ""):

@@ -27,11 +27,13 @@ func (t *narrator) prose() string {
 		w.add(&g)
 	}
 	w.finish()
-	for len(w.sentences) > cmp.Or(t.room, maxSentences) {
-		w.join()
-	}
+	return t.sentences(fit(w.sentences, cmp.Or(t.room, maxSentences)))
+}
+
+// sentences writes sentences one after another.
+func (t *narrator) sentences(list []string) string {
 	var text strings.Builder
-	for _, s := range w.sentences {
+	for _, s := range list {
 		s = strings.TrimSuffix(strings.ReplaceAll(s, ",,", ","), ",")
 		if !t.beginsWithName(s) {
 			s = wording.Capital(s)
@@ -204,16 +206,19 @@ func predicates(list []string) string {
 // joint stands between the clauses of a sentence that are of different subjects.
 const joint = ", and "
 
-// join makes one sentence of the two neighbours that are shortest together.
-func (w *writer) join() {
-	least, at := 0, -1
-	for i := range len(w.sentences) - 1 {
-		if n := len(w.sentences[i]) + len(w.sentences[i+1]); at < 0 || n < least {
-			least, at = n, i
+// fit makes one sentence of the two neighbours that are shortest together, until there are no more than so many.
+func fit(sentences []string, room int) []string {
+	for len(sentences) > max(room, 1) {
+		least, at := 0, -1
+		for i := range len(sentences) - 1 {
+			if n := len(sentences[i]) + len(sentences[i+1]); at < 0 || n < least {
+				least, at = n, i
+			}
 		}
+		sentences[at] += "; " + sentences[at+1]
+		sentences = slices.Delete(sentences, at+1, at+2)
 	}
-	w.sentences[at] += "; " + w.sentences[at+1]
-	w.sentences = slices.Delete(w.sentences, at+1, at+2)
+	return sentences
 }
 
 // spokenTime prints a time for a reader: to three digits, with a space before its unit.

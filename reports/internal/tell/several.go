@@ -22,11 +22,16 @@ var unnumbered = regexp.MustCompile(`( \()acquisition \d+, | \(acquisition \d+\)
 // several tells of violations of a run of several locks, and of the deadlocks that none of them tells of.
 func (t *narrator) several(list []*checker.Violation) string {
 	var text []string
+	said := map[string]bool{}
 	add := func(sentence string) {
-		if sentence = unnumbered.ReplaceAllString(told(t.v, sentence), "$1"); !t.beginsWithName(sentence) {
-			sentence = wording.Capital(sentence)
+		if i := strings.LastIndex(sentence, "; "); i > 0 { // the reason of several is told once
+			if reason := sentence[i:]; said[reason] {
+				sentence = sentence[:i]
+			} else {
+				said[reason] = true
+			}
 		}
-		text = append(text, sentence+".")
+		text = append(text, unnumbered.ReplaceAllString(told(t.v, sentence), "$1"))
 	}
 	deadlocks := t.v.Run.Report.Deadlocks
 	for i := range deadlocks {
@@ -39,10 +44,12 @@ func (t *narrator) several(list []*checker.Violation) string {
 	for _, x := range slices.SortedStableFunc(slices.Values(list), byTime) {
 		add(x.Text)
 	}
-	if before := t.beforeAll(list, maxSentences-len(text)); before != "" {
-		text = slices.Insert(text, 0, before)
+	before := t.beforeAll(list, maxSentences-len(text))
+	room := maxSentences
+	if before != "" {
+		room--
 	}
-	return strings.Join(text, " ")
+	return strings.TrimSpace(before + " " + t.sentences(fit(text, room)))
 }
 
 // beforeAll tells what faults came before the first violation of two holders or their damage, and what those who take part in it had lost
