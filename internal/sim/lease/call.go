@@ -12,8 +12,9 @@ type call struct {
 	server  *Server
 	conn    *sim.Conn
 	request *Request
-	since   int64 // when it came, on the monotonic clock
-	from    int64 // Watch: the first revision that counts; 0 until it is carried out
+	since   int64  // when it came, on the monotonic clock
+	from    int64  // Watch: the first revision that counts; Lock: at which its key was made; 0 until it is carried out
+	key     string // Lock: the key
 	timer   *sim.Timer
 	late    bool // the moment that it waited for has come
 	woken   bool // the key that it waited for has changed
@@ -67,6 +68,9 @@ func (s *Server) awaitSession(c *call, v *session) { v.calls = append(v.calls, c
 
 // wake has the calls tried again that wait for one of the changes.
 func (s *Server) wake(changes []Change) {
+	if len(s.streams) > 0 && len(changes) > 0 {
+		s.news.Arm(false, s.node.Monotonic())
+	}
 	for i := range changes {
 		name := changes[i].Key.Name
 		for _, c := range s.waiting[name] {
@@ -97,6 +101,7 @@ func (s *Server) tryAgain() {
 	if len(s.ready) > 0 {
 		s.news.Arm(false, s.node.Monotonic())
 	}
+	s.push()
 }
 
 // retry tries a call again that has waited.

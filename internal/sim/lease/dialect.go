@@ -16,6 +16,7 @@ type Dialect struct {
 
 	Revision     int64         // of an empty store
 	Deletes      bool          // keys are deleted with their session; else they are released, unless it asked for deletion
+	Keeps        bool          // what has happened to keys can be watched and read later
 	LockDelay    time.Duration // how long a key that was lost with its session cannot be acquired
 	MaxLockDelay time.Duration // what a client may ask for at most
 	DelayOnEnd   bool          // also if the client has ended the session itself

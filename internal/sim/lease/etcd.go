@@ -22,6 +22,7 @@ func Etcd() Dialect {
 		Scan:     500 * time.Millisecond,
 		Revision: 1, // mvcc/kvstore.go, NewStore
 		Deletes:  true,
+		Keeps:    true,
 		Election: time.Second,
 		Extend:   time.Second,
 	}
@@ -29,6 +30,10 @@ func Etcd() Dialect {
 
 // txn carries out one of two lists of operations, at one revision.
 func (s *Server) txn(r *Request, a *Response) {
+	if r.Etcd != nil {
+		s.txn3(r, a)
+		return
+	}
 	a.Succeeded = !slices.ContainsFunc(r.If, func(c Compare) bool { return s.store.created(c.Key) != c.Create })
 	ops := r.Then
 	if !a.Succeeded {
@@ -49,6 +54,10 @@ func (s *Server) txn(r *Request, a *Response) {
 
 // operate carries out an operation that may stand alone or in a Txn.
 func (s *Server) operate(r *Request, a *Response) {
+	if r.Etcd != nil {
+		s.operate3(r, a)
+		return
+	}
 	switch r.Op {
 	case Range:
 		a.Keys = s.store.find(r)
@@ -72,6 +81,9 @@ func (s *Server) mayPut(r *Request) bool { return r.Session == 0 || s.session(r.
 // watch answers when the key has been deleted, or has been since the revision; 0 is the next. That is all a mutex waits for
 // (client/v3/concurrency/key.go, waitDelete), which then ends the watch.
 func (s *Server) watch(c *call) *Response {
+	if c.request.Etcd != nil {
+		return s.stream(c)
+	}
 	if c.from == 0 {
 		c.from = cmp.Or(c.request.Revision, s.store.revision+1)
 	}

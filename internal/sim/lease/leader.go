@@ -75,6 +75,7 @@ func (s *Server) depose() {
 func (s *Server) forget() {
 	s.waiting = make(map[string][]*call)
 	s.pending, s.ready = nil, nil
+	s.streams, s.locking = nil, nil
 	for _, v := range s.sessions {
 		v.calls, v.conn = nil, nil
 	}
@@ -98,7 +99,7 @@ func (s *Server) Crash(_ bool, keep string) {
 
 // wipe begins with empty disks.
 func (s *Server) wipe() {
-	s.store, s.sessions, s.delays, s.compact = newStore(s.dialect.Revision), nil, make(map[string]delay), 0
+	s.store, s.sessions, s.delays, s.compact = newStore(&s.dialect), nil, make(map[string]delay), 0
 }
 
 // Restart starts all servers again, and they elect a leader.

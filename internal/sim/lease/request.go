@@ -37,6 +37,13 @@ const (
 	TryAcquire
 	Release
 	CheckSequencer
+
+	LeaseTimeToLive
+	LeaseLeases
+	Compact
+	Lock
+	Unlock
+	Status
 	opCount
 )
 
@@ -44,6 +51,7 @@ var opNames = [opCount]string{
 	"LeaseGrant", "LeaseKeepAlive", "LeaseRevoke", "Txn", "Range", "Put", "DeleteRange", "Watch",
 	"Session.Create", "Session.Renew", "Session.Destroy", "KV.Acquire", "KV.Release", "KV.Get",
 	"CreateSession", "KeepAlive", "EndSession", "Acquire", "TryAcquire", "Release", "CheckSequencer",
+	"LeaseTimeToLive", "LeaseLeases", "Compact", "Lock", "Unlock", "Status",
 }
 
 // String returns the name that its service gives it.
@@ -114,6 +122,8 @@ type Request struct {
 	Index int64         // KVGet: wait for a later one; 0: do not wait. CheckSequencer: the sequencer's generation
 	Wait  time.Duration // KVGet: how long; 0 for the service's default
 	Epoch int           // Chubby: the client's, as of its last answer
+
+	Etcd *Etcd3 // a request in etcd's whole API; nil: one of its mutex, or of another service
 }
 
 // What returns the operation's name and its purpose.
@@ -136,6 +146,9 @@ func (r *Request) digest(d *trace.Digest) {
 	}
 	for _, n := range [...]int64{int64(r.TTL), int64(r.LockDelay), r.MaxCreate, r.Revision, r.Index, int64(r.Wait)} {
 		d.Uint64(uint64(n))
+	}
+	if r.Etcd != nil {
+		d.String(fmt.Sprintf("%+v", *r.Etcd))
 	}
 	for _, c := range r.If {
 		d.String(c.Key)
@@ -166,6 +179,9 @@ func (r *Request) String() string {
 	}
 	for _, c := range r.If {
 		add(true, "if %s@%d", c.Key, c.Create)
+	}
+	if r.Etcd != nil {
+		r.Etcd.tell(add)
 	}
 	for i := range r.Then {
 		add(true, "then %v", &r.Then[i])
@@ -198,6 +214,7 @@ type Key struct {
 	Name, Value string
 	Flags       uint64    // as of its last acquisition or release
 	Create, Mod int64     // revisions
+	Version     int64     // how often it has been written since it was made; not of the other services
 	LockIndex   int64     // how often it has been acquired: Consul's LockIndex, the generation of Chubby's sequencer
 	Session     SessionID // holds the key, or ends with it; 0 if none
 }
@@ -238,6 +255,7 @@ type Response struct {
 	Woken     bool          // it had to wait for a change of the key; not part of the message
 	Keys      []Key         // Range, KVGet, KVAcquire, Acquire, TryAcquire
 	Results   []Response    // Txn: one for each operation
+	Etcd      *Etcd3Answer  // what etcd's API says besides; nil if the request was not of it
 }
 
 // What returns the name and purpose of the operation that is answered.
@@ -252,6 +270,9 @@ func (a *Response) Sum() uint64 {
 
 func (a *Response) digest(d *trace.Digest) {
 	d.String(a.Err)
+	if a.Etcd != nil {
+		d.String(fmt.Sprintf("%+v", *a.Etcd))
+	}
 	d.Uint64(bit(a.Succeeded) | uint64(uint32(a.Epoch))<<32)
 	for _, n := range [...]int64{a.Revision, int64(a.Session), int64(a.TTL), int64(a.Held)} {
 		d.Uint64(uint64(n))

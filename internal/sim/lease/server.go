@@ -76,6 +76,9 @@ type Server struct {
 	pending []*call            // for a leader
 	ready   []*call            // to be tried again
 	news    *sim.Timer
+
+	streams []*stream // watches that tell of every event
+	locking []*call   // Lock: which wait for their turn
 }
 
 // New adds a service to an engine. It has a leader and nothing in its store.
@@ -137,13 +140,19 @@ func (s *Server) Execute(conn *sim.Conn, p sim.Payload) sim.Payload {
 
 // attempt carries a request out and tells the observer; nil if it must wait.
 func (s *Server) attempt(c *call) *Response {
-	if !s.leading {
+	if !s.leading && c.request.Op != Status {
 		s.pending = append(s.pending, c)
 		return nil
 	}
 	a := s.carryOut(c)
 	if a == nil {
 		return nil
+	}
+	if c.request.Etcd != nil {
+		if a.Etcd == nil {
+			a.Etcd = &Etcd3Answer{}
+		}
+		a.Etcd.Term = s.term()
 	}
 	if a.Revision == 0 {
 		a.Revision = s.store.revision
@@ -181,6 +190,8 @@ func (s *Server) carryOut(c *call) *Response {
 		return s.acquireOrWait(c)
 	case r.Op == CheckSequencer:
 		return s.checkSequencer(r)
+	case r.Op == Lock:
+		return s.lock(c)
 	}
 	a := &Response{Request: r}
 	if r.Op == Txn {

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -32,25 +33,45 @@ func (s *Server) session(id SessionID) *session {
 }
 
 func (s *Server) find(id SessionID) (int, bool) {
-	return slices.BinarySearchFunc(s.sessions, id, func(v *session, id SessionID) int { return int(v.id) - int(id) })
+	return slices.BinarySearchFunc(s.sessions, id, func(v *session, id SessionID) int { return cmp.Compare(v.id, id) })
 }
 
 // open begins a session.
 func (s *Server) open(c *call) *Response {
 	r := c.request
 	ttl, ok := s.dialect.Given(r.TTL)
+	if r.Etcd != nil && r.TTL > s.dialect.MaxTTL {
+		return &Response{Request: r, Err: LargeTTL}
+	}
 	if !ok {
 		return &Response{Request: r, Err: BadTTL}
 	}
-	s.lastID++
+	id, refused := s.newID(r)
+	if refused != "" {
+		return &Response{Request: r, Err: refused}
+	}
 	v := &session{
-		id: s.lastID, client: c.conn.Client().Name, ttl: ttl, lockDelay: s.dialect.lockDelay(r.LockDelay),
+		id: id, client: c.conn.Client().Name, ttl: ttl, lockDelay: s.dialect.lockDelay(r.LockDelay),
 		deletes: s.dialect.Deletes || r.Delete, conn: c.conn,
 	}
 	v.timer = s.node.NewTimer(alarm(func() { s.expire(v) }))
-	s.sessions = append(s.sessions, v)
+	i, _ := s.find(id)
+	s.sessions = slices.Insert(s.sessions, i, v)
 	s.refresh(v, 0)
 	return &Response{Request: r, Succeeded: true, Session: v.id, TTL: ttl, Epoch: s.epoch}
+}
+
+// newID returns the next session's identity, or the one that a client of etcd wants, and why it cannot have it.
+func (s *Server) newID(r *Request) (id SessionID, refused string) {
+	if r.Etcd != nil && r.Session != 0 {
+		if s.session(r.Session) != nil {
+			return 0, LeaseExists
+		}
+		return r.Session, ""
+	}
+	for s.lastID++; s.session(s.lastID) != nil; s.lastID++ { // clients have taken these
+	}
+	return s.lastID, ""
 }
 
 // Given returns the TTL that a client gets if it asks for the given one, 0 for the service's default; false if
@@ -154,7 +175,11 @@ func (s *Server) endFor(v *session, why Reason) {
 
 // end ends a session: its keys end or are released, and may not be had by others for the lock-delay.
 func (s *Server) end(v *session, delayed bool) {
-	for _, name := range s.store.of(v.id) {
+	names := s.store.of(v.id)
+	if s.dialect.Deletes {
+		slices.Sort(names) // lease/lessor.go, Revoke
+	}
+	for _, name := range names {
 		if v.deletes {
 			s.store.remove(name)
 		} else {

@@ -10,6 +10,10 @@ type store struct {
 	order    []*Key           // by creation
 	deleted  map[string]int64 // when a key was last deleted
 	changes  []Change         // of the present step
+
+	keeps     bool    // what has happened is kept, for watches and reads of the past
+	log       []Event // in its order
+	compacted int64   // up to which revision the past is gone
 }
 
 // ChangeKind says what happened to a key.
@@ -30,8 +34,10 @@ type Change struct {
 	Key  Key // Deleted, Released: as it was before
 }
 
-func newStore(revision int64) *store {
-	return &store{revision: revision, keys: make(map[string]*Key), deleted: make(map[string]int64)}
+func newStore(d *Dialect) *store {
+	return &store{
+		revision: d.Revision, keys: make(map[string]*Key), deleted: make(map[string]int64), keeps: d.Keeps, compacted: -1,
+	}
 }
 
 // commit ends a step and returns what it has changed.
@@ -77,9 +83,29 @@ func (t *store) write(name, value string) (k *Key, kind ChangeKind) {
 
 // put writes a key, which ends with the session; 0 if it ends with none.
 func (t *store) put(name, value string, id SessionID) {
+	before := Key{}
+	if k := t.keys[name]; k != nil {
+		before = *k
+	}
 	k, kind := t.write(name, value)
 	k.Session = id
+	k.Version++
 	t.note(kind, *k)
+	t.keep(Event{Key: *k, Prev: before})
+}
+
+// keep keeps what has happened. What was before is what was before the step, which may have changed the key earlier.
+func (t *store) keep(e Event) {
+	if !t.keeps {
+		return
+	}
+	for i := len(t.log) - 1; i >= 0 && t.log[i].Key.Mod == e.Key.Mod; i-- {
+		if t.log[i].Key.Name == e.Key.Name {
+			e.Prev = t.log[i].Prev
+			break
+		}
+	}
+	t.log = append(t.log, e)
 }
 
 // remove deletes a key if it is there.
@@ -96,6 +122,7 @@ func (t *store) remove(name string) bool {
 	}
 	t.order = slices.Delete(t.order, i, i+1)
 	t.note(Deleted, *k)
+	t.keep(Event{Deleted: true, Key: Key{Name: name, Mod: t.revision}, Prev: *k})
 	return true
 }
 
