@@ -37,7 +37,19 @@ type page struct {
 	kind   string // its Content-Type; "" without a body
 	header string // further lines
 	body   []byte
+	stream streaming
 }
+
+// streaming says which part an answer is of one whose length is not known when it begins.
+type streaming uint8
+
+// The parts.
+const (
+	whole       streaming = iota
+	onlyPart              // the only one
+	firstPart             // more may follow, on the same connection
+	furtherPart           // likewise
+)
 
 // The statuses of answers.
 const (
@@ -47,6 +59,7 @@ const (
 	statusNotFound             = 404
 	statusMethodNotAllowed     = 405
 	statusConflict             = 409
+	statusPrecondition         = 412
 	statusLengthRequired       = 411
 	statusTooLarge             = 413
 	statusUnsupportedMediaType = 415
@@ -60,7 +73,7 @@ const (
 // statusText is the words of statuses, as of RFC 9110 but for that of a request that is too large, which has Go's name.
 var statusText = map[int]string{
 	statusOK: "OK", statusCreated: "Created", statusBadRequest: "Bad Request", statusNotFound: "Not Found",
-	statusMethodNotAllowed: "Method Not Allowed", statusConflict: "Conflict", statusLengthRequired: "Length Required",
+	statusMethodNotAllowed: "Method Not Allowed", statusConflict: "Conflict", statusPrecondition: "Precondition Failed", statusLengthRequired: "Length Required",
 	statusTooLarge: "Request Entity Too Large", statusUnsupportedMediaType: "Unsupported Media Type",
 	statusUnprocessable: "Unprocessable Entity", statusInternal: "Internal Server Error", statusNotImplemented: "Not Implemented",
 	statusUnavailable: "Service Unavailable", statusVersion: "HTTP Version Not Supported",
@@ -83,6 +96,7 @@ type web struct {
 type exchange struct {
 	request sim.Payload
 	answer  []byte
+	open    bool // more parts may follow
 }
 
 // Receive sends on all complete requests.
@@ -171,10 +185,15 @@ func parseHead(head []byte) (*httpRequest, *page) {
 func (w *web) Append(dst []byte, p sim.Payload) []byte {
 	request, answer := w.api.answer(p)
 	if i := slices.IndexFunc(w.waiting, func(e exchange) bool { return e.request == request }); i >= 0 {
-		w.waiting[i].answer = answer.append(nil, "")
+		e := &w.waiting[i]
+		e.answer, e.open = answer.append(e.answer, ""), answer.stream >= firstPart
 	}
 	for len(w.waiting) > 0 && w.waiting[0].answer != nil {
 		dst = append(dst, w.waiting[0].answer...)
+		if w.waiting[0].open {
+			w.waiting[0].answer = nil
+			break
+		}
 		w.waiting = w.waiting[1:]
 	}
 	return dst
@@ -190,10 +209,29 @@ func plain(status int) *page {
 
 // append encodes an answer with further lines of its header. There is no Date: what a server's wall clock shows is up to no lock.
 func (p *page) append(dst []byte, more string) []byte {
-	dst = fmt.Appendf(dst, "HTTP/1.1 %d %s\r\nContent-Length: %d\r\n", p.status, statusText[p.status], len(p.body))
+	if p.stream == furtherPart {
+		return appendChunk(dst, p.body)
+	}
+	length := fmt.Sprintf("Content-Length: %d", len(p.body))
+	if p.stream != whole {
+		length = "Transfer-Encoding: chunked"
+	}
+	dst = fmt.Appendf(dst, "HTTP/1.1 %d %s\r\n%s\r\n", p.status, statusText[p.status], length)
 	if p.kind != "" {
 		dst = fmt.Appendf(dst, "Content-Type: %s\r\n", p.kind)
 	}
 	dst = append(append(append(dst, p.header...), more...), "\r\n"...)
-	return append(dst, p.body...)
+	switch p.stream {
+	case whole:
+		return append(dst, p.body...)
+	case onlyPart:
+		return append(appendChunk(dst, p.body), "0\r\n\r\n"...)
+	default:
+		return appendChunk(dst, p.body)
+	}
+}
+
+// appendChunk encodes a part of a body (RFC 9112, 7.1).
+func appendChunk(dst, body []byte) []byte {
+	return append(append(fmt.Appendf(dst, "%x\r\n", len(body)), body...), "\r\n"...)
 }
