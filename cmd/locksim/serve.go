@@ -22,7 +22,7 @@ func serveCommand() command {
 	}
 }
 
-const serveUsage = `usage: locksim serve redis|zookeeper|consul|memcached|object [flags]
+const serveUsage = `usage: locksim serve redis|zookeeper|consul|etcd|memcached|object [flags]
 
 Runs simulated servers on real sockets, in real time, until it is interrupted, so that other programs, tests and examples
 can connect to them. It first prints the address of each server on a line of its own.
@@ -38,9 +38,10 @@ can connect to them. It first prints the address of each server on a line of its
                     restart redis-1, pause redis-1, resume redis-1 (zk-1 likewise)
 
 Redis supports the commands that locks use. ZooKeeper supports all requests of clients except quotas, nodes with a time to
-live, SASL and reconfiguration. Consul has sessions, and keys that are acquired for one, by the HTTP API of an agent; memcached
-its text protocol; object the APIs by HTTP of Kubernetes for leases and of DynamoDB for items, of which a connection has the
-one that its first request speaks. There is no access control: any program that reaches the address can use the servers.
+live, SASL and reconfiguration. Consul has sessions, and keys that are acquired for one, by the HTTP API of an agent; etcd the
+JSON gateway of etcd 3.4: keys, leases, watches and locks, no gRPC; memcached its text protocol; object the APIs by HTTP of
+Kubernetes for leases and of DynamoDB for items, of which a connection has the one that its first request speaks. There is no
+access control: any program that reaches the address can use the servers.
 
 Exit codes: 0 after an interrupt, 2 wrong usage, or an address that is in use.
 `
@@ -96,7 +97,7 @@ func runServe(c *call) int {
 // served makes each kind of servers that can be served.
 var served = map[string]func(*serveOptions) (*serve.World, error){
 	"redis": (*serveOptions).redis, "zookeeper": (*serveOptions).zooKeeper,
-	"consul": single(serve.Consul), "memcached": single(serve.Memcached), "object": single(serve.Objects),
+	"consul": single(serve.Consul), "etcd": single(serve.Etcd), "memcached": single(serve.Memcached), "object": single(serve.Objects),
 }
 
 func single(make serve.Single) func(*serveOptions) (*serve.World, error) {

@@ -10,7 +10,7 @@ import (
 
 func TestServersAreAskedForAndNamedInFull(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"serve", "serve: want one of consul, memcached, object, redis, zookeeper"},
+		{"serve", "serve: want one of consul, etcd, memcached, object, redis, zookeeper"},
 		{"serve consul --servers 3", "serve: --servers and --replicas are for Redis, --servers and --tick for ZooKeeper"},
 		{"serve redi", `serve: there is no server "redi"; did you mean "redis"?`},
 		{"serve redis --tick 1s", "serve: --tick is for ZooKeeper only"},

@@ -100,6 +100,7 @@ func TestServersOfWhichThereIsOneAnswerTheirClients(t *testing.T) {
 	}{
 		{"memcached", serve.Memcached, "version\r\n", "VERSION 1.6.18"},
 		{"consul", serve.Consul, "GET /v1/kv/lock HTTP/1.1\r\nHost: here\r\n\r\nx\r\n\r\n", "X-Consul-Index: 1"},
+		{"etcd", serve.Etcd, "POST /v3/kv/range HTTP/1.1\r\nHost: here\r\nContent-Length: 14\r\n\r\n{\"key\":\"YQ==\"}\r\n\r\n", `"revision":"1"`},
 		{"object", serve.Objects, "GET /apis/coordination.k8s.io/v1/namespaces/default/leases/x HTTP/1.1\r\nHost: here\r\n\r\nx\r\n\r\n",
 			`leases.coordination.k8s.io \"x\" not found`},
 	} {

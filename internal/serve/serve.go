@@ -1,7 +1,7 @@
 // Package serve makes simulated servers listen on real sockets, in real time, so that external clients and tests can be
 // run against them.
 //
-// Call [Redis], [ZooKeeper] or one of [Memcached], [Consul] and [Objects] with the addresses to listen on, and [World.Serve].
+// Call [Redis], [ZooKeeper] or one of [Memcached], [Consul], [Etcd] and [Objects] with the addresses to listen on, and [World.Serve].
 package serve
 
 import (

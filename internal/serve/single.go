@@ -23,6 +23,10 @@ var (
 	Consul = single("consul", wire.Consul, func(w *World, name string) *sim.Node {
 		return lease.New(w.engine, lease.Config{Dialect: lease.Consul(), Name: name}).Node()
 	})
+	// Etcd is a cluster, behind the gateway of one member.
+	Etcd = single("etcd", wire.Etcd, func(w *World, name string) *sim.Node {
+		return lease.New(w.engine, lease.Config{Dialect: lease.Etcd(), Name: name}).Node()
+	})
 	// Objects has the API for leases of Kubernetes, and DynamoDB's, whichever a connection speaks first.
 	Objects = single("object", wire.ObjectStore, func(w *World, name string) *sim.Node {
 		s := object.New(nil)
