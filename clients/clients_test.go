@@ -72,6 +72,17 @@ func TestDeclarationsOfAProgramAreParsedOrRefused(t *testing.T) {
 	require.Equal(t, "session", a.Identity)
 	require.Nil(t, a.Key)
 
+	a, err = parse([]string{"servers=etcd"})
+	require.NoError(t, err)
+	require.Equal(t, locks.Queue, a.Authority)
+	require.Equal(t, "lease", a.Identity)
+	require.Nil(t, a.Key)
+
+	a, err = parse([]string{"servers=etcd", "authority=one-node", "key=locks/{key}"})
+	require.NoError(t, err)
+	require.Equal(t, locks.OneNode, a.Authority)
+	require.Equal(t, "locks/x", a.Key(locks.Options{Key: "x"}))
+
 	a, err = parse(nil)
 	require.NoError(t, err)
 	require.Equal(t, locks.OneNode, a.Authority)
@@ -79,7 +90,7 @@ func TestDeclarationsOfAProgramAreParsedOrRefused(t *testing.T) {
 
 	for _, c := range []struct{ words, problem string }{
 		{"server=redis", `there is no "server"; want servers=redis|zookeeper`},
-		{"servers=etcd", `servers cannot be "etcd"`},
+		{"servers=chubby", `servers cannot be "chubby"`},
 		{"authority=quorum", `authority cannot be "quorum"`},
 		{"token=yes", `token cannot be "yes"`},
 		{"sentinel=mymaster", `sentinel cannot be "mymaster"`},

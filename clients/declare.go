@@ -43,7 +43,7 @@ func served() []string {
 // queues reports whether a lock on servers of a kind is a node of its own in a queue, rather than a value.
 func queues(a *locks.Algorithm) bool {
 	f := all.Find(a.Servers).Facts()
-	return f.InSession() && !f.Elects
+	return f.InSession() && !f.Elects || f.Leased()
 }
 
 // declared returns what the source in a folder says of its lock.
@@ -124,6 +124,9 @@ func parse(words []string) (locks.Algorithm, error) {
 		if !judged {
 			a.Authority = locks.Queue
 		}
+		if all.Find(a.Servers).Facts().Leased() {
+			a.Identity, a.Keeps = "lease", true
+		}
 	case all.Find(a.Servers).Facts().InSession():
 		a.Identity, a.Keeps = "session", true
 	}
@@ -139,7 +142,7 @@ func watch(a *locks.Algorithm, keys string) error {
 	case queue && a.Authority != locks.Queue && a.Authority != locks.OneNode && a.Authority != locks.NoAuthority,
 		!queue && a.Authority == locks.Queue:
 		return fmt.Errorf("no such authority is on servers of the kind %s", a.Servers)
-	case keys == "" && queue:
+	case keys == "" && queue && !all.Find(a.Servers).Facts().Leased():
 		a.Key = nodeOf
 	case strings.Contains(keys, ","):
 		if queue || a.Authority != locks.OneNode {

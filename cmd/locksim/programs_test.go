@@ -51,6 +51,8 @@ var readyPrograms = []ready{
 		[]string{"php", programs + "symfony-memcached/client.php"}},
 	{"python-consul", "by hand, python-consul 0.7.1", "consul", []string{"/usr/bin/python3", "-c", "import consul; assert consul.__version__ == '0.7.1'"},
 		[]string{"/usr/bin/python3", programs + "python-consul/client.py"}},
+	{"etcd", "by hand, the gateway's JSON", "etcd", nil, []string{"/usr/bin/python3", programs + "etcd/client.py"}},
+	{"etcd-lock-service", "etcd 3.4, its service for locks", "etcd", nil, []string{"/usr/bin/python3", programs + "etcd-lock-service/client.py"}},
 	{"boto3", "by hand, boto3 1.26.27", "dynamodb", []string{"/usr/bin/python3", "-c", "import boto3; assert boto3.__version__ == '1.26.27'"},
 		[]string{"/usr/bin/python3", programs + "boto3/client.py"}},
 }
@@ -79,6 +81,8 @@ var playedStories = []struct {
 	{"memcached", "late-delete", []string{programs + "testdata/late-delete.yaml"}},
 	{"consul", "consul-lock-delay", []string{"consul-lock-delay", "--variant", "delayed", "--style", "careless"}},
 	{"consul", "consul-lock-delay-lost", []string{"consul-lock-delay-lost", "--variant", "snapshot", "--fencing", "none"}},
+	{"etcd", "etcd-lease-expired", []string{"etcd-lease-expired", "--fencing", "none"}},
+	{"etcd", "etcd-lock-after-lease-lost", []string{"etcd-lock-after-lease-lost", "--variant", "read-again"}},
 	{"dynamodb", "dynamodb-owner-paused", []string{"dynamodb-owner-paused", "--fencing", "none"}},
 	{"dynamodb", "dynamodb-lost-put", []string{"dynamodb-lost-put"}},
 }
@@ -290,7 +294,7 @@ func verdictTables(cells map[string]string) string {
 		"two holders after a pause, after an overrun of a lease that is not renewed, and after a failover that lost the key.\n")
 	for _, table := range []struct{ kind, title string }{
 		{"one", "Locks on one Redis server"}, {"several", "Redlock on several Redis servers"}, {"zookeeper", "Locks on ZooKeeper"},
-		{"memcached", "Locks on memcached"}, {"consul", "Locks on Consul"}, {"dynamodb", "Locks in DynamoDB"},
+		{"memcached", "Locks on memcached"}, {"consul", "Locks on Consul"}, {"etcd", "Locks on etcd"}, {"dynamodb", "Locks in DynamoDB"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n| library |", table.title)
 		rule := "|---|"

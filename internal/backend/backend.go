@@ -114,6 +114,9 @@ func (f *Facts) Has(field Field) bool { return slices.Contains(f.Fields, field) 
 // InSession reports whether a lock lives as long as a session that a client library keeps alive.
 func (f *Facts) InSession() bool { return f.Holds == BySession || f.Holds == ByLease }
 
+// Leased reports whether a client may have several leases, with which its keys end.
+func (f *Facts) Leased() bool { return f.Holds == ByLease }
+
 // Shape is what a deployment comes to.
 type Shape struct {
 	Keepers    int   // how many nodes keep the lock's data

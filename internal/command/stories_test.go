@@ -3,6 +3,7 @@ package command_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,12 +38,19 @@ var stories = []story{
 		Servers: "zookeeper", Authority: locks.Queue, Identity: "own node", Lease: true, Token: true,
 		Key: func(o locks.Options) string { return "/locks/" + o.Key },
 	}, [][]string{{python, "testdata/zookeeper.py"}, {"java", "../../programs/curator/Client.java"}}},
+	{"etcd-lease-expired", "etcd", onEtcd(true), [][]string{{python, "testdata/folder.py", "etcd"}}},
+	{"etcd-lock-after-lease-lost", "etcd-no-recheck", onEtcd(false), [][]string{{python, "testdata/folder.py", "etcd-lock-service"}}},
 	{"sentinel-lost-key", "", onRedis(func(a *locks.Algorithm) { a.Sentinel = true }), [][]string{{python, "testdata/deployed.py"}}},
 	{"cluster-minority-master", "", onRedis(func(a *locks.Algorithm) { a.Cluster = true }), [][]string{{python, "testdata/deployed.py"}}},
 }
 
 // python is the one that has Debian's libraries.
 const python = "/usr/bin/python3"
+
+// onEtcd is a lock that is the first key in a queue.
+func onEtcd(token bool) locks.Algorithm {
+	return locks.Algorithm{Servers: "etcd", Authority: locks.Queue, Identity: "lease", Lease: true, Keeps: true, Renews: true, Token: token}
+}
 
 // onRedis is a lock with a value and a lease.
 func onRedis(but func(*locks.Algorithm)) locks.Algorithm {
@@ -124,9 +132,12 @@ func verdicts(t *testing.T, c *scenarios.Case, o harness.Options) map[checker.Pr
 		for i := range result.Report.Violations {
 			if v := &result.Report.Violations[i]; v.Property == of {
 				found[of] += fmt.Sprintf(", %s (%s)", v.Kind, v.Broken)
+				var took []string
 				for _, id := range v.Acquisitions {
-					found[of] += " " + result.History.Acquisition(id).Client
+					took = append(took, result.History.Acquisition(id).Client)
 				}
+				slices.Sort(took)
+				found[of] += " " + strings.Join(took, " ")
 			}
 		}
 	}

@@ -15,7 +15,7 @@ var Etcd backend.Kind = &backend.One{Is: backend.Facts{
 	Doc:   "One node, which stands for a whole cluster.",
 	Place: "an etcd cluster", Token: "the key's create revision",
 	Fields:    []backend.Field{backend.Promote, backend.EndSession},
-	Monotonic: true, Patience: 125, Silence: 5 * time.Second,
+	Monotonic: true, Patience: 125, Serves: true, Silence: 5 * time.Second,
 	TTLs:    []time.Duration{10 * time.Second, 2 * time.Second},
 	Says:    []string{trace.ToLook, "LeaseKeepAlive", "LeaseGrant", "Watch", "LeaseRevoke"},
 	Refuses: []string{"etcdserver: request timed out"},

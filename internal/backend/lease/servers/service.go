@@ -16,11 +16,16 @@ import (
 type service struct {
 	simulated.One
 	server   *lease.Server
+	locks    truths
 	clientOf func(client) locks.Services
 }
 
 // Etcd builds an etcd cluster.
-func Etcd(w simulated.World) simulated.Service { return build(w, lease.Etcd(), newEtcdClient) }
+func Etcd(w simulated.World) simulated.Service {
+	s := build(w, lease.Etcd(), newEtcdClient)
+	s.Port = etcdPort
+	return &etcdService{s}
+}
 
 // Consul builds the servers of a Consul datacenter.
 func Consul(w simulated.World) simulated.Service {
@@ -34,8 +39,9 @@ func Chubby(w simulated.World) simulated.Service { return build(w, lease.Chubby(
 
 func build(w simulated.World, dialect lease.Dialect, clientOf func(client) locks.Services) *service {
 	s := &service{clientOf: clientOf}
+	s.locks = newTruths(w)
 	s.server = lease.New(w.Engine(), lease.Config{
-		Dialect: dialect, Name: w.Scenario().Servers.Names()[0], Observer: newTruth(w),
+		Dialect: dialect, Name: w.Scenario().Servers.Names()[0], Observer: s.locks.observer(),
 	})
 	s.Node = s.server.Node()
 	return s

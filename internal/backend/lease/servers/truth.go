@@ -32,24 +32,25 @@ type entry struct {
 	made    sim.Origin // the request that made it, or acquired it
 }
 
-// newTruth returns the observer of all locks.
-func newTruth(w simulated.World) lease.Observer {
-	var all truths
+// newTruths returns the observers of all locks.
+func newTruths(w simulated.World) (all truths) {
 	for _, l := range w.Locks() {
 		all = append(all, &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, lock: l.Lock, key: l.Keys[0]})
 	}
+	return all
+}
+
+// observer returns one observer of all.
+func (all truths) observer() lease.Observer {
 	if len(all) == 1 {
 		return all[0]
 	}
 	return all
 }
 
-// isEntry reports whether a change is of a key that holds the lock, or waits for it.
+// isEntry reports whether a key holds the lock, or waits for it. A lock in etcd that does without a queue is the one key itself.
 func (l *truth) isEntry(name string) bool {
-	if l.Authority == locks.Queue {
-		return strings.HasPrefix(name, l.key+"/")
-	}
-	return name == l.key
+	return name == l.key || l.Authority == locks.Queue && strings.HasPrefix(name, l.key+"/")
 }
 
 // Executed sees a request's changes of the entries.
@@ -61,6 +62,8 @@ func (l *truth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, c
 		case !l.isEntry(c.Key.Name):
 		case c.Kind == lease.Created || c.Kind == lease.Acquired:
 			l.entries = append(l.entries, entry{c.Key.Name, c.Key.Session, r.Origin})
+		case c.Kind == lease.Written && r.Etcd != nil:
+			l.rewritten(s, &c.Key, r.Origin)
 		case c.Kind == lease.Deleted || c.Kind == lease.Released:
 			owner, first := l.leave(c.Key.Name)
 			left = true
@@ -78,6 +81,24 @@ func (l *truth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, c
 	}
 	if r.Access > 0 {
 		l.settle(r, a)
+	}
+}
+
+// rewritten sees a key of a lock in etcd be written again, with another lease perhaps. If another client does that the lock is its own.
+func (l *truth) rewritten(s *lease.Server, k *lease.Key, by sim.Origin) {
+	i := slices.IndexFunc(l.entries, func(e entry) bool { return e.name == k.Name })
+	e := &l.entries[i]
+	e.session = k.Session
+	owner := history.ID(e.made.Tag)
+	switch ends := l.promised(s, k.Session); {
+	case !l.SameOwner(owner, history.ID(by.Tag)):
+		e.made = by
+		if i == 0 {
+			l.Took(s.Node().Name, by, ends)
+			l.Asked(s.Node().Name, by, true)
+		}
+	case l.Holder() == owner:
+		l.Succession.Renewed(owner, ends)
 	}
 }
 
@@ -118,6 +139,9 @@ func (l *truth) succeed(s *lease.Server) bool {
 
 // promised returns until when a session lives as the service has promised, in true time, unless it is renewed.
 func (l *truth) promised(s *lease.Server, id lease.SessionID) trace.Instant {
+	if id == 0 { // a key without a lease
+		return trace.Never
+	}
 	deadline, ok := s.Life(id)
 	if !ok {
 		return l.Now()
