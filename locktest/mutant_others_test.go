@@ -224,6 +224,7 @@ func (l *namedLock) Release(locks.Lease) error {
 // sessionPlant says which mistakes a lock has that is a key of Consul's.
 type sessionPlant struct {
 	releasesAny bool // the release takes the key from whatever session has it
+	renewsOnce  bool // the first renewal that fails is the last one
 }
 
 type sessionLock struct {
@@ -260,7 +261,7 @@ func (l *sessionLock) open() bool {
 	over := l.over
 	l.p.Go(func(p locks.Process) {
 		for p.Wait(3*time.Second, over) < 0 {
-			if _, err := p.Consul().RenewSession(time.Second, id); errors.Is(err, locks.ErrSessionExpired) {
+			if _, err := p.Consul().RenewSession(time.Second, id); errors.Is(err, locks.ErrSessionExpired) || err != nil && l.renewsOnce {
 				return
 			}
 		}

@@ -247,6 +247,7 @@ func TestEachFocusFindsItsMistake(t *testing.T) {
 		{"a pause between two requests of a release", itemPlant{deletes: true}.build, locktest.ReleaseSafety, 400, 1},
 		{"a majority out of reach", redPlant{renews: true, oneVote: true}.build, locktest.NoSilentLoss, 200, 1},
 		{"one comes while another leaves", watchedPlant{fromNow: true}.build, locktest.Handover, 100, 0},
+		{"a section outlasts what one failed renewal ends", sessionPlant{renewsOnce: true}.build, locktest.ExclusionWithinSession, 700, 1},
 		{"two faults at one acquisition", redPlant{countsLost: true}.build, locktest.ExclusionWithinLease, 700, 2},
 	} {
 		t.Run(tc.focus, func(t *testing.T) {

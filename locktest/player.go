@@ -3,14 +3,15 @@ package locktest
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/locksim/locksim/internal/harness"
 )
 
-// stuckAfter is how long one run may take in real time, of which time in which this process or its machine is suspended is no part.
-// Runs take milliseconds, so that nothing hangs on it, even on a busy machine, unless a lock's code never comes back to the simulator,
-// which cannot interrupt it.
+// stuckAfter is how long the simulator may not hear of a lock's code in real time, of which time in which this process or its machine is
+// suspended is no part: it cannot interrupt code that never comes back. Runs take milliseconds. One with many steps takes longer, and is
+// ended by the bound on them: that it goes on is heard now and then.
 var stuckAfter = 30 * time.Second
 
 // looks is in how many parts that time is waited for: a suspended process sees one part pass, however long it is suspended.
@@ -22,13 +23,14 @@ var errStuck = errors.New("the lock's code does not come back to the simulator")
 // player plays runs one after another, and gives up those that do not come back. The zero value is ready.
 type player struct {
 	runner *harness.Runner
+	heard  atomic.Int64 // how often a long run has been heard of
 }
 
 // do does what is a matter of some runs, one unless it is said. The error is an errStuck: what work would have changed
 // must not be looked at then, since it may be changed yet.
 func (p *player) do(runs int, phase string, work func(r *harness.Runner)) error {
 	if p.runner == nil {
-		p.runner = &harness.Runner{}
+		p.runner = &harness.Runner{Stop: func() bool { p.heard.Add(1); return false }}
 	}
 	r, done := p.runner, make(chan any, 1)
 	go func() {
@@ -38,7 +40,8 @@ func (p *player) do(runs int, phase string, work func(r *harness.Runner)) error 
 	limit := time.Duration(runs) * stuckAfter
 	part := time.NewTicker(limit / looks)
 	defer part.Stop()
-	for range looks {
+	heard := p.heard.Load()
+	for left := looks; left > 0; left-- {
 		select {
 		case thrown := <-done:
 			if thrown != nil {
@@ -46,6 +49,9 @@ func (p *player) do(runs int, phase string, work func(r *harness.Runner)) error 
 			}
 			return nil
 		case <-part.C:
+			if now := p.heard.Load(); now != heard {
+				heard, left = now, looks
+			}
 		}
 	}
 	p.runner = nil // the other one is not free

@@ -2,10 +2,14 @@ package locktest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/locksim/locksim/internal/promise"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // Promise is something that a lock is asked to keep, whatever happens of what the promise is to survive. Which of them
@@ -122,7 +126,8 @@ func common(list, only []search.Kind) []search.Kind {
 // draw draws a scenario for the promise.
 func (p *pledge) draw(src search.Source) *scenarios.Scenario {
 	m := p.Model
-	// Two faults that aim at one acquisition are a focus of their own, and so are clients that come between a loss and its notice.
+	// Two faults that aim at one acquisition are a focus of their own, and so are clients that come between a loss and its notice, and
+	// sections that go on long after a lease of which one renewal failed.
 	choices := []func(){func() {}}
 	for i := range p.Focus {
 		choices = append(choices, func() { m.Faults = p.Focus[i] })
@@ -133,10 +138,38 @@ func (p *pledge) draw(src search.Source) *scenarios.Scenario {
 	if m.Pauses() {
 		choices = append(choices, func() { m.Between = 1 })
 	}
+	lasting := false
+	if held := common(m.Faults, []search.Kind{search.Stall, search.Cut, search.Delay, search.Break, search.Error}); m.Renewed && len(held) > 0 {
+		choices = append(choices, func() { m.Faults, lasting = held, true })
+	}
 	choices[src.Below(int64(len(choices)))]()
 	s := search.Generate(src, m)
+	if lasting {
+		outlast(src, s)
+	}
 	if p.Extend != nil {
 		p.Extend(src, s)
 	}
 	return s
+}
+
+// outlast has one client work for as long as it takes to end a lease that is renewed no more, and what keeps others out then; all others
+// wait for it. What keeps messages back begins within a lease from when it has acquired.
+func outlast(src search.Source, s *scenarios.Scenario) {
+	holder := int(src.Below(int64(len(s.Clients))))
+	for i := range s.Clients {
+		if c := &s.Clients[i]; i == holder {
+			c.Work = s.Lock.TTL * time.Duration(3+src.Below(4))
+		} else {
+			c.Wait = locks.Forever
+		}
+	}
+	for i := range s.Faults {
+		if f := &s.Faults[i]; f.Action.Kind == sim.Stall || f.Action.Kind == sim.Cut {
+			f.Trigger = sim.Trigger{
+				When: sim.After, Step: sim.Pattern{Node: s.Clients[holder].Name, Does: trace.Acquired},
+				Plus: s.Lock.TTL / 16 * time.Duration(src.Below(16)),
+			}
+		}
+	}
 }

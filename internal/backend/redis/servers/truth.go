@@ -180,6 +180,10 @@ func (t *truth) meddled(i int, r *redis.Request, s *redis.Server, change *redis.
 	if k.grant < 0 || t.several() {
 		return false
 	}
+	if g := t.LastGrant(history.ID(r.Tag)); g >= 0 && t.Grants[g].To > t.Now() { // it changes the expiry again and again
+		t.Promise(g, ends)
+		return false
+	}
 	t.Grant(r.Origin, ends)
 	return true
 }
