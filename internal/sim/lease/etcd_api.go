@@ -445,7 +445,7 @@ func (w *stream) news(s *Server) *Response {
 		case w.behind && e.Deleted && e.Key.Mod <= s.store.compacted: // deletions go with the past, what is there stays
 			continue
 		}
-		if !r.Etcd.Prev || e.Key.Mod-1 < s.store.compacted {
+		if made := e.Key.Create == e.Key.Mod; made || !r.Etcd.Prev || e.Key.Mod-1 < s.store.compacted {
 			e.Prev = Key{}
 		}
 		a.Etcd.Events = append(a.Etcd.Events, e)

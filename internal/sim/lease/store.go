@@ -102,7 +102,6 @@ func (t *store) keep(e Event) {
 	for i := len(t.log) - 1; i >= 0 && t.log[i].Key.Mod == e.Key.Mod; i-- {
 		if t.log[i].Key.Name == e.Key.Name {
 			e.Prev = t.log[i].Prev
-			break
 		}
 	}
 	t.log = append(t.log, e)
