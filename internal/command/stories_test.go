@@ -39,6 +39,7 @@ var stories = []story{
 		Key: func(o locks.Options) string { return "/locks/" + o.Key },
 	}, [][]string{{python, "testdata/zookeeper.py"}, {"java", "../../programs/curator/Client.java"}}},
 	{"etcd-lease-expired", "etcd", onEtcd(true), [][]string{{python, "testdata/folder.py", "etcd"}}},
+	{"etcd-lease-expired", "etcd", onEtcd(true), [][]string{{python, "testdata/etcd.py"}}},
 	{"etcd-lock-after-lease-lost", "etcd-no-recheck", onEtcd(false), [][]string{{python, "testdata/folder.py", "etcd-lock-service"}}},
 	{"sentinel-lost-key", "", onRedis(func(a *locks.Algorithm) { a.Sentinel = true }), [][]string{{python, "testdata/deployed.py"}}},
 	{"cluster-minority-master", "", onRedis(func(a *locks.Algorithm) { a.Cluster = true }), [][]string{{python, "testdata/deployed.py"}}},
@@ -142,4 +143,29 @@ func verdicts(t *testing.T, c *scenarios.Case, o harness.Options) map[checker.Pr
 		}
 	}
 	return found
+}
+
+// TestAKeyInEtcdThatIsWrittenAgainIsAnothersLock has a program write the key whether or not it is there; its twin looks.
+func TestAKeyInEtcdThatIsWrittenAgainIsAnothersLock(t *testing.T) {
+	s, err := scenarios.Parse("test.yaml", []byte("name: x\nlock: {algorithm: etcd, ttl: 10s}\nservers: {kind: etcd}\n"+
+		"clients: {a: {work: 5s}, b: {start: 1s, work: 5s}}\n"))
+	require.NoError(t, err)
+	for _, x := range []struct {
+		argv []string
+		want checker.Verdict
+	}{
+		{[]string{python, "testdata/etcd.py", "whatever"}, checker.Violated},
+		{[]string{python, "testdata/etcd.py"}, checker.NotSeen},
+	} {
+		lock := onEtcd(true)
+		lock.Name, lock.Title, lock.Program = "program", "a program", program(t, x.argv...)
+		p, err := harness.Compile(s.Cases()[0], harness.Options{Instead: &lock})
+		require.NoError(t, err)
+		result, err := play(t, p)
+		require.NoError(t, err)
+		for _, of := range []checker.Property{checker.MutualExclusion, checker.ExclusionAtService} {
+			require.Equal(t, x.want, result.Report.OfProgram().Verdicts[of], "%v %v", x.argv, of)
+		}
+		require.Equal(t, x.want == checker.Violated, result.Report.OfProgram().Verdicts[checker.ReleaseSafety] == checker.Violated)
+	}
 }

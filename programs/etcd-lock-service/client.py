@@ -21,10 +21,12 @@ class Client:
         threading.Thread(target=self.keep, args=(self.lease, self.over), daemon=True).start()
         try:
             self.key = self.ask("lock/lock", 1e6 if wait is None else max(wait, 1), name=self.name, lease=self.lease)["key"]
-        except TimeoutError:  # the server notices that nobody waits any more
+        except Exception as why:  # the server notices that nobody waits any more
             self.over.set()
             self.ask("lease/revoke", ID=self.lease)
-            raise locksim.Refused("somebody else holds it")
+            if isinstance(why, TimeoutError):
+                raise locksim.Refused("somebody else holds it")
+            raise
         return {}
 
     def keep(self, lease, over):

@@ -28,6 +28,13 @@ class Client:
         self.over = threading.Event()
         threading.Thread(target=self.keep, args=(lease, self.over), daemon=True).start()
         self.lease, self.key = lease, f"{self.name}/{int(lease):x}"
+        try:
+            return self.take(lease, end)
+        except Exception:
+            self.over.set()  # what the server may have made ends with the lease
+            raise
+
+    def take(self, lease, end):
         made = self.ask("kv/txn", compare=[{"target": "CREATE", "key": b64(self.key), "create_revision": 0}],
                         success=[{"request_put": {"key": b64(self.key), "lease": lease}}])["header"]["revision"]
         while before := self.before(made):
@@ -36,7 +43,6 @@ class Client:
                 raise locksim.Refused("somebody else holds it")
             self.until_deleted(before, end)
         if "kvs" not in self.ask("kv/range", key=b64(self.key)):  # its lease may have ended while it waited
-            self.over.set()
             raise locksim.Refused("the lease has ended")
         return {"token": int(made)}
 
