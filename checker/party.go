@@ -81,7 +81,7 @@ func (j *judge) breachOfGrant(first, second *interval) breach {
 			continue
 		}
 		seen = true
-		if c.To <= first.from || c.To > at || !counts(c.Node) {
+		if c.To < first.from || c.To == first.from && c.From < c.To || c.To > at || !counts(c.Node) {
 			continue
 		}
 		switch c.Gone {
@@ -111,7 +111,7 @@ func (j *judge) neverHad(first, second *interval) breach {
 		}
 	}
 	for i := range j.h.Copies {
-		if c := &j.h.Copies[i]; c.Node == node && c.To > first.from && c.From <= second.from && !j.copyOwner(c).isOther(first.owner) {
+		if c := &j.h.Copies[i]; c.Node == node && (c.To > first.from || c.From >= first.from) && c.From <= second.from && !j.copyOwner(c).isOther(first.owner) {
 			return breach{}
 		}
 	}
