@@ -71,7 +71,7 @@ const (
 func reduced(r *player, b *breach) *minimal.Counterexample {
 	var c *minimal.Counterexample
 	var err error
-	o := minimal.Options{Runs: reductionRuns, Steps: minimal.UsualSteps, Allowed: b.promise.allows}
+	o := minimal.Options{Runs: reductionRuns, Steps: minimal.UsualSteps, Allowed: b.promise.allows, Forgives: b.promise.Forgives}
 	stuck := r.do(reductionTime, "making the scenario small", func(r *harness.Runner) {
 		c, err = minimal.Reduce(r, b.violation, o)
 	})

@@ -3,6 +3,7 @@ package locktest_test
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/locks"
@@ -56,6 +57,7 @@ type plant struct {
 	renews           bool // a watchdog renews …
 	renewsAny        bool // … whatever key is there, and takes it for its own
 	prolongsAny      bool // … whatever key is there
+	renewsLong       bool // … by milliseconds that are taken for seconds
 	looksAndProlongs bool // … after a look whether the key is its own
 	tells            bool // … and leases have a notice of loss …
 	isSilent         bool // … that never comes
@@ -299,6 +301,8 @@ func (l *leaseLock) renew(p locks.Process, value string, stop locks.Signal) {
 		case l.renewsAny:
 			_, err = p.Redis(0).Do(l.timeout, "SET", "lock", value, "XX", "PX", millis(l.ttl))
 			reply.Int = 1
+		case l.renewsLong:
+			reply, err = locks.Eval(p.Redis(0), l.timeout, locks.Script{Body: strings.ReplaceAll(renewOwn, "pexpire", "expire")}, []string{"lock"}, value, millis(l.ttl))
 		case l.prolongsAny:
 			reply, err = p.Redis(0).Do(l.timeout, "PEXPIRE", "lock", millis(l.ttl))
 		case l.looksAndProlongs:

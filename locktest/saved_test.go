@@ -44,3 +44,13 @@ func TestSavedScenariosAreThoseOfAWrongLock(t *testing.T) {
 		require.Nil(t, kept)
 	}
 }
+
+// TestWhatIsSavedIsFoundAgain plays what is saved of a faulty lock: what a promise forgives is no counterexample.
+func TestWhatIsSavedIsFoundAgain(t *testing.T) {
+	build, o := plant{renews: true, renewsLong: true}.build, locktest.Options{Only: []locktest.Promise{locktest.Expiry}}
+	found, err := locktest.Check(build, o)
+	require.NoError(t, err)
+	again, err := locktest.Replay(build, o, "saved.yaml", found.Scenario.YAML())
+	require.NoError(t, err)
+	require.NotNil(t, again, "%s", found.Scenario.YAML())
+}

@@ -35,6 +35,28 @@ func TestAReductionStaysWithinWhatIsAllowed(t *testing.T) {
 	require.Positive(t, left, "nothing would have been longer anyway")
 }
 
+// TestAReductionStaysOutOfWhatIsForgiven has a violation forgiven that needs no fault, which is where it would end otherwise.
+func TestAReductionStaysOutOfWhatIsForgiven(t *testing.T) {
+	h := campaign{"set-nx-lua", history.Careless, history.Unfenced, checker.MutualExclusion, search.Kinds()}
+	var r harness.Runner
+	defer r.Close()
+	forgives := func(h *history.History, _ *checker.Violation) bool { return len(h.Faults) == 0 }
+	gone := 0
+	for from := range uint64(4) {
+		v := h.violation(t, &r, from*100)
+		free, err := minimal.Reduce(&r, v, minimal.Options{})
+		require.NoError(t, err)
+		if len(v.Case.Scenario.Faults) == 0 || len(free.Scenario.Faults) > 0 {
+			continue
+		}
+		gone++
+		bound, err := minimal.Reduce(&r, v, minimal.Options{Forgives: forgives})
+		require.NoError(t, err)
+		require.NotEmpty(t, bound.Scenario.Faults, "%s", bound.Scenario.YAML())
+	}
+	require.Positive(t, gone, "nothing would have been forgiven anyway")
+}
+
 // TestACounterexampleNamesTheLocksOfItsClients leaves out the scenario's lock if no client has it.
 func TestACounterexampleNamesTheLocksOfItsClients(t *testing.T) {
 	for clients, want := range map[string]string{

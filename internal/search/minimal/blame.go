@@ -163,7 +163,7 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	if !ok {
 		return Blame{Text: "the catalogue has no lock " + name}
 	}
-	t := &twin{judge: judge{runner: r.runner, sought: r.sought, most: Options{Context: r.most.Context}}, of: c.form, already: r.seen.result.Report.Verdicts}
+	t := &twin{judge: judge{runner: r.runner, sought: r.sought, most: Options{Context: r.most.Context, Forgives: r.most.Forgives}}, of: c.form, already: r.seen.result.Report.Verdicts}
 	t.inUse = timed(c.Property) && r.isInUse()
 	if ids := r.seen.violation.Acquisitions; lock.Program != nil && len(ids) > 0 {
 		t.behind = r.seen.result.History.Acquisition(ids[0]).Client

@@ -40,12 +40,17 @@ func (j *judge) play(s *scenarios.Scenario) (sighting, bool) {
 		return seen, false
 	}
 	for i := range seen.result.Report.Violations {
-		if x := &seen.result.Report.Violations[i]; x.Property == j.sought.Property && x.Kind == j.sought.Kind {
+		x := &seen.result.Report.Violations[i]
+		if x.Property == j.sought.Property && x.Kind == j.sought.Kind && !j.forgives(seen.result, x) {
 			seen.violation = x
 			return seen, true
 		}
 	}
 	return seen, false
+}
+
+func (j *judge) forgives(r *harness.Result, v *checker.Violation) bool {
+	return j.most.Forgives != nil && j.most.Forgives(r.History, v)
 }
 
 // run returns what comes of a scenario; nil if it cannot be played.
