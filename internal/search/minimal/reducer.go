@@ -113,6 +113,9 @@ func (r *reducer) giveUp() {
 			c.Wait = 2 * s.Progress
 		}
 	}
+	if r.allowed != nil && !r.allowed(s) {
+		return
+	}
 	if seen, ok := r.play(s); ok && seen.result.History.Cut == "" && (!r.firm || r.isFirm(s)) {
 		r.accept(s, seen)
 	}

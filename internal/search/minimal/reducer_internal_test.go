@@ -236,3 +236,27 @@ func TestNobodyIsMadeToGiveUpBeforeAnAnswer(t *testing.T) {
 		require.Equal(t, c.want, ok, "%s to %s", c.from, c.to)
 	}
 }
+
+// TestClientsGiveUpOnlyWhereTheyMay looks at the last change, which is made when everything else has been tried.
+func TestClientsGiveUpOnlyWhereTheyMay(t *testing.T) {
+	s, err := scenarios.Parse("x.yaml", []byte(`
+name: x
+title: Nobody ends what a dead client holds
+lock: {algorithm: set-nx-lua, ttl: 1h}
+clients: {a: {}, b: {start: 100ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, crash: a}]
+progress: 10s
+until: 1m
+`))
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	v := violationOf(t, &r, s, checker.Progress, "no progress")
+	for _, may := range []bool{true, false} {
+		red, err := newReducer(&r, v, Options{Allowed: func(s *scenarios.Scenario) bool { return may || s.Clients[1].Wait == locks.Forever }})
+		require.NoError(t, err)
+		red.giveUp()
+		require.Equal(t, may, red.now.Clients[1].Wait == 2*s.Progress)
+	}
+}
