@@ -1,6 +1,7 @@
 package minimal
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -106,6 +107,7 @@ func first[T any](list *[]T) bool {
 // plainSurroundings takes away what is around lock, clients and servers: links, random delays, options of the lock.
 func (r *reducer) plainSurroundings() {
 	for _, change := range []edit{
+		sooner,
 		func(s *scenarios.Scenario) bool { return drop(&s.Network.Links) },
 		func(s *scenarios.Scenario) bool {
 			s.Network.Latency, s.Resource.Latency = plainLatency(), nil
@@ -133,6 +135,20 @@ func (r *reducer) plainSurroundings() {
 		}
 	}
 	r.constantLatency()
+}
+
+// sooner has the first client begin at once, and everything else that has a time of its own as much earlier.
+func sooner(s *scenarios.Scenario) bool {
+	first := slices.MinFunc(s.Clients, func(a, b scenarios.Client) int { return cmp.Compare(a.Start, b.Start) }).Start
+	for i := range s.Clients {
+		s.Clients[i].Start -= first
+	}
+	for i := range s.Faults {
+		if t := &s.Faults[i].Trigger; t.When == sim.At {
+			t.At = max(t.At-first, 0)
+		}
+	}
+	return first > 0
 }
 
 // roundAbove returns the first of the roundest times that is later than a moment.

@@ -260,3 +260,18 @@ until: 1m
 		require.Equal(t, may, red.now.Clients[1].Wait == 2*s.Progress)
 	}
 }
+
+// TestNobodyWaitsForTheFirstToBegin takes the time off at which the first client begins.
+func TestNobodyWaitsForTheFirstToBegin(t *testing.T) {
+	s, err := scenarios.Parse("x.yaml", []byte(`
+name: x
+title: Two begin late
+lock: {algorithm: set-nx-lua}
+clients: {a: {start: 3s}, b: {start: 1s}}
+faults: [{at: 4s, crash: a}]
+`))
+	require.NoError(t, err)
+	require.True(t, sooner(s))
+	require.Equal(t, []time.Duration{2 * time.Second, 0, 3 * time.Second}, []time.Duration{s.Clients[0].Start, s.Clients[1].Start, s.Faults[0].Trigger.At})
+	require.False(t, sooner(s))
+}
