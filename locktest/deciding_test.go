@@ -15,9 +15,10 @@ import (
 // deciding has for each faulty lock what its story must say of the deciding request: which it was, what became of it, or what
 // should have followed. The stories of the other locks must not say it, since they do not have that mistake.
 var deciding = map[string]string{
-	"looks first":    "'s SET without NX overwrites",
-	"trusts nil":     "a/1's second SET is answered (nil) at 206 ms",
-	"trusts unknown": "'s SET gets no answer",
+	"looks first":             "'s SET without NX overwrites",
+	"looks for an item first": "'s set overwrites",
+	"trusts nil":              "a/1's second SET is answered (nil) at 206 ms",
+	"trusts unknown":          "'s SET gets no answer",
 	"assumes its own key after two lost answers": "'s GET gets no answer",
 	"constant value":     "both have the value locked",
 	"deletes any":        "a DEL does not compare whose key it is",

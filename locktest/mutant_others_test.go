@@ -31,6 +31,7 @@ type itemPlant struct {
 	touchesAny bool // prolongs whatever item is there
 	cutsShort  bool // the release has the item end soon, also another client's
 	deletes    bool // the release gets and compares, and then deletes
+	looksFirst bool // gets, and then sets
 }
 
 type itemLock struct {
@@ -46,7 +47,7 @@ func (m itemPlant) build(p locks.Process) (locks.Lock, error) {
 func (l *itemLock) Acquire(wait time.Duration) (locks.Lease, error) {
 	value := l.p.RandomValue()
 	return poll(l.p, wait, func() (locks.Lease, bool) {
-		made, err := l.p.Memcached().Add(time.Second, "lock", value, 10)
+		made, err := l.make(value)
 		if err != nil || !made {
 			return locks.Lease{}, false
 		}
@@ -60,6 +61,18 @@ func (l *itemLock) Acquire(wait time.Duration) (locks.Lease, error) {
 		}
 		return locks.Lease{Value: value}, true
 	})
+}
+
+func (l *itemLock) make(value string) (bool, error) {
+	c := l.p.Memcached()
+	if !l.looksFirst {
+		return c.Add(time.Second, "lock", value, 10)
+	}
+	if item, found, err := c.Gets(time.Second, "lock"); err != nil || found && item.Value != "" {
+		return false, err
+	}
+	err := c.Set(time.Second, "lock", value, 10)
+	return err == nil, err
 }
 
 func (l *itemLock) Release(lease locks.Lease) error {

@@ -74,6 +74,7 @@ func wrong() []lock {
 		{name: "head of a list popped", breaks: locktest.ReleaseSafety, build: line().leaving(`redis.call("lpop", KEYS[1]) return 1`).build},
 		{name: "any note torn up", breaks: locktest.ReleaseSafety, build: note().leaving(`return redis.call("del", KEYS[1])`).build},
 
+		{name: "looks for an item first", breaks: locktest.ExclusionWithinLease, build: itemPlant{looksFirst: true}.build},
 		{name: "touches any", breaks: locktest.Expiry, build: itemPlant{touchesAny: true}.build},
 		{name: "cuts an item short", breaks: locktest.ReleaseSafety, build: itemPlant{cutsShort: true}.build},
 		{name: "gets an item and deletes it", breaks: locktest.ReleaseSafety, build: itemPlant{deletes: true}.build},
