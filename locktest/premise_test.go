@@ -47,6 +47,21 @@ func TestWhatIsDrawnForAPromiseIsWhatItAllows(t *testing.T) {
 	}
 }
 
+// TestAShortLeaseLeavesTimeForMessages draws for a lease of which a message of 5 ms is a twentieth.
+func TestAShortLeaseLeavesTimeForMessages(t *testing.T) {
+	a, _ := locks.Catalogue().Find("set-nx-lua")
+	s, err := examine(a.New(locks.Options{TTL: 100 * time.Millisecond}), Options{})
+	require.NoError(t, err)
+	list := s.promises()
+	for i := range list {
+		for n := range uint64(20) {
+			drawn := list[i].draw(search.Seeded(n))
+			require.LessOrEqual(t, slowest(drawn), time.Millisecond, list[i].Name)
+			require.True(t, list[i].allows(drawn), "%s", drawn.YAML())
+		}
+	}
+}
+
 func TestWhatLeavesThePremiseOfAPromiseIsNotAllowed(t *testing.T) {
 	for _, c := range []struct {
 		lock   string
@@ -59,6 +74,7 @@ func TestWhatLeavesThePremiseOfAPromiseIsNotAllowed(t *testing.T) {
 		{"set-nx-lua", ExclusionWithinLease, "no disk", func(s *scenarios.Scenario) { s.Servers.Persistence = "" }},
 		{"set-nx-lua", ExclusionWithinLease, "longer work", func(s *scenarios.Scenario) { s.Clients[0].Work = s.Lock.TTL }},
 		{"set-nx-lua", ExclusionWithinLease, "a shorter lease", func(s *scenarios.Scenario) { s.Lock.TTL /= 10 }},
+		{"set-nx-lua", ExclusionWithinLease, "slow messages", func(s *scenarios.Scenario) { s.Network.Latency = sim.Constant(s.Lock.TTL / 50) }},
 		{"set-nx-lua", ExclusionWithinLease, "a fast clock", func(s *scenarios.Scenario) {
 			s.Clocks = []scenarios.Clock{{Node: "a", Rate: 6_000}}
 		}},

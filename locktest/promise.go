@@ -56,15 +56,16 @@ const (
 	FencedResource = promise.FencedResource
 	// GuardedResource: data that live with the lock, and are accessed through it, are not damaged.
 	GuardedResource = promise.GuardedResource
-	// NothingLeft: what is released, or was not acquired, keeps nobody out for longer than the lease or the session lives.
+	// NothingLeft: what is released, or was not acquired, keeps nobody out for longer than the lease or the session lives. It
+	// is not asked of locks whose grants never end, neither by themselves nor with a session or a connection.
 	NothingLeft = promise.NothingLeft
 	// NoSilentLoss: a lock that keeps its grants loses none without a fault, and notifies a holder that loses its grant
 	// otherwise, if the lease has such a notice.
 	NoSilentLoss = promise.NoSilentLoss
 	// Survival: a program neither panics nor exits, nor runs out of memory, whatever happens. It is asked of programs alone.
 	Survival = promise.Survival
-	// WaiterLoad: a client that waits does not ask the servers again and again without a pause: it sends at most 5,000 requests
-	// per second. A lock that breaks it is asked for nothing else, since its runs take too long.
+	// WaiterLoad: without any fault, a client that waits does not ask the servers again and again without a pause: it sends at
+	// most 5,000 requests per second. A lock that breaks it is asked for nothing else, since its runs take too long.
 	WaiterLoad = promise.WaiterLoad
 )
 
@@ -144,6 +145,9 @@ func (p *pledge) draw(src search.Source) *scenarios.Scenario {
 	}
 	choices[src.Below(int64(len(choices)))]()
 	s := search.Generate(src, m)
+	if most := longestMessage(s); slowest(s) > most {
+		s.Network.Latency = sim.Constant(most)
+	}
 	if lasting {
 		outlast(src, s)
 	}
