@@ -1,8 +1,8 @@
 // Package locks contains distributed locks as plain blocking Go, and the small ports that they need from the
 // process in which they run.
 //
-// Start with [Catalogue] for the existing locks, or write your own [Builder]: a function that runs once in
-// every client process and returns a [Lock]. A lock sees only its [Process]: that process's clocks, its
+// Start with [Catalogue] for the existing locks, or write your own [Builder]: a function that runs once for
+// every task of a client process and returns a [Lock]. A lock sees only its [Process]: that process's clocks, its
 // randomness, its tasks and its connections. The same code runs under simulation and against real servers.
 //
 // A release names its lease by a random value, and the lifetime of that value decides what a late release can
@@ -66,7 +66,8 @@ type Guard interface {
 	Write(l Lease, register int, read, version uint64) error
 }
 
-// Builder makes a lock inside a client process. Dialling takes time and may fail.
+// Builder makes a lock inside a client process, one for each of its tasks: no two tasks share a [Lock], and whether they
+// could is not tested. Dialling takes time and may fail.
 type Builder func(p Process) (Lock, error)
 
 // The errors of unsuccessful operations. An operation ends in one of three ways: done, certainly not done, or
