@@ -454,3 +454,18 @@ func sends(r *reports.Run, at time.Duration, words, story string) bool {
 		return e.Does == trace.Send && e.Alt == trace.ToRenew && math.Abs(float64(time.Duration(e.At)-at)) <= float64(at)/199
 	})
 }
+
+// TestARenewalOfASessionGivesNoEarlierEnd has a renewal arrive when the lease is over and not yet revoked. Of a lease that a renewal can
+// shorten, TestARenewalThatShortensTheLeaseIsTheCause in package reports has one that does.
+func TestARenewalOfASessionGivesNoEarlierEnd(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "late.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`name: late-renewal
+lock: {algorithm: etcd, ttl: 5s}
+servers: {kind: etcd}
+clients: {a: {work: 20s}, b: {start: 1s, work: 1s}}
+faults: [{at: 2s, stall: {from: a, to: etcd-1, oneway: true}, for: 3300ms}]
+`), 0o600))
+	_, out, _ := locksim(t.Context(), "run", file)
+	require.Contains(t, out, "mutual-exclusion is violated")
+	require.NotContains(t, out, "earlier end")
+}

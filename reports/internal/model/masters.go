@@ -53,7 +53,7 @@ func (v *View) hastens(node string) bool {
 // Shortener returns the renewal of its own that gave an entry an earlier end than was promised: the server's clock was right, or behind, and
 // the entry ended when it was told to. nil if that is not what happened.
 func (v *View) Shortener(c *history.Copy) *trace.Event {
-	if c.Gone != history.Expired || v.Servers().Facts().Early > 0 || v.hastens(c.Node) {
+	if f := v.Servers().Facts(); c.Gone != history.Expired || f.Early > 0 || f.InSession() || v.hastens(c.Node) { // a session begins again
 		return nil
 	}
 	if last := v.lastSet(c); last != nil && last.Alt == trace.ToRenew && !v.lastedSince(c, last) {
