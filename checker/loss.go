@@ -95,6 +95,22 @@ func (j *judge) lastOfOwner(a *history.Acquisition, last, until trace.Instant) (
 	return last, last > a.Returned
 }
 
+// removed returns when another client's release removed what an acquisition was promised until it was lost; when it was lost if none did.
+func (j *judge) removed(a *history.Acquisition, lost trace.Instant) trace.Instant {
+	at := lost
+	for i := range j.h.Removals {
+		if r := &j.h.Removals[i]; r.Ended == a.ID && !r.Again && !r.Shortened && a.Returned <= r.At {
+			at = min(at, r.At)
+		}
+	}
+	for i := range j.h.Grants {
+		if g := &j.h.Grants[i]; g.Acquisition == a.ID && g.From > at { // it was granted the lock again
+			return lost
+		}
+	}
+	return at
+}
+
 // judgeLoss accuses a loss that nothing explains, or that nobody was told of. It is vacuous if nobody could be told, or if it
 // is not known whether anybody was.
 func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) Verdict {
@@ -118,7 +134,8 @@ func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) Ver
 		return Vacuous
 	default:
 		v.Kind, v.At = "not told", able.Add(j.leaseOf(a))
-		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + lost.String() + " and was not told of it until " + until.String()
+		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + j.removed(a, lost).String() +
+			" and, not told of it, believed that it held until " + until.String()
 	}
 	j.accuse(v)
 	return Violated
