@@ -193,6 +193,8 @@ func (t *truth) changed(r *database.Request, c *database.Change) {
 		life = time.Duration(ends - t.node.Wall())
 	}
 	switch {
+	case owner.Text == "" && c.Before != nil && c.Value(c.Before, t.row.owner).Text == "" && r.Purpose != trace.ToRelease:
+		return // nobody's it was, and nobody's it is
 	case owner.Text == "" || r.Purpose == trace.ToRelease || life <= 0 && !byClients:
 		t.freed = r
 		t.Released(t.node.Name, r.Origin, t.Holder())
